@@ -1,0 +1,130 @@
+// Engine: a loaded model and the thread that runs it. Many requests at once; each gets its events through a callback.
+// Thread rule: every member function may be called from any thread; events come from the engine's own thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "pagoda/chat_template.h"
+#include "pagoda/event.h"
+#include "pagoda/model_info.h"
+#include "pagoda/sampling_params.h"
+#include "pagoda/status.h"
+#include "pagoda/swift_bridging.h"
+#include "pagoda/tokenizer.h"
+
+namespace pagoda {
+class Engine;
+namespace engine {
+class EngineThread;
+}
+}  // namespace pagoda
+
+void pagoda_engine_retain(pagoda::Engine* PAGODA_NONNULL engine) noexcept;
+void pagoda_engine_release(pagoda::Engine* PAGODA_NONNULL engine) noexcept;
+
+namespace pagoda {
+
+struct EngineOptions {
+  std::string device = "auto";           // auto, cpu, reference
+  std::string dtype = "auto";            // of weights and KV cache: auto (the model's own), float32, float16, bfloat16
+  int32_t num_threads = 0;               // 0 = one per core
+  int32_t max_num_seqs = 16;             // sequences running at once
+  int32_t max_num_batched_tokens = 512;  // tokens of one step, prefill and decode together
+  int32_t block_size = 16;               // tokens per KV block: 8, 16 or 32
+  int32_t max_model_len = 0;             // 0 = the model's context length, or as much of it as fits
+  int64_t num_kv_blocks = 0;             // 0 = from kv_cache_bytes
+  int64_t kv_cache_bytes = 0;            // 0 = what one full context per sequence needs, at most a share of the device
+};
+
+// A file of a model that lives in memory (the embedded one). The bytes must outlive the engine.
+struct ModelFile {
+  std::string name;
+  const uint8_t* PAGODA_NULLABLE data = nullptr;
+  uint64_t size_bytes = 0;
+};
+
+// Where a model comes from: a folder, or files in memory when `files` is not empty.
+struct ModelSource {
+  std::string directory;
+  std::vector<ModelFile> files;
+};
+
+struct Request {
+  std::vector<int32_t> prompt_ids;
+  SamplingParams sampling;
+};
+
+struct SubmitResult {
+  Status status;
+  uint64_t request_id = 0;
+};
+
+struct EngineStats {
+  int32_t num_waiting = 0;
+  int32_t num_running = 0;
+  int64_t num_free_blocks = 0;
+  int64_t num_blocks = 0;
+  int32_t num_free_state_slots = 0;
+  int32_t num_state_slots = 0;
+  int64_t num_steps = 0;
+  int64_t num_preemptions = 0;
+  int64_t num_prompt_tokens = 0;     // computed
+  int64_t num_generated_tokens = 0;
+};
+
+struct ModelInfoResult {
+  Status status;
+  ModelInfo info;
+};
+
+// Progress of a load in [0, 1], on the calling thread.
+using ProgressCallback = void (*)(void* PAGODA_NULLABLE context, double fraction);
+
+class PAGODA_SHARED_REFERENCE(pagoda_engine_retain, pagoda_engine_release) Engine {
+ public:
+  SubmitResult submit(const Request& request, EventCallback PAGODA_NONNULL callback,
+                      void* PAGODA_NULLABLE context) noexcept;
+  void cancel(uint64_t request_id) noexcept;  // its finished event says cancelled, within one step
+  EngineStats stats() const noexcept;
+  ModelInfo info() const noexcept;
+
+  // Null when the model folder has none.
+  PAGODA_RETURNS_RETAINED Tokenizer* PAGODA_NULLABLE tokenizer() const noexcept;
+  PAGODA_RETURNS_RETAINED ChatTemplate* PAGODA_NULLABLE chat_template() const noexcept;
+  std::string generation_config_json() const noexcept;  // empty when the model folder has none
+
+  // Ends every request as cancelled, joins the thread, frees the memory. Later submits fail with shut_down.
+  void shut_down() noexcept;
+
+  explicit Engine(std::unique_ptr<engine::EngineThread> thread) noexcept;
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+ private:
+  friend void ::pagoda_engine_retain(Engine* PAGODA_NONNULL) noexcept;
+  friend void ::pagoda_engine_release(Engine* PAGODA_NONNULL) noexcept;
+  std::unique_ptr<engine::EngineThread> thread_;
+  int64_t references_ = 1;  // atomic by builtin
+};
+
+
+// Loads a model and starts its thread; blocks. On failure returns null and fills `status`.
+PAGODA_RETURNS_RETAINED Engine* PAGODA_NULLABLE load_engine(const ModelSource& source, const EngineOptions& options,
+                                                            ProgressCallback PAGODA_NULLABLE progress,
+                                                            void* PAGODA_NULLABLE context,
+                                                            Status* PAGODA_NONNULL status) noexcept;
+
+// Reads configuration and headers only, and plans the memory; loads no weight.
+ModelInfoResult inspect_model(const ModelSource& source, const EngineOptions& options) noexcept;
+
+// A tokenizer, or a chat template, without the model. On failure return null and fill `status`.
+PAGODA_RETURNS_RETAINED Tokenizer* PAGODA_NULLABLE load_tokenizer(const ModelSource& source,
+                                                                  Status* PAGODA_NONNULL status) noexcept;
+PAGODA_RETURNS_RETAINED ChatTemplate* PAGODA_NULLABLE load_chat_template(const ModelSource& source,
+                                                                         Status* PAGODA_NONNULL status) noexcept;
+
+}  // namespace pagoda

@@ -1,0 +1,63 @@
+// Event: what the engine tells the owner of a request, through one function pointer and a context.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "pagoda/status.h"
+#include "pagoda/swift_bridging.h"
+
+namespace pagoda {
+
+enum class EventKind : int32_t {
+  token = 0,  // one sampled token, with the text that became certain through it (may be empty)
+  finished,   // the last event of a request, sent exactly once: rest of the text, reason, usage, timings
+};
+
+enum class FinishReason : int32_t {
+  none = 0,
+  stop,       // an end-of-text id, a stop id or a stop string
+  length,     // max_tokens or the context length
+  cancelled,  // cancel() or shutdown
+  error,      // see Event::status
+};
+
+struct TokenLogprob {
+  int32_t token_id = 0;
+  float logprob = 0.0f;  // of the raw distribution: log softmax of the logits before penalties and temperature
+};
+
+struct Usage {
+  int32_t prompt_tokens = 0;
+  int32_t completion_tokens = 0;  // sampled tokens, an end-of-text id included
+  int32_t cached_tokens = 0;      // prompt tokens that were not computed because their state was found
+};
+
+struct Timings {  // milliseconds of wall clock
+  double queue_ms = 0;         // submit to first scheduled
+  double prompt_ms = 0;        // first scheduled to first token
+  double generation_ms = 0;    // first token to last
+  int32_t num_preemptions = 0;
+};
+
+struct Event {
+  uint64_t request_id = 0;
+  EventKind kind = EventKind::token;
+  std::string text;  // valid UTF-8; the concatenation over all events is the answer
+  int32_t token_id = -1;
+  bool has_logprob = false;
+  float logprob = 0.0f;
+  std::vector<TokenLogprob> top_logprobs;
+  FinishReason finish_reason = FinishReason::none;
+  std::string stop_string;  // the stop string that ended the text, if one did
+  Usage usage;
+  Timings timings;
+  Status status;
+};
+
+// Called on the engine's thread; the event lives for the duration of the call. Must not call back into the engine
+// except submit() and cancel(), and must not block: the whole batch waits for it.
+using EventCallback = void (*)(void* PAGODA_NULLABLE context, const Event* PAGODA_NONNULL event);
+
+}  // namespace pagoda

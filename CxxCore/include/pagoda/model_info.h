@@ -1,0 +1,48 @@
+// What a model folder holds and what it will cost in memory: plain values for `pagoda info` and for refusals.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace pagoda {
+
+struct MemoryPlan {  // bytes, computed before anything is allocated
+  int64_t device_limit_bytes = 0;
+  int64_t weights_bytes = 0;
+  int64_t kv_bytes = 0;         // num_kv_blocks * kv_block_bytes
+  int64_t state_bytes = 0;      // num_state_slots * state_slot_bytes
+  int64_t workspace_bytes = 0;  // activations, step inputs, logits
+  int64_t kv_block_bytes = 0;
+  int64_t state_slot_bytes = 0;
+  int64_t num_kv_blocks = 0;
+  int32_t num_state_slots = 0;  // 0 for models without recurrent layers
+  int32_t block_size = 0;       // tokens per KV block
+  int32_t max_model_len = 0;    // tokens of one sequence
+  int32_t max_num_seqs = 0;
+  int32_t max_num_batched_tokens = 0;
+
+  int64_t total_bytes() const noexcept { return weights_bytes + kv_bytes + state_bytes + workspace_bytes; }
+};
+
+struct ModelInfo {
+  std::string architecture;  // as config.json spells it
+  std::string family;        // qwen3_5, qwen3, qwen2, llama
+  int32_t num_layers = 0;
+  int32_t num_attention_layers = 0;
+  int32_t num_recurrent_layers = 0;
+  int32_t hidden_size = 0;
+  int32_t vocab_size = 0;
+  int32_t context_length = 0;
+  int64_t num_parameters = 0;  // of the tensors used
+  std::string weight_dtype;    // after --dtype
+  std::string kv_dtype;
+  std::string device;          // and which instruction set it runs
+  bool has_tokenizer = false;
+  bool has_chat_template = false;
+  std::vector<std::string> skipped_tensors;  // in the files, known or not, but not used by this engine
+  std::vector<int32_t> eos_token_ids;
+  MemoryPlan plan;
+};
+
+}  // namespace pagoda

@@ -1,0 +1,11 @@
+// The one door into the core: everything Swift (or any host) may see.
+#pragma once
+
+#include "pagoda/chat_template.h"
+#include "pagoda/engine.h"
+#include "pagoda/event.h"
+#include "pagoda/model_info.h"
+#include "pagoda/sampling_params.h"
+#include "pagoda/status.h"
+#include "pagoda/swift_bridging.h"
+#include "pagoda/tokenizer.h"

@@ -1,0 +1,34 @@
+// SamplingParams: how one request turns logits into tokens and when it ends.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace pagoda {
+
+struct LogitBias {
+  int32_t token_id = 0;
+  float bias = 0.0f;  // added to the logit before everything else; -100 or less removes the token
+};
+
+struct SamplingParams {
+  float temperature = 0.0f;         // 0 = greedy
+  int32_t top_k = 0;                // 0 = off
+  float top_p = 1.0f;               // (0, 1]
+  float min_p = 0.0f;               // [0, 1)
+  float repetition_penalty = 1.0f;  // > 0, divides or multiplies logits of tokens seen in prompt and output
+  float presence_penalty = 0.0f;    // [-2, 2], tokens seen in the output
+  float frequency_penalty = 0.0f;   // [-2, 2], times the count in the output
+  std::vector<LogitBias> logit_bias;
+  bool has_seed = false;            // false: the engine draws a seed and reports it in no event
+  uint64_t seed = 0;                // counter-based: the n-th token of a request depends on (seed, n) only
+  int32_t max_tokens = 256;         // generated tokens; >= 1
+  int32_t min_tokens = 0;           // stop ids cannot be sampled and stop strings do not end the text before this many
+  bool ignore_eos = false;          // end-of-text ids of the model do not end the request
+  std::vector<int32_t> stop_ids;    // further ids that end the request; never shown in the text
+  std::vector<std::string> stop;    // strings that end the request; the text is cut before the first one
+  int32_t num_top_logprobs = -1;    // -1 = no logprobs, 0 = of the sampled token, n = and of the n most likely
+};
+
+}  // namespace pagoda

@@ -1,0 +1,37 @@
+// Status: what every fallible call returns. One list of codes for the whole engine; shortage is a code, not a throw.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace pagoda {
+
+enum class StatusCode : int32_t {
+  ok = 0,
+  invalid_argument,    // the caller passed something that can never work; the message names the field
+  not_found,           // a file, model or request that does not exist
+  io_error,            // the operating system refused a read or an open
+  bad_file,            // a file whose content breaks its format; the message names file, tensor or key, and reason
+  unsupported,         // a valid thing this engine does not do (an architecture, a dtype, a device)
+  context_overflow,    // the prompt and the tokens asked for do not fit the context length
+  out_of_memory,       // the memory plan or an allocation does not fit; the message has the numbers
+  resource_exhausted,  // no room now, later perhaps: queue full, budget of steps or output used up
+  cancelled,           // the request was cancelled by its owner
+  device_error,        // a device failed during a step; requests in flight fail, the engine goes on
+  shut_down,           // the engine has been closed
+  internal,            // a bug of ours
+};
+
+struct [[nodiscard]] Status {
+  StatusCode code = StatusCode::ok;
+  std::string message;
+
+  bool is_ok() const noexcept { return code == StatusCode::ok; }
+};
+
+inline Status ok_status() noexcept { return {}; }
+
+inline Status make_error(StatusCode code, std::string message) noexcept { return {code, std::move(message)}; }
+
+}  // namespace pagoda

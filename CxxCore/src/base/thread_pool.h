@@ -1,0 +1,52 @@
+// ThreadPool: runs one index range at a time on a fixed set of threads, the caller among them.
+// State: num_threads - 1 parked workers and the range in flight. Thread rule: one caller at a time.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+#include "base/result.h"
+
+namespace pagoda {
+
+class ThreadPool {
+ public:
+  static Result<std::unique_ptr<ThreadPool>> create(int num_threads);  // fails when the system refuses a thread
+  ~ThreadPool();
+  int num_threads() const noexcept { return num_threads_; }
+
+  // Calls task(context, index, thread_index) once for every index in [0, count), in any order, and waits for all.
+  // Nothing may depend on which thread takes an index: thread_index is for scratch memory only.
+  using Task = void (*)(void* context, int64_t index, int thread_index);
+  void run(int64_t count, Task task, void* context) noexcept;
+
+  template <class F>
+  void parallel_for(int64_t count, F&& body) noexcept {
+    run(count, [](void* f, int64_t index, int thread) { (*static_cast<std::remove_reference_t<F>*>(f))(index, thread); }, &body);
+  }
+
+ private:
+  explicit ThreadPool(int num_threads) noexcept : num_threads_(num_threads) {}
+  void work(int thread_index) noexcept;
+  void take_indices(int thread_index) noexcept;
+
+  int num_threads_;
+  std::vector<std::thread> workers_;
+  std::mutex mutex_;
+  std::condition_variable start_, done_;
+  Task task_ = nullptr;          // guarded by mutex_ between runs
+  void* context_ = nullptr;
+  int64_t count_ = 0;
+  std::atomic<int64_t> next_{0};
+  int num_busy_ = 0;             // workers that have not finished this round
+  uint64_t round_ = 0;
+  bool closing_ = false;
+};
+
+}  // namespace pagoda

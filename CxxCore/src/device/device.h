@@ -1,0 +1,92 @@
+// Device: where weights and caches live and ops run. The model sees this interface and cannot tell devices apart.
+// Thread rule: one thread (the engine's) drives a device; allocation and upload happen on it too.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "base/dtype.h"
+#include "base/result.h"
+#include "device/op_args.h"
+#include "device/tensor.h"
+
+namespace pagoda::device {
+
+// A weight matrix on a device, possibly repacked. [rows, cols] = [N, K].
+class Weight {
+ public:
+  virtual ~Weight() = default;
+  virtual int64_t rows() const noexcept = 0;
+  virtual int64_t cols() const noexcept = 0;
+  virtual DType dtype() const noexcept = 0;
+  virtual size_t size_bytes() const noexcept = 0;  // on the device, after repacking
+};
+
+// How a device gets at a weight's numbers while it makes its own form of them.
+struct WeightSource {
+  std::string name;
+  DType dtype = DType::f32;  // of the numbers read: f32, f16 or bf16
+  int64_t rows = 0, cols = 0;
+  std::function<Status(int64_t row_begin, int64_t row_count, std::byte* into)> read_rows;
+};
+
+struct DeviceInfo {
+  std::string name;          // cpu, reference
+  std::string description;   // with the instruction set in use and the number of threads
+  int64_t memory_limit_bytes = 0;
+};
+
+// Work handed to the device; wait() returns once it is done, with what went wrong.
+class Pending {
+ public:
+  virtual ~Pending() = default;
+  virtual Status wait() noexcept = 0;
+};
+
+// Takes the ops of one step in order. Shapes are right when a call arrives here (ops/ checks them).
+class Encoder {
+ public:
+  virtual ~Encoder() = default;
+  virtual void embedding(const EmbeddingArgs&) noexcept = 0;
+  virtual void rms_norm(const RmsNormArgs&) noexcept = 0;
+  virtual void matmul(const MatmulArgs&) noexcept = 0;
+  virtual void qk_norm_rope(const QkNormRopeArgs&) noexcept = 0;
+  virtual void reshape_and_cache(const ReshapeAndCacheArgs&) noexcept = 0;
+  virtual void paged_attention(const PagedAttentionArgs&) noexcept = 0;
+  virtual void sigmoid_gate(const SigmoidGateArgs&) noexcept = 0;
+  virtual void silu_mul(const SiluMulArgs&) noexcept = 0;
+  virtual void causal_conv1d(const CausalConv1dArgs&) noexcept = 0;
+  virtual void gdn(const GdnArgs&) noexcept = 0;
+  virtual void gated_rms_norm(const GatedRmsNormArgs&) noexcept = 0;
+  virtual void gather_rows(const GatherRowsArgs&) noexcept = 0;
+  virtual void zero_slots(const ZeroSlotsArgs&) noexcept = 0;
+
+  // Hands the step over. The encoder is empty afterwards and ready for the next one.
+  virtual Pending& submit() noexcept = 0;
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual const DeviceInfo& info() const noexcept = 0;
+  virtual Encoder& encoder() noexcept = 0;
+
+  // Zero-filled, 64-byte aligned. `label` names it in the error.
+  virtual Result<std::unique_ptr<Buffer>> allocate(size_t size_bytes, const std::string& label) = 0;
+
+  // `stored` is the element type to keep (f32, f16, bf16); numbers are converted while loading, never per step.
+  virtual Result<std::unique_ptr<Weight>> make_weight(const WeightSource& source, DType stored) = 0;
+  virtual size_t weight_bytes(int64_t rows, int64_t cols, DType stored) const noexcept = 0;  // exact, before making it
+
+  // Scratch the device needs of its own for steps of at most `max_tokens` (allocated by reserve()).
+  virtual Status reserve(int64_t max_tokens) = 0;
+  virtual size_t reserve_bytes(int64_t max_tokens) const noexcept = 0;
+
+  virtual Status upload(const Tensor& to, const void* from, size_t size_bytes) noexcept = 0;
+  virtual Status download(const Tensor& from, void* to, size_t size_bytes) noexcept = 0;
+};
+
+}  // namespace pagoda::device

@@ -1,0 +1,66 @@
+// ModelConfig: the architecture of a model as config.json states it, checked, with every default made explicit.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/dtype.h"
+#include "base/result.h"
+
+namespace pagoda::io {
+
+enum class Family : uint8_t { qwen3_5, qwen3, qwen2, llama };
+enum class LayerKind : uint8_t { full_attention, sliding_attention, linear_attention };
+
+struct RopeConfig {
+  double theta = 10000.0;
+  int32_t rotary_dim = 0;          // dims of each head that rotate; even
+  enum class Scaling : uint8_t { none, llama3, linear } scaling = Scaling::none;
+  double factor = 1.0;
+  double low_freq_factor = 1.0;    // llama3
+  double high_freq_factor = 4.0;   // llama3
+  int32_t original_context = 0;    // llama3
+};
+
+struct ModelConfig {
+  Family family = Family::qwen3_5;
+  std::string architecture;      // config.json "architectures"[0]
+  std::string tensor_prefix;     // before "embed_tokens.weight": "model." or "model.language_model."
+  DType dtype = DType::f32;      // of the checkpoint as config.json states it; f32 when it states none
+  bool states_dtype = false;
+  int32_t hidden_size = 0;
+  int32_t intermediate_size = 0;
+  int32_t num_layers = 0;
+  int32_t num_heads = 0;
+  int32_t num_kv_heads = 0;
+  int32_t head_dim = 0;
+  int32_t vocab_size = 0;
+  int32_t context_length = 0;
+  int32_t sliding_window = 0;    // of sliding_attention layers: a token sees itself and window - 1 before it
+  float rms_norm_eps = 1e-6f;
+  bool tie_word_embeddings = false;
+  bool attention_bias = false;       // q, k, v projections have a bias (Qwen2; Llama when it says so)
+  bool attention_output_bias = false;
+  bool mlp_bias = false;
+  bool qk_norm = false;              // Qwen3, Qwen3.5
+  bool zero_centered_norm = false;   // Qwen3.5: multiply by 1 + w
+  bool attention_gate = false;       // Qwen3.5: q_proj holds [q | gate] per head
+  std::vector<LayerKind> layers;
+  RopeConfig rope;
+  int32_t linear_num_k_heads = 0;    // Gated DeltaNet
+  int32_t linear_num_v_heads = 0;
+  int32_t linear_k_head_dim = 0;
+  int32_t linear_v_head_dim = 0;
+  int32_t linear_conv_kernel = 0;
+  std::vector<int32_t> eos_token_ids;  // of config.json; the engine adds those of generation_config.json
+};
+
+// Parses and checks config.json; `file_name` is for messages. Keys that would run code (auto_map, model_file) are ignored.
+Result<ModelConfig> parse_model_config(std::string_view json, const std::string& file_name);
+
+// eos_token_id of generation_config.json: an integer or a list.
+Result<std::vector<int32_t>> parse_eos_token_ids(std::string_view generation_config_json, const std::string& file_name);
+
+}  // namespace pagoda::io

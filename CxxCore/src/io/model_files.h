@@ -1,0 +1,39 @@
+// ModelFiles: the files of one model, in a folder or in memory; the only way the core reads model bytes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "pagoda/engine.h"
+
+namespace pagoda::io {
+
+// One open file. Reads are bounds-checked and fail with a Status when the file shrank after it was opened,
+// so that a truncated mapping is an error and never a SIGBUS.
+class File {
+ public:
+  virtual ~File() = default;
+  virtual uint64_t size_bytes() const noexcept = 0;
+  virtual const std::string& name() const noexcept = 0;  // for messages: the path, or the name in memory
+  virtual Status read(uint64_t offset, std::span<std::byte> into) const noexcept = 0;
+};
+
+class ModelFiles {
+ public:
+  virtual ~ModelFiles() = default;
+  virtual bool exists(std::string_view name) const noexcept = 0;
+  virtual Result<std::unique_ptr<File>> open(std::string_view name) const = 0;
+  virtual Result<std::string> read_text(std::string_view name, uint64_t max_bytes) const = 0;
+  virtual std::vector<std::string> names() const = 0;  // plain file names, sorted
+  virtual std::string description() const = 0;         // the folder, or "memory"
+};
+
+Result<std::unique_ptr<ModelFiles>> open_model_files(const ModelSource& source);
+
+}  // namespace pagoda::io

@@ -1,0 +1,63 @@
+// Model: weights and the order of ops that turns a ForwardBatch into logits. Knows no scheduler and no concrete device.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cache/cache_layout.h"
+#include "device/device.h"
+#include "io/checkpoint.h"
+#include "io/model_config.h"
+#include "model/forward_batch.h"
+
+namespace pagoda::model {
+
+struct ModelSizes {  // what the pools and the workspace are made for
+  int64_t num_kv_blocks = 0;
+  int32_t num_state_slots = 0;
+  int32_t max_num_tokens = 0;    // of one step
+  int32_t max_num_seqs = 0;
+  int32_t max_logits_rows = 0;
+  int32_t max_blocks_per_seq = 0;
+};
+
+struct WeightsSummary {
+  int64_t num_parameters = 0;
+  int64_t size_bytes = 0;                    // on the device
+  std::vector<std::string> skipped_tensors;  // present in the files, not used
+};
+
+class Model {
+ public:
+  virtual ~Model() = default;
+
+  // Runs one step and waits for it; logits [R, vocab] stay valid until the next call.
+  virtual Status forward(const ForwardBatch& batch) = 0;
+  virtual std::span<const float> logits() const noexcept = 0;
+
+  // Allocates KV and state pools, step inputs and activations; call once, before forward().
+  virtual Status allocate(const ModelSizes& sizes) = 0;
+};
+
+// The element type weights and KV are kept in: `choice` is auto, float32, float16 or bfloat16.
+Result<DType> choose_dtype(const std::string& choice, const io::ModelConfig& config, const io::Checkpoint& checkpoint);
+
+cache::CacheLayout cache_layout(const io::ModelConfig& config, DType kv_dtype, int32_t block_size) noexcept;
+
+// Checks that every tensor the architecture needs is there with the right shape, and adds up; reads no tensor data.
+Result<WeightsSummary> check_weights(const io::ModelConfig& config, const io::Checkpoint& checkpoint,
+                                     const device::Device& device, DType stored);
+
+// Bytes allocate() will ask for beside the pools: step inputs, activations, logits, device scratch.
+int64_t workspace_bytes(const io::ModelConfig& config, const device::Device& device, const ModelSizes& sizes) noexcept;
+
+Result<std::unique_ptr<Model>> load_model(const io::ModelConfig& config, const io::Checkpoint& checkpoint,
+                                          device::Device& device, DType stored, DType kv_dtype, int32_t block_size,
+                                          const std::function<void(double)>& progress);
+
+}  // namespace pagoda::model

@@ -1,0 +1,44 @@
+// BpeTokenizer: byte-level BPE as a tokenizer.json describes it. Immutable after loading; any thread may use it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "pagoda/chat_template.h"
+
+namespace pagoda::text {
+
+class BpeTokenizer {
+ public:
+  static Result<std::shared_ptr<const BpeTokenizer>> from_json(std::string_view tokenizer_json,
+                                                               const std::string& file_name);
+  ~BpeTokenizer();
+
+  // Appends the ids of `text`. parse_special: spellings of special tokens become those tokens; added tokens that are
+  // not special are always matched, as the reference does.
+  Status encode(std::string_view text, bool parse_special, std::vector<int32_t>& ids) const;
+
+  // The same for rendered prompts: one text, tokenized across the seams, in which special tokens are recognised only
+  // where their whole spelling came from the template.
+  Status encode(std::span<const PromptPiece> pieces, std::vector<int32_t>& ids) const;
+
+  // The bytes a token stands for (a special token: its spelling). Empty for unknown ids.
+  std::string_view token_bytes(int32_t id) const noexcept;
+  bool is_special(int32_t id) const noexcept;
+  bool has_token(int32_t id) const noexcept;
+  int32_t find_token(std::string_view spelling) const noexcept;  // -1 if absent
+  std::string token_spelling(int32_t id) const;                  // as in tokenizer.json
+  int32_t vocab_size() const noexcept;                           // highest id + 1
+
+ private:
+  BpeTokenizer();
+  struct Tables;
+  std::unique_ptr<Tables> tables_;
+};
+
+}  // namespace pagoda::text
