@@ -8,6 +8,9 @@
 
 namespace pagoda::device {
 
+constexpr int64_t kMaxHeadDim = 512;   // of attention heads and of both GDN dims: sizes a device's scratch
+constexpr int64_t kMaxConvKernel = 8;
+
 class Weight;  // a matrix [N, K] in whatever form the device keeps it
 
 // Which rows belong to which sequence, and where each sequence stands; shared by all sequence-aware ops.
