@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# Checks the layout of C++ (clang-format 19) and Swift (swift format) files; --fix rewrites them instead.
+# Usage: format.sh [--fix] [file ...]. A missing tool fails under CI=true and is only reported elsewhere.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+fix=false
+if [[ ${1:-} == --fix ]]; then fix=true; shift; fi
+
+# Files of one language: the ones given, or all that git does not ignore. Tables written by a program keep its layout.
+list() {
+  if (($# > 1)); then printf '%s\n' "${@:2}"; else git ls-files --cached --others --exclude-standard; fi |
+    grep -E "\.($1)$" | grep -vE '_tables?\.(h|cpp|inc)$' |
+    while read -r file; do [[ -f $file ]] && echo "$file"; done || true
+}
+
+missing() {
+  echo "format: $1 was not found: $2"
+  [[ ${CI:-} == true ]] && status=1
+  return 0
+}
+
+status=0
+mapfile -t cxx < <(list 'h|cpp|hpp' "$@")
+mapfile -t swift < <(list 'swift' "$@")
+
+clang_format=
+for candidate in clang-format-19 clang-format; do
+  if command -v "$candidate" >/dev/null && "$candidate" --version | grep -q 'version 19\.'; then
+    clang_format=$candidate
+    break
+  fi
+done
+if [[ -z $clang_format ]]; then
+  missing "clang-format 19" "Tools/setup.sh --dev installs it"
+elif ((${#cxx[@]})); then
+  if $fix; then "$clang_format" -i "${cxx[@]}"; else "$clang_format" --dry-run -Werror "${cxx[@]}" || status=1; fi
+fi
+
+if ! command -v swift >/dev/null || ! swift format --version >/dev/null 2>&1; then
+  missing "swift format" "it is part of the Swift toolchain since 6.0"
+elif ((${#swift[@]})); then
+  if $fix; then
+    swift format format --in-place "${swift[@]}"
+  else
+    swift format lint --strict "${swift[@]}" || status=1
+  fi
+fi
+
+if ! $fix; then
+  ((status == 0)) && result="layout is right" || result="layout differs: Tools/checks/format.sh --fix"
+  echo "${#cxx[@]} C++ files, ${#swift[@]} Swift files: $result"
+fi
+exit $status

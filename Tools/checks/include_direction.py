@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""Checks that includes in CxxCore point downward only, as DESIGN's rooms require. Usage: include_direction.py [--self-test]"""
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# What each room may include besides itself and include/pagoda. Transitive reach is written out: a room that may use
+# `ops` names `device` too, so that the table is the whole truth.
+ALLOWED = {
+    "base": set(),
+    "io": {"base"},
+    "text": {"base", "io"},
+    "request": {"base"},
+    "cache": {"base", "request"},
+    "scheduler": {"base", "request", "cache"},
+    "sampler": {"base"},
+    "device": {"base"},
+    "ops": {"base", "device"},
+    "model": {"base", "device", "ops", "io", "cache"},
+}
+ALLOWED["engine"] = set(ALLOWED)
+
+# Folders of concrete devices: only their own files and this one may name them.
+REGISTRY = "device/registry.cpp"
+CONCRETE_DEVICE = re.compile(r"device/(cpu|reference|gpu)/")
+
+INCLUDE = re.compile(r'^\s*#\s*(?:include|import)\s+"([^"]+)"', re.MULTILINE)
+ANGLE_INCLUDE_OF_OURS = re.compile(r"^\s*#\s*include\s+<(pagoda/[^>]+|(?:%s)/[^>]+\.h)>" % "|".join(ALLOWED), re.MULTILINE)
+SWIFT_IMPORT = re.compile(r"^\s*(?:\w+ )*import CxxCore\b", re.MULTILINE)
+
+
+def include_faults(file, target):
+    """Why `file` may not include `target`; both relative to CxxCore/src, or starting with pagoda/. None when it may."""
+    if target.startswith("pagoda/"):
+        return None
+    if file.startswith("pagoda/"):
+        return "public headers include public headers only"
+    room, target_room = file.split("/")[0], target.split("/")[0]
+    if room not in ALLOWED:
+        return f"room {room}/ is not in the table of this check"
+    if target_room not in ALLOWED:
+        return "includes are rooted at CxxCore/src or CxxCore/include"
+    if target_room != room and target_room not in ALLOWED[room]:
+        return f"{room} lies below {target_room}" if room in ALLOWED[target_room] else f"{room} does not know {target_room}"
+    device = CONCRETE_DEVICE.match(target)
+    if device and file != REGISTRY and not file.startswith(device.group()):
+        return f"only {REGISTRY} names a concrete device"
+    return None
+
+
+def check(root):
+    """All faults below `root` as printable lines, and the number of includes looked at."""
+    core, faults, count = root / "CxxCore", [], 0
+    for base in (core / "src", core / "include"):
+        for path in sorted(p for p in base.rglob("*") if p.suffix in (".h", ".cpp", ".hpp", ".inc", ".mm")):
+            text, file = path.read_text(encoding="utf-8"), path.relative_to(base).as_posix()
+            for match in INCLUDE.finditer(text):
+                count += 1
+                target = match.group(1)
+                fault = include_faults(file, target)
+                if not fault and not ((core / "src" / target).is_file() or (core / "include" / target).is_file()):
+                    fault = "no such file below CxxCore/src or CxxCore/include"
+                if fault:
+                    line = text.count("\n", 0, match.start(1)) + 1
+                    faults.append(f'{path.relative_to(root)}:{line}: includes "{target}": {fault}')
+            for match in ANGLE_INCLUDE_OF_OURS.finditer(text):
+                faults.append(f"{path.relative_to(root)}: <{match.group(1)}> is ours: write it in quotes")
+    for path in sorted(p for folder in ("Sources", "Apps") for p in (root / folder).rglob("*.swift")):
+        if SWIFT_IMPORT.search(path.read_text(encoding="utf-8")) and "PagodaKit" not in path.parts:
+            faults.append(f"{path.relative_to(root)}: imports CxxCore: only Sources/PagodaKit does")
+    return faults, count
+
+
+def self_test():
+    """Plants one violation of each kind in a small tree, among includes that are fine, and expects each to be caught."""
+    planted = {
+        "CxxCore/src/base/a.h": ['#include "io/b.h"'],
+        "CxxCore/src/io/b.h": ['  #  include "text/c.h"'],
+        "CxxCore/src/text/c.h": ['#include "scheduler/d.h"'],
+        "CxxCore/src/scheduler/d.h": ['#include "device/cpu/e.h"'],
+        "CxxCore/src/device/cpu/e.h": ['#include "device/reference/f.h"'],
+        "CxxCore/src/device/reference/f.h": ['#include "device/missing.h"'],
+        "CxxCore/src/engine/g.cpp": ['#include "device/cpu/e.h"'],
+        "CxxCore/src/model/h.cpp": ['#include "scheduler/d.h"'],
+        "CxxCore/src/cellar/i.h": ['#include "base/a.h"'],
+        "CxxCore/include/pagoda/j.h": ['#include "base/a.h"'],
+        "CxxCore/src/ops/k.h": ["#include <base/a.h>"],
+        "Apps/PagodaCLI/l.swift": ["internal import CxxCore"],
+    }
+    fine = {
+        "CxxCore/src/device/registry.cpp": ['#include "device/cpu/e.h"', '#include "device/reference/f.h"'],
+        "CxxCore/src/engine/m.cpp": ['#include "model/n.h"', '#include "scheduler/d.h"', '#include "pagoda/j.h"'],
+        "CxxCore/src/model/n.h": ['#include "io/b.h"', '#include "cache/o.h"', "#include <vector>"],
+        "CxxCore/src/cache/o.h": ['#include "base/a.h"', '// #include "engine/m.h" is only a comment'],
+        "Sources/PagodaKit/p.swift": ["internal import CxxCore"],
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        for name, lines in (planted | fine).items():
+            path = Path(folder) / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        faults, _ = check(Path(folder))
+    missed = [name for name in planted if not any(fault.startswith(name + ":") for fault in faults)]
+    wrong = [fault for fault in faults if fault.split(":")[0] in fine]
+    for line in missed:
+        print(f"self-test: the violation in {line} was not caught")
+    for line in wrong:
+        print(f"self-test: reported though it is fine: {line}")
+    return not missed and not wrong
+
+
+def main():
+    if "--self-test" in sys.argv[1:]:
+        return 0 if self_test() else 1
+    faults, count = check(ROOT)
+    print("\n".join(faults + [f"{count} includes, {len(faults)} against the direction"]))
+    return 1 if faults or count == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

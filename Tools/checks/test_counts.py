@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""Compares what a test runner says it ran with the tests the tree holds, so that no test is lost in silence.
+
+Usage: test_counts.py native LOG [FILTER] | swift LOG | --self-test
+Prints "PASSED FAILED" as its last line; exits 1, with the reason, when the runner ran fewer tests than there are.
+"""
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+NATIVE_END = re.compile(r"^(\d+) passed, (\d+) failed$", re.MULTILINE)
+XCTEST_END = re.compile(r"^\s*Executed (\d+) tests?, with (\d+) failures?", re.MULTILINE)
+SWIFT_END = re.compile(r"^. Test run with (\d+) tests? in \d+ suites? (passed|failed)", re.MULTILINE)
+SWIFT_CASES = re.compile(r"^. Test (?!case |run ).* with (\d+) test cases? (?:passed|failed) after", re.MULTILINE)
+SWIFT_FAILED = re.compile(r"^. Test (?!case |run ).* failed after", re.MULTILINE)
+SWIFT_SKIPPED = re.compile(r"^. Test (?!case |run ).* skipped", re.MULTILINE)
+
+
+def without_comments(text):
+    return re.sub(r"^\s*//.*$", "", text, flags=re.MULTILINE)
+
+
+def tests_in_tree(root):
+    """Names of the C++ tests, and the number of @Test functions of the package's own Swift test targets."""
+    cxx, swift = [], 0
+    for path in (root / "Tests/CxxCoreTests").rglob("*.cpp"):
+        cxx += re.findall(r"^\s*PAGODA_TEST\((\w+)\)", without_comments(path.read_text(encoding="utf-8")), re.MULTILINE)
+    for path in (root / "Tests").rglob("*.swift"):
+        if "ClientPackage" not in path.parts:
+            swift += len(re.findall(r"@Test\b", without_comments(path.read_text(encoding="utf-8"))))
+    return cxx, swift
+
+
+def native(log, names, name_filter):
+    """(passed, failed, faults) of a run of Tools/native."""
+    expected = sum(name_filter in name for name in names)
+    ends = NATIVE_END.findall(log)
+    if not ends:
+        return 0, 1, ["the runner printed no closing line: it crashed or did not build"]
+    passed, failed = map(int, ends[-1])
+    faults = []
+    if expected == 0:
+        faults.append(f'no C++ test has "{name_filter}" in its name')
+    if passed + failed < expected:
+        faults.append(f"{passed + failed} C++ tests ran, the tree holds {expected}")
+    return passed, failed, faults
+
+
+def swift(log, num_cxx, num_swift):
+    """(passed, failed, faults) of `swift test`. Each case of a parameterised test counts as one; a skipped test as none."""
+    ends, xctest = SWIFT_END.findall(log), XCTEST_END.findall(log)
+    if not ends:
+        return 0, 1, ["swift test printed no closing line of Swift Testing: it crashed or did not build"]
+    functions = sum(int(count) for count, _ in ends)
+    cases = [int(count) for count in SWIFT_CASES.findall(log)]
+    skipped, failed = len(SWIFT_SKIPPED.findall(log)), len(SWIFT_FAILED.findall(log))
+    xctest_ran, xctest_failed = map(int, xctest[-1]) if xctest else (0, 0)
+    if any(verdict == "failed" for _, verdict in ends) and failed == 0:
+        failed = 1
+    faults = []
+    if functions - skipped + xctest_ran < num_swift:
+        faults.append(f"{functions - skipped} Swift tests ran ({skipped} skipped), the tree holds {num_swift}")
+    if max(cases, default=0) < num_cxx:
+        faults.append(f"{max(cases, default=0)} C++ tests ran under Swift, the tree holds {num_cxx}")
+    total = functions - skipped - len(cases) + sum(cases) + xctest_ran
+    return total - failed - xctest_failed, failed + xctest_failed, faults
+
+
+def self_test():
+    names = ["io_a", "io_b", "engine_c"]
+    good = ("\t Executed 0 tests, with 0 failures (0 unexpected) in 0.0 (0.0) seconds\n"
+            "✔ Test free() passed after 0.001 seconds.\n"
+            "✔ Test cxx(index:) with 3 test cases passed after 0.001 seconds.\n"
+            "✔ Test run with 2 tests in 1 suite passed after 0.002 seconds.\n")
+    bad = good.replace("✔ Test free() passed", "✘ Test free() failed").replace("suite passed", "suite failed")
+    skipped = good.replace("✔ Test free() passed after 0.001 seconds.", '➜ Test free() skipped: "why"')
+    return all([
+        native("3 passed, 0 failed\n", names, "") == (3, 0, []),
+        native("1 passed, 1 failed\n", names, "io") == (1, 1, []),
+        native("2 passed, 0 failed\n", names, "")[2] != [],
+        native("0 passed, 0 failed\n", names, "nothing")[2] != [],
+        native("Segmentation fault\n", names, "")[1:] != (0, []),
+        swift(good, 3, 2) == (4, 0, []),
+        swift(bad, 3, 2) == (3, 1, []),
+        swift(good, 4, 2)[2] != [],
+        swift(good, 3, 3)[2] != [],
+        swift(skipped, 3, 2)[2] != [],
+        swift("✔ Test run with 0 tests in 0 suites passed after 0.001 seconds.\n", 3, 2)[2] != [],
+        swift("error: fatalError\n", 3, 2)[1:] != (0, []),
+    ])
+
+
+def main():
+    arguments = sys.argv[1:]
+    if arguments == ["--self-test"]:
+        return 0 if self_test() else 1
+    log = Path(arguments[1]).read_text(encoding="utf-8", errors="replace")
+    names, num_swift = tests_in_tree(ROOT)
+    if arguments[0] == "native":
+        passed, failed, faults = native(log, names, arguments[2] if len(arguments) > 2 else "")
+    else:
+        passed, failed, faults = swift(log, len(names), num_swift)
+    for fault in faults:
+        print(f"counts: {fault}")
+    print(passed, failed + len(faults))
+    return 1 if faults or failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# Installs what Pagoda needs besides Swift; quick when nothing is missing. Usage: Tools/setup.sh [--dev]
+# Plain: what a build needs. --dev: also what Tools/test.sh uses (formatter, make, Python, aarch64 under qemu).
+set -euo pipefail
+
+dev=false
+case ${1:-} in
+  '') ;;
+  --dev) dev=true ;;
+  *) echo "usage: Tools/setup.sh [--dev]" >&2; exit 64 ;;
+esac
+
+# Swift itself is never touched: which toolchain to use is the user's choice.
+need_swift() {
+  command -v swift >/dev/null && return
+  cat >&2 <<'TEXT'
+setup: `swift` was not found. Pagoda needs Swift 6.2 or newer: https://www.swift.org/install/
+       If it is installed, put its bin folder on PATH and run this again.
+TEXT
+  exit 1
+}
+
+is_installed() { [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) == installed ]]; }
+
+as_root() { if ((EUID == 0)); then "$@"; else sudo "$@"; fi; }
+
+# Packages of the list that are not there.
+missing_of() {
+  local package
+  for package in "$@"; do is_installed "$package" || echo "$package"; done
+}
+
+setup_debian() {
+  local required=(libedit-dev pkg-config) tools=(make python3 clang-format-19 qemu-user g++-12-aarch64-linux-gnu)
+  local missing wanted=() package
+  mapfile -t missing < <(missing_of "${required[@]}")
+  if $dev; then mapfile -t wanted < <(missing_of "${tools[@]}"); fi
+  if ((${#missing[@]} + ${#wanted[@]} == 0)); then return; fi
+
+  export DEBIAN_FRONTEND=noninteractive
+  as_root apt-get -q update </dev/null
+  if ((${#missing[@]})); then as_root apt-get -q install -y --no-install-recommends "${missing[@]}" </dev/null; fi
+  # One by one: a release that lacks one of the tools still gets the others, and Tools/test.sh says what it left out.
+  for package in "${wanted[@]}"; do
+    as_root apt-get -q install -y --no-install-recommends "$package" </dev/null ||
+      echo "setup: $package could not be installed; the tests that need it will say so" >&2
+  done
+}
+
+# macOS brings libedit, make and Python with the command line tools; the layout check runs on Linux.
+setup_macos() {
+  git -C "$(dirname "${BASH_SOURCE[0]}")/.." submodule update --init --depth 1 CxxCore/ThirdParty/metal-cpp
+}
+
+need_swift
+if [[ $(uname -s) == Darwin ]]; then
+  setup_macos
+elif command -v apt-get >/dev/null; then
+  setup_debian
+else
+  echo "setup: install libedit with its headers, and pkg-config, with this system's package manager" >&2
+fi

@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+# Runs every test of the project and ends with "N passed, N failed". Usage: Tools/test.sh [stage ...]
+# Stages, in order: checks swift asan tsan client aarch64. Full output of each lies in .build/test-logs.
+# Exit 0 only when nothing failed and every runner ran at least the tests that the tree holds.
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+logs=$PWD/.build/test-logs
+jobs=$(getconf _NPROCESSORS_ONLN)
+passed=0 failed=0
+mkdir -p "$logs"
+
+add() { passed=$((passed + $1)) failed=$((failed + $2)); }
+
+say() { printf '%s\n' "$*"; }
+
+# check NAME COMMAND...: a test of its own; its output is shown.
+check() {
+  local name=$1
+  shift
+  if "$@"; then add 1 0; else add 0 1; say "FAIL $name"; fi
+}
+
+# counted KIND LOG [FILTER]: adds what the log's runner says it ran, after comparing it with the tree.
+counted() {
+  local out
+  out=$(Tools/checks/test_counts.py "$@")
+  say "$out" | sed '$d'
+  read -r ran_passed ran_failed < <(say "$out" | tail -n 1)
+  add "${ran_passed:-0}" "${ran_failed:-1}"
+}
+
+# Lines of a log worth seeing: failures with what follows them, and the runners' closing lines.
+closing() {
+  grep -E -A 12 '^FAIL |error:|ERROR: |WARNING: ThreadSanitizer|runtime error|recorded an issue' "$1" | head -n 120
+  grep -E 'Executed [0-9]+ tests?,|Test run with|^[0-9]+ passed, [0-9]+ failed$' "$1" || tail -n 20 "$1"
+}
+
+# native BUILD [FILTER]: the C++ tests in one build of Tools/native.
+native() {
+  local log=$logs/$1${2:+-$2}.log
+  make -s -j "$jobs" -C Tools/native BUILD="$1" FILTER="${2:-}" test >"$log" 2>&1 </dev/null
+  closing "$log"
+  counted native "$log" "${2:-}"
+}
+
+stage_checks() {
+  local self_tested
+  for self_tested in include_direction.py header_sentence.py paths.sh test_counts.py; do
+    check "$self_tested --self-test" "Tools/checks/$self_tested" --self-test
+  done
+  check "include direction" Tools/checks/include_direction.py
+  check "opening sentences" Tools/checks/header_sentence.py
+  check "machine paths" Tools/checks/paths.sh
+  check "layout" Tools/checks/format.sh
+  Tools/checks/file_sizes.sh
+}
+
+stage_swift() {
+  local log=$logs/swift.log
+  check "swift build" swift build 2>&1 </dev/null | tee "$logs/swift-build.log" | grep -E 'error:|warning:|Compiling|Build complete|FAIL' | tail -n 30
+  swift test >"$log" 2>&1 </dev/null
+  closing "$log"
+  counted swift "$log"
+}
+
+stage_asan() { native asan; }
+
+# The thread sanitizer is slow, so it runs where threads meet: the engine's thread and the pool.
+stage_tsan() {
+  native tsan engine
+  native tsan base_thread
+}
+
+stage_client() { check "client package" Tools/checks/client_package.sh; }
+
+stage_aarch64() {
+  if [[ $(uname -m) != x86_64 ]]; then
+    say "not run: this machine is not x86-64, and the tests above ran on $(uname -m)"
+  elif ! command -v qemu-aarch64 >/dev/null || ! command -v aarch64-linux-gnu-g++-12 >/dev/null; then
+    say "not run: qemu-user and g++-12-aarch64-linux-gnu are not installed (Tools/setup.sh --dev)"
+    if [[ ${CI:-} == true ]]; then add 0 1; fi
+  else
+    native aarch64
+  fi
+}
+
+stages=("$@")
+((${#stages[@]})) || stages=(checks swift asan tsan client aarch64)
+for stage in "${stages[@]}"; do
+  declare -F "stage_$stage" >/dev/null || { say "no stage $stage: checks swift asan tsan client aarch64" >&2; exit 64; }
+done
+for stage in "${stages[@]}"; do
+  say "== $stage"
+  begin=$SECONDS
+  "stage_$stage"
+  say "-- $stage: $((SECONDS - begin)) s"
+done
+say "all stages: $SECONDS s"
+say "$passed passed, $failed failed"
+((failed == 0 && passed > 0))
