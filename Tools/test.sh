@@ -58,7 +58,8 @@ stage_checks() {
 
 stage_swift() {
   local log=$logs/swift.log
-  check "swift build" swift build 2>&1 </dev/null | tee "$logs/swift-build.log" | grep -E 'error:|warning:|Compiling|Build complete|FAIL' | tail -n 30
+  check "swift build" swift build >"$logs/swift-build.log" 2>&1 </dev/null
+  grep -E 'error:|warning:|^FAIL|^Build complete' "$logs/swift-build.log" | head -n 40
   swift test >"$log" 2>&1 </dev/null
   closing "$log"
   counted swift "$log"

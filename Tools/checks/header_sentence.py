@@ -24,7 +24,8 @@ def is_sentence(words):
 
 
 def self_test():
-    good = ["// Reads JSON with limits on depth.\n#pragma once\n", "// swift-tools-version: 6.2\n// The package: a core and its doors.\n"]
+    good = ["// Reads JSON with limits on depth.\n#pragma once\n",
+            "// swift-tools-version: 6.2\n// The package: a core and its doors.\n"]
     bad = ["#pragma once\n", "// json.h\n", "// Copyright of somebody, some year\n", "\n// Reads JSON with limits.\n"]
     return all(is_sentence(opening(t, "//")) for t in good) and not any(is_sentence(opening(t, "//")) for t in bad)
 
@@ -32,8 +33,8 @@ def self_test():
 def main():
     if "--self-test" in sys.argv[1:]:
         return 0 if self_test() else 1
-    listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, check=True,
-                            capture_output=True, text=True).stdout.split("\0")
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\0")
     files = [ROOT / name for name in listed if Path(name).suffix in COMMENT and (ROOT / name).is_file()]
     faults = [path.relative_to(ROOT) for path in files
               if not is_sentence(opening(path.read_text(encoding="utf-8"), COMMENT[path.suffix]))]
