@@ -1,0 +1,40 @@
+// Ops on the paged KV cache: reshape_and_cache, paged_attention.
+#include "ops/check.h"
+#include "ops/ops.h"
+
+namespace pagoda::ops {
+
+Status reshape_and_cache(device::Encoder& encoder, const device::ReshapeAndCacheArgs& args) noexcept {
+  Check check("reshape_and_cache");
+  check.tensor("k", args.k, DType::f32, {kAny, kAny, kAny});
+  const int64_t rows = args.k.shape[0], heads = args.k.shape[1], dim = args.k.shape[2];
+  check.tensor("v", args.v, DType::f32, {rows, heads, dim})
+      .tensor("slot_mapping", args.slot_mapping, DType::i64, {rows})
+      .cache("k_cache", args.k_cache, {kAny, kAny, heads, dim})
+      .cache("v_cache", args.v_cache, {args.k_cache.shape[0], args.k_cache.shape[1], heads, dim})
+      .that(args.k_cache.dtype == args.v_cache.dtype, "v_cache", "has another type than k_cache")
+      .that(args.k_cache.shape[1] >= 1, "k_cache", "has blocks of no token");
+  if (check.is_ok()) encoder.reshape_and_cache(args);
+  return check.status();
+}
+
+Status paged_attention(device::Encoder& encoder, const device::PagedAttentionArgs& args) noexcept {
+  Check check("paged_attention");
+  check.tensor("q", args.q, DType::f32, {kAny, kAny, kAny});
+  const int64_t rows = args.q.shape[0], heads = args.q.shape[1], dim = args.q.shape[2];
+  check.that(dim <= device::kMaxHeadDim, "q", "has a head dim above 512")
+      .cache("k_cache", args.k_cache, {kAny, kAny, kAny, dim})
+      .that(args.k_cache.shape[1] >= 1, "k_cache", "has blocks of no token");
+  if (!check.is_ok()) return check.status();
+  const auto& cache = args.k_cache.shape;
+  check.cache("v_cache", args.v_cache, {cache[0], cache[1], cache[2], dim})
+      .that(args.k_cache.dtype == args.v_cache.dtype, "v_cache", "has another type than k_cache")
+      .that(cache[2] > 0 && heads % cache[2] == 0, "q", "has heads that are no multiple of the KV heads")
+      .that(args.window >= 0, "window", "is negative")
+      .tensor("out", args.out, DType::f32, {rows, heads, dim});
+  check_sequences(check, args.sequences, /*wants_blocks=*/true, /*wants_slots=*/false);
+  if (check.is_ok()) encoder.paged_attention(args);
+  return check.status();
+}
+
+}  // namespace pagoda::ops

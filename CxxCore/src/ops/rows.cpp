@@ -1,0 +1,52 @@
+// Ops that move or multiply whole rows: embedding, gather_rows, matmul, zero_slots.
+#include "ops/check.h"
+#include "ops/ops.h"
+
+namespace pagoda::ops {
+
+Status embedding(device::Encoder& encoder, const device::EmbeddingArgs& args) noexcept {
+  Check check("embedding");
+  check.tensor("out", args.out, DType::f32, {kAny, kAny})
+      .tensor("ids", args.ids, DType::i32, {args.out.shape[0]})
+      .weight("table", args.table, kAny, args.out.shape[1]);
+  if (check.is_ok()) encoder.embedding(args);
+  return check.status();
+}
+
+Status gather_rows(device::Encoder& encoder, const device::GatherRowsArgs& args) noexcept {
+  Check check("gather_rows");
+  check.tensor("x", args.x, DType::f32, {kAny, kAny})
+      .tensor("rows", args.rows, DType::i32, {kAny})
+      .tensor("out", args.out, DType::f32, {args.rows.shape[0], args.x.shape[1]});
+  if (check.is_ok()) encoder.gather_rows(args);
+  return check.status();
+}
+
+Status matmul(device::Encoder& encoder, const device::MatmulArgs& args) noexcept {
+  Check check("matmul");
+  check.tensor("x", args.x, DType::f32, {kAny, kAny}).weight("weight", args.weight, kAny, args.x.shape[1]);
+  if (!check.is_ok()) return check.status();
+  check.optional("bias", args.bias, DType::f32, {args.weight->rows()})
+      .tensor("out", args.out, DType::f32, {args.x.shape[0], args.weight->rows()});
+  if (check.is_ok()) encoder.matmul(args);
+  return check.status();
+}
+
+Status zero_slots(device::Encoder& encoder, const device::ZeroSlotsArgs& args) noexcept {
+  const device::Tensor& pool = args.pool;
+  Check check("zero_slots");
+  check.that(pool.rank >= 1 && pool.rank <= device::kMaxRank, "pool", "has no rank from 1 to 4");
+  if (!check.is_ok()) return check.status();
+  const auto& n = pool.shape;  // any shape: compared with itself
+  switch (pool.rank) {
+    case 1: check.pool("pool", pool, pool.dtype, {n[0]}); break;
+    case 2: check.pool("pool", pool, pool.dtype, {n[0], n[1]}); break;
+    case 3: check.pool("pool", pool, pool.dtype, {n[0], n[1], n[2]}); break;
+    default: check.pool("pool", pool, pool.dtype, {n[0], n[1], n[2], n[3]}); break;
+  }
+  check.tensor("slots", args.slots, DType::i32, {kAny});
+  if (check.is_ok()) encoder.zero_slots(args);
+  return check.status();
+}
+
+}  // namespace pagoda::ops
