@@ -1,0 +1,120 @@
+// Scheduler: three passes over running and waiting sequences make one StepPlan.
+#include "scheduler/scheduler.h"
+
+#include <algorithm>
+#include <string>
+
+namespace pagoda::scheduler {
+
+using request::Sequence;
+using request::SequenceState;
+
+Scheduler::Scheduler(const SchedulerLimits& limits, cache::BlockManager& blocks, cache::StatePool& states)
+    : limits_(limits), blocks_(blocks), states_(states) {
+  running_.reserve(static_cast<size_t>(limits.max_num_seqs));
+  plan_.rows.reserve(static_cast<size_t>(limits.max_num_seqs));
+  plan_.preempted.reserve(static_cast<size_t>(limits.max_num_seqs));
+}
+
+Status Scheduler::check_admission(int64_t num_prompt_tokens, int64_t max_tokens) const {
+  const int64_t total = num_prompt_tokens + max_tokens;
+  if (total > limits_.max_model_len) {
+    return make_error(StatusCode::context_overflow,
+                      "the prompt has " + std::to_string(num_prompt_tokens) + " tokens and " +
+                          std::to_string(max_tokens) + " more were asked for, " + std::to_string(total) +
+                          " in all; the context length is " + std::to_string(limits_.max_model_len) + " tokens");
+  }
+  const int64_t needed = blocks_.blocks_for(total - 1);  // the last token is sampled, never cached
+  if (needed > blocks_.num_blocks()) {
+    return make_error(StatusCode::out_of_memory,
+                      "the request can need " + std::to_string(needed) + " KV blocks of " +
+                          std::to_string(blocks_.block_size()) + " tokens; the whole pool has " +
+                          std::to_string(blocks_.num_blocks()));
+  }
+  return ok_status();
+}
+
+void Scheduler::add(Sequence* sequence) {
+  sequence->state = SequenceState::waiting;
+  waiting_.push_back(sequence);
+}
+
+void Scheduler::remove(Sequence* sequence) {
+  if (sequence->state == SequenceState::waiting) std::erase(waiting_, sequence);
+  if (sequence->state == SequenceState::running) std::erase(running_, sequence);
+  free_resources(sequence);
+  sequence->state = SequenceState::finished;
+}
+
+const StepPlan& Scheduler::schedule() {
+  plan_.rows.clear();
+  plan_.preempted.clear();
+  int32_t budget = limits_.max_num_batched_tokens;
+  schedule_decodes(budget);
+  schedule_prompts(budget);
+  if (plan_.preempted.empty()) admit_newcomers(budget);  // what was just freed is for those who still run
+  return plan_;
+}
+
+void Scheduler::schedule_decodes(int32_t& budget) {
+  for (size_t i = 0; i < running_.size() && budget > 0; ++i) {
+    Sequence* sequence = running_[i];
+    if (sequence->num_uncomputed() != 1) continue;
+    while (!blocks_.grow(sequence->block_table, sequence->num_tokens())) {
+      preempt_newest();
+      if (sequence->state != SequenceState::running) return;  // it was the newest itself, so the last of the list
+    }
+    plan_row(sequence, 1, budget);
+  }
+}
+
+void Scheduler::schedule_prompts(int32_t& budget) {
+  for (size_t i = 0; i < running_.size() && budget > 0; ++i) {
+    if (running_[i]->num_uncomputed() > 1) plan_row(running_[i], running_[i]->num_uncomputed(), budget);
+  }
+}
+
+// A newcomer gets the blocks of its whole prompt at once, so that two of them cannot both count on the same free blocks.
+void Scheduler::admit_newcomers(int32_t& budget) {
+  while (!waiting_.empty() && budget > 0 && num_running() < limits_.max_num_seqs) {
+    Sequence* sequence = waiting_.front();
+    if (limits_.has_state && states_.num_free() == 0) return;
+    if (!blocks_.grow(sequence->block_table, sequence->num_tokens())) return;
+    if (limits_.has_state) {
+      sequence->state_slot = states_.acquire();
+      sequence->has_fresh_slot = true;
+    }
+    waiting_.pop_front();
+    running_.push_back(sequence);
+    sequence->state = SequenceState::running;
+    plan_row(sequence, sequence->num_uncomputed(), budget);
+  }
+}
+
+void Scheduler::plan_row(Sequence* sequence, int32_t num_tokens, int32_t& budget) {
+  const int32_t taken = std::min(num_tokens, budget);
+  plan_.rows.push_back({sequence, taken});
+  budget -= taken;
+}
+
+// Rows already planned in this step belong to older sequences, so a preempted one is never among them.
+void Scheduler::preempt_newest() {
+  Sequence* victim = running_.back();
+  running_.pop_back();
+  free_resources(victim);
+  victim->num_computed_tokens = 0;
+  victim->state = SequenceState::waiting;
+  ++victim->num_preemptions;
+  ++num_preemptions_;
+  waiting_.push_front(victim);
+  plan_.preempted.push_back(victim);
+}
+
+void Scheduler::free_resources(Sequence* sequence) {
+  blocks_.release(sequence->block_table);
+  if (sequence->state_slot >= 0) states_.release(sequence->state_slot);
+  sequence->state_slot = -1;
+  sequence->has_fresh_slot = false;
+}
+
+}  // namespace pagoda::scheduler
