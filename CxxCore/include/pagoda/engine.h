@@ -71,7 +71,7 @@ struct EngineStats {
   int32_t num_state_slots = 0;
   int64_t num_steps = 0;
   int64_t num_preemptions = 0;
-  int64_t num_prompt_tokens = 0;     // computed
+  int64_t num_computed_tokens = 0;   // rows run through the model, recomputed ones included
   int64_t num_generated_tokens = 0;
 };
 

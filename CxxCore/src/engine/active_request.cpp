@@ -1,0 +1,52 @@
+// ActiveRequest: set-up from a Request, token counts for penalties, usage and timings.
+#include "engine/active_request.h"
+
+#include <random>
+
+namespace pagoda::engine {
+
+static uint64_t draw_seed() {
+  std::random_device device;
+  return (uint64_t{device()} << 32) | device();
+}
+
+ActiveRequest::ActiveRequest(const Request& request, uint64_t id, EventCallback event_callback, void* event_context)
+    : params(request.sampling),
+      seed(request.sampling.has_seed ? request.sampling.seed : draw_seed()),
+      stop_ids(request.sampling.stop_ids),
+      stop_strings(request.sampling.stop),
+      callback(event_callback),
+      context(event_context) {
+  sequence.id = id;
+  sequence.tokens = request.prompt_ids;
+  sequence.num_prompt_tokens = sequence.num_tokens();
+}
+
+void ActiveRequest::count_tokens(int32_t vocab_size) {
+  const bool repetition = params.repetition_penalty != 1.0f;
+  if (!repetition && params.presence_penalty == 0.0f && params.frequency_penalty == 0.0f) return;
+  counts.output.assign(static_cast<size_t>(vocab_size), 0);
+  if (!repetition) return;
+  counts.in_prompt.assign(static_cast<size_t>(vocab_size), 0);
+  for (int32_t id : sequence.tokens) counts.in_prompt[static_cast<size_t>(id)] = 1;
+}
+
+void ActiveRequest::count_output(int32_t token_id) noexcept {
+  if (!counts.output.empty()) ++counts.output[static_cast<size_t>(token_id)];
+}
+
+Usage ActiveRequest::usage() const noexcept {
+  return {.prompt_tokens = sequence.num_prompt_tokens, .completion_tokens = num_generated(), .cached_tokens = 0};
+}
+
+Timings ActiveRequest::timings(Clock::time_point now) const noexcept {
+  const auto ms = [](Clock::duration d) { return std::chrono::duration<double, std::milli>(d).count(); };
+  Timings t;
+  t.queue_ms = ms(first_scheduled.value_or(now) - submitted);
+  if (first_scheduled) t.prompt_ms = ms(first_token.value_or(now) - *first_scheduled);
+  if (first_token) t.generation_ms = ms(now - *first_token);
+  t.num_preemptions = sequence.num_preemptions;
+  return t;
+}
+
+}  // namespace pagoda::engine

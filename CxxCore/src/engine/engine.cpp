@@ -1,0 +1,125 @@
+// The seam: Engine and the load functions. Nothing thrown below leaves here; it becomes a Status.
+#include "pagoda/engine.h"
+
+#include <exception>
+#include <new>
+#include <utility>
+
+#include "engine/engine_thread.h"
+#include "engine/loader.h"
+
+void pagoda_engine_retain(pagoda::Engine* engine) noexcept {
+  __atomic_add_fetch(&engine->references_, 1, __ATOMIC_RELAXED);
+}
+
+void pagoda_engine_release(pagoda::Engine* engine) noexcept {
+  if (__atomic_sub_fetch(&engine->references_, 1, __ATOMIC_ACQ_REL) == 0) delete engine;
+}
+
+namespace pagoda {
+namespace {
+
+// Runs `body`, which returns a Status, and turns an exception into one.
+template <class Body>
+Status guarded(Body&& body) noexcept {
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    return {StatusCode::out_of_memory, {}};  // an empty message: making one could throw again
+  } catch (const std::exception& error) {
+    return make_error(StatusCode::internal, error.what());
+  }
+}
+
+}  // namespace
+
+Engine::Engine(std::unique_ptr<engine::EngineThread> thread) noexcept : thread_(std::move(thread)) {}
+Engine::~Engine() = default;
+
+SubmitResult Engine::submit(const Request& request, EventCallback callback, void* context) noexcept {
+  SubmitResult result;
+  Status status = guarded([&] {
+    result = thread_->submit(request, callback, context);
+    return ok_status();
+  });
+  if (!status.is_ok()) result.status = std::move(status);
+  return result;
+}
+
+void Engine::cancel(uint64_t request_id) noexcept {
+  (void)guarded([&] {
+    thread_->cancel(request_id);
+    return ok_status();
+  });
+}
+
+EngineStats Engine::stats() const noexcept { return thread_->stats(); }
+ModelInfo Engine::info() const noexcept { return thread_->info(); }
+std::string Engine::generation_config_json() const noexcept { return thread_->generation_config_json(); }
+void Engine::shut_down() noexcept { thread_->shut_down(); }
+
+Tokenizer* Engine::tokenizer() const noexcept {
+  auto impl = thread_->tokenizer();
+  return impl ? new (std::nothrow) Tokenizer(std::move(impl)) : nullptr;
+}
+
+ChatTemplate* Engine::chat_template() const noexcept {
+  auto impl = thread_->chat_template();
+  return impl ? new (std::nothrow) ChatTemplate(std::move(impl)) : nullptr;
+}
+
+Engine* load_engine(const ModelSource& source, const EngineOptions& options, ProgressCallback progress, void* context,
+                    Status* status) noexcept {
+  Engine* engine = nullptr;
+  *status = guarded([&]() -> Status {
+    Result<engine::LoadedModel> loaded = engine::load(source, options, [&](double fraction) {
+      if (progress) progress(context, fraction);
+    });
+    if (!loaded.is_ok()) return loaded.status;
+    Result<std::unique_ptr<engine::EngineThread>> thread = engine::EngineThread::start(std::move(*loaded));
+    if (!thread.is_ok()) return thread.status;
+    engine = new Engine(std::move(*thread));
+    return ok_status();
+  });
+  return engine;
+}
+
+ModelInfoResult inspect_model(const ModelSource& source, const EngineOptions& options) noexcept {
+  ModelInfoResult result;
+  result.status = guarded([&]() -> Status {
+    Result<ModelInfo> info = engine::inspect(source, options);
+    if (info.is_ok()) result.info = std::move(*info);
+    return info.status;
+  });
+  return result;
+}
+
+Tokenizer* load_tokenizer(const ModelSource& source, Status* status) noexcept {
+  Tokenizer* tokenizer = nullptr;
+  *status = guarded([&]() -> Status {
+    Result<std::unique_ptr<io::ModelFiles>> files = io::open_model_files(source);
+    if (!files.is_ok()) return files.status;
+    Result<std::shared_ptr<const text::BpeTokenizer>> loaded = engine::load_tokenizer_file(**files);
+    if (!loaded.is_ok()) return loaded.status;
+    if (!*loaded) return make_error(StatusCode::not_found, (*files)->description() + " has no tokenizer.json");
+    tokenizer = new Tokenizer(std::move(*loaded));
+    return ok_status();
+  });
+  return tokenizer;
+}
+
+ChatTemplate* load_chat_template(const ModelSource& source, Status* status) noexcept {
+  ChatTemplate* chat_template = nullptr;
+  *status = guarded([&]() -> Status {
+    Result<std::unique_ptr<io::ModelFiles>> files = io::open_model_files(source);
+    if (!files.is_ok()) return files.status;
+    Result<std::shared_ptr<const text::JinjaTemplate>> loaded = engine::load_template_file(**files);
+    if (!loaded.is_ok()) return loaded.status;
+    if (!*loaded) return make_error(StatusCode::not_found, (*files)->description() + " has no chat template");
+    chat_template = new ChatTemplate(std::move(*loaded));
+    return ok_status();
+  });
+  return chat_template;
+}
+
+}  // namespace pagoda

@@ -1,0 +1,216 @@
+// EngineCore: plan -> batch -> forward -> sample -> commit.
+#include "engine/engine_core.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "engine/batch_builder.h"
+
+namespace pagoda::engine {
+
+using request::Sequence;
+
+constexpr int64_t kDefaultMaxTokens = 2048;  // a model that never ends its answer must end all the same
+
+static scheduler::SchedulerLimits scheduler_limits(const CoreConfig& config) {
+  return {.max_num_seqs = config.sizes.max_num_seqs,
+          .max_num_batched_tokens = config.sizes.max_num_tokens,
+          .max_model_len = config.max_model_len,
+          .has_state = config.has_state};
+}
+
+EngineCore::EngineCore(model::Model& model, CoreConfig config)
+    : model_(model),
+      config_(std::move(config)),
+      blocks_(config_.sizes.num_kv_blocks, config_.block_size),
+      states_(config_.sizes.num_state_slots),
+      scheduler_(scheduler_limits(config_), blocks_, states_),
+      sampler_(config_.vocab_size) {
+  reserve_batch(batch_, config_.sizes);
+  publish_stats();
+}
+
+int64_t EngineCore::default_max_tokens(int64_t num_prompt_tokens) const noexcept {
+  const int64_t pool = blocks_.num_blocks() * config_.block_size + 1;  // the last token is never cached
+  const int64_t room = std::min<int64_t>(config_.max_model_len, pool) - num_prompt_tokens;
+  return std::clamp<int64_t>(room, 1, kDefaultMaxTokens);
+}
+
+static Status check_prompt(const std::vector<int32_t>& ids, int32_t vocab_size) {
+  if (ids.empty()) return make_error(StatusCode::invalid_argument, "the prompt has no tokens");
+  for (size_t i = 0; i < ids.size(); ++i) {
+    if (ids[i] < 0 || ids[i] >= vocab_size) {
+      return make_error(StatusCode::invalid_argument, "prompt token " + std::to_string(i) + " is " +
+                                                          std::to_string(ids[i]) + "; ids of this model are 0 to " +
+                                                          std::to_string(vocab_size - 1));
+    }
+  }
+  return ok_status();
+}
+
+Result<std::unique_ptr<ActiveRequest>> EngineCore::prepare(const Request& request, uint64_t id, EventCallback callback,
+                                                          void* context) const {
+  PAGODA_RETURN_IF_ERROR(check_prompt(request.prompt_ids, config_.vocab_size));
+  PAGODA_RETURN_IF_ERROR(sampler::check_sampling_params(request.sampling, config_.vocab_size));
+  if (!request.sampling.stop.empty() && !config_.tokenizer)
+    return make_error(StatusCode::invalid_argument, "stop strings need a tokenizer, and this model folder has none");
+  const int64_t prompt = static_cast<int64_t>(request.prompt_ids.size());
+  const int64_t max_tokens = request.sampling.max_tokens > 0 ? request.sampling.max_tokens : default_max_tokens(prompt);
+  PAGODA_RETURN_IF_ERROR(scheduler_.check_admission(prompt, max_tokens));
+
+  auto active = std::make_unique<ActiveRequest>(request, id, callback, context);
+  Sequence& sequence = active->sequence;
+  sequence.max_num_tokens = static_cast<int32_t>(prompt + max_tokens);
+  sequence.tokens.reserve(static_cast<size_t>(sequence.max_num_tokens));
+  sequence.block_table.reserve(static_cast<size_t>(blocks_.blocks_for(sequence.max_num_tokens)));
+  active->count_tokens(config_.vocab_size);
+  if (!request.sampling.ignore_eos)
+    active->stop_ids.insert(active->stop_ids.end(), config_.eos_token_ids.begin(), config_.eos_token_ids.end());
+  if (config_.tokenizer) active->detokenizer.emplace(config_.tokenizer.get(), /*skip_special=*/true);
+  return active;
+}
+
+void EngineCore::add(std::unique_ptr<ActiveRequest> request) {
+  scheduler_.add(&request->sequence);
+  const uint64_t id = request->sequence.id;
+  requests_.emplace(id, std::move(request));
+  publish_stats();
+}
+
+void EngineCore::cancel(uint64_t id) {
+  const auto found = requests_.find(id);
+  if (found != requests_.end()) finish(*found->second, FinishReason::cancelled, ok_status());
+}
+
+void EngineCore::end_all(FinishReason reason, const Status& status) {
+  while (!requests_.empty()) finish(*requests_.begin()->second, reason, status);
+}
+
+void EngineCore::step() {
+  const scheduler::StepPlan& plan = scheduler_.schedule();
+  if (plan.rows.empty()) return;
+  build_batch(plan, config_.block_size, config_.sizes.max_blocks_per_seq, config_.has_state, batch_);
+  const Clock::time_point now = Clock::now();
+  for (const scheduler::ScheduledSequence& row : plan.rows) {
+    ActiveRequest& request = *requests_.at(row.sequence->id);
+    if (!request.first_scheduled) request.first_scheduled = now;
+  }
+  ++num_steps_;
+  const Status status = model_.forward(batch_);
+  if (status.is_ok()) commit(plan);
+  else fail_rows(plan, status);
+  publish_stats();
+}
+
+// A failed step leaves the caches of its sequences in doubt, so these end; the others go on.
+void EngineCore::fail_rows(const scheduler::StepPlan& plan, const Status& status) {
+  for (const scheduler::ScheduledSequence& row : plan.rows)
+    finish(*requests_.at(row.sequence->id), FinishReason::error, status);
+}
+
+void EngineCore::commit(const scheduler::StepPlan& plan) {
+  const std::span<const float> logits = model_.logits();
+  const size_t vocab = static_cast<size_t>(config_.vocab_size);
+  size_t logits_row = 0;
+  for (const scheduler::ScheduledSequence& row : plan.rows) {
+    Sequence& sequence = *row.sequence;
+    ActiveRequest& request = *requests_.at(sequence.id);
+    sequence.num_computed_tokens += row.num_tokens;
+    sequence.has_fresh_slot = false;
+    num_computed_tokens_ += row.num_tokens;
+    if (sequence.num_uncomputed() > 0) continue;
+    commit_token(request, logits.subspan(logits_row++ * vocab, vocab));
+  }
+}
+
+Status EngineCore::sample(ActiveRequest& request, std::span<const float> logits) {
+  const bool before_min = request.num_generated() < request.params.min_tokens;
+  sampler::SampleInput input;
+  input.logits = logits;
+  input.params = &request.params;
+  input.counts = &request.counts;
+  if (before_min) input.banned = request.stop_ids;
+  input.seed = request.seed;
+  input.token_index = static_cast<uint64_t>(request.num_generated());
+  return sampler_.sample(input, sampled_);
+}
+
+void EngineCore::commit_token(ActiveRequest& request, std::span<const float> logits) {
+  Status status = sample(request, logits);
+  if (!status.is_ok()) return finish(request, FinishReason::error, std::move(status));
+  const int32_t token = sampled_.token_id;
+  if (!request.first_token) request.first_token = Clock::now();
+  request.sequence.tokens.push_back(token);
+  request.count_output(token);
+  ++num_generated_tokens_;
+
+  const bool is_stop_id = std::ranges::find(request.stop_ids, token) != request.stop_ids.end();
+  event_.text.clear();
+  const bool is_stop_string = !is_stop_id && append_text(request, token);
+  event_.request_id = request.sequence.id;
+  event_.kind = EventKind::token;
+  event_.token_id = token;
+  event_.has_logprob = request.params.num_top_logprobs >= 0;
+  event_.logprob = sampled_.logprob;
+  event_.top_logprobs.assign(sampled_.top_logprobs.begin(), sampled_.top_logprobs.end());
+  event_.finish_reason = FinishReason::none;
+  request.callback(request.context, &event_);
+
+  if (is_stop_id || is_stop_string) return finish(request, FinishReason::stop, ok_status());
+  if (request.sequence.num_tokens() >= request.sequence.max_num_tokens)
+    finish(request, FinishReason::length, ok_status());
+}
+
+bool EngineCore::append_text(ActiveRequest& request, int32_t token_id) {
+  if (!request.detokenizer) return false;
+  std::string piece;
+  request.detokenizer->push(token_id, piece);
+  const bool armed = request.num_generated() >= request.params.min_tokens;
+  return request.stop_strings.push(piece, armed, event_.text);
+}
+
+// Sends the last event and forgets the request; `request` is gone afterwards.
+void EngineCore::finish(ActiveRequest& request, FinishReason reason, Status status) {
+  Event event;
+  if (request.detokenizer && request.stop_strings.matched().empty()) {
+    std::string rest;
+    request.detokenizer->finish(rest);
+    request.stop_strings.push(rest, /*armed=*/false, event.text);
+    request.stop_strings.finish(event.text);
+  }
+  event.request_id = request.sequence.id;
+  event.kind = EventKind::finished;
+  event.finish_reason = reason;
+  event.stop_string = request.stop_strings.matched();
+  event.usage = request.usage();
+  event.timings = request.timings(Clock::now());
+  event.status = std::move(status);
+  scheduler_.remove(&request.sequence);
+  const EventCallback callback = request.callback;
+  void* context = request.context;
+  requests_.erase(event.request_id);
+  publish_stats();
+  callback(context, &event);
+}
+
+EngineStats EngineCore::stats() const {
+  std::lock_guard lock(stats_mutex_);
+  return stats_;
+}
+
+void EngineCore::publish_stats() {
+  std::lock_guard lock(stats_mutex_);
+  stats_ = {.num_waiting = scheduler_.num_waiting(),
+            .num_running = scheduler_.num_running(),
+            .num_free_blocks = blocks_.num_free(),
+            .num_blocks = blocks_.num_blocks(),
+            .num_free_state_slots = states_.num_free(),
+            .num_state_slots = states_.num_slots(),
+            .num_steps = num_steps_,
+            .num_preemptions = scheduler_.num_preemptions(),
+            .num_computed_tokens = num_computed_tokens_,
+            .num_generated_tokens = num_generated_tokens_};
+}
+
+}  // namespace pagoda::engine

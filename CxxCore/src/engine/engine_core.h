@@ -1,0 +1,76 @@
+// EngineCore: the step. Owns the requests in flight and moves them: plan -> batch -> forward -> sample -> commit.
+// Thread rule: one thread drives it (EngineThread's, or a test's); events are sent from inside step() and cancel().
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "cache/block_manager.h"
+#include "cache/state_pool.h"
+#include "engine/active_request.h"
+#include "model/model.h"
+#include "pagoda/engine.h"
+#include "sampler/sampler.h"
+#include "scheduler/scheduler.h"
+#include "text/bpe_tokenizer.h"
+
+namespace pagoda::engine {
+
+struct CoreConfig {
+  model::ModelSizes sizes;
+  int32_t block_size = 16;
+  int32_t max_model_len = 0;
+  int32_t vocab_size = 0;
+  bool has_state = false;
+  std::vector<int32_t> eos_token_ids;
+  std::shared_ptr<const text::BpeTokenizer> tokenizer;  // null: events carry ids only
+};
+
+class EngineCore {
+ public:
+  EngineCore(model::Model& model, CoreConfig config);
+
+  // Checks a request against what never changes and prepares it. Any thread, at any time.
+  // On an error no event is ever sent for it.
+  Result<std::unique_ptr<ActiveRequest>> prepare(const Request& request, uint64_t id, EventCallback callback,
+                                                 void* context) const;
+  void add(std::unique_ptr<ActiveRequest> request);  // to the end of the queue
+  void cancel(uint64_t id);  // unknown ids are finished ones: nothing happens
+  void end_all(FinishReason reason, const Status& status);
+
+  bool has_work() const noexcept { return scheduler_.has_work(); }
+  void step();  // one forward pass; nothing when there is no work
+
+  // Any thread. Up to date whenever an event is being sent and between steps.
+  EngineStats stats() const;
+
+ private:
+  void publish_stats();
+  void fail_rows(const scheduler::StepPlan& plan, const Status& status);
+  void commit(const scheduler::StepPlan& plan);
+  void commit_token(ActiveRequest& request, std::span<const float> logits);
+  Status sample(ActiveRequest& request, std::span<const float> logits);
+  bool append_text(ActiveRequest& request, int32_t token_id);  // true when a stop string ended it
+  void finish(ActiveRequest& request, FinishReason reason, Status status);
+  int64_t default_max_tokens(int64_t num_prompt_tokens) const noexcept;
+
+  model::Model& model_;
+  CoreConfig config_;
+  cache::BlockManager blocks_;
+  cache::StatePool states_;
+  scheduler::Scheduler scheduler_;
+  sampler::Sampler sampler_;
+  std::unordered_map<uint64_t, std::unique_ptr<ActiveRequest>> requests_;
+  model::ForwardBatch batch_;
+  sampler::SampleOutput sampled_;
+  Event event_;  // the one being sent; reused so that a token allocates nothing
+  int64_t num_steps_ = 0, num_computed_tokens_ = 0, num_generated_tokens_ = 0;
+  mutable std::mutex stats_mutex_;
+  EngineStats stats_;  // guarded by stats_mutex_
+};
+
+}  // namespace pagoda::engine

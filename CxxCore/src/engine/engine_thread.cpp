@@ -1,0 +1,147 @@
+// EngineThread: empties the mailbox, steps the core, publishes the statistics, and sleeps when there is nothing to do.
+#include "engine/engine_thread.h"
+
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace pagoda::engine {
+
+struct Mailbox {
+  std::vector<std::unique_ptr<ActiveRequest>> submitted;
+  std::vector<uint64_t> cancelled;
+
+  bool is_empty() const noexcept { return submitted.empty() && cancelled.empty(); }
+};
+
+struct EngineThread::State {
+  LoadedModel loaded;
+  std::unique_ptr<EngineCore> core;  // the thread's, but for prepare(); freed with the model when the thread ends
+
+  mutable std::mutex mutex;  // guards what follows
+  std::condition_variable wake;
+  Mailbox mailbox;
+  EngineStats final_stats;  // once the core is gone
+  uint64_t last_id = 0;
+  bool closing = false;
+  int num_preparing = 0;           // callers inside core->prepare(): the thread waits for them before it frees the core
+  std::condition_variable prepared;
+};
+
+EngineThread::EngineThread(std::shared_ptr<State> state) noexcept : state_(std::move(state)) {}
+
+EngineThread::~EngineThread() { shut_down(); }
+
+Result<std::unique_ptr<EngineThread>> EngineThread::start(LoadedModel loaded) {
+  auto state = std::make_shared<State>();
+  state->loaded = std::move(loaded);
+  state->core = std::make_unique<EngineCore>(*state->loaded.model, state->loaded.core);
+  std::unique_ptr<EngineThread> engine(new EngineThread(state));
+  try {
+    engine->thread_ = std::thread([state] { run(state); });
+  } catch (const std::system_error& error) {
+    return make_error(StatusCode::resource_exhausted, std::string("cannot start the engine's thread: ") + error.what());
+  }
+  return engine;
+}
+
+SubmitResult EngineThread::submit(const Request& request, EventCallback callback, void* context) {
+  std::unique_lock lock(state_->mutex);
+  if (state_->closing) return {make_error(StatusCode::shut_down, "the engine has been shut down"), 0};
+  const uint64_t id = ++state_->last_id;
+  ++state_->num_preparing;
+  lock.unlock();
+  Result<std::unique_ptr<ActiveRequest>> active = make_error(StatusCode::out_of_memory, "no memory for the request");
+  try {
+    active = state_->core->prepare(request, id, callback, context);
+  } catch (const std::bad_alloc&) {
+  }
+  lock.lock();
+  if (--state_->num_preparing == 0) state_->prepared.notify_all();
+  if (!active.is_ok()) return {active.status, 0};
+  if (state_->closing) return {make_error(StatusCode::shut_down, "the engine has been shut down"), 0};
+  state_->mailbox.submitted.push_back(std::move(*active));
+  lock.unlock();
+  state_->wake.notify_one();
+  return {ok_status(), id};
+}
+
+void EngineThread::cancel(uint64_t request_id) {
+  {
+    std::lock_guard lock(state_->mutex);
+    if (state_->closing) return;
+    state_->mailbox.cancelled.push_back(request_id);
+  }
+  state_->wake.notify_one();
+}
+
+EngineStats EngineThread::stats() const {
+  std::lock_guard lock(state_->mutex);
+  if (!state_->core) return state_->final_stats;
+  EngineStats stats = state_->core->stats();
+  stats.num_waiting += static_cast<int32_t>(state_->mailbox.submitted.size());
+  return stats;
+}
+
+void EngineThread::shut_down() {
+  {
+    std::lock_guard lock(state_->mutex);
+    state_->closing = true;
+  }
+  state_->wake.notify_all();
+  if (!thread_.joinable()) return;
+  if (thread_.get_id() == std::this_thread::get_id()) thread_.detach();  // dropped from inside one of its own events
+  else thread_.join();
+}
+
+// One round between two sleeps. Submissions first: a cancellation may be meant for one of them.
+static void work(EngineCore& core, Mailbox& mailbox) noexcept {
+  try {
+    for (std::unique_ptr<ActiveRequest>& request : mailbox.submitted) core.add(std::move(request));
+    for (uint64_t id : mailbox.cancelled) core.cancel(id);
+    core.step();
+  } catch (const std::exception& error) {
+    core.end_all(FinishReason::error, make_error(StatusCode::internal, std::string("a step failed: ") + error.what()));
+  }
+  mailbox.submitted.clear();
+  mailbox.cancelled.clear();
+}
+
+void EngineThread::run(const std::shared_ptr<State>& state) noexcept {
+  EngineCore& core = *state->core;
+  Mailbox mailbox;
+  std::unique_lock lock(state->mutex);
+  while (!state->closing) {
+    if (state->mailbox.is_empty() && !core.has_work()) {
+      state->wake.wait(lock);
+      continue;
+    }
+    std::swap(mailbox, state->mailbox);
+    lock.unlock();
+    work(core, mailbox);
+    lock.lock();
+  }
+  state->prepared.wait(lock, [&] { return state->num_preparing == 0; });
+  std::swap(mailbox, state->mailbox);
+  lock.unlock();
+  for (std::unique_ptr<ActiveRequest>& request : mailbox.submitted) core.add(std::move(request));
+  core.end_all(FinishReason::cancelled, ok_status());
+  lock.lock();
+  state->final_stats = core.stats();
+  state->core.reset();
+  state->loaded.model.reset();
+  state->loaded.device.reset();
+}
+
+const ModelInfo& EngineThread::info() const noexcept { return state_->loaded.info; }
+const std::string& EngineThread::generation_config_json() const noexcept { return state_->loaded.generation_config_json; }
+std::shared_ptr<const text::BpeTokenizer> EngineThread::tokenizer() const noexcept { return state_->loaded.tokenizer; }
+std::shared_ptr<const text::JinjaTemplate> EngineThread::chat_template() const noexcept {
+  return state_->loaded.chat_template;
+}
+
+}  // namespace pagoda::engine

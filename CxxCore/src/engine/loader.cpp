@@ -1,0 +1,176 @@
+// Loader: reads the small files, plans the memory, then makes the model.
+#include "engine/loader.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "device/registry.h"
+#include "engine/memory_plan.h"
+#include "io/json.h"
+
+namespace pagoda::engine {
+namespace {
+
+constexpr uint64_t kMaxConfigBytes = 4 << 20;
+constexpr uint64_t kMaxTokenizerBytes = 64 << 20;
+constexpr uint64_t kMaxTemplateBytes = 1 << 20;
+
+// Everything known before a weight is read.
+struct Prepared {
+  std::unique_ptr<io::ModelFiles> files;
+  io::ModelConfig config;
+  std::unique_ptr<io::Checkpoint> checkpoint;
+  std::unique_ptr<device::Device> device;
+  DType dtype = DType::f32;
+  PlannedMemory memory;
+  ModelInfo info;
+  std::string generation_config_json;
+  std::shared_ptr<const text::JinjaTemplate> chat_template;
+};
+
+Status read_configuration(Prepared& p) {
+  Result<std::string> text = p.files->read_text("config.json", kMaxConfigBytes);
+  if (!text.is_ok()) return text.status;
+  Result<io::ModelConfig> config = io::parse_model_config(*text, p.files->description() + "/config.json");
+  if (!config.is_ok()) return config.status;
+  p.config = std::move(*config);
+  if (!p.files->exists("generation_config.json")) return ok_status();
+  Result<std::string> generation = p.files->read_text("generation_config.json", kMaxConfigBytes);
+  if (!generation.is_ok()) return generation.status;
+  p.generation_config_json = std::move(*generation);
+  Result<std::vector<int32_t>> eos =
+      io::parse_eos_token_ids(p.generation_config_json, p.files->description() + "/generation_config.json");
+  if (!eos.is_ok()) return eos.status;
+  for (int32_t id : *eos) {
+    if (std::ranges::find(p.config.eos_token_ids, id) == p.config.eos_token_ids.end()) p.config.eos_token_ids.push_back(id);
+  }
+  return ok_status();
+}
+
+void describe(Prepared& p, const model::WeightsSummary& weights, const cache::CacheLayout& layout) {
+  static constexpr const char* kFamilyNames[] = {"qwen3_5", "qwen3", "qwen2", "llama"};
+  ModelInfo& info = p.info;
+  info.architecture = p.config.architecture;
+  info.family = kFamilyNames[static_cast<size_t>(p.config.family)];
+  info.num_layers = p.config.num_layers;
+  info.num_attention_layers = layout.num_attention_layers;
+  info.num_recurrent_layers = layout.num_recurrent_layers;
+  info.hidden_size = p.config.hidden_size;
+  info.vocab_size = p.config.vocab_size;
+  info.context_length = p.config.context_length;
+  info.num_parameters = weights.num_parameters;
+  info.weight_dtype = std::string(dtype_name(p.dtype));
+  info.kv_dtype = std::string(dtype_name(layout.kv_dtype));
+  info.device = p.device->info().description;
+  info.has_tokenizer = p.files->exists("tokenizer.json");
+  info.has_chat_template = p.chat_template != nullptr;
+  info.skipped_tensors = weights.skipped_tensors;
+  info.eos_token_ids = p.config.eos_token_ids;
+  info.plan = p.memory.plan;
+}
+
+Result<Prepared> prepare(const ModelSource& source, const EngineOptions& options) {
+  PAGODA_RETURN_IF_ERROR(check_options(options));
+  Prepared p;
+  Result<std::unique_ptr<io::ModelFiles>> files = io::open_model_files(source);
+  if (!files.is_ok()) return files.status;
+  p.files = std::move(*files);
+  PAGODA_RETURN_IF_ERROR(read_configuration(p));
+  Result<std::shared_ptr<const text::JinjaTemplate>> chat_template = load_template_file(*p.files);
+  if (!chat_template.is_ok()) return chat_template.status;
+  p.chat_template = std::move(*chat_template);
+  Result<io::Checkpoint> checkpoint = io::Checkpoint::open(*p.files);
+  if (!checkpoint.is_ok()) return checkpoint.status;
+  p.checkpoint = std::make_unique<io::Checkpoint>(std::move(*checkpoint));
+  Result<std::unique_ptr<device::Device>> device = device::make_device(options.device, options.num_threads);
+  if (!device.is_ok()) return device.status;
+  p.device = std::move(*device);
+
+  Result<DType> dtype = model::choose_dtype(options.dtype, p.config, *p.checkpoint);
+  if (!dtype.is_ok()) return dtype.status;
+  p.dtype = *dtype;
+  Result<model::WeightsSummary> weights = model::check_weights(p.config, *p.checkpoint, *p.device, p.dtype);
+  if (!weights.is_ok()) return weights.status;
+  const cache::CacheLayout layout = model::cache_layout(p.config, p.dtype, options.block_size);
+  Result<PlannedMemory> memory = plan_memory(options, p.config, layout, *p.device, weights->size_bytes);
+  if (!memory.is_ok()) return memory.status;
+  p.memory = std::move(*memory);
+  describe(p, *weights, layout);
+  return p;
+}
+
+// `chat_template` is a string, or a list of {name, template} of which the one named default counts.
+const io::Json* find_default_template(const io::Json& tokenizer_config) {
+  const io::Json* found = tokenizer_config.find("chat_template");
+  if (!found || found->is_string()) return found;
+  for (const io::Json& entry : found->items()) {
+    const io::Json* name = entry.find("name");
+    const io::Json* source = entry.find("template");
+    if (name && name->is_string() && name->as_string() == "default" && source && source->is_string()) return source;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const text::BpeTokenizer>> load_tokenizer_file(const io::ModelFiles& files) {
+  if (!files.exists("tokenizer.json")) return std::shared_ptr<const text::BpeTokenizer>();
+  Result<std::string> text = files.read_text("tokenizer.json", kMaxTokenizerBytes);
+  if (!text.is_ok()) return text.status;
+  return text::BpeTokenizer::from_json(*text, files.description() + "/tokenizer.json");
+}
+
+// chat_template.jinja wins; older folders keep the template as a string in tokenizer_config.json.
+Result<std::shared_ptr<const text::JinjaTemplate>> load_template_file(const io::ModelFiles& files) {
+  if (files.exists("chat_template.jinja")) {
+    Result<std::string> source = files.read_text("chat_template.jinja", kMaxTemplateBytes);
+    if (!source.is_ok()) return source.status;
+    return text::JinjaTemplate::parse(*source, files.description() + "/chat_template.jinja");
+  }
+  if (!files.exists("tokenizer_config.json")) return std::shared_ptr<const text::JinjaTemplate>();
+  const std::string name = files.description() + "/tokenizer_config.json";
+  Result<std::string> text = files.read_text("tokenizer_config.json", kMaxConfigBytes);
+  if (!text.is_ok()) return text.status;
+  Result<io::Json> json = io::parse_json(*text);
+  if (!json.is_ok()) return make_error(json.status.code, name + ": " + json.status.message);
+  const io::Json* source = find_default_template(*json);
+  if (!source) return std::shared_ptr<const text::JinjaTemplate>();
+  return text::JinjaTemplate::parse(source->as_string(), name);
+}
+
+Result<ModelInfo> inspect(const ModelSource& source, const EngineOptions& options) {
+  Result<Prepared> prepared = prepare(source, options);
+  if (!prepared.is_ok()) return prepared.status;
+  return std::move(prepared->info);
+}
+
+Result<LoadedModel> load(const ModelSource& source, const EngineOptions& options,
+                         const std::function<void(double)>& progress) {
+  Result<Prepared> prepared = prepare(source, options);
+  if (!prepared.is_ok()) return prepared.status;
+  Prepared& p = *prepared;
+  LoadedModel loaded;
+  Result<std::shared_ptr<const text::BpeTokenizer>> tokenizer = load_tokenizer_file(*p.files);
+  if (!tokenizer.is_ok()) return tokenizer.status;
+  Result<std::unique_ptr<model::Model>> model =
+      model::load_model(p.config, *p.checkpoint, *p.device, p.dtype, p.dtype, options.block_size, progress);
+  if (!model.is_ok()) return model.status;
+  PAGODA_RETURN_IF_ERROR((*model)->allocate(p.memory.sizes));
+
+  loaded.core.sizes = p.memory.sizes;
+  loaded.core.block_size = options.block_size;
+  loaded.core.max_model_len = p.memory.plan.max_model_len;
+  loaded.core.vocab_size = p.config.vocab_size;
+  loaded.core.has_state = p.memory.plan.num_state_slots > 0;
+  loaded.core.eos_token_ids = p.config.eos_token_ids;
+  loaded.core.tokenizer = *tokenizer;
+  loaded.device = std::move(p.device);
+  loaded.model = std::move(*model);
+  loaded.tokenizer = std::move(*tokenizer);
+  loaded.chat_template = std::move(p.chat_template);
+  loaded.info = std::move(p.info);
+  loaded.generation_config_json = std::move(p.generation_config_json);
+  return loaded;
+}
+
+}  // namespace pagoda::engine

@@ -1,0 +1,105 @@
+// Memory plan: weights, then state slots, then workspace, and KV blocks from what the options or the rest allow.
+#include "engine/memory_plan.h"
+
+#include <algorithm>
+#include <string>
+
+namespace pagoda::engine {
+namespace {
+
+constexpr double kDefaultKvShare = 0.4;  // of what is left beside weights and state, when the options say nothing
+
+std::string mib(int64_t bytes) {
+  const int64_t tenths = bytes * 10 / (1 << 20);
+  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " MiB";
+}
+
+std::string plan_text(const MemoryPlan& p) {
+  return "weights " + mib(p.weights_bytes) + ", KV cache " + mib(p.kv_bytes) + " (" + std::to_string(p.num_kv_blocks) +
+         " blocks of " + std::to_string(p.block_size) + " tokens), recurrent state " + mib(p.state_bytes) + " (" +
+         std::to_string(p.num_state_slots) + " slots), workspace " + mib(p.workspace_bytes);
+}
+
+Status check_range(const char* name, int64_t value, int64_t low, int64_t high) {
+  if (value >= low && value <= high) return ok_status();
+  return make_error(StatusCode::invalid_argument, std::string(name) + " must be " + std::to_string(low) + " to " +
+                                                      std::to_string(high) + ", not " + std::to_string(value));
+}
+
+// Blocks for as many full contexts as may run at once, within the share of memory that is left.
+int64_t default_num_blocks(const MemoryPlan& p, int64_t wanted_len) {
+  const int64_t blocks_per_seq = (wanted_len + p.block_size - 1) / p.block_size;
+  const int64_t left = p.device_limit_bytes - p.weights_bytes - p.state_bytes;
+  const int64_t affordable = static_cast<int64_t>(kDefaultKvShare * static_cast<double>(left)) / p.kv_block_bytes;
+  return std::clamp<int64_t>(affordable, 1, blocks_per_seq * p.max_num_seqs);
+}
+
+int64_t choose_num_blocks(const EngineOptions& options, const MemoryPlan& plan, int64_t wanted_len) {
+  if (options.num_kv_blocks > 0) return options.num_kv_blocks;
+  if (options.kv_cache_bytes > 0) return options.kv_cache_bytes / plan.kv_block_bytes;
+  return default_num_blocks(plan, wanted_len);
+}
+
+}  // namespace
+
+Status check_options(const EngineOptions& options) {
+  PAGODA_RETURN_IF_ERROR(check_range("threads", options.num_threads, 0, 1024));
+  PAGODA_RETURN_IF_ERROR(check_range("max-num-seqs", options.max_num_seqs, 1, 4096));
+  PAGODA_RETURN_IF_ERROR(check_range("max-num-batched-tokens", options.max_num_batched_tokens, 1, 1 << 20));
+  PAGODA_RETURN_IF_ERROR(check_range("max-model-len", options.max_model_len, 0, 1 << 28));
+  PAGODA_RETURN_IF_ERROR(check_range("num-kv-blocks", options.num_kv_blocks, 0, int64_t{1} << 31));
+  PAGODA_RETURN_IF_ERROR(check_range("kv-cache-memory", options.kv_cache_bytes, 0, int64_t{1} << 50));
+  if (options.block_size != 8 && options.block_size != 16 && options.block_size != 32)
+    return make_error(StatusCode::invalid_argument,
+                      "block-size must be 8, 16 or 32, not " + std::to_string(options.block_size));
+  return ok_status();
+}
+
+Result<PlannedMemory> plan_memory(const EngineOptions& options, const io::ModelConfig& config,
+                                  const cache::CacheLayout& layout, const device::Device& device, int64_t weights_bytes) {
+  PAGODA_RETURN_IF_ERROR(check_options(options));
+  PlannedMemory planned;
+  MemoryPlan& plan = planned.plan;
+  plan.device_limit_bytes = device.info().memory_limit_bytes;
+  plan.weights_bytes = weights_bytes;
+  plan.block_size = options.block_size;
+  plan.kv_block_bytes = layout.kv_block_bytes();
+  plan.state_slot_bytes = layout.state_slot_bytes();
+  plan.max_num_batched_tokens = options.max_num_batched_tokens;
+  plan.max_num_seqs = std::min(options.max_num_seqs, options.max_num_batched_tokens);  // every sequence can move in a step
+  plan.num_state_slots = layout.has_state() ? plan.max_num_seqs : 0;
+  plan.state_bytes = plan.num_state_slots * plan.state_slot_bytes;
+
+  if (options.max_model_len > config.context_length)
+    return make_error(StatusCode::invalid_argument,
+                      "max-model-len " + std::to_string(options.max_model_len) + " is more than the model's context of " +
+                          std::to_string(config.context_length) + " tokens");
+  const int64_t wanted_len = options.max_model_len > 0 ? options.max_model_len : config.context_length;
+  plan.num_kv_blocks = choose_num_blocks(options, plan, wanted_len);
+  if (plan.num_kv_blocks < 1)
+    return make_error(StatusCode::out_of_memory, "kv-cache-memory of " + std::to_string(options.kv_cache_bytes) +
+                                                     " bytes holds no KV block; one takes " +
+                                                     std::to_string(plan.kv_block_bytes) + " bytes");
+  plan.kv_bytes = plan.num_kv_blocks * plan.kv_block_bytes;
+  const int64_t pool_tokens = plan.num_kv_blocks * plan.block_size;
+  plan.max_model_len = static_cast<int32_t>(wanted_len);
+  if (options.max_model_len == 0 && options.num_kv_blocks == 0) plan.max_model_len = static_cast<int32_t>(std::min(wanted_len, pool_tokens));
+
+  model::ModelSizes& sizes = planned.sizes;
+  sizes.num_kv_blocks = plan.num_kv_blocks;
+  sizes.num_state_slots = plan.num_state_slots;
+  sizes.max_num_tokens = plan.max_num_batched_tokens;
+  sizes.max_num_seqs = plan.max_num_seqs;
+  sizes.max_logits_rows = plan.max_num_seqs;
+  const int64_t len_blocks = (int64_t{plan.max_model_len} + plan.block_size - 1) / plan.block_size;
+  sizes.max_blocks_per_seq = static_cast<int32_t>(std::min(len_blocks, plan.num_kv_blocks));
+  plan.workspace_bytes = model::workspace_bytes(config, device, sizes);
+
+  if (plan.total_bytes() > plan.device_limit_bytes)
+    return make_error(StatusCode::out_of_memory, "the model does not fit: " + plan_text(plan) + ", in all " +
+                                                     mib(plan.total_bytes()) + "; the device allows " +
+                                                     mib(plan.device_limit_bytes));
+  return planned;
+}
+
+}  // namespace pagoda::engine

@@ -1,0 +1,26 @@
+// Plans the memory of an engine before anything is allocated, or refuses with the numbers.
+#pragma once
+
+#include <cstdint>
+
+#include "base/result.h"
+#include "cache/cache_layout.h"
+#include "device/device.h"
+#include "io/model_config.h"
+#include "model/model.h"
+#include "pagoda/engine.h"
+
+namespace pagoda::engine {
+
+struct PlannedMemory {
+  MemoryPlan plan;
+  model::ModelSizes sizes;
+};
+
+// Ranges of the options that do not depend on the model.
+Status check_options(const EngineOptions& options);
+
+Result<PlannedMemory> plan_memory(const EngineOptions& options, const io::ModelConfig& config,
+                                  const cache::CacheLayout& layout, const device::Device& device, int64_t weights_bytes);
+
+}  // namespace pagoda::engine
