@@ -1,10 +1,12 @@
 // JSON values and a strict parser with depth and size limits: the one reader of JSON in the core.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/result.h"
@@ -12,54 +14,62 @@
 namespace pagoda::io {
 
 class Json;
+class JsonParser;
 using JsonMember = std::pair<std::string, Json>;
 
 // Numbers keep whether they were written as an integer that fits int64; objects keep the order of their keys.
+// An accessor asked for another kind than the value has gives false, 0 or something empty.
 class Json {
  public:
   enum class Kind : uint8_t { null, boolean, integer, real, string, array, object };
 
   Json() = default;
-  Kind kind() const noexcept { return kind_; }
-  bool is_null() const noexcept { return kind_ == Kind::null; }
-  bool is_bool() const noexcept { return kind_ == Kind::boolean; }
-  bool is_integer() const noexcept { return kind_ == Kind::integer; }
-  bool is_number() const noexcept { return kind_ == Kind::integer || kind_ == Kind::real; }
-  bool is_string() const noexcept { return kind_ == Kind::string; }
-  bool is_array() const noexcept { return kind_ == Kind::array; }
-  bool is_object() const noexcept { return kind_ == Kind::object; }
+  Kind kind() const noexcept { return static_cast<Kind>(value_.index()); }
+  bool is_null() const noexcept { return kind() == Kind::null; }
+  bool is_bool() const noexcept { return kind() == Kind::boolean; }
+  bool is_integer() const noexcept { return kind() == Kind::integer; }
+  bool is_number() const noexcept { return kind() == Kind::integer || kind() == Kind::real; }
+  bool is_string() const noexcept { return kind() == Kind::string; }
+  bool is_array() const noexcept { return kind() == Kind::array; }
+  bool is_object() const noexcept { return kind() == Kind::object; }
 
-  bool as_bool() const noexcept { return integer_ != 0; }
-  int64_t as_integer() const noexcept { return integer_; }
-  double as_double() const noexcept { return kind_ == Kind::integer ? static_cast<double>(integer_) : real_; }
-  const std::string& as_string() const noexcept { return string_; }
-  const std::vector<Json>& items() const noexcept { return items_; }            // of an array
-  const std::vector<JsonMember>& members() const noexcept { return members_; }  // of an object, in file order
-  const Json* find(std::string_view key) const noexcept;                        // null if absent or not an object
+  bool as_bool() const noexcept;
+  int64_t as_integer() const noexcept;  // 0 for a real number
+  double as_double() const noexcept;    // of both kinds of numbers
+  const std::string& as_string() const noexcept;
+  const std::vector<Json>& items() const noexcept;          // of an array
+  const std::vector<JsonMember>& members() const noexcept;  // of an object, in file order
+  const Json* find(std::string_view key) const noexcept;    // null if absent or not an object; walks the members
 
-  static Json make_bool(bool value);
-  static Json make_integer(int64_t value);
-  static Json make_real(double value);
-  static Json make_string(std::string value);
-  static Json make_array(std::vector<Json> items);
+  static Json make_bool(bool value) { return Json(Value(value)); }
+  static Json make_integer(int64_t value) { return Json(Value(value)); }
+  static Json make_real(double value) { return Json(Value(value)); }
+  static Json make_string(std::string value) { return Json(Value(std::move(value))); }
+  static Json make_array(std::vector<Json> items) { return Json(Value(std::move(items))); }
   static Json make_object(std::vector<JsonMember> members);
 
  private:
-  Kind kind_ = Kind::null;
-  int64_t integer_ = 0;
-  double real_ = 0;
-  std::string string_;
-  std::vector<Json> items_;
-  std::vector<JsonMember> members_;
+  friend class JsonParser;
+  // In the order of Kind. 40 bytes with libstdc++; strings stay inline, so that short ones (most of a vocabulary)
+  // cost no allocation, which pointers to them would.
+  using Value = std::variant<std::monostate, bool, int64_t, double, std::string, std::vector<Json>,
+                             std::vector<JsonMember>>;
+  explicit Json(Value value) noexcept : value_(std::move(value)) {}
+
+  Value value_;
 };
 
 struct JsonLimits {
-  int max_depth = 128;
+  int max_depth = 128;             // of nested arrays and objects; at most kMaxJsonDepth
   bool reject_duplicate_keys = true;
   size_t max_values = 20'000'000;  // nodes of the tree
 };
 
-// Refuses: invalid UTF-8, lone surrogates, NaN, numbers outside double, duplicate keys, trailing bytes. Messages give the offset.
+// Parsing and destroying a tree recurse once per level, so no limit may go beyond this.
+inline constexpr int kMaxJsonDepth = 1024;
+
+// Refuses: invalid UTF-8, lone surrogates, NaN, numbers outside double, duplicate keys, trailing bytes. The code is
+// bad_file, and the message gives the offset of the byte.
 Result<Json> parse_json(std::string_view text, const JsonLimits& limits = {});
 
 }  // namespace pagoda::io
