@@ -1,0 +1,26 @@
+// Memory of devices that compute on the host: buffers, copies in and out, and how much the machine allows.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "device/tensor.h"
+
+namespace pagoda::device::host {
+
+constexpr size_t kAlignment = 64;
+constexpr size_t kHugePage = size_t{2} << 20;  // buffers of at least this size are aligned to it and ask for huge pages
+
+// Zero-filled. More than the machine's memory, or a refusal by the system, is out_of_memory with both numbers.
+Result<std::unique_ptr<Buffer>> make_buffer(size_t size_bytes, const std::string& label);
+
+// `t` is dense and has room for `size_bytes`.
+Status upload(const Tensor& t, const void* from, size_t size_bytes) noexcept;
+Status download(const Tensor& t, void* to, size_t size_bytes) noexcept;
+
+// Nine tenths of physical memory, or of the process's memory limit where that is smaller.
+int64_t memory_limit_bytes() noexcept;
+
+}  // namespace pagoda::device::host

@@ -1,0 +1,41 @@
+// HostWeight: a weight matrix in host memory, rows in order, each padded with zeros to a multiple of 16 elements.
+#pragma once
+
+#include <memory>
+
+#include "device/device.h"
+
+namespace pagoda::device::host {
+
+constexpr int64_t kRowPadding = 16;  // elements; kernels read whole vectors of 16
+
+class HostWeight final : public Weight {
+ public:
+  HostWeight(std::unique_ptr<Buffer> buffer, int64_t rows, int64_t cols, DType dtype) noexcept;
+  int64_t rows() const noexcept override { return rows_; }
+  int64_t cols() const noexcept override { return cols_; }
+  DType dtype() const noexcept override { return dtype_; }
+  size_t size_bytes() const noexcept override { return buffer_->size_bytes(); }
+
+  int64_t row_stride() const noexcept { return row_stride_; }  // elements
+  const std::byte* row(int64_t index) const noexcept {
+    return data_ + static_cast<size_t>(index * row_stride_) * dtype_bytes(dtype_);
+  }
+
+ private:
+  std::unique_ptr<Buffer> buffer_;
+  const std::byte* data_;
+  int64_t rows_, cols_, row_stride_;
+  DType dtype_;
+};
+
+size_t weight_bytes(int64_t rows, int64_t cols, DType stored) noexcept;
+
+// Reads `source` in pieces of at most 4 MiB (or one row) and converts them. A finite number that the stored type
+// cannot hold is an error: a silent infinity in a weight would surface as NaN logits much later.
+Result<std::unique_ptr<Weight>> make_weight(const WeightSource& source, DType stored);
+
+// Copies `count` elements starting at `from` (f32, f16 or bf16) to floats.
+void to_f32(const std::byte* from, DType dtype, int64_t count, float* to) noexcept;
+
+}  // namespace pagoda::device::host

@@ -1,0 +1,73 @@
+// Ranges of ids, rows, slots, blocks and sequence bounds.
+#include "device/host/index_checks.h"
+
+#include <string>
+
+#include "device/host/access.h"
+
+namespace pagoda::device::host {
+namespace {
+
+Status out_of_range(const char* what, int64_t index, int64_t value, int64_t limit) {
+  return make_error(StatusCode::device_error, std::string(what) + "[" + std::to_string(index) + "] is " +
+      std::to_string(value) + ", outside 0 to " + std::to_string(limit - 1));
+}
+
+template <class T>
+Status all_below(const char* what, const Tensor& t, int64_t limit) noexcept {
+  const T* values = host_data<T>(t);
+  for (int64_t i = 0; i < t.shape[0]; ++i)
+    if (values[i] < 0 || values[i] >= limit) return out_of_range(what, i, values[i], limit);
+  return ok_status();
+}
+
+// Sequences tile rows 0 .. rows in order, none is empty, and none has more tokens here than in its context.
+Status check_rows(const SequenceArgs& s, int64_t rows) noexcept {
+  const int32_t* bounds = host_data<int32_t>(s.cu_seqlens);
+  const int32_t* context = host_data<int32_t>(s.context_lens);
+  for (int64_t b = 0; b < s.context_lens.shape[0]; ++b) {
+    const int64_t count = int64_t{bounds[b + 1]} - bounds[b];
+    if (bounds[b] < 0 || bounds[b + 1] > rows || count < 1 || count > context[b])
+      return make_error(StatusCode::device_error, "sequence " + std::to_string(b) + " has rows " + std::to_string(bounds[b]) +
+          " to " + std::to_string(bounds[b + 1]) + " of " + std::to_string(rows) + " and " + std::to_string(context[b]) + " tokens");
+  }
+  return ok_status();
+}
+
+}  // namespace
+
+Status check_indices(const EmbeddingArgs& args) noexcept { return all_below<int32_t>("ids", args.ids, args.table->rows()); }
+
+Status check_indices(const GatherRowsArgs& args) noexcept { return all_below<int32_t>("rows", args.rows, args.x.shape[0]); }
+
+Status check_indices(const ReshapeAndCacheArgs& args) noexcept {
+  return all_below<int64_t>("slot_mapping", args.slot_mapping, args.k_cache.shape[0] * args.k_cache.shape[1]);
+}
+
+Status check_indices(const PagedAttentionArgs& args) noexcept {
+  const SequenceArgs& s = args.sequences;
+  PAGODA_RETURN_IF_ERROR(check_rows(s, args.q.shape[0]));
+  const int64_t num_blocks = args.k_cache.shape[0], block_size = args.k_cache.shape[1];
+  for (int64_t b = 0; b < s.context_lens.shape[0]; ++b) {
+    const int64_t used = (host_data<int32_t>(s.context_lens)[b] + block_size - 1) / block_size;
+    if (used > s.block_tables.shape[1]) return out_of_range("blocks of sequence", b, used, s.block_tables.shape[1] + 1);
+    const int32_t* blocks = at<int32_t>(s.block_tables, b);
+    for (int64_t i = 0; i < used; ++i)
+      if (blocks[i] < 0 || blocks[i] >= num_blocks) return out_of_range("block_tables row", b, blocks[i], num_blocks);
+  }
+  return ok_status();
+}
+
+Status check_indices(const CausalConv1dArgs& args) noexcept {
+  PAGODA_RETURN_IF_ERROR(check_rows(args.sequences, args.x.shape[0]));
+  return all_below<int32_t>("state_slots", args.sequences.state_slots, args.tail.shape[0]);
+}
+
+Status check_indices(const GdnArgs& args) noexcept {
+  PAGODA_RETURN_IF_ERROR(check_rows(args.sequences, args.q.shape[0]));
+  return all_below<int32_t>("state_slots", args.sequences.state_slots, args.state.shape[0]);
+}
+
+Status check_indices(const ZeroSlotsArgs& args) noexcept { return all_below<int32_t>("slots", args.slots, args.pool.shape[0]); }
+
+}  // namespace pagoda::device::host

@@ -1,0 +1,52 @@
+// paged_attention: a plain softmax over all visible positions of each row and head.
+#include <algorithm>
+
+#include "device/reference/reference_ops.h"
+#include "device/reference/scalar.h"
+
+namespace pagoda::device::reference {
+namespace {
+
+// First element of (position, kv_head) of a sequence in the cache.
+int64_t cache_index(const Tensor& cache, const int32_t* blocks, int64_t position, int64_t kv_head) noexcept {
+  const int64_t block_size = cache.shape[1];
+  return blocks[position / block_size] * cache.strides[0] + position % block_size * cache.strides[1] + kv_head * cache.strides[2];
+}
+
+double score(const PagedAttentionArgs& args, const float* q, int64_t first) noexcept {
+  double sum = 0;
+  for (int64_t i = 0; i < args.q.shape[2]; ++i)
+    sum += static_cast<double>(q[i]) * load(host_data<void>(args.k_cache), args.k_cache.dtype, first + i);
+  return sum * args.scale;
+}
+
+// Two walks over the positions, scores computed in each: no memory for them is needed.
+void attend(const PagedAttentionArgs& args, const int32_t* blocks, int64_t row, int64_t head, int64_t position) noexcept {
+  const int64_t dim = args.q.shape[2], kv_head = head / (args.q.shape[1] / args.k_cache.shape[2]);
+  const int64_t begin = args.window > 0 ? std::max<int64_t>(0, position - args.window + 1) : 0;
+  const float* q = at<float>(args.q, row, head);
+  double largest = -INFINITY;
+  for (int64_t p = begin; p <= position; ++p)
+    largest = std::max(largest, score(args, q, cache_index(args.k_cache, blocks, p, kv_head)));
+  double total = 0, out[kMaxHeadDim] = {};
+  for (int64_t p = begin; p <= position; ++p) {
+    const double weight = std::exp(score(args, q, cache_index(args.k_cache, blocks, p, kv_head)) - largest);
+    const int64_t v = cache_index(args.v_cache, blocks, p, kv_head);
+    total += weight;
+    for (int64_t i = 0; i < dim; ++i) out[i] += weight * load(host_data<void>(args.v_cache), args.v_cache.dtype, v + i);
+  }
+  for (int64_t i = 0; i < dim; ++i) at<float>(args.out, row, head)[i] = static_cast<float>(out[i] / total);
+}
+
+}  // namespace
+
+void paged_attention(const PagedAttentionArgs& args) noexcept {
+  const SequenceArgs& s = args.sequences;
+  const int32_t* bounds = host_data<int32_t>(s.cu_seqlens);
+  for (int64_t b = 0; b < s.context_lens.shape[0]; ++b)
+    for (int64_t row = bounds[b]; row < bounds[b + 1]; ++row)
+      for (int64_t head = 0; head < args.q.shape[1]; ++head)
+        attend(args, at<int32_t>(s.block_tables, b), row, head, host_data<int32_t>(s.context_lens)[b] - (bounds[b + 1] - row));
+}
+
+}  // namespace pagoda::device::reference

@@ -1,0 +1,61 @@
+// The reference device: host memory, oracles run as they are encoded.
+#include "device/reference/reference_device.h"
+
+#include "device/host/eager_encoder.h"
+#include "device/host/host_memory.h"
+#include "device/host/host_weight.h"
+#include "device/reference/reference_ops.h"
+
+namespace pagoda::device::reference {
+namespace {
+
+class ReferenceEncoder final : public host::EagerEncoder {
+ public:
+  void embedding(const EmbeddingArgs& a) noexcept override { if (accept(a)) reference::embedding(a); }
+  void rms_norm(const RmsNormArgs& a) noexcept override { reference::rms_norm(a); }
+  void matmul(const MatmulArgs& a) noexcept override { reference::matmul(a); }
+  void qk_norm_rope(const QkNormRopeArgs& a) noexcept override { reference::qk_norm_rope(a); }
+  void reshape_and_cache(const ReshapeAndCacheArgs& a) noexcept override { if (accept(a)) reference::reshape_and_cache(a); }
+  void paged_attention(const PagedAttentionArgs& a) noexcept override { if (accept(a)) reference::paged_attention(a); }
+  void sigmoid_gate(const SigmoidGateArgs& a) noexcept override { reference::sigmoid_gate(a); }
+  void silu_mul(const SiluMulArgs& a) noexcept override { reference::silu_mul(a); }
+  void causal_conv1d(const CausalConv1dArgs& a) noexcept override { if (accept(a)) reference::causal_conv1d(a); }
+  void gdn(const GdnArgs& a) noexcept override { if (accept(a)) reference::gdn(a); }
+  void gated_rms_norm(const GatedRmsNormArgs& a) noexcept override { reference::gated_rms_norm(a); }
+  void gather_rows(const GatherRowsArgs& a) noexcept override { if (accept(a)) reference::gather_rows(a); }
+  void zero_slots(const ZeroSlotsArgs& a) noexcept override { if (accept(a)) reference::zero_slots(a); }
+};
+
+class ReferenceDevice final : public Device {
+ public:
+  ReferenceDevice() : info_{"reference", "scalar double-precision oracles, 1 thread", host::memory_limit_bytes()} {}
+  const DeviceInfo& info() const noexcept override { return info_; }
+  Encoder& encoder() noexcept override { return encoder_; }
+  Result<std::unique_ptr<Buffer>> allocate(size_t size_bytes, const std::string& label) override {
+    return host::make_buffer(size_bytes, label);
+  }
+  Result<std::unique_ptr<Weight>> make_weight(const WeightSource& source, DType stored) override {
+    return host::make_weight(source, stored);
+  }
+  size_t weight_bytes(int64_t rows, int64_t cols, DType stored) const noexcept override {
+    return host::weight_bytes(rows, cols, stored);
+  }
+  Status reserve(int64_t) override { return ok_status(); }
+  size_t reserve_bytes(int64_t) const noexcept override { return 0; }
+  Status upload(const Tensor& to, const void* from, size_t size_bytes) noexcept override {
+    return host::upload(to, from, size_bytes);
+  }
+  Status download(const Tensor& from, void* to, size_t size_bytes) noexcept override {
+    return host::download(from, to, size_bytes);
+  }
+
+ private:
+  DeviceInfo info_;
+  ReferenceEncoder encoder_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Device>> make_reference_device() { return std::unique_ptr<Device>(new ReferenceDevice()); }
+
+}  // namespace pagoda::device::reference

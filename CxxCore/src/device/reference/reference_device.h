@@ -1,0 +1,12 @@
+// Makes the reference device: the oracle every other device is compared with.
+#pragma once
+
+#include <memory>
+
+#include "device/device.h"
+
+namespace pagoda::device::reference {
+
+Result<std::unique_ptr<Device>> make_reference_device();
+
+}  // namespace pagoda::device::reference
