@@ -36,11 +36,28 @@ struct SampleOutput {
 class Sampler {
  public:
   explicit Sampler(int32_t vocab_size);
-  Status sample(const SampleInput& input, SampleOutput& output);  // device_error when the logits hold NaN
+
+  // bias, penalties, bans; temperature 0: the highest (lowest id on ties); else temperature, min-p, top-k, top-p on
+  // the tempered distribution, and a draw by inverse CDF in id order. device_error when the logits hold NaN or +inf.
+  Status sample(const SampleInput& input, SampleOutput& output);
 
  private:
-  std::vector<float> adjusted_;                     // logits after bias and penalties
-  std::vector<std::pair<float, int32_t>> candidates_;
+  struct Candidate {
+    float logit;
+    int32_t id;
+    double weight;  // exp((logit - highest) / temperature), 1 for the most likely
+  };
+  static bool more_likely(const Candidate& a, const Candidate& b) noexcept;
+  Status adjust(const SampleInput& input);
+  void gather_top_k(int32_t top_k);
+  void weigh(float temperature, float min_p);
+  void keep_top_p(float top_p);
+  int32_t draw(double uniform) const noexcept;
+  void fill_logprobs(const SampleInput& input, SampleOutput& output);
+
+  std::vector<float> adjusted_;        // [vocab] logits after bias, penalties and bans
+  std::vector<Candidate> candidates_;  // what may be drawn, by ascending id
+  std::vector<Candidate> scratch_;     // for selections that lose the order
 };
 
 // Names the first field that is out of range: `temperature must be ...`.

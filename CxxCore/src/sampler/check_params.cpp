@@ -1,0 +1,73 @@
+// The ranges of SamplingParams, checked once when a request arrives; messages name field, limits and value.
+#include <cmath>
+#include <sstream>
+#include <string>
+
+#include "sampler/sampler.h"
+
+namespace pagoda::sampler {
+namespace {
+
+constexpr size_t kMaxStopStrings = 64, kMaxStopBytes = 4096, kMaxStopIds = 1024, kMaxBiases = 65536;
+constexpr int32_t kMaxTopLogprobs = 20;
+
+template <class T>
+Status out_of_range(const std::string& field, const char* limits, T value) {
+  std::ostringstream message;
+  message << field << " must be " << limits << ", got " << value;
+  return make_error(StatusCode::invalid_argument, message.str());
+}
+
+Status check_numbers(const SamplingParams& p) {
+  // Written as !(inside) so that NaN is outside.
+  if (!(p.temperature >= 0 && p.temperature <= 100)) return out_of_range("temperature", "in [0, 100]", p.temperature);
+  if (p.top_k < 0) return out_of_range("top_k", "at least 0", p.top_k);
+  if (!(p.top_p > 0 && p.top_p <= 1)) return out_of_range("top_p", "in (0, 1]", p.top_p);
+  if (!(p.min_p >= 0 && p.min_p < 1)) return out_of_range("min_p", "in [0, 1)", p.min_p);
+  if (!(p.repetition_penalty > 0 && p.repetition_penalty <= 10))
+    return out_of_range("repetition_penalty", "in (0, 10]", p.repetition_penalty);
+  if (!(p.presence_penalty >= -2 && p.presence_penalty <= 2))
+    return out_of_range("presence_penalty", "in [-2, 2]", p.presence_penalty);
+  if (!(p.frequency_penalty >= -2 && p.frequency_penalty <= 2))
+    return out_of_range("frequency_penalty", "in [-2, 2]", p.frequency_penalty);
+  if (p.max_tokens < 0) return out_of_range("max_tokens", "at least 1, or 0 for what fits", p.max_tokens);
+  if (p.min_tokens < 0 || (p.max_tokens > 0 && p.min_tokens > p.max_tokens))
+    return out_of_range("min_tokens", "in [0, max_tokens]", p.min_tokens);
+  if (p.num_top_logprobs < -1 || p.num_top_logprobs > kMaxTopLogprobs)
+    return out_of_range("num_top_logprobs", "in [-1, 20]", p.num_top_logprobs);
+  return ok_status();
+}
+
+std::string at(const char* field, size_t index) { return std::string(field) + "[" + std::to_string(index) + "]"; }
+
+Status check_lists(const SamplingParams& p, int32_t vocab_size) {
+  const std::string ids = "a token id in [0, " + std::to_string(vocab_size) + ")";
+  if (p.stop.size() > kMaxStopStrings) return out_of_range("stop", "at most 64 strings", p.stop.size());
+  for (size_t i = 0; i < p.stop.size(); ++i) {
+    if (p.stop[i].empty()) return out_of_range(at("stop", i), "a string of 1 to 4096 bytes", "an empty one");
+    if (p.stop[i].size() > kMaxStopBytes)
+      return out_of_range(at("stop", i), "a string of 1 to 4096 bytes", std::to_string(p.stop[i].size()) + " bytes");
+  }
+  if (p.stop_ids.size() > kMaxStopIds) return out_of_range("stop_ids", "at most 1024 ids", p.stop_ids.size());
+  for (size_t i = 0; i < p.stop_ids.size(); ++i) {
+    if (p.stop_ids[i] < 0 || p.stop_ids[i] >= vocab_size)
+      return out_of_range(at("stop_ids", i), ids.c_str(), p.stop_ids[i]);
+  }
+  if (p.logit_bias.size() > kMaxBiases) return out_of_range("logit_bias", "at most 65536 entries", p.logit_bias.size());
+  for (size_t i = 0; i < p.logit_bias.size(); ++i) {
+    const LogitBias& entry = p.logit_bias[i];
+    if (entry.token_id < 0 || entry.token_id >= vocab_size)
+      return out_of_range(at("logit_bias", i) + ".token_id", ids.c_str(), entry.token_id);
+    if (!std::isfinite(entry.bias)) return out_of_range(at("logit_bias", i) + ".bias", "finite", entry.bias);
+  }
+  return ok_status();
+}
+
+}  // namespace
+
+Status check_sampling_params(const SamplingParams& params, int32_t vocab_size) {
+  PAGODA_RETURN_IF_ERROR(check_numbers(params));
+  return check_lists(params, vocab_size);
+}
+
+}  // namespace pagoda::sampler

@@ -1,0 +1,14 @@
+// Philox 4x32-10: a counter-based generator, 128 random bits as a pure function of a 128-bit counter and a 64-bit key.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace pagoda::sampler {
+
+std::array<uint32_t, 4> philox_4x32_10(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key) noexcept;
+
+// Uniform in [0, 1) with 53 random bits: rare tokens of a large vocabulary lie closer than the 24 bits of a float.
+double uniform_double_at(uint64_t seed, uint64_t counter) noexcept;
+
+}  // namespace pagoda::sampler
