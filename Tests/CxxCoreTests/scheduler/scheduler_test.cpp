@@ -1,0 +1,203 @@
+// scheduler: policy by example, and invariants after every step of random request streams.
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "scheduler/scheduler.h"
+#include "support/test.h"
+
+namespace pagoda::scheduler {
+namespace {
+
+using request::Sequence;
+using request::SequenceState;
+
+// A scheduler with its pools, and the part of the engine that appends a token to whoever is done with its tokens.
+struct House {
+  cache::BlockManager blocks;
+  cache::StatePool states;
+  SchedulerLimits limits;
+  Scheduler scheduler;
+  std::map<uint64_t, std::unique_ptr<Sequence>> alive;
+  uint64_t next_id = 1;
+
+  House(int64_t num_blocks, int32_t block_size, SchedulerLimits l)
+      : blocks(num_blocks, block_size), states(l.has_state ? l.max_num_seqs : 0), limits(l), scheduler(l, blocks, states) {}
+
+  Sequence* add(int prompt, int output) {
+    auto sequence = std::make_unique<Sequence>();
+    sequence->id = next_id++;
+    sequence->tokens.assign(static_cast<size_t>(prompt), 1);
+    sequence->num_prompt_tokens = prompt;
+    sequence->max_num_tokens = prompt + output;
+    Sequence* raw = sequence.get();
+    alive.emplace(raw->id, std::move(sequence));
+    scheduler.add(raw);
+    return raw;
+  }
+
+  void commit(const StepPlan& plan) {
+    for (const ScheduledSequence& row : std::vector<ScheduledSequence>(plan.rows)) {
+      Sequence& s = *row.sequence;
+      s.num_computed_tokens += row.num_tokens;
+      s.has_fresh_slot = false;
+      if (s.num_uncomputed() > 0) continue;
+      s.tokens.push_back(1);
+      if (s.num_tokens() >= s.max_num_tokens) drop(&s);
+    }
+  }
+
+  void drop(Sequence* sequence) {
+    scheduler.remove(sequence);
+    CHECK(sequence->block_table.empty());
+    CHECK_EQ(sequence->state_slot, -1);
+    alive.erase(sequence->id);
+  }
+
+  void check_plan(const StepPlan& plan) const {
+    std::set<const Sequence*> seen;
+    bool decodes_are_over = false;
+    CHECK(plan.num_tokens() <= limits.max_num_batched_tokens);
+    CHECK(static_cast<int32_t>(plan.rows.size()) <= limits.max_num_seqs);
+    for (const ScheduledSequence& row : plan.rows) {
+      const Sequence& s = *row.sequence;
+      CHECK(seen.insert(&s).second);
+      CHECK(s.state == SequenceState::running);
+      CHECK(row.num_tokens >= 1 && row.num_tokens <= s.num_uncomputed());
+      CHECK(static_cast<int64_t>(s.block_table.size()) >= blocks.blocks_for(s.num_computed_tokens + row.num_tokens));
+      const bool decodes = s.num_uncomputed() == 1 && s.num_computed_tokens > 0;
+      if (!decodes) decodes_are_over = true;
+      else CHECK(!decodes_are_over || s.num_tokens() == s.num_prompt_tokens);
+    }
+    for (const Sequence* s : plan.preempted) CHECK(!seen.count(s) && s->state == SequenceState::waiting);
+  }
+
+  void check_accounts() const {  // every block and slot is free or held by exactly one sequence
+    std::set<int32_t> held_blocks, held_slots;
+    int32_t running = 0, waiting = 0;
+    for (const auto& [id, s] : alive) {
+      for (int32_t block : s->block_table) CHECK(held_blocks.insert(block).second && blocks.ref_count(block) == 1);
+      if (s->state_slot >= 0) CHECK(held_slots.insert(s->state_slot).second && states.is_in_use(s->state_slot));
+      CHECK_EQ(s->state_slot >= 0, limits.has_state && s->state == SequenceState::running);
+      if (s->state == SequenceState::waiting) CHECK(s->block_table.empty() && s->num_computed_tokens == 0);
+      ++(s->state == SequenceState::running ? running : waiting);
+    }
+    CHECK_EQ(blocks.num_free() + static_cast<int64_t>(held_blocks.size()), blocks.num_blocks());
+    CHECK_EQ(states.num_free() + static_cast<int32_t>(held_slots.size()), states.num_slots());
+    CHECK_EQ(running, scheduler.num_running());
+    CHECK_EQ(waiting, scheduler.num_waiting());
+    CHECK(running <= limits.max_num_seqs);
+  }
+};
+
+SchedulerLimits limits(int32_t seqs, int32_t tokens, bool has_state = true) {
+  return {.max_num_seqs = seqs, .max_num_batched_tokens = tokens, .max_model_len = 4096, .has_state = has_state};
+}
+
+}  // namespace
+
+PAGODA_TEST(scheduler_cuts_long_prompts_to_the_token_budget) {
+  House house(64, 16, limits(4, 32));
+  Sequence* s = house.add(70, 4);
+  std::vector<int> chunks;
+  for (int i = 0; i < 3; ++i) {
+    const StepPlan& plan = house.scheduler.schedule();
+    REQUIRE(plan.rows.size() == 1);
+    chunks.push_back(plan.rows[0].num_tokens);
+    house.commit(plan);
+  }
+  CHECK(chunks == (std::vector<int>{32, 32, 6}));
+  CHECK_EQ(s->num_tokens(), 71);
+}
+
+PAGODA_TEST(scheduler_runs_decodes_before_prompts) {
+  House house(64, 16, limits(4, 8));
+  Sequence* first = house.add(4, 8);
+  house.commit(house.scheduler.schedule());
+  Sequence* second = house.add(20, 8);
+  const StepPlan& plan = house.scheduler.schedule();
+  REQUIRE(plan.rows.size() == 2);
+  CHECK(plan.rows[0].sequence == first && plan.rows[0].num_tokens == 1);
+  CHECK(plan.rows[1].sequence == second && plan.rows[1].num_tokens == 7);
+}
+
+PAGODA_TEST(scheduler_lets_nobody_overtake_a_waiting_newcomer) {
+  House house(4, 16, limits(4, 64));
+  house.add(48, 8);
+  house.commit(house.scheduler.schedule());  // holds three or four of four blocks
+  Sequence* large = house.add(32, 4);
+  Sequence* small = house.add(2, 4);
+  house.scheduler.schedule();
+  CHECK(large->state == SequenceState::waiting);
+  CHECK(small->state == SequenceState::waiting);
+}
+
+PAGODA_TEST(scheduler_preempts_the_newest_when_blocks_run_out) {
+  House house(3, 8, limits(2, 64));
+  Sequence* old = house.add(8, 12);
+  Sequence* young = house.add(8, 12);
+  house.commit(house.scheduler.schedule());  // both computed their prompt: one block each
+  const StepPlan& plan = house.scheduler.schedule();  // each wants a second block, one is free
+  CHECK(plan.preempted == std::vector<Sequence*>{young});
+  REQUIRE(plan.rows.size() == 1);
+  CHECK(plan.rows[0].sequence == old);
+  CHECK_EQ(young->num_computed_tokens, 0);
+  CHECK_EQ(young->num_preemptions, 1);
+  house.check_accounts();
+}
+
+PAGODA_TEST(scheduler_refuses_what_can_never_fit_with_the_numbers) {
+  House house(4, 16, limits(2, 64));
+  CHECK_OK(house.scheduler.check_admission(60, 5));  // the 65th token is never cached
+  const Status pool = house.scheduler.check_admission(60, 6);
+  CHECK(pool.code == StatusCode::out_of_memory);
+  CHECK(pool.message.find("5 KV blocks") != std::string::npos);
+  const Status context = house.scheduler.check_admission(4000, 97);
+  CHECK(context.code == StatusCode::context_overflow);
+  CHECK(context.message.find("4097") != std::string::npos);
+}
+
+// Random prompts, lengths and aborts under random limits, until everybody is done.
+static void run_random_stream(uint64_t seed) {
+  std::mt19937_64 rng(seed);
+  const auto pick = [&](int low, int high) { return static_cast<int>(low + rng() % static_cast<uint64_t>(high - low + 1)); };
+  const int32_t block_size = 8 << pick(0, 2), seqs = pick(1, 6);
+  House house(pick(4, 40), block_size, limits(seqs, pick(seqs, 64), pick(0, 1)));
+  int to_add = pick(5, 30), steps = 0;
+  while ((to_add > 0 || house.scheduler.has_work()) && !test::failed()) {
+    if (to_add > 0 && pick(0, 2) == 0) {
+      const int prompt = pick(1, 100), output = pick(1, 40);
+      if (house.scheduler.check_admission(prompt, output).is_ok()) house.add(prompt, output);
+      --to_add;
+    }
+    if (!house.alive.empty() && pick(0, 19) == 0) {
+      auto victim = house.alive.begin();
+      std::advance(victim, pick(0, static_cast<int>(house.alive.size()) - 1));
+      house.drop(victim->second.get());
+    }
+    const bool had_work = house.scheduler.has_work();
+    const StepPlan& plan = house.scheduler.schedule();
+    if (had_work && plan.preempted.empty()) CHECK(!plan.rows.empty());  // always moves
+    house.check_plan(plan);
+    house.check_accounts();
+    house.commit(plan);
+    house.check_accounts();
+    if (++steps > 100000) return test::fail(__FILE__, __LINE__, "the stream does not end");
+  }
+  CHECK_EQ(house.blocks.num_free(), house.blocks.num_blocks());
+  CHECK_EQ(house.states.num_free(), house.states.num_slots());
+}
+
+PAGODA_TEST(scheduler_keeps_its_invariants_under_random_streams) {
+  const uint64_t first = test::seed(1);
+  for (uint64_t i = 0; i < 200 && !test::failed(); ++i) {
+    run_random_stream(first + i);
+    if (test::failed()) test::note("stream " + std::to_string(first + i));
+  }
+}
+
+}  // namespace pagoda::scheduler
