@@ -1,0 +1,259 @@
+// engine core: a request's tokens do not depend on its neighbours; failures stay with those they belong to.
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "engine/engine_core.h"
+#include "engine/fake_model.h"
+#include "engine/recorder.h"
+#include "support/test.h"
+
+namespace pagoda::engine {
+namespace {
+
+using test::FakeModel;
+using test::kFakeVocab;
+using test::Recorder;
+
+struct Shape {
+  int64_t num_blocks = 64;
+  int32_t block_size = 16;
+  int32_t max_num_seqs = 4;
+  int32_t max_num_tokens = 64;
+  bool has_state = true;
+};
+
+// A core over a FakeModel.
+struct House {
+  std::unique_ptr<FakeModel> model;
+  std::unique_ptr<EngineCore> core;
+
+  explicit House(const Shape& shape, std::vector<int32_t> eos = {}) {
+    CoreConfig config;
+    config.sizes.num_kv_blocks = shape.num_blocks;
+    config.sizes.num_state_slots = shape.has_state ? shape.max_num_seqs : 0;
+    config.sizes.max_num_tokens = shape.max_num_tokens;
+    config.sizes.max_num_seqs = shape.max_num_seqs;
+    config.sizes.max_logits_rows = shape.max_num_seqs;
+    config.sizes.max_blocks_per_seq = static_cast<int32_t>(shape.num_blocks);
+    config.block_size = shape.block_size;
+    config.max_model_len = static_cast<int32_t>(shape.num_blocks * shape.block_size);
+    config.vocab_size = kFakeVocab;
+    config.has_state = shape.has_state;
+    config.eos_token_ids = std::move(eos);
+    model = std::make_unique<FakeModel>(config.sizes, shape.block_size);
+    core = std::make_unique<EngineCore>(*model, config);
+  }
+
+  Status add(const Request& request, uint64_t id, Recorder& recorder) {
+    auto prepared = core->prepare(request, id, &Recorder::on_event, &recorder);
+    if (prepared.is_ok()) core->add(std::move(*prepared));
+    return prepared.status;
+  }
+
+  void run() {
+    for (int i = 0; core->has_work() && i < 100000; ++i) core->step();
+    CHECK(!core->has_work());
+    check_all_free();
+  }
+
+  void check_all_free() const {
+    const EngineStats stats = core->stats();
+    CHECK_EQ(stats.num_free_blocks, stats.num_blocks);
+    CHECK_EQ(stats.num_free_state_slots, stats.num_state_slots);
+    CHECK_EQ(stats.num_running + stats.num_waiting, 0);
+  }
+};
+
+Request make_request(std::mt19937_64& rng, int prompt, int output) {
+  Request request;
+  for (int i = 0; i < prompt; ++i) request.prompt_ids.push_back(static_cast<int32_t>(rng() % kFakeVocab));
+  request.sampling.max_tokens = output;
+  request.sampling.num_top_logprobs = 0;
+  request.sampling.has_seed = true;
+  request.sampling.seed = rng();
+  request.sampling.temperature = rng() % 2 ? 0.8f : 0.0f;
+  return request;
+}
+
+Request simple_request(int prompt, int output) {
+  std::mt19937_64 rng(5);
+  Request request = make_request(rng, prompt, output);
+  request.sampling.temperature = 0;
+  return request;
+}
+
+void run_solo(const Shape& shape, const Request& request, Recorder& recorder) {
+  Shape roomy = shape;
+  roomy.num_blocks = 64;
+  House house(roomy);
+  CHECK_OK(house.add(request, 1, recorder));
+  house.run();
+}
+
+void compare_with_solo(const Shape& shape, const Request& request, const Recorder& seen, bool aborted) {
+  Recorder solo;
+  run_solo(shape, request, solo);
+  if (aborted) solo.tokens.resize(seen.tokens.size()), solo.logprob_bits.resize(seen.tokens.size());
+  CHECK(seen.tokens == solo.tokens);
+  CHECK(seen.logprob_bits == solo.logprob_bits);
+}
+
+void run_random_schedule(uint64_t seed) {
+  std::mt19937_64 rng(seed);
+  const auto pick = [&](int low, int high) { return static_cast<int>(low + rng() % static_cast<uint64_t>(high - low + 1)); };
+  Shape shape;
+  shape.block_size = 8 << pick(0, 2);
+  shape.num_blocks = pick(3, 12);
+  shape.max_num_seqs = pick(1, 5);
+  shape.max_num_tokens = pick(shape.max_num_seqs, 40);
+  shape.has_state = pick(0, 1) == 1;
+  House house(shape);
+  struct Entry { Request request; Recorder recorder; bool aborted = false; };
+  std::map<uint64_t, Entry> entries;
+  int to_add = pick(3, 10);
+  for (int steps = 0; (to_add > 0 || house.core->has_work()) && steps < 10000; ++steps) {
+    if (to_add > 0 && pick(0, 1) == 0) {
+      const uint64_t id = static_cast<uint64_t>(to_add--);
+      Entry& entry = entries[id];
+      entry.request = make_request(rng, pick(1, 40), pick(1, 24));
+      if (!house.add(entry.request, id, entry.recorder).is_ok()) entries.erase(id);
+    }
+    if (!entries.empty() && pick(0, 29) == 0) {
+      auto& [id, entry] = *std::next(entries.begin(), pick(0, static_cast<int>(entries.size()) - 1));
+      entry.aborted = entry.aborted || !entry.recorder.finished;
+      house.core->cancel(id);
+    }
+    house.core->step();
+  }
+  house.check_all_free();
+  for (auto& [id, entry] : entries) {
+    CHECK(entry.recorder.finished.load());
+    compare_with_solo(shape, entry.request, entry.recorder, entry.aborted);
+  }
+}
+
+}  // namespace
+
+PAGODA_TEST(engine_core_tokens_do_not_depend_on_the_schedule) {
+  const uint64_t first = test::seed(100);
+  for (uint64_t i = 0; i < 200 && !test::failed(); ++i) {
+    run_random_schedule(first + i);
+    if (test::failed()) test::note("schedule " + std::to_string(first + i));
+  }
+}
+
+PAGODA_TEST(engine_core_a_failed_step_ends_its_requests_and_the_engine_goes_on) {
+  House house(Shape{});
+  house.model->fail_at_step = 2;
+  Recorder first, second;
+  CHECK_OK(house.add(simple_request(10, 8), 1, first));
+  CHECK_OK(house.add(simple_request(10, 8), 2, second));
+  house.run();
+  CHECK(first.reason == FinishReason::error && first.status.code == StatusCode::device_error);
+  CHECK(second.reason == FinishReason::error);
+  Recorder third;
+  CHECK_OK(house.add(simple_request(10, 8), 3, third));
+  house.run();
+  CHECK(third.reason == FinishReason::length);
+  compare_with_solo(Shape{}, simple_request(10, 8), third, false);
+}
+
+PAGODA_TEST(engine_core_nan_logits_fail_only_their_own_request) {
+  House house(Shape{});
+  house.model->nan_at_step = 1;
+  Recorder first, second;
+  CHECK_OK(house.add(simple_request(10, 8), 1, first));
+  CHECK_OK(house.add(simple_request(12, 8), 2, second));
+  house.run();
+  CHECK(first.reason == FinishReason::error && first.status.code == StatusCode::device_error);
+  CHECK(second.reason == FinishReason::length);
+  CHECK_EQ(second.tokens.size(), 8u);
+}
+
+PAGODA_TEST(engine_core_cancel_frees_at_once_in_every_state) {
+  Shape shape;
+  shape.max_num_seqs = 1;
+  shape.max_num_tokens = 16;
+  House house(shape);
+  Recorder decoding, prefilling, waiting;
+  CHECK_OK(house.add(simple_request(4, 50), 1, decoding));
+  CHECK_OK(house.add(simple_request(40, 5), 2, prefilling));
+  CHECK_OK(house.add(simple_request(4, 5), 3, waiting));
+  for (int i = 0; i < 3; ++i) house.core->step();
+  house.core->cancel(1);
+  CHECK(decoding.reason == FinishReason::cancelled && decoding.tokens.size() == 3);
+  house.core->step();  // the first chunk of the second
+  house.core->cancel(3);
+  CHECK(waiting.reason == FinishReason::cancelled && waiting.tokens.empty());
+  house.core->cancel(2);
+  CHECK(prefilling.reason == FinishReason::cancelled && prefilling.tokens.empty());
+  house.core->cancel(2);  // a second time: nothing happens
+  house.check_all_free();
+}
+
+PAGODA_TEST(engine_core_ends_on_stop_ids_and_length) {
+  Recorder plain;
+  run_solo(Shape{}, simple_request(10, 12), plain);
+  REQUIRE(plain.tokens.size() == 12);
+  const int32_t stop = plain.tokens[4];
+  size_t first_at = 0;
+  while (plain.tokens[first_at] != stop) ++first_at;
+
+  Request request = simple_request(10, 12);
+  House house(Shape{}, {stop});
+  Recorder ended, ignored, late;
+  CHECK_OK(house.add(request, 1, ended));
+  request.sampling.ignore_eos = true;
+  CHECK_OK(house.add(request, 2, ignored));
+  request.sampling.ignore_eos = false;
+  request.sampling.min_tokens = 8;
+  CHECK_OK(house.add(request, 3, late));
+  house.run();
+  CHECK(ended.reason == FinishReason::stop);
+  CHECK_EQ(ended.tokens.size(), first_at + 1);  // the stop id itself is reported
+  CHECK_EQ(ended.usage.prompt_tokens, 10);
+  CHECK_EQ(static_cast<size_t>(ended.usage.completion_tokens), first_at + 1);
+  CHECK(ignored.reason == FinishReason::length && ignored.tokens == plain.tokens);
+  CHECK(late.tokens.size() >= 8);
+  for (size_t i = 0; i < 8; ++i) CHECK(late.tokens[i] != stop);
+}
+
+PAGODA_TEST(engine_core_refuses_bad_requests_by_name) {
+  House house(Shape{});
+  Recorder recorder;
+  const auto refusal = [&](Request request) { return house.add(request, 9, recorder); };
+  Request request = simple_request(4, 4);
+  request.prompt_ids.clear();
+  CHECK(refusal(request).message.find("no tokens") != std::string::npos);
+  request.prompt_ids = {1, kFakeVocab};
+  CHECK(refusal(request).message.find("prompt token 1") != std::string::npos);
+  request.prompt_ids = {-1};
+  CHECK(refusal(request).code == StatusCode::invalid_argument);
+  request = simple_request(4, 4);
+  request.sampling.stop = {"x"};
+  CHECK(refusal(request).message.find("tokenizer") != std::string::npos);
+  request = simple_request(4, 4);
+  request.sampling.temperature = -1;
+  CHECK(refusal(request).message.find("temperature") != std::string::npos);
+  CHECK(refusal(simple_request(4, 2000)).code == StatusCode::context_overflow);
+  CHECK(!house.core->has_work() && !recorder.finished.load());
+}
+
+PAGODA_TEST(engine_core_without_max_tokens_uses_what_is_left) {
+  Shape shape;
+  shape.num_blocks = 2;
+  shape.block_size = 8;
+  House house(shape);
+  Recorder recorder;
+  Request request = simple_request(10, 1);
+  request.sampling.max_tokens = 0;
+  CHECK_OK(house.add(request, 1, recorder));
+  house.run();
+  CHECK_EQ(recorder.tokens.size(), 6u);
+  CHECK(recorder.reason == FinishReason::length);
+}
+
+}  // namespace pagoda::engine

@@ -1,0 +1,122 @@
+// engine thread: many callers, cancellations and shutdowns at any moment; meant for the thread sanitizer.
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "engine/engine_thread.h"
+#include "engine/fake_model.h"
+#include "engine/recorder.h"
+#include "support/test.h"
+
+namespace pagoda::engine {
+namespace {
+
+using test::FakeModel;
+using test::kFakeVocab;
+using test::Recorder;
+
+std::unique_ptr<EngineThread> start_engine(int64_t num_blocks = 64) {
+  LoadedModel loaded;
+  model::ModelSizes& sizes = loaded.core.sizes;
+  sizes.num_kv_blocks = num_blocks;
+  sizes.num_state_slots = sizes.max_num_seqs = sizes.max_logits_rows = 4;
+  sizes.max_num_tokens = 32;
+  sizes.max_blocks_per_seq = static_cast<int32_t>(num_blocks);
+  loaded.core.block_size = 16;
+  loaded.core.max_model_len = static_cast<int32_t>(num_blocks) * 16;
+  loaded.core.vocab_size = kFakeVocab;
+  loaded.core.has_state = true;
+  loaded.model = std::make_unique<FakeModel>(sizes, 16);
+  auto engine = EngineThread::start(std::move(loaded));
+  CHECK_OK(engine);
+  return std::move(*engine);
+}
+
+Request request_of(int prompt, int output) {
+  Request request;
+  for (int i = 0; i < prompt; ++i) request.prompt_ids.push_back((i * 7 + prompt) % kFakeVocab);
+  request.sampling.max_tokens = output;
+  return request;
+}
+
+void wait_for(const Recorder& recorder) {
+  for (int i = 0; i < 20000 && !recorder.finished; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  CHECK(recorder.finished.load());
+}
+
+}  // namespace
+
+PAGODA_TEST(engine_thread_serves_many_callers_at_once) {
+  auto engine = start_engine();
+  std::vector<std::unique_ptr<Recorder>> recorders;
+  for (int i = 0; i < 16; ++i) recorders.push_back(std::make_unique<Recorder>());
+  std::vector<std::thread> callers;
+  for (int c = 0; c < 4; ++c) {
+    callers.emplace_back([&, c] {
+      for (int i = 0; i < 4; ++i)
+        CHECK_OK(engine->submit(request_of(5 + i, 12), &Recorder::on_event, recorders[static_cast<size_t>(c * 4 + i)].get()).status);
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  for (const auto& recorder : recorders) wait_for(*recorder);
+  for (int i = 4; i < 16; ++i) CHECK(recorders[static_cast<size_t>(i)]->tokens == recorders[static_cast<size_t>(i % 4)]->tokens);
+  const EngineStats stats = engine->stats();
+  CHECK_EQ(stats.num_free_blocks, stats.num_blocks);
+  CHECK_EQ(stats.num_free_state_slots, stats.num_state_slots);
+}
+
+PAGODA_TEST(engine_thread_cancel_ends_one_request_and_leaves_the_others) {
+  auto engine = start_engine();
+  Recorder kept, dropped;
+  const SubmitResult first = engine->submit(request_of(5, 900), &Recorder::on_event, &dropped);
+  CHECK_OK(first.status);
+  CHECK_OK(engine->submit(request_of(6, 20), &Recorder::on_event, &kept).status);
+  engine->cancel(first.request_id);
+  wait_for(dropped);
+  wait_for(kept);
+  CHECK(dropped.reason == FinishReason::cancelled);
+  CHECK(kept.reason == FinishReason::length && kept.tokens.size() == 20);
+}
+
+PAGODA_TEST(engine_thread_shut_down_cancels_what_is_in_flight) {
+  for (int round = 0; round < 20; ++round) {
+    Recorder recorders[6];
+    auto engine = start_engine();
+    std::thread caller([&] {
+      for (Recorder& recorder : recorders) {
+        if (!engine->submit(request_of(9, 900), &Recorder::on_event, &recorder).status.is_ok()) recorder.finished = true;
+      }
+    });
+    std::this_thread::sleep_for(std::chrono::microseconds(100 * round));
+    engine->shut_down();
+    caller.join();
+    for (const Recorder& recorder : recorders) CHECK(recorder.finished.load());
+    Recorder late;
+    CHECK(engine->submit(request_of(3, 3), &Recorder::on_event, &late).status.code == StatusCode::shut_down);
+    engine->shut_down();  // twice is fine
+    CHECK_EQ(engine->stats().num_free_blocks, engine->stats().num_blocks);
+  }
+}
+
+PAGODA_TEST(engine_thread_may_be_dropped_from_inside_its_own_event) {
+  struct Owner {
+    std::unique_ptr<EngineThread> engine;
+    std::atomic<bool> done{false};
+    static void on_event(void* context, const Event* event) {
+      Owner& self = *static_cast<Owner*>(context);
+      if (event->kind == EventKind::token) self.engine.reset();
+      else self.done = true;
+    }
+  };
+  auto owner = std::make_unique<Owner>();
+  auto engine = start_engine();
+  EngineThread* raw = engine.get();
+  owner->engine = std::move(engine);
+  CHECK_OK(raw->submit(request_of(4, 9), &Owner::on_event, owner.get()).status);
+  for (int i = 0; i < 5000 && !owner->done; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  CHECK(owner->done.load());
+}
+
+}  // namespace pagoda::engine

@@ -1,0 +1,152 @@
+// loader and memory plan: what is planned is what fits, refusals carry numbers, and text arrives whole.
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+
+#include "engine/loader.h"
+#include "engine/recorder.h"
+#include "support/test.h"
+
+namespace pagoda::engine {
+namespace {
+
+using test::Recorder;
+
+ModelSource mini() { return {test::mini_model_dir(), {}}; }
+
+EngineOptions cpu_options() {
+  EngineOptions options;
+  options.device = "cpu";
+  options.num_threads = 1;
+  return options;
+}
+
+// The answer of the embedded model to ChatML text around `question`.
+struct Chat {
+  LoadedModel loaded;
+  std::unique_ptr<EngineCore> core;
+
+  Chat() {
+    auto result = load(mini(), cpu_options(), nullptr);
+    CHECK_OK(result);
+    if (!result.is_ok()) return;
+    loaded = std::move(*result);
+    core = std::make_unique<EngineCore>(*loaded.model, loaded.core);
+  }
+
+  void ask(const std::string& question, const SamplingParams& sampling, Recorder& recorder) {
+    Request request;
+    request.sampling = sampling;
+    const std::string prompt =
+        "<|im_start|>user\n" + question + "<|im_end|>\n<|im_start|>assistant\n<think>\n\n</think>\n\n";
+    CHECK_OK(loaded.tokenizer->encode(prompt, /*parse_special=*/true, request.prompt_ids));
+    auto prepared = core->prepare(request, 1, &Recorder::on_event, &recorder);
+    CHECK_OK(prepared);
+    if (prepared.is_ok()) core->add(std::move(*prepared));
+    while (core->has_work()) core->step();
+  }
+};
+
+}  // namespace
+
+PAGODA_TEST(engine_the_embedded_model_answers) {
+  Chat chat;
+  REQUIRE(chat.core != nullptr);
+  Recorder recorder;
+  chat.ask("what's the capital of France?", SamplingParams{}, recorder);
+  test::note(recorder.text);
+  CHECK(recorder.text.find("Paris") != std::string::npos);
+  CHECK(recorder.text.find("<|im_end|>") == std::string::npos);
+  CHECK(recorder.reason == FinishReason::stop);
+}
+
+PAGODA_TEST(engine_a_stop_string_cuts_the_text_before_it) {
+  Chat chat;
+  REQUIRE(chat.core != nullptr);
+  Recorder whole, cut;
+  chat.ask("what's the capital of France?", SamplingParams{}, whole);
+  SamplingParams sampling;
+  sampling.stop = {"Par", "never"};
+  chat.ask("what's the capital of France?", sampling, cut);
+  CHECK_EQ(cut.text, whole.text.substr(0, whole.text.find("Par")));
+  CHECK_EQ(cut.stop_string, "Par");
+  CHECK(cut.reason == FinishReason::stop);
+}
+
+PAGODA_TEST(engine_files_in_memory_load_like_a_folder) {
+  ModelSource source;
+  std::vector<std::string> contents;
+  for (const auto& entry : std::filesystem::directory_iterator(test::mini_model_dir())) {
+    std::ifstream file(entry.path(), std::ios::binary);
+    contents.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+    source.files.push_back({entry.path().filename().string(), nullptr, contents.back().size()});
+  }
+  for (size_t i = 0; i < contents.size(); ++i) source.files[i].data = reinterpret_cast<const uint8_t*>(contents[i].data());
+  const auto from_memory = inspect(source, cpu_options()), from_folder = inspect(mini(), cpu_options());
+  REQUIRE_OK(from_memory);
+  REQUIRE_OK(from_folder);
+  CHECK_EQ(from_memory->num_parameters, from_folder->num_parameters);
+  CHECK_EQ(from_memory->plan.total_bytes(), from_folder->plan.total_bytes());
+  CHECK(from_memory->has_tokenizer && from_memory->has_chat_template);
+}
+
+PAGODA_TEST(engine_plan_adds_up_and_follows_the_options) {
+  EngineOptions options = cpu_options();
+  options.num_kv_blocks = 100;
+  options.max_num_seqs = 3;
+  const auto info = inspect(mini(), options);
+  REQUIRE_OK(info);
+  const MemoryPlan& plan = info->plan;
+  CHECK_EQ(plan.num_kv_blocks, 100);
+  CHECK_EQ(plan.num_state_slots, 3);
+  CHECK_EQ(plan.kv_block_bytes, 2 * 2 * 16 * 256 * 2);  // k and v, two layers, 16 tokens, one head of 256, bf16
+  CHECK_EQ(plan.kv_bytes, 100 * plan.kv_block_bytes);
+  CHECK_EQ(plan.state_bytes, 3 * plan.state_slot_bytes);
+  CHECK_EQ(plan.total_bytes(), plan.weights_bytes + plan.kv_bytes + plan.state_bytes + plan.workspace_bytes);
+  CHECK_EQ(info->kv_dtype, "bfloat16");
+  options.dtype = "float32";
+  const auto wide = inspect(mini(), options);
+  REQUIRE_OK(wide);
+  CHECK_EQ(wide->plan.kv_block_bytes, 2 * plan.kv_block_bytes);
+  CHECK(wide->plan.weights_bytes > 3 * plan.weights_bytes / 2);
+}
+
+PAGODA_TEST(engine_plan_refuses_what_cannot_fit_with_numbers) {
+  EngineOptions options = cpu_options();
+  options.num_kv_blocks = int64_t{1} << 31;
+  const auto huge = inspect(mini(), options);
+  CHECK(huge.status.code == StatusCode::out_of_memory);
+  CHECK(huge.status.message.find("2147483648 blocks") != std::string::npos);
+  CHECK(huge.status.message.find("the device allows") != std::string::npos);
+  options = cpu_options();
+  options.kv_cache_bytes = 100;
+  CHECK(inspect(mini(), options).status.message.find("holds no KV block") != std::string::npos);
+  options = cpu_options();
+  options.max_model_len = 1 << 20;
+  CHECK(inspect(mini(), options).status.message.find("8192") != std::string::npos);
+}
+
+PAGODA_TEST(engine_options_out_of_range_are_named) {
+  const auto message = [](auto change) {
+    EngineOptions options = cpu_options();
+    change(options);
+    return inspect(mini(), options).status.message;
+  };
+  CHECK(message([](EngineOptions& o) { o.block_size = 7; }).find("block-size") != std::string::npos);
+  CHECK(message([](EngineOptions& o) { o.num_threads = -1; }).find("threads") != std::string::npos);
+  CHECK(message([](EngineOptions& o) { o.max_num_seqs = 0; }).find("max-num-seqs") != std::string::npos);
+  CHECK(message([](EngineOptions& o) { o.max_num_batched_tokens = 0; }).find("max-num-batched-tokens") != std::string::npos);
+  CHECK(message([](EngineOptions& o) { o.dtype = "int3"; }).find("int3") != std::string::npos);
+  CHECK(message([](EngineOptions& o) { o.device = "abacus"; }).find("abacus") != std::string::npos);
+}
+
+PAGODA_TEST(engine_missing_folders_and_files_are_named) {
+  const auto absent = inspect({test::temporary_dir() + "/none", {}}, cpu_options());
+  CHECK(absent.status.code == StatusCode::not_found);
+  CHECK(absent.status.message.find("none") != std::string::npos);
+  const auto empty = inspect({test::temporary_dir(), {}}, cpu_options());
+  CHECK(empty.status.message.find("config.json") != std::string::npos);
+}
+
+}  // namespace pagoda::engine

@@ -1,0 +1,170 @@
+// R1, the promise of the house: a sequence's tokens and logprobs are the same bits alone, batched, chunked, preempted,
+// with any number of threads and any block size. Real models on the CPU device, random schedules.
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "engine/engine_core.h"
+#include "engine/loader.h"
+#include "engine/recorder.h"
+#include "support/test.h"
+
+namespace pagoda::engine {
+namespace {
+
+using test::Recorder;
+
+struct Expected {
+  Request request;
+  Recorder solo;
+};
+
+// A loaded model and the core that steps it.
+struct House {
+  LoadedModel loaded;
+  std::unique_ptr<EngineCore> core;
+
+  static std::unique_ptr<House> open(const std::string& folder, const EngineOptions& options) {
+    auto house = std::make_unique<House>();
+    Result<LoadedModel> result = load(ModelSource{folder, {}}, options, nullptr);
+    CHECK_OK(result);
+    if (!result.is_ok()) return nullptr;
+    house->loaded = std::move(*result);
+    house->core = std::make_unique<EngineCore>(*house->loaded.model, house->loaded.core);
+    return house;
+  }
+
+  bool add(const Request& request, uint64_t id, Recorder& recorder) {
+    auto prepared = core->prepare(request, id, &Recorder::on_event, &recorder);
+    if (prepared.is_ok()) core->add(std::move(*prepared));
+    return prepared.is_ok();
+  }
+
+  void check_all_free() const {
+    const EngineStats stats = core->stats();
+    CHECK_EQ(stats.num_free_blocks, stats.num_blocks);
+    CHECK_EQ(stats.num_free_state_slots, stats.num_state_slots);
+  }
+};
+
+EngineOptions options_for(int threads) {
+  EngineOptions options;
+  options.device = "cpu";
+  options.num_threads = threads;
+  return options;
+}
+
+// Every request once, alone, in an engine of its own with one thread.
+std::vector<std::unique_ptr<Expected>> run_solo(const std::string& folder, int count, int max_prompt, std::mt19937_64& rng) {
+  std::vector<std::unique_ptr<Expected>> all;
+  auto house = House::open(folder, options_for(1));
+  if (!house) return all;
+  for (int i = 0; i < count; ++i) {
+    auto expected = std::make_unique<Expected>();
+    const int prompt = 1 + static_cast<int>(rng() % static_cast<uint64_t>(max_prompt));
+    for (int t = 0; t < prompt; ++t)
+      expected->request.prompt_ids.push_back(static_cast<int32_t>(rng() % static_cast<uint64_t>(house->loaded.core.vocab_size)));
+    SamplingParams& sampling = expected->request.sampling;
+    sampling.max_tokens = 1 + static_cast<int>(rng() % 20);
+    sampling.temperature = rng() % 2 ? 0.9f : 0.0f;
+    sampling.has_seed = true;
+    sampling.seed = rng();
+    sampling.num_top_logprobs = 2;
+    sampling.ignore_eos = true;
+    CHECK(house->add(expected->request, static_cast<uint64_t>(i + 1), expected->solo));
+    while (house->core->has_work()) house->core->step();
+    all.push_back(std::move(expected));
+  }
+  return all;
+}
+
+struct Reach {  // what the schedules went through; a test that reached nothing proves nothing
+  int64_t num_preemptions = 0, num_aborts = 0, num_compared = 0;
+};
+
+void compare(const Expected& expected, const Recorder& seen, bool aborted) {
+  std::vector<int32_t> tokens = expected.solo.tokens;
+  std::vector<uint32_t> bits = expected.solo.logprob_bits;
+  if (aborted) tokens.resize(seen.tokens.size()), bits.resize(seen.tokens.size());
+  CHECK(seen.tokens == tokens);
+  CHECK(seen.logprob_bits == bits);
+}
+
+void run_schedule(const std::string& folder, const std::vector<std::unique_ptr<Expected>>& all, uint64_t seed, Reach& reach) {
+  std::mt19937_64 rng(seed);
+  const auto pick = [&](int low, int high) { return static_cast<int>(low + rng() % static_cast<uint64_t>(high - low + 1)); };
+  EngineOptions options = options_for(pick(1, 4));
+  options.block_size = 8 << pick(0, 2);
+  options.max_num_seqs = pick(1, 6);
+  options.max_num_batched_tokens = pick(options.max_num_seqs, 100);
+  options.num_kv_blocks = pick(180, 420) / options.block_size;
+  auto house = House::open(folder, options);
+  if (!house) return;
+  struct Entry { const Expected* expected; Recorder recorder; bool aborted = false; };
+  std::map<uint64_t, Entry> entries;
+  int to_add = pick(2, 7);
+  while (to_add > 0 || house->core->has_work()) {
+    if (to_add > 0 && pick(0, 2) > 0) {
+      const uint64_t id = static_cast<uint64_t>(to_add--);
+      Entry& entry = entries[id];
+      entry.expected = all[static_cast<size_t>(pick(0, static_cast<int>(all.size()) - 1))].get();
+      CHECK(house->add(entry.expected->request, id, entry.recorder));
+    }
+    if (!entries.empty() && pick(0, 24) == 0) {
+      auto& [id, entry] = *std::next(entries.begin(), pick(0, static_cast<int>(entries.size()) - 1));
+      if (!entry.recorder.finished) entry.aborted = true, ++reach.num_aborts;
+      house->core->cancel(id);
+    }
+    house->core->step();
+  }
+  for (auto& [id, entry] : entries) compare(*entry.expected, entry.recorder, entry.aborted), ++reach.num_compared;
+  reach.num_preemptions += house->core->stats().num_preemptions;
+  house->check_all_free();
+}
+
+void check_schedules(const std::string& folder, int num_schedules, int max_prompt, uint64_t fallback_seed) {
+  const uint64_t first = test::seed(fallback_seed);
+  std::mt19937_64 rng(first);
+  const auto all = run_solo(folder, 12, max_prompt, rng);
+  REQUIRE(!all.empty());
+  Reach reach;
+  for (int i = 0; i < num_schedules && !test::failed(); ++i) {
+    run_schedule(folder, all, first + static_cast<uint64_t>(i), reach);
+    if (test::failed()) test::note("schedule " + std::to_string(first + static_cast<uint64_t>(i)));
+  }
+  test::note(std::to_string(reach.num_compared) + " compared, " + std::to_string(reach.num_preemptions) +
+             " preemptions, " + std::to_string(reach.num_aborts) + " aborts");
+  CHECK(reach.num_compared > num_schedules);
+  CHECK(reach.num_preemptions > 0);
+  CHECK(reach.num_aborts > 0);
+}
+
+std::string fixture(const char* name) { return test::fixtures_dir() + "/model/" + name; }
+
+}  // namespace
+
+PAGODA_TEST(engine_same_bits_in_200_random_schedules_of_the_hybrid) { check_schedules(fixture("qwen3_5"), 200, 140, 1); }
+PAGODA_TEST(engine_same_bits_in_random_schedules_with_real_head_sizes) { check_schedules(fixture("qwen3_5_real_heads"), 30, 140, 2); }
+PAGODA_TEST(engine_same_bits_in_random_schedules_of_qwen3) { check_schedules(fixture("qwen3"), 40, 140, 3); }
+PAGODA_TEST(engine_same_bits_in_random_schedules_with_sliding_windows) { check_schedules(fixture("qwen2"), 40, 140, 4); }
+PAGODA_TEST(engine_same_bits_in_random_schedules_with_scaled_rope) { check_schedules(fixture("llama3"), 40, 140, 5); }
+PAGODA_TEST(engine_same_bits_in_random_schedules_of_the_embedded_model) { check_schedules(test::mini_model_dir(), 25, 100, 6); }
+
+PAGODA_TEST(engine_four_requests_in_a_tiny_pool_finish_as_alone) {
+  std::mt19937_64 rng(test::seed(7));
+  const auto all = run_solo(test::mini_model_dir(), 4, 60, rng);
+  REQUIRE(all.size() == 4);
+  EngineOptions options = options_for(2);
+  options.num_kv_blocks = 6;  // 96 tokens for up to 4 x 80
+  auto house = House::open(test::mini_model_dir(), options);
+  REQUIRE(house != nullptr);
+  Recorder recorders[4];
+  for (size_t i = 0; i < 4; ++i) CHECK(house->add(all[i]->request, i + 1, recorders[i]));
+  while (house->core->has_work()) house->core->step();
+  for (size_t i = 0; i < 4; ++i) compare(*all[i], recorders[i], false);
+  house->check_all_free();
+}
+
+}  // namespace pagoda::engine
