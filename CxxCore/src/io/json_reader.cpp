@@ -93,7 +93,7 @@ bool JsonReader::fail_at(size_t offset, std::string reason) {
 
 bool JsonReader::take_word(std::string_view word) noexcept {
   peek();
-  if (static_cast<size_t>(end_ - next_) < word.size() || std::memcmp(next_, word.data(), word.size()) != 0) return false;
+  if (!std::string_view(next_, static_cast<size_t>(end_ - next_)).starts_with(word)) return false;
   next_ += word.size();
   return true;
 }

@@ -22,7 +22,10 @@ struct RopeConfig {
   double low_freq_factor = 1.0;    // llama3
   double high_freq_factor = 4.0;   // llama3
   int32_t original_context = 0;    // llama3
+  bool operator==(const RopeConfig&) const = default;
 };
+
+inline constexpr int32_t kMaxContextLength = 1 << 30;
 
 struct ModelConfig {
   Family family = Family::qwen3_5;
@@ -57,7 +60,8 @@ struct ModelConfig {
   std::vector<int32_t> eos_token_ids;  // of config.json; the engine adds those of generation_config.json
 };
 
-// Parses and checks config.json; `file_name` is for messages. Keys that would run code (auto_map, model_file) are ignored.
+// Parses and checks config.json; `file_name` is for messages. Keys that would run code (auto_map, model_file) are
+// ignored.
 Result<ModelConfig> parse_model_config(std::string_view json, const std::string& file_name);
 
 // eos_token_id of generation_config.json: an integer or a list.

@@ -6,7 +6,7 @@
 
 namespace pagoda::io {
 
-inline std::string quoted(std::string_view name) {
+inline std::string quote_name(std::string_view name) {
   constexpr size_t kMaxBytes = 120;
   std::string text = "'";
   for (char c : name.substr(0, kMaxBytes)) text += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;

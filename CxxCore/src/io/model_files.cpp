@@ -1,0 +1,224 @@
+// Model files in a folder and in memory.
+#include "io/model_files.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <system_error>
+#include <utility>
+
+#include "io/quote_name.h"
+
+namespace pagoda::io {
+namespace {
+
+std::string error_text(int error) { return std::system_category().message(error); }
+
+// A plain name of a file inside the model, never a way out of it: names come from index.json and other hostile places.
+Status check_name(std::string_view name) {
+  const auto refuse = [&](const char* why) {
+    return make_error(StatusCode::invalid_argument, "file name " + quote_name(name) + " " + why);
+  };
+  if (name.empty()) return refuse("is empty");
+  if (name.find('\0') != name.npos) return refuse("contains a NUL byte");
+  if (name.find_first_of("/\\") != name.npos) return refuse("contains a path separator");
+  if (name == "." || name.find("..") != name.npos) return refuse("leads out of the model");
+  return ok_status();
+}
+
+Status check_range(const std::string& name, uint64_t size, uint64_t offset, uint64_t count) {
+  if (offset <= size && count <= size - offset) return ok_status();
+  return make_error(StatusCode::bad_file, name + ": bytes [" + std::to_string(offset) + ", +" + std::to_string(count) +
+                                              ") lie outside the file of " + std::to_string(size) + " bytes");
+}
+
+// Read with pread and not through a mapping: a file that another program truncates then gives a short read instead of a
+// SIGBUS, with no window between a check and the access; and what is read is copied to the device's memory anyway.
+class FolderFile final : public File {
+ public:
+  FolderFile(std::string path, int descriptor, uint64_t size) noexcept
+      : path_(std::move(path)), descriptor_(descriptor), size_(size) {}
+  ~FolderFile() override { close(descriptor_); }
+  FolderFile(const FolderFile&) = delete;
+  FolderFile& operator=(const FolderFile&) = delete;
+
+  uint64_t size_bytes() const noexcept override { return size_; }
+  const std::string& name() const noexcept override { return path_; }
+
+  Status read(uint64_t offset, std::span<std::byte> into) const noexcept override {
+    PAGODA_RETURN_IF_ERROR(check_range(path_, size_, offset, into.size()));
+    constexpr size_t kMaxBytesPerCall = size_t{1} << 30;  // macOS refuses more than INT_MAX
+    while (!into.empty()) {
+      const ssize_t count =
+          pread(descriptor_, into.data(), std::min(into.size(), kMaxBytesPerCall), static_cast<off_t>(offset));
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0) return make_error(StatusCode::io_error, path_ + ": cannot be read: " + error_text(errno));
+      if (count == 0) {
+        return make_error(StatusCode::io_error, path_ + ": shrank after it was opened: had " + std::to_string(size_) +
+                                                    " bytes, now ends before byte " + std::to_string(offset + 1));
+      }
+      offset += static_cast<uint64_t>(count);
+      into = into.subspan(static_cast<size_t>(count));
+    }
+    return ok_status();
+  }
+
+ private:
+  std::string path_;
+  int descriptor_;
+  uint64_t size_;  // when it was opened
+};
+
+class MemoryFile final : public File {
+ public:
+  MemoryFile(std::string name, std::span<const uint8_t> bytes) noexcept : name_(std::move(name)), bytes_(bytes) {}
+
+  uint64_t size_bytes() const noexcept override { return bytes_.size(); }
+  const std::string& name() const noexcept override { return name_; }
+
+  Status read(uint64_t offset, std::span<std::byte> into) const noexcept override {
+    PAGODA_RETURN_IF_ERROR(check_range(name_, bytes_.size(), offset, into.size()));
+    if (!into.empty()) std::memcpy(into.data(), bytes_.data() + offset, into.size());
+    return ok_status();
+  }
+
+ private:
+  std::string name_;
+  std::span<const uint8_t> bytes_;
+};
+
+class CommonFiles : public ModelFiles {
+ public:
+  Result<std::string> read_text(std::string_view name, uint64_t max_bytes) const override {
+    auto file = open(name);
+    if (!file.is_ok()) return file.status;
+    const uint64_t size = (*file)->size_bytes();
+    if (size > max_bytes) {
+      return make_error(StatusCode::bad_file, (*file)->name() + ": has " + std::to_string(size) + " bytes, more than " +
+                                                  std::to_string(max_bytes));
+    }
+    std::string text(static_cast<size_t>(size), '\0');
+    PAGODA_RETURN_IF_ERROR((*file)->read(0, std::as_writable_bytes(std::span(text))));
+    return text;
+  }
+};
+
+class FolderFiles final : public CommonFiles {
+ public:
+  explicit FolderFiles(std::string folder) noexcept : folder_(std::move(folder)) {}
+
+  bool exists(std::string_view name) const noexcept override {
+    struct stat info;
+    return check_name(name).is_ok() && stat(path(name).c_str(), &info) == 0;
+  }
+
+  // O_NONBLOCK keeps the open of a FIFO from waiting for a writer. Links are followed: the Hugging Face cache is made
+  // of them.
+  Result<std::unique_ptr<File>> open(std::string_view name) const override {
+    PAGODA_RETURN_IF_ERROR(check_name(name));
+    std::string full = path(name);
+    int descriptor = -1;
+    do descriptor = ::open(full.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    while (descriptor < 0 && errno == EINTR);
+    if (descriptor < 0) {
+      const bool absent = errno == ENOENT || errno == ENOTDIR;
+      return make_error(absent ? StatusCode::not_found : StatusCode::io_error,
+                        full + ": cannot be opened: " + error_text(errno));
+    }
+    struct stat info;
+    if (fstat(descriptor, &info) != 0 || !S_ISREG(info.st_mode)) {
+      close(descriptor);
+      return make_error(StatusCode::bad_file, full + ": is not a regular file");
+    }
+    return std::unique_ptr<File>(
+        std::make_unique<FolderFile>(std::move(full), descriptor, static_cast<uint64_t>(info.st_size)));
+  }
+
+  std::vector<std::string> names() const override {
+    std::vector<std::string> found;
+    std::error_code error;
+    std::filesystem::directory_iterator entry(folder_, error), end;
+    for (; !error && entry != end; entry.increment(error)) {
+      std::error_code unreadable;
+      if (entry->is_regular_file(unreadable)) found.push_back(entry->path().filename().string());
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+  }
+
+  std::string description() const override { return folder_; }
+
+ private:
+  std::string path(std::string_view name) const { return folder_ + "/" + std::string(name); }
+
+  std::string folder_;
+};
+
+class MemoryFiles final : public CommonFiles {
+ public:
+  explicit MemoryFiles(std::map<std::string, std::span<const uint8_t>, std::less<>> files) noexcept
+      : files_(std::move(files)) {}
+
+  bool exists(std::string_view name) const noexcept override { return files_.find(name) != files_.end(); }
+
+  Result<std::unique_ptr<File>> open(std::string_view name) const override {
+    PAGODA_RETURN_IF_ERROR(check_name(name));
+    const auto found = files_.find(name);
+    if (found == files_.end()) {
+      return make_error(StatusCode::not_found, "no file " + quote_name(name) + " in the model in memory");
+    }
+    return std::unique_ptr<File>(std::make_unique<MemoryFile>(found->first, found->second));
+  }
+
+  std::vector<std::string> names() const override {
+    std::vector<std::string> all;
+    for (const auto& [name, bytes] : files_) all.push_back(name);
+    return all;
+  }
+
+  std::string description() const override { return "memory"; }
+
+ private:
+  std::map<std::string, std::span<const uint8_t>, std::less<>> files_;
+};
+
+Result<std::unique_ptr<ModelFiles>> open_memory(const std::vector<ModelFile>& given) {
+  std::map<std::string, std::span<const uint8_t>, std::less<>> files;
+  for (const ModelFile& file : given) {
+    PAGODA_RETURN_IF_ERROR(check_name(file.name));
+    if (file.data == nullptr && file.size_bytes != 0) {
+      return make_error(StatusCode::invalid_argument, "model file " + quote_name(file.name) + " has no data");
+    }
+    if (!files.emplace(file.name, std::span(file.data, static_cast<size_t>(file.size_bytes))).second) {
+      return make_error(StatusCode::invalid_argument, "model file " + quote_name(file.name) + " is given twice");
+    }
+  }
+  return std::unique_ptr<ModelFiles>(std::make_unique<MemoryFiles>(std::move(files)));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ModelFiles>> open_model_files(const ModelSource& source) {
+  if (!source.files.empty()) return open_memory(source.files);
+  const std::string& folder = source.directory;
+  if (folder.empty()) return make_error(StatusCode::invalid_argument, "the model source names no folder and no files");
+  if (folder.find('\0') != folder.npos) {
+    return make_error(StatusCode::invalid_argument, "model folder " + quote_name(folder) + " contains a NUL byte");
+  }
+  struct stat info;
+  if (stat(folder.c_str(), &info) != 0) {
+    const bool absent = errno == ENOENT || errno == ENOTDIR;
+    return make_error(absent ? StatusCode::not_found : StatusCode::io_error,
+                      "model folder " + folder + ": " + error_text(errno));
+  }
+  if (!S_ISDIR(info.st_mode)) return make_error(StatusCode::invalid_argument, folder + ": is not a folder");
+  return std::unique_ptr<ModelFiles>(std::make_unique<FolderFiles>(folder));
+}
+
+}  // namespace pagoda::io

@@ -1,0 +1,35 @@
+// Safetensors: reads and checks the header of one file, trusting none of its bytes.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/dtype.h"
+#include "base/result.h"
+#include "io/model_files.h"
+
+namespace pagoda::io {
+
+struct TensorEntry {
+  DType dtype = DType::f32;
+  std::vector<int64_t> shape;
+  uint64_t offset_bytes = 0;  // from the start of the file
+  uint64_t size_bytes = 0;
+  int file_index = 0;
+};
+
+using TensorMap = std::map<std::string, TensorEntry>;
+
+// Limits of the format and of ours. The last four bound what a hostile header costs: under 16 MiB and 100 ms.
+inline constexpr uint64_t kMaxHeaderBytes = 100'000'000;       // of the format, padding included
+inline constexpr uint64_t kMaxHeaderJsonBytes = 6'000'000;     // without the whitespace around it
+inline constexpr size_t kMaxTensorsPerFile = 50'000;
+inline constexpr size_t kMaxTensorNameBytes = 1024;
+inline constexpr size_t kMaxTensorDims = 16;
+
+// The tensors must fill the file from the end of the header to its last byte, with no hole and no overlap.
+Result<TensorMap> read_safetensors_header(const File& file, int file_index);
+
+}  // namespace pagoda::io
