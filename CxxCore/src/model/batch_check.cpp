@@ -1,0 +1,97 @@
+// Checks counts first, then each sequence's rows, positions, blocks and slot, then the rows of logits.
+#include "model/batch_check.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace pagoda::model {
+namespace {
+
+Status bad(const std::string& what) { return make_error(StatusCode::invalid_argument, "batch: " + what); }
+
+Status bad_sequence(size_t index, const std::string& what) { return bad("sequence " + std::to_string(index) + what); }
+
+Status wrong_count(const char* field, size_t count, int64_t low, int64_t high) {
+  return bad(std::string(field) + " has " + std::to_string(count) + " entries, expected " + std::to_string(low) +
+             (high == low ? "" : " to " + std::to_string(high)));
+}
+
+Status check_count(const char* field, size_t count, int64_t low, int64_t high) {
+  const bool is_right = static_cast<int64_t>(count) >= low && static_cast<int64_t>(count) <= high;
+  return is_right ? ok_status() : wrong_count(field, count, low, high);
+}
+
+template <class T>
+Status check_range(const char* field, const std::vector<T>& values, int64_t limit) {
+  for (size_t i = 0; i < values.size(); ++i)
+    if (values[i] < 0 || values[i] >= limit)
+      return bad(std::string(field) + "[" + std::to_string(i) + "] is " + std::to_string(values[i]) +
+                 ", must be 0 to " + std::to_string(limit - 1));
+  return ok_status();
+}
+
+Status check_counts(const ForwardBatch& batch, const cache::CacheLayout& layout, const ModelSizes& sizes) {
+  const int64_t tokens = batch.num_tokens(), seqs = batch.num_seqs();
+  PAGODA_RETURN_IF_ERROR(check_count("token_ids", batch.token_ids.size(), 1, sizes.max_num_tokens));
+  PAGODA_RETURN_IF_ERROR(check_count("positions", batch.positions.size(), tokens, tokens));
+  PAGODA_RETURN_IF_ERROR(check_count("slot_mapping", batch.slot_mapping.size(), tokens, tokens));
+  PAGODA_RETURN_IF_ERROR(check_count("context_lens", batch.context_lens.size(), 1, sizes.max_num_seqs));
+  PAGODA_RETURN_IF_ERROR(check_count("cu_seqlens", batch.cu_seqlens.size(), seqs + 1, seqs + 1));
+  const int64_t table_size = seqs * sizes.max_blocks_per_seq;
+  PAGODA_RETURN_IF_ERROR(check_count("block_tables", batch.block_tables.size(), table_size, table_size));
+  const int64_t num_slots = layout.has_state() ? seqs : 0;
+  PAGODA_RETURN_IF_ERROR(check_count("state_slots", batch.state_slots.size(), num_slots, num_slots));
+  PAGODA_RETURN_IF_ERROR(check_count("fresh_slots", batch.fresh_slots.size(), 0, num_slots));
+  return check_count("logits_rows", batch.logits_rows.size(), 0, sizes.max_logits_rows);
+}
+
+Status check_sequence(const ForwardBatch& batch, const cache::CacheLayout& layout, const ModelSizes& sizes, size_t b) {
+  const int64_t begin = batch.cu_seqlens[b], end = batch.cu_seqlens[b + 1], context = batch.context_lens[b];
+  if (begin >= end || end > batch.num_tokens())
+    return bad_sequence(b, " has rows " + std::to_string(begin) + " to " + std::to_string(end) + " of " +
+                               std::to_string(batch.num_tokens()));
+  if (context < end - begin || context > int64_t{sizes.max_blocks_per_seq} * layout.block_size)
+    return bad_sequence(b, " has context_lens " + std::to_string(context) + " with " + std::to_string(end - begin) +
+                               " rows and at most " + std::to_string(sizes.max_blocks_per_seq) + " blocks");
+  const int32_t* blocks = batch.block_tables.data() + b * static_cast<size_t>(sizes.max_blocks_per_seq);
+  for (int64_t i = 0; i * layout.block_size < context; ++i)
+    if (blocks[i] < 0 || blocks[i] >= sizes.num_kv_blocks)
+      return bad_sequence(b, " has block " + std::to_string(blocks[i]) + " of " + std::to_string(sizes.num_kv_blocks));
+  for (int64_t row = begin; row < end; ++row) {
+    const int64_t position = context - end + row;
+    const int64_t slot =
+        int64_t{blocks[position / layout.block_size]} * layout.block_size + position % layout.block_size;
+    if (batch.positions[static_cast<size_t>(row)] != position || batch.slot_mapping[static_cast<size_t>(row)] != slot)
+      return bad_sequence(b, ", row " + std::to_string(row) + " is at position " + std::to_string(position) +
+                                 " and slot " + std::to_string(slot) +
+                                 ", but positions and slot_mapping say otherwise");
+  }
+  return ok_status();
+}
+
+// Two sequences in one slot would write over each other.
+Status check_state_slots(const ForwardBatch& batch, const ModelSizes& sizes) {
+  PAGODA_RETURN_IF_ERROR(check_range("state_slots", batch.state_slots, sizes.num_state_slots));
+  PAGODA_RETURN_IF_ERROR(check_range("fresh_slots", batch.fresh_slots, sizes.num_state_slots));
+  for (auto slot = batch.state_slots.begin(); slot != batch.state_slots.end(); ++slot)
+    if (std::find(batch.state_slots.begin(), slot, *slot) != slot)
+      return bad("state_slots has slot " + std::to_string(*slot) + " twice");
+  return ok_status();
+}
+
+}  // namespace
+
+Status check_batch(const ForwardBatch& batch, const io::ModelConfig& config, const cache::CacheLayout& layout,
+                   const ModelSizes& sizes) {
+  PAGODA_RETURN_IF_ERROR(check_counts(batch, layout, sizes));
+  if (batch.cu_seqlens.front() != 0 || batch.cu_seqlens.back() != batch.num_tokens())
+    return bad("cu_seqlens must go from 0 to the number of tokens");
+  PAGODA_RETURN_IF_ERROR(check_range("token_ids", batch.token_ids, config.vocab_size));
+  for (size_t b = 0; b < batch.context_lens.size(); ++b)
+    PAGODA_RETURN_IF_ERROR(check_sequence(batch, layout, sizes, b));
+  PAGODA_RETURN_IF_ERROR(check_state_slots(batch, sizes));
+  return check_range("logits_rows", batch.logits_rows, batch.num_tokens());
+}
+
+}  // namespace pagoda::model

@@ -1,0 +1,26 @@
+// Chooses the element type weights and KV are kept in.
+#include <string>
+
+#include "model/model.h"
+
+namespace pagoda::model {
+namespace {
+
+bool is_float(DType dtype) noexcept { return dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16; }
+
+}  // namespace
+
+Result<DType> choose_dtype(const std::string& choice, const io::ModelConfig& config, const io::Checkpoint& checkpoint) {
+  if (choice == "float32") return DType::f32;
+  if (choice == "float16") return DType::f16;
+  if (choice == "bfloat16") return DType::bf16;
+  if (choice != "auto")
+    return make_error(StatusCode::invalid_argument,
+                      "dtype \"" + choice + "\" is unknown; known: auto, float32, float16, bfloat16");
+  if (config.states_dtype && is_float(config.dtype)) return config.dtype;
+  // A configuration that states none: as the largest tensor is stored.
+  const io::TensorEntry* embedding = checkpoint.find(config.tensor_prefix + "embed_tokens.weight");
+  return embedding != nullptr && is_float(embedding->dtype) ? embedding->dtype : DType::f32;
+}
+
+}  // namespace pagoda::model

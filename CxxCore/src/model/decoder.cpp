@@ -1,0 +1,166 @@
+// Decoder: every family as one stack of layers. embed -> (norm, mixer, norm, MLP) per layer -> norm -> head.
+// State: weights, pools and workspace, all on the device. Thread rule: the device's thread.
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "model/batch_check.h"
+#include "model/layers.h"
+#include "model/model.h"
+#include "model/pools.h"
+#include "model/weights.h"
+#include "model/workspace.h"
+#include "ops/ops.h"
+
+namespace pagoda::model {
+namespace {
+
+class Decoder final : public Model {
+ public:
+  Decoder(const io::ModelConfig& config, const cache::CacheLayout& layout, device::Device& device, Weights weights);
+
+  Status forward(const ForwardBatch& batch) override;
+  std::span<const float> logits() const noexcept override { return logits_; }
+  Status allocate(const ModelSizes& sizes) override;
+
+ private:
+  Status encode(device::Encoder& encoder, const Step& step) const;
+  Status norm(device::Encoder& encoder, const Step& step, const device::Tensor& addition,
+              const device::Tensor& weight) const;
+  Status publish_logits(const device::Tensor& logits);
+
+  const io::ModelConfig config_;
+  const cache::CacheLayout layout_;
+  device::Device& device_;
+  const Weights weights_;
+  std::vector<Layer> layers_;
+  device::Tensor final_norm_;
+  const device::Weight* embedding_;
+  const device::Weight* head_;  // the embedding itself when they are tied
+  ModelSizes sizes_;
+  Pools pools_;
+  Workspace workspace_;
+  std::vector<float> host_logits_;  // [max_logits_rows, vocab]; empty where the host sees device memory
+  std::span<const float> logits_;   // [R, vocab] of the last step
+  bool is_allocated_ = false;
+};
+
+Decoder::Decoder(const io::ModelConfig& config, const cache::CacheLayout& layout, device::Device& device,
+                 Weights weights)
+    : config_(config),
+      layout_(layout),
+      device_(device),
+      weights_(std::move(weights)),
+      final_norm_(weights_.vector(kModelLevel, Role::final_norm)),
+      embedding_(weights_.matrix(kModelLevel, Role::embedding)),
+      head_(config.tie_word_embeddings ? embedding_ : weights_.matrix(kModelLevel, Role::lm_head)) {
+  for (int i = 0; i < config.num_layers; ++i) {
+    const bool is_recurrent = config.layers[static_cast<size_t>(i)] == io::LayerKind::linear_attention;
+    using Mixer = std::variant<AttentionLayer, GdnLayer>;
+    Mixer mixer = is_recurrent ? Mixer(GdnLayer(config, weights_, i)) : Mixer(AttentionLayer(config, weights_, i));
+    layers_.push_back(
+        {weights_.vector(i, Role::input_norm), weights_.vector(i, Role::post_norm), mixer, Mlp(weights_, i)});
+  }
+}
+
+Status Decoder::allocate(const ModelSizes& sizes) {
+  const bool is_positive = sizes.num_kv_blocks > 0 && sizes.max_num_tokens > 0 && sizes.max_num_seqs > 0 &&
+                           sizes.max_logits_rows > 0 && sizes.max_blocks_per_seq > 0 &&
+                           (sizes.num_state_slots > 0 || !layout_.has_state());
+  if (!is_positive) return make_error(StatusCode::invalid_argument, "model sizes must all be positive");
+  if (is_allocated_) return make_error(StatusCode::internal, "the model's memory is allocated already");
+
+  auto pools = allocate_pools(layout_, sizes.num_kv_blocks, sizes.num_state_slots, device_);
+  if (!pools.is_ok()) return pools.status;
+  auto workspace = Workspace::allocate(config_, sizes, device_);
+  if (!workspace.is_ok()) return workspace.status;
+  PAGODA_RETURN_IF_ERROR(device_.reserve(std::max(sizes.max_num_tokens, sizes.max_logits_rows)));
+  if (!workspace->is_host_visible())
+    host_logits_.resize(static_cast<size_t>(sizes.max_logits_rows) * static_cast<size_t>(config_.vocab_size));
+  pools_ = std::move(*pools);
+  workspace_ = std::move(*workspace);
+  sizes_ = sizes;
+  size_t next_kv = 0, next_state = 0;
+  for (Layer& layer : layers_) {
+    if (auto* attention = std::get_if<AttentionLayer>(&layer.mixer)) attention->set_pool(&pools_.kv[next_kv++]);
+    if (auto* gdn = std::get_if<GdnLayer>(&layer.mixer)) gdn->set_pool(&pools_.state[next_state++]);
+  }
+  is_allocated_ = true;
+  return ok_status();
+}
+
+Status Decoder::forward(const ForwardBatch& batch) {
+  logits_ = {};
+  if (!is_allocated_) return make_error(StatusCode::internal, "forward() before allocate()");
+  PAGODA_RETURN_IF_ERROR(check_batch(batch, config_, layout_, sizes_));
+  auto step = workspace_.begin(batch, device_);
+  if (!step.is_ok()) return step.status;
+  device::Encoder& encoder = device_.encoder();
+  Status encoded = encode(encoder, *step);
+  Status done = encoder.submit().wait();  // also after a failure, so that the next step begins with an empty encoder
+  if (!encoded.is_ok()) return encoded;
+  if (!done.is_ok()) return done;
+  return publish_logits(step->logits);
+}
+
+Status Decoder::encode(device::Encoder& encoder, const Step& step) const {
+  if (step.fresh_slots.num_elements() > 0)
+    for (const Layer& layer : layers_)
+      if (const auto* gdn = std::get_if<GdnLayer>(&layer.mixer))
+        PAGODA_RETURN_IF_ERROR(gdn->zero_fresh_slots(encoder, step));
+
+  PAGODA_RETURN_IF_ERROR(ops::embedding(encoder, {.ids = step.token_ids, .table = embedding_, .out = step.hidden}));
+  device::Tensor addition;  // absent before the first layer
+  for (const Layer& layer : layers_) {
+    PAGODA_RETURN_IF_ERROR(norm(encoder, step, addition, layer.input_norm));
+    PAGODA_RETURN_IF_ERROR(std::visit([&](const auto& mixer) { return mixer.forward(encoder, step); }, layer.mixer));
+    PAGODA_RETURN_IF_ERROR(norm(encoder, step, step.delta, layer.post_norm));
+    PAGODA_RETURN_IF_ERROR(layer.mlp.forward(encoder, step));
+    addition = step.delta;
+  }
+  if (step.logits_rows.num_elements() == 0) return ok_status();
+  PAGODA_RETURN_IF_ERROR(norm(encoder, step, addition, final_norm_));
+  PAGODA_RETURN_IF_ERROR(ops::gather_rows(encoder, {.x = step.normed, .rows = step.logits_rows, .out = step.gathered}));
+  return ops::matmul(encoder, {.x = step.gathered, .weight = head_, .bias = {}, .out = step.logits});
+}
+
+// hidden += addition; normed = RMS norm of hidden.
+Status Decoder::norm(device::Encoder& encoder, const Step& step, const device::Tensor& addition,
+                     const device::Tensor& weight) const {
+  return ops::rms_norm(encoder, {.x = step.hidden,
+                                 .residual = addition,
+                                 .weight = weight,
+                                 .eps = config_.rms_norm_eps,
+                                 .weight_offset = config_.zero_centered_norm ? 1.0f : 0.0f,
+                                 .out = step.normed});
+}
+
+Status Decoder::publish_logits(const device::Tensor& logits) {
+  const size_t count = static_cast<size_t>(logits.num_elements());
+  if (logits.buffer->host_pointer() != nullptr) {
+    logits_ = {device::host_data<const float>(logits), count};
+    return ok_status();
+  }
+  if (count > 0) PAGODA_RETURN_IF_ERROR(device_.download(logits, host_logits_.data(), count * sizeof(float)));
+  logits_ = {host_logits_.data(), count};
+  return ok_status();
+}
+
+}  // namespace
+
+int64_t workspace_bytes(const io::ModelConfig& config, const device::Device& device, const ModelSizes& sizes) noexcept {
+  return Workspace::size_bytes(config, sizes) +
+         static_cast<int64_t>(device.reserve_bytes(std::max(sizes.max_num_tokens, sizes.max_logits_rows)));
+}
+
+Result<std::unique_ptr<Model>> load_model(const io::ModelConfig& config, const io::Checkpoint& checkpoint,
+                                          device::Device& device, DType stored, DType kv_dtype, int32_t block_size,
+                                          const std::function<void(double)>& progress) {
+  if (block_size <= 0) return make_error(StatusCode::invalid_argument, "block_size must be positive");
+  auto weights = Weights::load(config, checkpoint, device, stored, progress);
+  if (!weights.is_ok()) return weights.status;
+  return std::unique_ptr<Model>(
+      std::make_unique<Decoder>(config, cache_layout(config, kv_dtype, block_size), device, std::move(*weights)));
+}
+
+}  // namespace pagoda::model

@@ -1,0 +1,70 @@
+// The boxes of the diagram: attention, Gated DeltaNet, MLP. Each reads step.normed and leaves its addition in
+// step.delta.
+#pragma once
+
+#include <cstdint>
+#include <variant>
+
+#include "base/result.h"
+#include "device/device.h"
+#include "io/model_config.h"
+#include "model/pools.h"
+#include "model/weights.h"
+#include "model/workspace.h"
+
+namespace pagoda::model {
+
+class AttentionLayer {
+ public:
+  AttentionLayer(const io::ModelConfig& config, const Weights& weights, int layer_index);
+  void set_pool(const KvPool* pool) noexcept { pool_ = pool; }
+  Status forward(device::Encoder& encoder, const Step& step) const;
+
+ private:
+  Status rotate(device::Encoder& encoder, const Step& step, const device::Tensor& heads,
+                const device::Tensor& norm) const;
+
+  const device::Weight* in_;   // [q (with gate) | k | v, H]
+  const device::Weight* out_;  // [H, heads * D]
+  device::Tensor in_bias_, out_bias_, q_norm_, k_norm_, inv_freq_;
+  int64_t num_heads_, num_kv_heads_, head_dim_;
+  bool has_gate_;
+  int32_t window_;  // 0 = all
+  float norm_eps_, norm_offset_;
+  const KvPool* pool_ = nullptr;
+};
+
+class GdnLayer {
+ public:
+  GdnLayer(const io::ModelConfig& config, const Weights& weights, int layer_index);
+  void set_pool(const StatePool* pool) noexcept { pool_ = pool; }
+  Status zero_fresh_slots(device::Encoder& encoder, const Step& step) const;
+  Status forward(device::Encoder& encoder, const Step& step) const;
+
+ private:
+  const device::Weight* in_;   // [q | k | v | z | b | a, H]
+  const device::Weight* out_;  // [H, Hv * Dv]
+  device::Tensor conv_, a_log_, dt_bias_, norm_;
+  int64_t num_k_heads_, num_v_heads_, k_dim_, v_dim_;  // dims of one head
+  float norm_eps_;
+  const StatePool* pool_ = nullptr;
+};
+
+class Mlp {
+ public:
+  Mlp(const Weights& weights, int layer_index);
+  Status forward(device::Encoder& encoder, const Step& step) const;
+
+ private:
+  const device::Weight* in_;   // [gate | up, H]
+  const device::Weight* out_;  // [H, F]
+  device::Tensor in_bias_, out_bias_;
+};
+
+struct Layer {
+  device::Tensor input_norm, post_norm;  // f32 [H]
+  std::variant<AttentionLayer, GdnLayer> mixer;
+  Mlp mlp;
+};
+
+}  // namespace pagoda::model

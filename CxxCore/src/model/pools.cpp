@@ -1,0 +1,83 @@
+// Allocates the pools: together exactly num_kv_blocks * kv_block_bytes + num_state_slots * state_slot_bytes.
+#include "model/pools.h"
+
+#include <initializer_list>
+#include <string>
+
+#include "model/model.h"
+
+namespace pagoda::model {
+namespace {
+
+// Tensors one after the other without gaps, so that the bytes are those of the layout.
+device::Tensor place(device::Buffer* buffer, int64_t& offset, DType dtype,
+                     std::initializer_list<int64_t> shape) noexcept {
+  const device::Tensor tensor = device::dense(buffer, dtype, shape, offset);
+  offset += tensor.num_elements() * static_cast<int64_t>(dtype_bytes(dtype));
+  return tensor;
+}
+
+Result<std::unique_ptr<device::Buffer>> allocate(device::Device& device, int64_t count, int64_t unit_bytes,
+                                                 const std::string& label) {
+  int64_t size = 0;
+  if (__builtin_mul_overflow(count, unit_bytes, &size))
+    return make_error(StatusCode::out_of_memory, label + ": " + std::to_string(count) + " times " +
+                                                     std::to_string(unit_bytes) +
+                                                     " bytes is more than a number can hold");
+  return device.allocate(static_cast<size_t>(size), label);
+}
+
+}  // namespace
+
+Result<Pools> allocate_pools(const cache::CacheLayout& layout, int64_t num_kv_blocks, int32_t num_state_slots,
+                             device::Device& device) {
+  Pools pools;
+  for (int i = 0; i < layout.num_attention_layers; ++i) {
+    auto buffer = allocate(device, num_kv_blocks, layout.kv_block_bytes() / layout.num_attention_layers,
+                           "KV cache of attention layer " + std::to_string(i));
+    if (!buffer.is_ok()) return buffer.status;
+    KvPool& pool = pools.kv.emplace_back();
+    pool.buffer = std::move(*buffer);
+    int64_t offset = 0;
+    for (device::Tensor* t : {&pool.k, &pool.v})
+      *t = place(pool.buffer.get(), offset, layout.kv_dtype,
+                 {num_kv_blocks, layout.block_size, layout.num_kv_heads, layout.head_dim});
+  }
+  for (int i = 0; i < layout.num_recurrent_layers; ++i) {
+    auto buffer = allocate(device, num_state_slots, layout.state_slot_bytes() / layout.num_recurrent_layers,
+                           "state of recurrent layer " + std::to_string(i));
+    if (!buffer.is_ok()) return buffer.status;
+    StatePool& pool = pools.state.emplace_back();
+    pool.buffer = std::move(*buffer);
+    device::Buffer* b = pool.buffer.get();
+    const int64_t slots = num_state_slots, rows = layout.anchor_rows;
+    int64_t offset = 0;
+    pool.state = place(b, offset, DType::f32, {slots, layout.num_v_heads, layout.k_head_dim, layout.v_head_dim});
+    pool.k_rows = place(b, offset, DType::f32, {slots, layout.num_k_heads, rows, layout.k_head_dim});
+    pool.u_rows = place(b, offset, DType::f32, {slots, layout.num_v_heads, rows, layout.v_head_dim});
+    pool.g_rows = place(b, offset, DType::f32, {slots, layout.num_v_heads, rows});
+    pool.tail = place(b, offset, DType::f32, {slots, layout.conv_kernel - 1, layout.conv_channels});
+  }
+  return pools;
+}
+
+cache::CacheLayout cache_layout(const io::ModelConfig& config, DType kv_dtype, int32_t block_size) noexcept {
+  cache::CacheLayout layout;
+  for (io::LayerKind kind : config.layers)
+    ++(kind == io::LayerKind::linear_attention ? layout.num_recurrent_layers : layout.num_attention_layers);
+  layout.num_kv_heads = config.num_kv_heads;
+  layout.head_dim = config.head_dim;
+  layout.kv_dtype = kv_dtype;
+  layout.block_size = block_size;
+  if (!layout.has_state()) return layout;
+  layout.num_k_heads = config.linear_num_k_heads;
+  layout.num_v_heads = config.linear_num_v_heads;
+  layout.k_head_dim = config.linear_k_head_dim;
+  layout.v_head_dim = config.linear_v_head_dim;
+  layout.conv_channels = 2 * layout.num_k_heads * layout.k_head_dim + layout.num_v_heads * layout.v_head_dim;
+  layout.conv_kernel = config.linear_conv_kernel;
+  layout.anchor_rows = device::kGdnBlock;
+  return layout;
+}
+
+}  // namespace pagoda::model

@@ -1,0 +1,112 @@
+// Compares a checkpoint with the weight table, and reads stacked rows across the tensors of a group.
+#include "model/weight_groups.h"
+
+#include <algorithm>
+#include <span>
+
+#include "device/op_args.h"
+
+namespace pagoda::model {
+namespace {
+
+std::string shape_text(const std::vector<int64_t>& shape) {
+  std::string text = "[";
+  for (size_t i = 0; i < shape.size(); ++i) text += (i > 0 ? ", " : "") + std::to_string(shape[i]);
+  return text + "]";
+}
+
+Status check_tensor(const WeightSpec& spec, const io::TensorEntry* tensor, const io::Checkpoint& checkpoint) {
+  const auto error = [&](const std::string& file, const std::string& reason) {
+    return make_error(StatusCode::bad_file, file + ": tensor " + spec.name + " " + reason);
+  };
+  if (tensor == nullptr) {
+    const std::string file = checkpoint.tensors().empty() ? "checkpoint" : checkpoint.file_name(0);
+    return error(file, "is missing, expected shape " + shape_text(spec.shape));
+  }
+  const std::string& file = checkpoint.file_name(tensor->file_index);
+  if (tensor->shape != spec.shape)
+    return error(file, "has shape " + shape_text(tensor->shape) + ", expected " + shape_text(spec.shape));
+  if (tensor->dtype != DType::f32 && tensor->dtype != DType::f16 && tensor->dtype != DType::bf16)
+    return error(file, shape_text(spec.shape) + " is " + std::string(dtype_name(tensor->dtype)) +
+                           ", expected float32, float16 or bfloat16");
+  return ok_status();
+}
+
+// What the ops cannot do, said before anything is loaded.
+Status check_limits(const io::ModelConfig& config) {
+  const auto at_most = [](const char* key, int64_t value, int64_t limit) {
+    if (value <= limit) return ok_status();
+    return make_error(StatusCode::unsupported, std::string("config.json: ") + key + " " + std::to_string(value) +
+                                                   " is above " + std::to_string(limit));
+  };
+  PAGODA_RETURN_IF_ERROR(at_most("head_dim", config.head_dim, device::kMaxHeadDim));
+  PAGODA_RETURN_IF_ERROR(at_most("linear_key_head_dim", config.linear_k_head_dim, device::kMaxHeadDim));
+  PAGODA_RETURN_IF_ERROR(at_most("linear_value_head_dim", config.linear_v_head_dim, device::kMaxHeadDim));
+  return at_most("linear_conv_kernel_dim", config.linear_conv_kernel, device::kMaxConvKernel);
+}
+
+// Elements [begin, begin + into.size()) of a tensor.
+Status read_as_f32(const io::Checkpoint& checkpoint, const io::TensorEntry& tensor, uint64_t begin,
+                   std::span<float> into) {
+  const size_t width = dtype_bytes(tensor.dtype);
+  // The raw numbers go to the end of `into`, so that widening them front to back overwrites none that is still needed.
+  std::byte* raw = reinterpret_cast<std::byte*>(into.data()) + into.size() * (sizeof(float) - width);
+  PAGODA_RETURN_IF_ERROR(checkpoint.read(tensor, begin * width, {raw, into.size() * width}));
+  if (tensor.dtype == DType::f32) return ok_status();
+  for (size_t i = 0; i < into.size(); ++i) {
+    uint16_t bits;
+    std::copy_n(raw + 2 * i, 2, reinterpret_cast<std::byte*>(&bits));
+    into[i] = tensor.dtype == DType::bf16 ? bf16_to_f32(bits) : f16_to_f32(bits);
+  }
+  return ok_status();
+}
+
+}  // namespace
+
+Result<std::vector<WeightGroup>> group_weights(const io::ModelConfig& config, const io::Checkpoint& checkpoint) {
+  PAGODA_RETURN_IF_ERROR(check_limits(config));
+  std::vector<WeightGroup> groups;
+  for (const WeightSpec& spec : weight_table(config)) {
+    const io::TensorEntry* tensor = checkpoint.find(spec.name);
+    PAGODA_RETURN_IF_ERROR(check_tensor(spec, tensor, checkpoint));
+    auto group = std::find_if(groups.rbegin(), groups.rend(), [&](const WeightGroup& g) {
+      return g.layer_index == spec.layer_index && g.role == spec.role;
+    });
+    if (group == groups.rend()) {
+      const int64_t cols = spec.shape.size() > 1 ? spec.shape.back() : 1;
+      groups.push_back({spec.layer_index, spec.role, spec.is_matrix, 0, cols, {}});
+      group = groups.rbegin();
+    }
+    group->rows += spec.shape.front();
+    group->parts.push_back({spec.name, spec.shape.front(), tensor});
+  }
+  return groups;
+}
+
+DType source_dtype(const WeightGroup& group) noexcept {
+  const DType first = group.parts.front().tensor->dtype;
+  for (const WeightGroup::Part& part : group.parts)
+    if (part.tensor->dtype != first) return DType::f32;
+  return first;
+}
+
+Status read_rows(const WeightGroup& group, const io::Checkpoint& checkpoint, DType dtype, int64_t begin, int64_t count,
+                 std::byte* into) {
+  const size_t cols = static_cast<size_t>(group.cols), width = dtype_bytes(dtype);
+  int64_t part_begin = 0;
+  for (const WeightGroup::Part& part : group.parts) {
+    const int64_t first = std::max(begin, part_begin), last = std::min(begin + count, part_begin + part.rows);
+    if (first < last) {
+      const size_t from = static_cast<size_t>(first - part_begin) * cols;
+      const size_t size = static_cast<size_t>(last - first) * cols;
+      std::byte* to = into + static_cast<size_t>(first - begin) * cols * width;
+      PAGODA_RETURN_IF_ERROR(part.tensor->dtype == dtype
+                                 ? checkpoint.read(*part.tensor, from * width, {to, size * width})
+                                 : read_as_f32(checkpoint, *part.tensor, from, {reinterpret_cast<float*>(to), size}));
+    }
+    part_begin += part.rows;
+  }
+  return ok_status();
+}
+
+}  // namespace pagoda::model

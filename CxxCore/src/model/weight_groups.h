@@ -1,0 +1,39 @@
+// Weight groups: the tensors of a checkpoint as the model wants them, checked, with same-role tensors stacked by rows.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "io/checkpoint.h"
+#include "io/model_config.h"
+#include "model/weight_table.h"
+
+namespace pagoda::model {
+
+struct WeightGroup {
+  struct Part {
+    std::string name;
+    int64_t rows;
+    const io::TensorEntry* tensor;  // of the checkpoint
+  };
+  int layer_index;
+  Role role;
+  bool is_matrix;
+  int64_t rows, cols;  // a vector of n is [n, 1], a convolution [channels, kernel]
+  std::vector<Part> parts;
+};
+
+// bad_file names the tensor, the shape wanted, the shape or type found, and the file. Reads no tensor data.
+Result<std::vector<WeightGroup>> group_weights(const io::ModelConfig& config, const io::Checkpoint& checkpoint);
+
+// The type the rows of a group are read in: that of its parts, or f32 when they differ.
+DType source_dtype(const WeightGroup& group) noexcept;
+
+// Rows [begin, begin + count) of the stack, as `dtype`: the type of every part, or f32.
+Status read_rows(const WeightGroup& group, const io::Checkpoint& checkpoint, DType dtype, int64_t begin, int64_t count,
+                 std::byte* into);
+
+}  // namespace pagoda::model

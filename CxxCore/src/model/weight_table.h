@@ -1,0 +1,47 @@
+// The weight table: every tensor an architecture needs, by name and shape. Checking and loading both walk it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "io/model_config.h"
+
+namespace pagoda::model {
+
+// What a tensor is to its layer. Tensors of one layer and role are stacked by rows in the order of the table.
+enum class Role : uint8_t {
+  embedding,
+  lm_head,
+  final_norm,  // of the model
+  input_norm,
+  post_norm,  // of every layer
+  mlp_in,
+  mlp_in_bias,
+  mlp_out,
+  mlp_out_bias,  // gate | up; down
+  mixer_in,
+  mixer_in_bias,
+  mixer_out,
+  mixer_out_bias,  // attention: q (with gate) | k | v; GDN: qkv | z | b | a
+  q_norm,
+  k_norm,  // attention
+  conv,
+  a_log,
+  dt_bias,
+  gdn_norm,  // Gated DeltaNet
+};
+constexpr int kNumRoles = static_cast<int>(Role::gdn_norm) + 1;
+constexpr int kModelLevel = -1;  // layer_index of tensors that belong to no layer
+
+struct WeightSpec {
+  int layer_index;
+  Role role;
+  bool is_matrix;  // a device Weight [rows, cols]; else a small vector kept in f32
+  std::string name;
+  std::vector<int64_t> shape;
+};
+
+std::vector<WeightSpec> weight_table(const io::ModelConfig& config);
+
+}  // namespace pagoda::model

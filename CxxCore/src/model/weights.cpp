@@ -1,0 +1,106 @@
+// Adds up what a checkpoint will take on a device, and loads it: stacked matrices as device Weights, vectors as f32.
+#include "model/weights.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "model/arena.h"
+#include "model/model.h"
+#include "model/rope.h"
+
+namespace pagoda::model {
+namespace {
+
+// A tensor for each vector among `groups`, in their order, and inv_freq at the end.
+std::vector<device::Tensor> plan_vectors(const std::vector<WeightGroup>& groups, const io::ModelConfig& config,
+                                         Arena& arena) {
+  std::vector<device::Tensor> tensors;
+  for (const WeightGroup& group : groups) {
+    if (group.is_matrix) continue;
+    tensors.push_back(group.cols > 1 ? arena.take(DType::f32, {group.rows, group.cols})
+                                     : arena.take(DType::f32, {group.rows}));
+  }
+  tensors.push_back(arena.take(DType::f32, {config.rope.rotary_dim / 2}));
+  return tensors;
+}
+
+}  // namespace
+
+Result<WeightsSummary> check_weights(const io::ModelConfig& config, const io::Checkpoint& checkpoint,
+                                     const device::Device& device, DType stored) {
+  auto groups = group_weights(config, checkpoint);
+  if (!groups.is_ok()) return groups.status;
+  WeightsSummary summary;
+  std::set<std::string> used;
+  for (const WeightGroup& group : *groups) {
+    for (const WeightGroup::Part& part : group.parts) used.insert(part.name);
+    summary.num_parameters += group.rows * group.cols;
+    if (group.is_matrix)
+      summary.size_bytes += static_cast<int64_t>(device.weight_bytes(group.rows, group.cols, stored));
+  }
+  Arena arena;
+  plan_vectors(*groups, config, arena);
+  summary.size_bytes += arena.size_bytes();
+  for (const auto& [name, tensor] : checkpoint.tensors())
+    if (!used.contains(name)) summary.skipped_tensors.push_back(name);
+  return summary;
+}
+
+Result<Weights> Weights::load(const io::ModelConfig& config, const io::Checkpoint& checkpoint, device::Device& device,
+                              DType stored, const std::function<void(double)>& progress) {
+  auto groups = group_weights(config, checkpoint);
+  if (!groups.is_ok()) return groups.status;
+  Weights weights;
+  weights.entries_.resize(index(config.num_layers, Role{}));
+  PAGODA_RETURN_IF_ERROR(weights.load_vectors(*groups, config, checkpoint, device));
+
+  int64_t num_rows = 0, num_rows_done = 0;  // of all matrices
+  for (const WeightGroup& group : *groups) num_rows += group.is_matrix ? group.rows : 0;
+  const RowCounter count_rows = [&](int64_t rows) {
+    num_rows_done = std::min(num_rows, num_rows_done + rows);  // a device may read a row more than once
+    if (progress) progress(static_cast<double>(num_rows_done) / static_cast<double>(num_rows));
+  };
+  for (const WeightGroup& group : *groups)
+    if (group.is_matrix) PAGODA_RETURN_IF_ERROR(weights.load_matrix(group, checkpoint, device, stored, count_rows));
+  return weights;
+}
+
+Status Weights::load_matrix(const WeightGroup& group, const io::Checkpoint& checkpoint, device::Device& device,
+                            DType stored, const RowCounter& count_rows) {
+  const DType dtype = source_dtype(group);
+  device::WeightSource source{group.parts.front().name, dtype, group.rows, group.cols, nullptr};
+  source.read_rows = [&](int64_t begin, int64_t count, std::byte* into) {
+    count_rows(count);
+    return read_rows(group, checkpoint, dtype, begin, count, into);
+  };
+  auto matrix = device.make_weight(source, stored);
+  if (!matrix.is_ok()) return matrix.status;
+  entries_[index(group.layer_index, group.role)].matrix = std::move(*matrix);
+  return ok_status();
+}
+
+Status Weights::load_vectors(const std::vector<WeightGroup>& groups, const io::ModelConfig& config,
+                             const io::Checkpoint& checkpoint, device::Device& device) {
+  Arena size;
+  plan_vectors(groups, config, size);
+  auto buffer = device.allocate(static_cast<size_t>(size.size_bytes()), "norms, biases and other small weights");
+  if (!buffer.is_ok()) return buffer.status;
+  vectors_ = std::move(*buffer);
+  Arena arena(vectors_.get());
+  const std::vector<device::Tensor> tensors = plan_vectors(groups, config, arena);
+  auto next = tensors.begin();
+  for (const WeightGroup& group : groups) {
+    if (group.is_matrix) continue;
+    std::vector<float> values(static_cast<size_t>(group.rows * group.cols));
+    std::byte* bytes = reinterpret_cast<std::byte*>(values.data());
+    PAGODA_RETURN_IF_ERROR(read_rows(group, checkpoint, DType::f32, 0, group.rows, bytes));
+    PAGODA_RETURN_IF_ERROR(device.upload(*next, values.data(), values.size() * sizeof(float)));
+    entries_[index(group.layer_index, group.role)].vector = *next++;
+  }
+  inv_freq_ = *next;
+  const std::vector<float> speeds = rope_inv_freq(config.rope);
+  return device.upload(inv_freq_, speeds.data(), speeds.size() * sizeof(float));
+}
+
+}  // namespace pagoda::model

@@ -1,0 +1,51 @@
+// Weights: the tensors of a checkpoint on a device, found by layer and role.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "base/result.h"
+#include "device/device.h"
+#include "io/checkpoint.h"
+#include "io/model_config.h"
+#include "model/weight_groups.h"
+
+namespace pagoda::model {
+
+class Weights {
+ public:
+  // Checks the whole checkpoint first, then reads it piece by piece; `progress` gets the fraction done, if it is set.
+  static Result<Weights> load(const io::ModelConfig& config, const io::Checkpoint& checkpoint, device::Device& device,
+                              DType stored, const std::function<void(double)>& progress);
+
+  // Null, or absent, if the layer has none.
+  const device::Weight* matrix(int layer_index, Role role) const noexcept {
+    return entries_[index(layer_index, role)].matrix.get();
+  }
+  const device::Tensor& vector(int layer_index, Role role) const noexcept {  // f32
+    return entries_[index(layer_index, role)].vector;
+  }
+  const device::Tensor& inv_freq() const noexcept { return inv_freq_; }  // f32 [rotary_dim / 2]
+
+ private:
+  struct Entry {
+    std::unique_ptr<device::Weight> matrix;
+    device::Tensor vector;
+  };
+  using RowCounter = std::function<void(int64_t num_rows)>;
+
+  static size_t index(int layer_index, Role role) noexcept {
+    return static_cast<size_t>(layer_index - kModelLevel) * kNumRoles + static_cast<size_t>(role);
+  }
+  Status load_matrix(const WeightGroup& group, const io::Checkpoint& checkpoint, device::Device& device, DType stored,
+                     const RowCounter& count_rows);
+  Status load_vectors(const std::vector<WeightGroup>& groups, const io::ModelConfig& config,
+                      const io::Checkpoint& checkpoint, device::Device& device);
+
+  std::vector<Entry> entries_;               // [1 + layers, roles]
+  std::unique_ptr<device::Buffer> vectors_;  // every vector, and inv_freq
+  device::Tensor inv_freq_;
+};
+
+}  // namespace pagoda::model

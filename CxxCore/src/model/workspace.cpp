@@ -1,0 +1,105 @@
+// Plans the workspace from the configuration, and fills its inputs from a batch.
+#include "model/workspace.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "model/arena.h"
+
+namespace pagoda::model {
+namespace {
+
+struct Widths {           // of the scratch tensors: the largest any layer needs
+  int64_t projected = 0;  // output of mixer_in or mlp_in
+  int64_t inner = 0;      // after the convolution; after silu_mul
+  int64_t mixed = 0;      // output of attention or GDN, all heads
+};
+
+Widths scratch_widths(const io::ModelConfig& c) noexcept {
+  const int64_t q = int64_t{c.num_heads} * c.head_dim, kv = int64_t{c.num_kv_heads} * c.head_dim;
+  const int64_t k = int64_t{c.linear_num_k_heads} * c.linear_k_head_dim;
+  const int64_t v = int64_t{c.linear_num_v_heads} * c.linear_v_head_dim;
+  Widths widths{2 * int64_t{c.intermediate_size}, c.intermediate_size, 0};
+  for (io::LayerKind kind : c.layers) {
+    if (kind == io::LayerKind::linear_attention) {
+      widths.projected = std::max(widths.projected, 2 * k + 2 * v + 2 * int64_t{c.linear_num_v_heads});
+      widths.inner = std::max(widths.inner, 2 * k + v);
+      widths.mixed = std::max(widths.mixed, v);
+    } else {
+      widths.projected = std::max(widths.projected, (c.attention_gate ? 2 * q : q) + 2 * kv);
+      widths.mixed = std::max(widths.mixed, q);
+    }
+  }
+  return widths;
+}
+
+Step plan(const io::ModelConfig& config, const ModelSizes& sizes, Arena& arena) noexcept {
+  const int64_t tokens = sizes.max_num_tokens, seqs = sizes.max_num_seqs, rows = sizes.max_logits_rows;
+  const int64_t hidden = config.hidden_size;
+  const Widths widths = scratch_widths(config);
+  Step step;
+  step.token_ids = arena.take(DType::i32, {tokens});
+  step.positions = arena.take(DType::i32, {tokens});
+  step.slot_mapping = arena.take(DType::i64, {tokens});
+  step.sequences.cu_seqlens = arena.take(DType::i32, {seqs + 1});
+  step.sequences.context_lens = arena.take(DType::i32, {seqs});
+  step.sequences.block_tables = arena.take(DType::i32, {seqs, sizes.max_blocks_per_seq});
+  step.sequences.state_slots = arena.take(DType::i32, {seqs});
+  step.fresh_slots = arena.take(DType::i32, {seqs});
+  step.logits_rows = arena.take(DType::i32, {rows});
+  step.hidden = arena.take(DType::f32, {tokens, hidden});
+  step.normed = arena.take(DType::f32, {tokens, hidden});
+  step.delta = arena.take(DType::f32, {tokens, hidden});
+  step.projected = arena.take(DType::f32, {tokens, widths.projected});
+  step.inner = arena.take(DType::f32, {tokens, widths.inner});
+  step.mixed = arena.take(DType::f32, {tokens, widths.mixed});
+  step.gathered = arena.take(DType::f32, {rows, hidden});
+  step.logits = arena.take(DType::f32, {rows, config.vocab_size});
+  return step;
+}
+
+// Cuts `tensor` to as many rows as `values` has, and uploads them.
+template <class T>
+Status fill(device::Tensor& tensor, const std::vector<T>& values, device::Device& device) {
+  const int64_t row_size = tensor.rank == 2 ? tensor.shape[1] : 1;
+  tensor = device::slice(tensor, 0, 0, static_cast<int64_t>(values.size()) / row_size);
+  return values.empty() ? ok_status() : device.upload(tensor, values.data(), values.size() * sizeof(T));
+}
+
+}  // namespace
+
+int64_t Workspace::size_bytes(const io::ModelConfig& config, const ModelSizes& sizes) noexcept {
+  Arena arena;
+  plan(config, sizes, arena);
+  return arena.size_bytes();
+}
+
+Result<Workspace> Workspace::allocate(const io::ModelConfig& config, const ModelSizes& sizes, device::Device& device) {
+  auto buffer = device.allocate(static_cast<size_t>(size_bytes(config, sizes)), "step inputs and activations");
+  if (!buffer.is_ok()) return buffer.status;
+  Workspace workspace;
+  workspace.buffer_ = std::move(*buffer);
+  Arena arena(workspace.buffer_.get());
+  workspace.largest_ = plan(config, sizes, arena);
+  return workspace;
+}
+
+Result<Step> Workspace::begin(const ForwardBatch& batch, device::Device& device) const {
+  Step step = largest_;
+  PAGODA_RETURN_IF_ERROR(fill(step.token_ids, batch.token_ids, device));
+  PAGODA_RETURN_IF_ERROR(fill(step.positions, batch.positions, device));
+  PAGODA_RETURN_IF_ERROR(fill(step.slot_mapping, batch.slot_mapping, device));
+  PAGODA_RETURN_IF_ERROR(fill(step.sequences.cu_seqlens, batch.cu_seqlens, device));
+  PAGODA_RETURN_IF_ERROR(fill(step.sequences.context_lens, batch.context_lens, device));
+  PAGODA_RETURN_IF_ERROR(fill(step.sequences.block_tables, batch.block_tables, device));
+  PAGODA_RETURN_IF_ERROR(fill(step.sequences.state_slots, batch.state_slots, device));
+  PAGODA_RETURN_IF_ERROR(fill(step.fresh_slots, batch.fresh_slots, device));
+  PAGODA_RETURN_IF_ERROR(fill(step.logits_rows, batch.logits_rows, device));
+  for (device::Tensor* t : {&step.hidden, &step.normed, &step.delta, &step.projected, &step.inner, &step.mixed})
+    *t = device::slice(*t, 0, 0, batch.num_tokens());
+  for (device::Tensor* t : {&step.gathered, &step.logits})
+    *t = device::slice(*t, 0, 0, static_cast<int64_t>(batch.logits_rows.size()));
+  return step;
+}
+
+}  // namespace pagoda::model

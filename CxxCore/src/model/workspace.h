@@ -1,0 +1,50 @@
+// Workspace: inputs, activations and logits of the largest step, planned once in one buffer and cut to size per step.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "base/result.h"
+#include "device/device.h"
+#include "io/model_config.h"
+#include "model/forward_batch.h"
+#include "model/model.h"
+
+namespace pagoda::model {
+
+// The tensors of one step. T tokens, B sequences, R rows of logits, H hidden size.
+struct Step {
+  device::Tensor token_ids, positions;  // i32 [T]
+  device::Tensor slot_mapping;          // i64 [T]
+  device::SequenceArgs sequences;
+  device::Tensor fresh_slots;              // i32 [n]
+  device::Tensor logits_rows;              // i32 [R]
+  device::Tensor hidden;                   // f32 [T, H]: the residual stream
+  device::Tensor normed;                   // f32 [T, H]: what a mixer, the MLP or the head reads
+  device::Tensor delta;                    // f32 [T, H]: what a mixer or the MLP adds
+  device::Tensor projected, inner, mixed;  // f32 [T, as wide as the widest layer needs]; see as_rows()
+  device::Tensor gathered;                 // f32 [R, H]
+  device::Tensor logits;                   // f32 [R, vocab]
+};
+
+// The first `width` numbers per row of a scratch tensor, as a dense [T, width].
+inline device::Tensor as_rows(const device::Tensor& scratch, int64_t width) noexcept {
+  return device::dense(scratch.buffer, scratch.dtype, {scratch.shape[0], width}, scratch.offset_bytes);
+}
+
+class Workspace {
+ public:
+  static Result<Workspace> allocate(const io::ModelConfig& config, const ModelSizes& sizes, device::Device& device);
+  static int64_t size_bytes(const io::ModelConfig& config, const ModelSizes& sizes) noexcept;
+
+  bool is_host_visible() const noexcept { return buffer_->host_pointer() != nullptr; }
+
+  // Uploads the inputs of a checked batch and cuts every tensor to it.
+  Result<Step> begin(const ForwardBatch& batch, device::Device& device) const;
+
+ private:
+  std::unique_ptr<device::Buffer> buffer_;
+  Step largest_;
+};
+
+}  // namespace pagoda::model
