@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "io/json.h"
-#include "io/quote_name.h"
+#include "io/quoted.h"
 
 namespace pagoda::io {
 namespace {
@@ -30,9 +30,9 @@ Result<Json> read_index(const ModelFiles& files) {
   if (weight_map == nullptr || !weight_map->is_object()) return index_error("has no object weight_map");
   if (weight_map->members().empty()) return index_error("weight_map lists no weight");
   for (const auto& [weight, shard] : weight_map->members()) {
-    if (!shard.is_string()) return index_error("weight " + quote_name(weight) + ": its file is not a string");
+    if (!shard.is_string()) return index_error("weight " + io::quoted(weight) + ": its file is not a string");
     if (!shard.as_string().ends_with(".safetensors")) {
-      return index_error("weight " + quote_name(weight) + ": its file " + quote_name(shard.as_string()) +
+      return index_error("weight " + io::quoted(weight) + ": its file " + io::quoted(shard.as_string()) +
                          " is no .safetensors file");
     }
   }
@@ -85,12 +85,12 @@ Status Checkpoint::open_sharded(const ModelFiles& files) {
   for (const auto& [weight, shard] : weights) {
     const TensorEntry* entry = find(weight);
     if (entry == nullptr || entry->file_index != file_indices.at(shard.as_string())) {
-      return index_error("weight " + quote_name(weight) + " is not in " + quote_name(shard.as_string()));
+      return index_error("weight " + io::quoted(weight) + " is not in " + io::quoted(shard.as_string()));
     }
   }
   for (const auto& [name, entry] : tensors_) {
     if (!listed.contains(name)) {
-      return index_error("tensor " + quote_name(name) + " of " + file_name(entry.file_index) + " is not listed");
+      return index_error("tensor " + io::quoted(name) + " of " + file_name(entry.file_index) + " is not listed");
     }
   }
   return ok_status();
@@ -102,7 +102,7 @@ Status Checkpoint::add_file(std::unique_ptr<File> file) {
   tensors_.merge(*tensors);
   if (!tensors->empty()) {  // what merge left behind was there already
     const auto& [name, entry] = *tensors->begin();
-    return make_error(StatusCode::bad_file, file->name() + ": tensor " + quote_name(name) + " is also in " +
+    return make_error(StatusCode::bad_file, file->name() + ": tensor " + io::quoted(name) + " is also in " +
                                                 file_name(tensors_.at(name).file_index));
   }
   files_.push_back(std::move(file));

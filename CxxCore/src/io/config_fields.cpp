@@ -3,7 +3,7 @@
 
 #include <sstream>
 
-#include "io/quote_name.h"
+#include "io/quoted.h"
 
 namespace pagoda::io {
 namespace {

@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "io/json_reader.h"
-#include "io/quote_name.h"
+#include "io/quoted.h"
 
 namespace pagoda::io {
 namespace {
@@ -132,7 +132,7 @@ class JsonParser {
     const size_t duplicate = limits_.reject_duplicate_keys ? find_duplicate(members) : kNone;
     if (duplicate != kNone) {
       return reader_.fail_at(key_offsets_[first_offset + duplicate],
-                             "duplicate key " + quote_name(members[duplicate].first));
+                             "duplicate key " + io::quoted(members[duplicate].first));
     }
     key_offsets_.resize(first_offset);
     return true;

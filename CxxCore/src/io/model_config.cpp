@@ -6,7 +6,7 @@
 
 #include "io/config_fields.h"
 #include "io/json.h"
-#include "io/quote_name.h"
+#include "io/quoted.h"
 #include "io/rope_config.h"
 
 namespace pagoda::io {
@@ -48,13 +48,13 @@ const Architecture* find_architecture(ConfigFields& root) {
                                    [&](const Architecture& a) { return (is_named ? a.name : a.model_type) == wanted; });
   if (found == std::end(kArchitectures)) {
     root.check(!wanted.empty(), "architectures", "names no architecture");
-    root.fail(is_named ? "architectures" : "model_type", "names " + quote_name(wanted) + ", which is not supported",
+    root.fail(is_named ? "architectures" : "model_type", "names " + io::quoted(wanted) + ", which is not supported",
               StatusCode::unsupported);
     return nullptr;
   }
   const bool fits = model_type.empty() || model_type == found->model_type ||
                     (found->family == Family::qwen3_5 && model_type == "qwen3_5");
-  root.check(fits, "model_type", quote_name(model_type) + " does not belong to " + std::string(found->name));
+  root.check(fits, "model_type", io::quoted(model_type) + " does not belong to " + std::string(found->name));
   return root.is_ok() ? found : nullptr;
 }
 
@@ -63,7 +63,7 @@ void refuse_quantization(ConfigFields& fields) {
     const Json* value = fields.find(key);
     if (value == nullptr) continue;
     const Json* method = value->find("quant_method");
-    const std::string name = method != nullptr && method->is_string() ? " " + quote_name(method->as_string()) : "";
+    const std::string name = method != nullptr && method->is_string() ? " " + io::quoted(method->as_string()) : "";
     fields.fail(key, "is present: quantized weights" + name + " are not supported", StatusCode::unsupported);
   }
 }
@@ -90,7 +90,7 @@ void read_sizes(ConfigFields& text, const Architecture& architecture, ModelConfi
   config.rms_norm_eps = static_cast<float>(text.number("rms_norm_eps", 1e-12, 1.0, 1e-6));
   const std::string activation = text.string("hidden_act", "silu");
   if (activation != "silu") {
-    text.fail("hidden_act", quote_name(activation) + " is not supported, only silu", StatusCode::unsupported);
+    text.fail("hidden_act", io::quoted(activation) + " is not supported, only silu", StatusCode::unsupported);
   }
 }
 
@@ -131,7 +131,7 @@ void read_layer_types(ConfigFields& text, const Json& names, ModelConfig& config
     if (kind == "full_attention") config.layers.push_back(LayerKind::full_attention);
     else if (kind == "sliding_attention" && may_slide) config.layers.push_back(LayerKind::sliding_attention);
     else if (kind == "linear_attention" && may_be_linear) config.layers.push_back(LayerKind::linear_attention);
-    else text.fail("layer_types", "names " + quote_name(kind) + ", which is not supported for " + config.architecture,
+    else text.fail("layer_types", "names " + io::quoted(kind) + ", which is not supported for " + config.architecture,
                    StatusCode::unsupported);
   }
 }
@@ -168,7 +168,7 @@ void read_dtype(ConfigFields& fields, ModelConfig& config) {
   for (DType type : {DType::f32, DType::f16, DType::bf16}) {
     if (name == dtype_name(type)) config.dtype = type, config.states_dtype = true;
   }
-  if (!config.states_dtype) fields.fail(key, quote_name(name) + " is not supported", StatusCode::unsupported);
+  if (!config.states_dtype) fields.fail(key, io::quoted(name) + " is not supported", StatusCode::unsupported);
 }
 
 // Ids the vocabulary does not have are refused here: sampling would never stop.

@@ -13,7 +13,7 @@
 #include <system_error>
 #include <utility>
 
-#include "io/quote_name.h"
+#include "io/quoted.h"
 
 namespace pagoda::io {
 namespace {
@@ -23,7 +23,7 @@ std::string error_text(int error) { return std::system_category().message(error)
 // A plain name of a file inside the model, never a way out of it: names come from index.json and other hostile places.
 Status check_name(std::string_view name) {
   const auto refuse = [&](const char* why) {
-    return make_error(StatusCode::invalid_argument, "file name " + quote_name(name) + " " + why);
+    return make_error(StatusCode::invalid_argument, "file name " + io::quoted(name) + " " + why);
   };
   if (name.empty()) return refuse("is empty");
   if (name.find('\0') != name.npos) return refuse("contains a NUL byte");
@@ -171,7 +171,7 @@ class MemoryFiles final : public CommonFiles {
     PAGODA_RETURN_IF_ERROR(check_name(name));
     const auto found = files_.find(name);
     if (found == files_.end()) {
-      return make_error(StatusCode::not_found, "no file " + quote_name(name) + " in the model in memory");
+      return make_error(StatusCode::not_found, "no file " + io::quoted(name) + " in the model in memory");
     }
     return std::unique_ptr<File>(std::make_unique<MemoryFile>(found->first, found->second));
   }
@@ -193,10 +193,10 @@ Result<std::unique_ptr<ModelFiles>> open_memory(const std::vector<ModelFile>& gi
   for (const ModelFile& file : given) {
     PAGODA_RETURN_IF_ERROR(check_name(file.name));
     if (file.data == nullptr && file.size_bytes != 0) {
-      return make_error(StatusCode::invalid_argument, "model file " + quote_name(file.name) + " has no data");
+      return make_error(StatusCode::invalid_argument, "model file " + io::quoted(file.name) + " has no data");
     }
     if (!files.emplace(file.name, std::span(file.data, static_cast<size_t>(file.size_bytes))).second) {
-      return make_error(StatusCode::invalid_argument, "model file " + quote_name(file.name) + " is given twice");
+      return make_error(StatusCode::invalid_argument, "model file " + io::quoted(file.name) + " is given twice");
     }
   }
   return std::unique_ptr<ModelFiles>(std::make_unique<MemoryFiles>(std::move(files)));
@@ -209,7 +209,7 @@ Result<std::unique_ptr<ModelFiles>> open_model_files(const ModelSource& source) 
   const std::string& folder = source.directory;
   if (folder.empty()) return make_error(StatusCode::invalid_argument, "the model source names no folder and no files");
   if (folder.find('\0') != folder.npos) {
-    return make_error(StatusCode::invalid_argument, "model folder " + quote_name(folder) + " contains a NUL byte");
+    return make_error(StatusCode::invalid_argument, "model folder " + io::quoted(folder) + " contains a NUL byte");
   }
   struct stat info;
   if (stat(folder.c_str(), &info) != 0) {

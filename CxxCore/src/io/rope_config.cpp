@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "io/quote_name.h"
+#include "io/quoted.h"
 
 namespace pagoda::io {
 namespace {
@@ -38,7 +38,7 @@ void read_scaling(ConfigFields& dictionary, const ModelConfig& config, RopeConfi
   const std::string type = dictionary.string("rope_type", dictionary.string("type", "default"));
   if (type == "default") return;
   if (type != "linear" && type != "llama3") {
-    dictionary.fail("rope_type", quote_name(type) + " is not supported", StatusCode::unsupported);
+    dictionary.fail("rope_type", io::quoted(type) + " is not supported", StatusCode::unsupported);
     return;
   }
   rope.factor = dictionary.number("factor", 1.0, kMaxFactor);

@@ -11,7 +11,7 @@
 
 #include "base/checked.h"
 #include "io/json_reader.h"
-#include "io/quote_name.h"
+#include "io/quoted.h"
 
 namespace pagoda::io {
 namespace {
@@ -83,7 +83,7 @@ class HeaderParser {
   TensorMap& tensors() noexcept { return tensors_; }
 
  private:
-  bool fail(const std::string& reason) { return reader_.fail("tensor " + quote_name(name_) + ": " + reason); }
+  bool fail(const std::string& reason) { return reader_.fail("tensor " + io::quoted(name_) + ": " + reason); }
 
   bool parse_member() {
     if (!reader_.read_string(name_) || !(reader_.take(':') || reader_.fail("expected ':'"))) return false;
@@ -117,9 +117,9 @@ class HeaderParser {
     bool more = !reader_.take('}');
     while (more) {
       if (!reader_.read_string(key) || !(reader_.take(':') || reader_.fail("expected ':'"))) return false;
-      if (reader_.peek() != '"') return reader_.fail("__metadata__: value of " + quote_name(key) + " is not a string");
+      if (reader_.peek() != '"') return reader_.fail("__metadata__: value of " + io::quoted(key) + " is not a string");
       if (!reader_.read_string(value)) return false;
-      if (!keys.insert(key).second) return reader_.fail("__metadata__: duplicate key " + quote_name(key));
+      if (!keys.insert(key).second) return reader_.fail("__metadata__: duplicate key " + io::quoted(key));
       if (!reader_.read_separator('}', more)) return false;
     }
     return true;
@@ -135,7 +135,7 @@ class HeaderParser {
       if (!reader_.read_string(field) || !(reader_.take(':') || reader_.fail("expected ':'"))) return false;
       bool* seen = field == "dtype" ? &has_dtype : field == "shape" ? &has_shape
                    : field == "data_offsets" ? &has_offsets : nullptr;
-      if (seen == nullptr) return fail("unknown field " + quote_name(field));
+      if (seen == nullptr) return fail("unknown field " + io::quoted(field));
       if (*seen) return fail("field " + field + " is given twice");
       *seen = true;
       if (seen == &has_dtype && reader_.peek() != '"') return fail("dtype is not a string");
@@ -175,7 +175,7 @@ class HeaderParser {
 
   bool check_size(const std::string& dtype, TensorEntry& entry) {
     const auto* row = std::find_if(std::begin(kDTypes), std::end(kDTypes), [&](auto& r) { return r.name == dtype; });
-    if (row == std::end(kDTypes)) return fail("unknown dtype " + quote_name(dtype));
+    if (row == std::end(kDTypes)) return fail("unknown dtype " + io::quoted(dtype));
     uint64_t bits = row->bits;
     for (int64_t dim : entry.shape) {
       if (!checked_multiply(bits, static_cast<uint64_t>(dim), bits)) return fail("shape and dtype overflow 64 bits");
@@ -212,7 +212,7 @@ Status check_layout(const std::string& file, const TensorMap& tensors, uint64_t 
     const auto& [name, entry] = *tensor;
     const uint64_t begin = entry.offset_bytes, end = begin + entry.size_bytes;
     const auto fail = [&](const std::string& reason) {
-      return make_error(StatusCode::bad_file, file + ": tensor " + quote_name(name) + ": " + reason);
+      return make_error(StatusCode::bad_file, file + ": tensor " + io::quoted(name) + ": " + reason);
     };
     if (end > data_bytes) {
       return fail("ends at byte " + std::to_string(end) + " of the data, the file holds " + std::to_string(data_bytes));

@@ -6,7 +6,8 @@
 
 namespace pagoda::io {
 
-inline std::string quote_name(std::string_view name) {
+// Call it as io::quoted: an unqualified call with a std::string also finds std::quoted.
+inline std::string quoted(std::string_view name) {
   constexpr size_t kMaxBytes = 120;
   std::string text = "'";
   for (char c : name.substr(0, kMaxBytes)) text += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
