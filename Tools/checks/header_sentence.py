@@ -6,28 +6,30 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-COMMENT = {".h": "//", ".cpp": "//", ".swift": "//", ".metal": "//", ".py": '"""', ".sh": "#"}
+SLASHES, HASH = ("//",), ("#",)
+MARKS = {".h": SLASHES, ".cpp": SLASHES, ".swift": SLASHES, ".metal": SLASHES, ".sh": HASH, ".py": ('"""', "#")}
 NOT_A_SENTENCE = re.compile(r"swift-tools-version|!|clang-format|Copyright|\w+\.(h|cpp|swift|py)$")
 
 
-def opening(text, mark):
+def opening(text, marks):
     """The words of the first comment line, or None when the file opens with something else."""
     for line in text.splitlines()[:3]:
         if line.startswith(("#!", "// swift-tools-version")):
             continue
-        return line[len(mark):].strip() if line.startswith(mark) else None
+        return line.lstrip('/#" ') if line.startswith(marks) else None
     return None
 
 
 def is_sentence(words):
-    return words is not None and len(words.split()) >= 4 and not NOT_A_SENTENCE.match(words)
+    return words is not None and len(words.split()) >= 3 and not NOT_A_SENTENCE.match(words)
 
 
 def self_test():
     good = ["// Reads JSON with limits on depth.\n#pragma once\n",
             "// swift-tools-version: 6.2\n// The package: a core and its doors.\n"]
     bad = ["#pragma once\n", "// json.h\n", "// Copyright of somebody, some year\n", "\n// Reads JSON with limits.\n"]
-    return all(is_sentence(opening(t, "//")) for t in good) and not any(is_sentence(opening(t, "//")) for t in bad)
+    return all(is_sentence(opening(text, SLASHES)) for text in good) and not any(
+        is_sentence(opening(text, SLASHES)) for text in bad)
 
 
 def main():
@@ -35,9 +37,9 @@ def main():
         return 0 if self_test() else 1
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\0")
-    files = [ROOT / name for name in listed if Path(name).suffix in COMMENT and (ROOT / name).is_file()]
+    files = [ROOT / name for name in listed if Path(name).suffix in MARKS and (ROOT / name).is_file()]
     faults = [path.relative_to(ROOT) for path in files
-              if not is_sentence(opening(path.read_text(encoding="utf-8"), COMMENT[path.suffix]))]
+              if not is_sentence(opening(path.read_text(encoding="utf-8"), MARKS[path.suffix]))]
     for path in faults:
         print(f"{path}: does not open with a comment sentence saying what it is for")
     print(f"{len(files)} source files, {len(faults)} without an opening sentence")
