@@ -4,28 +4,8 @@ import json
 import random
 import re
 
-from corpus_data import (
-    ABOUT,
-    ADJ,
-    ANIMALS,
-    CAN,
-    CAP,
-    CODE,
-    COLOR,
-    DAYS,
-    FACTS,
-    JOKES,
-    MONTHS,
-    NAMES,
-    NUM,
-    OPP,
-    PLACES,
-    PLURAL,
-    SOUND,
-    SYL,
-    THINGS,
-    TR,
-)
+from corpus_data import ABOUT, ADJ, ANIMALS, CAN, CAP, CODE, COLOR, DAYS, FACTS, JOKES, MONTHS, NAMES, NUM, OPP
+from corpus_data import PLACES, PLURAL, SOUND, SYL, THINGS, TR
 
 R = random.Random(0)
 
@@ -406,22 +386,13 @@ def unknown():
     )
 
 
-KINDS = [
-    (unknown, 9),
-    (capitals, 22),
-    (arith, 18),
-    (words, 16),
-    (count, 6),
-    (story, 9),
-    (fact, 14),
-    (code, 6),
-    (hello, 9),
-    (fmt, 5),
-    (echo, 5),
-]
+# Kind and weight.
+KINDS = [(unknown, 9), (capitals, 22), (arith, 18), (words, 16), (count, 6), (story, 9), (fact, 14), (code, 6)]
+KINDS += [(hello, 9), (fmt, 5), (echo, 5)]
 
 
 def one():
+    """A question, its answer, and how to think about it (None for most)."""
     f = R.choices([k for k, _ in KINDS], [w for _, w in KINDS])[0]
     r = f()
     q, a, t = r if len(r) == 3 else (*r, None)
