@@ -1,16 +1,25 @@
 // Names to devices.
 #include "device/registry.h"
 
+#include "device/cpu/cpu_device.h"
 #include "device/reference/reference_device.h"
 
 namespace pagoda::device {
 
-std::vector<std::string> device_names() { return {"reference"}; }
+std::vector<std::string> device_names() {
+  std::vector<std::string> names = {"cpu"};
+  for (const std::string& isa : cpu::supported_isas()) names.push_back("cpu:" + isa);
+  names.push_back("reference");
+  return names;
+}
 
-Result<std::unique_ptr<Device>> make_device(const std::string& name, int) {
-  if (name == "reference") return reference::make_reference_device();
+Result<std::unique_ptr<Device>> make_device(const std::string& name, int num_threads) {
+  if (name == "auto" || name == "cpu") return cpu::make_cpu_device("", num_threads);
   std::string known = "auto";
-  for (const std::string& other : device_names()) known += ", " + other;
+  for (const std::string& other : device_names()) {
+    if (name == other) return name == "reference" ? reference::make_reference_device() : cpu::make_cpu_device(name.substr(4), num_threads);
+    known += ", " + other;
+  }
   return make_error(StatusCode::invalid_argument, "no device named '" + name + "' on this machine; known are " + known);
 }
 

@@ -1,0 +1,17 @@
+// Makes the CPU device.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "device/device.h"
+
+namespace pagoda::device::cpu {
+
+// isa: portable, avx2, avx512, neon, or "" for the fastest; num_threads 0 = one per core.
+Result<std::unique_ptr<Device>> make_cpu_device(const std::string& isa, int num_threads);
+
+std::vector<std::string> supported_isas();  // fastest first
+
+}  // namespace pagoda::device::cpu

@@ -1,0 +1,7 @@
+// Kernel text in order. Included by kernels_*.cpp inside a namespace that says what its instruction set has.
+#include "device/cpu/kernels/vector.h"
+#include "device/cpu/kernels/rows.h"
+#include "device/cpu/kernels/matmul.h"
+#include "device/cpu/kernels/attention.h"
+#include "device/cpu/kernels/gdn.h"
+#include "device/cpu/kernels/table.h"

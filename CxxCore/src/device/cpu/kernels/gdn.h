@@ -1,0 +1,155 @@
+// Kernel text: Gated DeltaNet, block-anchored. S is read at the block boundary; a token adds a row (k, u, G).
+//   u_t = beta_t (v_t - e^(G_t) S^T k_t - sum_{s<t} e^(G_t - G_s) (k_s . k_t) u_s)
+//   o_t = e^(G_t) S^T q_t + sum_{s<=t} e^(G_t - G_s) (k_s . q_t) u_s
+//   after row 15: S = e^G S + sum_s e^(G - G_s) k_s u_s^T
+// Sums over d and over s run in order in one chain per element, whatever number of rows shares a load of S.
+// Needs kStateRows (even) and kStateVectors: rows and vectors of Dv whose accumulators fit the registers.
+
+// dots[s] = rows[s] . x for s < count, the others 0.
+PAGODA_INLINE void dot_rows(const float* rows, int64_t dim, int64_t count, const float* x, float* dots) {
+  Vec lanes[kGdnBlock] = {};
+  for (int64_t s = 0; s < count; ++s)
+    for (int64_t d = 0; d < dim; d += kLanes)
+      lanes[s] = fma(load_up_to(rows + s * dim + d, dim - d), load_up_to(x + d, dim - d), lanes[s]);
+  store(dots, sums(lanes));
+}
+
+PAGODA_INLINE void normalise(const float* x, int64_t dim, float factor, float* to) {
+  const Vec scale = splat(factor / __builtin_elementwise_sqrt(sum_of_squares(x, dim) + 1e-6f));
+  for (int64_t d = 0; d < dim; d += kLanes) store_up_to(to + d, load_up_to(x + d, dim - d) * scale, dim - d);
+}
+
+static void gdn_keys(const GdnKeys& keys) {
+  const int64_t dim = keys.dim;
+  const float q_factor = 1.0f / __builtin_elementwise_sqrt(static_cast<float>(dim));
+  for (int64_t r = 0; r < keys.rows; ++r) {
+    const int64_t t = keys.first_row + r;
+    normalise(keys.k + r * keys.k_stride, dim, 1.0f, keys.k_rows + t * dim);
+    normalise(keys.q + r * keys.q_stride, dim, q_factor, keys.q_rows + t * dim);
+    dot_rows(keys.k_rows, dim, t, keys.k_rows + t * dim, keys.kk + t * kGdnBlock);
+    dot_rows(keys.k_rows, dim, t + 1, keys.q_rows + t * dim, keys.kq + t * kGdnBlock);
+  }
+}
+
+// to[r] = S^T x[r] for the columns [j, j + 16 Vectors); `count` columns exist from j on (fewer than 16 only if Vectors is 1).
+template <int Rows, int Vectors>
+PAGODA_INLINE void state_times(const float* state, int64_t dk, int64_t dv, int64_t j, int64_t count, const float* const* x, float* to) {
+  Vec acc[Rows][Vectors] = {};
+  const bool is_part = Vectors == 1 && count < kLanes;
+  for (int64_t d = 0; d < dk; ++d) {
+    Vec s[Vectors];
+    for (int i = 0; i < Vectors; ++i)
+      s[i] = is_part ? load_part(state + d * dv + j, count) : load(state + d * dv + j + i * kLanes);
+    for (int r = 0; r < Rows; ++r)
+      for (int i = 0; i < Vectors; ++i) acc[r][i] = fma(s[i], splat(x[r][d]), acc[r][i]);
+  }
+  for (int r = 0; r < Rows; ++r)
+    for (int i = 0; i < Vectors; ++i) store(to + r * kMaxHeadDim + j + i * kLanes, acc[r][i]);
+}
+
+// All rows against one strip of S, which stays in the nearest cache meanwhile. num_x is even.
+template <int Vectors>
+PAGODA_INLINE void strip_times(const float* state, int64_t dk, int64_t dv, int64_t j, const float* const* x, int64_t num_x, float* to) {
+  int64_t r = 0;
+  for (; r + kStateRows <= num_x; r += kStateRows)
+    state_times<kStateRows, Vectors>(state, dk, dv, j, dv - j, x + r, to + r * kMaxHeadDim);
+  for (; r < num_x; r += 2) state_times<2, Vectors>(state, dk, dv, j, dv - j, x + r, to + r * kMaxHeadDim);
+}
+
+// u and o of row t for columns [j, j + 16 Vectors). sk, sq: S^T k_t and S^T q_t.
+template <int Vectors>
+PAGODA_INLINE void finish_columns(const GdnHead& h, int64_t r, int64_t j, float decay, const float* ck, const float* cq,
+                                  const float* sk, const float* sq) {
+  const int64_t t = h.keys->first_row + r, count = h.dim - j;
+  Vec u[Vectors], o[Vectors];
+  for (int i = 0; i < Vectors; ++i) {
+    u[i] = fma(splat(-decay), load(sk + j + i * kLanes), load_up_to(h.v + r * h.v_stride + j + i * kLanes, count - i * kLanes));
+    o[i] = load(sq + j + i * kLanes) * splat(decay);
+  }
+  for (int64_t s = 0; s < t; ++s)
+    for (int i = 0; i < Vectors; ++i) {
+      const Vec us = load_up_to(h.u_rows + s * h.dim + j + i * kLanes, count - i * kLanes);
+      u[i] = fma(splat(-ck[s]), us, u[i]);
+      o[i] = fma(splat(cq[s]), us, o[i]);
+    }
+  for (int i = 0; i < Vectors; ++i) {
+    u[i] *= splat(h.beta[r]);
+    o[i] = fma(splat(cq[t]), u[i], o[i]);
+    store_up_to(h.u_rows + t * h.dim + j + i * kLanes, u[i], count - i * kLanes);
+    store_up_to(h.out + r * h.out_stride + j + i * kLanes, o[i], count - i * kLanes);
+  }
+}
+
+static void finish_row(const GdnHead& h, int64_t r, const float* sk, const float* sq) {
+  const int64_t t = h.keys->first_row + r;
+  h.g_rows[t] = (t > 0 ? h.g_rows[t - 1] : 0.0f) + h.g[r];
+  const Vec fade = exp(splat(h.g_rows[t]) - load(h.g_rows));  // e^(G_t - G_s); entries after t are stale and unused
+  const float decay = exp(splat(h.g_rows[t]))[0];
+  float ck[kGdnBlock], cq[kGdnBlock];
+  store(ck, fade * load(h.keys->kk + t * kGdnBlock));
+  store(cq, fade * load(h.keys->kq + t * kGdnBlock));
+  int64_t j = 0;
+  for (; j + 4 * kLanes <= h.dim; j += 4 * kLanes) finish_columns<4>(h, r, j, decay, ck, cq, sk, sq);
+  for (; j < h.dim; j += kLanes) finish_columns<1>(h, r, j, decay, ck, cq, sk, sq);
+}
+
+// S of rows [d, d + Rows) and columns [j, j + 16 Vectors). wk: [kGdnBlock][Dk], e^(G - G_s) k_s.
+template <int Rows, int Vectors>
+PAGODA_INLINE void update_tile(const GdnHead& h, const float* wk, int64_t dk, int64_t d, int64_t j, float decay) {
+  const int64_t count = h.dim - j;
+  Vec acc[Rows][Vectors];
+  for (int r = 0; r < Rows; ++r)
+    for (int i = 0; i < Vectors; ++i)
+      acc[r][i] = load_up_to(h.state + (d + r) * h.dim + j + i * kLanes, count - i * kLanes) * splat(decay);
+  for (int s = 0; s < kGdnBlock; ++s)
+    for (int i = 0; i < Vectors; ++i) {
+      const Vec u = load_up_to(h.u_rows + s * h.dim + j + i * kLanes, count - i * kLanes);
+      for (int r = 0; r < Rows; ++r) acc[r][i] = fma(splat(wk[s * dk + d + r]), u, acc[r][i]);
+    }
+  for (int r = 0; r < Rows; ++r)
+    for (int i = 0; i < Vectors; ++i)
+      store_up_to(h.state + (d + r) * h.dim + j + i * kLanes, acc[r][i], count - i * kLanes);
+}
+
+template <int Vectors>
+PAGODA_INLINE void update_strip(const GdnHead& h, const float* wk, int64_t j, float decay) {
+  const int64_t dk = h.keys->dim;
+  int64_t d = 0;
+  for (; d + kStateRows <= dk; d += kStateRows) update_tile<kStateRows, Vectors>(h, wk, dk, d, j, decay);
+  for (; d < dk; ++d) update_tile<1, Vectors>(h, wk, dk, d, j, decay);
+}
+
+static void close_block(const GdnHead& h, float* wk) {
+  const int64_t dk = h.keys->dim;
+  const float total = h.g_rows[kGdnBlock - 1];
+  float fade[kGdnBlock];
+  store(fade, exp(splat(total) - load(h.g_rows)));
+  for (int64_t s = 0; s < kGdnBlock; ++s)
+    for (int64_t d = 0; d < dk; d += kLanes)
+      store_up_to(wk + s * dk + d, load_up_to(h.keys->k_rows + s * dk + d, dk - d) * splat(fade[s]), dk - d);
+  const float decay = exp(splat(total))[0];
+  int64_t j = 0;
+  for (; j + kStateVectors * kLanes <= h.dim; j += kStateVectors * kLanes) update_strip<kStateVectors>(h, wk, j, decay);
+  for (; j < h.dim; j += kLanes) update_strip<1>(h, wk, j, decay);
+}
+
+static void gdn_head(const GdnHead& h) {
+  const GdnKeys& keys = *h.keys;
+  const float* x[2 * kGdnBlock];
+  for (int64_t r = 0; r < keys.rows; ++r) {
+    x[2 * r] = keys.k_rows + (keys.first_row + r) * keys.dim;
+    x[2 * r + 1] = keys.q_rows + (keys.first_row + r) * keys.dim;
+  }
+  float* products = h.scratch;  // [2 rows][kMaxHeadDim]: S^T k, S^T q of each row
+  constexpr int kWide = kStateRows * kStateVectors / 2;
+  int64_t j = 0;
+  if (keys.rows == 1)  // decode: two rows only, so more columns at once
+    for (; j + kWide * kLanes <= h.dim; j += kWide * kLanes)
+      state_times<2, kWide>(h.state, keys.dim, h.dim, j, h.dim - j, x, products);
+  for (; j + kStateVectors * kLanes <= h.dim; j += kStateVectors * kLanes)
+    strip_times<kStateVectors>(h.state, keys.dim, h.dim, j, x, 2 * keys.rows, products);
+  for (; j < h.dim; j += kLanes) strip_times<1>(h.state, keys.dim, h.dim, j, x, 2 * keys.rows, products);
+  for (int64_t r = 0; r < keys.rows; ++r)
+    finish_row(h, r, products + 2 * r * kMaxHeadDim, products + (2 * r + 1) * kMaxHeadDim);
+  if (keys.first_row + keys.rows == kGdnBlock) close_block(h, products + 2 * kGdnBlock * kMaxHeadDim);
+}

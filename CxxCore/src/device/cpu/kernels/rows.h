@@ -1,0 +1,94 @@
+// Kernel text: work on one row at a time: conversions, norms, rotation, gates, convolution.
+
+template <class T>
+static void widen(const void* from, int64_t n, float* to) {
+  const T* p = static_cast<const T*>(from);
+  for (int64_t i = 0; i < n; i += kLanes) store_up_to(to + i, load_up_to(p + i, n - i), n - i);
+}
+
+template <class T>
+static void narrow(const float* from, int64_t n, void* to) {
+  T* p = static_cast<T*>(to);
+  for (int64_t i = 0; i < n; i += kLanes) store_up_to(p + i, load_up_to(from + i, n - i), n - i);
+}
+
+PAGODA_INLINE float sum_of_squares(const float* x, int64_t n) {
+  Vec total = {};
+  for (int64_t i = 0; i < n; i += kLanes) {
+    const Vec v = load_up_to(x + i, n - i);
+    total = fma(v, v, total);
+  }
+  return sum(total);
+}
+
+PAGODA_INLINE float inverse_rms(const float* x, int64_t n, float eps) {
+  return 1.0f / __builtin_elementwise_sqrt(sum_of_squares(x, n) / static_cast<float>(n) + eps);
+}
+
+static void rms_norm(const NormRow& r) {
+  if (r.residual)
+    for (int64_t i = 0; i < r.n; i += kLanes)
+      store_up_to(r.x + i, load_up_to(r.x + i, r.n - i) + load_up_to(r.residual + i, r.n - i), r.n - i);
+  const Vec scale = splat(inverse_rms(r.x, r.n, r.eps));
+  for (int64_t i = 0; i < r.n; i += kLanes) {
+    const Vec w = load_up_to(r.weight + i, r.n - i) + splat(r.weight_offset);
+    store_up_to(r.out + i, load_up_to(r.x + i, r.n - i) * scale * w, r.n - i);
+  }
+}
+
+static void norm_rope(const NormRow& r, const Rotation& rotation) {
+  alignas(64) float normed[kMaxHeadDim];  // out may be x
+  NormRow to_scratch = r;
+  to_scratch.out = normed;
+  if (r.weight) rms_norm(to_scratch);
+  else widen<float>(r.x, r.n, normed);
+  const int64_t half = rotation.half;
+  for (int64_t i = 0; i < half; i += kLanes) {
+    const int64_t count = half - i;
+    const Vec a = load_up_to(normed + i, count), b = load_up_to(normed + half + i, count);
+    const Vec c = load_up_to(rotation.cos + i, count), s = load_up_to(rotation.sin + i, count);
+    store_up_to(r.out + i, fma(a, c, -(b * s)), count);
+    store_up_to(r.out + half + i, fma(b, c, a * s), count);
+  }
+  widen<float>(normed + 2 * half, r.n - 2 * half, r.out + 2 * half);
+}
+
+static void gated_norm(const NormRow& r, const float* z) {
+  const Vec scale = splat(inverse_rms(r.x, r.n, r.eps));
+  for (int64_t i = 0; i < r.n; i += kLanes) {
+    const Vec normed = load_up_to(r.x + i, r.n - i) * scale * load_up_to(r.weight + i, r.n - i);
+    store_up_to(r.out + i, normed * silu(load_up_to(z + i, r.n - i)), r.n - i);
+  }
+}
+
+static void sigmoid_gate(const float* x, const float* gate, int64_t n, float* out) {
+  for (int64_t i = 0; i < n; i += kLanes)
+    store_up_to(out + i, load_up_to(x + i, n - i) * sigmoid(load_up_to(gate + i, n - i)), n - i);
+}
+
+static void silu_mul(const float* gate, const float* up, int64_t n, float* out) {
+  for (int64_t i = 0; i < n; i += kLanes)
+    store_up_to(out + i, silu(load_up_to(gate + i, n - i)) * load_up_to(up + i, n - i), n - i);
+}
+
+// Taps are added oldest first. Row `t` before 0 is in the tail.
+static void conv(const ConvTile& c) {
+  for (int64_t channel = 0; channel < c.channels; channel += kLanes) {
+    const int64_t count = c.channels - channel;
+    Vec weight[kMaxConvKernel];
+    for (int64_t tap = 0; tap < c.kernel; ++tap) {
+      float column[kLanes] = {};
+      for (int64_t i = 0; i < count && i < kLanes; ++i) column[i] = c.weight[(channel + i) * c.kernel + tap];
+      weight[tap] = load(column);
+    }
+    for (int64_t row = 0; row < c.rows; ++row) {
+      Vec total = {};
+      for (int64_t tap = 0; tap < c.kernel; ++tap) {
+        const int64_t t = row + tap + 1 - c.kernel;
+        const float* input = t < 0 ? c.tail + (t + c.kernel - 1) * c.tail_stride : c.x + t * c.x_stride;
+        total = fma(weight[tap], load_up_to(input + channel, count), total);
+      }
+      store_up_to(c.out + row * c.out_stride + channel, silu(total), count);
+    }
+  }
+}

@@ -1,0 +1,17 @@
+// Kernel text: the table of this instruction set. Needs kName.
+
+extern const Kernels kKernels = {
+    .name = kName,
+    .matmul = {matmul<float>, matmul<F16>, matmul<Bf16>},
+    .widen = {widen<float>, widen<F16>, widen<Bf16>},
+    .narrow = {narrow<float>, narrow<F16>, narrow<Bf16>},
+    .rms_norm = rms_norm,
+    .norm_rope = norm_rope,
+    .gated_norm = gated_norm,
+    .sigmoid_gate = sigmoid_gate,
+    .silu_mul = silu_mul,
+    .conv = conv,
+    .attention = {attention<float>, attention<F16>, attention<Bf16>},
+    .gdn_keys = gdn_keys,
+    .gdn_head = gdn_head,
+};

@@ -1,0 +1,22 @@
+// The kernels for x86-64 with AVX2, FMA and F16C (2013 on).
+#include "device/cpu/kernels.h"
+
+#if defined(__x86_64__)
+#pragma clang fp contract(off)
+#pragma clang diagnostic ignored "-Wpsabi"  // 64-byte vectors are passed to inlined functions only
+#pragma clang attribute push(__attribute__((target("avx2,fma,f16c"))), apply_to = function)
+namespace pagoda::device::cpu::avx2 {
+
+constexpr const char* kName = "avx2";
+constexpr bool kFused = true, kHardwareF16 = true;
+// 16 registers of 8 lanes: up to 4 accumulators of two registers.
+constexpr int kTileRows = 2, kTileOutputs = 2;
+constexpr int kScoreQueries = 2, kScorePositions = 2, kValueQueries = 2, kValueVectors = 2;
+constexpr int kStateRows = 4, kStateVectors = 1;
+
+#include "device/cpu/kernels/all.h"
+
+}  // namespace pagoda::device::cpu::avx2
+
+#pragma clang attribute pop
+#endif

@@ -1,0 +1,22 @@
+// The kernels for x86-64 with AVX-512 F, BW, DQ, VL (servers from 2017, Zen 4 on).
+#include "device/cpu/kernels.h"
+
+#if defined(__x86_64__)
+#pragma clang fp contract(off)
+#pragma clang diagnostic ignored "-Wpsabi"  // 64-byte vectors are passed to inlined functions only
+#pragma clang attribute push(__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c"))), apply_to = function)
+namespace pagoda::device::cpu::avx512 {
+
+constexpr const char* kName = "avx512";
+constexpr bool kFused = true, kHardwareF16 = true;
+// 32 registers of 16 lanes: up to 24 accumulators.
+constexpr int kTileRows = 6, kTileOutputs = 4;
+constexpr int kScoreQueries = 4, kScorePositions = 4, kValueQueries = 4, kValueVectors = 4;
+constexpr int kStateRows = 8, kStateVectors = 2;
+
+#include "device/cpu/kernels/all.h"
+
+}  // namespace pagoda::device::cpu::avx512
+
+#pragma clang attribute pop
+#endif
