@@ -54,24 +54,33 @@ void run_token(Head& h, const GdnArgs& args, int64_t t, int64_t k_head, int64_t 
   for (int64_t j = 0; j < h.dv; ++j) at<float>(args.out, t, v_head)[j] = static_cast<float>(state_times(h, q, j));
 }
 
-void run_head(const GdnArgs& args, int64_t sequence, int64_t v_head) {
-  const int32_t* bounds = host_data<int32_t>(args.sequences.cu_seqlens) + sequence;
-  const int64_t slot = host_data<int32_t>(args.sequences.state_slots)[sequence];
-  const int64_t k_head = v_head / (args.v.shape[1] / args.q.shape[1]);
+Head start_head(const GdnArgs& args, int64_t slot, int64_t k_head, int64_t v_head, int64_t num_rows) {
   Head h{args.q.shape[2], args.v.shape[2], at<float>(args.state, slot, v_head), at<float>(args.k_rows, slot, k_head),
          at<float>(args.u_rows, slot, v_head), at<float>(args.g_rows, slot, v_head), {}};
   h.s.resize(static_cast<size_t>(h.dk * h.dv));
-  int64_t row = (host_data<int32_t>(args.sequences.context_lens)[sequence] - (bounds[1] - bounds[0])) % kGdnBlock;
   load_state(h);
-  for (int64_t s = 0; s < row; ++s) {
-    decay(h, s);
-    add_row(h, s);
+  for (int64_t row = 0; row < num_rows; ++row) {
+    decay(h, row);
+    add_row(h, row);
   }
+  return h;
+}
+
+// The V-heads of one K-head go through time together: they share its rows, which the next block overwrites.
+void run_group(const GdnArgs& args, int64_t sequence, int64_t k_head) {
+  const int32_t* bounds = host_data<int32_t>(args.sequences.cu_seqlens) + sequence;
+  const int64_t slot = host_data<int32_t>(args.sequences.state_slots)[sequence];
+  const int64_t group_size = args.v.shape[1] / args.q.shape[1];
+  int64_t row = (host_data<int32_t>(args.sequences.context_lens)[sequence] - (bounds[1] - bounds[0])) % kGdnBlock;
+  std::vector<Head> heads;
+  for (int64_t i = 0; i < group_size; ++i) heads.push_back(start_head(args, slot, k_head, k_head * group_size + i, row));
   for (int64_t t = bounds[0]; t < bounds[1]; ++t) {
-    run_token(h, args, t, k_head, v_head, row);
+    for (int64_t i = 0; i < group_size; ++i) run_token(heads[i], args, t, k_head, k_head * group_size + i, row);
     if (++row < kGdnBlock) continue;
-    for (int64_t i = 0; i < h.dk * h.dv; ++i) h.state[i] = static_cast<float>(h.s[i]);
-    load_state(h);
+    for (Head& h : heads) {
+      for (int64_t i = 0; i < h.dk * h.dv; ++i) h.state[i] = static_cast<float>(h.s[i]);
+      load_state(h);
+    }
     row = 0;
   }
 }
@@ -80,7 +89,7 @@ void run_head(const GdnArgs& args, int64_t sequence, int64_t v_head) {
 
 void gdn(const GdnArgs& args) noexcept {
   for (int64_t b = 0; b < args.sequences.context_lens.shape[0]; ++b)
-    for (int64_t v_head = 0; v_head < args.v.shape[1]; ++v_head) run_head(args, b, v_head);
+    for (int64_t k_head = 0; k_head < args.q.shape[1]; ++k_head) run_group(args, b, k_head);
 }
 
 }  // namespace pagoda::device::reference
