@@ -15,12 +15,15 @@ namespace pagoda::text {
 
 class BpeTokenizer {
  public:
+  // `post_processor` is not applied: encode() adds no token of its own. A start-of-text token, where a model wants one,
+  // is written by its chat template.
   static Result<std::shared_ptr<const BpeTokenizer>> from_json(std::string_view tokenizer_json,
                                                                const std::string& file_name);
   ~BpeTokenizer();
 
-  // Appends the ids of `text`. parse_special: spellings of special tokens become those tokens; added tokens that are
-  // not special are always matched, as the reference does.
+  // Appends the ids of `text`, which must be UTF-8 of less than 1 GiB (else invalid_argument, and `ids` as before).
+  // parse_special: spellings of special tokens become those tokens; added tokens that are not special are always
+  // matched, as the reference does.
   Status encode(std::string_view text, bool parse_special, std::vector<int32_t>& ids) const;
 
   // The same for rendered prompts: one text, tokenized across the seams, in which special tokens are recognised only

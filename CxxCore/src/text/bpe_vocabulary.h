@@ -1,0 +1,58 @@
+// BpeVocabulary: the tokens of a byte-level vocabulary, by id and by content. Immutable once loaded.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace pagoda::text {
+
+// In tokenizer.json a byte-level token spells each of its bytes as one printable character. A token spelled with any
+// other character stands for its own spelling ("verbatim") and is out of BPE's reach.
+class BpeVocabulary {
+ public:
+  static constexpr int32_t kNone = -1;
+  static constexpr int64_t kMaxTokens = 1 << 21;  // ids are below this; the largest vocabularies have 2^18
+
+  // Adds a token of the model, or an added token, which is verbatim. Messages name the token, not the file.
+  Status add(std::string_view spelling, int64_t id);
+  Status add_verbatim(std::string_view spelling, int64_t id);
+
+  int32_t find_bytes(std::string_view bytes) const noexcept { return find(bytes, /*verbatim=*/false); }
+  int32_t find_spelling(std::string_view spelling) const noexcept;
+  bool has(int32_t id) const noexcept {
+    return static_cast<size_t>(id) < tokens_.size() && tokens_[id].offset != kAbsent;
+  }
+  std::string_view bytes(int32_t id) const noexcept {  // empty for ids that are not there
+    return has(id) ? std::string_view(arena_).substr(tokens_[id].offset, tokens_[id].length) : std::string_view();
+  }
+  std::string spelling(int32_t id) const;
+  int32_t size() const noexcept { return static_cast<int32_t>(tokens_.size()); }  // highest id + 1
+
+ private:
+  static constexpr uint32_t kAbsent = UINT32_MAX;
+  struct Token {
+    uint32_t offset = kAbsent;  // in arena_
+    uint32_t length : 31 = 0;
+    uint32_t verbatim : 1 = 0;
+  };
+  struct Slot {  // of an open-addressing table, at most half full
+    uint32_t tag = 0;
+    int32_t id = kNone;
+  };
+
+  Status check_id(std::string_view spelling, int64_t id) const;
+  Status store(std::string_view bytes, bool verbatim, int32_t id);
+  int32_t find(std::string_view bytes, bool verbatim) const noexcept;
+  void grow_slots();
+
+  std::string arena_;  // the bytes of all tokens
+  std::vector<Token> tokens_;
+  std::vector<Slot> slots_{1 << 10};
+  size_t num_used_ = 0;
+};
+
+}  // namespace pagoda::text

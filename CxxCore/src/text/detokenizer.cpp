@@ -1,0 +1,30 @@
+// Holds the bytes of an unfinished character until the tokens that complete it have come.
+#include "text/detokenizer.h"
+
+#include "text/unicode.h"
+
+namespace pagoda::text {
+
+void Detokenizer::push(int32_t token_id, std::string& out) {
+  if (skip_special_ && tokenizer_->is_special(token_id)) return;
+  pending_ += tokenizer_->token_bytes(token_id);
+  size_t begin = 0, offset = 0;  // [begin, offset) is good and not yet given out
+  while (offset < pending_.size()) {
+    const Utf8Step step = utf8_step(pending_.data() + offset, pending_.size() - offset);
+    if (step.kind == Utf8Step::Kind::unfinished) break;
+    offset += step.num_bytes;
+    if (step.kind == Utf8Step::Kind::character) continue;
+    out.append(pending_, begin, offset - step.num_bytes - begin);
+    out += kReplacement;
+    begin = offset;
+  }
+  out.append(pending_, begin, offset - begin);
+  pending_.erase(0, offset);
+}
+
+void Detokenizer::finish(std::string& out) {
+  if (!pending_.empty()) out += kReplacement;
+  pending_.clear();
+}
+
+}  // namespace pagoda::text

@@ -1,0 +1,105 @@
+// Reading `pre_tokenizer` of tokenizer.json: which known pattern each part of it is.
+#include "text/pre_tokenizer.h"
+
+#include <optional>
+#include <string>
+
+#include "io/quoted.h"
+
+namespace pagoda::text {
+
+namespace {
+
+struct KnownPattern {
+  std::string_view regex;
+  WordPattern pattern;
+};
+
+constexpr KnownPattern kKnownPatterns[] = {
+    {R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)",
+     WordPattern::qwen2},
+    {R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)",
+     WordPattern::qwen3_5},
+    {R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)",
+     WordPattern::llama3},
+    {R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)", WordPattern::gpt2},
+    {R"(\p{N})", WordPattern::number},
+    {R"(\p{N}{1,3})", WordPattern::number_triple},
+    {R"(\p{N}+)", WordPattern::number_run},
+    {R"(\d)", WordPattern::decimal},
+};
+
+Status unsupported(const std::string& file_name, const std::string& what) {
+  return make_error(StatusCode::unsupported, file_name + ": pre_tokenizer: " + what);
+}
+
+std::string_view string_of(const io::Json& json, std::string_view key) {
+  const io::Json* value = json.find(key);
+  return value != nullptr && value->is_string() ? std::string_view(value->as_string()) : std::string_view();
+}
+
+bool bool_of(const io::Json& json, std::string_view key, bool fallback) {
+  const io::Json* value = json.find(key);
+  return value != nullptr && value->is_bool() ? value->as_bool() : fallback;
+}
+
+}  // namespace
+
+Status PreTokenizer::add_stage(WordPattern pattern, const std::string& file_name) {
+  if (stages_.size() == kMaxStages) return unsupported(file_name, "more than 4 cutting stages");
+  stages_.push_back(pattern);
+  return ok_status();
+}
+
+Status PreTokenizer::add_split(const io::Json& json, const std::string& file_name) {
+  const std::string_view behavior = string_of(json, "behavior");
+  const bool invert = bool_of(json, "invert", false);
+  // The patterns below match every character of a text, so "keep only the matches" is the same as "cut at them"; for
+  // the number patterns it is not, and nobody writes it.
+  if (!(behavior == "Isolated" && !invert) && !(behavior == "Removed" && invert)) {
+    return unsupported(file_name, "Split with behavior " + io::quoted(behavior) + (invert ? ", inverted" : ""));
+  }
+  const io::Json* pattern = json.find("pattern");
+  const std::string_view regex = pattern == nullptr ? std::string_view() : string_of(*pattern, "Regex");
+  for (const KnownPattern& known : kKnownPatterns) {
+    if (known.regex != regex) continue;
+    if (invert && known.pattern > WordPattern::gpt2) break;
+    return add_stage(known.pattern, file_name);
+  }
+  return unsupported(file_name, "Split with the pattern " + io::quoted(regex) + " (" + std::to_string(regex.size()) +
+                                    " bytes), which is none of the known ones");
+}
+
+Status PreTokenizer::add(const io::Json& json, const std::string& file_name) {
+  const std::string_view type = string_of(json, "type");
+  if (is_byte_level_) return unsupported(file_name, io::quoted(type) + " after ByteLevel");
+  if (type == "ByteLevel") {
+    if (bool_of(json, "add_prefix_space", true)) return unsupported(file_name, "ByteLevel with add_prefix_space");
+    is_byte_level_ = true;
+    return bool_of(json, "use_regex", true) ? add_stage(WordPattern::gpt2, file_name) : ok_status();
+  }
+  if (type == "Split") return add_split(json, file_name);
+  if (type == "Digits") {
+    const bool individual = bool_of(json, "individual_digits", false);
+    return add_stage(individual ? WordPattern::number : WordPattern::number_run, file_name);
+  }
+  return unsupported(file_name, "type " + io::quoted(type) + " (known: Sequence, Split, Digits, ByteLevel)");
+}
+
+Result<PreTokenizer> PreTokenizer::from_json(const io::Json& json, const std::string& file_name) {
+  PreTokenizer result;
+  if (string_of(json, "type") == "Sequence") {
+    const io::Json* parts = json.find("pretokenizers");
+    if (parts == nullptr || !parts->is_array()) {
+      return make_error(StatusCode::bad_file, file_name + ": pre_tokenizer.pretokenizers is missing or not an array");
+    }
+    for (const io::Json& part : parts->items()) PAGODA_RETURN_IF_ERROR(result.add(part, file_name));
+  } else {
+    PAGODA_RETURN_IF_ERROR(result.add(json, file_name));
+  }
+  if (!result.is_byte_level_)
+    return unsupported(file_name, "no ByteLevel in it: only byte-level vocabularies are read");
+  return result;
+}
+
+}  // namespace pagoda::text

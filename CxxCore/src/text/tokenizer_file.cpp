@@ -1,0 +1,290 @@
+// Reads tokenizer.json: vocabulary and merges straight from the text (a tree of half a million nodes would take longer
+// than all the rest), everything else through small trees.
+#include "text/tokenizer_file.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "io/json.h"
+#include "io/json_reader.h"
+#include "io/quoted.h"
+
+namespace pagoda::text {
+
+namespace {
+
+constexpr size_t kMaxTreeBytes = 16 << 20;  // of one value other than the vocabulary and the merges
+
+class TokenizerFileReader {
+ public:
+  TokenizerFileReader(std::string_view json, const std::string& file_name)
+      : json_(json), file_name_(file_name), reader_(json) {}
+
+  Status read(TokenizerFile& file);
+
+ private:
+  // Walks the members of the object at the reader's place; read_member(key) consumes the value.
+  template <class F>
+  Status read_object(io::JsonReader& reader, const char* path, F&& read_member);
+  Status read_model(TokenizerFile& file);
+  Status read_vocabulary(BpeVocabulary& vocabulary);
+  Status read_merges(io::JsonReader& reader, BpeModel& model);
+  bool read_merge(io::JsonReader& reader);  // into left_, right_
+  Status add_merge(BpeModel& model);
+  Status read_tree(const char* path, const std::string& key, std::vector<io::JsonMember>& into);
+  bool skip_value();
+
+  Status check_model(const io::Json& options, BpeModel& model) const;
+  Status read_normalizer(const io::Json* json, TokenizerFile& file) const;
+  Status read_added_tokens(const io::Json* json, TokenizerFile& file) const;
+
+  Status bad(const std::string& what) const { return make_error(StatusCode::bad_file, file_name_ + ": " + what); }
+  Status unsupported(const std::string& what) const {
+    return make_error(StatusCode::unsupported, file_name_ + ": " + what);
+  }
+  Status bad_json(const io::JsonReader& reader) const { return bad(reader.status().message); }
+
+  std::string_view json_;
+  const std::string& file_name_;
+  io::JsonReader reader_;
+  bool has_model_ = false, has_vocabulary_ = false, has_merges_ = false;
+  std::string_view late_merges_;  // merges that stood before the vocabulary
+  std::string left_, right_, spelling_;
+};
+
+template <class F>
+Status TokenizerFileReader::read_object(io::JsonReader& reader, const char* path, F&& read_member) {
+  if (!reader.take('{')) return bad(std::string(path) + " is missing or not an object");
+  if (reader.take('}')) return ok_status();
+  std::string key;
+  for (bool more = true; more;) {
+    if (!reader.read_string(key)) return bad_json(reader);
+    if (!reader.take(':')) {
+      reader.fail("expected ':'");
+      return bad_json(reader);
+    }
+    PAGODA_RETURN_IF_ERROR(read_member(key));
+    if (!reader.read_separator('}', more)) return bad_json(reader);
+  }
+  return ok_status();
+}
+
+// Steps over one value, only roughly checked: parse_json looks at what was stepped over.
+bool TokenizerFileReader::skip_value() {
+  size_t depth = 0;
+  io::JsonNumber number;
+  do {
+    const char c = reader_.peek();
+    if (c == '{' || c == '[') {
+      ++depth;
+      reader_.take(c);
+    } else if (depth > 0 && (c == '}' || c == ']')) {
+      --depth;
+      reader_.take(c);
+    } else if (depth > 0 && (c == ',' || c == ':')) {
+      reader_.take(c);
+    } else if (c == '"') {
+      if (!reader_.read_string(spelling_)) return false;
+    } else if (!reader_.take_word("true") && !reader_.take_word("false") && !reader_.take_word("null")) {
+      if (!reader_.read_number(number)) return false;
+    }
+  } while (depth > 0);
+  return true;
+}
+
+Status TokenizerFileReader::read_tree(const char* path, const std::string& key, std::vector<io::JsonMember>& into) {
+  const size_t begin = reader_.offset();
+  if (!skip_value()) return bad_json(reader_);
+  const std::string_view text = json_.substr(begin, reader_.offset() - begin);
+  if (text.size() > kMaxTreeBytes) {
+    return unsupported(path + io::quoted(key) + " is " + std::to_string(text.size()) + " bytes long");
+  }
+  Result<io::Json> tree = io::parse_json(text);
+  if (!tree.is_ok()) return bad(path + io::quoted(key) + ": " + tree.status.message);
+  for (const io::JsonMember& member : into) {
+    if (member.first == key) return bad(path + io::quoted(key) + " is there twice");
+  }
+  into.emplace_back(key, std::move(*tree));
+  return ok_status();
+}
+
+Status TokenizerFileReader::read_vocabulary(BpeVocabulary& vocabulary) {
+  return read_object(reader_, "model.vocab", [&](const std::string& spelling) -> Status {
+    io::JsonNumber id;
+    if (!reader_.read_number(id)) return bad_json(reader_);
+    if (!id.is_integer) return bad("model.vocab: the id of " + io::quoted(spelling) + " is not an integer");
+    const Status added = vocabulary.add(spelling, id.integer);
+    return added.is_ok() ? added : bad("model.vocab: " + added.message);
+  });
+}
+
+bool TokenizerFileReader::read_merge(io::JsonReader& reader) {
+  if (reader.peek() == '[') {
+    return reader.take('[') && reader.read_string(left_) && (reader.take(',') || reader.fail("expected ','")) &&
+           reader.read_string(right_) && (reader.take(']') || reader.fail("a merge has more than two parts"));
+  }
+  if (!reader.read_string(left_)) return false;
+  const size_t space = left_.find(' ');
+  if (space == std::string::npos || left_.find(' ', space + 1) != std::string::npos) {
+    return reader.fail("a merge is not two parts with one space between them");
+  }
+  right_.assign(left_, space + 1);
+  left_.resize(space);
+  return true;
+}
+
+Status TokenizerFileReader::add_merge(BpeModel& model) {
+  const size_t rank = model.merges.size();
+  const auto bad_merge = [&](const std::string& what) {
+    return bad("model.merges[" + std::to_string(rank) + "]: " + what);
+  };
+  if (rank == MergeTable::kMaxMerges) return bad_merge("more merges than " + std::to_string(rank));
+  spelling_.assign(left_).append(right_);
+  int32_t ids[3];
+  const std::string* spellings[3] = {&left_, &right_, &spelling_};
+  for (int i = 0; i < 3; ++i) {
+    ids[i] = model.vocabulary.find_spelling(*spellings[i]);
+    if (ids[i] == BpeVocabulary::kNone) return bad_merge(io::quoted(*spellings[i]) + " is not in model.vocab");
+  }
+  model.merges.add(ids[0], ids[1], ids[2]);
+  return ok_status();
+}
+
+Status TokenizerFileReader::read_merges(io::JsonReader& reader, BpeModel& model) {
+  if (!reader.take('[')) return bad("model.merges is not an array");
+  for (bool more = !reader.take(']'); more;) {
+    if (!read_merge(reader)) return bad_json(reader);
+    PAGODA_RETURN_IF_ERROR(add_merge(model));
+    if (!reader.read_separator(']', more)) return bad_json(reader);
+  }
+  return ok_status();
+}
+
+Status TokenizerFileReader::read_model(TokenizerFile& file) {
+  std::vector<io::JsonMember> options;
+  PAGODA_RETURN_IF_ERROR(read_object(reader_, "model", [&](const std::string& key) -> Status {
+    if (key == "vocab") {
+      if (std::exchange(has_vocabulary_, true)) return bad("model.vocab is there twice");
+      return read_vocabulary(file.model.vocabulary);
+    }
+    if (key != "merges") return read_tree("model.", key, options);
+    if (std::exchange(has_merges_, true)) return bad("model.merges is there twice");
+    if (has_vocabulary_) return read_merges(reader_, file.model);
+    const size_t begin = reader_.offset();
+    if (!skip_value()) return bad_json(reader_);
+    late_merges_ = json_.substr(begin, reader_.offset() - begin);
+    return ok_status();
+  }));
+  PAGODA_RETURN_IF_ERROR(check_model(io::Json::make_object(std::move(options)), file.model));
+  if (!has_vocabulary_) return bad("model.vocab is missing");
+  if (!has_merges_) return bad("model.merges is missing");
+  if (!late_merges_.empty()) {
+    io::JsonReader merges(late_merges_);
+    PAGODA_RETURN_IF_ERROR(read_merges(merges, file.model));
+  }
+  return ok_status();
+}
+
+Status TokenizerFileReader::check_model(const io::Json& options, BpeModel& model) const {
+  for (const auto& [key, value] : options.members()) {
+    const bool is_true = value.is_bool() && value.as_bool();
+    const bool is_text = value.is_string() && !value.as_string().empty();
+    if (key == "type" && !(value.is_string() && value.as_string() == "BPE")) {
+      return unsupported("model.type is " + (value.is_string() ? io::quoted(value.as_string()) : "no string") +
+                         "; only BPE is read");
+    }
+    if (key == "byte_fallback" && is_true) return unsupported("model.byte_fallback is true");
+    if (key == "dropout" && value.is_number() && value.as_double() != 0) return unsupported("model.dropout is not 0");
+    if (key == "continuing_subword_prefix" && is_text) return unsupported("model.continuing_subword_prefix is set");
+    if (key == "end_of_word_suffix" && is_text) return unsupported("model.end_of_word_suffix is set");
+    if (key == "ignore_merges") model.ignore_merges = is_true;
+    if (key == "fuse_unk") model.fuse_unknown = is_true;
+    if (key == "unk_token" && is_text) {
+      model.unknown_id = model.vocabulary.find_spelling(value.as_string());
+      if (model.unknown_id == BpeVocabulary::kNone) {
+        return bad("model.unk_token: " + io::quoted(value.as_string()) + " is not in model.vocab");
+      }
+    }
+  }
+  for (int byte = 0; byte < 256; ++byte) {
+    const auto c = static_cast<char>(byte);
+    const int32_t id = model.vocabulary.find_bytes({&c, 1});
+    model.byte_ids[byte] = id != BpeVocabulary::kNone ? id : model.unknown_id;
+  }
+  return ok_status();
+}
+
+Status TokenizerFileReader::read_normalizer(const io::Json* json, TokenizerFile& file) const {
+  if (json == nullptr || json->is_null()) return ok_status();
+  const io::Json* type = json->find("type");
+  const std::string name = type != nullptr && type->is_string() ? type->as_string() : "";
+  if (name == "Sequence") {
+    const io::Json* parts = json->find("normalizers");
+    if (parts == nullptr || !parts->is_array()) return bad("normalizer.normalizers is missing or not an array");
+    // One level only: a sequence in a sequence is not written by anyone.
+    for (const io::Json& part : parts->items()) {
+      const io::Json* inner = part.find("type");
+      if (inner == nullptr || !inner->is_string() || inner->as_string() != "NFC") {
+        return unsupported("normalizer: a Sequence with other parts than NFC");
+      }
+      file.nfc = true;
+    }
+    return ok_status();
+  }
+  if (name != "NFC") return unsupported("normalizer: type " + io::quoted(name) + " (known: NFC, none)");
+  file.nfc = true;
+  return ok_status();
+}
+
+Status TokenizerFileReader::read_added_tokens(const io::Json* json, TokenizerFile& file) const {
+  if (json == nullptr || json->is_null()) return ok_status();
+  if (!json->is_array()) return bad("added_tokens is not an array");
+  for (const io::Json& item : json->items()) {
+    const std::string where = "added_tokens[" + std::to_string(file.added_tokens.size()) + "]";
+    const io::Json* id = item.find("id");
+    const io::Json* content = item.find("content");
+    if (id == nullptr || !id->is_integer()) return bad(where + ".id is missing or not an integer");
+    if (content == nullptr || !content->is_string()) return bad(where + ".content is missing or not a string");
+    if (content->as_string().empty()) return bad(where + ".content is empty");
+    const auto flag = [&](const char* key) {
+      const io::Json* value = item.find(key);
+      return value != nullptr && value->is_bool() && value->as_bool();
+    };
+    const Status added = file.model.vocabulary.add_verbatim(content->as_string(), id->as_integer());
+    if (!added.is_ok()) return bad(where + ": " + added.message);
+    file.added_tokens.push_back({static_cast<int32_t>(id->as_integer()), content->as_string(), flag("special"),
+                                 flag("normalized"), flag("lstrip"), flag("rstrip"), flag("single_word")});
+  }
+  return ok_status();
+}
+
+Status TokenizerFileReader::read(TokenizerFile& file) {
+  std::vector<io::JsonMember> parts;
+  PAGODA_RETURN_IF_ERROR(read_object(reader_, "the top level", [&](const std::string& key) -> Status {
+    if (key != "model") return read_tree("", key, parts);
+    if (std::exchange(has_model_, true)) return bad("model is there twice");
+    return read_model(file);
+  }));
+  if (!reader_.at_end()) return bad("bytes after the end of the object");
+  if (!has_model_) return bad("model is missing");
+  const io::Json top = io::Json::make_object(std::move(parts));
+  PAGODA_RETURN_IF_ERROR(read_normalizer(top.find("normalizer"), file));
+  const io::Json* pre_tokenizer = top.find("pre_tokenizer");
+  if (pre_tokenizer == nullptr || !pre_tokenizer->is_object()) return bad("pre_tokenizer is missing or not an object");
+  Result<PreTokenizer> cutter = PreTokenizer::from_json(*pre_tokenizer, file_name_);
+  if (!cutter.is_ok()) return cutter.status;
+  file.pre_tokenizer = std::move(*cutter);
+  PAGODA_RETURN_IF_ERROR(read_added_tokens(top.find("added_tokens"), file));
+  file.model.merges.build();
+  return ok_status();
+}
+
+}  // namespace
+
+Result<TokenizerFile> read_tokenizer_file(std::string_view json, const std::string& file_name) {
+  TokenizerFile file;
+  PAGODA_RETURN_IF_ERROR(TokenizerFileReader(json, file_name).read(file));
+  return file;
+}
+
+}  // namespace pagoda::text

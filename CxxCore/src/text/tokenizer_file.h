@@ -1,0 +1,24 @@
+// TokenizerFile: tokenizer.json taken apart and checked. Every byte of it is hostile until then.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "text/added_tokens.h"
+#include "text/bpe_encoder.h"
+#include "text/pre_tokenizer.h"
+
+namespace pagoda::text {
+
+struct TokenizerFile {
+  BpeModel model;  // without added tokens
+  PreTokenizer pre_tokenizer;
+  bool nfc = false;                      // the normalizer: NFC or none
+  std::vector<AddedToken> added_tokens;  // in file order
+};
+
+Result<TokenizerFile> read_tokenizer_file(std::string_view json, const std::string& file_name);
+
+}  // namespace pagoda::text

@@ -1,0 +1,35 @@
+// The tokenizer fixtures: rebuilds tokenizer.json files from their compact form and reads the expected ids.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "text/bpe_tokenizer.h"
+
+namespace pagoda::test {
+
+std::string read_fixture(const std::string& path);  // empty if it cannot be read
+
+// The text of <family>.json with the first num_tokens (0: all) tokens of <vocabulary>.pairs and their merges in it.
+enum class MergeForm { strings, pairs };  // "a b" or ["a", "b"]
+std::string make_tokenizer_json(const std::string& family, const std::string& vocabulary, size_t num_tokens,
+                                MergeForm form);
+
+struct TokenizerCase {
+  std::string text;
+  bool parse_special;
+  std::vector<int32_t> ids;  // what the reference gives
+  std::string decoded;       // of all ids, special tokens included
+};
+std::vector<TokenizerCase> read_tokenizer_cases(const std::string& family);
+
+// Smallest tokenizer: every byte is a token (its id is its value), no merges, the Qwen2 pattern. `added_tokens`,
+// `vocab` and `merges` are JSON items put behind what is there.
+std::string make_byte_tokenizer_json(const std::string& added_tokens = "", const std::string& vocab = "",
+                                     const std::string& merges = "");
+
+std::string decode_all(const text::BpeTokenizer& tokenizer, const std::vector<int32_t>& ids, bool skip_special);
+
+}  // namespace pagoda::test
