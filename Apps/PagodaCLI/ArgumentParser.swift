@@ -1,0 +1,117 @@
+// ArgumentParser: command lines by table. Long and short options, `--x=y`, `--` before plain arguments.
+
+/// One option of a command.
+package struct Option: Sendable {
+  package var name: String  // without the dashes
+  package var short: Character?
+  package var value: String?  // placeholder in the help; nil for a flag
+  package var help: String
+
+  package init(_ name: String, short: Character? = nil, value: String? = nil, help: String) {
+    self.name = name
+    self.short = short
+    self.value = value
+    self.help = help
+  }
+
+  package static let help = Option("help", short: "h", help: "show this help")
+}
+
+/// What the user got wrong about the command line itself; exit code 64.
+package struct UsageError: Error, Equatable {
+  package var message: String
+
+  package init(_ message: String) { self.message = message }
+}
+
+/// A parsed command line.
+package struct Arguments: Sendable {
+  package var values: [String: [String]] = [:]  // by option name, in the order given; flags have ""
+  package var positionals: [String] = []
+
+  package init() {}
+
+  /// Reads `words` by the table; `--help` is always known.
+  package init(_ words: [String], options: [Option]) throws {
+    var parser = Parser(options: options + [.help], words: words[...])
+    self = try parser.parse()
+  }
+}
+
+private struct Parser {
+  let options: [Option]
+  var words: ArraySlice<String>
+  var arguments = Arguments()
+
+  mutating func parse() throws -> Arguments {
+    while let word = words.popFirst() {
+      if word == "--" {
+        arguments.positionals += words
+        break
+      } else if word.hasPrefix("--") {
+        try long(word.dropFirst(2))
+      } else if word.hasPrefix("-"), word.count > 1, !isNumber(word) {
+        try short(word.dropFirst())
+      } else {
+        arguments.positionals.append(word)
+      }
+    }
+    return arguments
+  }
+
+  private mutating func long(_ word: Substring) throws {
+    let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    let name = String(parts[0])
+    guard let option = options.first(where: { $0.name == name }) else {
+      let near = options.map(\.name).filter { editDistance($0, name) <= 2 }.first
+      throw UsageError("unknown option --\(name)" + (near.map { "; did you mean --\($0)?" } ?? ""))
+    }
+    try take(option, attached: parts.count > 1 ? String(parts[1]) : nil)
+  }
+
+  /// `-h`, `-m DIR`, `-mDIR`.
+  private mutating func short(_ word: Substring) throws {
+    guard let letter = word.first, let option = options.first(where: { $0.short == letter }) else {
+      throw UsageError("unknown option -\(word)")
+    }
+    let rest = word.dropFirst()
+    if option.value == nil && !rest.isEmpty { throw UsageError("option -\(letter) takes no value") }
+    try take(option, attached: rest.isEmpty ? nil : String(rest))
+  }
+
+  private mutating func take(_ option: Option, attached: String?) throws {
+    guard option.value != nil else {
+      if attached != nil { throw UsageError("option --\(option.name) takes no value") }
+      arguments.values[option.name, default: []].append("")
+      return
+    }
+    if let attached {
+      arguments.values[option.name, default: []].append(attached)
+      return
+    }
+    // A forgotten value must not swallow the next option; `--prompt=--json` says that it is meant.
+    guard let next = words.first, !options.contains(where: { next == "--" + $0.name }) else {
+      throw UsageError("option --\(option.name) needs a value")
+    }
+    words.removeFirst()
+    arguments.values[option.name, default: []].append(next)
+  }
+
+  private func isNumber(_ word: String) -> Bool { Double(word) != nil }
+}
+
+/// Single-character edits between two words (Levenshtein).
+private func editDistance(_ a: String, _ b: String) -> Int {
+  let b = Array(b)
+  var row = Array(0...b.count)
+  for (i, character) in a.enumerated() {
+    var diagonal = row[0]
+    row[0] = i + 1
+    for j in b.indices {
+      let substituted = diagonal + (character == b[j] ? 0 : 1)
+      diagonal = row[j + 1]
+      row[j + 1] = min(substituted, row[j] + 1, diagonal + 1)
+    }
+  }
+  return row[b.count]
+}

@@ -1,0 +1,68 @@
+// Typed values of a command line, each refused with a sentence when it is out of range.
+
+extension Arguments {
+  package func has(_ name: String) -> Bool { values[name] != nil }
+
+  /// The last value given.
+  package func string(_ name: String) -> String? { values[name]?.last }
+
+  package func integer(_ name: String, in range: ClosedRange<Int64>) throws -> Int64? {
+    try string(name).map { try integerValue($0, of: "--" + name, in: range) }
+  }
+
+  package func choice(_ name: String, of choices: [String]) throws -> String? {
+    guard let value = string(name) else { return nil }
+    guard choices.contains(value) else {
+      throw UsageError("--\(name) is '\(value)'; it must be one of \(choices.joined(separator: ", "))")
+    }
+    return value
+  }
+
+  /// A size in bytes: 1073741824, 512MiB, 2GB.
+  package func bytes(_ name: String) throws -> Int64? {
+    guard let value = string(name) else { return nil }
+    guard let bytes = parseBytes(value), bytes > 0 else {
+      throw UsageError("--\(name) is '\(value)'; it must be a size such as 512MiB, 2GB or a number of bytes")
+    }
+    return bytes
+  }
+
+  /// Token ids separated by commas or spaces.
+  package func tokenIDs(_ name: String) throws -> [Int32]? {
+    try string(name).map { try parseTokenIDs($0, of: "--" + name) }
+  }
+
+  package func refusePositionals() throws {
+    if let word = positionals.first { throw UsageError("unexpected argument '\(word)'") }
+  }
+}
+
+package func integerValue(_ text: String, of name: String, in range: ClosedRange<Int64>) throws -> Int64 {
+  guard let value = Int64(text), range.contains(value) else {
+    throw UsageError("\(name) is '\(text)'; it must be a whole number \(words(for: range))")
+  }
+  return value
+}
+
+package func parseTokenIDs(_ text: String, of name: String) throws -> [Int32] {
+  try text.split { $0 == "," || $0.isWhitespace }.map {
+    Int32(try integerValue(String($0), of: "an id in \(name)", in: 0...Int64(Int32.max)))
+  }
+}
+
+/// How a range reads in a message: limits nobody would guess are named, those of the type are not.
+package func words(for range: ClosedRange<Int64>) -> String {
+  range.upperBound >= Int64(Int32.max) ? "of at least \(range.lowerBound)" : "from \(range.lowerBound) to \(range.upperBound)"
+}
+
+/// Nil when it is no size, or one above Int64.
+package func parseBytes(_ text: String) -> Int64? {
+  let digits = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
+  let units: [String: Double] = [
+    "": 1, "b": 1, "k": 1024, "kib": 1024, "kb": 1e3, "m": 1_048_576, "mib": 1_048_576, "mb": 1e6,
+    "g": 1_073_741_824, "gib": 1_073_741_824, "gb": 1e9, "t": 1_099_511_627_776, "tib": 1_099_511_627_776, "tb": 1e12,
+  ]
+  let unit = text.dropFirst(digits.count).drop { $0 == " " }.lowercased()
+  guard let number = Double(digits), let factor = units[unit] else { return nil }
+  return Int64(exactly: (number * factor).rounded(.down))
+}

@@ -1,0 +1,143 @@
+// BatchRequest: one line of a batch file as a request. Takes generate's options as snake_case fields, and the bodies
+// of OpenAI batch files.
+import PagodaKit
+
+package struct BatchRequest: Sendable {
+  /// Nil when the line gives none; any JSON scalar otherwise.
+  package var id: JSONValue
+  package var request: Result<Request, UsageError>
+
+  package init(line: String) {
+    guard let value = JSONValue.parse(line), let members = value.objectValue else {
+      id = .null
+      request = .failure(UsageError("the line is not a JSON object"))
+      return
+    }
+    id = value["custom_id"] ?? value["id"] ?? .null
+    do throws(UsageError) {
+      guard let body = value["body"] else {
+        var parser = BatchBody(members.filter { $0.key != "id" })
+        request = .success(try parser.request())
+        return
+      }
+      guard let bodyMembers = body.objectValue else { throw UsageError("body is not a JSON object") }
+      var parser = BatchBody(bodyMembers)
+      parser.raw = value["url"]?.stringValue?.hasSuffix("/v1/completions") ?? false
+      request = .success(try parser.request())
+    } catch {
+      request = .failure(error)
+    }
+  }
+}
+
+/// Reads the fields one by one; an unknown one is an error, so that no option is silently ignored.
+private struct BatchBody {
+  let members: [JSONValue.Member]
+  var raw = false
+  private var prompt: Request.Prompt?
+  private var system: String?
+  private var thinking: Bool?
+  private var sampling = SamplingParameters()
+  private var wantsLogprobs: Bool?
+
+  init(_ members: [JSONValue.Member]) { self.members = members }
+
+  mutating func request() throws(UsageError) -> Request {
+    for member in members where member.value != .null { try take(member.key, member.value) }
+    if wantsLogprobs == true { sampling.topLogProbabilities = sampling.topLogProbabilities ?? 0 }
+    if wantsLogprobs == false { sampling.topLogProbabilities = nil }
+    switch prompt {
+    case nil: throw UsageError("one of prompt, prompt_ids and messages is needed")
+    case .text(let text) where !raw:
+      return Request(
+        messages: (system.map { [Message.system($0)] } ?? []) + [.user(text)], sampling: sampling, thinking: thinking)
+    case .messages(let messages):
+      if raw { throw UsageError("raw leaves out the chat template, which messages needs") }
+      return Request(
+        messages: (system.map { [Message.system($0)] } ?? []) + messages, sampling: sampling, thinking: thinking)
+    case let other?:
+      if system != nil || thinking != nil { throw UsageError("system and thinking need the chat template") }
+      return Request(prompt: other, sampling: sampling)
+    }
+  }
+
+  private mutating func take(_ key: String, _ value: JSONValue) throws(UsageError) {
+    switch key {
+    case "prompt":
+      if let ids = value.arrayValue { return try set(.tokens(tokenIDs(ids, key))) }
+      try set(.text(try string(key, value)))
+    case "prompt_ids":
+      guard let ids = value.arrayValue else { throw UsageError("prompt_ids is not an array of token ids") }
+      try set(.tokens(tokenIDs(ids, key)))
+    case "messages": try set(.messages(messages(value)))
+    case "raw": raw = try flag(key, value)
+    case "system": system = try string(key, value)
+    case "think", "enable_thinking", "thinking": thinking = try flag(key, value)
+    case "chat_template_kwargs":
+      for member in value.objectValue ?? [] { try take(member.key, member.value) }
+    case "max_completion_tokens": try apply("max_tokens", value)
+    case "logprobs": wantsLogprobs = try flag(key, value)
+    case "n":
+      if value.intValue != 1 { throw UsageError("n is \(value.text); only 1 is supported") }
+    case "stream":
+      if try flag(key, value) { throw UsageError("stream is true; a batch answers in whole lines") }
+    case "model", "user", "metadata", "store": break  // of no consequence to the answer
+    default: try apply(key, value)
+    }
+  }
+
+  private mutating func set(_ new: Request.Prompt) throws(UsageError) {
+    if prompt != nil { throw UsageError("prompt, prompt_ids and messages exclude each other") }
+    prompt = new
+  }
+
+  private mutating func apply(_ key: String, _ value: JSONValue) throws(UsageError) {
+    guard let field = SamplingField.all.first(where: { $0.key == key }) else { throw UsageError("unknown field '\(key)'") }
+    try field.apply(value, to: &sampling)
+  }
+
+  private func string(_ key: String, _ value: JSONValue) throws(UsageError) -> String {
+    guard let text = value.stringValue else { throw UsageError("\(key) is not a string") }
+    return text
+  }
+
+  private func flag(_ key: String, _ value: JSONValue) throws(UsageError) -> Bool {
+    guard let flag = value.boolValue else { throw UsageError("\(key) is \(value.text); it must be true or false") }
+    return flag
+  }
+
+  private func tokenIDs(_ values: [JSONValue], _ key: String) throws(UsageError) -> [Int32] {
+    var ids: [Int32] = []
+    for value in values {
+      guard let number = value.intValue, let id = Int32(exactly: number), id >= 0 else {
+        throw UsageError("\(key) has \(value.text); it must hold token ids")
+      }
+      ids.append(id)
+    }
+    return ids
+  }
+
+  private func messages(_ value: JSONValue) throws(UsageError) -> [Message] {
+    guard let list = value.arrayValue, !list.isEmpty else { throw UsageError("messages is not an array of messages") }
+    var messages: [Message] = []
+    for item in list {
+      let name = item["role"]?.stringValue ?? ""
+      guard let role = Message.Role(rawValue: name == "developer" ? "system" : name) else {
+        throw UsageError("messages has the role '\(name)'; it must be system, developer, user, assistant or tool")
+      }
+      guard let content = item["content"].flatMap(Self.content) else {
+        throw UsageError("messages has a \(name) message whose content is not text")
+      }
+      messages.append(Message(role: role, content: content, reasoning: item["reasoning_content"]?.stringValue))
+    }
+    return messages
+  }
+
+  /// A string, or an array of text parts.
+  private static func content(_ value: JSONValue) -> String? {
+    if let text = value.stringValue { return text }
+    guard let parts = value.arrayValue else { return nil }
+    let texts = parts.compactMap { $0["type"]?.stringValue == "text" ? $0["text"]?.stringValue : nil }
+    return texts.count == parts.count ? texts.joined() : nil
+  }
+}

@@ -1,0 +1,85 @@
+// pagoda generate: one prompt, one answer.
+import PagodaKit
+
+extension Command {
+  static let generate = Command(
+    name: "generate",
+    summary: "Answers one prompt and ends.",
+    operands: "",
+    notes: """
+      The prompt comes from --prompt, --prompt-file, --prompt-ids, or standard input. It goes through the model's chat
+      template as the message of a user, unless --raw is given. A newline at the end of a file or of standard input is
+      not part of the prompt, unless --raw is given.
+      """,
+    groups: [
+      OptionGroup(
+        "Prompt",
+        [
+          SharedOptions.model,
+          Option("prompt", short: "p", value: "TEXT", help: "the prompt"),
+          Option("prompt-file", short: "f", value: "FILE", help: "read the prompt from FILE"),
+          Option("prompt-ids", value: "IDS", help: "token ids such as 5,9,17; needs no tokenizer"),
+          Option("raw", help: "give the text to the model as it is, without its chat template"),
+          SharedOptions.system,
+        ] + SharedOptions.thinking),
+      OptionGroup("Output", [Option("json", help: "print one JSON object instead of the text")]),
+      SharedOptions.sampling,
+      SharedOptions.engine,
+    ],
+    run: runGenerate)
+}
+
+private func runGenerate(_ arguments: Arguments) async throws -> Int32 {
+  try arguments.refusePositionals()
+  let request = try generateRequest(arguments)
+  let engine = try await arguments.loadEngine()
+  if arguments.has("json") {
+    Terminal.write(JSONValue.object(JSONValue.answer(try await engine.respond(to: request))).text + "\n")
+  } else {
+    try await stream(request, on: engine)
+  }
+  await engine.shutDown()
+  return 0
+}
+
+private func generateRequest(_ arguments: Arguments) throws -> Request {
+  let sources = ["prompt", "prompt-file", "prompt-ids"].filter { arguments.has($0) }
+  if sources.count > 1 { throw UsageError("--\(sources[0]) and --\(sources[1]) exclude each other") }
+  let sampling = try arguments.samplingParameters()
+  let thinking = try arguments.thinking()
+
+  let plain = ["prompt-ids", "raw"].first { arguments.has($0) }
+  if let plain, let other = ["system", "think", "no-think"].first(where: { arguments.has($0) }) {
+    throw UsageError("--\(other) needs the chat template, which --\(plain) leaves out")
+  }
+  if let ids = try arguments.tokenIDs("prompt-ids") {
+    return Request(prompt: .tokens(ids), sampling: sampling)
+  }
+  let text = try promptText(arguments)
+  if arguments.has("raw") { return Request(prompt: .text(text), sampling: sampling) }
+  let system = arguments.string("system").map { [Message.system($0)] } ?? []
+  return Request(messages: system + [.user(text)], sampling: sampling, thinking: thinking)
+}
+
+private func promptText(_ arguments: Arguments) throws -> String {
+  if let prompt = arguments.string("prompt") { return prompt }
+  if arguments.string("prompt-file") == nil && Terminal.inputIsTerminal {
+    throw UsageError("no prompt: give --prompt, --prompt-file or --prompt-ids, or pipe text in")
+  }
+  let text = try arguments.string("prompt-file").map { try Terminal.readFile($0) } ?? Terminal.readInput()
+  return text.hasSuffix("\n") && !arguments.has("raw") ? String(text.dropLast()) : text
+}
+
+/// Prints text as it comes; reasoning only for people, on standard error. Without a tokenizer, prints ids.
+private func stream(_ request: Request, on engine: Engine) async throws {
+  var ids: [String] = []
+  for try await event in engine.submit(request) {
+    switch event {
+    case .text(let text): Terminal.write(text)
+    case .reasoning(let text): if Terminal.errorIsTerminal { Terminal.writeError(Terminal.dim(text)) }
+    case .token(let token): ids.append(String(token.id))
+    case .finished: Terminal.write(engine.tokenizer == nil ? ids.joined(separator: ",") + "\n" : "\n")
+    }
+  }
+  try Task.checkCancellation()
+}

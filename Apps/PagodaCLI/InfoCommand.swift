@@ -1,0 +1,77 @@
+// pagoda info: what a model is and how its memory would be planned; loads no weight.
+import Foundation
+import PagodaKit
+
+extension Command {
+  static let info = Command(
+    name: "info",
+    summary: "Describes a model and the memory it needs, without loading it.",
+    operands: "",
+    notes: "",
+    groups: [
+      OptionGroup("Options", [SharedOptions.model, Option("json", help: "print a JSON object")]),
+      SharedOptions.engine,
+    ],
+    run: runInfo)
+}
+
+private func runInfo(_ arguments: Arguments) async throws -> Int32 {
+  try arguments.refusePositionals()
+  let info = try await Engine.inspect(arguments.modelSource(), options: arguments.engineOptions())
+  Terminal.write(arguments.has("json") ? JSONValue.model(info).text + "\n" : describe(info))
+  return 0
+}
+
+private func describe(_ info: ModelInfo) -> String {
+  let plan = info.plan
+  let layers = "\(info.layerCount) (\(info.attentionLayerCount) attention, \(info.recurrentLayerCount) recurrent)"
+  let text = info.hasTokenizer ? (info.hasChatTemplate ? "tokenizer and chat template" : "tokenizer only") : "token ids only"
+  let model = [
+    ("architecture", "\(info.architecture) (\(info.family))"),
+    ("parameters", "\(readable(count: info.parameterCount)), \(info.weightDType)"),
+    ("layers", layers),
+    ("hidden size", String(info.hiddenSize)),
+    ("vocabulary", String(info.vocabularySize)),
+    ("context", "\(info.contextLength) tokens"),
+    ("text", text),
+    ("device", info.device),
+  ]
+  let unused = plan.deviceLimitBytes - plan.totalBytes
+  let memory = [
+    ("device limit", readable(bytes: plan.deviceLimitBytes)),
+    ("weights", readable(bytes: plan.weightsBytes)),
+    ("KV cache", "\(readable(bytes: plan.kvBytes)) (\(plan.kvBlockCount) blocks of \(plan.blockSize) tokens, \(info.kvDType))"),
+    ("recurrent state", "\(readable(bytes: plan.stateBytes)) (\(plan.stateSlotCount) slots of \(readable(bytes: plan.stateSlotBytes)))"),
+    ("workspace", readable(bytes: plan.workspaceBytes)),
+    ("total", "\(readable(bytes: plan.totalBytes)), leaving \(readable(bytes: max(unused, 0)))"),
+    ("fits", fits(plan)),
+  ]
+  var out = "Model\n" + columns(model.map { ("  " + $0.0, $0.1) }) + "\nMemory plan\n" + columns(memory.map { ("  " + $0.0, $0.1) })
+  if !info.skippedTensors.isEmpty {
+    let names = info.skippedTensors.prefix(5).joined(separator: ", ")
+    out += "\nTensors not used: \(info.skippedTensors.count) (\(names)\(info.skippedTensors.count > 5 ? ", ..." : ""))\n"
+  }
+  return out
+}
+
+private func fits(_ plan: MemoryPlan) -> String {
+  let cached = plan.kvBlockCount * Int64(plan.blockSize)
+  return "\(plan.maximumSequences) sequences at once, \(plan.maximumModelLength) tokens each at most, \(cached) tokens together"
+}
+
+/// 1536 as 1.5 KiB.
+package func readable(bytes: Int64) -> String {
+  let units = ["bytes", "KiB", "MiB", "GiB", "TiB"]
+  var value = Double(bytes)
+  var unit = 0
+  while value >= 1024 && unit < units.count - 1 {
+    value /= 1024
+    unit += 1
+  }
+  return unit == 0 ? "\(bytes) bytes" : String(format: value < 10 ? "%.2f " : "%.1f ", value) + units[unit]
+}
+
+private func readable(count: Int64) -> String {
+  count >= 1_000_000_000
+    ? String(format: "%.2f billion", Double(count) / 1e9) : String(format: "%.1f million", Double(count) / 1e6)
+}

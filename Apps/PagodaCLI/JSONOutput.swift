@@ -1,0 +1,91 @@
+// JSON that the commands print: answers, models, errors. Member order and names are part of the interface.
+import PagodaKit
+
+extension JSONValue {
+  /// The shortest decimal that reads back as the same Float.
+  static func float(_ value: Float) -> JSONValue { Double("\(value)").map { .number($0) } ?? .null }
+
+  /// What `generate --json` prints, and each line of `batch` after its id.
+  static func answer(_ response: Response) -> [Member] {
+    var members = [Member(key: "text", value: .string(response.text))]
+    if !response.reasoning.isEmpty { members.append(Member(key: "reasoning", value: .string(response.reasoning))) }
+    members.append(Member(key: "token_ids", value: .array(response.tokens.map { .integer(Int64($0.id)) })))
+    let hasLogprobs = response.tokens.contains { $0.logProbability != nil }
+    members.append(Member(key: "logprobs", value: hasLogprobs ? .array(response.tokens.map(logprob)) : .null))
+    let completion = response.completion
+    members.append(Member(key: "finish_reason", value: .string(completion.finishReason.rawValue)))
+    if let stop = completion.stopString { members.append(Member(key: "stop_string", value: .string(stop))) }
+    members.append(Member(key: "usage", value: usage(completion.usage)))
+    members.append(Member(key: "timings", value: timings(completion)))
+    return members
+  }
+
+  private static func logprob(_ token: TokenInfo) -> JSONValue {
+    .object([
+      "token_id": .integer(Int64(token.id)),
+      "logprob": token.logProbability.map { float($0) } ?? .null,
+      "top": .array(token.topLogProbabilities.map { .array([.integer(Int64($0.id)), float($0.logProbability)]) }),
+    ])
+  }
+
+  private static func usage(_ usage: Usage) -> JSONValue {
+    .object([
+      "prompt_tokens": .integer(Int64(usage.promptTokens)),
+      "completion_tokens": .integer(Int64(usage.completionTokens)),
+      "cached_tokens": .integer(Int64(usage.cachedTokens)),
+    ])
+  }
+
+  private static func timings(_ completion: Completion) -> JSONValue {
+    let timings = completion.timings
+    return .object([
+      "queue_ms": .number(timings.queueMilliseconds),
+      "prompt_ms": .number(timings.promptMilliseconds),
+      "generation_ms": .number(timings.generationMilliseconds),
+      "generation_tokens_per_second": completion.tokensPerSecond.map { .number($0) } ?? .null,
+      "preemptions": .integer(Int64(timings.preemptions)),
+    ])
+  }
+
+  /// What `info --json` prints.
+  static func model(_ info: ModelInfo) -> JSONValue {
+    .object([
+      "architecture": .string(info.architecture), "family": .string(info.family),
+      "num_layers": .integer(Int64(info.layerCount)),
+      "num_attention_layers": .integer(Int64(info.attentionLayerCount)),
+      "num_recurrent_layers": .integer(Int64(info.recurrentLayerCount)),
+      "hidden_size": .integer(Int64(info.hiddenSize)), "vocab_size": .integer(Int64(info.vocabularySize)),
+      "context_length": .integer(Int64(info.contextLength)), "num_parameters": .integer(info.parameterCount),
+      "weight_dtype": .string(info.weightDType), "kv_dtype": .string(info.kvDType), "device": .string(info.device),
+      "has_tokenizer": .bool(info.hasTokenizer), "has_chat_template": .bool(info.hasChatTemplate),
+      "eos_token_ids": .array(info.endOfTextTokens.map { .integer(Int64($0)) }),
+      "skipped_tensors": .array(info.skippedTensors.map { .string($0) }), "memory_plan": plan(info.plan),
+    ])
+  }
+
+  private static func plan(_ plan: MemoryPlan) -> JSONValue {
+    .object([
+      "device_limit_bytes": .integer(plan.deviceLimitBytes), "weights_bytes": .integer(plan.weightsBytes),
+      "kv_bytes": .integer(plan.kvBytes), "state_bytes": .integer(plan.stateBytes),
+      "workspace_bytes": .integer(plan.workspaceBytes), "total_bytes": .integer(plan.totalBytes),
+      "kv_block_bytes": .integer(plan.kvBlockBytes), "state_slot_bytes": .integer(plan.stateSlotBytes),
+      "num_kv_blocks": .integer(plan.kvBlockCount), "num_state_slots": .integer(Int64(plan.stateSlotCount)),
+      "block_size": .integer(Int64(plan.blockSize)), "max_model_len": .integer(Int64(plan.maximumModelLength)),
+      "max_num_seqs": .integer(Int64(plan.maximumSequences)),
+      "max_num_batched_tokens": .integer(Int64(plan.maximumBatchedTokens)),
+    ])
+  }
+
+  /// An `error` member.
+  static func failure(code: String, message: String) -> Member {
+    Member(key: "error", value: .object(["code": .string(code), "message": .string(message)]))
+  }
+}
+
+extension Completion {
+  /// Of the tokens after the first; nil when there are none to measure.
+  var tokensPerSecond: Double? {
+    guard usage.completionTokens > 1, timings.generationMilliseconds > 0 else { return nil }
+    return Double(usage.completionTokens - 1) / timings.generationMilliseconds * 1000
+  }
+}

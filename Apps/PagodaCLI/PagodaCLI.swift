@@ -1,0 +1,67 @@
+// The program: finds the command, runs it, turns errors into messages and exit codes.
+import Foundation
+import PagodaKit
+
+extension Command {
+  /// In the order of the help.
+  package static let all: [Command] = [.chat, .generate, .batch, .tokenize, .info]
+}
+
+@main
+enum PagodaCLI {
+  private enum ExitCode {
+    static let failure: Int32 = 1
+    static let usage: Int32 = 64
+    static let interrupted: Int32 = 130
+  }
+
+  static func main() async {
+    signal(SIGPIPE, SIG_DFL)  // `pagoda generate | head` ends quietly
+    let words = Array(CommandLine.arguments.dropFirst())
+    let work = Task { await run(words) }
+    Interrupts.shared.onInterrupt {
+      work.cancel()
+      // Loading cannot be cancelled; what it holds is memory only.
+      DispatchQueue.global().asyncAfter(deadline: .now() + 0.5) { exit(ExitCode.interrupted) }
+    }
+    exit(await work.value)
+  }
+
+  private static func run(_ words: [String]) async -> Int32 {
+    guard let name = words.first, !["help", "--help", "-h"].contains(name) else {
+      Terminal.write(programHelp(Command.all))
+      return 0
+    }
+    if name == "--version" {
+      Terminal.write("pagoda \(PagodaVersion.current)\n")
+      return 0
+    }
+    guard let command = Command.all.first(where: { $0.name == name }) else {
+      return usage("unknown command '\(name)'", help: "pagoda --help")
+    }
+    do {
+      let arguments = try Arguments(Array(words.dropFirst()), options: command.options)
+      if arguments.has("help") {
+        Terminal.write(command.help)
+        return 0
+      }
+      return try await command.run(arguments)
+    } catch let error as UsageError {
+      return usage(error.message, help: "pagoda \(name) --help")
+    } catch is CancellationError {
+      return ExitCode.interrupted
+    } catch let error as CommandFailure {
+      Terminal.report(error.message)
+    } catch let error as PagodaError {
+      Terminal.report(error.message)
+    } catch {
+      Terminal.report(error.localizedDescription)
+    }
+    return ExitCode.failure
+  }
+
+  private static func usage(_ message: String, help: String) -> Int32 {
+    Terminal.report("\(message)\nTry '\(help)'.")
+    return ExitCode.usage
+  }
+}

@@ -1,0 +1,78 @@
+// Terminal: standard streams, a progress line, and Ctrl-C.
+import Foundation
+
+enum Terminal {
+  static let outputIsTerminal = isatty(STDOUT_FILENO) == 1
+  static let errorIsTerminal = isatty(STDERR_FILENO) == 1
+  static let inputIsTerminal = isatty(STDIN_FILENO) == 1
+
+  static func write(_ text: String) { FileHandle.standardOutput.write(Data(text.utf8)) }
+  static func writeError(_ text: String) { FileHandle.standardError.write(Data(text.utf8)) }
+  static func report(_ message: String) { writeError("pagoda: error: \(message)\n") }
+
+  /// Grey where the terminal can.
+  static func dim(_ text: String) -> String { outputIsTerminal ? "\u{1B}[2m\(text)\u{1B}[0m" : text }
+
+  /// All of standard input; throws when it is not UTF-8.
+  static func readInput() throws -> String {
+    guard let text = String(data: FileHandle.standardInput.readDataToEndOfFile(), encoding: .utf8) else {
+      throw CommandFailure("standard input is not UTF-8 text")
+    }
+    return text
+  }
+
+  static func readFile(_ path: String) throws -> String {
+    guard let data = FileManager.default.contents(atPath: path) else {
+      throw CommandFailure("\(path): cannot be read")
+    }
+    guard let text = String(data: data, encoding: .utf8) else { throw CommandFailure("\(path): is not UTF-8 text") }
+    return text
+  }
+}
+
+/// A failure of a command that is not the engine's; exit code 1.
+struct CommandFailure: Error {
+  var message: String
+
+  init(_ message: String) { self.message = message }
+}
+
+/// A line on standard error that shows a fraction, only where somebody looks at it.
+final class ProgressLine: Sendable {
+  private let title: String
+
+  init(_ title: String) {
+    self.title = title
+    show(0)
+  }
+
+  func show(_ fraction: Double) {
+    guard Terminal.errorIsTerminal else { return }
+    let width = 24
+    let filled = Int((min(max(fraction, 0), 1) * Double(width)).rounded())
+    let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled)
+    Terminal.writeError("\r\(title) \(bar) \(Int(min(max(fraction, 0), 1) * 100)) %")
+  }
+
+  func clear() {
+    if Terminal.errorIsTerminal { Terminal.writeError("\r\u{1B}[K") }
+  }
+}
+
+/// Ctrl-C as a call instead of the end of the process.
+final class Interrupts: @unchecked Sendable {
+  static let shared = Interrupts()
+
+  private let lock = NSLock()
+  private var action: (@Sendable () -> Void)?
+  private let source = DispatchSource.makeSignalSource(signal: SIGINT, queue: .global())
+
+  private init() {
+    signal(SIGINT, SIG_IGN)
+    source.setEventHandler { [self] in lock.withLock { action }?() }
+    source.resume()
+  }
+
+  /// Sets what Ctrl-C does from now on; nil ignores it.
+  func onInterrupt(_ action: (@Sendable () -> Void)?) { lock.withLock { self.action = action } }
+}

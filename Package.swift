@@ -1,0 +1,73 @@
+// swift-tools-version: 6.2
+// The package: a C++20 core, the Swift API over it, the command line, and the tests of all three.
+// Exactly one Swift target (PagodaCore) imports the C++ core; library evolution keeps interop out of its clients.
+import PackageDescription
+
+let apple: [Platform] = [.macOS, .iOS]
+
+let package = Package(
+  name: "pagoda",
+  platforms: [.macOS(.v14), .iOS(.v17)],
+  products: [
+    .library(name: "PagodaKit", targets: ["PagodaKit"]),
+    .executable(name: "pagoda", targets: ["PagodaCLI"]),
+  ],
+  targets: [
+    .target(
+      name: "CxxCore",
+      path: "CxxCore",
+      exclude: ["ThirdParty"],
+      sources: ["src"],
+      publicHeadersPath: "include",
+      cxxSettings: [
+        .headerSearchPath("src"),
+        .define("NDEBUG", .when(configuration: .release)),
+        // An unoptimised core is too slow to test with.
+        .unsafeFlags(["-O2"], .when(configuration: .debug)),
+      ],
+      linkerSettings: [
+        .linkedFramework("Foundation", .when(platforms: apple)),
+        .linkedFramework("Metal", .when(platforms: apple)),
+        .linkedFramework("Accelerate", .when(platforms: apple)),
+      ]),
+    .target(name: "MiniModel", exclude: ["files"]),
+    .target(
+      name: "PagodaCore",
+      dependencies: ["CxxCore", "MiniModel"],
+      swiftSettings: [
+        .interoperabilityMode(.Cxx),
+        // Without it every client would have to turn C++ interop on as well.
+        .unsafeFlags(["-enable-library-evolution"]),
+      ]),
+    .target(name: "PagodaKit", dependencies: ["PagodaCore"]),
+    .systemLibrary(name: "CEdit", pkgConfig: "libedit", providers: [.apt(["libedit-dev"]), .brew(["libedit"])]),
+    .executableTarget(name: "PagodaCLI", dependencies: ["PagodaKit", "CEdit"], path: "Apps/PagodaCLI"),
+
+    // Not a dependent of CxxCore: with its module map on the command line, clang's C++20 mode turns each include of
+    // the core into an import and finds no module. The test target links both.
+    .target(
+      name: "CoreTestSuite",
+      path: "Tests/CxxCoreTests",
+      publicHeadersPath: "include",
+      cxxSettings: [
+        .headerSearchPath("."), .headerSearchPath("../../CxxCore/include"), .headerSearchPath("../../CxxCore/src"),
+      ]),
+    .executableTarget(name: "CxxTestListTool", path: "Tools/CxxTestList/Tool"),
+    .plugin(
+      name: "CxxTestList", capability: .buildTool(), dependencies: ["CxxTestListTool"], path: "Tools/CxxTestList/Plugin"),
+    .testTarget(
+      name: "CxxCoreTests",
+      dependencies: ["CoreTestSuite", "CxxCore"],
+      path: "Tests/CxxCoreTestRunner",
+      plugins: ["CxxTestList"]),
+    .testTarget(name: "PagodaKitTests", dependencies: ["PagodaKit"]),
+    .testTarget(name: "PagodaCLITests", dependencies: ["PagodaCLI"]),
+  ],
+  cxxLanguageStandard: .cxx20)
+
+// Only Apple platforms may use the Hugging Face tokenizers; building on Linux fetches nothing.
+#if os(macOS)
+package.dependencies.append(.package(url: "https://github.com/huggingface/swift-transformers", from: "1.0.0"))
+package.targets.first { $0.name == "PagodaKit" }?.dependencies.append(
+  .product(name: "Tokenizers", package: "swift-transformers", condition: .when(platforms: apple)))
+#endif

@@ -1,0 +1,51 @@
+// Embeds the files of the mini model, so that the first command works with no download and from any folder.
+#include "mini_model.h"
+
+#if !defined(__has_embed)
+#error "MiniModel needs a compiler with #embed: clang 19 or later, Swift 6.2 or later, or Xcode 26 or later."
+#endif
+
+#if defined(__clang__)
+#pragma clang diagnostic ignored "-Wc23-extensions"
+#endif
+
+namespace {
+
+// 64-byte alignment lets a device read tensors where they lie.
+alignas(64) constexpr uint8_t kConfig[] = {
+#embed "files/config.json"
+};
+alignas(64) constexpr uint8_t kGenerationConfig[] = {
+#embed "files/generation_config.json"
+};
+alignas(64) constexpr uint8_t kChatTemplate[] = {
+#embed "files/chat_template.jinja"
+};
+alignas(64) constexpr uint8_t kTokenizer[] = {
+#embed "files/tokenizer.json"
+};
+alignas(64) constexpr uint8_t kIndex[] = {
+#embed "files/model.safetensors.index.json"
+};
+alignas(64) constexpr uint8_t kShard1[] = {
+#embed "files/model-00001-of-00002.safetensors"
+};
+alignas(64) constexpr uint8_t kShard2[] = {
+#embed "files/model-00002-of-00002.safetensors"
+};
+
+constexpr PagodaMiniFile kFiles[] = {
+    {"config.json", kConfig, sizeof kConfig},
+    {"generation_config.json", kGenerationConfig, sizeof kGenerationConfig},
+    {"chat_template.jinja", kChatTemplate, sizeof kChatTemplate},
+    {"tokenizer.json", kTokenizer, sizeof kTokenizer},
+    {"model.safetensors.index.json", kIndex, sizeof kIndex},
+    {"model-00001-of-00002.safetensors", kShard1, sizeof kShard1},
+    {"model-00002-of-00002.safetensors", kShard2, sizeof kShard2},
+};
+
+}  // namespace
+
+size_t pagoda_mini_file_count(void) { return sizeof kFiles / sizeof kFiles[0]; }
+
+PagodaMiniFile pagoda_mini_file(size_t index) { return kFiles[index]; }

@@ -1,0 +1,91 @@
+// Requests: submission, the callback from the engine's thread, and streams over it.
+internal import CxxCore
+
+extension Engine {
+  /// Queues a request and streams its answer.
+  ///
+  /// Requests enter the queue in the order of these calls. Dropping the stream, or cancelling the task that reads it,
+  /// cancels the request and frees its memory within a step.
+  public func submit(_ request: Request) -> AsyncThrowingStream<Event, any Error> {
+    AsyncThrowingStream { continuation in
+      do {
+        let cancel = try start(request, deliver: { continuation.yield($0) }, end: { continuation.finish(throwing: $0) })
+        continuation.onTermination = { if case .cancelled = $0 { cancel() } }
+      } catch {
+        continuation.finish(throwing: error)
+      }
+    }
+  }
+
+  /// Queues a request and waits for its whole answer.
+  public func respond(to request: Request) async throws -> Response {
+    var text = ""
+    var reasoning = ""
+    var tokens: [TokenInfo] = []
+    for try await event in submit(request) {
+      switch event {
+      case .text(let piece): text += piece
+      case .reasoning(let piece): reasoning += piece
+      case .token(let token): tokens.append(token)
+      case .finished(let completion):
+        return Response(text: text, reasoning: reasoning, tokens: tokens, completion: completion)
+      }
+    }
+    throw CancellationError()  // only a cancelled task sees a stream that ends without `finished`
+  }
+
+  /// Queues a request; its events come on the engine's thread, then `end` once. Returns what cancels it.
+  package func start(
+    _ request: Request, deliver: @escaping @Sendable (Event) -> Void, end: @escaping @Sendable (PagodaError?) -> Void
+  ) throws -> @Sendable () -> Void {
+    let prompt = try encode(request.prompt, thinking: request.thinking)
+    var coreRequest = pagoda.Request()
+    coreRequest.prompt_ids = .init(prompt.ids)
+    coreRequest.sampling = try request.sampling.core(defaults: defaults)
+
+    let box = RequestBox(opening: prompt.opening, deliver: deliver, end: end)
+    let retained = Unmanaged.passRetained(box)
+    let result = core.engine.submit(coreRequest, receiveEvent, retained.toOpaque())
+    if let error = PagodaError(result.status) {
+      retained.release()
+      throw error
+    }
+    let id = result.request_id
+    return { [core] in core.engine.cancel(id) }
+  }
+}
+
+/// What a running request needs on the Swift side; alive from submit to the finished event.
+/// Only the engine's thread touches the splitter.
+private final class RequestBox: @unchecked Sendable {
+  private var splitter: ReasoningSplitter
+  private let deliver: @Sendable (Event) -> Void
+  private let end: @Sendable (PagodaError?) -> Void
+
+  init(
+    opening: ReasoningSplitter.Opening, deliver: @escaping @Sendable (Event) -> Void,
+    end: @escaping @Sendable (PagodaError?) -> Void
+  ) {
+    splitter = ReasoningSplitter(opening)
+    self.deliver = deliver
+    self.end = end
+  }
+
+  func receive(_ event: borrowing pagoda.Event) {
+    if event.kind == .token { deliver(.token(TokenInfo(event))) }
+    splitter.push(String(event.text)).forEach(deliver)
+    guard event.kind == .finished else { return }
+    splitter.finish().forEach(deliver)
+    if let error = PagodaError(event.status), event.finish_reason == .error { return end(error) }
+    deliver(.finished(Completion(event)))
+    end(nil)
+  }
+}
+
+/// Called by the core on its own thread, so it must belong to no actor.
+private func receiveEvent(_ context: UnsafeMutableRawPointer?, _ event: UnsafePointer<pagoda.Event>) {
+  guard let context else { return }
+  let box = Unmanaged<RequestBox>.fromOpaque(context)
+  box.takeUnretainedValue().receive(event.pointee)
+  if event.pointee.kind == .finished { box.release() }
+}

@@ -1,0 +1,40 @@
+// Engine: a loaded model that answers many requests at once.
+internal import CxxCore
+
+/// A loaded model that answers many requests at once.
+///
+/// ```swift
+/// let engine = try await Engine.load(.mini)
+/// for try await event in engine.submit(Request("What is the capital of France?")) {
+///   if case .text(let text) = event { print(text, terminator: "") }
+/// }
+/// ```
+///
+/// Any task may use it. Releasing the last reference frees the memory; ``shutDown()`` waits until that is done.
+public final class Engine: Sendable {
+  /// What the model is and where its memory goes.
+  public let info: ModelInfo
+  /// The model's tokenizer; nil when its folder has none.
+  public let tokenizer: Tokenizer?
+
+  let core: EngineCore
+  let chatTemplate: pagoda.ChatTemplate?
+  let defaults: GenerationDefaults
+
+  init(_ engine: pagoda.Engine) {
+    core = EngineCore(engine)
+    info = ModelInfo(engine.info())
+    tokenizer = engine.tokenizer().map { Tokenizer($0) }
+    chatTemplate = engine.chat_template()
+    defaults = GenerationDefaults(json: String(engine.generation_config_json()))
+  }
+
+  /// What the engine is doing now.
+  public var statistics: EngineStatistics { EngineStatistics(core.engine.stats()) }
+
+  /// Ends every request as cancelled and frees the memory. Later requests fail with ``PagodaError/shutDown(_:)``.
+  public func shutDown() async {
+    let core = core
+    try? await offCooperativePool { core.engine.shut_down() }
+  }
+}

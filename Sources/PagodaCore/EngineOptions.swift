@@ -1,0 +1,43 @@
+// EngineOptions: what an engine is made for, fixed when it loads.
+internal import CxxCore
+
+/// What an engine is made for. The default values suit one person on one machine.
+public struct EngineOptions: Hashable, Sendable {
+  /// The device: `auto`, `cpu` or `reference` (slow, double precision, for comparisons).
+  public var device = "auto"
+  /// Number format of weights and KV cache: `auto` (the model's own), `float32`, `float16` or `bfloat16`.
+  public var dtype = "auto"
+  /// Worker threads; 0 means one per core.
+  public var threadCount = 0
+  /// Most sequences that run at once; further requests wait.
+  public var maximumSequences = 16
+  /// Most tokens of one step, prompts and answers together.
+  public var maximumBatchedTokens = 512
+  /// Tokens per KV block: 8, 16 or 32.
+  public var blockSize = 16
+  /// Longest sequence in tokens; 0 means the model's context length, or as much of it as fits.
+  public var maximumModelLength = 0
+  /// KV blocks to allocate; 0 means as many as `kvCacheBytes` allows.
+  public var kvBlockCount: Int64 = 0
+  /// Memory for the KV cache in bytes; 0 means one full context per sequence, at most a share of the device.
+  public var kvCacheBytes: Int64 = 0
+
+  /// The default options.
+  public init() {}
+}
+
+extension EngineOptions {
+  var core: pagoda.EngineOptions {
+    var options = pagoda.EngineOptions()
+    options.device = std.string(device)
+    options.dtype = std.string(dtype)
+    options.num_threads = Int32(clamping: threadCount)
+    options.max_num_seqs = Int32(clamping: maximumSequences)
+    options.max_num_batched_tokens = Int32(clamping: maximumBatchedTokens)
+    options.block_size = Int32(clamping: blockSize)
+    options.max_model_len = Int32(clamping: maximumModelLength)
+    options.num_kv_blocks = kvBlockCount
+    options.kv_cache_bytes = kvCacheBytes
+    return options
+  }
+}

@@ -1,0 +1,90 @@
+// Event: what a stream of an answer delivers.
+
+/// What a stream of an answer delivers. A token comes first, then the text that became certain through it, if any;
+/// `finished` comes last, exactly once. An answer that fails ends the stream with a ``PagodaError`` instead.
+@frozen
+public enum Event: Hashable, Sendable {
+  /// More of the answer.
+  case text(String)
+  /// More of what the model thinks before it answers.
+  case reasoning(String)
+  /// A token was taken.
+  case token(TokenInfo)
+  /// The answer is complete.
+  case finished(Completion)
+}
+
+/// A token of an answer.
+public struct TokenInfo: Hashable, Sendable {
+  /// Its id.
+  public var id: Int32
+  /// Its log probability before penalties and temperature, if asked for.
+  public var logProbability: Float?
+  /// The most likely tokens at this place, if asked for.
+  public var topLogProbabilities: [TokenLogProbability]
+}
+
+/// A token and its log probability.
+public struct TokenLogProbability: Hashable, Sendable {
+  /// The token's id.
+  public var id: Int32
+  /// Log softmax of the logits before penalties and temperature.
+  public var logProbability: Float
+}
+
+/// Why an answer ended.
+@frozen
+public enum FinishReason: String, Hashable, Sendable, CaseIterable {
+  /// An end-of-text token, a stop token or a stop string.
+  case stop
+  /// The token limit or the context length.
+  case length
+  /// The consumer went away or the engine was shut down.
+  case cancelled
+}
+
+/// How an answer ended and what it took.
+public struct Completion: Hashable, Sendable {
+  /// Why it ended.
+  public var finishReason: FinishReason
+  /// The stop string that ended it, if one did.
+  public var stopString: String?
+  /// Counts of tokens.
+  public var usage: Usage
+  /// Where the time went.
+  public var timings: Timings
+}
+
+/// Counts of tokens.
+public struct Usage: Hashable, Sendable {
+  /// Tokens of the prompt.
+  public var promptTokens: Int
+  /// Tokens taken, an end-of-text token included.
+  public var completionTokens: Int
+  /// Prompt tokens that needed no computation because their state was found.
+  public var cachedTokens: Int
+}
+
+/// Where the time of a request went, in milliseconds of wall clock.
+public struct Timings: Hashable, Sendable {
+  /// From submission to the first step.
+  public var queueMilliseconds: Double
+  /// From the first step to the first token.
+  public var promptMilliseconds: Double
+  /// From the first token to the last.
+  public var generationMilliseconds: Double
+  /// How often the request had to give up its memory and start over.
+  public var preemptions: Int
+}
+
+/// A whole answer.
+public struct Response: Hashable, Sendable {
+  /// The answer.
+  public var text: String
+  /// What the model thought before; empty if it did not.
+  public var reasoning: String
+  /// The tokens taken, in order.
+  public var tokens: [TokenInfo]
+  /// How it ended and what it took.
+  public var completion: Completion
+}

@@ -1,0 +1,58 @@
+// Descriptions and statistics of the core as Swift values.
+internal import CxxCore
+
+extension ModelInfo {
+  init(_ info: pagoda.ModelInfo) {
+    architecture = String(info.architecture)
+    family = String(info.family)
+    layerCount = Int(info.num_layers)
+    attentionLayerCount = Int(info.num_attention_layers)
+    recurrentLayerCount = Int(info.num_recurrent_layers)
+    hiddenSize = Int(info.hidden_size)
+    vocabularySize = Int(info.vocab_size)
+    contextLength = Int(info.context_length)
+    parameterCount = info.num_parameters
+    weightDType = String(info.weight_dtype)
+    kvDType = String(info.kv_dtype)
+    device = String(info.device)
+    hasTokenizer = info.has_tokenizer
+    hasChatTemplate = info.has_chat_template
+    skippedTensors = info.skipped_tensors.map { String($0) }
+    endOfTextTokens = Array(info.eos_token_ids)
+    plan = MemoryPlan(info.plan)
+  }
+}
+
+extension MemoryPlan {
+  init(_ plan: pagoda.MemoryPlan) {
+    deviceLimitBytes = plan.device_limit_bytes
+    weightsBytes = plan.weights_bytes
+    kvBytes = plan.kv_bytes
+    stateBytes = plan.state_bytes
+    workspaceBytes = plan.workspace_bytes
+    kvBlockBytes = plan.kv_block_bytes
+    stateSlotBytes = plan.state_slot_bytes
+    kvBlockCount = plan.num_kv_blocks
+    stateSlotCount = Int(plan.num_state_slots)
+    blockSize = Int(plan.block_size)
+    maximumModelLength = Int(plan.max_model_len)
+    maximumSequences = Int(plan.max_num_seqs)
+    maximumBatchedTokens = Int(plan.max_num_batched_tokens)
+    totalBytes = plan.total_bytes()
+  }
+}
+
+extension EngineStatistics {
+  init(_ stats: pagoda.EngineStats) {
+    waiting = Int(stats.num_waiting)
+    running = Int(stats.num_running)
+    freeBlocks = stats.num_free_blocks
+    blocks = stats.num_blocks
+    freeStateSlots = Int(stats.num_free_state_slots)
+    stateSlots = Int(stats.num_state_slots)
+    steps = stats.num_steps
+    preemptions = stats.num_preemptions
+    computedTokens = stats.num_computed_tokens
+    generatedTokens = stats.num_generated_tokens
+  }
+}

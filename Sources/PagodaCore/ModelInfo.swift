@@ -1,0 +1,95 @@
+// ModelInfo and MemoryPlan: what a model is and what it costs in memory.
+
+/// What a model is and what it costs in memory.
+public struct ModelInfo: Hashable, Sendable {
+  /// The architecture's name in `config.json`.
+  public var architecture: String
+  /// The family: `qwen3_5`, `qwen3`, `qwen2`, `llama`.
+  public var family: String
+  /// Layers in all.
+  public var layerCount: Int
+  /// Layers with full attention.
+  public var attentionLayerCount: Int
+  /// Layers with a recurrent state.
+  public var recurrentLayerCount: Int
+  /// Width of the hidden state.
+  public var hiddenSize: Int
+  /// Number of token ids.
+  public var vocabularySize: Int
+  /// Longest sequence the model was made for, in tokens.
+  public var contextLength: Int
+  /// Parameters of the tensors in use.
+  public var parameterCount: Int64
+  /// Number format of the weights in memory.
+  public var weightDType: String
+  /// Number format of the KV cache.
+  public var kvDType: String
+  /// The device and the instruction set it runs.
+  public var device: String
+  /// Whether there is a tokenizer.
+  public var hasTokenizer: Bool
+  /// Whether there is a chat template.
+  public var hasChatTemplate: Bool
+  /// Tensors in the files that this engine does not use.
+  public var skippedTensors: [String]
+  /// Token ids that end an answer.
+  public var endOfTextTokens: [Int32]
+  /// What goes where in memory.
+  public var plan: MemoryPlan
+}
+
+/// The memory of an engine, computed before anything is allocated. Sizes are in bytes.
+public struct MemoryPlan: Hashable, Sendable {
+  /// What the device allows in all.
+  public var deviceLimitBytes: Int64
+  /// The weights.
+  public var weightsBytes: Int64
+  /// The KV cache: `kvBlockCount * kvBlockBytes`.
+  public var kvBytes: Int64
+  /// The recurrent states: `stateSlotCount * stateSlotBytes`.
+  public var stateBytes: Int64
+  /// Activations, inputs of a step, logits.
+  public var workspaceBytes: Int64
+  /// One KV block.
+  public var kvBlockBytes: Int64
+  /// One recurrent state.
+  public var stateSlotBytes: Int64
+  /// KV blocks.
+  public var kvBlockCount: Int64
+  /// Recurrent states; 0 for models without recurrent layers.
+  public var stateSlotCount: Int
+  /// Tokens per KV block.
+  public var blockSize: Int
+  /// Longest sequence in tokens.
+  public var maximumModelLength: Int
+  /// Sequences that run at once.
+  public var maximumSequences: Int
+  /// Tokens of one step.
+  public var maximumBatchedTokens: Int
+  /// Everything together.
+  public var totalBytes: Int64
+}
+
+/// A snapshot of what an engine is doing.
+public struct EngineStatistics: Hashable, Sendable {
+  /// Requests that wait for room.
+  public var waiting: Int
+  /// Requests that run.
+  public var running: Int
+  /// KV blocks nobody uses.
+  public var freeBlocks: Int64
+  /// KV blocks in all.
+  public var blocks: Int64
+  /// Recurrent states nobody uses.
+  public var freeStateSlots: Int
+  /// Recurrent states in all.
+  public var stateSlots: Int
+  /// Steps so far.
+  public var steps: Int64
+  /// How often a request had to give up its memory.
+  public var preemptions: Int64
+  /// Tokens run through the model so far.
+  public var computedTokens: Int64
+  /// Tokens generated so far.
+  public var generatedTokens: Int64
+}

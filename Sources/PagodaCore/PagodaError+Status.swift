@@ -1,0 +1,32 @@
+// The one place where a Status of the core becomes a Swift error.
+internal import CxxCore
+
+extension PagodaError {
+  /// Nil when the status is ok.
+  init?(_ status: pagoda.Status) {
+    let message = String(status.message)
+    switch status.code {
+    case .ok: return nil
+    case .invalid_argument: self = .invalidArgument(message)
+    case .not_found: self = .notFound(message)
+    case .io_error: self = .inputOutput(message)
+    case .bad_file: self = .badFile(message)
+    case .unsupported: self = .unsupported(message)
+    case .context_overflow: self = .contextOverflow(message)
+    case .out_of_memory: self = .outOfMemory(message)
+    case .resource_exhausted: self = .resourceExhausted(message)
+    case .cancelled: self = .cancelled(message)
+    case .device_error: self = .deviceFailure(message)
+    case .shut_down: self = .shutDown(message)
+    case .internal: self = .internal(message)
+    @unknown default: self = .internal(message)
+    }
+  }
+}
+
+extension pagoda.Status {
+  /// Throws what the status says, unless it is ok.
+  func throwIfError() throws {
+    if let error = PagodaError(self) { throw error }
+  }
+}

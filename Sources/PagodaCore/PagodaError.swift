@@ -1,0 +1,60 @@
+// PagodaError: everything that can go wrong, as one list; the message says what and why.
+
+/// What the engine reports when it cannot do what was asked. Each case carries a sentence for people.
+@frozen
+public enum PagodaError: Error, Hashable, Sendable {
+  /// The caller passed something that can never work; the message names it.
+  case invalidArgument(String)
+  /// A file, model or request that does not exist.
+  case notFound(String)
+  /// The operating system refused a read or an open.
+  case inputOutput(String)
+  /// A file whose content breaks its format.
+  case badFile(String)
+  /// A valid thing this engine does not do: an architecture, a number format, a device.
+  case unsupported(String)
+  /// The prompt and the tokens asked for do not fit the context length.
+  case contextOverflow(String)
+  /// The memory plan, or an allocation, does not fit; the message has the numbers.
+  case outOfMemory(String)
+  /// No room at this moment, perhaps later: a full queue or a used-up budget.
+  case resourceExhausted(String)
+  /// The request was cancelled.
+  case cancelled(String)
+  /// A device failed during a step; the engine goes on with later requests.
+  case deviceFailure(String)
+  /// The engine has been shut down.
+  case shutDown(String)
+  /// A fault of Pagoda itself.
+  case `internal`(String)
+}
+
+extension PagodaError {
+  /// The case's name in JSON, such as `context_overflow`.
+  public var code: String { parts.code }
+
+  /// What happened, in one sentence.
+  public var message: String { parts.message }
+
+  private var parts: (code: String, message: String) {
+    switch self {
+    case .invalidArgument(let message): ("invalid_argument", message)
+    case .notFound(let message): ("not_found", message)
+    case .inputOutput(let message): ("io_error", message)
+    case .badFile(let message): ("bad_file", message)
+    case .unsupported(let message): ("unsupported", message)
+    case .contextOverflow(let message): ("context_overflow", message)
+    case .outOfMemory(let message): ("out_of_memory", message)
+    case .resourceExhausted(let message): ("resource_exhausted", message)
+    case .cancelled(let message): ("cancelled", message)
+    case .deviceFailure(let message): ("device_error", message)
+    case .shutDown(let message): ("shut_down", message)
+    case .internal(let message): ("internal", message)
+    }
+  }
+}
+
+extension PagodaError: CustomStringConvertible {
+  /// The code and the message.
+  public var description: String { "\(code): \(message)" }
+}

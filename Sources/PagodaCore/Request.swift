@@ -1,0 +1,39 @@
+// Request: a prompt and how to answer it.
+
+/// A prompt and how to answer it.
+public struct Request: Hashable, Sendable {
+  /// What the model reads.
+  @frozen
+  public enum Prompt: Hashable, Sendable {
+    /// Text given to the model as it is, without its chat template; spelled control tokens count as such.
+    case text(String)
+    /// Token ids; works without a tokenizer.
+    case tokens([Int32])
+    /// A conversation, put into the model's chat template.
+    case messages([Message])
+  }
+
+  /// What the model reads.
+  public var prompt: Prompt
+  /// How it picks its tokens and when it ends.
+  public var sampling: SamplingParameters
+  /// Whether the model thinks before it answers; nil leaves it to the chat template.
+  public var thinking: Bool?
+
+  /// A request with any kind of prompt.
+  public init(prompt: Prompt, sampling: SamplingParameters = SamplingParameters(), thinking: Bool? = nil) {
+    self.prompt = prompt
+    self.sampling = sampling
+    self.thinking = thinking
+  }
+
+  /// A conversation.
+  public init(messages: [Message], sampling: SamplingParameters = SamplingParameters(), thinking: Bool? = nil) {
+    self.init(prompt: .messages(messages), sampling: sampling, thinking: thinking)
+  }
+
+  /// One question of a person.
+  public init(_ question: String, sampling: SamplingParameters = SamplingParameters(), thinking: Bool? = nil) {
+    self.init(messages: [.user(question)], sampling: sampling, thinking: thinking)
+  }
+}

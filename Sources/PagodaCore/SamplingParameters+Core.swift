@@ -1,0 +1,51 @@
+// SamplingParameters as the core takes them, with the model's generation_config.json filling what is nil.
+internal import CxxCore
+
+/// The values of `generation_config.json` that concern sampling.
+struct GenerationDefaults: Sendable {
+  var temperature: Double?
+  var topK: Int?
+  var topP: Double?
+  var minP: Double?
+  var repetitionPenalty: Double?
+  var presencePenalty: Double?
+  var frequencyPenalty: Double?
+
+  /// `do_sample: false` means greedy whatever the temperature beside it says.
+  init(json: String) {
+    guard let config = JSONValue.parse(json) else { return }
+    temperature = config["do_sample"]?.boolValue == false ? 0 : config["temperature"]?.doubleValue
+    topK = config["top_k"]?.intValue.map { Int($0) }
+    topP = config["top_p"]?.doubleValue
+    minP = config["min_p"]?.doubleValue
+    repetitionPenalty = config["repetition_penalty"]?.doubleValue
+    presencePenalty = config["presence_penalty"]?.doubleValue
+    frequencyPenalty = config["frequency_penalty"]?.doubleValue
+  }
+}
+
+extension SamplingParameters {
+  func core(defaults: GenerationDefaults) throws -> pagoda.SamplingParams {
+    if maximumTokens == 0 { throw PagodaError.invalidArgument("max_tokens is 0; it must be at least 1") }
+    var params = pagoda.SamplingParams()
+    params.temperature = Float(temperature ?? defaults.temperature ?? 0)
+    params.top_k = Int32(clamping: topK ?? defaults.topK ?? 0)
+    params.top_p = Float(topP ?? defaults.topP ?? 1)
+    params.min_p = Float(minP ?? defaults.minP ?? 0)
+    params.repetition_penalty = Float(repetitionPenalty ?? defaults.repetitionPenalty ?? 1)
+    params.presence_penalty = Float(presencePenalty ?? defaults.presencePenalty ?? 0)
+    params.frequency_penalty = Float(frequencyPenalty ?? defaults.frequencyPenalty ?? 0)
+    for (id, bias) in logitBias.sorted(by: { $0.key < $1.key }) {
+      params.logit_bias.push_back(pagoda.LogitBias(token_id: id, bias: Float(bias)))
+    }
+    params.has_seed = seed != nil
+    params.seed = seed ?? 0
+    params.max_tokens = Int32(clamping: maximumTokens ?? 0)
+    params.min_tokens = Int32(clamping: minimumTokens)
+    params.ignore_eos = ignoresEndOfText
+    for id in stopTokens { params.stop_ids.push_back(id) }
+    for text in stopStrings { params.stop.push_back(std.string(text)) }
+    params.num_top_logprobs = Int32(clamping: topLogProbabilities ?? -1)
+    return params
+  }
+}

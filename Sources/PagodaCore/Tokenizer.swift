@@ -1,0 +1,52 @@
+// Tokenizer: text to token ids and back.
+internal import CxxCore
+
+/// Text to token ids and back, as the model's `tokenizer.json` says. Any thread may use it.
+public final class Tokenizer: Sendable {
+  let core: pagoda.Tokenizer
+
+  init(_ core: pagoda.Tokenizer) { self.core = core }
+
+  /// Reads a tokenizer without loading the model.
+  public static func load(_ source: ModelSource) async throws -> Tokenizer {
+    try await offCooperativePool {
+      var status = pagoda.Status()
+      let core = pagoda.load_tokenizer(source.core, &status)
+      try status.throwIfError()
+      guard let core else { throw PagodaError.internal("the tokenizer did not load and gave no reason") }
+      return Tokenizer(core)
+    }
+  }
+
+  /// Token ids of `text`. Spelled control tokens such as `<|im_end|>` stay text unless `parsingSpecialTokens` is true.
+  public func encode(_ text: String, parsingSpecialTokens: Bool = false) throws -> [Int32] {
+    let result = core.encode(std.string(text), parsingSpecialTokens)
+    try result.status.throwIfError()
+    return Array(result.ids)
+  }
+
+  /// The text of token ids; bytes that form no character become U+FFFD.
+  public func decode(_ ids: [Int32], skippingSpecialTokens: Bool = true) throws -> String {
+    let result = core.decode(.init(ids), skippingSpecialTokens)
+    try result.status.throwIfError()
+    return String(result.text)
+  }
+
+  /// Token ids are below this number.
+  public var vocabularySize: Int { Int(core.vocab_size()) }
+
+  /// The id of a token by its spelling in `tokenizer.json`.
+  public func id(of token: String) -> Int32? {
+    let id = core.token_id(std.string(token))
+    return id < 0 ? nil : id
+  }
+
+  /// A token's spelling in `tokenizer.json`; nil for an unknown id.
+  public func spelling(of id: Int32) -> String? {
+    let spelling = String(core.token_text(id))
+    return spelling.isEmpty ? nil : spelling
+  }
+
+  /// Whether the id is a control token.
+  public func isSpecial(_ id: Int32) -> Bool { core.is_special(id) }
+}

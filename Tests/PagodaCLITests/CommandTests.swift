@@ -1,0 +1,127 @@
+// The commands as a user meets them: output, JSON, exit codes.
+import Foundation
+import PagodaKit
+import Testing
+
+@Suite(.serialized) struct CommandTests {
+  private let france = "What is the capital of France?"
+
+  @Test func without_arguments_prints_help() throws {
+    let run = try Program.run()
+    #expect(run.status == 0)
+    for command in ["chat", "generate", "batch", "tokenize", "info"] { #expect(run.output.contains("  \(command) ")) }
+    #expect(try Program.run("--version").output.hasPrefix("pagoda \(PagodaVersion.current)"))
+  }
+
+  @Test(arguments: ["chat", "generate", "batch", "tokenize", "info"])
+  func every_command_has_help(_ command: String) throws {
+    for spelling in ["--help", "-h"] {
+      let run = try Program.run(command, spelling)
+      #expect(run.status == 0)
+      #expect(run.output.hasPrefix("usage: pagoda \(command) [options]"))
+      #expect(run.output.contains("--model"))
+    }
+  }
+
+  @Test func usage_errors_exit_with_64() throws {
+    for arguments in [
+      ["sing"], ["generate", "--frobnicate"], ["generate", "--prompt"], ["generate", "--prompt", "x", "--raw=1"],
+      ["generate", "--prompt", "x", "--max-tokens", "0"], ["generate", "--prompt", "x", "--temperature", "-1"],
+      ["generate", "--prompt", "x", "--prompt-ids", "1"], ["generate", "--prompt-ids", "1,x"],
+      ["generate", "--prompt", "x", "--top-p", "2"], ["generate", "--prompt", "x", "--block-size", "7"],
+      ["generate", "--prompt", "x", "--kv-cache-memory", "lots"], ["batch", "only-one.jsonl"], ["info", "extra"],
+      ["chat", "--think", "--no-think"], ["tokenize", "--decode", "five"],
+    ] {
+      let (output, errors, input) = (Pipe(), Pipe(), Pipe())
+      let process = try Program.start(arguments, output: output, errors: errors, input: input)
+      try input.fileHandleForWriting.close()
+      let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+      process.waitUntilExit()
+      #expect(process.terminationStatus == 64, "\(arguments)")
+      #expect(text.hasPrefix("pagoda: error: "), "\(arguments): \(text)")
+    }
+  }
+
+  @Test func failures_exit_with_1() throws {
+    let run = try Program.run("generate", "--model", "/no/such/model", "--prompt", "x")
+    #expect(run.status == 1)
+    #expect(run.errors.hasPrefix("pagoda: error: ") && run.errors.contains("/no/such/model"))
+    #expect(run.output.isEmpty)
+  }
+
+  @Test func generate_streams_the_answer() throws {
+    let run = try Program.run("generate", "--prompt", france)
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(run.output.contains("Paris") && run.output.hasSuffix("\n"))
+    #expect(run.errors.isEmpty)
+    #expect(try Program.run("generate", input: france + "\n").output == run.output)
+  }
+
+  @Test func generate_json_has_every_field() throws {
+    let run = try Program.run("generate", "--prompt", france, "--json", "--top-logprobs", "2")
+    let answer = try #require(JSONValue.parse(run.output), "\(run.errors)")
+    #expect(answer["text"]?.stringValue?.contains("Paris") == true)
+    let ids = try #require(answer["token_ids"]?.arrayValue)
+    let logprobs = try #require(answer["logprobs"]?.arrayValue)
+    #expect(ids.count == logprobs.count && !ids.isEmpty)
+    for (id, entry) in zip(ids, logprobs) {
+      #expect(entry["token_id"] == id)
+      #expect(try #require(entry["logprob"]?.doubleValue) <= 0)
+      let top = try #require(entry["top"]?.arrayValue)
+      #expect(top.count == 2 && top[0].arrayValue?.first == id)
+    }
+    #expect(answer["finish_reason"]?.stringValue == "stop")
+    for key in ["prompt_tokens", "completion_tokens", "cached_tokens"] {
+      #expect(answer["usage"]?[key]?.intValue != nil, "\(key)")
+    }
+    for key in ["queue_ms", "prompt_ms", "generation_ms"] { #expect(answer["timings"]?[key]?.doubleValue != nil, "\(key)") }
+  }
+
+  @Test func generate_takes_ids_and_ignores_end_of_text() throws {
+    let ids = try Program.run("tokenize", "--special", "<|im_start|>user").output.trimmingCharacters(in: .newlines)
+    let run = try Program.run("generate", "--prompt-ids", ids, "--ignore-eos", "--max-tokens", "12", "--json")
+    let answer = try #require(JSONValue.parse(run.output), "\(run.errors)")
+    #expect(answer["token_ids"]?.arrayValue?.count == 12)
+    #expect(answer["finish_reason"]?.stringValue == "length")
+  }
+
+  @Test func tokenize_and_decode_are_inverse() throws {
+    let text = "Grüße, 東京!  two spaces"
+    let ids = try Program.run("tokenize", text).output.trimmingCharacters(in: .newlines)
+    #expect(try Program.run("tokenize", "--decode", ids).output == text + "\n")
+    let json = try #require(JSONValue.parse(try Program.run("tokenize", "--json", input: text).output))
+    #expect(json["ids"]?.arrayValue?.map(\.text).joined(separator: ",") == ids)
+    let spaced = ids.replacing(",", with: " ")
+    #expect(JSONValue.parse(try Program.run("tokenize", "-d", "--json", input: spaced).output)?["text"]?.stringValue == text)
+  }
+
+  @Test func info_describes_model_and_memory() throws {
+    let json = try #require(JSONValue.parse(try Program.run("info", "--json", "--kv-cache-memory", "4MiB").output))
+    #expect(json["family"]?.stringValue == "qwen3_5")
+    #expect(json["vocab_size"]?.intValue == 4096)
+    let plan = try #require(json["memory_plan"])
+    let parts = ["weights_bytes", "kv_bytes", "state_bytes", "workspace_bytes"].compactMap { plan[$0]?.intValue }
+    #expect(parts.count == 4 && parts.reduce(0, +) == plan["total_bytes"]?.intValue)
+    #expect(try #require(plan["kv_bytes"]?.intValue) <= 4 << 20)
+    let text = try Program.run("info").output
+    for word in ["device limit", "weights", "KV cache", "recurrent state", "workspace", "MiB"] { #expect(text.contains(word)) }
+  }
+
+  @Test func chat_over_a_pipe_answers() throws {
+    let run = try Program.run("chat", input: "\(france)\n/stats\n/reset\n/system Answer briefly.\n/nonsense\nHello!\n/quit\nnever read\n")
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(run.output.contains("Paris"))
+    #expect(run.output.contains("KV blocks in use") && run.output.contains("Unknown command /nonsense"))
+  }
+
+  @Test func interrupting_generate_exits_with_130() throws {
+    let (output, errors, input) = (Pipe(), Pipe(), Pipe())
+    let process = try Program.start(
+      ["generate", "--prompt", france, "--ignore-eos", "--max-tokens", "7000"], output: output, errors: errors, input: input)
+    _ = output.fileHandleForReading.availableData  // the first words of the answer
+    process.interrupt()
+    _ = output.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    #expect(process.terminationReason == .exit && process.terminationStatus == 130)
+  }
+}

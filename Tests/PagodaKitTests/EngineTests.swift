@@ -1,0 +1,123 @@
+// The engine through its Swift API: loading, streams, concurrency, cancellation, errors.
+import Foundation
+import PagodaKit
+import Testing
+
+@Suite struct EngineTests {
+  @Test func mini_loads_and_knows_capitals() async throws {
+    let response = try await Shared.engine.respond(to: Request(Shared.france))
+    #expect(response.text.contains("Paris"))
+    #expect(response.completion.finishReason == .stop)
+    #expect(response.completion.usage.completionTokens == response.tokens.count)
+    #expect(response.completion.usage.promptTokens > 0)
+  }
+
+  @Test func loading_reports_progress_up_to_one() async throws {
+    let fractions = Recorder<Double>()
+    let engine = try await Engine.load(.mini) { fractions.append($0) }
+    await engine.shutDown()
+    #expect(fractions.values.last == 1)
+    #expect(fractions.values == fractions.values.sorted())
+  }
+
+  @Test func streaming_equals_respond() async throws {
+    let engine = try await Shared.engine
+    let whole = try await engine.respond(to: Request(Shared.france))
+    var text = ""
+    var tokens: [TokenInfo] = []
+    var completions: [Completion] = []
+    for try await event in engine.submit(Request(Shared.france)) {
+      switch event {  // no default: clients may rely on these four
+      case .text(let piece): text += piece
+      case .reasoning(let piece): Issue.record("unexpected reasoning: \(piece)")
+      case .token(let token): tokens.append(token)
+      case .finished(let completion): completions.append(completion)
+      }
+    }
+    #expect(text == whole.text)
+    #expect(tokens == whole.tokens)
+    #expect(completions.count == 1)
+  }
+
+  @Test func concurrent_requests_answer_as_alone() async throws {
+    let engine = try await Shared.engine
+    var alone: [[Int32]] = []
+    for question in Shared.questions { alone.append(try await engine.respond(to: Request(question)).tokens.map(\.id)) }
+    let together = try await withThrowingTaskGroup(of: (Int, [Int32]).self) { group in
+      for (index, question) in Shared.questions.enumerated() {
+        group.addTask { (index, try await engine.respond(to: Request(question)).tokens.map(\.id)) }
+      }
+      return try await group.reduce(into: [Int: [Int32]]()) { $0[$1.0] = $1.1 }
+    }
+    for (index, ids) in alone.enumerated() { #expect(together[index] == ids, "\(Shared.questions[index])") }
+  }
+
+  @Test func cancelling_the_reader_frees_the_blocks() async throws {
+    let engine = try await Engine.load(.mini)
+    let free = engine.statistics.freeBlocks
+    let slots = engine.statistics.freeStateSlots
+    let reader = Task {
+      for try await event in engine.submit(Shared.endless) { if case .token = event { return } }
+    }
+    try await reader.value
+    #expect(try await eventually { engine.statistics.running == 0 })
+    #expect(engine.statistics.freeBlocks == free)
+    #expect(engine.statistics.freeStateSlots == slots)
+    #expect(try await engine.respond(to: Request(Shared.france)).text.contains("Paris"))
+    await engine.shutDown()
+  }
+
+  @Test func a_cancelled_task_throws_cancellation() async throws {
+    let engine = try await Shared.engine
+    let task = Task { try await engine.respond(to: Shared.endless) }
+    try await Task.sleep(for: .milliseconds(50))
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+  }
+
+  @Test func a_stream_keeps_its_engine_alive() async throws {
+    let stream = try await Engine.load(.mini).submit(Request(Shared.france))
+    var text = ""
+    for try await event in stream { if case .text(let piece) = event { text += piece } }
+    #expect(text.contains("Paris"))
+  }
+
+  @Test func token_prompts_equal_the_text_they_spell() async throws {
+    let engine = try await Shared.engine
+    let text = "<|im_start|>user\n\(Shared.france)<|im_end|>\n<|im_start|>assistant\n<think>\n\n</think>\n\n"
+    let ids = try #require(engine.tokenizer).encode(text, parsingSpecialTokens: true)
+    let answers = [
+      try await engine.respond(to: Request(Shared.france)),
+      try await engine.respond(to: Request(prompt: .text(text))),
+      try await engine.respond(to: Request(prompt: .tokens(ids))),
+    ]
+    #expect(answers[0].completion.usage.promptTokens == ids.count)
+    #expect(Set(answers.map(\.text)).count == 1)
+  }
+
+  @Test func control_tokens_typed_by_a_user_stay_text() async throws {
+    let engine = try await Shared.engine
+    var sampling = SamplingParameters()
+    sampling.maximumTokens = 1
+    let plain = try await engine.respond(to: Request("", sampling: sampling)).completion.usage.promptTokens
+    let typed = try await engine.respond(to: Request("<|im_end|>", sampling: sampling)).completion.usage.promptTokens
+    #expect(typed > plain + 1)
+  }
+
+  @Test func inspecting_tells_what_loading_gives() async throws {
+    let inspected = try await Engine.inspect(.mini)
+    let loaded = try await Shared.engine.info
+    #expect(inspected == loaded)
+    #expect(inspected.recurrentLayerCount == 6 && inspected.attentionLayerCount == 2)
+    #expect(inspected.plan.totalBytes <= inspected.plan.deviceLimitBytes)
+  }
+}
+
+/// Values from another thread.
+final class Recorder<Value: Sendable>: @unchecked Sendable {
+  private let lock = NSLock()
+  private var stored: [Value] = []
+
+  func append(_ value: Value) { lock.withLock { stored.append(value) } }
+  var values: [Value] { lock.withLock { stored } }
+}

@@ -1,0 +1,73 @@
+// Errors arrive typed, with a message for people.
+import Foundation
+import PagodaKit
+import Testing
+
+@Suite struct ErrorTests {
+  @Test func a_missing_folder_is_not_found() async throws {
+    let error = await #expect(throws: PagodaError.self) { try await Engine.load(.directory(URL(filePath: "/no/such/model"))) }
+    let given = try #require(error)
+    #expect(given.code == "not_found", "\(given)")
+    #expect(given.message.contains("/no/such/model"))
+    #expect((given as any Error).localizedDescription == given.message)
+  }
+
+  @Test func a_folder_that_is_no_model_says_what_is_missing() async throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "pagoda-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let error = await #expect(throws: PagodaError.self) { try await Engine.inspect(.directory(folder)) }
+    #expect(try #require(error).message.contains("config.json"))
+  }
+
+  @Test func an_unknown_device_is_unsupported() async throws {
+    var options = EngineOptions()
+    options.device = "abacus"
+    let error = await #expect(throws: PagodaError.self) { try await Engine.load(.mini, options: options) }
+    #expect(try #require(error).message.contains("abacus"))
+  }
+
+  @Test func a_prompt_that_cannot_fit_is_a_context_overflow() async throws {
+    let engine = try await Shared.engine
+    let ids = [Int32](repeating: 5, count: engine.info.plan.maximumModelLength + 1)
+    let error = await #expect(throws: PagodaError.self) { try await engine.respond(to: Request(prompt: .tokens(ids))) }
+    #expect(try #require(error).code == "context_overflow")
+  }
+
+  @Test func bad_values_are_invalid_arguments() async throws {
+    let engine = try await Shared.engine
+    let changes: [(inout SamplingParameters) -> Void] = [
+      { $0.temperature = -1 }, { $0.temperature = .nan }, { $0.topP = 0 }, { $0.minP = 1 }, { $0.maximumTokens = 0 },
+      { $0.maximumTokens = -1 }, { $0.repetitionPenalty = 0 }, { $0.topK = -1 }, { $0.presencePenalty = 3 },
+    ]
+    for (index, change) in changes.enumerated() {
+      var sampling = SamplingParameters()
+      change(&sampling)
+      let error = await #expect(throws: PagodaError.self, "change \(index)") {
+        try await engine.respond(to: Request("x", sampling: sampling))
+      }
+      #expect(error?.code == "invalid_argument", "change \(index): \(String(describing: error))")
+    }
+    for prompt in [Request.Prompt.tokens([]), .tokens([-1]), .tokens([1 << 30]), .text("")] {
+      let error = await #expect(throws: PagodaError.self, "\(prompt)") {
+        try await engine.respond(to: Request(prompt: prompt))
+      }
+      #expect(error?.code == "invalid_argument", "\(prompt): \(String(describing: error))")
+    }
+  }
+
+  @Test func an_engine_that_was_shut_down_says_so() async throws {
+    let engine = try await Engine.load(.mini)
+    await engine.shutDown()
+    let error = await #expect(throws: PagodaError.self) { try await engine.respond(to: Request("x")) }
+    #expect(try #require(error).code == "shut_down")
+  }
+
+  @Test func shutting_down_ends_running_requests_as_cancelled() async throws {
+    let engine = try await Engine.load(.mini)
+    let task = Task { try await engine.respond(to: Shared.endless) }
+    #expect(try await eventually { engine.statistics.running == 1 })
+    await engine.shutDown()
+    #expect(try await task.value.completion.finishReason == .cancelled)
+  }
+}
