@@ -14,7 +14,7 @@ esac
 need_swift() {
   command -v swift >/dev/null && return
   cat >&2 <<'TEXT'
-setup: `swift` was not found. Pagoda needs Swift 6.2 or newer: https://www.swift.org/install/
+setup: `swift` was not found. Pagoda needs Swift 6.3 or newer: https://www.swift.org/install/
        If it is installed, put its bin folder on PATH and run this again.
 TEXT
   exit 1
