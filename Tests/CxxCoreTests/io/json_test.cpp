@@ -40,7 +40,8 @@ std::string repeated(const std::string& piece, int count) {
 
 PAGODA_TEST(json_reads_every_kind_of_value) {
   const auto json = parse_json(
-      " {\"null\": null, \"yes\": true, \"no\": false, \"n\": -12, \"x\": 2.5e-1, \"s\": \"a\\n\\u00e9\\ud83d\\ude00/\\/\","
+      " {\"null\": null, \"yes\": true, \"no\": false, \"n\": -12, \"x\": 2.5e-1,"
+      "\"s\": \"a\\n\\u00e9\\ud83d\\ude00/\\/\","
       "\t\"list\": [1, [], {}],\r\n \"\": {\"deep\": [0]}} \n");
   REQUIRE_OK(json);
   REQUIRE(json->is_object());

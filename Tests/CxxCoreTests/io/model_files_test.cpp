@@ -50,7 +50,7 @@ PAGODA_TEST(model_files_folder_and_memory_agree) {
     const auto text = model.read_text("config.json", 8);
     REQUIRE_OK(text);
     CHECK_EQ(*text, config);
-    test::check_row("too large", model.read_text("config.json", 7).status, StatusCode::bad_file, "config.json: has 8 bytes");
+    test::check_row("too large", model.read_text("config.json", 7).status, StatusCode::bad_file, "json: has 8 bytes");
     test::check_row("absent", model.open("c.bin").status, StatusCode::not_found, "c.bin");
     CHECK_EQ(model.read_text("empty", 0).value.value_or("?"), "");
 
@@ -126,7 +126,8 @@ PAGODA_TEST(model_files_name_a_source_that_cannot_be_opened) {
   test::check_row("nothing", open(""), StatusCode::invalid_argument, "no folder and no files");
   test::check_row("NUL", open(folder + "\0x"s), StatusCode::invalid_argument, "NUL");
   const std::string bytes = "x";
-  test::check_row("twice", open_model_files({.directory = {}, .files = {in_memory("a", bytes), in_memory("a", bytes)}}).status,
+  const ModelFile file = in_memory("a", bytes);
+  test::check_row("twice", open_model_files({.directory = {}, .files = {file, file}}).status,
                   StatusCode::invalid_argument, "'a' is given twice");
   test::check_row("no data", open_model_files({.directory = {}, .files = {{"a", nullptr, 1}}}).status,
                   StatusCode::invalid_argument, "'a' has no data");
@@ -162,7 +163,7 @@ PAGODA_TEST(model_files_read_the_end_of_a_terabyte) {
   std::memset(last, 1, sizeof last);
   CHECK_OK((*file)->read(kSize - 16, last));
   CHECK_EQ(static_cast<int>(last[15]), 0);
-  test::check_row("text", (*files)->read_text("sparse", 1 << 20).status, StatusCode::bad_file, "sparse: has 1099511627776");
+  test::check_row("text", (*files)->read_text("sparse", 1 << 20).status, StatusCode::bad_file, "has 1099511627776");
 }
 
 }  // namespace pagoda::io

@@ -56,6 +56,10 @@ std::string one(const std::string& fields, size_t data_bytes = 4) {
   return safetensors("{\"t\":" + fields + "}", data_bytes);
 }
 
+std::string one_tensor(const std::string& dtype, const std::string& shape, const std::string& offsets) {
+  return one("{\"dtype\":\"" + dtype + "\",\"shape\":" + shape + ",\"data_offsets\":" + offsets + "}");
+}
+
 std::string repeated(const std::string& piece, size_t count) {
   std::string all;
   for (size_t i = 0; i < count; ++i) all += piece;
@@ -75,9 +79,9 @@ PAGODA_TEST(safetensors_reads_entries_of_every_dtype) {
     const char* name;
     DType dtype;
   };
-  const Row rows[] = {{"F64", DType::f64},   {"F32", DType::f32},         {"F16", DType::f16},     {"BF16", DType::bf16},
-                      {"I64", DType::i64},   {"I32", DType::i32},         {"I16", DType::i16},     {"I8", DType::i8},
-                      {"U64", DType::u64},   {"U32", DType::u32},         {"U16", DType::u16},     {"U8", DType::u8},
+  const Row rows[] = {{"F64", DType::f64}, {"F32", DType::f32}, {"F16", DType::f16}, {"BF16", DType::bf16},
+                      {"I64", DType::i64}, {"I32", DType::i32}, {"I16", DType::i16}, {"I8", DType::i8},
+                      {"U64", DType::u64}, {"U32", DType::u32}, {"U16", DType::u16}, {"U8", DType::u8},
                       {"BOOL", DType::boolean}, {"F8_E4M3", DType::f8_e4m3}, {"F8_E5M2", DType::f8_e5m2}};
   for (const Row& row : rows) {
     const size_t size = 6 * dtype_bytes(row.dtype);
@@ -149,22 +153,22 @@ PAGODA_TEST(safetensors_refuses_each_bad_file) {
       {"no shape", one("{\"dtype\":\"U8\",\"data_offsets\":[0,4]}"), "tensor 't': has no shape"},
       {"no offsets", one("{\"dtype\":\"U8\",\"shape\":[4]}"), "tensor 't': has no data_offsets"},
       {"dtype is a number", one("{\"dtype\":8}"), "dtype is not a string"},
-      {"unknown dtype", one("{\"dtype\":\"Q4\",\"shape\":[4],\"data_offsets\":[0,4]}"), "unknown dtype 'Q4'"},
-      {"dtype in lower case", one("{\"dtype\":\"f32\",\"shape\":[1],\"data_offsets\":[0,4]}"), "unknown dtype 'f32'"},
-      {"shape overflows", one("{\"dtype\":\"U8\",\"shape\":[4294967296,4294967296],\"data_offsets\":[0,4]}"), "overflow"},
-      {"bytes overflow", one("{\"dtype\":\"F64\",\"shape\":[2305843009213693952],\"data_offsets\":[0,4]}"), "overflow"},
-      {"negative shape", one("{\"dtype\":\"U8\",\"shape\":[-4],\"data_offsets\":[0,4]}"), "shape has an element"},
-      {"float in shape", one("{\"dtype\":\"U8\",\"shape\":[4.0],\"data_offsets\":[0,4]}"), "shape has an element"},
+      {"unknown dtype", one_tensor("Q4", "[4]", "[0,4]"), "unknown dtype 'Q4'"},
+      {"dtype in lower case", one_tensor("f32", "[1]", "[0,4]"), "unknown dtype 'f32'"},
+      {"shape overflows", one_tensor("U8", "[4294967296,4294967296]", "[0,4]"), "overflow"},
+      {"bytes overflow", one_tensor("F64", "[2305843009213693952]", "[0,4]"), "overflow"},
+      {"negative shape", one_tensor("U8", "[-4]", "[0,4]"), "shape has an element"},
+      {"float in shape", one_tensor("U8", "[4.0]", "[0,4]"), "shape has an element"},
       {"string in shape", one("{\"dtype\":\"U8\",\"shape\":[\"4\"],\"data_offsets\":[0,4]}"), "not a number"},
-      {"1e400 in shape", one("{\"dtype\":\"U8\",\"shape\":[1e400],\"data_offsets\":[0,4]}"), "number outside double"},
-      {"2^64 in shape", one("{\"dtype\":\"U8\",\"shape\":[18446744073709551616],\"data_offsets\":[0,4]}"), "2^63 - 1"},
-      {"shape not a list", one("{\"dtype\":\"U8\",\"shape\":4,\"data_offsets\":[0,4]}"), "shape is not an array"},
+      {"1e400 in shape", one_tensor("U8", "[1e400]", "[0,4]"), "number outside double"},
+      {"2^64 in shape", one_tensor("U8", "[18446744073709551616]", "[0,4]"), "2^63 - 1"},
+      {"shape not a list", one_tensor("U8", "4", "[0,4]"), "shape is not an array"},
       {"too many dimensions", one("{\"dtype\":\"U8\",\"shape\":[" + repeated("1,", 16) + "4],\"data_offsets\":[0,4]}"),
        "shape has too many elements"},
-      {"offsets swapped", one("{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[4,0]}"), "end before they begin"},
-      {"offset negative", one("{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[-4,0]}"), "data_offsets has an element"},
-      {"offsets not a pair", one("{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[0,4,8]}"), "is not a pair"},
-      {"one offset", one("{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[4]}"), "is not a pair"},
+      {"offsets swapped", one_tensor("U8", "[4]", "[4,0]"), "end before they begin"},
+      {"offset negative", one_tensor("U8", "[4]", "[-4,0]"), "data_offsets has an element"},
+      {"offsets not a pair", one_tensor("U8", "[4]", "[0,4,8]"), "is not a pair"},
+      {"one offset", one_tensor("U8", "[4]", "[4]"), "is not a pair"},
       {"past the end", safetensors("{" + tensor("a", "U8", "[5]", 0, 5) + "}", 4), "tensor 'a': ends at byte 5"},
       {"far past the end", safetensors("{" + tensor("a", "U8", "[0]", INT64_MAX, INT64_MAX) + "}", 4), "ends at byte"},
       {"overlap", safetensors("{" + a + "," + tensor("b", "U8", "[4]", 2, 6) + "}", 6), "tensor 'b': begins at byte 2"},
@@ -174,16 +178,16 @@ PAGODA_TEST(safetensors_refuses_each_bad_file) {
       {"trailing bytes", safetensors("{" + a + "}", 5), "1 bytes after the last tensor"},
       {"only trailing bytes", safetensors("{}", 5), "5 bytes after the last tensor"},
       {"missing bytes", safetensors("{" + a + "}", 3), "the file holds 3"},
-      {"size is not shape * dtype", one("{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,4]}"),
+      {"size is not shape * dtype", one_tensor("F32", "[2]", "[0,4]"),
        "data_offsets span 4 bytes, shape and dtype need 8"},
-      {"F4 in half a byte", one("{\"dtype\":\"F4\",\"shape\":[7],\"data_offsets\":[0,4]}"), "do not fill whole bytes"},
-      {"F6 in part of a byte", one("{\"dtype\":\"F6_E2M3\",\"shape\":[5],\"data_offsets\":[0,4]}"), "whole bytes"},
-      {"F4", one("{\"dtype\":\"F4\",\"shape\":[8],\"data_offsets\":[0,4]}"), "'t': dtype F4 is not supported",
+      {"F4 in half a byte", one_tensor("F4", "[7]", "[0,4]"), "do not fill whole bytes"},
+      {"F6 in part of a byte", one_tensor("F6_E2M3", "[5]", "[0,4]"), "whole bytes"},
+      {"F4", one_tensor("F4", "[8]", "[0,4]"), "'t': dtype F4 is not supported",
        StatusCode::unsupported},
-      {"F8_E8M0", one("{\"dtype\":\"F8_E8M0\",\"shape\":[4],\"data_offsets\":[0,4]}"), "F8_E8M0", StatusCode::unsupported},
+      {"F8_E8M0", one_tensor("F8_E8M0", "[4]", "[0,4]"), "F8_E8M0", StatusCode::unsupported},
       {"empty name", safetensors("{" + tensor("", "U8", "[4]", 0, 4) + "}", 4), "has an empty name"},
-      {"1 MB name", safetensors("{" + tensor(std::string(1'000'000, 'n'), "U8", "[4]", 0, 4) + "}", 4), "name is too long"},
-      {"NUL in name", safetensors("{" + tensor("a\\u0000b", "U8", "[4]", 0, 4) + "}", 4), "control character in the name"},
+      {"1 MB name", safetensors("{" + tensor(std::string(1'000'000, 'n'), "U8", "[4]", 0, 4) + "}", 4), "too long"},
+      {"NUL in name", safetensors("{" + tensor("a\\u0000b", "U8", "[4]", 0, 4) + "}", 4), "control character"},
       {"path as name", safetensors("{" + tensor("../../x", "U8", "[4]", 0, 4) + "}", 4), "looks like a path"},
   };
   for (const BadRow& row : rows) {
@@ -200,7 +204,8 @@ PAGODA_TEST(safetensors_bounds_the_number_of_tensors) {
     header += (i > 0 ? "," : "") + tensor(std::to_string(i), "U8", "[0]", 0, 0);
     if (i + 1 == kMaxTensorsPerFile) CHECK_OK(read(safetensors(header + "}", 0)));
   }
-  test::check_row("50001 tensors", read(safetensors(header + "}", 0)).status, StatusCode::unsupported, "more than 50000");
+  const Status status = read(safetensors(header + "}", 0)).status;
+  test::check_row("50001 tensors", status, StatusCode::unsupported, "more than 50000 tensors");
 }
 
 PAGODA_TEST(safetensors_reads_huge_headers_in_small_pieces) {
@@ -210,19 +215,19 @@ PAGODA_TEST(safetensors_reads_huge_headers_in_small_pieces) {
     CHECK(file->largest_read() <= 1 << 16);
   }
   const PaddedFile spaces(kMaxHeaderBytes, ' ', 0, "");
-  test::check_row("100 MB of spaces", read_safetensors_header(spaces, 0).status, StatusCode::bad_file, "not a JSON object");
+  test::check_row("spaces", read_safetensors_header(spaces, 0).status, StatusCode::bad_file, "not a JSON object");
   const PaddedFile brackets(kMaxHeaderBytes, '[', 0, "{");
-  test::check_row("100 MB", read_safetensors_header(brackets, 0).status, StatusCode::unsupported, "header of 100000000 bytes");
+  test::check_row("brackets", read_safetensors_header(brackets, 0).status, StatusCode::unsupported, "header of 1000");
   CHECK(brackets.largest_read() <= 1 << 16);
 }
 
 PAGODA_TEST(safetensors_refuses_truncation_at_every_byte) {
-  const std::string bytes = safetensors(
-      "{\"__metadata__\":{\"k\":\"v\"}," + tensor("a", "F32", "[2]", 0, 8) + "," + tensor("b", "U8", "[3]", 8, 11) + "} ", 11);
+  const std::string a = tensor("a", "F32", "[2]", 0, 8), b = tensor("b", "U8", "[3]", 8, 11);
+  const std::string bytes = safetensors("{\"__metadata__\":{\"k\":\"v\"}," + a + "," + b + "} ", 11);
   CHECK_OK(read(bytes));
   for (size_t n = 0; n < bytes.size(); ++n) {
     const Status status = read(bytes.substr(0, n)).status;
-    if (status.code != StatusCode::bad_file) test::fail(__FILE__, __LINE__, "accepted when cut at " + std::to_string(n));
+    if (status.code != StatusCode::bad_file) test::fail(__FILE__, __LINE__, "not refused at " + std::to_string(n));
   }
   CHECK(!read(bytes + "x").is_ok());
 }
@@ -236,7 +241,8 @@ PAGODA_TEST(safetensors_random_mutations_give_entries_inside_the_file_or_a_statu
   for (int round = 0; round < 20000; ++round) {
     std::string bytes = valid;
     for (uint64_t n = 1 + random() % 3; n > 0; --n) {
-      bytes[random() % bytes.size()] = random() % 4 == 0 ? static_cast<char>(random()) : alphabet[random() % alphabet.size()];
+      const char c = alphabet[random() % alphabet.size()];
+      bytes[random() % bytes.size()] = random() % 4 == 0 ? static_cast<char>(random()) : c;
     }
     const auto tensors = read(bytes);
     if (!tensors.is_ok()) continue;
