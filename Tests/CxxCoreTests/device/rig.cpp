@@ -1,0 +1,104 @@
+// Rig and the random inputs and batches of op tests.
+#include "device/rig.h"
+
+#include "device/registry.h"
+#include "support/test.h"
+
+namespace pagoda::test {
+
+using device::Tensor;
+
+Rig::Rig(const std::string& device_name, int num_threads) {
+  auto made = device::make_device(device_name, num_threads);
+  CHECK_OK(made);
+  if (made.is_ok()) device_ = std::move(*made);
+}
+
+Tensor Rig::put(DType dtype, Shape shape, const void* values, size_t size_bytes) {
+  int64_t elements = 1;
+  for (int64_t n : shape) elements *= n;
+  auto buffer = device_->allocate(static_cast<size_t>(elements) * dtype_bytes(dtype), "test");
+  CHECK_OK(buffer);
+  buffers_.push_back(std::move(*buffer));
+  const Tensor t = device::dense(buffers_.back().get(), dtype, shape);
+  if (values) CHECK_OK(device_->upload(t, values, size_bytes));
+  return t;
+}
+
+Tensor Rig::zeros(DType dtype, Shape shape) { return put(dtype, shape, nullptr, 0); }
+
+Tensor Rig::floats(const std::vector<float>& values, Shape shape) {
+  return put(DType::f32, shape, values.data(), values.size() * sizeof(float));
+}
+
+Tensor Rig::ints(const std::vector<int32_t>& values) { return ints(values, {static_cast<int64_t>(values.size())}); }
+
+Tensor Rig::ints(const std::vector<int32_t>& values, Shape shape) {
+  return put(DType::i32, shape, values.data(), values.size() * sizeof(int32_t));
+}
+
+Tensor Rig::longs(const std::vector<int64_t>& values) {
+  return put(DType::i64, {static_cast<int64_t>(values.size())}, values.data(), values.size() * sizeof(int64_t));
+}
+
+device::Weight* Rig::weight(const std::vector<float>& values, int64_t rows, int64_t cols, DType stored) {
+  device::WeightSource source{"test", DType::f32, rows, cols, [&](int64_t begin, int64_t count, std::byte* into) {
+    std::copy_n(reinterpret_cast<const std::byte*>(values.data() + begin * cols), count * cols * 4, into);
+    return ok_status();
+  }};
+  auto made = device_->make_weight(source, stored);
+  CHECK_OK(made);
+  weights_.push_back(std::move(*made));
+  return weights_.back().get();
+}
+
+std::vector<std::byte> Rig::bytes(const Tensor& dense) {
+  std::vector<std::byte> out(static_cast<size_t>(dense.num_elements()) * dtype_bytes(dense.dtype));
+  CHECK_OK(device_->download(dense, out.data(), out.size()));
+  return out;
+}
+
+std::vector<float> Rig::read(const Tensor& dense) {
+  const std::vector<std::byte> raw = bytes(dense);
+  std::vector<float> out(static_cast<size_t>(dense.num_elements()));
+  for (size_t i = 0; i < out.size(); ++i) {
+    if (dense.dtype == DType::f32) out[i] = reinterpret_cast<const float*>(raw.data())[i];
+    else if (dense.dtype == DType::f16) out[i] = f16_to_f32(reinterpret_cast<const uint16_t*>(raw.data())[i]);
+    else out[i] = bf16_to_f32(reinterpret_cast<const uint16_t*>(raw.data())[i]);
+  }
+  return out;
+}
+
+std::vector<std::string> tested_devices() {
+  std::vector<std::string> names = device::device_names();
+  std::erase(names, "reference");
+  return names;
+}
+
+std::vector<float> Random::normal(int64_t count, float scale) {
+  std::normal_distribution<float> distribution;
+  std::vector<float> values(static_cast<size_t>(count));
+  for (float& x : values) x = scale * distribution(engine_);
+  return values;
+}
+
+int64_t Batch::num_rows() const {
+  int64_t total = 0;
+  for (int64_t n : rows) total += n;
+  return total;
+}
+
+device::SequenceArgs make_sequences(Rig& rig, const Batch& batch, int64_t block_size, int64_t max_blocks) {
+  std::vector<int32_t> bounds = {0}, context, blocks, slots;
+  const int64_t n = batch.num_sequences();
+  for (int64_t b = 0; b < n; ++b) {
+    bounds.push_back(static_cast<int32_t>(bounds.back() + batch.rows[b]));
+    context.push_back(static_cast<int32_t>(batch.cached[b] + batch.rows[b]));
+    slots.push_back(static_cast<int32_t>(b + 1));
+    const int64_t used = (context.back() + block_size - 1) / block_size;
+    for (int64_t i = 0; i < max_blocks; ++i) blocks.push_back(i < used ? static_cast<int32_t>(i * n + b) : -1);
+  }
+  return {rig.ints(bounds), rig.ints(context), rig.ints(blocks, {n, max_blocks}), rig.ints(slots)};
+}
+
+}  // namespace pagoda::test

@@ -1,0 +1,66 @@
+// Rig: a device and everything one op test puts on it.
+#pragma once
+
+#include <initializer_list>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "device/device.h"
+
+namespace pagoda::test {
+
+using Shape = std::initializer_list<int64_t>;
+
+class Rig {
+ public:
+  explicit Rig(const std::string& device_name, int num_threads = 2);
+  bool is_ok() const { return device_ != nullptr; }
+  device::Device& device() { return *device_; }
+  device::Encoder& encoder() { return device_->encoder(); }
+  Status finish() { return encoder().submit().wait(); }
+
+  device::Tensor zeros(DType dtype, Shape shape);
+  device::Tensor floats(const std::vector<float>& values, Shape shape);
+  device::Tensor ints(const std::vector<int32_t>& values);
+  device::Tensor ints(const std::vector<int32_t>& values, Shape shape);
+  device::Tensor longs(const std::vector<int64_t>& values);
+  device::Weight* weight(const std::vector<float>& values, int64_t rows, int64_t cols, DType stored);
+
+  std::vector<float> read(const device::Tensor& dense);     // f32, f16 or bf16, as floats
+  std::vector<std::byte> bytes(const device::Tensor& dense);
+
+ private:
+  device::Tensor put(DType dtype, Shape shape, const void* values, size_t size_bytes);
+
+  std::unique_ptr<device::Device> device_;
+  std::vector<std::unique_ptr<device::Buffer>> buffers_;
+  std::vector<std::unique_ptr<device::Weight>> weights_;
+};
+
+// Every device of this machine but the reference.
+std::vector<std::string> tested_devices();
+
+// Normally distributed numbers from one seed.
+class Random {
+ public:
+  explicit Random(uint64_t seed) : engine_(seed) {}
+  std::vector<float> normal(int64_t count, float scale = 1.0f);
+  int64_t below(int64_t limit) { return static_cast<int64_t>(engine_() % static_cast<uint64_t>(limit)); }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+// A batch of sequences: rows in this step and tokens in the cache before it. Slot of sequence b is b + 1.
+struct Batch {
+  std::vector<int64_t> cached, rows;
+  int64_t num_rows() const;
+  int64_t num_sequences() const { return static_cast<int64_t>(rows.size()); }
+};
+
+// Index tensors of a batch. KV block i of sequence b is block i * num_sequences + b, so that no sequence has two neighbours.
+device::SequenceArgs make_sequences(Rig& rig, const Batch& batch, int64_t block_size, int64_t max_blocks);
+
+}  // namespace pagoda::test
