@@ -4,7 +4,8 @@ internal import CxxCore
 extension PagodaError {
   /// Nil when the status is ok.
   init?(_ status: pagoda.Status) {
-    let message = String(status.message)
+    // Memory can be too short for a message.
+    let message = status.message.empty() ? "there is not enough memory" : String(status.message)
     switch status.code {
     case .ok: return nil
     case .invalid_argument: self = .invalidArgument(message)

@@ -15,6 +15,7 @@ package struct ReasoningSplitter: Sendable {
 
   private enum State {
     case maybeTag  // nothing but white space so far
+    case beforeReasoning  // newlines after the opening tag belong to it
     case reasoning
     case afterReasoning  // newlines between the tag and the answer belong to neither
     case text
@@ -46,7 +47,7 @@ package struct ReasoningSplitter: Sendable {
   package mutating func finish() -> [Event] {
     let rest = held
     held = ""
-    if rest.isEmpty || state == .afterReasoning { return [] }
+    if rest.isEmpty { return [] }
     return [state == .reasoning ? .reasoning(rest) : .text(rest)]
   }
 
@@ -56,13 +57,15 @@ package struct ReasoningSplitter: Sendable {
     case .maybeTag:
       let start = held.drop { $0.isWhitespace }
       if start.hasPrefix("<think>") {
-        held = String(start.dropFirst(7).drop { $0.isNewline })
-        state = .reasoning
+        held = String(start.dropFirst(7))
+        state = .beforeReasoning
         return true
       }
       if "<think>".hasPrefix(start) { return false }
       state = .text
       return true
+    case .beforeReasoning:
+      return skipNewlines(to: .reasoning)
     case .reasoning:
       if let tag = held.firstRange(of: "</think>") {
         emit(.reasoning, String(held[..<tag.lowerBound]).droppingLast("\n"), &events)
@@ -75,15 +78,19 @@ package struct ReasoningSplitter: Sendable {
       held = String(held[safe...])
       return false
     case .afterReasoning:
-      held = String(held.drop { $0.isNewline })
-      if held.isEmpty { return false }
-      state = .text
-      return true
+      return skipNewlines(to: .text)
     case .text:
       emit(.text, held, &events)
       held = ""
       return false
     }
+  }
+
+  private mutating func skipNewlines(to next: State) -> Bool {
+    held = String(held.drop { $0.isNewline })
+    if held.isEmpty { return false }
+    state = next
+    return true
   }
 
   private func emit(_ kind: State, _ text: String, _ events: inout [Event]) {
