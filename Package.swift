@@ -54,7 +54,8 @@ let package = Package(
       ]),
     .executableTarget(name: "CxxTestListTool", path: "Tools/CxxTestList/Tool"),
     .plugin(
-      name: "CxxTestList", capability: .buildTool(), dependencies: ["CxxTestListTool"], path: "Tools/CxxTestList/Plugin"),
+      name: "CxxTestList", capability: .buildTool(), dependencies: ["CxxTestListTool"], path: "Tools/CxxTestList/Plugin"
+    ),
     .testTarget(
       name: "CxxCoreTests",
       dependencies: ["CoreTestSuite", "CxxCore"],

@@ -52,7 +52,8 @@ package func parseTokenIDs(_ text: String, of name: String) throws -> [Int32] {
 
 /// How a range reads in a message: limits nobody would guess are named, those of the type are not.
 package func words(for range: ClosedRange<Int64>) -> String {
-  range.upperBound >= Int64(Int32.max) ? "of at least \(range.lowerBound)" : "from \(range.lowerBound) to \(range.upperBound)"
+  range.upperBound >= Int64(Int32.max)
+    ? "of at least \(range.lowerBound)" : "from \(range.lowerBound) to \(range.upperBound)"
 }
 
 /// Nil when it is no size, or one above Int64.

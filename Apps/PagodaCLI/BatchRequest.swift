@@ -92,7 +92,9 @@ private struct BatchBody {
   }
 
   private mutating func apply(_ key: String, _ value: JSONValue) throws(UsageError) {
-    guard let field = SamplingField.all.first(where: { $0.key == key }) else { throw UsageError("unknown field '\(key)'") }
+    guard let field = SamplingField.all.first(where: { $0.key == key }) else {
+      throw UsageError("unknown field '\(key)'")
+    }
     try field.apply(value, to: &sampling)
   }
 

@@ -36,7 +36,9 @@ enum ChatCommand {
     let engine = try await arguments.loadEngine()
     let session = ChatSession(engine, instructions: arguments.string("system"), sampling: sampling, thinking: thinking)
     let editor = LineEditor()
-    if editor.isInteractive { Terminal.write("\(engine.info.family) on \(engine.info.device). /help shows the commands.\n") }
+    if editor.isInteractive {
+      Terminal.write("\(engine.info.family) on \(engine.info.device). /help shows the commands.\n")
+    }
     Interrupts.shared.onInterrupt(nil)
 
     var failed = false
@@ -50,6 +52,7 @@ enum ChatCommand {
         failed = true
       }
     }
+    if editor.isInteractive { Terminal.write("\n") }
     await engine.shutDown()
     return failed && !editor.isInteractive ? 1 : 0
   }
@@ -61,12 +64,12 @@ enum ChatCommand {
       for try await event in session.streamEvents(to: message) {
         switch event {
         case .reasoning(let text):
-          if Terminal.outputIsTerminal { Terminal.write(Terminal.dim(text)) }
+          if Terminal.outputIsTerminal { Terminal.write(Terminal.dim(Terminal.printable(text))) }
           thought = true
         case .text(let text):
           if thought && Terminal.outputIsTerminal { Terminal.write("\n\n") }
           thought = false
-          Terminal.write(text)
+          Terminal.writeAnswer(text)
         case .token, .finished: break
         }
       }

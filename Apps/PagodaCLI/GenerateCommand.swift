@@ -75,8 +75,8 @@ private func stream(_ request: Request, on engine: Engine) async throws {
   var ids: [String] = []
   for try await event in engine.submit(request) {
     switch event {
-    case .text(let text): Terminal.write(text)
-    case .reasoning(let text): if Terminal.errorIsTerminal { Terminal.writeError(Terminal.dim(text)) }
+    case .text(let text): Terminal.writeAnswer(text)
+    case .reasoning(let text): if Terminal.errorIsTerminal { Terminal.writeError(Terminal.printable(text)) }
     case .token(let token): ids.append(String(token.id))
     case .finished: Terminal.write(engine.tokenizer == nil ? ids.joined(separator: ",") + "\n" : "\n")
     }

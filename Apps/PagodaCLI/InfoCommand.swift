@@ -23,40 +23,47 @@ private func runInfo(_ arguments: Arguments) async throws -> Int32 {
 }
 
 private func describe(_ info: ModelInfo) -> String {
-  let plan = info.plan
-  let layers = "\(info.layerCount) (\(info.attentionLayerCount) attention, \(info.recurrentLayerCount) recurrent)"
-  let text = info.hasTokenizer ? (info.hasChatTemplate ? "tokenizer and chat template" : "tokenizer only") : "token ids only"
-  let model = [
+  var out = "Model\n" + table(modelRows(info)) + "\nMemory plan\n" + table(memoryRows(info))
+  if !info.skippedTensors.isEmpty {
+    let names = info.skippedTensors.prefix(5) + (info.skippedTensors.count > 5 ? ["..."] : [])
+    out += "\nTensors not used: \(info.skippedTensors.count) (\(names.joined(separator: ", ")))\n"
+  }
+  return out
+}
+
+private func table(_ rows: [(String, String)]) -> String { columns(rows.map { ("  " + $0.0, $0.1) }) }
+
+private func modelRows(_ info: ModelInfo) -> [(String, String)] {
+  let text =
+    !info.hasTokenizer ? "token ids only" : info.hasChatTemplate ? "tokenizer, chat template" : "tokenizer only"
+  return [
     ("architecture", "\(info.architecture) (\(info.family))"),
     ("parameters", "\(readable(count: info.parameterCount)), \(info.weightDType)"),
-    ("layers", layers),
+    ("layers", "\(info.layerCount) (\(info.attentionLayerCount) attention, \(info.recurrentLayerCount) recurrent)"),
     ("hidden size", String(info.hiddenSize)),
     ("vocabulary", String(info.vocabularySize)),
     ("context", "\(info.contextLength) tokens"),
     ("text", text),
     ("device", info.device),
   ]
-  let unused = plan.deviceLimitBytes - plan.totalBytes
-  let memory = [
-    ("device limit", readable(bytes: plan.deviceLimitBytes)),
-    ("weights", readable(bytes: plan.weightsBytes)),
-    ("KV cache", "\(readable(bytes: plan.kvBytes)) (\(plan.kvBlockCount) blocks of \(plan.blockSize) tokens, \(info.kvDType))"),
-    ("recurrent state", "\(readable(bytes: plan.stateBytes)) (\(plan.stateSlotCount) slots of \(readable(bytes: plan.stateSlotBytes)))"),
-    ("workspace", readable(bytes: plan.workspaceBytes)),
-    ("total", "\(readable(bytes: plan.totalBytes)), leaving \(readable(bytes: max(unused, 0)))"),
-    ("fits", fits(plan)),
-  ]
-  var out = "Model\n" + columns(model.map { ("  " + $0.0, $0.1) }) + "\nMemory plan\n" + columns(memory.map { ("  " + $0.0, $0.1) })
-  if !info.skippedTensors.isEmpty {
-    let names = info.skippedTensors.prefix(5).joined(separator: ", ")
-    out += "\nTensors not used: \(info.skippedTensors.count) (\(names)\(info.skippedTensors.count > 5 ? ", ..." : ""))\n"
-  }
-  return out
 }
 
-private func fits(_ plan: MemoryPlan) -> String {
-  let cached = plan.kvBlockCount * Int64(plan.blockSize)
-  return "\(plan.maximumSequences) sequences at once, \(plan.maximumModelLength) tokens each at most, \(cached) tokens together"
+private func memoryRows(_ info: ModelInfo) -> [(String, String)] {
+  let plan = info.plan
+  let blocks = "\(plan.kvBlockCount) blocks of \(plan.blockSize) tokens, \(info.kvDType)"
+  let slots = "\(plan.stateSlotCount) slots of \(readable(bytes: plan.stateSlotBytes))"
+  let unused = max(plan.deviceLimitBytes - plan.totalBytes, 0)
+  let together = plan.kvBlockCount * Int64(plan.blockSize)
+  let fits = "\(plan.maximumSequences) sequences at once, \(plan.maximumModelLength) tokens each at most"
+  return [
+    ("device limit", readable(bytes: plan.deviceLimitBytes)),
+    ("weights", readable(bytes: plan.weightsBytes)),
+    ("KV cache", "\(readable(bytes: plan.kvBytes)) (\(blocks))"),
+    ("recurrent state", "\(readable(bytes: plan.stateBytes)) (\(slots))"),
+    ("workspace", readable(bytes: plan.workspaceBytes)),
+    ("total", "\(readable(bytes: plan.totalBytes)), leaving \(readable(bytes: unused))"),
+    ("fits", "\(fits), \(together) tokens together"),
+  ]
 }
 
 /// 1536 as 1.5 KiB.

@@ -5,7 +5,8 @@ import PagodaKit
 package struct SamplingField: Sendable {
   enum Kind: Sendable {
     case integer(ClosedRange<Int64>, @Sendable (inout SamplingParameters, Int) -> Void)
-    case number(String, @Sendable (Double) -> Bool, @Sendable (inout SamplingParameters, Double) -> Void)  // range in words
+    // The range in words, the same as a test, and what to set.
+    case number(String, @Sendable (Double) -> Bool, @Sendable (inout SamplingParameters, Double) -> Void)
     case flag(@Sendable (inout SamplingParameters, Bool) -> Void)
     case strings(@Sendable (inout SamplingParameters, [String]) -> Void)
     case seed
@@ -27,11 +28,13 @@ extension SamplingField {
       $0.maximumTokens = $1
     },
     integer("min-tokens", "N", counts, "do not end before N tokens") { $0.minimumTokens = $1 },
-    number("temperature", "of at least 0", { $0 >= 0 }, "0 takes the likeliest token; higher is freer (default: the model's)") {
+    number(
+      "temperature", "of at least 0", { $0 >= 0 }, "0 takes the likeliest token, more is freer (default: the model's)"
+    ) {
       $0.temperature = $1
     },
     integer("top-k", "K", counts, "keep the K likeliest tokens, 0 keeps all") { $0.topK = $1 },
-    number("top-p", "above 0 and at most 1", { $0 > 0 && $0 <= 1 }, "keep the likeliest tokens up to this probability") {
+    number("top-p", "above 0 and at most 1", { $0 > 0 && $0 <= 1 }, "keep the likeliest tokens up to this sum") {
       $0.topP = $1
     },
     number("min-p", "from 0 to below 1", { $0 >= 0 && $0 < 1 }, "drop tokens below this share of the likeliest one") {

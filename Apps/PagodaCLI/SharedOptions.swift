@@ -3,7 +3,8 @@ import Foundation
 import PagodaKit
 
 enum SharedOptions {
-  static let model = Option("model", short: "m", value: "DIR", help: "a model folder, or 'mini' (default) for the one inside")
+  static let model = Option(
+    "model", short: "m", value: "DIR", help: "a model folder, or mini (default), the one inside")
   static let system = Option("system", value: "TEXT", help: "instructions above the conversation (the system prompt)")
   static let thinking = [
     Option("think", help: "let the model think before it answers"),

@@ -10,6 +10,14 @@ enum Terminal {
   static func writeError(_ text: String) { FileHandle.standardError.write(Data(text.utf8)) }
   static func report(_ message: String) { writeError("pagoda: error: \(message)\n") }
 
+  /// Model text for standard output. A terminal would obey control characters in it, so they are left out there.
+  static func writeAnswer(_ text: String) { write(outputIsTerminal ? printable(text) : text) }
+
+  static func printable(_ text: String) -> String {
+    let kept = text.unicodeScalars.filter { $0 == "\n" || $0 == "\t" || $0.properties.generalCategory != .control }
+    return String(String.UnicodeScalarView(kept))
+  }
+
   /// Grey where the terminal can.
   static func dim(_ text: String) -> String { outputIsTerminal ? "\u{1B}[2m\(text)\u{1B}[0m" : text }
 

@@ -96,9 +96,10 @@ extension JSONValue: Decodable {
   /// Throws Foundation's DecodingError, whose text `parse` makes readable.
   package init(from decoder: any Decoder) throws {
     if let container = try? decoder.container(keyedBy: Key.self) {
-      self = .object(try container.allKeys.map {
+      let members = try container.allKeys.map {
         Member(key: $0.stringValue, value: try container.decode(JSONValue.self, forKey: $0))
-      })
+      }
+      self = .object(members)
       return
     }
     let container = try decoder.singleValueContainer()

@@ -4,7 +4,8 @@ import Testing
 
 @Suite struct ArgumentTests {
   private let options = [
-    Option("model", short: "m", value: "DIR", help: ""), Option("json", help: ""), Option("stop", value: "TEXT", help: ""),
+    Option("model", short: "m", value: "DIR", help: ""), Option("json", help: ""),
+    Option("stop", value: "TEXT", help: ""),
     Option("count", value: "N", help: ""),
   ]
 

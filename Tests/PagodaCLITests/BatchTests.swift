@@ -22,7 +22,9 @@ import Testing
       #expect(run.status == 0, "\(run.errors)")
       #expect(run.errors.contains("3 of 6 requests failed"))
       #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 2)
-      return try String(contentsOf: output, encoding: .utf8).split(separator: "\n").map { try #require(JSONValue.parse(String($0))) }
+      return try String(contentsOf: output, encoding: .utf8).split(separator: "\n").map {
+        try #require(JSONValue.parse(String($0)))
+      }
     }
     #expect(results.map { $0["id"]?.text } == ["\"a\"", "null", "7", "\"b\"", "\"c\"", "\"d\""])
     #expect(results[0]["text"]?.stringValue?.contains("Paris") == true)
@@ -32,12 +34,14 @@ import Testing
     #expect(results[4]["error"]?["code"]?.stringValue == "invalid_argument")
     #expect(results[5]["token_ids"]?.arrayValue?.count == 5)
     #expect(results[5]["logprobs"]?.arrayValue?.count == 5)
-    let alone = try #require(JSONValue.parse(try Program.run("generate", "--prompt", "What is the capital of France?", "--json").output))
+    let alone = try #require(
+      JSONValue.parse(try Program.run("generate", "--prompt", "What is the capital of France?", "--json").output))
     #expect(results[0]["token_ids"] == alone["token_ids"])
   }
 
   @Test func lines_become_requests() throws {
-    let line = #"{"id": 1, "prompt": "p", "system": "s", "stop": ["a", "b"], "seed": 18446744073709551615, "logit_bias": {"5": -100}, "think": false, "top_k": null}"#
+    let line =
+      #"{"id": 1, "prompt": "p", "system": "s", "stop": ["a", "b"], "seed": 18446744073709551615, "logit_bias": {"5": -100}, "think": false, "top_k": null}"#
     let request = try BatchRequest(line: line).request.get()
     #expect(request.prompt == .messages([.system("s"), .user("p")]))
     #expect(request.sampling.stopStrings == ["a", "b"])

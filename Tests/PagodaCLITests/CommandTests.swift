@@ -74,7 +74,9 @@ import Testing
     for key in ["prompt_tokens", "completion_tokens", "cached_tokens"] {
       #expect(answer["usage"]?[key]?.intValue != nil, "\(key)")
     }
-    for key in ["queue_ms", "prompt_ms", "generation_ms"] { #expect(answer["timings"]?[key]?.doubleValue != nil, "\(key)") }
+    for key in ["queue_ms", "prompt_ms", "generation_ms"] {
+      #expect(answer["timings"]?[key]?.doubleValue != nil, "\(key)")
+    }
   }
 
   @Test func generate_takes_ids_and_ignores_end_of_text() throws {
@@ -92,7 +94,8 @@ import Testing
     let json = try #require(JSONValue.parse(try Program.run("tokenize", "--json", input: text).output))
     #expect(json["ids"]?.arrayValue?.map(\.text).joined(separator: ",") == ids)
     let spaced = ids.replacing(",", with: " ")
-    #expect(JSONValue.parse(try Program.run("tokenize", "-d", "--json", input: spaced).output)?["text"]?.stringValue == text)
+    #expect(
+      JSONValue.parse(try Program.run("tokenize", "-d", "--json", input: spaced).output)?["text"]?.stringValue == text)
   }
 
   @Test func info_describes_model_and_memory() throws {
@@ -104,11 +107,14 @@ import Testing
     #expect(parts.count == 4 && parts.reduce(0, +) == plan["total_bytes"]?.intValue)
     #expect(try #require(plan["kv_bytes"]?.intValue) <= 4 << 20)
     let text = try Program.run("info").output
-    for word in ["device limit", "weights", "KV cache", "recurrent state", "workspace", "MiB"] { #expect(text.contains(word)) }
+    for word in ["device limit", "weights", "KV cache", "recurrent state", "workspace", "MiB"] {
+      #expect(text.contains(word))
+    }
   }
 
   @Test func chat_over_a_pipe_answers() throws {
-    let run = try Program.run("chat", input: "\(france)\n/stats\n/reset\n/system Answer briefly.\n/nonsense\nHello!\n/quit\nnever read\n")
+    let run = try Program.run(
+      "chat", input: "\(france)\n/stats\n/reset\n/system Answer briefly.\n/nonsense\nHello!\n/quit\nnever read\n")
     #expect(run.status == 0, "\(run.errors)")
     #expect(run.output.contains("Paris"))
     #expect(run.output.contains("KV blocks in use") && run.output.contains("Unknown command /nonsense"))
@@ -117,7 +123,8 @@ import Testing
   @Test func interrupting_generate_exits_with_130() throws {
     let (output, errors, input) = (Pipe(), Pipe(), Pipe())
     let process = try Program.start(
-      ["generate", "--prompt", france, "--ignore-eos", "--max-tokens", "7000"], output: output, errors: errors, input: input)
+      ["generate", "--prompt", france, "--ignore-eos", "--max-tokens", "7000"], output: output, errors: errors,
+      input: input)
     _ = output.fileHandleForReading.availableData  // the first words of the answer
     process.interrupt()
     _ = output.fileHandleForReading.readDataToEndOfFile()

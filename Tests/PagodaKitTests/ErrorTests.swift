@@ -5,7 +5,9 @@ import Testing
 
 @Suite struct ErrorTests {
   @Test func a_missing_folder_is_not_found() async throws {
-    let error = await #expect(throws: PagodaError.self) { try await Engine.load(.directory(URL(filePath: "/no/such/model"))) }
+    let error = await #expect(throws: PagodaError.self) {
+      try await Engine.load(.directory(URL(filePath: "/no/such/model")))
+    }
     let given = try #require(error)
     #expect(given.code == "not_found", "\(given)")
     #expect(given.message.contains("/no/such/model"))

@@ -4,12 +4,14 @@ import Testing
 
 @Suite struct JSONValueTests {
   @Test func members_keep_their_order() {
-    #expect(JSONValue.object(["b": .integer(1), "a": .array([.null, .bool(true)])]).text == #"{"b":1,"a":[null,true]}"#)
+    #expect(
+      JSONValue.object(["b": .integer(1), "a": .array([.null, .bool(true)])]).text == #"{"b":1,"a":[null,true]}"#)
   }
 
   @Test func strings_are_escaped() {
     #expect(JSONValue.string("a\"\\\n\r\t\u{1}é👍").text == #""a\"\\\n\r\t\u0001é👍""#)
-    #expect(JSONValue.parse(JSONValue.string("a\"\\\n\r\t\u{1}é👍\u{2028}").text)?.stringValue == "a\"\\\n\r\t\u{1}é👍\u{2028}")
+    #expect(
+      JSONValue.parse(JSONValue.string("a\"\\\n\r\t\u{1}é👍\u{2028}").text)?.stringValue == "a\"\\\n\r\t\u{1}é👍\u{2028}")
   }
 
   @Test func numbers_keep_their_kind() {
