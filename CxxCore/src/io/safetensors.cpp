@@ -119,6 +119,7 @@ class HeaderParser {
       if (!reader_.read_string(key) || !(reader_.take(':') || reader_.fail("expected ':'"))) return false;
       if (reader_.peek() != '"') return reader_.fail("__metadata__: value of " + io::quoted(key) + " is not a string");
       if (!reader_.read_string(value)) return false;
+      if (keys.size() == kMaxMetadataKeys) return reader_.fail("__metadata__ has too many keys");
       if (!keys.insert(key).second) return reader_.fail("__metadata__: duplicate key " + io::quoted(key));
       if (!reader_.read_separator('}', more)) return false;
     }

@@ -205,7 +205,11 @@ PAGODA_TEST(safetensors_bounds_the_number_of_tensors) {
     if (i + 1 == kMaxTensorsPerFile) CHECK_OK(read(safetensors(header + "}", 0)));
   }
   const Status status = read(safetensors(header + "}", 0)).status;
-  test::check_row("50001 tensors", status, StatusCode::unsupported, "more than 50000 tensors");
+  test::check_row("too many", status, StatusCode::unsupported, "more than 40000 tensors");
+  std::string metadata = "{\"__metadata__\":{";
+  for (size_t i = 0; i < kMaxMetadataKeys; ++i) metadata += "\"" + std::to_string(i) + "\":\"\",";
+  const Status keys = read(safetensors(metadata + "\"last\":\"\"}}", 0)).status;
+  test::check_row("4097 keys", keys, StatusCode::bad_file, "__metadata__ has too many keys");
 }
 
 PAGODA_TEST(safetensors_reads_huge_headers_in_small_pieces) {
