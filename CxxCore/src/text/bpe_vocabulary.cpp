@@ -35,13 +35,17 @@ constexpr std::array<int16_t, kAlphabetEnd> make_byte_of() {
 constexpr std::array<int16_t, kAlphabetEnd> kByteOf = make_byte_of();
 
 // Writes the bytes that `spelling` stands for over `out` (room for spelling.size()); false if it is not byte-level.
+// The alphabet ends in the two-byte characters, so nothing longer needs to be understood, or to be valid.
 bool decode_spelling(std::string_view spelling, char* out, size_t& num_bytes) noexcept {
   num_bytes = 0;
   for (size_t i = 0; i < spelling.size();) {
-    const Character c = read_character(spelling.data() + i);
-    if (c.value >= kAlphabetEnd || kByteOf[c.value] < 0) return false;
-    out[num_bytes++] = static_cast<char>(kByteOf[c.value]);
-    i += c.num_bytes;
+    const auto lead = static_cast<unsigned char>(spelling[i]);
+    const size_t length = lead < 0x80 ? 1 : 2;
+    if (lead >= 0xE0 || spelling.size() - i < length) return false;
+    const char32_t c = read_character(spelling.data() + i).value;
+    if (c >= kAlphabetEnd || kByteOf[c] < 0) return false;
+    out[num_bytes++] = static_cast<char>(kByteOf[c]);
+    i += length;
   }
   return true;
 }
@@ -83,12 +87,17 @@ int32_t BpeVocabulary::find(std::string_view bytes, bool verbatim) const noexcep
 int32_t BpeVocabulary::find_spelling(std::string_view spelling) const noexcept {
   char buffer[kMaxStackSpelling];
   size_t num_bytes = 0;
-  if (spelling.size() <= sizeof(buffer) && find_invalid_utf8(spelling) == std::string_view::npos &&
-      decode_spelling(spelling, buffer, num_bytes)) {
+  if (spelling.size() <= sizeof(buffer) && decode_spelling(spelling, buffer, num_bytes)) {
     const int32_t id = find({buffer, num_bytes}, /*verbatim=*/false);
     if (id != kNone) return id;
   }
   return find(spelling, /*verbatim=*/true);
+}
+
+bool BpeVocabulary::is_join(int32_t id, int32_t left, int32_t right) const noexcept {
+  if (!has(id) || tokens_[id].verbatim || tokens_[left].verbatim || tokens_[right].verbatim) return false;
+  const std::string_view whole = bytes(id), first = bytes(left), second = bytes(right);
+  return whole.size() == first.size() + second.size() && whole.starts_with(first) && whole.ends_with(second);
 }
 
 std::string BpeVocabulary::spelling(int32_t id) const {

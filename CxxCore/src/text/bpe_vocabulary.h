@@ -23,6 +23,8 @@ class BpeVocabulary {
 
   int32_t find_bytes(std::string_view bytes) const noexcept { return find(bytes, /*verbatim=*/false); }
   int32_t find_spelling(std::string_view spelling) const noexcept;
+  // Whether the token stands for the bytes of the two others, which must be there.
+  bool is_join(int32_t id, int32_t left, int32_t right) const noexcept;
   bool has(int32_t id) const noexcept {
     return static_cast<size_t>(id) < tokens_.size() && tokens_[id].offset != kAbsent;
   }
