@@ -16,7 +16,7 @@ let package = Package(
     .target(
       name: "CxxCore",
       path: "CxxCore",
-      exclude: ["ThirdParty"],
+      exclude: ["ThirdParty", "src/text/jinja_case_tables.inc", "src/text/unicode_tables.inc"],
       sources: ["src"],
       publicHeadersPath: "include",
       cxxSettings: [
