@@ -17,7 +17,9 @@ Result<std::unique_ptr<Device>> make_device(const std::string& name, int num_thr
   if (name == "auto" || name == "cpu") return cpu::make_cpu_device("", num_threads);
   std::string known = "auto";
   for (const std::string& other : device_names()) {
-    if (name == other) return name == "reference" ? reference::make_reference_device() : cpu::make_cpu_device(name.substr(4), num_threads);
+    if (name == other)
+      return name == "reference" ? reference::make_reference_device()
+                                 : cpu::make_cpu_device(name.substr(4), num_threads);
     known += ", " + other;
   }
   return make_error(StatusCode::invalid_argument, "no device named '" + name + "' on this machine; known are " + known);

@@ -49,7 +49,8 @@ std::string type_text(DType dtype) { return std::string(dtype_name(dtype)); }
 
 }  // namespace
 
-Check& Check::tensor(const char* argument, const Tensor& t, DType dtype, std::initializer_list<int64_t> shape) noexcept {
+Check& Check::tensor(const char* argument, const Tensor& t, DType dtype,
+                     std::initializer_list<int64_t> shape) noexcept {
   if (!is_ok()) return *this;
   if (!t.is_present()) return that(false, argument, "is absent");
   if (t.dtype != dtype || !has_shape(t, shape)) {
@@ -58,14 +59,17 @@ Check& Check::tensor(const char* argument, const Tensor& t, DType dtype, std::in
   }
   that(last_is_dense(t), argument, "has a last stride other than 1");
   if (is_ok() && !is_inside_buffer(t)) {
-    status_ = make_error(StatusCode::internal, std::string(op_) + ": " + argument + " " + shape_text(t.shape.data(), t.rank) +
-        " with strides " + shape_text(t.strides.data(), t.rank) + " at byte " + std::to_string(t.offset_bytes) +
-        " leaves its buffer of " + std::to_string(t.buffer->size_bytes()) + " bytes");
+    status_ =
+        make_error(StatusCode::internal, std::string(op_) + ": " + argument + " " + shape_text(t.shape.data(), t.rank) +
+                                             " with strides " + shape_text(t.strides.data(), t.rank) + " at byte " +
+                                             std::to_string(t.offset_bytes) + " leaves its buffer of " +
+                                             std::to_string(t.buffer->size_bytes()) + " bytes");
   }
   return *this;
 }
 
-Check& Check::optional(const char* argument, const Tensor& t, DType dtype, std::initializer_list<int64_t> shape) noexcept {
+Check& Check::optional(const char* argument, const Tensor& t, DType dtype,
+                       std::initializer_list<int64_t> shape) noexcept {
   return t.is_present() ? tensor(argument, t, dtype, shape) : *this;
 }
 
@@ -91,7 +95,7 @@ Check& Check::weight(const char* argument, const device::Weight* w, int64_t rows
   if ((rows == kAny || rows == w->rows()) && (cols == kAny || cols == w->cols())) return *this;
   const int64_t got[] = {w->rows(), w->cols()}, wanted[] = {rows, cols};
   status_ = make_error(StatusCode::internal, std::string(op_) + ": " + argument + " is a weight " + shape_text(got, 2) +
-      ", wanted " + shape_text(wanted, 2));
+                                                 ", wanted " + shape_text(wanted, 2));
   return *this;
 }
 
@@ -100,11 +104,12 @@ Check& Check::that(bool holds, const char* argument, const char* rule) noexcept 
   return *this;
 }
 
-void Check::fail_shape(const char* argument, const Tensor& t, DType dtype, std::initializer_list<int64_t> shape) noexcept {
+void Check::fail_shape(const char* argument, const Tensor& t, DType dtype,
+                       std::initializer_list<int64_t> shape) noexcept {
   const int rank = t.rank < 0 ? 0 : (t.rank > device::kMaxRank ? device::kMaxRank : t.rank);
   status_ = make_error(StatusCode::internal, std::string(op_) + ": " + argument + " is " + type_text(t.dtype) + " " +
-      shape_text(t.shape.data(), rank) + ", wanted " + type_text(dtype) + " " +
-      shape_text(shape.begin(), static_cast<int>(shape.size())));
+                                                 shape_text(t.shape.data(), rank) + ", wanted " + type_text(dtype) +
+                                                 " " + shape_text(shape.begin(), static_cast<int>(shape.size())));
 }
 
 void check_sequences(Check& check, const device::SequenceArgs& s, bool wants_blocks, bool wants_slots) noexcept {

@@ -17,10 +17,13 @@ class Check {
   explicit Check(const char* op) noexcept : op_(op) {}
 
   // Present, of this type and shape, last stride 1, inside its buffer.
-  Check& tensor(const char* argument, const device::Tensor& t, DType dtype, std::initializer_list<int64_t> shape) noexcept;
-  Check& optional(const char* argument, const device::Tensor& t, DType dtype, std::initializer_list<int64_t> shape) noexcept;
+  Check& tensor(const char* argument, const device::Tensor& t, DType dtype,
+                std::initializer_list<int64_t> shape) noexcept;
+  Check& optional(const char* argument, const device::Tensor& t, DType dtype,
+                  std::initializer_list<int64_t> shape) noexcept;
   // As tensor(); all dimensions after the first are dense.
-  Check& pool(const char* argument, const device::Tensor& t, DType dtype, std::initializer_list<int64_t> shape) noexcept;
+  Check& pool(const char* argument, const device::Tensor& t, DType dtype,
+              std::initializer_list<int64_t> shape) noexcept;
   // As tensor(), in one of the types a cache may have: f32, f16, bf16.
   Check& cache(const char* argument, const device::Tensor& t, std::initializer_list<int64_t> shape) noexcept;
   Check& weight(const char* argument, const device::Weight* w, int64_t rows, int64_t cols) noexcept;
@@ -30,7 +33,8 @@ class Check {
   Status status() noexcept { return std::move(status_); }
 
  private:
-  void fail_shape(const char* argument, const device::Tensor& t, DType dtype, std::initializer_list<int64_t> shape) noexcept;
+  void fail_shape(const char* argument, const device::Tensor& t, DType dtype,
+                  std::initializer_list<int64_t> shape) noexcept;
 
   const char* op_;
   Status status_;

@@ -8,7 +8,8 @@ Status sigmoid_gate(device::Encoder& encoder, const device::SigmoidGateArgs& arg
   Check check("sigmoid_gate");
   check.tensor("x", args.x, DType::f32, {kAny, kAny, kAny});
   const int64_t rows = args.x.shape[0], heads = args.x.shape[1], dim = args.x.shape[2];
-  check.tensor("gate", args.gate, DType::f32, {rows, heads, dim}).tensor("out", args.out, DType::f32, {rows, heads, dim});
+  check.tensor("gate", args.gate, DType::f32, {rows, heads, dim})
+      .tensor("out", args.out, DType::f32, {rows, heads, dim});
   if (check.is_ok()) encoder.sigmoid_gate(args);
   return check.status();
 }

@@ -24,7 +24,8 @@ Status causal_conv1d(device::Encoder& encoder, const device::CausalConv1dArgs& a
 
 Status gdn(device::Encoder& encoder, const device::GdnArgs& args) noexcept {
   Check check("gdn");
-  check.tensor("q", args.q, DType::f32, {kAny, kAny, kAny}).tensor("v", args.v, DType::f32, {args.q.shape[0], kAny, kAny});
+  check.tensor("q", args.q, DType::f32, {kAny, kAny, kAny})
+      .tensor("v", args.v, DType::f32, {args.q.shape[0], kAny, kAny});
   if (!check.is_ok()) return check.status();
   const int64_t rows = args.q.shape[0], k_heads = args.q.shape[1], k_dim = args.q.shape[2];
   const int64_t v_heads = args.v.shape[1], v_dim = args.v.shape[2];

@@ -19,13 +19,15 @@ using Outputs = std::vector<std::vector<float>>;
 struct Tolerance {
   double absolute, relative;
 };
-constexpr Tolerance kExact{0, 0};                  // copies and conversions
-constexpr Tolerance kElementwise{1e-6, 2e-6};      // a few roundings and one exp of 1 unit in the last place
-constexpr Tolerance kNorm{1e-6, 5e-6};             // the same after a sum of up to 1024 squares of one sign
-constexpr Tolerance kRope{4e-6, 5e-6};             // cos and sin of angles up to 262143: libm in float against double
-constexpr Tolerance kAttention{5e-6, 1e-5};        // averages of values near 1
-constexpr Tolerance kRecurrent{5e-6, 2e-5};        // up to 57 steps of a contracting recurrence
-Tolerance sum_of_products(int64_t k) { return {4e-7 * std::sqrt(static_cast<double>(k)) * 4, 1e-6}; }  // random signs: grows as sqrt k
+constexpr Tolerance kExact{0, 0};              // copies and conversions
+constexpr Tolerance kElementwise{1e-6, 2e-6};  // a few roundings and one exp of 1 unit in the last place
+constexpr Tolerance kNorm{1e-6, 5e-6};         // the same after a sum of up to 1024 squares of one sign
+constexpr Tolerance kRope{4e-6, 5e-6};         // cos and sin of angles up to 262143: libm in float against double
+constexpr Tolerance kAttention{5e-6, 1e-5};    // averages of values near 1
+constexpr Tolerance kRecurrent{5e-6, 2e-5};    // up to 57 steps of a contracting recurrence
+Tolerance sum_of_products(int64_t k) {
+  return {4e-7 * std::sqrt(static_cast<double>(k)) * 4, 1e-6};
+}  // random signs: grows as sqrt k
 
 // Runs `make` on the reference and on each device with the same seed and compares all it returns.
 void compare(const std::string& what, Tolerance tolerance, const std::function<Outputs(Rig&, Random&)>& make) {
@@ -46,8 +48,10 @@ void compare(const std::string& what, Tolerance tolerance, const std::function<O
       for (size_t i = 0; i < got[o].size(); ++i) {
         const double error = std::abs(static_cast<double>(got[o][i]) - wanted[o][i]);
         if (error <= tolerance.absolute + tolerance.relative * std::abs(wanted[o][i])) continue;
-        fail(__FILE__, __LINE__, name + " " + what + ": output " + std::to_string(o) + "[" + std::to_string(i) + "] is " +
-             std::to_string(got[o][i]) + ", reference " + std::to_string(wanted[o][i]) + ", error " + std::to_string(error));
+        fail(__FILE__, __LINE__,
+             name + " " + what + ": output " + std::to_string(o) + "[" + std::to_string(i) + "] is " +
+                 std::to_string(got[o][i]) + ", reference " + std::to_string(wanted[o][i]) + ", error " +
+                 std::to_string(error));
         break;
       }
     }
@@ -74,7 +78,9 @@ PAGODA_TEST(conformance_runs_on_every_path_of_this_machine) {
     const std::string& description = rig.device().info().description;
     ran += name + " (" + description + ") ";
     if (name == "cpu") cpu_ran = true;
-    else CHECK(description.find(name.substr(name.find(':') + 1) + ",") != std::string::npos);  // the path asked for is in use
+    else
+      CHECK(description.find(name.substr(name.find(':') + 1) + ",") !=
+            std::string::npos);  // the path asked for is in use
   }
   note("devices: " + ran);
   CHECK(cpu_ran);
@@ -103,19 +109,22 @@ PAGODA_TEST(conformance_embedding) {
 }
 
 PAGODA_TEST(conformance_matmul) {
-  const struct { int64_t m, n, k; } shapes[] = {{1, 1, 1}, {1, 5, 7}, {2, 3, 16}, {3, 17, 33}, {4, 64, 16}, {6, 4, 512},
-                                                {7, 66, 130}, {13, 70, 530}, {97, 5, 40}, {101, 9, 1040}};
+  const struct {
+    int64_t m, n, k;
+  } shapes[] = {{1, 1, 1},   {1, 5, 7},    {2, 3, 16},    {3, 17, 33}, {4, 64, 16},
+                {6, 4, 512}, {7, 66, 130}, {13, 70, 530}, {97, 5, 40}, {101, 9, 1040}};
   for (DType type : kTypes)
     for (const auto& s : shapes)
-      compare("matmul " + text(type) + text({s.m, s.n, s.k}), sum_of_products(s.k), [&](Rig& rig, Random& random) -> Outputs {
-        device::Weight* weight = rig.weight(random.normal(s.n * s.k), s.n, s.k, type);
-        const Tensor x = device::slice(rig.floats(random.normal(s.m * (s.k + 3)), {s.m, s.k + 3}), 1, 2, s.k);
-        const Tensor bias = s.m % 2 == 0 ? rig.floats(random.normal(s.n), {s.n}) : Tensor{};
-        const Tensor wide = rig.zeros(DType::f32, {s.m, s.n + 2});
-        CHECK_OK(ops::matmul(rig.encoder(), {x, weight, bias, device::slice(wide, 1, 1, s.n)}));
-        CHECK_OK(rig.finish());
-        return {rig.read(wide)};  // the columns beside the result must stay zero
-      });
+      compare("matmul " + text(type) + text({s.m, s.n, s.k}), sum_of_products(s.k),
+              [&](Rig& rig, Random& random) -> Outputs {
+                device::Weight* weight = rig.weight(random.normal(s.n * s.k), s.n, s.k, type);
+                const Tensor x = device::slice(rig.floats(random.normal(s.m * (s.k + 3)), {s.m, s.k + 3}), 1, 2, s.k);
+                const Tensor bias = s.m % 2 == 0 ? rig.floats(random.normal(s.n), {s.n}) : Tensor{};
+                const Tensor wide = rig.zeros(DType::f32, {s.m, s.n + 2});
+                CHECK_OK(ops::matmul(rig.encoder(), {x, weight, bias, device::slice(wide, 1, 1, s.n)}));
+                CHECK_OK(rig.finish());
+                return {rig.read(wide)};  // the columns beside the result must stay zero
+              });
 }
 
 PAGODA_TEST(conformance_rms_norm) {
@@ -132,13 +141,17 @@ PAGODA_TEST(conformance_rms_norm) {
 }
 
 PAGODA_TEST(conformance_qk_norm_rope) {
-  const struct { int64_t dim, rotary; bool has_weight, in_place; } rows[] = {
+  const struct {
+    int64_t dim, rotary;
+    bool has_weight, in_place;
+  } rows[] = {
       {8, 4, true, false}, {24, 6, true, true}, {64, 64, false, true}, {128, 128, true, false}, {256, 64, true, true}};
   for (const auto& row : rows)
     compare("qk_norm_rope" + text({row.dim, row.rotary}), kRope, [&](Rig& rig, Random& random) -> Outputs {
       // Each head beside its gate: q is every other piece of D.
       const Tensor both = rig.floats(random.normal(3 * 2 * 2 * row.dim), {3, 2, 2 * row.dim});
-      const Tensor x = device::slice(both, 2, 0, row.dim), out = row.in_place ? x : rig.zeros(DType::f32, {3, 2, row.dim});
+      const Tensor x = device::slice(both, 2, 0, row.dim),
+                   out = row.in_place ? x : rig.zeros(DType::f32, {3, 2, row.dim});
       std::vector<float> inv_freq;
       for (int64_t i = 0; i < row.rotary / 2; ++i) inv_freq.push_back(std::pow(1e7f, -2.0f * i / row.rotary));
       const Tensor weight = row.has_weight ? rig.floats(random.normal(row.dim, 0.1f), {row.dim}) : Tensor{};
@@ -155,7 +168,8 @@ PAGODA_TEST(conformance_reshape_and_cache) {
       compare("reshape_and_cache " + text(type) + text({dim}), kExact, [&](Rig& rig, Random& random) -> Outputs {
         const int64_t heads = 2;
         const Tensor k = rig.floats(random.normal(4 * heads * dim, 100.0f), {4, heads, dim});
-        const Tensor v = rig.floats(random.normal(4 * heads * dim, 1e-6f), {4, heads, dim});  // half-precision subnormals
+        const Tensor v =
+            rig.floats(random.normal(4 * heads * dim, 1e-6f), {4, heads, dim});  // half-precision subnormals
         const Tensor k_cache = rig.zeros(type, {3, 8, heads, dim}), v_cache = rig.zeros(type, {3, 8, heads, dim});
         CHECK_OK(ops::reshape_and_cache(rig.encoder(), {k, v, rig.longs({23, 0, 9, 8}), k_cache, v_cache}));
         CHECK_OK(rig.finish());
@@ -164,40 +178,49 @@ PAGODA_TEST(conformance_reshape_and_cache) {
 }
 
 PAGODA_TEST(conformance_paged_attention) {
-  const struct { int64_t heads, kv_heads, dim, block_size; int32_t window; } rows[] = {
-      {4, 2, 8, 16, 0}, {3, 1, 24, 8, 0}, {8, 2, 64, 32, 0}, {2, 2, 256, 16, 0}, {4, 1, 32, 16, 5}, {6, 2, 16, 8, 40}, {20, 1, 16, 16, 0}};
-  const Batch batch{{0, 70, 31, 5, 64}, {37, 1, 2, 20, 1}};
+  const struct {
+    int64_t heads, kv_heads, dim, block_size;
+    int32_t window;
+  } rows[] = {{4, 2, 8, 16, 0},  {3, 1, 24, 8, 0},  {4, 1, 64, 32, 0}, {2, 1, 256, 16, 0},
+              {4, 1, 32, 16, 5}, {6, 2, 16, 8, 40}, {20, 1, 16, 16, 0}};
+  const Batch batch{{0, 70, 31, 64}, {37, 1, 4, 1}};
   for (DType type : kTypes)
     for (const auto& row : rows)
-      compare("paged_attention " + text(type) + text({row.heads, row.kv_heads, row.dim, row.block_size, row.window}), kAttention,
-              [&](Rig& rig, Random& random) -> Outputs {
-        const int64_t max_blocks = 96 / row.block_size, n = batch.num_sequences(), tokens = n * max_blocks * row.block_size;
-        const Tensor k = rig.floats(random.normal(tokens * row.kv_heads * row.dim), {tokens, row.kv_heads, row.dim});
-        const Tensor v = rig.floats(random.normal(tokens * row.kv_heads * row.dim), {tokens, row.kv_heads, row.dim});
-        const Tensor k_cache = rig.zeros(type, {n * max_blocks, row.block_size, row.kv_heads, row.dim}), v_cache =
-            rig.zeros(type, {n * max_blocks, row.block_size, row.kv_heads, row.dim});
-        std::vector<int64_t> slots(static_cast<size_t>(tokens));
-        for (int64_t i = 0; i < tokens; ++i) slots[i] = i;
-        CHECK_OK(ops::reshape_and_cache(rig.encoder(), {k, v, rig.longs(slots), k_cache, v_cache}));
-        const int64_t t = batch.num_rows();
-        const Tensor q = rig.floats(random.normal(t * row.heads * row.dim), {t, row.heads, row.dim});
-        const Tensor out = rig.zeros(DType::f32, {t, row.heads, row.dim});
-        CHECK_OK(ops::paged_attention(rig.encoder(), {q, k_cache, v_cache, make_sequences(rig, batch, row.block_size, max_blocks),
-                                                      1.0f / std::sqrt(static_cast<float>(row.dim)), row.window, out}));
-        CHECK_OK(rig.finish());
-        return {rig.read(out)};
-      });
+      compare("paged_attention " + text(type) + text({row.heads, row.kv_heads, row.dim, row.block_size, row.window}),
+              kAttention, [&](Rig& rig, Random& random) -> Outputs {
+                const int64_t max_blocks = 96 / row.block_size, n = batch.num_sequences(),
+                              tokens = n * max_blocks * row.block_size;
+                const Tensor k =
+                    rig.floats(random.normal(tokens * row.kv_heads * row.dim), {tokens, row.kv_heads, row.dim});
+                const Tensor v =
+                    rig.floats(random.normal(tokens * row.kv_heads * row.dim), {tokens, row.kv_heads, row.dim});
+                const Tensor k_cache = rig.zeros(type, {n * max_blocks, row.block_size, row.kv_heads, row.dim}),
+                             v_cache = rig.zeros(type, {n * max_blocks, row.block_size, row.kv_heads, row.dim});
+                std::vector<int64_t> slots(static_cast<size_t>(tokens));
+                for (int64_t i = 0; i < tokens; ++i) slots[i] = i;
+                CHECK_OK(ops::reshape_and_cache(rig.encoder(), {k, v, rig.longs(slots), k_cache, v_cache}));
+                const int64_t t = batch.num_rows();
+                const Tensor q = rig.floats(random.normal(t * row.heads * row.dim), {t, row.heads, row.dim});
+                const Tensor out = rig.zeros(DType::f32, {t, row.heads, row.dim});
+                CHECK_OK(ops::paged_attention(
+                    rig.encoder(), {q, k_cache, v_cache, make_sequences(rig, batch, row.block_size, max_blocks),
+                                    1.0f / std::sqrt(static_cast<float>(row.dim)), row.window, out}));
+                CHECK_OK(rig.finish());
+                return {rig.read(out)};
+              });
 }
 
 PAGODA_TEST(conformance_gates) {
   for (int64_t dim : {3, 16, 100})
     compare("sigmoid_gate, silu_mul" + text({dim}), kElementwise, [&](Rig& rig, Random& random) -> Outputs {
       // Large arguments too: exp overflows and fades out inside.
-      const Tensor x = rig.floats(random.normal(3 * 2 * dim), {3, 2, dim}), both = rig.floats(random.normal(3 * 2 * 2 * dim, 60.0f), {3, 2, 2 * dim});
+      const Tensor x = rig.floats(random.normal(3 * 2 * dim), {3, 2, dim}),
+                   both = rig.floats(random.normal(3 * 2 * 2 * dim, 60.0f), {3, 2, 2 * dim});
       const Tensor gated = rig.zeros(DType::f32, {3, 2, dim}), product = rig.zeros(DType::f32, {6, dim});
       CHECK_OK(ops::sigmoid_gate(rig.encoder(), {x, device::slice(both, 2, dim, dim), gated}));
       const Tensor flat = device::dense(both.buffer, DType::f32, {6, 2 * dim});
-      CHECK_OK(ops::silu_mul(rig.encoder(), {device::slice(flat, 1, 0, dim), device::slice(flat, 1, dim, dim), product}));
+      CHECK_OK(
+          ops::silu_mul(rig.encoder(), {device::slice(flat, 1, 0, dim), device::slice(flat, 1, dim, dim), product}));
       CHECK_OK(rig.finish());
       return {rig.read(gated), rig.read(product)};
     });
@@ -206,9 +229,11 @@ PAGODA_TEST(conformance_gates) {
 PAGODA_TEST(conformance_gated_rms_norm) {
   for (int64_t dim : {8, 24, 128})
     compare("gated_rms_norm" + text({dim}), kNorm, [&](Rig& rig, Random& random) -> Outputs {
-      const Tensor x = rig.floats(random.normal(3 * 2 * dim), {3, 2, dim}), both = rig.floats(random.normal(3 * 2 * 2 * dim, 3.0f), {3, 2, 2 * dim});
+      const Tensor x = rig.floats(random.normal(3 * 2 * dim), {3, 2, dim}),
+                   both = rig.floats(random.normal(3 * 2 * 2 * dim, 3.0f), {3, 2, 2 * dim});
       const Tensor out = rig.zeros(DType::f32, {3, 2, dim});
-      CHECK_OK(ops::gated_rms_norm(rig.encoder(), {x, device::slice(both, 2, dim, dim), rig.floats(random.normal(dim), {dim}), 1e-6f, out}));
+      CHECK_OK(ops::gated_rms_norm(
+          rig.encoder(), {x, device::slice(both, 2, dim, dim), rig.floats(random.normal(dim), {dim}), 1e-6f, out}));
       CHECK_OK(rig.finish());
       return {rig.read(out)};
     });
@@ -220,42 +245,49 @@ PAGODA_TEST(conformance_causal_conv1d) {
     for (int64_t channels : {5, 40, 300})
       compare("causal_conv1d" + text({kernel, channels}), kNorm, [&](Rig& rig, Random& random) -> Outputs {
         const int64_t t = batch.num_rows();
-        const Tensor x = rig.floats(random.normal(t * channels), {t, channels}), out = rig.zeros(DType::f32, {t, channels});
+        const Tensor x = rig.floats(random.normal(t * channels), {t, channels}),
+                     out = rig.zeros(DType::f32, {t, channels});
         const Tensor tail = rig.floats(random.normal(6 * (kernel - 1) * channels), {6, kernel - 1, channels});
-        CHECK_OK(ops::causal_conv1d(rig.encoder(), {x, rig.floats(random.normal(channels * kernel), {channels, kernel}), tail,
-                                                    make_sequences(rig, batch, 16, 4), out}));
+        CHECK_OK(ops::causal_conv1d(rig.encoder(), {x, rig.floats(random.normal(channels * kernel), {channels, kernel}),
+                                                    tail, make_sequences(rig, batch, 16, 4), out}));
         CHECK_OK(rig.finish());
         return {rig.read(out), rig.read(tail)};
       });
 }
 
 PAGODA_TEST(conformance_gdn) {
-  const struct { int64_t k_heads, v_heads, dk, dv; } rows[] = {{1, 1, 8, 8}, {2, 4, 24, 40}, {2, 2, 16, 16}, {1, 3, 5, 70}, {1, 2, 128, 128}};
+  const struct {
+    int64_t k_heads, v_heads, dk, dv;
+  } rows[] = {{1, 1, 8, 8}, {2, 4, 24, 40}, {2, 2, 16, 16}, {1, 3, 5, 70}, {1, 2, 128, 128}};
   const Batch first{{0, 0, 0, 0}, {5, 15, 16, 40}}, second{{5, 15, 16, 40}, {1, 3, 17, 9}};
   for (const auto& row : rows)
-    compare("gdn" + text({row.k_heads, row.v_heads, row.dk, row.dv}), kRecurrent, [&](Rig& rig, Random& random) -> Outputs {
-      const Tensor state = rig.zeros(DType::f32, {5, row.v_heads, row.dk, row.dv});
-      const Tensor k_rows = rig.zeros(DType::f32, {5, row.k_heads, 16, row.dk}), u_rows = rig.zeros(DType::f32, {5, row.v_heads, 16, row.dv});
-      const Tensor g_rows = rig.zeros(DType::f32, {5, row.v_heads, 16});
-      const Tensor a_log = rig.floats(random.normal(row.v_heads), {row.v_heads});
-      const Tensor dt_bias = rig.floats(std::vector<float>(row.v_heads, -4.0f), {row.v_heads});  // slow decay: old rows matter
-      Outputs outputs;
-      for (const Batch& batch : {first, second}) {
-        const int64_t t = batch.num_rows(), keys = row.k_heads * row.dk, values = row.v_heads * row.dv;
-        // q, k and v lie side by side in a row, as the convolution leaves them.
-        const Tensor qkv = rig.floats(random.normal(t * (2 * keys + values)), {t, 2 * keys + values});
-        const Tensor out = rig.zeros(DType::f32, {t, row.v_heads, row.dv});
-        CHECK_OK(ops::gdn(rig.encoder(), {device::split_last(device::slice(qkv, 1, 0, keys), row.k_heads, row.dk),
-                                          device::split_last(device::slice(qkv, 1, keys, keys), row.k_heads, row.dk),
-                                          device::split_last(device::slice(qkv, 1, 2 * keys, values), row.v_heads, row.dv),
-                                          rig.floats(random.normal(t * row.v_heads, 2.0f), {t, row.v_heads}),
-                                          rig.floats(random.normal(t * row.v_heads), {t, row.v_heads}), a_log, dt_bias,
-                                          make_sequences(rig, batch, 16, 4), state, k_rows, u_rows, g_rows, out}));
-        CHECK_OK(rig.finish());
-        for (const Tensor& t : {out, state, k_rows, u_rows, g_rows}) outputs.push_back(rig.read(t));
-      }
-      return outputs;
-    });
+    compare("gdn" + text({row.k_heads, row.v_heads, row.dk, row.dv}), kRecurrent,
+            [&](Rig& rig, Random& random) -> Outputs {
+              const Tensor state = rig.zeros(DType::f32, {5, row.v_heads, row.dk, row.dv});
+              const Tensor k_rows = rig.zeros(DType::f32, {5, row.k_heads, 16, row.dk}),
+                           u_rows = rig.zeros(DType::f32, {5, row.v_heads, 16, row.dv});
+              const Tensor g_rows = rig.zeros(DType::f32, {5, row.v_heads, 16});
+              const Tensor a_log = rig.floats(random.normal(row.v_heads), {row.v_heads});
+              const Tensor dt_bias =
+                  rig.floats(std::vector<float>(row.v_heads, -4.0f), {row.v_heads});  // slow decay: old rows matter
+              Outputs outputs;
+              for (const Batch& batch : {first, second}) {
+                const int64_t t = batch.num_rows(), keys = row.k_heads * row.dk, values = row.v_heads * row.dv;
+                // q, k and v lie side by side in a row, as the convolution leaves them.
+                const Tensor qkv = rig.floats(random.normal(t * (2 * keys + values)), {t, 2 * keys + values});
+                const Tensor out = rig.zeros(DType::f32, {t, row.v_heads, row.dv});
+                CHECK_OK(ops::gdn(rig.encoder(),
+                                  {device::split_last(device::slice(qkv, 1, 0, keys), row.k_heads, row.dk),
+                                   device::split_last(device::slice(qkv, 1, keys, keys), row.k_heads, row.dk),
+                                   device::split_last(device::slice(qkv, 1, 2 * keys, values), row.v_heads, row.dv),
+                                   rig.floats(random.normal(t * row.v_heads, 2.0f), {t, row.v_heads}),
+                                   rig.floats(random.normal(t * row.v_heads), {t, row.v_heads}), a_log, dt_bias,
+                                   make_sequences(rig, batch, 16, 4), state, k_rows, u_rows, g_rows, out}));
+                CHECK_OK(rig.finish());
+                for (const Tensor& t : {out, state, k_rows, u_rows, g_rows}) outputs.push_back(rig.read(t));
+              }
+              return outputs;
+            });
 }
 
 PAGODA_TEST(conformance_gather_rows) {

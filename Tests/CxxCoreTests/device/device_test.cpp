@@ -60,7 +60,9 @@ PAGODA_TEST(device_copies_stay_inside_the_tensor) {
     float values[7] = {};
     CHECK(!rig.device().upload(t, values, 7 * sizeof(float)).is_ok());
     CHECK(!rig.device().download(device::slice(t, 0, 1, 1), values, 4 * sizeof(float)).is_ok());
-    CHECK(!rig.device().download(device::slice(t, 0, 2, 1), values, sizeof(float)).is_ok());  // past the end of the buffer
+    CHECK(!rig.device()
+               .download(device::slice(t, 0, 2, 1), values, sizeof(float))
+               .is_ok());  // past the end of the buffer
     CHECK(!rig.device().download(device::slice(t, 1, 0, 2), values, 4 * sizeof(float)).is_ok());  // not dense
     CHECK(!rig.device().upload(Tensor{}, values, 4).is_ok());
   }
@@ -71,12 +73,13 @@ PAGODA_TEST(device_weights_are_read_in_bounded_pieces) {
   const int64_t rows = 3000, cols = 1000;
   int64_t next = 0;
   device::WeightSource source{"big", DType::f32, rows, cols, [&](int64_t begin, int64_t count, std::byte* into) {
-    CHECK_EQ(begin, next);
-    CHECK(count * cols * 4 <= (4 << 20));
-    next = begin + count;
-    for (int64_t i = 0; i < count * cols; ++i) reinterpret_cast<float*>(into)[i] = static_cast<float>((begin * cols + i) % 251);
-    return ok_status();
-  }};
+                                CHECK_EQ(begin, next);
+                                CHECK(count * cols * 4 <= (4 << 20));
+                                next = begin + count;
+                                for (int64_t i = 0; i < count * cols; ++i)
+                                  reinterpret_cast<float*>(into)[i] = static_cast<float>((begin * cols + i) % 251);
+                                return ok_status();
+                              }};
   auto weight = rig.device().make_weight(source, DType::bf16);
   REQUIRE_OK(weight);
   CHECK_EQ(next, rows);
@@ -95,10 +98,12 @@ PAGODA_TEST(device_weight_conversion_is_exact_or_an_error) {
   for (const std::string& name : device::device_names()) {
     Rig rig(name, 1);
     auto make = [&](float value, DType stored) {
-      return rig.device().make_weight({"w.weight", DType::f32, 1, 1, [=](int64_t, int64_t, std::byte* into) {
-        std::copy_n(reinterpret_cast<const std::byte*>(&value), 4, into);
-        return ok_status();
-      }}, stored);
+      return rig.device().make_weight({"w.weight", DType::f32, 1, 1,
+                                       [=](int64_t, int64_t, std::byte* into) {
+                                         std::copy_n(reinterpret_cast<const std::byte*>(&value), 4, into);
+                                         return ok_status();
+                                       }},
+                                      stored);
     };
     CHECK_OK(make(huge, DType::bf16));
     CHECK_OK(make(infinity, DType::f16));
@@ -111,14 +116,17 @@ PAGODA_TEST(device_weight_conversion_is_exact_or_an_error) {
 
 PAGODA_TEST(device_weight_reader_errors_come_through) {
   Rig rig("cpu", 1);
-  auto made = rig.device().make_weight({"w", DType::f32, 2, 2, [](int64_t, int64_t, std::byte*) {
-    return make_error(StatusCode::io_error, "the disk is gone");
-  }}, DType::f32);
+  auto made = rig.device().make_weight(
+      {"w", DType::f32, 2, 2,
+       [](int64_t, int64_t, std::byte*) { return make_error(StatusCode::io_error, "the disk is gone"); }},
+      DType::f32);
   CHECK(made.status.code == StatusCode::io_error);
   CHECK(!rig.device().make_weight({"w", DType::f32, 0, 2, nullptr}, DType::f32).is_ok());
-  CHECK(!rig.device().make_weight({"w", DType::f32, int64_t{1} << 40, int64_t{1} << 40, [](int64_t, int64_t, std::byte*) {
-    return ok_status();
-  }}, DType::f32).is_ok());
+  CHECK(!rig.device()
+             .make_weight({"w", DType::f32, int64_t{1} << 40, int64_t{1} << 40,
+                           [](int64_t, int64_t, std::byte*) { return ok_status(); }},
+                          DType::f32)
+             .is_ok());
 }
 
 // A bad index must not touch memory; the step fails, the next one works.

@@ -26,14 +26,14 @@ class Stream {
 
 constexpr int64_t kTokens = 75;
 
-// The batch of one step. The neighbour (sequence 0) always starts anew; the sequence under test comes last, so its slot is
-// the number of sequences.
+// The batch of one step. The neighbour (sequence 0) always starts anew; the sequence under test comes last, so its slot
+// is the number of sequences.
 Batch batch_of(int64_t begin, int64_t count, int64_t neighbour) {
   return neighbour > 0 ? Batch{{0, begin}, {neighbour, count}} : Batch{{begin}, {count}};
 }
 
-Tensor rows_with_neighbour(Rig& rig, Random& random, const std::vector<float>& all, int64_t width, int64_t begin, int64_t count,
-                           int64_t neighbour) {
+Tensor rows_with_neighbour(Rig& rig, Random& random, const std::vector<float>& all, int64_t width, int64_t begin,
+                           int64_t count, int64_t neighbour) {
   std::vector<float> values = random.normal(neighbour * width);
   values.insert(values.end(), all.begin() + begin * width, all.begin() + (begin + count) * width);
   return rig.floats(values, {neighbour + count, width});
@@ -100,11 +100,12 @@ class GdnStream final : public Stream {
     const Tensor qkv = rows_with_neighbour(rig_, noise_, qkv_, width(), begin, count, neighbour);
     const Tensor ab = rows_with_neighbour(rig_, noise_, ab_, 2 * kVHeads, begin, count, neighbour);
     const Tensor out = rig_.zeros(DType::f32, {neighbour + count, kVHeads, dv_});
-    CHECK_OK(ops::gdn(rig_.encoder(), {split_last(slice(qkv, 1, 0, keys), kKHeads, dk_), split_last(slice(qkv, 1, keys, keys), kKHeads, dk_),
-                                       split_last(slice(qkv, 1, 2 * keys, kVHeads * dv_), kVHeads, dv_), slice(ab, 1, 0, kVHeads),
-                                       slice(ab, 1, kVHeads, kVHeads), a_log_, dt_bias_,
-                                       sequences_at_slot_2(rig_, batch_of(begin, count, neighbour), 16, 8), state_, k_rows_, u_rows_,
-                                       g_rows_, out}));
+    CHECK_OK(ops::gdn(
+        rig_.encoder(),
+        {split_last(slice(qkv, 1, 0, keys), kKHeads, dk_), split_last(slice(qkv, 1, keys, keys), kKHeads, dk_),
+         split_last(slice(qkv, 1, 2 * keys, kVHeads * dv_), kVHeads, dv_), slice(ab, 1, 0, kVHeads),
+         slice(ab, 1, kVHeads, kVHeads), a_log_, dt_bias_,
+         sequences_at_slot_2(rig_, batch_of(begin, count, neighbour), 16, 8), state_, k_rows_, u_rows_, g_rows_, out}));
     CHECK_OK(rig_.finish());
     return last_rows(rig_.bytes(out), count, neighbour + count);
   }
@@ -129,7 +130,8 @@ class GdnStream final : public Stream {
 
 class AttentionStream final : public Stream {
  public:
-  AttentionStream(const std::string& device, int threads, DType type, int64_t dim, int32_t window) : rig_(device, threads), dim_(dim), window_(window) {
+  AttentionStream(const std::string& device, int threads, DType type, int64_t dim, int32_t window)
+      : rig_(device, threads), dim_(dim), window_(window) {
     Random random(31);
     q_ = random.normal(kTokens * kHeads * dim);
     kv_ = random.normal(kTokens * 2 * kKvHeads * dim);
@@ -144,9 +146,10 @@ class AttentionStream final : public Stream {
     std::vector<int64_t> slots;
     for (int64_t i = 0; i < neighbour; ++i) slots.push_back(i / 8 * 16 + i % 8);
     for (int64_t i = begin; i < begin + count; ++i) slots.push_back(i / 8 * 16 + 8 + i % 8);
-    CHECK_OK(ops::reshape_and_cache(rig_.encoder(), {device::split_last(device::slice(kv, 1, 0, half), kKvHeads, dim_),
-                                                     device::split_last(device::slice(kv, 1, half, half), kKvHeads, dim_),
-                                                     rig_.longs(slots), k_cache_, v_cache_}));
+    CHECK_OK(ops::reshape_and_cache(
+        rig_.encoder(),
+        {device::split_last(device::slice(kv, 1, 0, half), kKvHeads, dim_),
+         device::split_last(device::slice(kv, 1, half, half), kKvHeads, dim_), rig_.longs(slots), k_cache_, v_cache_}));
     device::SequenceArgs s = make_sequences(rig_, batch_of(begin, count, neighbour), 8, 10);
     std::vector<int32_t> tables;
     for (int32_t b = neighbour > 0 ? 0 : 1; b < 2; ++b)
@@ -177,7 +180,8 @@ Bytes run(Stream& stream, Chunks chunks, int64_t neighbour, uint64_t start) {
   Random random(start);
   Bytes all;
   for (int64_t begin = 0, count; begin < kTokens; begin += count) {
-    count = chunks == Chunks::whole ? kTokens : (chunks == Chunks::ones ? 1 : std::min(1 + random.below(23), kTokens - begin));
+    count = chunks == Chunks::whole ? kTokens
+                                    : (chunks == Chunks::ones ? 1 : std::min(1 + random.below(23), kTokens - begin));
     const Bytes part = stream.step(begin, count, neighbour);
     all.insert(all.end(), part.begin(), part.end());
   }
@@ -193,9 +197,16 @@ void check_stream(const std::string& what, Make make) {
   for (const std::string& name : device::device_names()) {
     auto whole_stream = make(name, 2);
     const Bytes whole = run(*whole_stream, Chunks::whole, 0, start);
-    const struct { const char* text; Chunks chunks; int64_t neighbour; int threads; } ways[] = {
-        {"one token at a time", Chunks::ones, 0, 1}, {"random chunks", Chunks::random, 0, 3}, {"random chunks beside others", Chunks::random, 13, 2},
-        {"whole beside others on one thread", Chunks::whole, 21, 1}, {"whole on four threads", Chunks::whole, 0, 4}};
+    const struct {
+      const char* text;
+      Chunks chunks;
+      int64_t neighbour;
+      int threads;
+    } ways[] = {{"one token at a time", Chunks::ones, 0, 1},
+                {"random chunks", Chunks::random, 0, 3},
+                {"random chunks beside others", Chunks::random, 13, 2},
+                {"whole beside others on one thread", Chunks::whole, 21, 1},
+                {"whole on four threads", Chunks::whole, 0, 4}};
     for (const auto& way : ways) {
       auto stream = make(name, way.threads);
       if (run(*stream, way.chunks, way.neighbour, start + way.threads) != whole)
@@ -207,7 +218,8 @@ void check_stream(const std::string& what, Make make) {
 }  // namespace
 
 PAGODA_TEST(invariance_conv_bits_do_not_depend_on_chunks) {
-  check_stream("causal_conv1d", [](const std::string& name, int threads) { return std::make_unique<ConvStream>(name, threads); });
+  check_stream("causal_conv1d",
+               [](const std::string& name, int threads) { return std::make_unique<ConvStream>(name, threads); });
 }
 
 PAGODA_TEST(invariance_gdn_bits_do_not_depend_on_chunks) {
@@ -218,7 +230,11 @@ PAGODA_TEST(invariance_gdn_bits_do_not_depend_on_chunks) {
 }
 
 PAGODA_TEST(invariance_attention_bits_do_not_depend_on_chunks) {
-  const struct { DType type; int64_t dim; int32_t window; } rows[] = {{DType::f32, 24, 0}, {DType::f16, 32, 0}, {DType::bf16, 64, 0}, {DType::bf16, 16, 19}};
+  const struct {
+    DType type;
+    int64_t dim;
+    int32_t window;
+  } rows[] = {{DType::f32, 24, 0}, {DType::f16, 32, 0}, {DType::bf16, 64, 0}, {DType::bf16, 16, 19}};
   for (const auto& row : rows)
     check_stream("paged_attention " + std::to_string(row.dim), [&](const std::string& name, int threads) {
       return std::make_unique<AttentionStream>(name, threads, row.type, row.dim, row.window);
@@ -246,7 +262,8 @@ PAGODA_TEST(invariance_matmul_rows_do_not_depend_on_their_number) {
         CHECK_OK(rig.finish());
         const std::vector<float> got = rig.read(out);
         if (std::memcmp(got.data(), wanted.data() + first * kN, got.size() * sizeof(float)) != 0)
-          fail(__FILE__, __LINE__, name + " " + std::string(dtype_name(type)) + ": " + std::to_string(m) + " rows differ from one");
+          fail(__FILE__, __LINE__,
+               name + " " + std::string(dtype_name(type)) + ": " + std::to_string(m) + " rows differ from one");
       }
     }
 }
@@ -265,6 +282,7 @@ PAGODA_TEST(invariance_fused_paths_give_the_same_bits) {
       got.push_back(run(*stream, Chunks::random, 0, 6));
     if (first.empty()) first = got;
     for (size_t i = 0; i < got.size(); ++i)
-      if (got[i] != first[i]) fail(__FILE__, __LINE__, name + " differs from " + fused[0] + " in stream " + std::to_string(i));
+      if (got[i] != first[i])
+        fail(__FILE__, __LINE__, name + " differs from " + fused[0] + " in stream " + std::to_string(i));
   }
 }

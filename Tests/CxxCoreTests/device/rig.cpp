@@ -43,9 +43,10 @@ Tensor Rig::longs(const std::vector<int64_t>& values) {
 
 device::Weight* Rig::weight(const std::vector<float>& values, int64_t rows, int64_t cols, DType stored) {
   device::WeightSource source{"test", DType::f32, rows, cols, [&](int64_t begin, int64_t count, std::byte* into) {
-    std::copy_n(reinterpret_cast<const std::byte*>(values.data() + begin * cols), count * cols * 4, into);
-    return ok_status();
-  }};
+                                std::copy_n(reinterpret_cast<const std::byte*>(values.data() + begin * cols),
+                                            count * cols * 4, into);
+                                return ok_status();
+                              }};
   auto made = device_->make_weight(source, stored);
   CHECK_OK(made);
   weights_.push_back(std::move(*made));

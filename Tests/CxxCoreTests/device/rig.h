@@ -28,7 +28,7 @@ class Rig {
   device::Tensor longs(const std::vector<int64_t>& values);
   device::Weight* weight(const std::vector<float>& values, int64_t rows, int64_t cols, DType stored);
 
-  std::vector<float> read(const device::Tensor& dense);     // f32, f16 or bf16, as floats
+  std::vector<float> read(const device::Tensor& dense);  // f32, f16 or bf16, as floats
   std::vector<std::byte> bytes(const device::Tensor& dense);
 
  private:
@@ -60,7 +60,8 @@ struct Batch {
   int64_t num_sequences() const { return static_cast<int64_t>(rows.size()); }
 };
 
-// Index tensors of a batch. KV block i of sequence b is block i * num_sequences + b, so that no sequence has two neighbours.
+// Index tensors of a batch. KV block i of sequence b is block i * num_sequences + b, so that no sequence has two
+// neighbours.
 device::SequenceArgs make_sequences(Rig& rig, const Batch& batch, int64_t block_size, int64_t max_blocks);
 
 }  // namespace pagoda::test

@@ -54,12 +54,17 @@ PAGODA_TEST(ops_refuse_wrong_row_arguments) {
 PAGODA_TEST(ops_refuse_wrong_norm_and_gate_arguments) {
   Parts p;
   const Tensor heads = p.f({3, 2, 8});
-  check_refused(ops::rms_norm(p.encoder(), {p.f({3, 8}), p.f({2, 8}), p.f({8}), 1e-6f, 0, p.f({3, 8})}), "rms_norm", "residual");
+  check_refused(ops::rms_norm(p.encoder(), {p.f({3, 8}), p.f({2, 8}), p.f({8}), 1e-6f, 0, p.f({3, 8})}), "rms_norm",
+                "residual");
   check_refused(ops::rms_norm(p.encoder(), {{}, {}, p.f({8}), 1e-6f, 0, p.f({3, 8})}), "rms_norm", "x");
-  check_refused(ops::qk_norm_rope(p.encoder(), {heads, p.f({8}), 1e-6f, 0, p.i({3}), p.f({5}), heads}), "qk_norm_rope", "inv_freq");
-  check_refused(ops::qk_norm_rope(p.encoder(), {heads, p.f({8}), 1e-6f, 0, p.i({2}), p.f({4}), heads}), "qk_norm_rope", "positions");
-  check_refused(ops::qk_norm_rope(p.encoder(), {p.f({1, 1, 513}), {}, 1e-6f, 0, p.i({1}), p.f({4}), p.f({1, 1, 513})}), "qk_norm_rope", "x");
-  check_refused(ops::gated_rms_norm(p.encoder(), {heads, p.f({3, 2, 7}), p.f({8}), 1e-6f, heads}), "gated_rms_norm", "z");
+  check_refused(ops::qk_norm_rope(p.encoder(), {heads, p.f({8}), 1e-6f, 0, p.i({3}), p.f({5}), heads}), "qk_norm_rope",
+                "inv_freq");
+  check_refused(ops::qk_norm_rope(p.encoder(), {heads, p.f({8}), 1e-6f, 0, p.i({2}), p.f({4}), heads}), "qk_norm_rope",
+                "positions");
+  check_refused(ops::qk_norm_rope(p.encoder(), {p.f({1, 1, 513}), {}, 1e-6f, 0, p.i({1}), p.f({4}), p.f({1, 1, 513})}),
+                "qk_norm_rope", "x");
+  check_refused(ops::gated_rms_norm(p.encoder(), {heads, p.f({3, 2, 7}), p.f({8}), 1e-6f, heads}), "gated_rms_norm",
+                "z");
   check_refused(ops::sigmoid_gate(p.encoder(), {heads, p.f({3, 1, 8}), heads}), "sigmoid_gate", "gate");
   check_refused(ops::silu_mul(p.encoder(), {p.f({3, 8}), p.f({3, 8}), p.f({3, 9})}), "silu_mul", "out");
 }
@@ -67,12 +72,18 @@ PAGODA_TEST(ops_refuse_wrong_norm_and_gate_arguments) {
 PAGODA_TEST(ops_refuse_wrong_attention_arguments) {
   Parts p;
   const Tensor kv = p.f({3, 2, 8}), cache = p.f({4, 16, 2, 8}), q = p.f({3, 4, 8});
-  check_refused(ops::reshape_and_cache(p.encoder(), {kv, p.f({3, 1, 8}), p.l({3}), cache, cache}), "reshape_and_cache", "v");
-  check_refused(ops::reshape_and_cache(p.encoder(), {kv, kv, p.i({3}), cache, cache}), "reshape_and_cache", "slot_mapping");
-  check_refused(ops::reshape_and_cache(p.encoder(), {kv, kv, p.l({3}), cache, p.rig.zeros(DType::f16, {4, 16, 2, 8})}), "reshape_and_cache", "v_cache");
-  check_refused(ops::reshape_and_cache(p.encoder(), {kv, kv, p.l({3}), p.i({4, 16, 2, 8}), cache}), "reshape_and_cache", "k_cache");
-  check_refused(ops::paged_attention(p.encoder(), {p.f({3, 3, 8}), cache, cache, p.s(1), 1, 0, p.f({3, 3, 8})}), "paged_attention", "q");
-  check_refused(ops::paged_attention(p.encoder(), {q, cache, p.f({4, 8, 2, 8}), p.s(1), 1, 0, q}), "paged_attention", "v_cache");
+  check_refused(ops::reshape_and_cache(p.encoder(), {kv, p.f({3, 1, 8}), p.l({3}), cache, cache}), "reshape_and_cache",
+                "v");
+  check_refused(ops::reshape_and_cache(p.encoder(), {kv, kv, p.i({3}), cache, cache}), "reshape_and_cache",
+                "slot_mapping");
+  check_refused(ops::reshape_and_cache(p.encoder(), {kv, kv, p.l({3}), cache, p.rig.zeros(DType::f16, {4, 16, 2, 8})}),
+                "reshape_and_cache", "v_cache");
+  check_refused(ops::reshape_and_cache(p.encoder(), {kv, kv, p.l({3}), p.i({4, 16, 2, 8}), cache}), "reshape_and_cache",
+                "k_cache");
+  check_refused(ops::paged_attention(p.encoder(), {p.f({3, 3, 8}), cache, cache, p.s(1), 1, 0, p.f({3, 3, 8})}),
+                "paged_attention", "q");
+  check_refused(ops::paged_attention(p.encoder(), {q, cache, p.f({4, 8, 2, 8}), p.s(1), 1, 0, q}), "paged_attention",
+                "v_cache");
   check_refused(ops::paged_attention(p.encoder(), {q, cache, cache, p.s(1), 1, -1, q}), "paged_attention", "window");
   device::SequenceArgs s = p.s(2);
   s.cu_seqlens = p.i({2});
@@ -86,20 +97,30 @@ PAGODA_TEST(ops_refuse_wrong_recurrent_arguments) {
   Parts p;
   const Tensor x = p.f({3, 8}), out = p.f({3, 8}), weight = p.f({8, 4}), tail = p.f({2, 3, 8});
   check_refused(ops::causal_conv1d(p.encoder(), {x, weight, p.f({2, 4, 8}), p.s(1), out}), "causal_conv1d", "tail");
-  check_refused(ops::causal_conv1d(p.encoder(), {x, p.f({8, 9}), p.f({2, 8, 8}), p.s(1), out}), "causal_conv1d", "weight");
+  check_refused(ops::causal_conv1d(p.encoder(), {x, p.f({8, 9}), p.f({2, 8, 8}), p.s(1), out}), "causal_conv1d",
+                "weight");
   check_refused(ops::causal_conv1d(p.encoder(), {x, weight, tail, p.s(1), x}), "causal_conv1d", "out");
   device::SequenceArgs s = p.s(1);
   s.state_slots = {};
   check_refused(ops::causal_conv1d(p.encoder(), {x, weight, tail, s, out}), "causal_conv1d", "state_slots");
-  const device::GdnArgs good{p.f({3, 2, 8}), p.f({3, 2, 8}), p.f({3, 4, 6}), p.f({3, 4}), p.f({3, 4}), p.f({4}), p.f({4}), p.s(1),
-                             p.f({2, 4, 8, 6}), p.f({2, 2, 16, 8}), p.f({2, 4, 16, 6}), p.f({2, 4, 16}), p.f({3, 4, 6})};
-  const struct { const char* name; Tensor device::GdnArgs::*field; Tensor wrong; } rows[] = {
-      {"k", &device::GdnArgs::k, p.f({3, 2, 7})},          {"v", &device::GdnArgs::v, p.f({3, 3, 6})},
-      {"a", &device::GdnArgs::a, p.f({3, 2})},             {"b", &device::GdnArgs::b, p.f({2, 4})},
-      {"a_log", &device::GdnArgs::a_log, p.f({2})},        {"dt_bias", &device::GdnArgs::dt_bias, p.f({2})},
-      {"state", &device::GdnArgs::state, p.f({2, 4, 6, 8})}, {"k_rows", &device::GdnArgs::k_rows, p.f({2, 4, 16, 8})},
-      {"u_rows", &device::GdnArgs::u_rows, p.f({2, 4, 8, 6})}, {"g_rows", &device::GdnArgs::g_rows, p.f({3, 4, 16})},
-      {"out", &device::GdnArgs::out, p.f({3, 4, 8})}};
+  const device::GdnArgs good{p.f({3, 2, 8}),     p.f({3, 2, 8}),  p.f({3, 4, 6}), p.f({3, 4}),       p.f({3, 4}),
+                             p.f({4}),           p.f({4}),        p.s(1),         p.f({2, 4, 8, 6}), p.f({2, 2, 16, 8}),
+                             p.f({2, 4, 16, 6}), p.f({2, 4, 16}), p.f({3, 4, 6})};
+  const struct {
+    const char* name;
+    Tensor device::GdnArgs::* field;
+    Tensor wrong;
+  } rows[] = {{"k", &device::GdnArgs::k, p.f({3, 2, 7})},
+              {"v", &device::GdnArgs::v, p.f({3, 3, 6})},
+              {"a", &device::GdnArgs::a, p.f({3, 2})},
+              {"b", &device::GdnArgs::b, p.f({2, 4})},
+              {"a_log", &device::GdnArgs::a_log, p.f({2})},
+              {"dt_bias", &device::GdnArgs::dt_bias, p.f({2})},
+              {"state", &device::GdnArgs::state, p.f({2, 4, 6, 8})},
+              {"k_rows", &device::GdnArgs::k_rows, p.f({2, 4, 16, 8})},
+              {"u_rows", &device::GdnArgs::u_rows, p.f({2, 4, 8, 6})},
+              {"g_rows", &device::GdnArgs::g_rows, p.f({3, 4, 16})},
+              {"out", &device::GdnArgs::out, p.f({3, 4, 8})}};
   for (const auto& row : rows) {
     device::GdnArgs args = good;
     args.*row.field = row.wrong;
@@ -125,7 +146,9 @@ PAGODA_TEST(ops_accept_no_rows) {
     Rig rig(name);
     const Tensor none = rig.zeros(DType::f32, {0, 8});
     CHECK_OK(ops::gather_rows(rig.encoder(), {rig.zeros(DType::f32, {3, 8}), rig.zeros(DType::i32, {0}), none}));
-    CHECK_OK(ops::matmul(rig.encoder(), {none, rig.weight(std::vector<float>(16), 2, 8, DType::f32), {}, rig.zeros(DType::f32, {0, 2})}));
+    CHECK_OK(
+        ops::matmul(rig.encoder(),
+                    {none, rig.weight(std::vector<float>(16), 2, 8, DType::f32), {}, rig.zeros(DType::f32, {0, 2})}));
     CHECK_OK(rig.finish());
   }
 }

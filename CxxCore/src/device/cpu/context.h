@@ -24,8 +24,7 @@ struct Context {
   void for_each(int64_t count, int64_t cost, F&& body) const noexcept {
     if (count * cost < 50000)
       for (int64_t i = 0; i < count; ++i) body(i, 0);
-    else
-      pool->parallel_for(count, body);
+    else pool->parallel_for(count, body);
   }
 };
 

@@ -11,7 +11,8 @@ void gated_rms_norm(const Context& context, const GatedRmsNormArgs& args) noexce
   context.for_each(args.x.shape[0], 4 * heads * dim, [&](int64_t t, int) {
     for (int64_t h = 0; h < heads; ++h)
       context.kernels->gated_norm({at<float>(args.x, t, h), nullptr, host_data<float>(args.weight), args.eps,
-                                   /*weight_offset=*/0.0f, at<float>(args.out, t, h), dim}, at<float>(args.z, t, h));
+                                   /*weight_offset=*/0.0f, at<float>(args.out, t, h), dim},
+                                  at<float>(args.z, t, h));
   });
 }
 

@@ -11,7 +11,8 @@ using host::at;
 void gather_rows(const Context& context, const GatherRowsArgs& args) noexcept {
   const int64_t width = args.x.shape[1];
   context.for_each(args.out.shape[0], width, [&](int64_t r, int) {
-    std::memcpy(at<float>(args.out, r), at<float>(args.x, host_data<int32_t>(args.rows)[r]), static_cast<size_t>(width) * sizeof(float));
+    std::memcpy(at<float>(args.out, r), at<float>(args.x, host_data<int32_t>(args.rows)[r]),
+                static_cast<size_t>(width) * sizeof(float));
   });
 }
 

@@ -27,17 +27,27 @@ Gates make_gates(const GdnArgs& args, int64_t first, int64_t rows, int64_t v_hea
 }
 
 // Rows [t, t + rows) of the step, which lie in one block from `first_row` on.
-void run_rows(const Context& context, const GdnArgs& args, int64_t slot, int64_t k_head, int64_t t, int64_t rows, int64_t first_row,
-              float* scratch) noexcept {
+void run_rows(const Context& context, const GdnArgs& args, int64_t slot, int64_t k_head, int64_t t, int64_t rows,
+              int64_t first_row, float* scratch) noexcept {
   alignas(64) float kk[kGdnBlock * kGdnBlock], kq[kGdnBlock * kGdnBlock];
-  const GdnKeys keys{at<float>(args.q, t, k_head), at<float>(args.k, t, k_head), args.q.strides[0], args.k.strides[0], first_row, rows,
-                     args.q.shape[2], at<float>(args.k_rows, slot, k_head), scratch, kk, kq};
+  const GdnKeys keys{at<float>(args.q, t, k_head),
+                     at<float>(args.k, t, k_head),
+                     args.q.strides[0],
+                     args.k.strides[0],
+                     first_row,
+                     rows,
+                     args.q.shape[2],
+                     at<float>(args.k_rows, slot, k_head),
+                     scratch,
+                     kk,
+                     kq};
   context.kernels->gdn_keys(keys);
   const int64_t group = args.v.shape[1] / args.q.shape[1];
   for (int64_t h = k_head * group; h < (k_head + 1) * group; ++h) {
     const Gates gates = make_gates(args, t, rows, h);
-    context.kernels->gdn_head({&keys, at<float>(args.v, t, h), args.v.strides[0], at<float>(args.out, t, h), args.out.strides[0],
-                               gates.g, gates.beta, args.v.shape[2], at<float>(args.state, slot, h), at<float>(args.u_rows, slot, h),
+    context.kernels->gdn_head({&keys, at<float>(args.v, t, h), args.v.strides[0], at<float>(args.out, t, h),
+                               args.out.strides[0], gates.g, gates.beta, args.v.shape[2],
+                               at<float>(args.state, slot, h), at<float>(args.u_rows, slot, h),
                                at<float>(args.g_rows, slot, h), scratch + kGdnBlock * kMaxHeadDim});
   }
 }

@@ -11,8 +11,12 @@
 
 namespace pagoda::device::cpu {
 
-struct F16 { uint16_t bits; };
-struct Bf16 { uint16_t bits; };
+struct F16 {
+  uint16_t bits;
+};
+struct Bf16 {
+  uint16_t bits;
+};
 
 // Index of a table's entries that exist once per stored type.
 enum Format : int { kF32 = 0, kF16 = 1, kBf16 = 2, kNumFormats = 3 };
@@ -23,10 +27,13 @@ constexpr Format format_of(DType dtype) noexcept {
 
 // out[m][n] = sum over k of x[m][k] w[n][k] + bias[n]. Rows of w are padded with zeros to a multiple of 16.
 struct MatmulTile {
-  const float* x; int64_t x_stride;
-  const void* w; int64_t w_stride;
+  const float* x;
+  int64_t x_stride;
+  const void* w;
+  int64_t w_stride;
   const float* bias;  // or null
-  float* out; int64_t out_stride;
+  float* out;
+  int64_t out_stride;
   int64_t m, n, k;
 };
 
@@ -35,7 +42,7 @@ struct NormRow {
   const float* residual;  // [n] or null
   const float* weight;    // [n] or null: no normalisation (qk_norm_rope only)
   float eps, weight_offset;
-  float* out;             // [n]
+  float* out;  // [n]
   int64_t n;
 };
 
@@ -44,27 +51,37 @@ struct Rotation {
   int64_t half;            // dims i and i + half turn together
 };
 
+constexpr int64_t kConvChannels = 256;  // most channels of one task
+
 // Channels of one sequence. Inputs before row 0 are in tail [kernel - 1][channels], oldest first.
 struct ConvTile {
-  const float* x; int64_t x_stride;
-  const float* tail; int64_t tail_stride;
+  const float* x;
+  int64_t x_stride;
+  const float* tail;
+  int64_t tail_stride;
   const float* weight;  // [channels][kernel]
-  float* out; int64_t out_stride;
+  float* out;
+  int64_t out_stride;
   int64_t rows, channels, kernel;
 };
 
-constexpr int kPiece = 32;           // positions per step of the online softmax; part of the result's bits
-constexpr int kMaxQueries = 16;      // query vectors of one attention task
+constexpr int kPiece = 32;       // positions per step of the online softmax; part of the result's bits
+constexpr int kMaxQueries = 16;  // query vectors of one attention task
 
 // rows x num_heads query vectors of one sequence (at most kMaxQueries) against one KV head.
 struct AttentionTile {
-  const float* q; int64_t q_row_stride, q_head_stride;
-  float* out; int64_t out_row_stride, out_head_stride;
+  const float* q;
+  int64_t q_row_stride, q_head_stride;
+  float* out;
+  int64_t out_row_stride, out_head_stride;
   int64_t rows, num_heads, dim;
   int64_t first_position;  // of row 0
-  const void* k; int64_t k_block_stride, k_place_stride;  // at this KV head
-  const void* v; int64_t v_block_stride, v_place_stride;
-  const int32_t* blocks; int64_t block_size;
+  const void* k;
+  int64_t k_block_stride, k_place_stride;  // at this KV head
+  const void* v;
+  int64_t v_block_stride, v_place_stride;
+  const int32_t* blocks;
+  int64_t block_size;
   float scale;
   int64_t window;  // 0 = all
   float* scratch;  // kAttentionScratch floats
@@ -73,23 +90,26 @@ constexpr int64_t kAttentionScratch = (2 * kMaxQueries + kPiece) * kMaxHeadDim;
 
 // Rows [first_row, first_row + rows) of one GDN block, one K head: what all its V heads share.
 struct GdnKeys {
-  const float *q, *k; int64_t q_stride, k_stride;  // raw
+  const float *q, *k;  // raw, at this K head
+  int64_t q_stride, k_stride;
   int64_t first_row, rows, dim;
-  float* k_rows;                // [kGdnBlock][dim]; rows of this call are written
-  float* q_rows;                // [kGdnBlock][dim] scratch: normalised and scaled
-  float* kk;                    // [kGdnBlock][kGdnBlock]: [t][s] = k_s . k_t
-  float* kq;                    // [kGdnBlock][kGdnBlock]: [t][s] = k_s . q_t
+  float* k_rows;  // [kGdnBlock][dim]; rows of this call are written
+  float* q_rows;  // [kGdnBlock][dim] scratch: normalised and scaled
+  float* kk;      // [kGdnBlock][kGdnBlock]: [t][s] = k_s . k_t
+  float* kq;      // [kGdnBlock][kGdnBlock]: [t][s] = k_s . q_t
 };
 
 // The same rows for one V head.
 struct GdnHead {
   const GdnKeys* keys;
-  const float* v; int64_t v_stride;
-  float* out; int64_t out_stride;
-  const float *g, *beta;        // [rows]
-  int64_t dim;                  // Dv
+  const float* v;
+  int64_t v_stride;
+  float* out;
+  int64_t out_stride;
+  const float *g, *beta;           // [rows]
+  int64_t dim;                     // Dv
   float *state, *u_rows, *g_rows;  // [Dk][Dv], [kGdnBlock][Dv], [kGdnBlock]
-  float* scratch;               // kGdnHeadScratch floats
+  float* scratch;                  // kGdnHeadScratch floats
 };
 constexpr int64_t kGdnHeadScratch = 3 * kGdnBlock * kMaxHeadDim;
 
@@ -109,12 +129,20 @@ struct Kernels {
   void (*gdn_head)(const GdnHead& head);
 };
 
-namespace portable { extern const Kernels kKernels; }
+namespace portable {
+extern const Kernels kKernels;
+}
 #if defined(__x86_64__)
-namespace avx2 { extern const Kernels kKernels; }
-namespace avx512 { extern const Kernels kKernels; }
+namespace avx2 {
+extern const Kernels kKernels;
+}
+namespace avx512 {
+extern const Kernels kKernels;
+}
 #elif defined(__aarch64__)
-namespace neon { extern const Kernels kKernels; }
+namespace neon {
+extern const Kernels kKernels;
+}
 #endif
 
 }  // namespace pagoda::device::cpu

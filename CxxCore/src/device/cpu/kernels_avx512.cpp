@@ -4,7 +4,8 @@
 #if defined(__x86_64__)
 #pragma clang fp contract(off)
 #pragma clang diagnostic ignored "-Wpsabi"  // 64-byte vectors are passed to inlined functions only
-#pragma clang attribute push(__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c"))), apply_to = function)
+#pragma clang attribute push(__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c"))), \
+                             apply_to = function)
 namespace pagoda::device::cpu::avx512 {
 
 constexpr const char* kName = "avx512";

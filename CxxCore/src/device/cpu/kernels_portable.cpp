@@ -16,4 +16,3 @@ constexpr int kStateRows = 2, kStateVectors = 1;
 #include "device/cpu/kernels/all.h"
 
 }  // namespace pagoda::device::cpu::portable
-

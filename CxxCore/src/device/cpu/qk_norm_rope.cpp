@@ -14,13 +14,15 @@ void qk_norm_rope(const Context& context, const QkNormRopeArgs& args) noexcept {
   context.for_each(args.x.shape[0], 2 * heads * dim + 64 * half, [&](int64_t t, int) {
     float cos[kMaxHeadDim / 2], sin[kMaxHeadDim / 2];
     for (int64_t i = 0; i < half; ++i) {
-      const float angle = static_cast<float>(host_data<int32_t>(args.positions)[t]) * host_data<float>(args.inv_freq)[i];
+      const float angle =
+          static_cast<float>(host_data<int32_t>(args.positions)[t]) * host_data<float>(args.inv_freq)[i];
       cos[i] = std::cos(angle);
       sin[i] = std::sin(angle);
     }
     for (int64_t h = 0; h < heads; ++h)
-      context.kernels->norm_rope({at<float>(args.x, t, h), nullptr, weight, args.eps, args.weight_offset,
-                                  at<float>(args.out, t, h), dim}, {cos, sin, half});
+      context.kernels->norm_rope(
+          {at<float>(args.x, t, h), nullptr, weight, args.eps, args.weight_offset, at<float>(args.out, t, h), dim},
+          {cos, sin, half});
   });
 }
 

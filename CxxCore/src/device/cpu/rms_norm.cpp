@@ -10,7 +10,8 @@ void rms_norm(const Context& context, const RmsNormArgs& args) noexcept {
   const int64_t width = args.x.shape[1];
   context.for_each(args.x.shape[0], 2 * width, [&](int64_t t, int) {
     context.kernels->rms_norm({at<float>(args.x, t), args.residual.is_present() ? at<float>(args.residual, t) : nullptr,
-                               host_data<float>(args.weight), args.eps, args.weight_offset, at<float>(args.out, t), width});
+                               host_data<float>(args.weight), args.eps, args.weight_offset, at<float>(args.out, t),
+                               width});
   });
 }
 

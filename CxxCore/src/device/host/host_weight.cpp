@@ -53,14 +53,15 @@ Status check_source(const WeightSource& source, DType stored) {
   const std::string who = "weight " + source.name + ": ";
   if (!is_weight_type(source.dtype) || !is_weight_type(stored))
     return make_error(StatusCode::unsupported, who + "cannot keep " + std::string(dtype_name(source.dtype)) + " as " +
-        std::string(dtype_name(stored)) + "; known are float32, float16, bfloat16");
+                                                   std::string(dtype_name(stored)) +
+                                                   "; known are float32, float16, bfloat16");
   if (source.rows < 1 || source.cols < 1 || !source.read_rows)
     return make_error(StatusCode::invalid_argument, who + "has no elements or no reader");
   uint64_t elements, bytes;
   if (source.cols > INT64_MAX - kRowPadding || !checked_multiply(source.rows, padded(source.cols), elements) ||
       !checked_multiply(elements, 8, bytes) || bytes > INT64_MAX)
-    return make_error(StatusCode::invalid_argument, who + std::to_string(source.rows) + " x " + std::to_string(source.cols) +
-        " elements are too many");
+    return make_error(StatusCode::invalid_argument, who + std::to_string(source.rows) + " x " +
+                                                        std::to_string(source.cols) + " elements are too many");
   return ok_status();
 }
 
@@ -76,7 +77,8 @@ Status read_into(const WeightSource& source, DType stored, std::byte* to) {
     for (int64_t i = 0; i < count && !in_place; ++i)
       if (!convert_row(rows.data() + i * row_bytes, source.dtype, source.cols, stored, to + (begin + i) * stored_bytes))
         return make_error(StatusCode::unsupported, "weight " + source.name + ": row " + std::to_string(begin + i) +
-            " has a number too large for " + std::string(dtype_name(stored)));
+                                                       " has a number too large for " +
+                                                       std::string(dtype_name(stored)));
   }
   return ok_status();
 }
@@ -84,7 +86,12 @@ Status read_into(const WeightSource& source, DType stored, std::byte* to) {
 }  // namespace
 
 HostWeight::HostWeight(std::unique_ptr<Buffer> buffer, int64_t rows, int64_t cols, DType dtype) noexcept
-    : buffer_(std::move(buffer)), data_(buffer_->host_pointer()), rows_(rows), cols_(cols), row_stride_(padded(cols)), dtype_(dtype) {}
+    : buffer_(std::move(buffer)),
+      data_(buffer_->host_pointer()),
+      rows_(rows),
+      cols_(cols),
+      row_stride_(padded(cols)),
+      dtype_(dtype) {}
 
 size_t weight_bytes(int64_t rows, int64_t cols, DType stored) noexcept {
   return static_cast<size_t>(rows) * static_cast<size_t>(padded(cols)) * dtype_bytes(stored);

@@ -10,7 +10,8 @@ namespace {
 
 Status out_of_range(const char* what, int64_t index, int64_t value, int64_t limit) {
   return make_error(StatusCode::device_error, std::string(what) + "[" + std::to_string(index) + "] is " +
-      std::to_string(value) + ", outside 0 to " + std::to_string(limit - 1));
+                                                  std::to_string(value) + ", outside 0 to " +
+                                                  std::to_string(limit - 1));
 }
 
 template <class T>
@@ -28,17 +29,23 @@ Status check_rows(const SequenceArgs& s, int64_t rows) noexcept {
   for (int64_t b = 0; b < s.context_lens.shape[0]; ++b) {
     const int64_t count = int64_t{bounds[b + 1]} - bounds[b];
     if (bounds[b] < 0 || bounds[b + 1] > rows || count < 1 || count > context[b])
-      return make_error(StatusCode::device_error, "sequence " + std::to_string(b) + " has rows " + std::to_string(bounds[b]) +
-          " to " + std::to_string(bounds[b + 1]) + " of " + std::to_string(rows) + " and " + std::to_string(context[b]) + " tokens");
+      return make_error(StatusCode::device_error, "sequence " + std::to_string(b) + " has rows " +
+                                                      std::to_string(bounds[b]) + " to " +
+                                                      std::to_string(bounds[b + 1]) + " of " + std::to_string(rows) +
+                                                      " and " + std::to_string(context[b]) + " tokens");
   }
   return ok_status();
 }
 
 }  // namespace
 
-Status check_indices(const EmbeddingArgs& args) noexcept { return all_below<int32_t>("ids", args.ids, args.table->rows()); }
+Status check_indices(const EmbeddingArgs& args) noexcept {
+  return all_below<int32_t>("ids", args.ids, args.table->rows());
+}
 
-Status check_indices(const GatherRowsArgs& args) noexcept { return all_below<int32_t>("rows", args.rows, args.x.shape[0]); }
+Status check_indices(const GatherRowsArgs& args) noexcept {
+  return all_below<int32_t>("rows", args.rows, args.x.shape[0]);
+}
 
 Status check_indices(const ReshapeAndCacheArgs& args) noexcept {
   return all_below<int64_t>("slot_mapping", args.slot_mapping, args.k_cache.shape[0] * args.k_cache.shape[1]);
@@ -68,6 +75,8 @@ Status check_indices(const GdnArgs& args) noexcept {
   return all_below<int32_t>("state_slots", args.sequences.state_slots, args.state.shape[0]);
 }
 
-Status check_indices(const ZeroSlotsArgs& args) noexcept { return all_below<int32_t>("slots", args.slots, args.pool.shape[0]); }
+Status check_indices(const ZeroSlotsArgs& args) noexcept {
+  return all_below<int32_t>("slots", args.slots, args.pool.shape[0]);
+}
 
 }  // namespace pagoda::device::host

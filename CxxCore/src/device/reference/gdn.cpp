@@ -26,7 +26,8 @@ void decay(Head& h, int64_t row) {
 
 void add_row(Head& h, int64_t row) {
   for (int64_t d = 0; d < h.dk; ++d)
-    for (int64_t j = 0; j < h.dv; ++j) h.s[d * h.dv + j] += static_cast<double>(h.k_rows[row * h.dk + d]) * h.u_rows[row * h.dv + j];
+    for (int64_t j = 0; j < h.dv; ++j)
+      h.s[d * h.dv + j] += static_cast<double>(h.k_rows[row * h.dk + d]) * h.u_rows[row * h.dv + j];
 }
 
 double state_times(const Head& h, const double* x, int64_t j) {
@@ -36,7 +37,8 @@ double state_times(const Head& h, const double* x, int64_t j) {
 }
 
 void run_token(Head& h, const GdnArgs& args, int64_t t, int64_t k_head, int64_t v_head, int64_t row) {
-  const float *q_raw = at<float>(args.q, t, k_head), *k_raw = at<float>(args.k, t, k_head), *v = at<float>(args.v, t, v_head);
+  const float *q_raw = at<float>(args.q, t, k_head), *k_raw = at<float>(args.k, t, k_head),
+              *v = at<float>(args.v, t, v_head);
   const double q_scale = 1.0 / std::sqrt(sum_of_squares(q_raw, h.dk) + 1e-6) / std::sqrt(static_cast<double>(h.dk));
   const double k_scale = 1.0 / std::sqrt(sum_of_squares(k_raw, h.dk) + 1e-6);
   double q[kMaxHeadDim], k[kMaxHeadDim];
@@ -49,14 +51,20 @@ void run_token(Head& h, const GdnArgs& args, int64_t t, int64_t k_head, int64_t 
   const double beta = sigmoid(at<float>(args.b, t)[v_head]);
   h.g_rows[row] = static_cast<float>((row > 0 ? h.g_rows[row - 1] : 0.0f) + g);
   decay(h, row);
-  for (int64_t j = 0; j < h.dv; ++j) h.u_rows[row * h.dv + j] = static_cast<float>(beta * (v[j] - state_times(h, k, j)));
+  for (int64_t j = 0; j < h.dv; ++j)
+    h.u_rows[row * h.dv + j] = static_cast<float>(beta * (v[j] - state_times(h, k, j)));
   add_row(h, row);
   for (int64_t j = 0; j < h.dv; ++j) at<float>(args.out, t, v_head)[j] = static_cast<float>(state_times(h, q, j));
 }
 
 Head start_head(const GdnArgs& args, int64_t slot, int64_t k_head, int64_t v_head, int64_t num_rows) {
-  Head h{args.q.shape[2], args.v.shape[2], at<float>(args.state, slot, v_head), at<float>(args.k_rows, slot, k_head),
-         at<float>(args.u_rows, slot, v_head), at<float>(args.g_rows, slot, v_head), {}};
+  Head h{args.q.shape[2],
+         args.v.shape[2],
+         at<float>(args.state, slot, v_head),
+         at<float>(args.k_rows, slot, k_head),
+         at<float>(args.u_rows, slot, v_head),
+         at<float>(args.g_rows, slot, v_head),
+         {}};
   h.s.resize(static_cast<size_t>(h.dk * h.dv));
   load_state(h);
   for (int64_t row = 0; row < num_rows; ++row) {
@@ -73,7 +81,8 @@ void run_group(const GdnArgs& args, int64_t sequence, int64_t k_head) {
   const int64_t group_size = args.v.shape[1] / args.q.shape[1];
   int64_t row = (host_data<int32_t>(args.sequences.context_lens)[sequence] - (bounds[1] - bounds[0])) % kGdnBlock;
   std::vector<Head> heads;
-  for (int64_t i = 0; i < group_size; ++i) heads.push_back(start_head(args, slot, k_head, k_head * group_size + i, row));
+  for (int64_t i = 0; i < group_size; ++i)
+    heads.push_back(start_head(args, slot, k_head, k_head * group_size + i, row));
   for (int64_t t = bounds[0]; t < bounds[1]; ++t) {
     for (int64_t i = 0; i < group_size; ++i) run_token(heads[i], args, t, k_head, k_head * group_size + i, row);
     if (++row < kGdnBlock) continue;

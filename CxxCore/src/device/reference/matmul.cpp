@@ -11,7 +11,8 @@ void matmul(const MatmulArgs& args) noexcept {
     const float* x = at<float>(args.x, m);
     for (int64_t n = 0; n < weight.rows(); ++n) {
       double sum = args.bias.is_present() ? host_data<float>(args.bias)[n] : 0.0;
-      for (int64_t k = 0; k < weight.cols(); ++k) sum += static_cast<double>(x[k]) * load(weight.row(n), weight.dtype(), k);
+      for (int64_t k = 0; k < weight.cols(); ++k)
+        sum += static_cast<double>(x[k]) * load(weight.row(n), weight.dtype(), k);
       at<float>(args.out, m)[n] = static_cast<float>(sum);
     }
   }

@@ -10,7 +10,8 @@ namespace {
 // First element of (position, kv_head) of a sequence in the cache.
 int64_t cache_index(const Tensor& cache, const int32_t* blocks, int64_t position, int64_t kv_head) noexcept {
   const int64_t block_size = cache.shape[1];
-  return blocks[position / block_size] * cache.strides[0] + position % block_size * cache.strides[1] + kv_head * cache.strides[2];
+  return blocks[position / block_size] * cache.strides[0] + position % block_size * cache.strides[1] +
+         kv_head * cache.strides[2];
 }
 
 double score(const PagedAttentionArgs& args, const float* q, int64_t first) noexcept {
@@ -21,7 +22,8 @@ double score(const PagedAttentionArgs& args, const float* q, int64_t first) noex
 }
 
 // Two walks over the positions, scores computed in each: no memory for them is needed.
-void attend(const PagedAttentionArgs& args, const int32_t* blocks, int64_t row, int64_t head, int64_t position) noexcept {
+void attend(const PagedAttentionArgs& args, const int32_t* blocks, int64_t row, int64_t head,
+            int64_t position) noexcept {
   const int64_t dim = args.q.shape[2], kv_head = head / (args.q.shape[1] / args.k_cache.shape[2]);
   const int64_t begin = args.window > 0 ? std::max<int64_t>(0, position - args.window + 1) : 0;
   const float* q = at<float>(args.q, row, head);
@@ -46,7 +48,8 @@ void paged_attention(const PagedAttentionArgs& args) noexcept {
   for (int64_t b = 0; b < s.context_lens.shape[0]; ++b)
     for (int64_t row = bounds[b]; row < bounds[b + 1]; ++row)
       for (int64_t head = 0; head < args.q.shape[1]; ++head)
-        attend(args, at<int32_t>(s.block_tables, b), row, head, host_data<int32_t>(s.context_lens)[b] - (bounds[b + 1] - row));
+        attend(args, at<int32_t>(s.block_tables, b), row, head,
+               host_data<int32_t>(s.context_lens)[b] - (bounds[b + 1] - row));
 }
 
 }  // namespace pagoda::device::reference

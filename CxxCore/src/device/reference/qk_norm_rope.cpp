@@ -13,12 +13,15 @@ void qk_norm_rope(const QkNormRopeArgs& args) noexcept {
       const double scale = 1.0 / std::sqrt(sum_of_squares(x, dim) / static_cast<double>(dim) + args.eps);
       for (int64_t i = 0; i < dim; ++i)
         normed[i] = args.weight.is_present()
-            ? x[i] * scale * (static_cast<double>(host_data<float>(args.weight)[i]) + args.weight_offset) : x[i];
+                        ? x[i] * scale * (static_cast<double>(host_data<float>(args.weight)[i]) + args.weight_offset)
+                        : x[i];
       float* out = at<float>(args.out, t, h);
       for (int64_t i = 2 * half; i < dim; ++i) out[i] = static_cast<float>(normed[i]);
       for (int64_t i = 0; i < half; ++i) {
-        // The angle is a float product by contract: it is what the models were trained with, and far from exact at large positions.
-        const float angle = static_cast<float>(host_data<int32_t>(args.positions)[t]) * host_data<float>(args.inv_freq)[i];
+        // The angle is a float product by contract: it is what the models were trained with, and far from exact at
+        // large positions.
+        const float angle =
+            static_cast<float>(host_data<int32_t>(args.positions)[t]) * host_data<float>(args.inv_freq)[i];
         const double c = std::cos(static_cast<double>(angle)), s = std::sin(static_cast<double>(angle));
         out[i] = static_cast<float>(normed[i] * c - normed[i + half] * s);
         out[i + half] = static_cast<float>(normed[i + half] * c + normed[i] * s);

@@ -11,19 +11,33 @@ namespace {
 
 class ReferenceEncoder final : public host::EagerEncoder {
  public:
-  void embedding(const EmbeddingArgs& a) noexcept override { if (accept(a)) reference::embedding(a); }
+  void embedding(const EmbeddingArgs& a) noexcept override {
+    if (accept(a)) reference::embedding(a);
+  }
   void rms_norm(const RmsNormArgs& a) noexcept override { reference::rms_norm(a); }
   void matmul(const MatmulArgs& a) noexcept override { reference::matmul(a); }
   void qk_norm_rope(const QkNormRopeArgs& a) noexcept override { reference::qk_norm_rope(a); }
-  void reshape_and_cache(const ReshapeAndCacheArgs& a) noexcept override { if (accept(a)) reference::reshape_and_cache(a); }
-  void paged_attention(const PagedAttentionArgs& a) noexcept override { if (accept(a)) reference::paged_attention(a); }
+  void reshape_and_cache(const ReshapeAndCacheArgs& a) noexcept override {
+    if (accept(a)) reference::reshape_and_cache(a);
+  }
+  void paged_attention(const PagedAttentionArgs& a) noexcept override {
+    if (accept(a)) reference::paged_attention(a);
+  }
   void sigmoid_gate(const SigmoidGateArgs& a) noexcept override { reference::sigmoid_gate(a); }
   void silu_mul(const SiluMulArgs& a) noexcept override { reference::silu_mul(a); }
-  void causal_conv1d(const CausalConv1dArgs& a) noexcept override { if (accept(a)) reference::causal_conv1d(a); }
-  void gdn(const GdnArgs& a) noexcept override { if (accept(a)) reference::gdn(a); }
+  void causal_conv1d(const CausalConv1dArgs& a) noexcept override {
+    if (accept(a)) reference::causal_conv1d(a);
+  }
+  void gdn(const GdnArgs& a) noexcept override {
+    if (accept(a)) reference::gdn(a);
+  }
   void gated_rms_norm(const GatedRmsNormArgs& a) noexcept override { reference::gated_rms_norm(a); }
-  void gather_rows(const GatherRowsArgs& a) noexcept override { if (accept(a)) reference::gather_rows(a); }
-  void zero_slots(const ZeroSlotsArgs& a) noexcept override { if (accept(a)) reference::zero_slots(a); }
+  void gather_rows(const GatherRowsArgs& a) noexcept override {
+    if (accept(a)) reference::gather_rows(a);
+  }
+  void zero_slots(const ZeroSlotsArgs& a) noexcept override {
+    if (accept(a)) reference::zero_slots(a);
+  }
 };
 
 class ReferenceDevice final : public Device {

@@ -8,7 +8,8 @@ namespace {
 void write(const Tensor& from, int64_t t, int64_t h, const Tensor& cache, int64_t slot) noexcept {
   const int64_t block = slot / cache.shape[1], place = slot % cache.shape[1];
   const int64_t first = block * cache.strides[0] + place * cache.strides[1] + h * cache.strides[2];
-  for (int64_t i = 0; i < from.shape[2]; ++i) store(host_data<void>(cache), cache.dtype, first + i, at<float>(from, t, h)[i]);
+  for (int64_t i = 0; i < from.shape[2]; ++i)
+    store(host_data<void>(cache), cache.dtype, first + i, at<float>(from, t, h)[i]);
 }
 
 }  // namespace

@@ -13,7 +13,8 @@ void rms_norm(const RmsNormArgs& args) noexcept {
       for (int64_t i = 0; i < width; ++i) x[i] += at<float>(args.residual, t)[i];
     const double scale = 1.0 / std::sqrt(sum_of_squares(x, width) / static_cast<double>(width) + args.eps);
     for (int64_t i = 0; i < width; ++i)
-      at<float>(args.out, t)[i] = static_cast<float>(x[i] * scale * (static_cast<double>(weight[i]) + args.weight_offset));
+      at<float>(args.out, t)[i] =
+          static_cast<float>(x[i] * scale * (static_cast<double>(weight[i]) + args.weight_offset));
   }
 }
 

@@ -11,8 +11,9 @@ void zero_slots(const ZeroSlotsArgs& args) noexcept {
   int64_t slot_bytes = element_bytes;
   for (int i = 1; i < args.pool.rank; ++i) slot_bytes *= args.pool.shape[i];
   for (int64_t i = 0; i < args.slots.shape[0]; ++i)
-    std::memset(host_data<std::byte>(args.pool) + host_data<int32_t>(args.slots)[i] * args.pool.strides[0] * element_bytes, 0,
-                static_cast<size_t>(slot_bytes));
+    std::memset(
+        host_data<std::byte>(args.pool) + host_data<int32_t>(args.slots)[i] * args.pool.strides[0] * element_bytes, 0,
+        static_cast<size_t>(slot_bytes));
 }
 
 }  // namespace pagoda::device::reference

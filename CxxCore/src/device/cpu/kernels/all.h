@@ -1,4 +1,5 @@
 // Kernel text in order. Included by kernels_*.cpp inside a namespace that says what its instruction set has.
+// clang-format off: each file needs those before it
 #include "device/cpu/kernels/vector.h"
 #include "device/cpu/kernels/rows.h"
 #include "device/cpu/kernels/matmul.h"

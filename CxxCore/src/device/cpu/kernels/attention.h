@@ -8,8 +8,8 @@ struct Piece {
 
 // Positions [begin, end) of a piece, as floats: in place when the cache holds whole float vectors, else in `scratch`.
 template <class T>
-static void gather(const void* cache, int64_t block_stride, int64_t place_stride, const AttentionTile& a, int64_t first_position,
-                   int64_t begin, int64_t end, int64_t padded, float* scratch, Piece& piece) {
+static void gather(const void* cache, int64_t block_stride, int64_t place_stride, const AttentionTile& a,
+                   int64_t first_position, int64_t begin, int64_t end, int64_t padded, float* scratch, Piece& piece) {
   for (int64_t i = begin; i < end; ++i) {
     const int64_t position = first_position + i;
     const T* row = static_cast<const T*>(cache) + a.blocks[position / a.block_size] * block_stride +
@@ -80,8 +80,8 @@ PAGODA_INLINE void weigh(float* scores, int64_t begin, int64_t end, Softmax& sta
 
 // out = decay out + sum of weights times values, over [begin, end).
 template <int Queries, int Vectors>
-PAGODA_INLINE void add_values(const Piece& v, const float (*weights)[kPiece], const Softmax* state, int64_t begin, int64_t end,
-                              int64_t padded, int64_t d, float* out) {
+PAGODA_INLINE void add_values(const Piece& v, const float (*weights)[kPiece], const Softmax* state, int64_t begin,
+                              int64_t end, int64_t padded, int64_t d, float* out) {
   Vec acc[Queries][Vectors];
   for (int j = 0; j < Queries; ++j)
     for (int i = 0; i < Vectors; ++i) acc[j][i] = load(out + j * padded + d + i * kLanes) * splat(state[j].decay);
@@ -137,7 +137,8 @@ PAGODA_INLINE void start(const AttentionTile& a, AttentionWork& work) {
 
 PAGODA_INLINE void see(const AttentionTile& a, int64_t first_position, AttentionWork& work) {
   for (int64_t j = 0; j < work.num_queries; ++j) {
-    const int64_t end = a.first_position + j / a.num_heads + 1 - first_position, begin = a.window > 0 ? end - a.window : 0;
+    const int64_t end = a.first_position + j / a.num_heads + 1 - first_position,
+                  begin = a.window > 0 ? end - a.window : 0;
     work.visible[j] = {begin > 0 ? begin : 0, end < kPiece ? end : kPiece};
   }
 }
@@ -159,10 +160,12 @@ PAGODA_INLINE void add_queries(const Piece& v, AttentionWork& work) {
     if (is_empty(range)) continue;
     while (next < work.num_queries && next - j < kValueQueries && is_same(work.visible[next], range)) ++next;
     if (next - j == kValueQueries) {
-      accumulate<kValueQueries>(v, work.scores + j, work.state + j, range.begin, range.end, work.padded, work.out + j * work.padded);
+      accumulate<kValueQueries>(v, work.scores + j, work.state + j, range.begin, range.end, work.padded,
+                                work.out + j * work.padded);
     } else {
       next = j + 1;
-      accumulate<1>(v, work.scores + j, work.state + j, range.begin, range.end, work.padded, work.out + j * work.padded);
+      accumulate<1>(v, work.scores + j, work.state + j, range.begin, range.end, work.padded,
+                    work.out + j * work.padded);
     }
   }
 }
@@ -186,6 +189,7 @@ static void attention(const AttentionTile& a) {
   for (int64_t j = 0; j < work.num_queries; ++j) {
     float* out = a.out + j / a.num_heads * a.out_row_stride + j % a.num_heads * a.out_head_stride;
     const Vec total = splat(work.state[j].total);
-    for (int64_t d = 0; d < a.dim; d += kLanes) store_up_to(out + d, load(work.out + j * work.padded + d) / total, a.dim - d);
+    for (int64_t d = 0; d < a.dim; d += kLanes)
+      store_up_to(out + d, load(work.out + j * work.padded + d) / total, a.dim - d);
   }
 }

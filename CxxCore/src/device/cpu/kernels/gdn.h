@@ -31,9 +31,11 @@ static void gdn_keys(const GdnKeys& keys) {
   }
 }
 
-// to[r] = S^T x[r] for the columns [j, j + 16 Vectors); `count` columns exist from j on (fewer than 16 only if Vectors is 1).
+// to[r] = S^T x[r] for the columns [j, j + 16 Vectors); `count` columns exist from j on (fewer than 16 only if Vectors
+// is 1).
 template <int Rows, int Vectors>
-PAGODA_INLINE void state_times(const float* state, int64_t dk, int64_t dv, int64_t j, int64_t count, const float* const* x, float* to) {
+PAGODA_INLINE void state_times(const float* state, int64_t dk, int64_t dv, int64_t j, int64_t count,
+                               const float* const* x, float* to) {
   Vec acc[Rows][Vectors] = {};
   const bool is_part = Vectors == 1 && count < kLanes;
   for (int64_t d = 0; d < dk; ++d) {
@@ -49,7 +51,8 @@ PAGODA_INLINE void state_times(const float* state, int64_t dk, int64_t dv, int64
 
 // All rows against one strip of S, which stays in the nearest cache meanwhile. num_x is even.
 template <int Vectors>
-PAGODA_INLINE void strip_times(const float* state, int64_t dk, int64_t dv, int64_t j, const float* const* x, int64_t num_x, float* to) {
+PAGODA_INLINE void strip_times(const float* state, int64_t dk, int64_t dv, int64_t j, const float* const* x,
+                               int64_t num_x, float* to) {
   int64_t r = 0;
   for (; r + kStateRows <= num_x; r += kStateRows)
     state_times<kStateRows, Vectors>(state, dk, dv, j, dv - j, x + r, to + r * kMaxHeadDim);
@@ -63,7 +66,8 @@ PAGODA_INLINE void finish_columns(const GdnHead& h, int64_t r, int64_t j, float 
   const int64_t t = h.keys->first_row + r, count = h.dim - j;
   Vec u[Vectors], o[Vectors];
   for (int i = 0; i < Vectors; ++i) {
-    u[i] = fma(splat(-decay), load(sk + j + i * kLanes), load_up_to(h.v + r * h.v_stride + j + i * kLanes, count - i * kLanes));
+    u[i] = fma(splat(-decay), load(sk + j + i * kLanes),
+               load_up_to(h.v + r * h.v_stride + j + i * kLanes, count - i * kLanes));
     o[i] = load(sq + j + i * kLanes) * splat(decay);
   }
   for (int64_t s = 0; s < t; ++s)

@@ -53,7 +53,8 @@ static void multiply_parked(Vec* parked, const float* x, int64_t x_stride, const
 
 // The last rows, fewer than a tile.
 template <int Rows, int Outputs>
-PAGODA_INLINE void multiply_rest(int64_t rows, Vec* parked, const float* x, int64_t x_stride, const float* panel, int64_t x_count) {
+PAGODA_INLINE void multiply_rest(int64_t rows, Vec* parked, const float* x, int64_t x_stride, const float* panel,
+                                 int64_t x_count) {
   if constexpr (Rows > 0) {
     if (rows == Rows) multiply_parked<Rows, Outputs>(parked, x, x_stride, panel, x_count);
     else multiply_rest<Rows - 1, Outputs>(rows, parked, x, x_stride, panel, x_count);

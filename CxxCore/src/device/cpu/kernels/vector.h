@@ -69,7 +69,9 @@ PAGODA_INLINE void store_part(T* p, Vec v, int64_t count) {
   for (int64_t i = 0; i < count; ++i) p[i] = padded[i];
 }
 template <class T>
-PAGODA_INLINE Vec load_up_to(const T* p, int64_t count) { return count >= kLanes ? load(p) : load_part(p, count); }
+PAGODA_INLINE Vec load_up_to(const T* p, int64_t count) {
+  return count >= kLanes ? load(p) : load_part(p, count);
+}
 template <class T>
 PAGODA_INLINE void store_up_to(T* p, Vec v, int64_t count) {
   if (count >= kLanes) store(p, v);
@@ -123,8 +125,8 @@ PAGODA_INLINE Vec sums(const Vec v[16]) {
   return fold<2>(fold<4>(b[0], b[1]), fold<4>(b[2], b[3]));
 }
 
-// e^x to about 1 unit in the last place: x = n ln 2 + r, Taylor to r^7 on |r| <= ln 2 / 2, times 2^n in two steps so that
-// results fade out through the subnormals and overflow to infinity. NaN stays NaN, -inf gives 0.
+// e^x to about 1 unit in the last place: x = n ln 2 + r, Taylor to r^7 on |r| <= ln 2 / 2, times 2^n in two steps so
+// that results fade out through the subnormals and overflow to infinity. NaN stays NaN, -inf gives 0.
 PAGODA_INLINE Vec exp(Vec x) {
   const Vec low = splat(-104.0f), high = splat(89.0f);
   x = x < low ? low : x;
@@ -132,7 +134,7 @@ PAGODA_INLINE Vec exp(Vec x) {
   const Vec magic = splat(0x1.8p23f);  // adding it rounds to an integer in the low bits
   const Vec shifted = fma(x, splat(0x1.715476p0f), magic);
   const Vec n = shifted - magic;
-  Vec r = fma(n, splat(-0x1.62e4p-1f), x);      // ln 2 in two parts; the first has few bits, n times it is exact
+  Vec r = fma(n, splat(-0x1.62e4p-1f), x);  // ln 2 in two parts; the first has few bits, n times it is exact
   r = fma(n, splat(-0x1.7f7d1cp-20f), r);
   Vec p = splat(1.0f / 5040.0f);
   p = fma(p, r, splat(1.0f / 720.0f));
