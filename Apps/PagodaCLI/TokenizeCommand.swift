@@ -27,6 +27,9 @@ private func runTokenize(_ arguments: Arguments) async throws -> Int32 {
   if arguments.has("decode") {
     let ids = try parseTokenIDs(text, of: "the arguments")
     let tokenizer = try await Tokenizer.load(arguments.modelSource())
+    if let unknown = ids.first(where: { tokenizer.spelling(of: $0) == nil }) {
+      throw CommandFailure("\(unknown) is not the id of a token")
+    }
     let decoded = try tokenizer.decode(ids, skippingSpecialTokens: !special)
     Terminal.write((arguments.has("json") ? JSONValue.object(["text": .string(decoded)]).text : decoded) + "\n")
     return 0

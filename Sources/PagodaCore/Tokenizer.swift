@@ -25,7 +25,8 @@ public final class Tokenizer: Sendable {
     return Array(result.ids)
   }
 
-  /// The text of token ids; bytes that form no character become U+FFFD.
+  /// The text of token ids; bytes that form no character become U+FFFD, and ids without a token have no text (models
+  /// have more of them than tokenizers, and may take them).
   public func decode(_ ids: [Int32], skippingSpecialTokens: Bool = true) throws -> String {
     let result = core.decode(.init(ids), skippingSpecialTokens)
     try result.status.throwIfError()

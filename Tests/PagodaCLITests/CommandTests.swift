@@ -98,6 +98,11 @@ import Testing
       JSONValue.parse(try Program.run("tokenize", "-d", "--json", input: spaced).output)?["text"]?.stringValue == text)
   }
 
+  @Test func decoding_an_unknown_id_fails() throws {
+    let run = try Program.run("tokenize", "--decode", "5,999999")
+    #expect(run.status == 1 && run.errors.contains("999999"))
+  }
+
   @Test func info_describes_model_and_memory() throws {
     let json = try #require(JSONValue.parse(try Program.run("info", "--json", "--kv-cache-memory", "4MiB").output))
     #expect(json["family"]?.stringValue == "qwen3_5")

@@ -26,6 +26,6 @@ import Testing
     let tokenizer = try await Tokenizer.load(.mini)
     #expect(tokenizer.id(of: "no such token") == nil)
     #expect(tokenizer.spelling(of: -1) == nil)
-    #expect(throws: PagodaError.self) { try tokenizer.decode([1 << 30]) }
+    #expect(try tokenizer.decode([-1, 1 << 30]) == "")
   }
 }
