@@ -20,6 +20,8 @@ const char* symbol(Operator op) {
   }
 }
 
+constexpr size_t kRepeatChunkBytes = 4096;
+
 Value overflow(Runtime& runtime) { return runtime.fail("integer result does not fit 64 bits"); }
 
 Value integer_power(Runtime& runtime, int64_t base, int64_t exponent) {
@@ -96,12 +98,15 @@ Value concatenate(Runtime& runtime, const Value& a, const Value& b) {
 Value repeat(Runtime& runtime, const Value& value, int64_t times) {
   const size_t count = times > 0 ? static_cast<size_t>(times) : 0;
   const size_t unit = value.is_string() ? value.bytes().size() : value.sequence().items.size() * sizeof(Value);
-  if (unit > 0 && count > (runtime.memory.limit - runtime.memory.used) / unit)
-    return runtime.fail_budget("repeating " + std::to_string(unit) + " bytes " + std::to_string(times) +
-                               " times needs more than the memory rendering may use");
+  const bool representable = unit == 0 || count <= runtime.memory.limit / unit;
+  if (!runtime.fits(representable ? count * unit : runtime.memory.limit + 1)) return Value::undefined({});
   if (value.is_string()) {
-    TextBuilder out(runtime);
-    for (size_t i = 0; i < count && unit > 0 && runtime.work(unit); ++i) out.append(*value.text);
+    if (unit == 0 || count == 0) return Value::literal({});
+    TextBuilder chunk(runtime), out(runtime);  // short units are copied many at a time
+    const size_t per_chunk = std::min(count, std::max<size_t>(kRepeatChunkBytes / unit, 1));
+    for (size_t i = 0; i < per_chunk; ++i) chunk.append(*value.text);
+    for (size_t i = 0; i < count / per_chunk && runtime.work(chunk.size()); ++i) out.append(chunk.text());
+    for (size_t i = 0; i < count % per_chunk; ++i) out.append(*value.text);
     return out.finish();
   }
   std::vector<Value> items;
@@ -154,8 +159,7 @@ Value slice_string(Runtime& runtime, const Value& value, const SliceBounds& boun
     const size_t length = offset_of_character(text.substr(begin), static_cast<size_t>(bounds.count));
     return runtime.slice_text(*value.text, begin, begin + length);
   }
-  if (text.size() > (runtime.memory.limit - runtime.memory.used) / sizeof(uint32_t))
-    return runtime.fail_budget("a slice needs more than the memory rendering may use");
+  if (!runtime.fits(text.size() * sizeof(uint32_t))) return Value::undefined({});
   std::vector<uint32_t> offsets;  // of each character, and of the end
   for (size_t i = 0; i < text.size(); i += read_character(text.data() + i).num_bytes)
     offsets.push_back(static_cast<uint32_t>(i));

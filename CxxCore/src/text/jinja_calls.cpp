@@ -203,6 +203,7 @@ void Evaluator::bind_parameters(const Function& macro, Arguments& arguments, Sco
 // loop(items) inside a recursive loop: the body again, one level deeper.
 Value Evaluator::call_loop(Loop& loop, const Arguments& arguments) {
   const auto args = arguments.bind(runtime_, "loop", {"iterable"}, 1);
+  if (loop.ended) return runtime_.fail("a loop that has ended cannot be called");
   if (!loop.node.recursive) return runtime_.fail("The loop must have the 'recursive' marker to be called recursively.");
   Runtime::Deeper deeper(runtime_);
   if (!deeper.ok()) return Value::undefined({});

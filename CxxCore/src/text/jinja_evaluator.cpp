@@ -162,6 +162,7 @@ void Evaluator::execute_for(const Node& node, const Value& iterable, Scope* oute
     block->set(tree_.loop_symbol, Value::of_object(Kind::loop, &loop));
     if (execute_body(node.bodies[0]) == Flow::break_loop) break;
   }
+  loop.ended = true;
   if (any || !runtime_.ok()) return;
   Block block(*this, outer);
   execute_body(node.bodies[1]);
@@ -214,7 +215,7 @@ bool Loop::pull(Value& item) {
     return true;
   }
   const NodePtr& condition = node.children[2];
-  while (items_.next(item)) {
+  while (!ended && items_.next(item)) {
     if (condition == nullptr) return true;
     if (!evaluator.runtime_.step()) return false;
     Evaluator::Block block(evaluator, outer);

@@ -35,6 +35,7 @@ struct Loop : Object {
   const Node& node;
   Scope* outer;
   int64_t depth0;
+  bool ended = false;  // the scopes around it may be gone: no more items, no recursion
 
  private:
   bool pull(Value& item);  // the next item that passes the condition

@@ -50,6 +50,7 @@ Value own_attribute(Runtime& runtime, const Value& object, std::string_view name
     return Value::of_object(Kind::function, method);
   }
   if (object.is(Kind::space)) {
+    runtime.work(4 * object.space().members.size());
     for (const auto& [key, value] : object.space().members) {
       if (key == name) return value;
     }

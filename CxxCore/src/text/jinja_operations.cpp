@@ -50,10 +50,12 @@ bool equal_dicts(Runtime& runtime, const Dict& a, const Dict& b) {
   return true;
 }
 
-bool is_hashable(const Value& value) {
-  if (value.is(Kind::tuple))
-    return std::all_of(value.sequence().items.begin(), value.sequence().items.end(), is_hashable);
-  return !value.is(Kind::list) && !value.is(Kind::dict);
+bool is_hashable(Runtime& runtime, const Value& value) {
+  Runtime::Deeper deeper(runtime);
+  if (!deeper.ok()) return false;
+  if (!value.is(Kind::tuple)) return !value.is(Kind::list) && !value.is(Kind::dict);
+  return std::all_of(value.sequence().items.begin(), value.sequence().items.end(),
+                     [&](const Value& item) { return is_hashable(runtime, item); });
 }
 
 Value range_item(const Range& range, int64_t index) { return Value::of_int(range.start + index * range.step); }
@@ -127,8 +129,7 @@ bool contains(Runtime& runtime, const Value& container, const Value& item) {
       runtime.fail(std::string("'in <string>' requires string as left operand, not ") + type_name(item));
       return false;
     }
-    runtime.work(container.bytes().size());
-    return container.bytes().find(item.bytes()) != std::string_view::npos;
+    return find_bytes(runtime, container.bytes(), item.bytes()) != std::string_view::npos;
   }
   if (container.is(Kind::dict)) return !find_in_dict(runtime, container.dict(), item).is_missing();
   if (!Items::is_iterable(container)) {
@@ -177,7 +178,7 @@ Value find_in_dict(Runtime& runtime, const Dict& dict, const Value& key) {
 }
 
 void set_in_dict(Runtime& runtime, std::vector<std::pair<Value, Value>>& entries, const Value& key, const Value& value) {
-  if (!is_hashable(key)) {
+  if (!is_hashable(runtime, key)) {
     runtime.fail(std::string("unhashable type: '") + type_name(key) + "'");
     return;
   }
@@ -204,6 +205,24 @@ Value subscript(Runtime& runtime, const Value& object, const Value& key) {
   runtime.work(object.bytes().size() / 8);
   const size_t begin = offset_of_character(object.bytes(), static_cast<size_t>(index));
   return runtime.slice_text(*object.text, begin, begin + read_character(object.bytes().data() + begin).num_bytes);
+}
+
+size_t find_bytes(Runtime& runtime, std::string_view text, std::string_view part, bool from_right) {
+  constexpr size_t kShort = 64;
+  if (part.size() > text.size()) return std::string_view::npos;
+  if (part.size() <= kShort) {
+    const size_t found = from_right ? text.rfind(part) : text.find(part);
+    runtime.work(found == std::string_view::npos ? text.size() : from_right ? text.size() - found : found);
+    return found;
+  }
+  const size_t last = text.size() - part.size();
+  for (size_t i = 0; i <= last; ++i) {
+    const size_t at = from_right ? last - i : i;
+    const auto differs = std::mismatch(part.begin(), part.end(), text.begin() + static_cast<ptrdiff_t>(at));
+    if (!runtime.work(1 + static_cast<size_t>(differs.first - part.begin()))) break;
+    if (differs.first == part.end()) return at;
+  }
+  return std::string_view::npos;
 }
 
 size_t count_characters(std::string_view text) {
@@ -271,10 +290,7 @@ std::vector<Value> to_items(Runtime& runtime, const Value& value) {
   Items items(runtime, value);
   for (Value item; items.next(item);) {
     // What the caller keeps is charged when it becomes a value; until then it may not outgrow the budget either.
-    if (out.size() * sizeof(Value) > runtime.memory.limit - runtime.memory.used) {
-      runtime.fail_budget("a list needs more than the memory rendering may use");
-      break;
-    }
+    if (!runtime.fits(out.size() * sizeof(Value))) break;
     out.push_back(std::move(item));
   }
   return out;

@@ -30,6 +30,9 @@ void set_in_dict(Runtime& runtime, std::vector<std::pair<Value, Value>>& entries
 Value subscript(Runtime& runtime, const Value& object, const Value& key);
 Value slice(Runtime& runtime, const Value& object, const Value& start, const Value& stop, const Value& step);
 
+// text.find(part) or rfind, inside the time budget: two long texts that nearly match cost their product.
+size_t find_bytes(Runtime& runtime, std::string_view text, std::string_view part, bool from_right = false);
+
 size_t count_characters(std::string_view text);
 size_t offset_of_character(std::string_view text, size_t index);  // text.size() when there are fewer
 

@@ -83,10 +83,9 @@ std::string Parser::described() const {
 }
 
 int Parser::symbol(std::string_view name) {
-  const auto found = std::find(tree_.names.begin(), tree_.names.end(), name);
-  if (found != tree_.names.end()) return static_cast<int>(found - tree_.names.begin());
-  tree_.names.emplace_back(name);
-  return static_cast<int>(tree_.names.size()) - 1;
+  const auto [entry, is_new] = symbols_.try_emplace(std::string(name), static_cast<int>(tree_.names.size()));
+  if (is_new) tree_.names.emplace_back(name);
+  return entry->second;
 }
 
 NodePtr Parser::make(NodeKind kind, int line) const {

@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "text/jinja_tree.h"
@@ -87,6 +88,7 @@ class Parser {
   Status error_;
   int depth_ = 0;
   int num_loops_ = 0;  // around the current statement, within the current macro
+  std::unordered_map<std::string, int> symbols_;
   size_t num_caller_uses_ = 0, num_kwargs_uses_ = 0, num_varargs_uses_ = 0;
 };
 

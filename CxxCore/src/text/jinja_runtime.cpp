@@ -51,10 +51,16 @@ bool Runtime::work(size_t num_bytes) {
   return ok();
 }
 
-bool Runtime::charge(size_t num_bytes) {
-  if (num_bytes > memory.limit - memory.used) fail_budget("rendering needs more than the memory it may use");
-  else memory.used += num_bytes;
+bool Runtime::fits(size_t num_bytes) {
+  if (num_bytes > memory.limit - memory.used)
+    fail_budget("rendering needs more than " + std::to_string(memory.limit) + " bytes of memory");
   return ok();
+}
+
+bool Runtime::charge(size_t num_bytes) {
+  if (!fits(num_bytes)) return false;
+  memory.used += num_bytes;
+  return true;
 }
 
 bool Runtime::check_depth() {

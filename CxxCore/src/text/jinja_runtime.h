@@ -32,6 +32,7 @@ class Runtime {
   bool step();                 // one unit of evaluation; false when the rendering must end
   bool work(size_t num_bytes); // time spent inside one operation; the same answer
   bool charge(size_t num_bytes);  // for objects: never given back
+  bool fits(size_t num_bytes);    // whether that much could be charged now; an error if not
 
   // Depth of calls and nests, by count and by the room left on the stack (threads may have as little as 512 KiB).
   class Deeper {
@@ -88,7 +89,7 @@ class TextBuilder {
 
  private:
   void check(bool fits) {
-    if (!fits) runtime_.fail_budget("rendering needs more than the memory it may use");
+    if (!fits) runtime_.fits(runtime_.memory.limit + 1);
   }
   Runtime& runtime_;
   std::shared_ptr<Text> text_;

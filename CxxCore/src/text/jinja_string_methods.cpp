@@ -42,10 +42,9 @@ Value find_text(Runtime& runtime, const Value& text, std::string_view name, cons
   const auto args = arguments.bind(runtime, name, {"sub", "start", "end"}, 1);
   const std::string_view sub = text_argument(runtime, args[0], "find");
   size_t begin = 0, end = 0, found = kNotFound;
-  runtime.work(text.bytes().size());
   if (search_window(runtime, text.bytes(), args[1], args[2], begin, end)) {
     const std::string_view window = text.bytes().substr(begin, end - begin);
-    found = name[0] == 'r' ? window.rfind(sub) : window.find(sub);
+    found = find_bytes(runtime, window, sub, name[0] == 'r');
   }
   if (found != kNotFound) return Value::of_int(static_cast<int64_t>(count_characters(text.bytes().substr(0, begin + found))));
   return name.ends_with("index") ? runtime.fail("substring not found") : Value::of_int(-1);
@@ -57,10 +56,10 @@ Value count_text(Runtime& runtime, const Value& text, const Arguments& arguments
   size_t begin = 0, end = 0;
   if (!search_window(runtime, text.bytes(), args[1], args[2], begin, end)) return Value::of_int(0);
   const std::string_view window = text.bytes().substr(begin, end - begin);
-  runtime.work(window.size());
   if (sub.empty()) return Value::of_int(static_cast<int64_t>(count_characters(window)) + 1);
   int64_t count = 0;
-  for (size_t at = window.find(sub); at != kNotFound; at = window.find(sub, at + sub.size())) ++count;
+  std::string_view rest = window;
+  for (size_t at; (at = find_bytes(runtime, rest, sub)) != kNotFound; ++count) rest.remove_prefix(at + sub.size());
   return Value::of_int(count);
 }
 
@@ -89,7 +88,7 @@ void split_on_spaces(Runtime& runtime, std::string_view text, int64_t max_splits
       i += c.num_bytes;
     }
   };
-  for (skip(true); i < text.size() && runtime.work(64); skip(true)) {
+  for (skip(true); i < text.size() && runtime.work(64) && runtime.fits(spans.size() * sizeof(Value)); skip(true)) {
     const size_t begin = i;
     if (max_splits >= 0 && static_cast<int64_t>(spans.size()) >= max_splits) {
       spans.emplace_back(begin, text.size());  // the rest in one piece, with the space behind it
@@ -116,8 +115,8 @@ void split_on_text(Runtime& runtime, std::string_view text, std::string_view sep
   size_t begin = 0, end = text.size();
   while ((max_splits < 0 || static_cast<int64_t>(spans.size()) < max_splits) && runtime.work(64)) {
     const std::string_view rest = text.substr(begin, end - begin);
-    const size_t at = from_right ? rest.rfind(separator) : rest.find(separator);
-    if (at == kNotFound) break;
+    const size_t at = find_bytes(runtime, rest, separator, from_right);
+    if (at == kNotFound || !runtime.fits(spans.size() * sizeof(Value))) break;
     if (from_right) {
       spans.emplace_back(begin + at + separator.size(), end);
       end = begin + at;
@@ -162,14 +161,14 @@ Value partition(Runtime& runtime, const Value& text, std::string_view name, cons
   if (separator.empty()) return runtime.fail("empty separator");
   const bool from_right = name[0] == 'r';
   const size_t size = text.bytes().size();
-  const size_t at = from_right ? text.bytes().rfind(separator) : text.bytes().find(separator);
+  const size_t at = find_bytes(runtime, text.bytes(), separator, from_right);
   if (at == kNotFound) return slices(runtime, text, from_right ? Spans{{0, 0}, {0, 0}, {0, size}} : Spans{{0, size}, {0, 0}, {0, 0}}, Kind::tuple);
   return slices(runtime, text, {{0, at}, {at, at + separator.size()}, {at + separator.size(), size}}, Kind::tuple);
 }
 
 Value justify(Runtime& runtime, const Value& text, std::string_view name, const Arguments& arguments) {
   const auto args = arguments.bind(runtime, name, {"width", "fillchar"}, 1);
-  const int64_t missing = integer_or(runtime, args[0], 0, "width") - length_of(runtime, text);
+  const int64_t missing = std::max<int64_t>(integer_or(runtime, args[0], 0, "width"), 0) - length_of(runtime, text);
   const std::string_view given = args[1].is_missing() ? " " : text_argument(runtime, args[1], "fillchar");
   if (count_characters(given) != 1) return runtime.fail("The fill character must be exactly one character long");
   if (missing <= 0) return text;
@@ -184,7 +183,7 @@ Value justify(Runtime& runtime, const Value& text, std::string_view name, const 
 
 Value zero_fill(Runtime& runtime, const Value& text, const Arguments& arguments) {
   const auto args = arguments.bind(runtime, "zfill", {"width"}, 1);
-  const int64_t missing = integer_or(runtime, args[0], 0, "width") - length_of(runtime, text);
+  const int64_t missing = std::max<int64_t>(integer_or(runtime, args[0], 0, "width"), 0) - length_of(runtime, text);
   if (missing <= 0) return text;
   const Value zeros = arithmetic(runtime, Operator::multiply, Value::literal("0"), Value::of_int(missing));
   const size_t sign = text.bytes().starts_with('-') || text.bytes().starts_with('+') ? 1 : 0;
@@ -286,8 +285,7 @@ Value call_string_method(Runtime& runtime, const Value& text, std::string_view n
   }
   if (name == "splitlines") {
     const auto args = arguments.bind(runtime, name, {"keepends"}, 0);
-    runtime.work(text.bytes().size());
-    return slices(runtime, text, line_spans(text.bytes(), truthy(args[0])));
+    return slices(runtime, text, line_spans(runtime, text.bytes(), truthy(args[0])));
   }
   no_arguments();
   if (name == "upper") return map_text(runtime, text, to_upper);

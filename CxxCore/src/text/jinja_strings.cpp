@@ -87,9 +87,9 @@ Value replace(Runtime& runtime, const Value& text, const Value& from, const Valu
       done += step;
       continue;
     }
-    const size_t found = bytes.find(old.bytes(), done);
-    runtime.work(std::min(found, bytes.size()) - done);
-    if (found == kNotFound) break;
+    const size_t ahead = find_bytes(runtime, bytes.substr(done), old.bytes());
+    if (ahead == kNotFound) break;
+    const size_t found = done + ahead;
     out.append(*text.text, done, found);
     out.append(*fresh.text);
     done = found + old.bytes().size();
@@ -110,7 +110,7 @@ Value join(Runtime& runtime, const Value& separator, const Value& items) {
   return out.finish();
 }
 
-std::vector<std::pair<size_t, size_t>> line_spans(std::string_view text, bool keep_ends) {
+std::vector<std::pair<size_t, size_t>> line_spans(Runtime& runtime, std::string_view text, bool keep_ends) {
   std::vector<std::pair<size_t, size_t>> spans;
   size_t begin = 0;
   for (size_t i = 0; i < text.size();) {
@@ -118,6 +118,7 @@ std::vector<std::pair<size_t, size_t>> line_spans(std::string_view text, bool ke
     size_t after = i + c.num_bytes;
     if (is_line_end(c.value)) {
       if (c.value == '\r' && after < text.size() && text[after] == '\n') ++after;
+      if (!runtime.fits(spans.size() * sizeof(Value)) || !runtime.work(after - begin)) return spans;
       spans.emplace_back(begin, keep_ends ? after : i);
       begin = after;
     }

@@ -115,7 +115,7 @@ Value filter_indent(Runtime& rt, const Value& in, const Arguments& a) {
   if (!text.is_string() || !indention.is_string()) return text;
   TextBuilder out(rt);
   if (truthy(args[1])) out.append(*indention.text);
-  const auto spans = line_spans(text.bytes(), false);
+  const auto spans = line_spans(rt, text.bytes(), false);
   for (size_t i = 0; i < spans.size() && rt.work(64); ++i) {
     const auto [begin, end] = spans[i];
     if (i > 0) out.append("\n", true);
@@ -127,11 +127,12 @@ Value filter_indent(Runtime& rt, const Value& in, const Arguments& a) {
 
 Value filter_truncate(Runtime& rt, const Value& in, const Arguments& a) {
   const auto args = a.bind(rt, "truncate", {"length", "killwords", "end", "leeway"}, 0);
-  const int64_t length = integer_or(rt, args[0], 255, "length"), leeway = integer_or(rt, args[3], 5, "leeway");
+  const int64_t length = std::max<int64_t>(integer_or(rt, args[0], 255, "length"), -1);
+  const int64_t leeway = integer_or(rt, args[3], 5, "leeway");
   const Value end = args[2].is_missing() ? Value::literal("...") : to_str(rt, args[2]);
   const int64_t kept = length - length_of(rt, end);
   if (kept < 0 || leeway < 0) return rt.fail("truncate: length must be at least that of the end, leeway at least 0");
-  if (length_of(rt, in) <= length + leeway) return in;
+  if (length_of(rt, in) - leeway <= length) return in;
   Value head = slice(rt, in, Value(), Value::of_int(kept), Value());
   if (!truthy(args[1]) && head.is_string()) {
     const size_t space = head.bytes().rfind(' ');
@@ -239,6 +240,7 @@ Value filter_round(Runtime& rt, const Value& in, const Arguments& a) {
   if (method == "common" && in.is_integral() && precision >= 0) return Value::of_int(in.integer);
   if (method == "common") {
     const double rounded = round_real(in.as_real(), precision);
+    if (in.is_integral() && std::fabs(rounded) > 9.2e18) return rt.fail("integer result does not fit 64 bits");
     return in.is_integral() ? Value::of_int(static_cast<int64_t>(rounded)) : Value::of_real(rounded);
   }
   if (method != "ceil" && method != "floor") return rt.fail("method must be common, ceil or floor");

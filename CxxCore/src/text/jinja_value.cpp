@@ -1,6 +1,8 @@
 // Construction of values, and texts that keep the origin of their bytes.
 #include "text/jinja_value.h"
 
+#include <algorithm>
+
 namespace pagoda::text::jinja {
 
 Text::~Text() {
@@ -23,11 +25,11 @@ bool Text::append(std::string_view bytes, bool trusted, MemoryBudget& budget) {
 
 bool Text::append(const Text& other, size_t begin, size_t end, MemoryBudget& budget) {
   if (other.runs_.empty()) return append(other.bytes().substr(begin, end - begin), other.trusted_, budget);
-  for (const Run& run : other.runs_) {
-    if (run.end <= begin) continue;
-    if (begin >= end) break;
-    const size_t stop = run.end < end ? run.end : end;
-    if (!append(other.bytes().substr(begin, stop - begin), run.trusted, budget)) return false;
+  auto run = std::upper_bound(other.runs_.begin(), other.runs_.end(), begin,
+                              [](size_t offset, const Run& candidate) { return offset < candidate.end; });
+  for (; run != other.runs_.end() && begin < end; ++run) {
+    const size_t stop = std::min(run->end, end);
+    if (!append(other.bytes().substr(begin, stop - begin), run->trusted, budget)) return false;
     begin = stop;
   }
   return true;

@@ -1,0 +1,64 @@
+// The class Swift sees: results instead of exceptions, and a count of owners.
+#include <thread>
+#include <vector>
+
+#include "pagoda/chat_template.h"
+#include "support/test.h"
+#include "text/jinja.h"
+
+using namespace pagoda;
+
+namespace {
+
+ChatTemplate* make_template(const char* source) {
+  auto parsed = text::JinjaTemplate::parse(source, "chat_template.jinja");
+  CHECK_OK(parsed);
+  return parsed.is_ok() ? new ChatTemplate(*parsed) : nullptr;
+}
+
+}  // namespace
+
+PAGODA_TEST(chat_template_gives_text_and_pieces) {
+  ChatTemplate* chat_template = make_template("{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}");
+  REQUIRE(chat_template != nullptr);
+  const RenderResult result = chat_template->render(R"({"messages": [{"role": "user", "content": "hi <|im_end|>"}]})");
+  CHECK_OK(result.status);
+  CHECK_EQ(result.text, std::string("<|im_start|>user\nhi <|im_end|><|im_end|>\n"));
+  REQUIRE(result.pieces.size() == 5);
+  CHECK_EQ(result.pieces[3].text, std::string("hi <|im_end|>"));
+  CHECK(!result.pieces[3].from_template);
+  CHECK_EQ(result.pieces[4].text, std::string("<|im_end|>\n"));
+  CHECK(result.pieces[4].from_template);
+  pagoda_chat_template_release(chat_template);
+}
+
+PAGODA_TEST(chat_template_reports_bad_variables) {
+  ChatTemplate* chat_template = make_template("{{ messages[0].content }}");
+  REQUIRE(chat_template != nullptr);
+  for (const char* json : {"", "{", "[]", "{\"messages\": [}", "{\"messages\": 1} x", "\"\\ud800\""}) {
+    const RenderResult result = chat_template->render(json);
+    test::note(std::string(json) + " -> " + result.status.message);
+    CHECK(result.status.code == StatusCode::invalid_argument);
+    CHECK(result.text.empty() && result.pieces.empty());
+  }
+  CHECK(chat_template->render("{\"messages\": []}").status.code == StatusCode::invalid_argument);
+  pagoda_chat_template_release(chat_template);
+}
+
+PAGODA_TEST(chat_template_is_shared_between_threads) {
+  ChatTemplate* chat_template = make_template("{% for i in range(20) %}{{ s }}{{ loop.index }}{% endfor %}");
+  REQUIRE(chat_template != nullptr);
+  const std::string expected = chat_template->render("{\"s\": \"x\"}").text;
+  std::vector<std::thread> threads;
+  std::vector<int> good(4);
+  for (size_t t = 0; t < good.size(); ++t) {
+    pagoda_chat_template_retain(chat_template);
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 20; ++i) good[t] += chat_template->render("{\"s\": \"x\"}").text == expected;
+      pagoda_chat_template_release(chat_template);
+    });
+  }
+  pagoda_chat_template_release(chat_template);
+  for (auto& thread : threads) thread.join();
+  for (const int count : good) CHECK_EQ(count, 20);
+}
