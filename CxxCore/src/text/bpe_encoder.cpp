@@ -8,7 +8,7 @@
 
 namespace pagoda::text {
 
-void MergeTable::build() {
+bool MergeTable::build() {
   std::vector<uint64_t> by_rank;
   by_rank.swap(entries_);
   const size_t num_slots = std::bit_ceil(std::max<size_t>(by_rank.size() * 2, 2));
@@ -17,9 +17,13 @@ void MergeTable::build() {
   shift_ = 64 - std::countr_zero(num_slots);
   for (const uint64_t entry : by_rank) {
     size_t i = slot_of(entry >> kRankBits);
-    while (entries_[i] != kEmpty && entries_[i] >> kRankBits != entry >> kRankBits) i = (i + 1) & mask_;
+    for (size_t probes = 0; entries_[i] != kEmpty && entries_[i] >> kRankBits != entry >> kRankBits; ++probes) {
+      if (probes == kMaxProbes) return false;
+      i = (i + 1) & mask_;
+    }
     entries_[i] = entry;
   }
+  return true;
 }
 
 void BpeEncoder::encode_word(std::string_view word) {

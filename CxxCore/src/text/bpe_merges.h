@@ -17,7 +17,9 @@ class MergeTable {
     entries_.push_back(key_of(left, right) << kRankBits | merged_.size());
     merged_.push_back(merged);
   }
-  void build();  // once, after the last add
+  // Once, after the last add. False for pairs chosen to collide: a search would take more than kMaxProbes steps.
+  static constexpr size_t kMaxProbes = 1000;
+  bool build();
   size_t size() const noexcept { return merged_.size(); }
 
   uint32_t rank(int32_t left, int32_t right) const noexcept {  // kNoRank if they do not merge

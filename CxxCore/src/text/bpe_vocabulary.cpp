@@ -123,25 +123,31 @@ Status BpeVocabulary::store(std::string_view bytes, bool verbatim, int32_t id) {
   if (static_cast<size_t>(id) >= tokens_.size()) tokens_.resize(static_cast<size_t>(id) + 1);
   tokens_[id] = {static_cast<uint32_t>(arena_.size()), static_cast<uint32_t>(bytes.size()), verbatim};
   arena_ += bytes;
-  if (++num_used_ * 2 > slots_.size()) grow_slots();
   const uint64_t hash = hash_bytes(bytes, verbatim);
-  const size_t mask = slots_.size() - 1;
-  size_t i = (hash >> 20) & mask;
-  while (slots_[i].id != kNone) i = (i + 1) & mask;
-  slots_[i] = {static_cast<uint32_t>(hash), id};
+  if ((++num_used_ * 2 > slots_.size() && !grow_slots()) || !put({static_cast<uint32_t>(hash), id}, hash)) {
+    return make_error(StatusCode::bad_file, "token " + io::quoted(bytes) + " has the hash of too many others");
+  }
   return ok_status();
 }
 
-void BpeVocabulary::grow_slots() {
+bool BpeVocabulary::put(Slot slot, uint64_t hash) {
+  const size_t mask = slots_.size() - 1;
+  size_t i = (hash >> 20) & mask;
+  for (size_t probes = 0; slots_[i].id != kNone; i = (i + 1) & mask) {
+    if (++probes > kMaxProbes) return false;
+  }
+  slots_[i] = slot;
+  return true;
+}
+
+bool BpeVocabulary::grow_slots() {
   std::vector<Slot> old(slots_.size() * 2);
   old.swap(slots_);
-  const size_t mask = slots_.size() - 1;
   for (const Slot& slot : old) {
     if (slot.id == kNone) continue;
-    size_t i = (hash_bytes(bytes(slot.id), tokens_[slot.id].verbatim) >> 20) & mask;
-    while (slots_[i].id != kNone) i = (i + 1) & mask;
-    slots_[i] = slot;
+    if (!put(slot, hash_bytes(bytes(slot.id), tokens_[slot.id].verbatim))) return false;
   }
+  return true;
 }
 
 Status BpeVocabulary::add(std::string_view spelling, int64_t id) {

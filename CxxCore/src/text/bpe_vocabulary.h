@@ -21,6 +21,9 @@ class BpeVocabulary {
   Status add(std::string_view spelling, int64_t id);
   Status add_verbatim(std::string_view spelling, int64_t id);
 
+  // Tables that search longer than this from a slot were made to do so; real vocabularies stay below 60.
+  static constexpr size_t kMaxProbes = 1000;
+
   int32_t find_bytes(std::string_view bytes) const noexcept { return find(bytes, /*verbatim=*/false); }
   int32_t find_spelling(std::string_view spelling) const noexcept;
   // Whether the token stands for the bytes of the two others, which must be there.
@@ -49,7 +52,8 @@ class BpeVocabulary {
   Status check_id(std::string_view spelling, int64_t id) const;
   Status store(std::string_view bytes, bool verbatim, int32_t id);
   int32_t find(std::string_view bytes, bool verbatim) const noexcept;
-  void grow_slots();
+  bool put(Slot slot, uint64_t hash);  // false after kMaxProbes
+  bool grow_slots();
 
   std::string arena_;  // the bytes of all tokens
   std::vector<Token> tokens_;

@@ -279,7 +279,7 @@ Status TokenizerFileReader::read(TokenizerFile& file) {
   if (!cutter.is_ok()) return cutter.status;
   file.pre_tokenizer = std::move(*cutter);
   PAGODA_RETURN_IF_ERROR(read_added_tokens(top.find("added_tokens"), file));
-  file.model.merges.build();
+  if (!file.model.merges.build()) return bad("model.merges: too many pairs have the same hash");
   return ok_status();
 }
 

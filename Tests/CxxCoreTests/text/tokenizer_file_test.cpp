@@ -115,6 +115,23 @@ PAGODA_TEST(tokenizer_file_cut_at_every_byte_is_an_error) {
   }
 }
 
+PAGODA_TEST(tokenizer_file_made_to_collide_is_refused_quickly) {
+  // Turns the vocabulary's hash of 8-byte tokens around: thousands of tokens for one slot would take minutes to load.
+  constexpr uint64_t kMultiplier = 0x9E3779B97F4A7C15;
+  uint64_t inverse = kMultiplier;
+  for (int i = 0; i < 6; ++i) inverse *= 2 - kMultiplier * inverse;
+  std::string vocab;
+  for (uint64_t i = 0; i < 3000; ++i) {
+    uint64_t word = (i * inverse) ^ (16 * kMultiplier);
+    std::string bytes;
+    for (; bytes.size() < 8; word >>= 8) bytes += static_cast<char>(word);
+    vocab += (i == 0 ? "\"" : ", \"") + spell_bytes(bytes) + "\": " + std::to_string(256 + i);
+  }
+  const auto tokenizer = text::BpeTokenizer::from_json(make_byte_tokenizer_json("", vocab), "collisions");
+  CHECK(tokenizer.status.code == StatusCode::bad_file);
+  CHECK(tokenizer.status.message.find("hash") != std::string::npos);
+}
+
 PAGODA_TEST(tokenizer_file_odd_but_right_ones_load) {
   // Holes between ids; a byte token's spelling as an ordinary word; a token no byte spells; merges before the
   // vocabulary.

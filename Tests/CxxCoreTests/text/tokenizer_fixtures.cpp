@@ -1,6 +1,7 @@
 // Reads the files that Tools/fixtures/tokenizer_fixtures.py describes and writes.
 #include "text/tokenizer_fixtures.h"
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 
@@ -72,9 +73,8 @@ std::string make_tokenizer_json(const std::string& family, const std::string& vo
   for (size_t at = 256, literal = tail; at < tail && (num_tokens == 0 || spellings.size() < num_tokens); at += 6) {
     const size_t left = read_u24(data, at), right = read_u24(data, at + 3);
     if (left == 0xFFFFFF) {
-      std::string spelling;
-      for (size_t i = 0; i < right; ++i) spelling += bytes[static_cast<unsigned char>(data[literal++])];
-      spellings.push_back(spelling);
+      spellings.push_back(spell_bytes(data.substr(literal, right)));
+      literal += right;
       continue;
     }
     const bool strings = form == MergeForm::strings;
@@ -123,6 +123,26 @@ std::vector<TokenizerCase> read_tokenizer_cases(const std::string& family) {
   return cases;
 }
 
+std::vector<WordCase> read_word_cases() {
+  const std::string folder = fixtures_dir() + "/text/tokenizer/";
+  const std::string texts = read_fixture(folder + "texts.bin"), data = read_fixture(folder + "words.bin");
+  std::vector<WordCase> cases;
+  size_t offset = 0;
+  for (size_t pattern = 0; offset < data.size(); ++pattern) {
+    for (size_t at = 0; at < texts.size();) {
+      const size_t num_bytes = read_varint(texts, at) / 2;
+      const std::string text = texts.substr(at, num_bytes);
+      at += num_bytes;
+      const auto is_start = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; };
+      if (std::count_if(text.begin(), text.end(), is_start) > 24) continue;
+      WordCase one{pattern, text, std::vector<size_t>(read_varint(data, offset))};
+      for (size_t& bytes : one.word_bytes) bytes = read_varint(data, offset);
+      cases.push_back(std::move(one));
+    }
+  }
+  return cases;
+}
+
 std::string make_byte_tokenizer_json(const std::string& added_tokens, const std::string& vocab,
                                      const std::string& merges) {
   std::string json = read_fixture(fixtures_dir() + "/text/tokenizer/qwen2.json");
@@ -135,6 +155,13 @@ std::string make_byte_tokenizer_json(const std::string& added_tokens, const std:
   replace_once(json, "\"vocab\": {}", "\"vocab\": {" + tokens + "}");
   replace_once(json, "\"merges\": []", "\"merges\": [" + merges + "]");
   return json;
+}
+
+std::string spell_bytes(const std::string& bytes) {
+  const std::vector<std::string> spellings = make_byte_spellings();
+  std::string text;
+  for (const char byte : bytes) text += spellings[static_cast<unsigned char>(byte)];
+  return text;
 }
 
 std::string decode_all(const text::BpeTokenizer& tokenizer, const std::vector<int32_t>& ids, bool skip_special) {

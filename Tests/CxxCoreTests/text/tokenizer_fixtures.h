@@ -25,10 +25,20 @@ struct TokenizerCase {
 };
 std::vector<TokenizerCase> read_tokenizer_cases(const std::string& family);
 
+// The words that a pattern (by its place in WordPattern) makes of the texts.
+struct WordCase {
+  size_t pattern;
+  std::string text;
+  std::vector<size_t> word_bytes;
+};
+std::vector<WordCase> read_word_cases();
+
 // Smallest tokenizer: every byte is a token (its id is its value), no merges, the Qwen2 pattern. `added_tokens`,
 // `vocab` and `merges` are JSON items put behind what is there.
 std::string make_byte_tokenizer_json(const std::string& added_tokens = "", const std::string& vocab = "",
                                      const std::string& merges = "");
+
+std::string spell_bytes(const std::string& bytes);  // as a byte-level token in tokenizer.json, JSON escapes included
 
 std::string decode_all(const text::BpeTokenizer& tokenizer, const std::vector<int32_t>& ids, bool skip_special);
 
