@@ -4,6 +4,7 @@
 
 #include "support/test.h"
 #include "text/bpe_tokenizer.h"
+#include "text/pre_tokenizer.h"
 #include "text/tokenizer_fixtures.h"
 
 namespace pagoda::test {
@@ -41,6 +42,24 @@ void check_family(const std::string& family, const std::string& json, size_t min
 }
 
 }  // namespace
+
+// Ids hide most word boundaries that no merge crosses, so the words have a test of their own.
+PAGODA_TEST(tokenizer_cuts_reference_words_with_every_pattern) {
+  const std::vector<WordCase> cases = read_word_cases();
+  REQUIRE(cases.size() > 10'000);
+  CHECK_EQ(cases.back().pattern, static_cast<size_t>(text::WordPattern::decimal));
+  size_t num_wrong = 0;
+  for (const WordCase& one : cases) {
+    std::vector<size_t> word_bytes;
+    for (size_t at = 0; at < one.text.size(); at += word_bytes.back()) {
+      const auto pattern = static_cast<text::WordPattern>(one.pattern);
+      word_bytes.push_back(text::find_word_end(pattern, one.text, at) - at);
+    }
+    if (word_bytes == one.word_bytes) continue;
+    if (++num_wrong <= 5) note("pattern " + std::to_string(one.pattern) + ", text '" + one.text + "'");
+  }
+  CHECK_EQ(num_wrong, size_t{0});
+}
 
 PAGODA_TEST(tokenizer_gives_reference_ids_with_the_qwen2_vocabulary) {
   check_family("qwen2", make_tokenizer_json("qwen2", "qwen2", 0, MergeForm::strings), 5000);
