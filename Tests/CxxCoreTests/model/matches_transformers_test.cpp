@@ -1,0 +1,135 @@
+// model: logits and greedy tokens of every family are those of transformers, and the same bits however a prompt is cut.
+#include <cmath>
+#include <cstring>
+
+#include "model/model_runner.h"
+
+namespace pagoda::test {
+namespace {
+
+constexpr double kTolerance = 2e-4;
+constexpr size_t kWhole = 1 << 20;
+
+struct Expected {
+  std::vector<int32_t> prompt, positions, greedy;
+  std::vector<float> logits;  // [positions, vocab]
+};
+
+template <class T>
+std::vector<T> read_tensor(const io::Checkpoint& checkpoint, const std::string& name) {
+  const io::TensorEntry* tensor = checkpoint.find(name);
+  if (tensor == nullptr) return {};
+  std::vector<T> values(tensor->size_bytes / sizeof(T));
+  CHECK_OK(checkpoint.read(*tensor, 0, std::as_writable_bytes(std::span(values))));
+  return values;
+}
+
+std::vector<Expected> read_expected(const std::string& folder_path, size_t max_length) {
+  std::vector<Expected> all;
+  auto files = io::open_model_files(folder(folder_path + "/expected"));
+  auto checkpoint = files.is_ok() ? io::Checkpoint::open(**files) : Result<io::Checkpoint>(files.status);
+  CHECK_OK(checkpoint);
+  if (!checkpoint.is_ok()) return all;
+  for (const char* length : {"1", "2", "63", "64", "65", "130", "700"}) {
+    const auto name = [&](const char* what) { return std::string(what) + "." + length; };
+    Expected e{read_tensor<int32_t>(*checkpoint, name("prompt")), read_tensor<int32_t>(*checkpoint, name("positions")),
+               read_tensor<int32_t>(*checkpoint, name("greedy")), read_tensor<float>(*checkpoint, name("logits"))};
+    if (e.prompt.size() <= max_length) all.push_back(std::move(e));
+  }
+  return all;
+}
+
+void check_close(const std::vector<float>& logits, const Expected& expected) {
+  const size_t vocab = expected.logits.size() / expected.positions.size();
+  CHECK_EQ(logits.size(), expected.prompt.size() * vocab);
+  if (logits.size() != expected.prompt.size() * vocab) return;
+  double worst = 0;
+  for (size_t p = 0; p < expected.positions.size(); ++p)
+    for (size_t i = 0; i < vocab; ++i) {
+      const double got = logits[static_cast<size_t>(expected.positions[p]) * vocab + i];
+      const double difference = std::abs(got - expected.logits[p * vocab + i]);
+      if (!(difference <= worst)) worst = difference;  // NaN is worst
+    }
+  note("prompt of " + std::to_string(expected.prompt.size()) + ": largest difference " + std::to_string(worst));
+  CHECK(worst <= kTolerance);
+}
+
+void check_same_bits(const std::vector<float>& a, const std::vector<float>& b) {
+  CHECK_EQ(a.size(), b.size());
+  CHECK(a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0);
+}
+
+void check_greedy(ModelRunner& runner, const std::vector<Expected>& expected, size_t chunk) {
+  std::vector<std::vector<int32_t>> prompts;
+  for (const Expected& e : expected) prompts.push_back(e.prompt);
+  const auto tokens = greedy(runner, prompts, expected.front().greedy.size(), chunk);
+  for (size_t i = 0; i < expected.size(); ++i) CHECK(tokens[i] == expected[i].greedy);
+}
+
+// All prompts in one step: the logits of each are those it has alone.
+void check_batched(ModelRunner& runner, const std::vector<Expected>& expected,
+                   const std::vector<std::vector<float>>& alone) {
+  runner.reset();
+  std::vector<ModelRunner::Sequence> sequences(expected.size());
+  std::vector<ModelRunner::Piece> pieces;
+  std::vector<float> wanted;
+  for (size_t i = 0; i < expected.size(); ++i) {
+    pieces.push_back({&sequences[i], expected[i].prompt, true});
+    wanted.insert(wanted.end(), alone[i].begin(), alone[i].end());
+  }
+  const auto logits = runner.step(pieces);
+  check_same_bits({logits.begin(), logits.end()}, wanted);
+}
+
+void check_on_cpu(const std::string& path) {
+  const std::vector<Expected> expected = read_expected(path, 700);
+  REQUIRE(!expected.empty());
+  std::vector<std::vector<float>> alone;
+  for (int32_t block_size : {16, 8, 32}) {
+    auto runner = ModelRunner::load(folder(path), {.block_size = block_size, .max_tokens = 1100});
+    REQUIRE_OK(runner);
+    for (size_t i = 0; i < expected.size(); ++i) {
+      std::vector<float> whole = logits_of(**runner, expected[i].prompt, kWhole);
+      if (alone.size() <= i) {
+        check_close(whole, expected[i]);
+        alone.push_back(whole);
+      }
+      check_same_bits(whole, alone[i]);
+      check_same_bits(logits_of(**runner, expected[i].prompt, block_size == 16 ? 17 : 64), alone[i]);
+    }
+    check_batched(**runner, expected, alone);
+    check_greedy(**runner, expected, block_size == 8 ? 64 : 130);
+  }
+}
+
+// The slow device: short prompts, and the longest of them in pieces.
+void check_on_reference(const std::string& path) {
+  std::vector<Expected> expected = read_expected(path, 65);
+  REQUIRE(!expected.empty());
+  auto runner = ModelRunner::load(folder(path), {.device = "reference", .max_tokens = 80, .max_context = 80});
+  REQUIRE_OK(runner);
+  for (const Expected& e : expected) check_close(logits_of(**runner, e.prompt, kWhole), e);
+  check_close(logits_of(**runner, expected.back().prompt, 17), expected.back());
+  expected.resize(2);
+  check_greedy(**runner, expected, kWhole);
+}
+
+void check_model(const std::string& name) {
+  const std::string path = fixtures_dir() + "/model/" + name;
+  check_on_reference(path);
+  check_on_cpu(path);
+}
+
+}  // namespace
+
+PAGODA_TEST(model_qwen3_5_matches_transformers) { check_model("qwen3_5"); }
+PAGODA_TEST(model_qwen3_5_tied_matches_transformers) { check_model("qwen3_5_tied"); }
+PAGODA_TEST(model_qwen3_5_with_real_head_sizes_matches_transformers) { check_model("qwen3_5_real_heads"); }
+PAGODA_TEST(model_qwen3_5_with_vision_and_mtp_matches_transformers) { check_model("qwen3_5_vision"); }
+PAGODA_TEST(model_qwen3_matches_transformers) { check_model("qwen3"); }
+PAGODA_TEST(model_qwen3_without_head_dim_matches_transformers) { check_model("qwen3_no_head_dim"); }
+PAGODA_TEST(model_qwen2_with_bias_and_sliding_window_matches_transformers) { check_model("qwen2"); }
+PAGODA_TEST(model_llama_with_scaled_rope_matches_transformers) { check_model("llama3"); }
+PAGODA_TEST(model_smollm2_matches_transformers) { check_model("smollm2"); }
+
+}  // namespace pagoda::test

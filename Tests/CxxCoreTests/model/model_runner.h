@@ -1,0 +1,209 @@
+// ModelRunner: loads a model and feeds it sequences, in any pieces and company, through scattered blocks and slots.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "device/registry.h"
+#include "io/model_files.h"
+#include "model/model.h"
+#include "support/test.h"
+
+namespace pagoda::test {
+
+struct RunnerOptions {
+  std::string device = "cpu";
+  std::string dtype = "auto";
+  int32_t block_size = 16;
+  int32_t max_tokens = 1024;
+  int32_t max_seqs = 8;
+  int32_t max_context = 800;
+};
+
+struct OpenedModel {  // a folder's configuration and headers
+  std::unique_ptr<io::ModelFiles> files;
+  io::ModelConfig config;
+  std::unique_ptr<io::Checkpoint> checkpoint;
+};
+
+inline Result<OpenedModel> open_model(const ModelSource& source) {
+  OpenedModel opened;
+  auto files = io::open_model_files(source);
+  if (!files.is_ok()) return files.status;
+  opened.files = std::move(*files);
+  auto text = opened.files->read_text("config.json", 1 << 20);
+  if (!text.is_ok()) return text.status;
+  auto config = io::parse_model_config(*text, "config.json");
+  if (!config.is_ok()) return config.status;
+  opened.config = *config;
+  auto checkpoint = io::Checkpoint::open(*opened.files);
+  if (!checkpoint.is_ok()) return checkpoint.status;
+  opened.checkpoint = std::make_unique<io::Checkpoint>(std::move(*checkpoint));
+  return opened;
+}
+
+inline ModelSource folder(const std::string& path) { return {.directory = path, .files = {}}; }
+
+class ModelRunner {
+ public:
+  struct Sequence {
+    std::vector<int32_t> blocks;
+    int32_t slot = -1;
+    int32_t length = 0;  // tokens in the cache
+  };
+  struct Piece {  // tokens that a sequence adds in one step
+    Sequence* sequence;
+    std::span<const int32_t> tokens;
+    bool wants_all_logits = false;  // else those of the last token
+  };
+
+  static Result<std::unique_ptr<ModelRunner>> load(const ModelSource& source, const RunnerOptions& options) {
+    auto opened = open_model(source);
+    if (!opened.is_ok()) return opened.status;
+    auto device = device::make_device(options.device, 2);
+    if (!device.is_ok()) return device.status;
+    auto runner = std::make_unique<ModelRunner>();
+    runner->config_ = opened->config;
+    runner->block_size_ = options.block_size;
+    runner->device_ = std::move(*device);
+    auto dtype = model::choose_dtype(options.dtype, opened->config, *opened->checkpoint);
+    if (!dtype.is_ok()) return dtype.status;
+    auto loaded = model::load_model(opened->config, *opened->checkpoint, *runner->device_, *dtype, *dtype,
+                                    options.block_size, nullptr);
+    if (!loaded.is_ok()) return loaded.status;
+    runner->model_ = std::move(*loaded);
+    const int32_t blocks_per_seq = (options.max_context + options.block_size - 1) / options.block_size;
+    runner->sizes_ = {.num_kv_blocks = int64_t{blocks_per_seq} * options.max_seqs,
+                      .num_state_slots = options.max_seqs,
+                      .max_num_tokens = options.max_tokens,
+                      .max_num_seqs = options.max_seqs,
+                      .max_logits_rows = options.max_tokens,
+                      .max_blocks_per_seq = blocks_per_seq};
+    PAGODA_RETURN_IF_ERROR(runner->model_->allocate(runner->sizes_));
+    runner->reset();
+    return runner;
+  }
+
+  // Forgets every sequence. Blocks and slots come back in another order each time, with what was in them.
+  void reset() {
+    free_blocks_.resize(static_cast<size_t>(sizes_.num_kv_blocks));
+    free_slots_.resize(static_cast<size_t>(sizes_.num_state_slots));
+    std::iota(free_blocks_.begin(), free_blocks_.end(), 0);
+    std::iota(free_slots_.begin(), free_slots_.end(), 0);
+    std::shuffle(free_blocks_.begin(), free_blocks_.end(), random_);
+    std::shuffle(free_slots_.begin(), free_slots_.end(), random_);
+  }
+
+  model::ForwardBatch make_batch(std::span<const Piece> pieces) {
+    model::ForwardBatch batch;
+    batch.cu_seqlens.push_back(0);
+    for (const Piece& piece : pieces) add(batch, piece);
+    return batch;
+  }
+
+  // Logits of the wanted rows, in the order of the pieces; empty when the step failed.
+  std::span<const float> step(std::span<const Piece> pieces) {
+    Status status = model_->forward(make_batch(pieces));
+    if (!status.is_ok()) fail(__FILE__, __LINE__, "forward: " + status.message);
+    return model_->logits();
+  }
+
+  int32_t argmax(std::span<const float> logits, size_t row) const {
+    const auto begin = logits.begin() + static_cast<std::ptrdiff_t>(row) * config_.vocab_size;
+    return static_cast<int32_t>(std::max_element(begin, begin + config_.vocab_size) - begin);
+  }
+
+  model::Model& model() { return *model_; }
+  const io::ModelConfig& config() const { return config_; }
+  const model::ModelSizes& sizes() const { return sizes_; }
+
+ private:
+  void add(model::ForwardBatch& batch, const Piece& piece) {
+    Sequence& s = *piece.sequence;
+    const bool has_state = model::cache_layout(config_, DType::f32, block_size_).has_state();
+    if (s.length == 0 && has_state) {
+      s.slot = free_slots_.back();
+      free_slots_.pop_back();
+      batch.fresh_slots.push_back(s.slot);
+    }
+    for (size_t i = 0; i < piece.tokens.size(); ++i, ++s.length) {
+      if (s.length % block_size_ == 0) {
+        s.blocks.push_back(free_blocks_.back());
+        free_blocks_.pop_back();
+      }
+      if (piece.wants_all_logits || i + 1 == piece.tokens.size()) batch.logits_rows.push_back(batch.num_tokens());
+      batch.token_ids.push_back(piece.tokens[i]);
+      batch.positions.push_back(s.length);
+      batch.slot_mapping.push_back(int64_t{s.blocks.back()} * block_size_ + s.length % block_size_);
+    }
+    batch.cu_seqlens.push_back(batch.num_tokens());
+    batch.context_lens.push_back(s.length);
+    if (has_state) batch.state_slots.push_back(s.slot);
+    batch.block_tables.insert(batch.block_tables.end(), s.blocks.begin(), s.blocks.end());
+    batch.block_tables.resize(static_cast<size_t>(batch.num_seqs()) * static_cast<size_t>(sizes_.max_blocks_per_seq),
+                              -1);
+  }
+
+  io::ModelConfig config_;
+  int32_t block_size_ = 16;
+  std::unique_ptr<device::Device> device_;  // outlives the model
+  std::unique_ptr<model::Model> model_;
+  model::ModelSizes sizes_;
+  std::vector<int32_t> free_blocks_, free_slots_;
+  std::mt19937 random_{7};
+};
+
+// Logits of every token of `prompt`, alone, in pieces of at most `chunk` tokens.
+inline std::vector<float> logits_of(ModelRunner& runner, std::span<const int32_t> prompt, size_t chunk) {
+  runner.reset();
+  ModelRunner::Sequence sequence;
+  std::vector<float> all;
+  for (size_t begin = 0; begin < prompt.size(); begin += chunk) {
+    const auto tokens = prompt.subspan(begin, std::min(chunk, prompt.size() - begin));
+    const ModelRunner::Piece piece{&sequence, tokens, true};
+    const auto logits = runner.step({&piece, 1});
+    all.insert(all.end(), logits.begin(), logits.end());
+  }
+  return all;
+}
+
+// Greedy continuations of all prompts side by side, `chunk` prompt tokens per sequence and step; each ends after
+// `count` tokens or with `eos`. A sequence that has read its prompt decodes while others still read theirs.
+inline std::vector<std::vector<int32_t>> greedy(ModelRunner& runner, const std::vector<std::vector<int32_t>>& prompts,
+                                                size_t count, size_t chunk, int32_t eos = -1) {
+  runner.reset();
+  std::vector<ModelRunner::Sequence> sequences(prompts.size());
+  std::vector<std::vector<int32_t>> tokens = prompts;
+  const auto is_done = [&](size_t i) {
+    return tokens[i].size() == prompts[i].size() + count ||
+           (tokens[i].size() > prompts[i].size() && tokens[i].back() == eos);
+  };
+  for (;;) {
+    std::vector<ModelRunner::Piece> pieces;
+    std::vector<size_t> owners;
+    for (size_t i = 0; i < prompts.size(); ++i) {
+      if (is_done(i)) continue;
+      const auto rest = std::span<const int32_t>(tokens[i]).subspan(static_cast<size_t>(sequences[i].length));
+      pieces.push_back({&sequences[i], rest.subspan(0, std::min(chunk, rest.size()))});
+      owners.push_back(i);
+    }
+    if (pieces.empty()) break;
+    const auto logits = runner.step(pieces);
+    if (logits.empty()) break;
+    for (size_t row = 0; row < owners.size(); ++row) {
+      const size_t i = owners[row];
+      if (static_cast<size_t>(sequences[i].length) == tokens[i].size()) tokens[i].push_back(runner.argmax(logits, row));
+    }
+  }
+  for (size_t i = 0; i < prompts.size(); ++i)
+    tokens[i].erase(tokens[i].begin(), tokens[i].begin() + static_cast<std::ptrdiff_t>(prompts[i].size()));
+  return tokens;
+}
+
+}  // namespace pagoda::test

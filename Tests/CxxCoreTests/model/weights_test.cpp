@@ -1,0 +1,140 @@
+// model: a checkpoint that does not fit its configuration is refused by name, and one that does is read whatever its
+// types.
+#include "model/checkpoint_editor.h"
+
+namespace pagoda::test {
+namespace {
+
+std::string fixture(const char* name) { return fixtures_dir() + "/model/" + name; }
+
+Result<model::WeightsSummary> check(const ModelSource& source, DType stored = DType::f32) {
+  auto opened = open_model(source);
+  if (!opened.is_ok()) return opened.status;
+  auto device = device::make_device("reference", 1);
+  if (!device.is_ok()) return device.status;
+  return model::check_weights(opened->config, *opened->checkpoint, **device, stored);
+}
+
+// Both the check and the load refuse, and the message holds every one of `words`.
+void check_refused(const ModelSource& source, StatusCode code, const std::vector<std::string>& words) {
+  for (const Status& status : {check(source).status, ModelRunner::load(source, {.device = "reference"}).status}) {
+    CHECK(status.code == code);
+    for (const std::string& word : words) {
+      if (status.message.find(word) == std::string::npos) note(status.message);
+      CHECK(status.message.find(word) != std::string::npos);
+    }
+  }
+}
+
+std::vector<float> logits(const ModelSource& source) {
+  auto runner =
+      ModelRunner::load(source, {.device = "reference", .dtype = "float32", .max_tokens = 32, .max_context = 32});
+  CHECK_OK(runner);
+  if (!runner.is_ok()) return {};
+  const std::vector<int32_t> prompt{5, 4, 3, 2, 1, 90, 91, 17, 17};
+  return logits_of(**runner, prompt, prompt.size());
+}
+
+}  // namespace
+
+PAGODA_TEST(model_refuses_a_missing_tensor) {
+  for (const char* name : {"model.norm.weight", "model.embed_tokens.weight", "lm_head.weight",
+                           "model.layers.1.linear_attn.A_log", "model.layers.3.self_attn.q_norm.weight"}) {
+    CheckpointEditor editor(fixture("qwen3_5"));
+    CHECK_EQ(editor.tensors.erase(name), size_t{1});
+    check_refused(editor.write(), StatusCode::bad_file, {name, "missing", "model.safetensors", "["});
+  }
+  CheckpointEditor editor(fixture("qwen2"));
+  editor.tensors.erase("model.layers.2.self_attn.k_proj.bias");
+  check_refused(editor.write(), StatusCode::bad_file, {"model.layers.2.self_attn.k_proj.bias", "missing", "[32]"});
+}
+
+PAGODA_TEST(model_refuses_a_wrong_shape) {
+  CheckpointEditor editor(fixture("qwen3_5"));
+  editor.tensors["model.layers.0.mlp.up_proj.weight"].shape = {48, 80};
+  check_refused(editor.write(), StatusCode::bad_file,
+                {"model.layers.0.mlp.up_proj.weight", "[48, 80]", "[80, 48]", "model.safetensors"});
+  CheckpointEditor flat(fixture("qwen3_5"));
+  flat.tensors["model.layers.0.linear_attn.conv1d.weight"].shape = {160, 4};
+  check_refused(flat.write(), StatusCode::bad_file, {"conv1d.weight", "[160, 4]", "[160, 1, 4]"});
+}
+
+PAGODA_TEST(model_refuses_integer_weights) {
+  CheckpointEditor editor(fixture("qwen3_5"));
+  auto& tensor = editor.tensors["model.layers.0.mlp.up_proj.weight"];
+  tensor.dtype = "I8";
+  tensor.bytes.resize(tensor.bytes.size() / 4);
+  check_refused(editor.write(), StatusCode::bad_file, {"model.layers.0.mlp.up_proj.weight", "int8", "bfloat16"});
+}
+
+PAGODA_TEST(model_refuses_heads_larger_than_the_ops_take) {
+  CheckpointEditor editor(fixture("qwen3_5"));
+  const std::string key = "\"head_dim\": 16";
+  REQUIRE(editor.config().find(key) != std::string::npos);
+  editor.config().replace(editor.config().find(key), key.size(), "\"head_dim\": 1024");
+  check_refused(editor.write(), StatusCode::unsupported, {"head_dim", "1024", "512"});
+}
+
+PAGODA_TEST(model_reads_stacked_tensors_of_different_types) {
+  // k_proj in bf16 between q_proj and v_proj in f32, a bf16 norm: the same numbers as when all are f32.
+  CheckpointEditor editor(fixture("qwen3_5"));
+  const char* names[] = {"model.layers.3.self_attn.k_proj.weight", "model.layers.0.linear_attn.in_proj_b.weight",
+                         "model.layers.2.input_layernorm.weight", "model.layers.1.linear_attn.conv1d.weight"};
+  for (const char* name : names) to_bf16(editor.tensors[name]);
+  const std::vector<float> mixed = logits(editor.write());
+  for (const char* name : names) to_f32(editor.tensors[name]);
+  const std::vector<float> wide = logits(editor.write());
+  CHECK(!wide.empty() && mixed == wide);
+}
+
+PAGODA_TEST(model_lists_tensors_it_does_not_use) {
+  auto vision = check(folder(fixture("qwen3_5_vision")));
+  REQUIRE_OK(vision);
+  size_t num_mtp = 0, num_visual = 0;
+  for (const std::string& name : vision->skipped_tensors) {
+    if (name.starts_with("mtp.")) ++num_mtp;
+    else if (name.starts_with("model.visual.")) ++num_visual;
+    else fail(__FILE__, __LINE__, "skipped " + name);
+  }
+  CHECK_EQ(num_mtp, size_t{15});
+  CHECK(num_visual > 0);
+
+  CheckpointEditor editor(fixture("qwen3_5_tied"));
+  editor.tensors["model.rotary_emb.inv_freq"] = {"F32", {1}, std::vector<std::byte>(4)};
+  editor.tensors["lm_head.weight"] = editor.tensors["model.embed_tokens.weight"];  // tied: the embedding is used
+  auto extra = check(editor.write());
+  REQUIRE_OK(extra);
+  CHECK(extra->skipped_tensors == (std::vector<std::string>{"lm_head.weight", "model.rotary_emb.inv_freq"}));
+}
+
+PAGODA_TEST(model_counts_the_parameters_it_uses) {
+  auto opened = open_model(folder(fixture("qwen2")));
+  REQUIRE_OK(opened);
+  int64_t count = 0;
+  for (const auto& [name, tensor] : opened->checkpoint->tensors()) count += static_cast<int64_t>(tensor.size_bytes / 4);
+  auto summary = check(folder(fixture("qwen2")));
+  REQUIRE_OK(summary);
+  CHECK_EQ(summary->num_parameters, count);
+  CHECK(summary->skipped_tensors.empty());
+}
+
+PAGODA_TEST(model_dtype_is_the_stated_one_or_that_of_the_files) {
+  auto tiny = open_model(folder(fixture("qwen3_5")));
+  auto mini = open_model(folder(mini_model_dir()));  // config.json says "dtype": null, the tensors are bf16
+  REQUIRE_OK(tiny);
+  REQUIRE_OK(mini);
+  const auto choose = [](const char* choice, const OpenedModel& opened) {
+    auto dtype = model::choose_dtype(choice, opened.config, *opened.checkpoint);
+    CHECK_OK(dtype);
+    return dtype.is_ok() ? *dtype : DType::boolean;
+  };
+  CHECK(choose("auto", *tiny) == DType::f32);
+  CHECK(choose("auto", *mini) == DType::bf16);
+  CHECK(choose("float32", *mini) == DType::f32);
+  CHECK(choose("float16", *mini) == DType::f16);
+  CHECK(choose("bfloat16", *tiny) == DType::bf16);
+  const Status refused = model::choose_dtype("int4", tiny->config, *tiny->checkpoint).status;
+  CHECK(refused.code == StatusCode::invalid_argument && refused.message.find("int4") != std::string::npos);
+}
+
+}  // namespace pagoda::test
