@@ -17,11 +17,12 @@ constexpr size_t kMaxTextBytes = size_t{1} << 30;
 // The runs that cover [begin, end) of a text covered by `runs`, counted from begin.
 std::vector<OriginRun> slice_runs(const std::vector<OriginRun>& runs, size_t begin, size_t end) {
   std::vector<OriginRun> slice;
-  for (const OriginRun& run : runs) {
-    if (run.end > begin) add_run(std::min(run.end, end) - begin, run.from_template, slice);
-    if (run.end >= end) break;
+  auto run = std::upper_bound(runs.begin(), runs.end(), begin,
+                              [](size_t offset, const OriginRun& candidate) { return offset < candidate.end; });
+  for (;; ++run) {
+    add_run(std::min(run->end, end) - begin, run->from_template, slice);
+    if (run->end >= end) return slice;
   }
-  return slice;
 }
 
 }  // namespace
@@ -36,6 +37,7 @@ struct BpeTokenizer::Tables {
 
   void take(TokenizerFile file);
   Status encode(std::string_view text, const std::vector<OriginRun>& runs, std::vector<int32_t>& ids) const;
+  void encode_valid(std::string_view text, const std::vector<OriginRun>& runs, std::vector<int32_t>& ids) const;
   void encode_part(std::string_view text, const std::vector<OriginRun>& runs, BpeEncoder& encoder,
                    std::vector<int32_t>& ids) const;
   void encode_words(std::string_view text, BpeEncoder& encoder) const;
@@ -94,6 +96,18 @@ Status BpeTokenizer::Tables::encode(std::string_view text, const std::vector<Ori
   if (const size_t offset = find_invalid_utf8(text); offset != std::string_view::npos) {
     return make_error(StatusCode::invalid_argument, "text is not valid UTF-8 at byte " + std::to_string(offset));
   }
+  const size_t num_before = ids.size();
+  try {
+    encode_valid(text, runs, ids);
+  } catch (const std::bad_alloc&) {
+    ids.resize(num_before);
+    return make_error(StatusCode::out_of_memory, "no memory to tokenize " + std::to_string(text.size()) + " bytes");
+  }
+  return ok_status();
+}
+
+void BpeTokenizer::Tables::encode_valid(std::string_view text, const std::vector<OriginRun>& runs,
+                                        std::vector<int32_t>& ids) const {
   std::vector<TextPart> parts;
   raw_tokens.cut(text, runs, parts);
   BpeEncoder encoder(model, ids);
@@ -104,7 +118,6 @@ Status BpeTokenizer::Tables::encode(std::string_view text, const std::vector<Ori
       ids.push_back(part.id);
     }
   }
-  return ok_status();
 }
 
 BpeTokenizer::BpeTokenizer() : tables_(std::make_unique<Tables>()) {}
@@ -112,11 +125,15 @@ BpeTokenizer::~BpeTokenizer() = default;
 
 Result<std::shared_ptr<const BpeTokenizer>> BpeTokenizer::from_json(std::string_view tokenizer_json,
                                                                     const std::string& file_name) {
-  Result<TokenizerFile> file = read_tokenizer_file(tokenizer_json, file_name);
-  if (!file.is_ok()) return file.status;
-  std::shared_ptr<BpeTokenizer> tokenizer(new BpeTokenizer());
-  tokenizer->tables_->take(std::move(*file));
-  return std::shared_ptr<const BpeTokenizer>(std::move(tokenizer));
+  try {
+    Result<TokenizerFile> file = read_tokenizer_file(tokenizer_json, file_name);
+    if (!file.is_ok()) return file.status;
+    std::shared_ptr<BpeTokenizer> tokenizer(new BpeTokenizer());
+    tokenizer->tables_->take(std::move(*file));
+    return std::shared_ptr<const BpeTokenizer>(std::move(tokenizer));
+  } catch (const std::bad_alloc&) {
+    return make_error(StatusCode::out_of_memory, file_name + ": no memory for the tokenizer");
+  }
 }
 
 Status BpeTokenizer::encode(std::string_view text, bool parse_special, std::vector<int32_t>& ids) const {

@@ -98,6 +98,19 @@ PAGODA_TEST(tokenizer_prompt_is_one_text_across_its_seams) {
   CHECK(encode(*tokenizer, std::vector<PromptPiece>{}).empty());
 }
 
+PAGODA_TEST(tokenizer_prompt_of_many_pieces_takes_linear_time) {
+  const auto tokenizer = small_tokenizer();
+  REQUIRE(tokenizer != nullptr);
+  std::vector<PromptPiece> pieces;
+  Ids expected;
+  for (int i = 0; i < 50'000; ++i) {
+    pieces.push_back({"<|im_end|>", true});
+    pieces.push_back({"abc", false});
+    expected.insert(expected.end(), {300, 257});
+  }
+  CHECK(encode(*tokenizer, pieces) == expected);
+}
+
 PAGODA_TEST(tokenizer_refuses_text_that_is_not_utf8) {
   const auto tokenizer = small_tokenizer();
   REQUIRE(tokenizer != nullptr);
