@@ -12,20 +12,21 @@ namespace pagoda::sampler {
 namespace {
 
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
-constexpr float kHighest = std::numeric_limits<float>::max();  // adjusted logits stay finite above, so differences do too
+constexpr float kHighest =
+    std::numeric_limits<float>::max();  // adjusted logits stay finite above, so differences do too
 constexpr float kRemovingBias = -100.0f;
 
 Status check_logits(std::span<const float> logits, size_t vocab_size) {
   if (logits.size() != vocab_size) {
-    return make_error(StatusCode::internal, "sampler made for a vocabulary of " + std::to_string(vocab_size) +
-                                                " got " + std::to_string(logits.size()) + " logits");
+    return make_error(StatusCode::internal, "sampler made for a vocabulary of " + std::to_string(vocab_size) + " got " +
+                                                std::to_string(logits.size()) + " logits");
   }
   bool any = false;
   for (size_t id = 0; id < logits.size(); ++id) {
     const float logit = logits[id];
     if (!(logit < std::numeric_limits<float>::infinity())) {
-      return make_error(StatusCode::device_error, "logit of token " + std::to_string(id) + " is " +
-                                                      (std::isnan(logit) ? "NaN" : "infinite"));
+      return make_error(StatusCode::device_error,
+                        "logit of token " + std::to_string(id) + " is " + (std::isnan(logit) ? "NaN" : "infinite"));
     }
     any |= logit > kMinusInfinity;
   }

@@ -1,4 +1,5 @@
-// Sampler: one logits row and a request's parameters to one token. Pure; randomness is a function of (seed, token index).
+// Sampler: one logits row and a request's parameters to one token. Pure; randomness is a function of (seed, token
+// index).
 #pragma once
 
 #include <cstdint>
@@ -13,17 +14,17 @@ namespace pagoda::sampler {
 
 // What penalties need to know of a sequence. Owned by the sequence, updated as tokens are committed.
 struct TokenCounts {
-  std::vector<uint32_t> output;      // [vocab] occurrences in the output; empty when no penalty is set
-  std::vector<uint8_t> in_prompt;    // [vocab] 1 when the token is in the prompt; empty when no repetition penalty is set
+  std::vector<uint32_t> output;    // [vocab] occurrences in the output; empty when no penalty is set
+  std::vector<uint8_t> in_prompt;  // [vocab] 1 when the token is in the prompt; empty when no repetition penalty is set
 };
 
 struct SampleInput {
-  std::span<const float> logits;           // [vocab], f32, not changed
+  std::span<const float> logits;  // [vocab], f32, not changed
   const SamplingParams* params = nullptr;
   const TokenCounts* counts = nullptr;
-  std::span<const int32_t> banned;         // ids that may not be sampled now (stop ids before min_tokens)
+  std::span<const int32_t> banned;  // ids that may not be sampled now (stop ids before min_tokens)
   uint64_t seed = 0;
-  uint64_t token_index = 0;                // of the token being sampled, 0 = first of the output
+  uint64_t token_index = 0;  // of the token being sampled, 0 = first of the output
 };
 
 struct SampleOutput {

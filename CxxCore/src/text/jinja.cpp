@@ -18,7 +18,8 @@ struct JinjaTemplate::Tree : jinja::Tree {};
 JinjaTemplate::JinjaTemplate() : tree_(std::make_unique<Tree>()) {}
 JinjaTemplate::~JinjaTemplate() = default;
 
-Result<std::shared_ptr<const JinjaTemplate>> JinjaTemplate::parse(std::string_view source, const std::string& file_name) {
+Result<std::shared_ptr<const JinjaTemplate>> JinjaTemplate::parse(std::string_view source,
+                                                                  const std::string& file_name) {
   if (source.size() > kMaxSourceBytes) {
     return make_error(StatusCode::bad_file, file_name + ": the template has " + std::to_string(source.size()) +
                                                 " bytes, at most " + std::to_string(kMaxSourceBytes) + " are read");
@@ -35,7 +36,8 @@ Result<std::shared_ptr<const JinjaTemplate>> JinjaTemplate::parse(std::string_vi
 }
 
 Result<std::vector<PromptPiece>> JinjaTemplate::render(const io::Json& variables, const JinjaLimits& limits) const {
-  if (!variables.is_object()) return make_error(StatusCode::invalid_argument, "template variables must be a JSON object");
+  if (!variables.is_object())
+    return make_error(StatusCode::invalid_argument, "template variables must be a JSON object");
   jinja::Runtime runtime(limits, tree_->file_name);
   jinja::Evaluator evaluator(*tree_, variables, runtime);
   const auto text = evaluator.run();

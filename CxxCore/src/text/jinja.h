@@ -18,7 +18,7 @@ struct JinjaLimits {
   int64_t max_steps = 500'000;
   size_t max_output_bytes = 4 << 20;
   std::chrono::milliseconds max_time{250};
-  int max_depth = 100;  // of nesting and of macro calls
+  int max_depth = 100;                 // of nesting and of macro calls
   size_t max_memory_bytes = 64 << 20;  // of values alive at one time
 };
 

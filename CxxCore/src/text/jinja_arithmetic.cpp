@@ -47,8 +47,7 @@ Value integer_arithmetic(Runtime& runtime, Operator op, int64_t a, int64_t b) {
     case Operator::power: return integer_power(runtime, a, b);
     default: break;
   }
-  if (b == 0)
-    return runtime.fail(op == Operator::divide ? "division by zero" : "integer division or modulo by zero");
+  if (b == 0) return runtime.fail(op == Operator::divide ? "division by zero" : "integer division or modulo by zero");
   if (op == Operator::divide) return Value::of_real(static_cast<double>(a) / static_cast<double>(b));
   if (b == -1) return op == Operator::modulo ? Value::of_int(0) : integer_arithmetic(runtime, Operator::subtract, 0, a);
   const int64_t remainder = a % b;
@@ -196,7 +195,8 @@ Value negate(Runtime& runtime, const Value& value, bool minus) {
   if (value.is_integral())
     return minus ? integer_arithmetic(runtime, Operator::subtract, 0, value.integer) : Value::of_int(value.integer);
   if (value.is(Kind::real)) return Value::of_real(minus ? -value.real : value.real);
-  return runtime.fail(std::string("bad operand type for unary ") + (minus ? "-" : "+") + ": '" + type_name(value) + "'");
+  return runtime.fail(std::string("bad operand type for unary ") + (minus ? "-" : "+") + ": '" + type_name(value) +
+                      "'");
 }
 
 Value slice(Runtime& runtime, const Value& object, const Value& start, const Value& stop, const Value& step) {

@@ -31,7 +31,8 @@ Value make_range(Runtime& runtime, const Arguments& arguments) {
 
 Value make_dict(Runtime& runtime, std::string_view name, const Arguments& arguments) {
   std::vector<std::pair<Value, Value>> entries;
-  if (arguments.positional.size() > 1) return runtime.fail(std::string(name) + "() takes at most 1 positional argument");
+  if (arguments.positional.size() > 1)
+    return runtime.fail(std::string(name) + "() takes at most 1 positional argument");
   if (!arguments.positional.empty()) {
     const Value& given = arguments.positional[0];
     if (given.is(Kind::dict)) {
@@ -93,7 +94,8 @@ Value strftime_now(Runtime& runtime, const Arguments& arguments) {
 }  // namespace
 
 bool is_global(std::string_view name) {
-  static constexpr std::string_view kNames[] = {"range", "dict", "namespace", "cycler", "joiner", "raise_exception", "strftime_now"};
+  static constexpr std::string_view kNames[] = {"range",           "dict",        "namespace", "cycler", "joiner",
+                                                "raise_exception", "strftime_now"};
   return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
 
@@ -121,7 +123,8 @@ Arguments Evaluator::evaluate_arguments(const CallParts& parts) {
       runtime_.fail("argument after ** must be a mapping");
       return arguments;
     }
-    for (const auto& [key, value] : mapping.dict().entries) arguments.named.emplace_back(std::string(key.bytes()), value);
+    for (const auto& [key, value] : mapping.dict().entries)
+      arguments.named.emplace_back(std::string(key.bytes()), value);
   }
   return arguments;
 }
@@ -144,7 +147,8 @@ Value Evaluator::call(const Value& callee, Arguments arguments) {
     case Function::Form::global: return call_global_function(runtime_, function.name, arguments);
     case Function::Form::method: break;
   }
-  if (function.self.is(Kind::loop)) return static_cast<Loop*>(function.self.object)->call_method(function.name, arguments);
+  if (function.self.is(Kind::loop))
+    return static_cast<Loop*>(function.self.object)->call_method(function.name, arguments);
   return call_method(runtime_, function.self, function.name, arguments);
 }
 
@@ -193,10 +197,12 @@ void Evaluator::bind_parameters(const Function& macro, Arguments& arguments, Sco
   }
   const size_t num_bound = std::min(signature.names.size(), arguments.positional.size());
   if (signature.uses_varargs) {
-    std::vector<Value> rest(arguments.positional.begin() + static_cast<ptrdiff_t>(num_bound), arguments.positional.end());
+    std::vector<Value> rest(arguments.positional.begin() + static_cast<ptrdiff_t>(num_bound),
+                            arguments.positional.end());
     scope.set(tree_.varargs_symbol, runtime_.make_list(std::move(rest), Kind::tuple));
   } else if (arguments.positional.size() > num_bound) {
-    runtime_.fail("macro '" + macro.name + "' takes not more than " + std::to_string(signature.names.size()) + " argument(s)");
+    runtime_.fail("macro '" + macro.name + "' takes not more than " + std::to_string(signature.names.size()) +
+                  " argument(s)");
   }
 }
 

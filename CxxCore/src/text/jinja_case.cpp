@@ -106,10 +106,10 @@ bool is_lower(char32_t c) noexcept {
 
 bool is_upper(char32_t c) noexcept {
   if (c < 0x80) return c >= 'A' && c <= 'Z';
-  return map_simple(kLower, c) != c;
+  return map_simple(kLower, c) != c && map_simple(kUpper, c) == c;  // title case letters are neither
 }
 
-bool is_cased(char32_t c) noexcept { return is_lower(c) || is_upper(c); }
+bool is_cased(char32_t c) noexcept { return is_lower(c) || map_simple(kLower, c) != c; }
 
 bool is_space(char32_t c) noexcept {
   if (c < 0x80) return c == ' ' || (c >= '\t' && c <= '\r') || (c >= 0x1C && c <= 0x1F);

@@ -47,7 +47,8 @@ Value Evaluator::convert(const io::Json& json) {
     case io::Json::Kind::integer: return Value::of_int(json.as_integer());
     case io::Json::Kind::real: return Value::of_real(json.as_double());
     case io::Json::Kind::string:
-      if (find_invalid_utf8(json.as_string()) != std::string::npos) return runtime_.fail("a variable holds invalid UTF-8");
+      if (find_invalid_utf8(json.as_string()) != std::string::npos)
+        return runtime_.fail("a variable holds invalid UTF-8");
       return runtime_.make_string(json.as_string(), /*trusted=*/false);
     case io::Json::Kind::array: {
       std::vector<Value> items;
@@ -56,7 +57,8 @@ Value Evaluator::convert(const io::Json& json) {
     }
     case io::Json::Kind::object: {
       std::vector<std::pair<Value, Value>> entries;
-      for (const auto& [key, value] : json.members()) entries.emplace_back(convert(io::Json::make_string(key)), convert(value));
+      for (const auto& [key, value] : json.members())
+        entries.emplace_back(convert(io::Json::make_string(key)), convert(value));
       return runtime_.make_dict(std::move(entries));
     }
   }
@@ -128,7 +130,8 @@ Evaluator::Flow Evaluator::execute(const Node& node) {
     case NodeKind::generation: emit(render_body(node.bodies[0])); break;
     case NodeKind::assign_block:
       block_input_ = render_body(node.bodies[0]);
-      assign(*node.children[0], node.children[1] != nullptr ? evaluate(*node.children[1]) : std::exchange(block_input_, {}));
+      assign(*node.children[0],
+             node.children[1] != nullptr ? evaluate(*node.children[1]) : std::exchange(block_input_, {}));
       break;
     case NodeKind::filter_block:
       block_input_ = render_body(node.bodies[0]);
@@ -188,8 +191,9 @@ void Evaluator::assign(const Node& target, const Value& value) {
     const std::vector<Value> items = to_items(runtime_, value);
     const size_t wanted = target.children.size();
     if (items.size() != wanted) {
-      runtime_.fail((items.size() < wanted ? "not enough values to unpack (expected " : "too many values to unpack (expected ") +
-                    std::to_string(wanted) + ", got " + std::to_string(items.size()) + ")");
+      runtime_.fail(
+          (items.size() < wanted ? "not enough values to unpack (expected " : "too many values to unpack (expected ") +
+          std::to_string(wanted) + ", got " + std::to_string(items.size()) + ")");
       return;
     }
     for (size_t i = 0; i < wanted; ++i) assign(*target.children[i], items[i]);
@@ -206,7 +210,11 @@ void Evaluator::assign(const Node& target, const Value& value) {
 }
 
 Loop::Loop(Evaluator& evaluator_in, const Node& node_in, Scope* outer_in, const Value& iterable, int64_t depth0_in)
-    : evaluator(evaluator_in), node(node_in), outer(outer_in), depth0(depth0_in), iterable_(iterable),
+    : evaluator(evaluator_in),
+      node(node_in),
+      outer(outer_in),
+      depth0(depth0_in),
+      iterable_(iterable),
       items_(evaluator_in.runtime_, iterable) {}
 
 bool Loop::pull(Value& item) {

@@ -1,4 +1,4 @@
-// Expressions.
+// Expressions: one method per kind of node, each giving a value.
 #include "text/jinja_evaluator.h"
 #include "text/jinja_print.h"
 
@@ -14,7 +14,8 @@ Value Evaluator::evaluate(const Node& node) {
     case NodeKind::list: return evaluate_items(node, Kind::list);
     case NodeKind::tuple: return evaluate_items(node, Kind::tuple);
     case NodeKind::dict: return evaluate_dict(node);
-    case NodeKind::attribute: case NodeKind::item: return evaluate_subscript(node);
+    case NodeKind::attribute:
+    case NodeKind::item: return evaluate_subscript(node);
     case NodeKind::slice: return evaluate_slice(node);
     case NodeKind::call: return evaluate_call(node, Value());
     case NodeKind::filter: return evaluate_filter(node);
@@ -22,7 +23,8 @@ Value Evaluator::evaluate(const Node& node) {
     case NodeKind::minus: return negate(runtime_, evaluate(*node.children[0]), true);
     case NodeKind::plus: return negate(runtime_, evaluate(*node.children[0]), false);
     case NodeKind::logical_not: return Value::of_bool(!truthy(evaluate(*node.children[0])));
-    case NodeKind::logical_and: case NodeKind::logical_or: return evaluate_logical(node);
+    case NodeKind::logical_and:
+    case NodeKind::logical_or: return evaluate_logical(node);
     case NodeKind::conditional: return evaluate_conditional(node);
     case NodeKind::compare: return evaluate_compare(node);
     case NodeKind::arithmetic: return evaluate_arithmetic(node);
@@ -141,7 +143,8 @@ Value Evaluator::evaluate_call(const Node& node, const Value& caller) {
     object = evaluate(*callee_node.children[0]);
     runtime_.line = node.line;
     // A method is called without making a value of it first.
-    if (!has_method(object, callee_node.text) || object.is(Kind::loop)) callee = get_attribute(runtime_, object, callee_node.text);
+    if (!has_method(object, callee_node.text) || object.is(Kind::loop))
+      callee = get_attribute(runtime_, object, callee_node.text);
   } else {
     callee = evaluate(callee_node);
   }

@@ -14,7 +14,8 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 int64_t read_number(Runtime& runtime, std::string_view text, size_t& at) {
   int64_t number = 0;
   while (at < text.size() && is_digit(text[at]) && number <= kMaxFormatWidth) number = number * 10 + (text[at++] - '0');
-  if (number > kMaxFormatWidth) runtime.fail_budget("a format asks for a width above " + std::to_string(kMaxFormatWidth));
+  if (number > kMaxFormatWidth)
+    runtime.fail_budget("a format asks for a width above " + std::to_string(kMaxFormatWidth));
   return std::min(number, kMaxFormatWidth);
 }
 
@@ -45,13 +46,19 @@ class PercentFormat {
       at_ = percent;
       if (at_ < text.size()) conversion(text);
     }
-    const bool all_used = !arguments_.is(Kind::tuple) ? used_ > 0 || arguments_.is(Kind::dict) || arguments_.is(Kind::list)
-                                                      : used_ >= arguments_.sequence().items.size();
+    const bool all_used =
+        !arguments_.is(Kind::tuple) ? used_ > 0 || is_mapping_like() : used_ >= arguments_.sequence().items.size();
     if (runtime_.ok() && !all_used) return runtime_.fail("not all arguments converted during string formatting");
     return out_.finish();
   }
 
  private:
+  // Python asks for __getitem__: such an argument may go unused.
+  bool is_mapping_like() const {
+    return arguments_.is(Kind::dict) || arguments_.is(Kind::list) || arguments_.is(Kind::range) ||
+           arguments_.is_undefined();
+  }
+
   Value next_argument() {
     const size_t count = arguments_.is(Kind::tuple) ? arguments_.sequence().items.size() : 1;
     if (used_ >= count) return runtime_.fail("not enough arguments for format string");
@@ -98,11 +105,13 @@ class PercentFormat {
     const bool integral = std::string_view("diuxXo").find(spec.type) != std::string_view::npos;
     if (spec.type == 'c' && argument.is_string()) return append_formatted_text(runtime_, argument, spec, out_);
     if (!argument.is_number())
-      return (void)runtime_.fail(std::string("%") + spec.type + " format: a real number is required, not " + type_name(argument));
+      return (void)runtime_.fail(std::string("%") + spec.type + " format: a real number is required, not " +
+                                 type_name(argument));
     if (integral) {
       const bool fits = argument.is_integral() || (argument.real > -9e18 && argument.real < 9e18);
       if (!fits) return (void)runtime_.fail("integer result does not fit 64 bits");
-      out_.append(format_integer(argument.is_integral() ? argument.integer : static_cast<int64_t>(argument.real), spec), true);
+      out_.append(format_integer(argument.is_integral() ? argument.integer : static_cast<int64_t>(argument.real), spec),
+                  true);
     } else if (std::string_view("eEfFgG").find(spec.type) != std::string_view::npos) {
       out_.append(format_real(argument.as_real(), spec), true);
     } else {
@@ -144,10 +153,12 @@ bool parse_spec(Runtime& runtime, std::string_view text, FormatSpec& spec) {
 
 void append_field(Runtime& runtime, const Value& value, std::string_view spec_text, TextBuilder& out) {
   FormatSpec spec;
-  if (!parse_spec(runtime, spec_text, spec)) return (void)runtime.fail("Invalid format specifier '" + std::string(spec_text) + "'");
+  if (!parse_spec(runtime, spec_text, spec))
+    return (void)runtime.fail("Invalid format specifier '" + std::string(spec_text) + "'");
   if (spec_text.empty()) return append_str(runtime, value, out);
   const bool real_type = spec.type != 0 && std::string_view("eEfFgG%").find(spec.type) != std::string_view::npos;
-  if (value.is(Kind::real) || (value.is_integral() && real_type)) return out.append(format_real(value.as_real(), spec), true);
+  if (value.is(Kind::real) || (value.is_integral() && real_type))
+    return out.append(format_real(value.as_real(), spec), true);
   if (value.is_integral()) return out.append(format_integer(value.integer, spec), true);
   if (value.is_string()) return append_formatted_text(runtime, value, spec, out);
   runtime.fail(std::string("unsupported format string passed to ") + type_name(value) + ".__format__");
@@ -177,7 +188,8 @@ Value field_value(Runtime& runtime, std::string_view name, const Arguments& argu
     const std::string key(name.substr(at + 1, end - at - 1));
     int64_t number = 0;
     value = attribute ? get_attribute(runtime, value, key)
-                      : get_item(runtime, value, parse_integer(key, 10, number) ? Value::of_int(number) : Value::literal(key));
+                      : get_item(runtime, value,
+                                 parse_integer(key, 10, number) ? Value::of_int(number) : Value::literal(key));
     at = attribute ? end : end + 1;
   }
   return value;

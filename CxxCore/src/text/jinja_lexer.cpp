@@ -254,7 +254,8 @@ class Lexer {
     }
     std::string digits(rest().substr(base == 10 ? 0 : 2, base == 10 ? length : length - 2));
     std::erase(digits, '_');
-    const bool fits = token.kind == TokenKind::real ? parse_real(digits, token.real) : parse_integer(digits, base, token.integer);
+    const bool fits =
+        token.kind == TokenKind::real ? parse_real(digits, token.real) : parse_integer(digits, base, token.integer);
     if (!fits) return fail("number '" + digits + "' is malformed or does not fit 64 bits");
     tokens_.push_back(std::move(token));
     advance(length);

@@ -14,14 +14,14 @@ enum class TokenKind : uint8_t {
   data,            // text between tags
   variable_begin,  // {{
   variable_end,
-  block_begin,     // {%
+  block_begin,  // {%
   block_end,
   name,
-  string,          // unescaped
+  string,  // unescaped
   integer,
   real,
-  op,              // text is the operator
-  end,             // of the template; the last token
+  op,   // text is the operator
+  end,  // of the template; the last token
 };
 
 struct Token {

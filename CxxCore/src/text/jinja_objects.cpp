@@ -41,7 +41,8 @@ Value no_attribute(const Value& object, std::string_view name) {
 // The attribute proper, missing if the object has none of that name.
 Value own_attribute(Runtime& runtime, const Value& object, std::string_view name) {
   if (is_forbidden(object, name))
-    return Value::undefined("access to attribute '" + std::string(name) + "' of '" + type_name(object) + "' object is unsafe.");
+    return Value::undefined("access to attribute '" + std::string(name) + "' of '" + type_name(object) +
+                            "' object is unsafe.");
   if (has_method(object, name)) {
     Function* method = runtime.create<Function>();
     method->form = Function::Form::method;
@@ -78,6 +79,7 @@ Value dict_view(Runtime& runtime, const Dict& dict, std::string_view name) {
 Value call_dict_method(Runtime& runtime, const Value& object, std::string_view name, const Arguments& arguments) {
   if (name == "get") {
     const auto args = arguments.bind(runtime, name, {"key", "default"}, 1);
+    check_hashable(runtime, args[0]);
     const Value found = find_in_dict(runtime, object.dict(), args[0]);
     if (!found.is_missing()) return found;
     return args[1].is_missing() ? Value::none() : args[1];
@@ -139,7 +141,8 @@ bool has_method(const Value& object, std::string_view name) {
     case Kind::string: return is_string_method(name);
     case Kind::dict: return listed(kDictMethods, name);
     case Kind::list: return listed(kSequenceMethods, name) || name == "copy";
-    case Kind::tuple: case Kind::range: return listed(kSequenceMethods, name);
+    case Kind::tuple:
+    case Kind::range: return listed(kSequenceMethods, name);
     case Kind::cycler: return listed(kCyclerMethods, name);
     case Kind::loop: return listed(kLoopMethods, name);
     default: return false;
@@ -151,10 +154,12 @@ Value call_method(Runtime& runtime, const Value& object, std::string_view name, 
     case Kind::string: return call_string_method(runtime, object, name, arguments);
     case Kind::dict: return call_dict_method(runtime, object, name, arguments);
     case Kind::cycler: return call_cycler_method(runtime, *static_cast<Cycler*>(object.object), name, arguments);
-    case Kind::list: case Kind::tuple:
+    case Kind::list:
+    case Kind::tuple:
       if (name == "copy") return object;
       return call_sequence_method(runtime, object, name, arguments);
-    case Kind::range: return call_sequence_method(runtime, runtime.make_list(to_items(runtime, object)), name, arguments);
+    case Kind::range:
+      return call_sequence_method(runtime, runtime.make_list(to_items(runtime, object)), name, arguments);
     default: return runtime.fail("'" + described(object) + "' has no method '" + std::string(name) + "'");
   }
 }

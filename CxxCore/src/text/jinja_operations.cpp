@@ -64,11 +64,16 @@ Value range_item(const Range& range, int64_t index) { return Value::of_int(range
 
 bool truthy(const Value& value) {
   switch (value.kind) {
-    case Kind::missing: case Kind::undefined: case Kind::none: return false;
-    case Kind::boolean: case Kind::integer: return value.integer != 0;
+    case Kind::missing:
+    case Kind::undefined:
+    case Kind::none: return false;
+    case Kind::boolean:
+    case Kind::integer: return value.integer != 0;
     case Kind::real: return value.real != 0;
     case Kind::string: return !value.bytes().empty();
-    case Kind::list: case Kind::tuple: case Kind::view: return !value.sequence().items.empty();
+    case Kind::list:
+    case Kind::tuple:
+    case Kind::view: return !value.sequence().items.empty();
     case Kind::dict: return !value.dict().entries.empty();
     case Kind::range: return value.range().count > 0;
     default: return true;
@@ -82,15 +87,15 @@ bool equals(Runtime& runtime, const Value& a, const Value& b) {
   if (a.is_number() && b.is_number()) return a.as_real() == b.as_real();
   if (a.kind != b.kind) return false;
   switch (a.kind) {
-    case Kind::missing: case Kind::undefined: case Kind::none: return true;
-    case Kind::string:
-      runtime.work(std::min(a.bytes().size(), b.bytes().size()));
-      return a.bytes() == b.bytes();
-    case Kind::list: case Kind::tuple: {
+    case Kind::missing:
+    case Kind::undefined:
+    case Kind::none: return true;
+    case Kind::string: runtime.work(std::min(a.bytes().size(), b.bytes().size())); return a.bytes() == b.bytes();
+    case Kind::list:
+    case Kind::tuple: {
       const auto &x = a.sequence().items, &y = b.sequence().items;
-      return x.size() == y.size() && std::equal(x.begin(), x.end(), y.begin(), [&](const Value& p, const Value& q) {
-               return equals(runtime, p, q);
-             });
+      return x.size() == y.size() && std::equal(x.begin(), x.end(), y.begin(),
+                                                [&](const Value& p, const Value& q) { return equals(runtime, p, q); });
     }
     case Kind::dict: return equal_dicts(runtime, a.dict(), b.dict());
     case Kind::range: {
@@ -131,7 +136,8 @@ bool contains(Runtime& runtime, const Value& container, const Value& item) {
     }
     return find_bytes(runtime, container.bytes(), item.bytes()) != std::string_view::npos;
   }
-  if (container.is(Kind::dict)) return !find_in_dict(runtime, container.dict(), item).is_missing();
+  if (container.is(Kind::dict))
+    return check_hashable(runtime, item) && !find_in_dict(runtime, container.dict(), item).is_missing();
   if (!Items::is_iterable(container)) {
     runtime.fail(std::string("argument of type '") + type_name(container) + "' is not iterable");
     return false;
@@ -149,12 +155,12 @@ int64_t length_of(Runtime& runtime, const Value& value) {
     case Kind::string:
       runtime.work(value.bytes().size() / 8);
       return static_cast<int64_t>(count_characters(value.bytes()));
-    case Kind::list: case Kind::tuple: case Kind::view: return static_cast<int64_t>(value.sequence().items.size());
+    case Kind::list:
+    case Kind::tuple:
+    case Kind::view: return static_cast<int64_t>(value.sequence().items.size());
     case Kind::dict: return static_cast<int64_t>(value.dict().entries.size());
     case Kind::range: return value.range().count;
-    default:
-      runtime.fail(std::string("object of type '") + type_name(value) + "' has no len()");
-      return 0;
+    default: runtime.fail(std::string("object of type '") + type_name(value) + "' has no len()"); return 0;
   }
 }
 
@@ -177,11 +183,14 @@ Value find_in_dict(Runtime& runtime, const Dict& dict, const Value& key) {
   return {};
 }
 
-void set_in_dict(Runtime& runtime, std::vector<std::pair<Value, Value>>& entries, const Value& key, const Value& value) {
-  if (!is_hashable(runtime, key)) {
-    runtime.fail(std::string("unhashable type: '") + type_name(key) + "'");
-    return;
-  }
+bool check_hashable(Runtime& runtime, const Value& key) {
+  if (!is_hashable(runtime, key)) runtime.fail(std::string("unhashable type: '") + type_name(key) + "'");
+  return runtime.ok();
+}
+
+void set_in_dict(Runtime& runtime, std::vector<std::pair<Value, Value>>& entries, const Value& key,
+                 const Value& value) {
+  if (!check_hashable(runtime, key)) return;
   runtime.work(4 * entries.size());
   for (auto& entry : entries) {
     if (equals(runtime, entry.first, key)) {
@@ -241,8 +250,14 @@ size_t offset_of_character(std::string_view text, size_t index) {
 
 bool Items::is_iterable(const Value& value) {
   switch (value.kind) {
-    case Kind::undefined: case Kind::string: case Kind::list: case Kind::tuple: case Kind::dict: case Kind::range:
-    case Kind::view: case Kind::iterator: return true;
+    case Kind::undefined:
+    case Kind::string:
+    case Kind::list:
+    case Kind::tuple:
+    case Kind::dict:
+    case Kind::range:
+    case Kind::view:
+    case Kind::iterator: return true;
     default: return false;
   }
 }
@@ -254,7 +269,9 @@ Items::Items(Runtime& runtime, const Value& value) : runtime_(runtime), value_(v
 bool Items::next(Value& item) {
   if (!runtime_.work(32)) return false;
   switch (value_.kind) {
-    case Kind::list: case Kind::tuple: case Kind::view: {
+    case Kind::list:
+    case Kind::tuple:
+    case Kind::view: {
       const auto& items = value_.sequence().items;
       if (position_ >= items.size()) return false;
       item = items[position_++];

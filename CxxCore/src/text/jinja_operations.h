@@ -10,8 +10,23 @@
 
 namespace pagoda::text::jinja {
 
-enum class Operator : uint8_t { add, subtract, multiply, divide, floor_divide, modulo, power, equal, not_equal, less,
-                                less_equal, greater, greater_equal, in, not_in };
+enum class Operator : uint8_t {
+  add,
+  subtract,
+  multiply,
+  divide,
+  floor_divide,
+  modulo,
+  power,
+  equal,
+  not_equal,
+  less,
+  less_equal,
+  greater,
+  greater_equal,
+  in,
+  not_in
+};
 
 bool truthy(const Value& value);
 bool equals(Runtime& runtime, const Value& a, const Value& b);
@@ -24,6 +39,7 @@ int64_t length_of(Runtime& runtime, const Value& value);         // len(value)
 
 Value find_in_dict(Runtime& runtime, const Dict& dict, const Value& key);  // missing if absent
 const Value* find_in_dict(const Dict& dict, std::string_view key);
+bool check_hashable(Runtime& runtime, const Value& key);  // whether it can be a key; fails if not
 void set_in_dict(Runtime& runtime, std::vector<std::pair<Value, Value>>& entries, const Value& key, const Value& value);
 
 // object[key] without the fallback to attributes: missing where Python raises TypeError or LookupError.

@@ -15,13 +15,13 @@ struct BinaryOperator {
   Operator op;
 };
 constexpr std::array kOperators = {
-    BinaryOperator{"==", kCompare, Operator::equal},         BinaryOperator{"!=", kCompare, Operator::not_equal},
-    BinaryOperator{"<", kCompare, Operator::less},           BinaryOperator{"<=", kCompare, Operator::less_equal},
-    BinaryOperator{">", kCompare, Operator::greater},        BinaryOperator{">=", kCompare, Operator::greater_equal},
-    BinaryOperator{"+", kSum, Operator::add},                BinaryOperator{"-", kSum, Operator::subtract},
-    BinaryOperator{"~", kConcat, Operator::add},             BinaryOperator{"*", kProduct, Operator::multiply},
-    BinaryOperator{"/", kProduct, Operator::divide},         BinaryOperator{"//", kProduct, Operator::floor_divide},
-    BinaryOperator{"%", kProduct, Operator::modulo},         BinaryOperator{"**", kPower, Operator::power},
+    BinaryOperator{"==", kCompare, Operator::equal},  BinaryOperator{"!=", kCompare, Operator::not_equal},
+    BinaryOperator{"<", kCompare, Operator::less},    BinaryOperator{"<=", kCompare, Operator::less_equal},
+    BinaryOperator{">", kCompare, Operator::greater}, BinaryOperator{">=", kCompare, Operator::greater_equal},
+    BinaryOperator{"+", kSum, Operator::add},         BinaryOperator{"-", kSum, Operator::subtract},
+    BinaryOperator{"~", kConcat, Operator::add},      BinaryOperator{"*", kProduct, Operator::multiply},
+    BinaryOperator{"/", kProduct, Operator::divide},  BinaryOperator{"//", kProduct, Operator::floor_divide},
+    BinaryOperator{"%", kProduct, Operator::modulo},  BinaryOperator{"**", kPower, Operator::power},
 };
 
 NodeKind kind_of_level(int level) {
@@ -140,7 +140,8 @@ NodePtr Parser::parse_primary() {
       node->value = Value::literal(std::move(text));
       return node;
     }
-    case TokenKind::integer: case TokenKind::real: {
+    case TokenKind::integer:
+    case TokenKind::real: {
       const Token token = take();
       NodePtr node = make(NodeKind::constant, line);
       node->value = token.kind == TokenKind::integer ? Value::of_int(token.integer) : Value::of_real(token.real);
@@ -294,7 +295,8 @@ NodePtr Parser::parse_filter(NodePtr input) {
   node->filter = find_filter(node->text);
   if (node->filter == nullptr && ok()) {
     const bool known = is_unsupported_filter(node->text);
-    return fail((known ? "filter '" + node->text + "' is not supported in chat templates" : "unknown filter '" + node->text + "'"),
+    return fail((known ? "filter '" + node->text + "' is not supported in chat templates"
+                       : "unknown filter '" + node->text + "'"),
                 node->line, known ? StatusCode::unsupported : StatusCode::bad_file);
   }
   node->call = at_op("(") ? parse_call_parts() : std::make_unique<CallParts>();

@@ -75,8 +75,10 @@ std::string Parser::described() const {
     case TokenKind::block_begin: return "'{%'";
     case TokenKind::block_end: return "'%}'";
     case TokenKind::string: return "a string";
-    case TokenKind::integer: case TokenKind::real: return "a number";
-    case TokenKind::name: case TokenKind::op: return "'" + current().text + "'";
+    case TokenKind::integer:
+    case TokenKind::real: return "a number";
+    case TokenKind::name:
+    case TokenKind::op: return "'" + current().text + "'";
     case TokenKind::end: return "the end of the template";
   }
   return {};
@@ -238,7 +240,8 @@ void Parser::parse_signature(Signature& signature) {
     signature.symbols.push_back(symbol(name));
     const bool had_default = !signature.defaults.empty() && signature.defaults.back() != nullptr;
     signature.defaults.push_back(skip_op("=") ? parse_expression() : nullptr);
-    if (had_default && signature.defaults.back() == nullptr) fail("parameter '" + name + "' needs a default, as the one before it has");
+    if (had_default && signature.defaults.back() == nullptr)
+      fail("parameter '" + name + "' needs a default, as the one before it has");
   }
   expect_op(")");
 }

@@ -7,9 +7,10 @@
 
 namespace pagoda::text::jinja {
 
-// str(value) appended; a string keeps the origin of its bytes, anything that contains foreign text is foreign as a whole.
+// str(value) appended; a string keeps the origin of its bytes, anything that contains foreign text is foreign as a
+// whole.
 void append_str(Runtime& runtime, const Value& value, TextBuilder& out);
-Value to_str(Runtime& runtime, const Value& value);   // a string stays itself
+Value to_str(Runtime& runtime, const Value& value);  // a string stays itself
 Value to_repr(Runtime& runtime, const Value& value);
 bool all_trusted(Runtime& runtime, const Value& value);  // whether every string inside is the template's
 

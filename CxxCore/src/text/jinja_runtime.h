@@ -25,12 +25,12 @@ class Runtime {
   int line = 0;  // of the node being evaluated, for messages
 
   // Record an error, with file and line before the reason. The value is undefined.
-  Value fail(const std::string& reason);                // the template or its input is wrong: invalid_argument
-  Value fail_budget(const std::string& reason);         // resource_exhausted
-  Value fail_undefined(const Value& undefined);         // "'x' is undefined"
+  Value fail(const std::string& reason);         // the template or its input is wrong: invalid_argument
+  Value fail_budget(const std::string& reason);  // resource_exhausted
+  Value fail_undefined(const Value& undefined);  // "'x' is undefined"
 
-  bool step();                 // one unit of evaluation; false when the rendering must end
-  bool work(size_t num_bytes); // time spent inside one operation; the same answer
+  bool step();                    // one unit of evaluation; false when the rendering must end
+  bool work(size_t num_bytes);    // time spent inside one operation; the same answer
   bool charge(size_t num_bytes);  // for objects: never given back
   bool fits(size_t num_bytes);    // whether that much could be charged now; an error if not
 

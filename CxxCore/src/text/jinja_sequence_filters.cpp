@@ -92,7 +92,8 @@ Value filter_dictsort(Runtime& rt, const Value& in, const Arguments& a) {
   std::vector<Keyed> keyed;
   for (const auto& [key, value] : in.dict().entries) {
     if (!rt.work(64)) break;
-    keyed.push_back({sort_key(rt, by == "key" ? key : value, Value(), truthy(args[0])), rt.make_list({key, value}, Kind::tuple)});
+    keyed.push_back(
+        {sort_key(rt, by == "key" ? key : value, Value(), truthy(args[0])), rt.make_list({key, value}, Kind::tuple)});
   }
   return rt.make_list(sorted_by_key(rt, std::move(keyed), truthy(args[2])));
 }
@@ -123,6 +124,7 @@ Value filter_unique(Runtime& rt, const Value& in, const Arguments& a) {
   Items items(rt, in);
   for (Value item; items.next(item);) {
     const Value key = sort_key(rt, item, args[1], truthy(args[0]));
+    check_hashable(rt, key);
     if (std::any_of(seen.begin(), seen.end(), [&](const Value& k) { return equals(rt, k, key); })) continue;
     seen.push_back(key);
     kept.push_back(item);
@@ -136,7 +138,8 @@ Value extreme(Runtime& rt, const Value& in, const Arguments& a, bool maximum) {
   Keyed best{Value(), Value::undefined("No aggregated item, sequence was empty.")};
   for (Value item; items.next(item);) {
     const Value key = sort_key(rt, item, args[1], truthy(args[0]));
-    if (best.key.is_missing() || (maximum ? less_than(rt, best.key, key) : less_than(rt, key, best.key))) best = {key, item};
+    if (best.key.is_missing() || (maximum ? less_than(rt, best.key, key) : less_than(rt, key, best.key)))
+      best = {key, item};
   }
   return best.item;
 }
@@ -163,7 +166,8 @@ Value filter_batch(Runtime& rt, const Value& in, const Arguments& a) {
   }
   if (!batch.empty()) {
     const bool fills = !args[1].is_missing() && !args[1].is_none();
-    while (fills && static_cast<int64_t>(batch.size()) < size && rt.charge(sizeof(Value)) && rt.work(16)) batch.push_back(args[1]);
+    while (fills && static_cast<int64_t>(batch.size()) < size && rt.charge(sizeof(Value)) && rt.work(16))
+      batch.push_back(args[1]);
     batches.push_back(rt.make_list(std::move(batch)));
   }
   return iterator_of(rt, std::move(batches));
@@ -256,12 +260,14 @@ Value filter_selectattr(Runtime& rt, const Value& in, const Arguments& a) { retu
 Value filter_rejectattr(Runtime& rt, const Value& in, const Arguments& a) { return choose(rt, in, a, false, true); }
 
 constexpr NamedFilter kFilters[] = {
-    {"batch", filter_batch},   {"count", filter_length},     {"dictsort", filter_dictsort}, {"first", filter_first},
-    {"groupby", filter_groupby}, {"items", filter_items},    {"join", filter_join},         {"last", filter_last},
-    {"length", filter_length}, {"list", filter_list},        {"map", filter_map},           {"max", filter_max},
-    {"min", filter_min},       {"reject", filter_reject},    {"rejectattr", filter_rejectattr},
-    {"reverse", filter_reverse}, {"select", filter_select},  {"selectattr", filter_selectattr},
-    {"slice", filter_slice},   {"sort", filter_sort},        {"sum", filter_sum},           {"unique", filter_unique}};
+    {"batch", filter_batch},     {"count", filter_length},    {"dictsort", filter_dictsort},
+    {"first", filter_first},     {"groupby", filter_groupby}, {"items", filter_items},
+    {"join", filter_join},       {"last", filter_last},       {"length", filter_length},
+    {"list", filter_list},       {"map", filter_map},         {"max", filter_max},
+    {"min", filter_min},         {"reject", filter_reject},   {"rejectattr", filter_rejectattr},
+    {"reverse", filter_reverse}, {"select", filter_select},   {"selectattr", filter_selectattr},
+    {"slice", filter_slice},     {"sort", filter_sort},       {"sum", filter_sum},
+    {"unique", filter_unique}};
 
 }  // namespace
 
@@ -278,7 +284,8 @@ Filter find_filter(std::string_view name) noexcept {
 }
 
 bool is_unsupported_filter(std::string_view name) noexcept {
-  static constexpr std::string_view kNames[] = {"filesizeformat", "pprint", "random", "striptags", "urlize", "wordwrap", "xmlattr"};
+  static constexpr std::string_view kNames[] = {"filesizeformat", "pprint",   "random", "striptags",
+                                                "urlize",         "wordwrap", "xmlattr"};
   return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
 

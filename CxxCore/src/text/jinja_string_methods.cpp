@@ -46,7 +46,8 @@ Value find_text(Runtime& runtime, const Value& text, std::string_view name, cons
     const std::string_view window = text.bytes().substr(begin, end - begin);
     found = find_bytes(runtime, window, sub, name[0] == 'r');
   }
-  if (found != kNotFound) return Value::of_int(static_cast<int64_t>(count_characters(text.bytes().substr(0, begin + found))));
+  if (found != kNotFound)
+    return Value::of_int(static_cast<int64_t>(count_characters(text.bytes().substr(0, begin + found))));
   return name.ends_with("index") ? runtime.fail("substring not found") : Value::of_int(-1);
 }
 
@@ -162,7 +163,9 @@ Value partition(Runtime& runtime, const Value& text, std::string_view name, cons
   const bool from_right = name[0] == 'r';
   const size_t size = text.bytes().size();
   const size_t at = find_bytes(runtime, text.bytes(), separator, from_right);
-  if (at == kNotFound) return slices(runtime, text, from_right ? Spans{{0, 0}, {0, 0}, {0, size}} : Spans{{0, size}, {0, 0}, {0, 0}}, Kind::tuple);
+  if (at == kNotFound)
+    return slices(runtime, text, from_right ? Spans{{0, 0}, {0, 0}, {0, size}} : Spans{{0, size}, {0, 0}, {0, 0}},
+                  Kind::tuple);
   return slices(runtime, text, {{0, at}, {at, at + separator.size()}, {at + separator.size(), size}}, Kind::tuple);
 }
 
@@ -201,7 +204,8 @@ Value join_strings(Runtime& runtime, const Value& separator, const Arguments& ar
   for (size_t i = 0; i < items.sequence().items.size(); ++i) {
     const Value& item = items.sequence().items[i];
     if (!item.is_string())
-      return runtime.fail("sequence item " + std::to_string(i) + ": expected str instance, " + type_name(item) + " found");
+      return runtime.fail("sequence item " + std::to_string(i) + ": expected str instance, " + type_name(item) +
+                          " found");
   }
   return join(runtime, separator, items);
 }
@@ -210,8 +214,9 @@ std::string swap_case(std::string_view text) {
   std::string out;
   for (size_t i = 0; i < text.size();) {
     const Character c = read_character(text.data() + i);
-    if (is_upper(c.value)) append_lower(c.value, out);
-    else append_upper(c.value, out);
+    if (is_upper(c.value)) append_lower_at(text, i, out);
+    else if (is_lower(c.value)) append_upper(c.value, out);
+    else out.append(text, i, c.num_bytes);
     i += c.num_bytes;
   }
   return out;
@@ -227,17 +232,17 @@ Value classify(Runtime& runtime, std::string_view text, std::string_view name) {
     const uint8_t flags = char_flags(c.value);
     i += c.num_bytes;
     if (lower || upper) {
-      if (is_cased(c.value) && (lower ? is_upper(c.value) : !is_upper(c.value))) return Value::of_bool(false);
+      if (is_cased(c.value) && !(lower ? is_lower(c.value) : is_upper(c.value))) return Value::of_bool(false);
       any |= is_cased(c.value);
       continue;
     }
-    const bool passes = name == "isspace" ? is_space(c.value)
-                        : name == "isascii" ? c.value < 0x80
+    const bool passes = name == "isspace"       ? is_space(c.value)
+                        : name == "isascii"     ? c.value < 0x80
                         : name == "isprintable" ? is_printable(c.value)
-                        : name == "isalpha" ? (flags & kLetter) != 0
-                        : name == "isalnum" ? (flags & (kLetter | kNumber)) != 0
-                        : name == "isnumeric" ? (flags & kNumber) != 0
-                                              : (flags & kDecimal) != 0;
+                        : name == "isalpha"     ? (flags & kLetter) != 0
+                        : name == "isalnum"     ? (flags & (kLetter | kNumber)) != 0
+                        : name == "isnumeric"   ? (flags & kNumber) != 0
+                                                : (flags & kDecimal) != 0;
     if (!passes) return Value::of_bool(false);
     any = true;
   }
@@ -245,10 +250,11 @@ Value classify(Runtime& runtime, std::string_view text, std::string_view name) {
 }
 
 constexpr std::array kMethods = {
-    "capitalize", "casefold", "center", "count", "endswith", "find", "format", "index", "isalnum", "isalpha", "isascii",
-    "isdecimal", "isdigit", "islower", "isnumeric", "isprintable", "isspace", "isupper", "join", "ljust", "lower",
-    "lstrip", "partition", "removeprefix", "removesuffix", "replace", "rfind", "rindex", "rjust", "rpartition", "rsplit",
-    "rstrip", "split", "splitlines", "startswith", "strip", "swapcase", "title", "upper", "zfill"};
+    "capitalize",   "casefold",   "center",     "count",     "endswith", "find",       "format",    "index",
+    "isalnum",      "isalpha",    "isascii",    "isdecimal", "isdigit",  "islower",    "isnumeric", "isprintable",
+    "isspace",      "isupper",    "join",       "ljust",     "lower",    "lstrip",     "partition", "removeprefix",
+    "removesuffix", "replace",    "rfind",      "rindex",    "rjust",    "rpartition", "rsplit",    "rstrip",
+    "split",        "splitlines", "startswith", "strip",     "swapcase", "title",      "upper",     "zfill"};
 
 }  // namespace
 
@@ -279,8 +285,10 @@ Value call_string_method(Runtime& runtime, const Value& text, std::string_view n
   if (name == "removeprefix" || name == "removesuffix") {
     const auto args = arguments.bind(runtime, name, {"affix"}, 1);
     const std::string_view affix = text_argument(runtime, args[0], "removeprefix"), bytes = text.bytes();
-    if (name == "removeprefix" && bytes.starts_with(affix)) return runtime.slice_text(*text.text, affix.size(), bytes.size());
-    if (name == "removesuffix" && bytes.ends_with(affix)) return runtime.slice_text(*text.text, 0, bytes.size() - affix.size());
+    if (name == "removeprefix" && bytes.starts_with(affix))
+      return runtime.slice_text(*text.text, affix.size(), bytes.size());
+    if (name == "removesuffix" && bytes.ends_with(affix))
+      return runtime.slice_text(*text.text, 0, bytes.size() - affix.size());
     return text;
   }
   if (name == "splitlines") {

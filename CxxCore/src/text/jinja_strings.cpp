@@ -34,8 +34,12 @@ Value escape_html(Runtime& runtime, const Value& value) {
   TextBuilder out(runtime);
   text.text->for_each_run([&](std::string_view bytes, bool trusted) {
     for (const char c : bytes) {
-      const char* entity = c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '\'' ? "&#39;"
-                         : c == '"' ? "&#34;" : nullptr;
+      const char* entity = c == '&'    ? "&amp;"
+                           : c == '<'  ? "&lt;"
+                           : c == '>'  ? "&gt;"
+                           : c == '\'' ? "&#39;"
+                           : c == '"'  ? "&#34;"
+                                       : nullptr;
       out.append(entity != nullptr ? std::string_view(entity) : std::string_view(&c, 1), trusted);
     }
   });

@@ -16,7 +16,7 @@ Value strip(Runtime& runtime, const Value& text, const Value& characters, bool l
 Value replace(Runtime& runtime, const Value& text, const Value& from, const Value& to, int64_t max_count);
 Value join(Runtime& runtime, const Value& separator, const Value& items);  // every item as str()
 std::vector<std::pair<size_t, size_t>> line_spans(Runtime& runtime, std::string_view text,
-                                                   bool keep_ends);  // splitlines
+                                                  bool keep_ends);  // splitlines
 Value map_text(Runtime& runtime, const Value& text, std::string (*convert)(std::string_view));
 std::string to_capitalized(std::string_view text);
 std::string to_title(std::string_view text);  // str.title

@@ -40,8 +40,11 @@ struct Row {
   Test test;
 };
 
-#define PAGODA_JINJA_TEST(expression) \
-  [](Runtime& rt, const Value& in, const Arguments& a) -> bool { (void)rt, (void)a; return expression; }
+#define PAGODA_JINJA_TEST(expression)                            \
+  [](Runtime& rt, const Value& in, const Arguments& a) -> bool { \
+    (void)rt, (void)a;                                           \
+    return expression;                                           \
+  }
 
 constexpr Row kTests[] = {
     {"defined", PAGODA_JINJA_TEST(!in.is_undefined())},
@@ -55,7 +58,8 @@ constexpr Row kTests[] = {
     {"number", PAGODA_JINJA_TEST(in.is_number())},
     {"string", PAGODA_JINJA_TEST(in.is_string())},
     {"mapping", PAGODA_JINJA_TEST(in.is(Kind::dict))},
-    {"sequence", PAGODA_JINJA_TEST(has_kind(in, {Kind::string, Kind::list, Kind::tuple, Kind::dict, Kind::range, Kind::undefined}))},
+    {"sequence", PAGODA_JINJA_TEST(
+                     has_kind(in, {Kind::string, Kind::list, Kind::tuple, Kind::dict, Kind::range, Kind::undefined}))},
     {"iterable", PAGODA_JINJA_TEST(Items::is_iterable(in) || in.is(Kind::loop))},
     {"callable", PAGODA_JINJA_TEST(has_kind(in, {Kind::function, Kind::joiner, Kind::loop, Kind::undefined}))},
     {"escaped", PAGODA_JINJA_TEST(in.markup)},

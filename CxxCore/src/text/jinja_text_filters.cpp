@@ -40,7 +40,9 @@ std::string filter_title_text(std::string_view text) {
   };
   for (size_t i = 0; i < text.size();) {
     const Character c = read_character(text.data() + i);
-    const bool separates = is_space(c.value) || (c.value < 0x80 && std::string_view("-({[<").find(static_cast<char>(c.value)) != std::string_view::npos);
+    const bool separates =
+        is_space(c.value) ||
+        (c.value < 0x80 && std::string_view("-({[<").find(static_cast<char>(c.value)) != std::string_view::npos);
     if (separates) {
       flush(i);
       out.append(text, i, c.num_bytes);
@@ -111,7 +113,8 @@ Value filter_indent(Runtime& rt, const Value& in, const Arguments& a) {
   const auto args = a.bind(rt, "indent", {"width", "first", "blank"}, 0);
   const Value text = arithmetic(rt, Operator::add, in, Value::literal("\n"));
   const Value spaces = Value::of_int(args[0].is_string() ? 0 : integer_or(rt, args[0], 4, "width"));
-  const Value indention = args[0].is_string() ? args[0] : arithmetic(rt, Operator::multiply, Value::literal(" "), spaces);
+  const Value indention =
+      args[0].is_string() ? args[0] : arithmetic(rt, Operator::multiply, Value::literal(" "), spaces);
   if (!text.is_string() || !indention.is_string()) return text;
   TextBuilder out(rt);
   if (truthy(args[1])) out.append(*indention.text);
@@ -164,8 +167,8 @@ void append_quoted(Runtime& rt, const Value& value, bool for_query, TextBuilder&
   static constexpr char kHex[] = "0123456789ABCDEF";
   for (const char c : text.bytes()) {
     const unsigned char byte = static_cast<unsigned char>(c);
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
-                       c == '-' || c == '~' || (c == '/' && !for_query);
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+                       c == '.' || c == '-' || c == '~' || (c == '/' && !for_query);
     const char escaped[] = {'%', kHex[byte >> 4], kHex[byte & 15]};
     if (plain) out.append(std::string_view(&c, 1), trusted);
     else if (for_query && c == ' ') out.append("+", trusted);
@@ -207,7 +210,8 @@ Value filter_int(Runtime& rt, const Value& in, const Arguments& a) {
   int64_t integer = 0;
   double real = in.is(Kind::real) ? in.real : std::nan("");
   if (in.is_string()) {
-    if (parse_integer(in.bytes(), static_cast<int>(integer_or(rt, args[1], 10, "base")), integer)) return Value::of_int(integer);
+    if (parse_integer(in.bytes(), static_cast<int>(integer_or(rt, args[1], 10, "base")), integer))
+      return Value::of_int(integer);
     parse_real(in.bytes(), real);
   }
   if (!(real > -9.2e18 && real < 9.2e18)) return absent;
@@ -258,7 +262,8 @@ Value filter_tojson(Runtime& rt, const Value& in, const Arguments& a) {
   if (style.indented) {
     const int64_t width = args[1].is_string() ? 0 : integer_or(rt, args[1], 0, "indent");
     if (width > kMaxFormatWidth) return rt.fail_budget("tojson: indent above " + std::to_string(kMaxFormatWidth));
-    style.indent = args[1].is_string() ? std::string(args[1].bytes()) : std::string(static_cast<size_t>(std::max<int64_t>(width, 0)), ' ');
+    style.indent = args[1].is_string() ? std::string(args[1].bytes())
+                                       : std::string(static_cast<size_t>(std::max<int64_t>(width, 0)), ' ');
     style.item_separator = ",";
   }
   if (!args[2].is_missing() && !args[2].is_none()) {
@@ -279,16 +284,31 @@ Value filter_attr(Runtime& rt, const Value& in, const Arguments& a) {
   return get_attribute(rt, in, args[0].bytes());
 }
 
-constexpr NamedFilter kFilters[] = {
-    {"abs", filter_abs},         {"attr", filter_attr},           {"capitalize", filter_capitalize},
-    {"center", filter_center},   {"d", filter_default},           {"default", filter_default},
-    {"e", filter_escape},        {"escape", filter_escape},       {"float", filter_float},
-    {"forceescape", filter_forceescape}, {"format", filter_format}, {"indent", filter_indent},
-    {"int", filter_int},         {"lower", filter_lower},         {"replace", filter_replace},
-    {"round", filter_round},     {"safe", filter_safe},           {"string", filter_string},
-    {"title", filter_title},     {"tojson", filter_tojson},       {"trim", filter_trim},
-    {"truncate", filter_truncate}, {"upper", filter_upper},       {"urlencode", filter_urlencode},
-    {"wordcount", filter_wordcount}};
+constexpr NamedFilter kFilters[] = {{"abs", filter_abs},
+                                    {"attr", filter_attr},
+                                    {"capitalize", filter_capitalize},
+                                    {"center", filter_center},
+                                    {"d", filter_default},
+                                    {"default", filter_default},
+                                    {"e", filter_escape},
+                                    {"escape", filter_escape},
+                                    {"float", filter_float},
+                                    {"forceescape", filter_forceescape},
+                                    {"format", filter_format},
+                                    {"indent", filter_indent},
+                                    {"int", filter_int},
+                                    {"lower", filter_lower},
+                                    {"replace", filter_replace},
+                                    {"round", filter_round},
+                                    {"safe", filter_safe},
+                                    {"string", filter_string},
+                                    {"title", filter_title},
+                                    {"tojson", filter_tojson},
+                                    {"trim", filter_trim},
+                                    {"truncate", filter_truncate},
+                                    {"upper", filter_upper},
+                                    {"urlencode", filter_urlencode},
+                                    {"wordcount", filter_wordcount}};
 
 }  // namespace
 

@@ -18,36 +18,41 @@ using Body = std::vector<NodePtr>;
 
 enum class NodeKind : uint8_t {
   // Expressions: what `children` and the other fields hold.
-  constant,       // value
-  name,           // symbol
-  list, tuple,    // children: items
-  dict,           // children: key, value, key, value, ...
-  attribute,      // children: object; text
-  item,           // children: object, key
-  slice,          // children: object, start, stop, step; the last three may be null
-  call,           // children: callee; call
-  filter,         // children: input, null for the filter of a block; text, filter, call
-  test,           // children: input; text, test, call
-  minus, plus, logical_not,   // children: operand
-  logical_and, logical_or,    // children: operands, two or more
+  constant,  // value
+  name,      // symbol
+  list,
+  tuple,      // children: items
+  dict,       // children: key, value, key, value, ...
+  attribute,  // children: object; text
+  item,       // children: object, key
+  slice,      // children: object, start, stop, step; the last three may be null
+  call,       // children: callee; call
+  filter,     // children: input, null for the filter of a block; text, filter, call
+  test,       // children: input; text, test, call
+  minus,
+  plus,
+  logical_not,  // children: operand
+  logical_and,
+  logical_or,     // children: operands, two or more
   conditional,    // children: value, condition, otherwise (may be null)
   compare,        // children: n + 1 operands; operators: n
   arithmetic,     // children: n + 1 operands, folded from the left; operators: n
   concat,         // children: operands of ~
   namespace_ref,  // target only: symbol, text
   // Statements.
-  data,           // value: text between tags
-  output,         // children: expressions to print
-  assign,         // children: target, value
-  assign_block,   // children: target, filter (may be null); bodies[0]
-  for_loop,       // children: target, iterable, condition (may be null); bodies: loop, else; recursive
-  if_else,        // children: conditions; bodies: one each, and one more for else
-  macro,          // symbol, text, signature; bodies[0]
-  call_block,     // children: call; signature; bodies[0]
-  filter_block,   // children: filter; bodies[0]
-  with,           // children: target, value, target, value, ...; bodies[0]
-  generation,     // bodies[0]
-  break_loop, continue_loop,
+  data,          // value: text between tags
+  output,        // children: expressions to print
+  assign,        // children: target, value
+  assign_block,  // children: target, filter (may be null); bodies[0]
+  for_loop,      // children: target, iterable, condition (may be null); bodies: loop, else; recursive
+  if_else,       // children: conditions; bodies: one each, and one more for else
+  macro,         // symbol, text, signature; bodies[0]
+  call_block,    // children: call; signature; bodies[0]
+  filter_block,  // children: filter; bodies[0]
+  with,          // children: target, value, target, value, ...; bodies[0]
+  generation,    // bodies[0]
+  break_loop,
+  continue_loop,
 };
 
 struct CallParts {

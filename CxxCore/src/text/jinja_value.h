@@ -73,13 +73,13 @@ enum class Kind : uint8_t {
   tuple,
   dict,
   range,
-  view,       // of a dict: keys, values or items
-  iterator,   // what map, select, reverse ... give: can be walked once
-  space,      // namespace()
-  loop,       // the `loop` of a for
+  view,      // of a dict: keys, values or items
+  iterator,  // what map, select, reverse ... give: can be walked once
+  space,     // namespace()
+  loop,      // the `loop` of a for
   cycler,
   joiner,
-  function,   // macros, bound methods, globals
+  function,  // macros, bound methods, globals
 };
 
 struct Object;
@@ -139,8 +139,8 @@ struct Object {
 };
 struct Sequence : Object {
   std::vector<Value> items;
-  size_t next = 0;              // of an iterator: the first item not yet taken
-  const char* view_name = "";   // of a view: dict_keys, dict_values, dict_items
+  size_t next = 0;             // of an iterator: the first item not yet taken
+  const char* view_name = "";  // of a view: dict_keys, dict_values, dict_items
 };
 struct Dict : Object {
   std::vector<std::pair<Value, Value>> entries;  // insertion order

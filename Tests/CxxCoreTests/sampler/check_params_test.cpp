@@ -72,7 +72,8 @@ PAGODA_TEST(sampling_params_out_of_range_are_named) {
 PAGODA_TEST(sampling_params_at_the_edges_are_accepted) {
   CHECK_OK(check([](auto&) {}));
   CHECK_OK(check([](auto& p) { p.temperature = 100, p.top_k = 1 << 30, p.min_p = 0.999f, p.repetition_penalty = 10; }));
-  CHECK_OK(check([](auto& p) { p.presence_penalty = -2, p.frequency_penalty = 2, p.max_tokens = 1, p.min_tokens = 1; }));
+  CHECK_OK(
+      check([](auto& p) { p.presence_penalty = -2, p.frequency_penalty = 2, p.max_tokens = 1, p.min_tokens = 1; }));
   CHECK_OK(check([](auto& p) { p.stop.assign(64, std::string(4096, 'x')), p.stop_ids.assign(1024, kVocab - 1); }));
   CHECK_OK(check([](auto& p) { p.logit_bias.assign(65536, {0, -3e38f}), p.num_top_logprobs = 20; }));
 }

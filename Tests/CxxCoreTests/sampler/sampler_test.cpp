@@ -117,11 +117,15 @@ PAGODA_TEST(sampler_frequencies_equal_the_reference) {
   counts.output.assign(40, 0);
   counts.in_prompt.assign(40, 0);
   counts.output[3] = 2, counts.output[17] = 1, counts.in_prompt[5] = counts.in_prompt[17] = 1;
-  struct Row { float temperature, top_p, min_p, repetition, presence, frequency; int32_t top_k; };
-  const Row rows[] = {{1, 1, 0, 1, 0, 0, 0},          {0.7f, 1, 0, 1, 0, 0, 0},      {1, 1, 0, 1, 0, 0, 5},
-                      {1, 0.8f, 0, 1, 0, 0, 0},       {1, 1, 0.1f, 1, 0, 0, 0},      {1.5f, 0.9f, 0.02f, 1, 0, 0, 20},
-                      {1, 1, 0, 1.3f, 0, 0, 0},       {1, 1, 0, 1, 1.5f, 0, 0},      {1, 1, 0, 1, 0, -1.0f, 0},
-                      {0.7f, 0.8f, 0, 1, 1.5f, 0, 20}, {2, 0.95f, 0.05f, 0.8f, -1, 1, 30}, {1, 1e-6f, 0, 1, 0, 0, 0}};
+  struct Row {
+    float temperature, top_p, min_p, repetition, presence, frequency;
+    int32_t top_k;
+  };
+  const Row rows[] = {
+      {1, 1, 0, 1, 0, 0, 0},           {0.7f, 1, 0, 1, 0, 0, 0},           {1, 1, 0, 1, 0, 0, 5},
+      {1, 0.8f, 0, 1, 0, 0, 0},        {1, 1, 0.1f, 1, 0, 0, 0},           {1.5f, 0.9f, 0.02f, 1, 0, 0, 20},
+      {1, 1, 0, 1.3f, 0, 0, 0},        {1, 1, 0, 1, 1.5f, 0, 0},           {1, 1, 0, 1, 0, -1.0f, 0},
+      {0.7f, 0.8f, 0, 1, 1.5f, 0, 20}, {2, 0.95f, 0.05f, 0.8f, -1, 1, 30}, {1, 1e-6f, 0, 1, 0, 0, 0}};
   for (const Row& row : rows) {
     SamplingParams params;
     params.temperature = row.temperature, params.top_p = row.top_p, params.min_p = row.min_p;

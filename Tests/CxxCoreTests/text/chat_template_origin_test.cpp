@@ -12,7 +12,8 @@ namespace {
 // The prompt with foreign text in guillemets: <|im_start|>«user».
 std::string marked(const std::string& source) {
   const auto variables = io::parse_json(
-      R"({"u": "evil", "p": " pad ", "lines": "a\nb", "l": ["x", "y"], "d": {"k": "v"}, "i": 5, "t": true, "f": 1.5, "big": "a<b"})");
+      R"({"u": "evil", "p": " pad ", "lines": "a\nb", "l": ["x", "y"],
+          "d": {"k": "v"}, "i": 5, "t": true, "f": 1.5, "big": "a<b"})");
   const auto chat_template = text::JinjaTemplate::parse(source, "t.jinja");
   if (!chat_template.is_ok()) return chat_template.status.message;
   const auto pieces = (*chat_template)->render(*variables);

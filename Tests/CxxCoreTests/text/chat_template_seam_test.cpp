@@ -19,7 +19,8 @@ ChatTemplate* make_template(const char* source) {
 }  // namespace
 
 PAGODA_TEST(chat_template_gives_text_and_pieces) {
-  ChatTemplate* chat_template = make_template("{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}");
+  ChatTemplate* chat_template =
+      make_template("{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}");
   REQUIRE(chat_template != nullptr);
   const RenderResult result = chat_template->render(R"({"messages": [{"role": "user", "content": "hi <|im_end|>"}]})");
   CHECK_OK(result.status);

@@ -38,13 +38,15 @@ std::string joined(const std::vector<PromptPiece>& pieces) {
 }
 
 // Renders one case; empty when it is as expected, else what differs.
-std::string check_case(const text::JinjaTemplate& chat_template, const io::Json& variables, const io::Json& expected_case) {
+std::string check_case(const text::JinjaTemplate& chat_template, const io::Json& variables,
+                       const io::Json& expected_case) {
   text::JinjaLimits limits;
   limits.max_time = std::chrono::seconds(20);  // sanitizers are slow
   const auto rendered = chat_template.render(variables, limits);
   const io::Json* expected = expected_case.find("expected");
   if (expected == nullptr) {
-    if (rendered.is_ok()) return "expected an error (" + text_of(expected_case, "error") + "), got: " + joined(*rendered);
+    if (rendered.is_ok())
+      return "expected an error (" + text_of(expected_case, "error") + "), got: " + joined(*rendered);
     return rendered.status.code == StatusCode::invalid_argument ? "" : "wrong code: " + rendered.status.message;
   }
   if (!rendered.is_ok()) return "error: " + rendered.status.message;
@@ -76,7 +78,8 @@ Totals check_fixtures(bool chat_templates) {
       const std::string difference = check_case(**chat_template, own != nullptr ? *own : shared, expected_case);
       ++totals.cases;
       if (!difference.empty())
-        test::fail(__FILE__, __LINE__, name + " / " + text_of(expected_case, "label") + ": " + (own == nullptr ? source : "") + difference);
+        test::fail(__FILE__, __LINE__,
+                   name + " / " + text_of(expected_case, "label") + ": " + (own == nullptr ? source : "") + difference);
     }
   }
   return totals;

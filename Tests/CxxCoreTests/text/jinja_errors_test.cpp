@@ -91,7 +91,8 @@ PAGODA_TEST(jinja_invalid_utf8_is_refused) {
 PAGODA_TEST(jinja_runtime_errors_name_the_line_and_the_reason) {
   constexpr StatusCode wrong = StatusCode::invalid_argument;
   check_rows({
-      {"{{ raise_exception('Only user and assistant roles!') }}", wrong, "chat.jinja:1: Only user and assistant roles!"},
+      {"{{ raise_exception('Only user and assistant roles!') }}", wrong,
+       "chat.jinja:1: Only user and assistant roles!"},
       {"\n\n{{ nothing.x }}", wrong, ":3: 'nothing' is undefined"},
       {"{{ nothing | upper }}{{ nothing.x | upper }}", wrong, "'nothing' is undefined"},
       {"{{ d.q.r }}", wrong, "'dict object' has no attribute 'q'"},
@@ -114,7 +115,8 @@ PAGODA_TEST(jinja_runtime_errors_name_the_line_and_the_reason) {
       {"{{ l | select('frob') | list }}", wrong, "No test named 'frob'"},
       {"{% set ns = namespace() %}{% set ns._x = 1 %}", wrong, "underscore"},
       {"{% for x in l %}{{ loop(l) }}{% endfor %}", wrong, "'recursive' marker"},
-      {"{% set ns = namespace() %}{% for x in l recursive %}{% set ns.l = loop %}{% endfor %}{{ ns.l(l) }}", wrong, "ended"},
+      {"{% set ns = namespace() %}{% for x in l recursive %}{% set ns.l = loop %}{% endfor %}{{ ns.l(l) }}", wrong,
+       "ended"},
       {"{{ range(3)() }}", wrong, "'range' object is not callable"},
       {"{{ range }}{{ strftime_now(1) }}", wrong, "strftime_now()"},
   });
@@ -122,13 +124,16 @@ PAGODA_TEST(jinja_runtime_errors_name_the_line_and_the_reason) {
 
 PAGODA_TEST(jinja_odd_but_legal_things_render) {
   const auto variables = io::parse_json(R"({"s": "text", "l": [1, 2], "range": "mine"})");
-  for (const char* source : {
-           "{% set ns = namespace() %}{% for x in l %}{% set ns.l = loop %}{% endfor %}{{ ns.l.index }}{{ ns.l.last }}",
-           "{% set ns = namespace() %}{% for x in l %}{% macro m() %}{{ x }}{{ loop.index }}{% endmacro %}{% set ns.m = m %}{% endfor %}{{ ns.m() }}",
-           "{{ range }}", "{{ strftime_now('%Y-%m-%d') | length }}", "{{ strftime_now('') }}", "{% set x = s.strip %}{{ x() }}",
-           "{{ s | truncate(9223372036854775807, leeway=9223372036854775807) }}", "{{ s.center(-9223372036854775807) }}",
-           "{{ l[-9223372036854775807:9223372036854775807] }}{{ s[::-9223372036854775807] }}{{ l[9223372036854775807] }}",
-           "{{ 1e308 * 10 }}{{ (1e308 * 10) | tojson }}{{ -(1e308 * 10) | int }}{{ 1.5 | round(400) }}{{ 1.5 | round(-400) }}"}) {
+  for (const char* source :
+       {"{% set ns = namespace() %}{% for x in l %}{% set ns.l = loop %}{% endfor %}{{ ns.l.index }}{{ ns.l.last }}",
+        "{% set ns = namespace() %}{% for x in l %}{% macro m() %}{{ x }}{{ loop.index }}{% endmacro %}{% set ns.m = m "
+        "%}{% endfor %}{{ ns.m() }}",
+        "{{ range }}", "{{ strftime_now('%Y-%m-%d') | length }}", "{{ strftime_now('') }}",
+        "{% set x = s.strip %}{{ x() }}", "{{ s | truncate(9223372036854775807, leeway=9223372036854775807) }}",
+        "{{ s.center(-9223372036854775807) }}",
+        "{{ l[-9223372036854775807:9223372036854775807] }}{{ s[::-9223372036854775807] }}{{ l[9223372036854775807] }}",
+        "{{ 1e308 * 10 }}{{ (1e308 * 10) | tojson }}{{ -(1e308 * 10) | int }}{{ 1.5 | round(400) }}{{ 1.5 | "
+        "round(-400) }}"}) {
     const auto chat_template = text::JinjaTemplate::parse(source, "chat.jinja");
     REQUIRE_OK(chat_template);
     test::note(source);

@@ -53,18 +53,22 @@ PAGODA_TEST(jinja_too_much_work_is_refused) {
       "{{ l | slice(10**12) | list }}",
       "{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}",
       "{% macro f(n) %}{% for x in [1] %}{% if true %}{{ f(n + 1) }}{% endif %}{% endfor %}{% endmacro %}{{ f(0) }}",
-      "{% macro f() %}{{ caller() }}{% endmacro %}{% macro g() %}{% call f() %}{{ g() }}{% endcall %}{% endmacro %}{{ g() }}",
+      "{% macro f() %}{{ caller() }}{% endmacro %}{% macro g() %}{% call f() %}{{ g() }}{% endcall %}{% endmacro %}{{ "
+      "g() }}",
       "{% set ns = namespace(x=[]) %}{% for i in range(5000) %}{% set ns.x = [ns.x] %}{% endfor %}{{ ns.x }}",
       "{% set ns = namespace(x=()) %}{% for i in range(5000) %}{% set ns.x = (ns.x,) %}{% endfor %}{{ {ns.x: 1} }}",
       "{% set ns = namespace(x=[]) %}{% for i in range(5000) %}{% set ns.x = [ns.x] %}{% endfor %}{{ ns.x == [ns.x] }}",
-      "{% set ns = namespace(x={}) %}{% for i in range(5000) %}{% set ns.x = {'k': ns.x} %}{% endfor %}{{ ns.x | tojson }}",
+      "{% set ns = namespace(x={}) %}{% for i in range(5000) %}{% set ns.x = {'k': ns.x} %}{% endfor %}{{ ns.x | "
+      "tojson }}",
       "{% set ns = namespace() %}{% set ns.me = ns %}{{ ns }}",
       "{% set ns = namespace(s='x') %}{% for i in range(64) %}{% set ns.s = ns.s + ns.s %}{% endfor %}",
       "{% for i in range(100000) %}{{ 'x' * 100 }}{% endfor %}",
       "{% set big = 'x' * 3000000 %}{{ big }}{{ big }}",
   };
   // A tenth of the usual budgets keeps the test short.
-  const text::JinjaLimits tight{.max_steps = 50'000, .max_output_bytes = 400 << 10, .max_time = std::chrono::seconds(60),
+  const text::JinjaLimits tight{.max_steps = 50'000,
+                                .max_output_bytes = 400 << 10,
+                                .max_time = std::chrono::seconds(60),
                                 .max_memory_bytes = 12 << 20};
   for (const char* source : rows) {
     const Status status = render(source, tight);
@@ -75,7 +79,8 @@ PAGODA_TEST(jinja_too_much_work_is_refused) {
 }
 
 PAGODA_TEST(jinja_default_budgets_hold) {
-  for (const char* source : {"{{ 'a' * 10**9 }}", "{% for x in range(10**9) %}{% endfor %}", "{% set big = 'x' * 3000000 %}{{ big }}{{ big }}",
+  for (const char* source : {"{{ 'a' * 10**9 }}", "{% for x in range(10**9) %}{% endfor %}",
+                             "{% set big = 'x' * 3000000 %}{{ big }}{{ big }}",
                              "{% for a in range(1000) %}{% for b in range(1000) %}{% endfor %}{% endfor %}",
                              "{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}"}) {
     test::note(source);
@@ -97,15 +102,17 @@ PAGODA_TEST(jinja_each_budget_is_its_own) {
 
 // Strings give their memory back, so building a long text piece by piece costs its length, not its square.
 PAGODA_TEST(jinja_growing_a_string_frees_the_old_ones) {
-  CHECK_OK(render("{% set ns = namespace(s='') %}{% for i in range(2000) %}{% set ns.s = ns.s + 'xxxxxxxxxx' * 10 %}{% endfor %}"
-                  "{{ ns.s | length }}",
-                  {.max_time = std::chrono::seconds(60), .max_memory_bytes = 4 << 20}));
+  CHECK_OK(render(
+      "{% set ns = namespace(s='') %}{% for i in range(2000) %}{% set ns.s = ns.s + 'xxxxxxxxxx' * 10 %}{% endfor %}"
+      "{{ ns.s | length }}",
+      {.max_time = std::chrono::seconds(60), .max_memory_bytes = 4 << 20}));
 }
 
 // Two long texts that nearly match: a naive search compares 10^11 bytes.
 PAGODA_TEST(jinja_searching_stays_inside_the_time_budget) {
-  const Status status = render("{% set a = 'a' * 1000000 %}{% set b = 'a' * 500000 + 'b' %}{{ b in a }}{{ a.rfind(b) }}",
-                               {.max_time = std::chrono::milliseconds(20)});
+  const Status status =
+      render("{% set a = 'a' * 1000000 %}{% set b = 'a' * 500000 + 'b' %}{{ b in a }}{{ a.rfind(b) }}",
+             {.max_time = std::chrono::milliseconds(20)});
   CHECK(status.code == StatusCode::resource_exhausted);
 }
 
@@ -113,7 +120,8 @@ PAGODA_TEST(jinja_huge_and_deep_sources_are_refused) {
   const Status large = render(std::string(10 << 20, 'x'));
   CHECK(large.code == StatusCode::bad_file);
   CHECK(large.message.find("10485760 bytes") != std::string::npos);
-  for (const auto& [open, close] : {std::pair{"(", ")"}, {"[", "]"}, {"-", ""}, {"not ", ""}, {"{1: ", "}"}, {"f(", ")"}, {"x[", "]"}}) {
+  for (const auto& [open, close] :
+       {std::pair{"(", ")"}, {"[", "]"}, {"-", ""}, {"not ", ""}, {"{1: ", "}"}, {"f(", ")"}, {"x[", "]"}}) {
     const Status deep = render("{{ " + repeated(open, 20000) + "1" + repeated(close, 20000) + " }}");
     CHECK(deep.code == StatusCode::bad_file);
   }
