@@ -20,8 +20,8 @@ void load_state(Head& h) {
 }
 
 void decay(Head& h, int64_t row) {
-  const double g = static_cast<double>(h.g_rows[row]) - (row > 0 ? h.g_rows[row - 1] : 0.0f);
-  for (double& x : h.s) x *= std::exp(g);
+  const double factor = std::exp(static_cast<double>(h.g_rows[row]) - (row > 0 ? h.g_rows[row - 1] : 0.0f));
+  for (double& x : h.s) x *= factor;
 }
 
 void add_row(Head& h, int64_t row) {
