@@ -11,7 +11,8 @@
 namespace pagoda::sampler {
 namespace {
 
-constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kMinusInfinity = -kInfinity;
 constexpr float kHighest =
     std::numeric_limits<float>::max();  // adjusted logits stay finite above, so differences do too
 constexpr float kRemovingBias = -100.0f;
@@ -21,16 +22,17 @@ Status check_logits(std::span<const float> logits, size_t vocab_size) {
     return make_error(StatusCode::internal, "sampler made for a vocabulary of " + std::to_string(vocab_size) + " got " +
                                                 std::to_string(logits.size()) + " logits");
   }
-  bool any = false;
-  for (size_t id = 0; id < logits.size(); ++id) {
-    const float logit = logits[id];
-    if (!(logit < std::numeric_limits<float>::infinity())) {
-      return make_error(StatusCode::device_error,
-                        "logit of token " + std::to_string(id) + " is " + (std::isnan(logit) ? "NaN" : "infinite"));
-    }
-    any |= logit > kMinusInfinity;
+  bool all_below_infinity = true, any_possible = false;  // no branches: the loop runs over many values at a time
+  for (const float logit : logits) {
+    all_below_infinity &= logit < kInfinity;  // false for NaN
+    any_possible |= logit > -kInfinity;
   }
-  if (!any) return make_error(StatusCode::device_error, "every logit is minus infinity");
+  if (!all_below_infinity) {
+    const auto bad = std::find_if_not(logits.begin(), logits.end(), [](float logit) { return logit < kInfinity; });
+    return make_error(StatusCode::device_error, "logit of token " + std::to_string(bad - logits.begin()) + " is " +
+                                                    (std::isnan(*bad) ? "NaN" : "infinite"));
+  }
+  if (!any_possible) return make_error(StatusCode::device_error, "every logit is minus infinity");
   return ok_status();
 }
 
@@ -139,7 +141,13 @@ void Sampler::keep_top_p(float top_p) {
   double total = 0;
   for (const Candidate& candidate : candidates_) total += candidate.weight;
   double wanted = static_cast<double>(top_p) * total;
-  scratch_.assign(candidates_.begin(), candidates_.end());
+  // Tokens below an equal share of the rest, 1 - top_p, weigh less than that rest together: the last kept token is not
+  // among them. Half of it leaves room for rounding.
+  const double least = 0.5 * (total - wanted) / static_cast<double>(candidates_.size());
+  scratch_.clear();
+  for (const Candidate& candidate : candidates_) {
+    if (candidate.weight >= least) scratch_.push_back(candidate);
+  }
   auto begin = scratch_.begin(), end = scratch_.end();
   while (end - begin > 1) {
     const auto middle = begin + (end - begin) / 2;

@@ -201,6 +201,38 @@ PAGODA_TEST(sampler_bans_and_biases_hold_for_greedy) {
   CHECK_EQ(output.token_id, 0);
 }
 
+PAGODA_TEST(sampler_penalties_move_the_greedy_choice) {
+  const std::vector<float> logits{4, 3, -1, -2};
+  TokenCounts counts;
+  counts.output = {3, 0, 0, 0};
+  counts.in_prompt = {0, 0, 1, 0};
+  SamplingParams params;
+  Sampler sampler(4);
+  const auto choice = [&](const std::vector<float>& row) {
+    SampleOutput output;
+    SampleInput input = input_of(row, params);
+    input.counts = &counts;
+    CHECK_OK(sampler.sample(input, output));
+    return output.token_id;
+  };
+  CHECK_EQ(choice(logits), 0);
+  params.repetition_penalty = 1.5f;  // 4 / 1.5 < 3
+  CHECK_EQ(choice(logits), 1);
+  CHECK_EQ(choice({-9, -9, -1, -1.4f}), 3);  // -1 * 1.5 < -1.4
+  params.repetition_penalty = 0.5f;
+  CHECK_EQ(choice({1, 1.9f, -5, -5}), 0);  // 1 / 0.5 > 1.9
+  params.repetition_penalty = 1.0f;
+  params.presence_penalty = 0.9f;
+  CHECK_EQ(choice(logits), 0);
+  params.presence_penalty = 1.1f;
+  CHECK_EQ(choice(logits), 1);
+  params.presence_penalty = 0.0f;
+  params.frequency_penalty = 0.3f;  // three times
+  CHECK_EQ(choice(logits), 0);
+  params.frequency_penalty = 0.4f;
+  CHECK_EQ(choice(logits), 1);
+}
+
 PAGODA_TEST(sampler_tiny_and_huge_temperatures_stay_finite) {
   const std::vector<float> logits{-3e38f, 3e38f, 3e38f, 0};
   SamplingParams params;
