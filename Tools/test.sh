@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs every test of the project and ends with "N passed, N failed". Usage: Tools/test.sh [stage ...]
-# Stages, in order: checks swift asan tsan client aarch64. Full output of each lies in .build/test-logs.
+# Stages, in order: checks swift asan tsan client aarch64; fuzz only when named (FUZZ_SECONDS each, 30 by default).
+# The full output of each lies in .build/test-logs.
 # Exit 0 only when nothing failed and every runner ran at least the tests that the tree holds.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -86,10 +87,17 @@ stage_aarch64() {
   fi
 }
 
+stage_fuzz() {
+  check "fuzzers" make -s -j "$jobs" -C Tools/native SECONDS="${FUZZ_SECONDS:-30}" fuzz
+}
+
 stages=("$@")
 ((${#stages[@]})) || stages=(checks swift asan tsan client aarch64)
 for stage in "${stages[@]}"; do
-  declare -F "stage_$stage" >/dev/null || { say "no stage $stage: checks swift asan tsan client aarch64" >&2; exit 64; }
+  if ! declare -F "stage_$stage" >/dev/null; then
+    say "test.sh: no stage '$stage'; there are checks swift asan tsan client aarch64 fuzz" >&2
+    exit 64
+  fi
 done
 for stage in "${stages[@]}"; do
   say "== $stage"
