@@ -56,8 +56,8 @@ std::string compare_text(const char* a_text, const char* b_text, const A& a, con
 
 #define CHECK_EQ(a, b)                                                                                          \
   do {                                                                                                          \
-    const auto& pagoda_a_ = (a);                                                                                \
-    const auto& pagoda_b_ = (b);                                                                                \
+    const auto pagoda_a_ = (a);                                                                               \
+    const auto pagoda_b_ = (b);                                                                               \
     if (!(pagoda_a_ == pagoda_b_))                                                                              \
       ::pagoda::test::fail(__FILE__, __LINE__, ::pagoda::test::compare_text(#a, #b, pagoda_a_, pagoda_b_));     \
   } while (false)
