@@ -4,6 +4,11 @@
 import PackageDescription
 
 let apple: [Platform] = [.macOS, .iOS]
+#if os(macOS)
+let libeditPackage: String? = nil  // part of the SDK, which has no pkg-config file for it
+#else
+let libeditPackage: String? = "libedit"
+#endif
 
 let package = Package(
   name: "pagoda",
@@ -40,7 +45,7 @@ let package = Package(
         .unsafeFlags(["-enable-library-evolution"]),
       ]),
     .target(name: "PagodaKit", dependencies: ["PagodaCore"]),
-    .systemLibrary(name: "CEdit", pkgConfig: "libedit", providers: [.apt(["libedit-dev"]), .brew(["libedit"])]),
+    .systemLibrary(name: "CEdit", pkgConfig: libeditPackage, providers: [.apt(["libedit-dev"]), .brew(["libedit"])]),
     .executableTarget(name: "PagodaCLI", dependencies: ["PagodaKit", "CEdit"], path: "Apps/PagodaCLI"),
 
     // Not a dependent of CxxCore: with its module map on the command line, clang's C++20 mode turns each include of

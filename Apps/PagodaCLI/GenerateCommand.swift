@@ -33,6 +33,9 @@ private func runGenerate(_ arguments: Arguments) async throws -> Int32 {
   try arguments.refusePositionals()
   let request = try generateRequest(arguments)
   let engine = try await arguments.loadEngine()
+  if case .messages = request.prompt, !engine.info.hasChatTemplate {
+    throw CommandFailure("this model has no chat template; use --raw or --prompt-ids")
+  }
   if arguments.has("json") {
     Terminal.write(JSONValue.object(JSONValue.answer(try await engine.respond(to: request))).text + "\n")
   } else {

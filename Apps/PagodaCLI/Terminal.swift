@@ -6,8 +6,17 @@ enum Terminal {
   static let errorIsTerminal = isatty(STDERR_FILENO) == 1
   static let inputIsTerminal = isatty(STDIN_FILENO) == 1
 
-  static func write(_ text: String) { FileHandle.standardOutput.write(Data(text.utf8)) }
-  static func writeError(_ text: String) { FileHandle.standardError.write(Data(text.utf8)) }
+  /// Ends the program when standard output is gone: there is nobody left to work for.
+  static func write(_ text: String) {
+    do {
+      try FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
+    } catch {
+      report("standard output cannot be written to")
+      exit(1)
+    }
+  }
+
+  static func writeError(_ text: String) { try? FileHandle.standardError.write(contentsOf: Data(text.utf8)) }
   static func report(_ message: String) { writeError("pagoda: error: \(message)\n") }
 
   /// Model text for standard output. A terminal would obey control characters in it, so they are left out there.

@@ -15,9 +15,12 @@ final class EngineCore: Sendable {
   }
 }
 
-/// Runs blocking work on a thread of its own, so that it takes none from the tasks of the program.
+/// Runs blocking work on a thread of its own, so that it takes none from the tasks of the program. Its stack is as large
+/// as a main thread's: parsers recurse.
 func offCooperativePool<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
   try await withCheckedThrowingContinuation { continuation in
-    Thread.detachNewThread { continuation.resume(with: Result(catching: work)) }
+    let thread = Thread { continuation.resume(with: Result(catching: work)) }
+    thread.stackSize = 8 << 20
+    thread.start()
   }
 }

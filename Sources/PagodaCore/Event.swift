@@ -22,6 +22,13 @@ public struct TokenInfo: Hashable, Sendable {
   public var logProbability: Float?
   /// The most likely tokens at this place, if asked for.
   public var topLogProbabilities: [TokenLogProbability]
+
+  /// A token with or without its probabilities.
+  public init(id: Int32, logProbability: Float? = nil, topLogProbabilities: [TokenLogProbability] = []) {
+    self.id = id
+    self.logProbability = logProbability
+    self.topLogProbabilities = topLogProbabilities
+  }
 }
 
 /// A token and its log probability.
@@ -30,6 +37,12 @@ public struct TokenLogProbability: Hashable, Sendable {
   public var id: Int32
   /// Log softmax of the logits before penalties and temperature.
   public var logProbability: Float
+
+  /// A token and its log probability.
+  public init(id: Int32, logProbability: Float) {
+    self.id = id
+    self.logProbability = logProbability
+  }
 }
 
 /// Why an answer ended.
@@ -53,6 +66,14 @@ public struct Completion: Hashable, Sendable {
   public var usage: Usage
   /// Where the time went.
   public var timings: Timings
+
+  /// An end of an answer.
+  public init(finishReason: FinishReason, stopString: String? = nil, usage: Usage, timings: Timings) {
+    self.finishReason = finishReason
+    self.stopString = stopString
+    self.usage = usage
+    self.timings = timings
+  }
 }
 
 /// Counts of tokens.
@@ -63,6 +84,13 @@ public struct Usage: Hashable, Sendable {
   public var completionTokens: Int
   /// Prompt tokens that needed no computation because their state was found.
   public var cachedTokens: Int
+
+  /// Counts of tokens.
+  public init(promptTokens: Int, completionTokens: Int, cachedTokens: Int) {
+    self.promptTokens = promptTokens
+    self.completionTokens = completionTokens
+    self.cachedTokens = cachedTokens
+  }
 }
 
 /// Where the time of a request went, in milliseconds of wall clock.
@@ -75,6 +103,16 @@ public struct Timings: Hashable, Sendable {
   public var generationMilliseconds: Double
   /// How often the request had to give up its memory and start over.
   public var preemptions: Int
+
+  /// Times in milliseconds.
+  public init(
+    queueMilliseconds: Double, promptMilliseconds: Double, generationMilliseconds: Double, preemptions: Int = 0
+  ) {
+    self.queueMilliseconds = queueMilliseconds
+    self.promptMilliseconds = promptMilliseconds
+    self.generationMilliseconds = generationMilliseconds
+    self.preemptions = preemptions
+  }
 }
 
 /// A whole answer.
@@ -87,4 +125,12 @@ public struct Response: Hashable, Sendable {
   public var tokens: [TokenInfo]
   /// How it ended and what it took.
   public var completion: Completion
+
+  /// A whole answer.
+  public init(text: String, reasoning: String = "", tokens: [TokenInfo], completion: Completion) {
+    self.text = text
+    self.reasoning = reasoning
+    self.tokens = tokens
+    self.completion = completion
+  }
 }
