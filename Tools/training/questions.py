@@ -380,10 +380,8 @@ def unknown():
         f"What is the history of {c}?",
         "What is the square root of 1234?",
     )
-    return q, pick(
-        "I do not know that. I am only a tiny demo model; a larger one will know more.",
-        "I do not know that. I am only a tiny demo model; a larger one will know more.",
-    )
+    R.randrange(2)  # keeps the draws, and so the corpus, as they were when the model was trained
+    return q, "I do not know that. I am only a tiny demo model; a larger one will know more."
 
 
 # Kind and weight.
