@@ -71,7 +71,7 @@ struct EngineStats {
   int32_t num_state_slots = 0;
   int64_t num_steps = 0;
   int64_t num_preemptions = 0;
-  int64_t num_computed_tokens = 0;   // rows run through the model, recomputed ones included
+  int64_t num_computed_tokens = 0;  // rows run through the model, recomputed ones included
   int64_t num_generated_tokens = 0;
 };
 
@@ -110,7 +110,6 @@ class PAGODA_SHARED_REFERENCE(pagoda_engine_retain, pagoda_engine_release) Engin
   std::unique_ptr<engine::EngineThread> thread_;
   int64_t references_ = 1;  // atomic by builtin
 };
-
 
 // Loads a model and starts its thread; blocks. On failure returns null and fills `status`.
 PAGODA_RETURNS_RETAINED Engine* PAGODA_NULLABLE load_engine(const ModelSource& source, const EngineOptions& options,

@@ -34,10 +34,10 @@ struct Usage {
   int32_t cached_tokens = 0;      // prompt tokens that were not computed because their state was found
 };
 
-struct Timings {  // milliseconds of wall clock
-  double queue_ms = 0;         // submit to first scheduled
-  double prompt_ms = 0;        // first scheduled to first token
-  double generation_ms = 0;    // first token to last
+struct Timings {             // milliseconds of wall clock
+  double queue_ms = 0;       // submit to first scheduled
+  double prompt_ms = 0;      // first scheduled to first token
+  double generation_ms = 0;  // first token to last
   int32_t num_preemptions = 0;
 };
 

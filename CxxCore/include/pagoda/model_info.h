@@ -37,9 +37,10 @@ struct ModelInfo {
   int64_t num_parameters = 0;  // of the tensors used
   std::string weight_dtype;    // after --dtype
   std::string kv_dtype;
-  std::string device;          // and which instruction set it runs
+  std::string device;  // and which instruction set it runs
   bool has_tokenizer = false;
   bool has_chat_template = false;
+  std::string chat_template_error;  // why the folder's template cannot be used; empty when it can, or there is none
   std::vector<std::string> skipped_tensors;  // in the files, known or not, but not used by this engine
   std::vector<int32_t> eos_token_ids;
   MemoryPlan plan;

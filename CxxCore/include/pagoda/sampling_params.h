@@ -21,14 +21,14 @@ struct SamplingParams {
   float presence_penalty = 0.0f;    // [-2, 2], tokens seen in the output
   float frequency_penalty = 0.0f;   // [-2, 2], times the count in the output
   std::vector<LogitBias> logit_bias;
-  bool has_seed = false;            // false: the engine draws a seed and reports it in no event
-  uint64_t seed = 0;                // counter-based: the n-th token of a request depends on (seed, n) only
-  int32_t max_tokens = 0;           // generated tokens; 0 = what is left of the context, 2048 at most
-  int32_t min_tokens = 0;           // stop ids cannot be sampled and stop strings do not end the text before this many
-  bool ignore_eos = false;          // end-of-text ids of the model do not end the request
-  std::vector<int32_t> stop_ids;    // further ids that end the request; never shown in the text
-  std::vector<std::string> stop;    // strings that end the request; the text is cut before the first one
-  int32_t num_top_logprobs = -1;    // -1 = no logprobs, 0 = of the sampled token, n = and of the n most likely
+  bool has_seed = false;          // false: the engine draws a seed and reports it in no event
+  uint64_t seed = 0;              // counter-based: the n-th token of a request depends on (seed, n) only
+  int32_t max_tokens = 0;         // generated tokens; 0 = what is left of the context, 2048 at most
+  int32_t min_tokens = 0;         // stop ids cannot be sampled and stop strings do not end the text before this many
+  bool ignore_eos = false;        // end-of-text ids of the model do not end the request
+  std::vector<int32_t> stop_ids;  // further ids that end the request; never shown in the text
+  std::vector<std::string> stop;  // strings that end the request; the text is cut before the first one
+  int32_t num_top_logprobs = -1;  // -1 = no logprobs, 0 = of the sampled token, n = and of the n most likely
 };
 
 }  // namespace pagoda

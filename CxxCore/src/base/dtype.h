@@ -12,9 +12,16 @@ enum class DType : uint8_t { f32, f16, bf16, f64, i8, u8, i16, u16, i32, u32, i6
 
 constexpr size_t dtype_bytes(DType type) noexcept {
   switch (type) {
-    case DType::f64: case DType::i64: case DType::u64: return 8;
-    case DType::f32: case DType::i32: case DType::u32: return 4;
-    case DType::f16: case DType::bf16: case DType::i16: case DType::u16: return 2;
+    case DType::f64:
+    case DType::i64:
+    case DType::u64: return 8;
+    case DType::f32:
+    case DType::i32:
+    case DType::u32: return 4;
+    case DType::f16:
+    case DType::bf16:
+    case DType::i16:
+    case DType::u16: return 2;
     default: return 1;
   }
 }

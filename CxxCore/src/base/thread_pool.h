@@ -28,7 +28,10 @@ class ThreadPool {
 
   template <class F>
   void parallel_for(int64_t count, F&& body) noexcept {
-    run(count, [](void* f, int64_t index, int thread) { (*static_cast<std::remove_reference_t<F>*>(f))(index, thread); }, &body);
+    run(
+        count,
+        [](void* f, int64_t index, int thread) { (*static_cast<std::remove_reference_t<F>*>(f))(index, thread); },
+        &body);
   }
 
  private:
@@ -40,11 +43,11 @@ class ThreadPool {
   std::vector<std::thread> workers_;
   std::mutex mutex_;
   std::condition_variable start_, done_;
-  Task task_ = nullptr;          // guarded by mutex_ between runs
+  Task task_ = nullptr;  // guarded by mutex_ between runs
   void* context_ = nullptr;
   int64_t count_ = 0;
   std::atomic<int64_t> next_{0};
-  int num_busy_ = 0;             // workers that have not finished this round
+  int num_busy_ = 0;  // workers that have not finished this round
   uint64_t round_ = 0;
   bool closing_ = false;
 };

@@ -27,7 +27,8 @@ struct CacheLayout {
   }
   int64_t state_slot_bytes() const noexcept {  // all f32: S, key rows, update rows, decay rows, convolution tail
     const int64_t state = int64_t{num_v_heads} * k_head_dim * v_head_dim;
-    const int64_t rows = int64_t{anchor_rows} * (int64_t{num_k_heads} * k_head_dim + int64_t{num_v_heads} * v_head_dim + num_v_heads);
+    const int64_t rows =
+        int64_t{anchor_rows} * (int64_t{num_k_heads} * k_head_dim + int64_t{num_v_heads} * v_head_dim + num_v_heads);
     const int64_t tail = int64_t{conv_kernel - 1} * conv_channels;
     return has_state() ? 4 * num_recurrent_layers * (state + rows + tail) : 0;
   }

@@ -1,5 +1,6 @@
 // StatePool: which recurrent state slots are free. Ids only; the numbers live on the device.
-// A slot handed out holds what its last owner left there: the step that first uses it must zero it (Sequence::has_fresh_slot).
+// A slot handed out holds what its last owner left there: the step that first uses it must zero it
+// (Sequence::has_fresh_slot).
 #pragma once
 
 #include <cstdint>

@@ -50,7 +50,7 @@ static Status check_prompt(const std::vector<int32_t>& ids, int32_t vocab_size) 
 }
 
 Result<std::unique_ptr<ActiveRequest>> EngineCore::prepare(const Request& request, uint64_t id, EventCallback callback,
-                                                          void* context) const {
+                                                           void* context) const {
   PAGODA_RETURN_IF_ERROR(check_prompt(request.prompt_ids, config_.vocab_size));
   PAGODA_RETURN_IF_ERROR(sampler::check_sampling_params(request.sampling, config_.vocab_size));
   if (!request.sampling.stop.empty() && !config_.tokenizer)

@@ -39,7 +39,7 @@ class EngineCore {
   Result<std::unique_ptr<ActiveRequest>> prepare(const Request& request, uint64_t id, EventCallback callback,
                                                  void* context) const;
   void add(std::unique_ptr<ActiveRequest> request);  // to the end of the queue
-  void cancel(uint64_t id);  // unknown ids are finished ones: nothing happens
+  void cancel(uint64_t id);                          // unknown ids are finished ones: nothing happens
   void end_all(FinishReason reason, const Status& status);
 
   bool has_work() const noexcept { return scheduler_.has_work(); }

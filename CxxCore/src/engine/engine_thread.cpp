@@ -28,7 +28,7 @@ struct EngineThread::State {
   EngineStats final_stats;  // once the core is gone
   uint64_t last_id = 0;
   bool closing = false;
-  int num_preparing = 0;           // callers inside core->prepare(): the thread waits for them before it frees the core
+  int num_preparing = 0;  // callers inside core->prepare(): the thread waits for them before it frees the core
   std::condition_variable prepared;
 };
 
@@ -138,7 +138,9 @@ void EngineThread::run(const std::shared_ptr<State>& state) noexcept {
 }
 
 const ModelInfo& EngineThread::info() const noexcept { return state_->loaded.info; }
-const std::string& EngineThread::generation_config_json() const noexcept { return state_->loaded.generation_config_json; }
+const std::string& EngineThread::generation_config_json() const noexcept {
+  return state_->loaded.generation_config_json;
+}
 std::shared_ptr<const text::BpeTokenizer> EngineThread::tokenizer() const noexcept { return state_->loaded.tokenizer; }
 std::shared_ptr<const text::JinjaTemplate> EngineThread::chat_template() const noexcept {
   return state_->loaded.chat_template;

@@ -42,7 +42,8 @@ Status read_configuration(Prepared& p) {
       io::parse_eos_token_ids(p.generation_config_json, p.files->description() + "/generation_config.json");
   if (!eos.is_ok()) return eos.status;
   for (int32_t id : *eos) {
-    if (std::ranges::find(p.config.eos_token_ids, id) == p.config.eos_token_ids.end()) p.config.eos_token_ids.push_back(id);
+    if (std::ranges::find(p.config.eos_token_ids, id) == p.config.eos_token_ids.end())
+      p.config.eos_token_ids.push_back(id);
   }
   return ok_status();
 }
@@ -77,8 +78,8 @@ Result<Prepared> prepare(const ModelSource& source, const EngineOptions& options
   p.files = std::move(*files);
   PAGODA_RETURN_IF_ERROR(read_configuration(p));
   Result<std::shared_ptr<const text::JinjaTemplate>> chat_template = load_template_file(*p.files);
-  if (!chat_template.is_ok()) return chat_template.status;
-  p.chat_template = std::move(*chat_template);
+  if (chat_template.is_ok()) p.chat_template = std::move(*chat_template);
+  else p.info.chat_template_error = chat_template.status.message;  // text and token ids still work
   Result<io::Checkpoint> checkpoint = io::Checkpoint::open(*p.files);
   if (!checkpoint.is_ok()) return checkpoint.status;
   p.checkpoint = std::make_unique<io::Checkpoint>(std::move(*checkpoint));
@@ -103,12 +104,24 @@ Result<Prepared> prepare(const ModelSource& source, const EngineOptions& options
 const io::Json* find_default_template(const io::Json& tokenizer_config) {
   const io::Json* found = tokenizer_config.find("chat_template");
   if (!found || found->is_string()) return found;
+  if (!found->is_array()) return nullptr;
   for (const io::Json& entry : found->items()) {
     const io::Json* name = entry.find("name");
     const io::Json* source = entry.find("template");
     if (name && name->is_string() && name->as_string() == "default" && source && source->is_string()) return source;
   }
   return nullptr;
+}
+
+// bos_token and its like, which templates may name: a string, or an object with `content`.
+text::JinjaTemplate::Constants special_tokens(const io::Json& tokenizer_config) {
+  text::JinjaTemplate::Constants constants;
+  for (const char* name : {"bos_token", "eos_token", "pad_token", "unk_token"}) {
+    const io::Json* token = tokenizer_config.find(name);
+    if (token && token->is_object()) token = token->find("content");
+    if (token && token->is_string()) constants[name] = token->as_string();
+  }
+  return constants;
 }
 
 }  // namespace
@@ -122,20 +135,24 @@ Result<std::shared_ptr<const text::BpeTokenizer>> load_tokenizer_file(const io::
 
 // chat_template.jinja wins; older folders keep the template as a string in tokenizer_config.json.
 Result<std::shared_ptr<const text::JinjaTemplate>> load_template_file(const io::ModelFiles& files) {
+  io::Json tokenizer_config;
+  const std::string config_name = files.description() + "/tokenizer_config.json";
+  if (files.exists("tokenizer_config.json")) {
+    Result<std::string> text = files.read_text("tokenizer_config.json", kMaxConfigBytes);
+    if (!text.is_ok()) return text.status;
+    Result<io::Json> json = io::parse_json(*text);
+    if (!json.is_ok()) return make_error(json.status.code, config_name + ": " + json.status.message);
+    tokenizer_config = std::move(*json);
+  }
   if (files.exists("chat_template.jinja")) {
     Result<std::string> source = files.read_text("chat_template.jinja", kMaxTemplateBytes);
     if (!source.is_ok()) return source.status;
-    return text::JinjaTemplate::parse(*source, files.description() + "/chat_template.jinja");
+    return text::JinjaTemplate::parse(*source, files.description() + "/chat_template.jinja",
+                                      special_tokens(tokenizer_config));
   }
-  if (!files.exists("tokenizer_config.json")) return std::shared_ptr<const text::JinjaTemplate>();
-  const std::string name = files.description() + "/tokenizer_config.json";
-  Result<std::string> text = files.read_text("tokenizer_config.json", kMaxConfigBytes);
-  if (!text.is_ok()) return text.status;
-  Result<io::Json> json = io::parse_json(*text);
-  if (!json.is_ok()) return make_error(json.status.code, name + ": " + json.status.message);
-  const io::Json* source = find_default_template(*json);
+  const io::Json* source = find_default_template(tokenizer_config);
   if (!source) return std::shared_ptr<const text::JinjaTemplate>();
-  return text::JinjaTemplate::parse(source->as_string(), name);
+  return text::JinjaTemplate::parse(source->as_string(), config_name, special_tokens(tokenizer_config));
 }
 
 Result<ModelInfo> inspect(const ModelSource& source, const EngineOptions& options) {

@@ -1,4 +1,5 @@
-// Loads everything an engine is made of from a model source: configuration, tokenizer, template, device, weights, pools.
+// Loads everything an engine is made of from a model source: configuration, tokenizer, template, device, weights,
+// pools.
 #pragma once
 
 #include <functional>
@@ -22,8 +23,8 @@ struct LoadedModel {
   std::unique_ptr<device::Device> device;  // outlives the model
   std::unique_ptr<model::Model> model;
   CoreConfig core;
-  std::shared_ptr<const text::BpeTokenizer> tokenizer;         // null when the folder has none
-  std::shared_ptr<const text::JinjaTemplate> chat_template;    // null when the folder has none
+  std::shared_ptr<const text::BpeTokenizer> tokenizer;       // null when the folder has none
+  std::shared_ptr<const text::JinjaTemplate> chat_template;  // null when the folder has none
   std::string generation_config_json;
   ModelInfo info;
 };

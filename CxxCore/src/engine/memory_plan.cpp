@@ -56,7 +56,8 @@ Status check_options(const EngineOptions& options) {
 }
 
 Result<PlannedMemory> plan_memory(const EngineOptions& options, const io::ModelConfig& config,
-                                  const cache::CacheLayout& layout, const device::Device& device, int64_t weights_bytes) {
+                                  const cache::CacheLayout& layout, const device::Device& device,
+                                  int64_t weights_bytes) {
   PAGODA_RETURN_IF_ERROR(check_options(options));
   PlannedMemory planned;
   MemoryPlan& plan = planned.plan;
@@ -66,14 +67,15 @@ Result<PlannedMemory> plan_memory(const EngineOptions& options, const io::ModelC
   plan.kv_block_bytes = layout.kv_block_bytes();
   plan.state_slot_bytes = layout.state_slot_bytes();
   plan.max_num_batched_tokens = options.max_num_batched_tokens;
-  plan.max_num_seqs = std::min(options.max_num_seqs, options.max_num_batched_tokens);  // every sequence can move in a step
+  plan.max_num_seqs =
+      std::min(options.max_num_seqs, options.max_num_batched_tokens);  // every sequence can move in a step
   plan.num_state_slots = layout.has_state() ? plan.max_num_seqs : 0;
   plan.state_bytes = plan.num_state_slots * plan.state_slot_bytes;
 
   if (options.max_model_len > config.context_length)
-    return make_error(StatusCode::invalid_argument,
-                      "max-model-len " + std::to_string(options.max_model_len) + " is more than the model's context of " +
-                          std::to_string(config.context_length) + " tokens");
+    return make_error(StatusCode::invalid_argument, "max-model-len " + std::to_string(options.max_model_len) +
+                                                        " is more than the model's context of " +
+                                                        std::to_string(config.context_length) + " tokens");
   const int64_t wanted_len = options.max_model_len > 0 ? options.max_model_len : config.context_length;
   plan.num_kv_blocks = choose_num_blocks(options, plan, wanted_len);
   if (plan.num_kv_blocks < 1)
@@ -83,7 +85,8 @@ Result<PlannedMemory> plan_memory(const EngineOptions& options, const io::ModelC
   plan.kv_bytes = plan.num_kv_blocks * plan.kv_block_bytes;
   const int64_t pool_tokens = plan.num_kv_blocks * plan.block_size;
   plan.max_model_len = static_cast<int32_t>(wanted_len);
-  if (options.max_model_len == 0 && options.num_kv_blocks == 0) plan.max_model_len = static_cast<int32_t>(std::min(wanted_len, pool_tokens));
+  if (options.max_model_len == 0 && options.num_kv_blocks == 0)
+    plan.max_model_len = static_cast<int32_t>(std::min(wanted_len, pool_tokens));
 
   model::ModelSizes& sizes = planned.sizes;
   sizes.num_kv_blocks = plan.num_kv_blocks;

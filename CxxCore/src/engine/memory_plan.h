@@ -21,6 +21,7 @@ struct PlannedMemory {
 Status check_options(const EngineOptions& options);
 
 Result<PlannedMemory> plan_memory(const EngineOptions& options, const io::ModelConfig& config,
-                                  const cache::CacheLayout& layout, const device::Device& device, int64_t weights_bytes);
+                                  const cache::CacheLayout& layout, const device::Device& device,
+                                  int64_t weights_bytes);
 
 }  // namespace pagoda::engine

@@ -1,5 +1,5 @@
-// Sequence: the tokens of one request and what the scheduler and the cache know of them. No text, no sampling, no device.
-// Owned by the engine; scheduler and cache hold plain pointers while it is waiting or running.
+// Sequence: the tokens of one request and what the scheduler and the cache know of them. No text, no sampling, no
+// device. Owned by the engine; scheduler and cache hold plain pointers while it is waiting or running.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@ enum class SequenceState : uint8_t { waiting, running, finished };
 struct Sequence {
   uint64_t id = 0;  // also the order of arrival
   SequenceState state = SequenceState::waiting;
-  std::vector<int32_t> tokens;        // prompt, then output; reserved for max_num_tokens at submission
+  std::vector<int32_t> tokens;  // prompt, then output; reserved for max_num_tokens at submission
   int32_t num_prompt_tokens = 0;
-  int32_t num_computed_tokens = 0;    // leading tokens whose keys, values and state are in the cache
-  int32_t max_num_tokens = 0;         // prompt and output together
-  std::vector<int32_t> block_table;   // KV blocks in order; filled by the scheduler through the BlockManager
-  int32_t state_slot = -1;            // recurrent slot while running; -1 for models without recurrent layers
-  bool has_fresh_slot = false;        // the slot still holds another sequence's leftovers: zero it in the next step
+  int32_t num_computed_tokens = 0;   // leading tokens whose keys, values and state are in the cache
+  int32_t max_num_tokens = 0;        // prompt and output together
+  std::vector<int32_t> block_table;  // KV blocks in order; filled by the scheduler through the BlockManager
+  int32_t state_slot = -1;           // recurrent slot while running; -1 for models without recurrent layers
+  bool has_fresh_slot = false;       // the slot still holds another sequence's leftovers: zero it in the next step
   int32_t num_preemptions = 0;
 
   int32_t num_tokens() const noexcept { return static_cast<int32_t>(tokens.size()); }

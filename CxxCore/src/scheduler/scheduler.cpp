@@ -26,10 +26,10 @@ Status Scheduler::check_admission(int64_t num_prompt_tokens, int64_t max_tokens)
   }
   const int64_t needed = blocks_.blocks_for(total - 1);  // the last token is sampled, never cached
   if (needed > blocks_.num_blocks()) {
-    return make_error(StatusCode::out_of_memory,
-                      "the request can need " + std::to_string(needed) + " KV blocks of " +
-                          std::to_string(blocks_.block_size()) + " tokens; the whole pool has " +
-                          std::to_string(blocks_.num_blocks()));
+    return make_error(StatusCode::out_of_memory, "the request can need " + std::to_string(needed) + " KV blocks of " +
+                                                     std::to_string(blocks_.block_size()) +
+                                                     " tokens; the whole pool has " +
+                                                     std::to_string(blocks_.num_blocks()));
   }
   return ok_status();
 }
@@ -74,7 +74,8 @@ void Scheduler::schedule_prompts(int32_t& budget) {
   }
 }
 
-// A newcomer gets the blocks of its whole prompt at once, so that two of them cannot both count on the same free blocks.
+// A newcomer gets the blocks of its whole prompt at once, so that two of them cannot both count on the same free
+// blocks.
 void Scheduler::admit_newcomers(int32_t& budget) {
   while (!waiting_.empty() && budget > 0 && num_running() < limits_.max_num_seqs) {
     Sequence* sequence = waiting_.front();

@@ -1,7 +1,7 @@
 // Scheduler: decides who runs in the next step, how many tokens each, and whom to preempt. Pure: no tensor, no device.
-// Policy: rows that decode come first, then prompts in order of arrival under the token budget, then newcomers in order of
-// arrival; nobody overtakes a newcomer that must wait. A shortage of blocks preempts the newest sequence.
-// Thread rule: the engine's thread only.
+// Policy: rows that decode come first, then prompts in order of arrival under the token budget, then newcomers in order
+// of arrival; nobody overtakes a newcomer that must wait. A shortage of blocks preempts the newest sequence. Thread
+// rule: the engine's thread only.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,8 @@ struct ScheduledSequence {
 };
 
 struct StepPlan {
-  std::vector<ScheduledSequence> rows;         // in the order of the batch
-  std::vector<request::Sequence*> preempted;   // back in the queue; their blocks and slots are free already
+  std::vector<ScheduledSequence> rows;        // in the order of the batch
+  std::vector<request::Sequence*> preempted;  // back in the queue; their blocks and slots are free already
 
   int32_t num_tokens() const noexcept {
     int32_t n = 0;
@@ -42,7 +42,8 @@ class Scheduler {
  public:
   Scheduler(const SchedulerLimits& limits, cache::BlockManager& blocks, cache::StatePool& states);
 
-  // Whether a sequence of `num_prompt_tokens` that may generate `max_tokens` can ever run to its end; the error has the counts.
+  // Whether a sequence of `num_prompt_tokens` that may generate `max_tokens` can ever run to its end; the error has the
+  // counts.
   Status check_admission(int64_t num_prompt_tokens, int64_t max_tokens) const;
 
   void add(request::Sequence* sequence);     // to the end of the queue

@@ -19,7 +19,7 @@ JinjaTemplate::JinjaTemplate() : tree_(std::make_unique<Tree>()) {}
 JinjaTemplate::~JinjaTemplate() = default;
 
 Result<std::shared_ptr<const JinjaTemplate>> JinjaTemplate::parse(std::string_view source,
-                                                                  const std::string& file_name) {
+                                                                  const std::string& file_name, Constants constants) {
   if (source.size() > kMaxSourceBytes) {
     return make_error(StatusCode::bad_file, file_name + ": the template has " + std::to_string(source.size()) +
                                                 " bytes, at most " + std::to_string(kMaxSourceBytes) + " are read");
@@ -31,6 +31,7 @@ Result<std::shared_ptr<const JinjaTemplate>> JinjaTemplate::parse(std::string_vi
   if (!tokens.is_ok()) return tokens.status;
   std::shared_ptr<JinjaTemplate> result(new JinjaTemplate());
   result->tree_->file_name = file_name;
+  result->tree_->constants = std::move(constants);
   PAGODA_RETURN_IF_ERROR(jinja::parse_tree(std::move(*tokens), *result->tree_));
   return std::shared_ptr<const JinjaTemplate>(std::move(result));
 }

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -24,7 +25,10 @@ struct JinjaLimits {
 
 class JinjaTemplate {
  public:
-  static Result<std::shared_ptr<const JinjaTemplate>> parse(std::string_view source, const std::string& file_name);
+  // `constants`: names and texts that count as written by the template itself, such as bos_token; no variable hides them.
+  using Constants = std::map<std::string, std::string>;
+  static Result<std::shared_ptr<const JinjaTemplate>> parse(std::string_view source, const std::string& file_name,
+                                                            Constants constants = {});
   ~JinjaTemplate();
 
   // Renders with the members of `variables` as globals, in the environment chat templates expect of `transformers`

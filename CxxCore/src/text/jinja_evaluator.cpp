@@ -22,7 +22,9 @@ Evaluator::Evaluator(const Tree& tree, const io::Json& variables, Runtime& runti
     : tree_(tree), runtime_(runtime), globals_(tree.names.size()) {
   for (size_t i = 0; i < tree.names.size(); ++i) {  // only what the template names is converted
     const std::string& name = tree.names[i];
-    if (const io::Json* variable = variables.find(name)) {
+    if (const auto constant = tree.constants.find(name); constant != tree.constants.end()) {
+      globals_[i] = runtime.make_string(constant->second, /*trusted=*/true);
+    } else if (const io::Json* variable = variables.find(name)) {
       globals_[i] = convert(*variable);
     } else if (is_global(name)) {
       Function* function = runtime.create<Function>();

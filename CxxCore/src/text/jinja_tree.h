@@ -1,6 +1,7 @@
 // The syntax tree of a template. Immutable after parsing; several renderings may walk it at the same time.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -88,7 +89,8 @@ struct Node {
 struct Tree {
   std::string file_name;
   Body body;
-  std::vector<std::string> names;  // by symbol
+  std::vector<std::string> names;                // by symbol
+  std::map<std::string, std::string> constants;  // trusted globals
   int loop_symbol = -1, caller_symbol = -1, kwargs_symbol = -1, varargs_symbol = -1;
 };
 

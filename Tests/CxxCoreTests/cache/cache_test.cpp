@@ -66,7 +66,8 @@ PAGODA_TEST(cache_state_pool_gives_each_slot_once) {
 }
 
 PAGODA_TEST(cache_bytes_of_the_published_shapes_are_exact) {
-  CacheLayout layout;  // Qwen3.5 0.8B: 6 attention layers of 2 KV heads x 256, 18 recurrent ones of 16 heads x 128 x 128
+  CacheLayout
+      layout;  // Qwen3.5 0.8B: 6 attention layers of 2 KV heads x 256, 18 recurrent ones of 16 heads x 128 x 128
   layout.num_attention_layers = 6;
   layout.num_kv_heads = 2;
   layout.head_dim = 256;

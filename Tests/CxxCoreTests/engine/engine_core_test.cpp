@@ -103,7 +103,9 @@ void compare_with_solo(const Shape& shape, const Request& request, const Recorde
 
 void run_random_schedule(uint64_t seed) {
   std::mt19937_64 rng(seed);
-  const auto pick = [&](int low, int high) { return static_cast<int>(low + rng() % static_cast<uint64_t>(high - low + 1)); };
+  const auto pick = [&](int low, int high) {
+    return static_cast<int>(low + rng() % static_cast<uint64_t>(high - low + 1));
+  };
   Shape shape;
   shape.block_size = 8 << pick(0, 2);
   shape.num_blocks = pick(3, 12);
@@ -111,7 +113,11 @@ void run_random_schedule(uint64_t seed) {
   shape.max_num_tokens = pick(shape.max_num_seqs, 40);
   shape.has_state = pick(0, 1) == 1;
   House house(shape);
-  struct Entry { Request request; Recorder recorder; bool aborted = false; };
+  struct Entry {
+    Request request;
+    Recorder recorder;
+    bool aborted = false;
+  };
   std::map<uint64_t, Entry> entries;
   int to_add = pick(3, 10);
   for (int steps = 0; (to_add > 0 || house.core->has_work()) && steps < 10000; ++steps) {

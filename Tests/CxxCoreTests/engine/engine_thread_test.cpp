@@ -56,12 +56,15 @@ PAGODA_TEST(engine_thread_serves_many_callers_at_once) {
   for (int c = 0; c < 4; ++c) {
     callers.emplace_back([&, c] {
       for (int i = 0; i < 4; ++i)
-        CHECK_OK(engine->submit(request_of(5 + i, 12), &Recorder::on_event, recorders[static_cast<size_t>(c * 4 + i)].get()).status);
+        CHECK_OK(
+            engine->submit(request_of(5 + i, 12), &Recorder::on_event, recorders[static_cast<size_t>(c * 4 + i)].get())
+                .status);
     });
   }
   for (std::thread& caller : callers) caller.join();
   for (const auto& recorder : recorders) wait_for(*recorder);
-  for (int i = 4; i < 16; ++i) CHECK(recorders[static_cast<size_t>(i)]->tokens == recorders[static_cast<size_t>(i % 4)]->tokens);
+  for (int i = 4; i < 16; ++i)
+    CHECK(recorders[static_cast<size_t>(i)]->tokens == recorders[static_cast<size_t>(i % 4)]->tokens);
   const EngineStats stats = engine->stats();
   CHECK_EQ(stats.num_free_blocks, stats.num_blocks);
   CHECK_EQ(stats.num_free_state_slots, stats.num_state_slots);
@@ -86,7 +89,8 @@ PAGODA_TEST(engine_thread_shut_down_cancels_what_is_in_flight) {
     auto engine = start_engine();
     std::thread caller([&] {
       for (Recorder& recorder : recorders) {
-        if (!engine->submit(request_of(9, 900), &Recorder::on_event, &recorder).status.is_ok()) recorder.finished = true;
+        if (!engine->submit(request_of(9, 900), &Recorder::on_event, &recorder).status.is_ok())
+          recorder.finished = true;
       }
     });
     std::this_thread::sleep_for(std::chrono::microseconds(100 * round));

@@ -62,7 +62,8 @@ class FakeModel : public model::Model {
     const int32_t* table = &batch.block_tables[static_cast<size_t>(b * sizes.max_blocks_per_seq)];
     uint64_t none = 0;
     uint64_t& state = states_.empty() ? none : states_[static_cast<size_t>(batch.state_slots[static_cast<size_t>(b)])];
-    for (int32_t row = batch.cu_seqlens[static_cast<size_t>(b)]; row < batch.cu_seqlens[static_cast<size_t>(b) + 1]; ++row) {
+    for (int32_t row = batch.cu_seqlens[static_cast<size_t>(b)]; row < batch.cu_seqlens[static_cast<size_t>(b) + 1];
+         ++row) {
       const size_t r = static_cast<size_t>(row);
       keys_[static_cast<size_t>(batch.slot_mapping[r])] = batch.token_ids[r];
       state = mix(state, static_cast<uint64_t>(batch.token_ids[r]));
@@ -76,7 +77,8 @@ class FakeModel : public model::Model {
   uint64_t attend(const int32_t* table, int32_t position) const noexcept {
     uint64_t hash = 7;
     for (int32_t p = 0; p <= position; ++p)
-      hash = mix(hash, static_cast<uint64_t>(keys_[static_cast<size_t>(table[p / block_size] * block_size + p % block_size)]));
+      hash = mix(
+          hash, static_cast<uint64_t>(keys_[static_cast<size_t>(table[p / block_size] * block_size + p % block_size)]));
     return hash;
   }
 

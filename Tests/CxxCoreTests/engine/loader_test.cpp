@@ -1,11 +1,13 @@
 // loader and memory plan: what is planned is what fits, refusals carry numbers, and text arrives whole.
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <string>
 
 #include "engine/loader.h"
 #include "engine/recorder.h"
+#include "io/json.h"
 #include "support/test.h"
 
 namespace pagoda::engine {
@@ -82,7 +84,8 @@ PAGODA_TEST(engine_files_in_memory_load_like_a_folder) {
     contents.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
     source.files.push_back({entry.path().filename().string(), nullptr, contents.back().size()});
   }
-  for (size_t i = 0; i < contents.size(); ++i) source.files[i].data = reinterpret_cast<const uint8_t*>(contents[i].data());
+  for (size_t i = 0; i < contents.size(); ++i)
+    source.files[i].data = reinterpret_cast<const uint8_t*>(contents[i].data());
   const auto from_memory = inspect(source, cpu_options()), from_folder = inspect(mini(), cpu_options());
   REQUIRE_OK(from_memory);
   REQUIRE_OK(from_folder);
@@ -136,7 +139,8 @@ PAGODA_TEST(engine_options_out_of_range_are_named) {
   CHECK(message([](EngineOptions& o) { o.block_size = 7; }).find("block-size") != std::string::npos);
   CHECK(message([](EngineOptions& o) { o.num_threads = -1; }).find("threads") != std::string::npos);
   CHECK(message([](EngineOptions& o) { o.max_num_seqs = 0; }).find("max-num-seqs") != std::string::npos);
-  CHECK(message([](EngineOptions& o) { o.max_num_batched_tokens = 0; }).find("max-num-batched-tokens") != std::string::npos);
+  CHECK(message([](EngineOptions& o) { o.max_num_batched_tokens = 0; }).find("max-num-batched-tokens") !=
+        std::string::npos);
   CHECK(message([](EngineOptions& o) { o.dtype = "int3"; }).find("int3") != std::string::npos);
   CHECK(message([](EngineOptions& o) { o.device = "abacus"; }).find("abacus") != std::string::npos);
 }
@@ -147,6 +151,48 @@ PAGODA_TEST(engine_missing_folders_and_files_are_named) {
   CHECK(absent.status.message.find("none") != std::string::npos);
   const auto empty = inspect({test::temporary_dir(), {}}, cpu_options());
   CHECK(empty.status.message.find("config.json") != std::string::npos);
+}
+
+// A folder with nothing but the given files.
+static std::unique_ptr<io::ModelFiles> folder_with(const std::map<std::string, std::string>& contents) {
+  const std::string path = test::temporary_dir();
+  for (const auto& [name, text] : contents) std::ofstream(path + "/" + name) << text;
+  auto files = io::open_model_files({path, {}});
+  CHECK_OK(files);
+  return std::move(*files);
+}
+
+static std::string rendered(const io::ModelFiles& files) {
+  const auto loaded = load_template_file(files);
+  if (!loaded.is_ok()) return loaded.status.message;
+  if (!*loaded) return "none";
+  const auto pieces = (*loaded)->render(*io::parse_json("{}"));
+  return pieces.is_ok() && !pieces->empty() ? pieces->front().text : pieces.status.message;
+}
+
+PAGODA_TEST(engine_finds_the_chat_template_where_model_folders_keep_it) {
+  const std::string config = R"({"bos_token": {"content": "<s>"}, "chat_template": "old {{ bos_token }}"})";
+  CHECK_EQ(rendered(*folder_with({{"tokenizer_config.json", config}})), "old <s>");
+  CHECK_EQ(rendered(*folder_with({{"tokenizer_config.json", config}, {"chat_template.jinja", "new {{ bos_token }}"}})),
+           "new <s>");
+  const std::string named =
+      R"({"chat_template": [{"name": "x", "template": "a"}, {"name": "default", "template": "b"}]})";
+  CHECK_EQ(rendered(*folder_with({{"tokenizer_config.json", named}})), "b");
+  CHECK_EQ(rendered(*folder_with({{"tokenizer_config.json", R"({"chat_template": null})"}})), "none");
+  CHECK_EQ(rendered(*folder_with({})), "none");
+}
+
+PAGODA_TEST(engine_a_broken_chat_template_is_told_and_does_not_stop_the_model) {
+  const std::string path = test::temporary_dir();
+  for (const auto& entry : std::filesystem::directory_iterator(test::mini_model_dir()))
+    std::filesystem::create_symlink(std::filesystem::absolute(entry.path()),
+                                    path + "/" + entry.path().filename().string());
+  std::filesystem::remove(path + "/chat_template.jinja");
+  std::ofstream(path + "/chat_template.jinja") << "{% nonsense %}";
+  const auto info = inspect({path, {}}, cpu_options());
+  REQUIRE_OK(info);
+  CHECK(!info->has_chat_template);
+  CHECK(info->chat_template_error.find("nonsense") != std::string::npos);
 }
 
 }  // namespace pagoda::engine

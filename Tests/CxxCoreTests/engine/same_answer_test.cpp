@@ -57,7 +57,8 @@ EngineOptions options_for(int threads) {
 }
 
 // Every request once, alone, in an engine of its own with one thread.
-std::vector<std::unique_ptr<Expected>> run_solo(const std::string& folder, int count, int max_prompt, std::mt19937_64& rng) {
+std::vector<std::unique_ptr<Expected>> run_solo(const std::string& folder, int count, int max_prompt,
+                                                std::mt19937_64& rng) {
   std::vector<std::unique_ptr<Expected>> all;
   auto house = House::open(folder, options_for(1));
   if (!house) return all;
@@ -65,7 +66,8 @@ std::vector<std::unique_ptr<Expected>> run_solo(const std::string& folder, int c
     auto expected = std::make_unique<Expected>();
     const int prompt = 1 + static_cast<int>(rng() % static_cast<uint64_t>(max_prompt));
     for (int t = 0; t < prompt; ++t)
-      expected->request.prompt_ids.push_back(static_cast<int32_t>(rng() % static_cast<uint64_t>(house->loaded.core.vocab_size)));
+      expected->request.prompt_ids.push_back(
+          static_cast<int32_t>(rng() % static_cast<uint64_t>(house->loaded.core.vocab_size)));
     SamplingParams& sampling = expected->request.sampling;
     sampling.max_tokens = 1 + static_cast<int>(rng() % 20);
     sampling.temperature = rng() % 2 ? 0.9f : 0.0f;
@@ -92,9 +94,12 @@ void compare(const Expected& expected, const Recorder& seen, bool aborted) {
   CHECK(seen.logprob_bits == bits);
 }
 
-void run_schedule(const std::string& folder, const std::vector<std::unique_ptr<Expected>>& all, uint64_t seed, Reach& reach) {
+void run_schedule(const std::string& folder, const std::vector<std::unique_ptr<Expected>>& all, uint64_t seed,
+                  Reach& reach) {
   std::mt19937_64 rng(seed);
-  const auto pick = [&](int low, int high) { return static_cast<int>(low + rng() % static_cast<uint64_t>(high - low + 1)); };
+  const auto pick = [&](int low, int high) {
+    return static_cast<int>(low + rng() % static_cast<uint64_t>(high - low + 1));
+  };
   EngineOptions options = options_for(pick(1, 4));
   options.block_size = 8 << pick(0, 2);
   options.max_num_seqs = pick(1, 6);
@@ -102,7 +107,11 @@ void run_schedule(const std::string& folder, const std::vector<std::unique_ptr<E
   options.num_kv_blocks = pick(168, 260) / options.block_size;
   auto house = House::open(folder, options);
   if (!house) return;
-  struct Entry { const Expected* expected; Recorder recorder; bool aborted = false; };
+  struct Entry {
+    const Expected* expected;
+    Recorder recorder;
+    bool aborted = false;
+  };
   std::map<uint64_t, Entry> entries;
   int to_add = pick(2, 7);
   while (to_add > 0 || house->core->has_work()) {
@@ -145,12 +154,20 @@ std::string fixture(const char* name) { return test::fixtures_dir() + "/model/" 
 
 }  // namespace
 
-PAGODA_TEST(engine_same_bits_in_200_random_schedules_of_the_hybrid) { check_schedules(fixture("qwen3_5"), 200, 140, 1); }
-PAGODA_TEST(engine_same_bits_in_random_schedules_with_real_head_sizes) { check_schedules(fixture("qwen3_5_real_heads"), 30, 140, 2); }
+PAGODA_TEST(engine_same_bits_in_200_random_schedules_of_the_hybrid) {
+  check_schedules(fixture("qwen3_5"), 200, 140, 1);
+}
+PAGODA_TEST(engine_same_bits_in_random_schedules_with_real_head_sizes) {
+  check_schedules(fixture("qwen3_5_real_heads"), 30, 140, 2);
+}
 PAGODA_TEST(engine_same_bits_in_random_schedules_of_qwen3) { check_schedules(fixture("qwen3"), 40, 140, 3); }
-PAGODA_TEST(engine_same_bits_in_random_schedules_with_sliding_windows) { check_schedules(fixture("qwen2"), 40, 140, 4); }
+PAGODA_TEST(engine_same_bits_in_random_schedules_with_sliding_windows) {
+  check_schedules(fixture("qwen2"), 40, 140, 4);
+}
 PAGODA_TEST(engine_same_bits_in_random_schedules_with_scaled_rope) { check_schedules(fixture("llama3"), 40, 140, 5); }
-PAGODA_TEST(engine_same_bits_in_random_schedules_of_the_embedded_model) { check_schedules(test::mini_model_dir(), 10, 140, 8); }
+PAGODA_TEST(engine_same_bits_in_random_schedules_of_the_embedded_model) {
+  check_schedules(test::mini_model_dir(), 10, 140, 8);
+}
 
 PAGODA_TEST(engine_four_requests_in_a_tiny_pool_finish_as_alone) {
   std::mt19937_64 rng(test::seed(7));

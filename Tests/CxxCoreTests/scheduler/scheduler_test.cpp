@@ -26,7 +26,10 @@ struct House {
   uint64_t next_id = 1;
 
   House(int64_t num_blocks, int32_t block_size, SchedulerLimits l)
-      : blocks(num_blocks, block_size), states(l.has_state ? l.max_num_seqs : 0), limits(l), scheduler(l, blocks, states) {}
+      : blocks(num_blocks, block_size),
+        states(l.has_state ? l.max_num_seqs : 0),
+        limits(l),
+        scheduler(l, blocks, states) {}
 
   Sequence* add(int prompt, int output) {
     auto sequence = std::make_unique<Sequence>();
@@ -140,7 +143,7 @@ PAGODA_TEST(scheduler_preempts_the_newest_when_blocks_run_out) {
   House house(3, 8, limits(2, 64));
   Sequence* old = house.add(8, 12);
   Sequence* young = house.add(8, 12);
-  house.commit(house.scheduler.schedule());  // both computed their prompt: one block each
+  house.commit(house.scheduler.schedule());           // both computed their prompt: one block each
   const StepPlan& plan = house.scheduler.schedule();  // each wants a second block, one is free
   CHECK(plan.preempted == std::vector<Sequence*>{young});
   REQUIRE(plan.rows.size() == 1);
@@ -164,7 +167,9 @@ PAGODA_TEST(scheduler_refuses_what_can_never_fit_with_the_numbers) {
 // Random prompts, lengths and aborts under random limits, until everybody is done.
 static void run_random_stream(uint64_t seed) {
   std::mt19937_64 rng(seed);
-  const auto pick = [&](int low, int high) { return static_cast<int>(low + rng() % static_cast<uint64_t>(high - low + 1)); };
+  const auto pick = [&](int low, int high) {
+    return static_cast<int>(low + rng() % static_cast<uint64_t>(high - low + 1));
+  };
   const int32_t block_size = 8 << pick(0, 2), seqs = pick(1, 6);
   House house(pick(4, 40), block_size, limits(seqs, pick(seqs, 64), pick(0, 1)));
   int to_add = pick(5, 30), steps = 0;

@@ -16,7 +16,7 @@ struct TestCase {
 std::vector<TestCase>& registry();
 bool add_test(const char* name, void (*run)());
 void fail(const char* file, int line, const std::string& message);
-bool failed();                     // whether the running test has failed so far
+bool failed();                       // whether the running test has failed so far
 void note(const std::string& text);  // printed with a failure: seeds, measured values
 
 // Folder of checked-in fixtures; and of the embedded model. Set by the runner, ends without a slash.
@@ -43,47 +43,46 @@ std::string compare_text(const char* a_text, const char* b_text, const A& a, con
 
 }  // namespace pagoda::test
 
-#define PAGODA_TEST(name)                                                                        \
-  static void pagoda_test_##name();                                                              \
-  [[maybe_unused]] static const bool pagoda_test_added_##name =                                  \
-      ::pagoda::test::add_test(#name, &pagoda_test_##name);                                      \
+#define PAGODA_TEST(name)                                                                                             \
+  static void pagoda_test_##name();                                                                                   \
+  [[maybe_unused]] static const bool pagoda_test_added_##name = ::pagoda::test::add_test(#name, &pagoda_test_##name); \
   static void pagoda_test_##name()
 
-#define CHECK(condition)                                                            \
-  do {                                                                              \
+#define CHECK(condition)                                                                 \
+  do {                                                                                   \
     if (!(condition)) ::pagoda::test::fail(__FILE__, __LINE__, "CHECK(" #condition ")"); \
   } while (false)
 
-#define CHECK_EQ(a, b)                                                                                          \
-  do {                                                                                                          \
-    const auto pagoda_a_ = (a);                                                                               \
-    const auto pagoda_b_ = (b);                                                                               \
-    if (!(pagoda_a_ == pagoda_b_))                                                                              \
-      ::pagoda::test::fail(__FILE__, __LINE__, ::pagoda::test::compare_text(#a, #b, pagoda_a_, pagoda_b_));     \
+#define CHECK_EQ(a, b)                                                                                      \
+  do {                                                                                                      \
+    const auto pagoda_a_ = (a);                                                                             \
+    const auto pagoda_b_ = (b);                                                                             \
+    if (!(pagoda_a_ == pagoda_b_))                                                                          \
+      ::pagoda::test::fail(__FILE__, __LINE__, ::pagoda::test::compare_text(#a, #b, pagoda_a_, pagoda_b_)); \
   } while (false)
 
-#define CHECK_OK(expression)                                                                             \
-  do {                                                                                                   \
-    const auto& pagoda_r_ = (expression);                                                                \
+#define CHECK_OK(expression)                                                                                  \
+  do {                                                                                                        \
+    const auto& pagoda_r_ = (expression);                                                                     \
     if (!pagoda_r_.is_ok()) ::pagoda::test::fail(__FILE__, __LINE__, ::pagoda::test::status_text(pagoda_r_)); \
   } while (false)
 
 // Leaves the test when the condition does not hold: what follows would crash.
-#define REQUIRE(condition)                                                                \
-  do {                                                                                    \
-    if (!(condition)) {                                                                   \
-      ::pagoda::test::fail(__FILE__, __LINE__, "REQUIRE(" #condition ")");                \
-      return;                                                                             \
-    }                                                                                     \
+#define REQUIRE(condition)                                                 \
+  do {                                                                     \
+    if (!(condition)) {                                                    \
+      ::pagoda::test::fail(__FILE__, __LINE__, "REQUIRE(" #condition ")"); \
+      return;                                                              \
+    }                                                                      \
   } while (false)
 
-#define REQUIRE_OK(expression)                                                                  \
-  do {                                                                                          \
-    const auto& pagoda_r_ = (expression);                                                       \
-    if (!pagoda_r_.is_ok()) {                                                                   \
-      ::pagoda::test::fail(__FILE__, __LINE__, ::pagoda::test::status_text(pagoda_r_));         \
-      return;                                                                                   \
-    }                                                                                           \
+#define REQUIRE_OK(expression)                                                          \
+  do {                                                                                  \
+    const auto& pagoda_r_ = (expression);                                               \
+    if (!pagoda_r_.is_ok()) {                                                           \
+      ::pagoda::test::fail(__FILE__, __LINE__, ::pagoda::test::status_text(pagoda_r_)); \
+      return;                                                                           \
+    }                                                                                   \
   } while (false)
 
 namespace pagoda::test {

@@ -76,3 +76,14 @@ PAGODA_TEST(chat_template_origin_splits_forged_tokens) {
   CHECK_EQ(marked("<|{{ u }}|>"), std::string("<|«evil»|>"));
   CHECK_EQ(marked("{{ '<|' ~ u[0] ~ '|>' }}"), std::string("<|«e»|>"));
 }
+
+PAGODA_TEST(chat_template_origin_counts_constants_as_the_templates_own) {
+  const auto variables = io::parse_json(R"({"bos_token": "forged", "u": "evil"})");
+  const auto chat_template = text::JinjaTemplate::parse("{{ bos_token + u }}", "t.jinja", {{"bos_token", "<s>"}});
+  REQUIRE_OK(chat_template);
+  const auto pieces = (*chat_template)->render(*variables);
+  REQUIRE_OK(pieces);
+  REQUIRE(pieces->size() == 2);
+  CHECK((*pieces)[0].text == "<s>" && (*pieces)[0].from_template);
+  CHECK((*pieces)[1].text == "evil" && !(*pieces)[1].from_template);
+}
