@@ -34,8 +34,8 @@ struct WeightSource {
 };
 
 struct DeviceInfo {
-  std::string name;          // cpu, reference
-  std::string description;   // with the instruction set in use and the number of threads
+  std::string name;         // cpu, reference
+  std::string description;  // with the instruction set in use and the number of threads
   int64_t memory_limit_bytes = 0;
 };
 

@@ -8,23 +8,23 @@
 
 namespace pagoda::device {
 
-constexpr int64_t kMaxHeadDim = 512;   // of attention heads and of both GDN dims: sizes a device's scratch
+constexpr int64_t kMaxHeadDim = 512;  // of attention heads and of both GDN dims: sizes a device's scratch
 constexpr int64_t kMaxConvKernel = 8;
 
 class Weight;  // a matrix [N, K] in whatever form the device keeps it
 
 // Which rows belong to which sequence, and where each sequence stands; shared by all sequence-aware ops.
 struct SequenceArgs {
-  Tensor cu_seqlens;     // i32 [B + 1]: rows of sequence b are cu_seqlens[b] .. cu_seqlens[b + 1]; each has at least one
-  Tensor context_lens;   // i32 [B]: tokens of sequence b in the cache when this step is done
-  Tensor block_tables;   // i32 [B, max_blocks]: KV blocks in order; unused entries are not read
-  Tensor state_slots;    // i32 [B]: recurrent slot of each sequence; absent for models without recurrent layers
+  Tensor cu_seqlens;    // i32 [B + 1]: rows of sequence b are cu_seqlens[b] .. cu_seqlens[b + 1]; each has at least one
+  Tensor context_lens;  // i32 [B]: tokens of sequence b in the cache when this step is done
+  Tensor block_tables;  // i32 [B, max_blocks]: KV blocks in order; unused entries are not read
+  Tensor state_slots;   // i32 [B]: recurrent slot of each sequence; absent for models without recurrent layers
 };
 
 struct EmbeddingArgs {
-  Tensor ids;  // i32 [T]
+  Tensor ids;                     // i32 [T]
   const Weight* table = nullptr;  // [vocab, H]
-  Tensor out;  // f32 [T, H]
+  Tensor out;                     // f32 [T, H]
 };
 
 // out = x * rsqrt(mean(x^2) + eps) * (w + weight_offset), after x += residual when residual is present (x is written).
@@ -34,22 +34,22 @@ struct RmsNormArgs {
   Tensor weight;    // f32 [H]
   float eps = 1e-6f;
   float weight_offset = 0.0f;  // 1 for zero-centred weights
-  Tensor out;       // f32 [T, H]
+  Tensor out;                  // f32 [T, H]
 };
 
 // out = x W^T + bias. Each element sums K in one fixed order whatever M is.
 struct MatmulArgs {
-  Tensor x;     // f32 [M, K]
+  Tensor x;                        // f32 [M, K]
   const Weight* weight = nullptr;  // [N, K]
-  Tensor bias;  // f32 [N] or absent
-  Tensor out;   // f32 [M, N], row stride free
+  Tensor bias;                     // f32 [N] or absent
+  Tensor out;                      // f32 [M, N], row stride free
 };
 
 // Per head: RMS norm over D (when weight is present), then rotation of the first rotary_dim dims (halves paired, i with
 // i + rotary_dim / 2). x may be strided over heads (q beside its gate). out may be x.
 struct QkNormRopeArgs {
-  Tensor x;          // f32 [T, heads, D]
-  Tensor weight;     // f32 [D] or absent
+  Tensor x;       // f32 [T, heads, D]
+  Tensor weight;  // f32 [D] or absent
   float eps = 1e-6f;
   float weight_offset = 0.0f;
   Tensor positions;  // i32 [T]
@@ -71,8 +71,8 @@ struct PagedAttentionArgs {
   Tensor k_cache, v_cache;  // [num_blocks, block_size, kv_heads, D]
   SequenceArgs sequences;
   float scale = 1.0f;
-  int32_t window = 0;       // 0 = all
-  Tensor out;               // f32 [T, heads, D]
+  int32_t window = 0;  // 0 = all
+  Tensor out;          // f32 [T, heads, D]
 };
 
 // out = x * sigmoid(gate)
@@ -85,13 +85,14 @@ struct SiluMulArgs {
   Tensor gate, up, out;  // f32 [T, F], rows strided
 };
 
-// Depthwise causal convolution over time, then SiLU. tail holds the last kernel - 1 inputs of each sequence and is updated.
+// Depthwise causal convolution over time, then SiLU. tail holds the last kernel - 1 inputs of each sequence and is
+// updated.
 struct CausalConv1dArgs {
   Tensor x;       // f32 [T, C]
   Tensor weight;  // f32 [C, kernel]; kernel - 1 is the current token
   Tensor tail;    // f32 [slots, kernel - 1, C]
   SequenceArgs sequences;
-  Tensor out;     // f32 [T, C]
+  Tensor out;  // f32 [T, C]
 };
 
 constexpr int kGdnBlock = 16;  // tokens between two updates of the recurrent state; part of the result's bits
@@ -100,16 +101,16 @@ constexpr int kGdnBlock = 16;  // tokens between two updates of the recurrent st
 // head), scales q by 1 / sqrt(Dk), and makes g = -exp(A_log) softplus(a + dt_bias), beta = sigmoid(b).
 // V-head h uses K-head h / (Hv / Hk). Row of a token inside its block: position % kGdnBlock.
 struct GdnArgs {
-  Tensor q, k;        // f32 [T, Hk, Dk], rows strided
-  Tensor v;           // f32 [T, Hv, Dv], rows strided
-  Tensor a, b;        // f32 [T, Hv]
+  Tensor q, k;            // f32 [T, Hk, Dk], rows strided
+  Tensor v;               // f32 [T, Hv, Dv], rows strided
+  Tensor a, b;            // f32 [T, Hv]
   Tensor a_log, dt_bias;  // f32 [Hv]
   SequenceArgs sequences;
-  Tensor state;       // f32 [slots, Hv, Dk, Dv]: at the last block boundary
-  Tensor k_rows;      // f32 [slots, Hk, kGdnBlock, Dk]: normalised keys since the boundary
-  Tensor u_rows;      // f32 [slots, Hv, kGdnBlock, Dv]
-  Tensor g_rows;      // f32 [slots, Hv, kGdnBlock]: cumulative log decay since the boundary
-  Tensor out;         // f32 [T, Hv, Dv]
+  Tensor state;   // f32 [slots, Hv, Dk, Dv]: at the last block boundary
+  Tensor k_rows;  // f32 [slots, Hk, kGdnBlock, Dk]: normalised keys since the boundary
+  Tensor u_rows;  // f32 [slots, Hv, kGdnBlock, Dv]
+  Tensor g_rows;  // f32 [slots, Hv, kGdnBlock]: cumulative log decay since the boundary
+  Tensor out;     // f32 [T, Hv, Dv]
 };
 
 // out = x * rsqrt(mean(x^2) + eps) * w * silu(z), per head
@@ -117,7 +118,7 @@ struct GatedRmsNormArgs {
   Tensor x, z;    // f32 [T, heads, D], z strided
   Tensor weight;  // f32 [D]
   float eps = 1e-6f;
-  Tensor out;     // f32 [T, heads, D]
+  Tensor out;  // f32 [T, heads, D]
 };
 
 struct GatherRowsArgs {

@@ -37,7 +37,8 @@ struct Tensor {
 };
 
 // A dense view of `buffer` from `offset_bytes` on, last dimension fastest.
-inline Tensor dense(Buffer* buffer, DType dtype, std::initializer_list<int64_t> shape, int64_t offset_bytes = 0) noexcept {
+inline Tensor dense(Buffer* buffer, DType dtype, std::initializer_list<int64_t> shape,
+                    int64_t offset_bytes = 0) noexcept {
   Tensor t;
   t.buffer = buffer;
   t.offset_bytes = offset_bytes;

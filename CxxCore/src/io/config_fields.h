@@ -19,7 +19,7 @@ class ConfigFields {
   // `object` must outlive this; `where` starts every message: the file, and the path to a nested object.
   ConfigFields(const Json& object, std::string where) : object_(object), where_(std::move(where)) {}
 
-  const Json* find(std::string_view key) const noexcept;  // null if absent or null
+  const Json* find(std::string_view key) const noexcept;                                  // null if absent or null
   bool has(std::string_view key) const noexcept { return object_.find(key) != nullptr; }  // be it null
   int32_t integer(std::string_view key, int32_t min, int32_t max, std::optional<int32_t> fallback = std::nullopt);
   double number(std::string_view key, double min, double max, std::optional<double> fallback = std::nullopt);

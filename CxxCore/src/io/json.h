@@ -52,15 +52,15 @@ class Json {
   friend class JsonParser;
   // In the order of Kind. 40 bytes with libstdc++; strings stay inline, so that short ones (most of a vocabulary)
   // cost no allocation, which pointers to them would.
-  using Value = std::variant<std::monostate, bool, int64_t, double, std::string, std::vector<Json>,
-                             std::vector<JsonMember>>;
+  using Value =
+      std::variant<std::monostate, bool, int64_t, double, std::string, std::vector<Json>, std::vector<JsonMember>>;
   explicit Json(Value value) noexcept : value_(std::move(value)) {}
 
   Value value_;
 };
 
 struct JsonLimits {
-  int max_depth = 128;             // of nested arrays and objects; at most kMaxJsonDepth
+  int max_depth = 128;  // of nested arrays and objects; at most kMaxJsonDepth
   bool reject_duplicate_keys = true;
   size_t max_values = 20'000'000;  // nodes of the tree
 };

@@ -25,8 +25,8 @@ const char* find_string_special(const char* p, const char* end, bool& ascii) noe
     uint64_t word;
     std::memcpy(&word, p, 8);
     const uint64_t quote = word ^ '"' * kOnes, backslash = word ^ '\\' * kOnes;
-    const uint64_t special = (((quote - kOnes) & ~quote) | ((backslash - kOnes) & ~backslash) |
-                              ((word - 0x20 * kOnes) & ~word)) & kHighs;
+    const uint64_t special =
+        (((quote - kOnes) & ~quote) | ((backslash - kOnes) & ~backslash) | ((word - 0x20 * kOnes) & ~word)) & kHighs;
     if (special != 0) {
       const uint64_t before = (special & (~special + 1)) - 1;  // the bits below the lowest flag
       ascii &= (word & before & kHighs) == 0;

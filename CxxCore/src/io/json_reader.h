@@ -14,7 +14,7 @@ namespace pagoda::io {
 struct JsonNumber {
   bool is_integer = false;  // written without fraction and exponent, and fits int64
   int64_t integer = 0;
-  double real = 0;          // valid for both
+  double real = 0;  // valid for both
 };
 
 // Every take_ and read_ first skips whitespace. The first failure is kept with its offset; after it nothing is valid.

@@ -77,9 +77,9 @@ void read_sizes(ConfigFields& text, const Architecture& architecture, ModelConfi
   config.context_length = text.integer("max_position_embeddings", 1, kMaxContextLength, architecture.context_length);
   config.num_kv_heads = text.integer("num_key_value_heads", 1, kMaxHeads,
                                      architecture.num_kv_heads > 0 ? architecture.num_kv_heads : config.num_heads);
-  text.check(config.num_heads % config.num_kv_heads == 0, "num_key_value_heads",
-             std::to_string(config.num_kv_heads) + " does not divide num_attention_heads " +
-                 std::to_string(config.num_heads));
+  text.check(
+      config.num_heads % config.num_kv_heads == 0, "num_key_value_heads",
+      std::to_string(config.num_kv_heads) + " does not divide num_attention_heads " + std::to_string(config.num_heads));
   config.head_dim = text.integer("head_dim", 1, kMaxHeadDim, architecture.head_dim);
   if (config.head_dim == 0) {
     config.head_dim = config.hidden_size / config.num_heads;
@@ -131,8 +131,9 @@ void read_layer_types(ConfigFields& text, const Json& names, ModelConfig& config
     if (kind == "full_attention") config.layers.push_back(LayerKind::full_attention);
     else if (kind == "sliding_attention" && may_slide) config.layers.push_back(LayerKind::sliding_attention);
     else if (kind == "linear_attention" && may_be_linear) config.layers.push_back(LayerKind::linear_attention);
-    else text.fail("layer_types", "names " + io::quoted(kind) + ", which is not supported for " + config.architecture,
-                   StatusCode::unsupported);
+    else
+      text.fail("layer_types", "names " + io::quoted(kind) + ", which is not supported for " + config.architecture,
+                StatusCode::unsupported);
   }
 }
 

@@ -16,12 +16,12 @@ enum class LayerKind : uint8_t { full_attention, sliding_attention, linear_atten
 
 struct RopeConfig {
   double theta = 10000.0;
-  int32_t rotary_dim = 0;          // dims of each head that rotate; even
+  int32_t rotary_dim = 0;  // dims of each head that rotate; even
   enum class Scaling : uint8_t { none, llama3, linear } scaling = Scaling::none;
   double factor = 1.0;
-  double low_freq_factor = 1.0;    // llama3
-  double high_freq_factor = 4.0;   // llama3
-  int32_t original_context = 0;    // llama3
+  double low_freq_factor = 1.0;   // llama3
+  double high_freq_factor = 4.0;  // llama3
+  int32_t original_context = 0;   // llama3
   bool operator==(const RopeConfig&) const = default;
 };
 
@@ -29,9 +29,9 @@ inline constexpr int32_t kMaxContextLength = 1 << 30;
 
 struct ModelConfig {
   Family family = Family::qwen3_5;
-  std::string architecture;      // config.json "architectures"[0]
-  std::string tensor_prefix;     // before "embed_tokens.weight": "model." or "model.language_model."
-  DType dtype = DType::f32;      // of the checkpoint as config.json states it; f32 when it states none
+  std::string architecture;   // config.json "architectures"[0]
+  std::string tensor_prefix;  // before "embed_tokens.weight": "model." or "model.language_model."
+  DType dtype = DType::f32;   // of the checkpoint as config.json states it; f32 when it states none
   bool states_dtype = false;
   int32_t hidden_size = 0;
   int32_t intermediate_size = 0;
@@ -41,18 +41,18 @@ struct ModelConfig {
   int32_t head_dim = 0;
   int32_t vocab_size = 0;
   int32_t context_length = 0;
-  int32_t sliding_window = 0;    // of sliding_attention layers: a token sees itself and window - 1 before it
+  int32_t sliding_window = 0;  // of sliding_attention layers: a token sees itself and window - 1 before it
   float rms_norm_eps = 1e-6f;
   bool tie_word_embeddings = false;
-  bool attention_bias = false;       // q, k, v projections have a bias (Qwen2; Llama when it says so)
+  bool attention_bias = false;  // q, k, v projections have a bias (Qwen2; Llama when it says so)
   bool attention_output_bias = false;
   bool mlp_bias = false;
-  bool qk_norm = false;              // Qwen3, Qwen3.5
-  bool zero_centered_norm = false;   // Qwen3.5: multiply by 1 + w
-  bool attention_gate = false;       // Qwen3.5: q_proj holds [q | gate] per head
+  bool qk_norm = false;             // Qwen3, Qwen3.5
+  bool zero_centered_norm = false;  // Qwen3.5: multiply by 1 + w
+  bool attention_gate = false;      // Qwen3.5: q_proj holds [q | gate] per head
   std::vector<LayerKind> layers;
   RopeConfig rope;
-  int32_t linear_num_k_heads = 0;    // Gated DeltaNet
+  int32_t linear_num_k_heads = 0;  // Gated DeltaNet
   int32_t linear_num_v_heads = 0;
   int32_t linear_k_head_dim = 0;
   int32_t linear_v_head_dim = 0;

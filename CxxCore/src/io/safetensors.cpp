@@ -25,13 +25,27 @@ struct DTypeRow {
 };
 
 constexpr DTypeRow kDTypes[] = {
-    {"BOOL", 8, DType::boolean},   {"U8", 8, DType::u8},          {"I8", 8, DType::i8},
-    {"F8_E4M3", 8, DType::f8_e4m3}, {"F8_E5M2", 8, DType::f8_e5m2}, {"I16", 16, DType::i16},
-    {"U16", 16, DType::u16},       {"F16", 16, DType::f16},       {"BF16", 16, DType::bf16},
-    {"I32", 32, DType::i32},       {"U32", 32, DType::u32},       {"F32", 32, DType::f32},
-    {"I64", 64, DType::i64},       {"U64", 64, DType::u64},       {"F64", 64, DType::f64},
-    {"F4", 4, std::nullopt},       {"F6_E2M3", 6, std::nullopt},  {"F6_E3M2", 6, std::nullopt},
-    {"F8_E8M0", 8, std::nullopt},  {"F8_E4M3FNUZ", 8, std::nullopt}, {"F8_E5M2FNUZ", 8, std::nullopt},
+    {"BOOL", 8, DType::boolean},
+    {"U8", 8, DType::u8},
+    {"I8", 8, DType::i8},
+    {"F8_E4M3", 8, DType::f8_e4m3},
+    {"F8_E5M2", 8, DType::f8_e5m2},
+    {"I16", 16, DType::i16},
+    {"U16", 16, DType::u16},
+    {"F16", 16, DType::f16},
+    {"BF16", 16, DType::bf16},
+    {"I32", 32, DType::i32},
+    {"U32", 32, DType::u32},
+    {"F32", 32, DType::f32},
+    {"I64", 64, DType::i64},
+    {"U64", 64, DType::u64},
+    {"F64", 64, DType::f64},
+    {"F4", 4, std::nullopt},
+    {"F6_E2M3", 6, std::nullopt},
+    {"F6_E3M2", 6, std::nullopt},
+    {"F8_E8M0", 8, std::nullopt},
+    {"F8_E4M3FNUZ", 8, std::nullopt},
+    {"F8_E5M2FNUZ", 8, std::nullopt},
     {"C64", 64, std::nullopt},
 };
 
@@ -134,8 +148,10 @@ class HeaderParser {
     bool more = !reader_.take('}');
     while (more) {
       if (!reader_.read_string(field) || !(reader_.take(':') || reader_.fail("expected ':'"))) return false;
-      bool* seen = field == "dtype" ? &has_dtype : field == "shape" ? &has_shape
-                   : field == "data_offsets" ? &has_offsets : nullptr;
+      bool* seen = field == "dtype"          ? &has_dtype
+                   : field == "shape"        ? &has_shape
+                   : field == "data_offsets" ? &has_offsets
+                                             : nullptr;
       if (seen == nullptr) return fail("unknown field " + io::quoted(field));
       if (*seen) return fail("field " + field + " is given twice");
       *seen = true;

@@ -23,9 +23,9 @@ struct TensorEntry {
 using TensorMap = std::map<std::string, TensorEntry>;
 
 // Limits of the format and of ours. Ours bound what a hostile header costs: some 16 MiB, and 0.1 s.
-inline constexpr uint64_t kMaxHeaderBytes = 100'000'000;       // of the format, padding included
-inline constexpr uint64_t kMaxHeaderJsonBytes = 5'000'000;     // without the whitespace around it
-inline constexpr size_t kMaxTensorsPerFile = 40'000;  // a 35B-A3B in one file would have 31,000
+inline constexpr uint64_t kMaxHeaderBytes = 100'000'000;    // of the format, padding included
+inline constexpr uint64_t kMaxHeaderJsonBytes = 5'000'000;  // without the whitespace around it
+inline constexpr size_t kMaxTensorsPerFile = 40'000;        // a 35B-A3B in one file would have 31,000
 inline constexpr size_t kMaxMetadataKeys = 4096;
 inline constexpr size_t kMaxTensorNameBytes = 1024;
 inline constexpr size_t kMaxTensorDims = 16;

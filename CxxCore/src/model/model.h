@@ -20,7 +20,7 @@ namespace pagoda::model {
 struct ModelSizes {  // what the pools and the workspace are made for
   int64_t num_kv_blocks = 0;
   int32_t num_state_slots = 0;
-  int32_t max_num_tokens = 0;    // of one step
+  int32_t max_num_tokens = 0;  // of one step
   int32_t max_num_seqs = 0;
   int32_t max_logits_rows = 0;
   int32_t max_blocks_per_seq = 0;

@@ -18,8 +18,8 @@ struct JinjaTemplate::Tree : jinja::Tree {};
 JinjaTemplate::JinjaTemplate() : tree_(std::make_unique<Tree>()) {}
 JinjaTemplate::~JinjaTemplate() = default;
 
-Result<std::shared_ptr<const JinjaTemplate>> JinjaTemplate::parse(std::string_view source,
-                                                                  const std::string& file_name, Constants constants) {
+Result<std::shared_ptr<const JinjaTemplate>> JinjaTemplate::parse(std::string_view source, const std::string& file_name,
+                                                                  Constants constants) {
   if (source.size() > kMaxSourceBytes) {
     return make_error(StatusCode::bad_file, file_name + ": the template has " + std::to_string(source.size()) +
                                                 " bytes, at most " + std::to_string(kMaxSourceBytes) + " are read");

@@ -25,7 +25,8 @@ struct JinjaLimits {
 
 class JinjaTemplate {
  public:
-  // `constants`: names and texts that count as written by the template itself, such as bos_token; no variable hides them.
+  // `constants`: names and texts that count as written by the template itself, such as bos_token; no variable hides
+  // them.
   using Constants = std::map<std::string, std::string>;
   static Result<std::shared_ptr<const JinjaTemplate>> parse(std::string_view source, const std::string& file_name,
                                                             Constants constants = {});

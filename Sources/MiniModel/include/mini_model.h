@@ -15,9 +15,9 @@ extern "C" {
 #endif
 
 struct PagodaMiniFile {
-  const char* PAGODA_MINI_NONNULL name;  // plain file name
+  const char* PAGODA_MINI_NONNULL name;     // plain file name
   const uint8_t* PAGODA_MINI_NONNULL data;  // lives as long as the process
-  size_t size;  // bytes
+  size_t size;                              // bytes
 };
 
 size_t pagoda_mini_file_count(void);

@@ -73,8 +73,9 @@ PAGODA_TEST(json_gives_neutral_values_for_other_kinds) {
 }
 
 PAGODA_TEST(json_keeps_integers_exact_and_makes_larger_ones_real) {
-  const auto json = parse_json("[9223372036854775807, -9223372036854775808, 9223372036854775808, "
-                               "-9223372036854775809, 1e2, 0, -0, 1.0, 123456789012345678901234567890]");
+  const auto json = parse_json(
+      "[9223372036854775807, -9223372036854775808, 9223372036854775808, "
+      "-9223372036854775809, 1e2, 0, -0, 1.0, 123456789012345678901234567890]");
   REQUIRE_OK(json);
   const auto& items = json->items();
   CHECK_EQ(items[0].as_integer(), INT64_MAX);

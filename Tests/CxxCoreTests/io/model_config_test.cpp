@@ -150,8 +150,8 @@ PAGODA_TEST(model_config_reads_qwen2_and_its_sliding_window) {
   CHECK(off->sliding_window == 0 && off->layers[3] == LayerKind::full_attention);
   CHECK_EQ(parsed(with(kQwen2, "sliding_window", "")).sliding_window, 4096);
   CHECK(parsed(with(kQwen2, "sliding_window", "null")).layers[3] == LayerKind::full_attention);
-  const auto named = parse(with(kQwen2, "layer_types",
-                                R"(["sliding_attention", "full_attention", "full_attention", "full_attention"])"));
+  const auto named = parse(
+      with(kQwen2, "layer_types", R"(["sliding_attention", "full_attention", "full_attention", "full_attention"])"));
   REQUIRE_OK(named);
   CHECK(named->layers[0] == LayerKind::sliding_attention && named->layers[3] == LayerKind::full_attention);
 }

@@ -79,9 +79,10 @@ PAGODA_TEST(safetensors_reads_entries_of_every_dtype) {
     const char* name;
     DType dtype;
   };
-  const Row rows[] = {{"F64", DType::f64}, {"F32", DType::f32}, {"F16", DType::f16}, {"BF16", DType::bf16},
-                      {"I64", DType::i64}, {"I32", DType::i32}, {"I16", DType::i16}, {"I8", DType::i8},
-                      {"U64", DType::u64}, {"U32", DType::u32}, {"U16", DType::u16}, {"U8", DType::u8},
+  const Row rows[] = {{"F64", DType::f64},      {"F32", DType::f32},         {"F16", DType::f16},
+                      {"BF16", DType::bf16},    {"I64", DType::i64},         {"I32", DType::i32},
+                      {"I16", DType::i16},      {"I8", DType::i8},           {"U64", DType::u64},
+                      {"U32", DType::u32},      {"U16", DType::u16},         {"U8", DType::u8},
                       {"BOOL", DType::boolean}, {"F8_E4M3", DType::f8_e4m3}, {"F8_E5M2", DType::f8_e5m2}};
   for (const Row& row : rows) {
     const size_t size = 6 * dtype_bytes(row.dtype);
@@ -182,8 +183,7 @@ PAGODA_TEST(safetensors_refuses_each_bad_file) {
        "data_offsets span 4 bytes, shape and dtype need 8"},
       {"F4 in half a byte", one_tensor("F4", "[7]", "[0,4]"), "do not fill whole bytes"},
       {"F6 in part of a byte", one_tensor("F6_E2M3", "[5]", "[0,4]"), "whole bytes"},
-      {"F4", one_tensor("F4", "[8]", "[0,4]"), "'t': dtype F4 is not supported",
-       StatusCode::unsupported},
+      {"F4", one_tensor("F4", "[8]", "[0,4]"), "'t': dtype F4 is not supported", StatusCode::unsupported},
       {"F8_E8M0", one_tensor("F8_E8M0", "[4]", "[0,4]"), "F8_E8M0", StatusCode::unsupported},
       {"empty name", safetensors("{" + tensor("", "U8", "[4]", 0, 4) + "}", 4), "has an empty name"},
       {"1 MB name", safetensors("{" + tensor(std::string(1'000'000, 'n'), "U8", "[4]", 0, 4) + "}", 4), "too long"},
