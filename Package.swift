@@ -1,6 +1,6 @@
 // swift-tools-version: 6.2
 // The package: a C++20 core, the Swift API over it, the command line, and the tests of all three.
-// Exactly one Swift target (PagodaCore) imports the C++ core; library evolution keeps interop out of its clients.
+// Exactly one Swift target (PagodaKit) imports the C++ core; library evolution keeps interop out of its clients.
 import PackageDescription
 
 let apple: [Platform] = [.macOS, .iOS]
@@ -37,14 +37,13 @@ let package = Package(
       ]),
     .target(name: "MiniModel", exclude: ["files"]),
     .target(
-      name: "PagodaCore",
+      name: "PagodaKit",
       dependencies: ["CxxCore", "MiniModel"],
       swiftSettings: [
         .interoperabilityMode(.Cxx),
         // Without it every client would have to turn C++ interop on as well.
         .unsafeFlags(["-enable-library-evolution"]),
       ]),
-    .target(name: "PagodaKit", dependencies: ["PagodaCore"]),
     .systemLibrary(name: "CEdit", pkgConfig: libeditPackage, providers: [.apt(["libedit-dev"]), .brew(["libedit"])]),
     .executableTarget(name: "PagodaCLI", dependencies: ["PagodaKit", "CEdit"], path: "Apps/PagodaCLI"),
 

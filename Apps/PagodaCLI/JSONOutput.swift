@@ -58,6 +58,7 @@ extension JSONValue {
       "context_length": .integer(Int64(info.contextLength)), "num_parameters": .integer(info.parameterCount),
       "weight_dtype": .string(info.weightDType), "kv_dtype": .string(info.kvDType), "device": .string(info.device),
       "has_tokenizer": .bool(info.hasTokenizer), "has_chat_template": .bool(info.hasChatTemplate),
+      "chat_template_error": info.chatTemplateError.map { .string($0) } ?? .null,
       "eos_token_ids": .array(info.endOfTextTokens.map { .integer(Int64($0)) }),
       "skipped_tensors": .array(info.skippedTensors.map { .string($0) }), "memory_plan": plan(info.plan),
     ])

@@ -1,5 +1,5 @@
 // ChatSession: one conversation on an engine.
-import Foundation
+internal import Foundation
 
 /// One conversation on an engine. Several sessions may share an engine and answer at the same time; one session
 /// answers one message at a time.

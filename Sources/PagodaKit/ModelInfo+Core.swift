@@ -17,6 +17,8 @@ extension ModelInfo {
     device = String(info.device)
     hasTokenizer = info.has_tokenizer
     hasChatTemplate = info.has_chat_template
+    let templateError = String(info.chat_template_error)
+    chatTemplateError = templateError.isEmpty ? nil : templateError
     skippedTensors = info.skipped_tensors.map { String($0) }
     endOfTextTokens = Array(info.eos_token_ids)
     plan = MemoryPlan(info.plan)

@@ -30,6 +30,8 @@ public struct ModelInfo: Hashable, Sendable {
   public var hasTokenizer: Bool
   /// Whether there is a chat template.
   public var hasChatTemplate: Bool
+  /// Why the folder's chat template cannot be used; nil when it can, or there is none.
+  public var chatTemplateError: String?
   /// Tensors in the files that this engine does not use.
   public var skippedTensors: [String]
   /// Token ids that end an answer.

@@ -25,7 +25,8 @@ extension Engine {
 
   private func render(_ messages: [Message], thinking: Bool?) throws -> pagoda.RenderResult {
     guard let chatTemplate else {
-      throw PagodaError.unsupported("this model has no chat template; give it text or token ids")
+      throw PagodaError.unsupported(
+        info.chatTemplateError ?? "this model has no chat template; give it text or token ids")
     }
     var variables = [
       JSONValue.Member(key: "messages", value: .array(messages.map(\.json))),
