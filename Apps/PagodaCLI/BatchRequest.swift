@@ -38,14 +38,13 @@ private struct BatchBody {
   private var system: String?
   private var thinking: Bool?
   private var sampling = SamplingParameters()
-  private var wantsLogprobs: Bool?
+  private var wantsLogprobs = true
 
   init(_ members: [JSONValue.Member]) { self.members = members }
 
   mutating func request() throws(UsageError) -> Request {
     for member in members where member.value != .null { try take(member.key, member.value) }
-    if wantsLogprobs == true { sampling.topLogProbabilities = sampling.topLogProbabilities ?? 0 }
-    if wantsLogprobs == false { sampling.topLogProbabilities = nil }
+    sampling.topLogProbabilities = wantsLogprobs ? sampling.topLogProbabilities ?? 0 : nil
     switch prompt {
     case nil: throw UsageError("one of prompt, prompt_ids and messages is needed")
     case .text(let text) where !raw:

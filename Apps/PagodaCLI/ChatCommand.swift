@@ -37,7 +37,8 @@ enum ChatCommand {
     let session = ChatSession(engine, instructions: arguments.string("system"), sampling: sampling, thinking: thinking)
     let editor = LineEditor()
     if editor.isInteractive {
-      Terminal.write("\(engine.info.family) on \(engine.info.device). /help shows the commands.\n")
+      let model = arguments.string("model") ?? "mini"
+      Terminal.write("\(model) (\(engine.info.family)) on \(engine.info.device). /help shows the commands.\n")
     }
     Interrupts.shared.onInterrupt(nil)
 

@@ -48,7 +48,8 @@ private func runGenerate(_ arguments: Arguments) async throws -> Int32 {
 private func generateRequest(_ arguments: Arguments) throws -> Request {
   let sources = ["prompt", "prompt-file", "prompt-ids"].filter { arguments.has($0) }
   if sources.count > 1 { throw UsageError("--\(sources[0]) and --\(sources[1]) exclude each other") }
-  let sampling = try arguments.samplingParameters()
+  var sampling = try arguments.samplingParameters()
+  if arguments.has("json") { sampling.topLogProbabilities = sampling.topLogProbabilities ?? 0 }
   let thinking = try arguments.thinking()
 
   let plain = ["prompt-ids", "raw"].first { arguments.has($0) }

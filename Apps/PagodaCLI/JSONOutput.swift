@@ -10,8 +10,8 @@ extension JSONValue {
     var members = [Member(key: "text", value: .string(response.text))]
     if !response.reasoning.isEmpty { members.append(Member(key: "reasoning", value: .string(response.reasoning))) }
     members.append(Member(key: "token_ids", value: .array(response.tokens.map { .integer(Int64($0.id)) })))
-    let hasLogprobs = response.tokens.contains { $0.logProbability != nil }
-    members.append(Member(key: "logprobs", value: hasLogprobs ? .array(response.tokens.map(logprob)) : .null))
+    let scored = response.tokens.filter { $0.logProbability != nil }  // none when a batch line says "logprobs": false
+    members.append(Member(key: "logprobs", value: .array(scored.map(logprob))))
     let completion = response.completion
     members.append(Member(key: "finish_reason", value: .string(completion.finishReason.rawValue)))
     if let stop = completion.stopString { members.append(Member(key: "stop_string", value: .string(stop))) }

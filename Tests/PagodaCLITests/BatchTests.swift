@@ -34,6 +34,7 @@ import Testing
     #expect(results[4]["error"]?["code"]?.stringValue == "invalid_argument")
     #expect(results[5]["token_ids"]?.arrayValue?.count == 5)
     #expect(results[5]["logprobs"]?.arrayValue?.count == 5)
+    #expect(results[0]["logprobs"]?.arrayValue?.count == results[0]["token_ids"]?.arrayValue?.count)
     let alone = try #require(
       JSONValue.parse(try Program.run("generate", "--prompt", "What is the capital of France?", "--json").output))
     #expect(results[0]["token_ids"] == alone["token_ids"])
