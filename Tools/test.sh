@@ -37,12 +37,23 @@ closing() {
   grep -E 'Executed [0-9]+ tests?,|Test run with|^[0-9]+ passed, [0-9]+ failed$' "$1" || tail -n 20 "$1"
 }
 
+# ended STATUS LOG KIND [FILTER]: a runner that ended. One that fails after all its tests passed has found a leak.
+ended() {
+  local failed_before=$failed
+  closing "$2"
+  counted "$3" "$2" "${@:4}"
+  if (($1 != 0 && failed == failed_before)); then
+    say "FAIL the runner ended with status $1"
+    tail -n 40 "$2"
+    add 0 1
+  fi
+}
+
 # native BUILD [FILTER]: the C++ tests in one build of Tools/native.
 native() {
   local log=$logs/$1${2:+-$2}.log
   make -s -j "$jobs" -C Tools/native BUILD="$1" FILTER="${2:-}" test >"$log" 2>&1 </dev/null
-  closing "$log"
-  counted native "$log" "${2:-}"
+  ended $? "$log" native "${2:-}"
 }
 
 stage_checks() {
@@ -62,8 +73,7 @@ stage_swift() {
   check "swift build" swift build >"$logs/swift-build.log" 2>&1 </dev/null
   grep -E 'error:|warning:|^FAIL|^Build complete' "$logs/swift-build.log" | head -n 40
   swift test >"$log" 2>&1 </dev/null
-  closing "$log"
-  counted swift "$log"
+  ended $? "$log" swift
 }
 
 stage_asan() { native asan; }

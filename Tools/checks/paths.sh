@@ -7,8 +7,10 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 pattern='(^|[^A-Za-z0-9_.~/-])/(work|root|farm|tmp|home/[a-z]+|Users/[A-Za-z]+|opt/swift)(/|\b)'
 
 if [[ ${1:-} == --self-test ]]; then
-  for line in 'cd /work/main' '"/root/x"' 'OUT=/tmp/out' '/home/someone/file' '(/Users/Ann/x)' '/opt/swift/usr/bin'; do
-    grep -qE "$pattern" <<<"$line" || { echo "self-test: not caught: $line"; exit 1; }
+  for folder in work root farm tmp home/someone Users/Ann opt/swift; do
+    for line in "cd /$folder/x" "\"/$folder/x\"" "OUT=/$folder/x" "(/$folder)"; do
+      grep -qE "$pattern" <<<"$line" || { echo "self-test: not caught: $line"; exit 1; }
+    done
   done
   for line in 'Tools/work/x' 'https://example.org/root/x' 'network/tmp' '$HOME/tmp/' './tmp/x' '/usr/include'; do
     ! grep -qE "$pattern" <<<"$line" || { echo "self-test: reported though it is fine: $line"; exit 1; }
