@@ -71,7 +71,7 @@ stage_checks() {
 stage_swift() {
   local log=$logs/swift.log
   check "swift build" swift build >"$logs/swift-build.log" 2>&1 </dev/null
-  grep -E 'error:|warning:|^FAIL|^Build complete' "$logs/swift-build.log" | head -n 40
+  grep -E '^[^ ].*(error|warning):|^FAIL|^Build complete' "$logs/swift-build.log" | sort -u | head -n 40
   swift test >"$log" 2>&1 </dev/null
   ended $? "$log" swift
 }
@@ -80,6 +80,7 @@ stage_asan() { native asan; }
 
 # The thread sanitizer is slow, so it runs where threads meet: the engine's thread and the pool.
 stage_tsan() {
+  local -x TEST_DIRS="$PWD/Tests/CxxCoreTests/support $PWD/Tests/CxxCoreTests/base $PWD/Tests/CxxCoreTests/engine"
   native tsan engine
   native tsan base_thread
 }
