@@ -80,7 +80,7 @@ stage_asan() { native asan; }
 
 # The thread sanitizer is slow, so it runs where threads meet: the engine's thread and the pool.
 stage_tsan() {
-  local -x TEST_DIRS="$PWD/Tests/CxxCoreTests/support $PWD/Tests/CxxCoreTests/base $PWD/Tests/CxxCoreTests/engine"
+  local -x TEST_DIRS="../../Tests/CxxCoreTests/support ../../Tests/CxxCoreTests/base ../../Tests/CxxCoreTests/engine"
   native tsan engine
   native tsan base_thread
 }
