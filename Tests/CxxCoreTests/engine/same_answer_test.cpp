@@ -56,25 +56,37 @@ EngineOptions options_for(int threads) {
   return options;
 }
 
-// Every request once, alone, in an engine of its own with one thread.
-std::vector<std::unique_ptr<Expected>> run_solo(const std::string& folder, int count, int max_prompt,
+Request random_request(std::mt19937_64& rng, int32_t vocab_size, int num_prompt_tokens, int max_tokens) {
+  Request request;
+  for (int t = 0; t < num_prompt_tokens; ++t)
+    request.prompt_ids.push_back(static_cast<int32_t>(rng() % static_cast<uint64_t>(vocab_size)));
+  request.sampling.max_tokens = max_tokens;
+  request.sampling.temperature = rng() % 2 ? 0.9f : 0.0f;
+  request.sampling.has_seed = true;
+  request.sampling.seed = rng();
+  request.sampling.num_top_logprobs = 2;
+  request.sampling.ignore_eos = true;
+  return request;
+}
+
+struct Lengths {  // inclusive
+  int min_prompt = 1, max_prompt = 1, min_output = 1, max_output = 20;
+};
+
+// Every request once, alone, on one thread.
+std::vector<std::unique_ptr<Expected>> run_solo(const std::string& folder, int count, const Lengths& lengths,
                                                 std::mt19937_64& rng) {
   std::vector<std::unique_ptr<Expected>> all;
   auto house = House::open(folder, options_for(1));
   if (!house) return all;
+  const auto pick = [&](int low, int high) {
+    return low + static_cast<int>(rng() % static_cast<uint64_t>(high - low + 1));
+  };
   for (int i = 0; i < count; ++i) {
     auto expected = std::make_unique<Expected>();
-    const int prompt = 1 + static_cast<int>(rng() % static_cast<uint64_t>(max_prompt));
-    for (int t = 0; t < prompt; ++t)
-      expected->request.prompt_ids.push_back(
-          static_cast<int32_t>(rng() % static_cast<uint64_t>(house->loaded.core.vocab_size)));
-    SamplingParams& sampling = expected->request.sampling;
-    sampling.max_tokens = 1 + static_cast<int>(rng() % 20);
-    sampling.temperature = rng() % 2 ? 0.9f : 0.0f;
-    sampling.has_seed = true;
-    sampling.seed = rng();
-    sampling.num_top_logprobs = 2;
-    sampling.ignore_eos = true;
+    const int prompt = pick(lengths.min_prompt, lengths.max_prompt);
+    expected->request =
+        random_request(rng, house->loaded.core.vocab_size, prompt, pick(lengths.min_output, lengths.max_output));
     CHECK(house->add(expected->request, static_cast<uint64_t>(i + 1), expected->solo));
     while (house->core->has_work()) house->core->step();
     all.push_back(std::move(expected));
@@ -136,7 +148,7 @@ void run_schedule(const std::string& folder, const std::vector<std::unique_ptr<E
 void check_schedules(const std::string& folder, int num_schedules, int max_prompt, uint64_t fallback_seed) {
   const uint64_t first = test::seed(fallback_seed);
   std::mt19937_64 rng(first);
-  const auto all = run_solo(folder, 12, max_prompt, rng);
+  const auto all = run_solo(folder, 12, {.max_prompt = max_prompt}, rng);
   REQUIRE(!all.empty());
   Reach reach;
   for (int i = 0; i < num_schedules && !test::failed(); ++i) {
@@ -171,16 +183,17 @@ PAGODA_TEST(engine_same_bits_in_random_schedules_of_the_embedded_model) {
 
 PAGODA_TEST(engine_four_requests_in_a_tiny_pool_finish_as_alone) {
   std::mt19937_64 rng(test::seed(7));
-  const auto all = run_solo(test::mini_model_dir(), 4, 60, rng);
+  const auto all = run_solo(test::mini_model_dir(), 4, {20, 28, 40, 48}, rng);
   REQUIRE(all.size() == 4);
   EngineOptions options = options_for(2);
-  options.num_kv_blocks = 6;  // 96 tokens for up to 4 x 80
+  options.num_kv_blocks = 7;  // 112 tokens: three or four prompts fit, two answers do not
   auto house = House::open(test::mini_model_dir(), options);
   REQUIRE(house != nullptr);
   Recorder recorders[4];
   for (size_t i = 0; i < 4; ++i) CHECK(house->add(all[i]->request, i + 1, recorders[i]));
   while (house->core->has_work()) house->core->step();
   for (size_t i = 0; i < 4; ++i) compare(*all[i], recorders[i], false);
+  CHECK(house->core->stats().num_preemptions > 0);
   house->check_all_free();
 }
 
