@@ -1,4 +1,4 @@
-// ThreadPool: workers sleep on a condition variable between rounds and share an index counter within one.
+// ThreadPool: rounds are announced by a counter that workers watch, first by spinning, then in the system.
 #include "base/thread_pool.h"
 
 #include <memory>
@@ -6,6 +6,30 @@
 #include <system_error>
 
 namespace pagoda {
+namespace {
+
+// About 50 microseconds: longer than the gap between two ops, shorter than a time slice, so that with more threads
+// than cores a waiting thread soon makes room for the one it waits for.
+constexpr int kSpins = 2000;
+
+void pause_briefly() noexcept {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("isb");  // `yield` is a no-op on most cores; isb takes about as long as x86's pause
+#endif
+}
+
+// Returns once `value` is no longer `old`.
+void wait_for_change(const std::atomic<uint32_t>& value, uint32_t old) noexcept {
+  for (int i = 0; i < kSpins; ++i) {
+    if (value.load(std::memory_order_acquire) != old) return;
+    pause_briefly();
+  }
+  value.wait(old, std::memory_order_acquire);
+}
+
+}  // namespace
 
 Result<std::unique_ptr<ThreadPool>> ThreadPool::create(int num_threads) {
   if (num_threads < 1 || num_threads > 1024)
@@ -20,11 +44,9 @@ Result<std::unique_ptr<ThreadPool>> ThreadPool::create(int num_threads) {
 }
 
 ThreadPool::~ThreadPool() {
-  {
-    std::lock_guard lock(mutex_);
-    closing_ = true;
-  }
-  start_.notify_all();
+  closing_ = true;
+  round_.fetch_add(1, std::memory_order_release);
+  round_.notify_all();
   for (std::thread& worker : workers_) worker.join();
 }
 
@@ -33,16 +55,12 @@ void ThreadPool::take_indices(int thread_index) noexcept {
 }
 
 void ThreadPool::work(int thread_index) noexcept {
-  uint64_t seen_round = 0;
-  std::unique_lock lock(mutex_);
-  for (;;) {
-    start_.wait(lock, [&] { return closing_ || round_ != seen_round; });
+  for (uint32_t seen_round = 0;;) {
+    wait_for_change(round_, seen_round);
+    ++seen_round;  // no round begins before every worker has finished the one before
     if (closing_) return;
-    seen_round = round_;
-    lock.unlock();
     take_indices(thread_index);
-    lock.lock();
-    if (--num_busy_ == 0) done_.notify_one();
+    if (num_busy_.fetch_sub(1, std::memory_order_acq_rel) == 1) num_busy_.notify_one();
   }
 }
 
@@ -52,19 +70,15 @@ void ThreadPool::run(int64_t count, Task task, void* context) noexcept {
     for (int64_t i = 0; i < count; ++i) task(context, i, 0);
     return;
   }
-  {
-    std::lock_guard lock(mutex_);
-    task_ = task;
-    context_ = context;
-    count_ = count;
-    next_.store(0, std::memory_order_relaxed);
-    num_busy_ = static_cast<int>(workers_.size());
-    ++round_;
-  }
-  start_.notify_all();
+  task_ = task;
+  context_ = context;
+  count_ = count;
+  next_.store(0, std::memory_order_relaxed);
+  num_busy_.store(static_cast<uint32_t>(workers_.size()), std::memory_order_relaxed);
+  round_.fetch_add(1, std::memory_order_release);
+  round_.notify_all();
   take_indices(0);
-  std::unique_lock lock(mutex_);
-  done_.wait(lock, [&] { return num_busy_ == 0; });
+  for (uint32_t busy; (busy = num_busy_.load(std::memory_order_acquire)) != 0;) wait_for_change(num_busy_, busy);
 }
 
 }  // namespace pagoda

@@ -1,12 +1,11 @@
 // ThreadPool: runs one index range at a time on a fixed set of threads, the caller among them.
-// State: num_threads - 1 parked workers and the range in flight. Thread rule: one caller at a time.
+// A worker that ran out of work spins for a moment, because the next op of a step follows within microseconds, and
+// then parks in the system. State: num_threads - 1 workers and the range in flight. Thread rule: one caller at a time.
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <thread>
 #include <type_traits>
 #include <vector>
@@ -41,15 +40,13 @@ class ThreadPool {
 
   int num_threads_;
   std::vector<std::thread> workers_;
-  std::mutex mutex_;
-  std::condition_variable start_, done_;
-  Task task_ = nullptr;  // guarded by mutex_ between runs
+  Task task_ = nullptr;  // written before round_ moves on, read after
   void* context_ = nullptr;
   int64_t count_ = 0;
-  std::atomic<int64_t> next_{0};
-  int num_busy_ = 0;  // workers that have not finished this round
-  uint64_t round_ = 0;
   bool closing_ = false;
+  alignas(64) std::atomic<uint32_t> round_{0};
+  alignas(64) std::atomic<int64_t> next_{0};
+  alignas(64) std::atomic<uint32_t> num_busy_{0};  // workers that have not finished this round
 };
 
 }  // namespace pagoda

@@ -7,13 +7,19 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/dtype.h"
 #include "base/result.h"
+#include "base/weight_format.h"
 #include "device/op_args.h"
 #include "device/tensor.h"
+#include "pagoda/profile.h"
 
 namespace pagoda::device {
+
+using pagoda::OpLimit;
+using pagoda::OpTime;
 
 // A weight matrix on a device, possibly repacked. [rows, cols] = [N, K].
 class Weight {
@@ -21,8 +27,10 @@ class Weight {
   virtual ~Weight() = default;
   virtual int64_t rows() const noexcept = 0;
   virtual int64_t cols() const noexcept = 0;
-  virtual DType dtype() const noexcept = 0;
+  virtual WeightFormat format() const noexcept = 0;
   virtual size_t size_bytes() const noexcept = 0;  // on the device, after repacking
+  // What the device made of it, for a file that another run adopts; empty where the host cannot see it.
+  virtual std::span<const std::byte> bytes() const noexcept = 0;
 };
 
 // How a device gets at a weight's numbers while it makes its own form of them.
@@ -31,6 +39,11 @@ struct WeightSource {
   DType dtype = DType::f32;  // of the numbers read: f32, f16 or bf16
   int64_t rows = 0, cols = 0;
   std::function<Status(int64_t row_begin, int64_t row_count, std::byte* into)> read_rows;
+};
+
+struct StepLimits {
+  int64_t tokens = 0;  // most rows of a matmul
+  int64_t cols = 0;    // most columns of a weight
 };
 
 struct DeviceInfo {
@@ -57,7 +70,6 @@ class Encoder {
   virtual void reshape_and_cache(const ReshapeAndCacheArgs&) noexcept = 0;
   virtual void paged_attention(const PagedAttentionArgs&) noexcept = 0;
   virtual void sigmoid_gate(const SigmoidGateArgs&) noexcept = 0;
-  virtual void silu_mul(const SiluMulArgs&) noexcept = 0;
   virtual void causal_conv1d(const CausalConv1dArgs&) noexcept = 0;
   virtual void gdn(const GdnArgs&) noexcept = 0;
   virtual void gated_rms_norm(const GatedRmsNormArgs&) noexcept = 0;
@@ -77,16 +89,21 @@ class Device {
   // Zero-filled, 64-byte aligned. `label` names it in the error.
   virtual Result<std::unique_ptr<Buffer>> allocate(size_t size_bytes, const std::string& label) = 0;
 
-  // `stored` is the element type to keep (f32, f16, bf16); numbers are converted while loading, never per step.
-  virtual Result<std::unique_ptr<Weight>> make_weight(const WeightSource& source, DType stored) = 0;
-  virtual size_t weight_bytes(int64_t rows, int64_t cols, DType stored) const noexcept = 0;  // exact, before making it
+  // Numbers are converted, quantised and repacked while loading, never per step.
+  virtual Result<std::unique_ptr<Weight>> make_weight(const WeightSource& source, WeightFormat format) = 0;
+  virtual size_t weight_bytes(int64_t rows, int64_t cols, WeightFormat format) const noexcept = 0;  // exact
 
-  // Scratch the device needs of its own for steps of at most `max_tokens` (allocated by reserve()).
-  virtual Status reserve(int64_t max_tokens) = 0;
-  virtual size_t reserve_bytes(int64_t max_tokens) const noexcept = 0;
+  // Scratch the device needs of its own for steps within `limits` (allocated by reserve()).
+  virtual Status reserve(const StepLimits& limits) = 0;
+  virtual size_t reserve_bytes(const StepLimits& limits) const noexcept = 0;
 
   virtual Status upload(const Tensor& to, const void* from, size_t size_bytes) noexcept = 0;
   virtual Status download(const Tensor& from, void* to, size_t size_bytes) noexcept = 0;
+
+  // Whether ops are timed from now on; and what was measured since the last call, by op. Nothing on devices that
+  // cannot.
+  virtual void set_profiling(bool) {}
+  virtual std::vector<OpTime> take_profile() { return {}; }
 };
 
 }  // namespace pagoda::device

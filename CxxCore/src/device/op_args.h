@@ -37,12 +37,14 @@ struct RmsNormArgs {
   Tensor out;                  // f32 [T, H]
 };
 
-// out = x W^T + bias. Each element sums K in one fixed order whatever M is.
+// out = x W^T + bias. Each element sums K in one fixed order whatever M is. With silu_mul, W stacks a gate over an
+// equally tall other half, and out [M, N / 2] = silu(gate) * other.
 struct MatmulArgs {
   Tensor x;                        // f32 [M, K]
   const Weight* weight = nullptr;  // [N, K]
   Tensor bias;                     // f32 [N] or absent
   Tensor out;                      // f32 [M, N], row stride free
+  bool silu_mul = false;
 };
 
 // Per head: RMS norm over D (when weight is present), then rotation of the first rotary_dim dims (halves paired, i with
@@ -78,11 +80,6 @@ struct PagedAttentionArgs {
 // out = x * sigmoid(gate)
 struct SigmoidGateArgs {
   Tensor x, gate, out;  // f32 [T, heads, D], gate strided
-};
-
-// out = silu(gate) * up
-struct SiluMulArgs {
-  Tensor gate, up, out;  // f32 [T, F], rows strided
 };
 
 // Depthwise causal convolution over time, then SiLU. tail holds the last kernel - 1 inputs of each sequence and is

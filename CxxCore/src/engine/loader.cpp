@@ -21,7 +21,8 @@ struct Prepared {
   io::ModelConfig config;
   std::unique_ptr<io::Checkpoint> checkpoint;
   std::unique_ptr<device::Device> device;
-  DType dtype = DType::f32;
+  DType dtype = DType::f32;  // of the KV cache
+  WeightFormat format = WeightFormat::f32;
   PlannedMemory memory;
   ModelInfo info;
   std::string generation_config_json;
@@ -60,7 +61,7 @@ void describe(Prepared& p, const model::WeightsSummary& weights, const cache::Ca
   info.vocab_size = p.config.vocab_size;
   info.context_length = p.config.context_length;
   info.num_parameters = weights.num_parameters;
-  info.weight_dtype = std::string(dtype_name(p.dtype));
+  info.weight_dtype = std::string(weight_format_name(p.format));
   info.kv_dtype = std::string(dtype_name(layout.kv_dtype));
   info.device = p.device->info().description;
   info.has_tokenizer = p.files->exists("tokenizer.json");
@@ -90,7 +91,10 @@ Result<Prepared> prepare(const ModelSource& source, const EngineOptions& options
   Result<DType> dtype = model::choose_dtype(options.dtype, p.config, *p.checkpoint);
   if (!dtype.is_ok()) return dtype.status;
   p.dtype = *dtype;
-  Result<model::WeightsSummary> weights = model::check_weights(p.config, *p.checkpoint, *p.device, p.dtype);
+  Result<WeightFormat> format = model::choose_format(options.quantize, p.dtype);
+  if (!format.is_ok()) return format.status;
+  p.format = *format;
+  Result<model::WeightsSummary> weights = model::check_weights(p.config, *p.checkpoint, *p.device, p.format);
   if (!weights.is_ok()) return weights.status;
   const cache::CacheLayout layout = model::cache_layout(p.config, p.dtype, options.block_size);
   Result<PlannedMemory> memory = plan_memory(options, p.config, layout, *p.device, weights->size_bytes);
@@ -170,7 +174,7 @@ Result<LoadedModel> load(const ModelSource& source, const EngineOptions& options
   Result<std::shared_ptr<const text::BpeTokenizer>> tokenizer = load_tokenizer_file(*p.files);
   if (!tokenizer.is_ok()) return tokenizer.status;
   Result<std::unique_ptr<model::Model>> model =
-      model::load_model(p.config, *p.checkpoint, *p.device, p.dtype, p.dtype, options.block_size, progress);
+      model::load_model(p.config, *p.checkpoint, *p.device, p.format, p.dtype, options.block_size, progress);
   if (!model.is_ok()) return model.status;
   PAGODA_RETURN_IF_ERROR((*model)->allocate(p.memory.sizes));
 

@@ -1,4 +1,4 @@
-// Chooses the element type weights and KV are kept in.
+// Chooses the form weights are kept in, and the element type of the KV cache.
 #include <string>
 
 #include "model/model.h"
@@ -21,6 +21,15 @@ Result<DType> choose_dtype(const std::string& choice, const io::ModelConfig& con
   // A configuration that states none: as the largest tensor is stored.
   const io::TensorEntry* embedding = checkpoint.find(config.tensor_prefix + "embed_tokens.weight");
   return embedding != nullptr && is_float(embedding->dtype) ? embedding->dtype : DType::f32;
+}
+
+Result<WeightFormat> choose_format(const std::string& choice, DType dtype) {
+  if (choice == "none") return weight_format(dtype);
+  if (choice == "bf16") return WeightFormat::bf16;
+  if (choice == "8bit") return WeightFormat::q8;
+  if (choice == "4bit") return WeightFormat::q4;
+  return make_error(StatusCode::invalid_argument,
+                    "quantize \"" + choice + "\" is unknown; known: none, bf16, 8bit, 4bit");
 }
 
 }  // namespace pagoda::model

@@ -74,7 +74,7 @@ Status Decoder::allocate(const ModelSizes& sizes) {
   if (!pools.is_ok()) return pools.status;
   auto workspace = Workspace::allocate(config_, sizes, device_);
   if (!workspace.is_ok()) return workspace.status;
-  PAGODA_RETURN_IF_ERROR(device_.reserve(std::max(sizes.max_num_tokens, sizes.max_logits_rows)));
+  PAGODA_RETURN_IF_ERROR(device_.reserve(Workspace::step_limits(config_, sizes)));
   if (!workspace->is_host_visible())
     host_logits_.resize(static_cast<size_t>(sizes.max_logits_rows) * static_cast<size_t>(config_.vocab_size));
   pools_ = std::move(*pools);
@@ -150,14 +150,14 @@ Status Decoder::publish_logits(const device::Tensor& logits) {
 
 int64_t workspace_bytes(const io::ModelConfig& config, const device::Device& device, const ModelSizes& sizes) noexcept {
   return Workspace::size_bytes(config, sizes) +
-         static_cast<int64_t>(device.reserve_bytes(std::max(sizes.max_num_tokens, sizes.max_logits_rows)));
+         static_cast<int64_t>(device.reserve_bytes(Workspace::step_limits(config, sizes)));
 }
 
 Result<std::unique_ptr<Model>> load_model(const io::ModelConfig& config, const io::Checkpoint& checkpoint,
-                                          device::Device& device, DType stored, DType kv_dtype, int32_t block_size,
-                                          const std::function<void(double)>& progress) {
+                                          device::Device& device, WeightFormat format, DType kv_dtype,
+                                          int32_t block_size, const std::function<void(double)>& progress) {
   if (block_size <= 0) return make_error(StatusCode::invalid_argument, "block_size must be positive");
-  auto weights = Weights::load(config, checkpoint, device, stored, progress);
+  auto weights = Weights::load(config, checkpoint, device, format, progress);
   if (!weights.is_ok()) return weights.status;
   return std::unique_ptr<Model>(
       std::make_unique<Decoder>(config, cache_layout(config, kv_dtype, block_size), device, std::move(*weights)));

@@ -11,12 +11,9 @@ Mlp::Mlp(const Weights& weights, int layer_index)
       out_bias_(weights.vector(layer_index, Role::mlp_out_bias)) {}
 
 Status Mlp::forward(device::Encoder& encoder, const Step& step) const {
-  const int64_t width = out_->cols();
-  const device::Tensor gate_and_up = as_rows(step.projected, 2 * width), product = as_rows(step.inner, width);
-  PAGODA_RETURN_IF_ERROR(ops::matmul(encoder, {.x = step.normed, .weight = in_, .bias = in_bias_, .out = gate_and_up}));
-  PAGODA_RETURN_IF_ERROR(ops::silu_mul(encoder, {.gate = device::slice(gate_and_up, 1, 0, width),
-                                                 .up = device::slice(gate_and_up, 1, width, width),
-                                                 .out = product}));
+  const device::Tensor product = as_rows(step.inner, out_->cols());
+  PAGODA_RETURN_IF_ERROR(
+      ops::matmul(encoder, {.x = step.normed, .weight = in_, .bias = in_bias_, .out = product, .silu_mul = true}));
   return ops::matmul(encoder, {.x = product, .weight = out_, .bias = out_bias_, .out = step.delta});
 }
 

@@ -47,17 +47,20 @@ class Model {
 // The element type weights and KV are kept in: `choice` is auto, float32, float16 or bfloat16.
 Result<DType> choose_dtype(const std::string& choice, const io::ModelConfig& config, const io::Checkpoint& checkpoint);
 
+// The form weights are kept in: `choice` is none (as `dtype` says), bf16, 8bit or 4bit.
+Result<WeightFormat> choose_format(const std::string& choice, DType dtype);
+
 cache::CacheLayout cache_layout(const io::ModelConfig& config, DType kv_dtype, int32_t block_size) noexcept;
 
 // Checks that every tensor the architecture needs is there with the right shape, and adds up; reads no tensor data.
 Result<WeightsSummary> check_weights(const io::ModelConfig& config, const io::Checkpoint& checkpoint,
-                                     const device::Device& device, DType stored);
+                                     const device::Device& device, WeightFormat format);
 
 // Bytes allocate() will ask for beside the pools: step inputs, activations, logits, device scratch.
 int64_t workspace_bytes(const io::ModelConfig& config, const device::Device& device, const ModelSizes& sizes) noexcept;
 
 Result<std::unique_ptr<Model>> load_model(const io::ModelConfig& config, const io::Checkpoint& checkpoint,
-                                          device::Device& device, DType stored, DType kv_dtype, int32_t block_size,
-                                          const std::function<void(double)>& progress);
+                                          device::Device& device, WeightFormat format, DType kv_dtype,
+                                          int32_t block_size, const std::function<void(double)>& progress);
 
 }  // namespace pagoda::model

@@ -28,7 +28,7 @@ std::vector<device::Tensor> plan_vectors(const std::vector<WeightGroup>& groups,
 }  // namespace
 
 Result<WeightsSummary> check_weights(const io::ModelConfig& config, const io::Checkpoint& checkpoint,
-                                     const device::Device& device, DType stored) {
+                                     const device::Device& device, WeightFormat format) {
   auto groups = group_weights(config, checkpoint);
   if (!groups.is_ok()) return groups.status;
   WeightsSummary summary;
@@ -37,7 +37,7 @@ Result<WeightsSummary> check_weights(const io::ModelConfig& config, const io::Ch
     for (const WeightGroup::Part& part : group.parts) used.insert(part.name);
     summary.num_parameters += group.rows * group.cols;
     if (group.is_matrix)
-      summary.size_bytes += static_cast<int64_t>(device.weight_bytes(group.rows, group.cols, stored));
+      summary.size_bytes += static_cast<int64_t>(device.weight_bytes(group.rows, group.cols, format));
   }
   Arena arena;
   plan_vectors(*groups, config, arena);
@@ -48,7 +48,7 @@ Result<WeightsSummary> check_weights(const io::ModelConfig& config, const io::Ch
 }
 
 Result<Weights> Weights::load(const io::ModelConfig& config, const io::Checkpoint& checkpoint, device::Device& device,
-                              DType stored, const std::function<void(double)>& progress) {
+                              WeightFormat format, const std::function<void(double)>& progress) {
   auto groups = group_weights(config, checkpoint);
   if (!groups.is_ok()) return groups.status;
   Weights weights;
@@ -62,19 +62,19 @@ Result<Weights> Weights::load(const io::ModelConfig& config, const io::Checkpoin
     if (progress) progress(static_cast<double>(num_rows_done) / static_cast<double>(num_rows));
   };
   for (const WeightGroup& group : *groups)
-    if (group.is_matrix) PAGODA_RETURN_IF_ERROR(weights.load_matrix(group, checkpoint, device, stored, count_rows));
+    if (group.is_matrix) PAGODA_RETURN_IF_ERROR(weights.load_matrix(group, checkpoint, device, format, count_rows));
   return weights;
 }
 
 Status Weights::load_matrix(const WeightGroup& group, const io::Checkpoint& checkpoint, device::Device& device,
-                            DType stored, const RowCounter& count_rows) {
+                            WeightFormat format, const RowCounter& count_rows) {
   const DType dtype = source_dtype(group);
   device::WeightSource source{group.parts.front().name, dtype, group.rows, group.cols, nullptr};
   source.read_rows = [&](int64_t begin, int64_t count, std::byte* into) {
     count_rows(count);
     return read_rows(group, checkpoint, dtype, begin, count, into);
   };
-  auto matrix = device.make_weight(source, stored);
+  auto matrix = device.make_weight(source, format);
   if (!matrix.is_ok()) return matrix.status;
   entries_[index(group.layer_index, group.role)].matrix = std::move(*matrix);
   return ok_status();

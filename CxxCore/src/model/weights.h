@@ -17,7 +17,7 @@ class Weights {
  public:
   // Checks the whole checkpoint first, then reads it piece by piece; `progress` gets the fraction done, if it is set.
   static Result<Weights> load(const io::ModelConfig& config, const io::Checkpoint& checkpoint, device::Device& device,
-                              DType stored, const std::function<void(double)>& progress);
+                              WeightFormat format, const std::function<void(double)>& progress);
 
   // Null, or absent, if the layer has none.
   const device::Weight* matrix(int layer_index, Role role) const noexcept {
@@ -38,8 +38,8 @@ class Weights {
   static size_t index(int layer_index, Role role) noexcept {
     return static_cast<size_t>(layer_index - kModelLevel) * kNumRoles + static_cast<size_t>(role);
   }
-  Status load_matrix(const WeightGroup& group, const io::Checkpoint& checkpoint, device::Device& device, DType stored,
-                     const RowCounter& count_rows);
+  Status load_matrix(const WeightGroup& group, const io::Checkpoint& checkpoint, device::Device& device,
+                     WeightFormat format, const RowCounter& count_rows);
   Status load_vectors(const std::vector<WeightGroup>& groups, const io::ModelConfig& config,
                       const io::Checkpoint& checkpoint, device::Device& device);
 

@@ -10,8 +10,8 @@ namespace pagoda::model {
 namespace {
 
 struct Widths {           // of the scratch tensors: the largest any layer needs
-  int64_t projected = 0;  // output of mixer_in or mlp_in
-  int64_t inner = 0;      // after the convolution; after silu_mul
+  int64_t projected = 0;  // output of mixer_in
+  int64_t inner = 0;      // after the convolution; output of mlp_in
   int64_t mixed = 0;      // output of attention or GDN, all heads
 };
 
@@ -19,7 +19,7 @@ Widths scratch_widths(const io::ModelConfig& c) noexcept {
   const int64_t q = int64_t{c.num_heads} * c.head_dim, kv = int64_t{c.num_kv_heads} * c.head_dim;
   const int64_t k = int64_t{c.linear_num_k_heads} * c.linear_k_head_dim;
   const int64_t v = int64_t{c.linear_num_v_heads} * c.linear_v_head_dim;
-  Widths widths{2 * int64_t{c.intermediate_size}, c.intermediate_size, 0};
+  Widths widths{0, c.intermediate_size, 0};
   for (io::LayerKind kind : c.layers) {
     if (kind == io::LayerKind::linear_attention) {
       widths.projected = std::max(widths.projected, 2 * k + 2 * v + 2 * int64_t{c.linear_num_v_heads});
@@ -31,6 +31,10 @@ Widths scratch_widths(const io::ModelConfig& c) noexcept {
     }
   }
   return widths;
+}
+
+device::Tensor take_rows(Arena& arena, int64_t rows, int64_t width) noexcept {
+  return device::slice(arena.take(DType::f32, {rows, row_stride(width)}), 1, 0, width);
 }
 
 Step plan(const io::ModelConfig& config, const ModelSizes& sizes, Arena& arena) noexcept {
@@ -47,13 +51,13 @@ Step plan(const io::ModelConfig& config, const ModelSizes& sizes, Arena& arena) 
   step.sequences.state_slots = arena.take(DType::i32, {seqs});
   step.fresh_slots = arena.take(DType::i32, {seqs});
   step.logits_rows = arena.take(DType::i32, {rows});
-  step.hidden = arena.take(DType::f32, {tokens, hidden});
-  step.normed = arena.take(DType::f32, {tokens, hidden});
-  step.delta = arena.take(DType::f32, {tokens, hidden});
-  step.projected = arena.take(DType::f32, {tokens, widths.projected});
-  step.inner = arena.take(DType::f32, {tokens, widths.inner});
-  step.mixed = arena.take(DType::f32, {tokens, widths.mixed});
-  step.gathered = arena.take(DType::f32, {rows, hidden});
+  step.hidden = take_rows(arena, tokens, hidden);
+  step.normed = take_rows(arena, tokens, hidden);
+  step.delta = take_rows(arena, tokens, hidden);
+  step.projected = take_rows(arena, tokens, widths.projected);
+  step.inner = take_rows(arena, tokens, widths.inner);
+  step.mixed = take_rows(arena, tokens, widths.mixed);
+  step.gathered = take_rows(arena, rows, hidden);
   step.logits = arena.take(DType::f32, {rows, config.vocab_size});
   return step;
 }
@@ -72,6 +76,11 @@ int64_t Workspace::size_bytes(const io::ModelConfig& config, const ModelSizes& s
   Arena arena;
   plan(config, sizes, arena);
   return arena.size_bytes();
+}
+
+device::StepLimits Workspace::step_limits(const io::ModelConfig& config, const ModelSizes& sizes) noexcept {
+  return {std::max(sizes.max_num_tokens, sizes.max_logits_rows),
+          std::max({int64_t{config.hidden_size}, int64_t{config.intermediate_size}, scratch_widths(config).mixed})};
 }
 
 Result<Workspace> Workspace::allocate(const io::ModelConfig& config, const ModelSizes& sizes, device::Device& device) {

@@ -16,7 +16,6 @@ Status qk_norm_rope(device::Encoder& encoder, const device::QkNormRopeArgs& args
 Status reshape_and_cache(device::Encoder& encoder, const device::ReshapeAndCacheArgs& args) noexcept;
 Status paged_attention(device::Encoder& encoder, const device::PagedAttentionArgs& args) noexcept;
 Status sigmoid_gate(device::Encoder& encoder, const device::SigmoidGateArgs& args) noexcept;
-Status silu_mul(device::Encoder& encoder, const device::SiluMulArgs& args) noexcept;
 Status causal_conv1d(device::Encoder& encoder, const device::CausalConv1dArgs& args) noexcept;
 Status gdn(device::Encoder& encoder, const device::GdnArgs& args) noexcept;
 Status gated_rms_norm(device::Encoder& encoder, const device::GatedRmsNormArgs& args) noexcept;

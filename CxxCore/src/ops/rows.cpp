@@ -26,8 +26,10 @@ Status matmul(device::Encoder& encoder, const device::MatmulArgs& args) noexcept
   Check check("matmul");
   check.tensor("x", args.x, DType::f32, {kAny, kAny}).weight("weight", args.weight, kAny, args.x.shape[1]);
   if (!check.is_ok()) return check.status();
-  check.optional("bias", args.bias, DType::f32, {args.weight->rows()})
-      .tensor("out", args.out, DType::f32, {args.x.shape[0], args.weight->rows()});
+  const int64_t rows = args.weight->rows();
+  check.that(!args.silu_mul || rows % 2 == 0, "weight", "has an odd number of rows and no two halves");
+  check.optional("bias", args.bias, DType::f32, {rows})
+      .tensor("out", args.out, DType::f32, {args.x.shape[0], args.silu_mul ? rows / 2 : rows});
   if (check.is_ok()) encoder.matmul(args);
   return check.status();
 }

@@ -74,16 +74,16 @@ PAGODA_TEST(device_weights_are_read_in_bounded_pieces) {
   int64_t next = 0;
   device::WeightSource source{"big", DType::f32, rows, cols, [&](int64_t begin, int64_t count, std::byte* into) {
                                 CHECK_EQ(begin, next);
-                                CHECK(count * cols * 4 <= (4 << 20));
+                                CHECK(count * cols * 4 <= (9 << 20));
                                 next = begin + count;
                                 for (int64_t i = 0; i < count * cols; ++i)
                                   reinterpret_cast<float*>(into)[i] = static_cast<float>((begin * cols + i) % 251);
                                 return ok_status();
                               }};
-  auto weight = rig.device().make_weight(source, DType::bf16);
+  auto weight = rig.device().make_weight(source, WeightFormat::bf16);
   REQUIRE_OK(weight);
   CHECK_EQ(next, rows);
-  CHECK_EQ((*weight)->size_bytes(), rig.device().weight_bytes(rows, cols, DType::bf16));
+  CHECK_EQ((*weight)->size_bytes(), rig.device().weight_bytes(rows, cols, WeightFormat::bf16));
   const Tensor out = rig.zeros(DType::f32, {2, cols});
   CHECK_OK(ops::embedding(rig.encoder(), {rig.ints({2999, 1}), weight->get(), out}));
   const std::vector<float> got = rig.read(out);
@@ -97,20 +97,23 @@ PAGODA_TEST(device_weight_conversion_is_exact_or_an_error) {
   const float huge = 1e6f, infinity = std::numeric_limits<float>::infinity();
   for (const std::string& name : device::device_names()) {
     Rig rig(name, 1);
-    auto make = [&](float value, DType stored) {
+    auto make = [&](float value, WeightFormat format) {
       return rig.device().make_weight({"w.weight", DType::f32, 1, 1,
                                        [=](int64_t, int64_t, std::byte* into) {
                                          std::copy_n(reinterpret_cast<const std::byte*>(&value), 4, into);
                                          return ok_status();
                                        }},
-                                      stored);
+                                      format);
     };
-    CHECK_OK(make(huge, DType::bf16));
-    CHECK_OK(make(infinity, DType::f16));
-    auto refused = make(huge, DType::f16);
+    CHECK_OK(make(huge, WeightFormat::bf16));
+    CHECK_OK(make(infinity, WeightFormat::f16));
+    CHECK_OK(make(infinity, WeightFormat::bf16));
+    auto refused = make(huge, WeightFormat::f16);
     CHECK(refused.status.code == StatusCode::unsupported);
     CHECK(refused.status.message.find("w.weight") != std::string::npos);
-    CHECK(make(1.0f, DType::i8).status.code == StatusCode::unsupported);
+    for (WeightFormat format : {WeightFormat::q8, WeightFormat::q4})
+      CHECK(make(infinity, format).status.code == StatusCode::unsupported);
+    CHECK(make(1e8f, WeightFormat::q8).status.code == StatusCode::unsupported);  // its scale is no float16
   }
 }
 
@@ -119,13 +122,13 @@ PAGODA_TEST(device_weight_reader_errors_come_through) {
   auto made = rig.device().make_weight(
       {"w", DType::f32, 2, 2,
        [](int64_t, int64_t, std::byte*) { return make_error(StatusCode::io_error, "the disk is gone"); }},
-      DType::f32);
+      WeightFormat::f32);
   CHECK(made.status.code == StatusCode::io_error);
-  CHECK(!rig.device().make_weight({"w", DType::f32, 0, 2, nullptr}, DType::f32).is_ok());
+  CHECK(!rig.device().make_weight({"w", DType::f32, 0, 2, nullptr}, WeightFormat::f32).is_ok());
   CHECK(!rig.device()
              .make_weight({"w", DType::f32, int64_t{1} << 40, int64_t{1} << 40,
                            [](int64_t, int64_t, std::byte*) { return ok_status(); }},
-                          DType::f32)
+                          WeightFormat::f32)
              .is_ok());
 }
 
@@ -141,7 +144,7 @@ PAGODA_TEST(device_bad_indices_fail_the_step_and_only_it) {
       CHECK(status.message.find(std::to_string(bad)) != std::string::npos);
       CHECK_EQ(rig.read(out), (std::vector<float>{0, 0}));
     }
-    CHECK_OK(ops::embedding(rig.encoder(), {rig.ints({3}), rig.weight({1, 2, 3, 4}, 2, 2, DType::f32), out}));
+    CHECK_OK(ops::embedding(rig.encoder(), {rig.ints({3}), rig.weight({1, 2, 3, 4}, 2, 2, WeightFormat::f32), out}));
     CHECK(!rig.finish().is_ok());
     CHECK_OK(ops::zero_slots(rig.encoder(), {x, rig.ints({-1})}));
     CHECK(!rig.finish().is_ok());

@@ -244,8 +244,9 @@ PAGODA_TEST(invariance_attention_bits_do_not_depend_on_chunks) {
 PAGODA_TEST(invariance_matmul_rows_do_not_depend_on_their_number) {
   constexpr int64_t kRows = 100, kN = 70, kK = 530;
   for (const std::string& name : device::device_names())
-    for (DType type : {DType::f32, DType::f16, DType::bf16}) {
-      if (name == "reference" && type != DType::bf16) continue;
+    for (WeightFormat type :
+         {WeightFormat::f32, WeightFormat::f16, WeightFormat::bf16, WeightFormat::q8, WeightFormat::q4}) {
+      if (name == "reference" && type != WeightFormat::bf16) continue;
       Rig rig(name, 3);
       Random random(seed(41));
       const std::vector<float> values = random.normal(kRows * kK);
@@ -263,7 +264,7 @@ PAGODA_TEST(invariance_matmul_rows_do_not_depend_on_their_number) {
         const std::vector<float> got = rig.read(out);
         if (std::memcmp(got.data(), wanted.data() + first * kN, got.size() * sizeof(float)) != 0)
           fail(__FILE__, __LINE__,
-               name + " " + std::string(dtype_name(type)) + ": " + std::to_string(m) + " rows differ from one");
+               name + " " + std::string(weight_format_name(type)) + ": " + std::to_string(m) + " rows differ from one");
       }
     }
 }

@@ -12,6 +12,7 @@ Rig::Rig(const std::string& device_name, int num_threads) {
   auto made = device::make_device(device_name, num_threads);
   CHECK_OK(made);
   if (made.is_ok()) device_ = std::move(*made);
+  if (device_) CHECK_OK(device_->reserve({.tokens = 512, .cols = 4096}));
 }
 
 Tensor Rig::put(DType dtype, Shape shape, const void* values, size_t size_bytes) {
@@ -41,19 +42,20 @@ Tensor Rig::longs(const std::vector<int64_t>& values) {
   return put(DType::i64, {static_cast<int64_t>(values.size())}, values.data(), values.size() * sizeof(int64_t));
 }
 
-device::Weight* Rig::weight(const std::vector<float>& values, int64_t rows, int64_t cols, DType stored) {
+device::Weight* Rig::weight(const std::vector<float>& values, int64_t rows, int64_t cols, WeightFormat format) {
   device::WeightSource source{"test", DType::f32, rows, cols, [&](int64_t begin, int64_t count, std::byte* into) {
                                 std::copy_n(reinterpret_cast<const std::byte*>(values.data() + begin * cols),
                                             count * cols * 4, into);
                                 return ok_status();
                               }};
-  auto made = device_->make_weight(source, stored);
+  auto made = device_->make_weight(source, format);
   CHECK_OK(made);
   weights_.push_back(std::move(*made));
   return weights_.back().get();
 }
 
 std::vector<std::byte> Rig::bytes(const Tensor& dense) {
+  CHECK_OK(finish());
   std::vector<std::byte> out(static_cast<size_t>(dense.num_elements()) * dtype_bytes(dense.dtype));
   CHECK_OK(device_->download(dense, out.data(), out.size()));
   return out;

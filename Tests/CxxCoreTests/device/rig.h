@@ -26,7 +26,7 @@ class Rig {
   device::Tensor ints(const std::vector<int32_t>& values);
   device::Tensor ints(const std::vector<int32_t>& values, Shape shape);
   device::Tensor longs(const std::vector<int64_t>& values);
-  device::Weight* weight(const std::vector<float>& values, int64_t rows, int64_t cols, DType stored);
+  device::Weight* weight(const std::vector<float>& values, int64_t rows, int64_t cols, WeightFormat format);
 
   std::vector<float> read(const device::Tensor& dense);  // f32, f16 or bf16, as floats
   std::vector<std::byte> bytes(const device::Tensor& dense);

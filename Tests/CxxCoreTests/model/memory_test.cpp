@@ -8,6 +8,7 @@ namespace {
 class CountingDevice final : public device::Device {
  public:
   int64_t allocated_bytes = 0, weight_total_bytes = 0;
+  device::StepLimits limits;              // that reserve() was asked for
   int num_allocations = 0, fail_at = -1;  // counts buffers, weights and reserve()
   bool uploads_fail = false;
 
@@ -20,20 +21,24 @@ class CountingDevice final : public device::Device {
     allocated_bytes += static_cast<int64_t>(size_bytes);
     return inner_->allocate(size_bytes, label);
   }
-  Result<std::unique_ptr<device::Weight>> make_weight(const device::WeightSource& source, DType stored) override {
+  Result<std::unique_ptr<device::Weight>> make_weight(const device::WeightSource& source,
+                                                      WeightFormat format) override {
     if (is_refused()) return make_error(StatusCode::out_of_memory, source.name);
-    auto weight = inner_->make_weight(source, stored);
+    auto weight = inner_->make_weight(source, format);
     if (weight.is_ok()) weight_total_bytes += static_cast<int64_t>((*weight)->size_bytes());
     return weight;
   }
-  size_t weight_bytes(int64_t rows, int64_t cols, DType stored) const noexcept override {
-    return inner_->weight_bytes(rows, cols, stored);
+  size_t weight_bytes(int64_t rows, int64_t cols, WeightFormat format) const noexcept override {
+    return inner_->weight_bytes(rows, cols, format);
   }
-  Status reserve(int64_t max_tokens) override {
+  Status reserve(const device::StepLimits& asked) override {
+    limits = asked;
     if (is_refused()) return make_error(StatusCode::out_of_memory, "reserve");
-    return inner_->reserve(max_tokens);
+    return inner_->reserve(asked);
   }
-  size_t reserve_bytes(int64_t max_tokens) const noexcept override { return inner_->reserve_bytes(max_tokens); }
+  size_t reserve_bytes(const device::StepLimits& limits) const noexcept override {
+    return inner_->reserve_bytes(limits);
+  }
   Status upload(const device::Tensor& to, const void* from, size_t size_bytes) noexcept override {
     if (uploads_fail) return make_error(StatusCode::device_error, "upload refused");
     return inner_->upload(to, from, size_bytes);
@@ -56,7 +61,7 @@ constexpr model::ModelSizes kSizes{.num_kv_blocks = 7,
 
 Result<std::unique_ptr<model::Model>> load_and_allocate(const OpenedModel& opened, CountingDevice& device,
                                                         DType dtype) {
-  auto model = model::load_model(opened.config, *opened.checkpoint, device, dtype, dtype, 8, nullptr);
+  auto model = model::load_model(opened.config, *opened.checkpoint, device, weight_format(dtype), dtype, 8, nullptr);
   if (!model.is_ok()) return model.status;
   PAGODA_RETURN_IF_ERROR((*model)->allocate(kSizes));
   return model;
@@ -83,14 +88,14 @@ PAGODA_TEST(model_allocates_exactly_what_was_planned) {
       auto opened = open_model(folder(fixtures_dir() + "/model/" + name));
       REQUIRE_OK(opened);
       CountingDevice device;
-      auto weights = model::check_weights(opened->config, *opened->checkpoint, device, dtype);
+      auto weights = model::check_weights(opened->config, *opened->checkpoint, device, weight_format(dtype));
       REQUIRE_OK(weights);
       double done = 0;
-      auto model =
-          model::load_model(opened->config, *opened->checkpoint, device, dtype, dtype, 8, [&](double fraction) {
-            CHECK(fraction >= done && fraction <= 1.0);
-            done = fraction;
-          });
+      auto model = model::load_model(opened->config, *opened->checkpoint, device, weight_format(dtype), dtype, 8,
+                                     [&](double fraction) {
+                                       CHECK(fraction >= done && fraction <= 1.0);
+                                       done = fraction;
+                                     });
       REQUIRE_OK(model);
       CHECK_EQ(done, 1.0);
       CHECK_EQ(device.allocated_bytes + device.weight_total_bytes, weights->size_bytes);
@@ -101,7 +106,7 @@ PAGODA_TEST(model_allocates_exactly_what_was_planned) {
       const int64_t pools =
           kSizes.num_kv_blocks * layout.kv_block_bytes() + kSizes.num_state_slots * layout.state_slot_bytes();
       const int64_t workspace = model::workspace_bytes(opened->config, device, kSizes);
-      const int64_t reserved = static_cast<int64_t>(device.reserve_bytes(kSizes.max_num_tokens));
+      const int64_t reserved = static_cast<int64_t>(device.reserve_bytes(device.limits));
       CHECK_EQ(device.allocated_bytes - before + reserved, pools + workspace);
 
       const int num_allocations = device.num_allocations;
@@ -155,7 +160,8 @@ PAGODA_TEST(model_refuses_sizes_that_are_not_positive_and_steps_before_allocate)
   auto opened = open_model(folder(fixtures_dir() + "/model/qwen3_5"));
   REQUIRE_OK(opened);
   CountingDevice device;
-  auto model = model::load_model(opened->config, *opened->checkpoint, device, DType::f32, DType::f32, 8, nullptr);
+  auto model =
+      model::load_model(opened->config, *opened->checkpoint, device, WeightFormat::f32, DType::f32, 8, nullptr);
   REQUIRE_OK(model);
   CHECK((*model)->forward(one_token(*opened)).code == StatusCode::internal);
   for (int field = 0; field < 6; ++field) {

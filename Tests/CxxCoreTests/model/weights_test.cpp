@@ -7,12 +7,12 @@ namespace {
 
 std::string fixture(const char* name) { return fixtures_dir() + "/model/" + name; }
 
-Result<model::WeightsSummary> check(const ModelSource& source, DType stored = DType::f32) {
+Result<model::WeightsSummary> check(const ModelSource& source, WeightFormat format = WeightFormat::f32) {
   auto opened = open_model(source);
   if (!opened.is_ok()) return opened.status;
   auto device = device::make_device("reference", 1);
   if (!device.is_ok()) return device.status;
-  return model::check_weights(opened->config, *opened->checkpoint, **device, stored);
+  return model::check_weights(opened->config, *opened->checkpoint, **device, format);
 }
 
 // Both the check and the load refuse, and the message holds every one of `words`.

@@ -1,4 +1,4 @@
-// Context: what every CPU op needs: the kernels in use, the threads, and scratch memory for each thread.
+// Context: what every CPU op needs: the kernels in use, the threads, and scratch memory.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,37 @@ namespace pagoda::device::cpu {
 constexpr int64_t kGdnScratch = kGdnHeadScratch + kGdnBlock * kMaxHeadDim;  // of one V head, and the queries
 constexpr int64_t kThreadScratch = kAttentionScratch > kGdnScratch ? kAttentionScratch : kGdnScratch;  // floats
 
+constexpr int64_t kGatedChannels = 64;  // outputs of one task of a matmul with silu_mul
+
+// Memory of matmuls, made for the largest step by reserve(). Rows of activations, packed once per matmul, are shared by
+// all threads; the rest is a thread's own.
+struct MatmulMemory {
+  int64_t max_rows = 0, max_groups = 0;  // groups of 128 columns
+  std::byte* values = nullptr;           // [max_rows rounded up to 16][row_bytes(max_groups)]
+  float* scales = nullptr;               // [max_rows][max_groups]
+  int32_t* sums = nullptr;               // [max_rows][max_groups]
+  std::byte* unpacked = nullptr;         // [threads][packed_scratch_bytes(max_groups)]
+  float* halves = nullptr;               // [threads][max_rows][2 * kGatedChannels + 16]: both halves of a silu_mul
+
+  // A row's bytes. The 64 beyond its values keep rows from falling into the same places of a cache.
+  static constexpr int64_t row_bytes(int64_t groups, PackedFormat format) noexcept {
+    return groups * kPackedColumns * (format == kPackedBf16 ? 2 : 1) + 64;
+  }
+};
+
 struct Context {
   const Kernels* kernels = nullptr;
   ThreadPool* pool = nullptr;
   float* scratch = nullptr;  // [num_threads][kThreadScratch]
+  MatmulMemory matmul;
 
   float* scratch_of(int thread) const noexcept { return scratch + thread * kThreadScratch; }
 
   // body(index, thread) for every index. Too little work (cost = about one per float touched) stays on this thread:
-  // waking the others takes about as long as 50,000 floats.
+  // handing it to a spinning one takes about as long as 4,000 floats.
   template <class F>
   void for_each(int64_t count, int64_t cost, F&& body) const noexcept {
-    if (count * cost < 50000)
+    if (count * cost < 4000)
       for (int64_t i = 0; i < count; ++i) body(i, 0);
     else pool->parallel_for(count, body);
   }

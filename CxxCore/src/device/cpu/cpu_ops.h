@@ -1,23 +1,26 @@
-// The ops of the CPU device: each splits its work into tasks and runs kernels on them. One file per op.
+// The ops of the CPU device, one file each. Row ops work on row t alone, so that ops which follow each other can pass
+// over a row while it is in the nearest cache; the others spread themselves over the threads.
 #pragma once
 
 #include "device/cpu/context.h"
+#include "device/device.h"
 #include "device/op_args.h"
 
 namespace pagoda::device::cpu {
 
-void embedding(const Context& context, const EmbeddingArgs& args) noexcept;
-void rms_norm(const Context& context, const RmsNormArgs& args) noexcept;
-void matmul(const Context& context, const MatmulArgs& args) noexcept;
-void qk_norm_rope(const Context& context, const QkNormRopeArgs& args) noexcept;
-void reshape_and_cache(const Context& context, const ReshapeAndCacheArgs& args) noexcept;
+void embedding(const Context& context, const EmbeddingArgs& args, int64_t t) noexcept;
+void rms_norm(const Context& context, const RmsNormArgs& args, int64_t t) noexcept;
+void pack_row(const Context& context, const MatmulArgs& args, int64_t row) noexcept;
+void qk_norm_rope(const Context& context, const QkNormRopeArgs& args, int64_t t) noexcept;
+void reshape_and_cache(const Context& context, const ReshapeAndCacheArgs& args, int64_t t) noexcept;
+void sigmoid_gate(const Context& context, const SigmoidGateArgs& args, int64_t t) noexcept;
+void gated_rms_norm(const Context& context, const GatedRmsNormArgs& args, int64_t t) noexcept;
+void gather_rows(const Context& context, const GatherRowsArgs& args, int64_t row) noexcept;
+
+void matmul(const Context& context, const MatmulArgs& args) noexcept;  // after pack_row of all rows
 void paged_attention(const Context& context, const PagedAttentionArgs& args) noexcept;
-void sigmoid_gate(const Context& context, const SigmoidGateArgs& args) noexcept;
-void silu_mul(const Context& context, const SiluMulArgs& args) noexcept;
 void causal_conv1d(const Context& context, const CausalConv1dArgs& args) noexcept;
 void gdn(const Context& context, const GdnArgs& args) noexcept;
-void gated_rms_norm(const Context& context, const GatedRmsNormArgs& args) noexcept;
-void gather_rows(const Context& context, const GatherRowsArgs& args) noexcept;
 void zero_slots(const Context& context, const ZeroSlotsArgs& args) noexcept;
 
 }  // namespace pagoda::device::cpu

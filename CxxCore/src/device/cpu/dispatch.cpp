@@ -3,21 +3,45 @@
 
 namespace pagoda::device::cpu {
 
-std::vector<const Kernels*> supported_kernels() {
-  std::vector<const Kernels*> found;
+namespace {
+
+// `base` with other products of packed weights.
+Kernels with_packed(const Kernels& base, const char* name, const Packed& packed) noexcept {
+  Kernels kernels = base;
+  kernels.name = name;
+  kernels.packed = packed;
+  return kernels;
+}
+
+std::vector<Kernels> find_supported() {
+  std::vector<Kernels> found;
 #if defined(__x86_64__)
   __builtin_cpu_init();
   const bool has_avx2 =
       __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
   const bool has_avx512 = has_avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-  if (has_avx512) found.push_back(&avx512::kKernels);
-  if (has_avx2) found.push_back(&avx2::kKernels);
-#elif defined(__aarch64__)
-  found.push_back(&neon::kKernels);
+  const bool has_vnni = has_avx512 && __builtin_cpu_supports("avx512vnni");
+#if defined(__linux__)
+  if (has_vnni && amx::request_permission()) found.push_back(with_packed(avx512::kKernels, "amx", amx::kPacked));
 #endif
-  found.push_back(&portable::kKernels);
+  if (has_vnni) found.push_back(with_packed(avx512::kKernels, "avx512vnni", vnni::kPacked));
+  if (has_avx512) found.push_back(avx512::kKernels);
+  if (has_avx2) found.push_back(avx2::kKernels);
+#elif defined(__aarch64__)
+  found.push_back(neon::kKernels);
+#endif
+  found.push_back(portable::kKernels);
   return found;
+}
+
+}  // namespace
+
+std::vector<const Kernels*> supported_kernels() {
+  static const std::vector<Kernels> found = find_supported();
+  std::vector<const Kernels*> pointers;
+  for (const Kernels& kernels : found) pointers.push_back(&kernels);
+  return pointers;
 }
 
 const Kernels* find_kernels(const std::string& name) {

@@ -1,5 +1,6 @@
-// embedding: a task per token.
+// embedding: a token's row of the table, as floats.
 #include "device/cpu/cpu_ops.h"
+#include "device/cpu/packed_weight.h"
 #include "device/host/access.h"
 #include "device/host/host_weight.h"
 
@@ -7,12 +8,12 @@ namespace pagoda::device::cpu {
 
 using host::at;
 
-void embedding(const Context& context, const EmbeddingArgs& args) noexcept {
+void embedding(const Context& context, const EmbeddingArgs& args, int64_t t) noexcept {
+  const int64_t row = host_data<int32_t>(args.ids)[t];
+  float* to = at<float>(args.out, t);
+  if (is_packed(args.table->format())) return static_cast<const PackedWeight&>(*args.table).load_row(row, to);
   const auto& table = static_cast<const host::HostWeight&>(*args.table);
-  const auto widen = context.kernels->widen[format_of(table.dtype())];
-  context.for_each(args.out.shape[0], table.cols(), [&](int64_t t, int) {
-    widen(table.row(host_data<int32_t>(args.ids)[t]), table.cols(), at<float>(args.out, t));
-  });
+  context.kernels->widen[format_of(table.dtype())](table.row(row), table.cols(), to);
 }
 
 }  // namespace pagoda::device::cpu

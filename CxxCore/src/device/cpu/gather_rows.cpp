@@ -1,4 +1,4 @@
-// gather_rows: a task per row.
+// gather_rows: one row to its new place.
 #include "device/cpu/cpu_ops.h"
 #include "device/host/access.h"
 
@@ -8,12 +8,9 @@ namespace pagoda::device::cpu {
 
 using host::at;
 
-void gather_rows(const Context& context, const GatherRowsArgs& args) noexcept {
-  const int64_t width = args.x.shape[1];
-  context.for_each(args.out.shape[0], width, [&](int64_t r, int) {
-    std::memcpy(at<float>(args.out, r), at<float>(args.x, host_data<int32_t>(args.rows)[r]),
-                static_cast<size_t>(width) * sizeof(float));
-  });
+void gather_rows(const Context&, const GatherRowsArgs& args, int64_t row) noexcept {
+  std::memcpy(at<float>(args.out, row), at<float>(args.x, host_data<int32_t>(args.rows)[row]),
+              static_cast<size_t>(args.x.shape[1]) * sizeof(float));
 }
 
 }  // namespace pagoda::device::cpu

@@ -4,9 +4,11 @@
 // R1: every output element is summed in one order that depends on its own row only; tiles never change it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "base/dtype.h"
+#include "device/host/quantise.h"
 #include "device/op_args.h"
 
 namespace pagoda::device::cpu {
@@ -25,7 +27,7 @@ constexpr Format format_of(DType dtype) noexcept {
   return dtype == DType::f32 ? kF32 : (dtype == DType::f16 ? kF16 : kBf16);
 }
 
-// out[m][n] = sum over k of x[m][k] w[n][k] + bias[n]. Rows of w are padded with zeros to a multiple of 16.
+// out[m][n] = sum over k of x[m][k] w[n][k] + bias[n], w f32 or f16, rows padded with zeros to a multiple of 16.
 struct MatmulTile {
   const float* x;
   int64_t x_stride;
@@ -35,6 +37,50 @@ struct MatmulTile {
   float* out;
   int64_t out_stride;
   int64_t m, n, k;
+};
+
+constexpr int64_t kBlockChannels = 16;   // of a packed weight: what a vector of results holds
+constexpr int64_t kPackedColumns = 128;  // K of a packed weight is padded with zeros to a multiple; int8: a scale each
+
+// Which packed format a kernel multiplies; index of Packed::matmul.
+enum PackedFormat : int { kPackedBf16 = 0, kPacked8 = 1, kPacked4 = 2, kNumPackedFormats = 3 };
+
+// One row of activations as packed weights meet it: bf16, or int8 with a scale per 128 columns.
+struct PackedRow {
+  std::byte* values;  // [padded K]
+  float* scales;      // [groups] value = scale * int8; int8 only
+  int32_t* sums;      // [groups] of the int8
+};
+
+// Rows times blocks of 16 channels of a packed weight; layouts: packed_weight.h. int8: exact integer sums over a group,
+// then one fused multiply-add chain over the groups. bf16: per 32 columns a chain over the even and one over the odd
+// ones, their sum, one addition to the result. The same for any number of rows and on every instruction set.
+struct PackedTile {
+  const std::byte* weights;  // of the first block
+  int64_t block_bytes;
+  const std::byte* scales;      // 8 bit: f16 [block][group][16]; 4 bit: u8 [block][K / 32][16 steps, 16 offsets]
+  int64_t scale_bytes;          // of a block
+  const float* channel_scales;  // 4 bit: [channel]
+  const std::byte* x;           // [m][x_stride bytes]; rows up to a multiple of 16 can be read
+  int64_t x_stride;
+  const float* x_scales;  // [m][groups]
+  const int32_t* x_sums;
+  int64_t groups;  // of 128 columns
+  int64_t m, blocks;
+  const float* bias;  // [n] or null
+  float* out;
+  int64_t out_stride, n;  // channels that exist; the rest of the last block is padding
+  std::byte* scratch;     // packed_scratch_bytes(groups)
+};
+// One block of 4-bit weights as int8, or unfinished results of 512 rows x 32 channels.
+constexpr int64_t packed_scratch_bytes(int64_t groups) noexcept {
+  const int64_t block = kBlockChannels * kPackedColumns * groups, results = 512 * 2 * kBlockChannels * 4;
+  return block > results ? block : results;
+}
+
+struct Packed {
+  int64_t run;  // neighbouring columns of a channel that lie side by side in an int8 block: 4 or 8
+  void (*matmul[kNumPackedFormats])(const PackedTile& tile);
 };
 
 struct NormRow {
@@ -115,7 +161,10 @@ constexpr int64_t kGdnHeadScratch = 3 * kGdnBlock * kMaxHeadDim;
 
 struct Kernels {
   const char* name;  // portable, avx2, avx512, neon
-  void (*matmul[kNumFormats])(const MatmulTile& tile);
+  Packed packed;
+  void (*matmul[2])(const MatmulTile& tile);  // kF32, kF16
+  void (*to_int8)(const float* x, int64_t n, const PackedRow& row);
+  void (*to_bf16)(const float* x, int64_t n, const PackedRow& row);
   void (*widen[kNumFormats])(const void* from, int64_t n, float* to);   // to float
   void (*narrow[kNumFormats])(const float* from, int64_t n, void* to);  // from float, to nearest even
   void (*rms_norm)(const NormRow& row);
@@ -139,9 +188,22 @@ extern const Kernels kKernels;
 namespace avx512 {
 extern const Kernels kKernels;
 }
+namespace vnni {
+extern const Packed kPacked;
+}
+namespace amx {
+extern const Packed kPacked;
+bool request_permission() noexcept;  // of the system, once per process, before threads use tiles
+}  // namespace amx
 #elif defined(__aarch64__)
 namespace neon {
 extern const Kernels kKernels;
+}
+namespace dotprod {
+extern const Packed kPacked;
+}
+namespace i8mm {
+extern const Packed kPacked;
 }
 #endif
 

@@ -1,9 +1,10 @@
-// matmul: a task per tile of outputs and rows; k is never split.
+// matmul: rows are packed (pack_row), then a task per range of outputs takes all rows; k is never split.
 #include "device/cpu/cpu_ops.h"
 #include "device/host/access.h"
 
 #include <algorithm>
 
+#include "device/cpu/packed_weight.h"
 #include "device/host/host_weight.h"
 
 namespace pagoda::device::cpu {
@@ -12,22 +13,78 @@ using host::at;
 
 namespace {
 
-constexpr int64_t kTileColumns = 64;  // outputs of one task
-constexpr int64_t kMaxRows = 96;      // rows of one task: what a kernel widens weights for at once
+constexpr int64_t kMaxFloatRows = 96;  // what the float kernel widens weights for at once
+
+bool is_packed(const Weight& weight) noexcept { return cpu::is_packed(weight.format()); }
+
+// Outputs [begin, begin + count) of all rows to `out`. Packed: begin is a multiple of 16.
+void multiply(const Context& context, const MatmulArgs& args, int64_t begin, int64_t count, float* out,
+              int64_t out_stride, int thread) noexcept {
+  const float* bias = args.bias.is_present() ? host_data<float>(args.bias) + begin : nullptr;
+  const int64_t m = args.x.shape[0];
+  if (is_packed(*args.weight)) {
+    const auto& weight = static_cast<const PackedWeight&>(*args.weight);
+    const PackedFormat format = weight.layout().format;
+    const MatmulMemory& memory = context.matmul;
+    PackedTile tile{};
+    weight.place(begin / kBlockChannels, tile);
+    tile.x = memory.values;
+    tile.x_stride = MatmulMemory::row_bytes(tile.groups, format);
+    tile.x_scales = memory.scales;
+    tile.x_sums = memory.sums;
+    tile.m = m;
+    tile.blocks = (count + kBlockChannels - 1) / kBlockChannels;
+    tile.bias = bias;
+    tile.out = out;
+    tile.out_stride = out_stride;
+    tile.n = count;
+    tile.scratch = memory.unpacked + thread * packed_scratch_bytes(memory.max_groups);
+    context.kernels->packed.matmul[format](tile);
+    return;
+  }
+  const auto& weight = static_cast<const host::HostWeight&>(*args.weight);
+  const auto kernel = context.kernels->matmul[format_of(weight.dtype())];
+  for (int64_t row = 0; row < m; row += kMaxFloatRows)
+    kernel({at<float>(args.x, row), args.x.strides[0], weight.row(begin), weight.row_stride(), bias,
+            out + row * out_stride, out_stride, std::min(kMaxFloatRows, m - row), count, weight.cols()});
+}
+
+// Outputs [begin, begin + count) of silu(gate) * other. The other half need not begin at a block: what lies between the
+// block's first channel and it is computed for nothing.
+void multiply_gated(const Context& context, const MatmulArgs& args, int64_t begin, int64_t count, int thread) noexcept {
+  const int64_t m = args.x.shape[0], other = args.out.shape[1] + begin,
+                skipped = is_packed(*args.weight) ? other % kBlockChannels : 0;
+  constexpr int64_t kStride = 2 * kGatedChannels + kBlockChannels;
+  float* halves = context.matmul.halves + thread * context.matmul.max_rows * kStride;
+  multiply(context, args, begin, count, halves, kStride, thread);
+  multiply(context, args, other - skipped, skipped + count, halves + kGatedChannels, kStride, thread);
+  for (int64_t row = 0; row < m; ++row)
+    context.kernels->silu_mul(halves + row * kStride, halves + row * kStride + kGatedChannels + skipped, count,
+                              at<float>(args.out, row) + begin);
+}
 
 }  // namespace
 
+void pack_row(const Context& context, const MatmulArgs& args, int64_t row) noexcept {
+  if (!is_packed(*args.weight)) return;
+  const PackedLayout& layout = static_cast<const PackedWeight&>(*args.weight).layout();
+  const MatmulMemory& memory = context.matmul;
+  const PackedRow to{memory.values + row * MatmulMemory::row_bytes(layout.groups, layout.format),
+                     memory.scales + row * layout.groups, memory.sums + row * layout.groups};
+  const auto pack = layout.format == kPackedBf16 ? context.kernels->to_bf16 : context.kernels->to_int8;
+  pack(at<float>(args.x, row), layout.cols, to);
+}
+
 void matmul(const Context& context, const MatmulArgs& args) noexcept {
-  const auto& weight = static_cast<const host::HostWeight&>(*args.weight);
-  const int64_t m = args.x.shape[0], n = weight.rows(), k = weight.cols();
-  const int64_t row_tiles = (m + kMaxRows - 1) / kMaxRows, rows = row_tiles > 0 ? (m + row_tiles - 1) / row_tiles : 0;
-  const int64_t column_tiles = (n + kTileColumns - 1) / kTileColumns;
-  const auto kernel = context.kernels->matmul[format_of(weight.dtype())];
-  context.for_each(row_tiles * column_tiles, std::min(m, rows) * kTileColumns * k / 8, [&](int64_t index, int) {
-    const int64_t m0 = index / column_tiles * rows, n0 = index % column_tiles * kTileColumns;
-    kernel({at<float>(args.x, m0), args.x.strides[0], weight.row(n0), weight.row_stride(),
-            args.bias.is_present() ? host_data<float>(args.bias) + n0 : nullptr, at<float>(args.out, m0) + n0,
-            args.out.strides[0], std::min(rows, m - m0), std::min(kTileColumns, n - n0), k});
+  const int64_t m = args.x.shape[0], width = args.out.shape[1], k = args.x.shape[1];
+  if (m == 0) return;
+  // Tasks of whole groups of four blocks, about eight for each thread: a thread that was held up leaves more to others.
+  const int64_t granule = kGatedChannels, wanted = width / (context.pool->num_threads() * 8);
+  const int64_t step = args.silu_mul ? granule : std::max(granule, wanted / granule * granule);
+  context.for_each((width + step - 1) / step, std::min(step, width) * k / 8 * m, [&](int64_t index, int thread) {
+    const int64_t begin = index * step, count = std::min(step, width - begin);
+    if (args.silu_mul) multiply_gated(context, args, begin, count, thread);
+    else multiply(context, args, begin, count, at<float>(args.out, 0) + begin, args.out.strides[0], thread);
   });
 }
 

@@ -1,4 +1,4 @@
-// qk_norm_rope: a task per token: its angles once, then all its heads.
+// qk_norm_rope of all heads of a token.
 #include "device/cpu/cpu_ops.h"
 #include "device/host/access.h"
 
@@ -8,22 +8,20 @@ namespace pagoda::device::cpu {
 
 using host::at;
 
-void qk_norm_rope(const Context& context, const QkNormRopeArgs& args) noexcept {
+void qk_norm_rope(const Context& context, const QkNormRopeArgs& args, int64_t t) noexcept {
   const int64_t heads = args.x.shape[1], dim = args.x.shape[2], half = args.inv_freq.shape[0];
   const float* weight = args.weight.is_present() ? host_data<float>(args.weight) : nullptr;
-  context.for_each(args.x.shape[0], 2 * heads * dim + 64 * half, [&](int64_t t, int) {
-    float cos[kMaxHeadDim / 2], sin[kMaxHeadDim / 2];
-    for (int64_t i = 0; i < half; ++i) {
-      const float angle =
-          static_cast<float>(host_data<int32_t>(args.positions)[t]) * host_data<float>(args.inv_freq)[i];
-      cos[i] = std::cos(angle);
-      sin[i] = std::sin(angle);
-    }
-    for (int64_t h = 0; h < heads; ++h)
-      context.kernels->norm_rope(
-          {at<float>(args.x, t, h), nullptr, weight, args.eps, args.weight_offset, at<float>(args.out, t, h), dim},
-          {cos, sin, half});
-  });
+  const float position = static_cast<float>(host_data<int32_t>(args.positions)[t]);
+  float cos[kMaxHeadDim / 2], sin[kMaxHeadDim / 2];
+  for (int64_t i = 0; i < half; ++i) {
+    const float angle = position * host_data<float>(args.inv_freq)[i];
+    cos[i] = std::cos(angle);
+    sin[i] = std::sin(angle);
+  }
+  for (int64_t h = 0; h < heads; ++h)
+    context.kernels->norm_rope(
+        {at<float>(args.x, t, h), nullptr, weight, args.eps, args.weight_offset, at<float>(args.out, t, h), dim},
+        {cos, sin, half});
 }
 
 }  // namespace pagoda::device::cpu

@@ -12,6 +12,7 @@ namespace pagoda::device::host {
 class EagerEncoder : public Encoder, private Pending {
  public:
   Pending& submit() noexcept final {
+    finish();
     verdict_ = std::exchange(fault_, Status{});
     return *this;
   }
@@ -20,11 +21,17 @@ class EagerEncoder : public Encoder, private Pending {
   // Whether the indices in `args` are good; if not, the step fails and the op must not run.
   template <class Args>
   bool accept(const Args& args) noexcept {
-    Status status = check_indices(args);
+    return check(check_indices(args));
+  }
+
+  // Whether `status` is good; if not, the step fails.
+  bool check(Status status) noexcept {
     if (status.is_ok()) return true;
     if (fault_.is_ok()) fault_ = std::move(status);
     return false;
   }
+
+  virtual void finish() noexcept {}  // runs what an encoder has put off
 
  private:
   Status wait() noexcept final { return verdict_; }

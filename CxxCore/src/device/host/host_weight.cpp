@@ -7,6 +7,7 @@
 
 #include "base/checked.h"
 #include "device/host/host_memory.h"
+#include "device/host/quantise.h"
 
 namespace pagoda::device::host {
 namespace {
@@ -49,23 +50,39 @@ bool convert_row(const std::byte* from, DType from_type, int64_t count, DType to
   return fits;
 }
 
-Status check_source(const WeightSource& source, DType stored) {
-  const std::string who = "weight " + source.name + ": ";
-  if (!is_weight_type(source.dtype) || !is_weight_type(stored))
-    return make_error(StatusCode::unsupported, who + "cannot keep " + std::string(dtype_name(source.dtype)) + " as " +
-                                                   std::string(dtype_name(stored)) +
-                                                   "; known are float32, float16, bfloat16");
-  if (source.rows < 1 || source.cols < 1 || !source.read_rows)
-    return make_error(StatusCode::invalid_argument, who + "has no elements or no reader");
-  uint64_t elements, bytes;
-  if (source.cols > INT64_MAX - kRowPadding || !checked_multiply(source.rows, padded(source.cols), elements) ||
-      !checked_multiply(elements, 8, bytes) || bytes > INT64_MAX)
-    return make_error(StatusCode::invalid_argument, who + std::to_string(source.rows) + " x " +
-                                                        std::to_string(source.cols) + " elements are too many");
-  return ok_status();
+constexpr DType element_type(WeightFormat format) noexcept {
+  return format == WeightFormat::f16 ? DType::f16 : format == WeightFormat::bf16 ? DType::bf16 : DType::f32;
 }
 
-Status read_into(const WeightSource& source, DType stored, std::byte* to) {
+Status too_large(const WeightSource& source, int64_t row, WeightFormat format) {
+  return make_error(StatusCode::unsupported, "weight " + source.name + ": row " + std::to_string(row) +
+                                                 " has a number that " + std::string(weight_format_name(format)) +
+                                                 " cannot hold");
+}
+
+// Floats to the numbers that a quantised row of them stands for.
+bool round_to(WeightFormat format, std::span<float> row) {
+  const size_t groups = row.size() / kStepGroup + 1;
+  if (format == WeightFormat::q8) {
+    std::vector<int8_t> values(row.size());
+    std::vector<uint16_t> scales(groups);
+    if (!quantise_8bit(row, values.data(), scales.data())) return false;
+    for (size_t i = 0; i < row.size(); ++i) row[i] = f16_to_f32(scales[i / kScaleGroup]) * values[i];
+  } else if (format == WeightFormat::q4) {
+    std::vector<uint8_t> values(row.size());
+    std::vector<Steps> steps(groups);
+    float scale;
+    if (!quantise_4bit(row, values.data(), steps.data(), scale)) return false;
+    for (size_t i = 0; i < row.size(); ++i) {
+      const Steps s = steps[i / kStepGroup];
+      row[i] = scale * static_cast<float>(s.step * values[i] + s.offset - 128);
+    }
+  }
+  return true;
+}
+
+Status read_into(const WeightSource& source, WeightFormat format, std::byte* to) {
+  const DType stored = element_type(format);
   const int64_t row_bytes = source.cols * static_cast<int64_t>(dtype_bytes(source.dtype));
   const int64_t stored_bytes = padded(source.cols) * static_cast<int64_t>(dtype_bytes(stored));
   const int64_t piece = std::max<int64_t>(1, std::min(source.rows, kPieceBytes / row_bytes));
@@ -76,9 +93,10 @@ Status read_into(const WeightSource& source, DType stored, std::byte* to) {
     PAGODA_RETURN_IF_ERROR(source.read_rows(begin, count, in_place ? to + begin * stored_bytes : rows.data()));
     for (int64_t i = 0; i < count && !in_place; ++i)
       if (!convert_row(rows.data() + i * row_bytes, source.dtype, source.cols, stored, to + (begin + i) * stored_bytes))
-        return make_error(StatusCode::unsupported, "weight " + source.name + ": row " + std::to_string(begin + i) +
-                                                       " has a number too large for " +
-                                                       std::string(dtype_name(stored)));
+        return too_large(source, begin + i, format);
+    for (int64_t i = begin; i < begin + count && is_quantised(format); ++i)
+      if (!round_to(format, {reinterpret_cast<float*>(to + i * stored_bytes), static_cast<size_t>(source.cols)}))
+        return too_large(source, i, format);
   }
   return ok_status();
 }
@@ -93,16 +111,33 @@ HostWeight::HostWeight(std::unique_ptr<Buffer> buffer, int64_t rows, int64_t col
       row_stride_(padded(cols)),
       dtype_(dtype) {}
 
-size_t weight_bytes(int64_t rows, int64_t cols, DType stored) noexcept {
-  return static_cast<size_t>(rows) * static_cast<size_t>(padded(cols)) * dtype_bytes(stored);
+Status check_source(const WeightSource& source) {
+  const std::string who = "weight " + source.name + ": ";
+  if (!is_weight_type(source.dtype))
+    return make_error(StatusCode::unsupported,
+                      who + "is " + std::string(dtype_name(source.dtype)) + "; known are float32, float16, bfloat16");
+  if (source.rows < 1 || source.cols < 1 || !source.read_rows)
+    return make_error(StatusCode::invalid_argument, who + "has no elements or no reader");
+  constexpr int64_t kMostPadding = 127;  // of rows or columns in any form of a weight
+  uint64_t elements, bytes;
+  if (source.rows > INT64_MAX - kMostPadding || source.cols > INT64_MAX - kMostPadding ||
+      !checked_multiply(source.rows + kMostPadding, source.cols + kMostPadding, elements) ||
+      !checked_multiply(elements, 8, bytes) || bytes > INT64_MAX)
+    return make_error(StatusCode::invalid_argument, who + std::to_string(source.rows) + " x " +
+                                                        std::to_string(source.cols) + " elements are too many");
+  return ok_status();
 }
 
-Result<std::unique_ptr<Weight>> make_weight(const WeightSource& source, DType stored) {
-  PAGODA_RETURN_IF_ERROR(check_source(source, stored));
-  auto buffer = make_buffer(weight_bytes(source.rows, source.cols, stored), "weight " + source.name);
+size_t weight_bytes(int64_t rows, int64_t cols, WeightFormat format) noexcept {
+  return static_cast<size_t>(rows) * static_cast<size_t>(padded(cols)) * dtype_bytes(element_type(format));
+}
+
+Result<std::unique_ptr<Weight>> make_weight(const WeightSource& source, WeightFormat format) {
+  PAGODA_RETURN_IF_ERROR(check_source(source));
+  auto buffer = make_buffer(weight_bytes(source.rows, source.cols, format), "weight " + source.name);
   if (!buffer.is_ok()) return buffer.status;
-  PAGODA_RETURN_IF_ERROR(read_into(source, stored, (*buffer)->host_pointer()));
-  return std::unique_ptr<Weight>(new HostWeight(std::move(*buffer), source.rows, source.cols, stored));
+  PAGODA_RETURN_IF_ERROR(read_into(source, format, (*buffer)->host_pointer()));
+  return std::unique_ptr<Weight>(new HostWeight(std::move(*buffer), source.rows, source.cols, element_type(format)));
 }
 
 void to_f32(const std::byte* from, DType dtype, int64_t count, float* to) noexcept {

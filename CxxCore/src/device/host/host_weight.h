@@ -14,8 +14,11 @@ class HostWeight final : public Weight {
   HostWeight(std::unique_ptr<Buffer> buffer, int64_t rows, int64_t cols, DType dtype) noexcept;
   int64_t rows() const noexcept override { return rows_; }
   int64_t cols() const noexcept override { return cols_; }
-  DType dtype() const noexcept override { return dtype_; }
+  WeightFormat format() const noexcept override { return weight_format(dtype_); }
   size_t size_bytes() const noexcept override { return buffer_->size_bytes(); }
+  std::span<const std::byte> bytes() const noexcept override { return {data_, size_bytes()}; }
+
+  DType dtype() const noexcept { return dtype_; }
 
   int64_t row_stride() const noexcept { return row_stride_; }  // elements
   const std::byte* row(int64_t index) const noexcept {
@@ -29,11 +32,15 @@ class HostWeight final : public Weight {
   DType dtype_;
 };
 
-size_t weight_bytes(int64_t rows, int64_t cols, DType stored) noexcept;
+// Quantised formats are kept as the floats they stand for: exact, and slow, for devices without kernels for them.
+size_t weight_bytes(int64_t rows, int64_t cols, WeightFormat format) noexcept;
 
 // Reads `source` in pieces of at most 4 MiB (or one row) and converts them. A finite number that the stored type
 // cannot hold is an error: a silent infinity in a weight would surface as NaN logits much later.
-Result<std::unique_ptr<Weight>> make_weight(const WeightSource& source, DType stored);
+Result<std::unique_ptr<Weight>> make_weight(const WeightSource& source, WeightFormat format);
+
+// Float types only, a reader, and sizes whose product does not overflow.
+Status check_source(const WeightSource& source);
 
 // Copies `count` elements starting at `from` (f32, f16 or bf16) to floats.
 void to_f32(const std::byte* from, DType dtype, int64_t count, float* to) noexcept;

@@ -24,7 +24,6 @@ class ReferenceEncoder final : public host::EagerEncoder {
     if (accept(a)) reference::paged_attention(a);
   }
   void sigmoid_gate(const SigmoidGateArgs& a) noexcept override { reference::sigmoid_gate(a); }
-  void silu_mul(const SiluMulArgs& a) noexcept override { reference::silu_mul(a); }
   void causal_conv1d(const CausalConv1dArgs& a) noexcept override {
     if (accept(a)) reference::causal_conv1d(a);
   }
@@ -48,14 +47,14 @@ class ReferenceDevice final : public Device {
   Result<std::unique_ptr<Buffer>> allocate(size_t size_bytes, const std::string& label) override {
     return host::make_buffer(size_bytes, label);
   }
-  Result<std::unique_ptr<Weight>> make_weight(const WeightSource& source, DType stored) override {
-    return host::make_weight(source, stored);
+  Result<std::unique_ptr<Weight>> make_weight(const WeightSource& source, WeightFormat format) override {
+    return host::make_weight(source, format);
   }
-  size_t weight_bytes(int64_t rows, int64_t cols, DType stored) const noexcept override {
-    return host::weight_bytes(rows, cols, stored);
+  size_t weight_bytes(int64_t rows, int64_t cols, WeightFormat format) const noexcept override {
+    return host::weight_bytes(rows, cols, format);
   }
-  Status reserve(int64_t) override { return ok_status(); }
-  size_t reserve_bytes(int64_t) const noexcept override { return 0; }
+  Status reserve(const StepLimits&) override { return ok_status(); }
+  size_t reserve_bytes(const StepLimits&) const noexcept override { return 0; }
   Status upload(const Tensor& to, const void* from, size_t size_bytes) noexcept override {
     return host::upload(to, from, size_bytes);
   }

@@ -12,7 +12,6 @@ void qk_norm_rope(const QkNormRopeArgs& args) noexcept;
 void reshape_and_cache(const ReshapeAndCacheArgs& args) noexcept;
 void paged_attention(const PagedAttentionArgs& args) noexcept;
 void sigmoid_gate(const SigmoidGateArgs& args) noexcept;
-void silu_mul(const SiluMulArgs& args) noexcept;
 void causal_conv1d(const CausalConv1dArgs& args) noexcept;
 void gdn(const GdnArgs& args) noexcept;
 void gated_rms_norm(const GatedRmsNormArgs& args) noexcept;

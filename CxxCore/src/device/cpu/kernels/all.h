@@ -1,8 +1,10 @@
-// Kernel text in order. Included by kernels_*.cpp inside a namespace that says what its instruction set has.
+// Kernel text in order. Included by kernels_*.cpp after vector.h, inside a namespace that says what its instruction
+// set has.
 // clang-format off: each file needs those before it
-#include "device/cpu/kernels/vector.h"
 #include "device/cpu/kernels/rows.h"
 #include "device/cpu/kernels/matmul.h"
+#include "device/cpu/kernels/packed_weights.h"
+#include "device/cpu/kernels/packed.h"
 #include "device/cpu/kernels/attention.h"
 #include "device/cpu/kernels/gdn.h"
 #include "device/cpu/kernels/table.h"

@@ -91,3 +91,35 @@ static void conv(const ConvTile& c) {
     }
   }
 }
+
+// One scale per 128 columns, from the largest of them; rounded to nearest even by the addition of 1.5 * 2^23.
+static void to_int8(const float* x, int64_t n, const PackedRow& row) {
+  typedef int8_t ByteVec __attribute__((ext_vector_type(16)));
+  std::byte* to = row.values;
+  for (int64_t begin = 0, group = 0; begin < n; begin += kPackedColumns, ++group) {
+    Vec most = {};
+    for (int64_t i = begin; i < begin + kPackedColumns && i < n; i += kLanes) {
+      const Vec v = load_up_to(x + i, n - i);
+      const Vec magnitude = __builtin_elementwise_abs(v);
+      most = magnitude > most ? magnitude : most;
+    }
+    const float top = largest(most);
+    const Vec inverse = splat(top > 0.0f ? 127.0f / top : 0.0f);
+    IntVec total = {};
+    for (int64_t i = begin; i < begin + kPackedColumns; i += kLanes, to += kLanes) {
+      const Vec v = i < n ? load_up_to(x + i, n - i) : Vec{};
+      const IntVec q = __builtin_bit_cast(IntVec, v * inverse + splat(0x1.8p23f)) - 0x4b400000;
+      total += q;
+      const ByteVec bytes = __builtin_convertvector(q, ByteVec);
+      __builtin_memcpy(to, &bytes, sizeof bytes);
+    }
+    row.scales[group] = top / 127.0f;
+    row.sums[group] = __builtin_reduce_add(total);
+  }
+}
+
+static void to_bf16(const float* x, int64_t n, const PackedRow& row) {
+  Bf16* to = reinterpret_cast<Bf16*>(row.values);
+  const int64_t padded = (n + kPackedColumns - 1) / kPackedColumns * kPackedColumns;
+  for (int64_t i = 0; i < padded; i += kLanes) store(to + i, i < n ? load_up_to(x + i, n - i) : Vec{});
+}

@@ -2,7 +2,10 @@
 
 extern const Kernels kKernels = {
     .name = kName,
-    .matmul = {matmul<float>, matmul<F16>, matmul<Bf16>},
+    .packed = kPacked,
+    .matmul = {matmul<float>, matmul<F16>},
+    .to_int8 = to_int8,
+    .to_bf16 = to_bf16,
     .widen = {widen<float>, widen<F16>, widen<Bf16>},
     .narrow = {narrow<float>, narrow<F16>, narrow<Bf16>},
     .rms_norm = rms_norm,

@@ -9,6 +9,9 @@ typedef _Float16 HalfVec __attribute__((ext_vector_type(16)));
 typedef float Vec8 __attribute__((ext_vector_type(8)));
 typedef float Vec4 __attribute__((ext_vector_type(4)));
 typedef float Vec2 __attribute__((ext_vector_type(2)));
+typedef uint8_t Bytes __attribute__((ext_vector_type(64)));  // 16 channels x 4 columns of a packed weight
+typedef uint16_t Pairs __attribute__((ext_vector_type(32)));
+typedef uint8_t Bytes16 __attribute__((ext_vector_type(16)));
 constexpr int64_t kLanes = 16;
 
 #define PAGODA_INLINE [[gnu::always_inline]] static inline

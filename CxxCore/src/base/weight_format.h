@@ -1,0 +1,32 @@
+// WeightFormat: the form a device keeps a weight matrix in.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "base/dtype.h"
+
+namespace pagoda {
+
+enum class WeightFormat : uint8_t {
+  f32,
+  f16,
+  bf16,
+  q8,  // int8, a float16 scale per row and 128 columns
+  q4,  // 4 bits on an int8 grid: per row and 32 columns an integer step and offset, per row a float32 scale
+};
+
+constexpr WeightFormat weight_format(DType dtype) noexcept {
+  return dtype == DType::f16 ? WeightFormat::f16 : dtype == DType::bf16 ? WeightFormat::bf16 : WeightFormat::f32;
+}
+
+constexpr bool is_quantised(WeightFormat format) noexcept {
+  return format == WeightFormat::q8 || format == WeightFormat::q4;
+}
+
+constexpr std::string_view weight_format_name(WeightFormat format) noexcept {
+  constexpr std::string_view kNames[] = {"float32", "float16", "bfloat16", "8bit", "4bit"};
+  return kNames[static_cast<size_t>(format)];
+}
+
+}  // namespace pagoda

@@ -1,0 +1,102 @@
+// The order in which the CPU device runs ops.
+#include "device/cpu/cpu_encoder.h"
+
+#include <algorithm>
+
+#include "device/cpu/packed_weight.h"
+
+namespace pagoda::device::cpu {
+namespace {
+
+constexpr int64_t kMaxRowsPerTask = 16;
+
+struct RunRow {
+  const Context& context;
+  int64_t row;
+  void operator()(const EmbeddingArgs& a) const noexcept { embedding(context, a, row); }
+  void operator()(const RmsNormArgs& a) const noexcept { rms_norm(context, a, row); }
+  void operator()(const MatmulArgs& a) const noexcept { pack_row(context, a, row); }
+  void operator()(const QkNormRopeArgs& a) const noexcept { qk_norm_rope(context, a, row); }
+  void operator()(const ReshapeAndCacheArgs& a) const noexcept { reshape_and_cache(context, a, row); }
+  void operator()(const SigmoidGateArgs& a) const noexcept { sigmoid_gate(context, a, row); }
+  void operator()(const GatedRmsNormArgs& a) const noexcept { gated_rms_norm(context, a, row); }
+  void operator()(const GatherRowsArgs& a) const noexcept { gather_rows(context, a, row); }
+};
+
+Status check_memory(const MatmulArgs& args, const MatmulMemory& memory) noexcept {
+  const int64_t groups = (args.x.shape[1] + kPackedColumns - 1) / kPackedColumns;
+  if (args.x.shape[0] <= memory.max_rows && groups <= memory.max_groups) return ok_status();
+  return make_error(StatusCode::internal, "matmul of " + std::to_string(args.x.shape[0]) + " rows of " +
+                                              std::to_string(args.x.shape[1]) + " is larger than reserve() was told");
+}
+
+}  // namespace
+
+void CpuEncoder::add(const RowOp& op, int64_t num_rows, int64_t row_size) {
+  if (num_rows != num_rows_) run_rows();
+  num_rows_ = num_rows;
+  row_cost_ += row_size;
+  rows_.push_back(op);
+}
+
+void CpuEncoder::run_rows() noexcept {
+  if (rows_.empty()) return;
+  const Profile::Timer timer = profile_.start_rows(num_rows_, row_cost_);
+  const int64_t per_task = std::clamp<int64_t>(num_rows_ / (context_.pool->num_threads() * 4), 1, kMaxRowsPerTask);
+  context_.for_each((num_rows_ + per_task - 1) / per_task, per_task * row_cost_, [&](int64_t index, int) {
+    for (int64_t row = index * per_task; row < std::min(num_rows_, (index + 1) * per_task); ++row)
+      for (const RowOp& op : rows_) std::visit(RunRow{context_, row}, op);
+  });
+  rows_.clear();
+  row_cost_ = 0;
+}
+
+void CpuEncoder::embedding(const EmbeddingArgs& a) noexcept {
+  if (accept(a)) add(a, a.out.shape[0], a.out.shape[1]);
+}
+void CpuEncoder::rms_norm(const RmsNormArgs& a) noexcept { add(a, a.x.shape[0], 2 * a.x.shape[1]); }
+void CpuEncoder::qk_norm_rope(const QkNormRopeArgs& a) noexcept {
+  add(a, a.x.shape[0], 2 * a.x.shape[1] * a.x.shape[2] + 64 * a.inv_freq.shape[0]);
+}
+void CpuEncoder::reshape_and_cache(const ReshapeAndCacheArgs& a) noexcept {
+  if (accept(a)) add(a, a.k.shape[0], 2 * a.k.shape[1] * a.k.shape[2]);
+}
+void CpuEncoder::sigmoid_gate(const SigmoidGateArgs& a) noexcept {
+  add(a, a.x.shape[0], 4 * a.x.shape[1] * a.x.shape[2]);
+}
+void CpuEncoder::gated_rms_norm(const GatedRmsNormArgs& a) noexcept {
+  add(a, a.x.shape[0], 4 * a.x.shape[1] * a.x.shape[2]);
+}
+void CpuEncoder::gather_rows(const GatherRowsArgs& a) noexcept {
+  run_rows();  // it reads rows that other tasks may be making
+  if (accept(a)) add(a, a.out.shape[0], a.out.shape[1]);
+}
+
+void CpuEncoder::matmul(const MatmulArgs& a) noexcept {
+  if (!check(check_memory(a, context_.matmul))) return;
+  add(a, a.x.shape[0], a.x.shape[1]);
+  run_rows();
+  const Profile::Timer timer = profile_.start(a);
+  cpu::matmul(context_, a);
+}
+void CpuEncoder::paged_attention(const PagedAttentionArgs& a) noexcept {
+  run_rows();
+  const Profile::Timer timer = profile_.start(a);
+  if (accept(a)) cpu::paged_attention(context_, a);
+}
+void CpuEncoder::causal_conv1d(const CausalConv1dArgs& a) noexcept {
+  run_rows();
+  const Profile::Timer timer = profile_.start(a);
+  if (accept(a)) cpu::causal_conv1d(context_, a);
+}
+void CpuEncoder::gdn(const GdnArgs& a) noexcept {
+  run_rows();
+  const Profile::Timer timer = profile_.start(a);
+  if (accept(a)) cpu::gdn(context_, a);
+}
+void CpuEncoder::zero_slots(const ZeroSlotsArgs& a) noexcept {
+  run_rows();
+  if (accept(a)) cpu::zero_slots(context_, a);
+}
+
+}  // namespace pagoda::device::cpu

@@ -1,0 +1,48 @@
+// CpuEncoder: runs ops as they arrive, except that row ops wait for what follows: a run of them passes over each row
+// once, and a matmul packs its rows at the end of such a run.
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "device/cpu/cpu_ops.h"
+#include "device/cpu/profile.h"
+#include "device/host/eager_encoder.h"
+
+namespace pagoda::device::cpu {
+
+class CpuEncoder final : public host::EagerEncoder {
+ public:
+  explicit CpuEncoder(const Context& context) noexcept : context_(context) {}
+  void set_matmul_memory(const MatmulMemory& memory) noexcept { context_.matmul = memory; }
+  Profile& profile() noexcept { return profile_; }
+
+  void embedding(const EmbeddingArgs& args) noexcept override;
+  void rms_norm(const RmsNormArgs& args) noexcept override;
+  void matmul(const MatmulArgs& args) noexcept override;
+  void qk_norm_rope(const QkNormRopeArgs& args) noexcept override;
+  void reshape_and_cache(const ReshapeAndCacheArgs& args) noexcept override;
+  void paged_attention(const PagedAttentionArgs& args) noexcept override;
+  void sigmoid_gate(const SigmoidGateArgs& args) noexcept override;
+  void causal_conv1d(const CausalConv1dArgs& args) noexcept override;
+  void gdn(const GdnArgs& args) noexcept override;
+  void gated_rms_norm(const GatedRmsNormArgs& args) noexcept override;
+  void gather_rows(const GatherRowsArgs& args) noexcept override;
+  void zero_slots(const ZeroSlotsArgs& args) noexcept override;
+
+ private:
+  using RowOp = std::variant<EmbeddingArgs, RmsNormArgs, MatmulArgs, QkNormRopeArgs, ReshapeAndCacheArgs,
+                             SigmoidGateArgs, GatedRmsNormArgs, GatherRowsArgs>;
+
+  void add(const RowOp& op, int64_t num_rows, int64_t row_size);
+  void run_rows() noexcept;  // the row ops that wait
+  void finish() noexcept override { run_rows(); }
+
+  Context context_;
+  std::vector<RowOp> rows_;              // keeps its memory from step to step
+  int64_t num_rows_ = 0, row_cost_ = 0;  // of the ops that wait; cost in floats
+  Profile profile_;
+};
+
+}  // namespace pagoda::device::cpu

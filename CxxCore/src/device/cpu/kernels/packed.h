@@ -1,0 +1,120 @@
+// Kernel text: packed weights times rows of int8 or bf16. Needs kInt8Rows, kInt8Blocks and kBf16Blocks, what fits the
+// registers,
+// kUnsignedWeights and dot(): sums += w x over 4 columns of 16 channels (64 bytes of w), for one row.
+// kUnsignedWeights: dot() wants w + 128 as an unsigned byte; 128 times the sum of x is taken off at the start.
+
+// Fused on every machine: done once per 128 columns, so a call is affordable where the hardware has none.
+PAGODA_INLINE Vec fma_always(Vec a, Vec b, Vec c) {
+  if constexpr (kFused) return fma(a, b, c);
+  for (int i = 0; i < kLanes; ++i) c[i] = __builtin_fmaf(a[i], b[i], c[i]);
+  return c;
+}
+
+template <int Rows, int Blocks>
+struct IntegerSums {
+  IntVec sums[Rows][Blocks];
+  const std::byte* x;
+  int64_t x_stride;
+  [[gnu::always_inline]] inline void add(const Bytes (&w)[Blocks], int64_t column) {
+    for (int r = 0; r < Rows; ++r) {
+      const uint32_t four = load_as<uint32_t>(x + r * x_stride + column);
+      for (int j = 0; j < Blocks; ++j) sums[r][j] = dot(sums[r][j], w[j], four);
+    }
+  }
+};
+
+template <class Weights, int Rows, int Blocks>
+static void multiply_int8(const PackedTile& t, int64_t m, int64_t block) {
+  Vec total[Rows][Blocks] = {};
+  IntegerSums<Rows, Blocks> group;
+  group.x = t.x + m * t.x_stride;
+  group.x_stride = t.x_stride;
+  for (int64_t g = 0; g < t.groups; ++g) {
+    for (int r = 0; r < Rows; ++r)
+      for (int j = 0; j < Blocks; ++j)
+        group.sums[r][j] = kUnsignedWeights ? IntVec(-128 * t.x_sums[(m + r) * t.groups + g]) : IntVec{};
+    for (int64_t column = 0; column < kPackedColumns; column += kChunk)
+      Weights::template lines<Blocks>(t, block, g * kPackedColumns + column, group);
+    for (int j = 0; j < Blocks; ++j) {
+      Vec scale = splat(1.0f);
+      if constexpr (!Weights::kChannelScale)
+        scale = load(reinterpret_cast<const F16*>(t.scales + (block + j) * t.scale_bytes) + g * kBlockChannels);
+      for (int r = 0; r < Rows; ++r)
+        total[r][j] = fma_always(__builtin_convertvector(group.sums[r][j], Vec),
+                                 scale * splat(t.x_scales[(m + r) * t.groups + g]), total[r][j]);
+    }
+  }
+  for (int j = 0; j < Blocks; ++j)
+    for (int r = 0; r < Rows; ++r) {
+      if constexpr (Weights::kChannelScale) total[r][j] *= load(t.channel_scales + (block + j) * kBlockChannels);
+      store_channels(t, m + r, block + j, total[r][j]);
+    }
+}
+
+// A product of two bf16 is exact in f32, so fused or not makes no difference; denormals count as zero, as they do in
+// matrix units.
+template <int Rows, int Blocks>
+static void multiply_bf16(const PackedTile& t, int64_t m, int64_t block) {
+  Vec total[Rows][Blocks] = {};
+  for (int64_t column = 0; column < t.groups * kPackedColumns; column += 32) {
+    Vec even[Rows][Blocks] = {}, odd[Rows][Blocks] = {};
+    for (int l = 0; l < 16; ++l) {
+      Vec w_even[Blocks], w_odd[Blocks];
+      for (int j = 0; j < Blocks; ++j) {
+        const std::byte* p = t.weights + (block + j) * t.block_bytes + column * 2 * kBlockChannels + l * 64;
+        __builtin_prefetch(p + kPrefetch);
+        const BitVec pair = load_as<BitVec>(p);
+        w_even[j] = __builtin_bit_cast(Vec, pair << 16);
+        w_odd[j] = __builtin_bit_cast(Vec, pair & 0xffff0000u);
+      }
+      for (int r = 0; r < Rows; ++r) {
+        const uint32_t pair = load_as<uint32_t>(t.x + (m + r) * t.x_stride + column * 2 + l * 4);
+        const Vec x_even = splat(__builtin_bit_cast(float, pair << 16)),
+                  x_odd = splat(__builtin_bit_cast(float, pair & 0xffff0000u));
+        for (int j = 0; j < Blocks; ++j) {
+          even[r][j] = fma(x_even, w_even[j], even[r][j]);
+          odd[r][j] = fma(x_odd, w_odd[j], odd[r][j]);
+        }
+      }
+    }
+    for (int r = 0; r < Rows; ++r)
+      for (int j = 0; j < Blocks; ++j) total[r][j] += even[r][j] + odd[r][j];
+  }
+  for (int r = 0; r < Rows; ++r)
+    for (int j = 0; j < Blocks; ++j) store_channels(t, m + r, block + j, total[r][j]);
+}
+
+// Blocks [block, block + Blocks) for all rows: the blocks' weights stay in cache meanwhile.
+template <class Weights, int Blocks>
+static void int8_rows(const PackedTile& t, int64_t block) {
+  int64_t m = 0;
+  for (; m + kInt8Rows <= t.m; m += kInt8Rows) multiply_int8<Weights, kInt8Rows, Blocks>(t, m, block);
+  const int64_t rest = t.m - m;
+  if constexpr (kInt8Rows > 3)
+    if (rest == 3) return multiply_int8<Weights, 3, Blocks>(t, m, block);
+  if constexpr (kInt8Rows > 2)
+    if (rest == 2) return multiply_int8<Weights, 2, Blocks>(t, m, block);
+  if (rest == 1) multiply_int8<Weights, 1, Blocks>(t, m, block);
+}
+
+template <class Weights>
+static void matmul_int8(const PackedTile& t) {
+  int64_t block = 0;
+  for (; block + kInt8Blocks <= t.blocks; block += kInt8Blocks) int8_rows<Weights, kInt8Blocks>(t, block);
+  for (; block < t.blocks; ++block) int8_rows<Weights, 1>(t, block);
+}
+
+static void matmul_bf16(const PackedTile& t) {
+  const FlushDenormals flush;
+  int64_t block = 0;
+  for (; block + kBf16Blocks <= t.blocks; block += kBf16Blocks) {
+    int64_t m = 0;
+    for (; m + 2 <= t.m; m += 2)
+      for (int64_t j = 0; j < kBf16Blocks; j += 2) multiply_bf16<2, 2>(t, m, block + j);
+    if (m < t.m) multiply_bf16<1, kBf16Blocks>(t, m, block);
+  }
+  for (; block < t.blocks; ++block)
+    for (int64_t m = 0; m < t.m; ++m) multiply_bf16<1, 1>(t, m, block);
+}
+
+extern const Packed kPacked = {4, {matmul_bf16, matmul_int8<Int8Weights>, matmul_int8<Int4Weights>}};

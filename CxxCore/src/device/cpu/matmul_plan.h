@@ -1,0 +1,38 @@
+// MatmulPlan: the memory of matmuls for steps within given limits, in one buffer.
+#pragma once
+
+#include "device/cpu/context.h"
+#include "device/device.h"
+
+namespace pagoda::device::cpu {
+
+struct MatmulPlan {
+  MatmulMemory memory;  // sizes only
+  size_t values_bytes, scales_bytes, unpacked_bytes, halves_bytes, size_bytes;
+
+  MatmulMemory place(std::byte* at) const noexcept {
+    MatmulMemory placed = memory;
+    placed.values = at;
+    placed.scales = reinterpret_cast<float*>(at += values_bytes);
+    placed.sums = reinterpret_cast<int32_t*>(at += scales_bytes);
+    placed.unpacked = at += scales_bytes;
+    placed.halves = reinterpret_cast<float*>(at += unpacked_bytes);
+    return placed;
+  }
+};
+
+inline MatmulPlan plan_matmul(const StepLimits& limits, int num_threads) noexcept {
+  const auto rounded = [](int64_t n, int64_t to) { return (n + to - 1) / to * to; };
+  const int64_t rows = rounded(limits.tokens, 16), groups = rounded(limits.cols, kPackedColumns) / kPackedColumns;
+  MatmulPlan plan{};
+  plan.memory.max_rows = rows;
+  plan.memory.max_groups = groups;
+  plan.values_bytes = static_cast<size_t>(rows * MatmulMemory::row_bytes(groups, kPackedBf16));
+  plan.scales_bytes = static_cast<size_t>(rounded(rows * groups * 4, 64));
+  plan.unpacked_bytes = static_cast<size_t>(num_threads * packed_scratch_bytes(groups));
+  plan.halves_bytes = static_cast<size_t>(num_threads * rows * (2 * kGatedChannels + kBlockChannels) * 4);
+  plan.size_bytes = plan.values_bytes + 2 * plan.scales_bytes + plan.unpacked_bytes + plan.halves_bytes;
+  return plan;
+}
+
+}  // namespace pagoda::device::cpu

@@ -1,0 +1,56 @@
+// PackedWeight: a weight matrix in the order its kernels read it: blocks of 16 channels (rows of the matrix), and in a
+// block lines of 16 channels x `run` bytes of neighbouring columns, which is an AMX tile row and a vector operand
+// alike. 4 bit: 32 columns fold into half the lines; the second 16 columns are the high nibbles. Channels and columns
+// are padded with zeros. One buffer: values of all blocks, then scales of all blocks, then scales of channels.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "base/thread_pool.h"
+#include "device/cpu/kernels.h"
+#include "device/device.h"
+
+namespace pagoda::device::cpu {
+
+struct PackedLayout {
+  PackedFormat format;
+  int64_t run;  // bytes: 4 or 8
+  int64_t rows, cols;
+  int64_t blocks, groups;  // of 16 channels, of 128 columns
+  int64_t block_bytes, scale_bytes;
+  int64_t scales_at, channel_scales_at, size_bytes;  // in the buffer
+};
+PackedLayout packed_layout(WeightFormat format, int64_t rows, int64_t cols, int64_t run) noexcept;
+
+constexpr bool is_packed(WeightFormat format) noexcept {
+  return format != WeightFormat::f32 && format != WeightFormat::f16;
+}
+
+class PackedWeight final : public Weight {
+ public:
+  PackedWeight(const PackedLayout& layout, WeightFormat format, std::unique_ptr<Buffer> buffer) noexcept;
+  int64_t rows() const noexcept override { return layout_.rows; }
+  int64_t cols() const noexcept override { return layout_.cols; }
+  WeightFormat format() const noexcept override { return format_; }
+  size_t size_bytes() const noexcept override { return static_cast<size_t>(layout_.size_bytes); }
+  std::span<const std::byte> bytes() const noexcept override { return {data_, size_bytes()}; }
+
+  const PackedLayout& layout() const noexcept { return layout_; }
+  // The fields of a tile that say where blocks from `block` on lie.
+  void place(int64_t block, PackedTile& tile) const noexcept;
+  void load_row(int64_t row, float* to) const noexcept;  // [cols], the numbers the row stands for
+
+ private:
+  PackedLayout layout_;
+  WeightFormat format_;
+  std::unique_ptr<Buffer> buffer_;
+  const std::byte* data_;
+};
+
+// Reads `source` in pieces and packs the blocks of a piece on all threads.
+Result<std::unique_ptr<Weight>> make_packed_weight(const WeightSource& source, WeightFormat format, int64_t run,
+                                                   ThreadPool& pool);
+
+}  // namespace pagoda::device::cpu

@@ -1,0 +1,85 @@
+// Quantisation of one row at a time.
+#include "device/host/quantise.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "base/dtype.h"
+
+namespace pagoda::device::host {
+namespace {
+
+struct Range {
+  float low = 0.0f, high = 0.0f;
+};
+
+Range range_of(std::span<const float> values) noexcept {
+  float low = values[0], high = values[0];
+  for (float v : values) {
+    low = v < low ? v : low;
+    high = v > high ? v : high;
+  }
+  return {low, high};
+}
+
+bool all_finite(std::span<const float> row) noexcept {
+  float sum = 0.0f;  // of zeros: x * 0 is NaN when x is infinite or NaN
+  for (float v : row) sum += v * 0.0f;
+  return sum == 0.0f;
+}
+
+// To nearest even by the addition of 1.5 * 2^23, which unlike lrintf() is no call and runs on whole vectors.
+int nearest(float value, int low, int high) noexcept {
+  const float limited = std::min(std::max(value, static_cast<float>(low)), static_cast<float>(high));
+  return std::bit_cast<int32_t>(limited + 0x1.8p23f) - 0x4b400000;
+}
+
+std::span<const float> group_of(std::span<const float> row, size_t begin, int64_t size) noexcept {
+  return row.subspan(begin, std::min(static_cast<size_t>(size), row.size() - begin));
+}
+
+}  // namespace
+
+bool quantise_8bit(std::span<const float> row, int8_t* values, uint16_t* scales) noexcept {
+  if (!all_finite(row)) return false;
+  for (size_t begin = 0; begin < row.size(); begin += kScaleGroup, ++scales) {
+    const std::span<const float> group = group_of(row, begin, kScaleGroup);
+    const Range range = range_of(group);
+    // Never rounded down to zero: a group of tiny numbers keeps its signs.
+    const float wanted = std::max(range.high, -range.low) / 127.0f;
+    *scales = f32_to_f16(wanted > 0.0f ? std::max(wanted, 0x1p-24f) : 0.0f);
+    const float scale = f16_to_f32(*scales);
+    if (std::isinf(scale)) return false;
+    const float inverse = scale > 0.0f ? 1.0f / scale : 0.0f;
+    for (float v : group) *values++ = static_cast<int8_t>(nearest(v * inverse, -127, 127));
+  }
+  return true;
+}
+
+bool quantise_4bit(std::span<const float> row, uint8_t* values, Steps* steps, float& row_scale) noexcept {
+  if (!all_finite(row)) return false;
+  float scale = 0.0f;  // the finest grid on which every group has a step and an offset
+  for (size_t begin = 0; begin < row.size(); begin += kStepGroup) {
+    const Range range = range_of(group_of(row, begin, kStepGroup));
+    scale = std::max({scale, (range.high - range.low) / (15 * 17.0f), -range.low / 128, range.high / 127});
+  }
+  row_scale = scale = scale > 0.0f ? scale : 1.0f;
+  const float inverse = 1.0f / scale;
+  if (std::isinf(inverse)) return false;
+  for (size_t begin = 0; begin < row.size(); begin += kStepGroup, ++steps) {
+    const std::span<const float> group = group_of(row, begin, kStepGroup);
+    const Range range = range_of(group);
+    // A quarter step too short rounds a few ends inward and makes all other numbers finer.
+    const int step = std::clamp(static_cast<int>(std::ceil((range.high - range.low) * inverse / 15 - 0.25f)), 1, 17);
+    const float middle = (range.low + range.high) / 2 * inverse;
+    const int offset = nearest(128 + middle - 7.5f * static_cast<float>(step), 0, 255 - 15 * step);
+    *steps = {static_cast<uint8_t>(step), static_cast<uint8_t>(offset)};
+    const float per_step = inverse / static_cast<float>(step),
+                base = static_cast<float>(offset - 128) / static_cast<float>(step);
+    for (float v : group) *values++ = static_cast<uint8_t>(nearest(v * per_step - base, 0, 15));
+  }
+  return true;
+}
+
+}  // namespace pagoda::device::host
