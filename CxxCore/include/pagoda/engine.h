@@ -46,10 +46,11 @@ struct ModelFile {
   uint64_t size_bytes = 0;
 };
 
-// Where a model comes from: a folder, or files in memory when `files` is not empty.
+// Where a model comes from: a folder, files in memory when `files` is not empty, or a shape.
 struct ModelSource {
   std::string directory;
   std::vector<ModelFile> files;
+  std::string shape{};  // of a well-known model, such as qwen3.5-0.8b, with pseudo-random weights: for measuring
 };
 
 struct Request {
