@@ -5,6 +5,8 @@ import PagodaKit
 enum SharedOptions {
   static let model = Option(
     "model", short: "m", value: "DIR", help: "a model folder, or mini (default), the one inside")
+  static let shape = Option(
+    "shape", value: "NAME", help: "a synthetic model, such as qwen3.5-0.8b: its sizes, random weights")
   static let system = Option("system", value: "TEXT", help: "instructions above the conversation (the system prompt)")
   static let thinking = [
     Option("think", help: "let the model think before it answers"),
@@ -27,10 +29,16 @@ enum SharedOptions {
 }
 
 extension Arguments {
-  func modelSource() -> ModelSource {
+  func modelSource() throws -> ModelSource {
+    if let shape = string("shape") {
+      if has("model") { throw UsageError("--shape and --model exclude each other") }
+      return .shape(shape)
+    }
     let name = string("model") ?? "mini"
     return name == "mini" ? .mini : .folder(path: NSString(string: name).expandingTildeInPath)
   }
+
+  var modelName: String { string("shape") ?? string("model") ?? "mini" }
 
   func engineOptions() throws -> EngineOptions {
     let counts = Int64(1)...Int64(Int32.max)
@@ -60,10 +68,11 @@ extension Arguments {
   }
 
   /// Loads the model and shows how far it is.
-  func loadEngine() async throws -> Engine {
-    let options = try engineOptions()
-    let progress = ProgressLine("loading \(string("model") ?? "mini")")
+  func loadEngine(_ given: EngineOptions? = nil) async throws -> Engine {
+    let options = try given ?? engineOptions()
+    let source = try modelSource()
+    let progress = ProgressLine("loading \(modelName)")
     defer { progress.clear() }
-    return try await Engine.load(modelSource(), options: options) { progress.show($0) }
+    return try await Engine.load(source, options: options) { progress.show($0) }
   }
 }
