@@ -5,6 +5,7 @@
 #include "pagoda/engine.h"
 #include "pagoda/event.h"
 #include "pagoda/model_info.h"
+#include "pagoda/profile.h"
 #include "pagoda/sampling_params.h"
 #include "pagoda/status.h"
 #include "pagoda/swift_bridging.h"

@@ -7,13 +7,18 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/dtype.h"
 #include "base/result.h"
 #include "device/op_args.h"
 #include "device/tensor.h"
+#include "pagoda/profile.h"
 
 namespace pagoda::device {
+
+using pagoda::OpLimit;
+using pagoda::OpTime;
 
 // A weight matrix on a device, possibly repacked. [rows, cols] = [N, K].
 class Weight {
@@ -87,6 +92,11 @@ class Device {
 
   virtual Status upload(const Tensor& to, const void* from, size_t size_bytes) noexcept = 0;
   virtual Status download(const Tensor& from, void* to, size_t size_bytes) noexcept = 0;
+
+  // Whether ops are timed from now on; and what was measured since the last call, by op. Nothing on devices that
+  // cannot.
+  virtual void set_profiling(bool) {}
+  virtual std::vector<OpTime> take_profile() { return {}; }
 };
 
 }  // namespace pagoda::device
