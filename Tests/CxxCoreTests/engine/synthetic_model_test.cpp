@@ -26,6 +26,10 @@ Status check_shape(const std::string& name, const device::Device& device, int64_
   if (!weights.is_ok()) return weights.status;
   CHECK_EQ(weights->skipped_tensors.size(), size_t{0});
   num_parameters = weights->num_parameters;
+  CHECK_EQ(weights->head_matrix.num_parameters, int64_t{config->vocab_size} * config->hidden_size);
+  const int64_t num_matrices = config->tie_word_embeddings ? 1 : 2;  // of the size of the head
+  const int64_t rest = num_parameters - num_matrices * weights->head_matrix.num_parameters;
+  CHECK(weights->layer_matrices.num_parameters <= rest && weights->layer_matrices.num_parameters > rest / 100 * 97);
   return ok_status();
 }
 
