@@ -9,7 +9,7 @@ extension Command {
     operands: "",
     notes: "",
     groups: [
-      OptionGroup("Options", [SharedOptions.model, Option("json", help: "print a JSON object")]),
+      OptionGroup("Options", [SharedOptions.model, SharedOptions.shape, Option("json", help: "print a JSON object")]),
       SharedOptions.engine,
     ],
     run: runInfo)

@@ -4,7 +4,7 @@ import PagodaKit
 
 extension Command {
   /// In the order of the help.
-  package static let all: [Command] = [.chat, .generate, .batch, .tokenize, .info]
+  package static let all: [Command] = [.chat, .generate, .batch, .tokenize, .info, .bench]
 }
 
 @main

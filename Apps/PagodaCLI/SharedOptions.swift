@@ -5,6 +5,8 @@ import PagodaKit
 enum SharedOptions {
   static let model = Option(
     "model", short: "m", value: "DIR", help: "a model folder, or mini (default), the one inside")
+  static let shape = Option(
+    "shape", value: "NAME", help: "a synthetic model, such as qwen3.5-0.8b: its sizes, random weights")
   static let system = Option("system", value: "TEXT", help: "instructions above the conversation (the system prompt)")
   static let thinking = [
     Option("think", help: "let the model think before it answers"),
@@ -16,6 +18,7 @@ enum SharedOptions {
     [
       Option("device", value: "NAME", help: "auto (default), cpu or reference"),
       Option("dtype", value: "NAME", help: "weights and KV cache: auto (default), float32, float16, bfloat16"),
+      Option("quantize", value: "FORM", help: "weights: none (default, as dtype says), bf16, 8bit or 4bit"),
       Option("threads", value: "N", help: "worker threads (default: one per core)"),
       Option("max-num-seqs", value: "N", help: "sequences that run at once (default 16)"),
       Option("max-num-batched-tokens", value: "N", help: "tokens of one step (default 512)"),
@@ -27,16 +30,23 @@ enum SharedOptions {
 }
 
 extension Arguments {
-  func modelSource() -> ModelSource {
+  func modelSource() throws -> ModelSource {
+    if let shape = string("shape") {
+      if has("model") { throw UsageError("--shape and --model exclude each other") }
+      return .shape(shape)
+    }
     let name = string("model") ?? "mini"
     return name == "mini" ? .mini : .folder(path: NSString(string: name).expandingTildeInPath)
   }
+
+  var modelName: String { string("shape") ?? string("model") ?? "mini" }
 
   func engineOptions() throws -> EngineOptions {
     let counts = Int64(1)...Int64(Int32.max)
     var options = EngineOptions()
     if let device = string("device") { options.device = device }
     if let dtype = try choice("dtype", of: ["auto", "float32", "float16", "bfloat16"]) { options.dtype = dtype }
+    if let form = try choice("quantize", of: ["none", "bf16", "8bit", "4bit"]) { options.quantize = form }
     if let count = try integer("threads", in: 1...1024) { options.threadCount = Int(count) }
     if let count = try integer("max-num-seqs", in: counts) { options.maximumSequences = Int(count) }
     if let count = try integer("max-num-batched-tokens", in: counts) { options.maximumBatchedTokens = Int(count) }
@@ -60,10 +70,11 @@ extension Arguments {
   }
 
   /// Loads the model and shows how far it is.
-  func loadEngine() async throws -> Engine {
-    let options = try engineOptions()
-    let progress = ProgressLine("loading \(string("model") ?? "mini")")
+  func loadEngine(_ given: EngineOptions? = nil) async throws -> Engine {
+    let options = try given ?? engineOptions()
+    let source = try modelSource()
+    let progress = ProgressLine("loading \(modelName)")
     defer { progress.clear() }
-    return try await Engine.load(modelSource(), options: options) { progress.show($0) }
+    return try await Engine.load(source, options: options) { progress.show($0) }
   }
 }

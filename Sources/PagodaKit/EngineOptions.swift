@@ -7,6 +7,8 @@ public struct EngineOptions: Hashable, Sendable {
   public var device = "auto"
   /// Number format of weights and KV cache: `auto` (the model's own), `float32`, `float16` or `bfloat16`.
   public var dtype = "auto"
+  /// Form of the weights: `none` (as `dtype` says), `bf16`, `8bit` or `4bit`.
+  public var quantize = "none"
   /// Worker threads; 0 means one per core.
   public var threadCount = 0
   /// Most sequences that run at once; further requests wait.
@@ -31,6 +33,7 @@ extension EngineOptions {
     var options = pagoda.EngineOptions()
     options.device = std.string(device)
     options.dtype = std.string(dtype)
+    options.quantize = std.string(quantize)
     options.num_threads = Int32(clamping: threadCount)
     options.max_num_seqs = Int32(clamping: maximumSequences)
     options.max_num_batched_tokens = Int32(clamping: maximumBatchedTokens)

@@ -12,6 +12,8 @@ extension ModelInfo {
     vocabularySize = Int(info.vocab_size)
     contextLength = Int(info.context_length)
     parameterCount = info.num_parameters
+    layerMatrices = MatrixSum(parameterCount: info.layer_matrices.num_parameters, bytes: info.layer_matrices.size_bytes)
+    headMatrix = MatrixSum(parameterCount: info.head_matrix.num_parameters, bytes: info.head_matrix.size_bytes)
     weightDType = String(info.weight_dtype)
     kvDType = String(info.kv_dtype)
     device = String(info.device)

@@ -20,6 +20,10 @@ public struct ModelInfo: Hashable, Sendable {
   public var contextLength: Int
   /// Parameters of the tensors in use.
   public var parameterCount: Int64
+  /// The matrices that every token is multiplied with.
+  public var layerMatrices: MatrixSum
+  /// The matrix that gives the logits; only tokens whose successor is sampled are multiplied with it.
+  public var headMatrix: MatrixSum
   /// Number format of the weights in memory.
   public var weightDType: String
   /// Number format of the KV cache.
@@ -94,4 +98,12 @@ public struct EngineStatistics: Hashable, Sendable {
   public var computedTokens: Int64
   /// Tokens generated so far.
   public var generatedTokens: Int64
+}
+
+/// Matrices in sum.
+public struct MatrixSum: Hashable, Sendable {
+  /// Numbers in them.
+  public var parameterCount: Int64
+  /// Their size in memory.
+  public var bytes: Int64
 }

@@ -8,6 +8,8 @@ extension ModelSource {
     switch self {
     case .folder(let path):
       source.directory = std.string(path)
+    case .shape(let name):
+      source.shape = std.string(name)
     case .mini:
       for index in 0..<pagoda_mini_file_count() {
         let embedded = pagoda_mini_file(index)

@@ -7,4 +7,7 @@ public enum ModelSource: Hashable, Sendable {
   case mini
   /// A folder with `config.json`, safetensors files and, for text, `tokenizer.json`.
   case folder(path: String)
+  /// The shape of a well-known model, such as `qwen3.5-0.8b`, with pseudo-random weights and no tokenizer: for measuring
+  /// speed and memory without a download.
+  case shape(String)
 }

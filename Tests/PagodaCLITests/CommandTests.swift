@@ -9,11 +9,13 @@ import Testing
   @Test func without_arguments_prints_help() throws {
     let run = try Program.run()
     #expect(run.status == 0)
-    for command in ["chat", "generate", "batch", "tokenize", "info"] { #expect(run.output.contains("  \(command) ")) }
+    for command in ["chat", "generate", "batch", "tokenize", "info", "bench"] {
+      #expect(run.output.contains("  \(command) "))
+    }
     #expect(try Program.run("--version").output.hasPrefix("pagoda \(PagodaVersion.current)"))
   }
 
-  @Test(arguments: ["chat", "generate", "batch", "tokenize", "info"])
+  @Test(arguments: ["chat", "generate", "batch", "tokenize", "info", "bench"])
   func every_command_has_help(_ command: String) throws {
     for spelling in ["--help", "-h"] {
       let run = try Program.run(command, spelling)
@@ -30,7 +32,8 @@ import Testing
       ["generate", "--prompt", "x", "--prompt-ids", "1"], ["generate", "--prompt-ids", "1,x"],
       ["generate", "--prompt", "x", "--top-p", "2"], ["generate", "--prompt", "x", "--block-size", "7"],
       ["generate", "--prompt", "x", "--kv-cache-memory", "lots"], ["batch", "only-one.jsonl"], ["info", "extra"],
-      ["chat", "--think", "--no-think"], ["tokenize", "--decode", "five"],
+      ["chat", "--think", "--no-think"], ["bench", "--tests", "pp512,fast"], ["bench", "--repetitions", "0"],
+      ["bench", "--shape", "tiny", "--model", "mini"], ["tokenize", "--decode", "five"],
     ] {
       let (output, errors, input) = (Pipe(), Pipe(), Pipe())
       let process = try Program.start(arguments, output: output, errors: errors, input: input)

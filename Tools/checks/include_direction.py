@@ -19,6 +19,7 @@ ALLOWED = {
     "sampler": {"base"},
     "device": {"base"},
     "ops": {"base", "device"},
+    "bench": {"base", "device"},
     "model": {"base", "device", "ops", "io", "cache"},
 }
 ALLOWED["engine"] = set(ALLOWED)

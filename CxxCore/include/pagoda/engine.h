@@ -10,6 +10,7 @@
 #include "pagoda/chat_template.h"
 #include "pagoda/event.h"
 #include "pagoda/model_info.h"
+#include "pagoda/profile.h"
 #include "pagoda/sampling_params.h"
 #include "pagoda/status.h"
 #include "pagoda/swift_bridging.h"
@@ -47,10 +48,11 @@ struct ModelFile {
   uint64_t size_bytes = 0;
 };
 
-// Where a model comes from: a folder, or files in memory when `files` is not empty.
+// Where a model comes from: a folder, files in memory when `files` is not empty, or a shape.
 struct ModelSource {
   std::string directory;
   std::vector<ModelFile> files;
+  std::string shape{};  // of a well-known model, such as qwen3.5-0.8b, with pseudo-random weights: for measuring
 };
 
 struct Request {
@@ -91,6 +93,11 @@ class PAGODA_SHARED_REFERENCE(pagoda_engine_retain, pagoda_engine_release) Engin
   void cancel(uint64_t request_id) noexcept;  // its finished event says cancelled, within one step
   EngineStats stats() const noexcept;
   ModelInfo info() const noexcept;
+
+  // Whether the device times its ops from the next step on; and the sums since the last call, which waits for the step
+  // in flight. Empty when profiling is off, when the device cannot, and after shut_down().
+  void set_profiling(bool enabled) noexcept;
+  std::vector<OpTime> take_profile() noexcept;
 
   // Null when the model folder has none.
   PAGODA_RETURNS_RETAINED Tokenizer* PAGODA_NULLABLE tokenizer() const noexcept;

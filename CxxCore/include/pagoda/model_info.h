@@ -25,6 +25,11 @@ struct MemoryPlan {  // bytes, computed before anything is allocated
   int64_t total_bytes() const noexcept { return weights_bytes + kv_bytes + state_bytes + workspace_bytes; }
 };
 
+struct MatrixSum {
+  int64_t num_parameters = 0;
+  int64_t size_bytes = 0;  // on the device
+};
+
 struct ModelInfo {
   std::string architecture;  // as config.json spells it
   std::string family;        // qwen3_5, qwen3, qwen2, llama
@@ -35,6 +40,8 @@ struct ModelInfo {
   int32_t vocab_size = 0;
   int32_t context_length = 0;
   int64_t num_parameters = 0;  // of the tensors used
+  MatrixSum layer_matrices;    // every token is multiplied with them
+  MatrixSum head_matrix;       // only tokens whose successor is sampled are
   std::string weight_dtype;    // after --dtype
   std::string kv_dtype;
   std::string device;  // and which instruction set it runs

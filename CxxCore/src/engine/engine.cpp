@@ -55,6 +55,23 @@ void Engine::cancel(uint64_t request_id) noexcept {
 
 EngineStats Engine::stats() const noexcept { return thread_->stats(); }
 ModelInfo Engine::info() const noexcept { return thread_->info(); }
+
+void Engine::set_profiling(bool enabled) noexcept {
+  (void)guarded([&] {
+    thread_->set_profiling(enabled);
+    return ok_status();
+  });
+}
+
+std::vector<OpTime> Engine::take_profile() noexcept {
+  std::vector<OpTime> profile;
+  (void)guarded([&] {
+    profile = thread_->take_profile();
+    return ok_status();
+  });
+  return profile;
+}
+
 std::string Engine::generation_config_json() const noexcept { return thread_->generation_config_json(); }
 void Engine::shut_down() noexcept { thread_->shut_down(); }
 

@@ -3,7 +3,9 @@
 
 #include <condition_variable>
 #include <exception>
+#include <future>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -14,8 +16,12 @@ namespace pagoda::engine {
 struct Mailbox {
   std::vector<std::unique_ptr<ActiveRequest>> submitted;
   std::vector<uint64_t> cancelled;
+  std::optional<bool> profiling;
+  std::vector<std::promise<std::vector<OpTime>>> profile_takers;
 
-  bool is_empty() const noexcept { return submitted.empty() && cancelled.empty(); }
+  bool is_empty() const noexcept {
+    return submitted.empty() && cancelled.empty() && !profiling && profile_takers.empty();
+  }
 };
 
 struct EngineThread::State {
@@ -87,6 +93,26 @@ EngineStats EngineThread::stats() const {
   return stats;
 }
 
+void EngineThread::set_profiling(bool enabled) {
+  {
+    std::lock_guard lock(state_->mutex);
+    if (state_->closing) return;
+    state_->mailbox.profiling = enabled;
+  }
+  state_->wake.notify_one();
+}
+
+std::vector<OpTime> EngineThread::take_profile() {
+  std::future<std::vector<OpTime>> profile;
+  {
+    std::lock_guard lock(state_->mutex);
+    if (state_->closing) return {};
+    profile = state_->mailbox.profile_takers.emplace_back().get_future();
+  }
+  state_->wake.notify_one();
+  return profile.get();
+}
+
 void EngineThread::shut_down() {
   {
     std::lock_guard lock(state_->mutex);
@@ -99,8 +125,11 @@ void EngineThread::shut_down() {
 }
 
 // One round between two sleeps. Submissions first: a cancellation may be meant for one of them.
-static void work(EngineCore& core, Mailbox& mailbox) noexcept {
+// `device` is null in tests of a model without one.
+static void work(EngineCore& core, device::Device* device, Mailbox& mailbox) noexcept {
   try {
+    if (mailbox.profiling && device) device->set_profiling(*mailbox.profiling);
+    for (auto& taker : mailbox.profile_takers) taker.set_value(device ? device->take_profile() : std::vector<OpTime>());
     for (std::unique_ptr<ActiveRequest>& request : mailbox.submitted) core.add(std::move(request));
     for (uint64_t id : mailbox.cancelled) core.cancel(id);
     core.step();
@@ -109,6 +138,8 @@ static void work(EngineCore& core, Mailbox& mailbox) noexcept {
   }
   mailbox.submitted.clear();
   mailbox.cancelled.clear();
+  mailbox.profiling.reset();
+  mailbox.profile_takers.clear();
 }
 
 void EngineThread::run(const std::shared_ptr<State>& state) noexcept {
@@ -122,12 +153,13 @@ void EngineThread::run(const std::shared_ptr<State>& state) noexcept {
     }
     std::swap(mailbox, state->mailbox);
     lock.unlock();
-    work(core, mailbox);
+    work(core, state->loaded.device.get(), mailbox);
     lock.lock();
   }
   state->prepared.wait(lock, [&] { return state->num_preparing == 0; });
   std::swap(mailbox, state->mailbox);
   lock.unlock();
+  for (auto& taker : mailbox.profile_takers) taker.set_value({});
   for (std::unique_ptr<ActiveRequest>& request : mailbox.submitted) core.add(std::move(request));
   core.end_all(FinishReason::cancelled, ok_status());
   lock.lock();

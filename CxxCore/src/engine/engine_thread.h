@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <thread>
+#include <vector>
 
 #include "engine/loader.h"
 #include "pagoda/engine.h"
@@ -21,6 +22,8 @@ class EngineThread {
   SubmitResult submit(const Request& request, EventCallback callback, void* context);
   void cancel(uint64_t request_id);
   EngineStats stats() const;
+  void set_profiling(bool enabled);
+  std::vector<OpTime> take_profile();  // waits for the thread, so never call it from an event
   void shut_down();
 
   const ModelInfo& info() const noexcept;

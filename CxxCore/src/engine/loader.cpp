@@ -61,6 +61,8 @@ void describe(Prepared& p, const model::WeightsSummary& weights, const cache::Ca
   info.vocab_size = p.config.vocab_size;
   info.context_length = p.config.context_length;
   info.num_parameters = weights.num_parameters;
+  info.layer_matrices = weights.layer_matrices;
+  info.head_matrix = weights.head_matrix;
   info.weight_dtype = std::string(weight_format_name(p.format));
   info.kv_dtype = std::string(dtype_name(layout.kv_dtype));
   info.device = p.device->info().description;

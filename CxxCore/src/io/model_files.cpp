@@ -1,4 +1,4 @@
-// Model files in a folder and in memory.
+// Model files in a folder and in memory, and the choice among all kinds.
 #include "io/model_files.h"
 
 #include <fcntl.h>
@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "io/quoted.h"
+#include "io/synthetic_files.h"
 
 namespace pagoda::io {
 namespace {
@@ -30,12 +31,6 @@ Status check_name(std::string_view name) {
   if (name.find_first_of("/\\") != name.npos) return refuse("contains a path separator");
   if (name == "." || name.find("..") != name.npos) return refuse("leads out of the model");
   return ok_status();
-}
-
-Status check_range(const std::string& name, uint64_t size, uint64_t offset, uint64_t count) {
-  if (offset <= size && count <= size - offset) return ok_status();
-  return make_error(StatusCode::bad_file, name + ": bytes [" + std::to_string(offset) + ", +" + std::to_string(count) +
-                                              ") lie outside the file of " + std::to_string(size) + " bytes");
 }
 
 // Read with pread and not through a mapping: a file that another program truncates then gives a short read instead of a
@@ -93,23 +88,7 @@ class MemoryFile final : public File {
   std::span<const uint8_t> bytes_;
 };
 
-class CommonFiles : public ModelFiles {
- public:
-  Result<std::string> read_text(std::string_view name, uint64_t max_bytes) const override {
-    auto file = open(name);
-    if (!file.is_ok()) return file.status;
-    const uint64_t size = (*file)->size_bytes();
-    if (size > max_bytes) {
-      return make_error(StatusCode::bad_file, (*file)->name() + ": has " + std::to_string(size) + " bytes, more than " +
-                                                  std::to_string(max_bytes));
-    }
-    std::string text(static_cast<size_t>(size), '\0');
-    PAGODA_RETURN_IF_ERROR((*file)->read(0, std::as_writable_bytes(std::span(text))));
-    return text;
-  }
-};
-
-class FolderFiles final : public CommonFiles {
+class FolderFiles final : public ModelFiles {
  public:
   explicit FolderFiles(std::string folder) noexcept : folder_(std::move(folder)) {}
 
@@ -160,7 +139,7 @@ class FolderFiles final : public CommonFiles {
   std::string folder_;
 };
 
-class MemoryFiles final : public CommonFiles {
+class MemoryFiles final : public ModelFiles {
  public:
   explicit MemoryFiles(std::map<std::string, std::span<const uint8_t>, std::less<>> files) noexcept
       : files_(std::move(files)) {}
@@ -204,10 +183,34 @@ Result<std::unique_ptr<ModelFiles>> open_memory(const std::vector<ModelFile>& gi
 
 }  // namespace
 
+Status check_range(const std::string& name, uint64_t size, uint64_t offset, uint64_t count) {
+  if (offset <= size && count <= size - offset) return ok_status();
+  return make_error(StatusCode::bad_file, name + ": bytes [" + std::to_string(offset) + ", +" + std::to_string(count) +
+                                              ") lie outside the file of " + std::to_string(size) + " bytes");
+}
+
+Result<std::string> ModelFiles::read_text(std::string_view name, uint64_t max_bytes) const {
+  auto file = open(name);
+  if (!file.is_ok()) return file.status;
+  const uint64_t size = (*file)->size_bytes();
+  if (size > max_bytes) {
+    return make_error(StatusCode::bad_file, (*file)->name() + ": has " + std::to_string(size) + " bytes, more than " +
+                                                std::to_string(max_bytes));
+  }
+  std::string text(static_cast<size_t>(size), '\0');
+  PAGODA_RETURN_IF_ERROR((*file)->read(0, std::as_writable_bytes(std::span(text))));
+  return text;
+}
+
 Result<std::unique_ptr<ModelFiles>> open_model_files(const ModelSource& source) {
+  if (!source.shape.empty()) {
+    if (source.files.empty() && source.directory.empty()) return open_synthetic_files(source.shape);
+    return make_error(StatusCode::invalid_argument, "the model source names a shape and files as well");
+  }
   if (!source.files.empty()) return open_memory(source.files);
   const std::string& folder = source.directory;
-  if (folder.empty()) return make_error(StatusCode::invalid_argument, "the model source names no folder and no files");
+  if (folder.empty())
+    return make_error(StatusCode::invalid_argument, "the model source names no folder, no files and no shape");
   if (folder.find('\0') != folder.npos) {
     return make_error(StatusCode::invalid_argument, "model folder " + io::quoted(folder) + " contains a NUL byte");
   }

@@ -1,4 +1,4 @@
-// ModelFiles: the files of one model, in a folder or in memory; the only way the core reads model bytes.
+// ModelFiles: the files of one model, in a folder, in memory or synthetic; the only way the core reads model bytes.
 #pragma once
 
 #include <cstddef>
@@ -29,10 +29,13 @@ class ModelFiles {
   virtual ~ModelFiles() = default;
   virtual bool exists(std::string_view name) const noexcept = 0;
   virtual Result<std::unique_ptr<File>> open(std::string_view name) const = 0;
-  virtual Result<std::string> read_text(std::string_view name, uint64_t max_bytes) const = 0;
   virtual std::vector<std::string> names() const = 0;  // plain file names, sorted
-  virtual std::string description() const = 0;         // the folder, or "memory"
+  virtual std::string description() const = 0;         // the folder, "memory", or "shape NAME"
+  Result<std::string> read_text(std::string_view name, uint64_t max_bytes) const;
 };
+
+// bad_file unless bytes [offset, offset + count) lie in the file called `name` of `size` bytes.
+Status check_range(const std::string& name, uint64_t size, uint64_t offset, uint64_t count);
 
 Result<std::unique_ptr<ModelFiles>> open_model_files(const ModelSource& source);
 

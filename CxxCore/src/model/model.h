@@ -14,6 +14,7 @@
 #include "io/checkpoint.h"
 #include "io/model_config.h"
 #include "model/forward_batch.h"
+#include "pagoda/model_info.h"
 
 namespace pagoda::model {
 
@@ -29,6 +30,7 @@ struct ModelSizes {  // what the pools and the workspace are made for
 struct WeightsSummary {
   int64_t num_parameters = 0;
   int64_t size_bytes = 0;                    // on the device
+  MatrixSum layer_matrices, head_matrix;     // see ModelInfo
   std::vector<std::string> skipped_tensors;  // present in the files, not used
 };
 

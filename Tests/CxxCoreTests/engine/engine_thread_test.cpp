@@ -5,6 +5,7 @@
 #include <thread>
 #include <vector>
 
+#include "device/registry.h"
 #include "engine/engine_thread.h"
 #include "engine/fake_model.h"
 #include "engine/recorder.h"
@@ -17,8 +18,39 @@ using test::FakeModel;
 using test::kFakeVocab;
 using test::Recorder;
 
-std::unique_ptr<EngineThread> start_engine(int64_t num_blocks = 64) {
+// A device that only keeps a profile: one call per take while profiling is on.
+class ProfiledDevice final : public device::Device {
+ public:
+  const device::DeviceInfo& info() const noexcept override { return info_; }
+  device::Encoder& encoder() noexcept override { return inner_->encoder(); }
+  Result<std::unique_ptr<device::Buffer>> allocate(size_t size, const std::string& label) override {
+    return inner_->allocate(size, label);
+  }
+  Result<std::unique_ptr<device::Weight>> make_weight(const device::WeightSource& source, DType stored) override {
+    return inner_->make_weight(source, stored);
+  }
+  size_t weight_bytes(int64_t, int64_t, DType) const noexcept override { return 0; }
+  Status reserve(int64_t) override { return ok_status(); }
+  size_t reserve_bytes(int64_t) const noexcept override { return 0; }
+  Status upload(const device::Tensor&, const void*, size_t) noexcept override { return ok_status(); }
+  Status download(const device::Tensor&, void*, size_t) noexcept override { return ok_status(); }
+
+  void set_profiling(bool enabled) override { is_profiling_ = enabled; }
+  std::vector<OpTime> take_profile() override {
+    return is_profiling_ ? std::vector<OpTime>{{"matmul", ++num_takes_, 0.5, 2e9, 3e9, OpLimit::int8}}
+                         : std::vector<OpTime>();
+  }
+
+ private:
+  std::unique_ptr<device::Device> inner_ = std::move(*device::make_device("reference", 1));
+  device::DeviceInfo info_;
+  bool is_profiling_ = false;
+  int64_t num_takes_ = 0;
+};
+
+std::unique_ptr<EngineThread> start_engine(int64_t num_blocks = 64, std::unique_ptr<device::Device> device = nullptr) {
   LoadedModel loaded;
+  loaded.device = std::move(device);
   model::ModelSizes& sizes = loaded.core.sizes;
   sizes.num_kv_blocks = num_blocks;
   sizes.num_state_slots = sizes.max_num_seqs = sizes.max_logits_rows = 4;
@@ -121,6 +153,30 @@ PAGODA_TEST(engine_thread_may_be_dropped_from_inside_its_own_event) {
   CHECK_OK(raw->submit(request_of(4, 9), &Owner::on_event, owner.get()).status);
   for (int i = 0; i < 5000 && !owner->done; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   CHECK(owner->done.load());
+}
+
+PAGODA_TEST(engine_thread_hands_out_the_device_profile_from_any_thread) {
+  CHECK_EQ(start_engine()->take_profile().size(), size_t{0});
+  auto engine = start_engine(64, std::make_unique<ProfiledDevice>());
+  CHECK_EQ(engine->take_profile().size(), size_t{0});
+  engine->set_profiling(true);
+  Recorder recorder;
+  CHECK_OK(engine->submit(request_of(5, 40), &Recorder::on_event, &recorder).status);
+  std::atomic<int64_t> sum{0};
+  std::vector<std::thread> callers;
+  for (int c = 0; c < 4; ++c) {
+    callers.emplace_back([&] {
+      const std::vector<OpTime> profile = engine->take_profile();
+      if (profile.size() == 1 && profile[0].name == "matmul") sum += profile[0].calls;
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  CHECK_EQ(sum.load(), int64_t{1 + 2 + 3 + 4});
+  wait_for(recorder);
+  engine->set_profiling(false);
+  CHECK_EQ(engine->take_profile().size(), size_t{0});
+  engine->shut_down();
+  CHECK_EQ(engine->take_profile().size(), size_t{0});
 }
 
 }  // namespace pagoda::engine

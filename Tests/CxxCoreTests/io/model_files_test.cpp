@@ -123,7 +123,7 @@ PAGODA_TEST(model_files_name_a_source_that_cannot_be_opened) {
   test::check_row("missing", open(folder + "/absent"), StatusCode::not_found, folder + "/absent");
   test::check_row("below a file", open(folder + "/file/x"), StatusCode::not_found, folder + "/file/x");
   test::check_row("a file", open(folder + "/file"), StatusCode::invalid_argument, "is not a folder");
-  test::check_row("nothing", open(""), StatusCode::invalid_argument, "no folder and no files");
+  test::check_row("nothing", open(""), StatusCode::invalid_argument, "no folder, no files");
   test::check_row("NUL", open(folder + "\0x"s), StatusCode::invalid_argument, "NUL");
   const std::string bytes = "x";
   const ModelFile file = in_memory("a", bytes);

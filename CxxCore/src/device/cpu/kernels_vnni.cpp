@@ -22,8 +22,10 @@ PAGODA_INLINE IntVec dot(IntVec sums, Bytes w, uint32_t x) {
                                                 _mm512_set1_epi32(static_cast<int>(x))));
 }
 
-#include "device/cpu/kernels/packed.h"
+// clang-format off: the second needs the first
 #include "device/cpu/kernels/packed_weights.h"
+#include "device/cpu/kernels/packed.h"
+// clang-format on
 
 }  // namespace pagoda::device::cpu::vnni
 

@@ -1,0 +1,111 @@
+// What `pagoda bench` prints: rows in the manner of llama-bench, or JSON; and the time per operation.
+import Foundation
+import PagodaKit
+
+/// One test's outcome.
+package struct BenchRow: Sendable {
+  package var test: BenchTest
+  package var speeds: [Double]  // tokens a second, one per repetition
+  package var cost: BenchCost
+  package var limits: [MachineLimits]  // measured just before and just after
+  package var weightDType: String
+
+  /// The median.
+  package var speed: Double {
+    let sorted = speeds.sorted()
+    return (sorted[(sorted.count - 1) / 2] + sorted[sorted.count / 2]) / 2
+  }
+  var spread: Double { ((speeds.max() ?? 0) - (speeds.min() ?? 0)) / 2 }
+  var readBytesPerSecond: Double { mean(limits.map(\.readBytesPerSecond)) }
+  var peakOperationsPerSecond: Double { mean(limits.map { $0.peak(for: weightDType).operationsPerSecond }) }
+  package var percentOfBandwidth: Double { 100 * speed * cost.bytes / readBytesPerSecond }
+  package var percentOfPeak: Double { 100 * speed * cost.operations / peakOperationsPerSecond }
+
+  private func mean(_ values: [Double]) -> Double { values.reduce(0, +) / Double(max(values.count, 1)) }
+}
+
+/// The operations of one more run of a test.
+package struct BenchProfile: Sendable {
+  package var test: BenchTest
+  package var times: [OpTime]
+  package var limits: MachineLimits
+
+  /// What an operation reached of its own limit.
+  func percentOfLimit(_ time: OpTime) -> Double {
+    guard time.seconds > 0 else { return 0 }
+    if let peak = limits.peak(for: time.limit) {
+      return 100 * time.operations / time.seconds / peak.operationsPerSecond
+    }
+    return 100 * time.bytes / time.seconds / limits.readBytesPerSecond
+  }
+
+  var totalSeconds: Double { times.reduce(0) { $0 + $1.seconds } }
+}
+
+/// A table whose rows can be printed one after the other: column widths are known beforehand.
+struct BenchTable {
+  let columns: [(title: String, width: Int)]
+
+  var heading: String {
+    line(columns.map(\.title)) + "|" + columns.map { String(repeating: "-", count: $0.width + 1) + ":|" }.joined()
+      + "\n"
+  }
+
+  func line(_ cells: [String]) -> String {
+    "|"
+      + zip(columns, cells).map { column, cell in
+        " " + String(repeating: " ", count: max(column.width - cell.count, 0)) + cell + " |"
+      }.joined() + "\n"
+  }
+}
+
+enum BenchReport {
+  static func table(modelName: String) -> BenchTable {
+    BenchTable(columns: [
+      ("model", max(modelName.count, 5)), ("size", 9), ("params", 8), ("format", 9), ("threads", 7), ("test", 12),
+      ("tok/s", 17), ("GB/token", 8), ("% read", 6), ("% compute", 9),
+    ])
+  }
+
+  static func cells(_ row: BenchRow, modelName: String, info: ModelInfo) -> [String] {
+    [
+      modelName, readable(bytes: info.plan.weightsBytes), String(format: "%.2f M", Double(info.parameterCount) / 1e6),
+      info.weightDType, String(row.limits.first?.threadCount ?? 0), row.test.name,
+      String(format: "%.2f ± %.2f", row.speed, row.spread), String(format: "%.4f", row.cost.bytes / 1e9),
+      String(format: "%.1f", row.percentOfBandwidth), String(format: "%.1f", row.percentOfPeak),
+    ]
+  }
+
+  static func limits(_ limits: MachineLimits, info: ModelInfo) -> String {
+    let peaks = [("int8", limits.int8), ("bf16", limits.bf16), ("f32", limits.f32)].map {
+      String(format: "%@ %.2f T/s (%@)", $0.0, $0.1.operationsPerSecond / 1e12, $0.1.instruction)
+    }
+    let read = String(format: "read %.1f GB/s", limits.readBytesPerSecond / 1e9)
+    return "\(info.device)\nlimits of \(limits.threadCount) threads: \(([read] + peaks).joined(separator: ", "))\n\n"
+  }
+
+  static let footnote = """
+
+    tok/s: median ± half of the range. % read: of the bandwidth, % compute: of the arithmetic peak of the format, both the
+    mean of a measurement just before and one just after the test.
+
+    """
+
+  static func profile(_ profile: BenchProfile) -> String {
+    guard !profile.times.isEmpty else { return "\n\(profile.test.name): this device measures no time per operation\n" }
+    let table = BenchTable(columns: [
+      (profile.test.name, 20), ("calls", 8), ("ms", 9), ("share %", 7), ("GB/s", 7), ("G/s", 8), ("limit", 5),
+      ("% of it", 7),
+    ])
+    let lines = profile.times.sorted { $0.seconds > $1.seconds }.map { time in
+      let seconds = max(time.seconds, 1e-9)
+      return table.line([
+        time.name, String(time.calls), String(format: "%.2f", time.seconds * 1e3),
+        String(format: "%.1f", 100 * time.seconds / max(profile.totalSeconds, 1e-9)),
+        String(format: "%.2f", time.bytes / seconds / 1e9), String(format: "%.1f", time.operations / seconds / 1e9),
+        time.limit.rawValue, String(format: "%.1f", profile.percentOfLimit(time)),
+      ])
+    }
+    return "\n" + table.heading + lines.joined()
+  }
+}

@@ -1,0 +1,92 @@
+// BenchRunner: runs one test on an engine and says how many tokens a second it made.
+import PagodaKit
+
+struct BenchRunner {
+  let engine: Engine
+  let repetitions: Int
+
+  /// Fills caches and page tables, and wakes the threads.
+  func warmUp() async throws {
+    let length = min(engine.info.plan.maximumBatchedTokens, engine.info.plan.maximumModelLength - 4)
+    let clock = try start(sequences: 1, promptTokens: max(length, 1), generatedTokens: 4)
+    _ = try await clock.allTokens()
+  }
+
+  /// Tokens a second, once per repetition.
+  func speeds(_ test: BenchTest) async throws -> [Double] {
+    if case .decode(let tokens, let depth) = test.kind, depth > 0 {
+      let times = try await run(test).allTokens()[0]
+      return (0..<repetitions).map { Double(tokens) / (times[($0 + 1) * tokens] - times[$0 * tokens]) }
+    }
+    var speeds: [Double] = []
+    for _ in 0..<repetitions { speeds.append(try await speed(test)) }
+    return speeds
+  }
+
+  /// One more run with the device's own clocks: of prompts as a whole, of decoding once every sequence decodes.
+  func profile(_ test: BenchTest) async throws -> [OpTime] {
+    engine.setProfiling(true)
+    defer { engine.setProfiling(false) }
+    let clock = try run(test)
+    if case .prefill = test.kind {
+    } else {
+      try await clock.firstTokens()
+      _ = await engine.takeProfile()
+    }
+    _ = try await clock.allTokens()
+    return await engine.takeProfile()
+  }
+
+  private func speed(_ test: BenchTest) async throws -> Double {
+    let times = try await run(test).allTokens()
+    switch test.kind {
+    case .prefill(let tokens): return Double(tokens) / times[0][0]
+    case .decode(let tokens, _): return Double(tokens) / (times[0][tokens] - times[0][0])
+    case .batch: return try batchSpeed(times)
+    }
+  }
+
+  /// Of the steps in which all decode: from the last first token to the first last one, in whole steps of the sequence
+  /// that came last.
+  private func batchSpeed(_ times: [[Double]]) throws -> Double {
+    let last = times.max { $0[0] < $1[0] } ?? []
+    let end = times.map { $0[$0.count - 1] }.min() ?? 0
+    guard let first = last.first, let final = last.last(where: { $0 <= end }), final > first else {
+      throw CommandFailure("the \(times.count) sequences never decoded together; raise --max-num-batched-tokens")
+    }
+    return Double(times.joined().count { $0 > first && $0 <= final }) / (final - first)
+  }
+
+  private func run(_ test: BenchTest) throws -> TokenClock {
+    try start(
+      sequences: test.sequences, promptTokens: test.promptTokens,
+      generatedTokens: test.generatedTokens(repetitions: repetitions))
+  }
+
+  private func start(sequences: Int, promptTokens: Int, generatedTokens: Int) throws -> TokenClock {
+    var sampling = SamplingParameters()
+    sampling.temperature = 0
+    sampling.ignoresEndOfText = true
+    sampling.maximumTokens = generatedTokens
+    var ids = TokenIDs(vocabularySize: engine.info.vocabularySize)
+    let requests = (0..<sequences).map { _ in
+      Request(prompt: .tokens((0..<promptTokens).map { _ in ids.next() }), sampling: sampling)
+    }
+    let clock = TokenClock(requestCount: sequences)
+    try clock.start(requests, on: engine)
+    return clock
+  }
+}
+
+/// The same random ids in every run.
+private struct TokenIDs {
+  let vocabularySize: Int
+  private var state: UInt64 = 42
+
+  init(vocabularySize: Int) { self.vocabularySize = vocabularySize }
+
+  mutating func next() -> Int32 {
+    state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+    return Int32((state >> 33) % UInt64(vocabularySize))
+  }
+}

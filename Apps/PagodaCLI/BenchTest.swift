@@ -1,0 +1,106 @@
+// BenchTest: one measurement of `pagoda bench`, as --tests names it.
+import PagodaKit
+
+package struct BenchTest: Hashable, Sendable {
+  package enum Kind: Hashable, Sendable {
+    case prefill(tokens: Int)  // pp512
+    case decode(tokens: Int, depth: Int)  // tg128, tg64@d16384
+    case batch(sequences: Int)  // b8
+  }
+
+  package var name: String
+  package var kind: Kind
+
+  /// Tokens of the prompt where the test is not about it.
+  static let shortPrompt = 16
+  /// Tokens that each sequence of a batch generates.
+  static let batchTokens = 64
+
+  static let forms = "pp512 (prompt), tg128 (decode), tg64@d16384 (decode after 16384 tokens), b8 (8 sequences at once)"
+  static let defaults = "pp512,tg128,b8"
+
+  /// A list such as `pp512,tg64@d16384,b8`.
+  package static func parse(_ list: String) throws(UsageError) -> [BenchTest] {
+    var tests: [BenchTest] = []
+    for item in list.split(separator: ",", omittingEmptySubsequences: false) {
+      let name = item.filter { !$0.isWhitespace }
+      guard let test = BenchTest(name) else {
+        throw UsageError("--tests has '\(name)'; known forms are \(forms)")
+      }
+      tests.append(test)
+    }
+    return tests
+  }
+
+  package init?(_ name: String) {
+    self.name = name
+    if name.hasPrefix("pp"), let tokens = Self.count(name.dropFirst(2), upTo: 1_000_000) {
+      kind = .prefill(tokens: tokens)
+    } else if name.hasPrefix("tg") {
+      let parts = name.dropFirst(2).split(separator: "@d", omittingEmptySubsequences: false)
+      guard parts.count <= 2, let tokens = Self.count(parts[0], upTo: 100_000) else { return nil }
+      guard parts.count == 2 else {
+        kind = .decode(tokens: tokens, depth: 0)
+        return
+      }
+      guard let depth = Self.count(parts[1], upTo: 1_000_000) else { return nil }
+      kind = .decode(tokens: tokens, depth: depth)
+    } else if name.hasPrefix("b"), let sequences = Self.count(name.dropFirst(1), upTo: 1024) {
+      kind = .batch(sequences: sequences)
+    } else {
+      return nil
+    }
+  }
+
+  private static func count(_ digits: Substring, upTo limit: Int) -> Int? {
+    guard digits.allSatisfy({ $0.isASCII && $0.isNumber }), let value = Int(digits), (1...limit).contains(value) else {
+      return nil
+    }
+    return value
+  }
+}
+
+extension BenchTest {
+  /// Sequences that run at once.
+  package var sequences: Int {
+    if case .batch(let sequences) = kind { return sequences }
+    return 1
+  }
+
+  package var promptTokens: Int {
+    switch kind {
+    case .prefill(let tokens): tokens
+    case .decode(_, let depth): depth > 0 ? depth : Self.shortPrompt
+    case .batch: Self.shortPrompt
+    }
+  }
+
+  /// Tokens that one sequence generates in one run. A deep prompt is computed once, and all repetitions follow it.
+  func generatedTokens(repetitions: Int) -> Int {
+    switch kind {
+    case .prefill: 1
+    case .decode(let tokens, let depth): 1 + tokens * (depth > 0 ? repetitions : 1)
+    case .batch: Self.batchTokens
+    }
+  }
+
+  /// Tokens of the longest sequence.
+  func length(repetitions: Int) -> Int { promptTokens + generatedTokens(repetitions: repetitions) }
+}
+
+extension [BenchTest] {
+  /// `options` with room for these tests and no more, where the user has not said otherwise.
+  func sized(_ options: EngineOptions, repetitions: Int, given arguments: Arguments) -> EngineOptions {
+    var sized = options
+    let length = map { $0.length(repetitions: repetitions) }.max() ?? 1
+    if !arguments.has("max-model-len") { sized.maximumModelLength = length }
+    if !arguments.has("max-num-seqs") { sized.maximumSequences = map(\.sequences).max() ?? 1 }
+    if !arguments.has("num-kv-blocks") && !arguments.has("kv-cache-memory") {
+      let blocks = map {
+        $0.sequences * (($0.length(repetitions: repetitions) + options.blockSize - 1) / options.blockSize)
+      }
+      sized.kvBlockCount = Int64(blocks.max() ?? 1) + 1
+    }
+    return sized
+  }
+}

@@ -1,0 +1,15 @@
+// Synthetic files: a model in the shape of a well-known one with pseudo-random weights, made while they are read.
+// For measuring speed and memory without a download: the same name gives the same bytes everywhere.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "io/model_files.h"
+
+namespace pagoda::io {
+
+// config.json and model.safetensors (bf16) of the shape; no tokenizer. invalid_argument for an unknown one.
+Result<std::unique_ptr<ModelFiles>> open_synthetic_files(std::string_view shape);
+
+}  // namespace pagoda::io

@@ -1,0 +1,44 @@
+// MachineLimits: what this machine can do at most, measured.
+internal import CxxCore
+
+/// What this machine can do at most with a number of threads, measured: what the speed of a model is compared with.
+public struct MachineLimits: Hashable, Sendable {
+  /// A peak of arithmetic.
+  public struct Peak: Hashable, Sendable {
+    /// Multiplications and additions.
+    public var operationsPerSecond: Double
+    /// The instruction that reached it.
+    public var instruction: String
+  }
+
+  /// Threads that worked together.
+  public var threadCount: Int
+  /// Reading memory, far beyond the caches.
+  public var readBytesPerSecond: Double
+  /// Products of 8-bit integers.
+  public var int8: Peak
+  /// Products of bfloat16 numbers; never below `f32`.
+  public var bf16: Peak
+  /// Products of float32 numbers.
+  public var f32: Peak
+
+  /// Measures for about a second, with 512 MiB of memory. Other work on the machine makes the limits look lower.
+  /// - Parameter threadCount: 0 means one per core.
+  public static func measure(threadCount: Int = 0) async throws -> MachineLimits {
+    try await offCooperativePool {
+      let limits = pagoda.measure_limits(Int32(clamping: threadCount))
+      try limits.status.throwIfError()
+      return MachineLimits(limits)
+    }
+  }
+}
+
+extension MachineLimits {
+  init(_ limits: pagoda.MachineLimits) {
+    threadCount = Int(limits.num_threads)
+    readBytesPerSecond = limits.read_bytes_per_second
+    int8 = Peak(operationsPerSecond: limits.int8_ops_per_second, instruction: String(limits.int8_instruction))
+    bf16 = Peak(operationsPerSecond: limits.bf16_ops_per_second, instruction: String(limits.bf16_instruction))
+    f32 = Peak(operationsPerSecond: limits.f32_ops_per_second, instruction: String(limits.f32_instruction))
+  }
+}

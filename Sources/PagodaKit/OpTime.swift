@@ -1,0 +1,59 @@
+// OpTime: where the time of the device goes, op by op.
+internal import CxxCore
+
+/// What one kind of operation of the device took, in sum, since the last look.
+public struct OpTime: Hashable, Sendable {
+  /// The limit of the machine that an operation works against.
+  @frozen
+  public enum Limit: String, Hashable, Sendable, CaseIterable {
+    /// Memory bandwidth.
+    case read
+    /// Products of 8-bit integers.
+    case int8
+    /// Products of bfloat16 numbers.
+    case bf16
+    /// Products of float32 numbers.
+    case f32
+  }
+
+  /// The operation.
+  public var name: String
+  /// How often it ran.
+  public var calls: Int64
+  /// Wall clock.
+  public var seconds: Double
+  /// Bytes it had to read and write at least.
+  public var bytes: Double
+  /// Multiplications and additions.
+  public var operations: Double
+  /// What bounds it.
+  public var limit: Limit
+}
+
+extension OpTime {
+  init(_ time: pagoda.OpTime) {
+    name = String(time.name)
+    calls = time.calls
+    seconds = time.seconds
+    bytes = time.bytes
+    operations = time.operations
+    switch time.kind {
+    case .int8: limit = .int8
+    case .bf16: limit = .bf16
+    case .f32: limit = .f32
+    default: limit = .read
+    }
+  }
+}
+
+extension Engine {
+  /// Whether the device times its operations from the next step on; costs a little speed.
+  public func setProfiling(_ enabled: Bool) { core.engine.set_profiling(enabled) }
+
+  /// Sums since the last call, after the step in flight. Empty when profiling is off or the device cannot.
+  public func takeProfile() async -> [OpTime] {
+    let core = core
+    let times = try? await offCooperativePool { core.engine.take_profile().map { OpTime($0) } }
+    return times ?? []
+  }
+}

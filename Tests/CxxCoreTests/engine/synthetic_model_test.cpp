@@ -1,0 +1,87 @@
+// Synthetic models: every shape has exactly the tensors its architecture wants, and the numbers stay finite.
+#include <cmath>
+#include <sstream>
+#include <string>
+
+#include "device/registry.h"
+#include "engine/loader.h"
+#include "engine/recorder.h"
+#include "io/synthetic_files.h"
+#include "io/synthetic_shapes.h"
+#include "support/test.h"
+
+namespace pagoda::engine {
+namespace {
+
+Status check_shape(const std::string& name, const device::Device& device, int64_t& num_parameters) {
+  auto files = io::open_synthetic_files(name);
+  if (!files.is_ok()) return files.status;
+  auto json = (*files)->read_text("config.json", 1 << 20);
+  if (!json.is_ok()) return json.status;
+  auto config = io::parse_model_config(*json, name);
+  if (!config.is_ok()) return config.status;
+  auto checkpoint = io::Checkpoint::open(**files);
+  if (!checkpoint.is_ok()) return checkpoint.status;
+  auto weights = model::check_weights(*config, *checkpoint, device, WeightFormat::bf16);
+  if (!weights.is_ok()) return weights.status;
+  CHECK_EQ(weights->skipped_tensors.size(), size_t{0});
+  num_parameters = weights->num_parameters;
+  CHECK_EQ(weights->head_matrix.num_parameters, int64_t{config->vocab_size} * config->hidden_size);
+  const int64_t num_matrices = config->tie_word_embeddings ? 1 : 2;  // of the size of the head
+  const int64_t rest = num_parameters - num_matrices * weights->head_matrix.num_parameters;
+  CHECK(weights->layer_matrices.num_parameters <= rest && weights->layer_matrices.num_parameters > rest / 100 * 97);
+  return ok_status();
+}
+
+}  // namespace
+
+PAGODA_TEST(engine_every_synthetic_shape_has_its_tensors) {
+  auto device = device::make_device("reference", 1);
+  REQUIRE_OK(device);
+  int num_shapes = 0;
+  std::istringstream names(io::shape_names());
+  for (std::string name; std::getline(names >> std::ws, name, ','); ++num_shapes) {
+    int64_t num_parameters = 0;
+    test::note(name);
+    CHECK_OK(check_shape(name, **device, num_parameters));
+    CHECK(num_parameters > 0);
+    if (name == "qwen3.5-0.8b") CHECK(std::abs(static_cast<double>(num_parameters) / 752.4e6 - 1) < 0.001);
+    if (name == "qwen3-0.6b") CHECK(std::abs(static_cast<double>(num_parameters) / 596.0e6 - 1) < 0.001);
+    if (name == "llama-3.2-1b") CHECK(std::abs(static_cast<double>(num_parameters) / 1235.8e6 - 1) < 0.001);
+    if (name == "smollm2-135m") CHECK(std::abs(static_cast<double>(num_parameters) / 134.5e6 - 1) < 0.001);
+  }
+  CHECK(num_shapes >= 10);
+}
+
+PAGODA_TEST(engine_a_synthetic_model_gives_finite_and_repeatable_answers) {
+  std::vector<uint32_t> first;
+  for (int round = 0; round < 2; ++round) {
+    EngineOptions options;
+    options.num_threads = 1;
+    options.max_model_len = 64;
+    ModelSource source;
+    source.shape = "tiny";
+    auto loaded = load(source, options, nullptr);
+    REQUIRE_OK(loaded);
+    CHECK(loaded->tokenizer == nullptr);
+    EngineCore core(*loaded->model, loaded->core);
+    Request request;
+    for (int32_t i = 0; i < 20; ++i) request.prompt_ids.push_back(i * 25);
+    request.sampling.max_tokens = 20;
+    request.sampling.num_top_logprobs = 1;
+    test::Recorder recorder;
+    auto prepared = core.prepare(request, 1, &test::Recorder::on_event, &recorder);
+    REQUIRE_OK(prepared);
+    core.add(std::move(*prepared));
+    while (core.has_work()) {
+      core.step();
+      for (float logit : loaded->model->logits()) REQUIRE(std::isfinite(logit));
+    }
+    CHECK_EQ(recorder.tokens.size(), size_t{20});
+    CHECK_EQ(recorder.logprob_bits.size(), size_t{20});
+    if (round == 0) first = recorder.logprob_bits;
+    else CHECK(first == recorder.logprob_bits);
+  }
+}
+
+}  // namespace pagoda::engine

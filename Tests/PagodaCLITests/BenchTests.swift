@@ -1,0 +1,84 @@
+// pagoda bench: the names of tests, the room and the cost they come to, and the JSON.
+import Foundation
+import PagodaKit
+import Testing
+
+@testable import PagodaCLI
+
+@Suite struct BenchTests {
+  @Test func test_names_are_parsed() throws {
+    let tests = try BenchTest.parse("pp512,tg128, tg64@d16384,b32")
+    #expect(
+      tests.map(\.kind) == [
+        .prefill(tokens: 512), .decode(tokens: 128, depth: 0), .decode(tokens: 64, depth: 16384), .batch(sequences: 32),
+      ])
+    #expect(tests.map(\.name) == ["pp512", "tg128", "tg64@d16384", "b32"])
+  }
+
+  @Test(arguments: [
+    "", "pp", "pp0", "pp-1", "pp5x", "tg", "tg@d5", "tg5@", "tg5@d", "tg5@d0", "tg5@d1@d2", "b", "b0", "b2000", "x8",
+    "pp99999999999999999999", "pp٣",
+  ])
+  func other_names_are_refused_and_the_forms_listed(_ item: String) {
+    let error = #expect(throws: UsageError.self) { try BenchTest.parse("pp16,\(item),b2") }
+    #expect(error?.message.contains("'\(item)'") == true)
+    for form in ["pp512", "tg128", "tg64@d16384", "b8"] { #expect(error?.message.contains(form) == true) }
+  }
+
+  @Test func the_engine_has_room_for_the_tests_and_what_was_asked_for() throws {
+    let tests = try BenchTest.parse("pp100,tg8@d200,b4")
+    let options = tests.sized(EngineOptions(), repetitions: 3, given: Arguments())
+    #expect(options.maximumModelLength == 200 + 1 + 3 * 8)
+    #expect(options.maximumSequences == 4)
+    #expect(options.kvBlockCount == 4 * 5 + 1)  // the batch: sequences of 16 + 64 tokens, in blocks of 16
+    let arguments = try Arguments(["--max-num-seqs", "9"], options: [Option("max-num-seqs", value: "N", help: "")])
+    var given = EngineOptions()
+    given.maximumSequences = 9
+    #expect(tests.sized(given, repetitions: 1, given: arguments).maximumSequences == 9)
+  }
+
+  @Test func cost_counts_weights_once_per_step() async throws {
+    var options = EngineOptions()
+    options.maximumModelLength = 1024
+    let info = try await Engine.inspect(.shape("tiny"), options: options)
+    let cost = { (name: String) in BenchCost(try #require(BenchTest(name)), on: info, repetitions: 1) }
+    let weights = Double(info.layerMatrices.bytes + info.headMatrix.bytes)
+    let (one, eight) = (try cost("b1"), try cost("b8"))
+    #expect(abs((one.bytes - eight.bytes) - weights * 7 / 8) < 1)
+    #expect(one.operations == eight.operations)
+    #expect(one.operations == Double(2 * (info.layerMatrices.parameterCount + info.headMatrix.parameterCount)))
+    let keyBytes = Double(info.plan.kvBlockBytes) / Double(info.plan.blockSize)
+    let deeper = try cost("tg8@d900").bytes - cost("tg8@d100").bytes
+    #expect(abs(deeper - 800 * keyBytes) < 1)
+    #expect(try cost("pp1024").bytes < cost("pp512").bytes * 1.5)
+    #expect(try cost("pp512").operations < one.operations)
+  }
+
+  @Test func json_has_limits_rows_and_model() throws {
+    let run = try Program.run(
+      "bench", "--tests", "pp8,tg4,tg2@d20,b2", "--repetitions", "2", "--threads", "1", "--json", "--profile")
+    let report = try #require(JSONValue.parse(run.output), "\(run.errors)")
+    for key in ["read_gb_s", "int8_tops", "bf16_tflops", "f32_tflops"] {
+      #expect(try #require(report["limits"]?[key]?.doubleValue) > 0)
+    }
+    #expect(report["limits"]?["threads"]?.intValue == 1)
+    let rows = try #require(report["rows"]?.arrayValue)
+    #expect(rows.map { $0["test"]?.stringValue } == ["pp8", "tg4", "tg2@d20", "b2"])
+    for row in rows {
+      for key in ["tok_s", "gb_per_token", "pct_bandwidth", "pct_compute", "read_gb_s", "peak_tops"] {
+        #expect(try #require(row[key]?.doubleValue) > 0, "\(key) of \(row.text)")
+      }
+      #expect(row["samples"]?.arrayValue?.count == 2)
+    }
+    #expect(report["model"]?["name"]?.stringValue == "mini")
+    #expect(report["profile"]?.arrayValue?.count == 4)
+  }
+
+  @Test func a_shape_runs_without_a_file() throws {
+    let run = try Program.run("bench", "--shape", "tiny", "--tests", "b3", "--repetitions", "1")
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(run.output.contains("| b3 |") && run.output.contains("% read") && run.output.contains("tiny"))
+    let unknown = try Program.run("bench", "--shape", "gpt-9")
+    #expect(unknown.status == 1 && unknown.errors.contains("'gpt-9'") && unknown.errors.contains("qwen3.5-0.8b"))
+  }
+}
