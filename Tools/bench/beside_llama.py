@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Measures llama.cpp beside Pagoda: the same shape, format and test, in turn, so that a machine that changes speed is fair.
+"""Measures llama.cpp beside Pagoda: the same shape, format and test, in turn, because machines change their speed.
 
 Needs a folder with llama-bench, llama-batched-bench and llama-quantize, and either a GGUF file of the shape or what
 make_gguf.py needs to make one. Example:
-  Tools/bench/beside_llama.py --llama llama.cpp/build/bin --shape qwen3.5-0.8b --formats 8bit,4bit --tests pp512,tg128,b8
+  Tools/bench/beside_llama.py --llama llama.cpp/build/bin --formats 8bit,4bit --tests pp512,tg128,tg64@d16384,b8
 """
 import argparse
 import json
@@ -58,7 +58,7 @@ def llama_speed(options, gguf, test):
 
 
 def prepare_gguf(options, format_name):
-    """The file llama.cpp reads: the one given, or one made and quantised by llama.cpp's own tool; kept for next time."""
+    """The file llama.cpp reads: the one given or one made, quantised by llama.cpp's own tool; kept for next time."""
     source = options.gguf or options.work / f"{options.shape}.gguf"
     if not source.exists():
         print(f"making {source}", file=sys.stderr)

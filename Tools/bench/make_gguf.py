@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes a GGUF file in one of Pagoda's synthetic shapes, with random bfloat16 weights, so that llama.cpp does the same work.
+"""Writes a GGUF file in one of Pagoda's synthetic shapes, with random weights, so that llama.cpp does the same work.
 
-Needs numpy and the `gguf` package (GGUF_PY may name the folder that holds it). The file has no tokenizer: token ids only.
+Needs numpy and the `gguf` package (GGUF_PY may name the folder that holds it). There is no tokenizer: token ids only.
 Usage: make_gguf.py SHAPE OUT.gguf
 """
 import os
