@@ -28,8 +28,8 @@ struct BenchRunner {
     engine.setProfiling(true)
     defer { engine.setProfiling(false) }
     let clock = try run(test)
-    if case .prefill = test.kind {
-    } else {
+    let isDecoding = if case .prefill = test.kind { false } else { true }
+    if isDecoding {
       try await clock.firstTokens()
       _ = await engine.takeProfile()
     }

@@ -90,7 +90,7 @@ extension BenchTest {
 
 extension [BenchTest] {
   /// `options` with room for these tests and no more, where the user has not said otherwise.
-  func sized(_ options: EngineOptions, repetitions: Int, given arguments: Arguments) -> EngineOptions {
+  package func sized(_ options: EngineOptions, repetitions: Int, given arguments: Arguments) -> EngineOptions {
     var sized = options
     let length = map { $0.length(repetitions: repetitions) }.max() ?? 1
     if !arguments.has("max-model-len") { sized.maximumModelLength = length }

@@ -99,7 +99,8 @@ MachineLimits measure(int32_t num_threads) {
                                                      ", it must be from 0 to " + std::to_string(kMaxThreads));
     return limits;
   }
-  const auto loops = loops_of_this_machine();  // before the threads start: the permission for AMX is theirs only if it came first
+  // Before the threads start: they have the permission for AMX only if it came first.
+  const auto loops = loops_of_this_machine();
   auto pool = ThreadPool::create(num_threads);
   auto buffer = device::host::make_buffer(kBufferBytes, "the buffer for measuring memory");
   limits.status = !pool.is_ok() ? pool.status : buffer.status;

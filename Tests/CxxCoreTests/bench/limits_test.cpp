@@ -1,8 +1,10 @@
 // Measured limits: positive, finite, in a sensible order, with the instruction named; and the loops that measure them.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <memory>
-#include <numeric>
+#include <random>
 #include <vector>
 
 #include "bench/loops.h"
@@ -31,7 +33,8 @@ PAGODA_TEST(bench_limits_refuse_impossible_thread_counts) {
 
 PAGODA_TEST(bench_read_loop_reads_every_word) {
   std::vector<uint64_t> words(3 * kReadUnit / sizeof(uint64_t));
-  std::iota(words.begin(), words.end(), 1000);
+  std::mt19937_64 random(test::seed(3));
+  std::ranges::generate(words, std::ref(random));
   uint64_t expected = 0;
   for (uint64_t word : words) expected ^= word;
   const std::byte* data = reinterpret_cast<const std::byte*>(words.data());

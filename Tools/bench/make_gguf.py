@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+"""Writes a GGUF file in one of Pagoda's synthetic shapes, with random weights, so that llama.cpp does the same work.
+
+Needs numpy and the `gguf` package (GGUF_PY may name the folder that holds it). There is no tokenizer: token ids only.
+Usage: make_gguf.py SHAPE OUT.gguf
+"""
+import os
+import re
+import sys
+from pathlib import Path
+
+sys.path.insert(0, os.environ.get("GGUF_PY", ""))
+SHAPES = Path(__file__).resolve().parents[2] / "CxxCore/src/io/synthetic_shapes.cpp"
+ARCHITECTURES = {  # family in SHAPES: name in GGUF, rope base, epsilon of norms
+    "kQwen35": ("qwen35", 1e7, 1e-6),
+    "kQwen3": ("qwen3", 1e6, 1e-6),
+    "kQwen2": ("qwen2", 1e6, 1e-6),
+    "kLlama32": ("llama", 5e5, 1e-5),
+    "kSmolLM2": ("llama", 1e5, 1e-5),
+}
+SIZES = "hidden layers ffn heads kv_heads head_dim v_heads k_heads linear_dim vocab context".split()
+ATTENTION_INTERVAL, CONV_KERNEL = 4, 4
+
+
+def read_shapes():
+    """The table of the engine, so that there is only one: {name: (family, sizes, is_tied)}."""
+    row = r'\{"([\w.-]+)",\s*(k\w+),\s*((?:\d+,\s*){%d})(true|false)\}' % len(SIZES)
+    found = re.findall(row, SHAPES.read_text(encoding="utf-8"))
+    return {
+        name: (family, dict(zip(SIZES, map(int, re.findall(r"\d+", numbers)))), tied == "true")
+        for name, family, numbers, tied in found
+    }
+
+
+class Writer:
+    """Random matrices and neutral vectors; the numbers come from one block, since only their size matters here."""
+
+    def __init__(self, path, architecture):
+        import gguf
+        import numpy as np
+
+        self.np, self.gguf = np, gguf
+        self.file = gguf.GGUFWriter(path, architecture)
+        values = np.random.default_rng(0).standard_normal(1 << 22, dtype=np.float32) * np.float32(0.02)
+        self.block = ((values.view(np.uint32) + 0x8000) >> 16).astype(np.uint16)
+
+    def matrix(self, name, rows, cols):
+        numbers = self.np.resize(self.block, (rows, cols))
+        self.file.add_tensor(name, numbers.view(self.np.uint8), raw_dtype=self.gguf.GGMLQuantizationType.BF16)
+
+    def vector(self, name, *shape, value=1.0):
+        self.file.add_tensor(name, self.np.full(shape, value, dtype=self.np.float32))
+
+    def close(self):
+        self.file.write_header_to_file()
+        self.file.write_kv_data_to_file()
+        self.file.write_tensors_to_file()
+        self.file.close()
+
+
+def write_keys(w, family, s):
+    _, rope_base, epsilon = ARCHITECTURES[family]
+    file = w.file
+    file.add_context_length(s["context"])
+    file.add_embedding_length(s["hidden"])
+    file.add_feed_forward_length(s["ffn"])
+    file.add_block_count(s["layers"])
+    file.add_head_count(s["heads"])
+    file.add_head_count_kv(s["kv_heads"])
+    file.add_key_length(s["head_dim"])
+    file.add_value_length(s["head_dim"])
+    file.add_layer_norm_rms_eps(epsilon)
+    file.add_rope_freq_base(rope_base)
+    file.add_vocab_size(s["vocab"])
+    file.add_tokenizer_model("no_vocab")
+    file.add_file_type(int(w.gguf.LlamaFileType.MOSTLY_BF16))
+    if family != "kQwen35":
+        file.add_rope_dimension_count(s["head_dim"])
+        return
+    file.add_rope_dimension_count(s["head_dim"] // 4)
+    file.add_rope_dimension_sections([11, 11, 10, 0])
+    file.add_ssm_conv_kernel(CONV_KERNEL)
+    file.add_ssm_state_size(s["linear_dim"])
+    file.add_ssm_group_count(s["k_heads"])
+    file.add_ssm_time_step_rank(s["v_heads"])
+    file.add_ssm_inner_size(s["linear_dim"] * s["v_heads"])
+    file.add_full_attention_interval(ATTENTION_INTERVAL)
+
+
+def write_attention(w, prefix, family, s):
+    hidden, q, kv = s["hidden"], s["heads"] * s["head_dim"], s["kv_heads"] * s["head_dim"]
+    for name, rows in (("q", 2 * q if family == "kQwen35" else q), ("k", kv), ("v", kv)):
+        w.matrix(f"{prefix}attn_{name}.weight", rows, hidden)
+        if family == "kQwen2":
+            w.vector(f"{prefix}attn_{name}.bias", rows, value=0.0)
+    w.matrix(prefix + "attn_output.weight", hidden, q)
+    if family in ("kQwen35", "kQwen3"):
+        w.vector(prefix + "attn_q_norm.weight", s["head_dim"])
+        w.vector(prefix + "attn_k_norm.weight", s["head_dim"])
+
+
+def write_gated_delta_net(w, prefix, s):
+    hidden, v = s["hidden"], s["linear_dim"] * s["v_heads"]
+    channels = 2 * s["linear_dim"] * s["k_heads"] + v
+    w.matrix(prefix + "attn_qkv.weight", channels, hidden)
+    w.matrix(prefix + "attn_gate.weight", v, hidden)
+    w.vector(prefix + "ssm_conv1d.weight", channels, CONV_KERNEL, value=0.25)
+    w.vector(prefix + "ssm_dt.bias", s["v_heads"], value=-4.0)
+    w.vector(prefix + "ssm_a", s["v_heads"], value=-4.0)
+    w.matrix(prefix + "ssm_beta.weight", s["v_heads"], hidden)
+    w.matrix(prefix + "ssm_alpha.weight", s["v_heads"], hidden)
+    w.vector(prefix + "ssm_norm.weight", s["linear_dim"])
+    w.matrix(prefix + "ssm_out.weight", hidden, v)
+
+
+def make_gguf(shape, path):
+    shapes = read_shapes()
+    if shape not in shapes:
+        raise SystemExit(f"there is no shape '{shape}'; the known ones are {', '.join(shapes)}")
+    family, s, is_tied = shapes[shape]
+    partial = f"{path}.partial"
+    w = Writer(partial, ARCHITECTURES[family][0])
+    write_keys(w, family, s)
+    hidden = s["hidden"]
+    w.matrix("token_embd.weight", s["vocab"], hidden)
+    w.vector("output_norm.weight", hidden)
+    if not is_tied:
+        w.matrix("output.weight", s["vocab"], hidden)
+    for layer in range(s["layers"]):
+        prefix = f"blk.{layer}."
+        is_recurrent = family == "kQwen35" and (layer + 1) % ATTENTION_INTERVAL != 0
+        w.vector(prefix + "attn_norm.weight", hidden)
+        w.vector(prefix + ("post_attention_norm" if family == "kQwen35" else "ffn_norm") + ".weight", hidden)
+        write_gated_delta_net(w, prefix, s) if is_recurrent else write_attention(w, prefix, family, s)
+        w.matrix(prefix + "ffn_gate.weight", s["ffn"], hidden)
+        w.matrix(prefix + "ffn_up.weight", s["ffn"], hidden)
+        w.matrix(prefix + "ffn_down.weight", hidden, s["ffn"])
+    w.close()
+    os.replace(partial, path)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        raise SystemExit(__doc__)
+    make_gguf(sys.argv[1], sys.argv[2])
