@@ -83,10 +83,10 @@ struct SigmoidGateArgs {
 };
 
 // Depthwise causal convolution over time, then SiLU. tail holds the last kernel - 1 inputs of each sequence and is
-// updated.
+// updated. Where the next op is the gdn whose q, k and v lie in `out`, a device may do both at once and never write it.
 struct CausalConv1dArgs {
   Tensor x;       // f32 [T, C]
-  Tensor weight;  // f32 [C, kernel]; kernel - 1 is the current token
+  Tensor weight;  // f32 [kernel, C]; kernel - 1 is the current token
   Tensor tail;    // f32 [slots, kernel - 1, C]
   SequenceArgs sequences;
   Tensor out;  // f32 [T, C]

@@ -12,13 +12,21 @@
 namespace pagoda::model {
 namespace {
 
-// A tensor for each vector among `groups`, in their order, and inv_freq at the end.
+std::vector<float> transposed(const std::vector<float>& values, int64_t cols) {
+  std::vector<float> out(values.size());
+  const size_t width = static_cast<size_t>(cols), height = values.size() / width;
+  for (size_t i = 0; i < values.size(); ++i) out[i % width * height + i / width] = values[i];
+  return out;
+}
+
+// A tensor for each vector among `groups`, in their order, and inv_freq at the end. A convolution becomes
+// [kernel, channels]: neighbouring channels are multiplied together.
 std::vector<device::Tensor> plan_vectors(const std::vector<WeightGroup>& groups, const io::ModelConfig& config,
                                          Arena& arena) {
   std::vector<device::Tensor> tensors;
   for (const WeightGroup& group : groups) {
     if (group.is_matrix) continue;
-    tensors.push_back(group.cols > 1 ? arena.take(DType::f32, {group.rows, group.cols})
+    tensors.push_back(group.cols > 1 ? arena.take(DType::f32, {group.cols, group.rows})
                                      : arena.take(DType::f32, {group.rows}));
   }
   tensors.push_back(arena.take(DType::f32, {config.rope.rotary_dim / 2}));
@@ -100,6 +108,7 @@ Status Weights::load_vectors(const std::vector<WeightGroup>& groups, const io::M
     std::vector<float> values(static_cast<size_t>(group.rows * group.cols));
     std::byte* bytes = reinterpret_cast<std::byte*>(values.data());
     PAGODA_RETURN_IF_ERROR(read_rows(group, checkpoint, DType::f32, 0, group.rows, bytes));
+    if (group.cols > 1) values = transposed(values, group.cols);
     PAGODA_RETURN_IF_ERROR(device.upload(*next, values.data(), values.size() * sizeof(float)));
     entries_[index(group.layer_index, group.role)].vector = *next++;
   }

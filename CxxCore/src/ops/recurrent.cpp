@@ -8,11 +8,11 @@ Status causal_conv1d(device::Encoder& encoder, const device::CausalConv1dArgs& a
   Check check("causal_conv1d");
   check.tensor("x", args.x, DType::f32, {kAny, kAny});
   const int64_t rows = args.x.shape[0], channels = args.x.shape[1];
-  check.pool("weight", args.weight, DType::f32, {channels, kAny});
+  check.pool("weight", args.weight, DType::f32, {kAny, channels});
   if (!check.is_ok()) return check.status();
-  const int64_t kernel = args.weight.shape[1];
+  const int64_t kernel = args.weight.shape[0];
   check.that(kernel >= 2 && kernel <= device::kMaxConvKernel, "weight", "has a kernel outside 2 to 8")
-      .that(channels <= 1 || args.weight.strides[0] == kernel, "weight", "is not dense")
+      .that(channels <= 1 || args.weight.strides[0] == channels, "weight", "is not dense")
       .pool("tail", args.tail, DType::f32, {kAny, kernel - 1, channels})
       .tensor("out", args.out, DType::f32, {rows, channels})
       .that(args.out.buffer != args.x.buffer || args.out.offset_bytes != args.x.offset_bytes, "out",

@@ -273,7 +273,7 @@ PAGODA_TEST(conformance_causal_conv1d) {
         const Tensor x = rig.floats(random.normal(t * channels), {t, channels}),
                      out = rig.zeros(DType::f32, {t, channels});
         const Tensor tail = rig.floats(random.normal(6 * (kernel - 1) * channels), {6, kernel - 1, channels});
-        CHECK_OK(ops::causal_conv1d(rig.encoder(), {x, rig.floats(random.normal(channels * kernel), {channels, kernel}),
+        CHECK_OK(ops::causal_conv1d(rig.encoder(), {x, rig.floats(random.normal(channels * kernel), {kernel, channels}),
                                                     tail, make_sequences(rig, batch, 16, 4), out}));
         CHECK_OK(rig.finish());
         return {rig.read(out), rig.read(tail)};

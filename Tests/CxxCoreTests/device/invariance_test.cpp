@@ -60,7 +60,7 @@ class ConvStream final : public Stream {
   ConvStream(const std::string& device, int threads) : rig_(device, threads) {
     Random random(11);
     x_ = random.normal(kTokens * kChannels);
-    weight_ = rig_.floats(random.normal(kChannels * 4), {kChannels, 4});
+    weight_ = rig_.floats(random.normal(kChannels * 4), {4, kChannels});
     tail_ = rig_.zeros(DType::f32, {3, 3, kChannels});
   }
   Bytes step(int64_t begin, int64_t count, int64_t neighbour) override {

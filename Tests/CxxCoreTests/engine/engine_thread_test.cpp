@@ -26,12 +26,13 @@ class ProfiledDevice final : public device::Device {
   Result<std::unique_ptr<device::Buffer>> allocate(size_t size, const std::string& label) override {
     return inner_->allocate(size, label);
   }
-  Result<std::unique_ptr<device::Weight>> make_weight(const device::WeightSource& source, DType stored) override {
-    return inner_->make_weight(source, stored);
+  Result<std::unique_ptr<device::Weight>> make_weight(const device::WeightSource& source,
+                                                      WeightFormat format) override {
+    return inner_->make_weight(source, format);
   }
-  size_t weight_bytes(int64_t, int64_t, DType) const noexcept override { return 0; }
-  Status reserve(int64_t) override { return ok_status(); }
-  size_t reserve_bytes(int64_t) const noexcept override { return 0; }
+  size_t weight_bytes(int64_t, int64_t, WeightFormat) const noexcept override { return 0; }
+  Status reserve(const device::StepLimits&) override { return ok_status(); }
+  size_t reserve_bytes(const device::StepLimits&) const noexcept override { return 0; }
   Status upload(const device::Tensor&, const void*, size_t) noexcept override { return ok_status(); }
   Status download(const device::Tensor&, void*, size_t) noexcept override { return ok_status(); }
 

@@ -9,7 +9,10 @@
 namespace pagoda::device::cpu {
 
 constexpr int64_t kGdnScratch = kGdnHeadScratch + kGdnBlock * kMaxHeadDim;  // of one V head, and the queries
-constexpr int64_t kThreadScratch = kAttentionScratch > kGdnScratch ? kAttentionScratch : kGdnScratch;  // floats
+constexpr int64_t kMaxConvVHeads = 4;  // per K head, for which there is room to convolve inside gdn
+constexpr int64_t kConvScratch = (2 + kMaxConvVHeads) * kGdnBlock * kMaxHeadDim;  // convolved q, k, v of a block
+constexpr int64_t kThreadScratch =
+    kAttentionScratch > kGdnScratch + kConvScratch ? kAttentionScratch : kGdnScratch + kConvScratch;  // floats
 
 constexpr int64_t kGatedChannels = 64;  // outputs of one task of a matmul with silu_mul
 

@@ -33,6 +33,7 @@ Status check_memory(const MatmulArgs& args, const MatmulMemory& memory) noexcept
 }  // namespace
 
 void CpuEncoder::add(const RowOp& op, int64_t num_rows, int64_t row_size) {
+  run_conv();
   if (num_rows != num_rows_) run_rows();
   num_rows_ = num_rows;
   row_cost_ += row_size;
@@ -49,6 +50,18 @@ void CpuEncoder::run_rows() noexcept {
   });
   rows_.clear();
   row_cost_ = 0;
+}
+
+void CpuEncoder::run_conv() noexcept {
+  if (!conv_) return;
+  const Profile::Timer timer = profile_.start(*conv_);
+  cpu::causal_conv1d(context_, *conv_);
+  conv_.reset();
+}
+
+void CpuEncoder::run_waiting() noexcept {
+  run_rows();
+  run_conv();
 }
 
 void CpuEncoder::embedding(const EmbeddingArgs& a) noexcept {
@@ -68,7 +81,7 @@ void CpuEncoder::gated_rms_norm(const GatedRmsNormArgs& a) noexcept {
   add(a, a.x.shape[0], 4 * a.x.shape[1] * a.x.shape[2]);
 }
 void CpuEncoder::gather_rows(const GatherRowsArgs& a) noexcept {
-  run_rows();  // it reads rows that other tasks may be making
+  run_waiting();  // it reads rows that other tasks may be making
   if (accept(a)) add(a, a.out.shape[0], a.out.shape[1]);
 }
 
@@ -80,22 +93,24 @@ void CpuEncoder::matmul(const MatmulArgs& a) noexcept {
   cpu::matmul(context_, a);
 }
 void CpuEncoder::paged_attention(const PagedAttentionArgs& a) noexcept {
-  run_rows();
+  run_waiting();
   const Profile::Timer timer = profile_.start(a);
   if (accept(a)) cpu::paged_attention(context_, a);
 }
 void CpuEncoder::causal_conv1d(const CausalConv1dArgs& a) noexcept {
-  run_rows();
-  const Profile::Timer timer = profile_.start(a);
-  if (accept(a)) cpu::causal_conv1d(context_, a);
+  run_waiting();
+  if (accept(a)) conv_ = a;
 }
 void CpuEncoder::gdn(const GdnArgs& a) noexcept {
-  run_rows();
+  const bool is_inside = conv_ && can_convolve_inside(*conv_, a);
+  if (!is_inside) run_waiting();
+  if (!accept(a)) return;
   const Profile::Timer timer = profile_.start(a);
-  if (accept(a)) cpu::gdn(context_, a);
+  cpu::gdn(context_, a, is_inside ? &*conv_ : nullptr);
+  conv_.reset();
 }
 void CpuEncoder::zero_slots(const ZeroSlotsArgs& a) noexcept {
-  run_rows();
+  run_waiting();
   if (accept(a)) cpu::zero_slots(context_, a);
 }
 

@@ -1,7 +1,8 @@
-// CpuEncoder: runs ops as they arrive, except that row ops wait for what follows: a run of them passes over each row
-// once, and a matmul packs its rows at the end of such a run.
+// CpuEncoder: runs ops as they arrive, except that some wait for what follows: a run of row ops passes over each row
+// once, a matmul packs its rows at the end of such a run, and a convolution is done inside the gdn that reads it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -35,13 +36,16 @@ class CpuEncoder final : public host::EagerEncoder {
   using RowOp = std::variant<EmbeddingArgs, RmsNormArgs, MatmulArgs, QkNormRopeArgs, ReshapeAndCacheArgs,
                              SigmoidGateArgs, GatedRmsNormArgs, GatherRowsArgs>;
 
+  void run_waiting() noexcept;  // everything put off
+  void run_conv() noexcept;
   void add(const RowOp& op, int64_t num_rows, int64_t row_size);
   void run_rows() noexcept;  // the row ops that wait
-  void finish() noexcept override { run_rows(); }
+  void finish() noexcept override { run_waiting(); }
 
   Context context_;
-  std::vector<RowOp> rows_;              // keeps its memory from step to step
-  int64_t num_rows_ = 0, row_cost_ = 0;  // of the ops that wait; cost in floats
+  std::vector<RowOp> rows_;               // keeps its memory from step to step
+  int64_t num_rows_ = 0, row_cost_ = 0;   // of the ops that wait; cost in floats
+  std::optional<CausalConv1dArgs> conv_;  // waits for the gdn that reads it
   Profile profile_;
 };
 

@@ -20,7 +20,9 @@ void gather_rows(const Context& context, const GatherRowsArgs& args, int64_t row
 void matmul(const Context& context, const MatmulArgs& args) noexcept;  // after pack_row of all rows
 void paged_attention(const Context& context, const PagedAttentionArgs& args) noexcept;
 void causal_conv1d(const Context& context, const CausalConv1dArgs& args) noexcept;
-void gdn(const Context& context, const GdnArgs& args) noexcept;
+// `conv`: null, or the convolution whose results q, k and v are; then it is done here.
+void gdn(const Context& context, const GdnArgs& args, const CausalConv1dArgs* conv) noexcept;
+bool can_convolve_inside(const CausalConv1dArgs& conv, const GdnArgs& gdn) noexcept;
 void zero_slots(const Context& context, const ZeroSlotsArgs& args) noexcept;
 
 }  // namespace pagoda::device::cpu

@@ -97,15 +97,16 @@ struct Rotation {
   int64_t half;            // dims i and i + half turn together
 };
 
-constexpr int64_t kConvChannels = 256;  // most channels of one task
-
-// Channels of one sequence. Inputs before row 0 are in tail [kernel - 1][channels], oldest first.
+// Channels of one sequence. Of the inputs before row 0, the nearest `rows_before` lie before x and the others in
+// tail [kernel - 1][channels], oldest first.
 struct ConvTile {
   const float* x;
   int64_t x_stride;
   const float* tail;
   int64_t tail_stride;
-  const float* weight;  // [channels][kernel]
+  int64_t rows_before;
+  const float* weight;  // [kernel][channels]
+  int64_t weight_stride;
   float* out;
   int64_t out_stride;
   int64_t rows, channels, kernel;

@@ -67,7 +67,7 @@ Profile::Timer Profile::start(const CausalConv1dArgs& args) {
   if (!enabled_) return {};
   const double elements = static_cast<double>(args.x.shape[0] * args.x.shape[1]);
   return Timer(
-      add("causal_conv1d", 8 * elements, 2 * elements * static_cast<double>(args.weight.shape[1]), OpLimit::read));
+      add("causal_conv1d", 8 * elements, 2 * elements * static_cast<double>(args.weight.shape[0]), OpLimit::read));
 }
 
 Profile::Timer Profile::start(const GdnArgs& args) {

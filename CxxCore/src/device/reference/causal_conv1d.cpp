@@ -6,15 +6,14 @@ namespace pagoda::device::reference {
 namespace {
 
 void run_channel(const CausalConv1dArgs& args, int64_t begin, int64_t end, int64_t slot, int64_t channel) noexcept {
-  const int64_t kernel = args.weight.shape[1];
-  const float* weight = at<float>(args.weight, channel);
+  const int64_t kernel = args.weight.shape[0];
   float window[kMaxConvKernel];  // the last `kernel` inputs, oldest first
   for (int64_t i = 0; i + 1 < kernel; ++i) window[i + 1] = at<float>(args.tail, slot, i)[channel];
   for (int64_t t = begin; t < end; ++t) {
     for (int64_t i = 0; i + 1 < kernel; ++i) window[i] = window[i + 1];
     window[kernel - 1] = at<float>(args.x, t)[channel];
     double sum = 0;
-    for (int64_t i = 0; i < kernel; ++i) sum += static_cast<double>(window[i]) * weight[i];
+    for (int64_t i = 0; i < kernel; ++i) sum += static_cast<double>(window[i]) * at<float>(args.weight, i)[channel];
     at<float>(args.out, t)[channel] = static_cast<float>(silu(sum));
   }
   for (int64_t i = 0; i + 1 < kernel; ++i) at<float>(args.tail, slot, i)[channel] = window[i + 1];

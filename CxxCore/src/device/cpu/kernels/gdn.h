@@ -5,13 +5,31 @@
 // Sums over d and over s run in order in one chain per element, whatever number of rows shares a load of S.
 // Needs kStateRows (even) and kStateVectors: rows and vectors of Dv whose accumulators fit the registers.
 
-// dots[s] = rows[s] . x for s < count, the others 0.
-PAGODA_INLINE void dot_rows(const float* rows, int64_t dim, int64_t count, const float* x, float* dots) {
-  Vec lanes[kGdnBlock] = {};
-  for (int64_t s = 0; s < count; ++s)
-    for (int64_t d = 0; d < dim; d += kLanes)
-      lanes[s] = fma(load_up_to(rows + s * dim + d, dim - d), load_up_to(x + d, dim - d), lanes[s]);
-  store(dots, sums(lanes));
+// k_dots[s] = rows[s] . k and q_dots[s] = rows[s] . q. Rows after the last that counts are multiplied as well, four at
+// a time so that no sum waits for the one before: their dots are unused.
+PAGODA_INLINE void dot_rows(const float* rows, int64_t dim, int64_t count, const float* k, const float* q,
+                            float* k_dots, float* q_dots) {
+  Vec k_lanes[kGdnBlock] = {}, q_lanes[kGdnBlock] = {};
+  for (int64_t s = 0; s < count; s += 4) {
+    Vec k_acc[4] = {}, q_acc[4] = {};
+    const auto step = [&](int64_t d, int64_t left) __attribute__((always_inline)) {
+      const Vec kv = load_up_to(k + d, left), qv = load_up_to(q + d, left);
+      for (int i = 0; i < 4; ++i) {
+        const Vec row = load_up_to(rows + (s + i) * dim + d, left);
+        k_acc[i] = fma(row, kv, k_acc[i]);
+        q_acc[i] = fma(row, qv, q_acc[i]);
+      }
+    };
+    int64_t d = 0;
+    for (; d + kLanes <= dim; d += kLanes) step(d, kLanes);
+    if (d < dim) step(d, dim - d);
+    for (int i = 0; i < 4; ++i) {
+      k_lanes[s + i] = k_acc[i];
+      q_lanes[s + i] = q_acc[i];
+    }
+  }
+  store(k_dots, sums(k_lanes));
+  store(q_dots, sums(q_lanes));
 }
 
 PAGODA_INLINE void normalise(const float* x, int64_t dim, float factor, float* to) {
@@ -26,8 +44,8 @@ static void gdn_keys(const GdnKeys& keys) {
     const int64_t t = keys.first_row + r;
     normalise(keys.k + r * keys.k_stride, dim, 1.0f, keys.k_rows + t * dim);
     normalise(keys.q + r * keys.q_stride, dim, q_factor, keys.q_rows + t * dim);
-    dot_rows(keys.k_rows, dim, t, keys.k_rows + t * dim, keys.kk + t * kGdnBlock);
-    dot_rows(keys.k_rows, dim, t + 1, keys.q_rows + t * dim, keys.kq + t * kGdnBlock);
+    dot_rows(keys.k_rows, dim, t + 1, keys.k_rows + t * dim, keys.q_rows + t * dim, keys.kk + t * kGdnBlock,
+             keys.kq + t * kGdnBlock);
   }
 }
 
@@ -86,7 +104,6 @@ PAGODA_INLINE void finish_columns(const GdnHead& h, int64_t r, int64_t j, float 
 
 static void finish_row(const GdnHead& h, int64_t r, const float* sk, const float* sq) {
   const int64_t t = h.keys->first_row + r;
-  h.g_rows[t] = (t > 0 ? h.g_rows[t - 1] : 0.0f) + h.g[r];
   const Vec fade = exp(splat(h.g_rows[t]) - load(h.g_rows));  // e^(G_t - G_s); entries after t are stale and unused
   const float decay = exp(splat(h.g_rows[t]))[0];
   float ck[kGdnBlock], cq[kGdnBlock];
@@ -144,6 +161,9 @@ static void gdn_head(const GdnHead& h) {
     x[2 * r] = keys.k_rows + (keys.first_row + r) * keys.dim;
     x[2 * r + 1] = keys.q_rows + (keys.first_row + r) * keys.dim;
   }
+  // All at once, long before they are read: a vector load that follows a store of one of its lanes waits for it.
+  float decay = keys.first_row > 0 ? h.g_rows[keys.first_row - 1] : 0.0f;
+  for (int64_t r = 0; r < keys.rows; ++r) h.g_rows[keys.first_row + r] = decay += h.g[r];
   float* products = h.scratch;  // [2 rows][kMaxHeadDim]: S^T k, S^T q of each row
   constexpr int kWide = kStateRows * kStateVectors / 2;
   int64_t j = 0;

@@ -71,22 +71,20 @@ static void silu_mul(const float* gate, const float* up, int64_t n, float* out) 
     store_up_to(out + i, silu(load_up_to(gate + i, n - i)) * load_up_to(up + i, n - i), n - i);
 }
 
-// Taps are added oldest first. Row `t` before 0 is in the tail. Rows outside, channels inside: a column of a wide
-// matrix costs a page per row.
+// Taps are added oldest first. Rows outside, channels inside: a column of a wide matrix costs a page per row.
 static void conv(const ConvTile& c) {
-  alignas(64) float taps[kMaxConvKernel][kConvChannels] = {};
-  for (int64_t i = 0; i < c.channels; ++i)
-    for (int64_t tap = 0; tap < c.kernel; ++tap) taps[tap][i] = c.weight[i * c.kernel + tap];
   for (int64_t row = 0; row < c.rows; ++row) {
     const float* inputs[kMaxConvKernel];
     for (int64_t tap = 0; tap < c.kernel; ++tap) {
       const int64_t t = row + tap + 1 - c.kernel;
-      inputs[tap] = t < 0 ? c.tail + (t + c.kernel - 1) * c.tail_stride : c.x + t * c.x_stride;
+      inputs[tap] =
+          t + c.rows_before < 0 ? c.tail + (t + c.rows_before + c.kernel - 1) * c.tail_stride : c.x + t * c.x_stride;
     }
     for (int64_t i = 0; i < c.channels; i += kLanes) {
       Vec total = {};
       for (int64_t tap = 0; tap < c.kernel; ++tap)
-        total = fma(load(taps[tap] + i), load_up_to(inputs[tap] + i, c.channels - i), total);
+        total = fma(load_up_to(c.weight + tap * c.weight_stride + i, c.channels - i),
+                    load_up_to(inputs[tap] + i, c.channels - i), total);
       store_up_to(c.out + row * c.out_stride + i, silu(total), c.channels - i);
     }
   }
