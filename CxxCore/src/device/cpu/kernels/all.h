@@ -3,6 +3,7 @@
 #include "device/cpu/kernels/vector.h"
 #include "device/cpu/kernels/rows.h"
 #include "device/cpu/kernels/matmul.h"
+#include "device/cpu/kernels/kv_rows.h"
 #include "device/cpu/kernels/attention.h"
 #include "device/cpu/kernels/gdn.h"
 #include "device/cpu/kernels/table.h"
