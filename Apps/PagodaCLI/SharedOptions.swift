@@ -15,7 +15,8 @@ enum SharedOptions {
     "Engine",
     [
       Option("device", value: "NAME", help: "auto (default), cpu or reference"),
-      Option("dtype", value: "NAME", help: "weights and KV cache: auto (default), float32, float16, bfloat16"),
+      Option("dtype", value: "NAME", help: "weights: auto (default), float32, float16, bfloat16"),
+      Option("kv-dtype", value: "NAME", help: "KV cache: auto (default, as --dtype), float32, float16, bfloat16, int8"),
       Option("threads", value: "N", help: "worker threads (default: one per core)"),
       Option("max-num-seqs", value: "N", help: "sequences that run at once (default 16)"),
       Option("max-num-batched-tokens", value: "N", help: "tokens of one step (default 512)"),
@@ -37,6 +38,9 @@ extension Arguments {
     var options = EngineOptions()
     if let device = string("device") { options.device = device }
     if let dtype = try choice("dtype", of: ["auto", "float32", "float16", "bfloat16"]) { options.dtype = dtype }
+    if let dtype = try choice("kv-dtype", of: ["auto", "float32", "float16", "bfloat16", "int8"]) {
+      options.kvDType = dtype
+    }
     if let count = try integer("threads", in: 1...1024) { options.threadCount = Int(count) }
     if let count = try integer("max-num-seqs", in: counts) { options.maximumSequences = Int(count) }
     if let count = try integer("max-num-batched-tokens", in: counts) { options.maximumBatchedTokens = Int(count) }

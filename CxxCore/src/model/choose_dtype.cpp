@@ -1,4 +1,4 @@
-// Chooses the element type weights and KV are kept in.
+// Chooses the element types that weights and KV are kept in.
 #include <string>
 
 #include "model/model.h"
@@ -21,6 +21,14 @@ Result<DType> choose_dtype(const std::string& choice, const io::ModelConfig& con
   // A configuration that states none: as the largest tensor is stored.
   const io::TensorEntry* embedding = checkpoint.find(config.tensor_prefix + "embed_tokens.weight");
   return embedding != nullptr && is_float(embedding->dtype) ? embedding->dtype : DType::f32;
+}
+
+Result<DType> choose_kv_dtype(const std::string& choice, DType model_dtype) {
+  if (choice == "auto") return model_dtype;
+  for (DType known : {DType::f32, DType::f16, DType::bf16, DType::i8})
+    if (choice == dtype_name(known)) return known;
+  return make_error(StatusCode::invalid_argument,
+                    "kv-dtype \"" + choice + "\" is unknown; known: auto, float32, float16, bfloat16, int8");
 }
 
 }  // namespace pagoda::model

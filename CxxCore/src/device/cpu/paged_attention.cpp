@@ -32,9 +32,10 @@ class Plan {
   // A task, or one partition of it.
   struct Item {
     int64_t sequence, tile, head_task;
-    int64_t partition;     // -1: all of them
-    int64_t partial;       // index of this one's partial
-    int64_t num_partials;  // of the task
+    int64_t partition;      // -1: all of them
+    int64_t part;           // which of the task's partitions this is
+    int64_t num_parts;      // partitions of the task
+    int64_t first_partial;  // index of the task's first partial among those of all split tasks
   };
 
   int64_t num_items() const noexcept {
@@ -60,8 +61,9 @@ class Plan {
             task / head_tasks_,
             task % head_tasks_,
             is_split(b) ? positions(b).begin / kPartition + index % parts : -1,
-            partial + index,
-            parts};
+            index % parts,
+            parts,
+            partial + task * parts};
   }
   // The first part of a split task.
   Item split_task(int64_t index) const noexcept {
@@ -74,7 +76,7 @@ class Plan {
   }
 
   AttentionTile tile(const Item& item, float* scratch) const noexcept;
-  // Floats between the partials of two split tasks, times the partials of a task.
+  // Floats that each partial may take.
   int64_t partial_size() const noexcept { return partial_floats(split_rows_ * heads_, args_.q.shape[2]); }
 
  private:
@@ -154,16 +156,15 @@ void paged_attention(const Context& context, const PagedAttentionArgs& args) noe
     const AttentionTile tile = plan.tile(item, context.scratch_of(thread));
     if (item.partition < 0) return kernels.attention[format](tile);
     // Partials of a task lie end to end, each as long as the tile at hand needs.
-    const int64_t part = item.partial % item.num_partials, first = item.partial - part;
-    float* partials = context.partials() + first * plan.partial_size();
+    float* partials = context.partials() + item.first_partial * plan.partial_size();
     const int64_t size = partial_floats(tile.rows * tile.num_heads, tile.dim);
-    kernels.attend_partition[format](tile, item.partition, partials + part * size);
+    kernels.attend_partition[format](tile, item.partition, partials + item.part * size);
   });
   if (num_split == 0) return;
   context.for_each(num_split, plan.cost() / kPartition / num_split, [&](int64_t index, int thread) {
     const Plan::Item item = plan.split_task(index);
     kernels.merge_partials(plan.tile(item, context.scratch_of(thread)),
-                           context.partials() + item.partial * plan.partial_size(), item.num_partials);
+                           context.partials() + item.first_partial * plan.partial_size(), item.num_parts);
   });
 }
 
