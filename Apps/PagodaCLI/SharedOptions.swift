@@ -17,8 +17,9 @@ enum SharedOptions {
     "Engine",
     [
       Option("device", value: "NAME", help: "auto (default), cpu or reference"),
-      Option("dtype", value: "NAME", help: "weights and KV cache: auto (default), float32, float16, bfloat16"),
+      Option("dtype", value: "NAME", help: "weights: auto (default), float32, float16, bfloat16"),
       Option("quantize", value: "FORM", help: "weights: none (default, as dtype says), bf16, 8bit or 4bit"),
+      Option("kv-dtype", value: "NAME", help: "KV cache: auto (default, as --dtype), float32, float16, bfloat16, int8"),
       Option("threads", value: "N", help: "worker threads (default: one per core)"),
       Option("max-num-seqs", value: "N", help: "sequences that run at once (default 16)"),
       Option("max-num-batched-tokens", value: "N", help: "tokens of one step (default 512)"),
@@ -47,6 +48,9 @@ extension Arguments {
     if let device = string("device") { options.device = device }
     if let dtype = try choice("dtype", of: ["auto", "float32", "float16", "bfloat16"]) { options.dtype = dtype }
     if let form = try choice("quantize", of: ["none", "bf16", "8bit", "4bit"]) { options.quantize = form }
+    if let dtype = try choice("kv-dtype", of: ["auto", "float32", "float16", "bfloat16", "int8"]) {
+      options.kvDType = dtype
+    }
     if let count = try integer("threads", in: 1...1024) { options.threadCount = Int(count) }
     if let count = try integer("max-num-seqs", in: counts) { options.maximumSequences = Int(count) }
     if let count = try integer("max-num-batched-tokens", in: counts) { options.maximumBatchedTokens = Int(count) }

@@ -5,10 +5,12 @@ internal import CxxCore
 public struct EngineOptions: Hashable, Sendable {
   /// The device: `auto`, `cpu` or `reference` (slow, double precision, for comparisons).
   public var device = "auto"
-  /// Number format of weights and KV cache: `auto` (the model's own), `float32`, `float16` or `bfloat16`.
+  /// Number format of weights: `auto` (the model's own), `float32`, `float16` or `bfloat16`.
   public var dtype = "auto"
   /// Form of the weights: `none` (as `dtype` says), `bf16`, `8bit` or `4bit`.
   public var quantize = "none"
+  /// Number format of the KV cache: `auto` (as `dtype`), `float32`, `float16`, `bfloat16` or `int8` (about half of 16 bit).
+  public var kvDType = "auto"
   /// Worker threads; 0 means one per core.
   public var threadCount = 0
   /// Most sequences that run at once; further requests wait.
@@ -34,6 +36,7 @@ extension EngineOptions {
     options.device = std.string(device)
     options.dtype = std.string(dtype)
     options.quantize = std.string(quantize)
+    options.kv_dtype = std.string(kvDType)
     options.num_threads = Int32(clamping: threadCount)
     options.max_num_seqs = Int32(clamping: maximumSequences)
     options.max_num_batched_tokens = Int32(clamping: maximumBatchedTokens)

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "base/dtype.h"
+#include "base/kv_row.h"
 
 namespace pagoda::cache {
 
@@ -22,8 +23,7 @@ struct CacheLayout {
   bool has_state() const noexcept { return num_recurrent_layers > 0; }
 
   int64_t kv_block_bytes() const noexcept {  // keys and values of all layers
-    return int64_t{2} * num_attention_layers * block_size * num_kv_heads * head_dim *
-           static_cast<int64_t>(dtype_bytes(kv_dtype));
+    return int64_t{2} * num_attention_layers * block_size * num_kv_heads * kv_row_bytes(kv_dtype, head_dim);
   }
   int64_t state_slot_bytes() const noexcept {  // all f32: S, key rows, update rows, decay rows, convolution tail
     const int64_t state = int64_t{num_v_heads} * k_head_dim * v_head_dim;

@@ -63,14 +63,14 @@ struct QkNormRopeArgs {
 struct ReshapeAndCacheArgs {
   Tensor k, v;              // f32 [T, kv_heads, D]
   Tensor slot_mapping;      // i64 [T]
-  Tensor k_cache, v_cache;  // f32, f16 or bf16 [num_blocks, block_size, kv_heads, D]
+  Tensor k_cache, v_cache;  // f32, f16, bf16 or i8 (base/kv_row.h) [num_blocks, block_size, kv_heads, D], strided
 };
 
 // Causal attention over the cache: a row at position p sees positions max(0, p - window + 1) .. p.
-// Online softmax over pieces of 32 absolute positions, in order, so a row's bits depend on its own prefix only.
+// Online softmax over fixed partitions of absolute positions, in order, so a row's bits depend on its own prefix only.
 struct PagedAttentionArgs {
   Tensor q;                 // f32 [T, heads, D]
-  Tensor k_cache, v_cache;  // [num_blocks, block_size, kv_heads, D]
+  Tensor k_cache, v_cache;  // as in ReshapeAndCacheArgs
   SequenceArgs sequences;
   float scale = 1.0f;
   int32_t window = 0;  // 0 = all

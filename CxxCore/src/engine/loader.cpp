@@ -21,7 +21,7 @@ struct Prepared {
   io::ModelConfig config;
   std::unique_ptr<io::Checkpoint> checkpoint;
   std::unique_ptr<device::Device> device;
-  DType dtype = DType::f32;  // of the KV cache
+  DType dtype = DType::f32, kv_dtype = DType::f32;
   WeightFormat format = WeightFormat::f32;
   PlannedMemory memory;
   ModelInfo info;
@@ -93,12 +93,15 @@ Result<Prepared> prepare(const ModelSource& source, const EngineOptions& options
   Result<DType> dtype = model::choose_dtype(options.dtype, p.config, *p.checkpoint);
   if (!dtype.is_ok()) return dtype.status;
   p.dtype = *dtype;
+  Result<DType> kv_dtype = model::choose_kv_dtype(options.kv_dtype, p.dtype);
+  if (!kv_dtype.is_ok()) return kv_dtype.status;
+  p.kv_dtype = *kv_dtype;
   Result<WeightFormat> format = model::choose_format(options.quantize, p.dtype);
   if (!format.is_ok()) return format.status;
   p.format = *format;
   Result<model::WeightsSummary> weights = model::check_weights(p.config, *p.checkpoint, *p.device, p.format);
   if (!weights.is_ok()) return weights.status;
-  const cache::CacheLayout layout = model::cache_layout(p.config, p.dtype, options.block_size);
+  const cache::CacheLayout layout = model::cache_layout(p.config, p.kv_dtype, options.block_size);
   Result<PlannedMemory> memory = plan_memory(options, p.config, layout, *p.device, weights->size_bytes);
   if (!memory.is_ok()) return memory.status;
   p.memory = std::move(*memory);
@@ -176,7 +179,7 @@ Result<LoadedModel> load(const ModelSource& source, const EngineOptions& options
   Result<std::shared_ptr<const text::BpeTokenizer>> tokenizer = load_tokenizer_file(*p.files);
   if (!tokenizer.is_ok()) return tokenizer.status;
   Result<std::unique_ptr<model::Model>> model =
-      model::load_model(p.config, *p.checkpoint, *p.device, p.format, p.dtype, options.block_size, progress);
+      model::load_model(p.config, *p.checkpoint, *p.device, p.format, p.kv_dtype, options.block_size, progress);
   if (!model.is_ok()) return model.status;
   PAGODA_RETURN_IF_ERROR((*model)->allocate(p.memory.sizes));
 

@@ -32,4 +32,12 @@ Result<WeightFormat> choose_format(const std::string& choice, DType dtype) {
                     "quantize \"" + choice + "\" is unknown; known: none, bf16, 8bit, 4bit");
 }
 
+Result<DType> choose_kv_dtype(const std::string& choice, DType model_dtype) {
+  if (choice == "auto") return model_dtype;
+  for (DType known : {DType::f32, DType::f16, DType::bf16, DType::i8})
+    if (choice == dtype_name(known)) return known;
+  return make_error(StatusCode::invalid_argument,
+                    "kv-dtype \"" + choice + "\" is unknown; known: auto, float32, float16, bfloat16, int8");
+}
+
 }  // namespace pagoda::model

@@ -46,11 +46,14 @@ class Model {
   virtual Status allocate(const ModelSizes& sizes) = 0;
 };
 
-// The element type weights and KV are kept in: `choice` is auto, float32, float16 or bfloat16.
+// The element type weights are kept in: `choice` is auto, float32, float16 or bfloat16.
 Result<DType> choose_dtype(const std::string& choice, const io::ModelConfig& config, const io::Checkpoint& checkpoint);
 
 // The form weights are kept in: `choice` is none (as `dtype` says), bf16, 8bit or 4bit.
 Result<WeightFormat> choose_format(const std::string& choice, DType dtype);
+
+// The element type of the KV cache: `choice` is auto (that of the model's numbers), one of the above, or int8.
+Result<DType> choose_kv_dtype(const std::string& choice, DType model_dtype);
 
 cache::CacheLayout cache_layout(const io::ModelConfig& config, DType kv_dtype, int32_t block_size) noexcept;
 

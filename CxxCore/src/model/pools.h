@@ -13,7 +13,7 @@ namespace pagoda::model {
 
 struct KvPool {
   std::unique_ptr<device::Buffer> buffer;
-  device::Tensor k, v;  // [num_blocks, block_size, kv_heads, head_dim]
+  device::Tensor k, v;  // [num_blocks, block_size, kv_heads, head_dim], strided
 };
 
 struct StatePool {  // all f32; see GdnArgs and CausalConv1dArgs

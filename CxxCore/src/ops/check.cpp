@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "base/kv_row.h"
+
 namespace pagoda::ops {
 namespace {
 
@@ -85,8 +87,17 @@ Check& Check::pool(const char* argument, const Tensor& t, DType dtype, std::init
 }
 
 Check& Check::cache(const char* argument, const Tensor& t, std::initializer_list<int64_t> shape) noexcept {
-  const bool is_float = t.dtype == DType::f32 || t.dtype == DType::f16 || t.dtype == DType::bf16;
-  return tensor(argument, t, is_float ? t.dtype : DType::f32, shape);
+  const bool is_known =
+      t.dtype == DType::f32 || t.dtype == DType::f16 || t.dtype == DType::bf16 || t.dtype == DType::i8;
+  tensor(argument, t, is_known ? t.dtype : DType::f32, shape);
+  if (!is_ok() || t.dtype != DType::i8) return *this;
+  Tensor rows = t;  // with the scale after the elements
+  rows.shape[t.rank - 1] = kv_row_bytes(t.dtype, t.shape[t.rank - 1]);
+  that(is_inside_buffer(rows), argument, "has no room for the scale of its last row");
+  for (int i = 0; i + 1 < t.rank; ++i)
+    that(t.shape[i] <= 1 || t.strides[i] >= rows.shape[t.rank - 1], argument,
+         "has no room for scales between its rows");
+  return *this;
 }
 
 Check& Check::weight(const char* argument, const device::Weight* w, int64_t rows, int64_t cols) noexcept {

@@ -24,7 +24,7 @@ class Check {
   // As tensor(); all dimensions after the first are dense.
   Check& pool(const char* argument, const device::Tensor& t, DType dtype,
               std::initializer_list<int64_t> shape) noexcept;
-  // As tensor(), in one of the types a cache may have: f32, f16, bf16.
+  // As tensor(), in one of the types a cache may have: f32, f16, bf16, i8 with room for scales (base/kv_row.h).
   Check& cache(const char* argument, const device::Tensor& t, std::initializer_list<int64_t> shape) noexcept;
   Check& weight(const char* argument, const device::Weight* w, int64_t rows, int64_t cols) noexcept;
   Check& that(bool holds, const char* argument, const char* rule) noexcept;

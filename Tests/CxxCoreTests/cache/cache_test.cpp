@@ -82,6 +82,8 @@ PAGODA_TEST(cache_bytes_of_the_published_shapes_are_exact) {
   CHECK_EQ(layout.state_slot_bytes(), 18 * (state + rows + tail));
   layout.kv_dtype = DType::f32;
   CHECK_EQ(layout.kv_block_bytes() / 16, 24 * 1024);
+  layout.kv_dtype = DType::i8;
+  CHECK_EQ(layout.kv_block_bytes() / 16, 6 * 2 * 2 * (256 + 16));  // a scale, and room to start rows at 16 bytes
 }
 
 }  // namespace pagoda::cache

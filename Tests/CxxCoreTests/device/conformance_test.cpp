@@ -65,6 +65,7 @@ void compare(const std::string& what, Tolerance tolerance, const std::function<O
 const WeightFormat kFormats[] = {WeightFormat::f32, WeightFormat::f16, WeightFormat::bf16, WeightFormat::q8,
                                  WeightFormat::q4};
 std::string text(WeightFormat format) { return std::string(weight_format_name(format)); }
+const DType kKvTypes[] = {DType::f32, DType::f16, DType::bf16, DType::i8};
 std::string text(DType dtype) { return std::string(dtype_name(dtype)); }
 std::string text(std::initializer_list<int64_t> numbers) {
   std::string out;
@@ -191,51 +192,77 @@ PAGODA_TEST(conformance_qk_norm_rope) {
 }
 
 PAGODA_TEST(conformance_reshape_and_cache) {
-  for (DType type : {DType::f32, DType::f16, DType::bf16})
-    for (int64_t dim : {8, 24, 256})
+  for (DType type : kKvTypes)
+    for (int64_t dim : {8, 21, 24, 256})
       compare("reshape_and_cache " + text(type) + text({dim}), kExact, [&](Rig& rig, Random& random) -> Outputs {
         const int64_t heads = 2;
         const Tensor k = rig.floats(random.normal(4 * heads * dim, 100.0f), {4, heads, dim});
         const Tensor v =
             rig.floats(random.normal(4 * heads * dim, 1e-6f), {4, heads, dim});  // half-precision subnormals
-        const Tensor k_cache = rig.zeros(type, {3, 8, heads, dim}), v_cache = rig.zeros(type, {3, 8, heads, dim});
+        const Tensor k_cache = rig.kv_cache(type, 3, 8, heads, dim), v_cache = rig.kv_cache(type, 3, 8, heads, dim);
         CHECK_OK(ops::reshape_and_cache(rig.encoder(), {k, v, rig.longs({23, 0, 9, 8}), k_cache, v_cache}));
         CHECK_OK(rig.finish());
-        return {rig.read(k_cache), rig.read(v_cache)};
+        Outputs rows;
+        for (Tensor cache : {k_cache, v_cache}) {
+          cache.shape[3] = cache.strides[2];  // int8 rows with their scales
+          rows.push_back(rig.read(cache));
+        }
+        return rows;
       });
 }
 
+namespace {
+
+struct AttentionShape {
+  int64_t heads, kv_heads, dim, block_size;
+  int32_t window;
+};
+
+// Attention of a batch over random keys and values; room for `max_context` tokens in each sequence.
+void compare_attention(DType type, const AttentionShape& row, const Batch& batch, int64_t max_context) {
+  compare(
+      "paged_attention " + text(type) + text({row.heads, row.kv_heads, row.dim, row.block_size, row.window}),
+      kAttention, [&](Rig& rig, Random& random) -> Outputs {
+        const int64_t max_blocks = (max_context + row.block_size - 1) / row.block_size, n = batch.num_sequences(),
+                      tokens = n * max_blocks * row.block_size;
+        const Tensor k = rig.floats(random.normal(tokens * row.kv_heads * row.dim), {tokens, row.kv_heads, row.dim});
+        const Tensor v = rig.floats(random.normal(tokens * row.kv_heads * row.dim), {tokens, row.kv_heads, row.dim});
+        const Tensor k_cache = rig.kv_cache(type, n * max_blocks, row.block_size, row.kv_heads, row.dim),
+                     v_cache = rig.kv_cache(type, n * max_blocks, row.block_size, row.kv_heads, row.dim);
+        std::vector<int64_t> slots(static_cast<size_t>(tokens));
+        for (int64_t i = 0; i < tokens; ++i) slots[i] = i;
+        CHECK_OK(ops::reshape_and_cache(rig.encoder(), {k, v, rig.longs(slots), k_cache, v_cache}));
+        const int64_t t = batch.num_rows();
+        const Tensor q = rig.floats(random.normal(t * row.heads * row.dim), {t, row.heads, row.dim});
+        const Tensor out = rig.zeros(DType::f32, {t, row.heads, row.dim});
+        CHECK_OK(ops::paged_attention(rig.encoder(),
+                                      {q, k_cache, v_cache, make_sequences(rig, batch, row.block_size, max_blocks),
+                                       1.0f / std::sqrt(static_cast<float>(row.dim)), row.window, out}));
+        CHECK_OK(rig.finish());
+        return {rig.read(out)};
+      });
+}
+
+}  // namespace
+
 PAGODA_TEST(conformance_paged_attention) {
-  const struct {
-    int64_t heads, kv_heads, dim, block_size;
-    int32_t window;
-  } rows[] = {{4, 2, 8, 16, 0},  {3, 1, 24, 8, 0},  {4, 1, 64, 32, 0}, {2, 1, 256, 16, 0},
-              {4, 1, 32, 16, 5}, {6, 2, 16, 8, 40}, {20, 1, 16, 16, 0}};
-  const Batch batch{{0, 70, 31, 64}, {37, 1, 4, 1}};
-  for (DType type : {DType::f32, DType::f16, DType::bf16})
-    for (const auto& row : rows)
-      compare("paged_attention " + text(type) + text({row.heads, row.kv_heads, row.dim, row.block_size, row.window}),
-              kAttention, [&](Rig& rig, Random& random) -> Outputs {
-                const int64_t max_blocks = 96 / row.block_size, n = batch.num_sequences(),
-                              tokens = n * max_blocks * row.block_size;
-                const Tensor k =
-                    rig.floats(random.normal(tokens * row.kv_heads * row.dim), {tokens, row.kv_heads, row.dim});
-                const Tensor v =
-                    rig.floats(random.normal(tokens * row.kv_heads * row.dim), {tokens, row.kv_heads, row.dim});
-                const Tensor k_cache = rig.zeros(type, {n * max_blocks, row.block_size, row.kv_heads, row.dim}),
-                             v_cache = rig.zeros(type, {n * max_blocks, row.block_size, row.kv_heads, row.dim});
-                std::vector<int64_t> slots(static_cast<size_t>(tokens));
-                for (int64_t i = 0; i < tokens; ++i) slots[i] = i;
-                CHECK_OK(ops::reshape_and_cache(rig.encoder(), {k, v, rig.longs(slots), k_cache, v_cache}));
-                const int64_t t = batch.num_rows();
-                const Tensor q = rig.floats(random.normal(t * row.heads * row.dim), {t, row.heads, row.dim});
-                const Tensor out = rig.zeros(DType::f32, {t, row.heads, row.dim});
-                CHECK_OK(ops::paged_attention(
-                    rig.encoder(), {q, k_cache, v_cache, make_sequences(rig, batch, row.block_size, max_blocks),
-                                    1.0f / std::sqrt(static_cast<float>(row.dim)), row.window, out}));
-                CHECK_OK(rig.finish());
-                return {rig.read(out)};
-              });
+  const AttentionShape shapes[] = {{4, 2, 8, 16, 0},  {3, 1, 24, 8, 0},  {4, 1, 64, 32, 0},  {2, 1, 256, 16, 0},
+                                   {4, 1, 32, 16, 5}, {6, 2, 16, 8, 40}, {20, 1, 16, 16, 0}, {70, 1, 16, 16, 0}};
+  for (DType type : kKvTypes)
+    for (const AttentionShape& shape : shapes) compare_attention(type, shape, {{0, 70, 31, 64}, {37, 1, 4, 1}}, 96);
+}
+
+// One row at each side of the borders of pieces and partitions, and a tile that crosses one.
+PAGODA_TEST(conformance_paged_attention_over_partitions) {
+  const Batch batch{{0, 30, 31, 32, 254, 255, 256, 510, 511, 512, 1099, 505}, {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 20}};
+  for (DType type : kKvTypes)
+    for (int32_t window : {0, 300}) compare_attention(type, {4, 1, 8, 16, window}, batch, 1104);
+}
+
+// Alone, a long sequence is split over the threads.
+PAGODA_TEST(conformance_paged_attention_of_one_long_sequence) {
+  for (DType type : kKvTypes)
+    for (int32_t window : {0, 600}) compare_attention(type, {6, 2, 24, 32, window}, {{1500}, {1}}, 1504);
 }
 
 PAGODA_TEST(conformance_gates) {

@@ -135,8 +135,8 @@ class AttentionStream final : public Stream {
     Random random(31);
     q_ = random.normal(kTokens * kHeads * dim);
     kv_ = random.normal(kTokens * 2 * kKvHeads * dim);
-    k_cache_ = rig_.zeros(type, {20, 8, kKvHeads, dim});
-    v_cache_ = rig_.zeros(type, {20, 8, kKvHeads, dim});
+    k_cache_ = rig_.kv_cache(type, 20, 8, kKvHeads, dim);
+    v_cache_ = rig_.kv_cache(type, 20, 8, kKvHeads, dim);
   }
   Bytes step(int64_t begin, int64_t count, int64_t neighbour) override {
     // Sequence 0 (the neighbour) has even blocks, the sequence under test odd ones.
@@ -234,11 +234,100 @@ PAGODA_TEST(invariance_attention_bits_do_not_depend_on_chunks) {
     DType type;
     int64_t dim;
     int32_t window;
-  } rows[] = {{DType::f32, 24, 0}, {DType::f16, 32, 0}, {DType::bf16, 64, 0}, {DType::bf16, 16, 19}};
+  } rows[] = {
+      {DType::f32, 24, 0}, {DType::f16, 32, 0}, {DType::bf16, 64, 0}, {DType::bf16, 16, 19}, {DType::i8, 32, 0}};
   for (const auto& row : rows)
     check_stream("paged_attention " + std::to_string(row.dim), [&](const std::string& name, int threads) {
       return std::make_unique<AttentionStream>(name, threads, row.type, row.dim, row.window);
     });
+}
+
+namespace {
+
+// A filled cache of one sequence of 1100 tokens, and its queries. Attention only reads, so a batch may hold any
+// prefixes of the same sequence.
+class LongSequence {
+ public:
+  LongSequence(const std::string& device, int threads, DType type, int64_t dim, int32_t window)
+      : rig_(device, threads), dim_(dim), window_(window) {
+    Random random(51);
+    q_ = random.normal(kLength * kHeads * dim);
+    k_ = rig_.kv_cache(type, kBlocks, 16, kKvHeads, dim);
+    v_ = rig_.kv_cache(type, kBlocks, 16, kKvHeads, dim);
+    std::vector<int64_t> slots;
+    for (int64_t i = 0; i < kLength; ++i) slots.push_back((kBlocks - 1 - i / 16) * 16 + i % 16);
+    const Tensor k = rig_.floats(random.normal(kLength * kKvHeads * dim), {kLength, kKvHeads, dim}),
+                 v = rig_.floats(random.normal(kLength * kKvHeads * dim), {kLength, kKvHeads, dim});
+    CHECK_OK(ops::reshape_and_cache(rig_.encoder(), {k, v, rig_.longs(slots), k_, v_}));
+  }
+
+  // Rows of all pieces of the batch, in order.
+  Bytes attend(const Batch& batch) {
+    std::vector<float> q;
+    std::vector<int32_t> tables;
+    for (int64_t b = 0; b < batch.num_sequences(); ++b) {
+      const auto first = q_.begin() + batch.cached[b] * kHeads * dim_;
+      q.insert(q.end(), first, first + batch.rows[b] * kHeads * dim_);
+      for (int32_t i = 0; i < kBlocks; ++i) tables.push_back(kBlocks - 1 - i);
+    }
+    device::SequenceArgs s = make_sequences(rig_, batch, 16, kBlocks);
+    s.block_tables = rig_.ints(tables, {batch.num_sequences(), kBlocks});
+    const int64_t rows = batch.num_rows();
+    const Tensor out = rig_.zeros(DType::f32, {rows, kHeads, dim_});
+    CHECK_OK(ops::paged_attention(rig_.encoder(), {rig_.floats(q, {rows, kHeads, dim_}), k_, v_, s,
+                                                   1.0f / std::sqrt(static_cast<float>(dim_)), window_, out}));
+    CHECK_OK(rig_.finish());
+    return rig_.bytes(out);
+  }
+
+  // Whether the rows of `batch` are those of `whole`, the outputs of all positions.
+  bool gives(const Batch& batch, const Bytes& whole) {
+    const size_t row = whole.size() / kLength;
+    Bytes wanted;
+    for (int64_t b = 0; b < batch.num_sequences(); ++b)
+      wanted.insert(wanted.end(), whole.begin() + static_cast<std::ptrdiff_t>(row) * batch.cached[b],
+                    whole.begin() + static_cast<std::ptrdiff_t>(row) * (batch.cached[b] + batch.rows[b]));
+    return attend(batch) == wanted;
+  }
+
+  static constexpr int64_t kLength = 1100;
+
+ private:
+  static constexpr int64_t kHeads = 3, kKvHeads = 1;
+  static constexpr int32_t kBlocks = 69;
+  Rig rig_;
+  int64_t dim_;
+  int32_t window_;
+  std::vector<float> q_;
+  Tensor k_, v_;
+};
+
+}  // namespace
+
+PAGODA_TEST(invariance_attention_bits_do_not_depend_on_how_positions_are_split) {
+  const Batch one_row_each{{0, 31, 32, 255, 256, 511, 512, 1099}, {1, 1, 1, 1, 1, 1, 1, 1}};
+  const Batch mixed{{1099, 4, 300, 256, 1023}, {1, 1, 40, 1, 77}};
+  const struct {
+    DType type;
+    int64_t dim;
+    int32_t window;
+  } rows[] = {
+      {DType::f32, 16, 0}, {DType::f16, 24, 0}, {DType::bf16, 16, 0}, {DType::i8, 32, 0}, {DType::bf16, 32, 300}};
+  for (const std::string& name : tested_devices())
+    for (const auto& row : rows) {
+      const std::string what = name + " " + std::string(dtype_name(row.type)) + " " + std::to_string(row.dim) + " " +
+                               std::to_string(row.window);
+      const Bytes whole = LongSequence(name, 1, row.type, row.dim, row.window).attend({{0}, {LongSequence::kLength}});
+      for (int threads : row.type == DType::bf16 && row.window == 0 ? std::vector{1, 2, 3, 4} : std::vector{1, 16}) {
+        LongSequence sequence(name, threads, row.type, row.dim, row.window);
+        for (int64_t p : {255, 256, 700, 1099})
+          if (!sequence.gives({{p}, {1}}, whole))
+            fail(__FILE__, __LINE__, what + ": row " + std::to_string(p) + " alone, " + std::to_string(threads));
+        for (const Batch& batch : {one_row_each, mixed, Batch{{1000}, {100}}})
+          if (!sequence.gives(batch, whole))
+            fail(__FILE__, __LINE__, what + ": in company, " + std::to_string(threads) + " threads");
+      }
+    }
 }
 
 PAGODA_TEST(invariance_matmul_rows_do_not_depend_on_their_number) {
@@ -277,9 +366,10 @@ PAGODA_TEST(invariance_fused_paths_give_the_same_bits) {
   for (const std::string& name : fused) {
     std::vector<Bytes> got;
     GdnStream gdn(name, 2, 40, 72);
-    AttentionStream attention(name, 2, DType::f16, 72, 0);
+    AttentionStream attention(name, 2, DType::f16, 72, 0), int8_attention(name, 2, DType::i8, 64, 0);
     ConvStream conv(name, 2);
-    for (Stream* stream : {static_cast<Stream*>(&gdn), static_cast<Stream*>(&attention), static_cast<Stream*>(&conv)})
+    for (Stream* stream : {static_cast<Stream*>(&gdn), static_cast<Stream*>(&attention),
+                           static_cast<Stream*>(&int8_attention), static_cast<Stream*>(&conv)})
       got.push_back(run(*stream, Chunks::random, 0, 6));
     if (first.empty()) first = got;
     for (size_t i = 0; i < got.size(); ++i)

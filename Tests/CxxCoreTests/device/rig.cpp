@@ -1,6 +1,7 @@
 // Rig and the random inputs and batches of op tests.
 #include "device/rig.h"
 
+#include "base/kv_row.h"
 #include "device/registry.h"
 #include "support/test.h"
 
@@ -27,6 +28,11 @@ Tensor Rig::put(DType dtype, Shape shape, const void* values, size_t size_bytes)
 }
 
 Tensor Rig::zeros(DType dtype, Shape shape) { return put(dtype, shape, nullptr, 0); }
+
+Tensor Rig::kv_cache(DType dtype, int64_t num_blocks, int64_t block_size, int64_t heads, int64_t dim) {
+  const int64_t row = kv_row_bytes(dtype, dim) / static_cast<int64_t>(dtype_bytes(dtype));
+  return device::slice(zeros(dtype, {num_blocks, block_size, heads, row}), 3, 0, dim);
+}
 
 Tensor Rig::floats(const std::vector<float>& values, Shape shape) {
   return put(DType::f32, shape, values.data(), values.size() * sizeof(float));
@@ -67,6 +73,7 @@ std::vector<float> Rig::read(const Tensor& dense) {
   for (size_t i = 0; i < out.size(); ++i) {
     if (dense.dtype == DType::f32) out[i] = reinterpret_cast<const float*>(raw.data())[i];
     else if (dense.dtype == DType::f16) out[i] = f16_to_f32(reinterpret_cast<const uint16_t*>(raw.data())[i]);
+    else if (dense.dtype == DType::i8) out[i] = static_cast<float>(reinterpret_cast<const int8_t*>(raw.data())[i]);
     else out[i] = bf16_to_f32(reinterpret_cast<const uint16_t*>(raw.data())[i]);
   }
   return out;

@@ -22,13 +22,15 @@ class Rig {
   Status finish() { return encoder().submit().wait(); }
 
   device::Tensor zeros(DType dtype, Shape shape);
+  // [num_blocks, block_size, heads, dim] of a type a cache may have; int8 rows with room for their scales.
+  device::Tensor kv_cache(DType dtype, int64_t num_blocks, int64_t block_size, int64_t heads, int64_t dim);
   device::Tensor floats(const std::vector<float>& values, Shape shape);
   device::Tensor ints(const std::vector<int32_t>& values);
   device::Tensor ints(const std::vector<int32_t>& values, Shape shape);
   device::Tensor longs(const std::vector<int64_t>& values);
   device::Weight* weight(const std::vector<float>& values, int64_t rows, int64_t cols, WeightFormat format);
 
-  std::vector<float> read(const device::Tensor& dense);  // f32, f16 or bf16, as floats
+  std::vector<float> read(const device::Tensor& dense);  // f32, f16, bf16 or i8, as floats
   std::vector<std::byte> bytes(const device::Tensor& dense);
 
  private:

@@ -108,6 +108,13 @@ PAGODA_TEST(engine_plan_adds_up_and_follows_the_options) {
   CHECK_EQ(plan.state_bytes, 3 * plan.state_slot_bytes);
   CHECK_EQ(plan.total_bytes(), plan.weights_bytes + plan.kv_bytes + plan.state_bytes + plan.workspace_bytes);
   CHECK_EQ(info->kv_dtype, "bfloat16");
+  options.kv_dtype = "int8";
+  const auto narrow = inspect(mini(), options);
+  REQUIRE_OK(narrow);
+  CHECK_EQ(narrow->plan.kv_block_bytes, 2 * 2 * 16 * (256 + 16));
+  CHECK_EQ(narrow->kv_dtype, "int8");
+  CHECK_EQ(narrow->weight_dtype, "bfloat16");
+  options.kv_dtype = "auto";
   options.dtype = "float32";
   const auto wide = inspect(mini(), options);
   REQUIRE_OK(wide);
@@ -141,6 +148,7 @@ PAGODA_TEST(engine_options_out_of_range_are_named) {
   CHECK(message([](EngineOptions& o) { o.max_num_seqs = 0; }).find("max-num-seqs") != std::string::npos);
   CHECK(message([](EngineOptions& o) { o.max_num_batched_tokens = 0; }).find("max-num-batched-tokens") !=
         std::string::npos);
+  CHECK(message([](EngineOptions& o) { o.kv_dtype = "int3"; }).find("kv-dtype \"int3\"") != std::string::npos);
   CHECK(message([](EngineOptions& o) { o.dtype = "int3"; }).find("int3") != std::string::npos);
   CHECK(message([](EngineOptions& o) { o.device = "abacus"; }).find("abacus") != std::string::npos);
 }

@@ -49,8 +49,9 @@ struct House {
   }
 };
 
-EngineOptions options_for(int threads) {
+EngineOptions options_for(int threads, const std::string& kv_dtype = "auto") {
   EngineOptions options;
+  options.kv_dtype = kv_dtype;
   options.device = "cpu";
   options.num_threads = threads;
   return options;
@@ -75,9 +76,9 @@ struct Lengths {  // inclusive
 
 // Every request once, alone, on one thread.
 std::vector<std::unique_ptr<Expected>> run_solo(const std::string& folder, int count, const Lengths& lengths,
-                                                std::mt19937_64& rng) {
+                                                std::mt19937_64& rng, const std::string& kv_dtype = "auto") {
   std::vector<std::unique_ptr<Expected>> all;
-  auto house = House::open(folder, options_for(1));
+  auto house = House::open(folder, options_for(1, kv_dtype));
   if (!house) return all;
   const auto pick = [&](int low, int high) {
     return low + static_cast<int>(rng() % static_cast<uint64_t>(high - low + 1));
@@ -107,12 +108,12 @@ void compare(const Expected& expected, const Recorder& seen, bool aborted) {
 }
 
 void run_schedule(const std::string& folder, const std::vector<std::unique_ptr<Expected>>& all, uint64_t seed,
-                  Reach& reach) {
+                  const std::string& kv_dtype, Reach& reach) {
   std::mt19937_64 rng(seed);
   const auto pick = [&](int low, int high) {
     return static_cast<int>(low + rng() % static_cast<uint64_t>(high - low + 1));
   };
-  EngineOptions options = options_for(pick(1, 4));
+  EngineOptions options = options_for(pick(1, 4), kv_dtype);
   options.block_size = 8 << pick(0, 2);
   options.max_num_seqs = pick(1, 6);
   options.max_num_batched_tokens = pick(options.max_num_seqs, 100);
@@ -145,14 +146,15 @@ void run_schedule(const std::string& folder, const std::vector<std::unique_ptr<E
   house->check_all_free();
 }
 
-void check_schedules(const std::string& folder, int num_schedules, int max_prompt, uint64_t fallback_seed) {
+void check_schedules(const std::string& folder, int num_schedules, int max_prompt, uint64_t fallback_seed,
+                     const std::string& kv_dtype = "auto") {
   const uint64_t first = test::seed(fallback_seed);
   std::mt19937_64 rng(first);
-  const auto all = run_solo(folder, 12, {.max_prompt = max_prompt}, rng);
+  const auto all = run_solo(folder, 12, {.max_prompt = max_prompt}, rng, kv_dtype);
   REQUIRE(!all.empty());
   Reach reach;
   for (int i = 0; i < num_schedules && !test::failed(); ++i) {
-    run_schedule(folder, all, first + static_cast<uint64_t>(i), reach);
+    run_schedule(folder, all, first + static_cast<uint64_t>(i), kv_dtype, reach);
     if (test::failed()) test::note("schedule " + std::to_string(first + static_cast<uint64_t>(i)));
   }
   test::note(std::to_string(reach.num_compared) + " compared, " + std::to_string(reach.num_preemptions) +
@@ -171,6 +173,9 @@ PAGODA_TEST(engine_same_bits_in_200_random_schedules_of_the_hybrid) {
 }
 PAGODA_TEST(engine_same_bits_in_random_schedules_with_real_head_sizes) {
   check_schedules(fixture("qwen3_5_real_heads"), 30, 140, 2);
+}
+PAGODA_TEST(engine_same_bits_in_random_schedules_with_int8_kv) {
+  check_schedules(fixture("qwen3_5"), 40, 140, 9, "int8");
 }
 PAGODA_TEST(engine_same_bits_in_random_schedules_of_qwen3) { check_schedules(fixture("qwen3"), 40, 140, 3); }
 PAGODA_TEST(engine_same_bits_in_random_schedules_with_sliding_windows) {

@@ -34,9 +34,12 @@ std::vector<Chat> read_chats(const char* key) {
 }
 
 std::vector<std::vector<int32_t>> answers(const std::vector<Chat>& chats, const std::string& dtype, size_t count,
-                                          size_t chunk) {
-  const RunnerOptions options{
-      .dtype = dtype, .max_tokens = 2400, .max_seqs = static_cast<int32_t>(chats.size()), .max_context = 96};
+                                          size_t chunk, const std::string& kv_dtype = "auto") {
+  const RunnerOptions options{.dtype = dtype,
+                              .kv_dtype = kv_dtype,
+                              .max_tokens = 2400,
+                              .max_seqs = static_cast<int32_t>(chats.size()),
+                              .max_context = 96};
   auto runner = ModelRunner::load(folder(mini_model_dir()), options);
   CHECK_OK(runner);
   if (!runner.is_ok()) return {};
@@ -45,10 +48,10 @@ std::vector<std::vector<int32_t>> answers(const std::vector<Chat>& chats, const 
   return greedy(**runner, prompts, count, chunk, (*runner)->config().eos_token_ids.at(0));
 }
 
-void check_chats(const std::string& dtype, size_t chunk) {
+void check_chats(const std::string& dtype, size_t chunk, const std::string& kv_dtype = "auto") {
   const std::vector<Chat> chats = read_chats("chats");
   CHECK_EQ(chats.size(), size_t{20});
-  const auto said = answers(chats, dtype, 32, chunk);
+  const auto said = answers(chats, dtype, 32, chunk, kv_dtype);
   REQUIRE(said.size() == chats.size());
   for (size_t i = 0; i < chats.size(); ++i) {
     if (said[i] != chats[i].answer) note(chats[i].question);
@@ -60,6 +63,7 @@ void check_chats(const std::string& dtype, size_t chunk) {
 
 PAGODA_TEST(model_mini_answers_chats_like_transformers) { check_chats("auto", 64); }
 PAGODA_TEST(model_mini_answers_chats_like_transformers_in_float32) { check_chats("float32", 7); }
+PAGODA_TEST(model_mini_answers_chats_the_same_with_int8_kv) { check_chats("auto", 64, "int8"); }
 PAGODA_TEST(model_mini_knows_100_of_100_capitals) {
   const std::vector<Chat> chats = read_chats("capitals");
   CHECK_EQ(chats.size(), size_t{100});

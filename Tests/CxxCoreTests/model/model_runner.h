@@ -21,6 +21,7 @@ struct RunnerOptions {
   std::string device = "cpu";
   std::string dtype = "auto";
   std::string quantize = "none";
+  std::string kv_dtype = "auto";
   int32_t block_size = 16;
   int32_t max_tokens = 1024;
   int32_t max_seqs = 8;
@@ -75,9 +76,11 @@ class ModelRunner {
     runner->device_ = std::move(*device);
     auto dtype = model::choose_dtype(options.dtype, opened->config, *opened->checkpoint);
     if (!dtype.is_ok()) return dtype.status;
+    auto kv_dtype = model::choose_kv_dtype(options.kv_dtype, *dtype);
+    if (!kv_dtype.is_ok()) return kv_dtype.status;
     auto format = model::choose_format(options.quantize, *dtype);
     if (!format.is_ok()) return format.status;
-    auto loaded = model::load_model(opened->config, *opened->checkpoint, *runner->device_, *format, *dtype,
+    auto loaded = model::load_model(opened->config, *opened->checkpoint, *runner->device_, *format, *kv_dtype,
                                     options.block_size, nullptr);
     if (!loaded.is_ok()) return loaded.status;
     runner->model_ = std::move(*loaded);

@@ -79,6 +79,9 @@ PAGODA_TEST(ops_refuse_wrong_attention_arguments) {
                 "slot_mapping");
   check_refused(ops::reshape_and_cache(p.encoder(), {kv, kv, p.l({3}), cache, p.rig.zeros(DType::f16, {4, 16, 2, 8})}),
                 "reshape_and_cache", "v_cache");
+  const Tensor no_scales = p.rig.zeros(DType::i8, {4, 16, 2, 8});
+  check_refused(ops::reshape_and_cache(p.encoder(), {kv, kv, p.l({3}), no_scales, no_scales}), "reshape_and_cache",
+                "k_cache");
   check_refused(ops::reshape_and_cache(p.encoder(), {kv, kv, p.l({3}), p.i({4, 16, 2, 8}), cache}), "reshape_and_cache",
                 "k_cache");
   check_refused(ops::paged_attention(p.encoder(), {p.f({3, 3, 8}), cache, cache, p.s(1), 1, 0, p.f({3, 3, 8})}),

@@ -11,8 +11,10 @@ namespace pagoda::device::cpu {
 constexpr int64_t kGdnScratch = kGdnHeadScratch + kGdnBlock * kMaxHeadDim;  // of one V head, and the queries
 constexpr int64_t kMaxConvVHeads = 4;  // per K head, for which there is room to convolve inside gdn
 constexpr int64_t kConvScratch = (2 + kMaxConvVHeads) * kGdnBlock * kMaxHeadDim;  // convolved q, k, v of a block
-constexpr int64_t kThreadScratch =
+constexpr int64_t kTaskScratch =
     kAttentionScratch > kGdnScratch + kConvScratch ? kAttentionScratch : kGdnScratch + kConvScratch;  // floats
+constexpr int64_t kPartialsScratch = 512 << 10;  // floats per thread, used by all threads together: see paged_attention
+constexpr int64_t kThreadScratch = kTaskScratch + kPartialsScratch;
 
 constexpr int64_t kGatedChannels = 64;  // outputs of one task of a matmul with silu_mul
 
@@ -35,10 +37,12 @@ struct MatmulMemory {
 struct Context {
   const Kernels* kernels = nullptr;
   ThreadPool* pool = nullptr;
-  float* scratch = nullptr;  // [num_threads][kThreadScratch]
+  float* scratch = nullptr;  // [num_threads][kTaskScratch], then num_threads * kPartialsScratch
   MatmulMemory matmul;
 
-  float* scratch_of(int thread) const noexcept { return scratch + thread * kThreadScratch; }
+  float* scratch_of(int thread) const noexcept { return scratch + thread * kTaskScratch; }
+  float* partials() const noexcept { return scratch + pool->num_threads() * kTaskScratch; }
+  int64_t partials_size() const noexcept { return pool->num_threads() * kPartialsScratch; }
 
   // body(index, thread) for every index. Too little work (cost = about one per float touched) stays on this thread:
   // handing it to a spinning one takes about as long as 4,000 floats.

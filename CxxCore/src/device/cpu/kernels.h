@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "base/dtype.h"
+#include "base/kv_row.h"
 #include "device/host/quantise.h"
 #include "device/op_args.h"
 
@@ -19,6 +20,9 @@ struct F16 {
 struct Bf16 {
   uint16_t bits;
 };
+struct I8 {
+  int8_t value;
+};
 
 // Index of a table's entries that exist once per stored type.
 enum Format : int { kF32 = 0, kF16 = 1, kBf16 = 2, kNumFormats = 3 };
@@ -26,6 +30,11 @@ enum Format : int { kF32 = 0, kF16 = 1, kBf16 = 2, kNumFormats = 3 };
 constexpr Format format_of(DType dtype) noexcept {
   return dtype == DType::f32 ? kF32 : (dtype == DType::f16 ? kF16 : kBf16);
 }
+
+// The same for entries that work on the KV cache, which may be int8 too.
+constexpr int kKvI8 = kNumFormats, kNumKvFormats = kNumFormats + 1;
+
+constexpr int kv_format_of(DType dtype) noexcept { return dtype == DType::i8 ? kKvI8 : format_of(dtype); }
 
 // out[m][n] = sum over k of x[m][k] w[n][k] + bias[n], w f32 or f16, rows padded with zeros to a multiple of 16.
 struct MatmulTile {
@@ -112,8 +121,11 @@ struct ConvTile {
   int64_t rows, channels, kernel;
 };
 
-constexpr int kPiece = 32;       // positions per step of the online softmax; part of the result's bits
-constexpr int kMaxQueries = 16;  // query vectors of one attention task
+// Part of the result's bits: a row's positions are weighed in pieces, partitions are weighed apart and merged in order.
+constexpr int kPiece = 32;       // positions per step of the online softmax
+constexpr int kPartition = 256;  // positions; a multiple of kPiece
+constexpr int kMaxQueries = 64;  // query vectors of one attention task
+constexpr int64_t kMaxPadded = (kMaxHeadDim + 15) / 16 * 16;
 
 // rows x num_heads query vectors of one sequence (at most kMaxQueries) against one KV head.
 struct AttentionTile {
@@ -133,7 +145,15 @@ struct AttentionTile {
   int64_t window;  // 0 = all
   float* scratch;  // kAttentionScratch floats
 };
-constexpr int64_t kAttentionScratch = (2 * kMaxQueries + kPiece) * kMaxHeadDim;
+
+// What a partition gives: largest score and sum of weights of each query (sum 0: it sees nothing here), then the
+// weighted sums of values, [num_queries][padded head dim].
+constexpr int64_t partial_floats(int64_t num_queries, int64_t dim) noexcept {
+  return 2 * kMaxQueries + num_queries * ((dim + 15) / 16 * 16);
+}
+// Queries, the partition at work, all partitions so far, and a piece of the cache as floats.
+constexpr int64_t kAttentionScratch =
+    kMaxQueries * kMaxPadded + 2 * partial_floats(kMaxQueries, kMaxHeadDim) + kPiece * kMaxPadded;
 
 // Rows [first_row, first_row + rows) of one GDN block, one K head: what all its V heads share.
 struct GdnKeys {
@@ -174,7 +194,11 @@ struct Kernels {
   void (*sigmoid_gate)(const float* x, const float* gate, int64_t n, float* out);
   void (*silu_mul)(const float* gate, const float* up, int64_t n, float* out);
   void (*conv)(const ConvTile& tile);
-  void (*attention[kNumFormats])(const AttentionTile& tile);
+  void (*cache_row[kNumKvFormats])(const float* from, int64_t n, void* to);  // a row of base/kv_row.h
+  void (*attention[kNumKvFormats])(const AttentionTile& tile);
+  // The same in two steps, to the bit: each partition into its own partial, then all of them, in order, into out.
+  void (*attend_partition[kNumKvFormats])(const AttentionTile& tile, int64_t partition, float* partial);
+  void (*merge_partials)(const AttentionTile& tile, float* partials, int64_t num_partials);
   void (*gdn_keys)(const GdnKeys& keys);
   void (*gdn_head)(const GdnHead& head);
 };

@@ -1,8 +1,9 @@
-// paged_attention: a task per tile of rows of a sequence and KV head (or, when those are few, head).
+// paged_attention: a task per tile of rows of a sequence and KV head. A sequence whose tasks are larger than a thread's
+// share (one long decode) is cut further, at partitions of positions, and merged afterwards. Bits do not depend on it.
+#include <algorithm>
+
 #include "device/cpu/cpu_ops.h"
 #include "device/host/access.h"
-
-#include <algorithm>
 
 namespace pagoda::device::cpu {
 
@@ -10,81 +11,160 @@ using host::at;
 
 namespace {
 
-// How rows and heads are cut into tasks. Bits do not depend on it.
-struct Split {
-  int64_t heads_per_task, rows_per_task;
+int64_t round_up_div(int64_t a, int64_t b) noexcept { return (a + b - 1) / b; }
+
+class Plan {
+ public:
+  Plan(const Context& context, const PagedAttentionArgs& args) noexcept : args_(args) {
+    const int64_t heads = args.q.shape[1], group = heads / args.k_cache.shape[2];
+    heads_ = std::min<int64_t>(group, kMaxQueries);
+    while (group % heads_ != 0) --heads_;
+    rows_ = kMaxQueries / heads_;
+    head_tasks_ = heads / heads_;
+    const int num_threads = context.pool->num_threads();
+    for (int64_t b = 0; b < num_sequences(); ++b) num_positions_ += num_tasks(b) * positions(b).count();
+    if (num_threads > 1) share_ = num_positions_ / (4 * num_threads);
+    for (int64_t b = 0; b < num_sequences(); ++b)
+      if (is_split(b)) split_rows_ = std::max(split_rows_, std::min(num_rows(b), rows_));
+    if (num_partials() * partial_size() > context.partials_size()) share_ = -1;
+  }
+
+  // A task, or one partition of it.
+  struct Item {
+    int64_t sequence, tile, head_task;
+    int64_t partition;      // -1: all of them
+    int64_t part;           // which of the task's partitions this is
+    int64_t num_parts;      // partitions of the task
+    int64_t first_partial;  // index of the task's first partial among those of all split tasks
+  };
+
+  int64_t num_items() const noexcept {
+    int64_t n = 0;
+    for (int64_t b = 0; b < num_sequences(); ++b) n += num_tasks(b) * num_parts(b);
+    return n;
+  }
+  int64_t num_split_tasks() const noexcept {
+    int64_t n = 0;
+    for (int64_t b = 0; b < num_sequences(); ++b) n += is_split(b) ? num_tasks(b) : 0;
+    return n;
+  }
+  int64_t cost() const noexcept { return num_positions_ * args_.q.shape[2] * heads_; }
+
+  Item item(int64_t index) const noexcept {
+    int64_t b = 0, partial = 0;
+    for (; index >= num_tasks(b) * num_parts(b); ++b) {
+      index -= num_tasks(b) * num_parts(b);
+      if (is_split(b)) partial += num_tasks(b) * num_parts(b);
+    }
+    const int64_t parts = num_parts(b), task = index / parts;
+    return {b,
+            task / head_tasks_,
+            task % head_tasks_,
+            is_split(b) ? positions(b).begin / kPartition + index % parts : -1,
+            index % parts,
+            parts,
+            partial + task * parts};
+  }
+  // The first part of a split task.
+  Item split_task(int64_t index) const noexcept {
+    int64_t b = 0, first = 0;
+    for (;; ++b) {
+      if (is_split(b) && index < num_tasks(b)) return item(first + index * num_parts(b));
+      if (is_split(b)) index -= num_tasks(b);
+      first += num_tasks(b) * num_parts(b);
+    }
+  }
+
+  AttentionTile tile(const Item& item, float* scratch) const noexcept;
+  // Floats that each partial may take.
+  int64_t partial_size() const noexcept { return partial_floats(split_rows_ * heads_, args_.q.shape[2]); }
+
+ private:
+  struct Positions {
+    int64_t begin, end;
+    int64_t count() const noexcept { return end - begin; }
+  };
+
+  const int32_t* bounds() const noexcept { return host_data<int32_t>(args_.sequences.cu_seqlens); }
+  int64_t num_sequences() const noexcept { return args_.sequences.context_lens.shape[0]; }
+  int64_t num_rows(int64_t b) const noexcept { return bounds()[b + 1] - bounds()[b]; }
+  int64_t num_tasks(int64_t b) const noexcept { return round_up_div(num_rows(b), rows_) * head_tasks_; }
+
+  // What the rows of a sequence see.
+  Positions positions(int64_t b) const noexcept {
+    const int64_t end = host_data<int32_t>(args_.sequences.context_lens)[b];
+    const int64_t oldest = args_.window > 0 ? end - num_rows(b) - args_.window + 1 : 0;
+    return {std::max<int64_t>(oldest, 0), end};
+  }
+  bool is_split(int64_t b) const noexcept { return share_ >= 0 && positions(b).count() > share_; }
+  int64_t num_parts(int64_t b) const noexcept {
+    if (!is_split(b)) return 1;
+    const Positions seen = positions(b);
+    return round_up_div(seen.end, kPartition) - seen.begin / kPartition;
+  }
+  int64_t num_partials() const noexcept {
+    int64_t n = 0;
+    for (int64_t b = 0; b < num_sequences(); ++b) n += is_split(b) ? num_tasks(b) * num_parts(b) : 0;
+    return n;
+  }
+
+  const PagedAttentionArgs& args_;
+  int64_t heads_, rows_, head_tasks_;  // of a task; tasks of a row
+  int64_t num_positions_ = 0;          // over all tasks
+  int64_t share_ = -1;                 // a task that sees more positions is split; -1: none is
+  int64_t split_rows_ = 0;             // most rows of a split task
 };
 
-int64_t count_tiles(const SequenceArgs& s, int64_t rows_per_task) noexcept {
-  const int32_t* bounds = host_data<int32_t>(s.cu_seqlens);
-  int64_t tiles = 0;
-  for (int64_t b = 0; b < s.context_lens.shape[0]; ++b)
-    tiles += (bounds[b + 1] - bounds[b] + rows_per_task - 1) / rows_per_task;
-  return tiles;
-}
-
-// Heads of a KV head share its keys in one task unless that leaves threads idle.
-Split choose_split(const Context& context, const PagedAttentionArgs& args) noexcept {
-  const int64_t kv_heads = args.k_cache.shape[2];
-  int64_t heads = std::min<int64_t>(args.q.shape[1] / kv_heads, kMaxQueries);
-  while (args.q.shape[1] / kv_heads % heads != 0) --heads;
-  int64_t rows = kMaxQueries / heads;
-  const int64_t tasks = count_tiles(args.sequences, rows) * (args.q.shape[1] / heads);
-  return tasks >= context.pool->num_threads() ? Split{heads, rows} : Split{1, kMaxQueries};
-}
-
-AttentionTile make_tile(const PagedAttentionArgs& args, int64_t sequence, int64_t row, int64_t rows, int64_t head,
-                        int64_t heads) noexcept {
-  const SequenceArgs& s = args.sequences;
-  const int64_t end = host_data<int32_t>(s.cu_seqlens)[sequence + 1],
-                position = host_data<int32_t>(s.context_lens)[sequence] - (end - row);
-  const int64_t kv_head = head / (args.q.shape[1] / args.k_cache.shape[2]);
-  const int64_t bytes = static_cast<int64_t>(dtype_bytes(args.k_cache.dtype));
-  const Tensor &k = args.k_cache, &v = args.v_cache;
-  return {at<float>(args.q, row, head),
-          args.q.strides[0],
-          args.q.strides[1],
-          at<float>(args.out, row, head),
-          args.out.strides[0],
-          args.out.strides[1],
-          rows,
-          heads,
-          args.q.shape[2],
-          position,
+AttentionTile Plan::tile(const Item& item, float* scratch) const noexcept {
+  const SequenceArgs& s = args_.sequences;
+  const Tensor &q = args_.q, &out = args_.out, &k = args_.k_cache, &v = args_.v_cache;
+  const int64_t row = bounds()[item.sequence] + item.tile * rows_, end = bounds()[item.sequence + 1];
+  const int64_t head = item.head_task * heads_, kv_head = head / (q.shape[1] / k.shape[2]);
+  const int64_t bytes = static_cast<int64_t>(dtype_bytes(k.dtype));
+  return {at<float>(q, row, head),
+          q.strides[0],
+          q.strides[1],
+          at<float>(out, row, head),
+          out.strides[0],
+          out.strides[1],
+          std::min(rows_, end - row),
+          heads_,
+          q.shape[2],
+          host_data<int32_t>(s.context_lens)[item.sequence] - (end - row),
           host_data<std::byte>(k) + kv_head * k.strides[2] * bytes,
           k.strides[0],
           k.strides[1],
           host_data<std::byte>(v) + kv_head * v.strides[2] * bytes,
           v.strides[0],
           v.strides[1],
-          at<int32_t>(s.block_tables, sequence),
+          at<int32_t>(s.block_tables, item.sequence),
           k.shape[1],
-          args.scale,
-          args.window,
-          nullptr};
+          args_.scale,
+          args_.window,
+          scratch};
 }
 
 }  // namespace
 
 void paged_attention(const Context& context, const PagedAttentionArgs& args) noexcept {
-  const int32_t* bounds = host_data<int32_t>(args.sequences.cu_seqlens);
-  const Split split = choose_split(context, args);
-  const int64_t head_tasks = args.q.shape[1] / split.heads_per_task,
-                tiles = count_tiles(args.sequences, split.rows_per_task);
-  context.for_each(tiles * head_tasks, /*cost=*/50000, [&](int64_t index, int thread) {
-    // Last tiles first: they see the most positions. Heads vary fastest.
-    int64_t tile = tiles - 1 - index / head_tasks, sequence = 0, row = 0;
-    for (;; ++sequence) {
-      const int64_t here = (bounds[sequence + 1] - bounds[sequence] + split.rows_per_task - 1) / split.rows_per_task;
-      row = bounds[sequence] + tile * split.rows_per_task;
-      if (tile < here) break;
-      tile -= here;
-    }
-    const int64_t rows = std::min<int64_t>(split.rows_per_task, bounds[sequence + 1] - row);
-    AttentionTile work =
-        make_tile(args, sequence, row, rows, index % head_tasks * split.heads_per_task, split.heads_per_task);
-    work.scratch = context.scratch_of(thread);
-    context.kernels->attention[format_of(args.k_cache.dtype)](work);
+  const Plan plan(context, args);
+  const Kernels& kernels = *context.kernels;
+  const int format = kv_format_of(args.k_cache.dtype);
+  const int64_t num_items = plan.num_items(), num_split = plan.num_split_tasks();
+  context.for_each(num_items, plan.cost() / std::max<int64_t>(num_items, 1), [&](int64_t index, int thread) {
+    const Plan::Item item = plan.item(num_items - 1 - index);  // last tiles first: they see the most positions
+    const AttentionTile tile = plan.tile(item, context.scratch_of(thread));
+    if (item.partition < 0) return kernels.attention[format](tile);
+    // Partials of a task lie end to end, each as long as the tile at hand needs.
+    float* partials = context.partials() + item.first_partial * plan.partial_size();
+    const int64_t size = partial_floats(tile.rows * tile.num_heads, tile.dim);
+    kernels.attend_partition[format](tile, item.partition, partials + item.part * size);
+  });
+  if (num_split == 0) return;
+  context.for_each(num_split, plan.cost() / kPartition / num_split, [&](int64_t index, int thread) {
+    const Plan::Item item = plan.split_task(index);
+    kernels.merge_partials(plan.tile(item, context.scratch_of(thread)),
+                           context.partials() + item.first_partial * plan.partial_size(), item.num_parts);
   });
 }
 

@@ -1,140 +1,181 @@
-// Kernel text: attention of a few query vectors over the paged cache, 32 positions at a time (online softmax).
-// Scores: 16 lanes over the head dim, folded. Sums over positions: in order of position. Neither depends on how many
-// queries share the step. Needs kScoreQueries, kScorePositions (divides 16), kValueQueries, kValueVectors.
+// Kernel text: attention of a few query vectors over the paged cache: online softmax, 32 positions at a time, within
+// partitions of 256 absolute positions; partitions are merged in order. Scores: 16 lanes over the head dim, folded.
+// Sums over positions: in order of position. No order depends on how many queries or partitions share a task.
+// Needs kScoreQueries, kScorePositions (divides 16), kValueQueries, kValueVectors.
 
-struct Piece {
-  const float* rows[kPiece];  // K or V of each position, `padded` floats; places outside the range repeat its first row
+// With few queries it is cheaper to widen a stored row in each pass over it than to keep a copy in floats.
+constexpr int64_t kDirectQueries = 8;
+
+struct Partial {
+  float *max, *total, *out;  // [kMaxQueries], [kMaxQueries], [num_queries][padded]
 };
-
-// Positions [begin, end) of a piece, as floats: in place when the cache holds whole float vectors, else in `scratch`.
-template <class T>
-static void gather(const void* cache, int64_t block_stride, int64_t place_stride, const AttentionTile& a,
-                   int64_t first_position, int64_t begin, int64_t end, int64_t padded, float* scratch, Piece& piece) {
-  for (int64_t i = begin; i < end; ++i) {
-    const int64_t position = first_position + i;
-    const T* row = static_cast<const T*>(cache) + a.blocks[position / a.block_size] * block_stride +
-                   position % a.block_size * place_stride;
-    if constexpr (sizeof(T) == sizeof(float)) {
-      if (a.dim == padded) {
-        piece.rows[i] = row;
-        continue;
-      }
-    }
-    float* copy = scratch + i * padded;
-    for (int64_t d = 0; d < padded; d += kLanes) store(copy + d, load_up_to(row + d, a.dim - d));
-    piece.rows[i] = copy;
-  }
-  for (int64_t i = 0; i < begin; ++i) piece.rows[i] = piece.rows[begin];
-  for (int64_t i = end; i < kPiece; ++i) piece.rows[i] = piece.rows[begin];
-}
-
-// scores[query][position] for Queries queries and all positions of a piece.
-template <int Queries>
-static void score(const float* q, int64_t padded, const Piece& piece, float scale, float (*scores)[kPiece]) {
-  for (int group = 0; group < kPiece; group += kLanes) {
-    Vec lanes[Queries][kLanes];
-    for (int first = 0; first < kLanes; first += kScorePositions) {
-      Vec acc[Queries][kScorePositions] = {};
-      for (int64_t d = 0; d < padded; d += kLanes) {
-        Vec k[kScorePositions];
-        for (int i = 0; i < kScorePositions; ++i) k[i] = load(piece.rows[group + first + i] + d);
-        for (int j = 0; j < Queries; ++j) {
-          const Vec qv = load(q + j * padded + d);
-          for (int i = 0; i < kScorePositions; ++i) acc[j][i] = fma(qv, k[i], acc[j][i]);
-        }
-      }
-      for (int j = 0; j < Queries; ++j)
-        for (int i = 0; i < kScorePositions; ++i) lanes[j][first + i] = acc[j][i];
-    }
-    for (int j = 0; j < Queries; ++j) store(scores[j] + group, sums(lanes[j]) * splat(scale));
-  }
-}
-
-struct Softmax {
-  float max, total, decay;  // decay: what earlier sums are multiplied with in this piece
-};
-
-// Turns the scores of visible positions [begin, end) into weights, the others into zero.
-PAGODA_INLINE void weigh(float* scores, int64_t begin, int64_t end, Softmax& state) {
-  const IntVec lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-  const Vec hidden = splat(-__builtin_inff());
-  Vec s[kPiece / kLanes];
-  float max = state.max;
-  for (int i = 0; i < kPiece / kLanes; ++i) {
-    const IntVec place = lane + static_cast<int32_t>(i * kLanes);
-    const IntVec seen = (place >= static_cast<int32_t>(begin)) & (place < static_cast<int32_t>(end));
-    s[i] = seen ? load(scores + i * kLanes) : hidden;
-    const float m = largest(s[i]);
-    max = m > max ? m : max;
-  }
-  Vec total = {};
-  for (int i = 0; i < kPiece / kLanes; ++i) {
-    s[i] = exp(s[i] - splat(max));
-    total += s[i];
-    store(scores + i * kLanes, s[i]);
-  }
-  state.decay = exp(splat(state.max - max))[0];
-  state.total = state.total * state.decay + sum(total);
-  state.max = max;
-}
-
-// out = decay out + sum of weights times values, over [begin, end).
-template <int Queries, int Vectors>
-PAGODA_INLINE void add_values(const Piece& v, const float (*weights)[kPiece], const Softmax* state, int64_t begin,
-                              int64_t end, int64_t padded, int64_t d, float* out) {
-  Vec acc[Queries][Vectors];
-  for (int j = 0; j < Queries; ++j)
-    for (int i = 0; i < Vectors; ++i) acc[j][i] = load(out + j * padded + d + i * kLanes) * splat(state[j].decay);
-  for (int64_t p = begin; p < end; ++p) {
-    Vec value[Vectors];
-    for (int i = 0; i < Vectors; ++i) value[i] = load(v.rows[p] + d + i * kLanes);
-    for (int j = 0; j < Queries; ++j)
-      for (int i = 0; i < Vectors; ++i) acc[j][i] = fma(splat(weights[j][p]), value[i], acc[j][i]);
-  }
-  for (int j = 0; j < Queries; ++j)
-    for (int i = 0; i < Vectors; ++i) store(out + j * padded + d + i * kLanes, acc[j][i]);
-}
-
-template <int Queries>
-static void accumulate(const Piece& v, const float (*weights)[kPiece], const Softmax* state, int64_t begin, int64_t end,
-                       int64_t padded, float* out) {
-  int64_t d = 0;
-  for (; d + kValueVectors * kLanes <= padded; d += kValueVectors * kLanes)
-    add_values<Queries, kValueVectors>(v, weights, state, begin, end, padded, d, out);
-  for (; d < padded; d += kLanes) add_values<Queries, 1>(v, weights, state, begin, end, padded, d, out);
-}
-
-struct Range {
-  int64_t begin, end;  // places of the piece that a query sees
-};
-PAGODA_INLINE bool is_empty(Range r) { return r.begin >= r.end; }
-PAGODA_INLINE bool is_same(Range a, Range b) { return a.begin == b.begin && a.end == b.end; }
+PAGODA_INLINE Partial partial_at(float* p) { return {p, p + kMaxQueries, p + 2 * kMaxQueries}; }
 
 struct AttentionWork {
   int64_t num_queries, padded;
-  float *q, *out;  // [num_queries][padded]
-  float* copies;   // [kPiece][padded]
-  Softmax state[kMaxQueries];
+  float* q;  // [num_queries][padded]
+  Partial part, merged;
+  float* copies;  // [kPiece][padded]
   Range visible[kMaxQueries];
+  alignas(64) float decay[kMaxQueries];  // what earlier sums of the partition are multiplied with in this piece
   alignas(64) float scores[kMaxQueries][kPiece];
 };
+
+// Folds Count vectors of unfinished sums, Width lanes each, into one; in the order of sums().
+template <int Width, int Count>
+PAGODA_INLINE Vec fold_all(Vec* v) {
+  if constexpr (Count == 1) {
+    return v[0];
+  } else {
+    for (int i = 0; i < Count / 2; ++i) v[i] = fold<Width>(v[2 * i], v[2 * i + 1]);
+    return fold_all<Width / 2, Count / 2>(v);
+  }
+}
+
+// scores[query][place] for Queries queries and 16 places from `group` on.
+template <int Queries, class T, class A>
+static void score(const float* q, int64_t padded, const Piece<T>& k, int64_t group, Ahead<A>& ahead, float scale,
+                  float (*scores)[kPiece]) {
+  Vec folded[Queries][kLanes / kScorePositions];
+  for (int64_t first = 0; first < kLanes; first += kScorePositions) {
+    Vec acc[Queries][kScorePositions] = {};
+    for (int64_t d = 0; d < padded; d += kLanes) {
+      if (d % Ahead<A>::kLine == 0) Ahead<A>::fetch(ahead);
+      Vec key[kScorePositions];
+      for (int i = 0; i < kScorePositions; ++i) key[i] = load(k.rows[group + first + i] + d);
+      for (int j = 0; j < Queries; ++j) {
+        const Vec qv = load(q + j * padded + d);
+        for (int i = 0; i < kScorePositions; ++i) acc[j][i] = fma(qv, key[i], acc[j][i]);
+      }
+    }
+    for (int j = 0; j < Queries; ++j) folded[j][first / kScorePositions] = fold_all<kLanes, kScorePositions>(acc[j]);
+  }
+  const Vec factor = splat(scale) * load(k.scales + group);
+  for (int j = 0; j < Queries; ++j)
+    store(scores[j] + group, fold_all<kLanes / kScorePositions, kLanes / kScorePositions>(folded[j]) * factor);
+}
+
+template <int Queries, class T, class A>
+PAGODA_INLINE void score_up_to(int64_t count, const float* q, int64_t padded, const Piece<T>& k, int64_t group,
+                               Ahead<A>& ahead, float scale, float (*scores)[kPiece]) {
+  if constexpr (Queries > 1)
+    if (count < Queries) return score_up_to<Queries - 1>(count, q, padded, k, group, ahead, scale, scores);
+  score<Queries>(q, padded, k, group, ahead, scale, scores);
+}
+
+// Queries vary fastest: keys of 16 places stay in the first cache, the queries pass by.
+template <class T, class A>
+PAGODA_INLINE void score_queries(const Piece<T>& k, Ahead<A> ahead, float scale, AttentionWork& work) {
+  for (int64_t group = 0; group < kPiece; group += kLanes)
+    for (int64_t j = 0; j < work.num_queries; j += kScoreQueries)
+      score_up_to<kScoreQueries>(work.num_queries - j, work.q + j * work.padded, work.padded, k, group, ahead, scale,
+                                 work.scores + j);
+}
+
+// Scores of visible places become weights times the values' scales, those of others zero. Decay: one exp for 16
+// queries.
+PAGODA_INLINE void weigh(AttentionWork& work, const float* value_scales) {
+  const IntVec lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  alignas(64) float max[kMaxQueries];
+  for (int64_t j = 0; j < work.num_queries; ++j) {
+    max[j] = work.part.max[j];
+    for (int i = 0; i < kPiece; i += kLanes) {
+      const IntVec place = lane + i;
+      const IntVec seen =
+          (place >= static_cast<int32_t>(work.visible[j].begin)) & (place < static_cast<int32_t>(work.visible[j].end));
+      const Vec s = seen ? load(work.scores[j] + i) : splat(-__builtin_inff());
+      const float m = largest(s);
+      max[j] = m > max[j] ? m : max[j];
+      store(work.scores[j] + i, s);
+    }
+  }
+  for (int64_t j = 0; j < work.num_queries; j += kLanes)
+    store(work.decay + j, exp(load(work.part.max + j) - load(max + j)));
+  for (int64_t j = 0; j < work.num_queries; ++j) {
+    if (is_empty(work.visible[j])) continue;
+    Vec total = {};
+    for (int i = 0; i < kPiece; i += kLanes) {
+      const Vec weight = exp(load(work.scores[j] + i) - splat(max[j]));
+      total += weight;
+      store(work.scores[j] + i, weight * load(value_scales + i));
+    }
+    work.part.total[j] = work.part.total[j] * work.decay[j] + sum(total);
+    work.part.max[j] = max[j];
+  }
+}
+
+// out = decay out + sum of weights times values, over the places that query j sees, for Queries queries that see the
+// same and Vectors vectors from d on.
+template <int Queries, int Vectors, class T, class A>
+static void add_values(const Piece<T>& v, Ahead<A>& ahead, AttentionWork& work, int64_t j, int64_t d) {
+  const int64_t padded = work.padded;
+  const Range range = work.visible[j];
+  const float(*weights)[kPiece] = work.scores + j;
+  float* out = work.part.out + j * padded + d;
+  Vec acc[Queries][Vectors];
+  for (int n = 0; n < Queries; ++n)
+    for (int i = 0; i < Vectors; ++i) acc[n][i] = load(out + n * padded + i * kLanes) * splat(work.decay[j + n]);
+  for (int64_t p = range.begin; p < range.end; ++p) {
+    if (p % static_cast<int64_t>(4 / sizeof(A)) == 0) Ahead<A>::fetch(ahead);
+    Vec value[Vectors];
+    for (int i = 0; i < Vectors; ++i) value[i] = load(v.rows[p] + d + i * kLanes);
+    for (int n = 0; n < Queries; ++n)
+      for (int i = 0; i < Vectors; ++i) acc[n][i] = fma(splat(weights[n][p]), value[i], acc[n][i]);
+  }
+  for (int n = 0; n < Queries; ++n)
+    for (int i = 0; i < Vectors; ++i) store(out + n * padded + i * kLanes, acc[n][i]);
+}
+
+template <int Queries, int Vectors, class T, class A>
+PAGODA_INLINE void add_values_up_to(int64_t count, const Piece<T>& v, Ahead<A>& ahead, AttentionWork& work, int64_t j,
+                                    int64_t d) {
+  if constexpr (Queries > 1)
+    if (count < Queries) return add_values_up_to<Queries - 1, Vectors>(count, v, ahead, work, j, d);
+  add_values<Queries, Vectors>(v, ahead, work, j, d);
+}
+
+// Neighbours that see the same places share each load of a value.
+template <int Vectors, class T, class A>
+PAGODA_INLINE void add_column(const Piece<T>& v, Ahead<A>& ahead, AttentionWork& work, int64_t d) {
+  for (int64_t j = 0, next; j < work.num_queries; j = next) {
+    next = j + 1;
+    while (next < work.num_queries && next - j < kValueQueries && is_same(work.visible[next], work.visible[j])) ++next;
+    if (!is_empty(work.visible[j])) add_values_up_to<kValueQueries, Vectors>(next - j, v, ahead, work, j, d);
+  }
+}
+
+// Queries vary fastest, as in score_queries.
+template <class T, class A>
+PAGODA_INLINE void add_queries(const Piece<T>& v, Ahead<A> ahead, AttentionWork& work) {
+  int64_t d = 0;
+  for (; d + kValueVectors * kLanes <= work.padded; d += kValueVectors * kLanes)
+    add_column<kValueVectors>(v, ahead, work, d);
+  for (; d < work.padded; d += kLanes) add_column<1>(v, ahead, work, d);
+}
+
+PAGODA_INLINE void clear(const Partial& partial, const AttentionWork& work) {
+  for (int64_t j = 0; j < kMaxQueries; j += kLanes) {
+    store(partial.max + j, splat(-__builtin_inff()));
+    store(partial.total + j, Vec{});
+  }
+  for (int64_t i = 0; i < work.num_queries * work.padded; i += kLanes) store(partial.out + i, Vec{});
+}
 
 PAGODA_INLINE void start(const AttentionTile& a, AttentionWork& work) {
   work.num_queries = a.rows * a.num_heads;
   work.padded = (a.dim + kLanes - 1) / kLanes * kLanes;
-  work.q = a.scratch;
-  work.out = work.q + kMaxQueries * work.padded;
-  work.copies = work.out + kMaxQueries * work.padded;
+  const int64_t size = partial_floats(work.num_queries, a.dim);
+  work.part = partial_at(a.scratch);
+  work.merged = partial_at(a.scratch + size);
+  work.q = a.scratch + 2 * size;
+  work.copies = work.q + work.num_queries * work.padded;
   for (int64_t j = 0; j < work.num_queries; ++j) {
     const float* q = a.q + j / a.num_heads * a.q_row_stride + j % a.num_heads * a.q_head_stride;
-    for (int64_t d = 0; d < work.padded; d += kLanes) {
-      store(work.q + j * work.padded + d, load_up_to(q + d, a.dim - d));
-      store(work.out + j * work.padded + d, Vec{});
-    }
-    work.state[j] = {-__builtin_inff(), 0.0f, 0.0f};
+    for (int64_t d = 0; d < work.padded; d += kLanes) store(work.q + j * work.padded + d, load_up_to(q + d, a.dim - d));
   }
 }
 
+// Which of the places [0, kPiece) from `first_position` on each query sees.
 PAGODA_INLINE void see(const AttentionTile& a, int64_t first_position, AttentionWork& work) {
   for (int64_t j = 0; j < work.num_queries; ++j) {
     const int64_t end = a.first_position + j / a.num_heads + 1 - first_position,
@@ -143,30 +184,68 @@ PAGODA_INLINE void see(const AttentionTile& a, int64_t first_position, Attention
   }
 }
 
-PAGODA_INLINE void score_queries(const Piece& k, float scale, AttentionWork& work) {
-  int64_t j = 0;
-  for (; j + kScoreQueries <= work.num_queries; j += kScoreQueries)
-    score<kScoreQueries>(work.q + j * work.padded, work.padded, k, scale, work.scores + j);
-  for (; j < work.num_queries; ++j) score<1>(work.q + j * work.padded, work.padded, k, scale, work.scores + j);
-  for (j = 0; j < work.num_queries; ++j)
-    if (!is_empty(work.visible[j])) weigh(work.scores[j], work.visible[j].begin, work.visible[j].end, work.state[j]);
+// Positions that some row of the tile sees.
+PAGODA_INLINE Range reach(const AttentionTile& a) {
+  const int64_t oldest = a.window > 0 && a.first_position >= a.window ? a.first_position - a.window + 1 : 0;
+  return {oldest, a.first_position + a.rows};
+}
+PAGODA_INLINE Range places_of(Range positions, int64_t first) {
+  const int64_t begin = positions.begin - first, end = positions.end - first;
+  return {begin > 0 ? begin : 0, end < kPiece ? end : kPiece};
 }
 
-// Neighbours that see the same places share each load of a value.
-PAGODA_INLINE void add_queries(const Piece& v, AttentionWork& work) {
-  for (int64_t j = 0, next; j < work.num_queries; j = next) {
-    const Range range = work.visible[j];
-    next = j + 1;
-    if (is_empty(range)) continue;
-    while (next < work.num_queries && next - j < kValueQueries && is_same(work.visible[next], range)) ++next;
-    if (next - j == kValueQueries) {
-      accumulate<kValueQueries>(v, work.scores + j, work.state + j, range.begin, range.end, work.padded,
-                                work.out + j * work.padded);
-    } else {
-      next = j + 1;
-      accumulate<1>(v, work.scores + j, work.state + j, range.begin, range.end, work.padded,
-                    work.out + j * work.padded);
-    }
+// Fills work.part with what the tile sees of one partition.
+template <class T>
+static void attend(const AttentionTile& a, int64_t partition, AttentionWork& work) {
+  clear(work.part, work);
+  const KvCache keys{a.k, a.k_block_stride, a.k_place_stride}, values{a.v, a.v_block_stride, a.v_place_stride};
+  const bool is_direct = a.dim == work.padded && (sizeof(T) == sizeof(float) || work.num_queries <= kDirectQueries);
+  Range seen = reach(a);
+  if (seen.begin < partition * kPartition) seen.begin = partition * kPartition;
+  if (seen.end > (partition + 1) * kPartition) seen.end = (partition + 1) * kPartition;
+  if (is_empty(seen)) return;
+  int64_t first = seen.begin / kPiece * kPiece;
+  Piece<T> k, v;
+  locate(keys, a, first, places_of(seen, first), k);
+  for (; first < seen.end; first += kPiece) {
+    const Range places = places_of(seen, first);
+    const int64_t next = first + kPiece;
+    see(a, first, work);
+    locate(values, a, first, places, v);
+    Piece<float> copy;
+    if (!is_direct) widen_rows(k, places, a.dim, work.padded, work.copies, copy);
+    const Ahead<T> to_values{v.rows, a.dim};
+    if (is_direct) score_queries(k, to_values, a.scale, work);
+    else score_queries(copy, to_values, a.scale, work);
+    weigh(work, v.scales);
+    if (next < seen.end) locate(keys, a, next, places_of(seen, next), k);
+    if (!is_direct) widen_rows(v, places, a.dim, work.padded, work.copies, copy);
+    const Ahead<T> to_keys{next < seen.end ? k.rows : nullptr, a.dim};
+    if (is_direct) add_queries(v, to_keys, work);
+    else add_queries(copy, to_keys, work);
+  }
+}
+
+// Adds the next partition to those before it; a query that sees nothing there stays as it is.
+PAGODA_INLINE void merge(const Partial& part, AttentionWork& work) {
+  const Partial& into = work.merged;
+  for (int64_t j = 0; j < work.num_queries; ++j) {
+    if (part.total[j] == 0.0f) continue;
+    const float max = into.max[j] > part.max[j] ? into.max[j] : part.max[j];
+    const Vec old_factor = exp(splat(into.max[j] - max)), new_factor = exp(splat(part.max[j] - max));
+    into.max[j] = max;
+    into.total[j] = fma(splat(part.total[j]), new_factor, splat(into.total[j]) * old_factor)[0];
+    for (int64_t i = j * work.padded; i < (j + 1) * work.padded; i += kLanes)
+      store(into.out + i, fma(load(part.out + i), new_factor, load(into.out + i) * old_factor));
+  }
+}
+
+PAGODA_INLINE void finish(const AttentionTile& a, const AttentionWork& work) {
+  for (int64_t j = 0; j < work.num_queries; ++j) {
+    float* out = a.out + j / a.num_heads * a.out_row_stride + j % a.num_heads * a.out_head_stride;
+    const Vec total = splat(work.merged.total[j]);
+    for (int64_t d = 0; d < a.dim; d += kLanes)
+      store_up_to(out + d, load(work.merged.out + j * work.padded + d) / total, a.dim - d);
   }
 }
 
@@ -174,22 +253,28 @@ template <class T>
 static void attention(const AttentionTile& a) {
   AttentionWork work;
   start(a, work);
-  const int64_t last_position = a.first_position + a.rows - 1;
-  const int64_t oldest = a.window > 0 && a.first_position >= a.window ? a.first_position - a.window + 1 : 0;
-  for (int64_t first = oldest / kPiece * kPiece; first <= last_position; first += kPiece) {
-    const int64_t begin = oldest > first ? oldest - first : 0;
-    const int64_t end = last_position + 1 - first < kPiece ? last_position + 1 - first : kPiece;
-    see(a, first, work);
-    Piece piece;
-    gather<T>(a.k, a.k_block_stride, a.k_place_stride, a, first, begin, end, work.padded, work.copies, piece);
-    score_queries(piece, a.scale, work);
-    gather<T>(a.v, a.v_block_stride, a.v_place_stride, a, first, begin, end, work.padded, work.copies, piece);
-    add_queries(piece, work);
+  clear(work.merged, work);
+  const Range seen = reach(a);
+  for (int64_t partition = seen.begin / kPartition; partition * kPartition < seen.end; ++partition) {
+    attend<T>(a, partition, work);
+    merge(work.part, work);
   }
-  for (int64_t j = 0; j < work.num_queries; ++j) {
-    float* out = a.out + j / a.num_heads * a.out_row_stride + j % a.num_heads * a.out_head_stride;
-    const Vec total = splat(work.state[j].total);
-    for (int64_t d = 0; d < a.dim; d += kLanes)
-      store_up_to(out + d, load(work.out + j * work.padded + d) / total, a.dim - d);
-  }
+  finish(a, work);
+}
+
+template <class T>
+static void attend_partition(const AttentionTile& a, int64_t partition, float* partial) {
+  AttentionWork work;
+  start(a, work);
+  work.part = partial_at(partial);
+  attend<T>(a, partition, work);
+}
+
+static void merge_partials(const AttentionTile& a, float* partials, int64_t num_partials) {
+  AttentionWork work;
+  start(a, work);
+  clear(work.merged, work);
+  const int64_t size = partial_floats(work.num_queries, a.dim);
+  for (int64_t i = 0; i < num_partials; ++i) merge(partial_at(partials + i * size), work);
+  finish(a, work);
 }

@@ -14,7 +14,10 @@ extern const Kernels kKernels = {
     .sigmoid_gate = sigmoid_gate,
     .silu_mul = silu_mul,
     .conv = conv,
-    .attention = {attention<float>, attention<F16>, attention<Bf16>},
+    .cache_row = {narrow<float>, narrow<F16>, narrow<Bf16>, quantize_row},
+    .attention = {attention<float>, attention<F16>, attention<Bf16>, attention<I8>},
+    .attend_partition = {attend_partition<float>, attend_partition<F16>, attend_partition<Bf16>, attend_partition<I8>},
+    .merge_partials = merge_partials,
     .gdn_keys = gdn_keys,
     .gdn_head = gdn_head,
 };

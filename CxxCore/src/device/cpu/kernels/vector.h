@@ -5,6 +5,7 @@ typedef float Vec __attribute__((ext_vector_type(16)));
 typedef int32_t IntVec __attribute__((ext_vector_type(16)));
 typedef uint32_t BitVec __attribute__((ext_vector_type(16)));
 typedef uint16_t ShortVec __attribute__((ext_vector_type(16)));
+typedef int8_t ByteVec __attribute__((ext_vector_type(16)));
 typedef _Float16 HalfVec __attribute__((ext_vector_type(16)));
 typedef float Vec8 __attribute__((ext_vector_type(8)));
 typedef float Vec4 __attribute__((ext_vector_type(4)));
@@ -41,6 +42,7 @@ PAGODA_INLINE Vec load(const F16* p) { return widen_half(load_as<ShortVec>(p)); 
 PAGODA_INLINE Vec load(const Bf16* p) {
   return __builtin_bit_cast(Vec, __builtin_convertvector(load_as<ShortVec>(p), BitVec) << 16);
 }
+PAGODA_INLINE Vec load(const I8* p) { return __builtin_convertvector(load_as<ByteVec>(p), Vec); }
 PAGODA_INLINE void store(float* p, Vec v) { __builtin_memcpy(p, &v, sizeof v); }
 PAGODA_INLINE void store(Bf16* p, Vec v) {
   const BitVec bits = __builtin_bit_cast(BitVec, v);

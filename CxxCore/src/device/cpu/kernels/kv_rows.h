@@ -1,0 +1,93 @@
+// Kernel text: rows of the paged cache: int8 rows as they are made, and pieces of 32 positions as attention reads them.
+
+// scale = largest / 127, elements to nearest even. A row holding a number that is not finite gets the scale NaN, so
+// that it poisons what it touches, as in a float cache.
+static void quantize_row(const float* from, int64_t n, void* to) {
+  Vec magnitudes = {}, poison = {};
+  for (int64_t i = 0; i < n; i += kLanes) {
+    const Vec v = load_up_to(from + i, n - i), magnitude = v < splat(0.0f) ? -v : v;
+    magnitudes = magnitude > magnitudes ? magnitude : magnitudes;
+    poison += v * splat(0.0f);
+  }
+  const float most = largest(magnitudes);
+  const bool is_zero = !(most > 0x1p-100f);  // 127 / most would overflow
+  const Vec inverse = splat(is_zero ? 0.0f : 127.0f / most), magic = splat(0x1.8p23f);
+  int8_t* row = static_cast<int8_t*>(to);
+  for (int64_t i = 0; i < n; i += kLanes) {
+    const Vec rounded = load_up_to(from + i, n - i) * inverse + magic;  // the integer is in the low bits
+    const ByteVec bytes = __builtin_convertvector(__builtin_bit_cast(IntVec, rounded), ByteVec);
+    __builtin_memcpy(row + i, &bytes, static_cast<size_t>(n - i < kLanes ? n - i : kLanes));
+  }
+  const float scale = (is_zero ? 0.0f : most / 127.0f) + sum(poison);
+  __builtin_memcpy(row + kv_scale_offset(n), &scale, sizeof scale);
+}
+
+struct Range {
+  int64_t begin, end;
+};
+PAGODA_INLINE bool is_empty(Range r) { return r.begin >= r.end; }
+PAGODA_INLINE bool is_same(Range a, Range b) { return a.begin == b.begin && a.end == b.end; }
+
+// Keys or values of 32 positions. Places that the tile does not see repeat its first row.
+template <class T>
+struct Piece {
+  const T* rows[kPiece];
+  alignas(64) float scales[kPiece];  // 1 unless T is I8
+};
+
+struct KvCache {
+  const void* data;  // at the KV head
+  int64_t block_stride, place_stride;
+};
+
+// Places [begin, end) of the piece that starts at `first_position`.
+template <class T>
+PAGODA_INLINE void locate(const KvCache& cache, const AttentionTile& a, int64_t first_position, Range places,
+                          Piece<T>& piece) {
+  int64_t block = (first_position + places.begin) / a.block_size,
+          place = first_position + places.begin - block * a.block_size;
+  for (int64_t i = places.begin; i < places.end; ++i) {
+    const T* row =
+        static_cast<const T*>(cache.data) + a.blocks[block] * cache.block_stride + place * cache.place_stride;
+    piece.rows[i] = row;
+    if constexpr (sizeof(T) == 1) piece.scales[i] = load_as<float>(row + kv_scale_offset(a.dim));
+    else piece.scales[i] = 1.0f;
+    if (++place == a.block_size) ++block, place = 0;
+  }
+  for (int64_t i = 0; i < kPiece; ++i)
+    if (i < places.begin || i >= places.end) {
+      piece.rows[i] = piece.rows[places.begin];
+      piece.scales[i] = 0.0f;
+    }
+}
+
+// The same piece with its rows as floats in `copies` [kPiece][padded], zeros after dim.
+template <class T>
+PAGODA_INLINE void widen_rows(const Piece<T>& from, Range places, int64_t dim, int64_t padded, float* copies,
+                              Piece<float>& to) {
+  for (int64_t i = places.begin; i < places.end; ++i)
+    for (int64_t d = 0; d < padded; d += kLanes) store(copies + i * padded + d, load_up_to(from.rows[i] + d, dim - d));
+  for (int64_t i = 0; i < kPiece; ++i) {
+    to.rows[i] = copies + (i < places.begin || i >= places.end ? places.begin : i) * padded;
+    to.scales[i] = from.scales[i];
+  }
+}
+
+// Fetches the rows that the next stage reads, a few cache lines with each step of this one. Decode waits for memory,
+// and a core reads twice as fast from four pages at a time as from one: so lines of four distant rows take turns.
+template <class T>
+struct Ahead {
+  static constexpr int64_t kStreams = 4, kLine = 64 / static_cast<int64_t>(sizeof(T));  // elements
+  const T* const* rows;  // of a piece; null: nothing to fetch
+  int64_t dim;
+  int64_t row = 0, d = 0;  // the next line of each stream
+
+  [[gnu::always_inline]] static inline void fetch(Ahead& a) {
+    if (a.rows == nullptr) return;
+    for (int64_t i = 0; i < kStreams; ++i) __builtin_prefetch(a.rows[a.row + i * (kPiece / kStreams)] + a.d);
+    a.d += kLine;
+    if (a.d < a.dim) return;
+    a.d = 0;
+    if (++a.row == kPiece / kStreams) a.rows = nullptr;
+  }
+};
