@@ -22,7 +22,7 @@ enum SharedOptions {
       Option("kv-dtype", value: "NAME", help: "KV cache: auto (default, as --dtype), float32, float16, bfloat16, int8"),
       Option("threads", value: "N", help: "worker threads (default: one per core)"),
       Option("max-num-seqs", value: "N", help: "sequences that run at once (default 16)"),
-      Option("max-num-batched-tokens", value: "N", help: "tokens of one step (default 512)"),
+      Option("max-num-batched-tokens", value: "N", help: "tokens of one step (default 256)"),
       Option("max-model-len", value: "N", help: "longest sequence in tokens (default: the model's, if it fits)"),
       Option("block-size", value: "N", help: "tokens per KV block: 8, 16 (default) or 32"),
       Option("num-kv-blocks", value: "N", help: "KV blocks to allocate"),

@@ -16,7 +16,7 @@ public struct EngineOptions: Hashable, Sendable {
   /// Most sequences that run at once; further requests wait.
   public var maximumSequences = 16
   /// Most tokens of one step, prompts and answers together.
-  public var maximumBatchedTokens = 512
+  public var maximumBatchedTokens = 256
   /// Tokens per KV block: 8, 16 or 32.
   public var blockSize = 16
   /// Longest sequence in tokens; 0 means the model's context length, or as much of it as fits.

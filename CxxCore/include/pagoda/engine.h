@@ -35,7 +35,7 @@ struct EngineOptions {
   std::string kv_dtype = "auto";         // of the KV cache: auto (as dtype), float32, float16, bfloat16, int8
   int32_t num_threads = 0;               // 0 = one per core
   int32_t max_num_seqs = 16;             // sequences running at once
-  int32_t max_num_batched_tokens = 512;  // tokens of one step, prefill and decode together
+  int32_t max_num_batched_tokens = 256;  // tokens of one step, prefill and decode together: as many as stay in cache
   int32_t block_size = 16;               // tokens per KV block: 8, 16 or 32
   int32_t max_model_len = 0;             // 0 = the model's context length, or as much of it as fits
   int64_t num_kv_blocks = 0;             // 0 = from kv_cache_bytes

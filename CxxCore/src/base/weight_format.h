@@ -12,8 +12,8 @@ enum class WeightFormat : uint8_t {
   f32,
   f16,
   bf16,
-  q8,  // int8, a float16 scale per row and 128 columns
-  q4,  // 4 bits on an int8 grid: per row and 32 columns an integer step and offset, per row a float32 scale
+  q8,  // int8 of the rotated row, a float scale per row
+  q4,  // the same in 4 bits: per 32 columns an integer step and offset that make an int8 of them
 };
 
 constexpr WeightFormat weight_format(DType dtype) noexcept {

@@ -23,11 +23,13 @@ constexpr int64_t kGatedChannels = 64;  // outputs of one task of a matmul with 
 struct MatmulMemory {
   int64_t max_rows = 0, max_groups = 0;  // groups of 128 columns
   std::byte* values = nullptr;           // [max_rows rounded up to 16][row_bytes(max_groups)]
-  float* scales = nullptr;               // [max_rows][max_groups]
-  int32_t* sums = nullptr;               // [max_rows][max_groups]
-  std::byte* unpacked = nullptr;         // [threads][packed_scratch_bytes(max_groups)]
+  float* scales = nullptr;               // [max_rows]
+  int32_t* sums = nullptr;               // [max_rows]
+  float* rotated = nullptr;              // [threads][max_groups * 128]
+  std::byte* scratch = nullptr;          // [threads][kPackedScratch]
   float* halves = nullptr;               // [threads][max_rows][2 * kGatedChannels + 16]: both halves of a silu_mul
 
+  float* rotated_of(int thread) const noexcept { return rotated + thread * max_groups * kPackedColumns; }
   // A row's bytes. The 64 beyond its values keep rows from falling into the same places of a cache.
   static constexpr int64_t row_bytes(int64_t groups, PackedFormat format) noexcept {
     return groups * kPackedColumns * (format == kPackedBf16 ? 2 : 1) + 64;

@@ -30,8 +30,7 @@ class CpuDevice final : public Device {
     return host::make_buffer(size_bytes, label);
   }
   Result<std::unique_ptr<Weight>> make_weight(const WeightSource& source, WeightFormat format) override {
-    return is_packed(format) ? make_packed_weight(source, format, kernels_.packed.run, *pool_)
-                             : host::make_weight(source, format);
+    return is_packed(format) ? make_packed_weight(source, format, kernels_, *pool_) : host::make_weight(source, format);
   }
   size_t weight_bytes(int64_t rows, int64_t cols, WeightFormat format) const noexcept override {
     return is_packed(format) ? static_cast<size_t>(packed_layout(format, rows, cols, kernels_.packed.run).size_bytes)

@@ -13,9 +13,10 @@ constexpr int64_t kMaxRowsPerTask = 16;
 struct RunRow {
   const Context& context;
   int64_t row;
-  void operator()(const EmbeddingArgs& a) const noexcept { embedding(context, a, row); }
+  int thread;
+  void operator()(const EmbeddingArgs& a) const noexcept { embedding(context, a, row, thread); }
   void operator()(const RmsNormArgs& a) const noexcept { rms_norm(context, a, row); }
-  void operator()(const MatmulArgs& a) const noexcept { pack_row(context, a, row); }
+  void operator()(const MatmulArgs& a) const noexcept { pack_row(context, a, row, thread); }
   void operator()(const QkNormRopeArgs& a) const noexcept { qk_norm_rope(context, a, row); }
   void operator()(const ReshapeAndCacheArgs& a) const noexcept { reshape_and_cache(context, a, row); }
   void operator()(const SigmoidGateArgs& a) const noexcept { sigmoid_gate(context, a, row); }
@@ -23,11 +24,11 @@ struct RunRow {
   void operator()(const GatherRowsArgs& a) const noexcept { gather_rows(context, a, row); }
 };
 
-Status check_memory(const MatmulArgs& args, const MatmulMemory& memory) noexcept {
-  const int64_t groups = (args.x.shape[1] + kPackedColumns - 1) / kPackedColumns;
-  if (args.x.shape[0] <= memory.max_rows && groups <= memory.max_groups) return ok_status();
-  return make_error(StatusCode::internal, "matmul of " + std::to_string(args.x.shape[0]) + " rows of " +
-                                              std::to_string(args.x.shape[1]) + " is larger than reserve() was told");
+Status check_memory(const Tensor& rows, const MatmulMemory& memory) noexcept {
+  const int64_t groups = (rows.shape[1] + kPackedColumns - 1) / kPackedColumns;
+  if (rows.shape[0] <= memory.max_rows && groups <= memory.max_groups) return ok_status();
+  return make_error(StatusCode::internal, std::to_string(rows.shape[0]) + " rows of " + std::to_string(rows.shape[1]) +
+                                              " are more than reserve() was told");
 }
 
 }  // namespace
@@ -44,9 +45,9 @@ void CpuEncoder::run_rows() noexcept {
   if (rows_.empty()) return;
   const Profile::Timer timer = profile_.start_rows(num_rows_, row_cost_);
   const int64_t per_task = std::clamp<int64_t>(num_rows_ / (context_.pool->num_threads() * 4), 1, kMaxRowsPerTask);
-  context_.for_each((num_rows_ + per_task - 1) / per_task, per_task * row_cost_, [&](int64_t index, int) {
+  context_.for_each((num_rows_ + per_task - 1) / per_task, per_task * row_cost_, [&](int64_t index, int thread) {
     for (int64_t row = index * per_task; row < std::min(num_rows_, (index + 1) * per_task); ++row)
-      for (const RowOp& op : rows_) std::visit(RunRow{context_, row}, op);
+      for (const RowOp& op : rows_) std::visit(RunRow{context_, row, thread}, op);
   });
   rows_.clear();
   row_cost_ = 0;
@@ -65,7 +66,7 @@ void CpuEncoder::run_waiting() noexcept {
 }
 
 void CpuEncoder::embedding(const EmbeddingArgs& a) noexcept {
-  if (accept(a)) add(a, a.out.shape[0], a.out.shape[1]);
+  if (accept(a) && check(check_memory(a.out, context_.matmul))) add(a, a.out.shape[0], a.out.shape[1]);
 }
 void CpuEncoder::rms_norm(const RmsNormArgs& a) noexcept { add(a, a.x.shape[0], 2 * a.x.shape[1]); }
 void CpuEncoder::qk_norm_rope(const QkNormRopeArgs& a) noexcept {
@@ -86,7 +87,7 @@ void CpuEncoder::gather_rows(const GatherRowsArgs& a) noexcept {
 }
 
 void CpuEncoder::matmul(const MatmulArgs& a) noexcept {
-  if (!check(check_memory(a, context_.matmul))) return;
+  if (!check(check_memory(a.x, context_.matmul))) return;
   add(a, a.x.shape[0], a.x.shape[1]);
   run_rows();
   const Profile::Timer timer = profile_.start(a);

@@ -8,9 +8,9 @@
 
 namespace pagoda::device::cpu {
 
-void embedding(const Context& context, const EmbeddingArgs& args, int64_t t) noexcept;
+void embedding(const Context& context, const EmbeddingArgs& args, int64_t t, int thread) noexcept;
 void rms_norm(const Context& context, const RmsNormArgs& args, int64_t t) noexcept;
-void pack_row(const Context& context, const MatmulArgs& args, int64_t row) noexcept;
+void pack_row(const Context& context, const MatmulArgs& args, int64_t row, int thread) noexcept;
 void qk_norm_rope(const Context& context, const QkNormRopeArgs& args, int64_t t) noexcept;
 void reshape_and_cache(const Context& context, const ReshapeAndCacheArgs& args, int64_t t) noexcept;
 void sigmoid_gate(const Context& context, const SigmoidGateArgs& args, int64_t t) noexcept;

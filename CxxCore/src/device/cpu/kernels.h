@@ -48,44 +48,41 @@ struct MatmulTile {
   int64_t m, n, k;
 };
 
-constexpr int64_t kBlockChannels = 16;   // of a packed weight: what a vector of results holds
-constexpr int64_t kPackedColumns = 128;  // K of a packed weight is padded with zeros to a multiple; int8: a scale each
+constexpr int64_t kBlockChannels = 16;                    // of a packed weight: what a vector of results holds
+constexpr int64_t kPackedColumns = host::kColumnPadding;  // K of a packed weight is a multiple: a group
 
 // Which packed format a kernel multiplies; index of Packed::matmul.
 enum PackedFormat : int { kPackedBf16 = 0, kPacked8 = 1, kPacked4 = 2, kNumPackedFormats = 3 };
 
-// One row of activations as packed weights meet it: bf16, or int8 with a scale per 128 columns.
+// One row of activations as packed weights meet it: bf16, or int8 of the rotated row.
 struct PackedRow {
   std::byte* values;  // [padded K]
-  float* scales;      // [groups] value = scale * int8; int8 only
-  int32_t* sums;      // [groups] of the int8
+  float* scale;       // value = scale * int8; int8 only
+  int32_t* sum;       // of the int8
 };
 
-// Rows times blocks of 16 channels of a packed weight; layouts: packed_weight.h. int8: exact integer sums over a group,
-// then one fused multiply-add chain over the groups. bf16: per 32 columns a chain over the even and one over the odd
-// ones, their sum, one addition to the result. The same for any number of rows and on every instruction set.
+// Rows times blocks of 16 channels of a packed weight; layouts: packed_weight.h. int8: an exact integer sum over all
+// columns, times the scale of the channel, times that of the row. bf16: per 32 columns a chain over the even and one
+// over the odd ones, their sum, one addition to the result. The same for any number of rows and every instruction set.
 struct PackedTile {
   const std::byte* weights;  // of the first block
   int64_t block_bytes;
-  const std::byte* scales;      // 8 bit: f16 [block][group][16]; 4 bit: u8 [block][K / 32][16 steps, 16 offsets]
-  int64_t scale_bytes;          // of a block
-  const float* channel_scales;  // 4 bit: [channel]
+  const std::byte* steps;       // 4 bit: u8 [block][K / 32][16 steps, 16 offsets]
+  int64_t step_bytes;           // of a block
+  const float* channel_scales;  // int8: [channel]
   const std::byte* x;           // [m][x_stride bytes]; rows up to a multiple of 16 can be read
   int64_t x_stride;
-  const float* x_scales;  // [m][groups]
-  const int32_t* x_sums;
-  int64_t groups;  // of 128 columns
+  const float* x_scales;  // [m]
+  const int32_t* x_sums;  // [m]
+  int64_t groups;         // of 128 columns
   int64_t m, blocks;
   const float* bias;  // [n] or null
   float* out;
   int64_t out_stride, n;  // channels that exist; the rest of the last block is padding
-  std::byte* scratch;     // packed_scratch_bytes(groups)
+  std::byte* scratch;     // kPackedScratch bytes
 };
-// One block of 4-bit weights as int8, or unfinished results of 512 rows x 32 channels.
-constexpr int64_t packed_scratch_bytes(int64_t groups) noexcept {
-  const int64_t block = kBlockChannels * kPackedColumns * groups, results = 512 * 2 * kBlockChannels * 4;
-  return block > results ? block : results;
-}
+// Unfinished results of 512 rows x 32 channels, and 1024 columns of 32 channels as int8.
+constexpr int64_t kPackedScratch = 512 * 32 * 4 + 1024 * 32;
 
 struct Packed {
   int64_t run;  // neighbouring columns of a channel that lie side by side in an int8 block: 4 or 8
@@ -178,13 +175,15 @@ struct GdnHead {
   float *state, *u_rows, *g_rows;  // [Dk][Dv], [kGdnBlock][Dv], [kGdnBlock]
   float* scratch;                  // kGdnHeadScratch floats
 };
-constexpr int64_t kGdnHeadScratch = 3 * kGdnBlock * kMaxHeadDim;
+// Products with the state [2 kGdnBlock][Dv + 16], weighted keys [kGdnBlock][Dk], a strip of the state [Dk][64 at most].
+constexpr int64_t kGdnHeadScratch = 2 * kGdnBlock * (kMaxHeadDim + 16) + (kGdnBlock + 64) * kMaxHeadDim;
 
 struct Kernels {
   const char* name;  // portable, avx2, avx512, neon
   Packed packed;
-  void (*matmul[2])(const MatmulTile& tile);  // kF32, kF16
-  void (*to_int8)(const float* x, int64_t n, const PackedRow& row);
+  void (*matmul[2])(const MatmulTile& tile);                                         // kF32, kF16
+  void (*rotate)(float* x, int64_t n, int64_t block);                                // host::rotate
+  void (*to_int8)(const float* x, int64_t n, float* rotated, const PackedRow& row);  // rotated: [padded n] scratch
   void (*to_bf16)(const float* x, int64_t n, const PackedRow& row);
   void (*widen[kNumFormats])(const void* from, int64_t n, float* to);   // to float
   void (*narrow[kNumFormats])(const float* from, int64_t n, void* to);  // from float, to nearest even

@@ -10,8 +10,9 @@
 
 #pragma clang fp contract(off)
 #pragma clang diagnostic ignored "-Wpsabi"  // 64-byte vectors are passed to inlined functions only
-#pragma clang attribute push(                                                                                          \
-    __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,amx-tile,amx-int8,amx-bf16,avx2,fma,f16c"))), \
+#pragma clang attribute push(                                                                                      \
+    __attribute__((                                                                                                \
+        target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,amx-tile,amx-int8,amx-bf16,avx2,fma,f16c,prfchw"))), \
     apply_to = function)
 namespace pagoda::device::cpu::amx {
 

@@ -38,7 +38,7 @@ void multiply(const Context& context, const MatmulArgs& args, int64_t begin, int
     tile.out = out;
     tile.out_stride = out_stride;
     tile.n = count;
-    tile.scratch = memory.unpacked + thread * packed_scratch_bytes(memory.max_groups);
+    tile.scratch = memory.scratch + thread * kPackedScratch;
     context.kernels->packed.matmul[format](tile);
     return;
   }
@@ -65,14 +65,15 @@ void multiply_gated(const Context& context, const MatmulArgs& args, int64_t begi
 
 }  // namespace
 
-void pack_row(const Context& context, const MatmulArgs& args, int64_t row) noexcept {
+void pack_row(const Context& context, const MatmulArgs& args, int64_t row, int thread) noexcept {
   if (!is_packed(*args.weight)) return;
   const PackedLayout& layout = static_cast<const PackedWeight&>(*args.weight).layout();
   const MatmulMemory& memory = context.matmul;
-  const PackedRow to{memory.values + row * MatmulMemory::row_bytes(layout.groups, layout.format),
-                     memory.scales + row * layout.groups, memory.sums + row * layout.groups};
-  const auto pack = layout.format == kPackedBf16 ? context.kernels->to_bf16 : context.kernels->to_int8;
-  pack(at<float>(args.x, row), layout.cols, to);
+  const PackedRow to{memory.values + row * MatmulMemory::row_bytes(layout.groups, layout.format), memory.scales + row,
+                     memory.sums + row};
+  const float* x = at<float>(args.x, row);
+  if (layout.format == kPackedBf16) context.kernels->to_bf16(x, layout.cols, to);
+  else context.kernels->to_int8(x, layout.cols, memory.rotated_of(thread), to);
 }
 
 void matmul(const Context& context, const MatmulArgs& args) noexcept {

@@ -8,15 +8,16 @@ namespace pagoda::device::cpu {
 
 struct MatmulPlan {
   MatmulMemory memory;  // sizes only
-  size_t values_bytes, scales_bytes, unpacked_bytes, halves_bytes, size_bytes;
+  size_t values_bytes, scales_bytes, rotated_bytes, scratch_bytes, halves_bytes, size_bytes;
 
   MatmulMemory place(std::byte* at) const noexcept {
     MatmulMemory placed = memory;
     placed.values = at;
     placed.scales = reinterpret_cast<float*>(at += values_bytes);
     placed.sums = reinterpret_cast<int32_t*>(at += scales_bytes);
-    placed.unpacked = at += scales_bytes;
-    placed.halves = reinterpret_cast<float*>(at += unpacked_bytes);
+    placed.rotated = reinterpret_cast<float*>(at += scales_bytes);
+    placed.scratch = at += rotated_bytes;
+    placed.halves = reinterpret_cast<float*>(at += scratch_bytes);
     return placed;
   }
 };
@@ -28,10 +29,12 @@ inline MatmulPlan plan_matmul(const StepLimits& limits, int num_threads) noexcep
   plan.memory.max_rows = rows;
   plan.memory.max_groups = groups;
   plan.values_bytes = static_cast<size_t>(rows * MatmulMemory::row_bytes(groups, kPackedBf16));
-  plan.scales_bytes = static_cast<size_t>(rounded(rows * groups * 4, 64));
-  plan.unpacked_bytes = static_cast<size_t>(num_threads * packed_scratch_bytes(groups));
+  plan.scales_bytes = static_cast<size_t>(rounded(rows * 4, 64));
+  plan.rotated_bytes = static_cast<size_t>(num_threads * groups * kPackedColumns * 4);
+  plan.scratch_bytes = static_cast<size_t>(num_threads * kPackedScratch);
   plan.halves_bytes = static_cast<size_t>(num_threads * rows * (2 * kGatedChannels + kBlockChannels) * 4);
-  plan.size_bytes = plan.values_bytes + 2 * plan.scales_bytes + plan.unpacked_bytes + plan.halves_bytes;
+  plan.size_bytes =
+      plan.values_bytes + 2 * plan.scales_bytes + plan.rotated_bytes + plan.scratch_bytes + plan.halves_bytes;
   return plan;
 }
 

@@ -30,36 +30,37 @@ void scatter(const std::byte* from, int64_t size, int64_t c, int64_t run, std::b
   for (int64_t i = 0; i < size; i += run) std::memcpy(block + place_of(i, c, run), from + i, static_cast<size_t>(run));
 }
 
-// What packing one block needs; one per thread.
+// What packing one row needs; one per thread.
 struct PackScratch {
-  std::vector<float> row;         // [cols]
-  std::vector<std::byte> values;  // [padded cols], zeros after cols
-  std::vector<uint16_t> scales;   // [groups]
+  std::vector<float> row;         // [padded cols], zeros after cols
+  std::vector<std::byte> values;  // [padded cols]: bf16, or bytes
   std::vector<Steps> steps;       // [padded cols / 32]
 
-  explicit PackScratch(const PackedLayout& l)
-      : row(static_cast<size_t>(l.cols)),
-        values(static_cast<size_t>(l.groups * kPackedColumns) * 2),
-        scales(static_cast<size_t>(l.groups)),
-        steps(static_cast<size_t>(l.groups * kPackedColumns / kStepGroup)) {}
+  explicit PackScratch(int64_t padded)
+      : row(static_cast<size_t>(padded)),
+        values(static_cast<size_t>(padded) * 2),
+        steps(static_cast<size_t>(padded / kStepGroup)) {}
 };
 
 class Packer {
  public:
-  Packer(const PackedLayout& layout, std::byte* data) noexcept : l_(layout), data_(data) {}
+  Packer(const PackedLayout& layout, const Kernels& kernels, std::byte* data) noexcept
+      : l_(layout), kernels_(kernels), padded_(layout.groups * kPackedColumns), data_(data) {}
 
   // Row `n` of the matrix, as floats in scratch.row. False when a number does not fit the format.
   bool pack(int64_t n, PackScratch& s) const noexcept {
-    switch (l_.format) {
-      case kPackedBf16: return pack_bf16(n, s);
-      case kPacked8: return pack_8bit(n, s);
-      default: return pack_4bit(n, s);
-    }
+    if (l_.format == kPackedBf16) return pack_bf16(n, s);
+    const int64_t block = host::rotation_block(padded_);
+    kernels_.rotate(s.row.data(), padded_, block);
+    for (float& value : s.row) value *= 1.0f / static_cast<float>(block);  // exact: a power of two
+    const bool fits = l_.format == kPacked8 ? pack_8bit(n, s) : pack_4bit(n, s);
+    std::fill(s.row.begin() + l_.cols, s.row.end(), 0.0f);
+    return fits;
   }
 
  private:
   std::byte* block(int64_t n) const noexcept { return data_ + n / kBlockChannels * l_.block_bytes; }
-  std::byte* scales(int64_t n) const noexcept { return data_ + l_.scales_at + n / kBlockChannels * l_.scale_bytes; }
+  float& channel_scale(int64_t n) const noexcept { return reinterpret_cast<float*>(data_ + l_.channel_scales_at)[n]; }
 
   bool pack_bf16(int64_t n, PackScratch& s) const noexcept {
     uint16_t* bits = reinterpret_cast<uint16_t*>(s.values.data());
@@ -68,36 +69,36 @@ class Packer {
       bits[i] = f32_to_bf16(value);
       if ((bits[i] & 0x7fff) == 0x7f80 && value - value == 0.0f) return false;  // finite became infinite
     }
-    scatter(s.values.data(), l_.groups * kPackedColumns * 2, n % kBlockChannels, l_.run, block(n));
+    scatter(s.values.data(), padded_ * 2, n % kBlockChannels, l_.run, block(n));
     return true;
   }
 
   bool pack_8bit(int64_t n, PackScratch& s) const noexcept {
-    if (!host::quantise_8bit(s.row, reinterpret_cast<int8_t*>(s.values.data()), s.scales.data())) return false;
-    scatter(s.values.data(), l_.groups * kPackedColumns, n % kBlockChannels, l_.run, block(n));
-    uint16_t* to = reinterpret_cast<uint16_t*>(scales(n)) + n % kBlockChannels;
-    for (int64_t g = 0; g < l_.groups; ++g) to[g * kBlockChannels] = s.scales[static_cast<size_t>(g)];
+    if (!host::quantise_8bit(s.row, reinterpret_cast<int8_t*>(s.values.data()), channel_scale(n))) return false;
+    scatter(s.values.data(), padded_, n % kBlockChannels, l_.run, block(n));
     return true;
   }
 
   bool pack_4bit(int64_t n, PackScratch& s) const noexcept {
-    float& row_scale = reinterpret_cast<float*>(data_ + l_.channel_scales_at)[n];
-    if (!host::quantise_4bit(s.row, reinterpret_cast<uint8_t*>(s.values.data()), s.steps.data(), row_scale))
+    if (!host::quantise_4bit(s.row, reinterpret_cast<uint8_t*>(s.values.data()), s.steps.data(), channel_scale(n)))
       return false;
     const int64_t c = n % kBlockChannels, half = kStepGroup / 2;
-    for (int64_t column = 0; column < l_.groups * kPackedColumns; column += kStepGroup) {
+    std::byte* to = data_ + l_.steps_at + n / kBlockChannels * l_.step_bytes;
+    for (int64_t column = 0; column < padded_; column += kStepGroup) {
       std::byte folded[kStepGroup / 2];
       const std::byte* from = s.values.data() + column;
       for (int64_t i = 0; i < half; ++i) folded[i] = from[i] | from[half + i] << 4;
       scatter(folded, half, c, l_.run, block(n) + column * kBlockChannels / 2);
       const Steps steps = s.steps[static_cast<size_t>(column / kStepGroup)];
-      scales(n)[column + c] = std::byte{steps.step};
-      scales(n)[column + kBlockChannels + c] = std::byte{steps.offset};
+      to[column + c] = std::byte{steps.step};
+      to[column + kBlockChannels + c] = std::byte{steps.offset};
     }
     return true;
   }
 
   const PackedLayout& l_;
+  const Kernels& kernels_;
+  int64_t padded_;
   std::byte* data_;
 };
 
@@ -117,12 +118,10 @@ PackedLayout packed_layout(WeightFormat format, int64_t rows, int64_t cols, int6
   l.groups = round_up(cols, kPackedColumns) / kPackedColumns;
   const int64_t padded = l.groups * kPackedColumns;
   l.block_bytes = kBlockChannels * padded * (l.format == kPackedBf16 ? 4 : l.format == kPacked8 ? 2 : 1) / 2;
-  l.scale_bytes = l.format == kPackedBf16 ? 0
-                  : l.format == kPacked8  ? l.groups * kBlockChannels * 2
-                                          : padded / kStepGroup * kBlockChannels * 2;
-  l.scales_at = l.blocks * l.block_bytes;
-  l.channel_scales_at = l.scales_at + l.blocks * l.scale_bytes;
-  l.size_bytes = l.channel_scales_at + (l.format == kPacked4 ? l.blocks * kBlockChannels * 4 : 0);
+  l.step_bytes = l.format == kPacked4 ? padded / kStepGroup * kBlockChannels * 2 : 0;
+  l.steps_at = l.blocks * l.block_bytes;
+  l.channel_scales_at = l.steps_at + l.blocks * l.step_bytes;
+  l.size_bytes = l.channel_scales_at + (l.format == kPackedBf16 ? 0 : l.blocks * kBlockChannels * 4);
   return l;
 }
 
@@ -132,43 +131,48 @@ PackedWeight::PackedWeight(const PackedLayout& layout, WeightFormat format, std:
 void PackedWeight::place(int64_t block, PackedTile& tile) const noexcept {
   tile.weights = data_ + block * layout_.block_bytes;
   tile.block_bytes = layout_.block_bytes;
-  tile.scales = data_ + layout_.scales_at + block * layout_.scale_bytes;
-  tile.scale_bytes = layout_.scale_bytes;
+  tile.steps = data_ + layout_.steps_at + block * layout_.step_bytes;
+  tile.step_bytes = layout_.step_bytes;
   tile.channel_scales = reinterpret_cast<const float*>(data_ + layout_.channel_scales_at) + block * kBlockChannels;
   tile.groups = layout_.groups;
 }
 
-void PackedWeight::load_row(int64_t row, float* to) const noexcept {
+void PackedWeight::load_row(const Kernels& kernels, int64_t row, float* scratch, float* to) const noexcept {
   PackedTile at{};
   place(row / kBlockChannels, at);
-  const int64_t c = row % kBlockChannels, half = kStepGroup / 2;
-  for (int64_t i = 0; i < layout_.cols; ++i) {
-    if (layout_.format == kPackedBf16) {
+  const int64_t c = row % kBlockChannels, half = kStepGroup / 2, padded = layout_.groups * kPackedColumns;
+  if (layout_.format == kPackedBf16) {
+    for (int64_t i = 0; i < layout_.cols; ++i) {
       uint16_t bits;
       std::memcpy(&bits, at.weights + place_of(2 * i, c, layout_.run), 2);
       to[i] = bf16_to_f32(bits);
-    } else if (layout_.format == kPacked8) {
-      const uint16_t scale = reinterpret_cast<const uint16_t*>(at.scales)[i / kPackedColumns * kBlockChannels + c];
-      to[i] = f16_to_f32(scale) * static_cast<float>(static_cast<int8_t>(at.weights[place_of(i, c, layout_.run)]));
-    } else {
-      const int64_t chunk = i / kStepGroup * kStepGroup, k = i % half;
-      const auto both = std::to_integer<int>(at.weights[chunk * kBlockChannels / 2 + place_of(k, c, layout_.run)]);
-      const int q = i % kStepGroup < half ? both & 15 : both >> 4;
-      const int step = std::to_integer<int>(at.scales[chunk + c]),
-                offset = std::to_integer<int>(at.scales[chunk + kBlockChannels + c]);
-      to[i] = at.channel_scales[c] * static_cast<float>(step * q + offset - 128);
     }
+    return;
   }
+  for (int64_t i = 0; i < padded; ++i) {
+    if (layout_.format == kPacked8) {
+      scratch[i] = static_cast<float>(static_cast<int8_t>(at.weights[place_of(i, c, layout_.run)]));
+      continue;
+    }
+    const int64_t chunk = i / kStepGroup * kStepGroup;
+    const auto both = std::to_integer<int>(at.weights[chunk * kBlockChannels / 2 + place_of(i % half, c, layout_.run)]);
+    const int q = i % kStepGroup < half ? both & 15 : both >> 4;
+    scratch[i] = static_cast<float>(std::to_integer<int>(at.steps[chunk + c]) * q +
+                                    std::to_integer<int>(at.steps[chunk + kBlockChannels + c]) - 128);
+  }
+  kernels.rotate(scratch, padded, host::rotation_block(padded));
+  for (int64_t i = 0; i < layout_.cols; ++i) to[i] = scratch[i] * at.channel_scales[c];
 }
 
-Result<std::unique_ptr<Weight>> make_packed_weight(const WeightSource& source, WeightFormat format, int64_t run,
-                                                   ThreadPool& pool) {
+Result<std::unique_ptr<Weight>> make_packed_weight(const WeightSource& source, WeightFormat format,
+                                                   const Kernels& kernels, ThreadPool& pool) {
   PAGODA_RETURN_IF_ERROR(host::check_source(source));
-  const PackedLayout layout = packed_layout(format, source.rows, source.cols, run);
+  const PackedLayout layout = packed_layout(format, source.rows, source.cols, kernels.packed.run);
   auto buffer = host::make_buffer(static_cast<size_t>(layout.size_bytes), "weight " + source.name);
   if (!buffer.is_ok()) return buffer.status;
-  const Packer packer(layout, (*buffer)->host_pointer());
-  std::vector<PackScratch> scratch(static_cast<size_t>(pool.num_threads()), PackScratch(layout));
+  const Packer packer(layout, kernels, (*buffer)->host_pointer());
+  std::vector<PackScratch> scratch(static_cast<size_t>(pool.num_threads()),
+                                   PackScratch(layout.groups * kPackedColumns));
   const int64_t row_bytes = source.cols * static_cast<int64_t>(dtype_bytes(source.dtype));
   const int64_t piece = std::min(source.rows, round_up(std::max<int64_t>(1, kPieceBytes / row_bytes), kBlockChannels));
   std::vector<std::byte> rows(static_cast<size_t>(piece * row_bytes));

@@ -1,7 +1,7 @@
 // PackedWeight: a weight matrix in the order its kernels read it: blocks of 16 channels (rows of the matrix), and in a
 // block lines of 16 channels x `run` bytes of neighbouring columns, which is an AMX tile row and a vector operand
 // alike. 4 bit: 32 columns fold into half the lines; the second 16 columns are the high nibbles. Channels and columns
-// are padded with zeros. One buffer: values of all blocks, then scales of all blocks, then scales of channels.
+// are padded with zeros. One buffer: values of all blocks, then the steps of 4-bit blocks, then scales of channels.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ struct PackedLayout {
   int64_t run;  // bytes: 4 or 8
   int64_t rows, cols;
   int64_t blocks, groups;  // of 16 channels, of 128 columns
-  int64_t block_bytes, scale_bytes;
-  int64_t scales_at, channel_scales_at, size_bytes;  // in the buffer
+  int64_t block_bytes, step_bytes;
+  int64_t steps_at, channel_scales_at, size_bytes;  // in the buffer
 };
 PackedLayout packed_layout(WeightFormat format, int64_t rows, int64_t cols, int64_t run) noexcept;
 
@@ -40,7 +40,8 @@ class PackedWeight final : public Weight {
   const PackedLayout& layout() const noexcept { return layout_; }
   // The fields of a tile that say where blocks from `block` on lie.
   void place(int64_t block, PackedTile& tile) const noexcept;
-  void load_row(int64_t row, float* to) const noexcept;  // [cols], the numbers the row stands for
+  // The numbers a row stands for, [cols]; scratch: [padded cols].
+  void load_row(const Kernels& kernels, int64_t row, float* scratch, float* to) const noexcept;
 
  private:
   PackedLayout layout_;
@@ -50,7 +51,7 @@ class PackedWeight final : public Weight {
 };
 
 // Reads `source` in pieces and packs the blocks of a piece on all threads.
-Result<std::unique_ptr<Weight>> make_packed_weight(const WeightSource& source, WeightFormat format, int64_t run,
-                                                   ThreadPool& pool);
+Result<std::unique_ptr<Weight>> make_packed_weight(const WeightSource& source, WeightFormat format,
+                                                   const Kernels& kernels, ThreadPool& pool);
 
 }  // namespace pagoda::device::cpu

@@ -62,22 +62,27 @@ Status too_large(const WeightSource& source, int64_t row, WeightFormat format) {
 
 // Floats to the numbers that a quantised row of them stands for.
 bool round_to(WeightFormat format, std::span<float> row) {
-  const size_t groups = row.size() / kStepGroup + 1;
+  const size_t size = (row.size() + kColumnPadding - 1) / kColumnPadding * kColumnPadding;
+  const int64_t block = rotation_block(static_cast<int64_t>(size));
+  std::vector<float> rotated(size);
+  std::copy(row.begin(), row.end(), rotated.begin());
+  rotate(rotated, block);
+  float scale;
   if (format == WeightFormat::q8) {
-    std::vector<int8_t> values(row.size());
-    std::vector<uint16_t> scales(groups);
-    if (!quantise_8bit(row, values.data(), scales.data())) return false;
-    for (size_t i = 0; i < row.size(); ++i) row[i] = f16_to_f32(scales[i / kScaleGroup]) * values[i];
-  } else if (format == WeightFormat::q4) {
-    std::vector<uint8_t> values(row.size());
-    std::vector<Steps> steps(groups);
-    float scale;
-    if (!quantise_4bit(row, values.data(), steps.data(), scale)) return false;
-    for (size_t i = 0; i < row.size(); ++i) {
+    std::vector<int8_t> values(size);
+    if (!quantise_8bit(rotated, values.data(), scale)) return false;
+    for (size_t i = 0; i < size; ++i) rotated[i] = values[i];
+  } else {
+    std::vector<uint8_t> values(size);
+    std::vector<Steps> steps(size / kStepGroup);
+    if (!quantise_4bit(rotated, values.data(), steps.data(), scale)) return false;
+    for (size_t i = 0; i < size; ++i) {
       const Steps s = steps[i / kStepGroup];
-      row[i] = scale * static_cast<float>(s.step * values[i] + s.offset - 128);
+      rotated[i] = static_cast<float>(s.step * values[i] + s.offset - 128);
     }
   }
+  rotate(rotated, block);
+  for (size_t i = 0; i < row.size(); ++i) row[i] = rotated[i] * (scale / static_cast<float>(block));
   return true;
 }
 

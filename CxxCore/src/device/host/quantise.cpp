@@ -5,8 +5,6 @@
 #include <bit>
 #include <cmath>
 
-#include "base/dtype.h"
-
 namespace pagoda::device::host {
 namespace {
 
@@ -41,19 +39,25 @@ std::span<const float> group_of(std::span<const float> row, size_t begin, int64_
 
 }  // namespace
 
-bool quantise_8bit(std::span<const float> row, int8_t* values, uint16_t* scales) noexcept {
+void rotate(std::span<float> row, int64_t block) noexcept {
+  const size_t size = static_cast<size_t>(block);
+  for (size_t begin = 0; begin < row.size(); begin += size)
+    for (size_t stride = 1; stride < size; stride *= 2)
+      for (size_t i = begin; i < begin + size; ++i) {
+        if ((i & stride) != 0) continue;
+        const float a = row[i], b = row[i + stride];
+        row[i] = a + b;
+        row[i + stride] = a - b;
+      }
+}
+
+bool quantise_8bit(std::span<const float> row, int8_t* values, float& scale) noexcept {
   if (!all_finite(row)) return false;
-  for (size_t begin = 0; begin < row.size(); begin += kScaleGroup, ++scales) {
-    const std::span<const float> group = group_of(row, begin, kScaleGroup);
-    const Range range = range_of(group);
-    // Never rounded down to zero: a group of tiny numbers keeps its signs.
-    const float wanted = std::max(range.high, -range.low) / 127.0f;
-    *scales = f32_to_f16(wanted > 0.0f ? std::max(wanted, 0x1p-24f) : 0.0f);
-    const float scale = f16_to_f32(*scales);
-    if (std::isinf(scale)) return false;
-    const float inverse = scale > 0.0f ? 1.0f / scale : 0.0f;
-    for (float v : group) *values++ = static_cast<int8_t>(nearest(v * inverse, -127, 127));
-  }
+  const Range range = range_of(row);
+  scale = std::max(range.high, -range.low) / 127.0f;
+  if (scale < 0x1p-126f) scale = 0.0f;  // its inverse would be infinite
+  const float inverse = scale > 0.0f ? 1.0f / scale : 0.0f;
+  for (float v : row) *values++ = static_cast<int8_t>(nearest(v * inverse, -127, 127));
   return true;
 }
 
@@ -64,9 +68,8 @@ bool quantise_4bit(std::span<const float> row, uint8_t* values, Steps* steps, fl
     const Range range = range_of(group_of(row, begin, kStepGroup));
     scale = std::max({scale, (range.high - range.low) / (15 * 17.0f), -range.low / 128, range.high / 127});
   }
-  row_scale = scale = scale > 0.0f ? scale : 1.0f;
+  row_scale = scale = scale >= 0x1p-126f ? scale : 1.0f;
   const float inverse = 1.0f / scale;
-  if (std::isinf(inverse)) return false;
   for (size_t begin = 0; begin < row.size(); begin += kStepGroup, ++steps) {
     const std::span<const float> group = group_of(row, begin, kStepGroup);
     const Range range = range_of(group);

@@ -1,5 +1,9 @@
 // Quantised rows: the numbers that 8-bit and 4-bit weights stand for, whatever order a device keeps them in.
-// Plain minimum and maximum per group: one pass, no calibration data, the same result on every machine.
+// A row is rotated first (by a Hadamard matrix, per block of columns), and so are the activations that meet it:
+// products stay the same, but a large number is spread over its whole block. One scale per row is then enough on both
+// sides, and a product is one integer sum over all columns: exact in any order, and nothing but multiplications in the
+// inner loop. Scales per 128 columns without rotation had twice the error on activations with outliers and two thirds
+// of the speed. Plain minimum and maximum: one pass, no calibration data, the same result on every machine.
 #pragma once
 
 #include <cstdint>
@@ -7,19 +11,28 @@
 
 namespace pagoda::device::host {
 
-constexpr int64_t kScaleGroup = 128;  // columns per scale of an 8-bit row, and per scale of int8 activations
-constexpr int64_t kStepGroup = 32;    // columns per step and offset of a 4-bit row
+constexpr int64_t kColumnPadding = 128;  // rows are padded with zeros to a multiple before they are rotated
+constexpr int64_t kStepGroup = 32;       // columns per step and offset of a 4-bit row
 
-// w = scale[group] * q, q in -127..127. `scales` are the bits of float16. False: a number is not finite, or too large.
-bool quantise_8bit(std::span<const float> row, int8_t* values, uint16_t* scales) noexcept;
+// Columns that are rotated together in rows of `padded` columns: the largest power of two that divides them, to 4096.
+constexpr int64_t rotation_block(int64_t padded) noexcept {
+  const int64_t largest = padded & -padded;
+  return largest < 4096 ? largest : 4096;
+}
 
-// w = row_scale * (step[group] * q + offset[group] - 128), q in 0..15, step in 1..17: step * q + offset is a byte, so
-// a row is an int8 row with one scale whose bytes are kept in four bits. Steps and offsets are integers so that a
-// product over all columns is one integer sum; MLX's float scale and bias per 64 columns takes as many bits, has
-// 8 % more error and forces float work into the sum.
+// Multiplies each block with the Hadamard matrix (entries 1 and -1): applied twice, it is `block` times the row.
+// Additions in the order of strides 1, 2, 4, ...: the bits are the same wherever it runs.
+void rotate(std::span<float> row, int64_t block) noexcept;
+
+// A rotated row of weights: w = scale * q, q in -127..127. False: a number is not finite.
+bool quantise_8bit(std::span<const float> row, int8_t* values, float& scale) noexcept;
+
+// w = scale * (step[group] * q + offset[group] - 128), q in 0..15, step in 1..17: step * q + offset is a byte, so it is
+// an int8 row whose bytes are kept in four bits. Steps and offsets are integers so that it stays one; a float scale and
+// bias per 64 columns (MLX) takes as many bits, has 8 % more error and forces float work into the sum.
 struct Steps {
   uint8_t step, offset;
 };
-bool quantise_4bit(std::span<const float> row, uint8_t* values, Steps* steps, float& row_scale) noexcept;
+bool quantise_4bit(std::span<const float> row, uint8_t* values, Steps* steps, float& scale) noexcept;
 
 }  // namespace pagoda::device::host

@@ -3,13 +3,6 @@
 // kUnsignedWeights and dot(): sums += w x over 4 columns of 16 channels (64 bytes of w), for one row.
 // kUnsignedWeights: dot() wants w + 128 as an unsigned byte; 128 times the sum of x is taken off at the start.
 
-// Fused on every machine: done once per 128 columns, so a call is affordable where the hardware has none.
-PAGODA_INLINE Vec fma_always(Vec a, Vec b, Vec c) {
-  if constexpr (kFused) return fma(a, b, c);
-  for (int i = 0; i < kLanes; ++i) c[i] = __builtin_fmaf(a[i], b[i], c[i]);
-  return c;
-}
-
 template <int Rows, int Blocks>
 struct IntegerSums {
   IntVec sums[Rows][Blocks];
@@ -25,30 +18,15 @@ struct IntegerSums {
 
 template <class Weights, int Rows, int Blocks>
 static void multiply_int8(const PackedTile& t, int64_t m, int64_t block) {
-  Vec total[Rows][Blocks] = {};
-  IntegerSums<Rows, Blocks> group;
-  group.x = t.x + m * t.x_stride;
-  group.x_stride = t.x_stride;
-  for (int64_t g = 0; g < t.groups; ++g) {
-    for (int r = 0; r < Rows; ++r)
-      for (int j = 0; j < Blocks; ++j)
-        group.sums[r][j] = kUnsignedWeights ? IntVec(-128 * t.x_sums[(m + r) * t.groups + g]) : IntVec{};
-    for (int64_t column = 0; column < kPackedColumns; column += kChunk)
-      Weights::template lines<Blocks>(t, block, g * kPackedColumns + column, group);
-    for (int j = 0; j < Blocks; ++j) {
-      Vec scale = splat(1.0f);
-      if constexpr (!Weights::kChannelScale)
-        scale = load(reinterpret_cast<const F16*>(t.scales + (block + j) * t.scale_bytes) + g * kBlockChannels);
-      for (int r = 0; r < Rows; ++r)
-        total[r][j] = fma_always(__builtin_convertvector(group.sums[r][j], Vec),
-                                 scale * splat(t.x_scales[(m + r) * t.groups + g]), total[r][j]);
-    }
-  }
+  IntegerSums<Rows, Blocks> all;
+  all.x = t.x + m * t.x_stride;
+  all.x_stride = t.x_stride;
+  for (int r = 0; r < Rows; ++r)
+    for (int j = 0; j < Blocks; ++j) all.sums[r][j] = kUnsignedWeights ? IntVec(-128 * t.x_sums[m + r]) : IntVec{};
+  for (int64_t column = 0; column < t.groups * kPackedColumns; column += kChunk)
+    Weights::template lines<Blocks>(t, block, column, all);
   for (int j = 0; j < Blocks; ++j)
-    for (int r = 0; r < Rows; ++r) {
-      if constexpr (Weights::kChannelScale) total[r][j] *= load(t.channel_scales + (block + j) * kBlockChannels);
-      store_channels(t, m + r, block + j, total[r][j]);
-    }
+    for (int r = 0; r < Rows; ++r) store_channels(t, m + r, block + j, scaled(t, m + r, block + j, all.sums[r][j]));
 }
 
 // A product of two bf16 is exact in f32, so fused or not makes no difference; denormals count as zero, as they do in

@@ -4,6 +4,11 @@
 constexpr int64_t kChunk = host::kStepGroup;  // columns between two steps of a 4-bit row
 constexpr int64_t kPrefetch = 1024;           // bytes ahead in each stream of weights
 
+// An integer sum of one block of one row as what it stands for.
+PAGODA_INLINE Vec scaled(const PackedTile& t, int64_t m, int64_t block, IntVec sum) {
+  return __builtin_convertvector(sum, Vec) * load(t.channel_scales + block * kBlockChannels) * splat(t.x_scales[m]);
+}
+
 // One block of one row of results.
 PAGODA_INLINE void store_channels(const PackedTile& t, int64_t m, int64_t block, Vec v) {
   const int64_t n = block * kBlockChannels, count = t.n - n;
@@ -12,7 +17,6 @@ PAGODA_INLINE void store_channels(const PackedTile& t, int64_t m, int64_t block,
 }
 
 struct Int8Weights {
-  static constexpr bool kChannelScale = false;
   // Calls step(line of each block, column) for the 32 columns of a chunk.
   template <int Blocks, class Step>
   PAGODA_INLINE void lines(const PackedTile& t, int64_t block, int64_t column, Step& step) {
@@ -31,7 +35,6 @@ struct Int8Weights {
 
 // One load holds columns 4 l .. 4 l + 3 of a chunk in the low and 16 further on in the high nibbles.
 struct Int4Weights {
-  static constexpr bool kChannelScale = true;
   struct Spread {
     Pairs step;    // in both bytes of a pair as one number: nibble * step < 256, so no byte carries into its neighbour
     Bytes offset;  // minus 128 where dot() wants signed bytes
@@ -56,7 +59,7 @@ struct Int4Weights {
   template <int Blocks, class Step>
   PAGODA_INLINE void lines(const PackedTile& t, int64_t block, int64_t column, Step& step) {
     Spread spreads[Blocks];
-    for (int j = 0; j < Blocks; ++j) spreads[j] = spread(t.scales + (block + j) * t.scale_bytes + column);
+    for (int j = 0; j < Blocks; ++j) spreads[j] = spread(t.steps + (block + j) * t.step_bytes + column);
     for (int l = 0; l < 4; ++l) {
       Bytes low[Blocks], high[Blocks];
       for (int j = 0; j < Blocks; ++j) {

@@ -3,21 +3,21 @@
 template <class T>
 static void widen(const void* from, int64_t n, float* to) {
   const T* p = static_cast<const T*>(from);
-  for (int64_t i = 0; i < n; i += kLanes) store_up_to(to + i, load_up_to(p + i, n - i), n - i);
+  over(n, [=](int64_t i, int64_t count) PAGODA_LAMBDA { store_up_to(to + i, load_up_to(p + i, count), count); });
 }
 
 template <class T>
 static void narrow(const float* from, int64_t n, void* to) {
   T* p = static_cast<T*>(to);
-  for (int64_t i = 0; i < n; i += kLanes) store_up_to(p + i, load_up_to(from + i, n - i), n - i);
+  over(n, [=](int64_t i, int64_t count) PAGODA_LAMBDA { store_up_to(p + i, load_up_to(from + i, count), count); });
 }
 
 PAGODA_INLINE float sum_of_squares(const float* x, int64_t n) {
   Vec total = {};
-  for (int64_t i = 0; i < n; i += kLanes) {
-    const Vec v = load_up_to(x + i, n - i);
+  over(n, [&](int64_t i, int64_t count) PAGODA_LAMBDA {
+    const Vec v = load_up_to(x + i, count);
     total = fma(v, v, total);
-  }
+  });
   return sum(total);
 }
 
@@ -27,13 +27,14 @@ PAGODA_INLINE float inverse_rms(const float* x, int64_t n, float eps) {
 
 static void rms_norm(const NormRow& r) {
   if (r.residual)
-    for (int64_t i = 0; i < r.n; i += kLanes)
-      store_up_to(r.x + i, load_up_to(r.x + i, r.n - i) + load_up_to(r.residual + i, r.n - i), r.n - i);
+    over(r.n, [&](int64_t i, int64_t count) PAGODA_LAMBDA {
+      store_up_to(r.x + i, load_up_to(r.x + i, count) + load_up_to(r.residual + i, count), count);
+    });
   const Vec scale = splat(inverse_rms(r.x, r.n, r.eps));
-  for (int64_t i = 0; i < r.n; i += kLanes) {
-    const Vec w = load_up_to(r.weight + i, r.n - i) + splat(r.weight_offset);
-    store_up_to(r.out + i, load_up_to(r.x + i, r.n - i) * scale * w, r.n - i);
-  }
+  over(r.n, [&](int64_t i, int64_t count) PAGODA_LAMBDA {
+    const Vec w = load_up_to(r.weight + i, count) + splat(r.weight_offset);
+    store_up_to(r.out + i, load_up_to(r.x + i, count) * scale * w, count);
+  });
 }
 
 static void norm_rope(const NormRow& r, const Rotation& rotation) {
@@ -43,33 +44,37 @@ static void norm_rope(const NormRow& r, const Rotation& rotation) {
   if (r.weight) rms_norm(to_scratch);
   else widen<float>(r.x, r.n, normed);
   const int64_t half = rotation.half;
-  for (int64_t i = 0; i < half; i += kLanes) {
-    const int64_t count = half - i;
+  over(half, [&](int64_t i, int64_t count) PAGODA_LAMBDA {
     const Vec a = load_up_to(normed + i, count), b = load_up_to(normed + half + i, count);
     const Vec c = load_up_to(rotation.cos + i, count), s = load_up_to(rotation.sin + i, count);
     store_up_to(r.out + i, fma(a, c, -(b * s)), count);
     store_up_to(r.out + half + i, fma(b, c, a * s), count);
-  }
+  });
   widen<float>(normed + 2 * half, r.n - 2 * half, r.out + 2 * half);
 }
 
 static void gated_norm(const NormRow& r, const float* z) {
   const Vec scale = splat(inverse_rms(r.x, r.n, r.eps));
-  for (int64_t i = 0; i < r.n; i += kLanes) {
-    const Vec normed = load_up_to(r.x + i, r.n - i) * scale * load_up_to(r.weight + i, r.n - i);
-    store_up_to(r.out + i, normed * silu(load_up_to(z + i, r.n - i)), r.n - i);
-  }
+  over(r.n, [&](int64_t i, int64_t count) PAGODA_LAMBDA {
+    const Vec normed = load_up_to(r.x + i, count) * scale * load_up_to(r.weight + i, count);
+    store_up_to(r.out + i, normed * silu(load_up_to(z + i, count)), count);
+  });
 }
 
 static void sigmoid_gate(const float* x, const float* gate, int64_t n, float* out) {
-  for (int64_t i = 0; i < n; i += kLanes)
-    store_up_to(out + i, load_up_to(x + i, n - i) * sigmoid(load_up_to(gate + i, n - i)), n - i);
+  over(n, [=](int64_t i, int64_t count) PAGODA_LAMBDA {
+    store_up_to(out + i, load_up_to(x + i, count) * sigmoid(load_up_to(gate + i, count)), count);
+  });
 }
 
 static void silu_mul(const float* gate, const float* up, int64_t n, float* out) {
-  for (int64_t i = 0; i < n; i += kLanes)
-    store_up_to(out + i, silu(load_up_to(gate + i, n - i)) * load_up_to(up + i, n - i), n - i);
+  over(n, [=](int64_t i, int64_t count) PAGODA_LAMBDA {
+    store_up_to(out + i, silu(load_up_to(gate + i, count)) * load_up_to(up + i, count), count);
+  });
 }
+
+// Rows lie too far apart for the hardware to foresee them.
+constexpr int64_t kConvAhead = 8;
 
 // Taps are added oldest first. Rows outside, channels inside: a column of a wide matrix costs a page per row.
 static void conv(const ConvTile& c) {
@@ -80,40 +85,77 @@ static void conv(const ConvTile& c) {
       inputs[tap] =
           t + c.rows_before < 0 ? c.tail + (t + c.rows_before + c.kernel - 1) * c.tail_stride : c.x + t * c.x_stride;
     }
-    for (int64_t i = 0; i < c.channels; i += kLanes) {
+    over(c.channels, [&](int64_t i, int64_t count) PAGODA_LAMBDA {
+      __builtin_prefetch(c.x + (row + kConvAhead) * c.x_stride + i);
       Vec total = {};
       for (int64_t tap = 0; tap < c.kernel; ++tap)
-        total = fma(load_up_to(c.weight + tap * c.weight_stride + i, c.channels - i),
-                    load_up_to(inputs[tap] + i, c.channels - i), total);
-      store_up_to(c.out + row * c.out_stride + i, silu(total), c.channels - i);
-    }
+        total = fma(load_up_to(c.weight + tap * c.weight_stride + i, count), load_up_to(inputs[tap] + i, count), total);
+      store_up_to(c.out + row * c.out_stride + i, silu(total), count);
+    });
   }
 }
 
-// One scale per 128 columns, from the largest of them; rounded to nearest even by the addition of 1.5 * 2^23.
-static void to_int8(const float* x, int64_t n, const PackedRow& row) {
-  typedef int8_t ByteVec __attribute__((ext_vector_type(16)));
-  std::byte* to = row.values;
-  for (int64_t begin = 0, group = 0; begin < n; begin += kPackedColumns, ++group) {
-    Vec most = {};
-    for (int64_t i = begin; i < begin + kPackedColumns && i < n; i += kLanes) {
-      const Vec v = load_up_to(x + i, n - i);
-      const Vec magnitude = __builtin_elementwise_abs(v);
-      most = magnitude > most ? magnitude : most;
-    }
-    const float top = largest(most);
-    const Vec inverse = splat(top > 0.0f ? 127.0f / top : 0.0f);
-    IntVec total = {};
-    for (int64_t i = begin; i < begin + kPackedColumns; i += kLanes, to += kLanes) {
-      const Vec v = i < n ? load_up_to(x + i, n - i) : Vec{};
-      const IntVec q = __builtin_bit_cast(IntVec, v * inverse + splat(0x1.8p23f)) - 0x4b400000;
-      total += q;
-      const ByteVec bytes = __builtin_convertvector(q, ByteVec);
-      __builtin_memcpy(to, &bytes, sizeof bytes);
-    }
-    row.scales[group] = top / 127.0f;
-    row.sums[group] = __builtin_reduce_add(total);
+// Stages of strides 1, 2, 4 and 8 inside a vector: each lane plus or minus its partner.
+PAGODA_INLINE Vec rotate_lanes(Vec v) {
+  const auto stage = [](Vec x, Vec partner, IntVec is_second) __attribute__((always_inline)) {
+    const BitVec sign = __builtin_bit_cast(BitVec, is_second) & 0x80000000u;
+    return partner + __builtin_bit_cast(Vec, __builtin_bit_cast(BitVec, x) ^ sign);
+  };
+  constexpr IntVec kLane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  v = stage(v, __builtin_shufflevector(v, v, 1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14), (kLane & 1) != 0);
+  v = stage(v, __builtin_shufflevector(v, v, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13), (kLane & 2) != 0);
+  v = stage(v, __builtin_shufflevector(v, v, 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11), (kLane & 4) != 0);
+  return stage(v, __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7),
+               (kLane & 8) != 0);
+}
+
+// Two stages at once where two are left: half the loads and stores.
+static void rotate(float* x, int64_t n, int64_t block) {
+  for (int64_t i = 0; i < n; i += kLanes) store(x + i, rotate_lanes(load(x + i)));
+  for (float* end = x + n; x < end; x += block) {
+    int64_t stride = kLanes;
+    for (; stride * 4 <= block; stride *= 4)
+      for (int64_t begin = 0; begin < block; begin += 4 * stride)
+        for (int64_t i = begin; i < begin + stride; i += kLanes) {
+          const Vec a = load(x + i), b = load(x + i + stride), c = load(x + i + 2 * stride),
+                    d = load(x + i + 3 * stride);
+          const Vec ab = a + b, ba = a - b, cd = c + d, dc = c - d;
+          store(x + i, ab + cd);
+          store(x + i + stride, ba + dc);
+          store(x + i + 2 * stride, ab - cd);
+          store(x + i + 3 * stride, ba - dc);
+        }
+    if (stride * 2 <= block)
+      for (int64_t i = 0; i < stride; i += kLanes) {
+        const Vec a = load(x + i), b = load(x + i + stride);
+        store(x + i, a + b);
+        store(x + i + stride, a - b);
+      }
   }
+}
+
+// Rounded to nearest even by the addition of 1.5 * 2^23.
+static void to_int8(const float* x, int64_t n, float* rotated, const PackedRow& row) {
+  typedef int8_t ByteVec __attribute__((ext_vector_type(16)));
+  const int64_t padded = (n + kPackedColumns - 1) / kPackedColumns * kPackedColumns;
+  for (int64_t i = 0; i < padded; i += kLanes) store(rotated + i, i < n ? load_up_to(x + i, n - i) : Vec{});
+  rotate(rotated, padded, host::rotation_block(padded));
+  Vec most = {};
+  for (int64_t i = 0; i < padded; i += kLanes) {
+    const Vec magnitude = __builtin_elementwise_abs(load(rotated + i));
+    most = magnitude > most ? magnitude : most;
+  }
+  const float top = largest(most);
+  const Vec inverse = splat(top > 0.0f ? 127.0f / top : 0.0f);
+  IntVec total = {};
+  for (int64_t i = 0; i < padded; i += kLanes) {
+    const IntVec q = __builtin_bit_cast(IntVec, load(rotated + i) * inverse + splat(0x1.8p23f)) - 0x4b400000;
+    total += q;
+    const ByteVec bytes = __builtin_convertvector(q, ByteVec);
+    __builtin_memcpy(row.values + i, &bytes, sizeof bytes);
+  }
+  *row.scale = top / 127.0f;
+  *row.sum = __builtin_reduce_add(total);
 }
 
 static void to_bf16(const float* x, int64_t n, const PackedRow& row) {

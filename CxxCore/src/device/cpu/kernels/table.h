@@ -4,6 +4,7 @@ extern const Kernels kKernels = {
     .name = kName,
     .packed = kPacked,
     .matmul = {matmul<float>, matmul<F16>},
+    .rotate = rotate,
     .to_int8 = to_int8,
     .to_bf16 = to_bf16,
     .widen = {widen<float>, widen<F16>, widen<Bf16>},
