@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "device/registry.h"
 #include "engine/engine_core.h"
 #include "engine/loader.h"
 #include "engine/recorder.h"
@@ -49,10 +50,15 @@ struct House {
   }
 };
 
-EngineOptions options_for(int threads, const std::string& kv_dtype = "auto") {
+struct Form {  // what may change the bits, and must be the same in two runs that are compared
+  std::string device = "cpu", quantize = "none", kv_dtype = "auto";
+};
+
+EngineOptions options_for(int threads, const Form& form = {}) {
   EngineOptions options;
-  options.kv_dtype = kv_dtype;
-  options.device = "cpu";
+  options.device = form.device;
+  options.quantize = form.quantize;
+  options.kv_dtype = form.kv_dtype;
   options.num_threads = threads;
   return options;
 }
@@ -76,9 +82,9 @@ struct Lengths {  // inclusive
 
 // Every request once, alone, on one thread.
 std::vector<std::unique_ptr<Expected>> run_solo(const std::string& folder, int count, const Lengths& lengths,
-                                                std::mt19937_64& rng, const std::string& kv_dtype = "auto") {
+                                                std::mt19937_64& rng, const Form& form = {}) {
   std::vector<std::unique_ptr<Expected>> all;
-  auto house = House::open(folder, options_for(1, kv_dtype));
+  auto house = House::open(folder, options_for(1, form));
   if (!house) return all;
   const auto pick = [&](int low, int high) {
     return low + static_cast<int>(rng() % static_cast<uint64_t>(high - low + 1));
@@ -108,12 +114,12 @@ void compare(const Expected& expected, const Recorder& seen, bool aborted) {
 }
 
 void run_schedule(const std::string& folder, const std::vector<std::unique_ptr<Expected>>& all, uint64_t seed,
-                  const std::string& kv_dtype, Reach& reach) {
+                  const Form& form, Reach& reach) {
   std::mt19937_64 rng(seed);
   const auto pick = [&](int low, int high) {
     return static_cast<int>(low + rng() % static_cast<uint64_t>(high - low + 1));
   };
-  EngineOptions options = options_for(pick(1, 4), kv_dtype);
+  EngineOptions options = options_for(pick(1, 4), form);
   options.block_size = 8 << pick(0, 2);
   options.max_num_seqs = pick(1, 6);
   options.max_num_batched_tokens = pick(options.max_num_seqs, 100);
@@ -147,14 +153,14 @@ void run_schedule(const std::string& folder, const std::vector<std::unique_ptr<E
 }
 
 void check_schedules(const std::string& folder, int num_schedules, int max_prompt, uint64_t fallback_seed,
-                     const std::string& kv_dtype = "auto") {
+                     const Form& form = {}) {
   const uint64_t first = test::seed(fallback_seed);
   std::mt19937_64 rng(first);
-  const auto all = run_solo(folder, 12, {.max_prompt = max_prompt}, rng, kv_dtype);
+  const auto all = run_solo(folder, 12, {.max_prompt = max_prompt}, rng, form);
   REQUIRE(!all.empty());
   Reach reach;
   for (int i = 0; i < num_schedules && !test::failed(); ++i) {
-    run_schedule(folder, all, first + static_cast<uint64_t>(i), kv_dtype, reach);
+    run_schedule(folder, all, first + static_cast<uint64_t>(i), form, reach);
     if (test::failed()) test::note("schedule " + std::to_string(first + static_cast<uint64_t>(i)));
   }
   test::note(std::to_string(reach.num_compared) + " compared, " + std::to_string(reach.num_preemptions) +
@@ -175,7 +181,7 @@ PAGODA_TEST(engine_same_bits_in_random_schedules_with_real_head_sizes) {
   check_schedules(fixture("qwen3_5_real_heads"), 30, 140, 2);
 }
 PAGODA_TEST(engine_same_bits_in_random_schedules_with_int8_kv) {
-  check_schedules(fixture("qwen3_5"), 40, 140, 9, "int8");
+  check_schedules(fixture("qwen3_5"), 40, 140, 9, {.kv_dtype = "int8"});
 }
 PAGODA_TEST(engine_same_bits_in_random_schedules_of_qwen3) { check_schedules(fixture("qwen3"), 40, 140, 3); }
 PAGODA_TEST(engine_same_bits_in_random_schedules_with_sliding_windows) {
@@ -184,6 +190,42 @@ PAGODA_TEST(engine_same_bits_in_random_schedules_with_sliding_windows) {
 PAGODA_TEST(engine_same_bits_in_random_schedules_with_scaled_rope) { check_schedules(fixture("llama3"), 40, 140, 5); }
 PAGODA_TEST(engine_same_bits_in_random_schedules_of_the_embedded_model) {
   check_schedules(test::mini_model_dir(), 10, 140, 8);
+}
+
+namespace {
+
+void check_every_path(const std::string& quantize, uint64_t fallback_seed) {
+  std::string ran;
+  for (const std::string& name : device::device_names()) {
+    if (!name.starts_with("cpu:")) continue;
+    check_schedules(fixture("qwen3_5_real_heads"), 6, 140, fallback_seed, {.device = name, .quantize = quantize});
+    ran += name + " ";
+  }
+  test::note(ran);
+  CHECK(!ran.empty());
+}
+
+}  // namespace
+
+PAGODA_TEST(engine_same_bits_on_every_path_in_bf16) { check_every_path("bf16", 20); }
+PAGODA_TEST(engine_same_bits_on_every_path_in_8_bit) { check_every_path("8bit", 21); }
+PAGODA_TEST(engine_same_bits_on_every_path_in_4_bit) { check_every_path("4bit", 22); }
+
+// Stronger than R1: instruction sets with fused products give the same answer, so a machine may be replaced.
+PAGODA_TEST(engine_same_answer_from_every_fused_path) {
+  for (const char* quantize : {"bf16", "8bit", "4bit"}) {
+    std::vector<std::unique_ptr<Expected>> first;
+    for (const std::string& name : device::device_names()) {
+      if (!name.starts_with("cpu:") || name == "cpu:portable") continue;
+      if (name == "cpu:neon-i8mm" && std::string(quantize) == "bf16") continue;  // bfmmla rounds in its own way
+      std::mt19937_64 rng(test::seed(23));
+      auto all = run_solo(test::mini_model_dir(), 3, {20, 60, 10, 20}, rng, {.device = name, .quantize = quantize});
+      REQUIRE(all.size() == 3);
+      for (size_t i = 0; i < first.size(); ++i) compare(*first[i], all[i]->solo, false);
+      if (test::failed()) test::note(name + " " + quantize);
+      if (first.empty()) first = std::move(all);
+    }
+  }
 }
 
 PAGODA_TEST(engine_four_requests_in_a_tiny_pool_finish_as_alone) {

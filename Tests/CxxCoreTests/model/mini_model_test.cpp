@@ -1,4 +1,7 @@
-// model: the embedded model says what transformers says, in its own bf16 and in float32, with many chats side by side.
+// model: the embedded model says what transformers says, in its own bf16 and in float32, with many chats side by side,
+// and how far quantised weights take it from there.
+#include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <sstream>
 
@@ -33,14 +36,22 @@ std::vector<Chat> read_chats(const char* key) {
   return chats;
 }
 
-std::vector<std::vector<int32_t>> answers(const std::vector<Chat>& chats, const std::string& dtype, size_t count,
-                                          size_t chunk, const std::string& kv_dtype = "auto") {
-  const RunnerOptions options{.dtype = dtype,
-                              .kv_dtype = kv_dtype,
-                              .max_tokens = 2400,
-                              .max_seqs = static_cast<int32_t>(chats.size()),
-                              .max_context = 96};
-  auto runner = ModelRunner::load(folder(mini_model_dir()), options);
+struct Form {
+  std::string dtype = "auto", quantize = "none", kv_dtype = "auto";
+};
+
+Result<std::unique_ptr<ModelRunner>> load_mini(const Form& form, size_t num_chats) {
+  return ModelRunner::load(folder(mini_model_dir()), {.dtype = form.dtype,
+                                                      .quantize = form.quantize,
+                                                      .kv_dtype = form.kv_dtype,
+                                                      .max_tokens = 2400,
+                                                      .max_seqs = static_cast<int32_t>(num_chats),
+                                                      .max_context = 96});
+}
+
+std::vector<std::vector<int32_t>> answers(const std::vector<Chat>& chats, const Form& form, size_t count,
+                                          size_t chunk) {
+  auto runner = load_mini(form, chats.size());
   CHECK_OK(runner);
   if (!runner.is_ok()) return {};
   std::vector<std::vector<int32_t>> prompts;
@@ -48,10 +59,10 @@ std::vector<std::vector<int32_t>> answers(const std::vector<Chat>& chats, const 
   return greedy(**runner, prompts, count, chunk, (*runner)->config().eos_token_ids.at(0));
 }
 
-void check_chats(const std::string& dtype, size_t chunk, const std::string& kv_dtype = "auto") {
+void check_chats(const Form& form, size_t chunk) {
   const std::vector<Chat> chats = read_chats("chats");
   CHECK_EQ(chats.size(), size_t{20});
-  const auto said = answers(chats, dtype, 32, chunk, kv_dtype);
+  const auto said = answers(chats, form, 32, chunk);
   REQUIRE(said.size() == chats.size());
   for (size_t i = 0; i < chats.size(); ++i) {
     if (said[i] != chats[i].answer) note(chats[i].question);
@@ -59,24 +70,83 @@ void check_chats(const std::string& dtype, size_t chunk, const std::string& kv_d
   }
 }
 
-}  // namespace
-
-PAGODA_TEST(model_mini_answers_chats_like_transformers) { check_chats("auto", 64); }
-PAGODA_TEST(model_mini_answers_chats_like_transformers_in_float32) { check_chats("float32", 7); }
-PAGODA_TEST(model_mini_answers_chats_the_same_with_int8_kv) { check_chats("auto", 64, "int8"); }
-PAGODA_TEST(model_mini_knows_100_of_100_capitals) {
+// Of 100 questions; those answered wrong are noted.
+size_t count_right_capitals(const Form& form) {
   const std::vector<Chat> chats = read_chats("capitals");
   CHECK_EQ(chats.size(), size_t{100});
-  const auto said = answers(chats, "auto", 24, 64);
-  REQUIRE(said.size() == chats.size());
+  const auto said = answers(chats, form, 24, 64);
+  CHECK_EQ(said.size(), chats.size());
   size_t num_right = 0;
-  for (size_t i = 0; i < chats.size(); ++i) {
+  for (size_t i = 0; i < said.size(); ++i) {
     const auto& capital = chats[i].capital;
     const auto found = std::search(said[i].begin(), said[i].end(), capital.begin(), capital.end());
     if (!capital.empty() && found != said[i].end()) ++num_right;
     else note(chats[i].question);
   }
-  CHECK_EQ(num_right, size_t{100});
+  return num_right;
+}
+
+// Log probabilities of every next token after each position of a chat.
+std::vector<double> log_probabilities(ModelRunner& runner, const std::vector<int32_t>& tokens) {
+  const std::vector<float> logits = logits_of(runner, tokens, tokens.size());
+  std::vector<double> out(logits.size());
+  const size_t vocab = logits.size() / tokens.size();
+  for (size_t row = 0; row < tokens.size(); ++row) {
+    double sum = 0;
+    for (size_t i = 0; i < vocab; ++i) sum += std::exp(static_cast<double>(logits[row * vocab + i]));
+    for (size_t i = 0; i < vocab; ++i) out[row * vocab + i] = logits[row * vocab + i] - std::log(sum);
+  }
+  return out;
+}
+
+// Mean over all positions of the 20 chats of KL(float32 || form), in nats.
+double mean_divergence(const Form& form) {
+  const std::vector<Chat> chats = read_chats("chats");
+  auto exact = load_mini({.dtype = "float32"}, 1), rounded = load_mini(form, 1);
+  CHECK_OK(exact);
+  CHECK_OK(rounded);
+  double total = 0, positions = 0;
+  for (const Chat& chat : chats) {
+    std::vector<int32_t> tokens = chat.prompt;
+    tokens.insert(tokens.end(), chat.answer.begin(), chat.answer.end());
+    const std::vector<double> p = log_probabilities(**exact, tokens), q = log_probabilities(**rounded, tokens);
+    for (size_t i = 0; i < p.size(); ++i) total += std::exp(p[i]) * (p[i] - q[i]);
+    positions += static_cast<double>(tokens.size());
+  }
+  return total / positions;
+}
+
+void check_divergence(const Form& form, double most) {
+  const double mean = mean_divergence(form);
+  std::ostringstream text;
+  text << form.quantize << ": mean KL to float32 " << mean << " nats";
+  note(text.str());
+  CHECK(mean >= 0 && mean < most);
+}
+
+}  // namespace
+
+PAGODA_TEST(model_mini_answers_chats_like_transformers) { check_chats({}, 64); }
+PAGODA_TEST(model_mini_answers_chats_like_transformers_in_float32) { check_chats({.dtype = "float32"}, 7); }
+PAGODA_TEST(model_mini_answers_chats_the_same_with_int8_kv) { check_chats({.kv_dtype = "int8"}, 64); }
+PAGODA_TEST(model_mini_answers_chats_the_same_in_8_bit) { check_chats({.quantize = "8bit"}, 64); }
+PAGODA_TEST(model_mini_knows_100_of_100_capitals) { CHECK_EQ(count_right_capitals({}), size_t{100}); }
+PAGODA_TEST(model_mini_knows_95_capitals_in_4_bit) { CHECK(count_right_capitals({.quantize = "4bit"}) >= 95); }
+
+PAGODA_TEST(model_mini_says_the_same_in_8_bit_to_100_questions) {
+  const std::vector<Chat> chats = read_chats("capitals");
+  const auto wanted = answers(chats, {}, 24, 64), said = answers(chats, {.quantize = "8bit"}, 24, 64);
+  REQUIRE(said.size() == wanted.size() && said.size() == 100);
+  for (size_t i = 0; i < said.size(); ++i) {
+    if (said[i] != wanted[i]) note(chats[i].question);
+    CHECK(said[i] == wanted[i]);
+  }
+}
+
+PAGODA_TEST(model_mini_stays_near_float32_in_every_form) {
+  check_divergence({.quantize = "bf16"}, 2e-6);
+  check_divergence({.quantize = "8bit"}, 5e-5);
+  check_divergence({.quantize = "4bit"}, 4e-3);
 }
 
 }  // namespace pagoda::test

@@ -18,10 +18,14 @@ constexpr bool kUnsignedWeights = false;
 
 #include "device/cpu/kernels/vector.h"
 
+// In 16-bit lanes, which every vector unit multiplies: |w| <= 128 and |x| <= 127, so a sum of two products fits one.
 PAGODA_INLINE IntVec dot(IntVec sums, Bytes w, uint32_t x) {
-  for (int i = 0; i < kLanes; ++i)
-    for (int b = 0; b < 4; ++b) sums[i] += static_cast<int8_t>(w[4 * i + b]) * static_cast<int8_t>(x >> (8 * b));
-  return sums;
+  typedef int16_t Shorts __attribute__((ext_vector_type(32)));
+  const Shorts both = __builtin_bit_cast(Shorts, w);
+  const Shorts x_both = __builtin_bit_cast(Shorts, static_cast<BitVec>(x));
+  const Shorts pairs = ((both << 8) >> 8) * ((x_both << 8) >> 8) + (both >> 8) * (x_both >> 8);
+  const IntVec two = __builtin_bit_cast(IntVec, pairs);
+  return sums + ((two << 16) >> 16) + (two >> 16);
 }
 
 #include "device/cpu/kernels/all.h"
