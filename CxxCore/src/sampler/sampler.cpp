@@ -50,11 +50,29 @@ void apply_penalties(const SamplingParams& params, const TokenCounts& counts, st
   }
 }
 
+bool changes_logits(const SampleInput& input) noexcept {
+  return !input.params->logit_bias.empty() || !input.banned.empty() ||
+         (input.counts != nullptr && !(input.counts->output.empty() && input.counts->in_prompt.empty()));
+}
+
+// The lowest id among the highest. In lanes, because a single running maximum would wait for itself at each step.
+int32_t first_highest(std::span<const float> logits) noexcept {
+  constexpr size_t kLanes = 32;
+  float lanes[kLanes];
+  std::fill_n(lanes, kLanes, kMinusInfinity);
+  size_t i = 0;
+  for (; i + kLanes <= logits.size(); i += kLanes)
+    for (size_t lane = 0; lane < kLanes; ++lane) lanes[lane] = std::max(lanes[lane], logits[i + lane]);
+  float highest = *std::max_element(lanes, lanes + kLanes);
+  for (; i < logits.size(); ++i) highest = std::max(highest, logits[i]);
+  return static_cast<int32_t>(std::find(logits.begin(), logits.end(), highest) - logits.begin());
+}
+
 }  // namespace
 
-Sampler::Sampler(int32_t vocab_size) : adjusted_(static_cast<size_t>(std::max(vocab_size, 0))) {
-  candidates_.reserve(adjusted_.size());
-  scratch_.reserve(adjusted_.size());
+Sampler::Sampler(int32_t vocab_size) : changed_(static_cast<size_t>(std::max(vocab_size, 0))) {
+  candidates_.reserve(changed_.size());
+  scratch_.reserve(changed_.size());
 }
 
 bool Sampler::more_likely(const Candidate& a, const Candidate& b) noexcept {
@@ -62,12 +80,11 @@ bool Sampler::more_likely(const Candidate& a, const Candidate& b) noexcept {
 }
 
 Status Sampler::sample(const SampleInput& input, SampleOutput& output) {
-  PAGODA_RETURN_IF_ERROR(check_logits(input.logits, adjusted_.size()));
+  PAGODA_RETURN_IF_ERROR(check_logits(input.logits, changed_.size()));
   PAGODA_RETURN_IF_ERROR(adjust(input));
   const SamplingParams& params = *input.params;
   if (params.temperature == 0.0f) {
-    // max_element gives the first of equals: the lowest id.
-    output.token_id = static_cast<int32_t>(std::max_element(adjusted_.begin(), adjusted_.end()) - adjusted_.begin());
+    output.token_id = first_highest(adjusted_);
   } else {
     gather_top_k(params.top_k);
     weigh(params.temperature, params.min_p);
@@ -79,19 +96,22 @@ Status Sampler::sample(const SampleInput& input, SampleOutput& output) {
 }
 
 Status Sampler::adjust(const SampleInput& input) {
-  std::copy(input.logits.begin(), input.logits.end(), adjusted_.begin());
-  const auto known = [this](int32_t id) { return id >= 0 && static_cast<size_t>(id) < adjusted_.size(); };
+  adjusted_ = input.logits;
+  if (!changes_logits(input)) return ok_status();
+  std::copy(input.logits.begin(), input.logits.end(), changed_.begin());
+  adjusted_ = changed_;
+  const auto known = [this](int32_t id) { return id >= 0 && static_cast<size_t>(id) < changed_.size(); };
   for (const LogitBias& entry : input.params->logit_bias) {
     if (!known(entry.token_id)) continue;
-    float& logit = adjusted_[static_cast<size_t>(entry.token_id)];
+    float& logit = changed_[static_cast<size_t>(entry.token_id)];
     logit = entry.bias <= kRemovingBias ? kMinusInfinity : std::min(logit + entry.bias, kHighest);
   }
-  if (input.counts != nullptr) apply_penalties(*input.params, *input.counts, adjusted_);
+  if (input.counts != nullptr) apply_penalties(*input.params, *input.counts, changed_);
   for (const int32_t id : input.banned) {
-    if (known(id)) adjusted_[static_cast<size_t>(id)] = kMinusInfinity;
+    if (known(id)) changed_[static_cast<size_t>(id)] = kMinusInfinity;
   }
   float highest = kMinusInfinity;
-  for (float& logit : adjusted_) highest = std::max(highest, logit = std::min(logit, kHighest));
+  for (float& logit : changed_) highest = std::max(highest, logit = std::min(logit, kHighest));
   if (highest == kMinusInfinity)
     return make_error(StatusCode::invalid_argument, "logit_bias and banned ids leave no token to sample");
   return ok_status();
