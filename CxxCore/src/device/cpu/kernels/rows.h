@@ -109,9 +109,8 @@ PAGODA_INLINE Vec rotate_lanes(Vec v) {
                (kLane & 8) != 0);
 }
 
-// Two stages at once where two are left: half the loads and stores.
-static void rotate(float* x, int64_t n, int64_t block) {
-  for (int64_t i = 0; i < n; i += kLanes) store(x + i, rotate_lanes(load(x + i)));
+// The stages between vectors; two at once where two are left: half the loads and stores.
+PAGODA_INLINE void rotate_vectors(float* x, int64_t n, int64_t block) {
   for (float* end = x + n; x < end; x += block) {
     int64_t stride = kLanes;
     for (; stride * 4 <= block; stride *= 4)
@@ -134,12 +133,18 @@ static void rotate(float* x, int64_t n, int64_t block) {
   }
 }
 
+static void rotate(float* x, int64_t n, int64_t block) {
+  for (int64_t i = 0; i < n; i += kLanes) store(x + i, rotate_lanes(load(x + i)));
+  rotate_vectors(x, n, block);
+}
+
 // Rounded to nearest even by the addition of 1.5 * 2^23.
 static void to_int8(const float* x, int64_t n, float* rotated, const PackedRow& row) {
   typedef int8_t ByteVec __attribute__((ext_vector_type(16)));
   const int64_t padded = (n + kPackedColumns - 1) / kPackedColumns * kPackedColumns;
-  for (int64_t i = 0; i < padded; i += kLanes) store(rotated + i, i < n ? load_up_to(x + i, n - i) : Vec{});
-  rotate(rotated, padded, host::rotation_block(padded));
+  over(n, [=](int64_t i, int64_t count) PAGODA_LAMBDA { store(rotated + i, rotate_lanes(load_up_to(x + i, count))); });
+  for (int64_t i = (n + kLanes - 1) / kLanes * kLanes; i < padded; i += kLanes) store(rotated + i, Vec{});
+  rotate_vectors(rotated, padded, host::rotation_block(padded));
   Vec most = {};
   for (int64_t i = 0; i < padded; i += kLanes) {
     const Vec magnitude = __builtin_elementwise_abs(load(rotated + i));
@@ -161,5 +166,6 @@ static void to_int8(const float* x, int64_t n, float* rotated, const PackedRow& 
 static void to_bf16(const float* x, int64_t n, const PackedRow& row) {
   Bf16* to = reinterpret_cast<Bf16*>(row.values);
   const int64_t padded = (n + kPackedColumns - 1) / kPackedColumns * kPackedColumns;
-  for (int64_t i = 0; i < padded; i += kLanes) store(to + i, i < n ? load_up_to(x + i, n - i) : Vec{});
+  over(n, [=](int64_t i, int64_t count) PAGODA_LAMBDA { store(to + i, load_up_to(x + i, count)); });
+  for (int64_t i = (n + kLanes - 1) / kLanes * kLanes; i < padded; i += kLanes) store(to + i, Vec{});
 }
