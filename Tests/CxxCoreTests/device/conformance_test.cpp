@@ -3,6 +3,10 @@
 #include <cmath>
 #include <functional>
 
+#if defined(__aarch64__) && defined(__linux__)
+#include <sys/auxv.h>
+#endif
+
 #include "device/registry.h"
 #include "device/rig.h"
 #include "ops/ops.h"
@@ -92,13 +96,23 @@ PAGODA_TEST(conformance_runs_on_every_path_of_this_machine) {
   note("devices: " + ran);
   CHECK(cpu_ran);
   const char* expected = nullptr;
+  [[maybe_unused]] const auto has = [&](const char* name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
 #if defined(__x86_64__)
   __builtin_cpu_init();
   expected = __builtin_cpu_supports("avx512vl") ? "avx512" : (__builtin_cpu_supports("avx2") ? "avx2" : "portable");
   if (__builtin_cpu_supports("avx512vnni")) expected = "avx512vnni";
-  if (std::find(names.begin(), names.end(), "cpu:amx") != names.end()) expected = "amx";  // the system may refuse it
+  if (has("cpu:amx")) expected = "amx";  // the system may refuse it
 #elif defined(__aarch64__)
   expected = "neon";
+#if defined(__linux__)
+  const bool has_dotprod = getauxval(AT_HWCAP) >> 20 & 1, has_i8mm = (getauxval(AT_HWCAP2) >> 13 & 3) == 3;  // and bf16
+#else
+  const bool has_dotprod = has("cpu:neon-dotprod"), has_i8mm = has("cpu:neon-i8mm");
+#endif
+  if (has_dotprod) expected = "neon-dotprod";
+  if (has_i8mm) expected = "neon-i8mm";
 #endif
   Rig best("cpu");
   CHECK(expected && best.device().info().description.find(expected) != std::string::npos);

@@ -63,7 +63,8 @@ struct PackedRow {
 
 // Rows times blocks of 16 channels of a packed weight; layouts: packed_weight.h. int8: an exact integer sum over all
 // columns, times the scale of the channel, times that of the row. bf16: per 32 columns a chain over the even and one
-// over the odd ones, their sum, one addition to the result. The same for any number of rows and every instruction set.
+// over the odd ones, their sum, one addition to the result. The same for any number of rows and every instruction set,
+// but for bf16 with the matrix products of ARM (kernels/pairs.h): the same for any number of rows only.
 struct PackedTile {
   const std::byte* weights;  // of the first block
   int64_t block_bytes;
@@ -179,7 +180,7 @@ struct GdnHead {
 constexpr int64_t kGdnHeadScratch = 2 * kGdnBlock * (kMaxHeadDim + 16) + (kGdnBlock + 64) * kMaxHeadDim;
 
 struct Kernels {
-  const char* name;  // portable, avx2, avx512, neon
+  const char* name;  // of the path, cpu_device.h
   Packed packed;
   void (*matmul[2])(const MatmulTile& tile);                                         // kF32, kF16
   void (*rotate)(float* x, int64_t n, int64_t block);                                // host::rotate

@@ -9,6 +9,8 @@ struct IntegerSums {
   const std::byte* x;
   int64_t x_stride;
   [[gnu::always_inline]] inline void add(const Bytes (&w)[Blocks], int64_t column) {
+    // Where a line takes several registers, compilers stop unrolling early and keep the sums in memory.
+#pragma clang loop unroll(full)
     for (int r = 0; r < Rows; ++r) {
       const uint32_t four = load_as<uint32_t>(x + r * x_stride + column);
       for (int j = 0; j < Blocks; ++j) sums[r][j] = dot(sums[r][j], w[j], four);
@@ -88,7 +90,7 @@ static void matmul_bf16(const PackedTile& t) {
   for (; block + kBf16Blocks <= t.blocks; block += kBf16Blocks) {
     int64_t m = 0;
     for (; m + 2 <= t.m; m += 2)
-      for (int64_t j = 0; j < kBf16Blocks; j += 2) multiply_bf16<2, 2>(t, m, block + j);
+      for (int64_t j = 0; j < kBf16Blocks; j += kBf16Blocks / 2) multiply_bf16<2, kBf16Blocks / 2>(t, m, block + j);
     if (m < t.m) multiply_bf16<1, kBf16Blocks>(t, m, block);
   }
   for (; block < t.blocks; ++block)
