@@ -56,7 +56,7 @@ class Sampler {
   int32_t draw(double uniform) const noexcept;
   void fill_logprobs(const SampleInput& input, SampleOutput& output);
 
-  std::span<const float> adjusted_;    // [vocab] logits after bias, penalties and bans: the input, or changed_
+  std::span<const float> adjusted_;  // [vocab] logits after bias, penalties and bans: the input, or changed_
   std::vector<float> changed_;
   std::vector<Candidate> candidates_;  // what may be drawn, by ascending id
   std::vector<Candidate> scratch_;     // for selections that lose the order

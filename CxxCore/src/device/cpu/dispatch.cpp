@@ -59,7 +59,12 @@ std::vector<Kernels> find_supported() {
 #if defined(__linux__)
   if (has_vnni && amx::request_permission()) found.push_back(with_packed(avx512::kKernels, "amx", amx::kPacked));
 #endif
+  Packed with_bf16 = vnni::kPacked;
+  with_bf16.matmul[kPackedBf16] = avx512bf16::matmul_bf16;
+  const bool has_bf16 = has_vnni && __builtin_cpu_supports("avx512bf16"), prefers_bf16 = __builtin_cpu_is("amd");
+  if (has_bf16 && prefers_bf16) found.push_back(with_packed(avx512::kKernels, "avx512bf16", with_bf16));
   if (has_vnni) found.push_back(with_packed(avx512::kKernels, "avx512vnni", vnni::kPacked));
+  if (has_bf16 && !prefers_bf16) found.push_back(with_packed(avx512::kKernels, "avx512bf16", with_bf16));
   if (has_avx512) found.push_back(avx512::kKernels);
   if (has_avx2) found.push_back(avx2::kKernels);
 #elif defined(__aarch64__)

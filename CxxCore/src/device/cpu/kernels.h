@@ -64,7 +64,7 @@ struct PackedRow {
 // Rows times blocks of 16 channels of a packed weight; layouts: packed_weight.h. int8: an exact integer sum over all
 // columns, times the scale of the channel, times that of the row. bf16: per 32 columns a chain over the even and one
 // over the odd ones, their sum, one addition to the result. The same for any number of rows and every instruction set,
-// but for bf16 with the matrix products of ARM (kernels/pairs.h): the same for any number of rows only.
+// but for bf16 with the matrix products of ARM (kernels/pairs.h) and with vdpbf16ps: for any number of rows only.
 struct PackedTile {
   const std::byte* weights;  // of the first block
   int64_t block_bytes;
@@ -215,6 +215,9 @@ extern const Kernels kKernels;
 }
 namespace vnni {
 extern const Packed kPacked;
+}
+namespace avx512bf16 {
+void matmul_bf16(const PackedTile& tile);
 }
 namespace amx {
 extern const Packed kPacked;
