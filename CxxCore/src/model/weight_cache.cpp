@@ -115,9 +115,10 @@ Result<WeightCacheFile> WeightCacheFile::plan(const std::string& folder, const s
 }
 
 // Nothing in the file is believed: its size and head must be the ones that write() would give it, to the byte, and no
-// number among the matrices says where anything lies. Mapped, and not read into huge pages of our own: decode takes the
-// same processor time from ext4's large folios (0.8B, 8 bit: 16.7 tokens/s of one core against 16.5), 1 to 3 % more
-// from pages of 4 KiB (tmpfs), and reading 0.75 GB takes 1.2 s on two cores where mapping takes nothing.
+// number among the matrices says where anything lies.
+// Mapped, and not read into huge pages of our own. On a busy machine with two cores, 0.8B in 8 bit, medians of tokens
+// per second of processor time: mapped 16.7 against 16.5 from ext4 with large folios, 16.3 against 16.5 and 16.7 from
+// tmpfs with pages of 4 KiB; and 0.8 to 1.7 s for the reading.
 Result<std::vector<std::unique_ptr<device::Weight>>> WeightCacheFile::read(device::Device& device) const {
   auto file = io::MappedFile::open(path_, size_bytes_);
   if (!file.is_ok()) return file.status;
