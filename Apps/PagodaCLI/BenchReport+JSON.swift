@@ -15,6 +15,7 @@ extension JSONValue {
       "kv_dtype": .string(info.kvDType), "num_parameters": .integer(info.parameterCount),
       "weights_bytes": .integer(info.plan.weightsBytes), "device": .string(info.device),
       "max_num_batched_tokens": .integer(Int64(info.plan.maximumBatchedTokens)),
+      "weight_cache_note": info.weightCacheNote.map { .string($0) } ?? .null,
     ]
     members.append(Member(key: "model", value: .object(model)))
     members.append(Member(key: "version", value: .string(PagodaVersion.current)))

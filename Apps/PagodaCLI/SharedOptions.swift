@@ -20,6 +20,7 @@ enum SharedOptions {
       Option("dtype", value: "NAME", help: "weights: auto (default), float32, float16, bfloat16"),
       Option("quantize", value: "FORM", help: "weights: none (default, as dtype says), bf16, 8bit or 4bit"),
       Option("kv-dtype", value: "NAME", help: "KV cache: auto (default, as --dtype), float32, float16, bfloat16, int8"),
+      Option("weight-cache", value: "DIR", help: "keep repacked weights there, for a fast start the next time"),
       Option("threads", value: "N", help: "worker threads (default: one per core)"),
       Option("max-num-seqs", value: "N", help: "sequences that run at once (default 16)"),
       Option("max-num-batched-tokens", value: "N", help: "tokens of one step (default 256)"),
@@ -50,6 +51,10 @@ extension Arguments {
     if let form = try choice("quantize", of: ["none", "bf16", "8bit", "4bit"]) { options.quantize = form }
     if let dtype = try choice("kv-dtype", of: ["auto", "float32", "float16", "bfloat16", "int8"]) {
       options.kvDType = dtype
+    }
+    if let folder = string("weight-cache") {
+      if folder.isEmpty { throw UsageError("--weight-cache needs a folder") }
+      options.weightCache = NSString(string: folder).expandingTildeInPath
     }
     if let count = try integer("threads", in: 1...1024) { options.threadCount = Int(count) }
     if let count = try integer("max-num-seqs", in: counts) { options.maximumSequences = Int(count) }

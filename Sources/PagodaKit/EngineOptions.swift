@@ -11,6 +11,8 @@ public struct EngineOptions: Hashable, Sendable {
   public var quantize = "none"
   /// Number format of the KV cache: `auto` (as `dtype`), `float32`, `float16`, `bfloat16` or `int8` (about half of 16 bit).
   public var kvDType = "auto"
+  /// A folder that keeps the weights as the device wants them, so that the next load maps them; empty means none.
+  public var weightCache = ""
   /// Worker threads; 0 means one per core.
   public var threadCount = 0
   /// Most sequences that run at once; further requests wait.
@@ -37,6 +39,7 @@ extension EngineOptions {
     options.dtype = std.string(dtype)
     options.quantize = std.string(quantize)
     options.kv_dtype = std.string(kvDType)
+    options.weight_cache = std.string(weightCache)
     options.num_threads = Int32(clamping: threadCount)
     options.max_num_seqs = Int32(clamping: maximumSequences)
     options.max_num_batched_tokens = Int32(clamping: maximumBatchedTokens)

@@ -22,6 +22,8 @@ extension ModelInfo {
     let templateError = String(info.chat_template_error)
     chatTemplateError = templateError.isEmpty ? nil : templateError
     skippedTensors = info.skipped_tensors.map { String($0) }
+    let cacheNote = String(info.weight_cache_note)
+    weightCacheNote = cacheNote.isEmpty ? nil : cacheNote
     endOfTextTokens = Array(info.eos_token_ids)
     plan = MemoryPlan(info.plan)
   }

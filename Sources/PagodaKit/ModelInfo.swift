@@ -38,6 +38,8 @@ public struct ModelInfo: Hashable, Sendable {
   public var chatTemplateError: String?
   /// Tensors in the files that this engine does not use.
   public var skippedTensors: [String]
+  /// What a load did with `EngineOptions.weightCache`, or why it could not; nil without one.
+  public var weightCacheNote: String?
   /// Token ids that end an answer.
   public var endOfTextTokens: [Int32]
   /// What goes where in memory.

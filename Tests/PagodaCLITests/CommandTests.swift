@@ -32,6 +32,7 @@ import Testing
       ["generate", "--prompt", "x", "--prompt-ids", "1"], ["generate", "--prompt-ids", "1,x"],
       ["generate", "--prompt", "x", "--top-p", "2"], ["generate", "--prompt", "x", "--block-size", "7"],
       ["generate", "--prompt", "x", "--kv-cache-memory", "lots"], ["batch", "only-one.jsonl"], ["info", "extra"],
+      ["generate", "--prompt", "x", "--weight-cache="], ["generate", "--prompt", "x", "--weight-cache"],
       ["chat", "--think", "--no-think"], ["bench", "--tests", "pp512,fast"], ["bench", "--repetitions", "0"],
       ["bench", "--shape", "tiny", "--model", "mini"], ["tokenize", "--decode", "five"],
     ] {
@@ -58,6 +59,18 @@ import Testing
     #expect(run.output.contains("Paris") && run.output.hasSuffix("\n"))
     #expect(run.errors.isEmpty)
     #expect(try Program.run("generate", input: france + "\n").output == run.output)
+  }
+
+  @Test func weight_cache_is_made_once_and_changes_no_answer() throws {
+    try Program.withFolder { folder in
+      let cache = folder.appending(path: "cache").path
+      let answers = try (0..<2).map { _ in
+        try Program.run("generate", "--prompt", france, "--quantize", "8bit", "--weight-cache", cache)
+      }
+      #expect(answers.allSatisfy { $0.status == 0 && $0.output == answers[0].output }, "\(answers)")
+      let files = try FileManager.default.contentsOfDirectory(atPath: cache)
+      #expect(files.count == 1 && files[0].hasSuffix(".pagoda-weights"), "\(files)")
+    }
   }
 
   @Test func generate_json_has_every_field() throws {

@@ -20,6 +20,22 @@ import Testing
     #expect(fractions.values == fractions.values.sorted())
   }
 
+  @Test func weight_cache_serves_the_second_load() async throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "pagoda-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    var options = EngineOptions()
+    options.weightCache = folder.path
+    var notes: [String] = []
+    for _ in 0..<2 {
+      let engine = try await Engine.load(.mini, options: options)
+      #expect(try await engine.respond(to: Request(Shared.france)).text.contains("Paris"))
+      notes.append(engine.info.weightCacheNote ?? "")
+      await engine.shutDown()
+    }
+    #expect(notes[0].contains("written to") && notes[1].contains("read from"), "\(notes)")
+    #expect(try await Shared.engine.info.weightCacheNote == nil)
+  }
+
   @Test func streaming_equals_respond() async throws {
     let engine = try await Shared.engine
     let whole = try await engine.respond(to: Request(Shared.france))

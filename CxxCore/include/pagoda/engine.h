@@ -33,6 +33,7 @@ struct EngineOptions {
   std::string dtype = "auto";            // of weights: auto (the model's own), float32, float16, bfloat16
   std::string quantize = "none";         // weights: none (as dtype says), bf16, 8bit, 4bit
   std::string kv_dtype = "auto";         // of the KV cache: auto (as dtype), float32, float16, bfloat16, int8
+  std::string weight_cache = "";         // folder that keeps repacked weights for the next load; "" = none
   int32_t num_threads = 0;               // 0 = one per core
   int32_t max_num_seqs = 16;             // sequences running at once
   int32_t max_num_batched_tokens = 256;  // tokens of one step, prefill and decode together: as many as stay in cache

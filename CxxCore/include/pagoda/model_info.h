@@ -50,6 +50,7 @@ struct ModelInfo {
   std::string chat_template_error;  // why the folder's template cannot be used; empty when it can, or there is none
   std::vector<std::string> skipped_tensors;  // in the files, known or not, but not used by this engine
   std::vector<int32_t> eos_token_ids;
+  std::string weight_cache_note;  // what a load did with EngineOptions::weight_cache, or why not; empty without one
   MemoryPlan plan;
 };
 

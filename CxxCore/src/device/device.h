@@ -93,6 +93,15 @@ class Device {
   virtual Result<std::unique_ptr<Weight>> make_weight(const WeightSource& source, WeightFormat format) = 0;
   virtual size_t weight_bytes(int64_t rows, int64_t cols, WeightFormat format) const noexcept = 0;  // exact
 
+  // What Weight::bytes() of a format mean here: equal text, equal meaning, on any machine and in any version of ours.
+  // Empty where weights cannot be adopted.
+  virtual std::string weight_layout(WeightFormat) const { return {}; }
+  // A weight over bytes that make_weight() made under the same layout. `bytes` is only read.
+  virtual Result<std::unique_ptr<Weight>> adopt_weight(WeightFormat, [[maybe_unused]] int64_t rows,
+                                                       [[maybe_unused]] int64_t cols, std::unique_ptr<Buffer>) {
+    return make_error(StatusCode::unsupported, info().name + " adopts no weights");
+  }
+
   // Scratch the device needs of its own for steps within `limits` (allocated by reserve()).
   virtual Status reserve(const StepLimits& limits) = 0;
   virtual size_t reserve_bytes(const StepLimits& limits) const noexcept = 0;

@@ -178,9 +178,11 @@ Result<LoadedModel> load(const ModelSource& source, const EngineOptions& options
   LoadedModel loaded;
   Result<std::shared_ptr<const text::BpeTokenizer>> tokenizer = load_tokenizer_file(*p.files);
   if (!tokenizer.is_ok()) return tokenizer.status;
+  model::WeightCache cache{.folder = options.weight_cache, .note = {}};
   Result<std::unique_ptr<model::Model>> model =
-      model::load_model(p.config, *p.checkpoint, *p.device, p.format, p.kv_dtype, options.block_size, progress);
+      model::load_model(p.config, *p.checkpoint, *p.device, p.format, p.kv_dtype, options.block_size, progress, &cache);
   if (!model.is_ok()) return model.status;
+  p.info.weight_cache_note = std::move(cache.note);
   PAGODA_RETURN_IF_ERROR((*model)->allocate(p.memory.sizes));
 
   loaded.core.sizes = p.memory.sizes;

@@ -22,6 +22,7 @@ class Checkpoint {
   const TensorEntry* find(const std::string& name) const noexcept;  // null if absent
   const TensorMap& tensors() const noexcept { return tensors_; }
   const std::string& file_name(int file_index) const noexcept { return files_[file_index]->name(); }
+  std::span<const std::shared_ptr<File>> files() const noexcept { return files_; }
 
   // Bytes [begin, begin + into.size()) of a tensor.
   Status read(const TensorEntry& tensor, uint64_t begin, std::span<std::byte> into) const noexcept;

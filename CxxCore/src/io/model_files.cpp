@@ -37,14 +37,18 @@ Status check_name(std::string_view name) {
 // SIGBUS, with no window between a check and the access; and what is read is copied to the device's memory anyway.
 class FolderFile final : public File {
  public:
-  FolderFile(std::string path, int descriptor, uint64_t size) noexcept
-      : path_(std::move(path)), descriptor_(descriptor), size_(size) {}
+  FolderFile(std::string path, int descriptor, const struct stat& info) noexcept
+      : path_(std::move(path)),
+        descriptor_(descriptor),
+        size_(static_cast<uint64_t>(info.st_size)),
+        modified_ns_(modified(info)) {}
   ~FolderFile() override { close(descriptor_); }
   FolderFile(const FolderFile&) = delete;
   FolderFile& operator=(const FolderFile&) = delete;
 
   uint64_t size_bytes() const noexcept override { return size_; }
   const std::string& name() const noexcept override { return path_; }
+  int64_t modified_ns() const noexcept override { return modified_ns_; }
 
   Status read(uint64_t offset, std::span<std::byte> into) const noexcept override {
     PAGODA_RETURN_IF_ERROR(check_range(path_, size_, offset, into.size()));
@@ -65,9 +69,19 @@ class FolderFile final : public File {
   }
 
  private:
+  static int64_t modified(const struct stat& info) noexcept {
+#if defined(__APPLE__)
+    const timespec time = info.st_mtimespec;
+#else
+    const timespec time = info.st_mtim;
+#endif
+    return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+  }
+
   std::string path_;
   int descriptor_;
   uint64_t size_;  // when it was opened
+  int64_t modified_ns_;
 };
 
 class MemoryFile final : public File {
@@ -115,8 +129,7 @@ class FolderFiles final : public ModelFiles {
       close(descriptor);
       return make_error(StatusCode::bad_file, full + ": is not a regular file");
     }
-    return std::unique_ptr<File>(
-        std::make_unique<FolderFile>(std::move(full), descriptor, static_cast<uint64_t>(info.st_size)));
+    return std::unique_ptr<File>(std::make_unique<FolderFile>(std::move(full), descriptor, info));
   }
 
   std::vector<std::string> names() const override {

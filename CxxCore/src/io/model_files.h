@@ -20,7 +20,8 @@ class File {
  public:
   virtual ~File() = default;
   virtual uint64_t size_bytes() const noexcept = 0;
-  virtual const std::string& name() const noexcept = 0;  // for messages: the path, or the name in memory
+  virtual const std::string& name() const noexcept = 0;       // for messages: the path, or the name in memory
+  virtual int64_t modified_ns() const noexcept { return 0; }  // since 1970, when it was opened; 0 outside a folder
   virtual Status read(uint64_t offset, std::span<std::byte> into) const noexcept = 0;
 };
 

@@ -155,9 +155,10 @@ int64_t workspace_bytes(const io::ModelConfig& config, const device::Device& dev
 
 Result<std::unique_ptr<Model>> load_model(const io::ModelConfig& config, const io::Checkpoint& checkpoint,
                                           device::Device& device, WeightFormat format, DType kv_dtype,
-                                          int32_t block_size, const std::function<void(double)>& progress) {
+                                          int32_t block_size, const std::function<void(double)>& progress,
+                                          WeightCache* cache) {
   if (block_size <= 0) return make_error(StatusCode::invalid_argument, "block_size must be positive");
-  auto weights = Weights::load(config, checkpoint, device, format, progress);
+  auto weights = Weights::load(config, checkpoint, device, format, progress, cache);
   if (!weights.is_ok()) return weights.status;
   return std::unique_ptr<Model>(
       std::make_unique<Decoder>(config, cache_layout(config, kv_dtype, block_size), device, std::move(*weights)));

@@ -64,8 +64,16 @@ Result<WeightsSummary> check_weights(const io::ModelConfig& config, const io::Ch
 // Bytes allocate() will ask for beside the pools: step inputs, activations, logits, device scratch.
 int64_t workspace_bytes(const io::ModelConfig& config, const device::Device& device, const ModelSizes& sizes) noexcept;
 
+// A folder where load_model() keeps matrices as the device wants them, for the next load.
+struct WeightCache {
+  std::string folder;  // "" = none
+  std::string note;    // filled: where they came from or went to, or why they are not kept; empty without a folder
+};
+
+// Whatever is wrong with the cache, the model is loaded from the checkpoint.
 Result<std::unique_ptr<Model>> load_model(const io::ModelConfig& config, const io::Checkpoint& checkpoint,
                                           device::Device& device, WeightFormat format, DType kv_dtype,
-                                          int32_t block_size, const std::function<void(double)>& progress);
+                                          int32_t block_size, const std::function<void(double)>& progress,
+                                          WeightCache* cache = nullptr);
 
 }  // namespace pagoda::model

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "model/arena.h"
-#include "model/model.h"
 #include "model/rope.h"
 
 namespace pagoda::model {
@@ -61,22 +60,57 @@ Result<WeightsSummary> check_weights(const io::ModelConfig& config, const io::Ch
 }
 
 Result<Weights> Weights::load(const io::ModelConfig& config, const io::Checkpoint& checkpoint, device::Device& device,
-                              WeightFormat format, const std::function<void(double)>& progress) {
+                              WeightFormat format, const std::function<void(double)>& progress, WeightCache* cache) {
   auto groups = group_weights(config, checkpoint);
   if (!groups.is_ok()) return groups.status;
   Weights weights;
   weights.entries_.resize(index(config.num_layers, Role{}));
   PAGODA_RETURN_IF_ERROR(weights.load_vectors(*groups, config, checkpoint, device));
+  if (cache == nullptr || cache->folder.empty()) {
+    PAGODA_RETURN_IF_ERROR(weights.load_matrices(*groups, checkpoint, device, format, progress));
+    return weights;
+  }
+  const auto file = WeightCacheFile::plan(cache->folder, *groups, checkpoint, device, format);
+  if (file.is_ok() && weights.read_cache(*groups, *file, device)) {
+    cache->note = "matrices were read from " + file->path();
+    if (progress) progress(1.0);
+    return weights;
+  }
+  PAGODA_RETURN_IF_ERROR(weights.load_matrices(*groups, checkpoint, device, format, progress));
+  const Status written = file.is_ok() ? weights.write_cache(*groups, *file) : file.status;
+  cache->note = written.is_ok() ? "matrices were written to " + file->path()
+                                : "matrices are not kept for the next load: " + written.message;
+  return weights;
+}
 
+bool Weights::read_cache(const std::vector<WeightGroup>& groups, const WeightCacheFile& file, device::Device& device) {
+  auto matrices = file.read(device);
+  if (!matrices.is_ok()) return false;
+  auto next = matrices->begin();
+  for (const WeightGroup& group : groups)
+    if (group.is_matrix) entries_[index(group.layer_index, group.role)].matrix = std::move(*next++);
+  return true;
+}
+
+Status Weights::write_cache(const std::vector<WeightGroup>& groups, const WeightCacheFile& file) const {
+  std::vector<const device::Weight*> matrices;
+  for (const WeightGroup& group : groups)
+    if (group.is_matrix) matrices.push_back(matrix(group.layer_index, group.role));
+  return file.write(matrices);
+}
+
+Status Weights::load_matrices(const std::vector<WeightGroup>& groups, const io::Checkpoint& checkpoint,
+                              device::Device& device, WeightFormat format,
+                              const std::function<void(double)>& progress) {
   int64_t num_rows = 0, num_rows_done = 0;  // of all matrices
-  for (const WeightGroup& group : *groups) num_rows += group.is_matrix ? group.rows : 0;
+  for (const WeightGroup& group : groups) num_rows += group.is_matrix ? group.rows : 0;
   const RowCounter count_rows = [&](int64_t rows) {
     num_rows_done = std::min(num_rows, num_rows_done + rows);  // a device may read a row more than once
     if (progress) progress(static_cast<double>(num_rows_done) / static_cast<double>(num_rows));
   };
-  for (const WeightGroup& group : *groups)
-    if (group.is_matrix) PAGODA_RETURN_IF_ERROR(weights.load_matrix(group, checkpoint, device, format, count_rows));
-  return weights;
+  for (const WeightGroup& group : groups)
+    if (group.is_matrix) PAGODA_RETURN_IF_ERROR(load_matrix(group, checkpoint, device, format, count_rows));
+  return ok_status();
 }
 
 Status Weights::load_matrix(const WeightGroup& group, const io::Checkpoint& checkpoint, device::Device& device,

@@ -9,15 +9,18 @@
 #include "device/device.h"
 #include "io/checkpoint.h"
 #include "io/model_config.h"
+#include "model/model.h"
+#include "model/weight_cache.h"
 #include "model/weight_groups.h"
 
 namespace pagoda::model {
 
 class Weights {
  public:
-  // Checks the whole checkpoint first, then reads it piece by piece; `progress` gets the fraction done, if it is set.
+  // Checks the whole checkpoint first, then reads it piece by piece, or the matrices from `cache`, if it is set;
+  // `progress` gets the fraction done, if it is set.
   static Result<Weights> load(const io::ModelConfig& config, const io::Checkpoint& checkpoint, device::Device& device,
-                              WeightFormat format, const std::function<void(double)>& progress);
+                              WeightFormat format, const std::function<void(double)>& progress, WeightCache* cache);
 
   // Null, or absent, if the layer has none.
   const device::Weight* matrix(int layer_index, Role role) const noexcept {
@@ -38,6 +41,10 @@ class Weights {
   static size_t index(int layer_index, Role role) noexcept {
     return static_cast<size_t>(layer_index - kModelLevel) * kNumRoles + static_cast<size_t>(role);
   }
+  Status load_matrices(const std::vector<WeightGroup>& groups, const io::Checkpoint& checkpoint, device::Device& device,
+                       WeightFormat format, const std::function<void(double)>& progress);
+  bool read_cache(const std::vector<WeightGroup>& groups, const WeightCacheFile& file, device::Device& device);
+  Status write_cache(const std::vector<WeightGroup>& groups, const WeightCacheFile& file) const;
   Status load_matrix(const WeightGroup& group, const io::Checkpoint& checkpoint, device::Device& device,
                      WeightFormat format, const RowCounter& count_rows);
   Status load_vectors(const std::vector<WeightGroup>& groups, const io::ModelConfig& config,

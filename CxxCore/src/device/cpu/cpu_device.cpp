@@ -36,6 +36,26 @@ class CpuDevice final : public Device {
     return is_packed(format) ? static_cast<size_t>(packed_layout(format, rows, cols, kernels_.packed.run).size_bytes)
                              : host::weight_bytes(rows, cols, format);
   }
+  // With the kernels' name: nothing holds two sets of them to the same bits of a rotated row.
+  std::string weight_layout(WeightFormat format) const override {
+    const std::string name(weight_format_name(format));
+    if (!is_packed(format)) return "rows " + name;
+    return "packed " + std::to_string(kPackedVersion) + " " + kernels_.name + " run " +
+           std::to_string(kernels_.packed.run) + " " + name;
+  }
+  Result<std::unique_ptr<Weight>> adopt_weight(WeightFormat format, int64_t rows, int64_t cols,
+                                               std::unique_ptr<Buffer> bytes) override {
+    const size_t expected = weight_bytes(rows, cols, format);
+    if (bytes->size_bytes() != expected || reinterpret_cast<uintptr_t>(bytes->host_pointer()) % host::kAlignment != 0)
+      return make_error(StatusCode::invalid_argument, "a weight of " + std::to_string(bytes->size_bytes()) +
+                                                          " bytes cannot be adopted, expected " +
+                                                          std::to_string(expected) + ", aligned");
+    if (is_packed(format))
+      return std::unique_ptr<Weight>(
+          new PackedWeight(packed_layout(format, rows, cols, kernels_.packed.run), format, std::move(bytes)));
+    const DType dtype = format == WeightFormat::f16 ? DType::f16 : DType::f32;
+    return std::unique_ptr<Weight>(new host::HostWeight(std::move(bytes), rows, cols, dtype));
+  }
   Status reserve(const StepLimits& limits) override {
     const MatmulPlan plan = plan_matmul(limits, pool_->num_threads());
     auto buffer = host::make_buffer(plan.size_bytes, "scratch of matmuls");

@@ -14,6 +14,10 @@
 
 namespace pagoda::device::cpu {
 
+// Of what the bytes of a packed weight mean, for files that keep them: raise it with every change of layout,
+// quantisation or rotation.
+constexpr int kPackedVersion = 1;
+
 struct PackedLayout {
   PackedFormat format;
   int64_t run;  // bytes: 4 or 8

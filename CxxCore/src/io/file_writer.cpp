@@ -1,0 +1,69 @@
+// Writing below a temporary name, with a lock, and renaming.
+#include "io/file_writer.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <system_error>
+
+namespace pagoda::io {
+
+Result<std::unique_ptr<FileWriter>> FileWriter::create(const std::string& path) {
+  std::error_code ignored;  // a folder that cannot be made shows when the file is opened
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
+  const std::string temporary = path + ".tmp";
+  const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644);
+  const int error = errno;
+  std::unique_ptr<FileWriter> writer(new FileWriter(path, -1));
+  if (descriptor < 0) return writer->error("created", error);
+  // The writer that held the lock may have renamed or removed the file between our open and our lock; then what we
+  // hold is not the temporary file any more, and must not be touched.
+  struct stat held, named;
+  const bool is_ours = flock(descriptor, LOCK_EX | LOCK_NB) == 0 && fstat(descriptor, &held) == 0 &&
+                       stat(temporary.c_str(), &named) == 0 && held.st_ino == named.st_ino &&
+                       held.st_dev == named.st_dev && S_ISREG(held.st_mode);
+  if (!is_ours) {
+    close(descriptor);
+    return make_error(StatusCode::io_error, path + ": is being written by somebody else, or cannot be locked");
+  }
+  writer->descriptor_ = descriptor;
+  if (ftruncate(descriptor, 0) != 0) return writer->error("emptied", errno);
+  return writer;
+}
+
+FileWriter::~FileWriter() {
+  if (descriptor_ < 0) return;
+  if (!is_committed_) unlink(temporary().c_str());
+  close(descriptor_);  // and unlocks
+}
+
+Status FileWriter::write(std::span<const std::byte> bytes) {
+  constexpr size_t kMaxBytesPerCall = size_t{1} << 30;  // macOS refuses more than INT_MAX
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(descriptor_, bytes.data(), std::min(bytes.size(), kMaxBytesPerCall));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return error("written", errno);
+    bytes = bytes.subspan(static_cast<size_t>(count));
+  }
+  return ok_status();
+}
+
+Status FileWriter::commit() {
+  if (fsync(descriptor_) != 0) return error("written to the disk", errno);
+  if (std::rename(temporary().c_str(), path_.c_str()) != 0) return error("renamed", errno);
+  is_committed_ = true;
+  return ok_status();
+}
+
+Status FileWriter::error(const char* what, int number) const {
+  return make_error(StatusCode::io_error,
+                    temporary() + ": cannot be " + what + ": " + std::system_category().message(number));
+}
+
+}  // namespace pagoda::io

@@ -1,0 +1,153 @@
+// Name, head, reading and writing of weight cache files.
+#include "model/weight_cache.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+
+#include "base/fnv1a.h"
+#include "io/file_writer.h"
+#include "io/mapped_file.h"
+
+namespace pagoda::model {
+namespace {
+
+constexpr std::string_view kMagic = "pagoda weights 1";  // the number is the version of the file's form
+constexpr uint64_t kPage = 4096;
+constexpr std::byte kZeros[kPage]{};
+
+uint64_t round_up(uint64_t n) noexcept { return (n + kPage - 1) / kPage * kPage; }
+
+void append(std::string& text, uint64_t number) {  // in the machine's own byte order, like the matrices
+  text.append(reinterpret_cast<const char*>(&number), sizeof number);
+}
+
+// Name, size and time of a file, and up to 1 MiB of it in evenly spaced pages: files in memory have no time, and those
+// in a folder may have got theirs from an archive.
+Status add_file(const io::File& file, Fnv1a& hash) {
+  constexpr uint64_t kMostPages = 256;
+  const std::string_view name = file.name();
+  const uint64_t size = file.size_bytes();
+  hash.add(name.substr(name.rfind('/') + 1));  // a folder may move
+  hash.add(size);
+  hash.add(static_cast<uint64_t>(file.modified_ns()));
+  const uint64_t step = std::max(kPage, size / kMostPages);
+  std::byte page[kPage];
+  for (uint64_t begin = 0; begin < size; begin += step) {
+    const auto piece = std::span(page).first(static_cast<size_t>(std::min(kPage, size - begin)));
+    PAGODA_RETURN_IF_ERROR(file.read(begin, piece));
+    hash.add(std::span<const std::byte>(piece));
+  }
+  return ok_status();
+}
+
+// Whatever the bytes of the matrices depend on.
+Result<uint64_t> identity(const std::vector<WeightGroup>& groups, const io::Checkpoint& checkpoint,
+                          const std::string& layout) {
+  Fnv1a hash;
+  hash.add(kMagic);
+  hash.add(layout);
+  for (const auto& file : checkpoint.files()) PAGODA_RETURN_IF_ERROR(add_file(*file, hash));
+  for (const WeightGroup& group : groups) {
+    if (!group.is_matrix) continue;
+    hash.add(static_cast<uint64_t>(group.cols));
+    hash.add(uint64_t{group.parts.size()});
+    for (const WeightGroup::Part& part : group.parts) {
+      hash.add(part.name);
+      hash.add(static_cast<uint64_t>(part.rows));
+      hash.add(static_cast<uint64_t>(part.tensor->dtype));
+      hash.add(static_cast<uint64_t>(part.tensor->file_index));
+      hash.add(part.tensor->offset_bytes);
+    }
+  }
+  return hash.value();
+}
+
+std::string hex(uint64_t number) {
+  std::string text;
+  for (int shift = 60; shift >= 0; shift -= 4) text += "0123456789abcdef"[number >> shift & 15];
+  return text;
+}
+
+// A part of a mapped file, which lives as long as one of its parts.
+class MappedBuffer final : public device::Buffer {
+ public:
+  MappedBuffer(std::shared_ptr<const io::MappedFile> file, uint64_t offset_bytes, uint64_t size_bytes) noexcept
+      : file_(std::move(file)), bytes_(file_->bytes().subspan(offset_bytes, size_bytes)) {}
+  size_t size_bytes() const noexcept override { return bytes_.size(); }
+  std::byte* host_pointer() noexcept override { return const_cast<std::byte*>(bytes_.data()); }  // weights only read
+
+ private:
+  std::shared_ptr<const io::MappedFile> file_;
+  std::span<const std::byte> bytes_;
+};
+
+}  // namespace
+
+Result<WeightCacheFile> WeightCacheFile::plan(const std::string& folder, const std::vector<WeightGroup>& groups,
+                                              const io::Checkpoint& checkpoint, const device::Device& device,
+                                              WeightFormat format) {
+  if (folder.find('\0') != folder.npos) return make_error(StatusCode::invalid_argument, "the folder has a NUL byte");
+  const std::string layout = device.weight_layout(format);
+  if (layout.empty()) return make_error(StatusCode::unsupported, device.info().name + " has no form to keep");
+  const Result<uint64_t> id = identity(groups, checkpoint, layout);
+  if (!id.is_ok()) return id.status;
+  WeightCacheFile file;
+  file.format_ = format;
+  file.path_ = folder + "/" + hex(*id) + ".pagoda-weights";
+  for (const WeightGroup& group : groups)
+    if (group.is_matrix)
+      file.places_.push_back({0, device.weight_bytes(group.rows, group.cols, format), group.rows, group.cols});
+
+  const size_t head_bytes = kMagic.size() + (3 + 4 * file.places_.size()) * sizeof(uint64_t);
+  file.size_bytes_ = round_up(head_bytes);
+  for (Place& place : file.places_) {
+    place.offset_bytes = file.size_bytes_;
+    file.size_bytes_ += round_up(place.size_bytes);
+  }
+  file.head_ = kMagic;
+  for (uint64_t number : {*id, uint64_t{file.places_.size()}, file.size_bytes_}) append(file.head_, number);
+  for (const Place& place : file.places_)
+    for (uint64_t number :
+         {place.offset_bytes, place.size_bytes, static_cast<uint64_t>(place.rows), static_cast<uint64_t>(place.cols)})
+      append(file.head_, number);
+  return file;
+}
+
+// Nothing in the file is believed: its size and head must be the ones that write() would give it, to the byte, and no
+// number among the matrices says where anything lies.
+// Mapped, and not read into huge pages of our own. On a busy machine with two cores, 0.8B in 8 bit, medians of tokens
+// per second of processor time: mapped 16.7 against 16.5 from ext4 with large folios, 16.3 against 16.5 and 16.7 from
+// tmpfs with pages of 4 KiB; and 0.8 to 1.7 s for the reading.
+Result<std::vector<std::unique_ptr<device::Weight>>> WeightCacheFile::read(device::Device& device) const {
+  auto file = io::MappedFile::open(path_, size_bytes_);
+  if (!file.is_ok()) return file.status;
+  if (std::memcmp((*file)->bytes().data(), head_.data(), head_.size()) != 0)
+    return make_error(StatusCode::bad_file, path_ + ": does not begin as expected");
+  std::vector<std::unique_ptr<device::Weight>> matrices;
+  for (const Place& place : places_) {
+    auto matrix = device.adopt_weight(format_, place.rows, place.cols,
+                                      std::make_unique<MappedBuffer>(*file, place.offset_bytes, place.size_bytes));
+    if (!matrix.is_ok()) return matrix.status;
+    matrices.push_back(std::move(*matrix));
+  }
+  return matrices;
+}
+
+Status WeightCacheFile::write(const std::vector<const device::Weight*>& matrices) const {
+  auto writer = io::FileWriter::create(path_);
+  if (!writer.is_ok()) return writer.status;
+  const auto write_page_by_page = [&](std::span<const std::byte> bytes) {
+    PAGODA_RETURN_IF_ERROR((*writer)->write(bytes));
+    return (*writer)->write(std::span(kZeros).first(round_up(bytes.size()) - bytes.size()));
+  };
+  PAGODA_RETURN_IF_ERROR(write_page_by_page(std::as_bytes(std::span(head_))));
+  for (size_t i = 0; i < places_.size(); ++i) {
+    if (matrices[i]->bytes().size() != places_[i].size_bytes)
+      return make_error(StatusCode::internal, path_ + ": matrix " + std::to_string(i) + " is not as large as planned");
+    PAGODA_RETURN_IF_ERROR(write_page_by_page(matrices[i]->bytes()));
+  }
+  return (*writer)->commit();
+}
+
+}  // namespace pagoda::model

@@ -1,0 +1,308 @@
+// weight cache: the second load takes the matrices from the file, bit for bit, and no fault of the file or its folder
+// keeps a model from loading.
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "model/checkpoint_editor.h"
+#include "model/model_runner.h"
+
+namespace pagoda::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A CPU device that counts where its weights come from.
+class ObservedDevice final : public device::Device {
+ public:
+  int num_made = 0, num_adopted = 0;
+  std::string layout_suffix;
+
+  ObservedDevice() : inner_(std::move(*device::make_device("cpu", 1))) {}
+
+  const device::DeviceInfo& info() const noexcept override { return inner_->info(); }
+  device::Encoder& encoder() noexcept override { return inner_->encoder(); }
+  Result<std::unique_ptr<device::Buffer>> allocate(size_t size_bytes, const std::string& label) override {
+    return inner_->allocate(size_bytes, label);
+  }
+  Result<std::unique_ptr<device::Weight>> make_weight(const device::WeightSource& source,
+                                                      WeightFormat format) override {
+    ++num_made;
+    return inner_->make_weight(source, format);
+  }
+  size_t weight_bytes(int64_t rows, int64_t cols, WeightFormat format) const noexcept override {
+    return inner_->weight_bytes(rows, cols, format);
+  }
+  std::string weight_layout(WeightFormat format) const override {
+    return inner_->weight_layout(format) + layout_suffix;
+  }
+  Result<std::unique_ptr<device::Weight>> adopt_weight(WeightFormat format, int64_t rows, int64_t cols,
+                                                       std::unique_ptr<device::Buffer> bytes) override {
+    ++num_adopted;
+    return inner_->adopt_weight(format, rows, cols, std::move(bytes));
+  }
+  Status reserve(const device::StepLimits& limits) override { return inner_->reserve(limits); }
+  size_t reserve_bytes(const device::StepLimits& limits) const noexcept override {
+    return inner_->reserve_bytes(limits);
+  }
+  Status upload(const device::Tensor& to, const void* from, size_t size_bytes) noexcept override {
+    return inner_->upload(to, from, size_bytes);
+  }
+  Status download(const device::Tensor& from, void* to, size_t size_bytes) noexcept override {
+    return inner_->download(from, to, size_bytes);
+  }
+
+ private:
+  std::unique_ptr<device::Device> inner_;
+};
+
+struct Load {
+  int num_made = 0, num_adopted = 0;
+  std::string note;
+  std::vector<float> logits;
+
+  bool was_cached() const { return num_made == 0 && num_adopted > 0; }
+  bool was_written() const { return num_made > 0 && num_adopted == 0 && note.find("written to") != note.npos; }
+};
+
+Result<Load> run(const ModelSource& source, const std::string& cache_folder, WeightFormat format = WeightFormat::q8,
+                 const std::string& layout_suffix = "") {
+  auto opened = open_model(source);
+  if (!opened.is_ok()) return opened.status;
+  ObservedDevice device;
+  device.layout_suffix = layout_suffix;
+  model::WeightCache cache{.folder = cache_folder, .note = {}};
+  double done = 0;
+  auto model = model::load_model(
+      opened->config, *opened->checkpoint, device, format, DType::f32, 8, [&](double fraction) { done = fraction; },
+      &cache);
+  if (!model.is_ok()) return model.status;
+  CHECK_EQ(done, 1.0);
+  PAGODA_RETURN_IF_ERROR((*model)->allocate({.num_kv_blocks = 2,
+                                             .num_state_slots = 2,
+                                             .max_num_tokens = 4,
+                                             .max_num_seqs = 1,
+                                             .max_logits_rows = 1,
+                                             .max_blocks_per_seq = 1}));
+  model::ForwardBatch batch;
+  batch.token_ids = {3, 5, 7};
+  batch.positions = {0, 1, 2};
+  batch.slot_mapping = {8, 9, 10};
+  batch.cu_seqlens = {0, 3};
+  batch.context_lens = {3};
+  batch.block_tables = {1};
+  batch.logits_rows = {2};
+  if (model::cache_layout(opened->config, DType::f32, 8).has_state()) batch.state_slots = batch.fresh_slots = {1};
+  PAGODA_RETURN_IF_ERROR((*model)->forward(batch));
+  const auto logits = (*model)->logits();
+  return Load{device.num_made, device.num_adopted, cache.note, {logits.begin(), logits.end()}};
+}
+
+bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
+  return !a.empty() && a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
+std::vector<std::string> files_in(const std::string& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) names.push_back(entry.path().string());
+  return names;
+}
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void write_file(const std::string& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
+
+ModelSource fixture() { return folder(fixtures_dir() + "/model/qwen3_5"); }
+
+}  // namespace
+
+PAGODA_TEST(weight_cache_second_load_reads_no_matrix_and_gives_the_same_bits) {
+  const std::string cache = temporary_dir() + "/made/on/the/way";
+  const std::vector<WeightFormat> formats{WeightFormat::f32, WeightFormat::f16, WeightFormat::bf16, WeightFormat::q8,
+                                          WeightFormat::q4};
+  for (WeightFormat format : formats) {
+    note(std::string(weight_format_name(format)));
+    auto plain = run(fixture(), "", format), first = run(fixture(), cache, format),
+         second = run(fixture(), cache, format);
+    REQUIRE_OK(plain);
+    REQUIRE_OK(first);
+    REQUIRE_OK(second);
+    CHECK_EQ(plain->note, "");
+    CHECK(first->was_written());
+    CHECK(second->was_cached());
+    CHECK(second->note.find("read from " + cache) != std::string::npos);
+    CHECK_EQ(second->num_adopted, plain->num_made);
+    CHECK(same_bits(plain->logits, first->logits));
+    CHECK(same_bits(plain->logits, second->logits));
+  }
+  CHECK_EQ(files_in(cache).size(), formats.size());  // one per format, and nothing temporary
+}
+
+PAGODA_TEST(weight_cache_works_for_files_in_memory_and_for_shapes) {
+  const std::string cache = temporary_dir();
+  CheckpointEditor editor(fixtures_dir() + "/model/qwen3_5");
+  for (const ModelSource& source : {editor.write(), ModelSource{.directory = "", .files = {}, .shape = "tiny"}}) {
+    auto first = run(source, cache), second = run(source, cache);
+    REQUIRE_OK(first);
+    REQUIRE_OK(second);
+    CHECK(first->was_written() && second->was_cached());
+    CHECK(same_bits(first->logits, second->logits));
+  }
+}
+
+PAGODA_TEST(weight_cache_misses_when_the_model_changes) {
+  const std::string cache = temporary_dir(), copy = temporary_dir() + "/model";
+  fs::copy(fixtures_dir() + "/model/qwen3_5", copy, fs::copy_options::recursive);
+  auto first = run(folder(copy), cache);
+  REQUIRE_OK(first);
+  CHECK(first->was_written());
+
+  // Another time, with the same bytes; then other bytes, with the same time.
+  const std::string weights = copy + "/model.safetensors";
+  const auto later = fs::last_write_time(weights) + std::chrono::seconds(1);
+  fs::last_write_time(weights, later);
+  auto touched = run(folder(copy), cache);
+  REQUIRE_OK(touched);
+  CHECK(touched->was_written());
+  std::string bytes = read_file(weights);
+  bytes.back() = static_cast<char>(bytes.back() ^ 1);
+  write_file(weights, bytes);
+  fs::last_write_time(weights, later);
+  auto edited = run(folder(copy), cache);
+  REQUIRE_OK(edited);
+  CHECK(edited->was_written());
+
+  // In memory there is no time to compare.
+  CheckpointEditor editor(fixtures_dir() + "/model/qwen3_5");
+  for (int i = 0; i < 2; ++i) {
+    editor.tensors.begin()->second.bytes[1] ^= std::byte{1};
+    auto in_memory = run(editor.write(), cache);
+    REQUIRE_OK(in_memory);
+    CHECK(in_memory->was_written());
+  }
+  CHECK_EQ(files_in(cache).size(), size_t{5});
+}
+
+PAGODA_TEST(weight_cache_keeps_layouts_apart) {
+  const std::string cache = temporary_dir();
+  for (const char* layout : {"", " two"}) {
+    auto load = run(fixture(), cache, WeightFormat::q8, layout);
+    REQUIRE_OK(load);
+    CHECK(load->was_written());
+  }
+  auto again = run(fixture(), cache, WeightFormat::q8, " two");
+  REQUIRE_OK(again);
+  CHECK(again->was_cached());
+}
+
+PAGODA_TEST(weight_cache_ignores_damaged_files_and_writes_them_again) {
+  const std::string cache = temporary_dir();
+  auto first = run(fixture(), cache);
+  REQUIRE_OK(first);
+  REQUIRE(files_in(cache).size() == 1);
+  const std::string path = files_in(cache).front(), good = read_file(path);
+  const auto flipped = [&](size_t at) {
+    std::string bytes = good;
+    bytes[at] = static_cast<char>(bytes[at] ^ 0x40);
+    return bytes;
+  };
+  // Fields of 8 bytes after a magic of 16: identity, count, size; then offset, size, rows, cols of each matrix.
+  const std::vector<std::pair<const char*, std::string>> rows{
+      {"empty", ""},
+      {"one byte", "p"},
+      {"cut in the head", good.substr(0, 40)},
+      {"cut by a byte", good.substr(0, good.size() - 1)},
+      {"longer by a byte", good + "x"},
+      {"zeros", std::string(good.size(), '\0')},
+      {"magic", flipped(0)},
+      {"identity", flipped(16)},
+      {"count", flipped(24)},
+      {"size", flipped(32)},
+      {"offset of a matrix", flipped(47)},
+      {"size of a matrix", flipped(48)},
+      {"rows of a matrix", flipped(56)},
+      {"cols of a matrix", flipped(64)},
+  };
+  for (const auto& [name, bytes] : rows) {
+    note(name);
+    write_file(path, bytes);
+    auto load = run(fixture(), cache);
+    REQUIRE_OK(load);
+    CHECK(load->was_written());
+    CHECK(same_bits(first->logits, load->logits));
+    CHECK(read_file(path) == good);
+  }
+}
+
+PAGODA_TEST(weight_cache_loads_where_it_cannot_keep_anything) {
+  const std::string blocked = temporary_dir() + "/file";
+  write_file(blocked, "not a folder");
+  // A folder under the name of the file, so that everything works up to the renaming.
+  const std::string taken = temporary_dir();
+  REQUIRE_OK(run(fixture(), taken));
+  REQUIRE(files_in(taken).size() == 1);
+  const std::string path = files_in(taken).front();
+  fs::remove(path);
+  fs::create_directory(path);
+  // A folder under the temporary name.
+  const std::string held = temporary_dir();
+  fs::create_directory(held + "/" + fs::path(path).filename().string() + ".tmp");
+  for (const std::string& cache :
+       {blocked, blocked + "/below", taken, held, std::string("/proc/none"), std::string("a\0b", 3)}) {
+    note(cache);
+    auto load = run(fixture(), cache);
+    REQUIRE_OK(load);
+    CHECK(load->num_made > 0 && load->num_adopted == 0);
+    CHECK(load->note.find("not kept") != std::string::npos);
+  }
+  CHECK_EQ(files_in(taken).size(), size_t{1});  // nothing temporary stays
+
+  auto opened = open_model(fixture());
+  REQUIRE_OK(opened);
+  auto reference = device::make_device("reference", 1);
+  REQUIRE_OK(reference);
+  model::WeightCache cache{.folder = temporary_dir(), .note = {}};
+  CHECK_OK(model::load_model(opened->config, *opened->checkpoint, **reference, WeightFormat::f32, DType::f32, 8,
+                             nullptr, &cache));
+  CHECK(cache.note.find("not kept") != std::string::npos && files_in(cache.folder).empty());
+}
+
+PAGODA_TEST(weight_cache_takes_over_what_a_killed_writer_left) {
+  const std::string cache = temporary_dir();
+  REQUIRE_OK(run(fixture(), cache));
+  REQUIRE(files_in(cache).size() == 1);
+  const std::string path = files_in(cache).front(), good = read_file(path);
+  fs::remove(path);
+  write_file(path + ".tmp", good + good);
+  auto load = run(fixture(), cache);
+  REQUIRE_OK(load);
+  CHECK(load->was_written());
+  CHECK(read_file(path) == good);
+  CHECK_EQ(files_in(cache).size(), size_t{1});
+}
+
+PAGODA_TEST(weight_cache_serves_loads_at_once) {
+  auto plain = run(fixture(), "");
+  REQUIRE_OK(plain);
+  for (int round = 0; round < 4; ++round) {
+    const std::string cache = temporary_dir();
+    std::vector<Result<Load>> loads(4, Result<Load>(ok_status()));
+    std::vector<std::thread> threads;
+    for (auto& load : loads) threads.emplace_back([&] { load = run(fixture(), cache); });
+    for (std::thread& thread : threads) thread.join();
+    for (const auto& load : loads) {
+      REQUIRE_OK(load);
+      CHECK(same_bits(plain->logits, load->logits));
+    }
+    auto last = run(fixture(), cache);
+    REQUIRE_OK(last);
+    CHECK(last->was_cached() && same_bits(plain->logits, last->logits));
+    CHECK_EQ(files_in(cache).size(), size_t{1});
+  }
+}
+
+}  // namespace pagoda::test
