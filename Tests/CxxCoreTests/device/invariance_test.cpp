@@ -393,6 +393,32 @@ PAGODA_TEST(invariance_packed_paths_give_the_same_bits) {
   }
 }
 
+// Kernels take a few hundred rows together, and K in chunks. The batch repeats its first rows.
+PAGODA_TEST(invariance_matmul_rows_do_not_depend_on_their_place_in_a_long_batch) {
+  constexpr int64_t kRows = 530, kDistinct = 25, kN = 5, kK = 1030;
+  for (const std::string& name : tested_devices())
+    for (WeightFormat format : {WeightFormat::bf16, WeightFormat::q8, WeightFormat::q4}) {
+      Rig rig(name);
+      CHECK_OK(rig.device().reserve({.tokens = kRows, .cols = kK}));
+      Random random(seed(62));
+      device::Weight* weight = rig.weight(random.normal(kN * kK), kN, kK, format);
+      std::vector<float> values = random.normal(kDistinct * kK);
+      for (int64_t i = kDistinct * kK; i < kRows * kK; ++i) values.push_back(values[i - kDistinct * kK]);
+      const Tensor x = rig.floats(values, {kRows, kK}), all = rig.zeros(DType::f32, {kRows, kN}),
+                   few = rig.zeros(DType::f32, {kDistinct, kN});
+      CHECK_OK(ops::matmul(rig.encoder(), {x, weight, {}, all}));
+      CHECK_OK(ops::matmul(rig.encoder(), {device::slice(x, 0, 0, kDistinct), weight, {}, few}));
+      CHECK_OK(rig.finish());
+      const std::vector<float> got = rig.read(all), wanted = rig.read(few);
+      for (size_t i = 0; i < got.size(); ++i)
+        if (got[i] != wanted[i % wanted.size()]) {
+          fail(__FILE__, __LINE__,
+               name + " " + std::string(weight_format_name(format)) + ": " + std::to_string(i / kN));
+          break;
+        }
+    }
+}
+
 // Stronger than R1: machines with fused products agree with each other, whatever their registers are.
 PAGODA_TEST(invariance_fused_paths_give_the_same_bits) {
   std::vector<std::string> fused = tested_devices();

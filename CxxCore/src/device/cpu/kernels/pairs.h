@@ -7,7 +7,7 @@
 
 constexpr int64_t kLineBytes = 128;               // of a block of weights; of a row, 8
 constexpr int64_t kOperands = 8;                  // of a line
-constexpr int kTilePairs = 3;                     // of rows: 24 sums, 3 rows of operands, the rest for weights
+constexpr int kTilePairs = 3;                     // of rows: 24 sums, 3 operands of x, 5 registers for weights
 constexpr int64_t kChunkLines = 128;              // 16 KiB of weights
 constexpr int64_t kRowsBytes = int64_t{1} << 20;  // rows that pass together: half of a core's L2
 constexpr int64_t kMaxRows = 512;                 // of these, at most
@@ -22,7 +22,7 @@ PAGODA_INLINE void unpack_4bit(const PackedTile& t, int64_t block, int64_t colum
   const std::byte* steps = t.steps + block * t.step_bytes + column;
   const uint8x16_t all_steps = load_as<uint8x16_t>(steps),
                    all_offsets = veorq_u8(load_as<uint8x16_t>(steps + kBlockChannels), vdupq_n_u8(0x80));
-#pragma clang loop unroll(full)
+#pragma clang loop unroll(full)  // not done unasked; the sums of `step` would stay in memory
   for (int i = 0; i < kOperands; ++i) {
     const uint8x16_t channels = vcombine_u8(vdup_n_u8(static_cast<uint8_t>(2 * i)),
                                             vdup_n_u8(static_cast<uint8_t>(2 * i + 1))),
@@ -33,10 +33,7 @@ PAGODA_INLINE void unpack_4bit(const PackedTile& t, int64_t block, int64_t colum
            vreinterpretq_s8_u8(vmlaq_u8(offset, vshrq_n_u8(both, 4), times)));
     }
   }
-  __builtin_prefetch(from + kPrefetch);
-  __builtin_prefetch(from + kPrefetch + 64);
-  __builtin_prefetch(from + kPrefetch + 128);
-  __builtin_prefetch(from + kPrefetch + 192);
+  for (int64_t ahead = 0; ahead < 2 * kLineBytes; ahead += 64) __builtin_prefetch(from + kPrefetch + ahead);
 }
 
 // What differs between formats: the sums, where the weights of a chunk lie, and what a result becomes.
@@ -107,10 +104,8 @@ static void multiply_pairs(const PackedTile& t, const Chunk& chunk, int64_t m, s
   for (int64_t line = chunk.line; line < chunk.end; ++line, w += kLineBytes, x += 8) {
     int8x16_t rows[Pairs];
     for (int p = 0; p < Pairs; ++p) rows[p] = load_pair(x + 2 * p * t.x_stride, t.x_stride);
-    if constexpr (Pairs == 1) {
-      __builtin_prefetch(w + kPrefetch);
-      __builtin_prefetch(w + kPrefetch + 64);
-    }
+    __builtin_prefetch(w + kPrefetch);
+    __builtin_prefetch(w + kPrefetch + 64);
     for (int i = 0; i < kOperands; ++i) {
       const int8x16_t operand = load_as<int8x16_t>(w + i * 16);
       for (int p = 0; p < Pairs; ++p) sums[p][i] = Format::multiply(sums[p][i], rows[p], operand);
