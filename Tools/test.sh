@@ -97,7 +97,7 @@ stage_aarch64() {
     say "not run: qemu-user and g++-12-aarch64-linux-gnu are not installed (Tools/setup.sh --dev)"
     if [[ ${CI:-} == true ]]; then add 0 1; fi
   else
-    for filter in base device conformance invariance sampler tokenizer engine_the_embedded_model; do
+    for filter in base device conformance invariance packed paths sampler tokenizer engine_the_embedded_model; do
       native aarch64 "$filter"
     done
   fi

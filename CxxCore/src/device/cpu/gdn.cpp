@@ -72,6 +72,7 @@ struct HeadRows {
 void run_rows(const Context& context, const GdnArgs& args, const HeadRows& r, const HeadInputs& in,
               float* scratch) noexcept {
   alignas(64) float kk[kGdnBlock * kGdnBlock], kq[kGdnBlock * kGdnBlock];
+  const int64_t group = args.v.shape[1] / args.q.shape[1];
   const GdnKeys keys{in.q,
                      in.k,
                      in.q_stride,
@@ -82,9 +83,10 @@ void run_rows(const Context& context, const GdnArgs& args, const HeadRows& r, co
                      at<float>(args.k_rows, r.slot, r.k_head),
                      scratch,
                      kk,
-                     kq};
+                     kq,
+                     at<float>(args.state, r.slot, r.k_head * group),
+                     args.v.shape[2]};
   context.kernels->gdn_keys(keys);
-  const int64_t group = args.v.shape[1] / args.q.shape[1];
   for (int64_t i = 0, h = r.k_head * group; i < group; ++i, ++h) {
     const Gates gates = make_gates(args, r.t, r.rows, h);
     context.kernels->gdn_head({&keys, in.v + i * in.v_head_stride, in.v_stride, at<float>(args.out, r.t, h),

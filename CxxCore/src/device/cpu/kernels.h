@@ -158,10 +158,12 @@ struct GdnKeys {
   const float *q, *k;  // raw, at this K head
   int64_t q_stride, k_stride;
   int64_t first_row, rows, dim;
-  float* k_rows;  // [kGdnBlock][dim]; rows of this call are written
-  float* q_rows;  // [kGdnBlock][dim] scratch: normalised and scaled
-  float* kk;      // [kGdnBlock][kGdnBlock]: [t][s] = k_s . k_t
-  float* kq;      // [kGdnBlock][kGdnBlock]: [t][s] = k_s . q_t
+  float* k_rows;       // [kGdnBlock][dim]; rows of this call are written
+  float* q_rows;       // [kGdnBlock][dim] scratch: normalised and scaled
+  float* kk;           // [kGdnBlock][kGdnBlock]: [t][s] = k_s . k_t
+  float* kq;           // [kGdnBlock][kGdnBlock]: [t][s] = k_s . q_t
+  const float* state;  // of the first V head, to be brought near
+  int64_t state_stride;
 };
 
 // The same rows for one V head.

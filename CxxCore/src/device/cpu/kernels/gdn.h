@@ -5,6 +5,9 @@
 // Sums over d and over s run in order in one chain per element, whatever number of rows shares a load of S.
 // Needs kStateRows (even) and kStateVectors: rows and vectors of Dv whose accumulators fit the registers.
 
+// Decode reads a state once, from memory: so many of its rows ahead, and the first ones while the keys are made.
+constexpr int kStateAhead = 16, kFirstStateRows = 32;
+
 // k_dots[s] = rows[s] . k and q_dots[s] = rows[s] . q. Rows after the last that counts are multiplied as well, four at
 // a time so that no sum waits for the one before: their dots are unused.
 PAGODA_INLINE void dot_rows(const float* rows, int64_t dim, int64_t count, const float* k, const float* q,
@@ -37,6 +40,8 @@ PAGODA_INLINE void normalise(const float* x, int64_t dim, float factor, float* t
 }
 
 static void gdn_keys(const GdnKeys& keys) {
+  if (keys.rows == 1 && keys.state)
+    for (int64_t i = 0; i < kFirstStateRows * keys.state_stride; i += kLanes) __builtin_prefetch(keys.state + i);
   const int64_t dim = keys.dim;
   const float q_factor = 1.0f / __builtin_elementwise_sqrt(static_cast<float>(dim));
   for (int64_t r = 0; r < keys.rows; ++r) {
@@ -49,13 +54,16 @@ static void gdn_keys(const GdnKeys& keys) {
 }
 
 // to[r] = S^T x[r] for 16 Vectors columns of S, whose rows are `stride` apart; `count` columns exist.
-template <bool Whole, int Rows, int Vectors>
+template <bool Whole, int Ahead, int Rows, int Vectors>
 PAGODA_INLINE void state_times(const float* state, int64_t dk, int64_t stride, int64_t count, const float* const* x,
                                float* to, int64_t to_stride) {
   Vec acc[Rows][Vectors] = {};
   for (int64_t d = 0; d < dk; ++d) {
     Vec s[Vectors];
-    for (int i = 0; i < Vectors; ++i) s[i] = load_whole_or<Whole>(state + d * stride + i * kLanes, count - i * kLanes);
+    for (int i = 0; i < Vectors; ++i) {
+      if constexpr (Ahead > 0) __builtin_prefetch(state + (d + Ahead) * stride + i * kLanes);
+      s[i] = load_whole_or<Whole>(state + d * stride + i * kLanes, count - i * kLanes);
+    }
     for (int r = 0; r < Rows; ++r)
       for (int i = 0; i < Vectors; ++i) acc[r][i] = fma(s[i], splat(x[r][d]), acc[r][i]);
   }
@@ -74,9 +82,9 @@ PAGODA_INLINE void strip_times(const float* state, int64_t dk, int64_t dv, int64
       store(strip + d * kWidth + i, load_whole_or<Whole>(state + d * dv + i, count - i));
   int64_t r = 0;
   for (; r + kStateRows <= num_x; r += kStateRows)
-    state_times<true, kStateRows, Vectors>(strip, dk, kWidth, kWidth, x + r, to + r * to_stride, to_stride);
+    state_times<true, 0, kStateRows, Vectors>(strip, dk, kWidth, kWidth, x + r, to + r * to_stride, to_stride);
   for (; r < num_x; r += 2)
-    state_times<true, 2, Vectors>(strip, dk, kWidth, kWidth, x + r, to + r * to_stride, to_stride);
+    state_times<true, 0, 2, Vectors>(strip, dk, kWidth, kWidth, x + r, to + r * to_stride, to_stride);
 }
 
 // u and o of row t for columns [j, j + 16 Vectors). sk, sq: S^T k_t and S^T q_t.
@@ -180,7 +188,7 @@ static void run_head(const GdnHead& h) {
   int64_t j = 0;
   if (keys.rows == 1)  // decode: two rows only, so more columns at once, and one pass
     for (; j + kWide * kLanes <= h.dim; j += kWide * kLanes)
-      state_times<Whole, 2, kWide>(h.state + j, keys.dim, h.dim, h.dim - j, x, products + j, stride);
+      state_times<Whole, kStateAhead, 2, kWide>(h.state + j, keys.dim, h.dim, h.dim - j, x, products + j, stride);
   for (; j + kStateVectors * kLanes <= h.dim; j += kStateVectors * kLanes)
     strip_times<Whole, kStateVectors>(h.state + j, keys.dim, h.dim, h.dim - j, x, 2 * keys.rows, strip, products + j,
                                       stride);

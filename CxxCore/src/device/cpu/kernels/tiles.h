@@ -9,7 +9,8 @@ constexpr int64_t kChunkSteps = 16;               // 32 KiB of weights
 constexpr int64_t kRowsBytes = int64_t{1} << 20;  // rows that pass together: half of a core's L2
 constexpr int64_t kMaxRows = 512;                 // of these, at most
 constexpr int64_t kResultsBytes = kMaxRows * 2 * kBlockChannels * 4;
-constexpr int64_t kMinInt8Rows = 6, kMinBf16Rows = 2;  // below, the VNNI kernels are faster (measured)
+constexpr int64_t kMinInt8Rows = 10, kMinInt4Rows = 8,
+                  kMinBf16Rows = 2;  // below, the VNNI kernels are faster (measured)
 static_assert(kResultsBytes + 2 * kChunkSteps * kStepBytes <= kPackedScratch);
 
 // Tiles 0 and 1 hold results, 2 rows of x, 3 weights.
@@ -26,9 +27,12 @@ PAGODA_INLINE void configure_tiles(int64_t rows) {
 // Brings the weights of the next blocks near, a few lines per step of this one.
 struct Prefetch {
   const std::byte *at, *end;
-  int64_t lines_per_step;
+  int64_t lines_per_step, stride;  // stride: from one block to the other; 0 with one block
   [[gnu::always_inline]] inline void step() {
-    for (int64_t i = 0; i < lines_per_step && at < end; ++i, at += 64) _mm_prefetch(at, _MM_HINT_T1);
+    for (int64_t i = 0; i < lines_per_step && at < end; ++i, at += 64) {
+      _mm_prefetch(at, _MM_HINT_T1);
+      if (stride) _mm_prefetch(at + stride, _MM_HINT_T1);
+    }
   }
 };
 
@@ -58,6 +62,7 @@ struct Int8Tiles : Bf16Tiles {
 };
 struct Int4Tiles : Int8Tiles {
   static constexpr PackedFormat kFormat = kPacked4;
+  static constexpr int64_t kMinRows = kMinInt4Rows;
   static const std::byte* weights(const PackedTile& t, int64_t block, int64_t step, int64_t end) {
     for (int64_t j = 0; j < 2 && block + j < t.blocks; ++j) {
       Unpacked unpacked{t.scratch + kResultsBytes + j * kChunkSteps * kStepBytes, step * kStepColumns};
@@ -110,9 +115,9 @@ template <class Format, int Blocks>
 static void multiply_blocks(const PackedTile& t, int64_t block, int64_t begin, int64_t end) {
   const std::byte* ahead = t.weights + (block + Blocks) * t.block_bytes;
   const int64_t all_steps = t.groups * kPackedColumns / Format::kStepColumns,
-                row_tiles = (end - begin + kTileRows - 1) / kTileRows, left = t.blocks - block - Blocks,
-                bytes = (left < Blocks ? left : Blocks) * t.block_bytes;
-  Prefetch next{ahead, ahead + bytes, (bytes / 64 + row_tiles * all_steps - 1) / (row_tiles * all_steps)};
+                row_tiles = (end - begin + kTileRows - 1) / kTileRows, tile_steps = row_tiles * all_steps;
+  Prefetch next{ahead, ahead + t.block_bytes, (t.block_bytes / 64 + tile_steps - 1) / tile_steps,
+                Blocks == 2 ? t.block_bytes : 0};
   int32_t* results = reinterpret_cast<int32_t*>(t.scratch);
   for (int64_t step = 0; step < all_steps; step += kChunkSteps) {
     const int64_t until = step + kChunkSteps < all_steps ? step + kChunkSteps : all_steps;
