@@ -1,14 +1,9 @@
 // aarch64: NEON with dotprod, i8mm and bf16.
+#include "base/arm_features.h"
 #include "bench/loops.h"
 
 #if defined(__aarch64__)
 #include <arm_neon.h>
-
-#if defined(__linux__)
-#include <sys/auxv.h>
-#elif defined(__APPLE__)
-#include <sys/sysctl.h>
-#endif
 
 namespace pagoda::bench {
 namespace {
@@ -53,36 +48,10 @@ __attribute__((target("bf16"))) void bfmmla(int64_t rounds, const std::byte*) no
 
 #undef PAGODA_CHAINS
 
-struct Features {
-  bool dotprod = false, i8mm = false, bf16 = false;
-};
-
-#if defined(__APPLE__)
-bool has_feature(const char* name) noexcept {
-  int value = 0;
-  size_t size = sizeof value;
-  return sysctlbyname(name, &value, &size, nullptr, 0) == 0 && value != 0;
-}
-
-Features features() noexcept {
-  return {has_feature("hw.optional.arm.FEAT_DotProd"), has_feature("hw.optional.arm.FEAT_I8MM"),
-          has_feature("hw.optional.arm.FEAT_BF16")};
-}
-#elif defined(__linux__)
-// Bits of the kernel's interface, spelled out because older headers lack the last two.
-Features features() noexcept {
-  constexpr unsigned long kDotprod = 1ul << 20, kI8mm = 1ul << 13, kBf16 = 1ul << 14;  // HWCAP, HWCAP2, HWCAP2
-  const unsigned long first = getauxval(AT_HWCAP), second = getauxval(AT_HWCAP2);
-  return {(first & kDotprod) != 0, (second & kI8mm) != 0, (second & kBf16) != 0};
-}
-#else
-Features features() noexcept { return {}; }
-#endif
-
 }  // namespace
 
 std::vector<ArithmeticLoop> arm_loops() {
-  const Features has = features();
+  const ArmFeatures has = arm_features();
   std::vector<ArithmeticLoop> loops = {{OpLimit::f32, "neon fmla", kChains * 8.0, fmla},
                                        {OpLimit::int8, "neon smull", kChains * 16.0, smull}};
   if (has.dotprod) loops.push_back({OpLimit::int8, "neon sdot", kChains * 32.0, sdot});

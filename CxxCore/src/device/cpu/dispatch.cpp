@@ -1,11 +1,7 @@
 // The choice of kernels at run time.
 #include "device/cpu/dispatch.h"
 
-#if defined(__aarch64__) && defined(__linux__)
-#include <sys/auxv.h>
-#elif defined(__aarch64__) && defined(__APPLE__)
-#include <sys/sysctl.h>
-#endif
+#include "base/arm_features.h"
 
 namespace pagoda::device::cpu {
 
@@ -18,34 +14,6 @@ Kernels with_packed(const Kernels& base, const char* name, const Packed& packed)
   kernels.packed = packed;
   return kernels;
 }
-
-#if defined(__aarch64__)
-struct ArmFeatures {
-  bool dotprod = false, i8mm = false, bf16 = false;
-};
-
-#if defined(__APPLE__)
-bool has_feature(const char* name) noexcept {
-  int value = 0;
-  size_t size = sizeof value;
-  return sysctlbyname(name, &value, &size, nullptr, 0) == 0 && value != 0;
-}
-
-ArmFeatures arm_features() noexcept {
-  return {has_feature("hw.optional.arm.FEAT_DotProd"), has_feature("hw.optional.arm.FEAT_I8MM"),
-          has_feature("hw.optional.arm.FEAT_BF16")};
-}
-#elif defined(__linux__)
-// Bits of the kernel's interface, spelled out because older headers lack the last two.
-ArmFeatures arm_features() noexcept {
-  constexpr unsigned long kDotprod = 1ul << 20, kI8mm = 1ul << 13, kBf16 = 1ul << 14;  // HWCAP, HWCAP2, HWCAP2
-  const unsigned long first = getauxval(AT_HWCAP), second = getauxval(AT_HWCAP2);
-  return {(first & kDotprod) != 0, (second & kI8mm) != 0, (second & kBf16) != 0};
-}
-#else
-ArmFeatures arm_features() noexcept { return {}; }
-#endif
-#endif
 
 std::vector<Kernels> find_supported() {
   std::vector<Kernels> found;

@@ -20,24 +20,11 @@ constexpr int kStateRows = 4, kStateVectors = 4;
 constexpr int kInt8Rows = 4, kInt8Blocks = 2, kBf16Blocks = 4;
 constexpr bool kUnsignedWeights = false;
 
+// clang-format off: each needs those before it
 #include "device/cpu/kernels/vector.h"
-
-// Products of |w| and x with the sign of w: neither 16-bit sum can overflow, since |x| <= 127.
-PAGODA_INLINE __m256i dot(__m256i sums, __m256i w, __m256i x) {
-  const __m256i pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(w), _mm256_sign_epi8(x, w));
-  return _mm256_add_epi32(sums, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
-}
-PAGODA_INLINE IntVec dot(IntVec sums, Bytes w, uint32_t x) {
-  struct Halves {
-    __m256i half[2];
-  };
-  Halves s = __builtin_bit_cast(Halves, sums);
-  const Halves weights = __builtin_bit_cast(Halves, w);
-  for (int i = 0; i < 2; ++i) s.half[i] = dot(s.half[i], weights.half[i], _mm256_set1_epi32(static_cast<int>(x)));
-  return __builtin_bit_cast(IntVec, s);
-}
-
+#include "device/cpu/kernels/dot_avx2.h"
 #include "device/cpu/kernels/all.h"
+// clang-format on
 
 }  // namespace pagoda::device::cpu::avx512
 
