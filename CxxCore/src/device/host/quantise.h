@@ -2,8 +2,9 @@
 // A row is rotated first (by a Hadamard matrix, per block of columns), and so are the activations that meet it:
 // products stay the same, but a large number is spread over its whole block. One scale per row is then enough on both
 // sides, and a product is one integer sum over all columns: exact in any order, and nothing but multiplications in the
-// inner loop. Scales per 128 columns without rotation had twice the error on activations with outliers and two thirds
-// of the speed. Plain minimum and maximum: one pass, no calibration data, the same result on every machine.
+// inner loop. Rejected: scales per 128 columns without rotation. Error of a product at K = 1024, plain / with outliers
+// in x / and with heavy-tailed weights: 0.93 / 2.22 / 2.30 % against 1.11 / 1.07 / 1.00 %, at two thirds of the
+// products' speed. Plain minimum and maximum: one pass, no calibration data, the same result on every machine.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +30,7 @@ bool quantise_8bit(std::span<const float> row, int8_t* values, float& scale) noe
 
 // w = scale * (step[group] * q + offset[group] - 128), q in 0..15, step in 1..17: step * q + offset is a byte, so it is
 // an int8 row whose bytes are kept in four bits. Steps and offsets are integers so that it stays one; a float scale and
-// bias per 64 columns (MLX) takes as many bits, has 8 % more error and forces float work into the sum.
+// bias per 64 columns (MLX) takes as many bits, had 8 % more error (neither rotated) and puts float work into the sum.
 struct Steps {
   uint8_t step, offset;
 };
