@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "device/cpu/packed_weight.h"
-
 namespace pagoda::device::cpu {
 namespace {
 

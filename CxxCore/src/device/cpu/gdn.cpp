@@ -130,8 +130,10 @@ bool can_convolve_inside(const CausalConv1dArgs& conv, const GdnArgs& gdn) noexc
     return part.buffer == conv.out.buffer && first >= 0 && part.strides[0] == conv.out.strides[0] &&
            part.strides[1] == part.shape[2] && first + part.shape[1] * part.shape[2] <= conv.out.shape[1];
   };
-  return lies_in(gdn.q) && lies_in(gdn.k) && lies_in(gdn.v) && gdn.q.shape[0] == conv.out.shape[0] &&
-         gdn.v.shape[1] / gdn.q.shape[1] <= kMaxConvVHeads;
+  // Channels that no head reads would lose their tails.
+  const int64_t read = 2 * gdn.q.shape[1] * gdn.q.shape[2] + gdn.v.shape[1] * gdn.v.shape[2];
+  return lies_in(gdn.q) && lies_in(gdn.k) && lies_in(gdn.v) && read == conv.out.shape[1] &&
+         gdn.q.shape[0] == conv.out.shape[0] && gdn.v.shape[1] / gdn.q.shape[1] <= kMaxConvVHeads;
 }
 
 void gdn(const Context& context, const GdnArgs& args, const CausalConv1dArgs* conv) noexcept {

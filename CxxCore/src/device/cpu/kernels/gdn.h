@@ -40,7 +40,7 @@ PAGODA_INLINE void normalise(const float* x, int64_t dim, float factor, float* t
 }
 
 static void gdn_keys(const GdnKeys& keys) {
-  if (keys.rows == 1 && keys.state)
+  if (keys.rows == 1)
     for (int64_t i = 0; i < kFirstStateRows * keys.state_stride; i += kLanes) __builtin_prefetch(keys.state + i);
   const int64_t dim = keys.dim;
   const float q_factor = 1.0f / __builtin_elementwise_sqrt(static_cast<float>(dim));

@@ -1,6 +1,5 @@
 // Kernel text: packed weights times rows of int8 or bf16. Needs kInt8Rows, kInt8Blocks and kBf16Blocks, what fits the
-// registers,
-// kUnsignedWeights and dot(): sums += w x over 4 columns of 16 channels (64 bytes of w), for one row.
+// registers, kUnsignedWeights, and dot(): sums += w x over 4 columns of 16 channels (64 bytes of w), for one row.
 // kUnsignedWeights: dot() wants w + 128 as an unsigned byte; 128 times the sum of x is taken off at the start.
 
 template <int Rows, int Blocks>
