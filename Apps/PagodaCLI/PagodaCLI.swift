@@ -4,7 +4,7 @@ import PagodaKit
 
 extension Command {
   /// In the order of the help.
-  package static let all: [Command] = [.chat, .generate, .batch, .tokenize, .info, .bench]
+  package static let all: [Command] = [.chat, .generate, .serve, .batch, .tokenize, .info, .bench]
 }
 
 @main
@@ -47,6 +47,8 @@ enum PagodaCLI {
       }
       return try await command.run(arguments)
     } catch let error as UsageError {
+      return usage(error.message, help: "pagoda \(name) --help")
+    } catch let error as FieldError {
       return usage(error.message, help: "pagoda \(name) --help")
     } catch is CancellationError {
       return ExitCode.interrupted
