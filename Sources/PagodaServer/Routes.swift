@@ -3,12 +3,7 @@ import Foundation
 import PagodaKit
 
 extension Service {
-  static let routes: [String: [String: Work]] = [
-    "/": ["GET": .page(.index)],
-    "/app.css": ["GET": .page(.style)],
-    "/app.js": ["GET": .page(.script)],
-    "/favicon.svg": ["GET": .page(.icon)],
-    "/openapi.json": ["GET": .page(.openAPI)],
+  static let routes: [String: [String: Work]] = PageFile.all.mapValues { ["GET": .page($0)] }.merging([
     "/health": ["GET": .quick { $0.health() }],
     "/ping": ["GET": .quick { $0.health() }, "POST": .quick { $0.health() }],
     "/metrics": ["GET": .quick { $0.metricsText() }],
@@ -21,7 +16,7 @@ extension Service {
     "/v1/messages/count_tokens": ["POST": .json(isGeneration: false, .anthropic) { try $0.countTokens($1) }],
     "/tokenize": ["POST": .json(isGeneration: false, .openAI) { try $0.tokenize($1) }],
     "/detokenize": ["POST": .json(isGeneration: false, .openAI) { try $0.detokenize($1) }],
-  ]
+  ]) { $1 }
 
   private func chat(_ exchange: Exchange) throws {
     let request = try ChatRequest(exchange.request.body, models: models)

@@ -9,26 +9,44 @@
 #pragma clang diagnostic ignored "-Wc23-extensions"
 #endif
 
-static const uint8_t kIndex[] = {
+static const uint8_t kIndexHtml[] = {
 #embed "files/index.html"
 };
-static const uint8_t kStyle[] = {
+static const uint8_t kAppCss[] = {
 #embed "files/app.css"
 };
-static const uint8_t kScript[] = {
+static const uint8_t kAppJs[] = {
 #embed "files/app.js"
 };
-static const uint8_t kIcon[] = {
+static const uint8_t kClientJs[] = {
+#embed "files/client.js"
+};
+static const uint8_t kDomJs[] = {
+#embed "files/dom.js"
+};
+static const uint8_t kMarkdownJs[] = {
+#embed "files/markdown.js"
+};
+static const uint8_t kStoreJs[] = {
+#embed "files/store.js"
+};
+static const uint8_t kFaviconSvg[] = {
 #embed "files/favicon.svg"
 };
-static const uint8_t kOpenAPI[] = {
+static const uint8_t kOpenapiJson[] = {
 #embed "files/openapi.json"
 };
 
 static const struct PagodaPageFile kFiles[] = {
-    {"index.html", kIndex, sizeof kIndex},       {"app.css", kStyle, sizeof kStyle},
-    {"app.js", kScript, sizeof kScript},         {"favicon.svg", kIcon, sizeof kIcon},
-    {"openapi.json", kOpenAPI, sizeof kOpenAPI},
+    {"index.html", kIndexHtml, sizeof kIndexHtml},
+    {"app.css", kAppCss, sizeof kAppCss},
+    {"app.js", kAppJs, sizeof kAppJs},
+    {"client.js", kClientJs, sizeof kClientJs},
+    {"dom.js", kDomJs, sizeof kDomJs},
+    {"markdown.js", kMarkdownJs, sizeof kMarkdownJs},
+    {"store.js", kStoreJs, sizeof kStoreJs},
+    {"favicon.svg", kFaviconSvg, sizeof kFaviconSvg},
+    {"openapi.json", kOpenapiJson, sizeof kOpenapiJson},
 };
 
 size_t pagoda_page_file_count(void) { return sizeof kFiles / sizeof kFiles[0]; }

@@ -6,7 +6,7 @@ struct Guard: Sendable {
   var isLoopbackOnly: Bool
 
   /// Routes that need no key: the page itself and whether the server lives.
-  static let publicRoutes: Set<String> = ["/", "/app.css", "/app.js", "/favicon.svg", "/health", "/ping"]
+  static let publicRoutes = Set(PageFile.all.keys).union(["/health", "/ping"])
 
   func check(_ request: HTTPRequest) throws {
     let hosts = request.values("host")

@@ -63,5 +63,5 @@ public struct ServerError: Error, CustomStringConvertible {
   /// The message.
   public var description: String { message }
 
-  init(_ message: String) { self.message = message }
+  package init(_ message: String) { self.message = message }
 }
