@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what Pagoda needs besides Swift; quick when nothing is missing. Usage: Tools/setup.sh [--dev]
-# Plain: what a build needs. --dev: also what Tools/test.sh uses (formatter, make, Python, aarch64 under qemu).
+# Plain: what a build needs. --dev: also what Tools/test.sh uses (formatter, make, Python, Chromium, aarch64 under qemu).
 set -euo pipefail
 
 dev=false
@@ -31,7 +31,8 @@ missing_of() {
 }
 
 setup_debian() {
-  local required=(libedit-dev libmicrohttpd-dev pkg-config) tools=(make python3 clang-format-19 qemu-user g++-12-aarch64-linux-gnu)
+  local required=(libedit-dev libmicrohttpd-dev pkg-config)
+  local tools=(make curl python3 python3-venv chromium clang-format-19 qemu-user g++-12-aarch64-linux-gnu)
   local missing wanted=() package
   mapfile -t missing < <(missing_of "${required[@]}")
   if $dev; then mapfile -t wanted < <(missing_of "${tools[@]}"); fi

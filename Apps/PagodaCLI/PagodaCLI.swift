@@ -21,8 +21,8 @@ enum PagodaCLI {
     let work = Task { await run(words) }
     Interrupts.shared.onInterrupt {
       work.cancel()
-      // Loading cannot be cancelled; what it holds is memory only.
-      DispatchQueue.global().asyncAfter(deadline: .now() + 0.5) { exit(ExitCode.interrupted) }
+      // Loading cannot be cancelled; what it holds is memory only. Not exit(), whose destructors would meet running threads.
+      DispatchQueue.global().asyncAfter(deadline: .now() + 0.5) { _exit(ExitCode.interrupted) }
     }
     exit(await work.value)
   }

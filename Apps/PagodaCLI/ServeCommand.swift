@@ -95,7 +95,7 @@ private final class StopLatch: @unchecked Sendable {
   func signal() {
     let waiter: CheckedContinuation<Void, Never>? = lock.withLock {
       count += 1
-      if count > 1 { exit(130) }
+      if count > 1 { _exit(130) }
       defer { self.waiter = nil }
       return self.waiter
     }

@@ -89,7 +89,7 @@ import Testing
     let (blocks, slots) = (engine.statistics.freeBlocks, engine.statistics.freeStateSlots)
     let slowest = Box(0.0)
     let isDone = Box(false)
-    let prober = background {
+    let prober = background { () throws -> Void in
       while !isDone.value {
         let begin = monotonicSeconds()
         #expect(try server.get("/health").status == 200)

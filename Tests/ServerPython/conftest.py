@@ -7,9 +7,9 @@ import time
 from pathlib import Path
 
 import anthropic
-import httpx
 import openai
 import pytest
+import requests
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = Path(os.environ.get("PAGODA", ROOT / ".build/debug/pagoda"))
@@ -32,12 +32,12 @@ class Server:
         return self.process.wait(timeout=60)
 
     def statistic(self, name):
-        text = httpx.get(self.url + "/metrics").text
+        text = requests.get(self.url + "/metrics").text
         return float(re.search(rf"^{re.escape(name)} (\S+)$", text, re.MULTILINE).group(1))
 
     def wait_until_idle(self):
         for _ in range(500):
-            if httpx.get(self.url + "/health").json() == {"status": "ok", "running": 0, "waiting": 0}:
+            if requests.get(self.url + "/health").json() == {"status": "ok", "running": 0, "waiting": 0}:
                 return
             time.sleep(0.02)
         raise AssertionError("the server did not become idle")

@@ -48,7 +48,7 @@ def test_count_tokens(anthropic_client):
     ({"max_tokens": 0}, anthropic.BadRequestError),
     ({"model": "claude-unknown"}, anthropic.NotFoundError),
     ({"messages": []}, anthropic.BadRequestError),
-    ({"temperature": -1}, anthropic.BadRequestError),
+    ({"extra_body": {"top_p": -1}}, anthropic.BadRequestError),
 ])
 def test_errors_are_typed(anthropic_client, options, error):
     with pytest.raises(error) as caught:

@@ -3,8 +3,8 @@ import json
 import re
 import subprocess
 
-import httpx
 import pytest
+import requests
 from conftest import PROGRAM, ROOT, Server
 
 
@@ -59,8 +59,8 @@ def test_options_that_cannot_work_are_refused(options):
 
 def test_the_key_is_asked_for_and_not_shown():
     server = Server("--api-key", "s3cret", "--access-log")
-    assert httpx.get(server.url + "/v1/models").status_code == 401
-    assert httpx.get(server.url + "/v1/models", headers={"Authorization": "Bearer s3cret"}).status_code == 200
+    assert requests.get(server.url + "/v1/models").status_code == 401
+    assert requests.get(server.url + "/v1/models", headers={"Authorization": "Bearer s3cret"}).status_code == 200
     assert server.stop() == 0
     log = server.process.stderr.read()
     assert "GET /v1/models 401" in log and "s3cret" not in log

