@@ -9,6 +9,7 @@
 
 #include "pagoda/chat_template.h"
 #include "pagoda/event.h"
+#include "pagoda/grammar.h"
 #include "pagoda/model_info.h"
 #include "pagoda/profile.h"
 #include "pagoda/sampling_params.h"
@@ -60,6 +61,7 @@ struct ModelSource {
 struct Request {
   std::vector<int32_t> prompt_ids;
   SamplingParams sampling;
+  GrammarSpec grammar{};
 };
 
 struct SubmitResult {
