@@ -66,14 +66,23 @@ extension Service {
   }
 
   private func modelList() -> HTTPResponse {
-    let models = models.names.map { name in
-      JSONValue.object([
-        "id": .string(name), "object": .string("model"), "created": .integer(created), "owned_by": .string("pagoda"),
-        "max_model_len": .integer(Int64(engine.info.plan.maximumModelLength)),
-        "architecture": .string(engine.info.architecture), "weight_dtype": .string(engine.info.weightDType),
-      ])
-    }
-    return .json(.object(["object": .string("list"), "data": .array(models)]))
+    .json(.object(["object": .string("list"), "data": .array(models.names.map(model))]))
+  }
+
+  /// `/v1/models/NAME`
+  func modelRoute(_ path: String) -> [String: Work]? {
+    let prefix = "/v1/models/"
+    guard path.hasPrefix(prefix), case let name = String(path.dropFirst(prefix.count)), models.names.contains(name)
+    else { return nil }
+    return ["GET": .quick { .json($0.model(name)) }]
+  }
+
+  private func model(_ name: String) -> JSONValue {
+    .object([
+      "id": .string(name), "object": .string("model"), "created": .integer(created), "owned_by": .string("pagoda"),
+      "max_model_len": .integer(Int64(engine.info.plan.maximumModelLength)),
+      "architecture": .string(engine.info.architecture), "weight_dtype": .string(engine.info.weightDType),
+    ])
   }
 
   private func tokenize(_ exchange: Exchange) throws {

@@ -62,7 +62,7 @@ final class Service: HTTPService, @unchecked Sendable {
     do {
       try checkHead(request)
       try guarding.check(request)
-      guard let methods = Self.routes[request.path] else {
+      guard let methods = Self.routes[request.path] ?? modelRoute(request.path) else {
         throw APIError.invalid(
           "there is nothing at \(request.path.prefix(100))", code: "not_found", status: 404)
       }

@@ -10,6 +10,9 @@ FRANCE = "What is the capital of France?"
 
 def test_models_are_listed(openai_client):
     assert [model.id for model in openai_client.models.list()] == [MODEL]
+    assert openai_client.models.retrieve(MODEL).id == MODEL
+    with pytest.raises(openai.NotFoundError):
+        openai_client.models.retrieve("other")
 
 
 def test_chat_answers(openai_client):

@@ -51,7 +51,9 @@ final class Generator: Sendable {
     let run = AnswerRun(self)
     exchange.onGone { run.cancel() }
     if generation.isStream {
-      let body = StreamBody(format.encoder(prompts), maximumPending: pendingEvents) { exchange.abandon() }
+      let body = StreamBody(format.encoder(prompts), maximumPending: pendingEvents) { [weak exchange] in
+        exchange?.abandon()
+      }
       try start(run, generation, prompts) { body.push(.event(choice: $0, $1)) }
       exchange.reply(
         .stream(

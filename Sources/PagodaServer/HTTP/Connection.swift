@@ -38,8 +38,14 @@ final class Connection: @unchecked Sendable {
 
   var current: Exchange? { lock.withLock { exchange } }
 
-  /// Notices clients that left or that are too slow. Called while the socket is known to be open.
-  func tick(at now: Double) {
+  enum Finding {
+    case nothing
+    case clientLeft(Exchange)
+    case waiting(Exchange)
+  }
+
+  /// Hangs up on clients that are too slow, and notices those that left. Called while the socket is known to be open.
+  func look(at now: Double) -> Finding {
     let (state, exchange) = lock.withLock { (self.state, self.exchange) }
     switch state {
     case .headers(let deadline):
@@ -48,8 +54,10 @@ final class Connection: @unchecked Sendable {
       let allowed = limits.bodySeconds + Double(exchange?.receivedBytes ?? 0) / Double(limits.bodyRate)
       if now - start > allowed { hangUp() }
     case .answering:
-      if clientIsGone { exchange?.abandon() } else { exchange?.tick(at: now, keepAlive: limits.keepAliveSeconds) }
+      guard let exchange else { break }
+      return clientIsGone ? .clientLeft(exchange) : .waiting(exchange)
     }
+    return .nothing
   }
 
   /// The library's thread sees the end of the stream and cleans up.
@@ -68,6 +76,9 @@ final class ConnectionWatch: @unchecked Sendable {
   private let lock = NSLock()
   private var connections: [ObjectIdentifier: Connection] = [:]
   private var isStopped = false
+  private let keepAliveSeconds: Double
+
+  init(keepAliveSeconds: Double) { self.keepAliveSeconds = keepAliveSeconds }
 
   func start() {
     let thread = Thread { [self] in
@@ -90,11 +101,18 @@ final class ConnectionWatch: @unchecked Sendable {
 
   var exchanges: [Exchange] { lock.withLock { connections.values.compactMap(\.current) } }
 
+  /// Sockets are looked at under the lock, which keeps them open; exchanges are told without it, because that may wait
+  /// for a thread of the library that wants to remove a connection.
   private func tick() -> Bool {
-    lock.withLock {
-      let now = monotonicSeconds()
-      for connection in connections.values { connection.tick(at: now) }
-      return !isStopped
+    let now = monotonicSeconds()
+    let (findings, goesOn) = lock.withLock { (connections.values.map { $0.look(at: now) }, !isStopped) }
+    for finding in findings {
+      switch finding {
+      case .nothing: break
+      case .clientLeft(let exchange): exchange.abandon()
+      case .waiting(let exchange): exchange.tick(at: now, keepAlive: keepAliveSeconds)
+      }
     }
+    return goesOn
   }
 }

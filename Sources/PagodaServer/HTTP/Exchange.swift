@@ -87,7 +87,10 @@ final class Exchange: @unchecked Sendable {
   /// The library has done with the request. Work still going on has nobody to work for.
   func complete() {
     abandon()
-    lock.withLock { answer = .gone }
+    lock.withLock {
+      answer = .gone
+      stream = nil
+    }
   }
 
   func tick(at now: Double, keepAlive: Double) {

@@ -5,7 +5,7 @@ import Foundation
 final class HTTPServer: @unchecked Sendable {
   let service: any HTTPService
   let limits: HTTPLimits
-  let watch = ConnectionWatch()
+  let watch: ConnectionWatch
   private(set) var port: UInt16 = 0
   private var daemon: OpaquePointer?
   private let workers = OperationQueue()
@@ -13,6 +13,7 @@ final class HTTPServer: @unchecked Sendable {
   init(_ service: any HTTPService, limits: HTTPLimits) {
     self.service = service
     self.limits = limits
+    watch = ConnectionWatch(keepAliveSeconds: limits.keepAliveSeconds)
     workers.maxConcurrentOperationCount = max(2, ProcessInfo.processInfo.activeProcessorCount)
     workers.qualityOfService = .userInitiated
   }
