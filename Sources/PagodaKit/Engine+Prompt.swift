@@ -5,7 +5,9 @@ internal import CxxCore
 package struct EncodedPrompt: Sendable {
   package var ids: [Int32]
   /// How the answer begins, for telling reasoning from text.
-  package var opening: ReasoningSplitter.Opening
+  package var opening: OutputParser.Opening
+  /// What the chat template made; empty for other prompts.
+  package var text = ""
 }
 
 extension Engine {
@@ -30,7 +32,8 @@ extension Engine {
     try rendered.status.throwIfError()
     let result = try requireTokenizer().core.encode_prompt(rendered.pieces)
     try result.status.throwIfError()
-    return EncodedPrompt(ids: Array(result.ids), opening: ReasoningSplitter.Opening(prompt: String(rendered.text)))
+    let text = String(rendered.text)
+    return EncodedPrompt(ids: Array(result.ids), opening: OutputParser.Opening(prompt: text), text: text)
   }
 
   private func requireTokenizer() throws -> Tokenizer {

@@ -9,16 +9,16 @@ import Testing
   @Test func without_arguments_prints_help() throws {
     let run = try Program.run()
     #expect(run.status == 0)
-    for command in ["chat", "generate", "batch", "tokenize", "info", "bench"] {
+    for command in ["chat", "generate", "serve", "batch", "tokenize", "info", "bench"] {
       #expect(run.output.contains("  \(command) "))
     }
     #expect(try Program.run("--version").output.hasPrefix("pagoda \(PagodaVersion.current)"))
   }
 
-  @Test(arguments: ["chat", "generate", "batch", "tokenize", "info", "bench"])
+  @Test(arguments: ["chat", "generate", "serve", "batch", "tokenize", "info", "bench", "bench serve"])
   func every_command_has_help(_ command: String) throws {
     for spelling in ["--help", "-h"] {
-      let run = try Program.run(command, spelling)
+      let run = try Program.run(command.split(separator: " ").map { String($0) } + [spelling])
       #expect(run.status == 0)
       #expect(run.output.hasPrefix("usage: pagoda \(command) [options]"))
       #expect(run.output.contains("--model"))
@@ -34,6 +34,8 @@ import Testing
       ["generate", "--prompt", "x", "--kv-cache-memory", "lots"], ["batch", "only-one.jsonl"], ["info", "extra"],
       ["generate", "--prompt", "x", "--weight-cache="], ["generate", "--prompt", "x", "--weight-cache"],
       ["chat", "--think", "--no-think"], ["bench", "--tests", "pp512,fast"], ["bench", "--repetitions", "0"],
+      ["serve", "--port", "70000"], ["serve", "--api-key="], ["bench", "serve", "--request-rate", "0"],
+      ["bench", "serve", "--base-url", "https://x"], ["bench", "serve", "--dataset-name", "sharegpt"],
       ["bench", "--shape", "tiny", "--model", "mini"], ["tokenize", "--decode", "five"],
     ] {
       let (output, errors, input) = (Pipe(), Pipe(), Pipe())

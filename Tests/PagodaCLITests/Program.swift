@@ -27,7 +27,9 @@ enum Program {
   }
 
   /// Standard error stays small, so reading one stream after the other cannot block.
-  static func run(_ arguments: String..., input: String = "") throws -> Run {
+  static func run(_ arguments: String..., input: String = "") throws -> Run { try run(arguments, input: input) }
+
+  static func run(_ arguments: [String], input: String = "") throws -> Run {
     let (output, errors, stdin) = (Pipe(), Pipe(), Pipe())
     let process = try start(arguments, output: output, errors: errors, input: stdin)
     try stdin.fileHandleForWriting.write(contentsOf: Data(input.utf8))

@@ -27,4 +27,31 @@ import Testing
   @Test func what_is_not_json_is_refused() {
     for text in ["", "{", "[1", "nul", "{\"a\":}", "\"\u{1}\""] { #expect(JSONValue.parse(text) == nil, "\(text)") }
   }
+
+  @Test func members_keep_their_order_when_read() {
+    let text = #"{"b":[1,{"z":null,"a":"x"}],"a":-0.5,"":true}"#
+    #expect(JSONValue.parse(text)?.text == text)
+  }
+
+  @Test func what_readers_understand_differently_is_refused() {
+    for text in [
+      #"{"a":1,"a":1}"#, #"{"a":{"b":1,"\u0062":2}}"#, #""\ud800""#, #""\udc00\ud800""#, #""\u0000""#, "1e400",
+      "-1e400",
+      "NaN", "Infinity", "01", "1.", ".5", "+1", "1e", "[1,]", "{\"a\":1,}", "[1] 2", "'a'", "// x\n1", #""\x""#,
+      #""\u12""#,
+    ] {
+      #expect(JSONValue.parse(text) == nil, "\(text)")
+    }
+    #expect(JSONValue.parse(#""\ud83d\udc4d\n\/""#) == .string("👍\n/"))
+    #expect(throws: JSONValue.ParseError.self) { try JSONValue.parse([0x22, 0xFF, 0x22]) }
+  }
+
+  @Test func depth_is_limited() {
+    func nested(_ depth: Int) -> String {
+      String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
+    }
+    #expect(JSONValue.parse(nested(JSONValue.maximumDepth)) != nil)
+    #expect(JSONValue.parse(nested(JSONValue.maximumDepth + 1)) == nil)
+    #expect(JSONValue.parse(String(repeating: "{\"a\":", count: 100_000)) == nil)
+  }
 }

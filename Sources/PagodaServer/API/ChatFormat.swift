@@ -11,11 +11,11 @@ struct ChatFormat: AnswerFormat {
   var errorShape: APIError.Shape { .openAI }
   var unknownFields: [String] { request.unknownFields }
 
-  func encoder(_ prompts: [EncodedPrompt]) -> ChatEncoder {
-    ChatEncoder(format: self, opening: prompts[0].opening, answers: request.generation.answers)
+  func encoder(_ readers: [AnswerReader], promptTokens: Int) -> ChatEncoder {
+    ChatEncoder(format: self, readers: readers)
   }
 
-  func response(_ answers: [Answer], prompts: [EncodedPrompt]) -> JSONValue {
+  func response(_ answers: [Answer]) -> JSONValue {
     let choices = answers.enumerated().map { index, answer in
       JSONValue.object([
         "index": .integer(Int64(index)), "message": message(answer),
@@ -44,7 +44,15 @@ struct ChatFormat: AnswerFormat {
       }
       members.append(.init(key: "tool_calls", value: .array(calls)))
     }
+    if !answer.rejected.isEmpty {
+      members.append(.init(key: "rejected_tool_calls", value: .array(answer.rejected.map(Self.rejected))))
+    }
     return .object(members)
+  }
+
+  /// Something that looked like a call and is none: what the model wrote is not shown, why it failed is.
+  static func rejected(_ call: RejectedToolCall) -> JSONValue {
+    .object(["name": call.name.map { .string($0) } ?? .null, "reason": .string(call.reason)])
   }
 
   func envelope(_ object: String, _ choices: [JSONValue], usage: JSONValue?) -> JSONValue {
@@ -60,17 +68,17 @@ struct ChatFormat: AnswerFormat {
 
 struct ChatEncoder: StreamEncoder {
   let format: ChatFormat
-  private var readers: [AnswerReader]
+  private let readers: [AnswerReader]
   private var answers: [Answer]  // only what the last chunks need
   private var waiting: [[TokenInfo]]  // tokens whose text has not been sent yet
   private var open: Int
 
-  init(format: ChatFormat, opening: ReasoningSplitter.Opening, answers count: Int) {
+  init(format: ChatFormat, readers: [AnswerReader]) {
     self.format = format
-    readers = Array(repeating: AnswerReader(opening: opening), count: count)
-    answers = Array(repeating: Answer(), count: count)
-    waiting = Array(repeating: [], count: count)
-    open = count
+    self.readers = readers
+    answers = Array(repeating: Answer(), count: readers.count)
+    waiting = Array(repeating: [], count: readers.count)
+    open = readers.count
   }
 
   mutating func opening() -> String {
@@ -114,6 +122,9 @@ struct ChatEncoder: StreamEncoder {
       return chunk(
         index, ["tool_calls": .array([.object(["index": .integer(Int64(call)), "function": function])])])
     case .callEnd: return ""
+    case .rejected(let call):
+      if call.index != nil { _ = answers[index].calls.popLast() }
+      return chunk(index, ["rejected_tool_calls": .array([ChatFormat.rejected(call)])])
     case .token(let token):
       if format.request.wantsLogprobs { waiting[index].append(token) }
       return ""

@@ -18,14 +18,14 @@ struct ChatRequest: Sendable {
       throw fields.missing("messages")
     }
     let conversation = try Conversation(openAI: list)
-    let tools = try fields.allowsTools() ? fields.functionTools() : []
+    let (tools, forced) = try fields.toolChoice(try fields.functionTools())
     var thinking = Thinking()
     thinking.apply(effort: try fields.choice("reasoning_effort", of: Thinking.efforts))
     thinking.isOn = try fields.flag("enable_thinking") ?? thinking.isOn
-    thinking.budget = try fields.integer("thinking_budget", in: 0...Int64(Int32.max)) ?? thinking.budget
-    let variables = thinking.variables(beside: try fields.templateVariables())
+    let variables = thinking.variables(beside: try fields.templateVariables(), forced: forced)
 
     var sampling = try fields.sampling(FieldTable.sampling)
+    sampling.thinkingBudget = sampling.thinkingBudget ?? thinking.budget
     let limit = try fields.integer("max_completion_tokens", in: 1...Int64(Int32.max))
     sampling.maximumTokens = limit ?? sampling.maximumTokens
     wantsLogprobs = try fields.flag("logprobs") ?? false
@@ -37,13 +37,14 @@ struct ChatRequest: Sendable {
     } else if wantsLogprobs {
       sampling.topLogProbabilities = 0
     }
-    try fields.checkResponseFormat()
 
     generation = Generation(
       prompts: [.chat(ChatPrompt(messages: conversation.all, tools: tools, variables: variables))], sampling: sampling)
     generation.answers = try fields.integer("n", in: Self.answers) ?? 1
     generation.isStream = try fields.flag("stream") ?? false
-    generation.hasTools = !tools.isEmpty
+    generation.tools = tools
+    generation.forcedCall = forced
+    generation.grammar = try fields.grammar("response_format")
     if limit != nil { generation.limitField = "max_completion_tokens" }
     includesUsage = try fields.streamOptions(isStream: generation.isStream)
   }
@@ -55,11 +56,6 @@ extension FieldReader {
     guard let options = try object("stream_options") else { return false }
     if !isStream { throw APIError.invalid("stream_options needs stream to be true", param: "stream_options") }
     return try options.flag("include_usage") ?? false
-  }
-
-  func checkResponseFormat() throws {
-    guard let format = try object("response_format") else { return }
-    guard try format.choice("type", of: ["text"]) != nil else { throw format.missing("type") }
   }
 }
 

@@ -11,16 +11,16 @@ struct CompletionFormat: AnswerFormat {
   var errorShape: APIError.Shape { .openAI }
   var unknownFields: [String] { request.unknownFields }
 
-  func encoder(_ prompts: [EncodedPrompt]) -> CompletionEncoder { CompletionEncoder(format: self) }
+  func encoder(_ readers: [AnswerReader], promptTokens: Int) -> CompletionEncoder { CompletionEncoder(format: self) }
 
-  func response(_ answers: [Answer], prompts: [EncodedPrompt]) -> JSONValue {
+  func response(_ answers: [Answer]) -> JSONValue {
     let choices = answers.enumerated().map { index, answer in
       choice(
         index, echo(index) + answer.text,
         logprobs: request.logprobs == nil ? .null : tokens.completionLogprobs(answer.tokens),
         finish: answer.finishReason)
     }
-    return envelope(choices, usage: .usage(answers, prompts: prompts.count))
+    return envelope(choices, usage: .usage(answers, prompts: request.generation.prompts.count))
   }
 
   /// The prompt of an answer, if it is to be repeated.

@@ -18,10 +18,10 @@ struct CompletionRequest: Sendable {
     sampling.topLogProbabilities = logprobs
     let limit = try fields.integer("max_completion_tokens", in: 1...Int64(Int32.max))
     sampling.maximumTokens = limit ?? sampling.maximumTokens ?? 16  // OpenAI's default
-    try fields.checkResponseFormat()
 
     generation = Generation(prompts: try fields.prompts(vocabularySize: vocabularySize), sampling: sampling)
     generation.promptField = "prompt"
+    generation.grammar = try fields.grammar("response_format")
     generation.answers = try fields.integer("n", in: ChatRequest.answers) ?? 1
     generation.isStream = try fields.flag("stream") ?? false
     if limit != nil { generation.limitField = "max_completion_tokens" }

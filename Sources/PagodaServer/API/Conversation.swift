@@ -133,14 +133,40 @@ extension FieldReader {
     }
   }
 
-  /// Whether the model may call tools; asking it to call one cannot be promised.
-  func allowsTools() throws -> Bool {
-    guard let value = self["tool_choice"] else { return true }
+  /// What `tool_choice` says, in any of the APIs: the tools that are left, and the call that must come.
+  func toolChoice(_ tools: [JSONValue]) throws -> (tools: [JSONValue], forced: ForcedCall?) {
+    guard let value = self["tool_choice"] else { return (tools, nil) }
+    let name = value["function"]?["name"]?.stringValue ?? value["name"]?.stringValue
     switch value.stringValue ?? value["type"]?.stringValue {
-    case "none": return false
-    case "auto": return true
+    case "none": return ([], nil)
+    case "auto": return (tools, nil)
+    case "required", "any":
+      if tools.isEmpty { throw APIError.invalid("tool_choice needs tools", param: "tool_choice") }
+      return (tools, .any)
+    case "function", "tool":
+      guard let name, tools.contains(where: { $0["function"]?["name"]?.stringValue == name }) else {
+        throw APIError.invalid("tool_choice names no function of tools", param: "tool_choice")
+      }
+      return (tools, .named(name))
     default:
-      throw APIError.invalid("tool_choice can be auto or none; a call cannot be forced", param: "tool_choice")
+      throw APIError.invalid("tool_choice must be none, auto, required or a function", param: "tool_choice")
+    }
+  }
+
+  /// What the answer must be, by `type` of an object such as `response_format`; `schema` lies in it or in `json_schema`.
+  func grammar(_ key: String) throws -> Request.Grammar? {
+    guard let format = try object(key) else { return nil }
+    switch try format.choice("type", of: ["text", "json_object", "json_schema"]) {
+    case "text": return nil
+    case "json_object": return .jsonObject
+    case "json_schema":
+      let holder = try format.object("json_schema") ?? format
+      guard let schema = holder["schema"] else { throw holder.missing("schema") }
+      guard schema.objectValue != nil || schema.boolValue != nil else {
+        throw APIError.invalid("\(holder.path)schema must be an object", param: holder.path + "schema")
+      }
+      return .jsonSchema(schema.text)
+    default: throw format.missing("type")
     }
   }
 
@@ -178,9 +204,10 @@ struct Thinking {
     }
   }
 
-  /// As the chat template's variable.
-  func variables(beside given: [JSONValue.Member]) -> [JSONValue.Member] {
-    guard let isOn, !given.contains(where: { $0.key == "enable_thinking" }) else { return given }
+  /// As the chat template's variable. A forced call leaves no time to think, unless the request asks for it.
+  func variables(beside given: [JSONValue.Member], forced: ForcedCall? = nil) -> [JSONValue.Member] {
+    guard let isOn = isOn ?? (forced == nil ? nil : false), !given.contains(where: { $0.key == "enable_thinking" })
+    else { return given }
     return given + [.init(key: "enable_thinking", value: .bool(isOn))]
   }
 }

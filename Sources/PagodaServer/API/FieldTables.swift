@@ -5,7 +5,7 @@ extension FieldTable {
   /// Sampling, under the names of OpenAI and of vLLM.
   static let sampling: Set<String> = [
     "max_tokens", "min_tokens", "temperature", "top_k", "top_p", "min_p", "repetition_penalty", "presence_penalty",
-    "frequency_penalty", "logit_bias", "seed", "ignore_eos", "stop", "stop_token_ids",
+    "frequency_penalty", "logit_bias", "seed", "ignore_eos", "stop", "stop_token_ids", "thinking_budget",
   ]
 
   private static let common: Set<String> = ["model", "stream", "stream_options", "n"]
@@ -32,7 +32,7 @@ extension FieldTable {
   static let chat = FieldTable(
     known: sampling.union(common).union([
       "messages", "tools", "tool_choice", "max_completion_tokens", "logprobs", "top_logprobs", "response_format",
-      "chat_template_kwargs", "reasoning_effort", "enable_thinking", "thinking_budget",
+      "chat_template_kwargs", "reasoning_effort", "enable_thinking",
     ]),
     ignored: bookkeeping,
     refused: unsupported.merging([
@@ -60,10 +60,10 @@ extension FieldTable {
   static let messages = FieldTable(
     known: [
       "model", "messages", "system", "max_tokens", "stop_sequences", "stream", "temperature", "top_k", "top_p",
-      "tools", "tool_choice", "thinking", "seed", "min_p", "chat_template_kwargs",
+      "tools", "tool_choice", "thinking", "seed", "min_p", "chat_template_kwargs", "output_format", "output_config",
     ],
     ignored: ["metadata", "service_tier", "betas", "anthropic_beta", "context_management", "inference_geo"],
-    refused: ["container": [], "mcp_servers": [.array([])], "output_format": [], "output_config": [.object([])]])
+    refused: ["container": [], "mcp_servers": [.array([])]])
 
   static let countTokens = FieldTable(
     known: messages.known, ignored: messages.ignored, refused: messages.refused)

@@ -8,11 +8,11 @@ struct MessagesFormat: AnswerFormat {
   var errorShape: APIError.Shape { .anthropic }
   var unknownFields: [String] { request.unknownFields }
 
-  func encoder(_ prompts: [EncodedPrompt]) -> MessagesEncoder {
-    MessagesEncoder(format: self, prompt: prompts[0])
+  func encoder(_ readers: [AnswerReader], promptTokens: Int) -> MessagesEncoder {
+    MessagesEncoder(format: self, reader: readers[0], promptTokens: promptTokens)
   }
 
-  func response(_ answers: [Answer], prompts: [EncodedPrompt]) -> JSONValue {
+  func response(_ answers: [Answer]) -> JSONValue {
     let answer = answers[0]
     var content: [JSONValue] = []
     if !answer.reasoning.isEmpty {
@@ -71,15 +71,15 @@ struct MessagesEncoder: StreamEncoder {
 
   let format: MessagesFormat
   private let promptTokens: Int
-  private var reader: AnswerReader
+  private let reader: AnswerReader
   private var answer = Answer()
   private var block: Block?
   private var blockCount = 0
 
-  init(format: MessagesFormat, prompt: EncodedPrompt) {
+  init(format: MessagesFormat, reader: AnswerReader, promptTokens: Int) {
     self.format = format
-    reader = AnswerReader(opening: prompt.opening)
-    promptTokens = prompt.ids.count
+    self.reader = reader
+    self.promptTokens = promptTokens
   }
 
   mutating func opening() -> String {
@@ -117,6 +117,10 @@ struct MessagesEncoder: StreamEncoder {
     case .callArguments(_, let text):
       return delta(["type": .string("input_json_delta"), "partial_json": .string(text)])
     case .callEnd: return close()
+    case .rejected(let call):
+      guard call.index != nil else { return "" }
+      _ = answer.calls.popLast()
+      return close()
     case .token: return ""
     case .finished(let completion):
       answer.completion = completion

@@ -30,12 +30,16 @@ struct MessagesRequest: Sendable {
       sampling.stopStrings = try SamplingField.checkStops(texts, "stop_sequences")
     }
     let thinking = try Self.thinking(fields)
-    let tools = try fields.allowsTools() ? fields.anthropicTools() : []
-    chat = ChatPrompt(
-      messages: conversation.all, tools: tools, variables: thinking.variables(beside: try fields.templateVariables()))
+    sampling.thinkingBudget = thinking.budget
+    let (tools, forced) = try fields.toolChoice(try fields.anthropicTools())
+    let variables = thinking.variables(beside: try fields.templateVariables(), forced: forced)
+    chat = ChatPrompt(messages: conversation.all, tools: tools, variables: variables)
     generation = Generation(prompts: [.chat(chat)], sampling: sampling)
     generation.isStream = try fields.flag("stream") ?? false
-    generation.hasTools = !tools.isEmpty
+    generation.tools = tools
+    generation.forcedCall = forced
+    generation.grammarField = fields["output_format"] == nil ? "output_config" : "output_format"
+    generation.grammar = try fields.grammar("output_format") ?? fields.object("output_config")?.grammar("format")
   }
 
   /// Claude Code puts a line into the system prompt that differs from turn to turn; without it the prefix stays the same.

@@ -24,15 +24,15 @@ struct ResponsesEncoder: StreamEncoder {
   }
 
   let format: ResponsesFormat
-  private var reader: AnswerReader
+  private let reader: AnswerReader
   private var current: Item?
   private var output: [JSONValue] = []  // items that are done
   private var sequence: Int64 = 0
   private var isFinished = false
 
-  init(format: ResponsesFormat, opening: ReasoningSplitter.Opening) {
+  init(format: ResponsesFormat, reader: AnswerReader) {
     self.format = format
-    reader = AnswerReader(opening: opening)
+    self.reader = reader
   }
 
   mutating func opening() -> String {
@@ -82,6 +82,9 @@ struct ResponsesEncoder: StreamEncoder {
       current = .call(call)
       return itemEvent("response.function_call_arguments.delta", ["delta": .string(text)])
     case .callEnd: return close()
+    case .rejected(let call):
+      if call.index != nil { current = nil }
+      return ""
     case .token: return ""
     case .finished(let completion):
       isFinished = true

@@ -10,11 +10,11 @@ struct ResponsesFormat: AnswerFormat {
   var errorShape: APIError.Shape { .openAI }
   var unknownFields: [String] { request.unknownFields }
 
-  func encoder(_ prompts: [EncodedPrompt]) -> ResponsesEncoder {
-    ResponsesEncoder(format: self, opening: prompts[0].opening)
+  func encoder(_ readers: [AnswerReader], promptTokens: Int) -> ResponsesEncoder {
+    ResponsesEncoder(format: self, reader: readers[0])
   }
 
-  func response(_ answers: [Answer], prompts: [EncodedPrompt]) -> JSONValue {
+  func response(_ answers: [Answer]) -> JSONValue {
     let answer = answers[0]
     var output: [JSONValue] = []
     if !answer.reasoning.isEmpty { output.append(Self.reasoning(randomID("rs_"), answer.reasoning, isDone: true)) }

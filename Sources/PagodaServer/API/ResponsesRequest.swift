@@ -25,31 +25,29 @@ struct ResponsesRequest: Sendable {
     }
     if conversation.messages.isEmpty { throw APIError.invalid("input has no message", param: "input") }
 
-    let tools = try fields.allowsTools() ? fields.functionTools() : []
+    let (tools, forced) = try fields.toolChoice(try fields.functionTools())
     var thinking = Thinking()
     if let reasoning = try fields.object("reasoning") {
       thinking.apply(effort: try reasoning.choice("effort", of: Thinking.efforts))
     }
     var sampling = try fields.sampling(FieldTable.sampling.subtracting(["max_tokens"]))
     sampling.maximumTokens = try fields.integer("max_output_tokens", in: 1...Int64(Int32.max))
-    try fields.checkTextFormat()
-    let variables = thinking.variables(beside: try fields.templateVariables())
+    sampling.thinkingBudget = sampling.thinkingBudget ?? thinking.budget
+    let variables = thinking.variables(beside: try fields.templateVariables(), forced: forced)
     generation = Generation(
       prompts: [.chat(ChatPrompt(messages: conversation.all, tools: tools, variables: variables))], sampling: sampling)
     generation.isStream = try fields.flag("stream") ?? false
     generation.limitField = "max_output_tokens"
     generation.promptField = "input"
-    generation.hasTools = !tools.isEmpty
+    generation.tools = tools
+    generation.forcedCall = forced
+    generation.grammar = try fields.object("text")?.grammar("format")
+    generation.grammarField = "text.format"
     echoed = fields.echoed(instructions: instructions)
   }
 }
 
 extension FieldReader {
-  fileprivate func checkTextFormat() throws {
-    guard let format = try object("text")?.object("format") else { return }
-    guard try format.choice("type", of: ["text"]) != nil else { throw format.missing("type") }
-  }
-
   fileprivate func echoed(instructions: String?) -> [JSONValue.Member] {
     [
       .init(key: "instructions", value: instructions.map { .string($0) } ?? .null),

@@ -16,7 +16,12 @@ struct Generation: Sendable {
   /// The field that limits the answer, for messages about it.
   var limitField = "max_tokens"
   var promptField = "messages"
-  var hasTools = false
+  /// What the answer must be, and the field that says so.
+  var grammar: Request.Grammar?
+  var grammarField = "response_format"
+  /// Functions that the model may call, in the shape of chat completions.
+  var tools: [JSONValue] = []
+  var forcedCall: ForcedCall?
 
   var sequenceCount: Int { prompts.count * answers }
   static let maximumSequences = 128
@@ -25,6 +30,23 @@ struct Generation: Sendable {
     if sequenceCount > Self.maximumSequences {
       throw APIError.invalid(
         "the request asks for \(sequenceCount) answers; \(Self.maximumSequences) are the most", param: "n")
+    }
+  }
+}
+
+/// A call that the answer has to begin with.
+enum ForcedCall: Sendable, Equatable {
+  case any
+  case named(String)
+
+  /// How such a call begins, in the way that the prompt told the model to write calls.
+  func opening(in prompt: String) -> String {
+    let isXML = prompt.contains("<function=")
+    switch self {
+    case .any: return isXML ? "<tool_call>\n<function" : "<tool_call>\n{\"name\":"
+    case .named(let name):
+      let quoted = JSONValue.string(name).text
+      return isXML ? "<tool_call>\n<function=\(name)>\n" : "<tool_call>\n{\"name\": \(quoted), \"arguments\":"
     }
   }
 }
@@ -43,6 +65,7 @@ enum AnswerPiece: Sendable {
   case callBegin(index: Int, id: String, name: String)
   case callArguments(index: Int, String)
   case callEnd(index: Int)
+  case rejected(RejectedToolCall)
   case token(TokenInfo)
   case finished(Completion)
 }
@@ -52,6 +75,7 @@ struct Answer: Sendable {
   var text = ""
   var reasoning = ""
   var calls: [ToolCall] = []
+  var rejected: [RejectedToolCall] = []
   var tokens: [TokenInfo] = []
   var completion: Completion?
   var failure: PagodaError?
@@ -63,6 +87,9 @@ struct Answer: Sendable {
     case .callBegin(_, let id, let name): calls.append(ToolCall(id: id, name: name))
     case .callArguments(let index, let text): if index < calls.count { calls[index].arguments += text }
     case .callEnd: break
+    case .rejected(let call):
+      rejected.append(call)
+      if let index = call.index, index == calls.count - 1 { calls.removeLast() }
     case .token(let token): tokens.append(token)
     case .finished(let completion): self.completion = completion
     }
@@ -78,25 +105,35 @@ enum StreamEvent: Sendable {
   case failed(PagodaError)
 }
 
-/// Turns the engine's events of one answer into pieces: reasoning apart, tool calls parsed.
-struct AnswerReader: Sendable {
-  private var splitter: ReasoningSplitter
+/// Turns the engine's events of one answer into pieces: reasoning apart, tool calls parsed. For one thread at a time.
+final class AnswerReader {
+  private let parser: OutputParser
+  private var waiting: [AnswerPiece]
 
-  init(opening: ReasoningSplitter.Opening) { splitter = ReasoningSplitter(opening) }
+  /// `prefix` is a part of the answer that the prompt ends with.
+  init(opening: OutputParser.Opening, tools: [JSONValue], prefix: String) throws {
+    parser = try OutputParser(opening, tools: tools.isEmpty ? "" : JSONValue.array(tools).text)
+    waiting = []
+    if !prefix.isEmpty { waiting = parser.push(prefix).map(piece) }
+  }
 
-  mutating func read(_ event: Event) -> [AnswerPiece] {
+  func read(_ event: Event) -> [AnswerPiece] {
+    defer { waiting = [] }
     switch event {
-    case .text(let text), .reasoning(let text): return splitter.push(text).compactMap(Self.piece)
-    case .token(let token): return [.token(token)]
-    case .finished(let completion): return splitter.finish().compactMap(Self.piece) + [.finished(completion)]
+    case .text(let text), .reasoning(let text): return waiting + parser.push(text).map(piece)
+    case .token(let token): return waiting + [.token(token)]
+    case .finished(let completion): return waiting + parser.finish().map(piece) + [.finished(completion)]
     }
   }
 
-  private static func piece(_ event: Event) -> AnswerPiece? {
-    switch event {
+  private func piece(_ piece: OutputPiece) -> AnswerPiece {
+    switch piece {
     case .text(let text): .text(text)
     case .reasoning(let text): .reasoning(text)
-    case .token, .finished: nil
+    case .toolCallBegin(let index, let name): .callBegin(index: index, id: randomID("call_"), name: name)
+    case .toolArguments(let index, let fragment): .callArguments(index: index, fragment)
+    case .toolCallEnd(let index): .callEnd(index: index)
+    case .rejectedToolCall(let call): .rejected(call)
     }
   }
 }

@@ -8,10 +8,9 @@ protocol AnswerFormat: Sendable {
   var errorShape: APIError.Shape { get }
   /// Fields of the request that were ignored though nobody knows them.
   var unknownFields: [String] { get }
-  /// One opening and prompt length for each prompt.
-  func encoder(_ prompts: [EncodedPrompt]) -> Encoder
-  /// All answers, ordered by prompt and then by answer.
-  func response(_ answers: [Answer], prompts: [EncodedPrompt]) -> JSONValue
+  /// Readers, and later answers, are ordered by prompt and then by answer.
+  func encoder(_ readers: [AnswerReader], promptTokens: Int) -> Encoder
+  func response(_ answers: [Answer]) -> JSONValue
 }
 
 extension AnswerFormat {
@@ -41,9 +40,11 @@ final class Generator: Sendable {
   ) throws {
     try generation.check()
     try admission.enter(generation.sequenceCount)
-    let prompts: [EncodedPrompt]
+    let prompts: [PreparedPrompt]
+    let readers: [AnswerReader]
     do {
-      prompts = try generation.prompts.map { try encode($0, of: generation) }
+      prompts = try generation.prompts.map { try prepare($0, of: generation) }
+      readers = try prompts.flatMap { prompt in try (0..<generation.answers).map { _ in try prompt.reader() } }
     } catch {
       admission.leave(generation.sequenceCount)
       throw error
@@ -51,9 +52,9 @@ final class Generator: Sendable {
     let run = AnswerRun(self)
     exchange.onGone { run.cancel() }
     if generation.isStream {
-      let body = StreamBody(format.encoder(prompts), maximumPending: pendingEvents) { [weak exchange] in
-        exchange?.abandon()
-      }
+      let tokens = prompts.reduce(0) { $0 + $1.ids.count }
+      let encoder = format.encoder(readers, promptTokens: tokens)
+      let body = StreamBody(encoder, maximumPending: pendingEvents) { [weak exchange] in exchange?.abandon() }
       try start(run, generation, prompts) { body.push(.event(choice: $0, $1)) }
       exchange.reply(
         .stream(
@@ -62,29 +63,36 @@ final class Generator: Sendable {
             HTTPHeader("X-Accel-Buffering", "no"),
           ] + format.noticeHeaders, body))
     } else {
-      let collector = AnswerCollector(prompts: prompts, answers: generation.answers) { answers in
-        dispatch { exchange.reply(.whole(Self.response(answers, prompts, format))) }
+      let collector = AnswerCollector(readers) { answers in
+        dispatch { exchange.reply(.whole(Self.response(answers, format))) }
       }
       try start(run, generation, prompts) { collector.add($1, to: $0) }
     }
   }
 
-  private static func response(
-    _ answers: [Answer], _ prompts: [EncodedPrompt], _ format: some AnswerFormat
-  ) -> HTTPResponse {
+  private static func response(_ answers: [Answer], _ format: some AnswerFormat) -> HTTPResponse {
     if let failure = answers.compactMap(\.failure).first { return APIError(failure).response(format.errorShape) }
-    return .json(format.response(answers, prompts: prompts), headers: format.noticeHeaders)
+    return .json(format.response(answers), headers: format.noticeHeaders)
   }
 
-  private func encode(_ prompt: Generation.Prompt, of generation: Generation) throws -> EncodedPrompt {
+  private func prepare(_ prompt: Generation.Prompt, of generation: Generation) throws -> PreparedPrompt {
     let encoded =
       switch prompt {
       case .chat(let chat): try engine.encode(chat)
       case .text(let text): try engine.encode(.text(text), thinking: nil)
       case .tokens(let ids): try engine.encode(.tokens(ids), thinking: nil)
       }
-    try checkLength(encoded.ids.count, generation)
-    return encoded
+    var prepared = PreparedPrompt(ids: encoded.ids, opening: encoded.opening, tools: generation.tools)
+    if let forced = generation.forcedCall {
+      if encoded.opening == .reasoning {
+        throw APIError.invalid(
+          "a call cannot be forced while the model thinks; turn thinking off", param: "tool_choice")
+      }
+      prepared.prefix = forced.opening(in: encoded.text)
+      prepared.ids += try engine.encode(.text(prepared.prefix), thinking: nil).ids
+    }
+    try checkLength(prepared.ids.count, generation)
+    return prepared
   }
 
   /// OpenAI's words, which clients look for before they shorten a conversation.
@@ -105,23 +113,45 @@ final class Generator: Sendable {
 
   /// Submits every sequence. If one is refused, those before it are cancelled.
   private func start(
-    _ run: AnswerRun, _ generation: Generation, _ prompts: [EncodedPrompt],
+    _ run: AnswerRun, _ generation: Generation, _ prompts: [PreparedPrompt],
     deliver: @escaping @Sendable (Int, StreamEvent) -> Void
   ) throws {
     for index in 0..<generation.sequenceCount {
-      var prompt = prompts[index / generation.answers]
-      prompt.opening = .textOnly  // the raw text: reasoning and tool calls are told apart by the reader
+      // The engine gives the raw text: reasoning and tool calls are told apart by the reader.
+      let ids = prompts[index / generation.answers].ids
       var sampling = generation.sampling
       if let seed = sampling.seed { sampling.seed = seed &+ UInt64(index % generation.answers) }
       do {
-        try run.start(prompt, sampling, index: index, deliver: deliver)
+        try run.start(ids, sampling, generation.grammar, index: index, deliver: deliver)
       } catch {
         run.cancel()
         admission.leave(generation.sequenceCount - index)
-        throw error
+        throw generation.grammar == nil ? error : Self.grammarError(error, generation.grammarField)
       }
     }
   }
+}
+
+extension Generator {
+  /// What is wrong with a schema is said with the field that it came in.
+  private static func grammarError(_ error: any Error, _ field: String) -> any Error {
+    switch error {
+    case PagodaError.invalidArgument(let message), PagodaError.unsupported(let message),
+      PagodaError.resourceExhausted(let message):
+      APIError.invalid(message, param: field, code: "invalid_schema")
+    default: error
+    }
+  }
+}
+
+/// A prompt ready for the engine, and what its answers are read with.
+struct PreparedPrompt: Sendable {
+  var ids: [Int32]
+  var opening: OutputParser.Opening
+  var tools: [JSONValue]
+  var prefix = ""  // of the answer, at the end of the prompt
+
+  func reader() throws -> AnswerReader { try AnswerReader(opening: opening, tools: tools, prefix: prefix) }
 }
 
 /// The sequences of one request on the engine.
@@ -134,13 +164,15 @@ final class AnswerRun: @unchecked Sendable {
   init(_ generator: Generator) { self.generator = generator }
 
   func start(
-    _ prompt: EncodedPrompt, _ sampling: SamplingParameters, index: Int,
+    _ ids: [Int32], _ sampling: SamplingParameters, _ grammar: Request.Grammar?, index: Int,
     deliver: @escaping @Sendable (Int, StreamEvent) -> Void
   ) throws {
-    let tokens = WaitingTokens(prompt.ids.count, generator.admission)
+    let tokens = WaitingTokens(ids.count, generator.admission)
+    var request = Request(prompt: .tokens(ids), sampling: sampling)
+    request.grammar = grammar
     let cancel: @Sendable () -> Void
     do {
-      cancel = try generator.engine.start(prompt, sampling: sampling) { [generator] event in
+      cancel = try generator.engine.start(request) { [generator] event in
         tokens.release()
         if case .finished(let completion) = event { generator.metrics.ended(completion) }
         deliver(index, .engine(event))
@@ -196,12 +228,12 @@ private final class WaitingTokens: @unchecked Sendable {
 private final class AnswerCollector: @unchecked Sendable {
   private let lock = NSLock()
   private var answers: [Answer]
-  private var readers: [AnswerReader]
+  private let readers: [AnswerReader]
   private var open: Int
   private let done: @Sendable ([Answer]) -> Void
 
-  init(prompts: [EncodedPrompt], answers count: Int, done: @escaping @Sendable ([Answer]) -> Void) {
-    readers = prompts.flatMap { prompt in Array(repeating: AnswerReader(opening: prompt.opening), count: count) }
+  init(_ readers: [AnswerReader], done: @escaping @Sendable ([Answer]) -> Void) {
+    self.readers = readers
     answers = Array(repeating: Answer(), count: readers.count)
     open = readers.count
     self.done = done
