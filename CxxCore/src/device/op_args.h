@@ -138,4 +138,10 @@ struct ZeroSlotsArgs {
   Tensor slots;  // i32 [n]
 };
 
+// Slot `to` becomes what slot `from` is.
+struct CopySlotArgs {
+  Tensor pool;  // [slots, ...] dense
+  int64_t from = 0, to = 0;
+};
+
 }  // namespace pagoda::device
