@@ -13,6 +13,7 @@ ALLOWED = {
     "base": set(),
     "io": {"base"},
     "text": {"base", "io"},
+    "grammar": {"base", "io", "text"},
     "request": {"base"},
     "cache": {"base", "request"},
     "scheduler": {"base", "request", "cache"},

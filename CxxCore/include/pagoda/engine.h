@@ -9,6 +9,7 @@
 
 #include "pagoda/chat_template.h"
 #include "pagoda/event.h"
+#include "pagoda/grammar.h"
 #include "pagoda/model_info.h"
 #include "pagoda/profile.h"
 #include "pagoda/sampling_params.h"
@@ -62,6 +63,7 @@ struct ModelSource {
 struct Request {
   std::vector<int32_t> prompt_ids;
   SamplingParams sampling;
+  GrammarSpec grammar{};
   bool use_cache = true;        // false: reads nothing from the prefix cache and leaves nothing there
   std::string cache_salt = "";  // requests with different salts (tenants) share nothing; at most 256 bytes
   // Where other prompts will part from this one: numbers of leading prompt tokens behind which the recurrent state is

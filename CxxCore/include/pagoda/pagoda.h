@@ -5,6 +5,7 @@
 #include "pagoda/chat_template.h"
 #include "pagoda/engine.h"
 #include "pagoda/event.h"
+#include "pagoda/grammar.h"
 #include "pagoda/model_info.h"
 #include "pagoda/profile.h"
 #include "pagoda/sampling_params.h"

@@ -28,6 +28,7 @@ struct SamplingParams {
   bool ignore_eos = false;        // end-of-text ids of the model do not end the request
   std::vector<int32_t> stop_ids;  // further ids that end the request; never shown in the text
   std::vector<std::string> stop;  // strings that end the request; the text is cut before the first one
+  int32_t thinking_budget = -1;   // tokens of thinking before the engine closes it with the model's own token; -1 = any
   int32_t num_top_logprobs = -1;  // -1 = no logprobs, 0 = of the sampled token, n = and of the n most likely
 };
 

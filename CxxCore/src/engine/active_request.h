@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/thinking.h"
+#include "grammar/token_grammar.h"
 #include "pagoda/engine.h"
 #include "request/sequence.h"
 #include "sampler/sampler.h"
@@ -26,6 +28,10 @@ struct ActiveRequest {
   sampler::TokenCounts counts;
   std::optional<text::Detokenizer> detokenizer;  // absent when the model has no tokenizer: events carry ids only
   text::StopStrings stop_strings;
+  Thinking thinking;
+  std::shared_ptr<grammar::TokenGrammar>
+      grammar;                              // null: any token may come; shared by requests, the engine's thread's
+  std::optional<grammar::Matcher> matcher;  // made by that thread
   EventCallback callback = nullptr;
   void* context = nullptr;
 

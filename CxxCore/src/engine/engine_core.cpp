@@ -26,6 +26,8 @@ static scheduler::SchedulerLimits scheduler_limits(const CoreConfig& config) {
 EngineCore::EngineCore(model::Model& model, CoreConfig config)
     : model_(model),
       config_(std::move(config)),
+      thinking_format_(find_thinking_format(config_.tokenizer.get())),
+      grammars_(config_.tokenizer, config_.vocab_size, config_.eos_token_ids),
       blocks_(config_.sizes.num_kv_blocks, config_.block_size),
       states_(config_.sizes.num_state_slots),
       cache_(blocks_, states_, config_.has_state, config_.prefix_cache ? config_.max_checkpoints : 0),
@@ -53,6 +55,18 @@ static Status check_prompt(const std::vector<int32_t>& ids, int32_t vocab_size) 
   return ok_status();
 }
 
+// What is asked of the output against what this model can do.
+Status EngineCore::check_outputs(const Request& request) const {
+  if (!request.sampling.stop.empty() && !config_.tokenizer)
+    return make_error(StatusCode::invalid_argument, "stop strings need a tokenizer, and this model folder has none");
+  if (request.sampling.thinking_budget >= 0 && !thinking_format_.is_known())
+    return make_error(StatusCode::unsupported,
+                      "thinking_budget needs a model with the tokens <think> and </think>, and this one has none");
+  if (!request.grammar.kind.empty() && request.sampling.ignore_eos)
+    return make_error(StatusCode::invalid_argument, "ignore_eos and a grammar exclude each other");
+  return ok_status();
+}
+
 Result<std::unique_ptr<ActiveRequest>> EngineCore::prepare(const Request& request, uint64_t id, EventCallback callback,
                                                            void* context) const {
   PAGODA_RETURN_IF_ERROR(check_prompt(request.prompt_ids, config_.vocab_size));
@@ -61,8 +75,7 @@ Result<std::unique_ptr<ActiveRequest>> EngineCore::prepare(const Request& reques
     return make_error(StatusCode::invalid_argument, "cache_salt has " + std::to_string(request.cache_salt.size()) +
                                                         " bytes, at most " + std::to_string(kMaxSaltBytes) +
                                                         " are allowed");
-  if (!request.sampling.stop.empty() && !config_.tokenizer)
-    return make_error(StatusCode::invalid_argument, "stop strings need a tokenizer, and this model folder has none");
+  PAGODA_RETURN_IF_ERROR(check_outputs(request));
   const int64_t prompt = static_cast<int64_t>(request.prompt_ids.size());
   const int64_t max_tokens = request.sampling.max_tokens > 0 ? request.sampling.max_tokens : default_max_tokens(prompt);
   PAGODA_RETURN_IF_ERROR(scheduler_.check_admission(prompt, max_tokens));
@@ -82,10 +95,17 @@ Result<std::unique_ptr<ActiveRequest>> EngineCore::prepare(const Request& reques
   if (!request.sampling.ignore_eos)
     active->stop_ids.insert(active->stop_ids.end(), config_.eos_token_ids.begin(), config_.eos_token_ids.end());
   if (config_.tokenizer) active->detokenizer.emplace(config_.tokenizer.get(), /*skip_special=*/true);
+  active->thinking = Thinking(thinking_format_, request.prompt_ids, request.sampling.thinking_budget);
+  if (!request.grammar.kind.empty()) {
+    Result<std::shared_ptr<grammar::TokenGrammar>> grammar = grammars_.find_or_compile(request.grammar);
+    if (!grammar.is_ok()) return grammar.status;
+    active->grammar = std::move(*grammar);
+  }
   return active;
 }
 
 void EngineCore::add(std::unique_ptr<ActiveRequest> request) {
+  if (request->grammar) request->matcher.emplace(request->grammar);
   scheduler_.add(&request->sequence);
   const uint64_t id = request->sequence.id;
   requests_.emplace(id, std::move(request));
@@ -153,6 +173,9 @@ Status EngineCore::sample(ActiveRequest& request, std::span<const float> logits)
   input.params = &request.params;
   input.counts = &request.counts;
   if (before_min) input.banned = request.stop_ids;
+  input.forced_id = request.thinking.forced_id();
+  if (request.matcher && !request.thinking.is_open()) input.allowed = request.matcher->allowed();
+  else if (request.matcher) input.banned = request.stop_ids;  // the document is still to come
   input.seed = request.seed;
   input.token_index = static_cast<uint64_t>(request.num_generated());
   return sampler_.sample(input, sampled_);
@@ -165,6 +188,7 @@ void EngineCore::commit_token(ActiveRequest& request, std::span<const float> log
   if (!request.first_token) request.first_token = Clock::now();
   request.sequence.tokens.push_back(token);
   request.count_output(token);
+  const bool is_last = follow(request, token);
   ++num_generated_tokens_;
 
   const bool is_stop_id = std::ranges::find(request.stop_ids, token) != request.stop_ids.end();
@@ -179,9 +203,17 @@ void EngineCore::commit_token(ActiveRequest& request, std::span<const float> log
   event_.finish_reason = FinishReason::none;
   request.callback(request.context, &event_);
 
-  if (is_stop_id || is_stop_string) return finish(request, FinishReason::stop, ok_status());
+  if (is_stop_id || is_stop_string || is_last) return finish(request, FinishReason::stop, ok_status());
   if (request.sequence.num_tokens() >= request.sequence.max_num_tokens)
     finish(request, FinishReason::length, ok_status());
+}
+
+// The grammar and the thinking go on with the token. True when it ends the document and nothing can follow.
+bool EngineCore::follow(ActiveRequest& request, int32_t token_id) {
+  const bool was_thinking = request.thinking.is_open();
+  request.thinking.note(token_id);
+  if (!request.matcher || was_thinking) return false;
+  return request.matcher->accept(config_.tokenizer->token_bytes(token_id)) && request.matcher->must_end();
 }
 
 bool EngineCore::append_text(ActiveRequest& request, int32_t token_id) {

@@ -13,6 +13,8 @@
 #include "cache/prefix_cache.h"
 #include "cache/state_pool.h"
 #include "engine/active_request.h"
+#include "engine/thinking.h"
+#include "grammar/grammar_cache.h"
 #include "model/model.h"
 #include "pagoda/engine.h"
 #include "sampler/sampler.h"
@@ -58,13 +60,17 @@ class EngineCore {
   void commit(const scheduler::StepPlan& plan);
   void publish(request::Sequence& sequence, const scheduler::StepPlan& plan);
   void commit_token(ActiveRequest& request, std::span<const float> logits);
+  Status check_outputs(const Request& request) const;
   Status sample(ActiveRequest& request, std::span<const float> logits);
+  bool follow(ActiveRequest& request, int32_t token_id);
   bool append_text(ActiveRequest& request, int32_t token_id);  // true when a stop string ended it
   void finish(ActiveRequest& request, FinishReason reason, Status status);
   int64_t default_max_tokens(int64_t num_prompt_tokens) const noexcept;
 
   model::Model& model_;
   CoreConfig config_;
+  ThinkingFormat thinking_format_;
+  mutable grammar::GrammarCache grammars_;  // locks itself
   cache::BlockManager blocks_;
   cache::StatePool states_;
   cache::PrefixCache cache_;

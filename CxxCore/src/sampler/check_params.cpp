@@ -33,6 +33,7 @@ Status check_numbers(const SamplingParams& p) {
   if (p.max_tokens < 0) return out_of_range("max_tokens", "at least 1, or 0 for what fits", p.max_tokens);
   if (p.min_tokens < 0 || (p.max_tokens > 0 && p.min_tokens > p.max_tokens))
     return out_of_range("min_tokens", "in [0, max_tokens]", p.min_tokens);
+  if (p.thinking_budget < -1) return out_of_range("thinking_budget", "at least 0, or -1 for none", p.thinking_budget);
   if (p.num_top_logprobs < -1 || p.num_top_logprobs > kMaxTopLogprobs)
     return out_of_range("num_top_logprobs", "in [-1, 20]", p.num_top_logprobs);
   return ok_status();

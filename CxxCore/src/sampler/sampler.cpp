@@ -50,8 +50,15 @@ void apply_penalties(const SamplingParams& params, const TokenCounts& counts, st
   }
 }
 
+void apply_mask(std::span<const uint64_t> allowed, std::span<float> logits) noexcept {
+  for (size_t id = 0; id < logits.size(); ++id) {
+    const bool is_allowed = id / 64 < allowed.size() && (allowed[id / 64] >> (id % 64) & 1) != 0;
+    logits[id] = is_allowed ? logits[id] : kMinusInfinity;
+  }
+}
+
 bool changes_logits(const SampleInput& input) noexcept {
-  return !input.params->logit_bias.empty() || !input.banned.empty() ||
+  return !input.params->logit_bias.empty() || !input.banned.empty() || !input.allowed.empty() ||
          (input.counts != nullptr && !(input.counts->output.empty() && input.counts->in_prompt.empty()));
 }
 
@@ -81,18 +88,26 @@ bool Sampler::more_likely(const Candidate& a, const Candidate& b) noexcept {
 
 Status Sampler::sample(const SampleInput& input, SampleOutput& output) {
   PAGODA_RETURN_IF_ERROR(check_logits(input.logits, changed_.size()));
-  PAGODA_RETURN_IF_ERROR(adjust(input));
-  const SamplingParams& params = *input.params;
-  if (params.temperature == 0.0f) {
-    output.token_id = first_highest(adjusted_);
+  if (input.forced_id >= 0 && static_cast<size_t>(input.forced_id) < changed_.size()) {
+    output.token_id = input.forced_id;
   } else {
-    gather_top_k(params.top_k);
-    weigh(params.temperature, params.min_p);
-    keep_top_p(params.top_p);
-    output.token_id = draw(uniform_double_at(input.seed, input.token_index));
+    PAGODA_RETURN_IF_ERROR(adjust(input));
+    pick(input, output);
   }
   fill_logprobs(input, output);
   return ok_status();
+}
+
+void Sampler::pick(const SampleInput& input, SampleOutput& output) {
+  const SamplingParams& params = *input.params;
+  if (params.temperature == 0.0f) {
+    output.token_id = first_highest(adjusted_);
+    return;
+  }
+  gather_top_k(params.top_k);
+  weigh(params.temperature, params.min_p);
+  keep_top_p(params.top_p);
+  output.token_id = draw(uniform_double_at(input.seed, input.token_index));
 }
 
 Status Sampler::adjust(const SampleInput& input) {
@@ -100,6 +115,7 @@ Status Sampler::adjust(const SampleInput& input) {
   if (!changes_logits(input)) return ok_status();
   std::copy(input.logits.begin(), input.logits.end(), changed_.begin());
   adjusted_ = changed_;
+  if (!input.allowed.empty()) apply_mask(input.allowed, changed_);
   const auto known = [this](int32_t id) { return id >= 0 && static_cast<size_t>(id) < changed_.size(); };
   for (const LogitBias& entry : input.params->logit_bias) {
     if (!known(entry.token_id)) continue;
@@ -113,7 +129,7 @@ Status Sampler::adjust(const SampleInput& input) {
   float highest = kMinusInfinity;
   for (float& logit : changed_) highest = std::max(highest, logit = std::min(logit, kHighest));
   if (highest == kMinusInfinity)
-    return make_error(StatusCode::invalid_argument, "logit_bias and banned ids leave no token to sample");
+    return make_error(StatusCode::invalid_argument, "logit_bias, banned ids and the grammar leave no token to sample");
   return ok_status();
 }
 

@@ -22,7 +22,9 @@ struct SampleInput {
   std::span<const float> logits;  // [vocab], f32, not changed
   const SamplingParams* params = nullptr;
   const TokenCounts* counts = nullptr;
-  std::span<const int32_t> banned;  // ids that may not be sampled now (stop ids before min_tokens)
+  std::span<const uint64_t> allowed;  // bit i % 64 of word i / 64: token i may be sampled; empty: every token
+  std::span<const int32_t> banned;    // ids that may not be sampled now (stop ids before min_tokens)
+  int32_t forced_id = -1;             // the token to take whatever the logits say; its logprobs are reported as usual
   uint64_t seed = 0;
   uint64_t token_index = 0;  // of the token being sampled, 0 = first of the output
 };
@@ -38,8 +40,8 @@ class Sampler {
  public:
   explicit Sampler(int32_t vocab_size);
 
-  // bias, penalties, bans; temperature 0: the highest (lowest id on ties); else temperature, min-p, top-k, top-p on
-  // the tempered distribution, and a draw by inverse CDF in id order. device_error when the logits hold NaN or +inf.
+  // mask, bias, penalties, bans; temperature 0: the highest (lowest id on ties); else temperature, min-p, top-k, top-p
+  // on the tempered distribution, and a draw by inverse CDF in id order. device_error when the logits hold NaN or +inf.
   Status sample(const SampleInput& input, SampleOutput& output);
 
  private:
@@ -50,6 +52,7 @@ class Sampler {
   };
   static bool more_likely(const Candidate& a, const Candidate& b) noexcept;
   Status adjust(const SampleInput& input);
+  void pick(const SampleInput& input, SampleOutput& output);
   void gather_top_k(int32_t top_k);
   void weigh(float temperature, float min_p);
   void keep_top_p(float top_p);

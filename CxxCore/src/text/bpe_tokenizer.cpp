@@ -158,6 +158,8 @@ bool BpeTokenizer::is_special(int32_t id) const noexcept {
 
 bool BpeTokenizer::has_token(int32_t id) const noexcept { return tables_->model.vocabulary.has(id); }
 
+bool BpeTokenizer::is_verbatim(int32_t id) const noexcept { return tables_->model.vocabulary.is_verbatim(id); }
+
 int32_t BpeTokenizer::find_token(std::string_view spelling) const noexcept {
   return tables_->model.vocabulary.find_spelling(spelling);
 }

@@ -34,6 +34,8 @@ class BpeTokenizer {
   std::string_view token_bytes(int32_t id) const noexcept;
   bool is_special(int32_t id) const noexcept;
   bool has_token(int32_t id) const noexcept;
+  bool is_verbatim(
+      int32_t id) const noexcept;  // an added or control token: stands for its spelling, out of BPE's reach
   int32_t find_token(std::string_view spelling) const noexcept;  // -1 if absent
   std::string token_spelling(int32_t id) const;                  // as in tokenizer.json
   int32_t vocab_size() const noexcept;                           // highest id + 1

@@ -31,6 +31,7 @@ class BpeVocabulary {
   bool has(int32_t id) const noexcept {
     return static_cast<size_t>(id) < tokens_.size() && tokens_[id].offset != kAbsent;
   }
+  bool is_verbatim(int32_t id) const noexcept { return has(id) && tokens_[id].verbatim; }
   std::string_view bytes(int32_t id) const noexcept {  // empty for ids that are not there
     return has(id) ? std::string_view(arena_).substr(tokens_[id].offset, tokens_[id].length) : std::string_view();
   }

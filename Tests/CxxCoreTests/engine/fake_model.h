@@ -23,9 +23,10 @@ class FakeModel : public model::Model {
   model::ModelSizes sizes;
   int32_t block_size;
 
-  FakeModel(const model::ModelSizes& s, int32_t block)
+  FakeModel(const model::ModelSizes& s, int32_t block, int32_t vocab_size = kFakeVocab)
       : sizes(s),
         block_size(block),
+        vocab_size_(static_cast<uint64_t>(vocab_size)),
         keys_(static_cast<size_t>(s.num_kv_blocks * block), 0xdead),
         states_(static_cast<size_t>(s.num_state_slots)) {}
 
@@ -122,10 +123,11 @@ class FakeModel : public model::Model {
   }
 
   void write_logits(uint64_t hash) {
-    for (uint64_t v = 0; v < kFakeVocab; ++v)
+    for (uint64_t v = 0; v < vocab_size_; ++v)
       logits_.push_back(static_cast<float>(mix(hash, v) >> 40) / static_cast<float>(1 << 22));
   }
 
+  uint64_t vocab_size_;
   std::vector<int32_t> keys_;  // [num_kv_blocks * block_size]: the token cached in each place
   std::vector<State> states_;  // [num_state_slots]
   std::vector<float> logits_;

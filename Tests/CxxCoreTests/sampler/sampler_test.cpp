@@ -282,3 +282,30 @@ PAGODA_TEST(sampler_logprobs_are_of_the_raw_distribution) {
   REQUIRE_OK(sampler.sample(input_of(logits, params), output));
   CHECK(output.top_logprobs.empty());
 }
+
+PAGODA_TEST(sampler_takes_only_what_the_mask_allows) {
+  SamplingParams params;
+  params.logit_bias = {{5, 50.0f}};
+  const std::vector<uint64_t> mask = {uint64_t{1} << 3 | uint64_t{1} << 63, uint64_t{1} << 6};
+  for (uint64_t seed = 0; seed < 200; ++seed) {
+    const std::vector<float> logits = random_logits(seed, 100);
+    params.temperature = seed % 2 ? 1.5f : 0.0f;
+    params.top_k = seed % 3 == 0 ? 2 : 0;
+    SampleInput input = input_of(logits, params, seed);
+    input.allowed = mask;
+    Sampler sampler(100);
+    SampleOutput output;
+    CHECK_OK(sampler.sample(input, output));
+    CHECK(output.token_id == 3 || output.token_id == 63 || output.token_id == 70);
+    input.forced_id = 41;
+    CHECK_OK(sampler.sample(input, output));
+    CHECK_EQ(output.token_id, 41);
+  }
+  const std::vector<uint64_t> nothing = {0, 0};
+  const std::vector<float> logits = random_logits(1, 100);
+  SampleInput input = input_of(logits, params);
+  input.allowed = nothing;
+  Sampler sampler(100);
+  SampleOutput output;
+  CHECK(sampler.sample(input, output).message.find("no token") != std::string::npos);
+}

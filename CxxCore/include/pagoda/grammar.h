@@ -1,0 +1,15 @@
+// GrammarSpec: what the answer of a request must be. Enforced token by token; what cannot be enforced is refused.
+#pragma once
+
+#include <string>
+
+namespace pagoda {
+
+// The grammar holds from the first token on, or from the end of thinking when the prompt opened it. The request ends
+// with its document; max_tokens may end it before, and then the finish reason is `length`.
+struct GrammarSpec {
+  std::string kind;    // "" = none, "json_object" = any JSON object, "json_schema" = what `schema` says
+  std::string schema;  // JSON text of the schema
+};
+
+}  // namespace pagoda

@@ -1,0 +1,42 @@
+// Thinking: whether an answer is inside its thinking, by the tokens alone, and the budget that ends it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "text/bpe_tokenizer.h"
+
+namespace pagoda::engine {
+
+// How a model writes its thinking: between two tokens of its own.
+struct ThinkingFormat {
+  int32_t open_id = -1, close_id = -1;
+  std::vector<int32_t> after_close;  // what stands between the thinking and the answer
+
+  bool is_known() const noexcept { return open_id >= 0 && close_id >= 0; }
+};
+
+// Unknown when the tokenizer, which may be null, has no tokens <think> and </think>.
+ThinkingFormat find_thinking_format(const text::BpeTokenizer* tokenizer);
+
+class Thinking {
+ public:
+  Thinking() = default;
+  // budget: tokens of thinking; negative for no limit. The format must outlive this.
+  Thinking(const ThinkingFormat& format, std::span<const int32_t> prompt, int32_t budget);
+
+  bool is_open() const noexcept { return is_open_; }
+  int32_t forced_id() const noexcept;    // the only token that may come next, or -1
+  void note(int32_t token_id) noexcept;  // a token of the answer
+
+ private:
+  const ThinkingFormat* format_ = nullptr;
+  int32_t budget_ = -1;
+  bool is_open_ = false;
+  bool was_cut_ = false;     // the budget closed it
+  int32_t num_thought_ = 0;  // tokens since it was opened
+  size_t num_written_ = 0;   // of after_close, when the budget closed it
+};
+
+}  // namespace pagoda::engine

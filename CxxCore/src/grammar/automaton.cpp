@@ -1,0 +1,126 @@
+// The subset construction, done lazily and with a stack of calls in each element.
+#include "grammar/automaton.h"
+
+#include <algorithm>
+
+#include "base/fnv1a.h"
+
+namespace pagoda::grammar {
+
+static uint64_t pair_key(int32_t a, int32_t b) noexcept {
+  return (uint64_t{static_cast<uint32_t>(a)} << 32) | static_cast<uint32_t>(b);
+}
+
+size_t Automaton::Hash::operator()(const Configuration& configuration) const noexcept {
+  Fnv1a hash;
+  hash.add(std::as_bytes(std::span(configuration.threads)));
+  return static_cast<size_t>(hash.value() * 2 + configuration.is_complete);
+}
+
+Automaton::Automaton(std::shared_ptr<const Grammar> grammar)
+    : grammar_(std::move(grammar)), num_classes_(static_cast<size_t>(grammar_->num_byte_classes())), classes_(256) {
+  for (size_t byte = 0; byte < 256; ++byte) classes_[byte] = grammar_->byte_class(static_cast<uint8_t>(byte));
+  forget();
+}
+
+void Automaton::forget() {
+  table_.clear();
+  configurations_.clear();
+  ids_.clear();
+  open_calls_.assign(1, {-1, -1, 0});
+  call_ids_.clear();
+  visit(grammar_->start(), kNoCalls);
+  start_ = intern_found();
+  ++generation_;
+}
+
+bool Automaton::forget_if_large() {
+  if (table_.size() < kMaxTableEntries && open_calls_.size() < kMaxTableEntries / 4) return false;
+  forget();
+  return true;
+}
+
+int32_t Automaton::find_next(int32_t id, uint8_t byte) {
+  // A copy: interning may move the configurations.
+  const std::vector<Thread> threads = configurations_[static_cast<size_t>(id)].threads;
+  for (const Thread& thread : threads) {
+    for (const ByteEdge& edge : grammar_->byte_edges(thread.state)) {
+      if (edge.low <= byte && byte <= edge.high) visit(edge.target, thread.calls);
+    }
+  }
+  const int32_t next = visited_.empty() ? kDead : intern_found();
+  table_[static_cast<size_t>(id) * num_classes_ + classes_[byte]] = next;
+  return next;
+}
+
+// Notes a place unless it is known or too deep to come to an end, then follows it as far as no byte is needed.
+void Automaton::visit(int32_t state, int32_t calls) {
+  const size_t first = visited_.size();
+  const auto note = [this](int32_t s, int32_t c) {
+    if (open_calls_[static_cast<size_t>(c)].depth + grammar_->height(s) > kMaxNesting) return;
+    if (visited_.size() < 8 * kMaxThreads && is_visited_.try_emplace(pair_key(s, c), true).second)
+      visited_.push_back({s, c});
+  };
+  note(state, calls);
+  for (size_t i = first; i < visited_.size(); ++i) {
+    const Thread thread = visited_[i];
+    const OpenCall open = open_calls_[static_cast<size_t>(thread.calls)];
+    if (!grammar_->byte_edges(thread.state).empty() && found_.threads.size() < kMaxThreads)
+      found_.threads.push_back(thread);
+    for (const int32_t target : grammar_->jumps(thread.state)) note(target, thread.calls);
+    for (const Call& call : grammar_->calls(thread.state)) {
+      if (open.depth + std::max(grammar_->height(call.start) + 1, grammar_->height(call.target)) > kMaxNesting)
+        continue;
+      note(call.start, intern_call(call.target, thread.calls));
+    }
+    if (!grammar_->is_end(thread.state)) continue;
+    if (thread.calls == kNoCalls) found_.is_complete = true;
+    else note(open.target, open.outer);
+  }
+}
+
+int32_t Automaton::intern_call(int32_t target, int32_t outer) {
+  const auto [found, is_new] = call_ids_.try_emplace(pair_key(target, outer), static_cast<int32_t>(open_calls_.size()));
+  if (is_new) open_calls_.push_back({target, outer, open_calls_[static_cast<size_t>(outer)].depth + 1});
+  return found->second;
+}
+
+int32_t Automaton::intern_found() {
+  visited_.clear();
+  is_visited_.clear();
+  const auto [found, is_new] = ids_.try_emplace(found_, static_cast<int32_t>(configurations_.size()));
+  if (is_new) {
+    configurations_.push_back(found_);
+    table_.resize(table_.size() + num_classes_, kUnknown);
+  }
+  found_ = {};
+  return found->second;
+}
+
+std::vector<int32_t> Automaton::describe(int32_t id) const {
+  const Configuration& configuration = configurations_[static_cast<size_t>(id)];
+  std::vector<int32_t> out{configuration.is_complete};
+  for (const Thread& thread : configuration.threads) {
+    out.push_back(thread.state);
+    out.push_back(open_calls_[static_cast<size_t>(thread.calls)].depth);
+    const size_t first = out.size();
+    for (int32_t c = thread.calls; c != kNoCalls; c = open_calls_[static_cast<size_t>(c)].outer)
+      out.push_back(open_calls_[static_cast<size_t>(c)].target);
+    std::reverse(out.begin() + static_cast<std::ptrdiff_t>(first), out.end());
+  }
+  return out;
+}
+
+int32_t Automaton::find_described(const std::vector<int32_t>& description) {
+  found_.is_complete = description[0] != 0;
+  for (size_t i = 1; i < description.size();) {
+    Thread thread{description[i], kNoCalls};
+    const auto depth = static_cast<size_t>(description[i + 1]);
+    for (size_t d = 0; d < depth; ++d) thread.calls = intern_call(description[i + 2 + d], thread.calls);
+    found_.threads.push_back(thread);
+    i += 2 + depth;
+  }
+  return intern_found();
+}
+
+}  // namespace pagoda::grammar

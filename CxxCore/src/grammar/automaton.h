@@ -1,0 +1,83 @@
+// Automaton: walks a grammar byte by byte. What it has seen it remembers, so that the next walk is a table look-up.
+// A configuration is every place the grammar may be in after some bytes: states with the calls open above them. Each
+// distinct one gets an id; ids hold until the automaton forgets (forget_if_large), which its users learn from
+// generation(). Thread rule: one thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "grammar/grammar.h"
+
+namespace pagoda::grammar {
+
+class Automaton {
+ public:
+  static constexpr int32_t kDead = -1;         // no document goes on like this
+  static constexpr size_t kMaxThreads = 1024;  // of a configuration; ambiguous schemas lose ways, never gain wrong ones
+  static constexpr size_t kMaxTableEntries = 1 << 20;
+
+  explicit Automaton(std::shared_ptr<const Grammar> grammar);
+
+  int32_t start() noexcept { return start_; }
+  int32_t next(int32_t id, uint8_t byte) {
+    const int32_t known = table_[static_cast<size_t>(id) * num_classes_ + classes_[byte]];
+    return known != kUnknown ? known : find_next(id, byte);
+  }
+  bool is_complete(int32_t id) const noexcept { return configurations_[static_cast<size_t>(id)].is_complete; }
+  bool can_continue(int32_t id) const noexcept { return !configurations_[static_cast<size_t>(id)].threads.empty(); }
+
+  // A configuration as numbers that outlive its id, and back.
+  std::vector<int32_t> describe(int32_t id) const;
+  int32_t find_described(const std::vector<int32_t>& description);
+
+  bool forget_if_large();  // never while an id is in use; true when it did
+  uint64_t generation() const noexcept { return generation_; }
+
+ private:
+  static constexpr int32_t kUnknown = -2;
+  static constexpr int32_t kNoCalls = 0;
+
+  struct Thread {
+    int32_t state, calls;  // calls: id of the innermost open call
+    bool operator==(const Thread&) const = default;
+  };
+  struct Configuration {
+    std::vector<Thread> threads;  // that read a byte, in the order they were found
+    bool is_complete = false;
+    bool operator==(const Configuration&) const = default;
+  };
+  struct OpenCall {
+    int32_t target, outer;  // where to go on, and the call around it
+    int32_t depth;
+  };
+  struct Hash {
+    size_t operator()(const Configuration& configuration) const noexcept;
+  };
+
+  void forget();
+  int32_t find_next(int32_t id, uint8_t byte);
+  void visit(int32_t state, int32_t calls);
+  int32_t intern_call(int32_t target, int32_t outer);
+  int32_t intern_found();  // what visit() has gathered
+
+  std::shared_ptr<const Grammar> grammar_;
+  size_t num_classes_;
+  std::vector<uint8_t> classes_;  // [256]
+  std::vector<int32_t> table_;    // [configurations, classes]: the next configuration
+  std::vector<Configuration> configurations_;
+  std::unordered_map<Configuration, int32_t, Hash> ids_;
+  std::vector<OpenCall> open_calls_;
+  std::unordered_map<uint64_t, int32_t> call_ids_;  // by target and outer call
+  int32_t start_ = 0;
+  uint64_t generation_ = 0;
+
+  // Of the step under way.
+  std::vector<Thread> visited_;
+  std::unordered_map<uint64_t, bool> is_visited_;
+  Configuration found_;
+};
+
+}  // namespace pagoda::grammar

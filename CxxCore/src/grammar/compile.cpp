@@ -1,0 +1,27 @@
+// Reads the schema within its limits and hands it to the compiler.
+#include "grammar/compile.h"
+
+#include <string>
+
+#include "grammar/schema_compiler.h"
+#include "io/json.h"
+#include "io/quoted.h"
+
+namespace pagoda::grammar {
+
+Result<Grammar> compile(const GrammarSpec& spec) {
+  if (spec.kind == "json_object") return SchemaCompiler::compile_any_object();
+  if (spec.kind != "json_schema")
+    return make_error(StatusCode::invalid_argument,
+                      "grammar kind " + io::quoted(spec.kind) + " is neither json_object nor json_schema");
+  if (spec.schema.size() > kMaxSchemaBytes)
+    return make_error(StatusCode::invalid_argument, "the schema has " + std::to_string(spec.schema.size()) +
+                                                        " bytes; at most " + std::to_string(kMaxSchemaBytes) +
+                                                        " are allowed");
+  const Result<io::Json> schema = io::parse_json(spec.schema);
+  if (!schema.is_ok())
+    return make_error(StatusCode::invalid_argument, "the schema is not JSON: " + schema.status.message);
+  return SchemaCompiler(*schema).compile();
+}
+
+}  // namespace pagoda::grammar

@@ -1,0 +1,15 @@
+// From what a request asks for to a grammar.
+#pragma once
+
+#include "base/result.h"
+#include "grammar/grammar.h"
+#include "pagoda/grammar.h"
+
+namespace pagoda::grammar {
+
+inline constexpr size_t kMaxSchemaBytes = 512 << 10;
+
+// invalid_argument names the keyword and where it stands.
+Result<Grammar> compile(const GrammarSpec& spec);
+
+}  // namespace pagoda::grammar

@@ -1,0 +1,68 @@
+// Grammar: a recursive transition network over bytes. Rules are small automata that may call each other; a document is
+// what the root rule spells. Immutable once compiled, so any thread may read it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace pagoda::grammar {
+
+// Calls open at once, about the nesting of the document: a model that opens brackets for ever must close them here.
+inline constexpr int32_t kMaxNesting = 100;
+
+struct ByteEdge {
+  uint8_t low, high;  // both included
+  int32_t target;
+};
+
+struct Call {
+  int32_t start;   // first state of the rule
+  int32_t target;  // where to go on when the rule ends
+};
+
+struct GrammarState {
+  uint32_t first_byte_edge = 0, first_jump = 0, first_call = 0;  // each list ends where that of the next state begins
+  int32_t height = 0;                                            // calls open at once on the shallowest way to the end
+  bool is_end = false;                                           // of its rule
+};
+
+class Grammar {
+ public:
+  static constexpr int32_t kDead = kMaxNesting + 1;  // height of a state from which no end can be reached
+
+  int32_t start() const noexcept { return start_; }
+  int32_t num_states() const noexcept { return static_cast<int32_t>(states_.size()) - 1; }
+  bool is_end(int32_t state) const noexcept { return states_[static_cast<size_t>(state)].is_end; }
+  int32_t height(int32_t state) const noexcept { return states_[static_cast<size_t>(state)].height; }
+  std::span<const ByteEdge> byte_edges(int32_t state) const noexcept {
+    return list(byte_edges_, state, &GrammarState::first_byte_edge);
+  }
+  std::span<const int32_t> jumps(int32_t state) const noexcept {  // to other states without a byte
+    return list(jumps_, state, &GrammarState::first_jump);
+  }
+  std::span<const Call> calls(int32_t state) const noexcept { return list(calls_, state, &GrammarState::first_call); }
+
+  // Bytes that no edge tells apart are one class.
+  int32_t num_byte_classes() const noexcept { return num_byte_classes_; }
+  uint8_t byte_class(uint8_t byte) const noexcept { return byte_classes_[byte]; }
+
+ private:
+  friend class GrammarBuilder;
+  template <class T>
+  std::span<const T> list(const std::vector<T>& all, int32_t state, uint32_t GrammarState::* first) const noexcept {
+    const auto at = static_cast<size_t>(state);
+    return std::span(all).subspan(states_[at].*first, states_[at + 1].*first - states_[at].*first);
+  }
+
+  std::vector<GrammarState> states_;  // and one more, which ends the lists of the last
+  std::vector<ByteEdge> byte_edges_;
+  std::vector<int32_t> jumps_;
+  std::vector<Call> calls_;
+  std::array<uint8_t, 256> byte_classes_{};
+  int32_t num_byte_classes_ = 1;
+  int32_t start_ = 0;
+};
+
+}  // namespace pagoda::grammar

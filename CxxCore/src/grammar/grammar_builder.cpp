@@ -1,0 +1,150 @@
+// Edges are collected in any order and laid out by state at the end, together with what the walkers need to know.
+#include "grammar/grammar_builder.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace pagoda::grammar {
+namespace {
+
+// Lays out `edges` by their `from`; sets `first` of every state.
+template <class Edge, class Out, class Take>
+void lay_out(const std::vector<Edge>& edges, std::vector<GrammarState>& states, uint32_t GrammarState::* first,
+             std::vector<Out>& out, Take&& take) {
+  for (const Edge& edge : edges) ++(states[static_cast<size_t>(edge.from) + 1].*first);
+  for (size_t i = 1; i < states.size(); ++i) states[i].*first += states[i - 1].*first;
+  std::vector<uint32_t> next(states.size());
+  for (size_t i = 0; i < states.size(); ++i) next[i] = states[i].*first;
+  out.resize(edges.size());
+  for (const Edge& edge : edges) out[next[static_cast<size_t>(edge.from)]++] = take(edge);
+}
+
+// What leads to a state: for the walk from the ends back to the starts.
+struct Incoming {
+  int32_t from;
+  int32_t other = -1;  // of a call: the state whose height counts as well
+  bool is_start = false;
+};
+
+}  // namespace
+
+bool GrammarBuilder::check_limits() {
+  if (!is_ok()) return false;
+  const size_t num_edges = edges_.size() + jumps_.size() + calls_.size();
+  if (static_cast<size_t>(num_states_) >= kMaxStates || num_edges >= kMaxEdges) {
+    status_ =
+        make_error(StatusCode::invalid_argument, "the grammar is too large: more than " + std::to_string(kMaxStates) +
+                                                     " states or " + std::to_string(kMaxEdges) + " edges");
+  } else if (num_edges % 4096 == 0 && std::chrono::steady_clock::now() > deadline_) {
+    status_ = make_error(StatusCode::invalid_argument,
+                         "the grammar takes more than " + std::to_string(kMaxTime.count()) + " ms to compile");
+  }
+  return is_ok();
+}
+
+int32_t GrammarBuilder::add_state() { return check_limits() ? num_states_++ : 0; }
+
+Rule GrammarBuilder::add_rule() {
+  const Rule rule{add_state(), add_state()};
+  ends_.push_back(rule.end);
+  return rule;
+}
+
+void GrammarBuilder::add_bytes(int32_t from, uint8_t low, uint8_t high, int32_t to) {
+  if (low <= high && check_limits()) edges_.push_back({from, {low, high, to}});
+}
+
+void GrammarBuilder::add_jump(int32_t from, int32_t to) {
+  if (check_limits()) jumps_.push_back({from, to});
+}
+
+void GrammarBuilder::add_call(int32_t from, Rule rule, int32_t to) {
+  if (check_limits()) calls_.push_back({from, {rule.start, to}});
+}
+
+int32_t GrammarBuilder::add_byte(int32_t from, uint8_t low, uint8_t high) {
+  const int32_t to = add_state();
+  add_bytes(from, low, high, to);
+  return to;
+}
+
+int32_t GrammarBuilder::add_literal(int32_t from, std::string_view bytes) {
+  for (const char byte : bytes) from = add_byte(from, static_cast<uint8_t>(byte), static_cast<uint8_t>(byte));
+  return from;
+}
+
+void GrammarBuilder::add_literal(int32_t from, std::string_view bytes, int32_t to) {
+  add_jump(add_literal(from, bytes), to);
+}
+
+int32_t GrammarBuilder::add_call(int32_t from, Rule rule) {
+  const int32_t to = add_state();
+  add_call(from, rule, to);
+  return to;
+}
+
+void GrammarBuilder::fill_lists(Grammar& grammar) const {
+  grammar.states_.assign(static_cast<size_t>(num_states_) + 1, {});
+  for (const int32_t end : ends_) grammar.states_[static_cast<size_t>(end)].is_end = true;
+  lay_out(edges_, grammar.states_, &GrammarState::first_byte_edge, grammar.byte_edges_,
+          [](const Edge& edge) { return edge.bytes; });
+  lay_out(jumps_, grammar.states_, &GrammarState::first_jump, grammar.jumps_, [](const Jump& jump) { return jump.to; });
+  lay_out(calls_, grammar.states_, &GrammarState::first_call, grammar.calls_,
+          [](const CallEdge& edge) { return edge.call; });
+}
+
+void GrammarBuilder::fill_byte_classes(Grammar& grammar) const {
+  std::array<bool, 257> begins{};
+  for (const Edge& edge : edges_) begins[edge.bytes.low] = begins[edge.bytes.high + size_t{1}] = true;
+  uint8_t current = 0;
+  for (size_t byte = 0; byte < 256; ++byte) {
+    if (byte > 0 && begins[byte]) ++current;
+    grammar.byte_classes_[byte] = current;
+  }
+  grammar.num_byte_classes_ = current + 1;
+}
+
+// Height by height: an end has 0, a call needs one more than the rule it calls, a choice the least of its ways.
+void GrammarBuilder::fill_heights(Grammar& grammar) const {
+  std::vector<std::pair<int32_t, Incoming>> all;  // by target
+  for (const Edge& edge : edges_) all.push_back({edge.bytes.target, {edge.from}});
+  for (const Jump& jump : jumps_) all.push_back({jump.to, {jump.from}});
+  for (const CallEdge& edge : calls_) {
+    all.push_back({edge.call.start, {edge.from, edge.call.target, /*is_start=*/true}});
+    all.push_back({edge.call.target, {edge.from, edge.call.start, /*is_start=*/false}});
+  }
+  std::ranges::sort(all, {}, [](const auto& entry) { return entry.first; });
+  for (GrammarState& state : grammar.states_) state.height = Grammar::kDead;
+  std::vector<std::vector<int32_t>> waiting(Grammar::kDead);
+  waiting[0] = ends_;
+  const auto height = [&](int32_t state) { return grammar.height(state); };
+  for (int32_t level = 0; level < Grammar::kDead; ++level) {
+    for (size_t i = 0; i < waiting[static_cast<size_t>(level)].size(); ++i) {
+      const int32_t state = waiting[static_cast<size_t>(level)][i];
+      if (height(state) <= level) continue;
+      grammar.states_[static_cast<size_t>(state)].height = level;
+      const auto range = std::ranges::equal_range(all, state, {}, [](const auto& entry) { return entry.first; });
+      for (const auto& [target, in] : range) {
+        int32_t needed = in.is_start ? level + 1 : level;
+        if (in.other >= 0) needed = std::max(needed, height(in.other) + (in.is_start ? 0 : 1));
+        if (needed < std::min(height(in.from), Grammar::kDead)) waiting[static_cast<size_t>(needed)].push_back(in.from);
+      }
+    }
+  }
+}
+
+Result<Grammar> GrammarBuilder::build(Rule root) {
+  if (!is_ok()) return status_;
+  Grammar grammar;
+  grammar.start_ = root.start;
+  fill_lists(grammar);
+  fill_byte_classes(grammar);
+  fill_heights(grammar);
+  if (grammar.height(root.start) >= Grammar::kDead)
+    return make_error(StatusCode::invalid_argument,
+                      "no document satisfies the grammar within " + std::to_string(kMaxNesting) + " levels of nesting");
+  return grammar;
+}
+
+}  // namespace pagoda::grammar

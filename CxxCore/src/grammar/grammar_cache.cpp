@@ -1,0 +1,54 @@
+// Compiles outside the lock: one request with a slow schema does not hold up the others.
+#include "grammar/grammar_cache.h"
+
+#include <algorithm>
+
+#include "grammar/compile.h"
+
+namespace pagoda::grammar {
+
+GrammarCache::GrammarCache(std::shared_ptr<const text::BpeTokenizer> tokenizer, int32_t vocab_size,
+                           std::vector<int32_t> end_of_text_ids)
+    : tokenizer_(std::move(tokenizer)), vocab_size_(vocab_size), end_of_text_ids_(std::move(end_of_text_ids)) {}
+
+Result<std::shared_ptr<TokenGrammar>> GrammarCache::find_or_compile(const GrammarSpec& spec) {
+  if (!tokenizer_)
+    return make_error(StatusCode::invalid_argument, "a grammar needs a tokenizer, and this model folder has none");
+  std::string key = spec.kind + '\n' + spec.schema;
+  if (std::shared_ptr<TokenGrammar> known = find(key)) return known;
+  Result<Grammar> compiled = compile(spec);
+  if (!compiled.is_ok()) return compiled.status;
+  const int32_t num_states = compiled->num_states();
+  auto grammar = std::make_shared<TokenGrammar>(std::make_shared<const Grammar>(std::move(*compiled)), vocabulary());
+  keep({std::move(key), num_states, grammar});
+  return grammar;
+}
+
+std::shared_ptr<TokenGrammar> GrammarCache::find(const std::string& key) {
+  std::lock_guard lock(mutex_);
+  const auto found = std::ranges::find(entries_, key, &Entry::key);
+  if (found == entries_.end()) return nullptr;
+  entries_.splice(entries_.begin(), entries_, found);
+  return entries_.front().grammar;
+}
+
+std::shared_ptr<const Vocabulary> GrammarCache::vocabulary() {
+  std::lock_guard lock(mutex_);
+  if (!vocabulary_)
+    vocabulary_ = std::make_shared<const Vocabulary>(Vocabulary{TokenTrie(*tokenizer_), vocab_size_, end_of_text_ids_});
+  return vocabulary_;
+}
+
+void GrammarCache::keep(Entry entry) {
+  std::lock_guard lock(mutex_);
+  entries_.push_front(std::move(entry));
+  size_t num_states = 0, num_kept = 0;
+  for (const Entry& kept : entries_) {
+    num_states += static_cast<size_t>(kept.num_states);
+    if (num_kept > 0 && (num_states > kMaxStates || num_kept >= kMaxGrammars)) break;
+    ++num_kept;
+  }
+  entries_.resize(num_kept);
+}
+
+}  // namespace pagoda::grammar

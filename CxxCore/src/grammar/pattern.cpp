@@ -1,0 +1,111 @@
+// The subset construction over ranges of characters.
+#include "grammar/pattern.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "grammar/characters.h"
+#include "grammar/pattern_parser.h"
+
+namespace pagoda::grammar {
+namespace {
+
+using Subset = std::vector<int32_t>;  // sorted parts
+
+class Determiniser {
+ public:
+  explicit Determiniser(const std::vector<PatternPart>& parts) : parts_(parts), seen_(parts.size()) {}
+
+  Result<Pattern> run() {
+    intern(step(close({0}), kBegin));
+    for (size_t i = 0; i < subsets_.size(); ++i) {
+      if (subsets_.size() > kMaxPatternStates)
+        return make_error(StatusCode::invalid_argument,
+                          "needs more than " + std::to_string(kMaxPatternStates) + " states");
+      const Subset subset = *subsets_[i];
+      const Subset at_end = step(subset, kEnd);
+      pattern_.states[i].accepts = std::ranges::binary_search(at_end, 1);
+      add_edges(i, subset);
+    }
+    return std::move(pattern_);
+  }
+
+ private:
+  Subset close(Subset subset) {
+    for (const int32_t part : subset) seen_[static_cast<size_t>(part)] = true;
+    for (size_t i = 0; i < subset.size(); ++i) {
+      for (const int32_t next : parts_[static_cast<size_t>(subset[i])].jumps) {
+        if (seen_[static_cast<size_t>(next)]) continue;
+        seen_[static_cast<size_t>(next)] = true;
+        subset.push_back(next);
+      }
+    }
+    for (const int32_t part : subset) seen_[static_cast<size_t>(part)] = false;
+    // What matters: parts that read a character, and the end.
+    std::erase_if(subset, [&](int32_t p) { return p != 1 && parts_[static_cast<size_t>(p)].target < 0; });
+    std::ranges::sort(subset);
+    return subset;
+  }
+
+  Subset step(const Subset& subset, char32_t c) {
+    Subset next;
+    for (const int32_t index : subset) {
+      const PatternPart& part = parts_[static_cast<size_t>(index)];
+      const auto holds = [c](const CharacterSpan& span) { return span.first <= c && c <= span.last; };
+      if (std::ranges::any_of(part.characters, holds)) next.push_back(part.target);
+    }
+    std::ranges::sort(next);
+    next.erase(std::unique(next.begin(), next.end()), next.end());
+    return close(std::move(next));
+  }
+
+  int32_t intern(Subset subset) {
+    const auto [found, is_new] = ids_.try_emplace(std::move(subset), static_cast<int32_t>(subsets_.size()));
+    if (is_new) {
+      subsets_.push_back(&found->first);
+      pattern_.states.emplace_back();
+    }
+    return found->second;
+  }
+
+  // Between two neighbouring ends of ranges all characters lead to the same subset.
+  void add_edges(size_t from, const Subset& subset) {
+    std::vector<char32_t> begins{0};
+    for (const int32_t index : subset) {
+      for (const CharacterSpan& span : parts_[static_cast<size_t>(index)].characters) {
+        begins.push_back(span.first);
+        begins.push_back(span.last + 1);
+      }
+    }
+    std::ranges::sort(begins);
+    begins.erase(std::unique(begins.begin(), begins.end()), begins.end());
+    for (size_t i = 0; i < begins.size() && begins[i] <= kLastCharacter; ++i) {
+      Subset next = step(subset, begins[i]);
+      if (next.empty()) continue;
+      const char32_t last =
+          i + 1 < begins.size() ? std::min<char32_t>(begins[i + 1] - 1, kLastCharacter) : kLastCharacter;
+      const int32_t target = intern(std::move(next));
+      std::vector<CharacterEdge>& edges = pattern_.states[from].edges;
+      if (!edges.empty() && edges.back().target == target && edges.back().last + 1 == begins[i])
+        edges.back().last = last;
+      else edges.push_back({begins[i], last, target});
+    }
+  }
+
+  const std::vector<PatternPart>& parts_;
+  std::vector<bool> seen_;
+  std::map<Subset, int32_t> ids_;
+  std::vector<const Subset*> subsets_;  // keys of ids_, which do not move
+  Pattern pattern_;
+};
+
+}  // namespace
+
+Result<Pattern> compile_pattern(std::string_view pattern) {
+  Result<std::vector<PatternPart>> parts = PatternParser(pattern).parse();
+  if (!parts.is_ok()) return parts.status;
+  return Determiniser(*parts).run();
+}
+
+}  // namespace pagoda::grammar

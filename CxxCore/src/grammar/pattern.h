@@ -1,0 +1,36 @@
+// Pattern: a regular expression of JSON Schema as a deterministic automaton over characters. No backtracking anywhere:
+// (a+)+b costs what a+b costs.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace pagoda::grammar {
+
+struct CharacterEdge {
+  char32_t first, last;  // both included
+  int32_t target;
+};
+
+struct Pattern {
+  struct State {
+    std::vector<CharacterEdge> edges;  // by character, no overlaps
+    bool accepts = false;              // the string may end here
+  };
+  std::vector<State> states;  // 0 is the start
+};
+
+inline constexpr size_t kMaxPatternBytes = 4096;
+inline constexpr int kMaxPatternDepth = 64;         // of groups
+inline constexpr size_t kMaxPatternParts = 20'000;  // after repetitions are written out
+inline constexpr size_t kMaxPatternStates = 2'000;
+
+// Of ECMA-262: literals, . [] \d \w \s and their opposites, escapes, groups without look-around, |, * + ? {n,m} and
+// their lazy forms, ^ and $. Matches anywhere in the string unless anchored, as JSON Schema says. invalid_argument
+// names what is not understood.
+Result<Pattern> compile_pattern(std::string_view pattern);
+
+}  // namespace pagoda::grammar

@@ -1,0 +1,71 @@
+// PatternParser: regular expression text to a nondeterministic automaton over characters.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace pagoda::grammar {
+
+struct CharacterSpan {
+  char32_t first, last;  // both included
+};
+using CharacterSet = std::vector<CharacterSpan>;  // sorted, no overlaps once normalised
+
+// The string is read as kBegin, its characters, kEnd: ^ and $ are ordinary symbols then.
+inline constexpr char32_t kBegin = 0x110000, kEnd = 0x110001;
+
+struct PatternPart {  // a state of the nondeterministic automaton
+  CharacterSet characters;
+  int32_t target = -1;         // by one of the characters
+  std::vector<int32_t> jumps;  // by nothing
+};
+
+class PatternParser {
+ public:
+  explicit PatternParser(std::string_view text) : text_(text) {}
+
+  // parts[0] is the start, parts[1] the end.
+  Result<std::vector<PatternPart>> parse();
+
+ private:
+  struct Piece {
+    int32_t start, end;
+  };
+  struct Counts {
+    int64_t least, most;  // most -1: without end
+  };
+  bool fail(const std::string& reason);
+  bool has_more() const noexcept { return at_ < text_.size(); }
+  bool take(std::string_view word) noexcept;
+  int32_t add_part();
+  void jump(int32_t from, int32_t to) { parts_[static_cast<size_t>(from)].jumps.push_back(to); }
+
+  bool parse_choice(int depth, Piece& piece);
+  bool parse_sequence(int depth, Piece& piece);
+  bool parse_repeated(int depth, Piece& piece);
+  bool parse_atom(int depth, Piece& piece);
+  bool parse_group(int depth, Piece& piece);
+  bool parse_counts(bool& is_repeated, Counts& counts);
+  bool parse_braces(Counts& counts);
+  bool parse_set(CharacterSet& set);
+  bool parse_set_item(CharacterSet& set);
+  bool parse_escape(bool in_set, CharacterSet& set);
+  bool parse_code(size_t num_digits, char32_t& c);
+  bool read_character(char32_t& c);
+  Piece add_set(CharacterSet set);
+  bool repeat(size_t atom_begin, int depth, const Counts& counts, Piece& piece);
+
+  std::string_view text_;
+  size_t at_ = 0;
+  std::vector<PatternPart> parts_;
+  Status status_;
+};
+
+CharacterSet normalise(CharacterSet set);
+CharacterSet complement(const CharacterSet& set);  // within 0..U+10FFFF
+
+}  // namespace pagoda::grammar

@@ -1,0 +1,103 @@
+// SchemaCompiler: a JSON schema to the grammar of documents that satisfy it.
+// The grammar spells a subset of them: declared properties in declared order and then others; no properties beyond the
+// declared ones unless additionalProperties says so; numbers of 15 digits at most; strings of a pattern without
+// needless escapes. White space is bounded: nothing, one space, or a newline and an indentation.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "grammar/grammar_builder.h"
+#include "grammar/pattern.h"
+#include "io/json.h"
+
+namespace pagoda::grammar {
+
+inline constexpr int kMaxSchemaDepth = 48;  // of schemas inside schemas
+
+class SchemaCompiler {
+ public:
+  explicit SchemaCompiler(const io::Json& root) : root_(root) {}
+
+  Result<Grammar> compile();                    // documents that satisfy the schema
+  static Result<Grammar> compile_any_object();  // documents that are some object
+
+ private:
+  // Where a value goes into the grammar, and what to call its schema in messages.
+  struct Place {
+    int32_t from, to;
+    std::string path;  // JSON pointer of the schema
+    int depth;
+  };
+  struct NamedRule {
+    Rule rule;
+    const io::Json* schema;
+    std::string path;
+    std::vector<size_t> leads;  // rules it may begin with, before any byte
+  };
+
+  void fail(const std::string& path, const std::string& reason);
+  bool is_ok() const noexcept { return status_.is_ok() && builder_.is_ok(); }
+  Place inside(const Place& place, const std::string& step, int32_t from, int32_t to) const;
+  Result<Grammar> finish(Rule root);
+  void compile_rules();
+  void check_leads();
+
+  // Parts shared by all schemas, made when first needed.
+  Rule whitespace();
+  Rule any_value();
+  Rule any_string();
+  Rule any_character();
+  Rule characters(char32_t first, char32_t last);
+  int32_t add_whitespace(int32_t from) { return builder_.add_call(from, whitespace()); }
+  int32_t add_colon(int32_t from);
+  void add_any_object(int32_t from, int32_t to);
+  void add_any_array(int32_t from, int32_t to);
+  size_t rule_of(const io::Json& schema, const std::string& path);
+  void call_rule(const Place& place, size_t rule);
+
+  void add_value(const io::Json& schema, const Place& place);
+  bool check_keywords(const io::Json& schema, const std::string& path);
+  bool add_reference(const io::Json& schema, const Place& place);    // true when it did
+  bool add_combination(const io::Json& schema, const Place& place);  // the same
+  bool add_listed_values(const io::Json& schema, const Place& place);
+  void add_type(std::string_view type, const io::Json& schema, const Place& place);
+  const io::Json* resolve(const std::string& reference, const std::string& path);
+  const io::Json* merge(const io::Json& a, const io::Json& b, const std::string& path);
+  const io::Json* keep(io::Json json) { return &kept_.emplace_back(std::move(json)); }
+
+  void add_object(const io::Json& schema, const Place& place);
+  struct Property {
+    std::string name;
+    const io::Json* schema;
+    bool is_required;
+  };
+  std::vector<Property> properties_of(const io::Json& schema, const std::string& path);
+  void add_other_key(int32_t from, const std::vector<Property>& declared, int32_t to);
+  void add_array(const io::Json& schema, const Place& place);
+  void add_string(const io::Json& schema, const Place& place);
+  void add_counted_string(int64_t least, int64_t most, const Place& place);
+  void add_pattern(const Pattern& pattern, int64_t least, int64_t most, const Place& place);
+  void add_number(const io::Json& schema, bool is_integer, const Place& place);
+  bool read_count(const io::Json& schema, const char* key, const std::string& path, int64_t otherwise, int64_t& count);
+
+  const io::Json& root_;
+  GrammarBuilder builder_;
+  Status status_;
+  std::deque<io::Json> kept_;  // schemas that merging made; they do not move
+  std::deque<NamedRule> rules_;
+  std::unordered_map<const io::Json*, size_t> rule_ids_;
+  std::ptrdiff_t leading_rule_ = -1;  // whose first byte is still to come, or -1
+  Rule whitespace_, any_value_, any_string_, any_character_;
+  std::map<std::pair<char32_t, char32_t>, Rule> characters_;
+  size_t num_merges_ = 0;
+};
+
+}  // namespace pagoda::grammar

@@ -1,0 +1,66 @@
+// TokenGrammar: a grammar over the tokens of one vocabulary: which of them may come next.
+// Thread rule: one thread at a time, the engine's.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "grammar/automaton.h"
+#include "grammar/token_trie.h"
+
+namespace pagoda::grammar {
+
+// What every grammar of an engine shares.
+struct Vocabulary {
+  TokenTrie trie;
+  int32_t size = 0;                      // of the model: masks have a bit for each id
+  std::vector<int32_t> end_of_text_ids;  // allowed where the document may end
+};
+
+class TokenGrammar {
+ public:
+  static constexpr size_t kMaxMaskBytes = 4 << 20;  // of remembered masks
+
+  TokenGrammar(std::shared_ptr<const Grammar> grammar, std::shared_ptr<const Vocabulary> vocabulary)
+      : automaton_(std::move(grammar)), vocabulary_(std::move(vocabulary)) {}
+
+  Automaton& automaton() noexcept { return automaton_; }
+
+  // Bit i of word i / 64: whether token i may come after configuration `id`. Valid until the next call.
+  std::span<const uint64_t> allowed(int32_t id);
+
+ private:
+  std::vector<uint64_t> compute(int32_t id);
+
+  Automaton automaton_;
+  std::shared_ptr<const Vocabulary> vocabulary_;
+  std::unordered_map<int32_t, std::vector<uint64_t>> masks_;  // of the automaton's generation_
+  uint64_t generation_ = 0;
+  std::vector<int32_t> walk_;  // configuration by depth
+};
+
+// How far one answer has come. Copies go their own ways.
+class Matcher {
+ public:
+  explicit Matcher(std::shared_ptr<TokenGrammar> grammar);
+
+  std::span<const uint64_t> allowed();  // see TokenGrammar::allowed
+  bool accept(std::string_view bytes);  // false, and no change, when no document goes on like this
+  bool is_complete();                   // the document may end here
+  bool must_end();                      // and nothing can follow
+
+ private:
+  int32_t id();  // renewed when the automaton has forgotten it
+  void take(int32_t id);
+
+  std::shared_ptr<TokenGrammar> grammar_;
+  int32_t id_;
+  uint64_t generation_;
+  std::vector<int32_t> description_;
+};
+
+}  // namespace pagoda::grammar

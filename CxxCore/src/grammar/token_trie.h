@@ -1,0 +1,36 @@
+// TokenTrie: the tokens of a vocabulary in one row, such that tokens with the same beginning lie side by side and a
+// walk leaves out all of them at once. Immutable once built; any thread may read it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "text/bpe_tokenizer.h"
+
+namespace pagoda::grammar {
+
+class TokenTrie {
+ public:
+  struct Node {
+    int32_t token;   // that ends here, or no_token(): an id of its own, so that a walk need not ask
+    int32_t skip;    // the next node that does not begin like this one
+    uint16_t depth;  // bytes before this one
+    uint8_t byte;
+  };
+
+  // Added and control tokens are left out: they are no text of a document. So are tokens longer than kMaxTokenBytes.
+  static constexpr size_t kMaxTokenBytes = 1024;
+  explicit TokenTrie(const text::BpeTokenizer& tokenizer);
+
+  const std::vector<Node>& nodes() const noexcept { return nodes_; }
+  int32_t no_token() const noexcept { return no_token_; }   // one above all ids
+  size_t max_depth() const noexcept { return max_depth_; }  // bytes of the longest token
+
+ private:
+  std::vector<Node> nodes_;  // depth first
+  int32_t no_token_ = 0;
+  size_t max_depth_ = 0;
+};
+
+}  // namespace pagoda::grammar

@@ -1,0 +1,250 @@
+// engine core: grammars and thinking budgets limit the tokens of their own request, whatever the schedule.
+#include <algorithm>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "engine/engine_core.h"
+#include "engine/fake_model.h"
+#include "engine/recorder.h"
+#include "grammar/grammar_kit.h"
+#include "io/json.h"
+#include "support/test.h"
+
+namespace pagoda::engine {
+namespace {
+
+using test::FakeModel;
+using test::Recorder;
+
+const std::string kPoint =
+    R"({"type": "object", "properties": {"x": {"type": "integer", "minimum": 0, "maximum": 99}, "tags": {"type": "array", "items": {"enum": ["a", "b"]}, "maxItems": 3}}, "required": ["x", "tags"]})";
+
+// A core over a FakeModel whose tokens are those of the awkward tokenizer.
+struct House {
+  std::shared_ptr<const text::BpeTokenizer> tokenizer = test::make_awkward_tokenizer();
+  std::unique_ptr<FakeModel> model;
+  std::unique_ptr<EngineCore> core;
+
+  explicit House(int64_t num_blocks = 64, int32_t max_num_tokens = 64, bool with_tokenizer = true) {
+    CoreConfig config;
+    config.sizes.num_kv_blocks = num_blocks;
+    config.sizes.num_state_slots = 4;
+    config.sizes.max_num_tokens = max_num_tokens;
+    config.sizes.max_num_seqs = config.sizes.max_logits_rows = 4;
+    config.sizes.max_blocks_per_seq = static_cast<int32_t>(num_blocks);
+    config.block_size = 16;
+    config.max_model_len = static_cast<int32_t>(num_blocks * 16);
+    config.vocab_size = tokenizer->vocab_size();
+    config.has_state = true;
+    config.eos_token_ids = {test::end_id(*tokenizer)};
+    if (with_tokenizer) config.tokenizer = tokenizer;
+    model = std::make_unique<FakeModel>(config.sizes, config.block_size, config.vocab_size);
+    core = std::make_unique<EngineCore>(*model, config);
+  }
+
+  int32_t id(const char* token) const { return tokenizer->find_token(token); }
+
+  Status add(const Request& request, uint64_t request_id, Recorder& recorder) {
+    auto prepared = core->prepare(request, request_id, &Recorder::on_event, &recorder);
+    if (prepared.is_ok()) core->add(std::move(*prepared));
+    return prepared.status;
+  }
+
+  void run() {
+    for (int i = 0; core->has_work() && i < 100000; ++i) core->step();
+    CHECK(!core->has_work());
+  }
+
+  void run_alone(const Request& request, Recorder& recorder) {
+    CHECK_OK(add(request, 1, recorder));
+    run();
+  }
+
+  Request request(uint64_t seed, int32_t max_tokens) const {
+    Request request;
+    for (int i = 0; i < 20; ++i)
+      request.prompt_ids.push_back(static_cast<int32_t>('a' + (seed + static_cast<uint64_t>(i)) % 20));
+    request.sampling.max_tokens = max_tokens;
+    request.sampling.temperature = 1;
+    request.sampling.has_seed = true;
+    request.sampling.seed = seed;
+    request.sampling.num_top_logprobs = 0;
+    return request;
+  }
+};
+
+void check_point(const Recorder& recorder) {
+  CHECK(recorder.reason == FinishReason::stop);
+  const auto schema = io::parse_json(kPoint), value = io::parse_json(recorder.text);
+  CHECK_OK(value);
+  if (value.is_ok()) CHECK(test::satisfies(*schema, *schema, *value));
+  if (test::failed()) test::note(recorder.text);
+}
+
+}  // namespace
+
+PAGODA_TEST(engine_outputs_a_schema_holds_with_every_way_to_sample) {
+  House house;
+  for (uint64_t seed = 0; seed < 60 && !test::failed(); ++seed) {
+    Request request = house.request(seed, 200);
+    request.grammar = {"json_schema", kPoint};
+    SamplingParams& sampling = request.sampling;
+    if (seed % 2) sampling.top_k = 5;
+    if (seed % 3 == 0) sampling.top_p = 0.7f;
+    if (seed % 4 == 0) sampling.min_tokens = 40;  // the document ends when it ends
+    if (seed % 5 == 0) sampling.logit_bias = {{'{', -50}, {'7', 100}, {'!', 100}};
+    if (seed % 6 == 0) sampling.repetition_penalty = 1.5f;
+    if (seed % 7 == 0) sampling.temperature = 0;
+    Recorder recorder;
+    house.run_alone(request, recorder);
+    check_point(recorder);
+  }
+}
+
+PAGODA_TEST(engine_outputs_max_tokens_ends_a_document_with_length) {
+  House house;
+  Request request = house.request(3, 4);
+  request.grammar = {"json_schema", kPoint};
+  Recorder recorder;
+  house.run_alone(request, recorder);
+  CHECK(recorder.reason == FinishReason::length);
+  CHECK_EQ(recorder.tokens.size(), 4u);
+}
+
+PAGODA_TEST(engine_outputs_a_stop_string_ends_a_document_before_it_is_whole) {
+  House house;
+  Request request = house.request(3, 200);
+  request.grammar = {"json_schema", kPoint};
+  request.sampling.stop = {"tags"};
+  Recorder recorder;
+  house.run_alone(request, recorder);
+  CHECK(recorder.reason == FinishReason::stop && recorder.stop_string == "tags");
+  CHECK(recorder.text.starts_with('{') || recorder.text.starts_with('\n'));
+}
+
+PAGODA_TEST(engine_outputs_documents_do_not_depend_on_the_schedule) {
+  const uint64_t first = test::seed(40);
+  std::vector<Request> requests;
+  House roomy;
+  for (uint64_t i = 0; i < 6; ++i) {
+    requests.push_back(roomy.request(first + i, 60));
+    if (i % 3 != 0) requests.back().grammar = {i % 3 == 1 ? "json_schema" : "json_object", i % 3 == 1 ? kPoint : ""};
+    requests.back().prompt_ids.push_back(roomy.id("<think>"));
+    requests.back().sampling.thinking_budget = static_cast<int32_t>(i % 2 == 0 ? 5 : 0);
+  }
+  House crowded(/*num_blocks=*/9, /*max_num_tokens=*/7);
+  std::vector<Recorder> together(requests.size());
+  for (size_t i = 0; i < requests.size(); ++i) CHECK_OK(crowded.add(requests[i], i + 1, together[i]));
+  crowded.run();
+  CHECK(crowded.core->stats().num_preemptions > 0);
+  for (size_t i = 0; i < requests.size(); ++i) {
+    Recorder alone;
+    roomy.run_alone(requests[i], alone);
+    CHECK(alone.tokens == together[i].tokens);
+    CHECK(alone.logprob_bits == together[i].logprob_bits);
+  }
+}
+
+PAGODA_TEST(engine_outputs_a_spent_budget_closes_the_thinking_with_the_models_token) {
+  House house;
+  const int32_t open = house.id("<think>"), close = house.id("</think>");
+  REQUIRE(open >= 0 && close >= 0);
+  for (const int32_t budget : {0, 1, 7}) {
+    Request request = house.request(9, 30);
+    request.prompt_ids.push_back(open);
+    request.prompt_ids.push_back('\n');
+    request.sampling.thinking_budget = budget;
+    request.sampling.logit_bias = {{close, -100}, {open, -100}, {test::end_id(*house.tokenizer), -100}};
+    Recorder recorder;
+    house.run_alone(request, recorder);
+    REQUIRE(recorder.tokens.size() == 30);
+    const auto spent = static_cast<size_t>(budget);
+    CHECK_EQ(recorder.tokens[spent], close);
+    CHECK(recorder.tokens[spent + 1] == '\n' && recorder.tokens[spent + 2] == '\n');
+    CHECK_EQ(std::ranges::count(recorder.tokens, close), 1);
+    CHECK_EQ(recorder.logprob_bits.size(), recorder.tokens.size());
+  }
+}
+
+PAGODA_TEST(engine_outputs_the_budget_counts_only_open_thinking) {
+  House house;
+  const int32_t open = house.id("<think>"), close = house.id("</think>");
+  const std::vector<LogitBias> no_tags = {{close, -100}, {open, -100}, {test::end_id(*house.tokenizer), -100}};
+  Request request = house.request(9, 20);
+  request.prompt_ids.insert(request.prompt_ids.end(), {open, 'x', close});
+  request.sampling.thinking_budget = 2;
+  request.sampling.logit_bias = no_tags;
+  Recorder closed;
+  house.run_alone(request, closed);
+  CHECK_EQ(std::ranges::count(closed.tokens, close), 0);
+  request.sampling.logit_bias = {{open, 100}, {close, -100}};  // opens it itself with the first token, and again later
+  request.sampling.temperature = 0;
+  Recorder opened;
+  house.run_alone(request, opened);
+  REQUIRE(opened.tokens.size() >= 4);
+  CHECK_EQ(opened.tokens[0], open);
+  CHECK_EQ(opened.tokens[3], close);
+}
+
+PAGODA_TEST(engine_outputs_the_grammar_begins_after_the_thinking) {
+  House house;
+  const int32_t open = house.id("<think>"), close = house.id("</think>");
+  for (uint64_t seed = 0; seed < 12 && !test::failed(); ++seed) {
+    Request request = house.request(seed, 300);
+    request.prompt_ids.push_back(open);
+    request.grammar = {"json_schema", kPoint};
+    request.sampling.thinking_budget = 10;
+    request.sampling.logit_bias = {{test::end_id(*house.tokenizer), 100}};  // would end the thinking at once
+    if (seed % 2) request.sampling.logit_bias.push_back({close, seed % 4 == 1 ? 20.0f : -100.0f});
+    Recorder recorder;
+    house.run_alone(request, recorder);
+    const auto end = std::ranges::find(recorder.tokens, close);
+    REQUIRE(end != recorder.tokens.end());
+    CHECK(end - recorder.tokens.begin() <= 10);
+    Recorder answer;
+    answer.reason = recorder.reason;
+    for (auto token = end + 1; token != recorder.tokens.end(); ++token) {
+      if (*token != test::end_id(*house.tokenizer)) answer.text += house.tokenizer->token_bytes(*token);
+    }
+    check_point(answer);
+  }
+}
+
+PAGODA_TEST(engine_outputs_refuses_what_it_cannot_do) {
+  House house, bare(64, 64, /*with_tokenizer=*/false);
+  Recorder recorder;
+  Request request = house.request(1, 10);
+  request.grammar = {"json_schema", R"({"not": {}})"};
+  CHECK(house.add(request, 1, recorder).message.find("'not'") != std::string::npos);
+  request.grammar = {"yaml", ""};
+  CHECK(house.add(request, 1, recorder).message.find("'yaml'") != std::string::npos);
+  request.grammar = {"json_object", ""};
+  CHECK(bare.add(request, 1, recorder).message.find("tokenizer") != std::string::npos);
+  request.sampling.ignore_eos = true;
+  CHECK(house.add(request, 1, recorder).message.find("ignore_eos") != std::string::npos);
+  request = house.request(1, 10);
+  request.sampling.thinking_budget = 5;
+  CHECK(bare.add(request, 1, recorder).code == StatusCode::unsupported);
+  request.sampling.thinking_budget = -2;
+  CHECK(house.add(request, 1, recorder).message.find("thinking_budget") != std::string::npos);
+}
+
+PAGODA_TEST(engine_outputs_many_schemas_leave_little_behind) {
+  const auto tokenizer = test::make_awkward_tokenizer();
+  grammar::GrammarCache cache(tokenizer, tokenizer->vocab_size(), {});
+  std::vector<std::weak_ptr<grammar::TokenGrammar>> seen;
+  for (int i = 0; i < 300; ++i) {
+    auto grammar = cache.find_or_compile({"json_schema", R"({"const": )" + std::to_string(i) + "}"});
+    REQUIRE_OK(grammar);
+    seen.push_back(*grammar);
+  }
+  const auto alive = std::ranges::count_if(seen, [](const auto& entry) { return !entry.expired(); });
+  CHECK_EQ(static_cast<size_t>(alive), grammar::GrammarCache::kMaxGrammars);
+  auto again = cache.find_or_compile({"json_schema", R"({"const": 299})"});
+  REQUIRE_OK(again);
+  CHECK(*again == seen.back().lock());
+}
+
+}  // namespace pagoda::engine

@@ -1,0 +1,107 @@
+// Measures token masks over a real vocabulary, and writes random documents of schemas for an outside validator.
+// Build: clang++ -std=c++20 -O2 -ICxxCore/include -ICxxCore/src Tools/bench/grammar_bench.cpp CxxCore/src/grammar/*.cpp
+//        CxxCore/src/io/json*.cpp $(ls CxxCore/src/text/*.cpp | grep -v -e jinja -e chat_template) -o grammar_bench
+// Usage: grammar_bench tokenizer.json schemas.json [documents per schema]
+// Without a number it prints times; with one, a line of JSON per document: {"name": ..., "document": ...}.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <fstream>
+#include <iterator>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "grammar/compile.h"
+#include "grammar/token_grammar.h"
+#include "io/json.h"
+#include "io/json_writer.h"
+#include "text/bpe_tokenizer.h"
+
+namespace {
+
+using namespace pagoda;
+
+std::string read_file(const char* path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+double now_ms() { return static_cast<double>(std::clock()) * 1e3 / CLOCKS_PER_SEC; }  // of this process
+
+struct Figures {
+  int num_steps = 0, num_slow = 0;
+  double mask_ms = 0, worst_ms = 0, compile_ms = 0;
+};
+
+// Random tokens, often such that close something. Empty when the document does not end in time.
+std::string draw_document(grammar::Matcher matcher, const text::BpeTokenizer& tokenizer, std::mt19937_64& random,
+                          Figures& figures) {
+  std::string document;
+  for (int i = 0; i < 200; ++i) {
+    if (matcher.must_end()) return document;
+    const double begin = now_ms();
+    const auto mask = matcher.allowed();
+    const double spent = now_ms() - begin;
+    ++figures.num_steps;
+    figures.num_slow += spent > 0.1;
+    figures.mask_ms += spent;
+    figures.worst_ms = std::max(figures.worst_ms, spent);
+    std::vector<int32_t> tokens, closing;
+    for (size_t id = 0; id < mask.size() * 64; ++id) {
+      if ((mask[id / 64] >> (id % 64) & 1) == 0) continue;
+      tokens.push_back(static_cast<int32_t>(id));
+      const std::string_view bytes = tokenizer.token_bytes(tokens.back());
+      if (bytes == "\"" || bytes == "}" || bytes == "]") closing.push_back(tokens.back());
+    }
+    if (tokens.empty()) return matcher.is_complete() ? document : std::string();
+    if (matcher.is_complete() && random() % 3 == 0) return document;
+    if (!closing.empty() && random() % 3 == 0) tokens = closing;
+    const std::string_view bytes = tokenizer.token_bytes(tokens[random() % tokens.size()]);
+    document += bytes;
+    if (!matcher.accept(bytes)) return {};
+  }
+  return {};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 3) return std::fprintf(stderr, "usage: grammar_bench tokenizer.json schemas.json [documents]\n"), 64;
+  const auto tokenizer = text::BpeTokenizer::from_json(read_file(argv[1]), argv[1]);
+  const auto schemas = io::parse_json(read_file(argv[2]));
+  if (!tokenizer.is_ok() || !schemas.is_ok()) return std::fprintf(stderr, "cannot read the files\n"), 1;
+  const int num_documents = argc > 3 ? std::atoi(argv[3]) : 0;
+  const double begin = now_ms();
+  const auto vocabulary = std::make_shared<const grammar::Vocabulary>(
+      grammar::Vocabulary{grammar::TokenTrie(**tokenizer), (*tokenizer)->vocab_size(), {}});
+  if (num_documents == 0)
+    std::printf("trie: %zu nodes in %.0f ms\n", vocabulary->trie.nodes().size(), now_ms() - begin);
+  std::mt19937_64 random(1);
+  for (const io::Json& entry : schemas->items()) {
+    std::string schema, name = entry.find("name")->as_string();
+    io::append_json(*entry.find("schema"), schema);
+    Figures figures;
+    const double compile_begin = now_ms();
+    auto compiled = grammar::compile({"json_schema", schema});
+    figures.compile_ms = now_ms() - compile_begin;
+    if (!compiled.is_ok()) return std::fprintf(stderr, "%s: %s\n", name.c_str(), compiled.status.message.c_str()), 1;
+    const auto shared = std::make_shared<grammar::TokenGrammar>(
+        std::make_shared<const grammar::Grammar>(std::move(*compiled)), vocabulary);
+    for (int i = 0; i < std::max(num_documents, 10); ++i) {
+      const std::string document = draw_document(grammar::Matcher(shared), **tokenizer, random, figures);
+      if (num_documents == 0 || document.empty()) continue;
+      std::string line = "{\"name\":";
+      io::append_json_string(name, line);
+      line += ",\"document\":";
+      io::append_json_string(document, line);
+      std::printf("%s}\n", line.c_str());
+    }
+    if (num_documents == 0)
+      std::printf("%-28s compiled in %6.2f ms; %5d masks, mean %.3f ms, worst %.2f ms, %d above 0.1 ms\n", name.c_str(),
+                  figures.compile_ms, figures.num_steps, figures.mask_ms / figures.num_steps, figures.worst_ms,
+                  figures.num_slow);
+  }
+  return 0;
+}
