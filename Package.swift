@@ -15,6 +15,7 @@ let package = Package(
   platforms: [.macOS(.v14), .iOS(.v17)],
   products: [
     .library(name: "PagodaKit", targets: ["PagodaKit"]),
+    .library(name: "PagodaServer", targets: ["PagodaServer"]),
     .executable(name: "pagoda", targets: ["PagodaCLI"]),
   ],
   targets: [
@@ -45,7 +46,13 @@ let package = Package(
         .unsafeFlags(["-enable-library-evolution"]),
       ]),
     .systemLibrary(name: "CEdit", pkgConfig: libeditPackage, providers: [.apt(["libedit-dev"]), .brew(["libedit"])]),
-    .executableTarget(name: "PagodaCLI", dependencies: ["PagodaKit", "CEdit"], path: "Apps/PagodaCLI"),
+    .systemLibrary(
+      name: "CMicroHTTPD", pkgConfig: "libmicrohttpd",
+      providers: [.apt(["libmicrohttpd-dev"]), .brew(["libmicrohttpd"])]),
+    .target(name: "ServerPage", exclude: ["files"]),
+    .target(name: "PagodaServer", dependencies: ["PagodaKit", "CMicroHTTPD", "ServerPage"]),
+    .executableTarget(
+      name: "PagodaCLI", dependencies: ["PagodaKit", "PagodaServer", "CEdit"], path: "Apps/PagodaCLI"),
 
     // Not a dependent of CxxCore: with its module map on the command line, clang's C++20 mode turns each include of
     // the core into an import and finds no module. The test target links both.
@@ -66,6 +73,7 @@ let package = Package(
       path: "Tests/CxxCoreTestRunner",
       plugins: ["CxxTestList"]),
     .testTarget(name: "PagodaKitTests", dependencies: ["PagodaKit"]),
+    .testTarget(name: "PagodaServerTests", dependencies: ["PagodaServer"]),
     .testTarget(name: "PagodaCLITests", dependencies: ["PagodaCLI"]),
   ],
   cxxLanguageStandard: .cxx20)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what Pagoda needs besides Swift; quick when nothing is missing. Usage: Tools/setup.sh [--dev]
-# Plain: what a build needs. --dev: also what Tools/test.sh uses (formatter, make, Python, aarch64 under qemu).
+# Plain: what a build needs. --dev: also what Tools/test.sh uses (formatter, make, Python, Chromium, aarch64 under qemu).
 set -euo pipefail
 
 dev=false
@@ -31,7 +31,8 @@ missing_of() {
 }
 
 setup_debian() {
-  local required=(libedit-dev pkg-config) tools=(make python3 clang-format-19 qemu-user g++-12-aarch64-linux-gnu)
+  local required=(libedit-dev libmicrohttpd-dev pkg-config)
+  local tools=(make curl python3 python3-venv chromium clang-format-19 qemu-user g++-12-aarch64-linux-gnu)
   local missing wanted=() package
   mapfile -t missing < <(missing_of "${required[@]}")
   if $dev; then mapfile -t wanted < <(missing_of "${tools[@]}"); fi
@@ -49,6 +50,10 @@ setup_debian() {
 
 # macOS brings libedit, make and Python with the command line tools; the layout check runs on Linux.
 setup_macos() {
+  if ! pkg-config --exists libmicrohttpd 2>/dev/null; then
+    command -v brew >/dev/null || { echo "setup: libmicrohttpd is needed: https://brew.sh can install it" >&2; exit 1; }
+    brew install --quiet pkgconf libmicrohttpd
+  fi
   git -C "$(dirname "${BASH_SOURCE[0]}")/.." submodule update --init --depth 1 CxxCore/ThirdParty/metal-cpp
 }
 
@@ -58,5 +63,5 @@ if [[ $(uname -s) == Darwin ]]; then
 elif command -v apt-get >/dev/null; then
   setup_debian
 else
-  echo "setup: install libedit with its headers, and pkg-config, with this system's package manager" >&2
+  echo "setup: install libedit and libmicrohttpd with their headers, and pkg-config, with this system's package manager" >&2
 fi

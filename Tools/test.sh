@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs every test of the project and ends with "N passed, N failed". Usage: Tools/test.sh [stage ...]
-# Stages, in order: checks swift asan tsan client aarch64; fuzz only when named (FUZZ_SECONDS each, 30 by default).
+# Stages, in order: checks swift server asan tsan client aarch64; fuzz only when named (FUZZ_SECONDS each, 30 by default).
 # The full output of each lies in .build/test-logs.
 # Exit 0 only when nothing failed and every runner ran at least the tests that the tree holds.
 set -uo pipefail
@@ -76,6 +76,35 @@ stage_swift() {
   ended $? "$log" swift
 }
 
+# not_run REASON: a part that this machine lacks something for; a fault where everything must run.
+not_run() {
+  say "not run: $1 (Tools/setup.sh --dev)"
+  if [[ ${CI:-} == true ]]; then add 0 1; fi
+}
+
+# The program with the official clients, a browser, and requests made from the description of the API.
+stage_server() {
+  local venv=$PWD/.build/server-venv needs=Tests/ServerPython/requirements.txt log=$logs/server.log
+  if ! cmp -s "$needs" "$venv/requirements.txt"; then
+    rm -rf "$venv"
+    if ! { python3 -m venv "$venv" && "$venv/bin/pip" install -q -r "$needs" && cp "$needs" "$venv"; } >"$log" 2>&1; then
+      tail -n 5 "$log"
+      rm -rf "$venv"
+      not_run "the Python clients cannot be installed"
+      return
+    fi
+  fi
+  swift build --product pagoda >"$logs/server-build.log" 2>&1 </dev/null
+  PAGODA=$(swift build --show-bin-path)/pagoda "$venv/bin/python" -m pytest -q -rfEs -p no:cacheprovider \
+    Tests/ServerPython >"$log" 2>&1 </dev/null
+  local status=$?
+  grep -E '^(FAILED|ERROR|SKIPPED)|^E   ' "$log" | head -n 60
+  tail -n 1 "$log"
+  count() { grep -oE "[0-9]+ $1" <<<"$(tail -n 1 "$log")" | grep -oE '[0-9]+' || echo 0; }
+  add "$(count passed)" "$(($(count failed) + $(count 'errors?')))"
+  if ((status != 0 && $(count failed) + $(count 'errors?') == 0)); then add 0 1; say "FAIL pytest ended with status $status"; fi
+}
+
 stage_asan() { native asan; }
 
 # The thread sanitizer is slow, so it runs where threads meet: the engine's thread and the pool.
@@ -95,8 +124,7 @@ stage_aarch64() {
   if [[ $(uname -m) != x86_64 ]]; then
     say "not run: this machine is not x86-64, and the tests above ran on $(uname -m)"
   elif ! command -v qemu-aarch64 >/dev/null || ! command -v aarch64-linux-gnu-g++-12 >/dev/null; then
-    say "not run: qemu-user and g++-12-aarch64-linux-gnu are not installed (Tools/setup.sh --dev)"
-    if [[ ${CI:-} == true ]]; then add 0 1; fi
+    not_run "qemu-user and g++-12-aarch64-linux-gnu are not installed"
   else
     for filter in base device conformance invariance packed sampler tokenizer engine_the_embedded_model; do
       native aarch64 "$filter"
@@ -109,10 +137,10 @@ stage_fuzz() {
 }
 
 stages=("$@")
-((${#stages[@]})) || stages=(checks swift asan tsan client aarch64)
+((${#stages[@]})) || stages=(checks swift server asan tsan client aarch64)
 for stage in "${stages[@]}"; do
   if ! declare -F "stage_$stage" >/dev/null; then
-    say "test.sh: no stage '$stage'; there are checks swift asan tsan client aarch64 fuzz" >&2
+    say "test.sh: no stage '$stage'; there are checks swift server asan tsan client aarch64 fuzz" >&2
     exit 64
   fi
 done

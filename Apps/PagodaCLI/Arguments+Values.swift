@@ -1,4 +1,5 @@
 // Typed values of a command line, each refused with a sentence when it is out of range.
+import PagodaKit
 
 extension Arguments {
   package func has(_ name: String) -> Bool { values[name] != nil }
@@ -48,12 +49,6 @@ package func parseTokenIDs(_ text: String, of name: String) throws -> [Int32] {
   try text.split { $0 == "," || $0.isWhitespace }.map {
     Int32(try integerValue(String($0), of: "an id in \(name)", in: 0...Int64(Int32.max)))
   }
-}
-
-/// How a range reads in a message: limits nobody would guess are named, those of the type are not.
-package func words(for range: ClosedRange<Int64>) -> String {
-  range.upperBound >= Int64(Int32.max)
-    ? "of at least \(range.lowerBound)" : "from \(range.lowerBound) to \(range.upperBound)"
 }
 
 /// Nil when it is no size, or one above Int64.

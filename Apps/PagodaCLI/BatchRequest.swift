@@ -94,7 +94,7 @@ private struct BatchBody {
     guard let field = SamplingField.all.first(where: { $0.key == key }) else {
       throw UsageError("unknown field '\(key)'")
     }
-    try field.apply(value, to: &sampling)
+    do { try field.apply(value, to: &sampling) } catch { throw UsageError(error.message) }
   }
 
   private func string(_ key: String, _ value: JSONValue) throws(UsageError) -> String {

@@ -16,6 +16,8 @@ extension Command {
       Each row says how many bytes a token has to move at least (weights once per step, keys, values and recurrent state),
       how much of the measured memory bandwidth that is, and how much of the measured peak of arithmetic. The limits of
       the machine are measured before and after each test; nothing else should run meanwhile.
+
+      `pagoda bench serve` puts load on a running server instead; it has a help of its own.
       """,
     groups: [
       OptionGroup(

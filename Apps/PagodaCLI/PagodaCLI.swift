@@ -4,7 +4,7 @@ import PagodaKit
 
 extension Command {
   /// In the order of the help.
-  package static let all: [Command] = [.chat, .generate, .batch, .tokenize, .info, .bench]
+  package static let all: [Command] = [.chat, .generate, .serve, .batch, .tokenize, .info, .bench]
 }
 
 @main
@@ -21,8 +21,8 @@ enum PagodaCLI {
     let work = Task { await run(words) }
     Interrupts.shared.onInterrupt {
       work.cancel()
-      // Loading cannot be cancelled; what it holds is memory only.
-      DispatchQueue.global().asyncAfter(deadline: .now() + 0.5) { exit(ExitCode.interrupted) }
+      // Loading cannot be cancelled; what it holds is memory only. Not exit(), whose destructors would meet running threads.
+      DispatchQueue.global().asyncAfter(deadline: .now() + 0.5) { _exit(ExitCode.interrupted) }
     }
     exit(await work.value)
   }
@@ -36,18 +36,22 @@ enum PagodaCLI {
       Terminal.write("pagoda \(PagodaVersion.current)\n")
       return 0
     }
-    guard let command = Command.all.first(where: { $0.name == name }) else {
+    let isServeBench = words.starts(with: ["bench", "serve"])
+    guard let command = isServeBench ? .benchServe : Command.all.first(where: { $0.name == name }) else {
       return usage("unknown command '\(name)'", help: "pagoda --help")
     }
     do {
-      let arguments = try Arguments(Array(words.dropFirst()), options: command.options)
+      let arguments = try Arguments(
+        Array(words.dropFirst(command.name.split(separator: " ").count)), options: command.options)
       if arguments.has("help") {
         Terminal.write(command.help)
         return 0
       }
       return try await command.run(arguments)
     } catch let error as UsageError {
-      return usage(error.message, help: "pagoda \(name) --help")
+      return usage(error.message, help: "pagoda \(command.name) --help")
+    } catch let error as FieldError {
+      return usage(error.message, help: "pagoda \(command.name) --help")
     } catch is CancellationError {
       return ExitCode.interrupted
     } catch let error as CommandFailure {

@@ -2,40 +2,35 @@
 internal import CxxCore
 
 /// A prompt as the engine takes it.
-struct EncodedPrompt {
-  var ids: [Int32]
+package struct EncodedPrompt: Sendable {
+  package var ids: [Int32]
   /// How the answer begins, for telling reasoning from text.
-  var opening: ReasoningSplitter.Opening
+  package var opening: ReasoningSplitter.Opening
 }
 
 extension Engine {
-  func encode(_ prompt: Request.Prompt, thinking: Bool?) throws -> EncodedPrompt {
+  package func encode(_ prompt: Request.Prompt, thinking: Bool?) throws -> EncodedPrompt {
     switch prompt {
     case .tokens(let ids):
       return EncodedPrompt(ids: ids, opening: .textOnly)
     case .text(let text):
       return EncodedPrompt(ids: try requireTokenizer().encode(text, parsingSpecialTokens: true), opening: .textOnly)
     case .messages(let messages):
-      let rendered = try render(messages, thinking: thinking)
-      let result = try requireTokenizer().core.encode_prompt(rendered.pieces)
-      try result.status.throwIfError()
-      return EncodedPrompt(ids: Array(result.ids), opening: ReasoningSplitter.Opening(prompt: String(rendered.text)))
+      let variables = thinking.map { [JSONValue.Member(key: "enable_thinking", value: .bool($0))] } ?? []
+      return try encode(ChatPrompt(messages: messages.map(\.json), variables: variables))
     }
   }
 
-  private func render(_ messages: [Message], thinking: Bool?) throws -> pagoda.RenderResult {
+  package func encode(_ chat: ChatPrompt) throws -> EncodedPrompt {
     guard let chatTemplate else {
       throw PagodaError.unsupported(
         info.chatTemplateError ?? "this model has no chat template; give it text or token ids")
     }
-    var variables = [
-      JSONValue.Member(key: "messages", value: .array(messages.map(\.json))),
-      JSONValue.Member(key: "add_generation_prompt", value: .bool(true)),
-    ]
-    if let thinking { variables.append(.init(key: "enable_thinking", value: .bool(thinking))) }
-    let result = chatTemplate.render(std.string(JSONValue.object(variables).text))
+    let rendered = chatTemplate.render(std.string(chat.json.text))
+    try rendered.status.throwIfError()
+    let result = try requireTokenizer().core.encode_prompt(rendered.pieces)
     try result.status.throwIfError()
-    return result
+    return EncodedPrompt(ids: Array(result.ids), opening: ReasoningSplitter.Opening(prompt: String(rendered.text)))
   }
 
   private func requireTokenizer() throws -> Tokenizer {

@@ -38,10 +38,18 @@ extension Engine {
   package func start(
     _ request: Request, deliver: @escaping @Sendable (Event) -> Void, end: @escaping @Sendable (PagodaError?) -> Void
   ) throws -> @Sendable () -> Void {
-    let prompt = try encode(request.prompt, thinking: request.thinking)
+    try start(
+      encode(request.prompt, thinking: request.thinking), sampling: request.sampling, deliver: deliver, end: end)
+  }
+
+  /// The same for a prompt that is encoded already.
+  package func start(
+    _ prompt: EncodedPrompt, sampling: SamplingParameters, deliver: @escaping @Sendable (Event) -> Void,
+    end: @escaping @Sendable (PagodaError?) -> Void
+  ) throws -> @Sendable () -> Void {
     var coreRequest = pagoda.Request()
     coreRequest.prompt_ids = .init(prompt.ids)
-    coreRequest.sampling = try request.sampling.core(defaults: defaults)
+    coreRequest.sampling = try sampling.core(defaults: defaults)
 
     let box = RequestBox(opening: prompt.opening, deliver: deliver, end: end)
     let retained = Unmanaged.passRetained(box)

@@ -1,5 +1,4 @@
 // JSONValue: JSON with a stable member order when written; for chat templates, which see the order, and for the CLI.
-internal import Foundation
 
 package enum JSONValue: Sendable, Equatable {
   case null
@@ -82,47 +81,6 @@ extension JSONValue {
       }
     }
     out += "\""
-  }
-}
-
-extension JSONValue: Decodable {
-  private struct Key: CodingKey {
-    var stringValue: String
-    var intValue: Int? { nil }
-    init?(stringValue: String) { self.stringValue = stringValue }
-    init?(intValue: Int) { nil }
-  }
-
-  /// Throws Foundation's DecodingError, whose text `parse` makes readable.
-  package init(from decoder: any Decoder) throws {
-    if let container = try? decoder.container(keyedBy: Key.self) {
-      let members = try container.allKeys.map {
-        Member(key: $0.stringValue, value: try container.decode(JSONValue.self, forKey: $0))
-      }
-      self = .object(members)
-      return
-    }
-    let container = try decoder.singleValueContainer()
-    if container.decodeNil() {
-      self = .null
-    } else if let value = try? container.decode(Bool.self) {
-      self = .bool(value)
-    } else if let value = try? container.decode(Int64.self) {
-      self = .integer(value)
-    } else if let value = try? container.decode(UInt64.self) {
-      self = .unsigned(value)
-    } else if let value = try? container.decode(Double.self) {
-      self = .number(value)
-    } else if let value = try? container.decode(String.self) {
-      self = .string(value)
-    } else {
-      self = .array(try container.decode([JSONValue].self))
-    }
-  }
-
-  /// The value that `text` spells; nil when it is not JSON. The order of members is lost.
-  package static func parse(_ text: String) -> JSONValue? {
-    try? JSONDecoder().decode(JSONValue.self, from: Data(text.utf8))
   }
 }
 

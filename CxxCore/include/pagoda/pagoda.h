@@ -7,6 +7,7 @@
 #include "pagoda/event.h"
 #include "pagoda/grammar.h"
 #include "pagoda/model_info.h"
+#include "pagoda/output_parser.h"
 #include "pagoda/profile.h"
 #include "pagoda/sampling_params.h"
 #include "pagoda/status.h"

@@ -1,0 +1,105 @@
+// ServeReport: what a load measured, in vLLM's words.
+import Foundation
+import PagodaKit
+
+struct ServeReport {
+  let results: [ServeResult]
+  let seconds: Double
+  let load: ServeLoad
+
+  private struct Times {
+    let name: String
+    let key: String
+    let milliseconds: [Double]
+
+    init(_ name: String, _ key: String, _ seconds: [Double]) {
+      self.name = name
+      self.key = key
+      milliseconds = seconds.map { $0 * 1000 }.sorted()
+    }
+
+    var mean: Double { milliseconds.isEmpty ? 0 : milliseconds.reduce(0, +) / Double(milliseconds.count) }
+
+    /// Linear between the two nearest.
+    func percentile(_ percent: Double) -> Double {
+      guard let last = milliseconds.last else { return 0 }
+      let place = percent / 100 * Double(milliseconds.count - 1)
+      let index = Int(place)
+      guard index + 1 < milliseconds.count else { return last }
+      return milliseconds[index] + (place - Double(index)) * (milliseconds[index + 1] - milliseconds[index])
+    }
+  }
+
+  private var good: [ServeResult] { results.filter { $0.error == nil } }
+
+  private var times: [Times] {
+    let good = good
+    let perToken = good.compactMap { result -> Double? in
+      guard let first = result.tokenTimes.first, result.outputTokens > 1 else { return nil }
+      return (result.end - first) / Double(result.outputTokens - 1)
+    }
+    let gaps = good.flatMap { zip($0.tokenTimes.dropFirst(), $0.tokenTimes).map { $0 - $1 } }
+    return [
+      Times("Time to First Token", "ttft", good.compactMap(\.tokenTimes.first)),
+      Times("Time per Output Token (excl. 1st token)", "tpot", perToken),
+      Times("Inter-token Latency", "itl", gaps),
+      Times("End-to-end Latency", "e2el", good.map(\.end)),
+    ]
+  }
+
+  private var totals: [(name: String, key: String, value: Double, isCount: Bool)] {
+    let good = good
+    let input = Double(good.reduce(0) { $0 + $1.promptTokens })
+    let output = Double(good.reduce(0) { $0 + $1.outputTokens })
+    return [
+      ("Successful requests", "completed", Double(good.count), true),
+      ("Failed requests", "failed", Double(results.count - good.count), true),
+      ("Benchmark duration (s)", "duration", seconds, false),
+      ("Total input tokens", "total_input_tokens", input, true),
+      ("Total generated tokens", "total_output_tokens", output, true),
+      ("Request throughput (req/s)", "request_throughput", Double(good.count) / seconds, false),
+      ("Output token throughput (tok/s)", "output_throughput", output / seconds, false),
+      ("Total token throughput (tok/s)", "total_token_throughput", (input + output) / seconds, false),
+    ]
+  }
+
+  var table: String {
+    func heading(_ text: String, _ fill: Character) -> String {
+      let left = (50 - text.count - 2) / 2
+      return String(repeating: fill, count: left) + " \(text) " + String(repeating: fill, count: 48 - left - text.count)
+        + "\n"
+    }
+    func row(_ name: String, _ value: String) -> String {
+      "\(name):".padding(toLength: 40, withPad: " ", startingAt: 0) + " \(value)\n"
+    }
+    var out = heading("Serving Benchmark Result", "=")
+    for total in totals { out += row(total.name, String(format: total.isCount ? "%.0f" : "%.2f", total.value)) }
+    for time in times {
+      let short = time.key.uppercased()
+      out += heading(time.name, "-")
+      out += row("Mean \(short) (ms)", String(format: "%.2f", time.mean))
+      out += row("Median \(short) (ms)", String(format: "%.2f", time.percentile(50)))
+      out += row("P99 \(short) (ms)", String(format: "%.2f", time.percentile(99)))
+    }
+    out += String(repeating: "=", count: 50) + "\n"
+    if let error = results.compactMap(\.error).first { out += "first failure: \(Terminal.printable(error))\n" }
+    return out
+  }
+
+  var json: JSONValue {
+    var members = totals.map {
+      JSONValue.Member(key: $0.key, value: $0.isCount ? .integer(Int64($0.value)) : .number($0.value))
+    }
+    for time in times {
+      members += [
+        .init(key: "mean_\(time.key)_ms", value: .number(time.mean)),
+        .init(key: "median_\(time.key)_ms", value: .number(time.percentile(50))),
+        .init(key: "p99_\(time.key)_ms", value: .number(time.percentile(99))),
+      ]
+    }
+    members.append(.init(key: "max_concurrency", value: .integer(Int64(load.concurrency))))
+    members.append(.init(key: "request_rate", value: load.rate.isFinite ? .number(load.rate) : .string("inf")))
+    members.append(.init(key: "errors", value: .array(results.compactMap(\.error).prefix(5).map { .string($0) })))
+    return .object(members)
+  }
+}

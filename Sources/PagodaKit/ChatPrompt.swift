@@ -1,0 +1,22 @@
+// ChatPrompt: a conversation as the chat template sees it, with everything that a Message cannot say.
+
+/// What a chat template is given. `messages` and `tools` are objects in OpenAI's shape, their member order kept.
+package struct ChatPrompt: Sendable {
+  package var messages: [JSONValue]
+  package var tools: [JSONValue]
+  /// Further variables, such as `enable_thinking`; they cannot replace those above.
+  package var variables: [JSONValue.Member]
+
+  package init(messages: [JSONValue], tools: [JSONValue] = [], variables: [JSONValue.Member] = []) {
+    self.messages = messages
+    self.tools = tools
+    self.variables = variables
+  }
+
+  var json: JSONValue {
+    var members = [JSONValue.Member(key: "messages", value: .array(messages))]
+    if !tools.isEmpty { members.append(.init(key: "tools", value: .array(tools))) }
+    members.append(.init(key: "add_generation_prompt", value: .bool(true)))
+    return .object(members + variables.filter { variable in !members.contains { $0.key == variable.key } })
+  }
+}

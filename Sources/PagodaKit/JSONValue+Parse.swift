@@ -1,0 +1,189 @@
+// Reading JSON strictly: what two readers could understand differently (a member given twice, half a surrogate pair, a
+// number beyond double) is refused, and so is nesting that would cost a stack. Members keep their order.
+internal import Foundation
+
+extension JSONValue {
+  /// Why a text is not JSON, and after how many bytes that showed.
+  package struct ParseError: Error, Equatable {
+    package var message: String
+    package var offset: Int
+  }
+
+  package static let maximumDepth = 64
+
+  /// The value that `text` spells; nil when it is not JSON.
+  package static func parse(_ text: String) -> JSONValue? { try? parse(Array(text.utf8)) }
+
+  package static func parse(_ bytes: [UInt8]) throws(ParseError) -> JSONValue {
+    guard String(bytes: bytes, encoding: .utf8) != nil else { throw ParseError(message: "it is not UTF-8", offset: 0) }
+    var reader = JSONReader(bytes: bytes)
+    return try reader.document()
+  }
+}
+
+/// `bytes` are known to be UTF-8.
+private struct JSONReader {
+  let bytes: [UInt8]
+  var position = 0
+
+  typealias Failure = JSONValue.ParseError
+
+  mutating func document() throws(Failure) -> JSONValue {
+    let value = try self.value(depth: 0)
+    skipSpace()
+    if position < bytes.count { throw failure("there is something after the value") }
+    return value
+  }
+
+  private func failure(_ message: String) -> Failure { Failure(message: message, offset: position) }
+
+  private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
+
+  private mutating func skipSpace() {
+    while let byte = next, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { position += 1 }
+  }
+
+  private mutating func take(_ byte: Character) -> Bool {
+    guard next == byte.asciiValue else { return false }
+    position += 1
+    return true
+  }
+
+  private mutating func value(depth: Int) throws(Failure) -> JSONValue {
+    skipSpace()
+    guard let byte = next else { throw failure("it ends where a value should be") }
+    switch byte {
+    case UInt8(ascii: "{"): return try object(depth: depth)
+    case UInt8(ascii: "["): return try array(depth: depth)
+    case UInt8(ascii: "\""): return .string(try string())
+    case UInt8(ascii: "t"): return try word("true", .bool(true))
+    case UInt8(ascii: "f"): return try word("false", .bool(false))
+    case UInt8(ascii: "n"): return try word("null", .null)
+    default: return try number()
+    }
+  }
+
+  private mutating func word(_ word: String, _ value: JSONValue) throws(Failure) -> JSONValue {
+    guard bytes[position...].starts(with: word.utf8) else { throw failure("there is no such value") }
+    position += word.utf8.count
+    return value
+  }
+
+  private mutating func enter(_ depth: Int) throws(Failure) {
+    if depth >= JSONValue.maximumDepth {
+      throw failure("it is nested deeper than \(JSONValue.maximumDepth) levels")
+    }
+    position += 1
+    skipSpace()
+  }
+
+  private mutating func array(depth: Int) throws(Failure) -> JSONValue {
+    try enter(depth)
+    var values: [JSONValue] = []
+    if take("]") { return .array(values) }
+    repeat {
+      values.append(try value(depth: depth + 1))
+      skipSpace()
+    } while take(",")
+    guard take("]") else { throw failure("an array is not closed") }
+    return .array(values)
+  }
+
+  private mutating func object(depth: Int) throws(Failure) -> JSONValue {
+    try enter(depth)
+    var members: [JSONValue.Member] = []
+    var keys: Set<String> = []
+    if take("}") { return .object(members) }
+    repeat {
+      skipSpace()
+      guard next == UInt8(ascii: "\"") else { throw failure("a member has no name") }
+      let key = try string()
+      if !keys.insert(key).inserted { throw failure("the member '\(key.prefix(100))' is there twice") }
+      skipSpace()
+      guard take(":") else { throw failure("a member has no colon") }
+      members.append(JSONValue.Member(key: key, value: try value(depth: depth + 1)))
+      skipSpace()
+    } while take(",")
+    guard take("}") else { throw failure("an object is not closed") }
+    return .object(members)
+  }
+
+  private mutating func string() throws(Failure) -> String {
+    position += 1
+    var text = ""
+    var start = position
+    while let byte = next {
+      switch byte {
+      case UInt8(ascii: "\""):
+        text += String(decoding: bytes[start..<position], as: UTF8.self)
+        position += 1
+        return text
+      case UInt8(ascii: "\\"):
+        text += String(decoding: bytes[start..<position], as: UTF8.self)
+        position += 1
+        text.unicodeScalars.append(try escape())
+        start = position
+      case 0..<0x20: throw failure("a string holds a control character")
+      default: position += 1
+      }
+    }
+    throw failure("a string is not closed")
+  }
+
+  /// After the backslash.
+  private mutating func escape() throws(Failure) -> Unicode.Scalar {
+    let plain: [UInt8: Unicode.Scalar] = [
+      UInt8(ascii: "\""): "\"", UInt8(ascii: "\\"): "\\", UInt8(ascii: "/"): "/", UInt8(ascii: "n"): "\n",
+      UInt8(ascii: "t"): "\t", UInt8(ascii: "r"): "\r", UInt8(ascii: "b"): "\u{8}", UInt8(ascii: "f"): "\u{C}",
+    ]
+    guard let byte = next else { throw failure("a string is not closed") }
+    position += 1
+    if let scalar = plain[byte] { return scalar }
+    guard byte == UInt8(ascii: "u") else { throw failure("a string has an unknown escape") }
+    var code = try hex()
+    if (0xD800..<0xDC00).contains(code), take("\\"), take("u") {
+      let low = try hex()
+      guard (0xDC00..<0xE000).contains(low) else { throw failure("a string holds half a surrogate pair") }
+      code = 0x10000 + (code - 0xD800) << 10 + (low - 0xDC00)
+    }
+    if code == 0 { throw failure("a string holds U+0000") }
+    guard let scalar = Unicode.Scalar(code) else { throw failure("a string holds half a surrogate pair") }
+    return scalar
+  }
+
+  private mutating func hex() throws(Failure) -> UInt32 {
+    let end = position + 4
+    guard end <= bytes.count, bytes[position..<end].allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
+      let code = UInt32(String(decoding: bytes[position..<end], as: UTF8.self), radix: 16)
+    else { throw failure("a string has an unknown escape") }
+    position = end
+    return code
+  }
+
+  private mutating func digits() throws(Failure) {
+    let start = position
+    while let byte = next, (0x30...0x39).contains(byte) { position += 1 }
+    if position == start { throw failure("a number has no digit where one must be") }
+  }
+
+  private mutating func number() throws(Failure) -> JSONValue {
+    let start = position
+    _ = take("-")
+    if !take("0") { try digits() }
+    var isWhole = true
+    if take(".") {
+      isWhole = false
+      try digits()
+    }
+    if take("e") || take("E") {
+      isWhole = false
+      if !take("-") { _ = take("+") }
+      try digits()
+    }
+    let text = String(decoding: bytes[start..<position], as: UTF8.self)
+    if isWhole, let value = Int64(text) { return .integer(value) }
+    if isWhole, let value = UInt64(text) { return .unsigned(value) }
+    guard let value = Double(text), value.isFinite else { throw failure("the number \(text.prefix(40)) is too large") }
+    return .number(value)
+  }
+}

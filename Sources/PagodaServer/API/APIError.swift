@@ -1,0 +1,101 @@
+// APIError: a refusal as clients of OpenAI's and of Anthropic's API expect it.
+import PagodaKit
+
+struct APIError: Error, Sendable {
+  var status: Int
+  var message: String
+  var type = "invalid_request_error"
+  var param: String?
+  var code: String?
+  var retryAfter: Int?  // seconds
+
+  /// A request that can never work.
+  static func invalid(_ message: String, param: String? = nil, code: String? = nil, status: Int = 400) -> APIError {
+    APIError(status: status, message: message, param: param, code: code)
+  }
+
+  /// No room now; nothing has been done for the request yet.
+  static func overloaded(_ message: String) -> APIError {
+    APIError(
+      status: 429, message: message, type: "rate_limit_error", code: "rate_limit_exceeded", retryAfter: 1)
+  }
+
+  static let shuttingDown = APIError(
+    status: 503, message: "the server is shutting down", type: "server_error", code: "server_shutting_down",
+    retryAfter: 5)
+}
+
+extension APIError {
+  init(_ error: FieldError) { self = .invalid(error.message, param: error.field) }
+
+  init(_ error: PagodaError) {
+    switch error {
+    case .invalidArgument(let message), .unsupported(let message): self = .invalid(message)
+    case .contextOverflow(let message):
+      self = .invalid(message, param: "messages", code: "context_length_exceeded")
+    case .resourceExhausted(let message): self = .invalid(message)  // a template or a pattern beyond its budget
+    case .outOfMemory(let message):
+      self = APIError(
+        status: 503, message: message, type: "server_error", code: "out_of_memory", retryAfter: 5)
+    case .shutDown, .cancelled: self = .shuttingDown
+    default: self = APIError(status: 500, message: error.message, type: "server_error", code: error.code)
+    }
+  }
+
+  /// Of any error that work can throw.
+  init(any error: any Error) {
+    switch error {
+    case let error as APIError: self = error
+    case let error as FieldError: self.init(error)
+    case let error as PagodaError: self.init(error)
+    default: self = APIError(status: 500, message: "\(error)", type: "server_error", code: "internal")
+    }
+  }
+}
+
+extension APIError {
+  /// `{"message": ..., "type": ..., "param": ..., "code": ...}`
+  var openAIBody: JSONValue {
+    .object([
+      "message": .string(message), "type": .string(type), "param": param.map { .string($0) } ?? .null,
+      "code": code.map { .string($0) } ?? .null,
+    ])
+  }
+
+  /// `{"type": ..., "message": ...}`
+  var anthropicBody: JSONValue {
+    let type =
+      switch status {
+      case 401: "authentication_error"
+      case 403: "permission_error"
+      case 404: "not_found_error"
+      case 413: "request_too_large"
+      case 429: "rate_limit_error"
+      case 503: "overloaded_error"
+      case 500...: "api_error"
+      default: "invalid_request_error"
+      }
+    return .object(["type": .string(type), "message": .string(message)])
+  }
+
+  enum Shape: Sendable {
+    case openAI
+    case anthropic
+  }
+
+  func response(_ shape: Shape = .openAI) -> HTTPResponse {
+    let body: JSONValue =
+      switch shape {
+      case .openAI: .object(["error": openAIBody])
+      case .anthropic: .object(["type": .string("error"), "error": anthropicBody])
+      }
+    let headers = retryAfter.map { [HTTPHeader("Retry-After", String($0))] } ?? []
+    return .json(body, status: status, headers: headers)
+  }
+}
+
+extension HTTPResponse {
+  static func json(_ value: JSONValue, status: Int = 200, headers: [HTTPHeader] = []) -> HTTPResponse {
+    HTTPResponse(status: status, type: "application/json", headers: headers, body: Array((value.text + "\n").utf8))
+  }
+}

@@ -1,0 +1,167 @@
+// ChatFormat: answers of /v1/chat/completions, whole and as chunks.
+import Foundation
+import PagodaKit
+
+struct ChatFormat: AnswerFormat {
+  let request: ChatRequest
+  let tokens: TokenTexts
+  let id = randomID("chatcmpl-")
+  let created = Int64(Date().timeIntervalSince1970)
+
+  var errorShape: APIError.Shape { .openAI }
+  var unknownFields: [String] { request.unknownFields }
+
+  func encoder(_ prompts: [EncodedPrompt]) -> ChatEncoder {
+    ChatEncoder(format: self, opening: prompts[0].opening, answers: request.generation.answers)
+  }
+
+  func response(_ answers: [Answer], prompts: [EncodedPrompt]) -> JSONValue {
+    let choices = answers.enumerated().map { index, answer in
+      JSONValue.object([
+        "index": .integer(Int64(index)), "message": message(answer),
+        "logprobs": request.wantsLogprobs ? tokens.chatLogprobs(answer.tokens) : .null,
+        "finish_reason": .string(answer.finishReason),
+      ])
+    }
+    return envelope("chat.completion", choices, usage: .usage(answers))
+  }
+
+  private func message(_ answer: Answer) -> JSONValue {
+    var members: [JSONValue.Member] = [
+      .init(key: "role", value: .string("assistant")),
+      .init(key: "content", value: answer.text.isEmpty && !answer.calls.isEmpty ? .null : .string(answer.text)),
+      .init(key: "refusal", value: .null),
+    ]
+    if !answer.reasoning.isEmpty {
+      members.append(.init(key: "reasoning_content", value: .string(answer.reasoning)))
+    }
+    if !answer.calls.isEmpty {
+      let calls = answer.calls.map { call in
+        JSONValue.object([
+          "id": .string(call.id), "type": .string("function"),
+          "function": .object(["name": .string(call.name), "arguments": .string(call.arguments)]),
+        ])
+      }
+      members.append(.init(key: "tool_calls", value: .array(calls)))
+    }
+    return .object(members)
+  }
+
+  func envelope(_ object: String, _ choices: [JSONValue], usage: JSONValue?) -> JSONValue {
+    var members: [JSONValue.Member] = [
+      .init(key: "id", value: .string(id)), .init(key: "object", value: .string(object)),
+      .init(key: "created", value: .integer(created)), .init(key: "model", value: .string(request.model)),
+      .init(key: "choices", value: .array(choices)),
+    ]
+    if let usage { members.append(.init(key: "usage", value: usage)) }
+    return .object(members)
+  }
+}
+
+struct ChatEncoder: StreamEncoder {
+  let format: ChatFormat
+  private var readers: [AnswerReader]
+  private var answers: [Answer]  // only what the last chunks need
+  private var waiting: [[TokenInfo]]  // tokens whose text has not been sent yet
+  private var open: Int
+
+  init(format: ChatFormat, opening: ReasoningSplitter.Opening, answers count: Int) {
+    self.format = format
+    readers = Array(repeating: AnswerReader(opening: opening), count: count)
+    answers = Array(repeating: Answer(), count: count)
+    waiting = Array(repeating: [], count: count)
+    open = count
+  }
+
+  mutating func opening() -> String {
+    answers.indices.map { chunk($0, ["role": .string("assistant"), "content": .string("")]) }.joined()
+  }
+
+  mutating func encode(_ item: StreamItem) -> (text: String, isLast: Bool) {
+    switch item {
+    case .keepAlive: return (": keep-alive\n\n", false)
+    case .cut: return (failure(APIError.shuttingDown), true)
+    case .event(_, .failed(let error)): return (failure(APIError(error)), true)
+    case .event(let index, .engine(let event)):
+      var text = ""
+      for piece in readers[index].read(event) { text += encode(piece, of: index) }
+      guard open == 0 else { return (text, false) }
+      if format.request.includesUsage {
+        text += sse(format.envelope("chat.completion.chunk", [], usage: .usage(answers)))
+      }
+      return (text + "data: [DONE]\n\n", true)
+    }
+  }
+
+  private mutating func encode(_ piece: AnswerPiece, of index: Int) -> String {
+    switch piece {
+    case .text(let text): return chunk(index, ["content": .string(text)])
+    case .reasoning(let text): return chunk(index, ["reasoning_content": .string(text)])
+    case .callBegin(let call, let id, let name):
+      answers[index].calls.append(ToolCall(id: id, name: name))
+      return chunk(
+        index,
+        [
+          "tool_calls": .array([
+            .object([
+              "index": .integer(Int64(call)), "id": .string(id), "type": .string("function"),
+              "function": .object(["name": .string(name), "arguments": .string("")]),
+            ])
+          ])
+        ])
+    case .callArguments(let call, let text):
+      let function = JSONValue.object(["arguments": .string(text)])
+      return chunk(
+        index, ["tool_calls": .array([.object(["index": .integer(Int64(call)), "function": function])])])
+    case .callEnd: return ""
+    case .token(let token):
+      if format.request.wantsLogprobs { waiting[index].append(token) }
+      return ""
+    case .finished(let completion):
+      open -= 1
+      answers[index].completion = completion
+      return chunk(index, [:], finish: answers[index].finishReason)
+    }
+  }
+
+  private mutating func chunk(
+    _ index: Int, _ delta: KeyValuePairs<String, JSONValue>, finish: String? = nil
+  ) -> String {
+    var logprobs = JSONValue.null
+    if !waiting[index].isEmpty {
+      logprobs = format.tokens.chatLogprobs(waiting[index])
+      waiting[index] = []
+    }
+    let choice = JSONValue.object([
+      "index": .integer(Int64(index)), "delta": .object(delta), "logprobs": logprobs,
+      "finish_reason": finish.map { .string($0) } ?? .null,
+    ])
+    return sse(format.envelope("chat.completion.chunk", [choice], usage: format.request.includesUsage ? .null : nil))
+  }
+
+  private func failure(_ error: APIError) -> String {
+    sse(.object(["error": error.openAIBody])) + "data: [DONE]\n\n"
+  }
+}
+
+/// One server-sent event, with a name if the API has them.
+func sse(_ data: JSONValue, event: String? = nil) -> String {
+  (event.map { "event: \($0)\n" } ?? "") + "data: \(data.text)\n\n"
+}
+
+extension JSONValue {
+  /// OpenAI's `usage`. Answers to the same prompt count it once.
+  static func usage(_ answers: [Answer], prompts: Int = 1) -> JSONValue {
+    let usages = answers.compactMap(\.completion?.usage)
+    let perPrompt = max(1, answers.count / max(1, prompts))
+    let firsts = answers.enumerated().filter { $0.offset % perPrompt == 0 }.compactMap(\.element.completion?.usage)
+    let prompt = firsts.reduce(0) { $0 + $1.promptTokens }
+    let cached = firsts.reduce(0) { $0 + $1.cachedTokens }
+    let completion = usages.reduce(0) { $0 + $1.completionTokens }
+    return .object([
+      "prompt_tokens": .integer(Int64(prompt)), "completion_tokens": .integer(Int64(completion)),
+      "total_tokens": .integer(Int64(prompt + completion)),
+      "prompt_tokens_details": .object(["cached_tokens": .integer(Int64(cached))]),
+    ])
+  }
+}

@@ -1,0 +1,79 @@
+// ChatRequest: the body of /v1/chat/completions.
+import PagodaKit
+
+struct ChatRequest: Sendable {
+  var model: String
+  var generation: Generation
+  var includesUsage = false
+  var wantsLogprobs = false
+  var unknownFields: [String]
+
+  static let answers = Int64(1)...Int64(Generation.maximumSequences)
+
+  init(_ body: [UInt8], models: ServedModels) throws {
+    let fields = try FieldReader(body: body, table: .chat)
+    unknownFields = fields.unknown
+    model = try models.name(in: fields)
+    guard let list = try fields.objects("messages", maximum: Conversation.maximumMessages), !list.isEmpty else {
+      throw fields.missing("messages")
+    }
+    let conversation = try Conversation(openAI: list)
+    let tools = try fields.allowsTools() ? fields.functionTools() : []
+    var thinking = Thinking()
+    thinking.apply(effort: try fields.choice("reasoning_effort", of: Thinking.efforts))
+    thinking.isOn = try fields.flag("enable_thinking") ?? thinking.isOn
+    thinking.budget = try fields.integer("thinking_budget", in: 0...Int64(Int32.max)) ?? thinking.budget
+    let variables = thinking.variables(beside: try fields.templateVariables())
+
+    var sampling = try fields.sampling(FieldTable.sampling)
+    let limit = try fields.integer("max_completion_tokens", in: 1...Int64(Int32.max))
+    sampling.maximumTokens = limit ?? sampling.maximumTokens
+    wantsLogprobs = try fields.flag("logprobs") ?? false
+    if let count = try fields.integer("top_logprobs", in: 0...20) {
+      if !wantsLogprobs && count > 0 {
+        throw APIError.invalid("top_logprobs needs logprobs to be true", param: "top_logprobs")
+      }
+      if wantsLogprobs { sampling.topLogProbabilities = count }
+    } else if wantsLogprobs {
+      sampling.topLogProbabilities = 0
+    }
+    try fields.checkResponseFormat()
+
+    generation = Generation(
+      prompts: [.chat(ChatPrompt(messages: conversation.all, tools: tools, variables: variables))], sampling: sampling)
+    generation.answers = try fields.integer("n", in: Self.answers) ?? 1
+    generation.isStream = try fields.flag("stream") ?? false
+    generation.hasTools = !tools.isEmpty
+    if limit != nil { generation.limitField = "max_completion_tokens" }
+    includesUsage = try fields.streamOptions(isStream: generation.isStream)
+  }
+}
+
+extension FieldReader {
+  /// Whether a stream ends with a chunk of usage.
+  func streamOptions(isStream: Bool) throws -> Bool {
+    guard let options = try object("stream_options") else { return false }
+    if !isStream { throw APIError.invalid("stream_options needs stream to be true", param: "stream_options") }
+    return try options.flag("include_usage") ?? false
+  }
+
+  func checkResponseFormat() throws {
+    guard let format = try object("response_format") else { return }
+    guard try format.choice("type", of: ["text"]) != nil else { throw format.missing("type") }
+  }
+}
+
+/// The names that requests may call the model by.
+struct ServedModels: Sendable {
+  var names: [String]
+
+  func name(in fields: FieldReader) throws -> String {
+    guard let name = try fields.string("model", maximumBytes: 512) else { return names[0] }
+    guard names.contains(name) else {
+      throw APIError.invalid(
+        "the model '\(name.prefix(100))' does not exist here; this server has \(names.joined(separator: ", "))",
+        param: "model", code: "model_not_found", status: 404)
+    }
+    return name
+  }
+}

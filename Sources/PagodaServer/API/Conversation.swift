@@ -1,0 +1,186 @@
+// Conversation: messages of any of the APIs, checked and put into the one order and shape that chat templates read.
+import PagodaKit
+
+struct Conversation {
+  private(set) var messages: [JSONValue] = []
+  private var system: [String] = []
+  private var openCalls: Set<String> = []  // ids of tool calls seen
+
+  static let maximumMessages = 10_000
+
+  /// System messages are joined and put first, wherever they stood: templates of Qwen refuse them elsewhere.
+  mutating func addSystem(_ text: String) { if !text.isEmpty { system.append(text) } }
+
+  mutating func addUser(_ text: String) { add("user", text) }
+
+  mutating func addAssistant(_ text: String, reasoning: String?, calls: [ToolCall]) {
+    var members = [member("role", "assistant"), member("content", text)]
+    if let reasoning, !reasoning.isEmpty { members.append(member("reasoning_content", reasoning)) }
+    if !calls.isEmpty {
+      members.append(.init(key: "tool_calls", value: .array(calls.map(Self.call))))
+      openCalls.formUnion(calls.map(\.id))
+    }
+    messages.append(.object(members))
+  }
+
+  /// The result of a tool. The call must be part of the conversation.
+  mutating func addToolResult(_ text: String, id: String, field: String) throws {
+    guard openCalls.contains(id) else {
+      throw APIError.invalid("\(field) '\(id.prefix(60))' answers no tool call before it", param: field)
+    }
+    add("tool", text)
+  }
+
+  var all: [JSONValue] {
+    let joined = system.joined(separator: "\n\n")
+    let first = joined.isEmpty ? [] : [JSONValue.object([member("role", "system"), member("content", joined)])]
+    return first + messages
+  }
+
+  private mutating func add(_ role: String, _ text: String) {
+    messages.append(.object([member("role", role), member("content", text)]))
+  }
+
+  private func member(_ key: String, _ text: String) -> JSONValue.Member { .init(key: key, value: .string(text)) }
+
+  /// Templates want the arguments as an object. Text that is none, as a model may once have written, is kept as one.
+  private static func call(_ call: ToolCall) -> JSONValue {
+    let parsed = call.arguments.isEmpty ? JSONValue.object([]) : JSONValue.parse(call.arguments)
+    let isObject = parsed?.objectValue != nil
+    let arguments = isObject ? parsed ?? .null : .object(["arguments": .string(call.arguments)])
+    return .object([
+      "id": .string(call.id), "type": .string("function"),
+      "function": .object(["name": .string(call.name), "arguments": arguments]),
+    ])
+  }
+}
+
+extension Conversation {
+  /// OpenAI's `messages`.
+  init(openAI list: [FieldReader]) throws {
+    self.init()
+    for message in list {
+      guard let role = try message.string("role") else { throw message.missing("role") }
+      switch role {
+      case "system", "developer": addSystem(try message.content() ?? "")
+      case "user":
+        guard let text = try message.content() else { throw message.missing("content") }
+        addUser(text)
+      case "assistant": try addAssistant(message)
+      case "tool":
+        guard let id = try message.string("tool_call_id") else { throw message.missing("tool_call_id") }
+        try addToolResult(try message.content() ?? "", id: id, field: message.path + "tool_call_id")
+      default:
+        throw APIError.invalid(
+          "\(message.path)role is '\(role.prefix(40))'; it must be system, developer, user, assistant or tool",
+          param: message.path + "role")
+      }
+    }
+  }
+
+  private mutating func addAssistant(_ message: FieldReader) throws {
+    let calls = try message.objects("tool_calls", maximum: 1000)?.map { call in
+      guard let function = try call.object("function") else { throw call.missing("function") }
+      guard let name = try function.string("name", maximumBytes: 256) else { throw function.missing("name") }
+      guard let id = try call.string("id", maximumBytes: 256) else { throw call.missing("id") }
+      return ToolCall(id: id, name: name, arguments: try function.string("arguments") ?? "")
+    }
+    let text = try message.content()
+    if text == nil && (calls ?? []).isEmpty && message["reasoning_content"] == nil { throw message.missing("content") }
+    let reasoning = try message.string("reasoning_content") ?? message.string("reasoning")
+    addAssistant(text ?? "", reasoning: reasoning, calls: calls ?? [])
+  }
+}
+
+extension FieldReader {
+  /// Text as a string or as an array of text parts. `types` are the names that text parts go by.
+  func content(_ key: String = "content", types: [String] = ["text", "input_text", "output_text"]) throws -> String? {
+    guard let value = self[key] else { return nil }
+    if let text = value.stringValue { return text }
+    guard let parts = try? objects(key, maximum: 10_000) else {
+      throw APIError.invalid("\(path)\(key) must be a string or an array of parts", param: path + key)
+    }
+    return try parts.map { part in
+      let type = try part.string("type") ?? ""
+      if type == "refusal" { return try part.string("refusal") ?? "" }
+      guard types.contains(type) else {
+        throw APIError.invalid(
+          "\(part.path)type is '\(type.prefix(40))'; this model reads text only", param: part.path + "type")
+      }
+      guard let text = try part.string("text") else { throw part.missing("text") }
+      return text
+    }.joined()
+  }
+
+  /// Functions the model may call, in the shape of chat completions. Kinds of tools that only other servers have are
+  /// left out: agents offer them to everybody.
+  func functionTools() throws -> [JSONValue] {
+    try (objects("tools", maximum: 1024) ?? []).compactMap { tool in
+      guard try tool.string("type") ?? "function" == "function" else { return nil }
+      // Chat completions wrap the function, responses do not.
+      let function = try tool.object("function") ?? tool
+      guard let name = try function.string("name", maximumBytes: 256), !name.isEmpty else {
+        throw function.missing("name")
+      }
+      var members = [JSONValue.Member(key: "name", value: .string(name))]
+      if let text = try function.string("description") {
+        members.append(.init(key: "description", value: .string(text)))
+      }
+      if let parameters = try function.object("parameters") {
+        members.append(.init(key: "parameters", value: .object(parameters.members)))
+      }
+      return .object(["type": .string("function"), "function": .object(members)])
+    }
+  }
+
+  /// Whether the model may call tools; asking it to call one cannot be promised.
+  func allowsTools() throws -> Bool {
+    guard let value = self["tool_choice"] else { return true }
+    switch value.stringValue ?? value["type"]?.stringValue {
+    case "none": return false
+    case "auto": return true
+    default:
+      throw APIError.invalid("tool_choice can be auto or none; a call cannot be forced", param: "tool_choice")
+    }
+  }
+
+  /// Variables for the chat template: plain values only, and none that the server sets itself.
+  func templateVariables() throws -> [JSONValue.Member] {
+    guard let reader = try object("chat_template_kwargs") else { return [] }
+    let own: Set<String> = ["messages", "tools", "add_generation_prompt", "chat_template", "documents"]
+    for member in reader.members {
+      let field = reader.path + member.key.prefix(60)
+      if own.contains(member.key) || member.key.hasPrefix("_") {
+        throw APIError.invalid("\(field) cannot be set by a request", param: field)
+      }
+      if member.value.arrayValue != nil || member.value.objectValue != nil {
+        throw APIError.invalid("\(field) must be a string, a number, true or false", param: field)
+      }
+    }
+    return reader.members
+  }
+}
+
+/// Whether and how long the model thinks before it answers.
+struct Thinking {
+  var isOn: Bool?
+  var budget: Int?
+
+  static let efforts = ["none", "minimal", "low", "medium", "high", "xhigh"]
+
+  mutating func apply(effort: String?) {
+    switch effort {
+    case nil: break
+    case "none", "minimal": isOn = false
+    case "low": (isOn, budget) = (true, 1024)
+    case "medium": (isOn, budget) = (true, 8192)
+    default: isOn = true
+    }
+  }
+
+  /// As the chat template's variable.
+  func variables(beside given: [JSONValue.Member]) -> [JSONValue.Member] {
+    guard let isOn, !given.contains(where: { $0.key == "enable_thinking" }) else { return given }
+    return given + [.init(key: "enable_thinking", value: .bool(isOn))]
+  }
+}

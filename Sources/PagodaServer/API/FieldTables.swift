@@ -1,0 +1,77 @@
+// The fields of each endpoint: which are read, which have no effect here, and which are refused.
+import PagodaKit
+
+extension FieldTable {
+  /// Sampling, under the names of OpenAI and of vLLM.
+  static let sampling: Set<String> = [
+    "max_tokens", "min_tokens", "temperature", "top_k", "top_p", "min_p", "repetition_penalty", "presence_penalty",
+    "frequency_penalty", "logit_bias", "seed", "ignore_eos", "stop", "stop_token_ids",
+  ]
+
+  private static let common: Set<String> = ["model", "stream", "stream_options", "n"]
+
+  /// Bookkeeping of other servers.
+  private static let bookkeeping: Set<String> = [
+    "user", "metadata", "store", "service_tier", "safety_identifier", "prompt_cache_key", "prompt_cache_retention",
+    "request_id", "priority", "parallel_tool_calls", "verbosity", "skip_special_tokens",
+    "spaces_between_special_tokens",
+    "logit_processors", "cache_salt", "kv_transfer_params",
+  ]
+
+  private static let off: [JSONValue] = [.bool(false)]
+
+  /// vLLM's other ways to constrain or change an answer.
+  private static let unsupported: [String: [JSONValue]] = [
+    "best_of": [.integer(1)], "use_beam_search": off, "length_penalty": [.integer(1), .number(1)],
+    "include_stop_str_in_output": off, "prompt_logprobs": [.integer(0)], "truncate_prompt_tokens": [],
+    "guided_json": [], "guided_regex": [], "guided_choice": [], "guided_grammar": [], "structured_outputs": [],
+    "logits_processors": [], "allowed_token_ids": [], "bad_words": [.array([])], "return_tokens_as_token_ids": off,
+    "echo": off, "mm_processor_kwargs": [],
+  ]
+
+  static let chat = FieldTable(
+    known: sampling.union(common).union([
+      "messages", "tools", "tool_choice", "max_completion_tokens", "logprobs", "top_logprobs", "response_format",
+      "chat_template_kwargs", "reasoning_effort", "enable_thinking", "thinking_budget",
+    ]),
+    ignored: bookkeeping,
+    refused: unsupported.merging([
+      "functions": [], "function_call": [.string("none")], "audio": [], "modalities": [.array([.string("text")])],
+      "prediction": [], "web_search_options": [], "chat_template": [], "documents": [.array([])],
+      "add_generation_prompt": [.bool(true)], "continue_final_message": off, "add_special_tokens": off,
+    ]) { $1 })
+
+  static let completions = FieldTable(
+    known: sampling.union(common).union(["prompt", "logprobs", "echo", "max_completion_tokens", "response_format"]),
+    ignored: bookkeeping,
+    refused: unsupported.merging(["suffix": [.string("")], "prompt_embeds": [], "add_special_tokens": []]) { $1 })
+
+  static let responses = FieldTable(
+    known: sampling.union([
+      "model", "input", "instructions", "stream", "max_output_tokens", "tools", "tool_choice", "text", "reasoning",
+      "chat_template_kwargs", "metadata", "parallel_tool_calls", "top_logprobs",
+    ]),
+    ignored: bookkeeping.union(["include", "stream_options", "max_tool_calls", "client_metadata"]),
+    refused: unsupported.merging([
+      "previous_response_id": [], "conversation": [], "background": off, "prompt": [],
+      "truncation": [.string("disabled"), .string("auto")], "context_management": [], "n": [.integer(1)],
+    ]) { $1 })
+
+  static let messages = FieldTable(
+    known: [
+      "model", "messages", "system", "max_tokens", "stop_sequences", "stream", "temperature", "top_k", "top_p",
+      "tools", "tool_choice", "thinking", "seed", "min_p", "chat_template_kwargs",
+    ],
+    ignored: ["metadata", "service_tier", "betas", "anthropic_beta", "context_management", "inference_geo"],
+    refused: ["container": [], "mcp_servers": [.array([])], "output_format": [], "output_config": [.object([])]])
+
+  static let countTokens = FieldTable(
+    known: messages.known, ignored: messages.ignored, refused: messages.refused)
+
+  static let tokenize = FieldTable(
+    known: [
+      "model", "prompt", "messages", "tools", "add_special_tokens", "return_token_strs", "chat_template_kwargs",
+    ], ignored: [], refused: ["chat_template": [], "continue_final_message": off])
+
+  static let detokenize = FieldTable(known: ["model", "tokens", "skip_special_tokens"], ignored: [], refused: [:])
+}

@@ -1,0 +1,163 @@
+// MessagesFormat: answers of Anthropic's /v1/messages, whole and as events.
+import PagodaKit
+
+struct MessagesFormat: AnswerFormat {
+  let request: MessagesRequest
+  let id = randomID("msg_")
+
+  var errorShape: APIError.Shape { .anthropic }
+  var unknownFields: [String] { request.unknownFields }
+
+  func encoder(_ prompts: [EncodedPrompt]) -> MessagesEncoder {
+    MessagesEncoder(format: self, prompt: prompts[0])
+  }
+
+  func response(_ answers: [Answer], prompts: [EncodedPrompt]) -> JSONValue {
+    let answer = answers[0]
+    var content: [JSONValue] = []
+    if !answer.reasoning.isEmpty {
+      content.append(
+        .object([
+          "type": .string("thinking"), "thinking": .string(answer.reasoning), "signature": .string(""),
+        ]))
+    }
+    if !answer.text.isEmpty || answer.calls.isEmpty {
+      content.append(.object(["type": .string("text"), "text": .string(answer.text)]))
+    }
+    for call in answer.calls {
+      content.append(
+        .object([
+          "type": .string("tool_use"), "id": .string(call.id), "name": .string(call.name),
+          "input": JSONValue.parse(call.arguments) ?? .object([]),
+        ]))
+    }
+    return message(content, stop: answer, usage: Self.usage(answer.completion?.usage))
+  }
+
+  func message(_ content: [JSONValue], stop answer: Answer?, usage: JSONValue) -> JSONValue {
+    .object([
+      "id": .string(id), "type": .string("message"), "role": .string("assistant"), "model": .string(request.model),
+      "content": .array(content), "stop_reason": answer.map { .string($0.stopReason) } ?? .null,
+      "stop_sequence": answer?.completion?.stopString.map { .string($0) } ?? .null, "usage": usage,
+    ])
+  }
+
+  /// Anthropic counts cached tokens beside the others.
+  static func usage(_ usage: Usage?) -> JSONValue {
+    let usage = usage ?? Usage(promptTokens: 0, completionTokens: 0, cachedTokens: 0)
+    return .object([
+      "input_tokens": .integer(Int64(usage.promptTokens - usage.cachedTokens)),
+      "cache_creation_input_tokens": .integer(0), "cache_read_input_tokens": .integer(Int64(usage.cachedTokens)),
+      "output_tokens": .integer(Int64(usage.completionTokens)),
+    ])
+  }
+}
+
+extension Answer {
+  /// Anthropic's word for how it ended.
+  var stopReason: String {
+    if !calls.isEmpty { return "tool_use" }
+    if completion?.finishReason == .length { return "max_tokens" }
+    return completion?.stopString == nil ? "end_turn" : "stop_sequence"
+  }
+}
+
+struct MessagesEncoder: StreamEncoder {
+  private enum Block {
+    case thinking
+    case text
+    case tool(Int)
+  }
+
+  let format: MessagesFormat
+  private let promptTokens: Int
+  private var reader: AnswerReader
+  private var answer = Answer()
+  private var block: Block?
+  private var blockCount = 0
+
+  init(format: MessagesFormat, prompt: EncodedPrompt) {
+    self.format = format
+    reader = AnswerReader(opening: prompt.opening)
+    promptTokens = prompt.ids.count
+  }
+
+  mutating func opening() -> String {
+    let usage = Usage(promptTokens: promptTokens, completionTokens: 0, cachedTokens: 0)
+    return event("message_start", ["message": format.message([], stop: nil, usage: MessagesFormat.usage(usage))])
+      + event("ping", [:])
+  }
+
+  mutating func encode(_ item: StreamItem) -> (text: String, isLast: Bool) {
+    switch item {
+    case .keepAlive: return (event("ping", [:]), false)
+    case .cut: return (event("error", ["error": APIError.shuttingDown.anthropicBody]), true)
+    case .event(_, .failed(let error)): return (event("error", ["error": APIError(error).anthropicBody]), true)
+    case .event(_, .engine(let engineEvent)):
+      var text = ""
+      for piece in reader.read(engineEvent) { text += encode(piece) }
+      return (text, answer.completion != nil)
+    }
+  }
+
+  private mutating func encode(_ piece: AnswerPiece) -> String {
+    switch piece {
+    case .text(let text):
+      let begin = open(.text, ["type": .string("text"), "text": .string("")])
+      return begin + delta(["type": .string("text_delta"), "text": .string(text)])
+    case .reasoning(let text):
+      let begin = open(
+        .thinking, ["type": .string("thinking"), "thinking": .string(""), "signature": .string("")])
+      return begin + delta(["type": .string("thinking_delta"), "thinking": .string(text)])
+    case .callBegin(let index, let id, let name):
+      answer.calls.append(ToolCall(id: id, name: name))
+      return open(
+        .tool(index),
+        ["type": .string("tool_use"), "id": .string(id), "name": .string(name), "input": .object([])])
+    case .callArguments(_, let text):
+      return delta(["type": .string("input_json_delta"), "partial_json": .string(text)])
+    case .callEnd: return close()
+    case .token: return ""
+    case .finished(let completion):
+      answer.completion = completion
+      var text = ""
+      if blockCount == 0 { text += open(.text, ["type": .string("text"), "text": .string("")]) }
+      text += close()
+      let stop = JSONValue.object([
+        "stop_reason": .string(answer.stopReason),
+        "stop_sequence": completion.stopString.map { .string($0) } ?? .null,
+      ])
+      text += event("message_delta", ["delta": stop, "usage": MessagesFormat.usage(completion.usage)])
+      return text + event("message_stop", [:])
+    }
+  }
+
+  /// Opens a block unless one of its kind is open; each tool call has its own.
+  private mutating func open(_ kind: Block, _ content: KeyValuePairs<String, JSONValue>) -> String {
+    switch (block, kind) {
+    case (.text, .text), (.thinking, .thinking): return ""
+    default: break
+    }
+    let end = close()
+    block = kind
+    blockCount += 1
+    return end
+      + event(
+        "content_block_start", ["index": .integer(Int64(blockCount - 1)), "content_block": .object(content)])
+  }
+
+  private mutating func close() -> String {
+    guard block != nil else { return "" }
+    block = nil
+    return event("content_block_stop", ["index": .integer(Int64(blockCount - 1))])
+  }
+
+  private func delta(_ delta: KeyValuePairs<String, JSONValue>) -> String {
+    event("content_block_delta", ["index": .integer(Int64(blockCount - 1)), "delta": .object(delta)])
+  }
+
+  private func event(_ name: String, _ members: KeyValuePairs<String, JSONValue>) -> String {
+    let type = JSONValue.Member(key: "type", value: .string(name))
+    return sse(.object([type] + members.map { JSONValue.Member(key: $0.key, value: $0.value) }), event: name)
+  }
+}

@@ -1,0 +1,139 @@
+// MessagesRequest: the body of Anthropic's /v1/messages, and of its count_tokens.
+import PagodaKit
+
+struct MessagesRequest: Sendable {
+  var model: String
+  var generation: Generation
+  var chat: ChatPrompt
+  var unknownFields: [String]
+
+  /// `counts` is for count_tokens, which needs no limit.
+  init(_ body: [UInt8], models: ServedModels, counts: Bool = false) throws {
+    let fields = try FieldReader(body: body, table: counts ? .countTokens : .messages)
+    unknownFields = fields.unknown
+    model = try models.name(in: fields)
+    guard let list = try fields.objects("messages", maximum: Conversation.maximumMessages), !list.isEmpty else {
+      throw fields.missing("messages")
+    }
+    var conversation = try Conversation(anthropic: list)
+    if let system = try fields.content("system") { conversation.addSystem(Self.stable(system)) }
+
+    var sampling = try fields.sampling(["temperature", "top_k", "top_p", "min_p", "seed"])
+    let limit = try fields.integer("max_tokens", in: 1...Int64(Int32.max))
+    if limit == nil && !counts { throw fields.missing("max_tokens") }
+    sampling.maximumTokens = limit
+    if let stops = try fields.array("stop_sequences") {
+      let texts = stops.compactMap(\.stringValue)
+      if texts.count != stops.count {
+        throw APIError.invalid("stop_sequences must be strings", param: "stop_sequences")
+      }
+      sampling.stopStrings = try SamplingField.checkStops(texts, "stop_sequences")
+    }
+    let thinking = try Self.thinking(fields)
+    let tools = try fields.allowsTools() ? fields.anthropicTools() : []
+    chat = ChatPrompt(
+      messages: conversation.all, tools: tools, variables: thinking.variables(beside: try fields.templateVariables()))
+    generation = Generation(prompts: [.chat(chat)], sampling: sampling)
+    generation.isStream = try fields.flag("stream") ?? false
+    generation.hasTools = !tools.isEmpty
+  }
+
+  /// Claude Code puts a line into the system prompt that differs from turn to turn; without it the prefix stays the same.
+  private static func stable(_ system: String) -> String {
+    guard system.contains("x-anthropic-billing-header") else { return system }
+    return system.split(separator: "\n", omittingEmptySubsequences: false)
+      .filter { !$0.hasPrefix("x-anthropic-billing-header") }.joined(separator: "\n")
+  }
+
+  private static func thinking(_ fields: FieldReader) throws -> Thinking {
+    guard let reader = try fields.object("thinking") else { return Thinking() }
+    guard let type = try reader.choice("type", of: ["enabled", "disabled", "adaptive"]) else {
+      throw reader.missing("type")
+    }
+    if type == "adaptive" { return Thinking() }
+    let budget = try reader.integer("budget_tokens", in: 1...Int64(Int32.max))
+    return Thinking(isOn: type == "enabled", budget: type == "enabled" ? budget : nil)
+  }
+}
+
+extension Conversation {
+  /// Anthropic's `messages`: content blocks of text, thinking, tool use and tool results.
+  fileprivate init(anthropic list: [FieldReader]) throws {
+    self.init()
+    for message in list {
+      guard let role = try message.choice("role", of: ["user", "assistant", "system"]) else {
+        throw message.missing("role")
+      }
+      guard let content = message["content"] else { throw message.missing("content") }
+      if role == "system" {
+        addSystem(try message.content() ?? "")
+      } else if let text = content.stringValue {
+        if role == "user" { addUser(text) } else { addAssistant(text, reasoning: nil, calls: []) }
+      } else if role == "user" {
+        try addUser(blocks: message)
+      } else {
+        try addAssistant(blocks: message)
+      }
+    }
+  }
+
+  /// Results of tools come first, then what the person says.
+  private mutating func addUser(blocks message: FieldReader) throws {
+    var text: [String] = []
+    for block in try message.objects("content", maximum: 10_000) ?? [] {
+      switch try block.string("type") {
+      case "text": text.append(try block.string("text") ?? "")
+      case "tool_result":
+        guard let id = try block.string("tool_use_id") else { throw block.missing("tool_use_id") }
+        let isError = try block.flag("is_error") ?? false
+        let result = try block.content() ?? ""
+        try addToolResult(isError ? "Error: \(result)" : result, id: id, field: block.path + "tool_use_id")
+      default: throw Self.unreadable(block)
+      }
+    }
+    if !text.isEmpty { addUser(text.joined(separator: "\n")) }
+  }
+
+  private mutating func addAssistant(blocks message: FieldReader) throws {
+    var text = ""
+    var reasoning = ""
+    var calls: [ToolCall] = []
+    for block in try message.objects("content", maximum: 10_000) ?? [] {
+      switch try block.string("type") {
+      case "text": text += try block.string("text") ?? ""
+      case "thinking": reasoning += try block.string("thinking") ?? ""
+      case "redacted_thinking": break
+      case "tool_use":
+        guard let id = try block.string("id", maximumBytes: 256) else { throw block.missing("id") }
+        guard let name = try block.string("name", maximumBytes: 256) else { throw block.missing("name") }
+        let input = try block.object("input")?.members ?? []
+        calls.append(ToolCall(id: id, name: name, arguments: JSONValue.object(input).text))
+      default: throw Self.unreadable(block)
+      }
+    }
+    addAssistant(text, reasoning: reasoning, calls: calls)
+  }
+
+  private static func unreadable(_ block: FieldReader) -> APIError {
+    let type = (try? block.string("type")) ?? ""
+    return .invalid("\(block.path)type is '\(type.prefix(40))'; this model reads text only", param: block.path + "type")
+  }
+}
+
+extension FieldReader {
+  /// Anthropic's tools in the shape of chat completions; tools that only Anthropic's servers have are left out.
+  fileprivate func anthropicTools() throws -> [JSONValue] {
+    try (objects("tools", maximum: 1024) ?? []).compactMap { tool in
+      guard try tool.string("type") ?? "custom" == "custom" else { return nil }
+      guard let name = try tool.string("name", maximumBytes: 256), !name.isEmpty else { throw tool.missing("name") }
+      var members = [JSONValue.Member(key: "name", value: .string(name))]
+      if let text = try tool.string("description") {
+        members.append(.init(key: "description", value: .string(text)))
+      }
+      if let schema = try tool.object("input_schema") {
+        members.append(.init(key: "parameters", value: .object(schema.members)))
+      }
+      return .object(["type": .string("function"), "function": .object(members)])
+    }
+  }
+}

@@ -1,0 +1,152 @@
+// ResponsesEncoder: the events of a streamed /v1/responses: each item of the output is added, grows, and is done.
+import PagodaKit
+
+struct ResponsesEncoder: StreamEncoder {
+  private enum Item {
+    case reasoning(id: String, text: String)
+    case message(id: String, text: String)
+    case call(ToolCall)
+
+    var id: String {
+      switch self {
+      case .reasoning(let id, _), .message(let id, _): id
+      case .call: json(isDone: false)["id"]?.stringValue ?? ""
+      }
+    }
+
+    func json(isDone: Bool) -> JSONValue {
+      switch self {
+      case .reasoning(let id, let text): ResponsesFormat.reasoning(id, text, isDone: isDone)
+      case .message(let id, let text): ResponsesFormat.message(id, text, isDone: isDone)
+      case .call(let call): ResponsesFormat.call(call, isDone: isDone)
+      }
+    }
+  }
+
+  let format: ResponsesFormat
+  private var reader: AnswerReader
+  private var current: Item?
+  private var output: [JSONValue] = []  // items that are done
+  private var sequence: Int64 = 0
+  private var isFinished = false
+
+  init(format: ResponsesFormat, opening: ReasoningSplitter.Opening) {
+    self.format = format
+    reader = AnswerReader(opening: opening)
+  }
+
+  mutating func opening() -> String {
+    let response = format.object([], completion: nil)
+    return event("response.created", ["response": response]) + event("response.in_progress", ["response": response])
+  }
+
+  mutating func encode(_ item: StreamItem) -> (text: String, isLast: Bool) {
+    switch item {
+    case .keepAlive: return (": keep-alive\n\n", false)
+    case .cut: return (failure(APIError.shuttingDown), true)
+    case .event(_, .failed(let error)): return (failure(APIError(error)), true)
+    case .event(_, .engine(let engineEvent)):
+      var text = ""
+      for piece in reader.read(engineEvent) { text += encode(piece) }
+      return (text, isFinished)
+    }
+  }
+
+  private mutating func encode(_ piece: AnswerPiece) -> String {
+    switch piece {
+    case .text(let text):
+      var out = ""
+      var (id, whole) = (randomID("msg_"), "")
+      if case .message(let openID, let openText)? = current {
+        (id, whole) = (openID, openText)
+      } else {
+        out = close() + begin(.message(id: id, text: ""))
+        out += partEvent("response.content_part.added", ["part": ResponsesFormat.part("")])
+      }
+      current = .message(id: id, text: whole + text)
+      return out + partEvent("response.output_text.delta", ["delta": .string(text), "logprobs": .array([])])
+    case .reasoning(let text):
+      var out = ""
+      var (id, whole) = (randomID("rs_"), "")
+      if case .reasoning(let openID, let openText)? = current {
+        (id, whole) = (openID, openText)
+      } else {
+        out = close() + begin(.reasoning(id: id, text: ""))
+      }
+      current = .reasoning(id: id, text: whole + text)
+      return out + partEvent("response.reasoning_text.delta", ["delta": .string(text)])
+    case .callBegin(_, let id, let name): return close() + begin(.call(ToolCall(id: id, name: name)))
+    case .callArguments(_, let text):
+      guard case .call(var call)? = current else { return "" }
+      call.arguments += text
+      current = .call(call)
+      return itemEvent("response.function_call_arguments.delta", ["delta": .string(text)])
+    case .callEnd: return close()
+    case .token: return ""
+    case .finished(let completion):
+      isFinished = true
+      var out = ""
+      if output.isEmpty && current == nil { out += encode(.text("")) }
+      out += close()
+      let name = completion.finishReason == .length ? "response.incomplete" : "response.completed"
+      return out + event(name, ["response": format.object(output, completion: completion)])
+    }
+  }
+
+  private mutating func begin(_ item: Item) -> String {
+    current = item
+    return event(
+      "response.output_item.added",
+      ["output_index": .integer(Int64(output.count)), "item": item.json(isDone: false)])
+  }
+
+  private mutating func close() -> String {
+    guard let item = current else { return "" }
+    var out = ""
+    switch item {
+    case .message(_, let text):
+      out += partEvent("response.output_text.done", ["text": .string(text), "logprobs": .array([])])
+      out += partEvent("response.content_part.done", ["part": ResponsesFormat.part(text)])
+    case .reasoning(_, let text): out += partEvent("response.reasoning_text.done", ["text": .string(text)])
+    case .call(let call):
+      out += itemEvent(
+        "response.function_call_arguments.done", ["arguments": .string(call.arguments), "name": .string(call.name)])
+    }
+    let json = item.json(isDone: true)
+    out += event("response.output_item.done", ["output_index": .integer(Int64(output.count)), "item": json])
+    output.append(json)
+    current = nil
+    return out
+  }
+
+  private mutating func itemEvent(
+    _ name: String, _ members: [String: JSONValue], part: Int64? = nil
+  ) -> String {
+    var all: [JSONValue.Member] = [
+      .init(key: "item_id", value: .string(current?.id ?? "")),
+      .init(key: "output_index", value: .integer(Int64(output.count))),
+    ]
+    if let part { all.append(.init(key: "content_index", value: .integer(part))) }
+    return event(name, all + members.sorted { $0.key < $1.key }.map { .init(key: $0.key, value: $0.value) })
+  }
+
+  private mutating func partEvent(_ name: String, _ members: [String: JSONValue]) -> String {
+    itemEvent(name, members, part: 0)
+  }
+
+  private mutating func event(_ name: String, _ members: KeyValuePairs<String, JSONValue>) -> String {
+    event(name, members.map { .init(key: $0.key, value: $0.value) })
+  }
+
+  private mutating func event(_ name: String, _ members: [JSONValue.Member]) -> String {
+    defer { sequence += 1 }
+    let head: [JSONValue.Member] = [
+      .init(key: "type", value: .string(name)), .init(key: "sequence_number", value: .integer(sequence)),
+    ]
+    return sse(.object(head + members), event: name)
+  }
+
+  private mutating func failure(_ error: APIError) -> String {
+    event("response.failed", ["response": format.object(output, completion: nil, error: error)])
+  }
+}

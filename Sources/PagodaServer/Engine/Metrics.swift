@@ -1,0 +1,104 @@
+// Metrics: counts and times in Prometheus' text form, under vLLM's names where the meaning is the same.
+import Foundation
+import PagodaKit
+
+final class Metrics: @unchecked Sendable {
+  private struct Histogram {
+    let bounds: [Double]
+    var counts: [Int]
+    var sum = 0.0
+
+    init(_ bounds: [Double]) {
+      self.bounds = bounds
+      counts = Array(repeating: 0, count: bounds.count + 1)
+    }
+
+    mutating func add(_ value: Double) {
+      counts[bounds.firstIndex { value <= $0 } ?? bounds.count] += 1
+      sum += value
+    }
+
+    func text(_ name: String, _ help: String) -> String {
+      var lines = "# HELP \(name) \(help)\n# TYPE \(name) histogram\n"
+      var total = 0
+      for (bound, count) in zip(bounds.map { String($0) } + ["+Inf"], counts) {
+        total += count
+        lines += "\(name)_bucket{le=\"\(bound)\"} \(total)\n"
+      }
+      return lines + "\(name)_sum \(sum)\n\(name)_count \(total)\n"
+    }
+  }
+
+  private let lock = NSLock()
+  private var finished: [String: Int] = ["stop": 0, "length": 0, "abort": 0, "error": 0]
+  private var responses: [Int: Int] = [:]
+  private var promptTokens = 0
+  private var cachedTokens = 0
+  private var generatedTokens = 0
+  private var firstToken = Histogram([0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120])
+  private var perToken = Histogram([0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5])
+  private var whole = Histogram([0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600])
+  private var queue = Histogram([0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60])
+
+  func answered(status: Int) { lock.withLock { responses[status, default: 0] += 1 } }
+
+  func ended(_ completion: Completion?) {
+    lock.withLock {
+      guard let completion else {
+        finished["error", default: 0] += 1
+        return
+      }
+      let reason = completion.finishReason == .cancelled ? "abort" : completion.finishReason.rawValue
+      finished[reason, default: 0] += 1
+      let (usage, timings) = (completion.usage, completion.timings)
+      promptTokens += usage.promptTokens
+      cachedTokens += usage.cachedTokens
+      generatedTokens += usage.completionTokens
+      guard usage.completionTokens > 0 else { return }
+      queue.add(timings.queueMilliseconds / 1000)
+      firstToken.add((timings.queueMilliseconds + timings.promptMilliseconds) / 1000)
+      if usage.completionTokens > 1 {
+        perToken.add(timings.generationMilliseconds / 1000 / Double(usage.completionTokens - 1))
+      }
+      whole.add(
+        (timings.queueMilliseconds + timings.promptMilliseconds + timings.generationMilliseconds) / 1000)
+    }
+  }
+
+  func text(_ engine: EngineStatistics, connections: Int) -> String {
+    func single(_ name: String, _ type: String, _ help: String, _ value: String) -> String {
+      "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n\(name) \(value)\n"
+    }
+    let used = engine.blocks == 0 ? 0 : 1 - Double(engine.freeBlocks) / Double(engine.blocks)
+    var out = single("vllm:num_requests_running", "gauge", "Answers being made.", "\(engine.running)")
+    out += single("vllm:num_requests_waiting", "gauge", "Answers waiting for room.", "\(engine.waiting)")
+    out += single("vllm:kv_cache_usage_perc", "gauge", "Share of the KV blocks in use, 1 is all.", "\(used)")
+    out += single("vllm:num_preemptions_total", "counter", "Answers that gave up their room.", "\(engine.preemptions)")
+    out += single("pagoda:kv_blocks_free", "gauge", "KV blocks nobody uses.", "\(engine.freeBlocks)")
+    out += single("pagoda:state_slots_free", "gauge", "Recurrent states nobody uses.", "\(engine.freeStateSlots)")
+    out += single("pagoda:engine_steps_total", "counter", "Steps of the engine.", "\(engine.steps)")
+    out += single(
+      "pagoda:computed_tokens_total", "counter", "Tokens run through the model.", "\(engine.computedTokens)")
+    out += single("pagoda:http_connections", "gauge", "Open connections.", "\(connections)")
+    return out
+      + lock.withLock {
+        var out = single("vllm:prompt_tokens_total", "counter", "Tokens of prompts.", "\(promptTokens)")
+        out += single("vllm:prefix_cache_hits_total", "counter", "Prompt tokens found in the cache.", "\(cachedTokens)")
+        out += single("vllm:prefix_cache_queries_total", "counter", "Prompt tokens looked up.", "\(promptTokens)")
+        out += single("vllm:generation_tokens_total", "counter", "Tokens generated.", "\(generatedTokens)")
+        out +=
+          "# HELP vllm:request_success_total Answers by how they ended.\n# TYPE vllm:request_success_total counter\n"
+        for (reason, count) in finished.sorted(by: { $0.key < $1.key }) {
+          out += "vllm:request_success_total{finished_reason=\"\(reason)\"} \(count)\n"
+        }
+        out += "# HELP pagoda:http_responses_total Responses by status.\n# TYPE pagoda:http_responses_total counter\n"
+        for (status, count) in responses.sorted(by: { $0.key < $1.key }) {
+          out += "pagoda:http_responses_total{status=\"\(status)\"} \(count)\n"
+        }
+        out += firstToken.text("vllm:time_to_first_token_seconds", "From submission to the first token.")
+        out += perToken.text("vllm:time_per_output_token_seconds", "Between tokens, a mean for each answer.")
+        out += queue.text("vllm:request_queue_time_seconds", "From submission to the first step.")
+        return out + whole.text("vllm:e2e_request_latency_seconds", "From submission to the last token.")
+      }
+  }
+}

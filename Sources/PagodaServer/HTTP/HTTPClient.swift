@@ -1,0 +1,130 @@
+// HTTPClient: a plain client for the load generator and for tests. One connection, one thread, `http` only.
+import Foundation
+
+/// A connection to a server. Not for use by several threads at once.
+package final class HTTPClient {
+  package struct Response {
+    package var status: Int
+    package var headers: [String: String]  // names in lower case
+    package var body: [UInt8]
+
+    package var text: String { String(decoding: body, as: UTF8.self) }
+  }
+
+  private let socket: Int32
+  private var buffer: [UInt8] = []
+  private var start = 0  // of what has not been taken from `buffer`
+
+  package init(host: String, port: UInt16, timeout: Double = 600) throws {
+    let address = try SocketAddress.resolve(host: host, port: port)
+    #if os(Linux)
+    socket = Foundation.socket(address.family, Int32(SOCK_STREAM.rawValue), 0)
+    #else
+    socket = Foundation.socket(address.family, SOCK_STREAM, 0)
+    #endif
+    var time = timeval(tv_sec: Int(timeout), tv_usec: 0)
+    let size = socklen_t(MemoryLayout<timeval>.size)
+    setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &time, size)
+    setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &time, size)
+    if address.withPointer({ connect(socket, $0, address.length) }) != 0 {
+      let reason = String(cString: strerror(errno))
+      Foundation.close(socket)
+      throw ServerError("cannot connect to \(host) port \(port): \(reason)")
+    }
+  }
+
+  deinit { Foundation.close(socket) }
+
+  /// Ends the connection for both sides, also for a thread that waits in it.
+  package func close() { _ = shutdown(socket, Int32(SHUT_RDWR)) }
+
+  /// Says that nothing more will be sent.
+  package func closeWriting() { _ = shutdown(socket, Int32(SHUT_WR)) }
+
+  package func send(_ text: String) throws { try send(Array(text.utf8)) }
+
+  package func send(_ bytes: [UInt8]) throws {
+    var sent = 0
+    while sent < bytes.count {
+      #if os(Linux)
+      let flags = Int32(MSG_NOSIGNAL)
+      #else
+      let flags: Int32 = 0
+      #endif
+      let count = bytes[sent...].withUnsafeBytes { Foundation.send(socket, $0.baseAddress, $0.count, flags) }
+      if count <= 0 { throw ServerError("the connection broke while sending") }
+      sent += count
+    }
+  }
+
+  /// Sends a request with a JSON body, or none.
+  package func request(
+    _ method: String, _ path: String, host: String = "localhost", headers: [String: String] = [:], body: String? = nil
+  ) throws {
+    var all = headers
+    if let body {
+      all["Content-Length"] = String(body.utf8.count)
+      all["Content-Type"] = all["Content-Type"] ?? "application/json"
+    }
+    let lines = all.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)\r\n" }.joined()
+    try send("\(method) \(path) HTTP/1.1\r\nHost: \(host)\r\n\(lines)\r\n\(body ?? "")")
+  }
+
+  /// Reads a response; `onData` gets pieces of the body as they come, before they are part of the result.
+  package func response(isHead: Bool = false, onData: (ArraySlice<UInt8>) throws -> Void = { _ in }) throws -> Response
+  {
+    let status = try line().split(separator: " ")
+    guard status.count >= 2, let code = Int(status[1]) else { throw ServerError("the answer is not HTTP") }
+    var headers: [String: String] = [:]
+    while case let line = try line(), !line.isEmpty {
+      let parts = line.split(separator: ":", maxSplits: 1)
+      if parts.count == 2 { headers[parts[0].lowercased()] = parts[1].trimmingCharacters(in: .whitespaces) }
+    }
+    if code == 100 { return try response(isHead: isHead, onData: onData) }
+    var body: [UInt8] = []
+    func take(_ count: Int) throws {
+      var left = count
+      while left > 0 {
+        if start == buffer.count, try !fill() { throw ServerError("the connection ended inside the body") }
+        let piece = buffer[start..<min(buffer.count, start + left)]
+        try onData(piece)
+        body += piece
+        start += piece.count
+        left -= piece.count
+      }
+    }
+    if isHead {
+      // the length is that of the body that GET would have
+    } else if headers["transfer-encoding"]?.lowercased() == "chunked" {
+      while let size = Int(try line().split(separator: ";").first.map(String.init) ?? "", radix: 16), size > 0 {
+        try take(size)
+        _ = try line()
+      }
+      while try !line().isEmpty {}
+    } else {
+      try take(headers["content-length"].flatMap { Int($0) } ?? 0)
+    }
+    return Response(status: code, headers: headers, body: body)
+  }
+
+  private func fill() throws -> Bool {
+    buffer.removeFirst(start)
+    start = 0
+    var bytes = [UInt8](repeating: 0, count: 16 << 10)
+    let count = recv(socket, &bytes, bytes.count, 0)
+    if count < 0 { throw ServerError("the connection broke: \(String(cString: strerror(errno)))") }
+    buffer += bytes[..<count]
+    return count > 0
+  }
+
+  private func line() throws -> String {
+    while true {
+      if let end = buffer[start...].firstIndex(of: UInt8(ascii: "\n")) {
+        let line = String(decoding: buffer[start..<end], as: UTF8.self)
+        start = end + 1
+        return line.replacing("\r", with: "")
+      }
+      if try !fill() { throw ServerError("the connection ended") }
+    }
+  }
+}

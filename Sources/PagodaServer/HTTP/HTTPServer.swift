@@ -1,0 +1,68 @@
+// HTTPServer: libmicrohttpd with a pool of polling threads. Its threads only move bytes; work runs on a queue.
+import CMicroHTTPD
+import Foundation
+
+final class HTTPServer: @unchecked Sendable {
+  let service: any HTTPService
+  let limits: HTTPLimits
+  let watch: ConnectionWatch
+  private(set) var port: UInt16 = 0
+  private var daemon: OpaquePointer?
+  private let workers = OperationQueue()
+
+  init(_ service: any HTTPService, limits: HTTPLimits) {
+    self.service = service
+    self.limits = limits
+    watch = ConnectionWatch(keepAliveSeconds: limits.keepAliveSeconds)
+    workers.maxConcurrentOperationCount = max(2, ProcessInfo.processInfo.activeProcessorCount)
+    workers.qualityOfService = .userInitiated
+  }
+
+  /// Listens on an address; port 0 picks a free one.
+  func start(host: String, port: UInt16) throws {
+    let address = try SocketAddress.resolve(host: host, port: port)
+    var options = PagodaHTTPLimits(
+      num_threads: UInt32(limits.threads), max_connections: UInt32(limits.connections), max_connections_per_address: 0,
+      idle_seconds: UInt32(limits.idleSeconds), header_bytes: 64 << 10)
+    let context = Unmanaged.passUnretained(self).toOpaque()
+    daemon = address.withPointer {
+      pagoda_http_start($0, &options, handleRequest, requestCompleted, connectionChanged, context)
+    }
+    guard let daemon else {
+      throw ServerError("cannot listen on \(host) port \(port): \(String(cString: strerror(errno)))")
+    }
+    self.port = pagoda_http_port(daemon)
+    watch.start()
+  }
+
+  /// No new connections from now on.
+  func stopAccepting() {
+    guard let daemon else { return }
+    let socket = MHD_quiesce_daemon(daemon)
+    if socket >= 0 { close(socket) }
+  }
+
+  /// Cuts what is still going on and ends the threads. Blocks.
+  func stop(cutWith response: HTTPResponse) {
+    guard let daemon else { return }
+    for exchange in watch.exchanges { exchange.cut(with: response) }
+    // Half a second for the last words, then no connection may be suspended any more.
+    for _ in 0..<50 where !watch.exchanges.isEmpty { Thread.sleep(forTimeInterval: 0.01) }
+    for exchange in watch.exchanges { exchange.abandon() }
+    MHD_stop_daemon(daemon)
+    self.daemon = nil
+    watch.stop()
+  }
+
+  func run(_ work: @escaping @Sendable () -> Void) { workers.addOperation(work) }
+}
+
+/// Something about the server itself that cannot work, such as an address in use.
+public struct ServerError: Error, CustomStringConvertible {
+  /// What happened, in one sentence.
+  public var message: String
+  /// The message.
+  public var description: String { message }
+
+  package init(_ message: String) { self.message = message }
+}

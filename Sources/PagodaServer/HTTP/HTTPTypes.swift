@@ -1,0 +1,73 @@
+// Requests and responses as values.
+
+struct HTTPHeader: Sendable, Hashable {
+  var name: String
+  var value: String
+
+  init(_ name: String, _ value: String) {
+    self.name = name
+    self.value = value
+  }
+}
+
+struct HTTPRequest: Sendable {
+  var method: String
+  var path: String  // without the query, which no route reads
+  var headers: [HTTPHeader]  // names in lower case
+  var headerBytes: Int
+  var body: [UInt8] = []
+
+  /// Every value given for a name in lower case.
+  func values(_ name: String) -> [String] { headers.filter { $0.name == name }.map(\.value) }
+}
+
+struct HTTPResponse: Sendable {
+  var status: Int
+  var headers: [HTTPHeader]
+  var body: [UInt8]
+
+  init(status: Int = 200, type: String, headers: [HTTPHeader] = [], body: [UInt8]) {
+    self.status = status
+    self.headers = [HTTPHeader("Content-Type", type)] + headers
+    self.body = body
+  }
+}
+
+/// What a request is answered with.
+enum HTTPReply: Sendable {
+  case whole(HTTPResponse)
+  case stream([HTTPHeader], StreamBody)
+}
+
+/// What to do with a request once its headers are known.
+enum HTTPAction: Sendable {
+  /// Answer when the body has been read, which is thrown away.
+  case respond(HTTPResponse)
+  /// Answer at once and close, without reading the body.
+  case refuse(HTTPResponse)
+  /// Collect the body, then run this on a worker; it answers through the exchange.
+  case work(@Sendable (Exchange) -> Void)
+}
+
+/// The program behind an HTTPServer. Called on the server's threads, which must never wait.
+protocol HTTPService: AnyObject, Sendable {
+  func action(for request: HTTPRequest) -> HTTPAction
+  /// The body is longer than the limit.
+  func bodyTooLarge(_ request: HTTPRequest) -> HTTPResponse
+  /// A request has been answered, or its client went away (status 499).
+  func finished(_ request: HTTPRequest, status: Int, seconds: Double)
+}
+
+/// Sizes and times that keep one client from hurting the others.
+struct HTTPLimits: Sendable {
+  var threads = 4
+  var connections = 256
+  var bodyBytes = 16 << 20
+  var headerBytes = 16 << 10
+  var headerSeconds = 10.0  // from connecting to the end of the first headers
+  var idleSeconds = 75.0  // between requests of a connection
+  var bodySeconds = 20.0  // for a body, and a second more for each `bodyRate` bytes
+  var bodyRate = 16 << 10
+  var keepAliveSeconds = 10.0  // between signs of life in a stream
+  var pendingEvents = 4096  // of a stream whose reader is slow: about 1 MiB
+}

@@ -1,0 +1,48 @@
+// SocketAddress: a host and port as the socket calls take them.
+import Foundation
+
+struct SocketAddress {
+  private var storage: sockaddr_storage
+  let family: Int32
+  let length: socklen_t
+
+  /// Names and numbers of either family; throws with the resolver's reason.
+  static func resolve(host: String, port: UInt16) throws -> SocketAddress {
+    var hints = addrinfo()
+    #if os(Linux)
+    hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+    #else
+    hints.ai_socktype = SOCK_STREAM
+    #endif
+    var list: UnsafeMutablePointer<addrinfo>?
+    let name = host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
+    let code = getaddrinfo(name, String(port), &hints, &list)
+    guard code == 0, let first = list, let address = first.pointee.ai_addr else {
+      throw ServerError("\(host) is not an address: \(String(cString: gai_strerror(code)))")
+    }
+    defer { freeaddrinfo(list) }
+    var storage = sockaddr_storage()
+    memcpy(&storage, address, Int(first.pointee.ai_addrlen))
+    return SocketAddress(storage: storage, family: first.pointee.ai_family, length: first.pointee.ai_addrlen)
+  }
+
+  func withPointer<Result>(_ body: (UnsafePointer<sockaddr>) throws -> Result) rethrows -> Result {
+    try withUnsafePointer(to: storage) {
+      try $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { try body($0) }
+    }
+  }
+
+  /// Whether only this machine can reach it.
+  var isLoopback: Bool {
+    withPointer { address in
+      if family == AF_INET {
+        return address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
+          UInt32(bigEndian: $0.pointee.sin_addr.s_addr) >> 24 == 127
+        }
+      }
+      return address.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) {
+        withUnsafeBytes(of: $0.pointee.sin6_addr) { $0.dropLast().allSatisfy { $0 == 0 } && $0.last == 1 }
+      }
+    }
+  }
+}

@@ -1,0 +1,122 @@
+// The routes, and the endpoints that need no more than a few lines.
+import Foundation
+import PagodaKit
+
+extension Service {
+  static let routes: [String: [String: Work]] = PageFile.all.mapValues { ["GET": .page($0)] }.merging([
+    "/health": ["GET": .quick { $0.health() }],
+    "/ping": ["GET": .quick { $0.health() }, "POST": .quick { $0.health() }],
+    "/metrics": ["GET": .quick { $0.metricsText() }],
+    "/version": ["GET": .quick { _ in .json(.object(["version": .string(PagodaVersion.current)])) }],
+    "/v1/models": ["GET": .quick { $0.modelList() }],
+    "/v1/chat/completions": ["POST": .json(isGeneration: true, .openAI) { try $0.chat($1) }],
+    "/v1/completions": ["POST": .json(isGeneration: true, .openAI) { try $0.completions($1) }],
+    "/v1/responses": ["POST": .json(isGeneration: true, .openAI) { try $0.responses($1) }],
+    "/v1/messages": ["POST": .json(isGeneration: true, .anthropic) { try $0.messages($1) }],
+    "/v1/messages/count_tokens": ["POST": .json(isGeneration: false, .anthropic) { try $0.countTokens($1) }],
+    "/tokenize": ["POST": .json(isGeneration: false, .openAI) { try $0.tokenize($1) }],
+    "/detokenize": ["POST": .json(isGeneration: false, .openAI) { try $0.detokenize($1) }],
+  ]) { $1 }
+
+  private func chat(_ exchange: Exchange) throws {
+    let request = try ChatRequest(exchange.request.body, models: models)
+    try generate(request.generation, ChatFormat(request: request, tokens: tokens), exchange)
+  }
+
+  private func completions(_ exchange: Exchange) throws {
+    let request = try CompletionRequest(
+      exchange.request.body, models: models, vocabularySize: engine.info.vocabularySize)
+    try generate(request.generation, CompletionFormat(request: request, tokens: tokens), exchange)
+  }
+
+  private func responses(_ exchange: Exchange) throws {
+    let request = try ResponsesRequest(exchange.request.body, models: models)
+    try generate(request.generation, ResponsesFormat(request: request), exchange)
+  }
+
+  private func messages(_ exchange: Exchange) throws {
+    let request = try MessagesRequest(exchange.request.body, models: models)
+    try generate(request.generation, MessagesFormat(request: request), exchange)
+  }
+
+  private func countTokens(_ exchange: Exchange) throws {
+    let request = try MessagesRequest(exchange.request.body, models: models, counts: true)
+    let count = try engine.encode(request.chat).ids.count
+    exchange.reply(.whole(.json(.object(["input_tokens": .integer(Int64(count))]))))
+  }
+
+  private func generate(_ generation: Generation, _ format: some AnswerFormat, _ exchange: Exchange) throws {
+    try generator.run(generation, format: format, on: exchange, dispatch: dispatch)
+  }
+
+  private func health() -> HTTPResponse {
+    let statistics = engine.statistics
+    let isDraining = admission.draining
+    return .json(
+      .object([
+        "status": .string(isDraining ? "shutting_down" : "ok"), "running": .integer(Int64(statistics.running)),
+        "waiting": .integer(Int64(statistics.waiting)),
+      ]), status: isDraining ? 503 : 200)
+  }
+
+  private func metricsText() -> HTTPResponse {
+    HTTPResponse(
+      type: "text/plain; version=0.0.4; charset=utf-8",
+      body: Array(metrics.text(engine.statistics, connections: connections).utf8))
+  }
+
+  private func modelList() -> HTTPResponse {
+    .json(.object(["object": .string("list"), "data": .array(models.names.map(model))]))
+  }
+
+  /// `/v1/models/NAME`
+  func modelRoute(_ path: String) -> [String: Work]? {
+    let prefix = "/v1/models/"
+    guard path.hasPrefix(prefix), case let name = String(path.dropFirst(prefix.count)), models.names.contains(name)
+    else { return nil }
+    return ["GET": .quick { .json($0.model(name)) }]
+  }
+
+  private func model(_ name: String) -> JSONValue {
+    .object([
+      "id": .string(name), "object": .string("model"), "created": .integer(created), "owned_by": .string("pagoda"),
+      "max_model_len": .integer(Int64(engine.info.plan.maximumModelLength)),
+      "architecture": .string(engine.info.architecture), "weight_dtype": .string(engine.info.weightDType),
+    ])
+  }
+
+  private func tokenize(_ exchange: Exchange) throws {
+    let fields = try FieldReader(body: exchange.request.body, table: .tokenize)
+    _ = try models.name(in: fields)
+    let ids: [Int32]
+    if let list = try fields.objects("messages", maximum: Conversation.maximumMessages) {
+      if fields["prompt"] != nil { throw APIError.invalid("prompt and messages exclude each other", param: "prompt") }
+      let chat = ChatPrompt(
+        messages: try Conversation(openAI: list).all, tools: try fields.functionTools(),
+        variables: try fields.templateVariables())
+      ids = try engine.encode(chat).ids
+    } else {
+      guard let text = try fields.string("prompt") else { throw fields.missing("prompt") }
+      ids = try engine.encode(.text(text), thinking: nil).ids
+    }
+    var members: [JSONValue.Member] = [
+      .init(key: "count", value: .integer(Int64(ids.count))),
+      .init(key: "max_model_len", value: .integer(Int64(engine.info.plan.maximumModelLength))),
+      .init(key: "tokens", value: .array(ids.map { .integer(Int64($0)) })),
+    ]
+    if try fields.flag("return_token_strs") ?? false {
+      members.append(.init(key: "token_strs", value: .array(ids.map { .string(tokens.text(of: $0)) })))
+    }
+    exchange.reply(.whole(.json(.object(members))))
+  }
+
+  private func detokenize(_ exchange: Exchange) throws {
+    let fields = try FieldReader(body: exchange.request.body, table: .detokenize)
+    _ = try models.name(in: fields)
+    guard let values = try fields.array("tokens") else { throw fields.missing("tokens") }
+    guard let tokenizer = engine.tokenizer else { throw PagodaError.unsupported("this model has no tokenizer") }
+    let ids = try fields.tokenIDs(values, of: "tokens", below: engine.info.vocabularySize)
+    let text = try tokenizer.decode(ids, skippingSpecialTokens: try fields.flag("skip_special_tokens") ?? false)
+    exchange.reply(.whole(.json(.object(["prompt": .string(text)]))))
+  }
+}

@@ -1,0 +1,62 @@
+// Server: an engine over HTTP.
+import Foundation
+import PagodaKit
+
+/// An engine over HTTP: the APIs of OpenAI and Anthropic, and a page to chat with.
+///
+/// ```swift
+/// let server = try Server.start(try await Engine.load(.mini))
+/// print("open \(server.url)")
+/// ```
+public final class Server: Sendable {
+  /// The port it listens on.
+  public let port: UInt16
+  /// Where a browser finds the page.
+  public let url: String
+
+  private let service: Service
+  private let http: HTTPServer
+
+  private init(_ service: Service, _ http: HTTPServer, host: String) {
+    self.service = service
+    self.http = http
+    port = http.port
+    let name = host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
+    url = "http://\(name == "0.0.0.0" ? "localhost" : name):\(port)/"
+  }
+
+  /// Starts to listen. The engine stays the caller's: shut it down after the server.
+  public static func start(_ engine: Engine, options: ServerOptions = ServerOptions()) throws -> Server {
+    let address = try SocketAddress.resolve(host: options.host, port: options.port)
+    if !address.isLoopback && options.apiKeys.isEmpty && !options.isInsecure {
+      throw ServerError(
+        "listening on \(options.host) lets other machines in: give an API key, or allow it without one explicitly")
+    }
+    if options.apiKeys.contains("") { throw ServerError("an API key is empty") }
+    let service = Service(engine, options, isLoopbackOnly: address.isLoopback)
+    let http = HTTPServer(service, limits: options.limits)
+    service.attach(http)
+    try http.start(host: options.host, port: options.port)
+    return Server(service, http, host: options.host)
+  }
+
+  /// Takes no new requests, waits for those under way, cuts what is left after `seconds`, and closes the port.
+  public func shutDown(drainSeconds seconds: Double = 30) async {
+    service.admission.drain()
+    http.stopAccepting()
+    let deadline = monotonicSeconds() + seconds
+    while !(service.admission.isEmpty && http.watch.exchanges.isEmpty) && monotonicSeconds() < deadline {
+      try? await Task.sleep(for: .milliseconds(20))
+    }
+    let http = http
+    await withCheckedContinuation { continuation in
+      Thread { [self] in
+        http.stop(cutWith: APIError.shuttingDown.response().closing())
+        withExtendedLifetime(self) { continuation.resume() }
+      }.start()
+    }
+  }
+
+  /// Answers being made or waiting, and open connections.
+  package var load: (isIdle: Bool, connections: Int) { (service.admission.isEmpty, http.watch.count) }
+}

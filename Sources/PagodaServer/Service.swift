@@ -1,0 +1,131 @@
+// Service: the routes of the server, and the checks that every request passes first.
+import Foundation
+import PagodaKit
+
+final class Service: HTTPService, @unchecked Sendable {
+  /// What a route needs.
+  enum Work: Sendable {
+    case page(PageFile)
+    case quick(@Sendable (Service) -> HTTPResponse)
+    /// A body in JSON, an answer from a worker; `isGeneration` makes it count against the queue.
+    case json(isGeneration: Bool, APIError.Shape, @Sendable (Service, Exchange) throws -> Void)
+  }
+
+  let engine: Engine
+  let options: ServerOptions
+  let models: ServedModels
+  let admission: Admission
+  let metrics = Metrics()
+  let generator: Generator
+  let tokens: TokenTexts
+  let created = Int64(Date().timeIntervalSince1970)
+  private let guarding: Guard
+  private weak var http: HTTPServer?  // set once, before the first request
+
+  init(_ engine: Engine, _ options: ServerOptions, isLoopbackOnly: Bool) {
+    self.engine = engine
+    self.options = options
+    models = ServedModels(names: options.modelNames.isEmpty ? ["pagoda"] : options.modelNames)
+    let plan = engine.info.plan
+    admission = Admission(
+      maximumSequences: plan.maximumSequences + options.maximumWaiting,
+      maximumPromptTokens: max(1 << 20, 4 * plan.maximumModelLength))
+    generator = Generator(
+      engine: engine, admission: admission, metrics: metrics, pendingEvents: options.pendingEvents)
+    tokens = TokenTexts(tokenizer: engine.tokenizer, endOfText: Set(engine.info.endOfTextTokens))
+    guarding = Guard(apiKeys: options.apiKeys, isLoopbackOnly: isLoopbackOnly)
+  }
+
+  func attach(_ server: HTTPServer) { http = server }
+
+  var connections: Int { http?.watch.count ?? 0 }
+
+  func dispatch(_ work: @escaping @Sendable () -> Void) { http?.run(work) }
+
+  func finished(_ request: HTTPRequest, status: Int, seconds: Double) {
+    metrics.answered(status: status)
+    guard let log = options.accessLog else { return }
+    let path = request.path.prefix(200).filter { $0.isASCII && !$0.isWhitespace }
+    log("\(request.method) \(path) \(status) \(String(format: "%.1f", seconds * 1000)) ms")
+  }
+
+  func bodyTooLarge(_ request: HTTPRequest) -> HTTPResponse {
+    APIError.invalid(
+      "the body is larger than \(options.maximumBodyBytes) bytes", code: "request_too_large", status: 413
+    ).response(Self.shape(of: request.path))
+  }
+
+  static func shape(of path: String) -> APIError.Shape { path.hasPrefix("/v1/messages") ? .anthropic : .openAI }
+
+  func action(for request: HTTPRequest) -> HTTPAction {
+    let shape = Self.shape(of: request.path)
+    do {
+      try checkHead(request)
+      try guarding.check(request)
+      guard let methods = Self.routes[request.path] ?? modelRoute(request.path) else {
+        throw APIError.invalid(
+          "there is nothing at \(request.path.prefix(100))", code: "not_found", status: 404)
+      }
+      let method = request.method == "HEAD" ? "GET" : request.method
+      guard let work = methods[method] else {
+        let allowed = methods.keys.sorted().joined(separator: ", ")
+        var response = APIError.invalid(
+          "\(request.path) takes \(allowed), not \(request.method.prefix(20))", code: "method_not_allowed", status: 405
+        ).response(shape)
+        response.headers.append(HTTPHeader("Allow", allowed))
+        return .respond(response)
+      }
+      return try action(work, request)
+    } catch let error as APIError {
+      let length = request.values("content-length").first.flatMap { Int($0) } ?? 0
+      let response = error.response(shape)
+      return error.code == "bad_framing" || length > 4 * options.maximumBodyBytes
+        ? .refuse(response) : .respond(error.status == 503 ? response.closing() : response)
+    } catch {
+      return .respond(APIError(any: error).response(shape))
+    }
+  }
+
+  private func action(_ work: Work, _ request: HTTPRequest) throws -> HTTPAction {
+    switch work {
+    case .page(let file): return .respond(file.response)
+    case .quick(let answer): return .respond(answer(self))
+    case .json(let isGeneration, let shape, let handle):
+      let type = request.values("content-type").first ?? ""
+      let mime = type.split(separator: ";").first.map { $0.trimmingCharacters(in: .whitespaces).lowercased() }
+      guard mime == "application/json" else {
+        throw APIError.invalid("the Content-Type must be application/json", code: "unsupported_media_type", status: 415)
+      }
+      if let length = request.values("content-length").first.flatMap({ Int($0) }), length > 4 * options.maximumBodyBytes
+      {
+        return .refuse(bodyTooLarge(request))
+      }
+      if isGeneration { try admission.check() }
+      return .work { [self] exchange in
+        do {
+          try handle(self, exchange)
+        } catch {
+          let refusal = APIError(any: error)
+          let response = refusal.response(shape)
+          exchange.reply(.whole(refusal.status == 503 ? response.closing() : response))
+        }
+      }
+    }
+  }
+
+  /// What the HTTP library lets through.
+  private func checkHead(_ request: HTTPRequest) throws {
+    if request.path.utf8.count > 8000 {
+      throw APIError.invalid("the path is too long", code: "uri_too_long", status: 414)
+    }
+    let isLarge = request.headers.count > 100 || request.headerBytes > http?.limits.headerBytes ?? .max
+    if isLarge || request.headers.contains(where: { $0.name.utf8.count + $0.value.utf8.count > 8192 }) {
+      throw APIError.invalid(
+        "the headers are too large: 100 of them and 8 KiB each are the most", code: "headers_too_large", status: 431)
+    }
+    let lengths = request.values("content-length")
+    if lengths.count > 1 || (!lengths.isEmpty && !request.values("transfer-encoding").isEmpty) {
+      throw APIError.invalid("the length of the body is given twice", code: "bad_framing")
+    }
+  }
+}

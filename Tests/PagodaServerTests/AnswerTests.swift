@@ -1,0 +1,130 @@
+// Answers over HTTP: what the engine says, whole and streamed, for one client and for many.
+import Foundation
+import PagodaKit
+import Testing
+
+@testable import PagodaServer
+
+@Suite struct AnswerTests {
+  @Test func chat_says_what_the_engine_says() async throws {
+    let (server, engine) = (try await Shared.server, try await Shared.engine)
+    for question in Shared.questions {
+      let direct = try await engine.respond(to: Request(question))
+      let response = try server.chat(Shared.chat(question))
+      #expect(response.answer == direct.text)
+      let usage = response.json["usage"]
+      #expect(usage?["completion_tokens"]?.intValue == Int64(direct.completion.usage.completionTokens))
+      #expect(usage?["prompt_tokens_details"]?["cached_tokens"]?.intValue != nil)
+    }
+  }
+
+  @Test func a_stream_spells_the_whole_answer() async throws {
+    let server = try await Shared.server
+    let more = #","logprobs":true,"top_logprobs":2"#
+    let whole = try server.chat(Shared.chat(Shared.questions[4], more))
+    let stream = try server.chat(
+      Shared.chat(Shared.questions[4], more + #","stream":true,"stream_options":{"include_usage":true}"#))
+    #expect(stream.headers["content-type"]?.hasPrefix("text/event-stream") == true)
+    #expect(stream.text.hasSuffix("data: [DONE]\n\n"))
+    #expect(stream.streamedAnswer == whole.answer)
+    let finishes = stream.events.compactMap { $0["choices"]?.arrayValue?.first?["finish_reason"]?.stringValue }
+    #expect(finishes == ["stop"])
+    #expect(stream.events.last?["usage"] == whole.json["usage"])
+    let streamed = stream.events.flatMap { $0["choices"]?.arrayValue?.first?["logprobs"]?["content"]?.arrayValue ?? [] }
+    #expect(streamed == whole.json["choices"]?.arrayValue?.first?["logprobs"]?["content"]?.arrayValue)
+    #expect(streamed.compactMap { $0["token"]?.stringValue }.joined() == whole.answer)
+  }
+
+  @Test func reasoning_comes_apart_from_the_answer() async throws {
+    let server = try await Shared.server
+    let more = #","chat_template_kwargs":{"enable_thinking":true}"#
+    let whole = try server.chat(Shared.chat("What is 12 plus 30?", more))
+    let message = whole.json["choices"]?.arrayValue?.first?["message"]
+    #expect(message?["reasoning_content"]?.stringValue?.isEmpty == false)
+    #expect(message?["content"]?.stringValue?.contains("think>") == false)
+    let effort = try server.chat(Shared.chat("What is 12 plus 30?", #","reasoning_effort":"high""#))
+    #expect(effort.json["choices"]?.arrayValue?.first?["message"] == message)
+    let off = try server.chat(Shared.chat("What is 12 plus 30?", #","reasoning_effort":"none""#))
+    #expect(off.json["choices"]?.arrayValue?.first?["message"]?["reasoning_content"] == nil)
+  }
+
+  @Test func several_answers_differ_by_seed_and_repeat() async throws {
+    let server = try await Shared.server
+    let body = Shared.chat("Write a 2-sentence apple story.", #","n":3,"seed":7,"temperature":1.5"#)
+    let choices = try server.chat(body).json["choices"]?.arrayValue
+    #expect(choices?.count == 3)
+    #expect(Set(choices?.compactMap { $0["message"]?["content"]?.stringValue } ?? []).count > 1)
+    #expect(try server.chat(body).json["choices"]?.arrayValue == choices)
+  }
+
+  @Test func completions_take_text_ids_and_lists() async throws {
+    let server = try await Shared.server
+    let text = "The capital of France is"
+    let ids = try server.post("/tokenize", #"{"prompt":"\#(text)"}"#).json["tokens"]?.arrayValue ?? []
+    #expect(
+      try server.post("/detokenize", "{\"tokens\":\(JSONValue.array(ids).text)}").json["prompt"]?.stringValue == text)
+    func texts(_ prompt: String, _ more: String = "") throws -> [String] {
+      let response = try server.post("/v1/completions", "{\"prompt\":\(prompt),\"max_tokens\":4\(more)}")
+      return response.json["choices"]?.arrayValue?.compactMap { $0["text"]?.stringValue } ?? []
+    }
+    let one = try texts("\"\(text)\"")
+    #expect(one.count == 1)
+    #expect(try texts(JSONValue.array(ids).text) == one)
+    #expect(try texts("[\"\(text)\",\"\(text)\"]") == one + one)
+    #expect(try texts("[\(JSONValue.array(ids).text)]") == one)
+    #expect(try texts("\"\(text)\"", ",\"echo\":true") == [text + one[0]])
+  }
+
+  @Test func system_messages_are_taken_anywhere() async throws {
+    let server = try await Shared.server
+    let response = try server.chat(
+      #"{"messages":[{"role":"system","content":"Be brief."},{"role":"developer","content":"Be kind."},"#
+        + #"{"role":"user","content":"What is the capital of France?"},{"role":"system","content":"Now."}]}"#)
+    #expect(response.status == 200, "\(response.text)")
+  }
+
+  @Test(.timeLimit(.minutes(5))) func sixty_four_clients_get_the_answers_of_one() async throws {
+    let (server, engine) = (try await Shared.start(), try await Shared.engine)
+    let alone = try Shared.questions.map { try server.chat(Shared.chat($0)).answer ?? "" }
+    let (blocks, slots) = (engine.statistics.freeBlocks, engine.statistics.freeStateSlots)
+    let slowest = Box(0.0)
+    let isDone = Box(false)
+    let prober = background { () throws -> Void in
+      while !isDone.value {
+        let begin = monotonicSeconds()
+        #expect(try server.get("/health").status == 200)
+        slowest.value = max(slowest.value, monotonicSeconds() - begin)
+        Thread.sleep(forTimeInterval: 0.02)
+      }
+    }
+    let answers = try await together(64) { index in
+      let question = Shared.questions[index % Shared.questions.count]
+      let stream = index % 2 == 0
+      let response = try server.chat(Shared.chat(question, stream ? ",\"stream\":true" : ""))
+      let finishes = response.events.compactMap { $0["choices"]?.arrayValue?.first?["finish_reason"]?.stringValue }
+      #expect(!stream || finishes.count == 1)
+      return stream ? response.streamedAnswer : response.answer ?? ""
+    }
+    isDone.value = true
+    try await prober.value
+    for (index, answer) in answers.enumerated() { #expect(answer == alone[index % alone.count]) }
+    #expect(
+      try await eventually { engine.statistics.freeBlocks == blocks && engine.statistics.freeStateSlots == slots })
+    #expect(server.load.isIdle)
+    print("health under load: at most \(Int(slowest.value * 1000)) ms")
+    await server.shutDown()
+  }
+}
+
+/// A value that several threads may set.
+final class Box<Value: Sendable>: @unchecked Sendable {
+  private let lock = NSLock()
+  private var stored: Value
+
+  init(_ value: Value) { stored = value }
+
+  var value: Value {
+    get { lock.withLock { stored } }
+    set { lock.withLock { stored = newValue } }
+  }
+}

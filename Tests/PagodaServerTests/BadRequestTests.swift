@@ -1,0 +1,145 @@
+// Every bad request gets the right 4xx in OpenAI's shape, and the next one works.
+import Foundation
+import PagodaKit
+import Testing
+
+@testable import PagodaServer
+
+@Suite struct BadRequestTests {
+  /// Fields of a chat request that cannot be taken, and which parameter the error names.
+  private static let chatFields: [(String, String)] = [
+    ("max_tokens", "-1"), ("max_tokens", "0"), ("max_tokens", "2147483648"), ("max_tokens", "1.5"),
+    ("max_tokens", "\"5\""), ("max_completion_tokens", "0"), ("n", "0"), ("n", "-1"), ("n", "1000000"),
+    ("best_of", "2"), ("temperature", "-1"), ("temperature", "1e9"), ("temperature", "\"hot\""), ("top_p", "0"),
+    ("top_p", "2"), ("top_k", "-5"), ("top_k", "2147483648"), ("min_p", "-0.1"), ("min_p", "1"),
+    ("presence_penalty", "2.1"), ("frequency_penalty", "-2.1"), ("repetition_penalty", "0"),
+    ("repetition_penalty", "-1"), ("logit_bias", "{\"2147483648\":1}"), ("logit_bias", "{\"-1\":1}"),
+    ("logit_bias", "[1]"), ("logit_bias", "{\"5\":\"x\"}"), ("stop", "\"\""), ("stop", "[\"\"]"), ("stop", "5"),
+    ("stop", "[1]"), ("seed", "-1"), ("seed", "18446744073709551616"), ("seed", "1.5"), ("top_logprobs", "1000"),
+    ("top_logprobs", "-1"), ("min_tokens", "-1"), ("stop_token_ids", "[-1]"), ("stop_token_ids", "[2147483648]"),
+    ("stream", "1"), ("logprobs", "\"yes\""), ("ignore_eos", "1"), ("model", "\"../etc\""), ("model", "5"),
+    ("tools", "{}"), ("tools", "[1]"), ("tools", "[{\"type\":\"function\"}]"), ("tool_choice", "\"required\""),
+    ("response_format", "{\"type\":\"xml\"}"), ("response_format", "\"json\""), ("reasoning_effort", "\"extreme\""),
+    ("chat_template_kwargs", "{\"messages\":[]}"), ("chat_template_kwargs", "{\"x\":{}}"), ("chat_template", "\"x\""),
+    ("thinking_budget", "-1"), ("stream_options", "{\"include_usage\":true}"), ("guided_json", "{}"),
+    ("functions", "[]"), ("use_beam_search", "true"), ("prompt_logprobs", "1"),
+  ]
+
+  @Test func every_field_has_its_range() async throws {
+    let server = try await Shared.server
+    let client = try server.client()
+    for (field, value) in Self.chatFields {
+      try client.request("POST", "/v1/chat/completions", body: Shared.chat("Hello!", ",\"\(field)\":\(value)"))
+      let response = try client.response()
+      let isModel = field == "model" && value != "5"
+      #expect(response.status == (isModel ? 404 : 400), "\(field): \(value) gave \(response.text)")
+      let param = response.error["param"]?.stringValue ?? ""
+      #expect(param.hasPrefix(field), "\(field): \(value) named \(param): \(response.text)")
+      #expect(response.error["message"]?.stringValue?.isEmpty == false)
+      #expect(response.error["type"]?.stringValue == "invalid_request_error")
+    }
+    try client.request("POST", "/v1/chat/completions", body: Shared.chat(Shared.questions[0]))
+    #expect(try client.response().answer?.contains("Paris") == true)
+  }
+
+  @Test func large_fields_are_refused() async throws {
+    let server = try await Shared.server
+    let biases = (0..<70_000).map { "\"\($0)\":1" }.joined(separator: ",")
+    let stops = Array(repeating: "\"x\"", count: 10_000).joined(separator: ",")
+    let messages = Array(repeating: #"{"role":"user","content":"x"}"#, count: 20_000).joined(separator: ",")
+    let long = String(repeating: "x", count: 1 << 20)
+    for body in [
+      Shared.chat("Hello!", ",\"logit_bias\":{\(biases)}"), Shared.chat("Hello!", ",\"stop\":[\(stops)]"),
+      Shared.chat("Hello!", ",\"stop\":\"\(long)\""), "{\"messages\":[\(messages)]}",
+      Shared.chat("Hello!", ",\"model\":\"\(long)\""),
+    ] {
+      let response = try server.chat(body)
+      #expect(response.status == 400, "\(response.text.prefix(300))")
+      #expect(response.text.utf8.count < 2000)
+    }
+  }
+
+  @Test(arguments: [
+    "", "[]", "{", "nul", "5", "{\"messages\":NaN}", "{\"messages\":[],\"temperature\":1e400}",
+    "{\"a\":1,\"a\":2}", "{\"messages\":\"\\ud800\"}", "{\"messages\":\"\\u0000\"}", "{\"messages\":[]} x",
+    "{\"messages\":[]", "{\"messages\":\"\u{1}\"}",
+  ])
+  func what_is_not_strict_json_is_refused(_ body: String) async throws {
+    let response = try await Shared.server.chat(body)
+    #expect(response.status == 400 && response.error["message"] != nil, "\(body): \(response.text)")
+  }
+
+  @Test func deep_json_is_refused() async throws {
+    let deep = String(repeating: "[", count: 10_000)
+    #expect(try await Shared.server.chat("{\"messages\":\(deep)").status == 400)
+    let objects = String(repeating: "{\"a\":", count: 10_000)
+    #expect(try await Shared.server.chat(objects).status == 400)
+  }
+
+  @Test(arguments: [
+    "[]", "5", "[5]", "[{}]", #"[{"role":"alien","content":"x"}]"#, #"[{"role":"user"}]"#,
+    #"[{"role":"user","content":null}]"#, #"[{"role":"user","content":5}]"#, #"[{"role":"user","content":[[]]}]"#,
+    #"[{"role":"user","content":[{"type":"image_url","image_url":{"url":"file:///etc/passwd"}}]}]"#,
+    #"[{"role":"user","content":[{"type":"image_url","image_url":{"url":"http://169.254.169.254/"}}]}]"#,
+    #"[{"role":"user","content":[{"type":"text"}]}]"#, #"[{"role":"assistant"}]"#,
+    #"[{"role":"user","content":"x"},{"role":"tool","content":"y"}]"#,
+    #"[{"role":"user","content":"x"},{"role":"tool","content":"y","tool_call_id":"call_1"}]"#,
+    #"[{"role":"assistant","tool_calls":[{"id":"a"}]}]"#,
+    #"[{"role":"assistant","tool_calls":[{"id":5,"function":{"name":"f"}}]}]"#,
+  ])
+  func bad_messages_are_refused(_ messages: String) async throws {
+    let response = try await Shared.server.chat("{\"messages\":\(messages)}")
+    #expect(response.status == 400, "\(messages): \(response.text)")
+    #expect(response.error["param"]?.stringValue?.hasPrefix("messages") == true, "\(messages): \(response.text)")
+  }
+
+  @Test(arguments: ["\"\"", "[]", "5", "[-1]", "[99999999]", "[1.5]", "[[]]", "[[-1]]", "[\"\"]", "{}", "[null]"])
+  func bad_prompts_are_refused(_ prompt: String) async throws {
+    let response = try await Shared.server.post("/v1/completions", "{\"prompt\":\(prompt)}")
+    #expect(response.status == 400 && response.error["param"]?.stringValue == "prompt", "\(prompt): \(response.text)")
+  }
+
+  @Test func bad_bodies_of_the_other_endpoints_are_refused() async throws {
+    let server = try await Shared.server
+    let user = #""messages":[{"role":"user","content":"x"}]"#
+    for (path, body) in [
+      ("/v1/responses", "{}"), ("/v1/responses", #"{"input":[]}"#), ("/v1/responses", #"{"input":5}"#),
+      ("/v1/responses", #"{"input":"x","previous_response_id":"resp_1"}"#),
+      ("/v1/responses", #"{"input":"x","background":true}"#),
+      ("/v1/responses", #"{"input":"x","max_output_tokens":0}"#),
+      ("/v1/responses", #"{"input":[{"type":"function_call_output","call_id":"c","output":"x"}]}"#),
+      ("/v1/messages", "{\(user)}"), ("/v1/messages", "{\(user),\"max_tokens\":0}"),
+      ("/v1/messages", #"{"max_tokens":5,"messages":[]}"#),
+      ("/v1/messages", "{\(user),\"max_tokens\":5,\"thinking\":{\"type\":\"maybe\"}}"),
+      ("/v1/messages", "{\(user),\"max_tokens\":5,\"tool_choice\":{\"type\":\"any\"}}"),
+      ("/v1/messages", "{\(user),\"max_tokens\":5,\"stop_sequences\":[5]}"), ("/v1/messages/count_tokens", "{}"),
+      ("/tokenize", "{}"), ("/tokenize", #"{"prompt":5}"#), ("/detokenize", #"{"tokens":[-1]}"#),
+      ("/detokenize", #"{"tokens":"x"}"#), ("/v1/completions", #"{"prompt":"x","echo":true,"logprobs":1}"#),
+      ("/v1/completions", #"{"prompt":"x","suffix":"y"}"#), ("/v1/completions", #"{"prompt":"x","logprobs":1000}"#),
+    ] {
+      let response = try server.post(path, body)
+      #expect(response.status == 400, "\(path) \(body): \(response.text)")
+      let isAnthropic = path.hasPrefix("/v1/messages")
+      #expect((response.json["type"]?.stringValue == "error") == isAnthropic, "\(path)")
+      #expect(response.error["message"]?.stringValue?.isEmpty == false, "\(path)")
+    }
+  }
+
+  @Test func context_overflow_has_counts_and_openai_code() async throws {
+    let server = try await Shared.server
+    let long = Array(repeating: "word", count: 9000).joined(separator: " ")
+    for body in [Shared.chat(long), Shared.chat("Hello!", ",\"max_tokens\":8192")] {
+      let response = try server.chat(body)
+      #expect(response.status == 400)
+      #expect(response.error["code"]?.stringValue == "context_length_exceeded")
+      let message = response.error["message"]?.stringValue ?? ""
+      #expect(message.contains("maximum context length is 8192 tokens"), "\(message)")
+    }
+  }
+
+  @Test func unknown_fields_are_named_in_a_header() async throws {
+    let response = try await Shared.server.chat(Shared.chat("Hello!", ",\"frobnicate\":1,\"user\":\"ann\""))
+    #expect(response.status == 200)
+    #expect(response.headers["x-pagoda-ignored-fields"] == "frobnicate")
+  }
+}

@@ -1,0 +1,177 @@
+// Clients that leave, dawdle or do not read hurt nobody else; a full or closing server says so.
+import Foundation
+import PagodaKit
+import Testing
+
+@testable import PagodaServer
+
+@Suite(.serialized) struct ClientTests {
+  /// An engine and a server of their own, so that nothing else is counted.
+  private func withServer(
+    _ change: (inout ServerOptions) -> Void = { _ in }, _ body: (Server, Engine) async throws -> Void
+  ) async throws {
+    var engineOptions = EngineOptions()
+    engineOptions.maximumSequences = 4
+    let engine = try await Engine.load(.mini, options: engineOptions)
+    var options = ServerOptions()
+    options.port = 0
+    change(&options)
+    let server = try Server.start(engine, options: options)
+    try await body(server, engine)
+    await server.shutDown(drainSeconds: 0)
+    await engine.shutDown()
+  }
+
+  @Test(arguments: [true, false]) func a_disconnect_frees_the_room(_ stream: Bool) async throws {
+    try await withServer { server, engine in
+      let (blocks, slots) = (engine.statistics.freeBlocks, engine.statistics.freeStateSlots)
+      // Six for four places: the last two leave while they wait.
+      var clients = try (0..<6).map { _ in try server.client() }
+      for client in clients { try client.request("POST", "/v1/chat/completions", body: Shared.endless(stream: stream)) }
+      #expect(try await eventually { engine.statistics.running == 4 && engine.statistics.waiting == 2 })
+      let other = background { try server.chat(Shared.chat(Shared.questions[0])) }
+      for client in clients { client.close() }
+      clients = []
+      #expect(try await other.value.answer?.contains("Paris") == true)
+      #expect(try await eventually { engine.statistics.running == 0 && engine.statistics.waiting == 0 })
+      #expect(engine.statistics.freeBlocks == blocks && engine.statistics.freeStateSlots == slots)
+      #expect(try await eventually { server.load.isIdle && server.load.connections == 0 })
+    }
+  }
+
+  @Test func only_the_request_of_the_client_that_left_is_cancelled() async throws {
+    try await withServer { server, engine in
+      let leaver = try server.client()
+      let whole = try server.chat(Shared.chat(Shared.questions[4])).answer
+      try leaver.request("POST", "/v1/chat/completions", body: Shared.endless())
+      #expect(try await eventually { engine.statistics.running == 1 })
+      let stayer = background { try server.chat(Shared.chat(Shared.questions[4], ",\"stream\":true")) }
+      leaver.close()
+      #expect(try await stayer.value.streamedAnswer == whole)
+    }
+  }
+
+  @Test func a_client_that_does_not_read_is_dropped() async throws {
+    try await withServer {
+      $0.pendingEvents = 64
+    } _: { server, engine in
+      let client = try server.client()
+      // Log probabilities make events large, so that the buffers of the system fill as well.
+      let more = #","stream":true,"ignore_eos":true,"max_tokens":8000,"logprobs":true,"top_logprobs":20"#
+      try client.request("POST", "/v1/chat/completions", body: Shared.chat("Hello!", more))
+      #expect(try await eventually { engine.statistics.running == 1 })
+      for question in Shared.questions.prefix(3) {
+        #expect(try server.chat(Shared.chat(question)).status == 200)
+      }
+      #expect(try await eventually { engine.statistics.running == 0 })
+      #expect(engine.statistics.generatedTokens < 8000)
+    }
+  }
+
+  @Test func slow_senders_are_hung_up_on() async throws {
+    try await withServer {
+      $0.headerSeconds = 0.5
+      $0.bodySeconds = 0.5
+    } _: { server, _ in
+      let headers = try (0..<20).map { _ in try server.client() }
+      for client in headers { try client.send("POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nX: ") }
+      let bodies = try (0..<20).map { _ in try server.client() }
+      for client in bodies {
+        try client.send(
+          "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            + "Content-Length: 1000\r\n\r\n{")
+      }
+      #expect(try server.chat(Shared.chat(Shared.questions[0])).answer?.contains("Paris") == true)
+      #expect(try await eventually { server.load.connections == 0 })
+      for client in headers + bodies { #expect(throws: ServerError.self) { try client.response() } }
+    }
+  }
+
+  @Test func a_half_closed_client_hurts_nobody() async throws {
+    try await withServer { server, engine in
+      let client = try server.client()
+      try client.request("POST", "/v1/chat/completions", body: Shared.endless())
+      client.closeWriting()
+      #expect(try server.chat(Shared.chat(Shared.questions[0])).answer?.contains("Paris") == true)
+      #expect(try await eventually { engine.statistics.running == 0 && server.load.isIdle })
+    }
+  }
+
+  @Test func silence_is_filled_with_comments() async throws {
+    try await withServer {
+      $0.keepAliveSeconds = 0.2
+    } _: { server, engine in
+      let busy = try (0..<4).map { _ in try server.client() }
+      for client in busy { try client.request("POST", "/v1/chat/completions", body: Shared.endless()) }
+      #expect(try await eventually { engine.statistics.running == 4 })
+      let waiting = try server.client()
+      try waiting.request("POST", "/v1/chat/completions", body: Shared.endless())
+      let anthropic = try server.client()
+      let message = #"{"messages":[{"role":"user","content":"Hello!"}],"max_tokens":5,"stream":true}"#
+      try anthropic.request("POST", "/v1/messages", body: message)
+      try await Task.sleep(for: .milliseconds(1000))
+      for client in busy { client.close() }
+      #expect(try anthropic.response().text.components(separatedBy: "event: ping").count > 3)
+      var text = ""
+      waiting.close(after: 1)
+      _ = try? waiting.response { text += String(decoding: $0, as: UTF8.self) }
+      #expect(text.contains(": keep-alive\n\n"))
+    }
+  }
+
+  @Test func a_full_server_says_so_at_once() async throws {
+    try await withServer {
+      $0.maximumWaiting = 2
+    } _: { server, engine in
+      let clients = try (0..<6).map { _ in try server.client() }
+      for client in clients { try client.request("POST", "/v1/chat/completions", body: Shared.endless()) }
+      #expect(try await eventually { engine.statistics.running == 4 && engine.statistics.waiting == 2 })
+      let refused = try server.chat(Shared.chat("Hello!"))
+      #expect(refused.status == 429 && refused.headers["retry-after"] != nil)
+      #expect(refused.error["code"]?.stringValue == "rate_limit_exceeded")
+      #expect(try server.get("/health").status == 200)
+      #expect(try server.get("/metrics").text.contains("pagoda:http_responses_total{status=\"429\"} 1"))
+      for client in clients { client.close() }
+      #expect(try await eventually { server.load.isIdle })
+      #expect(try server.chat(Shared.chat("Hello!")).status == 200)
+    }
+  }
+
+  @Test func shutting_down_finishes_what_is_under_way() async throws {
+    try await withServer { server, engine in
+      let whole = try server.chat(Shared.chat(Shared.questions[4])).answer
+      let running = background { try server.chat(Shared.chat(Shared.questions[4], ",\"stream\":true")) }
+      let keptOpen = try server.client()
+      try keptOpen.request("GET", "/health")
+      _ = try keptOpen.response()
+      #expect(try await eventually { engine.statistics.running == 1 || engine.statistics.generatedTokens > 90 })
+      let closing = Task { await server.shutDown(drainSeconds: 20) }
+      #expect(try await running.value.streamedAnswer == whole)
+      await closing.value
+      #expect(throws: ServerError.self) { try server.get("/health") }
+    }
+  }
+
+  @Test func what_does_not_finish_in_time_is_cut_with_an_error() async throws {
+    try await withServer { server, engine in
+      let stream = background { try server.chat(Shared.endless()) }
+      let whole = background { try server.chat(Shared.endless(stream: false)) }
+      #expect(try await eventually { engine.statistics.running == 2 })
+      await server.shutDown(drainSeconds: 0.1)
+      let events = try await stream.value.events
+      #expect(events.last?["error"]?["code"]?.stringValue == "server_shutting_down")
+      let cut = try await whole.value
+      #expect(cut.status == 503 && cut.headers["connection"] == "close")
+      #expect(try await eventually { engine.statistics.running == 0 })
+    }
+  }
+}
+
+extension HTTPClient {
+  /// Ends the connection later, from another thread.
+  fileprivate func close(after seconds: Double) {
+    let client = Unmanaged.passUnretained(self)
+    nonisolated(unsafe) let pointer = client
+    DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { pointer.takeUnretainedValue().close() }
+  }
+}

@@ -1,0 +1,103 @@
+// What the tests of the server share: servers on free ports over one embedded model, and short ways to ask them.
+import Foundation
+import PagodaKit
+import PagodaServer
+
+enum Shared {
+  private static let loading = Task { try await Engine.load(.mini) }
+  private static let starting = Task { try await start() }
+
+  static var engine: Engine {
+    get async throws { try await loading.value }
+  }
+
+  /// One server for all tests that need no options of their own.
+  static var server: Server {
+    get async throws { try await starting.value }
+  }
+
+  static func start(_ change: (inout ServerOptions) -> Void = { _ in }) async throws -> Server {
+    var options = ServerOptions()
+    options.port = 0
+    options.modelNames = ["pagoda-mini"]
+    change(&options)
+    return try Server.start(try await engine, options: options)
+  }
+
+  static let questions = [
+    "What is the capital of France?", "What is the capital of Japan?", "What is 12 plus 30?", "Hello!",
+    "write a quicksort in python", "Write a 2-sentence apple story.", "What is the capital of Peru?",
+    "What is 7 plus 8?",
+  ]
+
+  static func chat(_ question: String, _ more: String = "") -> String {
+    #"{"messages":[{"role":"user","content":\#(JSONValue.string(question).text)}]\#(more)}"#
+  }
+
+  /// A chat that would go on for long if nobody stopped it.
+  static func endless(stream: Bool = true) -> String {
+    chat("Hello!", #","stream":\#(stream),"ignore_eos":true,"max_tokens":8000"#)
+  }
+}
+
+extension Server {
+  func client(timeout: Double = 60) throws -> HTTPClient {
+    try HTTPClient(host: "127.0.0.1", port: port, timeout: timeout)
+  }
+
+  func get(_ path: String, headers: [String: String] = [:], host: String = "localhost") throws -> HTTPClient.Response {
+    let client = try client()
+    try client.request("GET", path, host: host, headers: headers)
+    return try client.response()
+  }
+
+  func post(_ path: String, _ body: String, headers: [String: String] = [:]) throws -> HTTPClient.Response {
+    let client = try client()
+    try client.request("POST", path, headers: headers, body: body)
+    return try client.response()
+  }
+
+  func chat(_ body: String) throws -> HTTPClient.Response { try post("/v1/chat/completions", body) }
+}
+
+extension HTTPClient.Response {
+  var json: JSONValue { JSONValue.parse(text) ?? .null }
+  var error: JSONValue { json["error"] ?? .null }
+  var answer: String? { json["choices"]?.arrayValue?.first?["message"]?["content"]?.stringValue }
+
+  /// The data of a stream's events, without the closing mark.
+  var events: [JSONValue] {
+    text.split(separator: "\n").compactMap { $0.hasPrefix("data: ") ? JSONValue.parse(String($0.dropFirst(6))) : nil }
+  }
+
+  /// The text that a stream of chat chunks spells.
+  var streamedAnswer: String {
+    events.compactMap { $0["choices"]?.arrayValue?.first?["delta"]?["content"]?.stringValue }.joined()
+  }
+}
+
+/// Runs blocking work on a thread of its own: the threads of tasks are as few as the cores.
+func background<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) -> Task<Value, any Error> {
+  Task {
+    try await withCheckedThrowingContinuation { continuation in
+      Thread { continuation.resume(with: Result { try work() }) }.start()
+    }
+  }
+}
+
+/// Runs blocking work many times at once and gives the results in order.
+func together<Value: Sendable>(_ count: Int, _ work: @escaping @Sendable (Int) throws -> Value) async throws -> [Value]
+{
+  var results: [Value] = []
+  for task in (0..<count).map({ index in background { try work(index) } }) { results.append(try await task.value) }
+  return results
+}
+
+/// Waits up to twenty seconds for something that another thread will bring about.
+func eventually(_ condition: () -> Bool) async throws -> Bool {
+  for _ in 0..<2000 {
+    if condition() { return true }
+    try await Task.sleep(for: .milliseconds(10))
+  }
+  return condition()
+}

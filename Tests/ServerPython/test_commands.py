@@ -1,0 +1,82 @@
+"""The commands of the README as typed, `pagoda bench serve`, and the program's ends."""
+import json
+import re
+import subprocess
+
+import pytest
+import requests
+from conftest import PROGRAM, ROOT, Server
+
+
+def readme_commands():
+    """The shell blocks of the section about the server."""
+    section = (ROOT / "README.md").read_text().split("## Server", 1)[1].split("\n## ", 1)[0]
+    return [block for block in re.findall(r"```sh\n(.*?)```", section, re.DOTALL) if "curl" in block]
+
+
+def test_curl_loops_work_as_typed(server):
+    blocks = readme_commands()
+    assert len(blocks) >= 2
+    for block in blocks:
+        command = block.replace("localhost:8080", server.url.removeprefix("http://"))
+        run = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
+        assert run.returncode == 0, run.stderr
+        assert "Paris" in run.stdout or "choices" in run.stdout, run.stdout
+
+
+def test_bench_serve_measures(server):
+    command = [PROGRAM, "bench", "serve", "--base-url", server.url, "--num-prompts", "8", "--max-concurrency", "4",
+               "--random-input-len", "16", "--random-output-len", "8", "--seed", "3"]
+    table = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert table.returncode == 0, table.stderr
+    for row in ["Successful requests:  ", "Output token throughput (tok/s):", "P99 TTFT (ms):", "Mean TPOT (ms):", "Median ITL (ms):"]:
+        assert row in table.stdout, row
+    result = json.loads(subprocess.run([*command, "--json"], capture_output=True, text=True, timeout=60).stdout)
+    assert result["completed"] == 8 and result["failed"] == 0
+    assert result["total_input_tokens"] == 8 * 16 and result["total_output_tokens"] == 8 * 8
+    assert 0 < result["mean_ttft_ms"] <= result["p99_ttft_ms"]
+    builtin = [PROGRAM, "bench", "serve", "--base-url", server.url, "--dataset-name", "builtin", "--num-prompts", "4",
+               "--endpoint", "/v1/chat/completions", "--request-rate", "50", "--json"]
+    assert json.loads(subprocess.run(builtin, capture_output=True, text=True, timeout=60).stdout)["completed"] == 4
+
+
+def test_bench_serve_reads_sharegpt(server, tmp_path):
+    file = tmp_path / "share.json"
+    turns = [{"from": "human", "value": "What is the capital of France?"}, {"from": "gpt", "value": "Paris, of course."}]
+    file.write_text(json.dumps([{"id": "1", "conversations": turns}, {"id": "2", "conversations": []}]))
+    command = [PROGRAM, "bench", "serve", "--base-url", server.url, "--dataset-name", "sharegpt", "--dataset-path", file,
+               "--num-prompts", "3", "--json"]
+    assert json.loads(subprocess.run(command, capture_output=True, text=True, timeout=60).stdout)["completed"] == 3
+
+
+@pytest.mark.parametrize("options", [
+    ["--host", "0.0.0.0", "--port", "0"], ["--port", "70000"], ["--api-key="], ["extra"], ["--max-queue", "-1"],
+])
+def test_options_that_cannot_work_are_refused(options):
+    run = subprocess.run([PROGRAM, "serve", *options], capture_output=True, text=True, timeout=60)
+    assert run.returncode in (1, 64) and run.stderr.startswith("pagoda: error:")
+
+
+def test_the_key_is_asked_for_and_not_shown():
+    server = Server("--api-key", "s3cret", "--access-log")
+    assert requests.get(server.url + "/v1/models").status_code == 401
+    assert requests.get(server.url + "/v1/models", headers={"Authorization": "Bearer s3cret"}).status_code == 200
+    assert server.stop() == 0
+    log = server.process.stderr.read()
+    assert "GET /v1/models 401" in log and "s3cret" not in log
+
+
+def test_memory_stays_flat_over_500_requests(server):
+    def resident():
+        status = open(f"/proc/{server.process.pid}/status").read()
+        return int(re.search(r"VmRSS:\s+(\d+)", status).group(1))
+
+    def load(count):
+        command = [PROGRAM, "bench", "serve", "--base-url", server.url, "--num-prompts", str(count), "--max-concurrency", "16",
+                   "--random-input-len", "8", "--random-output-len", "4", "--json"]
+        assert json.loads(subprocess.run(command, capture_output=True, text=True, timeout=120).stdout)["completed"] == count
+
+    load(100)
+    before = resident()
+    load(500)
+    assert resident() - before < 8 * 1024, "KiB more than before"

@@ -1,0 +1,36 @@
+"""The description of the API in the repository: requests made from it get answers that it allows."""
+import json
+
+import requests
+import schemathesis
+from conftest import ROOT
+from hypothesis import HealthCheck, Phase, settings
+
+DESCRIPTION = ROOT / "Sources/ServerPage/files/openapi.json"
+schema = schemathesis.openapi.from_path(str(DESCRIPTION))
+
+
+def test_the_server_serves_the_description(server):
+    assert requests.get(server.url + "/openapi.json").json() == json.loads(DESCRIPTION.read_text())
+
+
+@schema.parametrize()
+@settings(max_examples=25, deadline=None, derandomize=True, phases=[Phase.explicit, Phase.generate],
+          suppress_health_check=list(HealthCheck))
+def test_answers_follow_the_description(case, server):
+    case.call_and_validate(base_url=server.url, timeout=60, excluded_checks=EXCLUDED)
+
+
+# Generated data calls some requests invalid that the server may take (a field it ignores), and the reverse (ids beyond
+# the vocabulary, a model that is not there).
+EXCLUDED = [
+    getattr(schemathesis.checks, name) for name in ("negative_data_rejection", "positive_data_acceptance")
+    if hasattr(schemathesis.checks, name)
+]
+
+
+def test_every_route_is_described(server):
+    described = set(schema.raw_schema["paths"])
+    for path in described:
+        method = next(iter(schema.raw_schema["paths"][path]))
+        assert requests.request(method, server.url + path, json={} if method == "post" else None).status_code != 404, path

@@ -1,0 +1,58 @@
+// Fuzzes the output parser: any bytes, whole or cut where they say, give the same pieces and whole arguments are JSON.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "io/json.h"
+#include "text/output_machine.h"
+#include "text/unicode.h"
+
+namespace {
+
+using namespace pagoda;
+
+constexpr const char* kTools =
+    R"([{"name": "now"}, {"name": "f", "parameters": {"properties": {"s": {"type": "string"}, "i": {"type": "integer"},
+    "n": {"type": ["string", "null"]}, "o": {"type": "object"}, "x": {}}}}])";
+
+// The pieces as text, neighbours joined.
+struct Reader {
+  std::string all, arguments;
+  OutputPieceKind last = OutputPieceKind::tool_call_end;
+
+  void take(const std::vector<OutputPiece>& pieces, bool is_utf8) {
+    for (const OutputPiece& piece : pieces) {
+      if (piece.kind != last || piece.kind > OutputPieceKind::reasoning) {
+        if (piece.kind != OutputPieceKind::tool_arguments || last != piece.kind)
+          all += "|" + std::to_string(static_cast<int>(piece.kind)) + ":" + std::to_string(piece.tool_index) + ":";
+      }
+      all += piece.tool_name + piece.text;
+      last = piece.kind;
+      if (piece.kind == OutputPieceKind::tool_call_begin) arguments.clear();
+      if (piece.kind == OutputPieceKind::tool_arguments) arguments += piece.text;
+      if (piece.kind == OutputPieceKind::tool_call_end && is_utf8 && !io::parse_json(arguments).is_ok()) std::abort();
+    }
+  }
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  if (size < 2) return 0;
+  const size_t stride = data[0] % 7 + 1;
+  OutputParserOptions options;
+  options.starts_in_reasoning = data[1] % 2 == 1;
+  const std::string_view text(reinterpret_cast<const char*>(data) + 2, size - 2);
+  const bool is_utf8 = text::find_invalid_utf8(text) == std::string_view::npos;
+  auto tools = text::ToolList::parse(kTools);
+  text::OutputMachine whole(options, *tools), cut(options, *tools);
+  Reader expected, seen;
+  expected.take(whole.push(text), is_utf8);
+  expected.take(whole.finish(), is_utf8);
+  for (size_t i = 0; i < text.size(); i += stride) seen.take(cut.push(text.substr(i, stride)), is_utf8);
+  seen.take(cut.finish(), is_utf8);
+  if (seen.all != expected.all) std::abort();
+  return 0;
+}
