@@ -1,27 +1,79 @@
-// Runs the C++ tests without Swift. Usage: tests FIXTURES MINI_MODEL [substring of test names]
+// Runs the C++ tests without Swift, in one process per core. Usage: tests FIXTURES MINI_MODEL [substring of test names]
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 
 #include "cxx_core_tests.h"
 
+namespace {
+
+constexpr int kMaxProcesses = 64;
+
+struct Shared {  // by all processes
+  std::atomic<int> next{0}, passed{0}, failed{0};
+  std::atomic<int> running[kMaxProcesses] = {};  // the test each is at
+};
+
+std::string run_test(int index, bool& is_ok) {
+  const auto start = std::chrono::steady_clock::now();
+  char* failure = pagoda_cxx_test_run(index);
+  const auto ms =
+      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start).count();
+  is_ok = !failure;
+  std::string report = std::string(failure ? "FAIL " : "ok   ") + pagoda_cxx_test_name(index) + " (" +
+                       std::to_string(ms) + " ms)\n" + (failure ? failure : "");
+  std::free(failure);
+  return report;
+}
+
+void take_tests(Shared& shared, int process, const char* substring) {
+  for (int i; (i = shared.next++) < pagoda_cxx_test_count();) {
+    if (substring && !std::strstr(pagoda_cxx_test_name(i), substring)) continue;
+    shared.running[process] = i;
+    bool is_ok = false;
+    const std::string report = run_test(i, is_ok);
+    std::fwrite(report.data(), 1, report.size(), stdout);  // whole reports only: the processes share the output
+    std::fflush(stdout);
+    ++(is_ok ? shared.passed : shared.failed);
+  }
+}
+
+// A child that does not reach its end counts as a failed test.
+void wait_for(pid_t child, int process, Shared& shared) {
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
+  std::printf("FAIL %s: its process ended with status 0x%x\n", pagoda_cxx_test_name(shared.running[process]),
+              static_cast<unsigned>(status));
+  ++shared.failed;
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
   if (argc < 3) return std::fprintf(stderr, "usage: tests FIXTURES MINI_MODEL [substring]\n"), 64;
+  void* memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return std::perror("mmap"), 71;
+  Shared& shared = *new (memory) Shared;
   pagoda_cxx_test_set_folders(argv[1], argv[2]);
-  int passed = 0, failed = 0;
-  for (int i = 0; i < pagoda_cxx_test_count(); ++i) {
-    const char* name = pagoda_cxx_test_name(i);
-    if (argc > 3 && !std::strstr(name, argv[3])) continue;
-    const auto start = std::chrono::steady_clock::now();
-    char* failure = pagoda_cxx_test_run(i);
-    const double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-    std::printf("%s %s (%.0f ms)\n", failure ? "FAIL" : "ok  ", name, ms);
-    if (failure) std::printf("%s", failure);
-    std::fflush(stdout);
-    ++(failure ? failed : passed);
-    std::free(failure);
+  const int num_processes = static_cast<int>(std::clamp<long>(sysconf(_SC_NPROCESSORS_ONLN), 1, kMaxProcesses));
+  pid_t children[kMaxProcesses];
+  for (int i = 0; i < num_processes; ++i) {
+    children[i] = fork();
+    if (children[i] < 0) return std::perror("fork"), 71;
+    if (children[i] > 0) continue;
+    take_tests(shared, i, argc > 3 ? argv[3] : nullptr);
+    std::exit(0);  // static objects remove their folders
   }
-  std::printf("%d passed, %d failed\n", passed, failed);
-  return failed == 0 && passed > 0 ? 0 : 1;
+  for (int i = 0; i < num_processes; ++i) wait_for(children[i], i, shared);
+  std::printf("%d passed, %d failed\n", shared.passed.load(), shared.failed.load());
+  return shared.failed == 0 && shared.passed > 0 ? 0 : 1;
 }

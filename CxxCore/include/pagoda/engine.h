@@ -42,6 +42,8 @@ struct EngineOptions {
   int32_t max_model_len = 0;             // 0 = the model's context length, or as much of it as fits
   int64_t num_kv_blocks = 0;             // 0 = from kv_cache_bytes
   int64_t kv_cache_bytes = 0;            // 0 = what one full context per sequence needs, at most a share of the device
+  bool prefix_cache = true;              // what was computed for one request is reused by others that begin the same
+  int64_t checkpoint_bytes = 0;  // recurrent states kept for that; 0 = 32 of them, at most a share of the device
 };
 
 // A file of a model that lives in memory (the embedded one). The bytes must outlive the engine.
@@ -62,6 +64,11 @@ struct Request {
   std::vector<int32_t> prompt_ids;
   SamplingParams sampling;
   GrammarSpec grammar{};
+  bool use_cache = true;        // false: reads nothing from the prefix cache and leaves nothing there
+  std::string cache_salt = "";  // requests with different salts (tenants) share nothing; at most 256 bytes
+  // Where other prompts will part from this one: numbers of leading prompt tokens behind which the recurrent state is
+  // worth keeping, besides the ends of turns, a coarse grid and the end, which are found without.
+  std::vector<int32_t> checkpoint_positions{};
 };
 
 struct SubmitResult {
@@ -69,10 +76,23 @@ struct SubmitResult {
   uint64_t request_id = 0;
 };
 
+struct CacheStats {
+  int64_t num_lookups = 0;            // requests that looked for their prompt
+  int64_t num_hits = 0;               // of those, with at least one token found
+  int64_t num_cached_tokens = 0;      // prompt tokens found, over all hits
+  int64_t num_recomputed_tokens = 0;  // computed again after a preemption, because they had been given up
+  int64_t num_cached_blocks = 0;      // KV blocks whose tokens are known, in use or not
+  int64_t num_block_evictions = 0;    // of those, given to other content so far
+  int32_t num_checkpoints = 0;        // recurrent states kept
+  int32_t max_checkpoints = 0;
+  int64_t checkpoint_bytes = 0;  // of the states kept
+  int64_t num_checkpoint_evictions = 0;
+};
+
 struct EngineStats {
   int32_t num_waiting = 0;
   int32_t num_running = 0;
-  int64_t num_free_blocks = 0;
+  int64_t num_free_blocks = 0;  // without a sequence that holds them; they may be cached all the same
   int64_t num_blocks = 0;
   int32_t num_free_state_slots = 0;
   int32_t num_state_slots = 0;
@@ -80,6 +100,7 @@ struct EngineStats {
   int64_t num_preemptions = 0;
   int64_t num_computed_tokens = 0;  // rows run through the model, recomputed ones included
   int64_t num_generated_tokens = 0;
+  CacheStats cache;
 };
 
 struct ModelInfoResult {

@@ -51,7 +51,11 @@ ThreadPool::~ThreadPool() {
 }
 
 void ThreadPool::take_indices(int thread_index) noexcept {
-  for (int64_t i; (i = next_.fetch_add(1, std::memory_order_relaxed)) < count_;) task_(context_, i, thread_index);
+  for (int i = 0; i < num_threads_; ++i) {
+    Share& share = shares_[static_cast<size_t>((thread_index + i) % num_threads_)];
+    for (int64_t index; (index = share.next.fetch_add(1, std::memory_order_relaxed)) < share.end;)
+      task_(context_, index, thread_index);
+  }
 }
 
 void ThreadPool::work(int thread_index) noexcept {
@@ -72,8 +76,11 @@ void ThreadPool::run(int64_t count, Task task, void* context) noexcept {
   }
   task_ = task;
   context_ = context;
-  count_ = count;
-  next_.store(0, std::memory_order_relaxed);
+  for (int64_t i = 0; i < num_threads_; ++i) {
+    Share& share = shares_[static_cast<size_t>(i)];
+    share.next.store(count * i / num_threads_, std::memory_order_relaxed);
+    share.end = count * (i + 1) / num_threads_;
+  }
   num_busy_.store(static_cast<uint32_t>(workers_.size()), std::memory_order_relaxed);
   round_.fetch_add(1, std::memory_order_release);
   round_.notify_all();

@@ -1,6 +1,8 @@
 // ThreadPool: runs one index range at a time on a fixed set of threads, the caller among them.
 // A worker that ran out of work spins for a moment, because the next op of a step follows within microseconds, and
-// then parks in the system. State: num_threads - 1 workers and the range in flight. Thread rule: one caller at a time.
+// then parks in the system. Each thread takes its own share of the range from front to back, so that what it reads next
+// lies behind what it just read, and then what the others have left. State: num_threads - 1 workers and the range in
+// flight. Thread rule: one caller at a time.
 #pragma once
 
 #include <atomic>
@@ -34,7 +36,11 @@ class ThreadPool {
   }
 
  private:
-  explicit ThreadPool(int num_threads) noexcept : num_threads_(num_threads) {}
+  struct alignas(64) Share {
+    std::atomic<int64_t> next{0};
+    int64_t end = 0;
+  };
+  explicit ThreadPool(int num_threads) : num_threads_(num_threads), shares_(static_cast<size_t>(num_threads)) {}
   void work(int thread_index) noexcept;
   void take_indices(int thread_index) noexcept;
 
@@ -42,10 +48,9 @@ class ThreadPool {
   std::vector<std::thread> workers_;
   Task task_ = nullptr;  // written before round_ moves on, read after
   void* context_ = nullptr;
-  int64_t count_ = 0;
+  std::vector<Share> shares_;  // by thread
   bool closing_ = false;
   alignas(64) std::atomic<uint32_t> round_{0};
-  alignas(64) std::atomic<int64_t> next_{0};
   alignas(64) std::atomic<uint32_t> num_busy_{0};  // workers that have not finished this round
 };
 

@@ -75,6 +75,7 @@ class Encoder {
   virtual void gated_rms_norm(const GatedRmsNormArgs&) noexcept = 0;
   virtual void gather_rows(const GatherRowsArgs&) noexcept = 0;
   virtual void zero_slots(const ZeroSlotsArgs&) noexcept = 0;
+  virtual void copy_slot(const CopySlotArgs&) noexcept = 0;
 
   // Hands the step over. The encoder is empty afterwards and ready for the next one.
   virtual Pending& submit() noexcept = 0;

@@ -94,6 +94,14 @@ struct CausalConv1dArgs {
 
 constexpr int kGdnBlock = 16;  // tokens between two updates of the recurrent state; part of the result's bits
 
+// A head's state [Dk][Dv] lies in panels of 32 columns, each [Dk][32] (the last one narrower): whoever reads a state
+// reads its panels side by side, and memory gives several streams at once a third more than one.
+constexpr int64_t kGdnPanel = 32;
+constexpr int64_t gdn_state_index(int64_t d, int64_t j, int64_t dk, int64_t dv) noexcept {
+  const int64_t first = j / kGdnPanel * kGdnPanel, width = dv - first < kGdnPanel ? dv - first : kGdnPanel;
+  return first * dk + d * width + j - first;
+}
+
 // Block-anchored Gated DeltaNet. q and k arrive raw (after the convolution); the op normalises them (L2, eps 1e-6, per
 // head), scales q by 1 / sqrt(Dk), and makes g = -exp(A_log) softplus(a + dt_bias), beta = sigmoid(b).
 // V-head h uses K-head h / (Hv / Hk). Row of a token inside its block: position % kGdnBlock.
@@ -103,7 +111,7 @@ struct GdnArgs {
   Tensor a, b;            // f32 [T, Hv]
   Tensor a_log, dt_bias;  // f32 [Hv]
   SequenceArgs sequences;
-  Tensor state;   // f32 [slots, Hv, Dk, Dv]: at the last block boundary
+  Tensor state;   // f32 [slots, Hv, Dk, Dv] in panels (gdn_state_index): at the last block boundary
   Tensor k_rows;  // f32 [slots, Hk, kGdnBlock, Dk]: normalised keys since the boundary
   Tensor u_rows;  // f32 [slots, Hv, kGdnBlock, Dv]
   Tensor g_rows;  // f32 [slots, Hv, kGdnBlock]: cumulative log decay since the boundary
@@ -128,6 +136,12 @@ struct GatherRowsArgs {
 struct ZeroSlotsArgs {
   Tensor pool;   // [slots, ...] dense
   Tensor slots;  // i32 [n]
+};
+
+// Slot `to` becomes what slot `from` is.
+struct CopySlotArgs {
+  Tensor pool;  // [slots, ...] dense
+  int64_t from = 0, to = 0;
 };
 
 }  // namespace pagoda::device

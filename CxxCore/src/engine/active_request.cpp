@@ -36,7 +36,10 @@ void ActiveRequest::count_output(int32_t token_id) noexcept {
 }
 
 Usage ActiveRequest::usage() const noexcept {
-  return {.prompt_tokens = sequence.num_prompt_tokens, .completion_tokens = num_generated(), .cached_tokens = 0};
+  return {.prompt_tokens = sequence.num_prompt_tokens,
+          .completion_tokens = num_generated(),
+          .cached_tokens = sequence.num_cached_tokens,
+          .matched_tokens = sequence.num_matched_tokens};
 }
 
 Timings ActiveRequest::timings(Clock::time_point now) const noexcept {

@@ -14,6 +14,9 @@ void reserve_batch(model::ForwardBatch& batch, const model::ModelSizes& sizes) {
   batch.state_slots.reserve(seqs);
   batch.fresh_slots.reserve(seqs);
   batch.logits_rows.reserve(seqs);
+  batch.block_copies.reserve(seqs);
+  batch.slot_copies.reserve(seqs);
+  batch.state_saves.reserve(static_cast<size_t>(sizes.max_state_saves));
 }
 
 static void clear(model::ForwardBatch& batch) {
@@ -26,12 +29,16 @@ static void clear(model::ForwardBatch& batch) {
   batch.state_slots.clear();
   batch.fresh_slots.clear();
   batch.logits_rows.clear();
+  batch.state_saves.clear();
 }
 
 void build_batch(const scheduler::StepPlan& plan, int32_t block_size, int32_t max_blocks_per_seq, bool has_state,
                  model::ForwardBatch& batch) {
   clear(batch);
+  batch.block_copies.assign(plan.copies.blocks.begin(), plan.copies.blocks.end());
+  batch.slot_copies.assign(plan.copies.slots.begin(), plan.copies.slots.end());
   batch.cu_seqlens.push_back(0);
+  auto save = plan.saves.begin();
   for (const scheduler::ScheduledSequence& row : plan.rows) {
     const request::Sequence& sequence = *row.sequence;
     const int32_t begin = sequence.num_computed_tokens, end = begin + row.num_tokens;
@@ -41,6 +48,8 @@ void build_batch(const scheduler::StepPlan& plan, int32_t block_size, int32_t ma
       batch.positions.push_back(position);
       batch.slot_mapping.push_back(block * block_size + position % block_size);
     }
+    for (; save != plan.saves.end() && save->sequence == row.sequence; ++save)
+      batch.state_saves.push_back({batch.cu_seqlens.back() + save->position - begin, sequence.state_slot, save->slot});
     batch.cu_seqlens.push_back(batch.num_tokens());
     batch.context_lens.push_back(end);
     for (int32_t i = 0; i < max_blocks_per_seq; ++i) {

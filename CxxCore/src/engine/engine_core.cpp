@@ -5,19 +5,22 @@
 #include <string>
 #include <utility>
 
+#include "cache/checkpoint_plan.h"
 #include "engine/batch_builder.h"
 
 namespace pagoda::engine {
 
 using request::Sequence;
 
+constexpr size_t kMaxSaltBytes = 256;
 constexpr int64_t kDefaultMaxTokens = 2048;  // a model that never ends its answer must end all the same
 
 static scheduler::SchedulerLimits scheduler_limits(const CoreConfig& config) {
   return {.max_num_seqs = config.sizes.max_num_seqs,
           .max_num_batched_tokens = config.sizes.max_num_tokens,
           .max_model_len = config.max_model_len,
-          .has_state = config.has_state};
+          .has_state = config.has_state,
+          .max_state_saves = config.sizes.max_state_saves};
 }
 
 EngineCore::EngineCore(model::Model& model, CoreConfig config)
@@ -27,7 +30,8 @@ EngineCore::EngineCore(model::Model& model, CoreConfig config)
       grammars_(config_.tokenizer, config_.vocab_size, config_.eos_token_ids),
       blocks_(config_.sizes.num_kv_blocks, config_.block_size),
       states_(config_.sizes.num_state_slots),
-      scheduler_(scheduler_limits(config_), blocks_, states_),
+      cache_(blocks_, states_, config_.has_state, config_.prefix_cache ? config_.max_checkpoints : 0),
+      scheduler_(scheduler_limits(config_), blocks_, states_, cache_),
       sampler_(config_.vocab_size) {
   reserve_batch(batch_, config_.sizes);
   publish_stats();
@@ -67,6 +71,10 @@ Result<std::unique_ptr<ActiveRequest>> EngineCore::prepare(const Request& reques
                                                            void* context) const {
   PAGODA_RETURN_IF_ERROR(check_prompt(request.prompt_ids, config_.vocab_size));
   PAGODA_RETURN_IF_ERROR(sampler::check_sampling_params(request.sampling, config_.vocab_size));
+  if (request.cache_salt.size() > kMaxSaltBytes)
+    return make_error(StatusCode::invalid_argument, "cache_salt has " + std::to_string(request.cache_salt.size()) +
+                                                        " bytes, at most " + std::to_string(kMaxSaltBytes) +
+                                                        " are allowed");
   PAGODA_RETURN_IF_ERROR(check_outputs(request));
   const int64_t prompt = static_cast<int64_t>(request.prompt_ids.size());
   const int64_t max_tokens = request.sampling.max_tokens > 0 ? request.sampling.max_tokens : default_max_tokens(prompt);
@@ -78,6 +86,12 @@ Result<std::unique_ptr<ActiveRequest>> EngineCore::prepare(const Request& reques
   sequence.tokens.reserve(static_cast<size_t>(sequence.max_num_tokens));
   sequence.block_table.reserve(static_cast<size_t>(blocks_.blocks_for(sequence.max_num_tokens)));
   active->count_tokens(config_.vocab_size);
+  sequence.uses_cache = config_.prefix_cache && request.use_cache;
+  sequence.cache_salt = request.cache_salt;
+  if (sequence.uses_cache && config_.max_checkpoints > 0)
+    sequence.checkpoint_positions =
+        cache::plan_checkpoints(request.prompt_ids, config_.eos_token_ids, request.checkpoint_positions,
+                                std::max(2, config_.max_checkpoints / 2));
   if (!request.sampling.ignore_eos)
     active->stop_ids.insert(active->stop_ids.end(), config_.eos_token_ids.begin(), config_.eos_token_ids.end());
   if (config_.tokenizer) active->detokenizer.emplace(config_.tokenizer.get(), /*skip_special=*/true);
@@ -125,6 +139,7 @@ void EngineCore::step() {
 
 // A failed step leaves the caches of its sequences in doubt, so these end; the others go on.
 void EngineCore::fail_rows(const scheduler::StepPlan& plan, const Status& status) {
+  for (const scheduler::PlannedSave& save : plan.saves) cache_.give_back_slot(save.slot);
   for (const scheduler::ScheduledSequence& row : plan.rows)
     finish(*requests_.at(row.sequence->id), FinishReason::error, status);
 }
@@ -139,9 +154,16 @@ void EngineCore::commit(const scheduler::StepPlan& plan) {
     sequence.num_computed_tokens += row.num_tokens;
     sequence.has_fresh_slot = false;
     num_computed_tokens_ += row.num_tokens;
+    publish(sequence, plan);
     if (sequence.num_uncomputed() > 0) continue;
     commit_token(request, logits.subspan(logits_row++ * vocab, vocab));
   }
+}
+
+void EngineCore::publish(Sequence& sequence, const scheduler::StepPlan& plan) {
+  cache_.publish(sequence);
+  for (const scheduler::PlannedSave& save : plan.saves)
+    if (save.sequence == &sequence) cache_.add_checkpoint(sequence, save.position, save.slot);
 }
 
 Status EngineCore::sample(ActiveRequest& request, std::span<const float> logits) {
@@ -218,7 +240,7 @@ void EngineCore::finish(ActiveRequest& request, FinishReason reason, Status stat
   event.usage = request.usage();
   event.timings = request.timings(Clock::now());
   event.status = std::move(status);
-  scheduler_.remove(&request.sequence);
+  scheduler_.remove(&request.sequence, /*is_good=*/reason != FinishReason::error);
   const EventCallback callback = request.callback;
   void* context = request.context;
   requests_.erase(event.request_id);
@@ -233,16 +255,29 @@ EngineStats EngineCore::stats() const {
 
 void EngineCore::publish_stats() {
   std::lock_guard lock(stats_mutex_);
+  const cache::PrefixIndex& index = cache_.index();
+  const cache::PrefixCacheStats& cache = cache_.stats();
+  const int32_t num_running_slots = states_.num_slots() - index.max_checkpoints();
   stats_ = {.num_waiting = scheduler_.num_waiting(),
             .num_running = scheduler_.num_running(),
             .num_free_blocks = blocks_.num_free(),
             .num_blocks = blocks_.num_blocks(),
-            .num_free_state_slots = states_.num_free(),
-            .num_state_slots = states_.num_slots(),
+            .num_free_state_slots = states_.num_free() - index.max_checkpoints() + index.num_checkpoints(),
+            .num_state_slots = num_running_slots,
             .num_steps = num_steps_,
             .num_preemptions = scheduler_.num_preemptions(),
             .num_computed_tokens = num_computed_tokens_,
-            .num_generated_tokens = num_generated_tokens_};
+            .num_generated_tokens = num_generated_tokens_,
+            .cache = {.num_lookups = cache.num_lookups,
+                      .num_hits = cache.num_hits,
+                      .num_cached_tokens = cache.num_cached_tokens,
+                      .num_recomputed_tokens = cache.num_recomputed_tokens,
+                      .num_cached_blocks = index.num_nodes(),
+                      .num_block_evictions = blocks_.num_evictions(),
+                      .num_checkpoints = index.num_checkpoints(),
+                      .max_checkpoints = index.max_checkpoints(),
+                      .checkpoint_bytes = index.num_checkpoints() * config_.state_slot_bytes,
+                      .num_checkpoint_evictions = index.num_checkpoint_evictions()}};
 }
 
 }  // namespace pagoda::engine

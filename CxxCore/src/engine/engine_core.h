@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cache/block_manager.h"
+#include "cache/prefix_cache.h"
 #include "cache/state_pool.h"
 #include "engine/active_request.h"
 #include "engine/thinking.h"
@@ -28,6 +29,9 @@ struct CoreConfig {
   int32_t max_model_len = 0;
   int32_t vocab_size = 0;
   bool has_state = false;
+  bool prefix_cache = true;
+  int32_t max_checkpoints = 0;  // of sizes.num_state_slots; the others are for running sequences
+  int64_t state_slot_bytes = 0;
   std::vector<int32_t> eos_token_ids;
   std::shared_ptr<const text::BpeTokenizer> tokenizer;  // null: events carry ids only
 };
@@ -54,6 +58,7 @@ class EngineCore {
   void publish_stats();
   void fail_rows(const scheduler::StepPlan& plan, const Status& status);
   void commit(const scheduler::StepPlan& plan);
+  void publish(request::Sequence& sequence, const scheduler::StepPlan& plan);
   void commit_token(ActiveRequest& request, std::span<const float> logits);
   Status check_outputs(const Request& request) const;
   Status sample(ActiveRequest& request, std::span<const float> logits);
@@ -68,6 +73,7 @@ class EngineCore {
   mutable grammar::GrammarCache grammars_;  // locks itself
   cache::BlockManager blocks_;
   cache::StatePool states_;
+  cache::PrefixCache cache_;
   scheduler::Scheduler scheduler_;
   sampler::Sampler sampler_;
   std::unordered_map<uint64_t, std::unique_ptr<ActiveRequest>> requests_;

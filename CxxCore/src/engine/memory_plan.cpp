@@ -8,6 +8,10 @@ namespace pagoda::engine {
 namespace {
 
 constexpr double kDefaultKvShare = 0.4;  // of what is left beside weights and state, when the options say nothing
+constexpr int64_t kDefaultCheckpoints = 32;
+constexpr int64_t kMaxCheckpoints = 1 << 20;
+constexpr int64_t kDefaultCheckpointShare = 8;  // at most an eighth of what is left beside weights and state
+constexpr int32_t kSavesBesideSequences = 4;    // a step may keep one state per sequence and these
 
 std::string mib(int64_t bytes) {
   const int64_t tenths = bytes * 10 / (1 << 20);
@@ -17,7 +21,8 @@ std::string mib(int64_t bytes) {
 std::string plan_text(const MemoryPlan& p) {
   return "weights " + mib(p.weights_bytes) + ", KV cache " + mib(p.kv_bytes) + " (" + std::to_string(p.num_kv_blocks) +
          " blocks of " + std::to_string(p.block_size) + " tokens), recurrent state " + mib(p.state_bytes) + " (" +
-         std::to_string(p.num_state_slots) + " slots), workspace " + mib(p.workspace_bytes);
+         std::to_string(p.num_state_slots) + " slots), checkpoints " + mib(p.checkpoint_bytes) + " (" +
+         std::to_string(p.num_checkpoints) + "), workspace " + mib(p.workspace_bytes);
 }
 
 Status check_range(const char* name, int64_t value, int64_t low, int64_t high) {
@@ -29,7 +34,7 @@ Status check_range(const char* name, int64_t value, int64_t low, int64_t high) {
 // Blocks for as many full contexts as may run at once, within the share of memory that is left.
 int64_t default_num_blocks(const MemoryPlan& p, int64_t wanted_len) {
   const int64_t blocks_per_seq = (wanted_len + p.block_size - 1) / p.block_size;
-  const int64_t left = p.device_limit_bytes - p.weights_bytes - p.state_bytes;
+  const int64_t left = p.device_limit_bytes - p.weights_bytes - p.state_bytes - p.checkpoint_bytes;
   const int64_t affordable = static_cast<int64_t>(kDefaultKvShare * static_cast<double>(left)) / p.kv_block_bytes;
   return std::clamp<int64_t>(affordable, 1, blocks_per_seq * p.max_num_seqs);
 }
@@ -38,6 +43,14 @@ int64_t choose_num_blocks(const EngineOptions& options, const MemoryPlan& plan, 
   if (options.num_kv_blocks > 0) return options.num_kv_blocks;
   if (options.kv_cache_bytes > 0) return options.kv_cache_bytes / plan.kv_block_bytes;
   return default_num_blocks(plan, wanted_len);
+}
+
+int32_t choose_num_checkpoints(const EngineOptions& options, const MemoryPlan& plan) {
+  if (!options.prefix_cache || plan.state_slot_bytes == 0) return 0;
+  const int64_t left = std::max<int64_t>(0, plan.device_limit_bytes - plan.weights_bytes - plan.state_bytes);
+  const int64_t affordable = left / kDefaultCheckpointShare / plan.state_slot_bytes;
+  const int64_t asked = std::min(options.checkpoint_bytes / plan.state_slot_bytes, kMaxCheckpoints);
+  return static_cast<int32_t>(options.checkpoint_bytes > 0 ? asked : std::min(affordable, kDefaultCheckpoints));
 }
 
 }  // namespace
@@ -49,6 +62,7 @@ Status check_options(const EngineOptions& options) {
   PAGODA_RETURN_IF_ERROR(check_range("max-model-len", options.max_model_len, 0, 1 << 28));
   PAGODA_RETURN_IF_ERROR(check_range("num-kv-blocks", options.num_kv_blocks, 0, int64_t{1} << 31));
   PAGODA_RETURN_IF_ERROR(check_range("kv-cache-memory", options.kv_cache_bytes, 0, int64_t{1} << 50));
+  PAGODA_RETURN_IF_ERROR(check_range("checkpoint-memory", options.checkpoint_bytes, 0, int64_t{1} << 50));
   if (options.block_size != 8 && options.block_size != 16 && options.block_size != 32)
     return make_error(StatusCode::invalid_argument,
                       "block-size must be 8, 16 or 32, not " + std::to_string(options.block_size));
@@ -71,6 +85,8 @@ Result<PlannedMemory> plan_memory(const EngineOptions& options, const io::ModelC
       std::min(options.max_num_seqs, options.max_num_batched_tokens);  // every sequence can move in a step
   plan.num_state_slots = layout.has_state() ? plan.max_num_seqs : 0;
   plan.state_bytes = plan.num_state_slots * plan.state_slot_bytes;
+  plan.num_checkpoints = choose_num_checkpoints(options, plan);
+  plan.checkpoint_bytes = plan.num_checkpoints * plan.state_slot_bytes;
 
   if (options.max_model_len > config.context_length)
     return make_error(StatusCode::invalid_argument, "max-model-len " + std::to_string(options.max_model_len) +
@@ -90,7 +106,9 @@ Result<PlannedMemory> plan_memory(const EngineOptions& options, const io::ModelC
 
   model::ModelSizes& sizes = planned.sizes;
   sizes.num_kv_blocks = plan.num_kv_blocks;
-  sizes.num_state_slots = plan.num_state_slots;
+  sizes.num_state_slots = plan.num_state_slots + plan.num_checkpoints;
+  sizes.max_state_saves =
+      plan.num_checkpoints > 0 ? std::min(plan.max_num_seqs + kSavesBesideSequences, plan.num_checkpoints) : 0;
   sizes.max_num_tokens = plan.max_num_batched_tokens;
   sizes.max_num_seqs = plan.max_num_seqs;
   sizes.max_logits_rows = plan.max_num_seqs;

@@ -80,6 +80,34 @@ Status check_state_slots(const ForwardBatch& batch, const ModelSizes& sizes) {
   return ok_status();
 }
 
+Status check_copies(const char* field, const std::vector<Copy>& copies, int64_t limit) {
+  for (size_t i = 0; i < copies.size(); ++i)
+    if (std::min(copies[i].from, copies[i].to) < 0 || std::max(copies[i].from, copies[i].to) >= limit)
+      return bad(std::string(field) + "[" + std::to_string(i) + "] is from " + std::to_string(copies[i].from) + " to " +
+                 std::to_string(copies[i].to) + ", must be 0 to " + std::to_string(limit - 1));
+  return ok_status();
+}
+
+// A save reads the slot of the sequence that its last row belongs to, and writes to one that no sequence has.
+Status check_saves(const ForwardBatch& batch, const ModelSizes& sizes) {
+  const int64_t max_saves = batch.state_slots.empty() ? 0 : sizes.max_state_saves;
+  PAGODA_RETURN_IF_ERROR(check_count("state_saves", batch.state_saves.size(), 0, max_saves));
+  int32_t last_end = 0;
+  for (const StateSave& save : batch.state_saves) {
+    if (save.end_row <= last_end || save.end_row > batch.num_tokens())
+      return bad("state_saves must go up from row 1 to " + std::to_string(batch.num_tokens()) + ", one ends at " +
+                 std::to_string(save.end_row));
+    last_end = save.end_row;
+    const auto owner = std::lower_bound(batch.cu_seqlens.begin(), batch.cu_seqlens.end(), save.end_row) - 1;
+    const auto& slots = batch.state_slots;
+    if (save.from != slots[static_cast<size_t>(owner - batch.cu_seqlens.begin())] || save.to < 0 ||
+        save.to >= sizes.num_state_slots || std::find(slots.begin(), slots.end(), save.to) != slots.end())
+      return bad("state_saves cannot copy slot " + std::to_string(save.from) + " to " + std::to_string(save.to) +
+                 " after row " + std::to_string(save.end_row));
+  }
+  return ok_status();
+}
+
 }  // namespace
 
 Status check_batch(const ForwardBatch& batch, const io::ModelConfig& config, const cache::CacheLayout& layout,
@@ -91,6 +119,9 @@ Status check_batch(const ForwardBatch& batch, const io::ModelConfig& config, con
   for (size_t b = 0; b < batch.context_lens.size(); ++b)
     PAGODA_RETURN_IF_ERROR(check_sequence(batch, layout, sizes, b));
   PAGODA_RETURN_IF_ERROR(check_state_slots(batch, sizes));
+  PAGODA_RETURN_IF_ERROR(check_copies("block_copies", batch.block_copies, sizes.num_kv_blocks));
+  PAGODA_RETURN_IF_ERROR(check_copies("slot_copies", batch.slot_copies, sizes.num_state_slots));
+  PAGODA_RETURN_IF_ERROR(check_saves(batch, sizes));
   return check_range("logits_rows", batch.logits_rows, batch.num_tokens());
 }
 

@@ -22,8 +22,13 @@ class Decoder final : public Model {
   Status forward(const ForwardBatch& batch) override;
   std::span<const float> logits() const noexcept override { return logits_; }
   Status allocate(const ModelSizes& sizes) override;
+  Status read_block(int32_t block, std::span<std::byte> to) override;
+  Status write_block(int32_t block, std::span<const std::byte> from) override;
+  Status read_slot(int32_t slot, std::span<std::byte> to) override;
+  Status write_slot(int32_t slot, std::span<const std::byte> from) override;
 
  private:
+  Status move_units(device::Encoder& encoder, const ForwardBatch& batch) const;
   Status encode(device::Encoder& encoder, const Step& step) const;
   Status norm(device::Encoder& encoder, const Step& step, const device::Tensor& addition,
               const device::Tensor& weight) const;
@@ -89,6 +94,15 @@ Status Decoder::allocate(const ModelSizes& sizes) {
   return ok_status();
 }
 
+Status Decoder::read_block(int32_t block, std::span<std::byte> to) { return read_unit(device_, pools_.kv, block, to); }
+Status Decoder::write_block(int32_t block, std::span<const std::byte> from) {
+  return write_unit(device_, pools_.kv, block, from);
+}
+Status Decoder::read_slot(int32_t slot, std::span<std::byte> to) { return read_unit(device_, pools_.state, slot, to); }
+Status Decoder::write_slot(int32_t slot, std::span<const std::byte> from) {
+  return write_unit(device_, pools_.state, slot, from);
+}
+
 Status Decoder::forward(const ForwardBatch& batch) {
   logits_ = {};
   if (!is_allocated_) return make_error(StatusCode::internal, "forward() before allocate()");
@@ -96,11 +110,20 @@ Status Decoder::forward(const ForwardBatch& batch) {
   auto step = workspace_.begin(batch, device_);
   if (!step.is_ok()) return step.status;
   device::Encoder& encoder = device_.encoder();
-  Status encoded = encode(encoder, *step);
+  Status encoded = move_units(encoder, batch);
+  if (encoded.is_ok()) encoded = encode(encoder, *step);
   Status done = encoder.submit().wait();  // also after a failure, so that the next step begins with an empty encoder
   if (!encoded.is_ok()) return encoded;
   if (!done.is_ok()) return done;
   return publish_logits(step->logits);
+}
+
+Status Decoder::move_units(device::Encoder& encoder, const ForwardBatch& batch) const {
+  for (const Copy& copy : batch.block_copies)
+    for (const KvPool& pool : pools_.kv) PAGODA_RETURN_IF_ERROR(copy_unit(encoder, pool, copy));
+  for (const Copy& copy : batch.slot_copies)
+    for (const StatePool& pool : pools_.state) PAGODA_RETURN_IF_ERROR(copy_unit(encoder, pool, copy));
+  return ok_status();
 }
 
 Status Decoder::encode(device::Encoder& encoder, const Step& step) const {

@@ -5,7 +5,18 @@
 #include <cstdint>
 #include <vector>
 
+#include "cache/copy.h"
+
 namespace pagoda::model {
+
+using cache::Copy;
+
+// When the rows before `end_row` are done, and before any later one, the state in slot `from` is copied to slot `to`:
+// a checkpoint in the middle of a chunk, without cutting the chunk.
+struct StateSave {
+  int32_t end_row = 0;
+  int32_t from = 0, to = 0;
+};
 
 struct ForwardBatch {
   std::vector<int32_t> token_ids;     // [T]
@@ -17,6 +28,9 @@ struct ForwardBatch {
   std::vector<int32_t> state_slots;   // [B]; empty for models without recurrent layers
   std::vector<int32_t> fresh_slots;   // state slots that start a sequence in this step and must be zeroed
   std::vector<int32_t> logits_rows;   // [R] rows of T whose logits are wanted
+  // Before anything else, in this order, blocks and slots each; a later copy may overwrite what an earlier one read.
+  std::vector<Copy> block_copies, slot_copies;
+  std::vector<StateSave> state_saves;  // in order of end_row; at most one per row, and max_num_seqs in all
 
   int num_tokens() const noexcept { return static_cast<int>(token_ids.size()); }
   int num_seqs() const noexcept { return static_cast<int>(context_lens.size()); }

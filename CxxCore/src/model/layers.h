@@ -42,6 +42,10 @@ class GdnLayer {
   Status forward(device::Encoder& encoder, const Step& step) const;
 
  private:
+  // Convolution and delta rule over rows [T, ...] that `sequences` divides.
+  Status mix(device::Encoder& encoder, const device::SequenceArgs& sequences, const device::Tensor& projected,
+             const device::Tensor& qkv, const device::Tensor& mixed_heads) const;
+
   const device::Weight* in_;   // [q | k | v | z | b | a, H]
   const device::Weight* out_;  // [H, Hv * Dv]
   device::Tensor conv_, a_log_, dt_bias_, norm_;

@@ -25,6 +25,7 @@ struct ModelSizes {  // what the pools and the workspace are made for
   int32_t max_num_seqs = 0;
   int32_t max_logits_rows = 0;
   int32_t max_blocks_per_seq = 0;
+  int32_t max_state_saves = 0;  // of one step
 };
 
 struct WeightsSummary {
@@ -41,6 +42,13 @@ class Model {
   // Runs one step and waits for it; logits [R, vocab] stay valid until the next call.
   virtual Status forward(const ForwardBatch& batch) = 0;
   virtual std::span<const float> logits() const noexcept = 0;
+
+  // The bytes of a KV block, all layers (CacheLayout::kv_block_bytes), and of a recurrent slot (state_slot_bytes), out
+  // of the pools and back into them: for a cache on disk. Their order is the model's own.
+  virtual Status read_block(int32_t block, std::span<std::byte> to) = 0;
+  virtual Status write_block(int32_t block, std::span<const std::byte> from) = 0;
+  virtual Status read_slot(int32_t slot, std::span<std::byte> to) = 0;
+  virtual Status write_slot(int32_t slot, std::span<const std::byte> from) = 0;
 
   // Allocates KV and state pools, step inputs and activations; call once, before forward().
   virtual Status allocate(const ModelSizes& sizes) = 0;

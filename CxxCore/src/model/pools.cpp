@@ -41,7 +41,49 @@ Result<std::unique_ptr<device::Buffer>> allocate(device::Device& device, int64_t
   return device.allocate(static_cast<size_t>(size), label);
 }
 
+device::Tensor by_block(const device::Tensor& kv) noexcept {
+  const int64_t block_bytes = kv.strides[0] * static_cast<int64_t>(dtype_bytes(kv.dtype));
+  return device::dense(kv.buffer, DType::i8, {kv.shape[0], block_bytes}, kv.offset_bytes);
+}
+
+// Calls body(tensor, bytes) with one unit of each part of each layer and its place in `bytes`.
+template <class Pool, class Byte, class Body>
+Status for_each_part(const std::vector<Pool>& layers, int64_t unit, std::span<Byte> bytes, Body&& body) {
+  for (const Pool& layer : layers)
+    for (const device::Tensor& part : layer.parts()) {
+      if (unit < 0 || unit >= part.shape[0]) return make_error(StatusCode::internal, "no such block or slot");
+      const device::Tensor tensor = device::slice(part, 0, unit, 1);
+      const size_t size = static_cast<size_t>(tensor.num_elements()) * dtype_bytes(tensor.dtype);
+      if (size > bytes.size()) return make_error(StatusCode::internal, "too few bytes for a block or slot");
+      PAGODA_RETURN_IF_ERROR(body(tensor, bytes.first(size)));
+      bytes = bytes.subspan(size);
+    }
+  return bytes.empty() ? ok_status() : make_error(StatusCode::internal, "too many bytes for a block or slot");
+}
+
 }  // namespace
+
+std::array<device::Tensor, 2> KvPool::parts() const noexcept { return {by_block(k), by_block(v)}; }
+
+template <class Pool>
+Status read_unit(device::Device& device, const std::vector<Pool>& layers, int64_t unit, std::span<std::byte> bytes) {
+  return for_each_part(layers, unit, bytes, [&](const device::Tensor& tensor, std::span<std::byte> to) {
+    return device.download(tensor, to.data(), to.size());
+  });
+}
+
+template <class Pool>
+Status write_unit(device::Device& device, const std::vector<Pool>& layers, int64_t unit,
+                  std::span<const std::byte> bytes) {
+  return for_each_part(layers, unit, bytes, [&](const device::Tensor& tensor, std::span<const std::byte> from) {
+    return device.upload(tensor, from.data(), from.size());
+  });
+}
+
+template Status read_unit(device::Device&, const std::vector<KvPool>&, int64_t, std::span<std::byte>);
+template Status read_unit(device::Device&, const std::vector<StatePool>&, int64_t, std::span<std::byte>);
+template Status write_unit(device::Device&, const std::vector<KvPool>&, int64_t, std::span<const std::byte>);
+template Status write_unit(device::Device&, const std::vector<StatePool>&, int64_t, std::span<const std::byte>);
 
 Result<Pools> allocate_pools(const cache::CacheLayout& layout, int64_t num_kv_blocks, int32_t num_state_slots,
                              device::Device& device) {

@@ -1,19 +1,25 @@
 // Pools: the memory behind KV blocks and recurrent slots, one buffer per layer. Knows no owner of a block or slot.
 #pragma once
 
+#include <array>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "base/result.h"
 #include "cache/cache_layout.h"
 #include "device/device.h"
 #include "io/model_config.h"
+#include "model/forward_batch.h"
+#include "ops/ops.h"
 
 namespace pagoda::model {
 
 struct KvPool {
   std::unique_ptr<device::Buffer> buffer;
   device::Tensor k, v;  // [num_blocks, block_size, kv_heads, head_dim], strided
+
+  std::array<device::Tensor, 2> parts() const noexcept;  // the same memory by block: i8 [num_blocks, bytes]
 };
 
 struct StatePool {  // all f32; see GdnArgs and CausalConv1dArgs
@@ -23,12 +29,29 @@ struct StatePool {  // all f32; see GdnArgs and CausalConv1dArgs
   device::Tensor u_rows;  // [slots, Hv, 16, Dv]
   device::Tensor g_rows;  // [slots, Hv, 16]
   device::Tensor tail;    // [slots, kernel - 1, channels]
+
+  std::array<device::Tensor, 5> parts() const noexcept { return {state, k_rows, u_rows, g_rows, tail}; }
 };
 
 struct Pools {
   std::vector<KvPool> kv;        // per attention layer
   std::vector<StatePool> state;  // per recurrent layer
 };
+
+// In one layer, unit (block or slot) `to` becomes what unit `from` is.
+template <class Pool>
+Status copy_unit(device::Encoder& encoder, const Pool& pool, const Copy& copy) {
+  for (const device::Tensor& part : pool.parts())
+    PAGODA_RETURN_IF_ERROR(ops::copy_slot(encoder, {.pool = part, .from = copy.from, .to = copy.to}));
+  return ok_status();
+}
+
+// One unit in all layers, part after part, to the host and back. `bytes` has exactly their size.
+template <class Pool>
+Status read_unit(device::Device& device, const std::vector<Pool>& layers, int64_t unit, std::span<std::byte> bytes);
+template <class Pool>
+Status write_unit(device::Device& device, const std::vector<Pool>& layers, int64_t unit,
+                  std::span<const std::byte> bytes);
 
 Result<Pools> allocate_pools(const cache::CacheLayout& layout, int64_t num_kv_blocks, int32_t num_state_slots,
                              device::Device& device);

@@ -37,6 +37,12 @@ device::Tensor take_rows(Arena& arena, int64_t rows, int64_t width) noexcept {
   return device::slice(arena.take(DType::f32, {rows, row_stride(width)}), 1, 0, width);
 }
 
+// A save cuts at most one sequence in two, and makes one more piece, whose cu_seqlens begin with one more 0.
+int64_t max_piece_values(const ModelSizes& sizes) noexcept {
+  const int64_t saves = sizes.max_state_saves;
+  return saves > 0 ? 3 * (sizes.max_num_seqs + saves) + saves + 1 : 0;
+}
+
 Step plan(const io::ModelConfig& config, const ModelSizes& sizes, Arena& arena) noexcept {
   const int64_t tokens = sizes.max_num_tokens, seqs = sizes.max_num_seqs, rows = sizes.max_logits_rows;
   const int64_t hidden = config.hidden_size;
@@ -49,6 +55,7 @@ Step plan(const io::ModelConfig& config, const ModelSizes& sizes, Arena& arena) 
   step.sequences.context_lens = arena.take(DType::i32, {seqs});
   step.sequences.block_tables = arena.take(DType::i32, {seqs, sizes.max_blocks_per_seq});
   step.sequences.state_slots = arena.take(DType::i32, {seqs});
+  step.piece_inputs = arena.take(DType::i32, {max_piece_values(sizes)});
   step.fresh_slots = arena.take(DType::i32, {seqs});
   step.logits_rows = arena.take(DType::i32, {rows});
   step.hidden = take_rows(arena, tokens, hidden);
@@ -90,10 +97,68 @@ Result<Workspace> Workspace::allocate(const io::ModelConfig& config, const Model
   workspace.buffer_ = std::move(*buffer);
   Arena arena(workspace.buffer_.get());
   workspace.largest_ = plan(config, sizes, arena);
+  workspace.pieces_.reserve(static_cast<size_t>(sizes.max_state_saves) + 1);
+  workspace.piece_values_.reserve(static_cast<size_t>(max_piece_values(sizes)));
   return workspace;
 }
 
-Result<Step> Workspace::begin(const ForwardBatch& batch, device::Device& device) const {
+namespace {
+
+// The parts of sequences that lie in rows [begin, end), as three lists behind each other in `values`.
+// Returns how many they are.
+int64_t add_piece(const ForwardBatch& batch, int32_t begin, int32_t end, std::vector<int32_t>& values) {
+  const size_t num_seqs = batch.context_lens.size();
+  const auto for_each_part = [&](auto&& body) {
+    for (size_t b = 0; b < num_seqs; ++b) {
+      const int32_t last = std::min(batch.cu_seqlens[b + 1], end);
+      if (std::max(batch.cu_seqlens[b], begin) < last) body(b, last);
+    }
+  };
+  int64_t count = 0;
+  values.push_back(0);
+  for_each_part([&](size_t, int32_t last) { values.push_back(last - begin), ++count; });
+  for_each_part(
+      [&](size_t b, int32_t last) { values.push_back(batch.context_lens[b] - batch.cu_seqlens[b + 1] + last); });
+  for_each_part([&](size_t b, int32_t) { values.push_back(batch.state_slots[b]); });
+  return count;
+}
+
+}  // namespace
+
+Status Workspace::cut_pieces(const ForwardBatch& batch, const Step& step, device::Device& device) {
+  pieces_.clear();
+  if (batch.state_saves.empty()) {
+    pieces_.push_back({.first_row = 0, .num_rows = batch.num_tokens(), .sequences = step.sequences, .save = {}});
+    return ok_status();
+  }
+  piece_values_.clear();
+  const auto cut = [&](int32_t begin, int32_t end, const StateSave* save) {
+    if (begin == end) return;
+    int64_t first = static_cast<int64_t>(piece_values_.size());
+    const int64_t count = add_piece(batch, begin, end, piece_values_);
+    const auto take = [&](int64_t size) {
+      first += size;
+      return device::slice(step.piece_inputs, 0, first - size, size);
+    };
+    Piece& piece = pieces_.emplace_back();
+    piece.first_row = begin;
+    piece.num_rows = end - begin;
+    piece.sequences.cu_seqlens = take(count + 1);
+    piece.sequences.context_lens = take(count);
+    piece.sequences.state_slots = take(count);
+    piece.has_save = save != nullptr;
+    if (save) piece.save = {save->from, save->to};
+  };
+  int32_t begin = 0;
+  for (const StateSave& save : batch.state_saves) {
+    cut(begin, save.end_row, &save);
+    begin = save.end_row;
+  }
+  cut(begin, batch.num_tokens(), nullptr);
+  return device.upload(step.piece_inputs, piece_values_.data(), piece_values_.size() * sizeof(int32_t));
+}
+
+Result<Step> Workspace::begin(const ForwardBatch& batch, device::Device& device) {
   Step step = largest_;
   PAGODA_RETURN_IF_ERROR(fill(step.token_ids, batch.token_ids, device));
   PAGODA_RETURN_IF_ERROR(fill(step.positions, batch.positions, device));
@@ -108,6 +173,8 @@ Result<Step> Workspace::begin(const ForwardBatch& batch, device::Device& device)
     *t = device::slice(*t, 0, 0, batch.num_tokens());
   for (device::Tensor* t : {&step.gathered, &step.logits})
     *t = device::slice(*t, 0, 0, static_cast<int64_t>(batch.logits_rows.size()));
+  PAGODA_RETURN_IF_ERROR(cut_pieces(batch, step, device));
+  step.pieces = pieces_;
   return step;
 }
 

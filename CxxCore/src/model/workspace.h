@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <vector>
 
 #include "base/result.h"
 #include "device/device.h"
@@ -12,11 +14,21 @@
 
 namespace pagoda::model {
 
+// A run of rows between two saves of a state: recurrent ops go piece by piece, all others over the whole step at once.
+struct Piece {
+  int64_t first_row = 0, num_rows = 0;
+  device::SequenceArgs sequences;  // parts of sequences; rows count from first_row
+  bool has_save = false;
+  Copy save;  // slots, once the piece is done
+};
+
 // The tensors of one step. T tokens, B sequences, R rows of logits, H hidden size.
 struct Step {
   device::Tensor token_ids, positions;  // i32 [T]
   device::Tensor slot_mapping;          // i64 [T]
   device::SequenceArgs sequences;
+  std::span<const Piece> pieces;           // in order, together all rows
+  device::Tensor piece_inputs;             // i32: cu_seqlens, context_lens and state_slots, piece after piece
   device::Tensor fresh_slots;              // i32 [n]
   device::Tensor logits_rows;              // i32 [R]
   device::Tensor hidden;                   // f32 [T, H]: the residual stream
@@ -46,12 +58,16 @@ class Workspace {
 
   bool is_host_visible() const noexcept { return buffer_->host_pointer() != nullptr; }
 
-  // Uploads the inputs of a checked batch and cuts every tensor to it.
-  Result<Step> begin(const ForwardBatch& batch, device::Device& device) const;
+  // Uploads the inputs of a checked batch and cuts every tensor to it. The step is valid until the next one begins.
+  Result<Step> begin(const ForwardBatch& batch, device::Device& device);
 
  private:
+  Status cut_pieces(const ForwardBatch& batch, const Step& step, device::Device& device);
+
   std::unique_ptr<device::Buffer> buffer_;
   Step largest_;
+  std::vector<Piece> pieces_;
+  std::vector<int32_t> piece_values_;  // for Step::piece_inputs; reserved for the most that saves can make of a step
 };
 
 }  // namespace pagoda::model

@@ -21,5 +21,6 @@ Status gdn(device::Encoder& encoder, const device::GdnArgs& args) noexcept;
 Status gated_rms_norm(device::Encoder& encoder, const device::GatedRmsNormArgs& args) noexcept;
 Status gather_rows(device::Encoder& encoder, const device::GatherRowsArgs& args) noexcept;
 Status zero_slots(device::Encoder& encoder, const device::ZeroSlotsArgs& args) noexcept;
+Status copy_slot(device::Encoder& encoder, const device::CopySlotArgs& args) noexcept;
 
 }  // namespace pagoda::ops

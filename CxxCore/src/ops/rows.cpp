@@ -1,4 +1,4 @@
-// Ops that move or multiply whole rows: embedding, gather_rows, matmul, zero_slots.
+// Ops that move or multiply whole rows: embedding, gather_rows, matmul, zero_slots, copy_slot.
 #include "ops/check.h"
 #include "ops/ops.h"
 
@@ -34,11 +34,9 @@ Status matmul(device::Encoder& encoder, const device::MatmulArgs& args) noexcept
   return check.status();
 }
 
-Status zero_slots(device::Encoder& encoder, const device::ZeroSlotsArgs& args) noexcept {
-  const device::Tensor& pool = args.pool;
-  Check check("zero_slots");
+static void check_pool(Check& check, const device::Tensor& pool) {
   check.that(pool.rank >= 1 && pool.rank <= device::kMaxRank, "pool", "has no rank from 1 to 4");
-  if (!check.is_ok()) return check.status();
+  if (!check.is_ok()) return;
   const auto& n = pool.shape;  // any shape: compared with itself
   switch (pool.rank) {
     case 1: check.pool("pool", pool, pool.dtype, {n[0]}); break;
@@ -46,8 +44,22 @@ Status zero_slots(device::Encoder& encoder, const device::ZeroSlotsArgs& args) n
     case 3: check.pool("pool", pool, pool.dtype, {n[0], n[1], n[2]}); break;
     default: check.pool("pool", pool, pool.dtype, {n[0], n[1], n[2], n[3]}); break;
   }
+}
+
+Status zero_slots(device::Encoder& encoder, const device::ZeroSlotsArgs& args) noexcept {
+  Check check("zero_slots");
+  check_pool(check, args.pool);
   check.tensor("slots", args.slots, DType::i32, {kAny});
   if (check.is_ok()) encoder.zero_slots(args);
+  return check.status();
+}
+
+Status copy_slot(device::Encoder& encoder, const device::CopySlotArgs& args) noexcept {
+  Check check("copy_slot");
+  check_pool(check, args.pool);
+  check.that(args.from >= 0 && args.from < args.pool.shape[0], "from", "is no slot of the pool");
+  check.that(args.to >= 0 && args.to < args.pool.shape[0], "to", "is no slot of the pool");
+  if (check.is_ok() && args.from != args.to) encoder.copy_slot(args);
   return check.status();
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace pagoda::request {
@@ -20,6 +21,14 @@ struct Sequence {
   int32_t state_slot = -1;           // recurrent slot while running; -1 for models without recurrent layers
   bool has_fresh_slot = false;       // the slot still holds another sequence's leftovers: zero it in the next step
   int32_t num_preemptions = 0;
+
+  bool uses_cache = false;                    // its tokens may be found, and what it computes may be
+  std::string cache_salt;                     // found by sequences with the same one only
+  std::vector<int32_t> checkpoint_positions;  // in the prompt, ascending: where its recurrent state is to be kept
+  int32_t num_cached_tokens = 0;              // of the prompt, that were found when it was first admitted
+  int32_t num_matched_tokens = 0;    // of the prompt, that were known then, with or without a state to go on from
+  int32_t num_published_blocks = 0;  // leading blocks that others may find
+  int32_t num_tokens_before_preemption = 0;  // computed ones
 
   int32_t num_tokens() const noexcept { return static_cast<int32_t>(tokens.size()); }
   int32_t num_uncomputed() const noexcept { return num_tokens() - num_computed_tokens; }

@@ -17,25 +17,6 @@ constexpr float kHighest =
     std::numeric_limits<float>::max();  // adjusted logits stay finite above, so differences do too
 constexpr float kRemovingBias = -100.0f;
 
-Status check_logits(std::span<const float> logits, size_t vocab_size) {
-  if (logits.size() != vocab_size) {
-    return make_error(StatusCode::internal, "sampler made for a vocabulary of " + std::to_string(vocab_size) + " got " +
-                                                std::to_string(logits.size()) + " logits");
-  }
-  bool all_below_infinity = true, any_possible = false;  // no branches: the loop runs over many values at a time
-  for (const float logit : logits) {
-    all_below_infinity &= logit < kInfinity;  // false for NaN
-    any_possible |= logit > -kInfinity;
-  }
-  if (!all_below_infinity) {
-    const auto bad = std::find_if_not(logits.begin(), logits.end(), [](float logit) { return logit < kInfinity; });
-    return make_error(StatusCode::device_error, "logit of token " + std::to_string(bad - logits.begin()) + " is " +
-                                                    (std::isnan(*bad) ? "NaN" : "infinite"));
-  }
-  if (!any_possible) return make_error(StatusCode::device_error, "every logit is minus infinity");
-  return ok_status();
-}
-
 void apply_penalties(const SamplingParams& params, const TokenCounts& counts, std::span<float> logits) {
   const bool repetition = params.repetition_penalty != 1.0f;
   const bool prompt_known = repetition && counts.in_prompt.size() == logits.size();
@@ -62,22 +43,18 @@ bool changes_logits(const SampleInput& input) noexcept {
          (input.counts != nullptr && !(input.counts->output.empty() && input.counts->in_prompt.empty()));
 }
 
-// The lowest id among the highest. In lanes, because a single running maximum would wait for itself at each step.
-int32_t first_highest(std::span<const float> logits) noexcept {
-  constexpr size_t kLanes = 32;
-  float lanes[kLanes];
-  std::fill_n(lanes, kLanes, kMinusInfinity);
-  size_t i = 0;
-  for (; i + kLanes <= logits.size(); i += kLanes)
-    for (size_t lane = 0; lane < kLanes; ++lane) lanes[lane] = std::max(lanes[lane], logits[i + lane]);
-  float highest = *std::max_element(lanes, lanes + kLanes);
-  for (; i < logits.size(); ++i) highest = std::max(highest, logits[i]);
-  return static_cast<int32_t>(std::find(logits.begin(), logits.end(), highest) - logits.begin());
+// Tokens below an equal share of the rest weigh less than that rest together: the last kept token is not among them.
+// Half of it leaves room for rounding.
+double least_kept(double wanted, double total, size_t num_tokens) noexcept {
+  return 0.5 * (total - wanted) / static_cast<double>(num_tokens);
 }
 
 }  // namespace
 
-Sampler::Sampler(int32_t vocab_size) : changed_(static_cast<size_t>(std::max(vocab_size, 0))) {
+Sampler::Sampler(int32_t vocab_size)
+    : raw_(static_cast<size_t>(std::max(vocab_size, 0))),
+      adjusted_(static_cast<size_t>(std::max(vocab_size, 0))),
+      changed_(static_cast<size_t>(std::max(vocab_size, 0))) {
   candidates_.reserve(changed_.size());
   scratch_.reserve(changed_.size());
 }
@@ -86,35 +63,67 @@ bool Sampler::more_likely(const Candidate& a, const Candidate& b) noexcept {
   return a.logit != b.logit ? a.logit > b.logit : a.id < b.id;
 }
 
+Status Sampler::check(const SampleInput& input) {
+  const std::span<const float> logits = input.logits;
+  if (logits.size() != changed_.size()) {
+    return make_error(StatusCode::internal, "sampler made for a vocabulary of " + std::to_string(changed_.size()) +
+                                                " got " + std::to_string(logits.size()) + " logits");
+  }
+  if (!raw_.survey(logits)) {
+    const auto bad = std::find_if_not(logits.begin(), logits.end(), [](float logit) { return logit < kInfinity; });
+    return make_error(StatusCode::device_error, "logit of token " + std::to_string(bad - logits.begin()) + " is " +
+                                                    (std::isnan(*bad) ? "NaN" : "infinite"));
+  }
+  if (raw_.highest() == kMinusInfinity) return make_error(StatusCode::device_error, "every logit is minus infinity");
+  return ok_status();
+}
+
 Status Sampler::sample(const SampleInput& input, SampleOutput& output) {
-  PAGODA_RETURN_IF_ERROR(check_logits(input.logits, changed_.size()));
+  PAGODA_RETURN_IF_ERROR(check(input));
   if (input.forced_id >= 0 && static_cast<size_t>(input.forced_id) < changed_.size()) {
     output.token_id = input.forced_id;
   } else {
     PAGODA_RETURN_IF_ERROR(adjust(input));
-    pick(input, output);
+    output.token_id = pick(input);
   }
   fill_logprobs(input, output);
   return ok_status();
 }
 
-void Sampler::pick(const SampleInput& input, SampleOutput& output) {
+// top-k, then min-p, which compares with the most likely token, whose weight is 1, then top-p of what is left.
+int32_t Sampler::pick(const SampleInput& input) {
   const SamplingParams& params = *input.params;
-  if (params.temperature == 0.0f) {
-    output.token_id = first_highest(adjusted_);
-    return;
+  const float temperature = params.temperature;
+  if (temperature == 0.0f) return adjusted_.first_highest();
+  const double uniform = uniform_double_at(input.seed, input.token_index), top_p = static_cast<double>(params.top_p);
+  const double min_p = static_cast<double>(params.min_p);
+  if (params.top_k > 0 && static_cast<size_t>(params.top_k) < changed_.size()) {
+    gather(static_cast<size_t>(params.top_k));
+    weigh(temperature);
+    std::erase_if(candidates_, [min_p](const Candidate& c) { return c.weight < min_p; });
+  } else if (min_p > 0) {
+    gather_from(min_p, temperature);
+  } else {
+    const double total = adjusted_.sum_weights(temperature);
+    if (top_p >= 1) return adjusted_.id_at(uniform * total, temperature);
+    const double least = least_kept(top_p * total, total, changed_.size());
+    gather_from(least, temperature);
+    keep_top_p(top_p * total, least);
+    return draw(uniform);
   }
-  gather_top_k(params.top_k);
-  weigh(params.temperature, params.min_p);
-  keep_top_p(params.top_p);
-  output.token_id = draw(uniform_double_at(input.seed, input.token_index));
+  if (top_p < 1) {
+    const double total = total_weight();
+    keep_top_p(top_p * total, least_kept(top_p * total, total, candidates_.size()));
+  }
+  return draw(uniform);
 }
 
 Status Sampler::adjust(const SampleInput& input) {
-  adjusted_ = input.logits;
-  if (!changes_logits(input)) return ok_status();
+  if (!changes_logits(input)) {
+    adjusted_ = raw_;
+    return ok_status();
+  }
   std::copy(input.logits.begin(), input.logits.end(), changed_.begin());
-  adjusted_ = changed_;
   if (!input.allowed.empty()) apply_mask(input.allowed, changed_);
   const auto known = [this](int32_t id) { return id >= 0 && static_cast<size_t>(id) < changed_.size(); };
   for (const LogitBias& entry : input.params->logit_bias) {
@@ -126,60 +135,51 @@ Status Sampler::adjust(const SampleInput& input) {
   for (const int32_t id : input.banned) {
     if (known(id)) changed_[static_cast<size_t>(id)] = kMinusInfinity;
   }
-  float highest = kMinusInfinity;
-  for (float& logit : changed_) highest = std::max(highest, logit = std::min(logit, kHighest));
-  if (highest == kMinusInfinity)
+  for (float& logit : changed_) logit = std::min(logit, kHighest);
+  adjusted_.survey(changed_);
+  if (adjusted_.highest() == kMinusInfinity)
     return make_error(StatusCode::invalid_argument, "logit_bias, banned ids and the grammar leave no token to sample");
   return ok_status();
 }
 
-// Fills candidates_ with the top_k most likely (0: all that are possible), by ascending id.
-void Sampler::gather_top_k(int32_t top_k) {
+void Sampler::gather(size_t count) {
   candidates_.clear();
-  const size_t limit = top_k > 0 ? static_cast<size_t>(top_k) : adjusted_.size();
-  for (size_t id = 0; id < adjusted_.size(); ++id) {
-    if (adjusted_[id] == kMinusInfinity) continue;
-    const Candidate candidate{adjusted_[id], static_cast<int32_t>(id), 0.0};
-    if (limit >= adjusted_.size()) {
-      candidates_.push_back(candidate);
-    } else if (candidates_.size() < limit) {
-      candidates_.push_back(candidate);
-      std::push_heap(candidates_.begin(), candidates_.end(), more_likely);  // the least likely is in front
-    } else if (more_likely(candidate, candidates_.front())) {
-      std::pop_heap(candidates_.begin(), candidates_.end(), more_likely);
-      candidates_.back() = candidate;
-      std::push_heap(candidates_.begin(), candidates_.end(), more_likely);
-    }
-  }
-  if (limit < adjusted_.size()) {
-    std::sort(candidates_.begin(), candidates_.end(),
-              [](const Candidate& a, const Candidate& b) { return a.id < b.id; });
-  }
+  adjusted_.for_each_from(adjusted_.reached_by(count), [this](int32_t id, float logit) {
+    if (logit > kMinusInfinity) candidates_.push_back({logit, id, 0.0});
+  });
+  if (candidates_.size() <= count) return;
+  const auto end = candidates_.begin() + static_cast<std::ptrdiff_t>(count);
+  std::nth_element(candidates_.begin(), end, candidates_.end(), more_likely);
+  candidates_.erase(end, candidates_.end());
+  std::ranges::sort(candidates_, {}, &Candidate::id);
 }
 
-// min-p compares with the most likely token, whose weight is 1; it commutes with top-k, which ran before.
-void Sampler::weigh(float temperature, float min_p) {
-  float highest = kMinusInfinity;
-  for (const Candidate& candidate : candidates_) highest = std::max(highest, candidate.logit);
-  for (Candidate& candidate : candidates_) {
-    const double distance = static_cast<double>(candidate.logit) - static_cast<double>(highest);
-    candidate.weight = std::exp(distance / static_cast<double>(temperature));
-  }
-  if (min_p > 0.0f) {
-    std::erase_if(candidates_, [min_p](const Candidate& c) { return c.weight < static_cast<double>(min_p); });
-  }
+void Sampler::gather_from(double least, float temperature) {
+  // A little below the logit of that weight, for rounding; the weight itself decides.
+  const float distance = static_cast<float>(std::log(least)) * temperature * 1.001f - temperature * 1e-3f;
+  const float bound = adjusted_.highest() + distance;
+  candidates_.clear();
+  adjusted_.for_each_from(bound - std::abs(bound) * 1e-5f, [&](int32_t id, float logit) {
+    const double weight = static_cast<double>(weight_of((logit - adjusted_.highest()) / temperature));
+    if (weight >= least) candidates_.push_back({logit, id, weight});
+  });
 }
 
-// Keeps the most likely tokens until their mass reaches top_p: a token stays if those before it weigh less than that.
-// Weighted quickselect: halves the range that holds the last kept token, O(n) in all.
-void Sampler::keep_top_p(float top_p) {
-  if (top_p >= 1.0f) return;
+void Sampler::weigh(float temperature) {
+  for (Candidate& candidate : candidates_)
+    candidate.weight = static_cast<double>(weight_of((candidate.logit - adjusted_.highest()) / temperature));
+}
+
+double Sampler::total_weight() const noexcept {
   double total = 0;
   for (const Candidate& candidate : candidates_) total += candidate.weight;
-  double wanted = static_cast<double>(top_p) * total;
-  // Tokens below an equal share of the rest, 1 - top_p, weigh less than that rest together: the last kept token is not
-  // among them. Half of it leaves room for rounding.
-  const double least = 0.5 * (total - wanted) / static_cast<double>(candidates_.size());
+  return total;
+}
+
+// Keeps the most likely tokens until their mass reaches `wanted`: a token stays if those before it weigh less than
+// that. Tokens lighter than `least` are not among them. Weighted quickselect: halves the range that holds the last kept
+// token, O(n) in all.
+void Sampler::keep_top_p(double wanted, double least) {
   scratch_.clear();
   for (const Candidate& candidate : candidates_) {
     if (candidate.weight >= least) scratch_.push_back(candidate);
@@ -202,9 +202,7 @@ void Sampler::keep_top_p(float top_p) {
 }
 
 int32_t Sampler::draw(double uniform) const noexcept {
-  double total = 0;
-  for (const Candidate& candidate : candidates_) total += candidate.weight;
-  const double target = uniform * total;
+  const double target = uniform * total_weight();
   double reached = 0;
   int32_t id = candidates_.front().id;
   for (const Candidate& candidate : candidates_) {
@@ -216,29 +214,24 @@ int32_t Sampler::draw(double uniform) const noexcept {
   return id;
 }
 
-// Of the raw logits. The sum runs in double and in id order, so its bits do not depend on what was sampled how.
+// Of the raw logits, whatever was sampled how.
 void Sampler::fill_logprobs(const SampleInput& input, SampleOutput& output) {
   output.logprob = 0.0f;
   output.top_logprobs.clear();
   if (input.params->num_top_logprobs < 0) return;
-  const double highest = *std::max_element(input.logits.begin(), input.logits.end());
-  double sum = 0;
-  for (const float logit : input.logits) sum += std::exp(static_cast<double>(logit) - highest);
-  const double log_total = highest + std::log(sum);
+  const double log_total = static_cast<double>(raw_.highest()) + std::log(raw_.sum_weights(1.0f));
   const auto logprob = [&](float logit) { return static_cast<float>(static_cast<double>(logit) - log_total); };
   output.logprob = logprob(input.logits[static_cast<size_t>(output.token_id)]);
 
-  scratch_.clear();
   const size_t wanted = std::min(static_cast<size_t>(input.params->num_top_logprobs), input.logits.size());
-  for (size_t id = 0; id < input.logits.size() && wanted > 0; ++id) {
-    const Candidate candidate{input.logits[id], static_cast<int32_t>(id), 0.0};
-    if (scratch_.size() == wanted) {
-      if (!more_likely(candidate, scratch_.back())) continue;
-      scratch_.pop_back();
-    }
-    scratch_.insert(std::upper_bound(scratch_.begin(), scratch_.end(), candidate, more_likely), candidate);
-  }
-  for (const Candidate& candidate : scratch_) output.top_logprobs.push_back({candidate.id, logprob(candidate.logit)});
+  if (wanted == 0) return;
+  scratch_.clear();
+  raw_.for_each_from(raw_.reached_by(wanted),
+                     [this](int32_t id, float logit) { scratch_.push_back({logit, id, 0.0}); });
+  const size_t count = std::min(wanted, scratch_.size());
+  std::partial_sort(scratch_.begin(), scratch_.begin() + static_cast<std::ptrdiff_t>(count), scratch_.end(),
+                    more_likely);
+  for (size_t i = 0; i < count; ++i) output.top_logprobs.push_back({scratch_[i].id, logprob(scratch_[i].logit)});
 }
 
 }  // namespace pagoda::sampler

@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "pagoda/event.h"
 #include "pagoda/sampling_params.h"
+#include "sampler/logit_blocks.h"
 
 namespace pagoda::sampler {
 
@@ -51,16 +52,20 @@ class Sampler {
     double weight;  // exp((logit - highest) / temperature), 1 for the most likely
   };
   static bool more_likely(const Candidate& a, const Candidate& b) noexcept;
+  Status check(const SampleInput& input);
   Status adjust(const SampleInput& input);
-  void pick(const SampleInput& input, SampleOutput& output);
-  void gather_top_k(int32_t top_k);
-  void weigh(float temperature, float min_p);
-  void keep_top_p(float top_p);
+  int32_t pick(const SampleInput& input);
+  void gather(size_t count);                          // the most likely `count`
+  void gather_from(double least, float temperature);  // those of at least this weight
+  void weigh(float temperature);
+  double total_weight() const noexcept;
+  void keep_top_p(double wanted, double least);
   int32_t draw(double uniform) const noexcept;
   void fill_logprobs(const SampleInput& input, SampleOutput& output);
 
-  std::span<const float> adjusted_;  // [vocab] logits after bias, penalties and bans: the input, or changed_
-  std::vector<float> changed_;
+  LogitBlocks raw_;                    // of the input
+  LogitBlocks adjusted_;               // of the logits after bias, penalties and bans: the input, or changed_
+  std::vector<float> changed_;         // [vocab]
   std::vector<Candidate> candidates_;  // what may be drawn, by ascending id
   std::vector<Candidate> scratch_;     // for selections that lose the order
 };

@@ -9,11 +9,15 @@ namespace pagoda::scheduler {
 using request::Sequence;
 using request::SequenceState;
 
-Scheduler::Scheduler(const SchedulerLimits& limits, cache::BlockManager& blocks, cache::StatePool& states)
-    : limits_(limits), blocks_(blocks), states_(states) {
+Scheduler::Scheduler(const SchedulerLimits& limits, cache::BlockManager& blocks, cache::StatePool& states,
+                     cache::PrefixCache& cache)
+    : limits_(limits), blocks_(blocks), states_(states), cache_(cache) {
   running_.reserve(static_cast<size_t>(limits.max_num_seqs));
   plan_.rows.reserve(static_cast<size_t>(limits.max_num_seqs));
   plan_.preempted.reserve(static_cast<size_t>(limits.max_num_seqs));
+  plan_.copies.blocks.reserve(static_cast<size_t>(limits.max_num_seqs));
+  plan_.copies.slots.reserve(static_cast<size_t>(limits.max_num_seqs));
+  plan_.saves.reserve(static_cast<size_t>(limits.max_state_saves));
 }
 
 Status Scheduler::check_admission(int64_t num_prompt_tokens, int64_t max_tokens) const {
@@ -39,16 +43,19 @@ void Scheduler::add(Sequence* sequence) {
   waiting_.push_back(sequence);
 }
 
-void Scheduler::remove(Sequence* sequence) {
+void Scheduler::remove(Sequence* sequence, bool is_good) {
   if (sequence->state == SequenceState::waiting) std::erase(waiting_, sequence);
   if (sequence->state == SequenceState::running) std::erase(running_, sequence);
-  free_resources(sequence);
+  cache_.retire(*sequence, is_good);
   sequence->state = SequenceState::finished;
 }
 
 const StepPlan& Scheduler::schedule() {
   plan_.rows.clear();
   plan_.preempted.clear();
+  plan_.copies.blocks.clear();
+  plan_.copies.slots.clear();
+  plan_.saves.clear();
   int32_t budget = limits_.max_num_batched_tokens;
   schedule_decodes(budget);
   schedule_prompts(budget);
@@ -80,11 +87,8 @@ void Scheduler::admit_newcomers(int32_t& budget) {
   while (!waiting_.empty() && budget > 0 && num_running() < limits_.max_num_seqs) {
     Sequence* sequence = waiting_.front();
     if (limits_.has_state && states_.num_free() == 0) return;
-    if (!blocks_.grow(sequence->block_table, sequence->num_tokens())) return;
-    if (limits_.has_state) {
-      sequence->state_slot = states_.acquire();
-      sequence->has_fresh_slot = true;
-    }
+    if (cache_.is_worth_waiting(*sequence, running_)) return;
+    if (!cache_.admit(*sequence, plan_.copies)) return;
     waiting_.pop_front();
     running_.push_back(sequence);
     sequence->state = SequenceState::running;
@@ -96,26 +100,32 @@ void Scheduler::plan_row(Sequence* sequence, int32_t num_tokens, int32_t& budget
   const int32_t taken = std::min(num_tokens, budget);
   plan_.rows.push_back({sequence, taken});
   budget -= taken;
+  plan_saves(sequence, taken);
+}
+
+void Scheduler::plan_saves(const Sequence* sequence, int32_t num_tokens) {
+  const int32_t end = sequence->num_computed_tokens + num_tokens;
+  for (int32_t p = cache_.next_save(*sequence, sequence->num_computed_tokens); p <= end;
+       p = cache_.next_save(*sequence, p)) {
+    if (static_cast<int32_t>(plan_.saves.size()) == limits_.max_state_saves) return;
+    const int32_t slot = cache_.reserve_slot();
+    if (slot < 0) return;
+    plan_.saves.push_back({sequence, p, slot});
+  }
 }
 
 // Rows already planned in this step belong to older sequences, so a preempted one is never among them.
 void Scheduler::preempt_newest() {
   Sequence* victim = running_.back();
   running_.pop_back();
-  free_resources(victim);
+  cache_.retire(*victim, /*is_good=*/true);
+  victim->num_tokens_before_preemption = victim->num_computed_tokens;
   victim->num_computed_tokens = 0;
   victim->state = SequenceState::waiting;
   ++victim->num_preemptions;
   ++num_preemptions_;
   waiting_.push_front(victim);
   plan_.preempted.push_back(victim);
-}
-
-void Scheduler::free_resources(Sequence* sequence) {
-  blocks_.release(sequence->block_table);
-  if (sequence->state_slot >= 0) states_.release(sequence->state_slot);
-  sequence->state_slot = -1;
-  sequence->has_fresh_slot = false;
 }
 
 }  // namespace pagoda::scheduler

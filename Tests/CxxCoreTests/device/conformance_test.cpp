@@ -376,3 +376,20 @@ PAGODA_TEST(conformance_zero_slots_leaves_other_slots_alone) {
     for (size_t i = 0; i < after.size(); ++i) CHECK_EQ(after[i], i / 6 == 4 || i / 6 == 1 ? 0.0f : 1.0f);
   }
 }
+
+PAGODA_TEST(conformance_copy_slot_leaves_other_slots_alone) {
+  for (const std::string& name : device::device_names()) {
+    Rig rig(name);
+    constexpr size_t kSlot = 3 * 20000;  // several tasks
+    std::vector<float> before(5 * kSlot);
+    for (size_t i = 0; i < before.size(); ++i) before[i] = static_cast<float>(i);
+    const Tensor pool = rig.floats(before, {5, 3, 20000});
+    CHECK_OK(ops::copy_slot(rig.encoder(), {pool, 3, 1}));
+    CHECK_OK(ops::copy_slot(rig.encoder(), {pool, 4, 3}));
+    CHECK_OK(ops::copy_slot(rig.encoder(), {pool, 2, 2}));
+    CHECK_OK(rig.finish());
+    const std::vector<float> after = rig.read(pool);
+    const size_t from[] = {0, 3, 2, 4, 4};
+    for (size_t i = 0; i < after.size(); ++i) REQUIRE(after[i] == before[from[i / kSlot] * kSlot + i % kSlot]);
+  }
+}

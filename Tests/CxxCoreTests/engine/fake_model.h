@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <span>
 #include <vector>
@@ -27,7 +28,7 @@ class FakeModel : public model::Model {
         block_size(block),
         vocab_size_(static_cast<uint64_t>(vocab_size)),
         keys_(static_cast<size_t>(s.num_kv_blocks * block), 0xdead),
-        states_(static_cast<size_t>(s.num_state_slots), 0xdeadbeef) {}
+        states_(static_cast<size_t>(s.num_state_slots)) {}
 
   Status allocate(const model::ModelSizes&) override { return ok_status(); }
   std::span<const float> logits() const noexcept override { return logits_; }
@@ -35,17 +36,48 @@ class FakeModel : public model::Model {
   Status forward(const model::ForwardBatch& batch) override {
     const int step = num_steps++;
     check_sizes(batch);
-    for (int32_t slot : batch.fresh_slots) states_[static_cast<size_t>(slot)] = 0;
+    for (const cache::Copy& copy : batch.block_copies)
+      for (int32_t i = 0; i < block_size; ++i) key_at(copy.to, i) = key_at(copy.from, i);
+    for (const cache::Copy& copy : batch.slot_copies)
+      states_[static_cast<size_t>(copy.to)] = states_[static_cast<size_t>(copy.from)];
+    for (int32_t slot : batch.fresh_slots) states_[static_cast<size_t>(slot)] = {.hash = 0, .num_tokens = 0};
     if (step == fail_at_step) return make_error(StatusCode::device_error, "injected");
     logits_.clear();
-    size_t next_logits = 0;
-    for (int b = 0; b < batch.num_seqs(); ++b) run_sequence(batch, b, next_logits);
-    CHECK_EQ(next_logits, batch.logits_rows.size());
+    next_logits_ = next_save_ = 0;
+    for (int b = 0; b < batch.num_seqs(); ++b) run_sequence(batch, b);
+    CHECK_EQ(next_logits_, batch.logits_rows.size());
+    CHECK_EQ(next_save_, batch.state_saves.size());
     if (step == nan_at_step && !logits_.empty()) logits_[3] = std::numeric_limits<float>::quiet_NaN();
     return ok_status();
   }
 
+  Status read_block(int32_t block, std::span<std::byte> to) override {
+    return copy_bytes(to.data(), &key_at(block, 0), to.size(), block_bytes());
+  }
+  Status write_block(int32_t block, std::span<const std::byte> from) override {
+    return copy_bytes(&key_at(block, 0), from.data(), from.size(), block_bytes());
+  }
+  Status read_slot(int32_t slot, std::span<std::byte> to) override {
+    return copy_bytes(to.data(), &states_[static_cast<size_t>(slot)], to.size(), sizeof(State));
+  }
+  Status write_slot(int32_t slot, std::span<const std::byte> from) override {
+    return copy_bytes(&states_[static_cast<size_t>(slot)], from.data(), from.size(), sizeof(State));
+  }
+  size_t block_bytes() const noexcept { return static_cast<size_t>(block_size) * sizeof(int32_t); }
+
+  struct State {                 // of a slot: what a new owner must not see, unless it was zeroed or written over
+    uint64_t hash = 0xdeadbeef;  // of the tokens so far
+    int64_t num_tokens = -1;
+  };
+
  private:
+  static Status copy_bytes(void* to, const void* from, size_t size, size_t expected) {
+    CHECK_EQ(size, expected);
+    std::memcpy(to, from, size);
+    return ok_status();
+  }
+  int32_t& key_at(int32_t block, int32_t place) { return keys_[static_cast<size_t>(block * block_size + place)]; }
+
   static uint64_t mix(uint64_t a, uint64_t b) noexcept {
     uint64_t x = (a ^ (b + 0x9e3779b97f4a7c15u + (a << 6))) * 0xbf58476d1ce4e5b9u;
     return x ^ (x >> 29);
@@ -59,19 +91,26 @@ class FakeModel : public model::Model {
     CHECK_EQ(batch.cu_seqlens.size(), batch.context_lens.size() + 1);
   }
 
-  void run_sequence(const model::ForwardBatch& batch, int b, size_t& next_logits) {
+  void run_sequence(const model::ForwardBatch& batch, int b) {
     const int32_t* table = &batch.block_tables[static_cast<size_t>(b * sizes.max_blocks_per_seq)];
-    uint64_t none = 0;
-    uint64_t& state = states_.empty() ? none : states_[static_cast<size_t>(batch.state_slots[static_cast<size_t>(b)])];
+    State none;
+    State& state = states_.empty() ? none : states_[static_cast<size_t>(batch.state_slots[static_cast<size_t>(b)])];
     for (int32_t row = batch.cu_seqlens[static_cast<size_t>(b)]; row < batch.cu_seqlens[static_cast<size_t>(b) + 1];
          ++row) {
       const size_t r = static_cast<size_t>(row);
       keys_[static_cast<size_t>(batch.slot_mapping[r])] = batch.token_ids[r];
-      state = mix(state, static_cast<uint64_t>(batch.token_ids[r]));
-      if (next_logits >= batch.logits_rows.size() || batch.logits_rows[next_logits] != row) continue;
-      ++next_logits;
+      if (!states_.empty()) CHECK_EQ(state.num_tokens, int64_t{batch.positions[r]});
+      state.hash = mix(state.hash, static_cast<uint64_t>(batch.token_ids[r]));
+      ++state.num_tokens;
+      if (next_save_ < batch.state_saves.size() && batch.state_saves[next_save_].end_row == row + 1) {
+        const model::StateSave& save = batch.state_saves[next_save_++];
+        CHECK_EQ(save.from, batch.state_slots[static_cast<size_t>(b)]);
+        states_[static_cast<size_t>(save.to)] = state;
+      }
+      if (next_logits_ >= batch.logits_rows.size() || batch.logits_rows[next_logits_] != row) continue;
+      ++next_logits_;
       CHECK_EQ(batch.positions[r] + 1, batch.context_lens[static_cast<size_t>(b)]);
-      write_logits(mix(attend(table, batch.positions[r]), states_.empty() ? 1 : state));
+      write_logits(mix(attend(table, batch.positions[r]), states_.empty() ? 1 : state.hash));
     }
   }
 
@@ -89,9 +128,10 @@ class FakeModel : public model::Model {
   }
 
   uint64_t vocab_size_;
-  std::vector<int32_t> keys_;     // [num_kv_blocks * block_size]: the token cached in each place
-  std::vector<uint64_t> states_;  // [num_state_slots]: hash of the tokens so far
+  std::vector<int32_t> keys_;  // [num_kv_blocks * block_size]: the token cached in each place
+  std::vector<State> states_;  // [num_state_slots]
   std::vector<float> logits_;
+  size_t next_logits_ = 0, next_save_ = 0;
 };
 
 }  // namespace pagoda::test

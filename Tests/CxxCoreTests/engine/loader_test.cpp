@@ -106,7 +106,18 @@ PAGODA_TEST(engine_plan_adds_up_and_follows_the_options) {
   CHECK_EQ(plan.kv_block_bytes, 2 * 2 * 16 * 256 * 2);  // k and v, two layers, 16 tokens, one head of 256, bf16
   CHECK_EQ(plan.kv_bytes, 100 * plan.kv_block_bytes);
   CHECK_EQ(plan.state_bytes, 3 * plan.state_slot_bytes);
-  CHECK_EQ(plan.total_bytes(), plan.weights_bytes + plan.kv_bytes + plan.state_bytes + plan.workspace_bytes);
+  CHECK_EQ(plan.num_checkpoints, 32);
+  CHECK_EQ(plan.checkpoint_bytes, 32 * plan.state_slot_bytes);
+  CHECK_EQ(plan.total_bytes(),
+           plan.weights_bytes + plan.kv_bytes + plan.state_bytes + plan.checkpoint_bytes + plan.workspace_bytes);
+  options.checkpoint_bytes = 5 * plan.state_slot_bytes + 1;
+  const auto few = inspect(mini(), options);
+  REQUIRE_OK(few);
+  CHECK_EQ(few->plan.num_checkpoints, 5);
+  options.prefix_cache = false;
+  const auto none = inspect(mini(), options);
+  REQUIRE_OK(none);
+  CHECK_EQ(none->plan.num_checkpoints, 0);
   CHECK_EQ(info->kv_dtype, "bfloat16");
   options.kv_dtype = "int8";
   const auto narrow = inspect(mini(), options);

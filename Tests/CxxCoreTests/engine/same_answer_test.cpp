@@ -1,5 +1,6 @@
 // R1, the promise of the house: a sequence's tokens and logprobs are the same bits alone, batched, chunked, preempted,
-// with any number of threads and any block size. Real models on the CPU device, random schedules.
+// resumed from the prefix cache, with any number of threads and any block size. Real models on the CPU device, random
+// schedules.
 #include <map>
 #include <memory>
 #include <random>
@@ -8,47 +9,18 @@
 
 #include "device/registry.h"
 #include "device/rig.h"
-#include "engine/engine_core.h"
-#include "engine/loader.h"
-#include "engine/recorder.h"
+#include "engine/model_house.h"
 #include "support/test.h"
 
 namespace pagoda::engine {
 namespace {
 
 using test::Recorder;
+using House = test::ModelHouse;
 
 struct Expected {
   Request request;
   Recorder solo;
-};
-
-// A loaded model and the core that steps it.
-struct House {
-  LoadedModel loaded;
-  std::unique_ptr<EngineCore> core;
-
-  static std::unique_ptr<House> open(const std::string& folder, const EngineOptions& options) {
-    auto house = std::make_unique<House>();
-    Result<LoadedModel> result = load(ModelSource{folder, {}}, options, nullptr);
-    CHECK_OK(result);
-    if (!result.is_ok()) return nullptr;
-    house->loaded = std::move(*result);
-    house->core = std::make_unique<EngineCore>(*house->loaded.model, house->loaded.core);
-    return house;
-  }
-
-  bool add(const Request& request, uint64_t id, Recorder& recorder) {
-    auto prepared = core->prepare(request, id, &Recorder::on_event, &recorder);
-    if (prepared.is_ok()) core->add(std::move(*prepared));
-    return prepared.is_ok();
-  }
-
-  void check_all_free() const {
-    const EngineStats stats = core->stats();
-    CHECK_EQ(stats.num_free_blocks, stats.num_blocks);
-    CHECK_EQ(stats.num_free_state_slots, stats.num_state_slots);
-  }
 };
 
 struct Form {  // what may change the bits, and must be the same in two runs that are compared
@@ -81,11 +53,13 @@ struct Lengths {  // inclusive
   int min_prompt = 1, max_prompt = 1, min_output = 1, max_output = 20;
 };
 
-// Every request once, alone, on one thread.
+// Every request once, alone, on one thread, without the prefix cache. Every second prompt begins like another.
 std::vector<std::unique_ptr<Expected>> run_solo(const std::string& folder, int count, const Lengths& lengths,
                                                 std::mt19937_64& rng, const Form& form = {}) {
   std::vector<std::unique_ptr<Expected>> all;
-  auto house = House::open(folder, options_for(1, form));
+  EngineOptions options = options_for(1, form);
+  options.prefix_cache = false;
+  auto house = House::open(folder, options);
   if (!house) return all;
   const auto pick = [&](int low, int high) {
     return low + static_cast<int>(rng() % static_cast<uint64_t>(high - low + 1));
@@ -95,6 +69,14 @@ std::vector<std::unique_ptr<Expected>> run_solo(const std::string& folder, int c
     const int prompt = pick(lengths.min_prompt, lengths.max_prompt);
     expected->request =
         random_request(rng, house->loaded.core.vocab_size, prompt, pick(lengths.min_output, lengths.max_output));
+    if (i % 2 == 1) {  // the turn after another's prompt and answer, as far as it may be
+      const Expected& other = *all[rng() % all.size()];
+      std::vector<int32_t> turns = other.request.prompt_ids;
+      turns.insert(turns.end(), other.solo.tokens.begin(), other.solo.tokens.end());
+      auto& ids = expected->request.prompt_ids;
+      ids.insert(ids.begin(), turns.begin(), turns.end());
+      ids.resize(std::min<size_t>(ids.size(), static_cast<size_t>(lengths.max_prompt)));
+    }
     CHECK(house->add(expected->request, static_cast<uint64_t>(i + 1), expected->solo));
     while (house->core->has_work()) house->core->step();
     all.push_back(std::move(expected));
@@ -103,7 +85,7 @@ std::vector<std::unique_ptr<Expected>> run_solo(const std::string& folder, int c
 }
 
 struct Reach {  // what the schedules went through; a test that reached nothing proves nothing
-  int64_t num_preemptions = 0, num_aborts = 0, num_compared = 0;
+  int64_t num_preemptions = 0, num_aborts = 0, num_compared = 0, num_hits = 0;
 };
 
 void compare(const Expected& expected, const Recorder& seen, bool aborted) {
@@ -124,7 +106,7 @@ void run_schedule(const std::string& folder, const std::vector<std::unique_ptr<E
   options.block_size = 8 << pick(0, 2);
   options.max_num_seqs = pick(1, 6);
   options.max_num_batched_tokens = pick(options.max_num_seqs, 100);
-  options.num_kv_blocks = pick(168, 260) / options.block_size;
+  options.num_kv_blocks = pick(168, 220) / options.block_size;
   auto house = House::open(folder, options);
   if (!house) return;
   struct Entry {
@@ -133,7 +115,7 @@ void run_schedule(const std::string& folder, const std::vector<std::unique_ptr<E
     bool aborted = false;
   };
   std::map<uint64_t, Entry> entries;
-  int to_add = pick(2, 7);
+  int to_add = pick(2, 8);
   while (to_add > 0 || house->core->has_work()) {
     if (to_add > 0 && pick(0, 2) > 0) {
       const uint64_t id = static_cast<uint64_t>(to_add--);
@@ -150,6 +132,7 @@ void run_schedule(const std::string& folder, const std::vector<std::unique_ptr<E
   }
   for (auto& [id, entry] : entries) compare(*entry.expected, entry.recorder, entry.aborted), ++reach.num_compared;
   reach.num_preemptions += house->core->stats().num_preemptions;
+  reach.num_hits += house->core->stats().cache.num_hits;
   house->check_all_free();
 }
 
@@ -165,10 +148,12 @@ void check_schedules(const std::string& folder, int num_schedules, int max_promp
     if (test::failed()) test::note("schedule " + std::to_string(first + static_cast<uint64_t>(i)));
   }
   test::note(std::to_string(reach.num_compared) + " compared, " + std::to_string(reach.num_preemptions) +
-             " preemptions, " + std::to_string(reach.num_aborts) + " aborts");
+             " preemptions, " + std::to_string(reach.num_aborts) + " aborts, " + std::to_string(reach.num_hits) +
+             " hits");
   CHECK(reach.num_compared > num_schedules);
   CHECK(reach.num_preemptions > 0);
   CHECK(reach.num_aborts > 0);
+  CHECK(reach.num_hits > 0);
 }
 
 std::string fixture(const char* name) { return test::fixtures_dir() + "/model/" + name; }
@@ -199,7 +184,7 @@ void check_every_path(const std::string& quantize, uint64_t fallback_seed) {
   std::string ran;
   for (const std::string& name : device::device_names()) {
     if (!name.starts_with("cpu:")) continue;
-    check_schedules(fixture("qwen3_5"), 5, 140, fallback_seed, {.device = name, .quantize = quantize});
+    check_schedules(fixture("qwen3_5"), 12, 140, fallback_seed, {.device = name, .quantize = quantize});
     ran += name + " ";
   }
   test::note(ran);

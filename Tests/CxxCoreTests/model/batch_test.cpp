@@ -20,6 +20,12 @@ std::vector<int32_t> random_prompt(size_t length, uint32_t seed_value) {
   return prompt;
 }
 
+int32_t spare_slot(const ForwardBatch& batch) {  // of four, which no sequence has
+  int32_t slot = 0;
+  while (std::ranges::find(batch.state_slots, slot) != batch.state_slots.end()) ++slot;
+  return slot;
+}
+
 struct BadBatch {
   const char* word;  // of the message
   std::function<void(ForwardBatch&)> spoil;
@@ -53,6 +59,15 @@ const std::vector<BadBatch>& bad_batches() {
       {"state_slots", [](ForwardBatch& b) { b.state_slots[1] = b.state_slots[0]; }},
       {"fresh_slots", [](ForwardBatch& b) { b.fresh_slots[0] = -3; }},
       {"fresh_slots", [](ForwardBatch& b) { b.fresh_slots.resize(5); }},
+      {"block_copies", [](ForwardBatch& b) { b.block_copies = {{0, 1 << 20}}; }},
+      {"block_copies", [](ForwardBatch& b) { b.block_copies = {{-1, 0}}; }},
+      {"slot_copies", [](ForwardBatch& b) { b.slot_copies = {{4, 0}}; }},
+      {"state_saves", [](ForwardBatch& b) { b.state_saves = {{0, b.state_slots[0], spare_slot(b)}}; }},
+      {"state_saves", [](ForwardBatch& b) { b.state_saves = {{24, b.state_slots[1], spare_slot(b)}}; }},
+      {"state_saves", [](ForwardBatch& b) { b.state_saves = {{20, b.state_slots[1], spare_slot(b)}}; }},
+      {"state_saves", [](ForwardBatch& b) { b.state_saves = {{20, b.state_slots[0], b.state_slots[1]}}; }},
+      {"state_saves", [](ForwardBatch& b) { b.state_saves = {{20, b.state_slots[0], 4}}; }},
+      {"state_saves", [](ForwardBatch& b) { b.state_saves.assign(3, {20, b.state_slots[0], spare_slot(b)}); }},
       {"logits_rows", [](ForwardBatch& b) { b.logits_rows[0] = b.num_tokens(); }},
       {"logits_rows", [](ForwardBatch& b) { b.logits_rows.resize(65); }},
   };
@@ -62,8 +77,9 @@ const std::vector<BadBatch>& bad_batches() {
 }  // namespace
 
 PAGODA_TEST(model_refuses_every_batch_with_an_index_out_of_place) {
-  auto runner =
-      ModelRunner::load(folder(path()), {.device = "reference", .max_tokens = 64, .max_seqs = 4, .max_context = 64});
+  auto runner = ModelRunner::load(
+      folder(path()),
+      {.device = "reference", .max_tokens = 64, .max_seqs = 4, .max_context = 64, .max_state_saves = 2});
   REQUIRE_OK(runner);
   const std::vector<int32_t> first = random_prompt(20, 1), second = random_prompt(3, 2);
   Sequence sequences[2];

@@ -26,6 +26,7 @@ struct RunnerOptions {
   int32_t max_tokens = 1024;
   int32_t max_seqs = 8;
   int32_t max_context = 800;
+  int32_t max_state_saves = 0;
 };
 
 struct OpenedModel {  // a folder's configuration and headers
@@ -90,7 +91,8 @@ class ModelRunner {
                       .max_num_tokens = options.max_tokens,
                       .max_num_seqs = options.max_seqs,
                       .max_logits_rows = options.max_tokens,
-                      .max_blocks_per_seq = blocks_per_seq};
+                      .max_blocks_per_seq = blocks_per_seq,
+                      .max_state_saves = options.max_state_saves};
     PAGODA_RETURN_IF_ERROR(runner->model_->allocate(runner->sizes_));
     runner->reset();
     return runner;
@@ -104,6 +106,13 @@ class ModelRunner {
     std::iota(free_slots_.begin(), free_slots_.end(), 0);
     std::shuffle(free_blocks_.begin(), free_blocks_.end(), random_);
     std::shuffle(free_slots_.begin(), free_slots_.end(), random_);
+  }
+
+  int32_t take_slot() { return take(free_slots_); }
+  int32_t take_block() { return take(free_blocks_); }
+  void give_back(const Sequence& sequence) {
+    free_blocks_.insert(free_blocks_.end(), sequence.blocks.begin(), sequence.blocks.end());
+    free_slots_.push_back(sequence.slot);
   }
 
   model::ForwardBatch make_batch(std::span<const Piece> pieces) {
@@ -130,19 +139,18 @@ class ModelRunner {
   const model::ModelSizes& sizes() const { return sizes_; }
 
  private:
+  static int32_t take(std::vector<int32_t>& ids) {
+    const int32_t id = ids.back();
+    ids.pop_back();
+    return id;
+  }
+
   void add(model::ForwardBatch& batch, const Piece& piece) {
     Sequence& s = *piece.sequence;
     const bool has_state = model::cache_layout(config_, DType::f32, block_size_).has_state();
-    if (s.length == 0 && has_state) {
-      s.slot = free_slots_.back();
-      free_slots_.pop_back();
-      batch.fresh_slots.push_back(s.slot);
-    }
+    if (s.length == 0 && has_state) batch.fresh_slots.push_back(s.slot = take_slot());
     for (size_t i = 0; i < piece.tokens.size(); ++i, ++s.length) {
-      if (s.length % block_size_ == 0) {
-        s.blocks.push_back(free_blocks_.back());
-        free_blocks_.pop_back();
-      }
+      if (s.length % block_size_ == 0) s.blocks.push_back(take_block());
       if (piece.wants_all_logits || i + 1 == piece.tokens.size()) batch.logits_rows.push_back(batch.num_tokens());
       batch.token_ids.push_back(piece.tokens[i]);
       batch.positions.push_back(s.length);

@@ -50,6 +50,9 @@ PAGODA_TEST(ops_refuse_wrong_row_arguments) {
   check_refused(ops::matmul(p.encoder(), {p.f({2, 8}), p.w(5, 8), {}, p.f({2, 2}), true}), "matmul", "weight");
   check_refused(ops::matmul(p.encoder(), {p.f({2, 8}), p.w(6, 8), {}, p.f({2, 6}), true}), "matmul", "out");
   check_refused(ops::zero_slots(p.encoder(), {p.f({2, 8}), p.l({1})}), "zero_slots", "slots");
+  check_refused(ops::copy_slot(p.encoder(), {p.f({2, 8}), 2, 0}), "copy_slot", "from");
+  check_refused(ops::copy_slot(p.encoder(), {p.f({2, 8}), 0, -1}), "copy_slot", "to");
+  check_refused(ops::copy_slot(p.encoder(), {device::slice(p.f({2, 4, 8}), 2, 0, 4), 0, 1}), "copy_slot", "pool");
   check_refused(ops::zero_slots(p.encoder(), {device::slice(p.f({2, 4, 8}), 2, 0, 4), p.i({1})}), "zero_slots", "pool");
 }
 

@@ -21,6 +21,7 @@ struct House {
   cache::BlockManager blocks;
   cache::StatePool states;
   SchedulerLimits limits;
+  cache::PrefixCache cache;
   Scheduler scheduler;
   std::map<uint64_t, std::unique_ptr<Sequence>> alive;
   uint64_t next_id = 1;
@@ -29,7 +30,8 @@ struct House {
       : blocks(num_blocks, block_size),
         states(l.has_state ? l.max_num_seqs : 0),
         limits(l),
-        scheduler(l, blocks, states) {}
+        cache(blocks, states, l.has_state, 0),
+        scheduler(l, blocks, states, cache) {}
 
   Sequence* add(int prompt, int output) {
     auto sequence = std::make_unique<Sequence>();
@@ -55,7 +57,7 @@ struct House {
   }
 
   void drop(Sequence* sequence) {
-    scheduler.remove(sequence);
+    scheduler.remove(sequence, true);
     CHECK(sequence->block_table.empty());
     CHECK_EQ(sequence->state_slot, -1);
     alive.erase(sequence->id);

@@ -112,5 +112,9 @@ void CpuEncoder::zero_slots(const ZeroSlotsArgs& a) noexcept {
   run_waiting();
   if (accept(a)) cpu::zero_slots(context_, a);
 }
+void CpuEncoder::copy_slot(const CopySlotArgs& a) noexcept {
+  run_waiting();
+  cpu::copy_slot(context_, a);
+}
 
 }  // namespace pagoda::device::cpu

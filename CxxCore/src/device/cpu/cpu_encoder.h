@@ -31,6 +31,7 @@ class CpuEncoder final : public host::EagerEncoder {
   void gated_rms_norm(const GatedRmsNormArgs& args) noexcept override;
   void gather_rows(const GatherRowsArgs& args) noexcept override;
   void zero_slots(const ZeroSlotsArgs& args) noexcept override;
+  void copy_slot(const CopySlotArgs& args) noexcept override;
 
  private:
   using RowOp = std::variant<EmbeddingArgs, RmsNormArgs, MatmulArgs, QkNormRopeArgs, ReshapeAndCacheArgs,

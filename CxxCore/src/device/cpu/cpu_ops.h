@@ -24,5 +24,6 @@ void causal_conv1d(const Context& context, const CausalConv1dArgs& args) noexcep
 void gdn(const Context& context, const GdnArgs& args, const CausalConv1dArgs* conv) noexcept;
 bool can_convolve_inside(const CausalConv1dArgs& conv, const GdnArgs& gdn) noexcept;
 void zero_slots(const Context& context, const ZeroSlotsArgs& args) noexcept;
+void copy_slot(const Context& context, const CopySlotArgs& args) noexcept;
 
 }  // namespace pagoda::device::cpu

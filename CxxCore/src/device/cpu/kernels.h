@@ -163,7 +163,7 @@ struct GdnKeys {
   float* kk;           // [kGdnBlock][kGdnBlock]: [t][s] = k_s . k_t
   float* kq;           // [kGdnBlock][kGdnBlock]: [t][s] = k_s . q_t
   const float* state;  // of the first V head, to be brought near
-  int64_t state_stride;
+  int64_t state_columns;
 };
 
 // The same rows for one V head.
@@ -175,11 +175,11 @@ struct GdnHead {
   int64_t out_stride;
   const float *g, *beta;           // [rows]
   int64_t dim;                     // Dv
-  float *state, *u_rows, *g_rows;  // [Dk][Dv], [kGdnBlock][Dv], [kGdnBlock]
+  float *state, *u_rows, *g_rows;  // [Dk][Dv] in panels, [kGdnBlock][Dv], [kGdnBlock]
   float* scratch;                  // kGdnHeadScratch floats
 };
-// Products with the state [2 kGdnBlock][Dv + 16], weighted keys [kGdnBlock][Dk], a strip of the state [Dk][64 at most].
-constexpr int64_t kGdnHeadScratch = 2 * kGdnBlock * (kMaxHeadDim + 16) + (kGdnBlock + 64) * kMaxHeadDim;
+// Products with the state [2 kGdnBlock][Dv + 16], weighted keys [kGdnBlock][Dk].
+constexpr int64_t kGdnHeadScratch = 2 * kGdnBlock * (kMaxHeadDim + 16) + kGdnBlock * kMaxHeadDim;
 
 struct Kernels {
   const char* name;  // of the path, cpu_device.h

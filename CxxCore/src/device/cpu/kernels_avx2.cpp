@@ -15,7 +15,7 @@ constexpr bool kFused = true, kHardwareF16 = true;
 // 16 registers of 8 lanes: up to 4 accumulators of two registers.
 constexpr int kTileRows = 2, kTileOutputs = 2;
 constexpr int kScoreQueries = 2, kScorePositions = 2, kValueQueries = 2, kValueVectors = 2;
-constexpr int kStateRows = 4, kStateVectors = 1;
+constexpr int kStateRows = 4, kStateVectors = 1, kStatePanels = 1;
 constexpr int kInt8Rows = 2, kInt8Blocks = 2, kBf16Blocks = 2;
 constexpr bool kUnsignedWeights = false;
 

@@ -16,7 +16,7 @@ constexpr bool kFused = true, kHardwareF16 = true;
 // 32 registers of 16 lanes: up to 24 accumulators.
 constexpr int kTileRows = 6, kTileOutputs = 4;
 constexpr int kScoreQueries = 4, kScorePositions = 4, kValueQueries = 4, kValueVectors = 4;
-constexpr int kStateRows = 4, kStateVectors = 4;
+constexpr int kStateRows = 8, kStateVectors = 2, kStatePanels = 4;
 constexpr int kInt8Rows = 4, kInt8Blocks = 2, kBf16Blocks = 4;
 constexpr bool kUnsignedWeights = false;
 

@@ -15,8 +15,16 @@ struct Head {  // one V-head of one sequence
   std::vector<double> s;                    // running state [dk, dv]
 };
 
+float& state_at(const Head& h, int64_t d, int64_t j) { return h.state[gdn_state_index(d, j, h.dk, h.dv)]; }
+
 void load_state(Head& h) {
-  for (int64_t i = 0; i < h.dk * h.dv; ++i) h.s[i] = h.state[i];
+  for (int64_t d = 0; d < h.dk; ++d)
+    for (int64_t j = 0; j < h.dv; ++j) h.s[d * h.dv + j] = state_at(h, d, j);
+}
+
+void store_state(const Head& h) {
+  for (int64_t d = 0; d < h.dk; ++d)
+    for (int64_t j = 0; j < h.dv; ++j) state_at(h, d, j) = static_cast<float>(h.s[d * h.dv + j]);
 }
 
 void decay(Head& h, int64_t row) {
@@ -87,7 +95,7 @@ void run_group(const GdnArgs& args, int64_t sequence, int64_t k_head) {
     for (int64_t i = 0; i < group_size; ++i) run_token(heads[i], args, t, k_head, k_head * group_size + i, row);
     if (++row < kGdnBlock) continue;
     for (Head& h : heads) {
-      for (int64_t i = 0; i < h.dk * h.dv; ++i) h.state[i] = static_cast<float>(h.s[i]);
+      store_state(h);
       load_state(h);
     }
     row = 0;

@@ -37,6 +37,7 @@ class ReferenceEncoder final : public host::EagerEncoder {
   void zero_slots(const ZeroSlotsArgs& a) noexcept override {
     if (accept(a)) reference::zero_slots(a);
   }
+  void copy_slot(const CopySlotArgs& a) noexcept override { reference::copy_slot(a); }
 };
 
 class ReferenceDevice final : public Device {

@@ -17,5 +17,6 @@ void gdn(const GdnArgs& args) noexcept;
 void gated_rms_norm(const GatedRmsNormArgs& args) noexcept;
 void gather_rows(const GatherRowsArgs& args) noexcept;
 void zero_slots(const ZeroSlotsArgs& args) noexcept;
+void copy_slot(const CopySlotArgs& args) noexcept;
 
 }  // namespace pagoda::device::reference

@@ -3,10 +3,13 @@
 //   o_t = e^(G_t) S^T q_t + sum_{s<=t} e^(G_t - G_s) (k_s . q_t) u_s
 //   after row 15: S = e^G S + sum_s e^(G - G_s) k_s u_s^T
 // Sums over d and over s run in order in one chain per element, whatever number of rows shares a load of S.
-// Needs kStateRows (even) and kStateVectors: rows and vectors of Dv whose accumulators fit the registers.
+// Needs kStateRows (even) and kStateVectors (of a panel): rows and vectors of Dv whose accumulators fit the registers;
+// and kStatePanels, that many panels for two rows.
 
-// Decode reads a state once, from memory: so many of its rows ahead, and the first ones while the keys are made.
-constexpr int kStateAhead = 16, kFirstStateRows = 32;
+constexpr int kPanelVectors = kGdnPanel / kLanes;
+constexpr int64_t kFirstRows = 8;  // of each panel, which decode brings near while the keys are made
+
+PAGODA_INLINE int64_t panel_width(const GdnHead& h, int64_t j) { return h.dim - j < kGdnPanel ? h.dim - j : kGdnPanel; }
 
 // k_dots[s] = rows[s] . k and q_dots[s] = rows[s] . q. Rows after the last that counts are multiplied as well, four at
 // a time so that no sum waits for the one before: their dots are unused.
@@ -40,9 +43,10 @@ PAGODA_INLINE void normalise(const float* x, int64_t dim, float factor, float* t
 }
 
 static void gdn_keys(const GdnKeys& keys) {
-  if (keys.rows == 1)
-    for (int64_t i = 0; i < kFirstStateRows * keys.state_stride; i += kLanes) __builtin_prefetch(keys.state + i);
   const int64_t dim = keys.dim;
+  if (keys.rows == 1)
+    for (int64_t j = 0; j < keys.state_columns; j += kGdnPanel)
+      for (int64_t i = 0; i < kFirstRows * kGdnPanel; i += kLanes) __builtin_prefetch(keys.state + j * dim + i);
   const float q_factor = 1.0f / __builtin_elementwise_sqrt(static_cast<float>(dim));
   for (int64_t r = 0; r < keys.rows; ++r) {
     const int64_t t = keys.first_row + r;
@@ -53,38 +57,34 @@ static void gdn_keys(const GdnKeys& keys) {
   }
 }
 
-// to[r] = S^T x[r] for 16 Vectors columns of S, whose rows are `stride` apart; `count` columns exist.
-template <bool Whole, int Ahead, int Rows, int Vectors>
-PAGODA_INLINE void state_times(const float* state, int64_t dk, int64_t stride, int64_t count, const float* const* x,
+// to[r] = S^T x[r] for Vectors vectors in each of Panels panels [dk][width] of S; `count` columns exist from the first
+// vector on. Results of a panel are kGdnPanel apart.
+template <bool Whole, int Rows, int Panels, int Vectors>
+PAGODA_INLINE void state_times(const float* state, int64_t dk, int64_t width, int64_t count, const float* const* x,
                                float* to, int64_t to_stride) {
-  Vec acc[Rows][Vectors] = {};
-  for (int64_t d = 0; d < dk; ++d) {
-    Vec s[Vectors];
-    for (int i = 0; i < Vectors; ++i) {
-      if constexpr (Ahead > 0) __builtin_prefetch(state + (d + Ahead) * stride + i * kLanes);
-      s[i] = load_whole_or<Whole>(state + d * stride + i * kLanes, count - i * kLanes);
+  Vec acc[Rows][Panels][Vectors] = {};
+  for (int64_t d = 0; d < dk; ++d)
+    for (int p = 0; p < Panels; ++p) {
+      Vec s[Vectors];
+      for (int i = 0; i < Vectors; ++i)
+        s[i] = load_whole_or<Whole>(state + (p * dk + d) * width + i * kLanes, count - i * kLanes);
+      for (int r = 0; r < Rows; ++r)
+        for (int i = 0; i < Vectors; ++i) acc[r][p][i] = fma(s[i], splat(x[r][d]), acc[r][p][i]);
     }
-    for (int r = 0; r < Rows; ++r)
-      for (int i = 0; i < Vectors; ++i) acc[r][i] = fma(s[i], splat(x[r][d]), acc[r][i]);
-  }
   for (int r = 0; r < Rows; ++r)
-    for (int i = 0; i < Vectors; ++i) store(to + r * to_stride + i * kLanes, acc[r][i]);
+    for (int p = 0; p < Panels; ++p)
+      for (int i = 0; i < Vectors; ++i) store(to + r * to_stride + p * kGdnPanel + i * kLanes, acc[r][p][i]);
 }
 
-// All rows against one strip of S. The strip is copied first: its rows, a power of two apart in S, share a few places
-// of the nearest cache and would push each other out between two passes. num_x is even.
+// All rows against Vectors vectors of a panel, which stays in the nearest cache meanwhile. num_x is even.
 template <bool Whole, int Vectors>
-PAGODA_INLINE void strip_times(const float* state, int64_t dk, int64_t dv, int64_t count, const float* const* x,
-                               int64_t num_x, float* strip, float* to, int64_t to_stride) {
-  constexpr int64_t kWidth = Vectors * kLanes;
-  for (int64_t d = 0; d < dk; ++d)
-    for (int64_t i = 0; i < kWidth; i += kLanes)
-      store(strip + d * kWidth + i, load_whole_or<Whole>(state + d * dv + i, count - i));
+PAGODA_INLINE void panel_times(const float* state, int64_t dk, int64_t width, int64_t count, const float* const* x,
+                               int64_t num_x, float* to, int64_t to_stride) {
   int64_t r = 0;
   for (; r + kStateRows <= num_x; r += kStateRows)
-    state_times<true, 0, kStateRows, Vectors>(strip, dk, kWidth, kWidth, x + r, to + r * to_stride, to_stride);
+    state_times<Whole, kStateRows, 1, Vectors>(state, dk, width, count, x + r, to + r * to_stride, to_stride);
   for (; r < num_x; r += 2)
-    state_times<true, 0, 2, Vectors>(strip, dk, kWidth, kWidth, x + r, to + r * to_stride, to_stride);
+    state_times<Whole, 2, 1, Vectors>(state, dk, width, count, x + r, to + r * to_stride, to_stride);
 }
 
 // u and o of row t for columns [j, j + 16 Vectors). sk, sq: S^T k_t and S^T q_t.
@@ -125,30 +125,33 @@ static void finish_row(const GdnHead& h, int64_t r, const float* sk, const float
   for (; j < h.dim; j += kLanes) finish_columns<Whole, 1>(h, r, j, decay, ck, cq, sk, sq);
 }
 
-// S of rows [d, d + Rows) and columns [j, j + 16 Vectors). wk: [kGdnBlock][Dk], e^(G - G_s) k_s.
+// S of rows [d, d + Rows) and columns [j, j + 16 Vectors), at `state` and `width` apart. wk: [kGdnBlock][Dk],
+// e^(G - G_s) k_s.
 template <bool Whole, int Rows, int Vectors>
-PAGODA_INLINE void update_tile(const GdnHead& h, const float* wk, int64_t dk, int64_t d, int64_t j, float decay) {
+PAGODA_INLINE void update_tile(const GdnHead& h, const float* wk, float* state, int64_t width, int64_t j, float decay) {
   const int64_t count = h.dim - j;
   Vec acc[Rows][Vectors];
   for (int r = 0; r < Rows; ++r)
     for (int i = 0; i < Vectors; ++i)
-      acc[r][i] = load_whole_or<Whole>(h.state + (d + r) * h.dim + j + i * kLanes, count - i * kLanes) * splat(decay);
+      acc[r][i] = load_whole_or<Whole>(state + r * width + i * kLanes, count - i * kLanes) * splat(decay);
   for (int s = 0; s < kGdnBlock; ++s)
     for (int i = 0; i < Vectors; ++i) {
       const Vec u = load_whole_or<Whole>(h.u_rows + s * h.dim + j + i * kLanes, count - i * kLanes);
-      for (int r = 0; r < Rows; ++r) acc[r][i] = fma(splat(wk[s * dk + d + r]), u, acc[r][i]);
+      for (int r = 0; r < Rows; ++r) acc[r][i] = fma(splat(wk[s * h.keys->dim + r]), u, acc[r][i]);
     }
   for (int r = 0; r < Rows; ++r)
     for (int i = 0; i < Vectors; ++i)
-      store_whole_or<Whole>(h.state + (d + r) * h.dim + j + i * kLanes, acc[r][i], count - i * kLanes);
+      store_whole_or<Whole>(state + r * width + i * kLanes, acc[r][i], count - i * kLanes);
 }
 
 template <bool Whole, int Vectors>
-PAGODA_INLINE void update_strip(const GdnHead& h, const float* wk, int64_t j, float decay) {
+PAGODA_INLINE void update_columns(const GdnHead& h, const float* wk, float* state, int64_t width, int64_t j,
+                                  float decay) {
   const int64_t dk = h.keys->dim;
   int64_t d = 0;
-  for (; d + kStateRows <= dk; d += kStateRows) update_tile<Whole, kStateRows, Vectors>(h, wk, dk, d, j, decay);
-  for (; d < dk; ++d) update_tile<Whole, 1, Vectors>(h, wk, dk, d, j, decay);
+  for (; d + kStateRows <= dk; d += kStateRows)
+    update_tile<Whole, kStateRows, Vectors>(h, wk + d, state + d * width, width, j, decay);
+  for (; d < dk; ++d) update_tile<Whole, 1, Vectors>(h, wk + d, state + d * width, width, j, decay);
 }
 
 template <bool Whole>
@@ -162,10 +165,32 @@ static void close_block(const GdnHead& h, float* wk) {
       store_whole_or<Whole>(wk + s * dk + d, load_whole_or<Whole>(h.keys->k_rows + s * dk + d, dk - d) * splat(fade[s]),
                             dk - d);
   const float decay = exp(splat(total))[0];
+  for (int64_t j = 0; j < h.dim; j += kGdnPanel) {
+    float* panel = h.state + j * dk;
+    const int64_t width = panel_width(h, j);
+    int64_t i = 0;
+    for (; i + kStateVectors * kLanes <= width; i += kStateVectors * kLanes)
+      update_columns<Whole, kStateVectors>(h, wk, panel + i, width, j + i, decay);
+    for (; i < width; i += kLanes) update_columns<Whole, 1>(h, wk, panel + i, width, j + i, decay);
+  }
+}
+
+// S^T x for all x, [num_x][stride].
+template <bool Whole>
+PAGODA_INLINE void multiply_state(const GdnHead& h, const float* const* x, int64_t num_x, float* to, int64_t stride) {
+  const int64_t dk = h.keys->dim;
   int64_t j = 0;
-  for (; j + kStateVectors * kLanes <= h.dim; j += kStateVectors * kLanes)
-    update_strip<Whole, kStateVectors>(h, wk, j, decay);
-  for (; j < h.dim; j += kLanes) update_strip<Whole, 1>(h, wk, j, decay);
+  if (num_x == 2)  // decode: S is read once, from memory, several panels at a time
+    for (; j + kStatePanels * kGdnPanel <= h.dim; j += kStatePanels * kGdnPanel)
+      state_times<Whole, 2, kStatePanels, kPanelVectors>(h.state + j * dk, dk, kGdnPanel, h.dim - j, x, to + j, stride);
+  for (; j < h.dim; j += kGdnPanel) {
+    const float* panel = h.state + j * dk;
+    const int64_t width = panel_width(h, j);
+    int64_t i = 0;
+    for (; i + kStateVectors * kLanes <= width; i += kStateVectors * kLanes)
+      panel_times<Whole, kStateVectors>(panel + i, dk, width, width - i, x, num_x, to + j + i, stride);
+    for (; i < width; i += kLanes) panel_times<Whole, 1>(panel + i, dk, width, width - i, x, num_x, to + j + i, stride);
+  }
 }
 
 // Whole: both dims are multiples of 16, as in every model of note.
@@ -183,17 +208,7 @@ static void run_head(const GdnHead& h) {
   const int64_t stride = (h.dim + kLanes - 1) / kLanes * kLanes + kLanes;  // no power of two
   float* products = h.scratch;                                             // [2 rows][stride]: S^T k, S^T q of each row
   float* wk = products + 2 * kGdnBlock * stride;
-  float* strip = wk + kGdnBlock * keys.dim;
-  constexpr int kWide = kStateRows * kStateVectors / 2;
-  int64_t j = 0;
-  if (keys.rows == 1)  // decode: two rows only, so more columns at once, and one pass
-    for (; j + kWide * kLanes <= h.dim; j += kWide * kLanes)
-      state_times<Whole, kStateAhead, 2, kWide>(h.state + j, keys.dim, h.dim, h.dim - j, x, products + j, stride);
-  for (; j + kStateVectors * kLanes <= h.dim; j += kStateVectors * kLanes)
-    strip_times<Whole, kStateVectors>(h.state + j, keys.dim, h.dim, h.dim - j, x, 2 * keys.rows, strip, products + j,
-                                      stride);
-  for (; j < h.dim; j += kLanes)
-    strip_times<Whole, 1>(h.state + j, keys.dim, h.dim, h.dim - j, x, 2 * keys.rows, strip, products + j, stride);
+  multiply_state<Whole>(h, x, 2 * keys.rows, products, stride);
   for (int64_t r = 0; r < keys.rows; ++r)
     finish_row<Whole>(h, r, products + 2 * r * stride, products + (2 * r + 1) * stride);
   if (keys.first_row + keys.rows == kGdnBlock) close_block<Whole>(h, wk);

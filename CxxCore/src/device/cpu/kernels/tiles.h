@@ -4,12 +4,12 @@
 // two chunks, which changes no bit: integers are exact, and a float result is added to once per step, as in packed.h.
 
 constexpr int64_t kTileRows = 16, kTileResults = kTileRows * kBlockChannels;
-constexpr int64_t kStepBytes = 1024;              // weights of one step and block
-constexpr int64_t kChunkSteps = 16;               // 32 KiB of weights
+constexpr int64_t kStepBytes = 1024;  // weights of one step and block
+constexpr int64_t kChunkSteps = 8;    // 16 KiB of weights, a third of the nearest cache: rows pass through it too
 constexpr int64_t kRowsBytes = int64_t{1} << 20;  // rows that pass together: half of a core's L2
 constexpr int64_t kMaxRows = 512;                 // of these, at most
 constexpr int64_t kResultsBytes = kMaxRows * 2 * kBlockChannels * 4;
-constexpr int64_t kMinInt8Rows = 10, kMinInt4Rows = 8,
+constexpr int64_t kMinInt8Rows = 6, kMinInt4Rows = 6,
                   kMinBf16Rows = 2;  // below, the VNNI kernels are faster (measured)
 static_assert(kResultsBytes + 2 * kChunkSteps * kStepBytes <= kPackedScratch);
 

@@ -1,0 +1,126 @@
+// PrefixCache: admission by reuse, publication while a sequence runs, and what stays when it goes.
+#include "cache/prefix_cache.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "cache/checkpoint_plan.h"
+
+namespace pagoda::cache {
+
+using request::Sequence;
+
+constexpr int32_t kWorthWaiting = 16;  // tokens
+constexpr int32_t kNever = std::numeric_limits<int32_t>::max();
+
+bool PrefixCache::admit(Sequence& sequence, Copies& copies) {
+  PrefixIndex::Match match;
+  if (sequence.uses_cache) match = index_.find(sequence.cache_salt, sequence.tokens, sequence.num_tokens() - 1);
+  if (match.slot >= 0) index_.touch(match.slot);
+
+  std::vector<int32_t>& table = sequence.block_table;
+  const size_t num_full = static_cast<size_t>(match.num_tokens / blocks_.block_size());
+  int32_t partial = -1;
+  if (match.num_tokens > 0) index_.chain_to(match.block, table);
+  if (table.size() > num_full) partial = table.back();
+  table.resize(num_full);
+  blocks_.share(table);
+  if (!blocks_.grow(table, sequence.num_tokens())) {
+    blocks_.release(table);
+    return false;
+  }
+  if (partial >= 0) copies.blocks.push_back({partial, table[num_full]});
+  if (index_.has_state()) {
+    sequence.state_slot = states_.acquire();
+    sequence.has_fresh_slot = match.num_tokens == 0;
+    if (match.num_tokens > 0) copies.slots.push_back({match.slot, sequence.state_slot});
+  }
+  sequence.num_published_blocks = static_cast<int32_t>(num_full);
+  sequence.num_computed_tokens = match.num_tokens;
+  if (sequence.num_preemptions > 0) {
+    stats_.num_recomputed_tokens += std::max(0, sequence.num_tokens_before_preemption - match.num_tokens);
+  } else if (sequence.uses_cache) {
+    sequence.num_cached_tokens = match.num_tokens;
+    sequence.num_matched_tokens = match.num_matched;
+    ++stats_.num_lookups;
+    stats_.num_hits += match.num_tokens > 0;
+    stats_.num_cached_tokens += match.num_tokens;
+  }
+  return true;
+}
+
+bool PrefixCache::is_worth_waiting(const Sequence& newcomer, std::span<Sequence* const> running) const {
+  if (!newcomer.uses_cache || newcomer.num_tokens() <= kWorthWaiting) return false;
+  const int32_t known = index_.find(newcomer.cache_salt, newcomer.tokens, newcomer.num_tokens() - 1).num_tokens;
+  for (const Sequence* other : running) {
+    if (!other->uses_cache || other->num_uncomputed() <= 1 || other->cache_salt != newcomer.cache_salt) continue;
+    const auto parted = std::ranges::mismatch(newcomer.tokens, other->tokens).in1 - newcomer.tokens.begin();
+    const int32_t most = std::min(static_cast<int32_t>(parted), newcomer.num_tokens() - 1);
+    int32_t best = most - most % blocks_.block_size();  // what the other will publish as it goes
+    if (index_.has_state()) {
+      best = 0;
+      for (int32_t p = next_save(*other, other->num_computed_tokens); p <= std::min(most, other->num_tokens() - 1);
+           p = next_save(*other, p))
+        best = p;
+    }
+    if (best > other->num_computed_tokens && best - known >= kWorthWaiting) return true;
+  }
+  return false;
+}
+
+int32_t PrefixCache::next_save(const Sequence& sequence, int32_t position) const noexcept {
+  const auto& planned = sequence.checkpoint_positions;
+  const auto next = std::ranges::upper_bound(planned, position);
+  if (next != planned.end()) return *next;
+  const bool has_grid = sequence.uses_cache && index_.max_checkpoints() > 0;
+  const int32_t from = std::max(position, sequence.num_prompt_tokens);
+  return has_grid ? (from / kCheckpointGrid + 1) * kCheckpointGrid : kNever;
+}
+
+PrefixCache::Piece PrefixCache::piece_before(const Sequence& sequence, int32_t position) const noexcept {
+  const int32_t index = (position - 1) / blocks_.block_size(), first = index * blocks_.block_size();
+  return {index > 0 ? sequence.block_table[static_cast<size_t>(index) - 1] : kNoBlock,
+          sequence.block_table[static_cast<size_t>(index)],
+          std::span(sequence.tokens).subspan(static_cast<size_t>(first), static_cast<size_t>(position - first))};
+}
+
+// Of two blocks with the same tokens one is enough: their numbers are the same bits.
+void PrefixCache::publish(Sequence& sequence) {
+  if (!sequence.uses_cache) return;
+  const int32_t num_full = sequence.num_computed_tokens / blocks_.block_size();
+  for (int32_t& i = sequence.num_published_blocks; i < num_full; ++i) {
+    const Piece piece = piece_before(sequence, (i + 1) * blocks_.block_size());
+    const int32_t known = index_.publish(piece.parent, sequence.cache_salt, piece.tokens, piece.block);
+    if (known != piece.block) blocks_.replace(sequence.block_table[static_cast<size_t>(i)], known);
+  }
+}
+
+void PrefixCache::add_checkpoint(Sequence& sequence, int32_t position, int32_t slot) {
+  const Piece piece = piece_before(sequence, position);
+  index_.add_checkpoint(piece.parent, sequence.cache_salt, piece.tokens, piece.block, slot);
+}
+
+void PrefixCache::retire(Sequence& sequence, bool is_good) {
+  if (is_good && sequence.uses_cache && sequence.num_computed_tokens > 0) keep_end(sequence);
+  if (sequence.state_slot >= 0) states_.release(sequence.state_slot);
+  sequence.state_slot = -1;
+  sequence.has_fresh_slot = false;
+  blocks_.release(sequence.block_table);
+  sequence.num_published_blocks = 0;
+}
+
+// The slot itself becomes the checkpoint: no copy.
+void PrefixCache::keep_end(Sequence& sequence) {
+  publish(sequence);
+  const Piece end = piece_before(sequence, sequence.num_computed_tokens);
+  if (!index_.has_state()) {
+    if (end.tokens.size() < static_cast<size_t>(blocks_.block_size()))
+      index_.publish_end(end.parent, sequence.cache_salt, end.tokens, end.block);
+    return;
+  }
+  if (sequence.state_slot < 0 || sequence.has_fresh_slot || !index_.adopt_slot()) return;
+  index_.add_checkpoint(end.parent, sequence.cache_salt, end.tokens, end.block, sequence.state_slot);
+  sequence.state_slot = -1;
+}
+
+}  // namespace pagoda::cache

@@ -1,0 +1,72 @@
+// PrefixCache: gives sequences their blocks and slot, with as much of their tokens already computed as is known, and
+// keeps what they leave behind. Ids only: what must be copied is said, and the model does it.
+// Thread rule: the engine's thread only.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "cache/block_manager.h"
+#include "cache/copy.h"
+#include "cache/prefix_index.h"
+#include "cache/state_pool.h"
+#include "request/sequence.h"
+
+namespace pagoda::cache {
+
+struct PrefixCacheStats {
+  int64_t num_lookups = 0;            // sequences admitted for the first time that may use the cache
+  int64_t num_hits = 0;               // of those, with at least one token found
+  int64_t num_cached_tokens = 0;      // found, over all hits
+  int64_t num_recomputed_tokens = 0;  // that a preempted sequence had computed before
+};
+
+class PrefixCache {
+ public:
+  PrefixCache(BlockManager& blocks, StatePool& states, bool has_state, int32_t max_checkpoints)
+      : blocks_(blocks), states_(states), index_(blocks, states, has_state, max_checkpoints) {}
+
+  // What must be done before the step in which the admitted sequence computes its first token, in this order: sources
+  // may have been given to others already, who write to them only then.
+  struct Copies {
+    std::vector<Copy> blocks, slots;
+  };
+  // Blocks for all tokens and a slot, the first num_computed_tokens of them known. False, and nothing changed, when
+  // there is no room.
+  [[nodiscard]] bool admit(request::Sequence& sequence, Copies& copies);
+
+  // Whether `newcomer` would find more once one of `running` has computed a few of its tokens. Holds only as long as
+  // that one runs and has not got there, so nobody waits for ever.
+  bool is_worth_waiting(const request::Sequence& newcomer, std::span<request::Sequence* const> running) const;
+
+  // The next position after `position` at which the state of `sequence` is to be kept, be it beyond its end.
+  int32_t next_save(const request::Sequence& sequence, int32_t position) const noexcept;
+  int32_t reserve_slot() noexcept { return index_.reserve_slot(); }
+  void give_back_slot(int32_t slot) noexcept { index_.give_back_slot(slot); }
+
+  // After a step: more tokens of the sequence are computed; and the state at `position` was copied to `slot`.
+  void publish(request::Sequence& sequence);
+  void add_checkpoint(request::Sequence& sequence, int32_t position, int32_t slot);
+
+  // Takes blocks and slot from a sequence. What they hold is kept when it `is_good`: not after a failed step.
+  void retire(request::Sequence& sequence, bool is_good);
+
+  const PrefixCacheStats& stats() const noexcept { return stats_; }
+  const PrefixIndex& index() const noexcept { return index_; }
+
+ private:
+  struct Piece {  // of a sequence's tokens: those in the block that position - 1 lies in, up to position
+    int32_t parent, block;
+    std::span<const int32_t> tokens;
+  };
+  Piece piece_before(const request::Sequence& sequence, int32_t position) const noexcept;
+  void keep_end(request::Sequence& sequence);
+
+  BlockManager& blocks_;
+  StatePool& states_;
+  PrefixIndex index_;
+  PrefixCacheStats stats_;
+};
+
+}  // namespace pagoda::cache

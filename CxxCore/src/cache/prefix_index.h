@@ -1,0 +1,111 @@
+// PrefixIndex: which tokens the KV blocks hold, as a tree, and where in it recurrent states are kept (checkpoints).
+// A node is a block: its parent is the block before it, its tokens are compared one by one, so there is no hash that
+// could lie. Prompts of different tenants (salts) are different trees. Ids only; the numbers live on the device.
+//
+// State: per block its node, per slot its checkpoint; all sized once, so nothing is allocated in the step loop.
+// Thread rule: the engine's thread only.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cache/block_manager.h"
+#include "cache/state_pool.h"
+
+namespace pagoda::cache {
+
+constexpr int32_t kNoBlock = -1;  // as a parent: the beginning of a prompt
+
+class PrefixIndex {
+ public:
+  // `max_checkpoints` slots of `states` may be checkpoints at once. Without state, blocks alone are enough to go on
+  // from.
+  PrefixIndex(BlockManager& blocks, StatePool& states, bool has_state, int32_t max_checkpoints);
+  PrefixIndex(const PrefixIndex&) = delete;
+  PrefixIndex& operator=(const PrefixIndex&) = delete;
+
+  struct Match {
+    int32_t num_matched = 0;   // leading tokens that something in the tree has too
+    int32_t num_tokens = 0;    // of those, the most one can go on from
+    int32_t block = kNoBlock;  // the node with the last of them; shared when it ends there, copied when it goes on
+    int32_t slot = -1;         // the state after them; -1 without state
+  };
+  // The longest match of at most `limit` tokens.
+  Match find(std::string_view salt, std::span<const int32_t> tokens, int32_t limit) const noexcept;
+  // The blocks from the first of the prompt to `block`, appended to `table`.
+  void chain_to(int32_t block, std::vector<int32_t>& table) const;
+
+  // A held block whose tokens (all of its places) are computed and follow those of `parent`. Returns the block that
+  // stands for them in the tree: another one when they were there already.
+  int32_t publish(int32_t parent, std::string_view salt, std::span<const int32_t> tokens, int32_t block);
+  // The same for a block with places left, whose holder will not fill them. Does nothing when the tokens are known.
+  void publish_end(int32_t parent, std::string_view salt, std::span<const int32_t> tokens, int32_t block);
+
+  // A slot to write a checkpoint into; -1 when there are to be none. May cost the checkpoint used longest ago.
+  int32_t reserve_slot() noexcept;
+  // The slot of a sequence becomes one that a checkpoint may stand in. False when there are to be none.
+  bool adopt_slot() noexcept;
+  void give_back_slot(int32_t slot) noexcept;
+  // The state after `tokens`, which follow those of `parent` and lie in `block`, is in `slot`, reserved or adopted.
+  // False when it was known already: then the slot is free again.
+  bool add_checkpoint(int32_t parent, std::string_view salt, std::span<const int32_t> tokens, int32_t block,
+                      int32_t slot);
+  void touch(int32_t slot) noexcept;  // the checkpoint was used now
+
+  bool has_state() const noexcept { return has_state_; }
+  int32_t max_checkpoints() const noexcept { return max_checkpoints_; }
+  int32_t num_checkpoints() const noexcept { return num_checkpoints_; }
+  int64_t num_nodes() const noexcept { return num_nodes_; }
+  int64_t num_checkpoint_evictions() const noexcept { return num_checkpoint_evictions_; }
+
+ private:
+  struct Node {
+    int32_t num_tokens = 0;  // 0: not in the tree
+    int32_t parent = kNoBlock, first_child = -1, previous = -1, next = -1;
+    int32_t first_checkpoint = -1;
+    std::string salt;  // of nodes without parent
+  };
+  struct Checkpoint {
+    int32_t block = -1;  // -1: none stands here
+    int32_t length = 0;  // tokens of the block that it is behind
+    int32_t next = -1;   // of the same block
+    int32_t older = -1, newer = -1;
+  };
+
+  Node& node(int32_t block) noexcept { return nodes_[static_cast<size_t>(block)]; }
+  const Node& node(int32_t block) const noexcept { return nodes_[static_cast<size_t>(block)]; }
+  Checkpoint& checkpoint(int32_t slot) noexcept { return checkpoints_[static_cast<size_t>(slot)]; }
+  const Checkpoint& checkpoint(int32_t slot) const noexcept { return checkpoints_[static_cast<size_t>(slot)]; }
+  std::span<const int32_t> tokens_of(int32_t block) const noexcept;
+  int32_t first_below(int32_t parent) const noexcept { return parent < 0 ? first_root_ : node(parent).first_child; }
+  bool may_follow(int32_t block, std::string_view salt) const noexcept;
+  bool covers(int32_t block, std::string_view salt, std::span<const int32_t> tokens) const noexcept;
+  int32_t checkpoint_at(int32_t block, int32_t length) const noexcept;
+
+  void insert(int32_t parent, std::string_view salt, int32_t block);
+  void set_tokens(int32_t block, std::span<const int32_t> tokens) noexcept;
+  void erase(int32_t block) noexcept;  // with everything below it
+  void absorb_shorter(int32_t block, std::string_view salt) noexcept;
+  void move_checkpoints(int32_t from, int32_t to) noexcept;
+  void attach(int32_t slot, int32_t block, int32_t length) noexcept;
+  void remove_checkpoint(int32_t slot) noexcept;
+  void link(int32_t slot) noexcept;  // as the newest
+  void unlink(int32_t slot) noexcept;
+
+  BlockManager& blocks_;
+  StatePool& states_;
+  bool has_state_;
+  int32_t max_checkpoints_;
+  std::vector<Node> nodes_;              // [num_blocks]
+  std::vector<int32_t> tokens_;          // [num_blocks, block_size]
+  std::vector<Checkpoint> checkpoints_;  // [num_slots]
+  int32_t first_root_ = -1;
+  int32_t oldest_ = -1, newest_ = -1;  // checkpoints by last use
+  int32_t num_checkpoints_ = 0;        // reserved and adopted slots included
+  int64_t num_nodes_ = 0, num_checkpoint_evictions_ = 0;
+};
+
+}  // namespace pagoda::cache

@@ -1,0 +1,115 @@
+// One pass over a row of logits, and what is read off its blocks. Loops run in lanes without branches, so that baseline
+// compilers make vectors of them.
+#include "sampler/logit_blocks.h"
+
+#include <algorithm>
+#include <bit>
+#include <functional>
+
+namespace pagoda::sampler {
+
+float weight_of(float x) noexcept {
+  constexpr float kLowest = -87.0f, kMagic = 0x1.8p23f;  // adding it rounds to an integer in the low bits
+  const float bounded = x > kLowest ? x : kLowest;
+  const float shifted = bounded * 0x1.715476p0f + kMagic, n = shifted - kMagic;
+  float r = bounded - n * 0x1.62e4p-1f;  // ln 2 in two parts; the first has few bits, n times it is exact
+  r -= n * 0x1.7f7d1cp-20f;
+  float p = 1.0f / 720.0f;
+  p = p * r + 1.0f / 120.0f;
+  p = p * r + 1.0f / 24.0f;
+  p = p * r + 1.0f / 6.0f;
+  p = p * r + 0.5f;
+  p = p * r + 1.0f;
+  p = p * r + 1.0f;
+  const uint32_t exponent = std::bit_cast<uint32_t>(shifted) - std::bit_cast<uint32_t>(kMagic) + 127u;
+  const float power = std::bit_cast<float>(exponent << 23);
+  return x > kLowest ? p * power : 0.0f;
+}
+
+LogitBlocks::LogitBlocks(size_t vocab_size)
+    : block_highest_((vocab_size + kBlock - 1) / kBlock), block_sums_(block_highest_.size()) {
+  scratch_.reserve(block_highest_.size());
+}
+
+bool LogitBlocks::survey(std::span<const float> logits) noexcept {
+  constexpr size_t kLanes = 16;
+  logits_ = logits;
+  uint32_t bad = 0;
+  for (size_t block = 0; block < block_highest_.size(); ++block) {
+    const size_t begin = block * kBlock, end = end_of(block);
+    float lanes[kLanes];
+    uint32_t bad_lanes[kLanes] = {};
+    std::fill_n(lanes, kLanes, kImpossible);
+    const auto take = [&](size_t lane, float logit) {
+      lanes[lane] = logit > lanes[lane] ? logit : lanes[lane];
+      bad_lanes[lane] |= logit < -kImpossible ? 0u : 1u;  // 1 for NaN too
+    };
+    size_t i = begin;
+    for (; i + kLanes <= end; i += kLanes)
+      for (size_t lane = 0; lane < kLanes; ++lane) take(lane, logits[i + lane]);
+    for (; i < end; ++i) take(0, logits[i]);
+    for (const uint32_t lane : bad_lanes) bad |= lane;
+    block_highest_[block] = *std::max_element(lanes, lanes + kLanes);
+  }
+  highest_ = block_highest_.empty() ? kImpossible : *std::ranges::max_element(block_highest_);
+  return bad == 0;
+}
+
+int32_t LogitBlocks::first_highest() const noexcept {
+  const size_t block = static_cast<size_t>(std::ranges::find(block_highest_, highest_) - block_highest_.begin());
+  const auto begin = logits_.begin() + static_cast<std::ptrdiff_t>(block * kBlock);
+  return static_cast<int32_t>(std::find(begin, logits_.end(), highest_) - logits_.begin());
+}
+
+float LogitBlocks::reached_by(size_t count) const {
+  if (count == 0 || count > block_highest_.size()) return kImpossible;
+  scratch_ = block_highest_;
+  const auto nth = scratch_.begin() + static_cast<std::ptrdiff_t>(count - 1);
+  std::nth_element(scratch_.begin(), nth, scratch_.end(), std::greater<>());
+  return *nth;
+}
+
+size_t LogitBlocks::weigh_block(size_t block, float temperature, float* weights) const noexcept {
+  const size_t begin = block * kBlock, count = end_of(block) - begin;
+  const float* logits = logits_.data() + begin;
+  for (size_t i = 0; i < count; ++i) weights[i] = weight_of((logits[i] - highest_) / temperature);
+  return count;
+}
+
+double LogitBlocks::sum_weights(float temperature) noexcept {
+  constexpr size_t kLanes = 8;
+  double total = 0;
+  for (size_t block = 0; block < block_sums_.size(); ++block) {
+    float weights[kBlock] = {};
+    weigh_block(block, temperature, weights);
+    double lanes[kLanes] = {};
+    for (size_t i = 0; i < kBlock; i += kLanes)
+      for (size_t lane = 0; lane < kLanes; ++lane) lanes[lane] += static_cast<double>(weights[i + lane]);
+    double sum = 0;
+    for (const double lane : lanes) sum += lane;
+    total += block_sums_[block] = sum;
+  }
+  return total;
+}
+
+int32_t LogitBlocks::id_at(double target, float temperature) const noexcept {
+  double reached = 0;
+  size_t block = 0, last = 0;  // last: of the blocks with any weight, should rounding leave the target beyond the end
+  for (; block < block_sums_.size(); ++block) {
+    if (block_sums_[block] > 0) last = block;
+    if (reached + block_sums_[block] > target) break;
+    reached += block_sums_[block];
+  }
+  if (block == block_sums_.size()) reached -= block_sums_[block = last];
+  float weights[kBlock];
+  const size_t count = weigh_block(block, temperature, weights);
+  size_t chosen = 0;
+  for (size_t i = 0; i < count && reached <= target; ++i) {
+    if (weights[i] == 0) continue;
+    chosen = i;
+    reached += static_cast<double>(weights[i]);
+  }
+  return static_cast<int32_t>(block * kBlock + chosen);
+}
+
+}  // namespace pagoda::sampler

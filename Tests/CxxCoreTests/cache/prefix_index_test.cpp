@@ -1,0 +1,187 @@
+// prefix index: finds exactly what was published, keeps tenants apart, gives up the oldest, and counts exactly.
+#include <algorithm>
+#include <map>
+#include <random>
+#include <set>
+#include <vector>
+
+#include "cache/checkpoint_plan.h"
+#include "cache/prefix_index.h"
+#include "support/test.h"
+
+namespace pagoda::cache {
+namespace {
+
+constexpr int32_t kBlock = 4;
+
+std::vector<int32_t> iota(int32_t first, int32_t count) {
+  std::vector<int32_t> tokens(static_cast<size_t>(count));
+  for (int32_t i = 0; i < count; ++i) tokens[static_cast<size_t>(i)] = first + i;
+  return tokens;
+}
+
+struct House {
+  BlockManager blocks;
+  StatePool states;
+  PrefixIndex index;
+
+  House(int64_t num_blocks, bool has_state, int32_t max_checkpoints)
+      : blocks(num_blocks, kBlock), states(max_checkpoints), index(blocks, states, has_state, max_checkpoints) {}
+
+  // Publishes all full blocks of `tokens` and the end, with a checkpoint there when there are states; then lets go.
+  void put(const std::vector<int32_t>& tokens, const std::string& salt = "") {
+    std::vector<int32_t> table;
+    if (!blocks.grow(table, static_cast<int64_t>(tokens.size()))) return test::fail(__FILE__, __LINE__, "no room");
+    const std::span<const int32_t> all = tokens;
+    for (size_t i = 0; i < table.size(); ++i) {
+      const auto piece = all.subspan(i * kBlock, std::min<size_t>(kBlock, all.size() - i * kBlock));
+      const int32_t parent = i > 0 ? table[i - 1] : kNoBlock;
+      if (piece.size() == kBlock) {
+        const int32_t known = index.publish(parent, salt, piece, table[i]);
+        if (known != table[i]) blocks.replace(table[i], known);
+      } else if (!index.has_state()) {
+        index.publish_end(parent, salt, piece, table[i]);
+      }
+      if (index.has_state() && i + 1 == table.size())
+        if (const int32_t slot = index.reserve_slot(); slot >= 0)
+          index.add_checkpoint(parent, salt, piece, table[i], slot);
+    }
+    blocks.release(table);
+  }
+
+  PrefixIndex::Match find(const std::vector<int32_t>& tokens, const std::string& salt = "") const {
+    return index.find(salt, tokens, static_cast<int32_t>(tokens.size()) - 1);
+  }
+};
+
+}  // namespace
+
+PAGODA_TEST(prefix_index_finds_every_token_of_a_model_without_state) {
+  House house(16, false, 0);
+  house.put(iota(0, 10));
+  CHECK_EQ(house.find(iota(0, 10)).num_tokens, 9);  // the last token is computed for its logits
+  CHECK_EQ(house.find(iota(0, 20)).num_tokens, 10);
+  CHECK_EQ(house.find(iota(0, 20)).num_matched, 10);
+  CHECK_EQ(house.find(iota(1, 10)).num_tokens, 0);
+  std::vector<int32_t> other = iota(0, 12);
+  other[6] = 99;
+  const auto match = house.find(other);
+  CHECK_EQ(match.num_tokens, 6);
+  std::vector<int32_t> table;
+  house.index.chain_to(match.block, table);
+  CHECK_EQ(table.size(), 2u);
+}
+
+PAGODA_TEST(prefix_index_goes_on_from_states_only_where_there_are_any) {
+  House house(16, true, 4);
+  house.put(iota(0, 10));
+  CHECK_EQ(house.find(iota(0, 10)).num_tokens, 0);  // the state after all ten is one too many
+  CHECK_EQ(house.find(iota(0, 10)).num_matched, 10);
+  CHECK_EQ(house.find(iota(0, 11)).num_tokens, 10);
+  house.put(iota(0, 6));
+  CHECK_EQ(house.find(iota(0, 10)).num_tokens, 6);
+  CHECK(house.find(iota(0, 10)).slot >= 0);
+}
+
+PAGODA_TEST(prefix_index_keeps_tenants_apart) {
+  House house(16, false, 0);
+  house.put(iota(0, 8), "a");
+  CHECK_EQ(house.find(iota(0, 9), "a").num_tokens, 8);
+  CHECK_EQ(house.find(iota(0, 9), "b").num_matched, 0);
+  CHECK_EQ(house.find(iota(0, 9)).num_matched, 0);
+}
+
+PAGODA_TEST(prefix_index_keeps_one_block_for_equal_tokens) {
+  House house(16, true, 4);
+  for (int i = 0; i < 5; ++i) house.put(iota(0, 10));
+  CHECK_EQ(house.index.num_nodes(), 3);
+  CHECK_EQ(house.index.num_checkpoints(), 1);
+  house.put(iota(0, 12));  // fills the block in which the ten ended, and carries their checkpoint
+  CHECK_EQ(house.index.num_nodes(), 3);
+  CHECK_EQ(house.index.num_checkpoints(), 2);
+  CHECK_EQ(house.find(iota(0, 12)).num_tokens, 10);
+  CHECK_EQ(house.blocks.num_kept(), 3);
+}
+
+PAGODA_TEST(prefix_index_gives_up_the_ends_of_the_oldest_first) {
+  House house(6, false, 0);
+  house.put(iota(0, 12));
+  house.put(iota(100, 12));
+  CHECK_EQ(house.blocks.num_kept(), 6);
+  house.put(iota(200, 4));  // needs one block: the last of the oldest
+  CHECK_EQ(house.find(iota(0, 13)).num_tokens, 8);
+  CHECK_EQ(house.find(iota(100, 13)).num_tokens, 12);
+  CHECK_EQ(house.blocks.num_evictions(), 1);
+}
+
+PAGODA_TEST(prefix_index_gives_up_the_checkpoint_used_longest_ago) {
+  House house(16, true, 2);
+  house.put(iota(0, 5));
+  house.put(iota(100, 5));
+  house.index.touch(house.find(iota(0, 6)).slot);
+  house.put(iota(200, 5));
+  CHECK_EQ(house.find(iota(0, 6)).num_tokens, 5);
+  CHECK_EQ(house.find(iota(100, 6)).num_tokens, 0);
+  CHECK_EQ(house.find(iota(200, 6)).num_tokens, 5);
+  CHECK_EQ(house.index.num_checkpoints(), 2);
+  CHECK_EQ(house.index.num_checkpoint_evictions(), 1);
+  CHECK_EQ(house.states.num_free(), 0);
+}
+
+// What is found was put there, under the same salt; with room for all, everything put is found.
+static void run_random_puts(uint64_t seed, bool has_state, bool is_roomy) {
+  std::mt19937_64 rng(seed);
+  const auto pick = [&](int low, int high) {
+    return static_cast<int>(low + rng() % static_cast<uint64_t>(high - low + 1));
+  };
+  House house(is_roomy ? 2000 : 12, has_state, has_state ? (is_roomy ? 400 : 5) : 0);
+  std::map<std::string, std::set<std::vector<int32_t>>> put;
+  for (int i = 0; i < 200 && !test::failed(); ++i) {
+    std::vector<int32_t> tokens;
+    for (int n = pick(1, 20); n > 0; --n) tokens.push_back(pick(0, 1));
+    const std::string salt = pick(0, 2) == 0 ? "b" : "a";
+    const auto match = house.find(tokens, salt);
+    size_t best = 0, best_state = 0;
+    for (const auto& other : put[salt]) {
+      const size_t common = static_cast<size_t>(std::ranges::mismatch(other, tokens).in1 - other.begin());
+      best = std::max(best, common);
+      if (common == other.size() && common < tokens.size()) best_state = std::max(best_state, common);
+    }
+    const size_t expected = has_state ? best_state : std::min(best, tokens.size() - 1);
+    CHECK(static_cast<size_t>(match.num_matched) <= best && static_cast<size_t>(match.num_tokens) <= expected);
+    if (is_roomy) CHECK_EQ(static_cast<size_t>(match.num_matched), best);
+    if (is_roomy) CHECK_EQ(static_cast<size_t>(match.num_tokens), expected);
+    house.put(tokens, salt);
+    put[salt].insert(tokens);
+    CHECK_EQ(house.index.num_nodes(), house.blocks.num_kept());
+    CHECK_EQ(house.index.num_checkpoints() + house.states.num_free(), house.states.num_slots());
+    CHECK_EQ(house.blocks.num_free(), house.blocks.num_blocks());
+  }
+}
+
+PAGODA_TEST(prefix_index_finds_the_longest_of_random_prompts) {
+  const uint64_t first = test::seed(1);
+  for (uint64_t i = 0; i < 40 && !test::failed(); ++i) {
+    run_random_puts(first + i, i % 2 == 0, i % 4 < 2);
+    if (test::failed()) test::note("stream " + std::to_string(first + i));
+  }
+}
+
+PAGODA_TEST(checkpoint_plan_chooses_turns_and_a_grid) {
+  const std::vector<int32_t> none, eos{7};
+  std::vector<int32_t> prompt(1000, 1);
+  CHECK(plan_checkpoints(prompt, eos, none, 16) == (std::vector<int32_t>{256, 512, 768, 999}));
+  prompt[599] = 7;
+  CHECK(plan_checkpoints(prompt, eos, none, 16) == (std::vector<int32_t>{256, 512, 600, 768, 999}));
+  prompt[994] = 7;  // five tokens open the answer: the end of the turn stands for the end of the prompt
+  CHECK(plan_checkpoints(prompt, eos, none, 16) == (std::vector<int32_t>{256, 512, 600, 768, 995}));
+  CHECK(plan_checkpoints(prompt, eos, std::vector<int32_t>{300, 0, -5, 1000, 300}, 16) ==
+        (std::vector<int32_t>{256, 300, 512, 600, 768, 995}));
+  CHECK(plan_checkpoints(prompt, eos, none, 2) == (std::vector<int32_t>{600, 995}));
+  CHECK(plan_checkpoints(prompt, eos, none, 0).empty());
+  CHECK(plan_checkpoints(std::vector<int32_t>{1}, eos, none, 16).empty());
+  CHECK(plan_checkpoints(std::vector<int32_t>{1, 2}, eos, none, 16) == (std::vector<int32_t>{1}));
+  CHECK(plan_checkpoints(std::vector<int32_t>(100000, 1), eos, none, 16).size() <= 9);
+}
+
+}  // namespace pagoda::cache

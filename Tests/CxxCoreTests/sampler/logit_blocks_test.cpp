@@ -1,0 +1,92 @@
+// LogitBlocks against plain loops over the row: rows of every length around a block, ties, impossible tokens.
+#include "sampler/logit_blocks.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "support/test.h"
+
+namespace pagoda::test {
+namespace {
+
+using sampler::LogitBlocks;
+
+constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
+
+std::vector<float> random_row(std::mt19937_64& random, size_t size) {
+  std::vector<float> row(size);
+  std::uniform_int_distribution<int> quarters(-80, 80);  // few different numbers, so that there are ties
+  for (float& logit : row) logit = random() % 8 == 0 ? kMinusInfinity : static_cast<float>(quarters(random)) * 0.25f;
+  row[random() % size] = 1.0f;
+  return row;
+}
+
+}  // namespace
+
+PAGODA_TEST(sampler_weights_are_powers_of_e) {
+  CHECK_EQ(sampler::weight_of(0.0f), 1.0f);
+  CHECK_EQ(sampler::weight_of(kMinusInfinity), 0.0f);
+  CHECK_EQ(sampler::weight_of(-88.0f), 0.0f);
+  for (float x = -86.9f; x < 0.0f; x += 0.0137f) {
+    const double exact = std::exp(static_cast<double>(x));
+    CHECK(std::abs(static_cast<double>(sampler::weight_of(x)) - exact) <= 3e-7 * exact);
+  }
+}
+
+PAGODA_TEST(sampler_blocks_find_what_a_plain_loop_finds) {
+  std::mt19937_64 random(seed(5));
+  for (const size_t size : {size_t{1}, size_t{2}, size_t{255}, size_t{256}, size_t{257}, size_t{1000}, size_t{2048}}) {
+    for (int trial = 0; trial < 20; ++trial) {
+      const std::vector<float> row = random_row(random, size);
+      LogitBlocks blocks(size);
+      REQUIRE(blocks.survey(row));
+      const auto highest = std::max_element(row.begin(), row.end());  // the first of equal ones
+      CHECK_EQ(blocks.highest(), *highest);
+      CHECK_EQ(blocks.first_highest(), static_cast<int32_t>(highest - row.begin()));
+      for (const size_t count : {size_t{1}, std::min(size, size_t{2}), std::min(size, size_t{5}), size}) {
+        const float bound = blocks.reached_by(count);
+        CHECK(static_cast<size_t>(std::ranges::count_if(row, [&](float logit) { return logit >= bound; })) >= count);
+      }
+      std::vector<int32_t> ids, expected;
+      blocks.for_each_from(0.25f, [&](int32_t id, float) { ids.push_back(id); });
+      for (size_t i = 0; i < size; ++i)
+        if (row[i] >= 0.25f) expected.push_back(static_cast<int32_t>(i));
+      CHECK(ids == expected);
+    }
+  }
+}
+
+// Each token is found for targets from the sum of those before it up to its own.
+PAGODA_TEST(sampler_blocks_find_the_token_at_a_place_of_the_sum) {
+  std::mt19937_64 random(seed(6));
+  for (const size_t size : {size_t{3}, size_t{300}, size_t{1025}}) {
+    const std::vector<float> row = random_row(random, size);
+    LogitBlocks blocks(size);
+    REQUIRE(blocks.survey(row));
+    const double total = blocks.sum_weights(2.0f);
+    double before = 0;
+    for (size_t i = 0; i < size; ++i) {
+      const double weight = static_cast<double>(sampler::weight_of((row[i] - blocks.highest()) / 2.0f));
+      if (weight > 1e-9 * total) CHECK_EQ(blocks.id_at(before + 0.5 * weight, 2.0f), static_cast<int32_t>(i));
+      before += weight;
+    }
+    CHECK(std::abs(before - total) < 1e-9 * total);
+    const int32_t last = blocks.id_at(total * 1.01, 2.0f);
+    CHECK(row[static_cast<size_t>(last)] > kMinusInfinity);
+  }
+}
+
+PAGODA_TEST(sampler_blocks_refuse_nan_and_infinity_anywhere) {
+  for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()})
+    for (const size_t place : {size_t{0}, size_t{15}, size_t{255}, size_t{256}, size_t{599}}) {
+      std::vector<float> row(600, 0.5f);
+      LogitBlocks blocks(row.size());
+      CHECK(blocks.survey(row));
+      row[place] = bad;
+      CHECK(!blocks.survey(row));
+    }
+}
+
+}  // namespace pagoda::test
