@@ -34,7 +34,6 @@ static inline struct MHD_Daemon* pagoda_http_start(const struct sockaddr* addres
                           MHD_OPTION_CONNECTION_MEMORY_LIMIT, limits->header_bytes,                 //
                           MHD_OPTION_NOTIFY_COMPLETED, completed, context,                          //
                           MHD_OPTION_NOTIFY_CONNECTION, connection, context,                        //
-                          MHD_OPTION_LISTENING_ADDRESS_REUSE, 1u,                                   //
                           MHD_OPTION_END);
 }
 

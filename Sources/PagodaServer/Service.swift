@@ -45,7 +45,7 @@ final class Service: HTTPService, @unchecked Sendable {
   func finished(_ request: HTTPRequest, status: Int, seconds: Double) {
     metrics.answered(status: status)
     guard let log = options.accessLog else { return }
-    let path = request.path.prefix(200).filter { $0.isASCII && !$0.isWhitespace }
+    let path = request.path.prefix(200).filter { $0 > " " && $0 <= "~" }  // nothing that a terminal would obey
     log("\(request.method) \(path) \(status) \(String(format: "%.1f", seconds * 1000)) ms")
   }
 

@@ -123,6 +123,23 @@ import Testing
     await server.shutDown()
   }
 
+  @Test func a_port_in_use_is_an_error() async throws {
+    let port = try await Shared.server.port
+    await #expect(throws: ServerError.self) { try await Shared.start { $0.port = port } }
+    await #expect(throws: ServerError.self) { try await Shared.start { $0.host = "no such host" } }
+  }
+
+  @Test func the_access_log_has_no_content() async throws {
+    let lines = Box<[String]>([])
+    let server = try await Shared.start { $0.accessLog = { lines.value += [$0] } }
+    _ = try server.chat(Shared.chat("my secret question"))
+    _ = try server.get("/%1B[31mx%0Ay?key=secret")
+    await server.shutDown()
+    #expect(lines.value.count == 2 && lines.value[0].hasPrefix("POST /v1/chat/completions 200 "))
+    #expect(lines.value[1].hasPrefix("GET /[31mxy 404 "), "\(lines.value)")
+    #expect(!lines.value.joined().contains("secret"))
+  }
+
   @Test func listening_beyond_this_machine_needs_a_key() async throws {
     await #expect(throws: ServerError.self) { try await Shared.start { $0.host = "0.0.0.0" } }
     let server = try await Shared.start {

@@ -56,13 +56,7 @@ struct ChatFormat: AnswerFormat {
   }
 
   func envelope(_ object: String, _ choices: [JSONValue], usage: JSONValue?) -> JSONValue {
-    var members: [JSONValue.Member] = [
-      .init(key: "id", value: .string(id)), .init(key: "object", value: .string(object)),
-      .init(key: "created", value: .integer(created)), .init(key: "model", value: .string(request.model)),
-      .init(key: "choices", value: .array(choices)),
-    ]
-    if let usage { members.append(.init(key: "usage", value: usage)) }
-    return .object(members)
+    .answer(id: id, object: object, created: created, model: request.model, choices: choices, usage: usage)
   }
 }
 
@@ -161,6 +155,19 @@ func sse(_ data: JSONValue, event: String? = nil) -> String {
 }
 
 extension JSONValue {
+  /// What OpenAI puts around choices; without `usage` when it is nil.
+  static func answer(
+    id: String, object: String, created: Int64, model: String, choices: [JSONValue], usage: JSONValue?
+  ) -> JSONValue {
+    var members: [Member] = [
+      .init(key: "id", value: .string(id)), .init(key: "object", value: .string(object)),
+      .init(key: "created", value: .integer(created)), .init(key: "model", value: .string(model)),
+      .init(key: "choices", value: .array(choices)),
+    ]
+    if let usage { members.append(.init(key: "usage", value: usage)) }
+    return .object(members)
+  }
+
   /// OpenAI's `usage`. Answers to the same prompt count it once.
   static func usage(_ answers: [Answer], prompts: Int = 1) -> JSONValue {
     let usages = answers.compactMap(\.completion?.usage)

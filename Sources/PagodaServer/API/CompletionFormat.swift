@@ -39,13 +39,8 @@ struct CompletionFormat: AnswerFormat {
   }
 
   func envelope(_ choices: [JSONValue], usage: JSONValue?) -> JSONValue {
-    var members: [JSONValue.Member] = [
-      .init(key: "id", value: .string(id)), .init(key: "object", value: .string("text_completion")),
-      .init(key: "created", value: .integer(created)), .init(key: "model", value: .string(request.model)),
-      .init(key: "choices", value: .array(choices)),
-    ]
-    if let usage { members.append(.init(key: "usage", value: usage)) }
-    return .object(members)
+    .answer(
+      id: id, object: "text_completion", created: created, model: request.model, choices: choices, usage: usage)
   }
 }
 

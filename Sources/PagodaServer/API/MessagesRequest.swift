@@ -129,15 +129,7 @@ extension FieldReader {
   fileprivate func anthropicTools() throws -> [JSONValue] {
     try (objects("tools", maximum: 1024) ?? []).compactMap { tool in
       guard try tool.string("type") ?? "custom" == "custom" else { return nil }
-      guard let name = try tool.string("name", maximumBytes: 256), !name.isEmpty else { throw tool.missing("name") }
-      var members = [JSONValue.Member(key: "name", value: .string(name))]
-      if let text = try tool.string("description") {
-        members.append(.init(key: "description", value: .string(text)))
-      }
-      if let schema = try tool.object("input_schema") {
-        members.append(.init(key: "parameters", value: .object(schema.members)))
-      }
-      return .object(["type": .string("function"), "function": .object(members)])
+      return try tool.function(parameters: "input_schema")
     }
   }
 }

@@ -1,0 +1,121 @@
+// Fields that the chat endpoints share: content, tools, formats, template variables, thinking.
+import PagodaKit
+
+extension FieldReader {
+  /// Text as a string or as an array of text parts. `types` are the names that text parts go by.
+  func content(_ key: String = "content", types: [String] = ["text", "input_text", "output_text"]) throws -> String? {
+    guard let value = self[key] else { return nil }
+    if let text = value.stringValue { return text }
+    guard let parts = try? objects(key, maximum: 10_000) else {
+      throw APIError.invalid("\(path)\(key) must be a string or an array of parts", param: path + key)
+    }
+    return try parts.map { part in
+      let type = try part.string("type") ?? ""
+      if type == "refusal" { return try part.string("refusal") ?? "" }
+      guard types.contains(type) else {
+        throw APIError.invalid(
+          "\(part.path)type is '\(type.prefix(40))'; this model reads text only", param: part.path + "type")
+      }
+      guard let text = try part.string("text") else { throw part.missing("text") }
+      return text
+    }.joined()
+  }
+
+  /// Functions the model may call, in the shape of chat completions. Kinds of tools that only other servers have are
+  /// left out: agents offer them to everybody.
+  func functionTools() throws -> [JSONValue] {
+    try (objects("tools", maximum: 1024) ?? []).compactMap { tool in
+      guard try tool.string("type") ?? "function" == "function" else { return nil }
+      // Chat completions wrap the function, responses do not.
+      let function = try tool.object("function") ?? tool
+      return try function.function(parameters: "parameters")
+    }
+  }
+
+  /// A function with its name, description and the schema under the given key.
+  func function(parameters key: String) throws -> JSONValue {
+    guard let name = try string("name", maximumBytes: 256), !name.isEmpty else { throw missing("name") }
+    var members = [JSONValue.Member(key: "name", value: .string(name))]
+    if let text = try string("description") { members.append(.init(key: "description", value: .string(text))) }
+    if let schema = try object(key) { members.append(.init(key: "parameters", value: .object(schema.members))) }
+    return .object(["type": .string("function"), "function": .object(members)])
+  }
+
+  /// What `tool_choice` says, in any of the APIs: the tools that are left, and the call that must come.
+  func toolChoice(_ tools: [JSONValue]) throws -> (tools: [JSONValue], forced: ForcedCall?) {
+    guard let value = self["tool_choice"] else { return (tools, nil) }
+    let name = value["function"]?["name"]?.stringValue ?? value["name"]?.stringValue
+    switch value.stringValue ?? value["type"]?.stringValue {
+    case "none": return ([], nil)
+    case "auto": return (tools, nil)
+    case "required", "any":
+      if tools.isEmpty { throw APIError.invalid("tool_choice needs tools", param: "tool_choice") }
+      return (tools, .any)
+    case "function", "tool":
+      guard let name, tools.contains(where: { $0["function"]?["name"]?.stringValue == name }) else {
+        throw APIError.invalid("tool_choice names no function of tools", param: "tool_choice")
+      }
+      return (tools, .named(name))
+    default:
+      throw APIError.invalid("tool_choice must be none, auto, required or a function", param: "tool_choice")
+    }
+  }
+
+  /// What the answer must be, by `type` of an object such as `response_format`; `schema` lies in it or in `json_schema`.
+  func grammar(_ key: String) throws -> Request.Grammar? {
+    guard let format = try object(key) else { return nil }
+    switch try format.choice("type", of: ["text", "json_object", "json_schema"]) {
+    case "text": return nil
+    case "json_object": return .jsonObject
+    case "json_schema":
+      let holder = try format.object("json_schema") ?? format
+      guard let schema = holder["schema"] else { throw holder.missing("schema") }
+      guard schema.objectValue != nil || schema.boolValue != nil else {
+        throw APIError.invalid("\(holder.path)schema must be an object", param: holder.path + "schema")
+      }
+      return .jsonSchema(schema.text)
+    default: throw format.missing("type")
+    }
+  }
+
+  /// Variables for the chat template: plain values only, and none that the server sets itself.
+  func templateVariables() throws -> [JSONValue.Member] {
+    guard let reader = try object("chat_template_kwargs") else { return [] }
+    let own: Set<String> = ["messages", "tools", "add_generation_prompt", "chat_template", "documents"]
+    for member in reader.members {
+      let field = reader.path + member.key.prefix(60)
+      if own.contains(member.key) || member.key.hasPrefix("_") {
+        throw APIError.invalid("\(field) cannot be set by a request", param: field)
+      }
+      if member.value.arrayValue != nil || member.value.objectValue != nil {
+        throw APIError.invalid("\(field) must be a string, a number, true or false", param: field)
+      }
+    }
+    return reader.members
+  }
+}
+
+/// Whether and how long the model thinks before it answers.
+struct Thinking {
+  var isOn: Bool?
+  var budget: Int?
+
+  static let efforts = ["none", "minimal", "low", "medium", "high", "xhigh"]
+
+  mutating func apply(effort: String?) {
+    switch effort {
+    case nil: break
+    case "none", "minimal": isOn = false
+    case "low": (isOn, budget) = (true, 1024)
+    case "medium": (isOn, budget) = (true, 8192)
+    default: isOn = true
+    }
+  }
+
+  /// As the chat template's variable. A forced call leaves no time to think, unless the request asks for it.
+  func variables(beside given: [JSONValue.Member], forced: ForcedCall? = nil) -> [JSONValue.Member] {
+    guard let isOn = isOn ?? (forced == nil ? nil : false), !given.contains(where: { $0.key == "enable_thinking" })
+    else { return given }
+    return given + [.init(key: "enable_thinking", value: .bool(isOn))]
+  }
+}
