@@ -59,6 +59,7 @@ extension SamplingField {
     SamplingField(
       option: Option("stop", value: "TEXT", help: "end before TEXT; may be repeated"),
       kind: .strings { $0.stopStrings = $1 }),
+    integer("thinking-budget", "N", counts, "close the thinking after N tokens") { $0.thinkingBudget = $1 },
     integer("top-logprobs", "N", 0...20, "report log probabilities: of each token and the N likeliest") {
       $0.topLogProbabilities = $1
     },

@@ -5,7 +5,7 @@ internal import CxxCore
 struct EncodedPrompt {
   var ids: [Int32]
   /// How the answer begins, for telling reasoning from text.
-  var opening: ReasoningSplitter.Opening
+  var opening: OutputParser.Opening
 }
 
 extension Engine {
@@ -19,7 +19,7 @@ extension Engine {
       let rendered = try render(messages, thinking: thinking)
       let result = try requireTokenizer().core.encode_prompt(rendered.pieces)
       try result.status.throwIfError()
-      return EncodedPrompt(ids: Array(result.ids), opening: ReasoningSplitter.Opening(prompt: String(rendered.text)))
+      return EncodedPrompt(ids: Array(result.ids), opening: OutputParser.Opening(prompt: String(rendered.text)))
     }
   }
 

@@ -42,8 +42,9 @@ extension Engine {
     var coreRequest = pagoda.Request()
     coreRequest.prompt_ids = .init(prompt.ids)
     coreRequest.sampling = try request.sampling.core(defaults: defaults)
+    if let grammar = request.grammar { coreRequest.grammar = grammar.core }
 
-    let box = RequestBox(opening: prompt.opening, deliver: deliver, end: end)
+    let box = RequestBox(parser: try OutputParser(prompt.opening), deliver: deliver, end: end)
     let retained = Unmanaged.passRetained(box)
     let result = core.engine.submit(coreRequest, receiveEvent, retained.toOpaque())
     if let error = PagodaError(result.status) {
@@ -56,29 +57,39 @@ extension Engine {
 }
 
 /// What a running request needs on the Swift side; alive from submit to the finished event.
-/// Only the engine's thread touches the splitter.
+/// Only the engine's thread touches the parser.
 private final class RequestBox: @unchecked Sendable {
-  private var splitter: ReasoningSplitter
+  private let parser: OutputParser
   private let deliver: @Sendable (Event) -> Void
   private let end: @Sendable (PagodaError?) -> Void
 
   init(
-    opening: ReasoningSplitter.Opening, deliver: @escaping @Sendable (Event) -> Void,
-    end: @escaping @Sendable (PagodaError?) -> Void
+    parser: OutputParser, deliver: @escaping @Sendable (Event) -> Void, end: @escaping @Sendable (PagodaError?) -> Void
   ) {
-    splitter = ReasoningSplitter(opening)
+    self.parser = parser
     self.deliver = deliver
     self.end = end
   }
 
   func receive(_ event: borrowing pagoda.Event) {
     if event.kind == .token { deliver(.token(TokenInfo(event))) }
-    splitter.push(String(event.text)).forEach(deliver)
+    deliver(parser.push(String(event.text)))
     guard event.kind == .finished else { return }
-    splitter.finish().forEach(deliver)
+    deliver(parser.finish())
     if let error = PagodaError(event.status), event.finish_reason == .error { return end(error) }
     deliver(.finished(Completion(event)))
     end(nil)
+  }
+
+  /// Without tools there is nothing but text and reasoning.
+  private func deliver(_ pieces: [OutputPiece]) {
+    for piece in pieces {
+      switch piece {
+      case .text(let text): deliver(.text(text))
+      case .reasoning(let text): deliver(.reasoning(text))
+      default: break
+      }
+    }
   }
 }
 

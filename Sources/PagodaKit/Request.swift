@@ -13,12 +13,23 @@ public struct Request: Hashable, Sendable {
     case messages([Message])
   }
 
+  /// What an answer must be. Enforced token by token, after thinking; what cannot be enforced is refused.
+  @frozen
+  public enum Grammar: Hashable, Sendable {
+    /// Any JSON object.
+    case jsonObject
+    /// What the JSON text of a schema says.
+    case jsonSchema(String)
+  }
+
   /// What the model reads.
   public var prompt: Prompt
   /// How it picks its tokens and when it ends.
   public var sampling: SamplingParameters
   /// Whether the model thinks before it answers; nil leaves it to the chat template.
   public var thinking: Bool?
+  /// What the answer must be; nil for anything.
+  public var grammar: Grammar?
 
   /// A request with any kind of prompt.
   public init(prompt: Prompt, sampling: SamplingParameters = SamplingParameters(), thinking: Bool? = nil) {

@@ -24,6 +24,15 @@ struct GenerationDefaults: Sendable {
   }
 }
 
+extension Request.Grammar {
+  var core: pagoda.GrammarSpec {
+    switch self {
+    case .jsonObject: pagoda.GrammarSpec(kind: "json_object", schema: "")
+    case .jsonSchema(let schema): pagoda.GrammarSpec(kind: "json_schema", schema: std.string(schema))
+    }
+  }
+}
+
 extension SamplingParameters {
   func core(defaults: GenerationDefaults) throws -> pagoda.SamplingParams {
     if maximumTokens == 0 { throw PagodaError.invalidArgument("max_tokens is 0; it must be at least 1") }
@@ -45,6 +54,7 @@ extension SamplingParameters {
     params.ignore_eos = ignoresEndOfText
     for id in stopTokens { params.stop_ids.push_back(id) }
     for text in stopStrings { params.stop.push_back(std.string(text)) }
+    params.thinking_budget = Int32(clamping: thinkingBudget ?? -1)
     params.num_top_logprobs = Int32(clamping: topLogProbabilities ?? -1)
     return params
   }

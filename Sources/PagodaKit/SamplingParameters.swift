@@ -31,6 +31,8 @@ public struct SamplingParameters: Hashable, Sendable {
   public var stopTokens: [Int32] = []
   /// Strings that end the answer; the text stops before the first of them.
   public var stopStrings: [String] = []
+  /// Most tokens of thinking before it is closed for the model; nil for no limit.
+  public var thinkingBudget: Int?
   /// Nil reports no log probabilities, 0 those of the tokens taken, n also those of the n most likely ones.
   public var topLogProbabilities: Int?
 

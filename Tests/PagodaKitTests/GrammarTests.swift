@@ -1,0 +1,47 @@
+// Answers held to a schema, and thinking held to a budget, on the embedded model.
+import PagodaKit
+import Testing
+
+@Suite struct GrammarTests {
+  private let schema =
+    #"{"type": "object", "properties": {"city": {"type": "string", "maxLength": 12}}, "required": ["city"]}"#
+
+  private func request(_ grammar: Request.Grammar, thinking: Bool? = nil) -> Request {
+    var request = Request(Shared.france, thinking: thinking)
+    request.grammar = grammar
+    request.sampling.maximumTokens = 200
+    return request
+  }
+
+  @Test func a_schema_shapes_the_answer() async throws {
+    let response = try await Shared.engine.respond(to: request(.jsonSchema(schema)))
+    let value = try #require(JSONValue.parse(response.text), "\(response.text)")
+    #expect(value.objectValue?.map(\.key) == ["city"])
+    #expect(response.completion.finishReason == .stop)
+  }
+
+  @Test func a_schema_holds_after_thinking() async throws {
+    var request = request(.jsonSchema(schema), thinking: true)
+    request.sampling.thinkingBudget = 8
+    let response = try await Shared.engine.respond(to: request)
+    #expect(JSONValue.parse(response.text)?["city"] != nil, "\(response.text)")
+    let close = try #require(try await Shared.engine.tokenizer?.id(of: "</think>"))
+    let end = try #require(response.tokens.firstIndex { $0.id == close })
+    #expect(end <= 8)
+  }
+
+  @Test func what_cannot_be_enforced_is_refused() async throws {
+    let engine = try await Shared.engine
+    await #expect(throws: PagodaError.self) {
+      try await engine.respond(to: request(.jsonSchema(#"{"not": {"type": "null"}}"#)))
+    }
+  }
+
+  @Test func a_budget_of_nothing_closes_thinking_at_once() async throws {
+    var request = Request(Shared.france, thinking: true)
+    request.sampling.thinkingBudget = 0
+    let response = try await Shared.engine.respond(to: request)
+    #expect(response.reasoning.isEmpty)
+    #expect(!response.text.isEmpty && !response.text.contains("think"))
+  }
+}
