@@ -39,24 +39,29 @@ private struct BatchBody {
   private var thinking: Bool?
   private var sampling = SamplingParameters()
   private var wantsLogprobs = true
+  private var grammar: Request.Grammar?
 
   init(_ members: [JSONValue.Member]) { self.members = members }
 
   mutating func request() throws(UsageError) -> Request {
     for member in members where member.value != .null { try take(member.key, member.value) }
     sampling.topLogProbabilities = wantsLogprobs ? sampling.topLogProbabilities ?? 0 : nil
+    var request = Request(prompt: try wholePrompt(), sampling: sampling, thinking: thinking)
+    request.grammar = grammar
+    return request
+  }
+
+  private func wholePrompt() throws(UsageError) -> Request.Prompt {
+    let system = system.map { [Message.system($0)] } ?? []
     switch prompt {
     case nil: throw UsageError("one of prompt, prompt_ids and messages is needed")
-    case .text(let text) where !raw:
-      return Request(
-        messages: (system.map { [Message.system($0)] } ?? []) + [.user(text)], sampling: sampling, thinking: thinking)
+    case .text(let text) where !raw: return .messages(system + [.user(text)])
     case .messages(let messages):
       if raw { throw UsageError("raw leaves out the chat template, which messages needs") }
-      return Request(
-        messages: (system.map { [Message.system($0)] } ?? []) + messages, sampling: sampling, thinking: thinking)
+      return .messages(system + messages)
     case let other?:
-      if system != nil || thinking != nil { throw UsageError("system and thinking need the chat template") }
-      return Request(prompt: other, sampling: sampling)
+      if !system.isEmpty || thinking != nil { throw UsageError("system and thinking need the chat template") }
+      return other
     }
   }
 
@@ -76,6 +81,9 @@ private struct BatchBody {
       for member in value.objectValue ?? [] { try take(member.key, member.value) }
     case "max_completion_tokens": try apply("max_tokens", value)
     case "logprobs": wantsLogprobs = try flag(key, value)
+    case "json_object": if try flag(key, value) { try set(.jsonObject) }
+    case "json_schema": try set(.jsonSchema(value.stringValue ?? value.text))
+    case "response_format": try setFormat(value)
     case "n":
       if value.intValue != 1 { throw UsageError("n is \(value.text); only 1 is supported") }
     case "stream":
@@ -88,6 +96,25 @@ private struct BatchBody {
   private mutating func set(_ new: Request.Prompt) throws(UsageError) {
     if prompt != nil { throw UsageError("prompt, prompt_ids and messages exclude each other") }
     prompt = new
+  }
+
+  private mutating func set(_ new: Request.Grammar) throws(UsageError) {
+    if grammar != nil { throw UsageError("json_object, json_schema and response_format exclude each other") }
+    grammar = new
+  }
+
+  /// As OpenAI's API has it.
+  private mutating func setFormat(_ value: JSONValue) throws(UsageError) {
+    switch value["type"]?.stringValue {
+    case "text": break
+    case "json_object": try set(.jsonObject)
+    case "json_schema":
+      guard let schema = value["json_schema"]?["schema"] else {
+        throw UsageError("response_format has no json_schema.schema")
+      }
+      try set(.jsonSchema(schema.text))
+    default: throw UsageError("response_format has no type text, json_object or json_schema")
+    }
   }
 
   private mutating func apply(_ key: String, _ value: JSONValue) throws(UsageError) {

@@ -22,7 +22,13 @@ extension Command {
           Option("raw", help: "give the text to the model as it is, without its chat template"),
           SharedOptions.system,
         ] + SharedOptions.thinking),
-      OptionGroup("Output", [Option("json", help: "print one JSON object instead of the text")]),
+      OptionGroup(
+        "Output",
+        [
+          Option("json-object", help: "the answer is a JSON object"),
+          Option("json-schema", value: "FILE|TEXT", help: "the answer is JSON that satisfies this schema"),
+          Option("json", help: "print one JSON object with the answer and its figures instead of the text"),
+        ]),
       SharedOptions.sampling,
       SharedOptions.engine,
     ],
@@ -31,7 +37,8 @@ extension Command {
 
 private func runGenerate(_ arguments: Arguments) async throws -> Int32 {
   try arguments.refusePositionals()
-  let request = try generateRequest(arguments)
+  var request = try generateRequest(arguments)
+  request.grammar = try grammar(arguments)
   let engine = try await arguments.loadEngine()
   if case .messages = request.prompt, !engine.info.hasChatTemplate {
     throw CommandFailure("this model has no chat template; use --raw or --prompt-ids")
@@ -63,6 +70,13 @@ private func generateRequest(_ arguments: Arguments) throws -> Request {
   if arguments.has("raw") { return Request(prompt: .text(text), sampling: sampling) }
   let system = arguments.string("system").map { [Message.system($0)] } ?? []
   return Request(messages: system + [.user(text)], sampling: sampling, thinking: thinking)
+}
+
+private func grammar(_ arguments: Arguments) throws -> Request.Grammar? {
+  guard let schema = arguments.string("json-schema") else { return arguments.has("json-object") ? .jsonObject : nil }
+  if arguments.has("json-object") { throw UsageError("--json-object and --json-schema exclude each other") }
+  let isText = schema.drop(while: \.isWhitespace).first == "{"
+  return .jsonSchema(isText ? schema : try Terminal.readFile(schema))
 }
 
 private func promptText(_ arguments: Arguments) throws -> String {

@@ -54,6 +54,11 @@ import Testing
     #expect(try BatchRequest(line: #"{"prompt": [1, 2]}"#).request.get().prompt == .tokens([1, 2]))
     let completion = #"{"custom_id": "x", "url": "/v1/completions", "body": {"prompt": "p", "stop": "q"}}"#
     #expect(try BatchRequest(line: completion).request.get().prompt == .text("p"))
+    let format =
+      #"{"prompt": "p", "response_format": {"type": "json_schema", "json_schema": {"schema": {"type": "null"}}}}"#
+    #expect(try BatchRequest(line: format).request.get().grammar == .jsonSchema(#"{"type":"null"}"#))
+    let object = try BatchRequest(line: #"{"prompt": "p", "json_object": true, "thinking_budget": 9}"#).request.get()
+    #expect(object.grammar == .jsonObject && object.sampling.thinkingBudget == 9)
     let parts = #"{"messages": [{"role": "developer", "content": [{"type": "text", "text": "t"}]}]}"#
     #expect(try BatchRequest(line: parts).request.get().prompt == .messages([.system("t")]))
   }

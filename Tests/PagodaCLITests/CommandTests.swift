@@ -33,7 +33,9 @@ import Testing
       ["generate", "--prompt", "x", "--top-p", "2"], ["generate", "--prompt", "x", "--block-size", "7"],
       ["generate", "--prompt", "x", "--kv-cache-memory", "lots"], ["batch", "only-one.jsonl"], ["info", "extra"],
       ["generate", "--prompt", "x", "--weight-cache="], ["generate", "--prompt", "x", "--weight-cache"],
-      ["chat", "--think", "--no-think"], ["bench", "--tests", "pp512,fast"], ["bench", "--repetitions", "0"],
+      ["generate", "--prompt", "x", "--json-object", "--json-schema", "{}"],
+      ["generate", "--prompt", "x", "--thinking-budget", "-1"], ["chat", "--think", "--no-think"],
+      ["bench", "--tests", "pp512,fast"], ["bench", "--repetitions", "0"],
       ["serve", "--port", "70000"], ["serve", "--api-key="], ["bench", "serve", "--request-rate", "0"],
       ["bench", "serve", "--base-url", "https://x"], ["bench", "serve", "--dataset-name", "sharegpt"],
       ["bench", "--shape", "tiny", "--model", "mini"], ["tokenize", "--decode", "five"],
@@ -53,6 +55,15 @@ import Testing
     #expect(run.status == 1)
     #expect(run.errors.hasPrefix("pagoda: error: ") && run.errors.contains("/no/such/model"))
     #expect(run.output.isEmpty)
+  }
+
+  @Test func generate_holds_the_answer_to_a_schema() throws {
+    let schema = #"{"type": "object", "properties": {"city": {"enum": ["Paris", "Rome"]}}, "required": ["city"]}"#
+    let run = try Program.run("generate", "--prompt", france, "--json-schema", schema)
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(JSONValue.parse(run.output)?["city"]?.stringValue == "Paris", "\(run.output)")
+    let refused = try Program.run("generate", "--prompt", france, "--json-schema", #"{"not": {}}"#)
+    #expect(refused.status == 1 && refused.errors.contains("'not'"))
   }
 
   @Test func generate_streams_the_answer() throws {

@@ -74,10 +74,11 @@ int main(int argc, char** argv) {
   if (!tokenizer.is_ok() || !schemas.is_ok()) return std::fprintf(stderr, "cannot read the files\n"), 1;
   const int num_documents = argc > 3 ? std::atoi(argv[3]) : 0;
   const double begin = now_ms();
-  const auto vocabulary = std::make_shared<const grammar::Vocabulary>(
-      grammar::Vocabulary{grammar::TokenTrie(**tokenizer), (*tokenizer)->vocab_size(), {}});
+  const auto vocabulary =
+      std::make_shared<const grammar::Vocabulary>(**tokenizer, (*tokenizer)->vocab_size(), std::vector<int32_t>());
   if (num_documents == 0)
-    std::printf("trie: %zu nodes in %.0f ms\n", vocabulary->trie.nodes().size(), now_ms() - begin);
+    std::printf("tries: %zu and %zu nodes in %.0f ms\n", vocabulary->plain.nodes().size(),
+                vocabulary->other.nodes().size(), now_ms() - begin);
   std::mt19937_64 random(1);
   for (const io::Json& entry : schemas->items()) {
     std::string schema, name = entry.find("name")->as_string();

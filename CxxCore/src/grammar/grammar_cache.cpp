@@ -34,8 +34,7 @@ std::shared_ptr<TokenGrammar> GrammarCache::find(const std::string& key) {
 
 std::shared_ptr<const Vocabulary> GrammarCache::vocabulary() {
   std::lock_guard lock(mutex_);
-  if (!vocabulary_)
-    vocabulary_ = std::make_shared<const Vocabulary>(Vocabulary{TokenTrie(*tokenizer_), vocab_size_, end_of_text_ids_});
+  if (!vocabulary_) vocabulary_ = std::make_shared<const Vocabulary>(*tokenizer_, vocab_size_, end_of_text_ids_);
   return vocabulary_;
 }
 

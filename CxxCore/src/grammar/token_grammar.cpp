@@ -6,6 +6,19 @@
 
 namespace pagoda::grammar {
 
+static void allow(int32_t token, std::vector<uint64_t>& mask) noexcept {
+  mask[static_cast<size_t>(token) / 64] |= uint64_t{1} << (token % 64);
+}
+
+Vocabulary::Vocabulary(const text::BpeTokenizer& tokenizer, int32_t model_size, std::vector<int32_t> ends)
+    : plain(tokenizer, /*plain=*/true),
+      other(tokenizer, /*plain=*/false),
+      plain_mask(static_cast<size_t>(std::max(model_size, plain.no_token() + 1)) / 64 + 1),
+      size(model_size),
+      end_of_text_ids(std::move(ends)) {
+  for (const TokenTrie::Node& node : plain.nodes()) allow(node.token, plain_mask);
+}
+
 std::span<const uint64_t> TokenGrammar::allowed(int32_t id) {
   const size_t max_masks = kMaxMaskBytes / (static_cast<size_t>(vocabulary_->size) / 8 + 1) + 1;
   if (generation_ != automaton_.generation() || masks_.size() > max_masks) masks_.clear();
@@ -17,11 +30,23 @@ std::span<const uint64_t> TokenGrammar::allowed(int32_t id) {
 
 std::vector<uint64_t> TokenGrammar::compute(int32_t id) {
   const auto size = static_cast<size_t>(vocabulary_->size);
-  std::vector<uint64_t> mask(std::max(size, static_cast<size_t>(vocabulary_->trie.no_token()) + 1) / 64 + 1, 0);
-  const auto allow = [&](int32_t token) { mask[static_cast<size_t>(token) / 64] |= uint64_t{1} << (token % 64); };
-  walk_.resize(vocabulary_->trie.max_depth() + 1);
+  const bool takes_plain = plain_text_.can_follow(automaton_, id, vocabulary_->plain.max_depth());
+  const std::vector<uint64_t>& plain = vocabulary_->plain_mask;
+  std::vector<uint64_t> mask = takes_plain ? plain : std::vector<uint64_t>(plain.size(), 0);
+  if (!takes_plain) walk(vocabulary_->plain, id, mask);
+  walk(vocabulary_->other, id, mask);
+  if (automaton_.is_complete(id)) {
+    for (const int32_t end : vocabulary_->end_of_text_ids) allow(end, mask);
+  }
+  mask.resize((size + 63) / 64);  // what lies above the model's ids, no_token() included
+  if (size % 64 != 0) mask.back() &= (uint64_t{1} << (size % 64)) - 1;
+  return mask;
+}
+
+void TokenGrammar::walk(const TokenTrie& trie, int32_t id, std::vector<uint64_t>& mask) {
+  walk_.resize(trie.max_depth() + 1);
   walk_[0] = id;
-  const std::vector<TokenTrie::Node>& nodes = vocabulary_->trie.nodes();
+  const std::vector<TokenTrie::Node>& nodes = trie.nodes();
   for (size_t i = 0; i < nodes.size();) {
     const TokenTrie::Node& node = nodes[i];
     const int32_t next = automaton_.next(walk_[node.depth], node.byte);
@@ -30,13 +55,9 @@ std::vector<uint64_t> TokenGrammar::compute(int32_t id) {
       continue;
     }
     walk_[node.depth + size_t{1}] = next;
-    allow(node.token);
+    allow(node.token, mask);
     ++i;
   }
-  if (automaton_.is_complete(id)) std::ranges::for_each(vocabulary_->end_of_text_ids, allow);
-  mask.resize((size + 63) / 64);  // what lies above the model's ids, no_token() included
-  if (size % 64 != 0) mask.back() &= (uint64_t{1} << (size % 64)) - 1;
-  return mask;
 }
 
 Matcher::Matcher(std::shared_ptr<TokenGrammar> grammar) : grammar_(std::move(grammar)) {

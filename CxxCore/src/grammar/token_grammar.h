@@ -10,14 +10,18 @@
 #include <vector>
 
 #include "grammar/automaton.h"
+#include "grammar/plain_text.h"
 #include "grammar/token_trie.h"
 
 namespace pagoda::grammar {
 
 // What every grammar of an engine shares.
 struct Vocabulary {
-  TokenTrie trie;
-  int32_t size = 0;                      // of the model: masks have a bit for each id
+  Vocabulary(const text::BpeTokenizer& tokenizer, int32_t size, std::vector<int32_t> end_of_text_ids);
+
+  TokenTrie plain, other;                // tokens of plain text, and the others
+  std::vector<uint64_t> plain_mask;      // a bit for each of `plain`
+  int32_t size;                          // of the model: masks have a bit for each id
   std::vector<int32_t> end_of_text_ids;  // allowed where the document may end
 };
 
@@ -26,7 +30,7 @@ class TokenGrammar {
   static constexpr size_t kMaxMaskBytes = 4 << 20;  // of remembered masks
 
   TokenGrammar(std::shared_ptr<const Grammar> grammar, std::shared_ptr<const Vocabulary> vocabulary)
-      : automaton_(std::move(grammar)), vocabulary_(std::move(vocabulary)) {}
+      : plain_text_(*grammar), automaton_(std::move(grammar)), vocabulary_(std::move(vocabulary)) {}
 
   Automaton& automaton() noexcept { return automaton_; }
 
@@ -35,7 +39,9 @@ class TokenGrammar {
 
  private:
   std::vector<uint64_t> compute(int32_t id);
+  void walk(const TokenTrie& trie, int32_t id, std::vector<uint64_t>& mask);
 
+  PlainText plain_text_;
   Automaton automaton_;
   std::shared_ptr<const Vocabulary> vocabulary_;
   std::unordered_map<int32_t, std::vector<uint64_t>> masks_;  // of the automaton's generation_

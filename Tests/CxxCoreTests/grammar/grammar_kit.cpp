@@ -58,8 +58,8 @@ std::shared_ptr<grammar::TokenGrammar> make_grammar(const GrammarSpec& spec, con
   auto compiled = grammar::compile(spec);
   CHECK_OK(compiled);
   if (!compiled.is_ok()) return nullptr;
-  auto vocabulary = std::make_shared<const grammar::Vocabulary>(
-      grammar::Vocabulary{grammar::TokenTrie(tokenizer), tokenizer.vocab_size(), {end_id(tokenizer)}});
+  auto vocabulary = std::make_shared<const grammar::Vocabulary>(tokenizer, tokenizer.vocab_size(),
+                                                                std::vector<int32_t>{end_id(tokenizer)});
   return std::make_shared<grammar::TokenGrammar>(std::make_shared<const grammar::Grammar>(std::move(*compiled)),
                                                  std::move(vocabulary));
 }

@@ -1,0 +1,36 @@
+// PlainText: asks of a configuration whether it takes any plain text, which most tokens of a vocabulary are. Inside a
+// string it does, and then those tokens need not be looked at one by one.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "grammar/automaton.h"
+
+namespace pagoda::grammar {
+
+// Whole characters that JSON strings hold as they are: no control characters, no quote, no backslash.
+bool is_plain_text(std::string_view bytes) noexcept;
+
+class PlainText {
+ public:
+  explicit PlainText(const Grammar& grammar);
+
+  // Whether every plain text of at most `max_bytes` can follow. May say no although it is so, when that is hard to see.
+  bool can_follow(Automaton& automaton, int32_t id, size_t max_bytes);
+
+ private:
+  static constexpr size_t kMaxPlaces = 4096;
+  static constexpr size_t kNumSteps = 8;  // ways to be inside a character; see plain_text.cpp
+
+  struct Step {
+    uint8_t byte;  // stands for all of its class that lead to the same place in the character
+    uint8_t next;
+  };
+  std::array<std::vector<Step>, kNumSteps> steps_;
+};
+
+}  // namespace pagoda::grammar
