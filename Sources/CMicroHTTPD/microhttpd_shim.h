@@ -13,8 +13,8 @@ struct PagodaHTTPLimits {
   size_t header_bytes;                       // memory for request line, headers and buffers of a connection
 };
 
-static inline struct MHD_Daemon* pagoda_http_start(const struct sockaddr* address,
-                                                   const struct PagodaHTTPLimits* limits,
+// `listener` is a bound socket that listens; the daemon owns it from here on, unless the start fails.
+static inline struct MHD_Daemon* pagoda_http_start(int listener, const struct PagodaHTTPLimits* limits,
                                                    MHD_AccessHandlerCallback handle,
                                                    MHD_RequestCompletedCallback completed,
                                                    MHD_NotifyConnectionCallback connection, void* context) {
@@ -24,9 +24,8 @@ static inline struct MHD_Daemon* pagoda_http_start(const struct sockaddr* addres
 #else
   flags |= MHD_USE_AUTO;
 #endif
-  if (address->sa_family == AF_INET6) flags |= MHD_USE_IPv6;
   return MHD_start_daemon(flags, 0, NULL, NULL, handle, context,                                    //
-                          MHD_OPTION_SOCK_ADDR, address,                                            //
+                          MHD_OPTION_LISTEN_SOCKET, listener,                                       //
                           MHD_OPTION_THREAD_POOL_SIZE, limits->num_threads,                         //
                           MHD_OPTION_CONNECTION_LIMIT, limits->max_connections,                     //
                           MHD_OPTION_PER_IP_CONNECTION_LIMIT, limits->max_connections_per_address,  //
@@ -37,19 +36,9 @@ static inline struct MHD_Daemon* pagoda_http_start(const struct sockaddr* addres
                           MHD_OPTION_END);
 }
 
-static inline uint16_t pagoda_http_port(struct MHD_Daemon* daemon) {
-  const union MHD_DaemonInfo* info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_BIND_PORT);
-  return info ? info->port : 0;
-}
-
 static inline int pagoda_http_socket(struct MHD_Connection* connection) {
   const union MHD_ConnectionInfo* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
   return info ? info->connect_fd : -1;
-}
-
-static inline const struct sockaddr* pagoda_http_client(struct MHD_Connection* connection) {
-  const union MHD_ConnectionInfo* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-  return info ? info->client_addr : NULL;
 }
 
 // What the connection callback stored for this socket.

@@ -25,6 +25,9 @@ public final class Server: Sendable {
     url = "http://\(name == "0.0.0.0" ? "localhost" : name):\(port)/"
   }
 
+  /// A server that nobody holds any more stops at once.
+  deinit { http.stop(cutWith: APIError.shuttingDown.response().closing()) }
+
   /// Starts to listen. The engine stays the caller's: shut it down after the server.
   public static func start(_ engine: Engine, options: ServerOptions = ServerOptions()) throws -> Server {
     let address = try SocketAddress.resolve(host: options.host, port: options.port)

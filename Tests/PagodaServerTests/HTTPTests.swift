@@ -129,6 +129,15 @@ import Testing
     await #expect(throws: ServerError.self) { try await Shared.start { $0.host = "no such host" } }
   }
 
+  @Test func a_server_that_is_let_go_stops() async throws {
+    var server: Server? = try await Shared.start()
+    let port = try #require(server?.port)
+    let client = try server?.client()
+    try client?.request("POST", "/v1/chat/completions", body: Shared.endless())
+    server = nil
+    #expect(throws: ServerError.self) { try HTTPClient(host: "127.0.0.1", port: port) }
+  }
+
   @Test func the_access_log_has_no_content() async throws {
     let lines = Box<[String]>([])
     let server = try await Shared.start { $0.accessLog = { lines.value += [$0] } }

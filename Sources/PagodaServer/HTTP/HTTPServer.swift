@@ -20,18 +20,22 @@ final class HTTPServer: @unchecked Sendable {
 
   /// Listens on an address; port 0 picks a free one.
   func start(host: String, port: UInt16) throws {
-    let address = try SocketAddress.resolve(host: host, port: port)
+    let listener: Int32
+    do {
+      listener = try SocketAddress.resolve(host: host, port: port).listener()
+    } catch let error as ServerError {
+      throw ServerError("cannot listen on \(host) port \(port): \(error.message)")
+    }
     var options = PagodaHTTPLimits(
       num_threads: UInt32(limits.threads), max_connections: UInt32(limits.connections), max_connections_per_address: 0,
       idle_seconds: UInt32(limits.idleSeconds), header_bytes: 64 << 10)
     let context = Unmanaged.passUnretained(self).toOpaque()
-    daemon = address.withPointer {
-      pagoda_http_start($0, &options, handleRequest, requestCompleted, connectionChanged, context)
+    self.port = SocketAddress.port(of: listener)
+    daemon = pagoda_http_start(listener, &options, handleRequest, requestCompleted, connectionChanged, context)
+    if daemon == nil {
+      close(listener)
+      throw ServerError("the HTTP library did not start: \(String(cString: strerror(errno)))")
     }
-    guard let daemon else {
-      throw ServerError("cannot listen on \(host) port \(port): \(String(cString: strerror(errno)))")
-    }
-    self.port = pagoda_http_port(daemon)
     watch.start()
   }
 
@@ -42,7 +46,7 @@ final class HTTPServer: @unchecked Sendable {
     if socket >= 0 { close(socket) }
   }
 
-  /// Cuts what is still going on and ends the threads. Blocks.
+  /// Cuts what is still going on and ends the threads. Blocks; does nothing the second time.
   func stop(cutWith response: HTTPResponse) {
     guard let daemon else { return }
     for exchange in watch.exchanges { exchange.cut(with: response) }

@@ -32,6 +32,36 @@ struct SocketAddress {
     }
   }
 
+  /// A socket that listens there. Not SO_REUSEPORT, with which two servers would share a port and its requests.
+  func listener() throws -> Int32 {
+    #if os(Linux)
+    let listener = socket(family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    #else
+    let listener = socket(family, SOCK_STREAM, 0)
+    #endif
+    var yes: Int32 = 1
+    setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+    _ = fcntl(listener, F_SETFL, O_NONBLOCK)
+    guard listener >= 0, withPointer({ bind(listener, $0, length) }) == 0, listen(listener, 256) == 0 else {
+      let reason = String(cString: strerror(errno))
+      if listener >= 0 { close(listener) }
+      throw ServerError(reason)
+    }
+    return listener
+  }
+
+  /// The port that a socket is bound to.
+  static func port(of socket: Int32) -> UInt16 {
+    var storage = sockaddr_storage()
+    var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+    let status = withUnsafeMutablePointer(to: &storage) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(socket, $0, &length) }
+    }
+    guard status == 0 else { return 0 }
+    // Both families have the port behind two bytes.
+    return withUnsafeBytes(of: storage) { UInt16(bigEndian: $0.loadUnaligned(fromByteOffset: 2, as: UInt16.self)) }
+  }
+
   /// Whether only this machine can reach it.
   var isLoopback: Bool {
     withPointer { address in
