@@ -42,6 +42,9 @@ extension Engine {
     var coreRequest = pagoda.Request()
     coreRequest.prompt_ids = .init(prompt.ids)
     coreRequest.sampling = try request.sampling.core(defaults: defaults)
+    coreRequest.use_cache = request.usesPrefixCache
+    coreRequest.cache_salt = std.string(request.cacheSalt)
+    coreRequest.checkpoint_positions = .init(request.checkpointPositions.map { Int32(clamping: $0) })
 
     let box = RequestBox(opening: prompt.opening, deliver: deliver, end: end)
     let retained = Unmanaged.passRetained(box)
