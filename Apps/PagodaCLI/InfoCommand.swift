@@ -60,6 +60,7 @@ private func memoryRows(_ info: ModelInfo) -> [(String, String)] {
     ("weights", readable(bytes: plan.weightsBytes)),
     ("KV cache", "\(readable(bytes: plan.kvBytes)) (\(blocks))"),
     ("recurrent state", "\(readable(bytes: plan.stateBytes)) (\(slots))"),
+    ("checkpoints", "\(readable(bytes: plan.checkpointBytes)) (\(plan.checkpointCount) states of prefixes)"),
     ("workspace", readable(bytes: plan.workspaceBytes)),
     ("total", "\(readable(bytes: plan.totalBytes)), leaving \(readable(bytes: unused))"),
     ("fits", "\(fits), \(together) tokens together"),

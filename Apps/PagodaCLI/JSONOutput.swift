@@ -33,6 +33,7 @@ extension JSONValue {
       "prompt_tokens": .integer(Int64(usage.promptTokens)),
       "completion_tokens": .integer(Int64(usage.completionTokens)),
       "cached_tokens": .integer(Int64(usage.cachedTokens)),
+      "matched_tokens": .integer(Int64(usage.matchedTokens)),
     ])
   }
 
@@ -68,9 +69,11 @@ extension JSONValue {
     .object([
       "device_limit_bytes": .integer(plan.deviceLimitBytes), "weights_bytes": .integer(plan.weightsBytes),
       "kv_bytes": .integer(plan.kvBytes), "state_bytes": .integer(plan.stateBytes),
+      "checkpoint_bytes": .integer(plan.checkpointBytes),
       "workspace_bytes": .integer(plan.workspaceBytes), "total_bytes": .integer(plan.totalBytes),
       "kv_block_bytes": .integer(plan.kvBlockBytes), "state_slot_bytes": .integer(plan.stateSlotBytes),
       "num_kv_blocks": .integer(plan.kvBlockCount), "num_state_slots": .integer(Int64(plan.stateSlotCount)),
+      "num_checkpoints": .integer(Int64(plan.checkpointCount)),
       "block_size": .integer(Int64(plan.blockSize)), "max_model_len": .integer(Int64(plan.maximumModelLength)),
       "max_num_seqs": .integer(Int64(plan.maximumSequences)),
       "max_num_batched_tokens": .integer(Int64(plan.maximumBatchedTokens)),

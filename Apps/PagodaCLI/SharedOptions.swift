@@ -28,6 +28,10 @@ enum SharedOptions {
       Option("block-size", value: "N", help: "tokens per KV block: 8, 16 (default) or 32"),
       Option("num-kv-blocks", value: "N", help: "KV blocks to allocate"),
       Option("kv-cache-memory", value: "SIZE", help: "memory for the KV cache: 512MiB, 2GB or bytes"),
+      Option("no-prefix-cache", help: "compute every prompt from its first token"),
+      Option("checkpoint-memory", value: "SIZE", help: "memory for recurrent states of prefixes (default: 32 of them)"),
+      Option("prefix-cache-dir", value: "DIR", help: "keep prefixes there, for the next start"),
+      Option("prefix-cache-disk", value: "SIZE", help: "most bytes of files in that folder (default 8GiB)"),
     ])
 }
 
@@ -52,10 +56,7 @@ extension Arguments {
     if let dtype = try choice("kv-dtype", of: ["auto", "float32", "float16", "bfloat16", "int8"]) {
       options.kvDType = dtype
     }
-    if let folder = string("weight-cache") {
-      if folder.isEmpty { throw UsageError("--weight-cache needs a folder") }
-      options.weightCache = NSString(string: folder).expandingTildeInPath
-    }
+    if let folder = try folder("weight-cache") { options.weightCache = folder }
     if let count = try integer("threads", in: 1...1024) { options.threadCount = Int(count) }
     if let count = try integer("max-num-seqs", in: counts) { options.maximumSequences = Int(count) }
     if let count = try integer("max-num-batched-tokens", in: counts) { options.maximumBatchedTokens = Int(count) }
@@ -63,7 +64,17 @@ extension Arguments {
     if let size = try choice("block-size", of: ["8", "16", "32"]) { options.blockSize = Int(size) ?? 16 }
     if let count = try integer("num-kv-blocks", in: 1...Int64.max) { options.kvBlockCount = count }
     if let bytes = try bytes("kv-cache-memory") { options.kvCacheBytes = bytes }
+    options.prefixCache = !has("no-prefix-cache")
+    if let bytes = try bytes("checkpoint-memory") { options.checkpointBytes = bytes }
+    if let folder = try folder("prefix-cache-dir") { options.prefixCacheFolder = folder }
+    if let bytes = try bytes("prefix-cache-disk") { options.prefixCacheDiskBytes = bytes }
     return options
+  }
+
+  private func folder(_ name: String) throws -> String? {
+    guard let folder = string(name) else { return nil }
+    if folder.isEmpty { throw UsageError("--\(name) needs a folder") }
+    return NSString(string: folder).expandingTildeInPath
   }
 
   func samplingParameters() throws -> SamplingParameters {

@@ -43,6 +43,9 @@ extension Engine {
     coreRequest.prompt_ids = .init(prompt.ids)
     coreRequest.sampling = try request.sampling.core(defaults: defaults)
     if let grammar = request.grammar { coreRequest.grammar = grammar.core }
+    coreRequest.use_cache = request.usesPrefixCache
+    coreRequest.cache_salt = std.string(request.cacheSalt)
+    coreRequest.checkpoint_positions = .init(request.checkpointPositions.map { Int32(clamping: $0) })
 
     let box = RequestBox(parser: try OutputParser(prompt.opening), deliver: deliver, end: end)
     let retained = Unmanaged.passRetained(box)

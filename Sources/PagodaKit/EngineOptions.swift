@@ -27,6 +27,14 @@ public struct EngineOptions: Hashable, Sendable {
   public var kvBlockCount: Int64 = 0
   /// Memory for the KV cache in bytes; 0 means one full context per sequence, at most a share of the device.
   public var kvCacheBytes: Int64 = 0
+  /// Whether what was computed for one request is reused by others that begin the same. Answers are the same either way.
+  public var prefixCache = true
+  /// Memory in bytes for recurrent states that the prefix cache keeps; 0 means 32 of them, at most a share of the device.
+  public var checkpointBytes: Int64 = 0
+  /// A folder where prefixes outlive the engine; empty means none. Only this user can read its files.
+  public var prefixCacheFolder = ""
+  /// Most bytes of files in `prefixCacheFolder`; 0 means 8 GiB.
+  public var prefixCacheDiskBytes: Int64 = 0
 
   /// The default options.
   public init() {}
@@ -47,6 +55,10 @@ extension EngineOptions {
     options.max_model_len = Int32(clamping: maximumModelLength)
     options.num_kv_blocks = kvBlockCount
     options.kv_cache_bytes = kvCacheBytes
+    options.prefix_cache = prefixCache
+    options.checkpoint_bytes = checkpointBytes
+    options.prefix_cache_dir = std.string(prefixCacheFolder)
+    options.prefix_cache_disk_bytes = prefixCacheDiskBytes
     return options
   }
 }

@@ -21,7 +21,7 @@ extension Completion {
     stopString = string.isEmpty ? nil : string
     usage = Usage(
       promptTokens: Int(event.usage.prompt_tokens), completionTokens: Int(event.usage.completion_tokens),
-      cachedTokens: Int(event.usage.cached_tokens))
+      cachedTokens: Int(event.usage.cached_tokens), matchedTokens: Int(event.usage.matched_tokens))
     timings = Timings(
       queueMilliseconds: event.timings.queue_ms, promptMilliseconds: event.timings.prompt_ms,
       generationMilliseconds: event.timings.generation_ms, preemptions: Int(event.timings.num_preemptions))

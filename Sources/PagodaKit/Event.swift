@@ -84,12 +84,16 @@ public struct Usage: Hashable, Sendable {
   public var completionTokens: Int
   /// Prompt tokens that needed no computation because their state was found.
   public var cachedTokens: Int
+  /// Prompt tokens that the cache knew: where the prompt parted from all that came before. More than `cachedTokens` when no
+  /// state was kept at that place.
+  public var matchedTokens: Int
 
   /// Counts of tokens.
-  public init(promptTokens: Int, completionTokens: Int, cachedTokens: Int) {
+  public init(promptTokens: Int, completionTokens: Int, cachedTokens: Int, matchedTokens: Int = 0) {
     self.promptTokens = promptTokens
     self.completionTokens = completionTokens
     self.cachedTokens = cachedTokens
+    self.matchedTokens = matchedTokens
   }
 }
 

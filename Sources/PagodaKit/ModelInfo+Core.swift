@@ -35,11 +35,13 @@ extension MemoryPlan {
     weightsBytes = plan.weights_bytes
     kvBytes = plan.kv_bytes
     stateBytes = plan.state_bytes
+    checkpointBytes = plan.checkpoint_bytes
     workspaceBytes = plan.workspace_bytes
     kvBlockBytes = plan.kv_block_bytes
     stateSlotBytes = plan.state_slot_bytes
     kvBlockCount = plan.num_kv_blocks
     stateSlotCount = Int(plan.num_state_slots)
+    checkpointCount = Int(plan.num_checkpoints)
     blockSize = Int(plan.block_size)
     maximumModelLength = Int(plan.max_model_len)
     maximumSequences = Int(plan.max_num_seqs)
@@ -60,5 +62,37 @@ extension EngineStatistics {
     preemptions = stats.num_preemptions
     computedTokens = stats.num_computed_tokens
     generatedTokens = stats.num_generated_tokens
+    prefixCache = PrefixCacheStatistics(stats.cache)
+    disk = stats.disk.max_bytes > 0 ? DiskCacheStatistics(stats.disk) : nil
+  }
+}
+
+extension PrefixCacheStatistics {
+  init(_ stats: pagoda.CacheStats) {
+    lookups = stats.num_lookups
+    hits = stats.num_hits
+    cachedTokens = stats.num_cached_tokens
+    recomputedTokens = stats.num_recomputed_tokens
+    cachedBlocks = stats.num_cached_blocks
+    blockEvictions = stats.num_block_evictions
+    checkpoints = Int(stats.num_checkpoints)
+    maximumCheckpoints = Int(stats.max_checkpoints)
+    checkpointBytes = stats.checkpoint_bytes
+    checkpointEvictions = stats.num_checkpoint_evictions
+    lastNearMiss = stats.last_near_miss >= 0 ? Int(stats.last_near_miss) : nil
+  }
+}
+
+extension DiskCacheStatistics {
+  init(_ stats: pagoda.DiskStats) {
+    offReason = stats.is_on ? nil : String(stats.off_reason)
+    files = stats.num_files
+    bytes = stats.bytes
+    maximumBytes = stats.max_bytes
+    reads = stats.num_reads
+    writes = stats.num_writes
+    dropped = stats.num_dropped
+    evictions = stats.num_evictions
+    badFiles = stats.num_bad_files
   }
 }

@@ -56,6 +56,8 @@ public struct MemoryPlan: Hashable, Sendable {
   public var kvBytes: Int64
   /// The recurrent states: `stateSlotCount * stateSlotBytes`.
   public var stateBytes: Int64
+  /// The recurrent states that the prefix cache may keep: `checkpointCount * stateSlotBytes`.
+  public var checkpointBytes: Int64
   /// Activations, inputs of a step, logits.
   public var workspaceBytes: Int64
   /// One KV block.
@@ -64,8 +66,10 @@ public struct MemoryPlan: Hashable, Sendable {
   public var stateSlotBytes: Int64
   /// KV blocks.
   public var kvBlockCount: Int64
-  /// Recurrent states; 0 for models without recurrent layers.
+  /// Recurrent states of running sequences; 0 for models without recurrent layers.
   public var stateSlotCount: Int
+  /// Recurrent states that the prefix cache may keep.
+  public var checkpointCount: Int
   /// Tokens per KV block.
   public var blockSize: Int
   /// Longest sequence in tokens.
@@ -100,6 +104,58 @@ public struct EngineStatistics: Hashable, Sendable {
   public var computedTokens: Int64
   /// Tokens generated so far.
   public var generatedTokens: Int64
+  /// What is reused between requests.
+  public var prefixCache: PrefixCacheStatistics
+  /// Prefixes on disk; nil without `EngineOptions.prefixCacheFolder`.
+  public var disk: DiskCacheStatistics?
+}
+
+/// What the prefix cache holds and what it saved.
+public struct PrefixCacheStatistics: Hashable, Sendable {
+  /// Requests that looked for their prompt.
+  public var lookups: Int64
+  /// Requests that found at least one token.
+  public var hits: Int64
+  /// Prompt tokens found, over all hits.
+  public var cachedTokens: Int64
+  /// Tokens computed again after a preemption, because they had been given up.
+  public var recomputedTokens: Int64
+  /// KV blocks whose tokens are known, in use or not.
+  public var cachedBlocks: Int64
+  /// Cached KV blocks given to other content so far.
+  public var blockEvictions: Int64
+  /// Recurrent states kept.
+  public var checkpoints: Int
+  /// Recurrent states that may be kept.
+  public var maximumCheckpoints: Int
+  /// Bytes of the states kept.
+  public var checkpointBytes: Int64
+  /// States given up so far.
+  public var checkpointEvictions: Int64
+  /// Of the last prompt that was known further than it could be reused, the token at which it parted; nil before the first.
+  public var lastNearMiss: Int?
+}
+
+/// What the prefix cache has on disk.
+public struct DiskCacheStatistics: Hashable, Sendable {
+  /// Why nothing is written any more; nil while it is.
+  public var offReason: String?
+  /// Files.
+  public var files: Int64
+  /// Bytes of them.
+  public var bytes: Int64
+  /// Most bytes of them.
+  public var maximumBytes: Int64
+  /// Files read so far.
+  public var reads: Int64
+  /// Files written so far.
+  public var writes: Int64
+  /// Files not written because the disk was too slow.
+  public var dropped: Int64
+  /// Files removed to stay below the limit.
+  public var evictions: Int64
+  /// Files removed because something in them was not as it should be.
+  public var badFiles: Int64
 }
 
 /// Matrices in sum.

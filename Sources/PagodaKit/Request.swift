@@ -30,6 +30,13 @@ public struct Request: Hashable, Sendable {
   public var thinking: Bool?
   /// What the answer must be; nil for anything.
   public var grammar: Grammar?
+  /// Whether the request may reuse what others computed, and leave what it computes to them.
+  public var usesPrefixCache = true
+  /// Requests with different salts (tenants, for instance) share nothing; at most 256 bytes.
+  public var cacheSalt = ""
+  /// Where other prompts will part from this one: numbers of leading tokens behind which a state is worth keeping. Ends of
+  /// turns, a coarse grid and the end of the prompt need no mention.
+  public var checkpointPositions: [Int] = []
 
   /// A request with any kind of prompt.
   public init(prompt: Prompt, sampling: SamplingParameters = SamplingParameters(), thinking: Bool? = nil) {

@@ -33,6 +33,7 @@ import Testing
       ["generate", "--prompt", "x", "--top-p", "2"], ["generate", "--prompt", "x", "--block-size", "7"],
       ["generate", "--prompt", "x", "--kv-cache-memory", "lots"], ["batch", "only-one.jsonl"], ["info", "extra"],
       ["generate", "--prompt", "x", "--weight-cache="], ["generate", "--prompt", "x", "--weight-cache"],
+      ["generate", "--prompt", "x", "--prefix-cache-dir="], ["generate", "--prompt", "x", "--checkpoint-memory", "x"],
       ["generate", "--prompt", "x", "--json-object", "--json-schema", "{}"],
       ["generate", "--prompt", "x", "--thinking-budget", "-1"], ["chat", "--think", "--no-think"],
       ["bench", "--tests", "pp512,fast"], ["bench", "--repetitions", "0"],
@@ -86,6 +87,28 @@ import Testing
     }
   }
 
+  @Test func prefixes_on_disk_serve_the_next_start_and_change_no_answer() throws {
+    let question = String(repeating: "Tell me about the rivers of France. ", count: 6)
+    try Program.withFolder { folder in
+      let cache = folder.appending(path: "prefixes").path
+      let runs = try (0..<2).map { _ in
+        let run = try Program.run("generate", "--prompt", question, "--json", "--prefix-cache-dir", cache)
+        return try #require(JSONValue.parse(run.output), "\(run.errors)")
+      }
+      let plain = try Program.run("generate", "--prompt", question, "--json", "--no-prefix-cache")
+      let expected = try #require(JSONValue.parse(plain.output), "\(plain.errors)")
+      for run in runs {
+        #expect(run["token_ids"] == expected["token_ids"])
+        let logprobs = { (answer: JSONValue) in answer["logprobs"]?.arrayValue?.map { $0["logprob"] } }
+        #expect(logprobs(run) == logprobs(expected))
+      }
+      #expect(runs[0]["usage"]?["cached_tokens"]?.intValue == 0)
+      #expect(try #require(runs[1]["usage"]?["cached_tokens"]?.intValue) > 32)
+      let files = try FileManager.default.contentsOfDirectory(atPath: cache)
+      #expect(!files.isEmpty && files.allSatisfy { $0.hasSuffix(".pagoda-prefix") }, "\(files)")
+    }
+  }
+
   @Test func generate_json_has_every_field() throws {
     let run = try Program.run("generate", "--prompt", france, "--json", "--top-logprobs", "2")
     let answer = try #require(JSONValue.parse(run.output), "\(run.errors)")
@@ -100,7 +123,7 @@ import Testing
       #expect(top.count == 2 && top[0].arrayValue?.first == id)
     }
     #expect(answer["finish_reason"]?.stringValue == "stop")
-    for key in ["prompt_tokens", "completion_tokens", "cached_tokens"] {
+    for key in ["prompt_tokens", "completion_tokens", "cached_tokens", "matched_tokens"] {
       #expect(answer["usage"]?[key]?.intValue != nil, "\(key)")
     }
     for key in ["queue_ms", "prompt_ms", "generation_ms"] {

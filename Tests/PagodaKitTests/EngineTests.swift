@@ -36,6 +36,28 @@ import Testing
     #expect(try await Shared.engine.info.weightCacheNote == nil)
   }
 
+  @Test func the_same_prompt_again_is_found_and_answered_the_same() async throws {
+    let engine = try await Engine.load(.mini)
+    var request = Request(Shared.france)
+    request.sampling.topLogProbabilities = 2
+    let first = try await engine.respond(to: request)
+    let again = try await engine.respond(to: request)
+    #expect(again.tokens == first.tokens)
+    #expect(first.completion.usage.cachedTokens == 0)
+    #expect(again.completion.usage.cachedTokens > 0)
+    #expect(again.completion.usage.matchedTokens >= again.completion.usage.cachedTokens)
+    request.cacheSalt = "another tenant"
+    #expect(try await engine.respond(to: request).completion.usage.cachedTokens == 0)
+    request.cacheSalt = ""
+    request.usesPrefixCache = false
+    #expect(try await engine.respond(to: request).completion.usage.cachedTokens == 0)
+    let cache = engine.statistics.prefixCache
+    #expect(cache.lookups == 3 && cache.hits == 1 && cache.checkpoints > 0 && cache.cachedBlocks > 0)
+    #expect(engine.statistics.disk == nil)
+    #expect(engine.info.plan.checkpointCount > 0)
+    await engine.shutDown()
+  }
+
   @Test func streaming_equals_respond() async throws {
     let engine = try await Shared.engine
     let whole = try await engine.respond(to: Request(Shared.france))

@@ -43,7 +43,9 @@ struct EngineOptions {
   int64_t num_kv_blocks = 0;             // 0 = from kv_cache_bytes
   int64_t kv_cache_bytes = 0;            // 0 = what one full context per sequence needs, at most a share of the device
   bool prefix_cache = true;              // what was computed for one request is reused by others that begin the same
-  int64_t checkpoint_bytes = 0;  // recurrent states kept for that; 0 = 32 of them, at most a share of the device
+  int64_t checkpoint_bytes = 0;         // recurrent states kept for that; 0 = 32 of them, at most a share of the device
+  std::string prefix_cache_dir = "";    // folder where prefixes outlive the engine; "" = none
+  int64_t prefix_cache_disk_bytes = 0;  // most bytes of prefix files in that folder; 0 = 8 GiB
 };
 
 // A file of a model that lives in memory (the embedded one). The bytes must outlive the engine.
@@ -87,6 +89,22 @@ struct CacheStats {
   int32_t max_checkpoints = 0;
   int64_t checkpoint_bytes = 0;  // of the states kept
   int64_t num_checkpoint_evictions = 0;
+  // Of the last prompt that was known further than it could be reused, the token at which it parted; -1 before the
+  // first.
+  int32_t last_near_miss = -1;
+};
+
+struct DiskStats {         // of EngineOptions::prefix_cache_dir
+  bool is_on = false;      // whether new files are written
+  std::string off_reason;  // why not, when there is a folder
+  int64_t num_files = 0;
+  int64_t bytes = 0;
+  int64_t max_bytes = 0;
+  int64_t num_reads = 0;
+  int64_t num_writes = 0;
+  int64_t num_dropped = 0;    // not written because the disk was too slow
+  int64_t num_evictions = 0;  // removed to stay below max_bytes
+  int64_t num_bad_files = 0;  // removed because something in them was not as it should be
 };
 
 struct EngineStats {
@@ -101,6 +119,7 @@ struct EngineStats {
   int64_t num_computed_tokens = 0;  // rows run through the model, recomputed ones included
   int64_t num_generated_tokens = 0;
   CacheStats cache;
+  DiskStats disk;
 };
 
 struct ModelInfoResult {

@@ -15,7 +15,7 @@ constexpr int32_t kNever = std::numeric_limits<int32_t>::max();
 
 bool PrefixCache::admit(Sequence& sequence, Copies& copies) {
   PrefixIndex::Match match;
-  if (sequence.uses_cache) match = index_.find(sequence.cache_salt, sequence.tokens, sequence.num_tokens() - 1);
+  if (sequence.uses_cache) match = find(sequence);
   if (match.slot >= 0) index_.touch(match.slot);
 
   std::vector<int32_t>& table = sequence.block_table;
@@ -45,13 +45,24 @@ bool PrefixCache::admit(Sequence& sequence, Copies& copies) {
     ++stats_.num_lookups;
     stats_.num_hits += match.num_tokens > 0;
     stats_.num_cached_tokens += match.num_tokens;
+    if (match.num_matched > match.num_tokens && match.num_matched < sequence.num_tokens())
+      stats_.last_near_miss = match.num_matched;
   }
   return true;
 }
 
+bool PrefixCache::admit_reader(Sequence& reader) {
+  index_.chain_to(find(reader).matched_block, reader.block_table);
+  reader.num_published_blocks = static_cast<int32_t>(reader.block_table.size());
+  blocks_.share(reader.block_table);
+  if (blocks_.grow(reader.block_table, reader.num_tokens())) return true;
+  blocks_.release(reader.block_table);
+  return false;
+}
+
 bool PrefixCache::is_worth_waiting(const Sequence& newcomer, std::span<Sequence* const> running) const {
   if (!newcomer.uses_cache || newcomer.num_tokens() <= kWorthWaiting) return false;
-  const int32_t known = index_.find(newcomer.cache_salt, newcomer.tokens, newcomer.num_tokens() - 1).num_tokens;
+  const int32_t known = find(newcomer).num_tokens;
   for (const Sequence* other : running) {
     if (!other->uses_cache || other->num_uncomputed() <= 1 || other->cache_salt != newcomer.cache_salt) continue;
     const auto parted = std::ranges::mismatch(newcomer.tokens, other->tokens).in1 - newcomer.tokens.begin();
@@ -95,9 +106,9 @@ void PrefixCache::publish(Sequence& sequence) {
   }
 }
 
-void PrefixCache::add_checkpoint(Sequence& sequence, int32_t position, int32_t slot) {
+bool PrefixCache::add_checkpoint(Sequence& sequence, int32_t position, int32_t slot) {
   const Piece piece = piece_before(sequence, position);
-  index_.add_checkpoint(piece.parent, sequence.cache_salt, piece.tokens, piece.block, slot);
+  return index_.add_checkpoint(piece.parent, sequence.cache_salt, piece.tokens, piece.block, slot);
 }
 
 void PrefixCache::retire(Sequence& sequence, bool is_good) {

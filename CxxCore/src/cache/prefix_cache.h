@@ -20,6 +20,7 @@ struct PrefixCacheStats {
   int64_t num_hits = 0;               // of those, with at least one token found
   int64_t num_cached_tokens = 0;      // found, over all hits
   int64_t num_recomputed_tokens = 0;  // that a preempted sequence had computed before
+  int32_t last_near_miss = -1;        // where the last prompt parted that was known further than it could be reused
 };
 
 class PrefixCache {
@@ -36,6 +37,14 @@ class PrefixCache {
   // there is no room.
   [[nodiscard]] bool admit(request::Sequence& sequence, Copies& copies);
 
+  PrefixIndex::Match find(const request::Sequence& sequence) const noexcept {
+    return index_.find(sequence.cache_salt, sequence.tokens, sequence.num_tokens() - 1);
+  }
+
+  // Blocks for all tokens of a `reader`, which computes nothing but has them from elsewhere; those already known are
+  // the first num_published_blocks. False, and nothing changed, when there is no room.
+  [[nodiscard]] bool admit_reader(request::Sequence& reader);
+
   // Whether `newcomer` would find more once one of `running` has computed a few of its tokens. Holds only as long as
   // that one runs and has not got there, so nobody waits for ever.
   bool is_worth_waiting(const request::Sequence& newcomer, std::span<request::Sequence* const> running) const;
@@ -47,7 +56,7 @@ class PrefixCache {
 
   // After a step: more tokens of the sequence are computed; and the state at `position` was copied to `slot`.
   void publish(request::Sequence& sequence);
-  void add_checkpoint(request::Sequence& sequence, int32_t position, int32_t slot);
+  bool add_checkpoint(request::Sequence& sequence, int32_t position, int32_t slot);  // false when there was one
 
   // Takes blocks and slot from a sequence. What they hold is kept when it `is_good`: not after a failed step.
   void retire(request::Sequence& sequence, bool is_good);

@@ -57,7 +57,7 @@ PrefixIndex::Match PrefixIndex::find(std::string_view salt, std::span<const int3
     if (!has_state_ && longest >= 0 && std::min(match.num_matched, limit) > match.num_tokens)
       match.num_tokens = std::min(match.num_matched, limit), match.block = longest;
     if (longest_common < blocks_.block_size()) return match;
-    parent = longest;
+    parent = match.matched_block = longest;
     position = match.num_matched;
   }
 }

@@ -33,6 +33,8 @@ EngineCore::EngineCore(model::Model& model, CoreConfig config)
       cache_(blocks_, states_, config_.has_state, config_.prefix_cache ? config_.max_checkpoints : 0),
       scheduler_(scheduler_limits(config_), blocks_, states_, cache_),
       sampler_(config_.vocab_size) {
+  if (config_.disk && config_.prefix_cache && (!config_.has_state || config_.max_checkpoints > 0))
+    disk_.emplace(model_, cache_, config_.disk);
   reserve_batch(batch_, config_.sizes);
   publish_stats();
 }
@@ -106,6 +108,7 @@ Result<std::unique_ptr<ActiveRequest>> EngineCore::prepare(const Request& reques
 
 void EngineCore::add(std::unique_ptr<ActiveRequest> request) {
   if (request->grammar) request->matcher.emplace(request->grammar);
+  request->sequence.is_reading = disk_.has_value();
   scheduler_.add(&request->sequence);
   const uint64_t id = request->sequence.id;
   requests_.emplace(id, std::move(request));
@@ -122,6 +125,7 @@ void EngineCore::end_all(FinishReason reason, const Status& status) {
 }
 
 void EngineCore::step() {
+  if (Sequence* next = scheduler_.next_waiting(); next && next->is_reading) next->is_reading = disk_->read_for(*next);
   const scheduler::StepPlan& plan = scheduler_.schedule();
   if (plan.rows.empty()) return;
   build_batch(plan, config_.block_size, config_.sizes.max_blocks_per_seq, config_.has_state, batch_);
@@ -163,7 +167,8 @@ void EngineCore::commit(const scheduler::StepPlan& plan) {
 void EngineCore::publish(Sequence& sequence, const scheduler::StepPlan& plan) {
   cache_.publish(sequence);
   for (const scheduler::PlannedSave& save : plan.saves)
-    if (save.sequence == &sequence) cache_.add_checkpoint(sequence, save.position, save.slot);
+    if (save.sequence == &sequence && cache_.add_checkpoint(sequence, save.position, save.slot) && disk_)
+      disk_->write(sequence, save.position, save.slot);
 }
 
 Status EngineCore::sample(ActiveRequest& request, std::span<const float> logits) {
@@ -240,7 +245,11 @@ void EngineCore::finish(ActiveRequest& request, FinishReason reason, Status stat
   event.usage = request.usage();
   event.timings = request.timings(Clock::now());
   event.status = std::move(status);
-  scheduler_.remove(&request.sequence, /*is_good=*/reason != FinishReason::error);
+  const bool is_good = reason != FinishReason::error;
+  const Sequence& sequence = request.sequence;
+  if (disk_ && is_good && sequence.uses_cache && sequence.num_computed_tokens > 0)
+    disk_->write(sequence, sequence.num_computed_tokens, sequence.state_slot);
+  scheduler_.remove(&request.sequence, is_good);
   const EventCallback callback = request.callback;
   void* context = request.context;
   requests_.erase(event.request_id);
@@ -277,7 +286,9 @@ void EngineCore::publish_stats() {
                       .num_checkpoints = index.num_checkpoints(),
                       .max_checkpoints = index.max_checkpoints(),
                       .checkpoint_bytes = index.num_checkpoints() * config_.state_slot_bytes,
-                      .num_checkpoint_evictions = index.num_checkpoint_evictions()}};
+                      .num_checkpoint_evictions = index.num_checkpoint_evictions(),
+                      .last_near_miss = cache.last_near_miss},
+            .disk = disk_ ? disk_->stats() : DiskStats{}};
 }
 
 }  // namespace pagoda::engine

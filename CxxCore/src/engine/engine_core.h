@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "cache/prefix_cache.h"
 #include "cache/state_pool.h"
 #include "engine/active_request.h"
+#include "engine/disk_tier.h"
 #include "engine/thinking.h"
 #include "grammar/grammar_cache.h"
 #include "model/model.h"
@@ -32,6 +34,7 @@ struct CoreConfig {
   bool prefix_cache = true;
   int32_t max_checkpoints = 0;  // of sizes.num_state_slots; the others are for running sequences
   int64_t state_slot_bytes = 0;
+  std::shared_ptr<DiskStore> disk;  // null: prefixes stay in memory
   std::vector<int32_t> eos_token_ids;
   std::shared_ptr<const text::BpeTokenizer> tokenizer;  // null: events carry ids only
 };
@@ -75,6 +78,7 @@ class EngineCore {
   cache::StatePool states_;
   cache::PrefixCache cache_;
   scheduler::Scheduler scheduler_;
+  std::optional<DiskTier> disk_;
   sampler::Sampler sampler_;
   std::unordered_map<uint64_t, std::unique_ptr<ActiveRequest>> requests_;
   model::ForwardBatch batch_;

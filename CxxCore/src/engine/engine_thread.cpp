@@ -165,6 +165,9 @@ void EngineThread::run(const std::shared_ptr<State>& state) noexcept {
   lock.lock();
   state->final_stats = core.stats();
   state->core.reset();
+  lock.unlock();
+  state->loaded.core.disk.reset();  // writes what is queued
+  lock.lock();
   state->loaded.model.reset();
   state->loaded.device.reset();
 }

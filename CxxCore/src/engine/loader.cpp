@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "device/registry.h"
+#include "engine/fingerprint.h"
 #include "engine/memory_plan.h"
 #include "io/json.h"
 
@@ -164,6 +165,21 @@ Result<std::shared_ptr<const text::JinjaTemplate>> load_template_file(const io::
   return text::JinjaTemplate::parse(source->as_string(), config_name, special_tokens(tokenizer_config));
 }
 
+static Status open_disk(const EngineOptions& options, const Prepared& p, model::Model& model, CoreConfig& core) {
+  constexpr int64_t kDefaultBytes = int64_t{8} << 30;
+  if (options.prefix_cache_dir.empty() || !options.prefix_cache) return ok_status();
+  Result<std::string> identity = fingerprint(*p.checkpoint, p.memory.plan, core, model);
+  if (!identity.is_ok()) return identity.status;
+  core.disk = std::make_shared<DiskStore>(DiskStoreConfig{
+      .folder = options.prefix_cache_dir,
+      .max_bytes = options.prefix_cache_disk_bytes > 0 ? options.prefix_cache_disk_bytes : kDefaultBytes,
+      .fingerprint = std::move(*identity),
+      .block_size = options.block_size,
+      .block_bytes = static_cast<uint64_t>(p.memory.plan.kv_block_bytes),
+      .state_bytes = static_cast<uint64_t>(p.memory.plan.state_slot_bytes)});
+  return ok_status();
+}
+
 Result<ModelInfo> inspect(const ModelSource& source, const EngineOptions& options) {
   Result<Prepared> prepared = prepare(source, options);
   if (!prepared.is_ok()) return prepared.status;
@@ -195,6 +211,7 @@ Result<LoadedModel> load(const ModelSource& source, const EngineOptions& options
   loaded.core.state_slot_bytes = p.memory.plan.state_slot_bytes;
   loaded.core.eos_token_ids = p.config.eos_token_ids;
   loaded.core.tokenizer = *tokenizer;
+  PAGODA_RETURN_IF_ERROR(open_disk(options, p, **model, loaded.core));
   loaded.device = std::move(p.device);
   loaded.model = std::move(*model);
   loaded.tokenizer = std::move(*tokenizer);

@@ -14,11 +14,12 @@
 
 namespace pagoda::io {
 
-Result<std::unique_ptr<FileWriter>> FileWriter::create(const std::string& path) {
+Result<std::unique_ptr<FileWriter>> FileWriter::create(const std::string& path, unsigned mode) {
   std::error_code ignored;  // a folder that cannot be made shows when the file is opened
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
   const std::string temporary = path + ".tmp";
-  const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644);
+  const int descriptor =
+      ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, static_cast<mode_t>(mode));
   const int error = errno;
   std::unique_ptr<FileWriter> writer(new FileWriter(path, -1));
   if (descriptor < 0) return writer->error("created", error);
@@ -35,6 +36,14 @@ Result<std::unique_ptr<FileWriter>> FileWriter::create(const std::string& path) 
   writer->descriptor_ = descriptor;
   if (ftruncate(descriptor, 0) != 0) return writer->error("emptied", errno);
   return writer;
+}
+
+void FileWriter::remove_rest(const std::string& path) {
+  const std::string temporary = path + ".tmp";
+  const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (descriptor < 0) return;
+  if (flock(descriptor, LOCK_EX | LOCK_NB) == 0) unlink(temporary.c_str());
+  close(descriptor);
 }
 
 FileWriter::~FileWriter() {

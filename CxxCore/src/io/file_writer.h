@@ -14,8 +14,10 @@ namespace pagoda::io {
 // one is refused, and what a killed one left behind is taken over by the next.
 class FileWriter {
  public:
-  // Makes the folder where it is missing.
-  static Result<std::unique_ptr<FileWriter>> create(const std::string& path);
+  // Makes the folder where it is missing. `mode`: who may read and write the file.
+  static Result<std::unique_ptr<FileWriter>> create(const std::string& path, unsigned mode = 0644);
+  // Removes PATH.tmp unless somebody is writing it: the rest of a killed writer.
+  static void remove_rest(const std::string& path);
   ~FileWriter();  // without commit() nothing stays
   FileWriter(const FileWriter&) = delete;
   FileWriter& operator=(const FileWriter&) = delete;

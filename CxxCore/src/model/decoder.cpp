@@ -1,6 +1,7 @@
 // Decoder: every family as one stack of layers. embed -> (norm, mixer, norm, MLP) per layer -> norm -> head.
 // State: weights, pools and workspace, all on the device. Thread rule: the device's thread.
 #include <algorithm>
+#include <cstring>
 #include <string>
 #include <utility>
 
@@ -22,7 +23,7 @@ class Decoder final : public Model {
   Status forward(const ForwardBatch& batch) override;
   std::span<const float> logits() const noexcept override { return logits_; }
   Status allocate(const ModelSizes& sizes) override;
-  Status read_block(int32_t block, std::span<std::byte> to) override;
+  Status read_block(int32_t block, int32_t num_tokens, std::span<std::byte> to) override;
   Status write_block(int32_t block, std::span<const std::byte> from) override;
   Status read_slot(int32_t slot, std::span<std::byte> to) override;
   Status write_slot(int32_t slot, std::span<const std::byte> from) override;
@@ -94,7 +95,15 @@ Status Decoder::allocate(const ModelSizes& sizes) {
   return ok_status();
 }
 
-Status Decoder::read_block(int32_t block, std::span<std::byte> to) { return read_unit(device_, pools_.kv, block, to); }
+Status Decoder::read_block(int32_t block, int32_t num_tokens, std::span<std::byte> to) {
+  PAGODA_RETURN_IF_ERROR(read_unit(device_, pools_.kv, block, to));
+  const size_t row = static_cast<size_t>(kv_row_bytes(layout_.kv_dtype, layout_.head_dim));
+  const size_t head =
+      row * static_cast<size_t>(layout_.block_size);  // a head's rows lie end to end: see allocate_pools
+  const size_t kept = row * static_cast<size_t>(std::clamp(num_tokens, 0, layout_.block_size));
+  for (size_t begin = 0; begin < to.size(); begin += head) std::memset(to.data() + begin + kept, 0, head - kept);
+  return ok_status();
+}
 Status Decoder::write_block(int32_t block, std::span<const std::byte> from) {
   return write_unit(device_, pools_.kv, block, from);
 }

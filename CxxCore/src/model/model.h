@@ -44,8 +44,9 @@ class Model {
   virtual std::span<const float> logits() const noexcept = 0;
 
   // The bytes of a KV block, all layers (CacheLayout::kv_block_bytes), and of a recurrent slot (state_slot_bytes), out
-  // of the pools and back into them: for a cache on disk. Their order is the model's own.
-  virtual Status read_block(int32_t block, std::span<std::byte> to) = 0;
+  // of the pools and back into them: for a cache on disk. Their order is the model's own. Places of a block after the
+  // first `num_tokens`, which may hold something of another sequence, are read as zeros.
+  virtual Status read_block(int32_t block, int32_t num_tokens, std::span<std::byte> to) = 0;
   virtual Status write_block(int32_t block, std::span<const std::byte> from) = 0;
   virtual Status read_slot(int32_t slot, std::span<std::byte> to) = 0;
   virtual Status write_slot(int32_t slot, std::span<const std::byte> from) = 0;

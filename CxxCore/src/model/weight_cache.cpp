@@ -6,6 +6,8 @@
 #include <string_view>
 
 #include "base/fnv1a.h"
+#include "base/hash128.h"
+#include "io/file_identity.h"
 #include "io/file_writer.h"
 #include "io/mapped_file.h"
 
@@ -22,32 +24,13 @@ void append(std::string& text, uint64_t number) {  // in the machine's own byte 
   text.append(reinterpret_cast<const char*>(&number), sizeof number);
 }
 
-// Name, size and time of a file, and up to 1 MiB of it in evenly spaced pages: files in memory have no time, and those
-// in a folder may have got theirs from an archive.
-Status add_file(const io::File& file, Fnv1a& hash) {
-  constexpr uint64_t kMostPages = 256;
-  const std::string_view name = file.name();
-  const uint64_t size = file.size_bytes();
-  hash.add(name.substr(name.rfind('/') + 1));  // a folder may move
-  hash.add(size);
-  hash.add(static_cast<uint64_t>(file.modified_ns()));
-  const uint64_t step = std::max(kPage, size / kMostPages);
-  std::byte page[kPage];
-  for (uint64_t begin = 0; begin < size; begin += step) {
-    const auto piece = std::span(page).first(static_cast<size_t>(std::min(kPage, size - begin)));
-    PAGODA_RETURN_IF_ERROR(file.read(begin, piece));
-    hash.add(std::span<const std::byte>(piece));
-  }
-  return ok_status();
-}
-
 // Whatever the bytes of the matrices depend on.
 Result<uint64_t> identity(const std::vector<WeightGroup>& groups, const io::Checkpoint& checkpoint,
                           const std::string& layout) {
   Fnv1a hash;
   hash.add(kMagic);
   hash.add(layout);
-  for (const auto& file : checkpoint.files()) PAGODA_RETURN_IF_ERROR(add_file(*file, hash));
+  for (const auto& file : checkpoint.files()) PAGODA_RETURN_IF_ERROR(io::add_identity(*file, hash));
   for (const WeightGroup& group : groups) {
     if (!group.is_matrix) continue;
     hash.add(static_cast<uint64_t>(group.cols));
@@ -61,12 +44,6 @@ Result<uint64_t> identity(const std::vector<WeightGroup>& groups, const io::Chec
     }
   }
   return hash.value();
-}
-
-std::string hex(uint64_t number) {
-  std::string text;
-  for (int shift = 60; shift >= 0; shift -= 4) text += "0123456789abcdef"[number >> shift & 15];
-  return text;
 }
 
 // A part of a mapped file, which lives as long as one of its parts.

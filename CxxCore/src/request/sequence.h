@@ -25,6 +25,7 @@ struct Sequence {
   bool uses_cache = false;                    // its tokens may be found, and what it computes may be
   std::string cache_salt;                     // found by sequences with the same one only
   std::vector<int32_t> checkpoint_positions;  // in the prompt, ascending: where its recurrent state is to be kept
+  bool is_reading = false;                    // from disk, before it may be admitted
   int32_t num_cached_tokens = 0;              // of the prompt, that were found when it was first admitted
   int32_t num_matched_tokens = 0;    // of the prompt, that were known then, with or without a state to go on from
   int32_t num_published_blocks = 0;  // leading blocks that others may find

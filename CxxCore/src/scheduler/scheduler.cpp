@@ -86,7 +86,7 @@ void Scheduler::schedule_prompts(int32_t& budget) {
 void Scheduler::admit_newcomers(int32_t& budget) {
   while (!waiting_.empty() && budget > 0 && num_running() < limits_.max_num_seqs) {
     Sequence* sequence = waiting_.front();
-    if (limits_.has_state && states_.num_free() == 0) return;
+    if (sequence->is_reading || (limits_.has_state && states_.num_free() == 0)) return;
     if (cache_.is_worth_waiting(*sequence, running_)) return;
     if (!cache_.admit(*sequence, plan_.copies)) return;
     waiting_.pop_front();

@@ -65,6 +65,7 @@ class Scheduler {
   // The next step. Blocks for every planned token are in the block tables when this returns. Valid until the next call.
   const StepPlan& schedule();
 
+  request::Sequence* next_waiting() const noexcept { return waiting_.empty() ? nullptr : waiting_.front(); }
   int32_t num_waiting() const noexcept { return static_cast<int32_t>(waiting_.size()); }
   int32_t num_running() const noexcept { return static_cast<int32_t>(running_.size()); }
   bool has_work() const noexcept { return !waiting_.empty() || !running_.empty(); }

@@ -25,7 +25,8 @@ struct FakeHouse {
   std::unique_ptr<FakeModel> model;
   std::unique_ptr<engine::EngineCore> core;
 
-  explicit FakeHouse(const Shape& shape, std::vector<int32_t> eos = {}) {
+  explicit FakeHouse(const Shape& shape, std::vector<int32_t> eos = {},
+                     std::shared_ptr<engine::DiskStore> disk = nullptr) {
     engine::CoreConfig config;
     config.sizes.num_kv_blocks = shape.num_blocks;
     config.max_checkpoints = shape.has_state ? shape.max_checkpoints : 0;
@@ -41,6 +42,7 @@ struct FakeHouse {
     config.vocab_size = kFakeVocab;
     config.has_state = shape.has_state;
     config.eos_token_ids = std::move(eos);
+    config.disk = std::move(disk);
     model = std::make_unique<FakeModel>(config.sizes, shape.block_size);
     core = std::make_unique<engine::EngineCore>(*model, config);
   }

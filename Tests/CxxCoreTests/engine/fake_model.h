@@ -51,8 +51,11 @@ class FakeModel : public model::Model {
     return ok_status();
   }
 
-  Status read_block(int32_t block, std::span<std::byte> to) override {
-    return copy_bytes(to.data(), &key_at(block, 0), to.size(), block_bytes());
+  Status read_block(int32_t block, int32_t num_tokens, std::span<std::byte> to) override {
+    PAGODA_RETURN_IF_ERROR(copy_bytes(to.data(), &key_at(block, 0), to.size(), block_bytes()));
+    const size_t kept = static_cast<size_t>(num_tokens) * sizeof(int32_t);
+    if (kept < to.size()) std::memset(to.data() + kept, 0, to.size() - kept);
+    return ok_status();
   }
   Status write_block(int32_t block, std::span<const std::byte> from) override {
     return copy_bytes(&key_at(block, 0), from.data(), from.size(), block_bytes());

@@ -32,6 +32,9 @@ struct Reach {
     sum.cache.num_recomputed_tokens += stats.cache.num_recomputed_tokens;
     sum.cache.num_block_evictions += stats.cache.num_block_evictions;
     sum.cache.num_checkpoint_evictions += stats.cache.num_checkpoint_evictions;
+    sum.disk.num_reads += stats.disk.num_reads;
+    sum.disk.num_evictions += stats.disk.num_evictions;
+    sum.disk.num_bad_files += stats.disk.num_bad_files;
   }
 };
 
@@ -48,8 +51,9 @@ class Schedule {
       for (int n = pick(10, 110); n > 0; --n) base.push_back(pick(0, 11) == 0 ? kTurnEnd : pick(6, 90));
   }
 
-  void run(int num_requests, Reach& reach) {
-    FakeHouse house(shape_, {kTurnEnd}), solo(roomy(), {kTurnEnd});
+  // `folder`: where prefixes outlive the house; none when empty.
+  void run(int num_requests, Reach& reach, const std::string& folder = {}) {
+    FakeHouse house(shape_, {kTurnEnd}, open_disk(folder)), solo(roomy(), {kTurnEnd});
     struct Entry {
       Request request;
       Recorder recorder;
@@ -78,6 +82,17 @@ class Schedule {
 
  private:
   int pick(int low, int high) { return static_cast<int>(low + rng_() % static_cast<uint64_t>(high - low + 1)); }
+
+  std::shared_ptr<DiskStore> open_disk(const std::string& folder) const {
+    if (folder.empty()) return nullptr;
+    return std::make_shared<DiskStore>(
+        DiskStoreConfig{.folder = folder,
+                        .max_bytes = 30000,
+                        .fingerprint = shape_.has_state ? "hybrid" : "attention",
+                        .block_size = shape_.block_size,
+                        .block_bytes = static_cast<uint64_t>(shape_.block_size) * sizeof(int32_t),
+                        .state_bytes = shape_.has_state ? sizeof(test::FakeModel::State) : 0});
+  }
 
   Shape roomy() const {
     Shape shape = shape_;
@@ -144,6 +159,21 @@ PAGODA_TEST(prefix_cache_random_schedules_change_no_token) {
   CHECK(cache.num_hits > reach.num_requests / 4);
   CHECK(reach.num_aborts > 0 && reach.sum.num_preemptions > 0);
   CHECK(cache.num_block_evictions > 0 && cache.num_checkpoint_evictions > 0);
+}
+
+// The same prompts again and again, in engines that come and go.
+PAGODA_TEST(prefix_cache_random_schedules_with_restarts_change_no_token) {
+  const uint64_t first = test::seed(900);
+  const std::string folder = test::temporary_dir();
+  Reach reach;
+  for (uint64_t i = 0; i < 12 && !test::failed(); ++i) {
+    Schedule(first + i % 3).run(20, reach, folder);
+    if (test::failed()) test::note("schedule " + std::to_string(first + i));
+  }
+  test::note(std::to_string(reach.sum.disk.num_reads) + " files read, " + std::to_string(reach.sum.disk.num_evictions) +
+             " evicted");
+  CHECK(reach.sum.disk.num_reads > 0);
+  CHECK_EQ(reach.sum.disk.num_bad_files, 0);
 }
 
 }  // namespace pagoda::engine

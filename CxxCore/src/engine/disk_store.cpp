@@ -1,0 +1,300 @@
+// DiskStore: lookup by the hash of all tokens so far, reading with every check, writing behind, and eviction by age.
+#include "engine/disk_store.h"
+
+#include <algorithm>
+#include <exception>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "io/file_writer.h"
+
+namespace pagoda::engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kSuffix = ".pagoda-prefix";
+constexpr int64_t kMaxQueueBytes = 256 << 20;  // beyond, new entries are dropped
+constexpr size_t kMinTokens = 32;              // shorter prompts are computed as fast as they are read
+
+Hash128Value hash_of(const std::string& salt) {
+  Hash128 hash;
+  hash.add(std::string_view(salt));
+  return hash.value();
+}
+
+// Calls body(position, key) with the key after each token.
+template <class Body>
+void for_each_key(const std::string& fingerprint, const std::string& salt, std::span<const int32_t> tokens,
+                  Body&& body) {
+  Hash128 hash;
+  hash.add(std::string_view(fingerprint));
+  hash.add(std::string_view(salt));
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    hash.add(static_cast<uint64_t>(tokens[i]));
+    body(static_cast<int32_t>(i) + 1, hash.value());
+  }
+}
+
+}  // namespace
+
+DiskStore::DiskStore(DiskStoreConfig config) : config_(std::move(config)) {
+  stats_.is_on = true;
+  stats_.max_bytes = config_.max_bytes;
+  std::lock_guard lock(mutex_);
+  try {
+    if (open_folder()) writer_ = std::thread([this] { run_writer(); });
+  } catch (const std::exception& error) {
+    turn_off(error.what());
+  }
+}
+
+bool DiskStore::open_folder() {
+  std::error_code error;
+  if (fs::create_directories(config_.folder, error)) fs::permissions(config_.folder, fs::perms::owner_all, error);
+  if (config_.folder.find('\0') != std::string::npos || !fs::is_directory(config_.folder, error)) {
+    turn_off(config_.folder + ": is not a folder");
+    return false;
+  }
+  scan();
+  make_room(0);
+  return true;
+}
+
+DiskStore::~DiskStore() {
+  {
+    std::lock_guard lock(mutex_);
+    is_closing_ = true;
+  }
+  wake_.notify_all();
+  if (writer_.joinable()) writer_.join();
+}
+
+std::string DiskStore::path_of(const Hash128Value& key) const { return config_.folder + "/" + key.text() + kSuffix; }
+
+bool DiskStore::is_ours(const io::PrefixFileHead& head) const noexcept {
+  return head.fingerprint == config_.fingerprint && head.block_size == config_.block_size &&
+         head.block_bytes == config_.block_bytes && head.state_bytes == config_.state_bytes;
+}
+
+// Files whose name is not the one their head calls for, or whose head is not whole, are removed; so is what a killed
+// writer left.
+void DiskStore::scan() {
+  struct Seen {
+    fs::file_time_type time;
+    Hash128Value key;
+    Entry entry;
+  };
+  std::vector<Seen> seen;
+  for (const fs::directory_entry& file : fs::directory_iterator(config_.folder)) {
+    std::string path = file.path().string();
+    if (path.ends_with(std::string(kSuffix) + ".tmp")) io::FileWriter::remove_rest(path.substr(0, path.size() - 4));
+    if (!path.ends_with(kSuffix) || file.is_directory()) continue;
+    std::error_code error;
+    const auto opened = io::PrefixFile::open(path);
+    if (!opened.is_ok() || path_of((*opened)->head().key) != config_.folder + "/" + file.path().filename().string()) {
+      fs::remove(path, error);
+      ++stats_.num_bad_files;
+      continue;
+    }
+    const io::PrefixFileHead& head = (*opened)->head();
+    seen.push_back({file.last_write_time(error), head.key,
+                    Entry{.parent_key = head.parent_key,
+                          .position = head.position,
+                          .parent_position = head.parent_position,
+                          .size_bytes = static_cast<int64_t>((*opened)->size_bytes()),
+                          .is_ours = is_ours(head)}});
+  }
+  std::ranges::sort(seen, {}, &Seen::time);
+  for (Seen& file : seen) {
+    file.entry.last_use = ++last_use_;
+    stats_.bytes += file.entry.size_bytes;
+    entries_.emplace(file.key, file.entry);
+  }
+  stats_.num_files = static_cast<int64_t>(entries_.size());
+}
+
+std::optional<DiskStore::Next> DiskStore::find_next(const std::string& salt, std::span<const int32_t> tokens,
+                                                    int32_t num_known, int64_t num_blocks) {
+  std::lock_guard lock(mutex_);
+  if (entries_.empty()) return std::nullopt;
+  auto last = entries_.end();
+  for_each_key(config_.fingerprint, salt, tokens, [&](int32_t position, const Hash128Value& key) {
+    if (position <= num_known || position >= static_cast<int32_t>(tokens.size())) return;
+    const auto found = entries_.find(key);
+    if (found != entries_.end() && is_readable(found->second, position)) last = found;
+  });
+  if (last == entries_.end()) return std::nullopt;
+  // Back to the first file whose blocks continue those that are there. Parents are used after their children, so that
+  // they are removed after them.
+  auto next = last;
+  for (;;) {
+    next->second.last_use = ++last_use_;
+    if (next->second.parent_position / config_.block_size <= num_blocks) break;
+    const auto parent = entries_.find(next->second.parent_key);
+    if (parent == entries_.end() || !is_readable(parent->second, next->second.parent_position)) return std::nullopt;
+    next = parent;
+  }
+  return Next{next->first, next->second.position, next == last};
+}
+
+Result<DiskStore::Content> DiskStore::read(const Next& next, const std::string& salt, std::span<const int32_t> tokens) {
+  Result<Content> content = read_file(next, salt, tokens);
+  std::lock_guard lock(mutex_);
+  if (content.is_ok()) {
+    ++stats_.num_reads;
+    std::error_code error;  // the next run sees when it was used last
+    fs::last_write_time(path_of(next.key), fs::file_time_type::clock::now(), error);
+  } else {
+    ++stats_.num_bad_files;
+    remove(next.key);
+  }
+  return content;
+}
+
+Result<DiskStore::Content> DiskStore::read_file(const Next& next, const std::string& salt,
+                                                std::span<const int32_t> tokens) const {
+  auto file = io::PrefixFile::open(path_of(next.key));
+  if (!file.is_ok()) return file.status;
+  const io::PrefixFileHead& head = (*file)->head();
+  if (!is_ours(head) || head.key != next.key || head.position != next.position || head.salt != hash_of(salt))
+    return make_error(StatusCode::bad_file, "a prefix file is another one than its name says");
+  const auto own_tokens = (*file)->read_tokens();
+  if (!own_tokens.is_ok()) return own_tokens.status;
+  if (!std::ranges::equal(*own_tokens, tokens.first(static_cast<size_t>(head.position))))
+    return make_error(StatusCode::bad_file, "a prefix file is of other tokens than its name says");
+  Content content{head, {}, {}};
+  auto blocks = (*file)->read_blocks();
+  if (!blocks.is_ok()) return blocks.status;
+  content.blocks = std::move(*blocks);
+  if (!next.is_last) return content;
+  auto state = (*file)->read_state();
+  if (!state.is_ok()) return state.status;
+  content.state = std::move(*state);
+  return content;
+}
+
+std::optional<io::PrefixFileHead> DiskStore::plan(const std::string& salt, std::span<const int32_t> tokens) {
+  if (tokens.size() < kMinTokens) return std::nullopt;
+  std::lock_guard lock(mutex_);
+  if (!stats_.is_on) return std::nullopt;
+  io::PrefixFileHead head;
+  for_each_key(config_.fingerprint, salt, tokens, [&](int32_t position, const Hash128Value& key) {
+    head.key = key;
+    if (position == static_cast<int32_t>(tokens.size())) return;
+    const auto found = entries_.find(key);
+    if (found == entries_.end() || !found->second.is_ours || found->second.position != position) return;
+    head.parent_key = key;
+    head.parent_position = position;
+  });
+  if (entries_.contains(head.key)) return std::nullopt;
+  head.fingerprint = config_.fingerprint;
+  head.salt = hash_of(salt);
+  head.position = static_cast<int32_t>(tokens.size());
+  head.block_size = config_.block_size;
+  head.block_bytes = config_.block_bytes;
+  head.state_bytes = config_.state_bytes;
+  const int64_t size = static_cast<int64_t>(head.file_bytes());
+  if (queue_bytes_ + size <= kMaxQueueBytes || queue_.empty()) return head;
+  ++stats_.num_dropped;
+  return std::nullopt;
+}
+
+// The entry counts from now on: what follows it may build on it, being written after it.
+void DiskStore::write(io::PrefixFileHead head, std::span<const int32_t> tokens, std::vector<std::byte> blocks,
+                      std::vector<std::byte> state) {
+  std::lock_guard lock(mutex_);
+  Job job{std::move(head), {tokens.begin(), tokens.end()}, std::move(blocks), std::move(state)};
+  entries_[job.head.key] = {.parent_key = job.head.parent_key,
+                            .position = job.head.position,
+                            .parent_position = job.head.parent_position,
+                            .size_bytes = 0,
+                            .last_use = ++last_use_,
+                            .is_ours = true};
+  queue_bytes_ += job.size_bytes();
+  queue_.push_back(std::move(job));
+  wake_.notify_one();
+}
+
+void DiskStore::run_writer() noexcept {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    wake_.wait(lock, [&] { return is_closing_ || !queue_.empty(); });
+    if (queue_.empty()) return;
+    Job job = std::move(queue_.front());
+    queue_.pop_front();
+    is_writing_ = true;
+    lock.unlock();
+    try {
+      write_file(job);
+    } catch (const std::exception& error) {
+      std::lock_guard relock(mutex_);
+      turn_off(error.what());
+    }
+    lock.lock();
+    is_writing_ = false;
+    queue_bytes_ -= job.size_bytes();
+    if (queue_.empty()) idle_.notify_all();
+  }
+}
+
+void DiskStore::write_file(const Job& job) {
+  const int64_t size = static_cast<int64_t>(job.head.file_bytes());
+  {
+    std::lock_guard lock(mutex_);
+    if (!stats_.is_on || size > config_.max_bytes) return remove(job.head.key);
+    make_room(size);
+  }
+  const std::string path = path_of(job.head.key);
+  const Status status = io::write_prefix_file(path, job.head, job.tokens, job.blocks, job.state);
+  std::lock_guard lock(mutex_);
+  if (!status.is_ok()) {
+    remove(job.head.key);
+    return turn_off(status.message);
+  }
+  ++stats_.num_writes;
+  stats_.bytes += size;
+  entries_[job.head.key].size_bytes = size;
+  stats_.num_files = static_cast<int64_t>(entries_.size());
+}
+
+void DiskStore::make_room(int64_t size_bytes) {
+  while (stats_.bytes + size_bytes > config_.max_bytes) {
+    auto oldest = entries_.end();
+    for (auto entry = entries_.begin(); entry != entries_.end(); ++entry)
+      if (entry->second.size_bytes > 0 &&
+          (oldest == entries_.end() || entry->second.last_use < oldest->second.last_use))
+        oldest = entry;
+    if (oldest == entries_.end()) return;
+    ++stats_.num_evictions;
+    remove(oldest->first);
+  }
+}
+
+void DiskStore::remove(const Hash128Value& key) noexcept {
+  const auto found = entries_.find(key);
+  if (found == entries_.end()) return;
+  std::error_code error;
+  fs::remove(path_of(key), error);
+  stats_.bytes -= found->second.size_bytes;
+  entries_.erase(found);
+  stats_.num_files = static_cast<int64_t>(entries_.size());
+}
+
+void DiskStore::turn_off(const std::string& reason) {
+  stats_.is_on = false;
+  if (stats_.off_reason.empty()) stats_.off_reason = reason;
+}
+
+void DiskStore::flush() {
+  std::unique_lock lock(mutex_);
+  idle_.wait(lock, [&] { return queue_.empty() && !is_writing_; });
+}
+
+DiskStats DiskStore::stats() const {
+  std::lock_guard lock(mutex_);
+  return stats_;
+}
+
+}  // namespace pagoda::engine

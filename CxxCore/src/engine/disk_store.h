@@ -1,0 +1,107 @@
+// DiskStore: prefix files in a folder, under a limit of bytes: which there are, which to read next, and a thread that
+// writes new ones. Nothing that goes wrong here fails a request: a bad file is removed, a full disk ends the writing.
+// Thread rule: one thread (the engine's) calls it; stats() may be called from any.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/hash128.h"
+#include "base/result.h"
+#include "io/prefix_file.h"
+#include "pagoda/engine.h"
+
+namespace pagoda::engine {
+
+struct DiskStoreConfig {
+  std::string folder;
+  int64_t max_bytes = 0;    // of all prefix files in the folder, of whatever model
+  std::string fingerprint;  // files with another one are never read
+  int32_t block_size = 16;
+  uint64_t block_bytes = 0, state_bytes = 0;
+};
+
+class DiskStore {
+ public:
+  explicit DiskStore(DiskStoreConfig config);
+  ~DiskStore();  // writes what is queued
+  DiskStore(const DiskStore&) = delete;
+  DiskStore& operator=(const DiskStore&) = delete;
+
+  const DiskStoreConfig& config() const noexcept { return config_; }
+
+  // The file to read next so that more than `num_known` tokens can be gone on from, the blocks of the first
+  // `num_blocks` being there. `is_last`: its state is the one wanted; else its blocks lead to such a file.
+  struct Next {
+    Hash128Value key;
+    int32_t position = 0;
+    bool is_last = false;
+  };
+  std::optional<Next> find_next(const std::string& salt, std::span<const int32_t> tokens, int32_t num_known,
+                                int64_t num_blocks);
+
+  struct Content {
+    io::PrefixFileHead head;
+    std::vector<std::byte> blocks, state;
+  };
+  // Reads and checks all: the tokens must be the first ones of `tokens`. A file that fails is removed.
+  Result<Content> read(const Next& next, const std::string& salt, std::span<const int32_t> tokens);
+
+  // What a file for `tokens` must hold; nothing when there is one, or none is to be written now.
+  std::optional<io::PrefixFileHead> plan(const std::string& salt, std::span<const int32_t> tokens);
+  void write(io::PrefixFileHead head, std::span<const int32_t> tokens, std::vector<std::byte> blocks,
+             std::vector<std::byte> state);
+  void flush();  // waits until the queue is empty
+
+  DiskStats stats() const;
+
+ private:
+  struct Entry {
+    Hash128Value parent_key;
+    int32_t position = 0, parent_position = 0;
+    int64_t size_bytes = 0;  // 0: not written yet
+    uint64_t last_use = 0;
+    bool is_ours = false;  // fingerprint and sizes are those of the configuration
+  };
+  struct Job {
+    io::PrefixFileHead head;
+    std::vector<int32_t> tokens;
+    std::vector<std::byte> blocks, state;
+    int64_t size_bytes() const noexcept { return static_cast<int64_t>(blocks.size() + state.size()); }
+  };
+
+  static bool is_readable(const Entry& entry, int32_t position) noexcept {
+    return entry.is_ours && entry.size_bytes > 0 && entry.position == position;
+  }
+  std::string path_of(const Hash128Value& key) const;
+  bool is_ours(const io::PrefixFileHead& head) const noexcept;
+  Result<Content> read_file(const Next& next, const std::string& salt, std::span<const int32_t> tokens) const;
+  bool open_folder();  // with mutex_, like what it calls
+  void scan();
+  void run_writer() noexcept;
+  void write_file(const Job& job);
+  void make_room(int64_t size_bytes);             // with mutex_
+  void remove(const Hash128Value& key) noexcept;  // with mutex_
+  void turn_off(const std::string& reason);       // with mutex_
+
+  DiskStoreConfig config_;
+  mutable std::mutex mutex_;  // guards what follows
+  std::condition_variable wake_, idle_;
+  std::map<Hash128Value, Entry> entries_;
+  std::deque<Job> queue_;
+  int64_t queue_bytes_ = 0;
+  uint64_t last_use_ = 0;
+  bool is_writing_ = false, is_closing_ = false;
+  DiskStats stats_;
+  std::thread writer_;
+};
+
+}  // namespace pagoda::engine

@@ -1,0 +1,58 @@
+// Hashes the model's files and the bytes of a probe.
+#include "engine/fingerprint.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/fnv1a.h"
+#include "base/hash128.h"
+#include "engine/batch_builder.h"
+#include "io/file_identity.h"
+
+namespace pagoda::engine {
+namespace {
+
+constexpr int32_t kProbeTokens = 20;  // a full block of the recurrent state, and rows of the next
+
+Result<Hash128Value> probe(const MemoryPlan& plan, const CoreConfig& core, model::Model& model) {
+  const int32_t count =
+      std::min({kProbeTokens, core.sizes.max_num_tokens, core.block_size * core.sizes.max_blocks_per_seq});
+  request::Sequence sequence;
+  for (int32_t i = 0; i < count; ++i) sequence.tokens.push_back((i * 7919 + 13) % core.vocab_size);
+  for (int32_t block = 0; block * core.block_size < count; ++block) sequence.block_table.push_back(block);
+  sequence.state_slot = core.has_state ? 0 : -1;
+  sequence.has_fresh_slot = core.has_state;
+  scheduler::StepPlan step;
+  step.rows.push_back({&sequence, count});
+  model::ForwardBatch batch;
+  build_batch(step, core.block_size, core.sizes.max_blocks_per_seq, core.has_state, batch);
+  PAGODA_RETURN_IF_ERROR(model.forward(batch));
+
+  Hash128 hash;
+  hash.add(std::as_bytes(model.logits()));
+  std::vector<std::byte> bytes(static_cast<size_t>(plan.kv_block_bytes));
+  for (int32_t block : sequence.block_table) {
+    PAGODA_RETURN_IF_ERROR(model.read_block(block, count - block * core.block_size, bytes));
+    hash.add(std::span<const std::byte>(bytes));
+  }
+  if (!core.has_state) return hash.value();
+  bytes.resize(static_cast<size_t>(plan.state_slot_bytes));
+  PAGODA_RETURN_IF_ERROR(model.read_slot(0, bytes));
+  hash.add(std::span<const std::byte>(bytes));
+  return hash.value();
+}
+
+}  // namespace
+
+Result<std::string> fingerprint(const io::Checkpoint& checkpoint, const MemoryPlan& plan, const CoreConfig& core,
+                                model::Model& model) {
+  Fnv1a files;
+  for (const auto& file : checkpoint.files()) PAGODA_RETURN_IF_ERROR(io::add_identity(*file, files));
+  const Result<Hash128Value> probed = probe(plan, core, model);
+  if (!probed.is_ok()) return probed.status;
+  return "files " + hex(files.value()) + ", probe " + probed->text() + ", block of " + std::to_string(core.block_size) +
+         " tokens in " + std::to_string(plan.kv_block_bytes) + " bytes, state of " +
+         std::to_string(plan.state_slot_bytes) + " bytes";
+}
+
+}  // namespace pagoda::engine

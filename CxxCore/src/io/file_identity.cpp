@@ -1,0 +1,27 @@
+// Hashes name, size, time and a sample of a file.
+#include "io/file_identity.h"
+
+#include <algorithm>
+#include <span>
+#include <string_view>
+
+namespace pagoda::io {
+
+Status add_identity(const File& file, Fnv1a& hash) {
+  constexpr uint64_t kMostPages = 256, kPage = 4096;
+  const std::string_view name = file.name();
+  const uint64_t size = file.size_bytes();
+  hash.add(name.substr(name.rfind('/') + 1));  // a folder may move
+  hash.add(size);
+  hash.add(static_cast<uint64_t>(file.modified_ns()));
+  const uint64_t step = std::max(kPage, size / kMostPages);
+  std::byte page[kPage];
+  for (uint64_t begin = 0; begin < size; begin += step) {
+    const auto piece = std::span(page).first(static_cast<size_t>(std::min(kPage, size - begin)));
+    PAGODA_RETURN_IF_ERROR(file.read(begin, piece));
+    hash.add(std::span<const std::byte>(piece));
+  }
+  return ok_status();
+}
+
+}  // namespace pagoda::io
