@@ -179,8 +179,9 @@ extension ServeResult {
       promptTokens = Int(usage["prompt_tokens"]?.intValue ?? 0)
     }
     guard let choice = chunk["choices"]?.arrayValue?.first else { return }
-    let texts = [choice["text"], choice["delta"]?["content"], choice["delta"]?["reasoning_content"]]
-    if texts.contains(where: { $0?.stringValue?.isEmpty == false }) { tokenTimes.append(time) }
+    let texts = [choice["delta"]?["content"], choice["delta"]?["reasoning_content"]]
+    let isCompletion = choice["text"] != nil && choice["finish_reason"]?.stringValue == nil  // with any text, or none
+    if isCompletion || texts.contains(where: { $0?.stringValue?.isEmpty == false }) { tokenTimes.append(time) }
   }
 }
 

@@ -35,6 +35,15 @@ import Testing
     #expect(streamed.compactMap { $0["token"]?.stringValue }.joined() == whole.answer)
   }
 
+  @Test func a_model_without_a_tokenizer_streams_its_tokens() throws {
+    let body = Array(#"{"prompt":[1,2],"stream":true,"max_tokens":4}"#.utf8)
+    let request = try CompletionRequest(body, models: ServedModels(names: ["m"]), vocabularySize: 10)
+    let format = CompletionFormat(request: request, tokens: TokenTexts(tokenizer: nil, endOfText: []))
+    var encoder = format.encoder([], promptTokens: 2)
+    let chunk = encoder.encode(.event(choice: 0, .engine(.token(TokenInfo(id: 3)))))
+    #expect(chunk.text.contains("\"text\":\"\"") && !chunk.isLast)
+  }
+
   @Test func reasoning_comes_apart_from_the_answer() async throws {
     let server = try await Shared.server
     let more = #","chat_template_kwargs":{"enable_thinking":true}"#

@@ -73,7 +73,8 @@ struct CompletionEncoder: StreamEncoder {
       case .text(let text), .reasoning(let text): return (chunk(index, text), false)
       case .token(let token):
         if format.request.logprobs != nil { waiting[index].append(token) }
-        return ("", false)
+        // No text will come of a model without a tokenizer: whoever reads along still sees each token.
+        return (format.tokens.tokenizer == nil ? chunk(index, "") : "", false)
       case .finished(let completion):
         answers[index].completion = completion
         open -= 1
