@@ -5,15 +5,11 @@
 #include <string>
 #include <utility>
 
-#include "cache/checkpoint_plan.h"
 #include "engine/batch_builder.h"
 
 namespace pagoda::engine {
 
 using request::Sequence;
-
-constexpr size_t kMaxSaltBytes = 256;
-constexpr int64_t kDefaultMaxTokens = 2048;  // a model that never ends its answer must end all the same
 
 static scheduler::SchedulerLimits scheduler_limits(const CoreConfig& config) {
   return {.max_num_seqs = config.sizes.max_num_seqs,
@@ -37,73 +33,6 @@ EngineCore::EngineCore(model::Model& model, CoreConfig config)
     disk_.emplace(model_, cache_, config_.disk);
   reserve_batch(batch_, config_.sizes);
   publish_stats();
-}
-
-int64_t EngineCore::default_max_tokens(int64_t num_prompt_tokens) const noexcept {
-  const int64_t pool = blocks_.num_blocks() * config_.block_size + 1;  // the last token is never cached
-  const int64_t room = std::min<int64_t>(config_.max_model_len, pool) - num_prompt_tokens;
-  return std::clamp<int64_t>(room, 1, kDefaultMaxTokens);
-}
-
-static Status check_prompt(const std::vector<int32_t>& ids, int32_t vocab_size) {
-  if (ids.empty()) return make_error(StatusCode::invalid_argument, "the prompt has no tokens");
-  for (size_t i = 0; i < ids.size(); ++i) {
-    if (ids[i] < 0 || ids[i] >= vocab_size) {
-      return make_error(StatusCode::invalid_argument, "prompt token " + std::to_string(i) + " is " +
-                                                          std::to_string(ids[i]) + "; ids of this model are 0 to " +
-                                                          std::to_string(vocab_size - 1));
-    }
-  }
-  return ok_status();
-}
-
-// What is asked of the output against what this model can do.
-Status EngineCore::check_outputs(const Request& request) const {
-  if (!request.sampling.stop.empty() && !config_.tokenizer)
-    return make_error(StatusCode::invalid_argument, "stop strings need a tokenizer, and this model folder has none");
-  if (request.sampling.thinking_budget >= 0 && !thinking_format_.is_known())
-    return make_error(StatusCode::unsupported,
-                      "thinking_budget needs a model with the tokens <think> and </think>, and this one has none");
-  if (!request.grammar.kind.empty() && request.sampling.ignore_eos)
-    return make_error(StatusCode::invalid_argument, "ignore_eos and a grammar exclude each other");
-  return ok_status();
-}
-
-Result<std::unique_ptr<ActiveRequest>> EngineCore::prepare(const Request& request, uint64_t id, EventCallback callback,
-                                                           void* context) const {
-  PAGODA_RETURN_IF_ERROR(check_prompt(request.prompt_ids, config_.vocab_size));
-  PAGODA_RETURN_IF_ERROR(sampler::check_sampling_params(request.sampling, config_.vocab_size));
-  if (request.cache_salt.size() > kMaxSaltBytes)
-    return make_error(StatusCode::invalid_argument, "cache_salt has " + std::to_string(request.cache_salt.size()) +
-                                                        " bytes, at most " + std::to_string(kMaxSaltBytes) +
-                                                        " are allowed");
-  PAGODA_RETURN_IF_ERROR(check_outputs(request));
-  const int64_t prompt = static_cast<int64_t>(request.prompt_ids.size());
-  const int64_t max_tokens = request.sampling.max_tokens > 0 ? request.sampling.max_tokens : default_max_tokens(prompt);
-  PAGODA_RETURN_IF_ERROR(scheduler_.check_admission(prompt, max_tokens));
-
-  auto active = std::make_unique<ActiveRequest>(request, id, callback, context);
-  Sequence& sequence = active->sequence;
-  sequence.max_num_tokens = static_cast<int32_t>(prompt + max_tokens);
-  sequence.tokens.reserve(static_cast<size_t>(sequence.max_num_tokens));
-  sequence.block_table.reserve(static_cast<size_t>(blocks_.blocks_for(sequence.max_num_tokens)));
-  active->count_tokens(config_.vocab_size);
-  sequence.uses_cache = config_.prefix_cache && request.use_cache;
-  sequence.cache_salt = request.cache_salt;
-  if (sequence.uses_cache && config_.max_checkpoints > 0)
-    sequence.checkpoint_positions =
-        cache::plan_checkpoints(request.prompt_ids, config_.eos_token_ids, request.checkpoint_positions,
-                                std::max(2, config_.max_checkpoints / 2));
-  if (!request.sampling.ignore_eos)
-    active->stop_ids.insert(active->stop_ids.end(), config_.eos_token_ids.begin(), config_.eos_token_ids.end());
-  if (config_.tokenizer) active->detokenizer.emplace(config_.tokenizer.get(), /*skip_special=*/true);
-  active->thinking = Thinking(thinking_format_, request.prompt_ids, request.sampling.thinking_budget);
-  if (!request.grammar.kind.empty()) {
-    Result<std::shared_ptr<grammar::TokenGrammar>> grammar = grammars_.find_or_compile(request.grammar);
-    if (!grammar.is_ok()) return grammar.status;
-    active->grammar = std::move(*grammar);
-  }
-  return active;
 }
 
 void EngineCore::add(std::unique_ptr<ActiveRequest> request) {

@@ -64,6 +64,7 @@ class EngineCore {
   void publish(request::Sequence& sequence, const scheduler::StepPlan& plan);
   void commit_token(ActiveRequest& request, std::span<const float> logits);
   Status check_outputs(const Request& request) const;
+  void prepare_cache(const Request& request, request::Sequence& sequence) const;
   Status sample(ActiveRequest& request, std::span<const float> logits);
   bool follow(ActiveRequest& request, int32_t token_id);
   bool append_text(ActiveRequest& request, int32_t token_id);  // true when a stop string ended it
