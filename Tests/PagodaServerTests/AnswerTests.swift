@@ -44,6 +44,18 @@ import Testing
     #expect(chunk.text.contains("\"text\":\"\"") && !chunk.isLast)
   }
 
+  @Test func prompts_are_read_once_for_each_salt() async throws {
+    let server = try await Shared.server
+    let question = "what is the capital of \(UInt32.random(in: 0...UInt32.max))?"
+    func cached(_ more: String) throws -> Int64? {
+      try server.chat(Shared.chat(question, more)).json["usage"]?["prompt_tokens_details"]?["cached_tokens"]?.intValue
+    }
+    let first = try #require(try cached(#","cache_salt":"a""#))
+    let again = try #require(try cached(#","cache_salt":"a""#))
+    #expect(again > first)
+    #expect(try cached(#","cache_salt":"b""#) == 0)
+  }
+
   @Test func reasoning_comes_apart_from_the_answer() async throws {
     let server = try await Shared.server
     let more = #","chat_template_kwargs":{"enable_thinking":true}"#

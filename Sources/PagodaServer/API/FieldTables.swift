@@ -8,14 +8,14 @@ extension FieldTable {
     "frequency_penalty", "logit_bias", "seed", "ignore_eos", "stop", "stop_token_ids", "thinking_budget",
   ]
 
-  private static let common: Set<String> = ["model", "stream", "stream_options", "n"]
+  private static let common: Set<String> = ["model", "stream", "stream_options", "n", "cache_salt"]
 
   /// Bookkeeping of other servers.
   private static let bookkeeping: Set<String> = [
     "user", "metadata", "store", "service_tier", "safety_identifier", "prompt_cache_key", "prompt_cache_retention",
     "request_id", "priority", "parallel_tool_calls", "verbosity", "skip_special_tokens",
     "spaces_between_special_tokens",
-    "logit_processors", "cache_salt", "kv_transfer_params",
+    "logit_processors", "kv_transfer_params",
   ]
 
   private static let off: [JSONValue] = [.bool(false)]
@@ -49,7 +49,7 @@ extension FieldTable {
   static let responses = FieldTable(
     known: sampling.union([
       "model", "input", "instructions", "stream", "max_output_tokens", "tools", "tool_choice", "text", "reasoning",
-      "chat_template_kwargs", "metadata", "parallel_tool_calls", "top_logprobs",
+      "chat_template_kwargs", "metadata", "parallel_tool_calls", "top_logprobs", "cache_salt",
     ]),
     ignored: bookkeeping.union(["include", "stream_options", "max_tool_calls", "client_metadata"]),
     refused: unsupported.merging([

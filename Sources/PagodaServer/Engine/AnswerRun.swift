@@ -12,12 +12,10 @@ final class AnswerRun: @unchecked Sendable {
   init(_ generator: Generator) { self.generator = generator }
 
   func start(
-    _ ids: [Int32], _ sampling: SamplingParameters, _ grammar: Request.Grammar?, index: Int,
+    _ request: Request, tokens count: Int, index: Int,
     deliver: @escaping @Sendable (Int, StreamEvent) -> Void
   ) throws {
-    let tokens = WaitingTokens(ids.count, generator.admission)
-    var request = Request(prompt: .tokens(ids), sampling: sampling)
-    request.grammar = grammar
+    let tokens = WaitingTokens(count, generator.admission)
     let cancel: @Sendable () -> Void
     do {
       cancel = try generator.engine.start(request) { [generator] event in

@@ -19,6 +19,8 @@ struct Generation: Sendable {
   /// What the answer must be, and the field that says so.
   var grammar: Request.Grammar?
   var grammarField = "response_format"
+  /// Requests with other salts share no cached prefix with this one.
+  var cacheSalt = ""
   /// Functions that the model may call, in the shape of chat completions.
   var tools: [JSONValue] = []
   var forcedCall: ForcedCall?

@@ -119,10 +119,12 @@ final class Generator: Sendable {
     for index in 0..<generation.sequenceCount {
       // The engine gives the raw text: reasoning and tool calls are told apart by the reader.
       let ids = prompts[index / generation.answers].ids
-      var sampling = generation.sampling
-      if let seed = sampling.seed { sampling.seed = seed &+ UInt64(index % generation.answers) }
+      var request = Request(prompt: .tokens(ids), sampling: generation.sampling)
+      request.grammar = generation.grammar
+      request.cacheSalt = generation.cacheSalt
+      if let seed = request.sampling.seed { request.sampling.seed = seed &+ UInt64(index % generation.answers) }
       do {
-        try run.start(ids, sampling, generation.grammar, index: index, deliver: deliver)
+        try run.start(request, tokens: ids.count, index: index, deliver: deliver)
       } catch {
         run.cancel()
         admission.leave(generation.sequenceCount - index)
