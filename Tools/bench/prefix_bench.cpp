@@ -153,6 +153,7 @@ void overhead(Bench& bench) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
   ModelSource source;
   source.shape = argc > 1 ? argv[1] : "qwen3.5-0.8b";
   EngineOptions options;
