@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -273,7 +274,7 @@ void answer(FakeHouse& house, uint64_t id, const Tokens& prompt, Recorder& recor
 
 }  // namespace
 
-// PAGODA_KILL_ROUNDS asks for more than the regular 30.
+// PAGODA_KILL_ROUNDS asks for more than the regular 30, and for a line about them.
 PAGODA_TEST(disk_cache_a_killed_writer_leaves_nothing_that_changes_a_token) {
   const char* asked = std::getenv("PAGODA_KILL_ROUNDS");
   const int num_rounds = asked ? std::atoi(asked) : 30;
@@ -309,7 +310,7 @@ PAGODA_TEST(disk_cache_a_killed_writer_leaves_nothing_that_changes_a_token) {
                               " in the middle of a file, " + std::to_string(num_reads) + " files read afterwards";
   test::note(summary);
   CHECK(num_reads > 0 && num_rests > 0);
-  if (asked) test::fail(__FILE__, __LINE__, "as asked: " + summary);
+  if (asked) std::fprintf(stderr, "%s\n", summary.c_str());
 }
 
 }  // namespace pagoda::engine
