@@ -46,6 +46,8 @@ extension Service {
   }
 
   private func generate(_ generation: Generation, _ format: some AnswerFormat, _ exchange: Exchange) throws {
+    var generation = generation
+    generation.cacheSalt = guarding.tenant(of: exchange.request) + generation.cacheSalt
     try generator.run(generation, format: format, on: exchange, dispatch: dispatch)
   }
 

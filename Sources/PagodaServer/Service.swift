@@ -19,7 +19,7 @@ final class Service: HTTPService, @unchecked Sendable {
   let generator: Generator
   let tokens: TokenTexts
   let created = Int64(Date().timeIntervalSince1970)
-  private let guarding: Guard
+  let guarding: Guard
   private weak var http: HTTPServer?  // set once, before the first request
 
   init(_ engine: Engine, _ options: ServerOptions, isLoopbackOnly: Bool) {

@@ -23,4 +23,16 @@ import Testing
     }
     #expect(!Guard.isEqual("", ""))
   }
+
+  @Test func holders_of_different_keys_share_no_prefix() async throws {
+    let server = try await Shared.start { $0.apiKeys = ["first", "second"] }
+    let body = Shared.chat("what is the capital of \(UInt32.random(in: 0...UInt32.max))?")
+    func cached(_ key: String) throws -> Int64? {
+      let response = try server.post("/v1/chat/completions", body, headers: ["Authorization": "Bearer \(key)"])
+      return response.json["usage"]?["prompt_tokens_details"]?["cached_tokens"]?.intValue
+    }
+    _ = try cached("first")
+    #expect(try cached("second") == 0)
+    #expect(try #require(try cached("first")) > 0)
+  }
 }

@@ -45,7 +45,7 @@ struct ChatRequest: Sendable {
     generation.tools = tools
     generation.forcedCall = forced
     generation.grammar = try fields.grammar("response_format")
-    generation.cacheSalt = try fields.string("cache_salt", maximumBytes: 256) ?? ""
+    generation.cacheSalt = try fields.string("cache_salt", maximumBytes: 64) ?? ""
     if limit != nil { generation.limitField = "max_completion_tokens" }
     includesUsage = try fields.streamOptions(isStream: generation.isStream)
   }

@@ -22,7 +22,7 @@ struct CompletionRequest: Sendable {
     generation = Generation(prompts: try fields.prompts(vocabularySize: vocabularySize), sampling: sampling)
     generation.promptField = "prompt"
     generation.grammar = try fields.grammar("response_format")
-    generation.cacheSalt = try fields.string("cache_salt", maximumBytes: 256) ?? ""
+    generation.cacheSalt = try fields.string("cache_salt", maximumBytes: 64) ?? ""
     generation.answers = try fields.integer("n", in: ChatRequest.answers) ?? 1
     generation.isStream = try fields.flag("stream") ?? false
     if limit != nil { generation.limitField = "max_completion_tokens" }

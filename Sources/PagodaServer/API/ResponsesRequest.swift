@@ -43,7 +43,7 @@ struct ResponsesRequest: Sendable {
     generation.forcedCall = forced
     generation.grammar = try fields.object("text")?.grammar("format")
     generation.grammarField = "text.format"
-    generation.cacheSalt = try fields.string("cache_salt", maximumBytes: 256) ?? ""
+    generation.cacheSalt = try fields.string("cache_salt", maximumBytes: 64) ?? ""
     echoed = fields.echoed(instructions: instructions)
   }
 }
