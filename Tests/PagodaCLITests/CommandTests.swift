@@ -160,11 +160,12 @@ import Testing
     #expect(json["family"]?.stringValue == "qwen3_5")
     #expect(json["vocab_size"]?.intValue == 4096)
     let plan = try #require(json["memory_plan"])
-    let parts = ["weights_bytes", "kv_bytes", "state_bytes", "workspace_bytes"].compactMap { plan[$0]?.intValue }
-    #expect(parts.count == 4 && parts.reduce(0, +) == plan["total_bytes"]?.intValue)
+    let names = ["weights_bytes", "kv_bytes", "state_bytes", "checkpoint_bytes", "workspace_bytes"]
+    let parts = names.compactMap { plan[$0]?.intValue }
+    #expect(parts.count == names.count && parts.reduce(0, +) == plan["total_bytes"]?.intValue)
     #expect(try #require(plan["kv_bytes"]?.intValue) <= 4 << 20)
     let text = try Program.run("info").output
-    for word in ["device limit", "weights", "KV cache", "recurrent state", "workspace", "MiB"] {
+    for word in ["device limit", "weights", "KV cache", "recurrent state", "checkpoints", "workspace", "MiB"] {
       #expect(text.contains(word))
     }
   }
