@@ -86,7 +86,8 @@ def test_stop_keeps_the_part_that_came(page, server):
 def test_regenerate_and_edit(page):
     ask(page, "What is the capital of France?")
     page.click("[title='Answer again']")
-    expect(page.locator(".stats")).to_contain_text("tok/s", timeout=30_000)
+    # No rate: what was computed before may come all at once.
+    expect(page.locator(".stats")).to_contain_text("prompt tokens from cache", timeout=30_000)
     expect(page.locator(".assistant .body")).to_contain_text("Paris")
     expect(page.locator(".assistant")).to_have_count(1)
     page.locator(".user").hover()
