@@ -109,7 +109,7 @@ stage_asan() { native asan; }
 
 # The thread sanitizer is slow, so it runs where threads meet: the engine's thread and the pool.
 stage_tsan() {
-  local -x TEST_DIRS="../../Tests/CxxCoreTests/support ../../Tests/CxxCoreTests/base ../../Tests/CxxCoreTests/engine"
+  local -x TEST_DIRS="$(printf "../../Tests/CxxCoreTests/%s " support base engine)"
   native tsan engine
   native tsan base_thread
 }

@@ -8,8 +8,8 @@
 #include "engine/engine_core.h"
 #include "engine/fake_model.h"
 #include "engine/recorder.h"
-#include "grammar/grammar_kit.h"
 #include "io/json.h"
+#include "support/grammar_kit.h"
 #include "support/test.h"
 
 namespace pagoda::engine {

@@ -4,7 +4,7 @@
 #include <random>
 #include <string>
 
-#include "grammar/grammar_kit.h"
+#include "support/grammar_kit.h"
 #include "support/test.h"
 
 namespace pagoda::test {

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "support/test.h"
+#include "support/tokenizer_fixtures.h"
 #include "text/bpe_tokenizer.h"
-#include "text/tokenizer_fixtures.h"
 
 namespace pagoda::test {
 

@@ -6,8 +6,8 @@
 
 #include "pagoda/tokenizer.h"
 #include "support/test.h"
+#include "support/tokenizer_fixtures.h"
 #include "text/bpe_tokenizer.h"
-#include "text/tokenizer_fixtures.h"
 
 namespace pagoda::test {
 

@@ -1,5 +1,5 @@
 // The vocabulary, the random walk and the validator of the grammar tests.
-#include "grammar/grammar_kit.h"
+#include "support/grammar_kit.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include "grammar/compile.h"
 #include "io/json_writer.h"
 #include "support/test.h"
-#include "text/tokenizer_fixtures.h"
+#include "support/tokenizer_fixtures.h"
 
 namespace pagoda::test {
 

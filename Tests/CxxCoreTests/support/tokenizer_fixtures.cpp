@@ -1,5 +1,5 @@
 // Reads the files that Tools/fixtures/tokenizer_fixtures.py describes and writes.
-#include "text/tokenizer_fixtures.h"
+#include "support/tokenizer_fixtures.h"
 
 #include <algorithm>
 #include <fstream>
