@@ -121,7 +121,7 @@ final class Exchange: @unchecked Sendable {
   }
 
   /// What the connection's thread does now: send, or wait suspended until there is something to send.
-  func next(_ connection: OpaquePointer) -> Next {
+  func next(_ connection: OpaquePointer, maySuspend: Bool) -> Next {
     lock.withLock {
       switch answer {
       case .ready(let reply):
@@ -129,6 +129,7 @@ final class Exchange: @unchecked Sendable {
         if case .whole(let response) = reply { storedStatus = response.status } else { storedStatus = 200 }
         return .send(reply)
       case .none:
+        guard maySuspend else { return .drop }
         suspended = connection
         MHD_suspend_connection(connection)
         return .wait

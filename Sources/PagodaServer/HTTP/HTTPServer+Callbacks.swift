@@ -99,7 +99,7 @@ extension HTTPServer {
   /// The body is complete, or the work has an answer.
   fileprivate func proceed(_ exchange: Exchange, _ connection: OpaquePointer) -> MHD_Result {
     startOnce(exchange, connection)
-    switch exchange.next(connection) {
+    switch next(exchange, connection) {
     case .wait: return .YES
     case .drop: return .NO
     case .send(.whole(let response)): return send(response, on: connection)

@@ -9,6 +9,8 @@ final class HTTPServer: @unchecked Sendable {
   private(set) var port: UInt16 = 0
   private var daemon: OpaquePointer?
   private let workers = OperationQueue()
+  private let suspending = NSLock()
+  private var isStopping = false  // guarded by `suspending`
 
   init(_ service: any HTTPService, limits: HTTPLimits) {
     self.service = service
@@ -49,6 +51,7 @@ final class HTTPServer: @unchecked Sendable {
   /// Cuts what is still going on and ends the threads. Blocks; does nothing the second time.
   func stop(cutWith response: HTTPResponse) {
     guard let daemon else { return }
+    suspending.withLock { isStopping = true }
     for exchange in watch.exchanges { exchange.cut(with: response) }
     // Half a second for the last words, then no connection may be suspended any more.
     for _ in 0..<50 where !watch.exchanges.isEmpty { Thread.sleep(forTimeInterval: 0.01) }
@@ -56,6 +59,11 @@ final class HTTPServer: @unchecked Sendable {
     MHD_stop_daemon(daemon)
     self.daemon = nil
     watch.stop()
+  }
+
+  /// The library aborts when it is stopped while a connection is suspended, so a request that comes that late is dropped.
+  func next(_ exchange: Exchange, _ connection: OpaquePointer) -> Exchange.Next {
+    suspending.withLock { exchange.next(connection, maySuspend: !isStopping) }
   }
 
   func run(_ work: @escaping @Sendable () -> Void) { workers.addOperation(work) }
