@@ -215,7 +215,7 @@ function measured(times, usage) {
   const tokens = usage.completion_tokens;
   const seconds = (times.last - times.first) / 1000;
   return { tokens, prompt: usage.prompt_tokens, cached: usage.prompt_tokens_details?.cached_tokens ?? 0,
-    first: times.first === undefined ? undefined : (times.first - times.start) / 1000, rate: tokens > 1 && seconds > 0 ? (tokens - 1) / seconds : undefined };
+    first: times.first === undefined ? undefined : (times.first - times.start) / 1000, rate: tokens > 1 && seconds > 0.02 ? (tokens - 1) / seconds : undefined };
 }
 
 function isAtEnd() {
