@@ -156,10 +156,10 @@ import Testing
   /// The library aborts the program when it is stopped while a request waits.
   @Test func a_server_may_go_while_requests_come() async throws {
     for _ in 0..<25 {
-      let server = try await Shared.start()
-      let clients = try (0..<4).map { _ in try server.client() }
+      var server: Server? = try await Shared.start()
+      let clients = try (0..<8).compactMap { _ in try server?.client() }
       for client in clients { try client.request("POST", "/v1/chat/completions", body: Shared.endless()) }
-      await server.shutDown(drainSeconds: 0)
+      server = nil  // some requests have begun, others have not been read yet
     }
   }
 
