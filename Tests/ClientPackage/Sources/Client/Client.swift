@@ -10,7 +10,7 @@ enum Client {
       switch event {
       case .text(let text): print(text, terminator: "")
       case .reasoning(let text): print("(\(text))", terminator: "")
-      case .token: break
+      case .toolCall, .rejectedToolCall, .token: break
       case .finished(let completion): print("\n\(describe(completion.finishReason))")
       }
     }
