@@ -16,6 +16,7 @@ let package = Package(
   products: [
     .library(name: "PagodaKit", targets: ["PagodaKit"]),
     .library(name: "PagodaServer", targets: ["PagodaServer"]),
+    .library(name: "PagodaChatCore", targets: ["PagodaChatCore"]),
     .executable(name: "pagoda", targets: ["PagodaCLI"]),
   ],
   targets: [
@@ -51,6 +52,7 @@ let package = Package(
       providers: [.apt(["libmicrohttpd-dev"]), .brew(["libmicrohttpd"])]),
     .target(name: "ServerPage", exclude: ["files"]),
     .target(name: "PagodaServer", dependencies: ["PagodaKit", "CMicroHTTPD", "ServerPage"]),
+    .target(name: "PagodaChatCore", dependencies: ["PagodaKit", "PagodaServer"]),
     .executableTarget(
       name: "PagodaCLI", dependencies: ["PagodaKit", "PagodaServer", "CEdit"], path: "Apps/PagodaCLI"),
 
@@ -75,6 +77,8 @@ let package = Package(
     .testTarget(name: "PagodaKitTests", dependencies: ["PagodaKit"]),
     .testTarget(name: "PagodaServerTests", dependencies: ["PagodaServer"]),
     .testTarget(name: "PagodaCLITests", dependencies: ["PagodaCLI"]),
+    .executableTarget(name: "ChatStoreWriter", dependencies: ["PagodaChatCore"], path: "Tests/ChatStoreWriter"),
+    .testTarget(name: "PagodaChatCoreTests", dependencies: ["PagodaChatCore", "ChatStoreWriter"]),
   ],
   cxxLanguageStandard: .cxx20)
 
