@@ -16,6 +16,7 @@ let package = Package(
   products: [
     .library(name: "PagodaKit", targets: ["PagodaKit"]),
     .library(name: "PagodaServer", targets: ["PagodaServer"]),
+    .library(name: "PagodaFoundationModels", targets: ["PagodaFoundationModels"]),
     .library(name: "PagodaChatCore", targets: ["PagodaChatCore"]),
     .executable(name: "pagoda", targets: ["PagodaCLI"]),
   ],
@@ -52,6 +53,7 @@ let package = Package(
       providers: [.apt(["libmicrohttpd-dev"]), .brew(["libmicrohttpd"])]),
     .target(name: "ServerPage", exclude: ["files"]),
     .target(name: "PagodaServer", dependencies: ["PagodaKit", "CMicroHTTPD", "ServerPage"]),
+    .target(name: "PagodaFoundationModels", dependencies: ["PagodaKit"]),
     .target(name: "PagodaChatCore", dependencies: ["PagodaKit", "PagodaServer"]),
     .executableTarget(
       name: "PagodaCLI", dependencies: ["PagodaKit", "PagodaServer", "CEdit"], path: "Apps/PagodaCLI"),
@@ -81,6 +83,14 @@ let package = Package(
     .testTarget(name: "PagodaChatCoreTests", dependencies: ["PagodaChatCore", "ChatStoreWriter"]),
   ],
   cxxLanguageStandard: .cxx20)
+
+#if os(macOS)
+package.products.append(.executable(name: "PagodaChat", targets: ["PagodaChat"]))
+package.targets.append(
+  .executableTarget(
+    name: "PagodaChat", dependencies: ["PagodaChatCore"], path: "Apps/PagodaChat",
+    exclude: ["Scripts", "project.yml", "Pagoda.entitlements", "Info.plist"]))
+#endif
 
 // Only Apple platforms may use the Hugging Face tokenizers; building on Linux fetches nothing.
 #if os(macOS)
