@@ -1,9 +1,9 @@
-// Asks the mini model one question; the switches have no default, so new cases would break this build.
+// A tour of the API: events, a conversation, an error. The switches have no default, so new cases would break this build.
 import Foundation
 import PagodaKit
 
 @main
-enum Client {
+enum Tour {
   static func main() async throws {
     let engine = try await Engine.load(.mini)
     for try await event in engine.submit(Request("What is the capital of France?")) {
