@@ -39,7 +39,7 @@ struct ChatCommands: Commands {
       .disabled(transcript == nil)
     }
     CommandMenu("Model") {
-      Button("Unload Model") { Task { await app?.engines.unload() } }
+      Button("Unload Model") { Task { await app?.unload() } }
         .keyboardShortcut("u", modifiers: [.command, .shift])
         .disabled(app?.engines.engine == nil)
     }

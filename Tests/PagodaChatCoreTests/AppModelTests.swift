@@ -82,6 +82,22 @@ import Testing
     }
   }
 
+  @Test func a_removed_chat_does_not_come_back_with_its_last_words() async throws {
+    try await withFolder { folder in
+      let store = try ConversationStore(folder: folder)
+      let loader = ScriptedLoader()
+      let engines = EngineModel(loader: loader)
+      await engines.load(.mini, named: "scripted")
+      let list = ConversationListModel(store: store, engines: engines)
+      let transcript = try #require(list.begin())
+      transcript.send("Hello")
+      list.remove(transcript.id)
+      #expect(await eventually { !transcript.isAnswering })
+      #expect(store.conversations.isEmpty && store.messages(of: transcript.id).count == 0)
+      #expect(loader.engine.state.withLock { $0.cancelled } == 1)
+    }
+  }
+
   @Test func the_library_follows_a_download_through_pause_failure_and_end() async throws {
     let source = ScriptedDownloader()
     let library = LibraryModel(downloader: source, engines: EngineModel(loader: ScriptedLoader()))

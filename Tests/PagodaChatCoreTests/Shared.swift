@@ -2,7 +2,6 @@
 import Foundation
 import PagodaChatCore
 import PagodaKit
-import Synchronization
 
 /// A folder for one test, removed afterwards.
 func withFolder<Result>(
@@ -23,6 +22,16 @@ func withFolder<Result>(
   return condition()
 }
 
+/// A value that several threads use. (The standard library's `Mutex` needs a newer macOS than the package.)
+final class Locked<Value>: @unchecked Sendable {
+  private let lock = NSLock()
+  private var value: Value
+
+  init(_ value: Value) { self.value = value }
+
+  func withLock<Result>(_ body: (inout Value) -> Result) -> Result { lock.withLock { body(&value) } }
+}
+
 /// Gives the test each stream's continuation, and remembers requests and how streams ended.
 final class ScriptedEngine: ChatEngine {
   typealias Continuation = AsyncThrowingStream<Event, any Error>.Continuation
@@ -34,7 +43,7 @@ final class ScriptedEngine: ChatEngine {
     var isShutDown = false
   }
 
-  let state = Mutex(State())
+  let state = Locked(State())
   let contextLength = 4096
   var load: EngineLoad { EngineLoad() }
 
@@ -92,7 +101,7 @@ final class ScriptedDownloader: ModelDownloader {
     var last: AsyncThrowingStream<DownloadProgress, any Error>.Continuation?
   }
 
-  let state = Mutex(State())
+  let state = Locked(State())
   var last: AsyncThrowingStream<DownloadProgress, any Error>.Continuation { state.withLock { $0.last! } }
 
   func installed() async throws -> [InstalledModel] { state.withLock { $0.installed } }

@@ -21,7 +21,10 @@ struct ComposerView: View {
           .textFieldStyle(.plain)
           .lineLimit(1...10)
           .focused($isFocused)
-          .onSubmit { if app.settings.settings.returnSends { composer.send(in: transcript) } }
+          .onSubmit {
+            // The field gives Return to this closure in either case; Option-Return always begins a line.
+            if app.settings.settings.returnSends { composer.send(in: transcript) } else { composer.text += "\n" }
+          }
           .accessibilityLabel("Message")
         Toggle("Think", isOn: thinks).toggleStyle(.button)
           .help("Whether the model thinks before it answers")

@@ -62,7 +62,7 @@ private struct LibraryRow: View {
     switch entry.state {
     case .ready:
       if isLoaded {
-        Button("Unload") { Task { await app.engines.unload() } }
+        Button("Unload") { Task { await app.unload() } }
       } else {
         Button("Load") { Task { await app.use(entry.id) } }.disabled(entry.estimate?.fits == false)
       }

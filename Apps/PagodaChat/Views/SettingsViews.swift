@@ -60,7 +60,7 @@ struct AppSettingsView: View {
         .formStyle(.grouped)
         .tabItem { Label("New Chats", systemImage: "bubble.left") }
       Form {
-        Toggle("Return sends, Shift-Return begins a line", isOn: $model.settings.returnSends)
+        Toggle("Return sends; otherwise Command-Return does", isOn: $model.settings.returnSends)
         TextField("Port of the local server", value: $model.settings.serverPort, format: .number.grouping(.never))
         Stepper(value: $model.settings.idleMinutes, in: 0...240, step: 5) {
           Text(

@@ -35,7 +35,7 @@ public final class AppModel {
   /// Where the app keeps its files: never a folder that is synchronised to other machines.
   public static var defaultFolder: URL {
     let folders = FileManager.default.urls(for: .applicationSupportDirectory, in: .userDomainMask)
-    return (folders.first ?? FileManager.default.homeDirectoryForCurrentUser).appending(path: "Pagoda")
+    return (folders.first ?? URL(filePath: NSHomeDirectory())).appending(path: "Pagoda")
   }
 
   /// Reads the library and loads the model of the last time, or the embedded one.
@@ -49,6 +49,12 @@ public final class AppModel {
     await server.turnOff()
     await library.load(modelName)
     if case .ready = engines.state { settings.settings.modelName = modelName }
+  }
+
+  /// Turns the server off and gives the model's memory back.
+  public func unload() async {
+    await server.turnOff()
+    await engines.unload()
   }
 
   /// Begins a conversation with the settings of new ones.

@@ -67,7 +67,7 @@ public final class ConversationListModel {
 
   /// Stops what a conversation is answering and deletes it.
   public func remove(_ id: UUID) {
-    open[id]?.stop()
+    open[id]?.close()
     open[id] = nil
     keep { try store.remove(id) }
     if selection == id { selection = hits.first?.id }

@@ -22,6 +22,7 @@ public final class TranscriptModel: Identifiable {
   var answering: Task<Void, Never>?
   var firstTokenAt: ContinuousClock.Instant?
   var savedAt = ContinuousClock.now
+  private var isRemoved = false
 
   /// The conversation's identity.
   public nonisolated let id: UUID
@@ -78,6 +79,12 @@ public final class TranscriptModel: Identifiable {
     messages = store.messages(of: id).path(to: leaf)
   }
 
+  /// Ends the answer under way, and keeps nothing any more: what still arrives must not bring the conversation back.
+  func close() {
+    isRemoved = true
+    stop()
+  }
+
   /// Puts a message at its place in the path and into the store.
   func keep(_ message: ChatMessage) {
     if let index = messages.lastIndex(where: { $0.id == message.id }) { messages[index] = message }
@@ -87,6 +94,7 @@ public final class TranscriptModel: Identifiable {
   func keepConversation() { attempt("The chat cannot be saved") { try store.save(conversation) } }
 
   func attempt(_ title: String, _ work: () throws -> Void) {
+    if isRemoved { return }
     do { try work() } catch { failure = ChatFailure(title, error) }
   }
 }
