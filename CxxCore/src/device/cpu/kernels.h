@@ -149,9 +149,12 @@ struct AttentionTile {
 constexpr int64_t partial_floats(int64_t num_queries, int64_t dim) noexcept {
   return 2 * kMaxQueries + num_queries * ((dim + 15) / 16 * 16);
 }
-// Queries, the partition at work, all partitions so far, and a piece of the cache as floats.
+// The partition at work and all partitions so far; then, in floats: queries and a piece of the cache; or on tiles, in
+// bf16 but for the scores: queries, scores, values of a partition and 16 keys.
+constexpr int64_t kRowsScratch = kMaxQueries * kMaxPadded + kPiece * kMaxPadded;
+constexpr int64_t kTilesScratch = (kMaxQueries + kPartition + 16) * kMaxPadded / 2 + kMaxQueries * kPartition;
 constexpr int64_t kAttentionScratch =
-    kMaxQueries * kMaxPadded + 2 * partial_floats(kMaxQueries, kMaxHeadDim) + kPiece * kMaxPadded;
+    2 * partial_floats(kMaxQueries, kMaxHeadDim) + (kRowsScratch > kTilesScratch ? kRowsScratch : kTilesScratch);
 
 // Rows [first_row, first_row + rows) of one GDN block, one K head: what all its V heads share.
 struct GdnKeys {
@@ -223,6 +226,9 @@ void matmul_bf16(const PackedTile& tile);
 }
 namespace amx {
 extern const Packed kPacked;
+// Of a bf16 cache; head dims that are no multiple of 32 are left to avx512.
+void attention(const AttentionTile& tile);
+void attend_partition(const AttentionTile& tile, int64_t partition, float* partial);
 bool request_permission() noexcept;  // of the system, once per process, before threads use tiles
 }  // namespace amx
 #elif defined(__aarch64__)
