@@ -278,9 +278,9 @@ void compare_attention(DType type, const AttentionShape& row, const Batch& batch
 }  // namespace
 
 PAGODA_TEST(conformance_paged_attention) {
-  const AttentionShape shapes[] = {{4, 2, 8, 16, 0},  {3, 1, 24, 8, 0},  {4, 1, 64, 32, 0},  {2, 1, 256, 16, 0},
-                                   {4, 1, 32, 16, 5}, {6, 2, 16, 8, 40}, {20, 1, 16, 16, 0}, {70, 1, 16, 16, 0},
-                                   {6, 2, 32, 8, 40}, {70, 1, 32, 16, 0}};
+  const AttentionShape shapes[] = {{4, 2, 8, 16, 0},  {3, 1, 24, 8, 0},   {4, 1, 64, 32, 0},  {2, 1, 256, 16, 0},
+                                   {4, 1, 32, 16, 5}, {6, 2, 16, 8, 40},  {20, 1, 16, 16, 0}, {140, 1, 16, 16, 0},
+                                   {6, 2, 32, 8, 40}, {140, 1, 32, 16, 0}};
   for (DType type : kKvTypes)
     for (const AttentionShape& shape : shapes) compare_attention(type, shape, {{0, 70, 31, 64}, {37, 1, 4, 1}}, 96);
 }
