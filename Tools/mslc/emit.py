@@ -1,5 +1,6 @@
 """Emitters: C++ for the software device, CUDA for NVRTC, and C++ with real address spaces for the strict check."""
 from kernel import bare_type, call, limit, substituted
+from mutants import PRELUDE
 
 DEFAULT_MAX_THREADS = 1024
 
@@ -30,7 +31,7 @@ def software(mod, stem):
     if infos:
         out.append(f"constexpr ConstantInfo msl_constants[] = {{{', '.join(infos)}}};\n")
     return (f'// {stem}.metal for the software device, with the table of its kernels. Made by Tools/mslc/generate.sh.\n'
-            f'#include "device/gpu/shim/software/msl.h"\nnamespace metal {{\nnamespace {{\n{mod.body()}\n'
+            f'#include "device/gpu/shim/software/msl.h"\n{PRELUDE if mod.first_mutant is not None else ""}namespace metal {{\nnamespace {{\n{mod.body()}\n'
             f'# 1 "{stem}.entries"\nusing namespace ::pagoda::device::gpu;\n{"".join(out)}}}  // namespace\n}}  // namespace metal\n'
             f"namespace pagoda::device::gpu::generated {{\nstd::span<const KernelInfo> {stem}_kernels() noexcept {{\n"
             f"  static constexpr KernelInfo kKernels[] = {{\n{''.join(rows)}  }};\n  return kKernels;\n}}\n"

@@ -168,6 +168,7 @@ void SoftwareBackend::run(const Launch& launch) noexcept {
   if (checker_)  // its shadow of memory is not shared between threads
     for (uint32_t i = 0; i < num_groups; ++i) work(i, 0);
   else pool_->parallel_for(num_groups, work);
+  if (checker_ && error_.is_ok()) checker_->end_launch(kernel.name, launch.regions);
   for (const GuardedBuffer* buffer : launch.buffers)
     if (error_.is_ok() && !buffer->is_intact())
       error_ = make_error(StatusCode::device_error, "software device: " + std::string(kernel.name) +
