@@ -35,19 +35,6 @@ Result<std::unique_ptr<Buffer>> SoftwareBackend::allocate(size_t size_bytes, con
   return std::unique_ptr<Buffer>(std::move(*made));
 }
 
-namespace {
-
-Status check_copy(const Buffer& buffer, int64_t offset, size_t size) {
-  if (offset >= 0 && static_cast<size_t>(offset) <= buffer.size_bytes() &&
-      size <= buffer.size_bytes() - static_cast<size_t>(offset))
-    return ok_status();
-  return make_error(StatusCode::invalid_argument, "copy of " + std::to_string(size) + " bytes at " +
-                                                      std::to_string(offset) + " of a buffer of " +
-                                                      std::to_string(buffer.size_bytes()));
-}
-
-}  // namespace
-
 Status SoftwareBackend::upload(Buffer& to, int64_t offset, const void* from, size_t size) noexcept {
   PAGODA_RETURN_IF_ERROR(check_copy(to, offset, size));
   run_waiting();
