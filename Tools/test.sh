@@ -153,6 +153,8 @@ stage_kernels() {
     check "lint $file" python3 -B Tools/mslc/mslc.py --target lint -o /dev/null "$file"
     check "strict $file" Tools/mslc/strict.sh "$file"
   done
+  own "types of the Metal backend" kernels-metal.log Tools/checks/metal_types.sh
+  own "generator" kernels-generator.log Tools/mslc/test_mslc.py
   own "bad snippets" kernels-snippets.log Tools/mslc/bad_snippets.py
   make -s -j "$jobs" -C Tools/native build >"$logs/kernels-build.log" 2>&1 </dev/null || tail -n 20 "$logs/kernels-build.log"
   own "8 schedules" kernels-schedules.log Tools/mslc/schedules.sh .build/native/release/tests
