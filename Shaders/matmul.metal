@@ -18,7 +18,7 @@ constant constexpr uint kQuarters = 4;
 
 // Grid: [rows]
 [[max_total_threads_per_threadgroup(128)]]
-kernel void matmul_rows_bfloat(device const float* x [[buffer(0)]],
+kernel void matmul_rows_bf16(device const float* x [[buffer(0)]],
                                device bfloat* out [[buffer(1)]],
                                device float* scales [[buffer(2)]],
                                constant pagoda_args::MatmulRows& args [[buffer(3)]],
@@ -85,7 +85,7 @@ kernel void matmul_rows(device const float* x [[buffer(0)]],
   }
 }
 
-template [[host_name("matmul_rows_half")]] kernel decltype(matmul_rows<false>) matmul_rows<false>;
+template [[host_name("matmul_rows_f16")]] kernel decltype(matmul_rows<false>) matmul_rows<false>;
 template [[host_name("matmul_rows_rotated")]] kernel decltype(matmul_rows<true>) matmul_rows<true>;
 
 // Eight columns of a row of weights, `at` being its first one's index.
@@ -337,10 +337,10 @@ kernel void matmul_tiles(device const T* x [[buffer(0)]],
   template [[host_name("matmul_few_" NAME "_2")]] kernel decltype(matmul_few<T, BITS, 2>) matmul_few<T, BITS, 2>; \
   template [[host_name("matmul_tiles_" NAME)]] kernel decltype(matmul_tiles<T, BITS>) matmul_tiles<T, BITS>;
 
-INSTANTIATE("half", half, 16)
-INSTANTIATE("bfloat", bfloat, 16)
-INSTANTIATE("8bit", half, 8)
-INSTANTIATE("4bit", half, 4)
+INSTANTIATE("f16", half, 16)
+INSTANTIATE("bf16", bfloat, 16)
+INSTANTIATE("q8", half, 8)
+INSTANTIATE("q4", half, 4)
 
 // The product of a row of x and a row of weights, by one simdgroup: lanes take every 32nd column.
 METAL_FUNC float lane_product(device const float* x, device const float* w, uint cols, uint lane) {
@@ -353,7 +353,7 @@ METAL_FUNC float lane_product(device const float* x, device const float* w, uint
 
 // f32 weights, nothing rounded: a simdgroup for each output column. Grid: [out_cols / 4, rows / 8]
 [[max_total_threads_per_threadgroup(128)]]
-kernel void matmul_float(device const float* x [[buffer(0)]],
+kernel void matmul_f32(device const float* x [[buffer(0)]],
                          device const float* w [[buffer(1)]],
                          device const float* bias [[buffer(2)]],
                          device float* out [[buffer(3)]],

@@ -84,7 +84,7 @@ template <typename T, uint R, uint C>
 METAL_FUNC void tile_multiply_accumulate(MSL_THREAD simdgroup_matrix<float, 8, 8> (&acc)[R][C],
                                          MSL_THREAD simdgroup_matrix<T, 8, 8> (&a)[R],
                                          MSL_THREAD simdgroup_matrix<T, 8, 8> (&b)[C]) {
-#pragma unroll
+
   for (uint j = 0; j < C; ++j) {
 
 
@@ -93,7 +93,7 @@ METAL_FUNC void tile_multiply_accumulate(MSL_THREAD simdgroup_matrix<float, 8, 8
 
 
 
-#pragma unroll
+
     for (uint i = 0; i < R; ++i) {
       simdgroup_multiply_accumulate(acc[i][j], a[i], b[j], acc[i][j]);
     }
@@ -140,7 +140,7 @@ MSL_CONSTANT constexpr uint kQuarters = 4;
 
 
 
-MSL_KERNEL void matmul_rows_bfloat(MSL_DEVICE const float* x ,
+MSL_KERNEL void matmul_rows_bf16(MSL_DEVICE const float* x ,
                                MSL_DEVICE bfloat* out ,
                                MSL_DEVICE float* scales ,
                                MSL_CONSTANT pagoda_args::MatmulRows& args ,
@@ -220,7 +220,7 @@ METAL_FUNC void stage_weights(MSL_DEVICE const uint* w, MSL_DEVICE const uchar* 
   } else if (BITS == 8) {
     const uint low = w[at / 4];
     const uint high = w[at / 4 + 1];
-#pragma unroll
+
     for (uint i = 0; i < 4; ++i) {
       to[i] = T(signed_byte(low, i));
       to[4 + i] = T(signed_byte(high, i));
@@ -229,7 +229,7 @@ METAL_FUNC void stage_weights(MSL_DEVICE const uint* w, MSL_DEVICE const uchar* 
     const uint word = w[at / 8];
     const uint step = steps[at / 32 * 2];
     const uint offset = steps[at / 32 * 2 + 1];
-#pragma unroll
+
     for (uint i = 0; i < 8; ++i) {
       to[i] = T(stepped_nibble(word, i, step, offset));
     }
@@ -271,9 +271,9 @@ MSL_KERNEL void matmul_few(MSL_DEVICE const T* x ,
 
   const uint row[2] = {half_row(args, tg, 0, 8), half_row(args, tg, 1, 8)};
   simdgroup_matrix<float, 8, 8> acc[2][MT];
-#pragma unroll
+
   for (uint i = 0; i < 2; ++i) {
-#pragma unroll
+
     for (uint j = 0; j < MT; ++j) {
       acc[i][j] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
@@ -282,7 +282,7 @@ MSL_KERNEL void matmul_few(MSL_DEVICE const T* x ,
   const uint end = min((sg + 1) * args.quarter, args.padded_cols);
   for (uint k0 = sg * args.quarter; MSL_LOOP(k0 < end); k0 += BK) {
     const uint cols = min(BK, end - k0);
-#pragma unroll
+
     for (uint i = 0; i < 16 * BK / 8 / 32; ++i) {
       const uint r = (i * 32 + lane) / (BK / 8);
       const uint k = (i * 32 + lane) % (BK / 8) * 8;
@@ -297,7 +297,7 @@ MSL_KERNEL void matmul_few(MSL_DEVICE const T* x ,
       simdgroup_matrix<T, 8, 8> x_mat[MT];
       simdgroup_load(w_mat[0], tile + k, LD);
       simdgroup_load(w_mat[1], tile + 8 * LD + k, LD);
-#pragma unroll
+
       for (uint j = 0; j < MT; ++j) {
         simdgroup_load(x_mat[j], x + ulong(8 * j) * args.padded_cols + k0 + k, args.padded_cols, ulong2(0, 0), true);
       }
@@ -305,9 +305,9 @@ MSL_KERNEL void matmul_few(MSL_DEVICE const T* x ,
     }
     simdgroup_barrier(mem_flags::mem_threadgroup);
   }
-#pragma unroll
+
   for (uint i = 0; i < 2; ++i) {
-#pragma unroll
+
     for (uint j = 0; j < MT; ++j) {
       simdgroup_store(acc[i][j], parts + (sg * 16 + 8 * i) * WIDTH + 8 * j, WIDTH);
     }
@@ -318,7 +318,7 @@ MSL_KERNEL void matmul_few(MSL_DEVICE const T* x ,
     const uint n = i / WIDTH;
     const uint m = i % WIDTH;
     float value[2];
-#pragma unroll
+
     for (uint half_index = 0; half_index < 2; ++half_index) {
       float sum = 0.0f;
       for (uint q = 0; MSL_LOOP(q < kQuarters); ++q) {
@@ -369,22 +369,22 @@ MSL_KERNEL void matmul_tiles(MSL_DEVICE const T* x ,
   const uint sg_n = (sg / 2) * 32;
   const uint sg_m = (sg % 2) * 32;
   float total[EACH];
-#pragma unroll
+
   for (uint i = 0; i < EACH; ++i) {
     total[i] = 0.0f;
   }
   for (uint q = 0; MSL_LOOP(q < kQuarters); ++q) {
     simdgroup_matrix<float, 8, 8> acc[4][4];
-#pragma unroll
+
     for (uint i = 0; i < 4; ++i) {
-#pragma unroll
+
       for (uint j = 0; j < 4; ++j) {
         acc[i][j] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
       }
     }
     const uint end = min((q + 1) * args.quarter, args.padded_cols);
     for (uint k0 = q * args.quarter; MSL_LOOP(k0 < end); k0 += BK) {
-#pragma unroll
+
       for (uint i = 0; i < 2; ++i) {
         const uint r = (i * 128 + tid) / (BK / 8);
         const uint k = (i * 128 + tid) % (BK / 8) * 8;
@@ -395,11 +395,11 @@ MSL_KERNEL void matmul_tiles(MSL_DEVICE const T* x ,
         *(MSL_THREADGROUP vec<T, 4>*)(x_tile + r * LD + k + 4) = from[1];
       }
       threadgroup_barrier(mem_flags::mem_threadgroup);
-#pragma unroll
+
       for (uint k = 0; k < BK; k += 8) {
         simdgroup_matrix<T, 8, 8> w_mat[4];
         simdgroup_matrix<T, 8, 8> x_mat[4];
-#pragma unroll
+
         for (uint i = 0; i < 4; ++i) {
           simdgroup_load(w_mat[i], w_tile + (sg_n + i * 8) * LD + k, LD);
           simdgroup_load(x_mat[i], x_tile + (sg_m + i * 8) * LD + k, LD, ulong2(0, 0), true);
@@ -408,15 +408,15 @@ MSL_KERNEL void matmul_tiles(MSL_DEVICE const T* x ,
       }
       threadgroup_barrier(mem_flags::mem_threadgroup);
     }
-#pragma unroll
+
     for (uint i = 0; i < 4; ++i) {
-#pragma unroll
+
       for (uint j = 0; j < 4; ++j) {
         simdgroup_store(acc[i][j], c_tile + (sg_n + i * 8) * LDC + sg_m + j * 8, LDC);
       }
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-#pragma unroll
+
     for (uint i = 0; i < EACH; ++i) {
       const uint at = i * 128 + tid;
       total[i] += c_tile[at % BN * LDC + at / BN];
@@ -428,7 +428,7 @@ MSL_KERNEL void matmul_tiles(MSL_DEVICE const T* x ,
   const uint n = tid % BN;
   const uint at = row[n / (BN / 2)] + n % (BN / 2);
   const bool is_inside = args.silu_mul != 0 ? row[0] + n % (BN / 2) < args.out_cols : at < args.out_cols;
-#pragma unroll
+
   for (uint i = 0; i < EACH; ++i) {
     const uint m = m0 + (i * 128 + tid) / BN;
     if (is_inside && m < args.rows) {
@@ -475,7 +475,7 @@ METAL_FUNC float lane_product(MSL_DEVICE const float* x, MSL_DEVICE const float*
 
 
 
-MSL_KERNEL void matmul_float(MSL_DEVICE const float* x ,
+MSL_KERNEL void matmul_f32(MSL_DEVICE const float* x ,
                          MSL_DEVICE const float* w ,
                          MSL_DEVICE const float* bias ,
                          MSL_DEVICE float* out ,
@@ -509,14 +509,14 @@ using namespace ::pagoda::device::gpu;
 void msl_entry_0(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  matmul_rows_bfloat((const float*)in.buffers[0], (bfloat*)in.buffers[1], (float*)in.buffers[2], *(const pagoda_args::MatmulRows*)in.buffers[3], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup));
+  matmul_rows_bf16((const float*)in.buffers[0], (bfloat*)in.buffers[1], (float*)in.buffers[2], *(const pagoda_args::MatmulRows*)in.buffers[3], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup));
 }
 constexpr BindingInfo msl_bindings_0[] = {{"x", 0, BindingKind::buffer, sizeof(float), false}, {"out", 1, BindingKind::buffer, sizeof(bfloat), true}, {"scales", 2, BindingKind::buffer, sizeof(float), true}, {"args", 3, BindingKind::values, sizeof(pagoda_args::MatmulRows), false}};
 constexpr uint32_t msl_limit_0 = 128;
 void msl_entry_1(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  matmul_float((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (float*)in.buffers[3], *(const pagoda_args::Matmul*)in.buffers[4], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+  matmul_f32((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (float*)in.buffers[3], *(const pagoda_args::Matmul*)in.buffers[4], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
 }
 constexpr BindingInfo msl_bindings_1[] = {{"x", 0, BindingKind::buffer, sizeof(float), false}, {"w", 1, BindingKind::buffer, sizeof(float), false}, {"bias", 2, BindingKind::buffer, sizeof(float), false}, {"out", 3, BindingKind::buffer, sizeof(float), true}, {"args", 4, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
 constexpr uint32_t msl_limit_1 = 128;
@@ -623,22 +623,22 @@ constexpr uint32_t msl_limit_15 = 128;
 namespace pagoda::device::gpu::generated {
 std::span<const KernelInfo> matmul_kernels() noexcept {
   static constexpr KernelInfo kKernels[] = {
-    {"matmul_rows_bfloat", "matmul", metal::msl_bindings_0, {}, metal::msl_limit_0, metal::msl_entry_0},
-    {"matmul_float", "matmul", metal::msl_bindings_1, {}, metal::msl_limit_1, metal::msl_entry_1},
-    {"matmul_rows_half", "matmul", metal::msl_bindings_2, {}, metal::msl_limit_2, metal::msl_entry_2},
+    {"matmul_rows_bf16", "matmul", metal::msl_bindings_0, {}, metal::msl_limit_0, metal::msl_entry_0},
+    {"matmul_f32", "matmul", metal::msl_bindings_1, {}, metal::msl_limit_1, metal::msl_entry_1},
+    {"matmul_rows_f16", "matmul", metal::msl_bindings_2, {}, metal::msl_limit_2, metal::msl_entry_2},
     {"matmul_rows_rotated", "matmul", metal::msl_bindings_3, {}, metal::msl_limit_3, metal::msl_entry_3},
-    {"matmul_few_half_1", "matmul", metal::msl_bindings_4, {}, metal::msl_limit_4, metal::msl_entry_4},
-    {"matmul_few_half_2", "matmul", metal::msl_bindings_5, {}, metal::msl_limit_5, metal::msl_entry_5},
-    {"matmul_tiles_half", "matmul", metal::msl_bindings_6, {}, metal::msl_limit_6, metal::msl_entry_6},
-    {"matmul_few_bfloat_1", "matmul", metal::msl_bindings_7, {}, metal::msl_limit_7, metal::msl_entry_7},
-    {"matmul_few_bfloat_2", "matmul", metal::msl_bindings_8, {}, metal::msl_limit_8, metal::msl_entry_8},
-    {"matmul_tiles_bfloat", "matmul", metal::msl_bindings_9, {}, metal::msl_limit_9, metal::msl_entry_9},
-    {"matmul_few_8bit_1", "matmul", metal::msl_bindings_10, {}, metal::msl_limit_10, metal::msl_entry_10},
-    {"matmul_few_8bit_2", "matmul", metal::msl_bindings_11, {}, metal::msl_limit_11, metal::msl_entry_11},
-    {"matmul_tiles_8bit", "matmul", metal::msl_bindings_12, {}, metal::msl_limit_12, metal::msl_entry_12},
-    {"matmul_few_4bit_1", "matmul", metal::msl_bindings_13, {}, metal::msl_limit_13, metal::msl_entry_13},
-    {"matmul_few_4bit_2", "matmul", metal::msl_bindings_14, {}, metal::msl_limit_14, metal::msl_entry_14},
-    {"matmul_tiles_4bit", "matmul", metal::msl_bindings_15, {}, metal::msl_limit_15, metal::msl_entry_15},
+    {"matmul_few_f16_1", "matmul", metal::msl_bindings_4, {}, metal::msl_limit_4, metal::msl_entry_4},
+    {"matmul_few_f16_2", "matmul", metal::msl_bindings_5, {}, metal::msl_limit_5, metal::msl_entry_5},
+    {"matmul_tiles_f16", "matmul", metal::msl_bindings_6, {}, metal::msl_limit_6, metal::msl_entry_6},
+    {"matmul_few_bf16_1", "matmul", metal::msl_bindings_7, {}, metal::msl_limit_7, metal::msl_entry_7},
+    {"matmul_few_bf16_2", "matmul", metal::msl_bindings_8, {}, metal::msl_limit_8, metal::msl_entry_8},
+    {"matmul_tiles_bf16", "matmul", metal::msl_bindings_9, {}, metal::msl_limit_9, metal::msl_entry_9},
+    {"matmul_few_q8_1", "matmul", metal::msl_bindings_10, {}, metal::msl_limit_10, metal::msl_entry_10},
+    {"matmul_few_q8_2", "matmul", metal::msl_bindings_11, {}, metal::msl_limit_11, metal::msl_entry_11},
+    {"matmul_tiles_q8", "matmul", metal::msl_bindings_12, {}, metal::msl_limit_12, metal::msl_entry_12},
+    {"matmul_few_q4_1", "matmul", metal::msl_bindings_13, {}, metal::msl_limit_13, metal::msl_entry_13},
+    {"matmul_few_q4_2", "matmul", metal::msl_bindings_14, {}, metal::msl_limit_14, metal::msl_entry_14},
+    {"matmul_tiles_q4", "matmul", metal::msl_bindings_15, {}, metal::msl_limit_15, metal::msl_entry_15},
   };
   return kKernels;
 }
