@@ -1,6 +1,7 @@
 // A Device over any Backend.
 #include "device/gpu/gpu_device.h"
 
+#include "device/gpu/counting.h"
 #include "device/gpu/gpu_encoder.h"
 #include "device/host/host_memory.h"
 
@@ -9,9 +10,12 @@ namespace {
 
 class GpuDevice final : public Device {
  public:
-  explicit GpuDevice(std::unique_ptr<Backend> backend) noexcept : backend_(std::move(backend)), encoder_(*backend_) {}
+  explicit GpuDevice(std::unique_ptr<Backend> backend) noexcept
+      : backend_(std::make_unique<CountingBackend>(std::move(backend))),
+        encoder_(*backend_),
+        counting_(encoder_, *backend_) {}
   const DeviceInfo& info() const noexcept override { return backend_->info(); }
-  Encoder& encoder() noexcept override { return encoder_; }
+  Encoder& encoder() noexcept override { return is_counting_ ? static_cast<Encoder&>(counting_) : encoder_; }
   Result<std::unique_ptr<Buffer>> allocate(size_t size_bytes, const std::string& label) override {
     return backend_->allocate(size_bytes, label);
   }
@@ -38,10 +42,15 @@ class GpuDevice final : public Device {
     PAGODA_RETURN_IF_ERROR(host::check_copy(from, size_bytes, "download"));
     return size_bytes == 0 ? ok_status() : backend_->download(*from.buffer, from.offset_bytes, to, size_bytes);
   }
+  // Launches, bytes and the time to encode; not the time that kernels take.
+  void set_profiling(bool enabled) override { is_counting_ = enabled; }
+  std::vector<OpTime> take_profile() override { return counting_.take(); }
 
  private:
-  std::unique_ptr<Backend> backend_;
+  std::unique_ptr<CountingBackend> backend_;
   GpuEncoder encoder_;
+  CountingEncoder counting_;
+  bool is_counting_ = false;
 };
 
 }  // namespace

@@ -196,7 +196,7 @@ kernel void matmul_rows(device const float* x [[buffer(0)]],
   magnitudes = threadgroup_sum(magnitudes, parts, lane, sg, 4);
   const float scale = power_below(magnitudes, false);
   if (tid == 0) {
-    scales[row] = power_below(magnitudes, true);
+    scales[row] = power_below(magnitudes, true) / (ROTATED ? float(args.block) : 1.0f);  // rotated twice: times block
   }
   const uint block = ROTATED ? args.block : 128;
   for (uint first = 0; first < args.padded_cols; first += block) {
@@ -295,9 +295,9 @@ kernel void matmul_few(device const T* x [[buffer(0)]],
     for (uint i = 0; i < 16 * BK / 8 / 32; ++i) {
       const uint r = (i * 32 + lane) / (BK / 8);
       const uint k = (i * 32 + lane) % (BK / 8) * 8;
-      if (k < cols) {
 )msl"
-R"msl(        const ulong at = ulong(row[r / 8] + r % 8) * args.padded_cols + k0 + k;
+R"msl(      if (k < cols) {
+        const ulong at = ulong(row[r / 8] + r % 8) * args.padded_cols + k0 + k;
         stage_weights<T, BITS>(w, w_steps, at, tile + r * LD + k);
       }
     }
@@ -700,7 +700,7 @@ MSL_KERNEL void matmul_rows(MSL_DEVICE const float* x ,
   magnitudes = threadgroup_sum(magnitudes, parts, lane, sg, 4);
   const float scale = power_below(magnitudes, false);
   if (tid == 0) {
-    scales[row] = power_below(magnitudes, true);
+    scales[row] = power_below(magnitudes, true) / (ROTATED ? float(args.block) : 1.0f);
   }
   const uint block = ROTATED ? args.block : 128;
   for (uint first = 0; first < args.padded_cols; first += block) {
