@@ -27,6 +27,8 @@ let package = Package(
       publicHeadersPath: "include",
       cxxSettings: [
         .headerSearchPath("src"),
+        .headerSearchPath("../Shaders"),  // args/*.h, shared with the kernels
+        .headerSearchPath("ThirdParty/metal-cpp", .when(platforms: apple)),
         .define("NDEBUG", .when(configuration: .release)),
         // An unoptimised core is too slow to test with.
         .unsafeFlags(["-O2"], .when(configuration: .debug)),
@@ -62,6 +64,7 @@ let package = Package(
       publicHeadersPath: "include",
       cxxSettings: [
         .headerSearchPath("."), .headerSearchPath("../../CxxCore/include"), .headerSearchPath("../../CxxCore/src"),
+        .headerSearchPath("../../Shaders"),
       ]),
     .executableTarget(name: "CxxTestListTool", path: "Tools/CxxTestList/Tool"),
     .plugin(
