@@ -17,14 +17,15 @@ struct BlobFetch: Sendable {
     meter.adjust(blob.size)
     var retry = Retry(settings)
     var wrongBodies = 0
+    var most = blob.size  // of any attempt: one that begins again at zero has to get further to count
     while true {
-      let begin = blob.size
       if !blob.isFull {
         do {
           try await transfer(file, into: blob)
           if !blob.isFull { throw TransportFailure(message: "the connection ended early") }
         } catch {
-          if blob.size > begin { retry.madeProgress() }
+          if blob.size > most { retry.madeProgress() }
+          most = max(most, blob.size)
           meter.note("\(file.path): waiting to try again")
           try await retry.wait(after: error, "\(model): \(file.path)")
           continue

@@ -62,6 +62,7 @@ private struct Transfer {
   let continuation: CheckedContinuation<Void, any Error>
   var failure: (any Error)?  // ours; the session then only reports the cancellation
   var lastActivity = Date()
+  var redirects = 0
 }
 
 /// Takes what the session reports to the transfer under way. The session calls it on one queue, the clock on another.
@@ -69,6 +70,7 @@ private final class TransferDelegate: NSObject, URLSessionDataDelegate, @uncheck
   private let lock = NSLock()
   private var transfer: Transfer?
   private let stallSeconds: Double
+  private static let maximumRedirects = 10
   private let clock = DispatchSource.makeTimerSource(queue: .global())
 
   init(stallSeconds: Double) {
@@ -111,9 +113,15 @@ private final class TransferDelegate: NSObject, URLSessionDataDelegate, @uncheck
     guard let original = task.originalRequest, let from = original.url, let to = request.url else {
       return completionHandler(nil)
     }
+    let redirects = lock.withLock {
+      transfer?.redirects += 1
+      return transfer?.redirects ?? 0
+    }
+    if redirects > Self.maximumRedirects {
+      return refuse("\(from.host ?? "the hub") redirects in a circle", completionHandler)
+    }
     if from.scheme == "https" && to.scheme != "https" {
-      lock.withLock { fail(HubError.damaged("\(from.host ?? "the hub") redirects to an address without encryption")) }
-      return completionHandler(nil)
+      return refuse("\(from.host ?? "the hub") redirects to an address without encryption", completionHandler)
     }
     // The token is the hub's alone; Range must come along. Neither is left to the platform, which differs in both.
     var next = URLRequest(url: to)
@@ -122,6 +130,13 @@ private final class TransferDelegate: NSObject, URLSessionDataDelegate, @uncheck
       next.setValue(value, forHTTPHeaderField: name)
     }
     completionHandler(next)
+  }
+
+  /// The task is not cancelled here: FoundationNetworking traps when that happens while it waits for this answer. It goes
+  /// on to deliver the redirect itself, which `didReceive` then turns down.
+  private func refuse(_ reason: String, _ completionHandler: @Sendable (URLRequest?) -> Void) {
+    lock.withLock { transfer?.failure = HubError.damaged(reason) }
+    completionHandler(nil)
   }
 
   func urlSession(
