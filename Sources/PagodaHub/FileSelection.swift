@@ -14,6 +14,7 @@ public struct FileSelection: Hashable, Sendable {
   /// Files that match one of these are left out.
   public var exclude: [String] = []
 
+  /// What a model needs.
   public init() {}
 
   /// The chosen files; throws when there is none, or when several GGUF files are alternatives.

@@ -16,7 +16,9 @@ public struct HubFile: Hashable, Sendable {
 
 /// A repository at one commit.
 public struct HubListing: Hashable, Sendable {
+  /// 40 hexadecimal digits.
   public let commit: String
+  /// All of them, in the order of the hub.
   public let files: [HubFile]
 }
 
@@ -25,6 +27,7 @@ public struct HubAPI: Sendable {
   let settings: HubSettings
   private let connection: HTTPConnection
 
+  /// Asks the hub of the settings.
   public init(_ settings: HubSettings) {
     self.settings = settings
     connection = HTTPConnection(settings: settings)

@@ -5,6 +5,7 @@ import Foundation
 public struct CachedModel: Hashable, Sendable {
   /// `ORG/NAME`.
   public let repository: String
+  /// By commit.
   public let revisions: [CachedRevision]
   /// On disk: every blob once, and what unfinished pulls left.
   public let bytes: Int64
@@ -12,14 +13,19 @@ public struct CachedModel: Hashable, Sendable {
 
 /// One commit of a model in a cache.
 public struct CachedRevision: Hashable, Sendable {
+  /// 40 hexadecimal digits.
   public let commit: String
   /// Branches and tags that mean this commit.
   public let names: [String]
+  /// Of the snapshot.
   public let folder: String
+  /// Of its files; revisions may share some.
   public let bytes: Int64
+  /// Files that are there.
   public let fileCount: Int
   /// Whether every file is there.
   public let isComplete: Bool
+  /// When the snapshot last changed.
   public let date: Date
 }
 
@@ -85,7 +91,7 @@ extension HubCache {
   }
 
   /// Removes a model, or one revision of it, and the blobs that nothing else uses; returns the bytes freed.
-  /// - Parameter revision: a branch, tag or commit; nil for all of them.
+  /// - Parameter onlyRevision: whether other revisions than that of the name stay.
   public func remove(_ model: ModelName, onlyRevision: Bool) throws -> Int64 {
     guard let before = describe(model) else {
       throw HubError.notFound("\(model.repository) is not in the cache (\(folder))")

@@ -7,6 +7,7 @@ public struct HubCache: Sendable {
   /// The folder that holds all models.
   public let folder: String
 
+  /// The cache in a folder, which need not exist.
   public init(folder: String) { self.folder = folder }
 
   func folder(of model: ModelName) -> String { "\(folder)/\(model.folderName)" }
@@ -52,7 +53,10 @@ public struct HubCache: Sendable {
 
   /// A file that a snapshot names but does not have: a link to nothing, or a shard of its index.
   private func missingFile(in snapshot: String) -> String? {
-    struct Index: Decodable { var weight_map: [String: String] }
+    struct Index: Decodable {
+      enum CodingKeys: String, CodingKey { case files = "weight_map" }
+      var files: [String: String]  // shards by tensor
+    }
     let names = ((try? FileManager.default.contentsOfDirectory(atPath: snapshot)) ?? []).sorted()
     if let broken = names.first(where: { !FileManager.default.fileExists(atPath: "\(snapshot)/\($0)") }) {
       return broken
@@ -61,7 +65,7 @@ public struct HubCache: Sendable {
       guard let data = FileManager.default.contents(atPath: "\(snapshot)/\(name)"),
         let index = try? JSONDecoder().decode(Index.self, from: data)
       else { continue }
-      if let shard = Set(index.weight_map.values).subtracting(names).sorted().first { return shard }
+      if let shard = Set(index.files.values).subtracting(names).sorted().first { return shard }
     }
     return nil
   }

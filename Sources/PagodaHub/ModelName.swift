@@ -7,6 +7,7 @@ public struct ModelName: Hashable, Sendable, CustomStringConvertible {
   /// A branch, a tag or a commit.
   public let revision: String
 
+  /// The branch that a name without a revision means.
   public static let defaultRevision = "main"
 
   /// Reads `ORG/NAME` or `ORG/NAME@revision`; nil when the text is no such name.

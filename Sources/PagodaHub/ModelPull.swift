@@ -3,24 +3,30 @@ import Foundation
 
 /// A model in the cache.
 public struct PulledModel: Hashable, Sendable {
+  /// What was asked for.
   public let name: ModelName
+  /// The commit that the name meant.
   public let commit: String
   /// The folder of the snapshot.
   public let folder: String
   /// Of all its chosen files.
   public let bytes: Int64
+  /// Chosen files.
   public let fileCount: Int
 }
 
 /// Fetches models into a cache.
 public struct ModelPull: Sendable {
+  /// Which hub and which cache.
   public var settings: HubSettings
+  /// Which files.
   public var selection = FileSelection()
   /// Files that come at once.
   public var parallelFiles = 4
   /// Whether blobs that are there already are hashed again, and fetched again when they are damaged.
   public var verifies = false
 
+  /// A pull of what models need, four files at once.
   public init(_ settings: HubSettings) { self.settings = settings }
 
   /// Fetches what is missing. `progress` is called on any thread, at most about ten times a second.

@@ -7,7 +7,9 @@ public struct PullProgress: Hashable, Sendable {
   public var bytesDone: Int64 = 0
   /// Bytes in all.
   public var bytesTotal: Int64 = 0
+  /// Files that are complete.
   public var filesDone = 0
+  /// Files in all.
   public var filesTotal = 0
   /// Over the last five seconds.
   public var bytesPerSecond: Double = 0
