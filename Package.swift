@@ -16,6 +16,7 @@ let package = Package(
   products: [
     .library(name: "PagodaKit", targets: ["PagodaKit"]),
     .library(name: "PagodaServer", targets: ["PagodaServer"]),
+    .library(name: "PagodaHub", targets: ["PagodaHub"]),
     .executable(name: "pagoda", targets: ["PagodaCLI"]),
   ],
   targets: [
@@ -53,8 +54,12 @@ let package = Package(
       providers: [.apt(["libmicrohttpd-dev"]), .brew(["libmicrohttpd"])]),
     .target(name: "ServerPage", exclude: ["files"]),
     .target(name: "PagodaServer", dependencies: ["PagodaKit", "CMicroHTTPD", "ServerPage"]),
+    .target(
+      name: "CDigest",
+      cSettings: [.unsafeFlags(["-O2"], .when(configuration: .debug))]),  // gigabytes are hashed in debug builds too
+    .target(name: "PagodaHub", dependencies: ["CDigest"]),
     .executableTarget(
-      name: "PagodaCLI", dependencies: ["PagodaKit", "PagodaServer", "CEdit"], path: "Apps/PagodaCLI"),
+      name: "PagodaCLI", dependencies: ["PagodaKit", "PagodaServer", "PagodaHub", "CEdit"], path: "Apps/PagodaCLI"),
 
     // Not a dependent of CxxCore: with its module map on the command line, clang's C++20 mode turns each include of
     // the core into an import and finds no module. The test target links both.
@@ -76,6 +81,7 @@ let package = Package(
       path: "Tests/CxxCoreTestRunner",
       plugins: ["CxxTestList"]),
     .testTarget(name: "PagodaKitTests", dependencies: ["PagodaKit"]),
+    .testTarget(name: "PagodaHubTests", dependencies: ["PagodaHub"]),
     .testTarget(name: "PagodaServerTests", dependencies: ["PagodaServer"]),
     .testTarget(name: "PagodaCLITests", dependencies: ["PagodaCLI"]),
   ],
