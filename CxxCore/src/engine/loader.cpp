@@ -97,7 +97,7 @@ Result<Prepared> prepare(const ModelSource& source, const EngineOptions& options
   Result<DType> kv_dtype = model::choose_kv_dtype(options.kv_dtype, p.dtype);
   if (!kv_dtype.is_ok()) return kv_dtype.status;
   p.kv_dtype = *kv_dtype;
-  Result<WeightFormat> format = model::choose_format(options.quantize, p.dtype);
+  Result<WeightFormat> format = model::choose_format(options.quantize, p.dtype, *p.checkpoint);
   if (!format.is_ok()) return format.status;
   p.format = *format;
   Result<model::WeightsSummary> weights = model::check_weights(p.config, *p.checkpoint, *p.device, p.format);

@@ -48,6 +48,7 @@ Status check_limits(const io::ModelConfig& config) {
 // Elements [begin, begin + into.size()) of a tensor.
 Status read_as_f32(const io::Checkpoint& checkpoint, const io::TensorEntry& tensor, uint64_t begin,
                    std::span<float> into) {
+  if (tensor.decoder) return tensor.decoder->read(begin, into);
   const size_t width = dtype_bytes(tensor.dtype);
   // The raw numbers go to the end of `into`, so that widening them front to back overwrites none that is still needed.
   std::byte* raw = reinterpret_cast<std::byte*>(into.data()) + into.size() * (sizeof(float) - width);
@@ -100,7 +101,7 @@ Status read_rows(const WeightGroup& group, const io::Checkpoint& checkpoint, DTy
       const size_t from = static_cast<size_t>(first - part_begin) * cols;
       const size_t size = static_cast<size_t>(last - first) * cols;
       std::byte* to = into + static_cast<size_t>(first - begin) * cols * width;
-      PAGODA_RETURN_IF_ERROR(part.tensor->dtype == dtype
+      PAGODA_RETURN_IF_ERROR(part.tensor->dtype == dtype && !part.tensor->decoder
                                  ? checkpoint.read(*part.tensor, from * width, {to, size * width})
                                  : read_as_f32(checkpoint, *part.tensor, from, {reinterpret_cast<float*>(to), size}));
     }
