@@ -19,7 +19,7 @@ enum SharedOptions {
     [
       Option("device", value: "NAME", help: "auto (default), cpu or reference"),
       Option("dtype", value: "NAME", help: "weights: auto (default), float32, float16, bfloat16"),
-      Option("quantize", value: "FORM", help: "weights: none (default, as dtype says), bf16, 8bit or 4bit"),
+      Option("quantize", value: "FORM", help: "weights: auto (default), none (as dtype says), bf16, 8bit or 4bit"),
       Option("kv-dtype", value: "NAME", help: "KV cache: auto (default, as --dtype), float32, float16, bfloat16, int8"),
       Option("weight-cache", value: "DIR", help: "keep repacked weights there, for a fast start the next time"),
       Option("threads", value: "N", help: "worker threads (default: one per core)"),
@@ -58,7 +58,7 @@ extension Arguments {
     var options = EngineOptions()
     if let device = string("device") { options.device = device }
     if let dtype = try choice("dtype", of: ["auto", "float32", "float16", "bfloat16"]) { options.dtype = dtype }
-    if let form = try choice("quantize", of: ["none", "bf16", "8bit", "4bit"]) { options.quantize = form }
+    if let form = try choice("quantize", of: ["auto", "none", "bf16", "8bit", "4bit"]) { options.quantize = form }
     if let dtype = try choice("kv-dtype", of: ["auto", "float32", "float16", "bfloat16", "int8"]) {
       options.kvDType = dtype
     }

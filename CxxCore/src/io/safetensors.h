@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,15 +11,18 @@
 #include "base/dtype.h"
 #include "base/result.h"
 #include "io/model_files.h"
+#include "io/tensor_decoder.h"
 
 namespace pagoda::io {
 
 struct TensorEntry {
-  DType dtype = DType::f32;
+  DType dtype = DType::f32;  // of the numbers as stored, or as `decoder` gives them (f32)
   std::vector<int64_t> shape;
   uint64_t offset_bytes = 0;  // from the start of the file
   uint64_t size_bytes = 0;
   int file_index = 0;
+  std::shared_ptr<const TensorDecoder> decoder = nullptr;  // null: the bytes are the numbers
+  int bits = 0;                                            // per weight, where a decoder makes floats of fewer; else 0
 };
 
 using TensorMap = std::map<std::string, TensorEntry>;
