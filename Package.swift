@@ -17,6 +17,8 @@ let package = Package(
     .library(name: "PagodaKit", targets: ["PagodaKit"]),
     .library(name: "PagodaServer", targets: ["PagodaServer"]),
     .library(name: "PagodaHub", targets: ["PagodaHub"]),
+    .library(name: "PagodaFoundationModels", targets: ["PagodaFoundationModels"]),
+    .library(name: "PagodaChatCore", targets: ["PagodaChatCore"]),
     .executable(name: "pagoda", targets: ["PagodaCLI"]),
   ],
   targets: [
@@ -58,6 +60,8 @@ let package = Package(
       name: "CDigest",
       cSettings: [.unsafeFlags(["-O2"], .when(configuration: .debug))]),  // gigabytes are hashed in debug builds too
     .target(name: "PagodaHub", dependencies: ["CDigest"]),
+    .target(name: "PagodaFoundationModels", dependencies: ["PagodaKit"]),
+    .target(name: "PagodaChatCore", dependencies: ["PagodaKit", "PagodaServer"]),
     .executableTarget(
       name: "PagodaCLI", dependencies: ["PagodaKit", "PagodaServer", "PagodaHub", "CEdit"], path: "Apps/PagodaCLI"),
 
@@ -84,8 +88,18 @@ let package = Package(
     .testTarget(name: "PagodaHubTests", dependencies: ["PagodaHub"]),
     .testTarget(name: "PagodaServerTests", dependencies: ["PagodaServer"]),
     .testTarget(name: "PagodaCLITests", dependencies: ["PagodaCLI"]),
+    .executableTarget(name: "ChatStoreWriter", dependencies: ["PagodaChatCore"], path: "Tests/ChatStoreWriter"),
+    .testTarget(name: "PagodaChatCoreTests", dependencies: ["PagodaChatCore", "ChatStoreWriter"]),
   ],
   cxxLanguageStandard: .cxx20)
+
+#if os(macOS)
+package.products.append(.executable(name: "PagodaChat", targets: ["PagodaChat"]))
+package.targets.append(
+  .executableTarget(
+    name: "PagodaChat", dependencies: ["PagodaChatCore"], path: "Apps/PagodaChat",
+    exclude: ["Scripts", "project.yml", "Pagoda.entitlements", "Info.plist"]))
+#endif
 
 // Only Apple platforms may use the Hugging Face tokenizers; building on Linux fetches nothing.
 #if os(macOS)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs every test of the project and ends with "N passed, N failed". Usage: Tools/test.sh [stage ...]
-# Stages, in order: checks kernels swift server hub asan tsan client aarch64; fuzz only when named (FUZZ_SECONDS each, 30 by default).
+# Stages, in order: checks kernels swift api server hub asan tsan client aarch64; fuzz only when named (FUZZ_SECONDS each, 30 by default).
 # The full output of each lies in .build/test-logs.
 # Exit 0 only when nothing failed and every runner ran at least the tests that the tree holds.
 set -uo pipefail
@@ -58,7 +58,7 @@ native() {
 
 stage_checks() {
   local self_tested
-  for self_tested in include_direction.py header_sentence.py paths.sh test_counts.py; do
+  for self_tested in include_direction.py header_sentence.py paths.sh test_counts.py documentation.py; do
     check "$self_tested --self-test" "Tools/checks/$self_tested" --self-test
   done
   check "include direction" Tools/checks/include_direction.py
@@ -76,6 +76,15 @@ stage_swift() {
   grep -E '^[^ ].*(error|warning):|^FAIL|^Build complete' "$logs/swift-build.log" | sort -u | head -n 40
   swift test >"$log" 2>&1 </dev/null
   ended $? "$log" swift
+}
+
+# What is not run but must fit: the app and the adapter against stand-ins of Apple's frameworks, comments and articles.
+stage_api() {
+  local bin
+  swift build >"$logs/api-build.log" 2>&1 </dev/null
+  bin=$(swift build --show-bin-path)
+  if [[ $(uname -s) == Linux ]]; then check "stand-ins" Tools/checks/apple_stubs.sh "$bin"; fi
+  check "documentation" Tools/checks/documentation.py "$bin"
 }
 
 # not_run REASON: a part that this machine lacks something for; a fault where everything must run.
@@ -122,13 +131,19 @@ stage_tsan() {
   native tsan base_thread
 }
 
-stage_client() { check "client package" Tools/checks/client_package.sh; }
+stage_client() {
+  local bin
+  bin=$(swift build --show-bin-path)
+  [[ -d $bin/Modules ]] || bin=
+  check "client package" Tools/checks/client_package.sh ${bin:+"$bin"}
+}
 
 # What depends on the architecture: kernels against the reference, their bits in any schedule, and one answer from
 # prompt to text. Emulation would make the whole suite take half an hour; `make -C Tools/native aarch64` does that (its
 # `paths` tests hold each path to R1 in random schedules).
 stage_aarch64() {
   local filter
+  local -x TEST_DIRS="$(printf "../../Tests/CxxCoreTests/%s " support base device engine model sampler text)"
   if [[ $(uname -m) != x86_64 ]]; then
     say "not run: this machine is not x86-64, and the tests above ran on $(uname -m)"
   elif ! command -v qemu-aarch64 >/dev/null || ! command -v aarch64-linux-gnu-g++-12 >/dev/null; then
@@ -175,10 +190,10 @@ stage_fuzz() {
 }
 
 stages=("$@")
-((${#stages[@]})) || stages=(checks kernels swift server hub asan tsan client aarch64)
+((${#stages[@]})) || stages=(checks kernels swift api server hub asan tsan client aarch64)
 for stage in "${stages[@]}"; do
   if ! declare -F "stage_$stage" >/dev/null; then
-    say "test.sh: no stage '$stage'; there are checks kernels swift server hub asan tsan client aarch64 fuzz" >&2
+    say "test.sh: no stage '$stage'; there are checks kernels swift api server hub asan tsan client aarch64 fuzz" >&2
     exit 64
   fi
 done

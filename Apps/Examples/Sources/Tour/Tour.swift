@@ -1,16 +1,16 @@
-// Asks the mini model one question; the switches have no default, so new cases would break this build.
+// A tour of the API: events, a conversation, an error. The switches have no default, so new cases would break this build.
 import Foundation
 import PagodaKit
 
 @main
-enum Client {
+enum Tour {
   static func main() async throws {
     let engine = try await Engine.load(.mini)
     for try await event in engine.submit(Request("What is the capital of France?")) {
       switch event {
       case .text(let text): print(text, terminator: "")
       case .reasoning(let text): print("(\(text))", terminator: "")
-      case .token: break
+      case .toolCall, .rejectedToolCall, .token: break
       case .finished(let completion): print("\n\(describe(completion.finishReason))")
       }
     }
