@@ -25,6 +25,7 @@ struct ModelSizes {  // what the pools and the workspace are made for
   int32_t max_num_seqs = 0;
   int32_t max_logits_rows = 0;
   int32_t max_blocks_per_seq = 0;
+  int32_t block_size = 0;       // tokens of a KV block
   int32_t max_state_saves = 0;  // of one step
 };
 
@@ -58,8 +59,9 @@ class Model {
 // The element type weights are kept in: `choice` is auto, float32, float16 or bfloat16.
 Result<DType> choose_dtype(const std::string& choice, const io::ModelConfig& config, const io::Checkpoint& checkpoint);
 
-// The form weights are kept in: `choice` is none (as `dtype` says), bf16, 8bit or 4bit.
-Result<WeightFormat> choose_format(const std::string& choice, DType dtype);
+// The form weights are kept in: `choice` is none (as `dtype` says), bf16, 8bit, 4bit, or auto: none for a checkpoint of
+// floats; for a quantised one 8bit when most of its weights have 5 bits or more, else 4bit.
+Result<WeightFormat> choose_format(const std::string& choice, DType dtype, const io::Checkpoint& checkpoint);
 
 // The element type of the KV cache: `choice` is auto (that of the model's numbers), one of the above, or int8.
 Result<DType> choose_kv_dtype(const std::string& choice, DType model_dtype);

@@ -79,7 +79,7 @@ class ModelRunner {
     if (!dtype.is_ok()) return dtype.status;
     auto kv_dtype = model::choose_kv_dtype(options.kv_dtype, *dtype);
     if (!kv_dtype.is_ok()) return kv_dtype.status;
-    auto format = model::choose_format(options.quantize, *dtype);
+    auto format = model::choose_format(options.quantize, *dtype, *opened->checkpoint);
     if (!format.is_ok()) return format.status;
     auto loaded = model::load_model(opened->config, *opened->checkpoint, *runner->device_, *format, *kv_dtype,
                                     options.block_size, nullptr);
@@ -92,6 +92,7 @@ class ModelRunner {
                       .max_num_seqs = options.max_seqs,
                       .max_logits_rows = options.max_tokens,
                       .max_blocks_per_seq = blocks_per_seq,
+                      .block_size = options.block_size,
                       .max_state_saves = options.max_state_saves};
     PAGODA_RETURN_IF_ERROR(runner->model_->allocate(runner->sizes_));
     runner->reset();
