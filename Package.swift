@@ -61,7 +61,7 @@ let package = Package(
       cSettings: [.unsafeFlags(["-O2"], .when(configuration: .debug))]),  // gigabytes are hashed in debug builds too
     .target(name: "PagodaHub", dependencies: ["CDigest"]),
     .target(name: "PagodaFoundationModels", dependencies: ["PagodaKit"]),
-    .target(name: "PagodaChatCore", dependencies: ["PagodaKit", "PagodaServer"]),
+    .target(name: "PagodaChatCore", dependencies: ["PagodaHub", "PagodaKit", "PagodaServer"]),
     .executableTarget(
       name: "PagodaCLI", dependencies: ["PagodaKit", "PagodaServer", "PagodaHub", "CEdit"], path: "Apps/PagodaCLI"),
 

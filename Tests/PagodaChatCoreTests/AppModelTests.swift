@@ -1,5 +1,6 @@
 // The rest of the app's logic: sidebar, library, settings, server, and the whole with the embedded model.
 import Foundation
+import PagodaHub
 import PagodaKit
 import Testing
 
@@ -8,7 +9,7 @@ import Testing
 @MainActor @Suite struct AppModelTests {
   @Test func the_embedded_model_answers_in_the_whole_app() async throws {
     try await withFolder { folder in
-      let app = try AppModel(folder: folder)
+      let app = try AppModel(folder: folder, downloader: FolderModels(folder: folder))
       await app.start()
       #expect(app.engines.state == .ready(name: LibraryModel.embeddedName))
       #expect(app.library.entries.first?.estimate?.fits == true)
@@ -154,6 +155,38 @@ import Testing
       #expect(try await models.installed().first?.sizeBytes == 2)
       try await models.remove("org/model")
       #expect(try await models.installed().isEmpty)
+    }
+  }
+
+  @Test func the_cache_of_a_hub_is_a_library() async throws {
+    try await withFolder { folder in
+      let model = folder.appending(path: "models--org--model")
+      let commit = String(repeating: "a1", count: 20)
+      let snapshot = model.appending(path: "snapshots/\(commit)")
+      for path in [snapshot, model.appending(path: "refs")] {
+        try FileManager.default.createDirectory(at: path, withIntermediateDirectories: true)
+      }
+      try Data("{}".utf8).write(to: snapshot.appending(path: "config.json"))
+      var hub = HubModels(settings: HubSettings(cacheFolder: folder.path))
+      #expect(try await hub.installed().isEmpty)  // nothing names the commit yet
+      try Data(commit.utf8).write(to: model.appending(path: "refs/main"))
+      let installed = try await hub.installed()
+      #expect(installed.map(\.id) == ["org/model"] && installed.first?.folder.lastPathComponent == commit)
+
+      hub.settings.isOffline = true
+      let library = LibraryModel(downloader: hub, engines: EngineModel(loader: ScriptedLoader()))
+      for (name, words) in [("org/other", "HF_HUB_OFFLINE"), ("no name", "is no name of a model")] {
+        library.download(name)
+        #expect(
+          await eventually {
+            guard case .failed(let failure) = library.entries.first(where: { $0.id == name })?.state else {
+              return false
+            }
+            return failure.cause.contains(words)
+          }, "\(library.entries)")
+      }
+      try await hub.remove("org/model")
+      #expect(try await hub.installed().isEmpty)
     }
   }
 

@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-MODULES = ["PagodaKit", "PagodaServer", "PagodaChatCore"]
+MODULES = ["PagodaKit", "PagodaHub", "PagodaServer", "PagodaChatCore"]
 CATALOG = ROOT / "Sources/PagodaKit/PagodaKit.docc"
 # Members that the compiler or a protocol brings, whose meaning everybody knows.
 WELL_KNOWN = re.compile(r"^(==|!=|hash\(into:\)|encode\(to:\)|init\(from:\)|init\(rawValue:\)|rawValue|allCases|AllCases"

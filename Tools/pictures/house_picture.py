@@ -12,7 +12,8 @@ FLOORS = [  # title, fill, rooms as (name, what it does)
                                                  ("cache", "KV blocks, states, prefixes"), ("text, grammar", "tokens, templates, schemas")]),
     ("Model as operations", "#e4f4e8", [("model", "Gated DeltaNet, attention"), ("ops", "checked entries"),
                                         ("io", "safetensors, config"), ("sampler", "seeds, penalties, masks")]),
-    ("Devices, one table of operations", "#efe7fa", [("cpu", "AVX2, AVX-512, AMX, NEON"), ("reference", "double precision oracle")]),
+    ("Devices, one table of operations", "#efe7fa", [("cpu", "AVX2, AVX-512, AMX, NEON"), ("reference", "double precision oracle"),
+                                                     ("gpu", "kernels in Metal's language")]),
 ]
 FLOOR, GAP, PAD = 104, 22, 16
 

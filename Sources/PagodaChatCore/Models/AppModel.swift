@@ -27,8 +27,9 @@ public final class AppModel {
     settings = SettingsModel(folder: folder)
     engines = EngineModel(loader: loader)
     conversations = ConversationListModel(store: store, engines: engines)
-    let models = settings.settings.modelFolder.map { URL(filePath: $0) } ?? folder.appending(path: "Models")
-    library = LibraryModel(downloader: downloader ?? FolderModels(folder: models), engines: engines)
+    let models: any ModelDownloader =
+      settings.settings.modelFolder.map { FolderModels(folder: URL(filePath: $0)) } ?? HubModels()
+    library = LibraryModel(downloader: downloader ?? models, engines: engines)
     server = ServerModel(engines: engines)
   }
 

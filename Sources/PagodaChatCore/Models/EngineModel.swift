@@ -1,6 +1,7 @@
 // EngineModel: the one loaded model of the app, and the way there and back.
 import Foundation
 import Observation
+import PagodaHub
 import PagodaKit
 
 /// What went wrong, in a form to show: a title, the cause, and what might help.
@@ -15,7 +16,7 @@ public struct ChatFailure: LocalizedError, Hashable, Sendable {
   /// A failure of `title`, told from the error that caused it.
   public init(_ title: String, _ error: any Error) {
     self.title = title
-    cause = error.localizedDescription
+    cause = (error as? HubError)?.message ?? error.localizedDescription
     advice =
       switch error as? PagodaError {
       case .outOfMemory: "Unload other models, or load a smaller or quantised one."

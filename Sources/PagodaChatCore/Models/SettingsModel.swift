@@ -8,7 +8,7 @@ public struct AppSettings: Codable, Hashable, Sendable {
   public var newChats = ChatSettings()
   /// The model to load at the start; nil for none.
   public var modelName: String?
-  /// The folder whose subfolders are models; nil for the usual one.
+  /// A folder whose subfolders are models; nil for the hub and its cache.
   public var modelFolder: String?
   /// The port of the local server.
   public var serverPort: UInt16 = 8080
