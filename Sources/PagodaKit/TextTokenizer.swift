@@ -2,7 +2,7 @@
 
 /// Text to token ids and back, and conversations to token ids.
 ///
-/// ``Tokenizer`` is Pagoda's own, on every platform. On macOS and iOS ``HubTokenizer`` has the same over swift-transformers.
+/// ``Tokenizer`` is Pagoda's own, on every platform. On macOS and iOS `HubTokenizer` has the same over swift-transformers.
 /// Both give what `Tests/Fixtures/golden` says, which is what the Python libraries give.
 public protocol TextTokenizer: Sendable {
   /// Token ids of `text`, with spelled control tokens such as `<|im_end|>` counting as such.

@@ -8,7 +8,8 @@ bin=$1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 flags=(-swift-version 6 -suppress-warnings -parse-as-library -I "$work" -I "$bin/Modules" -I Sources/CMicroHTTPD
-  -Xcc "-fmodule-map-file=$bin/ServerPage.build/module.modulemap")
+  -Xcc "-fmodule-map-file=$bin/ServerPage.build/module.modulemap"
+  -Xcc "-fmodule-map-file=$bin/CDigest.build/module.modulemap")
 
 for name in AppKit SwiftUI FoundationModels; do
   swiftc -emit-module -o "$work/$name.swiftmodule" -module-name "$name" "${flags[@]}" -wmo "Tests/Stubs/$name"/*.swift
