@@ -54,7 +54,7 @@ def build(out, cxx):
 
 def reached_by(binary, tests):
     """Mutant -> tests that come by it, the quickest first; and how long they take. Every test must pass meanwhile."""
-    reached, seconds = {}, {}
+    reached, seconds, faults = {}, {}, []
     with tempfile.TemporaryDirectory() as folder:
         def one(test):
             path = Path(folder) / test
@@ -62,12 +62,14 @@ def reached_by(binary, tests):
             done = run(binary, test, 600, PAGODA_MUTANTS_REACHED=str(path))
             seconds[test] = time.monotonic() - begin
             if done is None or done.returncode:
-                raise SystemExit(f"FAIL {test} without any mutant\n{done.stdout[-2000:] if done else 'hangs'}\n0 passed, 1 failed")
+                faults.append(f"FAIL {test} without any mutant\n{done.stdout[-2000:] if done else 'hangs'}")
             return test, set(map(int, path.read_text().split())) if path.is_file() else set()
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             for test, numbers in pool.map(one, tests):
                 for n in numbers:
                     reached.setdefault(n, []).append(test)
+    if faults:
+        raise SystemExit("\n".join(faults) + f"\n0 passed, {len(faults)} failed")
     for tests_of in reached.values():
         tests_of.sort(key=seconds.get)
     return reached, seconds
