@@ -3,6 +3,7 @@
 
 #include "device/cpu/cpu_device.h"
 #include "device/gpu/gpu_device.h"
+#include "device/gpu/metal/metal_backend.h"
 #include "device/gpu/software/software_backend.h"
 #include "device/reference/reference_device.h"
 
@@ -10,7 +11,15 @@ namespace pagoda::device {
 namespace {
 
 Result<std::unique_ptr<Device>> make_software_device(int num_threads) {
-  auto backend = gpu::software::SoftwareBackend::create({.num_threads = num_threads});
+  gpu::software::Options options = gpu::software::installed_options();
+  options.num_threads = num_threads;
+  auto backend = gpu::software::SoftwareBackend::create(options);
+  if (!backend.is_ok()) return backend.status;
+  return gpu::make_gpu_device(std::move(*backend));
+}
+
+Result<std::unique_ptr<Device>> make_metal_device() {
+  auto backend = gpu::metal::make_metal_backend();
   if (!backend.is_ok()) return backend.status;
   return gpu::make_gpu_device(std::move(*backend));
 }
@@ -20,6 +29,9 @@ Result<std::unique_ptr<Device>> make_software_device(int num_threads) {
 std::vector<std::string> device_names() {
   std::vector<std::string> names = {"cpu"};
   for (const std::string& isa : cpu::supported_isas()) names.push_back("cpu:" + isa);
+#ifdef __APPLE__
+  names.push_back("metal");
+#endif
   names.push_back("software");
   names.push_back("reference");
   return names;
@@ -27,6 +39,7 @@ std::vector<std::string> device_names() {
 
 Result<std::unique_ptr<Device>> make_device(const std::string& name, int num_threads) {
   if (name == "auto" || name == "cpu") return cpu::make_cpu_device("", num_threads);
+  if (name == "metal") return make_metal_device();
   if (name == "software") return make_software_device(num_threads);
   std::string known = "auto";
   for (const std::string& other : device_names()) {
