@@ -177,6 +177,30 @@ PAGODA_TEST(model_mini_answers_10_chats_like_transformers_on_kernels) {
 PAGODA_TEST(model_mini_has_the_same_bits_alone_and_in_company_on_kernels) {
   for (const std::string& device : kernel_devices()) check_same_bits_in_company(device);
 }
+// 13 launches for a recurrent layer, 16 for an attention layer, 5 around them; and hardly more bytes than the weights,
+// the state and the cache have.
+PAGODA_TEST(model_mini_step_takes_few_launches_and_bytes_on_kernels) {
+  auto runner = load_mini({.device = "software"}, 1);
+  REQUIRE_OK(runner);
+  const std::vector<int32_t> tokens = {1, 2, 3};
+  logits_of(**runner, tokens, tokens.size());
+  (*runner)->device().set_profiling(true);
+  (*runner)->device().take_profile();
+  logits_of(**runner, std::span(tokens).first(1), 1);
+  int64_t launches = 0;
+  double bytes = 0, weights = 0, seconds = 0;  // weights: with the rows they meet
+  for (const OpTime& op : (*runner)->device().take_profile()) {
+    if (op.name == "zero_slots") continue;  // of the new sequence
+    launches += op.calls;
+    bytes += op.bytes;
+    seconds += op.seconds;
+    if (op.name == "matmul") weights = op.bytes;
+  }
+  note(std::to_string(launches) + " launches, " + std::to_string(bytes) + " bytes, of them " + std::to_string(weights) +
+       " in matmuls, " + std::to_string(seconds * 1e3) + " ms to encode");
+  CHECK_EQ(launches, int64_t{6 * 13 + 2 * 16 + 5});
+  CHECK(weights > 10e6 && bytes < 1.25 * weights);
+}
 PAGODA_TEST(model_mini_knows_100_of_100_capitals) { CHECK_EQ(count_right_capitals({}), size_t{100}); }
 PAGODA_TEST(model_mini_knows_95_capitals_in_4_bit) { CHECK(count_right_capitals({.quantize = "4bit"}) >= 95); }
 
