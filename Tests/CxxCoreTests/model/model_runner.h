@@ -136,6 +136,7 @@ class ModelRunner {
   }
 
   model::Model& model() { return *model_; }
+  device::Device& device() { return *device_; }
   const io::ModelConfig& config() const { return config_; }
   const model::ModelSizes& sizes() const { return sizes_; }
 
