@@ -16,6 +16,7 @@ namespace pagoda::device::gpu {
 
 struct Size3 {
   uint32_t x = 1, y = 1, z = 1;
+  bool operator==(const Size3&) const = default;
 };
 
 // A function constant of the kernel text, by its name there. Bools are 0 or 1; floats are given by their bits.
