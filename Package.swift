@@ -27,6 +27,7 @@ let package = Package(
       publicHeadersPath: "include",
       cxxSettings: [
         .headerSearchPath("src"),
+        .headerSearchPath("../Shaders"),  // args/*.h, shared with the kernels
         .define("NDEBUG", .when(configuration: .release)),
         // An unoptimised core is too slow to test with.
         .unsafeFlags(["-O2"], .when(configuration: .debug)),
@@ -62,6 +63,7 @@ let package = Package(
       publicHeadersPath: "include",
       cxxSettings: [
         .headerSearchPath("."), .headerSearchPath("../../CxxCore/include"), .headerSearchPath("../../CxxCore/src"),
+        .headerSearchPath("../../Shaders"),
       ]),
     .executableTarget(name: "CxxTestListTool", path: "Tools/CxxTestList/Tool"),
     .plugin(

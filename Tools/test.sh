@@ -65,6 +65,7 @@ stage_checks() {
   check "opening sentences" Tools/checks/header_sentence.py
   check "machine paths" Tools/checks/paths.sh
   check "layout" Tools/checks/format.sh
+  check "generated kernels" Tools/mslc/generate.sh --check
   Tools/checks/file_sizes.sh
 }
 

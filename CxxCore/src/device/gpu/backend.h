@@ -25,13 +25,18 @@ struct Constant {
   uint32_t bits = 0;
 };
 
+constexpr size_t kMaxValuesBytes = 4096;
+
 // What goes to one [[buffer(index)]] of a kernel: a piece of device memory, or up to 4 KiB of values copied now.
+// Indices are those of generated/bindings.h, made from the kernel's text.
 struct Binding {
   int index = 0;
   Buffer* buffer = nullptr;
   int64_t offset_bytes = 0;
   const void* values = nullptr;  // where buffer is null
-  size_t size_bytes = 0;         // of values
+  // Of values; and of a buffer, how far from the offset the kernel reads or writes (0: to its end). Launches that touch
+  // other pieces of one buffer may then run at the same time.
+  size_t size_bytes = 0;
 };
 
 // A kernel with its function constants, ready to launch. Owned by the backend that made it.
@@ -54,7 +59,8 @@ class Backend {
   virtual Result<const Pipeline*> pipeline(std::string_view kernel, std::span<const Constant> constants) = 0;
 
   // Adds a launch to the step being encoded. A launch sees what earlier ones wrote: the backend knows from the kernel's
-  // text which bindings it writes and orders launches that touch the same buffer.
+  // text which bindings it writes and puts a barrier between launches that touch the same memory (hazards.h). All
+  // bindings of the kernel are given; a kernel that does not use one under its constants gets any other buffer.
   virtual void launch(const Pipeline& pipeline, Size3 groups, Size3 threads,
                       std::span<const Binding> bindings) noexcept = 0;
 
