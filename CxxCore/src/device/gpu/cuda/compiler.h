@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "device/gpu/backend.h"
 #include "device/gpu/cuda/driver.h"
+#include "device/gpu/kernel_table.h"
 
 namespace pagoda::device::gpu::cuda {
 
@@ -16,8 +17,9 @@ class Compiler {
  public:
   Compiler(const Nvrtc& nvrtc, int major, int minor);
 
-  // `kernel` is the only entry point that is compiled of `text`. The message of an error has the compiler's own words.
-  Result<std::vector<char>> compile(std::string_view kernel, std::string_view text,
+  // `kernel` is the only entry point that is compiled of `text`; all its constants are given. The message of an error
+  // has the compiler's own words.
+  Result<std::vector<char>> compile(const KernelInfo& kernel, std::string_view text,
                                     std::span<const Constant> constants) const;
 
  private:

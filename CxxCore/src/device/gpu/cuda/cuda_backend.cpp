@@ -6,6 +6,8 @@
 #include <new>
 #include <utility>
 
+#include "device/gpu/launch_checks.h"
+
 namespace pagoda::device::gpu::cuda {
 namespace {
 
@@ -29,14 +31,13 @@ class CudaBuffer final : public Buffer {
 };
 
 struct CudaPipeline final : Pipeline {
-  CudaPipeline(const Driver& driver, const KernelText& text) : driver(driver), text(text) {}
+  CudaPipeline(const Driver& driver, const KernelInfo& kernel) : driver(driver), kernel(kernel) {}
   ~CudaPipeline() override {
     if (module != nullptr) driver.cuModuleUnload(module);
   }
   const Driver& driver;
-  const KernelText& text;
+  const KernelInfo& kernel;
   Handle module = nullptr, function = nullptr;
-  int max_threads = 0;
 };
 
 std::string text_of(std::string_view kernel, std::span<const Constant> constants) {
@@ -57,7 +58,7 @@ Status check_range(const Buffer& buffer, int64_t offset_bytes, size_t size_bytes
 }  // namespace
 
 Result<std::unique_ptr<CudaBackend>> CudaBackend::make(const Driver& driver, const Nvrtc& nvrtc,
-                                                       KernelFinder find_kernel) {
+                                                       std::span<const KernelFile> files) {
   const auto check = [&](CudaResult result, const char* what) { return cuda_status(driver, result, what); };
   int count = 0, device = 0, major = 0, minor = 0, processors = 0;
   PAGODA_RETURN_IF_ERROR(check(driver.cuInit(0), "starting NVIDIA's driver"));
@@ -88,25 +89,30 @@ Result<std::unique_ptr<CudaBackend>> CudaBackend::make(const Driver& driver, con
   DeviceInfo info{"cuda", std::string(name) + ", " + std::to_string(processors) + " multiprocessors",
                   static_cast<int64_t>(memory / 10 * 9)};
   return std::unique_ptr<CudaBackend>(
-      new CudaBackend(driver, nvrtc, find_kernel, device, context, stream, std::move(info), major, minor));
+      new CudaBackend(driver, nvrtc, files, device, context, stream, std::move(info), major, minor));
 }
 
-CudaBackend::CudaBackend(const Driver& driver, const Nvrtc& nvrtc, KernelFinder find_kernel, int device, Handle context,
-                         Handle stream, DeviceInfo info, int major, int minor)
+CudaBackend::CudaBackend(const Driver& driver, const Nvrtc& nvrtc, std::span<const KernelFile> files, int device,
+                         Handle context, Handle stream, DeviceInfo info, int major, int minor)
     : driver_(driver),
-      find_kernel_(find_kernel),
+      files_(files),
       device_(device),
       context_(context),
       stream_(stream),
       info_(std::move(info)),
       compiler_(nvrtc, major, minor),
-      graphs_(driver_, stream) {}
+      graphs_(driver_, stream) {
+  driver_.cuEventCreate(&begin_, 0);  // without them a step has no time, and nothing else is lost
+  driver_.cuEventCreate(&end_, 0);
+}
 
 CudaBackend::~CudaBackend() {
   driver_.cuCtxSetCurrent(context_);
   driver_.cuStreamSynchronize(stream_);
   graphs_.clear();
   pipelines_.clear();
+  driver_.cuEventDestroy_v2(begin_);
+  driver_.cuEventDestroy_v2(end_);
   driver_.cuStreamDestroy_v2(stream_);
   driver_.cuDevicePrimaryCtxRelease_v2(device_);
 }
@@ -141,80 +147,88 @@ Status CudaBackend::download(Buffer& from, int64_t offset_bytes, void* to, size_
   return cuda_status(driver_, driver_.cuStreamSynchronize(stream_), "download");
 }
 
-Result<const Pipeline*> CudaBackend::pipeline(std::string_view kernel, std::span<const Constant> constants) {
-  const std::string key = text_of(kernel, constants);
+Result<const Pipeline*> CudaBackend::pipeline(std::string_view name, std::span<const Constant> constants) {
+  const std::string key = text_of(name, constants);
   if (const auto found = pipelines_.find(key); found != pipelines_.end()) return found->second.get();
-  const KernelText* text = find_kernel_(kernel);
-  if (text == nullptr) return make_error(StatusCode::internal, "cuda: no kernel is named " + std::string(kernel));
-  for (const Constant& c : constants)
-    if (std::find(text->constants.begin(), text->constants.end(), c.name) == text->constants.end())
-      return make_error(StatusCode::internal,
-                        "cuda: kernel " + std::string(kernel) + " has no function constant " + std::string(c.name));
-  std::vector<Constant> all(constants.begin(), constants.end());
-  for (std::string_view name : text->constants)
-    if (std::none_of(all.begin(), all.end(), [&](const Constant& c) { return c.name == name; })) all.push_back({name});
-  auto code = compiler_.compile(kernel, text->source, all);
+  const auto kernel = check_pipeline(files_, name, constants);
+  if (!kernel.is_ok()) return kernel.status;
+  const auto file =
+      std::find_if(files_.begin(), files_.end(), [&](const KernelFile& f) { return f.source.file == (*kernel)->file; });
+  if (file == files_.end())
+    return make_error(StatusCode::internal, "cuda: no text has the kernel " + std::string(name));
+  auto code = compiler_.compile(**kernel, file->source.cuda, constants);
   if (!code.is_ok()) return code.status;
 
   driver_.cuCtxSetCurrent(context_);
-  auto made = std::make_unique<CudaPipeline>(driver_, *text);
-  const std::string name(kernel);
-  PAGODA_RETURN_IF_ERROR(cuda_status(driver_, driver_.cuModuleLoadData(&made->module, code->data()), name.c_str()));
+  auto made = std::make_unique<CudaPipeline>(driver_, **kernel);
+  const std::string symbol(name);
+  PAGODA_RETURN_IF_ERROR(cuda_status(driver_, driver_.cuModuleLoadData(&made->module, code->data()), symbol.c_str()));
   PAGODA_RETURN_IF_ERROR(
-      cuda_status(driver_, driver_.cuModuleGetFunction(&made->function, made->module, name.c_str()), name.c_str()));
-  PAGODA_RETURN_IF_ERROR(cuda_status(
-      driver_, driver_.cuFuncGetAttribute(&made->max_threads, /*most threads of a block*/ 0, made->function),
-      name.c_str()));
+      cuda_status(driver_, driver_.cuModuleGetFunction(&made->function, made->module, symbol.c_str()), symbol.c_str()));
   return pipelines_.emplace(key, std::move(made)).first->second.get();
 }
 
 void CudaBackend::launch(const Pipeline& pipeline, Size3 groups, Size3 threads,
                          std::span<const Binding> bindings) noexcept {
-  if (groups.x == 0 || groups.y == 0 || groups.z == 0 || !fault_.is_ok()) return;
-  const auto& kernel = static_cast<const CudaPipeline&>(pipeline);
-  const std::string name(kernel.text.name);
+  if (!fault_.is_ok()) return;
+  const auto& [driver, kernel, module, function] = static_cast<const CudaPipeline&>(pipeline);
   try {
-    if (threads.x * threads.y * threads.z > static_cast<uint32_t>(kernel.max_threads))
-      return fail(make_error(StatusCode::internal,
-                             "cuda: " + name + " runs " + std::to_string(kernel.max_threads) + " threads at most"));
-    Launch made{kernel.function, groups, threads, {}, {}, {}};
-    for (const KernelParameter& parameter : kernel.text.parameters) {
-      const auto given =
-          std::find_if(bindings.begin(), bindings.end(), [&](const Binding& b) { return b.index == parameter.index; });
-      if (given == bindings.end())
-        return fail(make_error(StatusCode::internal,
-                               "cuda: " + name + " lacks its argument " + std::to_string(parameter.index)));
-      DeviceAddress address = 0;
-      const void* value = &address;
-      size_t size = sizeof address;
-      if (parameter.value_bytes > 0) {
-        value = given->values, size = given->size_bytes;
-        if (value == nullptr || size != parameter.value_bytes)
-          return fail(make_error(StatusCode::internal, "cuda: argument " + std::to_string(parameter.index) + " of " +
-                                                           name + " has " + std::to_string(parameter.value_bytes) +
-                                                           " bytes, not " + std::to_string(size)));
-      } else if (given->buffer != nullptr) {
-        address = static_cast<CudaBuffer*>(given->buffer)->address() + static_cast<DeviceAddress>(given->offset_bytes);
-      }
-      constexpr size_t kAlignment = 16;
-      const size_t at = (made.params.size() + kAlignment - 1) / kAlignment * kAlignment;
-      made.params.resize(at + size);
-      std::memcpy(made.params.data() + at, value, size);
-      made.param_offsets.push_back(static_cast<uint32_t>(at));
-    }
-    if (graphs_.num_launches() > 0) made.after.push_back(graphs_.num_launches() - 1);
-    graphs_.add(std::move(made));
+    fail(check_launch(kernel, groups, threads, bindings));
+    if (!fault_.is_ok() || groups.x == 0 || groups.y == 0 || groups.z == 0) return;
+    record(kernel, function, groups, threads, bindings);
   } catch (const std::bad_alloc&) {
     fail(make_error(StatusCode::out_of_memory, "cuda: no host memory for the launches of a step"));
   }
 }
 
+// A launch waits for all that came before the last barrier: for those between it and the one before, which wait for
+// the others.
+void CudaBackend::record(const KernelInfo& kernel, Handle function, Size3 groups, Size3 threads,
+                         std::span<const Binding> bindings) {
+  Launch made{function, groups, threads, {}, {}, {}};
+  for (const BindingInfo& info : kernel.bindings) {
+    const Binding& given =
+        *std::find_if(bindings.begin(), bindings.end(), [&](const Binding& b) { return b.index == info.index; });
+    DeviceAddress address = 0;
+    const void* value = given.values;
+    size_t size = given.size_bytes;
+    if (info.kind == BindingKind::buffer) {
+      address = static_cast<CudaBuffer*>(given.buffer)->address() + static_cast<DeviceAddress>(given.offset_bytes);
+      value = &address;
+      size = sizeof address;
+    }
+    constexpr size_t kAlignment = 16;
+    const size_t at = (made.params.size() + kAlignment - 1) / kAlignment * kAlignment;
+    made.params.resize(at + size);
+    std::memcpy(made.params.data() + at, value, size);
+    made.param_offsets.push_back(static_cast<uint32_t>(at));
+  }
+  if (hazards_.needs_barrier(kernel, bindings)) before_barrier_ = std::exchange(since_barrier_, {});
+  made.after = before_barrier_;
+  since_barrier_.push_back(graphs_.num_launches());
+  graphs_.add(std::move(made));
+}
+
 Pending& CudaBackend::submit() noexcept {
   driver_.cuCtxSetCurrent(context_);
-  if (fault_.is_ok()) fail(graphs_.submit());
-  else graphs_.drop();
+  if (fault_.is_ok()) {
+    driver_.cuEventRecord(begin_, stream_);
+    fail(graphs_.submit());
+    driver_.cuEventRecord(end_, stream_);
+  } else {
+    graphs_.drop();
+  }
+  hazards_.clear();
+  before_barrier_.clear();
+  since_barrier_.clear();
   verdict_ = std::exchange(fault_, Status{});
   return *this;
+}
+
+Result<double> CudaBackend::last_step_ms() const noexcept {
+  float ms = 0;
+  PAGODA_RETURN_IF_ERROR(cuda_status(driver_, driver_.cuEventElapsedTime(&ms, begin_, end_), "timing a step"));
+  return static_cast<double>(ms);
 }
 
 Status CudaBackend::wait() noexcept {
@@ -224,6 +238,14 @@ Status CudaBackend::wait() noexcept {
 
 void CudaBackend::fail(Status status) noexcept {
   if (fault_.is_ok()) fault_ = std::move(status);
+}
+
+Result<std::unique_ptr<CudaBackend>> make_cuda_backend() {
+  const auto driver = load_driver();
+  if (!driver.is_ok()) return driver.status;
+  const auto nvrtc = load_nvrtc();
+  if (!nvrtc.is_ok()) return nvrtc.status;
+  return CudaBackend::make(*driver, *nvrtc);
 }
 
 }  // namespace pagoda::device::gpu::cuda

@@ -10,15 +10,17 @@
 #include "device/gpu/backend.h"
 #include "device/gpu/cuda/compiler.h"
 #include "device/gpu/cuda/driver.h"
-#include "device/gpu/cuda/kernel_text.h"
 #include "device/gpu/cuda/step_graphs.h"
+#include "device/gpu/hazards.h"
+#include "device/gpu/kernel_table.h"
 
 namespace pagoda::device::gpu::cuda {
 
 class CudaBackend final : public Backend, private Pending {
  public:
-  // The first GPU that the driver shows. `unsupported` when there is none.
-  static Result<std::unique_ptr<CudaBackend>> make(const Driver& driver, const Nvrtc& nvrtc, KernelFinder find_kernel);
+  // The first GPU that the driver shows. `unsupported` when there is none. `files` outlives the backend.
+  static Result<std::unique_ptr<CudaBackend>> make(const Driver& driver, const Nvrtc& nvrtc,
+                                                   std::span<const KernelFile> files = generated::files());
   ~CudaBackend() override;
 
   const DeviceInfo& info() const noexcept override { return info_; }
@@ -31,25 +33,33 @@ class CudaBackend final : public Backend, private Pending {
   Pending& submit() noexcept override;
 
   const StepGraphs::Counts& counts() const noexcept { return graphs_.counts(); }
+  // How long the GPU worked on the step that was waited for last.
+  Result<double> last_step_ms() const noexcept;
 
  private:
-  CudaBackend(const Driver& driver, const Nvrtc& nvrtc, KernelFinder find_kernel, int device, Handle context,
+  CudaBackend(const Driver& driver, const Nvrtc& nvrtc, std::span<const KernelFile> files, int device, Handle context,
               Handle stream, DeviceInfo info, int major, int minor);
   Status wait() noexcept override;
+  void record(const KernelInfo& kernel, Handle function, Size3 groups, Size3 threads,
+              std::span<const Binding> bindings);
   void fail(Status status) noexcept;
 
   const Driver driver_;
-  KernelFinder find_kernel_;
+  std::span<const KernelFile> files_;
   int device_;
   Handle context_, stream_;
+  Handle begin_ = nullptr, end_ = nullptr;  // events around the step
   DeviceInfo info_;
   Compiler compiler_;
   StepGraphs graphs_;
+  HazardTracker hazards_;
+  // Launches of this step before the last barrier but after the one before it, and since the last one.
+  std::vector<uint32_t> before_barrier_, since_barrier_;
   std::map<std::string, std::unique_ptr<Pipeline>> pipelines_;  // by kernel and constants
   Status fault_, verdict_;  // of the step being encoded, and of the one submitted last
 };
 
 // With the libraries of this machine; `unsupported` where they or a GPU are missing.
-Result<std::unique_ptr<Backend>> make_cuda_backend();
+Result<std::unique_ptr<CudaBackend>> make_cuda_backend();
 
 }  // namespace pagoda::device::gpu::cuda

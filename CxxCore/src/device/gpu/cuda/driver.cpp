@@ -64,7 +64,6 @@ Result<Driver> load_driver(std::initializer_list<const char*> names) {
   FIND(cuModuleLoadData);
   FIND(cuModuleUnload);
   FIND(cuModuleGetFunction);
-  FIND(cuFuncGetAttribute);
   FIND(cuGraphCreate);
   FIND(cuGraphDestroy);
   FIND(cuGraphAddKernelNode_v2);

@@ -16,7 +16,7 @@ using DeviceAddress = uint64_t;
 using Handle = void*;  // contexts, streams, modules, functions, graphs, nodes, events: opaque
 
 constexpr CudaResult kCudaSuccess = 0, kCudaOutOfMemory = 2;
-enum DeviceAttribute : int { kMaxThreadsPerBlock = 1, kMultiprocessors = 16, kMajor = 75, kMinor = 76 };
+enum DeviceAttribute : int { kMultiprocessors = 16, kMajor = 75, kMinor = 76 };
 
 // CUDA_KERNEL_NODE_PARAMS_v2.
 struct KernelNode {
@@ -51,7 +51,6 @@ struct Driver {
   CudaResult (*cuModuleLoadData)(Handle*, const void*);
   CudaResult (*cuModuleUnload)(Handle);
   CudaResult (*cuModuleGetFunction)(Handle*, Handle, const char*);
-  CudaResult (*cuFuncGetAttribute)(int*, int, Handle);
   CudaResult (*cuGraphCreate)(Handle*, unsigned);
   CudaResult (*cuGraphDestroy)(Handle);
   CudaResult (*cuGraphAddKernelNode_v2)(Handle*, Handle, const Handle*, size_t, const KernelNode*);
