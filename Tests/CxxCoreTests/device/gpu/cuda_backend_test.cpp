@@ -267,3 +267,23 @@ PAGODA_TEST(cuda_times_the_last_step) {
   REQUIRE(ms.is_ok());
   CHECK_EQ(*ms, 0.25);
 }
+
+// Needs NVRTC and no GPU: every kernel, with constants of all zeros and of all ones.
+PAGODA_TEST(cuda_compiles_every_kernel_where_nvrtc_is) {
+  const auto nvrtc = load_nvrtc();
+  if (!nvrtc.is_ok()) return note("not run: " + nvrtc.status.message);
+  const Compiler compiler(*nvrtc, 9, 0);
+  int compiled = 0;
+  for (const KernelFile& file : generated::files())
+    for (const KernelInfo& kernel : file.kernels)
+      for (uint32_t bits : {0u, 1u}) {
+        std::vector<Constant> constants;
+        for (const ConstantInfo& info : kernel.constants) constants.push_back({info.name, bits});
+        const auto code = compiler.compile(kernel, file.source.cuda, constants);
+        CHECK_OK(code.status);
+        ++compiled;
+        if (kernel.constants.empty()) break;
+      }
+  note(std::to_string(compiled) + " pipelines compiled");
+  CHECK(compiled > 0);
+}

@@ -21,7 +21,7 @@ std::string literal(ConstantType type, uint32_t bits) {
 
 // Contraction off: a product and a sum are fused where the text says fma() and nowhere else, as on the software device.
 std::vector<std::string> options_of(const KernelInfo& kernel, std::span<const Constant> constants) {
-  std::vector<std::string> options = {"--std=c++17",          "--fmad=false", "--default-device",
+  std::vector<std::string> options = {"--std=c++17",          "--fmad=false", "-default-device",
                                       "--generate-line-info", "-DMSL_ONLY",   "-DMSL_ONLY_" + std::string(kernel.name)};
   for (const ConstantInfo& info : kernel.constants)
     for (const Constant& given : constants)
