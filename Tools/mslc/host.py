@@ -80,10 +80,11 @@ def shim_file(folder):
             f"  return kHeaders;\n}}\n" + END.format("generated"))
 
 
-def table_file(stems):
+def table_file(stems, name):
     declared = "".join(f"std::span<const KernelInfo> {s}_kernels() noexcept;\nKernelSource {s}_source() noexcept;\n" for s in stems)
     return ("// All files of kernels. Made by Tools/mslc/generate.sh.\n"
             f'#include "device/gpu/kernel_table.h"\n{BEGIN.format("generated")}{declared}'
-            "std::span<const KernelFile> files() noexcept {\n  static const KernelFile kFiles[] = {\n"
+            f"std::span<const KernelFile> {name}() noexcept {{\n"
+            "  static const KernelFile kFiles[] = {\n"
             + "".join(f"    {{{s}_kernels(), {s}_source()}},\n" for s in stems)
             + "  };\n  return kFiles;\n}\n" + END.format("generated"))

@@ -37,8 +37,9 @@ def translate_all(options, diag):
         cuda = emit.cuda(load(path, "cuda", diag, options), stem)
         files[f"{stem}_source.cpp"] = host.source_file(stem, host.flatten(Path(path).resolve()), cuda)
     files["bindings.h"] = host.bindings_header(modules)
-    files["files.cpp"] = host.table_file([stem for stem, _ in modules])
-    files["cuda_headers.cpp"] = host.shim_file([SHIM / "vec.h"] + sorted((SHIM / "cuda").glob("*.h")))
+    files["files.cpp"] = host.table_file([stem for stem, _ in modules], options.table)
+    if options.table == "files":
+        files["cuda_headers.cpp"] = host.shim_file([SHIM / "vec.h"] + sorted((SHIM / "cuda").glob("*.h")))
     return files
 
 
@@ -48,6 +49,7 @@ def main():
     parser.add_argument("--clang", default="clang++")
     parser.add_argument("-I", action="append", default=[], dest="includes")
     parser.add_argument("-D", action="append", default=[], dest="defines")
+    parser.add_argument("--table", default="files", help="the function that lists the files of --target all")
     parser.add_argument("--no-lint", action="store_true", help="report lints and go on")
     parser.add_argument("-o", default="-", dest="out")
     parser.add_argument("sources", nargs="+")

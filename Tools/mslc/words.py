@@ -33,7 +33,8 @@ class Words:
         spaces = {"device": "MSL_DEVICE", "constant": "MSL_CONSTANT", "threadgroup": "MSL_THREADGROUP",
                   "thread": "MSL_THREAD"}
         if t.kind == "id":
-            if t.text in FORBIDDEN and self.s(j - 1).text not in (".", "->"):
+            member = self.s(j - 1).text in (".", "->") and t.text != "thread_elements"
+            if t.text in FORBIDDEN and not member:
                 self.diag(t, f"'{t.text}': {FORBIDDEN[t.text]}")
             if t.text == "long" and self.s(j + 1).text == "long":
                 self.diag(t, "'long long': write long (64 bits in Metal)")

@@ -10,7 +10,9 @@
 #define MSL_THREADGROUP __attribute__((address_space(3)))
 #define MSL_THREAD
 #define MSL_CONSTANT_TABLE static __attribute__((address_space(2))) constexpr
-#define MSL_TG_VAR(SITE, NAME, DIMS, ...) static __attribute__((address_space(3))) __VA_ARGS__ NAME DIMS;
+#define MSL_TG_VAR(SITE, NAME, DIMS, ...) \
+  typedef __VA_ARGS__ msl_tg_##NAME DIMS; \
+  MSL_THREADGROUP msl_tg_##NAME& NAME = *msl_somewhere<MSL_THREADGROUP msl_tg_##NAME*>();
 #define MSL_FUNCTION_CONSTANT(T, NAME, INDEX) extern __attribute__((address_space(2))) const T NAME;
 
 #define FLT_MAX __FLT_MAX__
@@ -48,6 +50,12 @@ MSL_NAMES(uchar)
 MSL_NAMES(long)
 MSL_NAMES(ulong)
 #undef MSL_NAMES
+template <typename T>
+struct msl_identity {
+  typedef T type;
+};
+template <typename P>
+P msl_somewhere();
 template <typename V, typename... A>
 V msl_make(A...);
 template <typename T, typename U>
@@ -120,6 +128,20 @@ template <typename T, int N, typename B>
 vec<T, N> select(vec<T, N>, vec<T, N>, B);
 template <typename T, int N>
 T dot(vec<T, N>, vec<T, N>);
+template <typename T, int N>
+vec<T, N> min(vec<T, N>, vec<T, N>);
+template <typename T, int N>
+vec<T, N> max(vec<T, N>, vec<T, N>);
+template <typename T, int N>
+vec<T, N> fma(vec<T, N>, vec<T, N>, vec<T, N>);
+template <typename T, int N>
+vec<T, N> clamp(vec<T, N>, typename msl_identity<T>::type, typename msl_identity<T>::type);
+template <typename B>
+bool any(B);
+template <typename B>
+bool all(B);
+typedef float3 packed_float3;  // laid out otherwise, which a check of types does not see
+typedef half3 packed_half3;
 uint popcount(uint);
 uint clz(uint);
 

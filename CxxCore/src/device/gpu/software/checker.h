@@ -1,5 +1,5 @@
 // Checker: what a build with instrumented kernels hangs into the software device to see every access to memory.
-// Other builds have none. Its implementation is in Tests/Kernels/check.
+// Other builds have none. Its implementation is in Tools/kernel_check.
 #pragma once
 
 #include <cstddef>
@@ -25,11 +25,16 @@ struct Region {
 class Checker {
  public:
   virtual ~Checker() = default;
-  // Launches of one epoch have no barrier between them.
-  virtual void begin_launch(std::string_view kernel, std::span<const Region> regions, uint32_t epoch) noexcept = 0;
+  virtual void begin_launch(std::span<const Region> regions) noexcept = 0;
   virtual void begin_threadgroup() noexcept = 0;
   virtual void add_variable(char* at, size_t size, const char* name) noexcept = 0;
   virtual void atomic(void* at, size_t size, bool is_write) noexcept = 0;
 };
+
+// The checker of every software device made from now on; null in builds without one.
+inline Checker*& installed_checker() noexcept {
+  static Checker* checker = nullptr;
+  return checker;
+}
 
 }  // namespace pagoda::device::gpu::software

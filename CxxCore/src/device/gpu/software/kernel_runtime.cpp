@@ -16,8 +16,8 @@ struct Rendezvous {
   [[noreturn]] static void fail(const char* what, int line, const std::string& detail) noexcept {
     Worker& w = *current_worker;
     Fiber* fiber = w.current_;
-    w.error_ = std::string(w.kernel_->name) + " line " + std::to_string(line) + ": " + what + " [thread " +
-               std::to_string(fiber->builtins.thread_index_in_threadgroup) + " of threadgroup " +
+    w.error_ = std::string(w.kernel_->name) + (line ? " line " + std::to_string(line) : "") + ": " + what +
+               " [thread " + std::to_string(fiber->builtins.thread_index_in_threadgroup) + " of threadgroup " +
                std::to_string(w.group_index_) + "]: " + detail;
     for (;;) w.switch_to(fiber, nullptr);  // never comes back
   }

@@ -32,7 +32,6 @@ class SoftwareBackend final : public Backend, private Pending {
   Pending& submit() noexcept override;
 
   void set_options(const Options& options) noexcept { options_ = options; }  // the number of threads stays
-  void set_checker(Checker* checker) noexcept { checker_ = checker; }        // outlives the backend
   uint64_t num_launches() const noexcept { return num_launches_; }
   uint64_t num_barriers() const noexcept { return num_barriers_; }
 
@@ -52,6 +51,7 @@ class SoftwareBackend final : public Backend, private Pending {
   explicit SoftwareBackend(const Options& options, std::span<const KernelFile> files)
       : options_(options), files_(files) {}
   Launch record(const SoftwarePipeline& pipeline, Size3 groups, Size3 threads, std::span<const Binding> bindings) const;
+  Status check_hazards(const Launch& launch) const;
   void run_waiting() noexcept;
   void run(const Launch& launch) noexcept;
   Status wait() noexcept override;
@@ -59,7 +59,7 @@ class SoftwareBackend final : public Backend, private Pending {
   Options options_;
   std::span<const KernelFile> files_;
   DeviceInfo info_;
-  Checker* checker_ = nullptr;
+  Checker* checker_ = installed_checker();
   std::unique_ptr<ThreadPool> pool_;
   std::vector<std::unique_ptr<Worker>> workers_;  // by thread of the pool
   std::vector<std::unique_ptr<SoftwarePipeline>> pipelines_;
