@@ -2,19 +2,32 @@
 #include "device/registry.h"
 
 #include "device/cpu/cpu_device.h"
+#include "device/gpu/gpu_device.h"
+#include "device/gpu/software/software_backend.h"
 #include "device/reference/reference_device.h"
 
 namespace pagoda::device {
+namespace {
+
+Result<std::unique_ptr<Device>> make_software_device(int num_threads) {
+  auto backend = gpu::software::SoftwareBackend::create({.num_threads = num_threads});
+  if (!backend.is_ok()) return backend.status;
+  return gpu::make_gpu_device(std::move(*backend));
+}
+
+}  // namespace
 
 std::vector<std::string> device_names() {
   std::vector<std::string> names = {"cpu"};
   for (const std::string& isa : cpu::supported_isas()) names.push_back("cpu:" + isa);
+  names.push_back("software");
   names.push_back("reference");
   return names;
 }
 
 Result<std::unique_ptr<Device>> make_device(const std::string& name, int num_threads) {
   if (name == "auto" || name == "cpu") return cpu::make_cpu_device("", num_threads);
+  if (name == "software") return make_software_device(num_threads);
   std::string known = "auto";
   for (const std::string& other : device_names()) {
     if (name == other)

@@ -24,6 +24,12 @@ using Outputs = std::vector<std::vector<float>>;
 struct Tolerance {
   double absolute, relative;
 };
+// What a device that runs the kernels of Shaders/ may be off differs where it rounds to other types.
+struct Tolerances {
+  Tolerance tolerance, in_kernels;
+  Tolerances(Tolerance both) : tolerance(both), in_kernels(both) {}  // NOLINT: implicit on purpose
+  Tolerances(Tolerance others, Tolerance kernels) : tolerance(others), in_kernels(kernels) {}
+};
 constexpr Tolerance kExact{0, 0};              // copies and conversions
 constexpr Tolerance kElementwise{1e-6, 2e-6};  // a few roundings and one exp of 1 unit in the last place
 constexpr Tolerance kNorm{1e-6, 5e-6};         // the same after a sum of up to 1024 squares of one sign
@@ -31,14 +37,24 @@ constexpr Tolerance kRope{4e-6, 5e-6};         // cos and sin of angles up to 26
 constexpr Tolerance kAttention{5e-6, 1e-5};    // averages of values near 1
 constexpr Tolerance kRecurrent{5e-6, 2e-5};    // up to 57 steps of a contracting recurrence
 // Random signs: grows as sqrt k. Packed formats round activations as well: to 8 bits of a float, or to an integer of
-// up to 127 for the largest of 128.
-Tolerance sum_of_products(int64_t k, WeightFormat format) {
+// up to 127 for the largest of 128. Kernels round them to 8 bits of a float for bf16 and to 11 for all but f32.
+Tolerances sum_of_products(int64_t k, WeightFormat format) {
   const double rounding = is_quantised(format) ? 0.012 : format == WeightFormat::bf16 ? 2.5e-3 : 4e-7;
-  return {rounding * std::sqrt(static_cast<double>(k)) * 4, 1e-6};
+  const double in_kernels = format == WeightFormat::f32 ? 4e-7 : format == WeightFormat::bf16 ? 2.5e-3 : 4e-4;
+  const double growth = std::sqrt(static_cast<double>(k)) * 4;
+  return {{rounding * growth, 1e-6}, {in_kernels * growth, 1e-6}};
+}
+// Kernels round queries and the weights of the softmax to the cache's type: 11 or 8 bits.
+Tolerances attention_over(DType type) {
+  const Tolerance in_kernels = type == DType::f32 ? kAttention : Tolerance{type == DType::f16 ? 4e-3 : 3e-2, 0};
+  return {kAttention, in_kernels};
 }
 
+enum class Devices { all, without_kernels };
+
 // Runs `make` on the reference and on each device with the same seed and compares all it returns.
-void compare(const std::string& what, Tolerance tolerance, const std::function<Outputs(Rig&, Random&)>& make) {
+void compare(const std::string& what, const Tolerances& tolerances, const std::function<Outputs(Rig&, Random&)>& make,
+             Devices devices = Devices::all) {
   uint64_t start = seed(1);
   for (char c : what) start = start * 1099511628211u + static_cast<unsigned char>(c);
   Rig reference("reference");
@@ -46,6 +62,8 @@ void compare(const std::string& what, Tolerance tolerance, const std::function<O
   REQUIRE(reference.is_ok());
   const Outputs wanted = make(reference, same);
   for (const std::string& name : tested_devices()) {
+    if (devices == Devices::without_kernels && runs_kernels(name)) continue;
+    const Tolerance tolerance = runs_kernels(name) ? tolerances.in_kernels : tolerances.tolerance;
     Rig rig(name);
     Random random(start);
     REQUIRE(rig.is_ok());
@@ -69,6 +87,8 @@ void compare(const std::string& what, Tolerance tolerance, const std::function<O
 const WeightFormat kFormats[] = {WeightFormat::f32, WeightFormat::f16, WeightFormat::bf16, WeightFormat::q8,
                                  WeightFormat::q4};
 std::string text(WeightFormat format) { return std::string(weight_format_name(format)); }
+// Kernels have no int8 caches: gpu_device_test has what they say to them.
+Devices devices_for(DType type) { return type == DType::i8 ? Devices::without_kernels : Devices::all; }
 const DType kKvTypes[] = {DType::f32, DType::f16, DType::bf16, DType::i8};
 std::string text(DType dtype) { return std::string(dtype_name(dtype)); }
 std::string text(std::initializer_list<int64_t> numbers) {
@@ -81,7 +101,7 @@ std::string text(std::initializer_list<int64_t> numbers) {
 
 PAGODA_TEST(conformance_runs_on_every_path_of_this_machine) {
   std::string ran;
-  bool cpu_ran = false;
+  bool cpu_ran = false, software_ran = false;
   const std::vector<std::string> names = tested_devices();
   for (const std::string& name : names) {
     Rig rig(name);
@@ -89,12 +109,14 @@ PAGODA_TEST(conformance_runs_on_every_path_of_this_machine) {
     const std::string& description = rig.device().info().description;
     ran += name + " (" + description + ") ";
     if (name == "cpu") cpu_ran = true;
+    else if (runs_kernels(name)) software_ran = software_ran || name == "software";
     else
       CHECK(description.find(name.substr(name.find(':') + 1) + ",") !=
             std::string::npos);  // the path asked for is in use
   }
   note("devices: " + ran);
   CHECK(cpu_ran);
+  CHECK(software_ran);
   const char* expected = nullptr;
   [[maybe_unused]] const auto has = [&](const char* name) {
     return std::find(names.begin(), names.end(), name) != names.end();
@@ -156,8 +178,10 @@ PAGODA_TEST(conformance_matmul_with_silu_mul) {
   } shapes[] = {{1, 1, 8}, {1, 64, 130}, {2, 65, 16}, {7, 24, 33}, {40, 200, 130}};
   for (WeightFormat type : kFormats)
     for (const auto& s : shapes) {
-      Tolerance tolerance = sum_of_products(s.k, type);
-      tolerance.absolute *= 40 + 5 * std::sqrt(static_cast<double>(s.k));  // times a sum of that size
+      Tolerances tolerance = sum_of_products(s.k, type);
+      const double other = 40 + 5 * std::sqrt(static_cast<double>(s.k));  // times a sum of that size
+      tolerance.tolerance.absolute *= other;
+      tolerance.in_kernels.absolute *= other;
       compare("matmul silu " + text(type) + text({s.m, s.f, s.k}), tolerance, [&](Rig& rig, Random& random) -> Outputs {
         device::Weight* weight = rig.weight(random.normal(2 * s.f * s.k), 2 * s.f, s.k, type);
         const Tensor x = rig.floats(random.normal(s.m * s.k), {s.m, s.k}),
@@ -222,7 +246,7 @@ PAGODA_TEST(conformance_reshape_and_cache) {
           rows.push_back(rig.read(cache));
         }
         return rows;
-      });
+      }, devices_for(type));
 }
 
 namespace {
@@ -236,7 +260,7 @@ struct AttentionShape {
 void compare_attention(DType type, const AttentionShape& row, const Batch& batch, int64_t max_context) {
   compare(
       "paged_attention " + text(type) + text({row.heads, row.kv_heads, row.dim, row.block_size, row.window}),
-      kAttention, [&](Rig& rig, Random& random) -> Outputs {
+      attention_over(type), [&](Rig& rig, Random& random) -> Outputs {
         const int64_t max_blocks = (max_context + row.block_size - 1) / row.block_size, n = batch.num_sequences(),
                       tokens = n * max_blocks * row.block_size;
         const Tensor k = rig.floats(random.normal(tokens * row.kv_heads * row.dim), {tokens, row.kv_heads, row.dim});
@@ -254,7 +278,7 @@ void compare_attention(DType type, const AttentionShape& row, const Batch& batch
                                        1.0f / std::sqrt(static_cast<float>(row.dim)), row.window, out}));
         CHECK_OK(rig.finish());
         return {rig.read(out)};
-      });
+      }, devices_for(type));
 }
 
 }  // namespace

@@ -4,6 +4,109 @@
 #include <string_view>
 
 namespace pagoda::device::gpu::kernels {
+namespace causal_conv1d {
+inline constexpr std::string_view kernel = "causal_conv1d";
+enum Binding : int { x = 0, weight = 1, tail = 2, cu_seqlens = 3, state_slots = 4, out = 5, args = 6 };
+}  // namespace causal_conv1d
+namespace causal_conv1d_tail {
+inline constexpr std::string_view kernel = "causal_conv1d_tail";
+enum Binding : int { x = 0, tail = 1, cu_seqlens = 2, state_slots = 3, args = 4 };
+}  // namespace causal_conv1d_tail
+namespace causal_conv1d_update {
+inline constexpr std::string_view kernel = "causal_conv1d_update";
+enum Binding : int { x = 0, weight = 1, tail = 2, state_slots = 3, out = 4, args = 5 };
+}  // namespace causal_conv1d_update
+namespace embedding {
+inline constexpr std::string_view float = "embedding_float";
+inline constexpr std::string_view half = "embedding_half";
+inline constexpr std::string_view bfloat = "embedding_bfloat";
+enum Binding : int { ids = 0, table = 1, out = 2, args = 3 };
+}  // namespace embedding
+namespace embedding_packed {
+inline constexpr std::string_view k8bit = "embedding_packed_8bit";
+inline constexpr std::string_view k4bit = "embedding_packed_4bit";
+enum Binding : int { ids = 0, table = 1, steps = 2, scales = 3, out = 4, args = 5 };
+}  // namespace embedding_packed
+namespace gated_rms_norm {
+inline constexpr std::string_view kernel = "gated_rms_norm";
+enum Binding : int { x = 0, z = 1, weight = 2, out = 3, args = 4 };
+}  // namespace gated_rms_norm
+namespace gather_rows {
+inline constexpr std::string_view kernel = "gather_rows";
+enum Binding : int { x = 0, rows = 1, out = 2, args = 3 };
+}  // namespace gather_rows
+namespace gdn_decode {
+inline constexpr std::string_view k128 = "gdn_decode_128";
+inline constexpr std::string_view k256 = "gdn_decode_256";
+enum Binding : int { q = 0, k = 1, v = 2, a = 3, b = 4, a_log = 5, dt_bias = 6, cu_seqlens = 7, context_lens = 8, state_slots = 9, state = 10, k_rows = 11, u_rows = 12, g_rows = 13, out = 14, args = 15 };
+}  // namespace gdn_decode
+namespace gdn_prepare {
+inline constexpr std::string_view kernel = "gdn_prepare";
+enum Binding : int { q = 0, k = 1, a = 2, b = 3, a_log = 4, dt_bias = 5, cu_seqlens = 6, context_lens = 7, state_slots = 8, k_rows = 9, g_rows = 10, rows = 11, gates = 12, args = 13 };
+}  // namespace gdn_prepare
+namespace gdn_prefill {
+inline constexpr std::string_view k128 = "gdn_prefill_128";
+inline constexpr std::string_view k256 = "gdn_prefill_256";
+enum Binding : int { v = 0, cu_seqlens = 1, context_lens = 2, state_slots = 3, rows = 4, gates = 5, state = 6, k_rows = 7, u_rows = 8, g_rows = 9, out = 10, args = 11 };
+}  // namespace gdn_prefill
+namespace matmul_rows_bfloat {
+inline constexpr std::string_view kernel = "matmul_rows_bfloat";
+enum Binding : int { x = 0, out = 1, scales = 2, args = 3 };
+}  // namespace matmul_rows_bfloat
+namespace matmul_rows {
+inline constexpr std::string_view half = "matmul_rows_half";
+inline constexpr std::string_view rotated = "matmul_rows_rotated";
+enum Binding : int { x = 0, out = 1, scales = 2, args = 3 };
+}  // namespace matmul_rows
+namespace matmul_few {
+inline constexpr std::string_view half_1 = "matmul_few_half_1";
+inline constexpr std::string_view half_2 = "matmul_few_half_2";
+inline constexpr std::string_view bfloat_1 = "matmul_few_bfloat_1";
+inline constexpr std::string_view bfloat_2 = "matmul_few_bfloat_2";
+inline constexpr std::string_view k8bit_1 = "matmul_few_8bit_1";
+inline constexpr std::string_view k8bit_2 = "matmul_few_8bit_2";
+inline constexpr std::string_view k4bit_1 = "matmul_few_4bit_1";
+inline constexpr std::string_view k4bit_2 = "matmul_few_4bit_2";
+enum Binding : int { x = 0, x_scales = 1, w = 2, w_steps = 3, w_scales = 4, bias = 5, out = 6, args = 7 };
+}  // namespace matmul_few
+namespace matmul_tiles {
+inline constexpr std::string_view half = "matmul_tiles_half";
+inline constexpr std::string_view bfloat = "matmul_tiles_bfloat";
+inline constexpr std::string_view k8bit = "matmul_tiles_8bit";
+inline constexpr std::string_view k4bit = "matmul_tiles_4bit";
+enum Binding : int { x = 0, x_scales = 1, w = 2, w_steps = 3, w_scales = 4, bias = 5, out = 6, args = 7 };
+}  // namespace matmul_tiles
+namespace matmul_float {
+inline constexpr std::string_view kernel = "matmul_float";
+enum Binding : int { x = 0, w = 1, bias = 2, out = 3, args = 4 };
+}  // namespace matmul_float
+namespace paged_attention {
+inline constexpr std::string_view float_1 = "paged_attention_float_1";
+inline constexpr std::string_view half_1 = "paged_attention_half_1";
+inline constexpr std::string_view half_2 = "paged_attention_half_2";
+inline constexpr std::string_view bfloat_1 = "paged_attention_bfloat_1";
+inline constexpr std::string_view bfloat_2 = "paged_attention_bfloat_2";
+enum Binding : int { q = 0, k_cache = 1, v_cache = 2, cu_seqlens = 3, context_lens = 4, block_tables = 5, sinks = 6, partials = 7, out = 8, args = 9 };
+}  // namespace paged_attention
+namespace paged_attention_reduce {
+inline constexpr std::string_view kernel = "paged_attention_reduce";
+enum Binding : int { partials = 0, cu_seqlens = 1, context_lens = 2, sinks = 3, out = 4, args = 5 };
+}  // namespace paged_attention_reduce
+namespace paged_attention_constants {
+inline constexpr std::string_view use_window = "use_window";
+inline constexpr std::string_view use_softcap = "use_softcap";
+inline constexpr std::string_view use_sinks = "use_sinks";
+}  // namespace paged_attention_constants
+namespace qk_norm_rope {
+inline constexpr std::string_view kernel = "qk_norm_rope";
+enum Binding : int { x = 0, weight = 1, positions = 2, inv_freq = 3, out = 4, args = 5 };
+}  // namespace qk_norm_rope
+namespace reshape_and_cache {
+inline constexpr std::string_view float = "reshape_and_cache_float";
+inline constexpr std::string_view half = "reshape_and_cache_half";
+inline constexpr std::string_view bfloat = "reshape_and_cache_bfloat";
+enum Binding : int { k = 0, v = 1, slot_mapping = 2, k_cache = 3, v_cache = 4, args = 5 };
+}  // namespace reshape_and_cache
 namespace rms_norm {
 inline constexpr std::string_view kernel = "rms_norm";
 enum Binding : int { x = 0, residual = 1, weight = 2, out = 3, args = 4 };
@@ -11,4 +114,18 @@ enum Binding : int { x = 0, residual = 1, weight = 2, out = 3, args = 4 };
 namespace rms_norm_constants {
 inline constexpr std::string_view has_residual = "has_residual";
 }  // namespace rms_norm_constants
+namespace sigmoid_gate {
+inline constexpr std::string_view kernel = "sigmoid_gate";
+enum Binding : int { x = 0, gate = 1, out = 2, args = 3 };
+}  // namespace sigmoid_gate
+namespace zero_slots {
+inline constexpr std::string_view words = "zero_slots_words";
+inline constexpr std::string_view bytes = "zero_slots_bytes";
+enum Binding : int { pool = 0, slots = 1, args = 2 };
+}  // namespace zero_slots
+namespace copy_slot {
+inline constexpr std::string_view words = "copy_slot_words";
+inline constexpr std::string_view bytes = "copy_slot_bytes";
+enum Binding : int { pool = 0, args = 1 };
+}  // namespace copy_slot
 }  // namespace pagoda::device::gpu::kernels
