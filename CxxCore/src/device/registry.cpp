@@ -2,6 +2,7 @@
 #include "device/registry.h"
 
 #include "device/cpu/cpu_device.h"
+#include "device/gpu/cuda/cuda_backend.h"
 #include "device/gpu/gpu_device.h"
 #include "device/gpu/software/software_backend.h"
 #include "device/reference/reference_device.h"
@@ -15,12 +16,19 @@ Result<std::unique_ptr<Device>> make_software_device(int num_threads) {
   return gpu::make_gpu_device(std::move(*backend));
 }
 
+Result<std::unique_ptr<Device>> make_cuda_device() {
+  auto backend = gpu::cuda::make_cuda_backend();
+  if (!backend.is_ok()) return backend.status;
+  return gpu::make_gpu_device(std::move(*backend));
+}
+
 }  // namespace
 
 std::vector<std::string> device_names() {
   std::vector<std::string> names = {"cpu"};
   for (const std::string& isa : cpu::supported_isas()) names.push_back("cpu:" + isa);
   names.push_back("software");
+  if (gpu::cuda::has_cuda()) names.push_back("cuda");
   names.push_back("reference");
   return names;
 }
@@ -28,6 +36,7 @@ std::vector<std::string> device_names() {
 Result<std::unique_ptr<Device>> make_device(const std::string& name, int num_threads) {
   if (name == "auto" || name == "cpu") return cpu::make_cpu_device("", num_threads);
   if (name == "software") return make_software_device(num_threads);
+  if (name == "cuda") return make_cuda_device();  // where there is none, the error says what is missing
   std::string known = "auto";
   for (const std::string& other : device_names()) {
     if (name == other)

@@ -38,10 +38,21 @@ class GpuDevice final : public Device {
     PAGODA_RETURN_IF_ERROR(host::check_copy(from, size_bytes, "download"));
     return size_bytes == 0 ? ok_status() : backend_->download(*from.buffer, from.offset_bytes, to, size_bytes);
   }
+  // Steps as a whole: their launches run side by side, and an op has no time of its own.
+  void set_profiling(bool on) override {
+    is_profiling_ = on;
+    backend_->take_step_times();
+  }
+  std::vector<OpTime> take_profile() override {
+    const StepTimes times = backend_->take_step_times();
+    if (!is_profiling_ || times.steps == 0) return {};
+    return {{.name = "step", .calls = times.steps, .seconds = times.seconds}};
+  }
 
  private:
   std::unique_ptr<Backend> backend_;
   GpuEncoder encoder_;
+  bool is_profiling_ = false;
 };
 
 }  // namespace

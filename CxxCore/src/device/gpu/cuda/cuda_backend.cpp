@@ -225,19 +225,28 @@ Pending& CudaBackend::submit() noexcept {
   return *this;
 }
 
-Result<double> CudaBackend::last_step_ms() const noexcept {
-  float ms = 0;
-  PAGODA_RETURN_IF_ERROR(cuda_status(driver_, driver_.cuEventElapsedTime(&ms, begin_, end_), "timing a step"));
-  return static_cast<double>(ms);
-}
-
 Status CudaBackend::wait() noexcept {
   if (!verdict_.is_ok()) return verdict_;
-  return cuda_status(driver_, driver_.cuStreamSynchronize(stream_), "running a step");
+  PAGODA_RETURN_IF_ERROR(cuda_status(driver_, driver_.cuStreamSynchronize(stream_), "running a step"));
+  float ms = 0;
+  if (driver_.cuEventElapsedTime(&ms, begin_, end_) != kCudaSuccess) return ok_status();  // then it has no time
+  ++times_.steps;
+  times_.seconds += static_cast<double>(ms) / 1e3;
+  return ok_status();
 }
 
 void CudaBackend::fail(Status status) noexcept {
   if (fault_.is_ok()) fault_ = std::move(status);
+}
+
+bool has_cuda() noexcept {
+  static const bool has = [] {
+    const auto driver = load_driver();
+    int count = 0;
+    return driver.is_ok() && load_nvrtc().is_ok() && driver->cuInit(0) == kCudaSuccess &&
+           driver->cuDeviceGetCount(&count) == kCudaSuccess && count > 0;
+  }();
+  return has;
 }
 
 Result<std::unique_ptr<CudaBackend>> make_cuda_backend() {

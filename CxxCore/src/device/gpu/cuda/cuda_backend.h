@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "device/gpu/backend.h"
@@ -33,8 +34,7 @@ class CudaBackend final : public Backend, private Pending {
   Pending& submit() noexcept override;
 
   const StepGraphs::Counts& counts() const noexcept { return graphs_.counts(); }
-  // How long the GPU worked on the step that was waited for last.
-  Result<double> last_step_ms() const noexcept;
+  StepTimes take_step_times() noexcept override { return std::exchange(times_, {}); }
 
  private:
   CudaBackend(const Driver& driver, const Nvrtc& nvrtc, std::span<const KernelFile> files, int device, Handle context,
@@ -56,8 +56,11 @@ class CudaBackend final : public Backend, private Pending {
   // Launches of this step before the last barrier but after the one before it, and since the last one.
   std::vector<uint32_t> before_barrier_, since_barrier_;
   std::map<std::string, std::unique_ptr<Pipeline>> pipelines_;  // by kernel and constants
+  StepTimes times_;
   Status fault_, verdict_;  // of the step being encoded, and of the one submitted last
 };
+
+bool has_cuda() noexcept;  // whether this machine has the libraries and a GPU; asked once
 
 // With the libraries of this machine; `unsupported` where they or a GPU are missing.
 Result<std::unique_ptr<CudaBackend>> make_cuda_backend();

@@ -59,14 +59,23 @@ inline constexpr std::string_view rotated = "matmul_rows_rotated";
 enum Binding : int { x = 0, out = 1, scales = 2, args = 3 };
 }  // namespace matmul_rows
 namespace matmul_few {
-inline constexpr std::string_view half_1 = "matmul_few_half_1";
-inline constexpr std::string_view half_2 = "matmul_few_half_2";
-inline constexpr std::string_view bfloat_1 = "matmul_few_bfloat_1";
-inline constexpr std::string_view bfloat_2 = "matmul_few_bfloat_2";
-inline constexpr std::string_view k8bit_1 = "matmul_few_8bit_1";
-inline constexpr std::string_view k8bit_2 = "matmul_few_8bit_2";
-inline constexpr std::string_view k4bit_1 = "matmul_few_4bit_1";
-inline constexpr std::string_view k4bit_2 = "matmul_few_4bit_2";
+inline constexpr std::string_view half_2_1 = "matmul_few_half_2_1";
+inline constexpr std::string_view half_2_2 = "matmul_few_half_2_2";
+inline constexpr std::string_view half_2_4 = "matmul_few_half_2_4";
+inline constexpr std::string_view half_2_8 = "matmul_few_half_2_8";
+inline constexpr std::string_view bfloat_2_1 = "matmul_few_bfloat_2_1";
+inline constexpr std::string_view bfloat_2_2 = "matmul_few_bfloat_2_2";
+inline constexpr std::string_view bfloat_2_4 = "matmul_few_bfloat_2_4";
+inline constexpr std::string_view bfloat_2_8 = "matmul_few_bfloat_2_8";
+inline constexpr std::string_view k8bit_2_1 = "matmul_few_8bit_2_1";
+inline constexpr std::string_view k8bit_2_2 = "matmul_few_8bit_2_2";
+inline constexpr std::string_view k8bit_2_4 = "matmul_few_8bit_2_4";
+inline constexpr std::string_view k8bit_2_8 = "matmul_few_8bit_2_8";
+inline constexpr std::string_view k4bit_2_1 = "matmul_few_4bit_2_1";
+inline constexpr std::string_view k4bit_2_2 = "matmul_few_4bit_2_2";
+inline constexpr std::string_view k4bit_2_4 = "matmul_few_4bit_2_4";
+inline constexpr std::string_view k4bit_2_8 = "matmul_few_4bit_2_8";
+inline constexpr std::string_view direct_2_1 = "matmul_few_direct_2_1";
 enum Binding : int { x = 0, x_scales = 1, w = 2, w_steps = 3, w_scales = 4, bias = 5, out = 6, args = 7 };
 }  // namespace matmul_few
 namespace matmul_tiles {
