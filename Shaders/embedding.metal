@@ -21,9 +21,9 @@ kernel void embedding(device const int* ids [[buffer(0)]],
 #define INSTANTIATE(NAME, T) \
   template [[host_name("embedding_" NAME)]] kernel decltype(embedding<T>) embedding<T>;
 
-INSTANTIATE("float", float)
-INSTANTIATE("half", half)
-INSTANTIATE("bfloat", bfloat)
+INSTANTIATE("f32", float)
+INSTANTIATE("f16", half)
+INSTANTIATE("bf16", bfloat)
 
 // Quantised rows are kept rotated (host/quantise.h); rotated again and divided by the block they are themselves.
 // Grid: [padded_cols / block, tokens]. steps: a pair (step, offset) for each 32 columns, 4 bits only.
@@ -57,5 +57,5 @@ kernel void embedding_packed(device const int* ids [[buffer(0)]],
   }
 }
 
-template [[host_name("embedding_packed_8bit")]] kernel decltype(embedding_packed<8>) embedding_packed<8>;
-template [[host_name("embedding_packed_4bit")]] kernel decltype(embedding_packed<4>) embedding_packed<4>;
+template [[host_name("embedding_packed_q8")]] kernel decltype(embedding_packed<8>) embedding_packed<8>;
+template [[host_name("embedding_packed_q4")]] kernel decltype(embedding_packed<4>) embedding_packed<4>;

@@ -18,7 +18,7 @@ constant constexpr uint kRuns = 8;  // part of the result's bits
 
 // Grid: [rows]
 [[max_total_threads_per_threadgroup(128)]]
-kernel void matmul_rows_bfloat(device const float* x [[buffer(0)]],
+kernel void matmul_rows_bf16(device const float* x [[buffer(0)]],
                                device bfloat* out [[buffer(1)]],
                                device float* scales [[buffer(2)]],
                                constant pagoda_args::MatmulRows& args [[buffer(3)]],
@@ -36,7 +36,7 @@ kernel void matmul_rows_bfloat(device const float* x [[buffer(0)]],
   }
 }
 
-// The power of two that brings a sum of magnitudes below 2^15; 1 of it goes to the activations, its inverse to the sums.
+// The power of two that brings a sum of magnitudes below 2^15 goes to the activations, its inverse to the sums.
 METAL_FUNC float power_below(float magnitudes, bool inverse) {
   const int exponent = clamp(int(as_type<uint>(magnitudes) >> 23) - 127, -100, 100);
   const int shift = magnitudes > 0.0f ? 14 - exponent : 0;
@@ -85,7 +85,7 @@ kernel void matmul_rows(device const float* x [[buffer(0)]],
   }
 }
 
-template [[host_name("matmul_rows_half")]] kernel decltype(matmul_rows<false>) matmul_rows<false>;
+template [[host_name("matmul_rows_f16")]] kernel decltype(matmul_rows<false>) matmul_rows<false>;
 template [[host_name("matmul_rows_rotated")]] kernel decltype(matmul_rows<true>) matmul_rows<true>;
 
 // A lane's share of a row of weights in one chunk, as it lies in memory: loads need not be waited for at once.
@@ -431,10 +431,10 @@ kernel void matmul_tiles(device const T* x [[buffer(0)]],
   FEW(NAME, T, T, BITS, 2, 8) \
   template [[host_name("matmul_tiles_" NAME)]] kernel decltype(matmul_tiles<T, BITS>) matmul_tiles<T, BITS>;
 
-INSTANTIATE("half", half, 16)
-INSTANTIATE("bfloat", bfloat, 16)
-INSTANTIATE("8bit", half, 8)
-INSTANTIATE("4bit", half, 4)
+INSTANTIATE("f16", half, 16)
+INSTANTIATE("bf16", bfloat, 16)
+INSTANTIATE("q8", half, 8)
+INSTANTIATE("q4", half, 4)
 FEW("direct", bfloat, float, 16, 2, 1)
 
 // The product of a row of x and a row of weights, by one simdgroup: lanes take every 32nd column.
@@ -448,7 +448,7 @@ METAL_FUNC float lane_product(device const float* x, device const float* w, uint
 
 // f32 weights, nothing rounded: a simdgroup for each output column. Grid: [out_cols / 4, rows / 8]
 [[max_total_threads_per_threadgroup(128)]]
-kernel void matmul_float(device const float* x [[buffer(0)]],
+kernel void matmul_f32(device const float* x [[buffer(0)]],
                          device const float* w [[buffer(1)]],
                          device const float* bias [[buffer(2)]],
                          device float* out [[buffer(3)]],

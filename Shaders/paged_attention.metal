@@ -1,6 +1,6 @@
 // paged_attention: causal attention of flat rows over the paged cache, varlen, prompts and single tokens in one launch.
 //
-// Positions are cut into partitions of 256, at absolute places. Within a partition a row's softmax is plain: all scores,
+// Positions are cut into partitions of 256, at absolute places. Within one a row's softmax is plain: all scores,
 // their maximum, the weights (rounded to the cache's type), then one sum over the values, keys in order. Partitions are
 // merged in order. So a row's bits depend on its own prefix only: not on who shares its tile, nor on whether partitions
 // ran side by side (single tokens: each to `partials`, merged by paged_attention_reduce) or one after the other.
@@ -330,11 +330,11 @@ kernel void paged_attention(device const float* q [[buffer(0)]],
   template [[host_name("paged_attention_" NAME "_" #RT)]] \
   kernel decltype(paged_attention<T, RT>) paged_attention<T, RT>;
 
-INSTANTIATE("float", float, 1)
-INSTANTIATE("half", half, 1)
-INSTANTIATE("half", half, 2)
-INSTANTIATE("bfloat", bfloat, 1)
-INSTANTIATE("bfloat", bfloat, 2)
+INSTANTIATE("f32", float, 1)
+INSTANTIATE("f16", half, 1)
+INSTANTIATE("f16", half, 2)
+INSTANTIATE("bf16", bfloat, 1)
+INSTANTIATE("bf16", bfloat, 2)
 
 // Single tokens: their partitions, in order. Grid: [heads, sequences]
 [[max_total_threads_per_threadgroup(128)]]

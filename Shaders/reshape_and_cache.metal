@@ -28,6 +28,6 @@ kernel void reshape_and_cache(device const float* k [[buffer(0)]],
 #define INSTANTIATE(NAME, T) \
   template [[host_name("reshape_and_cache_" NAME)]] kernel decltype(reshape_and_cache<T>) reshape_and_cache<T>;
 
-INSTANTIATE("float", float)
-INSTANTIATE("half", half)
-INSTANTIATE("bfloat", bfloat)
+INSTANTIATE("f32", float)
+INSTANTIATE("f16", half)
+INSTANTIATE("bf16", bfloat)

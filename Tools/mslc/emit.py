@@ -1,4 +1,6 @@
 """Emitters: C++ for the software device, CUDA for NVRTC, and C++ with real address spaces for the strict check."""
+import re
+
 from kernel import bare_type, call, limit, substituted
 
 DEFAULT_MAX_THREADS = 1024
@@ -29,8 +31,10 @@ def software(mod, stem):
     infos = [f'{{"{c["name"]}", {c["index"]}, ConstantType::{c["type"]}_, msl_set_{c["name"]}}}' for c in mod.constants]
     if infos:
         out.append(f"constexpr ConstantInfo msl_constants[] = {{{', '.join(infos)}}};\n")
+    # Fibers gain nothing from unrolled loops, and compilers take minutes for them.
+    body = re.sub(r"(?m)^[ \t]*#[ \t]*pragma[ \t]+unroll.*$", "", mod.body())
     return (f'// {stem}.metal for the software device, with the table of its kernels. Made by Tools/mslc/generate.sh.\n'
-            f'#include "device/gpu/shim/software/msl.h"\nnamespace metal {{\nnamespace {{\n{mod.body()}\n'
+            f'#include "device/gpu/shim/software/msl.h"\nnamespace metal {{\nnamespace {{\n{body}\n'
             f'# 1 "{stem}.entries"\nusing namespace ::pagoda::device::gpu;\n{"".join(out)}}}  // namespace\n}}  // namespace metal\n'
             f"namespace pagoda::device::gpu::generated {{\nstd::span<const KernelInfo> {stem}_kernels() noexcept {{\n"
             f"  static constexpr KernelInfo kKernels[] = {{\n{''.join(rows)}  }};\n  return kKernels;\n}}\n"

@@ -88,13 +88,13 @@ inline Slot or_else(const Tensor& t, const Tensor& other) noexcept { return t.is
 
 // The word for an element type in kernel names; empty where no kernel has it.
 constexpr std::string_view kernel_type(DType dtype) noexcept {
-  return dtype == DType::f32 ? "float" : dtype == DType::f16 ? "half" : dtype == DType::bf16 ? "bfloat" : "";
+  return dtype == DType::f32 ? "f32" : dtype == DType::f16 ? "f16" : dtype == DType::bf16 ? "bf16" : "";
 }
 // Whether there are kernels for a KV cache of that type.
 Status check_cache_type(DType dtype) noexcept;
 
 constexpr std::string_view kernel_type(WeightFormat format) noexcept {
-  constexpr std::string_view kNames[] = {"float", "half", "bfloat", "8bit", "4bit"};
+  constexpr std::string_view kNames[] = {"f32", "f16", "bf16", "q8", "q4"};
   return kNames[static_cast<size_t>(format)];
 }
 

@@ -46,7 +46,7 @@ void GpuEncoder::matmul(const MatmulArgs& a) noexcept {
 
 void GpuEncoder::matmul_float(const MatmulArgs& a, const GpuWeight& weight) noexcept {
   const pagoda_args::Matmul args = args_of(a, weight);
-  launch("matmul_float", {{as_uint(ceil_divide(args.out_cols, 4)), as_uint(ceil_divide(args.rows, 8))}},
+  launch("matmul_f32", {{as_uint(ceil_divide(args.out_cols, 4)), as_uint(ceil_divide(args.rows, 8))}},
          {a.x, {weight.buffer(), 0}, or_else(a.bias, a.x), a.out}, args);
 }
 
@@ -60,8 +60,8 @@ bool GpuEncoder::prepare_rows(const MatmulArgs& a, const GpuWeight& weight) noex
   rows.padded_cols = as_uint(layout.padded_cols);
   rows.block = as_uint(host::rotation_block(layout.padded_cols));
   const char* kernel = is_quantised(weight.format())           ? "matmul_rows_rotated"
-                       : weight.format() == WeightFormat::bf16 ? "matmul_rows_bfloat"
-                                                               : "matmul_rows_half";
+                       : weight.format() == WeightFormat::bf16 ? "matmul_rows_bf16"
+                                                               : "matmul_rows_f16";
   launch(kernel, {{as_uint(a.x.shape[0])}}, {a.x, scratch_.rows, scratch_.scales}, rows);
   return true;
 }

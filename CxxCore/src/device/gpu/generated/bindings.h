@@ -17,14 +17,14 @@ inline constexpr std::string_view kernel = "causal_conv1d_update";
 enum Binding : int { x = 0, weight = 1, tail = 2, state_slots = 3, out = 4, args = 5 };
 }  // namespace causal_conv1d_update
 namespace embedding {
-inline constexpr std::string_view float = "embedding_float";
-inline constexpr std::string_view half = "embedding_half";
-inline constexpr std::string_view bfloat = "embedding_bfloat";
+inline constexpr std::string_view f32 = "embedding_f32";
+inline constexpr std::string_view f16 = "embedding_f16";
+inline constexpr std::string_view bf16 = "embedding_bf16";
 enum Binding : int { ids = 0, table = 1, out = 2, args = 3 };
 }  // namespace embedding
 namespace embedding_packed {
-inline constexpr std::string_view k8bit = "embedding_packed_8bit";
-inline constexpr std::string_view k4bit = "embedding_packed_4bit";
+inline constexpr std::string_view q8 = "embedding_packed_q8";
+inline constexpr std::string_view q4 = "embedding_packed_q4";
 enum Binding : int { ids = 0, table = 1, steps = 2, scales = 3, out = 4, args = 5 };
 }  // namespace embedding_packed
 namespace gated_rms_norm {
@@ -49,52 +49,52 @@ inline constexpr std::string_view k128 = "gdn_prefill_128";
 inline constexpr std::string_view k256 = "gdn_prefill_256";
 enum Binding : int { v = 0, cu_seqlens = 1, context_lens = 2, state_slots = 3, rows = 4, gates = 5, state = 6, k_rows = 7, u_rows = 8, g_rows = 9, out = 10, args = 11 };
 }  // namespace gdn_prefill
-namespace matmul_rows_bfloat {
-inline constexpr std::string_view kernel = "matmul_rows_bfloat";
+namespace matmul_rows_bf16 {
+inline constexpr std::string_view kernel = "matmul_rows_bf16";
 enum Binding : int { x = 0, out = 1, scales = 2, args = 3 };
-}  // namespace matmul_rows_bfloat
+}  // namespace matmul_rows_bf16
 namespace matmul_rows {
-inline constexpr std::string_view half = "matmul_rows_half";
+inline constexpr std::string_view f16 = "matmul_rows_f16";
 inline constexpr std::string_view rotated = "matmul_rows_rotated";
 enum Binding : int { x = 0, out = 1, scales = 2, args = 3 };
 }  // namespace matmul_rows
 namespace matmul_few {
-inline constexpr std::string_view half_2_1 = "matmul_few_half_2_1";
-inline constexpr std::string_view half_2_2 = "matmul_few_half_2_2";
-inline constexpr std::string_view half_2_4 = "matmul_few_half_2_4";
-inline constexpr std::string_view half_2_8 = "matmul_few_half_2_8";
-inline constexpr std::string_view bfloat_2_1 = "matmul_few_bfloat_2_1";
-inline constexpr std::string_view bfloat_2_2 = "matmul_few_bfloat_2_2";
-inline constexpr std::string_view bfloat_2_4 = "matmul_few_bfloat_2_4";
-inline constexpr std::string_view bfloat_2_8 = "matmul_few_bfloat_2_8";
-inline constexpr std::string_view k8bit_2_1 = "matmul_few_8bit_2_1";
-inline constexpr std::string_view k8bit_2_2 = "matmul_few_8bit_2_2";
-inline constexpr std::string_view k8bit_2_4 = "matmul_few_8bit_2_4";
-inline constexpr std::string_view k8bit_2_8 = "matmul_few_8bit_2_8";
-inline constexpr std::string_view k4bit_2_1 = "matmul_few_4bit_2_1";
-inline constexpr std::string_view k4bit_2_2 = "matmul_few_4bit_2_2";
-inline constexpr std::string_view k4bit_2_4 = "matmul_few_4bit_2_4";
-inline constexpr std::string_view k4bit_2_8 = "matmul_few_4bit_2_8";
+inline constexpr std::string_view f16_2_1 = "matmul_few_f16_2_1";
+inline constexpr std::string_view f16_2_2 = "matmul_few_f16_2_2";
+inline constexpr std::string_view f16_2_4 = "matmul_few_f16_2_4";
+inline constexpr std::string_view f16_2_8 = "matmul_few_f16_2_8";
+inline constexpr std::string_view bf16_2_1 = "matmul_few_bf16_2_1";
+inline constexpr std::string_view bf16_2_2 = "matmul_few_bf16_2_2";
+inline constexpr std::string_view bf16_2_4 = "matmul_few_bf16_2_4";
+inline constexpr std::string_view bf16_2_8 = "matmul_few_bf16_2_8";
+inline constexpr std::string_view q8_2_1 = "matmul_few_q8_2_1";
+inline constexpr std::string_view q8_2_2 = "matmul_few_q8_2_2";
+inline constexpr std::string_view q8_2_4 = "matmul_few_q8_2_4";
+inline constexpr std::string_view q8_2_8 = "matmul_few_q8_2_8";
+inline constexpr std::string_view q4_2_1 = "matmul_few_q4_2_1";
+inline constexpr std::string_view q4_2_2 = "matmul_few_q4_2_2";
+inline constexpr std::string_view q4_2_4 = "matmul_few_q4_2_4";
+inline constexpr std::string_view q4_2_8 = "matmul_few_q4_2_8";
 inline constexpr std::string_view direct_2_1 = "matmul_few_direct_2_1";
 enum Binding : int { x = 0, x_scales = 1, w = 2, w_steps = 3, w_scales = 4, bias = 5, out = 6, args = 7 };
 }  // namespace matmul_few
 namespace matmul_tiles {
-inline constexpr std::string_view half = "matmul_tiles_half";
-inline constexpr std::string_view bfloat = "matmul_tiles_bfloat";
-inline constexpr std::string_view k8bit = "matmul_tiles_8bit";
-inline constexpr std::string_view k4bit = "matmul_tiles_4bit";
+inline constexpr std::string_view f16 = "matmul_tiles_f16";
+inline constexpr std::string_view bf16 = "matmul_tiles_bf16";
+inline constexpr std::string_view q8 = "matmul_tiles_q8";
+inline constexpr std::string_view q4 = "matmul_tiles_q4";
 enum Binding : int { x = 0, x_scales = 1, w = 2, w_steps = 3, w_scales = 4, bias = 5, out = 6, args = 7 };
 }  // namespace matmul_tiles
-namespace matmul_float {
-inline constexpr std::string_view kernel = "matmul_float";
+namespace matmul_f32 {
+inline constexpr std::string_view kernel = "matmul_f32";
 enum Binding : int { x = 0, w = 1, bias = 2, out = 3, args = 4 };
-}  // namespace matmul_float
+}  // namespace matmul_f32
 namespace paged_attention {
-inline constexpr std::string_view float_1 = "paged_attention_float_1";
-inline constexpr std::string_view half_1 = "paged_attention_half_1";
-inline constexpr std::string_view half_2 = "paged_attention_half_2";
-inline constexpr std::string_view bfloat_1 = "paged_attention_bfloat_1";
-inline constexpr std::string_view bfloat_2 = "paged_attention_bfloat_2";
+inline constexpr std::string_view f32_1 = "paged_attention_f32_1";
+inline constexpr std::string_view f16_1 = "paged_attention_f16_1";
+inline constexpr std::string_view f16_2 = "paged_attention_f16_2";
+inline constexpr std::string_view bf16_1 = "paged_attention_bf16_1";
+inline constexpr std::string_view bf16_2 = "paged_attention_bf16_2";
 enum Binding : int { q = 0, k_cache = 1, v_cache = 2, cu_seqlens = 3, context_lens = 4, block_tables = 5, sinks = 6, partials = 7, out = 8, args = 9 };
 }  // namespace paged_attention
 namespace paged_attention_reduce {
@@ -111,9 +111,9 @@ inline constexpr std::string_view kernel = "qk_norm_rope";
 enum Binding : int { x = 0, weight = 1, positions = 2, inv_freq = 3, out = 4, args = 5 };
 }  // namespace qk_norm_rope
 namespace reshape_and_cache {
-inline constexpr std::string_view float = "reshape_and_cache_float";
-inline constexpr std::string_view half = "reshape_and_cache_half";
-inline constexpr std::string_view bfloat = "reshape_and_cache_bfloat";
+inline constexpr std::string_view f32 = "reshape_and_cache_f32";
+inline constexpr std::string_view f16 = "reshape_and_cache_f16";
+inline constexpr std::string_view bf16 = "reshape_and_cache_bf16";
 enum Binding : int { k = 0, v = 1, slot_mapping = 2, k_cache = 3, v_cache = 4, args = 5 };
 }  // namespace reshape_and_cache
 namespace rms_norm {

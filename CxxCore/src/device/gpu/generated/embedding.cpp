@@ -84,7 +84,7 @@ template <typename T, uint R, uint C>
 METAL_FUNC void tile_multiply_accumulate(MSL_THREAD simdgroup_matrix<float, 8, 8> (&acc)[R][C],
                                          MSL_THREAD simdgroup_matrix<T, 8, 8> (&a)[R],
                                          MSL_THREAD simdgroup_matrix<T, 8, 8> (&b)[C]) {
-#pragma unroll
+
   for (uint j = 0; j < C; ++j) {
 
 
@@ -93,7 +93,7 @@ METAL_FUNC void tile_multiply_accumulate(MSL_THREAD simdgroup_matrix<float, 8, 8
 
 
 
-#pragma unroll
+
     for (uint i = 0; i < R; ++i) {
       simdgroup_multiply_accumulate(acc[i][j], a[i], b[j], acc[i][j]);
     }
@@ -223,11 +223,11 @@ constexpr uint32_t msl_limit_4 = 128;
 namespace pagoda::device::gpu::generated {
 std::span<const KernelInfo> embedding_kernels() noexcept {
   static constexpr KernelInfo kKernels[] = {
-    {"embedding_float", "embedding", metal::msl_bindings_0, {}, metal::msl_limit_0, metal::msl_entry_0},
-    {"embedding_half", "embedding", metal::msl_bindings_1, {}, metal::msl_limit_1, metal::msl_entry_1},
-    {"embedding_bfloat", "embedding", metal::msl_bindings_2, {}, metal::msl_limit_2, metal::msl_entry_2},
-    {"embedding_packed_8bit", "embedding", metal::msl_bindings_3, {}, metal::msl_limit_3, metal::msl_entry_3},
-    {"embedding_packed_4bit", "embedding", metal::msl_bindings_4, {}, metal::msl_limit_4, metal::msl_entry_4},
+    {"embedding_f32", "embedding", metal::msl_bindings_0, {}, metal::msl_limit_0, metal::msl_entry_0},
+    {"embedding_f16", "embedding", metal::msl_bindings_1, {}, metal::msl_limit_1, metal::msl_entry_1},
+    {"embedding_bf16", "embedding", metal::msl_bindings_2, {}, metal::msl_limit_2, metal::msl_entry_2},
+    {"embedding_packed_q8", "embedding", metal::msl_bindings_3, {}, metal::msl_limit_3, metal::msl_entry_3},
+    {"embedding_packed_q4", "embedding", metal::msl_bindings_4, {}, metal::msl_limit_4, metal::msl_entry_4},
   };
   return kKernels;
 }

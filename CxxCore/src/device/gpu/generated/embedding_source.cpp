@@ -138,9 +138,9 @@ kernel void embedding(device const int* ids [[buffer(0)]],
 #define INSTANTIATE(NAME, T) \
   template [[host_name("embedding_" NAME)]] kernel decltype(embedding<T>) embedding<T>;
 
-INSTANTIATE("float", float)
-INSTANTIATE("half", half)
-INSTANTIATE("bfloat", bfloat)
+INSTANTIATE("f32", float)
+INSTANTIATE("f16", half)
+INSTANTIATE("bf16", bfloat)
 
 // Quantised rows are kept rotated (host/quantise.h); rotated again and divided by the block they are themselves.
 // Grid: [padded_cols / block, tokens]. steps: a pair (step, offset) for each 32 columns, 4 bits only.
@@ -174,8 +174,8 @@ kernel void embedding_packed(device const int* ids [[buffer(0)]],
   }
 }
 
-template [[host_name("embedding_packed_8bit")]] kernel decltype(embedding_packed<8>) embedding_packed<8>;
-template [[host_name("embedding_packed_4bit")]] kernel decltype(embedding_packed<4>) embedding_packed<4>;
+template [[host_name("embedding_packed_q8")]] kernel decltype(embedding_packed<8>) embedding_packed<8>;
+template [[host_name("embedding_packed_q4")]] kernel decltype(embedding_packed<4>) embedding_packed<4>;
 )msl",
 R"msl(#include "device/gpu/shim/cuda/msl.h"
 namespace metal {
@@ -359,28 +359,28 @@ MSL_KERNEL void embedding_packed(MSL_DEVICE const int* ids ,
 
 
 # 1 "embedding.entries"
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_embedding_float)
-extern "C" __global__ void __launch_bounds__(1024) embedding_float(const int* __restrict__ ids, const float* __restrict__ table, float* out, const pagoda_args::Embedding args) {
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_embedding_f32)
+extern "C" __global__ void __launch_bounds__(1024) embedding_f32(const int* __restrict__ ids, const float* __restrict__ table, float* out, const pagoda_args::Embedding args) {
   embedding<float>(ids, table, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_threads_per_threadgroup()));
 }
 #endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_embedding_half)
-extern "C" __global__ void __launch_bounds__(1024) embedding_half(const int* __restrict__ ids, const half* __restrict__ table, float* out, const pagoda_args::Embedding args) {
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_embedding_f16)
+extern "C" __global__ void __launch_bounds__(1024) embedding_f16(const int* __restrict__ ids, const half* __restrict__ table, float* out, const pagoda_args::Embedding args) {
   embedding<half>(ids, table, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_threads_per_threadgroup()));
 }
 #endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_embedding_bfloat)
-extern "C" __global__ void __launch_bounds__(1024) embedding_bfloat(const int* __restrict__ ids, const bfloat* __restrict__ table, float* out, const pagoda_args::Embedding args) {
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_embedding_bf16)
+extern "C" __global__ void __launch_bounds__(1024) embedding_bf16(const int* __restrict__ ids, const bfloat* __restrict__ table, float* out, const pagoda_args::Embedding args) {
   embedding<bfloat>(ids, table, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_threads_per_threadgroup()));
 }
 #endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_embedding_packed_8bit)
-extern "C" __global__ void __launch_bounds__(128) embedding_packed_8bit(const int* __restrict__ ids, const uint* __restrict__ table, const uchar* __restrict__ steps, const float* __restrict__ scales, float* out, const pagoda_args::Embedding args) {
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_embedding_packed_q8)
+extern "C" __global__ void __launch_bounds__(128) embedding_packed_q8(const int* __restrict__ ids, const uint* __restrict__ table, const uchar* __restrict__ steps, const float* __restrict__ scales, float* out, const pagoda_args::Embedding args) {
   embedding_packed<8>(ids, table, steps, scales, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()));
 }
 #endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_embedding_packed_4bit)
-extern "C" __global__ void __launch_bounds__(128) embedding_packed_4bit(const int* __restrict__ ids, const uint* __restrict__ table, const uchar* __restrict__ steps, const float* __restrict__ scales, float* out, const pagoda_args::Embedding args) {
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_embedding_packed_q4)
+extern "C" __global__ void __launch_bounds__(128) embedding_packed_q4(const int* __restrict__ ids, const uint* __restrict__ table, const uchar* __restrict__ steps, const float* __restrict__ scales, float* out, const pagoda_args::Embedding args) {
   embedding_packed<4>(ids, table, steps, scales, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()));
 }
 #endif

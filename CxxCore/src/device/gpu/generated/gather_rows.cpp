@@ -84,7 +84,7 @@ template <typename T, uint R, uint C>
 METAL_FUNC void tile_multiply_accumulate(MSL_THREAD simdgroup_matrix<float, 8, 8> (&acc)[R][C],
                                          MSL_THREAD simdgroup_matrix<T, 8, 8> (&a)[R],
                                          MSL_THREAD simdgroup_matrix<T, 8, 8> (&b)[C]) {
-#pragma unroll
+
   for (uint j = 0; j < C; ++j) {
 
 
@@ -93,7 +93,7 @@ METAL_FUNC void tile_multiply_accumulate(MSL_THREAD simdgroup_matrix<float, 8, 8
 
 
 
-#pragma unroll
+
     for (uint i = 0; i < R; ++i) {
       simdgroup_multiply_accumulate(acc[i][j], a[i], b[j], acc[i][j]);
     }

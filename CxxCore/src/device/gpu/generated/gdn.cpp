@@ -84,7 +84,7 @@ template <typename T, uint R, uint C>
 METAL_FUNC void tile_multiply_accumulate(MSL_THREAD simdgroup_matrix<float, 8, 8> (&acc)[R][C],
                                          MSL_THREAD simdgroup_matrix<T, 8, 8> (&a)[R],
                                          MSL_THREAD simdgroup_matrix<T, 8, 8> (&b)[C]) {
-#pragma unroll
+
   for (uint j = 0; j < C; ++j) {
 
 
@@ -93,7 +93,7 @@ METAL_FUNC void tile_multiply_accumulate(MSL_THREAD simdgroup_matrix<float, 8, 8
 
 
 
-#pragma unroll
+
     for (uint i = 0; i < R; ++i) {
       simdgroup_multiply_accumulate(acc[i][j], a[i], b[j], acc[i][j]);
     }
@@ -167,7 +167,7 @@ METAL_FUNC float o_coefficient(float dot, float g_t, float g_s) {
 
 template <uint PER>
 METAL_FUNC void load_state(MSL_DEVICE const float* at, uint width, uint d0, uint count, MSL_THREAD float (&s)[PER]) {
-#pragma unroll
+
   for (uint i = 0; i < PER; ++i) {
     s[i] = 0.0f;
     if (i < count) {
@@ -178,7 +178,7 @@ METAL_FUNC void load_state(MSL_DEVICE const float* at, uint width, uint d0, uint
 
 template <uint PER>
 METAL_FUNC void store_state(MSL_DEVICE float* at, uint width, uint d0, uint count, MSL_THREAD const float (&s)[PER]) {
-#pragma unroll
+
   for (uint i = 0; i < PER; ++i) {
     if (i < count) {
       at[(d0 + i) * width] = s[i];
@@ -189,7 +189,7 @@ METAL_FUNC void store_state(MSL_DEVICE float* at, uint width, uint d0, uint coun
 
 template <uint PER>
 METAL_FUNC void scale_state(MSL_THREAD float (&s)[PER], float decay) {
-#pragma unroll
+
   for (uint i = 0; i < PER; ++i) {
     s[i] = s[i] * decay;
   }
@@ -198,7 +198,7 @@ METAL_FUNC void scale_state(MSL_THREAD float (&s)[PER], float decay) {
 
 template <uint PER>
 METAL_FUNC void add_row(MSL_THREAD float (&s)[PER], MSL_DEVICE const float* k, uint count, float weighted_u) {
-#pragma unroll
+
   for (uint i = 0; i < PER; ++i) {
     if (i < count) {
       s[i] = fma(k[i], weighted_u, s[i]);
@@ -270,7 +270,7 @@ MSL_KERNEL void gdn_decode(MSL_DEVICE const float* q ,
 
   float y_k = 0.0f;
   float y_q = 0.0f;
-#pragma unroll
+
   for (uint i = 0; i < PER; ++i) {
     if (i < count) {
       y_k = fma(s[i], kn[d0 + i], y_k);
@@ -319,7 +319,7 @@ MSL_KERNEL void gdn_decode(MSL_DEVICE const float* q ,
     for (uint r = 0; MSL_LOOP(r < kBlock); ++r) {
       const float g_r = r < row ? g_old[r] : g;
       const float weighted = precise::exp(g - g_r) * (r < row ? u_at[r * args.dv] : u);
-#pragma unroll
+
       for (uint i = 0; i < PER; ++i) {
         if (i < count) {
           s[i] = fma(r < row ? k_old[r * args.dk + d0 + i] : kn[d0 + i], weighted, s[i]);
@@ -551,7 +551,7 @@ MSL_KERNEL void gdn_prefill(MSL_DEVICE const float* v ,
     for (uint t = lo; MSL_LOOP(t < hi); ++t) {
       float y_k = 0.0f;
       float y_q = 0.0f;
-#pragma unroll
+
       for (uint i = 0; i < PER; ++i) {
         if (i < count) {
           y_k = fma(s[i], kn[t * args.dk + d0 + i], y_k);
@@ -565,7 +565,7 @@ MSL_KERNEL void gdn_prefill(MSL_DEVICE const float* v ,
 
 
     float u[kBlock];
-#pragma unroll
+
     for (uint t = 0; t < kBlock; ++t) {
       u[t] = 0.0f;
       if (t < lo) {
@@ -576,7 +576,7 @@ MSL_KERNEL void gdn_prefill(MSL_DEVICE const float* v ,
         float u_t = fma(-decay, sum_quarters(parts + t * 2 * kQuarters * kPanel + lane, kPanel),
                         v[token * args.v_stride + head * args.v_head_stride + first + column]);
         float o_t = decay * sum_quarters(parts + (t * 2 + 1) * kQuarters * kPanel + lane, kPanel);
-#pragma unroll
+
         for (uint r = 0; r < t; ++r) {
           u_t = fma(gate[kGates + r * kBlock + t], u[r], u_t);
           o_t = fma(gate[kGates + kBlock * kBlock + r * kBlock + t], u[r], o_t);
@@ -591,14 +591,14 @@ MSL_KERNEL void gdn_prefill(MSL_DEVICE const float* v ,
 
     if (hi == kBlock) {
       scale_state<PER>(s, precise::exp(gate[kBlock - 1]));
-#pragma unroll
+
       for (uint r = 0; r < kBlock; ++r) {
         add_row<PER>(s, kn + r * args.dk + d0, count, gate[2 * kBlock + r] * u[r]);
       }
     }
 
     const uint keep = block + 1 == blocks ? lo : (block + 2 == blocks ? max(lo, last_rows) : kBlock);
-#pragma unroll
+
     for (uint t = 0; t < kBlock; ++t) {
       if (t >= keep && t < hi && t % kQuarters == sg && lane < width) {
         u_at[t * args.dv] = u[t];

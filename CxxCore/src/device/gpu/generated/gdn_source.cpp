@@ -10,8 +10,8 @@ R"msl(// gdn: the gated delta rule, anchored at blocks of 16 tokens. The state S
 // and after row 15, S := e^G S + sum_s e^(G - G_s) k_s u_s^T.
 //
 // gdn_decode takes the sequences with one token, gdn_prepare and gdn_prefill (in that order) those with more. A row
-// gets the same bits from either, alone or among others: S^T x is summed over d in four quarters, each in order, then the
-// quarters in order; rows are added in order of s. simdgroup matrices are not used: the order inside one is not known.
+// gets the same bits from either, alone or among others: S^T x is summed over d in four quarters, each in order, then
+// the quarters in order; rows are added in order of s. simdgroup matrices are not used: the order inside one is not known.
 //
 // A threadgroup has one panel of 32 columns of one V-head, a lane one column, a simdgroup one quarter of d.
 // state: [slots, v_heads] of panels [dk][up to 32]; k_rows: [slots, k_heads, 16, dk]; u_rows: [slots, v_heads, 16, dv];

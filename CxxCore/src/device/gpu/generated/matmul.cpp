@@ -126,7 +126,7 @@ template <typename T, uint R, uint C>
 METAL_FUNC void tile_multiply_accumulate(MSL_THREAD simdgroup_matrix<float, 8, 8> (&acc)[R][C],
                                          MSL_THREAD simdgroup_matrix<T, 8, 8> (&a)[R],
                                          MSL_THREAD simdgroup_matrix<T, 8, 8> (&b)[C]) {
-#pragma unroll
+
   for (uint j = 0; j < C; ++j) {
 
 
@@ -135,7 +135,7 @@ METAL_FUNC void tile_multiply_accumulate(MSL_THREAD simdgroup_matrix<float, 8, 8
 
 
 
-#pragma unroll
+
     for (uint i = 0; i < R; ++i) {
       simdgroup_multiply_accumulate(acc[i][j], a[i], b[j], acc[i][j]);
     }
@@ -189,12 +189,12 @@ METAL_FUNC void make_tiles(MSL_THREAD const uint (&words)[kChunkTiles],
 
 
 
-#pragma unroll
+
   for (uint j = 0; j < kChunkTiles; ++j) {
     scratch[j * 32 + lane] = words[j];
   }
   simdgroup_barrier(mem_flags::mem_threadgroup);
-#pragma unroll
+
   for (uint j = 0; j < kChunkTiles; ++j) {
     simdgroup_load(tiles[j], (MSL_THREADGROUP const T*)(scratch + j * 32), 8, ulong2(0, 0), TRANSPOSED);
   }
@@ -207,18 +207,18 @@ template <typename T, uint R, uint M>
 METAL_FUNC void chunk_multiply(MSL_THREAD SumTile (&acc)[R][M], MSL_THREAD const uint (&w)[R][kChunkTiles],
                                MSL_THREAD const uint (&x)[M][kChunkTiles], MSL_THREADGROUP uint* scratch, uint lane) {
   simdgroup_matrix<T, 8, 8> left[R][kChunkTiles];
-#pragma unroll
+
   for (uint i = 0; i < R; ++i) {
     make_tiles<T, false>(w[i], left[i], scratch, lane);
   }
-#pragma unroll
+
   for (uint t = 0; t < M; ++t) {
     simdgroup_matrix<T, 8, 8> right[kChunkTiles];
     make_tiles<T, true>(x[t], right, scratch + kTileScratch / 2, lane);
 # 92 "Shaders/tiles.h"
-#pragma unroll
+
     for (uint i = 0; i < R; ++i) {
-#pragma unroll
+
       for (uint j = 0; j < kChunkTiles; ++j) {
         simdgroup_multiply_accumulate(acc[i][t], left[i][j], right[j], acc[i][t]);
       }
@@ -259,7 +259,7 @@ MSL_CONSTANT constexpr uint kRuns = 8;
 
 
 
-MSL_KERNEL void matmul_rows_bfloat(MSL_DEVICE const float* x ,
+MSL_KERNEL void matmul_rows_bf16(MSL_DEVICE const float* x ,
                                MSL_DEVICE bfloat* out ,
                                MSL_DEVICE float* scales ,
                                MSL_CONSTANT pagoda_args::MatmulRows& args ,
@@ -391,7 +391,7 @@ METAL_FUNC uint word_of_nibbles(uint word, uint i, uint steps) {
 }
 
 METAL_FUNC void share_words(MSL_THREAD const Share<4>& share, MSL_THREAD uint (&words)[kChunkTiles]) {
-#pragma unroll
+
   for (uint j = 0; j < 4; ++j) {
     words[j] = word_of_nibbles(share.a.x, 2 * j, share.steps);
     words[4 + j] = word_of_nibbles(share.a.y, 2 * j, share.steps);
@@ -408,7 +408,7 @@ METAL_FUNC void load_x(MSL_DEVICE const bfloat* x, MSL_THREAD uint (&words)[kChu
 }
 
 METAL_FUNC void load_x(MSL_DEVICE const float* x, MSL_THREAD uint (&words)[kChunkTiles]) {
-#pragma unroll
+
   for (uint i = 0; i < 4; ++i) {
     const float4 v = *(MSL_DEVICE const float4*)(x + 4 * i);
     words[2 * i] = pack_bfloat(v.x, v.y);
@@ -467,19 +467,19 @@ MSL_KERNEL void matmul_few(MSL_DEVICE const X* x ,
   MSL_THREADGROUP uint* scratch = (MSL_THREADGROUP uint*)(shared_words) + sg * kTileScratch;
 
   ulong w_at[RT];
-#pragma unroll
+
   for (uint i = 0; i < RT; ++i) {
     w_at[i] = ulong(weight_row(args, tg, 8 * i + lane / 4, ROWS)) * args.padded_cols + lane % 4 * 16;
   }
   ulong x_at[MT];
-#pragma unroll
+
   for (uint t = 0; t < MT; ++t) {
     x_at[t] = ulong(min(8 * t + lane / 4, args.rows - 1)) * ulong(args.x_stride) + lane % 4 * 16;
   }
   SumTile acc[RT][MT];
-#pragma unroll
+
   for (uint i = 0; i < RT; ++i) {
-#pragma unroll
+
     for (uint t = 0; t < MT; ++t) {
       acc[i][t] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
@@ -489,24 +489,24 @@ MSL_KERNEL void matmul_few(MSL_DEVICE const X* x ,
 
     Share<BITS> share[2][RT];
     const uint k1 = min(k0 + kChunk, end - kChunk);
-#pragma unroll
+
     for (uint i = 0; i < RT; ++i) {
       load_share(w, w_steps, w_at[i] + k0, share[0][i]);
     }
-#pragma unroll
+
     for (uint i = 0; i < RT; ++i) {
       load_share(w, w_steps, w_at[i] + k1, share[1][i]);
     }
-#pragma unroll
+
     for (uint u = 0; u < 2; ++u) {
       if (k0 + u * kChunk < end) {
         uint w_words[RT][kChunkTiles];
         uint x_words[MT][kChunkTiles];
-#pragma unroll
+
         for (uint t = 0; t < MT; ++t) {
           load_x(x + x_at[t] + k0 + u * kChunk, x_words[t]);
         }
-#pragma unroll
+
         for (uint i = 0; i < RT; ++i) {
           share_words(share[u][i], w_words[i]);
         }
@@ -515,9 +515,9 @@ MSL_KERNEL void matmul_few(MSL_DEVICE const X* x ,
     }
   }
   threadgroup_barrier(mem_flags::mem_threadgroup);
-#pragma unroll
+
   for (uint i = 0; i < RT; ++i) {
-#pragma unroll
+
     for (uint t = 0; t < MT; ++t) {
       simdgroup_store(acc[i][t], shared_words + (sg * ROWS + 8 * i) * WIDTH + 8 * t, WIDTH);
     }
@@ -532,7 +532,7 @@ MSL_KERNEL void matmul_few(MSL_DEVICE const X* x ,
     if (m < args.rows && column < args.out_cols) {
       float sum = 0.0f;
       float other = 0.0f;
-#pragma unroll
+
       for (uint run = 0; run < kRuns; ++run) {
         sum += shared_words[(run * ROWS + r) * WIDTH + m];
         if (args.silu_mul != 0) {
@@ -578,7 +578,7 @@ MSL_KERNEL void matmul_tiles(MSL_DEVICE const T* x ,
   const uint stage_word = tid % 4 * 8;
   ulong w_at[2];
   ulong x_at[2];
-#pragma unroll
+
   for (uint i = 0; i < 2; ++i) {
     const uint r = stage_row + 32 * i;
     w_at[i] = ulong(weight_row(args, tg.y, r, ROWS)) * args.padded_cols + tid % 4 * 16;
@@ -586,9 +586,9 @@ MSL_KERNEL void matmul_tiles(MSL_DEVICE const T* x ,
   }
   SumTile acc[4][4];
   SumTile total[4][4];
-#pragma unroll
+
   for (uint i = 0; i < 4; ++i) {
-#pragma unroll
+
     for (uint t = 0; t < 4; ++t) {
       acc[i][t] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
       total[i][t] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
@@ -596,14 +596,14 @@ MSL_KERNEL void matmul_tiles(MSL_DEVICE const T* x ,
   }
   Share<BITS> w_next[2];
   uint x_next[2][kChunkTiles];
-#pragma unroll
+
   for (uint i = 0; i < 2; ++i) {
     load_share(w, w_steps, w_at[i], w_next[i]);
     load_x(x + x_at[i], x_next[i]);
   }
   uint run_end = args.run;
   for (uint k0 = 0; MSL_LOOP(k0 < args.padded_cols); k0 += kChunk) {
-#pragma unroll
+
     for (uint i = 0; i < 2; ++i) {
       uint words[kChunkTiles];
       share_words(w_next[i], words);
@@ -613,7 +613,7 @@ MSL_KERNEL void matmul_tiles(MSL_DEVICE const T* x ,
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     if (k0 + kChunk < args.padded_cols) {
-#pragma unroll
+
       for (uint i = 0; i < 2; ++i) {
         load_share(w, w_steps, w_at[i] + k0 + kChunk, w_next[i]);
         load_x(x + x_at[i] + k0 + kChunk, x_next[i]);
@@ -621,7 +621,7 @@ MSL_KERNEL void matmul_tiles(MSL_DEVICE const T* x ,
     }
     uint w_words[4][kChunkTiles];
     uint x_words[4][kChunkTiles];
-#pragma unroll
+
     for (uint i = 0; i < 4; ++i) {
       load_words((MSL_THREADGROUP const uint*)(w_tile + (sg_n + 8 * i + lane / 4) * LD + lane % 4 * 8), w_words[i]);
       load_words((MSL_THREADGROUP const uint*)(x_tile + (sg_m + 8 * i + lane / 4) * LD + lane % 4 * 8), x_words[i]);
@@ -629,9 +629,9 @@ MSL_KERNEL void matmul_tiles(MSL_DEVICE const T* x ,
     chunk_multiply<T, 4, 4>(acc, w_words, x_words, scratch, lane);
     if (k0 + kChunk >= min(run_end, args.padded_cols)) {
       run_end += args.run;
-#pragma unroll
+
       for (uint i = 0; i < 4; ++i) {
-#pragma unroll
+
         for (uint t = 0; t < 4; ++t) {
           move_sum(total[i][t], acc[i][t], scratch, lane);
         }
@@ -641,9 +641,9 @@ MSL_KERNEL void matmul_tiles(MSL_DEVICE const T* x ,
   }
 
   MSL_THREADGROUP float* sums = (MSL_THREADGROUP float*)(shared_words);
-#pragma unroll
+
   for (uint i = 0; i < 4; ++i) {
-#pragma unroll
+
     for (uint t = 0; t < 4; ++t) {
       simdgroup_store(total[i][t], sums + (sg_m + 8 * t) * ROWS + sg_n + 8 * i, ROWS, ulong2(0, 0), true);
     }
@@ -678,7 +678,7 @@ METAL_FUNC float lane_product(MSL_DEVICE const float* x, MSL_DEVICE const float*
 
 
 
-MSL_KERNEL void matmul_float(MSL_DEVICE const float* x ,
+MSL_KERNEL void matmul_f32(MSL_DEVICE const float* x ,
                          MSL_DEVICE const float* w ,
                          MSL_DEVICE const float* bias ,
                          MSL_DEVICE float* out ,
@@ -712,14 +712,14 @@ using namespace ::pagoda::device::gpu;
 void msl_entry_0(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  matmul_rows_bfloat((const float*)in.buffers[0], (bfloat*)in.buffers[1], (float*)in.buffers[2], *(const pagoda_args::MatmulRows*)in.buffers[3], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup));
+  matmul_rows_bf16((const float*)in.buffers[0], (bfloat*)in.buffers[1], (float*)in.buffers[2], *(const pagoda_args::MatmulRows*)in.buffers[3], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup));
 }
 constexpr BindingInfo msl_bindings_0[] = {{"x", 0, BindingKind::buffer, sizeof(float), false}, {"out", 1, BindingKind::buffer, sizeof(bfloat), true}, {"scales", 2, BindingKind::buffer, sizeof(float), true}, {"args", 3, BindingKind::values, sizeof(pagoda_args::MatmulRows), false}};
 constexpr uint32_t msl_limit_0 = 128;
 void msl_entry_1(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  matmul_float((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (float*)in.buffers[3], *(const pagoda_args::Matmul*)in.buffers[4], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+  matmul_f32((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (float*)in.buffers[3], *(const pagoda_args::Matmul*)in.buffers[4], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
 }
 constexpr BindingInfo msl_bindings_1[] = {{"x", 0, BindingKind::buffer, sizeof(float), false}, {"w", 1, BindingKind::buffer, sizeof(float), false}, {"bias", 2, BindingKind::buffer, sizeof(float), false}, {"out", 3, BindingKind::buffer, sizeof(float), true}, {"args", 4, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
 constexpr uint32_t msl_limit_1 = 128;
@@ -889,30 +889,30 @@ constexpr uint32_t msl_limit_24 = 256;
 namespace pagoda::device::gpu::generated {
 std::span<const KernelInfo> matmul_kernels() noexcept {
   static constexpr KernelInfo kKernels[] = {
-    {"matmul_rows_bfloat", "matmul", metal::msl_bindings_0, {}, metal::msl_limit_0, metal::msl_entry_0},
-    {"matmul_float", "matmul", metal::msl_bindings_1, {}, metal::msl_limit_1, metal::msl_entry_1},
-    {"matmul_rows_half", "matmul", metal::msl_bindings_2, {}, metal::msl_limit_2, metal::msl_entry_2},
+    {"matmul_rows_bf16", "matmul", metal::msl_bindings_0, {}, metal::msl_limit_0, metal::msl_entry_0},
+    {"matmul_f32", "matmul", metal::msl_bindings_1, {}, metal::msl_limit_1, metal::msl_entry_1},
+    {"matmul_rows_f16", "matmul", metal::msl_bindings_2, {}, metal::msl_limit_2, metal::msl_entry_2},
     {"matmul_rows_rotated", "matmul", metal::msl_bindings_3, {}, metal::msl_limit_3, metal::msl_entry_3},
-    {"matmul_few_half_2_1", "matmul", metal::msl_bindings_4, {}, metal::msl_limit_4, metal::msl_entry_4},
-    {"matmul_few_half_2_2", "matmul", metal::msl_bindings_5, {}, metal::msl_limit_5, metal::msl_entry_5},
-    {"matmul_few_half_2_4", "matmul", metal::msl_bindings_6, {}, metal::msl_limit_6, metal::msl_entry_6},
-    {"matmul_few_half_2_8", "matmul", metal::msl_bindings_7, {}, metal::msl_limit_7, metal::msl_entry_7},
-    {"matmul_tiles_half", "matmul", metal::msl_bindings_8, {}, metal::msl_limit_8, metal::msl_entry_8},
-    {"matmul_few_bfloat_2_1", "matmul", metal::msl_bindings_9, {}, metal::msl_limit_9, metal::msl_entry_9},
-    {"matmul_few_bfloat_2_2", "matmul", metal::msl_bindings_10, {}, metal::msl_limit_10, metal::msl_entry_10},
-    {"matmul_few_bfloat_2_4", "matmul", metal::msl_bindings_11, {}, metal::msl_limit_11, metal::msl_entry_11},
-    {"matmul_few_bfloat_2_8", "matmul", metal::msl_bindings_12, {}, metal::msl_limit_12, metal::msl_entry_12},
-    {"matmul_tiles_bfloat", "matmul", metal::msl_bindings_13, {}, metal::msl_limit_13, metal::msl_entry_13},
-    {"matmul_few_8bit_2_1", "matmul", metal::msl_bindings_14, {}, metal::msl_limit_14, metal::msl_entry_14},
-    {"matmul_few_8bit_2_2", "matmul", metal::msl_bindings_15, {}, metal::msl_limit_15, metal::msl_entry_15},
-    {"matmul_few_8bit_2_4", "matmul", metal::msl_bindings_16, {}, metal::msl_limit_16, metal::msl_entry_16},
-    {"matmul_few_8bit_2_8", "matmul", metal::msl_bindings_17, {}, metal::msl_limit_17, metal::msl_entry_17},
-    {"matmul_tiles_8bit", "matmul", metal::msl_bindings_18, {}, metal::msl_limit_18, metal::msl_entry_18},
-    {"matmul_few_4bit_2_1", "matmul", metal::msl_bindings_19, {}, metal::msl_limit_19, metal::msl_entry_19},
-    {"matmul_few_4bit_2_2", "matmul", metal::msl_bindings_20, {}, metal::msl_limit_20, metal::msl_entry_20},
-    {"matmul_few_4bit_2_4", "matmul", metal::msl_bindings_21, {}, metal::msl_limit_21, metal::msl_entry_21},
-    {"matmul_few_4bit_2_8", "matmul", metal::msl_bindings_22, {}, metal::msl_limit_22, metal::msl_entry_22},
-    {"matmul_tiles_4bit", "matmul", metal::msl_bindings_23, {}, metal::msl_limit_23, metal::msl_entry_23},
+    {"matmul_few_f16_2_1", "matmul", metal::msl_bindings_4, {}, metal::msl_limit_4, metal::msl_entry_4},
+    {"matmul_few_f16_2_2", "matmul", metal::msl_bindings_5, {}, metal::msl_limit_5, metal::msl_entry_5},
+    {"matmul_few_f16_2_4", "matmul", metal::msl_bindings_6, {}, metal::msl_limit_6, metal::msl_entry_6},
+    {"matmul_few_f16_2_8", "matmul", metal::msl_bindings_7, {}, metal::msl_limit_7, metal::msl_entry_7},
+    {"matmul_tiles_f16", "matmul", metal::msl_bindings_8, {}, metal::msl_limit_8, metal::msl_entry_8},
+    {"matmul_few_bf16_2_1", "matmul", metal::msl_bindings_9, {}, metal::msl_limit_9, metal::msl_entry_9},
+    {"matmul_few_bf16_2_2", "matmul", metal::msl_bindings_10, {}, metal::msl_limit_10, metal::msl_entry_10},
+    {"matmul_few_bf16_2_4", "matmul", metal::msl_bindings_11, {}, metal::msl_limit_11, metal::msl_entry_11},
+    {"matmul_few_bf16_2_8", "matmul", metal::msl_bindings_12, {}, metal::msl_limit_12, metal::msl_entry_12},
+    {"matmul_tiles_bf16", "matmul", metal::msl_bindings_13, {}, metal::msl_limit_13, metal::msl_entry_13},
+    {"matmul_few_q8_2_1", "matmul", metal::msl_bindings_14, {}, metal::msl_limit_14, metal::msl_entry_14},
+    {"matmul_few_q8_2_2", "matmul", metal::msl_bindings_15, {}, metal::msl_limit_15, metal::msl_entry_15},
+    {"matmul_few_q8_2_4", "matmul", metal::msl_bindings_16, {}, metal::msl_limit_16, metal::msl_entry_16},
+    {"matmul_few_q8_2_8", "matmul", metal::msl_bindings_17, {}, metal::msl_limit_17, metal::msl_entry_17},
+    {"matmul_tiles_q8", "matmul", metal::msl_bindings_18, {}, metal::msl_limit_18, metal::msl_entry_18},
+    {"matmul_few_q4_2_1", "matmul", metal::msl_bindings_19, {}, metal::msl_limit_19, metal::msl_entry_19},
+    {"matmul_few_q4_2_2", "matmul", metal::msl_bindings_20, {}, metal::msl_limit_20, metal::msl_entry_20},
+    {"matmul_few_q4_2_4", "matmul", metal::msl_bindings_21, {}, metal::msl_limit_21, metal::msl_entry_21},
+    {"matmul_few_q4_2_8", "matmul", metal::msl_bindings_22, {}, metal::msl_limit_22, metal::msl_entry_22},
+    {"matmul_tiles_q4", "matmul", metal::msl_bindings_23, {}, metal::msl_limit_23, metal::msl_entry_23},
     {"matmul_few_direct_2_1", "matmul", metal::msl_bindings_24, {}, metal::msl_limit_24, metal::msl_entry_24},
   };
   return kKernels;

@@ -275,7 +275,7 @@ constant constexpr uint kRuns = 8;  // part of the result's bits
 
 // Grid: [rows]
 [[max_total_threads_per_threadgroup(128)]]
-kernel void matmul_rows_bfloat(device const float* x [[buffer(0)]],
+kernel void matmul_rows_bf16(device const float* x [[buffer(0)]],
                                device bfloat* out [[buffer(1)]],
                                device float* scales [[buffer(2)]],
                                constant pagoda_args::MatmulRows& args [[buffer(3)]],
@@ -293,7 +293,7 @@ kernel void matmul_rows_bfloat(device const float* x [[buffer(0)]],
   }
 }
 
-// The power of two that brings a sum of magnitudes below 2^15; 1 of it goes to the activations, its inverse to the sums.
+// The power of two that brings a sum of magnitudes below 2^15 goes to the activations, its inverse to the sums.
 METAL_FUNC float power_below(float magnitudes, bool inverse) {
   const int exponent = clamp(int(as_type<uint>(magnitudes) >> 23) - 127, -100, 100);
   const int shift = magnitudes > 0.0f ? 14 - exponent : 0;
@@ -343,7 +343,7 @@ R"msl(                             device half* out [[buffer(1)]],
   }
 }
 
-template [[host_name("matmul_rows_half")]] kernel decltype(matmul_rows<false>) matmul_rows<false>;
+template [[host_name("matmul_rows_f16")]] kernel decltype(matmul_rows<false>) matmul_rows<false>;
 template [[host_name("matmul_rows_rotated")]] kernel decltype(matmul_rows<true>) matmul_rows<true>;
 
 // A lane's share of a row of weights in one chunk, as it lies in memory: loads need not be waited for at once.
@@ -690,10 +690,10 @@ R"msl(  for (uint i = 0; i < 2; ++i) {
   FEW(NAME, T, T, BITS, 2, 8) \
   template [[host_name("matmul_tiles_" NAME)]] kernel decltype(matmul_tiles<T, BITS>) matmul_tiles<T, BITS>;
 
-INSTANTIATE("half", half, 16)
-INSTANTIATE("bfloat", bfloat, 16)
-INSTANTIATE("8bit", half, 8)
-INSTANTIATE("4bit", half, 4)
+INSTANTIATE("f16", half, 16)
+INSTANTIATE("bf16", bfloat, 16)
+INSTANTIATE("q8", half, 8)
+INSTANTIATE("q4", half, 4)
 FEW("direct", bfloat, float, 16, 2, 1)
 
 // The product of a row of x and a row of weights, by one simdgroup: lanes take every 32nd column.
@@ -707,7 +707,7 @@ METAL_FUNC float lane_product(device const float* x, device const float* w, uint
 
 // f32 weights, nothing rounded: a simdgroup for each output column. Grid: [out_cols / 4, rows / 8]
 [[max_total_threads_per_threadgroup(128)]]
-kernel void matmul_float(device const float* x [[buffer(0)]],
+kernel void matmul_f32(device const float* x [[buffer(0)]],
                          device const float* w [[buffer(1)]],
                          device const float* bias [[buffer(2)]],
                          device float* out [[buffer(3)]],
@@ -975,7 +975,7 @@ MSL_CONSTANT constexpr uint kRuns = 8;
 
 
 
-MSL_KERNEL void matmul_rows_bfloat(MSL_DEVICE const float* x ,
+MSL_KERNEL void matmul_rows_bf16(MSL_DEVICE const float* x ,
                                MSL_DEVICE bfloat* out ,
                                MSL_DEVICE float* scales ,
                                MSL_CONSTANT pagoda_args::MatmulRows& args ,
@@ -1395,7 +1395,7 @@ METAL_FUNC float lane_product(MSL_DEVICE const float* x, MSL_DEVICE const float*
 
 
 
-MSL_KERNEL void matmul_float(MSL_DEVICE const float* x ,
+MSL_KERNEL void matmul_f32(MSL_DEVICE const float* x ,
                          MSL_DEVICE const float* w ,
                          MSL_DEVICE const float* bias ,
                          MSL_DEVICE float* out ,
@@ -1425,18 +1425,18 @@ MSL_KERNEL void matmul_float(MSL_DEVICE const float* x ,
 
 
 # 1 "matmul.entries"
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_rows_bfloat)
-extern "C" __global__ void __launch_bounds__(128) matmul_rows_bfloat(const float* __restrict__ x, bfloat* out, float* scales, const pagoda_args::MatmulRows args) {
-  matmul_rows_bfloat(x, out, scales, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()));
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_rows_bf16)
+extern "C" __global__ void __launch_bounds__(128) matmul_rows_bf16(const float* __restrict__ x, bfloat* out, float* scales, const pagoda_args::MatmulRows args) {
+  matmul_rows_bf16(x, out, scales, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()));
 }
 #endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_float)
-extern "C" __global__ void __launch_bounds__(128) matmul_float(const float* __restrict__ x, const float* __restrict__ w, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
-  matmul_float(x, w, bias, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_f32)
+extern "C" __global__ void __launch_bounds__(128) matmul_f32(const float* __restrict__ x, const float* __restrict__ w, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
+  matmul_f32(x, w, bias, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_rows_half)
-extern "C" __global__ void __launch_bounds__(128) matmul_rows_half(const float* __restrict__ x, half* out, float* scales, const pagoda_args::MatmulRows args) {
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_rows_f16)
+extern "C" __global__ void __launch_bounds__(128) matmul_rows_f16(const float* __restrict__ x, half* out, float* scales, const pagoda_args::MatmulRows args) {
   matmul_rows<false>(x, out, scales, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
@@ -1445,105 +1445,105 @@ extern "C" __global__ void __launch_bounds__(128) matmul_rows_rotated(const floa
   matmul_rows<true>(x, out, scales, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_half_2_1)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_half_2_1(const half* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_f16_2_1)
+extern "C" __global__ void __launch_bounds__(256) matmul_few_f16_2_1(const half* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
   matmul_few<half, half, 16, 2, 1>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_half_2_2)
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_f16_2_2)
 )msl"
-R"msl(extern "C" __global__ void __launch_bounds__(256) matmul_few_half_2_2(const half* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
+R"msl(extern "C" __global__ void __launch_bounds__(256) matmul_few_f16_2_2(const half* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
   matmul_few<half, half, 16, 2, 2>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_half_2_4)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_half_2_4(const half* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_f16_2_4)
+extern "C" __global__ void __launch_bounds__(256) matmul_few_f16_2_4(const half* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
   matmul_few<half, half, 16, 2, 4>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_half_2_8)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_half_2_8(const half* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_f16_2_8)
+extern "C" __global__ void __launch_bounds__(256) matmul_few_f16_2_8(const half* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
   matmul_few<half, half, 16, 2, 8>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_tiles_half)
-extern "C" __global__ void __launch_bounds__(128) matmul_tiles_half(const half* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_tiles_f16)
+extern "C" __global__ void __launch_bounds__(128) matmul_tiles_f16(const half* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
   matmul_tiles<half, 16>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_bfloat_2_1)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_bfloat_2_1(const bfloat* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_bf16_2_1)
+extern "C" __global__ void __launch_bounds__(256) matmul_few_bf16_2_1(const bfloat* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
   matmul_few<bfloat, bfloat, 16, 2, 1>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_bfloat_2_2)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_bfloat_2_2(const bfloat* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_bf16_2_2)
+extern "C" __global__ void __launch_bounds__(256) matmul_few_bf16_2_2(const bfloat* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
   matmul_few<bfloat, bfloat, 16, 2, 2>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_bfloat_2_4)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_bfloat_2_4(const bfloat* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_bf16_2_4)
+extern "C" __global__ void __launch_bounds__(256) matmul_few_bf16_2_4(const bfloat* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
   matmul_few<bfloat, bfloat, 16, 2, 4>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_bfloat_2_8)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_bfloat_2_8(const bfloat* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_bf16_2_8)
+extern "C" __global__ void __launch_bounds__(256) matmul_few_bf16_2_8(const bfloat* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
   matmul_few<bfloat, bfloat, 16, 2, 8>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_tiles_bfloat)
-extern "C" __global__ void __launch_bounds__(128) matmul_tiles_bfloat(const bfloat* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_tiles_bf16)
+extern "C" __global__ void __launch_bounds__(128) matmul_tiles_bf16(const bfloat* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
   matmul_tiles<bfloat, 16>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_8bit_2_1)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_8bit_2_1(const half* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q8_2_1)
+extern "C" __global__ void __launch_bounds__(256) matmul_few_q8_2_1(const half* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
   matmul_few<half, half, 8, 2, 1>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_8bit_2_2)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_8bit_2_2(const half* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q8_2_2)
+extern "C" __global__ void __launch_bounds__(256) matmul_few_q8_2_2(const half* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
   matmul_few<half, half, 8, 2, 2>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_8bit_2_4)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_8bit_2_4(const half* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q8_2_4)
+extern "C" __global__ void __launch_bounds__(256) matmul_few_q8_2_4(const half* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
   matmul_few<half, half, 8, 2, 4>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_8bit_2_8)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_8bit_2_8(const half* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q8_2_8)
+extern "C" __global__ void __launch_bounds__(256) matmul_few_q8_2_8(const half* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
   matmul_few<half, half, 8, 2, 8>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_tiles_8bit)
-extern "C" __global__ void __launch_bounds__(128) matmul_tiles_8bit(const half* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_tiles_q8)
+extern "C" __global__ void __launch_bounds__(128) matmul_tiles_q8(const half* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
   matmul_tiles<half, 8>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_4bit_2_1)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_4bit_2_1(const half* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q4_2_1)
+extern "C" __global__ void __launch_bounds__(256) matmul_few_q4_2_1(const half* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
   matmul_few<half, half, 4, 2, 1>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_4bit_2_2)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_4bit_2_2(const half* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q4_2_2)
+extern "C" __global__ void __launch_bounds__(256) matmul_few_q4_2_2(const half* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
   matmul_few<half, half, 4, 2, 2>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_4bit_2_4)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_4bit_2_4(const half* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q4_2_4)
+extern "C" __global__ void __launch_bounds__(256) matmul_few_q4_2_4(const half* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
   matmul_few<half, half, 4, 2, 4>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_4bit_2_8)
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q4_2_8)
+extern "C" __global__ void __launch_bounds__(256) matmul_few_q4_2_8(const half* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
 )msl"
-R"msl(extern "C" __global__ void __launch_bounds__(256) matmul_few_4bit_2_8(const half* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
-  matmul_few<half, half, 4, 2, 8>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+R"msl(  matmul_few<half, half, 4, 2, 8>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_tiles_4bit)
-extern "C" __global__ void __launch_bounds__(128) matmul_tiles_4bit(const half* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_tiles_q4)
+extern "C" __global__ void __launch_bounds__(128) matmul_tiles_q4(const half* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
   matmul_tiles<half, 4>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif

@@ -84,7 +84,7 @@ template <typename T, uint R, uint C>
 METAL_FUNC void tile_multiply_accumulate(MSL_THREAD simdgroup_matrix<float, 8, 8> (&acc)[R][C],
                                          MSL_THREAD simdgroup_matrix<T, 8, 8> (&a)[R],
                                          MSL_THREAD simdgroup_matrix<T, 8, 8> (&b)[C]) {
-#pragma unroll
+
   for (uint j = 0; j < C; ++j) {
 
 
@@ -93,7 +93,7 @@ METAL_FUNC void tile_multiply_accumulate(MSL_THREAD simdgroup_matrix<float, 8, 8
 
 
 
-#pragma unroll
+
     for (uint i = 0; i < R; ++i) {
       simdgroup_multiply_accumulate(acc[i][j], a[i], b[j], acc[i][j]);
     }
@@ -250,7 +250,7 @@ MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
     row_sum[tid] = 0.0f;
   }
   float total[EACH];
-#pragma unroll
+
   for (uint i = 0; i < EACH; ++i) {
     total[i] = 0.0f;
   }
@@ -268,14 +268,14 @@ MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
       MSL_DEVICE const T* rows = k_cache + long(blocks[key / args.block_size]) * args.k_block_stride +
                              long(key % args.block_size) * args.k_place_stride + long(tg.y) * args.k_head_stride;
       simdgroup_matrix<float, 8, 8> acc[RT];
-#pragma unroll
+
       for (uint r = 0; r < RT; ++r) {
         acc[r] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
       }
       for (uint d = 0; MSL_LOOP(d < args.dim); d += 8) {
         simdgroup_matrix<T, 8, 8> k_mat;
         simdgroup_load(k_mat, rows + d, ulong(args.k_place_stride), ulong2(0, 0), true);
-#pragma unroll
+
         for (uint r = 0; r < RT; ++r) {
           if (r < row_tiles) {
             simdgroup_matrix<T, 8, 8> q_mat;
@@ -284,7 +284,7 @@ MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
           }
         }
       }
-#pragma unroll
+
       for (uint r = 0; r < RT; ++r) {
         if (r < row_tiles) {
           simdgroup_store(acc[r], s_tile + r * 8 * kPartition + kt * 8, kPartition);
@@ -314,7 +314,7 @@ MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
       MSL_THREADGROUP const float* row = s_tile + r * kPartition;
       float score[kPartition / 32];
       float largest = kNegBig;
-#pragma unroll
+
       for (uint i = 0; i < kPartition / 32; ++i) {
         const uint at = lane + 32 * i;
         score[i] = kNegBig;
@@ -331,7 +331,7 @@ MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
       simdgroup_barrier(mem_flags::mem_threadgroup);
       MSL_THREADGROUP T* weights = (MSL_THREADGROUP T*)(s_tile) + r * LDP;
       float sum = 0.0f;
-#pragma unroll
+
       for (uint i = 0; i < kPartition / 32; ++i) {
         const uint at = lane + 32 * i;
         const bool seen = at < key_tiles * 8 && is_visible(p0 + int(at), position, args.window);
@@ -353,9 +353,9 @@ MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
     const uint columns = (args.dim / 8 + kSimdgroups - 1) / kSimdgroups;
     const uint first_column = sg * columns;
     simdgroup_matrix<float, 8, 8> acc[RT][COLS];
-#pragma unroll
+
     for (uint r = 0; r < RT; ++r) {
-#pragma unroll
+
       for (uint c = 0; c < COLS; ++c) {
         acc[r][c] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
       }
@@ -365,13 +365,13 @@ MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
       MSL_DEVICE const T* rows = v_cache + long(blocks[key / args.block_size]) * args.v_block_stride +
                              long(key % args.block_size) * args.v_place_stride + long(tg.y) * args.v_head_stride;
       simdgroup_matrix<T, 8, 8> weights[RT];
-#pragma unroll
+
       for (uint r = 0; r < RT; ++r) {
         if (r < row_tiles) {
           simdgroup_load(weights[r], (MSL_THREADGROUP T*)(s_tile) + r * 8 * LDP + kt * 8, LDP);
         }
       }
-#pragma unroll
+
       for (uint c = 0; c < COLS; ++c) {
         if (c < columns && first_column + c < args.dim / 8) {
           simdgroup_matrix<T, 8, 8> v_mat;
@@ -380,7 +380,7 @@ MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
           } else {
             simdgroup_load(v_mat, rows + (first_column + c) * 8, ulong(args.v_place_stride));
           }
-#pragma unroll
+
           for (uint r = 0; r < RT; ++r) {
             if (r < row_tiles) {
               simdgroup_multiply_accumulate(acc[r][c], weights[r], v_mat, acc[r][c]);
@@ -390,10 +390,10 @@ MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
       }
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-#pragma unroll
+
     for (uint c = 0; c < COLS; ++c) {
       if (c < columns && first_column + c < args.dim / 8) {
-#pragma unroll
+
         for (uint r = 0; r < RT; ++r) {
           if (r < row_tiles) {
             simdgroup_store(acc[r][c], s_tile + r * 8 * kPartition + (first_column + c) * 8, kPartition);
@@ -403,7 +403,7 @@ MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
 
-#pragma unroll
+
     for (uint i = 0; i < EACH; ++i) {
       const uint r = (tid + 128 * i) / kMaxDim;
       const uint d = (tid + 128 * i) % kMaxDim;
@@ -423,7 +423,7 @@ MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
     threadgroup_barrier(mem_flags::mem_threadgroup);
   }
 
-#pragma unroll
+
   for (uint i = 0; i < EACH; ++i) {
     const uint r = (tid + 128 * i) / kMaxDim;
     const uint d = (tid + 128 * i) % kMaxDim;
@@ -543,11 +543,11 @@ namespace pagoda::device::gpu::generated {
 std::span<const KernelInfo> paged_attention_kernels() noexcept {
   static constexpr KernelInfo kKernels[] = {
     {"paged_attention_reduce", "paged_attention", metal::msl_bindings_0, metal::msl_constants, metal::msl_limit_0, metal::msl_entry_0},
-    {"paged_attention_float_1", "paged_attention", metal::msl_bindings_1, metal::msl_constants, metal::msl_limit_1, metal::msl_entry_1},
-    {"paged_attention_half_1", "paged_attention", metal::msl_bindings_2, metal::msl_constants, metal::msl_limit_2, metal::msl_entry_2},
-    {"paged_attention_half_2", "paged_attention", metal::msl_bindings_3, metal::msl_constants, metal::msl_limit_3, metal::msl_entry_3},
-    {"paged_attention_bfloat_1", "paged_attention", metal::msl_bindings_4, metal::msl_constants, metal::msl_limit_4, metal::msl_entry_4},
-    {"paged_attention_bfloat_2", "paged_attention", metal::msl_bindings_5, metal::msl_constants, metal::msl_limit_5, metal::msl_entry_5},
+    {"paged_attention_f32_1", "paged_attention", metal::msl_bindings_1, metal::msl_constants, metal::msl_limit_1, metal::msl_entry_1},
+    {"paged_attention_f16_1", "paged_attention", metal::msl_bindings_2, metal::msl_constants, metal::msl_limit_2, metal::msl_entry_2},
+    {"paged_attention_f16_2", "paged_attention", metal::msl_bindings_3, metal::msl_constants, metal::msl_limit_3, metal::msl_entry_3},
+    {"paged_attention_bf16_1", "paged_attention", metal::msl_bindings_4, metal::msl_constants, metal::msl_limit_4, metal::msl_entry_4},
+    {"paged_attention_bf16_2", "paged_attention", metal::msl_bindings_5, metal::msl_constants, metal::msl_limit_5, metal::msl_entry_5},
   };
   return kKernels;
 }

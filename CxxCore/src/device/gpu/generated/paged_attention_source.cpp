@@ -5,7 +5,7 @@ KernelSource paged_attention_source() noexcept {
   return {"paged_attention",
 R"msl(// paged_attention: causal attention of flat rows over the paged cache, varlen, prompts and single tokens in one launch.
 //
-// Positions are cut into partitions of 256, at absolute places. Within a partition a row's softmax is plain: all scores,
+// Positions are cut into partitions of 256, at absolute places. Within one a row's softmax is plain: all scores,
 // their maximum, the weights (rounded to the cache's type), then one sum over the values, keys in order. Partitions are
 // merged in order. So a row's bits depend on its own prefix only: not on who shares its tile, nor on whether partitions
 // ran side by side (single tokens: each to `partials`, merged by paged_attention_reduce) or one after the other.
@@ -456,11 +456,11 @@ R"msl(            simdgroup_load(q_mat, q_tile + r * 8 * LDQ + d, LDQ);
   template [[host_name("paged_attention_" NAME "_" #RT)]] \
   kernel decltype(paged_attention<T, RT>) paged_attention<T, RT>;
 
-INSTANTIATE("float", float, 1)
-INSTANTIATE("half", half, 1)
-INSTANTIATE("half", half, 2)
-INSTANTIATE("bfloat", bfloat, 1)
-INSTANTIATE("bfloat", bfloat, 2)
+INSTANTIATE("f32", float, 1)
+INSTANTIATE("f16", half, 1)
+INSTANTIATE("f16", half, 2)
+INSTANTIATE("bf16", bfloat, 1)
+INSTANTIATE("bf16", bfloat, 2)
 
 // Single tokens: their partitions, in order. Grid: [heads, sequences]
 [[max_total_threads_per_threadgroup(128)]]
@@ -996,28 +996,28 @@ extern "C" __global__ void __launch_bounds__(128) paged_attention_reduce(const f
   paged_attention_reduce(partials, cu_seqlens, context_lens, sinks, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()));
 }
 #endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_paged_attention_float_1)
-extern "C" __global__ void __launch_bounds__(128) paged_attention_float_1(const float* __restrict__ q, const float* __restrict__ k_cache, const float* __restrict__ v_cache, const int* __restrict__ cu_seqlens, const int* __restrict__ context_lens, const int* __restrict__ block_tables, const float* __restrict__ sinks, float* partials, float* out, const pagoda_args::PagedAttention args) {
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_paged_attention_f32_1)
+extern "C" __global__ void __launch_bounds__(128) paged_attention_f32_1(const float* __restrict__ q, const float* __restrict__ k_cache, const float* __restrict__ v_cache, const int* __restrict__ cu_seqlens, const int* __restrict__ context_lens, const int* __restrict__ block_tables, const float* __restrict__ sinks, float* partials, float* out, const pagoda_args::PagedAttention args) {
   paged_attention<float, 1>(q, k_cache, v_cache, cu_seqlens, context_lens, block_tables, sinks, partials, out, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_paged_attention_half_1)
-extern "C" __global__ void __launch_bounds__(128) paged_attention_half_1(const float* __restrict__ q, const half* __restrict__ k_cache, const half* __restrict__ v_cache, const int* __restrict__ cu_seqlens, const int* __restrict__ context_lens, const int* __restrict__ block_tables, const float* __restrict__ sinks, float* partials, float* out, const pagoda_args::PagedAttention args) {
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_paged_attention_f16_1)
+extern "C" __global__ void __launch_bounds__(128) paged_attention_f16_1(const float* __restrict__ q, const half* __restrict__ k_cache, const half* __restrict__ v_cache, const int* __restrict__ cu_seqlens, const int* __restrict__ context_lens, const int* __restrict__ block_tables, const float* __restrict__ sinks, float* partials, float* out, const pagoda_args::PagedAttention args) {
   paged_attention<half, 1>(q, k_cache, v_cache, cu_seqlens, context_lens, block_tables, sinks, partials, out, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_paged_attention_half_2)
-extern "C" __global__ void __launch_bounds__(128) paged_attention_half_2(const float* __restrict__ q, const half* __restrict__ k_cache, const half* __restrict__ v_cache, const int* __restrict__ cu_seqlens, const int* __restrict__ context_lens, const int* __restrict__ block_tables, const float* __restrict__ sinks, float* partials, float* out, const pagoda_args::PagedAttention args) {
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_paged_attention_f16_2)
+extern "C" __global__ void __launch_bounds__(128) paged_attention_f16_2(const float* __restrict__ q, const half* __restrict__ k_cache, const half* __restrict__ v_cache, const int* __restrict__ cu_seqlens, const int* __restrict__ context_lens, const int* __restrict__ block_tables, const float* __restrict__ sinks, float* partials, float* out, const pagoda_args::PagedAttention args) {
   paged_attention<half, 2>(q, k_cache, v_cache, cu_seqlens, context_lens, block_tables, sinks, partials, out, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_paged_attention_bfloat_1)
-extern "C" __global__ void __launch_bounds__(128) paged_attention_bfloat_1(const float* __restrict__ q, const bfloat* __restrict__ k_cache, const bfloat* __restrict__ v_cache, const int* __restrict__ cu_seqlens, const int* __restrict__ context_lens, const int* __restrict__ block_tables, const float* __restrict__ sinks, float* partials, float* out, const pagoda_args::PagedAttention args) {
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_paged_attention_bf16_1)
+extern "C" __global__ void __launch_bounds__(128) paged_attention_bf16_1(const float* __restrict__ q, const bfloat* __restrict__ k_cache, const bfloat* __restrict__ v_cache, const int* __restrict__ cu_seqlens, const int* __restrict__ context_lens, const int* __restrict__ block_tables, const float* __restrict__ sinks, float* partials, float* out, const pagoda_args::PagedAttention args) {
   paged_attention<bfloat, 1>(q, k_cache, v_cache, cu_seqlens, context_lens, block_tables, sinks, partials, out, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_paged_attention_bfloat_2)
-extern "C" __global__ void __launch_bounds__(128) paged_attention_bfloat_2(const float* __restrict__ q, const bfloat* __restrict__ k_cache, const bfloat* __restrict__ v_cache, const int* __restrict__ cu_seqlens, const int* __restrict__ context_lens, const int* __restrict__ block_tables, const float* __restrict__ sinks, float* partials, float* out, const pagoda_args::PagedAttention args) {
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_paged_attention_bf16_2)
+extern "C" __global__ void __launch_bounds__(128) paged_attention_bf16_2(const float* __restrict__ q, const bfloat* __restrict__ k_cache, const bfloat* __restrict__ v_cache, const int* __restrict__ cu_seqlens, const int* __restrict__ context_lens, const int* __restrict__ block_tables, const float* __restrict__ sinks, float* partials, float* out, const pagoda_args::PagedAttention args) {
   paged_attention<bfloat, 2>(q, k_cache, v_cache, cu_seqlens, context_lens, block_tables, sinks, partials, out, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif

@@ -84,7 +84,7 @@ template <typename T, uint R, uint C>
 METAL_FUNC void tile_multiply_accumulate(MSL_THREAD simdgroup_matrix<float, 8, 8> (&acc)[R][C],
                                          MSL_THREAD simdgroup_matrix<T, 8, 8> (&a)[R],
                                          MSL_THREAD simdgroup_matrix<T, 8, 8> (&b)[C]) {
-#pragma unroll
+
   for (uint j = 0; j < C; ++j) {
 
 
@@ -93,7 +93,7 @@ METAL_FUNC void tile_multiply_accumulate(MSL_THREAD simdgroup_matrix<float, 8, 8
 
 
 
-#pragma unroll
+
     for (uint i = 0; i < R; ++i) {
       simdgroup_multiply_accumulate(acc[i][j], a[i], b[j], acc[i][j]);
     }
@@ -180,9 +180,9 @@ constexpr uint32_t msl_limit_2 = 1024;
 namespace pagoda::device::gpu::generated {
 std::span<const KernelInfo> reshape_and_cache_kernels() noexcept {
   static constexpr KernelInfo kKernels[] = {
-    {"reshape_and_cache_float", "reshape_and_cache", metal::msl_bindings_0, {}, metal::msl_limit_0, metal::msl_entry_0},
-    {"reshape_and_cache_half", "reshape_and_cache", metal::msl_bindings_1, {}, metal::msl_limit_1, metal::msl_entry_1},
-    {"reshape_and_cache_bfloat", "reshape_and_cache", metal::msl_bindings_2, {}, metal::msl_limit_2, metal::msl_entry_2},
+    {"reshape_and_cache_f32", "reshape_and_cache", metal::msl_bindings_0, {}, metal::msl_limit_0, metal::msl_entry_0},
+    {"reshape_and_cache_f16", "reshape_and_cache", metal::msl_bindings_1, {}, metal::msl_limit_1, metal::msl_entry_1},
+    {"reshape_and_cache_bf16", "reshape_and_cache", metal::msl_bindings_2, {}, metal::msl_limit_2, metal::msl_entry_2},
   };
   return kKernels;
 }
