@@ -65,7 +65,7 @@ kernel void matmul_rows(device const float* x [[buffer(0)]],
   magnitudes = threadgroup_sum(magnitudes, parts, lane, sg, 4);
   const float scale = power_below(magnitudes, false);
   if (tid == 0) {
-    scales[row] = power_below(magnitudes, true);
+    scales[row] = power_below(magnitudes, true) / (ROTATED ? float(args.block) : 1.0f);  // rotated twice: times block
   }
   const uint block = ROTATED ? args.block : 128;
   for (uint first = 0; first < args.padded_cols; first += block) {

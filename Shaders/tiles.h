@@ -44,20 +44,21 @@ METAL_FUNC void set_words(uint4 a, uint4 b, thread uint (&words)[kChunkTiles]) {
 // The tiles of a chunk from the words of all lanes: as they are, or transposed.
 template <typename T, bool TRANSPOSED>
 METAL_FUNC void make_tiles(thread const uint (&words)[kChunkTiles],
-                           thread simdgroup_matrix<T, 8, 8> (&tiles)[kChunkTiles], threadgroup uint* scratch, uint lane) {
+                           thread simdgroup_matrix<T, 8, 8> (&tiles)[kChunkTiles], threadgroup uint* scratch,
+                           uint lane) {
 #ifdef __MSL_PAIRED_MMA__
-  // NVIDIA's lanes hold just these words: of a left operand its rows, of a right one its columns.
-  #pragma unroll
+// NVIDIA's lanes hold just these words: of a left operand its rows, of a right one its columns.
+#pragma unroll
   for (uint j = 0; j < kChunkTiles; ++j) {
     msl_set_word<T, TRANSPOSED>(tiles[j], words[j]);
   }
 #else
-  #pragma unroll
+#pragma unroll
   for (uint j = 0; j < kChunkTiles; ++j) {
     scratch[j * 32 + lane] = words[j];
   }
   simdgroup_barrier(mem_flags::mem_threadgroup);
-  #pragma unroll
+#pragma unroll
   for (uint j = 0; j < kChunkTiles; ++j) {
     simdgroup_load(tiles[j], (threadgroup const T*)(scratch + j * 32), 8, ulong2(0, 0), TRANSPOSED);
   }
@@ -70,28 +71,29 @@ template <typename T, uint R, uint M>
 METAL_FUNC void chunk_multiply(thread SumTile (&acc)[R][M], thread const uint (&w)[R][kChunkTiles],
                                thread const uint (&x)[M][kChunkTiles], threadgroup uint* scratch, uint lane) {
   simdgroup_matrix<T, 8, 8> left[R][kChunkTiles];
-  #pragma unroll
+#pragma unroll
   for (uint i = 0; i < R; ++i) {
     make_tiles<T, false>(w[i], left[i], scratch, lane);
   }
-  #pragma unroll
+#pragma unroll
   for (uint t = 0; t < M; ++t) {
     simdgroup_matrix<T, 8, 8> right[kChunkTiles];
     make_tiles<T, true>(x[t], right, scratch + kTileScratch / 2, lane);
 #ifdef __MSL_PAIRED_MMA__
-    // NVIDIA's tile is 16 x 16 times 16 x 8: two of ours each way.
-    #pragma unroll
+// NVIDIA's tile is 16 x 16 times 16 x 8: two of ours each way.
+#pragma unroll
     for (uint i = 0; i < R; i += 2) {
-      #pragma unroll
+#pragma unroll
       for (uint j = 0; j < kChunkTiles; j += 2) {
         msl_multiply_accumulate_pairs(acc[i][t], acc[min(i + 1, R - 1)][t], left[i][j], left[min(i + 1, R - 1)][j],
-                                      left[i][j + 1], left[min(i + 1, R - 1)][j + 1], right[j], right[j + 1], i + 1 < R);
+                                      left[i][j + 1], left[min(i + 1, R - 1)][j + 1], right[j], right[j + 1],
+                                      i + 1 < R);
       }
     }
 #else
-    #pragma unroll
+#pragma unroll
     for (uint i = 0; i < R; ++i) {
-      #pragma unroll
+#pragma unroll
       for (uint j = 0; j < kChunkTiles; ++j) {
         simdgroup_multiply_accumulate(acc[i][t], left[i][j], right[j], acc[i][t]);
       }

@@ -36,8 +36,9 @@ double median_seconds(device::Device& device, const Encode& encode) {
   for (int round = 0; round < kRounds + kWarmUps; ++round) {
     check(encode());
     const auto profile = device.take_profile();
-    if (profile.empty()) stop(make_error(StatusCode::unsupported, device.info().name + " does not time its steps"));
-    if (round >= kWarmUps) times.push_back(profile[0].seconds);
+    if (profile.empty() || profile.back().name != "step")
+      stop(make_error(StatusCode::unsupported, device.info().name + " does not time its steps"));
+    if (round >= kWarmUps) times.push_back(profile.back().seconds / static_cast<double>(profile.back().calls));
   }
   std::nth_element(times.begin(), times.begin() + kRounds / 2, times.end());
   return times[kRounds / 2];
@@ -50,8 +51,15 @@ class OpBench {
     auto made = device::make_device(name, 0);
     if (!made.is_ok()) stop(made.status);
     device_ = std::move(*made);
-    check(device_->reserve({.tokens = 8192, .cols = 4096, .sequences = 64, .context = 4096, .heads = 8, .head_dim = 256,
-                            .k_heads = 16, .v_heads = 16, .k_dim = 128}));
+    check(device_->reserve({.tokens = 8192,
+                            .cols = 4096,
+                            .sequences = 64,
+                            .context = 4096,
+                            .heads = 8,
+                            .head_dim = 256,
+                            .k_heads = 16,
+                            .v_heads = 16,
+                            .k_dim = 128}));
     std::printf("%s\n", device_->info().description.c_str());
   }
 
@@ -137,10 +145,11 @@ class OpBench {
     const double time = seconds([&](device::Encoder& e) -> Status {
                           for (const auto& a : args) PAGODA_RETURN_IF_ERROR(ops::gdn(e, a));
                           return ok_status();
-                        }) / static_cast<double>(layers);
+                        }) /
+                        static_cast<double>(layers);
     const double bytes = static_cast<double>(batch * kHeads * kDim * kDim) * sizeof(float);
-    std::printf("gdn %s, %lld x %lld: %.1f us a layer", what, static_cast<long long>(batch), static_cast<long long>(rows),
-                time * 1e6);
+    std::printf("gdn %s, %lld x %lld: %.1f us a layer", what, static_cast<long long>(batch),
+                static_cast<long long>(rows), time * 1e6);
     if (rows == 1) std::printf(", state read at %.0f %% of a copy", 100 * bytes / time / bandwidth_);
     std::printf("\n");
     buffers_.clear();
@@ -163,7 +172,8 @@ class OpBench {
     const double time = seconds([&](device::Encoder& e) -> Status {
                           for (const auto& a : args) PAGODA_RETURN_IF_ERROR(ops::paged_attention(e, a));
                           return ok_status();
-                        }) / kLayers;
+                        }) /
+                        kLayers;
     const double bytes = static_cast<double>(batch * context * kKvHeads * kDim) * 2 * 2;
     std::printf("paged attention decode, %lld x %lld: %.1f us a layer, %.0f %% of a copy\n",
                 static_cast<long long>(batch), static_cast<long long>(context), time * 1e6,

@@ -88,7 +88,8 @@ int64_t Workspace::size_bytes(const io::ModelConfig& config, const ModelSizes& s
 device::StepLimits Workspace::step_limits(const io::ModelConfig& config, const ModelSizes& sizes) noexcept {
   device::StepLimits limits;
   limits.tokens = std::max(sizes.max_num_tokens, sizes.max_logits_rows);
-  limits.cols = std::max({int64_t{config.hidden_size}, int64_t{config.intermediate_size}, scratch_widths(config).mixed});
+  limits.cols =
+      std::max({int64_t{config.hidden_size}, int64_t{config.intermediate_size}, scratch_widths(config).mixed});
   limits.sequences = sizes.max_num_seqs;
   limits.context = int64_t{sizes.max_blocks_per_seq} * sizes.block_size;
   limits.heads = config.num_heads;

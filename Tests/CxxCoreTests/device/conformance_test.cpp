@@ -232,21 +232,24 @@ PAGODA_TEST(conformance_qk_norm_rope) {
 PAGODA_TEST(conformance_reshape_and_cache) {
   for (DType type : kKvTypes)
     for (int64_t dim : {8, 21, 24, 256})
-      compare("reshape_and_cache " + text(type) + text({dim}), kExact, [&](Rig& rig, Random& random) -> Outputs {
-        const int64_t heads = 2;
-        const Tensor k = rig.floats(random.normal(4 * heads * dim, 100.0f), {4, heads, dim});
-        const Tensor v =
-            rig.floats(random.normal(4 * heads * dim, 1e-6f), {4, heads, dim});  // half-precision subnormals
-        const Tensor k_cache = rig.kv_cache(type, 3, 8, heads, dim), v_cache = rig.kv_cache(type, 3, 8, heads, dim);
-        CHECK_OK(ops::reshape_and_cache(rig.encoder(), {k, v, rig.longs({23, 0, 9, 8}), k_cache, v_cache}));
-        CHECK_OK(rig.finish());
-        Outputs rows;
-        for (Tensor cache : {k_cache, v_cache}) {
-          cache.shape[3] = cache.strides[2];  // int8 rows with their scales
-          rows.push_back(rig.read(cache));
-        }
-        return rows;
-      }, devices_for(type));
+      compare(
+          "reshape_and_cache " + text(type) + text({dim}), kExact,
+          [&](Rig& rig, Random& random) -> Outputs {
+            const int64_t heads = 2;
+            const Tensor k = rig.floats(random.normal(4 * heads * dim, 100.0f), {4, heads, dim});
+            const Tensor v =
+                rig.floats(random.normal(4 * heads * dim, 1e-6f), {4, heads, dim});  // half-precision subnormals
+            const Tensor k_cache = rig.kv_cache(type, 3, 8, heads, dim), v_cache = rig.kv_cache(type, 3, 8, heads, dim);
+            CHECK_OK(ops::reshape_and_cache(rig.encoder(), {k, v, rig.longs({23, 0, 9, 8}), k_cache, v_cache}));
+            CHECK_OK(rig.finish());
+            Outputs rows;
+            for (Tensor cache : {k_cache, v_cache}) {
+              cache.shape[3] = cache.strides[2];  // int8 rows with their scales
+              rows.push_back(rig.read(cache));
+            }
+            return rows;
+          },
+          devices_for(type));
 }
 
 namespace {
@@ -260,7 +263,8 @@ struct AttentionShape {
 void compare_attention(DType type, const AttentionShape& row, const Batch& batch, int64_t max_context) {
   compare(
       "paged_attention " + text(type) + text({row.heads, row.kv_heads, row.dim, row.block_size, row.window}),
-      attention_over(type), [&](Rig& rig, Random& random) -> Outputs {
+      attention_over(type),
+      [&](Rig& rig, Random& random) -> Outputs {
         const int64_t max_blocks = (max_context + row.block_size - 1) / row.block_size, n = batch.num_sequences(),
                       tokens = n * max_blocks * row.block_size;
         const Tensor k = rig.floats(random.normal(tokens * row.kv_heads * row.dim), {tokens, row.kv_heads, row.dim});
@@ -278,7 +282,8 @@ void compare_attention(DType type, const AttentionShape& row, const Batch& batch
                                        1.0f / std::sqrt(static_cast<float>(row.dim)), row.window, out}));
         CHECK_OK(rig.finish());
         return {rig.read(out)};
-      }, devices_for(type));
+      },
+      devices_for(type));
 }
 
 }  // namespace

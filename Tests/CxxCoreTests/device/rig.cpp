@@ -13,15 +13,16 @@ Rig::Rig(const std::string& device_name, int num_threads) {
   auto made = device::make_device(device_name, num_threads);
   CHECK_OK(made);
   if (made.is_ok()) device_ = std::move(*made);
-  if (device_) CHECK_OK(device_->reserve({.tokens = 1104,
-                                         .cols = 4096,
-                                         .sequences = 16,
-                                         .context = 1536,
-                                         .heads = 70,
-                                         .head_dim = 256,
-                                         .k_heads = 4,
-                                         .v_heads = 8,
-                                         .k_dim = 256}));
+  if (device_)
+    CHECK_OK(device_->reserve({.tokens = 1104,
+                               .cols = 4096,
+                               .sequences = 16,
+                               .context = 1536,
+                               .heads = 70,
+                               .head_dim = 256,
+                               .k_heads = 4,
+                               .v_heads = 8,
+                               .k_dim = 256}));
 }
 
 Tensor Rig::put(DType dtype, Shape shape, const void* values, size_t size_bytes) {

@@ -15,7 +15,8 @@ void GpuEncoder::embedding(const EmbeddingArgs& a) noexcept {
   args.cols = as_uint(table.cols());
   args.padded_cols = as_uint(layout.padded_cols);
   args.block = as_uint(host::rotation_block(layout.padded_cols));
-  const std::string kernel = (is_quantised(table.format()) ? "embedding_packed_" : "embedding_") + std::string(kernel_type(table.format()));
+  const std::string kernel =
+      (is_quantised(table.format()) ? "embedding_packed_" : "embedding_") + std::string(kernel_type(table.format()));
   const uint32_t tokens = as_uint(a.out.shape[0]);
   if (is_quantised(table.format()))
     launch(kernel, {{args.padded_cols / args.block, tokens}},

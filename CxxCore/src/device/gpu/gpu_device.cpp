@@ -1,6 +1,7 @@
 // A Device over any Backend.
 #include "device/gpu/gpu_device.h"
 
+#include "device/gpu/counting.h"
 #include "device/gpu/gpu_encoder.h"
 #include "device/host/host_memory.h"
 
@@ -9,9 +10,12 @@ namespace {
 
 class GpuDevice final : public Device {
  public:
-  explicit GpuDevice(std::unique_ptr<Backend> backend) noexcept : backend_(std::move(backend)), encoder_(*backend_) {}
+  explicit GpuDevice(std::unique_ptr<Backend> backend) noexcept
+      : backend_(std::make_unique<CountingBackend>(std::move(backend))),
+        encoder_(*backend_),
+        counting_(encoder_, *backend_) {}
   const DeviceInfo& info() const noexcept override { return backend_->info(); }
-  Encoder& encoder() noexcept override { return encoder_; }
+  Encoder& encoder() noexcept override { return is_counting_ ? static_cast<Encoder&>(counting_) : encoder_; }
   Result<std::unique_ptr<Buffer>> allocate(size_t size_bytes, const std::string& label) override {
     return backend_->allocate(size_bytes, label);
   }
@@ -38,21 +42,24 @@ class GpuDevice final : public Device {
     PAGODA_RETURN_IF_ERROR(host::check_copy(from, size_bytes, "download"));
     return size_bytes == 0 ? ok_status() : backend_->download(*from.buffer, from.offset_bytes, to, size_bytes);
   }
-  // Steps as a whole: their launches run side by side, and an op has no time of its own.
-  void set_profiling(bool on) override {
-    is_profiling_ = on;
+  // Launches, bytes and the time to encode by op; and where the backend tells, steps with the time that kernels took.
+  // Not by op: launches run side by side, and an op has no time of its own.
+  void set_profiling(bool enabled) override {
+    is_counting_ = enabled;
     backend_->take_step_times();
   }
   std::vector<OpTime> take_profile() override {
+    std::vector<OpTime> entries = counting_.take();
     const StepTimes times = backend_->take_step_times();
-    if (!is_profiling_ || times.steps == 0) return {};
-    return {{.name = "step", .calls = times.steps, .seconds = times.seconds}};
+    if (is_counting_ && times.steps > 0) entries.push_back({"step", times.steps, times.seconds});
+    return entries;
   }
 
  private:
-  std::unique_ptr<Backend> backend_;
+  std::unique_ptr<CountingBackend> backend_;
   GpuEncoder encoder_;
-  bool is_profiling_ = false;
+  CountingEncoder counting_;
+  bool is_counting_ = false;
 };
 
 }  // namespace

@@ -51,11 +51,10 @@ PAGODA_TEST(gpu_device_refuses_recurrent_keys_of_more_than_256_dims) {
   const int64_t dk = 264;
   const Tensor k = rig.zeros(DType::f32, {1, 1, dk}), v = rig.zeros(DType::f32, {1, 1, 8}),
                one = rig.zeros(DType::f32, {1, 1}), head = rig.zeros(DType::f32, {1});
-  CHECK_OK(ops::gdn(rig.encoder(),
-                    {k, k, v, one, one, head, head, make_sequences(rig, {{0}, {1}}, 16, 1),
-                     rig.zeros(DType::f32, {2, 1, dk, 8}), rig.zeros(DType::f32, {2, 1, 16, dk}),
-                     rig.zeros(DType::f32, {2, 1, 16, 8}), rig.zeros(DType::f32, {2, 1, 16}),
-                     rig.zeros(DType::f32, {1, 1, 8})}));
+  CHECK_OK(ops::gdn(rig.encoder(), {k, k, v, one, one, head, head, make_sequences(rig, {{0}, {1}}, 16, 1),
+                                    rig.zeros(DType::f32, {2, 1, dk, 8}), rig.zeros(DType::f32, {2, 1, 16, dk}),
+                                    rig.zeros(DType::f32, {2, 1, 16, 8}), rig.zeros(DType::f32, {2, 1, 16}),
+                                    rig.zeros(DType::f32, {1, 1, 8})}));
   refused(rig, "up to 256 dims, not 264");
 }
 

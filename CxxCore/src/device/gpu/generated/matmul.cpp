@@ -306,7 +306,7 @@ MSL_KERNEL void matmul_rows(MSL_DEVICE const float* x ,
   magnitudes = threadgroup_sum(magnitudes, parts, lane, sg, 4);
   const float scale = power_below(magnitudes, false);
   if (tid == 0) {
-    scales[row] = power_below(magnitudes, true);
+    scales[row] = power_below(magnitudes, true) / (ROTATED ? float(args.block) : 1.0f);
   }
   const uint block = ROTATED ? args.block : 128;
   for (uint first = 0; MSL_LOOP(first < args.padded_cols); first += block) {

@@ -323,7 +323,7 @@ R"msl(                             device half* out [[buffer(1)]],
   magnitudes = threadgroup_sum(magnitudes, parts, lane, sg, 4);
   const float scale = power_below(magnitudes, false);
   if (tid == 0) {
-    scales[row] = power_below(magnitudes, true);
+    scales[row] = power_below(magnitudes, true) / (ROTATED ? float(args.block) : 1.0f);  // rotated twice: times block
   }
   const uint block = ROTATED ? args.block : 128;
   for (uint first = 0; first < args.padded_cols; first += block) {
@@ -593,11 +593,11 @@ kernel void matmul_tiles(device const T* x [[buffer(0)]],
   // A thread stages 16 columns of two rows of each operand.
   const uint stage_row = tid / 4;
   const uint stage_word = tid % 4 * 8;
-  ulong w_at[2];
+)msl"
+R"msl(  ulong w_at[2];
   ulong x_at[2];
   #pragma unroll
-)msl"
-R"msl(  for (uint i = 0; i < 2; ++i) {
+  for (uint i = 0; i < 2; ++i) {
     const uint r = stage_row + 32 * i;
     w_at[i] = ulong(weight_row(args, tg.y, r, ROWS)) * args.padded_cols + tid % 4 * 16;
     x_at[i] = ulong(min(m0 + r, args.rows - 1)) * args.padded_cols + tid % 4 * 16;
@@ -1022,7 +1022,7 @@ MSL_KERNEL void matmul_rows(MSL_DEVICE const float* x ,
   magnitudes = threadgroup_sum(magnitudes, parts, lane, sg, 4);
   const float scale = power_below(magnitudes, false);
   if (tid == 0) {
-    scales[row] = power_below(magnitudes, true);
+    scales[row] = power_below(magnitudes, true) / (ROTATED ? float(args.block) : 1.0f);
   }
   const uint block = ROTATED ? args.block : 128;
   for (uint first = 0; first < args.padded_cols; first += block) {
@@ -1152,9 +1152,9 @@ METAL_FUNC void write_out(MSL_CONSTANT pagoda_args::Matmul& args, MSL_DEVICE con
   const float x_scale = is_prepared ? x_scales[m] : 1.0f;
   float value = finish(sum, x_scale, is_scaled ? w_scales[column] : 1.0f, args.has_bias != 0 ? bias[column] : 0.0f);
   if (args.silu_mul != 0) {
-    const uint at = args.out_cols + column;
 )msl"
-R"msl(    value = silu(value) * finish(other, x_scale, is_scaled ? w_scales[at] : 1.0f, args.has_bias != 0 ? bias[at] : 0.0f);
+R"msl(    const uint at = args.out_cols + column;
+    value = silu(value) * finish(other, x_scale, is_scaled ? w_scales[at] : 1.0f, args.has_bias != 0 ? bias[at] : 0.0f);
   }
   out[long(m) * args.out_stride + column] = value;
 }
@@ -1450,9 +1450,9 @@ extern "C" __global__ void __launch_bounds__(256) matmul_few_f16_2_1(const half*
   matmul_few<half, half, 16, 2, 1>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_f16_2_2)
 )msl"
-R"msl(extern "C" __global__ void __launch_bounds__(256) matmul_few_f16_2_2(const half* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
+R"msl(#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_f16_2_2)
+extern "C" __global__ void __launch_bounds__(256) matmul_few_f16_2_2(const half* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
   matmul_few<half, half, 16, 2, 2>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
@@ -1537,9 +1537,9 @@ extern "C" __global__ void __launch_bounds__(256) matmul_few_q4_2_4(const half* 
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q4_2_8)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_q4_2_8(const half* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
 )msl"
-R"msl(  matmul_few<half, half, 4, 2, 8>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+R"msl(extern "C" __global__ void __launch_bounds__(256) matmul_few_q4_2_8(const half* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
+  matmul_few<half, half, 4, 2, 8>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_tiles_q4)
