@@ -505,17 +505,17 @@ MSL_FN void msl_add(simdgroup_float8x8& total, const simdgroup_float8x8& part) {
   total.msl_e[1] = total.msl_e[1] + part.msl_e[1];
 }
 // d0 += a0 b0 + a2 b1 and, where there are `both`, d1 += a1 b0 + a3 b1.
-#define MSL_TENSOR_PAIRS(T, NAME)                                                                                    \
-  MSL_FN void msl_multiply_accumulate_pairs(                                                                         \
-      simdgroup_float8x8& d0, simdgroup_float8x8& d1, const simdgroup_matrix<T, 8, 8>& a0,                           \
-      const simdgroup_matrix<T, 8, 8>& a1, const simdgroup_matrix<T, 8, 8>& a2, const simdgroup_matrix<T, 8, 8>& a3, \
-      const simdgroup_matrix<T, 8, 8>& b0, const simdgroup_matrix<T, 8, 8>& b1, bool both) {                         \
-    float e0 = both ? d1.msl_e[0] : 0.0f, e1 = both ? d1.msl_e[1] : 0.0f;                                            \
-    asm("mma.sync.aligned.m16n8k16.row.col.f32." NAME "." NAME                                                       \
-        ".f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"                                                 \
-        : "+f"(d0.msl_e[0]), "+f"(d0.msl_e[1]), "+f"(e0), "+f"(e1)                                                   \
+#define MSL_TENSOR_PAIRS(T, NAME)                                                                                      \
+  MSL_FN void msl_multiply_accumulate_pairs(                                                                           \
+      simdgroup_float8x8& d0, simdgroup_float8x8& d1, const simdgroup_matrix<T, 8, 8>& a0,                             \
+      const simdgroup_matrix<T, 8, 8>& a1, const simdgroup_matrix<T, 8, 8>& a2, const simdgroup_matrix<T, 8, 8>& a3,   \
+      const simdgroup_matrix<T, 8, 8>& b0, const simdgroup_matrix<T, 8, 8>& b1, bool both) {                           \
+    float e0 = both ? d1.msl_e[0] : 0.0f, e1 = both ? d1.msl_e[1] : 0.0f;                                              \
+    asm("mma.sync.aligned.m16n8k16.row.col.f32." NAME "." NAME                                                         \
+        ".f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"                                                   \
+        : "+f"(d0.msl_e[0]), "+f"(d0.msl_e[1]), "+f"(e0), "+f"(e1)                                                     \
         : "r"(a0.rows), "r"(both ? a1.rows : 0u), "r"(a2.rows), "r"(both ? a3.rows : 0u), "r"(b0.cols), "r"(b1.cols)); \
-    if (both) d1.msl_e[0] = e0, d1.msl_e[1] = e1;                                                                    \
+    if (both) d1.msl_e[0] = e0, d1.msl_e[1] = e1;                                                                      \
   }
 MSL_TENSOR_PAIRS(half, "f16")
 MSL_TENSOR_PAIRS(bfloat, "bf16")

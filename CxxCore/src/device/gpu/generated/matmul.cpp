@@ -181,7 +181,8 @@ METAL_FUNC void set_words(uint4 a, uint4 b, MSL_THREAD uint (&words)[kChunkTiles
 
 template <typename T, bool TRANSPOSED>
 METAL_FUNC void make_tiles(MSL_THREAD const uint (&words)[kChunkTiles],
-                           MSL_THREAD simdgroup_matrix<T, 8, 8> (&tiles)[kChunkTiles], MSL_THREADGROUP uint* scratch, uint lane) {
+                           MSL_THREAD simdgroup_matrix<T, 8, 8> (&tiles)[kChunkTiles], MSL_THREADGROUP uint* scratch,
+                           uint lane) {
 
 
 
@@ -215,7 +216,7 @@ METAL_FUNC void chunk_multiply(MSL_THREAD SumTile (&acc)[R][M], MSL_THREAD const
   for (uint t = 0; t < M; ++t) {
     simdgroup_matrix<T, 8, 8> right[kChunkTiles];
     make_tiles<T, true>(x[t], right, scratch + kTileScratch / 2, lane);
-# 92 "Shaders/tiles.h"
+# 94 "Shaders/tiles.h"
 
     for (uint i = 0; i < R; ++i) {
 

@@ -188,20 +188,21 @@ METAL_FUNC void set_words(uint4 a, uint4 b, thread uint (&words)[kChunkTiles]) {
 // The tiles of a chunk from the words of all lanes: as they are, or transposed.
 template <typename T, bool TRANSPOSED>
 METAL_FUNC void make_tiles(thread const uint (&words)[kChunkTiles],
-                           thread simdgroup_matrix<T, 8, 8> (&tiles)[kChunkTiles], threadgroup uint* scratch, uint lane) {
+                           thread simdgroup_matrix<T, 8, 8> (&tiles)[kChunkTiles], threadgroup uint* scratch,
+                           uint lane) {
 #ifdef __MSL_PAIRED_MMA__
-  // NVIDIA's lanes hold just these words: of a left operand its rows, of a right one its columns.
-  #pragma unroll
+// NVIDIA's lanes hold just these words: of a left operand its rows, of a right one its columns.
+#pragma unroll
   for (uint j = 0; j < kChunkTiles; ++j) {
     msl_set_word<T, TRANSPOSED>(tiles[j], words[j]);
   }
 #else
-  #pragma unroll
+#pragma unroll
   for (uint j = 0; j < kChunkTiles; ++j) {
     scratch[j * 32 + lane] = words[j];
   }
   simdgroup_barrier(mem_flags::mem_threadgroup);
-  #pragma unroll
+#pragma unroll
   for (uint j = 0; j < kChunkTiles; ++j) {
     simdgroup_load(tiles[j], (threadgroup const T*)(scratch + j * 32), 8, ulong2(0, 0), TRANSPOSED);
   }
@@ -214,28 +215,29 @@ template <typename T, uint R, uint M>
 METAL_FUNC void chunk_multiply(thread SumTile (&acc)[R][M], thread const uint (&w)[R][kChunkTiles],
                                thread const uint (&x)[M][kChunkTiles], threadgroup uint* scratch, uint lane) {
   simdgroup_matrix<T, 8, 8> left[R][kChunkTiles];
-  #pragma unroll
+#pragma unroll
   for (uint i = 0; i < R; ++i) {
     make_tiles<T, false>(w[i], left[i], scratch, lane);
   }
-  #pragma unroll
+#pragma unroll
   for (uint t = 0; t < M; ++t) {
     simdgroup_matrix<T, 8, 8> right[kChunkTiles];
     make_tiles<T, true>(x[t], right, scratch + kTileScratch / 2, lane);
 #ifdef __MSL_PAIRED_MMA__
-    // NVIDIA's tile is 16 x 16 times 16 x 8: two of ours each way.
-    #pragma unroll
+// NVIDIA's tile is 16 x 16 times 16 x 8: two of ours each way.
+#pragma unroll
     for (uint i = 0; i < R; i += 2) {
-      #pragma unroll
+#pragma unroll
       for (uint j = 0; j < kChunkTiles; j += 2) {
         msl_multiply_accumulate_pairs(acc[i][t], acc[min(i + 1, R - 1)][t], left[i][j], left[min(i + 1, R - 1)][j],
-                                      left[i][j + 1], left[min(i + 1, R - 1)][j + 1], right[j], right[j + 1], i + 1 < R);
+                                      left[i][j + 1], left[min(i + 1, R - 1)][j + 1], right[j], right[j + 1],
+                                      i + 1 < R);
       }
     }
 #else
-    #pragma unroll
+#pragma unroll
     for (uint i = 0; i < R; ++i) {
-      #pragma unroll
+#pragma unroll
       for (uint j = 0; j < kChunkTiles; ++j) {
         simdgroup_multiply_accumulate(acc[i][t], left[i][j], right[j], acc[i][t]);
       }
@@ -303,9 +305,9 @@ METAL_FUNC float power_below(float magnitudes, bool inverse) {
 // A row's elements after rotation are no larger than the sum of magnitudes of the row. Grid: [rows]
 template <bool ROTATED>
 [[max_total_threads_per_threadgroup(128)]]
-kernel void matmul_rows(device const float* x [[buffer(0)]],
 )msl"
-R"msl(                             device half* out [[buffer(1)]],
+R"msl(kernel void matmul_rows(device const float* x [[buffer(0)]],
+                             device half* out [[buffer(1)]],
                              device float* scales [[buffer(2)]],
                              constant pagoda_args::MatmulRows& args [[buffer(3)]],
                              uint row [[threadgroup_position_in_grid]],
@@ -591,10 +593,10 @@ kernel void matmul_tiles(device const T* x [[buffer(0)]],
   const uint sg_n = (sg / 2) * 32;
   const uint sg_m = (sg % 2) * 32;
   // A thread stages 16 columns of two rows of each operand.
-  const uint stage_row = tid / 4;
-  const uint stage_word = tid % 4 * 8;
 )msl"
-R"msl(  ulong w_at[2];
+R"msl(  const uint stage_row = tid / 4;
+  const uint stage_word = tid % 4 * 8;
+  ulong w_at[2];
   ulong x_at[2];
   #pragma unroll
   for (uint i = 0; i < 2; ++i) {
@@ -916,14 +918,15 @@ METAL_FUNC void set_words(uint4 a, uint4 b, MSL_THREAD uint (&words)[kChunkTiles
 
 template <typename T, bool TRANSPOSED>
 METAL_FUNC void make_tiles(MSL_THREAD const uint (&words)[kChunkTiles],
-                           MSL_THREAD simdgroup_matrix<T, 8, 8> (&tiles)[kChunkTiles], MSL_THREADGROUP uint* scratch, uint lane) {
+                           MSL_THREAD simdgroup_matrix<T, 8, 8> (&tiles)[kChunkTiles], MSL_THREADGROUP uint* scratch,
+                           uint lane) {
 
 
 #pragma unroll
   for (uint j = 0; j < kChunkTiles; ++j) {
     msl_set_word<T, TRANSPOSED>(tiles[j], words[j]);
   }
-# 66 "Shaders/tiles.h"
+# 67 "Shaders/tiles.h"
 }
 
 
@@ -946,10 +949,11 @@ METAL_FUNC void chunk_multiply(MSL_THREAD SumTile (&acc)[R][M], MSL_THREAD const
 #pragma unroll
       for (uint j = 0; j < kChunkTiles; j += 2) {
         msl_multiply_accumulate_pairs(acc[i][t], acc[min(i + 1, R - 1)][t], left[i][j], left[min(i + 1, R - 1)][j],
-                                      left[i][j + 1], left[min(i + 1, R - 1)][j + 1], right[j], right[j + 1], i + 1 < R);
+                                      left[i][j + 1], left[min(i + 1, R - 1)][j + 1], right[j], right[j + 1],
+                                      i + 1 < R);
       }
     }
-# 100 "Shaders/tiles.h"
+# 102 "Shaders/tiles.h"
   }
 }
 
@@ -957,7 +961,7 @@ METAL_FUNC void chunk_multiply(MSL_THREAD SumTile (&acc)[R][M], MSL_THREAD const
 METAL_FUNC void move_sum(MSL_THREAD SumTile& total, MSL_THREAD SumTile& part, MSL_THREADGROUP uint* scratch, uint lane) {
 
   msl_add(total, part);
-# 118 "Shaders/tiles.h"
+# 120 "Shaders/tiles.h"
   part = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
 }
 
@@ -1150,10 +1154,10 @@ METAL_FUNC void write_out(MSL_CONSTANT pagoda_args::Matmul& args, MSL_DEVICE con
                           MSL_DEVICE const float* bias, MSL_DEVICE float* out, uint m, uint column, float sum, float other,
                           bool is_prepared, bool is_scaled) {
   const float x_scale = is_prepared ? x_scales[m] : 1.0f;
-  float value = finish(sum, x_scale, is_scaled ? w_scales[column] : 1.0f, args.has_bias != 0 ? bias[column] : 0.0f);
-  if (args.silu_mul != 0) {
 )msl"
-R"msl(    const uint at = args.out_cols + column;
+R"msl(  float value = finish(sum, x_scale, is_scaled ? w_scales[column] : 1.0f, args.has_bias != 0 ? bias[column] : 0.0f);
+  if (args.silu_mul != 0) {
+    const uint at = args.out_cols + column;
     value = silu(value) * finish(other, x_scale, is_scaled ? w_scales[at] : 1.0f, args.has_bias != 0 ? bias[at] : 0.0f);
   }
   out[long(m) * args.out_stride + column] = value;
@@ -1447,11 +1451,11 @@ extern "C" __global__ void __launch_bounds__(128) matmul_rows_rotated(const floa
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_f16_2_1)
 extern "C" __global__ void __launch_bounds__(256) matmul_few_f16_2_1(const half* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
-  matmul_few<half, half, 16, 2, 1>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+)msl"
+R"msl(  matmul_few<half, half, 16, 2, 1>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
-)msl"
-R"msl(#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_f16_2_2)
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_f16_2_2)
 extern "C" __global__ void __launch_bounds__(256) matmul_few_f16_2_2(const half* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
   matmul_few<half, half, 16, 2, 2>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
@@ -1535,10 +1539,10 @@ extern "C" __global__ void __launch_bounds__(256) matmul_few_q4_2_2(const half* 
 extern "C" __global__ void __launch_bounds__(256) matmul_few_q4_2_4(const half* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
   matmul_few<half, half, 4, 2, 4>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q4_2_8)
 )msl"
-R"msl(extern "C" __global__ void __launch_bounds__(256) matmul_few_q4_2_8(const half* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
+R"msl(#endif
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q4_2_8)
+extern "C" __global__ void __launch_bounds__(256) matmul_few_q4_2_8(const half* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
   matmul_few<half, half, 4, 2, 8>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif

@@ -277,15 +277,16 @@ kernel void paged_attention(device const float* q [[buffer(0)]],
       for (uint r = 0; r < RT; ++r) {
         acc[r] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
       }
+      #pragma unroll 8  // loads in flight
       for (uint d = 0; d < args.dim; d += 8) {
         simdgroup_matrix<T, 8, 8> k_mat;
         simdgroup_load(k_mat, rows + d, ulong(args.k_place_stride), ulong2(0, 0), true);
         #pragma unroll
         for (uint r = 0; r < RT; ++r) {
           if (r < row_tiles) {
-            simdgroup_matrix<T, 8, 8> q_mat;
 )msl"
-R"msl(            simdgroup_load(q_mat, q_tile + r * 8 * LDQ + d, LDQ);
+R"msl(            simdgroup_matrix<T, 8, 8> q_mat;
+            simdgroup_load(q_mat, q_tile + r * 8 * LDQ + d, LDQ);
             simdgroup_multiply_accumulate(acc[r], q_mat, k_mat, acc[r]);
           }
         }
@@ -366,6 +367,7 @@ R"msl(            simdgroup_load(q_mat, q_tile + r * 8 * LDQ + d, LDQ);
         acc[r][c] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
       }
     }
+    #pragma unroll 4
     for (uint kt = 0; kt < key_tiles; ++kt) {
       const uint key = uint(p0) + kt * 8;
       device const T* rows = v_cache + long(blocks[key / args.block_size]) * args.v_block_stride +
@@ -769,6 +771,7 @@ MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
       for (uint r = 0; r < RT; ++r) {
         acc[r] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
       }
+#pragma unroll 8
       for (uint d = 0; d < args.dim; d += 8) {
         simdgroup_matrix<T, 8, 8> k_mat;
         simdgroup_load(k_mat, rows + d, ulong(args.k_place_stride), ulong2(0, 0), true);
@@ -857,6 +860,7 @@ MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
         acc[r][c] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
       }
     }
+#pragma unroll 4
     for (uint kt = 0; kt < key_tiles; ++kt) {
       const uint key = uint(p0) + kt * 8;
       MSL_DEVICE const T* rows = v_cache + long(blocks[key / args.block_size]) * args.v_block_stride +
