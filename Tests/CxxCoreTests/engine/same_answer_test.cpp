@@ -193,6 +193,16 @@ void check_every_path(const std::string& quantize, uint64_t fallback_seed) {
 
 }  // namespace
 
+PAGODA_TEST(kernels_give_the_same_bits_in_any_schedule) {
+  std::string ran;
+  for (const std::string& name : device::device_names()) {
+    if (!test::runs_kernels(name)) continue;
+    check_schedules(fixture("qwen3_5"), 4, 60, 24, {.device = name, .quantize = "bf16"});
+    ran += name + " ";
+  }
+  test::note(ran);
+  CHECK(!ran.empty());
+}
 PAGODA_TEST(paths_give_the_same_bits_in_any_schedule_in_bf16) { check_every_path("bf16", 20); }
 PAGODA_TEST(paths_give_the_same_bits_in_any_schedule_in_8_bit) { check_every_path("8bit", 21); }
 PAGODA_TEST(paths_give_the_same_bits_in_any_schedule_in_4_bit) { check_every_path("4bit", 22); }
