@@ -28,6 +28,7 @@ let package = Package(
       cxxSettings: [
         .headerSearchPath("src"),
         .headerSearchPath("../Shaders"),  // args/*.h, shared with the kernels
+        .headerSearchPath("ThirdParty/metal-cpp", .when(platforms: apple)),
         .define("NDEBUG", .when(configuration: .release)),
         // An unoptimised core is too slow to test with.
         .unsafeFlags(["-O2"], .when(configuration: .debug)),

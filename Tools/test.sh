@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs every test of the project and ends with "N passed, N failed". Usage: Tools/test.sh [stage ...]
-# Stages, in order: checks swift server asan tsan client aarch64; fuzz only when named (FUZZ_SECONDS each, 30 by default).
+# Stages, in order: checks kernels swift server asan tsan client aarch64; fuzz only when named (FUZZ_SECONDS each, 30 by default).
 # The full output of each lies in .build/test-logs.
 # Exit 0 only when nothing failed and every runner ran at least the tests that the tree holds.
 set -uo pipefail
@@ -133,15 +133,45 @@ stage_aarch64() {
   fi
 }
 
+# own NAME LOG COMMAND...: a runner of ours that prints its faults and ends with "N passed, N failed".
+own() {
+  local name=$1 log=$logs/$2 line
+  shift 2
+  "$@" >"$log" 2>&1 </dev/null
+  line=$(grep -E '^[0-9]+ passed, [0-9]+ failed$' "$log" | tail -n 1)
+  grep -E -A 6 '^FAIL' "$log" | head -n 60
+  [[ -n $line ]] || { tail -n 20 "$log"; line="0 passed, 1 failed"; }
+  say "$name: $line"
+  add "$(cut -d ' ' -f 1 <<<"$line")" "$(cut -d ' ' -f 3 <<<"$line")"
+}
+
+# The text of the kernels: the subset, address spaces, the order of threads, races and bounds, and whether the tests see
+# planted defects.
+stage_kernels() {
+  local file kernels=(Shaders/*.metal Tests/Kernels/*.metal)
+  for file in "${kernels[@]}"; do
+    check "lint $file" python3 -B Tools/mslc/mslc.py --target lint -o /dev/null "$file"
+    check "strict $file" Tools/mslc/strict.sh "$file"
+  done
+  own "types of the Metal backend" kernels-metal.log Tools/checks/metal_types.sh
+  own "generator" kernels-generator.log Tools/mslc/test_mslc.py
+  own "bad snippets" kernels-snippets.log Tools/mslc/bad_snippets.py
+  make -s -j "$jobs" -C Tools/native build >"$logs/kernels-build.log" 2>&1 </dev/null || tail -n 20 "$logs/kernels-build.log"
+  own "8 schedules" kernels-schedules.log Tools/mslc/schedules.sh .build/native/release/tests
+  native check gpu
+  native check conformance
+  own "mutants" kernels-mutants.log Tools/mslc/mutate.py
+}
+
 stage_fuzz() {
   check "fuzzers" make -s -j "$jobs" -C Tools/native SECONDS="${FUZZ_SECONDS:-30}" fuzz
 }
 
 stages=("$@")
-((${#stages[@]})) || stages=(checks swift server asan tsan client aarch64)
+((${#stages[@]})) || stages=(checks kernels swift server asan tsan client aarch64)
 for stage in "${stages[@]}"; do
   if ! declare -F "stage_$stage" >/dev/null; then
-    say "test.sh: no stage '$stage'; there are checks swift server asan tsan client aarch64 fuzz" >&2
+    say "test.sh: no stage '$stage'; there are checks kernels swift server asan tsan client aarch64 fuzz" >&2
     exit 64
   fi
 done

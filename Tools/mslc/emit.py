@@ -2,6 +2,7 @@
 import re
 
 from kernel import bare_type, call, limit, substituted
+from mutants import PRELUDE
 
 DEFAULT_MAX_THREADS = 1024
 
@@ -34,7 +35,8 @@ def software(mod, stem):
     # Fibers gain nothing from unrolled loops, and compilers take minutes for them.
     body = re.sub(r"(?m)^[ \t]*#[ \t]*pragma[ \t]+unroll.*$", "", mod.body())
     return (f'// {stem}.metal for the software device, with the table of its kernels. Made by Tools/mslc/generate.sh.\n'
-            f'#include "device/gpu/shim/software/msl.h"\nnamespace metal {{\nnamespace {{\n{body}\n'
+            f'#include "device/gpu/shim/software/msl.h"\n{PRELUDE if mod.first_mutant is not None else ""}'
+            f'namespace metal {{\nnamespace {{\n{body}\n'
             f'# 1 "{stem}.entries"\nusing namespace ::pagoda::device::gpu;\n{"".join(out)}}}  // namespace\n}}  // namespace metal\n'
             f"namespace pagoda::device::gpu::generated {{\nstd::span<const KernelInfo> {stem}_kernels() noexcept {{\n"
             f"  static constexpr KernelInfo kKernels[] = {{\n{''.join(rows)}  }};\n  return kKernels;\n}}\n"

@@ -6,6 +6,7 @@ them) and [[host_name]] instantiations.
 from cursor import Cursor
 from kernel import Kernel, Param, take_attributes
 from lints import Lints
+from mutants import Mutants
 from statements import Statements
 from tokens import match_angle, split_commas, text
 from words import Words
@@ -13,13 +14,14 @@ from words import Words
 BLOCKS = ("struct", "enum", "class", "namespace")
 
 
-class Module(Cursor, Words, Lints, Statements):
+class Module(Cursor, Words, Lints, Statements, Mutants):
     """State: kernels by name, instances (host name, kernel, template arguments, token), function constants, and which
     functions each function calls."""
 
-    def __init__(self, toks, target, diag):
+    def __init__(self, toks, target, diag, first_mutant=None):
         super().__init__(toks)
         self.target, self.diag = target, diag
+        self.first_mutant, self.mutants = first_mutant, []  # (file, line, kind), where mutants are planted
         self.kernels, self.instances, self.constants, self.functions = {}, [], [], {}
         self.num_threadgroup_variables = 0
         self.aliases = {}  # using X = vec<...>;
@@ -123,6 +125,8 @@ class Module(Cursor, Words, Lints, Statements):
             self.diag(self.s(name_at), f"function '{name}' must be METAL_FUNC (CUDA needs __device__)")
         self.rewrite_words(start, body)
         self.statements(body, end, is_kernel)
+        if self.first_mutant is not None:
+            self.plant(body, end)
 
     def strip_kernel_words(self, start, k, name_at, close):
         """Attributes go, and the kernel word becomes the shim's."""

@@ -20,19 +20,20 @@ SHIM = Path(__file__).resolve().parents[2] / "CxxCore/src/device/gpu/shim"
 DEFINES = {"cuda": ["__MSL_PAIRED_MMA__"]}
 
 
-def load(path, target, diag, options):
+def load(path, target, diag, options, first_mutant=None):
     includes = options.includes + [str(Path(path).parent)]
     text = preprocess(path, options.clang, includes, options.defines + DEFINES.get(target, []))
-    return Module(tokenize(text), target, diag)
+    return Module(tokenize(text), target, diag, first_mutant)
 
 
 def translate_all(options, diag):
     """Name -> text of every generated file."""
-    files, modules = {}, []
+    files, modules, mutants = {}, [], []
     for path in sorted(options.sources):
         stem = Path(path).stem
-        software = load(path, "software", diag, options)
+        software = load(path, "software", diag, options, len(mutants) if options.mutants else None)
         modules.append((stem, software))
+        mutants += software.mutants
         files[f"{stem}.cpp"] = emit.software(software, stem)
         cuda = emit.cuda(load(path, "cuda", diag, options), stem)
         files[f"{stem}_source.cpp"] = host.source_file(stem, host.flatten(Path(path).resolve()), cuda)
@@ -40,6 +41,8 @@ def translate_all(options, diag):
     files["files.cpp"] = host.table_file([stem for stem, _ in modules], options.table)
     if options.table == "files":
         files["cuda_headers.cpp"] = host.shim_file([SHIM / "vec.h"] + sorted((SHIM / "cuda").glob("*.h")))
+    if options.mutants:
+        files["mutants.txt"] = "".join(f"{n}\t{file}\t{line}\t{kind}\n" for n, (file, line, kind) in enumerate(mutants))
     return files
 
 
@@ -50,6 +53,7 @@ def main():
     parser.add_argument("-I", action="append", default=[], dest="includes")
     parser.add_argument("-D", action="append", default=[], dest="defines")
     parser.add_argument("--table", default="files", help="the function that lists the files of --target all")
+    parser.add_argument("--mutants", action="store_true", help="with --target all: plant mutants, listed in mutants.txt")
     parser.add_argument("--no-lint", action="store_true", help="report lints and go on")
     parser.add_argument("-o", default="-", dest="out")
     parser.add_argument("sources", nargs="+")

@@ -76,4 +76,13 @@ Status check_launch(const KernelInfo& kernel, Size3 groups, Size3 threads, std::
   return ok_status();
 }
 
+Status check_copy(const Buffer& buffer, int64_t offset, size_t size) {
+  if (offset >= 0 && static_cast<size_t>(offset) <= buffer.size_bytes() &&
+      size <= buffer.size_bytes() - static_cast<size_t>(offset))
+    return ok_status();
+  return make_error(StatusCode::invalid_argument, "copy of " + std::to_string(size) + " bytes at " +
+                                                      std::to_string(offset) + " of a buffer of " +
+                                                      std::to_string(buffer.size_bytes()));
+}
+
 }  // namespace pagoda::device::gpu

@@ -18,4 +18,7 @@ Result<const KernelInfo*> check_pipeline(std::span<const KernelFile> files, std:
 // element, and has the size of its values.
 Status check_launch(const KernelInfo& kernel, Size3 groups, Size3 threads, std::span<const Binding> bindings);
 
+// A copy of `size_bytes` from or to `offset_bytes` lies within the buffer.
+Status check_copy(const Buffer& buffer, int64_t offset_bytes, size_t size_bytes);
+
 }  // namespace pagoda::device::gpu

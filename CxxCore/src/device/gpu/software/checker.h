@@ -1,5 +1,5 @@
-// Checker: what a build with instrumented kernels hangs into the software device to see every access to memory.
-// Other builds have none. Its implementation is in Tools/kernel_check.
+// Checker: what tests hang into the software device to watch launches, and every access to memory where kernels are
+// instrumented (Tools/kernel_check). Others have none.
 #pragma once
 
 #include <cstddef>
@@ -26,6 +26,8 @@ class Checker {
  public:
   virtual ~Checker() = default;
   virtual void begin_launch(std::span<const Region> regions) noexcept = 0;
+  virtual void end_launch([[maybe_unused]] std::string_view kernel,
+                          [[maybe_unused]] std::span<const Region> regions) noexcept {}
   virtual void begin_threadgroup() noexcept = 0;
   virtual void add_variable(char* at, size_t size, const char* name) noexcept = 0;
   virtual void atomic(void* at, size_t size, bool is_write) noexcept = 0;

@@ -22,4 +22,10 @@ struct Options {
   uint32_t max_rounds = 1u << 31;  // of all loops of a threadgroup together; more is an endless loop
 };
 
+// The options of every software device made from now on without others; tests run all kernels in other orders by it.
+inline Options& installed_options() noexcept {
+  static Options options;
+  return options;
+}
+
 }  // namespace pagoda::device::gpu::software

@@ -35,19 +35,6 @@ Result<std::unique_ptr<Buffer>> SoftwareBackend::allocate(size_t size_bytes, con
   return std::unique_ptr<Buffer>(std::move(*made));
 }
 
-namespace {
-
-Status check_copy(const Buffer& buffer, int64_t offset, size_t size) {
-  if (offset >= 0 && static_cast<size_t>(offset) <= buffer.size_bytes() &&
-      size <= buffer.size_bytes() - static_cast<size_t>(offset))
-    return ok_status();
-  return make_error(StatusCode::invalid_argument, "copy of " + std::to_string(size) + " bytes at " +
-                                                      std::to_string(offset) + " of a buffer of " +
-                                                      std::to_string(buffer.size_bytes()));
-}
-
-}  // namespace
-
 Status SoftwareBackend::upload(Buffer& to, int64_t offset, const void* from, size_t size) noexcept {
   PAGODA_RETURN_IF_ERROR(check_copy(to, offset, size));
   run_waiting();
@@ -168,6 +155,7 @@ void SoftwareBackend::run(const Launch& launch) noexcept {
   if (checker_)  // its shadow of memory is not shared between threads
     for (uint32_t i = 0; i < num_groups; ++i) work(i, 0);
   else pool_->parallel_for(num_groups, work);
+  if (checker_ && error_.is_ok()) checker_->end_launch(kernel.name, launch.regions);
   for (const GuardedBuffer* buffer : launch.buffers)
     if (error_.is_ok() && !buffer->is_intact())
       error_ = make_error(StatusCode::device_error, "software device: " + std::string(kernel.name) +
