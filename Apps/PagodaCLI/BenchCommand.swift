@@ -40,7 +40,7 @@ private func runBench(_ arguments: Arguments) async throws -> Int32 {
   let tests = try BenchTest.parse(arguments.string("tests") ?? BenchTest.defaults)
   let repetitions = Int(try arguments.integer("repetitions", in: 1...1000) ?? 3)
   let options = tests.sized(try arguments.engineOptions(), repetitions: repetitions, given: arguments)
-  let name = URL(filePath: arguments.modelName).lastPathComponent
+  let name = arguments.modelFileName
   let isText = !arguments.has("json")
 
   let engine = try await arguments.loadEngine(options)

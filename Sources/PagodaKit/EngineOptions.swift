@@ -9,7 +9,7 @@ public struct EngineOptions: Hashable, Sendable {
   /// Number format of weights: `auto` (the model's own), `float32`, `float16` or `bfloat16`.
   public var dtype = "auto"
   /// Form of the weights: `none` (as `dtype` says), `bf16`, `8bit` or `4bit`.
-  public var quantize = "none"
+  public var quantize = "auto"
   /// Number format of the KV cache: `auto` (as `dtype`), `float32`, `float16`, `bfloat16` or `int8` (about half of 16 bit).
   public var kvDType = "auto"
   /// A folder that keeps the weights as the device wants them, so that the next load maps them; empty means none.

@@ -132,6 +132,8 @@ PAGODA_TEST(model_qwen3_5_matches_transformers) { check_model("qwen3_5"); }
 PAGODA_TEST(model_qwen3_5_tied_matches_transformers) { check_model("qwen3_5_tied"); }
 PAGODA_TEST(model_qwen3_5_with_real_head_sizes_matches_transformers) { check_model("qwen3_5_real_heads"); }
 PAGODA_TEST(model_qwen3_5_with_vision_and_mtp_matches_transformers) { check_model("qwen3_5_vision"); }
+PAGODA_TEST(model_qwen3_5_moe_matches_transformers) { check_model("qwen3_5_moe"); }
+PAGODA_TEST(model_qwen3_next_matches_transformers) { check_model("qwen3_next"); }
 PAGODA_TEST(model_qwen3_matches_transformers) { check_model("qwen3"); }
 PAGODA_TEST(model_qwen3_without_head_dim_matches_transformers) { check_model("qwen3_no_head_dim"); }
 PAGODA_TEST(model_qwen2_with_bias_and_sliding_window_matches_transformers) { check_model("qwen2"); }
