@@ -1,6 +1,7 @@
 // The conformance table: every op, type and kind of shape, on every device of this machine, against the reference.
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <functional>
 
 #if defined(__aarch64__) && defined(__linux__)
@@ -103,6 +104,7 @@ std::string text(std::initializer_list<int64_t> numbers) {
 }  // namespace
 
 PAGODA_TEST(conformance_runs_on_every_path_of_this_machine) {
+  if (std::getenv("PAGODA_TEST_DEVICE")) return note("one device was asked for");
   std::string ran;
   bool cpu_ran = false, software_ran = false;
   const std::vector<std::string> names = tested_devices();

@@ -1,6 +1,8 @@
 // Rig and the random inputs and batches of op tests.
 #include "device/rig.h"
 
+#include <cstdlib>
+
 #include "base/kv_row.h"
 #include "device/registry.h"
 #include "support/test.h"
@@ -91,6 +93,8 @@ std::vector<float> Rig::read(const Tensor& dense) {
 std::vector<std::string> tested_devices() {
   std::vector<std::string> names = device::device_names();
   std::erase(names, "reference");
+  if (const char* only = std::getenv("PAGODA_TEST_DEVICE"))
+    std::erase_if(names, [&](const auto& n) { return n != only; });
   return names;
 }
 

@@ -34,8 +34,8 @@ MSL_KERNEL void intrinsics_matrix(
   simdgroup_matrix<float, 8, 8> sum = make_filled_simdgroup_matrix<float, 8, 8>(1.5f);
   simdgroup_multiply_accumulate(sum, at, bm, sum);
   simdgroup_store(sum, out + 64, 8);
-  simdgroup_load(am, a, 24, ulong2(8, 8));
-  simdgroup_store(am, typed + 192, 16, ulong2(8, 8));
+  simdgroup_load(am, a, 24, ulong2(8, 4));
+  simdgroup_store(am, typed + 192, 16, ulong2(8, 4));
   MSL_TG_VAR(1, tile, [8*12], T)
   for (uint i = lane; MSL_LOOP(i < 96); i += 32) {
     tile[i] = a[i];

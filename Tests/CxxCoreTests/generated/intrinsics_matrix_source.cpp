@@ -10,7 +10,7 @@ R"msl(// simdgroup_matrix in every type and manner of loading and storing, and a
 
 using namespace metal;
 
-// a, b: [16, 24] with a stride of 24. out: [6, 64]: A, A^T loaded, A^T stored, A B, A B + A (as float), origin (8, 8).
+// a, b: [16, 24] with a stride of 24. out: [6, 64]: A, A^T loaded, A^T stored, A B, A B + A (as float), origin (8, 4).
 template <typename T>
 kernel void intrinsics_matrix(
     device const T* a [[buffer(0)]],
@@ -33,8 +33,8 @@ kernel void intrinsics_matrix(
   simdgroup_matrix<float, 8, 8> sum = make_filled_simdgroup_matrix<float, 8, 8>(1.5f);
   simdgroup_multiply_accumulate(sum, at, bm, sum);
   simdgroup_store(sum, out + 64, 8);
-  simdgroup_load(am, a, 24, ulong2(8, 8));
-  simdgroup_store(am, typed + 192, 16, ulong2(8, 8));
+  simdgroup_load(am, a, 24, ulong2(8, 4));
+  simdgroup_store(am, typed + 192, 16, ulong2(8, 4));
   threadgroup T tile[8 * 12];
   for (uint i = lane; i < 96; i += 32) {
     tile[i] = a[i];
@@ -114,8 +114,8 @@ MSL_KERNEL void intrinsics_matrix(
   simdgroup_matrix<float, 8, 8> sum = make_filled_simdgroup_matrix<float, 8, 8>(1.5f);
   simdgroup_multiply_accumulate(sum, at, bm, sum);
   simdgroup_store(sum, out + 64, 8);
-  simdgroup_load(am, a, 24, ulong2(8, 8));
-  simdgroup_store(am, typed + 192, 16, ulong2(8, 8));
+  simdgroup_load(am, a, 24, ulong2(8, 4));
+  simdgroup_store(am, typed + 192, 16, ulong2(8, 4));
   MSL_TG_VAR(1, tile, [8*12], T)
   for (uint i = lane; i < 96; i += 32) {
     tile[i] = a[i];

@@ -96,7 +96,9 @@ void check_unary(Backend& backend, const MathTolerance& tolerance) {
 }
 
 void check_scalar(Backend& backend, const MathTolerance& tolerance) {
-  const std::vector<float> a = numbers(22), b = numbers(23);
+  std::vector<float> a = numbers(22);
+  const std::vector<float> b = numbers(23);
+  a[0] = 0.0f;  // clz of 0
   constexpr int kFunctions = 17;
   std::vector<Bound> bound = {Bound::of(0, a), Bound::of(1, b), Bound::of(2, std::vector<float>(kFunctions * kCount))};
   REQUIRE_OK(run_kernel(backend, kernels::intrinsics_scalar::kernel, {kCount / 32, 1, 1}, {32, 1, 1}, bound));

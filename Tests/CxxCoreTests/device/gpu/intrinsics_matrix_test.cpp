@@ -52,7 +52,7 @@ void check_matrix_of(Backend& backend, DType dtype, std::string_view kernel) {
       CHECK_EQ(typed[128 + at], a[c * kStride + r]);
       CHECK_EQ(out[at], product);
       CHECK_EQ(out[64 + at], with_transposed);
-      CHECK_EQ(typed[192 + (8 + r) * 16 + 8 + c], a[(8 + r) * kStride + 8 + c]);
+      CHECK_EQ(typed[192 + (4 + r) * 16 + 8 + c], a[(4 + r) * kStride + 8 + c]);
       CHECK_EQ(typed[512 + at], a[r * 12 + c]);  // through threadgroup memory: rows of 12
     }
 }

@@ -148,7 +148,7 @@ MSL_KERNEL void qk_norm_rope(MSL_DEVICE const float* x ,
       head[i] = head[i] * scale * (weight[i] + args.weight_offset);
     }
   }
-  simdgroup_barrier(mem_flags::mem_threadgroup);
+  simdgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
   MSL_DEVICE float* to = out + long(tg.y) * args.out_stride + long(tg.x) * args.out_head_stride;
   for (uint i = lane; MSL_LOOP(i < args.half_rotary); i += 32) {
     const float angle = float(positions[tg.y]) * inv_freq[i];

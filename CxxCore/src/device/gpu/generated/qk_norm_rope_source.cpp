@@ -145,7 +145,7 @@ kernel void qk_norm_rope(device const float* x [[buffer(0)]],
       head[i] = head[i] * scale * (weight[i] + args.weight_offset);
     }
   }
-  simdgroup_barrier(mem_flags::mem_threadgroup);
+  simdgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);  // in place, the device's reads are done
   device float* to = out + long(tg.y) * args.out_stride + long(tg.x) * args.out_head_stride;
   for (uint i = lane; i < args.half_rotary; i += 32) {
     const float angle = float(positions[tg.y]) * inv_freq[i];
@@ -309,7 +309,7 @@ MSL_KERNEL void qk_norm_rope(MSL_DEVICE const float* x ,
       head[i] = head[i] * scale * (weight[i] + args.weight_offset);
     }
   }
-  simdgroup_barrier(mem_flags::mem_threadgroup);
+  simdgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
   MSL_DEVICE float* to = out + long(tg.y) * args.out_stride + long(tg.x) * args.out_head_stride;
   for (uint i = lane; i < args.half_rotary; i += 32) {
     const float angle = float(positions[tg.y]) * inv_freq[i];
