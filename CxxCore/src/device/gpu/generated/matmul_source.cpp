@@ -1430,130 +1430,130 @@ MSL_KERNEL void matmul_f32(MSL_DEVICE const float* x ,
 
 # 1 "matmul.entries"
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_rows_bf16)
-extern "C" __global__ void __launch_bounds__(128) matmul_rows_bf16(const float* __restrict__ x, bfloat* out, float* scales, const pagoda_args::MatmulRows args) {
+extern "C" __global__ void __launch_bounds__(128) matmul_rows_bf16(const float* x, bfloat* out, float* scales, const pagoda_args::MatmulRows args) {
   matmul_rows_bf16(x, out, scales, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_f32)
-extern "C" __global__ void __launch_bounds__(128) matmul_f32(const float* __restrict__ x, const float* __restrict__ w, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
+extern "C" __global__ void __launch_bounds__(128) matmul_f32(const float* x, const float* w, const float* bias, float* out, const pagoda_args::Matmul args) {
   matmul_f32(x, w, bias, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_rows_f16)
-extern "C" __global__ void __launch_bounds__(128) matmul_rows_f16(const float* __restrict__ x, half* out, float* scales, const pagoda_args::MatmulRows args) {
+extern "C" __global__ void __launch_bounds__(128) matmul_rows_f16(const float* x, half* out, float* scales, const pagoda_args::MatmulRows args) {
   matmul_rows<false>(x, out, scales, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_rows_rotated)
-extern "C" __global__ void __launch_bounds__(128) matmul_rows_rotated(const float* __restrict__ x, half* out, float* scales, const pagoda_args::MatmulRows args) {
+extern "C" __global__ void __launch_bounds__(128) matmul_rows_rotated(const float* x, half* out, float* scales, const pagoda_args::MatmulRows args) {
   matmul_rows<true>(x, out, scales, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_f16_2_1)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_f16_2_1(const half* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
-)msl"
-R"msl(  matmul_few<half, half, 16, 2, 1>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+extern "C" __global__ void __launch_bounds__(256) matmul_few_f16_2_1(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
+  matmul_few<half, half, 16, 2, 1>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_f16_2_2)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_f16_2_2(const half* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
+)msl"
+R"msl(extern "C" __global__ void __launch_bounds__(256) matmul_few_f16_2_2(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
   matmul_few<half, half, 16, 2, 2>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_f16_2_4)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_f16_2_4(const half* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
+extern "C" __global__ void __launch_bounds__(256) matmul_few_f16_2_4(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
   matmul_few<half, half, 16, 2, 4>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_f16_2_8)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_f16_2_8(const half* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
+extern "C" __global__ void __launch_bounds__(256) matmul_few_f16_2_8(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
   matmul_few<half, half, 16, 2, 8>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_tiles_f16)
-extern "C" __global__ void __launch_bounds__(128) matmul_tiles_f16(const half* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
+extern "C" __global__ void __launch_bounds__(128) matmul_tiles_f16(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
   matmul_tiles<half, 16>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_bf16_2_1)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_bf16_2_1(const bfloat* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
+extern "C" __global__ void __launch_bounds__(256) matmul_few_bf16_2_1(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
   matmul_few<bfloat, bfloat, 16, 2, 1>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_bf16_2_2)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_bf16_2_2(const bfloat* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
+extern "C" __global__ void __launch_bounds__(256) matmul_few_bf16_2_2(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
   matmul_few<bfloat, bfloat, 16, 2, 2>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_bf16_2_4)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_bf16_2_4(const bfloat* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
+extern "C" __global__ void __launch_bounds__(256) matmul_few_bf16_2_4(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
   matmul_few<bfloat, bfloat, 16, 2, 4>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_bf16_2_8)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_bf16_2_8(const bfloat* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
+extern "C" __global__ void __launch_bounds__(256) matmul_few_bf16_2_8(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
   matmul_few<bfloat, bfloat, 16, 2, 8>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_tiles_bf16)
-extern "C" __global__ void __launch_bounds__(128) matmul_tiles_bf16(const bfloat* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
+extern "C" __global__ void __launch_bounds__(128) matmul_tiles_bf16(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
   matmul_tiles<bfloat, 16>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q8_2_1)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_q8_2_1(const half* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
+extern "C" __global__ void __launch_bounds__(256) matmul_few_q8_2_1(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
   matmul_few<half, half, 8, 2, 1>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q8_2_2)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_q8_2_2(const half* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
+extern "C" __global__ void __launch_bounds__(256) matmul_few_q8_2_2(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
   matmul_few<half, half, 8, 2, 2>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q8_2_4)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_q8_2_4(const half* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
+extern "C" __global__ void __launch_bounds__(256) matmul_few_q8_2_4(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
   matmul_few<half, half, 8, 2, 4>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q8_2_8)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_q8_2_8(const half* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
+extern "C" __global__ void __launch_bounds__(256) matmul_few_q8_2_8(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
   matmul_few<half, half, 8, 2, 8>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_tiles_q8)
-extern "C" __global__ void __launch_bounds__(128) matmul_tiles_q8(const half* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
+extern "C" __global__ void __launch_bounds__(128) matmul_tiles_q8(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
   matmul_tiles<half, 8>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q4_2_1)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_q4_2_1(const half* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
+extern "C" __global__ void __launch_bounds__(256) matmul_few_q4_2_1(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
   matmul_few<half, half, 4, 2, 1>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q4_2_2)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_q4_2_2(const half* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
+extern "C" __global__ void __launch_bounds__(256) matmul_few_q4_2_2(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
   matmul_few<half, half, 4, 2, 2>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q4_2_4)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_q4_2_4(const half* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
+extern "C" __global__ void __launch_bounds__(256) matmul_few_q4_2_4(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
   matmul_few<half, half, 4, 2, 4>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
-)msl"
-R"msl(#endif
+#endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q4_2_8)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_q4_2_8(const half* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
+extern "C" __global__ void __launch_bounds__(256) matmul_few_q4_2_8(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
   matmul_few<half, half, 4, 2, 8>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_tiles_q4)
-extern "C" __global__ void __launch_bounds__(128) matmul_tiles_q4(const half* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
+extern "C" __global__ void __launch_bounds__(128) matmul_tiles_q4(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
   matmul_tiles<half, 4>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_direct_2_1)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_direct_2_1(const float* __restrict__ x, const float* __restrict__ x_scales, const uint* __restrict__ w, const ushort* __restrict__ w_steps, const float* __restrict__ w_scales, const float* __restrict__ bias, float* out, const pagoda_args::Matmul args) {
-  matmul_few<bfloat, float, 16, 2, 1>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+extern "C" __global__ void __launch_bounds__(256) matmul_few_direct_2_1(const float* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
+)msl"
+R"msl(  matmul_few<bfloat, float, 16, 2, 1>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 }  // namespace metal

@@ -996,32 +996,32 @@ MSL_KERNEL void paged_attention_reduce(MSL_DEVICE const float* partials ,
 
 # 1 "paged_attention.entries"
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_paged_attention_reduce)
-extern "C" __global__ void __launch_bounds__(128) paged_attention_reduce(const float* __restrict__ partials, const int* __restrict__ cu_seqlens, const int* __restrict__ context_lens, const float* __restrict__ sinks, float* out, const pagoda_args::PagedAttention args) {
+extern "C" __global__ void __launch_bounds__(128) paged_attention_reduce(const float* partials, const int* cu_seqlens, const int* context_lens, const float* sinks, float* out, const pagoda_args::PagedAttention args) {
   paged_attention_reduce(partials, cu_seqlens, context_lens, sinks, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_paged_attention_f32_1)
-extern "C" __global__ void __launch_bounds__(128) paged_attention_f32_1(const float* __restrict__ q, const float* __restrict__ k_cache, const float* __restrict__ v_cache, const int* __restrict__ cu_seqlens, const int* __restrict__ context_lens, const int* __restrict__ block_tables, const float* __restrict__ sinks, float* partials, float* out, const pagoda_args::PagedAttention args) {
+extern "C" __global__ void __launch_bounds__(128) paged_attention_f32_1(const float* q, const float* k_cache, const float* v_cache, const int* cu_seqlens, const int* context_lens, const int* block_tables, const float* sinks, float* partials, float* out, const pagoda_args::PagedAttention args) {
   paged_attention<float, 1>(q, k_cache, v_cache, cu_seqlens, context_lens, block_tables, sinks, partials, out, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_paged_attention_f16_1)
-extern "C" __global__ void __launch_bounds__(128) paged_attention_f16_1(const float* __restrict__ q, const half* __restrict__ k_cache, const half* __restrict__ v_cache, const int* __restrict__ cu_seqlens, const int* __restrict__ context_lens, const int* __restrict__ block_tables, const float* __restrict__ sinks, float* partials, float* out, const pagoda_args::PagedAttention args) {
+extern "C" __global__ void __launch_bounds__(128) paged_attention_f16_1(const float* q, const half* k_cache, const half* v_cache, const int* cu_seqlens, const int* context_lens, const int* block_tables, const float* sinks, float* partials, float* out, const pagoda_args::PagedAttention args) {
   paged_attention<half, 1>(q, k_cache, v_cache, cu_seqlens, context_lens, block_tables, sinks, partials, out, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_paged_attention_f16_2)
-extern "C" __global__ void __launch_bounds__(128) paged_attention_f16_2(const float* __restrict__ q, const half* __restrict__ k_cache, const half* __restrict__ v_cache, const int* __restrict__ cu_seqlens, const int* __restrict__ context_lens, const int* __restrict__ block_tables, const float* __restrict__ sinks, float* partials, float* out, const pagoda_args::PagedAttention args) {
+extern "C" __global__ void __launch_bounds__(128) paged_attention_f16_2(const float* q, const half* k_cache, const half* v_cache, const int* cu_seqlens, const int* context_lens, const int* block_tables, const float* sinks, float* partials, float* out, const pagoda_args::PagedAttention args) {
   paged_attention<half, 2>(q, k_cache, v_cache, cu_seqlens, context_lens, block_tables, sinks, partials, out, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_paged_attention_bf16_1)
-extern "C" __global__ void __launch_bounds__(128) paged_attention_bf16_1(const float* __restrict__ q, const bfloat* __restrict__ k_cache, const bfloat* __restrict__ v_cache, const int* __restrict__ cu_seqlens, const int* __restrict__ context_lens, const int* __restrict__ block_tables, const float* __restrict__ sinks, float* partials, float* out, const pagoda_args::PagedAttention args) {
+extern "C" __global__ void __launch_bounds__(128) paged_attention_bf16_1(const float* q, const bfloat* k_cache, const bfloat* v_cache, const int* cu_seqlens, const int* context_lens, const int* block_tables, const float* sinks, float* partials, float* out, const pagoda_args::PagedAttention args) {
   paged_attention<bfloat, 1>(q, k_cache, v_cache, cu_seqlens, context_lens, block_tables, sinks, partials, out, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_paged_attention_bf16_2)
-extern "C" __global__ void __launch_bounds__(128) paged_attention_bf16_2(const float* __restrict__ q, const bfloat* __restrict__ k_cache, const bfloat* __restrict__ v_cache, const int* __restrict__ cu_seqlens, const int* __restrict__ context_lens, const int* __restrict__ block_tables, const float* __restrict__ sinks, float* partials, float* out, const pagoda_args::PagedAttention args) {
+extern "C" __global__ void __launch_bounds__(128) paged_attention_bf16_2(const float* q, const bfloat* k_cache, const bfloat* v_cache, const int* cu_seqlens, const int* context_lens, const int* block_tables, const float* sinks, float* partials, float* out, const pagoda_args::PagedAttention args) {
   paged_attention<bfloat, 2>(q, k_cache, v_cache, cu_seqlens, context_lens, block_tables, sinks, partials, out, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
