@@ -152,6 +152,7 @@ kernel void paged_attention(device const float* q [[buffer(0)]],
       for (uint r = 0; r < RT; ++r) {
         acc[r] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
       }
+      #pragma unroll 8  // loads in flight
       for (uint d = 0; d < args.dim; d += 8) {
         simdgroup_matrix<T, 8, 8> k_mat;
         simdgroup_load(k_mat, rows + d, ulong(args.k_place_stride), ulong2(0, 0), true);
@@ -240,6 +241,7 @@ kernel void paged_attention(device const float* q [[buffer(0)]],
         acc[r][c] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
       }
     }
+    #pragma unroll 4
     for (uint kt = 0; kt < key_tiles; ++kt) {
       const uint key = uint(p0) + kt * 8;
       device const T* rows = v_cache + long(blocks[key / args.block_size]) * args.v_block_stride +

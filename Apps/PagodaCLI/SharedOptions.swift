@@ -17,7 +17,7 @@ enum SharedOptions {
   static let engine = OptionGroup(
     "Engine",
     [
-      Option("device", value: "NAME", help: "auto (default), cpu, software (GPU kernels) or reference"),
+      Option("device", value: "NAME", help: "auto (default), cpu, metal, cuda, software (GPU kernels) or reference"),
       Option("dtype", value: "NAME", help: "weights: auto (default), float32, float16, bfloat16"),
       Option("quantize", value: "FORM", help: "weights: auto (default), none (as dtype says), bf16, 8bit or 4bit"),
       Option("kv-dtype", value: "NAME", help: "KV cache: auto (default, as --dtype), float32, float16, bfloat16, int8"),

@@ -15,13 +15,13 @@ struct MatmulRows {
 static_assert(sizeof(MatmulRows) == 24, "host and kernel agree");
 
 struct Matmul {
-  long x_stride;    // f32 weights only: elements from one row of x to the next
+  long x_stride;    // elements from one row of x to the next
   long out_stride;  // elements from one row to the next
   uint rows;        // M
   uint cols;        // K
   uint out_cols;    // N, or N / 2 with silu_mul
   uint padded_cols;
-  uint quarter;  // columns that are summed together: a quarter of padded_cols, rounded up to 32
+  uint run;  // columns that are summed together: an eighth of padded_cols, rounded up to 64
   uint has_bias;
   uint silu_mul;
   uint reserved;

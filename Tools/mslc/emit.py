@@ -48,7 +48,8 @@ def constants_of(mod):
 
 
 def cuda(mod, stem):
-    """Buffers become pointers in the order of their indices, values are passed by value. MSL_ONLY with
+    """Buffers become pointers in the order of their indices, values are passed by value. No pointer is __restrict__: ops
+    work in place, and reads of what is said never to change may be moved across barriers, behind the writes. MSL_ONLY with
     MSL_ONLY_<kernel> leaves one entry point, so that a pipeline compiles nothing else."""
     out = []
     for host, kn, args in mod.entries():
@@ -61,7 +62,7 @@ def cuda(mod, stem):
                 formals.append((p.index, f"const {bare} {p.name}"))
                 values.append(p.name)
             else:
-                formals.append((p.index, f"{bare}* {p.name}" if p.writable else f"const {bare}* __restrict__ {p.name}"))
+                formals.append((p.index, f"{bare}* {p.name}" if p.writable else f"const {bare}* {p.name}"))
                 values.append(p.name if p.ptr else f"*{p.name}")
         bounds = f"__launch_bounds__({limit(kn, args) or DEFAULT_MAX_THREADS}) "
         out.append(f"#if !defined(MSL_ONLY) || defined(MSL_ONLY_{host})\n"

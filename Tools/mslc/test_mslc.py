@@ -76,7 +76,7 @@ template [[host_name("fill_f16")]] kernel decltype(fill<half, 4>) fill<half, 4>;
     expect("a threadgroup pointer is no array", "MSL_THREADGROUP T* p = " in text)
     expect("loops are counted", "MSL_LOOP(i < n)" in text and "MSL_LOOP(i < 4)" not in text)
     cuda = translate(sample, "cuda").stdout
-    expect("CUDA parameters follow the indices", "fill_f32(const half4* __restrict__ in, const uint n, float* out)" in cuda)
+    expect("CUDA parameters follow the indices", "fill_f32(const half4* in, const uint n, float* out)" in cuda)
     expect("CUDA limits threads", "__launch_bounds__(8*32)" in cuda)
     expect("a pipeline compiles one entry", "defined(MSL_ONLY_fill_f16)" in cuda)
 

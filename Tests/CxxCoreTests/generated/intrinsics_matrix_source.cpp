@@ -169,17 +169,17 @@ extern "C" __global__ void __launch_bounds__(1024) intrinsics_atomics(atomic_int
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_intrinsics_matrix_f32)
-extern "C" __global__ void __launch_bounds__(1024) intrinsics_matrix_f32(const float* __restrict__ a, const float* __restrict__ b, float* out, float* typed) {
+extern "C" __global__ void __launch_bounds__(1024) intrinsics_matrix_f32(const float* a, const float* b, float* out, float* typed) {
   intrinsics_matrix<float>(a, b, out, typed, msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_intrinsics_matrix_f16)
-extern "C" __global__ void __launch_bounds__(1024) intrinsics_matrix_f16(const half* __restrict__ a, const half* __restrict__ b, float* out, half* typed) {
+extern "C" __global__ void __launch_bounds__(1024) intrinsics_matrix_f16(const half* a, const half* b, float* out, half* typed) {
   intrinsics_matrix<half>(a, b, out, typed, msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_intrinsics_matrix_bf16)
-extern "C" __global__ void __launch_bounds__(1024) intrinsics_matrix_bf16(const bfloat* __restrict__ a, const bfloat* __restrict__ b, float* out, bfloat* typed) {
+extern "C" __global__ void __launch_bounds__(1024) intrinsics_matrix_bf16(const bfloat* a, const bfloat* b, float* out, bfloat* typed) {
   intrinsics_matrix<bfloat>(a, b, out, typed, msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif

@@ -196,12 +196,12 @@ MSL_KERNEL void intrinsics_positions(
 
 # 1 "intrinsics_simd.entries"
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_intrinsics_simd_float)
-extern "C" __global__ void __launch_bounds__(1024) intrinsics_simd_float(const float* __restrict__ in, const uint* __restrict__ from, float* out) {
+extern "C" __global__ void __launch_bounds__(1024) intrinsics_simd_float(const float* in, const uint* from, float* out) {
   intrinsics_simd_float(in, from, out, msl_builtin<uint>(msl_thread_index_in_threadgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_intrinsics_simd_uint)
-extern "C" __global__ void __launch_bounds__(1024) intrinsics_simd_uint(const uint* __restrict__ in, uint* out) {
+extern "C" __global__ void __launch_bounds__(1024) intrinsics_simd_uint(const uint* in, uint* out) {
   intrinsics_simd_uint(in, out, msl_builtin<uint>(msl_thread_index_in_threadgroup()));
 }
 #endif

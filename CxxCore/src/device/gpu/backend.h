@@ -16,6 +16,7 @@ namespace pagoda::device::gpu {
 
 struct Size3 {
   uint32_t x = 1, y = 1, z = 1;
+  bool operator==(const Size3&) const = default;
 };
 
 // A function constant of the kernel text, by its name there. Bools are 0 or 1; floats are given by their bits.
@@ -44,6 +45,11 @@ class Pipeline {
   virtual ~Pipeline() = default;
 };
 
+struct StepTimes {
+  int64_t steps = 0;
+  double seconds = 0;
+};
+
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -65,6 +71,9 @@ class Backend {
 
   // Hands the step over; what went wrong in any launch comes from wait().
   virtual Pending& submit() noexcept = 0;
+
+  // Steps waited for since the last call, and how long the device worked on them; none where it cannot say.
+  virtual StepTimes take_step_times() noexcept { return {}; }
 };
 
 }  // namespace pagoda::device::gpu

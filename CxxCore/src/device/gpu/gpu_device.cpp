@@ -42,9 +42,18 @@ class GpuDevice final : public Device {
     PAGODA_RETURN_IF_ERROR(host::check_copy(from, size_bytes, "download"));
     return size_bytes == 0 ? ok_status() : backend_->download(*from.buffer, from.offset_bytes, to, size_bytes);
   }
-  // Launches, bytes and the time to encode; not the time that kernels take.
-  void set_profiling(bool enabled) override { is_counting_ = enabled; }
-  std::vector<OpTime> take_profile() override { return counting_.take(); }
+  // Launches, bytes and the time to encode by op; and where the backend tells, steps with the time that kernels took.
+  // Not by op: launches run side by side, and an op has no time of its own.
+  void set_profiling(bool enabled) override {
+    is_counting_ = enabled;
+    backend_->take_step_times();
+  }
+  std::vector<OpTime> take_profile() override {
+    std::vector<OpTime> entries = counting_.take();
+    const StepTimes times = backend_->take_step_times();
+    if (is_counting_ && times.steps > 0) entries.push_back({"step", times.steps, times.seconds});
+    return entries;
+  }
 
  private:
   std::unique_ptr<CountingBackend> backend_;

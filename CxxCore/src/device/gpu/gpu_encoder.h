@@ -70,6 +70,7 @@ class GpuEncoder final : public Encoder, private Pending {
 
   void matmul_float(const MatmulArgs&, const GpuWeight&) noexcept;
   void matmul_packed(const MatmulArgs&, const GpuWeight&) noexcept;
+  bool prepare_rows(const MatmulArgs&, const GpuWeight&) noexcept;
 
   Status wait() noexcept override;
 

@@ -13,7 +13,7 @@ namespace pagoda::device::gpu {
 namespace {
 
 constexpr int64_t kRowTile = 64;     // rows that a threadgroup of matmul_tiles takes
-constexpr int64_t kColumnTile = 32;  // columns that it takes at a time
+constexpr int64_t kColumnTile = 64;  // columns that it takes at a time
 constexpr int64_t kPieceBytes = int64_t{4} << 20;
 
 int64_t round_up(int64_t n, int64_t to) noexcept { return (n + to - 1) / to * to; }

@@ -418,17 +418,17 @@ MSL_KERNEL void causal_conv1d_update(MSL_DEVICE const float* x ,
 
 # 1 "causal_conv1d.entries"
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_causal_conv1d)
-extern "C" __global__ void __launch_bounds__(128) causal_conv1d(const float* __restrict__ x, const float* __restrict__ weight, const float* __restrict__ tail, const int* __restrict__ cu_seqlens, const int* __restrict__ state_slots, float* out, const pagoda_args::CausalConv1d args) {
+extern "C" __global__ void __launch_bounds__(128) causal_conv1d(const float* x, const float* weight, const float* tail, const int* cu_seqlens, const int* state_slots, float* out, const pagoda_args::CausalConv1d args) {
   causal_conv1d(x, weight, tail, cu_seqlens, state_slots, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_causal_conv1d_tail)
-extern "C" __global__ void __launch_bounds__(128) causal_conv1d_tail(const float* __restrict__ x, float* tail, const int* __restrict__ cu_seqlens, const int* __restrict__ state_slots, const pagoda_args::CausalConv1d args) {
+extern "C" __global__ void __launch_bounds__(128) causal_conv1d_tail(const float* x, float* tail, const int* cu_seqlens, const int* state_slots, const pagoda_args::CausalConv1d args) {
   causal_conv1d_tail(x, tail, cu_seqlens, state_slots, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_causal_conv1d_update)
-extern "C" __global__ void __launch_bounds__(128) causal_conv1d_update(const float* __restrict__ x, const float* __restrict__ weight, float* tail, const int* __restrict__ state_slots, float* out, const pagoda_args::CausalConv1d args) {
+extern "C" __global__ void __launch_bounds__(128) causal_conv1d_update(const float* x, const float* weight, float* tail, const int* state_slots, float* out, const pagoda_args::CausalConv1d args) {
   causal_conv1d_update(x, weight, tail, state_slots, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()));
 }
 #endif

@@ -483,6 +483,44 @@ MSL_TENSOR_MMA(half, "f16")
 MSL_TENSOR_MMA(bfloat, "bf16")
 #undef MSL_TENSOR_MMA
 #endif
+
+// What Shaders/tiles.h does without going through memory. Lane l gives row l / 4, columns 2 (l % 4) and the next.
+MSL_FN uint msl_pack_half(float first, float second) {
+  uint word;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(second), "f"(first));
+  return word;
+}
+MSL_FN uint msl_pack_bfloat(float first, float second) {
+  uint word;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(second), "f"(first));
+  return word;
+}
+template <typename T, bool TRANSPOSED>
+MSL_FN void msl_set_word(simdgroup_matrix<T, 8, 8>& m, uint word) {
+  if (TRANSPOSED) m.cols = word;
+  else m.rows = word;
+}
+MSL_FN void msl_add(simdgroup_float8x8& total, const simdgroup_float8x8& part) {
+  total.msl_e[0] = total.msl_e[0] + part.msl_e[0];
+  total.msl_e[1] = total.msl_e[1] + part.msl_e[1];
+}
+// d0 += a0 b0 + a2 b1 and, where there are `both`, d1 += a1 b0 + a3 b1.
+#define MSL_TENSOR_PAIRS(T, NAME)                                                                                      \
+  MSL_FN void msl_multiply_accumulate_pairs(                                                                           \
+      simdgroup_float8x8& d0, simdgroup_float8x8& d1, const simdgroup_matrix<T, 8, 8>& a0,                             \
+      const simdgroup_matrix<T, 8, 8>& a1, const simdgroup_matrix<T, 8, 8>& a2, const simdgroup_matrix<T, 8, 8>& a3,   \
+      const simdgroup_matrix<T, 8, 8>& b0, const simdgroup_matrix<T, 8, 8>& b1, bool both) {                           \
+    float e0 = both ? d1.msl_e[0] : 0.0f, e1 = both ? d1.msl_e[1] : 0.0f;                                              \
+    asm("mma.sync.aligned.m16n8k16.row.col.f32." NAME "." NAME                                                         \
+        ".f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"                                                   \
+        : "+f"(d0.msl_e[0]), "+f"(d0.msl_e[1]), "+f"(e0), "+f"(e1)                                                     \
+        : "r"(a0.rows), "r"(both ? a1.rows : 0u), "r"(a2.rows), "r"(both ? a3.rows : 0u), "r"(b0.cols), "r"(b1.cols)); \
+    if (both) d1.msl_e[0] = e0, d1.msl_e[1] = e1;                                                                      \
+  }
+MSL_TENSOR_PAIRS(half, "f16")
+MSL_TENSOR_PAIRS(bfloat, "bf16")
+#undef MSL_TENSOR_PAIRS
+
 template <typename TD, typename TA, typename TB>
 MSL_FN void simdgroup_multiply(simdgroup_matrix<TD, 8, 8>& d, const simdgroup_matrix<TA, 8, 8>& a,
                                const simdgroup_matrix<TB, 8, 8>& b) {
@@ -651,11 +689,9 @@ MSL_FN T simd_prefix_exclusive_sum(T v) {
 }  // namespace metal
 )msl"},
     {"device/gpu/shim/cuda/types.h",
-R"msl(// Types and words of the Metal Shading Language for CUDA, compiled by NVRTC or nvcc.
+R"msl(// Types and words of the Metal Shading Language for CUDA, compiled by NVRTC or nvcc. Nothing of the CUDA toolkit is
+// included: a machine may have NVRTC without headers.
 #pragma once
-
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
 
 #define MSL_FN __device__ __forceinline__
 #define METAL_FUNC __device__ __forceinline__
@@ -687,21 +723,28 @@ typedef unsigned short ushort;
 typedef unsigned char uchar;
 typedef unsigned long ulong;
 
-// Metal's half: converts to and from float freely; half op half stays half, half op float is float.
+// Metal's half: converts to and from float freely; half op half stays half, half op float is float. Arithmetic goes
+// through float, which rounds to the same half: 24 bits are enough for sums, products and quotients of 11.
 struct half {
-  __half h;
+  ushort bits;
   half() = default;
-  MSL_FN half(__half v) : h(v) {}
-  MSL_FN half(float f) : h(__float2half_rn(f)) {}
-  MSL_FN half(int i) : h(__int2half_rn(i)) {}
-  MSL_FN half(uint i) : h(__uint2half_rn(i)) {}
-  MSL_FN operator float() const { return __half2float(h); }
+  MSL_FN half(float f) { asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(f)); }
+  MSL_FN half(int i) : half(float(i)) {}
+  MSL_FN half(uint i) : half(float(i)) {}
+  MSL_FN operator float() const {
+    float f;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(f) : "h"(bits));
+    return f;
+  }
 };
-MSL_FN half operator+(half a, half b) { return __hadd(a.h, b.h); }
-MSL_FN half operator-(half a, half b) { return __hsub(a.h, b.h); }
-MSL_FN half operator*(half a, half b) { return __hmul(a.h, b.h); }
-MSL_FN half operator/(half a, half b) { return __hdiv(a.h, b.h); }
-MSL_FN half operator-(half a) { return __hneg(a.h); }
+#define MSL_HALF(OP) \
+  MSL_FN half operator OP(half a, half b) { return half(float(a) OP float(b)); }
+MSL_HALF(+)
+MSL_HALF(-)
+MSL_HALF(*)
+MSL_HALF(/)
+#undef MSL_HALF
+MSL_FN half operator-(half a) { return half(-float(a)); }
 #define MSL_MIXED(OP, T)                                                 \
   MSL_FN float operator OP(half a, T b) { return float(a) OP float(b); } \
   MSL_FN float operator OP(T a, half b) { return float(a) OP float(b); }
@@ -714,21 +757,21 @@ MSL_FN half& operator+=(half& a, half b) { return a = a + b; }
 MSL_FN half& operator-=(half& a, half b) { return a = a - b; }
 MSL_FN half& operator*=(half& a, half b) { return a = a * b; }
 MSL_FN half& operator/=(half& a, half b) { return a = a / b; }
-#define MSL_HCMP(OP, FN) \
-  MSL_FN bool operator OP(half a, half b) { return FN(a.h, b.h); }
-MSL_HCMP(<, __hlt)
-MSL_HCMP(>, __hgt)
-MSL_HCMP(<=, __hle)
-MSL_HCMP(>=, __hge)
-MSL_HCMP(==, __heq)
-MSL_HCMP(!=, __hne)
+#define MSL_HCMP(OP) \
+  MSL_FN bool operator OP(half a, half b) { return float(a) OP float(b); }
+MSL_HCMP(<)
+MSL_HCMP(>)
+MSL_HCMP(<=)
+MSL_HCMP(>=)
+MSL_HCMP(==)
+MSL_HCMP(!=)
 #undef MSL_HCMP
 
 struct bfloat {
-  __nv_bfloat16 b;
+  ushort bits;
   bfloat() = default;
-  MSL_FN explicit bfloat(float f) : b(__float2bfloat16_rn(f)) {}
-  MSL_FN explicit operator float() const { return __bfloat162float(b); }
+  MSL_FN explicit bfloat(float f) { asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(f)); }
+  MSL_FN explicit operator float() const { return __uint_as_float(uint(bits) << 16); }
 };
 
 template <typename T, typename U>

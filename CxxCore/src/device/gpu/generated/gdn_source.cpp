@@ -1265,28 +1265,28 @@ MSL_KERNEL void gdn_prefill(MSL_DEVICE const float* v ,
 
 # 1 "gdn.entries"
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_gdn_prepare)
-extern "C" __global__ void __launch_bounds__(128) gdn_prepare(const float* __restrict__ q, const float* __restrict__ k, const float* __restrict__ a, const float* __restrict__ b, const float* __restrict__ a_log, const float* __restrict__ dt_bias, const int* __restrict__ cu_seqlens, const int* __restrict__ context_lens, const int* __restrict__ state_slots, const float* __restrict__ k_rows, const float* __restrict__ g_rows, float* rows, float* gates, const pagoda_args::Gdn args) {
+extern "C" __global__ void __launch_bounds__(128) gdn_prepare(const float* q, const float* k, const float* a, const float* b, const float* a_log, const float* dt_bias, const int* cu_seqlens, const int* context_lens, const int* state_slots, const float* k_rows, const float* g_rows, float* rows, float* gates, const pagoda_args::Gdn args) {
   gdn_prepare(q, k, a, b, a_log, dt_bias, cu_seqlens, context_lens, state_slots, k_rows, g_rows, rows, gates, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_gdn_decode_128)
-extern "C" __global__ void __launch_bounds__(128) gdn_decode_128(const float* __restrict__ q, const float* __restrict__ k, const float* __restrict__ v, const float* __restrict__ a, const float* __restrict__ b, const float* __restrict__ a_log, const float* __restrict__ dt_bias, const int* __restrict__ cu_seqlens, const int* __restrict__ context_lens, const int* __restrict__ state_slots, float* state, float* k_rows, float* u_rows, float* g_rows, float* out, const pagoda_args::Gdn args) {
+extern "C" __global__ void __launch_bounds__(128) gdn_decode_128(const float* q, const float* k, const float* v, const float* a, const float* b, const float* a_log, const float* dt_bias, const int* cu_seqlens, const int* context_lens, const int* state_slots, float* state, float* k_rows, float* u_rows, float* g_rows, float* out, const pagoda_args::Gdn args) {
   gdn_decode<32>(q, k, v, a, b, a_log, dt_bias, cu_seqlens, context_lens, state_slots, state, k_rows, u_rows, g_rows, out, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_gdn_decode_256)
-extern "C" __global__ void __launch_bounds__(128) gdn_decode_256(const float* __restrict__ q, const float* __restrict__ k, const float* __restrict__ v, const float* __restrict__ a, const float* __restrict__ b, const float* __restrict__ a_log, const float* __restrict__ dt_bias, const int* __restrict__ cu_seqlens, const int* __restrict__ context_lens, const int* __restrict__ state_slots, float* state, float* k_rows, float* u_rows, float* g_rows, float* out, const pagoda_args::Gdn args) {
+extern "C" __global__ void __launch_bounds__(128) gdn_decode_256(const float* q, const float* k, const float* v, const float* a, const float* b, const float* a_log, const float* dt_bias, const int* cu_seqlens, const int* context_lens, const int* state_slots, float* state, float* k_rows, float* u_rows, float* g_rows, float* out, const pagoda_args::Gdn args) {
   gdn_decode<64>(q, k, v, a, b, a_log, dt_bias, cu_seqlens, context_lens, state_slots, state, k_rows, u_rows, g_rows, out, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_gdn_prefill_128)
-extern "C" __global__ void __launch_bounds__(128) gdn_prefill_128(const float* __restrict__ v, const int* __restrict__ cu_seqlens, const int* __restrict__ context_lens, const int* __restrict__ state_slots, const float* __restrict__ rows, const float* __restrict__ gates, float* state, float* k_rows, float* u_rows, float* g_rows, float* out, const pagoda_args::Gdn args) {
-)msl"
-R"msl(  gdn_prefill<32>(v, cu_seqlens, context_lens, state_slots, rows, gates, state, k_rows, u_rows, g_rows, out, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+extern "C" __global__ void __launch_bounds__(128) gdn_prefill_128(const float* v, const int* cu_seqlens, const int* context_lens, const int* state_slots, const float* rows, const float* gates, float* state, float* k_rows, float* u_rows, float* g_rows, float* out, const pagoda_args::Gdn args) {
+  gdn_prefill<32>(v, cu_seqlens, context_lens, state_slots, rows, gates, state, k_rows, u_rows, g_rows, out, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_gdn_prefill_256)
-extern "C" __global__ void __launch_bounds__(128) gdn_prefill_256(const float* __restrict__ v, const int* __restrict__ cu_seqlens, const int* __restrict__ context_lens, const int* __restrict__ state_slots, const float* __restrict__ rows, const float* __restrict__ gates, float* state, float* k_rows, float* u_rows, float* g_rows, float* out, const pagoda_args::Gdn args) {
+)msl"
+R"msl(extern "C" __global__ void __launch_bounds__(128) gdn_prefill_256(const float* v, const int* cu_seqlens, const int* context_lens, const int* state_slots, const float* rows, const float* gates, float* state, float* k_rows, float* u_rows, float* g_rows, float* out, const pagoda_args::Gdn args) {
   gdn_prefill<64>(v, cu_seqlens, context_lens, state_slots, rows, gates, state, k_rows, u_rows, g_rows, out, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif

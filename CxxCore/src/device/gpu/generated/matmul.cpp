@@ -5,6 +5,48 @@ namespace {
 # 1 "Shaders/matmul.metal"
 # 1 "Shaders/matmul.metal"
 # 14 "Shaders/matmul.metal"
+# 1 "Shaders/args/matmul.h"
+
+
+
+# 1 "Shaders/args/types.h"
+# 5 "Shaders/args/matmul.h"
+
+namespace pagoda_args {
+
+struct MatmulRows {
+  long x_stride;
+  uint cols;
+  uint padded_cols;
+  uint block;
+  uint reserved;
+};
+static_assert(sizeof(MatmulRows) == 24, "host and kernel agree");
+
+struct Matmul {
+  long x_stride;
+  long out_stride;
+  uint rows;
+  uint cols;
+  uint out_cols;
+  uint padded_cols;
+  uint run;
+  uint has_bias;
+  uint silu_mul;
+  uint reserved;
+};
+static_assert(sizeof(Matmul) == 48, "host and kernel agree");
+
+}
+# 15 "Shaders/matmul.metal"
+# 1 "Shaders/tiles.h"
+
+
+
+
+
+
+
 # 1 "Shaders/common.h"
 
 
@@ -100,43 +142,121 @@ METAL_FUNC void tile_multiply_accumulate(MSL_THREAD simdgroup_matrix<float, 8, 8
 
   }
 }
-# 15 "Shaders/matmul.metal"
-# 1 "Shaders/args/matmul.h"
+# 9 "Shaders/tiles.h"
+
+MSL_CONSTANT constexpr uint kChunk = 64;
+MSL_CONSTANT constexpr uint kChunkTiles = 8;
+MSL_CONSTANT constexpr uint kTileScratch = 2 * kChunkTiles * 32;
+
+typedef simdgroup_matrix<float, 8, 8> SumTile;
+
+
+METAL_FUNC uint pack_half(float first, float second) {
 
 
 
-# 1 "Shaders/args/types.h"
-# 5 "Shaders/args/matmul.h"
+  return uint(as_type<ushort>(half(first))) | uint(as_type<ushort>(half(second))) << 16;
 
-namespace pagoda_args {
+}
 
-struct MatmulRows {
-  long x_stride;
-  uint cols;
-  uint padded_cols;
-  uint block;
-  uint reserved;
-};
-static_assert(sizeof(MatmulRows) == 24, "host and kernel agree");
+METAL_FUNC uint pack_bfloat(float first, float second) {
 
-struct Matmul {
-  long x_stride;
-  long out_stride;
-  uint rows;
-  uint cols;
-  uint out_cols;
-  uint padded_cols;
-  uint quarter;
-  uint has_bias;
-  uint silu_mul;
-  uint reserved;
-};
-static_assert(sizeof(Matmul) == 48, "host and kernel agree");
 
+
+  return uint(as_type<ushort>(bfloat(first))) | uint(as_type<ushort>(bfloat(second))) << 16;
+
+}
+
+METAL_FUNC void set_words(uint4 a, uint4 b, MSL_THREAD uint (&words)[kChunkTiles]) {
+  words[0] = a.x;
+  words[1] = a.y;
+  words[2] = a.z;
+  words[3] = a.w;
+  words[4] = b.x;
+  words[5] = b.y;
+  words[6] = b.z;
+  words[7] = b.w;
+}
+
+
+template <typename T, bool TRANSPOSED>
+METAL_FUNC void make_tiles(MSL_THREAD const uint (&words)[kChunkTiles],
+                           MSL_THREAD simdgroup_matrix<T, 8, 8> (&tiles)[kChunkTiles], MSL_THREADGROUP uint* scratch,
+                           uint lane) {
+
+
+
+
+
+
+
+
+  for (uint j = 0; j < kChunkTiles; ++j) {
+    scratch[j * 32 + lane] = words[j];
+  }
+  simdgroup_barrier(mem_flags::mem_threadgroup);
+
+  for (uint j = 0; j < kChunkTiles; ++j) {
+    simdgroup_load(tiles[j], (MSL_THREADGROUP const T*)(scratch + j * 32), 8, ulong2(0, 0), TRANSPOSED);
+  }
+  simdgroup_barrier(mem_flags::mem_threadgroup);
+
+}
+
+
+template <typename T, uint R, uint M>
+METAL_FUNC void chunk_multiply(MSL_THREAD SumTile (&acc)[R][M], MSL_THREAD const uint (&w)[R][kChunkTiles],
+                               MSL_THREAD const uint (&x)[M][kChunkTiles], MSL_THREADGROUP uint* scratch, uint lane) {
+  simdgroup_matrix<T, 8, 8> left[R][kChunkTiles];
+
+  for (uint i = 0; i < R; ++i) {
+    make_tiles<T, false>(w[i], left[i], scratch, lane);
+  }
+
+  for (uint t = 0; t < M; ++t) {
+    simdgroup_matrix<T, 8, 8> right[kChunkTiles];
+    make_tiles<T, true>(x[t], right, scratch + kTileScratch / 2, lane);
+# 94 "Shaders/tiles.h"
+
+    for (uint i = 0; i < R; ++i) {
+
+      for (uint j = 0; j < kChunkTiles; ++j) {
+        simdgroup_multiply_accumulate(acc[i][t], left[i][j], right[j], acc[i][t]);
+      }
+    }
+
+  }
+}
+
+
+METAL_FUNC void move_sum(MSL_THREAD SumTile& total, MSL_THREAD SumTile& part, MSL_THREADGROUP uint* scratch, uint lane) {
+
+
+
+  MSL_THREADGROUP float* sums = (MSL_THREADGROUP float*)(scratch);
+  simdgroup_store(total, sums, 8);
+  simdgroup_store(part, sums + 64, 8);
+  simdgroup_barrier(mem_flags::mem_threadgroup);
+  sums[lane] = sums[lane] + sums[64 + lane];
+  sums[32 + lane] = sums[32 + lane] + sums[96 + lane];
+  simdgroup_barrier(mem_flags::mem_threadgroup);
+  simdgroup_load(total, (MSL_THREADGROUP const float*)(sums), 8);
+  simdgroup_barrier(mem_flags::mem_threadgroup);
+
+  part = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+}
+
+METAL_FUNC void store_words(MSL_THREAD const uint (&words)[kChunkTiles], MSL_THREADGROUP uint* to) {
+  *(MSL_THREADGROUP uint4*)(to) = uint4(words[0], words[1], words[2], words[3]);
+  *(MSL_THREADGROUP uint4*)(to + 4) = uint4(words[4], words[5], words[6], words[7]);
+}
+
+METAL_FUNC void load_words(MSL_THREADGROUP const uint* from, MSL_THREAD uint (&words)[kChunkTiles]) {
+  set_words(*(MSL_THREADGROUP const uint4*)(from), *(MSL_THREADGROUP const uint4*)(from + 4), words);
 }
 # 16 "Shaders/matmul.metal"
 
-MSL_CONSTANT constexpr uint kQuarters = 4;
+MSL_CONSTANT constexpr uint kRuns = 8;
 
 
 
@@ -211,28 +331,89 @@ MSL_KERNEL void matmul_rows(MSL_DEVICE const float* x ,
 
 
 
-template <typename T, uint BITS>
-METAL_FUNC void stage_weights(MSL_DEVICE const uint* w, MSL_DEVICE const uchar* steps, ulong at, MSL_THREADGROUP T* to) {
-  if (BITS == 16) {
-    MSL_DEVICE const vec<T, 4>* from = (MSL_DEVICE const vec<T, 4>*)(w + at / 2);
-    *(MSL_THREADGROUP vec<T, 4>*)(to) = from[0];
-    *(MSL_THREADGROUP vec<T, 4>*)(to + 4) = from[1];
-  } else if (BITS == 8) {
-    const uint low = w[at / 4];
-    const uint high = w[at / 4 + 1];
+template <uint BITS>
+struct Share;
+template <>
+struct Share<16> {
+  uint4 a;
+  uint4 b;
+};
+template <>
+struct Share<8> {
+  uint4 a;
+};
+template <>
+struct Share<4> {
+  uint2 a;
+  uint steps;
+};
 
-    for (uint i = 0; i < 4; ++i) {
-      to[i] = T(signed_byte(low, i));
-      to[4 + i] = T(signed_byte(high, i));
-    }
-  } else {
-    const uint word = w[at / 8];
-    const uint step = steps[at / 32 * 2];
-    const uint offset = steps[at / 32 * 2 + 1];
 
-    for (uint i = 0; i < 8; ++i) {
-      to[i] = T(stepped_nibble(word, i, step, offset));
-    }
+METAL_FUNC void load_share(MSL_DEVICE const uint* w, MSL_DEVICE const ushort* steps, ulong at, MSL_THREAD Share<16>& to) {
+  to.a = *(MSL_DEVICE const uint4*)(w + at / 2);
+  to.b = *(MSL_DEVICE const uint4*)(w + at / 2 + 4);
+}
+
+METAL_FUNC void load_share(MSL_DEVICE const uint* w, MSL_DEVICE const ushort* steps, ulong at, MSL_THREAD Share<8>& to) {
+  to.a = *(MSL_DEVICE const uint4*)(w + at / 4);
+}
+
+METAL_FUNC void load_share(MSL_DEVICE const uint* w, MSL_DEVICE const ushort* steps, ulong at, MSL_THREAD Share<4>& to) {
+  to.a = *(MSL_DEVICE const uint2*)(w + at / 8);
+  to.steps = uint(steps[at / 32]);
+}
+
+METAL_FUNC void share_words(MSL_THREAD const Share<16>& share, MSL_THREAD uint (&words)[kChunkTiles]) {
+  set_words(share.a, share.b, words);
+}
+
+
+METAL_FUNC float byte_of(uint flipped, uint i) {
+  return as_type<float>((flipped >> (8 * i) & 0xffu) | 0x4b000000u) - 8388736.0f;
+}
+
+METAL_FUNC uint2 words_of_bytes(uint word) {
+  const uint flipped = word ^ 0x80808080u;
+  return uint2(pack_half(byte_of(flipped, 0), byte_of(flipped, 1)), pack_half(byte_of(flipped, 2), byte_of(flipped, 3)));
+}
+
+METAL_FUNC void share_words(MSL_THREAD const Share<8>& share, MSL_THREAD uint (&words)[kChunkTiles]) {
+  const uint2 a = words_of_bytes(share.a.x);
+  const uint2 b = words_of_bytes(share.a.y);
+  const uint2 c = words_of_bytes(share.a.z);
+  const uint2 d = words_of_bytes(share.a.w);
+  set_words(uint4(a.x, a.y, b.x, b.y), uint4(c.x, c.y, d.x, d.y), words);
+}
+
+METAL_FUNC uint word_of_nibbles(uint word, uint i, uint steps) {
+  const uint step = steps & 0xffu;
+  const uint offset = steps >> 8;
+  return pack_half(stepped_nibble(word, i, step, offset), stepped_nibble(word, i + 1, step, offset));
+}
+
+METAL_FUNC void share_words(MSL_THREAD const Share<4>& share, MSL_THREAD uint (&words)[kChunkTiles]) {
+
+  for (uint j = 0; j < 4; ++j) {
+    words[j] = word_of_nibbles(share.a.x, 2 * j, share.steps);
+    words[4 + j] = word_of_nibbles(share.a.y, 2 * j, share.steps);
+  }
+}
+
+
+METAL_FUNC void load_x(MSL_DEVICE const half* x, MSL_THREAD uint (&words)[kChunkTiles]) {
+  set_words(*(MSL_DEVICE const uint4*)(x), *(MSL_DEVICE const uint4*)(x + 8), words);
+}
+
+METAL_FUNC void load_x(MSL_DEVICE const bfloat* x, MSL_THREAD uint (&words)[kChunkTiles]) {
+  set_words(*(MSL_DEVICE const uint4*)(x), *(MSL_DEVICE const uint4*)(x + 8), words);
+}
+
+METAL_FUNC void load_x(MSL_DEVICE const float* x, MSL_THREAD uint (&words)[kChunkTiles]) {
+
+  for (uint i = 0; i < 4; ++i) {
+    const float4 v = *(MSL_DEVICE const float4*)(x + 4 * i);
+    words[2 * i] = pack_bfloat(v.x, v.y);
+    words[2 * i + 1] = pack_bfloat(v.z, v.w);
   }
 }
 
@@ -241,20 +422,35 @@ METAL_FUNC float finish(float sum, float x_scale, float w_scale, float bias) {
 }
 
 
-METAL_FUNC uint half_row(MSL_CONSTANT pagoda_args::Matmul& args, uint tile, uint which, uint half_rows) {
+
+METAL_FUNC uint weight_row(MSL_CONSTANT pagoda_args::Matmul& args, uint tile, uint r, uint rows) {
   if (args.silu_mul != 0) {
-    return tile * half_rows + which * args.out_cols;
+    return tile * (rows / 2) + r % (rows / 2) + r / (rows / 2) * args.out_cols;
   }
-  return (2 * tile + which) * half_rows;
+  return tile * rows + r;
 }
 
 
-template <typename T, uint BITS, uint MT>
+METAL_FUNC void write_out(MSL_CONSTANT pagoda_args::Matmul& args, MSL_DEVICE const float* x_scales, MSL_DEVICE const float* w_scales,
+                          MSL_DEVICE const float* bias, MSL_DEVICE float* out, uint m, uint column, float sum, float other,
+                          bool is_prepared, bool is_scaled) {
+  const float x_scale = is_prepared ? x_scales[m] : 1.0f;
+  float value = finish(sum, x_scale, is_scaled ? w_scales[column] : 1.0f, args.has_bias != 0 ? bias[column] : 0.0f);
+  if (args.silu_mul != 0) {
+    const uint at = args.out_cols + column;
+    value = silu(value) * finish(other, x_scale, is_scaled ? w_scales[at] : 1.0f, args.has_bias != 0 ? bias[at] : 0.0f);
+  }
+  out[long(m) * args.out_stride + column] = value;
+}
 
-MSL_KERNEL void matmul_few(MSL_DEVICE const T* x ,
+
+
+template <typename T, typename X, uint BITS, uint RT, uint MT>
+
+MSL_KERNEL void matmul_few(MSL_DEVICE const X* x ,
                        MSL_DEVICE const float* x_scales ,
                        MSL_DEVICE const uint* w ,
-                       MSL_DEVICE const uchar* w_steps ,
+                       MSL_DEVICE const ushort* w_steps ,
                        MSL_DEVICE const float* w_scales ,
                        MSL_DEVICE const float* bias ,
                        MSL_DEVICE float* out ,
@@ -263,79 +459,88 @@ MSL_KERNEL void matmul_few(MSL_DEVICE const T* x ,
                        uint tid ,
                        uint sg ,
                        uint lane ) {
-  constexpr uint BK = 64;
-  constexpr uint LD = BK + 8;
+  constexpr uint ROWS = 8 * RT;
   constexpr uint WIDTH = 8 * MT;
-  MSL_TG_VAR(3, w_tile, [kQuarters*16*LD], T)
-  MSL_TG_VAR(4, parts, [kQuarters*16*WIDTH], float)
+  constexpr uint SUMS = kRuns * ROWS * WIDTH;
+  constexpr uint SCRATCH = kRuns * kTileScratch;
+  constexpr uint SHARED = SUMS > SCRATCH ? SUMS : SCRATCH;
+  MSL_TG_VAR(3, shared_words, [SHARED], float)
+  MSL_THREADGROUP uint* scratch = (MSL_THREADGROUP uint*)(shared_words) + sg * kTileScratch;
 
-  const uint row[2] = {half_row(args, tg, 0, 8), half_row(args, tg, 1, 8)};
-  simdgroup_matrix<float, 8, 8> acc[2][MT];
+  ulong w_at[RT];
 
-  for (uint i = 0; i < 2; ++i) {
+  for (uint i = 0; i < RT; ++i) {
+    w_at[i] = ulong(weight_row(args, tg, 8 * i + lane / 4, ROWS)) * args.padded_cols + lane % 4 * 16;
+  }
+  ulong x_at[MT];
 
-    for (uint j = 0; j < MT; ++j) {
-      acc[i][j] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+  for (uint t = 0; t < MT; ++t) {
+    x_at[t] = ulong(min(8 * t + lane / 4, args.rows - 1)) * ulong(args.x_stride) + lane % 4 * 16;
+  }
+  SumTile acc[RT][MT];
+
+  for (uint i = 0; i < RT; ++i) {
+
+    for (uint t = 0; t < MT; ++t) {
+      acc[i][t] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
   }
-  MSL_THREADGROUP T* tile = w_tile + sg * 16 * LD;
-  const uint end = min((sg + 1) * args.quarter, args.padded_cols);
-  for (uint k0 = sg * args.quarter; MSL_LOOP(k0 < end); k0 += BK) {
-    const uint cols = min(BK, end - k0);
+  const uint end = min((sg + 1) * args.run, args.padded_cols);
+  for (uint k0 = sg * args.run; MSL_LOOP(k0 < end); k0 += 2 * kChunk) {
 
-    for (uint i = 0; i < 16 * BK / 8 / 32; ++i) {
-      const uint r = (i * 32 + lane) / (BK / 8);
-      const uint k = (i * 32 + lane) % (BK / 8) * 8;
-      if (k < cols) {
-        const ulong at = ulong(row[r / 8] + r % 8) * args.padded_cols + k0 + k;
-        stage_weights<T, BITS>(w, w_steps, at, tile + r * LD + k);
-      }
+    Share<BITS> share[2][RT];
+    const uint k1 = min(k0 + kChunk, end - kChunk);
+
+    for (uint i = 0; i < RT; ++i) {
+      load_share(w, w_steps, w_at[i] + k0, share[0][i]);
     }
-    simdgroup_barrier(mem_flags::mem_threadgroup);
-    for (uint k = 0; MSL_LOOP(k < cols); k += 8) {
-      simdgroup_matrix<T, 8, 8> w_mat[2];
-      simdgroup_matrix<T, 8, 8> x_mat[MT];
-      simdgroup_load(w_mat[0], tile + k, LD);
-      simdgroup_load(w_mat[1], tile + 8 * LD + k, LD);
 
-      for (uint j = 0; j < MT; ++j) {
-        simdgroup_load(x_mat[j], x + ulong(8 * j) * args.padded_cols + k0 + k, args.padded_cols, ulong2(0, 0), true);
-      }
-      tile_multiply_accumulate<T, 2, MT>(acc, w_mat, x_mat);
+    for (uint i = 0; i < RT; ++i) {
+      load_share(w, w_steps, w_at[i] + k1, share[1][i]);
     }
-    simdgroup_barrier(mem_flags::mem_threadgroup);
-  }
 
-  for (uint i = 0; i < 2; ++i) {
+    for (uint u = 0; u < 2; ++u) {
+      if (k0 + u * kChunk < end) {
+        uint w_words[RT][kChunkTiles];
+        uint x_words[MT][kChunkTiles];
 
-    for (uint j = 0; j < MT; ++j) {
-      simdgroup_store(acc[i][j], parts + (sg * 16 + 8 * i) * WIDTH + 8 * j, WIDTH);
+        for (uint t = 0; t < MT; ++t) {
+          load_x(x + x_at[t] + k0 + u * kChunk, x_words[t]);
+        }
+
+        for (uint i = 0; i < RT; ++i) {
+          share_words(share[u][i], w_words[i]);
+        }
+        chunk_multiply<T, RT, MT>(acc, w_words, x_words, scratch, lane);
+      }
     }
   }
   threadgroup_barrier(mem_flags::mem_threadgroup);
 
-  for (uint i = tid; MSL_LOOP(i < 8 * WIDTH); i += 128) {
-    const uint n = i / WIDTH;
-    const uint m = i % WIDTH;
-    float value[2];
+  for (uint i = 0; i < RT; ++i) {
 
-    for (uint half_index = 0; half_index < 2; ++half_index) {
+    for (uint t = 0; t < MT; ++t) {
+      simdgroup_store(acc[i][t], shared_words + (sg * ROWS + 8 * i) * WIDTH + 8 * t, WIDTH);
+    }
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+
+  const uint made = args.silu_mul != 0 ? ROWS / 2 : ROWS;
+  for (uint i = tid; MSL_LOOP(i < made * WIDTH); i += 256) {
+    const uint r = i % made;
+    const uint m = i / made;
+    const uint column = tg * made + r;
+    if (m < args.rows && column < args.out_cols) {
       float sum = 0.0f;
-      for (uint q = 0; MSL_LOOP(q < kQuarters); ++q) {
-        sum += parts[(q * 16 + half_index * 8 + n) * WIDTH + m];
-      }
-      const uint at = row[half_index] + n;
-      value[half_index] = sum;
-      if (m < args.rows && row[0] + n < args.out_cols && (args.silu_mul != 0 || at < args.out_cols)) {
-        const float w_scale = BITS == 16 ? 1.0f : w_scales[at];
-        value[half_index] = finish(sum, x_scales[m], w_scale, args.has_bias != 0 ? bias[at] : 0.0f);
-        if (args.silu_mul == 0) {
-          out[long(m) * args.out_stride + at] = value[half_index];
+      float other = 0.0f;
+
+      for (uint run = 0; run < kRuns; ++run) {
+        sum += shared_words[(run * ROWS + r) * WIDTH + m];
+        if (args.silu_mul != 0) {
+          other += shared_words[(run * ROWS + made + r) * WIDTH + m];
         }
       }
-    }
-    if (args.silu_mul != 0 && m < args.rows && row[0] + n < args.out_cols) {
-      out[long(m) * args.out_stride + row[0] + n] = silu(value[0]) * value[1];
+      write_out(args, x_scales, w_scales, bias, out, m, column, sum, other, sizeof(X) == 2, BITS < 16);
     }
   }
 }
@@ -346,123 +551,122 @@ template <typename T, uint BITS>
 MSL_KERNEL void matmul_tiles(MSL_DEVICE const T* x ,
                          MSL_DEVICE const float* x_scales ,
                          MSL_DEVICE const uint* w ,
-                         MSL_DEVICE const uchar* w_steps ,
+                         MSL_DEVICE const ushort* w_steps ,
                          MSL_DEVICE const float* w_scales ,
                          MSL_DEVICE const float* bias ,
                          MSL_DEVICE float* out ,
                          MSL_CONSTANT pagoda_args::Matmul& args ,
                          uint2 tg ,
                          uint tid ,
-                         uint sg ) {
-  constexpr uint BM = 64;
-  constexpr uint BN = 64;
-  constexpr uint BK = 32;
-  constexpr uint LD = BK + 8;
-  constexpr uint LDC = BM + 4;
-  constexpr uint EACH = BM * BN / 128;
-  MSL_TG_VAR(5, w_tile, [BN*LD], T)
-  MSL_TG_VAR(6, x_tile, [BM*LD], T)
-  MSL_TG_VAR(7, c_tile, [BN*LDC], float)
+                         uint sg ,
+                         uint lane ) {
+  constexpr uint ROWS = 64;
+  constexpr uint LD = kChunk / 2 + 4;
+  constexpr uint STAGE = 2 * ROWS * LD;
+  constexpr uint SCRATCH = 4 * kTileScratch;
+  constexpr uint SUMS = ROWS * ROWS;
+  constexpr uint SHARED = STAGE + SCRATCH > SUMS ? STAGE + SCRATCH : SUMS;
+  MSL_TG_VAR(4, shared_words, [SHARED], uint)
+  MSL_THREADGROUP uint* w_tile = shared_words;
+  MSL_THREADGROUP uint* x_tile = shared_words + ROWS * LD;
+  MSL_THREADGROUP uint* scratch = shared_words + STAGE + sg * kTileScratch;
 
-  const uint row[2] = {half_row(args, tg.x, 0, BN / 2), half_row(args, tg.x, 1, BN / 2)};
-  const uint m0 = tg.y * BM;
+  const uint m0 = tg.x * ROWS;
   const uint sg_n = (sg / 2) * 32;
   const uint sg_m = (sg % 2) * 32;
-  float total[EACH];
 
-  for (uint i = 0; i < EACH; ++i) {
-    total[i] = 0.0f;
+  const uint stage_row = tid / 4;
+  const uint stage_word = tid % 4 * 8;
+  ulong w_at[2];
+  ulong x_at[2];
+
+  for (uint i = 0; i < 2; ++i) {
+    const uint r = stage_row + 32 * i;
+    w_at[i] = ulong(weight_row(args, tg.y, r, ROWS)) * args.padded_cols + tid % 4 * 16;
+    x_at[i] = ulong(min(m0 + r, args.rows - 1)) * args.padded_cols + tid % 4 * 16;
   }
-  for (uint q = 0; MSL_LOOP(q < kQuarters); ++q) {
-    simdgroup_matrix<float, 8, 8> acc[4][4];
+  SumTile acc[4][4];
+  SumTile total[4][4];
 
-    for (uint i = 0; i < 4; ++i) {
+  for (uint i = 0; i < 4; ++i) {
 
-      for (uint j = 0; j < 4; ++j) {
-        acc[i][j] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
-      }
+    for (uint t = 0; t < 4; ++t) {
+      acc[i][t] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+      total[i][t] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
-    const uint end = min((q + 1) * args.quarter, args.padded_cols);
-    for (uint k0 = q * args.quarter; MSL_LOOP(k0 < end); k0 += BK) {
+  }
+  Share<BITS> w_next[2];
+  uint x_next[2][kChunkTiles];
+
+  for (uint i = 0; i < 2; ++i) {
+    load_share(w, w_steps, w_at[i], w_next[i]);
+    load_x(x + x_at[i], x_next[i]);
+  }
+  uint run_end = args.run;
+  for (uint k0 = 0; MSL_LOOP(k0 < args.padded_cols); k0 += kChunk) {
+
+    for (uint i = 0; i < 2; ++i) {
+      uint words[kChunkTiles];
+      share_words(w_next[i], words);
+      const uint at = (stage_row + 32 * i) * LD + stage_word;
+      store_words(words, w_tile + at);
+      store_words(x_next[i], x_tile + at);
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (k0 + kChunk < args.padded_cols) {
 
       for (uint i = 0; i < 2; ++i) {
-        const uint r = (i * 128 + tid) / (BK / 8);
-        const uint k = (i * 128 + tid) % (BK / 8) * 8;
-        const ulong at = ulong(row[r / (BN / 2)] + r % (BN / 2)) * args.padded_cols + k0 + k;
-        stage_weights<T, BITS>(w, w_steps, at, w_tile + r * LD + k);
-        MSL_DEVICE const vec<T, 4>* from = (MSL_DEVICE const vec<T, 4>*)(x + ulong(m0 + r) * args.padded_cols + k0 + k);
-        *(MSL_THREADGROUP vec<T, 4>*)(x_tile + r * LD + k) = from[0];
-        *(MSL_THREADGROUP vec<T, 4>*)(x_tile + r * LD + k + 4) = from[1];
+        load_share(w, w_steps, w_at[i] + k0 + kChunk, w_next[i]);
+        load_x(x + x_at[i] + k0 + kChunk, x_next[i]);
       }
-      threadgroup_barrier(mem_flags::mem_threadgroup);
-
-      for (uint k = 0; k < BK; k += 8) {
-        simdgroup_matrix<T, 8, 8> w_mat[4];
-        simdgroup_matrix<T, 8, 8> x_mat[4];
-
-        for (uint i = 0; i < 4; ++i) {
-          simdgroup_load(w_mat[i], w_tile + (sg_n + i * 8) * LD + k, LD);
-          simdgroup_load(x_mat[i], x_tile + (sg_m + i * 8) * LD + k, LD, ulong2(0, 0), true);
-        }
-        tile_multiply_accumulate<T, 4, 4>(acc, w_mat, x_mat);
-      }
-      threadgroup_barrier(mem_flags::mem_threadgroup);
     }
+    uint w_words[4][kChunkTiles];
+    uint x_words[4][kChunkTiles];
 
     for (uint i = 0; i < 4; ++i) {
-
-      for (uint j = 0; j < 4; ++j) {
-        simdgroup_store(acc[i][j], c_tile + (sg_n + i * 8) * LDC + sg_m + j * 8, LDC);
-      }
+      load_words((MSL_THREADGROUP const uint*)(w_tile + (sg_n + 8 * i + lane / 4) * LD + lane % 4 * 8), w_words[i]);
+      load_words((MSL_THREADGROUP const uint*)(x_tile + (sg_m + 8 * i + lane / 4) * LD + lane % 4 * 8), x_words[i]);
     }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
+    chunk_multiply<T, 4, 4>(acc, w_words, x_words, scratch, lane);
+    if (k0 + kChunk >= min(run_end, args.padded_cols)) {
+      run_end += args.run;
 
-    for (uint i = 0; i < EACH; ++i) {
-      const uint at = i * 128 + tid;
-      total[i] += c_tile[at % BN * LDC + at / BN];
+      for (uint i = 0; i < 4; ++i) {
+
+        for (uint t = 0; t < 4; ++t) {
+          move_sum(total[i][t], acc[i][t], scratch, lane);
+        }
+      }
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
   }
 
+  MSL_THREADGROUP float* sums = (MSL_THREADGROUP float*)(shared_words);
 
-  const uint n = tid % BN;
-  const uint at = row[n / (BN / 2)] + n % (BN / 2);
-  const bool is_inside = args.silu_mul != 0 ? row[0] + n % (BN / 2) < args.out_cols : at < args.out_cols;
+  for (uint i = 0; i < 4; ++i) {
 
-  for (uint i = 0; i < EACH; ++i) {
-    const uint m = m0 + (i * 128 + tid) / BN;
-    if (is_inside && m < args.rows) {
-      const float value =
-          finish(total[i], x_scales[m], BITS == 16 ? 1.0f : w_scales[at], args.has_bias != 0 ? bias[at] : 0.0f);
-      if (args.silu_mul == 0) {
-        out[long(m) * args.out_stride + at] = value;
-      } else {
-        c_tile[n * LDC + m - m0] = value;
-      }
+    for (uint t = 0; t < 4; ++t) {
+      simdgroup_store(total[i][t], sums + (sg_m + 8 * t) * ROWS + sg_n + 8 * i, ROWS, ulong2(0, 0), true);
     }
   }
-  if (args.silu_mul != 0) {
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-    for (uint i = tid; MSL_LOOP(i < BM * BN / 2); i += 128) {
-      const uint gate = i % (BN / 2);
-      const uint m = i / (BN / 2);
-      if (m0 + m < args.rows && row[0] + gate < args.out_cols) {
-        out[long(m0 + m) * args.out_stride + row[0] + gate] =
-            silu(c_tile[gate * LDC + m]) * c_tile[(BN / 2 + gate) * LDC + m];
-      }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  const uint made = args.silu_mul != 0 ? ROWS / 2 : ROWS;
+  for (uint i = tid; MSL_LOOP(i < made * ROWS); i += 128) {
+    const uint r = i % made;
+    const uint m = i / made;
+    const uint column = tg.y * made + r;
+    if (m0 + m < args.rows && column < args.out_cols) {
+      write_out(args, x_scales, w_scales, bias, out, m0 + m, column, sums[m * ROWS + r],
+                args.silu_mul != 0 ? sums[m * ROWS + made + r] : 0.0f, true, BITS < 16);
     }
   }
 }
+# 434 "Shaders/matmul.metal"
+    
+    
+    
+    
 
-
-
-
-
-
-  
-  
-  
-  
 
 
 METAL_FUNC float lane_product(MSL_DEVICE const float* x, MSL_DEVICE const float* w, uint cols, uint lane) {
@@ -537,87 +741,150 @@ constexpr uint32_t msl_limit_3 = 128;
 void msl_entry_4(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  matmul_few<half, 16, 1>((const half*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const uchar*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::Matmul*)in.buffers[7], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+  matmul_few<half, half, 16, 2, 1>((const half*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::Matmul*)in.buffers[7], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
 }
-constexpr BindingInfo msl_bindings_4[] = {{"x", 0, BindingKind::buffer, sizeof(half), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(uchar), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
-constexpr uint32_t msl_limit_4 = 128;
+constexpr BindingInfo msl_bindings_4[] = {{"x", 0, BindingKind::buffer, sizeof(half), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
+constexpr uint32_t msl_limit_4 = 256;
 void msl_entry_5(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  matmul_few<half, 16, 2>((const half*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const uchar*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::Matmul*)in.buffers[7], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+  matmul_few<half, half, 16, 2, 2>((const half*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::Matmul*)in.buffers[7], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
 }
-constexpr BindingInfo msl_bindings_5[] = {{"x", 0, BindingKind::buffer, sizeof(half), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(uchar), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
-constexpr uint32_t msl_limit_5 = 128;
+constexpr BindingInfo msl_bindings_5[] = {{"x", 0, BindingKind::buffer, sizeof(half), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
+constexpr uint32_t msl_limit_5 = 256;
 void msl_entry_6(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  matmul_tiles<half, 16>((const half*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const uchar*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::Matmul*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup));
+  matmul_few<half, half, 16, 2, 4>((const half*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::Matmul*)in.buffers[7], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
 }
-constexpr BindingInfo msl_bindings_6[] = {{"x", 0, BindingKind::buffer, sizeof(half), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(uchar), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
-constexpr uint32_t msl_limit_6 = 128;
+constexpr BindingInfo msl_bindings_6[] = {{"x", 0, BindingKind::buffer, sizeof(half), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
+constexpr uint32_t msl_limit_6 = 256;
 void msl_entry_7(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  matmul_few<bfloat, 16, 1>((const bfloat*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const uchar*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::Matmul*)in.buffers[7], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+  matmul_few<half, half, 16, 2, 8>((const half*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::Matmul*)in.buffers[7], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
 }
-constexpr BindingInfo msl_bindings_7[] = {{"x", 0, BindingKind::buffer, sizeof(bfloat), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(uchar), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
-constexpr uint32_t msl_limit_7 = 128;
+constexpr BindingInfo msl_bindings_7[] = {{"x", 0, BindingKind::buffer, sizeof(half), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
+constexpr uint32_t msl_limit_7 = 256;
 void msl_entry_8(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  matmul_few<bfloat, 16, 2>((const bfloat*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const uchar*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::Matmul*)in.buffers[7], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+  matmul_tiles<half, 16>((const half*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::Matmul*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
 }
-constexpr BindingInfo msl_bindings_8[] = {{"x", 0, BindingKind::buffer, sizeof(bfloat), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(uchar), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
+constexpr BindingInfo msl_bindings_8[] = {{"x", 0, BindingKind::buffer, sizeof(half), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
 constexpr uint32_t msl_limit_8 = 128;
 void msl_entry_9(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  matmul_tiles<bfloat, 16>((const bfloat*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const uchar*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::Matmul*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup));
+  matmul_few<bfloat, bfloat, 16, 2, 1>((const bfloat*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::Matmul*)in.buffers[7], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
 }
-constexpr BindingInfo msl_bindings_9[] = {{"x", 0, BindingKind::buffer, sizeof(bfloat), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(uchar), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
-constexpr uint32_t msl_limit_9 = 128;
+constexpr BindingInfo msl_bindings_9[] = {{"x", 0, BindingKind::buffer, sizeof(bfloat), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
+constexpr uint32_t msl_limit_9 = 256;
 void msl_entry_10(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  matmul_few<half, 8, 1>((const half*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const uchar*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::Matmul*)in.buffers[7], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+  matmul_few<bfloat, bfloat, 16, 2, 2>((const bfloat*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::Matmul*)in.buffers[7], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
 }
-constexpr BindingInfo msl_bindings_10[] = {{"x", 0, BindingKind::buffer, sizeof(half), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(uchar), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
-constexpr uint32_t msl_limit_10 = 128;
+constexpr BindingInfo msl_bindings_10[] = {{"x", 0, BindingKind::buffer, sizeof(bfloat), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
+constexpr uint32_t msl_limit_10 = 256;
 void msl_entry_11(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  matmul_few<half, 8, 2>((const half*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const uchar*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::Matmul*)in.buffers[7], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+  matmul_few<bfloat, bfloat, 16, 2, 4>((const bfloat*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::Matmul*)in.buffers[7], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
 }
-constexpr BindingInfo msl_bindings_11[] = {{"x", 0, BindingKind::buffer, sizeof(half), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(uchar), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
-constexpr uint32_t msl_limit_11 = 128;
+constexpr BindingInfo msl_bindings_11[] = {{"x", 0, BindingKind::buffer, sizeof(bfloat), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
+constexpr uint32_t msl_limit_11 = 256;
 void msl_entry_12(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  matmul_tiles<half, 8>((const half*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const uchar*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::Matmul*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup));
+  matmul_few<bfloat, bfloat, 16, 2, 8>((const bfloat*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::Matmul*)in.buffers[7], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
 }
-constexpr BindingInfo msl_bindings_12[] = {{"x", 0, BindingKind::buffer, sizeof(half), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(uchar), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
-constexpr uint32_t msl_limit_12 = 128;
+constexpr BindingInfo msl_bindings_12[] = {{"x", 0, BindingKind::buffer, sizeof(bfloat), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
+constexpr uint32_t msl_limit_12 = 256;
 void msl_entry_13(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  matmul_few<half, 4, 1>((const half*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const uchar*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::Matmul*)in.buffers[7], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+  matmul_tiles<bfloat, 16>((const bfloat*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::Matmul*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
 }
-constexpr BindingInfo msl_bindings_13[] = {{"x", 0, BindingKind::buffer, sizeof(half), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(uchar), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
+constexpr BindingInfo msl_bindings_13[] = {{"x", 0, BindingKind::buffer, sizeof(bfloat), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
 constexpr uint32_t msl_limit_13 = 128;
 void msl_entry_14(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  matmul_few<half, 4, 2>((const half*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const uchar*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::Matmul*)in.buffers[7], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+  matmul_few<half, half, 8, 2, 1>((const half*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::Matmul*)in.buffers[7], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
 }
-constexpr BindingInfo msl_bindings_14[] = {{"x", 0, BindingKind::buffer, sizeof(half), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(uchar), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
-constexpr uint32_t msl_limit_14 = 128;
+constexpr BindingInfo msl_bindings_14[] = {{"x", 0, BindingKind::buffer, sizeof(half), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
+constexpr uint32_t msl_limit_14 = 256;
 void msl_entry_15(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  matmul_tiles<half, 4>((const half*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const uchar*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::Matmul*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup));
+  matmul_few<half, half, 8, 2, 2>((const half*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::Matmul*)in.buffers[7], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
 }
-constexpr BindingInfo msl_bindings_15[] = {{"x", 0, BindingKind::buffer, sizeof(half), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(uchar), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
-constexpr uint32_t msl_limit_15 = 128;
+constexpr BindingInfo msl_bindings_15[] = {{"x", 0, BindingKind::buffer, sizeof(half), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
+constexpr uint32_t msl_limit_15 = 256;
+void msl_entry_16(const KernelInputs& in, const Builtins& b) {
+  (void)in;
+  (void)b;
+  matmul_few<half, half, 8, 2, 4>((const half*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::Matmul*)in.buffers[7], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+}
+constexpr BindingInfo msl_bindings_16[] = {{"x", 0, BindingKind::buffer, sizeof(half), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
+constexpr uint32_t msl_limit_16 = 256;
+void msl_entry_17(const KernelInputs& in, const Builtins& b) {
+  (void)in;
+  (void)b;
+  matmul_few<half, half, 8, 2, 8>((const half*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::Matmul*)in.buffers[7], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+}
+constexpr BindingInfo msl_bindings_17[] = {{"x", 0, BindingKind::buffer, sizeof(half), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
+constexpr uint32_t msl_limit_17 = 256;
+void msl_entry_18(const KernelInputs& in, const Builtins& b) {
+  (void)in;
+  (void)b;
+  matmul_tiles<half, 8>((const half*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::Matmul*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+}
+constexpr BindingInfo msl_bindings_18[] = {{"x", 0, BindingKind::buffer, sizeof(half), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
+constexpr uint32_t msl_limit_18 = 128;
+void msl_entry_19(const KernelInputs& in, const Builtins& b) {
+  (void)in;
+  (void)b;
+  matmul_few<half, half, 4, 2, 1>((const half*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::Matmul*)in.buffers[7], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+}
+constexpr BindingInfo msl_bindings_19[] = {{"x", 0, BindingKind::buffer, sizeof(half), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
+constexpr uint32_t msl_limit_19 = 256;
+void msl_entry_20(const KernelInputs& in, const Builtins& b) {
+  (void)in;
+  (void)b;
+  matmul_few<half, half, 4, 2, 2>((const half*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::Matmul*)in.buffers[7], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+}
+constexpr BindingInfo msl_bindings_20[] = {{"x", 0, BindingKind::buffer, sizeof(half), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
+constexpr uint32_t msl_limit_20 = 256;
+void msl_entry_21(const KernelInputs& in, const Builtins& b) {
+  (void)in;
+  (void)b;
+  matmul_few<half, half, 4, 2, 4>((const half*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::Matmul*)in.buffers[7], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+}
+constexpr BindingInfo msl_bindings_21[] = {{"x", 0, BindingKind::buffer, sizeof(half), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
+constexpr uint32_t msl_limit_21 = 256;
+void msl_entry_22(const KernelInputs& in, const Builtins& b) {
+  (void)in;
+  (void)b;
+  matmul_few<half, half, 4, 2, 8>((const half*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::Matmul*)in.buffers[7], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+}
+constexpr BindingInfo msl_bindings_22[] = {{"x", 0, BindingKind::buffer, sizeof(half), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
+constexpr uint32_t msl_limit_22 = 256;
+void msl_entry_23(const KernelInputs& in, const Builtins& b) {
+  (void)in;
+  (void)b;
+  matmul_tiles<half, 4>((const half*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::Matmul*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+}
+constexpr BindingInfo msl_bindings_23[] = {{"x", 0, BindingKind::buffer, sizeof(half), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
+constexpr uint32_t msl_limit_23 = 128;
+void msl_entry_24(const KernelInputs& in, const Builtins& b) {
+  (void)in;
+  (void)b;
+  matmul_few<bfloat, float, 16, 2, 1>((const float*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::Matmul*)in.buffers[7], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+}
+constexpr BindingInfo msl_bindings_24[] = {{"x", 0, BindingKind::buffer, sizeof(float), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
+constexpr uint32_t msl_limit_24 = 256;
 }  // namespace
 }  // namespace metal
 namespace pagoda::device::gpu::generated {
@@ -627,18 +894,27 @@ std::span<const KernelInfo> matmul_kernels() noexcept {
     {"matmul_f32", "matmul", metal::msl_bindings_1, {}, metal::msl_limit_1, metal::msl_entry_1},
     {"matmul_rows_f16", "matmul", metal::msl_bindings_2, {}, metal::msl_limit_2, metal::msl_entry_2},
     {"matmul_rows_rotated", "matmul", metal::msl_bindings_3, {}, metal::msl_limit_3, metal::msl_entry_3},
-    {"matmul_few_f16_1", "matmul", metal::msl_bindings_4, {}, metal::msl_limit_4, metal::msl_entry_4},
-    {"matmul_few_f16_2", "matmul", metal::msl_bindings_5, {}, metal::msl_limit_5, metal::msl_entry_5},
-    {"matmul_tiles_f16", "matmul", metal::msl_bindings_6, {}, metal::msl_limit_6, metal::msl_entry_6},
-    {"matmul_few_bf16_1", "matmul", metal::msl_bindings_7, {}, metal::msl_limit_7, metal::msl_entry_7},
-    {"matmul_few_bf16_2", "matmul", metal::msl_bindings_8, {}, metal::msl_limit_8, metal::msl_entry_8},
-    {"matmul_tiles_bf16", "matmul", metal::msl_bindings_9, {}, metal::msl_limit_9, metal::msl_entry_9},
-    {"matmul_few_q8_1", "matmul", metal::msl_bindings_10, {}, metal::msl_limit_10, metal::msl_entry_10},
-    {"matmul_few_q8_2", "matmul", metal::msl_bindings_11, {}, metal::msl_limit_11, metal::msl_entry_11},
-    {"matmul_tiles_q8", "matmul", metal::msl_bindings_12, {}, metal::msl_limit_12, metal::msl_entry_12},
-    {"matmul_few_q4_1", "matmul", metal::msl_bindings_13, {}, metal::msl_limit_13, metal::msl_entry_13},
-    {"matmul_few_q4_2", "matmul", metal::msl_bindings_14, {}, metal::msl_limit_14, metal::msl_entry_14},
-    {"matmul_tiles_q4", "matmul", metal::msl_bindings_15, {}, metal::msl_limit_15, metal::msl_entry_15},
+    {"matmul_few_f16_2_1", "matmul", metal::msl_bindings_4, {}, metal::msl_limit_4, metal::msl_entry_4},
+    {"matmul_few_f16_2_2", "matmul", metal::msl_bindings_5, {}, metal::msl_limit_5, metal::msl_entry_5},
+    {"matmul_few_f16_2_4", "matmul", metal::msl_bindings_6, {}, metal::msl_limit_6, metal::msl_entry_6},
+    {"matmul_few_f16_2_8", "matmul", metal::msl_bindings_7, {}, metal::msl_limit_7, metal::msl_entry_7},
+    {"matmul_tiles_f16", "matmul", metal::msl_bindings_8, {}, metal::msl_limit_8, metal::msl_entry_8},
+    {"matmul_few_bf16_2_1", "matmul", metal::msl_bindings_9, {}, metal::msl_limit_9, metal::msl_entry_9},
+    {"matmul_few_bf16_2_2", "matmul", metal::msl_bindings_10, {}, metal::msl_limit_10, metal::msl_entry_10},
+    {"matmul_few_bf16_2_4", "matmul", metal::msl_bindings_11, {}, metal::msl_limit_11, metal::msl_entry_11},
+    {"matmul_few_bf16_2_8", "matmul", metal::msl_bindings_12, {}, metal::msl_limit_12, metal::msl_entry_12},
+    {"matmul_tiles_bf16", "matmul", metal::msl_bindings_13, {}, metal::msl_limit_13, metal::msl_entry_13},
+    {"matmul_few_q8_2_1", "matmul", metal::msl_bindings_14, {}, metal::msl_limit_14, metal::msl_entry_14},
+    {"matmul_few_q8_2_2", "matmul", metal::msl_bindings_15, {}, metal::msl_limit_15, metal::msl_entry_15},
+    {"matmul_few_q8_2_4", "matmul", metal::msl_bindings_16, {}, metal::msl_limit_16, metal::msl_entry_16},
+    {"matmul_few_q8_2_8", "matmul", metal::msl_bindings_17, {}, metal::msl_limit_17, metal::msl_entry_17},
+    {"matmul_tiles_q8", "matmul", metal::msl_bindings_18, {}, metal::msl_limit_18, metal::msl_entry_18},
+    {"matmul_few_q4_2_1", "matmul", metal::msl_bindings_19, {}, metal::msl_limit_19, metal::msl_entry_19},
+    {"matmul_few_q4_2_2", "matmul", metal::msl_bindings_20, {}, metal::msl_limit_20, metal::msl_entry_20},
+    {"matmul_few_q4_2_4", "matmul", metal::msl_bindings_21, {}, metal::msl_limit_21, metal::msl_entry_21},
+    {"matmul_few_q4_2_8", "matmul", metal::msl_bindings_22, {}, metal::msl_limit_22, metal::msl_entry_22},
+    {"matmul_tiles_q4", "matmul", metal::msl_bindings_23, {}, metal::msl_limit_23, metal::msl_entry_23},
+    {"matmul_few_direct_2_1", "matmul", metal::msl_bindings_24, {}, metal::msl_limit_24, metal::msl_entry_24},
   };
   return kKernels;
 }

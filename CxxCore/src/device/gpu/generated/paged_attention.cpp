@@ -272,7 +272,8 @@ MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
       for (uint r = 0; r < RT; ++r) {
         acc[r] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
       }
-      for (uint d = 0; MSL_LOOP(d < args.dim); d += 8) {
+
+      for (uint d = 0; d < args.dim; d += 8) {
         simdgroup_matrix<T, 8, 8> k_mat;
         simdgroup_load(k_mat, rows + d, ulong(args.k_place_stride), ulong2(0, 0), true);
 
@@ -360,7 +361,8 @@ MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
         acc[r][c] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
       }
     }
-    for (uint kt = 0; MSL_LOOP(kt < key_tiles); ++kt) {
+
+    for (uint kt = 0; kt < key_tiles; ++kt) {
       const uint key = uint(p0) + kt * 8;
       MSL_DEVICE const T* rows = v_cache + long(blocks[key / args.block_size]) * args.v_block_stride +
                              long(key % args.block_size) * args.v_place_stride + long(tg.y) * args.v_head_stride;

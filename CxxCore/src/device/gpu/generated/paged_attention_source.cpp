@@ -277,15 +277,16 @@ kernel void paged_attention(device const float* q [[buffer(0)]],
       for (uint r = 0; r < RT; ++r) {
         acc[r] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
       }
+      #pragma unroll 8  // loads in flight
       for (uint d = 0; d < args.dim; d += 8) {
         simdgroup_matrix<T, 8, 8> k_mat;
         simdgroup_load(k_mat, rows + d, ulong(args.k_place_stride), ulong2(0, 0), true);
         #pragma unroll
         for (uint r = 0; r < RT; ++r) {
           if (r < row_tiles) {
-            simdgroup_matrix<T, 8, 8> q_mat;
 )msl"
-R"msl(            simdgroup_load(q_mat, q_tile + r * 8 * LDQ + d, LDQ);
+R"msl(            simdgroup_matrix<T, 8, 8> q_mat;
+            simdgroup_load(q_mat, q_tile + r * 8 * LDQ + d, LDQ);
             simdgroup_multiply_accumulate(acc[r], q_mat, k_mat, acc[r]);
           }
         }
@@ -366,6 +367,7 @@ R"msl(            simdgroup_load(q_mat, q_tile + r * 8 * LDQ + d, LDQ);
         acc[r][c] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
       }
     }
+    #pragma unroll 4
     for (uint kt = 0; kt < key_tiles; ++kt) {
       const uint key = uint(p0) + kt * 8;
       device const T* rows = v_cache + long(blocks[key / args.block_size]) * args.v_block_stride +
@@ -769,6 +771,7 @@ MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
       for (uint r = 0; r < RT; ++r) {
         acc[r] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
       }
+#pragma unroll 8
       for (uint d = 0; d < args.dim; d += 8) {
         simdgroup_matrix<T, 8, 8> k_mat;
         simdgroup_load(k_mat, rows + d, ulong(args.k_place_stride), ulong2(0, 0), true);
@@ -857,6 +860,7 @@ MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
         acc[r][c] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
       }
     }
+#pragma unroll 4
     for (uint kt = 0; kt < key_tiles; ++kt) {
       const uint key = uint(p0) + kt * 8;
       MSL_DEVICE const T* rows = v_cache + long(blocks[key / args.block_size]) * args.v_block_stride +
@@ -992,32 +996,32 @@ MSL_KERNEL void paged_attention_reduce(MSL_DEVICE const float* partials ,
 
 # 1 "paged_attention.entries"
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_paged_attention_reduce)
-extern "C" __global__ void __launch_bounds__(128) paged_attention_reduce(const float* __restrict__ partials, const int* __restrict__ cu_seqlens, const int* __restrict__ context_lens, const float* __restrict__ sinks, float* out, const pagoda_args::PagedAttention args) {
+extern "C" __global__ void __launch_bounds__(128) paged_attention_reduce(const float* partials, const int* cu_seqlens, const int* context_lens, const float* sinks, float* out, const pagoda_args::PagedAttention args) {
   paged_attention_reduce(partials, cu_seqlens, context_lens, sinks, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_paged_attention_f32_1)
-extern "C" __global__ void __launch_bounds__(128) paged_attention_f32_1(const float* __restrict__ q, const float* __restrict__ k_cache, const float* __restrict__ v_cache, const int* __restrict__ cu_seqlens, const int* __restrict__ context_lens, const int* __restrict__ block_tables, const float* __restrict__ sinks, float* partials, float* out, const pagoda_args::PagedAttention args) {
+extern "C" __global__ void __launch_bounds__(128) paged_attention_f32_1(const float* q, const float* k_cache, const float* v_cache, const int* cu_seqlens, const int* context_lens, const int* block_tables, const float* sinks, float* partials, float* out, const pagoda_args::PagedAttention args) {
   paged_attention<float, 1>(q, k_cache, v_cache, cu_seqlens, context_lens, block_tables, sinks, partials, out, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_paged_attention_f16_1)
-extern "C" __global__ void __launch_bounds__(128) paged_attention_f16_1(const float* __restrict__ q, const half* __restrict__ k_cache, const half* __restrict__ v_cache, const int* __restrict__ cu_seqlens, const int* __restrict__ context_lens, const int* __restrict__ block_tables, const float* __restrict__ sinks, float* partials, float* out, const pagoda_args::PagedAttention args) {
+extern "C" __global__ void __launch_bounds__(128) paged_attention_f16_1(const float* q, const half* k_cache, const half* v_cache, const int* cu_seqlens, const int* context_lens, const int* block_tables, const float* sinks, float* partials, float* out, const pagoda_args::PagedAttention args) {
   paged_attention<half, 1>(q, k_cache, v_cache, cu_seqlens, context_lens, block_tables, sinks, partials, out, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_paged_attention_f16_2)
-extern "C" __global__ void __launch_bounds__(128) paged_attention_f16_2(const float* __restrict__ q, const half* __restrict__ k_cache, const half* __restrict__ v_cache, const int* __restrict__ cu_seqlens, const int* __restrict__ context_lens, const int* __restrict__ block_tables, const float* __restrict__ sinks, float* partials, float* out, const pagoda_args::PagedAttention args) {
+extern "C" __global__ void __launch_bounds__(128) paged_attention_f16_2(const float* q, const half* k_cache, const half* v_cache, const int* cu_seqlens, const int* context_lens, const int* block_tables, const float* sinks, float* partials, float* out, const pagoda_args::PagedAttention args) {
   paged_attention<half, 2>(q, k_cache, v_cache, cu_seqlens, context_lens, block_tables, sinks, partials, out, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_paged_attention_bf16_1)
-extern "C" __global__ void __launch_bounds__(128) paged_attention_bf16_1(const float* __restrict__ q, const bfloat* __restrict__ k_cache, const bfloat* __restrict__ v_cache, const int* __restrict__ cu_seqlens, const int* __restrict__ context_lens, const int* __restrict__ block_tables, const float* __restrict__ sinks, float* partials, float* out, const pagoda_args::PagedAttention args) {
+extern "C" __global__ void __launch_bounds__(128) paged_attention_bf16_1(const float* q, const bfloat* k_cache, const bfloat* v_cache, const int* cu_seqlens, const int* context_lens, const int* block_tables, const float* sinks, float* partials, float* out, const pagoda_args::PagedAttention args) {
   paged_attention<bfloat, 1>(q, k_cache, v_cache, cu_seqlens, context_lens, block_tables, sinks, partials, out, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_paged_attention_bf16_2)
-extern "C" __global__ void __launch_bounds__(128) paged_attention_bf16_2(const float* __restrict__ q, const bfloat* __restrict__ k_cache, const bfloat* __restrict__ v_cache, const int* __restrict__ cu_seqlens, const int* __restrict__ context_lens, const int* __restrict__ block_tables, const float* __restrict__ sinks, float* partials, float* out, const pagoda_args::PagedAttention args) {
+extern "C" __global__ void __launch_bounds__(128) paged_attention_bf16_2(const float* q, const bfloat* k_cache, const bfloat* v_cache, const int* cu_seqlens, const int* context_lens, const int* block_tables, const float* sinks, float* partials, float* out, const pagoda_args::PagedAttention args) {
   paged_attention<bfloat, 2>(q, k_cache, v_cache, cu_seqlens, context_lens, block_tables, sinks, partials, out, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif

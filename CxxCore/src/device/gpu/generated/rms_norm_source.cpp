@@ -316,7 +316,7 @@ MSL_KERNEL void rms_norm(
 
 # 1 "rms_norm.entries"
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_rms_norm)
-extern "C" __global__ void __launch_bounds__(256) rms_norm(float* x, const float* __restrict__ residual, const float* __restrict__ weight, float* out, const pagoda_args::RmsNorm args) {
+extern "C" __global__ void __launch_bounds__(256) rms_norm(float* x, const float* residual, const float* weight, float* out, const pagoda_args::RmsNorm args) {
   rms_norm(x, residual, weight, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_threads_per_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()));
 }
 #endif

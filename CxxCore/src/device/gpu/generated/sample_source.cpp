@@ -719,12 +719,12 @@ MSL_KERNEL void sample(MSL_DEVICE const float* logits ,
 
 # 1 "sample.entries"
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_argmax)
-extern "C" __global__ void __launch_bounds__(256) argmax(const float* __restrict__ logits, int* tokens, const pagoda_args::Sample args) {
+extern "C" __global__ void __launch_bounds__(256) argmax(const float* logits, int* tokens, const pagoda_args::Sample args) {
   argmax(logits, tokens, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_sample)
-extern "C" __global__ void __launch_bounds__(256) sample(const float* __restrict__ logits, const pagoda_args::SampleRow* __restrict__ rows, int* tokens, const pagoda_args::Sample args) {
+extern "C" __global__ void __launch_bounds__(256) sample(const float* logits, const pagoda_args::SampleRow* rows, int* tokens, const pagoda_args::Sample args) {
   sample(logits, rows, tokens, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()));
 }
 #endif

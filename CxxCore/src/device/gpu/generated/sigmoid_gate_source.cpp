@@ -300,7 +300,7 @@ MSL_KERNEL void sigmoid_gate(MSL_DEVICE const float* x ,
 
 # 1 "sigmoid_gate.entries"
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_sigmoid_gate)
-extern "C" __global__ void __launch_bounds__(1024) sigmoid_gate(const float* __restrict__ x, const float* __restrict__ gate, float* out, const pagoda_args::SigmoidGate args) {
+extern "C" __global__ void __launch_bounds__(1024) sigmoid_gate(const float* x, const float* gate, float* out, const pagoda_args::SigmoidGate args) {
   sigmoid_gate(x, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_threads_per_threadgroup()));
 }
 #endif

@@ -336,12 +336,12 @@ MSL_KERNEL void copy_slot(MSL_DEVICE Unit* pool ,
 
 # 1 "slots.entries"
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_zero_slots_words)
-extern "C" __global__ void __launch_bounds__(1024) zero_slots_words(uint* pool, const int* __restrict__ slots, const pagoda_args::Slot args) {
+extern "C" __global__ void __launch_bounds__(1024) zero_slots_words(uint* pool, const int* slots, const pagoda_args::Slot args) {
   zero_slots<uint>(pool, slots, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint2>(msl_threadgroups_per_grid()), msl_builtin<uint2>(msl_thread_position_in_threadgroup()), msl_builtin<uint2>(msl_threads_per_threadgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_zero_slots_bytes)
-extern "C" __global__ void __launch_bounds__(1024) zero_slots_bytes(uchar* pool, const int* __restrict__ slots, const pagoda_args::Slot args) {
+extern "C" __global__ void __launch_bounds__(1024) zero_slots_bytes(uchar* pool, const int* slots, const pagoda_args::Slot args) {
   zero_slots<uchar>(pool, slots, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint2>(msl_threadgroups_per_grid()), msl_builtin<uint2>(msl_thread_position_in_threadgroup()), msl_builtin<uint2>(msl_threads_per_threadgroup()));
 }
 #endif

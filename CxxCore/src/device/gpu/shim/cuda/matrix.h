@@ -124,6 +124,44 @@ MSL_TENSOR_MMA(half, "f16")
 MSL_TENSOR_MMA(bfloat, "bf16")
 #undef MSL_TENSOR_MMA
 #endif
+
+// What Shaders/tiles.h does without going through memory. Lane l gives row l / 4, columns 2 (l % 4) and the next.
+MSL_FN uint msl_pack_half(float first, float second) {
+  uint word;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(second), "f"(first));
+  return word;
+}
+MSL_FN uint msl_pack_bfloat(float first, float second) {
+  uint word;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(second), "f"(first));
+  return word;
+}
+template <typename T, bool TRANSPOSED>
+MSL_FN void msl_set_word(simdgroup_matrix<T, 8, 8>& m, uint word) {
+  if (TRANSPOSED) m.cols = word;
+  else m.rows = word;
+}
+MSL_FN void msl_add(simdgroup_float8x8& total, const simdgroup_float8x8& part) {
+  total.msl_e[0] = total.msl_e[0] + part.msl_e[0];
+  total.msl_e[1] = total.msl_e[1] + part.msl_e[1];
+}
+// d0 += a0 b0 + a2 b1 and, where there are `both`, d1 += a1 b0 + a3 b1.
+#define MSL_TENSOR_PAIRS(T, NAME)                                                                                      \
+  MSL_FN void msl_multiply_accumulate_pairs(                                                                           \
+      simdgroup_float8x8& d0, simdgroup_float8x8& d1, const simdgroup_matrix<T, 8, 8>& a0,                             \
+      const simdgroup_matrix<T, 8, 8>& a1, const simdgroup_matrix<T, 8, 8>& a2, const simdgroup_matrix<T, 8, 8>& a3,   \
+      const simdgroup_matrix<T, 8, 8>& b0, const simdgroup_matrix<T, 8, 8>& b1, bool both) {                           \
+    float e0 = both ? d1.msl_e[0] : 0.0f, e1 = both ? d1.msl_e[1] : 0.0f;                                              \
+    asm("mma.sync.aligned.m16n8k16.row.col.f32." NAME "." NAME                                                         \
+        ".f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"                                                   \
+        : "+f"(d0.msl_e[0]), "+f"(d0.msl_e[1]), "+f"(e0), "+f"(e1)                                                     \
+        : "r"(a0.rows), "r"(both ? a1.rows : 0u), "r"(a2.rows), "r"(both ? a3.rows : 0u), "r"(b0.cols), "r"(b1.cols)); \
+    if (both) d1.msl_e[0] = e0, d1.msl_e[1] = e1;                                                                      \
+  }
+MSL_TENSOR_PAIRS(half, "f16")
+MSL_TENSOR_PAIRS(bfloat, "bf16")
+#undef MSL_TENSOR_PAIRS
+
 template <typename TD, typename TA, typename TB>
 MSL_FN void simdgroup_multiply(simdgroup_matrix<TD, 8, 8>& d, const simdgroup_matrix<TA, 8, 8>& a,
                                const simdgroup_matrix<TB, 8, 8>& b) {

@@ -1,8 +1,6 @@
-// Types and words of the Metal Shading Language for CUDA, compiled by NVRTC or nvcc.
+// Types and words of the Metal Shading Language for CUDA, compiled by NVRTC or nvcc. Nothing of the CUDA toolkit is
+// included: a machine may have NVRTC without headers.
 #pragma once
-
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
 
 #define MSL_FN __device__ __forceinline__
 #define METAL_FUNC __device__ __forceinline__
@@ -34,21 +32,28 @@ typedef unsigned short ushort;
 typedef unsigned char uchar;
 typedef unsigned long ulong;
 
-// Metal's half: converts to and from float freely; half op half stays half, half op float is float.
+// Metal's half: converts to and from float freely; half op half stays half, half op float is float. Arithmetic goes
+// through float, which rounds to the same half: 24 bits are enough for sums, products and quotients of 11.
 struct half {
-  __half h;
+  ushort bits;
   half() = default;
-  MSL_FN half(__half v) : h(v) {}
-  MSL_FN half(float f) : h(__float2half_rn(f)) {}
-  MSL_FN half(int i) : h(__int2half_rn(i)) {}
-  MSL_FN half(uint i) : h(__uint2half_rn(i)) {}
-  MSL_FN operator float() const { return __half2float(h); }
+  MSL_FN half(float f) { asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(f)); }
+  MSL_FN half(int i) : half(float(i)) {}
+  MSL_FN half(uint i) : half(float(i)) {}
+  MSL_FN operator float() const {
+    float f;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(f) : "h"(bits));
+    return f;
+  }
 };
-MSL_FN half operator+(half a, half b) { return __hadd(a.h, b.h); }
-MSL_FN half operator-(half a, half b) { return __hsub(a.h, b.h); }
-MSL_FN half operator*(half a, half b) { return __hmul(a.h, b.h); }
-MSL_FN half operator/(half a, half b) { return __hdiv(a.h, b.h); }
-MSL_FN half operator-(half a) { return __hneg(a.h); }
+#define MSL_HALF(OP) \
+  MSL_FN half operator OP(half a, half b) { return half(float(a) OP float(b)); }
+MSL_HALF(+)
+MSL_HALF(-)
+MSL_HALF(*)
+MSL_HALF(/)
+#undef MSL_HALF
+MSL_FN half operator-(half a) { return half(-float(a)); }
 #define MSL_MIXED(OP, T)                                                 \
   MSL_FN float operator OP(half a, T b) { return float(a) OP float(b); } \
   MSL_FN float operator OP(T a, half b) { return float(a) OP float(b); }
@@ -61,21 +66,21 @@ MSL_FN half& operator+=(half& a, half b) { return a = a + b; }
 MSL_FN half& operator-=(half& a, half b) { return a = a - b; }
 MSL_FN half& operator*=(half& a, half b) { return a = a * b; }
 MSL_FN half& operator/=(half& a, half b) { return a = a / b; }
-#define MSL_HCMP(OP, FN) \
-  MSL_FN bool operator OP(half a, half b) { return FN(a.h, b.h); }
-MSL_HCMP(<, __hlt)
-MSL_HCMP(>, __hgt)
-MSL_HCMP(<=, __hle)
-MSL_HCMP(>=, __hge)
-MSL_HCMP(==, __heq)
-MSL_HCMP(!=, __hne)
+#define MSL_HCMP(OP) \
+  MSL_FN bool operator OP(half a, half b) { return float(a) OP float(b); }
+MSL_HCMP(<)
+MSL_HCMP(>)
+MSL_HCMP(<=)
+MSL_HCMP(>=)
+MSL_HCMP(==)
+MSL_HCMP(!=)
 #undef MSL_HCMP
 
 struct bfloat {
-  __nv_bfloat16 b;
+  ushort bits;
   bfloat() = default;
-  MSL_FN explicit bfloat(float f) : b(__float2bfloat16_rn(f)) {}
-  MSL_FN explicit operator float() const { return __bfloat162float(b); }
+  MSL_FN explicit bfloat(float f) { asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(f)); }
+  MSL_FN explicit operator float() const { return __uint_as_float(uint(bits) << 16); }
 };
 
 template <typename T, typename U>
