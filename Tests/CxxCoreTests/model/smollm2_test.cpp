@@ -48,7 +48,7 @@ std::string text_of(const text::BpeTokenizer& tokenizer, const std::vector<int32
 int count_alike(const ModelSource& source, const text::BpeTokenizer& tokenizer, const std::string& quantize) {
   const std::vector<Row> rows = read_rows(tokenizer);
   auto runner =
-      ModelRunner::load(source, {.quantize = quantize, .max_tokens = 128, .max_seqs = 10, .max_context = 160});
+      ModelRunner::load(source, {.quantize = quantize, .max_tokens = 512, .max_seqs = 10, .max_context = 160});
   CHECK_OK(runner);
   if (!runner.is_ok()) return 0;
   std::vector<std::vector<int32_t>> prompts;
@@ -81,9 +81,9 @@ PAGODA_TEST(model_smollm2_gguf_answers_as_llama_cpp) {
   auto tokenizer = engine::load_tokenizer_file(**files);
   REQUIRE_OK(tokenizer);
   REQUIRE(*tokenizer != nullptr);
-  CHECK(count_alike(folder(path), **tokenizer, "none") >= 1);
-  CHECK(count_alike(folder(path), **tokenizer, "8bit") >= 1);
-  count_alike(folder(path), **tokenizer, "auto");
+  CHECK(count_alike(folder(path), **tokenizer, "none") >= 4);
+  CHECK(count_alike(folder(path), **tokenizer, "8bit") >= 4);
+  count_alike(folder(path), **tokenizer, "auto");  // 4 bit upon 4 bit: printed, and other words
 }
 
 }  // namespace pagoda::test
