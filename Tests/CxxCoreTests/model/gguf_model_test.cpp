@@ -66,4 +66,21 @@ PAGODA_TEST(model_gguf_has_the_tokenizer_of_its_original) {
   for (const char* name : {"qwen35", "llama", "qwen2"}) check_same_tokenizer(name);
 }
 
+// What `pagoda info` and `pagoda generate` go through.
+PAGODA_TEST(model_gguf_is_described_and_loaded_by_its_path) {
+  EngineOptions options;
+  options.max_model_len = 64;
+  const auto info = engine::inspect(folder(path_of("qwen35.gguf")), options);
+  REQUIRE_OK(info);
+  CHECK_EQ(info->architecture, std::string("Qwen3_5ForCausalLM"));
+  CHECK(info->has_tokenizer && info->has_chat_template && info->chat_template_error.empty());
+  CHECK_EQ(info->weight_dtype, std::string("float16"));
+  CHECK(info->eos_token_ids == (std::vector<int32_t>{267, 265}));
+  const auto loaded = engine::load(folder(path_of("qwen35.gguf")), options, nullptr);
+  REQUIRE_OK(loaded);
+  CHECK(loaded->tokenizer != nullptr && loaded->chat_template != nullptr);
+  const auto none = engine::inspect(folder(fixtures_dir() + "/gguf"), options);  // a folder with several
+  CHECK(none.status.code == StatusCode::invalid_argument);
+}
+
 }  // namespace pagoda::test
