@@ -7,6 +7,7 @@
 
 #include "io/gguf_tensors.h"
 #include "io/json.h"
+#include "io/quantized_tensors.h"
 #include "io/quoted.h"
 
 namespace pagoda::io {
@@ -15,6 +16,7 @@ namespace {
 constexpr std::string_view kSingleName = "model.safetensors";
 constexpr std::string_view kIndexName = "model.safetensors.index.json";
 constexpr uint64_t kMaxIndexBytes = 32 << 20;  // 92,000 weights of the largest Qwen take 12 MB
+constexpr uint64_t kMaxConfigBytes = 4 << 20;
 constexpr size_t kMaxIndexValues = 400'000;
 constexpr int kMaxIndexDepth = 8;
 
@@ -62,6 +64,11 @@ Result<Checkpoint> Checkpoint::open(const ModelFiles& files) {
   } else {
     return make_error(StatusCode::not_found, files.description() + ": has neither " + std::string(kSingleName) +
                                                  " nor " + std::string(kIndexName));
+  }
+  if (files.gguf_parts().empty() && files.exists("config.json")) {
+    const auto config = files.read_text("config.json", kMaxConfigBytes);
+    if (!config.is_ok()) return config.status;
+    PAGODA_RETURN_IF_ERROR(decode_quantized(*config, checkpoint.files_, checkpoint.tensors_));
   }
   return checkpoint;
 }

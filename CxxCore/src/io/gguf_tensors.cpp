@@ -148,26 +148,54 @@ std::vector<uint32_t> rope_order(int64_t num_heads, int64_t dim) {
   return order;
 }
 
-// What the converter did to a tensor, undone by `decoder`. `name` is the Hugging Face one without its layer.
-void undo_conversion(const GgufShape& s, std::string_view name, GgufDecoder& decoder) {
-  const auto ends = [&](std::string_view end) { return name.ends_with(end); };
-  if (s.architecture == "llama" && s.head_dim % 2 == 0) {
-    if (ends("q_proj.weight")) decoder.row_order = rope_order(s.num_heads, s.head_dim);
-    if (ends("k_proj.weight")) decoder.row_order = rope_order(s.num_kv_heads, s.head_dim);
-    if (ends("q_proj.bias")) decoder.column_order = rope_order(s.num_heads, s.head_dim);
-    if (ends("k_proj.bias")) decoder.column_order = rope_order(s.num_kv_heads, s.head_dim);
+// What the converter did to a tensor, undone by its decoder. An order is made only for a tensor that is as large: the
+// sizes come from the file.
+class Undo {
+ public:
+  Undo(const GgufShape& shape, std::string_view name, const GgufTensor& tensor, GgufDecoder& decoder)
+      : s_(shape),
+        name_(name),
+        rows_(tensor.shape.size() > 1 ? tensor.shape.front() : 1),
+        cols_(tensor.shape.back()),
+        decoder_(decoder) {}
+
+  // False when the tensor does not have the size of its heads.
+  bool run() {
+    if (s_.architecture == "llama" && s_.head_dim % 2 == 0) {
+      if (ends("q_proj.weight")) rotated(rows_, s_.num_heads, decoder_.row_order);
+      if (ends("k_proj.weight")) rotated(rows_, s_.num_kv_heads, decoder_.row_order);
+      if (ends("q_proj.bias")) rotated(cols_, s_.num_heads, decoder_.column_order);
+      if (ends("k_proj.bias")) rotated(cols_, s_.num_kv_heads, decoder_.column_order);
+    }
+    if (s_.num_v_heads == 0) return fits_;
+    if (ends("norm.weight") && !ends("linear_attn.norm.weight")) decoder_.change = Change::minus_one;
+    if (ends("A_log")) decoder_.change = Change::log_of_negative;
+    const int64_t qk = 2 * s_.num_k_heads * s_.k_head_dim;
+    if (ends("in_proj_qkv.weight") || ends("conv1d.weight")) tiled(rows_, qk, s_.v_head_dim, decoder_.row_order);
+    if (ends("in_proj_z.weight")) tiled(rows_, 0, s_.v_head_dim, decoder_.row_order);
+    if (ends("in_proj_b.weight") || ends("in_proj_a.weight")) tiled(rows_, 0, 1, decoder_.row_order);
+    if (ends("A_log") || ends("dt_bias")) tiled(cols_, 0, 1, decoder_.column_order);
+    if (ends("out_proj.weight")) tiled(cols_, 0, s_.v_head_dim, decoder_.column_order);
+    return fits_;
   }
-  if (s.num_v_heads == 0) return;
-  if (ends("norm.weight") && !ends("linear_attn.norm.weight")) decoder.change = Change::minus_one;
-  if (ends("A_log")) decoder.change = Change::log_of_negative;
-  if (s.architecture == "qwen3next") return;  // its V-heads stay in the usual order
-  const int64_t qk = 2 * s.num_k_heads * s.k_head_dim;
-  if (ends("in_proj_qkv.weight") || ends("conv1d.weight")) decoder.row_order = v_head_order(s, qk, s.v_head_dim);
-  if (ends("in_proj_z.weight")) decoder.row_order = v_head_order(s, 0, s.v_head_dim);
-  if (ends("in_proj_b.weight") || ends("in_proj_a.weight")) decoder.row_order = v_head_order(s, 0, 1);
-  if (ends("A_log") || ends("dt_bias")) decoder.column_order = v_head_order(s, 0, 1);
-  if (ends("out_proj.weight")) decoder.column_order = v_head_order(s, 0, s.v_head_dim);
-}
+
+ private:
+  bool ends(std::string_view end) const noexcept { return name_.ends_with(end); }
+  void rotated(int64_t size, int64_t num_heads, std::vector<uint32_t>& order) {
+    fits_ = fits_ && size == num_heads * s_.head_dim;
+    if (fits_) order = rope_order(num_heads, s_.head_dim);
+  }
+  void tiled(int64_t size, int64_t before, int64_t head_size, std::vector<uint32_t>& order) {
+    fits_ = fits_ && size == before + s_.num_v_heads * head_size;
+    if (fits_) order = v_head_order(s_, before, head_size);
+  }
+
+  const GgufShape& s_;
+  std::string_view name_;
+  int64_t rows_, cols_;
+  GgufDecoder& decoder_;
+  bool fits_ = true;
+};
 
 Result<TensorEntry> make_entry(const Gguf& gguf, const GgufShape& shape, const std::string& name,
                                const GgufTensor& tensor, const std::string& new_name) {
@@ -175,18 +203,13 @@ Result<TensorEntry> make_entry(const Gguf& gguf, const GgufShape& shape, const s
     return make_error(StatusCode::unsupported, gguf.file()->name() + ": tensor " + io::quoted(name) + " is " +
                                                    std::string(tensor.type->name) + ", which is not read");
   auto decoder = std::make_shared<GgufDecoder>(gguf.file(), tensor);
-  undo_conversion(shape, new_name, *decoder);
+  if (!Undo(shape, new_name, tensor, *decoder).run())
+    return make_error(StatusCode::bad_file,
+                      gguf.file()->name() + ": tensor " + io::quoted(name) + " does not have the size of its heads");
   TensorEntry entry;
   entry.shape = tensor.shape;
   entry.offset_bytes = tensor.offset_bytes;
   entry.size_bytes = tensor.size_bytes;
-  const auto rows = static_cast<uint64_t>(tensor.shape.size() > 1 ? tensor.shape.front() : 1);
-  const bool fits =
-      (decoder->row_order.empty() || decoder->row_order.size() == rows) &&
-      (decoder->column_order.empty() || decoder->column_order.size() == static_cast<uint64_t>(tensor.shape.back()));
-  if (!fits)
-    return make_error(StatusCode::bad_file,
-                      gguf.file()->name() + ": tensor " + io::quoted(name) + " does not have the shape of its heads");
   if (new_name.ends_with("conv1d.weight") && entry.shape.size() == 2) entry.shape.insert(entry.shape.begin() + 1, 1);
   entry.bits = tensor.type->bits;
   entry.decoder = std::move(decoder);

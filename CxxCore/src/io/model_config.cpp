@@ -6,6 +6,7 @@
 
 #include "io/config_fields.h"
 #include "io/json.h"
+#include "io/quantized_tensors.h"
 #include "io/quoted.h"
 #include "io/rope_config.h"
 
@@ -62,16 +63,6 @@ const Architecture* find_architecture(ConfigFields& root) {
                     (found->family == Family::qwen3_5_moe && model_type == "qwen3_5_moe");
   root.check(fits, "model_type", io::quoted(model_type) + " does not belong to " + std::string(found->name));
   return root.is_ok() ? found : nullptr;
-}
-
-void refuse_quantization(ConfigFields& fields) {
-  for (const char* key : {"quantization_config", "quantization", "compression_config"}) {
-    const Json* value = fields.find(key);
-    if (value == nullptr) continue;
-    const Json* method = value->find("quant_method");
-    const std::string name = method != nullptr && method->is_string() ? " " + io::quoted(method->as_string()) : "";
-    fields.fail(key, "is present: quantized weights" + name + " are not supported", StatusCode::unsupported);
-  }
 }
 
 // Every MLP is a mixture: checkpoints with dense layers in between are not published.
@@ -238,8 +229,8 @@ Result<ModelConfig> parse_model_config(std::string_view json, const std::string&
   config.family = architecture->family;
   config.architecture = architecture->name;
   config.tensor_prefix = architecture->tensor_prefix;
-  refuse_quantization(root);
-  refuse_quantization(text);
+  check_quantization(root);
+  check_quantization(text);
   read_sizes(text, *architecture, config);
   read_family_traits(text, config);
   read_layers(text, config);

@@ -6,7 +6,9 @@
 #include <random>
 
 #include "io/bad_row.h"
+#include "io/checkpoint.h"
 #include "io/gguf_file.h"
+#include "io/model_config.h"
 #include "io/safetensors_file.h"
 #include "support/test.h"
 
@@ -171,6 +173,72 @@ PAGODA_TEST(gguf_with_any_byte_changed_is_read_or_refused) {
     const auto gguf = open(changed);  // no crash, no endless read; a value may still be fine
     if (!gguf.is_ok()) CHECK(!gguf.status.message.empty());
   }
+}
+
+// Models that are read as far as their configuration, tensors or tokenizer, and no further.
+PAGODA_TEST(gguf_models_that_make_no_sense_are_refused) {
+  const auto model = [](const std::string& keys, uint64_t num_keys, const std::string& tensors, uint64_t num_tensors) {
+    return GgufParts{
+        .num_tensors = num_tensors, .num_keys = num_keys, .keys = keys, .tensors = tensors, .data_bytes = 4096}
+        .bytes();
+  };
+  const auto config = [](const std::string& bytes) -> Status {
+    const auto* data = reinterpret_cast<const uint8_t*>(bytes.data());
+    auto files = open_model_files({.directory = "", .files = {{"m.gguf", data, bytes.size()}}});
+    if (!files.is_ok()) return files.status;
+    auto text = (*files)->read_text("config.json", 1 << 20);
+    return text.is_ok() ? parse_model_config(*text, "config.json").status : text.status;
+  };
+  const auto weights = [](const std::string& bytes) -> Status {
+    const auto* data = reinterpret_cast<const uint8_t*>(bytes.data());
+    auto files = open_model_files({.directory = "", .files = {{"m.gguf", data, bytes.size()}}});
+    return files.is_ok() ? Checkpoint::open(**files).status : files.status;
+  };
+  const std::string llama = gguf_text("general.architecture", "llama");
+  const std::string sizes = llama + gguf_u32("llama.embedding_length", 8) + gguf_u32("llama.attention.head_count", 2) +
+                            gguf_u32("llama.feed_forward_length", 8) + gguf_u32("llama.block_count", 1) +
+                            gguf_u32("llama.context_length", 16);
+  const std::string embedding = gguf_tensor("token_embd.weight", {8, 4}, kF32, 0);
+  const StatusCode bad = StatusCode::bad_file;
+  test::check_row("right", config(model(sizes, 6, embedding, 1)), StatusCode::ok, "");
+  test::check_row("no architecture", config(model("", 0, embedding, 1)), bad, "general.architecture");
+  test::check_row("unknown architecture", config(model(gguf_text("general.architecture", "gemma"), 1, embedding, 1)),
+                  StatusCode::unsupported, "'gemma'");
+  test::check_row("no sizes", config(model(llama, 1, embedding, 1)), bad, "is missing");
+  test::check_row("no embedding", config(model(sizes, 6, "", 0)), bad, "token_embd.weight is missing");
+  test::check_row("head count 0", config(model(llama + gguf_u32("llama.attention.head_count", 0), 2, embedding, 1)),
+                  bad, "head_count");
+  test::check_row("head count of text",
+                  config(model(llama + gguf_text("llama.attention.head_count", "2"), 2, embedding, 1)), bad,
+                  "head_count");
+  test::check_row("heads of another size",
+                  weights(model(sizes, 6, embedding + gguf_tensor("blk.0.attn_q.weight", {8, 6}, kF32, 0), 2)), bad,
+                  "size of its heads");
+  test::check_row("type that is not read",
+                  weights(model(sizes, 6, gguf_tensor("token_embd.weight", {256, 4}, 16, 0), 1)),
+                  StatusCode::unsupported, "IQ2_XXS");
+  test::check_row("same place twice",
+                  weights(model(sizes, 6,
+                                gguf_tensor("blk.0.ffn_norm.weight", {8}, kF32, 0) +
+                                    gguf_tensor("blk.0.post_attention_norm.weight", {8}, kF32, 0),
+                                2)),
+                  bad, "twice");
+  const auto tokenizer = [&](const std::string& keys, uint64_t count) -> Status {
+    const std::string bytes = model(sizes + gguf_string("tokenizer.ggml.tokens") + raw(kArray) + raw(kString) +
+                                        raw(uint64_t{1}) + gguf_string("a") + keys,
+                                    7 + count, embedding, 1);
+    auto files = open_model_files(
+        {.directory = "", .files = {{"m.gguf", reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}}});
+    if (!files.is_ok()) return files.status;
+    return (*files)->read_text("tokenizer.json", 1 << 20).status;
+  };
+  const std::string gpt2 = gguf_text("tokenizer.ggml.model", "gpt2"), pre = gguf_text("tokenizer.ggml.pre", "qwen2");
+  test::check_row("SentencePiece", tokenizer(gguf_text("tokenizer.ggml.model", "llama"), 1), StatusCode::unsupported,
+                  "'llama'");
+  test::check_row("no pre-tokenizer", tokenizer(gpt2, 1), StatusCode::unsupported, "tokenizer.ggml.pre");
+  test::check_row("unknown pre-tokenizer", tokenizer(gpt2 + gguf_text("tokenizer.ggml.pre", "x"), 2),
+                  StatusCode::unsupported, "'x'");
+  test::check_row("no merges", tokenizer(gpt2 + pre, 2), bad, "merges");
 }
 
 // The fixture has random blocks of every type beside what the gguf package makes of them.

@@ -122,7 +122,8 @@ PAGODA_TEST(model_files_name_a_source_that_cannot_be_opened) {
   const auto open = [](const std::string& path) { return open_model_files({.directory = path, .files = {}}).status; };
   test::check_row("missing", open(folder + "/absent"), StatusCode::not_found, folder + "/absent");
   test::check_row("below a file", open(folder + "/file/x"), StatusCode::not_found, folder + "/file/x");
-  test::check_row("a file", open(folder + "/file"), StatusCode::invalid_argument, "is not a folder");
+  test::check_row("a file", open(folder + "/file"), StatusCode::invalid_argument,
+                  "is neither a folder nor a .gguf file");
   test::check_row("nothing", open(""), StatusCode::invalid_argument, "no folder, no files");
   test::check_row("NUL", open(folder + "\0x"s), StatusCode::invalid_argument, "NUL");
   const std::string bytes = "x";

