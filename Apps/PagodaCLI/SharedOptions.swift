@@ -5,7 +5,7 @@ import PagodaKit
 
 enum SharedOptions {
   static let model = Option(
-    "model", short: "m", value: "MODEL", help: "a folder, ORG/NAME that was pulled, or mini (default), the one inside")
+    "model", short: "m", value: "MODEL", help: "a folder or .gguf file, ORG/NAME that was pulled, or mini (default)")
   static let shape = Option(
     "shape", value: "NAME", help: "a synthetic model, such as qwen3.5-0.8b: its sizes, random weights")
   static let system = Option("system", value: "TEXT", help: "instructions above the conversation (the system prompt)")

@@ -1,4 +1,5 @@
 """A hub for the tests: the API, the listing and the files of one model as huggingface.co serves them, with faults on order."""
+import functools
 import hashlib
 import json
 import re
@@ -24,6 +25,11 @@ class HubFile:
         return self.sha256 if self.is_large else self.git_hash
 
 
+@functools.cache
+def files_of(folder):
+    return {path.name: HubFile(path.read_bytes()) for path in sorted(Path(folder).iterdir())}
+
+
 class Hub:
     """Serves `files` as ORG/NAME on one port, and the content of large files on another, as the real one does.
 
@@ -32,7 +38,7 @@ class Hub:
     """
 
     def __init__(self, folder, name="pagoda/mini", token=None):
-        self.files = {path.name: HubFile(path.read_bytes()) for path in sorted(Path(folder).iterdir())}
+        self.files = dict(files_of(folder))
         self.name, self.token = name, token
         self.faults, self.log, self.lock = {}, [], threading.Lock()
         self.page_size = 1000

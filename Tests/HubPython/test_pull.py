@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import MINI, PROGRAM, QUESTION, SHARD, House, listed
+from conftest import MINI, QUESTION, ROOT, SHARD, House, listed
 from hub_server import COMMIT, Hub, HubFile
 
 
@@ -83,6 +83,14 @@ def test_one_of_several_gguf_files_must_be_chosen(house):
     house.refuses("--include", "a-Q4_K_M.gguf", "a-Q8_0.gguf")
     assert house.pull("--include", "*Q8_0*").returncode == 0
     assert os.listdir(house.snapshot()) == ["a-Q8_0.gguf"]
+
+
+def test_a_gguf_is_found_by_its_hub_name(house):
+    house.hub.files = {"small.gguf": HubFile((ROOT / "Tests/Fixtures/gguf/qwen2.gguf").read_bytes()), "README.md": HubFile(b"x")}
+    assert house.pull().returncode == 0 and os.listdir(house.snapshot()) == ["small.gguf"]
+    run = house.run("info", house.hub.name, "--json")
+    assert run.returncode == 0, run.stderr
+    assert json.loads(run.stdout)["family"] == "qwen2"
 
 
 def test_other_formats_and_subfolders_are_left_out(house):

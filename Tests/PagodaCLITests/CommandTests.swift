@@ -41,6 +41,8 @@ import Testing
       let names = try FileManager.default.contentsOfDirectory(atPath: out)
       #expect(Set(names).isSuperset(of: ["config.json", "model.safetensors", "tokenizer.json", "chat_template.jinja"]))
       #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["new"])
+      let answer = try Program.run("generate", "--model", out, "--prompt", france)
+      #expect(answer.output.contains("Paris"), "\(answer.errors)")
       let again = try Program.run("quantize", "mini", out)
       #expect(again.status == 1 && again.errors.contains("is there already"))
     }

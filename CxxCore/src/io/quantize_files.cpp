@@ -161,6 +161,11 @@ Status quantize_into(const ModelFiles& files, const std::string& folder, const Q
   if (options.group_size != 32 && options.group_size != 64 && options.group_size != 128) {
     return make_error(StatusCode::invalid_argument, "the group size must be 32, 64 or 128");
   }
+  // Most GGUF files are quantised already, and their rows lie in another order than MLX's.
+  if (!files.gguf_parts().empty()) {
+    return make_error(StatusCode::unsupported,
+                      files.description() + ": GGUF files cannot be quantised; use safetensors");
+  }
   Result<std::string> text = files.read_text("config.json", kMaxConfigBytes);
   if (!text.is_ok()) return text.status;
   Result<Json> config = parse_json(*text);
