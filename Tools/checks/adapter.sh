@@ -11,5 +11,5 @@ swiftc -swift-version 6 -emit-module -module-name Tokenizers -parse-as-library \
 echo 'func use(_ tokenizer: HubTokenizer) -> any TextTokenizer { tokenizer }' >"$out/use.swift"
 kit=Sources/PagodaKit
 swiftc -swift-version 6 -typecheck -package-name pagoda -module-name PagodaKit -I "$out" \
-  "$kit"/{HubTokenizer,TextTokenizer,PagodaError,Message,JSONValue}.swift "$out/use.swift"
+  "$kit"/{HubTokenizer,TextTokenizer,PagodaError,Message,Tool,JSONValue,JSONValue+Parse}.swift "$out/use.swift"
 echo "swift-transformers adapter: types are right"
