@@ -33,11 +33,7 @@ public final class HubTokenizer: TextTokenizer {
 
   /// Token ids of a conversation through the model's chat template, ready for the answer.
   public func encode(_ messages: [Message], thinking: Bool? = nil) throws -> [Int32] {
-    let plain = messages.map { message in
-      var members: [String: any Sendable] = ["role": message.role.rawValue, "content": message.content]
-      if let reasoning = message.reasoning { members["reasoning_content"] = reasoning }
-      return members
-    }
+    let plain = messages.map { Self.members($0.json) }
     let context: [String: any Sendable]? = thinking.map { ["enable_thinking": $0] }
     do {
       return try narrow(
@@ -48,6 +44,26 @@ public final class HubTokenizer: TextTokenizer {
       throw error
     } catch {
       throw PagodaError.unsupported("swift-transformers cannot render the chat template: \(error.localizedDescription)")
+    }
+  }
+
+  /// Dictionaries have no order, so templates that print whole tool calls may print their members in another one.
+  private static func members(_ value: JSONValue) -> [String: any Sendable] {
+    var members: [String: any Sendable] = [:]
+    for member in value.objectValue ?? [] { members[member.key] = plain(member.value) }
+    return members
+  }
+
+  private static func plain(_ value: JSONValue) -> any Sendable {
+    switch value {
+    case .null: NSNull()
+    case .bool(let value): value
+    case .integer(let value): Int(value)
+    case .unsigned(let value): Double(value)
+    case .number(let value): value
+    case .string(let value): value
+    case .array(let values): values.map { plain($0) }
+    case .object: members(value)
     }
   }
 
