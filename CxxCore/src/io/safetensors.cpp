@@ -125,6 +125,7 @@ class HeaderParser {
   bool parse_metadata() {
     if (has_metadata_) return reader_.fail("__metadata__ is given twice");
     has_metadata_ = true;
+    if (reader_.take_word("null")) return true;  // mlx writes it where there is nothing to say
     if (!reader_.take('{')) return reader_.fail("__metadata__ is not an object");
     std::set<std::string> keys;
     std::string key, value;

@@ -103,6 +103,7 @@ PAGODA_TEST(safetensors_accepts_odd_but_legal_files) {
   const std::string rows[] = {
       safetensors("{}", 0),
       safetensors("{\"__metadata__\":{}}", 0),
+      safetensors("{\"__metadata__\":null}", 0),
       safetensors("{\"__metadata__\":{\"format\":\"pt\",\"\":\"\"}," + a + "}", 4),
       safetensors("{" + tensor("scalar", "F32", "[]", 0, 4) + "}", 4),
       safetensors("{" + tensor("empty", "F32", "[0,7]", 0, 0) + "," + a + "}", 4),
