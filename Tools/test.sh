@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs every test of the project and ends with "N passed, N failed". Usage: Tools/test.sh [stage ...]
-# Stages, in order: checks swift server asan tsan client aarch64; fuzz only when named (FUZZ_SECONDS each, 30 by default).
+# Stages, in order: checks kernels swift api server hub asan tsan client aarch64; fuzz only when named (FUZZ_SECONDS each, 30 by default).
 # The full output of each lies in .build/test-logs.
 # Exit 0 only when nothing failed and every runner ran at least the tests that the tree holds.
 set -uo pipefail
@@ -58,13 +58,15 @@ native() {
 
 stage_checks() {
   local self_tested
-  for self_tested in include_direction.py header_sentence.py paths.sh test_counts.py; do
+  for self_tested in include_direction.py header_sentence.py paths.sh test_counts.py documentation.py; do
     check "$self_tested --self-test" "Tools/checks/$self_tested" --self-test
   done
   check "include direction" Tools/checks/include_direction.py
   check "opening sentences" Tools/checks/header_sentence.py
   check "machine paths" Tools/checks/paths.sh
   check "layout" Tools/checks/format.sh
+  check "generated kernels" Tools/mslc/generate.sh --check
+  check "swift-transformers adapter" Tools/checks/adapter.sh
   Tools/checks/file_sizes.sh
 }
 
@@ -76,27 +78,36 @@ stage_swift() {
   ended $? "$log" swift
 }
 
+# What is not run but must fit: the app and the adapter against stand-ins of Apple's frameworks, comments and articles.
+stage_api() {
+  local bin
+  swift build >"$logs/api-build.log" 2>&1 </dev/null
+  bin=$(swift build --show-bin-path)
+  if [[ $(uname -s) == Linux ]]; then check "stand-ins" Tools/checks/apple_stubs.sh "$bin"; fi
+  check "documentation" Tools/checks/documentation.py "$bin"
+}
+
 # not_run REASON: a part that this machine lacks something for; a fault where everything must run.
 not_run() {
   say "not run: $1 (Tools/setup.sh --dev)"
   if [[ ${CI:-} == true ]]; then add 0 1; fi
 }
 
-# The program with the official clients, a browser, and requests made from the description of the API.
-stage_server() {
-  local venv=$PWD/.build/server-venv needs=Tests/ServerPython/requirements.txt log=$logs/server.log
+# python_tests NAME FOLDER: pytest of a folder, in an environment with its requirements, against the program.
+python_tests() {
+  local venv=$PWD/.build/$1-venv needs=$2/requirements.txt log=$logs/$1.log
   if ! cmp -s "$needs" "$venv/requirements.txt"; then
     rm -rf "$venv"
     if ! { python3 -m venv "$venv" && "$venv/bin/pip" install -q -r "$needs" && cp "$needs" "$venv"; } >"$log" 2>&1; then
       tail -n 5 "$log"
       rm -rf "$venv"
-      not_run "the Python clients cannot be installed"
+      not_run "the Python packages of $2 cannot be installed"
       return
     fi
   fi
-  swift build --product pagoda >"$logs/server-build.log" 2>&1 </dev/null
+  swift build --product pagoda >"$logs/$1-build.log" 2>&1 </dev/null
   PAGODA=$(swift build --show-bin-path)/pagoda "$venv/bin/python" -m pytest -q -rfEs -p no:cacheprovider \
-    Tests/ServerPython >"$log" 2>&1 </dev/null
+    "$2" >"$log" 2>&1 </dev/null
   local status=$?
   grep -E '^(FAILED|ERROR|SKIPPED)|^E   ' "$log" | head -n 60
   tail -n 1 "$log"
@@ -104,6 +115,12 @@ stage_server() {
   add "$(count passed)" "$(($(count failed) + $(count 'errors?')))"
   if ((status != 0 && $(count failed) + $(count 'errors?') == 0)); then add 0 1; say "FAIL pytest ended with status $status"; fi
 }
+
+# The program with the official clients, a browser, and requests made from the description of the API.
+stage_server() { python_tests server Tests/ServerPython; }
+
+# Pulls from a hub that has every fault, and huggingface_hub on the same cache.
+stage_hub() { python_tests hub Tests/HubPython; }
 
 stage_asan() { native asan; }
 
@@ -114,13 +131,19 @@ stage_tsan() {
   native tsan base_thread
 }
 
-stage_client() { check "client package" Tools/checks/client_package.sh; }
+stage_client() {
+  local bin
+  bin=$(swift build --show-bin-path)
+  [[ -d $bin/Modules ]] || bin=
+  check "client package" Tools/checks/client_package.sh ${bin:+"$bin"}
+}
 
 # What depends on the architecture: kernels against the reference, their bits in any schedule, and one answer from
 # prompt to text. Emulation would make the whole suite take half an hour; `make -C Tools/native aarch64` does that (its
 # `paths` tests hold each path to R1 in random schedules).
 stage_aarch64() {
   local filter
+  local -x TEST_DIRS="$(printf "../../Tests/CxxCoreTests/%s " support generated base device engine model sampler text)"
   if [[ $(uname -m) != x86_64 ]]; then
     say "not run: this machine is not x86-64, and the tests above ran on $(uname -m)"
   elif ! command -v qemu-aarch64 >/dev/null || ! command -v aarch64-linux-gnu-g++-12 >/dev/null; then
@@ -132,15 +155,45 @@ stage_aarch64() {
   fi
 }
 
+# own NAME LOG COMMAND...: a runner of ours that prints its faults and ends with "N passed, N failed".
+own() {
+  local name=$1 log=$logs/$2 line
+  shift 2
+  "$@" >"$log" 2>&1 </dev/null
+  line=$(grep -E '^[0-9]+ passed, [0-9]+ failed$' "$log" | tail -n 1)
+  grep -E -A 6 '^FAIL' "$log" | head -n 60
+  [[ -n $line ]] || { tail -n 20 "$log"; line="0 passed, 1 failed"; }
+  say "$name: $line"
+  add "$(cut -d ' ' -f 1 <<<"$line")" "$(cut -d ' ' -f 3 <<<"$line")"
+}
+
+# The text of the kernels: the subset, address spaces, the order of threads, races and bounds, and whether the tests see
+# planted defects.
+stage_kernels() {
+  local file kernels=(Shaders/*.metal Tests/Kernels/*.metal)
+  for file in "${kernels[@]}"; do
+    check "lint $file" python3 -B Tools/mslc/mslc.py --target lint -o /dev/null "$file"
+    check "strict $file" Tools/mslc/strict.sh "$file"
+  done
+  own "types of the Metal backend" kernels-metal.log Tools/checks/metal_types.sh
+  own "generator" kernels-generator.log Tools/mslc/test_mslc.py
+  own "bad snippets" kernels-snippets.log Tools/mslc/bad_snippets.py
+  make -s -j "$jobs" -C Tools/native build >"$logs/kernels-build.log" 2>&1 </dev/null || tail -n 20 "$logs/kernels-build.log"
+  own "8 schedules" kernels-schedules.log Tools/mslc/schedules.sh .build/native/release/tests
+  native check gpu
+  # Its first round is the conformance table on checked kernels, without a mutant.
+  own "mutants" kernels-mutants.log Tools/mslc/mutate.py
+}
+
 stage_fuzz() {
   check "fuzzers" make -s -j "$jobs" -C Tools/native SECONDS="${FUZZ_SECONDS:-30}" fuzz
 }
 
 stages=("$@")
-((${#stages[@]})) || stages=(checks swift server asan tsan client aarch64)
+((${#stages[@]})) || stages=(checks kernels swift api server hub asan tsan client aarch64)
 for stage in "${stages[@]}"; do
   if ! declare -F "stage_$stage" >/dev/null; then
-    say "test.sh: no stage '$stage'; there are checks swift server asan tsan client aarch64 fuzz" >&2
+    say "test.sh: no stage '$stage'; there are checks kernels swift api server hub asan tsan client aarch64 fuzz" >&2
     exit 64
   fi
 done

@@ -1,10 +1,11 @@
 // Options that several commands share, and what they mean to the engine.
 import Foundation
+import PagodaHub
 import PagodaKit
 
 enum SharedOptions {
   static let model = Option(
-    "model", short: "m", value: "DIR", help: "a model folder, or mini (default), the one inside")
+    "model", short: "m", value: "MODEL", help: "a folder or .gguf file, ORG/NAME that was pulled, or mini (default)")
   static let shape = Option(
     "shape", value: "NAME", help: "a synthetic model, such as qwen3.5-0.8b: its sizes, random weights")
   static let system = Option("system", value: "TEXT", help: "instructions above the conversation (the system prompt)")
@@ -16,7 +17,7 @@ enum SharedOptions {
   static let engine = OptionGroup(
     "Engine",
     [
-      Option("device", value: "NAME", help: "auto (default), cpu or reference"),
+      Option("device", value: "NAME", help: "auto (default), cpu, metal, cuda, software (GPU kernels) or reference"),
       Option("dtype", value: "NAME", help: "weights: auto (default), float32, float16, bfloat16"),
       Option("quantize", value: "FORM", help: "weights: auto (default), none (as dtype says), bf16, 8bit or 4bit"),
       Option("kv-dtype", value: "NAME", help: "KV cache: auto (default, as --dtype), float32, float16, bfloat16, int8"),
@@ -41,11 +42,16 @@ extension Arguments {
       if has("model") { throw UsageError("--shape and --model exclude each other") }
       return .shape(shape)
     }
-    let name = string("model") ?? "mini"
-    return name == "mini" ? .mini : .folder(path: NSString(string: name).expandingTildeInPath)
+    return try namedModel(string("model") ?? "mini")
   }
 
   var modelName: String { string("shape") ?? string("model") ?? "mini" }
+
+  /// The last part of the name, without a revision.
+  var modelFileName: String {
+    let name = URL(filePath: modelName).lastPathComponent
+    return ModelName(modelName) == nil ? name : String(name.prefix { $0 != "@" })
+  }
 
   func engineOptions() throws -> EngineOptions {
     let counts = Int64(1)...Int64(Int32.max)

@@ -3,7 +3,8 @@ internal import CxxCore
 
 /// What an engine is made for. The default values suit one person on one machine.
 public struct EngineOptions: Hashable, Sendable {
-  /// The device: `auto`, `cpu` or `reference` (slow, double precision, for comparisons).
+  /// The device: `auto`, `cpu`, `software` (the GPU kernels, run and checked on the CPU: slow) or `reference` (slow,
+  /// double precision, for comparisons).
   public var device = "auto"
   /// Number format of weights: `auto` (the model's own), `float32`, `float16` or `bfloat16`.
   public var dtype = "auto"

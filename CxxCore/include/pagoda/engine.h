@@ -30,7 +30,7 @@ void pagoda_engine_release(pagoda::Engine* PAGODA_NONNULL engine) noexcept;
 namespace pagoda {
 
 struct EngineOptions {
-  std::string device = "auto";    // auto, cpu, reference
+  std::string device = "auto";    // auto, cpu, metal, cuda, software, reference
   std::string dtype = "auto";     // of weights: auto (the model's own), float32, float16, bfloat16
   std::string quantize = "auto";  // weights: auto (about as packed as the file), none (as dtype), bf16, 8bit, 4bit
   std::string kv_dtype = "auto";  // of the KV cache: auto (as dtype), float32, float16, bfloat16, int8

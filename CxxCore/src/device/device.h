@@ -42,8 +42,13 @@ struct WeightSource {
 };
 
 struct StepLimits {
-  int64_t tokens = 0;  // most rows of a matmul
-  int64_t cols = 0;    // most columns of a weight
+  int64_t tokens = 0;                // most rows of a matmul
+  int64_t cols = 0;                  // most columns of a weight
+  int64_t sequences = 0;             // most in one step
+  int64_t context = 0;               // most tokens of a sequence
+  int64_t heads = 0, head_dim = 0;   // of attention
+  int64_t k_heads = 0, v_heads = 0;  // of Gated DeltaNet
+  int64_t k_dim = 0;                 // of its keys
 };
 
 struct DeviceInfo {

@@ -9,9 +9,9 @@
 
 namespace pagoda::device {
 
-// name: auto, cpu, reference; cpu takes a suffix to force a path in tests (cpu:portable, cpu:avx2, cpu:avx512,
-// cpu:avx512vnni, cpu:avx512bf16, cpu:amx, cpu:neon, cpu:neon-dotprod, cpu:neon-i8mm). num_threads 0 = one per core.
-// Unknown names are invalid_argument and list the known ones.
+// name: auto, cpu, cuda, software (the GPU kernels, run on the host), reference; cpu takes a suffix to force a path in
+// tests (cpu:portable, cpu:avx2, cpu:avx512, cpu:avx512vnni, cpu:avx512bf16, cpu:amx, cpu:neon, cpu:neon-dotprod,
+// cpu:neon-i8mm). num_threads 0 = one per core. Unknown names are invalid_argument and list the known ones.
 Result<std::unique_ptr<Device>> make_device(const std::string& name, int num_threads);
 
 std::vector<std::string> device_names();  // every name that works on this machine, forced paths included

@@ -115,6 +115,7 @@ Result<PlannedMemory> plan_memory(const EngineOptions& options, const io::ModelC
   sizes.max_logits_rows = plan.max_num_seqs;
   const int64_t len_blocks = (int64_t{plan.max_model_len} + plan.block_size - 1) / plan.block_size;
   sizes.max_blocks_per_seq = static_cast<int32_t>(std::min(len_blocks, plan.num_kv_blocks));
+  sizes.block_size = plan.block_size;
   plan.workspace_bytes = model::workspace_bytes(config, device, sizes);
 
   if (plan.total_bytes() > plan.device_limit_bytes)

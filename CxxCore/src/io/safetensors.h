@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/dtype.h"
@@ -33,6 +34,9 @@ inline constexpr size_t kMaxTensorsPerFile = 40'000;        // a 35B-A3B in one 
 inline constexpr size_t kMaxMetadataKeys = 4096;
 inline constexpr size_t kMaxTensorNameBytes = 1024;
 inline constexpr size_t kMaxTensorDims = 16;
+
+// A type's name in a header: F32, BF16, ...
+std::string_view safetensors_dtype_name(DType type) noexcept;
 
 // The tensors must fill the file from the end of the header to its last byte, with no hole and no overlap.
 Result<TensorMap> read_safetensors_header(const File& file, int file_index);

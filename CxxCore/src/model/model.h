@@ -25,6 +25,7 @@ struct ModelSizes {  // what the pools and the workspace are made for
   int32_t max_num_seqs = 0;
   int32_t max_logits_rows = 0;
   int32_t max_blocks_per_seq = 0;
+  int32_t block_size = 0;       // tokens of a KV block
   int32_t max_state_saves = 0;  // of one step
 };
 

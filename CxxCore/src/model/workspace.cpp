@@ -92,10 +92,19 @@ int64_t Workspace::size_bytes(const io::ModelConfig& config, const ModelSizes& s
 }
 
 device::StepLimits Workspace::step_limits(const io::ModelConfig& config, const ModelSizes& sizes) noexcept {
+  device::StepLimits limits;
   const int64_t rows = int64_t{sizes.max_num_tokens} * std::max(config.num_experts_per_token, 1);
-  return {std::max(rows, int64_t{sizes.max_logits_rows}),
-          std::max({int64_t{config.hidden_size}, int64_t{config.intermediate_size}, int64_t{config.expert_size},
-                    scratch_widths(config).mixed})};
+  limits.tokens = std::max(rows, int64_t{sizes.max_logits_rows});
+  limits.cols = std::max({int64_t{config.hidden_size}, int64_t{config.intermediate_size}, int64_t{config.expert_size},
+                          scratch_widths(config).mixed});
+  limits.sequences = sizes.max_num_seqs;
+  limits.context = int64_t{sizes.max_blocks_per_seq} * sizes.block_size;
+  limits.heads = config.num_heads;
+  limits.head_dim = config.head_dim;
+  limits.k_heads = config.linear_num_k_heads;
+  limits.v_heads = config.linear_num_v_heads;
+  limits.k_dim = config.linear_k_head_dim;
+  return limits;
 }
 
 Result<Workspace> Workspace::allocate(const io::ModelConfig& config, const ModelSizes& sizes, device::Device& device) {

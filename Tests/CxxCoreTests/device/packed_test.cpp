@@ -106,7 +106,9 @@ PAGODA_TEST(packed_products_are_the_integer_sums) {
   const struct {
     int64_t m, n, k;
   } shapes[] = {{1, 1, 1}, {1, 70, 130}, {2, 33, 128}, {3, 16, 640}, {5, 40, 257}, {6, 17, 1100}, {37, 50, 384}};
-  for (const std::string& name : tested_devices())
+  std::vector<std::string> names = tested_devices();
+  std::erase_if(names, runs_kernels);
+  for (const std::string& name : names)
     for (WeightFormat format : {WeightFormat::q8, WeightFormat::q4})
       for (const auto& s : shapes) {
         Rig rig(name);

@@ -1,6 +1,8 @@
 // Rig and the random inputs and batches of op tests.
 #include "device/rig.h"
 
+#include <cstdlib>
+
 #include "base/kv_row.h"
 #include "device/registry.h"
 #include "support/test.h"
@@ -13,7 +15,16 @@ Rig::Rig(const std::string& device_name, int num_threads) {
   auto made = device::make_device(device_name, num_threads);
   CHECK_OK(made);
   if (made.is_ok()) device_ = std::move(*made);
-  if (device_) CHECK_OK(device_->reserve({.tokens = 512, .cols = 4096}));
+  if (device_)
+    CHECK_OK(device_->reserve({.tokens = 1104,
+                               .cols = 4096,
+                               .sequences = 16,
+                               .context = 1536,
+                               .heads = 70,
+                               .head_dim = 256,
+                               .k_heads = 4,
+                               .v_heads = 8,
+                               .k_dim = 256}));
 }
 
 Tensor Rig::put(DType dtype, Shape shape, const void* values, size_t size_bytes) {
@@ -82,6 +93,8 @@ std::vector<float> Rig::read(const Tensor& dense) {
 std::vector<std::string> tested_devices() {
   std::vector<std::string> names = device::device_names();
   std::erase(names, "reference");
+  if (const char* only = std::getenv("PAGODA_TEST_DEVICE"))
+    std::erase_if(names, [&](const auto& n) { return n != only; });
   return names;
 }
 

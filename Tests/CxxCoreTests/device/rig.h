@@ -44,6 +44,9 @@ class Rig {
 // Every device of this machine but the reference.
 std::vector<std::string> tested_devices();
 
+// Devices that run the kernels of Shaders/: they have none for int8 caches.
+inline bool runs_kernels(const std::string& name) { return name == "software" || name == "cuda" || name == "metal"; }
+
 // Paths whose instruction for bf16 products adds in an order of its own.
 inline bool has_own_bf16_order(const std::string& name) { return name == "cpu:neon-i8mm" || name == "cpu:avx512bf16"; }
 

@@ -92,6 +92,7 @@ class ModelRunner {
                       .max_num_seqs = options.max_seqs,
                       .max_logits_rows = options.max_tokens,
                       .max_blocks_per_seq = blocks_per_seq,
+                      .block_size = options.block_size,
                       .max_state_saves = options.max_state_saves};
     PAGODA_RETURN_IF_ERROR(runner->model_->allocate(runner->sizes_));
     runner->reset();
@@ -135,6 +136,7 @@ class ModelRunner {
   }
 
   model::Model& model() { return *model_; }
+  device::Device& device() { return *device_; }
   const io::ModelConfig& config() const { return config_; }
   const model::ModelSizes& sizes() const { return sizes_; }
 

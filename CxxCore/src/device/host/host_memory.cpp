@@ -74,6 +74,8 @@ int64_t limit_in_file(const char* path) noexcept {
   return bytes > 0 ? bytes : 0;
 }
 
+}  // namespace
+
 Status check_copy(const Tensor& t, size_t size_bytes, const char* what) noexcept {
   if (!t.is_present()) return make_error(StatusCode::internal, std::string(what) + ": the tensor is absent");
   int64_t stride = 1;
@@ -92,8 +94,6 @@ Status check_copy(const Tensor& t, size_t size_bytes, const char* what) noexcept
                                                 std::to_string(buffer_bytes));
   return ok_status();
 }
-
-}  // namespace
 
 Result<std::unique_ptr<Buffer>> make_buffer(size_t size_bytes, const std::string& label) {
   const int64_t limit = memory_limit_bytes();

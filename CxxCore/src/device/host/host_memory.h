@@ -16,7 +16,9 @@ constexpr size_t kHugePage = size_t{2} << 20;  // buffers of at least this size 
 // Zero-filled. More than the machine's memory, or a refusal by the system, is out_of_memory with both numbers.
 Result<std::unique_ptr<Buffer>> make_buffer(size_t size_bytes, const std::string& label);
 
-// `t` is dense and has room for `size_bytes`.
+// Whether `t` is dense and has room for `size_bytes`; `what` names the copy in the error.
+Status check_copy(const Tensor& t, size_t size_bytes, const char* what) noexcept;
+
 Status upload(const Tensor& t, const void* from, size_t size_bytes) noexcept;
 Status download(const Tensor& t, void* to, size_t size_bytes) noexcept;
 

@@ -1,0 +1,79 @@
+// Backend: what the GPU encoder needs of a machine that runs our kernels: memory, pipelines, launches in order. Metal,
+// CUDA and the software device are backends; the encoder cannot tell them apart.
+// Thread rule: as Device's, one thread drives it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "device/device.h"
+
+namespace pagoda::device::gpu {
+
+struct Size3 {
+  uint32_t x = 1, y = 1, z = 1;
+  bool operator==(const Size3&) const = default;
+};
+
+// A function constant of the kernel text, by its name there. Bools are 0 or 1; floats are given by their bits.
+struct Constant {
+  std::string_view name;
+  uint32_t bits = 0;
+};
+
+constexpr size_t kMaxValuesBytes = 4096;
+
+// What goes to one [[buffer(index)]] of a kernel: a piece of device memory, or up to 4 KiB of values copied now.
+// Indices are those of generated/bindings.h, made from the kernel's text.
+struct Binding {
+  int index = 0;
+  Buffer* buffer = nullptr;
+  int64_t offset_bytes = 0;
+  const void* values = nullptr;  // where buffer is null
+  // Of values; and of a buffer, how far from the offset the kernel reads or writes (0: to its end). Launches that touch
+  // other pieces of one buffer may then run at the same time.
+  size_t size_bytes = 0;
+};
+
+// A kernel with its function constants, ready to launch. Owned by the backend that made it.
+class Pipeline {
+ public:
+  virtual ~Pipeline() = default;
+};
+
+struct StepTimes {
+  int64_t steps = 0;
+  double seconds = 0;
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual const DeviceInfo& info() const noexcept = 0;
+
+  // Zero-filled, 256-byte aligned. `label` names it in the error.
+  virtual Result<std::unique_ptr<Buffer>> allocate(size_t size_bytes, const std::string& label) = 0;
+  virtual Status upload(Buffer& to, int64_t offset_bytes, const void* from, size_t size_bytes) noexcept = 0;
+  virtual Status download(Buffer& from, int64_t offset_bytes, void* to, size_t size_bytes) noexcept = 0;
+
+  // Made once for each name and constants, then found again. An unknown name or constant is an error that names it.
+  virtual Result<const Pipeline*> pipeline(std::string_view kernel, std::span<const Constant> constants) = 0;
+
+  // Adds a launch to the step being encoded. A launch sees what earlier ones wrote: the backend knows from the kernel's
+  // text which bindings it writes and puts a barrier between launches that touch the same memory (hazards.h). All
+  // bindings of the kernel are given; a kernel that does not use one under its constants gets any other buffer.
+  virtual void launch(const Pipeline& pipeline, Size3 groups, Size3 threads,
+                      std::span<const Binding> bindings) noexcept = 0;
+
+  // Hands the step over; what went wrong in any launch comes from wait().
+  virtual Pending& submit() noexcept = 0;
+
+  // Steps waited for since the last call, and how long the device worked on them; none where it cannot say.
+  virtual StepTimes take_step_times() noexcept { return {}; }
+};
+
+}  // namespace pagoda::device::gpu

@@ -1,0 +1,30 @@
+// causal_conv1d: a thread for each channel of a row, then one for each channel of a tail; one launch for single tokens.
+#include "args/causal_conv1d.h"
+
+#include "device/gpu/gpu_encoder.h"
+
+namespace pagoda::device::gpu {
+
+void GpuEncoder::causal_conv1d(const CausalConv1dArgs& a) noexcept {
+  const SequenceArgs& s = a.sequences;
+  if (!accept(a, s.cu_seqlens)) return;
+  const uint32_t tokens = as_uint(a.x.shape[0]), num_sequences = as_uint(s.context_lens.shape[0]);
+  pagoda_args::CausalConv1d args{};
+  args.x_stride = a.x.strides[0];
+  args.out_stride = a.out.strides[0];
+  args.weight_stride = a.weight.strides[0];
+  args.tail_slot_stride = a.tail.strides[0];
+  args.tail_row_stride = a.tail.strides[1];
+  args.channels = as_uint(a.x.shape[1]);
+  args.kernel_size = as_uint(a.weight.shape[0]);
+  args.num_sequences = num_sequences;
+  const uint32_t pieces = as_uint(ceil_divide(a.x.shape[1], 128));
+  if (tokens == num_sequences) {
+    launch("causal_conv1d_update", {{pieces, tokens}}, {a.x, a.weight, a.tail, s.state_slots, a.out}, args);
+    return;
+  }
+  launch("causal_conv1d", {{pieces, tokens}}, {a.x, a.weight, a.tail, s.cu_seqlens, s.state_slots, a.out}, args);
+  launch("causal_conv1d_tail", {{pieces, num_sequences}}, {a.x, a.tail, s.cu_seqlens, s.state_slots}, args);
+}
+
+}  // namespace pagoda::device::gpu

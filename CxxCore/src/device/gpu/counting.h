@@ -1,0 +1,77 @@
+// Counting: what the host does for each op on a GPU: launches, bytes its kernels have to move, time to encode them.
+// State: sums by op since the last take. Thread rule: Device's.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "device/device.h"
+#include "device/gpu/backend.h"
+
+namespace pagoda::device::gpu {
+
+// A backend that counts launches and the time it spends in them.
+class CountingBackend final : public Backend {
+ public:
+  explicit CountingBackend(std::unique_ptr<Backend> inner) noexcept : inner_(std::move(inner)) {}
+  const DeviceInfo& info() const noexcept override { return inner_->info(); }
+  Result<std::unique_ptr<Buffer>> allocate(size_t size_bytes, const std::string& label) override {
+    return inner_->allocate(size_bytes, label);
+  }
+  Status upload(Buffer& to, int64_t offset_bytes, const void* from, size_t size_bytes) noexcept override {
+    return inner_->upload(to, offset_bytes, from, size_bytes);
+  }
+  Status download(Buffer& from, int64_t offset_bytes, void* to, size_t size_bytes) noexcept override {
+    return inner_->download(from, offset_bytes, to, size_bytes);
+  }
+  Result<const Pipeline*> pipeline(std::string_view kernel, std::span<const Constant> constants) override {
+    return inner_->pipeline(kernel, constants);
+  }
+  void launch(const Pipeline& pipeline, Size3 groups, Size3 threads,
+              std::span<const Binding> bindings) noexcept override;
+  Pending& submit() noexcept override { return inner_->submit(); }
+  StepTimes take_step_times() noexcept override { return inner_->take_step_times(); }
+
+  int64_t num_launches() const noexcept { return num_launches_; }
+  double launch_seconds() const noexcept { return launch_seconds_; }
+
+ private:
+  std::unique_ptr<Backend> inner_;
+  int64_t num_launches_ = 0;
+  double launch_seconds_ = 0;  // the software device runs kernels in launch(): this is not the encoder's time
+};
+
+// Hands ops to another encoder and counts them: OpTime::calls are launches, seconds the encoder's own.
+class CountingEncoder final : public Encoder {
+ public:
+  CountingEncoder(Encoder& inner, const CountingBackend& backend) noexcept : inner_(inner), backend_(backend) {}
+  std::vector<OpTime> take() noexcept { return std::exchange(entries_, {}); }
+
+  void embedding(const EmbeddingArgs&) noexcept override;
+  void rms_norm(const RmsNormArgs&) noexcept override;
+  void matmul(const MatmulArgs&) noexcept override;
+  void qk_norm_rope(const QkNormRopeArgs&) noexcept override;
+  void reshape_and_cache(const ReshapeAndCacheArgs&) noexcept override;
+  void paged_attention(const PagedAttentionArgs&) noexcept override;
+  void sigmoid_gate(const SigmoidGateArgs&) noexcept override;
+  void causal_conv1d(const CausalConv1dArgs&) noexcept override;
+  void gdn(const GdnArgs&) noexcept override;
+  void gated_rms_norm(const GatedRmsNormArgs&) noexcept override;
+  void gather_rows(const GatherRowsArgs&) noexcept override;
+  void zero_slots(const ZeroSlotsArgs&) noexcept override;
+  void copy_slot(const CopySlotArgs&) noexcept override;
+  Pending& submit() noexcept override { return inner_.submit(); }
+
+ private:
+  // Runs `encode` and adds it to the entry `name`.
+  template <class Encode>
+  void count(const char* name, double bytes, double operations, Encode&& encode);
+
+  Encoder& inner_;
+  const CountingBackend& backend_;
+  std::vector<OpTime> entries_;
+};
+
+}  // namespace pagoda::device::gpu

@@ -1,0 +1,75 @@
+// NVRTC, one program for each kernel and set of constants.
+#include "device/gpu/cuda/compiler.h"
+
+#include <bit>
+#include <cstdio>
+
+namespace pagoda::device::gpu::cuda {
+namespace {
+
+// A constant as the text of a C++ literal; floats in hexadecimal, which is exact.
+std::string literal(ConstantType type, uint32_t bits) {
+  char text[64];
+  switch (type) {
+    case ConstantType::bool_: return bits != 0 ? "true" : "false";
+    case ConstantType::int_: return std::to_string(static_cast<int32_t>(bits));
+    case ConstantType::uint_: return std::to_string(bits) + "u";
+    case ConstantType::float_: std::snprintf(text, sizeof text, "%af", std::bit_cast<float>(bits)); return text;
+  }
+  return {};
+}
+
+// Contraction off: a product and a sum are fused where the text says fma() and nowhere else, as on the software device.
+std::vector<std::string> options_of(const KernelInfo& kernel, std::span<const Constant> constants) {
+  std::vector<std::string> options = {"--std=c++17",          "--fmad=false", "-default-device",
+                                      "--generate-line-info", "-DMSL_ONLY",   "-DMSL_ONLY_" + std::string(kernel.name)};
+  for (const ConstantInfo& info : kernel.constants)
+    for (const Constant& given : constants)
+      if (given.name == info.name)
+        options.push_back("-DMSL_CONSTANT_" + std::string(info.name) + "=" + literal(info.type, given.bits));
+  return options;
+}
+
+}  // namespace
+
+Compiler::Compiler(const Nvrtc& nvrtc, int major, int minor)
+    : nvrtc_(nvrtc), arch_("--gpu-architecture=sm_" + std::to_string(major) + std::to_string(minor)) {}
+
+Result<std::vector<char>> Compiler::compile(const KernelInfo& kernel, std::string_view text,
+                                            std::span<const Constant> constants) const {
+  std::vector<std::string> options = options_of(kernel, constants);
+  options.push_back(arch_);
+  std::vector<const char*> pointers;
+  for (const std::string& option : options) pointers.push_back(option.c_str());
+  std::vector<std::string> headers;  // texts, then names: the tables are views without a final zero
+  for (const ShimHeader& header : generated::cuda_headers()) headers.emplace_back(header.text);
+  for (const ShimHeader& header : generated::cuda_headers()) headers.emplace_back(header.name);
+  std::vector<const char*> header_pointers;
+  for (const std::string& header : headers) header_pointers.push_back(header.c_str());
+  const size_t num_headers = headers.size() / 2;
+
+  const std::string source(text), name = std::string(kernel.file) + ".metal";
+  Handle program = nullptr;
+  int result = nvrtc_.nvrtcCreateProgram(&program, source.c_str(), name.c_str(), static_cast<int>(num_headers),
+                                         header_pointers.data(), header_pointers.data() + num_headers);
+  if (result == 0) result = nvrtc_.nvrtcCompileProgram(program, static_cast<int>(pointers.size()), pointers.data());
+  size_t size = 0;
+  std::vector<char> code;
+  if (result == 0) result = nvrtc_.nvrtcGetCUBINSize(program, &size);
+  if (result == 0) {
+    code.resize(size);
+    result = nvrtc_.nvrtcGetCUBIN(program, code.data());
+  }
+  std::string log;
+  if (result != 0 && program != nullptr && nvrtc_.nvrtcGetProgramLogSize(program, &size) == 0 && size > 1) {
+    log.resize(size);
+    if (nvrtc_.nvrtcGetProgramLog(program, log.data()) != 0) log.clear();
+    log = log.substr(0, 2000);
+  }
+  if (program != nullptr) nvrtc_.nvrtcDestroyProgram(&program);
+  if (result == 0) return code;
+  return make_error(StatusCode::internal, "cuda: kernel " + std::string(kernel.name) +
+                                              " does not compile: " + nvrtc_.nvrtcGetErrorString(result) + "\n" + log);
+}
+
+}  // namespace pagoda::device::gpu::cuda

@@ -1,0 +1,260 @@
+// Memory, pipelines and steps on an NVIDIA GPU.
+#include "device/gpu/cuda/cuda_backend.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "device/gpu/launch_checks.h"
+
+namespace pagoda::device::gpu::cuda {
+namespace {
+
+class CudaBuffer final : public Buffer {
+ public:
+  CudaBuffer(const Driver& driver, Handle context, DeviceAddress address, size_t size_bytes) noexcept
+      : driver_(driver), context_(context), address_(address), size_bytes_(size_bytes) {}
+  ~CudaBuffer() override {
+    driver_.cuCtxSetCurrent(context_);
+    driver_.cuMemFree_v2(address_);
+  }
+  size_t size_bytes() const noexcept override { return size_bytes_; }
+  std::byte* host_pointer() noexcept override { return nullptr; }
+  DeviceAddress address() const noexcept { return address_; }
+
+ private:
+  const Driver driver_;  // a copy: buffers may outlive their backend
+  Handle context_;
+  DeviceAddress address_;
+  size_t size_bytes_;
+};
+
+struct CudaPipeline final : Pipeline {
+  CudaPipeline(const Driver& driver, const KernelInfo& kernel) : driver(driver), kernel(kernel) {}
+  ~CudaPipeline() override {
+    if (module != nullptr) driver.cuModuleUnload(module);
+  }
+  const Driver& driver;
+  const KernelInfo& kernel;
+  Handle module = nullptr, function = nullptr;
+};
+
+std::string text_of(std::string_view kernel, std::span<const Constant> constants) {
+  std::string key(kernel);
+  for (const Constant& c : constants) key += " " + std::string(c.name) + "=" + std::to_string(c.bits);
+  return key;
+}
+
+Status check_range(const Buffer& buffer, int64_t offset_bytes, size_t size_bytes, const char* what) {
+  if (offset_bytes >= 0 && static_cast<size_t>(offset_bytes) <= buffer.size_bytes() &&
+      size_bytes <= buffer.size_bytes() - static_cast<size_t>(offset_bytes))
+    return ok_status();
+  return make_error(StatusCode::internal, std::string("cuda: ") + what + " of " + std::to_string(size_bytes) +
+                                              " bytes at byte " + std::to_string(offset_bytes) + " of a buffer of " +
+                                              std::to_string(buffer.size_bytes()));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<CudaBackend>> CudaBackend::make(const Driver& driver, const Nvrtc& nvrtc,
+                                                       std::span<const KernelFile> files) {
+  const auto check = [&](CudaResult result, const char* what) { return cuda_status(driver, result, what); };
+  int count = 0, device = 0, major = 0, minor = 0, processors = 0;
+  PAGODA_RETURN_IF_ERROR(check(driver.cuInit(0), "starting NVIDIA's driver"));
+  PAGODA_RETURN_IF_ERROR(check(driver.cuDeviceGetCount(&count), "counting GPUs"));
+  if (count == 0) return make_error(StatusCode::unsupported, "cuda: NVIDIA's driver shows no GPU");
+  char name[128] = {};
+  size_t memory = 0;
+  PAGODA_RETURN_IF_ERROR(check(driver.cuDeviceGet(&device, 0), "opening the first GPU"));
+  PAGODA_RETURN_IF_ERROR(check(driver.cuDeviceGetName(name, sizeof name - 1, device), "asking for the GPU's name"));
+  PAGODA_RETURN_IF_ERROR(check(driver.cuDeviceTotalMem_v2(&memory, device), "asking for the GPU's memory"));
+  PAGODA_RETURN_IF_ERROR(check(driver.cuDeviceGetAttribute(&major, kMajor, device), "asking for the GPU's kind"));
+  PAGODA_RETURN_IF_ERROR(check(driver.cuDeviceGetAttribute(&minor, kMinor, device), "asking for the GPU's kind"));
+  PAGODA_RETURN_IF_ERROR(
+      check(driver.cuDeviceGetAttribute(&processors, kMultiprocessors, device), "asking for the GPU's size"));
+  if (major < 8)
+    return make_error(StatusCode::unsupported, std::string("cuda: ") + name + " has compute capability " +
+                                                   std::to_string(major) + "." + std::to_string(minor) +
+                                                   ", and bf16 products need 8.0");
+  Handle context = nullptr, stream = nullptr;
+  PAGODA_RETURN_IF_ERROR(check(driver.cuDevicePrimaryCtxRetain(&context, device), "opening the GPU"));
+  CudaResult result = driver.cuCtxSetCurrent(context);
+  constexpr unsigned kNonBlocking = 1;
+  if (result == kCudaSuccess) result = driver.cuStreamCreate(&stream, kNonBlocking);
+  if (result != kCudaSuccess) {
+    driver.cuDevicePrimaryCtxRelease_v2(device);
+    return check(result, "opening the GPU");
+  }
+  DeviceInfo info{"cuda", std::string(name) + ", " + std::to_string(processors) + " multiprocessors",
+                  static_cast<int64_t>(memory / 10 * 9)};
+  return std::unique_ptr<CudaBackend>(
+      new CudaBackend(driver, nvrtc, files, device, context, stream, std::move(info), major, minor));
+}
+
+CudaBackend::CudaBackend(const Driver& driver, const Nvrtc& nvrtc, std::span<const KernelFile> files, int device,
+                         Handle context, Handle stream, DeviceInfo info, int major, int minor)
+    : driver_(driver),
+      files_(files),
+      device_(device),
+      context_(context),
+      stream_(stream),
+      info_(std::move(info)),
+      compiler_(nvrtc, major, minor),
+      graphs_(driver_, stream) {
+  driver_.cuEventCreate(&begin_, 0);  // without them a step has no time, and nothing else is lost
+  driver_.cuEventCreate(&end_, 0);
+}
+
+CudaBackend::~CudaBackend() {
+  driver_.cuCtxSetCurrent(context_);
+  driver_.cuStreamSynchronize(stream_);
+  graphs_.clear();
+  pipelines_.clear();
+  driver_.cuEventDestroy_v2(begin_);
+  driver_.cuEventDestroy_v2(end_);
+  driver_.cuStreamDestroy_v2(stream_);
+  driver_.cuDevicePrimaryCtxRelease_v2(device_);
+}
+
+Result<std::unique_ptr<Buffer>> CudaBackend::allocate(size_t size_bytes, const std::string& label) {
+  driver_.cuCtxSetCurrent(context_);
+  const size_t rounded = std::max<size_t>(size_bytes, 1);
+  DeviceAddress address = 0;
+  const std::string what = label + ", " + std::to_string(size_bytes) + " bytes";
+  PAGODA_RETURN_IF_ERROR(cuda_status(driver_, driver_.cuMemAlloc_v2(&address, rounded), what.c_str()));
+  auto buffer = std::make_unique<CudaBuffer>(driver_, context_, address, size_bytes);
+  PAGODA_RETURN_IF_ERROR(cuda_status(driver_, driver_.cuMemsetD8Async(address, 0, rounded, stream_), what.c_str()));
+  return std::unique_ptr<Buffer>(std::move(buffer));
+}
+
+// From pageable memory the driver has copied `from` when it returns; the stream orders the copy among the steps.
+Status CudaBackend::upload(Buffer& to, int64_t offset_bytes, const void* from, size_t size_bytes) noexcept {
+  PAGODA_RETURN_IF_ERROR(check_range(to, offset_bytes, size_bytes, "upload"));
+  if (size_bytes == 0) return ok_status();
+  driver_.cuCtxSetCurrent(context_);
+  const DeviceAddress address = static_cast<CudaBuffer&>(to).address() + static_cast<DeviceAddress>(offset_bytes);
+  return cuda_status(driver_, driver_.cuMemcpyHtoDAsync_v2(address, from, size_bytes, stream_), "upload");
+}
+
+Status CudaBackend::download(Buffer& from, int64_t offset_bytes, void* to, size_t size_bytes) noexcept {
+  PAGODA_RETURN_IF_ERROR(check_range(from, offset_bytes, size_bytes, "download"));
+  if (size_bytes == 0) return ok_status();
+  driver_.cuCtxSetCurrent(context_);
+  const DeviceAddress address = static_cast<CudaBuffer&>(from).address() + static_cast<DeviceAddress>(offset_bytes);
+  PAGODA_RETURN_IF_ERROR(
+      cuda_status(driver_, driver_.cuMemcpyDtoHAsync_v2(to, address, size_bytes, stream_), "download"));
+  return cuda_status(driver_, driver_.cuStreamSynchronize(stream_), "download");
+}
+
+Result<const Pipeline*> CudaBackend::pipeline(std::string_view name, std::span<const Constant> constants) {
+  const std::string key = text_of(name, constants);
+  if (const auto found = pipelines_.find(key); found != pipelines_.end()) return found->second.get();
+  const auto kernel = check_pipeline(files_, name, constants);
+  if (!kernel.is_ok()) return kernel.status;
+  const auto file =
+      std::find_if(files_.begin(), files_.end(), [&](const KernelFile& f) { return f.source.file == (*kernel)->file; });
+  if (file == files_.end())
+    return make_error(StatusCode::internal, "cuda: no text has the kernel " + std::string(name));
+  auto code = compiler_.compile(**kernel, file->source.cuda, constants);
+  if (!code.is_ok()) return code.status;
+
+  driver_.cuCtxSetCurrent(context_);
+  auto made = std::make_unique<CudaPipeline>(driver_, **kernel);
+  const std::string symbol(name);
+  PAGODA_RETURN_IF_ERROR(cuda_status(driver_, driver_.cuModuleLoadData(&made->module, code->data()), symbol.c_str()));
+  PAGODA_RETURN_IF_ERROR(
+      cuda_status(driver_, driver_.cuModuleGetFunction(&made->function, made->module, symbol.c_str()), symbol.c_str()));
+  return pipelines_.emplace(key, std::move(made)).first->second.get();
+}
+
+void CudaBackend::launch(const Pipeline& pipeline, Size3 groups, Size3 threads,
+                         std::span<const Binding> bindings) noexcept {
+  if (!fault_.is_ok()) return;
+  const auto& [driver, kernel, module, function] = static_cast<const CudaPipeline&>(pipeline);
+  try {
+    fail(check_launch(kernel, groups, threads, bindings));
+    if (!fault_.is_ok() || groups.x == 0 || groups.y == 0 || groups.z == 0) return;
+    record(kernel, function, groups, threads, bindings);
+  } catch (const std::bad_alloc&) {
+    fail(make_error(StatusCode::out_of_memory, "cuda: no host memory for the launches of a step"));
+  }
+}
+
+// A launch waits for all that came before the last barrier: for those between it and the one before, which wait for
+// the others.
+void CudaBackend::record(const KernelInfo& kernel, Handle function, Size3 groups, Size3 threads,
+                         std::span<const Binding> bindings) {
+  Launch made{function, groups, threads, {}, {}, {}};
+  for (const BindingInfo& info : kernel.bindings) {
+    const Binding& given =
+        *std::find_if(bindings.begin(), bindings.end(), [&](const Binding& b) { return b.index == info.index; });
+    DeviceAddress address = 0;
+    const void* value = given.values;
+    size_t size = given.size_bytes;
+    if (info.kind == BindingKind::buffer) {
+      address = static_cast<CudaBuffer*>(given.buffer)->address() + static_cast<DeviceAddress>(given.offset_bytes);
+      value = &address;
+      size = sizeof address;
+    }
+    constexpr size_t kAlignment = 16;
+    const size_t at = (made.params.size() + kAlignment - 1) / kAlignment * kAlignment;
+    made.params.resize(at + size);
+    std::memcpy(made.params.data() + at, value, size);
+    made.param_offsets.push_back(static_cast<uint32_t>(at));
+  }
+  if (hazards_.needs_barrier(kernel, bindings)) before_barrier_ = std::exchange(since_barrier_, {});
+  made.after = before_barrier_;
+  since_barrier_.push_back(graphs_.num_launches());
+  graphs_.add(std::move(made));
+}
+
+Pending& CudaBackend::submit() noexcept {
+  driver_.cuCtxSetCurrent(context_);
+  if (fault_.is_ok()) {
+    driver_.cuEventRecord(begin_, stream_);
+    fail(graphs_.submit());
+    driver_.cuEventRecord(end_, stream_);
+  } else {
+    graphs_.drop();
+  }
+  hazards_.clear();
+  before_barrier_.clear();
+  since_barrier_.clear();
+  verdict_ = std::exchange(fault_, Status{});
+  return *this;
+}
+
+Status CudaBackend::wait() noexcept {
+  if (!verdict_.is_ok()) return verdict_;
+  PAGODA_RETURN_IF_ERROR(cuda_status(driver_, driver_.cuStreamSynchronize(stream_), "running a step"));
+  float ms = 0;
+  if (driver_.cuEventElapsedTime(&ms, begin_, end_) != kCudaSuccess) return ok_status();  // then it has no time
+  ++times_.steps;
+  times_.seconds += static_cast<double>(ms) / 1e3;
+  return ok_status();
+}
+
+void CudaBackend::fail(Status status) noexcept {
+  if (fault_.is_ok()) fault_ = std::move(status);
+}
+
+bool has_cuda() noexcept {
+  static const bool has = [] {
+    const auto driver = load_driver();
+    int count = 0;
+    return driver.is_ok() && load_nvrtc().is_ok() && driver->cuInit(0) == kCudaSuccess &&
+           driver->cuDeviceGetCount(&count) == kCudaSuccess && count > 0;
+  }();
+  return has;
+}
+
+Result<std::unique_ptr<CudaBackend>> make_cuda_backend() {
+  const auto driver = load_driver();
+  if (!driver.is_ok()) return driver.status;
+  const auto nvrtc = load_nvrtc();
+  if (!nvrtc.is_ok()) return nvrtc.status;
+  return CudaBackend::make(*driver, *nvrtc);
+}
+
+}  // namespace pagoda::device::gpu::cuda

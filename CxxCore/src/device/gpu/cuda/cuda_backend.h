@@ -1,0 +1,68 @@
+// CudaBackend: our kernels on an NVIDIA GPU. Memory by cuMemAlloc, pipelines by NVRTC from the generated CUDA text, a
+// step as a graph on one stream. A fault inside a step poisons the context: that step and all later ones report it.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "device/gpu/backend.h"
+#include "device/gpu/cuda/compiler.h"
+#include "device/gpu/cuda/driver.h"
+#include "device/gpu/cuda/step_graphs.h"
+#include "device/gpu/hazards.h"
+#include "device/gpu/kernel_table.h"
+
+namespace pagoda::device::gpu::cuda {
+
+class CudaBackend final : public Backend, private Pending {
+ public:
+  // The first GPU that the driver shows. `unsupported` when there is none. `files` outlives the backend.
+  static Result<std::unique_ptr<CudaBackend>> make(const Driver& driver, const Nvrtc& nvrtc,
+                                                   std::span<const KernelFile> files = generated::files());
+  ~CudaBackend() override;
+
+  const DeviceInfo& info() const noexcept override { return info_; }
+  Result<std::unique_ptr<Buffer>> allocate(size_t size_bytes, const std::string& label) override;
+  Status upload(Buffer& to, int64_t offset_bytes, const void* from, size_t size_bytes) noexcept override;
+  Status download(Buffer& from, int64_t offset_bytes, void* to, size_t size_bytes) noexcept override;
+  Result<const Pipeline*> pipeline(std::string_view kernel, std::span<const Constant> constants) override;
+  void launch(const Pipeline& pipeline, Size3 groups, Size3 threads,
+              std::span<const Binding> bindings) noexcept override;
+  Pending& submit() noexcept override;
+
+  const StepGraphs::Counts& counts() const noexcept { return graphs_.counts(); }
+  StepTimes take_step_times() noexcept override { return std::exchange(times_, {}); }
+
+ private:
+  CudaBackend(const Driver& driver, const Nvrtc& nvrtc, std::span<const KernelFile> files, int device, Handle context,
+              Handle stream, DeviceInfo info, int major, int minor);
+  Status wait() noexcept override;
+  void record(const KernelInfo& kernel, Handle function, Size3 groups, Size3 threads,
+              std::span<const Binding> bindings);
+  void fail(Status status) noexcept;
+
+  const Driver driver_;
+  std::span<const KernelFile> files_;
+  int device_;
+  Handle context_, stream_;
+  Handle begin_ = nullptr, end_ = nullptr;  // events around the step
+  DeviceInfo info_;
+  Compiler compiler_;
+  StepGraphs graphs_;
+  HazardTracker hazards_;
+  // Launches of this step before the last barrier but after the one before it, and since the last one.
+  std::vector<uint32_t> before_barrier_, since_barrier_;
+  std::map<std::string, std::unique_ptr<Pipeline>> pipelines_;  // by kernel and constants
+  StepTimes times_;
+  Status fault_, verdict_;  // of the step being encoded, and of the one submitted last
+};
+
+bool has_cuda() noexcept;  // whether this machine has the libraries and a GPU; asked once
+
+// With the libraries of this machine; `unsupported` where they or a GPU are missing.
+Result<std::unique_ptr<CudaBackend>> make_cuda_backend();
+
+}  // namespace pagoda::device::gpu::cuda

@@ -1,0 +1,88 @@
+// The few functions of NVIDIA's driver (libcuda) and run-time compiler (NVRTC) that the CUDA backend calls, found at
+// run time: nothing of NVIDIA's is needed to build, and a machine without them gets a clear error. Declarations are
+// ours, after the documented C interface. Tests put functions of their own into the tables.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+
+#include "base/result.h"
+
+namespace pagoda::device::gpu::cuda {
+
+using CudaResult = int;  // 0 is success
+using DeviceAddress = uint64_t;
+using Handle = void*;  // contexts, streams, modules, functions, graphs, nodes, events: opaque
+
+constexpr CudaResult kCudaSuccess = 0, kCudaOutOfMemory = 2;
+enum DeviceAttribute : int { kMultiprocessors = 16, kMajor = 75, kMinor = 76 };
+
+// CUDA_KERNEL_NODE_PARAMS_v2.
+struct KernelNode {
+  Handle function = nullptr;
+  unsigned grid_x = 1, grid_y = 1, grid_z = 1;
+  unsigned block_x = 1, block_y = 1, block_z = 1;
+  unsigned shared_bytes = 0;
+  void** params = nullptr;  // address of each parameter's value
+  void** extra = nullptr;
+  Handle kernel = nullptr, context = nullptr;  // where `function` is null; unused
+};
+
+struct Driver {
+  CudaResult (*cuInit)(unsigned);
+  CudaResult (*cuGetErrorString)(CudaResult, const char**);
+  CudaResult (*cuDeviceGetCount)(int*);
+  CudaResult (*cuDeviceGet)(int*, int);
+  CudaResult (*cuDeviceGetName)(char*, int, int);
+  CudaResult (*cuDeviceGetAttribute)(int*, int, int);
+  CudaResult (*cuDeviceTotalMem_v2)(size_t*, int);
+  CudaResult (*cuDevicePrimaryCtxRetain)(Handle*, int);
+  CudaResult (*cuDevicePrimaryCtxRelease_v2)(int);
+  CudaResult (*cuCtxSetCurrent)(Handle);
+  CudaResult (*cuStreamCreate)(Handle*, unsigned);
+  CudaResult (*cuStreamDestroy_v2)(Handle);
+  CudaResult (*cuStreamSynchronize)(Handle);
+  CudaResult (*cuMemAlloc_v2)(DeviceAddress*, size_t);
+  CudaResult (*cuMemFree_v2)(DeviceAddress);
+  CudaResult (*cuMemsetD8Async)(DeviceAddress, unsigned char, size_t, Handle);
+  CudaResult (*cuMemcpyHtoDAsync_v2)(DeviceAddress, const void*, size_t, Handle);
+  CudaResult (*cuMemcpyDtoHAsync_v2)(void*, DeviceAddress, size_t, Handle);
+  CudaResult (*cuModuleLoadData)(Handle*, const void*);
+  CudaResult (*cuModuleUnload)(Handle);
+  CudaResult (*cuModuleGetFunction)(Handle*, Handle, const char*);
+  CudaResult (*cuGraphCreate)(Handle*, unsigned);
+  CudaResult (*cuGraphDestroy)(Handle);
+  CudaResult (*cuGraphAddKernelNode_v2)(Handle*, Handle, const Handle*, size_t, const KernelNode*);
+  CudaResult (*cuGraphInstantiateWithFlags)(Handle*, Handle, unsigned long long);
+  CudaResult (*cuGraphExecKernelNodeSetParams_v2)(Handle, Handle, const KernelNode*);
+  CudaResult (*cuGraphExecDestroy)(Handle);
+  CudaResult (*cuGraphLaunch)(Handle, Handle);
+  CudaResult (*cuEventCreate)(Handle*, unsigned);
+  CudaResult (*cuEventDestroy_v2)(Handle);
+  CudaResult (*cuEventRecord)(Handle, Handle);
+  CudaResult (*cuEventElapsedTime)(float*, Handle, Handle);
+};
+
+struct Nvrtc {
+  const char* (*nvrtcGetErrorString)(int);
+  int (*nvrtcVersion)(int*, int*);
+  int (*nvrtcCreateProgram)(Handle*, const char*, const char*, int, const char* const*, const char* const*);
+  int (*nvrtcDestroyProgram)(Handle*);
+  int (*nvrtcCompileProgram)(Handle, int, const char* const*);
+  int (*nvrtcGetCUBINSize)(Handle, size_t*);
+  int (*nvrtcGetCUBIN)(Handle, char*);
+  int (*nvrtcGetProgramLogSize)(Handle, size_t*);
+  int (*nvrtcGetProgramLog)(Handle, char*);
+};
+
+// Opens the first library of `names` that is there, for good (a driver cannot be unloaded safely). `unsupported` when
+// none is, or one lacks a function; the message has the names, and the system's words on the last.
+Result<Driver> load_driver(std::initializer_list<const char*> names = {"libcuda.so.1", "libcuda.so"});
+Result<Nvrtc> load_nvrtc(std::initializer_list<const char*> names = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so",
+                                                                     "/usr/local/cuda/lib64/libnvrtc.so"});
+
+// device_error (out_of_memory where it is that) with `what` and the driver's words; ok for kCudaSuccess.
+Status cuda_status(const Driver& driver, CudaResult result, const char* what) noexcept;
+
+}  // namespace pagoda::device::gpu::cuda

@@ -1,0 +1,32 @@
+// embedding: a row of the table per token; quantised tables are rotated back, block by block.
+#include "args/embedding.h"
+
+#include "device/gpu/gpu_encoder.h"
+#include "device/host/quantise.h"
+
+namespace pagoda::device::gpu {
+
+void GpuEncoder::embedding(const EmbeddingArgs& a) noexcept {
+  if (!accept(a, a.ids)) return;
+  const auto& table = static_cast<const GpuWeight&>(*a.table);
+  const WeightLayout& layout = table.layout();
+  pagoda_args::Embedding args{};
+  args.out_stride = a.out.strides[0];
+  args.cols = as_uint(table.cols());
+  args.padded_cols = as_uint(layout.padded_cols);
+  args.block = as_uint(host::rotation_block(layout.padded_cols));
+  const std::string kernel =
+      (is_quantised(table.format()) ? "embedding_packed_" : "embedding_") + std::string(kernel_type(table.format()));
+  const uint32_t tokens = as_uint(a.out.shape[0]);
+  if (is_quantised(table.format()))
+    launch(kernel, {{args.padded_cols / args.block, tokens}},
+           {a.ids,
+            {table.buffer(), 0},
+            {table.buffer(), layout.steps_offset},
+            {table.buffer(), layout.scales_offset},
+            a.out},
+           args);
+  else launch(kernel, {{tokens}}, {a.ids, {table.buffer(), 0}, a.out}, args);
+}
+
+}  // namespace pagoda::device::gpu

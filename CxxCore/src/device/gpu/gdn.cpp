@@ -1,0 +1,71 @@
+// gdn: a threadgroup for each panel of 32 columns of a V-head. Single tokens in one launch; prompts in two.
+#include "args/gdn.h"
+
+#include <cmath>
+
+#include "device/gpu/gpu_encoder.h"
+
+namespace pagoda::device::gpu {
+namespace {
+
+constexpr int64_t kMaxGdnDim = 256;
+
+pagoda_args::Gdn args_of(const GdnArgs& a) noexcept {
+  pagoda_args::Gdn args{};
+  args.q_stride = a.q.strides[0];
+  args.q_head_stride = a.q.strides[1];
+  args.k_stride = a.k.strides[0];
+  args.k_head_stride = a.k.strides[1];
+  args.v_stride = a.v.strides[0];
+  args.v_head_stride = a.v.strides[1];
+  args.a_stride = a.a.strides[0];
+  args.b_stride = a.b.strides[0];
+  args.out_stride = a.out.strides[0];
+  args.out_head_stride = a.out.strides[1];
+  args.state_slot_stride = a.state.strides[0];
+  args.k_rows_slot_stride = a.k_rows.strides[0];
+  args.u_rows_slot_stride = a.u_rows.strides[0];
+  args.g_rows_slot_stride = a.g_rows.strides[0];
+  args.num_sequences = as_uint(a.sequences.context_lens.shape[0]);
+  args.k_heads = as_uint(a.q.shape[1]);
+  args.v_heads = as_uint(a.v.shape[1]);
+  args.dk = as_uint(a.q.shape[2]);
+  args.dv = as_uint(a.v.shape[2]);
+  args.quarter = as_uint(ceil_divide(a.q.shape[2], 4));
+  args.q_scale = 1.0f / std::sqrt(static_cast<float>(a.q.shape[2]));
+  return args;
+}
+
+}  // namespace
+
+void GpuEncoder::gdn(const GdnArgs& a) noexcept {
+  const SequenceArgs& s = a.sequences;
+  const int64_t tokens = a.q.shape[0], num_sequences = s.context_lens.shape[0], dk = a.q.shape[2];
+  if (dk > kMaxGdnDim) {
+    check(make_error(StatusCode::unsupported,
+                     "GPU kernels have Gated DeltaNet keys of up to 256 dims, not " + std::to_string(dk)));
+    return;
+  }
+  if (!accept(a, s.cu_seqlens) ||
+      !check_room(ScratchSizes::gdn(tokens, num_sequences, a.q.shape[1], a.v.shape[1], dk), "gdn"))
+    return;
+  const pagoda_args::Gdn args = args_of(a);
+  const std::string size = dk <= 128 ? "128" : "256";
+  const Grid panels{{as_uint(ceil_divide(a.v.shape[2], kGdnPanel)), args.v_heads, args.num_sequences}};
+  if (tokens == num_sequences || num_sequences > 1)
+    launch("gdn_decode_" + size, panels,
+           {a.q, a.k, a.v, a.a, a.b, a.a_log, a.dt_bias, s.cu_seqlens, s.context_lens, s.state_slots, a.state, a.k_rows,
+            a.u_rows, a.g_rows, a.out},
+           args);
+  if (tokens == num_sequences) return;
+  launch("gdn_prepare", {{as_uint(tokens / kGdnBlock + 2 * num_sequences), args.k_heads}},
+         {a.q, a.k, a.a, a.b, a.a_log, a.dt_bias, s.cu_seqlens, s.context_lens, s.state_slots, a.k_rows, a.g_rows,
+          scratch_.gdn_rows, scratch_.gdn_gates},
+         args);
+  launch("gdn_prefill_" + size, panels,
+         {a.v, s.cu_seqlens, s.context_lens, s.state_slots, scratch_.gdn_rows, scratch_.gdn_gates, a.state, a.k_rows,
+          a.u_rows, a.g_rows, a.out},
+         args);
+}
+
+}  // namespace pagoda::device::gpu

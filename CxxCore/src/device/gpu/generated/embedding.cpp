@@ -1,0 +1,234 @@
+// embedding.metal for the software device, with the table of its kernels. Made by Tools/mslc/generate.sh.
+#include "device/gpu/shim/software/msl.h"
+namespace metal {
+namespace {
+# 1 "Shaders/embedding.metal"
+# 1 "Shaders/embedding.metal"
+
+# 1 "Shaders/common.h"
+
+
+
+
+# 6 "Shaders/common.h"
+# 7 "Shaders/common.h"
+# 8 "Shaders/common.h"
+
+
+
+
+MSL_CONSTANT constexpr float kNegBig = -1.0e30f;
+
+METAL_FUNC float sigmoid(float x) {
+  const float e = precise::exp(-abs(x));
+  return (x >= 0.0f ? 1.0f : e) / (1.0f + e);
+}
+
+METAL_FUNC float silu(float x) { return x * sigmoid(x); }
+
+
+
+METAL_FUNC float threadgroup_sum(float v, MSL_THREADGROUP float* partial, uint lane, uint simdgroup, uint num_simdgroups) {
+  v = simd_sum(v);
+  if (lane == 0) {
+    partial[simdgroup] = v;
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  float sum = 0.0f;
+  for (uint i = 0; MSL_LOOP(i < num_simdgroups); ++i) {
+    sum += partial[i];
+  }
+  return sum;
+}
+
+
+METAL_FUNC uint sequence_of_row(MSL_DEVICE const int* cu_seqlens, uint num_sequences, uint row) {
+  uint lo = 0;
+  uint hi = num_sequences;
+  while (MSL_LOOP(hi - lo > 1)) {
+    const uint mid = (lo + hi) / 2;
+    if (uint(cu_seqlens[mid]) <= row) {
+      lo = mid;
+    } else {
+      hi = mid;
+    }
+  }
+  return lo;
+}
+
+
+
+METAL_FUNC void rotate(MSL_THREADGROUP float* tile, uint block, uint tid, uint num_threads) {
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  for (uint stride = 1; MSL_LOOP(stride < block); stride *= 2) {
+    for (uint i = tid; MSL_LOOP(i < block / 2); i += num_threads) {
+      const uint at = i / stride * 2 * stride + i % stride;
+      const float a = tile[at];
+      const float b = tile[at + stride];
+      tile[at] = a + b;
+      tile[at + stride] = a - b;
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+  }
+}
+
+
+METAL_FUNC float signed_byte(uint word, uint index) { return float(int(word << (24 - 8 * index)) >> 24); }
+
+METAL_FUNC float stepped_nibble(uint word, uint index, uint step, uint offset) {
+  return float(int(step * (word >> (4 * index) & 15u) + offset) - 128);
+}
+
+
+template <typename T, uint R, uint C>
+METAL_FUNC void tile_multiply_accumulate(MSL_THREAD simdgroup_matrix<float, 8, 8> (&acc)[R][C],
+                                         MSL_THREAD simdgroup_matrix<T, 8, 8> (&a)[R],
+                                         MSL_THREAD simdgroup_matrix<T, 8, 8> (&b)[C]) {
+
+  for (uint j = 0; j < C; ++j) {
+
+
+
+
+
+
+
+
+    for (uint i = 0; i < R; ++i) {
+      simdgroup_multiply_accumulate(acc[i][j], a[i], b[j], acc[i][j]);
+    }
+
+  }
+}
+# 3 "Shaders/embedding.metal"
+# 1 "Shaders/args/embedding.h"
+
+
+
+# 1 "Shaders/args/types.h"
+# 5 "Shaders/args/embedding.h"
+
+namespace pagoda_args {
+
+struct Embedding {
+  long out_stride;
+  uint cols;
+  uint padded_cols;
+  uint block;
+  uint reserved;
+};
+static_assert(sizeof(Embedding) == 24, "host and kernel agree");
+
+}
+# 4 "Shaders/embedding.metal"
+
+
+template <typename T>
+MSL_KERNEL void embedding(MSL_DEVICE const int* ids ,
+                      MSL_DEVICE const T* table ,
+                      MSL_DEVICE float* out ,
+                      MSL_CONSTANT pagoda_args::Embedding& args ,
+                      uint token ,
+                      uint tid ,
+                      uint num_threads ) {
+  MSL_DEVICE const T* row = table + ulong(ids[token]) * args.padded_cols;
+  MSL_DEVICE float* to = out + long(token) * args.out_stride;
+  for (uint i = tid; MSL_LOOP(i < args.cols); i += num_threads) {
+    to[i] = float(row[i]);
+  }
+}
+
+
+
+
+
+
+
+
+
+
+template <uint BITS>
+
+MSL_KERNEL void embedding_packed(MSL_DEVICE const int* ids ,
+                             MSL_DEVICE const uint* table ,
+                             MSL_DEVICE const uchar* steps ,
+                             MSL_DEVICE const float* scales ,
+                             MSL_DEVICE float* out ,
+                             MSL_CONSTANT pagoda_args::Embedding& args ,
+                             uint2 tg ,
+                             uint tid ) {
+  constexpr uint PER_WORD = 32 / BITS;
+  MSL_TG_VAR(1, tile, [4096], float)
+  const ulong id = ulong(ids[tg.y]);
+  const uint first = tg.x * args.block;
+  for (uint i = tid; MSL_LOOP(i < args.block); i += 128) {
+    const ulong at = id * args.padded_cols + first + i;
+    const uint word = table[at / PER_WORD];
+    if (BITS == 8) {
+      tile[i] = signed_byte(word, uint(at % PER_WORD));
+    } else {
+      tile[i] = stepped_nibble(word, uint(at % PER_WORD), steps[at / 32 * 2], steps[at / 32 * 2 + 1]);
+    }
+  }
+  rotate(tile, args.block, tid, 128);
+  const float scale = scales[id] / float(args.block);
+  for (uint i = tid; MSL_LOOP(i < args.block && first + i < args.cols); i += 128) {
+    out[long(tg.y) * args.out_stride + first + i] = tile[i] * scale;
+  }
+}
+
+
+
+
+
+# 1 "embedding.entries"
+using namespace ::pagoda::device::gpu;
+void msl_entry_0(const KernelInputs& in, const Builtins& b) {
+  (void)in;
+  (void)b;
+  embedding<float>((const int*)in.buffers[0], (const float*)in.buffers[1], (float*)in.buffers[2], *(const pagoda_args::Embedding*)in.buffers[3], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.threads_per_threadgroup));
+}
+constexpr BindingInfo msl_bindings_0[] = {{"ids", 0, BindingKind::buffer, sizeof(int), false}, {"table", 1, BindingKind::buffer, sizeof(float), false}, {"out", 2, BindingKind::buffer, sizeof(float), true}, {"args", 3, BindingKind::values, sizeof(pagoda_args::Embedding), false}};
+constexpr uint32_t msl_limit_0 = 1024;
+void msl_entry_1(const KernelInputs& in, const Builtins& b) {
+  (void)in;
+  (void)b;
+  embedding<half>((const int*)in.buffers[0], (const half*)in.buffers[1], (float*)in.buffers[2], *(const pagoda_args::Embedding*)in.buffers[3], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.threads_per_threadgroup));
+}
+constexpr BindingInfo msl_bindings_1[] = {{"ids", 0, BindingKind::buffer, sizeof(int), false}, {"table", 1, BindingKind::buffer, sizeof(half), false}, {"out", 2, BindingKind::buffer, sizeof(float), true}, {"args", 3, BindingKind::values, sizeof(pagoda_args::Embedding), false}};
+constexpr uint32_t msl_limit_1 = 1024;
+void msl_entry_2(const KernelInputs& in, const Builtins& b) {
+  (void)in;
+  (void)b;
+  embedding<bfloat>((const int*)in.buffers[0], (const bfloat*)in.buffers[1], (float*)in.buffers[2], *(const pagoda_args::Embedding*)in.buffers[3], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.threads_per_threadgroup));
+}
+constexpr BindingInfo msl_bindings_2[] = {{"ids", 0, BindingKind::buffer, sizeof(int), false}, {"table", 1, BindingKind::buffer, sizeof(bfloat), false}, {"out", 2, BindingKind::buffer, sizeof(float), true}, {"args", 3, BindingKind::values, sizeof(pagoda_args::Embedding), false}};
+constexpr uint32_t msl_limit_2 = 1024;
+void msl_entry_3(const KernelInputs& in, const Builtins& b) {
+  (void)in;
+  (void)b;
+  embedding_packed<8>((const int*)in.buffers[0], (const uint*)in.buffers[1], (const uchar*)in.buffers[2], (const float*)in.buffers[3], (float*)in.buffers[4], *(const pagoda_args::Embedding*)in.buffers[5], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup));
+}
+constexpr BindingInfo msl_bindings_3[] = {{"ids", 0, BindingKind::buffer, sizeof(int), false}, {"table", 1, BindingKind::buffer, sizeof(uint), false}, {"steps", 2, BindingKind::buffer, sizeof(uchar), false}, {"scales", 3, BindingKind::buffer, sizeof(float), false}, {"out", 4, BindingKind::buffer, sizeof(float), true}, {"args", 5, BindingKind::values, sizeof(pagoda_args::Embedding), false}};
+constexpr uint32_t msl_limit_3 = 128;
+void msl_entry_4(const KernelInputs& in, const Builtins& b) {
+  (void)in;
+  (void)b;
+  embedding_packed<4>((const int*)in.buffers[0], (const uint*)in.buffers[1], (const uchar*)in.buffers[2], (const float*)in.buffers[3], (float*)in.buffers[4], *(const pagoda_args::Embedding*)in.buffers[5], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup));
+}
+constexpr BindingInfo msl_bindings_4[] = {{"ids", 0, BindingKind::buffer, sizeof(int), false}, {"table", 1, BindingKind::buffer, sizeof(uint), false}, {"steps", 2, BindingKind::buffer, sizeof(uchar), false}, {"scales", 3, BindingKind::buffer, sizeof(float), false}, {"out", 4, BindingKind::buffer, sizeof(float), true}, {"args", 5, BindingKind::values, sizeof(pagoda_args::Embedding), false}};
+constexpr uint32_t msl_limit_4 = 128;
+}  // namespace
+}  // namespace metal
+namespace pagoda::device::gpu::generated {
+std::span<const KernelInfo> embedding_kernels() noexcept {
+  static constexpr KernelInfo kKernels[] = {
+    {"embedding_f32", "embedding", metal::msl_bindings_0, {}, metal::msl_limit_0, metal::msl_entry_0},
+    {"embedding_f16", "embedding", metal::msl_bindings_1, {}, metal::msl_limit_1, metal::msl_entry_1},
+    {"embedding_bf16", "embedding", metal::msl_bindings_2, {}, metal::msl_limit_2, metal::msl_entry_2},
+    {"embedding_packed_q8", "embedding", metal::msl_bindings_3, {}, metal::msl_limit_3, metal::msl_entry_3},
+    {"embedding_packed_q4", "embedding", metal::msl_bindings_4, {}, metal::msl_limit_4, metal::msl_entry_4},
+  };
+  return kKernels;
+}
+}  // namespace pagoda::device::gpu::generated

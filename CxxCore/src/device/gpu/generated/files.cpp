@@ -1,0 +1,48 @@
+// All files of kernels. Made by Tools/mslc/generate.sh.
+#include "device/gpu/kernel_table.h"
+namespace pagoda::device::gpu::generated {
+std::span<const KernelInfo> causal_conv1d_kernels() noexcept;
+KernelSource causal_conv1d_source() noexcept;
+std::span<const KernelInfo> embedding_kernels() noexcept;
+KernelSource embedding_source() noexcept;
+std::span<const KernelInfo> gated_rms_norm_kernels() noexcept;
+KernelSource gated_rms_norm_source() noexcept;
+std::span<const KernelInfo> gather_rows_kernels() noexcept;
+KernelSource gather_rows_source() noexcept;
+std::span<const KernelInfo> gdn_kernels() noexcept;
+KernelSource gdn_source() noexcept;
+std::span<const KernelInfo> matmul_kernels() noexcept;
+KernelSource matmul_source() noexcept;
+std::span<const KernelInfo> paged_attention_kernels() noexcept;
+KernelSource paged_attention_source() noexcept;
+std::span<const KernelInfo> qk_norm_rope_kernels() noexcept;
+KernelSource qk_norm_rope_source() noexcept;
+std::span<const KernelInfo> reshape_and_cache_kernels() noexcept;
+KernelSource reshape_and_cache_source() noexcept;
+std::span<const KernelInfo> rms_norm_kernels() noexcept;
+KernelSource rms_norm_source() noexcept;
+std::span<const KernelInfo> sample_kernels() noexcept;
+KernelSource sample_source() noexcept;
+std::span<const KernelInfo> sigmoid_gate_kernels() noexcept;
+KernelSource sigmoid_gate_source() noexcept;
+std::span<const KernelInfo> slots_kernels() noexcept;
+KernelSource slots_source() noexcept;
+std::span<const KernelFile> files() noexcept {
+  static const KernelFile kFiles[] = {
+    {causal_conv1d_kernels(), causal_conv1d_source()},
+    {embedding_kernels(), embedding_source()},
+    {gated_rms_norm_kernels(), gated_rms_norm_source()},
+    {gather_rows_kernels(), gather_rows_source()},
+    {gdn_kernels(), gdn_source()},
+    {matmul_kernels(), matmul_source()},
+    {paged_attention_kernels(), paged_attention_source()},
+    {qk_norm_rope_kernels(), qk_norm_rope_source()},
+    {reshape_and_cache_kernels(), reshape_and_cache_source()},
+    {rms_norm_kernels(), rms_norm_source()},
+    {sample_kernels(), sample_source()},
+    {sigmoid_gate_kernels(), sigmoid_gate_source()},
+    {slots_kernels(), slots_source()},
+  };
+  return kFiles;
+}
+}  // namespace pagoda::device::gpu::generated

@@ -1,0 +1,556 @@
+// paged_attention.metal for the software device, with the table of its kernels. Made by Tools/mslc/generate.sh.
+#include "device/gpu/shim/software/msl.h"
+namespace metal {
+namespace {
+# 1 "Shaders/paged_attention.metal"
+# 1 "Shaders/paged_attention.metal"
+# 10 "Shaders/paged_attention.metal"
+# 1 "Shaders/common.h"
+
+
+
+
+# 6 "Shaders/common.h"
+# 7 "Shaders/common.h"
+# 8 "Shaders/common.h"
+
+
+
+
+MSL_CONSTANT constexpr float kNegBig = -1.0e30f;
+
+METAL_FUNC float sigmoid(float x) {
+  const float e = precise::exp(-abs(x));
+  return (x >= 0.0f ? 1.0f : e) / (1.0f + e);
+}
+
+METAL_FUNC float silu(float x) { return x * sigmoid(x); }
+
+
+
+METAL_FUNC float threadgroup_sum(float v, MSL_THREADGROUP float* partial, uint lane, uint simdgroup, uint num_simdgroups) {
+  v = simd_sum(v);
+  if (lane == 0) {
+    partial[simdgroup] = v;
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  float sum = 0.0f;
+  for (uint i = 0; MSL_LOOP(i < num_simdgroups); ++i) {
+    sum += partial[i];
+  }
+  return sum;
+}
+
+
+METAL_FUNC uint sequence_of_row(MSL_DEVICE const int* cu_seqlens, uint num_sequences, uint row) {
+  uint lo = 0;
+  uint hi = num_sequences;
+  while (MSL_LOOP(hi - lo > 1)) {
+    const uint mid = (lo + hi) / 2;
+    if (uint(cu_seqlens[mid]) <= row) {
+      lo = mid;
+    } else {
+      hi = mid;
+    }
+  }
+  return lo;
+}
+
+
+
+METAL_FUNC void rotate(MSL_THREADGROUP float* tile, uint block, uint tid, uint num_threads) {
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  for (uint stride = 1; MSL_LOOP(stride < block); stride *= 2) {
+    for (uint i = tid; MSL_LOOP(i < block / 2); i += num_threads) {
+      const uint at = i / stride * 2 * stride + i % stride;
+      const float a = tile[at];
+      const float b = tile[at + stride];
+      tile[at] = a + b;
+      tile[at + stride] = a - b;
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+  }
+}
+
+
+METAL_FUNC float signed_byte(uint word, uint index) { return float(int(word << (24 - 8 * index)) >> 24); }
+
+METAL_FUNC float stepped_nibble(uint word, uint index, uint step, uint offset) {
+  return float(int(step * (word >> (4 * index) & 15u) + offset) - 128);
+}
+
+
+template <typename T, uint R, uint C>
+METAL_FUNC void tile_multiply_accumulate(MSL_THREAD simdgroup_matrix<float, 8, 8> (&acc)[R][C],
+                                         MSL_THREAD simdgroup_matrix<T, 8, 8> (&a)[R],
+                                         MSL_THREAD simdgroup_matrix<T, 8, 8> (&b)[C]) {
+
+  for (uint j = 0; j < C; ++j) {
+
+
+
+
+
+
+
+
+    for (uint i = 0; i < R; ++i) {
+      simdgroup_multiply_accumulate(acc[i][j], a[i], b[j], acc[i][j]);
+    }
+
+  }
+}
+# 11 "Shaders/paged_attention.metal"
+# 1 "Shaders/args/paged_attention.h"
+
+
+
+# 1 "Shaders/args/types.h"
+# 5 "Shaders/args/paged_attention.h"
+
+namespace pagoda_args {
+
+struct PagedAttention {
+  long q_stride, q_head_stride, out_stride, out_head_stride;
+  long k_block_stride, k_place_stride, k_head_stride;
+  long v_block_stride, v_place_stride, v_head_stride;
+  long table_stride;
+  uint num_sequences;
+  uint heads, group;
+  uint dim;
+  uint block_size;
+  uint max_parts;
+  uint window;
+  float scale;
+  float softcap;
+  uint reserved;
+};
+static_assert(sizeof(PagedAttention) == 128, "host and kernel agree");
+
+}
+# 12 "Shaders/paged_attention.metal"
+
+MSL_FUNCTION_CONSTANT(bool, use_window, 0)
+MSL_FUNCTION_CONSTANT(bool, use_softcap, 1)
+MSL_FUNCTION_CONSTANT(bool, use_sinks, 2)
+
+MSL_CONSTANT constexpr uint kPartition = 256;
+MSL_CONSTANT constexpr uint kMaxDim = 256;
+MSL_CONSTANT constexpr uint kSimdgroups = 4;
+
+
+METAL_FUNC uint first_tile(MSL_DEVICE const int* cu_seqlens, uint b, uint group, uint tile_rows) {
+  return uint(cu_seqlens[b]) * group / tile_rows + b;
+}
+
+METAL_FUNC uint sequence_of_tile(MSL_DEVICE const int* cu_seqlens, uint num_sequences, uint tile, uint group,
+                                 uint tile_rows) {
+  uint lo = 0;
+  uint hi = num_sequences;
+  while (MSL_LOOP(hi - lo > 1)) {
+    const uint mid = (lo + hi) / 2;
+    if (first_tile(cu_seqlens, mid, group, tile_rows) <= tile) {
+      lo = mid;
+    } else {
+      hi = mid;
+    }
+  }
+  return lo;
+}
+
+
+METAL_FUNC uint first_part(int position, uint window) {
+  const int begin = use_window ? max(0, position - int(window) + 1) : 0;
+  return uint(begin) / kPartition;
+}
+
+METAL_FUNC bool is_visible(int key, int position, uint window) {
+  return key <= position && (!use_window || key > position - int(window));
+}
+
+
+METAL_FUNC float merged(float total, float total_factor, float part, float part_factor) {
+  return fma(total, total_factor, part * part_factor);
+}
+
+
+METAL_FUNC float scale_to_end(float largest, float sum, float sink) {
+  if (!use_sinks) {
+    return 1.0f / sum;
+  }
+  const float end = max(largest, sink);
+  const float factor = precise::exp(largest - end);
+  return factor / fma(sum, factor, precise::exp(sink - end));
+}
+
+
+template <typename T, uint RT>
+
+MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
+                            MSL_DEVICE const T* k_cache ,
+                            MSL_DEVICE const T* v_cache ,
+                            MSL_DEVICE const int* cu_seqlens ,
+                            MSL_DEVICE const int* context_lens ,
+                            MSL_DEVICE const int* block_tables ,
+                            MSL_DEVICE const float* sinks ,
+                            MSL_DEVICE float* partials ,
+                            MSL_DEVICE float* out ,
+                            MSL_CONSTANT pagoda_args::PagedAttention& args ,
+                            uint3 tg ,
+                            uint tid ,
+                            uint sg ,
+                            uint lane ) {
+  constexpr uint ROWS = 8 * RT;
+  constexpr uint LDQ = kMaxDim + 8;
+  constexpr uint LDP = kPartition * 4 / sizeof(T);
+  constexpr uint COLS = kMaxDim / 8 / kSimdgroups;
+  constexpr uint EACH = ROWS * kMaxDim / 128;
+
+  MSL_TG_VAR(1, q_tile, [ROWS*LDQ], T)
+  MSL_TG_VAR(2, s_tile, [ROWS*kPartition], float)
+  MSL_TG_VAR(3, v_tail, [8*kMaxDim], T)
+  MSL_TG_VAR(4, part_max, [ROWS], float)
+  MSL_TG_VAR(5, part_sum, [ROWS], float)
+  MSL_TG_VAR(6, row_max, [ROWS], float)
+  MSL_TG_VAR(7, row_sum, [ROWS], float)
+
+  const uint seq = sequence_of_tile(cu_seqlens, args.num_sequences, tg.x, args.group, ROWS);
+  const int begin = cu_seqlens[seq];
+  const int tokens = cu_seqlens[seq + 1] - begin;
+  const int context = context_lens[seq];
+  const int row0 = int((tg.x - first_tile(cu_seqlens, seq, args.group, ROWS)) * ROWS);
+  const int num_rows = min(int(ROWS), tokens * int(args.group) - row0);
+  const bool is_split = tokens == 1;
+  if (num_rows <= 0 || (!is_split && tg.z > 0)) {
+    return;
+  }
+  const int first_position = context - tokens + row0 / int(args.group);
+  const int last_position = context - tokens + (row0 + num_rows - 1) / int(args.group);
+  uint part = first_part(first_position, args.window);
+  uint last = uint(last_position) / kPartition;
+  if (is_split) {
+    if (tg.z < part || tg.z > last) {
+      return;
+    }
+    part = tg.z;
+    last = tg.z;
+  }
+  const uint row_tiles = (uint(num_rows) + 7) / 8;
+  MSL_DEVICE const int* blocks = block_tables + long(seq) * args.table_stride;
+
+  for (uint i = tid; MSL_LOOP(i < row_tiles * 8 * args.dim); i += 128) {
+    const uint r = i / args.dim;
+    const uint d = i % args.dim;
+    const int flat = row0 + min(int(r), num_rows - 1);
+    const long head = long(tg.y) * args.group + flat % int(args.group);
+    q_tile[r * LDQ + d] = T(q[long(begin + flat / int(args.group)) * args.q_stride + head * args.q_head_stride + d]);
+  }
+  if (tid < ROWS) {
+    row_max[tid] = kNegBig;
+    row_sum[tid] = 0.0f;
+  }
+  float total[EACH];
+
+  for (uint i = 0; i < EACH; ++i) {
+    total[i] = 0.0f;
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+
+  for (; MSL_LOOP(part <= last); ++part) {
+    const int p0 = int(part * kPartition);
+    const int keys = min(int(kPartition), last_position + 1 - p0);
+    const uint key_tiles = (uint(keys) + 7) / 8;
+    const int tail_tile = context / 8 * 8;
+
+
+    for (uint kt = sg; MSL_LOOP(kt < key_tiles); kt += kSimdgroups) {
+      const uint key = uint(p0) + kt * 8;
+      MSL_DEVICE const T* rows = k_cache + long(blocks[key / args.block_size]) * args.k_block_stride +
+                             long(key % args.block_size) * args.k_place_stride + long(tg.y) * args.k_head_stride;
+      simdgroup_matrix<float, 8, 8> acc[RT];
+
+      for (uint r = 0; r < RT; ++r) {
+        acc[r] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+      }
+
+      for (uint d = 0; d < args.dim; d += 8) {
+        simdgroup_matrix<T, 8, 8> k_mat;
+        simdgroup_load(k_mat, rows + d, ulong(args.k_place_stride), ulong2(0, 0), true);
+
+        for (uint r = 0; r < RT; ++r) {
+          if (r < row_tiles) {
+            simdgroup_matrix<T, 8, 8> q_mat;
+            simdgroup_load(q_mat, q_tile + r * 8 * LDQ + d, LDQ);
+            simdgroup_multiply_accumulate(acc[r], q_mat, k_mat, acc[r]);
+          }
+        }
+      }
+
+      for (uint r = 0; r < RT; ++r) {
+        if (r < row_tiles) {
+          simdgroup_store(acc[r], s_tile + r * 8 * kPartition + kt * 8, kPartition);
+        }
+      }
+    }
+
+    if (p0 + int(key_tiles) * 8 > context) {
+      const uint key = uint(tail_tile);
+      MSL_DEVICE const T* rows = v_cache + long(blocks[key / args.block_size]) * args.v_block_stride +
+                             long(key % args.block_size) * args.v_place_stride + long(tg.y) * args.v_head_stride;
+      for (uint i = tid; MSL_LOOP(i < 8 * args.dim); i += 128) {
+        const uint r = i / args.dim;
+        const uint d = i % args.dim;
+        T value = T(0.0f);
+        if (tail_tile + int(r) < context) {
+          value = rows[long(r) * args.v_place_stride + d];
+        }
+        v_tail[r * kMaxDim + d] = value;
+      }
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+
+
+    for (uint r = sg; MSL_LOOP(r < row_tiles * 8); r += kSimdgroups) {
+      const int position = context - tokens + (row0 + min(int(r), num_rows - 1)) / int(args.group);
+      MSL_THREADGROUP const float* row = s_tile + r * kPartition;
+      float score[kPartition / 32];
+      float largest = kNegBig;
+
+      for (uint i = 0; i < kPartition / 32; ++i) {
+        const uint at = lane + 32 * i;
+        score[i] = kNegBig;
+        if (at < key_tiles * 8 && is_visible(p0 + int(at), position, args.window)) {
+          float s = row[at] * args.scale;
+          if (use_softcap) {
+            s = args.softcap * precise::tanh(s / args.softcap);
+          }
+          score[i] = s;
+        }
+        largest = max(largest, score[i]);
+      }
+      largest = simd_max(largest);
+      simdgroup_barrier(mem_flags::mem_threadgroup);
+      MSL_THREADGROUP T* weights = (MSL_THREADGROUP T*)(s_tile) + r * LDP;
+      float sum = 0.0f;
+
+      for (uint i = 0; i < kPartition / 32; ++i) {
+        const uint at = lane + 32 * i;
+        const bool seen = at < key_tiles * 8 && is_visible(p0 + int(at), position, args.window);
+        const T weight = T(seen ? precise::exp(score[i] - largest) : 0.0f);
+        if (at < key_tiles * 8) {
+          weights[at] = weight;
+        }
+        sum += float(weight);
+      }
+      sum = simd_sum(sum);
+      if (lane == 0) {
+        part_max[r] = largest;
+        part_sum[r] = sum;
+      }
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+
+
+    const uint columns = (args.dim / 8 + kSimdgroups - 1) / kSimdgroups;
+    const uint first_column = sg * columns;
+    simdgroup_matrix<float, 8, 8> acc[RT][COLS];
+
+    for (uint r = 0; r < RT; ++r) {
+
+      for (uint c = 0; c < COLS; ++c) {
+        acc[r][c] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+      }
+    }
+
+    for (uint kt = 0; kt < key_tiles; ++kt) {
+      const uint key = uint(p0) + kt * 8;
+      MSL_DEVICE const T* rows = v_cache + long(blocks[key / args.block_size]) * args.v_block_stride +
+                             long(key % args.block_size) * args.v_place_stride + long(tg.y) * args.v_head_stride;
+      simdgroup_matrix<T, 8, 8> weights[RT];
+
+      for (uint r = 0; r < RT; ++r) {
+        if (r < row_tiles) {
+          simdgroup_load(weights[r], (MSL_THREADGROUP T*)(s_tile) + r * 8 * LDP + kt * 8, LDP);
+        }
+      }
+
+      for (uint c = 0; c < COLS; ++c) {
+        if (c < columns && first_column + c < args.dim / 8) {
+          simdgroup_matrix<T, 8, 8> v_mat;
+          if (int(key) == tail_tile) {
+            simdgroup_load(v_mat, v_tail + (first_column + c) * 8, kMaxDim);
+          } else {
+            simdgroup_load(v_mat, rows + (first_column + c) * 8, ulong(args.v_place_stride));
+          }
+
+          for (uint r = 0; r < RT; ++r) {
+            if (r < row_tiles) {
+              simdgroup_multiply_accumulate(acc[r][c], weights[r], v_mat, acc[r][c]);
+            }
+          }
+        }
+      }
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+
+    for (uint c = 0; c < COLS; ++c) {
+      if (c < columns && first_column + c < args.dim / 8) {
+
+        for (uint r = 0; r < RT; ++r) {
+          if (r < row_tiles) {
+            simdgroup_store(acc[r][c], s_tile + r * 8 * kPartition + (first_column + c) * 8, kPartition);
+          }
+        }
+      }
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+
+
+    for (uint i = 0; i < EACH; ++i) {
+      const uint r = (tid + 128 * i) / kMaxDim;
+      const uint d = (tid + 128 * i) % kMaxDim;
+      if (int(r) < num_rows && d < args.dim) {
+        const float largest = max(row_max[r], part_max[r]);
+        total[i] = merged(total[i], precise::exp(row_max[r] - largest), s_tile[r * kPartition + d],
+                          precise::exp(part_max[r] - largest));
+      }
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (tid < row_tiles * 8) {
+      const float largest = max(row_max[tid], part_max[tid]);
+      row_sum[tid] = merged(row_sum[tid], precise::exp(row_max[tid] - largest), part_sum[tid],
+                            precise::exp(part_max[tid] - largest));
+      row_max[tid] = largest;
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+  }
+
+
+  for (uint i = 0; i < EACH; ++i) {
+    const uint r = (tid + 128 * i) / kMaxDim;
+    const uint d = (tid + 128 * i) % kMaxDim;
+    if (int(r) < num_rows && d < args.dim) {
+      const long token = begin + (row0 + int(r)) / int(args.group);
+      const long head = long(tg.y) * args.group + (row0 + int(r)) % int(args.group);
+      if (is_split) {
+        MSL_DEVICE float* to = partials + ((long(seq) * args.heads + head) * args.max_parts + long(tg.z)) * (args.dim + 2);
+        to[d] = total[i];
+        if (d == 0) {
+          to[args.dim] = row_max[r];
+          to[args.dim + 1] = row_sum[r];
+        }
+      } else {
+        const float sink = use_sinks ? sinks[head] : 0.0f;
+        out[token * args.out_stride + head * args.out_head_stride + d] =
+            total[i] * scale_to_end(row_max[r], row_sum[r], sink);
+      }
+    }
+  }
+}
+
+
+
+
+
+
+
+
+
+
+
+
+
+MSL_KERNEL void paged_attention_reduce(MSL_DEVICE const float* partials ,
+                                   MSL_DEVICE const int* cu_seqlens ,
+                                   MSL_DEVICE const int* context_lens ,
+                                   MSL_DEVICE const float* sinks ,
+                                   MSL_DEVICE float* out ,
+                                   MSL_CONSTANT pagoda_args::PagedAttention& args ,
+                                   uint2 tg ,
+                                   uint tid ) {
+  const int begin = cu_seqlens[tg.y];
+  if (cu_seqlens[tg.y + 1] - begin != 1) {
+    return;
+  }
+  const int position = context_lens[tg.y] - 1;
+  MSL_DEVICE const float* parts = partials + (long(tg.y) * args.heads + tg.x) * args.max_parts * (args.dim + 2);
+  const float sink = use_sinks ? sinks[tg.x] : 0.0f;
+  for (uint d = tid; MSL_LOOP(d < args.dim); d += 128) {
+    float largest = kNegBig;
+    float sum = 0.0f;
+    float total = 0.0f;
+    for (uint part = first_part(position, args.window); MSL_LOOP(part <= uint(position) / kPartition); ++part) {
+      MSL_DEVICE const float* from = parts + long(part) * (args.dim + 2);
+      const float next = max(largest, from[args.dim]);
+      const float total_factor = precise::exp(largest - next);
+      const float part_factor = precise::exp(from[args.dim] - next);
+      total = merged(total, total_factor, from[d], part_factor);
+      sum = merged(sum, total_factor, from[args.dim + 1], part_factor);
+      largest = next;
+    }
+    out[long(begin) * args.out_stride + long(tg.x) * args.out_head_stride + d] =
+        total * scale_to_end(largest, sum, sink);
+  }
+}
+
+
+# 1 "paged_attention.entries"
+using namespace ::pagoda::device::gpu;
+void msl_entry_0(const KernelInputs& in, const Builtins& b) {
+  (void)in;
+  (void)b;
+  paged_attention_reduce((const float*)in.buffers[0], (const int*)in.buffers[1], (const int*)in.buffers[2], (const float*)in.buffers[3], (float*)in.buffers[4], *(const pagoda_args::PagedAttention*)in.buffers[5], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup));
+}
+constexpr BindingInfo msl_bindings_0[] = {{"partials", 0, BindingKind::buffer, sizeof(float), false}, {"cu_seqlens", 1, BindingKind::buffer, sizeof(int), false}, {"context_lens", 2, BindingKind::buffer, sizeof(int), false}, {"sinks", 3, BindingKind::buffer, sizeof(float), false}, {"out", 4, BindingKind::buffer, sizeof(float), true}, {"args", 5, BindingKind::values, sizeof(pagoda_args::PagedAttention), false}};
+constexpr uint32_t msl_limit_0 = 128;
+void msl_entry_1(const KernelInputs& in, const Builtins& b) {
+  (void)in;
+  (void)b;
+  paged_attention<float, 1>((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (const int*)in.buffers[3], (const int*)in.buffers[4], (const int*)in.buffers[5], (const float*)in.buffers[6], (float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::PagedAttention*)in.buffers[9], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+}
+constexpr BindingInfo msl_bindings_1[] = {{"q", 0, BindingKind::buffer, sizeof(float), false}, {"k_cache", 1, BindingKind::buffer, sizeof(float), false}, {"v_cache", 2, BindingKind::buffer, sizeof(float), false}, {"cu_seqlens", 3, BindingKind::buffer, sizeof(int), false}, {"context_lens", 4, BindingKind::buffer, sizeof(int), false}, {"block_tables", 5, BindingKind::buffer, sizeof(int), false}, {"sinks", 6, BindingKind::buffer, sizeof(float), false}, {"partials", 7, BindingKind::buffer, sizeof(float), true}, {"out", 8, BindingKind::buffer, sizeof(float), true}, {"args", 9, BindingKind::values, sizeof(pagoda_args::PagedAttention), false}};
+constexpr uint32_t msl_limit_1 = 128;
+void msl_entry_2(const KernelInputs& in, const Builtins& b) {
+  (void)in;
+  (void)b;
+  paged_attention<half, 1>((const float*)in.buffers[0], (const half*)in.buffers[1], (const half*)in.buffers[2], (const int*)in.buffers[3], (const int*)in.buffers[4], (const int*)in.buffers[5], (const float*)in.buffers[6], (float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::PagedAttention*)in.buffers[9], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+}
+constexpr BindingInfo msl_bindings_2[] = {{"q", 0, BindingKind::buffer, sizeof(float), false}, {"k_cache", 1, BindingKind::buffer, sizeof(half), false}, {"v_cache", 2, BindingKind::buffer, sizeof(half), false}, {"cu_seqlens", 3, BindingKind::buffer, sizeof(int), false}, {"context_lens", 4, BindingKind::buffer, sizeof(int), false}, {"block_tables", 5, BindingKind::buffer, sizeof(int), false}, {"sinks", 6, BindingKind::buffer, sizeof(float), false}, {"partials", 7, BindingKind::buffer, sizeof(float), true}, {"out", 8, BindingKind::buffer, sizeof(float), true}, {"args", 9, BindingKind::values, sizeof(pagoda_args::PagedAttention), false}};
+constexpr uint32_t msl_limit_2 = 128;
+void msl_entry_3(const KernelInputs& in, const Builtins& b) {
+  (void)in;
+  (void)b;
+  paged_attention<half, 2>((const float*)in.buffers[0], (const half*)in.buffers[1], (const half*)in.buffers[2], (const int*)in.buffers[3], (const int*)in.buffers[4], (const int*)in.buffers[5], (const float*)in.buffers[6], (float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::PagedAttention*)in.buffers[9], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+}
+constexpr BindingInfo msl_bindings_3[] = {{"q", 0, BindingKind::buffer, sizeof(float), false}, {"k_cache", 1, BindingKind::buffer, sizeof(half), false}, {"v_cache", 2, BindingKind::buffer, sizeof(half), false}, {"cu_seqlens", 3, BindingKind::buffer, sizeof(int), false}, {"context_lens", 4, BindingKind::buffer, sizeof(int), false}, {"block_tables", 5, BindingKind::buffer, sizeof(int), false}, {"sinks", 6, BindingKind::buffer, sizeof(float), false}, {"partials", 7, BindingKind::buffer, sizeof(float), true}, {"out", 8, BindingKind::buffer, sizeof(float), true}, {"args", 9, BindingKind::values, sizeof(pagoda_args::PagedAttention), false}};
+constexpr uint32_t msl_limit_3 = 128;
+void msl_entry_4(const KernelInputs& in, const Builtins& b) {
+  (void)in;
+  (void)b;
+  paged_attention<bfloat, 1>((const float*)in.buffers[0], (const bfloat*)in.buffers[1], (const bfloat*)in.buffers[2], (const int*)in.buffers[3], (const int*)in.buffers[4], (const int*)in.buffers[5], (const float*)in.buffers[6], (float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::PagedAttention*)in.buffers[9], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+}
+constexpr BindingInfo msl_bindings_4[] = {{"q", 0, BindingKind::buffer, sizeof(float), false}, {"k_cache", 1, BindingKind::buffer, sizeof(bfloat), false}, {"v_cache", 2, BindingKind::buffer, sizeof(bfloat), false}, {"cu_seqlens", 3, BindingKind::buffer, sizeof(int), false}, {"context_lens", 4, BindingKind::buffer, sizeof(int), false}, {"block_tables", 5, BindingKind::buffer, sizeof(int), false}, {"sinks", 6, BindingKind::buffer, sizeof(float), false}, {"partials", 7, BindingKind::buffer, sizeof(float), true}, {"out", 8, BindingKind::buffer, sizeof(float), true}, {"args", 9, BindingKind::values, sizeof(pagoda_args::PagedAttention), false}};
+constexpr uint32_t msl_limit_4 = 128;
+void msl_entry_5(const KernelInputs& in, const Builtins& b) {
+  (void)in;
+  (void)b;
+  paged_attention<bfloat, 2>((const float*)in.buffers[0], (const bfloat*)in.buffers[1], (const bfloat*)in.buffers[2], (const int*)in.buffers[3], (const int*)in.buffers[4], (const int*)in.buffers[5], (const float*)in.buffers[6], (float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::PagedAttention*)in.buffers[9], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+}
+constexpr BindingInfo msl_bindings_5[] = {{"q", 0, BindingKind::buffer, sizeof(float), false}, {"k_cache", 1, BindingKind::buffer, sizeof(bfloat), false}, {"v_cache", 2, BindingKind::buffer, sizeof(bfloat), false}, {"cu_seqlens", 3, BindingKind::buffer, sizeof(int), false}, {"context_lens", 4, BindingKind::buffer, sizeof(int), false}, {"block_tables", 5, BindingKind::buffer, sizeof(int), false}, {"sinks", 6, BindingKind::buffer, sizeof(float), false}, {"partials", 7, BindingKind::buffer, sizeof(float), true}, {"out", 8, BindingKind::buffer, sizeof(float), true}, {"args", 9, BindingKind::values, sizeof(pagoda_args::PagedAttention), false}};
+constexpr uint32_t msl_limit_5 = 128;
+constexpr ConstantInfo msl_constants[] = {{"use_window", 0, ConstantType::bool_, msl_set_use_window}, {"use_softcap", 1, ConstantType::bool_, msl_set_use_softcap}, {"use_sinks", 2, ConstantType::bool_, msl_set_use_sinks}};
+}  // namespace
+}  // namespace metal
+namespace pagoda::device::gpu::generated {
+std::span<const KernelInfo> paged_attention_kernels() noexcept {
+  static constexpr KernelInfo kKernels[] = {
+    {"paged_attention_reduce", "paged_attention", metal::msl_bindings_0, metal::msl_constants, metal::msl_limit_0, metal::msl_entry_0},
+    {"paged_attention_f32_1", "paged_attention", metal::msl_bindings_1, metal::msl_constants, metal::msl_limit_1, metal::msl_entry_1},
+    {"paged_attention_f16_1", "paged_attention", metal::msl_bindings_2, metal::msl_constants, metal::msl_limit_2, metal::msl_entry_2},
+    {"paged_attention_f16_2", "paged_attention", metal::msl_bindings_3, metal::msl_constants, metal::msl_limit_3, metal::msl_entry_3},
+    {"paged_attention_bf16_1", "paged_attention", metal::msl_bindings_4, metal::msl_constants, metal::msl_limit_4, metal::msl_entry_4},
+    {"paged_attention_bf16_2", "paged_attention", metal::msl_bindings_5, metal::msl_constants, metal::msl_limit_5, metal::msl_entry_5},
+  };
+  return kKernels;
+}
+}  // namespace pagoda::device::gpu::generated

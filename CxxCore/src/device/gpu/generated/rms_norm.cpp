@@ -1,0 +1,181 @@
+// rms_norm.metal for the software device, with the table of its kernels. Made by Tools/mslc/generate.sh.
+#include "device/gpu/shim/software/msl.h"
+namespace metal {
+namespace {
+# 1 "Shaders/rms_norm.metal"
+# 1 "Shaders/rms_norm.metal"
+
+# 1 "Shaders/args/rms_norm.h"
+
+
+
+
+
+
+
+
+namespace pagoda_args {
+
+struct RmsNorm {
+  uint32_t width;
+  uint32_t x_stride;
+  uint32_t residual_stride;
+  uint32_t out_stride;
+  float eps;
+  float weight_offset;
+};
+static_assert(sizeof(RmsNorm) == 24, "host and kernel agree");
+
+}
+# 3 "Shaders/rms_norm.metal"
+# 1 "Shaders/common.h"
+
+
+
+
+# 6 "Shaders/common.h"
+# 7 "Shaders/common.h"
+# 8 "Shaders/common.h"
+
+
+
+
+MSL_CONSTANT constexpr float kNegBig = -1.0e30f;
+
+METAL_FUNC float sigmoid(float x) {
+  const float e = precise::exp(-abs(x));
+  return (x >= 0.0f ? 1.0f : e) / (1.0f + e);
+}
+
+METAL_FUNC float silu(float x) { return x * sigmoid(x); }
+
+
+
+METAL_FUNC float threadgroup_sum(float v, MSL_THREADGROUP float* partial, uint lane, uint simdgroup, uint num_simdgroups) {
+  v = simd_sum(v);
+  if (lane == 0) {
+    partial[simdgroup] = v;
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  float sum = 0.0f;
+  for (uint i = 0; MSL_LOOP(i < num_simdgroups); ++i) {
+    sum += partial[i];
+  }
+  return sum;
+}
+
+
+METAL_FUNC uint sequence_of_row(MSL_DEVICE const int* cu_seqlens, uint num_sequences, uint row) {
+  uint lo = 0;
+  uint hi = num_sequences;
+  while (MSL_LOOP(hi - lo > 1)) {
+    const uint mid = (lo + hi) / 2;
+    if (uint(cu_seqlens[mid]) <= row) {
+      lo = mid;
+    } else {
+      hi = mid;
+    }
+  }
+  return lo;
+}
+
+
+
+METAL_FUNC void rotate(MSL_THREADGROUP float* tile, uint block, uint tid, uint num_threads) {
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  for (uint stride = 1; MSL_LOOP(stride < block); stride *= 2) {
+    for (uint i = tid; MSL_LOOP(i < block / 2); i += num_threads) {
+      const uint at = i / stride * 2 * stride + i % stride;
+      const float a = tile[at];
+      const float b = tile[at + stride];
+      tile[at] = a + b;
+      tile[at + stride] = a - b;
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+  }
+}
+
+
+METAL_FUNC float signed_byte(uint word, uint index) { return float(int(word << (24 - 8 * index)) >> 24); }
+
+METAL_FUNC float stepped_nibble(uint word, uint index, uint step, uint offset) {
+  return float(int(step * (word >> (4 * index) & 15u) + offset) - 128);
+}
+
+
+template <typename T, uint R, uint C>
+METAL_FUNC void tile_multiply_accumulate(MSL_THREAD simdgroup_matrix<float, 8, 8> (&acc)[R][C],
+                                         MSL_THREAD simdgroup_matrix<T, 8, 8> (&a)[R],
+                                         MSL_THREAD simdgroup_matrix<T, 8, 8> (&b)[C]) {
+
+  for (uint j = 0; j < C; ++j) {
+
+
+
+
+
+
+
+
+    for (uint i = 0; i < R; ++i) {
+      simdgroup_multiply_accumulate(acc[i][j], a[i], b[j], acc[i][j]);
+    }
+
+  }
+}
+# 4 "Shaders/rms_norm.metal"
+
+MSL_FUNCTION_CONSTANT(bool, has_residual, 0)
+
+
+
+MSL_KERNEL void rms_norm(
+    MSL_DEVICE float* x ,
+    MSL_DEVICE const float* residual ,
+    MSL_DEVICE const float* weight ,
+    MSL_DEVICE float* out ,
+    MSL_CONSTANT pagoda_args::RmsNorm& args ,
+    uint row ,
+    uint tid ,
+    uint num_threads ,
+    uint lane ,
+    uint simdgroup ) {
+  MSL_TG_VAR(1, partial, [8], float)
+  MSL_DEVICE float* x_row = x + ulong(row) * args.x_stride;
+  float sum = 0.0f;
+  for (uint i = tid; MSL_LOOP(i < args.width); i += num_threads) {
+    float v = x_row[i];
+    if (has_residual) {
+      v += residual[ulong(row) * args.residual_stride + i];
+      x_row[i] = v;
+    }
+    sum = fma(v, v, sum);
+  }
+  sum = threadgroup_sum(sum, partial, lane, simdgroup, num_threads / 32);
+  const float scale = 1.0f / sqrt(sum / float(args.width) + args.eps);
+  for (uint i = tid; MSL_LOOP(i < args.width); i += num_threads) {
+    out[ulong(row) * args.out_stride + i] = x_row[i] * scale * (weight[i] + args.weight_offset);
+  }
+}
+
+
+# 1 "rms_norm.entries"
+using namespace ::pagoda::device::gpu;
+void msl_entry_0(const KernelInputs& in, const Builtins& b) {
+  (void)in;
+  (void)b;
+  rms_norm((float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (float*)in.buffers[3], *(const pagoda_args::RmsNorm*)in.buffers[4], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.threads_per_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup));
+}
+constexpr BindingInfo msl_bindings_0[] = {{"x", 0, BindingKind::buffer, sizeof(float), true}, {"residual", 1, BindingKind::buffer, sizeof(float), false}, {"weight", 2, BindingKind::buffer, sizeof(float), false}, {"out", 3, BindingKind::buffer, sizeof(float), true}, {"args", 4, BindingKind::values, sizeof(pagoda_args::RmsNorm), false}};
+constexpr uint32_t msl_limit_0 = 256;
+constexpr ConstantInfo msl_constants[] = {{"has_residual", 0, ConstantType::bool_, msl_set_has_residual}};
+}  // namespace
+}  // namespace metal
+namespace pagoda::device::gpu::generated {
+std::span<const KernelInfo> rms_norm_kernels() noexcept {
+  static constexpr KernelInfo kKernels[] = {
+    {"rms_norm", "rms_norm", metal::msl_bindings_0, metal::msl_constants, metal::msl_limit_0, metal::msl_entry_0},
+  };
+  return kKernels;
+}
+}  // namespace pagoda::device::gpu::generated

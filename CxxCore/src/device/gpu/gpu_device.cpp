@@ -1,0 +1,71 @@
+// A Device over any Backend.
+#include "device/gpu/gpu_device.h"
+
+#include "device/gpu/counting.h"
+#include "device/gpu/gpu_encoder.h"
+#include "device/host/host_memory.h"
+
+namespace pagoda::device::gpu {
+namespace {
+
+class GpuDevice final : public Device {
+ public:
+  explicit GpuDevice(std::unique_ptr<Backend> backend) noexcept
+      : backend_(std::make_unique<CountingBackend>(std::move(backend))),
+        encoder_(*backend_),
+        counting_(encoder_, *backend_) {}
+  const DeviceInfo& info() const noexcept override { return backend_->info(); }
+  Encoder& encoder() noexcept override { return is_counting_ ? static_cast<Encoder&>(counting_) : encoder_; }
+  Result<std::unique_ptr<Buffer>> allocate(size_t size_bytes, const std::string& label) override {
+    return backend_->allocate(size_bytes, label);
+  }
+  Result<std::unique_ptr<Weight>> make_weight(const WeightSource& source, WeightFormat format) override {
+    return gpu::make_weight(*backend_, source, format);
+  }
+  size_t weight_bytes(int64_t rows, int64_t cols, WeightFormat format) const noexcept override {
+    return static_cast<size_t>(gpu::weight_layout(rows, cols, format).size_bytes);
+  }
+  Status reserve(const StepLimits& limits) override {
+    auto scratch = Scratch::allocate(*backend_, limits);
+    if (!scratch.is_ok()) return scratch.status;
+    encoder_.set_scratch(std::move(*scratch));
+    return ok_status();
+  }
+  size_t reserve_bytes(const StepLimits& limits) const noexcept override {
+    return static_cast<size_t>(ScratchSizes::largest(limits).total());
+  }
+  Status upload(const Tensor& to, const void* from, size_t size_bytes) noexcept override {
+    PAGODA_RETURN_IF_ERROR(host::check_copy(to, size_bytes, "upload"));
+    return size_bytes == 0 ? ok_status() : backend_->upload(*to.buffer, to.offset_bytes, from, size_bytes);
+  }
+  Status download(const Tensor& from, void* to, size_t size_bytes) noexcept override {
+    PAGODA_RETURN_IF_ERROR(host::check_copy(from, size_bytes, "download"));
+    return size_bytes == 0 ? ok_status() : backend_->download(*from.buffer, from.offset_bytes, to, size_bytes);
+  }
+  // Launches, bytes and the time to encode by op; and where the backend tells, steps with the time that kernels took.
+  // Not by op: launches run side by side, and an op has no time of its own.
+  void set_profiling(bool enabled) override {
+    is_counting_ = enabled;
+    backend_->take_step_times();
+  }
+  std::vector<OpTime> take_profile() override {
+    std::vector<OpTime> entries = counting_.take();
+    const StepTimes times = backend_->take_step_times();
+    if (is_counting_ && times.steps > 0) entries.push_back({"step", times.steps, times.seconds});
+    return entries;
+  }
+
+ private:
+  std::unique_ptr<CountingBackend> backend_;
+  GpuEncoder encoder_;
+  CountingEncoder counting_;
+  bool is_counting_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Device> make_gpu_device(std::unique_ptr<Backend> backend) {
+  return std::make_unique<GpuDevice>(std::move(backend));
+}
+
+}  // namespace pagoda::device::gpu

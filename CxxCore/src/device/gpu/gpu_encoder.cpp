@@ -1,0 +1,53 @@
+// What all ops of the GPU encoder share: checks, launches, and the end of a step.
+#include "device/gpu/gpu_encoder.h"
+
+#include <array>
+#include <utility>
+
+namespace pagoda::device::gpu {
+
+Status check_cache_type(DType dtype) noexcept {
+  if (!kernel_type(dtype).empty()) return ok_status();
+  return make_error(StatusCode::unsupported, "GPU kernels have KV caches of float32, float16 and bfloat16, not " +
+                                                 std::string(dtype_name(dtype)));
+}
+
+bool GpuEncoder::check(Status status) noexcept {
+  if (status.is_ok()) return true;
+  if (fault_.is_ok()) fault_ = std::move(status);
+  return false;
+}
+
+bool GpuEncoder::check_room(const ScratchSizes& needed, const char* op) noexcept {
+  if (needed.fits(scratch_.sizes)) return true;
+  return check(make_error(StatusCode::internal, std::string(op) + " needs " + std::to_string(needed.total()) +
+                                                    " bytes of scratch, more than reserve() was told"));
+}
+
+void GpuEncoder::launch(std::string_view kernel, const Grid& grid, std::initializer_list<Slot> slots, const void* args,
+                        size_t args_bytes, std::initializer_list<Constant> constants) noexcept {
+  if (grid.groups.x == 0 || grid.groups.y == 0 || grid.groups.z == 0) return;  // no rows, nothing to do
+  const auto pipeline = backend_.pipeline(kernel, {constants.begin(), constants.size()});
+  if (!check(pipeline.status)) return;
+  std::array<Binding, 31> bindings;
+  int count = 0;
+  for (const Slot& slot : slots) {
+    bindings[count] = {.index = count, .buffer = slot.buffer, .offset_bytes = slot.offset_bytes};
+    ++count;
+  }
+  bindings[count] = {.index = count, .values = args, .size_bytes = args_bytes};
+  backend_.launch(**pipeline, grid.groups, {grid.threads, 1, 1}, {bindings.data(), static_cast<size_t>(count) + 1});
+}
+
+Pending& GpuEncoder::submit() noexcept {
+  submitted_ = &backend_.submit();
+  verdict_ = std::exchange(fault_, Status{});
+  return *this;
+}
+
+Status GpuEncoder::wait() noexcept {
+  Status ran = submitted_ != nullptr ? std::exchange(submitted_, nullptr)->wait() : Status{};
+  return verdict_.is_ok() ? ran : verdict_;
+}
+
+}  // namespace pagoda::device::gpu

@@ -1,0 +1,82 @@
+// The kernels of Shaders/ as the backends see them: names, bindings, function constants and texts, all made from the
+// text itself by Tools/mslc/generate.sh. Read-only, for any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace pagoda::device::gpu {
+
+enum class BindingKind : uint8_t {
+  buffer,  // device memory
+  values,  // a struct copied at launch: `constant T&` in the text, a by-value parameter in CUDA
+};
+
+struct BindingInfo {
+  std::string_view name;
+  int index = 0;  // n of [[buffer(n)]]
+  BindingKind kind = BindingKind::buffer;
+  size_t element_bytes = 0;  // of values: of all of them
+  bool written = false;      // the text may write it
+};
+
+enum class ConstantType : uint8_t { bool_, int_, uint_, float_ };
+
+struct ConstantInfo {
+  std::string_view name;
+  int index = 0;  // n of [[function_constant(n)]]
+  ConstantType type = ConstantType::bool_;
+  void (*set)(uint32_t bits) noexcept = nullptr;  // for the software device: of the calling thread
+};
+
+// What a kernel finds about its place, in the words of the Metal Shading Language.
+struct U3 {
+  uint32_t x, y, z;
+};
+struct Builtins {
+  U3 thread_position_in_grid, thread_position_in_threadgroup, threadgroup_position_in_grid;
+  U3 threads_per_grid, threads_per_threadgroup, threadgroups_per_grid;
+  uint32_t thread_index_in_threadgroup, simdgroup_index_in_threadgroup, thread_index_in_simdgroup;
+  uint32_t simdgroups_per_threadgroup, threads_per_simdgroup;
+};
+
+constexpr int kMaxBindings = 31;
+struct KernelInputs {
+  void* buffers[kMaxBindings] = {};  // by binding index
+};
+
+struct KernelInfo {
+  std::string_view name;
+  std::string_view file;  // stem of the .metal file
+  std::span<const BindingInfo> bindings;  // by rising index
+  std::span<const ConstantInfo> constants;
+  uint32_t max_threads = 0;  // a threadgroup may have
+  void (*entry)(const KernelInputs&, const Builtins&) = nullptr;  // one thread of it, for the software device
+};
+
+struct KernelSource {
+  std::string_view file;
+  std::string_view metal;  // with its own headers in place
+  std::string_view cuda;   // includes headers of cuda_headers(); constants are macros MSL_CONSTANT_<name>
+};
+
+struct KernelFile {
+  std::span<const KernelInfo> kernels;
+  KernelSource source;
+};
+
+struct ShimHeader {
+  std::string_view name, text;
+};
+
+namespace generated {
+std::span<const KernelFile> files() noexcept;
+std::span<const ShimHeader> cuda_headers() noexcept;
+}  // namespace generated
+
+// Null when no kernel has that name.
+const KernelInfo* find_kernel(std::span<const KernelFile> files, std::string_view name) noexcept;
+
+}  // namespace pagoda::device::gpu

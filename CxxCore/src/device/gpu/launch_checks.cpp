@@ -1,0 +1,88 @@
+// Compares pipelines and launches with what the kernel's text says.
+#include "device/gpu/launch_checks.h"
+
+#include <string>
+
+namespace pagoda::device::gpu {
+
+namespace {
+
+Status refuse(std::string_view kernel, const std::string& why) {
+  return make_error(StatusCode::invalid_argument, std::string(kernel) + ": " + why);
+}
+
+Status check_buffer(const KernelInfo& kernel, const BindingInfo& info, const Binding& binding) {
+  const std::string name(info.name);
+  if (!binding.buffer) return refuse(kernel.name, name + " takes a buffer");
+  const int64_t size = static_cast<int64_t>(binding.buffer->size_bytes());
+  const int64_t end = binding.offset_bytes + static_cast<int64_t>(binding.size_bytes);
+  if (binding.offset_bytes < 0 || end > size || binding.offset_bytes > size)
+    return refuse(kernel.name, name + " is bound to bytes " + std::to_string(binding.offset_bytes) + " to " +
+                                   std::to_string(end) + " of a buffer of " + std::to_string(size));
+  if (binding.offset_bytes % static_cast<int64_t>(info.element_bytes) != 0)
+    return refuse(kernel.name, name + " begins at byte " + std::to_string(binding.offset_bytes) +
+                                   ", no multiple of its element's " + std::to_string(info.element_bytes));
+  return ok_status();
+}
+
+Status check_values(const KernelInfo& kernel, const BindingInfo& info, const Binding& binding) {
+  if (!binding.values) return refuse(kernel.name, std::string(info.name) + " takes values");
+  if (binding.size_bytes != info.element_bytes || binding.size_bytes > kMaxValuesBytes)
+    return refuse(kernel.name, std::string(info.name) + " takes " + std::to_string(info.element_bytes) +
+                                   " bytes, not " + std::to_string(binding.size_bytes));
+  return ok_status();
+}
+
+}  // namespace
+
+Result<const KernelInfo*> check_pipeline(std::span<const KernelFile> files, std::string_view name,
+                                         std::span<const Constant> constants) {
+  const KernelInfo* kernel = find_kernel(files, name);
+  if (!kernel) return make_error(StatusCode::not_found, "no kernel named '" + std::string(name) + "'");
+  for (const Constant& given : constants) {
+    int count = 0;
+    for (const ConstantInfo& info : kernel->constants) count += info.name == given.name;
+    if (count == 0) return refuse(name, "no function constant named '" + std::string(given.name) + "'");
+  }
+  for (const ConstantInfo& info : kernel->constants) {
+    int count = 0;
+    for (const Constant& given : constants) count += info.name == given.name;
+    if (count != 1)
+      return refuse(name, "function constant '" + std::string(info.name) + "' is given " + std::to_string(count) +
+                              " times, not once");
+  }
+  return kernel;
+}
+
+Status check_launch(const KernelInfo& kernel, Size3 groups, Size3 threads, std::span<const Binding> bindings) {
+  const uint64_t num_threads = uint64_t{threads.x} * threads.y * threads.z;
+  if (num_threads == 0 || num_threads % 32 != 0 || num_threads > kernel.max_threads)
+    return refuse(kernel.name, std::to_string(num_threads) +
+                                   " threads a threadgroup: must be a multiple of 32, at most " +
+                                   std::to_string(kernel.max_threads));
+  const uint64_t num_groups = uint64_t{groups.x} * groups.y * groups.z;
+  if (num_groups > UINT32_MAX) return refuse(kernel.name, std::to_string(num_groups) + " threadgroups are too many");
+  for (const BindingInfo& info : kernel.bindings) {
+    const Binding* found = nullptr;
+    for (const Binding& binding : bindings)
+      if (binding.index == info.index) found = &binding;
+    if (!found) return refuse(kernel.name, "nothing is bound to " + std::string(info.name));
+    PAGODA_RETURN_IF_ERROR(info.kind == BindingKind::values ? check_values(kernel, info, *found)
+                                                            : check_buffer(kernel, info, *found));
+  }
+  if (bindings.size() != kernel.bindings.size())
+    return refuse(kernel.name, std::to_string(bindings.size()) + " bindings are given, the kernel has " +
+                                   std::to_string(kernel.bindings.size()));
+  return ok_status();
+}
+
+Status check_copy(const Buffer& buffer, int64_t offset, size_t size) {
+  if (offset >= 0 && static_cast<size_t>(offset) <= buffer.size_bytes() &&
+      size <= buffer.size_bytes() - static_cast<size_t>(offset))
+    return ok_status();
+  return make_error(StatusCode::invalid_argument, "copy of " + std::to_string(size) + " bytes at " +
+                                                      std::to_string(offset) + " of a buffer of " +
+                                                      std::to_string(buffer.size_bytes()));
+}
+
+}  // namespace pagoda::device::gpu

@@ -1,0 +1,24 @@
+// What every backend asks before it takes a pipeline or a launch, so that all refuse the same with the same words.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "base/result.h"
+#include "device/gpu/backend.h"
+#include "device/gpu/kernel_table.h"
+
+namespace pagoda::device::gpu {
+
+// The kernel of that name, whose function constants are all given, each once and no other.
+Result<const KernelInfo*> check_pipeline(std::span<const KernelFile> files, std::string_view kernel,
+                                         std::span<const Constant> constants);
+
+// Threads are a multiple of 32 within the kernel's limit; each binding is given, lies in its buffer, is aligned to its
+// element, and has the size of its values.
+Status check_launch(const KernelInfo& kernel, Size3 groups, Size3 threads, std::span<const Binding> bindings);
+
+// A copy of `size_bytes` from or to `offset_bytes` lies within the buffer.
+Status check_copy(const Buffer& buffer, int64_t offset_bytes, size_t size_bytes);
+
+}  // namespace pagoda::device::gpu

@@ -1,0 +1,196 @@
+// MetalBackend: memory that host and GPU share, launches into one concurrent encoder, errors of the command buffer.
+#include "device/gpu/metal/metal_backend.h"
+
+#include "device/gpu/metal/enabled.h"
+#ifdef PAGODA_METAL
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "device/gpu/hazards.h"
+#include "device/gpu/launch_checks.h"
+#include "device/gpu/metal/pipeline_cache.h"
+
+namespace pagoda::device::gpu::metal {
+
+namespace {
+
+class MetalBuffer final : public Buffer {
+ public:
+  explicit MetalBuffer(NS::SharedPtr<MTL::Buffer> buffer, size_t size) : buffer_(std::move(buffer)), size_(size) {}
+  size_t size_bytes() const noexcept override { return size_; }
+  std::byte* host_pointer() noexcept override { return static_cast<std::byte*>(buffer_->contents()); }
+  const MTL::Buffer* get() const noexcept { return buffer_.get(); }
+
+ private:
+  NS::SharedPtr<MTL::Buffer> buffer_;
+  size_t size_;
+};
+
+// State: the step being encoded (command buffer and encoder, null between steps), the step handed over, and the first
+// error of the step. Thread rule: Backend's.
+class MetalBackend final : public Backend, private Pending {
+ public:
+  explicit MetalBackend(NS::SharedPtr<MTL::Device> device, std::string cache_folder)
+      : device_(std::move(device)),
+        queue_(NS::TransferPtr(device_->newCommandQueue())),
+        pipelines_(device_.get(), generated::files(), std::move(cache_folder)) {
+    info_.name = "metal";
+    info_.description = std::string("Metal on ") + device_->name()->utf8String();
+    info_.memory_limit_bytes = static_cast<int64_t>(device_->recommendedMaxWorkingSetSize());
+  }
+  ~MetalBackend() override { (void)wait(); }
+
+  const DeviceInfo& info() const noexcept override { return info_; }
+  Result<std::unique_ptr<Buffer>> allocate(size_t size_bytes, const std::string& label) override;
+  Status upload(Buffer& to, int64_t offset_bytes, const void* from, size_t size_bytes) noexcept override;
+  Status download(Buffer& from, int64_t offset_bytes, void* to, size_t size_bytes) noexcept override;
+  Result<const Pipeline*> pipeline(std::string_view kernel, std::span<const Constant> constants) override;
+  void launch(const Pipeline& pipeline, Size3 groups, Size3 threads,
+              std::span<const Binding> bindings) noexcept override;
+  Pending& submit() noexcept override;
+
+ private:
+  Status begin_step();
+  Status wait() noexcept override;
+
+  NS::SharedPtr<MTL::Device> device_;
+  NS::SharedPtr<MTL::CommandQueue> queue_;
+  PipelineCache pipelines_;
+  DeviceInfo info_;
+  HazardTracker hazards_;
+  NS::SharedPtr<MTL::CommandBuffer> encoding_, running_;
+  NS::SharedPtr<MTL::ComputeCommandEncoder> encoder_;
+  Status error_;
+};
+
+Result<std::unique_ptr<Buffer>> MetalBackend::allocate(size_t size_bytes, const std::string& label) {
+  const Pool pool;
+  const auto refuse = [&](const std::string& limit) {
+    return make_error(StatusCode::out_of_memory, label + ": " + std::to_string(size_bytes) + " bytes, " + limit);
+  };
+  if (size_bytes > device_->maxBufferLength())
+    return refuse("a buffer of this GPU has at most " + std::to_string(device_->maxBufferLength()));
+  const uint64_t used = device_->currentAllocatedSize(), limit = device_->recommendedMaxWorkingSetSize();
+  if (used > limit || size_bytes > limit - used)
+    return refuse(std::to_string(limit - std::min(used, limit)) + " of " + std::to_string(limit) +
+                  " are left on the GPU");
+  const MTL::ResourceOptions options = MTL::ResourceStorageModeShared | MTL::ResourceHazardTrackingModeUntracked;
+  auto made = NS::TransferPtr(device_->newBuffer(std::max<size_t>(size_bytes, 1), options));
+  if (!made) return refuse("Metal gives no buffer");
+  made->setLabel(text_of(label));
+  std::memset(made->contents(), 0, made->length());
+  return std::unique_ptr<Buffer>(std::make_unique<MetalBuffer>(std::move(made), size_bytes));
+}
+
+Status MetalBackend::upload(Buffer& to, int64_t offset, const void* from, size_t size) noexcept {
+  PAGODA_RETURN_IF_ERROR(check_copy(to, offset, size));
+  if (running_) running_->waitUntilCompleted();
+  if (size) std::memcpy(to.host_pointer() + offset, from, size);
+  return ok_status();
+}
+
+Status MetalBackend::download(Buffer& from, int64_t offset, void* to, size_t size) noexcept {
+  PAGODA_RETURN_IF_ERROR(check_copy(from, offset, size));
+  if (running_) running_->waitUntilCompleted();
+  if (size) std::memcpy(to, from.host_pointer() + offset, size);
+  return ok_status();
+}
+
+Result<const Pipeline*> MetalBackend::pipeline(std::string_view kernel, std::span<const Constant> constants) {
+  auto found = pipelines_.find_or_make(kernel, constants);
+  if (!found.is_ok()) return found.status;
+  return static_cast<const Pipeline*>(*found);
+}
+
+Status MetalBackend::begin_step() {
+  auto descriptor = NS::TransferPtr(MTL::CommandBufferDescriptor::alloc()->init());
+  descriptor->setErrorOptions(MTL::CommandBufferErrorOptionEncoderExecutionStatus);
+  encoding_ = NS::RetainPtr(queue_->commandBuffer(descriptor.get()));
+  if (encoding_) encoder_ = NS::RetainPtr(encoding_->computeCommandEncoder(MTL::DispatchTypeConcurrent));
+  if (!encoder_) return make_error(StatusCode::device_error, "Metal gives no command encoder");
+  hazards_.clear();
+  return ok_status();
+}
+
+void MetalBackend::launch(const Pipeline& pipeline, Size3 groups, Size3 threads,
+                          std::span<const Binding> bindings) noexcept {
+  if (!error_.is_ok()) return;
+  const Pool pool;
+  const auto& metal = static_cast<const MetalPipeline&>(pipeline);
+  error_ = check_launch(*metal.kernel, groups, threads, bindings);
+  if (error_.is_ok() && !encoder_) error_ = begin_step();
+  if (!error_.is_ok() || groups.x == 0 || groups.y == 0 || groups.z == 0) return;
+  if (hazards_.needs_barrier(*metal.kernel, bindings)) encoder_->memoryBarrier(MTL::BarrierScopeBuffers);
+  encoder_->setComputePipelineState(metal.state.get());
+  for (const Binding& binding : bindings) {
+    const auto index = static_cast<NS::UInteger>(binding.index);
+    if (binding.buffer)
+      encoder_->setBuffer(static_cast<const MetalBuffer*>(binding.buffer)->get(),
+                          static_cast<NS::UInteger>(binding.offset_bytes), index);
+    else encoder_->setBytes(binding.values, binding.size_bytes, index);
+  }
+  encoder_->dispatchThreadgroups(MTL::Size::Make(groups.x, groups.y, groups.z),
+                                 MTL::Size::Make(threads.x, threads.y, threads.z));
+}
+
+Pending& MetalBackend::submit() noexcept {
+  const Pool pool;
+  if (encoder_) {
+    encoder_->endEncoding();
+    if (error_.is_ok()) {  // a step with a launch that cannot be is not run at all
+      encoding_->commit();
+      running_ = encoding_;
+    }
+    encoder_.reset();
+    encoding_.reset();
+  }
+  pipelines_.save();
+  return *this;
+}
+
+Status MetalBackend::wait() noexcept {
+  const Pool pool;
+  Status status = std::exchange(error_, ok_status());
+  if (!running_) return status;
+  running_->waitUntilCompleted();
+  if (running_->status() == MTL::CommandBufferStatusError && status.is_ok()) {
+    NS::Error* error = running_->error();
+    const bool memory = error && error->code() == MTL::CommandBufferErrorOutOfMemory;
+    const bool late = error && error->code() == MTL::CommandBufferErrorTimeout;
+    status = make_error(memory ? StatusCode::out_of_memory : StatusCode::device_error,
+                        std::string("Metal: the step ") + (late ? "took too long for the system" : "failed") + ": " +
+                            message_of(error));
+  }
+  running_.reset();
+  return status;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Backend>> make_metal_backend() {
+  const Pool pool;
+  auto device = NS::TransferPtr(MTL::CreateSystemDefaultDevice());
+  if (!device) return make_error(StatusCode::unsupported, "metal: this machine has no GPU that Metal knows");
+  if (!device->supportsFamily(MTL::GPUFamilyApple7))
+    return make_error(StatusCode::unsupported,
+                      std::string("metal: ") + device->name()->utf8String() + " is older than the M1, which is needed");
+  const char* home = std::getenv("HOME");
+  const std::string cache = home ? std::string(home) + "/Library/Caches/pagoda/metal" : "";
+  return std::unique_ptr<Backend>(std::make_unique<MetalBackend>(std::move(device), cache));
+}
+
+}  // namespace pagoda::device::gpu::metal
+
+#else
+
+namespace pagoda::device::gpu::metal {
+
+Result<std::unique_ptr<Backend>> make_metal_backend() {
+  return make_error(StatusCode::unsupported, "metal: only on Apple systems");
+}
+
+}  // namespace pagoda::device::gpu::metal
+#endif

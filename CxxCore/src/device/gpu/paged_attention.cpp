@@ -1,0 +1,72 @@
+// paged_attention: a threadgroup for each tile of rows that share a KV head; single tokens by partitions, then merged.
+#include "args/paged_attention.h"
+
+#include "device/gpu/gpu_encoder.h"
+
+namespace pagoda::device::gpu {
+namespace {
+
+constexpr int64_t kMaxDim = 256, kDimStep = 8, kBlockStep = 8;
+
+Status check_sizes(const PagedAttentionArgs& a) noexcept {
+  PAGODA_RETURN_IF_ERROR(check_cache_type(a.k_cache.dtype));
+  const int64_t dim = a.q.shape[2], block_size = a.k_cache.shape[1];
+  if (dim > kMaxDim || dim % kDimStep != 0)
+    return make_error(StatusCode::unsupported,
+                      "GPU kernels have attention heads of up to 256 dims, in steps of 8; not " + std::to_string(dim));
+  if (block_size % kBlockStep != 0)
+    return make_error(StatusCode::unsupported,
+                      "GPU kernels have KV blocks of 8, 16, 24, ... tokens; not " + std::to_string(block_size));
+  return ok_status();
+}
+
+pagoda_args::PagedAttention args_of(const PagedAttentionArgs& a, int64_t max_parts) noexcept {
+  pagoda_args::PagedAttention args{};
+  args.q_stride = a.q.strides[0];
+  args.q_head_stride = a.q.strides[1];
+  args.out_stride = a.out.strides[0];
+  args.out_head_stride = a.out.strides[1];
+  args.k_block_stride = a.k_cache.strides[0];
+  args.k_place_stride = a.k_cache.strides[1];
+  args.k_head_stride = a.k_cache.strides[2];
+  args.v_block_stride = a.v_cache.strides[0];
+  args.v_place_stride = a.v_cache.strides[1];
+  args.v_head_stride = a.v_cache.strides[2];
+  args.table_stride = a.sequences.block_tables.strides[0];
+  args.num_sequences = as_uint(a.sequences.context_lens.shape[0]);
+  args.heads = as_uint(a.q.shape[1]);
+  args.group = as_uint(a.q.shape[1] / a.k_cache.shape[2]);
+  args.dim = as_uint(a.q.shape[2]);
+  args.block_size = as_uint(a.k_cache.shape[1]);
+  args.max_parts = as_uint(max_parts);
+  args.window = as_uint(a.window);
+  args.scale = a.scale;
+  return args;
+}
+
+}  // namespace
+
+void GpuEncoder::paged_attention(const PagedAttentionArgs& a) noexcept {
+  if (!check(check_sizes(a)) || !accept(a, a.sequences.cu_seqlens)) return;
+  const SequenceArgs& s = a.sequences;
+  const int64_t tokens = a.q.shape[0], num_sequences = s.context_lens.shape[0];
+  const int64_t max_parts = ceil_divide(s.block_tables.shape[1] * a.k_cache.shape[1], kPartition);
+  if (!check_room(ScratchSizes::attention(num_sequences, a.q.shape[1], a.q.shape[2], max_parts), "paged_attention"))
+    return;
+  const pagoda_args::PagedAttention args = args_of(a, max_parts);
+  // Two tiles of rows where there are prompts, and 32 KiB of threadgroup memory hold them.
+  const int64_t row_tiles = tokens > num_sequences && a.k_cache.dtype != DType::f32 ? 2 : 1;
+  const std::initializer_list<Constant> constants = {
+      {"use_window", a.window > 0}, {"use_softcap", 0}, {"use_sinks", 0}};
+  const int64_t tiles = tokens * args.group / (8 * row_tiles) + num_sequences;
+  const bool has_prompts_only = num_sequences == 1 && tokens > 1;
+  launch("paged_attention_" + std::string(kernel_type(a.k_cache.dtype)) + "_" + std::to_string(row_tiles),
+         {{as_uint(tiles), as_uint(a.k_cache.shape[2]), has_prompts_only ? 1 : as_uint(max_parts)}},
+         {a.q, a.k_cache, a.v_cache, s.cu_seqlens, s.context_lens, s.block_tables, a.q, scratch_.partials, a.out}, args,
+         constants);
+  if (!has_prompts_only)
+    launch("paged_attention_reduce", {{args.heads, args.num_sequences}},
+           {scratch_.partials, s.cu_seqlens, s.context_lens, a.q, a.out}, args, constants);
+}
+
+}  // namespace pagoda::device::gpu

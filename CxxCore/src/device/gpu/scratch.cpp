@@ -1,0 +1,70 @@
+// What each op's intermediate results take.
+#include "device/gpu/scratch.h"
+
+#include <algorithm>
+
+#include "device/host/quantise.h"
+
+namespace pagoda::device::gpu {
+
+ScratchSizes ScratchSizes::matmul(int64_t num_rows, int64_t padded_cols) noexcept {
+  const int64_t rows = round_up(num_rows, kRowsTile);
+  ScratchSizes sizes;
+  sizes.rows = rows * padded_cols * 2;
+  sizes.scales = rows * int64_t{sizeof(float)};
+  return sizes;
+}
+
+ScratchSizes ScratchSizes::attention(int64_t sequences, int64_t heads, int64_t dim, int64_t partitions) noexcept {
+  ScratchSizes sizes;
+  sizes.partials = sequences * heads * partitions * (dim + 2) * int64_t{sizeof(float)};
+  return sizes;
+}
+
+ScratchSizes ScratchSizes::gdn(int64_t tokens, int64_t sequences, int64_t k_heads, int64_t v_heads,
+                               int64_t dk) noexcept {
+  const int64_t blocks = tokens / kGdnBlock + 2 * sequences;
+  ScratchSizes sizes;
+  sizes.gdn_rows = blocks * k_heads * 2 * kGdnBlock * dk * int64_t{sizeof(float)};
+  sizes.gdn_gates = blocks * v_heads * kGdnGateFloats * int64_t{sizeof(float)};
+  return sizes;
+}
+
+ScratchSizes ScratchSizes::largest(const StepLimits& limits) noexcept {
+  ScratchSizes sizes = matmul(limits.tokens, round_up(limits.cols, host::kColumnPadding));
+  sizes.partials =
+      attention(limits.sequences, limits.heads, limits.head_dim, (limits.context + kPartition - 1) / kPartition)
+          .partials;
+  const ScratchSizes recurrent = gdn(limits.tokens, limits.sequences, limits.k_heads, limits.v_heads, limits.k_dim);
+  sizes.gdn_rows = recurrent.gdn_rows;
+  sizes.gdn_gates = recurrent.gdn_gates;
+  return sizes;
+}
+
+bool ScratchSizes::fits(const ScratchSizes& room) const noexcept {
+  return rows <= room.rows && scales <= room.scales && partials <= room.partials && gdn_rows <= room.gdn_rows &&
+         gdn_gates <= room.gdn_gates;
+}
+
+Result<Scratch> Scratch::allocate(Backend& backend, const StepLimits& limits) {
+  Scratch scratch;
+  scratch.sizes = ScratchSizes::largest(limits);
+  const struct {
+    std::unique_ptr<Buffer>& buffer;
+    int64_t size_bytes;
+    const char* label;
+  } parts[] = {{scratch.rows, scratch.sizes.rows, "scratch of matmuls"},
+               {scratch.scales, scratch.sizes.scales, "scratch of matmuls"},
+               {scratch.partials, scratch.sizes.partials, "scratch of attention"},
+               {scratch.gdn_rows, scratch.sizes.gdn_rows, "scratch of gdn"},
+               {scratch.gdn_gates, scratch.sizes.gdn_gates, "scratch of gdn"}};
+  for (const auto& part : parts) {
+    if (part.size_bytes == 0) continue;
+    auto buffer = backend.allocate(static_cast<size_t>(part.size_bytes), part.label);
+    if (!buffer.is_ok()) return buffer.status;
+    part.buffer = std::move(*buffer);
+  }
+  return scratch;
+}
+
+}  // namespace pagoda::device::gpu

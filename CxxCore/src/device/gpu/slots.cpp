@@ -1,0 +1,48 @@
+// zero_slots and copy_slot: slots in words where their size and place allow it, else in bytes.
+#include <algorithm>
+
+#include "args/rows.h"
+#include "device/gpu/gpu_encoder.h"
+#include "device/host/access.h"
+
+namespace pagoda::device::gpu {
+namespace {
+
+constexpr int64_t kThreads = 128, kUnitsPerThread = 8, kMaxPieces = 1024;
+
+struct Units {
+  pagoda_args::Slot args{};
+  const char* name = "words";
+  uint32_t pieces = 1;  // threadgroups for a slot
+};
+
+Units units_of(const Tensor& pool) noexcept {
+  const int64_t slot_bytes = host::slot_bytes(pool);
+  const int64_t stride_bytes = pool.strides[0] * static_cast<int64_t>(dtype_bytes(pool.dtype));
+  const int64_t unit = (slot_bytes | stride_bytes | pool.offset_bytes) % 4 == 0 ? 4 : 1;
+  Units units;
+  units.name = unit == 4 ? "words" : "bytes";
+  units.args.slot_stride = stride_bytes / unit;
+  units.args.slot_units = slot_bytes / unit;
+  units.pieces =
+      as_uint(std::clamp<int64_t>(ceil_divide(units.args.slot_units, kThreads * kUnitsPerThread), 1, kMaxPieces));
+  return units;
+}
+
+}  // namespace
+
+void GpuEncoder::zero_slots(const ZeroSlotsArgs& a) noexcept {
+  if (!accept(a, a.slots)) return;
+  const Units units = units_of(a.pool);
+  launch(std::string("zero_slots_") + units.name, {{units.pieces, as_uint(a.slots.shape[0])}}, {a.pool, a.slots},
+         units.args);
+}
+
+void GpuEncoder::copy_slot(const CopySlotArgs& a) noexcept {
+  Units units = units_of(a.pool);
+  units.args.from = a.from;
+  units.args.to = a.to;
+  if (a.from != a.to) launch(std::string("copy_slot_") + units.name, {{units.pieces}}, {a.pool}, units.args);
+}
+
+}  // namespace pagoda::device::gpu

@@ -1,0 +1,33 @@
+// GuardedBuffer: memory of exactly the size asked for, zero-filled, between pages that no access survives. What is left
+// between its end and the guard page holds a pattern, so that a write there is seen as well.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "device/tensor.h"
+
+namespace pagoda::device::gpu::software {
+
+class GuardedBuffer final : public Buffer {
+ public:
+  static Result<std::unique_ptr<GuardedBuffer>> create(size_t size_bytes, const std::string& label);
+  ~GuardedBuffer() override;
+  size_t size_bytes() const noexcept override { return size_; }
+  std::byte* host_pointer() noexcept override { return reinterpret_cast<std::byte*>(data_); }
+  const std::string& label() const noexcept { return label_; }
+  // Whether nobody wrote past its end.
+  bool is_intact() const noexcept;
+
+ private:
+  GuardedBuffer(char* map, size_t map_bytes, char* data, size_t size, std::string label)
+      : map_(map), map_bytes_(map_bytes), data_(data), size_(size), label_(std::move(label)) {}
+  char* map_;
+  size_t map_bytes_;
+  char* data_;
+  size_t size_;
+  std::string label_;
+};
+
+}  // namespace pagoda::device::gpu::software

@@ -1,0 +1,31 @@
+// Arguments of matmul.metal, shared by the kernels and the host.
+#pragma once
+
+#include "args/types.h"
+
+namespace pagoda_args {
+
+struct MatmulRows {
+  long x_stride;  // elements from one row to the next
+  uint cols;
+  uint padded_cols;
+  uint block;  // columns that are rotated together (quantised weights)
+  uint reserved;
+};
+static_assert(sizeof(MatmulRows) == 24, "host and kernel agree");
+
+struct Matmul {
+  long x_stride;    // elements from one row of x to the next
+  long out_stride;  // elements from one row to the next
+  uint rows;        // M
+  uint cols;        // K
+  uint out_cols;    // N, or N / 2 with silu_mul
+  uint padded_cols;
+  uint run;  // columns that are summed together: an eighth of padded_cols, rounded up to 64
+  uint has_bias;
+  uint silu_mul;
+  uint reserved;
+};
+static_assert(sizeof(Matmul) == 48, "host and kernel agree");
+
+}  // namespace pagoda_args

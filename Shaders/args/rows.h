@@ -1,0 +1,28 @@
+// Arguments of gather_rows.metal, sigmoid_gate.metal and slots.metal, shared by the kernels and the host.
+#pragma once
+
+#include "args/types.h"
+
+namespace pagoda_args {
+
+struct GatherRows {
+  long x_stride, out_stride;  // elements
+  uint cols, reserved;
+};
+static_assert(sizeof(GatherRows) == 24, "host and kernel agree");
+
+struct SigmoidGate {
+  long x_stride, x_head_stride, gate_stride, gate_head_stride, out_stride, out_head_stride;  // elements
+  uint heads, dim;
+};
+static_assert(sizeof(SigmoidGate) == 56, "host and kernel agree");
+
+// Slots are counted in units: words of 4 bytes, or bytes.
+struct Slot {
+  long slot_stride;  // units from one slot to the next
+  long slot_units;   // units of a slot
+  long from, to;     // copy_slot only
+};
+static_assert(sizeof(Slot) == 32, "host and kernel agree");
+
+}  // namespace pagoda_args

@@ -1,0 +1,7 @@
+// Types of the argument structs that shaders and host share: sizes are fixed, and every compiler asserts them.
+#pragma once
+
+#ifndef __METAL_VERSION__
+typedef unsigned int uint;
+static_assert(sizeof(long) == 8, "long is 64 bits wide in Metal");
+#endif

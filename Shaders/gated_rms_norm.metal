@@ -1,0 +1,25 @@
+// gated_rms_norm: out = x / rms(x) * weight * silu(z), per head.
+#include "common.h"
+#include "args/gated_rms_norm.h"
+
+// Grid: [heads, tokens], one simdgroup each.
+[[max_total_threads_per_threadgroup(32)]]
+kernel void gated_rms_norm(device const float* x [[buffer(0)]],
+                           device const float* z [[buffer(1)]],
+                           device const float* weight [[buffer(2)]],
+                           device float* out [[buffer(3)]],
+                           constant pagoda_args::GatedRmsNorm& args [[buffer(4)]],
+                           uint2 tg [[threadgroup_position_in_grid]],
+                           uint lane [[thread_index_in_simdgroup]]) {
+  device const float* row = x + long(tg.y) * args.x_stride + long(tg.x) * args.x_head_stride;
+  device const float* gate = z + long(tg.y) * args.z_stride + long(tg.x) * args.z_head_stride;
+  device float* to = out + long(tg.y) * args.out_stride + long(tg.x) * args.out_head_stride;
+  float squares = 0.0f;
+  for (uint i = lane; i < args.dim; i += 32) {
+    squares = fma(row[i], row[i], squares);
+  }
+  const float scale = precise::rsqrt(simd_sum(squares) / float(args.dim) + args.eps);
+  for (uint i = lane; i < args.dim; i += 32) {
+    to[i] = row[i] * scale * weight[i] * silu(gate[i]);
+  }
+}

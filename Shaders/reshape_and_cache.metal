@@ -1,0 +1,33 @@
+// reshape_and_cache: keys and values of new tokens to their places in the paged cache.
+#include "common.h"
+#include "args/reshape_and_cache.h"
+
+// Grid: [tokens]. A slot is block * block_size + place.
+template <typename T>
+kernel void reshape_and_cache(device const float* k [[buffer(0)]],
+                              device const float* v [[buffer(1)]],
+                              device const long* slot_mapping [[buffer(2)]],
+                              device T* k_cache [[buffer(3)]],
+                              device T* v_cache [[buffer(4)]],
+                              constant pagoda_args::ReshapeAndCache& args [[buffer(5)]],
+                              uint token [[threadgroup_position_in_grid]],
+                              uint tid [[thread_index_in_threadgroup]],
+                              uint num_threads [[threads_per_threadgroup]]) {
+  const long block = slot_mapping[token] / long(args.block_size);
+  const long place = slot_mapping[token] % long(args.block_size);
+  for (uint i = tid; i < args.kv_heads * args.dim; i += num_threads) {
+    const long head = i / args.dim;
+    const uint d = i % args.dim;
+    k_cache[block * args.k_block_stride + place * args.k_place_stride + head * args.k_cache_head_stride + d] =
+        T(k[long(token) * args.k_stride + head * args.k_head_stride + d]);
+    v_cache[block * args.v_block_stride + place * args.v_place_stride + head * args.v_cache_head_stride + d] =
+        T(v[long(token) * args.v_stride + head * args.v_head_stride + d]);
+  }
+}
+
+#define INSTANTIATE(NAME, T) \
+  template [[host_name("reshape_and_cache_" NAME)]] kernel decltype(reshape_and_cache<T>) reshape_and_cache<T>;
+
+INSTANTIATE("f32", float)
+INSTANTIATE("f16", half)
+INSTANTIATE("bf16", bfloat)

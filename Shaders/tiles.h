@@ -1,0 +1,130 @@
+// Matrix products of 16-bit operands with float sums, 64 columns (a chunk) at a time.
+//
+// A lane has a row (lane / 4) of an 8-row operand and 16 neighbouring columns of it (from 16 (lane % 4) on), as eight
+// words of two: one or two wide loads. Word j of all lanes is the chunk's tile j, an 8x8 matrix; so tile j holds the
+// columns 16 c + 2 j and 16 c + 2 j + 1 of all c < 4. Both operands are cut alike, and a sum takes the tiles in order.
+#pragma once
+
+#include "common.h"
+
+constant constexpr uint kChunk = 64;
+constant constexpr uint kChunkTiles = 8;
+constant constexpr uint kTileScratch = 2 * kChunkTiles * 32;  // words that chunk_multiply wants for each simdgroup
+
+typedef simdgroup_matrix<float, 8, 8> SumTile;
+
+// Two numbers in one word, the first in the low half.
+METAL_FUNC uint pack_half(float first, float second) {
+#ifdef __MSL_PAIRED_MMA__
+  return msl_pack_half(first, second);
+#else
+  return uint(as_type<ushort>(half(first))) | uint(as_type<ushort>(half(second))) << 16;
+#endif
+}
+
+METAL_FUNC uint pack_bfloat(float first, float second) {
+#ifdef __MSL_PAIRED_MMA__
+  return msl_pack_bfloat(first, second);
+#else
+  return uint(as_type<ushort>(bfloat(first))) | uint(as_type<ushort>(bfloat(second))) << 16;
+#endif
+}
+
+METAL_FUNC void set_words(uint4 a, uint4 b, thread uint (&words)[kChunkTiles]) {
+  words[0] = a.x;
+  words[1] = a.y;
+  words[2] = a.z;
+  words[3] = a.w;
+  words[4] = b.x;
+  words[5] = b.y;
+  words[6] = b.z;
+  words[7] = b.w;
+}
+
+// The tiles of a chunk from the words of all lanes: as they are, or transposed.
+template <typename T, bool TRANSPOSED>
+METAL_FUNC void make_tiles(thread const uint (&words)[kChunkTiles],
+                           thread simdgroup_matrix<T, 8, 8> (&tiles)[kChunkTiles], threadgroup uint* scratch,
+                           uint lane) {
+#ifdef __MSL_PAIRED_MMA__
+// NVIDIA's lanes hold just these words: of a left operand its rows, of a right one its columns.
+#pragma unroll
+  for (uint j = 0; j < kChunkTiles; ++j) {
+    msl_set_word<T, TRANSPOSED>(tiles[j], words[j]);
+  }
+#else
+#pragma unroll
+  for (uint j = 0; j < kChunkTiles; ++j) {
+    scratch[j * 32 + lane] = words[j];
+  }
+  simdgroup_barrier(mem_flags::mem_threadgroup);
+#pragma unroll
+  for (uint j = 0; j < kChunkTiles; ++j) {
+    simdgroup_load(tiles[j], (threadgroup const T*)(scratch + j * 32), 8, ulong2(0, 0), TRANSPOSED);
+  }
+  simdgroup_barrier(mem_flags::mem_threadgroup);
+#endif
+}
+
+// acc[i][t] += (rows i of w) (rows t of x)^T over one chunk. scratch: kTileScratch words of the simdgroup's own.
+template <typename T, uint R, uint M>
+METAL_FUNC void chunk_multiply(thread SumTile (&acc)[R][M], thread const uint (&w)[R][kChunkTiles],
+                               thread const uint (&x)[M][kChunkTiles], threadgroup uint* scratch, uint lane) {
+  simdgroup_matrix<T, 8, 8> left[R][kChunkTiles];
+#pragma unroll
+  for (uint i = 0; i < R; ++i) {
+    make_tiles<T, false>(w[i], left[i], scratch, lane);
+  }
+#pragma unroll
+  for (uint t = 0; t < M; ++t) {
+    simdgroup_matrix<T, 8, 8> right[kChunkTiles];
+    make_tiles<T, true>(x[t], right, scratch + kTileScratch / 2, lane);
+#ifdef __MSL_PAIRED_MMA__
+// NVIDIA's tile is 16 x 16 times 16 x 8: two of ours each way.
+#pragma unroll
+    for (uint i = 0; i < R; i += 2) {
+#pragma unroll
+      for (uint j = 0; j < kChunkTiles; j += 2) {
+        msl_multiply_accumulate_pairs(acc[i][t], acc[min(i + 1, R - 1)][t], left[i][j], left[min(i + 1, R - 1)][j],
+                                      left[i][j + 1], left[min(i + 1, R - 1)][j + 1], right[j], right[j + 1],
+                                      i + 1 < R);
+      }
+    }
+#else
+#pragma unroll
+    for (uint i = 0; i < R; ++i) {
+#pragma unroll
+      for (uint j = 0; j < kChunkTiles; ++j) {
+        simdgroup_multiply_accumulate(acc[i][t], left[i][j], right[j], acc[i][t]);
+      }
+    }
+#endif
+  }
+}
+
+// total += part, and part is zero afterwards. scratch: 128 words of the simdgroup's own
+METAL_FUNC void move_sum(thread SumTile& total, thread SumTile& part, threadgroup uint* scratch, uint lane) {
+#ifdef __MSL_PAIRED_MMA__
+  msl_add(total, part);
+#else
+  threadgroup float* sums = (threadgroup float*)(scratch);
+  simdgroup_store(total, sums, 8);
+  simdgroup_store(part, sums + 64, 8);
+  simdgroup_barrier(mem_flags::mem_threadgroup);
+  sums[lane] = sums[lane] + sums[64 + lane];
+  sums[32 + lane] = sums[32 + lane] + sums[96 + lane];
+  simdgroup_barrier(mem_flags::mem_threadgroup);
+  simdgroup_load(total, (threadgroup const float*)(sums), 8);
+  simdgroup_barrier(mem_flags::mem_threadgroup);
+#endif
+  part = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+}
+
+METAL_FUNC void store_words(thread const uint (&words)[kChunkTiles], threadgroup uint* to) {
+  *(threadgroup uint4*)(to) = uint4(words[0], words[1], words[2], words[3]);
+  *(threadgroup uint4*)(to + 4) = uint4(words[4], words[5], words[6], words[7]);
+}
+
+METAL_FUNC void load_words(threadgroup const uint* from, thread uint (&words)[kChunkTiles]) {
+  set_words(*(threadgroup const uint4*)(from), *(threadgroup const uint4*)(from + 4), words);
+}

@@ -1,0 +1,292 @@
+// The CUDA backend without a GPU: what it asks of the driver, in which order, and what its errors say.
+#include "device/gpu/cuda/cuda_backend.h"
+
+#include <array>
+#include <cstring>
+
+#include "device/gpu/fake_cuda.h"
+#include "support/test.h"
+
+using namespace pagoda;
+using namespace pagoda::test;
+using namespace pagoda::device;
+using namespace pagoda::device::gpu;
+using namespace pagoda::device::gpu::cuda;
+
+namespace {
+
+// out[i] = x[i] + value, by two names.
+constexpr BindingInfo kBindings[] = {{"out", 0, BindingKind::buffer, 4, true},
+                                     {"value", 2, BindingKind::values, sizeof(float), false},
+                                     {"x", 5, BindingKind::buffer, 4, false}};
+constexpr ConstantInfo kConstants[] = {{"has_bias", 0, ConstantType::bool_}, {"limit", 1, ConstantType::float_}};
+constexpr KernelInfo kKernels[] = {{"adder", "adders", kBindings, kConstants, 256},
+                                   {"other", "adders", kBindings, kConstants, 256}};
+const KernelFile kFiles[] = {{kKernels, {"adders", "", "cuda text"}}};
+constexpr Constant kPlain[] = {{"has_bias", 0}, {"limit", 0}};
+
+bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
+
+// A backend over a fresh fake, and two buffers.
+struct Bench {
+  Bench() {
+    fake_cuda() = {};
+    auto made = CudaBackend::make(fake_driver(), fake_nvrtc(), kFiles);
+    CHECK(made.is_ok());
+    backend = std::move(*made);
+    x = std::move(*backend->allocate(64, "x"));
+    out = std::move(*backend->allocate(64, "out"));
+    fake_cuda().diary.clear();
+  }
+  const Pipeline& pipeline(const char* name) { return **backend->pipeline(name, kPlain); }
+  void launch(const Pipeline& pipeline, uint32_t groups, float value, Buffer* to = nullptr) {
+    const std::array bindings = {Binding{.index = 0, .buffer = to != nullptr ? to : out.get()},
+                                 Binding{.index = 2, .values = &value, .size_bytes = sizeof value},
+                                 Binding{.index = 5, .buffer = x.get(), .offset_bytes = 16}};
+    backend->launch(pipeline, {groups}, {32}, bindings);
+  }
+  Status finish() { return static_cast<Backend&>(*backend).submit().wait(); }
+  std::vector<std::string> take_diary() { return std::exchange(fake_cuda().diary, {}); }
+
+  std::unique_ptr<CudaBackend> backend;
+  std::unique_ptr<Buffer> x, out;
+};
+
+}  // namespace
+
+PAGODA_TEST(cuda_without_a_driver_says_so) {
+  const auto driver = load_driver({"libpagoda-no-such-driver.so"});
+  CHECK(driver.status.code == StatusCode::unsupported);
+  CHECK(has(driver.status.message, "NVIDIA's driver cannot be opened here"));
+  CHECK(has(driver.status.message, "libpagoda-no-such-driver.so"));
+  const auto nvrtc = load_nvrtc({"libpagoda-no-such-a.so", "libpagoda-no-such-b.so"});
+  CHECK(nvrtc.status.code == StatusCode::unsupported);
+  CHECK(has(nvrtc.status.message, "NVRTC") && has(nvrtc.status.message, "such-a") &&
+        has(nvrtc.status.message, "such-b"));
+}
+
+PAGODA_TEST(cuda_names_the_function_that_a_library_lacks) {
+#if defined(__linux__)
+  const auto driver = load_driver({"libpagoda-no-such-driver.so", "libc.so.6"});
+  CHECK(driver.status.code == StatusCode::unsupported);
+  CHECK_EQ(driver.status.message, std::string("cuda: libc.so.6 has no cuInit: it is too old"));
+#else
+  note("there is no libc.so.6 on this system to stand for a library without the driver's functions");
+#endif
+}
+
+PAGODA_TEST(cuda_refuses_machines_without_a_fitting_gpu) {
+  fake_cuda() = {};
+  fake_cuda().num_gpus = 0;
+  auto none = CudaBackend::make(fake_driver(), fake_nvrtc(), kFiles);
+  CHECK(none.status.code == StatusCode::unsupported && has(none.status.message, "no GPU"));
+  fake_cuda() = {};
+  fake_cuda().major = 7;
+  auto old = CudaBackend::make(fake_driver(), fake_nvrtc(), kFiles);
+  CHECK(old.status.code == StatusCode::unsupported && has(old.status.message, "Fake GPU has compute capability 7.0"));
+  fake_cuda() = {};
+  fake_cuda().fail_call = "cuStreamCreate";
+  auto broken = CudaBackend::make(fake_driver(), fake_nvrtc(), kFiles);
+  CHECK(broken.status.code == StatusCode::device_error);
+  CHECK_EQ(fake_cuda().live_contexts, 0);
+}
+
+PAGODA_TEST(cuda_copies_memory_and_frees_what_it_took) {
+  {
+    Bench bench;
+    CHECK_EQ(bench.backend->info().name, "cuda");
+    CHECK(has(bench.backend->info().description, "Fake GPU"));
+    const int32_t sent[4] = {1, 2, 3, 4};
+    int32_t got[6] = {9, 9, 9, 9, 9, 9};
+    CHECK_OK(bench.backend->upload(*bench.x, 8, sent, sizeof sent));
+    CHECK_OK(bench.backend->download(*bench.x, 0, got, sizeof got));
+    CHECK(got[0] == 0 && got[1] == 0 && got[2] == 1 && got[5] == 4);
+    CHECK(bench.backend->upload(*bench.x, 52, sent, sizeof sent).code == StatusCode::internal);
+    CHECK(bench.backend->download(*bench.x, -4, got, 4).code == StatusCode::internal);
+    fake_cuda().fail_call = "cuMemAlloc_v2";
+    fake_cuda().fail_result = 2;
+    const auto refused = bench.backend->allocate(123, "KV pool");
+    CHECK(refused.status.code == StatusCode::out_of_memory);
+    CHECK(has(refused.status.message, "KV pool, 123 bytes: out of memory"));
+    fake_cuda().fail_call = "";
+    bench.launch(bench.pipeline("adder"), 1, 1.0f);
+    CHECK_OK(bench.finish());
+  }
+  CHECK_EQ(fake_cuda().live_buffers, 0);
+  CHECK_EQ(fake_cuda().live_modules, 0);
+  CHECK_EQ(fake_cuda().live_graphs, 0);
+  CHECK_EQ(fake_cuda().live_streams, 0);
+  CHECK_EQ(fake_cuda().live_contexts, 0);
+}
+
+PAGODA_TEST(cuda_compiles_a_kernel_once_for_its_constants) {
+  Bench bench;
+  const Constant limited[] = {{"limit", 0x3fc00000u}, {"has_bias", 1}};
+  const auto first = bench.backend->pipeline("adder", limited);
+  REQUIRE(first.is_ok());
+  CHECK(*first == *bench.backend->pipeline("adder", limited));
+  CHECK(*first != *bench.backend->pipeline("adder", kPlain));
+  const auto diary = bench.take_diary();
+  REQUIRE(diary.size() == 4);
+  CHECK(has(diary[0], "sm_90") && has(diary[0], "-DMSL_ONLY -DMSL_ONLY_adder "));
+  CHECK(has(diary[0], "-DMSL_CONSTANT_has_bias=true -DMSL_CONSTANT_limit=0x1.8p+0f"));
+  CHECK(has(diary[2], "-DMSL_CONSTANT_has_bias=false -DMSL_CONSTANT_limit=0x0p+0f"));
+  CHECK(has(bench.backend->pipeline("subtractor", kPlain).status.message, "subtractor"));
+  const Constant wrong[] = {{"has_bias", 0}, {"limt", 1}};
+  CHECK(has(bench.backend->pipeline("adder", wrong).status.message, "limt"));
+}
+
+PAGODA_TEST(cuda_tells_what_the_compiler_said) {
+  Bench bench;
+  fake_cuda().fail_call = "compile";
+  const auto made = bench.backend->pipeline("adder", kPlain);
+  CHECK(made.status.code == StatusCode::internal);
+  CHECK(has(made.status.message, "kernel adder does not compile: NVRTC_ERROR_COMPILATION"));
+  CHECK(has(made.status.message, "expected a declaration"));
+  fake_cuda().fail_call = "";
+  CHECK(bench.backend->pipeline("adder", kPlain).is_ok());
+}
+
+PAGODA_TEST(cuda_runs_launches_in_order_and_replays_steps) {
+  Bench bench;
+  const Pipeline &adder = bench.pipeline("adder"), &other = bench.pipeline("other");
+  bench.take_diary();
+  const auto step = [&](uint32_t groups, float value) {
+    bench.launch(adder, groups, 1.0f);
+    bench.launch(other, 4, value);
+    bench.launch(adder, 0, 7.0f);  // nothing to do: no launch
+    CHECK_OK(bench.finish());
+    return bench.take_diary();
+  };
+  auto diary = step(3, 2.0f);
+  REQUIRE(diary.size() == 4);
+  CHECK(has(diary[0], "grid 3 block 32 value 1.0") && !has(diary[0], "after"));
+  CHECK(has(diary[1], "grid 4 block 32 value 2.0") && has(diary[1], "after -1"));
+  CHECK(diary[2] == "instantiate" && diary[3] == "launch");
+  CHECK(diary[0].substr(4, 3) != diary[1].substr(4, 3));  // two functions
+
+  CHECK(step(3, 2.0f) == std::vector<std::string>{"launch"});  // the same step: a replay
+  diary = step(5, 2.0f);                                       // another grid: one node changes
+  REQUIRE(diary.size() == 2);
+  CHECK(has(diary[0], "set f") && has(diary[0], "grid 5 block 32 value 1.0"));
+  diary = step(5, 2.5f);
+  CHECK(diary.size() == 2 && has(diary[0], "grid 4 block 32 value 2.5"));
+  CHECK(step(5, 2.5f).size() == 1);
+
+  bench.launch(other, 4, 2.5f);  // another kind of step: another graph
+  CHECK_OK(bench.finish());
+  CHECK_EQ(bench.take_diary().size(), size_t{3});
+  CHECK(step(5, 2.5f).size() == 1);  // and the first is still there
+  CHECK_OK(bench.finish());          // nothing encoded: nothing runs
+  CHECK(bench.take_diary().empty());
+  CHECK_EQ(bench.backend->counts().instantiated, 2);
+  CHECK_EQ(bench.backend->counts().nodes_updated, 2);
+}
+
+PAGODA_TEST(cuda_lets_launches_run_side_by_side_that_touch_other_memory) {
+  Bench bench;
+  const Pipeline& adder = bench.pipeline("adder");
+  auto other = std::move(*bench.backend->allocate(64, "other"));
+  bench.take_diary();
+  bench.launch(adder, 1, 1.0f);                 // out = x + 1
+  bench.launch(adder, 1, 2.0f, other.get());    // other = x + 2: needs nothing of the first
+  bench.launch(adder, 1, 3.0f, bench.x.get());  // x changes: waits for both
+  bench.launch(adder, 1, 4.0f, other.get());    // waits for the third, and so for all
+  CHECK_OK(bench.finish());
+  const auto diary = bench.take_diary();
+  REQUIRE(diary.size() == 6);
+  CHECK(!has(diary[0], "after") && !has(diary[1], "after"));
+  CHECK(has(diary[2], "after -2 after -1"));
+  CHECK(has(diary[3], "after -1") && !has(diary[3], "after -2"));
+  bench.launch(adder, 1, 1.0f);  // a new step waits for nothing of its own
+  CHECK_OK(bench.finish());
+  CHECK(!has(bench.take_diary()[0], "after"));
+}
+
+PAGODA_TEST(cuda_keeps_a_bounded_number_of_graphs) {
+  Bench bench;
+  const Pipeline& adder = bench.pipeline("adder");
+  for (int launches = 1; launches <= 40; ++launches) {
+    for (int i = 0; i < launches; ++i) bench.launch(adder, 1, 1.0f);
+    CHECK_OK(bench.finish());
+  }
+  CHECK_EQ(fake_cuda().live_graphs, 16);
+  bench.take_diary();
+  for (int i = 0; i < 40; ++i) bench.launch(adder, 1, 1.0f);
+  CHECK_OK(bench.finish());
+  CHECK_EQ(bench.take_diary().size(), size_t{1});  // the newest is kept
+}
+
+PAGODA_TEST(cuda_turns_faults_into_the_steps_status) {
+  Bench bench;
+  const Pipeline& adder = bench.pipeline("adder");
+  for (const char* call : {"add", "instantiate", "launch", "cuStreamSynchronize"}) {
+    fake_cuda().fail_call = call;
+    bench.launch(adder, 1, 1.0f);
+    bench.launch(adder, 1, 2.0f);
+    const Status status = bench.finish();
+    CHECK(status.code == StatusCode::device_error);
+    CHECK(has(status.message, "an illegal memory access was encountered (700)"));
+    fake_cuda().fail_call = "";
+    if (call != std::string("cuStreamSynchronize")) CHECK_EQ(fake_cuda().live_graphs, 0);
+    bench.launch(adder, 1, 1.0f);
+    CHECK_OK(bench.finish());
+  }
+  fake_cuda().fail_call = "set";
+  bench.launch(adder, 9, 1.0f);
+  CHECK(bench.finish().code == StatusCode::device_error);
+  CHECK_EQ(fake_cuda().live_graphs, 0);  // a half changed graph never runs again
+}
+
+PAGODA_TEST(cuda_refuses_launches_that_cannot_work) {
+  Bench bench;
+  const Pipeline& adder = bench.pipeline("adder");
+  bench.take_diary();
+  float value = 1;
+  const std::array bindings = {Binding{.index = 0, .buffer = bench.out.get()},
+                               Binding{.index = 2, .values = &value, .size_bytes = 4},
+                               Binding{.index = 5, .buffer = bench.x.get()}};
+  bench.backend->launch(adder, {1}, {512}, bindings);
+  CHECK(has(bench.finish().message, "adder: "));
+  bench.backend->launch(adder, {1}, {32}, std::span(bindings).first(2));
+  bench.launch(adder, 1, 1.0f);  // not run either: its step failed
+  CHECK(has(bench.finish().message, "adder: "));
+  auto narrow = bindings;
+  narrow[1].size_bytes = 2;
+  bench.backend->launch(adder, {1}, {32}, narrow);
+  CHECK(has(bench.finish().message, "adder: value takes 4"));
+  CHECK(bench.take_diary().empty());
+  CHECK_OK(bench.finish());
+}
+
+PAGODA_TEST(cuda_times_its_steps) {
+  Bench bench;
+  for (int i = 0; i < 3; ++i) {
+    bench.launch(bench.pipeline("adder"), 1, 1.0f);
+    CHECK_OK(bench.finish());
+  }
+  const StepTimes times = bench.backend->take_step_times();
+  CHECK_EQ(times.steps, 3);
+  CHECK_EQ(times.seconds, 0.75e-3);
+  CHECK_EQ(bench.backend->take_step_times().steps, 0);
+}
+
+// Needs NVRTC and no GPU: every kernel, with constants of all zeros and of all ones.
+PAGODA_TEST(cuda_compiles_every_kernel_where_nvrtc_is) {
+  const auto nvrtc = load_nvrtc();
+  if (!nvrtc.is_ok()) return note("not run: " + nvrtc.status.message);
+  const Compiler compiler(*nvrtc, 9, 0);
+  int compiled = 0;
+  for (const KernelFile& file : generated::files())
+    for (const KernelInfo& kernel : file.kernels)
+      for (uint32_t bits : {0u, 1u}) {
+        std::vector<Constant> constants;
+        for (const ConstantInfo& info : kernel.constants) constants.push_back({info.name, bits});
+        const auto code = compiler.compile(kernel, file.source.cuda, constants);
+        CHECK_OK(code.status);
+        ++compiled;
+        if (kernel.constants.empty()) break;
+      }
+  note(std::to_string(compiled) + " pipelines compiled");
+  CHECK(compiled > 0);
+}

@@ -1,0 +1,24 @@
+// FakeCuda: a driver and a compiler that keep a diary instead of a GPU, so that the CUDA backend's own work can be seen
+// on any machine. Its memory is the host's; a launch writes nothing.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "device/gpu/cuda/driver.h"
+
+namespace pagoda::test {
+
+struct FakeCuda {
+  std::vector<std::string> diary;  // calls that matter, in order
+  std::string fail_call;           // the call of this name fails from now on
+  int fail_result = 700;           // an illegal address
+  int num_gpus = 1, major = 9;
+  int live_buffers = 0, live_modules = 0, live_graphs = 0, live_streams = 0, live_contexts = 0;
+};
+
+FakeCuda& fake_cuda();  // the one the tables below write to
+device::gpu::cuda::Driver fake_driver();
+device::gpu::cuda::Nvrtc fake_nvrtc();
+
+}  // namespace pagoda::test

@@ -1,0 +1,60 @@
+// The kernels that share matmul's work by the number of rows: each row gets the same bits from all of them.
+#include <cstring>
+
+#include "device/registry.h"
+#include "device/rig.h"
+#include "ops/ops.h"
+#include "support/test.h"
+
+using namespace pagoda;
+using namespace pagoda::test;
+using device::Tensor;
+
+namespace {
+
+// The first `m` rows of x times the weight; `gap` columns between rows keep kernels from reading x as it lies.
+std::vector<float> product(Rig& rig, const std::vector<float>& x, device::Weight* weight, int64_t m, int64_t gap,
+                           bool silu_mul) {
+  const int64_t k = weight->cols(), n = silu_mul ? weight->rows() / 2 : weight->rows();
+  std::vector<float> spread(static_cast<size_t>(m * (k + gap)));
+  for (int64_t i = 0; i < m; ++i)
+    std::memcpy(&spread[static_cast<size_t>(i * (k + gap))], &x[static_cast<size_t>(i * k)],
+                static_cast<size_t>(k) * sizeof(float));
+  const Tensor rows = device::slice(rig.floats(spread, {m, k + gap}), 1, 0, k), out = rig.zeros(DType::f32, {m, n});
+  CHECK_OK(ops::matmul(rig.encoder(), {rows, weight, {}, out, silu_mul}));
+  CHECK_OK(rig.finish());
+  return rig.read(out);
+}
+
+}  // namespace
+
+// 192 columns leave runs empty; 576 make runs of two chunks, the last of one.
+PAGODA_TEST(gpu_matmul_gives_the_same_bits_from_every_kernel) {
+  const struct {
+    WeightFormat format;
+    int64_t columns;
+    bool silu_mul;
+  } cases[] = {{WeightFormat::bf16, 192, true}, {WeightFormat::bf16, 576, false}, {WeightFormat::q8, 576, true}};
+  constexpr int64_t kRows = 66, kN = 18;
+  for (const std::string& name : {std::string("software"), std::string("cuda")}) {
+    if (const auto made = device::make_device(name, 1); !made.is_ok()) {
+      note("not run: " + made.status.message);
+      continue;
+    }
+    for (const auto& [format, columns, silu_mul] : cases) {
+      Rig rig(name);
+      Random random(seed(71));
+      const std::vector<float> x = random.normal(kRows * columns);
+      device::Weight* weight = rig.weight(random.normal(kN * columns), kN, columns, format);
+      const std::vector<float> wanted = product(rig, x, weight, kRows, 0, silu_mul);
+      for (const int64_t m : {1, 8, 9, 17, 33})
+        for (const int64_t gap : {0, 3}) {
+          const std::vector<float> got = product(rig, x, weight, m, gap, silu_mul);
+          if (std::memcmp(got.data(), wanted.data(), got.size() * sizeof(float)) != 0)
+            fail(__FILE__, __LINE__,
+                 name + " " + std::string(weight_format_name(format)) + ", " + std::to_string(columns) + " columns, " +
+                     std::to_string(m) + " rows, gap " + std::to_string(gap) + ": not the bits of 66 rows");
+        }
+    }
+  }
+}

@@ -1,0 +1,4 @@
+// A type that metal-cpp's headers name.
+#pragma once
+
+typedef struct __IOSurface* IOSurfaceRef;

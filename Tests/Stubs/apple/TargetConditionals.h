@@ -1,0 +1,6 @@
+// Says to metal-cpp's headers that they are read for macOS.
+#pragma once
+
+#define TARGET_OS_OSX 1
+#define TARGET_OS_MAC 1
+#define TARGET_OS_IPHONE 0

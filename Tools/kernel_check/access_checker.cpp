@@ -1,0 +1,125 @@
+// Bounds by the regions of the launch, races by stamps on every byte.
+#include "access_checker.h"
+
+#include <cstdio>
+
+#include "device/gpu/software/worker.h"
+#include "source_line.h"
+
+namespace pagoda::device::gpu::software {
+
+namespace {
+
+std::string place(const Region& region, const char* at) {
+  return std::string(region.name) + " + " + std::to_string(at - region.low) + " (of " +
+         std::to_string(region.high - region.low) + " bytes)";
+}
+
+// Whether what `past` did is done before `now`.
+template <class Stamp>
+bool ordered(const Stamp& past, const Stamp& now, uint32_t num_threads) {
+  if (past.thread == 0 || past.thread == now.thread) return true;
+  if ((past.thread - 1) / num_threads != (now.thread - 1) / num_threads) return false;  // another threadgroup
+  if (past.threadgroup_barriers != now.threadgroup_barriers) return true;
+  return (past.thread - 1) / kSimdWidth == (now.thread - 1) / kSimdWidth &&
+         past.simdgroup_barriers != now.simdgroup_barriers;
+}
+
+template <class Stamp>
+std::string who(const Stamp& stamp, uint32_t num_threads) {
+  return "thread " + std::to_string((stamp.thread - 1) % num_threads) + " of threadgroup " +
+         std::to_string((stamp.thread - 1) / num_threads);
+}
+
+}  // namespace
+
+void AccessChecker::begin_launch(std::span<const Region> regions) noexcept {
+  memory_.clear();
+  for (const Region& region : regions) {
+    Tracked tracked{region, 0, nullptr};
+    for (const Tracked& other : memory_)  // the same memory under two names has one shadow
+      if (other.region.low == region.low && other.region.high == region.high) tracked.cells = other.cells;
+    bool shared = region.written;
+    for (const Region& other : regions) shared |= other.written && other.low < region.high && region.low < other.high;
+    if (shared && !tracked.cells) tracked.cells.reset(new Cell[static_cast<size_t>(region.high - region.low)]);
+    memory_.push_back(std::move(tracked));
+  }
+}
+
+void AccessChecker::add_variable(char* at, size_t size, const char* name) noexcept {
+  variables_.push_back({{at, at + size, name, true}, 1, std::shared_ptr<Cell[]>(new Cell[size])});
+}
+
+void AccessChecker::atomic(void* at, size_t size, bool is_write) noexcept {
+  access(at, size, is_write, __builtin_return_address(0), true);
+}
+
+AccessChecker::Tracked* AccessChecker::find(const char* at) noexcept {
+  Tracked* found = nullptr;
+  for (auto* list : {&variables_, &memory_})
+    for (Tracked& tracked : *list)  // where memory has two names, the one that may be written
+      if (at >= tracked.region.low && at < tracked.region.high && (!found || tracked.region.written)) found = &tracked;
+  return found;
+}
+
+// What lies next to an address that is nobody's.
+std::string AccessChecker::neighbour(const char* at) const {
+  std::string name = "far from every binding";
+  ptrdiff_t best = 1 << 20;
+  for (const auto* list : {&variables_, &memory_})
+    for (const Tracked& tracked : *list) {
+      const bool before = at < tracked.region.low;
+      const ptrdiff_t distance = before ? tracked.region.low - at : at - tracked.region.high;
+      if (distance >= best) continue;
+      best = distance;
+      name = std::string(tracked.region.name) + ": " + std::to_string(distance) +
+             (before ? " bytes before its start" : " bytes past its end");
+    }
+  return name;
+}
+
+void AccessChecker::check_cell(const Tracked& tracked, Cell& cell, const Stamp& now, const char* at, bool is_write,
+                               bool is_atomic, const std::string& site, const void* pc) {
+  const uint32_t num_threads = current_worker->num_threads();
+  const auto race = [&](const Stamp& stamp, const char* did) {
+    fail_at(site.c_str(), 0, source_line(pc) + "race: " + place(tracked.region, at) + did + who(stamp, num_threads));
+  };
+  if (!is_write && tracked.space == 1 && cell.write.thread == 0)
+    fail_at(site.c_str(), 0, source_line(pc) + "uninitialised: " + place(tracked.region, at));
+  if (!(is_atomic && cell.atomic_write) && !ordered(cell.write, now, num_threads)) race(cell.write, " was written by ");
+  if (is_write) {
+    if (!is_atomic)
+      for (const Stamp& read : cell.read)
+        if (!ordered(read, now, num_threads)) race(read, " was read by ");
+    cell.write = now;
+    cell.atomic_write = is_atomic;
+  } else if (!is_atomic) {
+    if (cell.read[0].thread != now.thread) cell.read[1] = cell.read[0];
+    cell.read[0] = now;
+  }
+}
+
+void AccessChecker::access(void* address, size_t size, bool is_write, const void* pc, bool is_atomic) noexcept {
+  Worker* worker = current_worker;
+  if (!worker || !worker->current()) return;
+  const Fiber& fiber = *worker->current();
+  char* at = static_cast<char*>(address);
+  if (at >= fiber.stack_low && at < fiber.stack_high) return;
+  Tracked* tracked = find(at);
+  if (tracked && at + size <= tracked->region.high && !tracked->cells && !is_write) return;  // read by all
+  if (!tracked && (worker->owns(at) || is_program_memory(at))) return;
+  const std::string site = (is_write ? "write of " : "read of ") + std::to_string(size) + " bytes";
+  if (!tracked) fail_at(site.c_str(), 0, source_line(pc) + "out of bounds: " + neighbour(at));
+  if (at + size > tracked->region.high)
+    fail_at(site.c_str(), 0, source_line(pc) + "out of bounds: runs past " + place(tracked->region, at));
+  if (is_write && !tracked->region.written)
+    fail_at(site.c_str(), 0, source_line(pc) + "write to const: " + place(tracked->region, at));
+  const uint32_t thread =
+      1 + worker->group_index() * worker->num_threads() + fiber.builtins.thread_index_in_threadgroup;
+  const Stamp now{thread, static_cast<uint16_t>(fiber.epochs.threadgroup[tracked->space]),
+                  static_cast<uint16_t>(fiber.epochs.simdgroup[tracked->space])};
+  for (size_t i = 0; i < size; ++i)
+    check_cell(*tracked, tracked->cells[at + i - tracked->region.low], now, at + i, is_write, is_atomic, site, pc);
+}
+
+}  // namespace pagoda::device::gpu::software

@@ -1,0 +1,48 @@
+// AccessChecker: sees every access of instrumented kernels to memory, and ends the threadgroup on one that is
+// - outside the bindings of the launch, the threadgroup's variables and the thread's own stack,
+// - a write to what the text calls const,
+// - a read of threadgroup memory that nobody wrote in this threadgroup,
+// - in conflict with another thread's and not ordered by a barrier that covers the memory.
+// State: a shadow of what the running launch may write, and of the threadgroup's variables. One thread at a time.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "device/gpu/software/checker.h"
+
+namespace pagoda::device::gpu::software {
+
+class AccessChecker final : public Checker {
+ public:
+  void begin_launch(std::span<const Region> regions) noexcept override;
+  void begin_threadgroup() noexcept override { variables_.clear(); }
+  void add_variable(char* at, size_t size, const char* name) noexcept override;
+  void atomic(void* at, size_t size, bool is_write) noexcept override;
+  void access(void* at, size_t size, bool is_write, const void* pc, bool is_atomic) noexcept;
+
+ private:
+  // Who touched a byte last: 1 + index of the thread in the launch (0: nobody), and the barriers it had passed.
+  struct Stamp {
+    uint32_t thread = 0;
+    uint16_t threadgroup_barriers = 0, simdgroup_barriers = 0;
+  };
+  struct Cell {
+    Stamp write, read[2];
+    bool atomic_write = false;
+  };
+  struct Tracked {
+    Region region;
+    int space = 0;                  // index of Epochs: 0 device, 1 threadgroup
+    std::shared_ptr<Cell[]> cells;  // a byte each; none where nobody writes
+  };
+  Tracked* find(const char* at) noexcept;
+  void check_cell(const Tracked& tracked, Cell& cell, const Stamp& now, const char* at, bool is_write, bool is_atomic,
+                  const std::string& site, const void* pc);
+  std::string neighbour(const char* at) const;
+
+  std::vector<Tracked> memory_, variables_;
+};
+
+}  // namespace pagoda::device::gpu::software

@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+"""mslc: turns .metal files in the portable subset into C++ for one of our targets.
+
+  mslc.py --target software|cuda|strict|lint [--clang clang++] [-o out] in.metal
+  mslc.py --target all -o folder in.metal...     everything the core compiles: Tools/mslc/generate.sh
+
+The text is preprocessed with Metal's predefined macros and read as tokens. Everything but the constructs named in
+module.py reaches the C++ compiler as written; the target's shim header gives it meaning.
+"""
+import argparse
+import sys
+from pathlib import Path
+
+import emit
+import host
+from module import Module
+from tokens import Diag, preprocess, tokenize
+
+SHIM = Path(__file__).resolve().parents[2] / "CxxCore/src/device/gpu/shim"
+DEFINES = {"cuda": ["__MSL_PAIRED_MMA__"]}
+
+
+def load(path, target, diag, options, first_mutant=None):
+    includes = options.includes + [str(Path(path).parent)]
+    text = preprocess(path, options.clang, includes, options.defines + DEFINES.get(target, []))
+    return Module(tokenize(text), target, diag, first_mutant)
+
+
+def translate_all(options, diag):
+    """Name -> text of every generated file."""
+    files, modules, mutants = {}, [], []
+    for path in sorted(options.sources):
+        stem = Path(path).stem
+        software = load(path, "software", diag, options, len(mutants) if options.mutants else None)
+        modules.append((stem, software))
+        mutants += software.mutants
+        files[f"{stem}.cpp"] = emit.software(software, stem)
+        cuda = emit.cuda(load(path, "cuda", diag, options), stem)
+        files[f"{stem}_source.cpp"] = host.source_file(stem, host.flatten(Path(path).resolve()), cuda)
+    files["bindings.h"] = host.bindings_header(modules)
+    files["files.cpp"] = host.table_file([stem for stem, _ in modules], options.table)
+    if options.table == "files":
+        files["cuda_headers.cpp"] = host.shim_file([SHIM / "vec.h"] + sorted((SHIM / "cuda").glob("*.h")))
+    if options.mutants:
+        files["mutants.txt"] = "".join(f"{n}\t{file}\t{line}\t{kind}\n" for n, (file, line, kind) in enumerate(mutants))
+    return files
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--target", required=True, choices=[*emit.TARGETS, "all"])
+    parser.add_argument("--clang", default="clang++")
+    parser.add_argument("-I", action="append", default=[], dest="includes")
+    parser.add_argument("-D", action="append", default=[], dest="defines")
+    parser.add_argument("--table", default="files", help="the function that lists the files of --target all")
+    parser.add_argument("--mutants", action="store_true", help="with --target all: plant mutants, listed in mutants.txt")
+    parser.add_argument("--no-lint", action="store_true", help="report lints and go on")
+    parser.add_argument("-o", default="-", dest="out")
+    parser.add_argument("sources", nargs="+")
+    options = parser.parse_args()
+    diag = Diag()
+    if options.target == "all":
+        outputs = {Path(options.out) / name: text for name, text in translate_all(options, diag).items()}
+    else:
+        mod = load(options.sources[0], options.target, diag, options)
+        outputs = {options.out: emit.TARGETS[options.target](mod, Path(options.sources[0]).stem)}
+    for item in diag.items:
+        print(f"{item} [mslc]", file=sys.stderr)
+    if diag.items and not options.no_lint:
+        return 1
+    for path, text in outputs.items():
+        if path == "-":
+            sys.stdout.write(text)
+        elif not Path(path).is_file() or Path(path).read_text(encoding="utf-8") != text:
+            Path(path).write_text(text, encoding="utf-8")  # an unchanged file keeps its time: nothing is rebuilt
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
