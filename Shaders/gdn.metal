@@ -214,6 +214,7 @@ kernel void gdn_decode(device const float* q [[buffer(0)]],
         }
       }
     }
+    simdgroup_barrier(mem_flags::mem_device);  // lanes beyond the panel have read its last column
     if (lane < width) {
       store_state<PER>(s_at, width, d0, count, s);
     }

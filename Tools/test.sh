@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs every test of the project and ends with "N passed, N failed". Usage: Tools/test.sh [stage ...]
-# Stages, in order: checks kernels swift api server hub asan tsan client aarch64; fuzz only when named (FUZZ_SECONDS each, 30 by default).
+# Stages, in order: checks kernels swift api server hub asan tsan client aarch64; fuzz (FUZZ_SECONDS each, 30 by
+# default) and mutants only when named.
 # The full output of each lies in .build/test-logs.
 # Exit 0 only when nothing failed and every runner ran at least the tests that the tree holds.
 set -uo pipefail
@@ -167,8 +168,7 @@ own() {
   add "$(cut -d ' ' -f 1 <<<"$line")" "$(cut -d ' ' -f 3 <<<"$line")"
 }
 
-# The text of the kernels: the subset, address spaces, the order of threads, races and bounds, and whether the tests see
-# planted defects.
+# The text of the kernels: the subset, address spaces, the order of threads, races and bounds.
 stage_kernels() {
   local file kernels=(Shaders/*.metal Tests/Kernels/*.metal)
   for file in "${kernels[@]}"; do
@@ -181,9 +181,12 @@ stage_kernels() {
   make -s -j "$jobs" -C Tools/native build >"$logs/kernels-build.log" 2>&1 </dev/null || tail -n 20 "$logs/kernels-build.log"
   own "8 schedules" kernels-schedules.log Tools/mslc/schedules.sh .build/native/release/tests
   native check gpu
-  # Its first round is the conformance table on checked kernels, without a mutant.
-  own "mutants" kernels-mutants.log Tools/mslc/mutate.py
+  PAGODA_TEST_DEVICE=software native check conformance
 }
+
+# Which planted defects of the kernels the tests above do not see. Minutes, so only when named; Tools/mslc/mutate.py
+# --only <file> looks at one kernel.
+stage_mutants() { own "mutants" kernels-mutants.log Tools/mslc/mutate.py; }
 
 stage_fuzz() {
   check "fuzzers" make -s -j "$jobs" -C Tools/native SECONDS="${FUZZ_SECONDS:-30}" fuzz
@@ -193,7 +196,7 @@ stages=("$@")
 ((${#stages[@]})) || stages=(checks kernels swift api server hub asan tsan client aarch64)
 for stage in "${stages[@]}"; do
   if ! declare -F "stage_$stage" >/dev/null; then
-    say "test.sh: no stage '$stage'; there are checks kernels swift api server hub asan tsan client aarch64 fuzz" >&2
+    say "test.sh: no stage '$stage'; there are checks kernels swift api server hub asan tsan client aarch64 fuzz mutants" >&2
     exit 64
   fi
 done

@@ -27,7 +27,7 @@ def kernel_tests():
     names = []
     for path in sorted((TESTS / "device").rglob("*.cpp")):
         names += re.findall(r"^PAGODA_TEST\((\w+)\)", path.read_text(encoding="utf-8"), re.MULTILINE)
-    about_kernels = [name for name in names if "gpu" in name or "conformance" in name]
+    about_kernels = [name for name in names if re.search("gpu|conformance|invariance.*chunks", name)]
     return [name for name in about_kernels if "every_path" not in name]  # that one is about devices
 
 

@@ -3,6 +3,7 @@
 //   PAGODA_SOFTWARE_ORDER=forward|reverse|shuffled|random  PAGODA_SOFTWARE_SEED=n  PAGODA_SOFTWARE_LOG=file
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 #include <string_view>
 
 #include "device/gpu/kernel_table.h"
@@ -19,15 +20,16 @@ class Recorder final : public Checker {
   void begin_launch(std::span<const Region>) noexcept override {}
   void end_launch(std::string_view kernel, std::span<const Region> regions) noexcept override {
     if (!find_kernel(generated::files(), kernel)) return;
-    std::fprintf(file_, "%.*s", static_cast<int>(kernel.size()), kernel.data());
+    std::string line(kernel);
     for (const Region& region : regions) {
       if (!region.written) continue;
       uint64_t hash = 0xcbf29ce484222325u;
       for (const char* p = region.low; p < region.high; ++p) hash = (hash ^ static_cast<uint8_t>(*p)) * 0x100000001b3u;
-      std::fprintf(file_, " %.*s=%016llx", static_cast<int>(region.name.size()), region.name.data(),
-                   static_cast<unsigned long long>(hash));
+      line += " " + std::string(region.name) + "=" + std::to_string(hash);
     }
-    std::fprintf(file_, "\n");
+    line += "\n";
+    std::fwrite(line.data(), 1, line.size(), file_);  // whole lines: tests run in processes of their own
+    std::fflush(file_);
   }
   void begin_threadgroup() noexcept override {}
   void add_variable(char*, size_t, const char*) noexcept override {}
@@ -48,7 +50,7 @@ bool install() {
   if (!env("PAGODA_SOFTWARE_SEED").empty())
     options.seed = std::strtoull(env("PAGODA_SOFTWARE_SEED").data(), nullptr, 10);
   if (env("PAGODA_SOFTWARE_LOG").empty()) return false;
-  std::FILE* file = std::fopen(env("PAGODA_SOFTWARE_LOG").data(), "w");
+  std::FILE* file = std::fopen(env("PAGODA_SOFTWARE_LOG").data(), "a");
   if (!file) return false;
   static Recorder recorder(file);
   installed_checker() = &recorder;

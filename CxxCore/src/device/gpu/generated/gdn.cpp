@@ -326,6 +326,7 @@ MSL_KERNEL void gdn_decode(MSL_DEVICE const float* q ,
         }
       }
     }
+    simdgroup_barrier(mem_flags::mem_device);
     if (lane < width) {
       store_state<PER>(s_at, width, d0, count, s);
     }

@@ -336,6 +336,7 @@ R"msl(      coef[kBlock + r] = o_coefficient(dot_q, g, g_r);
         }
       }
     }
+    simdgroup_barrier(mem_flags::mem_device);  // lanes beyond the panel have read its last column
     if (lane < width) {
       store_state<PER>(s_at, width, d0, count, s);
     }
@@ -585,10 +586,10 @@ kernel void gdn_prefill(device const float* v [[buffer(0)]],
         const float decay = precise::exp(gate[t]);
         float u_t = fma(-decay, sum_quarters(parts + t * 2 * kQuarters * kPanel + lane, kPanel),
                         v[token * args.v_stride + head * args.v_head_stride + first + column]);
-        float o_t = decay * sum_quarters(parts + (t * 2 + 1) * kQuarters * kPanel + lane, kPanel);
-        #pragma unroll
 )msl"
-R"msl(        for (uint r = 0; r < t; ++r) {
+R"msl(        float o_t = decay * sum_quarters(parts + (t * 2 + 1) * kQuarters * kPanel + lane, kPanel);
+        #pragma unroll
+        for (uint r = 0; r < t; ++r) {
           u_t = fma(gate[kGates + r * kBlock + t], u[r], u_t);
           o_t = fma(gate[kGates + kBlock * kBlock + r * kBlock + t], u[r], o_t);
         }
@@ -962,6 +963,7 @@ MSL_KERNEL void gdn_decode(MSL_DEVICE const float* q ,
         }
       }
     }
+    simdgroup_barrier(mem_flags::mem_device);
     if (lane < width) {
       store_state<PER>(s_at, width, d0, count, s);
     }
@@ -1031,9 +1033,9 @@ MSL_KERNEL void gdn_prepare(MSL_DEVICE const float* q ,
   }
   const int begin = cu_seqlens[seq];
   const int tokens = cu_seqlens[seq + 1] - begin;
-  const int start = (context_lens[seq] - tokens) % int(kBlock);
 )msl"
-R"msl(  const int row0 = int((tg.x - first_block(cu_seqlens, seq)) * kBlock) - start;
+R"msl(  const int start = (context_lens[seq] - tokens) % int(kBlock);
+  const int row0 = int((tg.x - first_block(cu_seqlens, seq)) * kBlock) - start;
   if (tokens == 1 || row0 >= tokens) {
     return;
   }
