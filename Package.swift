@@ -16,6 +16,9 @@ let package = Package(
   products: [
     .library(name: "PagodaKit", targets: ["PagodaKit"]),
     .library(name: "PagodaServer", targets: ["PagodaServer"]),
+    .library(name: "PagodaHub", targets: ["PagodaHub"]),
+    .library(name: "PagodaFoundationModels", targets: ["PagodaFoundationModels"]),
+    .library(name: "PagodaChatCore", targets: ["PagodaChatCore"]),
     .executable(name: "pagoda", targets: ["PagodaCLI"]),
   ],
   targets: [
@@ -53,8 +56,14 @@ let package = Package(
       providers: [.apt(["libmicrohttpd-dev"]), .brew(["libmicrohttpd"])]),
     .target(name: "ServerPage", exclude: ["files"]),
     .target(name: "PagodaServer", dependencies: ["PagodaKit", "CMicroHTTPD", "ServerPage"]),
+    .target(
+      name: "CDigest",
+      cSettings: [.unsafeFlags(["-O2"], .when(configuration: .debug))]),  // gigabytes are hashed in debug builds too
+    .target(name: "PagodaHub", dependencies: ["CDigest"]),
+    .target(name: "PagodaFoundationModels", dependencies: ["PagodaKit"]),
+    .target(name: "PagodaChatCore", dependencies: ["PagodaKit", "PagodaServer"]),
     .executableTarget(
-      name: "PagodaCLI", dependencies: ["PagodaKit", "PagodaServer", "CEdit"], path: "Apps/PagodaCLI"),
+      name: "PagodaCLI", dependencies: ["PagodaKit", "PagodaServer", "PagodaHub", "CEdit"], path: "Apps/PagodaCLI"),
 
     // Not a dependent of CxxCore: with its module map on the command line, clang's C++20 mode turns each include of
     // the core into an import and finds no module. The test target links both.
@@ -76,10 +85,21 @@ let package = Package(
       path: "Tests/CxxCoreTestRunner",
       plugins: ["CxxTestList"]),
     .testTarget(name: "PagodaKitTests", dependencies: ["PagodaKit"]),
+    .testTarget(name: "PagodaHubTests", dependencies: ["PagodaHub"]),
     .testTarget(name: "PagodaServerTests", dependencies: ["PagodaServer"]),
     .testTarget(name: "PagodaCLITests", dependencies: ["PagodaCLI"]),
+    .executableTarget(name: "ChatStoreWriter", dependencies: ["PagodaChatCore"], path: "Tests/ChatStoreWriter"),
+    .testTarget(name: "PagodaChatCoreTests", dependencies: ["PagodaChatCore", "ChatStoreWriter"]),
   ],
   cxxLanguageStandard: .cxx20)
+
+#if os(macOS)
+package.products.append(.executable(name: "PagodaChat", targets: ["PagodaChat"]))
+package.targets.append(
+  .executableTarget(
+    name: "PagodaChat", dependencies: ["PagodaChatCore"], path: "Apps/PagodaChat",
+    exclude: ["Scripts", "project.yml", "Pagoda.entitlements", "Info.plist"]))
+#endif
 
 // Only Apple platforms may use the Hugging Face tokenizers; building on Linux fetches nothing.
 #if os(macOS)

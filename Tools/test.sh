@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs every test of the project and ends with "N passed, N failed". Usage: Tools/test.sh [stage ...]
-# Stages, in order: checks kernels swift server asan tsan client aarch64; fuzz (FUZZ_SECONDS each, 30 by
+# Stages, in order: checks kernels swift api server hub asan tsan client aarch64; fuzz (FUZZ_SECONDS each, 30 by
 # default) and mutants only when named.
 # The full output of each lies in .build/test-logs.
 # Exit 0 only when nothing failed and every runner ran at least the tests that the tree holds.
@@ -59,7 +59,7 @@ native() {
 
 stage_checks() {
   local self_tested
-  for self_tested in include_direction.py header_sentence.py paths.sh test_counts.py; do
+  for self_tested in include_direction.py header_sentence.py paths.sh test_counts.py documentation.py; do
     check "$self_tested --self-test" "Tools/checks/$self_tested" --self-test
   done
   check "include direction" Tools/checks/include_direction.py
@@ -67,6 +67,7 @@ stage_checks() {
   check "machine paths" Tools/checks/paths.sh
   check "layout" Tools/checks/format.sh
   check "generated kernels" Tools/mslc/generate.sh --check
+  check "swift-transformers adapter" Tools/checks/adapter.sh
   Tools/checks/file_sizes.sh
 }
 
@@ -78,27 +79,36 @@ stage_swift() {
   ended $? "$log" swift
 }
 
+# What is not run but must fit: the app and the adapter against stand-ins of Apple's frameworks, comments and articles.
+stage_api() {
+  local bin
+  swift build >"$logs/api-build.log" 2>&1 </dev/null
+  bin=$(swift build --show-bin-path)
+  if [[ $(uname -s) == Linux ]]; then check "stand-ins" Tools/checks/apple_stubs.sh "$bin"; fi
+  check "documentation" Tools/checks/documentation.py "$bin"
+}
+
 # not_run REASON: a part that this machine lacks something for; a fault where everything must run.
 not_run() {
   say "not run: $1 (Tools/setup.sh --dev)"
   if [[ ${CI:-} == true ]]; then add 0 1; fi
 }
 
-# The program with the official clients, a browser, and requests made from the description of the API.
-stage_server() {
-  local venv=$PWD/.build/server-venv needs=Tests/ServerPython/requirements.txt log=$logs/server.log
+# python_tests NAME FOLDER: pytest of a folder, in an environment with its requirements, against the program.
+python_tests() {
+  local venv=$PWD/.build/$1-venv needs=$2/requirements.txt log=$logs/$1.log
   if ! cmp -s "$needs" "$venv/requirements.txt"; then
     rm -rf "$venv"
     if ! { python3 -m venv "$venv" && "$venv/bin/pip" install -q -r "$needs" && cp "$needs" "$venv"; } >"$log" 2>&1; then
       tail -n 5 "$log"
       rm -rf "$venv"
-      not_run "the Python clients cannot be installed"
+      not_run "the Python packages of $2 cannot be installed"
       return
     fi
   fi
-  swift build --product pagoda >"$logs/server-build.log" 2>&1 </dev/null
+  swift build --product pagoda >"$logs/$1-build.log" 2>&1 </dev/null
   PAGODA=$(swift build --show-bin-path)/pagoda "$venv/bin/python" -m pytest -q -rfEs -p no:cacheprovider \
-    Tests/ServerPython >"$log" 2>&1 </dev/null
+    "$2" >"$log" 2>&1 </dev/null
   local status=$?
   grep -E '^(FAILED|ERROR|SKIPPED)|^E   ' "$log" | head -n 60
   tail -n 1 "$log"
@@ -106,6 +116,12 @@ stage_server() {
   add "$(count passed)" "$(($(count failed) + $(count 'errors?')))"
   if ((status != 0 && $(count failed) + $(count 'errors?') == 0)); then add 0 1; say "FAIL pytest ended with status $status"; fi
 }
+
+# The program with the official clients, a browser, and requests made from the description of the API.
+stage_server() { python_tests server Tests/ServerPython; }
+
+# Pulls from a hub that has every fault, and huggingface_hub on the same cache.
+stage_hub() { python_tests hub Tests/HubPython; }
 
 stage_asan() { native asan; }
 
@@ -116,13 +132,19 @@ stage_tsan() {
   native tsan base_thread
 }
 
-stage_client() { check "client package" Tools/checks/client_package.sh; }
+stage_client() {
+  local bin
+  bin=$(swift build --show-bin-path)
+  [[ -d $bin/Modules ]] || bin=
+  check "client package" Tools/checks/client_package.sh ${bin:+"$bin"}
+}
 
 # What depends on the architecture: kernels against the reference, their bits in any schedule, and one answer from
 # prompt to text. Emulation would make the whole suite take half an hour; `make -C Tools/native aarch64` does that (its
 # `paths` tests hold each path to R1 in random schedules).
 stage_aarch64() {
   local filter
+  local -x TEST_DIRS="$(printf "../../Tests/CxxCoreTests/%s " support base device engine model sampler text)"
   if [[ $(uname -m) != x86_64 ]]; then
     say "not run: this machine is not x86-64, and the tests above ran on $(uname -m)"
   elif ! command -v qemu-aarch64 >/dev/null || ! command -v aarch64-linux-gnu-g++-12 >/dev/null; then
@@ -171,10 +193,10 @@ stage_fuzz() {
 }
 
 stages=("$@")
-((${#stages[@]})) || stages=(checks kernels swift server asan tsan client aarch64)
+((${#stages[@]})) || stages=(checks kernels swift api server hub asan tsan client aarch64)
 for stage in "${stages[@]}"; do
   if ! declare -F "stage_$stage" >/dev/null; then
-    say "test.sh: no stage '$stage'; there are checks kernels swift server asan tsan client aarch64 fuzz mutants" >&2
+    say "test.sh: no stage '$stage'; there are checks kernels swift api server hub asan tsan client aarch64 fuzz mutants" >&2
     exit 64
   fi
 done

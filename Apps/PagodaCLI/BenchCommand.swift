@@ -27,6 +27,7 @@ extension Command {
           Option("tests", value: "LIST", help: "what to measure (default \(BenchTest.defaults))"),
           Option("repetitions", short: "r", value: "N", help: "runs of each test; the median counts (default 3)"),
           Option("profile", help: "then run each test once more and show the time of each operation"),
+          Option("count", help: "only count launches, bytes moved and the time to encode (--device software and GPUs)"),
           Option("json", help: "print one JSON object instead of tables"),
         ]),
       SharedOptions.engine,
@@ -39,11 +40,16 @@ private func runBench(_ arguments: Arguments) async throws -> Int32 {
   let tests = try BenchTest.parse(arguments.string("tests") ?? BenchTest.defaults)
   let repetitions = Int(try arguments.integer("repetitions", in: 1...1000) ?? 3)
   let options = tests.sized(try arguments.engineOptions(), repetitions: repetitions, given: arguments)
-  let name = URL(filePath: arguments.modelName).lastPathComponent
+  let name = arguments.modelFileName
   let isText = !arguments.has("json")
 
   let engine = try await arguments.loadEngine(options)
   let runner = BenchRunner(engine: engine, repetitions: repetitions)
+  if arguments.has("count") {
+    try await runner.printCounts(tests)
+    await engine.shutDown()
+    return 0
+  }
   let table = BenchReport.table(modelName: name)
   try await runner.warmUp()
   let firstLimits = try await MachineLimits.measure(threadCount: options.threadCount)

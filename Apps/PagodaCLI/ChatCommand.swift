@@ -71,7 +71,7 @@ enum ChatCommand {
           if thought && Terminal.outputIsTerminal { Terminal.write("\n\n") }
           thought = false
           Terminal.writeAnswer(text)
-        case .token, .finished: break
+        case .toolCall, .rejectedToolCall, .token, .finished: break
         }
       }
     }

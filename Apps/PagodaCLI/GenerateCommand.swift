@@ -95,6 +95,7 @@ private func stream(_ request: Request, on engine: Engine) async throws {
     switch event {
     case .text(let text): Terminal.writeAnswer(text)
     case .reasoning(let text): if Terminal.errorIsTerminal { Terminal.writeError(Terminal.printable(text)) }
+    case .toolCall, .rejectedToolCall: break  // the request has no tools
     case .token(let token): ids.append(String(token.id))
     case .finished: Terminal.write(engine.tokenizer == nil ? ids.joined(separator: ",") + "\n" : "\n")
     }

@@ -59,6 +59,7 @@ package func programHelp(_ commands: [Command]) -> String {
     pagoda chat
     pagoda generate --prompt "What is the capital of France?"
     pagoda generate --model ~/models/Qwen3.5-0.8B --prompt-file question.txt --json
+    pagoda pull Qwen/Qwen3.5-0.8B && pagoda chat --model Qwen/Qwen3.5-0.8B
 
   """
 }

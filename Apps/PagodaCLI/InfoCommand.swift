@@ -1,13 +1,16 @@
 // pagoda info: what a model is and how its memory would be planned; loads no weight.
 import Foundation
+import PagodaHub
 import PagodaKit
 
 extension Command {
   static let info = Command(
     name: "info",
     summary: "Describes a model and the memory it needs, without loading it.",
-    operands: "",
-    notes: "",
+    operands: "[MODEL]",
+    notes: """
+      MODEL is what --model takes. Of a model ORG/NAME that has not been fetched it shows what the hub has.
+      """,
     groups: [
       OptionGroup("Options", [SharedOptions.model, SharedOptions.shape, Option("json", help: "print a JSON object")]),
       SharedOptions.engine,
@@ -16,10 +19,45 @@ extension Command {
 }
 
 private func runInfo(_ arguments: Arguments) async throws -> Int32 {
-  try arguments.refusePositionals()
+  var arguments = arguments
+  if let name = arguments.positionals.first {
+    if arguments.positionals.count > 1 || arguments.has("model") || arguments.has("shape") {
+      throw UsageError("name one model")
+    }
+    arguments.values["model"] = [name]
+    if let listing = try await listingIfAbsent(name) {
+      Terminal.write(arguments.has("json") ? json(listing, of: name).text + "\n" : describe(listing, of: name))
+      return 0
+    }
+  }
   let info = try await Engine.inspect(arguments.modelSource(), options: arguments.engineOptions())
   Terminal.write(arguments.has("json") ? JSONValue.model(info).text + "\n" : describe(info))
   return 0
+}
+
+/// What the hub has of a model that is not in the cache; nil when the name means something on this machine.
+private func listingIfAbsent(_ name: String) async throws -> HubListing? {
+  do {
+    _ = try namedModel(name)
+    return nil
+  } catch let error as HubError {
+    guard let model = ModelName(name), case .notFound = error, !HubSettings.current.isOffline else { throw error }
+    return try await HubAPI(.current).listing(of: model)
+  }
+}
+
+private func describe(_ listing: HubListing, of name: String) -> String {
+  let files = listing.files.sorted { $0.path < $1.path }
+  return "\(name) on the hub, commit \(listing.commit.prefix(12)); pagoda pull \(name) fetches it\n"
+    + table(files.map { ($0.path, readable(bytes: $0.size)) })
+    + table([("all \(files.count) files", readable(bytes: files.reduce(0) { $0 + $1.size }))])
+}
+
+private func json(_ listing: HubListing, of name: String) -> JSONValue {
+  .object([
+    "model": .string(name), "commit": .string(listing.commit),
+    "files": .array(listing.files.map { .object(["path": .string($0.path), "bytes": .integer($0.size)]) }),
+  ])
 }
 
 private func describe(_ info: ModelInfo) -> String {

@@ -1,10 +1,13 @@
 // The program: finds the command, runs it, turns errors into messages and exit codes.
 import Foundation
+import PagodaHub
 import PagodaKit
 
 extension Command {
   /// In the order of the help.
-  package static let all: [Command] = [.chat, .generate, .serve, .batch, .tokenize, .info, .bench]
+  package static let all: [Command] = [
+    .chat, .generate, .serve, .batch, .tokenize, .info, .bench, .pull, .list, .remove, .quantize,
+  ]
 }
 
 @main
@@ -55,6 +58,8 @@ enum PagodaCLI {
     } catch is CancellationError {
       return ExitCode.interrupted
     } catch let error as CommandFailure {
+      Terminal.report(error.message)
+    } catch let error as HubError {
       Terminal.report(error.message)
     } catch let error as PagodaError {
       Terminal.report(error.message)

@@ -63,7 +63,7 @@ private func serverOptions(_ arguments: Arguments) throws -> ServerOptions {
   }
   if options.apiKeys.contains("") { throw UsageError("--api-key is empty") }
   options.isInsecure = arguments.has("insecure")
-  let name = URL(filePath: arguments.modelName).lastPathComponent
+  let name = arguments.modelFileName
   options.modelNames = arguments.values["served-model-name"] ?? [name == "mini" ? "pagoda-mini" : name]
   if let count = try arguments.integer("max-queue", in: 0...1_000_000) { options.maximumWaiting = Int(count) }
   if let count = try arguments.integer("max-connections", in: 1...60000) { options.maximumConnections = Int(count) }

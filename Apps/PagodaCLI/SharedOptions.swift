@@ -1,10 +1,11 @@
 // Options that several commands share, and what they mean to the engine.
 import Foundation
+import PagodaHub
 import PagodaKit
 
 enum SharedOptions {
   static let model = Option(
-    "model", short: "m", value: "DIR", help: "a model folder, or mini (default), the one inside")
+    "model", short: "m", value: "MODEL", help: "a folder, ORG/NAME that was pulled, or mini (default), the one inside")
   static let shape = Option(
     "shape", value: "NAME", help: "a synthetic model, such as qwen3.5-0.8b: its sizes, random weights")
   static let system = Option("system", value: "TEXT", help: "instructions above the conversation (the system prompt)")
@@ -16,9 +17,9 @@ enum SharedOptions {
   static let engine = OptionGroup(
     "Engine",
     [
-      Option("device", value: "NAME", help: "auto (default), cpu or reference"),
+      Option("device", value: "NAME", help: "auto (default), cpu, software (GPU kernels) or reference"),
       Option("dtype", value: "NAME", help: "weights: auto (default), float32, float16, bfloat16"),
-      Option("quantize", value: "FORM", help: "weights: none (default, as dtype says), bf16, 8bit or 4bit"),
+      Option("quantize", value: "FORM", help: "weights: auto (default), none (as dtype says), bf16, 8bit or 4bit"),
       Option("kv-dtype", value: "NAME", help: "KV cache: auto (default, as --dtype), float32, float16, bfloat16, int8"),
       Option("weight-cache", value: "DIR", help: "keep repacked weights there, for a fast start the next time"),
       Option("threads", value: "N", help: "worker threads (default: one per core)"),
@@ -41,18 +42,23 @@ extension Arguments {
       if has("model") { throw UsageError("--shape and --model exclude each other") }
       return .shape(shape)
     }
-    let name = string("model") ?? "mini"
-    return name == "mini" ? .mini : .folder(path: NSString(string: name).expandingTildeInPath)
+    return try namedModel(string("model") ?? "mini")
   }
 
   var modelName: String { string("shape") ?? string("model") ?? "mini" }
+
+  /// The last part of the name, without a revision.
+  var modelFileName: String {
+    let name = URL(filePath: modelName).lastPathComponent
+    return ModelName(modelName) == nil ? name : String(name.prefix { $0 != "@" })
+  }
 
   func engineOptions() throws -> EngineOptions {
     let counts = Int64(1)...Int64(Int32.max)
     var options = EngineOptions()
     if let device = string("device") { options.device = device }
     if let dtype = try choice("dtype", of: ["auto", "float32", "float16", "bfloat16"]) { options.dtype = dtype }
-    if let form = try choice("quantize", of: ["none", "bf16", "8bit", "4bit"]) { options.quantize = form }
+    if let form = try choice("quantize", of: ["auto", "none", "bf16", "8bit", "4bit"]) { options.quantize = form }
     if let dtype = try choice("kv-dtype", of: ["auto", "float32", "float16", "bfloat16", "int8"]) {
       options.kvDType = dtype
     }

@@ -58,17 +58,18 @@ struct CommandFailure: Error {
 final class ProgressLine: Sendable {
   private let title: String
 
-  init(_ title: String) {
+  /// - Parameter unknown: whether nothing is known to show until the first call of `show`.
+  init(_ title: String, unknown: Bool = false) {
     self.title = title
-    show(0)
+    if !unknown { show(0) }
   }
 
-  func show(_ fraction: Double) {
+  func show(_ fraction: Double, after text: String = "") {
     guard Terminal.errorIsTerminal else { return }
     let width = 24
     let filled = Int((min(max(fraction, 0), 1) * Double(width)).rounded())
     let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled)
-    Terminal.writeError("\r\(title) \(bar) \(Int(min(max(fraction, 0), 1) * 100)) %")
+    Terminal.writeError("\r\(title) \(bar) \(Int(min(max(fraction, 0), 1) * 100)) % \(text)\u{1B}[K")
   }
 
   func clear() {

@@ -11,7 +11,13 @@ package struct EncodedPrompt: Sendable {
 }
 
 extension Engine {
-  package func encode(_ prompt: Request.Prompt, thinking: Bool?) throws -> EncodedPrompt {
+  package func encode(
+    _ prompt: Request.Prompt, tools: [JSONValue] = [], thinking: Bool?
+  ) throws -> EncodedPrompt {
+    if case .messages = prompt {
+    } else if !tools.isEmpty {
+      throw PagodaError.invalidArgument("tools need a conversation; a prompt of text or tokens has no place for them")
+    }
     switch prompt {
     case .tokens(let ids):
       return EncodedPrompt(ids: ids, opening: .textOnly)
@@ -19,7 +25,7 @@ extension Engine {
       return EncodedPrompt(ids: try requireTokenizer().encode(text, parsingSpecialTokens: true), opening: .textOnly)
     case .messages(let messages):
       let variables = thinking.map { [JSONValue.Member(key: "enable_thinking", value: .bool($0))] } ?? []
-      return try encode(ChatPrompt(messages: messages.map(\.json), variables: variables))
+      return try encode(ChatPrompt(messages: messages.map(\.json), tools: tools, variables: variables))
     }
   }
 

@@ -1,5 +1,6 @@
 // Requests: submission, the callback from the engine's thread, and streams over it.
 internal import CxxCore
+internal import Foundation
 
 extension Engine {
   /// Queues a request and streams its answer.
@@ -22,13 +23,19 @@ extension Engine {
     var text = ""
     var reasoning = ""
     var tokens: [TokenInfo] = []
+    var calls: [ToolCall] = []
+    var rejected: [RejectedToolCall] = []
     for try await event in submit(request) {
       switch event {
       case .text(let piece): text += piece
       case .reasoning(let piece): reasoning += piece
+      case .toolCall(let call): calls.append(call)
+      case .rejectedToolCall(let call): rejected.append(call)
       case .token(let token): tokens.append(token)
       case .finished(let completion):
-        return Response(text: text, reasoning: reasoning, tokens: tokens, completion: completion)
+        return Response(
+          text: text, reasoning: reasoning, toolCalls: calls, rejectedToolCalls: rejected, tokens: tokens,
+          completion: completion)
       }
     }
     throw CancellationError()  // only a cancelled task sees a stream that ends without `finished`
@@ -38,7 +45,8 @@ extension Engine {
   package func start(
     _ request: Request, deliver: @escaping @Sendable (Event) -> Void, end: @escaping @Sendable (PagodaError?) -> Void
   ) throws -> @Sendable () -> Void {
-    let prompt = try encode(request.prompt, thinking: request.thinking)
+    let tools = try request.tools.map { try $0.json() }
+    let prompt = try encode(request.prompt, tools: tools, thinking: request.thinking)
     var coreRequest = pagoda.Request()
     coreRequest.prompt_ids = .init(prompt.ids)
     coreRequest.sampling = try request.sampling.core(defaults: defaults)
@@ -47,7 +55,8 @@ extension Engine {
     coreRequest.cache_salt = std.string(request.cacheSalt)
     coreRequest.checkpoint_positions = .init(request.checkpointPositions.map { Int32(clamping: $0) })
 
-    let box = RequestBox(parser: try OutputParser(prompt.opening), deliver: deliver, end: end)
+    let parser = try OutputParser(prompt.opening, tools: tools.isEmpty ? "" : JSONValue.array(tools).text)
+    let box = RequestBox(parser: parser, deliver: deliver, end: end)
     let retained = Unmanaged.passRetained(box)
     let result = core.engine.submit(coreRequest, receiveEvent, retained.toOpaque())
     if let error = PagodaError(result.status) {
@@ -63,6 +72,7 @@ extension Engine {
 /// Only the engine's thread touches the parser.
 private final class RequestBox: @unchecked Sendable {
   private let parser: OutputParser
+  private var call: ToolCall?  // whose arguments are coming
   private let deliver: @Sendable (Event) -> Void
   private let end: @Sendable (PagodaError?) -> Void
 
@@ -84,13 +94,19 @@ private final class RequestBox: @unchecked Sendable {
     end(nil)
   }
 
-  /// Without tools there is nothing but text and reasoning.
   private func deliver(_ pieces: [OutputPiece]) {
     for piece in pieces {
       switch piece {
       case .text(let text): deliver(.text(text))
       case .reasoning(let text): deliver(.reasoning(text))
-      default: break
+      case .toolCallBegin(_, let name): call = ToolCall(id: "call_\(UUID().uuidString)", name: name, arguments: "")
+      case .toolArguments(_, let fragment): call?.arguments += fragment
+      case .toolCallEnd:
+        if let whole = call { deliver(.toolCall(whole)) }
+        call = nil
+      case .rejectedToolCall(let rejected):
+        if rejected.index != nil { call = nil }
+        deliver(.rejectedToolCall(rejected))
       }
     }
   }

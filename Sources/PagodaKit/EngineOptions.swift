@@ -3,12 +3,13 @@ internal import CxxCore
 
 /// What an engine is made for. The default values suit one person on one machine.
 public struct EngineOptions: Hashable, Sendable {
-  /// The device: `auto`, `cpu` or `reference` (slow, double precision, for comparisons).
+  /// The device: `auto`, `cpu`, `software` (the GPU kernels, run and checked on the CPU: slow) or `reference` (slow,
+  /// double precision, for comparisons).
   public var device = "auto"
   /// Number format of weights: `auto` (the model's own), `float32`, `float16` or `bfloat16`.
   public var dtype = "auto"
   /// Form of the weights: `none` (as `dtype` says), `bf16`, `8bit` or `4bit`.
-  public var quantize = "none"
+  public var quantize = "auto"
   /// Number format of the KV cache: `auto` (as `dtype`), `float32`, `float16`, `bfloat16` or `int8` (about half of 16 bit).
   public var kvDType = "auto"
   /// A folder that keeps the weights as the device wants them, so that the next load maps them; empty means none.

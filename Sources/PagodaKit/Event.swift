@@ -8,6 +8,10 @@ public enum Event: Hashable, Sendable {
   case text(String)
   /// More of what the model thinks before it answers.
   case reasoning(String)
+  /// A tool was called; its arguments are valid JSON.
+  case toolCall(ToolCall)
+  /// What looked like a call and is none; its markup is not text.
+  case rejectedToolCall(RejectedToolCall)
   /// A token was taken.
   case token(TokenInfo)
   /// The answer is complete.
@@ -125,15 +129,24 @@ public struct Response: Hashable, Sendable {
   public var text: String
   /// What the model thought before; empty if it did not.
   public var reasoning: String
+  /// The tools called, in order.
+  public var toolCalls: [ToolCall]
+  /// What looked like calls and is none.
+  public var rejectedToolCalls: [RejectedToolCall]
   /// The tokens taken, in order.
   public var tokens: [TokenInfo]
   /// How it ended and what it took.
   public var completion: Completion
 
   /// A whole answer.
-  public init(text: String, reasoning: String = "", tokens: [TokenInfo], completion: Completion) {
+  public init(
+    text: String, reasoning: String = "", toolCalls: [ToolCall] = [], rejectedToolCalls: [RejectedToolCall] = [],
+    tokens: [TokenInfo], completion: Completion
+  ) {
     self.text = text
     self.reasoning = reasoning
+    self.toolCalls = toolCalls
+    self.rejectedToolCalls = rejectedToolCalls
     self.tokens = tokens
     self.completion = completion
   }

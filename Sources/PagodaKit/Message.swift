@@ -1,10 +1,10 @@
 // Message: one turn of a conversation.
 
 /// One turn of a conversation.
-public struct Message: Hashable, Sendable {
+public struct Message: Hashable, Sendable, Codable {
   /// Who speaks.
   @frozen
-  public enum Role: String, Hashable, Sendable, CaseIterable {
+  public enum Role: String, Hashable, Sendable, Codable, CaseIterable {
     /// Instructions that stand above the conversation.
     case system
     /// The person.
@@ -21,12 +21,20 @@ public struct Message: Hashable, Sendable {
   public var content: String
   /// What the model thought before it answered; only for `.assistant`.
   public var reasoning: String?
+  /// The tools that the model called; only for `.assistant`.
+  public var toolCalls: [ToolCall]
+  /// The call that this is the result of; only for `.tool`.
+  public var toolCallID: String?
 
   /// A message of the given role.
-  public init(role: Role, content: String, reasoning: String? = nil) {
+  public init(
+    role: Role, content: String, reasoning: String? = nil, toolCalls: [ToolCall] = [], toolCallID: String? = nil
+  ) {
     self.role = role
     self.content = content
     self.reasoning = reasoning
+    self.toolCalls = toolCalls
+    self.toolCallID = toolCallID
   }
 
   /// Instructions that stand above the conversation.
@@ -35,6 +43,10 @@ public struct Message: Hashable, Sendable {
   public static func user(_ content: String) -> Message { Message(role: .user, content: content) }
   /// An answer of the model.
   public static func assistant(_ content: String) -> Message { Message(role: .assistant, content: content) }
+  /// The result of a tool that the model called.
+  public static func tool(_ content: String, callID: String) -> Message {
+    Message(role: .tool, content: content, toolCallID: callID)
+  }
 }
 
 extension Message {
@@ -45,6 +57,8 @@ extension Message {
       JSONValue.Member(key: "content", value: .string(content)),
     ]
     if let reasoning { members.append(.init(key: "reasoning_content", value: .string(reasoning))) }
+    if !toolCalls.isEmpty { members.append(.init(key: "tool_calls", value: .array(toolCalls.map(\.json)))) }
+    if let toolCallID { members.append(.init(key: "tool_call_id", value: .string(toolCallID))) }
     return .object(members)
   }
 }

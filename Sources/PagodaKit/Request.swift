@@ -28,6 +28,8 @@ public struct Request: Hashable, Sendable {
   public var sampling: SamplingParameters
   /// Whether the model thinks before it answers; nil leaves it to the chat template.
   public var thinking: Bool?
+  /// Tools that the model may call; only for conversations.
+  public var tools: [ToolDefinition] = []
   /// What the answer must be; nil for anything.
   public var grammar: Grammar?
   /// Whether the request may reuse what others computed, and leave what it computes to them.

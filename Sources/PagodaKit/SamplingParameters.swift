@@ -2,7 +2,7 @@
 
 /// How a request picks its tokens and when it ends. Nil means: as the model's `generation_config.json` says, and where
 /// it says nothing, greedy and without penalties.
-public struct SamplingParameters: Hashable, Sendable {
+public struct SamplingParameters: Hashable, Sendable, Codable {
   /// Flattens (above 1) or sharpens the distribution; 0 always takes the most likely token.
   public var temperature: Double?
   /// Keeps the k most likely tokens; 0 keeps all.

@@ -51,3 +51,8 @@ public final class Tokenizer: Sendable {
   /// Whether the id is a control token.
   public func isSpecial(_ id: Int32) -> Bool { core.is_special(id) }
 }
+
+extension Tokenizer: TextTokenizer {
+  /// `encode` with `parsingSpecialTokens`.
+  public func encodeWithControlTokens(_ text: String) throws -> [Int32] { try encode(text, parsingSpecialTokens: true) }
+}

@@ -72,6 +72,18 @@ import Testing
     #expect(report["profile"]?.arrayValue?.count == 4)
   }
 
+  @Test func kernels_are_counted() throws {
+    let run = try Program.run("bench", "--device", "software", "--tests", "tg2", "--repetitions", "1", "--count")
+    #expect(run.status == 0, "\(run.errors)")
+    let last = try #require(run.output.split(separator: "\n").last)
+    let row = last.split(separator: "|").map { $0.filter { $0 != " " } }
+    #expect(row.first == "tg2")
+    #expect(try #require(Double(row[1])) > 8 * 8)  // of 8 layers
+    #expect(try #require(Double(row[4])) >= 1)
+    let refused = try Program.run("bench", "--tests", "tg2", "--repetitions", "1", "--count")
+    #expect(refused.status == 1 && refused.errors.contains("launch kernels"))
+  }
+
   @Test func a_shape_runs_without_a_file() throws {
     let run = try Program.run("bench", "--shape", "tiny", "--tests", "b3", "--repetitions", "1")
     #expect(run.status == 0, "\(run.errors)")

@@ -9,7 +9,9 @@ import Testing
   @Test func without_arguments_prints_help() throws {
     let run = try Program.run()
     #expect(run.status == 0)
-    for command in ["chat", "generate", "serve", "batch", "tokenize", "info", "bench"] {
+    for command in [
+      "chat", "generate", "serve", "batch", "tokenize", "info", "bench", "pull", "list", "rm", "quantize",
+    ] {
       #expect(run.output.contains("  \(command) "))
     }
     #expect(try Program.run("--version").output.hasPrefix("pagoda \(PagodaVersion.current)"))
@@ -25,13 +27,33 @@ import Testing
     }
   }
 
+  @Test(arguments: ["pull", "list", "rm", "quantize"])
+  func commands_on_files_have_help(_ command: String) throws {
+    let run = try Program.run(command, "--help")
+    #expect(run.status == 0 && run.output.hasPrefix("usage: pagoda \(command) [options]"))
+  }
+
+  @Test func quantize_writes_a_model_once() throws {
+    try Program.withFolder { folder in
+      let out = folder.appending(path: "new").path
+      let run = try Program.run("quantize", "mini", out, "--bits", "4")
+      #expect(run.status == 0 && run.output.contains("at 4 bits"), "\(run.errors)")
+      let names = try FileManager.default.contentsOfDirectory(atPath: out)
+      #expect(Set(names).isSuperset(of: ["config.json", "model.safetensors", "tokenizer.json", "chat_template.jinja"]))
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["new"])
+      let again = try Program.run("quantize", "mini", out)
+      #expect(again.status == 1 && again.errors.contains("is there already"))
+    }
+  }
+
   @Test func usage_errors_exit_with_64() throws {
     for arguments in [
       ["sing"], ["generate", "--frobnicate"], ["generate", "--prompt"], ["generate", "--prompt", "x", "--raw=1"],
       ["generate", "--prompt", "x", "--max-tokens", "0"], ["generate", "--prompt", "x", "--temperature", "-1"],
       ["generate", "--prompt", "x", "--prompt-ids", "1"], ["generate", "--prompt-ids", "1,x"],
       ["generate", "--prompt", "x", "--top-p", "2"], ["generate", "--prompt", "x", "--block-size", "7"],
-      ["generate", "--prompt", "x", "--kv-cache-memory", "lots"], ["batch", "only-one.jsonl"], ["info", "extra"],
+      ["generate", "--prompt", "x", "--kv-cache-memory", "lots"], ["batch", "only-one.jsonl"],
+      ["info", "mini", "extra"],
       ["generate", "--prompt", "x", "--weight-cache="], ["generate", "--prompt", "x", "--weight-cache"],
       ["generate", "--prompt", "x", "--prefix-cache-dir="], ["generate", "--prompt", "x", "--checkpoint-memory", "x"],
       ["generate", "--prompt", "x", "--json-object", "--json-schema", "{}"],
@@ -40,6 +62,9 @@ import Testing
       ["serve", "--port", "70000"], ["serve", "--api-key="], ["bench", "serve", "--request-rate", "0"],
       ["bench", "serve", "--base-url", "https://x"], ["bench", "serve", "--dataset-name", "sharegpt"],
       ["bench", "--shape", "tiny", "--model", "mini"], ["tokenize", "--decode", "five"],
+      ["pull"], ["pull", "mini"], ["pull", "a/b", "c/d"], ["pull", "a/b", "--jobs", "0"], ["list", "extra"], ["rm"],
+      ["rm", "../x"], ["quantize", "mini"], ["quantize", "mini", "out", "--bits", "3"],
+      ["info", "mini", "--model", "mini"],
     ] {
       let (output, errors, input) = (Pipe(), Pipe(), Pipe())
       let process = try Program.start(arguments, output: output, errors: errors, input: input)

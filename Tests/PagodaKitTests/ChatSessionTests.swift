@@ -80,7 +80,7 @@ import Testing
       switch event {
       case .reasoning(let piece): reasoning += piece
       case .text(let piece): text += piece
-      case .token, .finished: break
+      case .toolCall, .rejectedToolCall, .token, .finished: break
       }
     }
     #expect(!reasoning.isEmpty)

@@ -65,9 +65,10 @@ import Testing
     var tokens: [TokenInfo] = []
     var completions: [Completion] = []
     for try await event in engine.submit(Request(Shared.france)) {
-      switch event {  // no default: clients may rely on these four
+      switch event {  // no default: clients may rely on these
       case .text(let piece): text += piece
       case .reasoning(let piece): Issue.record("unexpected reasoning: \(piece)")
+      case .toolCall, .rejectedToolCall: Issue.record("unexpected call: \(event)")
       case .token(let token): tokens.append(token)
       case .finished(let completion): completions.append(completion)
       }

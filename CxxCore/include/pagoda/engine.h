@@ -30,13 +30,13 @@ void pagoda_engine_release(pagoda::Engine* PAGODA_NONNULL engine) noexcept;
 namespace pagoda {
 
 struct EngineOptions {
-  std::string device = "auto";           // auto, cpu, reference
-  std::string dtype = "auto";            // of weights: auto (the model's own), float32, float16, bfloat16
-  std::string quantize = "none";         // weights: none (as dtype says), bf16, 8bit, 4bit
-  std::string kv_dtype = "auto";         // of the KV cache: auto (as dtype), float32, float16, bfloat16, int8
-  std::string weight_cache = "";         // folder that keeps repacked weights for the next load; "" = none
-  int32_t num_threads = 0;               // 0 = one per core
-  int32_t max_num_seqs = 16;             // sequences running at once
+  std::string device = "auto";    // auto, cpu, reference
+  std::string dtype = "auto";     // of weights: auto (the model's own), float32, float16, bfloat16
+  std::string quantize = "auto";  // weights: auto (about as packed as the file), none (as dtype), bf16, 8bit, 4bit
+  std::string kv_dtype = "auto";  // of the KV cache: auto (as dtype), float32, float16, bfloat16, int8
+  std::string weight_cache = "";  // folder that keeps repacked weights for the next load; "" = none
+  int32_t num_threads = 0;        // 0 = one per core
+  int32_t max_num_seqs = 16;      // sequences running at once
   int32_t max_num_batched_tokens = 256;  // tokens of one step, prefill and decode together: as many as stay in cache
   int32_t block_size = 16;               // tokens per KV block: 8, 16 or 32
   int32_t max_model_len = 0;             // 0 = the model's context length, or as much of it as fits
@@ -55,7 +55,7 @@ struct ModelFile {
   uint64_t size_bytes = 0;
 };
 
-// Where a model comes from: a folder, files in memory when `files` is not empty, or a shape.
+// Where a model comes from: a folder or a .gguf file, files in memory when `files` is not empty, or a shape.
 struct ModelSource {
   std::string directory;
   std::vector<ModelFile> files;

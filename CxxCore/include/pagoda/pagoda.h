@@ -9,6 +9,7 @@
 #include "pagoda/model_info.h"
 #include "pagoda/output_parser.h"
 #include "pagoda/profile.h"
+#include "pagoda/quantize.h"
 #include "pagoda/sampling_params.h"
 #include "pagoda/status.h"
 #include "pagoda/swift_bridging.h"

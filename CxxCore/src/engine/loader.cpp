@@ -51,7 +51,7 @@ Status read_configuration(Prepared& p) {
 }
 
 void describe(Prepared& p, const model::WeightsSummary& weights, const cache::CacheLayout& layout) {
-  static constexpr const char* kFamilyNames[] = {"qwen3_5", "qwen3", "qwen2", "llama"};
+  static constexpr const char* kFamilyNames[] = {"qwen3_5", "qwen3", "qwen2", "llama", "qwen3_next", "qwen3_5_moe"};
   ModelInfo& info = p.info;
   info.architecture = p.config.architecture;
   info.family = kFamilyNames[static_cast<size_t>(p.config.family)];
@@ -97,7 +97,7 @@ Result<Prepared> prepare(const ModelSource& source, const EngineOptions& options
   Result<DType> kv_dtype = model::choose_kv_dtype(options.kv_dtype, p.dtype);
   if (!kv_dtype.is_ok()) return kv_dtype.status;
   p.kv_dtype = *kv_dtype;
-  Result<WeightFormat> format = model::choose_format(options.quantize, p.dtype);
+  Result<WeightFormat> format = model::choose_format(options.quantize, p.dtype, *p.checkpoint);
   if (!format.is_ok()) return format.status;
   p.format = *format;
   Result<model::WeightsSummary> weights = model::check_weights(p.config, *p.checkpoint, *p.device, p.format);

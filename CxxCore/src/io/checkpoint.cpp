@@ -1,10 +1,11 @@
-// Opening a checkpoint: one safetensors file, or the shards that an index lists.
+// Opening a checkpoint: one safetensors file, the shards that an index lists, or GGUF files.
 #include "io/checkpoint.h"
 
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
+#include "io/gguf_tensors.h"
 #include "io/json.h"
 #include "io/quoted.h"
 
@@ -52,7 +53,9 @@ Result<std::unique_ptr<File>> open_shard(const ModelFiles& files, const std::str
 
 Result<Checkpoint> Checkpoint::open(const ModelFiles& files) {
   Checkpoint checkpoint;
-  if (files.exists(kSingleName)) {
+  if (!files.gguf_parts().empty()) {
+    PAGODA_RETURN_IF_ERROR(checkpoint.open_gguf(files.gguf_parts()));
+  } else if (files.exists(kSingleName)) {
     PAGODA_RETURN_IF_ERROR(checkpoint.open_single(files));
   } else if (files.exists(kIndexName)) {
     PAGODA_RETURN_IF_ERROR(checkpoint.open_sharded(files));
@@ -67,6 +70,14 @@ Status Checkpoint::open_single(const ModelFiles& files) {
   auto file = files.open(kSingleName);
   if (!file.is_ok()) return file.status;
   return add_file(std::move(*file));
+}
+
+Status Checkpoint::open_gguf(std::span<const Gguf> parts) {
+  auto tensors = gguf_tensors(parts);
+  if (!tensors.is_ok()) return tensors.status;
+  tensors_ = std::move(*tensors);
+  for (const Gguf& part : parts) files_.push_back(part.file());
+  return ok_status();
 }
 
 Status Checkpoint::open_sharded(const ModelFiles& files) {

@@ -1,4 +1,4 @@
-// Checkpoint: every tensor of a model's safetensors files (one file, or shards with an index) by name.
+// Checkpoint: every tensor of a model by name, from safetensors files (one, or shards with an index) or GGUF files.
 #pragma once
 
 #include <cstdint>
@@ -24,11 +24,12 @@ class Checkpoint {
   const std::string& file_name(int file_index) const noexcept { return files_[file_index]->name(); }
   std::span<const std::shared_ptr<File>> files() const noexcept { return files_; }
 
-  // Bytes [begin, begin + into.size()) of a tensor.
+  // Bytes [begin, begin + into.size()) of a tensor, as they are stored.
   Status read(const TensorEntry& tensor, uint64_t begin, std::span<std::byte> into) const noexcept;
 
  private:
   Status open_single(const ModelFiles& files);
+  Status open_gguf(std::span<const Gguf> parts);
   Status open_sharded(const ModelFiles& files);
   Status add_file(std::unique_ptr<File> file);
 

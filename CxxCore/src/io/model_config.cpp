@@ -14,6 +14,7 @@ namespace {
 
 // Beyond any model known, and small enough that products of two sizes fit 64 bits.
 constexpr int32_t kMaxHiddenSize = 1 << 20, kMaxIntermediateSize = 1 << 22, kMaxLayers = 4096, kMaxHeads = 1 << 14;
+constexpr int32_t kMaxExperts = 4096, kMaxExpertsPerToken = 64;
 constexpr int32_t kMaxHeadDim = 1024, kMaxVocabSize = 1 << 24, kMaxConvKernel = 16;
 constexpr JsonLimits kJsonLimits = {.max_depth = 64, .max_values = 1'000'000};
 
@@ -31,6 +32,10 @@ struct Architecture {
 constexpr Architecture kArchitectures[] = {
     {"Qwen3_5ForConditionalGeneration", "qwen3_5", "model.language_model.", Family::qwen3_5, true, 4, 256, 32768},
     {"Qwen3_5ForCausalLM", "qwen3_5_text", "model.", Family::qwen3_5, false, 4, 256, 32768},
+    {"Qwen3_5MoeForConditionalGeneration", "qwen3_5_moe", "model.language_model.", Family::qwen3_5_moe, true, 2, 256,
+     32768},
+    {"Qwen3_5MoeForCausalLM", "qwen3_5_moe_text", "model.", Family::qwen3_5_moe, false, 2, 256, 32768},
+    {"Qwen3NextForCausalLM", "qwen3_next", "model.", Family::qwen3_next, false, 2, 256, 32768},
     {"Qwen3ForCausalLM", "qwen3", "model.", Family::qwen3, false, 32, 128, 32768},
     {"Qwen2ForCausalLM", "qwen2", "model.", Family::qwen2, false, 32, 0, 32768},
     {"LlamaForCausalLM", "llama", "model.", Family::llama, false, 0, 0, 2048},
@@ -53,7 +58,8 @@ const Architecture* find_architecture(ConfigFields& root) {
     return nullptr;
   }
   const bool fits = model_type.empty() || model_type == found->model_type ||
-                    (found->family == Family::qwen3_5 && model_type == "qwen3_5");
+                    (found->family == Family::qwen3_5 && model_type == "qwen3_5") ||
+                    (found->family == Family::qwen3_5_moe && model_type == "qwen3_5_moe");
   root.check(fits, "model_type", io::quoted(model_type) + " does not belong to " + std::string(found->name));
   return root.is_ok() ? found : nullptr;
 }
@@ -68,9 +74,31 @@ void refuse_quantization(ConfigFields& fields) {
   }
 }
 
+// Every MLP is a mixture: checkpoints with dense layers in between are not published.
+void read_experts(ConfigFields& text, ModelConfig& config) {
+  const bool is_next = config.family == Family::qwen3_next;
+  config.packed_projections = is_next;
+  config.num_experts = text.integer("num_experts", 1, kMaxExperts, is_next ? 512 : 256);
+  config.num_experts_per_token = text.integer("num_experts_per_tok", 1, kMaxExpertsPerToken, is_next ? 10 : 8);
+  config.expert_size = text.integer("moe_intermediate_size", 1, kMaxIntermediateSize, 512);
+  config.shared_expert_size = text.integer("shared_expert_intermediate_size", 1, kMaxIntermediateSize, 512);
+  config.intermediate_size = config.shared_expert_size;
+  config.norm_topk_prob = text.boolean("norm_topk_prob", true);
+  text.check(
+      config.num_experts_per_token <= config.num_experts, "num_experts_per_tok",
+      std::to_string(config.num_experts_per_token) + " is above num_experts " + std::to_string(config.num_experts));
+  const Json* dense = text.find("mlp_only_layers");
+  if (text.integer("decoder_sparse_step", 1, kMaxLayers, 1) != 1)
+    text.fail("decoder_sparse_step", "other than 1 is not supported", StatusCode::unsupported);
+  if (dense != nullptr && !(dense->is_array() && dense->items().empty()))
+    text.fail("mlp_only_layers", "other than an empty list is not supported", StatusCode::unsupported);
+}
+
 void read_sizes(ConfigFields& text, const Architecture& architecture, ModelConfig& config) {
   config.hidden_size = text.integer("hidden_size", 1, kMaxHiddenSize);
-  config.intermediate_size = text.integer("intermediate_size", 1, kMaxIntermediateSize);
+  const bool has_experts = config.family == Family::qwen3_next || config.family == Family::qwen3_5_moe;
+  if (has_experts) read_experts(text, config);
+  else config.intermediate_size = text.integer("intermediate_size", 1, kMaxIntermediateSize);
   config.num_layers = text.integer("num_hidden_layers", 1, kMaxLayers);
   config.num_heads = text.integer("num_attention_heads", 1, kMaxHeads);
   config.vocab_size = text.integer("vocab_size", 1, kMaxVocabSize);
@@ -95,15 +123,15 @@ void read_sizes(ConfigFields& text, const Architecture& architecture, ModelConfi
 }
 
 void read_family_traits(ConfigFields& text, ModelConfig& config) {
-  const bool is_qwen3_5 = config.family == Family::qwen3_5;
+  const bool is_hybrid = io::is_hybrid(config.family);
   const bool has_bias = text.boolean("attention_bias", false);
   config.attention_bias = config.family == Family::qwen2 || has_bias;
   config.attention_output_bias = config.family != Family::qwen2 && has_bias;
   config.mlp_bias = config.family == Family::llama && text.boolean("mlp_bias", false);
-  config.qk_norm = is_qwen3_5 || config.family == Family::qwen3;
-  config.zero_centered_norm = is_qwen3_5;
-  config.attention_gate = is_qwen3_5;
-  if (!is_qwen3_5) return;
+  config.qk_norm = is_hybrid || config.family == Family::qwen3;
+  config.zero_centered_norm = is_hybrid;
+  config.attention_gate = is_hybrid;
+  if (!is_hybrid) return;
   if (!text.boolean("attn_output_gate", true)) {
     text.fail("attn_output_gate", "false is not supported", StatusCode::unsupported);
   }
@@ -120,7 +148,7 @@ void read_family_traits(ConfigFields& text, ModelConfig& config) {
 // What layer_types says, entry by entry; only kinds that the family has.
 void read_layer_types(ConfigFields& text, const Json& names, ModelConfig& config) {
   const bool may_slide = config.family == Family::qwen2 || config.family == Family::qwen3;
-  const bool may_be_linear = config.family == Family::qwen3_5;
+  const bool may_be_linear = is_hybrid(config.family);
   if (!names.is_array() || static_cast<int64_t>(names.items().size()) != config.num_layers) {
     text.fail("layer_types", "is not a list of num_hidden_layers (" + std::to_string(config.num_layers) + ") names");
     return;
@@ -150,7 +178,7 @@ void read_layers(ConfigFields& text, ModelConfig& config) {
     read_layer_types(text, *names, config);
   } else {
     for (int32_t layer = 0; layer < config.num_layers; ++layer) {
-      const bool is_linear = config.family == Family::qwen3_5 && (layer + 1) % interval != 0;
+      const bool is_linear = is_hybrid(config.family) && (layer + 1) % interval != 0;
       const bool is_sliding = config.sliding_window > 0 && layer >= first_sliding;
       config.layers.push_back(is_linear    ? LayerKind::linear_attention
                               : is_sliding ? LayerKind::sliding_attention
@@ -198,7 +226,8 @@ Result<ModelConfig> parse_model_config(std::string_view json, const std::string&
   const Architecture* architecture = find_architecture(root);
   if (architecture == nullptr) return root.status();
 
-  const Json* nested = architecture->family == Family::qwen3_5 ? root.find("text_config") : nullptr;
+  const bool may_nest = architecture->family == Family::qwen3_5 || architecture->family == Family::qwen3_5_moe;
+  const Json* nested = may_nest ? root.find("text_config") : nullptr;
   if (architecture->is_nested || nested != nullptr) {
     root.check(nested != nullptr && nested->is_object(), "text_config", "is not an object");
     if (!root.is_ok()) return root.status();

@@ -11,7 +11,12 @@
 
 namespace pagoda::io {
 
-enum class Family : uint8_t { qwen3_5, qwen3, qwen2, llama };
+enum class Family : uint8_t { qwen3_5, qwen3, qwen2, llama, qwen3_next, qwen3_5_moe };
+
+// Gated DeltaNet layers among the attention layers, which have an output gate and zero-centred norms.
+constexpr bool is_hybrid(Family family) noexcept {
+  return family == Family::qwen3_5 || family == Family::qwen3_next || family == Family::qwen3_5_moe;
+}
 enum class LayerKind : uint8_t { full_attention, sliding_attention, linear_attention };
 
 struct RopeConfig {
@@ -48,8 +53,8 @@ struct ModelConfig {
   bool attention_output_bias = false;
   bool mlp_bias = false;
   bool qk_norm = false;             // Qwen3, Qwen3.5
-  bool zero_centered_norm = false;  // Qwen3.5: multiply by 1 + w
-  bool attention_gate = false;      // Qwen3.5: q_proj holds [q | gate] per head
+  bool zero_centered_norm = false;  // hybrid families: multiply by 1 + w
+  bool attention_gate = false;      // hybrid families: q_proj holds [q | gate] per head
   std::vector<LayerKind> layers;
   RopeConfig rope;
   int32_t linear_num_k_heads = 0;  // Gated DeltaNet
@@ -57,6 +62,12 @@ struct ModelConfig {
   int32_t linear_k_head_dim = 0;
   int32_t linear_v_head_dim = 0;
   int32_t linear_conv_kernel = 0;
+  bool packed_projections = false;  // Qwen3-Next: q, k, v and z in one tensor, b and a in another, by K-head
+  int32_t num_experts = 0;          // of every MLP; 0 = one dense MLP
+  int32_t num_experts_per_token = 0;
+  int32_t expert_size = 0;             // inner size of an expert
+  int32_t shared_expert_size = 0;      // of the expert that every token goes through
+  bool norm_topk_prob = true;          // the chosen experts' probabilities are made to sum to 1
   std::vector<int32_t> eos_token_ids;  // of config.json; the engine adds those of generation_config.json
 };
 

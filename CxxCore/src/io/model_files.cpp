@@ -13,6 +13,8 @@
 #include <system_error>
 #include <utility>
 
+#include "io/gguf.h"
+#include "io/gguf_files.h"
 #include "io/quoted.h"
 #include "io/synthetic_files.h"
 
@@ -147,7 +149,9 @@ class FolderFiles final : public ModelFiles {
   std::string description() const override { return folder_; }
 
  private:
-  std::string path(std::string_view name) const { return folder_ + "/" + std::string(name); }
+  std::string path(std::string_view name) const {
+    return folder_ + (folder_.ends_with('/') ? "" : "/") + std::string(name);
+  }
 
   std::string folder_;
 };
@@ -202,6 +206,8 @@ Status check_range(const std::string& name, uint64_t size, uint64_t offset, uint
                                               ") lie outside the file of " + std::to_string(size) + " bytes");
 }
 
+std::span<const Gguf> ModelFiles::gguf_parts() const noexcept { return {}; }
+
 Result<std::string> ModelFiles::read_text(std::string_view name, uint64_t max_bytes) const {
   auto file = open(name);
   if (!file.is_ok()) return file.status;
@@ -215,26 +221,47 @@ Result<std::string> ModelFiles::read_text(std::string_view name, uint64_t max_by
   return text;
 }
 
+namespace {
+
+// A model without config.json may be a GGUF file.
+Result<std::unique_ptr<ModelFiles>> or_gguf(std::unique_ptr<ModelFiles> files) {
+  if (files->exists("config.json")) return files;
+  const auto name = find_gguf_name(*files);
+  if (!name.is_ok()) return name.status;
+  if (name->empty()) return files;
+  return open_gguf_files(std::move(files), *name);
+}
+
+Result<std::unique_ptr<ModelFiles>> open_path(const std::string& path) {
+  if (path.find('\0') != path.npos)
+    return make_error(StatusCode::invalid_argument, "model folder " + io::quoted(path) + " contains a NUL byte");
+  struct stat info;
+  if (stat(path.c_str(), &info) != 0) {
+    const bool absent = errno == ENOENT || errno == ENOTDIR;
+    return make_error(absent ? StatusCode::not_found : StatusCode::io_error,
+                      "model folder " + path + ": " + error_text(errno));
+  }
+  if (S_ISDIR(info.st_mode)) return or_gguf(std::make_unique<FolderFiles>(path));
+  if (!path.ends_with(".gguf"))
+    return make_error(StatusCode::invalid_argument, path + ": is neither a folder nor a .gguf file");
+  const size_t slash = path.rfind('/');
+  const std::string folder = slash == path.npos ? "." : path.substr(0, slash + 1);
+  return open_gguf_files(std::make_unique<FolderFiles>(folder), path.substr(slash + 1));
+}
+
+}  // namespace
+
 Result<std::unique_ptr<ModelFiles>> open_model_files(const ModelSource& source) {
   if (!source.shape.empty()) {
     if (source.files.empty() && source.directory.empty()) return open_synthetic_files(source.shape);
     return make_error(StatusCode::invalid_argument, "the model source names a shape and files as well");
   }
-  if (!source.files.empty()) return open_memory(source.files);
-  const std::string& folder = source.directory;
-  if (folder.empty())
+  if (source.directory.empty() && source.files.empty())
     return make_error(StatusCode::invalid_argument, "the model source names no folder, no files and no shape");
-  if (folder.find('\0') != folder.npos) {
-    return make_error(StatusCode::invalid_argument, "model folder " + io::quoted(folder) + " contains a NUL byte");
-  }
-  struct stat info;
-  if (stat(folder.c_str(), &info) != 0) {
-    const bool absent = errno == ENOENT || errno == ENOTDIR;
-    return make_error(absent ? StatusCode::not_found : StatusCode::io_error,
-                      "model folder " + folder + ": " + error_text(errno));
-  }
-  if (!S_ISDIR(info.st_mode)) return make_error(StatusCode::invalid_argument, folder + ": is not a folder");
-  return std::unique_ptr<ModelFiles>(std::make_unique<FolderFiles>(folder));
+  if (source.files.empty()) return open_path(source.directory);
+  auto files = open_memory(source.files);
+  if (!files.is_ok()) return files;
+  return or_gguf(std::move(*files));
 }
 
 }  // namespace pagoda::io

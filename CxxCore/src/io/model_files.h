@@ -1,4 +1,5 @@
-// ModelFiles: the files of one model, in a folder, in memory or synthetic; the only way the core reads model bytes.
+// ModelFiles: the files of one model, in a folder, in GGUF files, in memory or synthetic; the only way the core reads
+// model bytes.
 #pragma once
 
 #include <cstddef>
@@ -25,13 +26,16 @@ class File {
   virtual Status read(uint64_t offset, std::span<std::byte> into) const noexcept = 0;
 };
 
+class Gguf;
+
 class ModelFiles {
  public:
   virtual ~ModelFiles() = default;
   virtual bool exists(std::string_view name) const noexcept = 0;
   virtual Result<std::unique_ptr<File>> open(std::string_view name) const = 0;
-  virtual std::vector<std::string> names() const = 0;  // plain file names, sorted
-  virtual std::string description() const = 0;         // the folder, "memory", or "shape NAME"
+  virtual std::vector<std::string> names() const = 0;         // plain file names, sorted
+  virtual std::string description() const = 0;                // the folder, the GGUF file, "memory", or "shape NAME"
+  virtual std::span<const Gguf> gguf_parts() const noexcept;  // of a model that is kept in GGUF files; else none
   Result<std::string> read_text(std::string_view name, uint64_t max_bytes) const;
 };
 

@@ -22,7 +22,7 @@ double number_of(ConfigFields& dictionary, ConfigFields& section, std::string_vi
 }
 
 int32_t read_rotary_dim(ConfigFields& dictionary, ConfigFields& section, const ModelConfig& config) {
-  const bool partial_family = config.family == Family::qwen3_5;
+  const bool partial_family = is_hybrid(config.family);
   const double factor = number_of(dictionary, section, "partial_rotary_factor", 1e-3, 1.0, partial_family ? 0.25 : 1.0);
   if (!partial_family && factor != 1.0) {
     dictionary.fail("partial_rotary_factor", "is not supported for " + config.architecture, StatusCode::unsupported);

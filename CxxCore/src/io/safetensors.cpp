@@ -264,6 +264,13 @@ Result<uint64_t> read_header_length(const File& file) {
 
 }  // namespace
 
+std::string_view safetensors_dtype_name(DType type) noexcept {
+  for (const DTypeRow& row : kDTypes) {
+    if (row.dtype == type) return row.name;
+  }
+  return {};
+}
+
 Result<TensorMap> read_safetensors_header(const File& file, int file_index) {
   const auto length = read_header_length(file);
   if (!length.is_ok()) return length.status;

@@ -3,21 +3,26 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/dtype.h"
 #include "base/result.h"
 #include "io/model_files.h"
+#include "io/tensor_decoder.h"
 
 namespace pagoda::io {
 
 struct TensorEntry {
-  DType dtype = DType::f32;
+  DType dtype = DType::f32;  // of the numbers as stored, or as `decoder` gives them (f32)
   std::vector<int64_t> shape;
   uint64_t offset_bytes = 0;  // from the start of the file
   uint64_t size_bytes = 0;
   int file_index = 0;
+  std::shared_ptr<const TensorDecoder> decoder = nullptr;  // null: the bytes are the numbers
+  int bits = 0;                                            // per weight, where a decoder makes floats of fewer; else 0
 };
 
 using TensorMap = std::map<std::string, TensorEntry>;
@@ -29,6 +34,9 @@ inline constexpr size_t kMaxTensorsPerFile = 40'000;        // a 35B-A3B in one 
 inline constexpr size_t kMaxMetadataKeys = 4096;
 inline constexpr size_t kMaxTensorNameBytes = 1024;
 inline constexpr size_t kMaxTensorDims = 16;
+
+// A type's name in a header: F32, BF16, ...
+std::string_view safetensors_dtype_name(DType type) noexcept;
 
 // The tensors must fill the file from the end of the header to its last byte, with no hole and no overlap.
 Result<TensorMap> read_safetensors_header(const File& file, int file_index);

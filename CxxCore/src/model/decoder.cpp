@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "device/expert_ops.h"
 #include "model/batch_check.h"
 #include "model/layers.h"
 #include "model/model.h"
@@ -64,8 +65,9 @@ Decoder::Decoder(const io::ModelConfig& config, const cache::CacheLayout& layout
     const bool is_recurrent = config.layers[static_cast<size_t>(i)] == io::LayerKind::linear_attention;
     using Mixer = std::variant<AttentionLayer, GdnLayer>;
     Mixer mixer = is_recurrent ? Mixer(GdnLayer(config, weights_, i)) : Mixer(AttentionLayer(config, weights_, i));
-    layers_.push_back(
-        {weights_.vector(i, Role::input_norm), weights_.vector(i, Role::post_norm), mixer, Mlp(weights_, i)});
+    using AnyMlp = std::variant<Mlp, ExpertMlp>;
+    AnyMlp mlp = config.num_experts > 0 ? AnyMlp(ExpertMlp(config, weights_, i)) : AnyMlp(Mlp(weights_, i));
+    layers_.push_back({weights_.vector(i, Role::input_norm), weights_.vector(i, Role::post_norm), mixer, mlp});
   }
 }
 
@@ -147,7 +149,7 @@ Status Decoder::encode(device::Encoder& encoder, const Step& step) const {
     PAGODA_RETURN_IF_ERROR(norm(encoder, step, addition, layer.input_norm));
     PAGODA_RETURN_IF_ERROR(std::visit([&](const auto& mixer) { return mixer.forward(encoder, step); }, layer.mixer));
     PAGODA_RETURN_IF_ERROR(norm(encoder, step, step.delta, layer.post_norm));
-    PAGODA_RETURN_IF_ERROR(layer.mlp.forward(encoder, step));
+    PAGODA_RETURN_IF_ERROR(std::visit([&](const auto& mlp) { return mlp.forward(encoder, step); }, layer.mlp));
     addition = step.delta;
   }
   if (step.logits_rows.num_elements() == 0) return ok_status();
@@ -190,6 +192,9 @@ Result<std::unique_ptr<Model>> load_model(const io::ModelConfig& config, const i
                                           int32_t block_size, const std::function<void(double)>& progress,
                                           WeightCache* cache) {
   if (block_size <= 0) return make_error(StatusCode::invalid_argument, "block_size must be positive");
+  if (config.num_experts > 0 && device::expert_ops(device.encoder()) == nullptr)
+    return make_error(StatusCode::unsupported, config.architecture + " has a mixture of experts, which the device " +
+                                                   device.info().name + " cannot run; cpu can");
   auto weights = Weights::load(config, checkpoint, device, format, progress, cache);
   if (!weights.is_ok()) return weights.status;
   return std::unique_ptr<Model>(

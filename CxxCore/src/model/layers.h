@@ -1,5 +1,5 @@
-// The boxes of the diagram: attention, Gated DeltaNet, MLP. Each reads step.normed and leaves its addition in
-// step.delta.
+// The boxes of the diagram: attention, Gated DeltaNet, MLP, mixture of experts. Each reads step.normed and leaves its
+// addition in step.delta.
 #pragma once
 
 #include <cstdint>
@@ -65,10 +65,25 @@ class Mlp {
   device::Tensor in_bias_, out_bias_;
 };
 
+// A mixture of experts: every token goes through the shared expert and the few that the router chooses for it.
+class ExpertMlp {
+ public:
+  ExpertMlp(const io::ModelConfig& config, const Weights& weights, int layer_index);
+  Status forward(device::Encoder& encoder, const Step& step) const;
+
+ private:
+  Mlp shared_;
+  const device::Weight* router_;  // [E experts, then the gate of the shared one; H]
+  const device::Weight* in_;      // [E * (gate | up), H]
+  const device::Weight* out_;     // [E * H, F]
+  int64_t num_experts_;
+  bool normalise_;
+};
+
 struct Layer {
   device::Tensor input_norm, post_norm;  // f32 [H]
   std::variant<AttentionLayer, GdnLayer> mixer;
-  Mlp mlp;
+  std::variant<Mlp, ExpertMlp> mlp;
 };
 
 }  // namespace pagoda::model

@@ -59,8 +59,9 @@ class Model {
 // The element type weights are kept in: `choice` is auto, float32, float16 or bfloat16.
 Result<DType> choose_dtype(const std::string& choice, const io::ModelConfig& config, const io::Checkpoint& checkpoint);
 
-// The form weights are kept in: `choice` is none (as `dtype` says), bf16, 8bit or 4bit.
-Result<WeightFormat> choose_format(const std::string& choice, DType dtype);
+// The form weights are kept in: `choice` is none (as `dtype` says), bf16, 8bit, 4bit, or auto: none for a checkpoint of
+// floats; for a quantised one 8bit when most of its weights have 5 bits or more, else 4bit.
+Result<WeightFormat> choose_format(const std::string& choice, DType dtype, const io::Checkpoint& checkpoint);
 
 // The element type of the KV cache: `choice` is auto (that of the model's numbers), one of the above, or int8.
 Result<DType> choose_kv_dtype(const std::string& choice, DType model_dtype);

@@ -41,6 +41,7 @@ Result<uint64_t> identity(const std::vector<WeightGroup>& groups, const io::Chec
       hash.add(static_cast<uint64_t>(part.tensor->dtype));
       hash.add(static_cast<uint64_t>(part.tensor->file_index));
       hash.add(part.tensor->offset_bytes);
+      for (int32_t row : part.row_order) hash.add(static_cast<uint64_t>(row));
     }
   }
   return hash.value();
@@ -70,11 +71,12 @@ Result<WeightCacheFile> WeightCacheFile::plan(const std::string& folder, const s
   const Result<uint64_t> id = identity(groups, checkpoint, layout);
   if (!id.is_ok()) return id.status;
   WeightCacheFile file;
-  file.format_ = format;
   file.path_ = folder + "/" + hex(*id) + ".pagoda-weights";
   for (const WeightGroup& group : groups)
     if (group.is_matrix)
-      file.places_.push_back({0, device.weight_bytes(group.rows, group.cols, format), group.rows, group.cols});
+      file.places_.push_back({format_of(group, format), 0,
+                              device.weight_bytes(group.rows, group.cols, format_of(group, format)), group.rows,
+                              group.cols});
 
   const size_t head_bytes = kMagic.size() + (3 + 4 * file.places_.size()) * sizeof(uint64_t);
   file.size_bytes_ = round_up(head_bytes);
@@ -103,7 +105,7 @@ Result<std::vector<std::unique_ptr<device::Weight>>> WeightCacheFile::read(devic
     return make_error(StatusCode::bad_file, path_ + ": does not begin as expected");
   std::vector<std::unique_ptr<device::Weight>> matrices;
   for (const Place& place : places_) {
-    auto matrix = device.adopt_weight(format_, place.rows, place.cols,
+    auto matrix = device.adopt_weight(place.format, place.rows, place.cols,
                                       std::make_unique<MappedBuffer>(*file, place.offset_bytes, place.size_bytes));
     if (!matrix.is_ok()) return matrix.status;
     matrices.push_back(std::move(*matrix));

@@ -29,6 +29,7 @@ class WeightCacheFile {
 
  private:
   struct Place {
+    WeightFormat format;
     uint64_t offset_bytes, size_bytes;
     int64_t rows, cols;
   };
@@ -36,7 +37,6 @@ class WeightCacheFile {
   std::string path_, head_;
   std::vector<Place> places_;
   uint64_t size_bytes_ = 0;
-  WeightFormat format_ = WeightFormat::f32;
 };
 
 }  // namespace pagoda::model

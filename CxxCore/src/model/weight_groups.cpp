@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <span>
 
-#include "device/op_args.h"
+#include "device/expert_ops.h"
 
 namespace pagoda::model {
 namespace {
@@ -42,12 +42,24 @@ Status check_limits(const io::ModelConfig& config) {
   PAGODA_RETURN_IF_ERROR(at_most("head_dim", config.head_dim, device::kMaxHeadDim));
   PAGODA_RETURN_IF_ERROR(at_most("linear_key_head_dim", config.linear_k_head_dim, device::kMaxHeadDim));
   PAGODA_RETURN_IF_ERROR(at_most("linear_value_head_dim", config.linear_v_head_dim, device::kMaxHeadDim));
+  if (config.num_experts > 0 && (2 * config.expert_size % device::kExpertRowMultiple != 0 ||
+                                 config.hidden_size % device::kExpertRowMultiple != 0))
+    return make_error(StatusCode::unsupported,
+                      "config.json: hidden_size and twice moe_intermediate_size are not both "
+                      "multiples of " +
+                          std::to_string(device::kExpertRowMultiple));
   return at_most("linear_conv_kernel_dim", config.linear_conv_kernel, device::kMaxConvKernel);
+}
+
+ExpertLayout expert_layout(const io::ModelConfig& config, const io::Checkpoint& checkpoint) {
+  const bool is_stacked = checkpoint.find(config.tensor_prefix + "layers.0.mlp.experts.gate_up_proj") != nullptr;
+  return is_stacked ? ExpertLayout::stacked : ExpertLayout::separate;
 }
 
 // Elements [begin, begin + into.size()) of a tensor.
 Status read_as_f32(const io::Checkpoint& checkpoint, const io::TensorEntry& tensor, uint64_t begin,
                    std::span<float> into) {
+  if (tensor.decoder) return tensor.decoder->read(begin, into);
   const size_t width = dtype_bytes(tensor.dtype);
   // The raw numbers go to the end of `into`, so that widening them front to back overwrites none that is still needed.
   std::byte* raw = reinterpret_cast<std::byte*>(into.data()) + into.size() * (sizeof(float) - width);
@@ -66,7 +78,7 @@ Status read_as_f32(const io::Checkpoint& checkpoint, const io::TensorEntry& tens
 Result<std::vector<WeightGroup>> group_weights(const io::ModelConfig& config, const io::Checkpoint& checkpoint) {
   PAGODA_RETURN_IF_ERROR(check_limits(config));
   std::vector<WeightGroup> groups;
-  for (const WeightSpec& spec : weight_table(config)) {
+  for (WeightSpec& spec : weight_table(config, expert_layout(config, checkpoint))) {
     const io::TensorEntry* tensor = checkpoint.find(spec.name);
     PAGODA_RETURN_IF_ERROR(check_tensor(spec, tensor, checkpoint));
     auto group = std::find_if(groups.rbegin(), groups.rend(), [&](const WeightGroup& g) {
@@ -77,8 +89,10 @@ Result<std::vector<WeightGroup>> group_weights(const io::ModelConfig& config, co
       groups.push_back({spec.layer_index, spec.role, spec.is_matrix, 0, cols, {}});
       group = groups.rbegin();
     }
-    group->rows += spec.shape.front();
-    group->parts.push_back({spec.name, spec.shape.front(), tensor});
+    int64_t rows = spec.shape.front();
+    for (size_t i = 1; i + 1 < spec.shape.size(); ++i) rows *= spec.shape[i];
+    group->rows += rows;
+    group->parts.push_back({std::move(spec.name), rows, tensor, std::move(spec.row_order)});
   }
   return groups;
 }
@@ -90,6 +104,35 @@ DType source_dtype(const WeightGroup& group) noexcept {
   return first;
 }
 
+WeightFormat format_of(const WeightGroup& group, WeightFormat format) noexcept {
+  return group.role == Role::router ? WeightFormat::f32 : format;
+}
+
+namespace {
+
+// Rows [first, first + count) of a part, in the order they are wanted, to `to`.
+Status read_part(const WeightGroup::Part& part, const io::Checkpoint& checkpoint, DType dtype, int64_t first,
+                 int64_t count, size_t cols, std::byte* to) {
+  const auto stored = [&](int64_t row) {
+    return part.row_order.empty() ? row : part.row_order[static_cast<size_t>(row)];
+  };
+  const size_t width = dtype_bytes(dtype);
+  for (int64_t done = 0; done < count;) {
+    int64_t run = 1;  // rows that lie one behind the other in the file
+    const int64_t from = stored(first + done);
+    while (done + run < count && stored(first + done + run) == from + run) ++run;
+    const size_t begin = static_cast<size_t>(from) * cols, size = static_cast<size_t>(run) * cols;
+    PAGODA_RETURN_IF_ERROR(part.tensor->dtype == dtype && !part.tensor->decoder
+                               ? checkpoint.read(*part.tensor, begin * width, {to, size * width})
+                               : read_as_f32(checkpoint, *part.tensor, begin, {reinterpret_cast<float*>(to), size}));
+    to += size * width;
+    done += run;
+  }
+  return ok_status();
+}
+
+}  // namespace
+
 Status read_rows(const WeightGroup& group, const io::Checkpoint& checkpoint, DType dtype, int64_t begin, int64_t count,
                  std::byte* into) {
   const size_t cols = static_cast<size_t>(group.cols), width = dtype_bytes(dtype);
@@ -97,12 +140,8 @@ Status read_rows(const WeightGroup& group, const io::Checkpoint& checkpoint, DTy
   for (const WeightGroup::Part& part : group.parts) {
     const int64_t first = std::max(begin, part_begin), last = std::min(begin + count, part_begin + part.rows);
     if (first < last) {
-      const size_t from = static_cast<size_t>(first - part_begin) * cols;
-      const size_t size = static_cast<size_t>(last - first) * cols;
       std::byte* to = into + static_cast<size_t>(first - begin) * cols * width;
-      PAGODA_RETURN_IF_ERROR(part.tensor->dtype == dtype
-                                 ? checkpoint.read(*part.tensor, from * width, {to, size * width})
-                                 : read_as_f32(checkpoint, *part.tensor, from, {reinterpret_cast<float*>(to), size}));
+      PAGODA_RETURN_IF_ERROR(read_part(part, checkpoint, dtype, first - part_begin, last - first, cols, to));
     }
     part_begin += part.rows;
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/weight_format.h"
 #include "io/checkpoint.h"
 #include "io/model_config.h"
 #include "model/weight_table.h"
@@ -17,7 +18,8 @@ struct WeightGroup {
   struct Part {
     std::string name;
     int64_t rows;
-    const io::TensorEntry* tensor;  // of the checkpoint
+    const io::TensorEntry* tensor;     // of the checkpoint
+    std::vector<int32_t> row_order{};  // as in WeightSpec
   };
   int layer_index;
   Role role;
@@ -28,6 +30,10 @@ struct WeightGroup {
 
 // bad_file names the tensor, the shape wanted, the shape or type found, and the file. Reads no tensor data.
 Result<std::vector<WeightGroup>> group_weights(const io::ModelConfig& config, const io::Checkpoint& checkpoint);
+
+// The form a group is kept in when the model asks for `format`: routers stay floats, since the choice of an expert must
+// not hang on rounding, and are small.
+WeightFormat format_of(const WeightGroup& group, WeightFormat format) noexcept;
 
 // The type the rows of a group are read in: that of its parts, or f32 when they differ.
 DType source_dtype(const WeightGroup& group) noexcept;

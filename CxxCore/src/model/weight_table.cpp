@@ -8,7 +8,7 @@ namespace {
 
 class Table {
  public:
-  explicit Table(const io::ModelConfig& config) : config_(config) {}
+  Table(const io::ModelConfig& config, ExpertLayout experts) : config_(config), experts_(experts) {}
 
   std::vector<WeightSpec> build() {
     const int64_t hidden = config_.hidden_size;
@@ -20,7 +20,7 @@ class Table {
       const bool is_recurrent = config_.layers[static_cast<size_t>(layer_)] == io::LayerKind::linear_attention;
       is_recurrent ? gated_delta_net() : attention();
       vector(Role::post_norm, "post_attention_layernorm.weight", {hidden});
-      mlp();
+      config_.num_experts > 0 ? mixture_of_experts() : mlp("mlp.");
     }
     layer_ = kModelLevel;
     prefix_ = config_.tensor_prefix;
@@ -48,10 +48,14 @@ class Table {
     const int64_t hidden = config_.hidden_size, v_heads = config_.linear_num_v_heads;
     const int64_t k = int64_t{config_.linear_num_k_heads} * config_.linear_k_head_dim;
     const int64_t v = v_heads * config_.linear_v_head_dim, conv_channels = 2 * k + v;
-    matrix(Role::mixer_in, "linear_attn.in_proj_qkv", conv_channels, hidden);
-    matrix(Role::mixer_in, "linear_attn.in_proj_z", v, hidden);
-    matrix(Role::mixer_in, "linear_attn.in_proj_b", v_heads, hidden);
-    matrix(Role::mixer_in, "linear_attn.in_proj_a", v_heads, hidden);
+    if (config_.packed_projections) {
+      packed_projections();
+    } else {
+      matrix(Role::mixer_in, "linear_attn.in_proj_qkv", conv_channels, hidden);
+      matrix(Role::mixer_in, "linear_attn.in_proj_z", v, hidden);
+      matrix(Role::mixer_in, "linear_attn.in_proj_b", v_heads, hidden);
+      matrix(Role::mixer_in, "linear_attn.in_proj_a", v_heads, hidden);
+    }
     matrix(Role::mixer_out, "linear_attn.out_proj", hidden, v);
     vector(Role::conv, "linear_attn.conv1d.weight", {conv_channels, 1, config_.linear_conv_kernel});
     vector(Role::a_log, "linear_attn.A_log", {v_heads});
@@ -59,11 +63,51 @@ class Table {
     vector(Role::gdn_norm, "linear_attn.norm.weight", {config_.linear_v_head_dim});
   }
 
-  void mlp() {
+  // Of each K-head one piece of every kind, one behind the other; wanted is all of one kind, then all of the next.
+  void packed(const std::string& name, std::initializer_list<int64_t> pieces) {
+    int64_t per_head = 0, begin = 0;
+    for (int64_t size : pieces) per_head += size;
+    matrix(Role::mixer_in, name, per_head * config_.linear_num_k_heads, config_.hidden_size);
+    std::vector<int32_t>& order = specs_.back().row_order;
+    for (int64_t size : pieces) {
+      for (int64_t head = 0; head < config_.linear_num_k_heads; ++head)
+        for (int64_t i = 0; i < size; ++i) order.push_back(static_cast<int32_t>(head * per_head + begin + i));
+      begin += size;
+    }
+  }
+
+  void packed_projections() {
+    const int64_t heads = config_.linear_num_v_heads / config_.linear_num_k_heads, k = config_.linear_k_head_dim;
+    const int64_t v = heads * config_.linear_v_head_dim;
+    packed("linear_attn.in_proj_qkvz", {k, k, v, v});
+    packed("linear_attn.in_proj_ba", {heads, heads});
+  }
+
+  void mlp(const std::string& name) {
     const int64_t hidden = config_.hidden_size, inner = config_.intermediate_size;
-    linear(Role::mlp_in, Role::mlp_in_bias, "mlp.gate_proj", inner, hidden, config_.mlp_bias);
-    linear(Role::mlp_in, Role::mlp_in_bias, "mlp.up_proj", inner, hidden, config_.mlp_bias);
-    linear(Role::mlp_out, Role::mlp_out_bias, "mlp.down_proj", hidden, inner, config_.mlp_bias);
+    linear(Role::mlp_in, Role::mlp_in_bias, name + "gate_proj", inner, hidden, config_.mlp_bias);
+    linear(Role::mlp_in, Role::mlp_in_bias, name + "up_proj", inner, hidden, config_.mlp_bias);
+    linear(Role::mlp_out, Role::mlp_out_bias, name + "down_proj", hidden, inner, config_.mlp_bias);
+  }
+
+  void mixture_of_experts() {
+    const int64_t hidden = config_.hidden_size, count = config_.num_experts, inner = config_.expert_size;
+    matrix(Role::router, "mlp.gate", count, hidden);
+    matrix(Role::router, "mlp.shared_expert_gate", 1, hidden);
+    mlp("mlp.shared_expert.");
+    if (experts_ == ExpertLayout::stacked) {
+      specs_.push_back(
+          {layer_, Role::experts_in, true, prefix_ + "mlp.experts.gate_up_proj", {count, 2 * inner, hidden}});
+      specs_.push_back({layer_, Role::experts_out, true, prefix_ + "mlp.experts.down_proj", {count, hidden, inner}});
+      return;
+    }
+    for (int64_t expert = 0; expert < count; ++expert) {
+      const std::string name = "mlp.experts." + std::to_string(expert) + ".";
+      matrix(Role::experts_in, name + "gate_proj", inner, hidden);
+      matrix(Role::experts_in, name + "up_proj", inner, hidden);
+    }
+    for (int64_t expert = 0; expert < count; ++expert)
+      matrix(Role::experts_out, "mlp.experts." + std::to_string(expert) + ".down_proj", hidden, inner);
   }
 
   void linear(Role role, Role bias_role, const std::string& name, int64_t rows, int64_t cols, bool has_bias) {
@@ -80,6 +124,7 @@ class Table {
   }
 
   const io::ModelConfig& config_;
+  ExpertLayout experts_;
   std::string prefix_;
   int layer_ = kModelLevel;
   std::vector<WeightSpec> specs_;
@@ -87,6 +132,8 @@ class Table {
 
 }  // namespace
 
-std::vector<WeightSpec> weight_table(const io::ModelConfig& config) { return Table(config).build(); }
+std::vector<WeightSpec> weight_table(const io::ModelConfig& config, ExpertLayout experts) {
+  return Table(config, experts).build();
+}
 
 }  // namespace pagoda::model

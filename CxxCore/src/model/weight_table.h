@@ -30,8 +30,11 @@ enum class Role : uint8_t {
   a_log,
   dt_bias,
   gdn_norm,  // Gated DeltaNet
+  router,
+  experts_in,
+  experts_out,  // router and gate of the shared expert; gate | up of every expert; down of every expert
 };
-constexpr int kNumRoles = static_cast<int>(Role::gdn_norm) + 1;
+constexpr int kNumRoles = static_cast<int>(Role::experts_out) + 1;
 constexpr int kModelLevel = -1;  // layer_index of tensors that belong to no layer
 
 struct WeightSpec {
@@ -40,8 +43,12 @@ struct WeightSpec {
   bool is_matrix;  // a device Weight [rows, cols]; else a small vector kept in f32
   std::string name;
   std::vector<int64_t> shape;
+  std::vector<int32_t> row_order{};  // rows of the tensor in the order they are wanted; empty: as stored
 };
 
-std::vector<WeightSpec> weight_table(const io::ModelConfig& config);
+// How a checkpoint keeps experts: each by itself, or all of a layer in one tensor [experts, rows, cols].
+enum class ExpertLayout : uint8_t { separate, stacked };
+
+std::vector<WeightSpec> weight_table(const io::ModelConfig& config, ExpertLayout experts);
 
 }  // namespace pagoda::model

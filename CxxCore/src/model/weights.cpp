@@ -44,7 +44,7 @@ Result<WeightsSummary> check_weights(const io::ModelConfig& config, const io::Ch
     for (const WeightGroup::Part& part : group.parts) used.insert(part.name);
     summary.num_parameters += group.rows * group.cols;
     if (!group.is_matrix) continue;
-    const auto bytes = static_cast<int64_t>(device.weight_bytes(group.rows, group.cols, format));
+    const auto bytes = static_cast<int64_t>(device.weight_bytes(group.rows, group.cols, format_of(group, format)));
     summary.size_bytes += bytes;
     if (group.role == Role::embedding && !config.tie_word_embeddings) continue;
     MatrixSum& sum = group.layer_index == kModelLevel ? summary.head_matrix : summary.layer_matrices;
@@ -121,7 +121,7 @@ Status Weights::load_matrix(const WeightGroup& group, const io::Checkpoint& chec
     count_rows(count);
     return read_rows(group, checkpoint, dtype, begin, count, into);
   };
-  auto matrix = device.make_weight(source, format);
+  auto matrix = device.make_weight(source, format_of(group, format));
   if (!matrix.is_ok()) return matrix.status;
   entries_[index(group.layer_index, group.role)].matrix = std::move(*matrix);
   return ok_status();

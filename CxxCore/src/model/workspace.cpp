@@ -64,6 +64,12 @@ Step plan(const io::ModelConfig& config, const ModelSizes& sizes, Arena& arena) 
   step.projected = take_rows(arena, tokens, widths.projected);
   step.inner = take_rows(arena, tokens, widths.inner);
   step.mixed = take_rows(arena, tokens, widths.mixed);
+  const int64_t routed = config.num_experts > 0 ? tokens : 0, per_token = config.num_experts_per_token;
+  step.router = take_rows(arena, routed, config.num_experts + 1);
+  step.expert_ids = arena.take(DType::i32, {routed, per_token});
+  step.expert_weights = arena.take(DType::f32, {routed, per_token});
+  step.expert_inner = take_rows(arena, routed * per_token, config.expert_size);
+  step.expert_delta = take_rows(arena, routed * per_token, hidden);
   step.gathered = take_rows(arena, rows, hidden);
   step.logits = arena.take(DType::f32, {rows, config.vocab_size});
   return step;
@@ -87,9 +93,10 @@ int64_t Workspace::size_bytes(const io::ModelConfig& config, const ModelSizes& s
 
 device::StepLimits Workspace::step_limits(const io::ModelConfig& config, const ModelSizes& sizes) noexcept {
   device::StepLimits limits;
-  limits.tokens = std::max(sizes.max_num_tokens, sizes.max_logits_rows);
-  limits.cols =
-      std::max({int64_t{config.hidden_size}, int64_t{config.intermediate_size}, scratch_widths(config).mixed});
+  const int64_t rows = int64_t{sizes.max_num_tokens} * std::max(config.num_experts_per_token, 1);
+  limits.tokens = std::max(rows, int64_t{sizes.max_logits_rows});
+  limits.cols = std::max({int64_t{config.hidden_size}, int64_t{config.intermediate_size}, int64_t{config.expert_size},
+                          scratch_widths(config).mixed});
   limits.sequences = sizes.max_num_seqs;
   limits.context = int64_t{sizes.max_blocks_per_seq} * sizes.block_size;
   limits.heads = config.num_heads;
@@ -181,6 +188,12 @@ Result<Step> Workspace::begin(const ForwardBatch& batch, device::Device& device)
   PAGODA_RETURN_IF_ERROR(fill(step.logits_rows, batch.logits_rows, device));
   for (device::Tensor* t : {&step.hidden, &step.normed, &step.delta, &step.projected, &step.inner, &step.mixed})
     *t = device::slice(*t, 0, 0, batch.num_tokens());
+  if (step.expert_ids.shape[0] > 0) {
+    for (device::Tensor* t : {&step.router, &step.expert_ids, &step.expert_weights})
+      *t = device::slice(*t, 0, 0, batch.num_tokens());
+    for (device::Tensor* t : {&step.expert_inner, &step.expert_delta})
+      *t = device::slice(*t, 0, 0, batch.num_tokens() * step.expert_ids.shape[1]);
+  }
   for (device::Tensor* t : {&step.gathered, &step.logits})
     *t = device::slice(*t, 0, 0, static_cast<int64_t>(batch.logits_rows.size()));
   PAGODA_RETURN_IF_ERROR(cut_pieces(batch, step, device));

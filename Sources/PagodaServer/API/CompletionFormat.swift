@@ -71,6 +71,7 @@ struct CompletionEncoder: StreamEncoder {
     case .event(let index, .engine(let event)):
       switch event {
       case .text(let text), .reasoning(let text): return (chunk(index, text), false)
+      case .toolCall, .rejectedToolCall: return ("", false)  // the engine was given no tools
       case .token(let token):
         if format.request.logprobs != nil { waiting[index].append(token) }
         // No text will come of a model without a tokenizer: whoever reads along still sees each token.

@@ -123,6 +123,7 @@ final class AnswerReader {
     defer { waiting = [] }
     switch event {
     case .text(let text), .reasoning(let text): return waiting + parser.push(text).map(piece)
+    case .toolCall, .rejectedToolCall: return waiting  // the engine was given no tools
     case .token(let token): return waiting + [.token(token)]
     case .finished(let completion): return waiting + parser.finish().map(piece) + [.finished(completion)]
     }

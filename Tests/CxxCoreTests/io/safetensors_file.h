@@ -3,10 +3,14 @@
 
 #include <cstdint>
 #include <cstring>
+#include <fstream>
+#include <iterator>
+#include <memory>
 #include <span>
 #include <string>
 
 #include "io/model_files.h"
+#include "support/test.h"
 
 namespace pagoda::test {
 
@@ -42,5 +46,11 @@ class StringFile final : public io::File {
  private:
   std::string name_, bytes_;
 };
+
+// A file of the fixtures, as it lies on disk.
+inline std::shared_ptr<io::File> fixture_file(const std::string& name) {
+  std::ifstream stream(fixtures_dir() + "/" + name, std::ios::binary);
+  return std::make_shared<StringFile>(name, std::string(std::istreambuf_iterator<char>(stream), {}));
+}
 
 }  // namespace pagoda::test

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "device/rig.h"
 #include "io/json.h"
 #include "model/model_runner.h"
 
@@ -37,11 +38,12 @@ std::vector<Chat> read_chats(const char* key) {
 }
 
 struct Form {
-  std::string dtype = "auto", quantize = "none", kv_dtype = "auto";
+  std::string dtype = "auto", quantize = "none", kv_dtype = "auto", device = "cpu";
 };
 
 Result<std::unique_ptr<ModelRunner>> load_mini(const Form& form, size_t num_chats) {
-  return ModelRunner::load(folder(mini_model_dir()), {.dtype = form.dtype,
+  return ModelRunner::load(folder(mini_model_dir()), {.device = form.device,
+                                                      .dtype = form.dtype,
                                                       .quantize = form.quantize,
                                                       .kv_dtype = form.kv_dtype,
                                                       .max_tokens = 2400,
@@ -59,9 +61,10 @@ std::vector<std::vector<int32_t>> answers(const std::vector<Chat>& chats, const 
   return greedy(**runner, prompts, count, chunk, (*runner)->config().eos_token_ids.at(0));
 }
 
-void check_chats(const Form& form, size_t chunk) {
-  const std::vector<Chat> chats = read_chats("chats");
+void check_chats(const Form& form, size_t chunk, size_t num_chats = 20) {
+  std::vector<Chat> chats = read_chats("chats");
   CHECK_EQ(chats.size(), size_t{20});
+  chats.resize(num_chats);
   const auto said = answers(chats, form, 32, chunk);
   REQUIRE(said.size() == chats.size());
   for (size_t i = 0; i < chats.size(); ++i) {
@@ -124,12 +127,80 @@ void check_divergence(const Form& form, double most) {
   CHECK(mean >= 0 && mean < most);
 }
 
+// Devices that run the kernels of Shaders/.
+std::vector<std::string> kernel_devices() {
+  std::vector<std::string> names = tested_devices();
+  std::erase_if(names, [](const std::string& name) { return !runs_kernels(name); });
+  return names;
+}
+
+// The logits of 16 prompts in one step are, to the bit, those of each alone, whole and in pieces.
+void check_same_bits_in_company(const std::string& device) {
+  constexpr size_t kSequences = 16, kLength = 12, kCompared = 2;
+  const std::vector<Chat> chats = read_chats("chats");
+  REQUIRE(chats.size() >= kSequences);
+  auto runner = load_mini({.device = device}, kSequences);
+  REQUIRE_OK(runner);
+  std::vector<ModelRunner::Sequence> sequences(kSequences);
+  std::vector<ModelRunner::Piece> pieces;
+  for (size_t i = 0; i < kSequences; ++i) {
+    REQUIRE(chats[i].prompt.size() >= kLength);
+    pieces.push_back({&sequences[i], std::span(chats[i].prompt).first(kLength), true});
+  }
+  const auto step = (*runner)->step(pieces);
+  const std::vector<float> together(step.begin(), step.end());
+  REQUIRE(!together.empty());
+  const size_t size = together.size() / kSequences;
+  for (size_t i = 0; i < kCompared; ++i) {
+    const std::vector<float> wanted(together.begin() + static_cast<std::ptrdiff_t>(i * size),
+                                    together.begin() + static_cast<std::ptrdiff_t>((i + 1) * size));
+    for (size_t chunk : {kLength, size_t{7}, size_t{1}})
+      CHECK(logits_of(**runner, std::span(chats[i].prompt).first(kLength), chunk) == wanted);
+  }
+}
+
 }  // namespace
 
 PAGODA_TEST(model_mini_answers_chats_like_transformers) { check_chats({}, 64); }
 PAGODA_TEST(model_mini_answers_chats_like_transformers_in_float32) { check_chats({.dtype = "float32"}, 7); }
 PAGODA_TEST(model_mini_answers_chats_the_same_with_int8_kv) { check_chats({.kv_dtype = "int8"}, 64); }
 PAGODA_TEST(model_mini_answers_chats_the_same_in_8_bit) { check_chats({.quantize = "8bit"}, 64); }
+PAGODA_TEST(model_mini_answers_10_chats_like_transformers_on_kernels) {
+  std::string ran;
+  for (const std::string& device : kernel_devices()) {
+    check_chats({.device = device}, 64, 10);
+    ran += device + " ";
+  }
+  note(ran);
+  CHECK(ran.find("software") != std::string::npos);
+}
+PAGODA_TEST(model_mini_has_the_same_bits_alone_and_in_company_on_kernels) {
+  for (const std::string& device : kernel_devices()) check_same_bits_in_company(device);
+}
+// 13 launches for a recurrent layer, 16 for an attention layer, 5 around them; and hardly more bytes than the weights,
+// the state and the cache have.
+PAGODA_TEST(model_mini_step_takes_few_launches_and_bytes_on_kernels) {
+  auto runner = load_mini({.device = "software"}, 1);
+  REQUIRE_OK(runner);
+  const std::vector<int32_t> tokens = {1, 2, 3};
+  logits_of(**runner, tokens, tokens.size());
+  (*runner)->device().set_profiling(true);
+  (*runner)->device().take_profile();
+  logits_of(**runner, std::span(tokens).first(1), 1);
+  int64_t launches = 0;
+  double bytes = 0, weights = 0, seconds = 0;  // weights: with the rows they meet
+  for (const OpTime& op : (*runner)->device().take_profile()) {
+    if (op.name == "zero_slots") continue;  // of the new sequence
+    launches += op.calls;
+    bytes += op.bytes;
+    seconds += op.seconds;
+    if (op.name == "matmul") weights = op.bytes;
+  }
+  note(std::to_string(launches) + " launches, " + std::to_string(bytes) + " bytes, of them " + std::to_string(weights) +
+       " in matmuls, " + std::to_string(seconds * 1e3) + " ms to encode");
+  CHECK_EQ(launches, int64_t{6 * 13 + 2 * 16 + 5});
+  CHECK(weights > 10e6 && bytes < 1.25 * weights);
+}
 PAGODA_TEST(model_mini_knows_100_of_100_capitals) { CHECK_EQ(count_right_capitals({}), size_t{100}); }
 PAGODA_TEST(model_mini_knows_95_capitals_in_4_bit) { CHECK(count_right_capitals({.quantize = "4bit"}) >= 95); }
 

@@ -79,7 +79,7 @@ class ModelRunner {
     if (!dtype.is_ok()) return dtype.status;
     auto kv_dtype = model::choose_kv_dtype(options.kv_dtype, *dtype);
     if (!kv_dtype.is_ok()) return kv_dtype.status;
-    auto format = model::choose_format(options.quantize, *dtype);
+    auto format = model::choose_format(options.quantize, *dtype, *opened->checkpoint);
     if (!format.is_ok()) return format.status;
     auto loaded = model::load_model(opened->config, *opened->checkpoint, *runner->device_, *format, *kv_dtype,
                                     options.block_size, nullptr);
@@ -136,6 +136,7 @@ class ModelRunner {
   }
 
   model::Model& model() { return *model_; }
+  device::Device& device() { return *device_; }
   const io::ModelConfig& config() const { return config_; }
   const model::ModelSizes& sizes() const { return sizes_; }
 

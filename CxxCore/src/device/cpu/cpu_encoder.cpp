@@ -22,11 +22,14 @@ struct RunRow {
   void operator()(const GatherRowsArgs& a) const noexcept { gather_rows(context, a, row); }
 };
 
+Status check_memory(int64_t rows, int64_t cols, const MatmulMemory& memory) noexcept {
+  const int64_t groups = (cols + kPackedColumns - 1) / kPackedColumns;
+  if (rows <= memory.max_rows && groups <= memory.max_groups) return ok_status();
+  return make_error(StatusCode::internal,
+                    std::to_string(rows) + " rows of " + std::to_string(cols) + " are more than reserve() was told");
+}
 Status check_memory(const Tensor& rows, const MatmulMemory& memory) noexcept {
-  const int64_t groups = (rows.shape[1] + kPackedColumns - 1) / kPackedColumns;
-  if (rows.shape[0] <= memory.max_rows && groups <= memory.max_groups) return ok_status();
-  return make_error(StatusCode::internal, std::to_string(rows.shape[0]) + " rows of " + std::to_string(rows.shape[1]) +
-                                              " are more than reserve() was told");
+  return check_memory(rows.shape[0], rows.shape[1], memory);
 }
 
 }  // namespace
@@ -115,6 +118,24 @@ void CpuEncoder::zero_slots(const ZeroSlotsArgs& a) noexcept {
 void CpuEncoder::copy_slot(const CopySlotArgs& a) noexcept {
   run_waiting();
   cpu::copy_slot(context_, a);
+}
+
+void CpuEncoder::route_experts(const RouteExpertsArgs& a) noexcept {
+  run_waiting();
+  const Profile::Timer timer = profile_.start_rows(a.ids.shape[0], a.logits.shape[1] * a.ids.shape[1]);
+  cpu::route_experts(context_, a);
+}
+void CpuEncoder::expert_matmul(const ExpertMatmulArgs& a) noexcept {
+  run_waiting();
+  if (!accept(a) || !check(check_memory(a.out.shape[0], a.x.shape[1], context_.matmul))) return;
+  expert_order_.sort(a.ids, a.num_experts);
+  const Profile::Timer timer = profile_.start(a, static_cast<int64_t>(expert_order_.used.size()));
+  cpu::expert_matmul(context_, a, expert_order_);
+}
+void CpuEncoder::combine_experts(const CombineExpertsArgs& a) noexcept {
+  run_waiting();
+  const Profile::Timer timer = profile_.start_rows(a.out.shape[0], (a.weights.shape[1] + 1) * a.out.shape[1]);
+  cpu::combine_experts(context_, a);
 }
 
 }  // namespace pagoda::device::cpu

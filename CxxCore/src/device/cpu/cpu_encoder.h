@@ -8,12 +8,13 @@
 #include <vector>
 
 #include "device/cpu/cpu_ops.h"
+#include "device/cpu/expert_kernels.h"
 #include "device/cpu/profile.h"
 #include "device/host/eager_encoder.h"
 
 namespace pagoda::device::cpu {
 
-class CpuEncoder final : public host::EagerEncoder {
+class CpuEncoder final : public host::EagerEncoder, public ExpertOps {
  public:
   explicit CpuEncoder(const Context& context) noexcept : context_(context) {}
   void set_matmul_memory(const MatmulMemory& memory) noexcept { context_.matmul = memory; }
@@ -32,6 +33,9 @@ class CpuEncoder final : public host::EagerEncoder {
   void gather_rows(const GatherRowsArgs& args) noexcept override;
   void zero_slots(const ZeroSlotsArgs& args) noexcept override;
   void copy_slot(const CopySlotArgs& args) noexcept override;
+  void route_experts(const RouteExpertsArgs& args) noexcept override;
+  void expert_matmul(const ExpertMatmulArgs& args) noexcept override;
+  void combine_experts(const CombineExpertsArgs& args) noexcept override;
 
  private:
   using RowOp = std::variant<EmbeddingArgs, RmsNormArgs, MatmulArgs, QkNormRopeArgs, ReshapeAndCacheArgs,
@@ -47,6 +51,7 @@ class CpuEncoder final : public host::EagerEncoder {
   std::vector<RowOp> rows_;               // keeps its memory from step to step
   int64_t num_rows_ = 0, row_cost_ = 0;   // of the ops that wait; cost in floats
   std::optional<CausalConv1dArgs> conv_;  // waits for the gdn that reads it
+  ExpertOrder expert_order_;
   Profile profile_;
 };
 

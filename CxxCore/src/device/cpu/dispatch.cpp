@@ -25,7 +25,11 @@ std::vector<Kernels> find_supported() {
                           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
   const bool has_vnni = has_avx512 && __builtin_cpu_supports("avx512vnni");
 #if defined(__linux__)
-  if (has_vnni && amx::request_permission()) found.push_back(with_packed(avx512::kKernels, "amx", amx::kPacked));
+  if (has_vnni && amx::request_permission()) {
+    Kernels& kernels = found.emplace_back(with_packed(avx512::kKernels, "amx", amx::kPacked));
+    kernels.attention[kBf16] = amx::attention;
+    kernels.attend_partition[kBf16] = amx::attend_partition;
+  }
 #endif
   Packed with_bf16 = vnni::kPacked;
   with_bf16.matmul[kPackedBf16] = avx512bf16::matmul_bf16;

@@ -120,9 +120,9 @@ struct ConvTile {
 };
 
 // Part of the result's bits: a row's positions are weighed in pieces, partitions are weighed apart and merged in order.
-constexpr int kPiece = 32;       // positions per step of the online softmax
-constexpr int kPartition = 256;  // positions; a multiple of kPiece
-constexpr int kMaxQueries = 64;  // query vectors of one attention task
+constexpr int kPiece = 32;        // positions per step of the online softmax
+constexpr int kPartition = 256;   // positions; a multiple of kPiece
+constexpr int kMaxQueries = 128;  // of one attention task: they share a read of the cache, and 2 MiB with what it needs
 constexpr int64_t kMaxPadded = (kMaxHeadDim + 15) / 16 * 16;
 
 // rows x num_heads query vectors of one sequence (at most kMaxQueries) against one KV head.
@@ -149,9 +149,12 @@ struct AttentionTile {
 constexpr int64_t partial_floats(int64_t num_queries, int64_t dim) noexcept {
   return 2 * kMaxQueries + num_queries * ((dim + 15) / 16 * 16);
 }
-// Queries, the partition at work, all partitions so far, and a piece of the cache as floats.
+// The partition at work and all partitions so far; then, in floats: queries and a piece of the cache; or on tiles, in
+// bf16 but for the scores: queries, scores, values of a partition and 16 keys.
+constexpr int64_t kRowsScratch = kMaxQueries * kMaxPadded + kPiece * kMaxPadded;
+constexpr int64_t kTilesScratch = (kMaxQueries + kPartition + 16) * kMaxPadded / 2 + kMaxQueries * kPartition;
 constexpr int64_t kAttentionScratch =
-    kMaxQueries * kMaxPadded + 2 * partial_floats(kMaxQueries, kMaxHeadDim) + kPiece * kMaxPadded;
+    2 * partial_floats(kMaxQueries, kMaxHeadDim) + (kRowsScratch > kTilesScratch ? kRowsScratch : kTilesScratch);
 
 // Rows [first_row, first_row + rows) of one GDN block, one K head: what all its V heads share.
 struct GdnKeys {
@@ -223,6 +226,9 @@ void matmul_bf16(const PackedTile& tile);
 }
 namespace amx {
 extern const Packed kPacked;
+// Of a bf16 cache; head dims that are no multiple of 32 are left to avx512.
+void attention(const AttentionTile& tile);
+void attend_partition(const AttentionTile& tile, int64_t partition, float* partial);
 bool request_permission() noexcept;  // of the system, once per process, before threads use tiles
 }  // namespace amx
 #elif defined(__aarch64__)

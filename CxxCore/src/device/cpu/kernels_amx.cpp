@@ -1,4 +1,5 @@
-// Packed products on AMX tiles (Xeon from Sapphire Rapids on), for batches; few rows go to the VNNI kernels.
+// Packed products on AMX tiles (Xeon from Sapphire Rapids on), for batches; few rows go to the VNNI kernels. Attention
+// over a bf16 cache, for any number of queries.
 // Only four tiles are ever live: the core has few physical ones, and with all eight in use a busy sibling thread slows
 // the products to a quarter.
 #include "device/cpu/kernels.h"
@@ -22,7 +23,20 @@ constexpr bool kFused = true, kHardwareF16 = true, kUnsignedWeights = false;
 // clang-format off: it needs the vectors
 #include "device/cpu/kernels/packed_weights.h"
 #include "device/cpu/kernels/tiles.h"
+#include "device/cpu/kernels/attention_parts.h"
+#include "device/cpu/kernels/tile_weights.h"
+#include "device/cpu/kernels/attention_tiles.h"
 // clang-format on
+
+void attention(const AttentionTile& tile) {
+  if (tile.dim % 32 != 0) return avx512::kKernels.attention[kBf16](tile);
+  attention<TileAttention>(tile);
+}
+
+void attend_partition(const AttentionTile& tile, int64_t partition, float* partial) {
+  if (tile.dim % 32 != 0) return avx512::kKernels.attend_partition[kBf16](tile, partition, partial);
+  attend_partition<TileAttention>(tile, partition, partial);
+}
 
 bool request_permission() noexcept {
   constexpr long kRequestState = 0x1023, kTileData = 18;

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "device/cpu/packed_weight.h"
+#include "device/cpu/matmul_tile.h"
 #include "device/host/host_weight.h"
 
 namespace pagoda::device::cpu {
@@ -23,23 +23,8 @@ void multiply(const Context& context, const MatmulArgs& args, int64_t begin, int
   const float* bias = args.bias.is_present() ? host_data<float>(args.bias) + begin : nullptr;
   const int64_t m = args.x.shape[0];
   if (is_packed(*args.weight)) {
-    const auto& weight = static_cast<const PackedWeight&>(*args.weight);
-    const PackedFormat format = weight.layout().format;
-    const MatmulMemory& memory = context.matmul;
-    PackedTile tile{};
-    weight.place(begin / kBlockChannels, tile);
-    tile.x = memory.values;
-    tile.x_stride = MatmulMemory::row_bytes(tile.groups, format);
-    tile.x_scales = memory.scales;
-    tile.x_sums = memory.sums;
-    tile.m = m;
-    tile.blocks = (count + kBlockChannels - 1) / kBlockChannels;
-    tile.bias = bias;
-    tile.out = out;
-    tile.out_stride = out_stride;
-    tile.n = count;
-    tile.scratch = memory.scratch + thread * kPackedScratch;
-    context.kernels->packed.matmul[format](tile);
+    multiply_packed(context, static_cast<const PackedWeight&>(*args.weight), {0, m}, begin, count, bias, out,
+                    out_stride, thread);
     return;
   }
   const auto& weight = static_cast<const host::HostWeight&>(*args.weight);
@@ -66,14 +51,8 @@ void multiply_gated(const Context& context, const MatmulArgs& args, int64_t begi
 }  // namespace
 
 void pack_row(const Context& context, const MatmulArgs& args, int64_t row, int thread) noexcept {
-  if (!is_packed(*args.weight)) return;
-  const PackedLayout& layout = static_cast<const PackedWeight&>(*args.weight).layout();
-  const MatmulMemory& memory = context.matmul;
-  const PackedRow to{memory.values + row * MatmulMemory::row_bytes(layout.groups, layout.format), memory.scales + row,
-                     memory.sums + row};
-  const float* x = at<float>(args.x, row);
-  if (layout.format == kPackedBf16) context.kernels->to_bf16(x, layout.cols, to);
-  else context.kernels->to_int8(x, layout.cols, memory.rotated_of(thread), to);
+  if (is_packed(*args.weight))
+    pack_to(context, static_cast<const PackedWeight&>(*args.weight), at<float>(args.x, row), row, thread);
 }
 
 void matmul(const Context& context, const MatmulArgs& args) noexcept {

@@ -24,7 +24,8 @@ struct MatmulPlan {
 
 inline MatmulPlan plan_matmul(const StepLimits& limits, int num_threads) noexcept {
   const auto rounded = [](int64_t n, int64_t to) { return (n + to - 1) / to * to; };
-  const int64_t rows = rounded(limits.tokens, 16), groups = rounded(limits.cols, kPackedColumns) / kPackedColumns;
+  // 16 more: the rows of one expert may begin anywhere, and are read up to a multiple of 16 too.
+  const int64_t rows = rounded(limits.tokens, 16) + 16, groups = rounded(limits.cols, kPackedColumns) / kPackedColumns;
   MatmulPlan plan{};
   plan.memory.max_rows = rows;
   plan.memory.max_groups = groups;

@@ -81,6 +81,16 @@ Profile::Timer Profile::start(const GdnArgs& args) {
                    is_decode ? OpLimit::read : OpLimit::f32));
 }
 
+Profile::Timer Profile::start(const ExpertMatmulArgs& args, int64_t num_used) {
+  if (!enabled_) return {};
+  const double m = static_cast<double>(args.out.shape[0]), k = static_cast<double>(args.weight->cols());
+  const double n = static_cast<double>(args.weight->rows() / args.num_experts);
+  const double part = static_cast<double>(num_used) / static_cast<double>(args.num_experts);
+  return Timer(add(args.silu_mul ? "expert_matmul silu" : "expert_matmul",
+                   part * static_cast<double>(args.weight->size_bytes()) + 4 * m * (n + k), 2 * m * n * k,
+                   OpLimit::read));
+}
+
 Profile::Timer Profile::start_rows(int64_t num_rows, int64_t floats_per_row) {
   if (!enabled_) return {};
   const double floats = static_cast<double>(num_rows * floats_per_row);

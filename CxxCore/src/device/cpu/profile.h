@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "device/device.h"
+#include "device/expert_ops.h"
 
 namespace pagoda::device::cpu {
 
@@ -33,6 +34,7 @@ class Profile {
   Timer start(const PagedAttentionArgs& args);
   Timer start(const CausalConv1dArgs& args);
   Timer start(const GdnArgs& args);
+  Timer start(const ExpertMatmulArgs& args, int64_t num_used);  // experts that rows go to
   Timer start_rows(int64_t num_rows, int64_t floats_per_row);
 
  private:

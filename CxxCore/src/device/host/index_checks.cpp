@@ -75,6 +75,15 @@ Status check_indices(const GdnArgs& args) noexcept {
   return all_below<int32_t>("state_slots", args.sequences.state_slots, args.state.shape[0]);
 }
 
+Status check_indices(const ExpertMatmulArgs& args) noexcept {
+  for (int64_t t = 0; t < args.ids.shape[0]; ++t) {
+    const int32_t* ids = at<int32_t>(args.ids, t);
+    for (int64_t j = 0; j < args.ids.shape[1]; ++j)
+      if (ids[j] < 0 || ids[j] >= args.num_experts) return out_of_range("ids row", t, ids[j], args.num_experts);
+  }
+  return ok_status();
+}
+
 Status check_indices(const ZeroSlotsArgs& args) noexcept {
   return all_below<int32_t>("slots", args.slots, args.pool.shape[0]);
 }

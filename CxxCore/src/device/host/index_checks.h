@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/result.h"
-#include "device/device.h"
+#include "device/expert_ops.h"
 
 namespace pagoda::device::host {
 
@@ -13,6 +13,7 @@ Status check_indices(const ReshapeAndCacheArgs& args) noexcept;
 Status check_indices(const PagedAttentionArgs& args) noexcept;
 Status check_indices(const CausalConv1dArgs& args) noexcept;
 Status check_indices(const GdnArgs& args) noexcept;
+Status check_indices(const ExpertMatmulArgs& args) noexcept;
 Status check_indices(const ZeroSlotsArgs& args) noexcept;
 
 }  // namespace pagoda::device::host

@@ -4,12 +4,13 @@
 #include "device/host/eager_encoder.h"
 #include "device/host/host_memory.h"
 #include "device/host/host_weight.h"
+#include "device/reference/expert_oracles.h"
 #include "device/reference/reference_ops.h"
 
 namespace pagoda::device::reference {
 namespace {
 
-class ReferenceEncoder final : public host::EagerEncoder {
+class ReferenceEncoder final : public host::EagerEncoder, public ExpertOps {
  public:
   void embedding(const EmbeddingArgs& a) noexcept override {
     if (accept(a)) reference::embedding(a);
@@ -38,6 +39,11 @@ class ReferenceEncoder final : public host::EagerEncoder {
     if (accept(a)) reference::zero_slots(a);
   }
   void copy_slot(const CopySlotArgs& a) noexcept override { reference::copy_slot(a); }
+  void route_experts(const RouteExpertsArgs& a) noexcept override { reference::route_experts(a); }
+  void expert_matmul(const ExpertMatmulArgs& a) noexcept override {
+    if (accept(a)) reference::expert_matmul(a);
+  }
+  void combine_experts(const CombineExpertsArgs& a) noexcept override { reference::combine_experts(a); }
 };
 
 class ReferenceDevice final : public Device {

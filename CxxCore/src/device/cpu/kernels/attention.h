@@ -6,15 +6,8 @@
 // With few queries it is cheaper to widen a stored row in each pass over it than to keep a copy in floats.
 constexpr int64_t kDirectQueries = 8;
 
-struct Partial {
-  float *max, *total, *out;  // [kMaxQueries], [kMaxQueries], [num_queries][padded]
-};
-PAGODA_INLINE Partial partial_at(float* p) { return {p, p + kMaxQueries, p + 2 * kMaxQueries}; }
-
-struct AttentionWork {
-  int64_t num_queries, padded;
-  float* q;  // [num_queries][padded]
-  Partial part, merged;
+struct AttentionWork : Partials {
+  float* q;       // [num_queries][padded]
   float* copies;  // [kPiece][padded]
   Range visible[kMaxQueries];
   alignas(64) float decay[kMaxQueries];  // what earlier sums of the partition are multiplied with in this piece
@@ -153,26 +146,12 @@ PAGODA_INLINE void add_queries(const Piece<T>& v, Ahead<A> ahead, AttentionWork&
   for (; d < work.padded; d += kLanes) add_column<1>(v, ahead, work, d);
 }
 
-PAGODA_INLINE void clear(const Partial& partial, const AttentionWork& work) {
-  for (int64_t j = 0; j < kMaxQueries; j += kLanes) {
-    store(partial.max + j, splat(-__builtin_inff()));
-    store(partial.total + j, Vec{});
-  }
-  for (int64_t i = 0; i < work.num_queries * work.padded; i += kLanes) store(partial.out + i, Vec{});
-}
-
-PAGODA_INLINE void start(const AttentionTile& a, AttentionWork& work) {
-  work.num_queries = a.rows * a.num_heads;
-  work.padded = (a.dim + kLanes - 1) / kLanes * kLanes;
-  const int64_t size = partial_floats(work.num_queries, a.dim);
-  work.part = partial_at(a.scratch);
-  work.merged = partial_at(a.scratch + size);
-  work.q = a.scratch + 2 * size;
+PAGODA_INLINE void start_rows(const AttentionTile& a, AttentionWork& work) {
+  work.q = place_partials(a, work);
   work.copies = work.q + work.num_queries * work.padded;
-  for (int64_t j = 0; j < work.num_queries; ++j) {
-    const float* q = a.q + j / a.num_heads * a.q_row_stride + j % a.num_heads * a.q_head_stride;
-    for (int64_t d = 0; d < work.padded; d += kLanes) store(work.q + j * work.padded + d, load_up_to(q + d, a.dim - d));
-  }
+  for (int64_t j = 0; j < work.num_queries; ++j)
+    for (int64_t d = 0; d < work.padded; d += kLanes)
+      store(work.q + j * work.padded + d, load_up_to(query(a, j) + d, a.dim - d));
 }
 
 // Which of the places [0, kPiece) from `first_position` on each query sees.
@@ -184,11 +163,6 @@ PAGODA_INLINE void see(const AttentionTile& a, int64_t first_position, Attention
   }
 }
 
-// Positions that some row of the tile sees.
-PAGODA_INLINE Range reach(const AttentionTile& a) {
-  const int64_t oldest = a.window > 0 && a.first_position >= a.window ? a.first_position - a.window + 1 : 0;
-  return {oldest, a.first_position + a.rows};
-}
 PAGODA_INLINE Range places_of(Range positions, int64_t first) {
   const int64_t begin = positions.begin - first, end = positions.end - first;
   return {begin > 0 ? begin : 0, end < kPiece ? end : kPiece};
@@ -196,13 +170,11 @@ PAGODA_INLINE Range places_of(Range positions, int64_t first) {
 
 // Fills work.part with what the tile sees of one partition.
 template <class T>
-static void attend(const AttentionTile& a, int64_t partition, AttentionWork& work) {
+static void attend_rows(const AttentionTile& a, int64_t partition, AttentionWork& work) {
   clear(work.part, work);
   const KvCache keys{a.k, a.k_block_stride, a.k_place_stride}, values{a.v, a.v_block_stride, a.v_place_stride};
   const bool is_direct = a.dim == work.padded && (sizeof(T) == sizeof(float) || work.num_queries <= kDirectQueries);
-  Range seen = reach(a);
-  if (seen.begin < partition * kPartition) seen.begin = partition * kPartition;
-  if (seen.end > (partition + 1) * kPartition) seen.end = (partition + 1) * kPartition;
+  const Range seen = reach(a, partition);
   if (is_empty(seen)) return;
   int64_t first = seen.begin / kPiece * kPiece;
   Piece<T> k, v;
@@ -226,53 +198,17 @@ static void attend(const AttentionTile& a, int64_t partition, AttentionWork& wor
   }
 }
 
-// Adds the next partition to those before it; a query that sees nothing there stays as it is.
-PAGODA_INLINE void merge(const Partial& part, AttentionWork& work) {
-  const Partial& into = work.merged;
-  for (int64_t j = 0; j < work.num_queries; ++j) {
-    if (part.total[j] == 0.0f) continue;
-    const float max = into.max[j] > part.max[j] ? into.max[j] : part.max[j];
-    const Vec old_factor = exp(splat(into.max[j] - max)), new_factor = exp(splat(part.max[j] - max));
-    into.max[j] = max;
-    into.total[j] = fma(splat(part.total[j]), new_factor, splat(into.total[j]) * old_factor)[0];
-    for (int64_t i = j * work.padded; i < (j + 1) * work.padded; i += kLanes)
-      store(into.out + i, fma(load(part.out + i), new_factor, load(into.out + i) * old_factor));
-  }
-}
-
-PAGODA_INLINE void finish(const AttentionTile& a, const AttentionWork& work) {
-  for (int64_t j = 0; j < work.num_queries; ++j) {
-    float* out = a.out + j / a.num_heads * a.out_row_stride + j % a.num_heads * a.out_head_stride;
-    const Vec total = splat(work.merged.total[j]);
-    for (int64_t d = 0; d < a.dim; d += kLanes)
-      store_up_to(out + d, load(work.merged.out + j * work.padded + d) / total, a.dim - d);
-  }
-}
-
+// Attention in floats, whatever the cache holds.
 template <class T>
-static void attention(const AttentionTile& a) {
-  AttentionWork work;
-  start(a, work);
-  clear(work.merged, work);
-  const Range seen = reach(a);
-  for (int64_t partition = seen.begin / kPartition; partition * kPartition < seen.end; ++partition) {
-    attend<T>(a, partition, work);
-    merge(work.part, work);
-  }
-  finish(a, work);
-}
-
-template <class T>
-static void attend_partition(const AttentionTile& a, int64_t partition, float* partial) {
-  AttentionWork work;
-  start(a, work);
-  work.part = partial_at(partial);
-  attend<T>(a, partition, work);
-}
+struct RowAttention {
+  using Work = AttentionWork;
+  static void start(const AttentionTile& a, Work& work) { start_rows(a, work); }
+  static void attend(const AttentionTile& a, int64_t partition, Work& work) { attend_rows<T>(a, partition, work); }
+};
 
 static void merge_partials(const AttentionTile& a, float* partials, int64_t num_partials) {
-  AttentionWork work;
-  start(a, work);
+  Partials work;
+  place_partials(a, work);
   clear(work.merged, work);
   const int64_t size = partial_floats(work.num_queries, a.dim);
   for (int64_t i = 0; i < num_partials; ++i) merge(partial_at(partials + i * size), work);

@@ -22,10 +22,6 @@ static void quantize_row(const float* from, int64_t n, void* to) {
   __builtin_memcpy(row + kv_scale_offset(n), &scale, sizeof scale);
 }
 
-struct Range {
-  int64_t begin, end;
-};
-PAGODA_INLINE bool is_empty(Range r) { return r.begin >= r.end; }
 PAGODA_INLINE bool is_same(Range a, Range b) { return a.begin == b.begin && a.end == b.end; }
 
 // Keys or values of 32 positions. Places that the tile does not see repeat its first row.
@@ -33,11 +29,6 @@ template <class T>
 struct Piece {
   const T* rows[kPiece];
   alignas(64) float scales[kPiece];  // 1 unless T is I8
-};
-
-struct KvCache {
-  const void* data;  // at the KV head
-  int64_t block_stride, place_stride;
 };
 
 // Places [begin, end) of the piece that starts at `first_position`.

@@ -114,6 +114,14 @@ enum Binding : int { x = 0, residual = 1, weight = 2, out = 3, args = 4 };
 namespace rms_norm_constants {
 inline constexpr std::string_view has_residual = "has_residual";
 }  // namespace rms_norm_constants
+namespace argmax {
+inline constexpr std::string_view kernel = "argmax";
+enum Binding : int { logits = 0, tokens = 1, args = 2 };
+}  // namespace argmax
+namespace sample {
+inline constexpr std::string_view kernel = "sample";
+enum Binding : int { logits = 0, rows = 1, tokens = 2, args = 3 };
+}  // namespace sample
 namespace sigmoid_gate {
 inline constexpr std::string_view kernel = "sigmoid_gate";
 enum Binding : int { x = 0, gate = 1, out = 2, args = 3 };

@@ -21,6 +21,8 @@ std::span<const KernelInfo> reshape_and_cache_kernels() noexcept;
 KernelSource reshape_and_cache_source() noexcept;
 std::span<const KernelInfo> rms_norm_kernels() noexcept;
 KernelSource rms_norm_source() noexcept;
+std::span<const KernelInfo> sample_kernels() noexcept;
+KernelSource sample_source() noexcept;
 std::span<const KernelInfo> sigmoid_gate_kernels() noexcept;
 KernelSource sigmoid_gate_source() noexcept;
 std::span<const KernelInfo> slots_kernels() noexcept;
@@ -37,6 +39,7 @@ std::span<const KernelFile> files() noexcept {
     {qk_norm_rope_kernels(), qk_norm_rope_source()},
     {reshape_and_cache_kernels(), reshape_and_cache_source()},
     {rms_norm_kernels(), rms_norm_source()},
+    {sample_kernels(), sample_source()},
     {sigmoid_gate_kernels(), sigmoid_gate_source()},
     {slots_kernels(), slots_source()},
   };

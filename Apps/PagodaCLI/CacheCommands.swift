@@ -1,0 +1,69 @@
+// pagoda list and pagoda rm: the models of the hub's cache.
+import Foundation
+import PagodaHub
+import PagodaKit
+
+extension Command {
+  static let list = Command(
+    name: "list",
+    summary: "Lists the models that have been fetched.",
+    operands: "",
+    notes: "They may have come with pagoda pull or with huggingface_hub: both use one cache.",
+    groups: [OptionGroup("Options", [Option("json", help: "print a JSON array")])],
+    run: runList)
+
+  static let remove = Command(
+    name: "rm",
+    summary: "Removes a model that was fetched.",
+    operands: "ORG/NAME[@REVISION]",
+    notes: "With a revision only that one goes, and the files that no other revision shares.",
+    groups: [],
+    run: runRemove)
+}
+
+private func runList(_ arguments: Arguments) async throws -> Int32 {
+  try arguments.refusePositionals()
+  let cache = HubCache(folder: HubSettings.current.cacheFolder)
+  let models = cache.models()
+  if arguments.has("json") {
+    Terminal.write(JSONValue.array(models.map(json)).text + "\n")
+  } else if models.isEmpty {
+    Terminal.write("no models in \(cache.folder); pagoda pull ORG/NAME fetches one\n")
+  } else {
+    Terminal.write(columns(models.flatMap(rows)))
+  }
+  return 0
+}
+
+private func rows(_ model: CachedModel) -> [(String, String)] {
+  let revisions = model.revisions.map { revision -> (String, String) in
+    let names = revision.names.isEmpty ? "" : " (\(revision.names.joined(separator: ", ")))"
+    let state = revision.isComplete ? "" : ", not complete"
+    let size = "\(readable(bytes: revision.bytes)) in \(revision.fileCount) files"
+    return (model.repository, "\(revision.commit.prefix(12))\(names)  \(size)\(state)")
+  }
+  return revisions.isEmpty ? [(model.repository, "not complete, \(readable(bytes: model.bytes)) so far")] : revisions
+}
+
+private func json(_ model: CachedModel) -> JSONValue {
+  .object([
+    "model": .string(model.repository), "bytes": .integer(model.bytes),
+    "revisions": .array(
+      model.revisions.map { revision in
+        .object([
+          "commit": .string(revision.commit), "names": .array(revision.names.map { .string($0) }),
+          "folder": .string(revision.folder), "bytes": .integer(revision.bytes),
+          "num_files": .integer(Int64(revision.fileCount)), "is_complete": .bool(revision.isComplete),
+        ])
+      }),
+  ])
+}
+
+private func runRemove(_ arguments: Arguments) async throws -> Int32 {
+  let model = try hubModel(arguments)
+  let isOneRevision = arguments.positionals[0].contains("@")
+  let freed = try HubCache(folder: HubSettings.current.cacheFolder).remove(model, onlyRevision: isOneRevision)
+  Terminal.write(
+    "\(isOneRevision ? arguments.positionals[0] : model.repository): removed, \(readable(bytes: freed)) freed\n")
+  return 0
+}

@@ -1,0 +1,44 @@
+// pagoda quantize: writes a model once more with 4 or 8 bits a weight.
+import Foundation
+import PagodaKit
+
+extension Command {
+  static let quantize = Command(
+    name: "quantize",
+    summary: "Writes a model with 4 or 8 bits a weight, as MLX reads it.",
+    operands: "IN OUT",
+    notes: """
+      IN is what --model takes. OUT is a new folder; it appears when all of it is written. Matrices get one scale and one
+      offset per group of columns (affine, as mlx.core.quantize rounds them on a CPU); norms, convolutions and small gates
+      stay as they are. Models with experts, and models that are quantised already, are refused.
+      """,
+    groups: [
+      OptionGroup(
+        "Options",
+        [
+          Option("bits", short: "b", value: "N", help: "4 (default) or 8"),
+          Option("group-size", value: "N", help: "columns that share a scale: 32, 64 (default) or 128"),
+        ])
+    ],
+    run: runQuantize)
+}
+
+private func runQuantize(_ arguments: Arguments) async throws -> Int32 {
+  guard arguments.positionals.count == 2, !arguments.positionals[1].isEmpty else {
+    throw UsageError("name a model and a new folder: pagoda quantize IN OUT")
+  }
+  let bits = Int(try arguments.choice("bits", of: ["4", "8"]) ?? "4") ?? 4
+  let groupSize = Int(try arguments.choice("group-size", of: ["32", "64", "128"]) ?? "64") ?? 64
+  let source = try namedModel(arguments.positionals[0])
+  let folder = NSString(string: arguments.positionals[1]).expandingTildeInPath
+  let line = ProgressLine("quantising \(arguments.positionals[0])")
+  let report: QuantizeReport
+  do {
+    defer { line.clear() }
+    report = try await source.quantize(to: folder, bits: bits, groupSize: groupSize) { line.show($0) }
+  }
+  Terminal.write(
+    "\(folder): \(report.quantizedCount) matrices at \(bits) bits, \(readable(bytes: report.inputBytes)) became "
+      + "\(readable(bytes: report.outputBytes))\n")
+  return 0
+}

@@ -1,0 +1,47 @@
+// The menus: what the windows do, with shortcuts.
+import PagodaChatCore
+import SwiftUI
+
+struct ChatCommands: Commands {
+  let app: AppModel?
+
+  private var transcript: TranscriptModel? { app?.conversations.transcript }
+
+  var body: some Commands {
+    CommandGroup(replacing: .newItem) {
+      Button("New Chat") { app?.newChat() }
+        .keyboardShortcut("n", modifiers: .command)
+        .disabled(app == nil)
+    }
+    CommandMenu("Chat") {
+      Button("Stop") { transcript?.stop() }
+        .keyboardShortcut(".", modifiers: .command)
+        .disabled(transcript?.isAnswering != true)
+      Button("Regenerate") { transcript?.regenerate() }
+        .keyboardShortcut("r", modifiers: .command)
+        .disabled(transcript == nil || transcript?.isAnswering == true)
+      Button("Branch from Here") {
+        if let last = transcript?.messages.last { app?.branch(at: last.id) }
+      }
+      .keyboardShortcut("b", modifiers: [.command, .shift])
+      .disabled(transcript?.messages.isEmpty != false)
+      Divider()
+      Button("Export as Markdown…") { if let transcript { Exporter.export(transcript, as: .markdown) } }
+        .keyboardShortcut("e", modifiers: .command)
+        .disabled(transcript?.messages.isEmpty != false)
+      Button("Export as JSON…") { if let transcript { Exporter.export(transcript, as: .json) } }
+        .disabled(transcript?.messages.isEmpty != false)
+      Divider()
+      Button("Delete Chat") {
+        if let id = app?.conversations.selection { app?.conversations.remove(id) }
+      }
+      .keyboardShortcut(.delete, modifiers: .command)
+      .disabled(transcript == nil)
+    }
+    CommandMenu("Model") {
+      Button("Unload Model") { Task { await app?.engines.unload() } }
+        .keyboardShortcut("u", modifiers: [.command, .shift])
+        .disabled(app?.engines.engine == nil)
+    }
+  }
+}

@@ -1,0 +1,19 @@
+// Saving a chat as a file of the person's choice.
+import AppKit
+import Foundation
+import PagodaChatCore
+
+@MainActor
+enum Exporter {
+  static func export(_ transcript: TranscriptModel, as form: ConversationExport) {
+    let panel = NSSavePanel()
+    panel.nameFieldStringValue = form.fileName(of: transcript.conversation)
+    panel.title = "Export Chat"
+    guard panel.runModal() == .OK, let url = panel.url else { return }
+    do {
+      try transcript.export(form).write(to: url, atomically: true, encoding: .utf8)
+    } catch {
+      transcript.failure = ChatFailure("The chat cannot be exported", error)
+    }
+  }
+}

@@ -1,0 +1,52 @@
+// PagodaChat: the app; it wires PagodaChatCore's models to windows and menus and holds no logic of its own.
+import AppKit
+import PagodaChatCore
+import SwiftUI
+
+@main
+struct PagodaChatApp: App {
+  @NSApplicationDelegateAdaptor(AppDelegate.self) private var delegate
+  @State private var start = StartState()
+
+  var body: some Scene {
+    WindowGroup("Pagoda") {
+      switch start.result {
+      case .success(let app): ContentView(app: app)
+      case .failure(let failure): FailureView(failure: failure).padding().frame(minWidth: 420, minHeight: 160)
+      }
+    }
+    .defaultSize(width: 1080, height: 760)
+    .commands { ChatCommands(app: start.app) }
+
+    Settings {
+      if let app = start.app { AppSettingsView(app: app) }
+    }
+  }
+}
+
+/// Opening the store can fail (another copy of the app, a full disk); the window then says so.
+@MainActor
+struct StartState {
+  let result: Result<AppModel, ChatFailure>
+
+  init() {
+    do {
+      result = .success(try AppModel(folder: AppModel.defaultFolder))
+    } catch {
+      result = .failure(ChatFailure("Pagoda cannot open its chats", error))
+    }
+  }
+
+  var app: AppModel? { try? result.get() }
+}
+
+/// Started by `swift run`, the program has no bundle: without this it gets neither a Dock icon nor the keyboard.
+@MainActor
+final class AppDelegate: NSObject, NSApplicationDelegate {
+  func applicationDidFinishLaunching(_ notification: Notification) {
+    NSApplication.shared.setActivationPolicy(.regular)
+    NSApplication.shared.activate(ignoringOtherApps: true)
+  }
+
+  func applicationShouldTerminateAfterLastWindowClosed(_ sender: NSApplication) -> Bool { true }
+}

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Builds Pagoda.app on macOS and signs it. Usage: make-app.sh [OUTPUT_FOLDER]; SIGN_IDENTITY names a certificate, ad hoc
+# without one. The sandbox needs a certificate of a team, so an ad hoc signature leaves the entitlements out.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../../.."
+[[ $(uname -s) == Darwin ]] || { echo "make-app: an app bundle can be built on macOS only" >&2; exit 1; }
+
+out=${1:-.build/app}
+app=$out/Pagoda.app
+source=Apps/PagodaChat
+swift build -c release --product PagodaChat
+rm -rf "$app"
+mkdir -p "$app/Contents/MacOS" "$app/Contents/Resources" "$app/Contents/Frameworks"
+cp "$(swift build -c release --show-bin-path)/PagodaChat" "$app/Contents/MacOS/PagodaChat"
+cp "$source/Info.plist" "$app/Contents/Info.plist"
+
+# The icon in the sizes that macOS asks for.
+iconset=$(mktemp -d)/Pagoda.iconset
+mkdir -p "$iconset"
+for size in 16 32 128 256 512; do
+  python3 "$source/Scripts/draw_icon.py" "$size" "$iconset/icon_${size}x${size}.png"
+  python3 "$source/Scripts/draw_icon.py" "$((2 * size))" "$iconset/icon_${size}x${size}@2x.png"
+done
+iconutil -c icns "$iconset" -o "$app/Contents/Resources/Pagoda.icns"
+
+# libmicrohttpd comes from Homebrew; the bundle takes its own copy, so that it runs on other machines.
+program=$app/Contents/MacOS/PagodaChat
+otool -L "$program" | awk '/\/(opt|usr\/local)\// { print $1 }' | while read -r library; do
+  name=$(basename "$library")
+  cp "$library" "$app/Contents/Frameworks/$name"
+  chmod u+w "$app/Contents/Frameworks/$name"
+  install_name_tool -id "@rpath/$name" "$app/Contents/Frameworks/$name"
+  install_name_tool -change "$library" "@executable_path/../Frameworks/$name" "$program"
+done
+
+identity=${SIGN_IDENTITY:--}
+entitlements=()
+[[ $identity == - ]] || entitlements=(--options runtime --entitlements "$source/Pagoda.entitlements")
+find "$app/Contents/Frameworks" -name '*.dylib' -exec codesign --force --sign "$identity" {} \;
+codesign --force --sign "$identity" ${entitlements[@]+"${entitlements[@]}"} "$app"
+codesign --verify --strict "$app"
+echo "$app"

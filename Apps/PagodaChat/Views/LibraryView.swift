@@ -1,0 +1,101 @@
+// The model library: what is here, what is coming, what each would take in memory.
+import Foundation
+import PagodaChatCore
+import SwiftUI
+
+struct LibraryView: View {
+  let app: AppModel
+  @Environment(\.dismiss) private var dismiss
+  @State private var name = ""
+
+  var body: some View {
+    VStack(alignment: .leading, spacing: 12) {
+      Text("Models").font(.title2)
+      List {
+        ForEach(app.library.entries) { entry in LibraryRow(entry: entry, app: app) }
+      }
+      HStack {
+        TextField("Organisation/Model", text: $name).onSubmit(download)
+        Button("Download", action: download).disabled(name.isEmpty)
+      }
+      if let failure = app.library.failure { FailureView(failure: failure) }
+      HStack {
+        Spacer()
+        Button("Done") { dismiss() }.keyboardShortcut(.defaultAction)
+      }
+    }
+    .padding()
+    .frame(minWidth: 560, minHeight: 420)
+    .task { await app.library.refresh() }
+  }
+
+  private func download() {
+    app.library.download(name)
+    name = ""
+  }
+}
+
+private struct LibraryRow: View {
+  let entry: LibraryEntry
+  let app: AppModel
+
+  private var isLoaded: Bool { app.engines.modelName == entry.id }
+
+  var body: some View {
+    HStack {
+      VStack(alignment: .leading, spacing: 3) {
+        Text(entry.id)
+        Text(details).font(.caption).foregroundStyle(.secondary)
+        if case .downloading(let progress) = entry.state {
+          ProgressView(value: progress.fraction ?? 0).accessibilityLabel("Download of \(entry.id)")
+        }
+        if case .failed(let failure) = entry.state { FailureView(failure: failure) }
+      }
+      Spacer()
+      buttons
+    }
+    .accessibilityElement(children: .contain)
+    .accessibilityLabel("\(entry.id), \(details)")
+  }
+
+  @ViewBuilder private var buttons: some View {
+    switch entry.state {
+    case .ready:
+      if isLoaded {
+        Button("Unload") { Task { await app.engines.unload() } }
+      } else {
+        Button("Load") { Task { await app.use(entry.id) } }.disabled(entry.estimate?.fits == false)
+      }
+      if entry.source != .mini {
+        Button("Delete", systemImage: "trash", role: .destructive) { Task { await app.library.remove(entry.id) } }
+          .labelStyle(.iconOnly).disabled(isLoaded)
+      }
+    case .downloading: Button("Pause") { app.library.pause(entry.id) }
+    case .paused: Button("Resume") { app.library.download(entry.id) }
+    case .failed: Button("Try Again") { app.library.download(entry.id) }
+    }
+  }
+
+  private var details: String {
+    switch entry.state {
+    case .ready: [size(entry.sizeBytes).map { "\($0) on disk" }, memory].compactMap { $0 }.joined(separator: ", ")
+    case .downloading(let progress), .paused(let progress):
+      [
+        size(progress.receivedBytes), size(progress.totalBytes).map { "of \($0)" },
+        entry.bytesPerSecond.flatMap { size(Int64($0)) }.map { "\($0)/s" },
+        entry.secondsLeft.map {
+          "\(Duration.seconds($0).formatted(.units(allowed: [.hours, .minutes, .seconds], width: .narrow))) left"
+        },
+      ].compactMap { $0 }.joined(separator: " ")
+    case .failed: "Not downloaded"
+    }
+  }
+
+  private var memory: String? {
+    guard let estimate = entry.estimate, let needed = size(estimate.totalBytes) else { return nil }
+    return estimate.fits
+      ? "takes \(needed) of memory" : "needs \(needed) of memory, \(size(estimate.limitBytes) ?? "less") are there"
+  }
+
+  private func size(_ bytes: Int64?) -> String? { bytes?.formatted(.byteCount(style: .file)) }
+}

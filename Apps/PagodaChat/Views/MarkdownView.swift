@@ -1,0 +1,84 @@
+// Markdown as views, one per block; inside a line the system's own parser does emphasis, links and code.
+import Foundation
+import PagodaChatCore
+import SwiftUI
+
+struct MarkdownView: View {
+  let text: String
+
+  var body: some View {
+    VStack(alignment: .leading, spacing: 10) {
+      ForEach(Array(MarkdownBlock.split(text).enumerated()), id: \.offset) { _, block in
+        BlockView(block: block)
+      }
+    }
+    .textSelection(.enabled)
+  }
+}
+
+private struct BlockView: View {
+  let block: MarkdownBlock
+
+  var body: some View {
+    switch block {
+    case .paragraph(let text): Text(inline(text))
+    case .heading(let level, let text): Text(inline(text)).font(level == 1 ? .title2 : level == 2 ? .title3 : .headline)
+    case .code(let language, let text, _): CodeView(language: language, text: text)
+    case .list(let items):
+      VStack(alignment: .leading, spacing: 4) {
+        ForEach(Array(items.enumerated()), id: \.offset) { _, item in
+          HStack(alignment: .top, spacing: 6) {
+            Text(item.marker).monospacedDigit()
+            Text(inline(item.text))
+          }
+          .padding(.leading, CGFloat(item.depth) * 18)
+        }
+      }
+    case .quote(let text): Text(inline(text)).foregroundStyle(.secondary).padding(.leading, 12)
+    case .table(let header, let rows): TableView(header: header, rows: rows)
+    case .rule: Divider()
+    }
+  }
+}
+
+/// A text that the parser does not understand is shown as it is.
+private func inline(_ text: String) -> AttributedString {
+  let options = AttributedString.MarkdownParsingOptions(interpretedSyntax: .inlineOnlyPreservingWhitespace)
+  return (try? AttributedString(markdown: text, options: options)) ?? AttributedString(text)
+}
+
+private struct CodeView: View {
+  let language: String?
+  let text: String
+
+  var body: some View {
+    VStack(alignment: .leading, spacing: 6) {
+      HStack {
+        Text(language ?? "code").font(.caption).foregroundStyle(.secondary)
+        Spacer()
+        Button("Copy code", systemImage: "doc.on.doc") { copyToPasteboard(text) }
+          .labelStyle(.iconOnly).buttonStyle(.borderless)
+      }
+      ScrollView(.horizontal) { Text(text).font(.system(.body, design: .monospaced)) }
+    }
+    .padding(10)
+    .background(Color.secondary.opacity(0.12), in: RoundedRectangle(cornerRadius: 8))
+    .accessibilityElement(children: .contain)
+    .accessibilityLabel("Code, \(language ?? "no language")")
+  }
+}
+
+private struct TableView: View {
+  let header: [String]
+  let rows: [[String]]
+
+  var body: some View {
+    Grid(alignment: .leading, horizontalSpacing: 16, verticalSpacing: 6) {
+      GridRow { ForEach(Array(header.enumerated()), id: \.offset) { _, cell in Text(inline(cell)).bold() } }
+      Divider()
+      ForEach(Array(rows.enumerated()), id: \.offset) { _, row in
+        GridRow { ForEach(Array(row.enumerated()), id: \.offset) { _, cell in Text(inline(cell)) } }
+      }
+    }
+  }
+}

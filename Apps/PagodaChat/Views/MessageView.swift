@@ -1,0 +1,73 @@
+// One message: thinking that can be opened, Markdown, and what can be done with it.
+import AppKit
+import PagodaChatCore
+import SwiftUI
+
+struct MessageView: View {
+  let message: ChatMessage
+  let app: AppModel
+  let transcript: TranscriptModel
+  let composer: ComposerModel
+
+  private var speaker: String { message.role == .user ? "You" : message.modelName ?? "Model" }
+
+  var body: some View {
+    VStack(alignment: .leading, spacing: 6) {
+      Text(speaker).font(.caption).foregroundStyle(.secondary)
+      if !message.reasoning.isEmpty {
+        DisclosureGroup(message.text.isEmpty && message.state == .streaming ? "Thinking…" : "Thinking") {
+          Text(message.reasoning).foregroundStyle(.secondary).textSelection(.enabled)
+            .frame(maxWidth: .infinity, alignment: .leading)
+        }
+        .accessibilityHint("Shows what the model thought before it answered")
+      }
+      MarkdownView(text: message.text)
+      if message.state == .streaming && message.text.isEmpty && message.reasoning.isEmpty {
+        ProgressView().controlSize(.small).accessibilityLabel("Waiting for the answer")
+      }
+      if let note { Text(note).font(.caption).foregroundStyle(.secondary) }
+      actions
+    }
+    .frame(maxWidth: .infinity, alignment: .leading)
+    .accessibilityElement(children: .contain)
+    .accessibilityLabel("\(speaker): \(message.text)")
+  }
+
+  private var note: String? {
+    switch message.state {
+    case .complete, .streaming: nil
+    case .stopped: "Stopped"
+    case .cutOff: "Cut off at the token limit"
+    case .failed(let reason): "Failed: \(reason)"
+    }
+  }
+
+  private var actions: some View {
+    HStack(spacing: 12) {
+      if let place = transcript.alternative(of: message.id) {
+        Button("Previous version", systemImage: "chevron.left") {
+          transcript.showAlternative(of: message.id, offset: -1)
+        }
+        .disabled(place.number == 1)
+        Text("\(place.number) of \(place.count)").font(.caption).monospacedDigit()
+        Button("Next version", systemImage: "chevron.right") { transcript.showAlternative(of: message.id, offset: 1) }
+          .disabled(place.number == place.count)
+      }
+      Button("Copy", systemImage: "doc.on.doc") { copyToPasteboard(message.text) }
+      if message.role == .user {
+        Button("Edit", systemImage: "pencil") { composer.edit(message) }
+      } else {
+        Button("Regenerate", systemImage: "arrow.clockwise") { transcript.regenerate(message.id) }
+      }
+      Button("Branch into a new chat", systemImage: "arrow.triangle.branch") { app.branch(at: message.id) }
+    }
+    .labelStyle(.iconOnly)
+    .buttonStyle(.borderless)
+    .disabled(transcript.isAnswering)
+  }
+}
+
+@MainActor func copyToPasteboard(_ text: String) {
+  NSPasteboard.general.clearContents()
+  NSPasteboard.general.setString(text, forType: .string)
+}

@@ -1,0 +1,76 @@
+// Settings: of one chat, and of the app.
+import Foundation
+import PagodaChatCore
+import SwiftUI
+
+/// How the answers of one chat are made, and its export.
+struct ChatSettingsView: View {
+  @Bindable var transcript: TranscriptModel
+  @Environment(\.dismiss) private var dismiss
+
+  var body: some View {
+    VStack(alignment: .leading, spacing: 12) {
+      Form { ChatSettingsFields(settings: $transcript.settings) }.formStyle(.grouped)
+      HStack {
+        Spacer()
+        Button("Done") { dismiss() }.keyboardShortcut(.defaultAction)
+      }
+      .padding()
+    }
+    .frame(minWidth: 460, minHeight: 520)
+  }
+}
+
+struct ChatSettingsFields: View {
+  @Binding var settings: ChatSettings
+
+  var body: some View {
+    Section("Instructions") {
+      TextField("System prompt", text: $settings.instructions, axis: .vertical).lineLimit(3...8)
+    }
+    Section("Thinking") {
+      Picker("Thinks before answering", selection: $settings.thinking) {
+        Text("As the model does").tag(Bool?.none)
+        Text("Yes").tag(Bool?.some(true))
+        Text("No").tag(Bool?.some(false))
+      }
+      TextField("Most tokens of thinking", value: $settings.thinkingBudget, format: .number)
+    }
+    Section("Sampling") {
+      TextField("Temperature", value: $settings.temperature, format: .number)
+      TextField("Top p", value: $settings.topP, format: .number)
+      TextField("Top k", value: $settings.topK, format: .number)
+      TextField("Min p", value: $settings.minP, format: .number)
+      TextField("Repetition penalty", value: $settings.repetitionPenalty, format: .number)
+      TextField("Presence penalty", value: $settings.presencePenalty, format: .number)
+      TextField("Seed", value: $settings.seed, format: .number)
+      TextField("Most tokens of an answer", value: $settings.maximumTokens, format: .number)
+    }
+  }
+}
+
+/// What holds for the whole app.
+struct AppSettingsView: View {
+  let app: AppModel
+
+  var body: some View {
+    @Bindable var model = app.settings
+    TabView {
+      Form { ChatSettingsFields(settings: $model.settings.newChats) }
+        .formStyle(.grouped)
+        .tabItem { Label("New Chats", systemImage: "bubble.left") }
+      Form {
+        Toggle("Return sends, Shift-Return begins a line", isOn: $model.settings.returnSends)
+        TextField("Port of the local server", value: $model.settings.serverPort, format: .number.grouping(.never))
+        Stepper(value: $model.settings.idleMinutes, in: 0...240, step: 5) {
+          Text(
+            model.settings.idleMinutes == 0
+              ? "Models stay in memory" : "Models leave memory after \(model.settings.idleMinutes) minutes")
+        }
+      }
+      .formStyle(.grouped)
+      .tabItem { Label("General", systemImage: "gearshape") }
+    }
+    .frame(width: 520, height: 560)
+  }
+}

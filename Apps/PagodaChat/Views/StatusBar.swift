@@ -1,0 +1,77 @@
+// The status bar: model, speed, context, cache, and the local server's switch.
+import Foundation
+import PagodaChatCore
+import SwiftUI
+
+struct StatusBar: View {
+  let app: AppModel
+
+  private var stats: TokenStats? { app.conversations.transcript?.stats }
+
+  var body: some View {
+    HStack(spacing: 14) {
+      modelState
+      Spacer()
+      if let stats, stats.completionTokens > 0 {
+        if let rate = stats.tokensPerSecond {
+          item("\(rate.formatted(.number.precision(.fractionLength(1)))) tok/s", "Speed")
+        }
+        if stats.secondsToFirstToken > 0 {
+          item(
+            "first token \(stats.secondsToFirstToken.formatted(.number.precision(.fractionLength(2)))) s",
+            "Time to first token")
+        }
+        if let engine = app.engines.engine {
+          item("\(stats.contextTokens) of \(engine.contextLength) tokens", "Context")
+        }
+        if stats.cachedTokens > 0 { item("\(stats.cachedTokens) cached", "Prompt tokens that needed no computation") }
+      }
+      if app.engines.load.blocks > 0 {
+        item("KV \(app.engines.load.usedBlocks)/\(app.engines.load.blocks)", "KV blocks in use")
+      }
+      serverSwitch
+    }
+    .font(.caption)
+    .padding(.horizontal, 12)
+    .padding(.vertical, 6)
+  }
+
+  @ViewBuilder private var modelState: some View {
+    switch app.engines.state {
+    case .unloaded: Text("No model loaded").foregroundStyle(.secondary)
+    case .loading(let name, let fraction):
+      ProgressView(value: fraction).frame(width: 80).accessibilityLabel("Loading \(name)")
+      Text("Loading \(name)")
+    case .ready(let name): Label(name, systemImage: "checkmark.circle")
+    case .failed(let failure): Label(failure.errorDescription ?? failure.title, systemImage: "exclamationmark.triangle")
+    }
+  }
+
+  private var serverSwitch: some View {
+    HStack(spacing: 6) {
+      Toggle("Server", isOn: serves).toggleStyle(.switch).controlSize(.mini)
+        .help("Serves the loaded model to programs on this Mac")
+      if let url = app.server.url {
+        Button(url) { copyToPasteboard(url) }.buttonStyle(.link).help("Copy the address")
+      } else if let failure = app.server.failure {
+        Text(failure.cause).foregroundStyle(.orange)
+      }
+    }
+  }
+
+  private var serves: Binding<Bool> {
+    Binding(
+      get: { app.server.isOn },
+      set: { isOn in
+        if isOn {
+          app.server.turnOn(port: app.settings.settings.serverPort)
+        } else {
+          Task { await app.server.turnOff() }
+        }
+      })
+  }
+
+  private func item(_ text: String, _ label: String) -> some View {
+    Text(text).monospacedDigit().foregroundStyle(.secondary).help(label).accessibilityLabel("\(label): \(text)")
+  }
+}

@@ -1,0 +1,23 @@
+// The expert ops of the CPU device.
+#pragma once
+
+#include <vector>
+
+#include "device/cpu/context.h"
+#include "device/expert_ops.h"
+
+namespace pagoda::device::cpu {
+
+// Rows of experts in the order of their experts. Keeps its memory from step to step.
+struct ExpertOrder {
+  std::vector<int32_t> rows;   // [T * k]: by expert, then by token
+  std::vector<int32_t> first;  // [E + 1]: of each expert in `rows`
+  std::vector<int32_t> used;   // experts with rows
+  void sort(const Tensor& ids, int64_t num_experts);
+};
+
+void route_experts(const Context& context, const RouteExpertsArgs& args) noexcept;
+void expert_matmul(const Context& context, const ExpertMatmulArgs& args, const ExpertOrder& order) noexcept;
+void combine_experts(const Context& context, const CombineExpertsArgs& args) noexcept;
+
+}  // namespace pagoda::device::cpu

@@ -1,0 +1,95 @@
+// expert_matmul: rows are packed in the order of their experts; then a task takes 64 outputs of one expert for all its
+// rows, so that each expert that anyone needs comes from memory once.
+#include <algorithm>
+#include <cstring>
+
+#include "device/cpu/expert_kernels.h"
+#include "device/cpu/matmul_tile.h"
+#include "device/host/access.h"
+#include "device/host/host_weight.h"
+
+namespace pagoda::device::cpu {
+
+using host::at;
+
+void ExpertOrder::sort(const Tensor& ids, int64_t num_experts) {
+  const int64_t k = ids.shape[1], slots = ids.shape[0] * k;
+  const auto expert_of = [&](int64_t slot) { return static_cast<size_t>(at<int32_t>(ids, slot / k)[slot % k]); };
+  first.assign(static_cast<size_t>(num_experts) + 1, 0);
+  rows.resize(static_cast<size_t>(slots));
+  used.clear();
+  for (int64_t slot = 0; slot < slots; ++slot) ++first[expert_of(slot) + 1];
+  for (size_t e = 0; e < static_cast<size_t>(num_experts); ++e) {
+    if (first[e + 1] > 0) used.push_back(static_cast<int32_t>(e));
+    first[e + 1] += first[e];
+  }
+  for (int64_t slot = 0; slot < slots; ++slot)
+    rows[static_cast<size_t>(first[expert_of(slot)]++)] = static_cast<int32_t>(slot);
+  for (size_t e = static_cast<size_t>(num_experts); e > 0; --e)
+    first[e] = first[e - 1];  // sorting moved each to its end
+  first[0] = 0;
+}
+
+namespace {
+
+struct Task {
+  const Context& context;
+  const ExpertMatmulArgs& args;
+  const ExpertOrder& order;
+  int64_t width, rows_per_expert;  // outputs of a row; rows of the weight
+
+  const float* x_of(int64_t slot) const noexcept {
+    const bool has_own_row = args.x.shape[0] == args.out.shape[0];
+    return at<float>(args.x, has_own_row ? slot : slot / args.ids.shape[1]);
+  }
+
+  // Channels [begin, begin + count) of the weight for `rows` of the order, to `out`.
+  void multiply(Rows rows, int64_t begin, int64_t count, float* out, int64_t stride, int thread) const noexcept {
+    if (is_packed(args.weight->format())) {
+      const auto& weight = static_cast<const PackedWeight&>(*args.weight);
+      return multiply_packed(context, weight, rows, begin, count, nullptr, out, stride, thread);
+    }
+    const auto& weight = static_cast<const host::HostWeight&>(*args.weight);
+    const auto kernel = context.kernels->matmul[format_of(weight.dtype())];
+    for (int64_t r = 0; r < rows.count; ++r)  // rows of x lie anywhere; the channels stay in a near cache meanwhile
+      kernel({x_of(order.rows[static_cast<size_t>(rows.first + r)]), args.x.strides[0], weight.row(begin),
+              weight.row_stride(), nullptr, out + r * stride, stride, 1, count, weight.cols()});
+  }
+
+  void run(int64_t expert, int64_t begin, int thread) const noexcept {
+    constexpr int64_t kStride = 2 * kGatedChannels + kBlockChannels;
+    const Rows rows{order.first[static_cast<size_t>(expert)],
+                    order.first[static_cast<size_t>(expert) + 1] - order.first[static_cast<size_t>(expert)]};
+    const int64_t count = std::min(kGatedChannels, width - begin), first = expert * rows_per_expert + begin;
+    float* results = context.matmul.halves + thread * context.matmul.max_rows * kStride;
+    multiply(rows, first, count, results, kStride, thread);
+    // The other half need not begin at a block of channels: what lies before it is computed for nothing.
+    const int64_t skipped = is_packed(args.weight->format()) ? (first + width) % kBlockChannels : 0;
+    if (args.silu_mul)
+      multiply(rows, first + width - skipped, skipped + count, results + kGatedChannels, kStride, thread);
+    for (int64_t r = 0; r < rows.count; ++r) {
+      float* to = at<float>(args.out, order.rows[static_cast<size_t>(rows.first + r)]) + begin;
+      const float* from = results + r * kStride;
+      if (args.silu_mul) context.kernels->silu_mul(from, from + kGatedChannels + skipped, count, to);
+      else std::memcpy(to, from, static_cast<size_t>(count) * sizeof(float));
+    }
+  }
+};
+
+}  // namespace
+
+void expert_matmul(const Context& context, const ExpertMatmulArgs& args, const ExpertOrder& order) noexcept {
+  const int64_t slots = args.out.shape[0], width = args.out.shape[1], k = args.x.shape[1];
+  const Task task{context, args, order, width, args.weight->rows() / args.num_experts};
+  if (is_packed(args.weight->format()))
+    context.for_each(slots, k, [&](int64_t i, int thread) {
+      pack_to(context, static_cast<const PackedWeight&>(*args.weight), task.x_of(order.rows[static_cast<size_t>(i)]), i,
+              thread);
+    });
+  const int64_t parts = (width + kGatedChannels - 1) / kGatedChannels;
+  context.for_each(static_cast<int64_t>(order.used.size()) * parts, kGatedChannels * k, [&](int64_t i, int thread) {
+    task.run(order.used[static_cast<size_t>(i / parts)], i % parts * kGatedChannels, thread);
+  });
+}
+
+}  // namespace pagoda::device::cpu

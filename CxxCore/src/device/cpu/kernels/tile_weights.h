@@ -1,0 +1,153 @@
+// Kernel text: scores of a tile of queries become weights, the left factor of their product with values. Bits do not
+// depend on how many queries there are: each has lanes of its own.
+
+typedef uint16_t ShortVec32 __attribute__((ext_vector_type(32)));
+
+constexpr int64_t kTile = 1024;                       // bytes: 16 rows of 64
+constexpr int64_t kTileQueries = 16, kStepKeys = 32;  // queries of a tile; positions of a product with values
+
+// Element j of vector i goes to element i of vector j.
+PAGODA_INLINE void transpose(BitVec (&v)[16]) {
+  BitVec w[16];
+#pragma clang loop unroll(full)
+  for (int i = 0; i < 16; i += 2) {
+    w[i] = (BitVec)_mm512_unpacklo_epi32((__m512i)v[i], (__m512i)v[i + 1]);
+    w[i + 1] = (BitVec)_mm512_unpackhi_epi32((__m512i)v[i], (__m512i)v[i + 1]);
+  }
+#pragma clang loop unroll(full)
+  for (int i = 0; i < 16; i += 4)
+    for (int j = 0; j < 2; ++j) {
+      v[i + 2 * j] = (BitVec)_mm512_unpacklo_epi64((__m512i)w[i + j], (__m512i)w[i + 2 + j]);
+      v[i + 2 * j + 1] = (BitVec)_mm512_unpackhi_epi64((__m512i)w[i + j], (__m512i)w[i + 2 + j]);
+    }
+  // v[4 a + b]: in each of its four quarters c, element 4 c + b of the vectors 4 a to 4 a + 3.
+#pragma clang loop unroll(full)
+  for (int b = 0; b < 4; ++b) {
+    const __m512i low = _mm512_shuffle_i32x4((__m512i)v[b], (__m512i)v[4 + b], 0x88),
+                  low2 = _mm512_shuffle_i32x4((__m512i)v[8 + b], (__m512i)v[12 + b], 0x88),
+                  high = _mm512_shuffle_i32x4((__m512i)v[b], (__m512i)v[4 + b], 0xdd),
+                  high2 = _mm512_shuffle_i32x4((__m512i)v[8 + b], (__m512i)v[12 + b], 0xdd);
+    w[b] = (BitVec)_mm512_shuffle_i32x4(low, low2, 0x88);
+    w[4 + b] = (BitVec)_mm512_shuffle_i32x4(high, high2, 0x88);
+    w[8 + b] = (BitVec)_mm512_shuffle_i32x4(low, low2, 0xdd);
+    w[12 + b] = (BitVec)_mm512_shuffle_i32x4(high, high2, 0xdd);
+  }
+#pragma clang loop unroll(full)
+  for (int i = 0; i < 16; ++i) v[i] = w[i];
+}
+
+// bf16 in the upper half of each lane, to nearest even; the lower half is what is left of the sum.
+PAGODA_INLINE BitVec rounded(Vec v) {
+  const BitVec bits = __builtin_bit_cast(BitVec, v);
+  return bits + 0x7fffu + ((bits >> 16) & 1u);
+}
+// Lane by lane: bf16 of `even` in the low half, of `odd` in the high one.
+PAGODA_INLINE BitVec pair(Vec even, Vec odd) { return rounded(even) >> 16 | (rounded(odd) & 0xffff0000u); }
+
+// 2^x for x <= 0, to about 2e-7; below 2^-126 it fades to zero.
+PAGODA_INLINE Vec exp2_of(Vec x) {
+  x = x < splat(-160.0f) ? splat(-160.0f) : x;
+  const __m512 n = _mm512_roundscale_ps((__m512)x, 8);
+  const Vec r = x - (Vec)n;
+  Vec p = splat(1.5403530e-4f);  // Taylor, |r| <= 1/2
+  p = fma(p, r, splat(1.3333558e-3f));
+  p = fma(p, r, splat(9.6181291e-3f));
+  p = fma(p, r, splat(5.5504109e-2f));
+  p = fma(p, r, splat(2.4022651e-1f));
+  p = fma(p, r, splat(6.9314718e-1f));
+  p = fma(p, r, splat(1.0f));
+  return (Vec)_mm512_scalef_ps((__m512)p, n);
+}
+
+// A vector holds one position of 16 queries.
+struct ManyQueries {
+  static constexpr int kKeys = 1;
+  PAGODA_INLINE Vec load(const std::byte* scores) { return load_as<Vec>(scores); }
+  PAGODA_INLINE IntVec of_lanes(IntVec of_queries) { return of_queries; }
+  PAGODA_INLINE IntVec places(int64_t first) { return IntVec{} + static_cast<int32_t>(first); }
+  PAGODA_INLINE Vec max_of_keys(Vec v) { return v; }
+  PAGODA_INLINE Vec sum_chains(const Vec (&totals)[4]) { return (totals[0] + totals[1]) + (totals[2] + totals[3]); }
+  PAGODA_INLINE void store_weights(const Vec (&weights)[kStepKeys], std::byte* to) {
+    BitVec pairs[16];
+#pragma clang loop unroll(full)
+    for (int i = 0; i < 16; ++i) pairs[i] = pair(weights[2 * i], weights[2 * i + 1]);
+    transpose(pairs);
+    __builtin_memcpy(to, pairs, kTile);
+  }
+};
+
+// A vector holds four positions of the first four queries, a quarter each: a decoding row of four heads on one KV head
+// would leave three quarters empty.
+struct FewQueries {
+  static constexpr int kKeys = 4;
+  PAGODA_INLINE Vec load(const std::byte* scores) {
+    __m512 v = _mm512_castps128_ps512(_mm_loadu_ps(reinterpret_cast<const float*>(scores)));
+    v = _mm512_insertf32x4(v, _mm_loadu_ps(reinterpret_cast<const float*>(scores + 64)), 1);
+    v = _mm512_insertf32x4(v, _mm_loadu_ps(reinterpret_cast<const float*>(scores + 128)), 2);
+    return (Vec)_mm512_insertf32x4(v, _mm_loadu_ps(reinterpret_cast<const float*>(scores + 192)), 3);
+  }
+  PAGODA_INLINE IntVec of_lanes(IntVec v) {
+    return __builtin_shufflevector(v, v, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3);
+  }
+  PAGODA_INLINE IntVec places(int64_t first) {
+    return (IntVec){0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3} + static_cast<int32_t>(first);
+  }
+  PAGODA_INLINE Vec neighbour(Vec v) { return (Vec)_mm512_shuffle_f32x4((__m512)v, (__m512)v, 0xb1); }
+  PAGODA_INLINE Vec other_half(Vec v) { return (Vec)_mm512_shuffle_f32x4((__m512)v, (__m512)v, 0x4e); }
+  PAGODA_INLINE Vec max_of_keys(Vec v) {
+    const Vec n = neighbour(v), pairs = n > v ? n : v, o = other_half(pairs);
+    return o > pairs ? o : pairs;
+  }
+  PAGODA_INLINE Vec sum_chains(const Vec (&totals)[1]) {
+    const Vec pairs = totals[0] + neighbour(totals[0]);
+    return pairs + other_half(pairs);
+  }
+  PAGODA_INLINE void store_weights(const Vec (&weights)[kStepKeys / 4], std::byte* to) {
+    ShortVec32 order;  // of two vectors: [4 queries][8 positions], the upper half of each lane
+    for (int i = 0; i < 32; ++i) order[i] = static_cast<uint16_t>(i % 8 / 4 * 32 + (i % 4 * 4 + i / 8) * 2 + 1);
+#pragma clang loop unroll(full)
+    for (int j = 0; j < 4; ++j) {
+      const __m512i both = _mm512_permutex2var_epi16((__m512i)rounded(weights[2 * j]), (__m512i)order,
+                                                     (__m512i)rounded(weights[2 * j + 1]));
+      alignas(64) std::byte rows[4][16];
+      _mm512_store_si512(rows, both);
+      for (int q = 0; q < 4; ++q) __builtin_memcpy(to + q * 64 + j * 16, rows[q], 16);
+    }
+  }
+};
+
+// [places][16 queries] scores become [step][16 queries][32 positions] weights in the same place: those of a step take
+// half of the room of its scores and are written after these were read. Places outside [begin, end) weigh nothing.
+// Order of a total: four chains, place % 4.
+template <class Lanes>
+PAGODA_INLINE void weigh_tile(std::byte* tile, Range places, IntVec begin, IntVec end, float* max_out, float* total) {
+  constexpr int kVectors = kStepKeys / Lanes::kKeys, kChains = 4 / Lanes::kKeys;
+  begin = Lanes::of_lanes(begin);
+  end = Lanes::of_lanes(end);
+  const auto score = [&](int64_t place) PAGODA_LAMBDA {
+    const IntVec at = Lanes::places(place);
+    return ((begin <= at) & (end > at)) ? Lanes::load(tile + place * 64) : splat(-__builtin_inff());
+  };
+  Vec most[4];
+  for (Vec& m : most) m = splat(-__builtin_inff());
+  for (int64_t place = places.begin; place < places.end; place += 4 * Lanes::kKeys)
+    for (int i = 0; i < 4; ++i) {
+      const Vec s = score(place + i * Lanes::kKeys);
+      most[i] = s > most[i] ? s : most[i];
+    }
+  for (int i = 1; i < 4; ++i) most[0] = most[i] > most[0] ? most[i] : most[0];
+  most[0] = Lanes::max_of_keys(most[0]);
+  const Vec max = most[0] > splat(-__builtin_inff()) ? most[0] : Vec{};  // a query that sees nothing: all weights 0
+  Vec totals[kChains] = {};
+  for (int64_t place = places.begin; place < places.end; place += kStepKeys) {
+    Vec weights[kVectors];
+#pragma clang loop unroll(full)
+    for (int i = 0; i < kVectors; ++i) {
+      weights[i] = exp2_of(score(place + i * Lanes::kKeys) - max);
+      totals[i % kChains] += weights[i];
+    }
+    Lanes::store_weights(weights, tile + place / kStepKeys * kTile);
+  }
+  store(max_out, most[0] * splat(0.693147181f));
+  store(total, Lanes::sum_chains(totals));
+}

@@ -1,0 +1,18 @@
+// Writes a model folder once more with affine weights, one matrix at a time.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "base/result.h"
+#include "io/model_files.h"
+#include "pagoda/quantize.h"
+
+namespace pagoda::io {
+
+// `go_on` gets a fraction from 0 to 1 and may end the work. `max_shard_bytes`: of the tensors in one file.
+inline constexpr uint64_t kMaxShardBytes = uint64_t{5} << 30;
+QuantizeResult quantize_files(const ModelFiles& files, const std::string& folder, const QuantizeOptions& options,
+                              const std::function<bool(double)>& go_on, uint64_t max_shard_bytes = kMaxShardBytes);
+
+}  // namespace pagoda::io

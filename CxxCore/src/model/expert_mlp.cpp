@@ -1,0 +1,44 @@
+// Mixture of experts: route, the shared expert, the chosen experts, and their weighted sum.
+#include "model/layers.h"
+#include "ops/experts.h"
+#include "ops/ops.h"
+
+namespace pagoda::model {
+
+using device::slice;
+using device::Tensor;
+
+ExpertMlp::ExpertMlp(const io::ModelConfig& config, const Weights& weights, int layer_index)
+    : shared_(weights, layer_index),
+      router_(weights.matrix(layer_index, Role::router)),
+      in_(weights.matrix(layer_index, Role::experts_in)),
+      out_(weights.matrix(layer_index, Role::experts_out)),
+      num_experts_(config.num_experts),
+      normalise_(config.norm_topk_prob) {}
+
+Status ExpertMlp::forward(device::Encoder& encoder, const Step& step) const {
+  PAGODA_RETURN_IF_ERROR(ops::matmul(encoder, {.x = step.normed, .weight = router_, .bias = {}, .out = step.router}));
+  PAGODA_RETURN_IF_ERROR(ops::route_experts(encoder, {.logits = slice(step.router, 1, 0, num_experts_),
+                                                      .ids = step.expert_ids,
+                                                      .weights = step.expert_weights,
+                                                      .normalise = normalise_}));
+  PAGODA_RETURN_IF_ERROR(shared_.forward(encoder, step));
+  PAGODA_RETURN_IF_ERROR(ops::expert_matmul(encoder, {.x = step.normed,
+                                                      .weight = in_,
+                                                      .num_experts = num_experts_,
+                                                      .ids = step.expert_ids,
+                                                      .out = step.expert_inner,
+                                                      .silu_mul = true}));
+  PAGODA_RETURN_IF_ERROR(ops::expert_matmul(encoder, {.x = step.expert_inner,
+                                                      .weight = out_,
+                                                      .num_experts = num_experts_,
+                                                      .ids = step.expert_ids,
+                                                      .out = step.expert_delta}));
+  return ops::combine_experts(encoder, {.x = step.expert_delta,
+                                        .weights = step.expert_weights,
+                                        .shared = step.delta,
+                                        .gate = slice(step.router, 1, num_experts_, 1),
+                                        .out = step.delta});
+}
+
+}  // namespace pagoda::model

@@ -1,0 +1,58 @@
+// Checks of the expert ops: route_experts, expert_matmul, combine_experts.
+#include "ops/experts.h"
+
+#include "ops/check.h"
+
+namespace pagoda::ops {
+namespace {
+
+// Runs `op` on the device's expert ops when the arguments are good and the device has any.
+template <class Op>
+Status run(Check& check, device::Encoder& encoder, Op&& op) noexcept {
+  if (!check.is_ok()) return check.status();
+  device::ExpertOps* experts = device::expert_ops(encoder);
+  if (experts == nullptr) return make_error(StatusCode::unsupported, "this device has no mixture of experts");
+  op(*experts);
+  return ok_status();
+}
+
+}  // namespace
+
+Status route_experts(device::Encoder& encoder, const device::RouteExpertsArgs& args) noexcept {
+  Check check("route_experts");
+  check.tensor("ids", args.ids, DType::i32, {kAny, kAny})
+      .tensor("weights", args.weights, DType::f32, {args.ids.shape[0], args.ids.shape[1]})
+      .tensor("logits", args.logits, DType::f32, {args.ids.shape[0], kAny})
+      .that(args.logits.shape[1] <= device::kMaxExperts, "logits", "are of too many experts")
+      .that(args.ids.shape[1] >= 1 && args.ids.shape[1] <= args.logits.shape[1] &&
+                args.ids.shape[1] <= device::kMaxExpertsPerToken,
+            "ids", "ask for an impossible number of experts");
+  return run(check, encoder, [&](device::ExpertOps& experts) { experts.route_experts(args); });
+}
+
+Status expert_matmul(device::Encoder& encoder, const device::ExpertMatmulArgs& args) noexcept {
+  Check check("expert_matmul");
+  check.tensor("x", args.x, DType::f32, {kAny, kAny})
+      .tensor("ids", args.ids, DType::i32, {kAny, kAny})
+      .weight("weight", args.weight, kAny, args.x.shape[1])
+      .that(args.num_experts >= 1 && args.num_experts <= device::kMaxExperts, "num_experts", "is out of range");
+  if (!check.is_ok()) return check.status();
+  const int64_t slots = args.ids.shape[0] * args.ids.shape[1], rows = args.weight->rows() / args.num_experts;
+  check.that(args.x.shape[0] == args.ids.shape[0] || args.x.shape[0] == slots, "x", "has a row for no token or expert")
+      .that(rows * args.num_experts == args.weight->rows() && rows % device::kExpertRowMultiple == 0, "weight",
+            "does not have a multiple of 16 rows for every expert")
+      .tensor("out", args.out, DType::f32, {slots, args.silu_mul ? rows / 2 : rows});
+  return run(check, encoder, [&](device::ExpertOps& experts) { experts.expert_matmul(args); });
+}
+
+Status combine_experts(device::Encoder& encoder, const device::CombineExpertsArgs& args) noexcept {
+  Check check("combine_experts");
+  check.tensor("weights", args.weights, DType::f32, {kAny, kAny})
+      .tensor("out", args.out, DType::f32, {args.weights.shape[0], kAny})
+      .tensor("shared", args.shared, DType::f32, {args.out.shape[0], args.out.shape[1]})
+      .tensor("gate", args.gate, DType::f32, {args.out.shape[0], 1})
+      .tensor("x", args.x, DType::f32, {args.weights.shape[0] * args.weights.shape[1], args.out.shape[1]});
+  return run(check, encoder, [&](device::ExpertOps& experts) { experts.combine_experts(args); });
+}
+
+}  // namespace pagoda::ops

@@ -1,0 +1,72 @@
+// AppModel: everything the app's windows show, wired together.
+import Foundation
+import Observation
+import PagodaKit
+
+/// Everything the app's windows show.
+@MainActor @Observable
+public final class AppModel {
+  /// The loaded model.
+  public let engines: EngineModel
+  /// The sidebar.
+  public let conversations: ConversationListModel
+  /// The model library.
+  public let library: LibraryModel
+  /// What holds for the whole app.
+  public let settings: SettingsModel
+  /// The local server.
+  public let server: ServerModel
+
+  private var idleSince = ContinuousClock.now
+
+  /// The app with its files in `folder`.
+  public init(
+    folder: URL, loader: any ModelLoader = EngineLoader(), downloader: (any ModelDownloader)? = nil
+  ) throws {
+    let store = try ConversationStore(folder: folder)
+    settings = SettingsModel(folder: folder)
+    engines = EngineModel(loader: loader)
+    conversations = ConversationListModel(store: store, engines: engines)
+    let models = settings.settings.modelFolder.map { URL(filePath: $0) } ?? folder.appending(path: "Models")
+    library = LibraryModel(downloader: downloader ?? FolderModels(folder: models), engines: engines)
+    server = ServerModel(engines: engines)
+  }
+
+  /// Where the app keeps its files: never a folder that is synchronised to other machines.
+  public static var defaultFolder: URL {
+    let folders = FileManager.default.urls(for: .applicationSupportDirectory, in: .userDomainMask)
+    return (folders.first ?? FileManager.default.homeDirectoryForCurrentUser).appending(path: "Pagoda")
+  }
+
+  /// Reads the library and loads the model of the last time, or the embedded one.
+  public func start() async {
+    await library.refresh()
+    await use(settings.settings.modelName ?? LibraryModel.embeddedName)
+  }
+
+  /// Loads a model of the library and remembers it. The server goes off with the model it served.
+  public func use(_ modelName: String) async {
+    await server.turnOff()
+    await library.load(modelName)
+    if case .ready = engines.state { settings.settings.modelName = modelName }
+  }
+
+  /// Begins a conversation with the settings of new ones.
+  public func newChat() { conversations.begin(settings: settings.settings.newChats) }
+
+  /// Copies the selected conversation up to a message into a new one and shows it.
+  public func branch(at id: UUID) {
+    if let copy = conversations.transcript?.branch(at: id) { conversations.show(copy) }
+  }
+
+  /// Call it every few seconds: refreshes what the status bar shows, and unloads a model that nobody has used.
+  public func tick(now: ContinuousClock.Instant = .now) async {
+    engines.refresh()
+    let minutes = settings.settings.idleMinutes
+    if engines.engine == nil || engines.load.running > 0 || server.isOn || minutes == 0 {
+      idleSince = now
+    } else if now - idleSince >= .seconds(60 * minutes) {
+      await engines.unload()
+    }
+  }
+}

@@ -1,0 +1,171 @@
+// LibraryModel: the models there are: on this machine, being fetched, loaded; with what each would take in memory.
+import Foundation
+import Observation
+import PagodaKit
+
+/// A model in the library.
+public struct LibraryEntry: Hashable, Sendable, Identifiable {
+  /// Where its download stands.
+  public enum State: Hashable, Sendable {
+    /// It is on this machine.
+    case ready
+    /// It is being fetched.
+    case downloading(DownloadProgress)
+    /// Fetching was paused; what has come stays.
+    case paused(DownloadProgress)
+    /// Fetching failed.
+    case failed(ChatFailure)
+  }
+
+  /// Its name, such as `Qwen/Qwen3.5-0.8B`.
+  public var id: String
+  /// Where it comes from once it is here.
+  public var source: ModelSource?
+  /// Its size on disk in bytes; nil when unknown.
+  public var sizeBytes: Int64?
+  /// Where its download stands.
+  public var state: State
+  /// What it would take in memory, once asked for.
+  public var estimate: MemoryEstimate?
+  /// Bytes a second of the last five seconds, while it is being fetched.
+  public var bytesPerSecond: Double?
+
+  /// The time that is left of a download, in seconds.
+  public var secondsLeft: Double? {
+    guard case .downloading(let progress) = state, let total = progress.totalBytes, let rate = bytesPerSecond, rate > 0
+    else { return nil }
+    return Double(total - progress.receivedBytes) / rate
+  }
+}
+
+/// The model library.
+@MainActor @Observable
+public final class LibraryModel {
+  /// The embedded model first, then the others by name.
+  public private(set) var entries: [LibraryEntry] = []
+  /// Why the library cannot be read or changed.
+  public var failure: ChatFailure?
+
+  /// What the embedded model is called.
+  public static let embeddedName = "pagoda-mini"
+
+  private let downloader: any ModelDownloader
+  private let engines: EngineModel
+  private var downloads: [String: Task<Void, Never>] = [:]
+  private var meters: [String: RateMeter] = [:]
+
+  /// The models of a downloader, and the embedded one.
+  public init(downloader: any ModelDownloader, engines: EngineModel) {
+    self.downloader = downloader
+    self.engines = engines
+    entries = [LibraryEntry(id: Self.embeddedName, source: .mini, state: .ready)]
+  }
+
+  /// Reads again what is on this machine, and estimates what each model takes.
+  public func refresh() async {
+    do {
+      let installed = try await downloader.installed()
+      let unfinished = entries.filter { $0.state != .ready && !installed.map(\.id).contains($0.id) }
+      let present = installed.map {
+        LibraryEntry(id: $0.id, source: .directory($0.folder), sizeBytes: $0.sizeBytes, state: .ready)
+      }
+      let embedded = LibraryEntry(id: Self.embeddedName, source: .mini, state: .ready)
+      entries = [embedded] + (present + unfinished).sorted { $0.id < $1.id }
+    } catch {
+      failure = ChatFailure("The model library cannot be read", error)
+    }
+    for entry in entries where entry.state == .ready { await estimate(entry.id) }
+  }
+
+  /// Fetches a model, or goes on fetching it.
+  public func download(_ id: String) {
+    let name = id.trimmingCharacters(in: .whitespacesAndNewlines)
+    guard !name.isEmpty, downloads[name] == nil else { return }
+    update(name) { if case .paused(let progress) = $0.state { $0.state = .downloading(progress) } }
+    if !entries.contains(where: { $0.id == name && $0.state != .ready }) {
+      entries.removeAll { $0.id == name }
+      entries.append(LibraryEntry(id: name, state: .downloading(DownloadProgress(receivedBytes: 0))))
+    }
+    downloads[name] = Task { await fetch(name) }
+  }
+
+  /// Stops fetching and keeps what has come.
+  public func pause(_ id: String) { downloads[id]?.cancel() }
+
+  /// Stops fetching if need be and deletes a model; one that is loaded stays in memory until it is unloaded.
+  public func remove(_ id: String) async {
+    let download = downloads[id]
+    download?.cancel()
+    await download?.value
+    do {
+      try await downloader.remove(id)
+      entries.removeAll { $0.id == id && $0.source != .mini }
+    } catch {
+      failure = ChatFailure("\(id) cannot be deleted", error)
+    }
+  }
+
+  /// Loads a model of the library.
+  public func load(_ id: String) async {
+    guard let entry = entries.first(where: { $0.id == id }), let source = entry.source else { return }
+    await engines.load(source, named: id)
+  }
+
+  private func estimate(_ id: String) async {
+    guard let source = entries.first(where: { $0.id == id })?.source else { return }
+    let estimate = try? await engines.estimate(source)  // loading says why a folder is no model
+    update(id) { $0.estimate = estimate }
+  }
+
+  private func fetch(_ id: String) async {
+    do {
+      for try await progress in downloader.download(id) {
+        meters[id, default: RateMeter()].note(progress.receivedBytes, at: .now)
+        update(id) {
+          $0.state = .downloading(progress)
+          $0.bytesPerSecond = meters[id]?.bytesPerSecond
+        }
+      }
+      finish(id)
+      if !Task.isCancelled { await refreshAfterDownload(id) }
+    } catch is CancellationError {
+      finish(id)
+    } catch {
+      finish(id)
+      update(id) { $0.state = .failed(ChatFailure("\(id) cannot be downloaded", error)) }
+    }
+  }
+
+  private func finish(_ id: String) {
+    downloads[id] = nil
+    meters[id] = nil
+    update(id) {
+      $0.bytesPerSecond = nil
+      if case .downloading(let progress) = $0.state { $0.state = .paused(progress) }
+    }
+  }
+
+  private func refreshAfterDownload(_ id: String) async {
+    entries.removeAll { $0.id == id }
+    await refresh()
+  }
+
+  private func update(_ id: String, _ body: (inout LibraryEntry) -> Void) {
+    if let index = entries.firstIndex(where: { $0.id == id }) { body(&entries[index]) }
+  }
+}
+
+/// Bytes a second over the last five seconds.
+struct RateMeter {
+  private var samples: [(time: ContinuousClock.Instant, bytes: Int64)] = []
+
+  mutating func note(_ bytes: Int64, at time: ContinuousClock.Instant) {
+    samples.append((time, bytes))
+    samples.removeAll { time - $0.time > .seconds(5) }
+  }
+
+  var bytesPerSecond: Double? {
+    guard let first = samples.first, let last = samples.last, last.time > first.time else { return nil }
+    return Double(last.bytes - first.bytes) / ((last.time - first.time) / .seconds(1))
+  }
+}

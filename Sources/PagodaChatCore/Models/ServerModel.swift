@@ -1,0 +1,51 @@
+// ServerModel: the switch that serves the loaded model to other programs on this machine.
+import Foundation
+import Observation
+import PagodaKit
+import PagodaServer
+
+/// The local server's switch.
+@MainActor @Observable
+public final class ServerModel {
+  /// Where it listens; nil while it is off.
+  public private(set) var url: String?
+  /// Why it could not be turned on.
+  public var failure: ChatFailure?
+
+  private let engines: EngineModel
+  private var server: Server?
+
+  /// Off.
+  public init(engines: EngineModel) { self.engines = engines }
+
+  /// Whether it serves.
+  public var isOn: Bool { url != nil }
+
+  /// Serves the loaded model on this machine only; port 0 takes a free one.
+  public func turnOn(port: UInt16) {
+    guard !isOn else { return }
+    guard let engine = engines.engine as? Engine else {
+      failure = ChatFailure("The server is off", cause: "No model is loaded.", advice: "Choose a model in the library.")
+      return
+    }
+    var options = ServerOptions()
+    options.port = port
+    if let name = engines.modelName { options.modelNames = [name] }
+    do {
+      let started = try Server.start(engine, options: options)
+      server = started
+      url = started.url
+      failure = nil
+    } catch {
+      failure = ChatFailure("The server cannot listen on port \(port)", error)
+    }
+  }
+
+  /// Lets what is under way finish for two seconds, then closes the port. Call it before the model is unloaded.
+  public func turnOff() async {
+    let old = server
+    server = nil
+    url = nil
+    await old?.shutDown(drainSeconds: 2)
+  }
+}

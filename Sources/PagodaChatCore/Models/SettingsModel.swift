@@ -1,0 +1,74 @@
+// SettingsModel: what holds for the whole app, kept in one small file.
+import Foundation
+import Observation
+
+/// What holds for the whole app.
+public struct AppSettings: Codable, Hashable, Sendable {
+  /// What new conversations begin with.
+  public var newChats = ChatSettings()
+  /// The model to load at the start; nil for none.
+  public var modelName: String?
+  /// The folder whose subfolders are models; nil for the usual one.
+  public var modelFolder: String?
+  /// The port of the local server.
+  public var serverPort: UInt16 = 8080
+  /// Minutes without an answer after which the model leaves memory; 0 means never.
+  public var idleMinutes = 0
+  /// Whether Return sends; otherwise Command-Return does.
+  public var returnSends = true
+
+  /// The values of a first start.
+  public init() {}
+
+  /// Fields that a file does not have keep the values of a first start, so that files of earlier versions are read.
+  public init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    self.init()
+    newChats = try values.decodeIfPresent(ChatSettings.self, forKey: .newChats) ?? newChats
+    modelName = try values.decodeIfPresent(String.self, forKey: .modelName)
+    modelFolder = try values.decodeIfPresent(String.self, forKey: .modelFolder)
+    serverPort = try values.decodeIfPresent(UInt16.self, forKey: .serverPort) ?? serverPort
+    idleMinutes = try values.decodeIfPresent(Int.self, forKey: .idleMinutes) ?? idleMinutes
+    returnSends = try values.decodeIfPresent(Bool.self, forKey: .returnSends) ?? returnSends
+  }
+}
+
+/// The settings of the app; each change is kept at once.
+@MainActor @Observable
+public final class SettingsModel {
+  /// The settings.
+  public var settings: AppSettings {
+    didSet { if settings != oldValue { keep() } }
+  }
+  /// Why the settings cannot be read or kept.
+  public var failure: ChatFailure?
+
+  private let url: URL
+
+  /// The settings in `folder`. A file that cannot be read is put aside and said so.
+  public init(folder: URL) {
+    url = folder.appending(path: "settings.json")
+    settings = AppSettings()
+    guard let data = try? Data(contentsOf: url) else { return }
+    do {
+      settings = try JSONDecoder().decode(AppSettings.self, from: data)
+    } catch {
+      let aside = url.appendingPathExtension("bad")
+      try? FileManager.default.removeItem(at: aside)
+      try? FileManager.default.moveItem(at: url, to: aside)
+      failure = ChatFailure(
+        "The settings were reset", cause: "\(url.lastPathComponent) is damaged.",
+        advice: "It was kept as \(aside.lastPathComponent).")
+    }
+  }
+
+  private func keep() {
+    do {
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+      try encoder.encode(settings).write(to: url, options: .atomic)
+    } catch {
+      failure = ChatFailure("The settings cannot be saved", error)
+    }
+  }
+}

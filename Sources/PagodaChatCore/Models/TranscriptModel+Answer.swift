@@ -1,0 +1,148 @@
+// Sending, stopping, editing, regenerating and branching; each answer grows in place and is kept as it grows.
+import Foundation
+import PagodaKit
+
+extension TranscriptModel {
+  /// Says something and has it answered.
+  public func send(_ text: String) {
+    guard !isAnswering, !text.isEmpty else { return }
+    say(text, after: messages.last?.id)
+  }
+
+  /// Says something else in place of an earlier message; the earlier one stays as an alternative.
+  public func edit(_ id: UUID, to text: String) {
+    guard !isAnswering, let message = messages.first(where: { $0.id == id }), message.role == .user else { return }
+    say(text, after: message.parentID)
+  }
+
+  /// Answers once more; the earlier answer stays as an alternative. Nil means the last answer.
+  public func regenerate(_ id: UUID? = nil) {
+    let target = id ?? messages.last?.id
+    guard !isAnswering, let message = messages.first(where: { $0.id == target }) else { return }
+    answer(after: message.role == .assistant ? message.parentID : message.id)
+  }
+
+  /// A new conversation that has what was said up to a message.
+  public func branch(at id: UUID) -> Conversation? {
+    guard let end = messages.firstIndex(where: { $0.id == id }) else { return nil }
+    var copy = Conversation(title: conversation.title, settings: conversation.settings)
+    var copies: [ChatMessage] = []
+    for message in messages[...end] {
+      var twin = message
+      twin.id = UUID()
+      twin.conversationID = copy.id
+      twin.parentID = copies.last?.id
+      if twin.state == .streaming { twin.state = .stopped }
+      copies.append(twin)
+    }
+    copy.leafID = copies.last?.id
+    do {
+      try store.save(copy, copies)
+      return copy
+    } catch {
+      failure = ChatFailure("The chat cannot be branched", error)
+      return nil
+    }
+  }
+
+  /// Ends the answer under way; what has come stays.
+  public func stop() { answering?.cancel() }
+
+  private func say(_ text: String, after parent: UUID?) {
+    let message = ChatMessage(conversationID: id, parentID: parent, role: .user, text: text)
+    if conversation.title.isEmpty { conversation.title = Self.title(for: text) }
+    conversation.leafID = message.id
+    conversation.updatedAt = message.createdAt
+    failure = nil
+    attempt("The chat cannot be saved") { try store.save(conversation, [message]) }
+    let kept = messages.firstIndex { $0.id == parent }.map { messages[...$0] } ?? []
+    messages = kept + [message]
+    answer(after: message.id)
+  }
+
+  /// The first line, as long as a sidebar is wide.
+  static func title(for text: String) -> String {
+    let line = text.split(whereSeparator: \.isNewline).first.map { $0.trimmingCharacters(in: .whitespaces) } ?? ""
+    return line.count > 60 ? line.prefix(59).trimmingCharacters(in: .whitespaces) + "…" : line
+  }
+
+  private func answer(after parent: UUID?) {
+    failure = nil
+    guard let engine = engines.engine else {
+      failure = ChatFailure(
+        "No answer", cause: "No model is loaded.", advice: "Choose a model in the library, then regenerate.")
+      return
+    }
+    var question = messages
+    if let end = messages.firstIndex(where: { $0.id == parent }) { question = Array(messages[...end]) }
+    let settings = conversation.settings
+    let system = settings.instructions.isEmpty ? [] : [Message.system(settings.instructions)]
+    let request = Request(
+      messages: system + question.map(\.prompt), sampling: settings.sampling, thinking: settings.thinking)
+    let message = ChatMessage(
+      conversationID: id, parentID: parent, role: .assistant, text: "", state: .streaming, modelName: engines.modelName)
+    messages = question + [message]
+    conversation.leafID = message.id
+    attempt("The chat cannot be saved") { try store.save(conversation, [message]) }
+    stats = TokenStats()
+    firstTokenAt = nil
+    let events = engine.submit(request)  // now: answers are made in the order of the calls
+    answering = Task { await read(events, into: message) }
+  }
+
+  private func read(_ events: AsyncThrowingStream<Event, any Error>, into begun: ChatMessage) async {
+    var message = begun
+    do {
+      for try await event in events {
+        take(event, into: &message)
+        if let index = messages.lastIndex(where: { $0.id == message.id }) { messages[index] = message }
+        keepNowAndThen(message)
+      }
+      if message.state == .streaming { message.state = .stopped }
+    } catch {
+      let failure = ChatFailure("The answer failed", error)
+      message.state = .failed(failure.cause)
+      self.failure = failure
+    }
+    message.stats = stats
+    answering = nil
+    keep(message)
+    conversation.updatedAt = Date()
+    keepConversation()
+    engines.refresh()
+  }
+
+  private func take(_ event: Event, into message: inout ChatMessage) {
+    switch event {
+    case .text(let piece): message.text += piece
+    case .reasoning(let piece): message.reasoning += piece
+    case .toolCall, .rejectedToolCall: break  // chats have no tools
+    case .token: countToken()
+    case .finished(let completion):
+      stats = TokenStats(completion)
+      message.state =
+        switch completion.finishReason {
+        case .stop: .complete
+        case .length: .cutOff
+        case .cancelled: .stopped
+        }
+    }
+  }
+
+  private func countToken() {
+    let now = ContinuousClock.now
+    let first = firstTokenAt ?? now
+    firstTokenAt = first
+    stats.completionTokens += 1
+    stats.generationSeconds = (now - first) / .seconds(1)
+    if stats.completionTokens % 32 == 1 { engines.refresh() }
+  }
+
+  /// A crash costs two seconds of an answer at most.
+  private func keepNowAndThen(_ message: ChatMessage) {
+    let now = ContinuousClock.now
+    guard now - savedAt > .seconds(2) else { return }
+    savedAt = now
+    attempt("The chat cannot be saved") { try store.save(message) }
+  }
+}

@@ -1,0 +1,49 @@
+// Searching conversations: every word must be in the title or in one message, whatever its case and accents.
+import Foundation
+
+/// A conversation that a search found.
+public struct SearchHit: Hashable, Sendable, Identifiable {
+  /// The conversation.
+  public var conversation: Conversation
+  /// The message that has the words, newest first; nil when the title has them.
+  public var messageID: UUID?
+  /// The text around the first word, on one line.
+  public var excerpt: String
+
+  /// The conversation's identity.
+  public var id: UUID { conversation.id }
+}
+
+extension ConversationStore {
+  /// Conversations that have all words of `query`, newest first; all of them when it has none.
+  public func search(_ query: String) -> [SearchHit] {
+    let words = query.split(whereSeparator: \.isWhitespace).map { String($0).folded }
+    let ordered = conversations
+    if words.isEmpty { return ordered.map { SearchHit(conversation: $0, excerpt: "") } }
+    let trees = withState { $0.trees }
+    return ordered.compactMap { conversation in
+      if conversation.title.folded.hasAll(words) {
+        return SearchHit(conversation: conversation, excerpt: conversation.title)
+      }
+      let found = trees[conversation.id]?.all.last { $0.text.folded.hasAll(words) }
+      return found.map {
+        SearchHit(conversation: conversation, messageID: $0.id, excerpt: $0.text.excerpt(around: words[0]))
+      }
+    }
+  }
+}
+
+extension String {
+  fileprivate var folded: String { folding(options: [.caseInsensitive, .diacriticInsensitive], locale: nil) }
+
+  fileprivate func hasAll(_ words: [String]) -> Bool { words.allSatisfy { contains($0) } }
+
+  /// Some forty characters before and after the first place that has `word`.
+  fileprivate func excerpt(around word: String) -> String {
+    let place = range(of: word, options: [.caseInsensitive, .diacriticInsensitive]) ?? startIndex..<startIndex
+    let from = index(place.lowerBound, offsetBy: -40, limitedBy: startIndex) ?? startIndex
+    let to = index(place.upperBound, offsetBy: 40, limitedBy: endIndex) ?? endIndex
+    let line = self[from..<to].split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    return (from > startIndex ? "… " : "") + line + (to < endIndex ? " …" : "")
+  }
+}

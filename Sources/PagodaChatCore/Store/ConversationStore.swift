@@ -1,0 +1,119 @@
+// ConversationStore: every conversation, in memory and in one file that survives a crash at any moment.
+import Foundation
+
+/// Every conversation, in memory and in one file. Any thread may use it; changes are in the file when a call returns.
+public final class ConversationStore: @unchecked Sendable {
+  /// The file.
+  public let url: URL
+
+  struct State {
+    var conversations: [UUID: Conversation] = [:]
+    var trees: [UUID: MessageTree] = [:]
+    var records = 0  // in the file, those that no longer count included
+  }
+
+  private let lock = NSLock()
+  private var log: RecordLog  // guarded by `lock`, as is `state`
+  private var state: State
+  private let encoder = JSONEncoder.store
+
+  /// Records of the file that were damaged and left out; a torn record at the end is none.
+  public let damagedRecords: Int
+
+  /// Opens the store in `folder`, which is made if need be. A file of an earlier version is brought to this one.
+  public init(folder: URL) throws {
+    url = folder.appending(path: "conversations.log")
+    do {
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    } catch {
+      throw StoreError("\(folder.path) cannot be made: \(error.localizedDescription)")
+    }
+    var reader = StoreReader()
+    var state = State()
+    let url = url
+    log = try RecordLog(url) { payload in
+      state.records += 1
+      if let record = try reader.read(payload, from: url) { state.apply(record) }
+    }
+    damagedRecords = log.damagedRecords
+    for (conversation, leaf) in reader.migratedLeaves { state.conversations[conversation]?.leafID = leaf }
+    self.state = state
+    if reader.fileVersion != StoreReader.version || damagedRecords > 0 { try rewrite(keepingOld: state.records > 0) }
+  }
+
+  /// Newest first, pinned ones before the others.
+  public var conversations: [Conversation] {
+    lock.withLock {
+      state.conversations.values.sorted {
+        ($0.isPinned ? 1 : 0, $0.updatedAt, $0.id.uuidString) > ($1.isPinned ? 1 : 0, $1.updatedAt, $1.id.uuidString)
+      }
+    }
+  }
+
+  /// A conversation; nil when there is none of this identity.
+  public func conversation(_ id: UUID) -> Conversation? { lock.withLock { state.conversations[id] } }
+
+  /// The messages of a conversation, all paths of it.
+  public func messages(of id: UUID) -> MessageTree { lock.withLock { state.trees[id] ?? MessageTree() } }
+
+  /// Adds or replaces a conversation.
+  public func save(_ conversation: Conversation) throws { try write([.conversation(conversation)]) }
+
+  /// Adds or replaces a message.
+  public func save(_ message: ChatMessage) throws {
+    try write([.message(message)], durably: message.state != .streaming)
+  }
+
+  /// Adds or replaces a conversation and some of its messages; after a crash all are there, or the first few.
+  public func save(_ conversation: Conversation, _ messages: [ChatMessage]) throws {
+    try write([.conversation(conversation)] + messages.map { .message($0) })
+  }
+
+  /// Removes a conversation and its messages.
+  public func remove(_ id: UUID) throws { try write([.removal(id)]) }
+
+  func withState<Result>(_ body: (State) -> Result) -> Result { lock.withLock { body(state) } }
+
+  private func write(_ records: [StoreRecord], durably: Bool = true) throws {
+    let payloads = try records.map { try encoder.encode($0) }
+    try lock.withLock {
+      try log.append(payloads, durably: durably)
+      for record in records { state.apply(record) }
+      state.records += records.count
+      let live = state.conversations.count + state.trees.values.reduce(0) { $0 + $1.count }
+      if state.records > 4 * live + 1000 { try rewrite(keepingOld: false) }
+    }
+  }
+
+  /// Writes only what counts, in this version's form. `keepingOld` leaves the file as it was beside it.
+  private func rewrite(keepingOld: Bool) throws {
+    if keepingOld {
+      let copy = url.appendingPathExtension("old")
+      try? FileManager.default.removeItem(at: copy)
+      do { try FileManager.default.copyItem(at: url, to: copy) } catch {
+        throw StoreError("\(copy.path) cannot be written: \(error.localizedDescription)")
+      }
+    }
+    var records: [StoreRecord] = [.header(version: StoreReader.version)]
+    for conversation in state.conversations.values.sorted(by: { $0.createdAt < $1.createdAt }) {
+      records.append(.conversation(conversation))
+      records += (state.trees[conversation.id]?.all ?? []).map { .message($0) }
+    }
+    try RecordLog.replace(url, with: try records.map { try encoder.encode($0) })
+    log = try RecordLog(url) { _ in }
+    state.records = records.count
+  }
+}
+
+extension ConversationStore.State {
+  mutating func apply(_ record: StoreRecord) {
+    switch record {
+    case .header: break
+    case .conversation(let conversation): conversations[conversation.id] = conversation
+    case .message(let message): trees[message.conversationID, default: MessageTree()].put(message)
+    case .removal(let id):
+      conversations[id] = nil
+      trees[id] = nil
+    }
+  }
+}

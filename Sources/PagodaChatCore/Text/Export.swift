@@ -1,0 +1,62 @@
+// Exporting a conversation: Markdown for people, JSON for programs.
+import Foundation
+
+/// A conversation in a form for others.
+public enum ConversationExport: String, CaseIterable, Sendable {
+  /// The path that is shown, with headings for who speaks.
+  case markdown
+  /// Everything: all branches, settings and statistics.
+  case json
+
+  /// The usual end of a file's name.
+  public var fileExtension: String { self == .markdown ? "md" : "json" }
+
+  /// The exported text.
+  public func text(of conversation: Conversation, _ messages: MessageTree) throws -> String {
+    switch self {
+    case .markdown: Self.markdown(conversation, messages.path(to: conversation.leafID))
+    case .json: try Self.json(conversation, messages.all)
+    }
+  }
+
+  /// A name for the file, without what file systems do not take.
+  public func fileName(of conversation: Conversation) -> String {
+    let kept = conversation.title.map { $0.isLetter || $0.isNumber || $0 == "-" ? $0 : " " }
+    let words = String(kept).split(separator: " ").joined(separator: " ")
+    return (words.isEmpty ? "Chat" : String(words.prefix(60))) + "." + fileExtension
+  }
+
+  private static func markdown(_ conversation: Conversation, _ path: [ChatMessage]) -> String {
+    var parts = ["# \(conversation.title.isEmpty ? "Chat" : conversation.title)"]
+    if !conversation.settings.instructions.isEmpty { parts.append("> \(quoted(conversation.settings.instructions))") }
+    for message in path {
+      parts.append(message.role == .user ? "## You" : "## \(message.modelName ?? "Model")")
+      if !message.reasoning.isEmpty {
+        let thinking = message.reasoning.trimmingCharacters(in: .whitespacesAndNewlines)
+        parts.append("<details><summary>Thinking</summary>\n\n\(thinking)\n\n</details>")
+      }
+      parts.append(message.text.trimmingCharacters(in: .whitespacesAndNewlines))
+      if case .failed(let reason) = message.state { parts.append("*The answer failed: \(reason)*") }
+      if message.state == .stopped { parts.append("*Stopped.*") }
+      if message.state == .cutOff { parts.append("*Cut off at the token limit.*") }
+    }
+    return parts.joined(separator: "\n\n") + "\n"
+  }
+
+  private static func quoted(_ text: String) -> String { text.replacingOccurrences(of: "\n", with: "\n> ") }
+
+  private struct Document: Codable {
+    var format = "pagoda-conversation"
+    var version = StoreReader.version
+    var conversation: Conversation
+    var messages: [ChatMessage]
+  }
+
+  private static func json(_ conversation: Conversation, _ messages: [ChatMessage]) throws -> String {
+    let encoder = JSONEncoder.store
+    encoder.dateEncodingStrategy = .iso8601
+    encoder.outputFormatting.insert(.prettyPrinted)
+    let document = Document(conversation: conversation, messages: messages)
+    return String(decoding: try encoder.encode(document), as: UTF8.self) + "\n"
+  }
+}

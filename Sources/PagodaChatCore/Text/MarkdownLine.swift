@@ -1,0 +1,76 @@
+// MarkdownLine: what one line of Markdown begins.
+import Foundation
+
+enum MarkdownLine {
+  struct Fence {
+    var mark: Character
+    var length: Int
+    var indent: Int
+    var language: String?
+
+    /// At least as many of the same mark, and nothing else.
+    func isClosed(by line: Substring) -> Bool {
+      let trimmed = line.trimmed
+      return trimmed.count >= length && trimmed.allSatisfy { $0 == mark }
+    }
+  }
+
+  static func fence(_ line: Substring) -> Fence? {
+    let indent = line.prefix { $0 == " " }.count
+    let rest = line.dropFirst(indent)
+    guard let mark = rest.first, mark == "`" || mark == "~" else { return nil }
+    let length = rest.prefix { $0 == mark }.count
+    let info = rest.dropFirst(length).trimmed
+    if length < 3 || (mark == "`" && info.contains("`")) { return nil }
+    let language = info.split(whereSeparator: \.isWhitespace).first.map { String($0) }
+    return Fence(mark: mark, length: length, indent: indent, language: language)
+  }
+
+  static func heading(_ line: String) -> MarkdownBlock? {
+    let level = line.prefix { $0 == "#" }.count
+    guard (1...6).contains(level), line.dropFirst(level).first == " " else { return nil }
+    return .heading(level: level, text: line.dropFirst(level).trimmed)
+  }
+
+  static func isRule(_ line: String) -> Bool {
+    let marks = line.filter { !$0.isWhitespace }
+    guard let mark = marks.first, "-*_".contains(mark) else { return false }
+    return marks.count >= 3 && marks.allSatisfy { $0 == mark }
+  }
+
+  static func item(_ line: Substring) -> MarkdownItem? {
+    let indent = line.prefix { $0.isWhitespace }.reduce(0) { $0 + ($1 == "\t" ? 4 : 1) }
+    let rest = line.drop { $0.isWhitespace }
+    let depth = min(indent / 2, 8)
+    if let mark = rest.first, "-*+".contains(mark), rest.dropFirst().first == " " {
+      return MarkdownItem(marker: "•", depth: depth, text: rest.dropFirst(2).trimmed)
+    }
+    let digits = rest.prefix { $0.isASCII && $0.isNumber }
+    let after = rest.dropFirst(digits.count)
+    guard (1...9).contains(digits.count), let dot = after.first, ".)".contains(dot), after.dropFirst().first == " "
+    else { return nil }
+    return MarkdownItem(marker: "\(digits).", depth: depth, text: after.dropFirst(2).trimmed)
+  }
+
+  static func isTableRule(_ line: Substring) -> Bool {
+    let columns = cells(line)
+    return line.contains("-") && !columns.isEmpty
+      && columns.allSatisfy { $0.contains("-") && $0.allSatisfy { "-:".contains($0) } }
+  }
+
+  static func cells(_ line: Substring) -> [String] {
+    var row = line.trimmed[...]
+    if row.first == "|" { row = row.dropFirst() }
+    if row.last == "|" { row = row.dropLast() }
+    return row.split(separator: "|", omittingEmptySubsequences: false).map(\.trimmed)
+  }
+}
+
+extension Substring {
+  var trimmed: String { trimmingCharacters(in: .whitespaces) }
+
+  /// Without its first blanks, `count` at most.
+  func dropIndent(_ count: Int) -> Substring {
+    dropFirst(Swift.min(count, prefix { $0 == " " }.count))
+  }
+}

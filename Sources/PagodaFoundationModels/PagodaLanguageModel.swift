@@ -1,0 +1,92 @@
+// PagodaLanguageModel: a Pagoda model behind Apple's LanguageModelSession, on systems whose framework takes other models.
+// The framework of macOS 26 has the same name and lacks the protocol, hence the version; elsewhere this target is empty.
+#if canImport(FoundationModels, _version: 2) || PAGODA_STUBS
+import Foundation
+import FoundationModels
+import PagodaKit
+
+/// A Pagoda model for `LanguageModelSession`.
+///
+/// ```swift
+/// let session = LanguageModelSession(model: PagodaLanguageModel(ModelContainer(.mini)))
+/// print(try await session.respond(to: "What is the capital of France?").content)
+/// ```
+@available(macOS 27.0, iOS 27.0, *)
+public struct PagodaLanguageModel: LanguageModel {
+  /// What runs it.
+  public typealias Executor = PagodaExecutor
+
+  /// The model, loaded when it is first needed.
+  public let container: ModelContainer
+
+  /// A model for sessions of the framework.
+  public init(_ container: ModelContainer) { self.container = container }
+
+  /// Answers of a given form, tools, and thinking that comes apart.
+  public var capabilities: LanguageModelCapabilities {
+    LanguageModelCapabilities([.guidedGeneration, .toolCalling, .reasoning])
+  }
+
+  /// The container is what executors share.
+  public var executorConfiguration: PagodaExecutor.Configuration { PagodaExecutor.Configuration(container: container) }
+}
+
+/// Runs requests of the framework on a Pagoda engine.
+@available(macOS 27.0, iOS 27.0, *)
+public struct PagodaExecutor: LanguageModelExecutor {
+  /// The model it runs.
+  public typealias Model = PagodaLanguageModel
+
+  /// Which model to run; equal when it is the same container.
+  public struct Configuration: Hashable, Sendable {
+    let container: ModelContainer
+
+    /// Whether both run the same container.
+    public static func == (first: Configuration, second: Configuration) -> Bool { first.container === second.container }
+    /// Hashes the container's identity.
+    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(container)) }
+  }
+
+  private let container: ModelContainer
+
+  /// An executor for a model.
+  public init(configuration: Configuration) throws { container = configuration.container }
+
+  /// Loads the model and has it read what is known of the conversation.
+  public func prewarm(model: PagodaLanguageModel, transcript: FoundationModels.Transcript) {
+    let messages = TranscriptReader.messages(of: transcript)
+    Task { [container] in
+      var request = Request(messages: messages + [.user("")])
+      request.sampling.maximumTokens = 1
+      _ = try? await container.engine().respond(to: request)
+    }
+  }
+
+  /// Streams an answer into the framework's channel.
+  nonisolated(nonsending) public func respond(
+    to request: LanguageModelExecutorGenerationRequest, model: PagodaLanguageModel,
+    streamingInto channel: LanguageModelExecutorGenerationChannel
+  ) async throws {
+    let engine = try await container.engine()
+    for try await event in engine.submit(try TranscriptReader.request(from: request)) {
+      switch event {
+      case .text(let text): await channel.send(.response(action: .appendText(text, tokenCount: 1)))
+      case .reasoning(let text): await channel.send(.reasoning(action: .appendText(text, tokenCount: 1)))
+      case .toolCall(let call):
+        let arguments = LanguageModelExecutorGenerationChannel.ArgumentsAction.appendArguments(
+          call.arguments, tokenCount: 1)
+        await channel.send(.toolCalls(action: .toolCall(id: call.id, name: call.name, action: arguments)))
+      case .rejectedToolCall, .token: break
+      case .finished(let completion):
+        let usage = completion.usage
+        await channel.send(
+          .response(
+            action: .updateUsage(
+              input: .init(totalTokenCount: usage.promptTokens, cachedTokenCount: usage.cachedTokens),
+              output: .init(totalTokenCount: usage.completionTokens, reasoningTokenCount: 0))))
+      }
+    }
+    try Task.checkCancellation()
+  }
+}
+#endif

@@ -1,0 +1,78 @@
+// FileSelection: which files of a repository make a model.
+import Foundation
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// Which files of a repository to fetch.
+public struct FileSelection: Hashable, Sendable {
+  /// Patterns such as `*.gguf` or `onnx/*`; a file must match one. Empty means: what a model needs.
+  public var include: [String] = []
+  /// Files that match one of these are left out.
+  public var exclude: [String] = []
+
+  /// What a model needs.
+  public init() {}
+
+  /// The chosen files; throws when there is none, or when several GGUF files are alternatives.
+  func choose(from listing: HubListing, of model: ModelName) throws -> [HubFile] {
+    let allowed = listing.files.filter { file in !exclude.contains { matches(file.path, $0) } }
+    let chosen =
+      include.isEmpty
+      ? try modelFiles(allowed, of: model) : allowed.filter { file in include.contains { matches(file.path, $0) } }
+    guard !chosen.isEmpty else {
+      let names = listing.files.map(\.path).sorted().prefix(20).joined(separator: ", ")
+      throw HubError.notFound(
+        (include.isEmpty
+          ? "\(model): holds no safetensors or GGUF file"
+          : "\(model): no file matches \(include.joined(separator: ", "))")
+          + "; it holds " + (names.isEmpty ? "nothing" : names))
+    }
+    return chosen
+  }
+
+  /// Safetensors with what lies beside them, or else the one GGUF; nothing of subfolders, which hold other formats.
+  private func modelFiles(_ files: [HubFile], of model: ModelName) throws -> [HubFile] {
+    let top = files.filter { !$0.path.contains("/") }
+    var weights = top.filter { $0.path.hasSuffix(".safetensors") }
+    // Some repositories hold the same weights twice, the second time in one file for another program.
+    if weights.contains(where: { $0.path.hasPrefix("model") }) {
+      weights.removeAll { $0.path.hasPrefix("consolidated") }
+    }
+    if weights.isEmpty { weights = try onlyGGUF(top, of: model) }
+    guard !weights.isEmpty else { return [] }
+    let texts = [".json", ".jinja", ".txt", ".model"]
+    return weights + top.filter { file in texts.contains { file.path.hasSuffix($0) } }
+  }
+
+  private func onlyGGUF(_ files: [HubFile], of model: ModelName) throws -> [HubFile] {
+    let all = files.filter { $0.path.lowercased().hasSuffix(".gguf") && !$0.path.lowercased().contains("mmproj") }
+    let models = Dictionary(grouping: all) { Self.withoutShard($0.path) }
+    guard models.count > 1 else { return all }
+    let rows = models.sorted { $0.key < $1.key }.map { name, shards in
+      "  \(shards.count > 1 ? name + "*" : shards[0].path)  \(megabytes(shards.reduce(0) { $0 + $1.size }))"
+    }
+    throw HubError.invalidName(
+      "\(model): holds several GGUF files; choose one with --include, by name or pattern:\n"
+        + rows.joined(separator: "\n"))
+  }
+
+  /// `x-00001-of-00003.gguf` as `x`.
+  private static func withoutShard(_ path: String) -> String {
+    guard let range = path.range(of: "-[0-9]{5}-of-[0-9]{5}[.]gguf$", options: .regularExpression) else { return path }
+    return String(path[..<range.lowerBound])
+  }
+
+  /// As `huggingface_hub` matches: `*` also stands for slashes, and a folder means all in it.
+  private func matches(_ path: String, _ pattern: String) -> Bool {
+    fnmatch(pattern.hasSuffix("/") ? pattern + "*" : pattern, path, 0) == 0
+  }
+}
+
+func megabytes(_ bytes: Int64) -> String {
+  bytes >= 1_000_000_000
+    ? String(format: "%.2f GB", Double(bytes) / 1e9) : String(format: "%.1f MB", Double(bytes) / 1e6)
+}

@@ -1,0 +1,186 @@
+// HTTPConnection: one HTTP request at a time, its body handed on as it comes, given up when it stalls.
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The beginning of an answer.
+struct HTTPHead: Sendable {
+  var status: Int
+  var headers: [String: String]  // by lower-case name
+}
+
+/// Why a request did not get its answer; all of these may pass.
+struct TransportFailure: Error {
+  var message: String
+}
+
+/// Sends requests one after the other over the connections of one session. Not for several tasks at a time.
+final class HTTPConnection: Sendable {
+  private let delegate: TransferDelegate
+  private let session: URLSession
+
+  init(settings: HubSettings) {
+    let configuration = URLSessionConfiguration.ephemeral
+    configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
+    configuration.httpShouldSetCookies = false
+    // The delegate's own clock watches the transfer: this one does not see bytes that only trickle on every platform.
+    configuration.timeoutIntervalForRequest = settings.stallSeconds * 4
+    configuration.timeoutIntervalForResource = 7 * 86400
+    let queue = OperationQueue()
+    queue.maxConcurrentOperationCount = 1
+    delegate = TransferDelegate(stallSeconds: settings.stallSeconds)
+    session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: queue)
+  }
+
+  deinit { session.finishTasksAndInvalidate() }
+
+  /// Returns when the whole body has been handed to `onData`. What a closure throws ends the transfer and is thrown here.
+  func send(
+    _ request: URLRequest, onHead: @escaping @Sendable (HTTPHead) throws -> Void,
+    onData: @escaping @Sendable (Data) throws -> Void
+  ) async throws {
+    let task = session.dataTask(with: request)
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        delegate.begin(Transfer(task: task, onHead: onHead, onData: onData, continuation: continuation))
+        task.resume()
+        if Task.isCancelled { task.cancel() }
+      }
+    } onCancel: {
+      task.cancel()
+    }
+  }
+}
+
+/// A request under way.
+private struct Transfer {
+  let task: URLSessionDataTask
+  let onHead: @Sendable (HTTPHead) throws -> Void
+  let onData: @Sendable (Data) throws -> Void
+  let continuation: CheckedContinuation<Void, any Error>
+  var failure: (any Error)?  // ours; the session then only reports the cancellation
+  var lastActivity = Date()
+  var redirects = 0
+}
+
+/// Takes what the session reports to the transfer under way. The session calls it on one queue, the clock on another.
+private final class TransferDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
+  private let lock = NSLock()
+  private var transfer: Transfer?
+  private let stallSeconds: Double
+  private static let maximumRedirects = 10
+  private let clock = DispatchSource.makeTimerSource(queue: .global())
+
+  init(stallSeconds: Double) {
+    self.stallSeconds = stallSeconds
+    super.init()
+    clock.setEventHandler { [weak self] in self?.endIfStalled() }
+    clock.schedule(deadline: .now() + stallSeconds / 4, repeating: stallSeconds / 4)
+    clock.resume()
+  }
+
+  deinit { clock.cancel() }
+
+  func begin(_ transfer: Transfer) { lock.withLock { self.transfer = transfer } }
+
+  private func endIfStalled() {
+    lock.withLock {
+      guard let last = transfer?.lastActivity, Date().timeIntervalSince(last) > stallSeconds else { return }
+      fail(TransportFailure(message: "no byte came for \(Int(stallSeconds.rounded(.up))) seconds"))
+    }
+  }
+
+  /// With the lock held.
+  private func fail(_ error: any Error) {
+    if transfer?.failure == nil { transfer?.failure = error }
+    transfer?.task.cancel()
+  }
+
+  private func current(_ task: URLSessionTask) -> Transfer? {
+    lock.withLock {
+      guard transfer?.task.taskIdentifier == task.taskIdentifier, transfer?.failure == nil else { return nil }
+      transfer?.lastActivity = Date()
+      return transfer
+    }
+  }
+
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+    newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+  ) {
+    guard let original = task.originalRequest, let from = original.url, let to = request.url else {
+      return completionHandler(nil)
+    }
+    let redirects = lock.withLock {
+      transfer?.redirects += 1
+      return transfer?.redirects ?? 0
+    }
+    if redirects > Self.maximumRedirects {
+      return refuse("\(from.host ?? "the hub") redirects in a circle", completionHandler)
+    }
+    if from.scheme == "https" && to.scheme != "https" {
+      return refuse("\(from.host ?? "the hub") redirects to an address without encryption", completionHandler)
+    }
+    // The token is the hub's alone; Range must come along. Neither is left to the platform, which differs in both.
+    var next = URLRequest(url: to)
+    let isSameServer = (from.scheme, from.host, from.port) == (to.scheme, to.host, to.port)
+    for (name, value) in original.allHTTPHeaderFields ?? [:] where isSameServer || name != "Authorization" {
+      next.setValue(value, forHTTPHeaderField: name)
+    }
+    completionHandler(next)
+  }
+
+  /// The task is not cancelled here: FoundationNetworking traps when that happens while it waits for this answer. It goes
+  /// on to deliver the redirect itself, which `didReceive` then turns down.
+  private func refuse(_ reason: String, _ completionHandler: @Sendable (URLRequest?) -> Void) {
+    lock.withLock { transfer?.failure = HubError.damaged(reason) }
+    completionHandler(nil)
+  }
+
+  func urlSession(
+    _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+    completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+  ) {
+    guard let transfer = current(dataTask), let response = response as? HTTPURLResponse else {
+      return completionHandler(.cancel)
+    }
+    var headers: [String: String] = [:]
+    for (name, value) in response.allHeaderFields { headers["\(name)".lowercased()] = "\(value)" }
+    do {
+      try transfer.onHead(HTTPHead(status: response.statusCode, headers: headers))
+      completionHandler(.allow)
+    } catch {
+      lock.withLock { fail(error) }
+      completionHandler(.cancel)
+    }
+  }
+
+  func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+    guard let transfer = current(dataTask) else { return }
+    do {
+      try transfer.onData(data)
+    } catch {
+      lock.withLock { fail(error) }
+    }
+  }
+
+  func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+    let ended = lock.withLock {
+      guard transfer?.task.taskIdentifier == task.taskIdentifier else { return nil as Transfer? }
+      defer { transfer = nil }
+      return transfer
+    }
+    guard let ended else { return }
+    if let failure = ended.failure {
+      ended.continuation.resume(throwing: failure)
+    } else if let error {
+      let isCancelled = (error as? URLError)?.code == .cancelled
+      ended.continuation.resume(
+        throwing: isCancelled ? CancellationError() : TransportFailure(message: error.localizedDescription))
+    } else {
+      ended.continuation.resume()
+    }
+  }
+}

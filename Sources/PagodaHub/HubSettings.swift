@@ -1,0 +1,55 @@
+// HubSettings: which hub, which cache and which token, from the variables that huggingface_hub reads.
+import Foundation
+
+/// Which hub, which cache and which token.
+public struct HubSettings: Sendable {
+  /// The hub's address, without a slash at the end.
+  public var endpoint = "https://huggingface.co"
+  /// Sent to the hub only, never to the servers it redirects to.
+  public var token: String?
+  /// The folder that holds `models--ORG--NAME`.
+  public var cacheFolder: String
+  /// Whether nothing may be fetched.
+  public var isOffline = false
+  /// A transfer in which no byte comes for so many seconds is begun again where it stopped.
+  public var stallSeconds: Double = 10
+  /// Attempts without a byte of progress before giving up.
+  public var maximumAttempts = 5
+  /// What the program calls itself to the hub.
+  public var userAgent = "pagoda"
+
+  /// Settings for a cache folder and nothing else.
+  public init(cacheFolder: String) { self.cacheFolder = cacheFolder }
+
+  /// HF_ENDPOINT, HF_TOKEN, HF_TOKEN_PATH, HF_HOME, HF_HUB_CACHE, HF_HUB_OFFLINE, HF_HUB_DOWNLOAD_TIMEOUT.
+  public init(environment: [String: String] = ProcessInfo.processInfo.environment) {
+    func value(_ names: String...) -> String? {
+      names.lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
+    }
+    func path(_ text: String) -> String { NSString(string: text).expandingTildeInPath }
+
+    let home = environment["HOME"] ?? NSHomeDirectory()
+    let caches = value("XDG_CACHE_HOME").map(path) ?? home + "/.cache"
+    let hubHome = value("HF_HOME").map(path) ?? caches + "/huggingface"
+    self.init(cacheFolder: value("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE").map(path) ?? hubHome + "/hub")
+    if let address = value("HF_ENDPOINT") {
+      endpoint = String(address.reversed().drop { $0 == "/" }.reversed())
+    }
+    let tokenPath = value("HF_TOKEN_PATH").map(path) ?? hubHome + "/token"
+    token = Self.clean(value("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN") ?? Self.text(ofFile: tokenPath))
+    isOffline = ["1", "ON", "YES", "TRUE"].contains(value("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")?.uppercased())
+    if let seconds = value("HF_HUB_DOWNLOAD_TIMEOUT").flatMap(Double.init), seconds > 0, seconds.isFinite {
+      stallSeconds = seconds
+    }
+  }
+
+  private static func text(ofFile path: String) -> String? {
+    FileManager.default.contents(atPath: path).flatMap { String(data: $0, encoding: .utf8) }
+  }
+
+  // A line break in a token would end the header.
+  private static func clean(_ token: String?) -> String? {
+    let trimmed = token?.trimmingCharacters(in: .whitespacesAndNewlines)
+    return trimmed?.isEmpty == false && trimmed?.contains(where: \.isNewline) == false ? trimmed : nil
+  }
+}

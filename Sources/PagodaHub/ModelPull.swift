@@ -1,0 +1,143 @@
+// ModelPull: fetches a model into the cache, several files at once, and names it only when all of it is there.
+import Foundation
+
+/// A model in the cache.
+public struct PulledModel: Hashable, Sendable {
+  /// What was asked for.
+  public let name: ModelName
+  /// The commit that the name meant.
+  public let commit: String
+  /// The folder of the snapshot.
+  public let folder: String
+  /// Of all its chosen files.
+  public let bytes: Int64
+  /// Chosen files.
+  public let fileCount: Int
+}
+
+/// Fetches models into a cache.
+public struct ModelPull: Sendable {
+  /// Which hub and which cache.
+  public var settings: HubSettings
+  /// Which files.
+  public var selection = FileSelection()
+  /// Files that come at once.
+  public var parallelFiles = 4
+  /// Whether blobs that are there already are hashed again, and fetched again when they are damaged.
+  public var verifies = false
+
+  /// A pull of what models need, four files at once.
+  public init(_ settings: HubSettings) { self.settings = settings }
+
+  /// Fetches what is missing. `progress` is called on any thread, at most about ten times a second.
+  public func pull(
+    _ model: ModelName, progress: @escaping @Sendable (PullProgress) -> Void = { _ in }
+  ) async throws -> PulledModel {
+    let cache = HubCache(folder: settings.cacheFolder)
+    if settings.isOffline { return try cached(model, in: cache) }
+    let listing = try await HubAPI(settings).listing(of: model)
+    let files = try selection.choose(from: listing, of: model)
+    try makeFolder("\(cache.folder(of: model))/blobs")
+    try checkDisk(files, of: model, in: cache)
+
+    let meter = ProgressMeter(files: files, report: progress)
+    let work = FileQueue(files.sorted { $0.size > $1.size })
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<min(max(parallelFiles, 1), files.count) {
+        group.addTask {
+          let connection = HTTPConnection(settings: settings)
+          let fetch = BlobFetch(
+            model: model, commit: listing.commit, settings: settings, connection: connection, meter: meter)
+          while let file = work.next() { try await place(file, fetch, in: cache) }
+        }
+      }
+      try await group.waitForAll()
+    }
+    // Last, so that the name never means a half.
+    try cache.writeRef(model, commit: listing.commit)
+    return PulledModel(
+      name: model, commit: listing.commit, folder: cache.snapshot(listing.commit, of: model),
+      bytes: files.reduce(0) { $0 + $1.size }, fileCount: files.count)
+  }
+
+  private func cached(_ model: ModelName, in cache: HubCache) throws -> PulledModel {
+    do {
+      _ = try cache.location(of: model)
+    } catch let error as HubError {
+      throw HubError.notFound("HF_HUB_OFFLINE is set, so nothing is fetched; \(error.message)")
+    }
+    let commit = cache.commit(of: model) ?? model.revision
+    let files = cache.files(in: cache.snapshot(commit, of: model))
+    return PulledModel(
+      name: model, commit: commit, folder: cache.snapshot(commit, of: model),
+      bytes: files.reduce(0) { $0 + $1.size }, fileCount: files.count)
+  }
+
+  /// Makes sure that a blob is there and right, then links it into the snapshot.
+  private func place(_ file: HubFile, _ fetch: BlobFetch, in cache: HubCache) async throws {
+    let model = fetch.model
+    let path = cache.blob(file.hash.name, of: model)
+    let lockPath = "\(cache.lockFolder(of: model))/\(file.hash.name).lock"
+    let lock = try await FileLock.acquire(lockPath) {
+      fetch.meter.note("\(file.path): another process fetches it")
+    }
+    if try await isThere(file, at: path) {
+      fetch.meter.adjust(file.size)
+    } else {
+      try await fetch.fetch(file, to: path)
+    }
+    try cache.link(file.path, in: fetch.commit, toBlob: file.hash.name, of: model)
+    fetch.meter.finishFile()
+    withExtendedLifetime(lock) {}
+  }
+
+  /// A blob of the wrong size, or of wrong content when that is looked at, is removed.
+  private func isThere(_ file: HubFile, at path: String) async throws -> Bool {
+    guard let size = fileSize(path) else { return false }
+    if size == file.size {
+      if !verifies { return true }
+      let isRight = try await offCooperativePool { try hashOfFile(path, file) == file.hash.name }
+      if isRight { return true }
+    }
+    guard unlink(path) == 0 else { throw diskError(path) }
+    return false
+  }
+
+  private func checkDisk(_ files: [HubFile], of model: ModelName, in cache: HubCache) throws {
+    let missing = Dictionary(files.map { ($0.hash, $0) }, uniquingKeysWith: { first, _ in first }).values.reduce(
+      Int64(0)
+    ) {
+      let path = cache.blob($1.hash.name, of: model)
+      return $0 + (fileSize(path) == $1.size ? 0 : max($1.size - (fileSize(path + ".incomplete") ?? 0), 0))
+    }
+    if let free = freeBytes(at: cache.folder(of: model)), missing > free {
+      throw HubError.disk(
+        "\(model) needs \(megabytes(missing)) more on the disk of \(settings.cacheFolder), which has \(megabytes(free)) free; "
+          + "HF_HUB_CACHE names another folder")
+    }
+  }
+}
+
+/// Files that wait for a worker.
+private final class FileQueue: @unchecked Sendable {
+  private let lock = NSLock()
+  private var files: ArraySlice<HubFile>
+
+  init(_ files: [HubFile]) { self.files = files[...] }
+
+  func next() -> HubFile? { lock.withLock { files.popFirst() } }
+}
+
+/// Nil when there is no such file; follows links.
+func fileSize(_ path: String) -> Int64? {
+  var info = stat()
+  return stat(path, &info) == 0 ? Int64(info.st_size) : nil
+}
+
+private func hashOfFile(_ path: String, _ file: HubFile) throws -> String {
+  guard let handle = FileHandle(forReadingAtPath: path) else { throw diskError(path) }
+  defer { try? handle.close() }
+  var digest = Digest(file.hash, size: file.size)
+  while let data = try handle.read(upToCount: 1 << 20), !data.isEmpty { digest.add(data) }
+  return digest.finish()
+}

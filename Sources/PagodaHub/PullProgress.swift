@@ -1,0 +1,74 @@
+// PullProgress: how far a pull is, how fast, and how long it will still take.
+import Foundation
+
+/// How far a pull is.
+public struct PullProgress: Hashable, Sendable {
+  /// Bytes on disk, those of earlier attempts too.
+  public var bytesDone: Int64 = 0
+  /// Bytes in all.
+  public var bytesTotal: Int64 = 0
+  /// Files that are complete.
+  public var filesDone = 0
+  /// Files in all.
+  public var filesTotal = 0
+  /// Over the last five seconds.
+  public var bytesPerSecond: Double = 0
+  /// What the pull is waiting for, when it is.
+  public var note: String?
+
+  /// Nil while nothing moves.
+  public var secondsLeft: Double? {
+    bytesPerSecond > 0 ? Double(bytesTotal - bytesDone) / bytesPerSecond : nil
+  }
+
+  /// From 0 to 1.
+  public var fraction: Double { bytesTotal > 0 ? Double(bytesDone) / Double(bytesTotal) : 1 }
+}
+
+/// Adds up what several transfers report, and calls back at most ten times a second. Any thread may use it.
+final class ProgressMeter: @unchecked Sendable {
+  private let lock = NSLock()
+  private let report: @Sendable (PullProgress) -> Void
+  private var progress = PullProgress()
+  private var samples: [(time: Date, bytes: Int64)] = []  // of the last five seconds; what came over the network
+  private var received: Int64 = 0
+  private var lastReport = Date.distantPast
+
+  init(files: [HubFile], report: @escaping @Sendable (PullProgress) -> Void) {
+    self.report = report
+    progress.filesTotal = files.count
+    progress.bytesTotal = files.reduce(0) { $0 + $1.size }
+  }
+
+  /// Bytes that came over the network.
+  func receive(_ bytes: Int64) {
+    change { meter in
+      meter.received += bytes
+      meter.progress.bytesDone += bytes
+      meter.progress.note = nil
+    }
+  }
+
+  /// Bytes that were there already, or (negative) were thrown away.
+  func adjust(_ bytes: Int64) { change { $0.progress.bytesDone += bytes } }
+
+  func finishFile() { change(always: true) { $0.progress.filesDone += 1 } }
+
+  func note(_ text: String) { change(always: true) { $0.progress.note = text } }
+
+  private func change(always: Bool = false, _ body: (ProgressMeter) -> Void) {
+    let now = Date()
+    let shown = lock.withLock {
+      body(self)
+      guard always || now.timeIntervalSince(lastReport) >= 0.1 else { return nil as PullProgress? }
+      lastReport = now
+      samples.append((now, received))
+      samples.removeAll { now.timeIntervalSince($0.time) > 5 }
+      if let first = samples.first, now.timeIntervalSince(first.time) > 0.05 {
+        progress.bytesPerSecond = Double(received - first.bytes) / now.timeIntervalSince(first.time)
+      }
+      return progress
+    }
+    if let shown { report(shown) }
+  }
+}

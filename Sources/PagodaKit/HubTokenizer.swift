@@ -1,0 +1,61 @@
+// HubTokenizer: the tokenizers of Hugging Face's swift-transformers behind this package's protocol, where they can be had.
+#if canImport(Tokenizers)
+internal import Foundation
+internal import Tokenizers
+
+/// A tokenizer of swift-transformers. It reads more kinds of `tokenizer.json` than ``Tokenizer``, and renders templates with
+/// its own engine, without the budgets and the sandbox of Pagoda's: for models that are trusted.
+public final class HubTokenizer: TextTokenizer {
+  private let tokenizer: any Tokenizers.Tokenizer
+
+  /// Reads `tokenizer.json`, `tokenizer_config.json` and the chat template of a folder.
+  public init(folder: String) async throws {
+    do {
+      tokenizer = try await AutoTokenizer.from(modelFolder: URL(fileURLWithPath: folder))
+    } catch {
+      throw PagodaError.badFile(
+        "\(folder): swift-transformers cannot read its tokenizer: \(error.localizedDescription)")
+    }
+  }
+
+  /// Token ids of `text`, with spelled control tokens counting as such; none is added at the ends.
+  public func encodeWithControlTokens(_ text: String) throws -> [Int32] {
+    try narrow(tokenizer.encode(text: text, addSpecialTokens: false))
+  }
+
+  /// The text of token ids.
+  public func decode(_ ids: [Int32], skippingSpecialTokens: Bool) throws -> String {
+    tokenizer.decode(tokens: ids.map { Int($0) }, skipSpecialTokens: skippingSpecialTokens)
+  }
+
+  /// The id of a token by its spelling.
+  public func id(of token: String) -> Int32? { tokenizer.convertTokenToId(token).flatMap { Int32(exactly: $0) } }
+
+  /// Token ids of a conversation through the model's chat template, ready for the answer.
+  public func encode(_ messages: [Message], thinking: Bool? = nil) throws -> [Int32] {
+    let plain = messages.map { message in
+      var members: [String: any Sendable] = ["role": message.role.rawValue, "content": message.content]
+      if let reasoning = message.reasoning { members["reasoning_content"] = reasoning }
+      return members
+    }
+    let context: [String: any Sendable]? = thinking.map { ["enable_thinking": $0] }
+    do {
+      return try narrow(
+        tokenizer.applyChatTemplate(
+          messages: plain, chatTemplate: nil, addGenerationPrompt: true, truncation: false, maxLength: nil, tools: nil,
+          additionalContext: context))
+    } catch let error as PagodaError {
+      throw error
+    } catch {
+      throw PagodaError.unsupported("swift-transformers cannot render the chat template: \(error.localizedDescription)")
+    }
+  }
+
+  private func narrow(_ ids: [Int]) throws -> [Int32] {
+    try ids.map { id in
+      guard let narrow = Int32(exactly: id) else { throw PagodaError.badFile("\(id) is too large for a token id") }
+      return narrow
+    }
+  }
+}
+#endif

@@ -1,0 +1,69 @@
+// Writing a model once more with smaller numbers.
+internal import CxxCore
+internal import Foundation
+
+/// What writing a quantised model came to.
+public struct QuantizeReport: Hashable, Sendable {
+  /// Bytes of all tensors before.
+  public var inputBytes: Int64
+  /// Bytes of the weight files after.
+  public var outputBytes: Int64
+  /// Matrices that became smaller; other tensors are copied as they are.
+  public var quantizedCount: Int
+  /// Weight files written.
+  public var fileCount: Int
+}
+
+extension ModelSource {
+  /// Writes the model with affine weights of 4 or 8 bits, as MLX reads them: safetensors, configuration, tokenizer and
+  /// template. The folder appears whole or not at all; cancelling the task leaves nothing.
+  /// - Parameters:
+  ///   - folder: must not exist, or be empty.
+  ///   - bits: 4 or 8.
+  ///   - groupSize: weights that share a scale: 32, 64 or 128.
+  ///   - progress: called with a fraction from 0 to 1, on a thread of the writer.
+  public func quantize(
+    to folder: String, bits: Int, groupSize: Int = 64, progress: (@Sendable (Double) -> Void)? = nil
+  ) async throws -> QuantizeReport {
+    let watcher = QuantizeWatcher(progress)
+    return try await withTaskCancellationHandler {
+      try await offCooperativePool {
+        var options = pagoda.QuantizeOptions()
+        options.bits = Int32(clamping: bits)
+        options.group_size = Int32(clamping: groupSize)
+        let result = withExtendedLifetime(watcher) {
+          pagoda.quantize_model(
+            core, std.string(folder), options, goOn, Unmanaged.passUnretained(watcher).toOpaque())
+        }
+        if result.status.code == .cancelled { throw CancellationError() }
+        try result.status.throwIfError()
+        return QuantizeReport(
+          inputBytes: result.input_bytes, outputBytes: result.output_bytes, quantizedCount: Int(result.num_quantized),
+          fileCount: Int(result.num_files))
+      }
+    } onCancel: {
+      watcher.cancel()
+    }
+  }
+}
+
+/// Carries progress out of the core, and the cancellation in.
+private final class QuantizeWatcher: @unchecked Sendable {
+  let report: (@Sendable (Double) -> Void)?
+  private let lock = NSLock()
+  private var isCancelled = false
+
+  init(_ report: (@Sendable (Double) -> Void)?) { self.report = report }
+
+  func cancel() { lock.withLock { isCancelled = true } }
+
+  func show(_ fraction: Double) -> Bool {
+    report?(fraction)
+    return lock.withLock { !isCancelled }
+  }
+}
+
+private func goOn(_ context: UnsafeMutableRawPointer?, _ fraction: Double) -> Bool {
+  guard let context else { return true }
+  return Unmanaged<QuantizeWatcher>.fromOpaque(context).takeUnretainedValue().show(fraction)
+}

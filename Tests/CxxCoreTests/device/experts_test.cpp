@@ -1,0 +1,165 @@
+// The expert ops on every device that has them: close to the reference, and the same bits whoever else is in the batch.
+#include <cmath>
+#include <cstring>
+
+#include "device/rig.h"
+#include "ops/experts.h"
+#include "support/test.h"
+
+using namespace pagoda;
+using namespace pagoda::test;
+using device::Tensor;
+
+namespace {
+
+constexpr int64_t kExperts = 12, kChosen = 3, kHidden = 48, kInner = 24;
+
+struct Mixture {  // everything one mixture of experts needs, T tokens
+  Tensor x, logits, ids, weights, inner, delta, shared, out;
+  device::Weight *in, *down;
+};
+
+Mixture make_mixture(Rig& rig, uint64_t start, int64_t tokens, WeightFormat format) {
+  Random random(start);
+  Mixture m;
+  m.in = rig.weight(random.normal(kExperts * 2 * kInner * kHidden, 0.15f), kExperts * 2 * kInner, kHidden, format);
+  m.down = rig.weight(random.normal(kExperts * kHidden * kInner, 0.2f), kExperts * kHidden, kInner, format);
+  m.x = rig.floats(random.normal(tokens * kHidden), {tokens, kHidden});
+  m.logits = rig.floats(random.normal(tokens * (kExperts + 1)), {tokens, kExperts + 1});
+  m.shared = rig.floats(random.normal(tokens * kHidden), {tokens, kHidden});
+  m.ids = rig.zeros(DType::i32, {tokens, kChosen});
+  m.weights = rig.zeros(DType::f32, {tokens, kChosen});
+  m.inner = rig.zeros(DType::f32, {tokens * kChosen, kInner});
+  m.delta = rig.zeros(DType::f32, {tokens * kChosen, kHidden});
+  m.out = rig.zeros(DType::f32, {tokens, kHidden});
+  return m;
+}
+
+// Rows [first, first + count) of the mixture.
+void run(Rig& rig, const Mixture& m, int64_t first, int64_t count, bool normalise) {
+  const auto rows = [&](const Tensor& t) { return device::slice(t, 0, first, count); };
+  const auto slots = [&](const Tensor& t) { return device::slice(t, 0, first * kChosen, count * kChosen); };
+  device::Encoder& encoder = rig.encoder();
+  CHECK_OK(ops::route_experts(encoder, {.logits = device::slice(rows(m.logits), 1, 0, kExperts),
+                                        .ids = rows(m.ids),
+                                        .weights = rows(m.weights),
+                                        .normalise = normalise}));
+  CHECK_OK(ops::expert_matmul(encoder, {.x = rows(m.x),
+                                        .weight = m.in,
+                                        .num_experts = kExperts,
+                                        .ids = rows(m.ids),
+                                        .out = slots(m.inner),
+                                        .silu_mul = true}));
+  CHECK_OK(ops::expert_matmul(
+      encoder,
+      {.x = slots(m.inner), .weight = m.down, .num_experts = kExperts, .ids = rows(m.ids), .out = slots(m.delta)}));
+  CHECK_OK(ops::combine_experts(encoder, {.x = slots(m.delta),
+                                          .weights = rows(m.weights),
+                                          .shared = rows(m.shared),
+                                          .gate = device::slice(rows(m.logits), 1, kExperts, 1),
+                                          .out = rows(m.out)}));
+  CHECK_OK(rig.finish());
+}
+
+bool has_experts(const std::string& name) {
+  Rig rig(name);
+  const bool has = rig.is_ok() && device::expert_ops(rig.encoder()) != nullptr;
+  if (!has) note(name + " has no expert ops");
+  return has;
+}
+
+double tolerance(WeightFormat format) {
+  return is_quantised(format) ? 0.08 : format == WeightFormat::bf16 ? 0.02 : 2e-5;
+}
+
+constexpr WeightFormat kFormats[] = {WeightFormat::f32, WeightFormat::f16, WeightFormat::bf16, WeightFormat::q8,
+                                     WeightFormat::q4};
+
+}  // namespace
+
+PAGODA_TEST(conformance_experts) {
+  int num_compared = 0;
+  for (WeightFormat format : kFormats)
+    for (int64_t tokens : {1, 2, 17, 70})
+      for (bool normalise : {true, false}) {
+        Rig reference("reference");
+        REQUIRE(reference.is_ok());
+        const uint64_t start = seed(5) + static_cast<uint64_t>(tokens);
+        const Mixture wanted = make_mixture(reference, start, tokens, format);
+        run(reference, wanted, 0, tokens, normalise);
+        for (const std::string& name : tested_devices()) {
+          if (!has_experts(name)) continue;
+          Rig rig(name);
+          const Mixture got = make_mixture(rig, start, tokens, format);
+          run(rig, got, 0, tokens, normalise);
+          CHECK(rig.bytes(got.ids) == reference.bytes(wanted.ids));
+          const auto a = rig.read(got.weights), b = reference.read(wanted.weights);
+          for (size_t i = 0; i < a.size(); ++i) CHECK(std::abs(a[i] - b[i]) <= 2e-6);
+          const auto x = rig.read(got.out), y = reference.read(wanted.out);
+          for (size_t i = 0; i < x.size(); ++i) CHECK(std::abs(x[i] - y[i]) <= tolerance(format));
+          if (failed()) note(name + " " + std::string(weight_format_name(format)));
+          ++num_compared;
+        }
+      }
+  CHECK(num_compared > 0);
+}
+
+PAGODA_TEST(invariance_experts_rows_do_not_depend_on_their_company) {
+  constexpr int64_t kTokens = 70;
+  for (const std::string& name : tested_devices()) {
+    if (!has_experts(name)) continue;
+    for (WeightFormat format : kFormats) {
+      Rig rig(name);
+      const uint64_t start = seed(9);
+      const Mixture together = make_mixture(rig, start, kTokens, format);
+      const Mixture apart = make_mixture(rig, start, kTokens, format);
+      run(rig, together, 0, kTokens, true);
+      for (int64_t first = 0, count = 1; first < kTokens; first += count, count = std::min(count * 2, kTokens - first))
+        run(rig, apart, first, std::min(count, kTokens - first), true);
+      CHECK(rig.bytes(together.out) == rig.bytes(apart.out));
+      if (failed()) note(name + " " + std::string(weight_format_name(format)));
+    }
+  }
+}
+
+PAGODA_TEST(ops_experts_of_equal_probability_are_taken_in_order) {
+  for (const std::string& name : tested_devices()) {
+    if (!has_experts(name)) continue;
+    Rig rig(name);
+    const Tensor logits = rig.floats({1, 2, 2, 0, 2, -1}, {1, 6});
+    const Tensor ids = rig.zeros(DType::i32, {1, 4}), weights = rig.zeros(DType::f32, {1, 4});
+    CHECK_OK(ops::route_experts(rig.encoder(), {.logits = logits, .ids = ids, .weights = weights, .normalise = true}));
+    CHECK_OK(rig.finish());
+    const std::vector<int32_t> wanted = {1, 2, 4, 0};
+    CHECK(std::memcmp(rig.bytes(ids).data(), wanted.data(), 16) == 0);
+  }
+}
+
+PAGODA_TEST(ops_experts_refuse_what_does_not_fit) {
+  Rig rig("cpu");
+  REQUIRE(rig.is_ok());
+  const Mixture m = make_mixture(rig, 1, 2, WeightFormat::f32);
+  device::Encoder& encoder = rig.encoder();
+  const auto matmul = [&](auto&& change) {
+    device::ExpertMatmulArgs args{
+        .x = m.x, .weight = m.in, .num_experts = kExperts, .ids = m.ids, .out = m.inner, .silu_mul = true};
+    change(args);
+    return ops::expert_matmul(encoder, args).code;
+  };
+  CHECK(matmul([](auto&) {}) == StatusCode::ok);
+  CHECK(matmul([](auto& a) { a.num_experts = 7; }) == StatusCode::internal);
+  CHECK(matmul([](auto& a) { a.weight = nullptr; }) == StatusCode::internal);
+  CHECK(matmul([](auto& a) { a.silu_mul = false; }) == StatusCode::internal);
+  CHECK(matmul([&](auto& a) { a.x = m.inner; }) == StatusCode::internal);
+  CHECK(ops::route_experts(encoder, {.logits = m.logits, .ids = m.weights, .weights = m.weights}).code ==
+        StatusCode::internal);
+  CHECK(ops::combine_experts(encoder,
+                             {.x = m.inner, .weights = m.weights, .shared = m.shared, .gate = m.shared, .out = m.out})
+            .code == StatusCode::internal);
+  CHECK_OK(rig.finish());
+  // An expert that does not exist is found when the op runs.
+  const Tensor wrong = rig.ints({0, 1, 2, 3, 4, kExperts}, {2, 3});
+  CHECK_OK(ops::expert_matmul(
+      encoder, {.x = m.x, .weight = m.in, .num_experts = kExperts, .ids = wrong, .out = m.inner, .silu_mul = true}));
+  CHECK(rig.finish().code == StatusCode::device_error);
+}

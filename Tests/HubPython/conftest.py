@@ -1,0 +1,90 @@
+"""Starts a hub with the embedded model for each test, and runs `pagoda` against it with a cache of its own."""
+import hashlib
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from hub_server import COMMIT, Hub
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAM = Path(os.environ.get("PAGODA", ROOT / ".build/debug/pagoda"))
+MINI = ROOT / "Sources/MiniModel/files"
+SHARD = "model-00001-of-00002.safetensors"
+QUESTION = "What is the capital of France?"
+
+
+class House:
+    """A hub, a cache folder, and programs that use both."""
+
+    def __init__(self, hub, folder):
+        self.hub, self.folder, self.cache = hub, folder, folder / "hub"
+        self.repository = self.cache / f"models--{hub.name.replace('/', '--')}"
+
+    def environment(self, **changes):
+        kept = {key: value for key, value in os.environ.items() if not key.startswith("HF_")}
+        return kept | {"HF_HOME": str(self.folder), "HF_ENDPOINT": self.hub.url, "HF_HUB_DOWNLOAD_TIMEOUT": "10",
+                       "no_proxy": "127.0.0.1,localhost"} | changes
+
+    def start(self, *arguments, preexec=None, **environment):
+        return subprocess.Popen([PROGRAM, *arguments], env=self.environment(**environment), text=True, preexec_fn=preexec,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+
+    def run(self, *arguments, preexec=None, **environment):
+        process = self.start(*arguments, preexec=preexec, **environment)
+        output, errors = process.communicate(timeout=60)
+        return subprocess.CompletedProcess(arguments, process.returncode, output, errors)
+
+    def pull(self, *arguments, **environment):
+        return self.run("pull", self.hub.name, *arguments, **environment)
+
+    def pulls_well(self, *arguments, **environment):
+        run = self.pull(*arguments, **environment)
+        assert run.returncode == 0, run.stderr
+        self.check_complete()
+        return run
+
+    def refuses(self, *words, arguments=(), **environment):
+        """A pull that must fail with an error that has these words, and leave no corrupt cache."""
+        run = self.pull(*arguments, **environment)
+        assert run.returncode == 1, (run.stdout, run.stderr)
+        assert run.stderr.startswith("pagoda: error: "), run.stderr
+        for word in words:
+            assert word in run.stderr, run.stderr
+        self.check_no_lies()
+        return run
+
+    def snapshot(self):
+        return self.repository / "snapshots" / COMMIT
+
+    def check_no_lies(self):
+        """Whatever has a final name has the content of that name."""
+        for blob in self.repository.glob("blobs/*"):
+            if blob.suffix != ".incomplete":
+                data = blob.read_bytes()
+                git = hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()
+                assert blob.name in (git, hashlib.sha256(data).hexdigest()), f"{blob} is not what its name says"
+        for link in self.repository.glob("snapshots/*/**/*"):
+            assert link.is_dir() or link.exists(), f"{link} leads nowhere"
+        for ref in self.repository.glob("refs/*"):
+            assert (self.repository / "snapshots" / ref.read_text()).is_dir()
+
+    def check_complete(self):
+        self.check_no_lies()
+        assert (self.repository / "refs/main").read_text() == COMMIT
+        for path, file in self.hub.files.items():
+            assert (self.snapshot() / path).read_bytes() == file.data, path
+            assert os.readlink(self.snapshot() / path) == f"../../blobs/{file.etag}"
+        assert not list(self.repository.glob("**/*.incomplete")) and not list(self.repository.glob("**/*.link"))
+
+
+@pytest.fixture
+def house(tmp_path):
+    hub = Hub(MINI)
+    yield House(hub, tmp_path)
+    hub.stop()
+
+
+def listed(house):
+    return json.loads(house.run("list", "--json").stdout)

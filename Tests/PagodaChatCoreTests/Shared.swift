@@ -1,0 +1,105 @@
+// What the tests of the app's logic share: a folder per test, and an engine that says what it is told to.
+import Foundation
+import PagodaChatCore
+import PagodaKit
+import Synchronization
+
+/// A folder for one test, removed afterwards.
+func withFolder<Result>(
+  isolation: isolated (any Actor)? = #isolation, _ body: (URL) async throws -> Result
+) async throws -> Result {
+  let folder = FileManager.default.temporaryDirectory.appending(path: "pagoda-\(UUID().uuidString)")
+  try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+  defer { try? FileManager.default.removeItem(at: folder) }
+  return try await body(folder)
+}
+
+/// Waits up to ten seconds for something that another task will bring about.
+@MainActor func eventually(_ condition: () -> Bool) async -> Bool {
+  for _ in 0..<1000 {
+    if condition() { return true }
+    try? await Task.sleep(for: .milliseconds(10))
+  }
+  return condition()
+}
+
+/// Gives the test each stream's continuation, and remembers requests and how streams ended.
+final class ScriptedEngine: ChatEngine {
+  typealias Continuation = AsyncThrowingStream<Event, any Error>.Continuation
+
+  struct State {
+    var requests: [Request] = []
+    var continuations: [Continuation] = []
+    var cancelled = 0
+    var isShutDown = false
+  }
+
+  let state = Mutex(State())
+  let contextLength = 4096
+  var load: EngineLoad { EngineLoad() }
+
+  func submit(_ request: Request) -> AsyncThrowingStream<Event, any Error> {
+    AsyncThrowingStream { continuation in
+      continuation.onTermination = { [self] reason in
+        if case .cancelled = reason { state.withLock { $0.cancelled += 1 } }
+      }
+      state.withLock {
+        $0.requests.append(request)
+        $0.continuations.append(continuation)
+      }
+    }
+  }
+
+  func shutDown() async { state.withLock { $0.isShutDown = true } }
+
+  var answer: Continuation { state.withLock { $0.continuations[$0.continuations.count - 1] } }
+  var lastMessages: [Message] {
+    guard case .messages(let messages) = state.withLock({ $0.requests.last })?.prompt else { return [] }
+    return messages
+  }
+
+  /// Says a text and ends.
+  func say(_ text: String, _ reason: FinishReason = .stop) {
+    answer.yield(.token(TokenInfo(id: 1)))
+    answer.yield(.text(text))
+    let usage = Usage(promptTokens: 10, completionTokens: 5, cachedTokens: 4)
+    let timings = Timings(queueMilliseconds: 100, promptMilliseconds: 400, generationMilliseconds: 2000)
+    answer.yield(.finished(Completion(finishReason: reason, usage: usage, timings: timings)))
+    answer.finish()
+  }
+}
+
+/// "Loads" one engine, or fails.
+struct ScriptedLoader: ModelLoader {
+  var engine = ScriptedEngine()
+  var error: PagodaError?
+
+  func load(_ source: ModelSource, progress: @escaping @Sendable (Double) -> Void) async throws -> any ChatEngine {
+    progress(0.5)
+    if let error { throw error }
+    return engine
+  }
+
+  func estimate(_ source: ModelSource) async throws -> MemoryEstimate {
+    MemoryEstimate(weightsBytes: 600, workingBytes: 500, limitBytes: 1000)
+  }
+}
+
+/// Gives the test the stream of the last download.
+final class ScriptedDownloader: ModelDownloader {
+  struct State {
+    var installed: [InstalledModel] = []
+    var last: AsyncThrowingStream<DownloadProgress, any Error>.Continuation?
+  }
+
+  let state = Mutex(State())
+  var last: AsyncThrowingStream<DownloadProgress, any Error>.Continuation { state.withLock { $0.last! } }
+
+  func installed() async throws -> [InstalledModel] { state.withLock { $0.installed } }
+
+  func download(_ id: String) -> AsyncThrowingStream<DownloadProgress, any Error> {
+    AsyncThrowingStream { continuation in state.withLock { $0.last = continuation } }
+  }
+
+  func remove(_ id: String) async throws { state.withLock { $0.installed.removeAll { $0.id == id } } }
+}

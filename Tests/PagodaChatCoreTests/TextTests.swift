@@ -1,0 +1,120 @@
+// Markdown split into blocks, whole and while it grows; and the exports.
+import Foundation
+import Testing
+
+@testable import PagodaChatCore
+
+@Suite struct TextTests {
+  private static let sample = """
+    # Title
+    A paragraph
+    of two lines.
+
+    ```swift
+    let a = 1
+
+    # not a heading
+    ```
+    - one
+      - deeper
+      goes on
+    - two
+
+    1. first
+    2) second
+    > said
+    > again
+    | a | b |
+    |---|:-:|
+    | 1 | 2 | 3 |
+    | 4 |
+    ---
+    last `code` line
+    """
+
+  @Test func blocks_are_told_apart() {
+    #expect(
+      MarkdownBlock.split(Self.sample) == [
+        .heading(level: 1, text: "Title"),
+        .paragraph("A paragraph\nof two lines."),
+        .code(language: "swift", text: "let a = 1\n\n# not a heading", isClosed: true),
+        .list([
+          MarkdownItem(marker: "•", depth: 0, text: "one"),
+          MarkdownItem(marker: "•", depth: 1, text: "deeper\ngoes on"),
+          MarkdownItem(marker: "•", depth: 0, text: "two"), MarkdownItem(marker: "1.", depth: 0, text: "first"),
+          MarkdownItem(marker: "2.", depth: 0, text: "second"),
+        ]),
+        .quote("said\nagain"),
+        .table(header: ["a", "b"], rows: [["1", "2"], ["4", ""]]),
+        .rule,
+        .paragraph("last `code` line"),
+      ])
+  }
+
+  @Test func a_growing_text_never_changes_the_blocks_before_the_last_two() {
+    let whole = Array(Self.sample)
+    var before: [MarkdownBlock] = []
+    for end in 0...whole.count {
+      let blocks = MarkdownBlock.split(String(whole[..<end]))
+      #expect(blocks.count >= before.count - 1)
+      #expect(
+        Array(blocks.prefix(max(0, before.count - 2))) == Array(before.prefix(max(0, before.count - 2))), "\(end)")
+      before = blocks
+    }
+  }
+
+  @Test func code_is_code_while_its_end_has_not_come() {
+    #expect(MarkdownBlock.split("```py\nx = 1") == [.code(language: "py", text: "x = 1", isClosed: false)])
+    #expect(MarkdownBlock.split("````\n```\n````") == [.code(language: nil, text: "```", isClosed: true)])
+    #expect(MarkdownBlock.split("  ~~~\n  x\n ~~~") == [.code(language: nil, text: "x", isClosed: true)])
+    #expect(MarkdownBlock.split("```a`b") == [.paragraph("```a`b")])
+    #expect(MarkdownBlock.split("").isEmpty && MarkdownBlock.split("\n \n").isEmpty)
+    #expect(MarkdownBlock.split("#no\n-no\n12.no") == [.paragraph("#no\n-no\n12.no")])
+  }
+
+  @Test func exports_hold_what_was_said() throws {
+    var conversation = Conversation(title: "A/B: chat?")
+    conversation.settings.instructions = "Be brief.\nBe kind."
+    let question = ChatMessage(conversationID: conversation.id, parentID: nil, role: .user, text: "Hello ")
+    var answer = ChatMessage(
+      conversationID: conversation.id, parentID: question.id, role: .assistant, text: "Hi", reasoning: "greet",
+      state: .stopped, modelName: "mini")
+    answer.stats = TokenStats()
+    var tree = MessageTree()
+    tree.put(question)
+    tree.put(answer)
+    tree.put(ChatMessage(conversationID: conversation.id, parentID: question.id, role: .assistant, text: "hidden"))
+    conversation.leafID = answer.id
+    let markdown = try ConversationExport.markdown.text(of: conversation, tree)
+    #expect(
+      markdown == """
+        # A/B: chat?
+
+        > Be brief.
+        > Be kind.
+
+        ## You
+
+        Hello
+
+        ## mini
+
+        <details><summary>Thinking</summary>
+
+        greet
+
+        </details>
+
+        Hi
+
+        *Stopped.*
+
+        """)
+    let json = try ConversationExport.json.text(of: conversation, tree)
+    let object = try #require(try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any])
+    #expect(object["format"] as? String == "pagoda-conversation")
+    #expect((object["messages"] as? [Any])?.count == 3)
+    #expect(ConversationExport.markdown.fileName(of: conversation) == "A B chat.md")
+    #expect(ConversationExport.json.fileName(of: Conversation()) == "Chat.json")
+  }
+}

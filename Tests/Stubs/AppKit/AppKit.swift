@@ -1,0 +1,32 @@
+// A stand-in for AppKit on Linux, for checking names and types only.
+@_exported import Foundation
+
+@MainActor public class NSApplication: NSObject {
+  public static let shared = NSApplication()
+  public enum ActivationPolicy { case regular, accessory, prohibited }
+  @discardableResult public func setActivationPolicy(_ policy: ActivationPolicy) -> Bool { true }
+  public func activate(ignoringOtherApps: Bool) {}
+  public struct ModalResponse: Equatable, Sendable {
+    public static let (OK, cancel) = (ModalResponse(), ModalResponse())
+  }
+}
+
+@MainActor public protocol NSApplicationDelegate: AnyObject {
+  func applicationDidFinishLaunching(_ notification: Notification)
+  func applicationShouldTerminateAfterLastWindowClosed(_ sender: NSApplication) -> Bool
+}
+
+@MainActor public final class NSPasteboard {
+  public static let general = NSPasteboard()
+  public enum PasteboardType { case string }
+  @discardableResult public func clearContents() -> Int { 0 }
+  @discardableResult public func setString(_ text: String, forType type: PasteboardType) -> Bool { true }
+}
+
+@MainActor public final class NSSavePanel {
+  public init() {}
+  public var nameFieldStringValue = ""
+  public var title = ""
+  public var url: URL?
+  public func runModal() -> NSApplication.ModalResponse { .OK }
+}

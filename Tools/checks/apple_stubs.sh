@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Type-checks the files that need SwiftUI, AppKit or Foundation Models against the stand-ins in Tests/Stubs, on Linux.
+# Usage: apple_stubs.sh BIN, where `swift build` has put the modules of the package (swift build --show-bin-path).
+# Then plants a misspelt view, a misspelt modifier and a call with a wrong label, which must all be caught.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+bin=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+flags=(-swift-version 6 -suppress-warnings -parse-as-library -I "$work" -I "$bin/Modules" -I Sources/CMicroHTTPD
+  -Xcc "-fmodule-map-file=$bin/ServerPage.build/module.modulemap")
+
+for name in AppKit SwiftUI FoundationModels; do
+  swiftc -emit-module -o "$work/$name.swiftmodule" -module-name "$name" "${flags[@]}" -wmo "Tests/Stubs/$name"/*.swift
+done
+
+mapfile -t app < <(find Apps/PagodaChat -name '*.swift' | sort)
+mapfile -t example < <(find Apps/Examples/Sources/MiniChat -name '*.swift' | sort)
+mapfile -t adapter < <(find Sources/PagodaFoundationModels -name '*.swift' | sort)
+
+check_app() { swiftc -typecheck -module-name PagodaChat "${flags[@]}" "$@"; }
+check_example() { swiftc -typecheck -module-name MiniChat "${flags[@]}" "$@"; }
+check_adapter() { swiftc -typecheck -module-name PagodaFoundationModels -D PAGODA_STUBS "${flags[@]}" "$@"; }
+
+check_app "${app[@]}"
+check_example "${example[@]}"
+check_adapter "${adapter[@]}"
+
+# planted KIND FILE FROM TO: the check must fail, and must name what was planted.
+planted() {
+  local files=() file
+  sed "s/$3/$4/" "$2" >"$work/planted.swift"
+  if cmp -s "$2" "$work/planted.swift"; then echo "$2 has no '$3' to misspell"; return 1; fi
+  local -n list=$1
+  for file in "${list[@]}"; do [[ $file == "$2" ]] && files+=("$work/planted.swift") || files+=("$file"); done
+  if "check_$1" "${files[@]}" >"$work/log" 2>&1; then echo "not caught: $4 in $2"; return 1; fi
+  grep -q "$5" "$work/log" || { echo "$4 in $2 was caught for another reason:"; cat "$work/log"; return 1; }
+}
+planted app Apps/PagodaChat/Views/ContentView.swift 'NavigationSplitView' 'NavigationSplitVeiw' NavigationSplitVeiw
+planted app Apps/PagodaChat/Views/MessageView.swift 'textSelection' 'textSelektion' textSelektion
+planted app Apps/PagodaChat/PagodaChatApp.swift 'ignoringOtherApps' 'ignoringOthers' ignoringOthers
+planted adapter Sources/PagodaFoundationModels/PagodaLanguageModel.swift 'streamingInto channel' 'into channel' LanguageModelExecutor
+echo "${#app[@]} files of the app, ${#example[@]} of the example, ${#adapter[@]} of the adapter have the right names and types; 4 planted faults caught"

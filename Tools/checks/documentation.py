@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""Checks the documentation: public symbols have comments, articles compile, `docc` converts without a warning.
+
+Usage: documentation.py BIN (the folder of `swift build --show-bin-path`) | --self-test
+"""
+import json
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+MODULES = ["PagodaKit", "PagodaServer", "PagodaChatCore"]
+CATALOG = ROOT / "Sources/PagodaKit/PagodaKit.docc"
+# Members that the compiler or a protocol brings, whose meaning everybody knows.
+WELL_KNOWN = re.compile(r"^(==|!=|hash\(into:\)|encode\(to:\)|init\(from:\)|init\(rawValue:\)|rawValue|allCases|AllCases"
+                        r"|RawValue|ID|hashValue|unownedExecutor)")
+
+
+def undocumented(graph):
+    """Names of the graph's own symbols that have no comment."""
+    faults = []
+    for symbol in graph["symbols"]:
+        path = symbol["pathComponents"]
+        if "docComment" not in symbol and not WELL_KNOWN.match(path[-1]) and "::SYNTHESIZED::" not in \
+                symbol["identifier"]["precise"]:
+            faults.append(".".join(path))
+    return faults
+
+
+def programs(text):
+    """The Swift blocks of an article, one after the other: an article is a program told in pieces."""
+    return "\n".join(re.findall(r"^```swift\n(.*?)^```$", text, re.MULTILINE | re.DOTALL))
+
+
+def run(command):
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+
+
+def symbol_graphs(bin_path, folder):
+    """The faults of the modules' comments; leaves PagodaKit's graph in `folder`."""
+    faults = []
+    target = f"{platform.machine()}-unknown-linux-gnu" if sys.platform == "linux" else f"{platform.machine()}-apple-macosx14.0"
+    for module in MODULES:
+        out = folder / module
+        out.mkdir()
+        command = ["swift", "symbolgraph-extract", "-module-name", module, "-I", f"{bin_path}/Modules", "-target", target,
+                   "-I", "Sources/CMicroHTTPD", "-Xcc", f"-fmodule-map-file={bin_path}/ServerPage.build/module.modulemap",
+                   "-minimum-access-level", "public", "-skip-synthesized-members", "-output-dir", str(out)]
+        result = run(command)
+        graph = out / f"{module}.symbols.json"
+        if result.returncode != 0 or not graph.exists():
+            faults.append(f"{module}: no symbol graph: {result.stderr.strip()[-400:]}")
+            continue
+        content = json.loads(graph.read_text())
+        faults += [f"{module}: {name} has no comment" for name in undocumented(content)]
+        print(f"{module}: {len(content['symbols'])} public symbols")
+    return faults
+
+
+def articles(bin_path, folder):
+    """The faults of the articles' programs."""
+    faults = []
+    for article in [*sorted(CATALOG.glob("*.md")), ROOT / "README.md"]:
+        source = programs(article.read_text(encoding="utf-8"))
+        if not source:
+            continue
+        main = folder / article.stem / "main.swift"
+        main.parent.mkdir()
+        main.write_text(source)
+        result = run(["swiftc", "-typecheck", "-swift-version", "6", "-I", f"{bin_path}/Modules", str(main)])
+        if result.returncode != 0:
+            faults.append(f"{article.relative_to(ROOT)} does not compile:\n{result.stderr}")
+        else:
+            print(f"{article.relative_to(ROOT)}: compiles")
+    return faults
+
+
+def converted(folder):
+    """The faults that docc finds in the catalog."""
+    if not shutil.which("docc"):
+        print("not run: this toolchain has no docc")
+        return []
+    graphs = folder / "PagodaKit"
+    result = run(["docc", "convert", str(CATALOG), "--additional-symbol-graph-dir", str(graphs), "--warnings-as-errors",
+                  "--fallback-bundle-identifier", "dev.pagoda.kit", "--output-path", str(folder / "archive")])
+    text = result.stdout + result.stderr
+    if result.returncode != 0 or "warning:" in text:
+        return [f"docc: {text.strip()[-4000:]}"]
+    print("docc: no warning")
+    return []
+
+
+def self_test():
+    def symbol(name, **more):
+        return {"pathComponents": ["Type", name], "identifier": {"precise": "s:1"}, **more}
+
+    graph = {"symbols": [symbol("good", docComment={"lines": []}), symbol("bad"), symbol("==(_:_:)")]}
+    article = "text\n```swift\nlet a = 1\n```\n```sh\nls\n```\n```swift\nprint(a)\n```\n"
+    return undocumented(graph) == ["Type.bad"] and programs(article) == "let a = 1\n\nprint(a)\n"
+
+
+def main():
+    if sys.argv[1:] == ["--self-test"]:
+        return 0 if self_test() else 1
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        faults = symbol_graphs(sys.argv[1], folder) + articles(sys.argv[1], folder) + converted(folder)
+    for fault in faults:
+        print(fault)
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
