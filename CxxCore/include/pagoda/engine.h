@@ -32,7 +32,7 @@ namespace pagoda {
 struct EngineOptions {
   std::string device = "auto";    // auto, cpu, metal, cuda, software, reference
   std::string dtype = "auto";     // of weights: auto (the model's own), float32, float16, bfloat16
-  std::string quantize = "auto";  // weights: auto (about as packed as the file), none (as dtype), bf16, 8bit, 4bit
+  std::string quantize = "auto";  // weights: auto (8bit if the file is quantised), none (as dtype), bf16, 8bit, 4bit
   std::string kv_dtype = "auto";  // of the KV cache: auto (as dtype), float32, float16, bfloat16, int8
   std::string weight_cache = "";  // folder that keeps repacked weights for the next load; "" = none
   int32_t num_threads = 0;        // 0 = one per core
