@@ -19,7 +19,9 @@ enum SharedOptions {
     [
       Option("device", value: "NAME", help: "auto (default), cpu, metal, cuda, software (GPU kernels) or reference"),
       Option("dtype", value: "NAME", help: "weights: auto (default), float32, float16, bfloat16"),
-      Option("quantize", value: "FORM", help: "weights: auto (default), none (as dtype says), bf16, 8bit or 4bit"),
+      Option(
+        "quantize", value: "FORM",
+        help: "weights: auto (default: 8bit for quantised files), none (as --dtype says), bf16, 8bit or 4bit"),
       Option("kv-dtype", value: "NAME", help: "KV cache: auto (default, as --dtype), float32, float16, bfloat16, int8"),
       Option("weight-cache", value: "DIR", help: "keep repacked weights there, for a fast start the next time"),
       Option("threads", value: "N", help: "worker threads (default: one per core)"),

@@ -8,7 +8,7 @@ public struct EngineOptions: Hashable, Sendable {
   public var device = "auto"
   /// Number format of weights: `auto` (the model's own), `float32`, `float16` or `bfloat16`.
   public var dtype = "auto"
-  /// Form of the weights: `auto` (quantised models in `8bit` or `4bit`, others as they are), `none` (as `dtype` says),
+  /// Form of the weights: `auto` (quantised models in `8bit`, others as they are), `none` (as `dtype` says),
   /// `bf16`, `8bit` or `4bit`.
   public var quantize = "auto"
   /// Number format of the KV cache: `auto` (as `dtype`), `float32`, `float16`, `bfloat16` or `int8` (about half of 16 bit).
