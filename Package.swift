@@ -25,7 +25,9 @@ let package = Package(
     .target(
       name: "CxxCore",
       path: "CxxCore",
-      exclude: ["ThirdParty", "src/text/jinja_case_tables.inc", "src/text/unicode_tables.inc"],
+      exclude: [
+        "ThirdParty", "src/text/jinja_case_tables.inc", "src/text/unicode_tables.inc", "src/device/gpu/shim/stub",
+      ],
       sources: ["src"],
       publicHeadersPath: "include",
       cxxSettings: [
