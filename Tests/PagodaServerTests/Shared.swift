@@ -93,9 +93,10 @@ func together<Value: Sendable>(_ count: Int, _ work: @escaping @Sendable (Int) t
   return results
 }
 
-/// Waits up to twenty seconds for something that another thread will bring about.
+/// Waits up to two minutes for something that another thread will bring about: a machine with other work took more than
+/// twenty seconds for 8000 events.
 func eventually(_ condition: () -> Bool) async throws -> Bool {
-  for _ in 0..<12_000 {  // two minutes: a machine with other work took more than twenty seconds for 8000 events
+  for _ in 0..<12_000 {
     if condition() { return true }
     try await Task.sleep(for: .milliseconds(10))
   }
