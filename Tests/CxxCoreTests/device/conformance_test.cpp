@@ -25,11 +25,19 @@ using Outputs = std::vector<std::vector<float>>;
 struct Tolerance {
   double absolute, relative;
 };
-// What a device that runs the kernels of Shaders/ may be off differs where it rounds to other types.
+// What a device that runs the kernels of Shaders/, or the CPU on AMX tiles, may be off differs where it rounds to other
+// types.
 struct Tolerances {
-  Tolerance tolerance, in_kernels;
-  Tolerances(Tolerance both) : tolerance(both), in_kernels(both) {}  // NOLINT: implicit on purpose
-  Tolerances(Tolerance others, Tolerance kernels) : tolerance(others), in_kernels(kernels) {}
+  Tolerance tolerance, in_kernels, on_tiles;
+  Tolerances(Tolerance all) : tolerance(all), in_kernels(all), on_tiles(all) {}  // NOLINT: implicit on purpose
+  Tolerances(Tolerance others, Tolerance kernels) : tolerance(others), in_kernels(kernels), on_tiles(others) {}
+  Tolerances(Tolerance others, Tolerance kernels, Tolerance tiles)
+      : tolerance(others), in_kernels(kernels), on_tiles(tiles) {}
+  Tolerance of(const std::string& name) const {
+    const auto names = device::device_names();
+    const bool has_tiles = name == "cpu:amx" || (name == "cpu" && std::ranges::count(names, "cpu:amx") > 0);
+    return runs_kernels(name) ? in_kernels : has_tiles ? on_tiles : tolerance;
+  }
 };
 constexpr Tolerance kExact{0, 0};              // copies and conversions
 constexpr Tolerance kElementwise{1e-6, 2e-6};  // a few roundings and one exp of 1 unit in the last place
@@ -48,10 +56,10 @@ Tolerances sum_of_products(int64_t k, WeightFormat format) {
   const double growth = std::sqrt(static_cast<double>(k)) * 4;
   return {{rounding * growth, 1e-6}, {in_kernels * growth, 1e-6}};
 }
-// Kernels round queries and the weights of the softmax to the cache's type: 11 or 8 bits.
-Tolerances attention_over(DType type) {
+// Kernels round queries and the weights of the softmax to the cache's type: 11 or 8 bits. Tiles take whole 32 dims.
+Tolerances attention_over(DType type, int64_t dim) {
   const Tolerance in_kernels = type == DType::f32 ? kAttention : Tolerance{type == DType::f16 ? 4e-3 : 3e-2, 0};
-  return {type == DType::bf16 ? kAttentionBf16 : kAttention, in_kernels};
+  return {kAttention, in_kernels, type == DType::bf16 && dim % 32 == 0 ? kAttentionBf16 : kAttention};
 }
 
 enum class Devices { all, without_kernels };
@@ -67,7 +75,7 @@ void compare(const std::string& what, const Tolerances& tolerances, const std::f
   const Outputs wanted = make(reference, same);
   for (const std::string& name : tested_devices()) {
     if (devices == Devices::without_kernels && runs_kernels(name)) continue;
-    const Tolerance tolerance = runs_kernels(name) ? tolerances.in_kernels : tolerances.tolerance;
+    const Tolerance tolerance = tolerances.of(name);
     Rig rig(name);
     Random random(start);
     REQUIRE(rig.is_ok());
@@ -279,7 +287,7 @@ void spoil_unused(std::vector<float>& rows, const Batch& batch, int64_t block_si
 void compare_attention(DType type, const AttentionShape& row, const Batch& batch, int64_t max_context) {
   compare(
       "paged_attention " + text(type) + text({row.heads, row.kv_heads, row.dim, row.block_size, row.window}),
-      attention_over(type),
+      attention_over(type, row.dim),
       [&](Rig& rig, Random& random) -> Outputs {
         const int64_t max_blocks = (max_context + row.block_size - 1) / row.block_size, n = batch.num_sequences(),
                       tokens = n * max_blocks * row.block_size;
