@@ -13,7 +13,7 @@ struct TileWork : Partials {
   std::byte* values;  // [kSteps][dim / 16][16 pairs of positions][16 dims] pairs of bf16
   std::byte* keys;    // [16][dim] bf16, where a block is shorter than that
   IntVec begin[kQueryTiles], end[kQueryTiles];  // places of the partition that each query sees
-  Ahead values_ahead, keys_ahead;  // values of the partition, to be read after its scores; keys of the next one
+  Ahead values_ahead, keys_ahead;  // values of the partition, to be read after its scores; keys of the thread's next
 };
 constexpr int64_t kScoreTile = kPartition * kTileQueries * 4;  // bytes
 
@@ -177,7 +177,7 @@ static void attend_tiles(const AttentionTile& a, int64_t partition, TileWork& wo
   configure_tiles(16);
   see(a, first, work);
   score_tiles(a, first, seen, work);
-  start(work.keys_ahead, {a.k, a.k_block_stride, a.k_place_stride}, a, reach(a, partition + 1));
+  start(work.keys_ahead, {a.k, a.k_block_stride, a.k_place_stride}, a, reach(a, partition + a.stride));
   if (work.num_queries <= 4) weigh<FewQueries>(places, work);
   else weigh<ManyQueries>(places, work);
   pack_values(a, first, places, seen, work);
