@@ -15,15 +15,15 @@ int64_t round_up_div(int64_t a, int64_t b) noexcept { return (a + b - 1) / b; }
 
 class Plan {
  public:
-  Plan(const Context& context, const PagedAttentionArgs& args) noexcept
-      : args_(args), num_threads_(context.pool->num_threads()) {
+  Plan(const Context& context, const PagedAttentionArgs& args) noexcept : args_(args) {
     const int64_t heads = args.q.shape[1], group = heads / args.k_cache.shape[2];
     heads_ = std::min<int64_t>(group, kMaxQueries);
     while (group % heads_ != 0) --heads_;
     rows_ = kMaxQueries / heads_;
     head_tasks_ = heads / heads_;
+    const int num_threads = context.pool->num_threads();
     for (int64_t b = 0; b < num_sequences(); ++b) num_positions_ += num_tasks(b) * positions(b).count();
-    if (num_threads_ > 1) share_ = num_positions_ / (4 * num_threads_);
+    if (num_threads > 1) share_ = num_positions_ / (4 * num_threads);
     for (int64_t b = 0; b < num_sequences(); ++b)
       if (is_split(b)) split_rows_ = std::max(split_rows_, std::min(num_rows(b), rows_));
     if (num_partials() * partial_size() > context.partials_size()) share_ = -1;
@@ -109,7 +109,6 @@ class Plan {
   }
 
   const PagedAttentionArgs& args_;
-  const int64_t num_threads_;
   int64_t heads_, rows_, head_tasks_;  // of a task; tasks of a row
   int64_t num_positions_ = 0;          // over all tasks
   int64_t share_ = -1;                 // a task that sees more positions is split; -1: none is
@@ -143,7 +142,7 @@ AttentionTile Plan::tile(const Item& item, float* scratch) const noexcept {
           args_.scale,
           args_.window,
           scratch,
-          item.partition < 0 ? 1 : -num_threads_};  // items are taken from the last on, by all threads in turn
+          item.partition < 0 ? 1 : -1};  // a thread takes items from the last on
 }
 
 }  // namespace

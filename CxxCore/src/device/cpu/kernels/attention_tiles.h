@@ -75,8 +75,8 @@ PAGODA_INLINE KeyTile keys_at(const AttentionTile& a, int64_t position, Range se
 // Scores of all queries. Keys are the left factor: their rows lie in the cache as a tile wants them.
 PAGODA_INLINE void score_tiles(const AttentionTile& a, int64_t first, Range seen, TileWork& work) {
   start(work.values_ahead, {a.v, a.v_block_stride, a.v_place_stride}, a, seen);
-  const int64_t lines = lines_of(work.values_ahead, (seen.end / 16 - seen.begin / 16 + 1) * a.dim / 32 *
-                                                        ((work.num_tiles + 1) / 2));
+  const int64_t lines =
+      lines_of(work.values_ahead, (seen.end / 16 - seen.begin / 16 + 1) * a.dim / 32 * ((work.num_tiles + 1) / 2));
   for (int64_t position = seen.begin / 16 * 16; position < seen.end; position += 16) {
     const auto [k, stride] = keys_at(a, position, seen, work);
     for (int64_t t = 0; t < work.num_tiles; t += 2) {
@@ -125,7 +125,8 @@ PAGODA_INLINE void pack_values(const AttentionTile& a, int64_t first, Range plac
 // The partial's sums of values, 32 dims at a time; merged at once, they need not leave the nearest cache.
 template <bool kMerge>
 PAGODA_INLINE void add_tiles(const AttentionTile& a, Range places, TileWork& work) {
-  const int64_t lines = lines_of(work.keys_ahead, (places.end - places.begin) / kStepKeys * work.num_tiles * a.dim / 32);
+  const int64_t lines =
+      lines_of(work.keys_ahead, (places.end - places.begin) / kStepKeys * work.num_tiles * a.dim / 32);
   for (int64_t d = 0; d < a.dim; d += 32)
     for (int64_t t = 0; t < work.num_tiles; ++t) {
       _tile_zero(0);

@@ -19,8 +19,8 @@ PAGODA_INLINE void for_rows(const KvCache& cache, const AttentionTile& a, Range 
   }
 }
 
-// Rows that are read soon, fetched a few lines at a time between products: asked for all at once they fill the few reads
-// that a core may have open, and it waits.
+// Rows that are read soon, fetched a few lines at a time between products: asked for all at once they fill the few
+// reads that a core may have open, and it waits.
 struct Ahead {
   const std::byte* rows[kPartition];
   int64_t row, end;   // the next one; all
@@ -29,8 +29,7 @@ struct Ahead {
 PAGODA_INLINE void start(Ahead& ahead, const KvCache& cache, const AttentionTile& a, Range positions) {
   ahead.row = ahead.end = ahead.at = 0;
   ahead.bytes = a.dim * 2;
-  for_rows(cache, a, positions,
-           [&](int64_t, const std::byte* row) PAGODA_LAMBDA { ahead.rows[ahead.end++] = row; });
+  for_rows(cache, a, positions, [&](int64_t, const std::byte* row) PAGODA_LAMBDA { ahead.rows[ahead.end++] = row; });
 }
 PAGODA_INLINE void fetch(Ahead& ahead, int64_t lines) {
   for (; lines > 0 && ahead.row < ahead.end; --lines) {

@@ -57,7 +57,7 @@ PAGODA_INLINE __m512i ordered(__m512i v, const Order& order) {
 PAGODA_INLINE Vec exp2_of(Vec x) {
   x = x < splat(-160.0f) ? splat(-160.0f) : x;
   const Vec n = (x + splat(0x1.8p23f)) - splat(0x1.8p23f), r = x - n;  // to nearest; cheaper than vrndscaleps
-  Vec p = splat(9.58285e-3f);  // least largest error for |r| <= 1/2 with 1 at 0
+  Vec p = splat(9.58285e-3f);                                          // least largest error for |r| <= 1/2 with 1 at 0
   p = fma(p, r, splat(5.590643e-2f));
   p = fma(p, r, splat(2.4024099e-1f));
   p = fma(p, r, splat(6.9312419e-1f));
