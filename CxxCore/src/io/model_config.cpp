@@ -68,7 +68,6 @@ const Architecture* find_architecture(ConfigFields& root) {
 // Every MLP is a mixture: checkpoints with dense layers in between are not published.
 void read_experts(ConfigFields& text, ModelConfig& config) {
   const bool is_next = config.family == Family::qwen3_next;
-  config.packed_projections = is_next;
   config.num_experts = text.integer("num_experts", 1, kMaxExperts, is_next ? 512 : 256);
   config.num_experts_per_token = text.integer("num_experts_per_tok", 1, kMaxExpertsPerToken, is_next ? 10 : 8);
   config.expert_size = text.integer("moe_intermediate_size", 1, kMaxIntermediateSize, 512);
@@ -242,6 +241,12 @@ Result<ModelConfig> parse_model_config(std::string_view json, const std::string&
   PAGODA_RETURN_IF_ERROR(root.status());
   PAGODA_RETURN_IF_ERROR(text.status());
   return config;
+}
+
+std::string tensor_prefix(const Json& config) {
+  ConfigFields root(config, "");
+  const Architecture* architecture = find_architecture(root);
+  return std::string(architecture != nullptr ? architecture->tensor_prefix : "model.");
 }
 
 Result<std::vector<int32_t>> parse_eos_token_ids(std::string_view generation_config_json,

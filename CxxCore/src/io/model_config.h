@@ -11,6 +11,8 @@
 
 namespace pagoda::io {
 
+class Json;
+
 enum class Family : uint8_t { qwen3_5, qwen3, qwen2, llama, qwen3_next, qwen3_5_moe };
 
 // Gated DeltaNet layers among the attention layers, which have an output gate and zero-centred norms.
@@ -62,8 +64,7 @@ struct ModelConfig {
   int32_t linear_k_head_dim = 0;
   int32_t linear_v_head_dim = 0;
   int32_t linear_conv_kernel = 0;
-  bool packed_projections = false;  // Qwen3-Next: q, k, v and z in one tensor, b and a in another, by K-head
-  int32_t num_experts = 0;          // of every MLP; 0 = one dense MLP
+  int32_t num_experts = 0;  // of every MLP; 0 = one dense MLP
   int32_t num_experts_per_token = 0;
   int32_t expert_size = 0;             // inner size of an expert
   int32_t shared_expert_size = 0;      // of the expert that every token goes through
@@ -74,6 +75,10 @@ struct ModelConfig {
 // Parses and checks config.json; `file_name` is for messages. Keys that would run code (auto_map, model_file) are
 // ignored.
 Result<ModelConfig> parse_model_config(std::string_view json, const std::string& file_name);
+
+// What stands before "embed_tokens.weight" in checkpoints of the architecture that a configuration names; "model." when
+// it names none that is known.
+std::string tensor_prefix(const Json& config);
 
 // eos_token_id of generation_config.json: an integer or a list.
 Result<std::vector<int32_t>> parse_eos_token_ids(std::string_view generation_config_json, const std::string& file_name);

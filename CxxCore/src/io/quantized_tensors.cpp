@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "io/json.h"
+#include "io/model_config.h"
 #include "io/quoted.h"
 
 #pragma clang fp contract(off)
@@ -27,16 +28,17 @@ struct Packing {
 constexpr int kBits[] = {2, 3, 4, 5, 6, 8};
 constexpr int64_t kGroups[] = {32, 64, 128};
 
-// `object` has bits and group_size, and perhaps a mode; absent keys come from `fallback`.
-Packing read_packing(ConfigFields& fields, const Packing& fallback) {
-  Packing packing = fallback;
-  const std::string mode = fields.string("mode", fallback.mode == Mode::mxfp4 ? "mxfp4" : "affine");
+// Keys that a layer's own object does not have are not those of the other layers: MLX takes its defaults for them.
+// mlx-lm writes routers as {"bits": 8, "group_size": 64} into files that are mxfp4 otherwise, and means affine.
+Packing read_packing(ConfigFields& fields) {
+  Packing packing;
+  const std::string mode = fields.string("mode", "affine");
   packing.mode = mode == "mxfp4" ? Mode::mxfp4 : Mode::affine;
   if (mode != "mxfp4" && mode != "affine")
     fields.fail("mode", io::quoted(mode) + " is not supported", StatusCode::unsupported);
-  packing.bits = fields.integer("bits", 0, 64, fallback.bits);
-  packing.group = fields.integer("group_size", 0, 1 << 20, static_cast<int32_t>(fallback.group));
   const bool is_mxfp4 = packing.mode == Mode::mxfp4;
+  packing.bits = fields.integer("bits", 0, 64, 4);
+  packing.group = fields.integer("group_size", 0, 1 << 20, is_mxfp4 ? 32 : 64);
   fields.check(is_mxfp4 ? packing.bits == 4 : std::ranges::count(kBits, packing.bits) > 0, "bits",
                std::to_string(packing.bits) + " is not supported");
   fields.check(is_mxfp4 ? packing.group == 32 : std::ranges::count(kGroups, packing.group) > 0, "group_size",
@@ -65,7 +67,7 @@ std::optional<Packing> read_default(ConfigFields& root, const Json*& object) {
           "is present: quantized weights" + (method.empty() ? "" : " " + io::quoted(method)) + " are not supported",
           StatusCode::unsupported);
     } else {
-      packing = read_packing(fields, {});
+      packing = read_packing(fields);
     }
     root.adopt(fields.status());
     return packing;
@@ -203,7 +205,7 @@ class Unpacker {
     Packing packing = default_;
     if (const Json* own = object_.find(name); own != nullptr && own->is_object()) {
       ConfigFields fields(*own, "config.json: quantization: " + name);
-      packing = read_packing(fields, default_);
+      packing = read_packing(fields);
       PAGODA_RETURN_IF_ERROR(fields.status());
     }
     const auto weight = tensors_.find(name + ".weight"), scales = tensors_.find(scales_name);
@@ -268,6 +270,23 @@ void undo_mlx(std::span<const std::shared_ptr<File>> files, TensorMap& tensors) 
   }
 }
 
+// mlx-lm and mlx-vlm put the text model of Qwen3.5 into a module of that name.
+Status rename_mlx(const std::string& prefix, TensorMap& tensors) {
+  constexpr std::string_view kModule = "language_model.", kModel = "language_model.model.";
+  std::vector<std::string> names;
+  for (auto found = tensors.lower_bound(std::string(kModule)); found != tensors.end(); ++found) {
+    if (!found->first.starts_with(kModule)) break;
+    names.push_back(found->first);
+  }
+  for (const std::string& name : names) {
+    auto node = tensors.extract(name);
+    node.key() = name.starts_with(kModel) ? prefix + name.substr(kModel.size()) : name.substr(kModule.size());
+    if (!tensors.insert(std::move(node)).inserted)
+      return make_error(StatusCode::bad_file, "tensor " + io::quoted(name) + " is there under another name as well");
+  }
+  return ok_status();
+}
+
 }  // namespace
 
 void check_quantization(ConfigFields& fields) {
@@ -286,8 +305,8 @@ Status decode_quantized(std::string_view config_json, std::span<const std::share
   const auto packing = read_default(root, object);
   PAGODA_RETURN_IF_ERROR(root.status());
   undo_mlx(files, tensors);
-  if (!packing) return ok_status();
-  return Unpacker(*object, *packing, files, tensors).run();
+  if (packing) PAGODA_RETURN_IF_ERROR(Unpacker(*object, *packing, files, tensors).run());
+  return rename_mlx(tensor_prefix(*parsed), tensors);
 }
 
 }  // namespace pagoda::io

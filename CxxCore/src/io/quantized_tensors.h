@@ -18,8 +18,8 @@ namespace pagoda::io {
 void check_quantization(ConfigFields& fields);
 
 // Replaces packed tensors by what they stand for; scales and biases go. `config_json` is the text of config.json.
-// Checkpoints that mlx-lm wrote keep convolutions as [channels, kernel, 1] and 1 + w of zero-centred norms: both come
-// back as Hugging Face has them.
+// Checkpoints that mlx-lm wrote keep convolutions as [channels, kernel, 1], 1 + w of zero-centred norms, and the text
+// model of Qwen3.5 under "language_model.": all come back as Hugging Face has them.
 Status decode_quantized(std::string_view config_json, std::span<const std::shared_ptr<File>> files, TensorMap& tensors);
 
 }  // namespace pagoda::io

@@ -51,9 +51,19 @@ Status check_limits(const io::ModelConfig& config) {
   return at_most("linear_conv_kernel_dim", config.linear_conv_kernel, device::kMaxConvKernel);
 }
 
-ExpertLayout expert_layout(const io::ModelConfig& config, const io::Checkpoint& checkpoint) {
-  const bool is_stacked = checkpoint.find(config.tensor_prefix + "layers.0.mlp.experts.gate_up_proj") != nullptr;
-  return is_stacked ? ExpertLayout::stacked : ExpertLayout::separate;
+CheckpointLayout checkpoint_layout(const io::ModelConfig& config, const io::Checkpoint& checkpoint) {
+  const auto has = [&](std::ptrdiff_t layer, const char* begin) {  // a tensor of that layer whose name begins so
+    const std::string name = config.tensor_prefix + "layers." + std::to_string(layer) + "." + begin;
+    const auto found = checkpoint.tensors().lower_bound(name);
+    return found != checkpoint.tensors().end() && found->first.starts_with(name);
+  };
+  CheckpointLayout layout;
+  if (has(0, "mlp.switch_mlp.")) layout.experts = ExpertLayout::by_projection;
+  else if (has(0, "mlp.experts.gate_up_proj")) layout.experts = ExpertLayout::stacked;
+  const auto recurrent = std::ranges::find(config.layers, io::LayerKind::linear_attention);
+  layout.packed_projections =
+      config.family == io::Family::qwen3_next && !has(recurrent - config.layers.begin(), "linear_attn.in_proj_qkv.");
+  return layout;
 }
 
 // Elements [begin, begin + into.size()) of a tensor.
@@ -78,7 +88,7 @@ Status read_as_f32(const io::Checkpoint& checkpoint, const io::TensorEntry& tens
 Result<std::vector<WeightGroup>> group_weights(const io::ModelConfig& config, const io::Checkpoint& checkpoint) {
   PAGODA_RETURN_IF_ERROR(check_limits(config));
   std::vector<WeightGroup> groups;
-  for (WeightSpec& spec : weight_table(config, expert_layout(config, checkpoint))) {
+  for (WeightSpec& spec : weight_table(config, checkpoint_layout(config, checkpoint))) {
     const io::TensorEntry* tensor = checkpoint.find(spec.name);
     PAGODA_RETURN_IF_ERROR(check_tensor(spec, tensor, checkpoint));
     auto group = std::find_if(groups.rbegin(), groups.rend(), [&](const WeightGroup& g) {
@@ -89,10 +99,11 @@ Result<std::vector<WeightGroup>> group_weights(const io::ModelConfig& config, co
       groups.push_back({spec.layer_index, spec.role, spec.is_matrix, 0, cols, {}});
       group = groups.rbegin();
     }
-    int64_t rows = spec.shape.front();
+    int64_t rows = spec.expert < 0 ? spec.shape.front() : 1;
     for (size_t i = 1; i + 1 < spec.shape.size(); ++i) rows *= spec.shape[i];
     group->rows += rows;
-    group->parts.push_back({std::move(spec.name), rows, tensor, std::move(spec.row_order)});
+    const int64_t first_row = std::max<int64_t>(spec.expert, 0) * rows;
+    group->parts.push_back({std::move(spec.name), rows, tensor, std::move(spec.row_order), first_row});
   }
   return groups;
 }
@@ -114,7 +125,7 @@ namespace {
 Status read_part(const WeightGroup::Part& part, const io::Checkpoint& checkpoint, DType dtype, int64_t first,
                  int64_t count, size_t cols, std::byte* to) {
   const auto stored = [&](int64_t row) {
-    return part.row_order.empty() ? row : part.row_order[static_cast<size_t>(row)];
+    return part.first_row + (part.row_order.empty() ? row : part.row_order[static_cast<size_t>(row)]);
   };
   const size_t width = dtype_bytes(dtype);
   for (int64_t done = 0; done < count;) {

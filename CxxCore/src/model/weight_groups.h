@@ -20,6 +20,7 @@ struct WeightGroup {
     int64_t rows;
     const io::TensorEntry* tensor;     // of the checkpoint
     std::vector<int32_t> row_order{};  // as in WeightSpec
+    int64_t first_row = 0;             // of the tensor, where the part is one expert of several
   };
   int layer_index;
   Role role;

@@ -8,7 +8,7 @@ namespace {
 
 class Table {
  public:
-  Table(const io::ModelConfig& config, ExpertLayout experts) : config_(config), experts_(experts) {}
+  Table(const io::ModelConfig& config, const CheckpointLayout& layout) : config_(config), layout_(layout) {}
 
   std::vector<WeightSpec> build() {
     const int64_t hidden = config_.hidden_size;
@@ -48,7 +48,7 @@ class Table {
     const int64_t hidden = config_.hidden_size, v_heads = config_.linear_num_v_heads;
     const int64_t k = int64_t{config_.linear_num_k_heads} * config_.linear_k_head_dim;
     const int64_t v = v_heads * config_.linear_v_head_dim, conv_channels = 2 * k + v;
-    if (config_.packed_projections) {
+    if (layout_.packed_projections) {
       packed_projections();
     } else {
       matrix(Role::mixer_in, "linear_attn.in_proj_qkv", conv_channels, hidden);
@@ -95,11 +95,15 @@ class Table {
     matrix(Role::router, "mlp.gate", count, hidden);
     matrix(Role::router, "mlp.shared_expert_gate", 1, hidden);
     mlp("mlp.shared_expert.");
-    if (experts_ == ExpertLayout::stacked) {
-      specs_.push_back(
-          {layer_, Role::experts_in, true, prefix_ + "mlp.experts.gate_up_proj", {count, 2 * inner, hidden}});
-      specs_.push_back({layer_, Role::experts_out, true, prefix_ + "mlp.experts.down_proj", {count, hidden, inner}});
-      return;
+    if (layout_.experts == ExpertLayout::stacked) {
+      experts(Role::experts_in, "mlp.experts.gate_up_proj", {count, 2 * inner, hidden});
+      return experts(Role::experts_out, "mlp.experts.down_proj", {count, hidden, inner});
+    }
+    if (layout_.experts == ExpertLayout::by_projection) {
+      for (int64_t expert = 0; expert < count; ++expert)
+        for (const char* name : {"mlp.switch_mlp.gate_proj.weight", "mlp.switch_mlp.up_proj.weight"})
+          experts(Role::experts_in, name, {count, inner, hidden}, expert);
+      return experts(Role::experts_out, "mlp.switch_mlp.down_proj.weight", {count, hidden, inner});
     }
     for (int64_t expert = 0; expert < count; ++expert) {
       const std::string name = "mlp.experts." + std::to_string(expert) + ".";
@@ -108,6 +112,11 @@ class Table {
     }
     for (int64_t expert = 0; expert < count; ++expert)
       matrix(Role::experts_out, "mlp.experts." + std::to_string(expert) + ".down_proj", hidden, inner);
+  }
+
+  // `shape` is that of the tensor, [experts, rows, cols], also where one expert is meant.
+  void experts(Role role, const std::string& name, std::vector<int64_t> shape, int64_t expert = -1) {
+    specs_.push_back({layer_, role, true, prefix_ + name, std::move(shape), {}, expert});
   }
 
   void linear(Role role, Role bias_role, const std::string& name, int64_t rows, int64_t cols, bool has_bias) {
@@ -124,7 +133,7 @@ class Table {
   }
 
   const io::ModelConfig& config_;
-  ExpertLayout experts_;
+  const CheckpointLayout& layout_;
   std::string prefix_;
   int layer_ = kModelLevel;
   std::vector<WeightSpec> specs_;
@@ -132,8 +141,8 @@ class Table {
 
 }  // namespace
 
-std::vector<WeightSpec> weight_table(const io::ModelConfig& config, ExpertLayout experts) {
-  return Table(config, experts).build();
+std::vector<WeightSpec> weight_table(const io::ModelConfig& config, const CheckpointLayout& layout) {
+  return Table(config, layout).build();
 }
 
 }  // namespace pagoda::model

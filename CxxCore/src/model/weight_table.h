@@ -44,11 +44,19 @@ struct WeightSpec {
   std::string name;
   std::vector<int64_t> shape;
   std::vector<int32_t> row_order{};  // rows of the tensor in the order they are wanted; empty: as stored
+  int64_t expert = -1;               // of a tensor [experts, rows, cols] the only one meant; -1: all of it
 };
 
-// How a checkpoint keeps experts: each by itself, or all of a layer in one tensor [experts, rows, cols].
-enum class ExpertLayout : uint8_t { separate, stacked };
+// How a checkpoint keeps the experts of a layer: each by itself; gate | up in one tensor [experts, rows, cols] and down
+// in another; or gate, up and down in one such tensor each, as MLX and GGUF have them.
+enum class ExpertLayout : uint8_t { separate, stacked, by_projection };
 
-std::vector<WeightSpec> weight_table(const io::ModelConfig& config, ExpertLayout experts);
+// What an architecture leaves to those who write its checkpoints.
+struct CheckpointLayout {
+  ExpertLayout experts = ExpertLayout::separate;
+  bool packed_projections = false;  // Gated DeltaNet: q, k, v and z in one tensor, b and a in another, by K-head
+};
+
+std::vector<WeightSpec> weight_table(const io::ModelConfig& config, const CheckpointLayout& layout);
 
 }  // namespace pagoda::model

@@ -1,4 +1,4 @@
-// CheckpointEditor: a fixture's tensors, to be changed at will and written again as a model in memory.
+// CheckpointEditor: a fixture's tensors as stored, to be changed at will and written again as a model in memory.
 #pragma once
 
 #include <cstring>
@@ -20,14 +20,20 @@ class CheckpointEditor {
   std::map<std::string, Tensor> tensors;
 
   explicit CheckpointEditor(const std::string& path) {
-    auto opened = open_model(folder(path));
-    CHECK_OK(opened);
-    if (!opened.is_ok()) return;
-    config_ = *opened->files->read_text("config.json", 1 << 20);
-    for (const auto& [name, entry] : opened->checkpoint->tensors()) {
+    auto files = io::open_model_files(folder(path));
+    REQUIRE_OK(files);
+    const auto config = (*files)->read_text("config.json", 1 << 20);
+    auto file = (*files)->open("model.safetensors");
+    REQUIRE_OK(config);
+    REQUIRE_OK(file);
+    config_ = *config;
+    const auto entries = io::read_safetensors_header(**file, 0);
+    REQUIRE_OK(entries);
+    for (const auto& [name, entry] : *entries) {
       Tensor& tensor = tensors[name];
-      tensor = {"F32", entry.shape, std::vector<std::byte>(entry.size_bytes)};
-      CHECK_OK(opened->checkpoint->read(entry, 0, tensor.bytes));
+      tensor = {std::string(io::safetensors_dtype_name(entry.dtype)), entry.shape,
+                std::vector<std::byte>(entry.size_bytes)};
+      CHECK_OK((*file)->read(entry.offset_bytes, tensor.bytes));
     }
   }
 
