@@ -15,13 +15,15 @@ namespace {
 
 struct Architecture {
   std::string_view name, hugging_face, model_type;
-  bool is_hybrid;
+  bool is_hybrid, has_experts;
 };
 constexpr Architecture kArchitectures[] = {
-    {"qwen35", "Qwen3_5ForCausalLM", "qwen3_5_text", true},
-    {"qwen3", "Qwen3ForCausalLM", "qwen3", false},
-    {"qwen2", "Qwen2ForCausalLM", "qwen2", false},
-    {"llama", "LlamaForCausalLM", "llama", false},
+    {"qwen35", "Qwen3_5ForCausalLM", "qwen3_5_text", true, false},
+    {"qwen35moe", "Qwen3_5MoeForCausalLM", "qwen3_5_moe_text", true, true},
+    {"qwen3next", "Qwen3NextForCausalLM", "qwen3_next", true, true},
+    {"qwen3", "Qwen3ForCausalLM", "qwen3", false, false},
+    {"qwen2", "Qwen2ForCausalLM", "qwen2", false, false},
+    {"llama", "LlamaForCausalLM", "llama", false, false},
 };
 
 // Keys of one file, below its architecture's name, as members of a JSON object. Keeps the first fault.
@@ -84,6 +86,7 @@ GgufShape shape_of(Keys& keys) {
   if (keys.positive("attention.value_length", shape.head_dim) != shape.head_dim)
     keys.fail(keys.prefix() + "attention.value_length", "is not that of the keys");
   if (!keys.architecture().is_hybrid) return shape;
+  shape.has_tiled_v_heads = shape.architecture != "qwen3next";
   shape.num_k_heads = keys.positive("ssm.group_count");
   shape.num_v_heads = keys.positive("ssm.time_step_rank");
   shape.k_head_dim = keys.positive("ssm.state_size");
@@ -175,6 +178,15 @@ Status add_rope(Keys& keys, const GgufShape& shape, Members& config) {
   return ok_status();
 }
 
+void add_experts(Keys& keys, Members& config) {
+  config.add("num_experts", keys.positive("expert_count"));
+  config.add("num_experts_per_tok", keys.positive("expert_used_count"));
+  config.add("moe_intermediate_size", keys.positive("expert_feed_forward_length"));
+  config.add("shared_expert_intermediate_size", keys.positive("expert_shared_feed_forward_length"));
+  // The converter does not write the key for these architectures: llama.cpp always normalises.
+  config.add("norm_topk_prob", keys.gguf().boolean(keys.prefix() + "expert_weights_norm").value_or(true));
+}
+
 // Float files are kept as they are; the numbers of quantised ones in half precision, unless --quantize packs them.
 std::string_view dtype_of(const GgufTensor& embedding) noexcept {
   return embedding.type->name == "F32" ? "float32" : embedding.type->name == "BF16" ? "bfloat16" : "float16";
@@ -204,7 +216,8 @@ Result<std::string> gguf_config_json(const Gguf& gguf) {
   config.add("dtype", dtype_of(embedding->second));
   config.add("vocab_size", embedding->second.shape.front());
   config.add("hidden_size", keys.positive("embedding_length"));
-  config.add("intermediate_size", keys.positive("feed_forward_length"));
+  if (keys.architecture().has_experts) add_experts(keys, config);
+  else config.add("intermediate_size", keys.positive("feed_forward_length"));
   config.add("num_hidden_layers", keys.positive("block_count") - keys.find("nextn_predict_layers").value_or(0));
   config.add("num_attention_heads", shape.num_heads);
   config.add("num_key_value_heads", shape.num_kv_heads);

@@ -13,6 +13,7 @@ struct GgufShape {
   std::string architecture;  // as GGUF names it: qwen35, qwen3, qwen2, llama, ...
   int64_t num_heads = 0, num_kv_heads = 0, head_dim = 0;
   int64_t num_k_heads = 0, num_v_heads = 0, k_head_dim = 0, v_head_dim = 0;  // Gated DeltaNet
+  bool has_tiled_v_heads = false;  // V-head t uses K-head t % num_k_heads; else t / (num_v_heads / num_k_heads)
 };
 
 // unsupported for an architecture that is not read; bad_file names the key that is missing or impossible.

@@ -1,15 +1,18 @@
 // Renames and reorders what llama.cpp's converter renamed and reordered, so that the rest of the engine knows one
 // order.
-//   norms of Qwen3.5 are stored with 1 added, A_log as -exp(A_log);
+//   norms of Qwen3.5 and Qwen3-Next are stored with 1 added, A_log as -exp(A_log);
 //   V-heads of Qwen3.5 are stored so that V-head t uses K-head t % Hk, and come back as V-head h uses h / (Hv / Hk);
+//   those of Qwen3-Next keep their order, but b and a of a K-head lie together, and come back as all b and all a;
 //   q and k rows of Llama are stored in pairs (2i, 2i + 1) and come back as halves (i, i + D / 2).
 #include "io/gguf_tensors.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 
 #include "io/gguf_config.h"
+#include "io/gguf_names.h"
 #include "io/quoted.h"
 #include "io/tensor_decoder.h"
 
@@ -71,63 +74,6 @@ class GgufDecoder final : public TensorDecoder {
   int64_t cols_;
 };
 
-struct Name {
-  std::string_view gguf, hugging_face;
-};
-constexpr Name kModelNames[] = {
-    {"token_embd.weight", "model.embed_tokens.weight"},
-    {"output_norm.weight", "model.norm.weight"},
-    {"output.weight", "lm_head.weight"},
-};
-constexpr Name kLayerNames[] = {
-    {"attn_norm.weight", "input_layernorm.weight"},
-    {"ffn_norm.weight", "post_attention_layernorm.weight"},
-    {"post_attention_norm.weight", "post_attention_layernorm.weight"},
-    {"attn_q.weight", "self_attn.q_proj.weight"},
-    {"attn_q.bias", "self_attn.q_proj.bias"},
-    {"attn_k.weight", "self_attn.k_proj.weight"},
-    {"attn_k.bias", "self_attn.k_proj.bias"},
-    {"attn_v.weight", "self_attn.v_proj.weight"},
-    {"attn_v.bias", "self_attn.v_proj.bias"},
-    {"attn_output.weight", "self_attn.o_proj.weight"},
-    {"attn_output.bias", "self_attn.o_proj.bias"},
-    {"attn_q_norm.weight", "self_attn.q_norm.weight"},
-    {"attn_k_norm.weight", "self_attn.k_norm.weight"},
-    {"attn_qkv.weight", "linear_attn.in_proj_qkv.weight"},
-    {"attn_gate.weight", "linear_attn.in_proj_z.weight"},
-    {"ssm_beta.weight", "linear_attn.in_proj_b.weight"},
-    {"ssm_alpha.weight", "linear_attn.in_proj_a.weight"},
-    {"ssm_conv1d.weight", "linear_attn.conv1d.weight"},
-    {"ssm_dt.bias", "linear_attn.dt_bias"},
-    {"ssm_a", "linear_attn.A_log"},
-    {"ssm_norm.weight", "linear_attn.norm.weight"},
-    {"ssm_out.weight", "linear_attn.out_proj.weight"},
-    {"ffn_gate.weight", "mlp.gate_proj.weight"},
-    {"ffn_gate.bias", "mlp.gate_proj.bias"},
-    {"ffn_up.weight", "mlp.up_proj.weight"},
-    {"ffn_up.bias", "mlp.up_proj.bias"},
-    {"ffn_down.weight", "mlp.down_proj.weight"},
-    {"ffn_down.bias", "mlp.down_proj.bias"},
-};
-
-// "blk.12.attn_q.weight" to "model.layers.12.self_attn.q_proj.weight"; empty for a name without a place.
-std::string hugging_face_name(std::string_view name) {
-  constexpr std::string_view kLayer = "blk.";
-  if (!name.starts_with(kLayer)) {
-    for (const Name& known : kModelNames)
-      if (known.gguf == name) return std::string(known.hugging_face);
-    return {};
-  }
-  name.remove_prefix(kLayer.size());
-  const size_t dot = name.find('.');
-  if (dot == 0 || dot == name.npos || dot > 6 || name.substr(0, dot).find_first_not_of("0123456789") != name.npos)
-    return {};
-  for (const Name& known : kLayerNames)
-    if (known.gguf == name.substr(dot + 1))
-      return "model.layers." + std::string(name.substr(0, dot + 1)) + std::string(known.hugging_face);
-  return {};
-}
-
 // Where V-head h of the usual order lies in the file, element by element, `before` others first.
 std::vector<uint32_t> v_head_order(const GgufShape& s, int64_t before, int64_t head_size) {
   std::vector<uint32_t> order;
@@ -136,6 +82,18 @@ std::vector<uint32_t> v_head_order(const GgufShape& s, int64_t before, int64_t h
   for (int64_t h = 0; h < s.num_v_heads; ++h) {
     const int64_t stored = h % per_k_head * s.num_k_heads + h / per_k_head;
     for (int64_t i = 0; i < head_size; ++i) order.push_back(static_cast<uint32_t>(before + stored * head_size + i));
+  }
+  return order;
+}
+
+// Of each K-head `sizes` rows, one kind behind the other: the rows of kinds [first, last), all of a kind together.
+std::vector<uint32_t> packed_order(int64_t num_heads, std::span<const int64_t> sizes, size_t first, size_t last) {
+  std::vector<uint32_t> order;
+  const int64_t per_head = std::accumulate(sizes.begin(), sizes.end(), int64_t{0});
+  for (size_t kind = first; kind < last; ++kind) {
+    const int64_t begin = std::accumulate(sizes.begin(), sizes.begin() + static_cast<std::ptrdiff_t>(kind), int64_t{0});
+    for (int64_t head = 0; head < num_heads; ++head)
+      for (int64_t i = 0; i < sizes[kind]; ++i) order.push_back(static_cast<uint32_t>(head * per_head + begin + i));
   }
   return order;
 }
@@ -152,8 +110,10 @@ std::vector<uint32_t> rope_order(int64_t num_heads, int64_t dim) {
 // sizes come from the file.
 class Undo {
  public:
-  Undo(const GgufShape& shape, std::string_view name, const GgufTensor& tensor, GgufDecoder& decoder)
+  Undo(const GgufShape& shape, std::string_view gguf_name, std::string_view name, const GgufTensor& tensor,
+       GgufDecoder& decoder)
       : s_(shape),
+        gguf_name_(gguf_name),
         name_(name),
         rows_(tensor.shape.size() > 1 ? tensor.shape.front() : 1),
         cols_(tensor.shape.back()),
@@ -170,17 +130,38 @@ class Undo {
     if (s_.num_v_heads == 0) return fits_;
     if (ends("norm.weight") && !ends("linear_attn.norm.weight")) decoder_.change = Change::minus_one;
     if (ends("A_log")) decoder_.change = Change::log_of_negative;
+    s_.has_tiled_v_heads ? untile() : unpack();
+    return fits_;
+  }
+
+ private:
+  bool ends(std::string_view end) const noexcept { return name_.ends_with(end); }
+
+  void untile() {
     const int64_t qk = 2 * s_.num_k_heads * s_.k_head_dim;
     if (ends("in_proj_qkv.weight") || ends("conv1d.weight")) tiled(rows_, qk, s_.v_head_dim, decoder_.row_order);
     if (ends("in_proj_z.weight")) tiled(rows_, 0, s_.v_head_dim, decoder_.row_order);
     if (ends("in_proj_b.weight") || ends("in_proj_a.weight")) tiled(rows_, 0, 1, decoder_.row_order);
     if (ends("A_log") || ends("dt_bias")) tiled(cols_, 0, 1, decoder_.column_order);
     if (ends("out_proj.weight")) tiled(cols_, 0, s_.v_head_dim, decoder_.column_order);
-    return fits_;
   }
 
- private:
-  bool ends(std::string_view end) const noexcept { return name_.ends_with(end); }
+  void unpack() {
+    const int64_t v_heads = s_.num_v_heads / s_.num_k_heads, v = v_heads * s_.v_head_dim, k = s_.k_head_dim;
+    if (gguf_name_.ends_with("ssm_ba.weight")) {
+      const bool is_b = ends("in_proj_b.weight");
+      packed({{v_heads, v_heads}}, 2 * s_.num_v_heads, is_b ? 0 : 1, is_b ? 1 : 2);
+    }
+    if (gguf_name_.ends_with("ssm_in.weight")) {
+      const bool is_z = ends("in_proj_z.weight");
+      packed({{k, k, v, v}}, 2 * s_.num_k_heads * k + 2 * s_.num_v_heads * s_.v_head_dim, is_z ? 3 : 0, is_z ? 4 : 3);
+    }
+  }
+
+  void packed(std::span<const int64_t> sizes, int64_t rows, size_t first, size_t last) {
+    fits_ = fits_ && rows_ == rows;
+    if (fits_) decoder_.row_order = packed_order(s_.num_k_heads, sizes, first, last);
+  }
   void rotated(int64_t size, int64_t num_heads, std::vector<uint32_t>& order) {
     fits_ = fits_ && size == num_heads * s_.head_dim;
     if (fits_) order = rope_order(num_heads, s_.head_dim);
@@ -191,7 +172,7 @@ class Undo {
   }
 
   const GgufShape& s_;
-  std::string_view name_;
+  std::string_view gguf_name_, name_;
   int64_t rows_, cols_;
   GgufDecoder& decoder_;
   bool fits_ = true;
@@ -203,14 +184,17 @@ Result<TensorEntry> make_entry(const Gguf& gguf, const GgufShape& shape, const s
     return make_error(StatusCode::unsupported, gguf.file()->name() + ": tensor " + io::quoted(name) + " is " +
                                                    std::string(tensor.type->name) + ", which is not read");
   auto decoder = std::make_shared<GgufDecoder>(gguf.file(), tensor);
-  if (!Undo(shape, new_name, tensor, *decoder).run())
+  if (!Undo(shape, name, new_name, tensor, *decoder).run())
     return make_error(StatusCode::bad_file,
                       gguf.file()->name() + ": tensor " + io::quoted(name) + " does not have the size of its heads");
   TensorEntry entry;
   entry.shape = tensor.shape;
   entry.offset_bytes = tensor.offset_bytes;
   entry.size_bytes = tensor.size_bytes;
+  if (!decoder->row_order.empty()) entry.shape.front() = static_cast<int64_t>(decoder->row_order.size());
   if (new_name.ends_with("conv1d.weight") && entry.shape.size() == 2) entry.shape.insert(entry.shape.begin() + 1, 1);
+  if (new_name.ends_with("shared_expert_gate.weight") && entry.shape.size() == 1)
+    entry.shape.insert(entry.shape.begin(), 1);
   entry.bits = tensor.type->bits;
   entry.decoder = std::move(decoder);
   return entry;
@@ -221,17 +205,22 @@ Result<TensorEntry> make_entry(const Gguf& gguf, const GgufShape& shape, const s
 Result<TensorMap> gguf_tensors(std::span<const Gguf> parts) {
   const auto shape = read_gguf_shape(parts.front());
   if (!shape.is_ok()) return shape.status;
+  const bool fuses_gate_up = std::ranges::any_of(
+      parts, [](const Gguf& part) { return part.tensors().contains("blk.0.ffn_gate_up_exps.weight"); });
   TensorMap tensors;
   for (size_t i = 0; i < parts.size(); ++i) {
     for (const auto& [name, tensor] : parts[i].tensors()) {
-      const std::string new_name = hugging_face_name(name);
-      if (new_name.empty() && tensor.type->decode == nullptr) continue;
-      auto entry = make_entry(parts[i], *shape, name, tensor, new_name);
-      if (!entry.is_ok()) return entry.status;
-      entry->file_index = static_cast<int>(i);
-      if (!tensors.emplace(new_name.empty() ? name : new_name, std::move(*entry)).second)
-        return make_error(StatusCode::bad_file,
-                          parts[i].file()->name() + ": tensor " + io::quoted(name) + " is there twice");
+      std::vector<std::string> new_names = hugging_face_names(name, fuses_gate_up);
+      if (new_names.empty() && tensor.type->decode == nullptr) continue;
+      if (new_names.empty()) new_names.push_back(name);
+      for (std::string& new_name : new_names) {
+        auto entry = make_entry(parts[i], *shape, name, tensor, new_name);
+        if (!entry.is_ok()) return entry.status;
+        entry->file_index = static_cast<int>(i);
+        if (!tensors.emplace(std::move(new_name), std::move(*entry)).second)
+          return make_error(StatusCode::bad_file,
+                            parts[i].file()->name() + ": tensor " + io::quoted(name) + " is there twice");
+      }
     }
   }
   return tensors;
