@@ -1,7 +1,10 @@
 // model: a GGUF file gives the text of the safetensors folder it was converted from.
 #include <cstring>
+#include <fstream>
+#include <iterator>
 
 #include "engine/loader.h"
+#include "io/gguf_file.h"
 #include "model/model_runner.h"
 
 namespace pagoda::test {
@@ -36,6 +39,23 @@ void check_same_model(const std::string& name, double tolerance) {
   CHECK(greedy(**original, texts, 64, 64) == greedy(**converted, texts, 64, 64));
 }
 
+// qwen3next.gguf with bytes exchanged for others.
+void check_refused(const std::vector<std::pair<std::string, std::string>>& edits,
+                   const std::vector<std::string>& words) {
+  std::ifstream file(path_of("qwen3next.gguf"), std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  for (const auto& [from, to] : edits) {
+    REQUIRE(bytes.find(from) != std::string::npos);
+    bytes.replace(bytes.find(from), from.size(), to);
+  }
+  const auto* data = reinterpret_cast<const uint8_t*>(bytes.data());
+  const ModelSource source{.directory = "", .files = {{"m.gguf", data, bytes.size()}}};
+  const Status status = ModelRunner::load(source, {.device = "reference"}).status;
+  CHECK(status.code == StatusCode::bad_file);
+  note(status.message);
+  for (const std::string& word : words) CHECK(status.message.find(word) != std::string::npos);
+}
+
 void check_same_tokenizer(const std::string& name) {
   auto original = io::open_model_files(folder(path_of(name)));
   auto converted = io::open_model_files(folder(path_of(name + ".gguf")));
@@ -66,6 +86,27 @@ PAGODA_TEST(model_gguf_of_qwen35moe_is_its_original) { check_same_model("qwen35m
 PAGODA_TEST(model_gguf_of_qwen3next_is_its_original) { check_same_model("qwen3next", 1e-5); }
 PAGODA_TEST(model_gguf_of_llama_is_its_original) { check_same_model("llama", 0.0); }
 PAGODA_TEST(model_gguf_of_qwen2_is_its_original) { check_same_model("qwen2", 0.0); }
+
+PAGODA_TEST(model_gguf_of_experts_that_do_not_fit_is_refused) {
+  const auto count = [](uint32_t value) { return gguf_u32("qwen3next.expert_count", value); };
+  check_refused({{count(3), count(4)}}, {"model.layers.0.mlp.gate.weight", "[3, 32]", "[4, 32]"});
+  check_refused({{count(3), count(0)}}, {"qwen3next.expert_count", "is 0"});
+  check_refused({{"expert_shared_feed_forward_length", "expert_shared_feed_forward_lengtH"}},
+                {"qwen3next.expert_shared_feed_forward_length", "missing"});
+  check_refused({{"blk.1.ffn_up_shexp.weight", "blk.1.ffn_up_shexP.weight"}},
+                {"model.layers.1.mlp.shared_expert.up_proj.weight", "missing"});
+  check_refused({{"blk.1.ffn_gate_exps.weight", "blk.1.ffn_gate_expS.weight"}},
+                {"model.layers.1.mlp.switch_mlp.gate_proj.weight", "missing", "[3, 8, 32]"});
+  check_refused({{"blk.1.ssm_ba.weight" + raw(uint32_t{2}) + raw(uint64_t{32}) + raw(uint64_t{8}),
+                  "blk.1.ssm_ba.weight" + raw(uint32_t{2}) + raw(uint64_t{64}) + raw(uint64_t{4})}},
+                {"blk.1.ssm_ba.weight", "size of its heads"});
+  // Two dimensions instead of three; a key without effect grows by what the description loses, so that data stay put.
+  const std::string name = "blk.1.ffn_down_exps.weight", key = "qwen3next.rope.dimension_sections";
+  check_refused({{gguf_string(key), gguf_string(key + "_no_such")},
+                 {name + raw(uint32_t{3}) + raw(uint64_t{8}) + raw(uint64_t{32}) + raw(uint64_t{3}),
+                  name + raw(uint32_t{2}) + raw(uint64_t{8}) + raw(uint64_t{96})}},
+                {"model.layers.1.mlp.switch_mlp.down_proj.weight", "[96, 8]", "[3, 32, 8]"});
+}
 
 PAGODA_TEST(model_gguf_has_the_tokenizer_of_its_original) {
   for (const char* name : {"qwen35", "llama", "qwen2"}) check_same_tokenizer(name);
