@@ -31,11 +31,12 @@ struct ExpertMatmulArgs {
   bool silu_mul = false;
 };
 
-// out[t] = sum over j, in order, of weights[t][j] x[t * k + j], after sigmoid(gate[t]) shared[t]. out may be shared.
+// out[t] = sum over j, in order, of weights[t][j] x[t * k + j], after sigmoid(gate[t]) shared[t] where there is a
+// shared expert. out may be shared.
 struct CombineExpertsArgs {
   Tensor x;        // f32 [T * k, H]
   Tensor weights;  // f32 [T, k]
-  Tensor shared;   // f32 [T, H]
+  Tensor shared;   // f32 [T, H]; absent, like gate, in a mixture without a shared expert
   Tensor gate;     // f32 [T, 1], rows strided
   Tensor out;      // f32 [T, H]
 };

@@ -51,7 +51,8 @@ Status read_configuration(Prepared& p) {
 }
 
 void describe(Prepared& p, const model::WeightsSummary& weights, const cache::CacheLayout& layout) {
-  static constexpr const char* kFamilyNames[] = {"qwen3_5", "qwen3", "qwen2", "llama", "qwen3_next", "qwen3_5_moe"};
+  static constexpr const char* kFamilyNames[] = {"qwen3_5",    "qwen3",       "qwen2",    "llama",
+                                                 "qwen3_next", "qwen3_5_moe", "qwen3_moe"};
   ModelInfo& info = p.info;
   info.architecture = p.config.architecture;
   info.family = kFamilyNames[static_cast<size_t>(p.config.family)];

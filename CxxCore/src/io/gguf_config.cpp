@@ -21,6 +21,7 @@ constexpr Architecture kArchitectures[] = {
     {"qwen35", "Qwen3_5ForCausalLM", "qwen3_5_text", true, false},
     {"qwen35moe", "Qwen3_5MoeForCausalLM", "qwen3_5_moe_text", true, true},
     {"qwen3next", "Qwen3NextForCausalLM", "qwen3_next", true, true},
+    {"qwen3moe", "Qwen3MoeForCausalLM", "qwen3_moe", false, true},
     {"qwen3", "Qwen3ForCausalLM", "qwen3", false, false},
     {"qwen2", "Qwen2ForCausalLM", "qwen2", false, false},
     {"llama", "LlamaForCausalLM", "llama", false, false},
@@ -182,7 +183,8 @@ void add_experts(Keys& keys, Members& config) {
   config.add("num_experts", keys.positive("expert_count"));
   config.add("num_experts_per_tok", keys.positive("expert_used_count"));
   config.add("moe_intermediate_size", keys.positive("expert_feed_forward_length"));
-  config.add("shared_expert_intermediate_size", keys.positive("expert_shared_feed_forward_length"));
+  if (keys.architecture().is_hybrid)
+    config.add("shared_expert_intermediate_size", keys.positive("expert_shared_feed_forward_length"));
   // The converter does not write the key for these architectures: llama.cpp always normalises.
   config.add("norm_topk_prob", keys.gguf().boolean(keys.prefix() + "expert_weights_norm").value_or(true));
 }

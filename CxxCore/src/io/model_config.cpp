@@ -37,6 +37,7 @@ constexpr Architecture kArchitectures[] = {
      32768},
     {"Qwen3_5MoeForCausalLM", "qwen3_5_moe_text", "model.", Family::qwen3_5_moe, false, 2, 256, 32768},
     {"Qwen3NextForCausalLM", "qwen3_next", "model.", Family::qwen3_next, false, 2, 256, 32768},
+    {"Qwen3MoeForCausalLM", "qwen3_moe", "model.", Family::qwen3_moe, false, 4, 0, 32768},
     {"Qwen3ForCausalLM", "qwen3", "model.", Family::qwen3, false, 32, 128, 32768},
     {"Qwen2ForCausalLM", "qwen2", "model.", Family::qwen2, false, 32, 0, 32768},
     {"LlamaForCausalLM", "llama", "model.", Family::llama, false, 0, 0, 2048},
@@ -67,13 +68,18 @@ const Architecture* find_architecture(ConfigFields& root) {
 
 // Every MLP is a mixture: checkpoints with dense layers in between are not published.
 void read_experts(ConfigFields& text, ModelConfig& config) {
-  const bool is_next = config.family == Family::qwen3_next;
-  config.num_experts = text.integer("num_experts", 1, kMaxExperts, is_next ? 512 : 256);
+  const bool is_next = config.family == Family::qwen3_next, is_moe = config.family == Family::qwen3_moe;
+  const int32_t count = is_next ? 512 : is_moe ? 128 : 256;  // Qwen3-MoE from transformers 5 has the key with "local"
+  config.num_experts =
+      text.integer("num_experts", 1, kMaxExperts, text.integer("num_local_experts", 1, kMaxExperts, count));
   config.num_experts_per_token = text.integer("num_experts_per_tok", 1, kMaxExpertsPerToken, is_next ? 10 : 8);
-  config.expert_size = text.integer("moe_intermediate_size", 1, kMaxIntermediateSize, 512);
-  config.shared_expert_size = text.integer("shared_expert_intermediate_size", 1, kMaxIntermediateSize, 512);
+  config.expert_size = text.integer("moe_intermediate_size", 1, kMaxIntermediateSize, is_moe ? 768 : 512);
+  if (!is_moe)
+    config.shared_expert_size = text.integer("shared_expert_intermediate_size", 1, kMaxIntermediateSize, 512);
   config.intermediate_size = config.shared_expert_size;
-  config.norm_topk_prob = text.boolean("norm_topk_prob", true);
+  config.norm_topk_prob = text.boolean("norm_topk_prob", !is_moe);
+  if (is_moe && text.boolean("use_sliding_window", false))
+    text.fail("use_sliding_window", "true is not supported with experts", StatusCode::unsupported);
   text.check(
       config.num_experts_per_token <= config.num_experts, "num_experts_per_tok",
       std::to_string(config.num_experts_per_token) + " is above num_experts " + std::to_string(config.num_experts));
@@ -86,8 +92,7 @@ void read_experts(ConfigFields& text, ModelConfig& config) {
 
 void read_sizes(ConfigFields& text, const Architecture& architecture, ModelConfig& config) {
   config.hidden_size = text.integer("hidden_size", 1, kMaxHiddenSize);
-  const bool has_experts = config.family == Family::qwen3_next || config.family == Family::qwen3_5_moe;
-  if (has_experts) read_experts(text, config);
+  if (has_experts(config.family)) read_experts(text, config);
   else config.intermediate_size = text.integer("intermediate_size", 1, kMaxIntermediateSize);
   config.num_layers = text.integer("num_hidden_layers", 1, kMaxLayers);
   config.num_heads = text.integer("num_attention_heads", 1, kMaxHeads);
@@ -118,7 +123,7 @@ void read_family_traits(ConfigFields& text, ModelConfig& config) {
   config.attention_bias = config.family == Family::qwen2 || has_bias;
   config.attention_output_bias = config.family != Family::qwen2 && has_bias;
   config.mlp_bias = config.family == Family::llama && text.boolean("mlp_bias", false);
-  config.qk_norm = is_hybrid || config.family == Family::qwen3;
+  config.qk_norm = is_hybrid || config.family == Family::qwen3 || config.family == Family::qwen3_moe;
   config.zero_centered_norm = is_hybrid;
   config.attention_gate = is_hybrid;
   if (!is_hybrid) return;

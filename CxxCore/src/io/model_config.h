@@ -13,11 +13,14 @@ namespace pagoda::io {
 
 class Json;
 
-enum class Family : uint8_t { qwen3_5, qwen3, qwen2, llama, qwen3_next, qwen3_5_moe };
+enum class Family : uint8_t { qwen3_5, qwen3, qwen2, llama, qwen3_next, qwen3_5_moe, qwen3_moe };
 
 // Gated DeltaNet layers among the attention layers, which have an output gate and zero-centred norms.
 constexpr bool is_hybrid(Family family) noexcept {
   return family == Family::qwen3_5 || family == Family::qwen3_next || family == Family::qwen3_5_moe;
+}
+constexpr bool has_experts(Family family) noexcept {
+  return family == Family::qwen3_next || family == Family::qwen3_5_moe || family == Family::qwen3_moe;
 }
 enum class LayerKind : uint8_t { full_attention, sliding_attention, linear_attention };
 
@@ -54,7 +57,7 @@ struct ModelConfig {
   bool attention_bias = false;  // q, k, v projections have a bias (Qwen2; Llama when it says so)
   bool attention_output_bias = false;
   bool mlp_bias = false;
-  bool qk_norm = false;             // Qwen3, Qwen3.5
+  bool qk_norm = false;             // Qwen3 and later
   bool zero_centered_norm = false;  // hybrid families: multiply by 1 + w
   bool attention_gate = false;      // hybrid families: q_proj holds [q | gate] per head
   std::vector<LayerKind> layers;
@@ -67,7 +70,7 @@ struct ModelConfig {
   int32_t num_experts = 0;  // of every MLP; 0 = one dense MLP
   int32_t num_experts_per_token = 0;
   int32_t expert_size = 0;             // inner size of an expert
-  int32_t shared_expert_size = 0;      // of the expert that every token goes through
+  int32_t shared_expert_size = 0;      // of the expert that every token goes through; 0 = there is none
   bool norm_topk_prob = true;          // the chosen experts' probabilities are made to sum to 1
   std::vector<int32_t> eos_token_ids;  // of config.json; the engine adds those of generation_config.json
 };

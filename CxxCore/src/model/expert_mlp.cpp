@@ -14,6 +14,7 @@ ExpertMlp::ExpertMlp(const io::ModelConfig& config, const Weights& weights, int 
       in_(weights.matrix(layer_index, Role::experts_in)),
       out_(weights.matrix(layer_index, Role::experts_out)),
       num_experts_(config.num_experts),
+      has_shared_(config.shared_expert_size > 0),
       normalise_(config.norm_topk_prob) {}
 
 Status ExpertMlp::forward(device::Encoder& encoder, const Step& step) const {
@@ -22,7 +23,7 @@ Status ExpertMlp::forward(device::Encoder& encoder, const Step& step) const {
                                                       .ids = step.expert_ids,
                                                       .weights = step.expert_weights,
                                                       .normalise = normalise_}));
-  PAGODA_RETURN_IF_ERROR(shared_.forward(encoder, step));
+  if (has_shared_) PAGODA_RETURN_IF_ERROR(shared_.forward(encoder, step));
   PAGODA_RETURN_IF_ERROR(ops::expert_matmul(encoder, {.x = step.normed,
                                                       .weight = in_,
                                                       .num_experts = num_experts_,
@@ -36,8 +37,8 @@ Status ExpertMlp::forward(device::Encoder& encoder, const Step& step) const {
                                                       .out = step.expert_delta}));
   return ops::combine_experts(encoder, {.x = step.expert_delta,
                                         .weights = step.expert_weights,
-                                        .shared = step.delta,
-                                        .gate = slice(step.router, 1, num_experts_, 1),
+                                        .shared = has_shared_ ? step.delta : Tensor{},
+                                        .gate = has_shared_ ? slice(step.router, 1, num_experts_, 1) : Tensor{},
                                         .out = step.delta});
 }
 

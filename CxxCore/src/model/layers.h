@@ -65,7 +65,8 @@ class Mlp {
   device::Tensor in_bias_, out_bias_;
 };
 
-// A mixture of experts: every token goes through the shared expert and the few that the router chooses for it.
+// A mixture of experts: every token goes through the shared expert, where there is one, and the few that the router
+// chooses for it.
 class ExpertMlp {
  public:
   ExpertMlp(const io::ModelConfig& config, const Weights& weights, int layer_index);
@@ -73,11 +74,11 @@ class ExpertMlp {
 
  private:
   Mlp shared_;
-  const device::Weight* router_;  // [E experts, then the gate of the shared one; H]
+  const device::Weight* router_;  // [E experts, then the gate of a shared one; H]
   const device::Weight* in_;      // [E * (gate | up), H]
   const device::Weight* out_;     // [E * H, F]
   int64_t num_experts_;
-  bool normalise_;
+  bool has_shared_, normalise_;
 };
 
 struct Layer {

@@ -93,8 +93,10 @@ class Table {
   void mixture_of_experts() {
     const int64_t hidden = config_.hidden_size, count = config_.num_experts, inner = config_.expert_size;
     matrix(Role::router, "mlp.gate", count, hidden);
-    matrix(Role::router, "mlp.shared_expert_gate", 1, hidden);
-    mlp("mlp.shared_expert.");
+    if (config_.shared_expert_size > 0) {
+      matrix(Role::router, "mlp.shared_expert_gate", 1, hidden);
+      mlp("mlp.shared_expert.");
+    }
     if (layout_.experts == ExpertLayout::stacked) {
       experts(Role::experts_in, "mlp.experts.gate_up_proj", {count, 2 * inner, hidden});
       return experts(Role::experts_out, "mlp.experts.down_proj", {count, hidden, inner});

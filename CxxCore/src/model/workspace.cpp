@@ -65,7 +65,7 @@ Step plan(const io::ModelConfig& config, const ModelSizes& sizes, Arena& arena) 
   step.inner = take_rows(arena, tokens, widths.inner);
   step.mixed = take_rows(arena, tokens, widths.mixed);
   const int64_t routed = config.num_experts > 0 ? tokens : 0, per_token = config.num_experts_per_token;
-  step.router = take_rows(arena, routed, config.num_experts + 1);
+  step.router = take_rows(arena, routed, config.num_experts + (config.shared_expert_size > 0 ? 1 : 0));
   step.expert_ids = arena.take(DType::i32, {routed, per_token});
   step.expert_weights = arena.take(DType::f32, {routed, per_token});
   step.expert_inner = take_rows(arena, routed * per_token, config.expert_size);

@@ -35,7 +35,7 @@ struct Step {
   device::Tensor normed;                   // f32 [T, H]: what a mixer, the MLP or the head reads
   device::Tensor delta;                    // f32 [T, H]: what a mixer or the MLP adds
   device::Tensor projected, inner, mixed;  // f32 [T, as wide as the widest layer needs]; see as_rows()
-  device::Tensor router;                   // f32 [T, E + 1]: logits of experts, and of the shared one's gate
+  device::Tensor router;                   // f32 [T, E + 1]: logits of experts, and of a shared one's gate
   device::Tensor expert_ids;               // i32 [T, k]
   device::Tensor expert_weights;           // f32 [T, k]
   device::Tensor expert_inner;             // f32 [T * k, F of an expert]

@@ -49,8 +49,9 @@ Status combine_experts(device::Encoder& encoder, const device::CombineExpertsArg
   Check check("combine_experts");
   check.tensor("weights", args.weights, DType::f32, {kAny, kAny})
       .tensor("out", args.out, DType::f32, {args.weights.shape[0], kAny})
-      .tensor("shared", args.shared, DType::f32, {args.out.shape[0], args.out.shape[1]})
-      .tensor("gate", args.gate, DType::f32, {args.out.shape[0], 1})
+      .that(args.shared.is_present() == args.gate.is_present(), "gate", "is not there as the shared expert is")
+      .optional("shared", args.shared, DType::f32, {args.out.shape[0], args.out.shape[1]})
+      .optional("gate", args.gate, DType::f32, {args.out.shape[0], 1})
       .tensor("x", args.x, DType::f32, {args.weights.shape[0] * args.weights.shape[1], args.out.shape[1]});
   return run(check, encoder, [&](device::ExpertOps& experts) { experts.combine_experts(args); });
 }

@@ -137,6 +137,18 @@ PAGODA_TEST(model_config_reads_qwen3) {
   CHECK(biased->attention_bias && biased->attention_output_bias);
 }
 
+PAGODA_TEST(model_config_reads_qwen3_moe_and_its_defaults) {
+  const std::string moe =
+      with(with(kQwen3, "architectures", "[\"Qwen3MoeForCausalLM\"]"), "model_type", "\"qwen3_moe\"");
+  const ModelConfig config = parsed(moe);
+  CHECK(config.family == Family::qwen3_moe && config.qk_norm && !config.zero_centered_norm && !config.attention_gate);
+  CHECK(config.num_experts == 128 && config.num_experts_per_token == 8 && config.expert_size == 768);
+  CHECK(config.shared_expert_size == 0 && !config.norm_topk_prob);
+  CHECK_EQ(parsed("{\"num_local_experts\": 60, " + moe.substr(moe.find('{') + 1)).num_experts, 60);
+  CHECK_EQ(parsed(with(moe, "head_dim", "")).head_dim, 64);  // hidden_size / num_heads
+  test::check_row("window", parse(with(moe, "use_sliding_window", "true")).status, StatusCode::unsupported, "sliding");
+}
+
 PAGODA_TEST(model_config_reads_qwen2_and_its_sliding_window) {
   const auto config = parse(kQwen2);
   REQUIRE_OK(config);
@@ -219,7 +231,7 @@ PAGODA_TEST(model_config_refuses_each_bad_config) {
       {"architectures is a string", q("architectures", "\"Qwen3ForCausalLM\""), "architectures is not a list"},
       {"architectures of numbers", q("architectures", "[3]"), "names no architecture"},
       {"other architecture", q("architectures", "[\"GPT2LMHeadModel\"]"), "'GPT2LMHeadModel'", kUnsupported},
-      {"mixture of experts", q("architectures", "[\"Qwen3MoeForCausalLM\"]"), "'Qwen3MoeForCausalLM'", kUnsupported},
+      {"mixture of experts", q("architectures", "[\"Qwen2MoeForCausalLM\"]"), "'Qwen2MoeForCausalLM'", kUnsupported},
       {"unknown model_type", with(q("architectures", ""), "model_type", "\"mamba\""), "'mamba'", kUnsupported},
       {"model_type of another family", q("model_type", "\"llama\""), "'llama' does not belong to Qwen3ForCausalLM"},
       {"no text_config", with(kQwen3_5, "text_config", ""), "text_config is not an object"},

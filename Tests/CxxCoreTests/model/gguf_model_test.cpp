@@ -84,6 +84,7 @@ void check_same_tokenizer(const std::string& name) {
 PAGODA_TEST(model_gguf_of_qwen35_is_its_original) { check_same_model("qwen35", 1e-5); }
 PAGODA_TEST(model_gguf_of_qwen35moe_is_its_original) { check_same_model("qwen35moe", 1e-5); }
 PAGODA_TEST(model_gguf_of_qwen3next_is_its_original) { check_same_model("qwen3next", 1e-5); }
+PAGODA_TEST(model_gguf_of_qwen3moe_is_its_original) { check_same_model("qwen3moe", 0.0); }
 PAGODA_TEST(model_gguf_of_llama_is_its_original) { check_same_model("llama", 0.0); }
 PAGODA_TEST(model_gguf_of_qwen2_is_its_original) { check_same_model("qwen2", 0.0); }
 

@@ -8,7 +8,7 @@ namespace pagoda::test {
 namespace {
 
 constexpr double kTolerance = 2e-4;
-constexpr const char* kModels[] = {"qwen3_next", "qwen3_next_bf16", "qwen3_5_moe"};
+constexpr const char* kModels[] = {"qwen3_next", "qwen3_next_bf16", "qwen3_5_moe", "qwen3_moe"};
 
 std::string path_of(const std::string& name) { return fixtures_dir() + "/mlx/" + name; }
 

@@ -1,4 +1,5 @@
 // combine_experts: a token at a time, its experts in order.
+#include <algorithm>
 #include <cmath>
 
 #include "device/cpu/expert_kernels.h"
@@ -11,10 +12,14 @@ using host::at;
 void combine_experts(const Context& context, const CombineExpertsArgs& args) noexcept {
   const int64_t k = args.weights.shape[1], width = args.out.shape[1];
   context.for_each(args.out.shape[0], (k + 1) * width, [&](int64_t t, int) {
-    const float gate = 1.0f / (1.0f + std::exp(-at<float>(args.gate, t)[0]));
-    const float* shared = at<float>(args.shared, t);
     float* out = at<float>(args.out, t);
-    for (int64_t i = 0; i < width; ++i) out[i] = gate * shared[i];
+    if (args.shared.is_present()) {
+      const float gate = 1.0f / (1.0f + std::exp(-at<float>(args.gate, t)[0]));
+      const float* shared = at<float>(args.shared, t);
+      for (int64_t i = 0; i < width; ++i) out[i] = gate * shared[i];
+    } else {
+      std::fill_n(out, width, 0.0f);
+    }
     for (int64_t j = 0; j < k; ++j) {
       const float weight = at<float>(args.weights, t)[j];
       const float* x = at<float>(args.x, t * k + j);

@@ -1,4 +1,4 @@
-// combine_experts: the weighted sum of a token's experts and of the shared one.
+// combine_experts: the weighted sum of a token's experts, and of the shared one where there is one.
 #include "device/reference/expert_oracles.h"
 #include "device/reference/scalar.h"
 
@@ -8,7 +8,8 @@ void combine_experts(const CombineExpertsArgs& args) noexcept {
   const int64_t k = args.weights.shape[1];
   for (int64_t t = 0; t < args.out.shape[0]; ++t)
     for (int64_t i = 0; i < args.out.shape[1]; ++i) {
-      double sum = sigmoid(at<float>(args.gate, t)[0]) * at<float>(args.shared, t)[i];
+      double sum = 0;
+      if (args.shared.is_present()) sum = sigmoid(at<float>(args.gate, t)[0]) * at<float>(args.shared, t)[i];
       for (int64_t j = 0; j < k; ++j)
         sum += static_cast<double>(at<float>(args.weights, t)[j]) * at<float>(args.x, t * k + j)[i];
       at<float>(args.out, t)[i] = static_cast<float>(sum);
