@@ -103,10 +103,10 @@ float f8_e4m3(int bits) noexcept {
 struct Source {  // a stored tensor
   std::shared_ptr<File> file;
   TensorEntry entry;
-  // Row `row` of `bytes` bytes.
-  Status read(uint64_t row, uint64_t bytes, std::vector<std::byte>& into) const {
-    into.resize(bytes);
-    return file->read(entry.offset_bytes + row * bytes, into);
+  // Rows [first, first + count), of `bytes` bytes each, and `spare` bytes behind them.
+  Status read(uint64_t first, uint64_t count, uint64_t bytes, std::vector<std::byte>& into, size_t spare = 0) const {
+    into.resize(count * bytes + spare);
+    return file->read(entry.offset_bytes + first * bytes, std::span(into).first(count * bytes));
   }
 };
 
@@ -119,25 +119,34 @@ class QuantizedDecoder final : public TensorDecoder {
         scales_(std::move(scales)),
         biases_(std::move(biases)) {}
 
+  // Many rows at once: the experts of a 35B model have 31 million of them.
   Status read(uint64_t begin, std::span<float> into) const override {
+    if (into.empty()) return ok_status();
+    const uint64_t group = static_cast<uint64_t>(packing_.group), scale_rows = packing_.mode == Mode::fp8 ? group : 1;
+    const uint64_t row_bytes = cols_ * static_cast<uint64_t>(packing_.bits) / 8;
+    const uint64_t scale_bytes = (cols_ + group - 1) / group * dtype_bytes(scales_.entry.dtype);
+    const uint64_t end = (begin + into.size()) / cols_, at_once = std::max<uint64_t>(1, (1 << 18) / row_bytes);
     std::vector<std::byte> packed, scales, biases;
-    const uint64_t groups = (cols_ + static_cast<uint64_t>(packing_.group) - 1) / static_cast<uint64_t>(packing_.group);
-    for (uint64_t done = 0; done < into.size(); done += cols_) {
-      const uint64_t row = (begin + done) / cols_;
-      const uint64_t scale_row = packing_.mode == Mode::fp8 ? row / static_cast<uint64_t>(packing_.group) : row;
-      PAGODA_RETURN_IF_ERROR(weight_.read(row, cols_ * static_cast<uint64_t>(packing_.bits) / 8, packed));
-      PAGODA_RETURN_IF_ERROR(scales_.read(scale_row, groups * dtype_bytes(scales_.entry.dtype), scales));
-      if (biases_) PAGODA_RETURN_IF_ERROR(biases_->read(row, groups * dtype_bytes(scales_.entry.dtype), biases));
-      decode_row(packed, scales.data(), biases.data(), into.subspan(done, cols_));
+    for (uint64_t first = begin / cols_, count = 0; first < end; first += count) {
+      count = std::min(at_once, end - first);
+      const uint64_t first_scale = first / scale_rows, num_scales = (first + count - 1) / scale_rows - first_scale + 1;
+      // The byte to spare: an element of 5 bits may begin in the last byte but one.
+      PAGODA_RETURN_IF_ERROR(weight_.read(first, count, row_bytes, packed, 1));
+      PAGODA_RETURN_IF_ERROR(scales_.read(first_scale, num_scales, scale_bytes, scales));
+      if (biases_) PAGODA_RETURN_IF_ERROR(biases_->read(first, count, scale_bytes, biases));
+      for (uint64_t row = first; row < first + count; ++row) {
+        const uint64_t scale_at = (row / scale_rows - first_scale) * scale_bytes;
+        decode_row(packed.data() + (row - first) * row_bytes, scales.data() + scale_at,
+                   biases_ ? biases.data() + scale_at : nullptr, into.subspan(row * cols_ - begin, cols_));
+      }
     }
     return ok_status();
   }
 
  private:
-  void decode_row(std::vector<std::byte>& packed, const std::byte* scales, const std::byte* biases,
+  void decode_row(const std::byte* packed, const std::byte* scales, const std::byte* biases,
                   std::span<float> row) const noexcept {
     constexpr float kFloat4[] = {0.0f, 0.5f, 1.0f, 1.5f, 2.0f, 3.0f, 4.0f, 6.0f};
-    packed.resize(packed.size() + 1);  // an element of 5 bits may begin in the last byte but one
     const DType dtype = scales_.entry.dtype;
     const size_t bits = static_cast<size_t>(packing_.bits);
     for (size_t i = 0; i < row.size(); ++i) {

@@ -68,6 +68,27 @@ PAGODA_TEST(quantized_tensors_in_blocks_of_fp8_are_those_of_torch) {
   check_tensor(*checkpoint, "x", 126);
 }
 
+// More than is read at once: 3000 rows of 96 numbers in 8 bits.
+PAGODA_TEST(quantized_tensors_are_the_same_read_whole_and_row_by_row) {
+  constexpr uint64_t kRows = 3000, kCols = 96, kPacked = kRows * kCols, kScales = kRows * 3 * 2;
+  const std::string header = "{" + test::tensor("x.weight", "U32", "[3,1000,24]", 0, kPacked) + "," +
+                             test::tensor("x.scales", "F16", "[3,1000,3]", kPacked, kPacked + kScales) + "," +
+                             test::tensor("x.biases", "F16", "[3,1000,3]", kPacked + kScales, kPacked + 2 * kScales);
+  const std::shared_ptr<File> files[] = {
+      std::make_shared<test::StringFile>("w", test::safetensors(header + "}", kPacked + 2 * kScales))};
+  auto tensors = read_safetensors_header(*files[0], 0);
+  REQUIRE_OK(tensors);
+  CHECK_OK(decode_quantized(R"({"quantization": {"group_size": 32, "bits": 8}})", files, *tensors));
+  const TensorEntry& tensor = tensors->at("x.weight");
+  CHECK(tensor.shape == (std::vector<int64_t>{3, 1000, kCols}));
+  std::vector<float> whole(kRows * kCols), row(kCols);
+  CHECK_OK(tensor.decoder->read(0, whole));
+  for (uint64_t i = 0; i < kRows; ++i) {
+    CHECK_OK(tensor.decoder->read(i * kCols, row));
+    CHECK(std::memcmp(row.data(), whole.data() + i * kCols, kCols * sizeof(float)) == 0);
+  }
+}
+
 PAGODA_TEST(quantized_tensors_that_do_not_fit_are_refused) {
   const std::string four = R"({"quantization": {"group_size": 64, "bits": 4}})";
   CHECK_OK(unpack(four, "U32", 16, "F16", 2, true));
