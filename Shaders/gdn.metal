@@ -88,6 +88,7 @@ template <uint PER>
 METAL_FUNC void add_row(thread float (&s)[PER], device const float* k, uint count, float weighted_u) {
   #pragma unroll
   for (uint i = 0; i < PER; ++i) {
+    // Only saves work: s beyond count is neither summed nor stored, and k is followed by the block's queries.
     if (i < count) {
       s[i] = fma(k[i], weighted_u, s[i]);
     }
@@ -319,6 +320,7 @@ kernel void gdn_prepare(device const float* q [[buffer(0)]],
   for (uint i = sg; i < kBlock * kBlock; i += kQuarters) {
     const uint s = i / kBlock;
     const uint t = i % kBlock;
+    // Only saves work: no other dot is used below.
     if (s <= t && t >= lo && t < hi) {
       float dot_k = 0.0f;
       float dot_q = 0.0f;
@@ -486,7 +488,8 @@ kernel void gdn_prefill(device const float* v [[buffer(0)]],
       }
     }
     // A place keeps the last row that was put there: those of the last block, and before it those of the last but one.
-    const uint keep = block + 1 == blocks ? lo : (block + 2 == blocks ? max(lo, last_rows) : kBlock);
+    // What was there before this step is not written again: other simdgroups may still read it.
+    const uint keep = block + 1 == blocks ? lo : (block + 2 == blocks ? max(last_rows, lo) : kBlock);
     #pragma unroll
     for (uint t = 0; t < kBlock; ++t) {
       if (t >= keep && t < hi && t % kQuarters == sg && lane < width) {

@@ -79,9 +79,8 @@ kernel void matmul_rows(device const float* x [[buffer(0)]],
       rotate(tile, block, tid, 128);
     }
     for (uint i = tid; i < block && first + i < args.padded_cols; i += 128) {
-      to[first + i] = half(tile[i]);
+      to[first + i] = half(tile[i]);  // the thread's own elements: the next block may overwrite them
     }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
   }
 }
 

@@ -101,9 +101,9 @@ METAL_FUNC bool is_kept(Kept kept, uint key, float weight, thread float& seen) {
   return is_in && weight >= kept.min_weight && weight > 0.0f;
 }
 
-// 1 for the most likely token.
+// 1 for the most likely token. An infinite logit, which kernels do not count on, gives the same 0 as kNegBig.
 METAL_FUNC float weight_of(float logit, float highest, float temperature) {
-  return precise::exp((max(logit, kNegBig) - highest) / temperature);
+  return precise::exp((max(kNegBig, logit) - highest) / temperature);
 }
 
 METAL_FUNC float logit_of(uint key) {

@@ -270,13 +270,15 @@ struct AttentionShape {
   int32_t window;
 };
 
-// What an earlier owner may have left behind the context of each sequence; an int8 row cannot hold it. Blocks as in
-// make_sequences(), rows [blocks][block_size][row_size].
-void spoil_unused(std::vector<float>& rows, const Batch& batch, int64_t block_size, int64_t row_size) {
+// NaN where nothing may be read: behind the context of each sequence, where an earlier owner may have left it, and in
+// partitions of 256 that end before the window. An int8 row cannot hold it. Blocks as in make_sequences(), rows
+// [blocks][block_size][row_size].
+void spoil_unused(std::vector<float>& rows, const Batch& batch, int64_t block_size, int64_t row_size, int32_t window) {
   const int64_t n = batch.num_sequences(), places = static_cast<int64_t>(rows.size()) / row_size;
   for (int64_t place = 0; place < places; ++place) {
     const int64_t block = place / block_size, b = block % n, position = block / n * block_size + place % block_size;
-    if (position < batch.cached[b] + batch.rows[b]) continue;
+    const int64_t first = window > 0 ? std::max<int64_t>(0, batch.cached[b] - window + 1) / 256 * 256 : 0;
+    if (position >= first && position < batch.cached[b] + batch.rows[b]) continue;
     for (int64_t i = place * row_size; i < (place + 1) * row_size; ++i) rows[i] = std::nanf("");
   }
 }
@@ -292,7 +294,7 @@ void compare_attention(DType type, const AttentionShape& row, const Batch& batch
         std::vector<float> keys = random.normal(tokens * row.kv_heads * row.dim), values = random.normal(keys.size());
         if (type != DType::i8)
           for (std::vector<float>* rows : {&keys, &values})
-            spoil_unused(*rows, batch, row.block_size, row.kv_heads * row.dim);
+            spoil_unused(*rows, batch, row.block_size, row.kv_heads * row.dim, row.window);
         const Tensor k = rig.floats(keys, {tokens, row.kv_heads, row.dim}),
                      v = rig.floats(values, {tokens, row.kv_heads, row.dim});
         const Tensor k_cache = rig.kv_cache(type, n * max_blocks, row.block_size, row.kv_heads, row.dim),
@@ -314,12 +316,13 @@ void compare_attention(DType type, const AttentionShape& row, const Batch& batch
 
 }  // namespace
 
+// The last sequence fills its row of the block table.
 PAGODA_TEST(conformance_paged_attention) {
   const AttentionShape shapes[] = {{4, 2, 8, 16, 0},  {3, 1, 24, 8, 0},   {4, 1, 64, 32, 0},  {2, 1, 256, 16, 0},
                                    {4, 1, 32, 16, 5}, {6, 2, 16, 8, 40},  {20, 1, 16, 16, 0}, {140, 1, 16, 16, 0},
                                    {6, 2, 32, 8, 40}, {140, 1, 32, 16, 0}};
   for (DType type : kKvTypes)
-    for (const AttentionShape& shape : shapes) compare_attention(type, shape, {{0, 70, 31, 64}, {37, 1, 4, 1}}, 96);
+    for (const AttentionShape& shape : shapes) compare_attention(type, shape, {{0, 70, 31, 95}, {37, 1, 4, 1}}, 96);
 }
 
 // One row at each side of the borders of pieces and partitions, and a tile that crosses one.
@@ -385,7 +388,7 @@ PAGODA_TEST(conformance_gdn) {
   const struct {
     int64_t k_heads, v_heads, dk, dv;
   } rows[] = {{1, 1, 8, 8}, {2, 4, 24, 40}, {2, 2, 16, 16}, {1, 3, 5, 70}, {1, 2, 128, 128}};
-  const Batch first{{0, 0, 0, 0}, {5, 15, 16, 40}}, second{{5, 15, 16, 40}, {1, 3, 17, 9}};
+  const Batch first{{0, 0, 0, 0}, {5, 15, 16, 40}}, second{{5, 15, 16, 40}, {1, 3, 17, 9}}, spoiling{{0}, {192}};
   for (const auto& row : rows)
     compare("gdn" + text({row.k_heads, row.v_heads, row.dk, row.dv}), kRecurrent,
             [&](Rig& rig, Random& random) -> Outputs {
@@ -397,10 +400,12 @@ PAGODA_TEST(conformance_gdn) {
               const Tensor dt_bias =
                   rig.floats(std::vector<float>(row.v_heads, -4.0f), {row.v_heads});  // slow decay: old rows matter
               Outputs outputs;
-              for (const Batch& batch : {first, second}) {
-                const int64_t t = batch.num_rows(), keys = row.k_heads * row.dk, values = row.v_heads * row.dv;
+              for (const Batch* batch : {&spoiling, &first, &second}) {
+                const bool spoils = batch == &spoiling;  // no number of it may come into what follows
+                const int64_t t = batch->num_rows(), keys = row.k_heads * row.dk, values = row.v_heads * row.dv;
                 // q, k and v lie side by side in a row, as the convolution leaves them.
-                const Tensor qkv = rig.floats(random.normal(t * (2 * keys + values)), {t, 2 * keys + values});
+                const Tensor qkv = rig.floats(random.normal(t * (2 * keys + values), spoils ? std::nanf("") : 1.0f),
+                                              {t, 2 * keys + values});
                 const Tensor out = rig.zeros(DType::f32, {t, row.v_heads, row.dv});
                 CHECK_OK(ops::gdn(rig.encoder(),
                                   {device::split_last(device::slice(qkv, 1, 0, keys), row.k_heads, row.dk),
@@ -408,9 +413,12 @@ PAGODA_TEST(conformance_gdn) {
                                    device::split_last(device::slice(qkv, 1, 2 * keys, values), row.v_heads, row.dv),
                                    rig.floats(random.normal(t * row.v_heads, 2.0f), {t, row.v_heads}),
                                    rig.floats(random.normal(t * row.v_heads), {t, row.v_heads}), a_log, dt_bias,
-                                   make_sequences(rig, batch, 16, 4), state, k_rows, u_rows, g_rows, out}));
+                                   make_sequences(rig, *batch, 16, 12), state, k_rows, u_rows, g_rows, out}));
                 CHECK_OK(rig.finish());
-                for (const Tensor& t : {out, state, k_rows, u_rows, g_rows}) outputs.push_back(rig.read(t));
+                for (const Tensor& pool : {state, k_rows, u_rows, g_rows})
+                  if (spoils) CHECK_OK(ops::zero_slots(rig.encoder(), {pool, rig.ints({1})}));
+                  else outputs.push_back(rig.read(pool));
+                if (!spoils) outputs.push_back(rig.read(out));
               }
               return outputs;
             });

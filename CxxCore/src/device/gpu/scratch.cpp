@@ -8,10 +8,9 @@
 namespace pagoda::device::gpu {
 
 ScratchSizes ScratchSizes::matmul(int64_t num_rows, int64_t padded_cols) noexcept {
-  const int64_t rows = round_up(num_rows, kRowsTile);
   ScratchSizes sizes;
-  sizes.rows = rows * padded_cols * 2;
-  sizes.scales = rows * int64_t{sizeof(float)};
+  sizes.rows = num_rows * padded_cols * 2;
+  sizes.scales = num_rows * int64_t{sizeof(float)};
   return sizes;
 }
 

@@ -200,6 +200,7 @@ template <uint PER>
 METAL_FUNC void add_row(MSL_THREAD float (&s)[PER], MSL_DEVICE const float* k, uint count, float weighted_u) {
 
   for (uint i = 0; i < PER; ++i) {
+
     if (i < count) {
       s[i] = fma(k[i], weighted_u, s[i]);
     }
@@ -431,6 +432,7 @@ MSL_KERNEL void gdn_prepare(MSL_DEVICE const float* q ,
   for (uint i = sg; MSL_LOOP(i < kBlock * kBlock); i += kQuarters) {
     const uint s = i / kBlock;
     const uint t = i % kBlock;
+
     if (s <= t && t >= lo && t < hi) {
       float dot_k = 0.0f;
       float dot_q = 0.0f;
@@ -598,7 +600,8 @@ MSL_KERNEL void gdn_prefill(MSL_DEVICE const float* v ,
       }
     }
 
-    const uint keep = block + 1 == blocks ? lo : (block + 2 == blocks ? max(lo, last_rows) : kBlock);
+
+    const uint keep = block + 1 == blocks ? lo : (block + 2 == blocks ? max(last_rows, lo) : kBlock);
 
     for (uint t = 0; t < kBlock; ++t) {
       if (t >= keep && t < hi && t % kQuarters == sg && lane < width) {

@@ -209,6 +209,7 @@ template <uint PER>
 METAL_FUNC void add_row(thread float (&s)[PER], device const float* k, uint count, float weighted_u) {
   #pragma unroll
   for (uint i = 0; i < PER; ++i) {
+    // Only saves work: s beyond count is neither summed nor stored, and k is followed by the block's queries.
     if (i < count) {
       s[i] = fma(k[i], weighted_u, s[i]);
     }
@@ -302,11 +303,11 @@ kernel void gdn_decode(device const float* q [[buffer(0)]],
     }
     dot_k = simd_sum(dot_k);
     dot_q = simd_sum(dot_q);
-    const float g_r = r < row ? g_old[r] : g;
+)msl"
+R"msl(    const float g_r = r < row ? g_old[r] : g;
     if (lane == 0) {
       coef[r] = u_coefficient(dot_k, g, g_r);
-)msl"
-R"msl(      coef[kBlock + r] = o_coefficient(dot_q, g, g_r);
+      coef[kBlock + r] = o_coefficient(dot_q, g, g_r);
     }
   }
   threadgroup_barrier(mem_flags::mem_threadgroup);
@@ -441,6 +442,7 @@ kernel void gdn_prepare(device const float* q [[buffer(0)]],
   for (uint i = sg; i < kBlock * kBlock; i += kQuarters) {
     const uint s = i / kBlock;
     const uint t = i % kBlock;
+    // Only saves work: no other dot is used below.
     if (s <= t && t >= lo && t < hi) {
       float dot_k = 0.0f;
       float dot_q = 0.0f;
@@ -584,10 +586,10 @@ kernel void gdn_prefill(device const float* v [[buffer(0)]],
       } else if (t < hi) {
         const long token = begin + row0 + int(t);
         const float decay = precise::exp(gate[t]);
-        float u_t = fma(-decay, sum_quarters(parts + t * 2 * kQuarters * kPanel + lane, kPanel),
-                        v[token * args.v_stride + head * args.v_head_stride + first + column]);
 )msl"
-R"msl(        float o_t = decay * sum_quarters(parts + (t * 2 + 1) * kQuarters * kPanel + lane, kPanel);
+R"msl(        float u_t = fma(-decay, sum_quarters(parts + t * 2 * kQuarters * kPanel + lane, kPanel),
+                        v[token * args.v_stride + head * args.v_head_stride + first + column]);
+        float o_t = decay * sum_quarters(parts + (t * 2 + 1) * kQuarters * kPanel + lane, kPanel);
         #pragma unroll
         for (uint r = 0; r < t; ++r) {
           u_t = fma(gate[kGates + r * kBlock + t], u[r], u_t);
@@ -609,7 +611,8 @@ R"msl(        float o_t = decay * sum_quarters(parts + (t * 2 + 1) * kQuarters *
       }
     }
     // A place keeps the last row that was put there: those of the last block, and before it those of the last but one.
-    const uint keep = block + 1 == blocks ? lo : (block + 2 == blocks ? max(lo, last_rows) : kBlock);
+    // What was there before this step is not written again: other simdgroups may still read it.
+    const uint keep = block + 1 == blocks ? lo : (block + 2 == blocks ? max(last_rows, lo) : kBlock);
     #pragma unroll
     for (uint t = 0; t < kBlock; ++t) {
       if (t >= keep && t < hi && t % kQuarters == sg && lane < width) {
@@ -837,6 +840,7 @@ template <uint PER>
 METAL_FUNC void add_row(MSL_THREAD float (&s)[PER], MSL_DEVICE const float* k, uint count, float weighted_u) {
 #pragma unroll
   for (uint i = 0; i < PER; ++i) {
+
     if (i < count) {
       s[i] = fma(k[i], weighted_u, s[i]);
     }
@@ -1069,6 +1073,7 @@ R"msl(  const int start = (context_lens[seq] - tokens) % int(kBlock);
   for (uint i = sg; i < kBlock * kBlock; i += kQuarters) {
     const uint s = i / kBlock;
     const uint t = i % kBlock;
+
     if (s <= t && t >= lo && t < hi) {
       float dot_k = 0.0f;
       float dot_q = 0.0f;
@@ -1236,7 +1241,8 @@ MSL_KERNEL void gdn_prefill(MSL_DEVICE const float* v ,
       }
     }
 
-    const uint keep = block + 1 == blocks ? lo : (block + 2 == blocks ? max(lo, last_rows) : kBlock);
+
+    const uint keep = block + 1 == blocks ? lo : (block + 2 == blocks ? max(last_rows, lo) : kBlock);
 #pragma unroll
     for (uint t = 0; t < kBlock; ++t) {
       if (t >= keep && t < hi && t % kQuarters == sg && lane < width) {

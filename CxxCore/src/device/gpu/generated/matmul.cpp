@@ -323,7 +323,6 @@ MSL_KERNEL void matmul_rows(MSL_DEVICE const float* x ,
     for (uint i = tid; MSL_LOOP(i < block && first + i < args.padded_cols); i += 128) {
       to[first + i] = half(tile[i]);
     }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
   }
 }
 
@@ -661,7 +660,7 @@ MSL_KERNEL void matmul_tiles(MSL_DEVICE const T* x ,
     }
   }
 }
-# 434 "Shaders/matmul.metal"
+# 433 "Shaders/matmul.metal"
     
     
     

@@ -339,9 +339,8 @@ R"msl(kernel void matmul_rows(device const float* x [[buffer(0)]],
       rotate(tile, block, tid, 128);
     }
     for (uint i = tid; i < block && first + i < args.padded_cols; i += 128) {
-      to[first + i] = half(tile[i]);
+      to[first + i] = half(tile[i]);  // the thread's own elements: the next block may overwrite them
     }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
   }
 }
 
@@ -1042,7 +1041,6 @@ MSL_KERNEL void matmul_rows(MSL_DEVICE const float* x ,
     for (uint i = tid; i < block && first + i < args.padded_cols; i += 128) {
       to[first + i] = half(tile[i]);
     }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
   }
 }
 
@@ -1154,10 +1152,10 @@ METAL_FUNC void write_out(MSL_CONSTANT pagoda_args::Matmul& args, MSL_DEVICE con
                           MSL_DEVICE const float* bias, MSL_DEVICE float* out, uint m, uint column, float sum, float other,
                           bool is_prepared, bool is_scaled) {
   const float x_scale = is_prepared ? x_scales[m] : 1.0f;
-)msl"
-R"msl(  float value = finish(sum, x_scale, is_scaled ? w_scales[column] : 1.0f, args.has_bias != 0 ? bias[column] : 0.0f);
+  float value = finish(sum, x_scale, is_scaled ? w_scales[column] : 1.0f, args.has_bias != 0 ? bias[column] : 0.0f);
   if (args.silu_mul != 0) {
-    const uint at = args.out_cols + column;
+)msl"
+R"msl(    const uint at = args.out_cols + column;
     value = silu(value) * finish(other, x_scale, is_scaled ? w_scales[at] : 1.0f, args.has_bias != 0 ? bias[at] : 0.0f);
   }
   out[long(m) * args.out_stride + column] = value;
@@ -1381,7 +1379,7 @@ MSL_KERNEL void matmul_tiles(MSL_DEVICE const T* x ,
     }
   }
 }
-# 434 "Shaders/matmul.metal"
+# 433 "Shaders/matmul.metal"
     
     
     

@@ -232,7 +232,7 @@ METAL_FUNC bool is_kept(Kept kept, uint key, float weight, MSL_THREAD float& see
 
 
 METAL_FUNC float weight_of(float logit, float highest, float temperature) {
-  return precise::exp((max(logit, kNegBig) - highest) / temperature);
+  return precise::exp((max(kNegBig, logit) - highest) / temperature);
 }
 
 METAL_FUNC float logit_of(uint key) {

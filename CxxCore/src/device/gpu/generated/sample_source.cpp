@@ -227,9 +227,9 @@ METAL_FUNC bool is_kept(Kept kept, uint key, float weight, thread float& seen) {
   return is_in && weight >= kept.min_weight && weight > 0.0f;
 }
 
-// 1 for the most likely token.
+// 1 for the most likely token. An infinite logit, which kernels do not count on, gives the same 0 as kNegBig.
 METAL_FUNC float weight_of(float logit, float highest, float temperature) {
-  return precise::exp((max(logit, kNegBig) - highest) / temperature);
+  return precise::exp((max(kNegBig, logit) - highest) / temperature);
 }
 
 METAL_FUNC float logit_of(uint key) {
@@ -325,12 +325,12 @@ kernel void sample(device const float* logits [[buffer(0)]],
       }
       const float ties = max(1.0f, ceil((wanted - above) / weight_of(logit_of(least), highest, temperature)));
       kept.ties = least > kept.least ? ties : min(kept.ties, ties);
-      kept.least = least;
+)msl"
+R"msl(      kept.least = least;
     }
   }
 
-)msl"
-R"msl(  // The first id at which the sum passes the target; the last one with any weight, should rounding leave none.
+  // The first id at which the sum passes the target; the last one with any weight, should rounding leave none.
   const float target =
       uniform_at(rows[row].seed_low, rows[row].seed_high, rows[row].index_low, rows[row].index_high) * all;
   float reached = before;
@@ -589,7 +589,7 @@ METAL_FUNC bool is_kept(Kept kept, uint key, float weight, MSL_THREAD float& see
 
 
 METAL_FUNC float weight_of(float logit, float highest, float temperature) {
-  return precise::exp((max(logit, kNegBig) - highest) / temperature);
+  return precise::exp((max(kNegBig, logit) - highest) / temperature);
 }
 
 METAL_FUNC float logit_of(uint key) {
