@@ -87,26 +87,44 @@ class Bench {
 
 void append(Tokens& to, const Tokens& from) { to.insert(to.end(), from.begin(), from.end()); }
 
+double median(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
+  return values[values.size() / 2];
+}
+
+struct Turn {
+  size_t prompt;
+  int cached;
+  std::vector<double> first_ms;  // of each chat
+};
+
 // Ten turns of 600 tokens: 540 of a person, 5 with which an answer opens, 54 of the answer, and the end of the turn.
+void chat_once(Bench& bench, bool has_cache, std::vector<Turn>& turns) {
+  bench.start(has_cache);
+  const Tokens opening = bench.random_tokens(5);
+  Tokens history;
+  for (Turn& turn : turns) {
+    append(history, bench.turn(540));
+    append(history, opening);
+    const Answer answer = bench.ask(history, 55);
+    turn.prompt = history.size();
+    turn.cached = answer.usage.cached_tokens;
+    turn.first_ms.push_back(answer.first_ms);
+    append(history, answer.tokens);
+    history.back() = Bench::kTurnEnd;
+  }
+}
+
+// Medians: a machine that others use as well changes its speed within a chat.
 void chat(Bench& bench) {
-  for (bool has_cache : {true, false}) {
-    bench.start(has_cache);
-    const Tokens opening = bench.random_tokens(5);
-    Tokens history;
-    double second = 0, tenth = 0;
-    std::printf("\nchat of ten turns, prefix cache %s\nturn  prompt  cached  first token ms\n",
-                has_cache ? "on" : "off");
-    for (int i = 1; i <= 10; ++i) {
-      append(history, bench.turn(540));
-      append(history, opening);
-      const Answer answer = bench.ask(history, 55);
-      std::printf("%4d  %6zu  %6d  %14.1f\n", i, history.size(), answer.usage.cached_tokens, answer.first_ms);
-      if (i == 2) second = answer.first_ms;
-      if (i == 10) tenth = answer.first_ms;
-      append(history, answer.tokens);
-      history.back() = Bench::kTurnEnd;
-    }
-    std::printf("turn 10 / turn 2: %.2f\n", tenth / second);
+  for (const auto [has_cache, chats] : {std::pair{true, 5}, {false, 1}}) {
+    std::vector<Turn> turns(10);
+    for (int i = 0; i < chats; ++i) chat_once(bench, has_cache, turns);
+    std::printf("\nchat of ten turns, prefix cache %s, median of %d\nturn  prompt  cached  first token ms\n",
+                has_cache ? "on" : "off", chats);
+    for (size_t i = 0; i < turns.size(); ++i)
+      std::printf("%4zu  %6zu  %6d  %14.1f\n", i + 1, turns[i].prompt, turns[i].cached, median(turns[i].first_ms));
+    std::printf("turn 10 / turn 2: %.2f\n", median(turns[9].first_ms) / median(turns[1].first_ms));
   }
 }
 
@@ -144,8 +162,7 @@ void overhead(Bench& bench) {
         bench.start(has_cache);
         times[has_cache].push_back(bench.ask(bench.random_tokens(length), answer).total_ms);
       }
-    for (auto& t : times) std::nth_element(t.begin(), t.begin() + 3, t.end());
-    const double off = times[0][3], on = times[1][3];
+    const double off = median(times[0]), on = median(times[1]);
     std::printf("%6d  %6d  %6.1f  %5.1f  %+.2f %%\n", length, answer, off, on, 100 * (on / off - 1));
   }
 }

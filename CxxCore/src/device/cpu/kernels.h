@@ -120,9 +120,10 @@ struct ConvTile {
 };
 
 // Part of the result's bits: a row's positions are weighed in pieces, partitions are weighed apart and merged in order.
-constexpr int kPiece = 32;        // positions per step of the online softmax
-constexpr int kPartition = 256;   // positions; a multiple of kPiece
-constexpr int kMaxQueries = 128;  // of one attention task: they share a read of the cache, and 2 MiB with what it needs
+constexpr int kPiece = 32;       // positions per step of the online softmax
+constexpr int kPartition = 256;  // positions; a multiple of kPiece
+constexpr int kMaxQueries =
+    256;  // of one attention task: they share a read of the cache, and 2 MiB with what they need
 constexpr int64_t kMaxPadded = (kMaxHeadDim + 15) / 16 * 16;
 
 // rows x num_heads query vectors of one sequence (at most kMaxQueries) against one KV head.
@@ -142,6 +143,7 @@ struct AttentionTile {
   float scale;
   int64_t window;  // 0 = all
   float* scratch;  // kAttentionScratch floats
+  int64_t stride;  // partitions from one that a thread attends to its next, which is fetched ahead
 };
 
 // What a partition gives: largest score and sum of weights of each query (sum 0: it sees nothing here), then the

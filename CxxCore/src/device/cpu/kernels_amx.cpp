@@ -11,9 +11,9 @@
 
 #pragma clang fp contract(off)
 #pragma clang diagnostic ignored "-Wpsabi"  // 64-byte vectors are passed to inlined functions only
-#pragma clang attribute push(                                                                                      \
-    __attribute__((                                                                                                \
-        target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,amx-tile,amx-int8,amx-bf16,avx2,fma,f16c,prfchw"))), \
+#pragma clang attribute push(                                                                                          \
+    __attribute__((target(                                                                                             \
+        "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx512bf16,amx-tile,amx-int8,amx-bf16,avx2,fma,f16c,prfchw"))), \
     apply_to = function)
 namespace pagoda::device::cpu::amx {
 
@@ -24,6 +24,7 @@ constexpr bool kFused = true, kHardwareF16 = true, kUnsignedWeights = false;
 #include "device/cpu/kernels/packed_weights.h"
 #include "device/cpu/kernels/tiles.h"
 #include "device/cpu/kernels/attention_parts.h"
+#include "device/cpu/kernels/cache_rows.h"
 #include "device/cpu/kernels/tile_weights.h"
 #include "device/cpu/kernels/attention_tiles.h"
 // clang-format on
@@ -41,7 +42,7 @@ void attend_partition(const AttentionTile& tile, int64_t partition, float* parti
 bool request_permission() noexcept {
   constexpr long kRequestState = 0x1023, kTileData = 18;
   return __builtin_cpu_supports("amx-int8") && __builtin_cpu_supports("amx-bf16") &&
-         syscall(SYS_arch_prctl, kRequestState, kTileData) == 0;
+         __builtin_cpu_supports("avx512bf16") && syscall(SYS_arch_prctl, kRequestState, kTileData) == 0;
 }
 
 }  // namespace pagoda::device::cpu::amx

@@ -28,11 +28,12 @@ static void multiply(const PackedTile& t, int64_t m, int64_t block) {
     __m512 sums[Rows][Blocks];
     for (auto& row : sums)
       for (__m512& sum : row) sum = _mm512_setzero_ps();
+    const int64_t to_next = ahead(t, Blocks, column * 2 * kBlockChannels);
     for (int l = 0; l < 16; ++l) {
       __m512bh w[Blocks];
       for (int j = 0; j < Blocks; ++j) {
         const std::byte* p = t.weights + (block + j) * t.block_bytes + column * 2 * kBlockChannels + l * 64;
-        __builtin_prefetch(p + kPrefetch);
+        __builtin_prefetch(p + to_next);
         w[j] = load_as<__m512bh>(p);
       }
       for (int r = 0; r < Rows; ++r) {

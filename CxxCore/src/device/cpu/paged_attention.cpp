@@ -141,7 +141,8 @@ AttentionTile Plan::tile(const Item& item, float* scratch) const noexcept {
           k.shape[1],
           args_.scale,
           args_.window,
-          scratch};
+          scratch,
+          item.partition < 0 ? 1 : -1};  // a thread takes items from the last on
 }
 
 }  // namespace

@@ -204,6 +204,10 @@ struct RowAttention {
   using Work = AttentionWork;
   static void start(const AttentionTile& a, Work& work) { start_rows(a, work); }
   static void attend(const AttentionTile& a, int64_t partition, Work& work) { attend_rows<T>(a, partition, work); }
+  static void add(const AttentionTile& a, int64_t partition, Work& work) {
+    attend(a, partition, work);
+    merge(work.part, work);
+  }
 };
 
 static void merge_partials(const AttentionTile& a, float* partials, int64_t num_partials) {

@@ -1,5 +1,5 @@
 // Kernel text: what all forms of attention share: partials of a partition, which are merged in order, and the walk over
-// partitions of 256 absolute positions. A form fills the partial of one partition.
+// partitions of 256 absolute positions. A form fills the partial of one partition, or adds one to those before it.
 
 struct Range {
   int64_t begin, end;
@@ -20,7 +20,7 @@ PAGODA_INLINE Partial partial_at(float* p) { return {p, p + kMaxQueries, p + 2 *
 struct Partials {
   int64_t num_queries, padded;  // padded: head dim up to whole vectors
   Partial part, merged;
-  alignas(64) float old_factors[kLanes], new_factors[kLanes];  // of merge()
+  alignas(64) float old_factors[kMaxQueries], new_factors[kMaxQueries];  // what a merge multiplies sums with
 };
 
 PAGODA_INLINE void clear(const Partial& partial, const Partials& work) {
@@ -57,22 +57,30 @@ PAGODA_INLINE Range reach(const AttentionTile& a, int64_t partition) {
   return {seen.begin > begin ? seen.begin : begin, seen.end < end ? seen.end : end};
 }
 
-// Adds the next partition to those before it; a query that sees nothing there stays as it is.
-PAGODA_INLINE void merge(const Partial& part, Partials& work) {
-  const Partial& into = work.merged;
-  for (int64_t j = 0; j < work.num_queries; ++j) {
-    if (j % kLanes == 0) {  // factors of 16 queries at a time: what the sums are multiplied with
-      const Vec old_max = load(into.max + j), new_max = load(part.max + j), max = old_max > new_max ? old_max : new_max;
-      store(work.old_factors, exp(old_max - max));
-      store(work.new_factors, exp(new_max - max));
-      store(into.max + j, max);
-    }
-    if (part.total[j] == 0.0f) continue;
-    const Vec old_factor = splat(work.old_factors[j % kLanes]), new_factor = splat(work.new_factors[j % kLanes]);
-    into.total[j] = fma(splat(part.total[j]), new_factor, splat(into.total[j]) * old_factor)[0];
-    for (int64_t i = j * work.padded; i < (j + 1) * work.padded; i += kLanes)
-      store(into.out + i, fma(load(part.out + i), new_factor, load(into.out + i) * old_factor));
+// Adds the next partition to those before it, but for the sums of values; a query that sees nothing there stays as it
+// is.
+PAGODA_INLINE void merge_totals(const Partial& part, Partials& work) {
+  for (int64_t j = 0; j < work.num_queries; j += kLanes) {
+    const Vec old_max = load(work.merged.max + j), new_max = load(part.max + j),
+              max = old_max > new_max ? old_max : new_max;
+    const Vec old_factor = exp(old_max - max), new_factor = exp(new_max - max), total = load(part.total + j),
+              old_total = load(work.merged.total + j);
+    store(work.old_factors + j, old_factor);
+    store(work.new_factors + j, new_factor);
+    store(work.merged.max + j, max);
+    store(work.merged.total + j, total == Vec{} ? old_total : fma(total, new_factor, old_total * old_factor));
   }
+}
+// Adds a vector of a query's sums; `total` is that of its partition.
+PAGODA_INLINE void merge_sums(const Partials& work, int64_t j, float total, Vec sums, float* merged) {
+  if (total == 0.0f) return;
+  store(merged, fma(sums, splat(work.new_factors[j]), load(merged) * splat(work.old_factors[j])));
+}
+PAGODA_INLINE void merge(const Partial& part, Partials& work) {
+  merge_totals(part, work);
+  for (int64_t j = 0; j < work.num_queries; ++j)
+    for (int64_t i = j * work.padded; i < (j + 1) * work.padded; i += kLanes)
+      merge_sums(work, j, part.total[j], load(part.out + i), work.merged.out + i);
 }
 
 PAGODA_INLINE void finish(const AttentionTile& a, const Partials& work) {
@@ -91,8 +99,7 @@ static void attention(const AttentionTile& a) {
   clear(work.merged, work);
   const Range seen = reach(a);
   for (int64_t partition = seen.begin / kPartition; partition * kPartition < seen.end; ++partition) {
-    Form::attend(a, partition, work);
-    merge(work.part, work);
+    Form::add(a, partition, work);
   }
   finish(a, work);
 }

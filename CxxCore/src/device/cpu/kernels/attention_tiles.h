@@ -13,6 +13,7 @@ struct TileWork : Partials {
   std::byte* values;  // [kSteps][dim / 16][16 pairs of positions][16 dims] pairs of bf16
   std::byte* keys;    // [16][dim] bf16, where a block is shorter than that
   IntVec begin[kQueryTiles], end[kQueryTiles];  // places of the partition that each query sees
+  Ahead values_ahead, keys_ahead;  // values of the partition, to be read after its scores; keys of the thread's next
 };
 constexpr int64_t kScoreTile = kPartition * kTileQueries * 4;  // bytes
 
@@ -55,31 +56,6 @@ PAGODA_INLINE void see(const AttentionTile& a, int64_t first, TileWork& work) {
   }
 }
 
-// A row of the cache.
-PAGODA_INLINE const std::byte* row_at(const KvCache& cache, const AttentionTile& a, int64_t position) {
-  const int64_t block = position / a.block_size, place = position - block * a.block_size;
-  return static_cast<const std::byte*>(cache.data) +
-         (a.blocks[block] * cache.block_stride + place * cache.place_stride) * 2;
-}
-
-// Calls `use(position, row)` for a range of positions. Goes block by block: a division for each row took a sixth of the
-// time of one query.
-template <class Use>
-PAGODA_INLINE void for_rows(const KvCache& cache, const AttentionTile& a, Range positions, Use use) {
-  for (int64_t position = positions.begin; position < positions.end;) {
-    const std::byte* row = row_at(cache, a, position);
-    int64_t end = position + a.block_size - position % a.block_size;
-    if (end > positions.end) end = positions.end;
-    for (; position < end; ++position, row += cache.place_stride * 2) use(position, row);
-  }
-}
-
-PAGODA_INLINE void fetch_rows(const KvCache& cache, const AttentionTile& a, Range positions) {
-  for_rows(cache, a, positions, [&](int64_t, const std::byte* row) PAGODA_LAMBDA {
-    for (int64_t i = 0; i < a.dim * 2; i += 64) _mm_prefetch(row + i, _MM_HINT_T1);
-  });
-}
-
 struct KeyTile {
   const std::byte* rows;
   int64_t stride;  // bytes
@@ -98,11 +74,11 @@ PAGODA_INLINE KeyTile keys_at(const AttentionTile& a, int64_t position, Range se
 
 // Scores of all queries. Keys are the left factor: their rows lie in the cache as a tile wants them.
 PAGODA_INLINE void score_tiles(const AttentionTile& a, int64_t first, Range seen, TileWork& work) {
-  const KvCache values{a.v, a.v_block_stride, a.v_place_stride};
+  start(work.values_ahead, {a.v, a.v_block_stride, a.v_place_stride}, a, seen);
+  const int64_t lines =
+      lines_of(work.values_ahead, (seen.end / 16 - seen.begin / 16 + 1) * a.dim / 32 * ((work.num_tiles + 1) / 2));
   for (int64_t position = seen.begin / 16 * 16; position < seen.end; position += 16) {
     const auto [k, stride] = keys_at(a, position, seen, work);
-    fetch_rows(values, a,
-               {position > seen.begin ? position : seen.begin, position + 16 < seen.end ? position + 16 : seen.end});
     for (int64_t t = 0; t < work.num_tiles; t += 2) {
       const std::byte* q = work.q + t * a.dim / 32 * kTile;
       std::byte* scores = work.scores + t * kScoreTile + (position - first) * 64;
@@ -113,6 +89,7 @@ PAGODA_INLINE void score_tiles(const AttentionTile& a, int64_t first, Range seen
         _tile_loadd(2, k + d * 2, stride);
         _tile_loadd(3, q, 64);
         _tile_dpbf16ps(0, 2, 3);
+        fetch(work.values_ahead, lines);
         if (!is_pair) continue;
         _tile_loadd(3, q + a.dim / 32 * kTile, 64);
         _tile_dpbf16ps(1, 2, 3);
@@ -136,21 +113,20 @@ PAGODA_INLINE void pack_pair(const std::byte* even, const std::byte* odd, int64_
 }
 
 PAGODA_INLINE void pack_values(const AttentionTile& a, int64_t first, Range places, Range seen, TileWork& work) {
-  const KvCache keys{a.k, a.k_block_stride, a.k_place_stride}, values{a.v, a.v_block_stride, a.v_place_stride};
-  const std::byte* rows[kPartition] = {};
-  for_rows(values, a, seen,
-           [&](int64_t position, const std::byte* row) PAGODA_LAMBDA { rows[position - first] = row; });
-  const int64_t end = a.first_position + a.rows;
-  for (int64_t place = places.begin; place < places.end; place += 2) {
-    const int64_t next = first + place + kPartition;
-    if (place % 16 == 0) fetch_rows(keys, a, {next, next + 16 < end ? next + 16 : end});
-    pack_pair(rows[place], rows[place + 1], a.dim,
+  const auto row = [&](int64_t place) PAGODA_LAMBDA {
+    const int64_t position = first + place;
+    return position >= seen.begin && position < seen.end ? work.values_ahead.rows[position - seen.begin] : nullptr;
+  };
+  for (int64_t place = places.begin; place < places.end; place += 2)
+    pack_pair(row(place), row(place + 1), a.dim,
               work.values + place / kStepKeys * a.dim / 16 * kTile + place % kStepKeys / 2 * 64);
-  }
 }
 
-// The partial's sums of values, 32 dims at a time.
+// The partial's sums of values, 32 dims at a time; merged at once, they need not leave the nearest cache.
+template <bool kMerge>
 PAGODA_INLINE void add_tiles(const AttentionTile& a, Range places, TileWork& work) {
+  const int64_t lines =
+      lines_of(work.keys_ahead, (places.end - places.begin) / kStepKeys * work.num_tiles * a.dim / 32);
   for (int64_t d = 0; d < a.dim; d += 32)
     for (int64_t t = 0; t < work.num_tiles; ++t) {
       _tile_zero(0);
@@ -160,49 +136,60 @@ PAGODA_INLINE void add_tiles(const AttentionTile& a, Range places, TileWork& wor
         _tile_loadd(2, work.scores + t * kScoreTile + step * kTile, 64);
         _tile_loadd(3, v, 64);
         _tile_dpbf16ps(0, 2, 3);
+        fetch(work.keys_ahead, lines);
         _tile_loadd(3, v + kTile, 64);
         _tile_dpbf16ps(1, 2, 3);
-      }
-      float* out = work.part.out + t * kTileQueries * work.padded + d;
-      const int64_t rows = work.num_queries - t * kTileQueries;
-      if (rows >= kTileQueries) {
-        _tile_stored(0, out, work.padded * 4);
-        _tile_stored(1, out + 16, work.padded * 4);
-        continue;
       }
       alignas(64) float sums[2][kTileQueries][16];
       _tile_stored(0, sums[0], 64);
       _tile_stored(1, sums[1], 64);
-      for (int64_t j = 0; j < rows; ++j)
-        for (int half = 0; half < 2; ++half) store(out + j * work.padded + half * 16, load(sums[half][j]));
+      const int64_t first = t * kTileQueries;
+      for (int64_t j = first; j < first + kTileQueries && j < work.num_queries; ++j)
+        for (int half = 0; half < 2; ++half) {
+          const int64_t at = j * work.padded + d + half * 16;
+          const Vec v = load(sums[half][j - first]);
+          if constexpr (kMerge) merge_sums(work, j, work.part.total[j], v, work.merged.out + at);
+          else store(work.part.out + at, v);
+        }
     }
 }
 
 template <class Lanes>
 PAGODA_INLINE void weigh(Range places, TileWork& work) {
-  for (int64_t t = 0; t < work.num_tiles; ++t)
-    weigh_tile<Lanes>(work.scores + t * kScoreTile, places, work.begin[t], work.end[t],
-                      work.part.max + t * kTileQueries, work.part.total + t * kTileQueries);
+  const int64_t lines = lines_of(work.keys_ahead, 2 * work.num_tiles * (places.end - places.begin) / kStepKeys);
+  const auto between = [&]() PAGODA_LAMBDA { fetch(work.keys_ahead, lines); };
+  for (int64_t t = 0; t < work.num_tiles; ++t) {
+    const bool sees_all = _mm512_reduce_max_epi32((__m512i)work.begin[t]) <= places.begin &&
+                          _mm512_reduce_min_epi32((__m512i)work.end[t]) >= places.end;
+    std::byte* scores = work.scores + t * kScoreTile;
+    float *max = work.part.max + t * kTileQueries, *total = work.part.total + t * kTileQueries;
+    if (sees_all) weigh_tile<Lanes, true>(scores, places, work.begin[t], work.end[t], max, total, between);
+    else weigh_tile<Lanes, false>(scores, places, work.begin[t], work.end[t], max, total, between);
+  }
 }
 
+template <bool kMerge>
 static void attend_tiles(const AttentionTile& a, int64_t partition, TileWork& work) {
   const int64_t first = partition * kPartition;
   const Range seen = reach(a, partition);
-  if (is_empty(seen)) return clear(work.part, work);
+  if (is_empty(seen)) return kMerge ? void() : clear(work.part, work);
   const Range places{(seen.begin - first) / kStepKeys * kStepKeys,
                      (seen.end - first + kStepKeys - 1) / kStepKeys * kStepKeys};
   configure_tiles(16);
   see(a, first, work);
   score_tiles(a, first, seen, work);
+  start(work.keys_ahead, {a.k, a.k_block_stride, a.k_place_stride}, a, reach(a, partition + a.stride));
   if (work.num_queries <= 4) weigh<FewQueries>(places, work);
   else weigh<ManyQueries>(places, work);
   pack_values(a, first, places, seen, work);
-  add_tiles(a, places, work);
+  if constexpr (kMerge) merge_totals(work.part, work);
+  add_tiles<kMerge>(a, places, work);
   _tile_release();
 }
 
 struct TileAttention {
   using Work = TileWork;
   static void start(const AttentionTile& a, Work& work) { start_tiles(a, work); }
-  static void attend(const AttentionTile& a, int64_t partition, Work& work) { attend_tiles(a, partition, work); }
+  static void attend(const AttentionTile& a, int64_t partition, Work& work) { attend_tiles<false>(a, partition, work); }
+  static void add(const AttentionTile& a, int64_t partition, Work& work) { attend_tiles<true>(a, partition, work); }
 };

@@ -37,11 +37,12 @@ static void multiply_bf16(const PackedTile& t, int64_t m, int64_t block) {
   Vec total[Rows][Blocks] = {};
   for (int64_t column = 0; column < t.groups * kPackedColumns; column += 32) {
     Vec even[Rows][Blocks] = {}, odd[Rows][Blocks] = {};
+    const int64_t to_next = ahead(t, Blocks, column * 2 * kBlockChannels);
     for (int l = 0; l < 16; ++l) {
       Vec w_even[Blocks], w_odd[Blocks];
       for (int j = 0; j < Blocks; ++j) {
         const std::byte* p = t.weights + (block + j) * t.block_bytes + column * 2 * kBlockChannels + l * 64;
-        __builtin_prefetch(p + kPrefetch);
+        __builtin_prefetch(p + to_next);
         const BitVec pair = load_as<BitVec>(p);
         w_even[j] = __builtin_bit_cast(Vec, pair << 16);
         w_odd[j] = __builtin_bit_cast(Vec, pair & 0xffff0000u);

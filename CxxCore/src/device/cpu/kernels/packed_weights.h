@@ -4,6 +4,13 @@
 constexpr int64_t kChunk = host::kStepGroup;  // columns between two steps of a 4-bit row
 constexpr int64_t kPrefetch = 1024;           // bytes ahead in each stream of weights
 
+// What to add to a place in a block for what a core that reads `blocks` blocks side by side reads kPrefetch bytes
+// later: behind the end of its block it goes on with the block that comes after all of them. Without it (and without
+// fetching steps) one 4-bit row of 1024 columns is read at three quarters of the memory's speed: each stream is short.
+PAGODA_INLINE int64_t ahead(const PackedTile& t, int blocks, int64_t at) {
+  return at + kPrefetch < t.block_bytes ? kPrefetch : kPrefetch + (blocks - 1) * t.block_bytes;
+}
+
 // An integer sum of one block of one row as what it stands for.
 PAGODA_INLINE Vec scaled(const PackedTile& t, int64_t m, int64_t block, IntVec sum) {
   return __builtin_convertvector(sum, Vec) * load(t.channel_scales + block * kBlockChannels) * splat(t.x_scales[m]);
@@ -20,11 +27,12 @@ struct Int8Weights {
   // Calls step(line of each block, column) for the 32 columns of a chunk.
   template <int Blocks, class Step>
   PAGODA_INLINE void lines(const PackedTile& t, int64_t block, int64_t column, Step& step) {
+    const int64_t to_next = ahead(t, Blocks, column * kBlockChannels);
     for (int l = 0; l < 8; ++l) {
       Bytes w[Blocks];
       for (int j = 0; j < Blocks; ++j) {
         const std::byte* p = t.weights + (block + j) * t.block_bytes + column * kBlockChannels + l * 64;
-        __builtin_prefetch(p + kPrefetch);
+        __builtin_prefetch(p + to_next);
         w[j] = load_as<Bytes>(p);
         if constexpr (kUnsignedWeights) w[j] ^= 0x80;
       }
@@ -59,12 +67,17 @@ struct Int4Weights {
   template <int Blocks, class Step>
   PAGODA_INLINE void lines(const PackedTile& t, int64_t block, int64_t column, Step& step) {
     Spread spreads[Blocks];
-    for (int j = 0; j < Blocks; ++j) spreads[j] = spread(t.steps + (block + j) * t.step_bytes + column);
+    for (int j = 0; j < Blocks; ++j) {
+      const std::byte* steps = t.steps + (block + j) * t.step_bytes + column;
+      __builtin_prefetch(steps + Blocks * t.step_bytes);
+      spreads[j] = spread(steps);
+    }
+    const int64_t to_next = ahead(t, Blocks, column * (kBlockChannels / 2));
     for (int l = 0; l < 4; ++l) {
       Bytes low[Blocks], high[Blocks];
       for (int j = 0; j < Blocks; ++j) {
         const std::byte* p = t.weights + (block + j) * t.block_bytes + column * (kBlockChannels / 2) + l * 64;
-        __builtin_prefetch(p + kPrefetch);
+        __builtin_prefetch(p + to_next);
         const Bytes both = load_as<Bytes>(p);
         low[j] = unpack(both & 15, spreads[j]);
         high[j] = unpack(__builtin_bit_cast(Bytes, __builtin_bit_cast(Pairs, both) >> 4) & 15, spreads[j]);

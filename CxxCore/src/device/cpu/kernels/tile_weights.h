@@ -1,8 +1,6 @@
 // Kernel text: scores of a tile of queries become weights, the left factor of their product with values. Bits do not
 // depend on how many queries there are: each has lanes of its own.
 
-typedef uint16_t ShortVec32 __attribute__((ext_vector_type(32)));
-
 constexpr int64_t kTile = 1024;                       // bytes: 16 rows of 64
 constexpr int64_t kTileQueries = 16, kStepKeys = 32;  // queries of a tile; positions of a product with values
 
@@ -36,27 +34,35 @@ PAGODA_INLINE void transpose(BitVec (&v)[16]) {
   for (int i = 0; i < 16; ++i) v[i] = w[i];
 }
 
-// bf16 in the upper half of each lane, to nearest even; the lower half is what is left of the sum.
-PAGODA_INLINE BitVec rounded(Vec v) {
-  const BitVec bits = __builtin_bit_cast(BitVec, v);
-  return bits + 0x7fffu + ((bits >> 16) & 1u);
+// bf16 to nearest even: 16 of `first`, then 16 of `second`.
+PAGODA_INLINE __m512i rounded(Vec first, Vec second) {
+  return (__m512i)_mm512_cvtne2ps_pbh((__m512)second, (__m512)first);
 }
-// Lane by lane: bf16 of `even` in the low half, of `odd` in the high one.
-PAGODA_INLINE BitVec pair(Vec even, Vec odd) { return rounded(even) >> 16 | (rounded(odd) & 0xffff0000u); }
 
-// 2^x for x <= 0, to about 2e-7; below 2^-126 it fades to zero.
+// Where each of 32 comes from.
+struct Order {
+  alignas(64) uint16_t from[32];
+};
+template <class From>
+constexpr Order order_of(From from) {
+  Order order{};
+  for (int i = 0; i < 32; ++i) order.from[i] = static_cast<uint16_t>(from(i));
+  return order;
+}
+PAGODA_INLINE __m512i ordered(__m512i v, const Order& order) {
+  return _mm512_permutexvar_epi16(_mm512_load_si512(order.from), v);
+}
+
+// 2^x for x <= 0, to 3e-6, far below what a rounded weight is off; below 2^-126 it fades to zero.
 PAGODA_INLINE Vec exp2_of(Vec x) {
   x = x < splat(-160.0f) ? splat(-160.0f) : x;
-  const __m512 n = _mm512_roundscale_ps((__m512)x, 8);
-  const Vec r = x - (Vec)n;
-  Vec p = splat(1.5403530e-4f);  // Taylor, |r| <= 1/2
-  p = fma(p, r, splat(1.3333558e-3f));
-  p = fma(p, r, splat(9.6181291e-3f));
-  p = fma(p, r, splat(5.5504109e-2f));
-  p = fma(p, r, splat(2.4022651e-1f));
-  p = fma(p, r, splat(6.9314718e-1f));
+  const Vec n = (x + splat(0x1.8p23f)) - splat(0x1.8p23f), r = x - n;  // to nearest; cheaper than vrndscaleps
+  Vec p = splat(9.58285e-3f);                                          // least largest error for |r| <= 1/2 with 1 at 0
+  p = fma(p, r, splat(5.590643e-2f));
+  p = fma(p, r, splat(2.4024099e-1f));
+  p = fma(p, r, splat(6.9312419e-1f));
   p = fma(p, r, splat(1.0f));
-  return (Vec)_mm512_scalef_ps((__m512)p, n);
+  return (Vec)_mm512_scalef_ps((__m512)p, (__m512)n);
 }
 
 // A vector holds one position of 16 queries.
@@ -67,12 +73,15 @@ struct ManyQueries {
   PAGODA_INLINE IntVec places(int64_t first) { return IntVec{} + static_cast<int32_t>(first); }
   PAGODA_INLINE Vec max_of_keys(Vec v) { return v; }
   PAGODA_INLINE Vec sum_chains(const Vec (&totals)[4]) { return (totals[0] + totals[1]) + (totals[2] + totals[3]); }
-  PAGODA_INLINE void store_weights(const Vec (&weights)[kStepKeys], std::byte* to) {
-    BitVec pairs[16];
-#pragma clang loop unroll(full)
-    for (int i = 0; i < 16; ++i) pairs[i] = pair(weights[2 * i], weights[2 * i + 1]);
-    transpose(pairs);
-    __builtin_memcpy(to, pairs, kTile);
+
+  static constexpr Order kSideBySide = order_of([](int i) { return i % 2 * 16 + i / 2; });
+  BitVec pairs[16];  // [pair of positions][query]
+  PAGODA_INLINE void take(ManyQueries& step, int i, Vec even, Vec odd) {
+    step.pairs[i] = (BitVec)ordered(rounded(even, odd), kSideBySide);
+  }
+  PAGODA_INLINE void store(ManyQueries& step, std::byte* to) {
+    transpose(step.pairs);
+    __builtin_memcpy(to, step.pairs, kTile);
   }
 };
 
@@ -102,29 +111,29 @@ struct FewQueries {
     const Vec pairs = totals[0] + neighbour(totals[0]);
     return pairs + other_half(pairs);
   }
-  PAGODA_INLINE void store_weights(const Vec (&weights)[kStepKeys / 4], std::byte* to) {
-    ShortVec32 order;  // of two vectors: [4 queries][8 positions], the upper half of each lane
-    for (int i = 0; i < 32; ++i) order[i] = static_cast<uint16_t>(i % 8 / 4 * 32 + (i % 4 * 4 + i / 8) * 2 + 1);
-#pragma clang loop unroll(full)
-    for (int j = 0; j < 4; ++j) {
-      const __m512i both = _mm512_permutex2var_epi16((__m512i)rounded(weights[2 * j]), (__m512i)order,
-                                                     (__m512i)rounded(weights[2 * j + 1]));
-      alignas(64) std::byte rows[4][16];
-      _mm512_store_si512(rows, both);
-      for (int q = 0; q < 4; ++q) __builtin_memcpy(to + q * 64 + j * 16, rows[q], 16);
-    }
+
+  static constexpr Order kByQuery = order_of([](int i) { return i % 8 / 4 * 16 + i % 4 * 4 + i / 8; });
+  alignas(64) std::byte rows[4][4][16];  // [eight positions][query]
+  PAGODA_INLINE void take(FewQueries& step, int i, Vec first, Vec second) {
+    _mm512_store_si512(step.rows[i], ordered(rounded(first, second), kByQuery));
+  }
+  PAGODA_INLINE void store(FewQueries& step, std::byte* to) {
+    for (int i = 0; i < 4; ++i)
+      for (int q = 0; q < 4; ++q) __builtin_memcpy(to + q * 64 + i * 16, step.rows[i][q], 16);
   }
 };
 
 // [places][16 queries] scores become [step][16 queries][32 positions] weights in the same place: those of a step take
 // half of the room of its scores and are written after these were read. Places outside [begin, end) weigh nothing.
 // Order of a total: four chains, place % 4.
-template <class Lanes>
-PAGODA_INLINE void weigh_tile(std::byte* tile, Range places, IntVec begin, IntVec end, float* max_out, float* total) {
+template <class Lanes, bool kSeesAll, class Between>
+PAGODA_INLINE void weigh_tile(std::byte* tile, Range places, IntVec begin, IntVec end, float* max_out, float* total,
+                              Between between) {
   constexpr int kVectors = kStepKeys / Lanes::kKeys, kChains = 4 / Lanes::kKeys;
   begin = Lanes::of_lanes(begin);
   end = Lanes::of_lanes(end);
   const auto score = [&](int64_t place) PAGODA_LAMBDA {
+    if constexpr (kSeesAll) return Lanes::load(tile + place * 64);
     const IntVec at = Lanes::places(place);
     return ((begin <= at) & (end > at)) ? Lanes::load(tile + place * 64) : splat(-__builtin_inff());
   };
@@ -140,13 +149,17 @@ PAGODA_INLINE void weigh_tile(std::byte* tile, Range places, IntVec begin, IntVe
   const Vec max = most[0] > splat(-__builtin_inff()) ? most[0] : Vec{};  // a query that sees nothing: all weights 0
   Vec totals[kChains] = {};
   for (int64_t place = places.begin; place < places.end; place += kStepKeys) {
-    Vec weights[kVectors];
+    Lanes step;
 #pragma clang loop unroll(full)
-    for (int i = 0; i < kVectors; ++i) {
-      weights[i] = exp2_of(score(place + i * Lanes::kKeys) - max);
-      totals[i % kChains] += weights[i];
+    for (int i = 0; i < kVectors; i += 2) {
+      const Vec first = exp2_of(score(place + i * Lanes::kKeys) - max),
+                second = exp2_of(score(place + (i + 1) * Lanes::kKeys) - max);
+      totals[i % kChains] += first;
+      totals[(i + 1) % kChains] += second;
+      Lanes::take(step, i / 2, first, second);
     }
-    Lanes::store_weights(weights, tile + place / kStepKeys * kTile);
+    Lanes::store(step, tile + place / kStepKeys * kTile);
+    between();
   }
   store(max_out, most[0] * splat(0.693147181f));
   store(total, Lanes::sum_chains(totals));
