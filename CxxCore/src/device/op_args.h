@@ -66,8 +66,10 @@ struct ReshapeAndCacheArgs {
   Tensor k_cache, v_cache;  // f32, f16, bf16 or i8 (base/kv_row.h) [num_blocks, block_size, kv_heads, D], strided
 };
 
-// Causal attention over the cache: a row at position p sees positions max(0, p - window + 1) .. p.
-// Online softmax over fixed partitions of absolute positions, in order, so a row's bits depend on its own prefix only.
+// Causal attention over the cache: a row at position p sees positions max(0, p - window + 1) .. p. With a softcap,
+// scores are softcap * tanh(score / softcap); a sink is one more score of its head, which takes its share and adds no
+// value. Online softmax over fixed partitions of absolute positions, in order, so a row's bits depend on its own prefix
+// only.
 struct PagedAttentionArgs {
   Tensor q;                 // f32 [T, heads, D]
   Tensor k_cache, v_cache;  // as in ReshapeAndCacheArgs
@@ -75,6 +77,8 @@ struct PagedAttentionArgs {
   float scale = 1.0f;
   int32_t window = 0;  // 0 = all
   Tensor out;          // f32 [T, heads, D]
+  float softcap = 0;   // 0 = none
+  Tensor sinks = {};   // f32 [heads], optional
 };
 
 // out = x * sigmoid(gate)

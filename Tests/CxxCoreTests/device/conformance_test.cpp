@@ -268,6 +268,8 @@ namespace {
 struct AttentionShape {
   int64_t heads, kv_heads, dim, block_size;
   int32_t window;
+  float softcap = 0;
+  bool has_sinks = false;
 };
 
 // NaN where nothing may be read: behind the context of each sequence, where an earlier owner may have left it, and in
@@ -286,7 +288,8 @@ void spoil_unused(std::vector<float>& rows, const Batch& batch, int64_t block_si
 // Attention of a batch over random keys and values; room for `max_context` tokens in each sequence.
 void compare_attention(DType type, const AttentionShape& row, const Batch& batch, int64_t max_context) {
   compare(
-      "paged_attention " + text(type) + text({row.heads, row.kv_heads, row.dim, row.block_size, row.window}),
+      "paged_attention " + text(type) + text({row.heads, row.kv_heads, row.dim, row.block_size, row.window}) +
+          (row.softcap > 0 ? " softcap" : "") + (row.has_sinks ? " sinks" : ""),
       attention_over(type, row.dim),
       [&](Rig& rig, Random& random) -> Outputs {
         const int64_t max_blocks = (max_context + row.block_size - 1) / row.block_size, n = batch.num_sequences(),
@@ -305,9 +308,11 @@ void compare_attention(DType type, const AttentionShape& row, const Batch& batch
         const int64_t t = batch.num_rows();
         const Tensor q = rig.floats(random.normal(t * row.heads * row.dim), {t, row.heads, row.dim});
         const Tensor out = rig.zeros(DType::f32, {t, row.heads, row.dim});
-        CHECK_OK(ops::paged_attention(rig.encoder(),
-                                      {q, k_cache, v_cache, make_sequences(rig, batch, row.block_size, max_blocks),
-                                       1.0f / std::sqrt(static_cast<float>(row.dim)), row.window, out}));
+        // Above and below the scores.
+        const Tensor sinks = row.has_sinks ? rig.floats(random.normal(row.heads, 5.0f), {row.heads}) : Tensor{};
+        CHECK_OK(ops::paged_attention(
+            rig.encoder(), {q, k_cache, v_cache, make_sequences(rig, batch, row.block_size, max_blocks),
+                            1.0f / std::sqrt(static_cast<float>(row.dim)), row.window, out, row.softcap, sinks}));
         CHECK_OK(rig.finish());
         return {rig.read(out)};
       },
@@ -318,9 +323,19 @@ void compare_attention(DType type, const AttentionShape& row, const Batch& batch
 
 // The last sequence fills its row of the block table.
 PAGODA_TEST(conformance_paged_attention) {
-  const AttentionShape shapes[] = {{4, 2, 8, 16, 0},  {3, 1, 24, 8, 0},   {4, 1, 64, 32, 0},  {2, 1, 256, 16, 0},
-                                   {4, 1, 32, 16, 5}, {6, 2, 16, 8, 40},  {20, 1, 16, 16, 0}, {140, 1, 16, 16, 0},
-                                   {6, 2, 32, 8, 40}, {140, 1, 32, 16, 0}};
+  const AttentionShape shapes[] = {{4, 2, 8, 16, 0},
+                                   {3, 1, 24, 8, 0},
+                                   {4, 1, 64, 32, 0},
+                                   {2, 1, 256, 16, 0},
+                                   {4, 1, 32, 16, 5},
+                                   {6, 2, 16, 8, 40},
+                                   {20, 1, 16, 16, 0},
+                                   {140, 1, 16, 16, 0},
+                                   {6, 2, 32, 8, 40},
+                                   {140, 1, 32, 16, 0},
+                                   {4, 2, 32, 16, 0, 1.5f},
+                                   {6, 2, 32, 8, 40, 0, true},
+                                   {3, 1, 24, 16, 0, 0.5f, true}};
   for (DType type : kKvTypes)
     for (const AttentionShape& shape : shapes) compare_attention(type, shape, {{0, 70, 31, 95}, {37, 1, 4, 1}}, 96);
 }
@@ -331,7 +346,7 @@ PAGODA_TEST(conformance_paged_attention_over_partitions) {
   for (DType type : kKvTypes)
     for (int32_t window : {0, 300})
       for (int64_t dim : type == DType::bf16 ? std::vector<int64_t>{8, 32} : std::vector<int64_t>{8})
-        compare_attention(type, {4, 1, dim, 16, window}, batch, 1104);
+        compare_attention(type, {4, 1, dim, 16, window, window / 200.0f, window > 0}, batch, 1104);
 }
 
 // Alone, a long sequence is split over the threads.

@@ -130,8 +130,10 @@ class GdnStream final : public Stream {
 
 class AttentionStream final : public Stream {
  public:
-  AttentionStream(const std::string& device, int threads, DType type, int64_t dim, int32_t window)
-      : rig_(device, threads), dim_(dim), window_(window) {
+  // A softcap comes with sinks.
+  AttentionStream(const std::string& device, int threads, DType type, int64_t dim, int32_t window, float softcap = 0)
+      : rig_(device, threads), dim_(dim), window_(window), softcap_(softcap) {
+    if (softcap > 0) sinks_ = rig_.floats(Random(30).normal(kHeads, 5.0f), {kHeads});
     Random random(31);
     q_ = random.normal(kTokens * kHeads * dim);
     kv_ = random.normal(kTokens * 2 * kKvHeads * dim);
@@ -156,8 +158,9 @@ class AttentionStream final : public Stream {
       for (int32_t i = 0; i < 10; ++i) tables.push_back(2 * i + b);
     s.block_tables = rig_.ints(tables, {static_cast<int64_t>(tables.size() / 10), 10});
     const Tensor out = rig_.zeros(DType::f32, {rows, kHeads, dim_});
-    CHECK_OK(ops::paged_attention(rig_.encoder(), {device::split_last(q, kHeads, dim_), k_cache_, v_cache_, s,
-                                                   1.0f / std::sqrt(static_cast<float>(dim_)), window_, out}));
+    CHECK_OK(ops::paged_attention(rig_.encoder(),
+                                  {device::split_last(q, kHeads, dim_), k_cache_, v_cache_, s,
+                                   1.0f / std::sqrt(static_cast<float>(dim_)), window_, out, softcap_, sinks_}));
     CHECK_OK(rig_.finish());
     return last_rows(rig_.bytes(out), count, rows);
   }
@@ -169,8 +172,9 @@ class AttentionStream final : public Stream {
   Random noise_{32};
   int64_t dim_;
   int32_t window_;
+  float softcap_;
   std::vector<float> q_, kv_;
-  Tensor k_cache_, v_cache_;
+  Tensor sinks_, k_cache_, v_cache_;
 };
 
 enum class Chunks { whole, ones, random };
@@ -235,13 +239,14 @@ PAGODA_TEST(invariance_attention_bits_do_not_depend_on_chunks) {
     DType type;
     int64_t dim;
     int32_t window;
-  } rows[] = {{DType::f32, 24, 0},   {DType::f16, 32, 0},   {DType::bf16, 64, 0},
-              {DType::bf16, 16, 19}, {DType::bf16, 32, 19}, {DType::i8, 32, 0}};
+    float softcap = 0;
+  } rows[] = {{DType::f32, 24, 0},   {DType::f16, 32, 0}, {DType::bf16, 64, 0},      {DType::bf16, 16, 19},
+              {DType::bf16, 32, 19}, {DType::i8, 32, 0},  {DType::bf16, 32, 0, 2.0f}};
   for (const auto& row : rows)
     check_stream(
         "paged_attention " + std::to_string(row.dim),
         [&](const std::string& name, int threads) {
-          return std::make_unique<AttentionStream>(name, threads, row.type, row.dim, row.window);
+          return std::make_unique<AttentionStream>(name, threads, row.type, row.dim, row.window, row.softcap);
         },
         row.type != DType::i8);
 }
@@ -252,8 +257,10 @@ namespace {
 // prefixes of the same sequence.
 class LongSequence {
  public:
-  LongSequence(const std::string& device, int threads, DType type, int64_t dim, int32_t window)
-      : rig_(device, threads), dim_(dim), window_(window) {
+  // A softcap comes with sinks.
+  LongSequence(const std::string& device, int threads, DType type, int64_t dim, int32_t window, float softcap = 0)
+      : rig_(device, threads), dim_(dim), window_(window), softcap_(softcap) {
+    if (softcap > 0) sinks_ = rig_.floats(Random(30).normal(kHeads, 5.0f), {kHeads});
     Random random(51);
     q_ = random.normal(kLength * kHeads * dim);
     k_ = rig_.kv_cache(type, kBlocks, 16, kKvHeads, dim);
@@ -278,8 +285,9 @@ class LongSequence {
     s.block_tables = rig_.ints(tables, {batch.num_sequences(), kBlocks});
     const int64_t rows = batch.num_rows();
     const Tensor out = rig_.zeros(DType::f32, {rows, kHeads, dim_});
-    CHECK_OK(ops::paged_attention(rig_.encoder(), {rig_.floats(q, {rows, kHeads, dim_}), k_, v_, s,
-                                                   1.0f / std::sqrt(static_cast<float>(dim_)), window_, out}));
+    CHECK_OK(ops::paged_attention(
+        rig_.encoder(), {rig_.floats(q, {rows, kHeads, dim_}), k_, v_, s, 1.0f / std::sqrt(static_cast<float>(dim_)),
+                         window_, out, softcap_, sinks_}));
     CHECK_OK(rig_.finish());
     return rig_.bytes(out);
   }
@@ -302,8 +310,9 @@ class LongSequence {
   Rig rig_;
   int64_t dim_;
   int32_t window_;
+  float softcap_;
   std::vector<float> q_;
-  Tensor k_, v_;
+  Tensor sinks_, k_, v_;
 };
 
 }  // namespace
@@ -315,16 +324,18 @@ PAGODA_TEST(invariance_attention_bits_do_not_depend_on_how_positions_are_split) 
     DType type;
     int64_t dim;
     int32_t window;
-  } rows[] = {
-      {DType::f32, 16, 0}, {DType::f16, 24, 0}, {DType::bf16, 32, 0}, {DType::i8, 32, 0}, {DType::bf16, 32, 300}};
+    float softcap = 0;
+  } rows[] = {{DType::f32, 16, 0}, {DType::f16, 24, 0},    {DType::bf16, 32, 0},
+              {DType::i8, 32, 0},  {DType::bf16, 32, 300}, {DType::bf16, 32, 300, 2.0f}};
   for (const std::string& name : tested_devices())
     for (const auto& row : rows) {
       if (row.type == DType::i8 && runs_kernels(name)) continue;
       const std::string what = name + " " + std::string(dtype_name(row.type)) + " " + std::to_string(row.dim) + " " +
                                std::to_string(row.window);
-      const Bytes whole = LongSequence(name, 1, row.type, row.dim, row.window).attend({{0}, {LongSequence::kLength}});
+      const Bytes whole =
+          LongSequence(name, 1, row.type, row.dim, row.window, row.softcap).attend({{0}, {LongSequence::kLength}});
       for (int threads : row.type == DType::bf16 && row.window == 0 ? std::vector{1, 2, 3, 4} : std::vector{1, 16}) {
-        LongSequence sequence(name, threads, row.type, row.dim, row.window);
+        LongSequence sequence(name, threads, row.type, row.dim, row.window, row.softcap);
         for (int64_t p : {255, 256, 700, 1099})
           if (!sequence.gives({{p}, {1}}, whole))
             fail(__FILE__, __LINE__, what + ": row " + std::to_string(p) + " alone, " + std::to_string(threads));

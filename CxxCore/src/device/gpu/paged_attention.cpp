@@ -41,6 +41,7 @@ pagoda_args::PagedAttention args_of(const PagedAttentionArgs& a, int64_t max_par
   args.max_parts = as_uint(max_parts);
   args.window = as_uint(a.window);
   args.scale = a.scale;
+  args.softcap = a.softcap;
   return args;
 }
 
@@ -57,16 +58,17 @@ void GpuEncoder::paged_attention(const PagedAttentionArgs& a) noexcept {
   // Two tiles of rows where there are prompts, and 32 KiB of threadgroup memory hold them.
   const int64_t row_tiles = tokens > num_sequences && a.k_cache.dtype != DType::f32 ? 2 : 1;
   const std::initializer_list<Constant> constants = {
-      {"use_window", a.window > 0}, {"use_softcap", 0}, {"use_sinks", 0}};
+      {"use_window", a.window > 0}, {"use_softcap", a.softcap > 0}, {"use_sinks", a.sinks.is_present()}};
+  const Slot sinks = or_else(a.sinks, a.q);
   const int64_t tiles = tokens * args.group / (8 * row_tiles) + num_sequences;
   const bool has_prompts_only = num_sequences == 1 && tokens > 1;
   launch("paged_attention_" + std::string(kernel_type(a.k_cache.dtype)) + "_" + std::to_string(row_tiles),
          {{as_uint(tiles), as_uint(a.k_cache.shape[2]), has_prompts_only ? 1 : as_uint(max_parts)}},
-         {a.q, a.k_cache, a.v_cache, s.cu_seqlens, s.context_lens, s.block_tables, a.q, scratch_.partials, a.out}, args,
-         constants);
+         {a.q, a.k_cache, a.v_cache, s.cu_seqlens, s.context_lens, s.block_tables, sinks, scratch_.partials, a.out},
+         args, constants);
   if (!has_prompts_only)
     launch("paged_attention_reduce", {{args.heads, args.num_sequences}},
-           {scratch_.partials, s.cu_seqlens, s.context_lens, a.q, a.out}, args, constants);
+           {scratch_.partials, s.cu_seqlens, s.context_lens, sinks, a.out}, args, constants);
 }
 
 }  // namespace pagoda::device::gpu
