@@ -40,24 +40,19 @@ inline constexpr std::string_view k128 = "gdn_decode_128";
 inline constexpr std::string_view k256 = "gdn_decode_256";
 enum Binding : int { q = 0, k = 1, v = 2, a = 3, b = 4, a_log = 5, dt_bias = 6, cu_seqlens = 7, context_lens = 8, state_slots = 9, state = 10, k_rows = 11, u_rows = 12, g_rows = 13, out = 14, args = 15 };
 }  // namespace gdn_decode
-namespace gdn_prepare {
-inline constexpr std::string_view kernel = "gdn_prepare";
-enum Binding : int { q = 0, k = 1, a = 2, b = 3, a_log = 4, dt_bias = 5, cu_seqlens = 6, context_lens = 7, state_slots = 8, k_rows = 9, g_rows = 10, rows = 11, gates = 12, args = 13 };
-}  // namespace gdn_prepare
 namespace gdn_prefill {
 inline constexpr std::string_view k128 = "gdn_prefill_128";
 inline constexpr std::string_view k256 = "gdn_prefill_256";
 enum Binding : int { v = 0, cu_seqlens = 1, context_lens = 2, state_slots = 3, rows = 4, gates = 5, state = 6, k_rows = 7, u_rows = 8, g_rows = 9, out = 10, args = 11 };
 }  // namespace gdn_prefill
-namespace matmul_rows_bf16 {
-inline constexpr std::string_view kernel = "matmul_rows_bf16";
-enum Binding : int { x = 0, out = 1, scales = 2, args = 3 };
-}  // namespace matmul_rows_bf16
-namespace matmul_rows {
-inline constexpr std::string_view f16 = "matmul_rows_f16";
-inline constexpr std::string_view rotated = "matmul_rows_rotated";
-enum Binding : int { x = 0, out = 1, scales = 2, args = 3 };
-}  // namespace matmul_rows
+namespace gdn_prepare {
+inline constexpr std::string_view kernel = "gdn_prepare";
+enum Binding : int { q = 0, k = 1, a = 2, b = 3, a_log = 4, dt_bias = 5, cu_seqlens = 6, context_lens = 7, state_slots = 8, k_rows = 9, g_rows = 10, rows = 11, gates = 12, args = 13 };
+}  // namespace gdn_prepare
+namespace matmul_f32 {
+inline constexpr std::string_view kernel = "matmul_f32";
+enum Binding : int { x = 0, w = 1, bias = 2, out = 3, args = 4 };
+}  // namespace matmul_f32
 namespace matmul_few {
 inline constexpr std::string_view f16_2_1 = "matmul_few_f16_2_1";
 inline constexpr std::string_view f16_2_2 = "matmul_few_f16_2_2";
@@ -78,6 +73,15 @@ inline constexpr std::string_view q4_2_8 = "matmul_few_q4_2_8";
 inline constexpr std::string_view direct_2_1 = "matmul_few_direct_2_1";
 enum Binding : int { x = 0, x_scales = 1, w = 2, w_steps = 3, w_scales = 4, bias = 5, out = 6, args = 7 };
 }  // namespace matmul_few
+namespace matmul_rows_bf16 {
+inline constexpr std::string_view kernel = "matmul_rows_bf16";
+enum Binding : int { x = 0, out = 1, scales = 2, args = 3 };
+}  // namespace matmul_rows_bf16
+namespace matmul_rows {
+inline constexpr std::string_view f16 = "matmul_rows_f16";
+inline constexpr std::string_view rotated = "matmul_rows_rotated";
+enum Binding : int { x = 0, out = 1, scales = 2, args = 3 };
+}  // namespace matmul_rows
 namespace matmul_tiles {
 inline constexpr std::string_view f16 = "matmul_tiles_f16";
 inline constexpr std::string_view bf16 = "matmul_tiles_bf16";
@@ -85,10 +89,6 @@ inline constexpr std::string_view q8 = "matmul_tiles_q8";
 inline constexpr std::string_view q4 = "matmul_tiles_q4";
 enum Binding : int { x = 0, x_scales = 1, w = 2, w_steps = 3, w_scales = 4, bias = 5, out = 6, args = 7 };
 }  // namespace matmul_tiles
-namespace matmul_f32 {
-inline constexpr std::string_view kernel = "matmul_f32";
-enum Binding : int { x = 0, w = 1, bias = 2, out = 3, args = 4 };
-}  // namespace matmul_f32
 namespace paged_attention {
 inline constexpr std::string_view f32_1 = "paged_attention_f32_1";
 inline constexpr std::string_view f16_1 = "paged_attention_f16_1";

@@ -9,10 +9,20 @@ std::span<const KernelInfo> gated_rms_norm_kernels() noexcept;
 KernelSource gated_rms_norm_source() noexcept;
 std::span<const KernelInfo> gather_rows_kernels() noexcept;
 KernelSource gather_rows_source() noexcept;
-std::span<const KernelInfo> gdn_kernels() noexcept;
-KernelSource gdn_source() noexcept;
-std::span<const KernelInfo> matmul_kernels() noexcept;
-KernelSource matmul_source() noexcept;
+std::span<const KernelInfo> gdn_decode_kernels() noexcept;
+KernelSource gdn_decode_source() noexcept;
+std::span<const KernelInfo> gdn_prefill_kernels() noexcept;
+KernelSource gdn_prefill_source() noexcept;
+std::span<const KernelInfo> gdn_prepare_kernels() noexcept;
+KernelSource gdn_prepare_source() noexcept;
+std::span<const KernelInfo> matmul_f32_kernels() noexcept;
+KernelSource matmul_f32_source() noexcept;
+std::span<const KernelInfo> matmul_few_kernels() noexcept;
+KernelSource matmul_few_source() noexcept;
+std::span<const KernelInfo> matmul_rows_kernels() noexcept;
+KernelSource matmul_rows_source() noexcept;
+std::span<const KernelInfo> matmul_tiles_kernels() noexcept;
+KernelSource matmul_tiles_source() noexcept;
 std::span<const KernelInfo> paged_attention_kernels() noexcept;
 KernelSource paged_attention_source() noexcept;
 std::span<const KernelInfo> qk_norm_rope_kernels() noexcept;
@@ -33,8 +43,13 @@ std::span<const KernelFile> files() noexcept {
     {embedding_kernels(), embedding_source()},
     {gated_rms_norm_kernels(), gated_rms_norm_source()},
     {gather_rows_kernels(), gather_rows_source()},
-    {gdn_kernels(), gdn_source()},
-    {matmul_kernels(), matmul_source()},
+    {gdn_decode_kernels(), gdn_decode_source()},
+    {gdn_prefill_kernels(), gdn_prefill_source()},
+    {gdn_prepare_kernels(), gdn_prepare_source()},
+    {matmul_f32_kernels(), matmul_f32_source()},
+    {matmul_few_kernels(), matmul_few_source()},
+    {matmul_rows_kernels(), matmul_rows_source()},
+    {matmul_tiles_kernels(), matmul_tiles_source()},
     {paged_attention_kernels(), paged_attention_source()},
     {qk_norm_rope_kernels(), qk_norm_rope_source()},
     {reshape_and_cache_kernels(), reshape_and_cache_source()},

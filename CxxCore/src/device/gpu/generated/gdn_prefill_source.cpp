@@ -1,9 +1,10 @@
-// The text of gdn.metal for Metal's compiler and, translated, for NVRTC. Made by Tools/mslc/generate.sh.
+// The text of gdn_prefill.metal for Metal's compiler and, translated, for NVRTC. Made by Tools/mslc/generate.sh.
 #include "device/gpu/kernel_table.h"
 namespace pagoda::device::gpu::generated {
-KernelSource gdn_source() noexcept {
-  return {"gdn",
-R"msl(// gdn: the gated delta rule, anchored at blocks of 16 tokens. The state S is the one at the last block boundary; a
+KernelSource gdn_prefill_source() noexcept {
+  return {"gdn_prefill",
+R"msl(// gdn_prefill: the gated delta rule for sequences with several tokens, after gdn_prepare; gdn.h has the formulas.
+// gdn: the gated delta rule, anchored at blocks of 16 tokens. The state S is the one at the last block boundary; a
 // token since then is a row (k, u, G), G being the sum of log decays inside the block. For row t, s over rows before:
 //   u_t = beta_t (v_t - e^(G_t) S^T k_t - sum_s e^(G_t - G_s) (k_s . k_t) u_s)
 //   o_t = e^(G_t) S^T q_t + sum_{s <= t} e^(G_t - G_s) (k_s . q_t) u_s
@@ -16,6 +17,7 @@ R"msl(// gdn: the gated delta rule, anchored at blocks of 16 tokens. The state S
 // A threadgroup has one panel of 32 columns of one V-head, a lane one column, a simdgroup one quarter of d.
 // state: [slots, v_heads] of panels [dk][up to 32]; k_rows: [slots, k_heads, 16, dk]; u_rows: [slots, v_heads, 16, dv];
 // g_rows: [slots, v_heads, 16]
+
 // Helpers that several kernels share: sums in one order, the nonlinear functions, tiles, sequences.
 // Text of the portable subset: Metal compiles it as it is, mslc translates it for CPU and CUDA. No fast math.
 
@@ -109,7 +111,7 @@ METAL_FUNC void tile_multiply_accumulate(thread simdgroup_matrix<float, 8, 8> (&
 #endif
   }
 }
-// Arguments of gdn.metal, shared by the kernels and the host.
+// Arguments of gdn_*.metal, shared by the kernels and the host.
 
 // Types of the argument structs that shaders and host share: sizes are fixed, and every compiler asserts them.
 
@@ -220,147 +222,6 @@ METAL_FUNC float sum_quarters(threadgroup const float* parts, uint stride) {
   return ((parts[0] + parts[stride]) + parts[2 * stride]) + parts[3 * stride];
 }
 
-// One token: reads S, appends a row, writes S only when the row fills the block. Grid: [panels, v_heads, sequences]
-template <uint PER>
-[[max_total_threads_per_threadgroup(128)]]
-kernel void gdn_decode(device const float* q [[buffer(0)]],
-                       device const float* k [[buffer(1)]],
-                       device const float* v [[buffer(2)]],
-                       device const float* a [[buffer(3)]],
-                       device const float* b [[buffer(4)]],
-                       device const float* a_log [[buffer(5)]],
-                       device const float* dt_bias [[buffer(6)]],
-                       device const int* cu_seqlens [[buffer(7)]],
-                       device const int* context_lens [[buffer(8)]],
-                       device const int* state_slots [[buffer(9)]],
-                       device float* state [[buffer(10)]],
-                       device float* k_rows [[buffer(11)]],
-                       device float* u_rows [[buffer(12)]],
-                       device float* g_rows [[buffer(13)]],
-                       device float* out [[buffer(14)]],
-                       constant pagoda_args::Gdn& args [[buffer(15)]],
-                       uint3 tg [[threadgroup_position_in_grid]],
-                       uint tid [[thread_index_in_threadgroup]],
-                       uint sg [[simdgroup_index_in_threadgroup]],
-                       uint lane [[thread_index_in_simdgroup]]) {
-  threadgroup float kn[4 * 64];  // the token's key and query, normalised
-  threadgroup float qn[4 * 64];
-  threadgroup float coef[2 * kBlock];                 // of u and of o
-  threadgroup float parts[2 * kQuarters * kPanel];    // S^T k and S^T q by quarters
-
-  const uint head = tg.y;
-  const long token = cu_seqlens[tg.z];
-  if (cu_seqlens[tg.z + 1] - int(token) != 1) {
-    return;
-  }
-  const long slot = state_slots[tg.z];
-  const uint row = uint(context_lens[tg.z] - 1) % kBlock;
-  const uint group = args.v_heads / args.k_heads;
-  const uint k_head = head / group;
-  const uint first = tg.x * kPanel;
-  const uint width = min(kPanel, args.dv - first);
-  const uint column = min(lane, width - 1);  // lanes beyond the panel repeat its last column
-  const uint d0 = sg * args.quarter;
-  const uint count = min(args.quarter, args.dk - min(args.dk, d0));
-
-  device float* s_at =
-      state + slot * args.state_slot_stride + long(head) * args.dk * args.dv + first * args.dk + column;
-  float s[PER];
-  load_state<PER>((device const float*)(s_at), width, d0, count, s);
-
-  device const float* k_in = k + token * args.k_stride + k_head * args.k_head_stride;
-  device const float* q_in = q + token * args.q_stride + k_head * args.q_head_stride;
-  const float k_inv = inverse_norm(k_in, args.dk, lane);
-  const float q_inv = inverse_norm(q_in, args.dk, lane) * args.q_scale;
-  for (uint d = tid; d < args.dk; d += 128) {
-    kn[d] = k_in[d] * k_inv;
-    qn[d] = q_in[d] * q_inv;
-  }
-  threadgroup_barrier(mem_flags::mem_threadgroup);
-
-  float y_k = 0.0f;
-  float y_q = 0.0f;
-  #pragma unroll
-  for (uint i = 0; i < PER; ++i) {
-    if (i < count) {
-      y_k = fma(s[i], kn[d0 + i], y_k);
-      y_q = fma(s[i], qn[d0 + i], y_q);
-    }
-  }
-  parts[sg * kPanel + lane] = y_k;
-  parts[(kQuarters + sg) * kPanel + lane] = y_q;
-
-  device float* k_old = k_rows + slot * args.k_rows_slot_stride + long(k_head) * kBlock * args.dk;
-  device float* g_old = g_rows + slot * args.g_rows_slot_stride + head * kBlock;
-  const float g = next_g(row > 0 ? g_old[row - 1] : 0.0f, a + token * args.a_stride, a_log, dt_bias, head);
-  for (uint r = sg; r <= row; r += kQuarters) {
-    float dot_k = 0.0f;
-    float dot_q = 0.0f;
-    for (uint d = lane; d < args.dk; d += 32) {
-      const float kr = r < row ? k_old[r * args.dk + d] : kn[d];
-      dot_k = fma(kr, kn[d], dot_k);
-      dot_q = fma(kr, qn[d], dot_q);
-    }
-    dot_k = simd_sum(dot_k);
-    dot_q = simd_sum(dot_q);
-)msl"
-R"msl(    const float g_r = r < row ? g_old[r] : g;
-    if (lane == 0) {
-      coef[r] = u_coefficient(dot_k, g, g_r);
-      coef[kBlock + r] = o_coefficient(dot_q, g, g_r);
-    }
-  }
-  threadgroup_barrier(mem_flags::mem_threadgroup);
-
-  device float* u_at = u_rows + slot * args.u_rows_slot_stride + long(head) * kBlock * args.dv + first + column;
-  const float decay = precise::exp(g);
-  float u = fma(-decay, sum_quarters(parts + lane, kPanel),
-                v[token * args.v_stride + head * args.v_head_stride + first + column]);
-  float o = decay * sum_quarters(parts + kQuarters * kPanel + lane, kPanel);
-  for (uint r = 0; r < row; ++r) {
-    const float u_r = u_at[r * args.dv];
-    u = fma(coef[r], u_r, u);
-    o = fma(coef[kBlock + r], u_r, o);
-  }
-  u = u * sigmoid(b[token * args.b_stride + head]);
-  o = fma(coef[kBlock + row], u, o);
-
-  if (row == kBlock - 1) {
-    scale_state<PER>(s, decay);
-    for (uint r = 0; r < kBlock; ++r) {
-      const float g_r = r < row ? g_old[r] : g;
-      const float weighted = precise::exp(g - g_r) * (r < row ? u_at[r * args.dv] : u);
-      #pragma unroll
-      for (uint i = 0; i < PER; ++i) {
-        if (i < count) {
-          s[i] = fma(r < row ? k_old[r * args.dk + d0 + i] : kn[d0 + i], weighted, s[i]);
-        }
-      }
-    }
-    simdgroup_barrier(mem_flags::mem_device);  // lanes beyond the panel have read its last column
-    if (lane < width) {
-      store_state<PER>(s_at, width, d0, count, s);
-    }
-  }
-  if (sg == 0 && lane < width) {
-    out[token * args.out_stride + head * args.out_head_stride + first + lane] = o;
-    u_at[row * args.dv] = u;
-  }
-  if (tg.x == 0) {
-    if (head % group == 0) {
-      for (uint d = tid; d < args.dk; d += 128) {
-        k_old[row * args.dk + d] = kn[d];
-      }
-    }
-    if (tid == 0) {
-      g_old[row] = g;
-    }
-  }
-}
-
-template [[host_name("gdn_decode_128")]] kernel decltype(gdn_decode<32>) gdn_decode<32>;
-template [[host_name("gdn_decode_256")]] kernel decltype(gdn_decode<64>) gdn_decode<64>;
-
 // Blocks of all sequences are numbered with gaps: sequence b's first one is cu_seqlens[b] / 16 + 2 b.
 METAL_FUNC uint first_block(device const int* cu_seqlens, uint b) {
   return uint(cu_seqlens[b]) / kBlock + 2 * b;
@@ -369,140 +230,6 @@ METAL_FUNC uint first_block(device const int* cu_seqlens, uint b) {
 // What a block and V-head have without S: G, beta, e^(G_15 - G_s); then the coefficients [s][t] of u, and of o.
 constant constexpr uint kGates = 3 * kBlock;
 constant constexpr uint kGateFloats = kGates + 2 * kBlock * kBlock;
-
-// All that does not need S, for all blocks at once. rows: [blocks, k_heads, 2, 16, dk], normalised keys and queries;
-// gates: [blocks, v_heads, kGateFloats]. Rows of the block before this step are copied; rows after its end are zero.
-// Grid: [blocks, k_heads]
-[[max_total_threads_per_threadgroup(128)]]
-kernel void gdn_prepare(device const float* q [[buffer(0)]],
-                        device const float* k [[buffer(1)]],
-                        device const float* a [[buffer(2)]],
-                        device const float* b [[buffer(3)]],
-                        device const float* a_log [[buffer(4)]],
-                        device const float* dt_bias [[buffer(5)]],
-                        device const int* cu_seqlens [[buffer(6)]],
-                        device const int* context_lens [[buffer(7)]],
-                        device const int* state_slots [[buffer(8)]],
-                        device const float* k_rows [[buffer(9)]],
-                        device const float* g_rows [[buffer(10)]],
-                        device float* rows [[buffer(11)]],
-                        device float* gates [[buffer(12)]],
-                        constant pagoda_args::Gdn& args [[buffer(13)]],
-                        uint2 tg [[threadgroup_position_in_grid]],
-                        uint tid [[thread_index_in_threadgroup]],
-                        uint sg [[simdgroup_index_in_threadgroup]],
-                        uint lane [[thread_index_in_simdgroup]]) {
-  threadgroup float dots[2 * kBlock * kBlock];  // k_s . k_t and k_s . q_t at [s][t]
-  threadgroup float g_tile[kBlock];
-
-  uint seq = 0;
-  uint end = args.num_sequences;
-  while (end - seq > 1) {
-    const uint middle = (seq + end) / 2;
-    if (first_block(cu_seqlens, middle) <= tg.x) {
-      seq = middle;
-    } else {
-      end = middle;
-    }
-  }
-  const int begin = cu_seqlens[seq];
-  const int tokens = cu_seqlens[seq + 1] - begin;
-  const int start = (context_lens[seq] - tokens) % int(kBlock);  // rows of the open block before this step
-  const int row0 = int((tg.x - first_block(cu_seqlens, seq)) * kBlock) - start;  // the block's row 0 in this step
-  if (tokens == 1 || row0 >= tokens) {
-    return;
-  }
-  const long slot = state_slots[seq];
-  const uint lo = uint(max(0, -row0));                        // the block's rows of this step: lo .. hi
-  const uint hi = uint(min(int(kBlock), tokens - row0));
-  device float* kn = rows + (long(tg.x) * args.k_heads + tg.y) * 2 * kBlock * args.dk;
-  device float* qn = kn + kBlock * args.dk;
-  device const float* k_old = k_rows + slot * args.k_rows_slot_stride + long(tg.y) * kBlock * args.dk;
-
-  for (uint t = sg; t < kBlock; t += kQuarters) {
-    if (t >= lo && t < hi) {
-      const long token = begin + row0 + int(t);
-      device const float* k_in = k + token * args.k_stride + tg.y * args.k_head_stride;
-      device const float* q_in = q + token * args.q_stride + tg.y * args.q_head_stride;
-      const float k_inv = inverse_norm(k_in, args.dk, lane);
-      const float q_inv = inverse_norm(q_in, args.dk, lane) * args.q_scale;
-      for (uint d = lane; d < args.dk; d += 32) {
-        kn[t * args.dk + d] = k_in[d] * k_inv;
-        qn[t * args.dk + d] = q_in[d] * q_inv;
-      }
-    } else {
-      for (uint d = lane; d < args.dk; d += 32) {
-        kn[t * args.dk + d] = t < lo ? k_old[t * args.dk + d] : 0.0f;
-        qn[t * args.dk + d] = 0.0f;
-      }
-    }
-  }
-  threadgroup_barrier(mem_flags::mem_device);
-
-  for (uint i = sg; i < kBlock * kBlock; i += kQuarters) {
-    const uint s = i / kBlock;
-    const uint t = i % kBlock;
-    // Only saves work: no other dot is used below.
-    if (s <= t && t >= lo && t < hi) {
-      float dot_k = 0.0f;
-      float dot_q = 0.0f;
-      for (uint d = lane; d < args.dk; d += 32) {
-        const float kr = kn[s * args.dk + d];
-        dot_k = fma(kr, kn[t * args.dk + d], dot_k);
-        dot_q = fma(kr, qn[t * args.dk + d], dot_q);
-      }
-      dot_k = simd_sum(dot_k);
-      dot_q = simd_sum(dot_q);
-      if (lane == 0) {
-        dots[i] = dot_k;
-        dots[kBlock * kBlock + i] = dot_q;
-      }
-    }
-  }
-
-  const uint group = args.v_heads / args.k_heads;
-  for (uint j = 0; j < group; ++j) {
-    const uint head = tg.y * group + j;
-    device float* to = gates + (long(tg.x) * args.v_heads + head) * kGateFloats;
-    device const float* g_old = g_rows + slot * args.g_rows_slot_stride + head * kBlock;
-    if (tid == 0) {
-      float g = 0.0f;
-      for (uint t = 0; t < kBlock; ++t) {
-        if (t < lo) {
-          g = g_old[t];
-        } else if (t < hi) {
-          g = next_g(g, a + long(begin + row0 + int(t)) * args.a_stride, a_log, dt_bias, head);
-        }
-        g_tile[t] = g;
-      }
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-    if (tid < kBlock) {
-      const uint t = tid;
-      to[t] = g_tile[t];
-      float beta = 0.0f;
-      if (t >= lo && t < hi) {
-        beta = sigmoid(b[long(begin + row0 + int(t)) * args.b_stride + head]);
-      }
-      to[kBlock + t] = beta;
-      to[2 * kBlock + t] = precise::exp(g_tile[kBlock - 1] - g_tile[t]);
-    }
-    for (uint i = tid; i < kBlock * kBlock; i += 128) {
-      const uint s = i / kBlock;
-      const uint t = i % kBlock;
-      const bool is_used = s <= t && t >= lo && t < hi;
-      float c_u = 0.0f;
-      float c_o = 0.0f;
-      if (is_used) {
-        c_u = u_coefficient(dots[i], g_tile[t], g_tile[s]);
-        c_o = o_coefficient(dots[kBlock * kBlock + i], g_tile[t], g_tile[s]);
-      }
-      to[kGates + i] = c_u;
-      to[kGates + kBlock * kBlock + i] = c_o;
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-  }
-}
 
 // Walks the blocks of a sequence with S in registers. Grid: [panels, v_heads, sequences]
 template <uint PER>
@@ -572,7 +299,8 @@ kernel void gdn_prefill(device const float* v [[buffer(0)]],
         }
       }
       parts[((t * 2) * kQuarters + sg) * kPanel + lane] = y_k;
-      parts[((t * 2 + 1) * kQuarters + sg) * kPanel + lane] = y_q;
+)msl"
+R"msl(      parts[((t * 2 + 1) * kQuarters + sg) * kPanel + lane] = y_q;
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
 
@@ -586,8 +314,7 @@ kernel void gdn_prefill(device const float* v [[buffer(0)]],
       } else if (t < hi) {
         const long token = begin + row0 + int(t);
         const float decay = precise::exp(gate[t]);
-)msl"
-R"msl(        float u_t = fma(-decay, sum_quarters(parts + t * 2 * kQuarters * kPanel + lane, kPanel),
+        float u_t = fma(-decay, sum_quarters(parts + t * 2 * kQuarters * kPanel + lane, kPanel),
                         v[token * args.v_stride + head * args.v_head_stride + first + column]);
         float o_t = decay * sum_quarters(parts + (t * 2 + 1) * kQuarters * kPanel + lane, kPanel);
         #pragma unroll
@@ -642,9 +369,11 @@ template [[host_name("gdn_prefill_256")]] kernel decltype(gdn_prefill<64>) gdn_p
 )msl",
 R"msl(#include "device/gpu/shim/cuda/msl.h"
 namespace metal {
-# 1 "Shaders/gdn.metal"
-# 1 "Shaders/gdn.metal"
-# 14 "Shaders/gdn.metal"
+# 1 "Shaders/gdn_prefill.metal"
+# 1 "Shaders/gdn_prefill.metal"
+
+# 1 "Shaders/gdn.h"
+# 16 "Shaders/gdn.h"
 # 1 "Shaders/common.h"
 
 
@@ -740,7 +469,7 @@ METAL_FUNC void tile_multiply_accumulate(MSL_THREAD simdgroup_matrix<float, 8, 8
 
   }
 }
-# 15 "Shaders/gdn.metal"
+# 17 "Shaders/gdn.h"
 # 1 "Shaders/args/gdn.h"
 
 
@@ -764,7 +493,7 @@ struct Gdn {
 static_assert(sizeof(Gdn) == 144, "host and kernel agree");
 
 }
-# 16 "Shaders/gdn.metal"
+# 18 "Shaders/gdn.h"
 
 MSL_CONSTANT constexpr uint kBlock = 16;
 MSL_CONSTANT constexpr uint kPanel = 32;
@@ -852,146 +581,6 @@ METAL_FUNC float sum_quarters(MSL_THREADGROUP const float* parts, uint stride) {
 }
 
 
-template <uint PER>
-
-MSL_KERNEL void gdn_decode(MSL_DEVICE const float* q ,
-                       MSL_DEVICE const float* k ,
-                       MSL_DEVICE const float* v ,
-                       MSL_DEVICE const float* a ,
-                       MSL_DEVICE const float* b ,
-                       MSL_DEVICE const float* a_log ,
-                       MSL_DEVICE const float* dt_bias ,
-                       MSL_DEVICE const int* cu_seqlens ,
-                       MSL_DEVICE const int* context_lens ,
-                       MSL_DEVICE const int* state_slots ,
-                       MSL_DEVICE float* state ,
-                       MSL_DEVICE float* k_rows ,
-                       MSL_DEVICE float* u_rows ,
-                       MSL_DEVICE float* g_rows ,
-                       MSL_DEVICE float* out ,
-                       MSL_CONSTANT pagoda_args::Gdn& args ,
-                       uint3 tg ,
-                       uint tid ,
-                       uint sg ,
-                       uint lane ) {
-  MSL_TG_VAR(1, kn, [4*64], float)
-  MSL_TG_VAR(2, qn, [4*64], float)
-  MSL_TG_VAR(3, coef, [2*kBlock], float)
-  MSL_TG_VAR(4, parts, [2*kQuarters*kPanel], float)
-
-  const uint head = tg.y;
-  const long token = cu_seqlens[tg.z];
-  if (cu_seqlens[tg.z + 1] - int(token) != 1) {
-    return;
-  }
-  const long slot = state_slots[tg.z];
-  const uint row = uint(context_lens[tg.z] - 1) % kBlock;
-  const uint group = args.v_heads / args.k_heads;
-  const uint k_head = head / group;
-  const uint first = tg.x * kPanel;
-  const uint width = min(kPanel, args.dv - first);
-  const uint column = min(lane, width - 1);
-  const uint d0 = sg * args.quarter;
-  const uint count = min(args.quarter, args.dk - min(args.dk, d0));
-
-  MSL_DEVICE float* s_at =
-      state + slot * args.state_slot_stride + long(head) * args.dk * args.dv + first * args.dk + column;
-  float s[PER];
-  load_state<PER>((MSL_DEVICE const float*)(s_at), width, d0, count, s);
-
-  MSL_DEVICE const float* k_in = k + token * args.k_stride + k_head * args.k_head_stride;
-  MSL_DEVICE const float* q_in = q + token * args.q_stride + k_head * args.q_head_stride;
-  const float k_inv = inverse_norm(k_in, args.dk, lane);
-  const float q_inv = inverse_norm(q_in, args.dk, lane) * args.q_scale;
-  for (uint d = tid; d < args.dk; d += 128) {
-    kn[d] = k_in[d] * k_inv;
-    qn[d] = q_in[d] * q_inv;
-  }
-  threadgroup_barrier(mem_flags::mem_threadgroup);
-
-  float y_k = 0.0f;
-  float y_q = 0.0f;
-#pragma unroll
-  for (uint i = 0; i < PER; ++i) {
-    if (i < count) {
-      y_k = fma(s[i], kn[d0 + i], y_k);
-      y_q = fma(s[i], qn[d0 + i], y_q);
-    }
-  }
-  parts[sg * kPanel + lane] = y_k;
-  parts[(kQuarters + sg) * kPanel + lane] = y_q;
-
-  MSL_DEVICE float* k_old = k_rows + slot * args.k_rows_slot_stride + long(k_head) * kBlock * args.dk;
-  MSL_DEVICE float* g_old = g_rows + slot * args.g_rows_slot_stride + head * kBlock;
-  const float g = next_g(row > 0 ? g_old[row - 1] : 0.0f, a + token * args.a_stride, a_log, dt_bias, head);
-  for (uint r = sg; r <= row; r += kQuarters) {
-    float dot_k = 0.0f;
-    float dot_q = 0.0f;
-    for (uint d = lane; d < args.dk; d += 32) {
-      const float kr = r < row ? k_old[r * args.dk + d] : kn[d];
-      dot_k = fma(kr, kn[d], dot_k);
-      dot_q = fma(kr, qn[d], dot_q);
-    }
-    dot_k = simd_sum(dot_k);
-    dot_q = simd_sum(dot_q);
-    const float g_r = r < row ? g_old[r] : g;
-    if (lane == 0) {
-      coef[r] = u_coefficient(dot_k, g, g_r);
-      coef[kBlock + r] = o_coefficient(dot_q, g, g_r);
-    }
-  }
-  threadgroup_barrier(mem_flags::mem_threadgroup);
-
-  MSL_DEVICE float* u_at = u_rows + slot * args.u_rows_slot_stride + long(head) * kBlock * args.dv + first + column;
-  const float decay = precise::exp(g);
-  float u = fma(-decay, sum_quarters(parts + lane, kPanel),
-                v[token * args.v_stride + head * args.v_head_stride + first + column]);
-  float o = decay * sum_quarters(parts + kQuarters * kPanel + lane, kPanel);
-  for (uint r = 0; r < row; ++r) {
-    const float u_r = u_at[r * args.dv];
-    u = fma(coef[r], u_r, u);
-    o = fma(coef[kBlock + r], u_r, o);
-  }
-  u = u * sigmoid(b[token * args.b_stride + head]);
-  o = fma(coef[kBlock + row], u, o);
-
-  if (row == kBlock - 1) {
-    scale_state<PER>(s, decay);
-    for (uint r = 0; r < kBlock; ++r) {
-      const float g_r = r < row ? g_old[r] : g;
-      const float weighted = precise::exp(g - g_r) * (r < row ? u_at[r * args.dv] : u);
-#pragma unroll
-      for (uint i = 0; i < PER; ++i) {
-        if (i < count) {
-          s[i] = fma(r < row ? k_old[r * args.dk + d0 + i] : kn[d0 + i], weighted, s[i]);
-        }
-      }
-    }
-    simdgroup_barrier(mem_flags::mem_device);
-    if (lane < width) {
-      store_state<PER>(s_at, width, d0, count, s);
-    }
-  }
-  if (sg == 0 && lane < width) {
-    out[token * args.out_stride + head * args.out_head_stride + first + lane] = o;
-    u_at[row * args.dv] = u;
-  }
-  if (tg.x == 0) {
-    if (head % group == 0) {
-      for (uint d = tid; d < args.dk; d += 128) {
-        k_old[row * args.dk + d] = kn[d];
-      }
-    }
-    if (tid == 0) {
-      g_old[row] = g;
-    }
-  }
-}
-
-
-
-
-
 METAL_FUNC uint first_block(MSL_DEVICE const int* cu_seqlens, uint b) {
   return uint(cu_seqlens[b]) / kBlock + 2 * b;
 }
@@ -999,141 +588,7 @@ METAL_FUNC uint first_block(MSL_DEVICE const int* cu_seqlens, uint b) {
 
 MSL_CONSTANT constexpr uint kGates = 3 * kBlock;
 MSL_CONSTANT constexpr uint kGateFloats = kGates + 2 * kBlock * kBlock;
-
-
-
-
-
-MSL_KERNEL void gdn_prepare(MSL_DEVICE const float* q ,
-                        MSL_DEVICE const float* k ,
-                        MSL_DEVICE const float* a ,
-                        MSL_DEVICE const float* b ,
-                        MSL_DEVICE const float* a_log ,
-                        MSL_DEVICE const float* dt_bias ,
-                        MSL_DEVICE const int* cu_seqlens ,
-                        MSL_DEVICE const int* context_lens ,
-                        MSL_DEVICE const int* state_slots ,
-                        MSL_DEVICE const float* k_rows ,
-                        MSL_DEVICE const float* g_rows ,
-                        MSL_DEVICE float* rows ,
-                        MSL_DEVICE float* gates ,
-                        MSL_CONSTANT pagoda_args::Gdn& args ,
-                        uint2 tg ,
-                        uint tid ,
-                        uint sg ,
-                        uint lane ) {
-  MSL_TG_VAR(5, dots, [2*kBlock*kBlock], float)
-  MSL_TG_VAR(6, g_tile, [kBlock], float)
-
-  uint seq = 0;
-  uint end = args.num_sequences;
-  while (end - seq > 1) {
-    const uint middle = (seq + end) / 2;
-    if (first_block(cu_seqlens, middle) <= tg.x) {
-      seq = middle;
-    } else {
-      end = middle;
-    }
-  }
-  const int begin = cu_seqlens[seq];
-  const int tokens = cu_seqlens[seq + 1] - begin;
-)msl"
-R"msl(  const int start = (context_lens[seq] - tokens) % int(kBlock);
-  const int row0 = int((tg.x - first_block(cu_seqlens, seq)) * kBlock) - start;
-  if (tokens == 1 || row0 >= tokens) {
-    return;
-  }
-  const long slot = state_slots[seq];
-  const uint lo = uint(max(0, -row0));
-  const uint hi = uint(min(int(kBlock), tokens - row0));
-  MSL_DEVICE float* kn = rows + (long(tg.x) * args.k_heads + tg.y) * 2 * kBlock * args.dk;
-  MSL_DEVICE float* qn = kn + kBlock * args.dk;
-  MSL_DEVICE const float* k_old = k_rows + slot * args.k_rows_slot_stride + long(tg.y) * kBlock * args.dk;
-
-  for (uint t = sg; t < kBlock; t += kQuarters) {
-    if (t >= lo && t < hi) {
-      const long token = begin + row0 + int(t);
-      MSL_DEVICE const float* k_in = k + token * args.k_stride + tg.y * args.k_head_stride;
-      MSL_DEVICE const float* q_in = q + token * args.q_stride + tg.y * args.q_head_stride;
-      const float k_inv = inverse_norm(k_in, args.dk, lane);
-      const float q_inv = inverse_norm(q_in, args.dk, lane) * args.q_scale;
-      for (uint d = lane; d < args.dk; d += 32) {
-        kn[t * args.dk + d] = k_in[d] * k_inv;
-        qn[t * args.dk + d] = q_in[d] * q_inv;
-      }
-    } else {
-      for (uint d = lane; d < args.dk; d += 32) {
-        kn[t * args.dk + d] = t < lo ? k_old[t * args.dk + d] : 0.0f;
-        qn[t * args.dk + d] = 0.0f;
-      }
-    }
-  }
-  threadgroup_barrier(mem_flags::mem_device);
-
-  for (uint i = sg; i < kBlock * kBlock; i += kQuarters) {
-    const uint s = i / kBlock;
-    const uint t = i % kBlock;
-
-    if (s <= t && t >= lo && t < hi) {
-      float dot_k = 0.0f;
-      float dot_q = 0.0f;
-      for (uint d = lane; d < args.dk; d += 32) {
-        const float kr = kn[s * args.dk + d];
-        dot_k = fma(kr, kn[t * args.dk + d], dot_k);
-        dot_q = fma(kr, qn[t * args.dk + d], dot_q);
-      }
-      dot_k = simd_sum(dot_k);
-      dot_q = simd_sum(dot_q);
-      if (lane == 0) {
-        dots[i] = dot_k;
-        dots[kBlock * kBlock + i] = dot_q;
-      }
-    }
-  }
-
-  const uint group = args.v_heads / args.k_heads;
-  for (uint j = 0; j < group; ++j) {
-    const uint head = tg.y * group + j;
-    MSL_DEVICE float* to = gates + (long(tg.x) * args.v_heads + head) * kGateFloats;
-    MSL_DEVICE const float* g_old = g_rows + slot * args.g_rows_slot_stride + head * kBlock;
-    if (tid == 0) {
-      float g = 0.0f;
-      for (uint t = 0; t < kBlock; ++t) {
-        if (t < lo) {
-          g = g_old[t];
-        } else if (t < hi) {
-          g = next_g(g, a + long(begin + row0 + int(t)) * args.a_stride, a_log, dt_bias, head);
-        }
-        g_tile[t] = g;
-      }
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-    if (tid < kBlock) {
-      const uint t = tid;
-      to[t] = g_tile[t];
-      float beta = 0.0f;
-      if (t >= lo && t < hi) {
-        beta = sigmoid(b[long(begin + row0 + int(t)) * args.b_stride + head]);
-      }
-      to[kBlock + t] = beta;
-      to[2 * kBlock + t] = precise::exp(g_tile[kBlock - 1] - g_tile[t]);
-    }
-    for (uint i = tid; i < kBlock * kBlock; i += 128) {
-      const uint s = i / kBlock;
-      const uint t = i % kBlock;
-      const bool is_used = s <= t && t >= lo && t < hi;
-      float c_u = 0.0f;
-      float c_o = 0.0f;
-      if (is_used) {
-        c_u = u_coefficient(dots[i], g_tile[t], g_tile[s]);
-        c_o = o_coefficient(dots[kBlock * kBlock + i], g_tile[t], g_tile[s]);
-      }
-      to[kGates + i] = c_u;
-      to[kGates + kBlock * kBlock + i] = c_o;
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-  }
-}
+# 3 "Shaders/gdn_prefill.metal"
 
 
 template <uint PER>
@@ -1154,8 +609,8 @@ MSL_KERNEL void gdn_prefill(MSL_DEVICE const float* v ,
                         uint tid ,
                         uint sg ,
                         uint lane ) {
-  MSL_TG_VAR(7, parts, [kBlock*2*kQuarters*kPanel], float)
-  MSL_TG_VAR(8, gate, [kGateFloats], float)
+  MSL_TG_VAR(1, parts, [kBlock*2*kQuarters*kPanel], float)
+  MSL_TG_VAR(2, gate, [kGateFloats], float)
 
   const uint head = tg.y;
   const int begin = cu_seqlens[tg.z];
@@ -1271,31 +726,16 @@ MSL_KERNEL void gdn_prefill(MSL_DEVICE const float* v ,
 
 
 
-# 1 "gdn.entries"
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_gdn_prepare)
-extern "C" __global__ void __launch_bounds__(128) gdn_prepare(const float* q, const float* k, const float* a, const float* b, const float* a_log, const float* dt_bias, const int* cu_seqlens, const int* context_lens, const int* state_slots, const float* k_rows, const float* g_rows, float* rows, float* gates, const pagoda_args::Gdn args) {
-  gdn_prepare(q, k, a, b, a_log, dt_bias, cu_seqlens, context_lens, state_slots, k_rows, g_rows, rows, gates, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_gdn_decode_128)
-extern "C" __global__ void __launch_bounds__(128) gdn_decode_128(const float* q, const float* k, const float* v, const float* a, const float* b, const float* a_log, const float* dt_bias, const int* cu_seqlens, const int* context_lens, const int* state_slots, float* state, float* k_rows, float* u_rows, float* g_rows, float* out, const pagoda_args::Gdn args) {
-  gdn_decode<32>(q, k, v, a, b, a_log, dt_bias, cu_seqlens, context_lens, state_slots, state, k_rows, u_rows, g_rows, out, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_gdn_decode_256)
-extern "C" __global__ void __launch_bounds__(128) gdn_decode_256(const float* q, const float* k, const float* v, const float* a, const float* b, const float* a_log, const float* dt_bias, const int* cu_seqlens, const int* context_lens, const int* state_slots, float* state, float* k_rows, float* u_rows, float* g_rows, float* out, const pagoda_args::Gdn args) {
-  gdn_decode<64>(q, k, v, a, b, a_log, dt_bias, cu_seqlens, context_lens, state_slots, state, k_rows, u_rows, g_rows, out, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
+# 1 "gdn_prefill.entries"
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_gdn_prefill_128)
 extern "C" __global__ void __launch_bounds__(128) gdn_prefill_128(const float* v, const int* cu_seqlens, const int* context_lens, const int* state_slots, const float* rows, const float* gates, float* state, float* k_rows, float* u_rows, float* g_rows, float* out, const pagoda_args::Gdn args) {
   gdn_prefill<32>(v, cu_seqlens, context_lens, state_slots, rows, gates, state, k_rows, u_rows, g_rows, out, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_gdn_prefill_256)
+extern "C" __global__ void __launch_bounds__(128) gdn_prefill_256(const float* v, const int* cu_seqlens, const int* context_lens, const int* state_slots, const float* rows, const float* gates, float* state, float* k_rows, float* u_rows, float* g_rows, float* out, const pagoda_args::Gdn args) {
 )msl"
-R"msl(extern "C" __global__ void __launch_bounds__(128) gdn_prefill_256(const float* v, const int* cu_seqlens, const int* context_lens, const int* state_slots, const float* rows, const float* gates, float* state, float* k_rows, float* u_rows, float* g_rows, float* out, const pagoda_args::Gdn args) {
-  gdn_prefill<64>(v, cu_seqlens, context_lens, state_slots, rows, gates, state, k_rows, u_rows, g_rows, out, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+R"msl(  gdn_prefill<64>(v, cu_seqlens, context_lens, state_slots, rows, gates, state, k_rows, u_rows, g_rows, out, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 }  // namespace metal
