@@ -100,8 +100,11 @@ void compare_attention(DType type, const AttentionShape& row, const Batch& batch
         const int64_t t = batch.num_rows();
         const Tensor q = rig.floats(random.normal(t * row.heads * row.dim), {t, row.heads, row.dim});
         const Tensor out = rig.zeros(DType::f32, {t, row.heads, row.dim});
-        // Above and below the scores.
-        const Tensor sinks = row.has_sinks ? rig.floats(random.normal(row.heads, 5.0f), {row.heads}) : Tensor{};
+        // Among the scores; one that takes nothing, and one that takes all.
+        std::vector<float> logits = random.normal(row.heads, 5.0f);
+        logits.front() = -200;
+        logits.back() = 200;
+        const Tensor sinks = row.has_sinks ? rig.floats(logits, {row.heads}) : Tensor{};
         CHECK_OK(ops::paged_attention(
             rig.encoder(), {q, k_cache, v_cache, make_sequences(rig, batch, row.block_size, max_blocks),
                             1.0f / std::sqrt(static_cast<float>(row.dim)), row.window, out, row.softcap, sinks}));

@@ -12,12 +12,38 @@ R"msl(// gdn_prefill: the gated delta rule for sequences with several tokens, af
 //
 // gdn_decode takes the sequences with one token, gdn_prepare and gdn_prefill (in that order) those with more. A row
 // gets the same bits from either, alone or among others: S^T x is summed over d in four quarters, each in order, then
-// the quarters in order; rows are added in order of s. simdgroup matrices are not used: the order inside one is not known.
+// the quarters in order; rows are added in order of s. simdgroup matrices are not used: the order inside one is not
+// known.
 //
 // A threadgroup has one panel of 32 columns of one V-head, a lane one column, a simdgroup one quarter of d.
 // state: [slots, v_heads] of panels [dk][up to 32]; k_rows: [slots, k_heads, 16, dk]; u_rows: [slots, v_heads, 16, dv];
 // g_rows: [slots, v_heads, 16]
 
+// Arguments of gdn_*.metal, shared by the kernels and the host.
+
+// Types of the argument structs that shaders and host share: sizes are fixed, and every compiler asserts them.
+
+#ifndef __METAL_VERSION__
+typedef unsigned int uint;
+static_assert(sizeof(long) == 8, "long is 64 bits wide in Metal");
+#endif
+
+namespace pagoda_args {
+
+struct Gdn {
+  long q_stride, q_head_stride, k_stride, k_head_stride, v_stride, v_head_stride;  // elements
+  long a_stride, b_stride, out_stride, out_head_stride;
+  long state_slot_stride, k_rows_slot_stride, u_rows_slot_stride, g_rows_slot_stride;  // dense within a slot
+  uint num_sequences;
+  uint k_heads, v_heads;
+  uint dk, dv;   // at most 256 each
+  uint quarter;  // dims of a key that are summed together: dk / 4, rounded up
+  float q_scale;
+  uint reserved;
+};
+static_assert(sizeof(Gdn) == 144, "host and kernel agree");
+
+}  // namespace pagoda_args
 // Helpers that several kernels share: sums in one order, the nonlinear functions, tiles, sequences.
 // Text of the portable subset: Metal compiles it as it is, mslc translates it for CPU and CUDA. No fast math.
 
@@ -111,40 +137,13 @@ METAL_FUNC void tile_multiply_accumulate(thread simdgroup_matrix<float, 8, 8> (&
 #endif
   }
 }
-// Arguments of gdn_*.metal, shared by the kernels and the host.
-
-// Types of the argument structs that shaders and host share: sizes are fixed, and every compiler asserts them.
-
-#ifndef __METAL_VERSION__
-typedef unsigned int uint;
-static_assert(sizeof(long) == 8, "long is 64 bits wide in Metal");
-#endif
-
-namespace pagoda_args {
-
-struct Gdn {
-  long q_stride, q_head_stride, k_stride, k_head_stride, v_stride, v_head_stride;  // elements
-  long a_stride, b_stride, out_stride, out_head_stride;
-  long state_slot_stride, k_rows_slot_stride, u_rows_slot_stride, g_rows_slot_stride;  // dense within a slot
-  uint num_sequences;
-  uint k_heads, v_heads;
-  uint dk, dv;   // at most 256 each
-  uint quarter;  // dims of a key that are summed together: dk / 4, rounded up
-  float q_scale;
-  uint reserved;
-};
-static_assert(sizeof(Gdn) == 144, "host and kernel agree");
-
-}  // namespace pagoda_args
 
 constant constexpr uint kBlock = 16;  // tokens; part of the result's bits
 constant constexpr uint kPanel = 32;
 constant constexpr uint kQuarters = 4;
 constant constexpr float kNormEps = 1.0e-6f;
 
-METAL_FUNC float softplus(float x) {
-  return x > 20.0f ? x : precise::log(1.0f + precise::exp(x));
-}
+METAL_FUNC float softplus(float x) { return x > 20.0f ? x : precise::log(1.0f + precise::exp(x)); }
 
 // x . y over d, by one simdgroup: lanes take every 32nd dim.
 METAL_FUNC float lane_dot(device const float* x, device const float* y, uint dk, uint lane) {
@@ -167,18 +166,14 @@ METAL_FUNC float next_g(float before, device const float* a, device const float*
 }
 
 // What row t takes from u_s, s < t, for its own u; and s <= t for its output.
-METAL_FUNC float u_coefficient(float dot, float g_t, float g_s) {
-  return -(precise::exp(g_t - g_s) * dot);
-}
+METAL_FUNC float u_coefficient(float dot, float g_t, float g_s) { return -(precise::exp(g_t - g_s) * dot); }
 
-METAL_FUNC float o_coefficient(float dot, float g_t, float g_s) {
-  return precise::exp(g_t - g_s) * dot;
-}
+METAL_FUNC float o_coefficient(float dot, float g_t, float g_s) { return precise::exp(g_t - g_s) * dot; }
 
 // A lane's quarter of a column of S. at: the column's first element; width: columns of the panel.
 template <uint PER>
 METAL_FUNC void load_state(device const float* at, uint width, uint d0, uint count, thread float (&s)[PER]) {
-  #pragma unroll
+#pragma unroll
   for (uint i = 0; i < PER; ++i) {
     s[i] = 0.0f;
     if (i < count) {
@@ -189,7 +184,7 @@ METAL_FUNC void load_state(device const float* at, uint width, uint d0, uint cou
 
 template <uint PER>
 METAL_FUNC void store_state(device float* at, uint width, uint d0, uint count, thread const float (&s)[PER]) {
-  #pragma unroll
+#pragma unroll
   for (uint i = 0; i < PER; ++i) {
     if (i < count) {
       at[(d0 + i) * width] = s[i];
@@ -200,7 +195,7 @@ METAL_FUNC void store_state(device float* at, uint width, uint d0, uint count, t
 // S := decay S + sum_s k_s (weight_s u_s)^T is scale_state, then add_row for each row in order.
 template <uint PER>
 METAL_FUNC void scale_state(thread float (&s)[PER], float decay) {
-  #pragma unroll
+#pragma unroll
   for (uint i = 0; i < PER; ++i) {
     s[i] = s[i] * decay;
   }
@@ -209,7 +204,7 @@ METAL_FUNC void scale_state(thread float (&s)[PER], float decay) {
 // k: the row's quarter
 template <uint PER>
 METAL_FUNC void add_row(thread float (&s)[PER], device const float* k, uint count, float weighted_u) {
-  #pragma unroll
+#pragma unroll
   for (uint i = 0; i < PER; ++i) {
     // Only saves work: s beyond count is neither summed nor stored, and k is followed by the block's queries.
     if (i < count) {
@@ -223,9 +218,7 @@ METAL_FUNC float sum_quarters(threadgroup const float* parts, uint stride) {
 }
 
 // Blocks of all sequences are numbered with gaps: sequence b's first one is cu_seqlens[b] / 16 + 2 b.
-METAL_FUNC uint first_block(device const int* cu_seqlens, uint b) {
-  return uint(cu_seqlens[b]) / kBlock + 2 * b;
-}
+METAL_FUNC uint first_block(device const int* cu_seqlens, uint b) { return uint(cu_seqlens[b]) / kBlock + 2 * b; }
 
 // What a block and V-head have without S: G, beta, e^(G_15 - G_s); then the coefficients [s][t] of u, and of o.
 constant constexpr uint kGates = 3 * kBlock;
@@ -373,7 +366,31 @@ namespace metal {
 # 1 "Shaders/gdn_prefill.metal"
 
 # 1 "Shaders/gdn.h"
-# 16 "Shaders/gdn.h"
+# 17 "Shaders/gdn.h"
+# 1 "Shaders/args/gdn.h"
+
+
+
+# 1 "Shaders/args/types.h"
+# 5 "Shaders/args/gdn.h"
+
+namespace pagoda_args {
+
+struct Gdn {
+  long q_stride, q_head_stride, k_stride, k_head_stride, v_stride, v_head_stride;
+  long a_stride, b_stride, out_stride, out_head_stride;
+  long state_slot_stride, k_rows_slot_stride, u_rows_slot_stride, g_rows_slot_stride;
+  uint num_sequences;
+  uint k_heads, v_heads;
+  uint dk, dv;
+  uint quarter;
+  float q_scale;
+  uint reserved;
+};
+static_assert(sizeof(Gdn) == 144, "host and kernel agree");
+
+}
+# 18 "Shaders/gdn.h"
 # 1 "Shaders/common.h"
 
 
@@ -469,40 +486,14 @@ METAL_FUNC void tile_multiply_accumulate(MSL_THREAD simdgroup_matrix<float, 8, 8
 
   }
 }
-# 17 "Shaders/gdn.h"
-# 1 "Shaders/args/gdn.h"
-
-
-
-# 1 "Shaders/args/types.h"
-# 5 "Shaders/args/gdn.h"
-
-namespace pagoda_args {
-
-struct Gdn {
-  long q_stride, q_head_stride, k_stride, k_head_stride, v_stride, v_head_stride;
-  long a_stride, b_stride, out_stride, out_head_stride;
-  long state_slot_stride, k_rows_slot_stride, u_rows_slot_stride, g_rows_slot_stride;
-  uint num_sequences;
-  uint k_heads, v_heads;
-  uint dk, dv;
-  uint quarter;
-  float q_scale;
-  uint reserved;
-};
-static_assert(sizeof(Gdn) == 144, "host and kernel agree");
-
-}
-# 18 "Shaders/gdn.h"
+# 19 "Shaders/gdn.h"
 
 MSL_CONSTANT constexpr uint kBlock = 16;
 MSL_CONSTANT constexpr uint kPanel = 32;
 MSL_CONSTANT constexpr uint kQuarters = 4;
 MSL_CONSTANT constexpr float kNormEps = 1.0e-6f;
 
-METAL_FUNC float softplus(float x) {
-  return x > 20.0f ? x : precise::log(1.0f + precise::exp(x));
-}
+METAL_FUNC float softplus(float x) { return x > 20.0f ? x : precise::log(1.0f + precise::exp(x)); }
 
 
 METAL_FUNC float lane_dot(MSL_DEVICE const float* x, MSL_DEVICE const float* y, uint dk, uint lane) {
@@ -525,13 +516,9 @@ METAL_FUNC float next_g(float before, MSL_DEVICE const float* a, MSL_DEVICE cons
 }
 
 
-METAL_FUNC float u_coefficient(float dot, float g_t, float g_s) {
-  return -(precise::exp(g_t - g_s) * dot);
-}
+METAL_FUNC float u_coefficient(float dot, float g_t, float g_s) { return -(precise::exp(g_t - g_s) * dot); }
 
-METAL_FUNC float o_coefficient(float dot, float g_t, float g_s) {
-  return precise::exp(g_t - g_s) * dot;
-}
+METAL_FUNC float o_coefficient(float dot, float g_t, float g_s) { return precise::exp(g_t - g_s) * dot; }
 
 
 template <uint PER>
@@ -581,9 +568,7 @@ METAL_FUNC float sum_quarters(MSL_THREADGROUP const float* parts, uint stride) {
 }
 
 
-METAL_FUNC uint first_block(MSL_DEVICE const int* cu_seqlens, uint b) {
-  return uint(cu_seqlens[b]) / kBlock + 2 * b;
-}
+METAL_FUNC uint first_block(MSL_DEVICE const int* cu_seqlens, uint b) { return uint(cu_seqlens[b]) / kBlock + 2 * b; }
 
 
 MSL_CONSTANT constexpr uint kGates = 3 * kBlock;

@@ -6,7 +6,31 @@ namespace {
 # 1 "Shaders/gdn_prepare.metal"
 
 # 1 "Shaders/gdn.h"
-# 16 "Shaders/gdn.h"
+# 17 "Shaders/gdn.h"
+# 1 "Shaders/args/gdn.h"
+
+
+
+# 1 "Shaders/args/types.h"
+# 5 "Shaders/args/gdn.h"
+
+namespace pagoda_args {
+
+struct Gdn {
+  long q_stride, q_head_stride, k_stride, k_head_stride, v_stride, v_head_stride;
+  long a_stride, b_stride, out_stride, out_head_stride;
+  long state_slot_stride, k_rows_slot_stride, u_rows_slot_stride, g_rows_slot_stride;
+  uint num_sequences;
+  uint k_heads, v_heads;
+  uint dk, dv;
+  uint quarter;
+  float q_scale;
+  uint reserved;
+};
+static_assert(sizeof(Gdn) == 144, "host and kernel agree");
+
+}
+# 18 "Shaders/gdn.h"
 # 1 "Shaders/common.h"
 
 
@@ -102,40 +126,14 @@ METAL_FUNC void tile_multiply_accumulate(MSL_THREAD simdgroup_matrix<float, 8, 8
 
   }
 }
-# 17 "Shaders/gdn.h"
-# 1 "Shaders/args/gdn.h"
-
-
-
-# 1 "Shaders/args/types.h"
-# 5 "Shaders/args/gdn.h"
-
-namespace pagoda_args {
-
-struct Gdn {
-  long q_stride, q_head_stride, k_stride, k_head_stride, v_stride, v_head_stride;
-  long a_stride, b_stride, out_stride, out_head_stride;
-  long state_slot_stride, k_rows_slot_stride, u_rows_slot_stride, g_rows_slot_stride;
-  uint num_sequences;
-  uint k_heads, v_heads;
-  uint dk, dv;
-  uint quarter;
-  float q_scale;
-  uint reserved;
-};
-static_assert(sizeof(Gdn) == 144, "host and kernel agree");
-
-}
-# 18 "Shaders/gdn.h"
+# 19 "Shaders/gdn.h"
 
 MSL_CONSTANT constexpr uint kBlock = 16;
 MSL_CONSTANT constexpr uint kPanel = 32;
 MSL_CONSTANT constexpr uint kQuarters = 4;
 MSL_CONSTANT constexpr float kNormEps = 1.0e-6f;
 
-METAL_FUNC float softplus(float x) {
-  return x > 20.0f ? x : precise::log(1.0f + precise::exp(x));
-}
+METAL_FUNC float softplus(float x) { return x > 20.0f ? x : precise::log(1.0f + precise::exp(x)); }
 
 
 METAL_FUNC float lane_dot(MSL_DEVICE const float* x, MSL_DEVICE const float* y, uint dk, uint lane) {
@@ -158,13 +156,9 @@ METAL_FUNC float next_g(float before, MSL_DEVICE const float* a, MSL_DEVICE cons
 }
 
 
-METAL_FUNC float u_coefficient(float dot, float g_t, float g_s) {
-  return -(precise::exp(g_t - g_s) * dot);
-}
+METAL_FUNC float u_coefficient(float dot, float g_t, float g_s) { return -(precise::exp(g_t - g_s) * dot); }
 
-METAL_FUNC float o_coefficient(float dot, float g_t, float g_s) {
-  return precise::exp(g_t - g_s) * dot;
-}
+METAL_FUNC float o_coefficient(float dot, float g_t, float g_s) { return precise::exp(g_t - g_s) * dot; }
 
 
 template <uint PER>
@@ -214,9 +208,7 @@ METAL_FUNC float sum_quarters(MSL_THREADGROUP const float* parts, uint stride) {
 }
 
 
-METAL_FUNC uint first_block(MSL_DEVICE const int* cu_seqlens, uint b) {
-  return uint(cu_seqlens[b]) / kBlock + 2 * b;
-}
+METAL_FUNC uint first_block(MSL_DEVICE const int* cu_seqlens, uint b) { return uint(cu_seqlens[b]) / kBlock + 2 * b; }
 
 
 MSL_CONSTANT constexpr uint kGates = 3 * kBlock;

@@ -7,9 +7,9 @@ R"msl(// matmul_f32: the product with f32 weights, nothing rounded.
 // matmul: out = x W^T + bias, or silu of its first half times the second.
 //
 // 16-bit, 8-bit and 4-bit weights meet activations rounded to 16 bits in 8x8 matrix products with float sums. An output
-// is the sum of eight runs of columns, in order; within a run tiles.h says the order. That holds for any number of rows,
-// so a row's bits do not depend on it. matmul_few takes up to 64 rows and gives each run to a simdgroup; matmul_tiles
-// takes any number and goes through the runs one after the other.
+// is the sum of eight runs of columns, in order; within a run tiles.h says the order. That holds for any number of
+// rows, so a row's bits do not depend on it. matmul_few takes up to 64 rows and gives each run to a simdgroup;
+// matmul_tiles takes any number and goes through the runs one after the other.
 //
 // Activations: matmul_rows_* makes [rows, padded_cols] of them, and a scale for each row. For bfloat weights they are
 // bfloats, scale 1. Otherwise they are halfs, divided by a power of two so that none overflows; and rotated as the
@@ -322,7 +322,8 @@ METAL_FUNC float byte_of(uint flipped, uint i) {
 )msl"
 R"msl(METAL_FUNC uint2 words_of_bytes(uint word) {
   const uint flipped = word ^ 0x80808080u;
-  return uint2(pack_half(byte_of(flipped, 0), byte_of(flipped, 1)), pack_half(byte_of(flipped, 2), byte_of(flipped, 3)));
+  return uint2(pack_half(byte_of(flipped, 0), byte_of(flipped, 1)),
+               pack_half(byte_of(flipped, 2), byte_of(flipped, 3)));
 }
 
 METAL_FUNC void share_words(thread const Share<8>& share, thread uint (&words)[kChunkTiles]) {
@@ -340,7 +341,7 @@ METAL_FUNC uint word_of_nibbles(uint word, uint i, uint steps) {
 }
 
 METAL_FUNC void share_words(thread const Share<4>& share, thread uint (&words)[kChunkTiles]) {
-  #pragma unroll
+#pragma unroll
   for (uint j = 0; j < 4; ++j) {
     words[j] = word_of_nibbles(share.a.x, 2 * j, share.steps);
     words[4 + j] = word_of_nibbles(share.a.y, 2 * j, share.steps);
@@ -357,7 +358,7 @@ METAL_FUNC void load_x(device const bfloat* x, thread uint (&words)[kChunkTiles]
 }
 
 METAL_FUNC void load_x(device const float* x, thread uint (&words)[kChunkTiles]) {
-  #pragma unroll
+#pragma unroll
   for (uint i = 0; i < 4; ++i) {
     const float4 v = *(device const float4*)(x + 4 * i);
     words[2 * i] = pack_bfloat(v.x, v.y);
@@ -379,9 +380,9 @@ METAL_FUNC uint weight_row(constant pagoda_args::Matmul& args, uint tile, uint r
 }
 
 // Writes output (m, column of row r) from the sums of that row and, with silu_mul, of its other factor.
-METAL_FUNC void write_out(constant pagoda_args::Matmul& args, device const float* x_scales, device const float* w_scales,
-                          device const float* bias, device float* out, uint m, uint column, float sum, float other,
-                          bool is_prepared, bool is_scaled) {
+METAL_FUNC void write_out(constant pagoda_args::Matmul& args, device const float* x_scales,
+                          device const float* w_scales, device const float* bias, device float* out, uint m,
+                          uint column, float sum, float other, bool is_prepared, bool is_scaled) {
   const float x_scale = is_prepared ? x_scales[m] : 1.0f;
   float value = finish(sum, x_scale, is_scaled ? w_scales[column] : 1.0f, args.has_bias != 0 ? bias[column] : 0.0f);
   if (args.silu_mul != 0) {
@@ -716,7 +717,8 @@ METAL_FUNC float byte_of(uint flipped, uint i) {
 
 METAL_FUNC uint2 words_of_bytes(uint word) {
   const uint flipped = word ^ 0x80808080u;
-  return uint2(pack_half(byte_of(flipped, 0), byte_of(flipped, 1)), pack_half(byte_of(flipped, 2), byte_of(flipped, 3)));
+  return uint2(pack_half(byte_of(flipped, 0), byte_of(flipped, 1)),
+               pack_half(byte_of(flipped, 2), byte_of(flipped, 3)));
 }
 
 METAL_FUNC void share_words(MSL_THREAD const Share<8>& share, MSL_THREAD uint (&words)[kChunkTiles]) {
@@ -773,9 +775,9 @@ METAL_FUNC uint weight_row(MSL_CONSTANT pagoda_args::Matmul& args, uint tile, ui
 }
 
 
-METAL_FUNC void write_out(MSL_CONSTANT pagoda_args::Matmul& args, MSL_DEVICE const float* x_scales, MSL_DEVICE const float* w_scales,
-                          MSL_DEVICE const float* bias, MSL_DEVICE float* out, uint m, uint column, float sum, float other,
-                          bool is_prepared, bool is_scaled) {
+METAL_FUNC void write_out(MSL_CONSTANT pagoda_args::Matmul& args, MSL_DEVICE const float* x_scales,
+                          MSL_DEVICE const float* w_scales, MSL_DEVICE const float* bias, MSL_DEVICE float* out, uint m,
+                          uint column, float sum, float other, bool is_prepared, bool is_scaled) {
   const float x_scale = is_prepared ? x_scales[m] : 1.0f;
   float value = finish(sum, x_scale, is_scaled ? w_scales[column] : 1.0f, args.has_bias != 0 ? bias[column] : 0.0f);
   if (args.silu_mul != 0) {

@@ -304,7 +304,8 @@ METAL_FUNC float byte_of(uint flipped, uint i) {
 
 METAL_FUNC uint2 words_of_bytes(uint word) {
   const uint flipped = word ^ 0x80808080u;
-  return uint2(pack_half(byte_of(flipped, 0), byte_of(flipped, 1)), pack_half(byte_of(flipped, 2), byte_of(flipped, 3)));
+  return uint2(pack_half(byte_of(flipped, 0), byte_of(flipped, 1)),
+               pack_half(byte_of(flipped, 2), byte_of(flipped, 3)));
 }
 
 METAL_FUNC void share_words(MSL_THREAD const Share<8>& share, MSL_THREAD uint (&words)[kChunkTiles]) {
@@ -361,9 +362,9 @@ METAL_FUNC uint weight_row(MSL_CONSTANT pagoda_args::Matmul& args, uint tile, ui
 }
 
 
-METAL_FUNC void write_out(MSL_CONSTANT pagoda_args::Matmul& args, MSL_DEVICE const float* x_scales, MSL_DEVICE const float* w_scales,
-                          MSL_DEVICE const float* bias, MSL_DEVICE float* out, uint m, uint column, float sum, float other,
-                          bool is_prepared, bool is_scaled) {
+METAL_FUNC void write_out(MSL_CONSTANT pagoda_args::Matmul& args, MSL_DEVICE const float* x_scales,
+                          MSL_DEVICE const float* w_scales, MSL_DEVICE const float* bias, MSL_DEVICE float* out, uint m,
+                          uint column, float sum, float other, bool is_prepared, bool is_scaled) {
   const float x_scale = is_prepared ? x_scales[m] : 1.0f;
   float value = finish(sum, x_scale, is_scaled ? w_scales[column] : 1.0f, args.has_bias != 0 ? bias[column] : 0.0f);
   if (args.silu_mul != 0) {
