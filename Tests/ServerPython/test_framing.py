@@ -196,6 +196,13 @@ def test_many_arguments_and_cookies_are_no_error(server):
     raw.close()
 
 
+def test_the_largest_head_that_is_allowed_is_no_error(server):
+    raw = Raw(server)
+    raw.send(GET + b"".join(b"x-%02d: %s\r\n" % (i, b"a" * 154) for i in range(99)) + b"\r\n")
+    assert raw.answer()[0] == 200
+    raw.close()
+
+
 def test_expect_is_answered_before_the_body(server):
     raw = Raw(server)
     body = b'{"prompt":"Hello","max_tokens":3,"ignore_eos":true}'

@@ -72,12 +72,11 @@ final class GateClient {
       let error = framing.take(UnsafeRawBufferPointer(rebasing: scratch[..<count]), into: &inbound.bytes)
       if let error { connection.refuse(framing.requests, with: error) }
       // The time for the first head runs from connecting, whenever its first byte comes.
-      let isFirstHead = framing.requests == 0
-      if before != (framing.phase, framing.requests) && !isFirstHead { waitingSince = now }
+      if framing.requests > 0 && before != (framing.phase, framing.requests) { waitingSince = now }
     case .ended:
       clientHasEnded = true
       if lingering != nil { return }
-      // The library tells an end between requests from one inside: there it hangs up without a word.
+      // Inside a request the library would hang up without a word.
       if framing.phase == .idle { _ = shutdown(library, Int32(SHUT_WR)) } else { refuse(.incomplete) }
     }
   }
