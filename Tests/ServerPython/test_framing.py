@@ -173,6 +173,16 @@ def test_a_body_without_an_end_is_cut(server):
     assert requests.get(server.url + "/health").status_code == 200
 
 
+def test_who_sends_on_can_still_read_the_answer(server):
+    raw = Raw(server)
+    raw.send(CASES["a huge length"][0])
+    raw.socket.recv(1, socket.MSG_PEEK)  # the answer is here
+    for _ in range(64):
+        raw.send(b"x" * 0x10000)
+    check_refusal(raw, 413, "request_too_large")
+    raw.close()
+
+
 def test_bodies_may_come_a_byte_at_a_time(server):
     raw = Raw(server)
     body = b'{"prompt":"Hello","max_tokens":3,"ignore_eos":true}'

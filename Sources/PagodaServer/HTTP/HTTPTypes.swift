@@ -70,7 +70,7 @@ struct HTTPLimits: Sendable {
   var idleSeconds = 75.0  // between requests of a connection
   var bodySeconds = 20.0  // for a body, and a second more for each `bodyRate` bytes
   var bodyRate = 16 << 10
-  var lingerSeconds = 2.0  // for a client to read the last answer while it still sends
+  var lingerSeconds = 5.0  // for a client to read the last answer while it still sends
   var keepAliveSeconds = 10.0  // between signs of life in a stream
   var pendingEvents = 4096  // of a stream whose reader is slow: about 1 MiB
 }
