@@ -49,6 +49,7 @@ struct StepLimits {
   int64_t heads = 0, head_dim = 0;   // of attention
   int64_t k_heads = 0, v_heads = 0;  // of Gated DeltaNet
   int64_t k_dim = 0;                 // of its keys
+  int64_t logits_rows = 0, vocab = 0;
 };
 
 struct DeviceInfo {

@@ -62,10 +62,12 @@ class EngineCore {
   void fail_rows(const scheduler::StepPlan& plan, const Status& status);
   void commit(const scheduler::StepPlan& plan);
   void publish(request::Sequence& sequence, const scheduler::StepPlan& plan);
-  void commit_token(ActiveRequest& request, std::span<const float> logits);
+  void commit_token(ActiveRequest& request, size_t logits_row);
   Status check_outputs(const Request& request) const;
   void prepare_cache(const Request& request, request::Sequence& sequence) const;
-  Status sample(ActiveRequest& request, std::span<const float> logits);
+  sampler::SampleInput sample_input(ActiveRequest& request);
+  void ask_for_logits(const scheduler::StepPlan& plan);
+  Status sample(ActiveRequest& request, size_t logits_row);
   bool follow(ActiveRequest& request, int32_t token_id);
   bool append_text(ActiveRequest& request, int32_t token_id);  // true when a stop string ended it
   void finish(ActiveRequest& request, FinishReason reason, Status status);

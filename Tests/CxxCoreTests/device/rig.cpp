@@ -24,7 +24,9 @@ Rig::Rig(const std::string& device_name, int num_threads) {
                                .head_dim = 256,
                                .k_heads = 4,
                                .v_heads = 8,
-                               .k_dim = 256}));
+                               .k_dim = 256,
+                               .logits_rows = 32,
+                               .vocab = 10000}));
 }
 
 Tensor Rig::put(DType dtype, Shape shape, const void* values, size_t size_bytes) {

@@ -112,5 +112,8 @@ void CountingEncoder::zero_slots(const ZeroSlotsArgs& a) noexcept {
 void CountingEncoder::copy_slot(const CopySlotArgs& a) noexcept {
   count("copy_slot", 2 * static_cast<double>(host::slot_bytes(a.pool)), 0, [&] { inner_.copy_slot(a); });
 }
+void CountingEncoder::argmax(const ArgmaxArgs& a) noexcept {
+  count("argmax", bytes_of(a.logits) + bytes_of(a.tokens), 0, [&] { inner_.argmax(a); });
+}
 
 }  // namespace pagoda::device::gpu

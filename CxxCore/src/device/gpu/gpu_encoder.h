@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <string_view>
 
+#include "device/argmax_ops.h"
 #include "device/device.h"
 #include "device/gpu/backend.h"
 #include "device/gpu/gpu_weight.h"
@@ -23,7 +24,7 @@ struct Slot {
   Slot(Buffer* b, int64_t offset) noexcept : buffer(b), offset_bytes(offset) {}
 };
 
-class GpuEncoder final : public Encoder, private Pending {
+class GpuEncoder final : public Encoder, public ArgmaxOps, private Pending {
  public:
   explicit GpuEncoder(Backend& backend) noexcept : backend_(backend) {}
   void set_scratch(Scratch scratch) noexcept { scratch_ = std::move(scratch); }
@@ -41,6 +42,7 @@ class GpuEncoder final : public Encoder, private Pending {
   void gather_rows(const GatherRowsArgs&) noexcept override;
   void zero_slots(const ZeroSlotsArgs&) noexcept override;
   void copy_slot(const CopySlotArgs&) noexcept override;
+  void argmax(const ArgmaxArgs&) noexcept override;
 
   Pending& submit() noexcept override;
 

@@ -1,4 +1,4 @@
-// argmax and sample draw what the sampler draws.
+// sample draws what the sampler draws.
 #include <cmath>
 #include <random>
 
@@ -21,8 +21,7 @@ std::vector<float> random_logits(uint64_t seed) {
   return logits;
 }
 
-std::vector<int32_t> run(const char* kernel, const std::vector<float>& logits,
-                         const std::vector<pagoda_args::SampleRow>& rows) {
+std::vector<int32_t> run(const std::vector<float>& logits, const std::vector<pagoda_args::SampleRow>& rows) {
   std::vector<int32_t> tokens(kRows, -1);
   auto backend = software::SoftwareBackend::create({.num_threads = 2});
   CHECK_OK(backend);
@@ -35,11 +34,11 @@ std::vector<int32_t> run(const char* kernel, const std::vector<float>& logits,
   const auto from = put(logits.data(), logits.size() * sizeof(float)), to = put(tokens.data(), kRows * sizeof(int32_t));
   const auto params = put(rows.data(), rows.size() * sizeof(pagoda_args::SampleRow));
   const pagoda_args::Sample args{kVocab, kVocab, 0};
-  std::vector<Binding> bindings = {{.index = 0, .buffer = from.get()}};
-  if (!rows.empty()) bindings.push_back({.index = 1, .buffer = params.get()});
-  bindings.push_back({.index = static_cast<int>(bindings.size()), .buffer = to.get()});
-  bindings.push_back({.index = static_cast<int>(bindings.size()), .values = &args, .size_bytes = sizeof args});
-  auto pipeline = (*backend)->pipeline(kernel, {});
+  const Binding bindings[] = {{.index = 0, .buffer = from.get()},
+                              {.index = 1, .buffer = params.get()},
+                              {.index = 2, .buffer = to.get()},
+                              {.index = 3, .values = &args, .size_bytes = sizeof args}};
+  auto pipeline = (*backend)->pipeline("sample", {});
   CHECK_OK(pipeline);
   if (!pipeline.is_ok()) return tokens;
   (*backend)->launch(**pipeline, {kRows, 1, 1}, {256, 1, 1}, bindings);
@@ -62,14 +61,6 @@ int32_t picked(const std::vector<float>& logits, uint32_t row, const SamplingPar
 
 }  // namespace
 
-PAGODA_TEST(gpu_argmax_takes_the_lowest_id_of_the_highest) {
-  const std::vector<float> logits = random_logits(test::seed(71));
-  SamplingParams params;
-  params.temperature = 0;
-  const std::vector<int32_t> tokens = run("argmax", logits, {});
-  for (uint32_t row = 0; row < kRows; ++row) CHECK_EQ(tokens[row], picked(logits, row, params, 1));
-}
-
 PAGODA_TEST(gpu_sample_draws_what_the_sampler_draws) {
   const struct {
     float temperature, top_p, min_p;
@@ -90,7 +81,7 @@ PAGODA_TEST(gpu_sample_draws_what_the_sampler_draws) {
     for (uint32_t row = 0; row < kRows; ++row)
       rows.push_back({c.temperature, c.top_p, c.min_p, static_cast<uint32_t>(c.top_k), static_cast<uint32_t>(seed),
                       static_cast<uint32_t>(seed >> 32), row, 0});
-    const std::vector<int32_t> tokens = run("sample", logits, rows);
+    const std::vector<int32_t> tokens = run(logits, rows);
     for (uint32_t row = 0; row < kRows; ++row, ++all) same += tokens[row] == picked(logits, row, params, seed);
   }
   test::note(std::to_string(same) + " of " + std::to_string(all));

@@ -4,6 +4,14 @@
 #include <string_view>
 
 namespace pagoda::device::gpu::kernels {
+namespace argmax_parts {
+inline constexpr std::string_view kernel = "argmax_parts";
+enum Binding : int { logits = 0, found = 1, args = 2 };
+}  // namespace argmax_parts
+namespace argmax {
+inline constexpr std::string_view kernel = "argmax";
+enum Binding : int { found = 0, tokens = 1, args = 2 };
+}  // namespace argmax
 namespace causal_conv1d {
 inline constexpr std::string_view kernel = "causal_conv1d";
 enum Binding : int { x = 0, weight = 1, tail = 2, cu_seqlens = 3, state_slots = 4, out = 5, args = 6 };
@@ -123,10 +131,6 @@ enum Binding : int { x = 0, residual = 1, weight = 2, out = 3, args = 4 };
 namespace rms_norm_constants {
 inline constexpr std::string_view has_residual = "has_residual";
 }  // namespace rms_norm_constants
-namespace argmax {
-inline constexpr std::string_view kernel = "argmax";
-enum Binding : int { logits = 0, tokens = 1, args = 2 };
-}  // namespace argmax
 namespace sample {
 inline constexpr std::string_view kernel = "sample";
 enum Binding : int { logits = 0, rows = 1, tokens = 2, args = 3 };

@@ -1,6 +1,8 @@
 // All files of kernels. Made by Tools/mslc/generate.sh.
 #include "device/gpu/kernel_table.h"
 namespace pagoda::device::gpu::generated {
+std::span<const KernelInfo> argmax_kernels() noexcept;
+KernelSource argmax_source() noexcept;
 std::span<const KernelInfo> causal_conv1d_kernels() noexcept;
 KernelSource causal_conv1d_source() noexcept;
 std::span<const KernelInfo> embedding_kernels() noexcept;
@@ -29,6 +31,7 @@ std::span<const KernelInfo> slots_kernels() noexcept;
 KernelSource slots_source() noexcept;
 std::span<const KernelFile> files() noexcept {
   static const KernelFile kFiles[] = {
+    {argmax_kernels(), argmax_source()},
     {causal_conv1d_kernels(), causal_conv1d_source()},
     {embedding_kernels(), embedding_source()},
     {gated_rms_norm_kernels(), gated_rms_norm_source()},
