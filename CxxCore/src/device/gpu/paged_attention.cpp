@@ -1,6 +1,9 @@
 // paged_attention: a threadgroup for each tile of rows that share a KV head; single tokens by partitions, then merged.
 #include "args/paged_attention.h"
 
+#include <algorithm>
+#include <bit>
+
 #include "device/gpu/gpu_encoder.h"
 
 namespace pagoda::device::gpu {
@@ -44,6 +47,14 @@ pagoda_args::PagedAttention args_of(const PagedAttentionArgs& a, int64_t max_par
   return args;
 }
 
+// Partitions of the longest sequence, rounded up to a power of two: while it grows, grids stay for long and the graph
+// of a step with them.
+int64_t num_parts(const SequenceArgs& s, int64_t max_parts) noexcept {
+  if (s.max_context == 0) return max_parts;
+  const auto needed = static_cast<uint64_t>(ceil_divide(s.max_context, kPartition));
+  return std::min(max_parts, static_cast<int64_t>(std::bit_ceil(needed)));
+}
+
 }  // namespace
 
 void GpuEncoder::paged_attention(const PagedAttentionArgs& a) noexcept {
@@ -61,7 +72,7 @@ void GpuEncoder::paged_attention(const PagedAttentionArgs& a) noexcept {
   const int64_t tiles = tokens * args.group / (8 * row_tiles) + num_sequences;
   const bool has_prompts_only = num_sequences == 1 && tokens > 1;
   launch("paged_attention_" + std::string(kernel_type(a.k_cache.dtype)) + "_" + std::to_string(row_tiles),
-         {{as_uint(tiles), as_uint(a.k_cache.shape[2]), has_prompts_only ? 1 : as_uint(max_parts)}},
+         {{as_uint(tiles), as_uint(a.k_cache.shape[2]), has_prompts_only ? 1 : as_uint(num_parts(s, max_parts))}},
          {a.q, a.k_cache, a.v_cache, s.cu_seqlens, s.context_lens, s.block_tables, a.q, scratch_.partials, a.out}, args,
          constants);
   if (!has_prompts_only)

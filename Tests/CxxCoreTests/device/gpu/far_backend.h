@@ -1,5 +1,5 @@
 // FarBackend: the software backend with its memory out of the host's sight, as a graphics card's is; counts what is
-// fetched from it.
+// fetched from it, and threadgroups.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,8 @@ namespace pagoda::device::gpu {
 class FarBackend final : public Backend {
  public:
   struct Counts {
-    int64_t downloads = 0, downloaded_bytes = 0;
+    int64_t downloaded_bytes = 0;
+    int64_t threadgroups = 0;  // launched
   };
 
   FarBackend(std::unique_ptr<software::SoftwareBackend> inner, Counts& counts)
@@ -30,7 +31,6 @@ class FarBackend final : public Backend {
     return inner_->upload(near(to), offset_bytes, from, size_bytes);
   }
   Status download(Buffer& from, int64_t offset_bytes, void* to, size_t size_bytes) noexcept override {
-    ++counts_.downloads;
     counts_.downloaded_bytes += static_cast<int64_t>(size_bytes);
     return inner_->download(near(from), offset_bytes, to, size_bytes);
   }
@@ -42,6 +42,7 @@ class FarBackend final : public Backend {
     std::vector<Binding> nearer(bindings.begin(), bindings.end());
     for (Binding& binding : nearer)
       if (binding.buffer != nullptr) binding.buffer = &near(*binding.buffer);
+    counts_.threadgroups += int64_t{groups.x} * groups.y * groups.z;
     inner_->launch(pipeline, groups, threads, nearer);
   }
   Pending& submit() noexcept override { return inner_->submit(); }
