@@ -57,6 +57,9 @@ struct DeviceInfo {
   std::string description;  // with the instruction set in use and the number of threads
   int64_t memory_limit_bytes = 0;
 };
+  // A step should not take longer, or whoever shares the device with us waits: the screen, where it draws that too.
+  // 0: a step may take as long as it likes.
+  double max_step_seconds = 0;
 
 // Work handed to the device; wait() returns once it is done, with what went wrong.
 class Pending {

@@ -28,6 +28,7 @@ EngineCore::EngineCore(model::Model& model, CoreConfig config)
       states_(config_.sizes.num_state_slots),
       cache_(blocks_, states_, config_.has_state, config_.prefix_cache ? config_.max_checkpoints : 0),
       scheduler_(scheduler_limits(config_), blocks_, states_, cache_),
+      budget_(config_.max_step_seconds, config_.sizes.max_num_tokens),
       sampler_(config_.vocab_size) {
   if (config_.disk && config_.prefix_cache && (!config_.has_state || config_.max_checkpoints > 0))
     disk_.emplace(model_, cache_, config_.disk);
@@ -55,7 +56,7 @@ void EngineCore::end_all(FinishReason reason, const Status& status) {
 
 void EngineCore::step() {
   if (Sequence* next = scheduler_.next_waiting(); next && next->is_reading) next->is_reading = disk_->read_for(*next);
-  const scheduler::StepPlan& plan = scheduler_.schedule();
+  const scheduler::StepPlan& plan = scheduler_.schedule(budget_.max_tokens());
   if (plan.rows.empty()) return;
   build_batch(plan, config_.block_size, config_.sizes.max_blocks_per_seq, config_.has_state, batch_);
   ask_for_logits(plan);
@@ -66,6 +67,7 @@ void EngineCore::step() {
   }
   ++num_steps_;
   const Status status = model_.forward(batch_);
+  budget_.note(batch_.num_tokens(), batch_.num_seqs(), std::chrono::duration<double>(Clock::now() - now).count());
   if (status.is_ok()) commit(plan);
   else fail_rows(plan, status);
   publish_stats();

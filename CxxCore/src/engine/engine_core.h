@@ -21,6 +21,7 @@
 #include "pagoda/engine.h"
 #include "sampler/sampler.h"
 #include "scheduler/scheduler.h"
+#include "scheduler/step_budget.h"
 #include "text/bpe_tokenizer.h"
 
 namespace pagoda::engine {
@@ -32,6 +33,7 @@ struct CoreConfig {
   int32_t vocab_size = 0;
   bool has_state = false;
   bool prefix_cache = true;
+  double max_step_seconds = 0;  // DeviceInfo's
   int32_t max_checkpoints = 0;  // of sizes.num_state_slots; the others are for running sequences
   int64_t state_slot_bytes = 0;
   std::shared_ptr<DiskStore> disk;  // null: prefixes stay in memory
@@ -81,6 +83,7 @@ class EngineCore {
   cache::StatePool states_;
   cache::PrefixCache cache_;
   scheduler::Scheduler scheduler_;
+  scheduler::StepBudget budget_;
   std::optional<DiskTier> disk_;
   sampler::Sampler sampler_;
   std::unordered_map<uint64_t, std::unique_ptr<ActiveRequest>> requests_;

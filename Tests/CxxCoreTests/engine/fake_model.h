@@ -21,6 +21,7 @@ class FakeModel : public model::Model {
   int fail_at_step = -1;  // forward() number at which a device_error is returned
   int nan_at_step = -1;   // forward() number at which the first logits row holds a NaN
   int num_steps = 0;
+  int largest_step = 0;     // tokens
   int num_logits_rows = 0;  // that the engine could read
   model::ModelSizes sizes;
   int32_t block_size;
@@ -39,6 +40,7 @@ class FakeModel : public model::Model {
   Status forward(const model::ForwardBatch& batch) override {
     const int step = num_steps++;
     check_sizes(batch);
+    largest_step = std::max(largest_step, batch.num_tokens());
     for (const cache::Copy& copy : batch.block_copies)
       for (int32_t i = 0; i < block_size; ++i) key_at(copy.to, i) = key_at(copy.from, i);
     for (const cache::Copy& copy : batch.slot_copies)
