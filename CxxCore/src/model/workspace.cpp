@@ -107,6 +107,7 @@ device::StepLimits Workspace::step_limits(const io::ModelConfig& config, const M
   limits.k_dim = config.linear_k_head_dim;
   limits.logits_rows = sizes.max_logits_rows;
   limits.vocab = config.vocab_size;
+  limits.experts = config.num_experts;
   return limits;
 }
 
@@ -185,8 +186,8 @@ Result<Step> Workspace::begin(const ForwardBatch& batch, device::Device& device)
   PAGODA_RETURN_IF_ERROR(fill(step.slot_mapping, batch.slot_mapping, device));
   PAGODA_RETURN_IF_ERROR(fill(step.sequences.cu_seqlens, batch.cu_seqlens, device));
   PAGODA_RETURN_IF_ERROR(fill(step.sequences.context_lens, batch.context_lens, device));
-  PAGODA_RETURN_IF_ERROR(fill(step.sequences.block_tables, batch.block_tables, device));
   step.sequences.max_context = *std::ranges::max_element(batch.context_lens);
+  PAGODA_RETURN_IF_ERROR(fill(step.sequences.block_tables, batch.block_tables, device));
   PAGODA_RETURN_IF_ERROR(fill(step.sequences.state_slots, batch.state_slots, device));
   PAGODA_RETURN_IF_ERROR(fill(step.fresh_slots, batch.fresh_slots, device));
   PAGODA_RETURN_IF_ERROR(fill(step.logits_rows, batch.logits_rows, device));

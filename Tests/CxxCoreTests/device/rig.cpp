@@ -32,7 +32,8 @@ Rig::Rig(std::unique_ptr<device::Device> device) : device_(std::move(device)) {
                                .v_heads = 8,
                                .k_dim = 256,
                                .logits_rows = 32,
-                               .vocab = 10000}));
+                               .vocab = 10000,
+                               .experts = 512}));
 }
 
 Tensor Rig::put(DType dtype, Shape shape, const void* values, size_t size_bytes) {

@@ -46,7 +46,7 @@ class CountingBackend final : public Backend {
 };
 
 // Hands ops to another encoder and counts them: OpTime::calls are launches, seconds the encoder's own.
-class CountingEncoder final : public Encoder, public ArgmaxOps {
+class CountingEncoder final : public Encoder, public ArgmaxOps, public ExpertOps {
  public:
   CountingEncoder(GpuEncoder& inner, const CountingBackend& backend) noexcept : inner_(inner), backend_(backend) {}
   std::vector<OpTime> take() noexcept { return std::exchange(entries_, {}); }
@@ -65,6 +65,9 @@ class CountingEncoder final : public Encoder, public ArgmaxOps {
   void zero_slots(const ZeroSlotsArgs&) noexcept override;
   void copy_slot(const CopySlotArgs&) noexcept override;
   void argmax(const ArgmaxArgs&) noexcept override;
+  void route_experts(const RouteExpertsArgs&) noexcept override;
+  void expert_matmul(const ExpertMatmulArgs&) noexcept override;
+  void combine_experts(const CombineExpertsArgs&) noexcept override;
   Pending& submit() noexcept override { return inner_.submit(); }
 
  private:
