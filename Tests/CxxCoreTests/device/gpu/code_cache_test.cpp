@@ -179,9 +179,9 @@ PAGODA_TEST(cuda_code_cache_lies_where_the_user_keeps_caches) {
         set("HOME", old_home ? kept_home.c_str() : nullptr);
     return folder;
   };
-  CHECK_EQ(with("/caches", "/home/me"), "/caches/pagoda/cuda");
-  CHECK_EQ(with(nullptr, "/home/me"), "/home/me/.cache/pagoda/cuda");
-  CHECK_EQ(with("relative", "/home/me"), "/home/me/.cache/pagoda/cuda");
+  CHECK_EQ(with("/caches", "/somebody"), "/caches/pagoda/cuda");
+  CHECK_EQ(with(nullptr, "/somebody"), "/somebody/.cache/pagoda/cuda");
+  CHECK_EQ(with("relative", "/somebody"), "/somebody/.cache/pagoda/cuda");
   CHECK_EQ(with("", nullptr), "");
   CHECK_EQ(with(nullptr, "relative"), "");
 }
