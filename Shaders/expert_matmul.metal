@@ -126,6 +126,15 @@ METAL_FUNC float x_at(device const X* row, uint k, uint cols) {
   return k < cols ? float(row[k]) : 0.0f;
 }
 
+// sum plus four products, in order.
+template <typename X>
+METAL_FUNC float add_four(device const X* row, uint k, uint cols, float4 four, float sum) {
+  sum = fma(x_at(row, k, cols), four.x, sum);
+  sum = fma(x_at(row, k + 1, cols), four.y, sum);
+  sum = fma(x_at(row, k + 2, cols), four.z, sum);
+  return fma(x_at(row, k + 3, cols), four.w, sum);
+}
+
 // One row of weights times the rows of x of a tile; every lane gets the sums.
 template <typename FORMAT, typename X>
 METAL_FUNC void multiply_rows(device const uint* w, device const ushort* steps, ulong w_at, device const X* x,
@@ -139,13 +148,7 @@ METAL_FUNC void multiply_rows(device const uint* w, device const ushort* steps, 
     const float4 four = load_four(FORMAT(), w, steps, w_at + k);
     #pragma unroll
     for (uint r = 0; r < kRows; ++r) {
-      if (r < count) {
-        device const X* row = x + rows[r];
-        float sum = fma(x_at(row, k, cols), four.x, sums[r]);
-        sum = fma(x_at(row, k + 1, cols), four.y, sum);
-        sum = fma(x_at(row, k + 2, cols), four.z, sum);
-        sums[r] = fma(x_at(row, k + 3, cols), four.w, sum);
-      }
+      sums[r] = r < count ? add_four(x + rows[r], k, cols, four, sums[r]) : 0.0f;
     }
   }
   #pragma unroll

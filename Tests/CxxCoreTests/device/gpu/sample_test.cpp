@@ -21,7 +21,8 @@ std::vector<float> random_logits(uint64_t seed) {
   return logits;
 }
 
-std::vector<int32_t> run(const std::vector<float>& logits, const std::vector<pagoda_args::SampleRow>& rows) {
+std::vector<int32_t> run(const char* kernel, const std::vector<float>& logits,
+                         const std::vector<pagoda_args::SampleRow>& rows) {
   std::vector<int32_t> tokens(kRows, -1);
   auto backend = software::SoftwareBackend::create({.num_threads = 2});
   CHECK_OK(backend);
@@ -38,7 +39,7 @@ std::vector<int32_t> run(const std::vector<float>& logits, const std::vector<pag
                               {.index = 1, .buffer = params.get()},
                               {.index = 2, .buffer = to.get()},
                               {.index = 3, .values = &args, .size_bytes = sizeof args}};
-  auto pipeline = (*backend)->pipeline("sample", {});
+  auto pipeline = (*backend)->pipeline(kernel, {});
   CHECK_OK(pipeline);
   if (!pipeline.is_ok()) return tokens;
   (*backend)->launch(**pipeline, {kRows, 1, 1}, {256, 1, 1}, bindings);
@@ -81,7 +82,7 @@ PAGODA_TEST(gpu_sample_draws_what_the_sampler_draws) {
     for (uint32_t row = 0; row < kRows; ++row)
       rows.push_back({c.temperature, c.top_p, c.min_p, static_cast<uint32_t>(c.top_k), static_cast<uint32_t>(seed),
                       static_cast<uint32_t>(seed >> 32), row, 0});
-    const std::vector<int32_t> tokens = run(logits, rows);
+    const std::vector<int32_t> tokens = run("sample", logits, rows);
     for (uint32_t row = 0; row < kRows; ++row, ++all) same += tokens[row] == picked(logits, row, params, seed);
   }
   test::note(std::to_string(same) + " of " + std::to_string(all));

@@ -274,6 +274,15 @@ METAL_FUNC float x_at(MSL_DEVICE const X* row, uint k, uint cols) {
 }
 
 
+template <typename X>
+METAL_FUNC float add_four(MSL_DEVICE const X* row, uint k, uint cols, float4 four, float sum) {
+  sum = fma(x_at(row, k, cols), four.x, sum);
+  sum = fma(x_at(row, k + 1, cols), four.y, sum);
+  sum = fma(x_at(row, k + 2, cols), four.z, sum);
+  return fma(x_at(row, k + 3, cols), four.w, sum);
+}
+
+
 template <typename FORMAT, typename X>
 METAL_FUNC void multiply_rows(MSL_DEVICE const uint* w, MSL_DEVICE const ushort* steps, ulong w_at, MSL_DEVICE const X* x,
                               MSL_THREAD const ulong (&rows)[kRows], uint count, uint cols, uint lane,
@@ -286,13 +295,7 @@ METAL_FUNC void multiply_rows(MSL_DEVICE const uint* w, MSL_DEVICE const ushort*
     const float4 four = load_four(FORMAT(), w, steps, w_at + k);
 
     for (uint r = 0; r < kRows; ++r) {
-      if (r < count) {
-        MSL_DEVICE const X* row = x + rows[r];
-        float sum = fma(x_at(row, k, cols), four.x, sums[r]);
-        sum = fma(x_at(row, k + 1, cols), four.y, sum);
-        sum = fma(x_at(row, k + 2, cols), four.z, sum);
-        sums[r] = fma(x_at(row, k + 3, cols), four.w, sum);
-      }
+      sums[r] = r < count ? add_four(x + rows[r], k, cols, four, sums[r]) : 0.0f;
     }
   }
 

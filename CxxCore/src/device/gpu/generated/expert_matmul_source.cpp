@@ -270,6 +270,15 @@ METAL_FUNC float x_at(device const X* row, uint k, uint cols) {
   return k < cols ? float(row[k]) : 0.0f;
 }
 
+// sum plus four products, in order.
+template <typename X>
+METAL_FUNC float add_four(device const X* row, uint k, uint cols, float4 four, float sum) {
+  sum = fma(x_at(row, k, cols), four.x, sum);
+  sum = fma(x_at(row, k + 1, cols), four.y, sum);
+  sum = fma(x_at(row, k + 2, cols), four.z, sum);
+  return fma(x_at(row, k + 3, cols), four.w, sum);
+}
+
 // One row of weights times the rows of x of a tile; every lane gets the sums.
 template <typename FORMAT, typename X>
 METAL_FUNC void multiply_rows(device const uint* w, device const ushort* steps, ulong w_at, device const X* x,
@@ -283,13 +292,7 @@ METAL_FUNC void multiply_rows(device const uint* w, device const ushort* steps, 
     const float4 four = load_four(FORMAT(), w, steps, w_at + k);
     #pragma unroll
     for (uint r = 0; r < kRows; ++r) {
-      if (r < count) {
-        device const X* row = x + rows[r];
-        float sum = fma(x_at(row, k, cols), four.x, sums[r]);
-        sum = fma(x_at(row, k + 1, cols), four.y, sum);
-        sum = fma(x_at(row, k + 2, cols), four.z, sum);
-        sums[r] = fma(x_at(row, k + 3, cols), four.w, sum);
-      }
+      sums[r] = r < count ? add_four(x + rows[r], k, cols, four, sums[r]) : 0.0f;
     }
   }
   #pragma unroll
@@ -308,10 +311,10 @@ kernel void expert_matmul(device const X* x [[buffer(0)]],
                           device const float* w_scales [[buffer(4)]],
                           device const uint* order [[buffer(5)]],
                           device const uint* tiles [[buffer(6)]],
-                          device float* out [[buffer(7)]],
-                          constant pagoda_args::ExpertMatmul& args [[buffer(8)]],
 )msl"
-R"msl(                          uint2 tg [[threadgroup_position_in_grid]],
+R"msl(                          device float* out [[buffer(7)]],
+                          constant pagoda_args::ExpertMatmul& args [[buffer(8)]],
+                          uint2 tg [[threadgroup_position_in_grid]],
                           uint sg [[simdgroup_index_in_threadgroup]],
                           uint lane [[thread_index_in_simdgroup]]) {
   const uint count = tiles[tg.y * 4 + 2];
@@ -630,6 +633,15 @@ METAL_FUNC float x_at(MSL_DEVICE const X* row, uint k, uint cols) {
 }
 
 
+template <typename X>
+METAL_FUNC float add_four(MSL_DEVICE const X* row, uint k, uint cols, float4 four, float sum) {
+  sum = fma(x_at(row, k, cols), four.x, sum);
+  sum = fma(x_at(row, k + 1, cols), four.y, sum);
+  sum = fma(x_at(row, k + 2, cols), four.z, sum);
+  return fma(x_at(row, k + 3, cols), four.w, sum);
+}
+
+
 template <typename FORMAT, typename X>
 METAL_FUNC void multiply_rows(MSL_DEVICE const uint* w, MSL_DEVICE const ushort* steps, ulong w_at, MSL_DEVICE const X* x,
                               MSL_THREAD const ulong (&rows)[kRows], uint count, uint cols, uint lane,
@@ -642,13 +654,7 @@ METAL_FUNC void multiply_rows(MSL_DEVICE const uint* w, MSL_DEVICE const ushort*
     const float4 four = load_four(FORMAT(), w, steps, w_at + k);
 #pragma unroll
     for (uint r = 0; r < kRows; ++r) {
-      if (r < count) {
-        MSL_DEVICE const X* row = x + rows[r];
-        float sum = fma(x_at(row, k, cols), four.x, sums[r]);
-        sum = fma(x_at(row, k + 1, cols), four.y, sum);
-        sum = fma(x_at(row, k + 2, cols), four.z, sum);
-        sums[r] = fma(x_at(row, k + 3, cols), four.w, sum);
-      }
+      sums[r] = r < count ? add_four(x + rows[r], k, cols, four, sums[r]) : 0.0f;
     }
   }
 #pragma unroll
