@@ -227,7 +227,7 @@ Status CudaBackend::make_pipelines() {
   if (fresh.empty()) return ok_status();
   std::vector<Result<std::vector<char>>> codes(
       fresh.size(), make_error(StatusCode::out_of_memory, "cuda: no host memory to compile a kernel"));
-  constexpr size_t kMaxThreads = 16;  // NVRTC takes some 100 MiB for each
+  constexpr size_t kMaxThreads = 16;  // NVRTC takes tens of MiB for each
   const size_t cores = std::clamp<size_t>(std::thread::hardware_concurrency(), 1, kMaxThreads);
   const auto threads = ThreadPool::create(static_cast<int>(std::min(cores, fresh.size())));
   if (!threads.is_ok()) return threads.status;
