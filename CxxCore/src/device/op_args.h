@@ -19,6 +19,9 @@ struct SequenceArgs {
   Tensor context_lens;  // i32 [B]: tokens of sequence b in the cache when this step is done
   Tensor block_tables;  // i32 [B, max_blocks]: KV blocks in order; unused entries are not read
   Tensor state_slots;   // i32 [B]: recurrent slot of each sequence; absent for models without recurrent layers
+  // No sequence has more tokens in the cache: hosts that cannot see context_lens launch no more than that takes. 0: as
+  // many as block_tables have room for.
+  int64_t max_context = 0;
 };
 
 struct EmbeddingArgs {

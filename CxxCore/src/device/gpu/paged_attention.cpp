@@ -1,6 +1,9 @@
 // paged_attention: a threadgroup for each tile of rows that share a KV head; single tokens by partitions, then merged.
 #include "args/paged_attention.h"
 
+#include <algorithm>
+#include <bit>
+
 #include "device/gpu/gpu_encoder.h"
 
 namespace pagoda::device::gpu {
@@ -45,16 +48,24 @@ pagoda_args::PagedAttention args_of(const PagedAttentionArgs& a, int64_t max_par
   return args;
 }
 
+// Partitions of the longest sequence, rounded up to a power of two: while it grows, grids stay for long and the graph
+// of a step with them.
+int64_t num_parts(const SequenceArgs& s, int64_t room) noexcept {
+  if (s.max_context == 0) return room;
+  const auto needed = static_cast<uint64_t>(ceil_divide(s.max_context, kPartition));
+  return std::min(room, static_cast<int64_t>(std::bit_ceil(needed)));
+}
+
 }  // namespace
 
 void GpuEncoder::paged_attention(const PagedAttentionArgs& a) noexcept {
   if (!check(check_sizes(a)) || !accept(a, a.sequences.cu_seqlens)) return;
   const SequenceArgs& s = a.sequences;
   const int64_t tokens = a.q.shape[0], num_sequences = s.context_lens.shape[0];
-  const int64_t max_parts = ceil_divide(s.block_tables.shape[1] * a.k_cache.shape[1], kPartition);
-  if (!check_room(ScratchSizes::attention(num_sequences, a.q.shape[1], a.q.shape[2], max_parts), "paged_attention"))
-    return;
-  const pagoda_args::PagedAttention args = args_of(a, max_parts);
+  const int64_t room = ceil_divide(s.block_tables.shape[1] * a.k_cache.shape[1], kPartition);
+  if (!check_room(ScratchSizes::attention(num_sequences, a.q.shape[1], a.q.shape[2], room), "paged_attention")) return;
+  const pagoda_args::PagedAttention args = args_of(a, room);
+  const int64_t max_parts = num_parts(s, room);
   // Two tiles of rows where there are prompts, and 32 KiB of threadgroup memory hold them.
   const int64_t row_tiles = tokens > num_sequences && a.k_cache.dtype != DType::f32 ? 2 : 1;
   const std::initializer_list<Constant> constants = {

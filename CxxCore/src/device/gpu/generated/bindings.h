@@ -4,6 +4,14 @@
 #include <string_view>
 
 namespace pagoda::device::gpu::kernels {
+namespace argmax_parts {
+inline constexpr std::string_view kernel = "argmax_parts";
+enum Binding : int { logits = 0, found = 1, args = 2 };
+}  // namespace argmax_parts
+namespace argmax {
+inline constexpr std::string_view kernel = "argmax";
+enum Binding : int { found = 0, tokens = 1, args = 2 };
+}  // namespace argmax
 namespace causal_conv1d {
 inline constexpr std::string_view kernel = "causal_conv1d";
 enum Binding : int { x = 0, weight = 1, tail = 2, cu_seqlens = 3, state_slots = 4, out = 5, args = 6 };
@@ -16,6 +24,10 @@ namespace causal_conv1d_update {
 inline constexpr std::string_view kernel = "causal_conv1d_update";
 enum Binding : int { x = 0, weight = 1, tail = 2, state_slots = 3, out = 4, args = 5 };
 }  // namespace causal_conv1d_update
+namespace combine_experts {
+inline constexpr std::string_view kernel = "combine_experts";
+enum Binding : int { x = 0, weights = 1, shared_out = 2, gate = 3, out = 4, args = 5 };
+}  // namespace combine_experts
 namespace embedding {
 inline constexpr std::string_view f32 = "embedding_f32";
 inline constexpr std::string_view f16 = "embedding_f16";
@@ -27,6 +39,18 @@ inline constexpr std::string_view q8 = "embedding_packed_q8";
 inline constexpr std::string_view q4 = "embedding_packed_q4";
 enum Binding : int { ids = 0, table = 1, steps = 2, scales = 3, out = 4, args = 5 };
 }  // namespace embedding_packed
+namespace expert_tiles {
+inline constexpr std::string_view kernel = "expert_tiles";
+enum Binding : int { ids = 0, order = 1, tiles = 2, args = 3 };
+}  // namespace expert_tiles
+namespace expert_matmul {
+inline constexpr std::string_view f32 = "expert_matmul_f32";
+inline constexpr std::string_view f16 = "expert_matmul_f16";
+inline constexpr std::string_view bf16 = "expert_matmul_bf16";
+inline constexpr std::string_view q8 = "expert_matmul_q8";
+inline constexpr std::string_view q4 = "expert_matmul_q4";
+enum Binding : int { x = 0, x_scales = 1, w = 2, w_steps = 3, w_scales = 4, order = 5, tiles = 6, out = 7, args = 8 };
+}  // namespace expert_matmul
 namespace gated_rms_norm {
 inline constexpr std::string_view kernel = "gated_rms_norm";
 enum Binding : int { x = 0, z = 1, weight = 2, out = 3, args = 4 };
@@ -123,10 +147,10 @@ enum Binding : int { x = 0, residual = 1, weight = 2, out = 3, args = 4 };
 namespace rms_norm_constants {
 inline constexpr std::string_view has_residual = "has_residual";
 }  // namespace rms_norm_constants
-namespace argmax {
-inline constexpr std::string_view kernel = "argmax";
-enum Binding : int { logits = 0, tokens = 1, args = 2 };
-}  // namespace argmax
+namespace route_experts {
+inline constexpr std::string_view kernel = "route_experts";
+enum Binding : int { logits = 0, ids = 1, weights = 2, args = 3 };
+}  // namespace route_experts
 namespace sample {
 inline constexpr std::string_view kernel = "sample";
 enum Binding : int { logits = 0, rows = 1, tokens = 2, args = 3 };

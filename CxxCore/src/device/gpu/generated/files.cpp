@@ -1,10 +1,16 @@
 // All files of kernels. Made by Tools/mslc/generate.sh.
 #include "device/gpu/kernel_table.h"
 namespace pagoda::device::gpu::generated {
+std::span<const KernelInfo> argmax_kernels() noexcept;
+KernelSource argmax_source() noexcept;
 std::span<const KernelInfo> causal_conv1d_kernels() noexcept;
 KernelSource causal_conv1d_source() noexcept;
+std::span<const KernelInfo> combine_experts_kernels() noexcept;
+KernelSource combine_experts_source() noexcept;
 std::span<const KernelInfo> embedding_kernels() noexcept;
 KernelSource embedding_source() noexcept;
+std::span<const KernelInfo> expert_matmul_kernels() noexcept;
+KernelSource expert_matmul_source() noexcept;
 std::span<const KernelInfo> gated_rms_norm_kernels() noexcept;
 KernelSource gated_rms_norm_source() noexcept;
 std::span<const KernelInfo> gather_rows_kernels() noexcept;
@@ -31,6 +37,8 @@ std::span<const KernelInfo> reshape_and_cache_kernels() noexcept;
 KernelSource reshape_and_cache_source() noexcept;
 std::span<const KernelInfo> rms_norm_kernels() noexcept;
 KernelSource rms_norm_source() noexcept;
+std::span<const KernelInfo> route_experts_kernels() noexcept;
+KernelSource route_experts_source() noexcept;
 std::span<const KernelInfo> sample_kernels() noexcept;
 KernelSource sample_source() noexcept;
 std::span<const KernelInfo> sigmoid_gate_kernels() noexcept;
@@ -39,8 +47,11 @@ std::span<const KernelInfo> slots_kernels() noexcept;
 KernelSource slots_source() noexcept;
 std::span<const KernelFile> files() noexcept {
   static const KernelFile kFiles[] = {
+    {argmax_kernels(), argmax_source()},
     {causal_conv1d_kernels(), causal_conv1d_source()},
+    {combine_experts_kernels(), combine_experts_source()},
     {embedding_kernels(), embedding_source()},
+    {expert_matmul_kernels(), expert_matmul_source()},
     {gated_rms_norm_kernels(), gated_rms_norm_source()},
     {gather_rows_kernels(), gather_rows_source()},
     {gdn_decode_kernels(), gdn_decode_source()},
@@ -54,6 +65,7 @@ std::span<const KernelFile> files() noexcept {
     {qk_norm_rope_kernels(), qk_norm_rope_source()},
     {reshape_and_cache_kernels(), reshape_and_cache_source()},
     {rms_norm_kernels(), rms_norm_source()},
+    {route_experts_kernels(), route_experts_source()},
     {sample_kernels(), sample_source()},
     {sigmoid_gate_kernels(), sigmoid_gate_source()},
     {slots_kernels(), slots_source()},

@@ -1,0 +1,19 @@
+// combine_experts: a threadgroup for each token.
+#include "args/experts.h"
+#include "device/gpu/gpu_encoder.h"
+
+namespace pagoda::device::gpu {
+
+void GpuEncoder::combine_experts(const CombineExpertsArgs& a) noexcept {
+  pagoda_args::CombineExperts args{};
+  args.x_stride = a.x.strides[0];
+  args.weights_stride = a.weights.strides[0];
+  args.shared_stride = a.shared.strides[0];
+  args.gate_stride = a.gate.strides[0];
+  args.out_stride = a.out.strides[0];
+  args.cols = as_uint(a.out.shape[1]);
+  args.chosen = as_uint(a.weights.shape[1]);
+  launch("combine_experts", {{as_uint(a.out.shape[0])}}, {a.x, a.weights, a.shared, a.gate, a.out}, args);
+}
+
+}  // namespace pagoda::device::gpu
