@@ -12,7 +12,7 @@ using device::Tensor;
 PAGODA_TEST(conformance_matmul) {
   const struct {
     int64_t m, n, k;
-  } shapes[] = {{1, 1, 1},   {1, 5, 7},    {2, 3, 16},    {3, 17, 33}, {4, 64, 16},
+  } shapes[] = {{1, 1, 1},   {1, 5, 7},    {2, 3, 16},    {3, 17, 33},  {4, 64, 16},
                 {6, 4, 512}, {7, 66, 130}, {13, 70, 530}, {97, 70, 40}, {101, 9, 1040}};
   for (WeightFormat type : kFormats)
     for (const auto& s : shapes)

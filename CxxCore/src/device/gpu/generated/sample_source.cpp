@@ -293,8 +293,7 @@ kernel void sample(device const float* logits [[buffer(0)]],
       }
       const float ties = max(1.0f, ceil((wanted - above) / weight_of(logit_of(least), highest, temperature)));
       kept.ties = least > kept.least ? ties : min(kept.ties, ties);
-)msl"
-R"msl(      kept.least = least;
+      kept.least = least;
     }
   }
 
@@ -319,7 +318,8 @@ R"msl(      kept.least = least;
   if (tid == 0) {
     for (uint i = 0; i < kThreads; ++i) {
       id = min(id, ids[i]);
-      last = max(last, last_ids[i]);
+)msl"
+R"msl(      last = max(last, last_ids[i]);
     }
     tokens[row] = int(id < args.vocab ? id : last);
   }
