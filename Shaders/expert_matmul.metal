@@ -4,7 +4,7 @@
 // that expert's matrix once for all of them. A sum is that of a row alone: lanes take every 32nd group of four columns,
 // in order, then lanes by butterfly. So a row's bits do not depend on who shares its tile.
 //
-// Weights lie as matmul.metal says; x is floats as they are, or for 8 and 4 bits what matmul_rows_rotated makes of them.
+// Weights lie as matmul.h says; x is floats as they are, or for 8 and 4 bits what matmul_rows_rotated makes of them.
 #include "common.h"
 #include "args/experts.h"
 

@@ -19,12 +19,12 @@ MAX_PER_RUN = 12  # a run tries its mutants one after the other; several runs sh
 # it is the file's name.
 TESTS = {
     "causal_conv1d": ["conformance_causal", "invariance_conv"],
-    "combine_experts": ["experts"],
-    "expert_matmul": ["experts"],
+    "combine_experts": ["expert"],
+    "expert_matmul": ["expert"],
     "gdn": ["conformance_gdn", "invariance_gdn"],
     "matmul": ["gpu_matmul_stays", "conformance_matmul", "gpu_matmul_gives"],
     "paged_attention": ["conformance_paged_attention", "invariance_attention_bits_do_not_depend_on_chunks"],
-    "route_experts": ["experts"],
+    "route_experts": ["expert"],
     "sample": ["gpu_sample_takes", "gpu_sample_draws"],
     "sigmoid_gate": ["conformance_gates"],
     "slots": ["_slot"],

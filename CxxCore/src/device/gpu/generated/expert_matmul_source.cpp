@@ -9,7 +9,7 @@ R"msl(// expert_matmul: every row of out is x times the matrix of its expert; or
 // that expert's matrix once for all of them. A sum is that of a row alone: lanes take every 32nd group of four columns,
 // in order, then lanes by butterfly. So a row's bits do not depend on who shares its tile.
 //
-// Weights lie as matmul.metal says; x is floats as they are, or for 8 and 4 bits what matmul_rows_rotated makes of them.
+// Weights lie as matmul.h says; x is floats as they are, or for 8 and 4 bits what matmul_rows_rotated makes of them.
 // Helpers that several kernels share: sums in one order, the nonlinear functions, tiles, sequences.
 // Text of the portable subset: Metal compiles it as it is, mslc translates it for CPU and CUDA. No fast math.
 
