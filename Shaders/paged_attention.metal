@@ -58,7 +58,7 @@ METAL_FUNC float scale_to_end(float largest, float sum, float sink) {
   if (!use_sinks) {
     return 1.0f / sum;
   }
-  const float end = max(largest, sink);
+  const float end = max(sink, largest);
   const float factor = precise::exp(largest - end);
   return factor / fma(sum, factor, precise::exp(sink - end));
 }
@@ -167,6 +167,7 @@ kernel void paged_attention(device const float* q [[buffer(0)]],
       }
       #pragma unroll
       for (uint r = 0; r < RT; ++r) {
+        // Only saves work: rows beyond row_tiles are not read.
         if (r < row_tiles) {
           simdgroup_store(acc[r], s_tile + r * 8 * kPartition + kt * 8, kPartition);
         }
@@ -191,7 +192,7 @@ kernel void paged_attention(device const float* q [[buffer(0)]],
 
     // Softmax of each row, within the partition.
     for (uint r = sg; r < row_tiles * 8; r += kSimdgroups) {
-      const int position = context - tokens + (row0 + min(int(r), num_rows - 1)) / int(args.group);
+      const int position = context - tokens + (row0 + int(r)) / int(args.group);
       threadgroup const float* row = s_tile + r * kPartition;
       float score[kPartition / 32];
       float largest = kNegBig;
@@ -217,6 +218,7 @@ kernel void paged_attention(device const float* q [[buffer(0)]],
         const uint at = lane + 32 * i;
         const bool seen = at < key_tiles * 8 && is_visible(p0 + int(at), position, args.window);
         const T weight = T(seen ? precise::exp(score[i] - largest) : 0.0f);
+        // Only saves work: weights beyond the last tile are not read.
         if (at < key_tiles * 8) {
           weights[at] = weight;
         }
@@ -264,6 +266,7 @@ kernel void paged_attention(device const float* q [[buffer(0)]],
           }
           #pragma unroll
           for (uint r = 0; r < RT; ++r) {
+            // Only saves work: rows beyond row_tiles are not read.
             if (r < row_tiles) {
               simdgroup_multiply_accumulate(acc[r][c], weights[r], v_mat, acc[r][c]);
             }
@@ -277,6 +280,7 @@ kernel void paged_attention(device const float* q [[buffer(0)]],
       if (c < columns && first_column + c < args.dim / 8) {
         #pragma unroll
         for (uint r = 0; r < RT; ++r) {
+          // Only saves work: rows beyond row_tiles are not read.
           if (r < row_tiles) {
             simdgroup_store(acc[r][c], s_tile + r * 8 * kPartition + (first_column + c) * 8, kPartition);
           }

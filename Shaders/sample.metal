@@ -1,52 +1,11 @@
-// argmax and sample: a token for each row of logits, as sampler/ picks it: the lowest id among the highest; or top-k,
-// then min-p, then top-p of the tempered distribution, and a draw by inverse CDF in id order, from Philox 4x32-10.
-// Sums are floats in one order; sampler/ has doubles, so a draw on the edge between two tokens may differ from it.
+// sample: a token for each row of logits, nearly as sampler/ draws it: top-k, then min-p, then top-p of the tempered
+// distribution, and a draw by inverse CDF in id order, from Philox 4x32-10. Sums are floats in one order; sampler/ has
+// doubles, so a draw on the edge between two tokens may differ from it: the engine draws with sampler/, whatever device.
 #include "common.h"
+#include "keys.h"
 #include "args/sample.h"
 
 constant constexpr uint kThreads = 256;
-
-// Bits of a float that compare as unsigned numbers do.
-METAL_FUNC uint key_of(float x) {
-  const uint bits = as_type<uint>(x);
-  return (bits >> 31) != 0 ? ~bits : bits | 0x80000000u;
-}
-
-// Grid: [rows]
-[[max_total_threads_per_threadgroup(256)]]
-kernel void argmax(device const float* logits [[buffer(0)]],
-                   device int* tokens [[buffer(1)]],
-                   constant pagoda_args::Sample& args [[buffer(2)]],
-                   uint row [[threadgroup_position_in_grid]],
-                   uint tid [[thread_index_in_threadgroup]]) {
-  threadgroup uint keys[kThreads];
-  threadgroup uint ids[kThreads];
-  device const float* from = logits + long(row) * args.logits_stride;
-  uint best = 0;
-  uint id = args.vocab;
-  for (uint i = tid; i < args.vocab; i += kThreads) {
-    const uint key = key_of(from[i]);
-    if (key > best) {
-      best = key;
-      id = i;
-    }
-  }
-  keys[tid] = best;
-  ids[tid] = id;
-  for (uint half_size = kThreads / 2; half_size > 0; half_size /= 2) {
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-    if (tid < half_size) {
-      const uint other = tid + half_size;
-      if (keys[other] > keys[tid] || (keys[other] == keys[tid] && ids[other] < ids[tid])) {
-        keys[tid] = keys[other];
-        ids[tid] = ids[other];
-      }
-    }
-  }
-  if (tid == 0) {
-    tokens[row] = int(ids[0]);
-  }
-}
 
 METAL_FUNC uint multiply_high(uint a, uint b) {
   return uint((ulong(a) * ulong(b)) >> 32);
@@ -101,9 +60,9 @@ METAL_FUNC bool is_kept(Kept kept, uint key, float weight, thread float& seen) {
   return is_in && weight >= kept.min_weight && weight > 0.0f;
 }
 
-// 1 for the most likely token.
+// 1 for the most likely token. An infinite logit, which kernels do not count on, gives the same 0 as kNegBig.
 METAL_FUNC float weight_of(float logit, float highest, float temperature) {
-  return precise::exp((max(logit, kNegBig) - highest) / temperature);
+  return precise::exp((max(kNegBig, logit) - highest) / temperature);
 }
 
 METAL_FUNC float logit_of(uint key) {

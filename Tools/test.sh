@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs every test of the project and ends with "N passed, N failed". Usage: Tools/test.sh [stage ...]
-# Stages, in order: checks swift kernels api server hub asan tsan client aarch64; fuzz (FUZZ_SECONDS each, 30 by
-# default) and mutants only when named.
+# Stages, in order: checks swift kernels mutants api server hub asan tsan client aarch64; fuzz (FUZZ_SECONDS each, 30 by
+# default) only when named.
 # The full output of each lies in .build/test-logs.
 # Exit 0 only when nothing failed and every runner ran at least the tests that the tree holds.
 set -uo pipefail
@@ -187,19 +187,22 @@ stage_kernels() {
   PAGODA_TEST_DEVICE=software native check conformance
 }
 
-# Which planted defects of the kernels the tests above do not see. Minutes, so only when named; Tools/mslc/mutate.py
-# --only <file> looks at one kernel.
-stage_mutants() { own "mutants" kernels-mutants.log Tools/mslc/mutate.py; }
+# Which planted defects of the kernels the tests above do not see; Tools/mslc/mutate.py --only <kernel> looks at one.
+stage_mutants() {
+  local -x SWIFT_OBJECTS=../../.build/debug  # as above
+  swift build >"$logs/mutants-build.log" 2>&1 </dev/null || tail -n 20 "$logs/mutants-build.log"
+  own "mutants" kernels-mutants.log Tools/mslc/mutate.py
+}
 
 stage_fuzz() {
   check "fuzzers" make -s -j "$jobs" -C Tools/native SECONDS="${FUZZ_SECONDS:-30}" fuzz
 }
 
 stages=("$@")
-((${#stages[@]})) || stages=(checks swift kernels api server hub asan tsan client aarch64)
+((${#stages[@]})) || stages=(checks swift kernels mutants api server hub asan tsan client aarch64)
 for stage in "${stages[@]}"; do
   if ! declare -F "stage_$stage" >/dev/null; then
-    say "test.sh: no stage '$stage'; there are checks swift kernels api server hub asan tsan client aarch64 fuzz mutants" >&2
+    say "test.sh: no stage '$stage'; there are checks swift kernels mutants api server hub asan tsan client aarch64 fuzz" >&2
     exit 64
   fi
 done

@@ -1,4 +1,4 @@
-// Arguments of gdn.metal, shared by the kernels and the host.
+// Arguments of gdn_*.metal, shared by the kernels and the host.
 #pragma once
 
 #include "args/types.h"

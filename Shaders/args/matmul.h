@@ -1,4 +1,4 @@
-// Arguments of matmul.metal, shared by the kernels and the host.
+// Arguments of matmul_*.metal, shared by the kernels and the host.
 #pragma once
 
 #include "args/types.h"

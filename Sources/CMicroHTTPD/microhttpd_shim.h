@@ -13,19 +13,19 @@ struct PagodaHTTPLimits {
   size_t header_bytes;                       // memory for request line, headers and buffers of a connection
 };
 
-// `listener` is a bound socket that listens; the daemon owns it from here on, unless the start fails.
-static inline struct MHD_Daemon* pagoda_http_start(int listener, const struct PagodaHTTPLimits* limits,
+// Without a socket to listen on: connections come by MHD_add_connection.
+static inline struct MHD_Daemon* pagoda_http_start(const struct PagodaHTTPLimits* limits,
                                                    MHD_AccessHandlerCallback handle,
                                                    MHD_RequestCompletedCallback completed,
                                                    MHD_NotifyConnectionCallback connection, void* context) {
-  unsigned int flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC;
+  unsigned int flags =
+      MHD_USE_INTERNAL_POLLING_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC | MHD_USE_NO_LISTEN_SOCKET;
 #if defined(__linux__)
   flags |= MHD_USE_EPOLL;
 #else
   flags |= MHD_USE_AUTO;
 #endif
   return MHD_start_daemon(flags, 0, NULL, NULL, handle, context,                                    //
-                          MHD_OPTION_LISTEN_SOCKET, listener,                                       //
                           MHD_OPTION_THREAD_POOL_SIZE, limits->num_threads,                         //
                           MHD_OPTION_CONNECTION_LIMIT, limits->max_connections,                     //
                           MHD_OPTION_PER_IP_CONNECTION_LIMIT, limits->max_connections_per_address,  //
@@ -45,9 +45,4 @@ static inline int pagoda_http_socket(struct MHD_Connection* connection) {
 static inline void* pagoda_http_socket_context(struct MHD_Connection* connection) {
   const union MHD_ConnectionInfo* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
   return info ? info->socket_context : NULL;
-}
-
-static inline size_t pagoda_http_header_bytes(struct MHD_Connection* connection) {
-  const union MHD_ConnectionInfo* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
-  return info ? info->header_size : 0;
 }

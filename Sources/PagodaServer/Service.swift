@@ -55,12 +55,15 @@ final class Service: HTTPService, @unchecked Sendable {
     ).response(Self.shape(of: request.path))
   }
 
+  func refusal(of request: HTTPRequest, _ error: FramingError) -> HTTPResponse {
+    APIError.invalid(error.message, code: error.code, status: error.status).response(Self.shape(of: request.path))
+  }
+
   static func shape(of path: String) -> APIError.Shape { path.hasPrefix("/v1/messages") ? .anthropic : .openAI }
 
   func action(for request: HTTPRequest) -> HTTPAction {
     let shape = Self.shape(of: request.path)
     do {
-      try checkHead(request)
       try guarding.check(request)
       guard let methods = Self.routes[request.path] ?? modelRoute(request.path) else {
         throw APIError.invalid(
@@ -77,10 +80,8 @@ final class Service: HTTPService, @unchecked Sendable {
       }
       return try action(work, request)
     } catch let error as APIError {
-      let length = request.values("content-length").first.flatMap { Int($0) } ?? 0
       let response = error.response(shape)
-      return error.code == "bad_framing" || length > 4 * options.maximumBodyBytes
-        ? .refuse(response) : .respond(error.status == 503 ? response.closing() : response)
+      return .respond(error.status == 503 ? response.closing() : response)
     } catch {
       return .respond(APIError(any: error).response(shape))
     }
@@ -96,9 +97,8 @@ final class Service: HTTPService, @unchecked Sendable {
       guard mime == "application/json" else {
         throw APIError.invalid("the Content-Type must be application/json", code: "unsupported_media_type", status: 415)
       }
-      if let length = request.values("content-length").first.flatMap({ Int($0) }), length > 4 * options.maximumBodyBytes
-      {
-        return .refuse(bodyTooLarge(request))
+      if request.values("content-length").isEmpty && request.values("transfer-encoding").isEmpty {
+        throw APIError.invalid("the request must have a body", code: "length_required", status: 411)
       }
       if isGeneration { try admission.check() }
       return .work { [self] exchange in
@@ -110,22 +110,6 @@ final class Service: HTTPService, @unchecked Sendable {
           exchange.reply(.whole(refusal.status == 503 ? response.closing() : response))
         }
       }
-    }
-  }
-
-  /// What the HTTP library lets through.
-  private func checkHead(_ request: HTTPRequest) throws {
-    if request.path.utf8.count > 8000 {
-      throw APIError.invalid("the path is too long", code: "uri_too_long", status: 414)
-    }
-    let isLarge = request.headers.count > 100 || request.headerBytes > http?.limits.headerBytes ?? .max
-    if isLarge || request.headers.contains(where: { $0.name.utf8.count + $0.value.utf8.count > 8192 }) {
-      throw APIError.invalid(
-        "the headers are too large: 100 of them and 8 KiB each are the most", code: "headers_too_large", status: 431)
-    }
-    let lengths = request.values("content-length")
-    if lengths.count > 1 || (!lengths.isEmpty && !request.values("transfer-encoding").isEmpty) {
-      throw APIError.invalid("the length of the body is given twice", code: "bad_framing")
     }
   }
 }

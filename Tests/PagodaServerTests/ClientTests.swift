@@ -83,7 +83,10 @@ import Testing
       }
       #expect(try server.chat(Shared.chat(Shared.questions[0])).answer?.contains("Paris") == true)
       #expect(try await eventually { server.load.connections == 0 })
-      for client in headers + bodies { #expect(throws: ServerError.self) { try client.response() } }
+      for client in headers + bodies {
+        #expect(try client.response().status == 408)
+        #expect(throws: ServerError.self) { try client.response() }
+      }
     }
   }
 

@@ -1,4 +1,4 @@
-// The server as HTTP: framing, sizes, hosts, origins, keys.
+// The server as HTTP: sizes, hosts, origins, keys.
 import Foundation
 import PagodaKit
 import Testing
@@ -6,26 +6,6 @@ import Testing
 @testable import PagodaServer
 
 @Suite struct HTTPTests {
-  private func raw(_ text: String, on server: Server) throws -> HTTPClient.Response {
-    let client = try server.client(timeout: 20)
-    try client.send(text)
-    return try client.response()
-  }
-
-  @Test func malformed_framing_is_refused() async throws {
-    let server = try await Shared.server
-    let head = "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-    for request in [
-      head + "Content-Length: abc\r\n\r\n{}", head + "Content-Length: 99999999999999999999999\r\n\r\n{}",
-      head + "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
-      head + "Transfer-Encoding: chunked\r\n\r\n-2\r\n{}\r\n", head + "Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n",
-    ] {
-      let status = (try? raw(request, on: server).status) ?? 0  // the library may hang up without a word
-      #expect([0, 400, 413].contains(status), "\(status): \(request)")
-    }
-    #expect(try server.get("/health").status == 200)
-  }
-
   @Test func sizes_of_headers_and_paths_are_limited() async throws {
     let server = try await Shared.server
     let many = Dictionary(uniqueKeysWithValues: (0..<101).map { ("x-\($0)", "1") })
@@ -51,8 +31,7 @@ import Testing
     // Far above it nobody reads to the end.
     try client.request(
       "POST", "/v1/chat/completions", headers: ["Expect": "100-continue", "Content-Length": "1000000000"])
-    let refusal = try? client.response().status
-    #expect(refusal == nil || refusal == 413 || refusal == 415)
+    #expect(try client.response().status == 413)
     #expect(try server.chat(Shared.chat(Shared.questions[0])).status == 200)
     await server.shutDown()
   }

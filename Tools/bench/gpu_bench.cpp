@@ -112,7 +112,8 @@ class OpBench {
       slots.push_back(static_cast<int32_t>(b));
       for (int64_t i = 0; i < max_blocks; ++i) blocks.push_back(static_cast<int32_t>(i * batch + b));
     }
-    return {ints(cu, {batch + 1}), ints(contexts, {batch}), ints(blocks, {batch, max_blocks}), ints(slots, {batch})};
+    return {ints(cu, {batch + 1}), ints(contexts, {batch}), ints(blocks, {batch, max_blocks}), ints(slots, {batch}),
+            context};
   }
 
   void copy() {
@@ -204,6 +205,7 @@ model::ForwardBatch batch_of(int sequences, int rows, int context, int max_block
     for (int i = 0; i < max_blocks; ++i) batch.block_tables.push_back(b * max_blocks + i);
     batch.state_slots.push_back(b);
     batch.logits_rows.push_back((b + 1) * rows - 1);
+    batch.wants_logits.push_back(0);  // greedy: the id will do
   }
   return batch;
 }

@@ -1,7 +1,7 @@
 // Bounds by the regions of the launch, races by stamps on every byte.
 #include "access_checker.h"
 
-#include <cstdio>
+#include <cstdlib>
 
 #include "device/gpu/software/worker.h"
 #include "source_line.h"
@@ -33,6 +33,16 @@ std::string who(const Stamp& stamp, uint32_t num_threads) {
 
 }  // namespace
 
+// Of zeros that the system gives when they are touched: a launch may touch little of the scratch that it is bound to.
+std::shared_ptr<AccessChecker::Cell[]> AccessChecker::make_cells(size_t count) {
+  return {static_cast<Cell*>(std::calloc(count, sizeof(Cell))), std::free};
+}
+
+void AccessChecker::fail_access(const Access& access, const std::string& what) {
+  const std::string site = (access.is_write ? "write of " : "read of ") + std::to_string(access.size) + " bytes";
+  fail_at(site.c_str(), 0, source_line(access.pc) + what);
+}
+
 void AccessChecker::begin_launch(std::span<const Region> regions) noexcept {
   memory_.clear();
   for (const Region& region : regions) {
@@ -41,13 +51,13 @@ void AccessChecker::begin_launch(std::span<const Region> regions) noexcept {
       if (other.region.low == region.low && other.region.high == region.high) tracked.cells = other.cells;
     bool shared = region.written;
     for (const Region& other : regions) shared |= other.written && other.low < region.high && region.low < other.high;
-    if (shared && !tracked.cells) tracked.cells.reset(new Cell[static_cast<size_t>(region.high - region.low)]);
+    if (shared && !tracked.cells) tracked.cells = make_cells(static_cast<size_t>(region.high - region.low));
     memory_.push_back(std::move(tracked));
   }
 }
 
 void AccessChecker::add_variable(char* at, size_t size, const char* name) noexcept {
-  variables_.push_back({{at, at + size, name, true}, 1, std::shared_ptr<Cell[]>(new Cell[size])});
+  variables_.push_back({{at, at + size, name, true}, 1, make_cells(size)});
 }
 
 void AccessChecker::atomic(void* at, size_t size, bool is_write) noexcept {
@@ -78,22 +88,23 @@ std::string AccessChecker::neighbour(const char* at) const {
   return name;
 }
 
-void AccessChecker::check_cell(const Tracked& tracked, Cell& cell, const Stamp& now, const char* at, bool is_write,
-                               bool is_atomic, const std::string& site, const void* pc) {
+void AccessChecker::check_cell(const Tracked& tracked, Cell& cell, const Stamp& now, const char* at,
+                               const Access& access) {
   const uint32_t num_threads = current_worker->num_threads();
   const auto race = [&](const Stamp& stamp, const char* did) {
-    fail_at(site.c_str(), 0, source_line(pc) + "race: " + place(tracked.region, at) + did + who(stamp, num_threads));
+    fail_access(access, "race: " + place(tracked.region, at) + did + who(stamp, num_threads));
   };
-  if (!is_write && tracked.space == 1 && cell.write.thread == 0)
-    fail_at(site.c_str(), 0, source_line(pc) + "uninitialised: " + place(tracked.region, at));
-  if (!(is_atomic && cell.atomic_write) && !ordered(cell.write, now, num_threads)) race(cell.write, " was written by ");
-  if (is_write) {
-    if (!is_atomic)
+  if (!access.is_write && tracked.space == 1 && cell.write.thread == 0)
+    fail_access(access, "uninitialised: " + place(tracked.region, at));
+  if (!(access.is_atomic && cell.atomic_write) && !ordered(cell.write, now, num_threads))
+    race(cell.write, " was written by ");
+  if (access.is_write) {
+    if (!access.is_atomic)
       for (const Stamp& read : cell.read)
         if (!ordered(read, now, num_threads)) race(read, " was read by ");
     cell.write = now;
-    cell.atomic_write = is_atomic;
-  } else if (!is_atomic) {
+    cell.atomic_write = access.is_atomic;
+  } else if (!access.is_atomic) {
     if (cell.read[0].thread != now.thread) cell.read[1] = cell.read[0];
     cell.read[0] = now;
   }
@@ -108,18 +119,16 @@ void AccessChecker::access(void* address, size_t size, bool is_write, const void
   Tracked* tracked = find(at);
   if (tracked && at + size <= tracked->region.high && !tracked->cells && !is_write) return;  // read by all
   if (!tracked && (worker->owns(at) || is_program_memory(at))) return;
-  const std::string site = (is_write ? "write of " : "read of ") + std::to_string(size) + " bytes";
-  if (!tracked) fail_at(site.c_str(), 0, source_line(pc) + "out of bounds: " + neighbour(at));
-  if (at + size > tracked->region.high)
-    fail_at(site.c_str(), 0, source_line(pc) + "out of bounds: runs past " + place(tracked->region, at));
-  if (is_write && !tracked->region.written)
-    fail_at(site.c_str(), 0, source_line(pc) + "write to const: " + place(tracked->region, at));
+  const Access access{size, is_write, is_atomic, pc};
+  if (!tracked) fail_access(access, "out of bounds: " + neighbour(at));
+  if (at + size > tracked->region.high) fail_access(access, "out of bounds: runs past " + place(tracked->region, at));
+  if (is_write && !tracked->region.written) fail_access(access, "write to const: " + place(tracked->region, at));
   const uint32_t thread =
       1 + worker->group_index() * worker->num_threads() + fiber.builtins.thread_index_in_threadgroup;
   const Stamp now{thread, static_cast<uint16_t>(fiber.epochs.threadgroup[tracked->space]),
                   static_cast<uint16_t>(fiber.epochs.simdgroup[tracked->space])};
   for (size_t i = 0; i < size; ++i)
-    check_cell(*tracked, tracked->cells[at + i - tracked->region.low], now, at + i, is_write, is_atomic, site, pc);
+    check_cell(*tracked, tracked->cells[at + i - tracked->region.low], now, at + i, access);
 }
 
 }  // namespace pagoda::device::gpu::software

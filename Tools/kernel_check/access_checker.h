@@ -25,21 +25,27 @@ class AccessChecker final : public Checker {
  private:
   // Who touched a byte last: 1 + index of the thread in the launch (0: nobody), and the barriers it had passed.
   struct Stamp {
-    uint32_t thread = 0;
-    uint16_t threadgroup_barriers = 0, simdgroup_barriers = 0;
+    uint32_t thread;
+    uint16_t threadgroup_barriers, simdgroup_barriers;
   };
   struct Cell {
     Stamp write, read[2];
-    bool atomic_write = false;
+    bool atomic_write;
+  };
+  struct Access {
+    size_t size;
+    bool is_write, is_atomic;
+    const void* pc;
   };
   struct Tracked {
     Region region;
     int space = 0;                  // index of Epochs: 0 device, 1 threadgroup
     std::shared_ptr<Cell[]> cells;  // a byte each; none where nobody writes
   };
+  static std::shared_ptr<Cell[]> make_cells(size_t count);
   Tracked* find(const char* at) noexcept;
-  void check_cell(const Tracked& tracked, Cell& cell, const Stamp& now, const char* at, bool is_write, bool is_atomic,
-                  const std::string& site, const void* pc);
+  void check_cell(const Tracked& tracked, Cell& cell, const Stamp& now, const char* at, const Access& access);
+  [[noreturn]] static void fail_access(const Access& access, const std::string& what);
   std::string neighbour(const char* at) const;
 
   std::vector<Tracked> memory_, variables_;

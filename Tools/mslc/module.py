@@ -22,6 +22,7 @@ class Module(Cursor, Words, Lints, Statements, Mutants):
         super().__init__(toks)
         self.target, self.diag = target, diag
         self.first_mutant, self.mutants = first_mutant, []  # (file, line, kind), where mutants are planted
+        self.bodies = []  # of functions: name, first and last token
         self.kernels, self.instances, self.constants, self.functions = {}, [], [], {}
         self.num_threadgroup_variables = 0
         self.aliases = {}  # using X = vec<...>;
@@ -29,6 +30,8 @@ class Module(Cursor, Words, Lints, Statements, Mutants):
         while k < len(self.sig):
             k = self.declaration(k)
         self.lint_recursion()
+        if first_mutant is not None:
+            self.plant_all()
 
     def declaration(self, k):
         """Takes one declaration at k; returns the number of the token after it."""
@@ -125,8 +128,7 @@ class Module(Cursor, Words, Lints, Statements, Mutants):
             self.diag(self.s(name_at), f"function '{name}' must be METAL_FUNC (CUDA needs __device__)")
         self.rewrite_words(start, body)
         self.statements(body, end, is_kernel)
-        if self.first_mutant is not None:
-            self.plant(body, end)
+        self.bodies.append((name, body, end))
 
     def strip_kernel_words(self, start, k, name_at, close):
         """Attributes go, and the kernel word becomes the shim's."""

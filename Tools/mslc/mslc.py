@@ -33,7 +33,7 @@ def translate_all(options, diag):
         stem = Path(path).stem
         software = load(path, "software", diag, options, len(mutants) if options.mutants else None)
         modules.append((stem, software))
-        mutants += software.mutants
+        mutants += [(stem, *place) for place in software.mutants]
         files[f"{stem}.cpp"] = emit.software(software, stem)
         cuda = emit.cuda(load(path, "cuda", diag, options), stem)
         files[f"{stem}_source.cpp"] = host.source_file(stem, host.flatten(Path(path).resolve()), cuda)
@@ -42,7 +42,7 @@ def translate_all(options, diag):
     if options.table == "files":
         files["cuda_headers.cpp"] = host.shim_file([SHIM / "vec.h"] + sorted((SHIM / "cuda").glob("*.h")))
     if options.mutants:
-        files["mutants.txt"] = "".join(f"{n}\t{file}\t{line}\t{kind}\n" for n, (file, line, kind) in enumerate(mutants))
+        files["mutants.txt"] = "".join("\t".join(map(str, (n, *place))) + "\n" for n, place in enumerate(mutants))
     return files
 
 

@@ -1,31 +1,15 @@
-"""Mutants: small defects planted into kernels, all in one text; a number in the environment chooses which one acts.
+"""Mutants: small defects planted into kernels, all in one text; a number chooses which one acts.
 
-A barrier is left out, the condition of an `if` always holds, `min` and `max` give their first operand. The tests of the
-kernels have to notice each: Tools/mslc/mutate.py.
+A barrier is left out, the condition of an `if` always holds (or never, where that would change no result), `min` and
+`max` give their first operand. The tests of the kernels have to notice each: Tools/mslc/mutate.py.
 """
+from pathlib import Path
 
-# `msl_reached` remembers which were met, so that the runner knows which tests can notice a mutant at all.
-PRELUDE = """#include <cstdio>
-#include <cstdlib>
+
+# Whether a mutant acts, Tools/native/mutants.cpp knows.
+PRELUDE = """bool msl_mutant(int n);
 namespace metal {
 namespace {
-struct msl_Mutants {
-  int active = std::getenv("PAGODA_MUTANT") ? std::atoi(std::getenv("PAGODA_MUTANT")) : -1;
-  bool reached[4096] = {};
-  ~msl_Mutants() {
-    const char* path = std::getenv("PAGODA_MUTANTS_REACHED");
-    std::FILE* file = path ? std::fopen(path, "a") : nullptr;
-    if (!file) return;
-    for (int i = 0; i < 4096; ++i)
-      if (reached[i]) std::fprintf(file, "%d\\n", i);
-    std::fclose(file);
-  }
-};
-msl_Mutants msl_mutants;
-__attribute__((no_sanitize("thread"))) bool msl_mutant(int n) {
-  msl_mutants.reached[n] = true;
-  return msl_mutants.active == n;
-}
 template <int N, typename A, typename B>
 METAL_FUNC auto msl_mutant_min(A a, B b) {
   return msl_mutant(N) ? a : min(a, b);
@@ -43,8 +27,20 @@ BARRIERS = ("threadgroup_barrier", "simdgroup_barrier")
 class Mutants:
     """Plants mutants into function bodies; mixed into Module."""
 
+    def plant_all(self):
+        """After all other rules, in what the kernels of this file call: a header holds more."""
+        used, waiting = set(), list(self.kernels)
+        while waiting:
+            name = waiting.pop()
+            if name not in used:
+                used.add(name)
+                waiting += self.functions.get(name, ())
+        for name, body, end in self.bodies:
+            if name in used:
+                self.plant(body, end)
+
     def plant(self, first, last):
-        """Looks at tokens first .. last, after all other rules."""
+        """Looks at tokens first .. last."""
         for j in range(first, last):
             word, before, after = self.s(j).text, self.s(j - 1).text, self.s(j + 1).text
             if after != "(":
@@ -52,10 +48,20 @@ class Mutants:
             if word in BARRIERS and before in ("{", "}", ";"):
                 self.wrap(j, j, f"if (!msl_mutant({self.new_mutant(j, 'no ' + word)})) ", "")
             elif word == "if":
-                n = self.new_mutant(j, "guard always holds")
-                self.wrap(j + 2, self.find(j + 1) - 1, f"msl_mutant({n}) || (", ")")
+                kind, act = ("guard never holds", "!{} && (") if self.only_saves_work(j) else ("guard always holds", "{} || (")
+                call = f"msl_mutant({self.new_mutant(j, kind)})"
+                self.wrap(j + 2, self.find(j + 1) - 1, act.format(call), ")")
             elif word in ("min", "max") and before not in (".", "::"):
                 self.wrap(j, j, f"msl_mutant_", f"<{self.new_mutant(j, word + ' gives its first operand')}>")
+
+    def only_saves_work(self, j):
+        """Whether the comment above the line says so, and why: what always does that work then gives the same results."""
+        token = self.s(j)
+        lines = Path(token.file).read_text(encoding="utf-8").splitlines()[:token.line - 1]
+        while lines and lines[-1].lstrip().startswith("//"):
+            if "Only saves work: " in lines.pop():
+                return True
+        return False
 
     def new_mutant(self, j, kind):
         token = self.s(j)

@@ -49,12 +49,17 @@ struct StepLimits {
   int64_t heads = 0, head_dim = 0;   // of attention
   int64_t k_heads = 0, v_heads = 0;  // of Gated DeltaNet
   int64_t k_dim = 0;                 // of its keys
+  int64_t logits_rows = 0, vocab = 0;
+  int64_t experts = 0;  // of a mixture
 };
 
 struct DeviceInfo {
   std::string name;         // cpu, reference
   std::string description;  // with the instruction set in use and the number of threads
   int64_t memory_limit_bytes = 0;
+  // A step should not take longer, or whoever shares the device with us waits: the screen, where it draws that too.
+  // 0: a step may take as long as it likes.
+  double max_step_seconds = 0;
 };
 
 // Work handed to the device; wait() returns once it is done, with what went wrong.

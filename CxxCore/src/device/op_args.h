@@ -19,6 +19,9 @@ struct SequenceArgs {
   Tensor context_lens;  // i32 [B]: tokens of sequence b in the cache when this step is done
   Tensor block_tables;  // i32 [B, max_blocks]: KV blocks in order; unused entries are not read
   Tensor state_slots;   // i32 [B]: recurrent slot of each sequence; absent for models without recurrent layers
+  // No sequence has more tokens in the cache: hosts that cannot see context_lens launch no more than that takes. 0: as
+  // many as block_tables have room for.
+  int64_t max_context = 0;
 };
 
 struct EmbeddingArgs {
@@ -66,8 +69,10 @@ struct ReshapeAndCacheArgs {
   Tensor k_cache, v_cache;  // f32, f16, bf16 or i8 (base/kv_row.h) [num_blocks, block_size, kv_heads, D], strided
 };
 
-// Causal attention over the cache: a row at position p sees positions max(0, p - window + 1) .. p.
-// Online softmax over fixed partitions of absolute positions, in order, so a row's bits depend on its own prefix only.
+// Causal attention over the cache: a row at position p sees positions max(0, p - window + 1) .. p. With a softcap,
+// scores are softcap * tanh(score / softcap); a sink is one more score of its head, which takes its share and adds no
+// value. Online softmax over fixed partitions of absolute positions, in order, so a row's bits depend on its own prefix
+// only.
 struct PagedAttentionArgs {
   Tensor q;                 // f32 [T, heads, D]
   Tensor k_cache, v_cache;  // as in ReshapeAndCacheArgs
@@ -75,6 +80,8 @@ struct PagedAttentionArgs {
   float scale = 1.0f;
   int32_t window = 0;  // 0 = all
   Tensor out;          // f32 [T, heads, D]
+  float softcap = 0;   // 0 = none
+  Tensor sinks = {};   // f32 [heads], optional
 };
 
 // out = x * sigmoid(gate)

@@ -28,6 +28,7 @@ EngineCore::EngineCore(model::Model& model, CoreConfig config)
       states_(config_.sizes.num_state_slots),
       cache_(blocks_, states_, config_.has_state, config_.prefix_cache ? config_.max_checkpoints : 0),
       scheduler_(scheduler_limits(config_), blocks_, states_, cache_),
+      budget_(config_.max_step_seconds, config_.sizes.max_num_tokens),
       sampler_(config_.vocab_size) {
   if (config_.disk && config_.prefix_cache && (!config_.has_state || config_.max_checkpoints > 0))
     disk_.emplace(model_, cache_, config_.disk);
@@ -55,9 +56,10 @@ void EngineCore::end_all(FinishReason reason, const Status& status) {
 
 void EngineCore::step() {
   if (Sequence* next = scheduler_.next_waiting(); next && next->is_reading) next->is_reading = disk_->read_for(*next);
-  const scheduler::StepPlan& plan = scheduler_.schedule();
+  const scheduler::StepPlan& plan = scheduler_.schedule(budget_.max_tokens());
   if (plan.rows.empty()) return;
   build_batch(plan, config_.block_size, config_.sizes.max_blocks_per_seq, config_.has_state, batch_);
+  ask_for_logits(plan);
   const Clock::time_point now = Clock::now();
   for (const scheduler::ScheduledSequence& row : plan.rows) {
     ActiveRequest& request = *requests_.at(row.sequence->id);
@@ -65,6 +67,7 @@ void EngineCore::step() {
   }
   ++num_steps_;
   const Status status = model_.forward(batch_);
+  budget_.note(batch_.num_tokens(), batch_.num_seqs(), std::chrono::duration<double>(Clock::now() - now).count());
   if (status.is_ok()) commit(plan);
   else fail_rows(plan, status);
   publish_stats();
@@ -78,8 +81,6 @@ void EngineCore::fail_rows(const scheduler::StepPlan& plan, const Status& status
 }
 
 void EngineCore::commit(const scheduler::StepPlan& plan) {
-  const std::span<const float> logits = model_.logits();
-  const size_t vocab = static_cast<size_t>(config_.vocab_size);
   size_t logits_row = 0;
   for (const scheduler::ScheduledSequence& row : plan.rows) {
     Sequence& sequence = *row.sequence;
@@ -89,7 +90,7 @@ void EngineCore::commit(const scheduler::StepPlan& plan) {
     num_computed_tokens_ += row.num_tokens;
     publish(sequence, plan);
     if (sequence.num_uncomputed() > 0) continue;
-    commit_token(request, logits.subspan(logits_row++ * vocab, vocab));
+    commit_token(request, logits_row++);
   }
 }
 
@@ -100,23 +101,8 @@ void EngineCore::publish(Sequence& sequence, const scheduler::StepPlan& plan) {
       disk_->write(sequence, save.position, save.slot);
 }
 
-Status EngineCore::sample(ActiveRequest& request, std::span<const float> logits) {
-  const bool before_min = request.num_generated() < request.params.min_tokens;
-  sampler::SampleInput input;
-  input.logits = logits;
-  input.params = &request.params;
-  input.counts = &request.counts;
-  if (before_min) input.banned = request.stop_ids;
-  input.forced_id = request.thinking.forced_id();
-  if (request.matcher && !request.thinking.is_open()) input.allowed = request.matcher->allowed();
-  else if (request.matcher) input.banned = request.stop_ids;  // the document is still to come
-  input.seed = request.seed;
-  input.token_index = static_cast<uint64_t>(request.num_generated());
-  return sampler_.sample(input, sampled_);
-}
-
-void EngineCore::commit_token(ActiveRequest& request, std::span<const float> logits) {
-  Status status = sample(request, logits);
+void EngineCore::commit_token(ActiveRequest& request, size_t logits_row) {
+  Status status = sample(request, logits_row);
   if (!status.is_ok()) return finish(request, FinishReason::error, std::move(status));
   const int32_t token = sampled_.token_id;
   if (!request.first_token) request.first_token = Clock::now();

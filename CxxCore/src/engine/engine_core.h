@@ -21,6 +21,7 @@
 #include "pagoda/engine.h"
 #include "sampler/sampler.h"
 #include "scheduler/scheduler.h"
+#include "scheduler/step_budget.h"
 #include "text/bpe_tokenizer.h"
 
 namespace pagoda::engine {
@@ -32,6 +33,7 @@ struct CoreConfig {
   int32_t vocab_size = 0;
   bool has_state = false;
   bool prefix_cache = true;
+  double max_step_seconds = 0;  // DeviceInfo's
   int32_t max_checkpoints = 0;  // of sizes.num_state_slots; the others are for running sequences
   int64_t state_slot_bytes = 0;
   std::shared_ptr<DiskStore> disk;  // null: prefixes stay in memory
@@ -62,10 +64,12 @@ class EngineCore {
   void fail_rows(const scheduler::StepPlan& plan, const Status& status);
   void commit(const scheduler::StepPlan& plan);
   void publish(request::Sequence& sequence, const scheduler::StepPlan& plan);
-  void commit_token(ActiveRequest& request, std::span<const float> logits);
+  void commit_token(ActiveRequest& request, size_t logits_row);
   Status check_outputs(const Request& request) const;
   void prepare_cache(const Request& request, request::Sequence& sequence) const;
-  Status sample(ActiveRequest& request, std::span<const float> logits);
+  sampler::SampleInput sample_input(ActiveRequest& request);
+  void ask_for_logits(const scheduler::StepPlan& plan);
+  Status sample(ActiveRequest& request, size_t logits_row);
   bool follow(ActiveRequest& request, int32_t token_id);
   bool append_text(ActiveRequest& request, int32_t token_id);  // true when a stop string ended it
   void finish(ActiveRequest& request, FinishReason reason, Status status);
@@ -79,6 +83,7 @@ class EngineCore {
   cache::StatePool states_;
   cache::PrefixCache cache_;
   scheduler::Scheduler scheduler_;
+  scheduler::StepBudget budget_;
   std::optional<DiskTier> disk_;
   sampler::Sampler sampler_;
   std::unordered_map<uint64_t, std::unique_ptr<ActiveRequest>> requests_;

@@ -72,6 +72,7 @@ Step plan(const io::ModelConfig& config, const ModelSizes& sizes, Arena& arena) 
   step.expert_delta = take_rows(arena, routed * per_token, hidden);
   step.gathered = take_rows(arena, rows, hidden);
   step.logits = arena.take(DType::f32, {rows, config.vocab_size});
+  step.highest = arena.take(DType::i32, {rows});
   return step;
 }
 
@@ -104,6 +105,9 @@ device::StepLimits Workspace::step_limits(const io::ModelConfig& config, const M
   limits.k_heads = config.linear_num_k_heads;
   limits.v_heads = config.linear_num_v_heads;
   limits.k_dim = config.linear_k_head_dim;
+  limits.logits_rows = sizes.max_logits_rows;
+  limits.vocab = config.vocab_size;
+  limits.experts = config.num_experts;
   return limits;
 }
 
@@ -182,6 +186,7 @@ Result<Step> Workspace::begin(const ForwardBatch& batch, device::Device& device)
   PAGODA_RETURN_IF_ERROR(fill(step.slot_mapping, batch.slot_mapping, device));
   PAGODA_RETURN_IF_ERROR(fill(step.sequences.cu_seqlens, batch.cu_seqlens, device));
   PAGODA_RETURN_IF_ERROR(fill(step.sequences.context_lens, batch.context_lens, device));
+  step.sequences.max_context = *std::ranges::max_element(batch.context_lens);
   PAGODA_RETURN_IF_ERROR(fill(step.sequences.block_tables, batch.block_tables, device));
   PAGODA_RETURN_IF_ERROR(fill(step.sequences.state_slots, batch.state_slots, device));
   PAGODA_RETURN_IF_ERROR(fill(step.fresh_slots, batch.fresh_slots, device));
@@ -196,6 +201,8 @@ Result<Step> Workspace::begin(const ForwardBatch& batch, device::Device& device)
   }
   for (device::Tensor* t : {&step.gathered, &step.logits})
     *t = device::slice(*t, 0, 0, static_cast<int64_t>(batch.logits_rows.size()));
+  const bool wants_all = std::ranges::find(batch.wants_logits, 0) == batch.wants_logits.end();
+  step.highest = device::slice(step.highest, 0, 0, wants_all ? 0 : step.logits.shape[0]);
   PAGODA_RETURN_IF_ERROR(cut_pieces(batch, step, device));
   step.pieces = pieces_;
   return step;

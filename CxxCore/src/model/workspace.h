@@ -42,6 +42,7 @@ struct Step {
   device::Tensor expert_delta;             // f32 [T * k, H]; all five without rows where there are no experts
   device::Tensor gathered;                 // f32 [R, H]
   device::Tensor logits;                   // f32 [R, vocab]
+  device::Tensor highest;                  // i32 [R], or without rows where all logits are wanted
 };
 
 // From one row to the next: an odd number of cache lines. Rows a multiple of 4 KiB apart would fall into the same few

@@ -1,4 +1,6 @@
 // Ops on the paged KV cache: reshape_and_cache, paged_attention.
+#include <cmath>
+
 #include "ops/check.h"
 #include "ops/ops.h"
 
@@ -31,6 +33,8 @@ Status paged_attention(device::Encoder& encoder, const device::PagedAttentionArg
       .that(args.k_cache.dtype == args.v_cache.dtype, "v_cache", "has another type than k_cache")
       .that(cache[2] > 0 && heads % cache[2] == 0, "q", "has heads that are no multiple of the KV heads")
       .that(args.window >= 0, "window", "is negative")
+      .that(std::isfinite(args.softcap) && args.softcap >= 0, "softcap", "is neither 0 nor a positive number")
+      .optional("sinks", args.sinks, DType::f32, {heads})
       .tensor("out", args.out, DType::f32, {rows, heads, dim});
   check_sequences(check, args.sequences, /*wants_blocks=*/true, /*wants_slots=*/false);
   if (check.is_ok()) encoder.paged_attention(args);

@@ -51,6 +51,12 @@ double least_kept(double wanted, double total, size_t num_tokens) noexcept {
 
 }  // namespace
 
+bool takes_highest(const SampleInput& input) noexcept {
+  const SamplingParams& params = *input.params;
+  const bool has_one_choice = params.temperature == 0.0f || params.top_k == 1;
+  return has_one_choice && params.num_top_logprobs < 0 && input.forced_id < 0 && !changes_logits(input);
+}
+
 Sampler::Sampler(int32_t vocab_size)
     : raw_(static_cast<size_t>(std::max(vocab_size, 0))),
       adjusted_(static_cast<size_t>(std::max(vocab_size, 0))),

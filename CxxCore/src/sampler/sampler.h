@@ -70,6 +70,9 @@ class Sampler {
   std::vector<Candidate> scratch_;     // for selections that lose the order
 };
 
+// Whether sample() gives the lowest id among the highest logits and nothing else: who knows that id needs no logits.
+bool takes_highest(const SampleInput& input) noexcept;
+
 // Names the first field that is out of range: `temperature must be ...`.
 Status check_sampling_params(const SamplingParams& params, int32_t vocab_size);
 

@@ -50,13 +50,13 @@ void Scheduler::remove(Sequence* sequence, bool is_good) {
   sequence->state = SequenceState::finished;
 }
 
-const StepPlan& Scheduler::schedule() {
+const StepPlan& Scheduler::schedule(int32_t max_tokens) {
   plan_.rows.clear();
   plan_.preempted.clear();
   plan_.copies.blocks.clear();
   plan_.copies.slots.clear();
   plan_.saves.clear();
-  int32_t budget = limits_.max_num_batched_tokens;
+  int32_t budget = std::min(limits_.max_num_batched_tokens, std::max(max_tokens, num_running()));
   schedule_decodes(budget);
   schedule_prompts(budget);
   if (plan_.preempted.empty()) admit_newcomers(budget);  // what was just freed is for those who still run

@@ -62,8 +62,9 @@ class Scheduler {
   // when it `is_good`.
   void remove(request::Sequence* sequence, bool is_good);
 
-  // The next step. Blocks for every planned token are in the block tables when this returns. Valid until the next call.
-  const StepPlan& schedule();
+  // The next step, of at most `max_tokens` tokens or as many as run, whichever is more. Blocks for every planned token
+  // are in the block tables when this returns. Valid until the next call.
+  const StepPlan& schedule(int32_t max_tokens = INT32_MAX);
 
   request::Sequence* next_waiting() const noexcept { return waiting_.empty() ? nullptr : waiting_.front(); }
   int32_t num_waiting() const noexcept { return static_cast<int32_t>(waiting_.size()); }

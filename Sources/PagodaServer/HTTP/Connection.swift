@@ -1,38 +1,34 @@
-// Connection: one socket, and the deadlines that keep it from being held for nothing.
+// Connection: a socket of the library, the request it is at, and whether the client is still there.
 import Foundation
 
 final class Connection: @unchecked Sendable {
-  private enum State {
-    case headers(deadline: Double)
-    case body(start: Double)
-    case answering
-  }
-
-  private let socket: Int32
-  private let limits: HTTPLimits
+  private let socket: Int32  // the library's; known to be open while the watch has this object
   private let lock = NSLock()
-  private var state: State  // guarded by `lock`
-  private var exchange: Exchange?  // guarded by `lock`
+  // Guarded by `lock`.
+  private var exchange: Exchange?
+  private var isAnswering = false
+  private var begun = 0  // requests, the present one among them
+  private var refusal: (request: Int, error: FramingError)?
 
-  init(socket: Int32, limits: HTTPLimits) {
-    self.socket = socket
-    self.limits = limits
-    state = .headers(deadline: monotonicSeconds() + limits.headerSeconds)
-  }
+  init(socket: Int32) { self.socket = socket }
 
-  func begin(_ exchange: Exchange) {
-    lock.withLock {
-      self.exchange = exchange
-      state = .body(start: monotonicSeconds())
-    }
-  }
+  /// From the gate, before the library gets to read the end of the request: that one, counted from 1, is broken.
+  func refuse(_ request: Int, with error: FramingError) { lock.withLock { refusal = (request, error) } }
 
-  func bodyEnded() { lock.withLock { state = .answering } }
+  /// The next request has come, as far as its headers.
+  func count() { lock.withLock { begun += 1 } }
+
+  /// What is wrong with the present request.
+  var error: FramingError? { lock.withLock { refusal?.request == begun ? refusal?.error : nil } }
+
+  func begin(_ exchange: Exchange) { lock.withLock { self.exchange = exchange } }
+
+  func bodyEnded() { lock.withLock { isAnswering = true } }
 
   func end() {
     lock.withLock {
       exchange = nil
-      state = .headers(deadline: monotonicSeconds() + limits.idleSeconds)
+      isAnswering = false
     }
   }
 
@@ -44,30 +40,20 @@ final class Connection: @unchecked Sendable {
     case waiting(Exchange)
   }
 
-  /// Hangs up on clients that are too slow, and notices those that left. Called while the socket is known to be open.
-  func look(at now: Double) -> Finding {
-    let (state, exchange) = lock.withLock { (self.state, self.exchange) }
-    switch state {
-    case .headers(let deadline):
-      if now > deadline { hangUp() }
-    case .body(let start):
-      let allowed = limits.bodySeconds + Double(exchange?.receivedBytes ?? 0) / Double(limits.bodyRate)
-      if now - start > allowed { hangUp() }
-    case .answering:
-      guard let exchange else { break }
-      return clientIsGone ? .clientLeft(exchange) : .waiting(exchange)
-    }
-    return .nothing
+  /// Notices clients that left. Called while the socket is known to be open.
+  func look() -> Finding {
+    guard let exchange = lock.withLock({ isAnswering ? exchange : nil }) else { return .nothing }
+    return clientIsGone ? .clientLeft(exchange) : .waiting(exchange)
   }
-
-  /// The library's thread sees the end of the stream and cleans up.
-  func hangUp() { _ = shutdown(socket, Int32(SHUT_RDWR)) }
 
   /// A client that has closed its side is taken to be gone: who still wants an answer keeps the connection open.
   private var clientIsGone: Bool {
     var byte: UInt8 = 0
     let count = recv(socket, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
-    return count == 0 || (count < 0 && errno == ECONNRESET)
+    if count == 0 || (count < 0 && errno == ECONNRESET) { return true }
+    // The gate lets go of a client that broke off also while requests behind this one have not been read.
+    var entry = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+    return poll(&entry, 1, 0) > 0 && entry.revents & Int16(POLLHUP) != 0
   }
 }
 
@@ -105,7 +91,7 @@ final class ConnectionWatch: @unchecked Sendable {
   /// for a thread of the library that wants to remove a connection.
   private func tick() -> Bool {
     let now = monotonicSeconds()
-    let (findings, goesOn) = lock.withLock { (connections.values.map { $0.look(at: now) }, !isStopped) }
+    let (findings, goesOn) = lock.withLock { (connections.values.map { $0.look() }, !isStopped) }
     for finding in findings {
       switch finding {
       case .nothing: break

@@ -17,11 +17,7 @@ package final class HTTPClient {
 
   package init(host: String, port: UInt16, timeout: Double = 600) throws {
     let address = try SocketAddress.resolve(host: host, port: port)
-    #if os(Linux)
-    socket = Foundation.socket(address.family, Int32(SOCK_STREAM.rawValue), 0)
-    #else
-    socket = Foundation.socket(address.family, SOCK_STREAM, 0)
-    #endif
+    socket = Foundation.socket(address.family, Sockets.stream, 0)
     var time = timeval(tv_sec: Int(timeout), tv_usec: 0)
     let size = socklen_t(MemoryLayout<timeval>.size)
     setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &time, size)

@@ -22,8 +22,7 @@ func handleRequest(
   if size.pointee > 0 {
     exchange.receive(UnsafeRawBufferPointer(start: data, count: size.pointee))
     size.pointee = 0
-    // Whoever sends four times what is allowed does not wait for an answer.
-    return exchange.receivedBytes > 4 * server.limits.bodyBytes ? .NO : .YES
+    return .YES
   }
   return server.proceed(exchange, connection)
 }
@@ -48,7 +47,7 @@ func connectionChanged(
   guard let context, let connection, let state else { return }
   let server = Unmanaged<HTTPServer>.fromOpaque(context).takeUnretainedValue()
   if change == .CONNECTION_NOTIFY_STARTED {
-    let object = Connection(socket: pagoda_http_socket(connection), limits: server.limits)
+    let object = server.arrived(pagoda_http_socket(connection))
     state.pointee = Unmanaged.passRetained(object).toOpaque()
     server.watch.add(object)
   } else if let opaque = state.pointee {
@@ -89,10 +88,13 @@ extension HTTPServer {
     let headers = HeaderList()
     MHD_get_connection_values(
       connection, .HEADER_KIND, collectHeader, Unmanaged.passUnretained(headers).toOpaque())
-    let request = HTTPRequest(
-      method: method, path: path, headers: headers.list, headerBytes: pagoda_http_header_bytes(connection))
-    let exchange = Exchange(request, action: service.action(for: request), maximumBody: limits.bodyBytes)
-    socketConnection(connection)?.begin(exchange)
+    let request = HTTPRequest(method: method, path: path, headers: headers.list)
+    let link = socketConnection(connection)
+    link?.count()
+    let action =
+      link?.error.map { .refuse(service.refusal(of: request, $0)) } ?? service.action(for: request)
+    let exchange = Exchange(request, action: action, maximumBody: limits.bodyBytes)
+    link?.begin(exchange)
     return exchange
   }
 
@@ -117,7 +119,11 @@ extension HTTPServer {
 
   private func startOnce(_ exchange: Exchange, _ connection: OpaquePointer) {
     guard exchange.beginAnswering() else { return }
-    socketConnection(connection)?.bodyEnded()
+    let link = socketConnection(connection)
+    link?.bodyEnded()
+    if let error = link?.error {
+      return exchange.reply(.whole(service.refusal(of: exchange.request, error).closing()))
+    }
     if exchange.isBodyTooLarge {
       return exchange.reply(.whole(service.bodyTooLarge(exchange.request)))
     }

@@ -14,7 +14,6 @@ struct HTTPRequest: Sendable {
   var method: String
   var path: String  // without the query, which no route reads
   var headers: [HTTPHeader]  // names in lower case
-  var headerBytes: Int
   var body: [UInt8] = []
 
   /// Every value given for a name in lower case.
@@ -54,6 +53,8 @@ protocol HTTPService: AnyObject, Sendable {
   func action(for request: HTTPRequest) -> HTTPAction
   /// The body is longer than the limit.
   func bodyTooLarge(_ request: HTTPRequest) -> HTTPResponse
+  /// The request is broken; what is known of it is its line, or `-`.
+  func refusal(of request: HTTPRequest, _ error: FramingError) -> HTTPResponse
   /// A request has been answered, or its client went away (status 499).
   func finished(_ request: HTTPRequest, status: Int, seconds: Double)
 }
@@ -63,11 +64,13 @@ struct HTTPLimits: Sendable {
   var threads = 4
   var connections = 256
   var bodyBytes = 16 << 20
+  var mostBodyBytes: Int { 4 * bodyBytes }  // read to the end, to be refused on a connection that stays usable
   var headerBytes = 16 << 10
-  var headerSeconds = 10.0  // from connecting to the end of the first headers
+  var headerSeconds = 10.0  // from connecting to the end of the first headers; for later ones from their first byte
   var idleSeconds = 75.0  // between requests of a connection
   var bodySeconds = 20.0  // for a body, and a second more for each `bodyRate` bytes
   var bodyRate = 16 << 10
+  var lingerSeconds = 5.0  // for a client to read the last answer while it still sends
   var keepAliveSeconds = 10.0  // between signs of life in a stream
   var pendingEvents = 4096  // of a stream whose reader is slow: about 1 MiB
 }

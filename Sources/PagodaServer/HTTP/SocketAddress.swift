@@ -9,11 +9,7 @@ struct SocketAddress {
   /// Names and numbers of either family; throws with the resolver's reason.
   static func resolve(host: String, port: UInt16) throws -> SocketAddress {
     var hints = addrinfo()
-    #if os(Linux)
-    hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
-    #else
-    hints.ai_socktype = SOCK_STREAM
-    #endif
+    hints.ai_socktype = Sockets.stream
     var list: UnsafeMutablePointer<addrinfo>?
     let name = host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
     let code = getaddrinfo(name, String(port), &hints, &list)
@@ -34,14 +30,10 @@ struct SocketAddress {
 
   /// A socket that listens there. Not SO_REUSEPORT, with which two servers would share a port and its requests.
   func listener() throws -> Int32 {
-    #if os(Linux)
-    let listener = socket(family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    #else
-    let listener = socket(family, SOCK_STREAM, 0)
-    #endif
+    let listener = socket(family, Sockets.stream, 0)
+    Sockets.prepare(listener)
     var yes: Int32 = 1
     setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
-    _ = fcntl(listener, F_SETFL, O_NONBLOCK)
     guard listener >= 0, withPointer({ bind(listener, $0, length) }) == 0, listen(listener, 256) == 0 else {
       let reason = String(cString: strerror(errno))
       if listener >= 0 { close(listener) }

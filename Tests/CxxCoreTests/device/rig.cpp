@@ -1,6 +1,7 @@
 // Rig and the random inputs and batches of op tests.
 #include "device/rig.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "base/kv_row.h"
@@ -11,10 +12,15 @@ namespace pagoda::test {
 
 using device::Tensor;
 
-Rig::Rig(const std::string& device_name, int num_threads) {
-  auto made = device::make_device(device_name, num_threads);
-  CHECK_OK(made);
-  if (made.is_ok()) device_ = std::move(*made);
+static std::unique_ptr<device::Device> made(const std::string& name, int num_threads) {
+  auto device = device::make_device(name, num_threads);
+  CHECK_OK(device);
+  return device.is_ok() ? std::move(*device) : nullptr;
+}
+
+Rig::Rig(const std::string& device_name, int num_threads) : Rig(made(device_name, num_threads)) {}
+
+Rig::Rig(std::unique_ptr<device::Device> device) : device_(std::move(device)) {
   if (device_)
     CHECK_OK(device_->reserve({.tokens = 1104,
                                .cols = 4096,
@@ -24,7 +30,10 @@ Rig::Rig(const std::string& device_name, int num_threads) {
                                .head_dim = 256,
                                .k_heads = 4,
                                .v_heads = 8,
-                               .k_dim = 256}));
+                               .k_dim = 256,
+                               .logits_rows = 32,
+                               .vocab = 10000,
+                               .experts = 512}));
 }
 
 Tensor Rig::put(DType dtype, Shape shape, const void* values, size_t size_bytes) {
@@ -121,7 +130,8 @@ device::SequenceArgs make_sequences(Rig& rig, const Batch& batch, int64_t block_
     const int64_t used = (context.back() + block_size - 1) / block_size;
     for (int64_t i = 0; i < max_blocks; ++i) blocks.push_back(i < used ? static_cast<int32_t>(i * n + b) : -1);
   }
-  return {rig.ints(bounds), rig.ints(context), rig.ints(blocks, {n, max_blocks}), rig.ints(slots)};
+  const int64_t longest = *std::ranges::max_element(context);
+  return {rig.ints(bounds), rig.ints(context), rig.ints(blocks, {n, max_blocks}), rig.ints(slots), longest};
 }
 
 }  // namespace pagoda::test

@@ -16,6 +16,7 @@ using Shape = std::initializer_list<int64_t>;
 class Rig {
  public:
   explicit Rig(const std::string& device_name, int num_threads = 2);
+  explicit Rig(std::unique_ptr<device::Device> device);
   bool is_ok() const { return device_ != nullptr; }
   device::Device& device() { return *device_; }
   device::Encoder& encoder() { return device_->encoder(); }

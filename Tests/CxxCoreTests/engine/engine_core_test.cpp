@@ -100,6 +100,26 @@ PAGODA_TEST(engine_core_tokens_do_not_depend_on_the_schedule) {
   }
 }
 
+// A device whose steps may take no time at all: prompts go in small pieces, and nobody can tell from the tokens.
+PAGODA_TEST(engine_core_a_step_budget_cuts_prompts_and_changes_no_answer) {
+  std::mt19937_64 rng(test::seed(29));
+  Shape shape{.num_blocks = 256, .max_num_tokens = 512};
+  std::vector<Request> requests;
+  for (int i = 0; i < 6; ++i) requests.push_back(make_request(rng, 300 + i, 20));
+  std::vector<std::vector<int32_t>> tokens[2];
+  for (const double seconds : {0.0, 1e-12}) {
+    shape.max_step_seconds = seconds;
+    House house(shape);
+    std::vector<Recorder> recorders(requests.size());
+    for (size_t i = 0; i < requests.size(); ++i) CHECK_OK(house.add(requests[i], i + 1, recorders[i]));
+    house.run();
+    for (const Recorder& recorder : recorders) tokens[seconds > 0].push_back(recorder.tokens);
+    CHECK_EQ(house.model->largest_step, seconds > 0 ? 64 : 512);
+    CHECK(seconds == 0 || house.model->num_steps > 6 * 300 / 32);
+  }
+  CHECK(tokens[0] == tokens[1]);
+}
+
 PAGODA_TEST(engine_core_a_failed_step_ends_its_requests_and_the_engine_goes_on) {
   House house(Shape{});
   house.model->fail_at_step = 2;

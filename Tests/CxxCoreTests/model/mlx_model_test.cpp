@@ -125,7 +125,7 @@ void replace(std::string& text, const std::string& from, const std::string& to) 
 
 PAGODA_TEST(model_mlx_experts_match_mlx_lm) {
   for (const char* name : kModels)
-    for (const char* device : {"cpu", "reference"}) check_model(name, device);
+    for (const char* device : {"cpu", "reference", "software"}) check_model(name, device);
 }
 
 PAGODA_TEST(model_mlx_experts_are_packed_like_others) {

@@ -1,6 +1,8 @@
 // Every op refuses arguments of a wrong shape, type, stride or extent, and says which and why.
 #include "ops/ops.h"
 
+#include <cmath>
+
 #include "device/rig.h"
 #include "support/test.h"
 
@@ -92,6 +94,12 @@ PAGODA_TEST(ops_refuse_wrong_attention_arguments) {
   check_refused(ops::paged_attention(p.encoder(), {q, cache, p.f({4, 8, 2, 8}), p.s(1), 1, 0, q}), "paged_attention",
                 "v_cache");
   check_refused(ops::paged_attention(p.encoder(), {q, cache, cache, p.s(1), 1, -1, q}), "paged_attention", "window");
+  for (const float softcap : {-1.0f, std::nanf(""), HUGE_VALF})
+    check_refused(ops::paged_attention(p.encoder(), {q, cache, cache, p.s(1), 1, 0, q, softcap}), "paged_attention",
+                  "softcap");
+  for (const Tensor& sinks : {p.f({q.shape[1] + 1}), p.i({q.shape[1]})})
+    check_refused(ops::paged_attention(p.encoder(), {q, cache, cache, p.s(1), 1, 0, q, 0, sinks}), "paged_attention",
+                  "sinks");
   device::SequenceArgs s = p.s(2);
   s.cu_seqlens = p.i({2});
   check_refused(ops::paged_attention(p.encoder(), {q, cache, cache, s, 1, 0, q}), "paged_attention", "cu_seqlens");

@@ -309,3 +309,40 @@ PAGODA_TEST(sampler_takes_only_what_the_mask_allows) {
   SampleOutput output;
   CHECK(sampler.sample(input, output).message.find("no token") != std::string::npos);
 }
+
+// Whoever answers for the sampler with the highest of a row answers right.
+PAGODA_TEST(sampler_takes_the_highest_where_it_says_so) {
+  std::mt19937_64 random(test::seed(83));
+  int num_taken = 0;
+  for (int i = 0; i < 2000; ++i) {
+    std::vector<float> logits = random_logits(random(), 300);
+    for (float& logit : logits) logit = std::round(logit);
+    const auto one_in = [&](uint64_t n) { return random() % n == 0; };
+    SamplingParams params;
+    params.temperature = one_in(2) ? 0.0f : 0.9f;
+    params.top_k = one_in(2) ? 1 : one_in(2) ? 5 : 0;
+    params.top_p = one_in(2) ? 1.0f : 0.1f;
+    params.min_p = one_in(4) ? 0.99f : 0.0f;
+    if (one_in(4)) params.logit_bias = {{static_cast<int32_t>(random() % 300), 20.0f}};
+    if (one_in(4)) params.num_top_logprobs = 0;
+    params.presence_penalty = one_in(4) ? 2.0f : 0.0f;
+    TokenCounts counts;
+    if (params.presence_penalty != 0) counts.output.assign(300, 1), counts.output[random() % 300] = 0;
+    SampleInput input = input_of(logits, params, random());
+    input.counts = &counts;
+    const int32_t highest = static_cast<int32_t>(std::max_element(logits.begin(), logits.end()) - logits.begin());
+    const std::vector<uint64_t> allowed(5, one_in(2) ? 0x5555555555555555u : 0xaaaaaaaaaaaaaaaau);
+    if (one_in(4)) input.allowed = allowed;
+    if (one_in(4)) input.banned = {&highest, 1};
+    if (one_in(8)) input.forced_id = static_cast<int32_t>(random() % 300);
+    if (!sampler::takes_highest(input)) continue;
+    ++num_taken;
+    SampleOutput output;
+    Sampler sampler(300);
+    CHECK_OK(sampler.sample(input, output));
+    CHECK_EQ(output.token_id, highest);
+    CHECK_EQ(output.logprob, 0.0f);
+    CHECK(output.top_logprobs.empty());
+  }
+  CHECK(num_taken > 50);
+}

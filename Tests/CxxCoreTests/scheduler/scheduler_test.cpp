@@ -105,6 +105,17 @@ SchedulerLimits limits(int32_t seqs, int32_t tokens, bool has_state = true) {
 
 }  // namespace
 
+PAGODA_TEST(scheduler_a_step_has_no_more_tokens_than_it_is_given_and_moves_all_who_run) {
+  House house(64, 16, limits(8, 256));
+  for (int i = 0; i < 6; ++i) house.add(100, 10);
+  for (const int32_t given : {256, 16, 1, 1, 1000}) {
+    const int32_t running = house.scheduler.num_running();
+    const StepPlan& plan = house.scheduler.schedule(given);
+    CHECK_EQ(plan.num_tokens(), std::min(256, std::max(given, running)));
+    house.commit(plan);
+  }
+}
+
 PAGODA_TEST(scheduler_cuts_long_prompts_to_the_token_budget) {
   House house(64, 16, limits(4, 32));
   Sequence* s = house.add(70, 4);

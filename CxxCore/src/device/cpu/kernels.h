@@ -141,9 +141,11 @@ struct AttentionTile {
   const int32_t* blocks;
   int64_t block_size;
   float scale;
-  int64_t window;  // 0 = all
-  float* scratch;  // kAttentionScratch floats
-  int64_t stride;  // partitions from one that a thread attends to its next, which is fetched ahead
+  int64_t window;      // 0 = all
+  float* scratch;      // kAttentionScratch floats
+  int64_t stride;      // partitions from one that a thread attends to its next, which is fetched ahead
+  float softcap;       // 0 = none
+  const float* sinks;  // of the tile's heads; or null
 };
 
 // What a partition gives: largest score and sum of weights of each query (sum 0: it sees nothing here), then the

@@ -29,13 +29,16 @@ constexpr bool kFused = true, kHardwareF16 = true, kUnsignedWeights = false;
 #include "device/cpu/kernels/attention_tiles.h"
 // clang-format on
 
+// Tiles take whole 32 dims, and scores that nothing bends.
+static bool has_tiles(const AttentionTile& tile) { return tile.dim % 32 == 0 && tile.softcap == 0; }
+
 void attention(const AttentionTile& tile) {
-  if (tile.dim % 32 != 0) return avx512::kKernels.attention[kBf16](tile);
+  if (!has_tiles(tile)) return avx512::kKernels.attention[kBf16](tile);
   attention<TileAttention>(tile);
 }
 
 void attend_partition(const AttentionTile& tile, int64_t partition, float* partial) {
-  if (tile.dim % 32 != 0) return avx512::kKernels.attend_partition[kBf16](tile, partition, partial);
+  if (!has_tiles(tile)) return avx512::kKernels.attend_partition[kBf16](tile, partition, partial);
   attend_partition<TileAttention>(tile, partition, partial);
 }
 

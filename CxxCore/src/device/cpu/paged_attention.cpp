@@ -142,7 +142,9 @@ AttentionTile Plan::tile(const Item& item, float* scratch) const noexcept {
           args_.scale,
           args_.window,
           scratch,
-          item.partition < 0 ? 1 : -1};  // a thread takes items from the last on
+          item.partition < 0 ? 1 : -1,  // a thread takes items from the last on
+          args_.softcap,
+          args_.sinks.is_present() ? host_data<float>(args_.sinks) + head : nullptr};
 }
 
 }  // namespace

@@ -112,5 +112,22 @@ void CountingEncoder::zero_slots(const ZeroSlotsArgs& a) noexcept {
 void CountingEncoder::copy_slot(const CopySlotArgs& a) noexcept {
   count("copy_slot", 2 * static_cast<double>(host::slot_bytes(a.pool)), 0, [&] { inner_.copy_slot(a); });
 }
+void CountingEncoder::argmax(const ArgmaxArgs& a) noexcept {
+  count("argmax", bytes_of(a.logits) + bytes_of(a.tokens), 0, [&] { inner_.argmax(a); });
+}
+void CountingEncoder::route_experts(const RouteExpertsArgs& a) noexcept {
+  count("route_experts", bytes_of(a.logits) + bytes_of(a.ids) + bytes_of(a.weights), 0,
+        [&] { inner_.route_experts(a); });
+}
+// No more experts than rows; fewer where rows share one, which the host does not know.
+void CountingEncoder::expert_matmul(const ExpertMatmulArgs& a) noexcept {
+  const double rows = static_cast<double>(a.out.shape[0]), experts = static_cast<double>(a.num_experts);
+  const double read = static_cast<double>(a.weight->size_bytes()) * std::min(1.0, rows / experts);
+  const double operations = 2.0 * rows * static_cast<double>(a.weight->rows() / a.num_experts * a.weight->cols());
+  count("expert_matmul", read + bytes_of(a.x) + bytes_of(a.out), operations, [&] { inner_.expert_matmul(a); });
+}
+void CountingEncoder::combine_experts(const CombineExpertsArgs& a) noexcept {
+  count("combine_experts", bytes_of(a.x) + bytes_of(a.shared) + bytes_of(a.out), 0, [&] { inner_.combine_experts(a); });
+}
 
 }  // namespace pagoda::device::gpu

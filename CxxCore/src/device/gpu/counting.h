@@ -7,8 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "device/argmax_ops.h"
 #include "device/device.h"
 #include "device/gpu/backend.h"
+#include "device/gpu/gpu_encoder.h"
 
 namespace pagoda::device::gpu {
 
@@ -44,9 +46,9 @@ class CountingBackend final : public Backend {
 };
 
 // Hands ops to another encoder and counts them: OpTime::calls are launches, seconds the encoder's own.
-class CountingEncoder final : public Encoder {
+class CountingEncoder final : public Encoder, public ArgmaxOps, public ExpertOps {
  public:
-  CountingEncoder(Encoder& inner, const CountingBackend& backend) noexcept : inner_(inner), backend_(backend) {}
+  CountingEncoder(GpuEncoder& inner, const CountingBackend& backend) noexcept : inner_(inner), backend_(backend) {}
   std::vector<OpTime> take() noexcept { return std::exchange(entries_, {}); }
 
   void embedding(const EmbeddingArgs&) noexcept override;
@@ -62,6 +64,10 @@ class CountingEncoder final : public Encoder {
   void gather_rows(const GatherRowsArgs&) noexcept override;
   void zero_slots(const ZeroSlotsArgs&) noexcept override;
   void copy_slot(const CopySlotArgs&) noexcept override;
+  void argmax(const ArgmaxArgs&) noexcept override;
+  void route_experts(const RouteExpertsArgs&) noexcept override;
+  void expert_matmul(const ExpertMatmulArgs&) noexcept override;
+  void combine_experts(const CombineExpertsArgs&) noexcept override;
   Pending& submit() noexcept override { return inner_.submit(); }
 
  private:
@@ -69,7 +75,7 @@ class CountingEncoder final : public Encoder {
   template <class Encode>
   void count(const char* name, double bytes, double operations, Encode&& encode);
 
-  Encoder& inner_;
+  GpuEncoder& inner_;
   const CountingBackend& backend_;
   std::vector<OpTime> entries_;
 };

@@ -1,4 +1,4 @@
-// GpuWeight: a weight matrix in the memory of a backend, as Shaders/matmul.metal describes it: rows in order, zeros
+// GpuWeight: a weight matrix in the memory of a backend, as Shaders/matmul.h describes it: rows in order, zeros
 // after the last row and column, then (4 bits) steps and offsets, then (8 and 4 bits) a scale for each row.
 #pragma once
 

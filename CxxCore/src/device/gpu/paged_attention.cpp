@@ -1,6 +1,9 @@
 // paged_attention: a threadgroup for each tile of rows that share a KV head; single tokens by partitions, then merged.
 #include "args/paged_attention.h"
 
+#include <algorithm>
+#include <bit>
+
 #include "device/gpu/gpu_encoder.h"
 
 namespace pagoda::device::gpu {
@@ -41,7 +44,16 @@ pagoda_args::PagedAttention args_of(const PagedAttentionArgs& a, int64_t max_par
   args.max_parts = as_uint(max_parts);
   args.window = as_uint(a.window);
   args.scale = a.scale;
+  args.softcap = a.softcap;
   return args;
+}
+
+// Partitions of the longest sequence, rounded up to a power of two: while it grows, grids stay for long and the graph
+// of a step with them.
+int64_t num_parts(const SequenceArgs& s, int64_t room) noexcept {
+  if (s.max_context == 0) return room;
+  const auto needed = static_cast<uint64_t>(ceil_divide(s.max_context, kPartition));
+  return std::min(room, static_cast<int64_t>(std::bit_ceil(needed)));
 }
 
 }  // namespace
@@ -50,23 +62,24 @@ void GpuEncoder::paged_attention(const PagedAttentionArgs& a) noexcept {
   if (!check(check_sizes(a)) || !accept(a, a.sequences.cu_seqlens)) return;
   const SequenceArgs& s = a.sequences;
   const int64_t tokens = a.q.shape[0], num_sequences = s.context_lens.shape[0];
-  const int64_t max_parts = ceil_divide(s.block_tables.shape[1] * a.k_cache.shape[1], kPartition);
-  if (!check_room(ScratchSizes::attention(num_sequences, a.q.shape[1], a.q.shape[2], max_parts), "paged_attention"))
-    return;
-  const pagoda_args::PagedAttention args = args_of(a, max_parts);
+  const int64_t room = ceil_divide(s.block_tables.shape[1] * a.k_cache.shape[1], kPartition);
+  if (!check_room(ScratchSizes::attention(num_sequences, a.q.shape[1], a.q.shape[2], room), "paged_attention")) return;
+  const pagoda_args::PagedAttention args = args_of(a, room);
+  const int64_t max_parts = num_parts(s, room);
   // Two tiles of rows where there are prompts, and 32 KiB of threadgroup memory hold them.
   const int64_t row_tiles = tokens > num_sequences && a.k_cache.dtype != DType::f32 ? 2 : 1;
   const std::initializer_list<Constant> constants = {
-      {"use_window", a.window > 0}, {"use_softcap", 0}, {"use_sinks", 0}};
+      {"use_window", a.window > 0}, {"use_softcap", a.softcap > 0}, {"use_sinks", a.sinks.is_present()}};
+  const Slot sinks = or_else(a.sinks, a.q);
   const int64_t tiles = tokens * args.group / (8 * row_tiles) + num_sequences;
   const bool has_prompts_only = num_sequences == 1 && tokens > 1;
   launch("paged_attention_" + std::string(kernel_type(a.k_cache.dtype)) + "_" + std::to_string(row_tiles),
          {{as_uint(tiles), as_uint(a.k_cache.shape[2]), has_prompts_only ? 1 : as_uint(max_parts)}},
-         {a.q, a.k_cache, a.v_cache, s.cu_seqlens, s.context_lens, s.block_tables, a.q, scratch_.partials, a.out}, args,
-         constants);
+         {a.q, a.k_cache, a.v_cache, s.cu_seqlens, s.context_lens, s.block_tables, sinks, scratch_.partials, a.out},
+         args, constants);
   if (!has_prompts_only)
     launch("paged_attention_reduce", {{args.heads, args.num_sequences}},
-           {scratch_.partials, s.cu_seqlens, s.context_lens, a.q, a.out}, args, constants);
+           {scratch_.partials, s.cu_seqlens, s.context_lens, sinks, a.out}, args, constants);
 }
 
 }  // namespace pagoda::device::gpu

@@ -8,10 +8,9 @@
 namespace pagoda::device::gpu {
 
 ScratchSizes ScratchSizes::matmul(int64_t num_rows, int64_t padded_cols) noexcept {
-  const int64_t rows = round_up(num_rows, kRowsTile);
   ScratchSizes sizes;
-  sizes.rows = rows * padded_cols * 2;
-  sizes.scales = rows * int64_t{sizeof(float)};
+  sizes.rows = num_rows * padded_cols * 2;
+  sizes.scales = num_rows * int64_t{sizeof(float)};
   return sizes;
 }
 
@@ -30,6 +29,20 @@ ScratchSizes ScratchSizes::gdn(int64_t tokens, int64_t sequences, int64_t k_head
   return sizes;
 }
 
+ScratchSizes ScratchSizes::argmax(int64_t rows, int64_t vocab) noexcept {
+  ScratchSizes sizes;
+  sizes.found = rows * (round_up(vocab, kArgmaxPart) / kArgmaxPart) * 2 * int64_t{sizeof(uint32_t)};
+  return sizes;
+}
+
+ScratchSizes ScratchSizes::experts(int64_t rows, int64_t experts) noexcept {
+  ScratchSizes sizes;
+  if (experts == 0) return sizes;
+  sizes.expert_order = rows * int64_t{sizeof(uint32_t)};
+  sizes.expert_tiles = max_expert_tiles(rows, experts) * 4 * int64_t{sizeof(uint32_t)};
+  return sizes;
+}
+
 ScratchSizes ScratchSizes::largest(const StepLimits& limits) noexcept {
   ScratchSizes sizes = matmul(limits.tokens, round_up(limits.cols, host::kColumnPadding));
   sizes.partials =
@@ -38,12 +51,17 @@ ScratchSizes ScratchSizes::largest(const StepLimits& limits) noexcept {
   const ScratchSizes recurrent = gdn(limits.tokens, limits.sequences, limits.k_heads, limits.v_heads, limits.k_dim);
   sizes.gdn_rows = recurrent.gdn_rows;
   sizes.gdn_gates = recurrent.gdn_gates;
+  sizes.found = argmax(limits.logits_rows, limits.vocab).found;
+  const ScratchSizes mixture = experts(limits.tokens, limits.experts);
+  sizes.expert_order = mixture.expert_order;
+  sizes.expert_tiles = mixture.expert_tiles;
   return sizes;
 }
 
 bool ScratchSizes::fits(const ScratchSizes& room) const noexcept {
   return rows <= room.rows && scales <= room.scales && partials <= room.partials && gdn_rows <= room.gdn_rows &&
-         gdn_gates <= room.gdn_gates;
+         gdn_gates <= room.gdn_gates && found <= room.found && expert_order <= room.expert_order &&
+         expert_tiles <= room.expert_tiles;
 }
 
 Result<Scratch> Scratch::allocate(Backend& backend, const StepLimits& limits) {
@@ -57,7 +75,10 @@ Result<Scratch> Scratch::allocate(Backend& backend, const StepLimits& limits) {
                {scratch.scales, scratch.sizes.scales, "scratch of matmuls"},
                {scratch.partials, scratch.sizes.partials, "scratch of attention"},
                {scratch.gdn_rows, scratch.sizes.gdn_rows, "scratch of gdn"},
-               {scratch.gdn_gates, scratch.sizes.gdn_gates, "scratch of gdn"}};
+               {scratch.gdn_gates, scratch.sizes.gdn_gates, "scratch of gdn"},
+               {scratch.found, scratch.sizes.found, "scratch of argmax"},
+               {scratch.expert_order, scratch.sizes.expert_order, "scratch of experts"},
+               {scratch.expert_tiles, scratch.sizes.expert_tiles, "scratch of experts"}};
   for (const auto& part : parts) {
     if (part.size_bytes == 0) continue;
     auto buffer = backend.allocate(static_cast<size_t>(part.size_bytes), part.label);

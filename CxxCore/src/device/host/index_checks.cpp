@@ -56,7 +56,9 @@ Status check_indices(const PagedAttentionArgs& args) noexcept {
   PAGODA_RETURN_IF_ERROR(check_rows(s, args.q.shape[0]));
   const int64_t num_blocks = args.k_cache.shape[0], block_size = args.k_cache.shape[1];
   for (int64_t b = 0; b < s.context_lens.shape[0]; ++b) {
-    const int64_t used = (host_data<int32_t>(s.context_lens)[b] + block_size - 1) / block_size;
+    const int64_t context = host_data<int32_t>(s.context_lens)[b], used = (context + block_size - 1) / block_size;
+    if (s.max_context > 0 && context > s.max_context)
+      return out_of_range("context_lens", b, context, s.max_context + 1);
     if (used > s.block_tables.shape[1]) return out_of_range("blocks of sequence", b, used, s.block_tables.shape[1] + 1);
     const int32_t* blocks = at<int32_t>(s.block_tables, b);
     for (int64_t i = 0; i < used; ++i)

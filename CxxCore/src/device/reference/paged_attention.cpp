@@ -1,5 +1,6 @@
 // paged_attention: a plain softmax over all visible positions of each row and head.
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "base/kv_row.h"
@@ -28,7 +29,8 @@ double element(const Tensor& cache, int64_t first, int64_t dim, int64_t i) noexc
 double score(const PagedAttentionArgs& args, const float* q, int64_t first) noexcept {
   double sum = 0;
   for (int64_t i = 0; i < args.q.shape[2]; ++i) sum += q[i] * element(args.k_cache, first, args.q.shape[2], i);
-  return sum * args.scale;
+  const double score = sum * args.scale;
+  return args.softcap > 0 ? args.softcap * std::tanh(score / args.softcap) : score;
 }
 
 // Two walks over the positions, scores computed in each: no memory for them is needed.
@@ -37,10 +39,11 @@ void attend(const PagedAttentionArgs& args, const int32_t* blocks, int64_t row, 
   const int64_t dim = args.q.shape[2], kv_head = head / (args.q.shape[1] / args.k_cache.shape[2]);
   const int64_t begin = args.window > 0 ? std::max<int64_t>(0, position - args.window + 1) : 0;
   const float* q = at<float>(args.q, row, head);
-  double largest = -INFINITY;
+  const double sink = args.sinks.is_present() ? host_data<float>(args.sinks)[head] : -INFINITY;
+  double largest = sink;
   for (int64_t p = begin; p <= position; ++p)
     largest = std::max(largest, score(args, q, cache_index(args.k_cache, blocks, p, kv_head)));
-  double total = 0, out[kMaxHeadDim] = {};
+  double total = std::exp(sink - largest), out[kMaxHeadDim] = {};
   for (int64_t p = begin; p <= position; ++p) {
     const double weight = std::exp(score(args, q, cache_index(args.k_cache, blocks, p, kv_head)) - largest);
     const int64_t v = cache_index(args.v_cache, blocks, p, kv_head);

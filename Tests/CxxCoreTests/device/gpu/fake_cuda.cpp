@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 
 namespace pagoda::test {
 
@@ -16,6 +17,8 @@ FakeCuda& fake_cuda() {
 namespace {
 
 CudaResult note_call(const std::string& call, const std::string& details = "") {
+  static std::mutex lock;  // kernels are compiled side by side
+  const std::lock_guard<std::mutex> hold(lock);
   fake_cuda().diary.push_back(details.empty() ? call : call + " " + details);
   return fake_cuda().fail_call == call ? fake_cuda().fail_result : 0;
 }
@@ -161,6 +164,11 @@ Driver fake_driver() {
 Nvrtc fake_nvrtc() {
   Nvrtc n{};
   n.nvrtcGetErrorString = [](int) { return "NVRTC_ERROR_COMPILATION"; };
+  n.nvrtcVersion = [](int* major, int* minor) {
+    *major = fake_cuda().nvrtc_major;
+    *minor = 4;
+    return 0;
+  };
   n.nvrtcCreateProgram = [](Handle* program, const char*, const char*, int, const char* const*, const char* const*) {
     *program = handle(7);
     return 0;

@@ -13,7 +13,7 @@ struct FakeCuda {
   std::vector<std::string> diary;  // calls that matter, in order
   std::string fail_call;           // the call of this name fails from now on
   int fail_result = 700;           // an illegal address
-  int num_gpus = 1, major = 9;
+  int num_gpus = 1, major = 9, nvrtc_major = 13;
   int live_buffers = 0, live_modules = 0, live_graphs = 0, live_streams = 0, live_contexts = 0;
 };
 

@@ -28,6 +28,16 @@ std::vector<float> product(Rig& rig, const std::vector<float>& x, device::Weight
 
 }  // namespace
 
+// Rows are read in tiles of 64, and there is no room for more than were asked for.
+PAGODA_TEST(gpu_matmul_stays_inside_what_was_reserved) {
+  constexpr int64_t kRows = 66, kColumns = 256;
+  Rig rig("software");
+  CHECK_OK(rig.device().reserve({.tokens = kRows, .cols = kColumns}));
+  Random random(seed(73));
+  device::Weight* weight = rig.weight(random.normal(kColumns), 1, kColumns, WeightFormat::bf16);
+  product(rig, random.normal(kRows * kColumns), weight, kRows, 0, false);
+}
+
 // 192 columns leave runs empty; 576 make runs of two chunks, the last of one.
 PAGODA_TEST(gpu_matmul_gives_the_same_bits_from_every_kernel) {
   const struct {

@@ -146,6 +146,11 @@ PAGODA_INLINE void add_queries(const Piece<T>& v, Ahead<A> ahead, AttentionWork&
   for (; d < work.padded; d += kLanes) add_column<1>(v, ahead, work, d);
 }
 
+static void cap_scores(float softcap, AttentionWork& work) {
+  for (int64_t j = 0; j < work.num_queries; ++j)
+    for (float& score : work.scores[j]) score = softcap * __builtin_tanhf(score / softcap);
+}
+
 PAGODA_INLINE void start_rows(const AttentionTile& a, AttentionWork& work) {
   work.q = place_partials(a, work);
   work.copies = work.q + work.num_queries * work.padded;
@@ -189,6 +194,7 @@ static void attend_rows(const AttentionTile& a, int64_t partition, AttentionWork
     const Ahead<T> to_values{v.rows, a.dim};
     if (is_direct) score_queries(k, to_values, a.scale, work);
     else score_queries(copy, to_values, a.scale, work);
+    if (a.softcap > 0) cap_scores(a.softcap, work);
     weigh(work, v.scales);
     if (next < seen.end) locate(keys, a, next, places_of(seen, next), k);
     if (!is_direct) widen_rows(v, places, a.dim, work.padded, work.copies, copy);

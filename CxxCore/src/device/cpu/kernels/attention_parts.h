@@ -86,7 +86,8 @@ PAGODA_INLINE void merge(const Partial& part, Partials& work) {
 PAGODA_INLINE void finish(const AttentionTile& a, const Partials& work) {
   for (int64_t j = 0; j < work.num_queries; ++j) {
     float* out = a.out + j / a.num_heads * a.out_row_stride + j % a.num_heads * a.out_head_stride;
-    const Vec total = splat(work.merged.total[j]);
+    Vec total = splat(work.merged.total[j]);
+    if (a.sinks) total = total + exp(splat(a.sinks[j % a.num_heads]) - splat(work.merged.max[j]));
     for (int64_t d = 0; d < a.dim; d += kLanes)
       store_up_to(out + d, load(work.merged.out + j * work.padded + d) / total, a.dim - d);
   }

@@ -32,13 +32,37 @@ std::vector<std::string> options_of(const KernelInfo& kernel, std::span<const Co
 
 }  // namespace
 
-Compiler::Compiler(const Nvrtc& nvrtc, int major, int minor)
-    : nvrtc_(nvrtc), arch_("--gpu-architecture=sm_" + std::to_string(major) + std::to_string(minor)) {}
+Compiler::Compiler(const Nvrtc& nvrtc, int major, int minor, CodeCache cache)
+    : nvrtc_(nvrtc),
+      arch_("--gpu-architecture=sm_" + std::to_string(major) + std::to_string(minor)),
+      cache_(std::move(cache)) {}
+
+Hash128Value Compiler::key(std::string_view text, const std::vector<std::string>& options) const {
+  int major = 0, minor = 0;
+  nvrtc_.nvrtcVersion(&major, &minor);
+  Hash128 hash;
+  hash.add(static_cast<uint64_t>(major));
+  hash.add(static_cast<uint64_t>(minor));
+  for (const std::string& option : options) hash.add(option);
+  for (const ShimHeader& header : generated::cuda_headers()) hash.add(header.name), hash.add(header.text);
+  hash.add(text);
+  return hash.value();
+}
 
 Result<std::vector<char>> Compiler::compile(const KernelInfo& kernel, std::string_view text,
                                             std::span<const Constant> constants) const {
   std::vector<std::string> options = options_of(kernel, constants);
   options.push_back(arch_);
+  if (!cache_.is_open()) return run_nvrtc(kernel, text, options);
+  const Hash128Value key_of_code = key(text, options);
+  if (std::vector<char> found = cache_.find(key_of_code); !found.empty()) return found;
+  Result<std::vector<char>> code = run_nvrtc(kernel, text, options);
+  if (code.is_ok()) cache_.put(key_of_code, *code);
+  return code;
+}
+
+Result<std::vector<char>> Compiler::run_nvrtc(const KernelInfo& kernel, std::string_view text,
+                                              const std::vector<std::string>& options) const {
   std::vector<const char*> pointers;
   for (const std::string& option : options) pointers.push_back(option.c_str());
   std::vector<std::string> headers;  // texts, then names: the tables are views without a final zero

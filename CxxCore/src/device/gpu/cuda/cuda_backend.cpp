@@ -4,11 +4,35 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <thread>
 #include <utility>
 
+#include "base/thread_pool.h"
 #include "device/gpu/launch_checks.h"
 
 namespace pagoda::device::gpu::cuda {
+
+// A kernel with its constants; compiled in the first step that launches it.
+struct CudaPipeline final : Pipeline {
+  CudaPipeline(const Driver& driver, const KernelInfo& kernel, std::string_view text)
+      : driver(driver), kernel(kernel), text(text) {}
+  ~CudaPipeline() override {
+    if (module != nullptr) driver.cuModuleUnload(module);
+  }
+  Status load(const std::vector<char>& code) const {
+    const std::string symbol(kernel.name);
+    if (module == nullptr)
+      PAGODA_RETURN_IF_ERROR(cuda_status(driver, driver.cuModuleLoadData(&module, code.data()), symbol.c_str()));
+    return cuda_status(driver, driver.cuModuleGetFunction(&function, module, symbol.c_str()), symbol.c_str());
+  }
+
+  const Driver& driver;
+  const KernelInfo& kernel;
+  std::string_view text;
+  std::vector<Constant> constants;  // under the kernel's own names
+  mutable Handle module = nullptr, function = nullptr;
+};
+
 namespace {
 
 class CudaBuffer final : public Buffer {
@@ -30,16 +54,6 @@ class CudaBuffer final : public Buffer {
   size_t size_bytes_;
 };
 
-struct CudaPipeline final : Pipeline {
-  CudaPipeline(const Driver& driver, const KernelInfo& kernel) : driver(driver), kernel(kernel) {}
-  ~CudaPipeline() override {
-    if (module != nullptr) driver.cuModuleUnload(module);
-  }
-  const Driver& driver;
-  const KernelInfo& kernel;
-  Handle module = nullptr, function = nullptr;
-};
-
 std::string text_of(std::string_view kernel, std::span<const Constant> constants) {
   std::string key(kernel);
   for (const Constant& c : constants) key += " " + std::string(c.name) + "=" + std::to_string(c.bits);
@@ -58,7 +72,7 @@ Status check_range(const Buffer& buffer, int64_t offset_bytes, size_t size_bytes
 }  // namespace
 
 Result<std::unique_ptr<CudaBackend>> CudaBackend::make(const Driver& driver, const Nvrtc& nvrtc,
-                                                       std::span<const KernelFile> files) {
+                                                       std::span<const KernelFile> files, CodeCache cache) {
   const auto check = [&](CudaResult result, const char* what) { return cuda_status(driver, result, what); };
   int count = 0, device = 0, major = 0, minor = 0, processors = 0;
   PAGODA_RETURN_IF_ERROR(check(driver.cuInit(0), "starting NVIDIA's driver"));
@@ -88,19 +102,19 @@ Result<std::unique_ptr<CudaBackend>> CudaBackend::make(const Driver& driver, con
   }
   DeviceInfo info{"cuda", std::string(name) + ", " + std::to_string(processors) + " multiprocessors",
                   static_cast<int64_t>(memory / 10 * 9)};
-  return std::unique_ptr<CudaBackend>(
-      new CudaBackend(driver, nvrtc, files, device, context, stream, std::move(info), major, minor));
+  return std::unique_ptr<CudaBackend>(new CudaBackend(driver, files, device, context, stream, std::move(info),
+                                                      Compiler(nvrtc, major, minor, std::move(cache))));
 }
 
-CudaBackend::CudaBackend(const Driver& driver, const Nvrtc& nvrtc, std::span<const KernelFile> files, int device,
-                         Handle context, Handle stream, DeviceInfo info, int major, int minor)
+CudaBackend::CudaBackend(const Driver& driver, std::span<const KernelFile> files, int device, Handle context,
+                         Handle stream, DeviceInfo info, Compiler compiler)
     : driver_(driver),
       files_(files),
       device_(device),
       context_(context),
       stream_(stream),
       info_(std::move(info)),
-      compiler_(nvrtc, major, minor),
+      compiler_(std::move(compiler)),
       graphs_(driver_, stream) {
   driver_.cuEventCreate(&begin_, 0);  // without them a step has no time, and nothing else is lost
   driver_.cuEventCreate(&end_, 0);
@@ -156,26 +170,21 @@ Result<const Pipeline*> CudaBackend::pipeline(std::string_view name, std::span<c
       std::find_if(files_.begin(), files_.end(), [&](const KernelFile& f) { return f.source.file == (*kernel)->file; });
   if (file == files_.end())
     return make_error(StatusCode::internal, "cuda: no text has the kernel " + std::string(name));
-  auto code = compiler_.compile(**kernel, file->source.cuda, constants);
-  if (!code.is_ok()) return code.status;
-
-  driver_.cuCtxSetCurrent(context_);
-  auto made = std::make_unique<CudaPipeline>(driver_, **kernel);
-  const std::string symbol(name);
-  PAGODA_RETURN_IF_ERROR(cuda_status(driver_, driver_.cuModuleLoadData(&made->module, code->data()), symbol.c_str()));
-  PAGODA_RETURN_IF_ERROR(
-      cuda_status(driver_, driver_.cuModuleGetFunction(&made->function, made->module, symbol.c_str()), symbol.c_str()));
+  auto made = std::make_unique<CudaPipeline>(driver_, **kernel, file->source.cuda);
+  for (const ConstantInfo& info : (*kernel)->constants)
+    for (const Constant& given : constants)
+      if (given.name == info.name) made->constants.push_back({info.name, given.bits});
   return pipelines_.emplace(key, std::move(made)).first->second.get();
 }
 
 void CudaBackend::launch(const Pipeline& pipeline, Size3 groups, Size3 threads,
                          std::span<const Binding> bindings) noexcept {
   if (!fault_.is_ok()) return;
-  const auto& [driver, kernel, module, function] = static_cast<const CudaPipeline&>(pipeline);
+  const auto& launched = static_cast<const CudaPipeline&>(pipeline);
   try {
-    fail(check_launch(kernel, groups, threads, bindings));
+    fail(check_launch(launched.kernel, groups, threads, bindings));
     if (!fault_.is_ok() || groups.x == 0 || groups.y == 0 || groups.z == 0) return;
-    record(kernel, function, groups, threads, bindings);
+    record(launched, groups, threads, bindings);
   } catch (const std::bad_alloc&) {
     fail(make_error(StatusCode::out_of_memory, "cuda: no host memory for the launches of a step"));
   }
@@ -183,9 +192,9 @@ void CudaBackend::launch(const Pipeline& pipeline, Size3 groups, Size3 threads,
 
 // A launch waits for all that came before the last barrier: for those between it and the one before, which wait for
 // the others.
-void CudaBackend::record(const KernelInfo& kernel, Handle function, Size3 groups, Size3 threads,
-                         std::span<const Binding> bindings) {
-  Launch made{function, groups, threads, {}, {}, {}};
+void CudaBackend::record(const CudaPipeline& pipeline, Size3 groups, Size3 threads, std::span<const Binding> bindings) {
+  const KernelInfo& kernel = pipeline.kernel;
+  Launch made{nullptr, groups, threads, {}, {}, {}};
   for (const BindingInfo& info : kernel.bindings) {
     const Binding& given =
         *std::find_if(bindings.begin(), bindings.end(), [&](const Binding& b) { return b.index == info.index; });
@@ -205,19 +214,58 @@ void CudaBackend::record(const KernelInfo& kernel, Handle function, Size3 groups
   }
   if (hazards_.needs_barrier(kernel, bindings)) before_barrier_ = std::exchange(since_barrier_, {});
   made.after = before_barrier_;
-  since_barrier_.push_back(graphs_.num_launches());
-  graphs_.add(std::move(made));
+  since_barrier_.push_back(static_cast<uint32_t>(step_.size()));
+  step_.emplace_back(&pipeline, std::move(made));
+}
+
+// Compiles those pipelines of the step that are new, side by side: the first step of a model has some thirty, of a
+// second or two each.
+Status CudaBackend::make_pipelines() {
+  std::vector<const CudaPipeline*> fresh;
+  for (const auto& [pipeline, launch] : step_)
+    if (pipeline->function == nullptr && std::ranges::find(fresh, pipeline) == fresh.end()) fresh.push_back(pipeline);
+  if (fresh.empty()) return ok_status();
+  std::vector<Result<std::vector<char>>> codes(
+      fresh.size(), make_error(StatusCode::out_of_memory, "cuda: no host memory to compile a kernel"));
+  constexpr size_t kMaxThreads = 16;  // NVRTC takes tens of MiB for each
+  const size_t cores = std::clamp<size_t>(std::thread::hardware_concurrency(), 1, kMaxThreads);
+  const auto threads = ThreadPool::create(static_cast<int>(std::min(cores, fresh.size())));
+  if (!threads.is_ok()) return threads.status;
+  (*threads)->parallel_for(static_cast<int64_t>(fresh.size()), [&](int64_t i, int) {
+    const CudaPipeline& made = *fresh[static_cast<size_t>(i)];
+    try {
+      codes[static_cast<size_t>(i)] = compiler_.compile(made.kernel, made.text, made.constants);
+    } catch (const std::bad_alloc&) {  // then the error stays
+    }
+  });
+  for (size_t i = 0; i < fresh.size(); ++i) {
+    if (!codes[i].is_ok()) return codes[i].status;
+    PAGODA_RETURN_IF_ERROR(fresh[i]->load(*codes[i]));
+  }
+  return ok_status();
+}
+
+Status CudaBackend::start_step() {
+  PAGODA_RETURN_IF_ERROR(make_pipelines());
+  for (auto& [pipeline, launch] : step_) {
+    launch.function = pipeline->function;
+    graphs_.add(std::move(launch));
+  }
+  driver_.cuEventRecord(begin_, stream_);
+  PAGODA_RETURN_IF_ERROR(graphs_.submit());
+  driver_.cuEventRecord(end_, stream_);
+  return ok_status();
 }
 
 Pending& CudaBackend::submit() noexcept {
   driver_.cuCtxSetCurrent(context_);
-  if (fault_.is_ok()) {
-    driver_.cuEventRecord(begin_, stream_);
-    fail(graphs_.submit());
-    driver_.cuEventRecord(end_, stream_);
-  } else {
-    graphs_.drop();
+  try {
+    if (fault_.is_ok()) fail(start_step());
+  } catch (const std::bad_alloc&) {
+    fail(make_error(StatusCode::out_of_memory, "cuda: no host memory for the launches of a step"));
   }
+  graphs_.drop();
+  step_.clear();
   hazards_.clear();
   before_barrier_.clear();
   since_barrier_.clear();
@@ -254,7 +302,7 @@ Result<std::unique_ptr<CudaBackend>> make_cuda_backend() {
   if (!driver.is_ok()) return driver.status;
   const auto nvrtc = load_nvrtc();
   if (!nvrtc.is_ok()) return nvrtc.status;
-  return CudaBackend::make(*driver, *nvrtc);
+  return CudaBackend::make(*driver, *nvrtc, generated::files(), CodeCache(CodeCache::user_folder()));
 }
 
 }  // namespace pagoda::device::gpu::cuda

@@ -1,5 +1,6 @@
-// CudaBackend: our kernels on an NVIDIA GPU. Memory by cuMemAlloc, pipelines by NVRTC from the generated CUDA text, a
-// step as a graph on one stream. A fault inside a step poisons the context: that step and all later ones report it.
+// CudaBackend: our kernels on an NVIDIA GPU. Memory by cuMemAlloc, pipelines by NVRTC from the generated CUDA text, all
+// new ones of a step at once when it is submitted, a step as a graph on one stream. A fault inside a step poisons the
+// context: that step and all later ones report it.
 #pragma once
 
 #include <map>
@@ -17,11 +18,14 @@
 
 namespace pagoda::device::gpu::cuda {
 
+struct CudaPipeline;
+
 class CudaBackend final : public Backend, private Pending {
  public:
   // The first GPU that the driver shows. `unsupported` when there is none. `files` outlives the backend.
   static Result<std::unique_ptr<CudaBackend>> make(const Driver& driver, const Nvrtc& nvrtc,
-                                                   std::span<const KernelFile> files = generated::files());
+                                                   std::span<const KernelFile> files = generated::files(),
+                                                   CodeCache cache = {});
   ~CudaBackend() override;
 
   const DeviceInfo& info() const noexcept override { return info_; }
@@ -37,11 +41,12 @@ class CudaBackend final : public Backend, private Pending {
   StepTimes take_step_times() noexcept override { return std::exchange(times_, {}); }
 
  private:
-  CudaBackend(const Driver& driver, const Nvrtc& nvrtc, std::span<const KernelFile> files, int device, Handle context,
-              Handle stream, DeviceInfo info, int major, int minor);
+  CudaBackend(const Driver& driver, std::span<const KernelFile> files, int device, Handle context, Handle stream,
+              DeviceInfo info, Compiler compiler);
   Status wait() noexcept override;
-  void record(const KernelInfo& kernel, Handle function, Size3 groups, Size3 threads,
-              std::span<const Binding> bindings);
+  void record(const CudaPipeline& pipeline, Size3 groups, Size3 threads, std::span<const Binding> bindings);
+  Status make_pipelines();
+  Status start_step();
   void fail(Status status) noexcept;
 
   const Driver driver_;
@@ -53,9 +58,10 @@ class CudaBackend final : public Backend, private Pending {
   Compiler compiler_;
   StepGraphs graphs_;
   HazardTracker hazards_;
+  std::vector<std::pair<const CudaPipeline*, Launch>> step_;  // being encoded; functions are filled in at its end
   // Launches of this step before the last barrier but after the one before it, and since the last one.
   std::vector<uint32_t> before_barrier_, since_barrier_;
-  std::map<std::string, std::unique_ptr<Pipeline>> pipelines_;  // by kernel and constants
+  std::map<std::string, std::unique_ptr<CudaPipeline>> pipelines_;  // by kernel and constants
   StepTimes times_;
   Status fault_, verdict_;  // of the step being encoded, and of the one submitted last
 };

@@ -31,8 +31,6 @@ class StepGraphs {
   StepGraphs(const StepGraphs&) = delete;
 
   void add(Launch launch) { step_.push_back(std::move(launch)); }
-  uint32_t num_launches() const noexcept { return static_cast<uint32_t>(step_.size()); }
-
   void drop() noexcept { step_.clear(); }  // what was added
   // Starts what was added, in order, and forgets it. Launching nothing is fine.
   Status submit() noexcept;

@@ -4,6 +4,14 @@
 #include <string_view>
 
 namespace pagoda::device::gpu::kernels {
+namespace argmax_parts {
+inline constexpr std::string_view kernel = "argmax_parts";
+enum Binding : int { logits = 0, found = 1, args = 2 };
+}  // namespace argmax_parts
+namespace argmax {
+inline constexpr std::string_view kernel = "argmax";
+enum Binding : int { found = 0, tokens = 1, args = 2 };
+}  // namespace argmax
 namespace causal_conv1d {
 inline constexpr std::string_view kernel = "causal_conv1d";
 enum Binding : int { x = 0, weight = 1, tail = 2, cu_seqlens = 3, state_slots = 4, out = 5, args = 6 };
@@ -16,6 +24,10 @@ namespace causal_conv1d_update {
 inline constexpr std::string_view kernel = "causal_conv1d_update";
 enum Binding : int { x = 0, weight = 1, tail = 2, state_slots = 3, out = 4, args = 5 };
 }  // namespace causal_conv1d_update
+namespace combine_experts {
+inline constexpr std::string_view kernel = "combine_experts";
+enum Binding : int { x = 0, weights = 1, shared_out = 2, gate = 3, out = 4, args = 5 };
+}  // namespace combine_experts
 namespace embedding {
 inline constexpr std::string_view f32 = "embedding_f32";
 inline constexpr std::string_view f16 = "embedding_f16";
@@ -27,6 +39,18 @@ inline constexpr std::string_view q8 = "embedding_packed_q8";
 inline constexpr std::string_view q4 = "embedding_packed_q4";
 enum Binding : int { ids = 0, table = 1, steps = 2, scales = 3, out = 4, args = 5 };
 }  // namespace embedding_packed
+namespace expert_tiles {
+inline constexpr std::string_view kernel = "expert_tiles";
+enum Binding : int { ids = 0, order = 1, tiles = 2, args = 3 };
+}  // namespace expert_tiles
+namespace expert_matmul {
+inline constexpr std::string_view f32 = "expert_matmul_f32";
+inline constexpr std::string_view f16 = "expert_matmul_f16";
+inline constexpr std::string_view bf16 = "expert_matmul_bf16";
+inline constexpr std::string_view q8 = "expert_matmul_q8";
+inline constexpr std::string_view q4 = "expert_matmul_q4";
+enum Binding : int { x = 0, x_scales = 1, w = 2, w_steps = 3, w_scales = 4, order = 5, tiles = 6, out = 7, args = 8 };
+}  // namespace expert_matmul
 namespace gated_rms_norm {
 inline constexpr std::string_view kernel = "gated_rms_norm";
 enum Binding : int { x = 0, z = 1, weight = 2, out = 3, args = 4 };
@@ -40,24 +64,19 @@ inline constexpr std::string_view k128 = "gdn_decode_128";
 inline constexpr std::string_view k256 = "gdn_decode_256";
 enum Binding : int { q = 0, k = 1, v = 2, a = 3, b = 4, a_log = 5, dt_bias = 6, cu_seqlens = 7, context_lens = 8, state_slots = 9, state = 10, k_rows = 11, u_rows = 12, g_rows = 13, out = 14, args = 15 };
 }  // namespace gdn_decode
-namespace gdn_prepare {
-inline constexpr std::string_view kernel = "gdn_prepare";
-enum Binding : int { q = 0, k = 1, a = 2, b = 3, a_log = 4, dt_bias = 5, cu_seqlens = 6, context_lens = 7, state_slots = 8, k_rows = 9, g_rows = 10, rows = 11, gates = 12, args = 13 };
-}  // namespace gdn_prepare
 namespace gdn_prefill {
 inline constexpr std::string_view k128 = "gdn_prefill_128";
 inline constexpr std::string_view k256 = "gdn_prefill_256";
 enum Binding : int { v = 0, cu_seqlens = 1, context_lens = 2, state_slots = 3, rows = 4, gates = 5, state = 6, k_rows = 7, u_rows = 8, g_rows = 9, out = 10, args = 11 };
 }  // namespace gdn_prefill
-namespace matmul_rows_bf16 {
-inline constexpr std::string_view kernel = "matmul_rows_bf16";
-enum Binding : int { x = 0, out = 1, scales = 2, args = 3 };
-}  // namespace matmul_rows_bf16
-namespace matmul_rows {
-inline constexpr std::string_view f16 = "matmul_rows_f16";
-inline constexpr std::string_view rotated = "matmul_rows_rotated";
-enum Binding : int { x = 0, out = 1, scales = 2, args = 3 };
-}  // namespace matmul_rows
+namespace gdn_prepare {
+inline constexpr std::string_view kernel = "gdn_prepare";
+enum Binding : int { q = 0, k = 1, a = 2, b = 3, a_log = 4, dt_bias = 5, cu_seqlens = 6, context_lens = 7, state_slots = 8, k_rows = 9, g_rows = 10, rows = 11, gates = 12, args = 13 };
+}  // namespace gdn_prepare
+namespace matmul_f32 {
+inline constexpr std::string_view kernel = "matmul_f32";
+enum Binding : int { x = 0, w = 1, bias = 2, out = 3, args = 4 };
+}  // namespace matmul_f32
 namespace matmul_few {
 inline constexpr std::string_view f16_2_1 = "matmul_few_f16_2_1";
 inline constexpr std::string_view f16_2_2 = "matmul_few_f16_2_2";
@@ -78,6 +97,15 @@ inline constexpr std::string_view q4_2_8 = "matmul_few_q4_2_8";
 inline constexpr std::string_view direct_2_1 = "matmul_few_direct_2_1";
 enum Binding : int { x = 0, x_scales = 1, w = 2, w_steps = 3, w_scales = 4, bias = 5, out = 6, args = 7 };
 }  // namespace matmul_few
+namespace matmul_rows_bf16 {
+inline constexpr std::string_view kernel = "matmul_rows_bf16";
+enum Binding : int { x = 0, out = 1, scales = 2, args = 3 };
+}  // namespace matmul_rows_bf16
+namespace matmul_rows {
+inline constexpr std::string_view f16 = "matmul_rows_f16";
+inline constexpr std::string_view rotated = "matmul_rows_rotated";
+enum Binding : int { x = 0, out = 1, scales = 2, args = 3 };
+}  // namespace matmul_rows
 namespace matmul_tiles {
 inline constexpr std::string_view f16 = "matmul_tiles_f16";
 inline constexpr std::string_view bf16 = "matmul_tiles_bf16";
@@ -85,10 +113,6 @@ inline constexpr std::string_view q8 = "matmul_tiles_q8";
 inline constexpr std::string_view q4 = "matmul_tiles_q4";
 enum Binding : int { x = 0, x_scales = 1, w = 2, w_steps = 3, w_scales = 4, bias = 5, out = 6, args = 7 };
 }  // namespace matmul_tiles
-namespace matmul_f32 {
-inline constexpr std::string_view kernel = "matmul_f32";
-enum Binding : int { x = 0, w = 1, bias = 2, out = 3, args = 4 };
-}  // namespace matmul_f32
 namespace paged_attention {
 inline constexpr std::string_view f32_1 = "paged_attention_f32_1";
 inline constexpr std::string_view f16_1 = "paged_attention_f16_1";
@@ -123,10 +147,10 @@ enum Binding : int { x = 0, residual = 1, weight = 2, out = 3, args = 4 };
 namespace rms_norm_constants {
 inline constexpr std::string_view has_residual = "has_residual";
 }  // namespace rms_norm_constants
-namespace argmax {
-inline constexpr std::string_view kernel = "argmax";
-enum Binding : int { logits = 0, tokens = 1, args = 2 };
-}  // namespace argmax
+namespace route_experts {
+inline constexpr std::string_view kernel = "route_experts";
+enum Binding : int { logits = 0, ids = 1, weights = 2, args = 3 };
+}  // namespace route_experts
 namespace sample {
 inline constexpr std::string_view kernel = "sample";
 enum Binding : int { logits = 0, rows = 1, tokens = 2, args = 3 };

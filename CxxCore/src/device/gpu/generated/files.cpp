@@ -1,18 +1,34 @@
 // All files of kernels. Made by Tools/mslc/generate.sh.
 #include "device/gpu/kernel_table.h"
 namespace pagoda::device::gpu::generated {
+std::span<const KernelInfo> argmax_kernels() noexcept;
+KernelSource argmax_source() noexcept;
 std::span<const KernelInfo> causal_conv1d_kernels() noexcept;
 KernelSource causal_conv1d_source() noexcept;
+std::span<const KernelInfo> combine_experts_kernels() noexcept;
+KernelSource combine_experts_source() noexcept;
 std::span<const KernelInfo> embedding_kernels() noexcept;
 KernelSource embedding_source() noexcept;
+std::span<const KernelInfo> expert_matmul_kernels() noexcept;
+KernelSource expert_matmul_source() noexcept;
 std::span<const KernelInfo> gated_rms_norm_kernels() noexcept;
 KernelSource gated_rms_norm_source() noexcept;
 std::span<const KernelInfo> gather_rows_kernels() noexcept;
 KernelSource gather_rows_source() noexcept;
-std::span<const KernelInfo> gdn_kernels() noexcept;
-KernelSource gdn_source() noexcept;
-std::span<const KernelInfo> matmul_kernels() noexcept;
-KernelSource matmul_source() noexcept;
+std::span<const KernelInfo> gdn_decode_kernels() noexcept;
+KernelSource gdn_decode_source() noexcept;
+std::span<const KernelInfo> gdn_prefill_kernels() noexcept;
+KernelSource gdn_prefill_source() noexcept;
+std::span<const KernelInfo> gdn_prepare_kernels() noexcept;
+KernelSource gdn_prepare_source() noexcept;
+std::span<const KernelInfo> matmul_f32_kernels() noexcept;
+KernelSource matmul_f32_source() noexcept;
+std::span<const KernelInfo> matmul_few_kernels() noexcept;
+KernelSource matmul_few_source() noexcept;
+std::span<const KernelInfo> matmul_rows_kernels() noexcept;
+KernelSource matmul_rows_source() noexcept;
+std::span<const KernelInfo> matmul_tiles_kernels() noexcept;
+KernelSource matmul_tiles_source() noexcept;
 std::span<const KernelInfo> paged_attention_kernels() noexcept;
 KernelSource paged_attention_source() noexcept;
 std::span<const KernelInfo> qk_norm_rope_kernels() noexcept;
@@ -21,6 +37,8 @@ std::span<const KernelInfo> reshape_and_cache_kernels() noexcept;
 KernelSource reshape_and_cache_source() noexcept;
 std::span<const KernelInfo> rms_norm_kernels() noexcept;
 KernelSource rms_norm_source() noexcept;
+std::span<const KernelInfo> route_experts_kernels() noexcept;
+KernelSource route_experts_source() noexcept;
 std::span<const KernelInfo> sample_kernels() noexcept;
 KernelSource sample_source() noexcept;
 std::span<const KernelInfo> sigmoid_gate_kernels() noexcept;
@@ -29,16 +47,25 @@ std::span<const KernelInfo> slots_kernels() noexcept;
 KernelSource slots_source() noexcept;
 std::span<const KernelFile> files() noexcept {
   static const KernelFile kFiles[] = {
+    {argmax_kernels(), argmax_source()},
     {causal_conv1d_kernels(), causal_conv1d_source()},
+    {combine_experts_kernels(), combine_experts_source()},
     {embedding_kernels(), embedding_source()},
+    {expert_matmul_kernels(), expert_matmul_source()},
     {gated_rms_norm_kernels(), gated_rms_norm_source()},
     {gather_rows_kernels(), gather_rows_source()},
-    {gdn_kernels(), gdn_source()},
-    {matmul_kernels(), matmul_source()},
+    {gdn_decode_kernels(), gdn_decode_source()},
+    {gdn_prefill_kernels(), gdn_prefill_source()},
+    {gdn_prepare_kernels(), gdn_prepare_source()},
+    {matmul_f32_kernels(), matmul_f32_source()},
+    {matmul_few_kernels(), matmul_few_source()},
+    {matmul_rows_kernels(), matmul_rows_source()},
+    {matmul_tiles_kernels(), matmul_tiles_source()},
     {paged_attention_kernels(), paged_attention_source()},
     {qk_norm_rope_kernels(), qk_norm_rope_source()},
     {reshape_and_cache_kernels(), reshape_and_cache_source()},
     {rms_norm_kernels(), rms_norm_source()},
+    {route_experts_kernels(), route_experts_source()},
     {sample_kernels(), sample_source()},
     {sigmoid_gate_kernels(), sigmoid_gate_source()},
     {slots_kernels(), slots_source()},

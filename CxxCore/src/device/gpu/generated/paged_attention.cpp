@@ -178,7 +178,7 @@ METAL_FUNC float scale_to_end(float largest, float sum, float sink) {
   if (!use_sinks) {
     return 1.0f / sum;
   }
-  const float end = max(largest, sink);
+  const float end = max(sink, largest);
   const float factor = precise::exp(largest - end);
   return factor / fma(sum, factor, precise::exp(sink - end));
 }
@@ -287,6 +287,7 @@ MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
       }
 
       for (uint r = 0; r < RT; ++r) {
+
         if (r < row_tiles) {
           simdgroup_store(acc[r], s_tile + r * 8 * kPartition + kt * 8, kPartition);
         }
@@ -311,7 +312,7 @@ MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
 
 
     for (uint r = sg; MSL_LOOP(r < row_tiles * 8); r += kSimdgroups) {
-      const int position = context - tokens + (row0 + min(int(r), num_rows - 1)) / int(args.group);
+      const int position = context - tokens + (row0 + int(r)) / int(args.group);
       MSL_THREADGROUP const float* row = s_tile + r * kPartition;
       float score[kPartition / 32];
       float largest = kNegBig;
@@ -337,6 +338,7 @@ MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
         const uint at = lane + 32 * i;
         const bool seen = at < key_tiles * 8 && is_visible(p0 + int(at), position, args.window);
         const T weight = T(seen ? precise::exp(score[i] - largest) : 0.0f);
+
         if (at < key_tiles * 8) {
           weights[at] = weight;
         }
@@ -384,6 +386,7 @@ MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
           }
 
           for (uint r = 0; r < RT; ++r) {
+
             if (r < row_tiles) {
               simdgroup_multiply_accumulate(acc[r][c], weights[r], v_mat, acc[r][c]);
             }
@@ -397,6 +400,7 @@ MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
       if (c < columns && first_column + c < args.dim / 8) {
 
         for (uint r = 0; r < RT; ++r) {
+
           if (r < row_tiles) {
             simdgroup_store(acc[r][c], s_tile + r * 8 * kPartition + (first_column + c) * 8, kPartition);
           }

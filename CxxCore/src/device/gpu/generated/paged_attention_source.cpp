@@ -183,7 +183,7 @@ METAL_FUNC float scale_to_end(float largest, float sum, float sink) {
   if (!use_sinks) {
     return 1.0f / sum;
   }
-  const float end = max(largest, sink);
+  const float end = max(sink, largest);
   const float factor = precise::exp(largest - end);
   return factor / fma(sum, factor, precise::exp(sink - end));
 }
@@ -293,6 +293,7 @@ R"msl(            simdgroup_matrix<T, 8, 8> q_mat;
       }
       #pragma unroll
       for (uint r = 0; r < RT; ++r) {
+        // Only saves work: rows beyond row_tiles are not read.
         if (r < row_tiles) {
           simdgroup_store(acc[r], s_tile + r * 8 * kPartition + kt * 8, kPartition);
         }
@@ -317,7 +318,7 @@ R"msl(            simdgroup_matrix<T, 8, 8> q_mat;
 
     // Softmax of each row, within the partition.
     for (uint r = sg; r < row_tiles * 8; r += kSimdgroups) {
-      const int position = context - tokens + (row0 + min(int(r), num_rows - 1)) / int(args.group);
+      const int position = context - tokens + (row0 + int(r)) / int(args.group);
       threadgroup const float* row = s_tile + r * kPartition;
       float score[kPartition / 32];
       float largest = kNegBig;
@@ -343,6 +344,7 @@ R"msl(            simdgroup_matrix<T, 8, 8> q_mat;
         const uint at = lane + 32 * i;
         const bool seen = at < key_tiles * 8 && is_visible(p0 + int(at), position, args.window);
         const T weight = T(seen ? precise::exp(score[i] - largest) : 0.0f);
+        // Only saves work: weights beyond the last tile are not read.
         if (at < key_tiles * 8) {
           weights[at] = weight;
         }
@@ -390,6 +392,7 @@ R"msl(            simdgroup_matrix<T, 8, 8> q_mat;
           }
           #pragma unroll
           for (uint r = 0; r < RT; ++r) {
+            // Only saves work: rows beyond row_tiles are not read.
             if (r < row_tiles) {
               simdgroup_multiply_accumulate(acc[r][c], weights[r], v_mat, acc[r][c]);
             }
@@ -403,6 +406,7 @@ R"msl(            simdgroup_matrix<T, 8, 8> q_mat;
       if (c < columns && first_column + c < args.dim / 8) {
         #pragma unroll
         for (uint r = 0; r < RT; ++r) {
+          // Only saves work: rows beyond row_tiles are not read.
           if (r < row_tiles) {
             simdgroup_store(acc[r][c], s_tile + r * 8 * kPartition + (first_column + c) * 8, kPartition);
           }
@@ -677,7 +681,7 @@ METAL_FUNC float scale_to_end(float largest, float sum, float sink) {
   if (!use_sinks) {
     return 1.0f / sum;
   }
-  const float end = max(largest, sink);
+  const float end = max(sink, largest);
   const float factor = precise::exp(largest - end);
   return factor / fma(sum, factor, precise::exp(sink - end));
 }
@@ -786,6 +790,7 @@ MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
       }
 #pragma unroll
       for (uint r = 0; r < RT; ++r) {
+
         if (r < row_tiles) {
           simdgroup_store(acc[r], s_tile + r * 8 * kPartition + kt * 8, kPartition);
         }
@@ -810,7 +815,7 @@ MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
 
 
     for (uint r = sg; r < row_tiles * 8; r += kSimdgroups) {
-      const int position = context - tokens + (row0 + min(int(r), num_rows - 1)) / int(args.group);
+      const int position = context - tokens + (row0 + int(r)) / int(args.group);
       MSL_THREADGROUP const float* row = s_tile + r * kPartition;
       float score[kPartition / 32];
       float largest = kNegBig;
@@ -836,6 +841,7 @@ MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
         const uint at = lane + 32 * i;
         const bool seen = at < key_tiles * 8 && is_visible(p0 + int(at), position, args.window);
         const T weight = T(seen ? precise::exp(score[i] - largest) : 0.0f);
+
         if (at < key_tiles * 8) {
           weights[at] = weight;
         }
@@ -884,6 +890,7 @@ R"msl(          simdgroup_load(weights[r], (MSL_THREADGROUP T*)(s_tile) + r * 8 
           }
 #pragma unroll
           for (uint r = 0; r < RT; ++r) {
+
             if (r < row_tiles) {
               simdgroup_multiply_accumulate(acc[r][c], weights[r], v_mat, acc[r][c]);
             }
@@ -897,6 +904,7 @@ R"msl(          simdgroup_load(weights[r], (MSL_THREADGROUP T*)(s_tile) + r * 8 
       if (c < columns && first_column + c < args.dim / 8) {
 #pragma unroll
         for (uint r = 0; r < RT; ++r) {
+
           if (r < row_tiles) {
             simdgroup_store(acc[r][c], s_tile + r * 8 * kPartition + (first_column + c) * 8, kPartition);
           }

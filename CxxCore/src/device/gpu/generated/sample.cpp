@@ -103,6 +103,19 @@ METAL_FUNC void tile_multiply_accumulate(MSL_THREAD simdgroup_matrix<float, 8, 8
   }
 }
 # 5 "Shaders/sample.metal"
+# 1 "Shaders/keys.h"
+
+
+
+
+METAL_FUNC uint key_of(float x) {
+  const uint bits = as_type<uint>(x);
+  return bits == 0x80000000u ? bits : (bits >> 31) != 0 ? ~bits : bits | 0x80000000u;
+}
+
+MSL_CONSTANT constexpr uint kMinusInfinityKey = 0x007fffffu;
+MSL_CONSTANT constexpr uint kInfinityKey = 0xff800000u;
+# 6 "Shaders/sample.metal"
 # 1 "Shaders/args/sample.h"
 
 
@@ -131,51 +144,9 @@ struct Sample {
 static_assert(sizeof(Sample) == 16, "host and kernel agree");
 
 }
-# 6 "Shaders/sample.metal"
+# 7 "Shaders/sample.metal"
 
 MSL_CONSTANT constexpr uint kThreads = 256;
-
-
-METAL_FUNC uint key_of(float x) {
-  const uint bits = as_type<uint>(x);
-  return (bits >> 31) != 0 ? ~bits : bits | 0x80000000u;
-}
-
-
-
-MSL_KERNEL void argmax(MSL_DEVICE const float* logits ,
-                   MSL_DEVICE int* tokens ,
-                   MSL_CONSTANT pagoda_args::Sample& args ,
-                   uint row ,
-                   uint tid ) {
-  MSL_TG_VAR(1, keys, [kThreads], uint)
-  MSL_TG_VAR(2, ids, [kThreads], uint)
-  MSL_DEVICE const float* from = logits + long(row) * args.logits_stride;
-  uint best = 0;
-  uint id = args.vocab;
-  for (uint i = tid; MSL_LOOP(i < args.vocab); i += kThreads) {
-    const uint key = key_of(from[i]);
-    if (key > best) {
-      best = key;
-      id = i;
-    }
-  }
-  keys[tid] = best;
-  ids[tid] = id;
-  for (uint half_size = kThreads / 2; MSL_LOOP(half_size > 0); half_size /= 2) {
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-    if (tid < half_size) {
-      const uint other = tid + half_size;
-      if (keys[other] > keys[tid] || (keys[other] == keys[tid] && ids[other] < ids[tid])) {
-        keys[tid] = keys[other];
-        ids[tid] = ids[other];
-      }
-    }
-  }
-  if (tid == 0) {
-    tokens[row] = int(ids[0]);
-  }
-}
 
 METAL_FUNC uint multiply_high(uint a, uint b) {
   return uint((ulong(a) * ulong(b)) >> 32);
@@ -232,7 +203,7 @@ METAL_FUNC bool is_kept(Kept kept, uint key, float weight, MSL_THREAD float& see
 
 
 METAL_FUNC float weight_of(float logit, float highest, float temperature) {
-  return precise::exp((max(logit, kNegBig) - highest) / temperature);
+  return precise::exp((max(kNegBig, logit) - highest) / temperature);
 }
 
 METAL_FUNC float logit_of(uint key) {
@@ -247,9 +218,9 @@ MSL_KERNEL void sample(MSL_DEVICE const float* logits ,
                    MSL_CONSTANT pagoda_args::Sample& args ,
                    uint row ,
                    uint tid ) {
-  MSL_TG_VAR(3, parts, [kThreads], float)
-  MSL_TG_VAR(4, ids, [kThreads], uint)
-  MSL_TG_VAR(5, last_ids, [kThreads], uint)
+  MSL_TG_VAR(1, parts, [kThreads], float)
+  MSL_TG_VAR(2, ids, [kThreads], uint)
+  MSL_TG_VAR(3, last_ids, [kThreads], uint)
   MSL_DEVICE const float* from = logits + long(row) * args.logits_stride;
   const uint each = (args.vocab + kThreads - 1) / kThreads;
   const uint begin = min(args.vocab, tid * each);
@@ -365,24 +336,16 @@ using namespace ::pagoda::device::gpu;
 void msl_entry_0(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  argmax((const float*)in.buffers[0], (int*)in.buffers[1], *(const pagoda_args::Sample*)in.buffers[2], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup));
-}
-constexpr BindingInfo msl_bindings_0[] = {{"logits", 0, BindingKind::buffer, sizeof(float), false}, {"tokens", 1, BindingKind::buffer, sizeof(int), true}, {"args", 2, BindingKind::values, sizeof(pagoda_args::Sample), false}};
-constexpr uint32_t msl_limit_0 = 256;
-void msl_entry_1(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
   sample((const float*)in.buffers[0], (const pagoda_args::SampleRow*)in.buffers[1], (int*)in.buffers[2], *(const pagoda_args::Sample*)in.buffers[3], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup));
 }
-constexpr BindingInfo msl_bindings_1[] = {{"logits", 0, BindingKind::buffer, sizeof(float), false}, {"rows", 1, BindingKind::buffer, sizeof(pagoda_args::SampleRow), false}, {"tokens", 2, BindingKind::buffer, sizeof(int), true}, {"args", 3, BindingKind::values, sizeof(pagoda_args::Sample), false}};
-constexpr uint32_t msl_limit_1 = 256;
+constexpr BindingInfo msl_bindings_0[] = {{"logits", 0, BindingKind::buffer, sizeof(float), false}, {"rows", 1, BindingKind::buffer, sizeof(pagoda_args::SampleRow), false}, {"tokens", 2, BindingKind::buffer, sizeof(int), true}, {"args", 3, BindingKind::values, sizeof(pagoda_args::Sample), false}};
+constexpr uint32_t msl_limit_0 = 256;
 }  // namespace
 }  // namespace metal
 namespace pagoda::device::gpu::generated {
 std::span<const KernelInfo> sample_kernels() noexcept {
   static constexpr KernelInfo kKernels[] = {
-    {"argmax", "sample", metal::msl_bindings_0, {}, metal::msl_limit_0, metal::msl_entry_0},
-    {"sample", "sample", metal::msl_bindings_1, {}, metal::msl_limit_1, metal::msl_entry_1},
+    {"sample", "sample", metal::msl_bindings_0, {}, metal::msl_limit_0, metal::msl_entry_0},
   };
   return kKernels;
 }

@@ -3,9 +3,9 @@
 namespace pagoda::device::gpu::generated {
 KernelSource sample_source() noexcept {
   return {"sample",
-R"msl(// argmax and sample: a token for each row of logits, as sampler/ picks it: the lowest id among the highest; or top-k,
-// then min-p, then top-p of the tempered distribution, and a draw by inverse CDF in id order, from Philox 4x32-10.
-// Sums are floats in one order; sampler/ has doubles, so a draw on the edge between two tokens may differ from it.
+R"msl(// sample: a token for each row of logits, nearly as sampler/ draws it: top-k, then min-p, then top-p of the tempered
+// distribution, and a draw by inverse CDF in id order, from Philox 4x32-10. Sums are floats in one order; sampler/ has
+// doubles, so a draw on the edge between two tokens may differ from it: the engine draws with sampler/, whatever device.
 // Helpers that several kernels share: sums in one order, the nonlinear functions, tiles, sequences.
 // Text of the portable subset: Metal compiles it as it is, mslc translates it for CPU and CUDA. No fast math.
 
@@ -99,6 +99,16 @@ METAL_FUNC void tile_multiply_accumulate(thread simdgroup_matrix<float, 8, 8> (&
 #endif
   }
 }
+// Floats as unsigned numbers in the same order; kernels pick by these, for which infinities and NaNs are numbers too.
+
+// Both zeros have one key: they are equal, and the lower id counts.
+METAL_FUNC uint key_of(float x) {
+  const uint bits = as_type<uint>(x);
+  return bits == 0x80000000u ? bits : (bits >> 31) != 0 ? ~bits : bits | 0x80000000u;
+}
+
+constant constexpr uint kMinusInfinityKey = 0x007fffffu;
+constant constexpr uint kInfinityKey = 0xff800000u;  // NaNs lie above it and below the other
 // Arguments of sample, shared by the kernels and the host.
 
 // Types of the argument structs that shaders and host share: sizes are fixed, and every compiler asserts them.
@@ -131,48 +141,6 @@ static_assert(sizeof(Sample) == 16, "host and kernel agree");
 }  // namespace pagoda_args
 
 constant constexpr uint kThreads = 256;
-
-// Bits of a float that compare as unsigned numbers do.
-METAL_FUNC uint key_of(float x) {
-  const uint bits = as_type<uint>(x);
-  return (bits >> 31) != 0 ? ~bits : bits | 0x80000000u;
-}
-
-// Grid: [rows]
-[[max_total_threads_per_threadgroup(256)]]
-kernel void argmax(device const float* logits [[buffer(0)]],
-                   device int* tokens [[buffer(1)]],
-                   constant pagoda_args::Sample& args [[buffer(2)]],
-                   uint row [[threadgroup_position_in_grid]],
-                   uint tid [[thread_index_in_threadgroup]]) {
-  threadgroup uint keys[kThreads];
-  threadgroup uint ids[kThreads];
-  device const float* from = logits + long(row) * args.logits_stride;
-  uint best = 0;
-  uint id = args.vocab;
-  for (uint i = tid; i < args.vocab; i += kThreads) {
-    const uint key = key_of(from[i]);
-    if (key > best) {
-      best = key;
-      id = i;
-    }
-  }
-  keys[tid] = best;
-  ids[tid] = id;
-  for (uint half_size = kThreads / 2; half_size > 0; half_size /= 2) {
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-    if (tid < half_size) {
-      const uint other = tid + half_size;
-      if (keys[other] > keys[tid] || (keys[other] == keys[tid] && ids[other] < ids[tid])) {
-        keys[tid] = keys[other];
-        ids[tid] = ids[other];
-      }
-    }
-  }
-  if (tid == 0) {
-    tokens[row] = int(ids[0]);
-  }
-}
 
 METAL_FUNC uint multiply_high(uint a, uint b) {
   return uint((ulong(a) * ulong(b)) >> 32);
@@ -227,9 +195,9 @@ METAL_FUNC bool is_kept(Kept kept, uint key, float weight, thread float& seen) {
   return is_in && weight >= kept.min_weight && weight > 0.0f;
 }
 
-// 1 for the most likely token.
+// 1 for the most likely token. An infinite logit, which kernels do not count on, gives the same 0 as kNegBig.
 METAL_FUNC float weight_of(float logit, float highest, float temperature) {
-  return precise::exp((max(logit, kNegBig) - highest) / temperature);
+  return precise::exp((max(kNegBig, logit) - highest) / temperature);
 }
 
 METAL_FUNC float logit_of(uint key) {
@@ -329,8 +297,7 @@ kernel void sample(device const float* logits [[buffer(0)]],
     }
   }
 
-)msl"
-R"msl(  // The first id at which the sum passes the target; the last one with any weight, should rounding leave none.
+  // The first id at which the sum passes the target; the last one with any weight, should rounding leave none.
   const float target =
       uniform_at(rows[row].seed_low, rows[row].seed_high, rows[row].index_low, rows[row].index_high) * all;
   float reached = before;
@@ -351,7 +318,8 @@ R"msl(  // The first id at which the sum passes the target; the last one with an
   if (tid == 0) {
     for (uint i = 0; i < kThreads; ++i) {
       id = min(id, ids[i]);
-      last = max(last, last_ids[i]);
+)msl"
+R"msl(      last = max(last, last_ids[i]);
     }
     tokens[row] = int(id < args.vocab ? id : last);
   }
@@ -460,6 +428,19 @@ METAL_FUNC void tile_multiply_accumulate(MSL_THREAD simdgroup_matrix<float, 8, 8
   }
 }
 # 5 "Shaders/sample.metal"
+# 1 "Shaders/keys.h"
+
+
+
+
+METAL_FUNC uint key_of(float x) {
+  const uint bits = as_type<uint>(x);
+  return bits == 0x80000000u ? bits : (bits >> 31) != 0 ? ~bits : bits | 0x80000000u;
+}
+
+MSL_CONSTANT constexpr uint kMinusInfinityKey = 0x007fffffu;
+MSL_CONSTANT constexpr uint kInfinityKey = 0xff800000u;
+# 6 "Shaders/sample.metal"
 # 1 "Shaders/args/sample.h"
 
 
@@ -488,51 +469,9 @@ struct Sample {
 static_assert(sizeof(Sample) == 16, "host and kernel agree");
 
 }
-# 6 "Shaders/sample.metal"
+# 7 "Shaders/sample.metal"
 
 MSL_CONSTANT constexpr uint kThreads = 256;
-
-
-METAL_FUNC uint key_of(float x) {
-  const uint bits = as_type<uint>(x);
-  return (bits >> 31) != 0 ? ~bits : bits | 0x80000000u;
-}
-
-
-
-MSL_KERNEL void argmax(MSL_DEVICE const float* logits ,
-                   MSL_DEVICE int* tokens ,
-                   MSL_CONSTANT pagoda_args::Sample& args ,
-                   uint row ,
-                   uint tid ) {
-  MSL_TG_VAR(1, keys, [kThreads], uint)
-  MSL_TG_VAR(2, ids, [kThreads], uint)
-  MSL_DEVICE const float* from = logits + long(row) * args.logits_stride;
-  uint best = 0;
-  uint id = args.vocab;
-  for (uint i = tid; i < args.vocab; i += kThreads) {
-    const uint key = key_of(from[i]);
-    if (key > best) {
-      best = key;
-      id = i;
-    }
-  }
-  keys[tid] = best;
-  ids[tid] = id;
-  for (uint half_size = kThreads / 2; half_size > 0; half_size /= 2) {
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-    if (tid < half_size) {
-      const uint other = tid + half_size;
-      if (keys[other] > keys[tid] || (keys[other] == keys[tid] && ids[other] < ids[tid])) {
-        keys[tid] = keys[other];
-        ids[tid] = ids[other];
-      }
-    }
-  }
-  if (tid == 0) {
-    tokens[row] = int(ids[0]);
-  }
-}
 
 METAL_FUNC uint multiply_high(uint a, uint b) {
   return uint((ulong(a) * ulong(b)) >> 32);
@@ -589,7 +528,7 @@ METAL_FUNC bool is_kept(Kept kept, uint key, float weight, MSL_THREAD float& see
 
 
 METAL_FUNC float weight_of(float logit, float highest, float temperature) {
-  return precise::exp((max(logit, kNegBig) - highest) / temperature);
+  return precise::exp((max(kNegBig, logit) - highest) / temperature);
 }
 
 METAL_FUNC float logit_of(uint key) {
@@ -604,9 +543,9 @@ MSL_KERNEL void sample(MSL_DEVICE const float* logits ,
                    MSL_CONSTANT pagoda_args::Sample& args ,
                    uint row ,
                    uint tid ) {
-  MSL_TG_VAR(3, parts, [kThreads], float)
-  MSL_TG_VAR(4, ids, [kThreads], uint)
-  MSL_TG_VAR(5, last_ids, [kThreads], uint)
+  MSL_TG_VAR(1, parts, [kThreads], float)
+  MSL_TG_VAR(2, ids, [kThreads], uint)
+  MSL_TG_VAR(3, last_ids, [kThreads], uint)
   MSL_DEVICE const float* from = logits + long(row) * args.logits_stride;
   const uint each = (args.vocab + kThreads - 1) / kThreads;
   const uint begin = min(args.vocab, tid * each);
@@ -718,11 +657,6 @@ MSL_KERNEL void sample(MSL_DEVICE const float* logits ,
 
 
 # 1 "sample.entries"
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_argmax)
-extern "C" __global__ void __launch_bounds__(256) argmax(const float* logits, int* tokens, const pagoda_args::Sample args) {
-  argmax(logits, tokens, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()));
-}
-#endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_sample)
 extern "C" __global__ void __launch_bounds__(256) sample(const float* logits, const pagoda_args::SampleRow* rows, int* tokens, const pagoda_args::Sample args) {
   sample(logits, rows, tokens, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()));

@@ -40,6 +40,7 @@ class MetalBackend final : public Backend, private Pending {
     info_.name = "metal";
     info_.description = std::string("Metal on ") + device_->name()->utf8String();
     info_.memory_limit_bytes = static_cast<int64_t>(device_->recommendedMaxWorkingSetSize());
+    info_.max_step_seconds = 0.1;  // the same GPU draws the screen, and a command buffer is not interrupted
   }
   ~MetalBackend() override { (void)wait(); }
 

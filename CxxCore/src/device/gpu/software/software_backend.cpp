@@ -18,7 +18,8 @@ Result<std::unique_ptr<SoftwareBackend>> SoftwareBackend::create(const Options& 
                                                                  std::span<const KernelFile> files) {
   std::unique_ptr<SoftwareBackend> made(new SoftwareBackend(options, files));
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  const int num_threads = options.num_threads > 0 ? options.num_threads : cores;
+  // The shadow that a checker has of memory is not shared between threads.
+  const int num_threads = made->checker_ ? 1 : options.num_threads > 0 ? options.num_threads : cores;
   auto pool = ThreadPool::create(num_threads);
   if (!pool.is_ok()) return pool.status;
   made->pool_ = std::move(*pool);
@@ -152,9 +153,7 @@ void SoftwareBackend::run(const Launch& launch) noexcept {
     const std::lock_guard<std::mutex> hold(lock);
     if (!failed.exchange(true)) error_ = make_error(StatusCode::device_error, "software device: " + what);
   };
-  if (checker_)  // its shadow of memory is not shared between threads
-    for (uint32_t i = 0; i < num_groups; ++i) work(i, 0);
-  else pool_->parallel_for(num_groups, work);
+  pool_->parallel_for(num_groups, work);
   if (checker_ && error_.is_ok()) checker_->end_launch(kernel.name, launch.regions);
   for (const GuardedBuffer* buffer : launch.buffers)
     if (error_.is_ok() && !buffer->is_intact())

@@ -21,6 +21,14 @@ MSL_FN simdgroup_matrix<T, C, R> make_filled_simdgroup_matrix(T v) {
   m.msl_e[0] = m.msl_e[1] = v;
   return m;
 }
+// Metal does not say which lane holds which element. The check build reads a neighbour's element as well, so that a
+// load is ordered after stores, and stores after loads, by barriers and not by our layout.
+#ifdef MSL_CHECKED
+extern "C" void __tsan_read2(void* p);
+MSL_FN void msl_see_neighbour(const void* p) { __tsan_read2(const_cast<void*>(p)); }
+#else
+MSL_FN void msl_see_neighbour(const void*) {}
+#endif
 template <typename T>
 MSL_FN void simdgroup_load(simdgroup_matrix<T, 8, 8>& m, const T* src, ulong ld = 8, ulong2 origin = ulong2(0, 0),
                            bool transpose = false, int line = __builtin_LINE()) {
@@ -31,6 +39,7 @@ MSL_FN void simdgroup_load(simdgroup_matrix<T, 8, 8>& m, const T* src, ulong ld 
   const T* p = src + origin.y * ld + origin.x;
   m.msl_e[0] = transpose ? p[c * ld + r] : p[r * ld + c];
   m.msl_e[1] = transpose ? p[(c + 1) * ld + r] : p[r * ld + c + 1];
+  msl_see_neighbour(transpose ? &p[(c ^ 2) * ld + r] : &p[r * ld + (c ^ 2)]);
 }
 template <typename T>
 MSL_FN void simdgroup_store(const simdgroup_matrix<T, 8, 8>& m, T* dst, ulong ld = 8, ulong2 origin = ulong2(0, 0),

@@ -1,14 +1,16 @@
-// The text of matmul.metal for Metal's compiler and, translated, for NVRTC. Made by Tools/mslc/generate.sh.
+// The text of matmul_tiles.metal for Metal's compiler and, translated, for NVRTC. Made by Tools/mslc/generate.sh.
 #include "device/gpu/kernel_table.h"
 namespace pagoda::device::gpu::generated {
-KernelSource matmul_source() noexcept {
-  return {"matmul",
-R"msl(// matmul: out = x W^T + bias, or silu of its first half times the second.
+KernelSource matmul_tiles_source() noexcept {
+  return {"matmul_tiles",
+R"msl(// matmul_tiles: the product of any number of rows with 16-bit, 8-bit and 4-bit weights; matmul.h has the layout and the
+// order.
+// matmul: out = x W^T + bias, or silu of its first half times the second.
 //
 // 16-bit, 8-bit and 4-bit weights meet activations rounded to 16 bits in 8x8 matrix products with float sums. An output
-// is the sum of eight runs of columns, in order; within a run tiles.h says the order. That holds for any number of rows,
-// so a row's bits do not depend on it. matmul_few takes up to 64 rows and gives each run to a simdgroup; matmul_tiles
-// takes any number and goes through the runs one after the other.
+// is the sum of eight runs of columns, in order; within a run tiles.h says the order. That holds for any number of
+// rows, so a row's bits do not depend on it. matmul_few takes up to 64 rows and gives each run to a simdgroup;
+// matmul_tiles takes any number and goes through the runs one after the other.
 //
 // Activations: matmul_rows_* makes [rows, padded_cols] of them, and a scale for each row. For bfloat weights they are
 // bfloats, scale 1. Otherwise they are halfs, divided by a power of two so that none overflows; and rotated as the
@@ -16,7 +18,8 @@ R"msl(// matmul: out = x W^T + bias, or silu of its first half times the second.
 //
 // Weights: rows in order, zeros after the last column and row. 8 bits: a byte each. 4 bits: a nibble each, low ones
 // first, and a pair (step, offset) for every 32 columns. Both with a float scale for each row.
-// Arguments of matmul.metal, shared by the kernels and the host.
+
+// Arguments of matmul_*.metal, shared by the kernels and the host.
 
 // Types of the argument structs that shaders and host share: sizes are fixed, and every compiler asserts them.
 
@@ -275,79 +278,6 @@ METAL_FUNC void load_words(threadgroup const uint* from, thread uint (&words)[kC
 
 constant constexpr uint kRuns = 8;  // part of the result's bits
 
-// Grid: [rows]
-[[max_total_threads_per_threadgroup(128)]]
-kernel void matmul_rows_bf16(device const float* x [[buffer(0)]],
-                               device bfloat* out [[buffer(1)]],
-                               device float* scales [[buffer(2)]],
-                               constant pagoda_args::MatmulRows& args [[buffer(3)]],
-                               uint row [[threadgroup_position_in_grid]],
-                               uint tid [[thread_index_in_threadgroup]]) {
-  for (uint i = tid; i < args.padded_cols; i += 128) {
-    float value = 0.0f;
-    if (i < args.cols) {
-      value = x[long(row) * args.x_stride + i];
-    }
-    out[long(row) * args.padded_cols + i] = bfloat(value);
-  }
-  if (tid == 0) {
-    scales[row] = 1.0f;
-  }
-}
-
-// The power of two that brings a sum of magnitudes below 2^15 goes to the activations, its inverse to the sums.
-METAL_FUNC float power_below(float magnitudes, bool inverse) {
-  const int exponent = clamp(int(as_type<uint>(magnitudes) >> 23) - 127, -100, 100);
-  const int shift = magnitudes > 0.0f ? 14 - exponent : 0;
-  return as_type<float>(uint(127 + (inverse ? -shift : shift)) << 23);
-}
-
-// A row's elements after rotation are no larger than the sum of magnitudes of the row. Grid: [rows]
-template <bool ROTATED>
-[[max_total_threads_per_threadgroup(128)]]
-)msl"
-R"msl(kernel void matmul_rows(device const float* x [[buffer(0)]],
-                             device half* out [[buffer(1)]],
-                             device float* scales [[buffer(2)]],
-                             constant pagoda_args::MatmulRows& args [[buffer(3)]],
-                             uint row [[threadgroup_position_in_grid]],
-                             uint tid [[thread_index_in_threadgroup]],
-                             uint sg [[simdgroup_index_in_threadgroup]],
-                             uint lane [[thread_index_in_simdgroup]]) {
-  threadgroup float tile[ROTATED ? 4096 : 128];
-  threadgroup float parts[4];
-  device const float* from = x + long(row) * args.x_stride;
-  device half* to = out + long(row) * args.padded_cols;
-  float magnitudes = 0.0f;
-  for (uint i = tid; i < args.cols; i += 128) {
-    magnitudes += abs(from[i]);
-  }
-  magnitudes = threadgroup_sum(magnitudes, parts, lane, sg, 4);
-  const float scale = power_below(magnitudes, false);
-  if (tid == 0) {
-    scales[row] = power_below(magnitudes, true) / (ROTATED ? float(args.block) : 1.0f);  // rotated twice: times block
-  }
-  const uint block = ROTATED ? args.block : 128;
-  for (uint first = 0; first < args.padded_cols; first += block) {
-    for (uint i = tid; i < block; i += 128) {
-      tile[i] = 0.0f;
-      if (first + i < args.cols) {
-        tile[i] = from[first + i] * scale;
-      }
-    }
-    if (ROTATED) {
-      rotate(tile, block, tid, 128);
-    }
-    for (uint i = tid; i < block && first + i < args.padded_cols; i += 128) {
-      to[first + i] = half(tile[i]);
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-  }
-}
-
-template [[host_name("matmul_rows_f16")]] kernel decltype(matmul_rows<false>) matmul_rows<false>;
-template [[host_name("matmul_rows_rotated")]] kernel decltype(matmul_rows<true>) matmul_rows<true>;
-
 // A lane's share of a row of weights in one chunk, as it lies in memory: loads need not be waited for at once.
 template <uint BITS>
 struct Share;
@@ -387,12 +317,14 @@ METAL_FUNC void share_words(thread const Share<16>& share, thread uint (&words)[
 
 // Byte i of a word of signed bytes: put behind 2^23 it is a float without a conversion.
 METAL_FUNC float byte_of(uint flipped, uint i) {
-  return as_type<float>((flipped >> (8 * i) & 0xffu) | 0x4b000000u) - 8388736.0f;
+)msl"
+R"msl(  return as_type<float>((flipped >> (8 * i) & 0xffu) | 0x4b000000u) - 8388736.0f;
 }
 
 METAL_FUNC uint2 words_of_bytes(uint word) {
   const uint flipped = word ^ 0x80808080u;
-  return uint2(pack_half(byte_of(flipped, 0), byte_of(flipped, 1)), pack_half(byte_of(flipped, 2), byte_of(flipped, 3)));
+  return uint2(pack_half(byte_of(flipped, 0), byte_of(flipped, 1)),
+               pack_half(byte_of(flipped, 2), byte_of(flipped, 3)));
 }
 
 METAL_FUNC void share_words(thread const Share<8>& share, thread uint (&words)[kChunkTiles]) {
@@ -410,7 +342,7 @@ METAL_FUNC uint word_of_nibbles(uint word, uint i, uint steps) {
 }
 
 METAL_FUNC void share_words(thread const Share<4>& share, thread uint (&words)[kChunkTiles]) {
-  #pragma unroll
+#pragma unroll
   for (uint j = 0; j < 4; ++j) {
     words[j] = word_of_nibbles(share.a.x, 2 * j, share.steps);
     words[4 + j] = word_of_nibbles(share.a.y, 2 * j, share.steps);
@@ -427,7 +359,7 @@ METAL_FUNC void load_x(device const bfloat* x, thread uint (&words)[kChunkTiles]
 }
 
 METAL_FUNC void load_x(device const float* x, thread uint (&words)[kChunkTiles]) {
-  #pragma unroll
+#pragma unroll
   for (uint i = 0; i < 4; ++i) {
     const float4 v = *(device const float4*)(x + 4 * i);
     words[2 * i] = pack_bfloat(v.x, v.y);
@@ -449,9 +381,9 @@ METAL_FUNC uint weight_row(constant pagoda_args::Matmul& args, uint tile, uint r
 }
 
 // Writes output (m, column of row r) from the sums of that row and, with silu_mul, of its other factor.
-METAL_FUNC void write_out(constant pagoda_args::Matmul& args, device const float* x_scales, device const float* w_scales,
-                          device const float* bias, device float* out, uint m, uint column, float sum, float other,
-                          bool is_prepared, bool is_scaled) {
+METAL_FUNC void write_out(constant pagoda_args::Matmul& args, device const float* x_scales,
+                          device const float* w_scales, device const float* bias, device float* out, uint m,
+                          uint column, float sum, float other, bool is_prepared, bool is_scaled) {
   const float x_scale = is_prepared ? x_scales[m] : 1.0f;
   float value = finish(sum, x_scale, is_scaled ? w_scales[column] : 1.0f, args.has_bias != 0 ? bias[column] : 0.0f);
   if (args.silu_mul != 0) {
@@ -459,108 +391,6 @@ METAL_FUNC void write_out(constant pagoda_args::Matmul& args, device const float
     value = silu(value) * finish(other, x_scale, is_scaled ? w_scales[at] : 1.0f, args.has_bias != 0 ? bias[at] : 0.0f);
   }
   out[long(m) * args.out_stride + column] = value;
-}
-
-// Up to 8 MT rows of x against 8 RT rows of weights. X: T, or float where activations need no preparation.
-// Grid: [out_cols / (8 RT), twice as many with silu_mul]
-template <typename T, typename X, uint BITS, uint RT, uint MT>
-[[max_total_threads_per_threadgroup(256)]]
-kernel void matmul_few(device const X* x [[buffer(0)]],
-                       device const float* x_scales [[buffer(1)]],
-                       device const uint* w [[buffer(2)]],
-                       device const ushort* w_steps [[buffer(3)]],
-                       device const float* w_scales [[buffer(4)]],
-                       device const float* bias [[buffer(5)]],
-                       device float* out [[buffer(6)]],
-                       constant pagoda_args::Matmul& args [[buffer(7)]],
-                       uint tg [[threadgroup_position_in_grid]],
-                       uint tid [[thread_index_in_threadgroup]],
-                       uint sg [[simdgroup_index_in_threadgroup]],
-                       uint lane [[thread_index_in_simdgroup]]) {
-  constexpr uint ROWS = 8 * RT;
-  constexpr uint WIDTH = 8 * MT;
-  constexpr uint SUMS = kRuns * ROWS * WIDTH;
-  constexpr uint SCRATCH = kRuns * kTileScratch;
-  constexpr uint SHARED = SUMS > SCRATCH ? SUMS : SCRATCH;
-  threadgroup float shared_words[SHARED];  // scratch of tiles first, then the sums of all runs
-  threadgroup uint* scratch = (threadgroup uint*)(shared_words) + sg * kTileScratch;
-
-  ulong w_at[RT];
-  #pragma unroll
-  for (uint i = 0; i < RT; ++i) {
-    w_at[i] = ulong(weight_row(args, tg, 8 * i + lane / 4, ROWS)) * args.padded_cols + lane % 4 * 16;
-  }
-  ulong x_at[MT];
-  #pragma unroll
-  for (uint t = 0; t < MT; ++t) {
-    x_at[t] = ulong(min(8 * t + lane / 4, args.rows - 1)) * ulong(args.x_stride) + lane % 4 * 16;
-  }
-  SumTile acc[RT][MT];
-  #pragma unroll
-  for (uint i = 0; i < RT; ++i) {
-    #pragma unroll
-    for (uint t = 0; t < MT; ++t) {
-      acc[i][t] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
-    }
-  }
-  const uint end = min((sg + 1) * args.run, args.padded_cols);
-  for (uint k0 = sg * args.run; k0 < end; k0 += 2 * kChunk) {
-    // Two chunks' loads in flight; the second may be past the end, and is then the first again, unused.
-    Share<BITS> share[2][RT];
-    const uint k1 = min(k0 + kChunk, end - kChunk);
-    #pragma unroll
-    for (uint i = 0; i < RT; ++i) {
-      load_share(w, w_steps, w_at[i] + k0, share[0][i]);
-    }
-    #pragma unroll
-    for (uint i = 0; i < RT; ++i) {
-      load_share(w, w_steps, w_at[i] + k1, share[1][i]);
-    }
-    #pragma unroll
-    for (uint u = 0; u < 2; ++u) {
-      if (k0 + u * kChunk < end) {
-        uint w_words[RT][kChunkTiles];
-        uint x_words[MT][kChunkTiles];
-        #pragma unroll
-        for (uint t = 0; t < MT; ++t) {
-          load_x(x + x_at[t] + k0 + u * kChunk, x_words[t]);
-        }
-        #pragma unroll
-        for (uint i = 0; i < RT; ++i) {
-          share_words(share[u][i], w_words[i]);
-        }
-        chunk_multiply<T, RT, MT>(acc, w_words, x_words, scratch, lane);
-      }
-    }
-  }
-  threadgroup_barrier(mem_flags::mem_threadgroup);
-  #pragma unroll
-  for (uint i = 0; i < RT; ++i) {
-    #pragma unroll
-    for (uint t = 0; t < MT; ++t) {
-      simdgroup_store(acc[i][t], shared_words + (sg * ROWS + 8 * i) * WIDTH + 8 * t, WIDTH);
-    }
-  }
-  threadgroup_barrier(mem_flags::mem_threadgroup);
-
-  const uint made = args.silu_mul != 0 ? ROWS / 2 : ROWS;
-  for (uint i = tid; i < made * WIDTH; i += 256) {
-    const uint r = i % made;
-    const uint m = i / made;
-    const uint column = tg * made + r;
-    if (m < args.rows && column < args.out_cols) {
-      float sum = 0.0f;
-      float other = 0.0f;
-      #pragma unroll
-      for (uint run = 0; run < kRuns; ++run) {
-        sum += shared_words[(run * ROWS + r) * WIDTH + m];
-        if (args.silu_mul != 0) {
-          other += shared_words[(run * ROWS + made + r) * WIDTH + m];
-        }
-      }
-      write_out(args, x_scales, w_scales, bias, out, m, column, sum, other, sizeof(X) == 2, BITS < 16);
-    }
-  }
 }
 
 // 64 rows of weights against 64 rows of x; a simdgroup has 32 of each. Grid: [rows / 64, out_cols / 64, or / 32]
@@ -593,8 +423,7 @@ kernel void matmul_tiles(device const T* x [[buffer(0)]],
   const uint sg_n = (sg / 2) * 32;
   const uint sg_m = (sg % 2) * 32;
   // A thread stages 16 columns of two rows of each operand.
-)msl"
-R"msl(  const uint stage_row = tid / 4;
+  const uint stage_row = tid / 4;
   const uint stage_word = tid % 4 * 8;
   ulong w_at[2];
   ulong x_at[2];
@@ -681,67 +510,22 @@ R"msl(  const uint stage_row = tid / 4;
   }
 }
 
-#define FEW(NAME, T, X, BITS, RT, MT) \
-  template [[host_name("matmul_few_" NAME "_" #RT "_" #MT)]] \
-  kernel decltype(matmul_few<T, X, BITS, RT, MT>) matmul_few<T, X, BITS, RT, MT>;
-
 #define INSTANTIATE(NAME, T, BITS) \
-  FEW(NAME, T, T, BITS, 2, 1) \
-  FEW(NAME, T, T, BITS, 2, 2) \
-  FEW(NAME, T, T, BITS, 2, 4) \
-  FEW(NAME, T, T, BITS, 2, 8) \
   template [[host_name("matmul_tiles_" NAME)]] kernel decltype(matmul_tiles<T, BITS>) matmul_tiles<T, BITS>;
 
 INSTANTIATE("f16", half, 16)
 INSTANTIATE("bf16", bfloat, 16)
 INSTANTIATE("q8", half, 8)
 INSTANTIATE("q4", half, 4)
-FEW("direct", bfloat, float, 16, 2, 1)
-
-// The product of a row of x and a row of weights, by one simdgroup: lanes take every 32nd column.
-METAL_FUNC float lane_product(device const float* x, device const float* w, uint cols, uint lane) {
-  float sum = 0.0f;
-  for (uint k = lane; k < cols; k += 32) {
-    sum = fma(x[k], w[k], sum);
-  }
-  return simd_sum(sum);
-}
-
-// f32 weights, nothing rounded: a simdgroup for each output column. Grid: [out_cols / 4, rows / 8]
-[[max_total_threads_per_threadgroup(128)]]
-kernel void matmul_f32(device const float* x [[buffer(0)]],
-                         device const float* w [[buffer(1)]],
-                         device const float* bias [[buffer(2)]],
-                         device float* out [[buffer(3)]],
-                         constant pagoda_args::Matmul& args [[buffer(4)]],
-                         uint2 tg [[threadgroup_position_in_grid]],
-                         uint sg [[simdgroup_index_in_threadgroup]],
-                         uint lane [[thread_index_in_simdgroup]]) {
-  const uint n = tg.x * 4 + sg;
-  if (n >= args.out_cols) {
-    return;
-  }
-  device const float* w_row = w + ulong(n) * args.padded_cols;
-  const float w_bias = args.has_bias != 0 ? bias[n] : 0.0f;
-  for (uint m = tg.y * 8; m < min(args.rows, tg.y * 8 + 8); ++m) {
-    device const float* x_row = x + long(m) * args.x_stride;
-    float value = finish(lane_product(x_row, w_row, args.cols, lane), 1.0f, 1.0f, w_bias);
-    if (args.silu_mul != 0) {
-      const uint other = n + args.out_cols;
-      const float product = lane_product(x_row, w + ulong(other) * args.padded_cols, args.cols, lane);
-      value = silu(value) * finish(product, 1.0f, 1.0f, args.has_bias != 0 ? bias[other] : 0.0f);
-    }
-    if (lane == 0) {
-      out[long(m) * args.out_stride + n] = value;
-    }
-  }
-}
 )msl",
 R"msl(#include "device/gpu/shim/cuda/msl.h"
 namespace metal {
-# 1 "Shaders/matmul.metal"
-# 1 "Shaders/matmul.metal"
-# 14 "Shaders/matmul.metal"
+# 1 "Shaders/matmul_tiles.metal"
+# 1 "Shaders/matmul_tiles.metal"
+
+
+# 1 "Shaders/matmul.h"
+# 16 "Shaders/matmul.h"
 # 1 "Shaders/args/matmul.h"
 
 
@@ -775,7 +559,7 @@ struct Matmul {
 static_assert(sizeof(Matmul) == 48, "host and kernel agree");
 
 }
-# 15 "Shaders/matmul.metal"
+# 17 "Shaders/matmul.h"
 # 1 "Shaders/tiles.h"
 
 
@@ -973,81 +757,9 @@ METAL_FUNC void store_words(MSL_THREAD const uint (&words)[kChunkTiles], MSL_THR
 METAL_FUNC void load_words(MSL_THREADGROUP const uint* from, MSL_THREAD uint (&words)[kChunkTiles]) {
   set_words(*(MSL_THREADGROUP const uint4*)(from), *(MSL_THREADGROUP const uint4*)(from + 4), words);
 }
-# 16 "Shaders/matmul.metal"
+# 18 "Shaders/matmul.h"
 
 MSL_CONSTANT constexpr uint kRuns = 8;
-
-
-
-MSL_KERNEL void matmul_rows_bf16(MSL_DEVICE const float* x ,
-                               MSL_DEVICE bfloat* out ,
-                               MSL_DEVICE float* scales ,
-                               MSL_CONSTANT pagoda_args::MatmulRows& args ,
-                               uint row ,
-                               uint tid ) {
-  for (uint i = tid; i < args.padded_cols; i += 128) {
-    float value = 0.0f;
-    if (i < args.cols) {
-      value = x[long(row) * args.x_stride + i];
-    }
-    out[long(row) * args.padded_cols + i] = bfloat(value);
-  }
-  if (tid == 0) {
-    scales[row] = 1.0f;
-  }
-}
-
-
-METAL_FUNC float power_below(float magnitudes, bool inverse) {
-  const int exponent = clamp(int(as_type<uint>(magnitudes) >> 23) - 127, -100, 100);
-  const int shift = magnitudes > 0.0f ? 14 - exponent : 0;
-  return as_type<float>(uint(127 + (inverse ? -shift : shift)) << 23);
-}
-
-
-template <bool ROTATED>
-
-MSL_KERNEL void matmul_rows(MSL_DEVICE const float* x ,
-                             MSL_DEVICE half* out ,
-                             MSL_DEVICE float* scales ,
-                             MSL_CONSTANT pagoda_args::MatmulRows& args ,
-                             uint row ,
-                             uint tid ,
-                             uint sg ,
-                             uint lane ) {
-  MSL_TG_VAR(1, tile, [ROTATED?4096:128], float)
-  MSL_TG_VAR(2, parts, [4], float)
-  MSL_DEVICE const float* from = x + long(row) * args.x_stride;
-  MSL_DEVICE half* to = out + long(row) * args.padded_cols;
-  float magnitudes = 0.0f;
-  for (uint i = tid; i < args.cols; i += 128) {
-    magnitudes += abs(from[i]);
-  }
-  magnitudes = threadgroup_sum(magnitudes, parts, lane, sg, 4);
-  const float scale = power_below(magnitudes, false);
-  if (tid == 0) {
-    scales[row] = power_below(magnitudes, true) / (ROTATED ? float(args.block) : 1.0f);
-  }
-  const uint block = ROTATED ? args.block : 128;
-  for (uint first = 0; first < args.padded_cols; first += block) {
-    for (uint i = tid; i < block; i += 128) {
-      tile[i] = 0.0f;
-      if (first + i < args.cols) {
-        tile[i] = from[first + i] * scale;
-      }
-    }
-    if (ROTATED) {
-      rotate(tile, block, tid, 128);
-    }
-    for (uint i = tid; i < block && first + i < args.padded_cols; i += 128) {
-      to[first + i] = half(tile[i]);
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-  }
-}
-
-
-
 
 
 template <uint BITS>
@@ -1093,7 +805,8 @@ METAL_FUNC float byte_of(uint flipped, uint i) {
 
 METAL_FUNC uint2 words_of_bytes(uint word) {
   const uint flipped = word ^ 0x80808080u;
-  return uint2(pack_half(byte_of(flipped, 0), byte_of(flipped, 1)), pack_half(byte_of(flipped, 2), byte_of(flipped, 3)));
+  return uint2(pack_half(byte_of(flipped, 0), byte_of(flipped, 1)),
+               pack_half(byte_of(flipped, 2), byte_of(flipped, 3)));
 }
 
 METAL_FUNC void share_words(MSL_THREAD const Share<8>& share, MSL_THREAD uint (&words)[kChunkTiles]) {
@@ -1150,120 +863,18 @@ METAL_FUNC uint weight_row(MSL_CONSTANT pagoda_args::Matmul& args, uint tile, ui
 }
 
 
-METAL_FUNC void write_out(MSL_CONSTANT pagoda_args::Matmul& args, MSL_DEVICE const float* x_scales, MSL_DEVICE const float* w_scales,
-                          MSL_DEVICE const float* bias, MSL_DEVICE float* out, uint m, uint column, float sum, float other,
-                          bool is_prepared, bool is_scaled) {
+METAL_FUNC void write_out(MSL_CONSTANT pagoda_args::Matmul& args, MSL_DEVICE const float* x_scales,
+                          MSL_DEVICE const float* w_scales, MSL_DEVICE const float* bias, MSL_DEVICE float* out, uint m,
+                          uint column, float sum, float other, bool is_prepared, bool is_scaled) {
   const float x_scale = is_prepared ? x_scales[m] : 1.0f;
-)msl"
-R"msl(  float value = finish(sum, x_scale, is_scaled ? w_scales[column] : 1.0f, args.has_bias != 0 ? bias[column] : 0.0f);
+  float value = finish(sum, x_scale, is_scaled ? w_scales[column] : 1.0f, args.has_bias != 0 ? bias[column] : 0.0f);
   if (args.silu_mul != 0) {
     const uint at = args.out_cols + column;
     value = silu(value) * finish(other, x_scale, is_scaled ? w_scales[at] : 1.0f, args.has_bias != 0 ? bias[at] : 0.0f);
   }
   out[long(m) * args.out_stride + column] = value;
 }
-
-
-
-template <typename T, typename X, uint BITS, uint RT, uint MT>
-
-MSL_KERNEL void matmul_few(MSL_DEVICE const X* x ,
-                       MSL_DEVICE const float* x_scales ,
-                       MSL_DEVICE const uint* w ,
-                       MSL_DEVICE const ushort* w_steps ,
-                       MSL_DEVICE const float* w_scales ,
-                       MSL_DEVICE const float* bias ,
-                       MSL_DEVICE float* out ,
-                       MSL_CONSTANT pagoda_args::Matmul& args ,
-                       uint tg ,
-                       uint tid ,
-                       uint sg ,
-                       uint lane ) {
-  constexpr uint ROWS = 8 * RT;
-  constexpr uint WIDTH = 8 * MT;
-  constexpr uint SUMS = kRuns * ROWS * WIDTH;
-  constexpr uint SCRATCH = kRuns * kTileScratch;
-  constexpr uint SHARED = SUMS > SCRATCH ? SUMS : SCRATCH;
-  MSL_TG_VAR(3, shared_words, [SHARED], float)
-  MSL_THREADGROUP uint* scratch = (MSL_THREADGROUP uint*)(shared_words) + sg * kTileScratch;
-
-  ulong w_at[RT];
-#pragma unroll
-  for (uint i = 0; i < RT; ++i) {
-    w_at[i] = ulong(weight_row(args, tg, 8 * i + lane / 4, ROWS)) * args.padded_cols + lane % 4 * 16;
-  }
-  ulong x_at[MT];
-#pragma unroll
-  for (uint t = 0; t < MT; ++t) {
-    x_at[t] = ulong(min(8 * t + lane / 4, args.rows - 1)) * ulong(args.x_stride) + lane % 4 * 16;
-  }
-  SumTile acc[RT][MT];
-#pragma unroll
-  for (uint i = 0; i < RT; ++i) {
-#pragma unroll
-    for (uint t = 0; t < MT; ++t) {
-      acc[i][t] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
-    }
-  }
-  const uint end = min((sg + 1) * args.run, args.padded_cols);
-  for (uint k0 = sg * args.run; k0 < end; k0 += 2 * kChunk) {
-
-    Share<BITS> share[2][RT];
-    const uint k1 = min(k0 + kChunk, end - kChunk);
-#pragma unroll
-    for (uint i = 0; i < RT; ++i) {
-      load_share(w, w_steps, w_at[i] + k0, share[0][i]);
-    }
-#pragma unroll
-    for (uint i = 0; i < RT; ++i) {
-      load_share(w, w_steps, w_at[i] + k1, share[1][i]);
-    }
-#pragma unroll
-    for (uint u = 0; u < 2; ++u) {
-      if (k0 + u * kChunk < end) {
-        uint w_words[RT][kChunkTiles];
-        uint x_words[MT][kChunkTiles];
-#pragma unroll
-        for (uint t = 0; t < MT; ++t) {
-          load_x(x + x_at[t] + k0 + u * kChunk, x_words[t]);
-        }
-#pragma unroll
-        for (uint i = 0; i < RT; ++i) {
-          share_words(share[u][i], w_words[i]);
-        }
-        chunk_multiply<T, RT, MT>(acc, w_words, x_words, scratch, lane);
-      }
-    }
-  }
-  threadgroup_barrier(mem_flags::mem_threadgroup);
-#pragma unroll
-  for (uint i = 0; i < RT; ++i) {
-#pragma unroll
-    for (uint t = 0; t < MT; ++t) {
-      simdgroup_store(acc[i][t], shared_words + (sg * ROWS + 8 * i) * WIDTH + 8 * t, WIDTH);
-    }
-  }
-  threadgroup_barrier(mem_flags::mem_threadgroup);
-
-  const uint made = args.silu_mul != 0 ? ROWS / 2 : ROWS;
-  for (uint i = tid; i < made * WIDTH; i += 256) {
-    const uint r = i % made;
-    const uint m = i / made;
-    const uint column = tg * made + r;
-    if (m < args.rows && column < args.out_cols) {
-      float sum = 0.0f;
-      float other = 0.0f;
-#pragma unroll
-      for (uint run = 0; run < kRuns; ++run) {
-        sum += shared_words[(run * ROWS + r) * WIDTH + m];
-        if (args.silu_mul != 0) {
-          other += shared_words[(run * ROWS + made + r) * WIDTH + m];
-        }
-      }
-      write_out(args, x_scales, w_scales, bias, out, m, column, sum, other, sizeof(X) == 2, BITS < 16);
-    }
-  }
-}
+# 4 "Shaders/matmul_tiles.metal"
 
 
 template <typename T, uint BITS>
@@ -1286,7 +897,7 @@ MSL_KERNEL void matmul_tiles(MSL_DEVICE const T* x ,
   constexpr uint SCRATCH = 4 * kTileScratch;
   constexpr uint SUMS = ROWS * ROWS;
   constexpr uint SHARED = STAGE + SCRATCH > SUMS ? STAGE + SCRATCH : SUMS;
-  MSL_TG_VAR(4, shared_words, [SHARED], uint)
+  MSL_TG_VAR(1, shared_words, [SHARED], uint)
   MSL_THREADGROUP uint* w_tile = shared_words;
   MSL_THREADGROUP uint* x_tile = shared_words + ROWS * LD;
   MSL_THREADGROUP uint* scratch = shared_words + STAGE + sg * kTileScratch;
@@ -1320,7 +931,8 @@ MSL_KERNEL void matmul_tiles(MSL_DEVICE const T* x ,
 #pragma unroll
   for (uint i = 0; i < 2; ++i) {
     load_share(w, w_steps, w_at[i], w_next[i]);
-    load_x(x + x_at[i], x_next[i]);
+)msl"
+R"msl(    load_x(x + x_at[i], x_next[i]);
   }
   uint run_end = args.run;
   for (uint k0 = 0; k0 < args.padded_cols; k0 += kChunk) {
@@ -1381,118 +993,20 @@ MSL_KERNEL void matmul_tiles(MSL_DEVICE const T* x ,
     }
   }
 }
-# 434 "Shaders/matmul.metal"
-    
-    
-    
-    
 
 
 
-METAL_FUNC float lane_product(MSL_DEVICE const float* x, MSL_DEVICE const float* w, uint cols, uint lane) {
-  float sum = 0.0f;
-  for (uint k = lane; k < cols; k += 32) {
-    sum = fma(x[k], w[k], sum);
-  }
-  return simd_sum(sum);
-}
 
 
 
-MSL_KERNEL void matmul_f32(MSL_DEVICE const float* x ,
-                         MSL_DEVICE const float* w ,
-                         MSL_DEVICE const float* bias ,
-                         MSL_DEVICE float* out ,
-                         MSL_CONSTANT pagoda_args::Matmul& args ,
-                         uint2 tg ,
-                         uint sg ,
-                         uint lane ) {
-  const uint n = tg.x * 4 + sg;
-  if (n >= args.out_cols) {
-    return;
-  }
-  MSL_DEVICE const float* w_row = w + ulong(n) * args.padded_cols;
-  const float w_bias = args.has_bias != 0 ? bias[n] : 0.0f;
-  for (uint m = tg.y * 8; m < min(args.rows, tg.y * 8 + 8); ++m) {
-    MSL_DEVICE const float* x_row = x + long(m) * args.x_stride;
-    float value = finish(lane_product(x_row, w_row, args.cols, lane), 1.0f, 1.0f, w_bias);
-    if (args.silu_mul != 0) {
-      const uint other = n + args.out_cols;
-      const float product = lane_product(x_row, w + ulong(other) * args.padded_cols, args.cols, lane);
-      value = silu(value) * finish(product, 1.0f, 1.0f, args.has_bias != 0 ? bias[other] : 0.0f);
-    }
-    if (lane == 0) {
-      out[long(m) * args.out_stride + n] = value;
-    }
-  }
-}
 
 
-# 1 "matmul.entries"
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_rows_bf16)
-extern "C" __global__ void __launch_bounds__(128) matmul_rows_bf16(const float* x, bfloat* out, float* scales, const pagoda_args::MatmulRows args) {
-  matmul_rows_bf16(x, out, scales, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_f32)
-extern "C" __global__ void __launch_bounds__(128) matmul_f32(const float* x, const float* w, const float* bias, float* out, const pagoda_args::Matmul args) {
-  matmul_f32(x, w, bias, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_rows_f16)
-extern "C" __global__ void __launch_bounds__(128) matmul_rows_f16(const float* x, half* out, float* scales, const pagoda_args::MatmulRows args) {
-  matmul_rows<false>(x, out, scales, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_rows_rotated)
-extern "C" __global__ void __launch_bounds__(128) matmul_rows_rotated(const float* x, half* out, float* scales, const pagoda_args::MatmulRows args) {
-  matmul_rows<true>(x, out, scales, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_f16_2_1)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_f16_2_1(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
-  matmul_few<half, half, 16, 2, 1>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_f16_2_2)
-)msl"
-R"msl(extern "C" __global__ void __launch_bounds__(256) matmul_few_f16_2_2(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
-  matmul_few<half, half, 16, 2, 2>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_f16_2_4)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_f16_2_4(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
-  matmul_few<half, half, 16, 2, 4>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_f16_2_8)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_f16_2_8(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
-  matmul_few<half, half, 16, 2, 8>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
+
+
+# 1 "matmul_tiles.entries"
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_tiles_f16)
 extern "C" __global__ void __launch_bounds__(128) matmul_tiles_f16(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
   matmul_tiles<half, 16>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_bf16_2_1)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_bf16_2_1(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
-  matmul_few<bfloat, bfloat, 16, 2, 1>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_bf16_2_2)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_bf16_2_2(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
-  matmul_few<bfloat, bfloat, 16, 2, 2>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_bf16_2_4)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_bf16_2_4(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
-  matmul_few<bfloat, bfloat, 16, 2, 4>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_bf16_2_8)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_bf16_2_8(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
-  matmul_few<bfloat, bfloat, 16, 2, 8>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_tiles_bf16)
@@ -1500,60 +1014,14 @@ extern "C" __global__ void __launch_bounds__(128) matmul_tiles_bf16(const bfloat
   matmul_tiles<bfloat, 16>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q8_2_1)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_q8_2_1(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
-  matmul_few<half, half, 8, 2, 1>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q8_2_2)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_q8_2_2(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
-  matmul_few<half, half, 8, 2, 2>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q8_2_4)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_q8_2_4(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
-  matmul_few<half, half, 8, 2, 4>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q8_2_8)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_q8_2_8(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
-  matmul_few<half, half, 8, 2, 8>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_tiles_q8)
 extern "C" __global__ void __launch_bounds__(128) matmul_tiles_q8(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
   matmul_tiles<half, 8>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q4_2_1)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_q4_2_1(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
-  matmul_few<half, half, 4, 2, 1>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q4_2_2)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_q4_2_2(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
-  matmul_few<half, half, 4, 2, 2>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q4_2_4)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_q4_2_4(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
-  matmul_few<half, half, 4, 2, 4>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q4_2_8)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_q4_2_8(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
-  matmul_few<half, half, 4, 2, 8>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_tiles_q4)
 extern "C" __global__ void __launch_bounds__(128) matmul_tiles_q4(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
   matmul_tiles<half, 4>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_direct_2_1)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_direct_2_1(const float* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
-)msl"
-R"msl(  matmul_few<bfloat, float, 16, 2, 1>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 }  // namespace metal

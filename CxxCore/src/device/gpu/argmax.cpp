@@ -1,0 +1,20 @@
+// argmax: a threadgroup for each part of a row, then one for each row.
+#include "args/argmax.h"
+
+#include "device/gpu/gpu_encoder.h"
+
+namespace pagoda::device::gpu {
+
+void GpuEncoder::argmax(const ArgmaxArgs& a) noexcept {
+  const int64_t rows = a.logits.shape[0], vocab = a.logits.shape[1];
+  if (!check_room(ScratchSizes::argmax(rows, vocab), "argmax")) return;
+  pagoda_args::Argmax args{};
+  args.logits_stride = a.logits.strides[0];
+  args.vocab = as_uint(vocab);
+  args.parts = as_uint(ceil_divide(vocab, kArgmaxPart));
+  args.part_size = as_uint(kArgmaxPart);
+  launch("argmax_parts", {{args.parts, as_uint(rows)}, 256}, {a.logits, scratch_.found}, args);
+  launch("argmax", {{as_uint(rows)}, 256}, {scratch_.found, a.tokens}, args);
+}
+
+}  // namespace pagoda::device::gpu

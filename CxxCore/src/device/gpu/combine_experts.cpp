@@ -1,0 +1,23 @@
+// combine_experts: a threadgroup for each token.
+#include "args/experts.h"
+#include "device/gpu/gpu_encoder.h"
+
+namespace pagoda::device::gpu {
+
+void GpuEncoder::combine_experts(const CombineExpertsArgs& a) noexcept {
+  pagoda_args::CombineExperts args{};
+  args.x_stride = a.x.strides[0];
+  args.weights_stride = a.weights.strides[0];
+  args.shared_stride = a.shared.strides[0];
+  args.gate_stride = a.gate.strides[0];
+  args.out_stride = a.out.strides[0];
+  args.cols = as_uint(a.out.shape[1]);
+  args.chosen = as_uint(a.weights.shape[1]);
+  args.has_shared = a.shared.is_present();
+  // Every argument of a kernel is bound, also those that it does not read.
+  const bool has_shared = args.has_shared != 0;
+  const Tensor &shared = has_shared ? a.shared : a.out, &gate = has_shared ? a.gate : a.weights;
+  launch("combine_experts", {{as_uint(a.out.shape[0])}}, {a.x, a.weights, shared, gate, a.out}, args);
+}
+
+}  // namespace pagoda::device::gpu

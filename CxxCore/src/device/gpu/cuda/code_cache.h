@@ -1,0 +1,34 @@
+// CodeCache: the machine code of kernels in files of a folder, so that the next start compiles nothing.
+// Whatever is wrong with a file or the folder, the code counts as not there: at worst it is compiled again.
+// Thread rule: any thread; of two writers of one file the last wins, with the same bytes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/hash128.h"
+
+namespace pagoda::device::gpu::cuda {
+
+class CodeCache {
+ public:
+  CodeCache() = default;  // keeps nothing
+  explicit CodeCache(std::string folder) : folder_(std::move(folder)) {}
+
+  // The user's own: below $XDG_CACHE_HOME, else ~/.cache. "" where neither is known.
+  static std::string user_folder();
+
+  bool is_open() const noexcept { return !folder_.empty(); }
+
+  // What put() was given under this key; empty when it is not there, to the byte, in a file of our own.
+  std::vector<char> find(const Hash128Value& key) const;
+  // Makes the folder where it is missing. A file appears whole or not at all, for its owner alone.
+  void put(const Hash128Value& key, const std::vector<char>& code) const;
+
+ private:
+  std::string path(const Hash128Value& key) const { return folder_ + "/" + key.text() + ".cubin"; }
+
+  std::string folder_;
+};
+
+}  // namespace pagoda::device::gpu::cuda

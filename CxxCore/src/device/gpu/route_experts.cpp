@@ -1,0 +1,18 @@
+// route_experts: a simdgroup for each token.
+#include "args/experts.h"
+#include "device/gpu/gpu_encoder.h"
+
+namespace pagoda::device::gpu {
+
+void GpuEncoder::route_experts(const RouteExpertsArgs& a) noexcept {
+  pagoda_args::RouteExperts args{};
+  args.logits_stride = a.logits.strides[0];
+  args.ids_stride = a.ids.strides[0];
+  args.weights_stride = a.weights.strides[0];
+  args.num_experts = as_uint(a.logits.shape[1]);
+  args.chosen = as_uint(a.ids.shape[1]);
+  args.normalise = a.normalise;
+  launch("route_experts", {{as_uint(a.ids.shape[0])}, 32}, {a.logits, a.ids, a.weights}, args);
+}
+
+}  // namespace pagoda::device::gpu

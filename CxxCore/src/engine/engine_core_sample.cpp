@@ -1,0 +1,46 @@
+// EngineCore: what each request asks of its row of logits, and the token that comes of it.
+#include "engine/engine_core.h"
+
+namespace pagoda::engine {
+
+// All but the logits.
+sampler::SampleInput EngineCore::sample_input(ActiveRequest& request) {
+  const bool before_min = request.num_generated() < request.params.min_tokens;
+  sampler::SampleInput input;
+  input.params = &request.params;
+  input.counts = &request.counts;
+  if (before_min) input.banned = request.stop_ids;
+  input.forced_id = request.thinking.forced_id();
+  if (request.matcher && !request.thinking.is_open()) input.allowed = request.matcher->allowed();
+  else if (request.matcher) input.banned = request.stop_ids;  // the document is still to come
+  input.seed = request.seed;
+  input.token_index = static_cast<uint64_t>(request.num_generated());
+  return input;
+}
+
+// A row of 248,000 logits takes longer to fetch from a GPU than its highest takes to find there; and where a request
+// takes the highest, no other is read. Drawn tokens need the logits: no GPU adds in the sampler's doubles.
+void EngineCore::ask_for_logits(const scheduler::StepPlan& plan) {
+  for (const scheduler::ScheduledSequence& row : plan.rows) {
+    if (row.num_tokens < row.sequence->num_uncomputed()) continue;
+    ActiveRequest& request = *requests_.at(row.sequence->id);
+    const bool takes_highest = !request.matcher && sampler::takes_highest(sample_input(request));
+    batch_.wants_logits.push_back(takes_highest ? 0 : 1);
+  }
+}
+
+Status EngineCore::sample(ActiveRequest& request, size_t logits_row) {
+  const std::span<const int32_t> highest = model_.highest();
+  if (!highest.empty() && batch_.wants_logits[logits_row] == 0 && highest[logits_row] >= 0) {
+    sampled_.token_id = highest[logits_row];
+    sampled_.logprob = 0.0f;
+    sampled_.top_logprobs.clear();
+    return ok_status();
+  }
+  const size_t vocab = static_cast<size_t>(config_.vocab_size);
+  sampler::SampleInput input = sample_input(request);
+  input.logits = model_.logits().subspan(logits_row * vocab, vocab);
+  return sampler_.sample(input, sampled_);
+}
+
+}  // namespace pagoda::engine

@@ -1,0 +1,11 @@
+// argmax, checked as the ops of ops.h. unsupported on devices that do not have it.
+#pragma once
+
+#include "base/result.h"
+#include "device/argmax_ops.h"
+
+namespace pagoda::ops {
+
+Status argmax(device::Encoder& encoder, const device::ArgmaxArgs& args) noexcept;
+
+}  // namespace pagoda::ops

@@ -1,0 +1,77 @@
+// argmax: the lowest id among the highest logits of each row, as sampler/ picks it where only the highest counts. Parts
+// of a row first, then what they found. A row that the sampler refuses (NaN, plus infinity, none above minus infinity)
+// gives -1.
+#include "common.h"
+#include "keys.h"
+#include "args/argmax.h"
+
+constant constexpr uint kThreads = 256;
+constant constexpr uint kRefused = 0xffffffffu;  // a key above all others: whoever has met it keeps it
+
+// The highest key of all threads and the lowest id that has it, in keys[0] and ids[0] for thread 0.
+METAL_FUNC void take_highest(threadgroup uint* keys, threadgroup uint* ids, uint tid) {
+  for (uint half_size = kThreads / 2; half_size > 0; half_size /= 2) {
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (tid < half_size) {
+      const uint other = tid + half_size;
+      if (keys[other] > keys[tid] || (keys[other] == keys[tid] && ids[other] < ids[tid])) {
+        keys[tid] = keys[other];
+        ids[tid] = ids[other];
+      }
+    }
+  }
+}
+
+// Grid: [parts, rows]. found: [rows, parts, 2], a key and its id.
+[[max_total_threads_per_threadgroup(256)]]
+kernel void argmax_parts(device const float* logits [[buffer(0)]],
+                         device uint* found [[buffer(1)]],
+                         constant pagoda_args::Argmax& args [[buffer(2)]],
+                         uint2 group [[threadgroup_position_in_grid]],
+                         uint tid [[thread_index_in_threadgroup]]) {
+  threadgroup uint keys[kThreads];
+  threadgroup uint ids[kThreads];
+  device const float* from = logits + long(group.y) * args.logits_stride;
+  const uint end = min((group.x + 1) * args.part_size, args.vocab);
+  uint best = 0;
+  uint id = args.vocab;
+  for (uint i = group.x * args.part_size + tid; i < end; i += kThreads) {
+    uint key = key_of(from[i]);
+    key = key >= kMinusInfinityKey && key < kInfinityKey ? key : kRefused;
+    id = key > best ? i : id;
+    best = key > best ? key : best;
+  }
+  keys[tid] = best;
+  ids[tid] = id;
+  take_highest(keys, ids, tid);
+  if (tid == 0) {
+    device uint* to = found + (long(group.y) * args.parts + group.x) * 2;
+    to[0] = keys[0];
+    to[1] = ids[0];
+  }
+}
+
+// Grid: [rows]
+[[max_total_threads_per_threadgroup(256)]]
+kernel void argmax(device const uint* found [[buffer(0)]],
+                   device int* tokens [[buffer(1)]],
+                   constant pagoda_args::Argmax& args [[buffer(2)]],
+                   uint row [[threadgroup_position_in_grid]],
+                   uint tid [[thread_index_in_threadgroup]]) {
+  threadgroup uint keys[kThreads];
+  threadgroup uint ids[kThreads];
+  device const uint* from = found + long(row) * args.parts * 2;
+  uint best = 0;
+  uint id = args.vocab;
+  for (uint part = tid; part < args.parts; part += kThreads) {
+    const uint key = from[part * 2];
+    id = key > best ? from[part * 2 + 1] : id;
+    best = key > best ? key : best;
+  }
+  keys[tid] = best;
+  ids[tid] = id;
+  take_highest(keys, ids, tid);
+  if (tid == 0) {
+    tokens[row] = keys[0] > kMinusInfinityKey && keys[0] != kRefused ? int(ids[0]) : -1;
+  }
+}

@@ -1,0 +1,45 @@
+// Arguments of route_experts, expert_matmul and combine_experts, shared by the kernels and the host.
+#pragma once
+
+#include "args/types.h"
+
+namespace pagoda_args {
+
+struct RouteExperts {
+  long logits_stride, ids_stride, weights_stride;  // elements from one token to the next
+  uint num_experts;
+  uint chosen;  // experts of a token
+  uint normalise;
+  uint reserved;
+};
+static_assert(sizeof(RouteExperts) == 40, "host and kernel agree");
+
+struct ExpertTiles {
+  long ids_stride;  // elements from one token to the next
+  uint tokens;
+  uint chosen;
+  uint num_experts;
+  uint max_tiles;
+};
+static_assert(sizeof(ExpertTiles) == 24, "host and kernel agree");
+
+struct ExpertMatmul {
+  long x_stride, out_stride;  // elements from one row to the next
+  uint x_share;               // rows of out that a row of x is for: all of a token, or one
+  uint cols;                  // of x
+  uint padded_cols;           // of the weight
+  uint out_cols;              // N of an expert, or N / 2 with silu_mul
+  uint expert_rows;           // N
+  uint silu_mul;
+};
+static_assert(sizeof(ExpertMatmul) == 40, "host and kernel agree");
+
+struct CombineExperts {
+  long x_stride, weights_stride, shared_stride, gate_stride, out_stride;  // elements from one row to the next
+  uint cols;
+  uint chosen;
+  uint has_shared;  // 0: a mixture without a shared expert
+};
+static_assert(sizeof(CombineExperts) == 56, "host and kernel agree");
+
+}  // namespace pagoda_args

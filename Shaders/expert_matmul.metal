@@ -1,0 +1,215 @@
+// expert_matmul: every row of out is x times the matrix of its expert; or silu of the first half of it times the second.
+//
+// expert_tiles sorts the rows of out by expert, into tiles of up to eight of one expert; expert_matmul reads a row of
+// that expert's matrix once for all of them. A sum is that of a row alone: lanes take every 32nd group of four columns,
+// in order, then lanes by butterfly. So a row's bits do not depend on who shares its tile.
+//
+// Weights lie as matmul.h says; x is floats as they are, or for 8 and 4 bits what matmul_rows_rotated makes of them.
+#include "common.h"
+#include "args/experts.h"
+
+constant constexpr uint kThreads = 256;
+constant constexpr uint kMaxExperts = 4096;
+constant constexpr uint kRows = 8;  // of a tile
+
+// An id that is no expert counts as the last: nothing outside of the weights is ever read.
+METAL_FUNC uint expert_of(device const int* ids, constant pagoda_args::ExpertTiles& args, uint token, uint j) {
+  return min(uint(ids[long(token) * args.ids_stride + j]), args.num_experts - 1);
+}
+
+// order: rows of out by expert. tiles: [max_tiles, 4], an expert, the place of its first row in order, how many (0 from
+// the last tile on). A thread has a run of experts to itself. Grid: [1]
+[[max_total_threads_per_threadgroup(256)]]
+kernel void expert_tiles(device const int* ids [[buffer(0)]],
+                         device uint* order [[buffer(1)]],
+                         device uint* tiles [[buffer(2)]],
+                         constant pagoda_args::ExpertTiles& args [[buffer(3)]],
+                         uint tid [[thread_index_in_threadgroup]]) {
+  threadgroup uint counts[kMaxExperts];  // rows of an expert, then the place of its next one
+  threadgroup uint thread_rows[kThreads];
+  threadgroup uint thread_tiles[kThreads];
+  const uint each = (args.num_experts + kThreads - 1) / kThreads;
+  const uint begin = tid * each;
+  for (uint e = begin; e < begin + each; ++e) {
+    counts[e] = 0;
+  }
+  for (uint token = 0; token < args.tokens; ++token) {
+    for (uint j = 0; j < args.chosen; ++j) {
+      const uint e = expert_of(ids, args, token, j);
+      if (e - begin < each) {
+        counts[e] += 1;
+      }
+    }
+  }
+  uint num_rows = 0;
+  uint num_tiles = 0;
+  for (uint e = begin; e < begin + each; ++e) {
+    num_rows += counts[e];
+    num_tiles += (counts[e] + kRows - 1) / kRows;
+  }
+  thread_rows[tid] = num_rows;
+  thread_tiles[tid] = num_tiles;
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  uint place = 0;
+  uint tile = 0;
+  uint all_tiles = 0;
+  for (uint i = 0; i < kThreads; ++i) {
+    place += i < tid ? thread_rows[i] : 0;
+    tile += i < tid ? thread_tiles[i] : 0;
+    all_tiles += thread_tiles[i];
+  }
+  for (uint e = begin; e < begin + each; ++e) {
+    const uint count = counts[e];
+    counts[e] = place;
+    for (uint i = 0; i < count; i += kRows) {
+      tiles[tile * 4] = e;
+      tiles[tile * 4 + 1] = place + i;
+      tiles[tile * 4 + 2] = min(kRows, count - i);
+      ++tile;
+    }
+    place += count;
+  }
+  for (uint token = 0; token < args.tokens; ++token) {
+    for (uint j = 0; j < args.chosen; ++j) {
+      const uint e = expert_of(ids, args, token, j);
+      if (e - begin < each) {
+        order[counts[e]] = token * args.chosen + j;
+        counts[e] += 1;
+      }
+    }
+  }
+  for (uint i = all_tiles + tid; i < args.max_tiles; i += kThreads) {
+    tiles[i * 4 + 2] = 0;
+  }
+}
+
+// Formats of weights.
+struct F32 {};
+struct F16 {};
+struct BF16 {};
+struct Q8 {};
+struct Q4 {};
+
+// Four neighbouring elements. at: index of the first in the matrix, a multiple of 4
+METAL_FUNC float4 load_four(F32 format, device const uint* w, device const ushort* steps, ulong at) {
+  return *(device const float4*)(w + at);
+}
+
+METAL_FUNC float half_of(uint word, uint shift) { return float(as_type<half>(ushort(word >> shift & 0xffffu))); }
+
+METAL_FUNC float4 load_four(F16 format, device const uint* w, device const ushort* steps, ulong at) {
+  const uint2 words = *(device const uint2*)(w + at / 2);
+  return float4(half_of(words.x, 0), half_of(words.x, 16), half_of(words.y, 0), half_of(words.y, 16));
+}
+
+METAL_FUNC float4 load_four(BF16 format, device const uint* w, device const ushort* steps, ulong at) {
+  const uint2 words = *(device const uint2*)(w + at / 2);
+  return float4(as_type<float>(words.x << 16), as_type<float>(words.x & 0xffff0000u), as_type<float>(words.y << 16),
+                as_type<float>(words.y & 0xffff0000u));
+}
+
+METAL_FUNC float4 load_four(Q8 format, device const uint* w, device const ushort* steps, ulong at) {
+  const uint word = w[at / 4];
+  return float4(signed_byte(word, 0), signed_byte(word, 1), signed_byte(word, 2), signed_byte(word, 3));
+}
+
+METAL_FUNC float4 load_four(Q4 format, device const uint* w, device const ushort* steps, ulong at) {
+  const uint word = w[at / 8] >> (at % 8 * 4);
+  const uint step = uint(steps[at / 32]) & 0xffu;
+  const uint offset = uint(steps[at / 32]) >> 8;
+  return float4(stepped_nibble(word, 0, step, offset), stepped_nibble(word, 1, step, offset),
+                stepped_nibble(word, 2, step, offset), stepped_nibble(word, 3, step, offset));
+}
+
+template <typename X>
+METAL_FUNC float x_at(device const X* row, uint k, uint cols) {
+  return k < cols ? float(row[k]) : 0.0f;
+}
+
+// sum plus four products, in order.
+template <typename X>
+METAL_FUNC float add_four(device const X* row, uint k, uint cols, float4 four, float sum) {
+  sum = fma(x_at(row, k, cols), four.x, sum);
+  sum = fma(x_at(row, k + 1, cols), four.y, sum);
+  sum = fma(x_at(row, k + 2, cols), four.z, sum);
+  return fma(x_at(row, k + 3, cols), four.w, sum);
+}
+
+// One row of weights times the rows of x of a tile; every lane gets the sums.
+template <typename FORMAT, typename X>
+METAL_FUNC void multiply_rows(device const uint* w, device const ushort* steps, ulong w_at, device const X* x,
+                              thread const ulong (&rows)[kRows], uint count, uint cols, uint lane,
+                              thread float (&sums)[kRows]) {
+  #pragma unroll
+  for (uint r = 0; r < kRows; ++r) {
+    sums[r] = 0.0f;
+  }
+  for (uint k = lane * 4; k < cols; k += 128) {
+    const float4 four = load_four(FORMAT(), w, steps, w_at + k);
+    #pragma unroll
+    for (uint r = 0; r < kRows; ++r) {
+      sums[r] = r < count ? add_four(x + rows[r], k, cols, four, sums[r]) : 0.0f;
+    }
+  }
+  #pragma unroll
+  for (uint r = 0; r < kRows; ++r) {
+    sums[r] = simd_sum(sums[r]);
+  }
+}
+
+// SCALED: rows of x and of weights have scales. Grid: [out_cols / 4, max_tiles]
+template <typename FORMAT, typename X, bool SCALED>
+[[max_total_threads_per_threadgroup(128)]]
+kernel void expert_matmul(device const X* x [[buffer(0)]],
+                          device const float* x_scales [[buffer(1)]],
+                          device const uint* w [[buffer(2)]],
+                          device const ushort* w_steps [[buffer(3)]],
+                          device const float* w_scales [[buffer(4)]],
+                          device const uint* order [[buffer(5)]],
+                          device const uint* tiles [[buffer(6)]],
+                          device float* out [[buffer(7)]],
+                          constant pagoda_args::ExpertMatmul& args [[buffer(8)]],
+                          uint2 tg [[threadgroup_position_in_grid]],
+                          uint sg [[simdgroup_index_in_threadgroup]],
+                          uint lane [[thread_index_in_simdgroup]]) {
+  const uint count = tiles[tg.y * 4 + 2];
+  const uint n = tg.x * 4 + sg;
+  if (count == 0 || n >= args.out_cols) {
+    return;
+  }
+  device const uint* slots = order + tiles[tg.y * 4 + 1];
+  ulong rows[kRows];
+  #pragma unroll
+  for (uint r = 0; r < kRows; ++r) {
+    rows[r] = ulong(slots[r < count ? r : 0] / args.x_share) * ulong(args.x_stride);
+  }
+  const uint w_row = tiles[tg.y * 4] * args.expert_rows + n;
+  float sums[kRows];
+  float others[kRows];
+  multiply_rows<FORMAT, X>(w, w_steps, ulong(w_row) * args.padded_cols, x, rows, count, args.cols, lane, sums);
+  if (args.silu_mul != 0) {
+    const ulong at = ulong(w_row + args.out_cols) * args.padded_cols;
+    multiply_rows<FORMAT, X>(w, w_steps, at, x, rows, count, args.cols, lane, others);
+  }
+  #pragma unroll
+  for (uint r = 0; r < kRows; ++r) {
+    if (lane == r && r < count) {
+      const float x_scale = SCALED ? x_scales[slots[r] / args.x_share] : 1.0f;
+      float value = SCALED ? sums[r] * x_scale * w_scales[w_row] : sums[r];
+      if (args.silu_mul != 0) {
+        value = silu(value) * (SCALED ? others[r] * x_scale * w_scales[w_row + args.out_cols] : others[r]);
+      }
+      out[long(slots[r]) * args.out_stride + n] = value;
+    }
+  }
+}
+
+#define INSTANTIATE(NAME, FORMAT, X, SCALED) \
+  template [[host_name("expert_matmul_" NAME)]] \
+  kernel decltype(expert_matmul<FORMAT, X, SCALED>) expert_matmul<FORMAT, X, SCALED>;
+
+INSTANTIATE("f32", F32, float, false)
+INSTANTIATE("f16", F16, float, false)
+INSTANTIATE("bf16", BF16, float, false)
+INSTANTIATE("q8", Q8, half, true)
+INSTANTIATE("q4", Q4, half, true)

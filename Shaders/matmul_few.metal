@@ -1,0 +1,120 @@
+// matmul_few: the product of up to 64 rows with 16-bit, 8-bit and 4-bit weights; matmul.h has the layout and the order.
+#include "matmul.h"
+
+// Up to 8 MT rows of x against 8 RT rows of weights. X: T, or float where activations need no preparation.
+// Grid: [out_cols / (8 RT), twice as many with silu_mul]
+template <typename T, typename X, uint BITS, uint RT, uint MT>
+[[max_total_threads_per_threadgroup(256)]]
+kernel void matmul_few(device const X* x [[buffer(0)]],
+                       device const float* x_scales [[buffer(1)]],
+                       device const uint* w [[buffer(2)]],
+                       device const ushort* w_steps [[buffer(3)]],
+                       device const float* w_scales [[buffer(4)]],
+                       device const float* bias [[buffer(5)]],
+                       device float* out [[buffer(6)]],
+                       constant pagoda_args::Matmul& args [[buffer(7)]],
+                       uint tg [[threadgroup_position_in_grid]],
+                       uint tid [[thread_index_in_threadgroup]],
+                       uint sg [[simdgroup_index_in_threadgroup]],
+                       uint lane [[thread_index_in_simdgroup]]) {
+  constexpr uint ROWS = 8 * RT;
+  constexpr uint WIDTH = 8 * MT;
+  constexpr uint SUMS = kRuns * ROWS * WIDTH;
+  constexpr uint SCRATCH = kRuns * kTileScratch;
+  constexpr uint SHARED = SUMS > SCRATCH ? SUMS : SCRATCH;
+  threadgroup float shared_words[SHARED];  // scratch of tiles first, then the sums of all runs
+  threadgroup uint* scratch = (threadgroup uint*)(shared_words) + sg * kTileScratch;
+
+  ulong w_at[RT];
+  #pragma unroll
+  for (uint i = 0; i < RT; ++i) {
+    w_at[i] = ulong(weight_row(args, tg, 8 * i + lane / 4, ROWS)) * args.padded_cols + lane % 4 * 16;
+  }
+  ulong x_at[MT];
+  #pragma unroll
+  for (uint t = 0; t < MT; ++t) {
+    x_at[t] = ulong(min(8 * t + lane / 4, args.rows - 1)) * ulong(args.x_stride) + lane % 4 * 16;
+  }
+  SumTile acc[RT][MT];
+  #pragma unroll
+  for (uint i = 0; i < RT; ++i) {
+    #pragma unroll
+    for (uint t = 0; t < MT; ++t) {
+      acc[i][t] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+    }
+  }
+  const uint end = min((sg + 1) * args.run, args.padded_cols);
+  for (uint k0 = sg * args.run; k0 < end; k0 += 2 * kChunk) {
+    // Two chunks' loads in flight; the second may be past the end, and is then the first again, unused.
+    Share<BITS> share[2][RT];
+    const uint k1 = min(k0 + kChunk, end - kChunk);
+    #pragma unroll
+    for (uint i = 0; i < RT; ++i) {
+      load_share(w, w_steps, w_at[i] + k0, share[0][i]);
+    }
+    #pragma unroll
+    for (uint i = 0; i < RT; ++i) {
+      load_share(w, w_steps, w_at[i] + k1, share[1][i]);
+    }
+    #pragma unroll
+    for (uint u = 0; u < 2; ++u) {
+      if (k0 + u * kChunk < end) {
+        uint w_words[RT][kChunkTiles];
+        uint x_words[MT][kChunkTiles];
+        #pragma unroll
+        for (uint t = 0; t < MT; ++t) {
+          load_x(x + x_at[t] + k0 + u * kChunk, x_words[t]);
+        }
+        #pragma unroll
+        for (uint i = 0; i < RT; ++i) {
+          share_words(share[u][i], w_words[i]);
+        }
+        chunk_multiply<T, RT, MT>(acc, w_words, x_words, scratch, lane);
+      }
+    }
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  #pragma unroll
+  for (uint i = 0; i < RT; ++i) {
+    #pragma unroll
+    for (uint t = 0; t < MT; ++t) {
+      simdgroup_store(acc[i][t], shared_words + (sg * ROWS + 8 * i) * WIDTH + 8 * t, WIDTH);
+    }
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+
+  const uint made = args.silu_mul != 0 ? ROWS / 2 : ROWS;
+  for (uint i = tid; i < made * WIDTH; i += 256) {
+    const uint r = i % made;
+    const uint m = i / made;
+    const uint column = tg * made + r;
+    if (m < args.rows && column < args.out_cols) {
+      float sum = 0.0f;
+      float other = 0.0f;
+      #pragma unroll
+      for (uint run = 0; run < kRuns; ++run) {
+        sum += shared_words[(run * ROWS + r) * WIDTH + m];
+        if (args.silu_mul != 0) {
+          other += shared_words[(run * ROWS + made + r) * WIDTH + m];
+        }
+      }
+      write_out(args, x_scales, w_scales, bias, out, m, column, sum, other, sizeof(X) == 2, BITS < 16);
+    }
+  }
+}
+
+#define FEW(NAME, T, X, BITS, RT, MT) \
+  template [[host_name("matmul_few_" NAME "_" #RT "_" #MT)]] \
+  kernel decltype(matmul_few<T, X, BITS, RT, MT>) matmul_few<T, X, BITS, RT, MT>;
+
+#define INSTANTIATE(NAME, T, BITS) \
+  FEW(NAME, T, T, BITS, 2, 1) \
+  FEW(NAME, T, T, BITS, 2, 2) \
+  FEW(NAME, T, T, BITS, 2, 4) \
+  FEW(NAME, T, T, BITS, 2, 8)
+
+INSTANTIATE("f16", half, 16)
+INSTANTIATE("bf16", bfloat, 16)
+INSTANTIATE("q8", half, 8)
+INSTANTIATE("q4", half, 4)
+FEW("direct", bfloat, float, 16, 2, 1)

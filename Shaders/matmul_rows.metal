@@ -1,0 +1,74 @@
+// matmul_rows: activations as the kernels of 16, 8 and 4 bits take them; matmul.h has the layout.
+#include "args/matmul.h"
+#include "common.h"
+
+// Grid: [rows]
+[[max_total_threads_per_threadgroup(128)]]
+kernel void matmul_rows_bf16(device const float* x [[buffer(0)]],
+                               device bfloat* out [[buffer(1)]],
+                               device float* scales [[buffer(2)]],
+                               constant pagoda_args::MatmulRows& args [[buffer(3)]],
+                               uint row [[threadgroup_position_in_grid]],
+                               uint tid [[thread_index_in_threadgroup]]) {
+  for (uint i = tid; i < args.padded_cols; i += 128) {
+    float value = 0.0f;
+    if (i < args.cols) {
+      value = x[long(row) * args.x_stride + i];
+    }
+    out[long(row) * args.padded_cols + i] = bfloat(value);
+  }
+  if (tid == 0) {
+    scales[row] = 1.0f;
+  }
+}
+
+// The power of two that brings a sum of magnitudes below 2^15 goes to the activations, its inverse to the sums.
+METAL_FUNC float power_below(float magnitudes, bool inverse) {
+  const int exponent = clamp(int(as_type<uint>(magnitudes) >> 23) - 127, -100, 100);
+  const int shift = magnitudes > 0.0f ? 14 - exponent : 0;
+  return as_type<float>(uint(127 + (inverse ? -shift : shift)) << 23);
+}
+
+// A row's elements after rotation are no larger than the sum of magnitudes of the row. Grid: [rows]
+template <bool ROTATED>
+[[max_total_threads_per_threadgroup(128)]]
+kernel void matmul_rows(device const float* x [[buffer(0)]],
+                             device half* out [[buffer(1)]],
+                             device float* scales [[buffer(2)]],
+                             constant pagoda_args::MatmulRows& args [[buffer(3)]],
+                             uint row [[threadgroup_position_in_grid]],
+                             uint tid [[thread_index_in_threadgroup]],
+                             uint sg [[simdgroup_index_in_threadgroup]],
+                             uint lane [[thread_index_in_simdgroup]]) {
+  threadgroup float tile[ROTATED ? 4096 : 128];
+  threadgroup float parts[4];
+  device const float* from = x + long(row) * args.x_stride;
+  device half* to = out + long(row) * args.padded_cols;
+  float magnitudes = 0.0f;
+  for (uint i = tid; i < args.cols; i += 128) {
+    magnitudes += abs(from[i]);
+  }
+  magnitudes = threadgroup_sum(magnitudes, parts, lane, sg, 4);
+  const float scale = power_below(magnitudes, false);
+  if (tid == 0) {
+    scales[row] = power_below(magnitudes, true) / (ROTATED ? float(args.block) : 1.0f);  // rotated twice: times block
+  }
+  const uint block = ROTATED ? args.block : 128;
+  for (uint first = 0; first < args.padded_cols; first += block) {
+    for (uint i = tid; i < block; i += 128) {
+      tile[i] = 0.0f;
+      if (first + i < args.cols) {
+        tile[i] = from[first + i] * scale;
+      }
+    }
+    if (ROTATED) {
+      rotate(tile, block, tid, 128);
+    }
+    for (uint i = tid; i < block && first + i < args.padded_cols; i += 128) {
+      to[first + i] = half(tile[i]);  // the thread's own elements: the next block may overwrite them
+    }
+  }
+}
+
+template [[host_name("matmul_rows_f16")]] kernel decltype(matmul_rows<false>) matmul_rows<false>;
+template [[host_name("matmul_rows_rotated")]] kernel decltype(matmul_rows<true>) matmul_rows<true>;

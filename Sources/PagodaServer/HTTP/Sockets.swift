@@ -1,0 +1,79 @@
+// Sockets: the calls that differ between systems, for sockets that never block and never raise a signal.
+import Foundation
+
+enum Sockets {
+  #if os(Linux)
+  static let stream = Int32(SOCK_STREAM.rawValue)
+  #else
+  static let stream = SOCK_STREAM
+  #endif
+
+  /// Not inherited by programs that are started, without waiting, without SIGPIPE.
+  static func prepare(_ socket: Int32) {
+    _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
+    _ = fcntl(socket, F_SETFL, fcntl(socket, F_GETFL) | O_NONBLOCK)
+    #if !os(Linux)
+    set(socket, level: SOL_SOCKET, option: SO_NOSIGPIPE)
+    #endif
+  }
+
+  /// Bytes go out when they are written, not when there are many.
+  static func sendAtOnce(_ socket: Int32) { set(socket, level: Int32(IPPROTO_TCP), option: TCP_NODELAY) }
+
+  /// Two ends, prepared; nil when there are no more descriptors.
+  static func pair() -> (Int32, Int32)? {
+    var ends: [Int32] = [-1, -1]
+    guard socketpair(AF_UNIX, stream, 0, &ends) == 0 else { return nil }
+    ends.forEach(prepare)
+    return (ends[0], ends[1])
+  }
+
+  enum Transfer: Equatable {
+    case bytes(Int)
+    case notNow
+    case ended  // by the other side, properly or not
+  }
+
+  static func receive(_ socket: Int32, into buffer: UnsafeMutableRawBufferPointer) -> Transfer {
+    transfer(recv(socket, buffer.baseAddress, buffer.count, 0))
+  }
+
+  static func send(_ socket: Int32, _ bytes: UnsafeRawBufferPointer) -> Transfer {
+    #if os(Linux)
+    let flags = Int32(MSG_NOSIGNAL)
+    #else
+    let flags: Int32 = 0
+    #endif
+    return transfer(Foundation.send(socket, bytes.baseAddress, bytes.count, flags))
+  }
+
+  private static func transfer(_ count: Int) -> Transfer {
+    if count > 0 { return .bytes(count) }
+    return count < 0 && [EAGAIN, EWOULDBLOCK, EINTR].contains(errno) ? .notNow : .ended
+  }
+
+  private static func set(_ socket: Int32, level: Int32, option: Int32) {
+    var yes: Int32 = 1
+    setsockopt(socket, level, option, &yes, socklen_t(MemoryLayout<Int32>.size))
+  }
+}
+
+/// Bytes on their way to a socket.
+struct SendBuffer {
+  var bytes: [UInt8] = []
+  private var sent = 0
+
+  var isEmpty: Bool { bytes.isEmpty }
+
+  /// Writes what the socket takes now; `.ended` when there is nobody any more.
+  mutating func send(to socket: Int32) -> Sockets.Transfer {
+    if isEmpty { return .notNow }
+    let result = bytes.withUnsafeBytes { Sockets.send(socket, .init(rebasing: $0[sent...])) }
+    if case .bytes(let count) = result { sent += count }
+    if sent == bytes.count || result == .ended {
+      bytes.removeAll(keepingCapacity: true)
+      sent = 0
+    }
+    return result
+  }
+}

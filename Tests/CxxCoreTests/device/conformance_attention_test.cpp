@@ -1,0 +1,153 @@
+// The conformance table: the ops of attention layers.
+#include <algorithm>
+#include <cmath>
+
+#include "device/conformance.h"
+#include "ops/ops.h"
+#include "support/test.h"
+
+using namespace pagoda;
+using namespace pagoda::test;
+using device::Tensor;
+
+PAGODA_TEST(conformance_qk_norm_rope) {
+  const struct {
+    int64_t dim, rotary;
+    bool has_weight, in_place;
+  } rows[] = {
+      {8, 4, true, false}, {24, 6, true, true}, {64, 64, false, true}, {128, 128, true, false}, {256, 64, true, true}};
+  for (const auto& row : rows)
+    compare("qk_norm_rope" + text({row.dim, row.rotary}), kRope, [&](Rig& rig, Random& random) -> Outputs {
+      // Each head beside its gate: q is every other piece of D.
+      const Tensor both = rig.floats(random.normal(3 * 2 * 2 * row.dim), {3, 2, 2 * row.dim});
+      const Tensor x = device::slice(both, 2, 0, row.dim),
+                   out = row.in_place ? x : rig.zeros(DType::f32, {3, 2, row.dim});
+      std::vector<float> inv_freq;
+      for (int64_t i = 0; i < row.rotary / 2; ++i) inv_freq.push_back(std::pow(1e7f, -2.0f * i / row.rotary));
+      const Tensor weight = row.has_weight ? rig.floats(random.normal(row.dim, 0.1f), {row.dim}) : Tensor{};
+      CHECK_OK(ops::qk_norm_rope(rig.encoder(), {x, weight, 1e-6f, 1.0f, rig.ints({0, 17, 262143}),
+                                                 rig.floats(inv_freq, {row.rotary / 2}), out}));
+      CHECK_OK(rig.finish());
+      return {rig.read(both), row.in_place ? std::vector<float>() : rig.read(out)};
+    });
+}
+
+PAGODA_TEST(conformance_reshape_and_cache) {
+  for (DType type : kKvTypes)
+    for (int64_t dim : {8, 21, 24, 256})
+      compare(
+          "reshape_and_cache " + text(type) + text({dim}), kExact,
+          [&](Rig& rig, Random& random) -> Outputs {
+            const int64_t heads = 2;
+            const Tensor k = rig.floats(random.normal(4 * heads * dim, 100.0f), {4, heads, dim});
+            const Tensor v =
+                rig.floats(random.normal(4 * heads * dim, 1e-6f), {4, heads, dim});  // half-precision subnormals
+            const Tensor k_cache = rig.kv_cache(type, 3, 8, heads, dim), v_cache = rig.kv_cache(type, 3, 8, heads, dim);
+            CHECK_OK(ops::reshape_and_cache(rig.encoder(), {k, v, rig.longs({23, 0, 9, 8}), k_cache, v_cache}));
+            CHECK_OK(rig.finish());
+            Outputs rows;
+            for (Tensor cache : {k_cache, v_cache}) {
+              cache.shape[3] = cache.strides[2];  // int8 rows with their scales
+              rows.push_back(rig.read(cache));
+            }
+            return rows;
+          },
+          devices_for(type));
+}
+
+namespace {
+
+struct AttentionShape {
+  int64_t heads, kv_heads, dim, block_size;
+  int32_t window;
+  float softcap = 0;
+  bool has_sinks = false;
+};
+
+// NaN where nothing may be read: behind the context of each sequence, where an earlier owner may have left it, and in
+// partitions of 256 that end before the window. An int8 row cannot hold it. Blocks as in make_sequences(), rows
+// [blocks][block_size][row_size].
+void spoil_unused(std::vector<float>& rows, const Batch& batch, int64_t block_size, int64_t row_size, int32_t window) {
+  const int64_t n = batch.num_sequences(), places = static_cast<int64_t>(rows.size()) / row_size;
+  for (int64_t place = 0; place < places; ++place) {
+    const int64_t block = place / block_size, b = block % n, position = block / n * block_size + place % block_size;
+    const int64_t first = window > 0 ? std::max<int64_t>(0, batch.cached[b] - window + 1) / 256 * 256 : 0;
+    if (position >= first && position < batch.cached[b] + batch.rows[b]) continue;
+    for (int64_t i = place * row_size; i < (place + 1) * row_size; ++i) rows[i] = std::nanf("");
+  }
+}
+
+// Attention of a batch over random keys and values; room for `max_context` tokens in each sequence.
+void compare_attention(DType type, const AttentionShape& row, const Batch& batch, int64_t max_context) {
+  compare(
+      "paged_attention " + text(type) + text({row.heads, row.kv_heads, row.dim, row.block_size, row.window}) +
+          (row.softcap > 0 ? " softcap" : "") + (row.has_sinks ? " sinks" : ""),
+      attention_over(type, row.dim),
+      [&](Rig& rig, Random& random) -> Outputs {
+        const int64_t max_blocks = (max_context + row.block_size - 1) / row.block_size, n = batch.num_sequences(),
+                      tokens = n * max_blocks * row.block_size;
+        std::vector<float> keys = random.normal(tokens * row.kv_heads * row.dim), values = random.normal(keys.size());
+        if (type != DType::i8)
+          for (std::vector<float>* rows : {&keys, &values})
+            spoil_unused(*rows, batch, row.block_size, row.kv_heads * row.dim, row.window);
+        const Tensor k = rig.floats(keys, {tokens, row.kv_heads, row.dim}),
+                     v = rig.floats(values, {tokens, row.kv_heads, row.dim});
+        const Tensor k_cache = rig.kv_cache(type, n * max_blocks, row.block_size, row.kv_heads, row.dim),
+                     v_cache = rig.kv_cache(type, n * max_blocks, row.block_size, row.kv_heads, row.dim);
+        std::vector<int64_t> slots(static_cast<size_t>(tokens));
+        for (int64_t i = 0; i < tokens; ++i) slots[i] = i;
+        CHECK_OK(ops::reshape_and_cache(rig.encoder(), {k, v, rig.longs(slots), k_cache, v_cache}));
+        const int64_t t = batch.num_rows();
+        const Tensor q = rig.floats(random.normal(t * row.heads * row.dim), {t, row.heads, row.dim});
+        const Tensor out = rig.zeros(DType::f32, {t, row.heads, row.dim});
+        // Among the scores; one that takes nothing, and one that takes all.
+        std::vector<float> logits = random.normal(row.heads, 5.0f);
+        logits.front() = -200;
+        logits.back() = 200;
+        const Tensor sinks = row.has_sinks ? rig.floats(logits, {row.heads}) : Tensor{};
+        CHECK_OK(ops::paged_attention(
+            rig.encoder(), {q, k_cache, v_cache, make_sequences(rig, batch, row.block_size, max_blocks),
+                            1.0f / std::sqrt(static_cast<float>(row.dim)), row.window, out, row.softcap, sinks}));
+        CHECK_OK(rig.finish());
+        return {rig.read(out)};
+      },
+      devices_for(type));
+}
+
+}  // namespace
+
+// The last sequence fills its row of the block table.
+PAGODA_TEST(conformance_paged_attention) {
+  const AttentionShape shapes[] = {{4, 2, 8, 16, 0},
+                                   {3, 1, 24, 8, 0},
+                                   {4, 1, 64, 32, 0},
+                                   {2, 1, 256, 16, 0},
+                                   {4, 1, 32, 16, 5},
+                                   {6, 2, 16, 8, 40},
+                                   {20, 1, 16, 16, 0},
+                                   {140, 1, 16, 16, 0},
+                                   {6, 2, 32, 8, 40},
+                                   {140, 1, 32, 16, 0},
+                                   {4, 2, 32, 16, 0, 1.5f},
+                                   {6, 2, 32, 8, 40, 0, true},
+                                   {3, 1, 24, 16, 0, 0.5f, true}};
+  for (DType type : kKvTypes)
+    for (const AttentionShape& shape : shapes) compare_attention(type, shape, {{0, 70, 31, 95}, {37, 1, 4, 1}}, 96);
+}
+
+// One row at each side of the borders of pieces and partitions, and a tile that crosses one.
+PAGODA_TEST(conformance_paged_attention_over_partitions) {
+  const Batch batch{{0, 30, 31, 32, 254, 255, 256, 510, 511, 512, 1099, 505}, {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 20}};
+  for (DType type : kKvTypes)
+    for (int32_t window : {0, 300})
+      for (int64_t dim : type == DType::bf16 ? std::vector<int64_t>{8, 32} : std::vector<int64_t>{8})
+        compare_attention(type, {4, 1, dim, 16, window, window / 200.0f, window > 0}, batch, 1104);
+}
+
+// Alone, a long sequence is split over the threads.
+PAGODA_TEST(conformance_paged_attention_of_one_long_sequence) {
+  for (DType type : kKvTypes)
+    for (int32_t window : {0, 600})
+      for (int64_t dim : type == DType::bf16 ? std::vector<int64_t>{24, 32} : std::vector<int64_t>{24})
+        compare_attention(type, {6, 2, dim, 32, window}, {{1500}, {1}}, 1504);
+}

@@ -1,0 +1,99 @@
+// Stream: a sequence of one op fed in chunks, and the check that no way to feed it changes a bit.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "device/registry.h"
+#include "device/rig.h"
+#include "support/test.h"
+
+namespace pagoda::test {
+
+using Bytes = std::vector<std::byte>;
+
+// A whole sequence of one op, fed in chunks; `neighbour` rows of another sequence ride along in front of every step.
+class Stream {
+ public:
+  virtual ~Stream() = default;
+  // Outputs of rows [begin, begin + count) of the sequence.
+  virtual Bytes step(int64_t begin, int64_t count, int64_t neighbour) = 0;
+  virtual Bytes state() = 0;  // what the op keeps for the sequence
+};
+
+constexpr int64_t kTokens = 75;
+
+// The batch of one step. The neighbour (sequence 0) always starts anew; the sequence under test comes last, so its slot
+// is the number of sequences.
+inline Batch batch_of(int64_t begin, int64_t count, int64_t neighbour) {
+  return neighbour > 0 ? Batch{{0, begin}, {neighbour, count}} : Batch{{begin}, {count}};
+}
+
+device::Tensor rows_with_neighbour(Rig& rig, Random& random, const std::vector<float>& all, int64_t width,
+                                   int64_t begin, int64_t count, int64_t neighbour) {
+  std::vector<float> values = random.normal(neighbour * width);
+  values.insert(values.end(), all.begin() + begin * width, all.begin() + (begin + count) * width);
+  return rig.floats(values, {neighbour + count, width});
+}
+
+inline Bytes last_rows(const Bytes& all, int64_t rows, int64_t total) {
+  return Bytes(all.end() - static_cast<std::ptrdiff_t>(all.size() / total * rows), all.end());
+}
+
+device::SequenceArgs sequences_at_slot_2(Rig& rig, const Batch& batch, int64_t block_size, int64_t max_blocks) {
+  device::SequenceArgs s = make_sequences(rig, batch, block_size, max_blocks);
+  s.state_slots = batch.num_sequences() == 2 ? rig.ints({1, 2}) : rig.ints({2});
+  return s;
+}
+
+inline Bytes slot_2(Rig& rig, const device::Tensor& pool) {
+  const Bytes all = rig.bytes(pool);
+  const size_t size = all.size() / 3;
+  return Bytes(all.begin() + 2 * size, all.end());
+}
+
+enum class Chunks { whole, ones, random };
+
+// Outputs and final state of a stream fed in the given way.
+inline Bytes run(Stream& stream, Chunks chunks, int64_t neighbour, uint64_t start) {
+  Random random(start);
+  Bytes all;
+  for (int64_t begin = 0, count; begin < kTokens; begin += count) {
+    count = chunks == Chunks::whole ? kTokens
+                                    : (chunks == Chunks::ones ? 1 : std::min(1 + random.below(23), kTokens - begin));
+    const Bytes part = stream.step(begin, count, neighbour);
+    all.insert(all.end(), part.begin(), part.end());
+  }
+  const Bytes state = stream.state();
+  all.insert(all.end(), state.begin(), state.end());
+  return all;
+}
+
+// make(device, threads) gives a fresh stream; all ways to feed it must give the same bits on one device.
+template <class Make>
+void check_stream(const std::string& what, Make make, bool has_kernels = true) {
+  const uint64_t start = seed(5);
+  for (const std::string& name : device::device_names()) {
+    if (!has_kernels && runs_kernels(name)) continue;
+    auto whole_stream = make(name, 2);
+    const Bytes whole = run(*whole_stream, Chunks::whole, 0, start);
+    const struct {
+      const char* text;
+      Chunks chunks;
+      int64_t neighbour;
+      int threads;
+    } ways[] = {{"one token at a time", Chunks::ones, 0, 1},
+                {"random chunks", Chunks::random, 0, 3},
+                {"random chunks beside others", Chunks::random, 13, 2},
+                {"whole beside others on one thread", Chunks::whole, 21, 1},
+                {"whole on four threads", Chunks::whole, 0, 4}};
+    for (const auto& way : ways) {
+      auto stream = make(name, way.threads);
+      if (run(*stream, way.chunks, way.neighbour, start + way.threads) != whole)
+        fail(__FILE__, __LINE__, name + " " + what + ": " + way.text + " differs from whole");
+    }
+  }
+}
+
+}  // namespace pagoda::test

@@ -1,0 +1,122 @@
+// engine: requests that take the highest token fetch no logits from a device that finds it; all others fetch their own
+// row, and no answer changes.
+#include "device/gpu/far_backend.h"
+#include "device/gpu/gpu_device.h"
+#include "engine/fake_house.h"
+#include "engine/model_house.h"
+#include "model/model_runner.h"
+
+namespace pagoda::engine {
+namespace {
+
+using device::gpu::FarBackend;
+using test::Recorder;
+
+constexpr int32_t kOutput = 6;
+
+Request make_request(int32_t first, void (*change)(SamplingParams&)) {
+  Request request;
+  for (int32_t i = 0; i < 9; ++i) request.prompt_ids.push_back((first * 31 + i * 7) % 60 + 1);
+  request.sampling.max_tokens = kOutput;
+  request.sampling.ignore_eos = true;
+  change(request.sampling);
+  return request;
+}
+
+// A model and its engine on `device`.
+struct House {
+  std::unique_ptr<device::Device> device;
+  std::unique_ptr<model::Model> model;
+  std::unique_ptr<EngineCore> core;
+  int32_t vocab_size = 0;
+
+  explicit House(std::unique_ptr<device::Device> on) : device(std::move(on)) {
+    auto opened = test::open_model(test::folder(test::fixtures_dir() + "/model/qwen3_5"));
+    CHECK_OK(opened);
+    auto loaded =
+        model::load_model(opened->config, *opened->checkpoint, *device, WeightFormat::f32, DType::f32, 16, nullptr);
+    CHECK_OK(loaded);
+    CoreConfig config;
+    config.sizes = {.num_kv_blocks = 16,
+                    .num_state_slots = 4,
+                    .max_num_tokens = 24,
+                    .max_num_seqs = 4,
+                    .max_logits_rows = 4,
+                    .max_blocks_per_seq = 4,
+                    .block_size = 16};
+    config.max_model_len = 64;
+    config.vocab_size = vocab_size = opened->config.vocab_size;
+    config.has_state = true;
+    config.prefix_cache = false;
+    model = std::move(*loaded);
+    CHECK_OK(model->allocate(config.sizes));
+    core = std::make_unique<EngineCore>(*model, config);
+  }
+
+  std::vector<std::vector<int32_t>> run(const std::vector<Request>& requests) {
+    std::vector<Recorder> recorders(requests.size());
+    for (size_t i = 0; i < requests.size(); ++i) {
+      auto prepared = core->prepare(requests[i], i + 1, &Recorder::on_event, &recorders[i]);
+      CHECK_OK(prepared);
+      core->add(std::move(*prepared));
+    }
+    while (core->has_work()) core->step();
+    std::vector<std::vector<int32_t>> tokens;
+    for (const Recorder& recorder : recorders) {
+      CHECK_OK(recorder.status);
+      tokens.push_back(recorder.tokens);
+    }
+    return tokens;
+  }
+};
+
+}  // namespace
+
+PAGODA_TEST(engine_highest_tokens_come_without_logits) {
+  FarBackend::Counts counts;
+  auto software = device::gpu::software::SoftwareBackend::create({.num_threads = 2});
+  REQUIRE_OK(software);
+  House far(device::gpu::make_gpu_device(std::make_unique<FarBackend>(std::move(*software), counts)));
+  House cpu(std::move(*device::make_device("cpu", 2)));
+  const auto nothing = [](SamplingParams&) {};
+  const std::vector<Request> greedy = {make_request(1, nothing), make_request(2, nothing),
+                                       make_request(3, [](SamplingParams& p) { p.temperature = 1, p.top_k = 1; })};
+  counts = {};
+  CHECK(far.run(greedy) == cpu.run(greedy));
+  CHECK_EQ(counts.downloaded_bytes, int64_t{3} * kOutput * 4);  // ids
+
+  // The middle one needs its logits: they come, and no others.
+  std::vector<Request> mixed = greedy;
+  mixed[1] = make_request(2, [](SamplingParams& p) { p.logit_bias = {{5, 100.0f}}; });
+  counts = {};
+  const auto answers = far.run(mixed);
+  CHECK(answers == cpu.run(mixed));
+  CHECK(answers != cpu.run(greedy));
+  const int64_t row_bytes = int64_t{far.vocab_size} * 4;
+  CHECK_EQ(counts.downloaded_bytes, int64_t{3} * kOutput * 4 + kOutput * row_bytes);
+}
+
+PAGODA_TEST(engine_highest_is_asked_for_where_nothing_else_counts) {
+  const struct {
+    const char* what;
+    int rows_read;  // of kOutput
+    void (*change)(SamplingParams&);
+  } cases[] = {{"greedy", 0, [](SamplingParams&) {}},
+               {"one choice", 0, [](SamplingParams& p) { p.temperature = 1, p.top_k = 1; }},
+               {"drawn", kOutput, [](SamplingParams& p) { p.temperature = 1; }},
+               {"logprobs", kOutput, [](SamplingParams& p) { p.num_top_logprobs = 0; }},
+               {"bias", kOutput, [](SamplingParams& p) { p.logit_bias = {{3, 1.0f}}; }},
+               {"penalty", kOutput, [](SamplingParams& p) { p.presence_penalty = 1; }},
+               {"before min_tokens", 4, [](SamplingParams& p) { p.min_tokens = 4, p.stop_ids = {5}; }}};
+  for (const auto& c : cases) {
+    test::FakeHouse house({});
+    Recorder recorder;
+    CHECK_OK(house.add(make_request(1, c.change), 1, recorder));
+    house.run();
+    CHECK_OK(recorder.status);
+    CHECK_EQ(house.model->num_logits_rows, c.rows_read);
+    if (test::failed()) test::note(c.what);
+  }
+}
+
+}  // namespace pagoda::engine

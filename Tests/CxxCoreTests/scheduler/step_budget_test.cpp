@@ -1,0 +1,76 @@
+// StepBudget against a made-up clock: steps stay within their time once the device is known, and use what they have.
+#include "scheduler/step_budget.h"
+
+#include <random>
+
+#include "support/test.h"
+
+namespace pagoda::scheduler {
+namespace {
+
+constexpr double kBudget = 0.1;
+
+// A device that takes `fixed` seconds for a step and `each` for a token; the budget after `steps` full steps on it.
+int32_t settled(StepBudget& budget, double fixed, double each, int steps) {
+  for (int i = 0; i < steps; ++i) budget.note(budget.max_tokens(), 1, fixed + each * budget.max_tokens());
+  return budget.max_tokens();
+}
+
+}  // namespace
+
+PAGODA_TEST(step_budget_leaves_devices_alone_that_have_the_time) {
+  StepBudget budget(0, 256);
+  CHECK_EQ(budget.max_tokens(), 256);
+  budget.note(256, 1, 100);
+  CHECK_EQ(budget.max_tokens(), 256);
+}
+
+PAGODA_TEST(step_budget_finds_what_fits_the_time) {
+  for (const double rate : {300.0, 1000.0, 3000.0, 20000.0}) {
+    StepBudget budget(kBudget, 4096);
+    CHECK_EQ(budget.max_tokens(), 64);
+    const int32_t tokens = settled(budget, 0, 1 / rate, 12);
+    CHECK_EQ(tokens % 32, 0);
+    CHECK(tokens <= rate * kBudget || tokens == 32);
+    CHECK(tokens > rate * kBudget - 33);
+  }
+  StepBudget small(kBudget, 50);  // the configuration's own limit holds
+  CHECK_EQ(small.max_tokens(), 50);
+  CHECK_EQ(settled(small, 0, 1e-6, 5), 32);
+  StepBudget tiny(kBudget, 20);
+  CHECK_EQ(settled(tiny, 0, 1.0, 5), 20);
+}
+
+PAGODA_TEST(step_budget_follows_a_device_that_changes) {
+  StepBudget budget(kBudget, 2048);
+  CHECK_EQ(settled(budget, 0, 1e-4, 12), 992);  // 1000, in multiples of 32
+  CHECK_EQ(settled(budget, 0, 1e-3, 12), 96);   // the context grew, or another draws
+  CHECK_EQ(settled(budget, 0, 1e-4, 12), 992);
+  budget.note(992, 1, 5.0);  // a step that compiled kernels
+  CHECK_EQ(budget.max_tokens(), 32);
+  CHECK(settled(budget, 0, 1e-4, 12) >= 960);
+}
+
+PAGODA_TEST(step_budget_learns_from_prompts_alone) {
+  StepBudget budget(kBudget, 2048);
+  const int32_t tokens = settled(budget, 0.01, 1e-4, 20);
+  for (int i = 0; i < 50; ++i) budget.note(16, 16, 0.02);  // decoding: a token each
+  CHECK_EQ(budget.max_tokens(), tokens);
+  budget.note(0, 0, 0);
+  budget.note(100, 1, 0);  // a clock that stood still
+  CHECK_EQ(budget.max_tokens(), tokens);
+}
+
+PAGODA_TEST(step_budget_never_leaves_its_bounds) {
+  std::mt19937_64 random(test::seed(17));
+  StepBudget budget(kBudget, 700);
+  for (int i = 0; i < 10000; ++i) {
+    const double seconds = std::uniform_real_distribution<double>(0, random() % 2 ? 10 : 1e-6)(random);
+    const int32_t before = budget.max_tokens();
+    budget.note(1 + static_cast<int32_t>(random() % 700), 1, seconds);
+    CHECK(budget.max_tokens() >= 32 && budget.max_tokens() <= 700);
+    CHECK(budget.max_tokens() <= 2 * before);
+  }
+}
+
+}  // namespace pagoda::scheduler

@@ -1,0 +1,216 @@
+// Where requests begin and end: the same whatever the pieces they come in, and a verdict on each way to get it wrong.
+import Foundation
+import Testing
+
+@testable import PagodaServer
+
+/// What libmicrohttpd gets to see, taken apart again.
+private struct Seen: Equatable {
+  var line: String
+  var headers: [String]
+  var body: [UInt8]
+}
+
+private struct Verdict: Equatable {
+  var requests: [Seen]
+  var error: FramingError?
+  var count: Int
+  var isIdle: Bool
+}
+
+@Suite struct RequestFramingTests {
+  private static func frame(_ pieces: [ArraySlice<UInt8>]) throws -> Verdict {
+    var framing = RequestFraming(maximumHead: 16 << 10, maximumBody: 1000)
+    var (output, error): ([UInt8], FramingError?) = ([], nil)
+    for piece in pieces {
+      let found = piece.withUnsafeBytes { framing.take($0, into: &output) }
+      #expect(found == nil || error == nil, "a second error")
+      error = error ?? found
+    }
+    let idle = framing.phase == .idle
+    if framing.phase == .head || framing.phase == .body { framing.refuse(into: &output) }  // so that it can be read
+    return Verdict(requests: try read(output), error: error, count: framing.requests, isIdle: idle)
+  }
+
+  private static func frame(_ text: String) throws -> Verdict { try frame([Array(text.utf8)[...]]) }
+
+  /// A reader that knows only the dialect that `RequestFraming` speaks.
+  private static func read(_ output: [UInt8]) throws -> [Seen] {
+    var (rest, result) = (output[...], [Seen]())
+    func line() throws -> String {
+      let end = try #require(rest.firstIndex(of: UInt8(ascii: "\n")))
+      defer { rest = rest[(end + 1)...] }
+      try #require(end > rest.startIndex && rest[end - 1] == UInt8(ascii: "\r"))
+      return String(decoding: rest[..<(end - 1)], as: UTF8.self)
+    }
+    while !rest.isEmpty {
+      var seen = Seen(line: try line(), headers: [], body: [])
+      while case let header = try line(), !header.isEmpty { seen.headers.append(header) }
+      if seen.headers.contains("Transfer-Encoding: chunked") {
+        while case let size = try #require(Int(try line(), radix: 16)), size > 0 {
+          seen.body += rest.prefix(size)
+          rest = rest.dropFirst(size)
+          try #require(try line().isEmpty)
+        }
+        try #require(try line().isEmpty)
+      }
+      result.append(seen)
+    }
+    return result
+  }
+
+  private static let get = "GET / HTTP/1.1\r\nHost: x\r\n"
+  private static let chunked = "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+  private static func long(_ count: Int) -> String { String(repeating: "a", count: count) }
+
+  /// Bytes, and the status they are refused with.
+  private static let bad: [(String, Int)] = [
+    (get + "Content-Length: abc\r\n\r\n", 400), (get + "Content-Length:\r\n\r\n", 400),
+    (get + "Content-Length: -1\r\n\r\n", 400), (get + "Content-Length: +1\r\n\r\n", 400),
+    (get + "Content-Length: 1 1\r\n\r\n", 400), (get + "Content-Length: 1,1\r\n\r\n", 400),
+    (get + "Content-Length: 1\r\ncontent-length: 1\r\n\r\n", 400), (get + "Content-Length: 1001\r\n\r\n", 413),
+    (get + "Content-Length: 18446744073709551616\r\n\r\n", 413),
+    (get + "Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n", 400),
+    (get + "Transfer-Encoding: chunked\r\nContent-Length: 0\r\n\r\n", 400),
+    (get + "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n", 400),
+    (get + "Transfer-Encoding: chunked, chunked\r\n\r\n", 400), (get + "Transfer-Encoding: chunked, gzip\r\n\r\n", 400),
+    (get + "Transfer-Encoding: gzip, chunked\r\n\r\n", 501), (get + "Transfer-Encoding: identity\r\n\r\n", 501),
+    (get + "Transfer-Encoding: xchunked\r\n\r\n", 501), (get + "Transfer-Encoding:\r\n\r\n", 501),
+    ("POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n", 400),
+    (chunked + "-2\r\n", 400), (chunked + "+2\r\n", 400), (chunked + "g\r\n", 400), (chunked + "\r\n", 400),
+    (chunked + " 2\r\n", 400), (chunked + "2 \r\n", 400), (chunked + "0x2\r\n", 400), (chunked + "٢\r\n", 400),
+    (chunked + ";x\r\n", 400), (chunked + "2\n", 400), (chunked + "2\r2", 400), (chunked + "2;\u{0}\r\n", 400),
+    (chunked + "2;" + long(300), 400), (chunked + "2\r\nabc", 400), (chunked + "2\r\nab\n", 400),
+    (chunked + "2\r\nab\rx", 400), (chunked + "3e9\r\n", 413), (chunked + "3e8\r\n\(long(1000))\r\n1\r\n", 413),
+    (chunked + "7fffffffffffffff\r\n", 413), (chunked + "\(String(repeating: "f", count: 20))\r\n", 413),
+    (chunked + "0\r\nx\r\n", 400), (chunked + "0\r\nx: \(long(9000))", 431),
+    (chunked + "0\r\n" + String(repeating: "x: y\r\n", count: 99), 431),
+    ("GET /\r\n", 400), ("GET  / HTTP/1.1\r\n", 400), ("GET / HTTP/1.1 \r\n", 400), (" GET / HTTP/1.1\r\n", 400),
+    ("GET / x HTTP/1.1\r\n", 400), ("GET\t/ HTTP/1.1\r\n", 400), ("G{T / HTTP/1.1\r\n", 400), ("x\r\n", 400),
+    ("GET ?x HTTP/1.1\r\n", 400), ("GET / http/1.1\r\n", 400), ("GET / HTTP/1.10\r\n", 400),
+    ("GET / HTTP/1,1\r\n", 400), (long(33), 400), ("GET / HTTP/1.2\r\n", 505), ("GET / HTTP/2.0\r\n", 505),
+    ("PRI * HTTP/2.0\r\n", 505), ("GET / HTTP/0.9\r\n", 505), ("GET /\(long(8000)) HTTP/1.1\r\n", 414),
+    ("GET /\(long(8100))", 414), ("\u{16}", 400), ("GET / HTTP/1.1\n", 400), ("\n", 400), ("\rG", 400),
+    (get + "\n", 400), (get + "x y: 1\r\n", 400), (get + "x : 1\r\n", 400), (get + ": 1\r\n", 400),
+    (get + "x\r\n", 400), (get + " x: 1\r\n", 400), (get + "x: 1\r\n 2\r\n", 400), (get + "x: \u{0}", 400),
+    (get + "x: \u{7F}", 400), (get + "x: a\rb", 400), (get + "x: \(long(8192))", 431),
+    (get + String(repeating: "x: y\r\n", count: 100), 431),
+    (get + "x: \(long(8000))\r\ny: \(long(8000))\r\nz: \(long(400))", 431),
+    ("GET / HTTP/1.1\r\n\r\n", 400), (get + "host: y\r\n\r\n", 400),
+  ]
+
+  @Test func each_fault_has_its_status_wherever_the_pieces_are_cut() throws {
+    for (text, status) in Self.bad {
+      let bytes = Array(
+        ("GET /first HTTP/1.1\r\nHost: x\r\n\r\n" + text + "GET /never HTTP/1.1\r\nHost: x\r\n\r\n").utf8)
+      let whole = try Self.frame([bytes[...]])
+      #expect(whole.error?.status == status, "\(text.prefix(200).debugDescription): \(whole)")
+      #expect(whole.count == 2 && whole.requests.map(\.line).first == "GET /first HTTP/1.1", "\(text.prefix(200))")
+      #expect(whole.requests.count == 2, "one whole request takes the place of the broken one")
+      #expect(try Self.frame(bytes.indices.map { bytes[$0...$0] }) == whole, "\(text.prefix(200)) byte by byte")
+      for cut in stride(from: 0, through: bytes.count, by: bytes.count < 600 ? 1 : 997) {
+        #expect(try Self.frame([bytes[..<cut], bytes[cut...]]) == whole, "\(text.prefix(200)) cut at \(cut)")
+      }
+    }
+  }
+
+  @Test func good_requests_come_out_in_one_dialect() throws {
+    let text =
+      "\r\n\r\nGET /a?b=c&d HTTP/1.1\r\nHOST:x\r\nCookie: a=b\r\nX-Y: \t z \t\r\n\r\n"
+      + "POST /b HTTP/1.0\r\ncontent-length: 3\r\n\r\nabc" + "POST /c HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n"
+      + "PUT /d HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: Chunked\r\n\r\n"
+      + "02;a=\"b\"\r\nde\r\nA\r\n0123456789\r\n000\r\nTrailer: t\r\n\r\n"
+    let verdict = try Self.frame(text)
+    #expect(
+      verdict.requests == [
+        Seen(line: "GET /a HTTP/1.1", headers: ["HOST: x", "X-Y: z"], body: []),
+        Seen(line: "POST /b HTTP/1.0", headers: ["Transfer-Encoding: chunked"], body: Array("abc".utf8)),
+        Seen(line: "POST /c HTTP/1.1", headers: ["Host: x", "Content-Length: 0"], body: []),
+        Seen(
+          line: "PUT /d HTTP/1.1", headers: ["Host: x", "Transfer-Encoding: chunked"], body: Array("de0123456789".utf8)),
+      ])
+    #expect(verdict.error == nil && verdict.count == 4 && verdict.isIdle)
+  }
+
+  @Test func the_largest_that_is_allowed_passes() throws {
+    #expect(try Self.frame("GET /\(Self.long(7999)) HTTP/1.1\r\nHost: x\r\n\r\n").error == nil)
+    #expect(try Self.frame(Self.get + "x: \(Self.long(8191))\r\n\r\n").error == nil)
+    #expect(try Self.frame(Self.get + String(repeating: "x: y\r\n", count: 99) + "\r\n").error == nil)
+    #expect(try Self.frame(Self.get + "Content-Length: 1000\r\n\r\n\(Self.long(1000))").isIdle)
+    #expect(try Self.frame(Self.chunked + "3e8\r\n\(Self.long(1000))\r\n0\r\n\r\n").isIdle)
+  }
+
+  @Test func a_refused_request_is_answered_as_what_it_was() throws {
+    let known = try Self.frame("POST /v1/messages?x HTTP/1.1\r\nHost: x\r\nx\r\n")
+    #expect(known.requests.map(\.line) == ["POST /v1/messages HTTP/1.1"])
+    let unknown = try Self.frame(Self.get + "\r\n" + "nonsense\r\n")
+    #expect(unknown.requests.map(\.line) == ["GET / HTTP/1.1", "- - HTTP/1.1"])
+  }
+
+  /// Good requests at random, whole and in pieces at random; then the same with one byte changed.
+  @Test func requests_at_random_are_framed_alike_in_any_pieces() throws {
+    let seed = UInt64.random(in: 0...UInt64.max)
+    var random = SplitMix(state: seed)
+    for round in 0..<300 {
+      var (bytes, expected) = ([UInt8](), [Seen]())
+      for _ in 0..<Int.random(in: 1...4, using: &random) { expected.append(Self.add(to: &bytes, &random)) }
+      let verdict = try Self.frame(Self.cut(bytes, &random))
+      #expect(verdict.requests == expected && verdict.error == nil && verdict.isIdle, "seed \(seed), round \(round)")
+      bytes[Int.random(in: bytes.indices, using: &random)] = UInt8.random(in: 0...255, using: &random)
+      let changed = try Self.frame([bytes[...]])
+      #expect(try Self.frame(Self.cut(bytes, &random)) == changed, "seed \(seed), round \(round), one byte changed")
+    }
+  }
+
+  private static func cut(_ bytes: [UInt8], _ random: inout SplitMix) -> [ArraySlice<UInt8>] {
+    var (pieces, start) = ([ArraySlice<UInt8>](), 0)
+    let longest = Int.random(in: 1...100, using: &random)
+    while start < bytes.count {
+      let end = min(bytes.count, start + Int.random(in: 1...longest, using: &random))
+      pieces.append(bytes[start..<end])
+      start = end
+    }
+    return pieces
+  }
+
+  private static func add(to bytes: inout [UInt8], _ random: inout SplitMix) -> Seen {
+    let line = "\(["GET", "POST", "x-Y!"].randomElement(using: &random)!) /\(Int.random(in: 0...99, using: &random))"
+    var seen = Seen(line: "\(line) HTTP/1.1", headers: ["Host: h"], body: [])
+    var head = "\(line)\(Bool.random(using: &random) ? "?q=\u{e9}" : "") HTTP/1.1\r\nHost:h\r\n"
+    for index in 0..<Int.random(in: 0...5, using: &random) {
+      head += "n\(index):\(Bool.random(using: &random) ? "  " : "")v v\t\r\n"
+      seen.headers.append("n\(index): v v")
+    }
+    let count = Int.random(in: 1...200, using: &random)
+    let body = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
+    switch Int.random(in: 0...2, using: &random) {
+    case 0: bytes += Array("\(head)\r\n".utf8)
+    case 1:
+      bytes += Array("\(head)cOntent-length: 00\(count) \r\n\r\n".utf8) + body
+      seen.body = body
+    default:
+      bytes += Array("\(head)transfer-encoding:CHUNKED\r\n\r\n".utf8)
+      for piece in cut(body, &random) {
+        let size = String(piece.count, radix: 16, uppercase: Bool.random(using: &random))
+        bytes += Array("\(size)\(Bool.random(using: &random) ? ";e" : "")\r\n".utf8) + piece + Array("\r\n".utf8)
+      }
+      bytes += Array("0\r\n\(Bool.random(using: &random) ? "t: u\r\n" : "")\r\n".utf8)
+      seen.body = body
+    }
+    if !seen.body.isEmpty { seen.headers.append("Transfer-Encoding: chunked") }
+    return seen
+  }
+}
+
+/// Numbers that a seed repeats.
+private struct SplitMix: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return z ^ (z >> 31)
+  }
+}

@@ -1,0 +1,81 @@
+// Judges mutants of kernels: tests FIXTURES MINI_MODEL FIRST END test...
+// Runs the tests; where a test meets one of the mutants [FIRST, END), a child goes on with the mutant acting, to its
+// first failure or the end of the test, while the parent waits. What came before the meeting is run once for all
+// mutants then, not once for each. A mutant that a test noticed is not tried again; when all are, the rest is left out.
+// Says "noticed N test" or "survives N test" for each that was met, and fails when a test fails without any.
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "cxx_core_tests.h"
+
+namespace {
+
+enum class State : char { unmet, quiet, acting };
+constexpr int kMaxMutants = 4096, kMaxSeconds = 100;  // of the processor: more is a hang
+State states[kMaxMutants];
+bool noticed[kMaxMutants];
+int first, end, num_noticed;
+const char* current_test;
+
+// With this mutant acting, to the end of the process.
+void begin_child(int n) {
+  for (State& state : states) state = State::quiet;
+  states[n] = State::acting;
+  const itimerval limit{{}, {kMaxSeconds, 0}};
+  setitimer(ITIMER_PROF, &limit, nullptr);
+}
+
+void judge(int n, pid_t child) {
+  int status = 0;
+  waitpid(child, &status, 0);
+  noticed[n] = status != 0;
+  std::printf("%s %d %s\n", noticed[n] ? "noticed" : "survives", n, current_test);
+  std::fflush(stdout);
+  num_noticed += noticed[n];
+  if (num_noticed == end - first) std::_Exit(0);
+}
+
+int index_of(const char* name) {
+  for (int i = 0; i < pagoda_cxx_test_count(); ++i)
+    if (std::strcmp(pagoda_cxx_test_name(i), name) == 0) return i;
+  return -1;
+}
+
+}  // namespace
+
+// What kernels ask at each planted mutant: whether it acts.
+bool msl_mutant(int n) {
+  if (states[n] != State::unmet) return states[n] == State::acting;
+  states[n] = State::quiet;
+  if (!current_test || n < first || n >= end || noticed[n]) return false;
+  std::fflush(stdout);
+  const pid_t child = fork();
+  if (child < 0) return std::perror("fork"), std::_Exit(71), false;
+  if (child == 0) return begin_child(n), true;
+  judge(n, child);
+  return false;
+}
+
+int main(int argc, char** argv) {
+  if (argc < 6) return std::fprintf(stderr, "usage: tests FIXTURES MINI_MODEL FIRST END test...\n"), 64;
+  setenv("PAGODA_TEST_FAIL_FAST", "1", 1);
+  setenv("PAGODA_TEST_DEVICE", "software", 1);
+  pagoda_cxx_test_set_folders(argv[1], argv[2]);
+  first = std::atoi(argv[3]);
+  end = std::atoi(argv[4]);
+  for (int i = 5; i < argc; ++i) {
+    const int index = index_of(argv[i]);
+    if (index < 0) return std::fprintf(stderr, "no test '%s'\n", argv[i]), 64;
+    std::memset(states, 0, sizeof states);
+    current_test = argv[i];
+    if (pagoda_cxx_test_run(index)) return 1;
+    for (const State state : states)
+      if (state == State::acting) std::_Exit(0);  // a child, whose mutant survives
+  }
+  return 0;
+}
