@@ -39,7 +39,8 @@ def build(out, cxx):
     subprocess.run([sys.executable, "Tools/mslc/mslc.py", "--target", "all", "--mutants", "-o", str(mutated), *shaders],
                    cwd=ROOT, check=True)
     jobs = str(os.cpu_count())
-    subprocess.run(["make", "-s", "-j", jobs, "-C", "Tools/native", "BUILD=mutants", f"OUT={out}", f"CXX={cxx}", "build"],
+    relative = os.path.relpath(out, ROOT / "Tools/native")  # make splits names at spaces, which the clone's path may have
+    subprocess.run(["make", "-s", "-j", jobs, "-C", "Tools/native", "BUILD=mutants", f"OUT={relative}", f"CXX={cxx}", "build"],
                    cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
     rows = [line.split("\t") for line in (mutated / "mutants.txt").read_text(encoding="utf-8").splitlines()]
     return out / "tests", [(int(n), stem, file, int(line), kind) for n, stem, file, line, kind in rows]
