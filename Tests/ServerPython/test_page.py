@@ -139,6 +139,16 @@ def test_fits_a_phone(page):
     expect(page.locator("#new-chat")).to_be_in_viewport()
 
 
+def test_settings_hold_before_the_next_key(page):
+    page.click("#open-settings")
+    page.fill("[name=max_tokens]", "9000")
+    kept = page.evaluate("""() => {
+      document.querySelector("#settings .primary").click();
+      return JSON.parse(localStorage["pagoda.settings"] ?? "{}");
+    }""")
+    assert kept.get("max_tokens") == "9000"
+
+
 def test_errors_of_the_server_are_shown(page):
     page.click("#open-settings")
     page.fill("[name=max_tokens]", "9000")

@@ -290,12 +290,13 @@ function openSettings() {
   $("settings").showModal();
 }
 
-$("settings").addEventListener("close", () => {
+// Kept as they are typed: "close" may come later than the next key, which may send a message.
+$("settings").addEventListener("input", () => {
   const form = $("settings").querySelector("form");
   const { theme } = store.settings;
   store.settings = { ...Object.fromEntries(new FormData(form)), theme };
-  showModel();
 });
+$("settings").addEventListener("close", () => showModel());
 $("delete-all").addEventListener("click", () => {
   if (!confirm("Delete all chats of this browser?")) return;
   page.running?.abort.abort();
