@@ -144,7 +144,7 @@ stage_client() {
 # `paths` tests hold each path to R1 in random schedules).
 stage_aarch64() {
   local filter
-  local -x TEST_DIRS="$(printf "../../Tests/CxxCoreTests/%s " support generated base device engine model sampler text)"
+  local -x TEST_DIRS="$(printf "../../Tests/CxxCoreTests/%s " support generated base device engine model sampler scheduler text)"
   if [[ $(uname -m) != x86_64 ]]; then
     say "not run: this machine is not x86-64, and the tests above ran on $(uname -m)"
   elif ! command -v qemu-aarch64 >/dev/null || ! command -v aarch64-linux-gnu-g++-12 >/dev/null; then
