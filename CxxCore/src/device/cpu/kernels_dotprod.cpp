@@ -27,9 +27,10 @@ PAGODA_INLINE IntVec dot(IntVec sums, Bytes w, uint32_t x) {
   return __builtin_bit_cast(IntVec, s);
 }
 
-// clang-format off: the second needs the first
+// clang-format off: each needs those before it
 #include "device/cpu/kernels/packed_weights.h"
 #include "device/cpu/kernels/packed.h"
+#include "device/cpu/kernels/unpacked.h"
 // clang-format on
 
 }  // namespace pagoda::device::cpu::dotprod

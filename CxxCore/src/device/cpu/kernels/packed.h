@@ -7,6 +7,12 @@ struct IntegerSums {
   IntVec sums[Rows][Blocks];
   const std::byte* x;
   int64_t x_stride;
+  // Of rows [m, m + Rows), from `column` on.
+  [[gnu::always_inline]] inline IntegerSums(const PackedTile& t, int64_t m, int64_t column)
+      : x(t.x + m * t.x_stride + column), x_stride(t.x_stride) {
+    for (int r = 0; r < Rows; ++r)
+      for (int j = 0; j < Blocks; ++j) sums[r][j] = kUnsignedWeights ? IntVec(-128 * t.x_sums[m + r]) : IntVec{};
+  }
   [[gnu::always_inline]] inline void add(const Bytes (&w)[Blocks], int64_t column) {
     // Where a line takes several registers, compilers stop unrolling early and keep the sums in memory.
 #pragma clang loop unroll(full)
@@ -15,19 +21,18 @@ struct IntegerSums {
       for (int j = 0; j < Blocks; ++j) sums[r][j] = dot(sums[r][j], w[j], four);
     }
   }
+  [[gnu::always_inline]] inline void finish(const PackedTile& t, int64_t m, int64_t block) const {
+    for (int j = 0; j < Blocks; ++j)
+      for (int r = 0; r < Rows; ++r) store_channels(t, m + r, block + j, scaled(t, m + r, block + j, sums[r][j]));
+  }
 };
 
 template <class Weights, int Rows, int Blocks>
 static void multiply_int8(const PackedTile& t, int64_t m, int64_t block) {
-  IntegerSums<Rows, Blocks> all;
-  all.x = t.x + m * t.x_stride;
-  all.x_stride = t.x_stride;
-  for (int r = 0; r < Rows; ++r)
-    for (int j = 0; j < Blocks; ++j) all.sums[r][j] = kUnsignedWeights ? IntVec(-128 * t.x_sums[m + r]) : IntVec{};
+  IntegerSums<Rows, Blocks> all(t, m, 0);
   for (int64_t column = 0; column < t.groups * kPackedColumns; column += kChunk)
     Weights::template lines<Blocks>(t, block, column, all);
-  for (int j = 0; j < Blocks; ++j)
-    for (int r = 0; r < Rows; ++r) store_channels(t, m + r, block + j, scaled(t, m + r, block + j, all.sums[r][j]));
+  all.finish(t, m, block);
 }
 
 // A product of two bf16 is exact in f32, so fused or not makes no difference; denormals count as zero, as they do in
@@ -64,17 +69,23 @@ static void multiply_bf16(const PackedTile& t, int64_t m, int64_t block) {
     for (int j = 0; j < Blocks; ++j) store_channels(t, m + r, block + j, total[r][j]);
 }
 
+// Calls run.template operator()<Rows>(m) for rows [begin, end), kInt8Rows at a time.
+template <class Run>
+PAGODA_INLINE void over_rows(int64_t begin, int64_t end, Run&& run) {
+  int64_t m = begin;
+  for (; m + kInt8Rows <= end; m += kInt8Rows) run.template operator()<kInt8Rows>(m);
+  const int64_t rest = end - m;
+  if constexpr (kInt8Rows > 3)
+    if (rest == 3) return run.template operator()<3>(m);
+  if constexpr (kInt8Rows > 2)
+    if (rest == 2) return run.template operator()<2>(m);
+  if (rest == 1) run.template operator()<1>(m);
+}
+
 // Blocks [block, block + Blocks) for all rows: the blocks' weights stay in cache meanwhile.
 template <class Weights, int Blocks>
 static void int8_rows(const PackedTile& t, int64_t block) {
-  int64_t m = 0;
-  for (; m + kInt8Rows <= t.m; m += kInt8Rows) multiply_int8<Weights, kInt8Rows, Blocks>(t, m, block);
-  const int64_t rest = t.m - m;
-  if constexpr (kInt8Rows > 3)
-    if (rest == 3) return multiply_int8<Weights, 3, Blocks>(t, m, block);
-  if constexpr (kInt8Rows > 2)
-    if (rest == 2) return multiply_int8<Weights, 2, Blocks>(t, m, block);
-  if (rest == 1) multiply_int8<Weights, 1, Blocks>(t, m, block);
+  over_rows(0, t.m, [&]<int Rows>(int64_t m) PAGODA_LAMBDA { multiply_int8<Weights, Rows, Blocks>(t, m, block); });
 }
 
 template <class Weights>
@@ -96,5 +107,3 @@ static void matmul_bf16(const PackedTile& t) {
   for (; block < t.blocks; ++block)
     for (int64_t m = 0; m < t.m; ++m) multiply_bf16<1, 1>(t, m, block);
 }
-
-extern const Packed kPacked = {4, {matmul_bf16, matmul_int8<Int8Weights>, matmul_int8<Int4Weights>}};

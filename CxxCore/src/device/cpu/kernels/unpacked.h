@@ -1,0 +1,67 @@
+// Kernel text: 4-bit weights times many rows: a stretch of K is unpacked to int8 once, then all rows pass over it. Sums
+// wait in memory between two stretches, which changes no bit: integers are exact.
+
+constexpr int64_t kMinUnpackRows = 2 * kInt8Rows + 1;  // fewer rows unpack as they go
+constexpr int64_t kUnpackColumns = 512;                // of kInt8Blocks blocks: two thirds of the nearest cache at most
+constexpr int64_t kUnpackBytes = kUnpackColumns * kBlockChannels;  // of a block
+constexpr int64_t kWaitingRows = 256;
+constexpr int64_t kWaitingBytes = kWaitingRows * kInt8Blocks * kBlockChannels * 4;
+static_assert(kWaitingBytes + kInt8Blocks * kUnpackBytes <= kPackedScratch && kWaitingRows % kInt8Rows == 0);
+
+// Columns [begin, end) of some blocks, as dot() wants them at `weights`, kUnpackBytes from block to block.
+struct Stretch {
+  int64_t block, begin, end;
+  bool is_last;
+  std::byte* weights;
+};
+
+template <int Blocks>
+struct KeepLines {
+  const Stretch& stretch;
+  [[gnu::always_inline]] inline void add(const Bytes (&w)[Blocks], int64_t column) {
+    for (int j = 0; j < Blocks; ++j)
+      __builtin_memcpy(stretch.weights + j * kUnpackBytes + (column - stretch.begin) * kBlockChannels, &w[j], 64);
+  }
+};
+
+// `waiting`: sums of rows [m, m + Rows) and these blocks.
+template <int Rows, int Blocks>
+static void multiply_stretch(const PackedTile& t, const Stretch& stretch, int64_t m, std::byte* waiting) {
+  IntegerSums<Rows, Blocks> all(t, m, stretch.begin);
+  if (stretch.begin > 0) __builtin_memcpy(all.sums, waiting, sizeof all.sums);
+  for (int64_t column = 0; column < stretch.end - stretch.begin; column += 4) {
+    Bytes w[Blocks];
+    for (int j = 0; j < Blocks; ++j)
+      w[j] = load_as<Bytes>(stretch.weights + j * kUnpackBytes + column * kBlockChannels);
+    all.add(w, column);
+  }
+  if (stretch.is_last) all.finish(t, m, stretch.block);
+  else __builtin_memcpy(waiting, all.sums, sizeof all.sums);
+}
+
+// Blocks [block, block + Blocks) for rows [begin, end).
+template <int Blocks>
+static void multiply_unpacked(const PackedTile& t, int64_t block, int64_t begin, int64_t end) {
+  const int64_t columns = t.groups * kPackedColumns;
+  for (int64_t column = 0; column < columns; column += kUnpackColumns) {
+    const int64_t until = column + kUnpackColumns < columns ? column + kUnpackColumns : columns;
+    const Stretch stretch{block, column, until, until == columns, t.scratch + kWaitingBytes};
+    KeepLines<Blocks> keep{stretch};
+    for (int64_t c = column; c < until; c += kChunk) Int4Weights::lines<Blocks>(t, block, c, keep);
+    over_rows(begin, end, [&]<int Rows>(int64_t m) PAGODA_LAMBDA {
+      multiply_stretch<Rows, Blocks>(t, stretch, m, t.scratch + (m - begin) * Blocks * kBlockChannels * 4);
+    });
+  }
+}
+
+static void matmul_int4(const PackedTile& t) {
+  if (t.m < kMinUnpackRows) return matmul_int8<Int4Weights>(t);
+  for (int64_t begin = 0; begin < t.m; begin += kWaitingRows) {
+    const int64_t end = begin + kWaitingRows < t.m ? begin + kWaitingRows : t.m;
+    int64_t block = 0;
+    for (; block + kInt8Blocks <= t.blocks; block += kInt8Blocks) multiply_unpacked<kInt8Blocks>(t, block, begin, end);
+    for (; block < t.blocks; ++block) multiply_unpacked<1>(t, block, begin, end);
+  }
+}
+
+extern const Packed kPacked = {4, {matmul_bf16, matmul_int8<Int8Weights>, matmul_int4}};
