@@ -105,8 +105,7 @@ PAGODA_TEST(packed_numbers_are_rounded_to_the_nearest) {
 PAGODA_TEST(packed_products_are_the_integer_sums) {
   const struct {
     int64_t m, n, k;
-  } shapes[] = {{1, 1, 1},     {1, 70, 130},   {2, 33, 128},  {3, 16, 640}, {5, 40, 257},
-                {6, 17, 1100}, {10, 80, 1100}, {37, 50, 384}, {262, 3, 640}};
+  } shapes[] = {{1, 1, 1}, {1, 70, 130}, {2, 33, 128}, {3, 16, 640}, {5, 40, 257}, {6, 17, 1100}, {37, 50, 384}};
   std::vector<std::string> names = tested_devices();
   std::erase_if(names, runs_kernels);
   for (const std::string& name : names)

@@ -12,7 +12,7 @@ namespace pagoda::device::cpu::dotprod {
 
 constexpr bool kFused = true, kHardwareF16 = true, kUnsignedWeights = false;
 // Sums of 4 rows x 16 channels take 16 of 32 registers; 2 x 2 unpacks 4-bit weights twice as often.
-constexpr int kInt8Rows = 4, kInt8Blocks = 1, kBf16Blocks = 2;
+constexpr int kInt8Rows = 4, kInt8Blocks = 1, kBf16Blocks = 2, kWideRows = 2, kWideBlocks = 1;
 
 #include "device/cpu/kernels/vector.h"
 
@@ -31,6 +31,7 @@ PAGODA_INLINE IntVec dot(IntVec sums, Bytes w, uint32_t x) {
 #include "device/cpu/kernels/packed_weights.h"
 #include "device/cpu/kernels/packed.h"
 #include "device/cpu/kernels/unpacked.h"
+#include "device/cpu/kernels/widened.h"
 // clang-format on
 
 }  // namespace pagoda::device::cpu::dotprod

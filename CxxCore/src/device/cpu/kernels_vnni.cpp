@@ -12,7 +12,7 @@
 namespace pagoda::device::cpu::vnni {
 
 constexpr bool kFused = true, kHardwareF16 = true, kUnsignedWeights = true;
-constexpr int kInt8Rows = 4, kInt8Blocks = 4, kBf16Blocks = 4;
+constexpr int kInt8Rows = 4, kInt8Blocks = 4, kBf16Blocks = 4, kWideRows = 4, kWideBlocks = 2;
 
 #include "device/cpu/kernels/vector.h"
 
@@ -26,6 +26,7 @@ PAGODA_INLINE IntVec dot(IntVec sums, Bytes w, uint32_t x) {
 #include "device/cpu/kernels/packed_weights.h"
 #include "device/cpu/kernels/packed.h"
 #include "device/cpu/kernels/unpacked.h"
+#include "device/cpu/kernels/widened.h"
 // clang-format on
 
 }  // namespace pagoda::device::cpu::vnni

@@ -94,16 +94,3 @@ static void matmul_int8(const PackedTile& t) {
   for (; block + kInt8Blocks <= t.blocks; block += kInt8Blocks) int8_rows<Weights, kInt8Blocks>(t, block);
   for (; block < t.blocks; ++block) int8_rows<Weights, 1>(t, block);
 }
-
-static void matmul_bf16(const PackedTile& t) {
-  const FlushDenormals flush;
-  int64_t block = 0;
-  for (; block + kBf16Blocks <= t.blocks; block += kBf16Blocks) {
-    int64_t m = 0;
-    for (; m + 2 <= t.m; m += 2)
-      for (int64_t j = 0; j < kBf16Blocks; j += kBf16Blocks / 2) multiply_bf16<2, kBf16Blocks / 2>(t, m, block + j);
-    if (m < t.m) multiply_bf16<1, kBf16Blocks>(t, m, block);
-  }
-  for (; block < t.blocks; ++block)
-    for (int64_t m = 0; m < t.m; ++m) multiply_bf16<1, 1>(t, m, block);
-}

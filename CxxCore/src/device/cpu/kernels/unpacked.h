@@ -63,5 +63,3 @@ static void matmul_int4(const PackedTile& t) {
     for (; block < t.blocks; ++block) multiply_unpacked<1>(t, block, begin, end);
   }
 }
-
-extern const Packed kPacked = {4, {matmul_bf16, matmul_int8<Int8Weights>, matmul_int4}};
