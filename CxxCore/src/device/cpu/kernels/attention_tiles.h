@@ -75,8 +75,8 @@ PAGODA_INLINE KeyTile keys_at(const AttentionTile& a, int64_t position, Range se
 // Scores of all queries. Keys are the left factor: their rows lie in the cache as a tile wants them.
 PAGODA_INLINE void score_tiles(const AttentionTile& a, int64_t first, Range seen, TileWork& work) {
   start(work.values_ahead, {a.v, a.v_block_stride, a.v_place_stride}, a, seen);
-  const int64_t lines =
-      lines_of(work.values_ahead, (seen.end / 16 - seen.begin / 16 + 1) * a.dim / 32 * ((work.num_tiles + 1) / 2));
+  const int64_t times =
+      times_of(work.values_ahead, (seen.end / 16 - seen.begin / 16 + 1) * a.dim / 32 * ((work.num_tiles + 1) / 2));
   for (int64_t position = seen.begin / 16 * 16; position < seen.end; position += 16) {
     const auto [k, stride] = keys_at(a, position, seen, work);
     for (int64_t t = 0; t < work.num_tiles; t += 2) {
@@ -89,7 +89,7 @@ PAGODA_INLINE void score_tiles(const AttentionTile& a, int64_t first, Range seen
         _tile_loadd(2, k + d * 2, stride);
         _tile_loadd(3, q, 64);
         _tile_dpbf16ps(0, 2, 3);
-        fetch(work.values_ahead, lines);
+        fetch(work.values_ahead, times);
         if (!is_pair) continue;
         _tile_loadd(3, q + a.dim / 32 * kTile, 64);
         _tile_dpbf16ps(1, 2, 3);
@@ -117,16 +117,19 @@ PAGODA_INLINE void pack_values(const AttentionTile& a, int64_t first, Range plac
     const int64_t position = first + place;
     return position >= seen.begin && position < seen.end ? work.values_ahead.rows[position - seen.begin] : nullptr;
   };
-  for (int64_t place = places.begin; place < places.end; place += 2)
+  const int64_t times = times_of(work.keys_ahead, places.end - places.begin);  // half of what is left
+  for (int64_t place = places.begin; place < places.end; place += 2) {
+    fetch(work.keys_ahead, times);
     pack_pair(row(place), row(place + 1), a.dim,
               work.values + place / kStepKeys * a.dim / 16 * kTile + place % kStepKeys / 2 * 64);
+  }
 }
 
 // The partial's sums of values, 32 dims at a time; merged at once, they need not leave the nearest cache.
 template <bool kMerge>
 PAGODA_INLINE void add_tiles(const AttentionTile& a, Range places, TileWork& work) {
-  const int64_t lines =
-      lines_of(work.keys_ahead, (places.end - places.begin) / kStepKeys * work.num_tiles * a.dim / 32);
+  const int64_t times =
+      times_of(work.keys_ahead, (places.end - places.begin) / kStepKeys * work.num_tiles * a.dim / 32);
   for (int64_t d = 0; d < a.dim; d += 32)
     for (int64_t t = 0; t < work.num_tiles; ++t) {
       _tile_zero(0);
@@ -136,7 +139,7 @@ PAGODA_INLINE void add_tiles(const AttentionTile& a, Range places, TileWork& wor
         _tile_loadd(2, work.scores + t * kScoreTile + step * kTile, 64);
         _tile_loadd(3, v, 64);
         _tile_dpbf16ps(0, 2, 3);
-        fetch(work.keys_ahead, lines);
+        fetch(work.keys_ahead, times);
         _tile_loadd(3, v + kTile, 64);
         _tile_dpbf16ps(1, 2, 3);
       }
@@ -156,8 +159,9 @@ PAGODA_INLINE void add_tiles(const AttentionTile& a, Range places, TileWork& wor
 
 template <class Lanes>
 PAGODA_INLINE void weigh(Range places, TileWork& work) {
-  const int64_t lines = lines_of(work.keys_ahead, 2 * work.num_tiles * (places.end - places.begin) / kStepKeys);
-  const auto between = [&]() PAGODA_LAMBDA { fetch(work.keys_ahead, lines); };
+  // An eighth of the keys: with one query this is done soon.
+  const int64_t times = times_of(work.keys_ahead, 8 * work.num_tiles * (places.end - places.begin) / kStepKeys);
+  const auto between = [&]() PAGODA_LAMBDA { fetch(work.keys_ahead, times); };
   for (int64_t t = 0; t < work.num_tiles; ++t) {
     const bool sees_all = _mm512_reduce_max_epi32((__m512i)work.begin[t]) <= places.begin &&
                           _mm512_reduce_min_epi32((__m512i)work.end[t]) >= places.end;

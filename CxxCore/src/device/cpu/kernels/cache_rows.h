@@ -20,27 +20,35 @@ PAGODA_INLINE void for_rows(const KvCache& cache, const AttentionTile& a, Range 
 }
 
 // Rows that are read soon, fetched a few lines at a time between products: asked for all at once they fill the few
-// reads that a core may have open, and it waits.
+// reads that a core may have open, and it waits. A line of each quarter of the rows in turn: the core's own fetching
+// ahead then follows four streams instead of one, which took one query of 16k positions from 57 to 71 % of the
+// memory's speed (two: 60, eight: 67).
+constexpr int64_t kStreams = 4;
 struct Ahead {
   const std::byte* rows[kPartition];
-  int64_t row, end;   // the next one; all
-  int64_t at, bytes;  // of a row
+  int64_t num_rows, quarter;  // quarter: rows of a stream
+  int64_t row, at;            // of each stream the next, and the byte in it
+  int64_t bytes;              // of a row
 };
 PAGODA_INLINE void start(Ahead& ahead, const KvCache& cache, const AttentionTile& a, Range positions) {
-  ahead.row = ahead.end = ahead.at = 0;
+  ahead.num_rows = ahead.row = ahead.at = 0;
   ahead.bytes = a.dim * 2;
-  for_rows(cache, a, positions, [&](int64_t, const std::byte* row) PAGODA_LAMBDA { ahead.rows[ahead.end++] = row; });
+  for_rows(cache, a, positions,
+           [&](int64_t, const std::byte* row) PAGODA_LAMBDA { ahead.rows[ahead.num_rows++] = row; });
+  ahead.quarter = (ahead.num_rows + kStreams - 1) / kStreams;
 }
-PAGODA_INLINE void fetch(Ahead& ahead, int64_t lines) {
-  for (; lines > 0 && ahead.row < ahead.end; --lines) {
-    _mm_prefetch(ahead.rows[ahead.row] + ahead.at, _MM_HINT_T1);
+// A line of each stream, `times` times.
+PAGODA_INLINE void fetch(Ahead& ahead, int64_t times) {
+  for (; times > 0 && ahead.row < ahead.quarter; --times) {
+    for (int64_t i = ahead.row; i < ahead.num_rows; i += ahead.quarter)
+      _mm_prefetch(ahead.rows[i] + ahead.at, _MM_HINT_T1);
     ahead.at += 64;
     if (ahead.at < ahead.bytes) continue;
     ahead.at = 0;
     ++ahead.row;
   }
 }
-// Lines of each of `calls` calls that fetch all of it.
-PAGODA_INLINE int64_t lines_of(const Ahead& ahead, int64_t calls) {
-  return ((ahead.end - ahead.row) * ahead.bytes / 64 + calls - 1) / calls;
+// Times of each of `calls` calls that fetch what is left.
+PAGODA_INLINE int64_t times_of(const Ahead& ahead, int64_t calls) {
+  return ((ahead.quarter - ahead.row) * ahead.bytes / 64 + calls - 1) / calls;
 }
