@@ -100,6 +100,22 @@ import Testing
     }
   }
 
+  /// Whoever ends its side is taken to be gone, and is told so, in case it still reads.
+  @Test func a_half_closed_client_is_told_why_it_gets_no_answer() async throws {
+    try await withServer { server, engine in
+      for _ in 0..<2 {
+        let client = try server.client(timeout: 20)
+        try client.request("POST", "/v1/chat/completions", body: Shared.endless(stream: false))
+        client.closeWriting()
+        let response = try client.response()
+        #expect(response.status == 499 && response.error["code"]?.stringValue == "client_closed_request")
+        #expect(response.headers["connection"] == "close")
+      }
+      #expect(try await eventually { engine.statistics.running == 0 && server.load.isIdle })
+      #expect(try server.get("/metrics").text.contains("pagoda:http_responses_total{status=\"499\"} 2"))
+    }
+  }
+
   @Test func silence_is_filled_with_comments() async throws {
     try await withServer {
       $0.keepAliveSeconds = 0.2
