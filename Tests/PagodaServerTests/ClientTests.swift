@@ -156,6 +156,30 @@ import Testing
     }
   }
 
+  @Test func while_the_model_loads_the_server_says_so() async throws {
+    var options = ServerOptions()
+    options.port = 0
+    options.apiKeys = ["secret"]
+    let server = try Server.listen(options: options)
+    let key = ["Authorization": "Bearer secret"]
+    let health = try server.get("/health")
+    #expect(health.status == 503 && health.headers["retry-after"] != nil)
+    #expect(health.json["status"]?.stringValue == "loading")
+    #expect(try server.get("/").status == 200)
+    #expect(try server.post("/v1/chat/completions", Shared.chat("Hello!")).status == 401)
+    for path in ["/v1/chat/completions", "/v1/messages"] {
+      let refused = try server.post(path, Shared.chat("Hello!"), headers: key)
+      #expect(refused.status == 503 && refused.headers["retry-after"] != nil)
+      #expect(refused.error["message"]?.stringValue?.contains("loading") == true)
+    }
+    server.serve(try await Shared.engine)
+    #expect(try server.get("/health").status == 200)
+    #expect(try server.post("/v1/chat/completions", Shared.chat("Hello!"), headers: key).status == 200)
+    #expect(try server.get("/metrics", headers: key).text.contains("pagoda:http_responses_total{status=\"503\"} 3"))
+    await server.shutDown()
+    await (try Server.listen(options: options)).shutDown()  // one that never had an engine
+  }
+
   @Test func shutting_down_finishes_what_is_under_way() async throws {
     try await withServer { server, engine in
       let whole = try server.chat(Shared.chat(Shared.questions[4])).answer
