@@ -12,6 +12,7 @@ extension Command {
       fields (`max_tokens`, `temperature`, `raw`, `system`, ...). Lines of OpenAI batch files work as well. Each line of
       the output is the JSON of `generate` with the `id`, or an `error`, in the order of the input; a line that cannot be
       read does not stop the others. OUT.jsonl appears when all are done. '-' means standard input or output.
+      The exit status is 1 when any line failed, 0 when none did.
       """,
     groups: [OptionGroup("Options", [SharedOptions.model]), SharedOptions.engine],
     run: runBatch)
@@ -36,7 +37,7 @@ private func runBatch(_ arguments: Arguments) async throws -> Int32 {
   try write(lines.map { $0.text + "\n" }.joined(), to: output)
   let failures = lines.count { $0["error"] != nil }
   if failures > 0 { Terminal.writeError("pagoda: \(failures) of \(lines.count) requests failed\n") }
-  return 0
+  return failures > 0 ? 1 : 0
 }
 
 /// Keeps several times as many requests in flight as run at once, so that the engine never waits for work.

@@ -19,7 +19,10 @@ extension Command {
           Option("prompt", short: "p", value: "TEXT", help: "the prompt"),
           Option("prompt-file", short: "f", value: "FILE", help: "read the prompt from FILE"),
           Option("prompt-ids", value: "IDS", help: "token ids such as 5,9,17; needs no tokenizer"),
-          Option("raw", help: "give the text to the model as it is, without its chat template"),
+          Option(
+            "raw",
+            help:
+              "give the text to the model without its chat template, after the tokenizer's start token if it has one"),
           SharedOptions.system,
         ] + SharedOptions.thinking),
       OptionGroup(

@@ -10,7 +10,8 @@ extension Command {
     operands: "",
     notes: """
       Other machines are let in only with --api-key (or the variable PAGODA_API_KEY), or with --insecure. Ctrl-C and
-      SIGTERM stop taking requests and let those under way finish; a second one ends at once.
+      SIGTERM stop taking requests and let those under way finish; a second one ends at once. While the model loads,
+      /health and requests are answered with status 503; the line with the address comes when it has loaded.
       """,
     groups: [
       OptionGroup(
@@ -38,13 +39,14 @@ private func runServe(_ arguments: Arguments) async throws -> Int32 {
   let options = try serverOptions(arguments)
   let drain = Double(try arguments.integer("drain", in: 0...86400) ?? 30)
   signal(SIGPIPE, SIG_IGN)
-  let engine = try await arguments.loadEngine()
   let server: Server
   do {
-    server = try Server.start(engine, options: options)
+    server = try Server.listen(options: options)
   } catch let error as ServerError {
     throw CommandFailure(error.message)
   }
+  let engine = try await arguments.loadEngine()
+  server.serve(engine)
   Terminal.write("pagoda: serving \(options.modelNames[0]) at \(server.url)\n")
   await stopSignal()
   Terminal.writeError("pagoda: finishing what is under way; once more ends at once\n")

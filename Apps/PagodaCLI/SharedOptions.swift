@@ -24,6 +24,7 @@ enum SharedOptions {
         help: "weights: auto (default: 8bit for quantised files), none (as --dtype says), bf16, 8bit or 4bit"),
       Option("kv-dtype", value: "NAME", help: "KV cache: auto (default, as --dtype), float32, float16, bfloat16, int8"),
       Option("weight-cache", value: "DIR", help: "keep repacked weights there, for a fast start the next time"),
+      Option("weight-cache-disk", value: "SIZE", help: "most bytes of files in that folder (default 64GiB)"),
       Option("threads", value: "N", help: "worker threads (default: one per core)"),
       Option("max-num-seqs", value: "N", help: "sequences that run at once (default 16)"),
       Option("max-num-batched-tokens", value: "N", help: "tokens of one step (default 256)"),
@@ -65,6 +66,7 @@ extension Arguments {
       options.kvDType = dtype
     }
     if let folder = try folder("weight-cache") { options.weightCache = folder }
+    if let bytes = try bytes("weight-cache-disk") { options.weightCacheDiskBytes = bytes }
     if let count = try integer("threads", in: 1...1024) { options.threadCount = Int(count) }
     if let count = try integer("max-num-seqs", in: counts) { options.maximumSequences = Int(count) }
     if let count = try integer("max-num-batched-tokens", in: counts) { options.maximumBatchedTokens = Int(count) }

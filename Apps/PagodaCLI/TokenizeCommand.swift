@@ -6,7 +6,8 @@ extension Command {
     name: "tokenize",
     summary: "Shows the token ids of a text, or the text of token ids.",
     operands: "[TEXT...]",
-    notes: "Without arguments it reads standard input, every byte of it. Ids are separated by commas.",
+    notes:
+      "Without arguments it reads standard input, every byte of it. Ids are separated by commas.\nA token that begins every text of a model (Llama's <|begin_of_text|>) is not shown.",
     groups: [
       OptionGroup(
         "Options",

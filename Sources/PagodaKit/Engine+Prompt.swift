@@ -22,7 +22,10 @@ extension Engine {
     case .tokens(let ids):
       return EncodedPrompt(ids: ids, opening: .textOnly)
     case .text(let text):
-      return EncodedPrompt(ids: try requireTokenizer().encode(text, parsingSpecialTokens: true), opening: .textOnly)
+      let tokenizer = try requireTokenizer()
+      let ids = try tokenizer.encode(text, parsingSpecialTokens: true)
+      let start = tokenizer.startTokens  // once, also if the text spells it
+      return EncodedPrompt(ids: ids.starts(with: start) ? ids : start + ids, opening: .textOnly)
     case .messages(let messages):
       let variables = thinking.map { [JSONValue.Member(key: "enable_thinking", value: .bool($0))] } ?? []
       return try encode(ChatPrompt(messages: messages.map(\.json), tools: tools, variables: variables))

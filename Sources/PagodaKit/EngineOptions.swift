@@ -38,6 +38,9 @@ public struct EngineOptions: Hashable, Sendable {
   /// Most bytes of files in `prefixCacheFolder`; 0 means 8 GiB.
   public var prefixCacheDiskBytes: Int64 = 0
 
+  /// Most bytes of files in `weightCache`; 0 means 64 GiB. Beyond, those not used for longest are removed.
+  public var weightCacheDiskBytes: Int64 = 0
+
   /// The default options.
   public init() {}
 }
@@ -61,6 +64,7 @@ extension EngineOptions {
     options.checkpoint_bytes = checkpointBytes
     options.prefix_cache_dir = std.string(prefixCacheFolder)
     options.prefix_cache_disk_bytes = prefixCacheDiskBytes
+    options.weight_cache_disk_bytes = weightCacheDiskBytes
     return options
   }
 }

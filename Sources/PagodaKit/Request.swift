@@ -5,7 +5,8 @@ public struct Request: Hashable, Sendable {
   /// What the model reads.
   @frozen
   public enum Prompt: Hashable, Sendable {
-    /// Text given to the model as it is, without its chat template; spelled control tokens count as such.
+    /// Text given to the model as it is, without its chat template; spelled control tokens count as such. Where the
+    /// tokenizer has a token that begins a text (``Tokenizer/startTokens``), it is put before it unless it is there.
     case text(String)
     /// Token ids; works without a tokenizer.
     case tokens([Int32])

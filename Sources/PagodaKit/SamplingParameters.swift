@@ -38,4 +38,25 @@ public struct SamplingParameters: Hashable, Sendable, Codable {
 
   /// The model's own values.
   public init() {}
+
+  /// Fields that are missing have their defaults, so that what an older version wrote, or a person, can be read.
+  public init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    temperature = try fields.decodeIfPresent(Double.self, forKey: .temperature)
+    topK = try fields.decodeIfPresent(Int.self, forKey: .topK)
+    topP = try fields.decodeIfPresent(Double.self, forKey: .topP)
+    minP = try fields.decodeIfPresent(Double.self, forKey: .minP)
+    repetitionPenalty = try fields.decodeIfPresent(Double.self, forKey: .repetitionPenalty)
+    presencePenalty = try fields.decodeIfPresent(Double.self, forKey: .presencePenalty)
+    frequencyPenalty = try fields.decodeIfPresent(Double.self, forKey: .frequencyPenalty)
+    logitBias = try fields.decodeIfPresent([Int32: Double].self, forKey: .logitBias) ?? logitBias
+    seed = try fields.decodeIfPresent(UInt64.self, forKey: .seed)
+    maximumTokens = try fields.decodeIfPresent(Int.self, forKey: .maximumTokens)
+    minimumTokens = try fields.decodeIfPresent(Int.self, forKey: .minimumTokens) ?? minimumTokens
+    ignoresEndOfText = try fields.decodeIfPresent(Bool.self, forKey: .ignoresEndOfText) ?? ignoresEndOfText
+    stopTokens = try fields.decodeIfPresent([Int32].self, forKey: .stopTokens) ?? stopTokens
+    stopStrings = try fields.decodeIfPresent([String].self, forKey: .stopStrings) ?? stopStrings
+    thinkingBudget = try fields.decodeIfPresent(Int.self, forKey: .thinkingBudget)
+    topLogProbabilities = try fields.decodeIfPresent(Int.self, forKey: .topLogProbabilities)
+  }
 }

@@ -25,6 +25,10 @@ public final class Tokenizer: Sendable {
     return Array(result.ids)
   }
 
+  /// What belongs before the ids of a text that no chat template made, such as `<|begin_of_text|>` of Llama 3, as
+  /// `post_processor` of `tokenizer.json` says; mostly nothing.
+  public var startTokens: [Int32] { Array(core.start_ids()) }
+
   /// The text of token ids; bytes that form no character become U+FFFD, and ids without a token have no text (models
   /// have more of them than tokenizers, and may take them).
   public func decode(_ ids: [Int32], skippingSpecialTokens: Bool = true) throws -> String {

@@ -99,7 +99,9 @@ extension Service {
       ids = try engine.encode(chat).ids
     } else {
       guard let text = try fields.string("prompt") else { throw fields.missing("prompt") }
-      ids = try engine.encode(.text(text), thinking: nil).ids
+      let isWhole = try fields.flag("add_special_tokens") ?? true
+      let all = try engine.encode(.text(text), thinking: nil).ids
+      ids = try isWhole ? all : engine.tokenizer?.encode(text, parsingSpecialTokens: true) ?? all
     }
     var members: [JSONValue.Member] = [
       .init(key: "count", value: .integer(Int64(ids.count))),

@@ -14,11 +14,11 @@ public final class Server: Sendable {
   /// Where a browser finds the page.
   public let url: String
 
-  private let service: Service
+  private let front: Front
   private let http: HTTPServer
 
-  private init(_ service: Service, _ http: HTTPServer, host: String) {
-    self.service = service
+  private init(_ front: Front, _ http: HTTPServer, host: String) {
+    self.front = front
     self.http = http
     port = http.port
     let name = host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
@@ -30,25 +30,36 @@ public final class Server: Sendable {
 
   /// Starts to listen. The engine stays the caller's: shut it down after the server.
   public static func start(_ engine: Engine, options: ServerOptions = ServerOptions()) throws -> Server {
+    let server = try listen(options: options)
+    server.serve(engine)
+    return server
+  }
+
+  /// Starts to listen before there is an engine: until ``serve(_:)``, `/health` and all else but the page is answered
+  /// with status 503.
+  public static func listen(options: ServerOptions = ServerOptions()) throws -> Server {
     let address = try SocketAddress.resolve(host: options.host, port: options.port)
     if !address.isLoopback && options.apiKeys.isEmpty && !options.isInsecure {
       throw ServerError(
         "listening on \(options.host) lets other machines in: give an API key, or allow it without one explicitly")
     }
     if options.apiKeys.contains("") { throw ServerError("an API key is empty") }
-    let service = Service(engine, options, isLoopbackOnly: address.isLoopback)
-    let http = HTTPServer(service, limits: options.limits)
-    service.attach(http)
+    let front = Front(options, isLoopbackOnly: address.isLoopback)
+    let http = HTTPServer(front, limits: options.limits)
     try http.start(host: options.host, port: options.port)
-    return Server(service, http, host: options.host)
+    return Server(front, http, host: options.host)
   }
+
+  /// Answers with this engine from now on. It stays the caller's: shut it down after the server.
+  public func serve(_ engine: Engine) { front.open(Service(engine, behind: front, on: http)) }
 
   /// Takes no new requests, waits for those under way, cuts what is left after `seconds`, and closes the port.
   public func shutDown(drainSeconds seconds: Double = 30) async {
-    service.admission.drain()
+    let admission = front.service?.admission
+    admission?.drain()
     http.stopAccepting()
     let deadline = monotonicSeconds() + seconds
-    while !(service.admission.isEmpty && http.watch.exchanges.isEmpty) && monotonicSeconds() < deadline {
+    while !(admission?.isEmpty ?? true && http.watch.exchanges.isEmpty) && monotonicSeconds() < deadline {
       try? await Task.sleep(for: .milliseconds(20))
     }
     let http = http
@@ -61,5 +72,5 @@ public final class Server: Sendable {
   }
 
   /// Answers being made or waiting, and open connections.
-  package var load: (isIdle: Bool, connections: Int) { (service.admission.isEmpty, http.watch.count) }
+  package var load: (isIdle: Bool, connections: Int) { (front.service?.admission.isEmpty ?? true, http.watch.count) }
 }

@@ -1,8 +1,8 @@
-// Service: the routes of the server, and the checks that every request passes first.
+// Service: the routes of the server over an engine.
 import Foundation
 import PagodaKit
 
-final class Service: HTTPService, @unchecked Sendable {
+final class Service: @unchecked Sendable {
   /// What a route needs.
   enum Work: Sendable {
     case page(PageFile)
@@ -12,79 +12,49 @@ final class Service: HTTPService, @unchecked Sendable {
   }
 
   let engine: Engine
-  let options: ServerOptions
   let models: ServedModels
   let admission: Admission
-  let metrics = Metrics()
+  let metrics: Metrics
   let generator: Generator
   let tokens: TokenTexts
   let created = Int64(Date().timeIntervalSince1970)
   let guarding: Guard
-  private weak var http: HTTPServer?  // set once, before the first request
+  private weak var http: HTTPServer?
 
-  init(_ engine: Engine, _ options: ServerOptions, isLoopbackOnly: Bool) {
+  init(_ engine: Engine, behind front: Front, on http: HTTPServer) {
     self.engine = engine
-    self.options = options
+    self.http = http
+    let options = front.options
     models = ServedModels(names: options.modelNames.isEmpty ? ["pagoda"] : options.modelNames)
     let plan = engine.info.plan
+    metrics = front.metrics
     admission = Admission(
       maximumSequences: plan.maximumSequences + options.maximumWaiting,
       maximumPromptTokens: max(1 << 20, 4 * plan.maximumModelLength))
     generator = Generator(
       engine: engine, admission: admission, metrics: metrics, pendingEvents: options.pendingEvents)
     tokens = TokenTexts(tokenizer: engine.tokenizer, endOfText: Set(engine.info.endOfTextTokens))
-    guarding = Guard(apiKeys: options.apiKeys, isLoopbackOnly: isLoopbackOnly)
+    guarding = front.guarding
   }
-
-  func attach(_ server: HTTPServer) { http = server }
 
   var connections: Int { http?.watch.count ?? 0 }
 
   func dispatch(_ work: @escaping @Sendable () -> Void) { http?.run(work) }
 
-  func finished(_ request: HTTPRequest, status: Int, seconds: Double) {
-    metrics.answered(status: status)
-    guard let log = options.accessLog else { return }
-    let path = request.path.prefix(200).filter { $0 > " " && $0 <= "~" }  // nothing that a terminal would obey
-    log("\(request.method) \(path) \(status) \(String(format: "%.1f", seconds * 1000)) ms")
-  }
-
-  func bodyTooLarge(_ request: HTTPRequest) -> HTTPResponse {
-    APIError.invalid(
-      "the body is larger than \(options.maximumBodyBytes) bytes", code: "request_too_large", status: 413
-    ).response(Self.shape(of: request.path))
-  }
-
-  func refusal(of request: HTTPRequest, _ error: FramingError) -> HTTPResponse {
-    APIError.invalid(error.message, code: error.code, status: error.status).response(Self.shape(of: request.path))
-  }
-
-  static func shape(of path: String) -> APIError.Shape { path.hasPrefix("/v1/messages") ? .anthropic : .openAI }
-
-  func action(for request: HTTPRequest) -> HTTPAction {
-    let shape = Self.shape(of: request.path)
-    do {
-      try guarding.check(request)
-      guard let methods = Self.routes[request.path] ?? modelRoute(request.path) else {
-        throw APIError.invalid(
-          "there is nothing at \(request.path.prefix(100))", code: "not_found", status: 404)
-      }
-      let method = request.method == "HEAD" ? "GET" : request.method
-      guard let work = methods[method] else {
-        let allowed = methods.keys.sorted().joined(separator: ", ")
-        var response = APIError.invalid(
-          "\(request.path) takes \(allowed), not \(request.method.prefix(20))", code: "method_not_allowed", status: 405
-        ).response(shape)
-        response.headers.append(HTTPHeader("Allow", allowed))
-        return .respond(response)
-      }
-      return try action(work, request)
-    } catch let error as APIError {
-      let response = error.response(shape)
-      return .respond(error.status == 503 ? response.closing() : response)
-    } catch {
-      return .respond(APIError(any: error).response(shape))
+  func action(for request: HTTPRequest) throws -> HTTPAction {
+    guard let methods = Self.routes[request.path] ?? modelRoute(request.path) else {
+      throw APIError.invalid("there is nothing at \(request.path.prefix(100))", code: "not_found", status: 404)
     }
+    let method = request.method == "HEAD" ? "GET" : request.method
+    guard let work = methods[method] else {
+      let allowed = methods.keys.sorted().joined(separator: ", ")
+      var response = APIError.invalid(
+        "\(request.path) takes \(allowed), not \(request.method.prefix(20))", code: "method_not_allowed", status: 405
+      ).response(Front.shape(of: request.path))
+      response.headers.append(HTTPHeader("Allow", allowed))
+      return .respond(response)
+    }
+    return try action(work, request)
   }
 
   private func action(_ work: Work, _ request: HTTPRequest) throws -> HTTPAction {

@@ -1,4 +1,5 @@
 // Sampling parameters through the Swift API.
+import Foundation
 import PagodaKit
 import Testing
 
@@ -7,6 +8,23 @@ import Testing
     var sampling = SamplingParameters()
     change(&sampling)
     return try await Shared.engine.respond(to: Request(Shared.france, sampling: sampling))
+  }
+
+  @Test func fields_that_are_missing_in_json_have_their_defaults() throws {
+    func decode(_ text: String) throws -> SamplingParameters {
+      try JSONDecoder().decode(SamplingParameters.self, from: Data(text.utf8))
+    }
+    #expect(try decode("{}") == SamplingParameters())
+    var sampling = SamplingParameters()
+    (sampling.temperature, sampling.stopStrings, sampling.ignoresEndOfText) = (0.5, ["a"], true)
+    #expect(
+      try decode(#"{"temperature": 0.5, "stopStrings": ["a"], "ignoresEndOfText": true, "topK": null}"#) == sampling)
+    (sampling.logitBias, sampling.minimumTokens, sampling.stopTokens) = ([5: -100], 3, [7])
+    (sampling.topK, sampling.topP, sampling.minP, sampling.seed) = (4, 0.5, 0.25, .max)
+    (sampling.repetitionPenalty, sampling.presencePenalty, sampling.frequencyPenalty) = (1.5, 1, -1)
+    (sampling.maximumTokens, sampling.thinkingBudget, sampling.topLogProbabilities) = (9, 8, 2)
+    #expect(try decode(String(decoding: JSONEncoder().encode(sampling), as: UTF8.self)) == sampling)
+    #expect(throws: DecodingError.self) { try decode(#"{"minimumTokens": "three"}"#) }
   }
 
   @Test func a_limit_of_tokens_ends_with_length() async throws {

@@ -100,6 +100,22 @@ import Testing
     }
   }
 
+  /// Whoever ends its side is taken to be gone, and is told so, in case it still reads.
+  @Test func a_half_closed_client_is_told_why_it_gets_no_answer() async throws {
+    try await withServer { server, engine in
+      for _ in 0..<2 {
+        let client = try server.client(timeout: 20)
+        try client.request("POST", "/v1/chat/completions", body: Shared.endless(stream: false))
+        client.closeWriting()
+        let response = try client.response()
+        #expect(response.status == 499 && response.error["code"]?.stringValue == "client_closed_request")
+        #expect(response.headers["connection"] == "close")
+      }
+      #expect(try await eventually { engine.statistics.running == 0 && server.load.isIdle })
+      #expect(try server.get("/metrics").text.contains("pagoda:http_responses_total{status=\"499\"} 2"))
+    }
+  }
+
   @Test func silence_is_filled_with_comments() async throws {
     try await withServer {
       $0.keepAliveSeconds = 0.2
@@ -138,6 +154,30 @@ import Testing
       #expect(try await eventually { server.load.isIdle })
       #expect(try server.chat(Shared.chat("Hello!")).status == 200)
     }
+  }
+
+  @Test func while_the_model_loads_the_server_says_so() async throws {
+    var options = ServerOptions()
+    options.port = 0
+    options.apiKeys = ["secret"]
+    let server = try Server.listen(options: options)
+    let key = ["Authorization": "Bearer secret"]
+    let health = try server.get("/health")
+    #expect(health.status == 503 && health.headers["retry-after"] != nil)
+    #expect(health.json["status"]?.stringValue == "loading")
+    #expect(try server.get("/").status == 200)
+    #expect(try server.post("/v1/chat/completions", Shared.chat("Hello!")).status == 401)
+    for path in ["/v1/chat/completions", "/v1/messages"] {
+      let refused = try server.post(path, Shared.chat("Hello!"), headers: key)
+      #expect(refused.status == 503 && refused.headers["retry-after"] != nil)
+      #expect(refused.error["message"]?.stringValue?.contains("loading") == true)
+    }
+    server.serve(try await Shared.engine)
+    #expect(try server.get("/health").status == 200)
+    #expect(try server.post("/v1/chat/completions", Shared.chat("Hello!"), headers: key).status == 200)
+    #expect(try server.get("/metrics", headers: key).text.contains("pagoda:http_responses_total{status=\"503\"} 3"))
+    await server.shutDown()
+    await (try Server.listen(options: options)).shutDown()  // one that never had an engine
   }
 
   @Test func shutting_down_finishes_what_is_under_way() async throws {

@@ -35,8 +35,9 @@ struct EngineOptions {
   std::string quantize = "auto";  // weights: auto (8bit if the file is quantised), none (as dtype), bf16, 8bit, 4bit
   std::string kv_dtype = "auto";  // of the KV cache: auto (as dtype), float32, float16, bfloat16, int8
   std::string weight_cache = "";  // folder that keeps repacked weights for the next load; "" = none
-  int32_t num_threads = 0;        // 0 = one per core
-  int32_t max_num_seqs = 16;      // sequences running at once
+  int64_t weight_cache_disk_bytes = 0;   // most bytes of files in that folder; 0 = 64 GiB
+  int32_t num_threads = 0;               // 0 = one per core
+  int32_t max_num_seqs = 16;             // sequences running at once
   int32_t max_num_batched_tokens = 256;  // tokens of one step, prefill and decode together: as many as stay in cache
   int32_t block_size = 16;               // tokens per KV block: 8, 16 or 32
   int32_t max_model_len = 0;             // 0 = the model's context length, or as much of it as fits

@@ -38,6 +38,10 @@ class PAGODA_SHARED_REFERENCE(pagoda_tokenizer_retain, pagoda_tokenizer_release)
   // true for what a chat template rendered around it.
   EncodeResult encode(const std::string& text, bool parse_special) const noexcept;
 
+  // What belongs before the ids of a text that no chat template rendered (<|begin_of_text|> of Llama 3); mostly
+  // nothing.
+  std::vector<int32_t> start_ids() const noexcept;
+
   // A rendered prompt: tokenized as one text, control tokens only where the template wrote them.
   EncodeResult encode_prompt(const std::vector<PromptPiece>& pieces) const noexcept;
 

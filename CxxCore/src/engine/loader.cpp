@@ -196,6 +196,7 @@ Result<LoadedModel> load(const ModelSource& source, const EngineOptions& options
   Result<std::shared_ptr<const text::BpeTokenizer>> tokenizer = load_tokenizer_file(*p.files);
   if (!tokenizer.is_ok()) return tokenizer.status;
   model::WeightCache cache{.folder = options.weight_cache, .note = {}};
+  if (options.weight_cache_disk_bytes > 0) cache.max_bytes = options.weight_cache_disk_bytes;
   Result<std::unique_ptr<model::Model>> model =
       model::load_model(p.config, *p.checkpoint, *p.device, p.format, p.kv_dtype, options.block_size, progress, &cache);
   if (!model.is_ok()) return model.status;

@@ -63,6 +63,7 @@ Status check_options(const EngineOptions& options) {
   PAGODA_RETURN_IF_ERROR(check_range("num-kv-blocks", options.num_kv_blocks, 0, int64_t{1} << 31));
   PAGODA_RETURN_IF_ERROR(check_range("kv-cache-memory", options.kv_cache_bytes, 0, int64_t{1} << 50));
   PAGODA_RETURN_IF_ERROR(check_range("checkpoint-memory", options.checkpoint_bytes, 0, int64_t{1} << 50));
+  PAGODA_RETURN_IF_ERROR(check_range("weight-cache-disk", options.weight_cache_disk_bytes, 0, int64_t{1} << 50));
   PAGODA_RETURN_IF_ERROR(check_range("prefix-cache-disk", options.prefix_cache_disk_bytes, 0, int64_t{1} << 50));
   if (options.block_size != 8 && options.block_size != 16 && options.block_size != 32)
     return make_error(StatusCode::invalid_argument,

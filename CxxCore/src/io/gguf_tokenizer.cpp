@@ -15,6 +15,7 @@ enum TokenType : int64_t { kNormal = 1, kUnknown = 2, kControl = 3, kUserDefined
 struct PreTokenizer {
   std::string_view name, normalizer, cutter;
   bool ignore_merges;
+  bool has_start = false;  // texts begin with the bos token where the file does not say
 };
 
 #define PAGODA_SPLIT(regex)                                                           \
@@ -41,9 +42,10 @@ constexpr std::string_view kSmolLm =
     R"({"type":"ByteLevel","add_prefix_space":false,"use_regex":true}]})";
 
 constexpr PreTokenizer kPreTokenizers[] = {
-    {"qwen35", kNfc, kQwen35, false},    {"qwen2", kNfc, kQwen2, false},   {"deepseek-r1-qwen", kNfc, kQwen2, false},
-    {"llama-bpe", kNone, kLlama3, true}, {"llama3", kNone, kLlama3, true}, {"llama-v3", kNone, kLlama3, true},
-    {"smollm", kNone, kSmolLm, false},   {"gpt-2", kNone, kGpt2, false},
+    {"qwen35", kNfc, kQwen35, false},          {"qwen2", kNfc, kQwen2, false},
+    {"deepseek-r1-qwen", kNfc, kQwen2, false}, {"llama-bpe", kNone, kLlama3, true, true},
+    {"llama3", kNone, kLlama3, true, true},    {"llama-v3", kNone, kLlama3, true, true},
+    {"smollm", kNone, kSmolLm, false},         {"gpt-2", kNone, kGpt2, false},
 };
 
 Result<const PreTokenizer*> find_pre_tokenizer(const Gguf& gguf) {
@@ -65,6 +67,17 @@ void append_added_token(std::string_view token, size_t id, bool is_special, std:
   out += std::to_string(id) + ",\"content\":";
   append_json_string(token, out);
   out += is_special ? ",\"special\":true}" : ",\"special\":false}";
+}
+
+// As post_processor of tokenizer.json: whether a text begins with the bos token.
+std::string start_processor(const Gguf& gguf, const PreTokenizer& pre_tokenizer, const std::vector<int64_t>& types) {
+  const auto id = gguf.integer("tokenizer.ggml.bos_token_id");
+  const bool is_wanted = gguf.boolean("tokenizer.ggml.add_bos_token").value_or(pre_tokenizer.has_start);
+  if (!is_wanted || !id || *id < 0 || static_cast<uint64_t>(*id) >= types.size()) return "null";
+  if (types[static_cast<size_t>(*id)] == kUnused) return "null";
+  return R"({"type":"TemplateProcessing","single":[{"SpecialToken":{"id":"bos"}},{"Sequence":{"id":"A"}}],)"
+         R"("special_tokens":{"bos":{"ids":[)" +
+         std::to_string(*id) + "]}}}";
 }
 
 }  // namespace
@@ -105,9 +118,10 @@ Result<std::string> gguf_tokenizer_json(const Gguf& gguf) {
     }
   }
   std::string text = "{\"added_tokens\":" + added + "],\"normalizer\":" + std::string(pre_tokenizer.normalizer) +
-                     ",\"pre_tokenizer\":" + std::string(pre_tokenizer.cutter) + ",\"model\":{\"type\":\"BPE\"," +
-                     (pre_tokenizer.ignore_merges ? "\"ignore_merges\":true," : "") + "\"vocab\":" + vocabulary +
-                     "},\"merges\":[";
+                     ",\"pre_tokenizer\":" + std::string(pre_tokenizer.cutter) +
+                     ",\"post_processor\":" + start_processor(gguf, pre_tokenizer, *types) +
+                     ",\"model\":{\"type\":\"BPE\"," + (pre_tokenizer.ignore_merges ? "\"ignore_merges\":true," : "") +
+                     "\"vocab\":" + vocabulary + "},\"merges\":[";
   for (const std::string_view merge : *merges) {
     if (text.back() != '[') text += ',';
     append_json_string(merge, text);

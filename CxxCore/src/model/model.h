@@ -81,8 +81,9 @@ int64_t workspace_bytes(const io::ModelConfig& config, const device::Device& dev
 
 // A folder where load_model() keeps matrices as the device wants them, for the next load.
 struct WeightCache {
-  std::string folder;  // "" = none
-  std::string note;    // filled: where they came from or went to, or why they are not kept; empty without a folder
+  std::string folder;                     // "" = none
+  int64_t max_bytes = int64_t{64} << 30;  // of all files that loads have kept there
+  std::string note;  // filled: where they came from or went to, or why they are not kept; empty without a folder
 };
 
 // Whatever is wrong with the cache, the model is loaded from the checkpoint.

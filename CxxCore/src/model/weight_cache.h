@@ -1,5 +1,6 @@
 // WeightCacheFile: the matrices of a model as a device keeps them, in a file that the next load maps.
-// Order in the file: head (what it is, and where each matrix lies), then the matrices, each from a page on.
+// Order in the file: head (what it is, and where each matrix lies), the matrices, each from a page on, and from a page
+// on the checksums of their pieces.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,9 @@ class WeightCacheFile {
 
   // The matrices among the groups, in their order. not_found, or bad_file when it is not what write() writes.
   Result<std::vector<std::unique_ptr<device::Weight>>> read(device::Device& device) const;
-  Status write(const std::vector<const device::Weight*>& matrices) const;
+  // Makes room in the folder, if it must, by removing what was not used for longest. resource_exhausted when the file
+  // alone has more than `max_bytes`.
+  Status write(const std::vector<const device::Weight*>& matrices, int64_t max_bytes) const;
 
  private:
   struct Place {
@@ -34,9 +37,9 @@ class WeightCacheFile {
     int64_t rows, cols;
   };
 
-  std::string path_, head_;
+  std::string folder_, path_, head_;
   std::vector<Place> places_;
-  uint64_t size_bytes_ = 0;
+  uint64_t sums_offset_bytes_ = 0, size_bytes_ = 0;
 };
 
 }  // namespace pagoda::model

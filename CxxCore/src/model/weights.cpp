@@ -77,7 +77,7 @@ Result<Weights> Weights::load(const io::ModelConfig& config, const io::Checkpoin
     return weights;
   }
   PAGODA_RETURN_IF_ERROR(weights.load_matrices(*groups, checkpoint, device, format, progress));
-  const Status written = file.is_ok() ? weights.write_cache(*groups, *file) : file.status;
+  const Status written = file.is_ok() ? weights.write_cache(*groups, *file, cache->max_bytes) : file.status;
   cache->note = written.is_ok() ? "matrices were written to " + file->path()
                                 : "matrices are not kept for the next load: " + written.message;
   return weights;
@@ -92,11 +92,12 @@ bool Weights::read_cache(const std::vector<WeightGroup>& groups, const WeightCac
   return true;
 }
 
-Status Weights::write_cache(const std::vector<WeightGroup>& groups, const WeightCacheFile& file) const {
+Status Weights::write_cache(const std::vector<WeightGroup>& groups, const WeightCacheFile& file,
+                            int64_t max_bytes) const {
   std::vector<const device::Weight*> matrices;
   for (const WeightGroup& group : groups)
     if (group.is_matrix) matrices.push_back(matrix(group.layer_index, group.role));
-  return file.write(matrices);
+  return file.write(matrices, max_bytes);
 }
 
 Status Weights::load_matrices(const std::vector<WeightGroup>& groups, const io::Checkpoint& checkpoint,

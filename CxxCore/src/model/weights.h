@@ -44,7 +44,7 @@ class Weights {
   Status load_matrices(const std::vector<WeightGroup>& groups, const io::Checkpoint& checkpoint, device::Device& device,
                        WeightFormat format, const std::function<void(double)>& progress);
   bool read_cache(const std::vector<WeightGroup>& groups, const WeightCacheFile& file, device::Device& device);
-  Status write_cache(const std::vector<WeightGroup>& groups, const WeightCacheFile& file) const;
+  Status write_cache(const std::vector<WeightGroup>& groups, const WeightCacheFile& file, int64_t max_bytes) const;
   Status load_matrix(const WeightGroup& group, const io::Checkpoint& checkpoint, device::Device& device,
                      WeightFormat format, const RowCounter& count_rows);
   Status load_vectors(const std::vector<WeightGroup>& groups, const io::ModelConfig& config,

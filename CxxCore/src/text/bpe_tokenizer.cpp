@@ -34,6 +34,7 @@ struct BpeTokenizer::Tables {
   AddedTokens raw_tokens;            // looked for in the text as given
   AddedTokens normalized_tokens;     // looked for after normalisation
   std::vector<int32_t> special_ids;  // sorted
+  std::vector<int32_t> start_ids;
 
   void take(TokenizerFile file);
   Status encode(std::string_view text, const std::vector<OriginRun>& runs, std::vector<int32_t>& ids) const;
@@ -47,6 +48,7 @@ void BpeTokenizer::Tables::take(TokenizerFile file) {
   model = std::move(file.model);
   pre_tokenizer = std::move(file.pre_tokenizer);
   nfc = file.nfc;
+  start_ids = std::move(file.start_ids);
   for (AddedToken& token : file.added_tokens) {
     if (token.special) special_ids.push_back(token.id);
     std::string spelling = token.content;
@@ -155,6 +157,8 @@ std::string_view BpeTokenizer::token_bytes(int32_t id) const noexcept { return t
 bool BpeTokenizer::is_special(int32_t id) const noexcept {
   return std::binary_search(tables_->special_ids.begin(), tables_->special_ids.end(), id);
 }
+
+const std::vector<int32_t>& BpeTokenizer::start_ids() const noexcept { return tables_->start_ids; }
 
 bool BpeTokenizer::has_token(int32_t id) const noexcept { return tables_->model.vocabulary.has(id); }
 

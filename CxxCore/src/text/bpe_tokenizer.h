@@ -16,7 +16,7 @@ namespace pagoda::text {
 class BpeTokenizer {
  public:
   // `post_processor` is not applied: encode() adds no token of its own. A start-of-text token, where a model wants one,
-  // is written by its chat template.
+  // is written by its chat template; before a text without one, start_ids() belong.
   static Result<std::shared_ptr<const BpeTokenizer>> from_json(std::string_view tokenizer_json,
                                                                const std::string& file_name);
   ~BpeTokenizer();
@@ -29,6 +29,8 @@ class BpeTokenizer {
   // The same for rendered prompts: one text, tokenized across the seams, in which special tokens are recognised only
   // where their whole spelling came from the template.
   Status encode(std::span<const PromptPiece> pieces, std::vector<int32_t>& ids) const;
+
+  const std::vector<int32_t>& start_ids() const noexcept;
 
   // The bytes a token stands for (a special token: its spelling). Empty for unknown ids.
   std::string_view token_bytes(int32_t id) const noexcept;

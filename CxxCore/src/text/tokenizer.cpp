@@ -46,6 +46,14 @@ EncodeResult Tokenizer::encode(const std::string& text, bool parse_special) cons
       [&](EncodeResult& result) { return impl_->encode(std::string_view(text), parse_special, result.ids); });
 }
 
+std::vector<int32_t> Tokenizer::start_ids() const noexcept {
+  try {
+    return impl_->start_ids();
+  } catch (...) {
+    return {};
+  }
+}
+
 EncodeResult Tokenizer::encode_prompt(const std::vector<PromptPiece>& pieces) const noexcept {
   return guarded<EncodeResult>([&](EncodeResult& result) { return impl_->encode(pieces, result.ids); });
 }

@@ -13,6 +13,7 @@ namespace pagoda::text {
 
 namespace {
 
+constexpr size_t kMaxStartTokens = 16;
 constexpr size_t kMaxTreeBytes = 16 << 20;  // of one value other than the vocabulary and the merges
 
 class TokenizerFileReader {
@@ -37,6 +38,7 @@ class TokenizerFileReader {
   Status check_model(const io::Json& options, BpeModel& model) const;
   Status read_normalizer(const io::Json* json, TokenizerFile& file) const;
   Status read_added_tokens(const io::Json* json, TokenizerFile& file) const;
+  Status read_start_tokens(const io::Json* post_processor, TokenizerFile& file) const;
 
   Status bad(const std::string& what) const { return make_error(StatusCode::bad_file, file_name_ + ": " + what); }
   Status unsupported(const std::string& what) const {
@@ -262,6 +264,39 @@ Status TokenizerFileReader::read_added_tokens(const io::Json* json, TokenizerFil
   return ok_status();
 }
 
+// Of a TemplateProcessing, alone or in a Sequence, the control tokens that `single` has before the text. Those behind
+// it would end a text that a model is to go on with.
+Status TokenizerFileReader::read_start_tokens(const io::Json* post_processor, TokenizerFile& file) const {
+  if (post_processor == nullptr || !post_processor->is_object()) return ok_status();
+  const io::Json* parts = post_processor->find("processors");
+  if (parts != nullptr && parts->is_array()) {
+    for (const io::Json& part : parts->items())
+      if (part.find("processors") == nullptr) PAGODA_RETURN_IF_ERROR(read_start_tokens(&part, file));
+    return ok_status();
+  }
+  const io::Json* type = post_processor->find("type");
+  const io::Json* single = post_processor->find("single");
+  const io::Json* known = post_processor->find("special_tokens");
+  if (type == nullptr || !type->is_string() || type->as_string() != "TemplateProcessing") return ok_status();
+  if (single == nullptr || !single->is_array()) return bad("post_processor.single is missing or not an array");
+  for (const io::Json& piece : single->items()) {
+    const io::Json* token = piece.find("SpecialToken");
+    if (token == nullptr) return ok_status();  // the text
+    const io::Json* name = token->find("id");
+    const io::Json* entry = name != nullptr && name->is_string() && known ? known->find(name->as_string()) : nullptr;
+    const io::Json* ids = entry != nullptr ? entry->find("ids") : nullptr;
+    if (ids == nullptr || !ids->is_array()) return bad("post_processor: a token of `single` is not in special_tokens");
+    for (const io::Json& id : ids->items()) {
+      if (!id.is_integer() || id.as_integer() < 0 || id.as_integer() >= file.model.vocabulary.size() ||
+          !file.model.vocabulary.has(static_cast<int32_t>(id.as_integer())))
+        return bad("post_processor: special_tokens." + io::quoted(name->as_string()) + " has an id that is no token");
+      if (file.start_ids.size() == kMaxStartTokens) return bad("post_processor puts too many tokens before a text");
+      file.start_ids.push_back(static_cast<int32_t>(id.as_integer()));
+    }
+  }
+  return ok_status();
+}
+
 Status TokenizerFileReader::read(TokenizerFile& file) {
   std::vector<io::JsonMember> parts;
   PAGODA_RETURN_IF_ERROR(read_object(reader_, "the top level", [&](const std::string& key) -> Status {
@@ -279,6 +314,7 @@ Status TokenizerFileReader::read(TokenizerFile& file) {
   if (!cutter.is_ok()) return cutter.status;
   file.pre_tokenizer = std::move(*cutter);
   PAGODA_RETURN_IF_ERROR(read_added_tokens(top.find("added_tokens"), file));
+  PAGODA_RETURN_IF_ERROR(read_start_tokens(top.find("post_processor"), file));
   if (!file.model.merges.build()) return bad("model.merges: too many pairs have the same hash");
   return ok_status();
 }

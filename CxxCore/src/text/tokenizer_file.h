@@ -1,6 +1,7 @@
 // TokenizerFile: tokenizer.json taken apart and checked. Every byte of it is hostile until then.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,7 @@ struct TokenizerFile {
   PreTokenizer pre_tokenizer;
   bool nfc = false;                      // the normalizer: NFC or none
   std::vector<AddedToken> added_tokens;  // in file order
+  std::vector<int32_t> start_ids;        // what post_processor puts before a text
 };
 
 Result<TokenizerFile> read_tokenizer_file(std::string_view json, const std::string& file_name);

@@ -20,6 +20,9 @@ struct APIError: Error, Sendable {
       status: 429, message: message, type: "rate_limit_error", code: "rate_limit_exceeded", retryAfter: 1)
   }
 
+  static let loading = APIError(
+    status: 503, message: "the model is still loading", type: "server_error", code: "model_loading", retryAfter: 1)
+
   static let shuttingDown = APIError(
     status: 503, message: "the server is shutting down", type: "server_error", code: "server_shutting_down",
     retryAfter: 5)

@@ -89,7 +89,7 @@ final class Generator: Sendable {
           "a call cannot be forced while the model thinks; turn thinking off", param: "tool_choice")
       }
       prepared.prefix = forced.opening(in: encoded.text)
-      prepared.ids += try engine.encode(.text(prepared.prefix), thinking: nil).ids
+      prepared.ids += try engine.tokenizer?.encode(prepared.prefix, parsingSpecialTokens: true) ?? []
     }
     try checkLength(prepared.ids.count, generation)
     return prepared

@@ -63,8 +63,13 @@ final class ConnectionWatch: @unchecked Sendable {
   private var connections: [ObjectIdentifier: Connection] = [:]
   private var isStopped = false
   private let keepAliveSeconds: Double
+  private let lastWords: @Sendable (HTTPRequest) -> HTTPResponse
 
-  init(keepAliveSeconds: Double) { self.keepAliveSeconds = keepAliveSeconds }
+  /// `lastWords`: for a client that has closed its side, in case it still reads.
+  init(keepAliveSeconds: Double, lastWords: @escaping @Sendable (HTTPRequest) -> HTTPResponse) {
+    self.keepAliveSeconds = keepAliveSeconds
+    self.lastWords = lastWords
+  }
 
   func start() {
     let thread = Thread { [self] in
@@ -95,7 +100,7 @@ final class ConnectionWatch: @unchecked Sendable {
     for finding in findings {
       switch finding {
       case .nothing: break
-      case .clientLeft(let exchange): exchange.abandon()
+      case .clientLeft(let exchange): exchange.leave(with: lastWords(exchange.request))
       case .waiting(let exchange): exchange.tick(at: now, keepAlive: keepAliveSeconds)
       }
     }

@@ -84,6 +84,14 @@ final class Exchange: @unchecked Sendable {
     lock.withLock { stream }?.close()
   }
 
+  /// The client has closed its side: stops the work. A stream just ends; who waits for a whole answer is told why there
+  /// is none, because it may have closed only the half that it sent on.
+  func leave(with response: HTTPResponse) {
+    let isStream = lock.withLock { stream != nil }
+    if !isStream { reply(.whole(response)) }
+    abandon()
+  }
+
   /// The library has done with the request. Work still going on has nobody to work for.
   func complete() {
     abandon()

@@ -1,6 +1,6 @@
 // FramingError: what can be wrong with the bytes of a request, and the status that says so.
 
-/// A request that breaks HTTP, so that nobody knows where the next one begins.
+/// A request that breaks HTTP, so that nobody knows where the next one begins, or that ended too early.
 struct FramingError: Error, Sendable, Hashable {
   var status: Int
   var code: String
@@ -14,6 +14,10 @@ struct FramingError: Error, Sendable, Hashable {
     status: 400, code: "incomplete_request", message: "the connection ended inside the request")
   static let timeout = FramingError(
     status: 408, code: "request_timeout", message: "the rest of the request did not come in time")
+  static let clientLeft = FramingError(
+    status: 499, code: "client_closed_request",
+    message:
+      "the connection was closed on your side before the answer was ready; keep it open until the answer is there")
   static let bodyTooLarge = FramingError(
     status: 413, code: "request_too_large", message: "the body is far larger than the server takes")
   static let target = FramingError(status: 414, code: "uri_too_long", message: "the path is too long")

@@ -19,7 +19,9 @@ final class HTTPServer: @unchecked Sendable {
   init(_ service: any HTTPService, limits: HTTPLimits) {
     self.service = service
     self.limits = limits
-    watch = ConnectionWatch(keepAliveSeconds: limits.keepAliveSeconds)
+    watch = ConnectionWatch(keepAliveSeconds: limits.keepAliveSeconds) { [service] in
+      service.refusal(of: $0, .clientLeft).closing()
+    }
     workers.maxConcurrentOperationCount = max(2, ProcessInfo.processInfo.activeProcessorCount)
     workers.qualityOfService = .userInitiated
   }

@@ -323,6 +323,7 @@ async function showModel() {
     $("model").textContent = `${name} · ${context.toLocaleString("en")} tokens`;
   } catch (error) {
     $("model").textContent = error.message;
+    if (error.status === 503) setTimeout(showModel, 1000); // the model is loading
   }
 }
 

@@ -8,7 +8,7 @@ function headers(settings) {
 
 export async function modelName(settings) {
   const response = await fetch("/v1/models", { headers: headers(settings) });
-  if (!response.ok) throw new Error(await reason(response));
+  if (!response.ok) throw Object.assign(new Error(await reason(response)), { status: response.status });
   const model = (await response.json()).data[0];
   return { name: model.id, context: model.max_model_len };
 }

@@ -214,4 +214,30 @@ PAGODA_TEST(engine_a_broken_chat_template_is_told_and_does_not_stop_the_model) {
   CHECK(info->chat_template_error.find("nonsense") != std::string::npos);
 }
 
+// The files are holes: nothing is read, nor memory taken for it.
+PAGODA_TEST(engine_refuses_text_files_that_are_too_large_before_reading_them) {
+  namespace fs = std::filesystem;
+  struct Row {
+    const char* name;
+    uint64_t max_bytes;
+  };
+  for (const Row& row : {Row{"config.json", 4 << 20}, Row{"generation_config.json", 4 << 20},
+                         Row{"model.safetensors.index.json", 32 << 20}, Row{"tokenizer.json", 64 << 20},
+                         Row{"tokenizer_config.json", 4 << 20}, Row{"chat_template.jinja", 1 << 20}}) {
+    for (const uint64_t size : {row.max_bytes + 1, uint64_t{1} << 40}) {
+      test::note(std::string(row.name) + " of " + std::to_string(size) + " bytes");
+      const std::string path = test::temporary_dir(), file = path + "/" + row.name;
+      for (const auto& entry : fs::directory_iterator(test::mini_model_dir()))
+        fs::create_symlink(fs::absolute(entry.path()), path + "/" + entry.path().filename().string());
+      fs::remove(file);
+      std::ofstream(file) << "{}";
+      fs::resize_file(file, size);
+      const auto loaded = load({path, {}}, cpu_options(), nullptr);
+      const std::string& message = loaded.is_ok() ? loaded->info.chat_template_error : loaded.status.message;
+      CHECK(message.find(file + ": has " + std::to_string(size) + " bytes, more than " +
+                         std::to_string(row.max_bytes)) != std::string::npos);
+    }
+  }
+}
+
 }  // namespace pagoda::engine

@@ -8,6 +8,8 @@
 #include "io/bad_row.h"
 #include "io/checkpoint.h"
 #include "io/gguf_file.h"
+#include "io/json.h"
+#include "io/json_writer.h"
 #include "io/model_config.h"
 #include "io/safetensors_file.h"
 #include "support/test.h"
@@ -239,6 +241,42 @@ PAGODA_TEST(gguf_models_that_make_no_sense_are_refused) {
   test::check_row("unknown pre-tokenizer", tokenizer(gpt2 + gguf_text("tokenizer.ggml.pre", "x"), 2),
                   StatusCode::unsupported, "'x'");
   test::check_row("no merges", tokenizer(gpt2 + pre, 2), bad, "merges");
+}
+
+PAGODA_TEST(gguf_tokenizer_says_what_begins_a_text) {
+  const auto processor = [](const char* pre, const std::string& keys, uint64_t count) {
+    const std::string strings = raw(kArray) + raw(kString);
+    const std::string bytes =
+        GgufParts{.num_tensors = 1,
+                  .num_keys = 7 + count,
+                  .keys = gguf_text("general.architecture", "llama") + gguf_text("tokenizer.ggml.model", "gpt2") +
+                          gguf_text("tokenizer.ggml.pre", pre) + gguf_string("tokenizer.ggml.tokens") + strings +
+                          raw(uint64_t{2}) + gguf_string("a") + gguf_string("<s>") +
+                          gguf_string("tokenizer.ggml.merges") + strings + raw(uint64_t{0}) +
+                          gguf_string("tokenizer.ggml.token_type") + raw(kArray) + raw(uint32_t{5}) + raw(uint64_t{2}) +
+                          raw(int32_t{1}) + raw(int32_t{3}) + gguf_u32("tokenizer.ggml.bos_token_id", 1) + keys,
+                  .tensors = gguf_tensor("token_embd.weight", {8, 2}, kF32, 0),
+                  .data_bytes = 64}
+            .bytes();
+    auto files = open_model_files(
+        {.directory = "", .files = {{"m.gguf", reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}}});
+    CHECK_OK(files);
+    const auto text = files.is_ok() ? (*files)->read_text("tokenizer.json", 1 << 20) : files.status;
+    CHECK_OK(text);
+    const auto json = text.is_ok() ? parse_json(*text) : text.status;
+    CHECK_OK(json);
+    const Json* found = json.is_ok() ? json->find("post_processor") : nullptr;
+    std::string spelled;
+    if (found) append_json(*found, spelled);
+    return spelled;
+  };
+  const auto add_bos = [](bool value) {
+    return gguf_string("tokenizer.ggml.add_bos_token") + raw(uint32_t{7}) + raw(uint8_t{value});
+  };
+  CHECK(processor("llama-bpe", "", 0).find(R"("ids":[1])") != std::string::npos);
+  CHECK(processor("qwen2", add_bos(true), 1).find(R"("ids":[1])") != std::string::npos);
+  CHECK_EQ(processor("qwen2", "", 0), "null");
+  CHECK_EQ(processor("llama-bpe", add_bos(false), 1), "null");
 }
 
 // The fixture has random blocks of every type beside what the gguf package makes of them.

@@ -2,6 +2,7 @@
 // keeps a model from loading.
 #include <filesystem>
 #include <fstream>
+#include <random>
 #include <thread>
 
 #include "model/checkpoint_editor.h"
@@ -66,12 +67,13 @@ struct Load {
 };
 
 Result<Load> run(const ModelSource& source, const std::string& cache_folder, WeightFormat format = WeightFormat::q8,
-                 const std::string& layout_suffix = "") {
+                 const std::string& layout_suffix = "", int64_t max_bytes = 0) {
   auto opened = open_model(source);
   if (!opened.is_ok()) return opened.status;
   ObservedDevice device;
   device.layout_suffix = layout_suffix;
   model::WeightCache cache{.folder = cache_folder, .note = {}};
+  if (max_bytes > 0) cache.max_bytes = max_bytes;
   double done = 0;
   auto model = model::load_model(
       opened->config, *opened->checkpoint, device, format, DType::f32, 8, [&](double fraction) { done = fraction; },
@@ -205,6 +207,8 @@ PAGODA_TEST(weight_cache_ignores_damaged_files_and_writes_them_again) {
   REQUIRE_OK(first);
   REQUIRE(files_in(cache).size() == 1);
   const std::string path = files_in(cache).front(), good = read_file(path);
+  std::mt19937_64 random(seed(11));
+  const size_t random_offset = random();
   const auto flipped = [&](size_t at) {
     std::string bytes = good;
     bytes[at] = static_cast<char>(bytes[at] ^ 0x40);
@@ -226,6 +230,11 @@ PAGODA_TEST(weight_cache_ignores_damaged_files_and_writes_them_again) {
       {"size of a matrix", flipped(48)},
       {"rows of a matrix", flipped(56)},
       {"cols of a matrix", flipped(64)},
+      {"first byte of the first matrix", flipped(4096)},
+      {"somewhere in the matrices", flipped(4096 + random_offset % (good.size() - 3 * 4096))},
+      {"two pages changed places",
+       good.substr(0, 4096) + good.substr(8192, 4096) + good.substr(4096, 4096) + good.substr(12288)},
+      {"a checksum", flipped(good.size() - 4096)},
   };
   for (const auto& [name, bytes] : rows) {
     note(name);
@@ -236,6 +245,37 @@ PAGODA_TEST(weight_cache_ignores_damaged_files_and_writes_them_again) {
     CHECK(same_bits(first->logits, load->logits));
     CHECK(read_file(path) == good);
   }
+}
+
+PAGODA_TEST(weight_cache_keeps_what_was_used_last) {
+  const std::string cache = temporary_dir();
+  const auto age = [](const std::string& path, int hours) {
+    fs::last_write_time(path, fs::file_time_type::clock::now() - std::chrono::hours(hours));
+  };
+  const auto load = [&](const char* layout, int64_t max_bytes) {
+    auto loaded = run(fixture(), cache, WeightFormat::q8, layout, max_bytes);
+    CHECK_OK(loaded);
+    return loaded.is_ok() ? *loaded : Load{};
+  };
+  CHECK(load(" one", 0).was_written());
+  const std::string one = files_in(cache).front();
+  const auto size = static_cast<int64_t>(fs::file_size(one));
+  age(one, 3);
+  CHECK(load(" two", 2 * size).was_written());
+  for (const std::string& path : files_in(cache))
+    if (path != one) age(path, 2);
+  CHECK(load(" one", 2 * size).was_cached());  // and was used after " two"
+  const auto other = cache + "/notes.txt", old = cache + "/0123456789abcdef.pagoda-weights";
+  write_file(other, std::string(static_cast<size_t>(size), 'x'));
+  write_file(old, "pagoda weights 1" + std::string(static_cast<size_t>(size), 'x'));
+  CHECK(load(" three", 2 * size).was_written());
+  CHECK(fs::exists(other) && !fs::exists(old));  // not ours; of an older form
+  CHECK(load(" one", 2 * size).was_cached() && load(" three", 2 * size).was_cached());
+  CHECK(load(" two", 2 * size - 1).was_written());  // it had gone; now there is room for one
+  CHECK(load(" two", 2 * size - 1).was_cached());
+  CHECK_EQ(files_in(cache).size(), size_t{2});
+  CHECK(load(" four", size - 1).note.find("more than the " + std::to_string(size - 1)) != std::string::npos);
+  CHECK(load(" two", 2 * size - 1).was_cached());
 }
 
 PAGODA_TEST(weight_cache_loads_where_it_cannot_keep_anything) {

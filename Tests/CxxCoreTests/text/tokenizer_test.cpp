@@ -59,6 +59,52 @@ PAGODA_TEST(tokenizer_special_tokens_only_when_asked) {
   CHECK(encode(*tokenizer, "", true).empty());
 }
 
+PAGODA_TEST(tokenizer_knows_what_begins_a_text) {
+  const auto load = [](const std::string& post_processor) {
+    std::string json = make_byte_tokenizer_json(R"({"id": 300, "content": "<s>", "special": true})");
+    json.replace(json.find("post_processor"), 14, "processor of the fixture");
+    json.insert(json.find('{') + 1, "\"post_processor\": " + post_processor + ",");
+    return text::BpeTokenizer::from_json(json, "tokenizer.json");
+  };
+  const std::string text = R"({"Sequence": {"id": "A", "type_id": 0}})";
+  const std::string start = R"({"SpecialToken": {"id": "<s>", "type_id": 0}})";
+  const std::string known = R"("special_tokens": {"<s>": {"id": "<s>", "ids": [300], "tokens": ["<s>"]}})";
+  const auto processor = [](const std::string& single, const std::string& tokens) {
+    return R"({"type": "TemplateProcessing", "single": [)" + single + "], " + tokens + "}";
+  };
+  const std::string llama = processor(start + "," + text, known);
+  const std::string byte_level = R"({"type": "ByteLevel", "add_prefix_space": true, "trim_offsets": false})";
+  const std::vector<std::pair<std::string, Ids>> rows{
+      {"null", {}},
+      {byte_level, {}},
+      {llama, {300}},
+      {R"({"type": "Sequence", "processors": [)" + byte_level + "," + llama + "]}", {300}},
+      {processor(text, known), {}},
+      {processor(text + "," + start, known), {}},  // would end the text
+      {processor(start + "," + start + "," + text + "," + start, known), {300, 300}},
+  };
+  for (const auto& [post_processor, ids] : rows) {
+    note(post_processor);
+    const auto tokenizer = load(post_processor);
+    REQUIRE_OK(tokenizer);
+    CHECK((*tokenizer)->start_ids() == ids);
+    Ids plain;
+    CHECK_OK((*tokenizer)->encode("a", true, plain));
+    CHECK(plain == Ids{'a'});
+  }
+  std::string many = start;
+  for (int i = 0; i < 16; ++i) many += "," + start;
+  for (const std::string& bad :
+       {processor(start, R"("special_tokens": {})"), processor(start, R"("special_tokens": 3)"),
+        processor(start, R"("special_tokens": {"<s>": {"ids": [301]}})"),
+        processor(start, R"("special_tokens": {"<s>": {"ids": [-1]}})"),
+        processor(start, R"("special_tokens": {"<s>": {"ids": ["x"]}})"), processor(many, known),
+        std::string(R"({"type": "TemplateProcessing"})")}) {
+    note(bad);
+    CHECK(load(bad).status.code == StatusCode::bad_file);
+  }
+}
+
 PAGODA_TEST(tokenizer_prompt_control_tokens_come_from_the_template_alone) {
   const auto tokenizer = small_tokenizer();
   REQUIRE(tokenizer != nullptr);

@@ -66,6 +66,27 @@ struct Kept {
 
 }  // namespace
 
+PAGODA_TEST(cuda_code_cache_keeps_what_was_used_last) {
+  const std::string folder = temporary_dir();
+  const auto key = [](uint64_t number) { return Hash128Value{1, number}; };
+  const auto path = [&](uint64_t number) { return folder + "/" + key(number).text() + ".cubin"; };
+  const std::vector<char> code(1000, 'c');
+  CodeCache(folder).put(key(1), code);
+  const auto size = static_cast<int64_t>(fs::file_size(path(1)));
+  const CodeCache cache(folder, 3 * size);
+  cache.put(key(2), code);
+  write(path(9), "pagoda cubin 0\n" + std::string(1000, 'x'));  // of an older form
+  write(folder + "/notes.txt", std::string(9000, 'x'));         // not ours
+  cache.put(key(3), code);
+  CHECK(!fs::exists(path(9)) && fs::exists(folder + "/notes.txt"));
+  for (uint64_t number : {1, 2, 3})
+    fs::last_write_time(path(number), fs::file_time_type::clock::now() - std::chrono::hours(9 - number));
+  CHECK(cache.find(key(1)) == code);  // the oldest until now
+  cache.put(key(4), code);
+  CHECK(cache.find(key(2)).empty());
+  for (uint64_t number : {1, 3, 4}) CHECK(cache.find(key(number)) == code);
+}
+
 PAGODA_TEST(cuda_code_cache_finds_what_was_compiled_and_nothing_else) {
   const Kept kept;
   struct stat info;

@@ -12,6 +12,8 @@
 #include <filesystem>
 #include <span>
 
+#include "base/cache_folder.h"
+
 namespace pagoda::device::gpu::cuda {
 namespace {
 
@@ -93,6 +95,7 @@ std::vector<char> CodeCache::find(const Hash128Value& key) const {
   if (!file.read({reinterpret_cast<char*>(&head), sizeof head}) || !file.read(code)) return {};
   const Head wanted = head_of(key, code);
   if (std::memcmp(&head, &wanted, sizeof head) != 0) return {};
+  mark_used(path(key));
   return code;
 }
 
@@ -100,6 +103,8 @@ void CodeCache::put(const Hash128Value& key, const std::vector<char>& code) cons
   if (!is_open() || code.empty()) return;
   std::error_code failed;
   std::filesystem::create_directories(folder_, failed);
+  const auto size = static_cast<int64_t>(sizeof(Head) + code.size());
+  trim_cache_folder(folder_, ".cubin", {kMagic, sizeof kMagic}, max_bytes_ - size, path(key));
   static std::atomic<uint64_t> count = 0;
   const std::string to = path(key), unfinished = to + "." + std::to_string(getpid()) + "." + std::to_string(count++);
   bool is_whole = false;

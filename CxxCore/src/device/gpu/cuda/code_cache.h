@@ -3,6 +3,7 @@
 // Thread rule: any thread; of two writers of one file the last wins, with the same bytes.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -12,8 +13,9 @@ namespace pagoda::device::gpu::cuda {
 
 class CodeCache {
  public:
-  CodeCache() = default;  // keeps nothing
-  explicit CodeCache(std::string folder) : folder_(std::move(folder)) {}
+  CodeCache() = default;                                                          // keeps nothing
+  explicit CodeCache(std::string folder, int64_t max_bytes = int64_t{256} << 20)  // of all files; kernels have 100 KiB
+      : folder_(std::move(folder)), max_bytes_(max_bytes) {}
 
   // The user's own: below $XDG_CACHE_HOME, else ~/.cache. "" where neither is known.
   static std::string user_folder();
@@ -22,13 +24,15 @@ class CodeCache {
 
   // What put() was given under this key; empty when it is not there, to the byte, in a file of our own.
   std::vector<char> find(const Hash128Value& key) const;
-  // Makes the folder where it is missing. A file appears whole or not at all, for its owner alone.
+  // Makes the folder where it is missing, and room by removing what was not used for longest and what older programs
+  // kept. A file appears whole or not at all, for its owner alone.
   void put(const Hash128Value& key, const std::vector<char>& code) const;
 
  private:
   std::string path(const Hash128Value& key) const { return folder_ + "/" + key.text() + ".cubin"; }
 
   std::string folder_;
+  int64_t max_bytes_ = 0;
 };
 
 }  // namespace pagoda::device::gpu::cuda

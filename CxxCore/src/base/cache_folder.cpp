@@ -1,0 +1,59 @@
+// Removing what was not used for longest from a folder.
+#include "base/cache_folder.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+#include <vector>
+
+namespace pagoda {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Entry {
+  fs::file_time_type last_use;
+  int64_t size_bytes;
+  fs::path path;
+};
+
+bool begins_with(const fs::path& path, std::string_view magic) {
+  std::string head(magic.size(), '\0');
+  std::ifstream file(path, std::ios::binary);
+  return file.read(head.data(), static_cast<std::streamsize>(head.size())) && head == magic;
+}
+
+}  // namespace
+
+void mark_used(const std::string& path) noexcept {
+  std::error_code ignored;  // somebody else's file, or one that has just gone
+  fs::last_write_time(path, fs::file_time_type::clock::now(), ignored);
+}
+
+void trim_cache_folder(const std::string& folder, std::string_view suffix, std::string_view magic, int64_t max_bytes,
+                       const std::string& keep) {
+  std::vector<Entry> entries;
+  int64_t bytes = 0;
+  std::error_code error, ignored;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    if (!entry->path().native().ends_with(suffix) || entry->path() == fs::path(keep)) continue;
+    if (!fs::is_regular_file(entry->symlink_status(ignored))) continue;
+    if (!begins_with(entry->path(), magic)) {
+      fs::remove(entry->path(), ignored);
+      continue;
+    }
+    std::error_code gone;
+    const auto size = static_cast<int64_t>(entry->file_size(gone));
+    if (gone) continue;
+    bytes += size;
+    entries.push_back({entry->last_write_time(ignored), size, entry->path()});
+  }
+  std::ranges::sort(entries, {}, &Entry::last_use);
+  for (const Entry& entry : entries) {
+    if (bytes <= max_bytes) return;
+    if (fs::remove(entry.path, ignored)) bytes -= entry.size_bytes;
+  }
+}
+
+}  // namespace pagoda

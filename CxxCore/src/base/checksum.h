@@ -1,0 +1,34 @@
+// checksum: whether bytes are as they were, at the speed of memory; withstands no attacker.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+namespace pagoda {
+
+// Fletcher's two sums in 16 lanes of 32 bits, which compilers make vectors of: `sum` changes with every word, `place`
+// also when words change places. 0.8 GB in the system's cache take 0.2 s of one busy core, mapping included; sums that
+// multiply take three times as long.
+inline uint64_t checksum(std::span<const std::byte> bytes) noexcept {
+  constexpr size_t kLanes = 16, kBlock = kLanes * sizeof(uint32_t);
+  uint32_t sum[kLanes]{}, place[kLanes]{};
+  const auto add = [&](const std::byte* block) {
+    uint32_t words[kLanes];
+    std::memcpy(words, block, kBlock);
+    for (size_t i = 0; i < kLanes; ++i) place[i] += sum[i] += words[i];
+  };
+  uint64_t value = bytes.size();
+  for (; bytes.size() >= kBlock; bytes = bytes.subspan(kBlock)) add(bytes.data());
+  std::byte rest[kBlock]{};
+  if (!bytes.empty()) std::memcpy(rest, bytes.data(), bytes.size());
+  add(rest);
+  for (size_t i = 0; i < kLanes; ++i) {
+    value = (value ^ (uint64_t{sum[i]} << 32 | place[i])) * 0x9e3779b97f4a7c15;
+    value ^= value >> 32;
+  }
+  return value;
+}
+
+}  // namespace pagoda

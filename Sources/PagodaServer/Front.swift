@@ -1,0 +1,63 @@
+// Front: what the server does before and around its routes: keys, logs, refusals, and patience while the model loads.
+import Foundation
+import PagodaKit
+
+final class Front: HTTPService, @unchecked Sendable {
+  let options: ServerOptions
+  let guarding: Guard
+  let metrics = Metrics()
+  private let lock = NSLock()
+  private var stored: Service?  // guarded by `lock`
+
+  init(_ options: ServerOptions, isLoopbackOnly: Bool) {
+    self.options = options
+    guarding = Guard(apiKeys: options.apiKeys, isLoopbackOnly: isLoopbackOnly)
+  }
+
+  /// Nil while the model loads.
+  var service: Service? { lock.withLock { stored } }
+
+  func open(_ service: Service) { lock.withLock { stored = service } }
+
+  func action(for request: HTTPRequest) -> HTTPAction {
+    let shape = Self.shape(of: request.path)
+    do {
+      try guarding.check(request)
+      return try service?.action(for: request) ?? .respond(responseWhileLoading(request))
+    } catch {
+      let refusal = APIError(any: error)
+      let response = refusal.response(shape)
+      return .respond(refusal.status == 503 ? response.closing() : response)
+    }
+  }
+
+  /// The page is there at once; it says itself what the model's name is not yet known for.
+  private func responseWhileLoading(_ request: HTTPRequest) -> HTTPResponse {
+    if let page = PageFile.all[request.path], ["GET", "HEAD"].contains(request.method) { return page.response }
+    if ["/health", "/ping"].contains(request.path) {
+      return .json(
+        .object(["status": .string("loading"), "running": .integer(0), "waiting": .integer(0)]), status: 503,
+        headers: [HTTPHeader("Retry-After", "1")])
+    }
+    return APIError.loading.response(Self.shape(of: request.path))
+  }
+
+  func finished(_ request: HTTPRequest, status: Int, seconds: Double) {
+    metrics.answered(status: status)
+    guard let log = options.accessLog else { return }
+    let path = request.path.prefix(200).filter { $0 > " " && $0 <= "~" }  // nothing that a terminal would obey
+    log("\(request.method) \(path) \(status) \(String(format: "%.1f", seconds * 1000)) ms")
+  }
+
+  func bodyTooLarge(_ request: HTTPRequest) -> HTTPResponse {
+    APIError.invalid(
+      "the body is larger than \(options.maximumBodyBytes) bytes", code: "request_too_large", status: 413
+    ).response(Self.shape(of: request.path))
+  }
+
+  func refusal(of request: HTTPRequest, _ error: FramingError) -> HTTPResponse {
+    APIError.invalid(error.message, code: error.code, status: error.status).response(Self.shape(of: request.path))
+  }
+
+  static func shape(of path: String) -> APIError.Shape { path.hasPrefix("/v1/messages") ? .anthropic : .openAI }
+}
