@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Runs every test of the project and ends with "N passed, N failed". Usage: Tools/test.sh [stage ...]
-# Stages, in order: checks swift kernels mutants api server hub aarch64 asan tsan client; fuzz (FUZZ_SECONDS each, 30 by
-# default) only when named. The last four need little of the others: they run beside them, on what those leave of the
-# processors, and are shown after them.
+# Stages, in order: checks swift kernels mutants api server hub aarch64 client asan tsan; fuzz (FUZZ_SECONDS each, 30 by
+# default) only when named. Beside those up to hub, on what they leave of the processors, aarch64 and client run and the
+# sanitizers' builds are made; these are shown after them.
 # The full output of each lies in .build/test-logs.
 # Exit 0 only when nothing failed and every runner ran at least the tests that the tree holds.
 set -uo pipefail
@@ -141,10 +141,13 @@ stage_aarch64() {
 stage_asan() { native asan; }
 
 # The thread sanitizer is slow, so it runs where threads meet: the engine's thread and the pool.
-stage_tsan() {
-  local -x TEST_DIRS="$(printf "../../Tests/CxxCoreTests/%s " support base engine)"
-  native tsan engine base_thread
-}
+where_threads_meet() { TEST_DIRS="$(printf "../../Tests/CxxCoreTests/%s " support base engine)" "$@"; }
+stage_tsan() { where_threads_meet native tsan engine base_thread; }
+
+# Compiles ahead of a stage, which says what failed. Its tests do not run beside others: some of them have deadlines.
+build() { make -s -j "$jobs" -C Tools/native BUILD="$1" build >"$logs/$1-build.log" 2>&1 </dev/null; }
+ahead_asan() { build asan; }
+ahead_tsan() { where_threads_meet build tsan; }
 
 stage_client() {
   local bin
@@ -208,8 +211,10 @@ run() {
 
 # beside STAGE...: as `run`, but yielding to everything else; what it counted is left for `join`.
 beside() {
-  renice -n 19 -p "$BASHPID" >/dev/null
+  local stage
+  renice -n 10 -p "$BASHPID" >/dev/null
   run "$@"
+  for stage in "${last[@]}"; do "ahead_$stage"; done
   say "$passed $failed" >"$logs/beside.counts"
 }
 
@@ -236,22 +241,24 @@ join() {
   if read -r -a counts <"$logs/beside.counts"; then add "${counts[@]}"; else add 0 1; say "FAIL the stages beside did not end"; fi
 }
 
-stages=("$@") first=() last=()
-((${#stages[@]})) || stages=(checks swift kernels mutants api server hub aarch64 asan tsan client)
+stages=("$@") first=() second=() last=()
+((${#stages[@]})) || stages=(checks swift kernels mutants api server hub aarch64 client asan tsan)
 for stage in "${stages[@]}"; do
   if ! declare -F "stage_$stage" >/dev/null; then
-    say "test.sh: no stage '$stage'; there are checks swift kernels mutants api server hub aarch64 asan tsan client fuzz" >&2
+    say "test.sh: no stage '$stage'; there are checks swift kernels mutants api server hub aarch64 client asan tsan fuzz" >&2
     exit 64
   fi
   case $stage in
-    aarch64 | asan | tsan | client) last+=("$stage") ;;
+    aarch64 | client) second+=("$stage") ;;
+    asan | tsan) last+=("$stage") ;;
     *) first+=("$stage") ;;
   esac
 done
-if ((${#first[@]} && ${#last[@]})); then
-  start "${last[@]}"
+if ((${#first[@]} && ${#second[@]})); then
+  start "${second[@]}"
   run "${first[@]}"
   join
+  run "${last[@]}"
 else
   run "${stages[@]}"
 fi
