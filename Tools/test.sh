@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs every test of the project and ends with "N passed, N failed". Usage: Tools/test.sh [stage ...]
-# Stages, in order: checks swift kernels mutants api server hub asan tsan client aarch64; fuzz (FUZZ_SECONDS each, 30 by
-# default) only when named.
+# Stages, in order: checks swift kernels mutants api server hub aarch64 client asan tsan; fuzz (FUZZ_SECONDS each, 30 by
+# default) only when named. Beside those up to hub, on what they leave of the processors, aarch64 and client run and the
+# sanitizers' builds are made; these are shown after them.
 # The full output of each lies in .build/test-logs.
 # Exit 0 only when nothing failed and every runner ran at least the tests that the tree holds.
 set -uo pipefail
@@ -23,7 +24,7 @@ check() {
   if "$@"; then add 1 0; else add 0 1; say "FAIL $name"; fi
 }
 
-# counted KIND LOG [FILTER]: adds what the log's runner says it ran, after comparing it with the tree.
+# counted KIND LOG [FILTER ...]: adds what the log's runner says it ran, after comparing it with the tree.
 counted() {
   local out
   out=$(Tools/checks/test_counts.py "$@")
@@ -38,7 +39,7 @@ closing() {
   grep -E 'Executed [0-9]+ tests?,|Test run with|^[0-9]+ passed, [0-9]+ failed$' "$1" || tail -n 20 "$1"
 }
 
-# ended STATUS LOG KIND [FILTER]: a runner that ended. One that fails after all its tests passed has found a leak.
+# ended STATUS LOG KIND [FILTER ...]: a runner that ended. One that fails after all its tests passed has found a leak.
 ended() {
   local failed_before=$failed
   closing "$2"
@@ -50,11 +51,11 @@ ended() {
   fi
 }
 
-# native BUILD [FILTER]: the C++ tests in one build of Tools/native.
+# native BUILD [FILTER ...]: the C++ tests with one of the filters in their names, in one build of Tools/native.
 native() {
   local log=$logs/$1${2:+-$2}.log
-  make -s -j "$jobs" -C Tools/native BUILD="$1" FILTER="${2:-}" test >"$log" 2>&1 </dev/null
-  ended $? "$log" native "${2:-}"
+  make -s -j "$jobs" -C Tools/native BUILD="$1" FILTER="${*:2}" test >"$log" 2>&1 </dev/null
+  ended $? "$log" native "${@:2}"
 }
 
 stage_checks() {
@@ -123,37 +124,37 @@ stage_server() { python_tests server Tests/ServerPython; }
 # Pulls from a hub that has every fault, and huggingface_hub on the same cache.
 stage_hub() { python_tests hub Tests/HubPython; }
 
-stage_asan() { native asan; }
-
-# The thread sanitizer is slow, so it runs where threads meet: the engine's thread and the pool.
-stage_tsan() {
-  local -x TEST_DIRS="$(printf "../../Tests/CxxCoreTests/%s " support base engine)"
-  native tsan engine
-  native tsan base_thread
-}
-
-stage_client() {
-  local bin
-  bin=$(swift build --show-bin-path)
-  [[ -d $bin/Modules ]] || bin=
-  check "client package" Tools/checks/client_package.sh ${bin:+"$bin"}
-}
-
 # What depends on the architecture: kernels against the reference, their bits in any schedule, and one answer from
 # prompt to text. Emulation would make the whole suite take half an hour; `make -C Tools/native aarch64` does that (its
 # `paths` tests hold each path to R1 in random schedules).
 stage_aarch64() {
-  local filter
   local -x TEST_DIRS="$(printf "../../Tests/CxxCoreTests/%s " support generated base device engine model sampler scheduler text)"
   if [[ $(uname -m) != x86_64 ]]; then
     say "not run: this machine is not x86-64, and the tests above ran on $(uname -m)"
   elif ! command -v qemu-aarch64 >/dev/null || ! command -v aarch64-linux-gnu-g++-12 >/dev/null; then
     not_run "qemu-user and g++-12-aarch64-linux-gnu are not installed"
   else
-    for filter in base device conformance invariance packed sampler tokenizer engine_the_embedded_model; do
-      native aarch64 "$filter"
-    done
+    native aarch64 base device conformance invariance packed sampler tokenizer engine_the_embedded_model
   fi
+}
+
+stage_asan() { native asan; }
+
+# The thread sanitizer is slow, so it runs where threads meet: the engine's thread and the pool.
+where_threads_meet() { TEST_DIRS="$(printf "../../Tests/CxxCoreTests/%s " support base engine)" "$@"; }
+stage_tsan() { where_threads_meet native tsan engine base_thread; }
+
+# Compiles ahead of a stage, which says what failed. Its tests do not run beside others: some of them have deadlines.
+build() { make -s -j "$jobs" -C Tools/native BUILD="$1" build >"$logs/$1-build.log" 2>&1 </dev/null; }
+ahead_asan() { build asan; }
+ahead_tsan() { where_threads_meet build tsan; }
+
+stage_client() {
+  local bin
+  swift build >"$logs/client-build.log" 2>&1 </dev/null
+  bin=$(swift build --show-bin-path)
+  [[ -d $bin/Modules ]] || bin=
+  check "client package" Tools/checks/client_package.sh ${bin:+"$bin"}
 }
 
 # own NAME LOG COMMAND...: a runner of ours that prints its faults and ends with "N passed, N failed".
@@ -198,20 +199,69 @@ stage_fuzz() {
   check "fuzzers" make -s -j "$jobs" -C Tools/native SECONDS="${FUZZ_SECONDS:-30}" fuzz
 }
 
-stages=("$@")
-((${#stages[@]})) || stages=(checks swift kernels mutants api server hub asan tsan client aarch64)
+# run STAGE...: one after the other.
+run() {
+  local stage TIMEFORMAT
+  for stage in "$@"; do
+    say "== $stage"
+    TIMEFORMAT="-- $stage: %0R s, of the processors %0U s and %0S s in the system"
+    { time "stage_$stage"; } 2>&1
+  done
+}
+
+# beside STAGE...: as `run`, but yielding to everything else; what it counted is left for `join`.
+beside() {
+  local stage
+  renice -n 10 -p "$BASHPID" >/dev/null
+  run "$@"
+  for stage in "${last[@]}"; do "ahead_$stage"; done
+  say "$passed $failed" >"$logs/beside.counts"
+}
+
+# start STAGE...: begins stages beside what follows, in a process group of their own, which ends with this script.
+start() {
+  rm -f "$logs/beside.counts"
+  follower=
+  set -m
+  beside "$@" >"$logs/beside.txt" 2>&1 </dev/null &
+  group=$!
+  set +m
+  trap 'kill -- "-$group" $follower 2>/dev/null' EXIT
+}
+
+# Shows what `start` began, and waits for its end.
+join() {
+  local counts
+  tail -n +1 -f "$logs/beside.txt" &
+  follower=$!
+  wait "$group"
+  trap - EXIT
+  sleep 1  # for the last lines
+  kill "$follower"
+  if read -r -a counts <"$logs/beside.counts"; then add "${counts[@]}"; else add 0 1; say "FAIL the stages beside did not end"; fi
+}
+
+stages=("$@") first=() second=() last=()
+((${#stages[@]})) || stages=(checks swift kernels mutants api server hub aarch64 client asan tsan)
 for stage in "${stages[@]}"; do
   if ! declare -F "stage_$stage" >/dev/null; then
-    say "test.sh: no stage '$stage'; there are checks swift kernels mutants api server hub asan tsan client aarch64 fuzz" >&2
+    say "test.sh: no stage '$stage'; there are checks swift kernels mutants api server hub aarch64 client asan tsan fuzz" >&2
     exit 64
   fi
+  case $stage in
+    aarch64 | client) second+=("$stage") ;;
+    asan | tsan) last+=("$stage") ;;
+    *) first+=("$stage") ;;
+  esac
 done
-for stage in "${stages[@]}"; do
-  say "== $stage"
-  begin=$SECONDS
-  "stage_$stage"
-  say "-- $stage: $((SECONDS - begin)) s"
-done
+if ((${#first[@]} && ${#second[@]})); then
+  start "${second[@]}"
+  run "${first[@]}"
+  join
+  run "${last[@]}"
+else
+  run "${stages[@]}"
+fi
 say "all stages: $SECONDS s"
 say "$passed passed, $failed failed"
 ((failed == 0 && passed > 0))

@@ -9,6 +9,7 @@ from playwright.sync_api import expect, sync_playwright
 
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 EVIL = '<img src=x onerror="document.title=1"> [x](javascript:alert(1)) ![i](https://evil.example/x.png) <script>1</script>'
+expect.set_options(timeout=30_000)  # other stages run beside these tests
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +47,7 @@ def ask(page, text):
     page.fill("#input", text)
     page.keyboard.press("Enter")
     done = page.locator(".assistant").nth(count).locator(".stats")
-    expect(done).to_contain_text("tok", timeout=30_000)
+    expect(done).to_contain_text("tok")
 
 
 def test_names_the_model_when_it_has_loaded(page):
@@ -85,7 +86,7 @@ def test_stop_keeps_the_part_that_came(page, server):
         post_data=route.request.post_data.replace("{", '{"ignore_eos":true,"max_tokens":8000,', 1)))
     page.fill("#input", "Write a 2-sentence apple story.")
     page.keyboard.press("Enter")
-    expect(page.locator(".assistant .body")).to_contain_text(re.compile(r"\w"), timeout=10_000)
+    expect(page.locator(".assistant .body")).to_contain_text(re.compile(r"\w"))
     expect(page.locator("#send")).to_have_attribute("aria-label", "Stop")
     page.keyboard.press("Escape")
     expect(page.locator(".stats")).to_contain_text("stopped")
@@ -97,14 +98,14 @@ def test_regenerate_and_edit(page):
     ask(page, "What is the capital of France?")
     page.click("[title='Answer again']")
     # No rate: what was computed before may come all at once.
-    expect(page.locator(".stats")).to_contain_text("prompt tokens from cache", timeout=30_000)
+    expect(page.locator(".stats")).to_contain_text("prompt tokens from cache")
     expect(page.locator(".assistant .body")).to_contain_text("Paris")
     expect(page.locator(".assistant")).to_have_count(1)
     page.locator(".user").hover()
     page.click("[title='Edit and send again']")
     page.fill(".editor textarea", "What is the capital of Peru?")
     page.keyboard.press("Enter")
-    expect(page.locator(".assistant .body")).to_contain_text("Lima", timeout=30_000)
+    expect(page.locator(".assistant .body")).to_contain_text("Lima")
     expect(page.locator(".message")).to_have_count(2)
 
 

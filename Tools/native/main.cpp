@@ -1,4 +1,4 @@
-// Runs the C++ tests without Swift, in one process per core. Usage: tests FIXTURES MINI_MODEL [substring of test names]
+// Runs the C++ tests without Swift, in one process per core. Usage: tests FIXTURES MINI_MODEL [part of test names ...]
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <span>
 #include <string>
 
 #include "cxx_core_tests.h"
@@ -34,9 +35,13 @@ std::string run_test(int index, bool& is_ok) {
   return report;
 }
 
-void take_tests(Shared& shared, int process, const char* substring) {
+bool is_wanted(const char* name, std::span<char*> parts) {
+  return parts.empty() || std::ranges::any_of(parts, [&](const char* part) { return std::strstr(name, part); });
+}
+
+void take_tests(Shared& shared, int process, std::span<char*> parts) {
   for (int i; (i = shared.next++) < pagoda_cxx_test_count();) {
-    if (substring && !std::strstr(pagoda_cxx_test_name(i), substring)) continue;
+    if (!is_wanted(pagoda_cxx_test_name(i), parts)) continue;
     shared.running[process] = i;
     bool is_ok = false;
     const std::string report = run_test(i, is_ok);
@@ -59,7 +64,7 @@ void wait_for(pid_t child, int process, Shared& shared) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 3) return std::fprintf(stderr, "usage: tests FIXTURES MINI_MODEL [substring]\n"), 64;
+  if (argc < 3) return std::fprintf(stderr, "usage: tests FIXTURES MINI_MODEL [part ...]\n"), 64;
   void* memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return std::perror("mmap"), 71;
   Shared& shared = *new (memory) Shared;
@@ -70,7 +75,7 @@ int main(int argc, char** argv) {
     children[i] = fork();
     if (children[i] < 0) return std::perror("fork"), 71;
     if (children[i] > 0) continue;
-    take_tests(shared, i, argc > 3 ? argv[3] : nullptr);
+    take_tests(shared, i, {argv + 3, argv + argc});
     std::exit(0);  // static objects remove their folders
   }
   for (int i = 0; i < num_processes; ++i) wait_for(children[i], i, shared);

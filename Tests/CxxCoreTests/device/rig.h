@@ -42,7 +42,7 @@ class Rig {
   std::vector<std::unique_ptr<device::Weight>> weights_;
 };
 
-// Every device of this machine but the reference.
+// Every device of this machine but the reference, each path of the CPU once: the best first.
 std::vector<std::string> tested_devices();
 
 // Devices that run the kernels of Shaders/: they have none for int8 caches.
