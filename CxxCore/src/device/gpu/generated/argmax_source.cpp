@@ -115,6 +115,7 @@ constant constexpr uint kInfinityKey = 0xff800000u;  // NaNs lie above it and be
 
 #ifndef __METAL_VERSION__
 typedef unsigned int uint;
+typedef unsigned long ulong;
 static_assert(sizeof(long) == 8, "long is 64 bits wide in Metal");
 #endif
 

@@ -151,9 +151,13 @@ namespace route_experts {
 inline constexpr std::string_view kernel = "route_experts";
 enum Binding : int { logits = 0, ids = 1, weights = 2, args = 3 };
 }  // namespace route_experts
+namespace sample_parts {
+inline constexpr std::string_view kernel = "sample_parts";
+enum Binding : int { logits = 0, rows = 1, found = 2, args = 3 };
+}  // namespace sample_parts
 namespace sample {
 inline constexpr std::string_view kernel = "sample";
-enum Binding : int { logits = 0, rows = 1, tokens = 2, args = 3 };
+enum Binding : int { found = 0, rows = 1, tokens = 2, args = 3 };
 }  // namespace sample
 namespace sigmoid_gate {
 inline constexpr std::string_view kernel = "sigmoid_gate";

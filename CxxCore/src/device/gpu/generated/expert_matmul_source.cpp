@@ -109,6 +109,7 @@ METAL_FUNC void tile_multiply_accumulate(thread simdgroup_matrix<float, 8, 8> (&
 
 #ifndef __METAL_VERSION__
 typedef unsigned int uint;
+typedef unsigned long ulong;
 static_assert(sizeof(long) == 8, "long is 64 bits wide in Metal");
 #endif
 

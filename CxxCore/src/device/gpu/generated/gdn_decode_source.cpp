@@ -25,6 +25,7 @@ R"msl(// gdn_decode: the gated delta rule for sequences with one token; gdn.h ha
 
 #ifndef __METAL_VERSION__
 typedef unsigned int uint;
+typedef unsigned long ulong;
 static_assert(sizeof(long) == 8, "long is 64 bits wide in Metal");
 #endif
 
@@ -294,9 +295,9 @@ kernel void gdn_decode(device const float* q [[buffer(0)]],
   parts[sg * kPanel + lane] = y_k;
   parts[(kQuarters + sg) * kPanel + lane] = y_q;
 
-  device float* k_old = k_rows + slot * args.k_rows_slot_stride + long(k_head) * kBlock * args.dk;
 )msl"
-R"msl(  device float* g_old = g_rows + slot * args.g_rows_slot_stride + head * kBlock;
+R"msl(  device float* k_old = k_rows + slot * args.k_rows_slot_stride + long(k_head) * kBlock * args.dk;
+  device float* g_old = g_rows + slot * args.g_rows_slot_stride + head * kBlock;
   const float g = next_g(row > 0 ? g_old[row - 1] : 0.0f, a + token * args.a_stride, a_log, dt_bias, head);
   for (uint r = sg; r <= row; r += kQuarters) {
     float dot_k = 0.0f;

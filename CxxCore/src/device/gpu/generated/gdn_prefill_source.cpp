@@ -25,6 +25,7 @@ R"msl(// gdn_prefill: the gated delta rule for sequences with several tokens, af
 
 #ifndef __METAL_VERSION__
 typedef unsigned int uint;
+typedef unsigned long ulong;
 static_assert(sizeof(long) == 8, "long is 64 bits wide in Metal");
 #endif
 

@@ -25,6 +25,7 @@ R"msl(// gdn_prepare: what blocks of several tokens have without the state, for 
 
 #ifndef __METAL_VERSION__
 typedef unsigned int uint;
+typedef unsigned long ulong;
 static_assert(sizeof(long) == 8, "long is 64 bits wide in Metal");
 #endif
 
@@ -286,9 +287,9 @@ kernel void gdn_prepare(device const float* q [[buffer(0)]],
       }
     } else {
       for (uint d = lane; d < args.dk; d += 32) {
-        kn[t * args.dk + d] = t < lo ? k_old[t * args.dk + d] : 0.0f;
 )msl"
-R"msl(        qn[t * args.dk + d] = 0.0f;
+R"msl(        kn[t * args.dk + d] = t < lo ? k_old[t * args.dk + d] : 0.0f;
+        qn[t * args.dk + d] = 0.0f;
       }
     }
   }

@@ -24,6 +24,7 @@ R"msl(// matmul_f32: the product with f32 weights, nothing rounded.
 
 #ifndef __METAL_VERSION__
 typedef unsigned int uint;
+typedef unsigned long ulong;
 static_assert(sizeof(long) == 8, "long is 64 bits wide in Metal");
 #endif
 
@@ -316,11 +317,11 @@ METAL_FUNC void share_words(thread const Share<16>& share, thread uint (&words)[
 
 // Byte i of a word of signed bytes: put behind 2^23 it is a float without a conversion.
 METAL_FUNC float byte_of(uint flipped, uint i) {
-  return as_type<float>((flipped >> (8 * i) & 0xffu) | 0x4b000000u) - 8388736.0f;
+)msl"
+R"msl(  return as_type<float>((flipped >> (8 * i) & 0xffu) | 0x4b000000u) - 8388736.0f;
 }
 
-)msl"
-R"msl(METAL_FUNC uint2 words_of_bytes(uint word) {
+METAL_FUNC uint2 words_of_bytes(uint word) {
   const uint flipped = word ^ 0x80808080u;
   return uint2(pack_half(byte_of(flipped, 0), byte_of(flipped, 1)),
                pack_half(byte_of(flipped, 2), byte_of(flipped, 3)));

@@ -24,6 +24,7 @@ R"msl(// matmul_few: the product of up to 64 rows with 16-bit, 8-bit and 4-bit w
 
 #ifndef __METAL_VERSION__
 typedef unsigned int uint;
+typedef unsigned long ulong;
 static_assert(sizeof(long) == 8, "long is 64 bits wide in Metal");
 #endif
 

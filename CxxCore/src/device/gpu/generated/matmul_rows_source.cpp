@@ -10,6 +10,7 @@ R"msl(// matmul_rows: activations as the kernels of 16, 8 and 4 bits take them; 
 
 #ifndef __METAL_VERSION__
 typedef unsigned int uint;
+typedef unsigned long ulong;
 static_assert(sizeof(long) == 8, "long is 64 bits wide in Metal");
 #endif
 

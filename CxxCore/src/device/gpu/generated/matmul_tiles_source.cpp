@@ -25,6 +25,7 @@ R"msl(// matmul_tiles: the product of any number of rows with 16-bit, 8-bit and 
 
 #ifndef __METAL_VERSION__
 typedef unsigned int uint;
+typedef unsigned long ulong;
 static_assert(sizeof(long) == 8, "long is 64 bits wide in Metal");
 #endif
 

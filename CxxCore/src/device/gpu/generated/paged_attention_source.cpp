@@ -111,6 +111,7 @@ METAL_FUNC void tile_multiply_accumulate(thread simdgroup_matrix<float, 8, 8> (&
 
 #ifndef __METAL_VERSION__
 typedef unsigned int uint;
+typedef unsigned long ulong;
 static_assert(sizeof(long) == 8, "long is 64 bits wide in Metal");
 #endif
 
@@ -283,9 +284,9 @@ kernel void paged_attention(device const float* q [[buffer(0)]],
         simdgroup_load(k_mat, rows + d, ulong(args.k_place_stride), ulong2(0, 0), true);
         #pragma unroll
         for (uint r = 0; r < RT; ++r) {
-          if (r < row_tiles) {
 )msl"
-R"msl(            simdgroup_matrix<T, 8, 8> q_mat;
+R"msl(          if (r < row_tiles) {
+            simdgroup_matrix<T, 8, 8> q_mat;
             simdgroup_load(q_mat, q_tile + r * 8 * LDQ + d, LDQ);
             simdgroup_multiply_accumulate(acc[r], q_mat, k_mat, acc[r]);
           }
