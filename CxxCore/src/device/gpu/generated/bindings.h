@@ -78,22 +78,27 @@ inline constexpr std::string_view kernel = "matmul_f32";
 enum Binding : int { x = 0, w = 1, bias = 2, out = 3, args = 4 };
 }  // namespace matmul_f32
 namespace matmul_few {
+inline constexpr std::string_view f16_1_1 = "matmul_few_f16_1_1";
 inline constexpr std::string_view f16_2_1 = "matmul_few_f16_2_1";
 inline constexpr std::string_view f16_2_2 = "matmul_few_f16_2_2";
 inline constexpr std::string_view f16_2_4 = "matmul_few_f16_2_4";
 inline constexpr std::string_view f16_2_8 = "matmul_few_f16_2_8";
+inline constexpr std::string_view bf16_1_1 = "matmul_few_bf16_1_1";
 inline constexpr std::string_view bf16_2_1 = "matmul_few_bf16_2_1";
 inline constexpr std::string_view bf16_2_2 = "matmul_few_bf16_2_2";
 inline constexpr std::string_view bf16_2_4 = "matmul_few_bf16_2_4";
 inline constexpr std::string_view bf16_2_8 = "matmul_few_bf16_2_8";
+inline constexpr std::string_view q8_1_1 = "matmul_few_q8_1_1";
 inline constexpr std::string_view q8_2_1 = "matmul_few_q8_2_1";
 inline constexpr std::string_view q8_2_2 = "matmul_few_q8_2_2";
 inline constexpr std::string_view q8_2_4 = "matmul_few_q8_2_4";
 inline constexpr std::string_view q8_2_8 = "matmul_few_q8_2_8";
+inline constexpr std::string_view q4_1_1 = "matmul_few_q4_1_1";
 inline constexpr std::string_view q4_2_1 = "matmul_few_q4_2_1";
 inline constexpr std::string_view q4_2_2 = "matmul_few_q4_2_2";
 inline constexpr std::string_view q4_2_4 = "matmul_few_q4_2_4";
 inline constexpr std::string_view q4_2_8 = "matmul_few_q4_2_8";
+inline constexpr std::string_view direct_1_1 = "matmul_few_direct_1_1";
 inline constexpr std::string_view direct_2_1 = "matmul_few_direct_2_1";
 enum Binding : int { x = 0, x_scales = 1, w = 2, w_steps = 3, w_scales = 4, bias = 5, out = 6, args = 7 };
 }  // namespace matmul_few

@@ -393,7 +393,7 @@ METAL_FUNC void write_out(constant pagoda_args::Matmul& args, device const float
   out[long(m) * args.out_stride + column] = value;
 }
 
-// Up to 8 MT rows of x against 8 RT rows of weights. X: T, or float where activations need no preparation.
+// Up to 8 MT rows of x against 8 RT rows of weights; the fewer, the more threadgroups there are. X: T, or float where activations need no preparation.
 // Grid: [out_cols / (8 RT), twice as many with silu_mul]
 template <typename T, typename X, uint BITS, uint RT, uint MT>
 [[max_total_threads_per_threadgroup(256)]]
@@ -410,6 +410,7 @@ kernel void matmul_few(device const X* x [[buffer(0)]],
                        uint sg [[simdgroup_index_in_threadgroup]],
                        uint lane [[thread_index_in_simdgroup]]) {
   constexpr uint ROWS = 8 * RT;
+  constexpr uint AHEAD = 4 / RT;  // chunks whose loads are in flight: the same number of bytes for any RT
   constexpr uint WIDTH = 8 * MT;
   constexpr uint SUMS = kRuns * ROWS * WIDTH;
   constexpr uint SCRATCH = kRuns * kTileScratch;
@@ -436,20 +437,19 @@ kernel void matmul_few(device const X* x [[buffer(0)]],
     }
   }
   const uint end = min((sg + 1) * args.run, args.padded_cols);
-  for (uint k0 = sg * args.run; k0 < end; k0 += 2 * kChunk) {
-    // Two chunks' loads in flight; the second may be past the end, and is then the first again, unused.
-    Share<BITS> share[2][RT];
-    const uint k1 = min(k0 + kChunk, end - kChunk);
+  for (uint k0 = sg * args.run; k0 < end; k0 += AHEAD * kChunk) {
+    // The last ones may be past the end, and are then the last before it again, unused.
+    Share<BITS> share[AHEAD][RT];
     #pragma unroll
-    for (uint i = 0; i < RT; ++i) {
-      load_share(w, w_steps, w_at[i] + k0, share[0][i]);
+    for (uint u = 0; u < AHEAD; ++u) {
+      const uint k = min(k0 + u * kChunk, end - kChunk);
+      #pragma unroll
+      for (uint i = 0; i < RT; ++i) {
+        load_share(w, w_steps, w_at[i] + k, share[u][i]);
+      }
     }
     #pragma unroll
-    for (uint i = 0; i < RT; ++i) {
-      load_share(w, w_steps, w_at[i] + k1, share[1][i]);
-    }
-    #pragma unroll
-    for (uint u = 0; u < 2; ++u) {
+    for (uint u = 0; u < AHEAD; ++u) {
       if (k0 + u * kChunk < end) {
         uint w_words[RT][kChunkTiles];
         uint x_words[MT][kChunkTiles];
@@ -500,6 +500,7 @@ kernel void matmul_few(device const X* x [[buffer(0)]],
   kernel decltype(matmul_few<T, X, BITS, RT, MT>) matmul_few<T, X, BITS, RT, MT>;
 
 #define INSTANTIATE(NAME, T, BITS) \
+  FEW(NAME, T, T, BITS, 1, 1) \
   FEW(NAME, T, T, BITS, 2, 1) \
   FEW(NAME, T, T, BITS, 2, 2) \
   FEW(NAME, T, T, BITS, 2, 4) \
@@ -509,6 +510,7 @@ INSTANTIATE("f16", half, 16)
 INSTANTIATE("bf16", bfloat, 16)
 INSTANTIATE("q8", half, 8)
 INSTANTIATE("q4", half, 4)
+FEW("direct", bfloat, float, 16, 1, 1)
 FEW("direct", bfloat, float, 16, 2, 1)
 )msl",
 R"msl(#include "device/gpu/shim/cuda/msl.h"
@@ -885,6 +887,7 @@ MSL_KERNEL void matmul_few(MSL_DEVICE const X* x ,
                        uint sg ,
                        uint lane ) {
   constexpr uint ROWS = 8 * RT;
+  constexpr uint AHEAD = 4 / RT;
   constexpr uint WIDTH = 8 * MT;
   constexpr uint SUMS = kRuns * ROWS * WIDTH;
   constexpr uint SCRATCH = kRuns * kTileScratch;
@@ -911,20 +914,19 @@ MSL_KERNEL void matmul_few(MSL_DEVICE const X* x ,
     }
   }
   const uint end = min((sg + 1) * args.run, args.padded_cols);
-  for (uint k0 = sg * args.run; k0 < end; k0 += 2 * kChunk) {
+  for (uint k0 = sg * args.run; k0 < end; k0 += AHEAD * kChunk) {
 
-    Share<BITS> share[2][RT];
-    const uint k1 = min(k0 + kChunk, end - kChunk);
+    Share<BITS> share[AHEAD][RT];
 #pragma unroll
-    for (uint i = 0; i < RT; ++i) {
-      load_share(w, w_steps, w_at[i] + k0, share[0][i]);
+    for (uint u = 0; u < AHEAD; ++u) {
+      const uint k = min(k0 + u * kChunk, end - kChunk);
+#pragma unroll
+      for (uint i = 0; i < RT; ++i) {
+        load_share(w, w_steps, w_at[i] + k, share[u][i]);
+      }
     }
 #pragma unroll
-    for (uint i = 0; i < RT; ++i) {
-      load_share(w, w_steps, w_at[i] + k1, share[1][i]);
-    }
-#pragma unroll
-    for (uint u = 0; u < 2; ++u) {
+    for (uint u = 0; u < AHEAD; ++u) {
 )msl"
 R"msl(      if (k0 + u * kChunk < end) {
         uint w_words[RT][kChunkTiles];
@@ -970,15 +972,21 @@ R"msl(      if (k0 + u * kChunk < end) {
     }
   }
 }
-# 116 "Shaders/matmul_few.metal"
-   
-   
-   
-   
+# 117 "Shaders/matmul_few.metal"
+    
+    
+    
+    
+
 
 
 
 # 1 "matmul_few.entries"
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_f16_1_1)
+extern "C" __global__ void __launch_bounds__(256) matmul_few_f16_1_1(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
+  matmul_few<half, half, 16, 1, 1>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+}
+#endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_f16_2_1)
 extern "C" __global__ void __launch_bounds__(256) matmul_few_f16_2_1(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
   matmul_few<half, half, 16, 2, 1>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
@@ -997,6 +1005,11 @@ extern "C" __global__ void __launch_bounds__(256) matmul_few_f16_2_4(const half*
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_f16_2_8)
 extern "C" __global__ void __launch_bounds__(256) matmul_few_f16_2_8(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
   matmul_few<half, half, 16, 2, 8>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+}
+#endif
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_bf16_1_1)
+extern "C" __global__ void __launch_bounds__(256) matmul_few_bf16_1_1(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
+  matmul_few<bfloat, bfloat, 16, 1, 1>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_bf16_2_1)
@@ -1019,6 +1032,11 @@ extern "C" __global__ void __launch_bounds__(256) matmul_few_bf16_2_8(const bflo
   matmul_few<bfloat, bfloat, 16, 2, 8>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q8_1_1)
+extern "C" __global__ void __launch_bounds__(256) matmul_few_q8_1_1(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
+  matmul_few<half, half, 8, 1, 1>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+}
+#endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q8_2_1)
 extern "C" __global__ void __launch_bounds__(256) matmul_few_q8_2_1(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
   matmul_few<half, half, 8, 2, 1>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
@@ -1039,13 +1057,19 @@ extern "C" __global__ void __launch_bounds__(256) matmul_few_q8_2_8(const half* 
   matmul_few<half, half, 8, 2, 8>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q4_1_1)
+extern "C" __global__ void __launch_bounds__(256) matmul_few_q4_1_1(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
+  matmul_few<half, half, 4, 1, 1>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+}
+#endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q4_2_1)
 extern "C" __global__ void __launch_bounds__(256) matmul_few_q4_2_1(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
   matmul_few<half, half, 4, 2, 1>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q4_2_2)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_q4_2_2(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
+)msl"
+R"msl(extern "C" __global__ void __launch_bounds__(256) matmul_few_q4_2_2(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
   matmul_few<half, half, 4, 2, 2>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
@@ -1057,6 +1081,11 @@ extern "C" __global__ void __launch_bounds__(256) matmul_few_q4_2_4(const half* 
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q4_2_8)
 extern "C" __global__ void __launch_bounds__(256) matmul_few_q4_2_8(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
   matmul_few<half, half, 4, 2, 8>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+}
+#endif
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_direct_1_1)
+extern "C" __global__ void __launch_bounds__(256) matmul_few_direct_1_1(const float* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
+  matmul_few<bfloat, float, 16, 1, 1>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_direct_2_1)
