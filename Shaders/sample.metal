@@ -11,10 +11,10 @@ METAL_FUNC float multiply_add(float a, float b, float c) {
 
 METAL_FUNC float weight_of(float x) {
   const float bounded = x > -87.0f ? x : -87.0f;
-  const float shifted = multiply_add(bounded, 0x1.715476p0f, 0x1.8p23f);
-  const float n = shifted - 0x1.8p23f;
-  float r = multiply_add(n, -0x1.62e4p-1f, bounded);
-  r = multiply_add(n, -0x1.7f7d1cp-20f, r);
+  const float shifted = multiply_add(bounded, 1.44269502f, 12582912.0f);
+  const float n = shifted - 12582912.0f;
+  float r = multiply_add(n, -0.693145752f, bounded);
+  r = multiply_add(n, -1.42860677e-06f, r);
   float p = multiply_add(1.0f / 720.0f, r, 1.0f / 120.0f);
   p = multiply_add(p, r, 1.0f / 24.0f);
   p = multiply_add(p, r, 1.0f / 6.0f);
@@ -27,9 +27,9 @@ METAL_FUNC float weight_of(float x) {
 
 // In 2^-40, rounded down.
 METAL_FUNC ulong whole_weight(float w) {
-  const float scaled = w * 0x1p20f;
+  const float scaled = w * 1048576.0f;
   const uint upper = uint(scaled);
-  return (ulong(upper) << 20) + ulong((scaled - float(upper)) * 0x1p20f);
+  return (ulong(upper) << 20) + ulong((scaled - float(upper)) * 1048576.0f);
 }
 
 METAL_FUNC ulong multiply_high(ulong a, ulong b) {

@@ -39,10 +39,6 @@ inline constexpr std::string_view q8 = "embedding_packed_q8";
 inline constexpr std::string_view q4 = "embedding_packed_q4";
 enum Binding : int { ids = 0, table = 1, steps = 2, scales = 3, out = 4, args = 5 };
 }  // namespace embedding_packed
-namespace expert_tiles {
-inline constexpr std::string_view kernel = "expert_tiles";
-enum Binding : int { ids = 0, order = 1, tiles = 2, args = 3 };
-}  // namespace expert_tiles
 namespace expert_matmul {
 inline constexpr std::string_view f32 = "expert_matmul_f32";
 inline constexpr std::string_view f16 = "expert_matmul_f16";
@@ -51,6 +47,10 @@ inline constexpr std::string_view q8 = "expert_matmul_q8";
 inline constexpr std::string_view q4 = "expert_matmul_q4";
 enum Binding : int { x = 0, x_scales = 1, w = 2, w_steps = 3, w_scales = 4, order = 5, tiles = 6, out = 7, args = 8 };
 }  // namespace expert_matmul
+namespace expert_tiles {
+inline constexpr std::string_view kernel = "expert_tiles";
+enum Binding : int { ids = 0, order = 1, tiles = 2, args = 3 };
+}  // namespace expert_tiles
 namespace gated_rms_norm {
 inline constexpr std::string_view kernel = "gated_rms_norm";
 enum Binding : int { x = 0, z = 1, weight = 2, out = 3, args = 4 };
