@@ -64,6 +64,18 @@ METAL_FUNC float sigmoid(float x) {
 
 METAL_FUNC float silu(float x) { return x * sigmoid(x); }
 
+// Elements first, first + stride, ..., all in flight at once; 0 from `end` on.
+template <uint N>
+METAL_FUNC void load_ahead(device const float* from, uint first, uint stride, uint end, thread float (&v)[N]) {
+#pragma unroll
+  for (uint j = 0; j < N; ++j) {
+    v[j] = 0.0f;
+    if (first + j * stride < end) {
+      v[j] = from[first + j * stride];
+    }
+  }
+}
+
 // The sum of v over all threads of the threadgroup, in one order: lanes by butterfly, then simdgroups by index.
 // `partial` has an element for each simdgroup; it may be used again after the caller's next barrier.
 METAL_FUNC float threadgroup_sum(float v, threadgroup float* partial, uint lane, uint simdgroup, uint num_simdgroups) {
@@ -281,7 +293,8 @@ kernel void gdn_decode(device const float* q [[buffer(0)]],
     kn[d] = k_in[d] * k_inv;
     qn[d] = q_in[d] * q_inv;
   }
-  threadgroup_barrier(mem_flags::mem_threadgroup);
+)msl"
+R"msl(  threadgroup_barrier(mem_flags::mem_threadgroup);
 
   float y_k = 0.0f;
   float y_q = 0.0f;
@@ -295,8 +308,7 @@ kernel void gdn_decode(device const float* q [[buffer(0)]],
   parts[sg * kPanel + lane] = y_k;
   parts[(kQuarters + sg) * kPanel + lane] = y_q;
 
-)msl"
-R"msl(  device float* k_old = k_rows + slot * args.k_rows_slot_stride + long(k_head) * kBlock * args.dk;
+  device float* k_old = k_rows + slot * args.k_rows_slot_stride + long(k_head) * kBlock * args.dk;
   device float* g_old = g_rows + slot * args.g_rows_slot_stride + head * kBlock;
   const float g = next_g(row > 0 ? g_old[row - 1] : 0.0f, a + token * args.a_stride, a_log, dt_bias, head);
   for (uint r = sg; r <= row; r += kQuarters) {
@@ -430,6 +442,18 @@ METAL_FUNC float sigmoid(float x) {
 }
 
 METAL_FUNC float silu(float x) { return x * sigmoid(x); }
+
+
+template <uint N>
+METAL_FUNC void load_ahead(MSL_DEVICE const float* from, uint first, uint stride, uint end, MSL_THREAD float (&v)[N]) {
+#pragma unroll
+  for (uint j = 0; j < N; ++j) {
+    v[j] = 0.0f;
+    if (first + j * stride < end) {
+      v[j] = from[first + j * stride];
+    }
+  }
+}
 
 
 
@@ -751,12 +775,12 @@ MSL_KERNEL void gdn_decode(MSL_DEVICE const float* q ,
 # 1 "gdn_decode.entries"
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_gdn_decode_128)
 extern "C" __global__ void __launch_bounds__(128) gdn_decode_128(const float* q, const float* k, const float* v, const float* a, const float* b, const float* a_log, const float* dt_bias, const int* cu_seqlens, const int* context_lens, const int* state_slots, float* state, float* k_rows, float* u_rows, float* g_rows, float* out, const pagoda_args::Gdn args) {
-  gdn_decode<32>(q, k, v, a, b, a_log, dt_bias, cu_seqlens, context_lens, state_slots, state, k_rows, u_rows, g_rows, out, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+)msl"
+R"msl(  gdn_decode<32>(q, k, v, a, b, a_log, dt_bias, cu_seqlens, context_lens, state_slots, state, k_rows, u_rows, g_rows, out, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_gdn_decode_256)
-)msl"
-R"msl(extern "C" __global__ void __launch_bounds__(128) gdn_decode_256(const float* q, const float* k, const float* v, const float* a, const float* b, const float* a_log, const float* dt_bias, const int* cu_seqlens, const int* context_lens, const int* state_slots, float* state, float* k_rows, float* u_rows, float* g_rows, float* out, const pagoda_args::Gdn args) {
+extern "C" __global__ void __launch_bounds__(128) gdn_decode_256(const float* q, const float* k, const float* v, const float* a, const float* b, const float* a_log, const float* dt_bias, const int* cu_seqlens, const int* context_lens, const int* state_slots, float* state, float* k_rows, float* u_rows, float* g_rows, float* out, const pagoda_args::Gdn args) {
   gdn_decode<64>(q, k, v, a, b, a_log, dt_bias, cu_seqlens, context_lens, state_slots, state, k_rows, u_rows, g_rows, out, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif

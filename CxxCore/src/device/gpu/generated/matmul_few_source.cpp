@@ -79,6 +79,18 @@ METAL_FUNC float sigmoid(float x) {
 
 METAL_FUNC float silu(float x) { return x * sigmoid(x); }
 
+// Elements first, first + stride, ..., all in flight at once; 0 from `end` on.
+template <uint N>
+METAL_FUNC void load_ahead(device const float* from, uint first, uint stride, uint end, thread float (&v)[N]) {
+#pragma unroll
+  for (uint j = 0; j < N; ++j) {
+    v[j] = 0.0f;
+    if (first + j * stride < end) {
+      v[j] = from[first + j * stride];
+    }
+  }
+}
+
 // The sum of v over all threads of the threadgroup, in one order: lanes by butterfly, then simdgroups by index.
 // `partial` has an element for each simdgroup; it may be used again after the caller's next barrier.
 METAL_FUNC float threadgroup_sum(float v, threadgroup float* partial, uint lane, uint simdgroup, uint num_simdgroups) {
@@ -307,7 +319,8 @@ METAL_FUNC void load_share(device const uint* w, device const ushort* steps, ulo
 }
 
 METAL_FUNC void load_share(device const uint* w, device const ushort* steps, ulong at, thread Share<4>& to) {
-  to.a = *(device const uint2*)(w + at / 8);
+)msl"
+R"msl(  to.a = *(device const uint2*)(w + at / 8);
   to.steps = uint(steps[at / 32]);
 }
 
@@ -317,8 +330,7 @@ METAL_FUNC void share_words(thread const Share<16>& share, thread uint (&words)[
 
 // Byte i of a word of signed bytes: put behind 2^23 it is a float without a conversion.
 METAL_FUNC float byte_of(uint flipped, uint i) {
-)msl"
-R"msl(  return as_type<float>((flipped >> (8 * i) & 0xffu) | 0x4b000000u) - 8388736.0f;
+  return as_type<float>((flipped >> (8 * i) & 0xffu) | 0x4b000000u) - 8388736.0f;
 }
 
 METAL_FUNC uint2 words_of_bytes(uint word) {
@@ -582,6 +594,18 @@ METAL_FUNC float sigmoid(float x) {
 }
 
 METAL_FUNC float silu(float x) { return x * sigmoid(x); }
+
+
+template <uint N>
+METAL_FUNC void load_ahead(MSL_DEVICE const float* from, uint first, uint stride, uint end, MSL_THREAD float (&v)[N]) {
+#pragma unroll
+  for (uint j = 0; j < N; ++j) {
+    v[j] = 0.0f;
+    if (first + j * stride < end) {
+      v[j] = from[first + j * stride];
+    }
+  }
+}
 
 
 
@@ -918,7 +942,8 @@ MSL_KERNEL void matmul_few(MSL_DEVICE const X* x ,
 
     Share<BITS> share[AHEAD][RT];
 #pragma unroll
-    for (uint u = 0; u < AHEAD; ++u) {
+)msl"
+R"msl(    for (uint u = 0; u < AHEAD; ++u) {
       const uint k = min(k0 + u * kChunk, end - kChunk);
 #pragma unroll
       for (uint i = 0; i < RT; ++i) {
@@ -927,8 +952,7 @@ MSL_KERNEL void matmul_few(MSL_DEVICE const X* x ,
     }
 #pragma unroll
     for (uint u = 0; u < AHEAD; ++u) {
-)msl"
-R"msl(      if (k0 + u * kChunk < end) {
+      if (k0 + u * kChunk < end) {
         uint w_words[RT][kChunkTiles];
         uint x_words[MT][kChunkTiles];
 #pragma unroll
@@ -1064,12 +1088,12 @@ extern "C" __global__ void __launch_bounds__(256) matmul_few_q4_1_1(const half* 
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q4_2_1)
 extern "C" __global__ void __launch_bounds__(256) matmul_few_q4_2_1(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
-  matmul_few<half, half, 4, 2, 1>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+)msl"
+R"msl(  matmul_few<half, half, 4, 2, 1>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q4_2_2)
-)msl"
-R"msl(extern "C" __global__ void __launch_bounds__(256) matmul_few_q4_2_2(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
+extern "C" __global__ void __launch_bounds__(256) matmul_few_q4_2_2(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
   matmul_few<half, half, 4, 2, 2>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif

@@ -65,6 +65,18 @@ METAL_FUNC float sigmoid(float x) {
 
 METAL_FUNC float silu(float x) { return x * sigmoid(x); }
 
+// Elements first, first + stride, ..., all in flight at once; 0 from `end` on.
+template <uint N>
+METAL_FUNC void load_ahead(device const float* from, uint first, uint stride, uint end, thread float (&v)[N]) {
+#pragma unroll
+  for (uint j = 0; j < N; ++j) {
+    v[j] = 0.0f;
+    if (first + j * stride < end) {
+      v[j] = from[first + j * stride];
+    }
+  }
+}
+
 // The sum of v over all threads of the threadgroup, in one order: lanes by butterfly, then simdgroups by index.
 // `partial` has an element for each simdgroup; it may be used again after the caller's next barrier.
 METAL_FUNC float threadgroup_sum(float v, threadgroup float* partial, uint lane, uint simdgroup, uint num_simdgroups) {
@@ -289,13 +301,13 @@ METAL_FUNC void load_tail(device const T* rows, threadgroup T* v_tail, int num_l
 // is_tail: the values are in v_tail. Who loads the weights here too needs 12 registers more on NVIDIA.
 template <typename T, uint RT, uint COLS>
 METAL_FUNC void add_values(thread simdgroup_matrix<float, 8, 8> (&acc)[RT][COLS],
-                           thread simdgroup_matrix<T, 8, 8> (&w_mat)[RT], device const T* rows,
+)msl"
+R"msl(                           thread simdgroup_matrix<T, 8, 8> (&w_mat)[RT], device const T* rows,
                            threadgroup const T* v_tail, bool is_tail, uint first_column, uint columns, uint row_tiles,
                            constant pagoda_args::PagedAttention& args) {
 #pragma unroll
   for (uint c = 0; c < COLS; ++c) {
-)msl"
-R"msl(    if (c < columns && first_column + c < args.dim / 8) {
+    if (c < columns && first_column + c < args.dim / 8) {
       simdgroup_matrix<T, 8, 8> v_mat;
       if (is_tail) {
         simdgroup_load(v_mat, v_tail + (first_column + c) * 8, kMaxDim);
@@ -580,6 +592,18 @@ METAL_FUNC float sigmoid(float x) {
 }
 
 METAL_FUNC float silu(float x) { return x * sigmoid(x); }
+
+
+template <uint N>
+METAL_FUNC void load_ahead(MSL_DEVICE const float* from, uint first, uint stride, uint end, MSL_THREAD float (&v)[N]) {
+#pragma unroll
+  for (uint j = 0; j < N; ++j) {
+    v[j] = 0.0f;
+    if (first + j * stride < end) {
+      v[j] = from[first + j * stride];
+    }
+  }
+}
 
 
 
@@ -898,7 +922,8 @@ MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
     if (tg.z < part || tg.z > last) {
       return;
     }
-    part = tg.z;
+)msl"
+R"msl(    part = tg.z;
     last = tg.z;
   }
   const uint row_tiles = (uint(num_rows) + 7) / 8;
@@ -907,8 +932,7 @@ MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
   for (uint i = tid; i < row_tiles * 8 * args.dim; i += 128) {
     const uint r = i / args.dim;
     const uint d = i % args.dim;
-)msl"
-R"msl(    const int flat = row0 + min(int(r), num_rows - 1);
+    const int flat = row0 + min(int(r), num_rows - 1);
     const long head = long(tg.y) * args.group + flat % int(args.group);
     q_tile[r * LDQ + d] = T(q[long(begin + flat / int(args.group)) * args.q_stride + head * args.q_head_stride + d]);
   }
