@@ -126,20 +126,15 @@ inline constexpr std::string_view bf16_1 = "paged_attention_bf16_1";
 inline constexpr std::string_view bf16_2 = "paged_attention_bf16_2";
 enum Binding : int { q = 0, k_cache = 1, v_cache = 2, cu_seqlens = 3, context_lens = 4, block_tables = 5, sinks = 6, partials = 7, out = 8, args = 9 };
 }  // namespace paged_attention
+namespace paged_attention_reduce {
+inline constexpr std::string_view kernel = "paged_attention_reduce";
+enum Binding : int { partials = 0, cu_seqlens = 1, context_lens = 2, sinks = 3, out = 4, args = 5 };
+}  // namespace paged_attention_reduce
 namespace paged_attention_constants {
 inline constexpr std::string_view use_window = "use_window";
 inline constexpr std::string_view use_softcap = "use_softcap";
 inline constexpr std::string_view use_sinks = "use_sinks";
 }  // namespace paged_attention_constants
-namespace paged_attention_reduce {
-inline constexpr std::string_view kernel = "paged_attention_reduce";
-enum Binding : int { partials = 0, cu_seqlens = 1, context_lens = 2, sinks = 3, out = 4, args = 5 };
-}  // namespace paged_attention_reduce
-namespace paged_attention_reduce_constants {
-inline constexpr std::string_view use_window = "use_window";
-inline constexpr std::string_view use_softcap = "use_softcap";
-inline constexpr std::string_view use_sinks = "use_sinks";
-}  // namespace paged_attention_reduce_constants
 namespace qk_norm_rope {
 inline constexpr std::string_view kernel = "qk_norm_rope";
 enum Binding : int { x = 0, weight = 1, positions = 2, inv_freq = 3, out = 4, args = 5 };

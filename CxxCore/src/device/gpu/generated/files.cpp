@@ -33,8 +33,6 @@ std::span<const KernelInfo> matmul_tiles_kernels() noexcept;
 KernelSource matmul_tiles_source() noexcept;
 std::span<const KernelInfo> paged_attention_kernels() noexcept;
 KernelSource paged_attention_source() noexcept;
-std::span<const KernelInfo> paged_attention_reduce_kernels() noexcept;
-KernelSource paged_attention_reduce_source() noexcept;
 std::span<const KernelInfo> qk_norm_rope_kernels() noexcept;
 KernelSource qk_norm_rope_source() noexcept;
 std::span<const KernelInfo> reshape_and_cache_kernels() noexcept;
@@ -67,7 +65,6 @@ std::span<const KernelFile> files() noexcept {
     {matmul_rows_kernels(), matmul_rows_source()},
     {matmul_tiles_kernels(), matmul_tiles_source()},
     {paged_attention_kernels(), paged_attention_source()},
-    {paged_attention_reduce_kernels(), paged_attention_reduce_source()},
     {qk_norm_rope_kernels(), qk_norm_rope_source()},
     {reshape_and_cache_kernels(), reshape_and_cache_source()},
     {rms_norm_kernels(), rms_norm_source()},

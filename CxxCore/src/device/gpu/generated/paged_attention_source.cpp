@@ -3,7 +3,7 @@
 namespace pagoda::device::gpu::generated {
 KernelSource paged_attention_source() noexcept {
   return {"paged_attention",
-R"msl(// paged_attention: a tile of rows against its sequence's partitions; paged_attention.h has the order.
+R"msl(// paged_attention: a tile of rows against its sequence's partitions, and their merge; paged_attention.h has the order.
 // What paged_attention does with one partition: scores, softmax, and the weighted sum of the values.
 
 // paged_attention: causal attention of flat rows over the paged cache, varlen, prompts and single tokens in one launch.
@@ -532,6 +532,41 @@ INSTANTIATE("f16", half, 1)
 INSTANTIATE("f16", half, 2)
 INSTANTIATE("bf16", bfloat, 1)
 INSTANTIATE("bf16", bfloat, 2)
+
+// Single tokens: their partitions, in order. Grid: [heads, sequences]
+[[max_total_threads_per_threadgroup(128)]]
+kernel void paged_attention_reduce(device const float* partials [[buffer(0)]],
+                                   device const int* cu_seqlens [[buffer(1)]],
+                                   device const int* context_lens [[buffer(2)]],
+                                   device const float* sinks [[buffer(3)]],
+                                   device float* out [[buffer(4)]],
+                                   constant pagoda_args::PagedAttention& args [[buffer(5)]],
+                                   uint2 tg [[threadgroup_position_in_grid]],
+                                   uint tid [[thread_index_in_threadgroup]]) {
+  const int begin = cu_seqlens[tg.y];
+  if (cu_seqlens[tg.y + 1] - begin != 1) {
+    return;
+  }
+  const int position = context_lens[tg.y] - 1;
+  device const float* parts = partials + (long(tg.y) * args.heads + tg.x) * args.max_parts * (args.dim + 2);
+  const float sink = use_sinks ? sinks[tg.x] : 0.0f;
+  for (uint d = tid; d < args.dim; d += 128) {
+    float largest = kNegBig;
+    float sum = 0.0f;
+    float total = 0.0f;
+    for (uint part = first_part(position, args.window); part <= uint(position) / kPartition; ++part) {
+      device const float* from = parts + long(part) * (args.dim + 2);
+      const float next = max(largest, from[args.dim]);
+      const float total_factor = precise::exp(largest - next);
+      const float part_factor = precise::exp(from[args.dim] - next);
+      total = merged(total, total_factor, from[d], part_factor);
+      sum = merged(sum, total_factor, from[args.dim + 1], part_factor);
+      largest = next;
+    }
+    out[long(begin) * args.out_stride + long(tg.x) * args.out_head_stride + d] =
+        total * scale_to_end(largest, sum, sink);
+  }
+}
 )msl",
 R"msl(#include "device/gpu/shim/cuda/msl.h"
 namespace metal {
@@ -1065,7 +1100,47 @@ R"msl(    part = tg.z;
 
 
 
+
+MSL_KERNEL void paged_attention_reduce(MSL_DEVICE const float* partials ,
+                                   MSL_DEVICE const int* cu_seqlens ,
+                                   MSL_DEVICE const int* context_lens ,
+                                   MSL_DEVICE const float* sinks ,
+                                   MSL_DEVICE float* out ,
+                                   MSL_CONSTANT pagoda_args::PagedAttention& args ,
+                                   uint2 tg ,
+                                   uint tid ) {
+  const int begin = cu_seqlens[tg.y];
+  if (cu_seqlens[tg.y + 1] - begin != 1) {
+    return;
+  }
+  const int position = context_lens[tg.y] - 1;
+  MSL_DEVICE const float* parts = partials + (long(tg.y) * args.heads + tg.x) * args.max_parts * (args.dim + 2);
+  const float sink = use_sinks ? sinks[tg.x] : 0.0f;
+  for (uint d = tid; d < args.dim; d += 128) {
+    float largest = kNegBig;
+    float sum = 0.0f;
+    float total = 0.0f;
+    for (uint part = first_part(position, args.window); part <= uint(position) / kPartition; ++part) {
+      MSL_DEVICE const float* from = parts + long(part) * (args.dim + 2);
+      const float next = max(largest, from[args.dim]);
+      const float total_factor = precise::exp(largest - next);
+      const float part_factor = precise::exp(from[args.dim] - next);
+      total = merged(total, total_factor, from[d], part_factor);
+      sum = merged(sum, total_factor, from[args.dim + 1], part_factor);
+      largest = next;
+    }
+    out[long(begin) * args.out_stride + long(tg.x) * args.out_head_stride + d] =
+        total * scale_to_end(largest, sum, sink);
+  }
+}
+
+
 # 1 "paged_attention.entries"
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_paged_attention_reduce)
+extern "C" __global__ void __launch_bounds__(128) paged_attention_reduce(const float* partials, const int* cu_seqlens, const int* context_lens, const float* sinks, float* out, const pagoda_args::PagedAttention args) {
+  paged_attention_reduce(partials, cu_seqlens, context_lens, sinks, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()));
+}
+#endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_paged_attention_f32_1)
 extern "C" __global__ void __launch_bounds__(128) paged_attention_f32_1(const float* q, const float* k_cache, const float* v_cache, const int* cu_seqlens, const int* context_lens, const int* block_tables, const float* sinks, float* partials, float* out, const pagoda_args::PagedAttention args) {
   paged_attention<float, 1>(q, k_cache, v_cache, cu_seqlens, context_lens, block_tables, sinks, partials, out, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
