@@ -19,7 +19,18 @@ kernel void gated_rms_norm(device const float* x [[buffer(0)]],
     squares = fma(row[i], row[i], squares);
   }
   const float scale = precise::rsqrt(simd_sum(squares) / float(args.dim) + args.eps);
-  for (uint i = lane; i < args.dim; i += 32) {
-    to[i] = row[i] * scale * weight[i] * silu(gate[i]);
+  for (uint first = lane; first < args.dim; first += 4 * 32) {
+    float v[4];
+    float w[4];
+    float g[4];
+    load_ahead(row, first, 32, args.dim, v);
+    load_ahead(weight, first, 32, args.dim, w);
+    load_ahead(gate, first, 32, args.dim, g);
+    #pragma unroll
+    for (uint j = 0; j < 4; ++j) {
+      if (first + j * 32 < args.dim) {
+        to[first + j * 32] = v[j] * scale * w[j] * silu(g[j]);
+      }
+    }
   }
 }

@@ -105,21 +105,34 @@ kernel void gdn_decode(device const float* q [[buffer(0)]],
   u = u * sigmoid(b[token * args.b_stride + head]);
   o = fma(coef[kBlock + row], u, o);
 
+  // S is read again, 8 numbers of a lane at a time: to keep it, and its addresses, in registers until here would leave
+  // room for half as many threadgroups.
   if (row == kBlock - 1) {
-    scale_state<PER>(s, decay);
-    for (uint r = 0; r < kBlock; ++r) {
-      const float g_r = r < row ? g_old[r] : g;
-      const float weighted = precise::exp(g - g_r) * (r < row ? u_at[r * args.dv] : u);
+    float weighted[kBlock - 1];
+    #pragma unroll
+    for (uint r = 0; r < kBlock - 1; ++r) {
+      weighted[r] = precise::exp(g - g_old[r]) * u_at[r * args.dv];
+    }
+    #pragma unroll 1
+    for (uint i = 0; i < count; i += 8) {
+      float part[8];
+      load_state<8>((device const float*)(s_at), width, d0 + i, count - i, part);
+      scale_state<8>(part, decay);
       #pragma unroll
-      for (uint i = 0; i < PER; ++i) {
-        if (i < count) {
-          s[i] = fma(r < row ? k_old[r * args.dk + d0 + i] : kn[d0 + i], weighted, s[i]);
+      for (uint r = 0; r < kBlock - 1; ++r) {
+        add_row<8>(part, (device const float*)(k_old + r * args.dk + d0 + i), count - i, weighted[r]);
+      }
+      #pragma unroll
+      for (uint j = 0; j < 8; ++j) {
+        // Only saves work: part beyond count is not stored.
+        if (i + j < count) {
+          part[j] = fma(kn[d0 + i + j], u, part[j]);
         }
       }
-    }
-    simdgroup_barrier(mem_flags::mem_device);  // lanes beyond the panel have read its last column
-    if (lane < width) {
-      store_state<PER>(s_at, width, d0, count, s);
+      simdgroup_barrier(mem_flags::mem_device);  // lanes beyond the panel have read its last column
+      if (lane < width) {
+        store_state<8>(s_at, width, d0 + i, count - i, part);
+      }
     }
   }
   if (sg == 0 && lane < width) {

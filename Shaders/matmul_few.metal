@@ -1,7 +1,7 @@
 // matmul_few: the product of up to 64 rows with 16-bit, 8-bit and 4-bit weights; matmul.h has the layout and the order.
 #include "matmul.h"
 
-// Up to 8 MT rows of x against 8 RT rows of weights. X: T, or float where activations need no preparation.
+// Up to 8 MT rows of x against 8 RT rows of weights; the fewer, the more threadgroups there are. X: T, or float where activations need no preparation.
 // Grid: [out_cols / (8 RT), twice as many with silu_mul]
 template <typename T, typename X, uint BITS, uint RT, uint MT>
 [[max_total_threads_per_threadgroup(256)]]
@@ -18,6 +18,7 @@ kernel void matmul_few(device const X* x [[buffer(0)]],
                        uint sg [[simdgroup_index_in_threadgroup]],
                        uint lane [[thread_index_in_simdgroup]]) {
   constexpr uint ROWS = 8 * RT;
+  constexpr uint AHEAD = 4 / RT;  // chunks whose loads are in flight: the same number of bytes for any RT
   constexpr uint WIDTH = 8 * MT;
   constexpr uint SUMS = kRuns * ROWS * WIDTH;
   constexpr uint SCRATCH = kRuns * kTileScratch;
@@ -44,20 +45,19 @@ kernel void matmul_few(device const X* x [[buffer(0)]],
     }
   }
   const uint end = min((sg + 1) * args.run, args.padded_cols);
-  for (uint k0 = sg * args.run; k0 < end; k0 += 2 * kChunk) {
-    // Two chunks' loads in flight; the second may be past the end, and is then the first again, unused.
-    Share<BITS> share[2][RT];
-    const uint k1 = min(k0 + kChunk, end - kChunk);
+  for (uint k0 = sg * args.run; k0 < end; k0 += AHEAD * kChunk) {
+    // The last ones may be past the end, and are then the last before it again, unused.
+    Share<BITS> share[AHEAD][RT];
     #pragma unroll
-    for (uint i = 0; i < RT; ++i) {
-      load_share(w, w_steps, w_at[i] + k0, share[0][i]);
+    for (uint u = 0; u < AHEAD; ++u) {
+      const uint k = min(k0 + u * kChunk, end - kChunk);
+      #pragma unroll
+      for (uint i = 0; i < RT; ++i) {
+        load_share(w, w_steps, w_at[i] + k, share[u][i]);
+      }
     }
     #pragma unroll
-    for (uint i = 0; i < RT; ++i) {
-      load_share(w, w_steps, w_at[i] + k1, share[1][i]);
-    }
-    #pragma unroll
-    for (uint u = 0; u < 2; ++u) {
+    for (uint u = 0; u < AHEAD; ++u) {
       if (k0 + u * kChunk < end) {
         uint w_words[RT][kChunkTiles];
         uint x_words[MT][kChunkTiles];
@@ -108,6 +108,7 @@ kernel void matmul_few(device const X* x [[buffer(0)]],
   kernel decltype(matmul_few<T, X, BITS, RT, MT>) matmul_few<T, X, BITS, RT, MT>;
 
 #define INSTANTIATE(NAME, T, BITS) \
+  FEW(NAME, T, T, BITS, 1, 1) \
   FEW(NAME, T, T, BITS, 2, 1) \
   FEW(NAME, T, T, BITS, 2, 2) \
   FEW(NAME, T, T, BITS, 2, 4) \
@@ -117,4 +118,5 @@ INSTANTIATE("f16", half, 16)
 INSTANTIATE("bf16", bfloat, 16)
 INSTANTIATE("q8", half, 8)
 INSTANTIATE("q4", half, 4)
+FEW("direct", bfloat, float, 16, 1, 1)
 FEW("direct", bfloat, float, 16, 2, 1)

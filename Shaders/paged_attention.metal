@@ -1,67 +1,5 @@
-// paged_attention: causal attention of flat rows over the paged cache, varlen, prompts and single tokens in one launch.
-//
-// Positions are cut into partitions of 256, at absolute places. Within one a row's softmax is plain: all scores,
-// their maximum, the weights (rounded to the cache's type), then one sum over the values, keys in order. Partitions are
-// merged in order. So a row's bits depend on its own prefix only: not on who shares its tile, nor on whether partitions
-// ran side by side (single tokens: each to `partials`, merged by paged_attention_reduce) or one after the other.
-//
-// The rows of a tile are the (token, head) pairs of one sequence that share a KV head, token by token: keys and values
-// are loaded once for all of them. Sums over d and over keys are those of 8x8 matrix products.
-#include "common.h"
-#include "args/paged_attention.h"
-
-constant bool use_window [[function_constant(0)]];
-constant bool use_softcap [[function_constant(1)]];
-constant bool use_sinks [[function_constant(2)]];
-
-constant constexpr uint kPartition = 256;  // positions; part of the result's bits
-constant constexpr uint kMaxDim = 256;
-constant constexpr uint kSimdgroups = 4;
-
-// The tile of the grid that holds the first rows of sequence b: no two sequences share one.
-METAL_FUNC uint first_tile(device const int* cu_seqlens, uint b, uint group, uint tile_rows) {
-  return uint(cu_seqlens[b]) * group / tile_rows + b;
-}
-
-METAL_FUNC uint sequence_of_tile(device const int* cu_seqlens, uint num_sequences, uint tile, uint group,
-                                 uint tile_rows) {
-  uint lo = 0;
-  uint hi = num_sequences;
-  while (hi - lo > 1) {
-    const uint mid = (lo + hi) / 2;
-    if (first_tile(cu_seqlens, mid, group, tile_rows) <= tile) {
-      lo = mid;
-    } else {
-      hi = mid;
-    }
-  }
-  return lo;
-}
-
-// The first partition that a row at `position` sees anything of.
-METAL_FUNC uint first_part(int position, uint window) {
-  const int begin = use_window ? max(0, position - int(window) + 1) : 0;
-  return uint(begin) / kPartition;
-}
-
-METAL_FUNC bool is_visible(int key, int position, uint window) {
-  return key <= position && (!use_window || key > position - int(window));
-}
-
-// Two partial results of a row, `total` first: values are relative to their maximum.
-METAL_FUNC float merged(float total, float total_factor, float part, float part_factor) {
-  return fma(total, total_factor, part * part_factor);
-}
-
-// What a head's sink adds to the sum, and what becomes of the maximum.
-METAL_FUNC float scale_to_end(float largest, float sum, float sink) {
-  if (!use_sinks) {
-    return 1.0f / sum;
-  }
-  const float end = max(sink, largest);
-  const float factor = precise::exp(largest - end);
-  return factor / fma(sum, factor, precise::exp(sink - end));
-}
+// paged_attention: a tile of rows against its sequence's partitions, and their merge; paged_attention.h has the order.
+#include "attention_partition.h"
 
 // RT tiles of 8 rows. Grid: [tiles, KV heads, partitions]; tiles of several tokens run at partition 0 only, and walk.
 template <typename T, uint RT>
@@ -145,86 +83,24 @@ kernel void paged_attention(device const float* q [[buffer(0)]],
     // Scores, 8 keys at a time.
     for (uint kt = sg; kt < key_tiles; kt += kSimdgroups) {
       const uint key = uint(p0) + kt * 8;
-      device const T* rows = k_cache + long(blocks[key / args.block_size]) * args.k_block_stride +
-                             long(key % args.block_size) * args.k_place_stride + long(tg.y) * args.k_head_stride;
-      simdgroup_matrix<float, 8, 8> acc[RT];
-      #pragma unroll
-      for (uint r = 0; r < RT; ++r) {
-        acc[r] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
-      }
-      #pragma unroll 8  // loads in flight
-      for (uint d = 0; d < args.dim; d += 8) {
-        simdgroup_matrix<T, 8, 8> k_mat;
-        simdgroup_load(k_mat, rows + d, ulong(args.k_place_stride), ulong2(0, 0), true);
-        #pragma unroll
-        for (uint r = 0; r < RT; ++r) {
-          if (r < row_tiles) {
-            simdgroup_matrix<T, 8, 8> q_mat;
-            simdgroup_load(q_mat, q_tile + r * 8 * LDQ + d, LDQ);
-            simdgroup_multiply_accumulate(acc[r], q_mat, k_mat, acc[r]);
-          }
-        }
-      }
-      #pragma unroll
-      for (uint r = 0; r < RT; ++r) {
-        // Only saves work: rows beyond row_tiles are not read.
-        if (r < row_tiles) {
-          simdgroup_store(acc[r], s_tile + r * 8 * kPartition + kt * 8, kPartition);
-        }
-      }
+      score_keys<T, RT>(cache_rows(k_cache, blocks, key, args.block_size, args.k_block_stride, args.k_place_stride,
+                                   long(tg.y) * args.k_head_stride),
+                        (threadgroup const T*)(q_tile), s_tile, kt, row_tiles, args);
     }
-    // Keys beyond the context may be anything, also NaN: their values are not read.
     if (p0 + int(key_tiles) * 8 > context) {
-      const uint key = uint(tail_tile);
-      device const T* rows = v_cache + long(blocks[key / args.block_size]) * args.v_block_stride +
-                             long(key % args.block_size) * args.v_place_stride + long(tg.y) * args.v_head_stride;
-      for (uint i = tid; i < 8 * args.dim; i += 128) {
-        const uint r = i / args.dim;
-        const uint d = i % args.dim;
-        T value = T(0.0f);
-        if (tail_tile + int(r) < context) {
-          value = rows[long(r) * args.v_place_stride + d];
-        }
-        v_tail[r * kMaxDim + d] = value;
-      }
+      load_tail(cache_rows(v_cache, blocks, uint(tail_tile), args.block_size, args.v_block_stride, args.v_place_stride,
+                           long(tg.y) * args.v_head_stride),
+                v_tail, context - tail_tile, tid, args);
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
 
     // Softmax of each row, within the partition.
     for (uint r = sg; r < row_tiles * 8; r += kSimdgroups) {
       const int position = context - tokens + (row0 + int(r)) / int(args.group);
-      threadgroup const float* row = s_tile + r * kPartition;
-      float score[kPartition / 32];
-      float largest = kNegBig;
-      #pragma unroll
-      for (uint i = 0; i < kPartition / 32; ++i) {
-        const uint at = lane + 32 * i;
-        score[i] = kNegBig;
-        if (at < key_tiles * 8 && is_visible(p0 + int(at), position, args.window)) {
-          float s = row[at] * args.scale;
-          if (use_softcap) {
-            s = args.softcap * precise::tanh(s / args.softcap);
-          }
-          score[i] = s;
-        }
-        largest = max(largest, score[i]);
-      }
-      largest = simd_max(largest);
-      simdgroup_barrier(mem_flags::mem_threadgroup);  // all scores are read
-      threadgroup T* weights = (threadgroup T*)(s_tile) + r * LDP;
+      float largest = 0.0f;
       float sum = 0.0f;
-      #pragma unroll
-      for (uint i = 0; i < kPartition / 32; ++i) {
-        const uint at = lane + 32 * i;
-        const bool seen = at < key_tiles * 8 && is_visible(p0 + int(at), position, args.window);
-        const T weight = T(seen ? precise::exp(score[i] - largest) : 0.0f);
-        // Only saves work: weights beyond the last tile are not read.
-        if (at < key_tiles * 8) {
-          weights[at] = weight;
-        }
-        sum += float(weight);
-      }
-      sum = simd_sum(sum);
+      weigh_scores((threadgroup const float*)(s_tile + r * kPartition), (threadgroup T*)(s_tile) + r * LDP, p0,
+                   key_tiles * 8, position, lane, args, largest, sum);
       if (lane == 0) {
         part_max[r] = largest;
         part_sum[r] = sum;
@@ -246,8 +122,8 @@ kernel void paged_attention(device const float* q [[buffer(0)]],
     #pragma unroll 4
     for (uint kt = 0; kt < key_tiles; ++kt) {
       const uint key = uint(p0) + kt * 8;
-      device const T* rows = v_cache + long(blocks[key / args.block_size]) * args.v_block_stride +
-                             long(key % args.block_size) * args.v_place_stride + long(tg.y) * args.v_head_stride;
+      device const T* rows = cache_rows(v_cache, blocks, key, args.block_size, args.v_block_stride,
+                                        args.v_place_stride, long(tg.y) * args.v_head_stride);
       simdgroup_matrix<T, 8, 8> weights[RT];
       #pragma unroll
       for (uint r = 0; r < RT; ++r) {
@@ -255,38 +131,11 @@ kernel void paged_attention(device const float* q [[buffer(0)]],
           simdgroup_load(weights[r], (threadgroup T*)(s_tile) + r * 8 * LDP + kt * 8, LDP);
         }
       }
-      #pragma unroll
-      for (uint c = 0; c < COLS; ++c) {
-        if (c < columns && first_column + c < args.dim / 8) {
-          simdgroup_matrix<T, 8, 8> v_mat;
-          if (int(key) == tail_tile) {
-            simdgroup_load(v_mat, v_tail + (first_column + c) * 8, kMaxDim);
-          } else {
-            simdgroup_load(v_mat, rows + (first_column + c) * 8, ulong(args.v_place_stride));
-          }
-          #pragma unroll
-          for (uint r = 0; r < RT; ++r) {
-            // Only saves work: rows beyond row_tiles are not read.
-            if (r < row_tiles) {
-              simdgroup_multiply_accumulate(acc[r][c], weights[r], v_mat, acc[r][c]);
-            }
-          }
-        }
-      }
+      add_values<T, RT, COLS>(acc, weights, rows, (threadgroup const T*)(v_tail), int(key) == tail_tile, first_column,
+                              columns, row_tiles, args);
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);  // all weights are read
-    #pragma unroll
-    for (uint c = 0; c < COLS; ++c) {
-      if (c < columns && first_column + c < args.dim / 8) {
-        #pragma unroll
-        for (uint r = 0; r < RT; ++r) {
-          // Only saves work: rows beyond row_tiles are not read.
-          if (r < row_tiles) {
-            simdgroup_store(acc[r][c], s_tile + r * 8 * kPartition + (first_column + c) * 8, kPartition);
-          }
-        }
-      }
-    }
+    store_values<RT, COLS>(acc, s_tile, first_column, columns, row_tiles, args);
     threadgroup_barrier(mem_flags::mem_threadgroup);
 
     #pragma unroll

@@ -7,19 +7,18 @@ namespace pagoda_args {
 
 // How one row's token is drawn; in device memory, one for each row.
 struct SampleRow {
+  ulong top_p;       // in 2^-64
+  ulong min_weight;  // in 2^-40 of the most likely token's
+  ulong random;
   float temperature;  // above 0
-  float top_p;        // 1: all
-  float min_p;        // 0: all
-  uint top_k;         // 0: all
-  uint seed_low, seed_high;
-  uint index_low, index_high;  // of the token, 0 = first of the output
+  uint top_k;         // up to 64; 0: nobody asks for this row's token
 };
 static_assert(sizeof(SampleRow) == 32, "host and kernel agree");
 
 struct Sample {
   long logits_stride;  // elements from one row to the next
   uint vocab;
-  uint reserved;
+  uint parts;  // of a row, of 4096 logits each
 };
 static_assert(sizeof(Sample) == 16, "host and kernel agree");
 

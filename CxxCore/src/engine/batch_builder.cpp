@@ -14,7 +14,7 @@ void reserve_batch(model::ForwardBatch& batch, const model::ModelSizes& sizes) {
   batch.state_slots.reserve(seqs);
   batch.fresh_slots.reserve(seqs);
   batch.logits_rows.reserve(seqs);
-  batch.wants_logits.reserve(seqs);
+  batch.draws.reserve(seqs);
   batch.block_copies.reserve(seqs);
   batch.slot_copies.reserve(seqs);
   batch.state_saves.reserve(static_cast<size_t>(sizes.max_state_saves));
@@ -30,7 +30,7 @@ static void clear(model::ForwardBatch& batch) {
   batch.state_slots.clear();
   batch.fresh_slots.clear();
   batch.logits_rows.clear();
-  batch.wants_logits.clear();
+  batch.draws.clear();
   batch.state_saves.clear();
 }
 

@@ -59,7 +59,7 @@ void EngineCore::step() {
   const scheduler::StepPlan& plan = scheduler_.schedule(budget_.max_tokens());
   if (plan.rows.empty()) return;
   build_batch(plan, config_.block_size, config_.sizes.max_blocks_per_seq, config_.has_state, batch_);
-  ask_for_logits(plan);
+  ask_for_tokens(plan);
   const Clock::time_point now = Clock::now();
   for (const scheduler::ScheduledSequence& row : plan.rows) {
     ActiveRequest& request = *requests_.at(row.sequence->id);

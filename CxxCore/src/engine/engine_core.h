@@ -68,7 +68,7 @@ class EngineCore {
   Status check_outputs(const Request& request) const;
   void prepare_cache(const Request& request, request::Sequence& sequence) const;
   sampler::SampleInput sample_input(ActiveRequest& request);
-  void ask_for_logits(const scheduler::StepPlan& plan);
+  void ask_for_tokens(const scheduler::StepPlan& plan);
   Status sample(ActiveRequest& request, size_t logits_row);
   bool follow(ActiveRequest& request, int32_t token_id);
   bool append_text(ActiveRequest& request, int32_t token_id);  // true when a stop string ended it

@@ -18,21 +18,22 @@ sampler::SampleInput EngineCore::sample_input(ActiveRequest& request) {
   return input;
 }
 
-// A row of 248,000 logits takes longer to fetch from a GPU than its highest takes to find there; and where a request
-// takes the highest, no other is read. Drawn tokens need the logits: no GPU adds in the sampler's doubles.
-void EngineCore::ask_for_logits(const scheduler::StepPlan& plan) {
+// A row of 248,000 logits takes longer to fetch from a GPU than a token takes to draw there: a device that draws as the
+// sampler does is told how, unless the request asks for more of the row than its most likely tokens.
+void EngineCore::ask_for_tokens(const scheduler::StepPlan& plan) {
+  const auto max_top_k = static_cast<int32_t>(device::max_top_k(config_.vocab_size));
   for (const scheduler::ScheduledSequence& row : plan.rows) {
     if (row.num_tokens < row.sequence->num_uncomputed()) continue;
     ActiveRequest& request = *requests_.at(row.sequence->id);
-    const bool takes_highest = !request.matcher && sampler::takes_highest(sample_input(request));
-    batch_.wants_logits.push_back(takes_highest ? 0 : 1);
+    const sampler::Draw draw = request.matcher ? sampler::Draw{} : sampler::draw_of(sample_input(request), max_top_k);
+    batch_.draws.push_back({draw.top_p, draw.min_weight, draw.random, draw.temperature, draw.top_k});
   }
 }
 
 Status EngineCore::sample(ActiveRequest& request, size_t logits_row) {
-  const std::span<const int32_t> highest = model_.highest();
-  if (!highest.empty() && batch_.wants_logits[logits_row] == 0 && highest[logits_row] >= 0) {
-    sampled_.token_id = highest[logits_row];
+  const std::span<const int32_t> picked = model_.picked();
+  if (!picked.empty() && batch_.draws[logits_row].top_k > 0 && picked[logits_row] >= 0) {
+    sampled_.token_id = picked[logits_row];
     sampled_.logprob = 0.0f;
     sampled_.top_logprobs.clear();
     return ok_status();

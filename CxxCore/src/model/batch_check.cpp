@@ -122,8 +122,8 @@ Status check_batch(const ForwardBatch& batch, const io::ModelConfig& config, con
   PAGODA_RETURN_IF_ERROR(check_copies("block_copies", batch.block_copies, sizes.num_kv_blocks));
   PAGODA_RETURN_IF_ERROR(check_copies("slot_copies", batch.slot_copies, sizes.num_state_slots));
   PAGODA_RETURN_IF_ERROR(check_saves(batch, sizes));
-  if (!batch.wants_logits.empty() && batch.wants_logits.size() != batch.logits_rows.size())
-    return bad("wants_logits has " + std::to_string(batch.wants_logits.size()) + " entries for " +
+  if (!batch.draws.empty() && batch.draws.size() != batch.logits_rows.size())
+    return bad("draws has " + std::to_string(batch.draws.size()) + " entries for " +
                std::to_string(batch.logits_rows.size()) + " rows of logits");
   return check_range("logits_rows", batch.logits_rows, batch.num_tokens());
 }

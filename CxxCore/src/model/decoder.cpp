@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "device/argmax_ops.h"
 #include "device/expert_ops.h"
+#include "device/pick_ops.h"
 #include "model/batch_check.h"
 #include "model/layers.h"
 #include "model/model.h"
@@ -15,6 +15,7 @@
 #include "model/workspace.h"
 #include "ops/argmax.h"
 #include "ops/ops.h"
+#include "ops/sample.h"
 
 namespace pagoda::model {
 namespace {
@@ -24,7 +25,7 @@ class Decoder final : public Model {
   Decoder(const io::ModelConfig& config, const cache::CacheLayout& layout, device::Device& device, Weights weights);
 
   Status forward(const ForwardBatch& batch) override;
-  std::span<const int32_t> highest() const noexcept override { return highest_; }
+  std::span<const int32_t> picked() const noexcept override { return picked_; }
   std::span<const float> logits() const noexcept override { return logits_; }
   Status allocate(const ModelSizes& sizes) override;
   Status read_block(int32_t block, int32_t num_tokens, std::span<std::byte> to) override;
@@ -37,8 +38,9 @@ class Decoder final : public Model {
   Status encode(device::Encoder& encoder, const Step& step) const;
   Status norm(device::Encoder& encoder, const Step& step, const device::Tensor& addition,
               const device::Tensor& weight) const;
-  Status publish_highest(const device::Tensor& highest);
-  Status publish_logits(const device::Tensor& logits, const std::vector<uint8_t>& wants);
+  Status pick(device::Encoder& encoder, const Step& step) const;
+  Status publish_picked(const device::Tensor& picked);
+  Status publish_logits(const device::Tensor& logits, const std::vector<device::Draw>& draws);
 
   const io::ModelConfig config_;
   const cache::CacheLayout layout_;
@@ -53,7 +55,7 @@ class Decoder final : public Model {
   Workspace workspace_;
   std::vector<float> host_logits_;  // [max_logits_rows, vocab]; empty where the host sees device memory
   std::span<const float> logits_;   // [R, vocab] of the last step
-  std::vector<int32_t> highest_;    // [R] of the last step, or none; reserved for max_logits_rows
+  std::vector<int32_t> picked_;     // [R] of the last step, or none; reserved for max_logits_rows
   bool is_allocated_ = false;
 };
 
@@ -90,7 +92,7 @@ Status Decoder::allocate(const ModelSizes& sizes) {
   PAGODA_RETURN_IF_ERROR(device_.reserve(Workspace::step_limits(config_, sizes)));
   if (!workspace->is_host_visible())
     host_logits_.resize(static_cast<size_t>(sizes.max_logits_rows) * static_cast<size_t>(config_.vocab_size));
-  highest_.reserve(static_cast<size_t>(sizes.max_logits_rows));
+  picked_.reserve(static_cast<size_t>(sizes.max_logits_rows));
   pools_ = std::move(*pools);
   workspace_ = std::move(*workspace);
   sizes_ = sizes;
@@ -122,7 +124,7 @@ Status Decoder::write_slot(int32_t slot, std::span<const std::byte> from) {
 
 Status Decoder::forward(const ForwardBatch& batch) {
   logits_ = {};
-  highest_.clear();
+  picked_.clear();
   if (!is_allocated_) return make_error(StatusCode::internal, "forward() before allocate()");
   PAGODA_RETURN_IF_ERROR(check_batch(batch, config_, layout_, sizes_));
   auto step = workspace_.begin(batch, device_);
@@ -133,8 +135,8 @@ Status Decoder::forward(const ForwardBatch& batch) {
   Status done = encoder.submit().wait();  // also after a failure, so that the next step begins with an empty encoder
   if (!encoded.is_ok()) return encoded;
   if (!done.is_ok()) return done;
-  if (device::argmax_ops(encoder) != nullptr) PAGODA_RETURN_IF_ERROR(publish_highest(step->highest));
-  return publish_logits(step->logits, batch.wants_logits);
+  if (device::pick_ops(encoder) != nullptr) PAGODA_RETURN_IF_ERROR(publish_picked(step->picked));
+  return publish_logits(step->logits, batch.draws);
 }
 
 Status Decoder::move_units(device::Encoder& encoder, const ForwardBatch& batch) const {
@@ -164,8 +166,14 @@ Status Decoder::encode(device::Encoder& encoder, const Step& step) const {
   PAGODA_RETURN_IF_ERROR(norm(encoder, step, addition, final_norm_));
   PAGODA_RETURN_IF_ERROR(ops::gather_rows(encoder, {.x = step.normed, .rows = step.logits_rows, .out = step.gathered}));
   PAGODA_RETURN_IF_ERROR(ops::matmul(encoder, {.x = step.gathered, .weight = head_, .bias = {}, .out = step.logits}));
-  if (step.highest.num_elements() == 0 || device::argmax_ops(encoder) == nullptr) return ok_status();
-  return ops::argmax(encoder, {.logits = step.logits, .tokens = step.highest});
+  return pick(encoder, step);
+}
+
+// Where the device can. The highest is a draw too, but sooner found by itself.
+Status Decoder::pick(device::Encoder& encoder, const Step& step) const {
+  if (step.picked.num_elements() == 0 || device::pick_ops(encoder) == nullptr) return ok_status();
+  if (step.draws.num_elements() == 0) return ops::argmax(encoder, {.logits = step.logits, .tokens = step.picked});
+  return ops::sample(encoder, {.logits = step.logits, .draws = step.draws, .tokens = step.picked});
 }
 
 // hidden += addition; normed = RMS norm of hidden.
@@ -179,14 +187,14 @@ Status Decoder::norm(device::Encoder& encoder, const Step& step, const device::T
                                  .out = step.normed});
 }
 
-Status Decoder::publish_highest(const device::Tensor& highest) {
-  highest_.resize(static_cast<size_t>(highest.num_elements()));
-  return device_.download(highest, highest_.data(), highest_.size() * sizeof(int32_t));
+Status Decoder::publish_picked(const device::Tensor& picked) {
+  picked_.resize(static_cast<size_t>(picked.num_elements()));
+  return device_.download(picked, picked_.data(), picked_.size() * sizeof(int32_t));
 }
 
 // Where the host sees device memory all rows are there; else those are fetched that somebody will look at, a run of
 // them at a time.
-Status Decoder::publish_logits(const device::Tensor& logits, const std::vector<uint8_t>& wants) {
+Status Decoder::publish_logits(const device::Tensor& logits, const std::vector<device::Draw>& draws) {
   const size_t count = static_cast<size_t>(logits.num_elements());
   if (logits.buffer->host_pointer() != nullptr) {
     logits_ = {device::host_data<const float>(logits), count};
@@ -194,7 +202,7 @@ Status Decoder::publish_logits(const device::Tensor& logits, const std::vector<u
   }
   const auto is_read = [&](int64_t row) {
     const size_t r = static_cast<size_t>(row);
-    return highest_.empty() || wants[r] != 0 || highest_[r] < 0;
+    return picked_.empty() || draws[r].top_k == 0 || picked_[r] < 0;
   };
   const int64_t num_rows = logits.shape[0], vocab = logits.shape[1];
   for (int64_t begin = 0, end = 0; begin < num_rows; begin = end + 1) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cache/copy.h"
+#include "device/pick_ops.h"
 
 namespace pagoda::model {
 
@@ -28,7 +29,8 @@ struct ForwardBatch {
   std::vector<int32_t> state_slots;   // [B]; empty for models without recurrent layers
   std::vector<int32_t> fresh_slots;   // state slots that start a sequence in this step and must be zeroed
   std::vector<int32_t> logits_rows;   // [R] rows of T whose logits are wanted
-  std::vector<uint8_t> wants_logits;  // [R] 0: the id of the highest will do (Model::highest()); empty: all are wanted
+  // [R] how a row's token is drawn: who can draws it (Model::picked()). With top_k 0 the logits are wanted; empty: all.
+  std::vector<device::Draw> draws;
   // Before anything else, in this order, blocks and slots each; a later copy may overwrite what an earlier one read.
   std::vector<Copy> block_copies, slot_copies;
   std::vector<StateSave> state_saves;  // in order of end_row; at most one per row, and max_num_seqs in all

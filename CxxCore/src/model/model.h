@@ -42,10 +42,10 @@ class Model {
 
   // Runs one step and waits for it; what the next two give stays valid until the next call.
   virtual Status forward(const ForwardBatch& batch) = 0;
-  // [R] the lowest id among the highest logits of rows whose logits are not wanted, -1 where the sampler would refuse
-  // them; empty where the device does not look, or the batch wants all logits.
-  virtual std::span<const int32_t> highest() const noexcept = 0;
-  // [R, vocab]; rows with an id in highest() may hold anything.
+  // [R] the tokens drawn from rows whose logits are not wanted, -1 where the sampler would refuse them; empty where the
+  // device does not draw, or the batch wants all logits.
+  virtual std::span<const int32_t> picked() const noexcept = 0;
+  // [R, vocab]; rows with an id in picked() may hold anything.
   virtual std::span<const float> logits() const noexcept = 0;
 
   // The bytes of a KV block, all layers (CacheLayout::kv_block_bytes), and of a recurrent slot (state_slot_bytes), out

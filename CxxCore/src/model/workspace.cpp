@@ -72,7 +72,8 @@ Step plan(const io::ModelConfig& config, const ModelSizes& sizes, Arena& arena) 
   step.expert_delta = take_rows(arena, routed * per_token, hidden);
   step.gathered = take_rows(arena, rows, hidden);
   step.logits = arena.take(DType::f32, {rows, config.vocab_size});
-  step.highest = arena.take(DType::i32, {rows});
+  step.picked = arena.take(DType::i32, {rows});
+  step.draws = arena.take(DType::i64, {rows, 4});
   return step;
 }
 
@@ -201,8 +202,13 @@ Result<Step> Workspace::begin(const ForwardBatch& batch, device::Device& device)
   }
   for (device::Tensor* t : {&step.gathered, &step.logits})
     *t = device::slice(*t, 0, 0, static_cast<int64_t>(batch.logits_rows.size()));
-  const bool wants_all = std::ranges::find(batch.wants_logits, 0) == batch.wants_logits.end();
-  step.highest = device::slice(step.highest, 0, 0, wants_all ? 0 : step.logits.shape[0]);
+  const auto takes_more_than = [&](uint32_t count) {
+    return std::ranges::any_of(batch.draws, [=](const device::Draw& draw) { return draw.top_k > count; });
+  };
+  step.picked = device::slice(step.picked, 0, 0, takes_more_than(0) ? step.logits.shape[0] : 0);
+  step.draws = device::slice(step.draws, 0, 0, takes_more_than(1) ? step.logits.shape[0] : 0);
+  if (takes_more_than(1))
+    PAGODA_RETURN_IF_ERROR(device.upload(step.draws, batch.draws.data(), batch.draws.size() * sizeof(device::Draw)));
   PAGODA_RETURN_IF_ERROR(cut_pieces(batch, step, device));
   step.pieces = pieces_;
   return step;

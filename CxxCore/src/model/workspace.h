@@ -42,7 +42,8 @@ struct Step {
   device::Tensor expert_delta;             // f32 [T * k, H]; all five without rows where there are no experts
   device::Tensor gathered;                 // f32 [R, H]
   device::Tensor logits;                   // f32 [R, vocab]
-  device::Tensor highest;                  // i32 [R], or without rows where all logits are wanted
+  device::Tensor picked;                   // i32 [R], or without rows where all logits are wanted
+  device::Tensor draws;                    // i64 [R, 4], or without rows where none but the highest are taken
 };
 
 // From one row to the next: an odd number of cache lines. Rows a multiple of 4 KiB apart would fall into the same few

@@ -12,7 +12,7 @@ Status argmax(device::Encoder& encoder, const device::ArgmaxArgs& args) noexcept
       .that(args.logits.shape[1] >= 1 && args.logits.shape[1] <= INT32_MAX, "logits",
             "are of an impossible vocabulary");
   if (!check.is_ok()) return check.status();
-  device::ArgmaxOps* ops = device::argmax_ops(encoder);
+  device::PickOps* ops = device::pick_ops(encoder);
   if (ops == nullptr) return make_error(StatusCode::unsupported, "this device has no argmax");
   ops->argmax(args);
   return ok_status();

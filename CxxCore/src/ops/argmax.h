@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/result.h"
-#include "device/argmax_ops.h"
+#include "device/pick_ops.h"
 
 namespace pagoda::ops {
 

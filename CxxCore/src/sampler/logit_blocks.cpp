@@ -7,20 +7,27 @@
 #include <functional>
 
 namespace pagoda::sampler {
+namespace {
+
+float multiply_add(float a, float b, float c) noexcept {
+  const float product = a * b;
+  return product + c;
+}
+
+}  // namespace
 
 float weight_of(float x) noexcept {
   constexpr float kLowest = -87.0f, kMagic = 0x1.8p23f;  // adding it rounds to an integer in the low bits
   const float bounded = x > kLowest ? x : kLowest;
-  const float shifted = bounded * 0x1.715476p0f + kMagic, n = shifted - kMagic;
-  float r = bounded - n * 0x1.62e4p-1f;  // ln 2 in two parts; the first has few bits, n times it is exact
-  r -= n * 0x1.7f7d1cp-20f;
-  float p = 1.0f / 720.0f;
-  p = p * r + 1.0f / 120.0f;
-  p = p * r + 1.0f / 24.0f;
-  p = p * r + 1.0f / 6.0f;
-  p = p * r + 0.5f;
-  p = p * r + 1.0f;
-  p = p * r + 1.0f;
+  const float shifted = multiply_add(bounded, 0x1.715476p0f, kMagic), n = shifted - kMagic;
+  float r = multiply_add(n, -0x1.62e4p-1f, bounded);  // ln 2 in two parts; the first has few bits, n times it is exact
+  r = multiply_add(n, -0x1.7f7d1cp-20f, r);
+  float p = multiply_add(1.0f / 720.0f, r, 1.0f / 120.0f);
+  p = multiply_add(p, r, 1.0f / 24.0f);
+  p = multiply_add(p, r, 1.0f / 6.0f);
+  p = multiply_add(p, r, 0.5f);
+  p = multiply_add(p, r, 1.0f);
+  p = multiply_add(p, r, 1.0f);
   const uint32_t exponent = std::bit_cast<uint32_t>(shifted) - std::bit_cast<uint32_t>(kMagic) + 127u;
   const float power = std::bit_cast<float>(exponent << 23);
   return x > kLowest ? p * power : 0.0f;
@@ -76,39 +83,29 @@ size_t LogitBlocks::weigh_block(size_t block, float temperature, float* weights)
   return count;
 }
 
-double LogitBlocks::sum_weights(float temperature) noexcept {
-  constexpr size_t kLanes = 8;
-  double total = 0;
+uint64_t LogitBlocks::sum_weights(float temperature) noexcept {
+  uint64_t total = 0;
   for (size_t block = 0; block < block_sums_.size(); ++block) {
-    float weights[kBlock] = {};
-    weigh_block(block, temperature, weights);
-    double lanes[kLanes] = {};
-    for (size_t i = 0; i < kBlock; i += kLanes)
-      for (size_t lane = 0; lane < kLanes; ++lane) lanes[lane] += static_cast<double>(weights[i + lane]);
-    double sum = 0;
-    for (const double lane : lanes) sum += lane;
-    total += block_sums_[block] = sum;
+    float weights[kBlock];
+    const size_t count = weigh_block(block, temperature, weights);
+    uint32_t upper = 0, lower = 0;  // 256 numbers of up to 2^20 each
+    for (size_t i = 0; i < count; ++i) {
+      upper += upper_part(weights[i]);
+      lower += lower_part(weights[i]);
+    }
+    total += block_sums_[block] = (uint64_t{upper} << 20) + lower;
   }
   return total;
 }
 
-int32_t LogitBlocks::id_at(double target, float temperature) const noexcept {
-  double reached = 0;
-  size_t block = 0, last = 0;  // last: of the blocks with any weight, should rounding leave the target beyond the end
-  for (; block < block_sums_.size(); ++block) {
-    if (block_sums_[block] > 0) last = block;
-    if (reached + block_sums_[block] > target) break;
-    reached += block_sums_[block];
-  }
-  if (block == block_sums_.size()) reached -= block_sums_[block = last];
+int32_t LogitBlocks::id_at(uint64_t target, float temperature) const noexcept {
+  size_t block = 0;
+  for (; block + 1 < block_sums_.size() && target >= block_sums_[block]; ++block) target -= block_sums_[block];
   float weights[kBlock];
   const size_t count = weigh_block(block, temperature, weights);
   size_t chosen = 0;
-  for (size_t i = 0; i < count && reached <= target; ++i) {
-    if (weights[i] == 0) continue;
-    chosen = i;
-    reached += static_cast<double>(weights[i]);
-  }
+  for (; chosen + 1 < count && target >= whole_weight(weights[chosen]); ++chosen)
+    target -= whole_weight(weights[chosen]);
   return static_cast<int32_t>(block * kBlock + chosen);
 }
 

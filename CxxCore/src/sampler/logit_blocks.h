@@ -9,9 +9,22 @@
 
 namespace pagoda::sampler {
 
+// Weights are whole numbers: sums of them are exact in any order, so that every device that draws (Shaders/sample.metal
+// has the same arithmetic) draws the same token from the same logits.
+constexpr uint64_t kWeightOne = uint64_t{1} << 40;  // of the most likely token
+constexpr float kHalfWeight = 0x1p20f;              // a weight is this many times its upper part, and its lower part
+
 // e^x for x <= 0 to about 1e-7 of itself; 0 below -87, where floats end. In plain arithmetic, so that compilers make
-// vectors of it.
+// vectors of it; a product and the sum after it are statements of their own, which no compiler may make one of.
 float weight_of(float x) noexcept;
+
+// kWeightOne w, rounded down; both parts are below 2^20 but for the upper one of w = 1.
+constexpr uint32_t upper_part(float w) noexcept { return static_cast<uint32_t>(static_cast<int32_t>(w * kHalfWeight)); }
+constexpr uint32_t lower_part(float w) noexcept {
+  const float scaled = w * kHalfWeight, upper = static_cast<float>(static_cast<int32_t>(scaled));
+  return static_cast<uint32_t>(static_cast<int32_t>((scaled - upper) * kHalfWeight));
+}
+constexpr uint64_t whole_weight(float w) noexcept { return (uint64_t{upper_part(w)} << 20) + lower_part(w); }
 
 class LogitBlocks {
  public:
@@ -23,10 +36,11 @@ class LogitBlocks {
   bool survey(std::span<const float> logits) noexcept;
 
   float highest() const noexcept { return highest_; }
-  int32_t first_highest() const noexcept;          // the lowest id among the highest
-  float reached_by(size_t count) const;            // some number that `count` logits or more reach
-  double sum_weights(float temperature) noexcept;  // of e^((logit - highest) / temperature), in order of id
-  int32_t id_at(double target, float temperature) const noexcept;  // where the sum just made passes `target`
+  int32_t first_highest() const noexcept;            // the lowest id among the highest
+  float reached_by(size_t count) const;              // some number that `count` logits or more reach
+  uint64_t sum_weights(float temperature) noexcept;  // of e^((logit - highest) / temperature)
+  // Where the sum just made, in order of id, passes `target`, which is less than all of it.
+  int32_t id_at(uint64_t target, float temperature) const noexcept;
 
   // Calls visit(id, logit) for the logits from `least` on, by ascending id.
   template <class Visit>
@@ -50,7 +64,7 @@ class LogitBlocks {
   float highest_ = kImpossible;
   std::vector<float> block_highest_;
   mutable std::vector<float> scratch_;  // of selections among blocks
-  std::vector<double> block_sums_;
+  std::vector<uint64_t> block_sums_;
 };
 
 }  // namespace pagoda::sampler

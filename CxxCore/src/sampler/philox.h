@@ -8,7 +8,7 @@ namespace pagoda::sampler {
 
 std::array<uint32_t, 4> philox_4x32_10(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key) noexcept;
 
-// Uniform in [0, 1) with 53 random bits: rare tokens of a large vocabulary lie closer than the 24 bits of a float.
-double uniform_double_at(uint64_t seed, uint64_t counter) noexcept;
+// 64 bits for the token of that number.
+uint64_t random_bits_at(uint64_t seed, uint64_t counter) noexcept;
 
 }  // namespace pagoda::sampler

@@ -43,18 +43,43 @@ bool changes_logits(const SampleInput& input) noexcept {
          (input.counts != nullptr && !(input.counts->output.empty() && input.counts->in_prompt.empty()));
 }
 
+// The upper 64 bits of a product: part of `a` by a fraction in 2^-64.
+uint64_t multiply_high(uint64_t a, uint64_t b) noexcept {
+  constexpr uint64_t kLow = 0xffffffff;
+  const uint64_t middle = (a >> 32) * (b & kLow) + ((a & kLow) * (b & kLow) >> 32);
+  return (a >> 32) * (b >> 32) + (middle >> 32) + (((a & kLow) * (b >> 32) + (middle & kLow)) >> 32);
+}
+
+uint64_t fraction_of(float part) noexcept {
+  return part < 1.0f ? static_cast<uint64_t>(static_cast<double>(part) * 0x1p64) : ~uint64_t{0};
+}
+
+uint64_t min_weight_of(float min_p) noexcept {
+  return static_cast<uint64_t>(std::ceil(static_cast<double>(min_p) * static_cast<double>(kWeightOne)));
+}
+
+// What the most likely tokens must reach together: the first stays whatever top-p is.
+uint64_t mass_of(uint64_t total, uint64_t top_p) noexcept { return multiply_high(total, top_p) + 1; }
+
 // Tokens below an equal share of the rest weigh less than that rest together: the last kept token is not among them.
-// Half of it leaves room for rounding.
-double least_kept(double wanted, double total, size_t num_tokens) noexcept {
-  return 0.5 * (total - wanted) / static_cast<double>(num_tokens);
+uint64_t least_kept(uint64_t wanted, uint64_t total, size_t num_tokens) noexcept {
+  return (total - wanted) / num_tokens;
 }
 
 }  // namespace
 
-bool takes_highest(const SampleInput& input) noexcept {
+Draw draw_of(const SampleInput& input, int32_t max_top_k) noexcept {
   const SamplingParams& params = *input.params;
-  const bool has_one_choice = params.temperature == 0.0f || params.top_k == 1;
-  return has_one_choice && params.num_top_logprobs < 0 && input.forced_id < 0 && !changes_logits(input);
+  Draw draw;
+  if (params.num_top_logprobs >= 0 || input.forced_id >= 0 || changes_logits(input)) return draw;
+  const bool takes_highest = params.temperature == 0.0f || params.top_k == 1;
+  if (!takes_highest && (params.top_k < 1 || params.top_k > max_top_k)) return draw;
+  draw.top_k = takes_highest ? 1 : static_cast<uint32_t>(params.top_k);
+  draw.temperature = takes_highest ? 1.0f : params.temperature;
+  draw.top_p = fraction_of(params.top_p);
+  draw.min_weight = min_weight_of(params.min_p);
+  draw.random = random_bits_at(input.seed, input.token_index);
+  return draw;
 }
 
 Sampler::Sampler(int32_t vocab_size)
@@ -101,27 +126,25 @@ int32_t Sampler::pick(const SampleInput& input) {
   const SamplingParams& params = *input.params;
   const float temperature = params.temperature;
   if (temperature == 0.0f) return adjusted_.first_highest();
-  const double uniform = uniform_double_at(input.seed, input.token_index), top_p = static_cast<double>(params.top_p);
-  const double min_p = static_cast<double>(params.min_p);
+  const uint64_t random = random_bits_at(input.seed, input.token_index), top_p = fraction_of(params.top_p);
+  const uint64_t min_weight = min_weight_of(params.min_p);
   if (params.top_k > 0 && static_cast<size_t>(params.top_k) < changed_.size()) {
     gather(static_cast<size_t>(params.top_k));
     weigh(temperature);
-    std::erase_if(candidates_, [min_p](const Candidate& c) { return c.weight < min_p; });
-  } else if (min_p > 0) {
-    gather_from(min_p, temperature);
+    std::erase_if(candidates_, [min_weight](const Candidate& c) { return c.weight < min_weight; });
+  } else if (min_weight > 0) {
+    gather_from(min_weight, temperature);
   } else {
-    const double total = adjusted_.sum_weights(temperature);
-    if (top_p >= 1) return adjusted_.id_at(uniform * total, temperature);
-    const double least = least_kept(top_p * total, total, changed_.size());
+    const uint64_t total = adjusted_.sum_weights(temperature), wanted = mass_of(total, top_p);
+    if (params.top_p >= 1) return adjusted_.id_at(multiply_high(total, random), temperature);
+    const uint64_t least = least_kept(wanted, total, changed_.size());
     gather_from(least, temperature);
-    keep_top_p(top_p * total, least);
-    return draw(uniform);
+    keep_top_p(wanted, least);
+    return draw(random);
   }
-  if (top_p < 1) {
-    const double total = total_weight();
-    keep_top_p(top_p * total, least_kept(top_p * total, total, candidates_.size()));
-  }
-  return draw(uniform);
+  const uint64_t total = total_weight(), wanted = mass_of(total, top_p);
+  if (params.top_p < 1) keep_top_p(wanted, least_kept(wanted, total, candidates_.size()));
+  return draw(random);
 }
 
 Status Sampler::adjust(const SampleInput& input) {
@@ -151,7 +174,7 @@ Status Sampler::adjust(const SampleInput& input) {
 void Sampler::gather(size_t count) {
   candidates_.clear();
   adjusted_.for_each_from(adjusted_.reached_by(count), [this](int32_t id, float logit) {
-    if (logit > kMinusInfinity) candidates_.push_back({logit, id, 0.0});
+    if (logit > kMinusInfinity) candidates_.push_back({logit, id, 0});
   });
   if (candidates_.size() <= count) return;
   const auto end = candidates_.begin() + static_cast<std::ptrdiff_t>(count);
@@ -160,24 +183,25 @@ void Sampler::gather(size_t count) {
   std::ranges::sort(candidates_, {}, &Candidate::id);
 }
 
-void Sampler::gather_from(double least, float temperature) {
+void Sampler::gather_from(uint64_t least, float temperature) {
   // A little below the logit of that weight, for rounding; the weight itself decides.
-  const float distance = static_cast<float>(std::log(least)) * temperature * 1.001f - temperature * 1e-3f;
+  const double part = static_cast<double>(least) / static_cast<double>(kWeightOne);
+  const float distance = static_cast<float>(std::log(part)) * temperature * 1.001f - temperature * 1e-3f;
   const float bound = adjusted_.highest() + distance;
   candidates_.clear();
   adjusted_.for_each_from(bound - std::abs(bound) * 1e-5f, [&](int32_t id, float logit) {
-    const double weight = static_cast<double>(weight_of((logit - adjusted_.highest()) / temperature));
+    const uint64_t weight = whole_weight(weight_of((logit - adjusted_.highest()) / temperature));
     if (weight >= least) candidates_.push_back({logit, id, weight});
   });
 }
 
 void Sampler::weigh(float temperature) {
   for (Candidate& candidate : candidates_)
-    candidate.weight = static_cast<double>(weight_of((candidate.logit - adjusted_.highest()) / temperature));
+    candidate.weight = whole_weight(weight_of((candidate.logit - adjusted_.highest()) / temperature));
 }
 
-double Sampler::total_weight() const noexcept {
-  double total = 0;
+uint64_t Sampler::total_weight() const noexcept {
+  uint64_t total = 0;
   for (const Candidate& candidate : candidates_) total += candidate.weight;
   return total;
 }
@@ -185,7 +209,7 @@ double Sampler::total_weight() const noexcept {
 // Keeps the most likely tokens until their mass reaches `wanted`: a token stays if those before it weigh less than
 // that. Tokens lighter than `least` are not among them. Weighted quickselect: halves the range that holds the last kept
 // token, O(n) in all.
-void Sampler::keep_top_p(double wanted, double least) {
+void Sampler::keep_top_p(uint64_t wanted, uint64_t least) {
   scratch_.clear();
   for (const Candidate& candidate : candidates_) {
     if (candidate.weight >= least) scratch_.push_back(candidate);
@@ -194,7 +218,7 @@ void Sampler::keep_top_p(double wanted, double least) {
   while (end - begin > 1) {
     const auto middle = begin + (end - begin) / 2;
     std::nth_element(begin, middle, end, more_likely);
-    double upper_half = 0;
+    uint64_t upper_half = 0;
     for (auto it = begin; it != middle; ++it) upper_half += it->weight;
     if (upper_half >= wanted) {
       end = middle;
@@ -207,17 +231,13 @@ void Sampler::keep_top_p(double wanted, double least) {
   std::erase_if(candidates_, [&last](const Candidate& candidate) { return more_likely(last, candidate); });
 }
 
-int32_t Sampler::draw(double uniform) const noexcept {
-  const double target = uniform * total_weight();
-  double reached = 0;
-  int32_t id = candidates_.front().id;
+int32_t Sampler::draw(uint64_t random) const noexcept {
+  uint64_t target = multiply_high(total_weight(), random);
   for (const Candidate& candidate : candidates_) {
-    if (candidate.weight == 0) continue;
-    id = candidate.id;
-    reached += candidate.weight;
-    if (reached > target) break;
+    if (target < candidate.weight) return candidate.id;
+    target -= candidate.weight;
   }
-  return id;
+  return candidates_.back().id;  // not met: the target is below the sum
 }
 
 // Of the raw logits, whatever was sampled how.
@@ -225,15 +245,15 @@ void Sampler::fill_logprobs(const SampleInput& input, SampleOutput& output) {
   output.logprob = 0.0f;
   output.top_logprobs.clear();
   if (input.params->num_top_logprobs < 0) return;
-  const double log_total = static_cast<double>(raw_.highest()) + std::log(raw_.sum_weights(1.0f));
+  const double total = static_cast<double>(raw_.sum_weights(1.0f)) / static_cast<double>(kWeightOne);
+  const double log_total = static_cast<double>(raw_.highest()) + std::log(total);
   const auto logprob = [&](float logit) { return static_cast<float>(static_cast<double>(logit) - log_total); };
   output.logprob = logprob(input.logits[static_cast<size_t>(output.token_id)]);
 
   const size_t wanted = std::min(static_cast<size_t>(input.params->num_top_logprobs), input.logits.size());
   if (wanted == 0) return;
   scratch_.clear();
-  raw_.for_each_from(raw_.reached_by(wanted),
-                     [this](int32_t id, float logit) { scratch_.push_back({logit, id, 0.0}); });
+  raw_.for_each_from(raw_.reached_by(wanted), [this](int32_t id, float logit) { scratch_.push_back({logit, id, 0}); });
   const size_t count = std::min(wanted, scratch_.size());
   std::partial_sort(scratch_.begin(), scratch_.begin() + static_cast<std::ptrdiff_t>(count), scratch_.end(),
                     more_likely);

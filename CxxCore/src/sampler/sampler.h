@@ -49,18 +49,18 @@ class Sampler {
   struct Candidate {
     float logit;
     int32_t id;
-    double weight;  // exp((logit - highest) / temperature), 1 for the most likely
+    uint64_t weight;  // of exp((logit - highest) / temperature), see logit_blocks.h
   };
   static bool more_likely(const Candidate& a, const Candidate& b) noexcept;
   Status check(const SampleInput& input);
   Status adjust(const SampleInput& input);
   int32_t pick(const SampleInput& input);
-  void gather(size_t count);                          // the most likely `count`
-  void gather_from(double least, float temperature);  // those of at least this weight
+  void gather(size_t count);                            // the most likely `count`
+  void gather_from(uint64_t least, float temperature);  // those of at least this weight
   void weigh(float temperature);
-  double total_weight() const noexcept;
-  void keep_top_p(double wanted, double least);
-  int32_t draw(double uniform) const noexcept;
+  uint64_t total_weight() const noexcept;
+  void keep_top_p(uint64_t wanted, uint64_t least);
+  int32_t draw(uint64_t random) const noexcept;
   void fill_logprobs(const SampleInput& input, SampleOutput& output);
 
   LogitBlocks raw_;                    // of the input
@@ -70,13 +70,20 @@ class Sampler {
   std::vector<Candidate> scratch_;     // for selections that lose the order
 };
 
-// Whether sample() gives the lowest id among the highest logits and nothing else: who knows that id needs no logits.
-bool takes_highest(const SampleInput& input) noexcept;
+// All that sample() asks of a row besides its logits, where it looks at nothing but the most likely tokens: whoever has
+// the logits can draw the token with it. Every number is whole but for the temperature.
+struct Draw {
+  uint32_t top_k = 0;  // 0: sample() needs the logits themselves; 1: takes the highest
+  float temperature = 1.0f;
+  uint64_t top_p = ~uint64_t{0};  // in 2^-64
+  uint64_t min_weight = 0;        // of kWeightOne
+  uint64_t random = 0;
+};
+
+// max_top_k: of whoever draws.
+Draw draw_of(const SampleInput& input, int32_t max_top_k) noexcept;
 
 // Names the first field that is out of range: `temperature must be ...`.
 Status check_sampling_params(const SamplingParams& params, int32_t vocab_size);
-
-// Uniform in [0, 1) from a counter-based generator (Philox 4x32-10).
-float uniform_at(uint64_t seed, uint64_t counter) noexcept;
 
 }  // namespace pagoda::sampler

@@ -2,64 +2,12 @@
 #include <cmath>
 #include <cstring>
 
-#include "device/rig.h"
-#include "ops/experts.h"
-#include "support/test.h"
+#include "device/expert_mixture.h"
 
 using namespace pagoda;
 using namespace pagoda::test;
-using device::Tensor;
 
 namespace {
-
-constexpr int64_t kExperts = 12, kChosen = 3, kHidden = 48, kInner = 24;
-
-struct Mixture {  // everything one mixture of experts needs, T tokens
-  Tensor x, logits, ids, weights, inner, delta, shared, out;
-  device::Weight *in, *down;
-};
-
-Mixture make_mixture(Rig& rig, uint64_t start, int64_t tokens, WeightFormat format) {
-  Random random(start);
-  Mixture m;
-  m.in = rig.weight(random.normal(kExperts * 2 * kInner * kHidden, 0.15f), kExperts * 2 * kInner, kHidden, format);
-  m.down = rig.weight(random.normal(kExperts * kHidden * kInner, 0.2f), kExperts * kHidden, kInner, format);
-  m.x = rig.floats(random.normal(tokens * kHidden), {tokens, kHidden});
-  m.logits = rig.floats(random.normal(tokens * (kExperts + 1)), {tokens, kExperts + 1});
-  m.shared = rig.floats(random.normal(tokens * kHidden), {tokens, kHidden});
-  m.ids = rig.zeros(DType::i32, {tokens, kChosen});
-  m.weights = rig.zeros(DType::f32, {tokens, kChosen});
-  m.inner = rig.zeros(DType::f32, {tokens * kChosen, kInner});
-  m.delta = rig.zeros(DType::f32, {tokens * kChosen, kHidden});
-  m.out = rig.zeros(DType::f32, {tokens, kHidden});
-  return m;
-}
-
-// Rows [first, first + count) of the mixture.
-void run(Rig& rig, const Mixture& m, int64_t first, int64_t count, bool normalise, bool has_shared = true) {
-  const auto rows = [&](const Tensor& t) { return device::slice(t, 0, first, count); };
-  const auto slots = [&](const Tensor& t) { return device::slice(t, 0, first * kChosen, count * kChosen); };
-  device::Encoder& encoder = rig.encoder();
-  CHECK_OK(ops::route_experts(encoder, {.logits = device::slice(rows(m.logits), 1, 0, kExperts),
-                                        .ids = rows(m.ids),
-                                        .weights = rows(m.weights),
-                                        .normalise = normalise}));
-  CHECK_OK(ops::expert_matmul(encoder, {.x = rows(m.x),
-                                        .weight = m.in,
-                                        .num_experts = kExperts,
-                                        .ids = rows(m.ids),
-                                        .out = slots(m.inner),
-                                        .silu_mul = true}));
-  CHECK_OK(ops::expert_matmul(
-      encoder,
-      {.x = slots(m.inner), .weight = m.down, .num_experts = kExperts, .ids = rows(m.ids), .out = slots(m.delta)}));
-  CHECK_OK(ops::combine_experts(encoder, {.x = slots(m.delta),
-                                          .weights = rows(m.weights),
-                                          .shared = has_shared ? rows(m.shared) : Tensor{},
-                                          .gate = has_shared ? device::slice(rows(m.logits), 1, kExperts, 1) : Tensor{},
-                                          .out = rows(m.out)}));
-  CHECK_OK(rig.finish());
-}
 
 double tolerance(WeightFormat format) {
   return is_quantised(format) ? 0.08 : format == WeightFormat::bf16 ? 0.02 : 2e-5;
@@ -155,55 +103,4 @@ PAGODA_TEST(conformance_experts_of_a_large_mixture) {
     for (size_t i = 0; i < out[0].size(); ++i) CHECK(std::abs(out[0][i] - out[1][i]) <= 2e-5);
     if (failed()) note(name);
   }
-}
-
-// A kernel cannot refuse an id, and reads nothing outside of the weights for one that is no expert.
-PAGODA_TEST(gpu_expert_ids_that_do_not_exist_stay_in_bounds) {
-  for (const std::string& name : tested_devices()) {
-    if (!runs_kernels(name)) continue;
-    Rig rig(name);
-    const Mixture m = make_mixture(rig, 1, 2, WeightFormat::f32);
-    const Tensor good = rig.ints({0, 11, 11, 3, 11, 11}, {2, 3}), wrong = rig.ints({0, 12, -1, 3, 1 << 30, 11}, {2, 3});
-    std::vector<std::byte> seen[2];
-    for (const Tensor& ids : {good, wrong}) {
-      CHECK_OK(ops::expert_matmul(
-          rig.encoder(),
-          {.x = m.x, .weight = m.in, .num_experts = kExperts, .ids = ids, .out = m.inner, .silu_mul = true}));
-      CHECK_OK(rig.finish());
-      seen[ids.buffer == wrong.buffer] = rig.bytes(m.inner);
-    }
-    CHECK(seen[0] == seen[1]);
-  }
-}
-
-PAGODA_TEST(ops_experts_refuse_what_does_not_fit) {
-  Rig rig("cpu");
-  REQUIRE(rig.is_ok());
-  const Mixture m = make_mixture(rig, 1, 2, WeightFormat::f32);
-  device::Encoder& encoder = rig.encoder();
-  const auto matmul = [&](auto&& change) {
-    device::ExpertMatmulArgs args{
-        .x = m.x, .weight = m.in, .num_experts = kExperts, .ids = m.ids, .out = m.inner, .silu_mul = true};
-    change(args);
-    return ops::expert_matmul(encoder, args).code;
-  };
-  CHECK(matmul([](auto&) {}) == StatusCode::ok);
-  CHECK(matmul([](auto& a) { a.num_experts = 7; }) == StatusCode::internal);
-  CHECK(matmul([](auto& a) { a.weight = nullptr; }) == StatusCode::internal);
-  CHECK(matmul([](auto& a) { a.silu_mul = false; }) == StatusCode::internal);
-  CHECK(matmul([&](auto& a) { a.x = m.inner; }) == StatusCode::internal);
-  CHECK(ops::route_experts(encoder, {.logits = m.logits, .ids = m.weights, .weights = m.weights}).code ==
-        StatusCode::internal);
-  CHECK(ops::combine_experts(encoder,
-                             {.x = m.inner, .weights = m.weights, .shared = m.shared, .gate = m.shared, .out = m.out})
-            .code == StatusCode::internal);
-  CHECK(
-      ops::combine_experts(encoder, {.x = m.delta, .weights = m.weights, .shared = m.shared, .gate = {}, .out = m.out})
-          .code == StatusCode::internal);
-  CHECK_OK(rig.finish());
-  // An expert that does not exist is found when the op runs.
-  const Tensor wrong = rig.ints({0, 1, 2, 3, 4, kExperts}, {2, 3});
-  CHECK_OK(ops::expert_matmul(
-      encoder, {.x = m.x, .weight = m.in, .num_experts = kExperts, .ids = wrong, .out = m.inner, .silu_mul = true}));
-  CHECK(rig.finish().code == StatusCode::device_error);
 }

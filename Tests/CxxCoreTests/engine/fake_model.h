@@ -23,6 +23,7 @@ class FakeModel : public model::Model {
   int num_steps = 0;
   int largest_step = 0;     // tokens
   int num_logits_rows = 0;  // that the engine could read
+  int num_draws = 0;        // that the engine would leave to the model
   model::ModelSizes sizes;
   int32_t block_size;
 
@@ -35,7 +36,7 @@ class FakeModel : public model::Model {
 
   Status allocate(const model::ModelSizes&) override { return ok_status(); }
   std::span<const float> logits() const noexcept override { return logits_; }
-  std::span<const int32_t> highest() const noexcept override { return highest_; }
+  std::span<const int32_t> picked() const noexcept override { return picked_; }
 
   Status forward(const model::ForwardBatch& batch) override {
     const int step = num_steps++;
@@ -53,7 +54,7 @@ class FakeModel : public model::Model {
     CHECK_EQ(next_logits_, batch.logits_rows.size());
     CHECK_EQ(next_save_, batch.state_saves.size());
     if (step == nan_at_step && !logits_.empty()) logits_[3] = std::numeric_limits<float>::quiet_NaN();
-    find_highest(batch);
+    pick_highest(batch);
     return ok_status();
   }
 
@@ -136,16 +137,17 @@ class FakeModel : public model::Model {
       logits_.push_back(static_cast<float>(mix(hash, v) >> 40) / static_cast<float>(1 << 22));
   }
 
-  // As a device that keeps its logits to itself: rows whose highest is known are of no use to anybody.
-  void find_highest(const model::ForwardBatch& batch) {
-    highest_.clear();
+  // As a device that keeps its logits to itself and finds the highest: rows whose token is known are of no use.
+  void pick_highest(const model::ForwardBatch& batch) {
+    picked_.clear();
     for (size_t row = 0; row < batch.logits_rows.size(); ++row) {
       const auto begin = logits_.begin() + static_cast<std::ptrdiff_t>(row * vocab_size_),
                  end = begin + static_cast<std::ptrdiff_t>(vocab_size_);
       const bool is_good = std::all_of(begin, end, [](float logit) { return logit < 1e30f; });
-      const bool wanted = batch.wants_logits.empty() || batch.wants_logits[row] != 0;
-      highest_.push_back(is_good && !wanted ? static_cast<int32_t>(std::max_element(begin, end) - begin) : -1);
-      if (highest_.back() < 0) ++num_logits_rows;
+      const uint32_t top_k = batch.draws.empty() ? 0 : batch.draws[row].top_k;
+      if (top_k > 1) ++num_draws;
+      picked_.push_back(is_good && top_k == 1 ? static_cast<int32_t>(std::max_element(begin, end) - begin) : -1);
+      if (picked_.back() < 0) ++num_logits_rows;
       else std::fill(begin, end, std::numeric_limits<float>::quiet_NaN());
     }
   }
@@ -154,7 +156,7 @@ class FakeModel : public model::Model {
   std::vector<int32_t> keys_;  // [num_kv_blocks * block_size]: the token cached in each place
   std::vector<State> states_;  // [num_state_slots]
   std::vector<float> logits_;
-  std::vector<int32_t> highest_;
+  std::vector<int32_t> picked_;
   size_t next_logits_ = 0, next_save_ = 0;
 };
 

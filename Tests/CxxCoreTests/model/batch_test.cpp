@@ -70,7 +70,7 @@ const std::vector<BadBatch>& bad_batches() {
       {"state_saves", [](ForwardBatch& b) { b.state_saves.assign(3, {20, b.state_slots[0], spare_slot(b)}); }},
       {"logits_rows", [](ForwardBatch& b) { b.logits_rows[0] = b.num_tokens(); }},
       {"logits_rows", [](ForwardBatch& b) { b.logits_rows.resize(65); }},
-      {"wants_logits", [](ForwardBatch& b) { b.wants_logits.assign(b.logits_rows.size() + 1, 0); }},
+      {"draws", [](ForwardBatch& b) { b.draws.assign(b.logits_rows.size() + 1, {}); }},
   };
   return rows;
 }

@@ -115,6 +115,9 @@ void CountingEncoder::copy_slot(const CopySlotArgs& a) noexcept {
 void CountingEncoder::argmax(const ArgmaxArgs& a) noexcept {
   count("argmax", bytes_of(a.logits) + bytes_of(a.tokens), 0, [&] { inner_.argmax(a); });
 }
+void CountingEncoder::sample(const SampleArgs& a) noexcept {
+  count("sample", bytes_of(a.logits) + bytes_of(a.draws) + bytes_of(a.tokens), 0, [&] { inner_.sample(a); });
+}
 void CountingEncoder::route_experts(const RouteExpertsArgs& a) noexcept {
   count("route_experts", bytes_of(a.logits) + bytes_of(a.ids) + bytes_of(a.weights), 0,
         [&] { inner_.route_experts(a); });

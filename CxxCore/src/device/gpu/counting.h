@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "device/argmax_ops.h"
 #include "device/device.h"
 #include "device/gpu/backend.h"
 #include "device/gpu/gpu_encoder.h"
+#include "device/pick_ops.h"
 
 namespace pagoda::device::gpu {
 
@@ -46,7 +46,7 @@ class CountingBackend final : public Backend {
 };
 
 // Hands ops to another encoder and counts them: OpTime::calls are launches, seconds the encoder's own.
-class CountingEncoder final : public Encoder, public ArgmaxOps, public ExpertOps {
+class CountingEncoder final : public Encoder, public PickOps, public ExpertOps {
  public:
   CountingEncoder(GpuEncoder& inner, const CountingBackend& backend) noexcept : inner_(inner), backend_(backend) {}
   std::vector<OpTime> take() noexcept { return std::exchange(entries_, {}); }
@@ -65,6 +65,7 @@ class CountingEncoder final : public Encoder, public ArgmaxOps, public ExpertOps
   void zero_slots(const ZeroSlotsArgs&) noexcept override;
   void copy_slot(const CopySlotArgs&) noexcept override;
   void argmax(const ArgmaxArgs&) noexcept override;
+  void sample(const SampleArgs&) noexcept override;
   void route_experts(const RouteExpertsArgs&) noexcept override;
   void expert_matmul(const ExpertMatmulArgs&) noexcept override;
   void combine_experts(const CombineExpertsArgs&) noexcept override;

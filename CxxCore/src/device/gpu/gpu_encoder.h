@@ -5,13 +5,13 @@
 #include <initializer_list>
 #include <string_view>
 
-#include "device/argmax_ops.h"
 #include "device/device.h"
 #include "device/expert_ops.h"
 #include "device/gpu/backend.h"
 #include "device/gpu/gpu_weight.h"
 #include "device/gpu/scratch.h"
 #include "device/host/index_checks.h"
+#include "device/pick_ops.h"
 
 namespace pagoda::device::gpu {
 
@@ -25,7 +25,7 @@ struct Slot {
   Slot(Buffer* b, int64_t offset) noexcept : buffer(b), offset_bytes(offset) {}
 };
 
-class GpuEncoder final : public Encoder, public ArgmaxOps, public ExpertOps, private Pending {
+class GpuEncoder final : public Encoder, public PickOps, public ExpertOps, private Pending {
  public:
   explicit GpuEncoder(Backend& backend) noexcept : backend_(backend) {}
   void set_scratch(Scratch scratch) noexcept { scratch_ = std::move(scratch); }
@@ -44,6 +44,7 @@ class GpuEncoder final : public Encoder, public ArgmaxOps, public ExpertOps, pri
   void zero_slots(const ZeroSlotsArgs&) noexcept override;
   void copy_slot(const CopySlotArgs&) noexcept override;
   void argmax(const ArgmaxArgs&) noexcept override;
+  void sample(const SampleArgs&) noexcept override;
   void route_experts(const RouteExpertsArgs&) noexcept override;
   void expert_matmul(const ExpertMatmulArgs&) noexcept override;
   void combine_experts(const CombineExpertsArgs&) noexcept override;

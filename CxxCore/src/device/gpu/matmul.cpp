@@ -9,6 +9,7 @@ namespace {
 
 constexpr int64_t kFewRows = 64;           // that matmul_few takes
 constexpr int64_t kDirectRows = 8;         // that it takes as floats: rounding them each time costs less than a launch
+constexpr int64_t kManyGroups = 128;       // threadgroups; fewer leave cores of a large GPU idle
 constexpr int64_t kRuns = 8, kChunk = 64;  // sums of columns: see the kernels
 
 pagoda_args::Matmul args_of(const MatmulArgs& a, const GpuWeight& weight) noexcept {
@@ -31,9 +32,14 @@ bool is_direct(const MatmulArgs& a, const GpuWeight& weight) noexcept {
          weight.cols() == weight.layout().padded_cols && a.x.offset_bytes % 16 == 0 && a.x.strides[0] % 4 == 0;
 }
 
-std::string few_kernel(std::string_view type, int64_t rows) {
-  const int64_t tiles = ceil_divide(rows, 8);
-  return "matmul_few_" + std::string(type) + "_2_" + (tiles <= 1 ? "1" : tiles <= 2 ? "2" : tiles <= 4 ? "4" : "8");
+// Tiles of 8 rows of weights that a threadgroup of matmul_few takes.
+int64_t weight_tiles(int64_t rows, int64_t weight_rows) noexcept {
+  return rows <= 8 && weight_rows < 16 * kManyGroups ? 1 : 2;
+}
+
+std::string few_kernel(std::string_view type, int64_t rows, int64_t of_weights) {
+  const int64_t needed = ceil_divide(rows, 8), tiles = needed <= 1 ? 1 : needed <= 2 ? 2 : needed <= 4 ? 4 : 8;
+  return "matmul_few_" + std::string(type) + "_" + std::to_string(of_weights) + "_" + std::to_string(tiles);
 }
 
 }  // namespace
@@ -74,8 +80,9 @@ void GpuEncoder::matmul_packed(const MatmulArgs& a, const GpuWeight& weight) noe
   if (!is_as_it_lies) args.x_stride = layout.padded_cols;
   const bool is_few = args.rows <= kFewRows;
   const std::string_view type = is_as_it_lies ? "direct" : kernel_type(weight.format());
-  const std::string kernel = is_few ? few_kernel(type, args.rows) : "matmul_tiles_" + std::string(type);
-  const int64_t width = (is_few ? 16 : kRowsTile) / (a.silu_mul ? 2 : 1);  // output columns of a threadgroup
+  const int64_t tiles = weight_tiles(args.rows, weight.rows());
+  const std::string kernel = is_few ? few_kernel(type, args.rows, tiles) : "matmul_tiles_" + std::string(type);
+  const int64_t width = (is_few ? 8 * tiles : kRowsTile) / (a.silu_mul ? 2 : 1);  // output columns of a threadgroup
   const uint32_t columns = as_uint(ceil_divide(args.out_cols, width));
   const Grid grid = is_few ? Grid{{columns}, 256} : Grid{{as_uint(ceil_divide(args.rows, kRowsTile)), columns}, 128};
   launch(kernel, grid,

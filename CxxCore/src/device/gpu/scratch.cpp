@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "device/host/quantise.h"
+#include "device/pick_ops.h"
 
 namespace pagoda::device::gpu {
 
@@ -35,6 +36,12 @@ ScratchSizes ScratchSizes::argmax(int64_t rows, int64_t vocab) noexcept {
   return sizes;
 }
 
+ScratchSizes ScratchSizes::sample(int64_t rows, int64_t vocab) noexcept {
+  ScratchSizes sizes;
+  sizes.found = rows * (round_up(vocab, kSamplePart) / kSamplePart) * kMostKept * int64_t{sizeof(uint64_t)};
+  return sizes;
+}
+
 ScratchSizes ScratchSizes::experts(int64_t rows, int64_t experts) noexcept {
   ScratchSizes sizes;
   if (experts == 0) return sizes;
@@ -51,7 +58,7 @@ ScratchSizes ScratchSizes::largest(const StepLimits& limits) noexcept {
   const ScratchSizes recurrent = gdn(limits.tokens, limits.sequences, limits.k_heads, limits.v_heads, limits.k_dim);
   sizes.gdn_rows = recurrent.gdn_rows;
   sizes.gdn_gates = recurrent.gdn_gates;
-  sizes.found = argmax(limits.logits_rows, limits.vocab).found;
+  sizes.found = sample(limits.logits_rows, limits.vocab).found;  // argmax needs less
   const ScratchSizes mixture = experts(limits.tokens, limits.experts);
   sizes.expert_order = mixture.expert_order;
   sizes.expert_tiles = mixture.expert_tiles;
@@ -76,7 +83,7 @@ Result<Scratch> Scratch::allocate(Backend& backend, const StepLimits& limits) {
                {scratch.partials, scratch.sizes.partials, "scratch of attention"},
                {scratch.gdn_rows, scratch.sizes.gdn_rows, "scratch of gdn"},
                {scratch.gdn_gates, scratch.sizes.gdn_gates, "scratch of gdn"},
-               {scratch.found, scratch.sizes.found, "scratch of argmax"},
+               {scratch.found, scratch.sizes.found, "scratch of sample"},
                {scratch.expert_order, scratch.sizes.expert_order, "scratch of experts"},
                {scratch.expert_tiles, scratch.sizes.expert_tiles, "scratch of experts"}};
   for (const auto& part : parts) {

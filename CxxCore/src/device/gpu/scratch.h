@@ -11,6 +11,7 @@ namespace pagoda::device::gpu {
 constexpr int64_t kRowsTile = 64;      // rows of activations a threadgroup of matmul_tiles takes
 constexpr int64_t kPartition = 256;    // positions in a partition of paged_attention
 constexpr int64_t kArgmaxPart = 4096;  // logits that a threadgroup of argmax looks at
+constexpr int64_t kMostKept = 64;      // candidates that a part of sample keeps
 constexpr int64_t kGdnGateFloats = 3 * kGdnBlock + 2 * kGdnBlock * kGdnBlock;  // of gdn_prepare, per block and V-head
 
 constexpr int64_t round_up(int64_t n, int64_t to) noexcept { return (n + to - 1) / to * to; }
@@ -25,13 +26,14 @@ struct ScratchSizes {
   int64_t rows = 0, scales = 0;         // activations of a matmul in 16 bits, and their scales
   int64_t partials = 0;                 // of paged_attention
   int64_t gdn_rows = 0, gdn_gates = 0;  // of gdn_prepare
-  int64_t found = 0;                    // of argmax
+  int64_t found = 0;                    // of argmax and sample
   int64_t expert_order = 0, expert_tiles = 0;
 
   static ScratchSizes matmul(int64_t num_rows, int64_t padded_cols) noexcept;
   static ScratchSizes attention(int64_t sequences, int64_t heads, int64_t dim, int64_t partitions) noexcept;
   static ScratchSizes gdn(int64_t tokens, int64_t sequences, int64_t k_heads, int64_t v_heads, int64_t dk) noexcept;
   static ScratchSizes argmax(int64_t rows, int64_t vocab) noexcept;
+  static ScratchSizes sample(int64_t rows, int64_t vocab) noexcept;
   static ScratchSizes experts(int64_t rows, int64_t experts) noexcept;
   static ScratchSizes largest(const StepLimits& limits) noexcept;
 

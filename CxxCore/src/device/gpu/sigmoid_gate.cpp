@@ -1,4 +1,4 @@
-// sigmoid_gate: a threadgroup for each row.
+// sigmoid_gate: a thread for each element.
 #include "args/rows.h"
 #include "device/gpu/gpu_encoder.h"
 
@@ -14,7 +14,8 @@ void GpuEncoder::sigmoid_gate(const SigmoidGateArgs& a) noexcept {
   args.out_head_stride = a.out.strides[1];
   args.heads = as_uint(a.x.shape[1]);
   args.dim = as_uint(a.x.shape[2]);
-  launch("sigmoid_gate", {{as_uint(a.x.shape[0])}}, {a.x, a.gate, a.out}, args);
+  const uint32_t pieces = as_uint(ceil_divide(a.x.shape[1] * a.x.shape[2], 128));
+  launch("sigmoid_gate", {{pieces, as_uint(a.x.shape[0])}}, {a.x, a.gate, a.out}, args);
 }
 
 }  // namespace pagoda::device::gpu

@@ -68,3 +68,17 @@ PAGODA_TEST(gpu_matmul_gives_the_same_bits_from_every_kernel) {
     }
   }
 }
+
+// From 2048 rows of weights on, threadgroups take twice as many of them for few rows of x.
+PAGODA_TEST(gpu_matmul_gives_the_same_bits_for_narrow_and_wide_weights) {
+  constexpr int64_t kWide = 2050, kN = 18, kColumns = 128;
+  Rig rig("software");
+  Random random(seed(74));
+  const std::vector<float> x = random.normal(2 * kColumns), w = random.normal(kWide * kColumns);
+  device::Weight* wide = rig.weight(w, kWide, kColumns, WeightFormat::bf16);
+  device::Weight* narrow = rig.weight({w.begin(), w.begin() + kN * kColumns}, kN, kColumns, WeightFormat::bf16);
+  for (const int64_t gap : {0, 3}) {
+    const std::vector<float> all = product(rig, x, wide, 2, gap, false), some = product(rig, x, narrow, 2, gap, false);
+    for (size_t m = 0; m < 2; ++m) CHECK(std::memcmp(&all[m * kWide], &some[m * kN], kN * sizeof(float)) == 0);
+  }
+}

@@ -1,103 +1,140 @@
-// sample draws what the sampler draws.
-#include <cmath>
-#include <random>
+// sample on every device that has it: the token that the sampler draws, and -1 where it refuses the row.
+#include <algorithm>
+#include <cstring>
 
-#include "args/sample.h"
-#include "device/gpu/software/software_backend.h"
-#include "sampler/sampler.h"
+#include "device/gpu/logits_rows.h"
+#include "ops/sample.h"
 #include "support/test.h"
 
-namespace pagoda::device::gpu {
+namespace pagoda::test {
 namespace {
 
-constexpr uint32_t kRows = 6, kVocab = 701;
+constexpr int64_t kPadding = 3;  // between rows
 
-// Rows of logits with ties among them, every other row with many.
-std::vector<float> random_logits(uint64_t seed) {
-  std::mt19937_64 random(seed);
-  std::normal_distribution<float> normal(0, 3);
-  std::vector<float> logits(kRows * kVocab);
-  for (size_t i = 0; i < logits.size(); ++i) {
-    const float steps = i / kVocab % 2 == 0 ? 8 : 1;  // in 1
-    logits[i] = std::round(normal(random) * steps) / steps;
+SamplingParams random_params(Random& random) {
+  const auto one_in = [&](int64_t n) { return random.below(n) == 0; };
+  SamplingParams params;
+  params.temperature = one_in(8) ? 0.0f : one_in(4) ? 20.0f : 0.3f + static_cast<float>(random.below(100)) / 60;
+  params.top_k = static_cast<int32_t>(one_in(4) ? 64 : 1 + random.below(64));
+  params.top_p = one_in(3) ? 1.0f : static_cast<float>(1 + random.below(999)) / 1000;
+  params.min_p = one_in(2) ? 0.0f : static_cast<float>(random.below(100)) / 400;
+  return params;
+}
+
+struct Rows {
+  std::vector<float> logits;  // [R, vocab + kPadding]
+  std::vector<device::Draw> draws;
+  std::vector<int32_t> wanted;
+
+  void add(std::span<const float> row, const SamplingParams& params, uint64_t seed) {
+    const sampler::Draw draw = sampler::draw_of(sample_input(row, params, seed), 64);
+    draws.push_back({draw.top_p, draw.min_weight, draw.random, draw.temperature, draw.top_k});
+    wanted.push_back(sampled(row, params, seed));
+    logits.insert(logits.end(), row.begin(), row.end());
+    logits.insert(logits.end(), kPadding, std::numeric_limits<float>::infinity());
   }
-  return logits;
+};
+
+std::vector<int32_t> run(Rig& rig, const Rows& rows, int64_t vocab) {
+  const auto count = static_cast<int64_t>(rows.draws.size());
+  std::vector<int64_t> words(rows.draws.size() * 4);
+  std::memcpy(words.data(), rows.draws.data(), words.size() * sizeof(int64_t));
+  device::Tensor draws = rig.longs(words);
+  draws = device::dense(draws.buffer, DType::i64, {count, 4});
+  const device::Tensor tokens = rig.ints(std::vector<int32_t>(rows.draws.size(), -7));
+  CHECK_OK(ops::sample(rig.encoder(),
+                       {.logits = device::slice(rig.floats(rows.logits, {count, vocab + kPadding}), 1, 0, vocab),
+                        .draws = draws,
+                        .tokens = tokens}));
+  CHECK_OK(rig.finish());
+  std::vector<int32_t> got(rows.draws.size());
+  std::memcpy(got.data(), rig.bytes(tokens).data(), got.size() * sizeof(int32_t));
+  return got;
 }
 
-std::vector<int32_t> run(const char* kernel, const std::vector<float>& logits,
-                         const std::vector<pagoda_args::SampleRow>& rows) {
-  std::vector<int32_t> tokens(kRows, -1);
-  auto backend = software::SoftwareBackend::create({.num_threads = 2});
-  CHECK_OK(backend);
-  const auto put = [&](const void* from, size_t size_bytes) {
-    auto buffer = (*backend)->allocate(size_bytes, "test");
-    CHECK_OK(buffer);
-    CHECK_OK((*backend)->upload(**buffer, 0, from, size_bytes));
-    return std::move(*buffer);
-  };
-  const auto from = put(logits.data(), logits.size() * sizeof(float)), to = put(tokens.data(), kRows * sizeof(int32_t));
-  const auto params = put(rows.data(), rows.size() * sizeof(pagoda_args::SampleRow));
-  const pagoda_args::Sample args{kVocab, kVocab, 0};
-  const Binding bindings[] = {{.index = 0, .buffer = from.get()},
-                              {.index = 1, .buffer = params.get()},
-                              {.index = 2, .buffer = to.get()},
-                              {.index = 3, .values = &args, .size_bytes = sizeof args}};
-  auto pipeline = (*backend)->pipeline(kernel, {});
-  CHECK_OK(pipeline);
-  if (!pipeline.is_ok()) return tokens;
-  (*backend)->launch(**pipeline, {kRows, 1, 1}, {256, 1, 1}, bindings);
-  CHECK_OK((*backend)->submit().wait());
-  CHECK_OK((*backend)->download(*to, 0, tokens.data(), kRows * sizeof(int32_t)));
-  return tokens;
-}
-
-int32_t picked(const std::vector<float>& logits, uint32_t row, const SamplingParams& params, uint64_t seed) {
-  sampler::Sampler sampler(kVocab);
-  sampler::SampleInput input;
-  input.logits = std::span(logits).subspan(row * kVocab, kVocab);
-  input.params = &params;
-  input.seed = seed;
-  input.token_index = row;
-  sampler::SampleOutput output;
-  CHECK_OK(sampler.sample(input, output));
-  return output.token_id;
+void compare(Rig& rig, const Rows& rows, int64_t vocab) {
+  const std::vector<int32_t> got = run(rig, rows, vocab);
+  for (size_t r = 0; r < got.size(); ++r) {
+    CHECK_EQ(got[r], rows.wanted[r]);
+    if (failed()) return note("vocabulary of " + std::to_string(vocab) + ", row " + std::to_string(r));
+  }
 }
 
 }  // namespace
 
 PAGODA_TEST(gpu_sample_draws_what_the_sampler_draws) {
-  const struct {
-    float temperature, top_p, min_p;
-    int32_t top_k;
-  } cases[] = {{20, 0.7f, 0, 44},   {1, 1, 0, 0},         {0.7f, 0.8f, 0, 20}, {1, 0.95f, 0, 0},
-               {1.5f, 1, 0.05f, 0}, {1, 0.5f, 0.01f, 50}, {1, 1, 0, 1},        {20, 0.02f, 0, 0}};
-  const uint64_t first = test::seed(72);
-  const std::vector<float> logits = random_logits(first);
-  uint32_t all = 0;
-  for (const auto& c : cases) {
-    SamplingParams params;
-    params.temperature = c.temperature;
-    params.top_p = c.top_p;
-    params.min_p = c.min_p;
-    params.top_k = c.top_k;
-    const uint64_t seed = first * 0x9e3779b97f4a7c15u + all;
-    std::vector<pagoda_args::SampleRow> rows;
-    for (uint32_t row = 0; row < kRows; ++row)
-      rows.push_back({c.temperature, c.top_p, c.min_p, static_cast<uint32_t>(c.top_k), static_cast<uint32_t>(seed),
-                      static_cast<uint32_t>(seed >> 32), row, 0});
-    const std::vector<int32_t> tokens = run("sample", logits, rows);
-    // Float sums against double: only a draw within 1e-6 of an edge may fall to its neighbour.
-    for (uint32_t row = 0; row < kRows; ++row, ++all) CHECK_EQ(tokens[row], picked(logits, row, params, seed));
+  Random random(seed(72));
+  for (const std::string& name : tested_devices()) {
+    if (!runs_kernels(name)) continue;
+    for (int64_t vocab : {1, 2, 63, 64, 65, 255, 700, 4095, 4096, 4097, 9999}) {
+      Rig rig(name);
+      Rows rows;
+      for (int i = 0; i < 24; ++i) {
+        std::vector<float> row = random_logits_row(random, vocab);
+        const float steps = static_cast<float>(1 + random.below(50));  // fewer ties
+        for (float& logit : row) logit += static_cast<float>(random.below(50)) / steps;
+        rows.add(row, random_params(random), static_cast<uint64_t>(random.below(INT64_MAX)));
+      }
+      compare(rig, rows, vocab);
+    }
   }
 }
 
-// Sums that rounding leaves below the target of a draw.
-PAGODA_TEST(gpu_sample_takes_the_last_token_where_no_sum_passes_the_target) {
-  constexpr uint32_t kSeed = 16390493;  // its first draw is the greatest there is, 1 - 2^-24
-  const std::vector<float> logits = random_logits(test::seed(73));
-  const std::vector<pagoda_args::SampleRow> rows(kRows, {1, 1, 0, 0, kSeed, 0, 0, 0});
-  const std::vector<int32_t> tokens = run("sample", logits, rows);
-  for (const int32_t token : tokens) CHECK(token > static_cast<int32_t>(kVocab) - 30);
+// Each boundary between two tokens, from both sides: random bits are the only thing a draw may turn on.
+PAGODA_TEST(gpu_sample_draws_what_the_sampler_draws_at_every_edge) {
+  Random random(seed(73));
+  Rig rig("software");
+  const std::vector<float> row = random.normal(12);
+  SamplingParams params;
+  params.temperature = 1.0f;
+  params.top_k = 64;
+  uint64_t total = 0;
+  const float highest = *std::ranges::max_element(row);
+  const auto weight = [&](float logit) { return sampler::whole_weight(sampler::weight_of(logit - highest)); };
+  for (const float logit : row) total += weight(logit);
+  Rows rows;
+  uint64_t before = 0;
+  for (size_t id = 0; id < row.size(); ++id) {
+    before += weight(row[id]);
+    // The least bits whose share of the total is `before`, and the bits just below.
+    const auto bits = static_cast<uint64_t>((static_cast<unsigned __int128>(before) << 64) / total) + 1;
+    for (const auto& [random_bits, token] : {std::pair(bits - 2, id), std::pair(bits, id + 1)}) {
+      if (token == row.size()) continue;
+      rows.add(row, params, 0);
+      rows.draws.back().random = random_bits;
+      rows.wanted.back() = static_cast<int32_t>(token);
+    }
+  }
+  compare(rig, rows, 12);
 }
 
-}  // namespace pagoda::device::gpu
+// A row that nobody asks about, and one that asks for more than there is room for.
+PAGODA_TEST(gpu_sample_stays_in_its_bounds) {
+  Random random(seed(74));
+  Rig rig("software");
+  SamplingParams params;
+  params.temperature = 1.0f;
+  params.top_k = 64;
+  Rows rows;
+  for (int i = 0; i < 3; ++i) rows.add(random.normal(5000), params, 9);
+  rows.draws[0].top_k = 0;
+  rows.wanted[0] = -1;
+  rows.draws[1].top_k = 1000;
+  compare(rig, rows, 5000);
+}
+
+PAGODA_TEST(gpu_sample_refuses_what_does_not_fit) {
+  Rig rig("software"), cpu("cpu");
+  const device::Tensor logits = rig.zeros(DType::f32, {2, 8}), tokens = rig.zeros(DType::i32, {2});
+  const device::Tensor draws = rig.zeros(DType::i64, {2, 4});
+  CHECK(ops::sample(rig.encoder(), {logits, draws, rig.zeros(DType::i32, {3})}).code == StatusCode::internal);
+  CHECK(ops::sample(rig.encoder(), {logits, rig.zeros(DType::i64, {1, 4}), tokens}).code == StatusCode::internal);
+  CHECK(ops::sample(cpu.encoder(),
+                    {cpu.zeros(DType::f32, {2, 8}), cpu.zeros(DType::i64, {2, 4}), cpu.zeros(DType::i32, {2})})
+            .code == StatusCode::unsupported);
+  CHECK_OK(rig.device().reserve({.tokens = 4, .cols = 64, .logits_rows = 1, .vocab = 4096}));
+  CHECK_OK(ops::sample(rig.encoder(), {logits, draws, tokens}));
+  CHECK(rig.finish().message.find("more than reserve() was told") != std::string::npos);
+}
+
+}  // namespace pagoda::test

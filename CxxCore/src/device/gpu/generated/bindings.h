@@ -39,10 +39,6 @@ inline constexpr std::string_view q8 = "embedding_packed_q8";
 inline constexpr std::string_view q4 = "embedding_packed_q4";
 enum Binding : int { ids = 0, table = 1, steps = 2, scales = 3, out = 4, args = 5 };
 }  // namespace embedding_packed
-namespace expert_tiles {
-inline constexpr std::string_view kernel = "expert_tiles";
-enum Binding : int { ids = 0, order = 1, tiles = 2, args = 3 };
-}  // namespace expert_tiles
 namespace expert_matmul {
 inline constexpr std::string_view f32 = "expert_matmul_f32";
 inline constexpr std::string_view f16 = "expert_matmul_f16";
@@ -51,6 +47,10 @@ inline constexpr std::string_view q8 = "expert_matmul_q8";
 inline constexpr std::string_view q4 = "expert_matmul_q4";
 enum Binding : int { x = 0, x_scales = 1, w = 2, w_steps = 3, w_scales = 4, order = 5, tiles = 6, out = 7, args = 8 };
 }  // namespace expert_matmul
+namespace expert_tiles {
+inline constexpr std::string_view kernel = "expert_tiles";
+enum Binding : int { ids = 0, order = 1, tiles = 2, args = 3 };
+}  // namespace expert_tiles
 namespace gated_rms_norm {
 inline constexpr std::string_view kernel = "gated_rms_norm";
 enum Binding : int { x = 0, z = 1, weight = 2, out = 3, args = 4 };
@@ -78,22 +78,27 @@ inline constexpr std::string_view kernel = "matmul_f32";
 enum Binding : int { x = 0, w = 1, bias = 2, out = 3, args = 4 };
 }  // namespace matmul_f32
 namespace matmul_few {
+inline constexpr std::string_view f16_1_1 = "matmul_few_f16_1_1";
 inline constexpr std::string_view f16_2_1 = "matmul_few_f16_2_1";
 inline constexpr std::string_view f16_2_2 = "matmul_few_f16_2_2";
 inline constexpr std::string_view f16_2_4 = "matmul_few_f16_2_4";
 inline constexpr std::string_view f16_2_8 = "matmul_few_f16_2_8";
+inline constexpr std::string_view bf16_1_1 = "matmul_few_bf16_1_1";
 inline constexpr std::string_view bf16_2_1 = "matmul_few_bf16_2_1";
 inline constexpr std::string_view bf16_2_2 = "matmul_few_bf16_2_2";
 inline constexpr std::string_view bf16_2_4 = "matmul_few_bf16_2_4";
 inline constexpr std::string_view bf16_2_8 = "matmul_few_bf16_2_8";
+inline constexpr std::string_view q8_1_1 = "matmul_few_q8_1_1";
 inline constexpr std::string_view q8_2_1 = "matmul_few_q8_2_1";
 inline constexpr std::string_view q8_2_2 = "matmul_few_q8_2_2";
 inline constexpr std::string_view q8_2_4 = "matmul_few_q8_2_4";
 inline constexpr std::string_view q8_2_8 = "matmul_few_q8_2_8";
+inline constexpr std::string_view q4_1_1 = "matmul_few_q4_1_1";
 inline constexpr std::string_view q4_2_1 = "matmul_few_q4_2_1";
 inline constexpr std::string_view q4_2_2 = "matmul_few_q4_2_2";
 inline constexpr std::string_view q4_2_4 = "matmul_few_q4_2_4";
 inline constexpr std::string_view q4_2_8 = "matmul_few_q4_2_8";
+inline constexpr std::string_view direct_1_1 = "matmul_few_direct_1_1";
 inline constexpr std::string_view direct_2_1 = "matmul_few_direct_2_1";
 enum Binding : int { x = 0, x_scales = 1, w = 2, w_steps = 3, w_scales = 4, bias = 5, out = 6, args = 7 };
 }  // namespace matmul_few
@@ -151,9 +156,13 @@ namespace route_experts {
 inline constexpr std::string_view kernel = "route_experts";
 enum Binding : int { logits = 0, ids = 1, weights = 2, args = 3 };
 }  // namespace route_experts
+namespace sample_parts {
+inline constexpr std::string_view kernel = "sample_parts";
+enum Binding : int { logits = 0, rows = 1, found = 2, args = 3 };
+}  // namespace sample_parts
 namespace sample {
 inline constexpr std::string_view kernel = "sample";
-enum Binding : int { logits = 0, rows = 1, tokens = 2, args = 3 };
+enum Binding : int { found = 0, rows = 1, tokens = 2, args = 3 };
 }  // namespace sample
 namespace sigmoid_gate {
 inline constexpr std::string_view kernel = "sigmoid_gate";

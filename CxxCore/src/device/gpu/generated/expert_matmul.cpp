@@ -33,6 +33,18 @@ METAL_FUNC float sigmoid(float x) {
 METAL_FUNC float silu(float x) { return x * sigmoid(x); }
 
 
+template <uint N>
+METAL_FUNC void load_ahead(MSL_DEVICE const float* from, uint first, uint stride, uint end, MSL_THREAD float (&v)[N]) {
+
+  for (uint j = 0; j < N; ++j) {
+    v[j] = 0.0f;
+    if (first + j * stride < end) {
+      v[j] = from[first + j * stride];
+    }
+  }
+}
+
+
 
 METAL_FUNC float threadgroup_sum(float v, MSL_THREADGROUP float* partial, uint lane, uint simdgroup, uint num_simdgroups) {
   v = simd_sum(v);
@@ -156,80 +168,7 @@ static_assert(sizeof(CombineExperts) == 56, "host and kernel agree");
 }
 # 10 "Shaders/expert_matmul.metal"
 
-MSL_CONSTANT constexpr uint kThreads = 256;
-MSL_CONSTANT constexpr uint kMaxExperts = 4096;
 MSL_CONSTANT constexpr uint kRows = 8;
-
-
-METAL_FUNC uint expert_of(MSL_DEVICE const int* ids, MSL_CONSTANT pagoda_args::ExpertTiles& args, uint token, uint j) {
-  return min(uint(ids[long(token) * args.ids_stride + j]), args.num_experts - 1);
-}
-
-
-
-
-MSL_KERNEL void expert_tiles(MSL_DEVICE const int* ids ,
-                         MSL_DEVICE uint* order ,
-                         MSL_DEVICE uint* tiles ,
-                         MSL_CONSTANT pagoda_args::ExpertTiles& args ,
-                         uint tid ) {
-  MSL_TG_VAR(1, counts, [kMaxExperts], uint)
-  MSL_TG_VAR(2, thread_rows, [kThreads], uint)
-  MSL_TG_VAR(3, thread_tiles, [kThreads], uint)
-  const uint each = (args.num_experts + kThreads - 1) / kThreads;
-  const uint begin = tid * each;
-  for (uint e = begin; MSL_LOOP(e < begin + each); ++e) {
-    counts[e] = 0;
-  }
-  for (uint token = 0; MSL_LOOP(token < args.tokens); ++token) {
-    for (uint j = 0; MSL_LOOP(j < args.chosen); ++j) {
-      const uint e = expert_of(ids, args, token, j);
-      if (e - begin < each) {
-        counts[e] += 1;
-      }
-    }
-  }
-  uint num_rows = 0;
-  uint num_tiles = 0;
-  for (uint e = begin; MSL_LOOP(e < begin + each); ++e) {
-    num_rows += counts[e];
-    num_tiles += (counts[e] + kRows - 1) / kRows;
-  }
-  thread_rows[tid] = num_rows;
-  thread_tiles[tid] = num_tiles;
-  threadgroup_barrier(mem_flags::mem_threadgroup);
-  uint place = 0;
-  uint tile = 0;
-  uint all_tiles = 0;
-  for (uint i = 0; MSL_LOOP(i < kThreads); ++i) {
-    place += i < tid ? thread_rows[i] : 0;
-    tile += i < tid ? thread_tiles[i] : 0;
-    all_tiles += thread_tiles[i];
-  }
-  for (uint e = begin; MSL_LOOP(e < begin + each); ++e) {
-    const uint count = counts[e];
-    counts[e] = place;
-    for (uint i = 0; MSL_LOOP(i < count); i += kRows) {
-      tiles[tile * 4] = e;
-      tiles[tile * 4 + 1] = place + i;
-      tiles[tile * 4 + 2] = min(kRows, count - i);
-      ++tile;
-    }
-    place += count;
-  }
-  for (uint token = 0; MSL_LOOP(token < args.tokens); ++token) {
-    for (uint j = 0; MSL_LOOP(j < args.chosen); ++j) {
-      const uint e = expert_of(ids, args, token, j);
-      if (e - begin < each) {
-        order[counts[e]] = token * args.chosen + j;
-        counts[e] += 1;
-      }
-    }
-  }
-  for (uint i = all_tiles + tid; MSL_LOOP(i < args.max_tiles); i += kThreads) {
-    tiles[i * 4 + 2] = 0;
-  }
-}
 
 
 struct F32 {};
@@ -368,56 +307,48 @@ using namespace ::pagoda::device::gpu;
 void msl_entry_0(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  expert_tiles((const int*)in.buffers[0], (uint*)in.buffers[1], (uint*)in.buffers[2], *(const pagoda_args::ExpertTiles*)in.buffers[3], msl_builtin<uint>(b.thread_index_in_threadgroup));
+  expert_matmul<F32, float, false>((const float*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const uint*)in.buffers[5], (const uint*)in.buffers[6], (float*)in.buffers[7], *(const pagoda_args::ExpertMatmul*)in.buffers[8], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
 }
-constexpr BindingInfo msl_bindings_0[] = {{"ids", 0, BindingKind::buffer, sizeof(int), false}, {"order", 1, BindingKind::buffer, sizeof(uint), true}, {"tiles", 2, BindingKind::buffer, sizeof(uint), true}, {"args", 3, BindingKind::values, sizeof(pagoda_args::ExpertTiles), false}};
-constexpr uint32_t msl_limit_0 = 256;
+constexpr BindingInfo msl_bindings_0[] = {{"x", 0, BindingKind::buffer, sizeof(float), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"order", 5, BindingKind::buffer, sizeof(uint), false}, {"tiles", 6, BindingKind::buffer, sizeof(uint), false}, {"out", 7, BindingKind::buffer, sizeof(float), true}, {"args", 8, BindingKind::values, sizeof(pagoda_args::ExpertMatmul), false}};
+constexpr uint32_t msl_limit_0 = 128;
 void msl_entry_1(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  expert_matmul<F32, float, false>((const float*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const uint*)in.buffers[5], (const uint*)in.buffers[6], (float*)in.buffers[7], *(const pagoda_args::ExpertMatmul*)in.buffers[8], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+  expert_matmul<F16, float, false>((const float*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const uint*)in.buffers[5], (const uint*)in.buffers[6], (float*)in.buffers[7], *(const pagoda_args::ExpertMatmul*)in.buffers[8], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
 }
 constexpr BindingInfo msl_bindings_1[] = {{"x", 0, BindingKind::buffer, sizeof(float), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"order", 5, BindingKind::buffer, sizeof(uint), false}, {"tiles", 6, BindingKind::buffer, sizeof(uint), false}, {"out", 7, BindingKind::buffer, sizeof(float), true}, {"args", 8, BindingKind::values, sizeof(pagoda_args::ExpertMatmul), false}};
 constexpr uint32_t msl_limit_1 = 128;
 void msl_entry_2(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  expert_matmul<F16, float, false>((const float*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const uint*)in.buffers[5], (const uint*)in.buffers[6], (float*)in.buffers[7], *(const pagoda_args::ExpertMatmul*)in.buffers[8], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+  expert_matmul<BF16, float, false>((const float*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const uint*)in.buffers[5], (const uint*)in.buffers[6], (float*)in.buffers[7], *(const pagoda_args::ExpertMatmul*)in.buffers[8], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
 }
 constexpr BindingInfo msl_bindings_2[] = {{"x", 0, BindingKind::buffer, sizeof(float), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"order", 5, BindingKind::buffer, sizeof(uint), false}, {"tiles", 6, BindingKind::buffer, sizeof(uint), false}, {"out", 7, BindingKind::buffer, sizeof(float), true}, {"args", 8, BindingKind::values, sizeof(pagoda_args::ExpertMatmul), false}};
 constexpr uint32_t msl_limit_2 = 128;
 void msl_entry_3(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  expert_matmul<BF16, float, false>((const float*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const uint*)in.buffers[5], (const uint*)in.buffers[6], (float*)in.buffers[7], *(const pagoda_args::ExpertMatmul*)in.buffers[8], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+  expert_matmul<Q8, half, true>((const half*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const uint*)in.buffers[5], (const uint*)in.buffers[6], (float*)in.buffers[7], *(const pagoda_args::ExpertMatmul*)in.buffers[8], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
 }
-constexpr BindingInfo msl_bindings_3[] = {{"x", 0, BindingKind::buffer, sizeof(float), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"order", 5, BindingKind::buffer, sizeof(uint), false}, {"tiles", 6, BindingKind::buffer, sizeof(uint), false}, {"out", 7, BindingKind::buffer, sizeof(float), true}, {"args", 8, BindingKind::values, sizeof(pagoda_args::ExpertMatmul), false}};
+constexpr BindingInfo msl_bindings_3[] = {{"x", 0, BindingKind::buffer, sizeof(half), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"order", 5, BindingKind::buffer, sizeof(uint), false}, {"tiles", 6, BindingKind::buffer, sizeof(uint), false}, {"out", 7, BindingKind::buffer, sizeof(float), true}, {"args", 8, BindingKind::values, sizeof(pagoda_args::ExpertMatmul), false}};
 constexpr uint32_t msl_limit_3 = 128;
 void msl_entry_4(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  expert_matmul<Q8, half, true>((const half*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const uint*)in.buffers[5], (const uint*)in.buffers[6], (float*)in.buffers[7], *(const pagoda_args::ExpertMatmul*)in.buffers[8], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+  expert_matmul<Q4, half, true>((const half*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const uint*)in.buffers[5], (const uint*)in.buffers[6], (float*)in.buffers[7], *(const pagoda_args::ExpertMatmul*)in.buffers[8], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
 }
 constexpr BindingInfo msl_bindings_4[] = {{"x", 0, BindingKind::buffer, sizeof(half), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"order", 5, BindingKind::buffer, sizeof(uint), false}, {"tiles", 6, BindingKind::buffer, sizeof(uint), false}, {"out", 7, BindingKind::buffer, sizeof(float), true}, {"args", 8, BindingKind::values, sizeof(pagoda_args::ExpertMatmul), false}};
 constexpr uint32_t msl_limit_4 = 128;
-void msl_entry_5(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  expert_matmul<Q4, half, true>((const half*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const uint*)in.buffers[5], (const uint*)in.buffers[6], (float*)in.buffers[7], *(const pagoda_args::ExpertMatmul*)in.buffers[8], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
-}
-constexpr BindingInfo msl_bindings_5[] = {{"x", 0, BindingKind::buffer, sizeof(half), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"order", 5, BindingKind::buffer, sizeof(uint), false}, {"tiles", 6, BindingKind::buffer, sizeof(uint), false}, {"out", 7, BindingKind::buffer, sizeof(float), true}, {"args", 8, BindingKind::values, sizeof(pagoda_args::ExpertMatmul), false}};
-constexpr uint32_t msl_limit_5 = 128;
 }  // namespace
 }  // namespace metal
 namespace pagoda::device::gpu::generated {
 std::span<const KernelInfo> expert_matmul_kernels() noexcept {
   static constexpr KernelInfo kKernels[] = {
-    {"expert_tiles", "expert_matmul", metal::msl_bindings_0, {}, metal::msl_limit_0, metal::msl_entry_0},
-    {"expert_matmul_f32", "expert_matmul", metal::msl_bindings_1, {}, metal::msl_limit_1, metal::msl_entry_1},
-    {"expert_matmul_f16", "expert_matmul", metal::msl_bindings_2, {}, metal::msl_limit_2, metal::msl_entry_2},
-    {"expert_matmul_bf16", "expert_matmul", metal::msl_bindings_3, {}, metal::msl_limit_3, metal::msl_entry_3},
-    {"expert_matmul_q8", "expert_matmul", metal::msl_bindings_4, {}, metal::msl_limit_4, metal::msl_entry_4},
-    {"expert_matmul_q4", "expert_matmul", metal::msl_bindings_5, {}, metal::msl_limit_5, metal::msl_entry_5},
+    {"expert_matmul_f32", "expert_matmul", metal::msl_bindings_0, {}, metal::msl_limit_0, metal::msl_entry_0},
+    {"expert_matmul_f16", "expert_matmul", metal::msl_bindings_1, {}, metal::msl_limit_1, metal::msl_entry_1},
+    {"expert_matmul_bf16", "expert_matmul", metal::msl_bindings_2, {}, metal::msl_limit_2, metal::msl_entry_2},
+    {"expert_matmul_q8", "expert_matmul", metal::msl_bindings_3, {}, metal::msl_limit_3, metal::msl_entry_3},
+    {"expert_matmul_q4", "expert_matmul", metal::msl_bindings_4, {}, metal::msl_limit_4, metal::msl_entry_4},
   };
   return kKernels;
 }

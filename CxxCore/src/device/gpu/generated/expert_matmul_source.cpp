@@ -29,6 +29,18 @@ METAL_FUNC float sigmoid(float x) {
 
 METAL_FUNC float silu(float x) { return x * sigmoid(x); }
 
+// Elements first, first + stride, ..., all in flight at once; 0 from `end` on.
+template <uint N>
+METAL_FUNC void load_ahead(device const float* from, uint first, uint stride, uint end, thread float (&v)[N]) {
+#pragma unroll
+  for (uint j = 0; j < N; ++j) {
+    v[j] = 0.0f;
+    if (first + j * stride < end) {
+      v[j] = from[first + j * stride];
+    }
+  }
+}
+
 // The sum of v over all threads of the threadgroup, in one order: lanes by butterfly, then simdgroups by index.
 // `partial` has an element for each simdgroup; it may be used again after the caller's next barrier.
 METAL_FUNC float threadgroup_sum(float v, threadgroup float* partial, uint lane, uint simdgroup, uint num_simdgroups) {
@@ -109,6 +121,7 @@ METAL_FUNC void tile_multiply_accumulate(thread simdgroup_matrix<float, 8, 8> (&
 
 #ifndef __METAL_VERSION__
 typedef unsigned int uint;
+typedef unsigned long ulong;
 static_assert(sizeof(long) == 8, "long is 64 bits wide in Metal");
 #endif
 
@@ -153,80 +166,7 @@ static_assert(sizeof(CombineExperts) == 56, "host and kernel agree");
 
 }  // namespace pagoda_args
 
-constant constexpr uint kThreads = 256;
-constant constexpr uint kMaxExperts = 4096;
 constant constexpr uint kRows = 8;  // of a tile
-
-// An id that is no expert counts as the last: nothing outside of the weights is ever read.
-METAL_FUNC uint expert_of(device const int* ids, constant pagoda_args::ExpertTiles& args, uint token, uint j) {
-  return min(uint(ids[long(token) * args.ids_stride + j]), args.num_experts - 1);
-}
-
-// order: rows of out by expert. tiles: [max_tiles, 4], an expert, the place of its first row in order, how many (0 from
-// the last tile on). A thread has a run of experts to itself. Grid: [1]
-[[max_total_threads_per_threadgroup(256)]]
-kernel void expert_tiles(device const int* ids [[buffer(0)]],
-                         device uint* order [[buffer(1)]],
-                         device uint* tiles [[buffer(2)]],
-                         constant pagoda_args::ExpertTiles& args [[buffer(3)]],
-                         uint tid [[thread_index_in_threadgroup]]) {
-  threadgroup uint counts[kMaxExperts];  // rows of an expert, then the place of its next one
-  threadgroup uint thread_rows[kThreads];
-  threadgroup uint thread_tiles[kThreads];
-  const uint each = (args.num_experts + kThreads - 1) / kThreads;
-  const uint begin = tid * each;
-  for (uint e = begin; e < begin + each; ++e) {
-    counts[e] = 0;
-  }
-  for (uint token = 0; token < args.tokens; ++token) {
-    for (uint j = 0; j < args.chosen; ++j) {
-      const uint e = expert_of(ids, args, token, j);
-      if (e - begin < each) {
-        counts[e] += 1;
-      }
-    }
-  }
-  uint num_rows = 0;
-  uint num_tiles = 0;
-  for (uint e = begin; e < begin + each; ++e) {
-    num_rows += counts[e];
-    num_tiles += (counts[e] + kRows - 1) / kRows;
-  }
-  thread_rows[tid] = num_rows;
-  thread_tiles[tid] = num_tiles;
-  threadgroup_barrier(mem_flags::mem_threadgroup);
-  uint place = 0;
-  uint tile = 0;
-  uint all_tiles = 0;
-  for (uint i = 0; i < kThreads; ++i) {
-    place += i < tid ? thread_rows[i] : 0;
-    tile += i < tid ? thread_tiles[i] : 0;
-    all_tiles += thread_tiles[i];
-  }
-  for (uint e = begin; e < begin + each; ++e) {
-    const uint count = counts[e];
-    counts[e] = place;
-    for (uint i = 0; i < count; i += kRows) {
-      tiles[tile * 4] = e;
-      tiles[tile * 4 + 1] = place + i;
-      tiles[tile * 4 + 2] = min(kRows, count - i);
-      ++tile;
-    }
-    place += count;
-  }
-  for (uint token = 0; token < args.tokens; ++token) {
-    for (uint j = 0; j < args.chosen; ++j) {
-      const uint e = expert_of(ids, args, token, j);
-      if (e - begin < each) {
-        order[counts[e]] = token * args.chosen + j;
-        counts[e] += 1;
-      }
-    }
-  }
-  for (uint i = all_tiles + tid; i < args.max_tiles; i += kThreads) {
-    tiles[i * 4 + 2] = 0;
-  }
-}
 
 // Formats of weights.
 struct F32 {};
@@ -311,8 +251,7 @@ kernel void expert_matmul(device const X* x [[buffer(0)]],
                           device const ushort* w_steps [[buffer(3)]],
                           device const float* w_scales [[buffer(4)]],
                           device const uint* order [[buffer(5)]],
-)msl"
-R"msl(                          device const uint* tiles [[buffer(6)]],
+                          device const uint* tiles [[buffer(6)]],
                           device float* out [[buffer(7)]],
                           constant pagoda_args::ExpertMatmul& args [[buffer(8)]],
                           uint2 tg [[threadgroup_position_in_grid]],
@@ -391,6 +330,18 @@ METAL_FUNC float sigmoid(float x) {
 }
 
 METAL_FUNC float silu(float x) { return x * sigmoid(x); }
+
+
+template <uint N>
+METAL_FUNC void load_ahead(MSL_DEVICE const float* from, uint first, uint stride, uint end, MSL_THREAD float (&v)[N]) {
+#pragma unroll
+  for (uint j = 0; j < N; ++j) {
+    v[j] = 0.0f;
+    if (first + j * stride < end) {
+      v[j] = from[first + j * stride];
+    }
+  }
+}
 
 
 
@@ -516,80 +467,7 @@ static_assert(sizeof(CombineExperts) == 56, "host and kernel agree");
 }
 # 10 "Shaders/expert_matmul.metal"
 
-MSL_CONSTANT constexpr uint kThreads = 256;
-MSL_CONSTANT constexpr uint kMaxExperts = 4096;
 MSL_CONSTANT constexpr uint kRows = 8;
-
-
-METAL_FUNC uint expert_of(MSL_DEVICE const int* ids, MSL_CONSTANT pagoda_args::ExpertTiles& args, uint token, uint j) {
-  return min(uint(ids[long(token) * args.ids_stride + j]), args.num_experts - 1);
-}
-
-
-
-
-MSL_KERNEL void expert_tiles(MSL_DEVICE const int* ids ,
-                         MSL_DEVICE uint* order ,
-                         MSL_DEVICE uint* tiles ,
-                         MSL_CONSTANT pagoda_args::ExpertTiles& args ,
-                         uint tid ) {
-  MSL_TG_VAR(1, counts, [kMaxExperts], uint)
-  MSL_TG_VAR(2, thread_rows, [kThreads], uint)
-  MSL_TG_VAR(3, thread_tiles, [kThreads], uint)
-  const uint each = (args.num_experts + kThreads - 1) / kThreads;
-  const uint begin = tid * each;
-  for (uint e = begin; e < begin + each; ++e) {
-    counts[e] = 0;
-  }
-  for (uint token = 0; token < args.tokens; ++token) {
-    for (uint j = 0; j < args.chosen; ++j) {
-      const uint e = expert_of(ids, args, token, j);
-      if (e - begin < each) {
-        counts[e] += 1;
-      }
-    }
-  }
-  uint num_rows = 0;
-  uint num_tiles = 0;
-  for (uint e = begin; e < begin + each; ++e) {
-    num_rows += counts[e];
-    num_tiles += (counts[e] + kRows - 1) / kRows;
-  }
-  thread_rows[tid] = num_rows;
-  thread_tiles[tid] = num_tiles;
-  threadgroup_barrier(mem_flags::mem_threadgroup);
-  uint place = 0;
-  uint tile = 0;
-  uint all_tiles = 0;
-  for (uint i = 0; i < kThreads; ++i) {
-    place += i < tid ? thread_rows[i] : 0;
-    tile += i < tid ? thread_tiles[i] : 0;
-    all_tiles += thread_tiles[i];
-  }
-  for (uint e = begin; e < begin + each; ++e) {
-    const uint count = counts[e];
-    counts[e] = place;
-    for (uint i = 0; i < count; i += kRows) {
-      tiles[tile * 4] = e;
-      tiles[tile * 4 + 1] = place + i;
-      tiles[tile * 4 + 2] = min(kRows, count - i);
-      ++tile;
-    }
-    place += count;
-  }
-  for (uint token = 0; token < args.tokens; ++token) {
-    for (uint j = 0; j < args.chosen; ++j) {
-      const uint e = expert_of(ids, args, token, j);
-      if (e - begin < each) {
-        order[counts[e]] = token * args.chosen + j;
-        counts[e] += 1;
-      }
-    }
-  }
-  for (uint i = all_tiles + tid; i < args.max_tiles; i += kThreads) {
-    tiles[i * 4 + 2] = 0;
-  }
-}
 
 
 struct F32 {};
@@ -724,11 +602,6 @@ MSL_KERNEL void expert_matmul(MSL_DEVICE const X* x ,
 
 
 # 1 "expert_matmul.entries"
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_expert_tiles)
-extern "C" __global__ void __launch_bounds__(256) expert_tiles(const int* ids, uint* order, uint* tiles, const pagoda_args::ExpertTiles args) {
-  expert_tiles(ids, order, tiles, args, msl_builtin<uint>(msl_thread_index_in_threadgroup()));
-}
-#endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_expert_matmul_f32)
 extern "C" __global__ void __launch_bounds__(128) expert_matmul_f32(const float* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const uint* order, const uint* tiles, float* out, const pagoda_args::ExpertMatmul args) {
   expert_matmul<F32, float, false>(x, x_scales, w, w_steps, w_scales, order, tiles, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
@@ -736,8 +609,7 @@ extern "C" __global__ void __launch_bounds__(128) expert_matmul_f32(const float*
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_expert_matmul_f16)
 extern "C" __global__ void __launch_bounds__(128) expert_matmul_f16(const float* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const uint* order, const uint* tiles, float* out, const pagoda_args::ExpertMatmul args) {
-)msl"
-R"msl(  expert_matmul<F16, float, false>(x, x_scales, w, w_steps, w_scales, order, tiles, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+  expert_matmul<F16, float, false>(x, x_scales, w, w_steps, w_scales, order, tiles, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_expert_matmul_bf16)

@@ -11,6 +11,8 @@ std::span<const KernelInfo> embedding_kernels() noexcept;
 KernelSource embedding_source() noexcept;
 std::span<const KernelInfo> expert_matmul_kernels() noexcept;
 KernelSource expert_matmul_source() noexcept;
+std::span<const KernelInfo> expert_tiles_kernels() noexcept;
+KernelSource expert_tiles_source() noexcept;
 std::span<const KernelInfo> gated_rms_norm_kernels() noexcept;
 KernelSource gated_rms_norm_source() noexcept;
 std::span<const KernelInfo> gather_rows_kernels() noexcept;
@@ -52,6 +54,7 @@ std::span<const KernelFile> files() noexcept {
     {combine_experts_kernels(), combine_experts_source()},
     {embedding_kernels(), embedding_source()},
     {expert_matmul_kernels(), expert_matmul_source()},
+    {expert_tiles_kernels(), expert_tiles_source()},
     {gated_rms_norm_kernels(), gated_rms_norm_source()},
     {gather_rows_kernels(), gather_rows_source()},
     {gdn_decode_kernels(), gdn_decode_source()},

@@ -27,6 +27,18 @@ METAL_FUNC float sigmoid(float x) {
 METAL_FUNC float silu(float x) { return x * sigmoid(x); }
 
 
+template <uint N>
+METAL_FUNC void load_ahead(MSL_DEVICE const float* from, uint first, uint stride, uint end, MSL_THREAD float (&v)[N]) {
+
+  for (uint j = 0; j < N; ++j) {
+    v[j] = 0.0f;
+    if (first + j * stride < end) {
+      v[j] = from[first + j * stride];
+    }
+  }
+}
+
+
 
 METAL_FUNC float threadgroup_sum(float v, MSL_THREADGROUP float* partial, uint lane, uint simdgroup, uint num_simdgroups) {
   v = simd_sum(v);
@@ -137,8 +149,19 @@ MSL_KERNEL void gated_rms_norm(MSL_DEVICE const float* x ,
     squares = fma(row[i], row[i], squares);
   }
   const float scale = precise::rsqrt(simd_sum(squares) / float(args.dim) + args.eps);
-  for (uint i = lane; MSL_LOOP(i < args.dim); i += 32) {
-    to[i] = row[i] * scale * weight[i] * silu(gate[i]);
+  for (uint first = lane; MSL_LOOP(first < args.dim); first += 4 * 32) {
+    float v[4];
+    float w[4];
+    float g[4];
+    load_ahead(row, first, 32, args.dim, v);
+    load_ahead(weight, first, 32, args.dim, w);
+    load_ahead(gate, first, 32, args.dim, g);
+
+    for (uint j = 0; j < 4; ++j) {
+      if (first + j * 32 < args.dim) {
+        to[first + j * 32] = v[j] * scale * w[j] * silu(g[j]);
+      }
+    }
   }
 }
 

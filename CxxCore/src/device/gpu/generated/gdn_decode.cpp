@@ -53,6 +53,18 @@ METAL_FUNC float sigmoid(float x) {
 METAL_FUNC float silu(float x) { return x * sigmoid(x); }
 
 
+template <uint N>
+METAL_FUNC void load_ahead(MSL_DEVICE const float* from, uint first, uint stride, uint end, MSL_THREAD float (&v)[N]) {
+
+  for (uint j = 0; j < N; ++j) {
+    v[j] = 0.0f;
+    if (first + j * stride < end) {
+      v[j] = from[first + j * stride];
+    }
+  }
+}
+
+
 
 METAL_FUNC float threadgroup_sum(float v, MSL_THREADGROUP float* partial, uint lane, uint simdgroup, uint num_simdgroups) {
   v = simd_sum(v);
@@ -319,21 +331,34 @@ MSL_KERNEL void gdn_decode(MSL_DEVICE const float* q ,
   u = u * sigmoid(b[token * args.b_stride + head]);
   o = fma(coef[kBlock + row], u, o);
 
-  if (row == kBlock - 1) {
-    scale_state<PER>(s, decay);
-    for (uint r = 0; MSL_LOOP(r < kBlock); ++r) {
-      const float g_r = r < row ? g_old[r] : g;
-      const float weighted = precise::exp(g - g_r) * (r < row ? u_at[r * args.dv] : u);
 
-      for (uint i = 0; i < PER; ++i) {
-        if (i < count) {
-          s[i] = fma(r < row ? k_old[r * args.dk + d0 + i] : kn[d0 + i], weighted, s[i]);
+
+  if (row == kBlock - 1) {
+    float weighted[kBlock - 1];
+
+    for (uint r = 0; r < kBlock - 1; ++r) {
+      weighted[r] = precise::exp(g - g_old[r]) * u_at[r * args.dv];
+    }
+
+    for (uint i = 0; i < count; i += 8) {
+      float part[8];
+      load_state<8>((MSL_DEVICE const float*)(s_at), width, d0 + i, count - i, part);
+      scale_state<8>(part, decay);
+
+      for (uint r = 0; r < kBlock - 1; ++r) {
+        add_row<8>(part, (MSL_DEVICE const float*)(k_old + r * args.dk + d0 + i), count - i, weighted[r]);
+      }
+
+      for (uint j = 0; j < 8; ++j) {
+
+        if (i + j < count) {
+          part[j] = fma(kn[d0 + i + j], u, part[j]);
         }
       }
-    }
-    simdgroup_barrier(mem_flags::mem_device);
-    if (lane < width) {
-      store_state<PER>(s_at, width, d0, count, s);
+      simdgroup_barrier(mem_flags::mem_device);
+      if (lane < width) {
+        store_state<8>(s_at, width, d0 + i, count - i, part);
+      }
     }
   }
   if (sg == 0 && lane < width) {

@@ -25,6 +25,7 @@ R"msl(// gdn_decode: the gated delta rule for sequences with one token; gdn.h ha
 
 #ifndef __METAL_VERSION__
 typedef unsigned int uint;
+typedef unsigned long ulong;
 static_assert(sizeof(long) == 8, "long is 64 bits wide in Metal");
 #endif
 
@@ -62,6 +63,18 @@ METAL_FUNC float sigmoid(float x) {
 }
 
 METAL_FUNC float silu(float x) { return x * sigmoid(x); }
+
+// Elements first, first + stride, ..., all in flight at once; 0 from `end` on.
+template <uint N>
+METAL_FUNC void load_ahead(device const float* from, uint first, uint stride, uint end, thread float (&v)[N]) {
+#pragma unroll
+  for (uint j = 0; j < N; ++j) {
+    v[j] = 0.0f;
+    if (first + j * stride < end) {
+      v[j] = from[first + j * stride];
+    }
+  }
+}
 
 // The sum of v over all threads of the threadgroup, in one order: lanes by butterfly, then simdgroups by index.
 // `partial` has an element for each simdgroup; it may be used again after the caller's next barrier.
@@ -280,7 +293,8 @@ kernel void gdn_decode(device const float* q [[buffer(0)]],
     kn[d] = k_in[d] * k_inv;
     qn[d] = q_in[d] * q_inv;
   }
-  threadgroup_barrier(mem_flags::mem_threadgroup);
+)msl"
+R"msl(  threadgroup_barrier(mem_flags::mem_threadgroup);
 
   float y_k = 0.0f;
   float y_q = 0.0f;
@@ -295,8 +309,7 @@ kernel void gdn_decode(device const float* q [[buffer(0)]],
   parts[(kQuarters + sg) * kPanel + lane] = y_q;
 
   device float* k_old = k_rows + slot * args.k_rows_slot_stride + long(k_head) * kBlock * args.dk;
-)msl"
-R"msl(  device float* g_old = g_rows + slot * args.g_rows_slot_stride + head * kBlock;
+  device float* g_old = g_rows + slot * args.g_rows_slot_stride + head * kBlock;
   const float g = next_g(row > 0 ? g_old[row - 1] : 0.0f, a + token * args.a_stride, a_log, dt_bias, head);
   for (uint r = sg; r <= row; r += kQuarters) {
     float dot_k = 0.0f;
@@ -329,21 +342,34 @@ R"msl(  device float* g_old = g_rows + slot * args.g_rows_slot_stride + head * k
   u = u * sigmoid(b[token * args.b_stride + head]);
   o = fma(coef[kBlock + row], u, o);
 
+  // S is read again, 8 numbers of a lane at a time: to keep it, and its addresses, in registers until here would leave
+  // room for half as many threadgroups.
   if (row == kBlock - 1) {
-    scale_state<PER>(s, decay);
-    for (uint r = 0; r < kBlock; ++r) {
-      const float g_r = r < row ? g_old[r] : g;
-      const float weighted = precise::exp(g - g_r) * (r < row ? u_at[r * args.dv] : u);
+    float weighted[kBlock - 1];
+    #pragma unroll
+    for (uint r = 0; r < kBlock - 1; ++r) {
+      weighted[r] = precise::exp(g - g_old[r]) * u_at[r * args.dv];
+    }
+    #pragma unroll 1
+    for (uint i = 0; i < count; i += 8) {
+      float part[8];
+      load_state<8>((device const float*)(s_at), width, d0 + i, count - i, part);
+      scale_state<8>(part, decay);
       #pragma unroll
-      for (uint i = 0; i < PER; ++i) {
-        if (i < count) {
-          s[i] = fma(r < row ? k_old[r * args.dk + d0 + i] : kn[d0 + i], weighted, s[i]);
+      for (uint r = 0; r < kBlock - 1; ++r) {
+        add_row<8>(part, (device const float*)(k_old + r * args.dk + d0 + i), count - i, weighted[r]);
+      }
+      #pragma unroll
+      for (uint j = 0; j < 8; ++j) {
+        // Only saves work: part beyond count is not stored.
+        if (i + j < count) {
+          part[j] = fma(kn[d0 + i + j], u, part[j]);
         }
       }
-    }
-    simdgroup_barrier(mem_flags::mem_device);  // lanes beyond the panel have read its last column
-    if (lane < width) {
-      store_state<PER>(s_at, width, d0, count, s);
+      simdgroup_barrier(mem_flags::mem_device);  // lanes beyond the panel have read its last column
+      if (lane < width) {
+        store_state<8>(s_at, width, d0 + i, count - i, part);
+      }
     }
   }
   if (sg == 0 && lane < width) {
@@ -416,6 +442,18 @@ METAL_FUNC float sigmoid(float x) {
 }
 
 METAL_FUNC float silu(float x) { return x * sigmoid(x); }
+
+
+template <uint N>
+METAL_FUNC void load_ahead(MSL_DEVICE const float* from, uint first, uint stride, uint end, MSL_THREAD float (&v)[N]) {
+#pragma unroll
+  for (uint j = 0; j < N; ++j) {
+    v[j] = 0.0f;
+    if (first + j * stride < end) {
+      v[j] = from[first + j * stride];
+    }
+  }
+}
 
 
 
@@ -684,21 +722,34 @@ MSL_KERNEL void gdn_decode(MSL_DEVICE const float* q ,
   u = u * sigmoid(b[token * args.b_stride + head]);
   o = fma(coef[kBlock + row], u, o);
 
+
+
   if (row == kBlock - 1) {
-    scale_state<PER>(s, decay);
-    for (uint r = 0; r < kBlock; ++r) {
-      const float g_r = r < row ? g_old[r] : g;
-      const float weighted = precise::exp(g - g_r) * (r < row ? u_at[r * args.dv] : u);
+    float weighted[kBlock - 1];
 #pragma unroll
-      for (uint i = 0; i < PER; ++i) {
-        if (i < count) {
-          s[i] = fma(r < row ? k_old[r * args.dk + d0 + i] : kn[d0 + i], weighted, s[i]);
+    for (uint r = 0; r < kBlock - 1; ++r) {
+      weighted[r] = precise::exp(g - g_old[r]) * u_at[r * args.dv];
+    }
+#pragma unroll 1
+    for (uint i = 0; i < count; i += 8) {
+      float part[8];
+      load_state<8>((MSL_DEVICE const float*)(s_at), width, d0 + i, count - i, part);
+      scale_state<8>(part, decay);
+#pragma unroll
+      for (uint r = 0; r < kBlock - 1; ++r) {
+        add_row<8>(part, (MSL_DEVICE const float*)(k_old + r * args.dk + d0 + i), count - i, weighted[r]);
+      }
+#pragma unroll
+      for (uint j = 0; j < 8; ++j) {
+
+        if (i + j < count) {
+          part[j] = fma(kn[d0 + i + j], u, part[j]);
         }
       }
-    }
-    simdgroup_barrier(mem_flags::mem_device);
-    if (lane < width) {
-      store_state<PER>(s_at, width, d0, count, s);
+      simdgroup_barrier(mem_flags::mem_device);
+      if (lane < width) {
+        store_state<8>(s_at, width, d0 + i, count - i, part);
+      }
     }
   }
   if (sg == 0 && lane < width) {
@@ -724,13 +775,13 @@ MSL_KERNEL void gdn_decode(MSL_DEVICE const float* q ,
 # 1 "gdn_decode.entries"
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_gdn_decode_128)
 extern "C" __global__ void __launch_bounds__(128) gdn_decode_128(const float* q, const float* k, const float* v, const float* a, const float* b, const float* a_log, const float* dt_bias, const int* cu_seqlens, const int* context_lens, const int* state_slots, float* state, float* k_rows, float* u_rows, float* g_rows, float* out, const pagoda_args::Gdn args) {
-  gdn_decode<32>(q, k, v, a, b, a_log, dt_bias, cu_seqlens, context_lens, state_slots, state, k_rows, u_rows, g_rows, out, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+)msl"
+R"msl(  gdn_decode<32>(q, k, v, a, b, a_log, dt_bias, cu_seqlens, context_lens, state_slots, state, k_rows, u_rows, g_rows, out, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_gdn_decode_256)
 extern "C" __global__ void __launch_bounds__(128) gdn_decode_256(const float* q, const float* k, const float* v, const float* a, const float* b, const float* a_log, const float* dt_bias, const int* cu_seqlens, const int* context_lens, const int* state_slots, float* state, float* k_rows, float* u_rows, float* g_rows, float* out, const pagoda_args::Gdn args) {
-)msl"
-R"msl(  gdn_decode<64>(q, k, v, a, b, a_log, dt_bias, cu_seqlens, context_lens, state_slots, state, k_rows, u_rows, g_rows, out, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+  gdn_decode<64>(q, k, v, a, b, a_log, dt_bias, cu_seqlens, context_lens, state_slots, state, k_rows, u_rows, g_rows, out, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 }  // namespace metal

@@ -25,6 +25,7 @@ R"msl(// gdn_prefill: the gated delta rule for sequences with several tokens, af
 
 #ifndef __METAL_VERSION__
 typedef unsigned int uint;
+typedef unsigned long ulong;
 static_assert(sizeof(long) == 8, "long is 64 bits wide in Metal");
 #endif
 
@@ -62,6 +63,18 @@ METAL_FUNC float sigmoid(float x) {
 }
 
 METAL_FUNC float silu(float x) { return x * sigmoid(x); }
+
+// Elements first, first + stride, ..., all in flight at once; 0 from `end` on.
+template <uint N>
+METAL_FUNC void load_ahead(device const float* from, uint first, uint stride, uint end, thread float (&v)[N]) {
+#pragma unroll
+  for (uint j = 0; j < N; ++j) {
+    v[j] = 0.0f;
+    if (first + j * stride < end) {
+      v[j] = from[first + j * stride];
+    }
+  }
+}
 
 // The sum of v over all threads of the threadgroup, in one order: lanes by butterfly, then simdgroups by index.
 // `partial` has an element for each simdgroup; it may be used again after the caller's next barrier.
@@ -281,7 +294,8 @@ kernel void gdn_prefill(device const float* v [[buffer(0)]],
     for (uint i = tid; i < kGateFloats; i += 128) {
       gate[i] = gate_from[i];
     }
-    for (uint t = lo; t < hi; ++t) {
+)msl"
+R"msl(    for (uint t = lo; t < hi; ++t) {
       float y_k = 0.0f;
       float y_q = 0.0f;
       #pragma unroll
@@ -292,8 +306,7 @@ kernel void gdn_prefill(device const float* v [[buffer(0)]],
         }
       }
       parts[((t * 2) * kQuarters + sg) * kPanel + lane] = y_k;
-)msl"
-R"msl(      parts[((t * 2 + 1) * kQuarters + sg) * kPanel + lane] = y_q;
+      parts[((t * 2 + 1) * kQuarters + sg) * kPanel + lane] = y_q;
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
 
@@ -411,6 +424,18 @@ METAL_FUNC float sigmoid(float x) {
 }
 
 METAL_FUNC float silu(float x) { return x * sigmoid(x); }
+
+
+template <uint N>
+METAL_FUNC void load_ahead(MSL_DEVICE const float* from, uint first, uint stride, uint end, MSL_THREAD float (&v)[N]) {
+#pragma unroll
+  for (uint j = 0; j < N; ++j) {
+    v[j] = 0.0f;
+    if (first + j * stride < end) {
+      v[j] = from[first + j * stride];
+    }
+  }
+}
 
 
 
@@ -718,9 +743,9 @@ extern "C" __global__ void __launch_bounds__(128) gdn_prefill_128(const float* v
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_gdn_prefill_256)
-extern "C" __global__ void __launch_bounds__(128) gdn_prefill_256(const float* v, const int* cu_seqlens, const int* context_lens, const int* state_slots, const float* rows, const float* gates, float* state, float* k_rows, float* u_rows, float* g_rows, float* out, const pagoda_args::Gdn args) {
 )msl"
-R"msl(  gdn_prefill<64>(v, cu_seqlens, context_lens, state_slots, rows, gates, state, k_rows, u_rows, g_rows, out, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+R"msl(extern "C" __global__ void __launch_bounds__(128) gdn_prefill_256(const float* v, const int* cu_seqlens, const int* context_lens, const int* state_slots, const float* rows, const float* gates, float* state, float* k_rows, float* u_rows, float* g_rows, float* out, const pagoda_args::Gdn args) {
+  gdn_prefill<64>(v, cu_seqlens, context_lens, state_slots, rows, gates, state, k_rows, u_rows, g_rows, out, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 }  // namespace metal

@@ -25,6 +25,7 @@ R"msl(// gdn_prepare: what blocks of several tokens have without the state, for 
 
 #ifndef __METAL_VERSION__
 typedef unsigned int uint;
+typedef unsigned long ulong;
 static_assert(sizeof(long) == 8, "long is 64 bits wide in Metal");
 #endif
 
@@ -62,6 +63,18 @@ METAL_FUNC float sigmoid(float x) {
 }
 
 METAL_FUNC float silu(float x) { return x * sigmoid(x); }
+
+// Elements first, first + stride, ..., all in flight at once; 0 from `end` on.
+template <uint N>
+METAL_FUNC void load_ahead(device const float* from, uint first, uint stride, uint end, thread float (&v)[N]) {
+#pragma unroll
+  for (uint j = 0; j < N; ++j) {
+    v[j] = 0.0f;
+    if (first + j * stride < end) {
+      v[j] = from[first + j * stride];
+    }
+  }
+}
 
 // The sum of v over all threads of the threadgroup, in one order: lanes by butterfly, then simdgroups by index.
 // `partial` has an element for each simdgroup; it may be used again after the caller's next barrier.
@@ -278,7 +291,8 @@ kernel void gdn_prepare(device const float* q [[buffer(0)]],
       const long token = begin + row0 + int(t);
       device const float* k_in = k + token * args.k_stride + tg.y * args.k_head_stride;
       device const float* q_in = q + token * args.q_stride + tg.y * args.q_head_stride;
-      const float k_inv = inverse_norm(k_in, args.dk, lane);
+)msl"
+R"msl(      const float k_inv = inverse_norm(k_in, args.dk, lane);
       const float q_inv = inverse_norm(q_in, args.dk, lane) * args.q_scale;
       for (uint d = lane; d < args.dk; d += 32) {
         kn[t * args.dk + d] = k_in[d] * k_inv;
@@ -287,8 +301,7 @@ kernel void gdn_prepare(device const float* q [[buffer(0)]],
     } else {
       for (uint d = lane; d < args.dk; d += 32) {
         kn[t * args.dk + d] = t < lo ? k_old[t * args.dk + d] : 0.0f;
-)msl"
-R"msl(        qn[t * args.dk + d] = 0.0f;
+        qn[t * args.dk + d] = 0.0f;
       }
     }
   }
@@ -410,6 +423,18 @@ METAL_FUNC float sigmoid(float x) {
 }
 
 METAL_FUNC float silu(float x) { return x * sigmoid(x); }
+
+
+template <uint N>
+METAL_FUNC void load_ahead(MSL_DEVICE const float* from, uint first, uint stride, uint end, MSL_THREAD float (&v)[N]) {
+#pragma unroll
+  for (uint j = 0; j < N; ++j) {
+    v[j] = 0.0f;
+    if (first + j * stride < end) {
+      v[j] = from[first + j * stride];
+    }
+  }
+}
 
 
 

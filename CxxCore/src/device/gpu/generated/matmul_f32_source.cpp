@@ -24,6 +24,7 @@ R"msl(// matmul_f32: the product with f32 weights, nothing rounded.
 
 #ifndef __METAL_VERSION__
 typedef unsigned int uint;
+typedef unsigned long ulong;
 static_assert(sizeof(long) == 8, "long is 64 bits wide in Metal");
 #endif
 
@@ -77,6 +78,18 @@ METAL_FUNC float sigmoid(float x) {
 }
 
 METAL_FUNC float silu(float x) { return x * sigmoid(x); }
+
+// Elements first, first + stride, ..., all in flight at once; 0 from `end` on.
+template <uint N>
+METAL_FUNC void load_ahead(device const float* from, uint first, uint stride, uint end, thread float (&v)[N]) {
+#pragma unroll
+  for (uint j = 0; j < N; ++j) {
+    v[j] = 0.0f;
+    if (first + j * stride < end) {
+      v[j] = from[first + j * stride];
+    }
+  }
+}
 
 // The sum of v over all threads of the threadgroup, in one order: lanes by butterfly, then simdgroups by index.
 // `partial` has an element for each simdgroup; it may be used again after the caller's next barrier.
@@ -307,7 +320,8 @@ METAL_FUNC void load_share(device const uint* w, device const ushort* steps, ulo
 
 METAL_FUNC void load_share(device const uint* w, device const ushort* steps, ulong at, thread Share<4>& to) {
   to.a = *(device const uint2*)(w + at / 8);
-  to.steps = uint(steps[at / 32]);
+)msl"
+R"msl(  to.steps = uint(steps[at / 32]);
 }
 
 METAL_FUNC void share_words(thread const Share<16>& share, thread uint (&words)[kChunkTiles]) {
@@ -319,8 +333,7 @@ METAL_FUNC float byte_of(uint flipped, uint i) {
   return as_type<float>((flipped >> (8 * i) & 0xffu) | 0x4b000000u) - 8388736.0f;
 }
 
-)msl"
-R"msl(METAL_FUNC uint2 words_of_bytes(uint word) {
+METAL_FUNC uint2 words_of_bytes(uint word) {
   const uint flipped = word ^ 0x80808080u;
   return uint2(pack_half(byte_of(flipped, 0), byte_of(flipped, 1)),
                pack_half(byte_of(flipped, 2), byte_of(flipped, 3)));
@@ -500,6 +513,18 @@ METAL_FUNC float sigmoid(float x) {
 }
 
 METAL_FUNC float silu(float x) { return x * sigmoid(x); }
+
+
+template <uint N>
+METAL_FUNC void load_ahead(MSL_DEVICE const float* from, uint first, uint stride, uint end, MSL_THREAD float (&v)[N]) {
+#pragma unroll
+  for (uint j = 0; j < N; ++j) {
+    v[j] = 0.0f;
+    if (first + j * stride < end) {
+      v[j] = from[first + j * stride];
+    }
+  }
+}
 
 
 
@@ -831,7 +856,8 @@ MSL_KERNEL void matmul_f32(MSL_DEVICE const float* x ,
 # 1 "matmul_f32.entries"
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_f32)
 extern "C" __global__ void __launch_bounds__(128) matmul_f32(const float* x, const float* w, const float* bias, float* out, const pagoda_args::Matmul args) {
-  matmul_f32(x, w, bias, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+)msl"
+R"msl(  matmul_f32(x, w, bias, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 }  // namespace metal

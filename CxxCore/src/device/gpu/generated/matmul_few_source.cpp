@@ -24,6 +24,7 @@ R"msl(// matmul_few: the product of up to 64 rows with 16-bit, 8-bit and 4-bit w
 
 #ifndef __METAL_VERSION__
 typedef unsigned int uint;
+typedef unsigned long ulong;
 static_assert(sizeof(long) == 8, "long is 64 bits wide in Metal");
 #endif
 
@@ -77,6 +78,18 @@ METAL_FUNC float sigmoid(float x) {
 }
 
 METAL_FUNC float silu(float x) { return x * sigmoid(x); }
+
+// Elements first, first + stride, ..., all in flight at once; 0 from `end` on.
+template <uint N>
+METAL_FUNC void load_ahead(device const float* from, uint first, uint stride, uint end, thread float (&v)[N]) {
+#pragma unroll
+  for (uint j = 0; j < N; ++j) {
+    v[j] = 0.0f;
+    if (first + j * stride < end) {
+      v[j] = from[first + j * stride];
+    }
+  }
+}
 
 // The sum of v over all threads of the threadgroup, in one order: lanes by butterfly, then simdgroups by index.
 // `partial` has an element for each simdgroup; it may be used again after the caller's next barrier.
@@ -306,7 +319,8 @@ METAL_FUNC void load_share(device const uint* w, device const ushort* steps, ulo
 }
 
 METAL_FUNC void load_share(device const uint* w, device const ushort* steps, ulong at, thread Share<4>& to) {
-  to.a = *(device const uint2*)(w + at / 8);
+)msl"
+R"msl(  to.a = *(device const uint2*)(w + at / 8);
   to.steps = uint(steps[at / 32]);
 }
 
@@ -316,8 +330,7 @@ METAL_FUNC void share_words(thread const Share<16>& share, thread uint (&words)[
 
 // Byte i of a word of signed bytes: put behind 2^23 it is a float without a conversion.
 METAL_FUNC float byte_of(uint flipped, uint i) {
-)msl"
-R"msl(  return as_type<float>((flipped >> (8 * i) & 0xffu) | 0x4b000000u) - 8388736.0f;
+  return as_type<float>((flipped >> (8 * i) & 0xffu) | 0x4b000000u) - 8388736.0f;
 }
 
 METAL_FUNC uint2 words_of_bytes(uint word) {
@@ -392,7 +405,7 @@ METAL_FUNC void write_out(constant pagoda_args::Matmul& args, device const float
   out[long(m) * args.out_stride + column] = value;
 }
 
-// Up to 8 MT rows of x against 8 RT rows of weights. X: T, or float where activations need no preparation.
+// Up to 8 MT rows of x against 8 RT rows of weights; the fewer, the more threadgroups there are. X: T, or float where activations need no preparation.
 // Grid: [out_cols / (8 RT), twice as many with silu_mul]
 template <typename T, typename X, uint BITS, uint RT, uint MT>
 [[max_total_threads_per_threadgroup(256)]]
@@ -409,6 +422,7 @@ kernel void matmul_few(device const X* x [[buffer(0)]],
                        uint sg [[simdgroup_index_in_threadgroup]],
                        uint lane [[thread_index_in_simdgroup]]) {
   constexpr uint ROWS = 8 * RT;
+  constexpr uint AHEAD = 4 / RT;  // chunks whose loads are in flight: the same number of bytes for any RT
   constexpr uint WIDTH = 8 * MT;
   constexpr uint SUMS = kRuns * ROWS * WIDTH;
   constexpr uint SCRATCH = kRuns * kTileScratch;
@@ -435,20 +449,19 @@ kernel void matmul_few(device const X* x [[buffer(0)]],
     }
   }
   const uint end = min((sg + 1) * args.run, args.padded_cols);
-  for (uint k0 = sg * args.run; k0 < end; k0 += 2 * kChunk) {
-    // Two chunks' loads in flight; the second may be past the end, and is then the first again, unused.
-    Share<BITS> share[2][RT];
-    const uint k1 = min(k0 + kChunk, end - kChunk);
+  for (uint k0 = sg * args.run; k0 < end; k0 += AHEAD * kChunk) {
+    // The last ones may be past the end, and are then the last before it again, unused.
+    Share<BITS> share[AHEAD][RT];
     #pragma unroll
-    for (uint i = 0; i < RT; ++i) {
-      load_share(w, w_steps, w_at[i] + k0, share[0][i]);
+    for (uint u = 0; u < AHEAD; ++u) {
+      const uint k = min(k0 + u * kChunk, end - kChunk);
+      #pragma unroll
+      for (uint i = 0; i < RT; ++i) {
+        load_share(w, w_steps, w_at[i] + k, share[u][i]);
+      }
     }
     #pragma unroll
-    for (uint i = 0; i < RT; ++i) {
-      load_share(w, w_steps, w_at[i] + k1, share[1][i]);
-    }
-    #pragma unroll
-    for (uint u = 0; u < 2; ++u) {
+    for (uint u = 0; u < AHEAD; ++u) {
       if (k0 + u * kChunk < end) {
         uint w_words[RT][kChunkTiles];
         uint x_words[MT][kChunkTiles];
@@ -499,6 +512,7 @@ kernel void matmul_few(device const X* x [[buffer(0)]],
   kernel decltype(matmul_few<T, X, BITS, RT, MT>) matmul_few<T, X, BITS, RT, MT>;
 
 #define INSTANTIATE(NAME, T, BITS) \
+  FEW(NAME, T, T, BITS, 1, 1) \
   FEW(NAME, T, T, BITS, 2, 1) \
   FEW(NAME, T, T, BITS, 2, 2) \
   FEW(NAME, T, T, BITS, 2, 4) \
@@ -508,6 +522,7 @@ INSTANTIATE("f16", half, 16)
 INSTANTIATE("bf16", bfloat, 16)
 INSTANTIATE("q8", half, 8)
 INSTANTIATE("q4", half, 4)
+FEW("direct", bfloat, float, 16, 1, 1)
 FEW("direct", bfloat, float, 16, 2, 1)
 )msl",
 R"msl(#include "device/gpu/shim/cuda/msl.h"
@@ -579,6 +594,18 @@ METAL_FUNC float sigmoid(float x) {
 }
 
 METAL_FUNC float silu(float x) { return x * sigmoid(x); }
+
+
+template <uint N>
+METAL_FUNC void load_ahead(MSL_DEVICE const float* from, uint first, uint stride, uint end, MSL_THREAD float (&v)[N]) {
+#pragma unroll
+  for (uint j = 0; j < N; ++j) {
+    v[j] = 0.0f;
+    if (first + j * stride < end) {
+      v[j] = from[first + j * stride];
+    }
+  }
+}
 
 
 
@@ -884,6 +911,7 @@ MSL_KERNEL void matmul_few(MSL_DEVICE const X* x ,
                        uint sg ,
                        uint lane ) {
   constexpr uint ROWS = 8 * RT;
+  constexpr uint AHEAD = 4 / RT;
   constexpr uint WIDTH = 8 * MT;
   constexpr uint SUMS = kRuns * ROWS * WIDTH;
   constexpr uint SCRATCH = kRuns * kTileScratch;
@@ -910,22 +938,21 @@ MSL_KERNEL void matmul_few(MSL_DEVICE const X* x ,
     }
   }
   const uint end = min((sg + 1) * args.run, args.padded_cols);
-  for (uint k0 = sg * args.run; k0 < end; k0 += 2 * kChunk) {
+  for (uint k0 = sg * args.run; k0 < end; k0 += AHEAD * kChunk) {
 
-    Share<BITS> share[2][RT];
-    const uint k1 = min(k0 + kChunk, end - kChunk);
+    Share<BITS> share[AHEAD][RT];
 #pragma unroll
-    for (uint i = 0; i < RT; ++i) {
-      load_share(w, w_steps, w_at[i] + k0, share[0][i]);
-    }
-#pragma unroll
-    for (uint i = 0; i < RT; ++i) {
-      load_share(w, w_steps, w_at[i] + k1, share[1][i]);
-    }
-#pragma unroll
-    for (uint u = 0; u < 2; ++u) {
 )msl"
-R"msl(      if (k0 + u * kChunk < end) {
+R"msl(    for (uint u = 0; u < AHEAD; ++u) {
+      const uint k = min(k0 + u * kChunk, end - kChunk);
+#pragma unroll
+      for (uint i = 0; i < RT; ++i) {
+        load_share(w, w_steps, w_at[i] + k, share[u][i]);
+      }
+    }
+#pragma unroll
+    for (uint u = 0; u < AHEAD; ++u) {
+      if (k0 + u * kChunk < end) {
         uint w_words[RT][kChunkTiles];
         uint x_words[MT][kChunkTiles];
 #pragma unroll
@@ -969,15 +996,21 @@ R"msl(      if (k0 + u * kChunk < end) {
     }
   }
 }
-# 116 "Shaders/matmul_few.metal"
-   
-   
-   
-   
+# 117 "Shaders/matmul_few.metal"
+    
+    
+    
+    
+
 
 
 
 # 1 "matmul_few.entries"
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_f16_1_1)
+extern "C" __global__ void __launch_bounds__(256) matmul_few_f16_1_1(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
+  matmul_few<half, half, 16, 1, 1>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+}
+#endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_f16_2_1)
 extern "C" __global__ void __launch_bounds__(256) matmul_few_f16_2_1(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
   matmul_few<half, half, 16, 2, 1>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
@@ -996,6 +1029,11 @@ extern "C" __global__ void __launch_bounds__(256) matmul_few_f16_2_4(const half*
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_f16_2_8)
 extern "C" __global__ void __launch_bounds__(256) matmul_few_f16_2_8(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
   matmul_few<half, half, 16, 2, 8>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+}
+#endif
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_bf16_1_1)
+extern "C" __global__ void __launch_bounds__(256) matmul_few_bf16_1_1(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
+  matmul_few<bfloat, bfloat, 16, 1, 1>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_bf16_2_1)
@@ -1018,6 +1056,11 @@ extern "C" __global__ void __launch_bounds__(256) matmul_few_bf16_2_8(const bflo
   matmul_few<bfloat, bfloat, 16, 2, 8>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q8_1_1)
+extern "C" __global__ void __launch_bounds__(256) matmul_few_q8_1_1(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
+  matmul_few<half, half, 8, 1, 1>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+}
+#endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q8_2_1)
 extern "C" __global__ void __launch_bounds__(256) matmul_few_q8_2_1(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
   matmul_few<half, half, 8, 2, 1>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
@@ -1038,9 +1081,15 @@ extern "C" __global__ void __launch_bounds__(256) matmul_few_q8_2_8(const half* 
   matmul_few<half, half, 8, 2, 8>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q4_1_1)
+extern "C" __global__ void __launch_bounds__(256) matmul_few_q4_1_1(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
+  matmul_few<half, half, 4, 1, 1>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+}
+#endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q4_2_1)
 extern "C" __global__ void __launch_bounds__(256) matmul_few_q4_2_1(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
-  matmul_few<half, half, 4, 2, 1>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+)msl"
+R"msl(  matmul_few<half, half, 4, 2, 1>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q4_2_2)
@@ -1056,6 +1105,11 @@ extern "C" __global__ void __launch_bounds__(256) matmul_few_q4_2_4(const half* 
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q4_2_8)
 extern "C" __global__ void __launch_bounds__(256) matmul_few_q4_2_8(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
   matmul_few<half, half, 4, 2, 8>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+}
+#endif
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_direct_1_1)
+extern "C" __global__ void __launch_bounds__(256) matmul_few_direct_1_1(const float* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
+  matmul_few<bfloat, float, 16, 1, 1>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_direct_2_1)

@@ -25,6 +25,7 @@ R"msl(// matmul_tiles: the product of any number of rows with 16-bit, 8-bit and 
 
 #ifndef __METAL_VERSION__
 typedef unsigned int uint;
+typedef unsigned long ulong;
 static_assert(sizeof(long) == 8, "long is 64 bits wide in Metal");
 #endif
 
@@ -78,6 +79,18 @@ METAL_FUNC float sigmoid(float x) {
 }
 
 METAL_FUNC float silu(float x) { return x * sigmoid(x); }
+
+// Elements first, first + stride, ..., all in flight at once; 0 from `end` on.
+template <uint N>
+METAL_FUNC void load_ahead(device const float* from, uint first, uint stride, uint end, thread float (&v)[N]) {
+#pragma unroll
+  for (uint j = 0; j < N; ++j) {
+    v[j] = 0.0f;
+    if (first + j * stride < end) {
+      v[j] = from[first + j * stride];
+    }
+  }
+}
 
 // The sum of v over all threads of the threadgroup, in one order: lanes by butterfly, then simdgroups by index.
 // `partial` has an element for each simdgroup; it may be used again after the caller's next barrier.
@@ -307,7 +320,8 @@ METAL_FUNC void load_share(device const uint* w, device const ushort* steps, ulo
 }
 
 METAL_FUNC void load_share(device const uint* w, device const ushort* steps, ulong at, thread Share<4>& to) {
-  to.a = *(device const uint2*)(w + at / 8);
+)msl"
+R"msl(  to.a = *(device const uint2*)(w + at / 8);
   to.steps = uint(steps[at / 32]);
 }
 
@@ -317,8 +331,7 @@ METAL_FUNC void share_words(thread const Share<16>& share, thread uint (&words)[
 
 // Byte i of a word of signed bytes: put behind 2^23 it is a float without a conversion.
 METAL_FUNC float byte_of(uint flipped, uint i) {
-)msl"
-R"msl(  return as_type<float>((flipped >> (8 * i) & 0xffu) | 0x4b000000u) - 8388736.0f;
+  return as_type<float>((flipped >> (8 * i) & 0xffu) | 0x4b000000u) - 8388736.0f;
 }
 
 METAL_FUNC uint2 words_of_bytes(uint word) {
@@ -588,6 +601,18 @@ METAL_FUNC float sigmoid(float x) {
 }
 
 METAL_FUNC float silu(float x) { return x * sigmoid(x); }
+
+
+template <uint N>
+METAL_FUNC void load_ahead(MSL_DEVICE const float* from, uint first, uint stride, uint end, MSL_THREAD float (&v)[N]) {
+#pragma unroll
+  for (uint j = 0; j < N; ++j) {
+    v[j] = 0.0f;
+    if (first + j * stride < end) {
+      v[j] = from[first + j * stride];
+    }
+  }
+}
 
 
 
@@ -922,7 +947,8 @@ MSL_KERNEL void matmul_tiles(MSL_DEVICE const T* x ,
   for (uint i = 0; i < 4; ++i) {
 #pragma unroll
     for (uint t = 0; t < 4; ++t) {
-      acc[i][t] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+)msl"
+R"msl(      acc[i][t] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
       total[i][t] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
   }
@@ -931,8 +957,7 @@ MSL_KERNEL void matmul_tiles(MSL_DEVICE const T* x ,
 #pragma unroll
   for (uint i = 0; i < 2; ++i) {
     load_share(w, w_steps, w_at[i], w_next[i]);
-)msl"
-R"msl(    load_x(x + x_at[i], x_next[i]);
+    load_x(x + x_at[i], x_next[i]);
   }
   uint run_end = args.run;
   for (uint k0 = 0; k0 < args.padded_cols; k0 += kChunk) {

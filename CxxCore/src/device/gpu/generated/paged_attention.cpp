@@ -4,7 +4,41 @@ namespace metal {
 namespace {
 # 1 "Shaders/paged_attention.metal"
 # 1 "Shaders/paged_attention.metal"
-# 10 "Shaders/paged_attention.metal"
+
+# 1 "Shaders/attention_partition.h"
+
+
+
+# 1 "Shaders/paged_attention.h"
+# 12 "Shaders/paged_attention.h"
+# 1 "Shaders/args/paged_attention.h"
+
+
+
+# 1 "Shaders/args/types.h"
+# 5 "Shaders/args/paged_attention.h"
+
+namespace pagoda_args {
+
+struct PagedAttention {
+  long q_stride, q_head_stride, out_stride, out_head_stride;
+  long k_block_stride, k_place_stride, k_head_stride;
+  long v_block_stride, v_place_stride, v_head_stride;
+  long table_stride;
+  uint num_sequences;
+  uint heads, group;
+  uint dim;
+  uint block_size;
+  uint max_parts;
+  uint window;
+  float scale;
+  float softcap;
+  uint reserved;
+};
+static_assert(sizeof(PagedAttention) == 128, "host and kernel agree");
+
+}
+# 13 "Shaders/paged_attention.h"
 # 1 "Shaders/common.h"
 
 
@@ -25,6 +59,18 @@ METAL_FUNC float sigmoid(float x) {
 }
 
 METAL_FUNC float silu(float x) { return x * sigmoid(x); }
+
+
+template <uint N>
+METAL_FUNC void load_ahead(MSL_DEVICE const float* from, uint first, uint stride, uint end, MSL_THREAD float (&v)[N]) {
+
+  for (uint j = 0; j < N; ++j) {
+    v[j] = 0.0f;
+    if (first + j * stride < end) {
+      v[j] = from[first + j * stride];
+    }
+  }
+}
 
 
 
@@ -100,35 +146,7 @@ METAL_FUNC void tile_multiply_accumulate(MSL_THREAD simdgroup_matrix<float, 8, 8
 
   }
 }
-# 11 "Shaders/paged_attention.metal"
-# 1 "Shaders/args/paged_attention.h"
-
-
-
-# 1 "Shaders/args/types.h"
-# 5 "Shaders/args/paged_attention.h"
-
-namespace pagoda_args {
-
-struct PagedAttention {
-  long q_stride, q_head_stride, out_stride, out_head_stride;
-  long k_block_stride, k_place_stride, k_head_stride;
-  long v_block_stride, v_place_stride, v_head_stride;
-  long table_stride;
-  uint num_sequences;
-  uint heads, group;
-  uint dim;
-  uint block_size;
-  uint max_parts;
-  uint window;
-  float scale;
-  float softcap;
-  uint reserved;
-};
-static_assert(sizeof(PagedAttention) == 128, "host and kernel agree");
-
-}
-# 12 "Shaders/paged_attention.metal"
+# 14 "Shaders/paged_attention.h"
 
 MSL_FUNCTION_CONSTANT(bool, use_window, 0)
 MSL_FUNCTION_CONSTANT(bool, use_softcap, 1)
@@ -182,6 +200,145 @@ METAL_FUNC float scale_to_end(float largest, float sum, float sink) {
   const float factor = precise::exp(largest - end);
   return factor / fma(sum, factor, precise::exp(sink - end));
 }
+# 5 "Shaders/attention_partition.h"
+
+
+template <typename T>
+METAL_FUNC MSL_DEVICE const T* cache_rows(MSL_DEVICE const T* cache, MSL_DEVICE const int* blocks, uint key, uint block_size,
+                                      long block_stride, long place_stride, long head_offset) {
+  return cache + long(blocks[key / block_size]) * block_stride + long(key % block_size) * place_stride + head_offset;
+}
+
+
+template <typename T, uint RT>
+METAL_FUNC void score_keys(MSL_DEVICE const T* rows, MSL_THREADGROUP const T* q_tile, MSL_THREADGROUP float* s_tile, uint kt,
+                           uint row_tiles, MSL_CONSTANT pagoda_args::PagedAttention& args) {
+  constexpr uint LDQ = kMaxDim + 8;
+  simdgroup_matrix<float, 8, 8> acc[RT];
+
+  for (uint r = 0; r < RT; ++r) {
+    acc[r] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+  }
+
+  for (uint d = 0; d < args.dim; d += 8) {
+    simdgroup_matrix<T, 8, 8> k_mat;
+    simdgroup_load(k_mat, rows + d, ulong(args.k_place_stride), ulong2(0, 0), true);
+
+    for (uint r = 0; r < RT; ++r) {
+      if (r < row_tiles) {
+        simdgroup_matrix<T, 8, 8> q_mat;
+        simdgroup_load(q_mat, q_tile + r * 8 * LDQ + d, LDQ);
+        simdgroup_multiply_accumulate(acc[r], q_mat, k_mat, acc[r]);
+      }
+    }
+  }
+
+  for (uint r = 0; r < RT; ++r) {
+
+    if (r < row_tiles) {
+      simdgroup_store(acc[r], s_tile + r * 8 * kPartition + kt * 8, kPartition);
+    }
+  }
+}
+
+
+
+template <typename T>
+METAL_FUNC void weigh_scores(MSL_THREADGROUP const float* row, MSL_THREADGROUP T* weights, int p0, uint num_keys, int position,
+                             uint lane, MSL_CONSTANT pagoda_args::PagedAttention& args, MSL_THREAD float& largest,
+                             MSL_THREAD float& sum) {
+  float score[kPartition / 32];
+  largest = kNegBig;
+
+  for (uint i = 0; i < kPartition / 32; ++i) {
+    const uint at = lane + 32 * i;
+    score[i] = kNegBig;
+    if (at < num_keys && is_visible(p0 + int(at), position, args.window)) {
+      float s = row[at] * args.scale;
+      if (use_softcap) {
+        s = args.softcap * precise::tanh(s / args.softcap);
+      }
+      score[i] = s;
+    }
+    largest = max(largest, score[i]);
+  }
+  largest = simd_max(largest);
+  simdgroup_barrier(mem_flags::mem_threadgroup);
+  sum = 0.0f;
+
+  for (uint i = 0; i < kPartition / 32; ++i) {
+    const uint at = lane + 32 * i;
+    const bool seen = at < num_keys && is_visible(p0 + int(at), position, args.window);
+    const T weight = T(seen ? precise::exp(score[i] - largest) : 0.0f);
+
+    if (at < num_keys) {
+      weights[at] = weight;
+    }
+    sum += float(weight);
+  }
+  sum = simd_sum(sum);
+}
+
+
+template <typename T>
+METAL_FUNC void load_tail(MSL_DEVICE const T* rows, MSL_THREADGROUP T* v_tail, int num_left, uint tid,
+                          MSL_CONSTANT pagoda_args::PagedAttention& args) {
+  for (uint i = tid; MSL_LOOP(i < 8 * args.dim); i += 128) {
+    const uint r = i / args.dim;
+    const uint d = i % args.dim;
+    T value = T(0.0f);
+    if (int(r) < num_left) {
+      value = rows[long(r) * args.v_place_stride + d];
+    }
+    v_tail[r * kMaxDim + d] = value;
+  }
+}
+
+
+
+template <typename T, uint RT, uint COLS>
+METAL_FUNC void add_values(MSL_THREAD simdgroup_matrix<float, 8, 8> (&acc)[RT][COLS],
+                           MSL_THREAD simdgroup_matrix<T, 8, 8> (&w_mat)[RT], MSL_DEVICE const T* rows,
+                           MSL_THREADGROUP const T* v_tail, bool is_tail, uint first_column, uint columns, uint row_tiles,
+                           MSL_CONSTANT pagoda_args::PagedAttention& args) {
+
+  for (uint c = 0; c < COLS; ++c) {
+    if (c < columns && first_column + c < args.dim / 8) {
+      simdgroup_matrix<T, 8, 8> v_mat;
+      if (is_tail) {
+        simdgroup_load(v_mat, v_tail + (first_column + c) * 8, kMaxDim);
+      } else {
+        simdgroup_load(v_mat, rows + (first_column + c) * 8, ulong(args.v_place_stride));
+      }
+
+      for (uint r = 0; r < RT; ++r) {
+
+        if (r < row_tiles) {
+          simdgroup_multiply_accumulate(acc[r][c], w_mat[r], v_mat, acc[r][c]);
+        }
+      }
+    }
+  }
+}
+
+template <uint RT, uint COLS>
+METAL_FUNC void store_values(MSL_THREAD simdgroup_matrix<float, 8, 8> (&acc)[RT][COLS], MSL_THREADGROUP float* s_tile,
+                             uint first_column, uint columns, uint row_tiles,
+                             MSL_CONSTANT pagoda_args::PagedAttention& args) {
+
+  for (uint c = 0; c < COLS; ++c) {
+    if (c < columns && first_column + c < args.dim / 8) {
+
+      for (uint r = 0; r < RT; ++r) {
+
+        if (r < row_tiles) {
+          simdgroup_store(acc[r][c], s_tile + r * 8 * kPartition + (first_column + c) * 8, kPartition);
+        }
+      }
+    }
+  }
+}
+# 3 "Shaders/paged_attention.metal"
 
 
 template <typename T, uint RT>
@@ -265,86 +422,24 @@ MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
 
     for (uint kt = sg; MSL_LOOP(kt < key_tiles); kt += kSimdgroups) {
       const uint key = uint(p0) + kt * 8;
-      MSL_DEVICE const T* rows = k_cache + long(blocks[key / args.block_size]) * args.k_block_stride +
-                             long(key % args.block_size) * args.k_place_stride + long(tg.y) * args.k_head_stride;
-      simdgroup_matrix<float, 8, 8> acc[RT];
-
-      for (uint r = 0; r < RT; ++r) {
-        acc[r] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
-      }
-
-      for (uint d = 0; d < args.dim; d += 8) {
-        simdgroup_matrix<T, 8, 8> k_mat;
-        simdgroup_load(k_mat, rows + d, ulong(args.k_place_stride), ulong2(0, 0), true);
-
-        for (uint r = 0; r < RT; ++r) {
-          if (r < row_tiles) {
-            simdgroup_matrix<T, 8, 8> q_mat;
-            simdgroup_load(q_mat, q_tile + r * 8 * LDQ + d, LDQ);
-            simdgroup_multiply_accumulate(acc[r], q_mat, k_mat, acc[r]);
-          }
-        }
-      }
-
-      for (uint r = 0; r < RT; ++r) {
-
-        if (r < row_tiles) {
-          simdgroup_store(acc[r], s_tile + r * 8 * kPartition + kt * 8, kPartition);
-        }
-      }
+      score_keys<T, RT>(cache_rows(k_cache, blocks, key, args.block_size, args.k_block_stride, args.k_place_stride,
+                                   long(tg.y) * args.k_head_stride),
+                        (MSL_THREADGROUP const T*)(q_tile), s_tile, kt, row_tiles, args);
     }
-
     if (p0 + int(key_tiles) * 8 > context) {
-      const uint key = uint(tail_tile);
-      MSL_DEVICE const T* rows = v_cache + long(blocks[key / args.block_size]) * args.v_block_stride +
-                             long(key % args.block_size) * args.v_place_stride + long(tg.y) * args.v_head_stride;
-      for (uint i = tid; MSL_LOOP(i < 8 * args.dim); i += 128) {
-        const uint r = i / args.dim;
-        const uint d = i % args.dim;
-        T value = T(0.0f);
-        if (tail_tile + int(r) < context) {
-          value = rows[long(r) * args.v_place_stride + d];
-        }
-        v_tail[r * kMaxDim + d] = value;
-      }
+      load_tail(cache_rows(v_cache, blocks, uint(tail_tile), args.block_size, args.v_block_stride, args.v_place_stride,
+                           long(tg.y) * args.v_head_stride),
+                v_tail, context - tail_tile, tid, args);
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
 
 
     for (uint r = sg; MSL_LOOP(r < row_tiles * 8); r += kSimdgroups) {
       const int position = context - tokens + (row0 + int(r)) / int(args.group);
-      MSL_THREADGROUP const float* row = s_tile + r * kPartition;
-      float score[kPartition / 32];
-      float largest = kNegBig;
-
-      for (uint i = 0; i < kPartition / 32; ++i) {
-        const uint at = lane + 32 * i;
-        score[i] = kNegBig;
-        if (at < key_tiles * 8 && is_visible(p0 + int(at), position, args.window)) {
-          float s = row[at] * args.scale;
-          if (use_softcap) {
-            s = args.softcap * precise::tanh(s / args.softcap);
-          }
-          score[i] = s;
-        }
-        largest = max(largest, score[i]);
-      }
-      largest = simd_max(largest);
-      simdgroup_barrier(mem_flags::mem_threadgroup);
-      MSL_THREADGROUP T* weights = (MSL_THREADGROUP T*)(s_tile) + r * LDP;
+      float largest = 0.0f;
       float sum = 0.0f;
-
-      for (uint i = 0; i < kPartition / 32; ++i) {
-        const uint at = lane + 32 * i;
-        const bool seen = at < key_tiles * 8 && is_visible(p0 + int(at), position, args.window);
-        const T weight = T(seen ? precise::exp(score[i] - largest) : 0.0f);
-
-        if (at < key_tiles * 8) {
-          weights[at] = weight;
-        }
-        sum += float(weight);
-      }
-      sum = simd_sum(sum);
+      weigh_scores((MSL_THREADGROUP const float*)(s_tile + r * kPartition), (MSL_THREADGROUP T*)(s_tile) + r * LDP, p0,
+                   key_tiles * 8, position, lane, args, largest, sum);
       if (lane == 0) {
         part_max[r] = largest;
         part_sum[r] = sum;
@@ -366,8 +461,8 @@ MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
 
     for (uint kt = 0; kt < key_tiles; ++kt) {
       const uint key = uint(p0) + kt * 8;
-      MSL_DEVICE const T* rows = v_cache + long(blocks[key / args.block_size]) * args.v_block_stride +
-                             long(key % args.block_size) * args.v_place_stride + long(tg.y) * args.v_head_stride;
+      MSL_DEVICE const T* rows = cache_rows(v_cache, blocks, key, args.block_size, args.v_block_stride,
+                                        args.v_place_stride, long(tg.y) * args.v_head_stride);
       simdgroup_matrix<T, 8, 8> weights[RT];
 
       for (uint r = 0; r < RT; ++r) {
@@ -375,38 +470,11 @@ MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
           simdgroup_load(weights[r], (MSL_THREADGROUP T*)(s_tile) + r * 8 * LDP + kt * 8, LDP);
         }
       }
-
-      for (uint c = 0; c < COLS; ++c) {
-        if (c < columns && first_column + c < args.dim / 8) {
-          simdgroup_matrix<T, 8, 8> v_mat;
-          if (int(key) == tail_tile) {
-            simdgroup_load(v_mat, v_tail + (first_column + c) * 8, kMaxDim);
-          } else {
-            simdgroup_load(v_mat, rows + (first_column + c) * 8, ulong(args.v_place_stride));
-          }
-
-          for (uint r = 0; r < RT; ++r) {
-
-            if (r < row_tiles) {
-              simdgroup_multiply_accumulate(acc[r][c], weights[r], v_mat, acc[r][c]);
-            }
-          }
-        }
-      }
+      add_values<T, RT, COLS>(acc, weights, rows, (MSL_THREADGROUP const T*)(v_tail), int(key) == tail_tile, first_column,
+                              columns, row_tiles, args);
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-
-    for (uint c = 0; c < COLS; ++c) {
-      if (c < columns && first_column + c < args.dim / 8) {
-
-        for (uint r = 0; r < RT; ++r) {
-
-          if (r < row_tiles) {
-            simdgroup_store(acc[r][c], s_tile + r * 8 * kPartition + (first_column + c) * 8, kPartition);
-          }
-        }
-      }
-    }
+    store_values<RT, COLS>(acc, s_tile, first_column, columns, row_tiles, args);
     threadgroup_barrier(mem_flags::mem_threadgroup);
 
 

@@ -3,7 +3,10 @@
 namespace pagoda::device::gpu::generated {
 KernelSource paged_attention_source() noexcept {
   return {"paged_attention",
-R"msl(// paged_attention: causal attention of flat rows over the paged cache, varlen, prompts and single tokens in one launch.
+R"msl(// paged_attention: a tile of rows against its sequence's partitions, and their merge; paged_attention.h has the order.
+// What paged_attention does with one partition: scores, softmax, and the weighted sum of the values.
+
+// paged_attention: causal attention of flat rows over the paged cache, varlen, prompts and single tokens in one launch.
 //
 // Positions are cut into partitions of 256, at absolute places. Within one a row's softmax is plain: all scores,
 // their maximum, the weights (rounded to the cache's type), then one sum over the values, keys in order. Partitions are
@@ -12,6 +15,37 @@ R"msl(// paged_attention: causal attention of flat rows over the paged cache, va
 //
 // The rows of a tile are the (token, head) pairs of one sequence that share a KV head, token by token: keys and values
 // are loaded once for all of them. Sums over d and over keys are those of 8x8 matrix products.
+
+// Arguments of paged_attention.metal, shared by the kernels and the host.
+
+// Types of the argument structs that shaders and host share: sizes are fixed, and every compiler asserts them.
+
+#ifndef __METAL_VERSION__
+typedef unsigned int uint;
+typedef unsigned long ulong;
+static_assert(sizeof(long) == 8, "long is 64 bits wide in Metal");
+#endif
+
+namespace pagoda_args {
+
+struct PagedAttention {
+  long q_stride, q_head_stride, out_stride, out_head_stride;  // elements
+  long k_block_stride, k_place_stride, k_head_stride;         // of the key cache
+  long v_block_stride, v_place_stride, v_head_stride;         // of the value cache
+  long table_stride;                                          // block ids from one sequence to the next
+  uint num_sequences;
+  uint heads, group;  // query heads, and how many of them share a KV head
+  uint dim;           // a multiple of 8, at most 256
+  uint block_size;    // a multiple of 8
+  uint max_parts;     // partitions of 256 positions that the partial results have room for
+  uint window;        // positions a row sees, itself included (use_window)
+  float scale;
+  float softcap;  // (use_softcap)
+  uint reserved;
+};
+static_assert(sizeof(PagedAttention) == 128, "host and kernel agree");
+
+}  // namespace pagoda_args
 // Helpers that several kernels share: sums in one order, the nonlinear functions, tiles, sequences.
 // Text of the portable subset: Metal compiles it as it is, mslc translates it for CPU and CUDA. No fast math.
 
@@ -30,6 +64,18 @@ METAL_FUNC float sigmoid(float x) {
 }
 
 METAL_FUNC float silu(float x) { return x * sigmoid(x); }
+
+// Elements first, first + stride, ..., all in flight at once; 0 from `end` on.
+template <uint N>
+METAL_FUNC void load_ahead(device const float* from, uint first, uint stride, uint end, thread float (&v)[N]) {
+#pragma unroll
+  for (uint j = 0; j < N; ++j) {
+    v[j] = 0.0f;
+    if (first + j * stride < end) {
+      v[j] = from[first + j * stride];
+    }
+  }
+}
 
 // The sum of v over all threads of the threadgroup, in one order: lanes by butterfly, then simdgroups by index.
 // `partial` has an element for each simdgroup; it may be used again after the caller's next barrier.
@@ -105,35 +151,6 @@ METAL_FUNC void tile_multiply_accumulate(thread simdgroup_matrix<float, 8, 8> (&
 #endif
   }
 }
-// Arguments of paged_attention.metal, shared by the kernels and the host.
-
-// Types of the argument structs that shaders and host share: sizes are fixed, and every compiler asserts them.
-
-#ifndef __METAL_VERSION__
-typedef unsigned int uint;
-static_assert(sizeof(long) == 8, "long is 64 bits wide in Metal");
-#endif
-
-namespace pagoda_args {
-
-struct PagedAttention {
-  long q_stride, q_head_stride, out_stride, out_head_stride;  // elements
-  long k_block_stride, k_place_stride, k_head_stride;         // of the key cache
-  long v_block_stride, v_place_stride, v_head_stride;         // of the value cache
-  long table_stride;                                          // block ids from one sequence to the next
-  uint num_sequences;
-  uint heads, group;  // query heads, and how many of them share a KV head
-  uint dim;           // a multiple of 8, at most 256
-  uint block_size;    // a multiple of 8
-  uint max_parts;     // partitions of 256 positions that the partial results have room for
-  uint window;        // positions a row sees, itself included (use_window)
-  float scale;
-  float softcap;  // (use_softcap)
-  uint reserved;
-};
-static_assert(sizeof(PagedAttention) == 128, "host and kernel agree");
-
-}  // namespace pagoda_args
 
 constant bool use_window [[function_constant(0)]];
 constant bool use_softcap [[function_constant(1)]];
@@ -186,6 +203,144 @@ METAL_FUNC float scale_to_end(float largest, float sum, float sink) {
   const float end = max(sink, largest);
   const float factor = precise::exp(largest - end);
   return factor / fma(sum, factor, precise::exp(sink - end));
+}
+
+// Where the rows of a key or value and of those after it in its block begin.
+template <typename T>
+METAL_FUNC device const T* cache_rows(device const T* cache, device const int* blocks, uint key, uint block_size,
+                                      long block_stride, long place_stride, long head_offset) {
+  return cache + long(blocks[key / block_size]) * block_stride + long(key % block_size) * place_stride + head_offset;
+}
+
+// Scores of the simdgroup's keys, 8 at a time, into s_tile. rows: of K at the partition's key `kt * 8`
+template <typename T, uint RT>
+METAL_FUNC void score_keys(device const T* rows, threadgroup const T* q_tile, threadgroup float* s_tile, uint kt,
+                           uint row_tiles, constant pagoda_args::PagedAttention& args) {
+  constexpr uint LDQ = kMaxDim + 8;
+  simdgroup_matrix<float, 8, 8> acc[RT];
+#pragma unroll
+  for (uint r = 0; r < RT; ++r) {
+    acc[r] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+  }
+#pragma unroll 8  // loads in flight
+  for (uint d = 0; d < args.dim; d += 8) {
+    simdgroup_matrix<T, 8, 8> k_mat;
+    simdgroup_load(k_mat, rows + d, ulong(args.k_place_stride), ulong2(0, 0), true);
+#pragma unroll
+    for (uint r = 0; r < RT; ++r) {
+      if (r < row_tiles) {
+        simdgroup_matrix<T, 8, 8> q_mat;
+        simdgroup_load(q_mat, q_tile + r * 8 * LDQ + d, LDQ);
+        simdgroup_multiply_accumulate(acc[r], q_mat, k_mat, acc[r]);
+      }
+    }
+  }
+#pragma unroll
+  for (uint r = 0; r < RT; ++r) {
+    // Only saves work: rows beyond row_tiles are not read.
+    if (r < row_tiles) {
+      simdgroup_store(acc[r], s_tile + r * 8 * kPartition + kt * 8, kPartition);
+    }
+  }
+}
+
+// The softmax of one row within the partition, by a simdgroup: weights (in T) take the place of their row's scores.
+// largest, sum: the same in all lanes
+template <typename T>
+METAL_FUNC void weigh_scores(threadgroup const float* row, threadgroup T* weights, int p0, uint num_keys, int position,
+                             uint lane, constant pagoda_args::PagedAttention& args, thread float& largest,
+                             thread float& sum) {
+  float score[kPartition / 32];
+  largest = kNegBig;
+#pragma unroll
+  for (uint i = 0; i < kPartition / 32; ++i) {
+    const uint at = lane + 32 * i;
+    score[i] = kNegBig;
+    if (at < num_keys && is_visible(p0 + int(at), position, args.window)) {
+      float s = row[at] * args.scale;
+      if (use_softcap) {
+        s = args.softcap * precise::tanh(s / args.softcap);
+      }
+      score[i] = s;
+    }
+    largest = max(largest, score[i]);
+  }
+  largest = simd_max(largest);
+  simdgroup_barrier(mem_flags::mem_threadgroup);  // all scores are read
+  sum = 0.0f;
+#pragma unroll
+  for (uint i = 0; i < kPartition / 32; ++i) {
+    const uint at = lane + 32 * i;
+    const bool seen = at < num_keys && is_visible(p0 + int(at), position, args.window);
+    const T weight = T(seen ? precise::exp(score[i] - largest) : 0.0f);
+    // Only saves work: weights beyond the last tile are not read.
+    if (at < num_keys) {
+      weights[at] = weight;
+    }
+    sum += float(weight);
+  }
+  sum = simd_sum(sum);
+}
+
+// The values of the last 8 keys, zero beyond the end: keys beyond the context may be anything, also NaN.
+template <typename T>
+METAL_FUNC void load_tail(device const T* rows, threadgroup T* v_tail, int num_left, uint tid,
+                          constant pagoda_args::PagedAttention& args) {
+  for (uint i = tid; i < 8 * args.dim; i += 128) {
+    const uint r = i / args.dim;
+    const uint d = i % args.dim;
+    T value = T(0.0f);
+    if (int(r) < num_left) {
+      value = rows[long(r) * args.v_place_stride + d];
+    }
+    v_tail[r * kMaxDim + d] = value;
+  }
+}
+
+// acc += the weights of 8 keys times their values: COLS column tiles from first_column on, up to `columns` of them.
+// is_tail: the values are in v_tail. Who loads the weights here too needs 12 registers more on NVIDIA.
+template <typename T, uint RT, uint COLS>
+METAL_FUNC void add_values(thread simdgroup_matrix<float, 8, 8> (&acc)[RT][COLS],
+)msl"
+R"msl(                           thread simdgroup_matrix<T, 8, 8> (&w_mat)[RT], device const T* rows,
+                           threadgroup const T* v_tail, bool is_tail, uint first_column, uint columns, uint row_tiles,
+                           constant pagoda_args::PagedAttention& args) {
+#pragma unroll
+  for (uint c = 0; c < COLS; ++c) {
+    if (c < columns && first_column + c < args.dim / 8) {
+      simdgroup_matrix<T, 8, 8> v_mat;
+      if (is_tail) {
+        simdgroup_load(v_mat, v_tail + (first_column + c) * 8, kMaxDim);
+      } else {
+        simdgroup_load(v_mat, rows + (first_column + c) * 8, ulong(args.v_place_stride));
+      }
+#pragma unroll
+      for (uint r = 0; r < RT; ++r) {
+        // Only saves work: rows beyond row_tiles are not read.
+        if (r < row_tiles) {
+          simdgroup_multiply_accumulate(acc[r][c], w_mat[r], v_mat, acc[r][c]);
+        }
+      }
+    }
+  }
+}
+
+template <uint RT, uint COLS>
+METAL_FUNC void store_values(thread simdgroup_matrix<float, 8, 8> (&acc)[RT][COLS], threadgroup float* s_tile,
+                             uint first_column, uint columns, uint row_tiles,
+                             constant pagoda_args::PagedAttention& args) {
+#pragma unroll
+  for (uint c = 0; c < COLS; ++c) {
+    if (c < columns && first_column + c < args.dim / 8) {
+#pragma unroll
+      for (uint r = 0; r < RT; ++r) {
+        // Only saves work: rows beyond row_tiles are not read.
+        if (r < row_tiles) {
+          simdgroup_store(acc[r][c], s_tile + r * 8 * kPartition + (first_column + c) * 8, kPartition);
+        }
+      }
+    }
+  }
 }
 
 // RT tiles of 8 rows. Grid: [tiles, KV heads, partitions]; tiles of several tokens run at partition 0 only, and walk.
@@ -270,87 +425,24 @@ kernel void paged_attention(device const float* q [[buffer(0)]],
     // Scores, 8 keys at a time.
     for (uint kt = sg; kt < key_tiles; kt += kSimdgroups) {
       const uint key = uint(p0) + kt * 8;
-      device const T* rows = k_cache + long(blocks[key / args.block_size]) * args.k_block_stride +
-                             long(key % args.block_size) * args.k_place_stride + long(tg.y) * args.k_head_stride;
-      simdgroup_matrix<float, 8, 8> acc[RT];
-      #pragma unroll
-      for (uint r = 0; r < RT; ++r) {
-        acc[r] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
-      }
-      #pragma unroll 8  // loads in flight
-      for (uint d = 0; d < args.dim; d += 8) {
-        simdgroup_matrix<T, 8, 8> k_mat;
-        simdgroup_load(k_mat, rows + d, ulong(args.k_place_stride), ulong2(0, 0), true);
-        #pragma unroll
-        for (uint r = 0; r < RT; ++r) {
-          if (r < row_tiles) {
-)msl"
-R"msl(            simdgroup_matrix<T, 8, 8> q_mat;
-            simdgroup_load(q_mat, q_tile + r * 8 * LDQ + d, LDQ);
-            simdgroup_multiply_accumulate(acc[r], q_mat, k_mat, acc[r]);
-          }
-        }
-      }
-      #pragma unroll
-      for (uint r = 0; r < RT; ++r) {
-        // Only saves work: rows beyond row_tiles are not read.
-        if (r < row_tiles) {
-          simdgroup_store(acc[r], s_tile + r * 8 * kPartition + kt * 8, kPartition);
-        }
-      }
+      score_keys<T, RT>(cache_rows(k_cache, blocks, key, args.block_size, args.k_block_stride, args.k_place_stride,
+                                   long(tg.y) * args.k_head_stride),
+                        (threadgroup const T*)(q_tile), s_tile, kt, row_tiles, args);
     }
-    // Keys beyond the context may be anything, also NaN: their values are not read.
     if (p0 + int(key_tiles) * 8 > context) {
-      const uint key = uint(tail_tile);
-      device const T* rows = v_cache + long(blocks[key / args.block_size]) * args.v_block_stride +
-                             long(key % args.block_size) * args.v_place_stride + long(tg.y) * args.v_head_stride;
-      for (uint i = tid; i < 8 * args.dim; i += 128) {
-        const uint r = i / args.dim;
-        const uint d = i % args.dim;
-        T value = T(0.0f);
-        if (tail_tile + int(r) < context) {
-          value = rows[long(r) * args.v_place_stride + d];
-        }
-        v_tail[r * kMaxDim + d] = value;
-      }
+      load_tail(cache_rows(v_cache, blocks, uint(tail_tile), args.block_size, args.v_block_stride, args.v_place_stride,
+                           long(tg.y) * args.v_head_stride),
+                v_tail, context - tail_tile, tid, args);
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
 
     // Softmax of each row, within the partition.
     for (uint r = sg; r < row_tiles * 8; r += kSimdgroups) {
       const int position = context - tokens + (row0 + int(r)) / int(args.group);
-      threadgroup const float* row = s_tile + r * kPartition;
-      float score[kPartition / 32];
-      float largest = kNegBig;
-      #pragma unroll
-      for (uint i = 0; i < kPartition / 32; ++i) {
-        const uint at = lane + 32 * i;
-        score[i] = kNegBig;
-        if (at < key_tiles * 8 && is_visible(p0 + int(at), position, args.window)) {
-          float s = row[at] * args.scale;
-          if (use_softcap) {
-            s = args.softcap * precise::tanh(s / args.softcap);
-          }
-          score[i] = s;
-        }
-        largest = max(largest, score[i]);
-      }
-      largest = simd_max(largest);
-      simdgroup_barrier(mem_flags::mem_threadgroup);  // all scores are read
-      threadgroup T* weights = (threadgroup T*)(s_tile) + r * LDP;
+      float largest = 0.0f;
       float sum = 0.0f;
-      #pragma unroll
-      for (uint i = 0; i < kPartition / 32; ++i) {
-        const uint at = lane + 32 * i;
-        const bool seen = at < key_tiles * 8 && is_visible(p0 + int(at), position, args.window);
-        const T weight = T(seen ? precise::exp(score[i] - largest) : 0.0f);
-        // Only saves work: weights beyond the last tile are not read.
-        if (at < key_tiles * 8) {
-          weights[at] = weight;
-        }
-        sum += float(weight);
-      }
-      sum = simd_sum(sum);
+      weigh_scores((threadgroup const float*)(s_tile + r * kPartition), (threadgroup T*)(s_tile) + r * LDP, p0,
+                   key_tiles * 8, position, lane, args, largest, sum);
       if (lane == 0) {
         part_max[r] = largest;
         part_sum[r] = sum;
@@ -372,8 +464,8 @@ R"msl(            simdgroup_matrix<T, 8, 8> q_mat;
     #pragma unroll 4
     for (uint kt = 0; kt < key_tiles; ++kt) {
       const uint key = uint(p0) + kt * 8;
-      device const T* rows = v_cache + long(blocks[key / args.block_size]) * args.v_block_stride +
-                             long(key % args.block_size) * args.v_place_stride + long(tg.y) * args.v_head_stride;
+      device const T* rows = cache_rows(v_cache, blocks, key, args.block_size, args.v_block_stride,
+                                        args.v_place_stride, long(tg.y) * args.v_head_stride);
       simdgroup_matrix<T, 8, 8> weights[RT];
       #pragma unroll
       for (uint r = 0; r < RT; ++r) {
@@ -381,38 +473,11 @@ R"msl(            simdgroup_matrix<T, 8, 8> q_mat;
           simdgroup_load(weights[r], (threadgroup T*)(s_tile) + r * 8 * LDP + kt * 8, LDP);
         }
       }
-      #pragma unroll
-      for (uint c = 0; c < COLS; ++c) {
-        if (c < columns && first_column + c < args.dim / 8) {
-          simdgroup_matrix<T, 8, 8> v_mat;
-          if (int(key) == tail_tile) {
-            simdgroup_load(v_mat, v_tail + (first_column + c) * 8, kMaxDim);
-          } else {
-            simdgroup_load(v_mat, rows + (first_column + c) * 8, ulong(args.v_place_stride));
-          }
-          #pragma unroll
-          for (uint r = 0; r < RT; ++r) {
-            // Only saves work: rows beyond row_tiles are not read.
-            if (r < row_tiles) {
-              simdgroup_multiply_accumulate(acc[r][c], weights[r], v_mat, acc[r][c]);
-            }
-          }
-        }
-      }
+      add_values<T, RT, COLS>(acc, weights, rows, (threadgroup const T*)(v_tail), int(key) == tail_tile, first_column,
+                              columns, row_tiles, args);
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);  // all weights are read
-    #pragma unroll
-    for (uint c = 0; c < COLS; ++c) {
-      if (c < columns && first_column + c < args.dim / 8) {
-        #pragma unroll
-        for (uint r = 0; r < RT; ++r) {
-          // Only saves work: rows beyond row_tiles are not read.
-          if (r < row_tiles) {
-            simdgroup_store(acc[r][c], s_tile + r * 8 * kPartition + (first_column + c) * 8, kPartition);
-          }
-        }
-      }
-    }
+    store_values<RT, COLS>(acc, s_tile, first_column, columns, row_tiles, args);
     threadgroup_barrier(mem_flags::mem_threadgroup);
 
     #pragma unroll
@@ -507,7 +572,41 @@ R"msl(#include "device/gpu/shim/cuda/msl.h"
 namespace metal {
 # 1 "Shaders/paged_attention.metal"
 # 1 "Shaders/paged_attention.metal"
-# 10 "Shaders/paged_attention.metal"
+
+# 1 "Shaders/attention_partition.h"
+
+
+
+# 1 "Shaders/paged_attention.h"
+# 12 "Shaders/paged_attention.h"
+# 1 "Shaders/args/paged_attention.h"
+
+
+
+# 1 "Shaders/args/types.h"
+# 5 "Shaders/args/paged_attention.h"
+
+namespace pagoda_args {
+
+struct PagedAttention {
+  long q_stride, q_head_stride, out_stride, out_head_stride;
+  long k_block_stride, k_place_stride, k_head_stride;
+  long v_block_stride, v_place_stride, v_head_stride;
+  long table_stride;
+  uint num_sequences;
+  uint heads, group;
+  uint dim;
+  uint block_size;
+  uint max_parts;
+  uint window;
+  float scale;
+  float softcap;
+  uint reserved;
+};
+static_assert(sizeof(PagedAttention) == 128, "host and kernel agree");
+
+}
+# 13 "Shaders/paged_attention.h"
 # 1 "Shaders/common.h"
 
 
@@ -528,6 +627,18 @@ METAL_FUNC float sigmoid(float x) {
 }
 
 METAL_FUNC float silu(float x) { return x * sigmoid(x); }
+
+
+template <uint N>
+METAL_FUNC void load_ahead(MSL_DEVICE const float* from, uint first, uint stride, uint end, MSL_THREAD float (&v)[N]) {
+#pragma unroll
+  for (uint j = 0; j < N; ++j) {
+    v[j] = 0.0f;
+    if (first + j * stride < end) {
+      v[j] = from[first + j * stride];
+    }
+  }
+}
 
 
 
@@ -603,35 +714,7 @@ METAL_FUNC void tile_multiply_accumulate(MSL_THREAD simdgroup_matrix<float, 8, 8
 
   }
 }
-# 11 "Shaders/paged_attention.metal"
-# 1 "Shaders/args/paged_attention.h"
-
-
-
-# 1 "Shaders/args/types.h"
-# 5 "Shaders/args/paged_attention.h"
-
-namespace pagoda_args {
-
-struct PagedAttention {
-  long q_stride, q_head_stride, out_stride, out_head_stride;
-  long k_block_stride, k_place_stride, k_head_stride;
-  long v_block_stride, v_place_stride, v_head_stride;
-  long table_stride;
-  uint num_sequences;
-  uint heads, group;
-  uint dim;
-  uint block_size;
-  uint max_parts;
-  uint window;
-  float scale;
-  float softcap;
-  uint reserved;
-};
-static_assert(sizeof(PagedAttention) == 128, "host and kernel agree");
-
-}
-# 12 "Shaders/paged_attention.metal"
+# 14 "Shaders/paged_attention.h"
 
 MSL_FUNCTION_CONSTANT(bool, use_window, 0)
 MSL_FUNCTION_CONSTANT(bool, use_softcap, 1)
@@ -685,6 +768,145 @@ METAL_FUNC float scale_to_end(float largest, float sum, float sink) {
   const float factor = precise::exp(largest - end);
   return factor / fma(sum, factor, precise::exp(sink - end));
 }
+# 5 "Shaders/attention_partition.h"
+
+
+template <typename T>
+METAL_FUNC MSL_DEVICE const T* cache_rows(MSL_DEVICE const T* cache, MSL_DEVICE const int* blocks, uint key, uint block_size,
+                                      long block_stride, long place_stride, long head_offset) {
+  return cache + long(blocks[key / block_size]) * block_stride + long(key % block_size) * place_stride + head_offset;
+}
+
+
+template <typename T, uint RT>
+METAL_FUNC void score_keys(MSL_DEVICE const T* rows, MSL_THREADGROUP const T* q_tile, MSL_THREADGROUP float* s_tile, uint kt,
+                           uint row_tiles, MSL_CONSTANT pagoda_args::PagedAttention& args) {
+  constexpr uint LDQ = kMaxDim + 8;
+  simdgroup_matrix<float, 8, 8> acc[RT];
+#pragma unroll
+  for (uint r = 0; r < RT; ++r) {
+    acc[r] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+  }
+#pragma unroll 8
+  for (uint d = 0; d < args.dim; d += 8) {
+    simdgroup_matrix<T, 8, 8> k_mat;
+    simdgroup_load(k_mat, rows + d, ulong(args.k_place_stride), ulong2(0, 0), true);
+#pragma unroll
+    for (uint r = 0; r < RT; ++r) {
+      if (r < row_tiles) {
+        simdgroup_matrix<T, 8, 8> q_mat;
+        simdgroup_load(q_mat, q_tile + r * 8 * LDQ + d, LDQ);
+        simdgroup_multiply_accumulate(acc[r], q_mat, k_mat, acc[r]);
+      }
+    }
+  }
+#pragma unroll
+  for (uint r = 0; r < RT; ++r) {
+
+    if (r < row_tiles) {
+      simdgroup_store(acc[r], s_tile + r * 8 * kPartition + kt * 8, kPartition);
+    }
+  }
+}
+
+
+
+template <typename T>
+METAL_FUNC void weigh_scores(MSL_THREADGROUP const float* row, MSL_THREADGROUP T* weights, int p0, uint num_keys, int position,
+                             uint lane, MSL_CONSTANT pagoda_args::PagedAttention& args, MSL_THREAD float& largest,
+                             MSL_THREAD float& sum) {
+  float score[kPartition / 32];
+  largest = kNegBig;
+#pragma unroll
+  for (uint i = 0; i < kPartition / 32; ++i) {
+    const uint at = lane + 32 * i;
+    score[i] = kNegBig;
+    if (at < num_keys && is_visible(p0 + int(at), position, args.window)) {
+      float s = row[at] * args.scale;
+      if (use_softcap) {
+        s = args.softcap * precise::tanh(s / args.softcap);
+      }
+      score[i] = s;
+    }
+    largest = max(largest, score[i]);
+  }
+  largest = simd_max(largest);
+  simdgroup_barrier(mem_flags::mem_threadgroup);
+  sum = 0.0f;
+#pragma unroll
+  for (uint i = 0; i < kPartition / 32; ++i) {
+    const uint at = lane + 32 * i;
+    const bool seen = at < num_keys && is_visible(p0 + int(at), position, args.window);
+    const T weight = T(seen ? precise::exp(score[i] - largest) : 0.0f);
+
+    if (at < num_keys) {
+      weights[at] = weight;
+    }
+    sum += float(weight);
+  }
+  sum = simd_sum(sum);
+}
+
+
+template <typename T>
+METAL_FUNC void load_tail(MSL_DEVICE const T* rows, MSL_THREADGROUP T* v_tail, int num_left, uint tid,
+                          MSL_CONSTANT pagoda_args::PagedAttention& args) {
+  for (uint i = tid; i < 8 * args.dim; i += 128) {
+    const uint r = i / args.dim;
+    const uint d = i % args.dim;
+    T value = T(0.0f);
+    if (int(r) < num_left) {
+      value = rows[long(r) * args.v_place_stride + d];
+    }
+    v_tail[r * kMaxDim + d] = value;
+  }
+}
+
+
+
+template <typename T, uint RT, uint COLS>
+METAL_FUNC void add_values(MSL_THREAD simdgroup_matrix<float, 8, 8> (&acc)[RT][COLS],
+                           MSL_THREAD simdgroup_matrix<T, 8, 8> (&w_mat)[RT], MSL_DEVICE const T* rows,
+                           MSL_THREADGROUP const T* v_tail, bool is_tail, uint first_column, uint columns, uint row_tiles,
+                           MSL_CONSTANT pagoda_args::PagedAttention& args) {
+#pragma unroll
+  for (uint c = 0; c < COLS; ++c) {
+    if (c < columns && first_column + c < args.dim / 8) {
+      simdgroup_matrix<T, 8, 8> v_mat;
+      if (is_tail) {
+        simdgroup_load(v_mat, v_tail + (first_column + c) * 8, kMaxDim);
+      } else {
+        simdgroup_load(v_mat, rows + (first_column + c) * 8, ulong(args.v_place_stride));
+      }
+#pragma unroll
+      for (uint r = 0; r < RT; ++r) {
+
+        if (r < row_tiles) {
+          simdgroup_multiply_accumulate(acc[r][c], w_mat[r], v_mat, acc[r][c]);
+        }
+      }
+    }
+  }
+}
+
+template <uint RT, uint COLS>
+METAL_FUNC void store_values(MSL_THREAD simdgroup_matrix<float, 8, 8> (&acc)[RT][COLS], MSL_THREADGROUP float* s_tile,
+                             uint first_column, uint columns, uint row_tiles,
+                             MSL_CONSTANT pagoda_args::PagedAttention& args) {
+#pragma unroll
+  for (uint c = 0; c < COLS; ++c) {
+    if (c < columns && first_column + c < args.dim / 8) {
+#pragma unroll
+      for (uint r = 0; r < RT; ++r) {
+
+        if (r < row_tiles) {
+          simdgroup_store(acc[r][c], s_tile + r * 8 * kPartition + (first_column + c) * 8, kPartition);
+        }
+      }
+    }
+  }
+}
+# 3 "Shaders/paged_attention.metal"
 
 
 template <typename T, uint RT>
@@ -735,7 +957,8 @@ MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
     if (tg.z < part || tg.z > last) {
       return;
     }
-    part = tg.z;
+)msl"
+R"msl(    part = tg.z;
     last = tg.z;
   }
   const uint row_tiles = (uint(num_rows) + 7) / 8;
@@ -768,86 +991,24 @@ MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
 
     for (uint kt = sg; kt < key_tiles; kt += kSimdgroups) {
       const uint key = uint(p0) + kt * 8;
-      MSL_DEVICE const T* rows = k_cache + long(blocks[key / args.block_size]) * args.k_block_stride +
-                             long(key % args.block_size) * args.k_place_stride + long(tg.y) * args.k_head_stride;
-      simdgroup_matrix<float, 8, 8> acc[RT];
-#pragma unroll
-      for (uint r = 0; r < RT; ++r) {
-        acc[r] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
-      }
-#pragma unroll 8
-      for (uint d = 0; d < args.dim; d += 8) {
-        simdgroup_matrix<T, 8, 8> k_mat;
-        simdgroup_load(k_mat, rows + d, ulong(args.k_place_stride), ulong2(0, 0), true);
-#pragma unroll
-        for (uint r = 0; r < RT; ++r) {
-          if (r < row_tiles) {
-            simdgroup_matrix<T, 8, 8> q_mat;
-            simdgroup_load(q_mat, q_tile + r * 8 * LDQ + d, LDQ);
-            simdgroup_multiply_accumulate(acc[r], q_mat, k_mat, acc[r]);
-          }
-        }
-      }
-#pragma unroll
-      for (uint r = 0; r < RT; ++r) {
-
-        if (r < row_tiles) {
-          simdgroup_store(acc[r], s_tile + r * 8 * kPartition + kt * 8, kPartition);
-        }
-      }
+      score_keys<T, RT>(cache_rows(k_cache, blocks, key, args.block_size, args.k_block_stride, args.k_place_stride,
+                                   long(tg.y) * args.k_head_stride),
+                        (MSL_THREADGROUP const T*)(q_tile), s_tile, kt, row_tiles, args);
     }
-
     if (p0 + int(key_tiles) * 8 > context) {
-      const uint key = uint(tail_tile);
-      MSL_DEVICE const T* rows = v_cache + long(blocks[key / args.block_size]) * args.v_block_stride +
-                             long(key % args.block_size) * args.v_place_stride + long(tg.y) * args.v_head_stride;
-      for (uint i = tid; i < 8 * args.dim; i += 128) {
-        const uint r = i / args.dim;
-        const uint d = i % args.dim;
-        T value = T(0.0f);
-        if (tail_tile + int(r) < context) {
-          value = rows[long(r) * args.v_place_stride + d];
-        }
-        v_tail[r * kMaxDim + d] = value;
-      }
+      load_tail(cache_rows(v_cache, blocks, uint(tail_tile), args.block_size, args.v_block_stride, args.v_place_stride,
+                           long(tg.y) * args.v_head_stride),
+                v_tail, context - tail_tile, tid, args);
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
 
 
     for (uint r = sg; r < row_tiles * 8; r += kSimdgroups) {
       const int position = context - tokens + (row0 + int(r)) / int(args.group);
-      MSL_THREADGROUP const float* row = s_tile + r * kPartition;
-      float score[kPartition / 32];
-      float largest = kNegBig;
-#pragma unroll
-      for (uint i = 0; i < kPartition / 32; ++i) {
-        const uint at = lane + 32 * i;
-        score[i] = kNegBig;
-        if (at < key_tiles * 8 && is_visible(p0 + int(at), position, args.window)) {
-          float s = row[at] * args.scale;
-          if (use_softcap) {
-            s = args.softcap * precise::tanh(s / args.softcap);
-          }
-          score[i] = s;
-        }
-        largest = max(largest, score[i]);
-      }
-      largest = simd_max(largest);
-      simdgroup_barrier(mem_flags::mem_threadgroup);
-      MSL_THREADGROUP T* weights = (MSL_THREADGROUP T*)(s_tile) + r * LDP;
+      float largest = 0.0f;
       float sum = 0.0f;
-#pragma unroll
-      for (uint i = 0; i < kPartition / 32; ++i) {
-        const uint at = lane + 32 * i;
-        const bool seen = at < key_tiles * 8 && is_visible(p0 + int(at), position, args.window);
-        const T weight = T(seen ? precise::exp(score[i] - largest) : 0.0f);
-
-        if (at < key_tiles * 8) {
-          weights[at] = weight;
-        }
-        sum += float(weight);
-      }
-      sum = simd_sum(sum);
+      weigh_scores((MSL_THREADGROUP const float*)(s_tile + r * kPartition), (MSL_THREADGROUP T*)(s_tile) + r * LDP, p0,
+                   key_tiles * 8, position, lane, args, largest, sum);
       if (lane == 0) {
         part_max[r] = largest;
         part_sum[r] = sum;
@@ -869,48 +1030,20 @@ MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
 #pragma unroll 4
     for (uint kt = 0; kt < key_tiles; ++kt) {
       const uint key = uint(p0) + kt * 8;
-      MSL_DEVICE const T* rows = v_cache + long(blocks[key / args.block_size]) * args.v_block_stride +
-                             long(key % args.block_size) * args.v_place_stride + long(tg.y) * args.v_head_stride;
+      MSL_DEVICE const T* rows = cache_rows(v_cache, blocks, key, args.block_size, args.v_block_stride,
+                                        args.v_place_stride, long(tg.y) * args.v_head_stride);
       simdgroup_matrix<T, 8, 8> weights[RT];
 #pragma unroll
       for (uint r = 0; r < RT; ++r) {
         if (r < row_tiles) {
-)msl"
-R"msl(          simdgroup_load(weights[r], (MSL_THREADGROUP T*)(s_tile) + r * 8 * LDP + kt * 8, LDP);
+          simdgroup_load(weights[r], (MSL_THREADGROUP T*)(s_tile) + r * 8 * LDP + kt * 8, LDP);
         }
       }
-#pragma unroll
-      for (uint c = 0; c < COLS; ++c) {
-        if (c < columns && first_column + c < args.dim / 8) {
-          simdgroup_matrix<T, 8, 8> v_mat;
-          if (int(key) == tail_tile) {
-            simdgroup_load(v_mat, v_tail + (first_column + c) * 8, kMaxDim);
-          } else {
-            simdgroup_load(v_mat, rows + (first_column + c) * 8, ulong(args.v_place_stride));
-          }
-#pragma unroll
-          for (uint r = 0; r < RT; ++r) {
-
-            if (r < row_tiles) {
-              simdgroup_multiply_accumulate(acc[r][c], weights[r], v_mat, acc[r][c]);
-            }
-          }
-        }
-      }
+      add_values<T, RT, COLS>(acc, weights, rows, (MSL_THREADGROUP const T*)(v_tail), int(key) == tail_tile, first_column,
+                              columns, row_tiles, args);
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-#pragma unroll
-    for (uint c = 0; c < COLS; ++c) {
-      if (c < columns && first_column + c < args.dim / 8) {
-#pragma unroll
-        for (uint r = 0; r < RT; ++r) {
-
-          if (r < row_tiles) {
-            simdgroup_store(acc[r][c], s_tile + r * 8 * kPartition + (first_column + c) * 8, kPartition);
-          }
-        }
-      }
-    }
+    store_values<RT, COLS>(acc, s_tile, first_column, columns, row_tiles, args);
     threadgroup_barrier(mem_flags::mem_threadgroup);
 
 #pragma unroll

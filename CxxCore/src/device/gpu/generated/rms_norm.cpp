@@ -50,6 +50,18 @@ METAL_FUNC float sigmoid(float x) {
 METAL_FUNC float silu(float x) { return x * sigmoid(x); }
 
 
+template <uint N>
+METAL_FUNC void load_ahead(MSL_DEVICE const float* from, uint first, uint stride, uint end, MSL_THREAD float (&v)[N]) {
+
+  for (uint j = 0; j < N; ++j) {
+    v[j] = 0.0f;
+    if (first + j * stride < end) {
+      v[j] = from[first + j * stride];
+    }
+  }
+}
+
+
 
 METAL_FUNC float threadgroup_sum(float v, MSL_THREADGROUP float* partial, uint lane, uint simdgroup, uint num_simdgroups) {
   v = simd_sum(v);
@@ -128,6 +140,9 @@ METAL_FUNC void tile_multiply_accumulate(MSL_THREAD simdgroup_matrix<float, 8, 8
 MSL_FUNCTION_CONSTANT(bool, has_residual, 0)
 
 
+MSL_CONSTANT constexpr uint kAhead = 8;
+
+
 
 MSL_KERNEL void rms_norm(
     MSL_DEVICE float* x ,
@@ -142,19 +157,40 @@ MSL_KERNEL void rms_norm(
     uint simdgroup ) {
   MSL_TG_VAR(1, partial, [8], float)
   MSL_DEVICE float* x_row = x + ulong(row) * args.x_stride;
+  const uint step = kAhead * num_threads;
   float sum = 0.0f;
-  for (uint i = tid; MSL_LOOP(i < args.width); i += num_threads) {
-    float v = x_row[i];
+  for (uint first = tid; MSL_LOOP(first < args.width); first += step) {
+    float v[kAhead];
+    load_ahead((MSL_DEVICE const float*)(x_row), first, num_threads, args.width, v);
     if (has_residual) {
-      v += residual[ulong(row) * args.residual_stride + i];
-      x_row[i] = v;
+      float r[kAhead];
+      load_ahead(residual + ulong(row) * args.residual_stride, first, num_threads, args.width, r);
+
+      for (uint j = 0; j < kAhead; ++j) {
+        v[j] += r[j];
+        if (first + j * num_threads < args.width) {
+          x_row[first + j * num_threads] = v[j];
+        }
+      }
     }
-    sum = fma(v, v, sum);
+
+    for (uint j = 0; j < kAhead; ++j) {
+      sum = fma(v[j], v[j], sum);
+    }
   }
   sum = threadgroup_sum(sum, partial, lane, simdgroup, num_threads / 32);
   const float scale = 1.0f / sqrt(sum / float(args.width) + args.eps);
-  for (uint i = tid; MSL_LOOP(i < args.width); i += num_threads) {
-    out[ulong(row) * args.out_stride + i] = x_row[i] * scale * (weight[i] + args.weight_offset);
+  for (uint first = tid; MSL_LOOP(first < args.width); first += step) {
+    float v[kAhead];
+    float w[kAhead];
+    load_ahead((MSL_DEVICE const float*)(x_row), first, num_threads, args.width, v);
+    load_ahead(weight, first, num_threads, args.width, w);
+
+    for (uint j = 0; j < kAhead; ++j) {
+      if (first + j * num_threads < args.width) {
+        out[ulong(row) * args.out_stride + first + j * num_threads] = v[j] * scale * (w[j] + args.weight_offset);
+      }
+    }
   }
 }
 

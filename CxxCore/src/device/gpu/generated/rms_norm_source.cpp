@@ -47,6 +47,18 @@ METAL_FUNC float sigmoid(float x) {
 
 METAL_FUNC float silu(float x) { return x * sigmoid(x); }
 
+// Elements first, first + stride, ..., all in flight at once; 0 from `end` on.
+template <uint N>
+METAL_FUNC void load_ahead(device const float* from, uint first, uint stride, uint end, thread float (&v)[N]) {
+#pragma unroll
+  for (uint j = 0; j < N; ++j) {
+    v[j] = 0.0f;
+    if (first + j * stride < end) {
+      v[j] = from[first + j * stride];
+    }
+  }
+}
+
 // The sum of v over all threads of the threadgroup, in one order: lanes by butterfly, then simdgroups by index.
 // `partial` has an element for each simdgroup; it may be used again after the caller's next barrier.
 METAL_FUNC float threadgroup_sum(float v, threadgroup float* partial, uint lane, uint simdgroup, uint num_simdgroups) {
@@ -124,6 +136,9 @@ METAL_FUNC void tile_multiply_accumulate(thread simdgroup_matrix<float, 8, 8> (&
 
 constant bool has_residual [[function_constant(0)]];
 
+// Loads in flight of a thread: with one row there is nothing else to wait beside, and every step has two norms a layer.
+constant constexpr uint kAhead = 8;
+
 // x, residual, out: [rows, width], rows strided; weight: [width]. With a residual, x becomes x + residual.
 [[max_total_threads_per_threadgroup(256)]]
 kernel void rms_norm(
@@ -139,19 +154,40 @@ kernel void rms_norm(
     uint simdgroup [[simdgroup_index_in_threadgroup]]) {
   threadgroup float partial[8];
   device float* x_row = x + ulong(row) * args.x_stride;
+  const uint step = kAhead * num_threads;
   float sum = 0.0f;
-  for (uint i = tid; i < args.width; i += num_threads) {
-    float v = x_row[i];
+  for (uint first = tid; first < args.width; first += step) {
+    float v[kAhead];
+    load_ahead((device const float*)(x_row), first, num_threads, args.width, v);
     if (has_residual) {
-      v += residual[ulong(row) * args.residual_stride + i];
-      x_row[i] = v;
+      float r[kAhead];
+      load_ahead(residual + ulong(row) * args.residual_stride, first, num_threads, args.width, r);
+      #pragma unroll
+      for (uint j = 0; j < kAhead; ++j) {
+        v[j] += r[j];
+        if (first + j * num_threads < args.width) {
+          x_row[first + j * num_threads] = v[j];
+        }
+      }
     }
-    sum = fma(v, v, sum);
+    #pragma unroll
+    for (uint j = 0; j < kAhead; ++j) {
+      sum = fma(v[j], v[j], sum);
+    }
   }
   sum = threadgroup_sum(sum, partial, lane, simdgroup, num_threads / 32);
   const float scale = 1.0f / sqrt(sum / float(args.width) + args.eps);
-  for (uint i = tid; i < args.width; i += num_threads) {
-    out[ulong(row) * args.out_stride + i] = x_row[i] * scale * (weight[i] + args.weight_offset);
+  for (uint first = tid; first < args.width; first += step) {
+    float v[kAhead];
+    float w[kAhead];
+    load_ahead((device const float*)(x_row), first, num_threads, args.width, v);
+    load_ahead(weight, first, num_threads, args.width, w);
+    #pragma unroll
+    for (uint j = 0; j < kAhead; ++j) {
+      if (first + j * num_threads < args.width) {
+        out[ulong(row) * args.out_stride + first + j * num_threads] = v[j] * scale * (w[j] + args.weight_offset);
+      }
+    }
   }
 }
 )msl",
@@ -203,6 +239,18 @@ METAL_FUNC float sigmoid(float x) {
 }
 
 METAL_FUNC float silu(float x) { return x * sigmoid(x); }
+
+
+template <uint N>
+METAL_FUNC void load_ahead(MSL_DEVICE const float* from, uint first, uint stride, uint end, MSL_THREAD float (&v)[N]) {
+#pragma unroll
+  for (uint j = 0; j < N; ++j) {
+    v[j] = 0.0f;
+    if (first + j * stride < end) {
+      v[j] = from[first + j * stride];
+    }
+  }
+}
 
 
 
@@ -283,6 +331,9 @@ METAL_FUNC void tile_multiply_accumulate(MSL_THREAD simdgroup_matrix<float, 8, 8
 MSL_FUNCTION_CONSTANT(bool, has_residual, 0)
 
 
+MSL_CONSTANT constexpr uint kAhead = 8;
+
+
 
 MSL_KERNEL void rms_norm(
     MSL_DEVICE float* x ,
@@ -297,19 +348,40 @@ MSL_KERNEL void rms_norm(
     uint simdgroup ) {
   MSL_TG_VAR(1, partial, [8], float)
   MSL_DEVICE float* x_row = x + ulong(row) * args.x_stride;
+  const uint step = kAhead * num_threads;
   float sum = 0.0f;
-  for (uint i = tid; i < args.width; i += num_threads) {
-    float v = x_row[i];
+  for (uint first = tid; first < args.width; first += step) {
+    float v[kAhead];
+    load_ahead((MSL_DEVICE const float*)(x_row), first, num_threads, args.width, v);
     if (has_residual) {
-      v += residual[ulong(row) * args.residual_stride + i];
-      x_row[i] = v;
+      float r[kAhead];
+      load_ahead(residual + ulong(row) * args.residual_stride, first, num_threads, args.width, r);
+#pragma unroll
+      for (uint j = 0; j < kAhead; ++j) {
+        v[j] += r[j];
+        if (first + j * num_threads < args.width) {
+          x_row[first + j * num_threads] = v[j];
+        }
+      }
     }
-    sum = fma(v, v, sum);
+#pragma unroll
+    for (uint j = 0; j < kAhead; ++j) {
+      sum = fma(v[j], v[j], sum);
+    }
   }
   sum = threadgroup_sum(sum, partial, lane, simdgroup, num_threads / 32);
   const float scale = 1.0f / sqrt(sum / float(args.width) + args.eps);
-  for (uint i = tid; i < args.width; i += num_threads) {
-    out[ulong(row) * args.out_stride + i] = x_row[i] * scale * (weight[i] + args.weight_offset);
+  for (uint first = tid; first < args.width; first += step) {
+    float v[kAhead];
+    float w[kAhead];
+    load_ahead((MSL_DEVICE const float*)(x_row), first, num_threads, args.width, v);
+    load_ahead(weight, first, num_threads, args.width, w);
+#pragma unroll
+    for (uint j = 0; j < kAhead; ++j) {
+      if (first + j * num_threads < args.width) {
+        out[ulong(row) * args.out_stride + first + j * num_threads] = v[j] * scale * (w[j] + args.weight_offset);
+      }
+    }
   }
 }
 

@@ -7,6 +7,38 @@ namespace {
 
 
 
+# 1 "Shaders/args/sample.h"
+
+
+
+# 1 "Shaders/args/types.h"
+# 5 "Shaders/args/sample.h"
+
+namespace pagoda_args {
+
+
+struct SampleRow {
+  ulong top_p;
+  ulong min_weight;
+  ulong random;
+  float temperature;
+  uint top_k;
+};
+static_assert(sizeof(SampleRow) == 32, "host and kernel agree");
+
+struct Sample {
+  long logits_stride;
+  uint vocab;
+  uint parts;
+};
+static_assert(sizeof(Sample) == 16, "host and kernel agree");
+
+}
+# 5 "Shaders/sample.metal"
+# 1 "Shaders/candidates.h"
+
+
+
 # 1 "Shaders/common.h"
 
 
@@ -27,6 +59,18 @@ METAL_FUNC float sigmoid(float x) {
 }
 
 METAL_FUNC float silu(float x) { return x * sigmoid(x); }
+
+
+template <uint N>
+METAL_FUNC void load_ahead(MSL_DEVICE const float* from, uint first, uint stride, uint end, MSL_THREAD float (&v)[N]) {
+
+  for (uint j = 0; j < N; ++j) {
+    v[j] = 0.0f;
+    if (first + j * stride < end) {
+      v[j] = from[first + j * stride];
+    }
+  }
+}
 
 
 
@@ -102,7 +146,7 @@ METAL_FUNC void tile_multiply_accumulate(MSL_THREAD simdgroup_matrix<float, 8, 8
 
   }
 }
-# 5 "Shaders/sample.metal"
+# 5 "Shaders/candidates.h"
 # 1 "Shaders/keys.h"
 
 
@@ -115,218 +159,219 @@ METAL_FUNC uint key_of(float x) {
 
 MSL_CONSTANT constexpr uint kMinusInfinityKey = 0x007fffffu;
 MSL_CONSTANT constexpr uint kInfinityKey = 0xff800000u;
-# 6 "Shaders/sample.metal"
-# 1 "Shaders/args/sample.h"
-
-
-
-# 1 "Shaders/args/types.h"
-# 5 "Shaders/args/sample.h"
-
-namespace pagoda_args {
-
-
-struct SampleRow {
-  float temperature;
-  float top_p;
-  float min_p;
-  uint top_k;
-  uint seed_low, seed_high;
-  uint index_low, index_high;
-};
-static_assert(sizeof(SampleRow) == 32, "host and kernel agree");
-
-struct Sample {
-  long logits_stride;
-  uint vocab;
-  uint reserved;
-};
-static_assert(sizeof(Sample) == 16, "host and kernel agree");
-
-}
-# 7 "Shaders/sample.metal"
+# 6 "Shaders/candidates.h"
 
 MSL_CONSTANT constexpr uint kThreads = 256;
+MSL_CONSTANT constexpr uint kSimdgroups = kThreads / 32;
+MSL_CONSTANT constexpr uint kEach = 16;
+MSL_CONSTANT constexpr uint kMostKept = 64;
+MSL_CONSTANT constexpr uint kRefused = 0xffffffffu;
 
-METAL_FUNC uint multiply_high(uint a, uint b) {
-  return uint((ulong(a) * ulong(b)) >> 32);
+
+
+METAL_FUNC ulong candidate_of(float logit, uint id) {
+  uint key = key_of(logit);
+  key = key >= kMinusInfinityKey && key < kInfinityKey ? key : kRefused;
+  return key == kMinusInfinityKey ? 0ul : ulong(key) << 32 | ulong(0xffffffffu - id);
 }
 
+METAL_FUNC uint key_in(ulong candidate) { return uint(candidate >> 32); }
+METAL_FUNC uint id_in(ulong candidate) { return 0xffffffffu - uint(candidate); }
 
-METAL_FUNC float uniform_at(uint seed_low, uint seed_high, uint index_low, uint index_high) {
-  uint c[4] = {index_low, index_high, 0, 0};
-  uint key[2] = {seed_low, seed_high};
-  for (uint round = 0; MSL_LOOP(round < 10); ++round) {
-    const uint high0 = multiply_high(0xD2511F53u, c[0]);
-    const uint low0 = 0xD2511F53u * c[0];
-    const uint high1 = multiply_high(0xCD9E8D57u, c[2]);
-    const uint low1 = 0xCD9E8D57u * c[2];
-    c[0] = high1 ^ c[1] ^ key[0];
-    c[1] = low1;
-    c[2] = high0 ^ c[3] ^ key[1];
-    c[3] = low0;
-    key[0] += 0x9E3779B9u;
-    key[1] += 0xBB67AE85u;
+
+
+METAL_FUNC ulong bound_of(MSL_THREAD const ulong (&mine)[kEach], uint wanted, MSL_THREADGROUP uint* counts, uint lane,
+                          uint sg) {
+  ulong bound = 0;
+  for (uint bit = 64; MSL_LOOP(bit > 0); --bit) {
+    const ulong tried = bound | 1ul << (bit - 1);
+    uint count = 0;
+
+    for (uint i = 0; i < kEach; ++i) {
+      count += mine[i] >= tried ? 1u : 0u;
+    }
+    count = simd_sum(count);
+    MSL_THREADGROUP uint* round = counts + bit % 2 * kSimdgroups;
+    if (lane == 0) {
+      round[sg] = count;
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    uint all = 0;
+    for (uint i = 0; MSL_LOOP(i < kSimdgroups); ++i) {
+      all += round[i];
+    }
+    bound = all >= wanted ? tried : bound;
+    if (all == wanted) {
+      break;
+    }
   }
-  return float(c[0] >> 8) * 5.9604644775390625e-8f;
+  return bound;
 }
 
 
-METAL_FUNC float sum_before(float x, MSL_THREADGROUP float* parts, uint tid, MSL_THREAD float& total) {
-  parts[tid] = x;
-  threadgroup_barrier(mem_flags::mem_threadgroup);
-  float before = 0.0f;
-  float all = 0.0f;
-  for (uint i = 0; MSL_LOOP(i < kThreads); ++i) {
-    before = i == tid ? all : before;
-    all += parts[i];
+
+template <typename To>
+METAL_FUNC void keep_highest(MSL_THREAD const ulong (&mine)[kEach], uint wanted, To kept, MSL_THREADGROUP uint* counts,
+                             uint tid, uint lane, uint sg) {
+  const ulong bound = bound_of(mine, wanted, counts, lane, sg);
+  uint count = 0;
+
+  for (uint i = 0; i < kEach; ++i) {
+    count += mine[i] != 0 && mine[i] >= bound ? 1u : 0u;
+  }
+  uint place = simd_prefix_exclusive_sum(count);
+  MSL_THREADGROUP uint* totals = counts + 2 * kSimdgroups;
+  if (lane == 31) {
+    totals[sg] = place + count;
   }
   threadgroup_barrier(mem_flags::mem_threadgroup);
-  total = all;
-  return before;
+  uint all = 0;
+  for (uint i = 0; MSL_LOOP(i < kSimdgroups); ++i) {
+    place += i < sg ? totals[i] : 0u;
+    all += totals[i];
+  }
+
+  for (uint i = 0; i < kEach; ++i) {
+    if (mine[i] != 0 && mine[i] >= bound) {
+      kept[place] = mine[i];
+      ++place;
+    }
+  }
+  if (tid >= all && tid < wanted) {
+    kept[tid] = 0;
+  }
+}
+# 6 "Shaders/sample.metal"
+
+METAL_FUNC float multiply_add(float a, float b, float c) {
+  const float product = a * b;
+  return product + c;
+}
+
+METAL_FUNC float weight_of(float x) {
+  const float bounded = x > -87.0f ? x : -87.0f;
+  const float shifted = multiply_add(bounded, 1.44269502f, 12582912.0f);
+  const float n = shifted - 12582912.0f;
+  float r = multiply_add(n, -0.693145752f, bounded);
+  r = multiply_add(n, -1.42860677e-06f, r);
+  float p = multiply_add(1.0f / 720.0f, r, 1.0f / 120.0f);
+  p = multiply_add(p, r, 1.0f / 24.0f);
+  p = multiply_add(p, r, 1.0f / 6.0f);
+  p = multiply_add(p, r, 0.5f);
+  p = multiply_add(p, r, 1.0f);
+  p = multiply_add(p, r, 1.0f);
+  const uint exponent = as_type<uint>(shifted) - 0x4b400000u + 127u;
+  return x > -87.0f ? p * as_type<float>(exponent << 23) : 0.0f;
 }
 
 
-struct Kept {
-  uint least;
-  float ties;
-  float min_weight;
-};
-
-
-METAL_FUNC bool is_kept(Kept kept, uint key, float weight, MSL_THREAD float& seen) {
-  const bool is_tie = key == kept.least;
-  const bool is_in = key > kept.least || (is_tie && seen < kept.ties);
-  seen += is_tie ? 1.0f : 0.0f;
-  return is_in && weight >= kept.min_weight && weight > 0.0f;
+METAL_FUNC ulong whole_weight(float w) {
+  const float scaled = w * 1048576.0f;
+  const uint upper = uint(scaled);
+  return (ulong(upper) << 20) + ulong((scaled - float(upper)) * 1048576.0f);
 }
 
-
-METAL_FUNC float weight_of(float logit, float highest, float temperature) {
-  return precise::exp((max(kNegBig, logit) - highest) / temperature);
+METAL_FUNC ulong multiply_high(ulong a, ulong b) {
+  const ulong low = 0xffffffffu;
+  const ulong middle = (a >> 32) * (b & low) + ((a & low) * (b & low) >> 32);
+  return (a >> 32) * (b >> 32) + (middle >> 32) + (((a & low) * (b >> 32) + (middle & low)) >> 32);
 }
 
-METAL_FUNC float logit_of(uint key) {
+METAL_FUNC float logit_in(ulong candidate) {
+  const uint key = key_in(candidate);
   return as_type<float>((key >> 31) != 0 ? key & 0x7fffffffu : ~key);
 }
 
 
 
-MSL_KERNEL void sample(MSL_DEVICE const float* logits ,
+MSL_KERNEL void sample_parts(MSL_DEVICE const float* logits ,
+                         MSL_DEVICE const pagoda_args::SampleRow* rows ,
+                         MSL_DEVICE ulong* found ,
+                         MSL_CONSTANT pagoda_args::Sample& args ,
+                         uint2 group ,
+                         uint tid ,
+                         uint sg ,
+                         uint lane ) {
+  MSL_TG_VAR(1, counts, [3*kSimdgroups], uint)
+  const uint wanted = min(rows[group.y].top_k, kMostKept);
+  MSL_DEVICE const float* from = logits + long(group.y) * args.logits_stride;
+  ulong mine[kEach];
+
+  for (uint i = 0; i < kEach; ++i) {
+    const uint id = (group.x * kEach + i) * kThreads + tid;
+    mine[i] = 0;
+    if (id < args.vocab) {
+      mine[i] = candidate_of(from[id], id);
+    }
+  }
+  MSL_DEVICE ulong* kept = found + (long(group.y) * args.parts + group.x) * kMostKept;
+  keep_highest(mine, wanted, kept, counts, tid, lane, sg);
+}
+
+
+
+MSL_KERNEL void sample(MSL_DEVICE const ulong* found ,
                    MSL_DEVICE const pagoda_args::SampleRow* rows ,
                    MSL_DEVICE int* tokens ,
                    MSL_CONSTANT pagoda_args::Sample& args ,
                    uint row ,
-                   uint tid ) {
-  MSL_TG_VAR(1, parts, [kThreads], float)
-  MSL_TG_VAR(2, ids, [kThreads], uint)
-  MSL_TG_VAR(3, last_ids, [kThreads], uint)
-  MSL_DEVICE const float* from = logits + long(row) * args.logits_stride;
-  const uint each = (args.vocab + kThreads - 1) / kThreads;
-  const uint begin = min(args.vocab, tid * each);
-  const uint end = min(args.vocab, begin + each);
-  const float temperature = rows[row].temperature;
+                   uint tid ,
+                   uint sg ,
+                   uint lane ) {
+  MSL_TG_VAR(2, counts, [3*kSimdgroups], uint)
+  MSL_TG_VAR(3, kept, [kMostKept], ulong)
+  MSL_TG_VAR(4, weights, [kMostKept], ulong)
+  const uint wanted = min(rows[row].top_k, kMostKept);
+  ulong mine[kEach];
 
-  float highest = kNegBig;
-  for (uint i = begin; MSL_LOOP(i < end); ++i) {
-    highest = max(highest, from[i]);
+  for (uint i = 0; i < kEach; ++i) {
+    const uint at = i * kThreads + tid;
+    mine[i] = 0;
+    if (at < args.parts * wanted) {
+      mine[i] = found[(long(row) * args.parts + at / wanted) * kMostKept + at % wanted];
+    }
   }
-  parts[tid] = highest;
-  threadgroup_barrier(mem_flags::mem_threadgroup);
-  for (uint i = 0; MSL_LOOP(i < kThreads); ++i) {
-    highest = max(highest, parts[i]);
-  }
+  keep_highest(mine, wanted, (MSL_THREADGROUP ulong*)(kept), counts, tid, lane, sg);
   threadgroup_barrier(mem_flags::mem_threadgroup);
 
 
-  Kept kept = {key_of(kNegBig), float(args.vocab), rows[row].min_p};
-  float total = 0.0f;
-  if (rows[row].top_k > 0 && rows[row].top_k < args.vocab) {
-    const float wanted = float(rows[row].top_k);
-    uint least = 0;
-    for (uint bit = 0x80000000u; MSL_LOOP(bit > 0); bit >>= 1) {
-      float count = 0.0f;
-      for (uint i = begin; MSL_LOOP(i < end); ++i) {
-        count += key_of(from[i]) >= (least | bit) ? 1.0f : 0.0f;
-      }
-      sum_before(count, parts, tid, total);
-      least = total >= wanted ? least | bit : least;
-    }
-    float above = 0.0f;
-    for (uint i = begin; MSL_LOOP(i < end); ++i) {
-      above += key_of(from[i]) > least ? 1.0f : 0.0f;
-    }
-    sum_before(above, parts, tid, total);
-    kept.least = least;
-    kept.ties = wanted - total;
+  const ulong own = tid < wanted ? kept[tid] : 0ul;
+  ulong highest = 0;
+  for (uint i = 0; MSL_LOOP(i < wanted); ++i) {
+    highest = max(highest, kept[i]);
   }
-
-
-  const bool has_top_p = rows[row].top_p < 1.0f;
-  float all = 0.0f;
-  float before = 0.0f;
-  float ties_before = 0.0f;
-  for (uint pass = 0; MSL_LOOP(pass < (has_top_p ? 2u : 1u)); ++pass) {
-    float equal = 0.0f;
-    for (uint i = begin; MSL_LOOP(i < end); ++i) {
-      equal += key_of(from[i]) == kept.least ? 1.0f : 0.0f;
-    }
-    ties_before = sum_before(equal, parts, tid, total);
-    float seen = ties_before;
-    float sum = 0.0f;
-    for (uint i = begin; MSL_LOOP(i < end); ++i) {
-      const float weight = weight_of(from[i], highest, temperature);
-      sum += is_kept(kept, key_of(from[i]), weight, seen) ? weight : 0.0f;
-    }
-    before = sum_before(sum, parts, tid, all);
-    if (pass == 0 && has_top_p) {
-
-
-      const float wanted = rows[row].top_p * all;
-      uint least = 0;
-      float above = 0.0f;
-      for (uint bit = 0x80000000u; MSL_LOOP(bit > 0); bit >>= 1) {
-        sum = 0.0f;
-        seen = ties_before;
-        for (uint i = begin; MSL_LOOP(i < end); ++i) {
-          const uint key = key_of(from[i]);
-          const float weight = weight_of(from[i], highest, temperature);
-          sum += is_kept(kept, key, weight, seen) && key >= (least | bit) ? weight : 0.0f;
-        }
-        sum_before(sum, parts, tid, total);
-        least = total >= wanted ? least | bit : least;
-        above = total < wanted ? total : above;
-      }
-      const float ties = max(1.0f, ceil((wanted - above) / weight_of(logit_of(least), highest, temperature)));
-      kept.ties = least > kept.least ? ties : min(kept.ties, ties);
-      kept.least = least;
-    }
+  const float x = (logit_in(own) - logit_in(highest)) / rows[row].temperature;
+  const ulong tempered = own != 0 ? whole_weight(weight_of(x)) : 0ul;
+  const ulong weight = tempered >= rows[row].min_weight ? tempered : 0ul;
+  if (tid < wanted) {
+    weights[tid] = weight;
   }
-
-
-  const float target =
-      uniform_at(rows[row].seed_low, rows[row].seed_high, rows[row].index_low, rows[row].index_high) * all;
-  float reached = before;
-  float seen = ties_before;
-  uint id = args.vocab;
-  uint last = 0;
-  for (uint i = begin; MSL_LOOP(i < end); ++i) {
-    const float weight = weight_of(from[i], highest, temperature);
-    if (is_kept(kept, key_of(from[i]), weight, seen)) {
-      reached += weight;
-      last = i;
-      id = reached > target ? min(id, i) : id;
-    }
-  }
-  ids[tid] = id;
-  last_ids[tid] = last;
   threadgroup_barrier(mem_flags::mem_threadgroup);
-  if (tid == 0) {
-    for (uint i = 0; MSL_LOOP(i < kThreads); ++i) {
-      id = min(id, ids[i]);
-      last = max(last, last_ids[i]);
-    }
-    tokens[row] = int(id < args.vocab ? id : last);
+  ulong total = 0;
+  ulong likelier = 0;
+  for (uint i = 0; MSL_LOOP(i < wanted); ++i) {
+    total += weights[i];
+    likelier += kept[i] > own ? weights[i] : 0ul;
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  const ulong left = likelier < multiply_high(total, rows[row].top_p) + 1 ? weight : 0ul;
+  if (tid < wanted) {
+    weights[tid] = left;
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  ulong all = 0;
+  ulong before = 0;
+  for (uint i = 0; MSL_LOOP(i < wanted); ++i) {
+    all += weights[i];
+    before += id_in(kept[i]) < id_in(own) ? weights[i] : 0ul;
+  }
+  const ulong target = multiply_high(all, rows[row].random);
+  const bool is_refused = highest == 0 || key_in(highest) == kRefused;
+  if (tid == 0 && is_refused) {
+    tokens[row] = -1;
+  }
+  if (!is_refused && before <= target && target < before + left) {
+    tokens[row] = int(id_in(own));
   }
 }
 
@@ -336,16 +381,24 @@ using namespace ::pagoda::device::gpu;
 void msl_entry_0(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  sample((const float*)in.buffers[0], (const pagoda_args::SampleRow*)in.buffers[1], (int*)in.buffers[2], *(const pagoda_args::Sample*)in.buffers[3], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup));
+  sample_parts((const float*)in.buffers[0], (const pagoda_args::SampleRow*)in.buffers[1], (ulong*)in.buffers[2], *(const pagoda_args::Sample*)in.buffers[3], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
 }
-constexpr BindingInfo msl_bindings_0[] = {{"logits", 0, BindingKind::buffer, sizeof(float), false}, {"rows", 1, BindingKind::buffer, sizeof(pagoda_args::SampleRow), false}, {"tokens", 2, BindingKind::buffer, sizeof(int), true}, {"args", 3, BindingKind::values, sizeof(pagoda_args::Sample), false}};
+constexpr BindingInfo msl_bindings_0[] = {{"logits", 0, BindingKind::buffer, sizeof(float), false}, {"rows", 1, BindingKind::buffer, sizeof(pagoda_args::SampleRow), false}, {"found", 2, BindingKind::buffer, sizeof(ulong), true}, {"args", 3, BindingKind::values, sizeof(pagoda_args::Sample), false}};
 constexpr uint32_t msl_limit_0 = 256;
+void msl_entry_1(const KernelInputs& in, const Builtins& b) {
+  (void)in;
+  (void)b;
+  sample((const ulong*)in.buffers[0], (const pagoda_args::SampleRow*)in.buffers[1], (int*)in.buffers[2], *(const pagoda_args::Sample*)in.buffers[3], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+}
+constexpr BindingInfo msl_bindings_1[] = {{"found", 0, BindingKind::buffer, sizeof(ulong), false}, {"rows", 1, BindingKind::buffer, sizeof(pagoda_args::SampleRow), false}, {"tokens", 2, BindingKind::buffer, sizeof(int), true}, {"args", 3, BindingKind::values, sizeof(pagoda_args::Sample), false}};
+constexpr uint32_t msl_limit_1 = 256;
 }  // namespace
 }  // namespace metal
 namespace pagoda::device::gpu::generated {
 std::span<const KernelInfo> sample_kernels() noexcept {
   static constexpr KernelInfo kKernels[] = {
-    {"sample", "sample", metal::msl_bindings_0, {}, metal::msl_limit_0, metal::msl_entry_0},
+    {"sample_parts", "sample", metal::msl_bindings_0, {}, metal::msl_limit_0, metal::msl_entry_0},
+    {"sample", "sample", metal::msl_bindings_1, {}, metal::msl_limit_1, metal::msl_entry_1},
   };
   return kKernels;
 }

@@ -3,9 +3,41 @@
 namespace pagoda::device::gpu::generated {
 KernelSource sample_source() noexcept {
   return {"sample",
-R"msl(// sample: a token for each row of logits, nearly as sampler/ draws it: top-k, then min-p, then top-p of the tempered
-// distribution, and a draw by inverse CDF in id order, from Philox 4x32-10. Sums are floats in one order; sampler/ has
-// doubles, so a draw on the edge between two tokens may differ from it: the engine draws with sampler/, whatever device.
+R"msl(// sample: a token for each row of logits, the one that sampler/ draws: top-k, then min-p, then top-p of the tempered
+// distribution, and a draw by inverse CDF in id order from the row's random bits, which a counter-based generator gave.
+// Weights are whole numbers, so that sums are exact in any order; sampler/logit_blocks.h has the same arithmetic.
+// Arguments of sample, shared by the kernels and the host.
+
+// Types of the argument structs that shaders and host share: sizes are fixed, and every compiler asserts them.
+
+#ifndef __METAL_VERSION__
+typedef unsigned int uint;
+typedef unsigned long ulong;
+static_assert(sizeof(long) == 8, "long is 64 bits wide in Metal");
+#endif
+
+namespace pagoda_args {
+
+// How one row's token is drawn; in device memory, one for each row.
+struct SampleRow {
+  ulong top_p;       // in 2^-64
+  ulong min_weight;  // in 2^-40 of the most likely token's
+  ulong random;
+  float temperature;  // above 0
+  uint top_k;         // up to 64; 0: nobody asks for this row's token
+};
+static_assert(sizeof(SampleRow) == 32, "host and kernel agree");
+
+struct Sample {
+  long logits_stride;  // elements from one row to the next
+  uint vocab;
+  uint parts;  // of a row, of 4096 logits each
+};
+static_assert(sizeof(Sample) == 16, "host and kernel agree");
+
+}  // namespace pagoda_args
+// Candidates of sample: a logit and its id in one number, and the highest of those that a threadgroup holds.
+
 // Helpers that several kernels share: sums in one order, the nonlinear functions, tiles, sequences.
 // Text of the portable subset: Metal compiles it as it is, mslc translates it for CPU and CUDA. No fast math.
 
@@ -24,6 +56,18 @@ METAL_FUNC float sigmoid(float x) {
 }
 
 METAL_FUNC float silu(float x) { return x * sigmoid(x); }
+
+// Elements first, first + stride, ..., all in flight at once; 0 from `end` on.
+template <uint N>
+METAL_FUNC void load_ahead(device const float* from, uint first, uint stride, uint end, thread float (&v)[N]) {
+#pragma unroll
+  for (uint j = 0; j < N; ++j) {
+    v[j] = 0.0f;
+    if (first + j * stride < end) {
+      v[j] = from[first + j * stride];
+    }
+  }
+}
 
 // The sum of v over all threads of the threadgroup, in one order: lanes by butterfly, then simdgroups by index.
 // `partial` has an element for each simdgroup; it may be used again after the caller's next barrier.
@@ -109,219 +153,218 @@ METAL_FUNC uint key_of(float x) {
 
 constant constexpr uint kMinusInfinityKey = 0x007fffffu;
 constant constexpr uint kInfinityKey = 0xff800000u;  // NaNs lie above it and below the other
-// Arguments of sample, shared by the kernels and the host.
-
-// Types of the argument structs that shaders and host share: sizes are fixed, and every compiler asserts them.
-
-#ifndef __METAL_VERSION__
-typedef unsigned int uint;
-static_assert(sizeof(long) == 8, "long is 64 bits wide in Metal");
-#endif
-
-namespace pagoda_args {
-
-// How one row's token is drawn; in device memory, one for each row.
-struct SampleRow {
-  float temperature;  // above 0
-  float top_p;        // 1: all
-  float min_p;        // 0: all
-  uint top_k;         // 0: all
-  uint seed_low, seed_high;
-  uint index_low, index_high;  // of the token, 0 = first of the output
-};
-static_assert(sizeof(SampleRow) == 32, "host and kernel agree");
-
-struct Sample {
-  long logits_stride;  // elements from one row to the next
-  uint vocab;
-  uint reserved;
-};
-static_assert(sizeof(Sample) == 16, "host and kernel agree");
-
-}  // namespace pagoda_args
 
 constant constexpr uint kThreads = 256;
+constant constexpr uint kSimdgroups = kThreads / 32;
+constant constexpr uint kEach = 16;      // candidates of a thread
+constant constexpr uint kMostKept = 64;  // the greatest top_k
+constant constexpr uint kRefused = 0xffffffffu;
 
-METAL_FUNC uint multiply_high(uint a, uint b) {
-  return uint((ulong(a) * ulong(b)) >> 32);
+// In the order in which tokens are likely: equal logits by id, the lower first, so that no two are equal. 0: never
+// drawn. What the sampler refuses is above all others.
+METAL_FUNC ulong candidate_of(float logit, uint id) {
+  uint key = key_of(logit);
+  key = key >= kMinusInfinityKey && key < kInfinityKey ? key : kRefused;
+  return key == kMinusInfinityKey ? 0ul : ulong(key) << 32 | ulong(0xffffffffu - id);
 }
 
-// The first 24 bits of Philox 4x32-10, in [0, 1).
-METAL_FUNC float uniform_at(uint seed_low, uint seed_high, uint index_low, uint index_high) {
-  uint c[4] = {index_low, index_high, 0, 0};
-  uint key[2] = {seed_low, seed_high};
-  for (uint round = 0; round < 10; ++round) {
-    const uint high0 = multiply_high(0xD2511F53u, c[0]);
-    const uint low0 = 0xD2511F53u * c[0];
-    const uint high1 = multiply_high(0xCD9E8D57u, c[2]);
-    const uint low1 = 0xCD9E8D57u * c[2];
-    c[0] = high1 ^ c[1] ^ key[0];
-    c[1] = low1;
-    c[2] = high0 ^ c[3] ^ key[1];
-    c[3] = low0;
-    key[0] += 0x9E3779B9u;
-    key[1] += 0xBB67AE85u;
+METAL_FUNC uint key_in(ulong candidate) { return uint(candidate >> 32); }
+METAL_FUNC uint id_in(ulong candidate) { return 0xffffffffu - uint(candidate); }
+
+// A number that the `wanted` highest candidates of all threads reach and no other does; 0 where there are fewer.
+// counts: 2 kSimdgroups
+METAL_FUNC ulong bound_of(thread const ulong (&mine)[kEach], uint wanted, threadgroup uint* counts, uint lane,
+                          uint sg) {
+  ulong bound = 0;
+  for (uint bit = 64; bit > 0; --bit) {
+    const ulong tried = bound | 1ul << (bit - 1);
+    uint count = 0;
+#pragma unroll
+    for (uint i = 0; i < kEach; ++i) {
+      count += mine[i] >= tried ? 1u : 0u;
+    }
+    count = simd_sum(count);
+    threadgroup uint* round = counts + bit % 2 * kSimdgroups;  // the other half may still be read
+    if (lane == 0) {
+      round[sg] = count;
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    uint all = 0;
+    for (uint i = 0; i < kSimdgroups; ++i) {
+      all += round[i];
+    }
+    bound = all >= wanted ? tried : bound;
+    if (all == wanted) {
+      break;
+    }
   }
-  return float(c[0] >> 8) * 5.9604644775390625e-8f;
+  return bound;
 }
 
-// Sums of all threads before this one, and of all, in the order of threads. `parts` may be used again at once.
-METAL_FUNC float sum_before(float x, threadgroup float* parts, uint tid, thread float& total) {
-  parts[tid] = x;
-  threadgroup_barrier(mem_flags::mem_threadgroup);
-  float before = 0.0f;
-  float all = 0.0f;
-  for (uint i = 0; i < kThreads; ++i) {
-    before = i == tid ? all : before;
-    all += parts[i];
+// Moves the `wanted` highest candidates of all threads to `kept`, in any order, and zeros where there are fewer.
+// counts: 3 kSimdgroups
+template <typename To>
+METAL_FUNC void keep_highest(thread const ulong (&mine)[kEach], uint wanted, To kept, threadgroup uint* counts,
+                             uint tid, uint lane, uint sg) {
+  const ulong bound = bound_of(mine, wanted, counts, lane, sg);
+  uint count = 0;
+#pragma unroll
+  for (uint i = 0; i < kEach; ++i) {
+    count += mine[i] != 0 && mine[i] >= bound ? 1u : 0u;
+  }
+  uint place = simd_prefix_exclusive_sum(count);
+  threadgroup uint* totals = counts + 2 * kSimdgroups;
+  if (lane == 31) {
+    totals[sg] = place + count;
   }
   threadgroup_barrier(mem_flags::mem_threadgroup);
-  total = all;
-  return before;
+  uint all = 0;
+  for (uint i = 0; i < kSimdgroups; ++i) {
+    place += i < sg ? totals[i] : 0u;
+    all += totals[i];
+  }
+#pragma unroll
+  for (uint i = 0; i < kEach; ++i) {
+    if (mine[i] != 0 && mine[i] >= bound) {
+      kept[place] = mine[i];
+      ++place;
+    }
+  }
+  if (tid >= all && tid < wanted) {
+    kept[tid] = 0;
+  }
 }
 
-// What may be drawn: keys above `least`, and the first `ties` of those equal to it.
-struct Kept {
-  uint least;
-  float ties;
-  float min_weight;
-};
-
-// `seen` counts the keys before this one that equal `least`, and is moved on.
-METAL_FUNC bool is_kept(Kept kept, uint key, float weight, thread float& seen) {
-  const bool is_tie = key == kept.least;
-  const bool is_in = key > kept.least || (is_tie && seen < kept.ties);
-  seen += is_tie ? 1.0f : 0.0f;
-  return is_in && weight >= kept.min_weight && weight > 0.0f;
+METAL_FUNC float multiply_add(float a, float b, float c) {
+  const float product = a * b;  // a statement of its own: rounded
+  return product + c;
 }
 
-// 1 for the most likely token. An infinite logit, which kernels do not count on, gives the same 0 as kNegBig.
-METAL_FUNC float weight_of(float logit, float highest, float temperature) {
-  return precise::exp((max(kNegBig, logit) - highest) / temperature);
+METAL_FUNC float weight_of(float x) {
+  const float bounded = x > -87.0f ? x : -87.0f;
+  const float shifted = multiply_add(bounded, 1.44269502f, 12582912.0f);
+  const float n = shifted - 12582912.0f;
+  float r = multiply_add(n, -0.693145752f, bounded);
+  r = multiply_add(n, -1.42860677e-06f, r);
+  float p = multiply_add(1.0f / 720.0f, r, 1.0f / 120.0f);
+  p = multiply_add(p, r, 1.0f / 24.0f);
+  p = multiply_add(p, r, 1.0f / 6.0f);
+  p = multiply_add(p, r, 0.5f);
+  p = multiply_add(p, r, 1.0f);
+  p = multiply_add(p, r, 1.0f);
+  const uint exponent = as_type<uint>(shifted) - 0x4b400000u + 127u;
+  return x > -87.0f ? p * as_type<float>(exponent << 23) : 0.0f;
 }
 
-METAL_FUNC float logit_of(uint key) {
+// In 2^-40, rounded down.
+METAL_FUNC ulong whole_weight(float w) {
+  const float scaled = w * 1048576.0f;
+  const uint upper = uint(scaled);
+  return (ulong(upper) << 20) + ulong((scaled - float(upper)) * 1048576.0f);
+}
+
+METAL_FUNC ulong multiply_high(ulong a, ulong b) {
+  const ulong low = 0xffffffffu;
+  const ulong middle = (a >> 32) * (b & low) + ((a & low) * (b & low) >> 32);
+  return (a >> 32) * (b >> 32) + (middle >> 32) + (((a & low) * (b >> 32) + (middle & low)) >> 32);
+}
+
+METAL_FUNC float logit_in(ulong candidate) {
+  const uint key = key_in(candidate);
   return as_type<float>((key >> 31) != 0 ? key & 0x7fffffffu : ~key);
 }
 
-// Grid: [rows]. rows: one SampleRow each.
+// Grid: [parts, rows]. found: [rows, parts, kMostKept], the first top_k of each.
 [[max_total_threads_per_threadgroup(256)]]
-kernel void sample(device const float* logits [[buffer(0)]],
+kernel void sample_parts(device const float* logits [[buffer(0)]],
+                         device const pagoda_args::SampleRow* rows [[buffer(1)]],
+                         device ulong* found [[buffer(2)]],
+                         constant pagoda_args::Sample& args [[buffer(3)]],
+                         uint2 group [[threadgroup_position_in_grid]],
+                         uint tid [[thread_index_in_threadgroup]],
+                         uint sg [[simdgroup_index_in_threadgroup]],
+                         uint lane [[thread_index_in_simdgroup]]) {
+  threadgroup uint counts[3 * kSimdgroups];
+  const uint wanted = min(rows[group.y].top_k, kMostKept);
+  device const float* from = logits + long(group.y) * args.logits_stride;
+  ulong mine[kEach];
+  #pragma unroll
+  for (uint i = 0; i < kEach; ++i) {
+    const uint id = (group.x * kEach + i) * kThreads + tid;
+    mine[i] = 0;
+    if (id < args.vocab) {
+      mine[i] = candidate_of(from[id], id);
+    }
+  }
+  device ulong* kept = found + (long(group.y) * args.parts + group.x) * kMostKept;
+  keep_highest(mine, wanted, kept, counts, tid, lane, sg);
+}
+
+// Grid: [rows]
+[[max_total_threads_per_threadgroup(256)]]
+kernel void sample(device const ulong* found [[buffer(0)]],
                    device const pagoda_args::SampleRow* rows [[buffer(1)]],
                    device int* tokens [[buffer(2)]],
                    constant pagoda_args::Sample& args [[buffer(3)]],
                    uint row [[threadgroup_position_in_grid]],
-                   uint tid [[thread_index_in_threadgroup]]) {
-  threadgroup float parts[kThreads];
-  threadgroup uint ids[kThreads];
-  threadgroup uint last_ids[kThreads];
-  device const float* from = logits + long(row) * args.logits_stride;
-  const uint each = (args.vocab + kThreads - 1) / kThreads;
-  const uint begin = min(args.vocab, tid * each);
-  const uint end = min(args.vocab, begin + each);
-  const float temperature = rows[row].temperature;
-
-  float highest = kNegBig;
-  for (uint i = begin; i < end; ++i) {
-    highest = max(highest, from[i]);
-  }
-  parts[tid] = highest;
-  threadgroup_barrier(mem_flags::mem_threadgroup);
-  for (uint i = 0; i < kThreads; ++i) {
-    highest = max(highest, parts[i]);
-  }
-  threadgroup_barrier(mem_flags::mem_threadgroup);
-
-  // The keys of the most likely top_k, by halves: the greatest key that top_k logits or more reach.
-  Kept kept = {key_of(kNegBig), float(args.vocab), rows[row].min_p};
-  float total = 0.0f;
-  if (rows[row].top_k > 0 && rows[row].top_k < args.vocab) {
-    const float wanted = float(rows[row].top_k);
-    uint least = 0;
-    for (uint bit = 0x80000000u; bit > 0; bit >>= 1) {
-      float count = 0.0f;
-      for (uint i = begin; i < end; ++i) {
-        count += key_of(from[i]) >= (least | bit) ? 1.0f : 0.0f;
-      }
-      sum_before(count, parts, tid, total);
-      least = total >= wanted ? least | bit : least;
-    }
-    float above = 0.0f;
-    for (uint i = begin; i < end; ++i) {
-      above += key_of(from[i]) > least ? 1.0f : 0.0f;
-    }
-    sum_before(above, parts, tid, total);
-    kept.least = least;
-    kept.ties = wanted - total;
-  }
-
-  // First the sum of all that top-k and min-p leave, then of what top-p leaves of it; then the draw.
-  const bool has_top_p = rows[row].top_p < 1.0f;
-  float all = 0.0f;
-  float before = 0.0f;
-  float ties_before = 0.0f;
-  for (uint pass = 0; pass < (has_top_p ? 2u : 1u); ++pass) {
-    float equal = 0.0f;
-    for (uint i = begin; i < end; ++i) {
-      equal += key_of(from[i]) == kept.least ? 1.0f : 0.0f;
-    }
-    ties_before = sum_before(equal, parts, tid, total);
-    float seen = ties_before;
-    float sum = 0.0f;
-    for (uint i = begin; i < end; ++i) {
-      const float weight = weight_of(from[i], highest, temperature);
-      sum += is_kept(kept, key_of(from[i]), weight, seen) ? weight : 0.0f;
-    }
-    before = sum_before(sum, parts, tid, all);
-    if (pass == 0 && has_top_p) {
-      // The greatest key whose tokens and those above reach their share of the sum, by halves. What was refused last
-      // began at the next greater key.
-      const float wanted = rows[row].top_p * all;
-      uint least = 0;
-      float above = 0.0f;
-      for (uint bit = 0x80000000u; bit > 0; bit >>= 1) {
-        sum = 0.0f;
-        seen = ties_before;
-        for (uint i = begin; i < end; ++i) {
-          const uint key = key_of(from[i]);
-          const float weight = weight_of(from[i], highest, temperature);
-          sum += is_kept(kept, key, weight, seen) && key >= (least | bit) ? weight : 0.0f;
-        }
-        sum_before(sum, parts, tid, total);
-        least = total >= wanted ? least | bit : least;
-        above = total < wanted ? total : above;
-      }
-      const float ties = max(1.0f, ceil((wanted - above) / weight_of(logit_of(least), highest, temperature)));
-      kept.ties = least > kept.least ? ties : min(kept.ties, ties);
-      kept.least = least;
-    }
-  }
-
-  // The first id at which the sum passes the target; the last one with any weight, should rounding leave none.
-  const float target =
-      uniform_at(rows[row].seed_low, rows[row].seed_high, rows[row].index_low, rows[row].index_high) * all;
-  float reached = before;
-  float seen = ties_before;
-  uint id = args.vocab;
-  uint last = 0;
-  for (uint i = begin; i < end; ++i) {
-    const float weight = weight_of(from[i], highest, temperature);
-    if (is_kept(kept, key_of(from[i]), weight, seen)) {
-      reached += weight;
-      last = i;
-      id = reached > target ? min(id, i) : id;
-    }
-  }
-  ids[tid] = id;
-  last_ids[tid] = last;
-  threadgroup_barrier(mem_flags::mem_threadgroup);
-  if (tid == 0) {
-    for (uint i = 0; i < kThreads; ++i) {
-      id = min(id, ids[i]);
+                   uint tid [[thread_index_in_threadgroup]],
+                   uint sg [[simdgroup_index_in_threadgroup]],
+                   uint lane [[thread_index_in_simdgroup]]) {
+  threadgroup uint counts[3 * kSimdgroups];
+  threadgroup ulong kept[kMostKept];
+  threadgroup ulong weights[kMostKept];
+  const uint wanted = min(rows[row].top_k, kMostKept);
+  ulong mine[kEach];
 )msl"
-R"msl(      last = max(last, last_ids[i]);
+R"msl(  #pragma unroll
+  for (uint i = 0; i < kEach; ++i) {
+    const uint at = i * kThreads + tid;
+    mine[i] = 0;
+    if (at < args.parts * wanted) {
+      mine[i] = found[(long(row) * args.parts + at / wanted) * kMostKept + at % wanted];
     }
-    tokens[row] = int(id < args.vocab ? id : last);
+  }
+  keep_highest(mine, wanted, (threadgroup ulong*)(kept), counts, tid, lane, sg);
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+
+  // From here on a thread has a candidate; those past the last have none.
+  const ulong own = tid < wanted ? kept[tid] : 0ul;
+  ulong highest = 0;
+  for (uint i = 0; i < wanted; ++i) {
+    highest = max(highest, kept[i]);
+  }
+  const float x = (logit_in(own) - logit_in(highest)) / rows[row].temperature;
+  const ulong tempered = own != 0 ? whole_weight(weight_of(x)) : 0ul;
+  const ulong weight = tempered >= rows[row].min_weight ? tempered : 0ul;
+  if (tid < wanted) {
+    weights[tid] = weight;
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  ulong total = 0;
+  ulong likelier = 0;
+  for (uint i = 0; i < wanted; ++i) {
+    total += weights[i];
+    likelier += kept[i] > own ? weights[i] : 0ul;
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  const ulong left = likelier < multiply_high(total, rows[row].top_p) + 1 ? weight : 0ul;
+  if (tid < wanted) {
+    weights[tid] = left;
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  ulong all = 0;
+  ulong before = 0;  // of lower ids
+  for (uint i = 0; i < wanted; ++i) {
+    all += weights[i];
+    before += id_in(kept[i]) < id_in(own) ? weights[i] : 0ul;
+  }
+  const ulong target = multiply_high(all, rows[row].random);
+  const bool is_refused = highest == 0 || key_in(highest) == kRefused;
+  if (tid == 0 && is_refused) {
+    tokens[row] = -1;
+  }
+  if (!is_refused && before <= target && target < before + left) {
+    tokens[row] = int(id_in(own));
   }
 }
 )msl",
@@ -329,6 +372,38 @@ R"msl(#include "device/gpu/shim/cuda/msl.h"
 namespace metal {
 # 1 "Shaders/sample.metal"
 # 1 "Shaders/sample.metal"
+
+
+
+# 1 "Shaders/args/sample.h"
+
+
+
+# 1 "Shaders/args/types.h"
+# 5 "Shaders/args/sample.h"
+
+namespace pagoda_args {
+
+
+struct SampleRow {
+  ulong top_p;
+  ulong min_weight;
+  ulong random;
+  float temperature;
+  uint top_k;
+};
+static_assert(sizeof(SampleRow) == 32, "host and kernel agree");
+
+struct Sample {
+  long logits_stride;
+  uint vocab;
+  uint parts;
+};
+static_assert(sizeof(Sample) == 16, "host and kernel agree");
+
+}
+# 5 "Shaders/sample.metal"
+# 1 "Shaders/candidates.h"
 
 
 
@@ -352,6 +427,18 @@ METAL_FUNC float sigmoid(float x) {
 }
 
 METAL_FUNC float silu(float x) { return x * sigmoid(x); }
+
+
+template <uint N>
+METAL_FUNC void load_ahead(MSL_DEVICE const float* from, uint first, uint stride, uint end, MSL_THREAD float (&v)[N]) {
+#pragma unroll
+  for (uint j = 0; j < N; ++j) {
+    v[j] = 0.0f;
+    if (first + j * stride < end) {
+      v[j] = from[first + j * stride];
+    }
+  }
+}
 
 
 
@@ -427,7 +514,7 @@ METAL_FUNC void tile_multiply_accumulate(MSL_THREAD simdgroup_matrix<float, 8, 8
 
   }
 }
-# 5 "Shaders/sample.metal"
+# 5 "Shaders/candidates.h"
 # 1 "Shaders/keys.h"
 
 
@@ -440,226 +527,232 @@ METAL_FUNC uint key_of(float x) {
 
 MSL_CONSTANT constexpr uint kMinusInfinityKey = 0x007fffffu;
 MSL_CONSTANT constexpr uint kInfinityKey = 0xff800000u;
-# 6 "Shaders/sample.metal"
-# 1 "Shaders/args/sample.h"
-
-
-
-# 1 "Shaders/args/types.h"
-# 5 "Shaders/args/sample.h"
-
-namespace pagoda_args {
-
-
-struct SampleRow {
-  float temperature;
-  float top_p;
-  float min_p;
-  uint top_k;
-  uint seed_low, seed_high;
-  uint index_low, index_high;
-};
-static_assert(sizeof(SampleRow) == 32, "host and kernel agree");
-
-struct Sample {
-  long logits_stride;
-  uint vocab;
-  uint reserved;
-};
-static_assert(sizeof(Sample) == 16, "host and kernel agree");
-
-}
-# 7 "Shaders/sample.metal"
+# 6 "Shaders/candidates.h"
 
 MSL_CONSTANT constexpr uint kThreads = 256;
+MSL_CONSTANT constexpr uint kSimdgroups = kThreads / 32;
+MSL_CONSTANT constexpr uint kEach = 16;
+MSL_CONSTANT constexpr uint kMostKept = 64;
+MSL_CONSTANT constexpr uint kRefused = 0xffffffffu;
 
-METAL_FUNC uint multiply_high(uint a, uint b) {
-  return uint((ulong(a) * ulong(b)) >> 32);
+
+
+METAL_FUNC ulong candidate_of(float logit, uint id) {
+  uint key = key_of(logit);
+  key = key >= kMinusInfinityKey && key < kInfinityKey ? key : kRefused;
+  return key == kMinusInfinityKey ? 0ul : ulong(key) << 32 | ulong(0xffffffffu - id);
 }
 
+METAL_FUNC uint key_in(ulong candidate) { return uint(candidate >> 32); }
+METAL_FUNC uint id_in(ulong candidate) { return 0xffffffffu - uint(candidate); }
 
-METAL_FUNC float uniform_at(uint seed_low, uint seed_high, uint index_low, uint index_high) {
-  uint c[4] = {index_low, index_high, 0, 0};
-  uint key[2] = {seed_low, seed_high};
-  for (uint round = 0; round < 10; ++round) {
-    const uint high0 = multiply_high(0xD2511F53u, c[0]);
-    const uint low0 = 0xD2511F53u * c[0];
-    const uint high1 = multiply_high(0xCD9E8D57u, c[2]);
-    const uint low1 = 0xCD9E8D57u * c[2];
-    c[0] = high1 ^ c[1] ^ key[0];
-    c[1] = low1;
-    c[2] = high0 ^ c[3] ^ key[1];
-    c[3] = low0;
-    key[0] += 0x9E3779B9u;
-    key[1] += 0xBB67AE85u;
+
+
+METAL_FUNC ulong bound_of(MSL_THREAD const ulong (&mine)[kEach], uint wanted, MSL_THREADGROUP uint* counts, uint lane,
+                          uint sg) {
+  ulong bound = 0;
+  for (uint bit = 64; bit > 0; --bit) {
+    const ulong tried = bound | 1ul << (bit - 1);
+    uint count = 0;
+#pragma unroll
+    for (uint i = 0; i < kEach; ++i) {
+      count += mine[i] >= tried ? 1u : 0u;
+    }
+    count = simd_sum(count);
+    MSL_THREADGROUP uint* round = counts + bit % 2 * kSimdgroups;
+    if (lane == 0) {
+      round[sg] = count;
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    uint all = 0;
+    for (uint i = 0; i < kSimdgroups; ++i) {
+      all += round[i];
+    }
+    bound = all >= wanted ? tried : bound;
+    if (all == wanted) {
+      break;
+    }
   }
-  return float(c[0] >> 8) * 5.9604644775390625e-8f;
+  return bound;
 }
 
 
-METAL_FUNC float sum_before(float x, MSL_THREADGROUP float* parts, uint tid, MSL_THREAD float& total) {
-  parts[tid] = x;
-  threadgroup_barrier(mem_flags::mem_threadgroup);
-  float before = 0.0f;
-  float all = 0.0f;
-  for (uint i = 0; i < kThreads; ++i) {
-    before = i == tid ? all : before;
-    all += parts[i];
+
+template <typename To>
+METAL_FUNC void keep_highest(MSL_THREAD const ulong (&mine)[kEach], uint wanted, To kept, MSL_THREADGROUP uint* counts,
+                             uint tid, uint lane, uint sg) {
+  const ulong bound = bound_of(mine, wanted, counts, lane, sg);
+  uint count = 0;
+#pragma unroll
+  for (uint i = 0; i < kEach; ++i) {
+    count += mine[i] != 0 && mine[i] >= bound ? 1u : 0u;
+  }
+  uint place = simd_prefix_exclusive_sum(count);
+  MSL_THREADGROUP uint* totals = counts + 2 * kSimdgroups;
+  if (lane == 31) {
+    totals[sg] = place + count;
   }
   threadgroup_barrier(mem_flags::mem_threadgroup);
-  total = all;
-  return before;
+  uint all = 0;
+  for (uint i = 0; i < kSimdgroups; ++i) {
+    place += i < sg ? totals[i] : 0u;
+    all += totals[i];
+  }
+#pragma unroll
+  for (uint i = 0; i < kEach; ++i) {
+    if (mine[i] != 0 && mine[i] >= bound) {
+      kept[place] = mine[i];
+      ++place;
+    }
+  }
+  if (tid >= all && tid < wanted) {
+    kept[tid] = 0;
+  }
+}
+# 6 "Shaders/sample.metal"
+
+METAL_FUNC float multiply_add(float a, float b, float c) {
+  const float product = a * b;
+  return product + c;
+}
+
+METAL_FUNC float weight_of(float x) {
+  const float bounded = x > -87.0f ? x : -87.0f;
+  const float shifted = multiply_add(bounded, 1.44269502f, 12582912.0f);
+  const float n = shifted - 12582912.0f;
+  float r = multiply_add(n, -0.693145752f, bounded);
+  r = multiply_add(n, -1.42860677e-06f, r);
+  float p = multiply_add(1.0f / 720.0f, r, 1.0f / 120.0f);
+  p = multiply_add(p, r, 1.0f / 24.0f);
+  p = multiply_add(p, r, 1.0f / 6.0f);
+  p = multiply_add(p, r, 0.5f);
+  p = multiply_add(p, r, 1.0f);
+  p = multiply_add(p, r, 1.0f);
+  const uint exponent = as_type<uint>(shifted) - 0x4b400000u + 127u;
+  return x > -87.0f ? p * as_type<float>(exponent << 23) : 0.0f;
 }
 
 
-struct Kept {
-  uint least;
-  float ties;
-  float min_weight;
-};
-
-
-METAL_FUNC bool is_kept(Kept kept, uint key, float weight, MSL_THREAD float& seen) {
-  const bool is_tie = key == kept.least;
-  const bool is_in = key > kept.least || (is_tie && seen < kept.ties);
-  seen += is_tie ? 1.0f : 0.0f;
-  return is_in && weight >= kept.min_weight && weight > 0.0f;
+METAL_FUNC ulong whole_weight(float w) {
+  const float scaled = w * 1048576.0f;
+  const uint upper = uint(scaled);
+  return (ulong(upper) << 20) + ulong((scaled - float(upper)) * 1048576.0f);
 }
 
-
-METAL_FUNC float weight_of(float logit, float highest, float temperature) {
-  return precise::exp((max(kNegBig, logit) - highest) / temperature);
+METAL_FUNC ulong multiply_high(ulong a, ulong b) {
+  const ulong low = 0xffffffffu;
+  const ulong middle = (a >> 32) * (b & low) + ((a & low) * (b & low) >> 32);
+  return (a >> 32) * (b >> 32) + (middle >> 32) + (((a & low) * (b >> 32) + (middle & low)) >> 32);
 }
 
-METAL_FUNC float logit_of(uint key) {
+METAL_FUNC float logit_in(ulong candidate) {
+  const uint key = key_in(candidate);
   return as_type<float>((key >> 31) != 0 ? key & 0x7fffffffu : ~key);
 }
 
 
 
-MSL_KERNEL void sample(MSL_DEVICE const float* logits ,
+MSL_KERNEL void sample_parts(MSL_DEVICE const float* logits ,
+                         MSL_DEVICE const pagoda_args::SampleRow* rows ,
+                         MSL_DEVICE ulong* found ,
+                         MSL_CONSTANT pagoda_args::Sample& args ,
+                         uint2 group ,
+                         uint tid ,
+                         uint sg ,
+                         uint lane ) {
+  MSL_TG_VAR(1, counts, [3*kSimdgroups], uint)
+  const uint wanted = min(rows[group.y].top_k, kMostKept);
+  MSL_DEVICE const float* from = logits + long(group.y) * args.logits_stride;
+  ulong mine[kEach];
+#pragma unroll
+  for (uint i = 0; i < kEach; ++i) {
+    const uint id = (group.x * kEach + i) * kThreads + tid;
+    mine[i] = 0;
+    if (id < args.vocab) {
+      mine[i] = candidate_of(from[id], id);
+    }
+  }
+  MSL_DEVICE ulong* kept = found + (long(group.y) * args.parts + group.x) * kMostKept;
+  keep_highest(mine, wanted, kept, counts, tid, lane, sg);
+}
+
+
+
+MSL_KERNEL void sample(MSL_DEVICE const ulong* found ,
                    MSL_DEVICE const pagoda_args::SampleRow* rows ,
                    MSL_DEVICE int* tokens ,
                    MSL_CONSTANT pagoda_args::Sample& args ,
                    uint row ,
-                   uint tid ) {
-  MSL_TG_VAR(1, parts, [kThreads], float)
-  MSL_TG_VAR(2, ids, [kThreads], uint)
-  MSL_TG_VAR(3, last_ids, [kThreads], uint)
-  MSL_DEVICE const float* from = logits + long(row) * args.logits_stride;
-  const uint each = (args.vocab + kThreads - 1) / kThreads;
-  const uint begin = min(args.vocab, tid * each);
-  const uint end = min(args.vocab, begin + each);
-  const float temperature = rows[row].temperature;
-
-  float highest = kNegBig;
-  for (uint i = begin; i < end; ++i) {
-    highest = max(highest, from[i]);
+                   uint tid ,
+                   uint sg ,
+                   uint lane ) {
+  MSL_TG_VAR(2, counts, [3*kSimdgroups], uint)
+  MSL_TG_VAR(3, kept, [kMostKept], ulong)
+  MSL_TG_VAR(4, weights, [kMostKept], ulong)
+  const uint wanted = min(rows[row].top_k, kMostKept);
+  ulong mine[kEach];
+#pragma unroll
+  for (uint i = 0; i < kEach; ++i) {
+    const uint at = i * kThreads + tid;
+    mine[i] = 0;
+    if (at < args.parts * wanted) {
+      mine[i] = found[(long(row) * args.parts + at / wanted) * kMostKept + at % wanted];
+    }
   }
-  parts[tid] = highest;
-  threadgroup_barrier(mem_flags::mem_threadgroup);
-  for (uint i = 0; i < kThreads; ++i) {
-    highest = max(highest, parts[i]);
-  }
+  keep_highest(mine, wanted, (MSL_THREADGROUP ulong*)(kept), counts, tid, lane, sg);
   threadgroup_barrier(mem_flags::mem_threadgroup);
 
 
-  Kept kept = {key_of(kNegBig), float(args.vocab), rows[row].min_p};
-  float total = 0.0f;
-  if (rows[row].top_k > 0 && rows[row].top_k < args.vocab) {
-    const float wanted = float(rows[row].top_k);
-    uint least = 0;
-    for (uint bit = 0x80000000u; bit > 0; bit >>= 1) {
-      float count = 0.0f;
-      for (uint i = begin; i < end; ++i) {
-        count += key_of(from[i]) >= (least | bit) ? 1.0f : 0.0f;
-      }
-      sum_before(count, parts, tid, total);
-      least = total >= wanted ? least | bit : least;
-    }
-    float above = 0.0f;
-    for (uint i = begin; i < end; ++i) {
-      above += key_of(from[i]) > least ? 1.0f : 0.0f;
-    }
-    sum_before(above, parts, tid, total);
-    kept.least = least;
-    kept.ties = wanted - total;
+  const ulong own = tid < wanted ? kept[tid] : 0ul;
+  ulong highest = 0;
+  for (uint i = 0; i < wanted; ++i) {
+    highest = max(highest, kept[i]);
   }
-
-
-  const bool has_top_p = rows[row].top_p < 1.0f;
-  float all = 0.0f;
-  float before = 0.0f;
-  float ties_before = 0.0f;
-  for (uint pass = 0; pass < (has_top_p ? 2u : 1u); ++pass) {
-    float equal = 0.0f;
-    for (uint i = begin; i < end; ++i) {
-      equal += key_of(from[i]) == kept.least ? 1.0f : 0.0f;
-    }
-    ties_before = sum_before(equal, parts, tid, total);
-    float seen = ties_before;
-    float sum = 0.0f;
-    for (uint i = begin; i < end; ++i) {
-      const float weight = weight_of(from[i], highest, temperature);
-      sum += is_kept(kept, key_of(from[i]), weight, seen) ? weight : 0.0f;
-    }
-    before = sum_before(sum, parts, tid, all);
-    if (pass == 0 && has_top_p) {
-
-
-      const float wanted = rows[row].top_p * all;
-      uint least = 0;
-      float above = 0.0f;
-      for (uint bit = 0x80000000u; bit > 0; bit >>= 1) {
-        sum = 0.0f;
-        seen = ties_before;
-        for (uint i = begin; i < end; ++i) {
-          const uint key = key_of(from[i]);
-          const float weight = weight_of(from[i], highest, temperature);
-          sum += is_kept(kept, key, weight, seen) && key >= (least | bit) ? weight : 0.0f;
-        }
-        sum_before(sum, parts, tid, total);
-        least = total >= wanted ? least | bit : least;
-        above = total < wanted ? total : above;
-      }
-      const float ties = max(1.0f, ceil((wanted - above) / weight_of(logit_of(least), highest, temperature)));
-      kept.ties = least > kept.least ? ties : min(kept.ties, ties);
-      kept.least = least;
-    }
+  const float x = (logit_in(own) - logit_in(highest)) / rows[row].temperature;
+  const ulong tempered = own != 0 ? whole_weight(weight_of(x)) : 0ul;
+  const ulong weight = tempered >= rows[row].min_weight ? tempered : 0ul;
+  if (tid < wanted) {
+    weights[tid] = weight;
   }
-
-
-  const float target =
-      uniform_at(rows[row].seed_low, rows[row].seed_high, rows[row].index_low, rows[row].index_high) * all;
-  float reached = before;
-  float seen = ties_before;
-  uint id = args.vocab;
-  uint last = 0;
-  for (uint i = begin; i < end; ++i) {
-    const float weight = weight_of(from[i], highest, temperature);
-    if (is_kept(kept, key_of(from[i]), weight, seen)) {
-      reached += weight;
-      last = i;
-      id = reached > target ? min(id, i) : id;
-    }
-  }
-  ids[tid] = id;
-  last_ids[tid] = last;
   threadgroup_barrier(mem_flags::mem_threadgroup);
-  if (tid == 0) {
-    for (uint i = 0; i < kThreads; ++i) {
-      id = min(id, ids[i]);
-      last = max(last, last_ids[i]);
-    }
-    tokens[row] = int(id < args.vocab ? id : last);
+  ulong total = 0;
+  ulong likelier = 0;
+  for (uint i = 0; i < wanted; ++i) {
+    total += weights[i];
+    likelier += kept[i] > own ? weights[i] : 0ul;
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  const ulong left = likelier < multiply_high(total, rows[row].top_p) + 1 ? weight : 0ul;
+  if (tid < wanted) {
+    weights[tid] = left;
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  ulong all = 0;
+  ulong before = 0;
+  for (uint i = 0; i < wanted; ++i) {
+    all += weights[i];
+    before += id_in(kept[i]) < id_in(own) ? weights[i] : 0ul;
+  }
+  const ulong target = multiply_high(all, rows[row].random);
+  const bool is_refused = highest == 0 || key_in(highest) == kRefused;
+  if (tid == 0 && is_refused) {
+    tokens[row] = -1;
+  }
+  if (!is_refused && before <= target && target < before + left) {
+    tokens[row] = int(id_in(own));
   }
 }
 
 
 # 1 "sample.entries"
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_sample_parts)
+extern "C" __global__ void __launch_bounds__(256) sample_parts(const float* logits, const pagoda_args::SampleRow* rows, ulong* found, const pagoda_args::Sample args) {
+  sample_parts(logits, rows, found, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+}
+#endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_sample)
-extern "C" __global__ void __launch_bounds__(256) sample(const float* logits, const pagoda_args::SampleRow* rows, int* tokens, const pagoda_args::Sample args) {
-  sample(logits, rows, tokens, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()));
+extern "C" __global__ void __launch_bounds__(256) sample(const ulong* found, const pagoda_args::SampleRow* rows, int* tokens, const pagoda_args::Sample args) {
+  sample(found, rows, tokens, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 }  // namespace metal

@@ -27,6 +27,18 @@ METAL_FUNC float sigmoid(float x) {
 METAL_FUNC float silu(float x) { return x * sigmoid(x); }
 
 
+template <uint N>
+METAL_FUNC void load_ahead(MSL_DEVICE const float* from, uint first, uint stride, uint end, MSL_THREAD float (&v)[N]) {
+
+  for (uint j = 0; j < N; ++j) {
+    v[j] = 0.0f;
+    if (first + j * stride < end) {
+      v[j] = from[first + j * stride];
+    }
+  }
+}
+
+
 
 METAL_FUNC float threadgroup_sum(float v, MSL_THREADGROUP float* partial, uint lane, uint simdgroup, uint num_simdgroups) {
   v = simd_sum(v);
@@ -134,20 +146,22 @@ static_assert(sizeof(Slot) == 32, "host and kernel agree");
 # 4 "Shaders/sigmoid_gate.metal"
 
 
+
 MSL_KERNEL void sigmoid_gate(MSL_DEVICE const float* x ,
                          MSL_DEVICE const float* gate ,
                          MSL_DEVICE float* out ,
                          MSL_CONSTANT pagoda_args::SigmoidGate& args ,
-                         uint token ,
-                         uint tid ,
-                         uint num_threads ) {
-  for (uint i = tid; MSL_LOOP(i < args.heads * args.dim); i += num_threads) {
-    const long head = i / args.dim;
-    const uint d = i % args.dim;
-    const float value = x[long(token) * args.x_stride + head * args.x_head_stride + d];
-    out[long(token) * args.out_stride + head * args.out_head_stride + d] =
-        value * sigmoid(gate[long(token) * args.gate_stride + head * args.gate_head_stride + d]);
+                         uint2 tg ,
+                         uint tid ) {
+  const uint i = tg.x * 128 + tid;
+  if (i >= args.heads * args.dim) {
+    return;
   }
+  const long head = i / args.dim;
+  const uint d = i % args.dim;
+  const float value = x[long(tg.y) * args.x_stride + head * args.x_head_stride + d];
+  out[long(tg.y) * args.out_stride + head * args.out_head_stride + d] =
+      value * sigmoid(gate[long(tg.y) * args.gate_stride + head * args.gate_head_stride + d]);
 }
 
 
@@ -156,10 +170,10 @@ using namespace ::pagoda::device::gpu;
 void msl_entry_0(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  sigmoid_gate((const float*)in.buffers[0], (const float*)in.buffers[1], (float*)in.buffers[2], *(const pagoda_args::SigmoidGate*)in.buffers[3], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.threads_per_threadgroup));
+  sigmoid_gate((const float*)in.buffers[0], (const float*)in.buffers[1], (float*)in.buffers[2], *(const pagoda_args::SigmoidGate*)in.buffers[3], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup));
 }
 constexpr BindingInfo msl_bindings_0[] = {{"x", 0, BindingKind::buffer, sizeof(float), false}, {"gate", 1, BindingKind::buffer, sizeof(float), false}, {"out", 2, BindingKind::buffer, sizeof(float), true}, {"args", 3, BindingKind::values, sizeof(pagoda_args::SigmoidGate), false}};
-constexpr uint32_t msl_limit_0 = 1024;
+constexpr uint32_t msl_limit_0 = 128;
 }  // namespace
 }  // namespace metal
 namespace pagoda::device::gpu::generated {

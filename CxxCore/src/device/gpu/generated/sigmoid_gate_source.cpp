@@ -23,6 +23,18 @@ METAL_FUNC float sigmoid(float x) {
 
 METAL_FUNC float silu(float x) { return x * sigmoid(x); }
 
+// Elements first, first + stride, ..., all in flight at once; 0 from `end` on.
+template <uint N>
+METAL_FUNC void load_ahead(device const float* from, uint first, uint stride, uint end, thread float (&v)[N]) {
+#pragma unroll
+  for (uint j = 0; j < N; ++j) {
+    v[j] = 0.0f;
+    if (first + j * stride < end) {
+      v[j] = from[first + j * stride];
+    }
+  }
+}
+
 // The sum of v over all threads of the threadgroup, in one order: lanes by butterfly, then simdgroups by index.
 // `partial` has an element for each simdgroup; it may be used again after the caller's next barrier.
 METAL_FUNC float threadgroup_sum(float v, threadgroup float* partial, uint lane, uint simdgroup, uint num_simdgroups) {
@@ -103,6 +115,7 @@ METAL_FUNC void tile_multiply_accumulate(thread simdgroup_matrix<float, 8, 8> (&
 
 #ifndef __METAL_VERSION__
 typedef unsigned int uint;
+typedef unsigned long ulong;
 static_assert(sizeof(long) == 8, "long is 64 bits wide in Metal");
 #endif
 
@@ -130,21 +143,23 @@ static_assert(sizeof(Slot) == 32, "host and kernel agree");
 
 }  // namespace pagoda_args
 
-// Grid: [tokens]. out may be x.
+// Grid: [heads * dim / 128, tokens]. out may be x.
+[[max_total_threads_per_threadgroup(128)]]
 kernel void sigmoid_gate(device const float* x [[buffer(0)]],
                          device const float* gate [[buffer(1)]],
                          device float* out [[buffer(2)]],
                          constant pagoda_args::SigmoidGate& args [[buffer(3)]],
-                         uint token [[threadgroup_position_in_grid]],
-                         uint tid [[thread_index_in_threadgroup]],
-                         uint num_threads [[threads_per_threadgroup]]) {
-  for (uint i = tid; i < args.heads * args.dim; i += num_threads) {
-    const long head = i / args.dim;
-    const uint d = i % args.dim;
-    const float value = x[long(token) * args.x_stride + head * args.x_head_stride + d];
-    out[long(token) * args.out_stride + head * args.out_head_stride + d] =
-        value * sigmoid(gate[long(token) * args.gate_stride + head * args.gate_head_stride + d]);
+                         uint2 tg [[threadgroup_position_in_grid]],
+                         uint tid [[thread_index_in_threadgroup]]) {
+  const uint i = tg.x * 128 + tid;
+  if (i >= args.heads * args.dim) {
+    return;
   }
+  const long head = i / args.dim;
+  const uint d = i % args.dim;
+  const float value = x[long(tg.y) * args.x_stride + head * args.x_head_stride + d];
+  out[long(tg.y) * args.out_stride + head * args.out_head_stride + d] =
+      value * sigmoid(gate[long(tg.y) * args.gate_stride + head * args.gate_head_stride + d]);
 }
 )msl",
 R"msl(#include "device/gpu/shim/cuda/msl.h"
@@ -172,6 +187,18 @@ METAL_FUNC float sigmoid(float x) {
 }
 
 METAL_FUNC float silu(float x) { return x * sigmoid(x); }
+
+
+template <uint N>
+METAL_FUNC void load_ahead(MSL_DEVICE const float* from, uint first, uint stride, uint end, MSL_THREAD float (&v)[N]) {
+#pragma unroll
+  for (uint j = 0; j < N; ++j) {
+    v[j] = 0.0f;
+    if (first + j * stride < end) {
+      v[j] = from[first + j * stride];
+    }
+  }
+}
 
 
 
@@ -281,27 +308,29 @@ static_assert(sizeof(Slot) == 32, "host and kernel agree");
 # 4 "Shaders/sigmoid_gate.metal"
 
 
+
 MSL_KERNEL void sigmoid_gate(MSL_DEVICE const float* x ,
                          MSL_DEVICE const float* gate ,
                          MSL_DEVICE float* out ,
                          MSL_CONSTANT pagoda_args::SigmoidGate& args ,
-                         uint token ,
-                         uint tid ,
-                         uint num_threads ) {
-  for (uint i = tid; i < args.heads * args.dim; i += num_threads) {
-    const long head = i / args.dim;
-    const uint d = i % args.dim;
-    const float value = x[long(token) * args.x_stride + head * args.x_head_stride + d];
-    out[long(token) * args.out_stride + head * args.out_head_stride + d] =
-        value * sigmoid(gate[long(token) * args.gate_stride + head * args.gate_head_stride + d]);
+                         uint2 tg ,
+                         uint tid ) {
+  const uint i = tg.x * 128 + tid;
+  if (i >= args.heads * args.dim) {
+    return;
   }
+  const long head = i / args.dim;
+  const uint d = i % args.dim;
+  const float value = x[long(tg.y) * args.x_stride + head * args.x_head_stride + d];
+  out[long(tg.y) * args.out_stride + head * args.out_head_stride + d] =
+      value * sigmoid(gate[long(tg.y) * args.gate_stride + head * args.gate_head_stride + d]);
 }
 
 
 # 1 "sigmoid_gate.entries"
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_sigmoid_gate)
-extern "C" __global__ void __launch_bounds__(1024) sigmoid_gate(const float* x, const float* gate, float* out, const pagoda_args::SigmoidGate args) {
-  sigmoid_gate(x, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_threads_per_threadgroup()));
+extern "C" __global__ void __launch_bounds__(128) sigmoid_gate(const float* x, const float* gate, float* out, const pagoda_args::SigmoidGate args) {
+  sigmoid_gate(x, gate, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()));
 }
 #endif
 }  // namespace metal

@@ -1,5 +1,5 @@
-// engine: requests that take the highest token fetch no logits from a device that finds it; all others fetch their own
-// row, and no answer changes.
+// engine: requests that take the highest token or draw among the most likely fetch no logits from a device that does
+// that; all others fetch their own row, and no answer changes.
 #include "device/gpu/far_backend.h"
 #include "device/gpu/gpu_device.h"
 #include "engine/fake_house.h"
@@ -96,18 +96,43 @@ PAGODA_TEST(engine_highest_tokens_come_without_logits) {
   CHECK_EQ(counts.downloaded_bytes, int64_t{3} * kOutput * 4 + kOutput * row_bytes);
 }
 
-PAGODA_TEST(engine_highest_is_asked_for_where_nothing_else_counts) {
+PAGODA_TEST(engine_drawn_tokens_come_without_logits) {
+  FarBackend::Counts counts;
+  auto software = device::gpu::software::SoftwareBackend::create({.num_threads = 2});
+  REQUIRE_OK(software);
+  House far(device::gpu::make_gpu_device(std::make_unique<FarBackend>(std::move(*software), counts)));
+  House near(std::move(*device::make_device("software", 2)));
+  const auto draw = [](SamplingParams& p) { p.temperature = 2, p.top_k = 40, p.has_seed = true, p.seed = 7; };
+  const std::vector<Request> drawn = {
+      make_request(1, draw), make_request(2, [](SamplingParams&) {}), make_request(3, [](SamplingParams& p) {
+        p.temperature = 1.5f, p.top_k = 64, p.top_p = 0.9f, p.min_p = 0.01f, p.has_seed = true, p.seed = 8;
+      })};
+  // The same rows from the sampler, which is asked for log probabilities too and has to see the logits.
+  std::vector<Request> seen = drawn;
+  for (Request& request : seen) request.sampling.num_top_logprobs = 0;
+  counts = {};
+  const auto answers = far.run(drawn);
+  CHECK_EQ(counts.downloaded_bytes, int64_t{3} * kOutput * 4);  // ids
+  CHECK(answers == near.run(seen));
+  CHECK(answers[0] != near.run({make_request(1, [](SamplingParams&) {})})[0]);
+}
+
+PAGODA_TEST(engine_tokens_are_asked_for_where_nothing_else_counts) {
   const struct {
     const char* what;
     int rows_read;  // of kOutput
+    int draws;      // that the model is asked for
     void (*change)(SamplingParams&);
-  } cases[] = {{"greedy", 0, [](SamplingParams&) {}},
-               {"one choice", 0, [](SamplingParams& p) { p.temperature = 1, p.top_k = 1; }},
-               {"drawn", kOutput, [](SamplingParams& p) { p.temperature = 1; }},
-               {"logprobs", kOutput, [](SamplingParams& p) { p.num_top_logprobs = 0; }},
-               {"bias", kOutput, [](SamplingParams& p) { p.logit_bias = {{3, 1.0f}}; }},
-               {"penalty", kOutput, [](SamplingParams& p) { p.presence_penalty = 1; }},
-               {"before min_tokens", 4, [](SamplingParams& p) { p.min_tokens = 4, p.stop_ids = {5}; }}};
+  } cases[] = {
+      {"greedy", 0, 0, [](SamplingParams&) {}},
+      {"one choice", 0, 0, [](SamplingParams& p) { p.temperature = 1, p.top_k = 1; }},
+      {"drawn", kOutput, 0, [](SamplingParams& p) { p.temperature = 1; }},
+      {"drawn from 64", kOutput, kOutput, [](SamplingParams& p) { p.temperature = 1, p.top_k = 64; }},
+      {"drawn from 65", kOutput, 0, [](SamplingParams& p) { p.temperature = 1, p.top_k = 65; }},
+      {"logprobs", kOutput, 0, [](SamplingParams& p) { p.top_k = 9, p.temperature = 1, p.num_top_logprobs = 0; }},
+      {"bias", kOutput, 0, [](SamplingParams& p) { p.logit_bias = {{3, 1.0f}}; }},
+      {"penalty", kOutput, 0, [](SamplingParams& p) { p.presence_penalty = 1; }},
+      {"before min_tokens", 4, 0, [](SamplingParams& p) { p.min_tokens = 4, p.stop_ids = {5}; }}};
   for (const auto& c : cases) {
     test::FakeHouse house({});
     Recorder recorder;
@@ -115,6 +140,7 @@ PAGODA_TEST(engine_highest_is_asked_for_where_nothing_else_counts) {
     house.run();
     CHECK_OK(recorder.status);
     CHECK_EQ(house.model->num_logits_rows, c.rows_read);
+    CHECK_EQ(house.model->num_draws, c.draws);
     if (test::failed()) test::note(c.what);
   }
 }

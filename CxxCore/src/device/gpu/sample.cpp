@@ -1,0 +1,24 @@
+// sample: a threadgroup for each part of a row keeps the most likely of it, then one for each row draws among those.
+#include "args/sample.h"
+
+#include "device/gpu/gpu_encoder.h"
+
+namespace pagoda::device::gpu {
+
+static_assert(sizeof(Draw) == sizeof(pagoda_args::SampleRow));
+static_assert(offsetof(Draw, random) == offsetof(pagoda_args::SampleRow, random));
+static_assert(offsetof(Draw, temperature) == offsetof(pagoda_args::SampleRow, temperature));
+static_assert(offsetof(Draw, top_k) == offsetof(pagoda_args::SampleRow, top_k));
+
+void GpuEncoder::sample(const SampleArgs& a) noexcept {
+  const int64_t rows = a.logits.shape[0], vocab = a.logits.shape[1];
+  if (!check_room(ScratchSizes::sample(rows, vocab), "sample")) return;
+  pagoda_args::Sample args{};
+  args.logits_stride = a.logits.strides[0];
+  args.vocab = as_uint(vocab);
+  args.parts = as_uint(ceil_divide(vocab, kSamplePart));
+  launch("sample_parts", {{args.parts, as_uint(rows)}, 256}, {a.logits, a.draws, scratch_.found}, args);
+  launch("sample", {{as_uint(rows)}, 256}, {scratch_.found, a.draws, a.tokens}, args);
+}
+
+}  // namespace pagoda::device::gpu

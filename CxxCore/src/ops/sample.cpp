@@ -1,0 +1,22 @@
+// Checks of sample.
+#include "ops/sample.h"
+
+#include "ops/check.h"
+
+namespace pagoda::ops {
+
+Status sample(device::Encoder& encoder, const device::SampleArgs& args) noexcept {
+  Check check("sample");
+  check.tensor("logits", args.logits, DType::f32, {kAny, kAny})
+      .tensor("draws", args.draws, DType::i64, {args.logits.shape[0], 4})
+      .tensor("tokens", args.tokens, DType::i32, {args.logits.shape[0]})
+      .that(args.logits.shape[1] >= 1 && device::max_top_k(args.logits.shape[1]) >= 1, "logits",
+            "are of an impossible vocabulary");
+  if (!check.is_ok()) return check.status();
+  device::PickOps* ops = device::pick_ops(encoder);
+  if (ops == nullptr) return make_error(StatusCode::unsupported, "this device has no sample");
+  ops->sample(args);
+  return ok_status();
+}
+
+}  // namespace pagoda::ops

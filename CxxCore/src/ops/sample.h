@@ -1,0 +1,11 @@
+// sample, checked as the ops of ops.h. unsupported on devices that do not have it.
+#pragma once
+
+#include "base/result.h"
+#include "device/pick_ops.h"
+
+namespace pagoda::ops {
+
+Status sample(device::Encoder& encoder, const device::SampleArgs& args) noexcept;
+
+}  // namespace pagoda::ops
