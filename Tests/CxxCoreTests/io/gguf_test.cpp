@@ -243,7 +243,7 @@ PAGODA_TEST(gguf_models_that_make_no_sense_are_refused) {
   test::check_row("no merges", tokenizer(gpt2 + pre, 2), bad, "merges");
 }
 
-PAGODA_TEST(gguf_tokenizer_says_what_begins_a_text) {
+PAGODA_TEST(gguf_says_what_begins_a_text) {
   const auto processor = [](const char* pre, const std::string& keys, uint64_t count) {
     const std::string strings = raw(kArray) + raw(kString);
     const std::string bytes =
