@@ -26,7 +26,7 @@ let package = Package(
       name: "CxxCore",
       path: "CxxCore",
       exclude: [
-        "ThirdParty", "src/text/jinja_case_tables.inc", "src/text/unicode_tables.inc", "src/device/gpu/shim/stub",
+        "ThirdParty", "src/text/jinja/case_tables.inc", "src/text/unicode_tables.inc", "src/device/gpu/shim/stub",
       ],
       sources: ["src"],
       publicHeadersPath: "include",

@@ -15,7 +15,7 @@ SHARD = "model-00001-of-00002.safetensors"
 QUESTION = "What is the capital of France?"
 
 
-class House:
+class Harness:
     """A hub, a cache folder, and programs that use both."""
 
     def __init__(self, hub, folder):
@@ -82,7 +82,7 @@ class House:
 @pytest.fixture
 def house(tmp_path):
     hub = Hub(MINI)
-    yield House(hub, tmp_path)
+    yield Harness(hub, tmp_path)
     hub.stop()
 
 

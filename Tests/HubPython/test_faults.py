@@ -4,7 +4,7 @@ import signal
 import time
 
 import pytest
-from conftest import MINI, SHARD, House
+from conftest import MINI, SHARD, Harness
 from hub_server import (COMMIT, Hub, portal_page, redirect, short_body, slow, stall, status, whole_file_to_a_range, wrong_bytes,
                         wrong_range)
 
@@ -115,7 +115,7 @@ def test_wrong_names_are_clear(house):
 
 def test_a_wrong_token_is_clear_and_not_shown(tmp_path):
     hub = Hub(MINI, token="hf_right")
-    house = House(hub, tmp_path)
+    house = Harness(hub, tmp_path)
     run = house.refuses("token", HF_TOKEN="hf_wrong")
     assert "hf_wrong" not in run.stderr
     hub.stop()
@@ -213,7 +213,7 @@ def test_a_server_that_cuts_everything_and_continues_nothing_is_given_up(house):
 
 def test_a_redirect_within_the_hub_keeps_the_token(tmp_path):
     hub = Hub(MINI, token="hf_secret")
-    house = House(hub, tmp_path)
+    house = Harness(hub, tmp_path)
     hub.faults[SMALL] = [redirect(f"{hub.url}/{hub.name}/resolve/{COMMIT}/{SMALL}")]
     house.pulls_well(HF_TOKEN="hf_secret")
     hub.stop()

@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import MINI, QUESTION, ROOT, SHARD, House, listed
+from conftest import MINI, QUESTION, ROOT, SHARD, Harness, listed
 from hub_server import COMMIT, Hub, HubFile
 
 
@@ -150,7 +150,7 @@ def test_names_that_are_none_are_refused(house, name):
 @pytest.mark.parametrize("place", ["variable", "file", "path"])
 def test_the_token_goes_to_the_hub_and_nowhere_else(tmp_path, place):
     hub = Hub(MINI, token="hf_secret")
-    house = House(hub, tmp_path)
+    house = Harness(hub, tmp_path)
     environment = {"variable": {"HF_TOKEN": "hf_secret\n"}, "file": {}, "path": {"HF_TOKEN_PATH": str(tmp_path / "t")}}[place]
     (tmp_path / {"variable": "none", "file": "token", "path": "t"}[place]).write_text("hf_secret\n")
     house.pulls_well(**environment)

@@ -6,32 +6,32 @@ import Testing
 @testable import PagodaChatCore
 
 @MainActor @Suite struct TranscriptTests {
-  private struct House {
+  private struct Harness {
     var store: ConversationStore
     var engines: EngineModel
     var engine: ScriptedEngine
     var transcript: TranscriptModel
   }
 
-  private func withHouse(isLoaded: Bool = true, _ body: (House) async throws -> Void) async throws {
+  private func withHarness(isLoaded: Bool = true, _ body: (Harness) async throws -> Void) async throws {
     try await withFolder { folder in
       let store = try ConversationStore(folder: folder)
       let loader = ScriptedLoader()
       let engines = EngineModel(loader: loader)
       if isLoaded { await engines.load(.mini, named: "scripted") }
       let transcript = TranscriptModel(Conversation(), store: store, engines: engines)
-      try await body(House(store: store, engines: engines, engine: loader.engine, transcript: transcript))
+      try await body(Harness(store: store, engines: engines, engine: loader.engine, transcript: transcript))
     }
   }
 
-  private func finish(_ house: House, _ text: String, _ reason: FinishReason = .stop) async throws {
+  private func finish(_ house: Harness, _ text: String, _ reason: FinishReason = .stop) async throws {
     #expect(await eventually { !house.engine.state.withLock { $0.continuations.isEmpty } })
     house.engine.say(text, reason)
     #expect(await eventually { !house.transcript.isAnswering })
   }
 
   @Test func an_answer_grows_and_is_kept_with_its_statistics() async throws {
-    try await withHouse { house in
+    try await withHarness { house in
       house.transcript.settings.instructions = "Be brief."
       house.transcript.send("What is the capital of France?")
       #expect(house.transcript.isAnswering && house.transcript.messages.count == 2)
@@ -52,7 +52,7 @@ import Testing
   }
 
   @Test func stopping_cancels_the_request_and_keeps_what_came() async throws {
-    try await withHouse { house in
+    try await withHarness { house in
       house.transcript.send("Count.")
       house.engine.answer.yield(.text("One, two"))
       #expect(await eventually { house.transcript.messages.last?.text == "One, two" })
@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test func a_failure_is_shown_with_its_cause_and_can_be_tried_again() async throws {
-    try await withHouse { house in
+    try await withHarness { house in
       house.transcript.send("Hello")
       house.engine.answer.finish(throwing: PagodaError.contextOverflow("9000 tokens are more than 4096"))
       #expect(await eventually { !house.transcript.isAnswering })
@@ -83,7 +83,7 @@ import Testing
   }
 
   @Test func without_a_model_the_question_is_kept_and_the_cause_is_said() async throws {
-    try await withHouse(isLoaded: false) { house in
+    try await withHarness(isLoaded: false) { house in
       house.transcript.send("Hello")
       #expect(!house.transcript.isAnswering && house.transcript.failure?.cause == "No model is loaded.")
       #expect(house.store.messages(of: house.transcript.id).all.map(\.text) == ["Hello"])
@@ -91,7 +91,7 @@ import Testing
   }
 
   @Test func an_answer_cut_off_says_so() async throws {
-    try await withHouse { house in
+    try await withHarness { house in
       house.transcript.send("Hello")
       try await finish(house, "Once upon", .length)
       #expect(house.transcript.messages.last?.state == .cutOff)
@@ -99,7 +99,7 @@ import Testing
   }
 
   @Test func regenerating_keeps_the_earlier_answer_as_an_alternative() async throws {
-    try await withHouse { house in
+    try await withHarness { house in
       house.transcript.send("Hello")
       try await finish(house, "first")
       house.transcript.regenerate()
@@ -119,7 +119,7 @@ import Testing
   }
 
   @Test func editing_begins_another_path_and_the_old_one_stays() async throws {
-    try await withHouse { house in
+    try await withHarness { house in
       house.transcript.send("one")
       try await finish(house, "answer one")
       house.transcript.send("two")
@@ -134,7 +134,7 @@ import Testing
   }
 
   @Test func branching_copies_the_path_into_a_new_conversation() async throws {
-    try await withHouse { house in
+    try await withHarness { house in
       house.transcript.send("one")
       try await finish(house, "answer one")
       house.transcript.send("two")
@@ -151,7 +151,7 @@ import Testing
   }
 
   @Test func an_answer_that_the_program_did_not_live_to_finish_counts_as_stopped() async throws {
-    try await withHouse { house in
+    try await withHarness { house in
       house.transcript.send("Hello")
       let conversation = try #require(house.store.conversation(house.transcript.id))
       let reopened = TranscriptModel(conversation, store: house.store, engines: house.engines)
@@ -162,7 +162,7 @@ import Testing
   }
 
   @Test func a_message_during_an_answer_is_not_sent() async throws {
-    try await withHouse { house in
+    try await withHarness { house in
       let composer = ComposerModel()
       composer.text = "  one \n"
       composer.send(in: house.transcript)

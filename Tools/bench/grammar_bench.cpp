@@ -13,11 +13,11 @@
 #include <string>
 #include <vector>
 
+#include "base/json.h"
+#include "base/json_writer.h"
 #include "grammar/compile.h"
 #include "grammar/token_grammar.h"
-#include "io/json.h"
-#include "io/json_writer.h"
-#include "text/bpe_tokenizer.h"
+#include "text/bpe/tokenizer.h"
 
 namespace {
 

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, os.environ.get("GGUF_PY", ""))
-SHAPES = Path(__file__).resolve().parents[2] / "CxxCore/src/io/synthetic_shapes.cpp"
+SHAPES = Path(__file__).resolve().parents[2] / "CxxCore/src/io/synthetic/shapes.cpp"
 ARCHITECTURES = {  # family in SHAPES: name in GGUF, rope base, epsilon of norms
     "kQwen35": ("qwen35", 1e7, 1e-6),
     "kQwen3": ("qwen3", 1e6, 1e-6),

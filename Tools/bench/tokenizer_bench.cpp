@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "text/bpe_tokenizer.h"
+#include "text/bpe/tokenizer.h"
 
 namespace {
 

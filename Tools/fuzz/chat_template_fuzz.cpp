@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "io/json.h"
-#include "text/jinja.h"
+#include "base/json.h"
+#include "text/jinja/jinja.h"
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "text/bpe_tokenizer.h"
+#include "text/bpe/tokenizer.h"
 #include "text/detokenizer.h"
 
 namespace {

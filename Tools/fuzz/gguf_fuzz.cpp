@@ -3,9 +3,9 @@
 #include <cstdint>
 
 #include "io/checkpoint.h"
-#include "io/model_config.h"
+#include "io/config/model_config.h"
 #include "io/model_files.h"
-#include "text/bpe_tokenizer.h"
+#include "text/bpe/tokenizer.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace pagoda;

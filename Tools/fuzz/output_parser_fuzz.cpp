@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "io/json.h"
-#include "text/output_machine.h"
+#include "base/json.h"
+#include "text/output/machine.h"
 #include "text/unicode.h"
 
 namespace {

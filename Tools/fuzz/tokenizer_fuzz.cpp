@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "text/bpe_tokenizer.h"
+#include "text/bpe/tokenizer.h"
 #include "text/detokenizer.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -22,7 +22,7 @@
 #include "sampler/sampler.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/step_budget.h"
-#include "text/bpe_tokenizer.h"
+#include "text/bpe/tokenizer.h"
 
 namespace pagoda::engine {
 

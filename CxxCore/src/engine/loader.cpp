@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/json.h"
 #include "device/registry.h"
 #include "engine/fingerprint.h"
 #include "engine/memory_plan.h"
-#include "io/json.h"
 
 namespace pagoda::engine {
 namespace {

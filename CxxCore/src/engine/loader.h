@@ -10,12 +10,12 @@
 #include "device/device.h"
 #include "engine/engine_core.h"
 #include "io/checkpoint.h"
-#include "io/model_config.h"
+#include "io/config/model_config.h"
 #include "io/model_files.h"
 #include "model/model.h"
 #include "pagoda/engine.h"
-#include "text/bpe_tokenizer.h"
-#include "text/jinja.h"
+#include "text/bpe/tokenizer.h"
+#include "text/jinja/jinja.h"
 
 namespace pagoda::engine {
 

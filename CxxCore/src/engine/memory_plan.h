@@ -6,7 +6,7 @@
 #include "base/result.h"
 #include "cache/cache_layout.h"
 #include "device/device.h"
-#include "io/model_config.h"
+#include "io/config/model_config.h"
 #include "model/model.h"
 #include "pagoda/engine.h"
 

@@ -4,7 +4,7 @@
 #include <exception>
 #include <new>
 
-#include "io/quantize_files.h"
+#include "io/quantize/files.h"
 
 namespace pagoda {
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "text/bpe_tokenizer.h"
+#include "text/bpe/tokenizer.h"
 
 namespace pagoda::engine {
 

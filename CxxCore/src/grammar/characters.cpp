@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string>
 
-#include "io/json_writer.h"
+#include "base/json_writer.h"
 #include "text/unicode.h"
 
 namespace pagoda::grammar {

@@ -3,9 +3,9 @@
 
 #include <string>
 
+#include "base/json.h"
+#include "base/quoted.h"
 #include "grammar/schema_compiler.h"
-#include "io/json.h"
-#include "io/quoted.h"
 
 namespace pagoda::grammar {
 

@@ -10,7 +10,7 @@
 #include "base/result.h"
 #include "grammar/token_grammar.h"
 #include "pagoda/grammar.h"
-#include "text/bpe_tokenizer.h"
+#include "text/bpe/tokenizer.h"
 
 namespace pagoda::grammar {
 

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "base/quoted.h"
 #include "grammar/characters.h"
 #include "grammar/pattern.h"
-#include "io/quoted.h"
 #include "text/unicode.h"
 
 namespace pagoda::grammar {

@@ -5,11 +5,11 @@
 #include <cmath>
 #include <set>
 
+#include "base/json_writer.h"
+#include "base/quoted.h"
 #include "grammar/characters.h"
 #include "grammar/numbers.h"
 #include "grammar/schema_keywords.h"
-#include "io/json_writer.h"
-#include "io/quoted.h"
 
 namespace pagoda::grammar {
 

@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/json.h"
 #include "base/result.h"
 #include "grammar/grammar_builder.h"
 #include "grammar/pattern.h"
-#include "io/json.h"
 
 namespace pagoda::grammar {
 

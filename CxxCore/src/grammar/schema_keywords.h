@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "io/json.h"
+#include "base/json.h"
 
 namespace pagoda::grammar {
 

@@ -4,10 +4,10 @@
 #include <optional>
 #include <set>
 
+#include "base/json_writer.h"
+#include "base/quoted.h"
 #include "grammar/schema_compiler.h"
 #include "grammar/schema_keywords.h"
-#include "io/json_writer.h"
-#include "io/quoted.h"
 
 namespace pagoda::grammar {
 

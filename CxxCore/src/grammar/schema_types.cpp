@@ -4,13 +4,13 @@
 #include <optional>
 #include <set>
 
+#include "base/json_writer.h"
+#include "base/quoted.h"
 #include "grammar/characters.h"
 #include "grammar/numbers.h"
 #include "grammar/pattern_parser.h"
 #include "grammar/schema_compiler.h"
 #include "grammar/schema_keywords.h"
-#include "io/json_writer.h"
-#include "io/quoted.h"
 #include "text/unicode.h"
 
 namespace pagoda::grammar {

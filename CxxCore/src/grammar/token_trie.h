@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "text/bpe_tokenizer.h"
+#include "text/bpe/tokenizer.h"
 
 namespace pagoda::grammar {
 

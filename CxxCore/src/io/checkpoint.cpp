@@ -5,10 +5,10 @@
 #include <unordered_set>
 #include <utility>
 
-#include "io/gguf_tensors.h"
-#include "io/json.h"
-#include "io/quantized_tensors.h"
-#include "io/quoted.h"
+#include "base/json.h"
+#include "base/quoted.h"
+#include "io/gguf/tensors.h"
+#include "io/quantize/tensors.h"
 
 namespace pagoda::io {
 namespace {

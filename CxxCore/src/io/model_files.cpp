@@ -13,10 +13,10 @@
 #include <system_error>
 #include <utility>
 
-#include "io/gguf.h"
-#include "io/gguf_files.h"
-#include "io/quoted.h"
-#include "io/synthetic_files.h"
+#include "base/quoted.h"
+#include "io/gguf/files.h"
+#include "io/gguf/gguf.h"
+#include "io/synthetic/files.h"
 
 namespace pagoda::io {
 namespace {

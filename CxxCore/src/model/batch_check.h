@@ -3,7 +3,7 @@
 
 #include "base/result.h"
 #include "cache/cache_layout.h"
-#include "io/model_config.h"
+#include "io/config/model_config.h"
 #include "model/forward_batch.h"
 #include "model/model.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 #include "device/device.h"
-#include "io/model_config.h"
+#include "io/config/model_config.h"
 #include "model/pools.h"
 #include "model/weights.h"
 #include "model/workspace.h"

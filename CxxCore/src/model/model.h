@@ -12,7 +12,7 @@
 #include "cache/cache_layout.h"
 #include "device/device.h"
 #include "io/checkpoint.h"
-#include "io/model_config.h"
+#include "io/config/model_config.h"
 #include "model/forward_batch.h"
 #include "pagoda/model_info.h"
 

@@ -9,7 +9,7 @@
 #include "base/result.h"
 #include "cache/cache_layout.h"
 #include "device/device.h"
-#include "io/model_config.h"
+#include "io/config/model_config.h"
 #include "model/forward_batch.h"
 #include "ops/ops.h"
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "io/model_config.h"
+#include "io/config/model_config.h"
 
 namespace pagoda::model {
 

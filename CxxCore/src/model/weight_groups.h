@@ -9,7 +9,7 @@
 #include "base/result.h"
 #include "base/weight_format.h"
 #include "io/checkpoint.h"
-#include "io/model_config.h"
+#include "io/config/model_config.h"
 #include "model/weight_table.h"
 
 namespace pagoda::model {

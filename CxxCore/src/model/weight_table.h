@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "io/model_config.h"
+#include "io/config/model_config.h"
 
 namespace pagoda::model {
 

@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 #include "device/device.h"
-#include "io/model_config.h"
+#include "io/config/model_config.h"
 #include "model/forward_batch.h"
 #include "model/model.h"
 

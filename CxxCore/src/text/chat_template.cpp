@@ -3,8 +3,8 @@
 
 #include <exception>
 
-#include "io/json.h"
-#include "text/jinja.h"
+#include "base/json.h"
+#include "text/jinja/jinja.h"
 
 void pagoda_chat_template_retain(pagoda::ChatTemplate* chat_template) noexcept {
   __atomic_add_fetch(&chat_template->references_, 1, __ATOMIC_RELAXED);

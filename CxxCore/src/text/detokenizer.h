@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "text/bpe_tokenizer.h"
+#include "text/bpe/tokenizer.h"
 
 namespace pagoda::text {
 

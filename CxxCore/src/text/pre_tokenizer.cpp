@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "io/quoted.h"
+#include "base/quoted.h"
 
 namespace pagoda::text {
 

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/json.h"
 #include "base/result.h"
-#include "io/json.h"
 
 namespace pagoda::text {
 

@@ -4,7 +4,7 @@
 #include <new>
 #include <utility>
 
-#include "text/bpe_tokenizer.h"
+#include "text/bpe/tokenizer.h"
 #include "text/detokenizer.h"
 
 void pagoda_tokenizer_retain(pagoda::Tokenizer* tokenizer) noexcept {

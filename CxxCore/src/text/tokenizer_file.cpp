@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "io/json.h"
-#include "io/json_reader.h"
-#include "io/quoted.h"
+#include "base/json.h"
+#include "base/json_reader.h"
+#include "base/quoted.h"
 
 namespace pagoda::text {
 

@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 #include "text/added_tokens.h"
-#include "text/bpe_encoder.h"
+#include "text/bpe/encoder.h"
 #include "text/pre_tokenizer.h"
 
 namespace pagoda::text {

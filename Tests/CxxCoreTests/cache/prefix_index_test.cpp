@@ -20,12 +20,12 @@ std::vector<int32_t> iota(int32_t first, int32_t count) {
   return tokens;
 }
 
-struct House {
+struct Harness {
   BlockManager blocks;
   StatePool states;
   PrefixIndex index;
 
-  House(int64_t num_blocks, bool has_state, int32_t max_checkpoints)
+  Harness(int64_t num_blocks, bool has_state, int32_t max_checkpoints)
       : blocks(num_blocks, kBlock), states(max_checkpoints), index(blocks, states, has_state, max_checkpoints) {}
 
   // Publishes all full blocks of `tokens` and the end, with a checkpoint there when there are states; then lets go.
@@ -57,75 +57,75 @@ struct House {
 }  // namespace
 
 PAGODA_TEST(prefix_index_finds_every_token_of_a_model_without_state) {
-  House house(16, false, 0);
-  house.put(iota(0, 10));
-  CHECK_EQ(house.find(iota(0, 10)).num_tokens, 9);  // the last token is computed for its logits
-  CHECK_EQ(house.find(iota(0, 20)).num_tokens, 10);
-  CHECK_EQ(house.find(iota(0, 20)).num_matched, 10);
-  CHECK_EQ(house.find(iota(1, 10)).num_tokens, 0);
+  Harness harness(16, false, 0);
+  harness.put(iota(0, 10));
+  CHECK_EQ(harness.find(iota(0, 10)).num_tokens, 9);  // the last token is computed for its logits
+  CHECK_EQ(harness.find(iota(0, 20)).num_tokens, 10);
+  CHECK_EQ(harness.find(iota(0, 20)).num_matched, 10);
+  CHECK_EQ(harness.find(iota(1, 10)).num_tokens, 0);
   std::vector<int32_t> other = iota(0, 12);
   other[6] = 99;
-  const auto match = house.find(other);
+  const auto match = harness.find(other);
   CHECK_EQ(match.num_tokens, 6);
   std::vector<int32_t> table;
-  house.index.chain_to(match.block, table);
+  harness.index.chain_to(match.block, table);
   CHECK_EQ(table.size(), 2u);
 }
 
 PAGODA_TEST(prefix_index_goes_on_from_states_only_where_there_are_any) {
-  House house(16, true, 4);
-  house.put(iota(0, 10));
-  CHECK_EQ(house.find(iota(0, 10)).num_tokens, 0);  // the state after all ten is one too many
-  CHECK_EQ(house.find(iota(0, 10)).num_matched, 10);
-  CHECK_EQ(house.find(iota(0, 11)).num_tokens, 10);
-  house.put(iota(0, 6));
-  CHECK_EQ(house.find(iota(0, 10)).num_tokens, 6);
-  CHECK(house.find(iota(0, 10)).slot >= 0);
+  Harness harness(16, true, 4);
+  harness.put(iota(0, 10));
+  CHECK_EQ(harness.find(iota(0, 10)).num_tokens, 0);  // the state after all ten is one too many
+  CHECK_EQ(harness.find(iota(0, 10)).num_matched, 10);
+  CHECK_EQ(harness.find(iota(0, 11)).num_tokens, 10);
+  harness.put(iota(0, 6));
+  CHECK_EQ(harness.find(iota(0, 10)).num_tokens, 6);
+  CHECK(harness.find(iota(0, 10)).slot >= 0);
 }
 
 PAGODA_TEST(prefix_index_keeps_tenants_apart) {
-  House house(16, false, 0);
-  house.put(iota(0, 8), "a");
-  CHECK_EQ(house.find(iota(0, 9), "a").num_tokens, 8);
-  CHECK_EQ(house.find(iota(0, 9), "b").num_matched, 0);
-  CHECK_EQ(house.find(iota(0, 9)).num_matched, 0);
+  Harness harness(16, false, 0);
+  harness.put(iota(0, 8), "a");
+  CHECK_EQ(harness.find(iota(0, 9), "a").num_tokens, 8);
+  CHECK_EQ(harness.find(iota(0, 9), "b").num_matched, 0);
+  CHECK_EQ(harness.find(iota(0, 9)).num_matched, 0);
 }
 
 PAGODA_TEST(prefix_index_keeps_one_block_for_equal_tokens) {
-  House house(16, true, 4);
-  for (int i = 0; i < 5; ++i) house.put(iota(0, 10));
-  CHECK_EQ(house.index.num_nodes(), 3);
-  CHECK_EQ(house.index.num_checkpoints(), 1);
-  house.put(iota(0, 12));  // fills the block in which the ten ended, and carries their checkpoint
-  CHECK_EQ(house.index.num_nodes(), 3);
-  CHECK_EQ(house.index.num_checkpoints(), 2);
-  CHECK_EQ(house.find(iota(0, 12)).num_tokens, 10);
-  CHECK_EQ(house.blocks.num_kept(), 3);
+  Harness harness(16, true, 4);
+  for (int i = 0; i < 5; ++i) harness.put(iota(0, 10));
+  CHECK_EQ(harness.index.num_nodes(), 3);
+  CHECK_EQ(harness.index.num_checkpoints(), 1);
+  harness.put(iota(0, 12));  // fills the block in which the ten ended, and carries their checkpoint
+  CHECK_EQ(harness.index.num_nodes(), 3);
+  CHECK_EQ(harness.index.num_checkpoints(), 2);
+  CHECK_EQ(harness.find(iota(0, 12)).num_tokens, 10);
+  CHECK_EQ(harness.blocks.num_kept(), 3);
 }
 
 PAGODA_TEST(prefix_index_gives_up_the_ends_of_the_oldest_first) {
-  House house(6, false, 0);
-  house.put(iota(0, 12));
-  house.put(iota(100, 12));
-  CHECK_EQ(house.blocks.num_kept(), 6);
-  house.put(iota(200, 4));  // needs one block: the last of the oldest
-  CHECK_EQ(house.find(iota(0, 13)).num_tokens, 8);
-  CHECK_EQ(house.find(iota(100, 13)).num_tokens, 12);
-  CHECK_EQ(house.blocks.num_evictions(), 1);
+  Harness harness(6, false, 0);
+  harness.put(iota(0, 12));
+  harness.put(iota(100, 12));
+  CHECK_EQ(harness.blocks.num_kept(), 6);
+  harness.put(iota(200, 4));  // needs one block: the last of the oldest
+  CHECK_EQ(harness.find(iota(0, 13)).num_tokens, 8);
+  CHECK_EQ(harness.find(iota(100, 13)).num_tokens, 12);
+  CHECK_EQ(harness.blocks.num_evictions(), 1);
 }
 
 PAGODA_TEST(prefix_index_gives_up_the_checkpoint_used_longest_ago) {
-  House house(16, true, 2);
-  house.put(iota(0, 5));
-  house.put(iota(100, 5));
-  house.index.touch(house.find(iota(0, 6)).slot);
-  house.put(iota(200, 5));
-  CHECK_EQ(house.find(iota(0, 6)).num_tokens, 5);
-  CHECK_EQ(house.find(iota(100, 6)).num_tokens, 0);
-  CHECK_EQ(house.find(iota(200, 6)).num_tokens, 5);
-  CHECK_EQ(house.index.num_checkpoints(), 2);
-  CHECK_EQ(house.index.num_checkpoint_evictions(), 1);
-  CHECK_EQ(house.states.num_free(), 0);
+  Harness harness(16, true, 2);
+  harness.put(iota(0, 5));
+  harness.put(iota(100, 5));
+  harness.index.touch(harness.find(iota(0, 6)).slot);
+  harness.put(iota(200, 5));
+  CHECK_EQ(harness.find(iota(0, 6)).num_tokens, 5);
+  CHECK_EQ(harness.find(iota(100, 6)).num_tokens, 0);
+  CHECK_EQ(harness.find(iota(200, 6)).num_tokens, 5);
+  CHECK_EQ(harness.index.num_checkpoints(), 2);
+  CHECK_EQ(harness.index.num_checkpoint_evictions(), 1);
+  CHECK_EQ(harness.states.num_free(), 0);
 }
 
 // What is found was put there, under the same salt; with room for all, everything put is found.
@@ -134,13 +134,13 @@ static void run_random_puts(uint64_t seed, bool has_state, bool is_roomy) {
   const auto pick = [&](int low, int high) {
     return static_cast<int>(low + rng() % static_cast<uint64_t>(high - low + 1));
   };
-  House house(is_roomy ? 2000 : 12, has_state, has_state ? (is_roomy ? 400 : 5) : 0);
+  Harness harness(is_roomy ? 2000 : 12, has_state, has_state ? (is_roomy ? 400 : 5) : 0);
   std::map<std::string, std::set<std::vector<int32_t>>> put;
   for (int i = 0; i < 200 && !test::failed(); ++i) {
     std::vector<int32_t> tokens;
     for (int n = pick(1, 20); n > 0; --n) tokens.push_back(pick(0, 1));
     const std::string salt = pick(0, 2) == 0 ? "b" : "a";
-    const auto match = house.find(tokens, salt);
+    const auto match = harness.find(tokens, salt);
     size_t best = 0, best_state = 0;
     for (const auto& other : put[salt]) {
       const size_t common = static_cast<size_t>(std::ranges::mismatch(other, tokens).in1 - other.begin());
@@ -151,11 +151,11 @@ static void run_random_puts(uint64_t seed, bool has_state, bool is_roomy) {
     CHECK(static_cast<size_t>(match.num_matched) <= best && static_cast<size_t>(match.num_tokens) <= expected);
     if (is_roomy) CHECK_EQ(static_cast<size_t>(match.num_matched), best);
     if (is_roomy) CHECK_EQ(static_cast<size_t>(match.num_tokens), expected);
-    house.put(tokens, salt);
+    harness.put(tokens, salt);
     put[salt].insert(tokens);
-    CHECK_EQ(house.index.num_nodes(), house.blocks.num_kept());
-    CHECK_EQ(house.index.num_checkpoints() + house.states.num_free(), house.states.num_slots());
-    CHECK_EQ(house.blocks.num_free(), house.blocks.num_blocks());
+    CHECK_EQ(harness.index.num_nodes(), harness.blocks.num_kept());
+    CHECK_EQ(harness.index.num_checkpoints() + harness.states.num_free(), harness.states.num_slots());
+    CHECK_EQ(harness.blocks.num_free(), harness.blocks.num_blocks());
   }
 }
 

@@ -14,15 +14,15 @@
 #include <string>
 #include <vector>
 
-#include "engine/fake_house.h"
-#include "engine/model_house.h"
+#include "engine/fake_harness.h"
+#include "engine/model_harness.h"
 #include "support/test.h"
 
 namespace pagoda::engine {
 namespace {
 
 namespace fs = std::filesystem;
-using test::ModelHouse;
+using test::ModelHarness;
 using test::Recorder;
 using Tokens = std::vector<int32_t>;
 
@@ -63,17 +63,17 @@ struct Run {
 
 Run run(const std::string& model, const EngineOptions& options, const std::vector<Tokens>& prompts) {
   Run result;
-  auto house = ModelHouse::open(model, options);
-  if (!house) return result;
+  auto harness = ModelHarness::open(model, options);
+  if (!harness) return result;
   for (const Tokens& prompt : prompts) {
-    CHECK(house->add(make_request(prompt), result.seen.size() + 1,
-                     *result.seen.emplace_back(std::make_unique<Recorder>())));
-    while (house->core->has_work()) house->core->step();
+    CHECK(harness->add(make_request(prompt), result.seen.size() + 1,
+                       *result.seen.emplace_back(std::make_unique<Recorder>())));
+    while (harness->core->has_work()) harness->core->step();
   }
-  if (house->loaded.core.disk) house->loaded.core.disk->flush();
-  result.stats = house->core->stats();
-  result.stats.disk = house->loaded.core.disk ? house->loaded.core.disk->stats() : DiskStats{};
-  house->check_all_free();
+  if (harness->loaded.core.disk) harness->loaded.core.disk->flush();
+  result.stats = harness->core->stats();
+  result.stats.disk = harness->loaded.core.disk ? harness->loaded.core.disk->stats() : DiskStats{};
+  harness->check_all_free();
   return result;
 }
 
@@ -244,7 +244,7 @@ PAGODA_TEST(disk_cache_a_full_disk_ends_the_writing_and_no_request) {
 
 namespace {
 
-using test::FakeHouse;
+using test::FakeHarness;
 
 test::Shape kill_shape() { return {.num_blocks = 200, .max_checkpoints = 40}; }
 
@@ -257,18 +257,18 @@ std::shared_ptr<DiskStore> open_fake_store(const std::string& folder) {
                                                      .state_bytes = sizeof(test::FakeModel::State)});
 }
 
-void answer(FakeHouse& house, uint64_t id, const Tokens& prompt, Recorder& recorder) {
-  CHECK_OK(house.add(make_request(prompt), id, recorder));
-  while (house.core->has_work()) house.core->step();
+void answer(FakeHarness& harness, uint64_t id, const Tokens& prompt, Recorder& recorder) {
+  CHECK_OK(harness.add(make_request(prompt), id, recorder));
+  while (harness.core->has_work()) harness.core->step();
 }
 
 // A process of its own that asks and writes until it is killed.
 [[noreturn]] void write_for_ever(const std::string& folder, uint64_t seed) {
   std::mt19937_64 rng(seed);
-  FakeHouse house(kill_shape(), {}, open_fake_store(folder));
+  FakeHarness harness(kill_shape(), {}, open_fake_store(folder));
   for (uint64_t id = 1;; ++id) {
     Recorder recorder;
-    answer(house, id, random_tokens(rng() % 12, 200 + static_cast<int>(rng() % 500)), recorder);
+    answer(harness, id, random_tokens(rng() % 12, 200 + static_cast<int>(rng() % 500)), recorder);
   }
 }
 
@@ -280,7 +280,7 @@ PAGODA_TEST(disk_cache_a_killed_writer_leaves_nothing_that_changes_a_token) {
   const int num_rounds = asked ? std::atoi(asked) : 30;
   const std::string folder = test::temporary_dir();
   std::mt19937_64 rng(test::seed(30));
-  FakeHouse off(kill_shape());
+  FakeHarness off(kill_shape());
   int64_t num_reads = 0, num_rests = 0;
   uint64_t id = 0;
   for (int round = 0; round < num_rounds && !test::failed(); ++round) {
@@ -292,18 +292,18 @@ PAGODA_TEST(disk_cache_a_killed_writer_leaves_nothing_that_changes_a_token) {
     int status = 0;
     CHECK(waitpid(child, &status, 0) == child && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
     for (const fs::path& file : files_in(folder)) num_rests += file.extension() == ".tmp";
-    FakeHouse house(kill_shape(), {}, open_fake_store(folder));
+    FakeHarness harness(kill_shape(), {}, open_fake_store(folder));
     for (int i = 0; i < 4; ++i) {
       const Tokens prompt = random_tokens(rng() % 12, 200 + static_cast<int>(rng() % 500));
       Recorder seen, expected;
       Request request = make_request(prompt);
-      answer(house, ++id, prompt, seen);
+      answer(harness, ++id, prompt, seen);
       request.use_cache = false;
       CHECK_OK(off.add(request, id, expected));
       off.run();
       CHECK(seen.tokens == expected.tokens && seen.logprob_bits == expected.logprob_bits);
     }
-    num_reads += house.core->stats().disk.num_reads;
+    num_reads += harness.core->stats().disk.num_reads;
     rng.discard(1);
   }
   const std::string summary = std::to_string(num_rounds) + " kills, " + std::to_string(num_rests) +

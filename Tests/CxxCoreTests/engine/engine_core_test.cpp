@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/fake_house.h"
+#include "engine/fake_harness.h"
 #include "support/test.h"
 
 namespace pagoda::engine {
@@ -14,7 +14,7 @@ namespace {
 using test::kFakeVocab;
 using test::Recorder;
 using test::Shape;
-using House = test::FakeHouse;
+using Harness = test::FakeHarness;
 
 Request make_request(std::mt19937_64& rng, int prompt, int output) {
   Request request;
@@ -37,9 +37,9 @@ Request simple_request(int prompt, int output) {
 void run_solo(const Shape& shape, const Request& request, Recorder& recorder) {
   Shape roomy = shape;
   roomy.num_blocks = 64;
-  House house(roomy);
-  CHECK_OK(house.add(request, 1, recorder));
-  house.run();
+  Harness harness(roomy);
+  CHECK_OK(harness.add(request, 1, recorder));
+  harness.run();
 }
 
 void compare_with_solo(const Shape& shape, const Request& request, const Recorder& seen, bool aborted) {
@@ -61,7 +61,7 @@ void run_random_schedule(uint64_t seed) {
   shape.max_num_seqs = pick(1, 5);
   shape.max_num_tokens = pick(shape.max_num_seqs, 40);
   shape.has_state = pick(0, 1) == 1;
-  House house(shape);
+  Harness harness(shape);
   struct Entry {
     Request request;
     Recorder recorder;
@@ -69,21 +69,21 @@ void run_random_schedule(uint64_t seed) {
   };
   std::map<uint64_t, Entry> entries;
   int to_add = pick(3, 10);
-  for (int steps = 0; (to_add > 0 || house.core->has_work()) && steps < 10000; ++steps) {
+  for (int steps = 0; (to_add > 0 || harness.core->has_work()) && steps < 10000; ++steps) {
     if (to_add > 0 && pick(0, 1) == 0) {
       const uint64_t id = static_cast<uint64_t>(to_add--);
       Entry& entry = entries[id];
       entry.request = make_request(rng, pick(1, 40), pick(1, 24));
-      if (!house.add(entry.request, id, entry.recorder).is_ok()) entries.erase(id);
+      if (!harness.add(entry.request, id, entry.recorder).is_ok()) entries.erase(id);
     }
     if (!entries.empty() && pick(0, 29) == 0) {
       auto& [id, entry] = *std::next(entries.begin(), pick(0, static_cast<int>(entries.size()) - 1));
       entry.aborted = entry.aborted || !entry.recorder.finished;
-      house.core->cancel(id);
+      harness.core->cancel(id);
     }
-    house.core->step();
+    harness.core->step();
   }
-  house.check_all_free();
+  harness.check_all_free();
   for (auto& [id, entry] : entries) {
     CHECK(entry.recorder.finished.load());
     compare_with_solo(shape, entry.request, entry.recorder, entry.aborted);
@@ -109,40 +109,40 @@ PAGODA_TEST(engine_core_a_step_budget_cuts_prompts_and_changes_no_answer) {
   std::vector<std::vector<int32_t>> tokens[2];
   for (const double seconds : {0.0, 1e-12}) {
     shape.max_step_seconds = seconds;
-    House house(shape);
+    Harness harness(shape);
     std::vector<Recorder> recorders(requests.size());
-    for (size_t i = 0; i < requests.size(); ++i) CHECK_OK(house.add(requests[i], i + 1, recorders[i]));
-    house.run();
+    for (size_t i = 0; i < requests.size(); ++i) CHECK_OK(harness.add(requests[i], i + 1, recorders[i]));
+    harness.run();
     for (const Recorder& recorder : recorders) tokens[seconds > 0].push_back(recorder.tokens);
-    CHECK_EQ(house.model->largest_step, seconds > 0 ? 64 : 512);
-    CHECK(seconds == 0 || house.model->num_steps > 6 * 300 / 32);
+    CHECK_EQ(harness.model->largest_step, seconds > 0 ? 64 : 512);
+    CHECK(seconds == 0 || harness.model->num_steps > 6 * 300 / 32);
   }
   CHECK(tokens[0] == tokens[1]);
 }
 
 PAGODA_TEST(engine_core_a_failed_step_ends_its_requests_and_the_engine_goes_on) {
-  House house(Shape{});
-  house.model->fail_at_step = 2;
+  Harness harness(Shape{});
+  harness.model->fail_at_step = 2;
   Recorder first, second;
-  CHECK_OK(house.add(simple_request(10, 8), 1, first));
-  CHECK_OK(house.add(simple_request(10, 8), 2, second));
-  house.run();
+  CHECK_OK(harness.add(simple_request(10, 8), 1, first));
+  CHECK_OK(harness.add(simple_request(10, 8), 2, second));
+  harness.run();
   CHECK(first.reason == FinishReason::error && first.status.code == StatusCode::device_error);
   CHECK(second.reason == FinishReason::error);
   Recorder third;
-  CHECK_OK(house.add(simple_request(10, 8), 3, third));
-  house.run();
+  CHECK_OK(harness.add(simple_request(10, 8), 3, third));
+  harness.run();
   CHECK(third.reason == FinishReason::length);
   compare_with_solo(Shape{}, simple_request(10, 8), third, false);
 }
 
 PAGODA_TEST(engine_core_nan_logits_fail_only_their_own_request) {
-  House house(Shape{});
-  house.model->nan_at_step = 1;
+  Harness harness(Shape{});
+  harness.model->nan_at_step = 1;
   Recorder first, second;
-  CHECK_OK(house.add(simple_request(10, 8), 1, first));
-  CHECK_OK(house.add(simple_request(12, 8), 2, second));
-  house.run();
+  CHECK_OK(harness.add(simple_request(10, 8), 1, first));
+  CHECK_OK(harness.add(simple_request(12, 8), 2, second));
+  harness.run();
   CHECK(first.reason == FinishReason::error && first.status.code == StatusCode::device_error);
   CHECK(second.reason == FinishReason::length);
   CHECK_EQ(second.tokens.size(), 8u);
@@ -152,21 +152,21 @@ PAGODA_TEST(engine_core_cancel_frees_at_once_in_every_state) {
   Shape shape;
   shape.max_num_seqs = 1;
   shape.max_num_tokens = 16;
-  House house(shape);
+  Harness harness(shape);
   Recorder decoding, prefilling, waiting;
-  CHECK_OK(house.add(simple_request(4, 50), 1, decoding));
-  CHECK_OK(house.add(simple_request(40, 5), 2, prefilling));
-  CHECK_OK(house.add(simple_request(4, 5), 3, waiting));
-  for (int i = 0; i < 3; ++i) house.core->step();
-  house.core->cancel(1);
+  CHECK_OK(harness.add(simple_request(4, 50), 1, decoding));
+  CHECK_OK(harness.add(simple_request(40, 5), 2, prefilling));
+  CHECK_OK(harness.add(simple_request(4, 5), 3, waiting));
+  for (int i = 0; i < 3; ++i) harness.core->step();
+  harness.core->cancel(1);
   CHECK(decoding.reason == FinishReason::cancelled && decoding.tokens.size() == 3);
-  house.core->step();  // the first chunk of the second
-  house.core->cancel(3);
+  harness.core->step();  // the first chunk of the second
+  harness.core->cancel(3);
   CHECK(waiting.reason == FinishReason::cancelled && waiting.tokens.empty());
-  house.core->cancel(2);
+  harness.core->cancel(2);
   CHECK(prefilling.reason == FinishReason::cancelled && prefilling.tokens.empty());
-  house.core->cancel(2);  // a second time: nothing happens
-  house.check_all_free();
+  harness.core->cancel(2);  // a second time: nothing happens
+  harness.check_all_free();
 }
 
 PAGODA_TEST(engine_core_ends_on_stop_ids_and_length) {
@@ -178,15 +178,15 @@ PAGODA_TEST(engine_core_ends_on_stop_ids_and_length) {
   while (plain.tokens[first_at] != stop) ++first_at;
 
   Request request = simple_request(10, 12);
-  House house(Shape{}, {stop});
+  Harness harness(Shape{}, {stop});
   Recorder ended, ignored, late;
-  CHECK_OK(house.add(request, 1, ended));
+  CHECK_OK(harness.add(request, 1, ended));
   request.sampling.ignore_eos = true;
-  CHECK_OK(house.add(request, 2, ignored));
+  CHECK_OK(harness.add(request, 2, ignored));
   request.sampling.ignore_eos = false;
   request.sampling.min_tokens = 8;
-  CHECK_OK(house.add(request, 3, late));
-  house.run();
+  CHECK_OK(harness.add(request, 3, late));
+  harness.run();
   CHECK(ended.reason == FinishReason::stop);
   CHECK_EQ(ended.tokens.size(), first_at + 1);  // the stop id itself is reported
   CHECK_EQ(ended.usage.prompt_tokens, 10);
@@ -197,9 +197,9 @@ PAGODA_TEST(engine_core_ends_on_stop_ids_and_length) {
 }
 
 PAGODA_TEST(engine_core_refuses_bad_requests_by_name) {
-  House house(Shape{});
+  Harness harness(Shape{});
   Recorder recorder;
-  const auto refusal = [&](Request request) { return house.add(request, 9, recorder); };
+  const auto refusal = [&](Request request) { return harness.add(request, 9, recorder); };
   Request request = simple_request(4, 4);
   request.prompt_ids.clear();
   CHECK(refusal(request).message.find("no tokens") != std::string::npos);
@@ -214,19 +214,19 @@ PAGODA_TEST(engine_core_refuses_bad_requests_by_name) {
   request.sampling.temperature = -1;
   CHECK(refusal(request).message.find("temperature") != std::string::npos);
   CHECK(refusal(simple_request(4, 2000)).code == StatusCode::context_overflow);
-  CHECK(!house.core->has_work() && !recorder.finished.load());
+  CHECK(!harness.core->has_work() && !recorder.finished.load());
 }
 
 PAGODA_TEST(engine_core_without_max_tokens_uses_what_is_left) {
   Shape shape;
   shape.num_blocks = 2;
   shape.block_size = 8;
-  House house(shape);
+  Harness harness(shape);
   Recorder recorder;
   Request request = simple_request(10, 1);
   request.sampling.max_tokens = 0;
-  CHECK_OK(house.add(request, 1, recorder));
-  house.run();
+  CHECK_OK(harness.add(request, 1, recorder));
+  harness.run();
   CHECK_EQ(recorder.tokens.size(), 6u);
   CHECK(recorder.reason == FinishReason::length);
 }

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "engine/engine_core.h"
 #include "engine/fake_model.h"
 #include "engine/recorder.h"
-#include "io/json.h"
 #include "support/grammar_kit.h"
 #include "support/test.h"
 
@@ -22,12 +22,12 @@ const std::string kPoint =
     R"({"type": "object", "properties": {"x": {"type": "integer", "minimum": 0, "maximum": 99}, "tags": {"type": "array", "items": {"enum": ["a", "b"]}, "maxItems": 3}}, "required": ["x", "tags"]})";
 
 // A core over a FakeModel whose tokens are those of the awkward tokenizer.
-struct House {
+struct Harness {
   std::shared_ptr<const text::BpeTokenizer> tokenizer = test::make_awkward_tokenizer();
   std::unique_ptr<FakeModel> model;
   std::unique_ptr<EngineCore> core;
 
-  explicit House(int64_t num_blocks = 64, int32_t max_num_tokens = 64, bool with_tokenizer = true) {
+  explicit Harness(int64_t num_blocks = 64, int32_t max_num_tokens = 64, bool with_tokenizer = true) {
     CoreConfig config;
     config.sizes.num_kv_blocks = num_blocks;
     config.sizes.num_state_slots = 4;
@@ -86,9 +86,9 @@ void check_point(const Recorder& recorder) {
 }  // namespace
 
 PAGODA_TEST(engine_outputs_a_schema_holds_with_every_way_to_sample) {
-  House house;
+  Harness harness;
   for (uint64_t seed = 0; seed < 60 && !test::failed(); ++seed) {
-    Request request = house.request(seed, 200);
+    Request request = harness.request(seed, 200);
     request.grammar = {"json_schema", kPoint};
     SamplingParams& sampling = request.sampling;
     if (seed % 2) sampling.top_k = 5;
@@ -98,28 +98,28 @@ PAGODA_TEST(engine_outputs_a_schema_holds_with_every_way_to_sample) {
     if (seed % 6 == 0) sampling.repetition_penalty = 1.5f;
     if (seed % 7 == 0) sampling.temperature = 0;
     Recorder recorder;
-    house.run_alone(request, recorder);
+    harness.run_alone(request, recorder);
     check_point(recorder);
   }
 }
 
 PAGODA_TEST(engine_outputs_max_tokens_ends_a_document_with_length) {
-  House house;
-  Request request = house.request(3, 4);
+  Harness harness;
+  Request request = harness.request(3, 4);
   request.grammar = {"json_schema", kPoint};
   Recorder recorder;
-  house.run_alone(request, recorder);
+  harness.run_alone(request, recorder);
   CHECK(recorder.reason == FinishReason::length);
   CHECK_EQ(recorder.tokens.size(), 4u);
 }
 
 PAGODA_TEST(engine_outputs_a_stop_string_ends_a_document_before_it_is_whole) {
-  House house;
-  Request request = house.request(3, 200);
+  Harness harness;
+  Request request = harness.request(3, 200);
   request.grammar = {"json_schema", kPoint};
   request.sampling.stop = {"tags"};
   Recorder recorder;
-  house.run_alone(request, recorder);
+  harness.run_alone(request, recorder);
   CHECK(recorder.reason == FinishReason::stop && recorder.stop_string == "tags");
   CHECK(recorder.text.starts_with('{') || recorder.text.starts_with('\n'));
 }
@@ -127,14 +127,14 @@ PAGODA_TEST(engine_outputs_a_stop_string_ends_a_document_before_it_is_whole) {
 PAGODA_TEST(engine_outputs_documents_do_not_depend_on_the_schedule) {
   const uint64_t first = test::seed(40);
   std::vector<Request> requests;
-  House roomy;
+  Harness roomy;
   for (uint64_t i = 0; i < 6; ++i) {
     requests.push_back(roomy.request(first + i, 60));
     if (i % 3 != 0) requests.back().grammar = {i % 3 == 1 ? "json_schema" : "json_object", i % 3 == 1 ? kPoint : ""};
     requests.back().prompt_ids.push_back(roomy.id("<think>"));
     requests.back().sampling.thinking_budget = static_cast<int32_t>(i % 2 == 0 ? 5 : 0);
   }
-  House crowded(/*num_blocks=*/9, /*max_num_tokens=*/7);
+  Harness crowded(/*num_blocks=*/9, /*max_num_tokens=*/7);
   std::vector<Recorder> together(requests.size());
   for (size_t i = 0; i < requests.size(); ++i) CHECK_OK(crowded.add(requests[i], i + 1, together[i]));
   crowded.run();
@@ -148,17 +148,17 @@ PAGODA_TEST(engine_outputs_documents_do_not_depend_on_the_schedule) {
 }
 
 PAGODA_TEST(engine_outputs_a_spent_budget_closes_the_thinking_with_the_models_token) {
-  House house;
-  const int32_t open = house.id("<think>"), close = house.id("</think>");
+  Harness harness;
+  const int32_t open = harness.id("<think>"), close = harness.id("</think>");
   REQUIRE(open >= 0 && close >= 0);
   for (const int32_t budget : {0, 1, 7}) {
-    Request request = house.request(9, 30);
+    Request request = harness.request(9, 30);
     request.prompt_ids.push_back(open);
     request.prompt_ids.push_back('\n');
     request.sampling.thinking_budget = budget;
-    request.sampling.logit_bias = {{close, -100}, {open, -100}, {test::end_id(*house.tokenizer), -100}};
+    request.sampling.logit_bias = {{close, -100}, {open, -100}, {test::end_id(*harness.tokenizer), -100}};
     Recorder recorder;
-    house.run_alone(request, recorder);
+    harness.run_alone(request, recorder);
     REQUIRE(recorder.tokens.size() == 30);
     const auto spent = static_cast<size_t>(budget);
     CHECK_EQ(recorder.tokens[spent], close);
@@ -169,66 +169,66 @@ PAGODA_TEST(engine_outputs_a_spent_budget_closes_the_thinking_with_the_models_to
 }
 
 PAGODA_TEST(engine_outputs_the_budget_counts_only_open_thinking) {
-  House house;
-  const int32_t open = house.id("<think>"), close = house.id("</think>");
-  const std::vector<LogitBias> no_tags = {{close, -100}, {open, -100}, {test::end_id(*house.tokenizer), -100}};
-  Request request = house.request(9, 20);
+  Harness harness;
+  const int32_t open = harness.id("<think>"), close = harness.id("</think>");
+  const std::vector<LogitBias> no_tags = {{close, -100}, {open, -100}, {test::end_id(*harness.tokenizer), -100}};
+  Request request = harness.request(9, 20);
   request.prompt_ids.insert(request.prompt_ids.end(), {open, 'x', close});
   request.sampling.thinking_budget = 2;
   request.sampling.logit_bias = no_tags;
   Recorder closed;
-  house.run_alone(request, closed);
+  harness.run_alone(request, closed);
   CHECK_EQ(std::ranges::count(closed.tokens, close), 0);
   request.sampling.logit_bias = {{open, 100}, {close, -100}};  // opens it itself with the first token, and again later
   request.sampling.temperature = 0;
   Recorder opened;
-  house.run_alone(request, opened);
+  harness.run_alone(request, opened);
   REQUIRE(opened.tokens.size() >= 4);
   CHECK_EQ(opened.tokens[0], open);
   CHECK_EQ(opened.tokens[3], close);
 }
 
 PAGODA_TEST(engine_outputs_the_grammar_begins_after_the_thinking) {
-  House house;
-  const int32_t open = house.id("<think>"), close = house.id("</think>");
+  Harness harness;
+  const int32_t open = harness.id("<think>"), close = harness.id("</think>");
   for (uint64_t seed = 0; seed < 12 && !test::failed(); ++seed) {
-    Request request = house.request(seed, 300);
+    Request request = harness.request(seed, 300);
     request.prompt_ids.push_back(open);
     request.grammar = {"json_schema", kPoint};
     request.sampling.thinking_budget = 10;
-    request.sampling.logit_bias = {{test::end_id(*house.tokenizer), 100}};  // would end the thinking at once
+    request.sampling.logit_bias = {{test::end_id(*harness.tokenizer), 100}};  // would end the thinking at once
     if (seed % 2) request.sampling.logit_bias.push_back({close, seed % 4 == 1 ? 20.0f : -100.0f});
     Recorder recorder;
-    house.run_alone(request, recorder);
+    harness.run_alone(request, recorder);
     const auto end = std::ranges::find(recorder.tokens, close);
     REQUIRE(end != recorder.tokens.end());
     CHECK(end - recorder.tokens.begin() <= 10);
     Recorder answer;
     answer.reason = recorder.reason;
     for (auto token = end + 1; token != recorder.tokens.end(); ++token) {
-      if (*token != test::end_id(*house.tokenizer)) answer.text += house.tokenizer->token_bytes(*token);
+      if (*token != test::end_id(*harness.tokenizer)) answer.text += harness.tokenizer->token_bytes(*token);
     }
     check_point(answer);
   }
 }
 
 PAGODA_TEST(engine_outputs_refuses_what_it_cannot_do) {
-  House house, bare(64, 64, /*with_tokenizer=*/false);
+  Harness harness, bare(64, 64, /*with_tokenizer=*/false);
   Recorder recorder;
-  Request request = house.request(1, 10);
+  Request request = harness.request(1, 10);
   request.grammar = {"json_schema", R"({"not": {}})"};
-  CHECK(house.add(request, 1, recorder).message.find("'not'") != std::string::npos);
+  CHECK(harness.add(request, 1, recorder).message.find("'not'") != std::string::npos);
   request.grammar = {"yaml", ""};
-  CHECK(house.add(request, 1, recorder).message.find("'yaml'") != std::string::npos);
+  CHECK(harness.add(request, 1, recorder).message.find("'yaml'") != std::string::npos);
   request.grammar = {"json_object", ""};
   CHECK(bare.add(request, 1, recorder).message.find("tokenizer") != std::string::npos);
   request.sampling.ignore_eos = true;
-  CHECK(house.add(request, 1, recorder).message.find("ignore_eos") != std::string::npos);
-  request = house.request(1, 10);
+  CHECK(harness.add(request, 1, recorder).message.find("ignore_eos") != std::string::npos);
+  request = harness.request(1, 10);
   request.sampling.thinking_budget = 5;
   CHECK(bare.add(request, 1, recorder).code == StatusCode::unsupported);
   request.sampling.thinking_budget = -2;
-  CHECK(house.add(request, 1, recorder).message.find("thinking_budget") != std::string::npos);
+  CHECK(harness.add(request, 1, recorder).message.find("thinking_budget") != std::string::npos);
 }
 
 PAGODA_TEST(engine_outputs_many_schemas_leave_little_behind) {

@@ -5,9 +5,9 @@
 #include <memory>
 #include <string>
 
+#include "base/json.h"
 #include "engine/loader.h"
 #include "engine/recorder.h"
-#include "io/json.h"
 #include "support/test.h"
 
 namespace pagoda::engine {

@@ -2,8 +2,8 @@
 // that; all others fetch their own row, and no answer changes.
 #include "device/gpu/far_backend.h"
 #include "device/gpu/gpu_device.h"
-#include "engine/fake_house.h"
-#include "engine/model_house.h"
+#include "engine/fake_harness.h"
+#include "engine/model_harness.h"
 #include "model/model_runner.h"
 
 namespace pagoda::engine {
@@ -24,13 +24,13 @@ Request make_request(int32_t first, void (*change)(SamplingParams&)) {
 }
 
 // A model and its engine on `device`.
-struct House {
+struct Harness {
   std::unique_ptr<device::Device> device;
   std::unique_ptr<model::Model> model;
   std::unique_ptr<EngineCore> core;
   int32_t vocab_size = 0;
 
-  explicit House(std::unique_ptr<device::Device> on) : device(std::move(on)) {
+  explicit Harness(std::unique_ptr<device::Device> on) : device(std::move(on)) {
     auto opened = test::open_model(test::folder(test::fixtures_dir() + "/model/qwen3_5"));
     CHECK_OK(opened);
     auto loaded =
@@ -76,8 +76,8 @@ PAGODA_TEST(engine_highest_tokens_come_without_logits) {
   FarBackend::Counts counts;
   auto software = device::gpu::software::SoftwareBackend::create({.num_threads = 2});
   REQUIRE_OK(software);
-  House far(device::gpu::make_gpu_device(std::make_unique<FarBackend>(std::move(*software), counts)));
-  House cpu(std::move(*device::make_device("cpu", 2)));
+  Harness far(device::gpu::make_gpu_device(std::make_unique<FarBackend>(std::move(*software), counts)));
+  Harness cpu(std::move(*device::make_device("cpu", 2)));
   const auto nothing = [](SamplingParams&) {};
   const std::vector<Request> greedy = {make_request(1, nothing), make_request(2, nothing),
                                        make_request(3, [](SamplingParams& p) { p.temperature = 1, p.top_k = 1; })};
@@ -100,8 +100,8 @@ PAGODA_TEST(engine_drawn_tokens_come_without_logits) {
   FarBackend::Counts counts;
   auto software = device::gpu::software::SoftwareBackend::create({.num_threads = 2});
   REQUIRE_OK(software);
-  House far(device::gpu::make_gpu_device(std::make_unique<FarBackend>(std::move(*software), counts)));
-  House near(std::move(*device::make_device("software", 2)));
+  Harness far(device::gpu::make_gpu_device(std::make_unique<FarBackend>(std::move(*software), counts)));
+  Harness near(std::move(*device::make_device("software", 2)));
   const auto draw = [](SamplingParams& p) { p.temperature = 2, p.top_k = 40, p.has_seed = true, p.seed = 7; };
   const std::vector<Request> drawn = {
       make_request(1, draw), make_request(2, [](SamplingParams&) {}), make_request(3, [](SamplingParams& p) {
@@ -134,13 +134,13 @@ PAGODA_TEST(engine_tokens_are_asked_for_where_nothing_else_counts) {
       {"penalty", kOutput, 0, [](SamplingParams& p) { p.presence_penalty = 1; }},
       {"before min_tokens", 4, 0, [](SamplingParams& p) { p.min_tokens = 4, p.stop_ids = {5}; }}};
   for (const auto& c : cases) {
-    test::FakeHouse house({});
+    test::FakeHarness harness({});
     Recorder recorder;
-    CHECK_OK(house.add(make_request(1, c.change), 1, recorder));
-    house.run();
+    CHECK_OK(harness.add(make_request(1, c.change), 1, recorder));
+    harness.run();
     CHECK_OK(recorder.status);
-    CHECK_EQ(house.model->num_logits_rows, c.rows_read);
-    CHECK_EQ(house.model->num_draws, c.draws);
+    CHECK_EQ(harness.model->num_logits_rows, c.rows_read);
+    CHECK_EQ(harness.model->num_draws, c.draws);
     if (test::failed()) test::note(c.what);
   }
 }

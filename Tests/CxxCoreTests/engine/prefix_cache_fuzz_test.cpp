@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "engine/fake_house.h"
+#include "engine/fake_harness.h"
 #include "support/test.h"
 
 namespace pagoda::engine {
 namespace {
 
-using test::FakeHouse;
+using test::FakeHarness;
 using test::kFakeVocab;
 using test::Recorder;
 using test::Shape;
@@ -51,9 +51,9 @@ class Schedule {
       for (int n = pick(10, 110); n > 0; --n) base.push_back(pick(0, 11) == 0 ? kTurnEnd : pick(6, 90));
   }
 
-  // `folder`: where prefixes outlive the house; none when empty.
+  // `folder`: where prefixes outlive the harness; none when empty.
   void run(int num_requests, Reach& reach, const std::string& folder = {}) {
-    FakeHouse house(shape_, {kTurnEnd}, open_disk(folder)), solo(roomy(), {kTurnEnd});
+    FakeHarness harness(shape_, {kTurnEnd}, open_disk(folder)), solo(roomy(), {kTurnEnd});
     struct Entry {
       Request request;
       Recorder recorder;
@@ -61,23 +61,23 @@ class Schedule {
     };
     std::map<uint64_t, Entry> entries;
     uint64_t last_id = 0;
-    while (last_id < static_cast<uint64_t>(num_requests) || house.core->has_work()) {
+    while (last_id < static_cast<uint64_t>(num_requests) || harness.core->has_work()) {
       if (last_id < static_cast<uint64_t>(num_requests) && pick(0, 2) > 0) {
         Entry& entry = entries[++last_id];
         entry.request = make_request();
-        CHECK_OK(house.add(entry.request, last_id, entry.recorder));
+        CHECK_OK(harness.add(entry.request, last_id, entry.recorder));
       }
       if (!entries.empty() && pick(0, 24) == 0) {
         auto& [id, entry] = *std::prev(entries.end(), pick(1, std::min(6, static_cast<int>(entries.size()))));
         if (!entry.recorder.finished) entry.aborted = true, ++reach.num_aborts;
-        house.core->cancel(id);
+        harness.core->cancel(id);
       }
-      house.core->step();
+      harness.core->step();
     }
-    house.check_all_free();
+    harness.check_all_free();
     for (auto& [id, entry] : entries) compare(solo, id, entry.request, entry.recorder, entry.aborted);
     reach.num_requests += num_requests;
-    reach.add(house.core->stats());
+    reach.add(harness.core->stats());
   }
 
  private:
@@ -120,7 +120,7 @@ class Schedule {
     return request;
   }
 
-  static void compare(FakeHouse& solo, uint64_t id, Request request, const Recorder& seen, bool aborted) {
+  static void compare(FakeHarness& solo, uint64_t id, Request request, const Recorder& seen, bool aborted) {
     request.use_cache = false;
     Recorder expected;
     CHECK_OK(solo.add(request, id, expected));

@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "engine/model_house.h"
+#include "engine/model_harness.h"
 #include "support/test.h"
 
 namespace pagoda::engine {
 namespace {
 
-using test::ModelHouse;
+using test::ModelHarness;
 using test::Recorder;
 using Tokens = std::vector<int32_t>;
 
@@ -41,9 +41,9 @@ Request make_request(const Tokens& prompt, int max_tokens, Tokens positions = {}
 class Pair {
  public:
   Pair(const std::string& folder, EngineOptions options) {
-    on_ = ModelHouse::open(folder, options);
+    on_ = ModelHarness::open(folder, options);
     options.prefix_cache = false;
-    off_ = ModelHouse::open(folder, options);
+    off_ = ModelHarness::open(folder, options);
   }
   bool is_open() const { return on_ && off_; }
 
@@ -66,16 +66,16 @@ class Pair {
   EngineStats stats() const { return on_->core->stats(); }
 
  private:
-  std::vector<std::unique_ptr<Recorder>> run(ModelHouse& house, const std::vector<Request>& requests) {
+  std::vector<std::unique_ptr<Recorder>> run(ModelHarness& harness, const std::vector<Request>& requests) {
     std::vector<std::unique_ptr<Recorder>> recorders;
     for (const Request& request : requests)
-      CHECK(house.add(request, ++last_id_, *recorders.emplace_back(std::make_unique<Recorder>())));
-    while (house.core->has_work()) house.core->step();
-    house.check_all_free();
+      CHECK(harness.add(request, ++last_id_, *recorders.emplace_back(std::make_unique<Recorder>())));
+    while (harness.core->has_work()) harness.core->step();
+    harness.check_all_free();
     return recorders;
   }
 
-  std::unique_ptr<ModelHouse> on_, off_;
+  std::unique_ptr<ModelHarness> on_, off_;
   uint64_t last_id_ = 0;
 };
 
@@ -216,9 +216,9 @@ PAGODA_TEST(prefix_cache_off_for_a_request_reads_and_leaves_nothing) {
   pair.ask(secret, 59);
   secret.cache_salt = std::string(257, 'x');
   Recorder recorder;
-  auto house = ModelHouse::open(fixture("qwen3_5"), options_for({}));
-  REQUIRE(house != nullptr);
-  CHECK(!house->add(secret, 1, recorder));
+  auto harness = ModelHarness::open(fixture("qwen3_5"), options_for({}));
+  REQUIRE(harness != nullptr);
+  CHECK(!harness->add(secret, 1, recorder));
 }
 
 }  // namespace pagoda::engine

@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "engine/fake_house.h"
+#include "engine/fake_harness.h"
 #include "support/test.h"
 
 namespace pagoda::engine {
 namespace {
 
-using test::FakeHouse;
+using test::FakeHarness;
 using test::kFakeVocab;
 using test::Recorder;
 using test::Shape;
@@ -62,10 +62,10 @@ class Asker {
     return seen.usage;
   }
   int cached(const Tokens& prompt) { return ask(make_request(prompt, 2)).cached_tokens; }
-  FakeHouse& house() { return house_; }
+  FakeHarness& harness() { return house_; }
 
  private:
-  FakeHouse house_, off_;
+  FakeHarness house_, off_;
   uint64_t last_id_ = 0;
 };
 
@@ -99,7 +99,7 @@ PAGODA_TEST(prefix_reuse_after_a_prompt_of_1000_tokens) {
       CHECK_EQ(usage.cached_tokens, has_turn ? row.with_turn_end : row.without);
       CHECK_EQ(usage.matched_tokens, row.place);
       const bool is_near_miss = usage.cached_tokens < row.place && row.place < 1000;
-      CHECK_EQ(asker.house().core->stats().cache.last_near_miss, is_near_miss ? row.place : -1);
+      CHECK_EQ(asker.harness().core->stats().cache.last_near_miss, is_near_miss ? row.place : -1);
       Asker attention(roomy(/*has_state=*/false));
       attention.cached(prompt);
       CHECK_EQ(attention.cached(parted_at(prompt, row.place)), std::min(row.place, 999));
@@ -135,27 +135,27 @@ PAGODA_TEST(prefix_reuse_after_a_cancelled_prefill) {
   Asker asker(roomy());
   const Tokens prompt = random_tokens(8, 700);
   Recorder recorder;
-  CHECK_OK(asker.house().add(make_request(prompt, 2), 100, recorder));
-  asker.house().core->step();
-  asker.house().core->step();
-  asker.house().core->cancel(100);
+  CHECK_OK(asker.harness().add(make_request(prompt, 2), 100, recorder));
+  asker.harness().core->step();
+  asker.harness().core->step();
+  asker.harness().core->cancel(100);
   CHECK(recorder.reason == FinishReason::cancelled && recorder.tokens.empty());
   CHECK_EQ(asker.cached(prompt), 512);
 }
 
 PAGODA_TEST(prefix_reuse_after_preemption_recomputes_only_what_was_given_up) {
   const Shape shape{.num_blocks = 46, .max_num_seqs = 2, .max_num_tokens = 256, .max_checkpoints = 8};
-  FakeHouse house(shape, {kTurnEnd}), off(roomy(), {kTurnEnd});
+  FakeHarness harness(shape, {kTurnEnd}), off(roomy(), {kTurnEnd});
   const Request requests[] = {make_request(random_tokens(9, 300), 150), make_request(random_tokens(10, 300), 150)};
   Recorder seen[2], expected[2];
-  for (uint64_t i = 0; i < 2; ++i) CHECK_OK(house.add(requests[i], i + 1, seen[i]));
-  house.run();
+  for (uint64_t i = 0; i < 2; ++i) CHECK_OK(harness.add(requests[i], i + 1, seen[i]));
+  harness.run();
   for (uint64_t i = 0; i < 2; ++i) {
     CHECK_OK(off.add(requests[i], i + 1, expected[i]));
     off.run();
     CHECK(seen[i].tokens == expected[i].tokens && seen[i].logprob_bits == expected[i].logprob_bits);
   }
-  const EngineStats stats = house.core->stats();
+  const EngineStats stats = harness.core->stats();
   CHECK(stats.num_preemptions > 0);
   // 450 tokens of either sequence; the younger went back to a checkpoint, not to its beginning.
   test::note(std::to_string(stats.cache.num_recomputed_tokens) + " recomputed");
@@ -180,22 +180,22 @@ PAGODA_TEST(prefix_reuse_never_shows_a_secret_to_another_tenant) {
     const Usage foreign = asker.ask(secret);
     CHECK_EQ(foreign.matched_tokens <= round * 9, true);  // not even that somebody had this prompt
   }
-  CHECK(asker.house().core->stats().cache.num_block_evictions > 0);
-  CHECK(asker.house().core->stats().cache.num_checkpoint_evictions > 0);
+  CHECK(asker.harness().core->stats().cache.num_block_evictions > 0);
+  CHECK(asker.harness().core->stats().cache.num_checkpoint_evictions > 0);
 }
 
 PAGODA_TEST(prefix_reuse_nothing_stays_of_a_failed_step) {
-  FakeHouse house(roomy(), {kTurnEnd});
-  house.model->fail_at_step = 1;
+  FakeHarness harness(roomy(), {kTurnEnd});
+  harness.model->fail_at_step = 1;
   Recorder failed, again;
-  CHECK_OK(house.add(make_request(random_tokens(12, 300), 4), 1, failed));
-  house.run();
+  CHECK_OK(harness.add(make_request(random_tokens(12, 300), 4), 1, failed));
+  harness.run();
   CHECK(failed.reason == FinishReason::error);
-  const int32_t before = house.core->stats().cache.num_checkpoints;
-  CHECK_OK(house.add(make_request(random_tokens(12, 300), 4), 2, again));
-  house.run();
+  const int32_t before = harness.core->stats().cache.num_checkpoints;
+  CHECK_OK(harness.add(make_request(random_tokens(12, 300), 4), 2, again));
+  harness.run();
   CHECK(again.usage.cached_tokens <= 256);  // of the step before the failed one
-  CHECK(house.core->stats().cache.num_checkpoints > before);
+  CHECK(harness.core->stats().cache.num_checkpoints > before);
 }
 
 }  // namespace pagoda::engine

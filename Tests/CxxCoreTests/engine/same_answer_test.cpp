@@ -1,6 +1,6 @@
-// R1, the promise of the house: a sequence's tokens and logprobs are the same bits alone, batched, chunked, preempted,
-// resumed from the prefix cache, with any number of threads and any block size. Real models on the CPU device, random
-// schedules.
+// R1, the promise of the harness: a sequence's tokens and logprobs are the same bits alone, batched, chunked,
+// preempted, resumed from the prefix cache, with any number of threads and any block size. Real models on the CPU
+// device, random schedules.
 #include <map>
 #include <memory>
 #include <random>
@@ -9,14 +9,14 @@
 
 #include "device/registry.h"
 #include "device/rig.h"
-#include "engine/model_house.h"
+#include "engine/model_harness.h"
 #include "support/test.h"
 
 namespace pagoda::engine {
 namespace {
 
 using test::Recorder;
-using House = test::ModelHouse;
+using Harness = test::ModelHarness;
 
 struct Expected {
   Request request;
@@ -59,8 +59,8 @@ std::vector<std::unique_ptr<Expected>> run_solo(const std::string& folder, int c
   std::vector<std::unique_ptr<Expected>> all;
   EngineOptions options = options_for(1, form);
   options.prefix_cache = false;
-  auto house = House::open(folder, options);
-  if (!house) return all;
+  auto harness = Harness::open(folder, options);
+  if (!harness) return all;
   const auto pick = [&](int low, int high) {
     return low + static_cast<int>(rng() % static_cast<uint64_t>(high - low + 1));
   };
@@ -68,7 +68,7 @@ std::vector<std::unique_ptr<Expected>> run_solo(const std::string& folder, int c
     auto expected = std::make_unique<Expected>();
     const int prompt = pick(lengths.min_prompt, lengths.max_prompt);
     expected->request =
-        random_request(rng, house->loaded.core.vocab_size, prompt, pick(lengths.min_output, lengths.max_output));
+        random_request(rng, harness->loaded.core.vocab_size, prompt, pick(lengths.min_output, lengths.max_output));
     if (i % 2 == 1) {  // the turn after another's prompt and answer, as far as it may be
       const Expected& other = *all[rng() % all.size()];
       std::vector<int32_t> turns = other.request.prompt_ids;
@@ -77,8 +77,8 @@ std::vector<std::unique_ptr<Expected>> run_solo(const std::string& folder, int c
       ids.insert(ids.begin(), turns.begin(), turns.end());
       ids.resize(std::min<size_t>(ids.size(), static_cast<size_t>(lengths.max_prompt)));
     }
-    CHECK(house->add(expected->request, static_cast<uint64_t>(i + 1), expected->solo));
-    while (house->core->has_work()) house->core->step();
+    CHECK(harness->add(expected->request, static_cast<uint64_t>(i + 1), expected->solo));
+    while (harness->core->has_work()) harness->core->step();
     all.push_back(std::move(expected));
   }
   return all;
@@ -107,8 +107,8 @@ void run_schedule(const std::string& folder, const std::vector<std::unique_ptr<E
   options.max_num_seqs = pick(1, 6);
   options.max_num_batched_tokens = pick(options.max_num_seqs, 100);
   options.num_kv_blocks = pick(168, 220) / options.block_size;
-  auto house = House::open(folder, options);
-  if (!house) return;
+  auto harness = Harness::open(folder, options);
+  if (!harness) return;
   struct Entry {
     const Expected* expected;
     Recorder recorder;
@@ -116,24 +116,24 @@ void run_schedule(const std::string& folder, const std::vector<std::unique_ptr<E
   };
   std::map<uint64_t, Entry> entries;
   int to_add = pick(2, 8);
-  while (to_add > 0 || house->core->has_work()) {
+  while (to_add > 0 || harness->core->has_work()) {
     if (to_add > 0 && pick(0, 2) > 0) {
       const uint64_t id = static_cast<uint64_t>(to_add--);
       Entry& entry = entries[id];
       entry.expected = all[static_cast<size_t>(pick(0, static_cast<int>(all.size()) - 1))].get();
-      CHECK(house->add(entry.expected->request, id, entry.recorder));
+      CHECK(harness->add(entry.expected->request, id, entry.recorder));
     }
     if (!entries.empty() && pick(0, 24) == 0) {
       auto& [id, entry] = *std::next(entries.begin(), pick(0, static_cast<int>(entries.size()) - 1));
       if (!entry.recorder.finished) entry.aborted = true, ++reach.num_aborts;
-      house->core->cancel(id);
+      harness->core->cancel(id);
     }
-    house->core->step();
+    harness->core->step();
   }
   for (auto& [id, entry] : entries) compare(*entry.expected, entry.recorder, entry.aborted), ++reach.num_compared;
-  reach.num_preemptions += house->core->stats().num_preemptions;
-  reach.num_hits += house->core->stats().cache.num_hits;
-  house->check_all_free();
+  reach.num_preemptions += harness->core->stats().num_preemptions;
+  reach.num_hits += harness->core->stats().cache.num_hits;
+  harness->check_all_free();
 }
 
 void check_schedules(const std::string& folder, int num_schedules, int max_prompt, uint64_t fallback_seed,
@@ -238,14 +238,14 @@ PAGODA_TEST(engine_four_requests_in_a_tiny_pool_finish_as_alone) {
   REQUIRE(all.size() == 4);
   EngineOptions options = options_for(2);
   options.num_kv_blocks = 7;  // 112 tokens: three or four prompts fit, two answers do not
-  auto house = House::open(test::mini_model_dir(), options);
-  REQUIRE(house != nullptr);
+  auto harness = Harness::open(test::mini_model_dir(), options);
+  REQUIRE(harness != nullptr);
   Recorder recorders[4];
-  for (size_t i = 0; i < 4; ++i) CHECK(house->add(all[i]->request, i + 1, recorders[i]));
-  while (house->core->has_work()) house->core->step();
+  for (size_t i = 0; i < 4; ++i) CHECK(harness->add(all[i]->request, i + 1, recorders[i]));
+  while (harness->core->has_work()) harness->core->step();
   for (size_t i = 0; i < 4; ++i) compare(*all[i], recorders[i], false);
-  CHECK(house->core->stats().num_preemptions > 0);
-  house->check_all_free();
+  CHECK(harness->core->stats().num_preemptions > 0);
+  harness->check_all_free();
 }
 
 }  // namespace pagoda::engine

@@ -6,8 +6,8 @@
 #include "device/registry.h"
 #include "engine/loader.h"
 #include "engine/recorder.h"
-#include "io/synthetic_files.h"
-#include "io/synthetic_shapes.h"
+#include "io/synthetic/files.h"
+#include "io/synthetic/shapes.h"
 #include "support/test.h"
 
 namespace pagoda::engine {

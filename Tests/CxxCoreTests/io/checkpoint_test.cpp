@@ -7,8 +7,8 @@
 #include <fstream>
 #include <map>
 
-#include "io/bad_row.h"
-#include "io/safetensors_file.h"
+#include "io/quantize/bad_row.h"
+#include "io/safetensors/safetensors_file.h"
 #include "support/test.h"
 
 namespace pagoda::io {

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "io/bad_row.h"
+#include "io/quantize/bad_row.h"
 #include "support/test.h"
 
 namespace pagoda::io {

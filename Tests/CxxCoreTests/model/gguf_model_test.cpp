@@ -4,7 +4,7 @@
 #include <iterator>
 
 #include "engine/loader.h"
-#include "io/gguf_file.h"
+#include "io/gguf/gguf_file.h"
 #include "model/model_runner.h"
 
 namespace pagoda::test {

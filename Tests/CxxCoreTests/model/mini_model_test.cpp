@@ -5,8 +5,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/json.h"
 #include "device/rig.h"
-#include "io/json.h"
 #include "model/model_runner.h"
 
 namespace pagoda::test {

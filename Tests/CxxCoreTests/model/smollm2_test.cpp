@@ -5,8 +5,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/json.h"
 #include "engine/loader.h"
-#include "io/json.h"
 #include "model/model_runner.h"
 #include "text/detokenizer.h"
 

@@ -17,7 +17,7 @@ using request::Sequence;
 using request::SequenceState;
 
 // A scheduler with its pools, and the part of the engine that appends a token to whoever is done with its tokens.
-struct House {
+struct Harness {
   cache::BlockManager blocks;
   cache::StatePool states;
   SchedulerLimits limits;
@@ -26,7 +26,7 @@ struct House {
   std::map<uint64_t, std::unique_ptr<Sequence>> alive;
   uint64_t next_id = 1;
 
-  House(int64_t num_blocks, int32_t block_size, SchedulerLimits l)
+  Harness(int64_t num_blocks, int32_t block_size, SchedulerLimits l)
       : blocks(num_blocks, block_size),
         states(l.has_state ? l.max_num_seqs : 0),
         limits(l),
@@ -106,73 +106,73 @@ SchedulerLimits limits(int32_t seqs, int32_t tokens, bool has_state = true) {
 }  // namespace
 
 PAGODA_TEST(scheduler_a_step_has_no_more_tokens_than_it_is_given_and_moves_all_who_run) {
-  House house(64, 16, limits(8, 256));
-  for (int i = 0; i < 6; ++i) house.add(100, 10);
+  Harness harness(64, 16, limits(8, 256));
+  for (int i = 0; i < 6; ++i) harness.add(100, 10);
   for (const int32_t given : {256, 16, 1, 1, 1000}) {
-    const int32_t running = house.scheduler.num_running();
-    const StepPlan& plan = house.scheduler.schedule(given);
+    const int32_t running = harness.scheduler.num_running();
+    const StepPlan& plan = harness.scheduler.schedule(given);
     CHECK_EQ(plan.num_tokens(), std::min(256, std::max(given, running)));
-    house.commit(plan);
+    harness.commit(plan);
   }
 }
 
 PAGODA_TEST(scheduler_cuts_long_prompts_to_the_token_budget) {
-  House house(64, 16, limits(4, 32));
-  Sequence* s = house.add(70, 4);
+  Harness harness(64, 16, limits(4, 32));
+  Sequence* s = harness.add(70, 4);
   std::vector<int> chunks;
   for (int i = 0; i < 3; ++i) {
-    const StepPlan& plan = house.scheduler.schedule();
+    const StepPlan& plan = harness.scheduler.schedule();
     REQUIRE(plan.rows.size() == 1);
     chunks.push_back(plan.rows[0].num_tokens);
-    house.commit(plan);
+    harness.commit(plan);
   }
   CHECK(chunks == (std::vector<int>{32, 32, 6}));
   CHECK_EQ(s->num_tokens(), 71);
 }
 
 PAGODA_TEST(scheduler_runs_decodes_before_prompts) {
-  House house(64, 16, limits(4, 8));
-  Sequence* first = house.add(4, 8);
-  house.commit(house.scheduler.schedule());
-  Sequence* second = house.add(20, 8);
-  const StepPlan& plan = house.scheduler.schedule();
+  Harness harness(64, 16, limits(4, 8));
+  Sequence* first = harness.add(4, 8);
+  harness.commit(harness.scheduler.schedule());
+  Sequence* second = harness.add(20, 8);
+  const StepPlan& plan = harness.scheduler.schedule();
   REQUIRE(plan.rows.size() == 2);
   CHECK(plan.rows[0].sequence == first && plan.rows[0].num_tokens == 1);
   CHECK(plan.rows[1].sequence == second && plan.rows[1].num_tokens == 7);
 }
 
 PAGODA_TEST(scheduler_lets_nobody_overtake_a_waiting_newcomer) {
-  House house(4, 16, limits(4, 64));
-  house.add(48, 8);
-  house.commit(house.scheduler.schedule());  // holds three or four of four blocks
-  Sequence* large = house.add(32, 4);
-  Sequence* small = house.add(2, 4);
-  house.scheduler.schedule();
+  Harness harness(4, 16, limits(4, 64));
+  harness.add(48, 8);
+  harness.commit(harness.scheduler.schedule());  // holds three or four of four blocks
+  Sequence* large = harness.add(32, 4);
+  Sequence* small = harness.add(2, 4);
+  harness.scheduler.schedule();
   CHECK(large->state == SequenceState::waiting);
   CHECK(small->state == SequenceState::waiting);
 }
 
 PAGODA_TEST(scheduler_preempts_the_newest_when_blocks_run_out) {
-  House house(3, 8, limits(2, 64));
-  Sequence* old = house.add(8, 12);
-  Sequence* young = house.add(8, 12);
-  house.commit(house.scheduler.schedule());           // both computed their prompt: one block each
-  const StepPlan& plan = house.scheduler.schedule();  // each wants a second block, one is free
+  Harness harness(3, 8, limits(2, 64));
+  Sequence* old = harness.add(8, 12);
+  Sequence* young = harness.add(8, 12);
+  harness.commit(harness.scheduler.schedule());         // both computed their prompt: one block each
+  const StepPlan& plan = harness.scheduler.schedule();  // each wants a second block, one is free
   CHECK(plan.preempted == std::vector<Sequence*>{young});
   REQUIRE(plan.rows.size() == 1);
   CHECK(plan.rows[0].sequence == old);
   CHECK_EQ(young->num_computed_tokens, 0);
   CHECK_EQ(young->num_preemptions, 1);
-  house.check_accounts();
+  harness.check_accounts();
 }
 
 PAGODA_TEST(scheduler_refuses_what_can_never_fit_with_the_numbers) {
-  House house(4, 16, limits(2, 64));
-  CHECK_OK(house.scheduler.check_admission(60, 5));  // the 65th token is never cached
-  const Status pool = house.scheduler.check_admission(60, 6);
+  Harness harness(4, 16, limits(2, 64));
+  CHECK_OK(harness.scheduler.check_admission(60, 5));  // the 65th token is never cached
+  const Status pool = harness.scheduler.check_admission(60, 6);
   CHECK(pool.code == StatusCode::out_of_memory);
   CHECK(pool.message.find("5 KV blocks") != std::string::npos);
-  const Status context = house.scheduler.check_admission(4000, 97);
+  const Status context = harness.scheduler.check_admission(4000, 97);
   CHECK(context.code == StatusCode::context_overflow);
   CHECK(context.message.find("4097") != std::string::npos);
 }
@@ -184,30 +184,30 @@ static void run_random_stream(uint64_t seed) {
     return static_cast<int>(low + rng() % static_cast<uint64_t>(high - low + 1));
   };
   const int32_t block_size = 8 << pick(0, 2), seqs = pick(1, 6);
-  House house(pick(4, 40), block_size, limits(seqs, pick(seqs, 64), pick(0, 1)));
+  Harness harness(pick(4, 40), block_size, limits(seqs, pick(seqs, 64), pick(0, 1)));
   int to_add = pick(5, 30), steps = 0;
-  while ((to_add > 0 || house.scheduler.has_work()) && !test::failed()) {
+  while ((to_add > 0 || harness.scheduler.has_work()) && !test::failed()) {
     if (to_add > 0 && pick(0, 2) == 0) {
       const int prompt = pick(1, 100), output = pick(1, 40);
-      if (house.scheduler.check_admission(prompt, output).is_ok()) house.add(prompt, output);
+      if (harness.scheduler.check_admission(prompt, output).is_ok()) harness.add(prompt, output);
       --to_add;
     }
-    if (!house.alive.empty() && pick(0, 19) == 0) {
-      auto victim = house.alive.begin();
-      std::advance(victim, pick(0, static_cast<int>(house.alive.size()) - 1));
-      house.drop(victim->second.get());
+    if (!harness.alive.empty() && pick(0, 19) == 0) {
+      auto victim = harness.alive.begin();
+      std::advance(victim, pick(0, static_cast<int>(harness.alive.size()) - 1));
+      harness.drop(victim->second.get());
     }
-    const bool had_work = house.scheduler.has_work();
-    const StepPlan& plan = house.scheduler.schedule();
+    const bool had_work = harness.scheduler.has_work();
+    const StepPlan& plan = harness.scheduler.schedule();
     if (had_work && plan.preempted.empty()) CHECK(!plan.rows.empty());  // always moves
-    house.check_plan(plan);
-    house.check_accounts();
-    house.commit(plan);
-    house.check_accounts();
+    harness.check_plan(plan);
+    harness.check_accounts();
+    harness.commit(plan);
+    harness.check_accounts();
     if (++steps > 100000) return test::fail(__FILE__, __LINE__, "the stream does not end");
   }
-  CHECK_EQ(house.blocks.num_free(), house.blocks.num_blocks());
-  CHECK_EQ(house.states.num_free(), house.states.num_slots());
+  CHECK_EQ(harness.blocks.num_free(), harness.blocks.num_blocks());
+  CHECK_EQ(harness.states.num_free(), harness.states.num_slots());
 }
 
 PAGODA_TEST(scheduler_keeps_its_invariants_under_random_streams) {

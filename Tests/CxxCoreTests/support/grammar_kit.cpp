@@ -5,8 +5,8 @@
 #include <cmath>
 #include <regex>
 
+#include "base/json_writer.h"
 #include "grammar/compile.h"
-#include "io/json_writer.h"
 #include "support/test.h"
 #include "support/tokenizer_fixtures.h"
 

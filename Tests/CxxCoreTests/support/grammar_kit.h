@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "grammar/token_grammar.h"
-#include "io/json.h"
 #include "pagoda/grammar.h"
-#include "text/bpe_tokenizer.h"
+#include "text/bpe/tokenizer.h"
 
 namespace pagoda::test {
 

@@ -1,9 +1,9 @@
 // Which bytes of a prompt the template wrote and which came out of a variable: the guard against forged control tokens.
 #include <string>
 
-#include "io/json.h"
+#include "base/json.h"
 #include "support/test.h"
-#include "text/jinja.h"
+#include "text/jinja/jinja.h"
 
 using namespace pagoda;
 

@@ -4,7 +4,7 @@
 
 #include "pagoda/chat_template.h"
 #include "support/test.h"
-#include "text/jinja.h"
+#include "text/jinja/jinja.h"
 
 using namespace pagoda;
 

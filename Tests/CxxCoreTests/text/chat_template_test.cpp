@@ -3,10 +3,10 @@
 #include <fstream>
 #include <sstream>
 
-#include "io/json.h"
+#include "base/json.h"
 #include "pagoda/chat_template.h"
 #include "support/test.h"
-#include "text/jinja.h"
+#include "text/jinja/jinja.h"
 
 using namespace pagoda;
 

@@ -7,7 +7,7 @@
 #include "pagoda/tokenizer.h"
 #include "support/test.h"
 #include "support/tokenizer_fixtures.h"
-#include "text/bpe_tokenizer.h"
+#include "text/bpe/tokenizer.h"
 
 namespace pagoda::test {
 

@@ -1,0 +1,267 @@
+// config.json to ModelConfig. Defaults and rules are those of the families' configuration classes in transformers.
+#include "io/config/model_config.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "base/json.h"
+#include "base/quoted.h"
+#include "io/config/fields.h"
+#include "io/config/rope.h"
+#include "io/quantize/tensors.h"
+
+namespace pagoda::io {
+namespace {
+
+// Beyond any model known, and small enough that products of two sizes fit 64 bits.
+constexpr int32_t kMaxHiddenSize = 1 << 20, kMaxIntermediateSize = 1 << 22, kMaxLayers = 4096, kMaxHeads = 1 << 14;
+constexpr int32_t kMaxExperts = 4096, kMaxExpertsPerToken = 64;
+constexpr int32_t kMaxHeadDim = 1024, kMaxVocabSize = 1 << 24, kMaxConvKernel = 16;
+constexpr JsonLimits kJsonLimits = {.max_depth = 64, .max_values = 1'000'000};
+
+struct Architecture {
+  std::string_view name;
+  std::string_view model_type;
+  std::string_view tensor_prefix;
+  Family family;
+  bool is_nested;        // the text model is described by text_config
+  int32_t num_kv_heads;  // defaults when the key is absent: 0 = as many as query heads
+  int32_t head_dim;      // 0 = hidden_size / num_heads
+  int32_t context_length;
+};
+
+constexpr Architecture kArchitectures[] = {
+    {"Qwen3_5ForConditionalGeneration", "qwen3_5", "model.language_model.", Family::qwen3_5, true, 4, 256, 32768},
+    {"Qwen3_5ForCausalLM", "qwen3_5_text", "model.", Family::qwen3_5, false, 4, 256, 32768},
+    {"Qwen3_5MoeForConditionalGeneration", "qwen3_5_moe", "model.language_model.", Family::qwen3_5_moe, true, 2, 256,
+     32768},
+    {"Qwen3_5MoeForCausalLM", "qwen3_5_moe_text", "model.", Family::qwen3_5_moe, false, 2, 256, 32768},
+    {"Qwen3NextForCausalLM", "qwen3_next", "model.", Family::qwen3_next, false, 2, 256, 32768},
+    {"Qwen3MoeForCausalLM", "qwen3_moe", "model.", Family::qwen3_moe, false, 4, 0, 32768},
+    {"Qwen3ForCausalLM", "qwen3", "model.", Family::qwen3, false, 32, 128, 32768},
+    {"Qwen2ForCausalLM", "qwen2", "model.", Family::qwen2, false, 32, 0, 32768},
+    {"LlamaForCausalLM", "llama", "model.", Family::llama, false, 0, 0, 2048},
+};
+
+// By architectures[0]; by model_type when there is none. Null after an error.
+const Architecture* find_architecture(ConfigFields& root) {
+  const Json* names = root.find("architectures");
+  const std::string model_type = root.string("model_type", "");
+  if (names != nullptr && !names->is_array()) root.fail("architectures", "is not a list");
+  if (!root.is_ok()) return nullptr;
+  const bool is_named = names != nullptr && !names->items().empty();
+  const std::string& wanted = is_named ? names->items()[0].as_string() : model_type;
+  const auto* found = std::find_if(std::begin(kArchitectures), std::end(kArchitectures),
+                                   [&](const Architecture& a) { return (is_named ? a.name : a.model_type) == wanted; });
+  if (found == std::end(kArchitectures)) {
+    root.check(!wanted.empty(), "architectures", "names no architecture");
+    root.fail(is_named ? "architectures" : "model_type", "names " + io::quoted(wanted) + ", which is not supported",
+              StatusCode::unsupported);
+    return nullptr;
+  }
+  const bool fits = model_type.empty() || model_type == found->model_type ||
+                    (found->family == Family::qwen3_5 && model_type == "qwen3_5") ||
+                    (found->family == Family::qwen3_5_moe && model_type == "qwen3_5_moe");
+  root.check(fits, "model_type", io::quoted(model_type) + " does not belong to " + std::string(found->name));
+  return root.is_ok() ? found : nullptr;
+}
+
+// Every MLP is a mixture: checkpoints with dense layers in between are not published.
+void read_experts(ConfigFields& text, ModelConfig& config) {
+  const bool is_next = config.family == Family::qwen3_next, is_moe = config.family == Family::qwen3_moe;
+  const int32_t count = is_next ? 512 : is_moe ? 128 : 256;  // Qwen3-MoE from transformers 5 has the key with "local"
+  config.num_experts =
+      text.integer("num_experts", 1, kMaxExperts, text.integer("num_local_experts", 1, kMaxExperts, count));
+  config.num_experts_per_token = text.integer("num_experts_per_tok", 1, kMaxExpertsPerToken, is_next ? 10 : 8);
+  config.expert_size = text.integer("moe_intermediate_size", 1, kMaxIntermediateSize, is_moe ? 768 : 512);
+  if (!is_moe)
+    config.shared_expert_size = text.integer("shared_expert_intermediate_size", 1, kMaxIntermediateSize, 512);
+  config.intermediate_size = config.shared_expert_size;
+  config.norm_topk_prob = text.boolean("norm_topk_prob", !is_moe);
+  if (is_moe && text.boolean("use_sliding_window", false))
+    text.fail("use_sliding_window", "true is not supported with experts", StatusCode::unsupported);
+  text.check(
+      config.num_experts_per_token <= config.num_experts, "num_experts_per_tok",
+      std::to_string(config.num_experts_per_token) + " is above num_experts " + std::to_string(config.num_experts));
+  const Json* dense = text.find("mlp_only_layers");
+  if (text.integer("decoder_sparse_step", 1, kMaxLayers, 1) != 1)
+    text.fail("decoder_sparse_step", "other than 1 is not supported", StatusCode::unsupported);
+  if (dense != nullptr && !(dense->is_array() && dense->items().empty()))
+    text.fail("mlp_only_layers", "other than an empty list is not supported", StatusCode::unsupported);
+}
+
+void read_sizes(ConfigFields& text, const Architecture& architecture, ModelConfig& config) {
+  config.hidden_size = text.integer("hidden_size", 1, kMaxHiddenSize);
+  if (has_experts(config.family)) read_experts(text, config);
+  else config.intermediate_size = text.integer("intermediate_size", 1, kMaxIntermediateSize);
+  config.num_layers = text.integer("num_hidden_layers", 1, kMaxLayers);
+  config.num_heads = text.integer("num_attention_heads", 1, kMaxHeads);
+  config.vocab_size = text.integer("vocab_size", 1, kMaxVocabSize);
+  config.context_length = text.integer("max_position_embeddings", 1, kMaxContextLength, architecture.context_length);
+  config.num_kv_heads = text.integer("num_key_value_heads", 1, kMaxHeads,
+                                     architecture.num_kv_heads > 0 ? architecture.num_kv_heads : config.num_heads);
+  text.check(
+      config.num_heads % config.num_kv_heads == 0, "num_key_value_heads",
+      std::to_string(config.num_kv_heads) + " does not divide num_attention_heads " + std::to_string(config.num_heads));
+  config.head_dim = text.integer("head_dim", 1, kMaxHeadDim, architecture.head_dim);
+  if (config.head_dim == 0) {
+    config.head_dim = config.hidden_size / config.num_heads;
+    text.check(config.hidden_size % config.num_heads == 0 && config.head_dim <= kMaxHeadDim, "num_attention_heads",
+               std::to_string(config.num_heads) + " does not divide hidden_size " + std::to_string(config.hidden_size) +
+                   " into heads of at most " + std::to_string(kMaxHeadDim));
+  }
+  config.rms_norm_eps = static_cast<float>(text.number("rms_norm_eps", 1e-12, 1.0, 1e-6));
+  const std::string activation = text.string("hidden_act", "silu");
+  if (activation != "silu") {
+    text.fail("hidden_act", io::quoted(activation) + " is not supported, only silu", StatusCode::unsupported);
+  }
+}
+
+void read_family_traits(ConfigFields& text, ModelConfig& config) {
+  const bool is_hybrid = io::is_hybrid(config.family);
+  const bool has_bias = text.boolean("attention_bias", false);
+  config.attention_bias = config.family == Family::qwen2 || has_bias;
+  config.attention_output_bias = config.family != Family::qwen2 && has_bias;
+  config.mlp_bias = config.family == Family::llama && text.boolean("mlp_bias", false);
+  config.qk_norm = is_hybrid || config.family == Family::qwen3 || config.family == Family::qwen3_moe;
+  config.zero_centered_norm = is_hybrid;
+  config.attention_gate = is_hybrid;
+  if (!is_hybrid) return;
+  if (!text.boolean("attn_output_gate", true)) {
+    text.fail("attn_output_gate", "false is not supported", StatusCode::unsupported);
+  }
+  config.linear_num_k_heads = text.integer("linear_num_key_heads", 1, kMaxHeads, 16);
+  config.linear_num_v_heads = text.integer("linear_num_value_heads", 1, kMaxHeads, 32);
+  config.linear_k_head_dim = text.integer("linear_key_head_dim", 1, kMaxHeadDim, 128);
+  config.linear_v_head_dim = text.integer("linear_value_head_dim", 1, kMaxHeadDim, 128);
+  config.linear_conv_kernel = text.integer("linear_conv_kernel_dim", 2, kMaxConvKernel, 4);
+  text.check(config.linear_num_v_heads % config.linear_num_k_heads == 0, "linear_num_value_heads",
+             std::to_string(config.linear_num_v_heads) + " is not a multiple of linear_num_key_heads " +
+                 std::to_string(config.linear_num_k_heads));
+}
+
+// What layer_types says, entry by entry; only kinds that the family has.
+void read_layer_types(ConfigFields& text, const Json& names, ModelConfig& config) {
+  const bool may_slide = config.family == Family::qwen2 || config.family == Family::qwen3;
+  const bool may_be_linear = is_hybrid(config.family);
+  if (!names.is_array() || static_cast<int64_t>(names.items().size()) != config.num_layers) {
+    text.fail("layer_types", "is not a list of num_hidden_layers (" + std::to_string(config.num_layers) + ") names");
+    return;
+  }
+  for (const Json& name : names.items()) {
+    text.check(name.is_string(), "layer_types", "has an entry that is not a string");
+    const std::string& kind = name.as_string();
+    if (kind == "full_attention") config.layers.push_back(LayerKind::full_attention);
+    else if (kind == "sliding_attention" && may_slide) config.layers.push_back(LayerKind::sliding_attention);
+    else if (kind == "linear_attention" && may_be_linear) config.layers.push_back(LayerKind::linear_attention);
+    else
+      text.fail("layer_types", "names " + io::quoted(kind) + ", which is not supported for " + config.architecture,
+                StatusCode::unsupported);
+  }
+}
+
+// Without layer_types: Qwen3.5 has full attention every n-th layer; Qwen2 and 3 slide from max_window_layers on.
+void read_layers(ConfigFields& text, ModelConfig& config) {
+  const bool may_slide = config.family == Family::qwen2 || config.family == Family::qwen3;
+  const int32_t interval = text.integer("full_attention_interval", 1, kMaxLayers, 4);
+  const int32_t first_sliding = text.integer("max_window_layers", 0, INT32_MAX, 28);
+  if (may_slide && text.boolean("use_sliding_window", false)) {
+    const bool is_absent = !text.has("sliding_window");  // null means: none, absent means: the default
+    config.sliding_window = text.integer("sliding_window", 1, INT32_MAX, is_absent ? 4096 : 0);
+  }
+  if (const Json* names = text.find("layer_types")) {
+    read_layer_types(text, *names, config);
+  } else {
+    for (int32_t layer = 0; layer < config.num_layers; ++layer) {
+      const bool is_linear = is_hybrid(config.family) && (layer + 1) % interval != 0;
+      const bool is_sliding = config.sliding_window > 0 && layer >= first_sliding;
+      config.layers.push_back(is_linear    ? LayerKind::linear_attention
+                              : is_sliding ? LayerKind::sliding_attention
+                                           : LayerKind::full_attention);
+    }
+  }
+  const bool slides = std::count(config.layers.begin(), config.layers.end(), LayerKind::sliding_attention) > 0;
+  text.check(!slides || config.sliding_window > 0, "layer_types",
+             "has sliding_attention, but no sliding_window is in use");
+}
+
+void read_dtype(ConfigFields& fields, ModelConfig& config) {
+  const char* key = fields.find("dtype") != nullptr ? "dtype" : "torch_dtype";
+  if (config.states_dtype || fields.find(key) == nullptr) return;
+  const std::string name = fields.string(key, "");
+  for (DType type : {DType::f32, DType::f16, DType::bf16}) {
+    if (name == dtype_name(type)) config.dtype = type, config.states_dtype = true;
+  }
+  if (!config.states_dtype) fields.fail(key, io::quoted(name) + " is not supported", StatusCode::unsupported);
+}
+
+// Ids the vocabulary does not have are refused here: sampling would never stop.
+void read_eos(ConfigFields& text, ConfigFields& root, ModelConfig& config) {
+  ConfigFields& fields = text.find("eos_token_id") != nullptr ? text : root;
+  config.eos_token_ids = fields.ids("eos_token_id", config.vocab_size - 1);
+  constexpr int32_t kLlamaEos = 2;
+  if (config.family == Family::llama && !root.has("eos_token_id") && kLlamaEos < config.vocab_size) {
+    config.eos_token_ids = {kLlamaEos};
+  }
+}
+
+Result<Json> parse_object(std::string_view json, const std::string& file_name) {
+  auto parsed = parse_json(json, kJsonLimits);
+  if (!parsed.is_ok()) return make_error(parsed.status.code, file_name + ": " + parsed.status.message);
+  if (!parsed->is_object()) return make_error(StatusCode::bad_file, file_name + ": is not a JSON object");
+  return parsed;
+}
+
+}  // namespace
+
+Result<ModelConfig> parse_model_config(std::string_view json, const std::string& file_name) {
+  const auto parsed = parse_object(json, file_name);
+  if (!parsed.is_ok()) return parsed.status;
+  ConfigFields root(*parsed, file_name);
+  const Architecture* architecture = find_architecture(root);
+  if (architecture == nullptr) return root.status();
+
+  const bool may_nest = architecture->family == Family::qwen3_5 || architecture->family == Family::qwen3_5_moe;
+  const Json* nested = may_nest ? root.find("text_config") : nullptr;
+  if (architecture->is_nested || nested != nullptr) {
+    root.check(nested != nullptr && nested->is_object(), "text_config", "is not an object");
+    if (!root.is_ok()) return root.status();
+  }
+  ConfigFields text(nested != nullptr ? *nested : *parsed, nested != nullptr ? file_name + ": text_config" : file_name);
+
+  ModelConfig config;
+  config.family = architecture->family;
+  config.architecture = architecture->name;
+  config.tensor_prefix = architecture->tensor_prefix;
+  check_quantization(root);
+  check_quantization(text);
+  read_sizes(text, *architecture, config);
+  read_family_traits(text, config);
+  read_layers(text, config);
+  config.rope = read_rope_config(text, config);
+  config.tie_word_embeddings = root.boolean("tie_word_embeddings", text.boolean("tie_word_embeddings", false));
+  read_dtype(text, config);
+  read_dtype(root, config);
+  read_eos(text, root, config);
+  PAGODA_RETURN_IF_ERROR(root.status());
+  PAGODA_RETURN_IF_ERROR(text.status());
+  return config;
+}
+
+std::string tensor_prefix(const Json& config) {
+  ConfigFields root(config, "");
+  const Architecture* architecture = find_architecture(root);
+  return std::string(architecture != nullptr ? architecture->tensor_prefix : "model.");
+}
+
+Result<std::vector<int32_t>> parse_eos_token_ids(std::string_view generation_config_json,
+                                                 const std::string& file_name) {
+  const auto parsed = parse_object(generation_config_json, file_name);
+  if (!parsed.is_ok()) return parsed.status;
+  ConfigFields fields(*parsed, file_name);
+  auto ids = fields.ids("eos_token_id", kMaxVocabSize - 1);
+  if (!fields.is_ok()) return fields.status();
+  return ids;
+}
+
+}  // namespace pagoda::io

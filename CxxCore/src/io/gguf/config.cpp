@@ -1,0 +1,250 @@
+// Metadata of a GGUF file as config.json.
+#include "io/gguf/config.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/quoted.h"
+
+namespace pagoda::io {
+namespace {
+
+struct Architecture {
+  std::string_view name, hugging_face, model_type;
+  bool is_hybrid, has_experts;
+};
+constexpr Architecture kArchitectures[] = {
+    {"qwen35", "Qwen3_5ForCausalLM", "qwen3_5_text", true, false},
+    {"qwen35moe", "Qwen3_5MoeForCausalLM", "qwen3_5_moe_text", true, true},
+    {"qwen3next", "Qwen3NextForCausalLM", "qwen3_next", true, true},
+    {"qwen3moe", "Qwen3MoeForCausalLM", "qwen3_moe", false, true},
+    {"qwen3", "Qwen3ForCausalLM", "qwen3", false, false},
+    {"qwen2", "Qwen2ForCausalLM", "qwen2", false, false},
+    {"llama", "LlamaForCausalLM", "llama", false, false},
+};
+
+// Keys of one file, below its architecture's name, as members of a JSON object. Keeps the first fault.
+class Keys {
+ public:
+  Keys(const Gguf& gguf, const Architecture& architecture)
+      : gguf_(gguf), architecture_(architecture), prefix_(std::string(architecture.name) + ".") {}
+
+  std::optional<int64_t> find(const std::string& key) {
+    const std::string name = prefix_ + key;
+    if (!gguf_.has(name)) return std::nullopt;
+    std::optional<int64_t> value = gguf_.integer(name);
+    if (const auto list = gguf_.integers(name); !value && list && !list->empty()) {  // a value for each layer
+      if (std::ranges::all_of(*list, [&](int64_t v) { return v == list->front(); })) value = list->front();
+    }
+    if (!value) fail(name, "is not one integer for all layers");
+    return value;
+  }
+  int64_t positive(const std::string& key, std::optional<int64_t> fallback = std::nullopt) {
+    const auto value = find(key);
+    if (!value && fallback) return *fallback;
+    constexpr int64_t kMost = 1 << 24;  // of any of these sizes; products of two fit 64 bits
+    if (value && *value > 0 && *value <= kMost) return *value;
+    fail(prefix_ + key, value ? "is " + std::to_string(*value) : "is missing");
+    return 1;
+  }
+  void fail(const std::string& key, const std::string& what) {
+    if (status_.is_ok())
+      status_ = make_error(StatusCode::bad_file, gguf_.file()->name() + ": " + io::quoted(key) + " " + what);
+  }
+
+  const Gguf& gguf() const noexcept { return gguf_; }
+  const Architecture& architecture() const noexcept { return architecture_; }
+  const std::string& prefix() const noexcept { return prefix_; }
+  const Status& status() const noexcept { return status_; }
+
+ private:
+  const Gguf& gguf_;
+  const Architecture& architecture_;
+  std::string prefix_;
+  Status status_;
+};
+
+Result<Keys> open_keys(const Gguf& gguf) {
+  const auto name = gguf.string("general.architecture");
+  if (!name) return make_error(StatusCode::bad_file, gguf.file()->name() + ": general.architecture is missing");
+  for (const Architecture& known : kArchitectures)
+    if (known.name == *name) return Keys(gguf, known);
+  return make_error(StatusCode::unsupported,
+                    gguf.file()->name() + ": architecture " + io::quoted(*name) + " is not supported");
+}
+
+GgufShape shape_of(Keys& keys) {
+  GgufShape shape;
+  shape.architecture = keys.architecture().name;
+  shape.num_heads = keys.positive("attention.head_count");
+  shape.num_kv_heads = keys.positive("attention.head_count_kv", shape.num_heads);
+  const int64_t hidden = keys.positive("embedding_length");
+  shape.head_dim = keys.positive("attention.key_length", hidden / std::max<int64_t>(shape.num_heads, 1));
+  if (keys.positive("attention.value_length", shape.head_dim) != shape.head_dim)
+    keys.fail(keys.prefix() + "attention.value_length", "is not that of the keys");
+  if (!keys.architecture().is_hybrid) return shape;
+  shape.has_tiled_v_heads = shape.architecture != "qwen3next";
+  shape.num_k_heads = keys.positive("ssm.group_count");
+  shape.num_v_heads = keys.positive("ssm.time_step_rank");
+  shape.k_head_dim = keys.positive("ssm.state_size");
+  const int64_t inner = keys.positive("ssm.inner_size");
+  shape.v_head_dim = inner / shape.num_v_heads;
+  if (shape.v_head_dim == 0 || inner % shape.num_v_heads != 0)
+    keys.fail(keys.prefix() + "ssm.inner_size", "is not a multiple of ssm.time_step_rank");
+  if (shape.num_v_heads % shape.num_k_heads != 0)
+    keys.fail(keys.prefix() + "ssm.time_step_rank", "is not a multiple of ssm.group_count");
+  return shape;
+}
+
+class Members {
+ public:
+  void add(const char* key, int64_t value) { list_.emplace_back(key, Json::make_integer(value)); }
+  void add(const char* key, double value) { list_.emplace_back(key, Json::make_real(value)); }
+  void add(const char* key, bool value) { list_.emplace_back(key, Json::make_bool(value)); }
+  void add(const char* key, std::string_view value) { list_.emplace_back(key, Json::make_string(std::string(value))); }
+  void add(const char* key, Json value) { list_.emplace_back(key, std::move(value)); }
+  Json take() { return Json::make_object(std::move(list_)); }
+
+ private:
+  std::vector<JsonMember> list_;
+};
+
+// Every token that ends an answer: those the file names, and those with a name that means it.
+Json eos_ids(const Gguf& gguf) {
+  std::vector<int64_t> ids;
+  const auto add = [&](int64_t id) {
+    if (std::ranges::find(ids, id) == ids.end()) ids.push_back(id);
+  };
+  for (const char* key : {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id", "tokenizer.ggml.eom_token_id"})
+    if (const auto id = gguf.integer(key)) add(*id);
+  constexpr std::string_view kNames[] = {"<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|end_of_text|>", "<|eom_id|>"};
+  const auto tokens = gguf.strings("tokenizer.ggml.tokens");
+  for (size_t i = 0; tokens && i < tokens->size(); ++i)
+    if (std::ranges::find(kNames, (*tokens)[i]) != std::end(kNames)) add(static_cast<int64_t>(i));
+  std::vector<Json> list;
+  for (int64_t id : ids) list.push_back(Json::make_integer(id));
+  return Json::make_array(std::move(list));
+}
+
+// Llama 3 files keep a factor for each frequency instead of the rule that made them. The rule of every published one is
+// tried; another is refused.
+Status add_frequency_factors(Keys& keys, const GgufShape& shape, double theta, Members& rope) {
+  const auto& tensors = keys.gguf().tensors();
+  const auto found = tensors.find("rope_freqs.weight");
+  if (found == tensors.end()) return ok_status();
+  const std::string who = keys.gguf().file()->name() + ": rope_freqs.weight ";
+  const GgufTensor& tensor = found->second;
+  const auto half = static_cast<size_t>(shape.head_dim / 2);
+  if (tensor.type->name != "F32" || tensor.shape != std::vector<int64_t>{shape.head_dim / 2})
+    return make_error(StatusCode::bad_file, who + "is not a list of " + std::to_string(half) + " floats");
+  std::vector<float> factors(half);
+  PAGODA_RETURN_IF_ERROR(keys.gguf().file()->read(tensor.offset_bytes, std::as_writable_bytes(std::span(factors))));
+  constexpr double kLow = 1.0, kHigh = 4.0, kContext = 8192.0, kPi = 3.14159265358979323846;
+  const double factor = factors.empty() ? 1.0 : factors.back();
+  for (size_t i = 0; i < half; ++i) {
+    const double turns =
+        kContext / (2 * kPi * std::pow(theta, 2.0 * static_cast<double>(i) / static_cast<double>(2 * half)));
+    const double smooth = std::clamp((turns - kLow) / (kHigh - kLow), 0.0, 1.0);
+    const double expected = 1.0 / ((1.0 - smooth) / factor + smooth);
+    if (!(std::abs(expected - factors[i]) <= 1e-3 * expected))
+      return make_error(StatusCode::unsupported, who + "does not follow the rule of Llama 3");
+  }
+  rope.add("rope_type", std::string_view("llama3"));
+  rope.add("factor", factor);
+  rope.add("low_freq_factor", kLow);
+  rope.add("high_freq_factor", kHigh);
+  rope.add("original_max_position_embeddings", static_cast<int64_t>(kContext));
+  return ok_status();
+}
+
+Status add_rope(Keys& keys, const GgufShape& shape, Members& config) {
+  Members rope;
+  const double theta = keys.gguf().number(keys.prefix() + "rope.freq_base").value_or(10000.0);
+  rope.add("rope_theta", theta);
+  const int64_t rotating = keys.positive("rope.dimension_count", shape.head_dim);
+  if (rotating != shape.head_dim || keys.architecture().is_hybrid)
+    rope.add("partial_rotary_factor", static_cast<double>(rotating) / static_cast<double>(shape.head_dim));
+  const std::string_view scaling = keys.gguf().string(keys.prefix() + "rope.scaling.type").value_or("none");
+  if (scaling != "none") {
+    rope.add("rope_type", scaling);
+    rope.add("factor", keys.gguf().number(keys.prefix() + "rope.scaling.factor").value_or(1.0));
+  } else {
+    PAGODA_RETURN_IF_ERROR(add_frequency_factors(keys, shape, theta, rope));
+  }
+  config.add("rope_parameters", rope.take());
+  return ok_status();
+}
+
+void add_experts(Keys& keys, Members& config) {
+  config.add("num_experts", keys.positive("expert_count"));
+  config.add("num_experts_per_tok", keys.positive("expert_used_count"));
+  config.add("moe_intermediate_size", keys.positive("expert_feed_forward_length"));
+  if (keys.architecture().is_hybrid)
+    config.add("shared_expert_intermediate_size", keys.positive("expert_shared_feed_forward_length"));
+  // The converter does not write the key for these architectures: llama.cpp always normalises.
+  config.add("norm_topk_prob", keys.gguf().boolean(keys.prefix() + "expert_weights_norm").value_or(true));
+}
+
+// Float files are kept as they are; the numbers of quantised ones in half precision, unless --quantize packs them.
+std::string_view dtype_of(const GgufTensor& embedding) noexcept {
+  return embedding.type->name == "F32" ? "float32" : embedding.type->name == "BF16" ? "bfloat16" : "float16";
+}
+
+}  // namespace
+
+Result<GgufShape> read_gguf_shape(const Gguf& gguf) {
+  auto keys = open_keys(gguf);
+  if (!keys.is_ok()) return keys.status;
+  GgufShape shape = shape_of(*keys);
+  if (!keys->status().is_ok()) return keys->status();
+  return shape;
+}
+
+Result<std::string> gguf_config_json(const Gguf& gguf) {
+  auto opened = open_keys(gguf);
+  if (!opened.is_ok()) return opened.status;
+  Keys& keys = *opened;
+  const GgufShape shape = shape_of(keys);
+  const auto embedding = gguf.tensors().find("token_embd.weight");
+  if (embedding == gguf.tensors().end())
+    return make_error(StatusCode::bad_file, gguf.file()->name() + ": tensor token_embd.weight is missing");
+  Members config;
+  config.add("architectures", Json::make_array({Json::make_string(std::string(keys.architecture().hugging_face))}));
+  config.add("model_type", keys.architecture().model_type);
+  config.add("dtype", dtype_of(embedding->second));
+  config.add("vocab_size", embedding->second.shape.front());
+  config.add("hidden_size", keys.positive("embedding_length"));
+  if (keys.architecture().has_experts) add_experts(keys, config);
+  else config.add("intermediate_size", keys.positive("feed_forward_length"));
+  config.add("num_hidden_layers", keys.positive("block_count") - keys.find("nextn_predict_layers").value_or(0));
+  config.add("num_attention_heads", shape.num_heads);
+  config.add("num_key_value_heads", shape.num_kv_heads);
+  config.add("head_dim", shape.head_dim);
+  config.add("max_position_embeddings", keys.positive("context_length"));
+  config.add("rms_norm_eps", gguf.number(keys.prefix() + "attention.layer_norm_rms_epsilon").value_or(1e-6));
+  config.add("tie_word_embeddings", !gguf.tensors().contains("output.weight"));
+  if (keys.architecture().name == "llama" && gguf.tensors().contains("blk.0.attn_q.bias")) {
+    config.add("attention_bias", true);
+    config.add("mlp_bias", gguf.tensors().contains("blk.0.ffn_up.bias"));
+  }
+  if (keys.architecture().is_hybrid) {
+    config.add("linear_num_key_heads", shape.num_k_heads);
+    config.add("linear_num_value_heads", shape.num_v_heads);
+    config.add("linear_key_head_dim", shape.k_head_dim);
+    config.add("linear_value_head_dim", shape.v_head_dim);
+    config.add("linear_conv_kernel_dim", keys.positive("ssm.conv_kernel"));
+    config.add("full_attention_interval", keys.positive("full_attention_interval", 4));
+  }
+  PAGODA_RETURN_IF_ERROR(add_rope(keys, shape, config));
+  config.add("eos_token_id", eos_ids(gguf));
+  PAGODA_RETURN_IF_ERROR(keys.status());
+  std::string text;
+  append_json(config.take(), text);
+  return text;
+}
+
+}  // namespace pagoda::io

@@ -1,0 +1,29 @@
+// What a GGUF file's metadata says, in the words of a model folder: config.json, tokenizer.json, tokenizer_config.json.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "io/gguf/gguf.h"
+
+namespace pagoda::io {
+
+// The sizes that tensors depend on, checked: every one is positive where the architecture has it, else 0.
+struct GgufShape {
+  std::string architecture;  // as GGUF names it: qwen35, qwen3, qwen2, llama, ...
+  int64_t num_heads = 0, num_kv_heads = 0, head_dim = 0;
+  int64_t num_k_heads = 0, num_v_heads = 0, k_head_dim = 0, v_head_dim = 0;  // Gated DeltaNet
+  bool has_tiled_v_heads = false;  // V-head t uses K-head t % num_k_heads; else t / (num_v_heads / num_k_heads)
+};
+
+// unsupported for an architecture that is not read; bad_file names the key that is missing or impossible.
+Result<GgufShape> read_gguf_shape(const Gguf& gguf);
+
+// Text of config.json. Whatever is stated in the file is passed on as it is: parse_model_config() checks it.
+Result<std::string> gguf_config_json(const Gguf& gguf);
+
+bool has_gguf_tokenizer(const Gguf& gguf) noexcept;
+Result<std::string> gguf_tokenizer_json(const Gguf& gguf);         // unsupported for kinds other than byte-level BPE
+Result<std::string> gguf_tokenizer_config_json(const Gguf& gguf);  // chat template and the tokens that it may name
+
+}  // namespace pagoda::io

@@ -1,0 +1,131 @@
+// Opens the parts of a GGUF model, and writes the small files that a folder would have.
+#include "io/gguf/files.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <utility>
+
+#include "base/quoted.h"
+#include "io/gguf/config.h"
+#include "io/gguf/gguf.h"
+
+namespace pagoda::io {
+namespace {
+
+constexpr std::string_view kEnding = ".gguf";
+
+// A text made from metadata.
+class TextFile final : public File {
+ public:
+  TextFile(std::string name, std::string text) : name_(std::move(name)), text_(std::move(text)) {}
+  uint64_t size_bytes() const noexcept override { return text_.size(); }
+  const std::string& name() const noexcept override { return name_; }
+  Status read(uint64_t offset, std::span<std::byte> into) const noexcept override {
+    PAGODA_RETURN_IF_ERROR(check_range(name_, text_.size(), offset, into.size()));
+    std::memcpy(into.data(), text_.data() + offset, into.size());
+    return ok_status();
+  }
+
+ private:
+  std::string name_, text_;
+};
+
+using Maker = Result<std::string> (*)(const Gguf&);
+constexpr std::pair<std::string_view, Maker> kTexts[] = {{"config.json", gguf_config_json},
+                                                         {"tokenizer.json", gguf_tokenizer_json},
+                                                         {"tokenizer_config.json", gguf_tokenizer_config_json}};
+
+class GgufFiles final : public ModelFiles {
+ public:
+  GgufFiles(std::vector<Gguf> parts, std::string description) noexcept
+      : parts_(std::move(parts)), description_(std::move(description)) {}
+
+  bool exists(std::string_view name) const noexcept override {
+    if (name == "config.json" || name == "tokenizer_config.json") return true;
+    return name == "tokenizer.json" && has_gguf_tokenizer(parts_.front());
+  }
+  Result<std::unique_ptr<File>> open(std::string_view name) const override {
+    for (const auto& [known, make] : kTexts) {
+      if (known != name || !exists(name)) continue;
+      auto text = make(parts_.front());
+      if (!text.is_ok()) return text.status;
+      return std::unique_ptr<File>(
+          std::make_unique<TextFile>(description_ + "/" + std::string(name), std::move(*text)));
+    }
+    return make_error(StatusCode::not_found, description_ + ": has no " + io::quoted(name));
+  }
+  std::vector<std::string> names() const override {
+    std::vector<std::string> all;
+    for (const auto& [name, make] : kTexts)
+      if (exists(name)) all.emplace_back(name);
+    return all;
+  }
+  std::string description() const override { return description_; }
+  std::span<const Gguf> gguf_parts() const noexcept override { return parts_; }
+
+ private:
+  std::vector<Gguf> parts_;
+  std::string description_;
+};
+
+struct PartName {
+  std::string stem;
+  int index = 0, count = 0;  // 0: the file is whole
+};
+
+// "name-00001-of-00003.gguf"
+PartName parse_part(std::string_view name) {
+  constexpr size_t kDigits = 5, kTail = kDigits + 4 + kDigits + kEnding.size();
+  if (name.size() <= kTail + 1 || name[name.size() - kTail - 1] != '-') return {};
+  const std::string_view tail = name.substr(name.size() - kTail);
+  PartName part{std::string(name.substr(0, name.size() - kTail)), 0, 0};
+  const auto number = [&](size_t at, int& value) {
+    const char* end = tail.data() + at + kDigits;
+    return std::from_chars(tail.data() + at, end, value).ptr == end;
+  };
+  if (tail.substr(kDigits, 4) != "-of-" || !number(0, part.index) || !number(kDigits + 4, part.count)) return {};
+  return part;
+}
+
+std::string part_name(const PartName& part, int index) {
+  const auto digits = [](int number) {
+    const std::string text = std::to_string(number);
+    return std::string(5 - text.size(), '0') + text;
+  };
+  return part.stem + digits(index) + "-of-" + digits(part.count) + std::string(kEnding);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ModelFiles>> open_gguf_files(std::unique_ptr<ModelFiles> files, const std::string& name) {
+  const PartName part = parse_part(name);
+  constexpr int kMaxParts = 1000;
+  if (part.count > kMaxParts || (part.count > 0 && part.index != 1))
+    return make_error(StatusCode::invalid_argument, io::quoted(name) + " is not the first part of a model");
+  std::vector<Gguf> parts;
+  for (int i = 1; i <= std::max(part.count, 1); ++i) {
+    auto file = files->open(part.count > 0 ? part_name(part, i) : name);
+    if (!file.is_ok()) return file.status;
+    auto gguf = Gguf::open(std::move(*file));
+    if (!gguf.is_ok()) return gguf.status;
+    parts.push_back(std::move(*gguf));
+  }
+  const std::string description = parts.front().file()->name();
+  return std::unique_ptr<ModelFiles>(std::make_unique<GgufFiles>(std::move(parts), description));
+}
+
+Result<std::string> find_gguf_name(const ModelFiles& files) {
+  std::string found;
+  for (const std::string& name : files.names()) {
+    if (!name.ends_with(kEnding) || name.starts_with("mmproj") || parse_part(name).index > 1) continue;
+    if (!found.empty())
+      return make_error(StatusCode::invalid_argument, files.description() + ": has several models, " +
+                                                          io::quoted(found) + " and " + io::quoted(name) +
+                                                          "; name one of them");
+    found = name;
+  }
+  return found;
+}
+
+}  // namespace pagoda::io

@@ -1,0 +1,81 @@
+// The table of names, and layers' numbers carried over.
+#include "io/gguf/names.h"
+
+namespace pagoda::io {
+namespace {
+
+struct Name {
+  std::string_view gguf, hugging_face;
+};
+constexpr Name kModelNames[] = {
+    {"token_embd.weight", "model.embed_tokens.weight"},
+    {"output_norm.weight", "model.norm.weight"},
+    {"output.weight", "lm_head.weight"},
+};
+constexpr Name kLayerNames[] = {
+    {"attn_norm.weight", "input_layernorm.weight"},
+    {"ffn_norm.weight", "post_attention_layernorm.weight"},
+    {"post_attention_norm.weight", "post_attention_layernorm.weight"},
+    {"attn_q.weight", "self_attn.q_proj.weight"},
+    {"attn_q.bias", "self_attn.q_proj.bias"},
+    {"attn_k.weight", "self_attn.k_proj.weight"},
+    {"attn_k.bias", "self_attn.k_proj.bias"},
+    {"attn_v.weight", "self_attn.v_proj.weight"},
+    {"attn_v.bias", "self_attn.v_proj.bias"},
+    {"attn_output.weight", "self_attn.o_proj.weight"},
+    {"attn_output.bias", "self_attn.o_proj.bias"},
+    {"attn_q_norm.weight", "self_attn.q_norm.weight"},
+    {"attn_k_norm.weight", "self_attn.k_norm.weight"},
+    {"attn_qkv.weight", "linear_attn.in_proj_qkv.weight"},
+    {"attn_gate.weight", "linear_attn.in_proj_z.weight"},
+    {"ssm_beta.weight", "linear_attn.in_proj_b.weight"},
+    {"ssm_alpha.weight", "linear_attn.in_proj_a.weight"},
+    {"ssm_conv1d.weight", "linear_attn.conv1d.weight"},
+    {"ssm_dt.bias", "linear_attn.dt_bias"},
+    {"ssm_a", "linear_attn.A_log"},
+    {"ssm_norm.weight", "linear_attn.norm.weight"},
+    {"ssm_out.weight", "linear_attn.out_proj.weight"},
+    {"ffn_gate.weight", "mlp.gate_proj.weight"},
+    {"ffn_gate.bias", "mlp.gate_proj.bias"},
+    {"ffn_up.weight", "mlp.up_proj.weight"},
+    {"ffn_up.bias", "mlp.up_proj.bias"},
+    {"ffn_down.weight", "mlp.down_proj.weight"},
+    {"ffn_down.bias", "mlp.down_proj.bias"},
+    {"ffn_gate_inp.weight", "mlp.gate.weight"},
+    {"ffn_gate_inp_shexp.weight", "mlp.shared_expert_gate.weight"},
+    {"ffn_gate_shexp.weight", "mlp.shared_expert.gate_proj.weight"},
+    {"ffn_up_shexp.weight", "mlp.shared_expert.up_proj.weight"},
+    {"ffn_down_shexp.weight", "mlp.shared_expert.down_proj.weight"},
+    {"ffn_gate_exps.weight", "mlp.switch_mlp.gate_proj.weight"},
+    {"ffn_up_exps.weight", "mlp.switch_mlp.up_proj.weight"},
+    {"ffn_gate_up_exps.weight", "mlp.experts.gate_up_proj"},
+    {"ffn_down_exps.weight", "mlp.switch_mlp.down_proj.weight"},
+    {"ssm_ba.weight", "linear_attn.in_proj_b.weight"},  // Qwen3-Next; both by K-head
+    {"ssm_ba.weight", "linear_attn.in_proj_a.weight"},
+    {"ssm_in.weight", "linear_attn.in_proj_qkv.weight"},  // Qwen3-Next of older converters; all by K-head
+    {"ssm_in.weight", "linear_attn.in_proj_z.weight"},
+};
+
+}  // namespace
+
+std::vector<std::string> hugging_face_names(std::string_view name, bool fuses_gate_up) {
+  std::vector<std::string> names;
+  constexpr std::string_view kLayer = "blk.";
+  if (!name.starts_with(kLayer)) {
+    for (const Name& known : kModelNames)
+      if (known.gguf == name) names.emplace_back(known.hugging_face);
+    return names;
+  }
+  name.remove_prefix(kLayer.size());
+  const size_t dot = name.find('.');
+  if (dot == 0 || dot == name.npos || dot > 6 || name.substr(0, dot).find_first_not_of("0123456789") != name.npos)
+    return names;
+  const std::string layer = "model.layers." + std::string(name.substr(0, dot + 1));
+  name.remove_prefix(dot + 1);
+  if (fuses_gate_up && name == "ffn_down_exps.weight") return {layer + "mlp.experts.down_proj"};
+  for (const Name& known : kLayerNames)
+    if (known.gguf == name) names.push_back(layer + std::string(known.hugging_face));
+  return names;
+}
+
+}  // namespace pagoda::io

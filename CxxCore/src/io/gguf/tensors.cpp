@@ -1,0 +1,229 @@
+// Renames and reorders what llama.cpp's converter renamed and reordered, so that the rest of the engine knows one
+// order.
+//   norms of Qwen3.5 and Qwen3-Next are stored with 1 added, A_log as -exp(A_log);
+//   V-heads of Qwen3.5 are stored so that V-head t uses K-head t % Hk, and come back as V-head h uses h / (Hv / Hk);
+//   those of Qwen3-Next keep their order, but b and a of a K-head lie together, and come back as all b and all a;
+//   q and k rows of Llama are stored in pairs (2i, 2i + 1) and come back as halves (i, i + D / 2).
+#include "io/gguf/tensors.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+
+#include "base/quoted.h"
+#include "io/gguf/config.h"
+#include "io/gguf/names.h"
+#include "io/tensor_decoder.h"
+
+namespace pagoda::io {
+namespace {
+
+enum class Change : uint8_t { none, minus_one, log_of_negative };
+
+class GgufDecoder final : public TensorDecoder {
+ public:
+  GgufDecoder(std::shared_ptr<File> file, const GgufTensor& tensor)
+      : file_(std::move(file)), type_(*tensor.type), offset_bytes_(tensor.offset_bytes), cols_(tensor.shape.back()) {}
+
+  std::vector<uint32_t> row_order, column_order;  // of the file, in the order they are given in; empty: as stored
+  Change change = Change::none;
+
+  Status read(uint64_t begin, std::span<float> into) const override {
+    const uint64_t cols = static_cast<uint64_t>(cols_), count = into.size() / cols;
+    uint64_t first = begin / cols;
+    for (uint64_t done = 0; done < count;) {
+      uint64_t run = 1;  // rows that lie one behind the other in the file
+      const uint64_t stored = row_order.empty() ? first + done : row_order[first + done];
+      while (done + run < count && (row_order.empty() || row_order[first + done + run] == stored + run)) ++run;
+      PAGODA_RETURN_IF_ERROR(read_stored(stored, into.subspan(done * cols, run * cols)));
+      done += run;
+    }
+    return ok_status();
+  }
+
+ private:
+  Status read_stored(uint64_t row, std::span<float> into) const {
+    const uint64_t cols = static_cast<uint64_t>(cols_), blocks_per_row = cols / type_.block_size;
+    const uint64_t row_bytes = blocks_per_row * type_.block_bytes;
+    const uint64_t rows_at_once = std::max<uint64_t>(1, (uint64_t{1} << 20) / row_bytes);
+    std::vector<std::byte> raw;
+    std::vector<float> as_stored(column_order.empty() ? 0 : cols);
+    for (uint64_t done = 0; done * cols < into.size(); done += rows_at_once) {
+      const uint64_t rows = std::min(rows_at_once, into.size() / cols - done);
+      raw.resize(rows * row_bytes);
+      PAGODA_RETURN_IF_ERROR(file_->read(offset_bytes_ + (row + done) * row_bytes, raw));
+      type_.decode(raw.data(), rows * blocks_per_row, into.data() + done * cols);
+    }
+    for (uint64_t i = 0; i < into.size(); i += cols) finish_row(into.subspan(i, cols), as_stored);
+    return ok_status();
+  }
+
+  void finish_row(std::span<float> row, std::vector<float>& as_stored) const {
+    if (!column_order.empty()) {
+      std::copy(row.begin(), row.end(), as_stored.begin());
+      for (size_t i = 0; i < row.size(); ++i) row[i] = as_stored[column_order[i]];
+    }
+    if (change == Change::none) return;
+    for (float& value : row) value = change == Change::minus_one ? value - 1.0f : std::log(-value);
+  }
+
+  std::shared_ptr<File> file_;
+  const GgufType& type_;
+  uint64_t offset_bytes_;
+  int64_t cols_;
+};
+
+// Where V-head h of the usual order lies in the file, element by element, `before` others first.
+std::vector<uint32_t> v_head_order(const GgufShape& s, int64_t before, int64_t head_size) {
+  std::vector<uint32_t> order;
+  for (int64_t i = 0; i < before; ++i) order.push_back(static_cast<uint32_t>(i));
+  const int64_t per_k_head = s.num_v_heads / s.num_k_heads;
+  for (int64_t h = 0; h < s.num_v_heads; ++h) {
+    const int64_t stored = h % per_k_head * s.num_k_heads + h / per_k_head;
+    for (int64_t i = 0; i < head_size; ++i) order.push_back(static_cast<uint32_t>(before + stored * head_size + i));
+  }
+  return order;
+}
+
+// Of each K-head `sizes` rows, one kind behind the other: the rows of kinds [first, last), all of a kind together.
+std::vector<uint32_t> packed_order(int64_t num_heads, std::span<const int64_t> sizes, size_t first, size_t last) {
+  std::vector<uint32_t> order;
+  const int64_t per_head = std::accumulate(sizes.begin(), sizes.end(), int64_t{0});
+  for (size_t kind = first; kind < last; ++kind) {
+    const int64_t begin = std::accumulate(sizes.begin(), sizes.begin() + static_cast<std::ptrdiff_t>(kind), int64_t{0});
+    for (int64_t head = 0; head < num_heads; ++head)
+      for (int64_t i = 0; i < sizes[kind]; ++i) order.push_back(static_cast<uint32_t>(head * per_head + begin + i));
+  }
+  return order;
+}
+
+std::vector<uint32_t> rope_order(int64_t num_heads, int64_t dim) {
+  std::vector<uint32_t> order;
+  for (int64_t h = 0; h < num_heads; ++h)
+    for (int64_t i = 0; i < dim; ++i)
+      order.push_back(static_cast<uint32_t>(h * dim + i % (dim / 2) * 2 + i / (dim / 2)));
+  return order;
+}
+
+// What the converter did to a tensor, undone by its decoder. An order is made only for a tensor that is as large: the
+// sizes come from the file.
+class Undo {
+ public:
+  Undo(const GgufShape& shape, std::string_view gguf_name, std::string_view name, const GgufTensor& tensor,
+       GgufDecoder& decoder)
+      : s_(shape),
+        gguf_name_(gguf_name),
+        name_(name),
+        rows_(tensor.shape.size() > 1 ? tensor.shape.front() : 1),
+        cols_(tensor.shape.back()),
+        decoder_(decoder) {}
+
+  // False when the tensor does not have the size of its heads.
+  bool run() {
+    if (s_.architecture == "llama" && s_.head_dim % 2 == 0) {
+      if (ends("q_proj.weight")) rotated(rows_, s_.num_heads, decoder_.row_order);
+      if (ends("k_proj.weight")) rotated(rows_, s_.num_kv_heads, decoder_.row_order);
+      if (ends("q_proj.bias")) rotated(cols_, s_.num_heads, decoder_.column_order);
+      if (ends("k_proj.bias")) rotated(cols_, s_.num_kv_heads, decoder_.column_order);
+    }
+    if (s_.num_v_heads == 0) return fits_;
+    if (ends("norm.weight") && !ends("linear_attn.norm.weight")) decoder_.change = Change::minus_one;
+    if (ends("A_log")) decoder_.change = Change::log_of_negative;
+    s_.has_tiled_v_heads ? untile() : unpack();
+    return fits_;
+  }
+
+ private:
+  bool ends(std::string_view end) const noexcept { return name_.ends_with(end); }
+
+  void untile() {
+    const int64_t qk = 2 * s_.num_k_heads * s_.k_head_dim;
+    if (ends("in_proj_qkv.weight") || ends("conv1d.weight")) tiled(rows_, qk, s_.v_head_dim, decoder_.row_order);
+    if (ends("in_proj_z.weight")) tiled(rows_, 0, s_.v_head_dim, decoder_.row_order);
+    if (ends("in_proj_b.weight") || ends("in_proj_a.weight")) tiled(rows_, 0, 1, decoder_.row_order);
+    if (ends("A_log") || ends("dt_bias")) tiled(cols_, 0, 1, decoder_.column_order);
+    if (ends("out_proj.weight")) tiled(cols_, 0, s_.v_head_dim, decoder_.column_order);
+  }
+
+  void unpack() {
+    const int64_t v_heads = s_.num_v_heads / s_.num_k_heads, v = v_heads * s_.v_head_dim, k = s_.k_head_dim;
+    if (gguf_name_.ends_with("ssm_ba.weight")) {
+      const bool is_b = ends("in_proj_b.weight");
+      packed({{v_heads, v_heads}}, 2 * s_.num_v_heads, is_b ? 0 : 1, is_b ? 1 : 2);
+    }
+    if (gguf_name_.ends_with("ssm_in.weight")) {
+      const bool is_z = ends("in_proj_z.weight");
+      packed({{k, k, v, v}}, 2 * s_.num_k_heads * k + 2 * s_.num_v_heads * s_.v_head_dim, is_z ? 3 : 0, is_z ? 4 : 3);
+    }
+  }
+
+  void packed(std::span<const int64_t> sizes, int64_t rows, size_t first, size_t last) {
+    fits_ = fits_ && rows_ == rows;
+    if (fits_) decoder_.row_order = packed_order(s_.num_k_heads, sizes, first, last);
+  }
+  void rotated(int64_t size, int64_t num_heads, std::vector<uint32_t>& order) {
+    fits_ = fits_ && size == num_heads * s_.head_dim;
+    if (fits_) order = rope_order(num_heads, s_.head_dim);
+  }
+  void tiled(int64_t size, int64_t before, int64_t head_size, std::vector<uint32_t>& order) {
+    fits_ = fits_ && size == before + s_.num_v_heads * head_size;
+    if (fits_) order = v_head_order(s_, before, head_size);
+  }
+
+  const GgufShape& s_;
+  std::string_view gguf_name_, name_;
+  int64_t rows_, cols_;
+  GgufDecoder& decoder_;
+  bool fits_ = true;
+};
+
+Result<TensorEntry> make_entry(const Gguf& gguf, const GgufShape& shape, const std::string& name,
+                               const GgufTensor& tensor, const std::string& new_name) {
+  if (tensor.type->decode == nullptr)
+    return make_error(StatusCode::unsupported, gguf.file()->name() + ": tensor " + io::quoted(name) + " is " +
+                                                   std::string(tensor.type->name) + ", which is not read");
+  auto decoder = std::make_shared<GgufDecoder>(gguf.file(), tensor);
+  if (!Undo(shape, name, new_name, tensor, *decoder).run())
+    return make_error(StatusCode::bad_file,
+                      gguf.file()->name() + ": tensor " + io::quoted(name) + " does not have the size of its heads");
+  TensorEntry entry;
+  entry.shape = tensor.shape;
+  entry.offset_bytes = tensor.offset_bytes;
+  entry.size_bytes = tensor.size_bytes;
+  if (!decoder->row_order.empty()) entry.shape.front() = static_cast<int64_t>(decoder->row_order.size());
+  if (new_name.ends_with("conv1d.weight") && entry.shape.size() == 2) entry.shape.insert(entry.shape.begin() + 1, 1);
+  if (new_name.ends_with("shared_expert_gate.weight") && entry.shape.size() == 1)
+    entry.shape.insert(entry.shape.begin(), 1);
+  entry.bits = tensor.type->bits;
+  entry.decoder = std::move(decoder);
+  return entry;
+}
+
+}  // namespace
+
+Result<TensorMap> gguf_tensors(std::span<const Gguf> parts) {
+  const auto shape = read_gguf_shape(parts.front());
+  if (!shape.is_ok()) return shape.status;
+  const bool fuses_gate_up = std::ranges::any_of(
+      parts, [](const Gguf& part) { return part.tensors().contains("blk.0.ffn_gate_up_exps.weight"); });
+  TensorMap tensors;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    for (const auto& [name, tensor] : parts[i].tensors()) {
+      std::vector<std::string> new_names = hugging_face_names(name, fuses_gate_up);
+      if (new_names.empty() && tensor.type->decode == nullptr) continue;
+      if (new_names.empty()) new_names.push_back(name);
+      for (std::string& new_name : new_names) {
+        auto entry = make_entry(parts[i], *shape, name, tensor, new_name);
+        if (!entry.is_ok()) return entry.status;
+        entry->file_index = static_cast<int>(i);
+        if (!tensors.emplace(std::move(new_name), std::move(*entry)).second)
+          return make_error(StatusCode::bad_file,
+                            parts[i].file()->name() + ": tensor " + io::quoted(name) + " is there twice");
+      }
+    }
+  }
+  return tensors;
+}
+
+}  // namespace pagoda::io

@@ -1,0 +1,15 @@
+// The tensors of GGUF files under the names, shapes and conventions of Hugging Face checkpoints.
+#pragma once
+
+#include <span>
+
+#include "base/result.h"
+#include "io/gguf/gguf.h"
+#include "io/safetensors/safetensors.h"
+
+namespace pagoda::io {
+
+// Of all parts of a model, in order; file_index counts them. What has no place in the architecture keeps its own name.
+Result<TensorMap> gguf_tensors(std::span<const Gguf> parts);
+
+}  // namespace pagoda::io

@@ -1,0 +1,137 @@
+// Matrices of the text model become smaller; norms, convolutions, small gates and vision towers stay as they are.
+#include "io/quantize/plan.h"
+
+#include <array>
+#include <cstdio>
+
+#include "base/json_writer.h"
+#include "base/quoted.h"
+
+namespace pagoda::io {
+namespace {
+
+constexpr std::string_view kWeight = ".weight";
+
+// Gates of a recurrent layer have one row per head: no bytes worth saving, and every later token feels their error.
+// What mlx-lm does not load (vision towers, heads that predict further tokens) is left alone.
+bool is_kept(std::string_view name) {
+  constexpr std::array<std::string_view, 6> kKept = {".in_proj_a.",   ".in_proj_b.",   "visual.",
+                                                     "vision_tower.", "vision_model.", "mtp."};
+  for (const std::string_view part : kKept) {
+    if (name.find(part) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
+bool is_quantizable(const std::string& name, const TensorEntry& entry, int group_size) {
+  const bool is_float = entry.dtype == DType::f32 || entry.dtype == DType::f16 || entry.dtype == DType::bf16;
+  return is_float && entry.shape.size() == 2 && name.ends_with(kWeight) && !is_kept(name) && entry.shape[0] > 0 &&
+         entry.shape[1] > 0 && entry.shape[1] % group_size == 0;
+}
+
+Status check_config(const Json& config) {
+  for (const char* key : {"quantization", "quantization_config"}) {
+    if (config.find(key) && !config.find(key)->is_null()) {
+      return make_error(StatusCode::unsupported,
+                        "config.json: the model is quantised already ('" + std::string(key) + "')");
+    }
+  }
+  const Json* text = config.find("text_config");
+  for (const Json* object : {&config, text}) {
+    for (const char* key : {"num_experts", "num_local_experts", "n_routed_experts"}) {
+      const Json* value = object ? object->find(key) : nullptr;
+      if (value && value->as_integer() > 0) {
+        return make_error(StatusCode::unsupported, "config.json: models with experts ('" + std::string(key) +
+                                                       "') cannot be quantised into files yet");
+      }
+    }
+  }
+  return ok_status();
+}
+
+void add_task(QuantizeShard& shard, const QuantizePlan& plan, const QuantizeTask& task) {
+  shard.tasks.push_back(task);
+  if (!task.is_quantized) {
+    shard.tensors.push_back({task.name, task.entry.dtype, task.entry.shape});
+    return;
+  }
+  const int64_t rows = task.entry.shape[0], columns = task.entry.shape[1];
+  const std::string stem = task.name.substr(0, task.name.size() - kWeight.size());
+  shard.tensors.push_back({task.name, DType::u32, {rows, columns * plan.bits / 32}});
+  shard.tensors.push_back({stem + ".scales", task.entry.dtype, {rows, columns / plan.group_size}});
+  shard.tensors.push_back({stem + ".biases", task.entry.dtype, {rows, columns / plan.group_size}});
+}
+
+void name_shards(std::vector<QuantizeShard>& shards) {
+  for (size_t i = 0; i < shards.size(); ++i) {
+    char name[64];
+    std::snprintf(name, sizeof(name), "model-%05zu-of-%05zu.safetensors", i + 1, shards.size());
+    shards[i].file_name = shards.size() == 1 ? "model.safetensors" : name;
+  }
+}
+
+}  // namespace
+
+Result<QuantizePlan> plan_quantize(const Checkpoint& checkpoint, const Json& config, int bits, int group_size,
+                                   uint64_t max_shard_bytes) {
+  PAGODA_RETURN_IF_ERROR(check_config(config));
+  QuantizePlan plan;
+  plan.bits = bits;
+  plan.group_size = group_size;
+  uint64_t shard_bytes = 0;
+  for (const auto& [name, entry] : checkpoint.tensors()) {
+    QuantizeShard addition;
+    add_task(addition, plan, {name, entry, is_quantizable(name, entry, group_size)});
+    uint64_t bytes = 0;
+    for (const PlannedTensor& tensor : addition.tensors) bytes += tensor.size_bytes();
+    if (plan.shards.empty() || shard_bytes + bytes > max_shard_bytes) {
+      plan.shards.emplace_back();
+      shard_bytes = 0;
+    }
+    add_task(plan.shards.back(), plan, addition.tasks[0]);
+    shard_bytes += bytes;
+    plan.input_bytes += entry.size_bytes;
+    plan.num_quantized += addition.tasks[0].is_quantized;
+  }
+  if (plan.num_quantized == 0) {
+    return make_error(StatusCode::unsupported,
+                      "the model has no matrix whose columns are a multiple of " + std::to_string(group_size));
+  }
+  name_shards(plan.shards);
+  for (const QuantizeShard& shard : plan.shards) plan.output_bytes += safetensors_file_bytes(shard.tensors);
+  return plan;
+}
+
+std::string quantized_config(const Json& config, int bits, int group_size) {
+  const Json quantization = Json::make_object({{"group_size", Json::make_integer(group_size)},
+                                               {"bits", Json::make_integer(bits)},
+                                               {"mode", Json::make_string("affine")}});
+  std::vector<JsonMember> members = config.members();
+  std::erase_if(members, [](const JsonMember& member) {
+    return member.first == "quantization" || member.first == "quantization_config";
+  });
+  // Both names, as mlx-lm writes them: other readers of the files look for the second.
+  members.emplace_back("quantization", quantization);
+  members.emplace_back("quantization_config", quantization);
+  std::string text;
+  append_json(Json::make_object(std::move(members)), text);
+  return text + "\n";
+}
+
+std::string quantized_index(const QuantizePlan& plan) {
+  std::vector<JsonMember> map;
+  int64_t total = 0;
+  for (const QuantizeShard& shard : plan.shards) {
+    for (const PlannedTensor& tensor : shard.tensors) {
+      map.emplace_back(tensor.name, Json::make_string(shard.file_name));
+      total += static_cast<int64_t>(tensor.size_bytes());
+    }
+  }
+  std::string text;
+  append_json(Json::make_object({{"metadata", Json::make_object({{"total_size", Json::make_integer(total)}})},
+                                 {"weight_map", Json::make_object(std::move(map))}}),
+              text);
+  return text + "\n";
+}
+
+}  // namespace pagoda::io

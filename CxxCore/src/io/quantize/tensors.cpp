@@ -1,0 +1,321 @@
+// Finds packed tensors by their companions, checks the shapes of all, and decodes rows.
+#include "io/quantize/tensors.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <optional>
+
+#include "base/json.h"
+#include "base/quoted.h"
+#include "io/config/model_config.h"
+
+#pragma clang fp contract(off)
+
+namespace pagoda::io {
+namespace {
+
+enum class Mode : uint8_t { affine, mxfp4, fp8 };
+
+struct Packing {
+  Mode mode = Mode::affine;
+  int bits = 4;
+  int64_t group = 64;  // columns of one scale; of fp8: of its blocks, rows and columns
+};
+
+constexpr int kBits[] = {2, 3, 4, 5, 6, 8};
+constexpr int64_t kGroups[] = {32, 64, 128};
+
+// Keys that a layer's own object does not have are not those of the other layers: MLX takes its defaults for them.
+// mlx-lm writes routers as {"bits": 8, "group_size": 64} into files that are mxfp4 otherwise, and means affine.
+Packing read_packing(ConfigFields& fields) {
+  Packing packing;
+  const std::string mode = fields.string("mode", "affine");
+  packing.mode = mode == "mxfp4" ? Mode::mxfp4 : Mode::affine;
+  if (mode != "mxfp4" && mode != "affine")
+    fields.fail("mode", io::quoted(mode) + " is not supported", StatusCode::unsupported);
+  const bool is_mxfp4 = packing.mode == Mode::mxfp4;
+  packing.bits = fields.integer("bits", 0, 64, 4);
+  packing.group = fields.integer("group_size", 0, 1 << 20, is_mxfp4 ? 32 : 64);
+  fields.check(is_mxfp4 ? packing.bits == 4 : std::ranges::count(kBits, packing.bits) > 0, "bits",
+               std::to_string(packing.bits) + " is not supported");
+  fields.check(is_mxfp4 ? packing.group == 32 : std::ranges::count(kGroups, packing.group) > 0, "group_size",
+               std::to_string(packing.group) + " is not supported");
+  return packing;
+}
+
+// The packing of all tensors but those with one of their own; nothing when the configuration states none.
+std::optional<Packing> read_default(ConfigFields& root, const Json*& object) {
+  for (const char* key : {"quantization", "quantization_config"}) {
+    object = root.find(key);
+    if (object == nullptr) continue;
+    ConfigFields fields(*object, root.where() + ": " + key);
+    const std::string method = fields.string("quant_method", "");
+    Packing packing;
+    if (method == "fp8") {
+      const Json* block = fields.find("weight_block_size");
+      const bool is_known = block != nullptr && block->items().size() == 2 && block->items()[0].as_integer() == 128 &&
+                            block->items()[1].as_integer() == 128;
+      if (!is_known)
+        fields.fail("weight_block_size", "other than [128, 128] is not supported", StatusCode::unsupported);
+      packing = {Mode::fp8, 8, 128};
+    } else if (!object->is_object() || !method.empty() || fields.find("bits") == nullptr) {
+      root.fail(
+          key,
+          "is present: quantized weights" + (method.empty() ? "" : " " + io::quoted(method)) + " are not supported",
+          StatusCode::unsupported);
+    } else {
+      packing = read_packing(fields);
+    }
+    root.adopt(fields.status());
+    return packing;
+  }
+  return std::nullopt;
+}
+
+float widen(DType dtype, const std::byte* at) noexcept {
+  if (dtype == DType::f32) {
+    float value;
+    std::memcpy(&value, at, 4);
+    return value;
+  }
+  uint16_t bits;
+  std::memcpy(&bits, at, 2);
+  return dtype == DType::f16 ? f16_to_f32(bits) : bf16_to_f32(bits);
+}
+
+// As a number of that type; MLX computes in the type of the scales.
+float round_to(DType dtype, float value) noexcept {
+  if (dtype == DType::f32) return value;
+  return dtype == DType::f16 ? f16_to_f32(f32_to_f16(value)) : bf16_to_f32(f32_to_bf16(value));
+}
+
+float f8_e4m3(int bits) noexcept {
+  const int exponent = bits >> 3 & 15, mantissa = bits & 7;
+  if (exponent == 15 && mantissa == 7) return NAN;
+  const float size = exponent == 0 ? std::ldexp(static_cast<float>(mantissa), -9)
+                                   : std::ldexp(static_cast<float>(8 + mantissa), exponent - 10);
+  return bits & 128 ? -size : size;
+}
+
+struct Source {  // a stored tensor
+  std::shared_ptr<File> file;
+  TensorEntry entry;
+  // Rows [first, first + count), of `bytes` bytes each, and `spare` bytes behind them.
+  Status read(uint64_t first, uint64_t count, uint64_t bytes, std::vector<std::byte>& into, size_t spare = 0) const {
+    into.resize(count * bytes + spare);
+    return file->read(entry.offset_bytes + first * bytes, std::span(into).first(count * bytes));
+  }
+};
+
+class QuantizedDecoder final : public TensorDecoder {
+ public:
+  QuantizedDecoder(Packing packing, uint64_t cols, Source weight, Source scales, std::optional<Source> biases)
+      : packing_(packing),
+        cols_(cols),
+        weight_(std::move(weight)),
+        scales_(std::move(scales)),
+        biases_(std::move(biases)) {}
+
+  // Many rows at once: the experts of a 35B model have 31 million of them.
+  Status read(uint64_t begin, std::span<float> into) const override {
+    if (into.empty()) return ok_status();
+    const uint64_t group = static_cast<uint64_t>(packing_.group), scale_rows = packing_.mode == Mode::fp8 ? group : 1;
+    const uint64_t row_bytes = cols_ * static_cast<uint64_t>(packing_.bits) / 8;
+    const uint64_t scale_bytes = (cols_ + group - 1) / group * dtype_bytes(scales_.entry.dtype);
+    const uint64_t end = (begin + into.size()) / cols_, at_once = std::max<uint64_t>(1, (1 << 18) / row_bytes);
+    std::vector<std::byte> packed, scales, biases;
+    for (uint64_t first = begin / cols_, count = 0; first < end; first += count) {
+      count = std::min(at_once, end - first);
+      const uint64_t first_scale = first / scale_rows, num_scales = (first + count - 1) / scale_rows - first_scale + 1;
+      // The byte to spare: an element of 5 bits may begin in the last byte but one.
+      PAGODA_RETURN_IF_ERROR(weight_.read(first, count, row_bytes, packed, 1));
+      PAGODA_RETURN_IF_ERROR(scales_.read(first_scale, num_scales, scale_bytes, scales));
+      if (biases_) PAGODA_RETURN_IF_ERROR(biases_->read(first, count, scale_bytes, biases));
+      for (uint64_t row = first; row < first + count; ++row) {
+        const uint64_t scale_at = (row / scale_rows - first_scale) * scale_bytes;
+        decode_row(packed.data() + (row - first) * row_bytes, scales.data() + scale_at,
+                   biases_ ? biases.data() + scale_at : nullptr, into.subspan(row * cols_ - begin, cols_));
+      }
+    }
+    return ok_status();
+  }
+
+ private:
+  void decode_row(const std::byte* packed, const std::byte* scales, const std::byte* biases,
+                  std::span<float> row) const noexcept {
+    constexpr float kFloat4[] = {0.0f, 0.5f, 1.0f, 1.5f, 2.0f, 3.0f, 4.0f, 6.0f};
+    const DType dtype = scales_.entry.dtype;
+    const size_t bits = static_cast<size_t>(packing_.bits);
+    for (size_t i = 0; i < row.size(); ++i) {
+      const size_t bit = i * bits, group = i / static_cast<size_t>(packing_.group);
+      const int pair = std::to_integer<int>(packed[bit / 8]) | std::to_integer<int>(packed[bit / 8 + 1]) << 8;
+      const int q = pair >> (bit % 8) & ((1 << bits) - 1);
+      if (packing_.mode == Mode::mxfp4) {
+        const int exponent = std::to_integer<int>(scales[group]) - 127;
+        row[i] = std::ldexp(q & 8 ? -kFloat4[q & 7] : kFloat4[q & 7], exponent);
+        continue;
+      }
+      const float scale = widen(dtype, scales + group * dtype_bytes(dtype));
+      if (packing_.mode == Mode::fp8) row[i] = f8_e4m3(q) * scale;
+      else
+        row[i] = round_to(
+            dtype, round_to(dtype, static_cast<float>(q) * scale) + widen(dtype, biases + group * dtype_bytes(dtype)));
+    }
+  }
+
+  Packing packing_;
+  uint64_t cols_;
+  Source weight_, scales_;
+  std::optional<Source> biases_;
+};
+
+// A vector of floats less 1.
+class MinusOneDecoder final : public TensorDecoder {
+ public:
+  explicit MinusOneDecoder(Source source) : source_(std::move(source)) {}
+  Status read(uint64_t begin, std::span<float> into) const override {
+    const size_t width = dtype_bytes(source_.entry.dtype);
+    std::vector<std::byte> raw(into.size() * width);
+    PAGODA_RETURN_IF_ERROR(source_.file->read(source_.entry.offset_bytes + begin * width, raw));
+    for (size_t i = 0; i < into.size(); ++i) into[i] = widen(source_.entry.dtype, raw.data() + i * width) - 1.0f;
+    return ok_status();
+  }
+
+ private:
+  Source source_;
+};
+
+bool is_float(DType dtype) noexcept { return dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16; }
+
+class Unpacker {
+ public:
+  Unpacker(const Json& object, const Packing& packing, std::span<const std::shared_ptr<File>> files, TensorMap& tensors)
+      : object_(object), default_(packing), files_(files), tensors_(tensors) {}
+
+  Status run() {
+    std::vector<std::string> names;  // of packed weights, without ".weight"
+    const std::string companion = default_.mode == Mode::fp8 ? ".weight_scale_inv" : ".scales";
+    for (const auto& [name, tensor] : tensors_)
+      if (name.ends_with(companion)) names.push_back(name.substr(0, name.size() - companion.size()));
+    for (const std::string& name : names) PAGODA_RETURN_IF_ERROR(unpack(name, name + companion));
+    return ok_status();
+  }
+
+ private:
+  Status bad(const std::string& name, const std::string& what) const {
+    return make_error(StatusCode::bad_file, "quantized tensor " + io::quoted(name) + " " + what);
+  }
+  Source source(const TensorEntry& entry) const { return {files_[static_cast<size_t>(entry.file_index)], entry}; }
+
+  Status unpack(const std::string& name, const std::string& scales_name) {
+    Packing packing = default_;
+    if (const Json* own = object_.find(name); own != nullptr && own->is_object()) {
+      ConfigFields fields(*own, "config.json: quantization: " + name);
+      packing = read_packing(fields);
+      PAGODA_RETURN_IF_ERROR(fields.status());
+    }
+    const auto weight = tensors_.find(name + ".weight"), scales = tensors_.find(scales_name);
+    const auto biases = tensors_.find(name + ".biases");
+    if (weight == tensors_.end()) return bad(name, "has scales and no weight");
+    const bool is_affine = packing.mode == Mode::affine, has_biases = biases != tensors_.end();
+    if (is_affine != has_biases) return bad(name, is_affine ? "has no biases" : "has biases");
+    const TensorEntry &w = weight->second, &s = scales->second;
+    const DType wanted = packing.mode == Mode::fp8 ? DType::f8_e4m3 : DType::u32;
+    if (w.dtype != wanted || w.shape.size() < 2 || s.shape.size() != w.shape.size())
+      return bad(name, "has an odd form");
+    if (packing.mode == Mode::mxfp4 ? s.dtype != DType::u8 : !is_float(s.dtype)) return bad(name, "has odd scales");
+    const bool is_fp8 = packing.mode == Mode::fp8;
+    if (!is_fp8 && w.shape.back() * 32 % packing.bits != 0) return bad(name, "has rows of no whole elements");
+    const int64_t cols = is_fp8 ? w.shape.back() : w.shape.back() * 32 / packing.bits;
+    if (!fits(packing, w, s, cols)) return bad(name, "has scales that do not fit its shape");
+    if (has_biases && (biases->second.shape != s.shape || biases->second.dtype != s.dtype))
+      return bad(name, "has biases unlike its scales");
+    TensorEntry entry = w;
+    entry.dtype = DType::f32;
+    entry.shape.back() = cols;
+    entry.bits = packing.bits;
+    std::optional<Source> bias_source;
+    if (has_biases) bias_source = source(biases->second);
+    entry.decoder = std::make_shared<QuantizedDecoder>(packing, static_cast<uint64_t>(cols), source(w), source(s),
+                                                       std::move(bias_source));
+    weight->second = std::move(entry);
+    tensors_.erase(scales);
+    if (has_biases) tensors_.erase(biases);
+    return ok_status();
+  }
+
+  static bool fits(const Packing& packing, const TensorEntry& w, const TensorEntry& s, int64_t cols) noexcept {
+    const int64_t group = packing.group, scale_cols = (cols + group - 1) / group;
+    if (packing.mode == Mode::fp8)
+      return w.shape.size() == 2 && s.shape[1] == scale_cols && s.shape[0] == (w.shape[0] + group - 1) / group;
+    for (size_t i = 0; i + 1 < w.shape.size(); ++i)
+      if (w.shape[i] != s.shape[i]) return false;
+    return s.shape.back() * group == cols;
+  }
+
+  const Json& object_;
+  Packing default_;
+  std::span<const std::shared_ptr<File>> files_;
+  TensorMap& tensors_;
+};
+
+void undo_mlx(std::span<const std::shared_ptr<File>> files, TensorMap& tensors) {
+  bool is_mlx = false;
+  for (auto& [name, tensor] : tensors) {
+    const bool is_conv = name.ends_with(".linear_attn.conv1d.weight") && tensor.shape.size() == 3;
+    if (!is_conv || tensor.shape[2] != 1 || tensor.shape[1] == 1) continue;
+    std::swap(tensor.shape[1], tensor.shape[2]);
+    is_mlx = true;
+  }
+  for (auto& [name, tensor] : tensors) {
+    const bool is_gated = name.ends_with("linear_attn.norm.weight");
+    const bool is_norm = name.ends_with("norm.weight") && tensor.shape.size() == 1 && is_float(tensor.dtype);
+    if (!is_mlx || !is_norm || is_gated) continue;
+    tensor.decoder = std::make_shared<MinusOneDecoder>(Source{files[static_cast<size_t>(tensor.file_index)], tensor});
+    tensor.dtype = DType::f32;
+  }
+}
+
+// mlx-lm and mlx-vlm put the text model of Qwen3.5 into a module of that name.
+Status rename_mlx(const std::string& prefix, TensorMap& tensors) {
+  constexpr std::string_view kModule = "language_model.", kModel = "language_model.model.";
+  std::vector<std::string> names;
+  for (auto found = tensors.lower_bound(std::string(kModule)); found != tensors.end(); ++found) {
+    if (!found->first.starts_with(kModule)) break;
+    names.push_back(found->first);
+  }
+  for (const std::string& name : names) {
+    auto node = tensors.extract(name);
+    node.key() = name.starts_with(kModel) ? prefix + name.substr(kModel.size()) : name.substr(kModule.size());
+    if (!tensors.insert(std::move(node)).inserted)
+      return make_error(StatusCode::bad_file, "tensor " + io::quoted(name) + " is there under another name as well");
+  }
+  return ok_status();
+}
+
+}  // namespace
+
+void check_quantization(ConfigFields& fields) {
+  const Json* object = nullptr;
+  read_default(fields, object);
+  if (fields.find("compression_config") != nullptr)
+    fields.fail("compression_config", "is present: quantized weights are not supported", StatusCode::unsupported);
+}
+
+Status decode_quantized(std::string_view config_json, std::span<const std::shared_ptr<File>> files,
+                        TensorMap& tensors) {
+  const auto parsed = parse_json(config_json, {.max_depth = 64, .max_values = 1'000'000});
+  if (!parsed.is_ok()) return make_error(parsed.status.code, "config.json: " + parsed.status.message);
+  ConfigFields root(*parsed, "config.json");
+  const Json* object = nullptr;
+  const auto packing = read_default(root, object);
+  PAGODA_RETURN_IF_ERROR(root.status());
+  undo_mlx(files, tensors);
+  if (packing) PAGODA_RETURN_IF_ERROR(Unpacker(*object, *packing, files, tensors).run());
+  return rename_mlx(tensor_prefix(*parsed), tensors);
+}
+
+}  // namespace pagoda::io

@@ -1,0 +1,191 @@
+// The tensors of a shape in the order of a checkpoint, its header, and files that compute what is read from them.
+#include "io/synthetic/files.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/quoted.h"
+#include "io/config/model_config.h"
+#include "io/synthetic/shapes.h"
+#include "io/synthetic/weights.h"
+
+namespace pagoda::io {
+namespace {
+
+constexpr std::string_view kConfigName = "config.json", kWeightsName = "model.safetensors";
+
+struct SyntheticTensor {
+  std::string name;
+  std::vector<int64_t> shape;
+  Distribution distribution;
+  uint64_t begin_bytes, end_bytes;  // from the end of the header
+};
+
+// The tensors that the architecture has in Hugging Face checkpoints; model/weight_table.h wants the same ones.
+class TensorList {
+ public:
+  explicit TensorList(const ModelConfig& config) : config_(config) {}
+
+  std::vector<SyntheticTensor> build() {
+    const int64_t hidden = config_.hidden_size;
+    prefix_ = config_.tensor_prefix;
+    matrix("embed_tokens", config_.vocab_size, hidden);
+    norm("norm.weight", hidden);
+    for (size_t layer = 0; layer < config_.layers.size(); ++layer) {
+      prefix_ = config_.tensor_prefix + "layers." + std::to_string(layer) + ".";
+      norm("input_layernorm.weight", hidden);
+      norm("post_attention_layernorm.weight", hidden);
+      config_.layers[layer] == LayerKind::linear_attention ? gated_delta_net() : attention();
+      matrix("mlp.gate_proj", config_.intermediate_size, hidden);
+      matrix("mlp.up_proj", config_.intermediate_size, hidden);
+      matrix("mlp.down_proj", hidden, config_.intermediate_size);
+    }
+    prefix_.clear();
+    if (!config_.tie_word_embeddings) matrix("lm_head", config_.vocab_size, hidden);
+    return std::move(tensors_);
+  }
+
+ private:
+  void attention() {
+    const int64_t hidden = config_.hidden_size, dim = config_.head_dim;
+    const int64_t q = config_.num_heads * dim, kv = config_.num_kv_heads * dim;
+    const int64_t q_and_gate = config_.attention_gate ? 2 * q : q;
+    for (const auto& [name, rows] :
+         {std::pair("q_proj", q_and_gate), std::pair("k_proj", kv), std::pair("v_proj", kv)}) {
+      const std::string full = std::string("self_attn.") + name;
+      matrix(full, rows, hidden);
+      if (config_.attention_bias) add(full + ".bias", {rows}, Distribution::matrix);
+    }
+    matrix("self_attn.o_proj", hidden, q);
+    if (!config_.qk_norm) return;
+    norm("self_attn.q_norm.weight", dim);
+    norm("self_attn.k_norm.weight", dim);
+  }
+
+  void gated_delta_net() {
+    const int64_t hidden = config_.hidden_size, v_heads = config_.linear_num_v_heads;
+    const int64_t k = int64_t{config_.linear_num_k_heads} * config_.linear_k_head_dim;
+    const int64_t v = v_heads * config_.linear_v_head_dim, conv_channels = 2 * k + v;
+    matrix("linear_attn.in_proj_qkv", conv_channels, hidden);
+    matrix("linear_attn.in_proj_z", v, hidden);
+    matrix("linear_attn.in_proj_b", v_heads, hidden);
+    matrix("linear_attn.in_proj_a", v_heads, hidden);
+    matrix("linear_attn.out_proj", hidden, v);
+    add("linear_attn.conv1d.weight", {conv_channels, 1, config_.linear_conv_kernel}, Distribution::convolution);
+    add("linear_attn.A_log", {v_heads}, Distribution::log_decay);
+    add("linear_attn.dt_bias", {v_heads}, Distribution::time_step);
+    add("linear_attn.norm.weight", {config_.linear_v_head_dim}, Distribution::norm);
+  }
+
+  void matrix(const std::string& name, int64_t rows, int64_t cols) {
+    add(name + ".weight", {rows, cols}, Distribution::matrix);
+  }
+
+  void norm(const std::string& name, int64_t size) {
+    add(name, {size}, config_.zero_centered_norm ? Distribution::matrix : Distribution::norm);
+  }
+
+  void add(const std::string& name, std::vector<int64_t> shape, Distribution distribution) {
+    uint64_t end = end_bytes_ + sizeof(uint16_t);
+    for (int64_t size : shape) end = end_bytes_ + (end - end_bytes_) * static_cast<uint64_t>(size);
+    tensors_.push_back({prefix_ + name, std::move(shape), distribution, end_bytes_, end});
+    end_bytes_ = end;
+  }
+
+  const ModelConfig& config_;
+  std::string prefix_;
+  uint64_t end_bytes_ = 0;
+  std::vector<SyntheticTensor> tensors_;
+};
+
+// Eight bytes of length, little-endian, then JSON.
+std::string safetensors_header(const std::vector<SyntheticTensor>& tensors) {
+  std::string json;
+  for (const SyntheticTensor& tensor : tensors) {
+    json += (json.empty() ? "{\"" : ",\"") + tensor.name + "\":{\"dtype\":\"BF16\",\"shape\":[";
+    for (size_t i = 0; i < tensor.shape.size(); ++i) json += (i > 0 ? "," : "") + std::to_string(tensor.shape[i]);
+    json += "],\"data_offsets\":[" + std::to_string(tensor.begin_bytes) + "," + std::to_string(tensor.end_bytes) + "]}";
+  }
+  json += "}";
+  json.resize((json.size() + 7) / 8 * 8, ' ');
+  std::string header;
+  for (int shift = 0; shift < 64; shift += 8) header += static_cast<char>(json.size() >> shift & 0xff);
+  return header + json;
+}
+
+// Bytes that are there (`head`), then those of tensors.
+class SyntheticFile final : public File {
+ public:
+  SyntheticFile(std::string name, std::string head, std::vector<SyntheticTensor> tensors)
+      : name_(std::move(name)), head_(std::move(head)), tensors_(std::move(tensors)) {}
+
+  uint64_t size_bytes() const noexcept override {
+    return head_.size() + (tensors_.empty() ? 0 : tensors_.back().end_bytes);
+  }
+  const std::string& name() const noexcept override { return name_; }
+
+  Status read(uint64_t offset, std::span<std::byte> into) const noexcept override {
+    PAGODA_RETURN_IF_ERROR(check_range(name_, size_bytes(), offset, into.size()));
+    if (offset < head_.size()) {
+      const size_t count = std::min(into.size(), head_.size() - static_cast<size_t>(offset));
+      std::memcpy(into.data(), head_.data() + offset, count);
+      offset += count;
+      into = into.subspan(count);
+    }
+    uint64_t at = offset - head_.size();  // unused when nothing is left
+    auto tensor = std::upper_bound(tensors_.begin(), tensors_.end(), at,
+                                   [](uint64_t byte, const SyntheticTensor& t) { return byte < t.end_bytes; });
+    for (; !into.empty(); ++tensor) {
+      const size_t count = static_cast<size_t>(std::min<uint64_t>(into.size(), tensor->end_bytes - at));
+      weights_.fill(tensor->distribution, static_cast<uint64_t>(tensor - tensors_.begin()), at - tensor->begin_bytes,
+                    into.first(count));
+      at += count;
+      into = into.subspan(count);
+    }
+    return ok_status();
+  }
+
+ private:
+  std::string name_, head_;
+  std::vector<SyntheticTensor> tensors_;
+  SyntheticWeights weights_;
+};
+
+class SyntheticFiles final : public ModelFiles {
+ public:
+  SyntheticFiles(std::string shape, std::string config_json, const ModelConfig& config)
+      : shape_(std::move(shape)), config_json_(std::move(config_json)), tensors_(TensorList(config).build()) {}
+
+  bool exists(std::string_view name) const noexcept override { return name == kConfigName || name == kWeightsName; }
+
+  Result<std::unique_ptr<File>> open(std::string_view name) const override {
+    const std::string full = description() + "/" + std::string(name);
+    if (name == kConfigName)
+      return std::unique_ptr<File>(std::make_unique<SyntheticFile>(full, config_json_, std::vector<SyntheticTensor>()));
+    if (name == kWeightsName)
+      return std::unique_ptr<File>(std::make_unique<SyntheticFile>(full, safetensors_header(tensors_), tensors_));
+    return make_error(StatusCode::not_found, "no file " + io::quoted(name) + " in the synthetic model " + shape_);
+  }
+
+  std::vector<std::string> names() const override { return {std::string(kConfigName), std::string(kWeightsName)}; }
+  std::string description() const override { return "shape " + shape_; }
+
+ private:
+  std::string shape_, config_json_;
+  std::vector<SyntheticTensor> tensors_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<ModelFiles>> open_synthetic_files(std::string_view shape) {
+  Result<std::string> json = shape_config_json(shape);
+  if (!json.is_ok()) return json.status;
+  Result<ModelConfig> config = parse_model_config(*json, "shape " + std::string(shape) + "/config.json");
+  if (!config.is_ok()) return config.status;
+  return std::unique_ptr<ModelFiles>(std::make_unique<SyntheticFiles>(std::string(shape), std::move(*json), *config));
+}
+
+}  // namespace pagoda::io

@@ -1,0 +1,98 @@
+// The table of shapes, and its rows written as config.json.
+#include "io/synthetic/shapes.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include "base/quoted.h"
+
+namespace pagoda::io {
+namespace {
+
+// What the members of a family have in common.
+struct FamilyKeys {
+  std::string_view architecture, model_type;
+  std::string_view more;  // further members of the object, each with its comma
+};
+
+constexpr FamilyKeys kQwen35 = {"Qwen3_5ForCausalLM", "qwen3_5_text",
+                                R"("rms_norm_eps": 1e-6, "full_attention_interval": 4, "linear_conv_kernel_dim": 4,
+ "rope_parameters": {"rope_type": "default", "rope_theta": 1e7, "partial_rotary_factor": 0.25},)"};
+constexpr FamilyKeys kQwen3 = {"Qwen3ForCausalLM", "qwen3", R"("rms_norm_eps": 1e-6, "rope_theta": 1e6,)"};
+constexpr FamilyKeys kQwen2 = {"Qwen2ForCausalLM", "qwen2", R"("rms_norm_eps": 1e-6, "rope_theta": 1e6,)"};
+constexpr FamilyKeys kLlama32 = {"LlamaForCausalLM", "llama", R"("rms_norm_eps": 1e-5, "rope_theta": 5e5,
+ "rope_scaling": {"rope_type": "llama3", "factor": 32.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+  "original_max_position_embeddings": 8192},)"};
+constexpr FamilyKeys kSmolLM2 = {"LlamaForCausalLM", "llama", R"("rms_norm_eps": 1e-5, "rope_theta": 1e5,)"};
+
+struct Shape {
+  std::string_view name;
+  const FamilyKeys& family;
+  int32_t hidden, layers, ffn, heads, kv_heads, head_dim;
+  int32_t linear_v_heads, linear_k_heads, linear_head_dim;  // 0 without recurrent layers
+  int32_t vocab, context;
+  bool is_tied;
+};
+
+constexpr Shape kShapes[] = {
+    {"qwen3.5-0.8b", kQwen35, 1024, 24, 3584, 8, 2, 256, 16, 16, 128, 248320, 262144, true},
+    {"qwen3.5-2b", kQwen35, 2048, 24, 6144, 8, 2, 256, 16, 16, 128, 248320, 262144, true},
+    {"qwen3.5-4b", kQwen35, 2560, 32, 9216, 16, 4, 256, 32, 16, 128, 248320, 262144, true},
+    {"qwen3.5-9b", kQwen35, 4096, 32, 12288, 16, 4, 256, 32, 16, 128, 248320, 262144, false},
+    {"qwen3.5-27b", kQwen35, 5120, 64, 17408, 24, 4, 256, 48, 16, 128, 248320, 262144, false},
+    {"qwen3-0.6b", kQwen3, 1024, 28, 3072, 16, 8, 128, 0, 0, 0, 151936, 40960, true},
+    {"qwen3-1.7b", kQwen3, 2048, 28, 6144, 16, 8, 128, 0, 0, 0, 151936, 40960, true},
+    {"qwen3-4b", kQwen3, 2560, 36, 9728, 32, 8, 128, 0, 0, 0, 151936, 40960, true},
+    {"qwen3-8b", kQwen3, 4096, 36, 12288, 32, 8, 128, 0, 0, 0, 151936, 40960, false},
+    {"qwen2.5-0.5b", kQwen2, 896, 24, 4864, 14, 2, 64, 0, 0, 0, 151936, 32768, true},
+    {"llama-3.2-1b", kLlama32, 2048, 16, 8192, 32, 8, 64, 0, 0, 0, 128256, 131072, true},
+    {"smollm2-135m", kSmolLM2, 576, 30, 1536, 9, 3, 64, 0, 0, 0, 49152, 8192, true},
+    {"tiny", kQwen35, 128, 4, 256, 4, 2, 32, 4, 2, 32, 512, 4096, true},  // of no real model: for tests and trials
+};
+
+std::string config_json(const Shape& shape) {
+  std::string json = "{\"architectures\": [\"" + std::string(shape.family.architecture) + "\"],\n \"model_type\": \"" +
+                     std::string(shape.family.model_type) + "\",\n " + std::string(shape.family.more) + "\n";
+  std::vector<std::pair<const char*, int32_t>> sizes = {
+      {"hidden_size", shape.hidden},
+      {"num_hidden_layers", shape.layers},
+      {"intermediate_size", shape.ffn},
+      {"num_attention_heads", shape.heads},
+      {"num_key_value_heads", shape.kv_heads},
+      {"head_dim", shape.head_dim},
+      {"vocab_size", shape.vocab},
+      {"max_position_embeddings", shape.context},
+  };
+  if (shape.linear_v_heads > 0) {
+    sizes.insert(sizes.end(), {{"linear_num_value_heads", shape.linear_v_heads},
+                               {"linear_num_key_heads", shape.linear_k_heads},
+                               {"linear_value_head_dim", shape.linear_head_dim},
+                               {"linear_key_head_dim", shape.linear_head_dim}});
+  }
+  for (const auto& [key, size] : sizes) json += " \"" + std::string(key) + "\": " + std::to_string(size) + ",\n";
+  return json + " \"tie_word_embeddings\": " + (shape.is_tied ? "true" : "false") +
+         ",\n \"eos_token_id\": null, \"dtype\": \"bfloat16\"}\n";
+}
+
+}  // namespace
+
+std::string shape_names() {
+  std::string names;
+  for (const Shape& shape : kShapes) names += (names.empty() ? "" : ", ") + std::string(shape.name);
+  return names;
+}
+
+Result<std::string> shape_config_json(std::string_view name) {
+  const auto* found =
+      std::find_if(std::begin(kShapes), std::end(kShapes), [&](const Shape& shape) { return shape.name == name; });
+  if (found == std::end(kShapes)) {
+    return make_error(StatusCode::invalid_argument,
+                      "there is no shape " + io::quoted(name) + "; the known ones are " + shape_names());
+  }
+  return config_json(*found);
+}
+
+}  // namespace pagoda::io

@@ -1,0 +1,175 @@
+// A text's way to ids: added tokens are cut out, the rest is normalised, cut into words, and merged word by word.
+#include "text/bpe/tokenizer.h"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "text/tokenizer_file.h"
+#include "text/unicode.h"
+
+namespace pagoda::text {
+
+namespace {
+
+constexpr size_t kMaxTextBytes = size_t{1} << 30;
+
+// The runs that cover [begin, end) of a text covered by `runs`, counted from begin.
+std::vector<OriginRun> slice_runs(const std::vector<OriginRun>& runs, size_t begin, size_t end) {
+  std::vector<OriginRun> slice;
+  auto run = std::upper_bound(runs.begin(), runs.end(), begin,
+                              [](size_t offset, const OriginRun& candidate) { return offset < candidate.end; });
+  for (;; ++run) {
+    add_run(std::min(run->end, end) - begin, run->from_template, slice);
+    if (run->end >= end) return slice;
+  }
+}
+
+}  // namespace
+
+struct BpeTokenizer::Tables {
+  BpeModel model;
+  PreTokenizer pre_tokenizer;
+  bool nfc = false;
+  AddedTokens raw_tokens;            // looked for in the text as given
+  AddedTokens normalized_tokens;     // looked for after normalisation
+  std::vector<int32_t> special_ids;  // sorted
+  std::vector<int32_t> start_ids;
+
+  void take(TokenizerFile file);
+  Status encode(std::string_view text, const std::vector<OriginRun>& runs, std::vector<int32_t>& ids) const;
+  void encode_valid(std::string_view text, const std::vector<OriginRun>& runs, std::vector<int32_t>& ids) const;
+  void encode_part(std::string_view text, const std::vector<OriginRun>& runs, BpeEncoder& encoder,
+                   std::vector<int32_t>& ids) const;
+  void encode_words(std::string_view text, BpeEncoder& encoder) const;
+};
+
+void BpeTokenizer::Tables::take(TokenizerFile file) {
+  model = std::move(file.model);
+  pre_tokenizer = std::move(file.pre_tokenizer);
+  nfc = file.nfc;
+  start_ids = std::move(file.start_ids);
+  for (AddedToken& token : file.added_tokens) {
+    if (token.special) special_ids.push_back(token.id);
+    std::string spelling = token.content;
+    if (token.normalized && nfc) {
+      std::vector<OriginRun> runs;
+      spelling.clear();
+      append_nfc(token.content, {{token.content.size(), true}}, spelling, runs);
+    }
+    (token.normalized ? normalized_tokens : raw_tokens).add(std::move(token), spelling);
+  }
+  std::sort(special_ids.begin(), special_ids.end());
+}
+
+void BpeTokenizer::Tables::encode_words(std::string_view text, BpeEncoder& encoder) const {
+  WordCutter cutter(pre_tokenizer, text);
+  for (std::string_view word; cutter.next(word);) encoder.encode_word(word);
+}
+
+void BpeTokenizer::Tables::encode_part(std::string_view text, const std::vector<OriginRun>& runs, BpeEncoder& encoder,
+                                       std::vector<int32_t>& ids) const {
+  std::string composed;
+  std::vector<OriginRun> composed_runs;
+  const std::vector<OriginRun>* current_runs = &runs;
+  if (nfc && !is_certainly_nfc(text)) {
+    append_nfc(text, runs, composed, composed_runs);
+    text = composed;
+    current_runs = &composed_runs;
+  }
+  if (normalized_tokens.is_empty()) return encode_words(text, encoder);
+  std::vector<TextPart> parts;
+  normalized_tokens.cut(text, *current_runs, parts);
+  for (const TextPart& part : parts) {
+    if (part.id == TextPart::kText) {
+      encode_words(part.text, encoder);
+    } else {
+      ids.push_back(part.id);
+    }
+  }
+}
+
+Status BpeTokenizer::Tables::encode(std::string_view text, const std::vector<OriginRun>& runs,
+                                    std::vector<int32_t>& ids) const {
+  if (text.size() >= kMaxTextBytes) {
+    return make_error(StatusCode::invalid_argument, "text of " + std::to_string(text.size()) + " bytes, at most " +
+                                                        std::to_string(kMaxTextBytes - 1) + " can be tokenized");
+  }
+  if (const size_t offset = find_invalid_utf8(text); offset != std::string_view::npos) {
+    return make_error(StatusCode::invalid_argument, "text is not valid UTF-8 at byte " + std::to_string(offset));
+  }
+  const size_t num_before = ids.size();
+  try {
+    encode_valid(text, runs, ids);
+  } catch (const std::bad_alloc&) {
+    ids.resize(num_before);
+    return make_error(StatusCode::out_of_memory, "no memory to tokenize " + std::to_string(text.size()) + " bytes");
+  }
+  return ok_status();
+}
+
+void BpeTokenizer::Tables::encode_valid(std::string_view text, const std::vector<OriginRun>& runs,
+                                        std::vector<int32_t>& ids) const {
+  std::vector<TextPart> parts;
+  raw_tokens.cut(text, runs, parts);
+  BpeEncoder encoder(model, ids);
+  for (const TextPart& part : parts) {
+    if (part.id == TextPart::kText) {
+      encode_part(part.text, slice_runs(runs, part.begin, part.begin + part.text.size()), encoder, ids);
+    } else {
+      ids.push_back(part.id);
+    }
+  }
+}
+
+BpeTokenizer::BpeTokenizer() : tables_(std::make_unique<Tables>()) {}
+BpeTokenizer::~BpeTokenizer() = default;
+
+Result<std::shared_ptr<const BpeTokenizer>> BpeTokenizer::from_json(std::string_view tokenizer_json,
+                                                                    const std::string& file_name) {
+  try {
+    Result<TokenizerFile> file = read_tokenizer_file(tokenizer_json, file_name);
+    if (!file.is_ok()) return file.status;
+    std::shared_ptr<BpeTokenizer> tokenizer(new BpeTokenizer());
+    tokenizer->tables_->take(std::move(*file));
+    return std::shared_ptr<const BpeTokenizer>(std::move(tokenizer));
+  } catch (const std::bad_alloc&) {
+    return make_error(StatusCode::out_of_memory, file_name + ": no memory for the tokenizer");
+  }
+}
+
+Status BpeTokenizer::encode(std::string_view text, bool parse_special, std::vector<int32_t>& ids) const {
+  return tables_->encode(text, {{text.size(), parse_special}}, ids);
+}
+
+Status BpeTokenizer::encode(std::span<const PromptPiece> pieces, std::vector<int32_t>& ids) const {
+  std::string text;
+  std::vector<OriginRun> runs;
+  for (const PromptPiece& piece : pieces) {
+    text += piece.text;
+    add_run(text.size(), piece.from_template, runs);
+  }
+  return tables_->encode(text, runs, ids);
+}
+
+std::string_view BpeTokenizer::token_bytes(int32_t id) const noexcept { return tables_->model.vocabulary.bytes(id); }
+
+bool BpeTokenizer::is_special(int32_t id) const noexcept {
+  return std::binary_search(tables_->special_ids.begin(), tables_->special_ids.end(), id);
+}
+
+const std::vector<int32_t>& BpeTokenizer::start_ids() const noexcept { return tables_->start_ids; }
+
+bool BpeTokenizer::has_token(int32_t id) const noexcept { return tables_->model.vocabulary.has(id); }
+
+bool BpeTokenizer::is_verbatim(int32_t id) const noexcept { return tables_->model.vocabulary.is_verbatim(id); }
+
+int32_t BpeTokenizer::find_token(std::string_view spelling) const noexcept {
+  return tables_->model.vocabulary.find_spelling(spelling);
+}
+
+std::string BpeTokenizer::token_spelling(int32_t id) const { return tables_->model.vocabulary.spelling(id); }
+
+int32_t BpeTokenizer::vocab_size() const noexcept { return tables_->model.vocabulary.size(); }
+
+}  // namespace pagoda::text

@@ -1,0 +1,51 @@
+// JinjaTemplate: lexer, parser and evaluator put together.
+#include "text/jinja/jinja.h"
+
+#include "text/jinja/evaluator.h"
+#include "text/jinja/lexer.h"
+#include "text/jinja/tree.h"
+#include "text/unicode.h"
+
+namespace pagoda::text {
+namespace {
+
+constexpr size_t kMaxSourceBytes = 1 << 20;
+
+}  // namespace
+
+struct JinjaTemplate::Tree : jinja::Tree {};
+
+JinjaTemplate::JinjaTemplate() : tree_(std::make_unique<Tree>()) {}
+JinjaTemplate::~JinjaTemplate() = default;
+
+Result<std::shared_ptr<const JinjaTemplate>> JinjaTemplate::parse(std::string_view source, const std::string& file_name,
+                                                                  Constants constants) {
+  if (source.size() > kMaxSourceBytes) {
+    return make_error(StatusCode::bad_file, file_name + ": the template has " + std::to_string(source.size()) +
+                                                " bytes, at most " + std::to_string(kMaxSourceBytes) + " are read");
+  }
+  const size_t invalid = find_invalid_utf8(source);
+  if (invalid != std::string_view::npos)
+    return make_error(StatusCode::bad_file, file_name + ": invalid UTF-8 at byte " + std::to_string(invalid));
+  auto tokens = jinja::tokenize(source, file_name);
+  if (!tokens.is_ok()) return tokens.status;
+  std::shared_ptr<JinjaTemplate> result(new JinjaTemplate());
+  result->tree_->file_name = file_name;
+  result->tree_->constants = std::move(constants);
+  PAGODA_RETURN_IF_ERROR(jinja::parse_tree(std::move(*tokens), *result->tree_));
+  return std::shared_ptr<const JinjaTemplate>(std::move(result));
+}
+
+Result<std::vector<PromptPiece>> JinjaTemplate::render(const io::Json& variables, const JinjaLimits& limits) const {
+  if (!variables.is_object())
+    return make_error(StatusCode::invalid_argument, "template variables must be a JSON object");
+  jinja::Runtime runtime(limits, tree_->file_name);
+  jinja::Evaluator evaluator(*tree_, variables, runtime);
+  const auto text = evaluator.run();
+  if (!runtime.ok()) return runtime.error();
+  std::vector<PromptPiece> pieces;
+  text->for_each_run([&](std::string_view bytes, bool trusted) { pieces.push_back({std::string(bytes), trusted}); });
+  return pieces;
+}
+
+}  // namespace pagoda::text

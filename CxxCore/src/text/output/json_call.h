@@ -1,0 +1,43 @@
+// JsonCall: a tool call written as JSON, {"name": ..., "arguments": {...}}, read byte by byte so that its arguments can
+// be passed on while they come.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "text/output/pieces.h"
+#include "text/output/tool_list.h"
+
+namespace pagoda::text {
+
+class JsonCall {
+ public:
+  JsonCall(const ToolList& tools, int32_t index) : tools_(tools), index_(index) {}
+
+  // Takes bytes up to the end of the object and says how many. The first is its '{'.
+  size_t push(std::string_view bytes, PieceList& pieces);
+  bool is_closed() const noexcept { return is_closed_; }
+  bool has_begun() const noexcept { return has_begun_; }
+
+  // After the last byte: ends or rejects the call. `raw` is its markup.
+  void finish(std::string_view raw, PieceList& pieces);
+
+ private:
+  void take(char c, PieceList& pieces);
+  void end_string();
+  void end_member(PieceList& pieces);
+  void begin_if_known(PieceList& pieces);
+  bool in_arguments() const noexcept { return !in_key_ && (key_ == "arguments" || key_ == "parameters"); }
+
+  const ToolList& tools_;
+  int32_t index_;
+  int depth_ = 0;
+  bool in_string_ = false, escaped_ = false, is_closed_ = false;
+  bool in_key_ = true;       // at depth 1: before the ':'
+  std::string key_, token_;  // of the member being read; the last string, with its quotes and escapes
+  std::string name_, arguments_;
+  size_t num_sent_ = 0;  // bytes of arguments_
+  bool has_begun_ = false;
+};
+
+}  // namespace pagoda::text

@@ -1,0 +1,67 @@
+// OutputMachine: the states an answer goes through: thinking, text, calls of tools. Behind the seam's OutputParser.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "pagoda/output_parser.h"
+#include "text/output/json_call.h"
+#include "text/output/pieces.h"
+#include "text/output/tool_list.h"
+#include "text/output/xml_call.h"
+
+namespace pagoda::text {
+
+class OutputMachine {
+ public:
+  OutputMachine(const OutputParserOptions& options, ToolList tools);
+
+  std::vector<OutputPiece> push(std::string_view text);
+  std::vector<OutputPiece> finish();
+
+ private:
+  enum class State {
+    maybe_thinking,   // nothing but white space so far
+    before_thinking,  // newlines after the opening tag belong to it
+    thinking,
+    after_thinking,  // newlines between the tag and the answer belong to neither
+    text,
+    call_opening,  // after <tool_call>
+    xml_call,
+    json_call,
+    after_call,  // white space and closing tags behind a call belong to it
+  };
+
+  // Each reads on in buffer_; false when more text is needed.
+  bool advance(bool at_end);
+  bool read_maybe_thinking(bool at_end);
+  bool skip_newlines(State next);
+  bool read_thinking(bool at_end);
+  bool read_text(bool at_end);
+  bool read_call_opening(bool at_end);
+  bool read_call(bool at_end);
+  bool read_after_call(bool at_end);
+
+  std::string_view rest() const noexcept { return std::string_view(buffer_).substr(at_); }
+  void emit(OutputPieceKind kind, size_t num_bytes);
+  void open_call(OutputPieceKind before, size_t at, std::string_view tag);
+  void begin_call(State state);
+  void end_call();
+  Match call_follows(std::string_view text, bool at_end) const;  // one of a tool that exists
+
+  ToolList tools_;
+  State state_;
+  State outside_call_ = State::text;  // where a call leads back to
+  std::string buffer_;                // from at_ on: not yet decided
+  size_t at_ = 0;
+  std::string raw_;  // markup of the call being read, until it has begun
+  int32_t num_calls_ = 0;
+  std::optional<XmlCall> xml_;
+  std::optional<JsonCall> json_;
+  PieceList pieces_;
+};
+
+}  // namespace pagoda::text

@@ -1,0 +1,66 @@
+// XmlCall: what stands after <function= of a tool call, read as far as the text so far decides it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "text/output/pieces.h"
+#include "text/output/tool_list.h"
+
+namespace pagoda::text {
+
+class XmlCall {
+ public:
+  XmlCall(const ToolList& tools, int32_t index) : tools_(tools), index_(index) {}
+
+  // Reads on in `text`, which begins where the last call ended, and says how many bytes it is done with. When `at_end`
+  // nothing follows and all is read.
+  size_t push(std::string_view text, bool at_end, PieceList& pieces);
+  bool is_closed() const noexcept { return state_ == State::closed; }
+  bool has_begun() const noexcept { return has_begun_; }
+
+  // After the last byte: ends the call, or rejects it with its markup.
+  void finish(std::string_view raw, PieceList& pieces);
+
+ private:
+  enum class State {
+    function_name,
+    between,  // parameters
+    parameter_name,
+    value,
+    closed,  // its last tag, if it is one of the call itself, is read
+  };
+  struct ValueEnd {
+    Match match = Match::no;
+    size_t begin = 0;  // of what is no value any more, or may be none
+    size_t next = 0;   // where reading goes on
+  };
+
+  size_t read(std::string_view text, bool at_end, PieceList& pieces);
+  size_t read_name(std::string_view text, bool at_end, PieceList& pieces);
+  size_t read_between(std::string_view text, bool at_end);
+  size_t read_value(std::string_view text, bool at_end, PieceList& pieces);
+  static ValueEnd find_value_end(std::string_view text, bool at_end);
+  static ValueEnd match_value_end(std::string_view text, size_t at, bool at_end);
+  void open_parameter(std::string name);
+  void add_value(std::string_view text, PieceList& pieces);
+  void close_value(PieceList& pieces);
+  void add_arguments(std::string_view json, PieceList& pieces);
+
+  const ToolList& tools_;
+  int32_t index_;
+  State state_ = State::function_name;
+  bool has_begun_ = false;
+  std::string name_;
+  size_t num_parameters_ = 0;
+  std::vector<std::string> seen_;  // names of parameters: one that comes again is passed over
+
+  // Of the value being read.
+  std::string parameter_;
+  ParameterKind kind_;
+  bool is_ignored_ = false, is_first_ = true, is_streamed_ = false;
+  std::string held_;  // text of the value that waits: for its type, or for what follows a newline
+};
+
+}  // namespace pagoda::text

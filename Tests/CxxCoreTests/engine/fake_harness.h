@@ -1,0 +1,72 @@
+// FakeHarness: an EngineCore over a FakeModel of any shape.
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "engine/engine_core.h"
+#include "engine/fake_model.h"
+#include "engine/recorder.h"
+#include "support/test.h"
+
+namespace pagoda::test {
+
+struct Shape {
+  int64_t num_blocks = 64;
+  int32_t block_size = 16;
+  int32_t max_num_seqs = 4;
+  int32_t max_num_tokens = 64;
+  bool has_state = true;
+  int32_t max_checkpoints = 0;
+  double max_step_seconds = 0;
+};
+
+struct FakeHarness {
+  std::unique_ptr<FakeModel> model;
+  std::unique_ptr<engine::EngineCore> core;
+
+  explicit FakeHarness(const Shape& shape, std::vector<int32_t> eos = {},
+                       std::shared_ptr<engine::DiskStore> disk = nullptr) {
+    engine::CoreConfig config;
+    config.sizes.num_kv_blocks = shape.num_blocks;
+    config.max_checkpoints = shape.has_state ? shape.max_checkpoints : 0;
+    config.sizes.num_state_slots = shape.has_state ? shape.max_num_seqs + config.max_checkpoints : 0;
+    config.sizes.max_state_saves = config.max_checkpoints;
+    config.state_slot_bytes = sizeof(FakeModel::State);
+    config.sizes.max_num_tokens = shape.max_num_tokens;
+    config.sizes.max_num_seqs = shape.max_num_seqs;
+    config.sizes.max_logits_rows = shape.max_num_seqs;
+    config.sizes.max_blocks_per_seq = static_cast<int32_t>(shape.num_blocks);
+    config.block_size = shape.block_size;
+    config.max_step_seconds = shape.max_step_seconds;
+    config.max_model_len = static_cast<int32_t>(shape.num_blocks * shape.block_size);
+    config.vocab_size = kFakeVocab;
+    config.has_state = shape.has_state;
+    config.eos_token_ids = std::move(eos);
+    config.disk = std::move(disk);
+    model = std::make_unique<FakeModel>(config.sizes, shape.block_size);
+    core = std::make_unique<engine::EngineCore>(*model, config);
+  }
+
+  Status add(const Request& request, uint64_t id, Recorder& recorder) {
+    auto prepared = core->prepare(request, id, &Recorder::on_event, &recorder);
+    if (prepared.is_ok()) core->add(std::move(*prepared));
+    return prepared.status;
+  }
+
+  void run() {
+    for (int i = 0; core->has_work() && i < 100000; ++i) core->step();
+    CHECK(!core->has_work());
+    check_all_free();
+  }
+
+  void check_all_free() const {
+    const EngineStats stats = core->stats();
+    CHECK_EQ(stats.num_free_blocks, stats.num_blocks);
+    CHECK_EQ(stats.num_free_state_slots, stats.num_state_slots);
+    CHECK_EQ(stats.num_running + stats.num_waiting, 0);
+  }
+};
+
+}  // namespace pagoda::test

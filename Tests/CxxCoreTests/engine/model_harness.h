@@ -1,0 +1,42 @@
+// ModelHarness: a loaded model and the EngineCore that steps it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "engine/engine_core.h"
+#include "engine/loader.h"
+#include "engine/recorder.h"
+#include "support/test.h"
+
+namespace pagoda::test {
+
+struct ModelHarness {
+  engine::LoadedModel loaded;
+  std::unique_ptr<engine::EngineCore> core;
+
+  static std::unique_ptr<ModelHarness> open(const std::string& folder, const EngineOptions& options) {
+    auto harness = std::make_unique<ModelHarness>();
+    Result<engine::LoadedModel> result = engine::load(ModelSource{folder, {}}, options, nullptr);
+    CHECK_OK(result);
+    if (!result.is_ok()) return nullptr;
+    harness->loaded = std::move(*result);
+    harness->core = std::make_unique<engine::EngineCore>(*harness->loaded.model, harness->loaded.core);
+    return harness;
+  }
+
+  bool add(const Request& request, uint64_t id, Recorder& recorder) {
+    auto prepared = core->prepare(request, id, &Recorder::on_event, &recorder);
+    if (prepared.is_ok()) core->add(std::move(*prepared));
+    return prepared.is_ok();
+  }
+
+  void check_all_free() const {
+    const EngineStats stats = core->stats();
+    CHECK_EQ(stats.num_free_blocks, stats.num_blocks);
+    CHECK_EQ(stats.num_free_state_slots, stats.num_state_slots);
+  }
+};
+
+}  // namespace pagoda::test

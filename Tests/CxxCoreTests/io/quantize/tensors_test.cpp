@@ -1,0 +1,119 @@
+// io/quantized_tensors: packed tensors give the numbers of the libraries that packed them; odd ones are refused.
+#include "io/quantize/tensors.h"
+
+#include <cstring>
+
+#include "io/checkpoint.h"
+#include "io/quantize/bad_row.h"
+#include "io/safetensors/safetensors_file.h"
+#include "support/test.h"
+
+namespace pagoda::io {
+namespace {
+
+Result<Checkpoint> open(const std::string& name) {
+  auto files = open_model_files({.directory = test::fixtures_dir() + "/quantized/" + name, .files = {}});
+  if (!files.is_ok()) return files.status;
+  return Checkpoint::open(**files);
+}
+
+// Rows of `name` from `first` on are those of NAME.expected, to the bit.
+void check_tensor(const Checkpoint& checkpoint, const std::string& name, int64_t first) {
+  const TensorEntry* tensor = checkpoint.find(name + ".weight");
+  const TensorEntry* expected = checkpoint.find(name + ".expected");
+  REQUIRE(tensor != nullptr && expected != nullptr && tensor->decoder != nullptr);
+  CHECK(tensor->shape.back() == expected->shape.back() && tensor->dtype == DType::f32);
+  std::vector<float> wanted(expected->size_bytes / 4), got(wanted.size());
+  CHECK_OK(checkpoint.read(*expected, 0, std::as_writable_bytes(std::span(wanted))));
+  CHECK_OK(tensor->decoder->read(static_cast<uint64_t>(first * tensor->shape.back()), got));
+  const bool is_equal = std::memcmp(got.data(), wanted.data(), wanted.size() * 4) == 0;
+  if (!is_equal) test::fail(__FILE__, __LINE__, name + " differs from the reference");
+}
+
+// Two tensors of a file that has 16 x 8 words and the scales and biases given.
+Status unpack(const std::string& config, const std::string& weight_type, int64_t words, const std::string& scales_type,
+              int64_t scale_cols, bool has_biases) {
+  const auto shape = [](int64_t cols) { return "[2," + std::to_string(cols) + "]"; };
+  const auto bytes = [](const std::string& type) { return type == "U32" || type == "F32" ? 4 : type == "F16" ? 2 : 1; };
+  const uint64_t a = static_cast<uint64_t>(2 * words * bytes(weight_type));
+  const uint64_t b = a + static_cast<uint64_t>(2 * scale_cols * bytes(scales_type)), c = 2 * b - a;
+  std::string header = "{" + test::tensor("x.weight", weight_type, shape(words), 0, a) + "," +
+                       test::tensor("x.scales", scales_type, shape(scale_cols), a, b);
+  if (has_biases) header += "," + test::tensor("x.biases", scales_type, shape(scale_cols), b, c);
+  auto file = std::make_shared<test::StringFile>("w", test::safetensors(header + "}", has_biases ? c : b));
+  auto tensors = read_safetensors_header(*file, 0);
+  if (!tensors.is_ok()) return tensors.status;
+  const std::shared_ptr<File> files[] = {file};
+  return decode_quantized(config, files, *tensors);
+}
+
+}  // namespace
+
+PAGODA_TEST(quantized_tensors_of_every_affine_setting_are_those_of_mlx) {
+  const auto checkpoint = open("mlx");
+  REQUIRE_OK(checkpoint);
+  int num_compared = 0;
+  for (const auto& [name, tensor] : checkpoint->tensors()) {
+    if (!name.ends_with(".weight")) continue;
+    check_tensor(*checkpoint, name.substr(0, name.size() - 7), 0);
+    CHECK(checkpoint->find(name.substr(0, name.size() - 7) + ".scales") == nullptr);
+    ++num_compared;
+  }
+  CHECK_EQ(num_compared, 6 * 3 * 3 + 1);
+}
+
+PAGODA_TEST(quantized_tensors_in_blocks_of_fp8_are_those_of_torch) {
+  const auto checkpoint = open("fp8");
+  REQUIRE_OK(checkpoint);
+  check_tensor(*checkpoint, "x", 126);
+}
+
+// More than is read at once: 3000 rows of 96 numbers in 8 bits.
+PAGODA_TEST(quantized_tensors_are_the_same_read_whole_and_row_by_row) {
+  constexpr uint64_t kRows = 3000, kCols = 96, kPacked = kRows * kCols, kScales = kRows * 3 * 2;
+  const std::string header = "{" + test::tensor("x.weight", "U32", "[3,1000,24]", 0, kPacked) + "," +
+                             test::tensor("x.scales", "F16", "[3,1000,3]", kPacked, kPacked + kScales) + "," +
+                             test::tensor("x.biases", "F16", "[3,1000,3]", kPacked + kScales, kPacked + 2 * kScales);
+  const std::shared_ptr<File> files[] = {
+      std::make_shared<test::StringFile>("w", test::safetensors(header + "}", kPacked + 2 * kScales))};
+  auto tensors = read_safetensors_header(*files[0], 0);
+  REQUIRE_OK(tensors);
+  CHECK_OK(decode_quantized(R"({"quantization": {"group_size": 32, "bits": 8}})", files, *tensors));
+  const TensorEntry& tensor = tensors->at("x.weight");
+  CHECK(tensor.shape == (std::vector<int64_t>{3, 1000, kCols}));
+  std::vector<float> whole(kRows * kCols), row(kCols);
+  CHECK_OK(tensor.decoder->read(0, whole));
+  for (uint64_t i = 0; i < kRows; ++i) {
+    CHECK_OK(tensor.decoder->read(i * kCols, row));
+    CHECK(std::memcmp(row.data(), whole.data() + i * kCols, kCols * sizeof(float)) == 0);
+  }
+}
+
+PAGODA_TEST(quantized_tensors_that_do_not_fit_are_refused) {
+  const std::string four = R"({"quantization": {"group_size": 64, "bits": 4}})";
+  CHECK_OK(unpack(four, "U32", 16, "F16", 2, true));
+  const StatusCode bad = StatusCode::bad_file;
+  test::check_row("no biases", unpack(four, "U32", 16, "F16", 2, false), bad, "no biases");
+  test::check_row("scales too few", unpack(four, "U32", 16, "F16", 1, true), bad, "do not fit");
+  test::check_row("scales too many", unpack(four, "U32", 16, "F16", 3, true), bad, "do not fit");
+  test::check_row("weights are floats", unpack(four, "F32", 16, "F16", 2, true), bad, "odd form");
+  test::check_row("scales are bytes", unpack(four, "U32", 16, "U8", 2, true), bad, "odd scales");
+  const auto with = [](const char* fields) { return std::string("{\"quantization\": {") + fields + "}}"; };
+  test::check_row("group 0", unpack(with(R"("group_size": 0, "bits": 4)"), "U32", 16, "F16", 2, true), bad,
+                  "group_size");
+  test::check_row("group 7", unpack(with(R"("group_size": 7, "bits": 4)"), "U32", 16, "F16", 2, true), bad,
+                  "group_size");
+  test::check_row("7 bits", unpack(with(R"("group_size": 64, "bits": 7)"), "U32", 16, "F16", 2, true), bad, "bits");
+  test::check_row("no whole elements", unpack(with(R"("group_size": 64, "bits": 3)"), "U32", 16, "F16", 2, true), bad,
+                  "whole elements");
+  test::check_row("unknown mode", unpack(with(R"("bits": 4, "mode": "nvfp4")"), "U32", 16, "F16", 2, true),
+                  StatusCode::unsupported, "nvfp4");
+  test::check_row("layer with group 7", unpack(with(R"("bits": 4, "x": {"group_size": 7})"), "U32", 16, "F16", 2, true),
+                  bad, "x: group_size");
+  test::check_row("fp8 blocks of 64",
+                  unpack(R"({"quantization_config": {"quant_method": "fp8", "weight_block_size": [64, 64]}})", "U8", 16,
+                         "F16", 2, false),
+                  StatusCode::unsupported, "weight_block_size");
+}
+
+}  // namespace pagoda::io

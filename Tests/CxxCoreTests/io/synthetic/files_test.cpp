@@ -1,0 +1,113 @@
+// io/synthetic_files: the same bytes for any way of reading them, a header that parses, and names that are known.
+#include "io/synthetic/files.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <random>
+#include <set>
+
+#include "base/dtype.h"
+#include "io/checkpoint.h"
+#include "io/config/model_config.h"
+#include "io/quantize/bad_row.h"
+#include "io/synthetic/shapes.h"
+#include "support/test.h"
+
+namespace pagoda::io {
+namespace {
+
+Result<std::unique_ptr<ModelFiles>> open_shape(const std::string& name) {
+  ModelSource source;
+  source.shape = name;
+  return open_model_files(source);
+}
+
+std::vector<float> read_all(const Checkpoint& checkpoint, const std::string& name) {
+  const TensorEntry* entry = checkpoint.find(name);
+  if (entry == nullptr) return {};
+  std::vector<uint16_t> bits(entry->size_bytes / 2);
+  CHECK_OK(checkpoint.read(*entry, 0, std::as_writable_bytes(std::span(bits))));
+  std::vector<float> values(bits.size());
+  std::transform(bits.begin(), bits.end(), values.begin(), bf16_to_f32);
+  return values;
+}
+
+struct Moments {
+  double mean = 0, deviation = 0, min = INFINITY, max = -INFINITY;
+};
+
+Moments moments(const std::vector<float>& values) {
+  Moments m;
+  double sum = 0, squares = 0;
+  for (float v : values) {
+    sum += v;
+    squares += double{v} * v;
+    m.min = std::min<double>(m.min, v);
+    m.max = std::max<double>(m.max, v);
+  }
+  m.mean = sum / static_cast<double>(values.size());
+  m.deviation = std::sqrt(squares / static_cast<double>(values.size()) - m.mean * m.mean);
+  return m;
+}
+
+}  // namespace
+
+PAGODA_TEST(synthetic_unknown_shapes_are_refused_with_the_known_ones) {
+  const auto files = open_shape("qwen9-1t");
+  test::check_row("unknown", files.status, StatusCode::invalid_argument, "'qwen9-1t'; the known ones are qwen3.5-0.8b");
+  ModelSource both{test::mini_model_dir(), {}, "tiny"};
+  test::check_row("both", open_model_files(both).status, StatusCode::invalid_argument, "a shape and files");
+}
+
+PAGODA_TEST(synthetic_files_are_config_and_weights) {
+  const auto files = open_shape("tiny");
+  REQUIRE_OK(files);
+  CHECK_EQ((*files)->names().size(), size_t{2});
+  for (const std::string& name : (*files)->names()) CHECK((*files)->exists(name));
+  CHECK(!(*files)->exists("tokenizer.json"));
+  test::check_row("absent", (*files)->open("tokenizer.json").status, StatusCode::not_found, "'tokenizer.json'");
+  const auto file = (*files)->open("model.safetensors");
+  REQUIRE_OK(file);
+  std::byte byte;
+  test::check_row("end", (*file)->read((*file)->size_bytes(), {&byte, 1}), StatusCode::bad_file, "outside the file");
+}
+
+PAGODA_TEST(synthetic_bytes_do_not_depend_on_the_pieces_read) {
+  const auto files = open_shape("tiny");
+  REQUIRE_OK(files);
+  const auto file = (*files)->open("model.safetensors"), again = (*files)->open("model.safetensors");
+  REQUIRE(file.is_ok() && again.is_ok());
+  std::vector<std::byte> whole((*file)->size_bytes()), pieces(whole.size());
+  REQUIRE_OK((*file)->read(0, whole));
+  std::mt19937_64 random(test::seed(7));
+  for (size_t at = 0; at < whole.size();) {
+    const size_t count = std::min<size_t>(whole.size() - at, random() % (random() % 4 == 0 ? 30'000 : 40));
+    REQUIRE_OK((*again)->read(at, std::span(pieces).subspan(at, count)));
+    at += count;
+  }
+  CHECK(whole == pieces);
+}
+
+PAGODA_TEST(synthetic_numbers_have_their_distributions) {
+  const auto files = open_shape("tiny");
+  REQUIRE_OK(files);
+  const auto checkpoint = Checkpoint::open(**files);
+  REQUIRE_OK(checkpoint);
+  const std::vector<float> up = read_all(*checkpoint, "model.layers.0.mlp.up_proj.weight");
+  const std::vector<float> gate = read_all(*checkpoint, "model.layers.0.mlp.gate_proj.weight");
+  REQUIRE(up.size() == 128 * 256 && gate.size() == up.size());
+  CHECK(up != gate);
+  const Moments m = moments(up);
+  CHECK(std::abs(m.mean) < 0.001 && std::abs(m.deviation - 0.02) < 0.001);
+  CHECK(std::set<float>(up.begin(), up.end()).size() > 1000);
+  for (const auto& [name, low, high] :
+       {std::tuple("A_log", 0.0, 2.8), std::tuple("dt_bias", -6.95, -2.2), std::tuple("norm.weight", 0.9, 1.1)}) {
+    const Moments range = moments(read_all(*checkpoint, std::string("model.layers.0.linear_attn.") + name));
+    CHECK(range.min >= low && range.max <= high);
+  }
+  const Moments centred = moments(read_all(*checkpoint, "model.norm.weight"));
+  CHECK(centred.min >= -0.1 && centred.max <= 0.1);
+}
+
+}  // namespace pagoda::io
