@@ -19,17 +19,19 @@ struct CacheLayout {
   int32_t num_k_heads = 0, num_v_heads = 0, k_head_dim = 0, v_head_dim = 0;
   int32_t conv_channels = 0, conv_kernel = 0;
   int32_t anchor_rows = 16;  // tokens between two updates of the state
+  int32_t max_drafts = 0;    // rows after a committed one that may be taken back
 
+  int32_t conv_rows() const noexcept { return conv_kernel - 1 + max_drafts; }  // of the convolution's ring
   bool has_state() const noexcept { return num_recurrent_layers > 0; }
 
   int64_t kv_block_bytes() const noexcept {  // keys and values of all layers
     return int64_t{2} * num_attention_layers * block_size * num_kv_heads * kv_row_bytes(kv_dtype, head_dim);
   }
-  int64_t state_slot_bytes() const noexcept {  // all f32: S, key rows, update rows, decay rows, convolution tail
+  int64_t state_slot_bytes() const noexcept {  // all f32: S, key rows, update rows, decay rows, convolution ring
     const int64_t state = int64_t{num_v_heads} * k_head_dim * v_head_dim;
     const int64_t rows =
         int64_t{anchor_rows} * (int64_t{num_k_heads} * k_head_dim + int64_t{num_v_heads} * v_head_dim + num_v_heads);
-    const int64_t tail = int64_t{conv_kernel - 1} * conv_channels;
+    const int64_t tail = int64_t{conv_rows()} * conv_channels;
     return has_state() ? 4 * num_recurrent_layers * (state + rows + tail) : 0;
   }
 };

@@ -11,6 +11,9 @@ namespace pagoda::device {
 constexpr int64_t kMaxHeadDim = 512;  // of attention heads and of both GDN dims: sizes a device's scratch
 constexpr int64_t kMaxConvKernel = 8;
 
+// Rows of a sequence that a step may compute and the next one take back: no more than these follow a row that stays.
+constexpr int32_t kMaxDrafts = 7;
+
 class Weight;  // a matrix [N, K] in whatever form the device keeps it
 
 // Which rows belong to which sequence, and where each sequence stands; shared by all sequence-aware ops.
@@ -89,12 +92,14 @@ struct SigmoidGateArgs {
   Tensor x, gate, out;  // f32 [T, heads, D], gate strided
 };
 
-// Depthwise causal convolution over time, then SiLU. tail holds the last kernel - 1 inputs of each sequence and is
-// updated. Where the next op is the gdn whose q, k and v lie in `out`, a device may do both at once and never write it.
+// Depthwise causal convolution over time, then SiLU. tail is a ring: the input at position p of a sequence is in row
+// p % ring. The step's last `ring` inputs are written there; a position written again replaces what was there, so rows
+// can be taken back as long as the ring has room for them beside the kernel - 1 inputs before them. Where the next op
+// is the gdn whose q, k and v lie in `out`, a device may do both at once and never write it.
 struct CausalConv1dArgs {
   Tensor x;       // f32 [T, C]
   Tensor weight;  // f32 [kernel, C]; kernel - 1 is the current token
-  Tensor tail;    // f32 [slots, kernel - 1, C]
+  Tensor tail;    // f32 [slots, ring, C]; ring is at least kernel - 1
   SequenceArgs sequences;
   Tensor out;  // f32 [T, C]
 };

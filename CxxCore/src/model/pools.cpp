@@ -110,7 +110,7 @@ Result<Pools> allocate_pools(const cache::CacheLayout& layout, int64_t num_kv_bl
     pool.k_rows = place(b, offset, DType::f32, {slots, layout.num_k_heads, rows, layout.k_head_dim});
     pool.u_rows = place(b, offset, DType::f32, {slots, layout.num_v_heads, rows, layout.v_head_dim});
     pool.g_rows = place(b, offset, DType::f32, {slots, layout.num_v_heads, rows});
-    pool.tail = place(b, offset, DType::f32, {slots, layout.conv_kernel - 1, layout.conv_channels});
+    pool.tail = place(b, offset, DType::f32, {slots, layout.conv_rows(), layout.conv_channels});
   }
   return pools;
 }
@@ -131,6 +131,7 @@ cache::CacheLayout cache_layout(const io::ModelConfig& config, DType kv_dtype, i
   layout.conv_channels = 2 * layout.num_k_heads * layout.k_head_dim + layout.num_v_heads * layout.v_head_dim;
   layout.conv_kernel = config.linear_conv_kernel;
   layout.anchor_rows = device::kGdnBlock;
+  layout.max_drafts = device::kMaxDrafts;
   return layout;
 }
 

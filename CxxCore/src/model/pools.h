@@ -28,7 +28,7 @@ struct StatePool {  // all f32; see GdnArgs and CausalConv1dArgs
   device::Tensor k_rows;  // [slots, Hk, 16, Dk]
   device::Tensor u_rows;  // [slots, Hv, 16, Dv]
   device::Tensor g_rows;  // [slots, Hv, 16]
-  device::Tensor tail;    // [slots, kernel - 1, channels]
+  device::Tensor tail;    // [slots, ring, channels]: the input at position p in row p % ring
 
   std::array<device::Tensor, 5> parts() const noexcept { return {state, k_rows, u_rows, g_rows, tail}; }
 };

@@ -13,7 +13,8 @@ Status causal_conv1d(device::Encoder& encoder, const device::CausalConv1dArgs& a
   const int64_t kernel = args.weight.shape[0];
   check.that(kernel >= 2 && kernel <= device::kMaxConvKernel, "weight", "has a kernel outside 2 to 8")
       .that(channels <= 1 || args.weight.strides[0] == channels, "weight", "is not dense")
-      .pool("tail", args.tail, DType::f32, {kAny, kernel - 1, channels})
+      .pool("tail", args.tail, DType::f32, {kAny, kAny, channels})
+      .that(args.tail.shape[1] >= kernel - 1, "tail", "has fewer rows than the kernel looks back")
       .tensor("out", args.out, DType::f32, {rows, channels})
       .that(args.out.buffer != args.x.buffer || args.out.offset_bytes != args.x.offset_bytes, "out",
             "is x: later rows still need the inputs");

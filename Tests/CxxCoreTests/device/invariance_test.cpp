@@ -33,6 +33,17 @@ PAGODA_TEST(invariance_attention_bits_do_not_depend_on_chunks) {
         row.type != DType::i8);
 }
 
+// A draft that was wrong is a row that nothing reads.
+PAGODA_TEST(invariance_rows_can_be_taken_back) {
+  check_taking_back("causal_conv1d",
+                    [](const std::string& name, int threads) { return std::make_unique<ConvStream>(name, threads); });
+  check_taking_back(
+      "gdn", [](const std::string& name, int threads) { return std::make_unique<GdnStream>(name, threads, 24, 40); });
+  check_taking_back("paged_attention", [](const std::string& name, int threads) {
+    return std::make_unique<AttentionStream>(name, threads, DType::bf16, 32, 0);
+  });
+}
+
 // Stronger than R1: machines with fused products agree with each other, whatever their registers are.
 PAGODA_TEST(invariance_fused_paths_give_the_same_bits) {
   std::vector<std::string> fused = tested_devices();

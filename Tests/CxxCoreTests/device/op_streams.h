@@ -16,11 +16,11 @@ class ConvStream final : public Stream {
     Random random(11);
     x_ = random.normal(kTokens * kChannels);
     weight_ = rig_.floats(random.normal(kChannels * 4), {4, kChannels});
-    tail_ = rig_.zeros(DType::f32, {3, 3, kChannels});
+    tail_ = rig_.zeros(DType::f32, {3, 3 + device::kMaxDrafts, kChannels});
   }
   Bytes step(int64_t begin, int64_t count, int64_t neighbour) override {
     const Batch batch = batch_of(begin, count, neighbour);
-    const Tensor x = rows_with_neighbour(rig_, noise_, x_, kChannels, begin, count, neighbour);
+    const Tensor x = rows_with_neighbour(rig_, noise_, x_, kChannels, begin, count, neighbour, num_wrong);
     const Tensor out = rig_.zeros(DType::f32, {neighbour + count, kChannels});
     CHECK_OK(ops::causal_conv1d(rig_.encoder(), {x, weight_, tail_, sequences_at_slot_2(rig_, batch, 16, 8), out}));
     CHECK_OK(rig_.finish());
@@ -52,8 +52,8 @@ class GdnStream final : public Stream {
   Bytes step(int64_t begin, int64_t count, int64_t neighbour) override {
     using device::slice, device::split_last;
     const int64_t keys = kKHeads * dk_;
-    const Tensor qkv = rows_with_neighbour(rig_, noise_, qkv_, width(), begin, count, neighbour);
-    const Tensor ab = rows_with_neighbour(rig_, noise_, ab_, 2 * kVHeads, begin, count, neighbour);
+    const Tensor qkv = rows_with_neighbour(rig_, noise_, qkv_, width(), begin, count, neighbour, num_wrong);
+    const Tensor ab = rows_with_neighbour(rig_, noise_, ab_, 2 * kVHeads, begin, count, neighbour, num_wrong);
     const Tensor out = rig_.zeros(DType::f32, {neighbour + count, kVHeads, dv_});
     CHECK_OK(ops::gdn(
         rig_.encoder(),
@@ -98,8 +98,8 @@ class AttentionStream final : public Stream {
   Bytes step(int64_t begin, int64_t count, int64_t neighbour) override {
     // Sequence 0 (the neighbour) has even blocks, the sequence under test odd ones.
     const int64_t rows = neighbour + count, half = kKvHeads * dim_;
-    const Tensor kv = rows_with_neighbour(rig_, noise_, kv_, 2 * half, begin, count, neighbour);
-    const Tensor q = rows_with_neighbour(rig_, noise_, q_, kHeads * dim_, begin, count, neighbour);
+    const Tensor kv = rows_with_neighbour(rig_, noise_, kv_, 2 * half, begin, count, neighbour, num_wrong);
+    const Tensor q = rows_with_neighbour(rig_, noise_, q_, kHeads * dim_, begin, count, neighbour, num_wrong);
     std::vector<int64_t> slots;
     for (int64_t i = 0; i < neighbour; ++i) slots.push_back(i / 8 * 16 + i % 8);
     for (int64_t i = begin; i < begin + count; ++i) slots.push_back(i / 8 * 16 + 8 + i % 8);

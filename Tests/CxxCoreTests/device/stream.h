@@ -20,6 +20,8 @@ class Stream {
   // Outputs of rows [begin, begin + count) of the sequence.
   virtual Bytes step(int64_t begin, int64_t count, int64_t neighbour) = 0;
   virtual Bytes state() = 0;  // what the op keeps for the sequence
+
+  int64_t num_wrong = 0;  // last rows of the next step that have noise for inputs
 };
 
 constexpr int64_t kTokens = 75;
@@ -31,9 +33,11 @@ inline Batch batch_of(int64_t begin, int64_t count, int64_t neighbour) {
 }
 
 device::Tensor rows_with_neighbour(Rig& rig, Random& random, const std::vector<float>& all, int64_t width,
-                                   int64_t begin, int64_t count, int64_t neighbour) {
+                                   int64_t begin, int64_t count, int64_t neighbour, int64_t num_wrong = 0) {
   std::vector<float> values = random.normal(neighbour * width);
-  values.insert(values.end(), all.begin() + begin * width, all.begin() + (begin + count) * width);
+  values.insert(values.end(), all.begin() + begin * width, all.begin() + (begin + count - num_wrong) * width);
+  const std::vector<float> wrong = random.normal(num_wrong * width);
+  values.insert(values.end(), wrong.begin(), wrong.end());
   return rig.floats(values, {neighbour + count, width});
 }
 
@@ -68,6 +72,35 @@ inline Bytes run(Stream& stream, Chunks chunks, int64_t neighbour, uint64_t star
   const Bytes state = stream.state();
   all.insert(all.end(), state.begin(), state.end());
   return all;
+}
+
+// Outputs of a stream whose steps have a row that stays and up to kMaxDrafts more, of which the last, wrong ones are
+// taken back by not counting them. No row that may be wrong closes a block of the recurrent state.
+inline Bytes run_taking_back(Stream& stream, int64_t neighbour, uint64_t start) {
+  Random random(start);
+  Bytes all;
+  for (int64_t begin = 0, kept; begin < kTokens; begin += kept) {
+    const int64_t row = begin % device::kGdnBlock, room = row == 15 ? device::kMaxDrafts : 14 - row;
+    const int64_t drafts = std::min({random.below(device::kMaxDrafts + 1), room, kTokens - begin - 1});
+    stream.num_wrong = random.below(drafts + 1);
+    kept = 1 + drafts - stream.num_wrong;
+    const Bytes part = stream.step(begin, 1 + drafts, neighbour);
+    all.insert(all.end(), part.begin(),
+               part.begin() + static_cast<std::ptrdiff_t>(part.size() / static_cast<size_t>(1 + drafts)) * kept);
+  }
+  return all;
+}
+
+template <class Make>
+void check_taking_back(const std::string& what, Make make) {
+  const uint64_t start = seed(7);
+  for (const std::string& name : device::device_names())
+    for (int64_t neighbour : {0, 13}) {
+      auto whole = make(name, 2), stream = make(name, 2);
+      const Bytes expected = whole->step(0, kTokens, 0);
+      if (run_taking_back(*stream, neighbour, start) != expected)
+        fail(__FILE__, __LINE__, name + " " + what + ": rows that were taken back left something");
+    }
 }
 
 // make(device, threads) gives a fresh stream; all ways to feed it must give the same bits on one device.

@@ -111,7 +111,7 @@ PAGODA_TEST(ops_refuse_wrong_attention_arguments) {
 PAGODA_TEST(ops_refuse_wrong_recurrent_arguments) {
   Parts p;
   const Tensor x = p.f({3, 8}), out = p.f({3, 8}), weight = p.f({4, 8}), tail = p.f({2, 3, 8});
-  check_refused(ops::causal_conv1d(p.encoder(), {x, weight, p.f({2, 4, 8}), p.s(1), out}), "causal_conv1d", "tail");
+  check_refused(ops::causal_conv1d(p.encoder(), {x, weight, p.f({2, 2, 8}), p.s(1), out}), "causal_conv1d", "tail");
   check_refused(ops::causal_conv1d(p.encoder(), {x, p.f({9, 8}), p.f({2, 8, 8}), p.s(1), out}), "causal_conv1d",
                 "weight");
   check_refused(ops::causal_conv1d(p.encoder(), {x, weight, tail, p.s(1), x}), "causal_conv1d", "out");

@@ -105,13 +105,14 @@ struct Rotation {
 };
 
 // Channels of one sequence. Of the inputs before row 0, the nearest `rows_before` lie before x and the others in
-// tail [kernel - 1][channels], oldest first.
+// the ring tail [tail_rows][channels], each in row position % tail_rows.
 struct ConvTile {
   const float* x;
   int64_t x_stride;
   const float* tail;
-  int64_t tail_stride;
+  int64_t tail_stride, tail_rows;
   int64_t rows_before;
+  int64_t position;     // of row 0
   const float* weight;  // [kernel][channels]
   int64_t weight_stride;
   float* out;

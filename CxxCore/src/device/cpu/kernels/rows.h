@@ -82,8 +82,8 @@ static void conv(const ConvTile& c) {
     const float* inputs[kMaxConvKernel];
     for (int64_t tap = 0; tap < c.kernel; ++tap) {
       const int64_t t = row + tap + 1 - c.kernel;
-      inputs[tap] =
-          t + c.rows_before < 0 ? c.tail + (t + c.rows_before + c.kernel - 1) * c.tail_stride : c.x + t * c.x_stride;
+      inputs[tap] = t + c.rows_before < 0 ? c.tail + (c.position + t + c.tail_rows) % c.tail_rows * c.tail_stride
+                                          : c.x + t * c.x_stride;
     }
     over(c.channels, [&](int64_t i, int64_t count) PAGODA_LAMBDA {
       __builtin_prefetch(c.x + (row + kConvAhead) * c.x_stride + i);

@@ -1,4 +1,4 @@
-// causal_conv1d: a task per sequence and group of channels, which also moves its part of the tail on.
+// causal_conv1d: a task per sequence and group of channels, which also writes its part of the tail.
 #include "device/cpu/cpu_ops.h"
 #include "device/cpu/ops/conv_channels.h"
 #include "device/host/access.h"
@@ -20,6 +20,7 @@ ConvChannels::ConvChannels(const CausalConv1dArgs& args, int64_t sequence, int64
     : args_(args),
       begin_(host_data<int32_t>(args.sequences.cu_seqlens)[sequence]),
       end_(host_data<int32_t>(args.sequences.cu_seqlens)[sequence + 1]),
+      position_(host_data<int32_t>(args.sequences.context_lens)[sequence] - (end_ - begin_)),
       first_(first),
       count_(count),
       tail_(at<float>(args.tail, host_data<int32_t>(args.sequences.state_slots)[sequence]) + first) {}
@@ -27,19 +28,16 @@ ConvChannels::ConvChannels(const CausalConv1dArgs& args, int64_t sequence, int64
 void ConvChannels::run(const Kernels& kernels, int64_t row, int64_t rows, float* out,
                        int64_t out_stride) const noexcept {
   // Inputs before the step's first row are in the tail, those before `row` in x.
-  kernels.conv({at<float>(args_.x, row) + first_, args_.x.strides[0], tail_, args_.tail.strides[1], row - begin_,
-                host_data<float>(args_.weight) + first_, args_.weight.strides[0], out, out_stride, rows, count_,
-                args_.weight.shape[0]});
+  kernels.conv({at<float>(args_.x, row) + first_, args_.x.strides[0], tail_, args_.tail.strides[1], args_.tail.shape[1],
+                row - begin_, position_ + row - begin_, host_data<float>(args_.weight) + first_,
+                args_.weight.strides[0], out, out_stride, rows, count_, args_.weight.shape[0]});
 }
 
-// The last kernel - 1 inputs become the tail; with fewer rows than that, what was there moves up.
-void ConvChannels::move_tail() const noexcept {
-  const int64_t rows = end_ - begin_, length = args_.weight.shape[0] - 1, kept = std::max<int64_t>(0, length - rows),
-                stride = args_.tail.strides[1];
-  const size_t bytes = static_cast<size_t>(count_) * sizeof(float);
-  for (int64_t i = 0; i < kept; ++i) std::memcpy(tail_ + i * stride, tail_ + (i + rows) * stride, bytes);
-  for (int64_t i = kept; i < length; ++i)
-    std::memcpy(tail_ + i * stride, at<float>(args_.x, end_ - length + i) + first_, bytes);
+void ConvChannels::write_tail() const noexcept {
+  const int64_t ring = args_.tail.shape[1];
+  for (int64_t t = std::max(begin_, end_ - ring); t < end_; ++t)
+    std::memcpy(tail_ + (position_ + t - begin_) % ring * args_.tail.strides[1], at<float>(args_.x, t) + first_,
+                static_cast<size_t>(count_) * sizeof(float));
 }
 
 void causal_conv1d(const Context& context, const CausalConv1dArgs& args) noexcept {
@@ -52,7 +50,7 @@ void causal_conv1d(const Context& context, const CausalConv1dArgs& args) noexcep
     const ConvChannels conv(args, b, first, std::min(kChannelsPerTask, channels - first));
     conv.run(*context.kernels, bounds[b], bounds[b + 1] - bounds[b], at<float>(args.out, bounds[b]) + first,
              args.out.strides[0]);
-    conv.move_tail();
+    conv.write_tail();
   });
 }
 

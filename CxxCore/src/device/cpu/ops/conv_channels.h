@@ -15,11 +15,12 @@ class ConvChannels {
 
   // Rows [row, row + rows) of the step to `out` [rows][count].
   void run(const Kernels& kernels, int64_t row, int64_t rows, float* out, int64_t out_stride) const noexcept;
-  void move_tail() const noexcept;  // after the last row
+  void write_tail() const noexcept;  // after the last row: the last inputs, to their places in the ring
 
  private:
   const CausalConv1dArgs& args_;
   int64_t begin_, end_;  // rows of the sequence in this step
+  int64_t position_;     // of row begin_
   int64_t first_, count_;
   float* tail_;  // of the sequence, at the first channel
 };

@@ -53,8 +53,8 @@ class HeadConv {
     v_.run(kernels, row, rows, v, width_);
     return {to, k, v, dk_, dk_, width_, dv_};
   }
-  void move_tail() const noexcept {
-    for (const ConvChannels* part : {&q_, &k_, &v_}) part->move_tail();
+  void write_tail() const noexcept {
+    for (const ConvChannels* part : {&q_, &k_, &v_}) part->write_tail();
   }
 
  private:
@@ -119,7 +119,7 @@ void run_head(const Context& context, const GdnArgs& args, const CausalConv1dArg
                                             args.v.strides[1]};
     run_rows(context, args, r, in, scratch);
   }
-  if (conv) head_conv->move_tail();
+  if (conv) head_conv->write_tail();
 }
 
 }  // namespace

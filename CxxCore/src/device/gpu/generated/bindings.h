@@ -14,15 +14,15 @@ enum Binding : int { found = 0, tokens = 1, args = 2 };
 }  // namespace argmax
 namespace causal_conv1d {
 inline constexpr std::string_view kernel = "causal_conv1d";
-enum Binding : int { x = 0, weight = 1, tail = 2, cu_seqlens = 3, state_slots = 4, out = 5, args = 6 };
+enum Binding : int { x = 0, weight = 1, tail = 2, cu_seqlens = 3, context_lens = 4, state_slots = 5, out = 6, args = 7 };
 }  // namespace causal_conv1d
 namespace causal_conv1d_tail {
 inline constexpr std::string_view kernel = "causal_conv1d_tail";
-enum Binding : int { x = 0, tail = 1, cu_seqlens = 2, state_slots = 3, args = 4 };
+enum Binding : int { x = 0, tail = 1, cu_seqlens = 2, context_lens = 3, state_slots = 4, args = 5 };
 }  // namespace causal_conv1d_tail
 namespace causal_conv1d_update {
 inline constexpr std::string_view kernel = "causal_conv1d_update";
-enum Binding : int { x = 0, weight = 1, tail = 2, state_slots = 3, out = 4, args = 5 };
+enum Binding : int { x = 0, weight = 1, tail = 2, context_lens = 3, state_slots = 4, out = 5, args = 6 };
 }  // namespace causal_conv1d_update
 namespace combine_experts {
 inline constexpr std::string_view kernel = "combine_experts";

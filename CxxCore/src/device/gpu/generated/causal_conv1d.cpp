@@ -126,7 +126,7 @@ namespace pagoda_args {
 struct CausalConv1d {
   long x_stride, out_stride, weight_stride;
   long tail_slot_stride, tail_row_stride;
-  uint channels, kernel_size, num_sequences, reserved;
+  uint channels, kernel_size, num_sequences, tail_rows;
 };
 static_assert(sizeof(CausalConv1d) == 56, "host and kernel agree");
 
@@ -134,29 +134,21 @@ static_assert(sizeof(CausalConv1d) == 56, "host and kernel agree");
 # 5 "Shaders/causal_conv1d.metal"
 
 
-METAL_FUNC float conv_input(MSL_DEVICE const float* x, MSL_DEVICE const float* tail,
-                            MSL_CONSTANT pagoda_args::CausalConv1d& args, long row) {
-  return row >= 0 ? x[row * args.x_stride] : tail[(row + long(args.kernel_size) - 1) * args.tail_row_stride];
+METAL_FUNC long tail_place(MSL_CONSTANT pagoda_args::CausalConv1d& args, int position) {
+  return long(uint(position + int(args.tail_rows)) % args.tail_rows) * args.tail_row_stride;
 }
+
 
 
 METAL_FUNC float conv_row(MSL_DEVICE const float* x, MSL_DEVICE const float* tail, MSL_DEVICE const float* weight,
-                          MSL_CONSTANT pagoda_args::CausalConv1d& args, long row) {
+                          MSL_CONSTANT pagoda_args::CausalConv1d& args, int position, int row) {
   float sum = 0.0f;
   for (uint i = 0; MSL_LOOP(i < args.kernel_size); ++i) {
-    const float input = conv_input(x, tail, args, row + long(i) + 1 - long(args.kernel_size));
+    const int at = row + int(i) + 1 - int(args.kernel_size);
+    const float input = at >= 0 ? x[long(at) * args.x_stride] : tail[tail_place(args, position + at)];
     sum = fma(input, weight[long(i) * args.weight_stride], sum);
   }
   return silu(sum);
-}
-
-
-METAL_FUNC void move_tail(MSL_DEVICE const float* x, MSL_DEVICE float* tail, MSL_CONSTANT pagoda_args::CausalConv1d& args,
-                          long rows) {
-  for (uint i = 0; MSL_LOOP(i + 1 < args.kernel_size); ++i) {
-    tail[long(i) * args.tail_row_stride] =
-        conv_input(x, (MSL_DEVICE const float*)(tail), args, rows + long(i) + 1 - long(args.kernel_size));
-  }
 }
 
 
@@ -165,6 +157,7 @@ MSL_KERNEL void causal_conv1d(MSL_DEVICE const float* x ,
                           MSL_DEVICE const float* weight ,
                           MSL_DEVICE const float* tail ,
                           MSL_DEVICE const int* cu_seqlens ,
+                          MSL_DEVICE const int* context_lens ,
                           MSL_DEVICE const int* state_slots ,
                           MSL_DEVICE float* out ,
                           MSL_CONSTANT pagoda_args::CausalConv1d& args ,
@@ -175,11 +168,12 @@ MSL_KERNEL void causal_conv1d(MSL_DEVICE const float* x ,
     return;
   }
   const uint sequence = sequence_of_row(cu_seqlens, args.num_sequences, tg.y);
-  const long begin = cu_seqlens[sequence];
+  const int begin = cu_seqlens[sequence];
+  const int position = context_lens[sequence] - (cu_seqlens[sequence + 1] - begin);
   out[long(tg.y) * args.out_stride + channel] =
-      conv_row(x + begin * args.x_stride + channel,
-               tail + long(state_slots[sequence]) * args.tail_slot_stride + channel, weight + channel, args,
-               long(tg.y) - begin);
+      conv_row(x + long(begin) * args.x_stride + channel,
+               tail + long(state_slots[sequence]) * args.tail_slot_stride + channel, weight + channel, args, position,
+               int(tg.y) - begin);
 }
 
 
@@ -187,6 +181,7 @@ MSL_KERNEL void causal_conv1d(MSL_DEVICE const float* x ,
 MSL_KERNEL void causal_conv1d_tail(MSL_DEVICE const float* x ,
                                MSL_DEVICE float* tail ,
                                MSL_DEVICE const int* cu_seqlens ,
+                               MSL_DEVICE const int* context_lens ,
                                MSL_DEVICE const int* state_slots ,
                                MSL_CONSTANT pagoda_args::CausalConv1d& args ,
                                uint2 tg ,
@@ -195,9 +190,14 @@ MSL_KERNEL void causal_conv1d_tail(MSL_DEVICE const float* x ,
   if (channel >= args.channels) {
     return;
   }
-  const long begin = cu_seqlens[tg.y];
-  move_tail(x + begin * args.x_stride + channel, tail + long(state_slots[tg.y]) * args.tail_slot_stride + channel, args,
-            cu_seqlens[tg.y + 1] - begin);
+  const int begin = cu_seqlens[tg.y];
+  const int rows = cu_seqlens[tg.y + 1] - begin;
+  const int position = context_lens[tg.y] - rows;
+  MSL_DEVICE const float* from = x + long(begin) * args.x_stride + channel;
+  MSL_DEVICE float* to = tail + long(state_slots[tg.y]) * args.tail_slot_stride + channel;
+  for (int row = max(0, rows - int(args.tail_rows)); MSL_LOOP(row < rows); ++row) {
+    to[tail_place(args, position + row)] = from[long(row) * args.x_stride];
+  }
 }
 
 
@@ -205,6 +205,7 @@ MSL_KERNEL void causal_conv1d_tail(MSL_DEVICE const float* x ,
 MSL_KERNEL void causal_conv1d_update(MSL_DEVICE const float* x ,
                                  MSL_DEVICE const float* weight ,
                                  MSL_DEVICE float* tail ,
+                                 MSL_DEVICE const int* context_lens ,
                                  MSL_DEVICE const int* state_slots ,
                                  MSL_DEVICE float* out ,
                                  MSL_CONSTANT pagoda_args::CausalConv1d& args ,
@@ -216,9 +217,10 @@ MSL_KERNEL void causal_conv1d_update(MSL_DEVICE const float* x ,
   }
   MSL_DEVICE const float* row = x + long(tg.y) * args.x_stride + channel;
   MSL_DEVICE float* past = tail + long(state_slots[tg.y]) * args.tail_slot_stride + channel;
+  const int position = context_lens[tg.y] - 1;
   out[long(tg.y) * args.out_stride + channel] =
-      conv_row(row, (MSL_DEVICE const float*)(past), weight + channel, args, 0);
-  move_tail(row, past, args, 1);
+      conv_row(row, (MSL_DEVICE const float*)(past), weight + channel, args, position, 0);
+  past[tail_place(args, position)] = row[0];
 }
 
 
@@ -227,23 +229,23 @@ using namespace ::pagoda::device::gpu;
 void msl_entry_0(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  causal_conv1d((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (const int*)in.buffers[3], (const int*)in.buffers[4], (float*)in.buffers[5], *(const pagoda_args::CausalConv1d*)in.buffers[6], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup));
+  causal_conv1d((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (const int*)in.buffers[3], (const int*)in.buffers[4], (const int*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::CausalConv1d*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup));
 }
-constexpr BindingInfo msl_bindings_0[] = {{"x", 0, BindingKind::buffer, sizeof(float), false}, {"weight", 1, BindingKind::buffer, sizeof(float), false}, {"tail", 2, BindingKind::buffer, sizeof(float), false}, {"cu_seqlens", 3, BindingKind::buffer, sizeof(int), false}, {"state_slots", 4, BindingKind::buffer, sizeof(int), false}, {"out", 5, BindingKind::buffer, sizeof(float), true}, {"args", 6, BindingKind::values, sizeof(pagoda_args::CausalConv1d), false}};
+constexpr BindingInfo msl_bindings_0[] = {{"x", 0, BindingKind::buffer, sizeof(float), false}, {"weight", 1, BindingKind::buffer, sizeof(float), false}, {"tail", 2, BindingKind::buffer, sizeof(float), false}, {"cu_seqlens", 3, BindingKind::buffer, sizeof(int), false}, {"context_lens", 4, BindingKind::buffer, sizeof(int), false}, {"state_slots", 5, BindingKind::buffer, sizeof(int), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::CausalConv1d), false}};
 constexpr uint32_t msl_limit_0 = 128;
 void msl_entry_1(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  causal_conv1d_tail((const float*)in.buffers[0], (float*)in.buffers[1], (const int*)in.buffers[2], (const int*)in.buffers[3], *(const pagoda_args::CausalConv1d*)in.buffers[4], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup));
+  causal_conv1d_tail((const float*)in.buffers[0], (float*)in.buffers[1], (const int*)in.buffers[2], (const int*)in.buffers[3], (const int*)in.buffers[4], *(const pagoda_args::CausalConv1d*)in.buffers[5], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup));
 }
-constexpr BindingInfo msl_bindings_1[] = {{"x", 0, BindingKind::buffer, sizeof(float), false}, {"tail", 1, BindingKind::buffer, sizeof(float), true}, {"cu_seqlens", 2, BindingKind::buffer, sizeof(int), false}, {"state_slots", 3, BindingKind::buffer, sizeof(int), false}, {"args", 4, BindingKind::values, sizeof(pagoda_args::CausalConv1d), false}};
+constexpr BindingInfo msl_bindings_1[] = {{"x", 0, BindingKind::buffer, sizeof(float), false}, {"tail", 1, BindingKind::buffer, sizeof(float), true}, {"cu_seqlens", 2, BindingKind::buffer, sizeof(int), false}, {"context_lens", 3, BindingKind::buffer, sizeof(int), false}, {"state_slots", 4, BindingKind::buffer, sizeof(int), false}, {"args", 5, BindingKind::values, sizeof(pagoda_args::CausalConv1d), false}};
 constexpr uint32_t msl_limit_1 = 128;
 void msl_entry_2(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  causal_conv1d_update((const float*)in.buffers[0], (const float*)in.buffers[1], (float*)in.buffers[2], (const int*)in.buffers[3], (float*)in.buffers[4], *(const pagoda_args::CausalConv1d*)in.buffers[5], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup));
+  causal_conv1d_update((const float*)in.buffers[0], (const float*)in.buffers[1], (float*)in.buffers[2], (const int*)in.buffers[3], (const int*)in.buffers[4], (float*)in.buffers[5], *(const pagoda_args::CausalConv1d*)in.buffers[6], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup));
 }
-constexpr BindingInfo msl_bindings_2[] = {{"x", 0, BindingKind::buffer, sizeof(float), false}, {"weight", 1, BindingKind::buffer, sizeof(float), false}, {"tail", 2, BindingKind::buffer, sizeof(float), true}, {"state_slots", 3, BindingKind::buffer, sizeof(int), false}, {"out", 4, BindingKind::buffer, sizeof(float), true}, {"args", 5, BindingKind::values, sizeof(pagoda_args::CausalConv1d), false}};
+constexpr BindingInfo msl_bindings_2[] = {{"x", 0, BindingKind::buffer, sizeof(float), false}, {"weight", 1, BindingKind::buffer, sizeof(float), false}, {"tail", 2, BindingKind::buffer, sizeof(float), true}, {"context_lens", 3, BindingKind::buffer, sizeof(int), false}, {"state_slots", 4, BindingKind::buffer, sizeof(int), false}, {"out", 5, BindingKind::buffer, sizeof(float), true}, {"args", 6, BindingKind::values, sizeof(pagoda_args::CausalConv1d), false}};
 constexpr uint32_t msl_limit_2 = 128;
 }  // namespace
 }  // namespace metal

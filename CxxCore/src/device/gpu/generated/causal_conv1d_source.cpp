@@ -4,7 +4,7 @@ namespace pagoda::device::gpu::generated {
 KernelSource causal_conv1d_source() noexcept {
   return {"causal_conv1d",
 R"msl(// causal_conv1d: a short window over time per channel, then SiLU; the window's past comes from and goes to `tail`.
-// tail: [slots, kernel_size - 1, channels], oldest first. weight: [kernel_size, channels], the last one is of now.
+// tail: [slots, tail_rows, channels], a ring: position p in row p % tail_rows. weight: [kernel_size, channels], the last one is of now.
 // Helpers that several kernels share: sums in one order, the nonlinear functions, tiles, sequences.
 // Text of the portable subset: Metal compiles it as it is, mslc translates it for CPU and CUDA. No fast math.
 
@@ -125,36 +125,28 @@ namespace pagoda_args {
 struct CausalConv1d {
   long x_stride, out_stride, weight_stride;  // elements from one row to the next
   long tail_slot_stride, tail_row_stride;    // elements
-  uint channels, kernel_size, num_sequences, reserved;
+  uint channels, kernel_size, num_sequences, tail_rows;
 };
 static_assert(sizeof(CausalConv1d) == 56, "host and kernel agree");
 
 }  // namespace pagoda_args
 
-// The input of a channel at row `row` of a sequence's rows in this step; negative rows are in the tail.
-METAL_FUNC float conv_input(device const float* x, device const float* tail,
-                            constant pagoda_args::CausalConv1d& args, long row) {
-  return row >= 0 ? x[row * args.x_stride] : tail[(row + long(args.kernel_size) - 1) * args.tail_row_stride];
+// Where the ring has a position, which is at least -tail_rows.
+METAL_FUNC long tail_place(constant pagoda_args::CausalConv1d& args, int position) {
+  return long(uint(position + int(args.tail_rows)) % args.tail_rows) * args.tail_row_stride;
 }
 
-// x, tail, weight: at the channel; x at the sequence's first row.
+// x, tail, weight: at the channel; x at the sequence's first row in this step, which is at `position`. Inputs before it
+// are in the tail.
 METAL_FUNC float conv_row(device const float* x, device const float* tail, device const float* weight,
-                          constant pagoda_args::CausalConv1d& args, long row) {
+                          constant pagoda_args::CausalConv1d& args, int position, int row) {
   float sum = 0.0f;
   for (uint i = 0; i < args.kernel_size; ++i) {
-    const float input = conv_input(x, tail, args, row + long(i) + 1 - long(args.kernel_size));
+    const int at = row + int(i) + 1 - int(args.kernel_size);
+    const float input = at >= 0 ? x[long(at) * args.x_stride] : tail[tail_place(args, position + at)];
     sum = fma(input, weight[long(i) * args.weight_stride], sum);
   }
   return silu(sum);
-}
-
-// The sequence's last inputs, in ascending order: a place is read before it is written.
-METAL_FUNC void move_tail(device const float* x, device float* tail, constant pagoda_args::CausalConv1d& args,
-                          long rows) {
-  for (uint i = 0; i + 1 < args.kernel_size; ++i) {
-    tail[long(i) * args.tail_row_stride] =
-        conv_input(x, (device const float*)(tail), args, rows + long(i) + 1 - long(args.kernel_size));
-  }
 }
 
 // Any rows; the tail is left for causal_conv1d_tail. Grid: [channels / 128, tokens]
@@ -163,9 +155,10 @@ kernel void causal_conv1d(device const float* x [[buffer(0)]],
                           device const float* weight [[buffer(1)]],
                           device const float* tail [[buffer(2)]],
                           device const int* cu_seqlens [[buffer(3)]],
-                          device const int* state_slots [[buffer(4)]],
-                          device float* out [[buffer(5)]],
-                          constant pagoda_args::CausalConv1d& args [[buffer(6)]],
+                          device const int* context_lens [[buffer(4)]],
+                          device const int* state_slots [[buffer(5)]],
+                          device float* out [[buffer(6)]],
+                          constant pagoda_args::CausalConv1d& args [[buffer(7)]],
                           uint2 tg [[threadgroup_position_in_grid]],
                           uint tid [[thread_index_in_threadgroup]]) {
   const uint channel = tg.x * 128 + tid;
@@ -173,29 +166,36 @@ kernel void causal_conv1d(device const float* x [[buffer(0)]],
     return;
   }
   const uint sequence = sequence_of_row(cu_seqlens, args.num_sequences, tg.y);
-  const long begin = cu_seqlens[sequence];
+  const int begin = cu_seqlens[sequence];
+  const int position = context_lens[sequence] - (cu_seqlens[sequence + 1] - begin);
   out[long(tg.y) * args.out_stride + channel] =
-      conv_row(x + begin * args.x_stride + channel,
-               tail + long(state_slots[sequence]) * args.tail_slot_stride + channel, weight + channel, args,
-               long(tg.y) - begin);
+      conv_row(x + long(begin) * args.x_stride + channel,
+               tail + long(state_slots[sequence]) * args.tail_slot_stride + channel, weight + channel, args, position,
+               int(tg.y) - begin);
 }
 
-// Grid: [channels / 128, sequences]
+// The sequence's last inputs to their places. Grid: [channels / 128, sequences]
 [[max_total_threads_per_threadgroup(128)]]
 kernel void causal_conv1d_tail(device const float* x [[buffer(0)]],
                                device float* tail [[buffer(1)]],
                                device const int* cu_seqlens [[buffer(2)]],
-                               device const int* state_slots [[buffer(3)]],
-                               constant pagoda_args::CausalConv1d& args [[buffer(4)]],
+                               device const int* context_lens [[buffer(3)]],
+                               device const int* state_slots [[buffer(4)]],
+                               constant pagoda_args::CausalConv1d& args [[buffer(5)]],
                                uint2 tg [[threadgroup_position_in_grid]],
                                uint tid [[thread_index_in_threadgroup]]) {
   const uint channel = tg.x * 128 + tid;
   if (channel >= args.channels) {
     return;
   }
-  const long begin = cu_seqlens[tg.y];
-  move_tail(x + begin * args.x_stride + channel, tail + long(state_slots[tg.y]) * args.tail_slot_stride + channel, args,
-            cu_seqlens[tg.y + 1] - begin);
+  const int begin = cu_seqlens[tg.y];
+  const int rows = cu_seqlens[tg.y + 1] - begin;
+  const int position = context_lens[tg.y] - rows;
+  device const float* from = x + long(begin) * args.x_stride + channel;
+  device float* to = tail + long(state_slots[tg.y]) * args.tail_slot_stride + channel;
+  for (int row = max(0, rows - int(args.tail_rows)); row < rows; ++row) {
+    to[tail_place(args, position + row)] = from[long(row) * args.x_stride];
+  }
 }
 
 // Both at once where every sequence has one row. Grid: [channels / 128, sequences]
@@ -203,9 +203,10 @@ kernel void causal_conv1d_tail(device const float* x [[buffer(0)]],
 kernel void causal_conv1d_update(device const float* x [[buffer(0)]],
                                  device const float* weight [[buffer(1)]],
                                  device float* tail [[buffer(2)]],
-                                 device const int* state_slots [[buffer(3)]],
-                                 device float* out [[buffer(4)]],
-                                 constant pagoda_args::CausalConv1d& args [[buffer(5)]],
+                                 device const int* context_lens [[buffer(3)]],
+                                 device const int* state_slots [[buffer(4)]],
+                                 device float* out [[buffer(5)]],
+                                 constant pagoda_args::CausalConv1d& args [[buffer(6)]],
                                  uint2 tg [[threadgroup_position_in_grid]],
                                  uint tid [[thread_index_in_threadgroup]]) {
   const uint channel = tg.x * 128 + tid;
@@ -214,9 +215,10 @@ kernel void causal_conv1d_update(device const float* x [[buffer(0)]],
   }
   device const float* row = x + long(tg.y) * args.x_stride + channel;
   device float* past = tail + long(state_slots[tg.y]) * args.tail_slot_stride + channel;
+  const int position = context_lens[tg.y] - 1;
   out[long(tg.y) * args.out_stride + channel] =
-      conv_row(row, (device const float*)(past), weight + channel, args, 0);
-  move_tail(row, past, args, 1);
+      conv_row(row, (device const float*)(past), weight + channel, args, position, 0);
+  past[tail_place(args, position)] = row[0];
 }
 )msl",
 R"msl(#include "device/gpu/shim/cuda/msl.h"
@@ -345,7 +347,7 @@ namespace pagoda_args {
 struct CausalConv1d {
   long x_stride, out_stride, weight_stride;
   long tail_slot_stride, tail_row_stride;
-  uint channels, kernel_size, num_sequences, reserved;
+  uint channels, kernel_size, num_sequences, tail_rows;
 };
 static_assert(sizeof(CausalConv1d) == 56, "host and kernel agree");
 
@@ -353,29 +355,21 @@ static_assert(sizeof(CausalConv1d) == 56, "host and kernel agree");
 # 5 "Shaders/causal_conv1d.metal"
 
 
-METAL_FUNC float conv_input(MSL_DEVICE const float* x, MSL_DEVICE const float* tail,
-                            MSL_CONSTANT pagoda_args::CausalConv1d& args, long row) {
-  return row >= 0 ? x[row * args.x_stride] : tail[(row + long(args.kernel_size) - 1) * args.tail_row_stride];
+METAL_FUNC long tail_place(MSL_CONSTANT pagoda_args::CausalConv1d& args, int position) {
+  return long(uint(position + int(args.tail_rows)) % args.tail_rows) * args.tail_row_stride;
 }
+
 
 
 METAL_FUNC float conv_row(MSL_DEVICE const float* x, MSL_DEVICE const float* tail, MSL_DEVICE const float* weight,
-                          MSL_CONSTANT pagoda_args::CausalConv1d& args, long row) {
+                          MSL_CONSTANT pagoda_args::CausalConv1d& args, int position, int row) {
   float sum = 0.0f;
   for (uint i = 0; i < args.kernel_size; ++i) {
-    const float input = conv_input(x, tail, args, row + long(i) + 1 - long(args.kernel_size));
+    const int at = row + int(i) + 1 - int(args.kernel_size);
+    const float input = at >= 0 ? x[long(at) * args.x_stride] : tail[tail_place(args, position + at)];
     sum = fma(input, weight[long(i) * args.weight_stride], sum);
   }
   return silu(sum);
-}
-
-
-METAL_FUNC void move_tail(MSL_DEVICE const float* x, MSL_DEVICE float* tail, MSL_CONSTANT pagoda_args::CausalConv1d& args,
-                          long rows) {
-  for (uint i = 0; i + 1 < args.kernel_size; ++i) {
-    tail[long(i) * args.tail_row_stride] =
-        conv_input(x, (MSL_DEVICE const float*)(tail), args, rows + long(i) + 1 - long(args.kernel_size));
-  }
 }
 
 
@@ -384,6 +378,7 @@ MSL_KERNEL void causal_conv1d(MSL_DEVICE const float* x ,
                           MSL_DEVICE const float* weight ,
                           MSL_DEVICE const float* tail ,
                           MSL_DEVICE const int* cu_seqlens ,
+                          MSL_DEVICE const int* context_lens ,
                           MSL_DEVICE const int* state_slots ,
                           MSL_DEVICE float* out ,
                           MSL_CONSTANT pagoda_args::CausalConv1d& args ,
@@ -394,11 +389,12 @@ MSL_KERNEL void causal_conv1d(MSL_DEVICE const float* x ,
     return;
   }
   const uint sequence = sequence_of_row(cu_seqlens, args.num_sequences, tg.y);
-  const long begin = cu_seqlens[sequence];
+  const int begin = cu_seqlens[sequence];
+  const int position = context_lens[sequence] - (cu_seqlens[sequence + 1] - begin);
   out[long(tg.y) * args.out_stride + channel] =
-      conv_row(x + begin * args.x_stride + channel,
-               tail + long(state_slots[sequence]) * args.tail_slot_stride + channel, weight + channel, args,
-               long(tg.y) - begin);
+      conv_row(x + long(begin) * args.x_stride + channel,
+               tail + long(state_slots[sequence]) * args.tail_slot_stride + channel, weight + channel, args, position,
+               int(tg.y) - begin);
 }
 
 
@@ -406,6 +402,7 @@ MSL_KERNEL void causal_conv1d(MSL_DEVICE const float* x ,
 MSL_KERNEL void causal_conv1d_tail(MSL_DEVICE const float* x ,
                                MSL_DEVICE float* tail ,
                                MSL_DEVICE const int* cu_seqlens ,
+                               MSL_DEVICE const int* context_lens ,
                                MSL_DEVICE const int* state_slots ,
                                MSL_CONSTANT pagoda_args::CausalConv1d& args ,
                                uint2 tg ,
@@ -414,9 +411,14 @@ MSL_KERNEL void causal_conv1d_tail(MSL_DEVICE const float* x ,
   if (channel >= args.channels) {
     return;
   }
-  const long begin = cu_seqlens[tg.y];
-  move_tail(x + begin * args.x_stride + channel, tail + long(state_slots[tg.y]) * args.tail_slot_stride + channel, args,
-            cu_seqlens[tg.y + 1] - begin);
+  const int begin = cu_seqlens[tg.y];
+  const int rows = cu_seqlens[tg.y + 1] - begin;
+  const int position = context_lens[tg.y] - rows;
+  MSL_DEVICE const float* from = x + long(begin) * args.x_stride + channel;
+  MSL_DEVICE float* to = tail + long(state_slots[tg.y]) * args.tail_slot_stride + channel;
+  for (int row = max(0, rows - int(args.tail_rows)); row < rows; ++row) {
+    to[tail_place(args, position + row)] = from[long(row) * args.x_stride];
+  }
 }
 
 
@@ -424,6 +426,7 @@ MSL_KERNEL void causal_conv1d_tail(MSL_DEVICE const float* x ,
 MSL_KERNEL void causal_conv1d_update(MSL_DEVICE const float* x ,
                                  MSL_DEVICE const float* weight ,
                                  MSL_DEVICE float* tail ,
+                                 MSL_DEVICE const int* context_lens ,
                                  MSL_DEVICE const int* state_slots ,
                                  MSL_DEVICE float* out ,
                                  MSL_CONSTANT pagoda_args::CausalConv1d& args ,
@@ -435,26 +438,27 @@ MSL_KERNEL void causal_conv1d_update(MSL_DEVICE const float* x ,
   }
   MSL_DEVICE const float* row = x + long(tg.y) * args.x_stride + channel;
   MSL_DEVICE float* past = tail + long(state_slots[tg.y]) * args.tail_slot_stride + channel;
+  const int position = context_lens[tg.y] - 1;
   out[long(tg.y) * args.out_stride + channel] =
-      conv_row(row, (MSL_DEVICE const float*)(past), weight + channel, args, 0);
-  move_tail(row, past, args, 1);
+      conv_row(row, (MSL_DEVICE const float*)(past), weight + channel, args, position, 0);
+  past[tail_place(args, position)] = row[0];
 }
 
 
 # 1 "causal_conv1d.entries"
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_causal_conv1d)
-extern "C" __global__ void __launch_bounds__(128) causal_conv1d(const float* x, const float* weight, const float* tail, const int* cu_seqlens, const int* state_slots, float* out, const pagoda_args::CausalConv1d args) {
-  causal_conv1d(x, weight, tail, cu_seqlens, state_slots, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()));
+extern "C" __global__ void __launch_bounds__(128) causal_conv1d(const float* x, const float* weight, const float* tail, const int* cu_seqlens, const int* context_lens, const int* state_slots, float* out, const pagoda_args::CausalConv1d args) {
+  causal_conv1d(x, weight, tail, cu_seqlens, context_lens, state_slots, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_causal_conv1d_tail)
-extern "C" __global__ void __launch_bounds__(128) causal_conv1d_tail(const float* x, float* tail, const int* cu_seqlens, const int* state_slots, const pagoda_args::CausalConv1d args) {
-  causal_conv1d_tail(x, tail, cu_seqlens, state_slots, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()));
+extern "C" __global__ void __launch_bounds__(128) causal_conv1d_tail(const float* x, float* tail, const int* cu_seqlens, const int* context_lens, const int* state_slots, const pagoda_args::CausalConv1d args) {
+  causal_conv1d_tail(x, tail, cu_seqlens, context_lens, state_slots, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_causal_conv1d_update)
-extern "C" __global__ void __launch_bounds__(128) causal_conv1d_update(const float* x, const float* weight, float* tail, const int* state_slots, float* out, const pagoda_args::CausalConv1d args) {
-  causal_conv1d_update(x, weight, tail, state_slots, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()));
+extern "C" __global__ void __launch_bounds__(128) causal_conv1d_update(const float* x, const float* weight, float* tail, const int* context_lens, const int* state_slots, float* out, const pagoda_args::CausalConv1d args) {
+  causal_conv1d_update(x, weight, tail, context_lens, state_slots, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()));
 }
 #endif
 }  // namespace metal

@@ -18,13 +18,17 @@ void GpuEncoder::causal_conv1d(const CausalConv1dArgs& a) noexcept {
   args.channels = as_uint(a.x.shape[1]);
   args.kernel_size = as_uint(a.weight.shape[0]);
   args.num_sequences = num_sequences;
+  args.tail_rows = as_uint(a.tail.shape[1]);
   const uint32_t pieces = as_uint(ceil_divide(a.x.shape[1], 128));
   if (tokens == num_sequences) {
-    launch("causal_conv1d_update", {{pieces, tokens}}, {a.x, a.weight, a.tail, s.state_slots, a.out}, args);
+    launch("causal_conv1d_update", {{pieces, tokens}}, {a.x, a.weight, a.tail, s.context_lens, s.state_slots, a.out},
+           args);
     return;
   }
-  launch("causal_conv1d", {{pieces, tokens}}, {a.x, a.weight, a.tail, s.cu_seqlens, s.state_slots, a.out}, args);
-  launch("causal_conv1d_tail", {{pieces, num_sequences}}, {a.x, a.tail, s.cu_seqlens, s.state_slots}, args);
+  launch("causal_conv1d", {{pieces, tokens}},
+         {a.x, a.weight, a.tail, s.cu_seqlens, s.context_lens, s.state_slots, a.out}, args);
+  launch("causal_conv1d_tail", {{pieces, num_sequences}}, {a.x, a.tail, s.cu_seqlens, s.context_lens, s.state_slots},
+         args);
 }
 
 }  // namespace pagoda::device::gpu
