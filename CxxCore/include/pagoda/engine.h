@@ -9,10 +9,12 @@
 
 #include "pagoda/chat_template.h"
 #include "pagoda/event.h"
-#include "pagoda/grammar.h"
 #include "pagoda/model_info.h"
+#include "pagoda/model_source.h"
+#include "pagoda/options.h"
 #include "pagoda/profile.h"
-#include "pagoda/sampling_params.h"
+#include "pagoda/request.h"
+#include "pagoda/statistics.h"
 #include "pagoda/status.h"
 #include "pagoda/swift_bridging.h"
 #include "pagoda/tokenizer.h"
@@ -28,100 +30,6 @@ void pagoda_engine_retain(pagoda::Engine* PAGODA_NONNULL engine) noexcept;
 void pagoda_engine_release(pagoda::Engine* PAGODA_NONNULL engine) noexcept;
 
 namespace pagoda {
-
-struct EngineOptions {
-  std::string device = "auto";    // auto, cpu, metal, cuda, software, reference
-  std::string dtype = "auto";     // of weights: auto (the model's own), float32, float16, bfloat16
-  std::string quantize = "auto";  // weights: auto (8bit if the file is quantised), none (as dtype), bf16, 8bit, 4bit
-  std::string kv_dtype = "auto";  // of the KV cache: auto (as dtype), float32, float16, bfloat16, int8
-  std::string weight_cache = "";  // folder that keeps repacked weights for the next load; "" = none
-  int64_t weight_cache_disk_bytes = 0;   // most bytes of files in that folder; 0 = 64 GiB
-  int32_t num_threads = 0;               // 0 = one per core
-  int32_t max_num_seqs = 16;             // sequences running at once
-  int32_t max_num_batched_tokens = 256;  // tokens of one step, prefill and decode together: as many as stay in cache
-  int32_t block_size = 16;               // tokens per KV block: 8, 16 or 32
-  int32_t max_model_len = 0;             // 0 = the model's context length, or as much of it as fits
-  int64_t num_kv_blocks = 0;             // 0 = from kv_cache_bytes
-  int64_t kv_cache_bytes = 0;            // 0 = what one full context per sequence needs, at most a share of the device
-  bool prefix_cache = true;              // what was computed for one request is reused by others that begin the same
-  int64_t checkpoint_bytes = 0;         // recurrent states kept for that; 0 = 32 of them, at most a share of the device
-  std::string prefix_cache_dir = "";    // folder where prefixes outlive the engine; "" = none
-  int64_t prefix_cache_disk_bytes = 0;  // most bytes of prefix files in that folder; 0 = 8 GiB
-};
-
-// A file of a model that lives in memory (the embedded one). The bytes must outlive the engine.
-struct ModelFile {
-  std::string name;
-  const uint8_t* PAGODA_NULLABLE data = nullptr;
-  uint64_t size_bytes = 0;
-};
-
-// Where a model comes from: a folder or a .gguf file, files in memory when `files` is not empty, or a shape.
-struct ModelSource {
-  std::string directory;
-  std::vector<ModelFile> files;
-  std::string shape{};  // of a well-known model, such as qwen3.5-0.8b, with pseudo-random weights: for measuring
-};
-
-struct Request {
-  std::vector<int32_t> prompt_ids;
-  SamplingParams sampling;
-  GrammarSpec grammar{};
-  bool use_cache = true;        // false: reads nothing from the prefix cache and leaves nothing there
-  std::string cache_salt = "";  // requests with different salts (tenants) share nothing; at most 256 bytes
-  // Where other prompts will part from this one: numbers of leading prompt tokens behind which the recurrent state is
-  // worth keeping, besides the ends of turns, a coarse grid and the end, which are found without.
-  std::vector<int32_t> checkpoint_positions{};
-};
-
-struct SubmitResult {
-  Status status;
-  uint64_t request_id = 0;
-};
-
-struct CacheStats {
-  int64_t num_lookups = 0;            // requests that looked for their prompt
-  int64_t num_hits = 0;               // of those, with at least one token found
-  int64_t num_cached_tokens = 0;      // prompt tokens found, over all hits
-  int64_t num_recomputed_tokens = 0;  // computed again after a preemption, because they had been given up
-  int64_t num_cached_blocks = 0;      // KV blocks whose tokens are known, in use or not
-  int64_t num_block_evictions = 0;    // of those, given to other content so far
-  int32_t num_checkpoints = 0;        // recurrent states kept
-  int32_t max_checkpoints = 0;
-  int64_t checkpoint_bytes = 0;  // of the states kept
-  int64_t num_checkpoint_evictions = 0;
-  // Of the last prompt that was known further than it could be reused, the token at which it parted; -1 before the
-  // first.
-  int32_t last_near_miss = -1;
-};
-
-struct DiskStats {         // of EngineOptions::prefix_cache_dir
-  bool is_on = false;      // whether new files are written
-  std::string off_reason;  // why not, when there is a folder
-  int64_t num_files = 0;
-  int64_t bytes = 0;
-  int64_t max_bytes = 0;
-  int64_t num_reads = 0;
-  int64_t num_writes = 0;
-  int64_t num_dropped = 0;    // not written because the disk was too slow
-  int64_t num_evictions = 0;  // removed to stay below max_bytes
-  int64_t num_bad_files = 0;  // removed because something in them was not as it should be
-};
-
-struct EngineStats {
-  int32_t num_waiting = 0;
-  int32_t num_running = 0;
-  int64_t num_free_blocks = 0;  // without a sequence that holds them; they may be cached all the same
-  int64_t num_blocks = 0;
-  int32_t num_free_state_slots = 0;
-  int32_t num_state_slots = 0;
-  int64_t num_steps = 0;
-  int64_t num_preemptions = 0;
-  int64_t num_computed_tokens = 0;  // rows run through the model, recomputed ones included
-  int64_t num_generated_tokens = 0;
-  CacheStats cache;
-  DiskStats disk;
-};
 
 struct ModelInfoResult {
   Status status;

@@ -4,8 +4,9 @@
 #include <cstdint>
 #include <string>
 
-#include "pagoda/engine.h"
+#include "pagoda/model_source.h"
 #include "pagoda/status.h"
+#include "pagoda/swift_bridging.h"
 
 namespace pagoda {
 

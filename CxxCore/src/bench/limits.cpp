@@ -1,16 +1,16 @@
 // Measures limits: each loop on all threads at once, the best of several passes.
+#include "bench/limits.h"
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstring>
 #include <memory>
-#include <new>
 #include <thread>
 
 #include "base/thread_pool.h"
 #include "bench/loops.h"
 #include "device/host/host_memory.h"
-#include "pagoda/bench.h"
 
 namespace pagoda::bench {
 namespace {
@@ -89,6 +89,8 @@ void keep_best(const ArithmeticLoop& loop, double speed, MachineLimits& limits) 
   if (loop.kind != OpLimit::int8) keep(limits.bf16_ops_per_second, limits.bf16_instruction);
 }
 
+}  // namespace
+
 MachineLimits measure(int32_t num_threads) {
   MachineLimits limits;
   if (num_threads == 0) num_threads = static_cast<int32_t>(std::max(1u, std::thread::hardware_concurrency()));
@@ -111,19 +113,4 @@ MachineLimits measure(int32_t num_threads) {
   return limits;
 }
 
-}  // namespace
 }  // namespace pagoda::bench
-
-namespace pagoda {
-
-MachineLimits measure_limits(int32_t num_threads) noexcept {
-  try {
-    return bench::measure(num_threads);
-  } catch (const std::bad_alloc&) {
-    MachineLimits limits;
-    limits.status.code = StatusCode::out_of_memory;
-    return limits;
-  }
-}
-
-}  // namespace pagoda

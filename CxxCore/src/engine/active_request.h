@@ -10,7 +10,8 @@
 
 #include "engine/thinking.h"
 #include "grammar/token_grammar.h"
-#include "pagoda/engine.h"
+#include "pagoda/event.h"
+#include "pagoda/request.h"
 #include "request/sequence.h"
 #include "sampler/sampler.h"
 #include "text/detokenizer.h"

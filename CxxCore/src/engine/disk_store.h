@@ -17,7 +17,7 @@
 #include "base/hash128.h"
 #include "base/result.h"
 #include "io/prefix_file.h"
-#include "pagoda/engine.h"
+#include "pagoda/statistics.h"
 
 namespace pagoda::engine {
 

@@ -9,7 +9,11 @@
 #include <vector>
 
 #include "engine/loader.h"
-#include "pagoda/engine.h"
+#include "pagoda/event.h"
+#include "pagoda/model_info.h"
+#include "pagoda/profile.h"
+#include "pagoda/request.h"
+#include "pagoda/statistics.h"
 
 namespace pagoda::engine {
 

@@ -13,7 +13,9 @@
 #include "io/config/model_config.h"
 #include "io/model_files.h"
 #include "model/model.h"
-#include "pagoda/engine.h"
+#include "pagoda/model_info.h"
+#include "pagoda/model_source.h"
+#include "pagoda/options.h"
 #include "text/bpe/tokenizer.h"
 #include "text/jinja/jinja.h"
 

@@ -8,7 +8,8 @@
 #include "device/device.h"
 #include "io/config/model_config.h"
 #include "model/model.h"
-#include "pagoda/engine.h"
+#include "pagoda/model_info.h"
+#include "pagoda/options.h"
 
 namespace pagoda::engine {
 

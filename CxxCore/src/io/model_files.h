@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "pagoda/engine.h"
+#include "pagoda/model_source.h"
 
 namespace pagoda::io {
 

@@ -1,37 +1,22 @@
-// The seam: Engine and the load functions. Nothing thrown below leaves here; it becomes a Status.
+// Engine of the public headers, and the functions that load a model, its tokenizer or its chat template.
 #include "pagoda/engine.h"
 
-#include <exception>
 #include <new>
 #include <utility>
 
+#include "api/guard.h"
 #include "engine/engine_thread.h"
 #include "engine/loader.h"
 
-void pagoda_engine_retain(pagoda::Engine* engine) noexcept {
-  __atomic_add_fetch(&engine->references_, 1, __ATOMIC_RELAXED);
-}
+void pagoda_engine_retain(pagoda::Engine* engine) noexcept { pagoda::api::retain(engine->references_); }
 
 void pagoda_engine_release(pagoda::Engine* engine) noexcept {
-  if (__atomic_sub_fetch(&engine->references_, 1, __ATOMIC_ACQ_REL) == 0) delete engine;
+  if (pagoda::api::release(engine->references_)) delete engine;
 }
 
 namespace pagoda {
-namespace {
 
-// Runs `body`, which returns a Status, and turns an exception into one.
-template <class Body>
-Status guarded(Body&& body) noexcept {
-  try {
-    return body();
-  } catch (const std::bad_alloc&) {
-    return {StatusCode::out_of_memory, {}};  // an empty message: making one could throw again
-  } catch (const std::exception& error) {
-    return make_error(StatusCode::internal, error.what());
-  }
-}
-
-}  // namespace
+using api::guarded;
 
 Engine::Engine(std::unique_ptr<engine::EngineThread> thread) noexcept : thread_(std::move(thread)) {}
 Engine::~Engine() = default;

@@ -1,0 +1,29 @@
+// EngineOptions: what a caller may choose when a model is loaded.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace pagoda {
+
+struct EngineOptions {
+  std::string device = "auto";    // auto, cpu, metal, cuda, software, reference
+  std::string dtype = "auto";     // of weights: auto (the model's own), float32, float16, bfloat16
+  std::string quantize = "auto";  // weights: auto (8bit if the file is quantised), none (as dtype), bf16, 8bit, 4bit
+  std::string kv_dtype = "auto";  // of the KV cache: auto (as dtype), float32, float16, bfloat16, int8
+  std::string weight_cache = "";  // folder that keeps repacked weights for the next load; "" = none
+  int64_t weight_cache_disk_bytes = 0;   // most bytes of files in that folder; 0 = 64 GiB
+  int32_t num_threads = 0;               // 0 = one per core
+  int32_t max_num_seqs = 16;             // sequences running at once
+  int32_t max_num_batched_tokens = 256;  // tokens of one step, prefill and decode together: as many as stay in cache
+  int32_t block_size = 16;               // tokens per KV block: 8, 16 or 32
+  int32_t max_model_len = 0;             // 0 = the model's context length, or as much of it as fits
+  int64_t num_kv_blocks = 0;             // 0 = from kv_cache_bytes
+  int64_t kv_cache_bytes = 0;            // 0 = what one full context per sequence needs, at most a share of the device
+  bool prefix_cache = true;              // what was computed for one request is reused by others that begin the same
+  int64_t checkpoint_bytes = 0;         // recurrent states kept for that; 0 = 32 of them, at most a share of the device
+  std::string prefix_cache_dir = "";    // folder where prefixes outlive the engine; "" = none
+  int64_t prefix_cache_disk_bytes = 0;  // most bytes of prefix files in that folder; 0 = 8 GiB
+};
+
+}  // namespace pagoda

@@ -1,0 +1,30 @@
+// Request: a prompt as token ids and everything that decides its answer.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "pagoda/grammar.h"
+#include "pagoda/sampling_params.h"
+#include "pagoda/status.h"
+
+namespace pagoda {
+
+struct Request {
+  std::vector<int32_t> prompt_ids;
+  SamplingParams sampling;
+  GrammarSpec grammar{};
+  bool use_cache = true;        // false: reads nothing from the prefix cache and leaves nothing there
+  std::string cache_salt = "";  // requests with different salts (tenants) share nothing; at most 256 bytes
+  // Where other prompts will part from this one: numbers of leading prompt tokens behind which the recurrent state is
+  // worth keeping, besides the ends of turns, a coarse grid and the end, which are found without.
+  std::vector<int32_t> checkpoint_positions{};
+};
+
+struct SubmitResult {
+  Status status;
+  uint64_t request_id = 0;
+};
+
+}  // namespace pagoda

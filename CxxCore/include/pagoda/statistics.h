@@ -1,0 +1,53 @@
+// EngineStats: counters and levels of a running engine.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace pagoda {
+
+struct CacheStats {
+  int64_t num_lookups = 0;            // requests that looked for their prompt
+  int64_t num_hits = 0;               // of those, with at least one token found
+  int64_t num_cached_tokens = 0;      // prompt tokens found, over all hits
+  int64_t num_recomputed_tokens = 0;  // computed again after a preemption, because they had been given up
+  int64_t num_cached_blocks = 0;      // KV blocks whose tokens are known, in use or not
+  int64_t num_block_evictions = 0;    // of those, given to other content so far
+  int32_t num_checkpoints = 0;        // recurrent states kept
+  int32_t max_checkpoints = 0;
+  int64_t checkpoint_bytes = 0;  // of the states kept
+  int64_t num_checkpoint_evictions = 0;
+  // Of the last prompt that was known further than it could be reused, the token at which it parted; -1 before the
+  // first.
+  int32_t last_near_miss = -1;
+};
+
+struct DiskStats {         // of EngineOptions::prefix_cache_dir
+  bool is_on = false;      // whether new files are written
+  std::string off_reason;  // why not, when there is a folder
+  int64_t num_files = 0;
+  int64_t bytes = 0;
+  int64_t max_bytes = 0;
+  int64_t num_reads = 0;
+  int64_t num_writes = 0;
+  int64_t num_dropped = 0;    // not written because the disk was too slow
+  int64_t num_evictions = 0;  // removed to stay below max_bytes
+  int64_t num_bad_files = 0;  // removed because something in them was not as it should be
+};
+
+struct EngineStats {
+  int32_t num_waiting = 0;
+  int32_t num_running = 0;
+  int64_t num_free_blocks = 0;  // without a sequence that holds them; they may be cached all the same
+  int64_t num_blocks = 0;
+  int32_t num_free_state_slots = 0;
+  int32_t num_state_slots = 0;
+  int64_t num_steps = 0;
+  int64_t num_preemptions = 0;
+  int64_t num_computed_tokens = 0;  // rows run through the model, recomputed ones included
+  int64_t num_generated_tokens = 0;
+  CacheStats cache;
+  DiskStats disk;
+};
+
+}  // namespace pagoda

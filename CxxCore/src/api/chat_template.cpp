@@ -1,0 +1,36 @@
+// ChatTemplate of the public headers: JSON in, rendered prompt segments out.
+#include "pagoda/chat_template.h"
+
+#include <utility>
+
+#include "api/guard.h"
+#include "base/json.h"
+#include "text/jinja/jinja.h"
+
+void pagoda_chat_template_retain(pagoda::ChatTemplate* chat_template) noexcept {
+  pagoda::api::retain(chat_template->references_);
+}
+
+void pagoda_chat_template_release(pagoda::ChatTemplate* chat_template) noexcept {
+  if (pagoda::api::release(chat_template->references_)) delete chat_template;
+}
+
+namespace pagoda {
+
+ChatTemplate::ChatTemplate(std::shared_ptr<const text::JinjaTemplate> impl) noexcept : impl_(std::move(impl)) {}
+ChatTemplate::~ChatTemplate() = default;
+
+RenderResult ChatTemplate::render(const std::string& variables_json) const noexcept {
+  return api::guarded_result<RenderResult>([&](RenderResult& result) -> Status {
+    const auto variables = io::parse_json(variables_json);
+    if (!variables.is_ok())
+      return make_error(StatusCode::invalid_argument, "template variables: " + variables.status.message);
+    auto pieces = impl_->render(*variables);
+    if (!pieces.is_ok()) return pieces.status;
+    result.pieces = std::move(*pieces);
+    for (const PromptPiece& piece : result.pieces) result.text += piece.text;
+    return ok_status();
+  });
+}
+
+}  // namespace pagoda

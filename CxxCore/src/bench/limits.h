@@ -1,0 +1,10 @@
+// Measures what this machine can do at most; takes about a second and 512 MiB.
+#pragma once
+
+#include "pagoda/bench.h"
+
+namespace pagoda::bench {
+
+MachineLimits measure(int32_t num_threads);  // 0 = one per core
+
+}  // namespace pagoda::bench
