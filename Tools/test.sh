@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
 # Runs every test of the project and ends with "N passed, N failed". Usage: Tools/test.sh [stage ...]
 # Stages, in order: checks swift kernels mutants api server hub aarch64 client asan tsan; fuzz (FUZZ_SECONDS each, 30 by
-# default) only when named. Beside those up to hub, on what they leave of the processors, aarch64 and client run and the
-# sanitizers' builds are made; these are shown after them.
-# The full output of each lies in .build/test-logs.
-# Exit 0 only when nothing failed and every runner ran at least the tests that the tree holds.
+# default) only when named. aarch64, client and the sanitizer builds run in the background at low priority; their output
+# is shown after the others'. The full output of each stage is in .build/test-logs.
+# Exits 0 only if nothing failed and every runner ran at least as many tests as the tree contains.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -17,14 +16,14 @@ add() { passed=$((passed + $1)) failed=$((failed + $2)); }
 
 say() { printf '%s\n' "$*"; }
 
-# check NAME COMMAND...: a test of its own; its output is shown.
+# check NAME COMMAND...: one test; its output is shown.
 check() {
   local name=$1
   shift
   if "$@"; then add 1 0; else add 0 1; say "FAIL $name"; fi
 }
 
-# counted KIND LOG [FILTER ...]: adds what the log's runner says it ran, after comparing it with the tree.
+# counted KIND LOG [FILTER ...]: adds the counts that the runner printed, after comparing them with the tree.
 counted() {
   local out
   out=$(Tools/checks/test_counts.py "$@")
@@ -33,13 +32,14 @@ counted() {
   add "${ran_passed:-0}" "${ran_failed:-1}"
 }
 
-# Lines of a log worth seeing: failures with what follows them, and the runners' closing lines.
+# Prints the failures in a log with their context, and the runners' closing lines.
 closing() {
   grep -E -A 12 '^FAIL |error:|ERROR: |WARNING: ThreadSanitizer|runtime error|recorded an issue' "$1" | head -n 120
   grep -E 'Executed [0-9]+ tests?,|Test run with|^[0-9]+ passed, [0-9]+ failed$' "$1" || tail -n 20 "$1"
 }
 
-# ended STATUS LOG KIND [FILTER ...]: a runner that ended. One that fails after all its tests passed has found a leak.
+# ended STATUS LOG KIND [FILTER ...]: evaluates a runner that ended. One that fails although all its tests passed has
+# found a leak.
 ended() {
   local failed_before=$failed
   closing "$2"
@@ -51,7 +51,7 @@ ended() {
   fi
 }
 
-# native BUILD [FILTER ...]: the C++ tests with one of the filters in their names, in one build of Tools/native.
+# native BUILD [FILTER ...]: runs the C++ tests whose names contain one of the filters, in one build of Tools/native.
 native() {
   local log=$logs/$1${2:+-$2}.log
   make -s -j "$jobs" -C Tools/native BUILD="$1" FILTER="${*:2}" test >"$log" 2>&1 </dev/null
@@ -60,12 +60,13 @@ native() {
 
 stage_checks() {
   local self_tested
-  for self_tested in include_direction.py header_sentence.py paths.sh test_counts.py documentation.py; do
+  for self_tested in include_direction.py header_sentence.py paths.sh test_counts.py documentation.py docs.py; do
     check "$self_tested --self-test" "Tools/checks/$self_tested" --self-test
   done
   check "include direction" Tools/checks/include_direction.py
   check "opening sentences" Tools/checks/header_sentence.py
   check "machine paths" Tools/checks/paths.sh
+  check "links and paths in the docs" Tools/checks/docs.py
   check "layout" Tools/checks/format.sh
   check "generated kernels" Tools/mslc/generate.sh --check
   check "swift-transformers adapter" Tools/checks/adapter.sh
@@ -80,22 +81,22 @@ stage_swift() {
   ended $? "$log" swift
 }
 
-# What is not run but must fit: the app and the adapter against stand-ins of Apple's frameworks, comments and articles.
+# Type-checks what Linux cannot run: the app and the adapter, against stub frameworks; and checks the documentation.
 stage_api() {
   local bin
   swift build >"$logs/api-build.log" 2>&1 </dev/null
   bin=$(swift build --show-bin-path)
-  if [[ $(uname -s) == Linux ]]; then check "stand-ins" Tools/checks/apple_stubs.sh "$bin"; fi
+  if [[ $(uname -s) == Linux ]]; then check "stubs" Tools/checks/apple_stubs.sh "$bin"; fi
   check "documentation" Tools/checks/documentation.py "$bin"
 }
 
-# not_run REASON: a part that this machine lacks something for; a fault where everything must run.
+# not_run REASON: reports a stage whose prerequisites are missing; a failure in CI.
 not_run() {
   say "not run: $1 (Tools/setup.sh --dev)"
   if [[ ${CI:-} == true ]]; then add 0 1; fi
 }
 
-# python_tests NAME FOLDER: pytest of a folder, in an environment with its requirements, against the program.
+# python_tests NAME FOLDER: runs pytest on a folder, in a virtual environment with its requirements.
 python_tests() {
   local venv=$PWD/.build/$1-venv needs=$2/requirements.txt log=$logs/$1.log
   if ! cmp -s "$needs" "$venv/requirements.txt"; then
@@ -118,15 +119,15 @@ python_tests() {
   if ((status != 0 && $(count failed) + $(count 'errors?') == 0)); then add 0 1; say "FAIL pytest ended with status $status"; fi
 }
 
-# The program with the official clients, a browser, and requests made from the description of the API.
+# Drives the server with official clients, a browser, and requests generated from the API description.
 stage_server() { python_tests server Tests/ServerPython; }
 
-# Pulls from a hub that has every fault, and huggingface_hub on the same cache.
+# Pulls from a hub that injects faults, and runs huggingface_hub on the same cache.
 stage_hub() { python_tests hub Tests/HubPython; }
 
-# What depends on the architecture: kernels against the reference, their bits in any schedule, and one answer from
-# prompt to text. Emulation would make the whole suite take half an hour; `make -C Tools/native aarch64` does that (its
-# `paths` tests hold each path to R1 in random schedules).
+# Tests what depends on the architecture: kernels against the reference, their bits in any schedule, and one answer from
+# prompt to text. The whole suite takes half an hour under emulation: `make -C Tools/native aarch64` (its `paths` tests
+# check each path against R1 in random schedules).
 stage_aarch64() {
   local -x TEST_DIRS="$(printf "../../Tests/CxxCoreTests/%s " support generated base device engine model sampler scheduler text)"
   if [[ $(uname -m) != x86_64 ]]; then
@@ -140,11 +141,11 @@ stage_aarch64() {
 
 stage_asan() { native asan; }
 
-# The thread sanitizer is slow, so it runs where threads meet: the engine's thread and the pool.
+# The thread sanitizer is slow, so it covers only the engine's thread and the thread pool.
 where_threads_meet() { TEST_DIRS="$(printf "../../Tests/CxxCoreTests/%s " support base engine)" "$@"; }
 stage_tsan() { where_threads_meet native tsan engine base_thread; }
 
-# Compiles ahead of a stage, which says what failed. Its tests do not run beside others: some of them have deadlines.
+# Compiles ahead of a stage, which then reports failures. The tests themselves run alone: some of them have deadlines.
 build() { make -s -j "$jobs" -C Tools/native BUILD="$1" build >"$logs/$1-build.log" 2>&1 </dev/null; }
 ahead_asan() { build asan; }
 ahead_tsan() { where_threads_meet build tsan; }
@@ -157,7 +158,7 @@ stage_client() {
   check "client package" Tools/checks/client_package.sh ${bin:+"$bin"}
 }
 
-# own NAME LOG COMMAND...: a runner of ours that prints its faults and ends with "N passed, N failed".
+# own NAME LOG COMMAND...: runs one of our runners, which prints its failures and ends with "N passed, N failed".
 own() {
   local name=$1 log=$logs/$2 line
   shift 2
@@ -169,7 +170,7 @@ own() {
   add "$(cut -d ' ' -f 1 <<<"$line")" "$(cut -d ' ' -f 3 <<<"$line")"
 }
 
-# The text of the kernels: the subset, address spaces, the order of threads, races and bounds.
+# Checks the kernel text: language subset, address spaces, thread order, races and bounds.
 stage_kernels() {
   local file kernels=(Shaders/*.metal Tests/Kernels/*.metal)
   for file in "${kernels[@]}"; do
@@ -179,7 +180,7 @@ stage_kernels() {
   own "types of the Metal backend" kernels-metal.log Tools/checks/metal_types.sh
   own "generator" kernels-generator.log Tools/mslc/test_mslc.py
   own "bad snippets" kernels-snippets.log Tools/mslc/bad_snippets.py
-  # What the package's own build has compiled is not compiled again; relative, since make splits names at spaces.
+  # Reuses objects of the package's own build; the path is relative because make splits names at spaces.
   local -x SWIFT_OBJECTS=../../.build/debug
   { swift build && make -s -j "$jobs" -C Tools/native build; } >"$logs/kernels-build.log" 2>&1 </dev/null ||
     tail -n 20 "$logs/kernels-build.log"
@@ -188,7 +189,7 @@ stage_kernels() {
   PAGODA_TEST_DEVICE=software native check conformance
 }
 
-# Which planted defects of the kernels the tests above do not see; Tools/mslc/mutate.py --only <kernel> looks at one.
+# Plants defects in the kernels and fails if the tests miss one; Tools/mslc/mutate.py --only <kernel> tries one kernel.
 stage_mutants() {
   local -x SWIFT_OBJECTS=../../.build/debug  # as above
   swift build >"$logs/mutants-build.log" 2>&1 </dev/null || tail -n 20 "$logs/mutants-build.log"
@@ -199,17 +200,17 @@ stage_fuzz() {
   check "fuzzers" make -s -j "$jobs" -C Tools/native SECONDS="${FUZZ_SECONDS:-30}" fuzz
 }
 
-# run STAGE...: one after the other.
+# run STAGE...: runs stages one after another.
 run() {
   local stage TIMEFORMAT
   for stage in "$@"; do
     say "== $stage"
-    TIMEFORMAT="-- $stage: %0R s, of the processors %0U s and %0S s in the system"
+    TIMEFORMAT="-- $stage: %0R s (user %0U s, system %0S s)"
     { time "stage_$stage"; } 2>&1
   done
 }
 
-# beside STAGE...: as `run`, but yielding to everything else; what it counted is left for `join`.
+# beside STAGE...: like `run` at low priority; leaves its counts for `join`.
 beside() {
   local stage
   renice -n 10 -p "$BASHPID" >/dev/null
@@ -218,7 +219,7 @@ beside() {
   say "$passed $failed" >"$logs/beside.counts"
 }
 
-# start STAGE...: begins stages beside what follows, in a process group of their own, which ends with this script.
+# start STAGE...: starts stages in the background, in a process group that ends with this script.
 start() {
   rm -f "$logs/beside.counts"
   follower=
@@ -229,7 +230,7 @@ start() {
   trap 'kill -- "-$group" $follower 2>/dev/null' EXIT
 }
 
-# Shows what `start` began, and waits for its end.
+# Shows the output of the stages that `start` began, and waits for them.
 join() {
   local counts
   tail -n +1 -f "$logs/beside.txt" &
