@@ -19,21 +19,31 @@ let package = Package(
     .library(name: "PagodaHub", targets: ["PagodaHub"]),
     .library(name: "PagodaFoundationModels", targets: ["PagodaFoundationModels"]),
     .library(name: "PagodaChatCore", targets: ["PagodaChatCore"]),
+    .library(name: "PagodaTransformers", targets: ["PagodaTransformers"]),
     .executable(name: "pagoda", targets: ["PagodaCLI"]),
+  ],
+  traits: [
+    .trait(
+      name: "Transformers",
+      description:
+        "Tokenizers, chat templates and the Hub client of Hugging Face's swift-transformers (PagodaTransformers).")
+  ],
+  dependencies: [
+    // Fetched only where the trait is on: nothing else depends on it.
+    .package(url: "https://github.com/huggingface/swift-transformers", from: "1.0.0")
   ],
   targets: [
     .target(
       name: "CxxCore",
       path: "CxxCore",
       exclude: [
-        "ThirdParty", "src/text/jinja/case_tables.inc", "src/text/unicode_tables.inc", "src/device/gpu/shim/stub",
+        "src/text/jinja/case_tables.inc", "src/text/unicode_tables.inc", "src/device/gpu/shim/stub",
       ],
       sources: ["src"],
       publicHeadersPath: "include",
       cxxSettings: [
         .headerSearchPath("src"),
         .headerSearchPath("../Shaders"),  // args/*.h, shared with the kernels
-        .headerSearchPath("ThirdParty/metal-cpp", .when(platforms: apple)),
         .define("NDEBUG", .when(configuration: .release)),
         // An unoptimised core is too slow to test with.
         .unsafeFlags(["-O2"], .when(configuration: .debug)),
@@ -41,7 +51,6 @@ let package = Package(
       linkerSettings: [
         .linkedFramework("Foundation", .when(platforms: apple)),
         .linkedFramework("Metal", .when(platforms: apple)),
-        .linkedFramework("Accelerate", .when(platforms: apple)),
       ]),
     .target(name: "MiniModel", exclude: ["files"]),
     .target(
@@ -63,6 +72,12 @@ let package = Package(
       cSettings: [.unsafeFlags(["-O2"], .when(configuration: .debug))]),  // gigabytes are hashed in debug builds too
     .target(name: "PagodaHub", dependencies: ["CDigest"], exclude: ["README.md"]),
     .target(name: "PagodaFoundationModels", dependencies: ["PagodaKit"]),
+    .target(
+      name: "PagodaTransformers",
+      dependencies: [
+        "PagodaKit",
+        .product(name: "Transformers", package: "swift-transformers", condition: .when(traits: ["Transformers"])),
+      ]),
     .target(name: "PagodaChatCore", dependencies: ["PagodaHub", "PagodaKit", "PagodaServer"]),
     .executableTarget(
       name: "PagodaCLI", dependencies: ["PagodaKit", "PagodaServer", "PagodaHub", "CEdit"], path: "Apps/PagodaCLI"),
@@ -86,7 +101,7 @@ let package = Package(
       dependencies: ["CoreTestSuite", "CxxCore"],
       path: "Tests/CxxCoreTestRunner",
       plugins: ["CxxTestList"]),
-    .testTarget(name: "PagodaKitTests", dependencies: ["PagodaKit"]),
+    .testTarget(name: "PagodaKitTests", dependencies: ["PagodaKit", "PagodaTransformers"]),
     .testTarget(name: "PagodaHubTests", dependencies: ["PagodaHub"]),
     .testTarget(name: "PagodaServerTests", dependencies: ["PagodaServer"]),
     .testTarget(name: "PagodaCLITests", dependencies: ["PagodaCLI"]),
@@ -101,11 +116,4 @@ package.targets.append(
   .executableTarget(
     name: "PagodaChat", dependencies: ["PagodaChatCore"], path: "Apps/PagodaChat",
     exclude: ["Scripts", "project.yml", "Pagoda.entitlements", "Info.plist"]))
-#endif
-
-// Only Apple platforms may use the Hugging Face tokenizers; building on Linux fetches nothing.
-#if os(macOS)
-package.dependencies.append(.package(url: "https://github.com/huggingface/swift-transformers", from: "1.0.0"))
-package.targets.first { $0.name == "PagodaKit" }?.dependencies.append(
-  .product(name: "Tokenizers", package: "swift-transformers", condition: .when(platforms: apple)))
 #endif

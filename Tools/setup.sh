@@ -54,7 +54,6 @@ setup_macos() {
     command -v brew >/dev/null || { echo "setup: libmicrohttpd is needed: https://brew.sh can install it" >&2; exit 1; }
     brew install --quiet pkgconf libmicrohttpd
   fi
-  git -C "$(dirname "${BASH_SOURCE[0]}")/.." submodule update --init --depth 1 CxxCore/ThirdParty/metal-cpp
 }
 
 need_swift

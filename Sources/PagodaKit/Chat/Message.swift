@@ -51,7 +51,7 @@ public struct Message: Hashable, Sendable, Codable {
 
 extension Message {
   /// The member order is fixed: templates that print a message must print it the same way each turn.
-  var json: JSONValue {
+  package var json: JSONValue {
     var members = [
       JSONValue.Member(key: "role", value: .string(role.rawValue)),
       JSONValue.Member(key: "content", value: .string(content)),

@@ -1,9 +1,9 @@
-// TextTokenizer: what every tokenizer here has in common, Pagoda's own and those of other libraries.
+// TextTokenizer: the interface shared by Pagoda's own tokenizer and those of other libraries.
 
 /// Text to token ids and back, and conversations to token ids.
 ///
-/// ``Tokenizer`` is Pagoda's own, on every platform. On macOS and iOS `HubTokenizer` has the same over swift-transformers.
-/// Both give what `Tests/Fixtures/golden` says, which is what the Python libraries give.
+/// ``Tokenizer`` is Pagoda's own. `HubTokenizer` of the product PagodaTransformers wraps those of swift-transformers; it
+/// needs the package trait `Transformers`, and without the trait nothing is fetched.
 public protocol TextTokenizer: Sendable {
   /// Token ids of `text`, with spelled control tokens such as `<|im_end|>` counting as such.
   func encodeWithControlTokens(_ text: String) throws -> [Int32]

@@ -25,6 +25,11 @@ public protocol Tokenizer: Sendable {
 
 /// Finds the tokenizer of a folder.
 public enum AutoTokenizer {
+  /// Loads the tokenizer of a model on the hub.
+  public static func from(pretrained model: String, strict: Bool = true) async throws -> any Tokenizer {
+    throw CocoaError(.fileReadUnknown)
+  }
+
   /// Reads the tokenizer of a folder.
   public static func from(modelFolder: URL, strict: Bool = true) async throws -> any Tokenizer {
     throw CocoaError(.fileReadUnknown)

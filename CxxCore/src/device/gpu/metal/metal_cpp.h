@@ -1,10 +1,15 @@
-// metal-cpp, Apple's own C++ names of Metal, and how we hold its objects. Only files of this folder include it.
+// Metal from C++, and how we hold its objects. Only files of this folder include it.
 #pragma once
 
-#include <Foundation/Foundation.hpp>
-#include <Metal/Metal.hpp>
 #include <string>
 #include <string_view>
+
+#ifdef PAGODA_METAL_CPP  // Tools/checks/metal_types.sh: the same backend against metal-cpp itself
+#include <Foundation/Foundation.hpp>
+#include <Metal/Metal.hpp>
+#else
+#include "device/gpu/metal/metal_api.h"
+#endif
 
 namespace pagoda::device::gpu::metal {
 
@@ -20,6 +25,15 @@ inline NS::String* text_of(std::string_view text) {
 
 inline std::string message_of(NS::Error* error) {
   return error && error->localizedDescription() ? error->localizedDescription()->utf8String() : "no reason given";
+}
+
+// Sums keep their order, and exp its last bits.
+inline void use_exact_math(MTL::CompileOptions* options) {
+#ifndef PAGODA_METAL_CPP
+  constexpr NS::Integer kMathModeSafe = 0;
+  if (options->respondsToSelector(sel_registerName("setMathMode:"))) return options->setMathMode(kMathModeSafe);
+#endif
+  options->setFastMathEnabled(false);
 }
 
 }  // namespace pagoda::device::gpu::metal

@@ -84,7 +84,7 @@ Result<MTL::Library*> PipelineCache::library(std::string_view file) {
     if (candidate.source.file != file) continue;
     auto options = NS::TransferPtr(MTL::CompileOptions::alloc()->init());
     options->setLanguageVersion(MTL::LanguageVersion3_1);  // bfloat
-    options->setFastMathEnabled(false);                    // sums keep their order, and exp its last bits
+    use_exact_math(options.get());
     NS::Error* error = nullptr;
     auto made = NS::TransferPtr(device_->newLibrary(text_of(candidate.source.metal), options.get(), &error));
     if (!made)

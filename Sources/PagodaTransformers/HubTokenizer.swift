@@ -1,6 +1,7 @@
-// HubTokenizer: the tokenizers of Hugging Face's swift-transformers behind this package's protocol, where they can be had.
-#if canImport(Tokenizers)
+// HubTokenizer: the tokenizers of Hugging Face's swift-transformers behind PagodaKit's protocol, with the trait Transformers.
+#if Transformers
 internal import Foundation
+public import PagodaKit
 internal import Tokenizers
 
 /// A tokenizer of swift-transformers. It reads more kinds of `tokenizer.json` than ``Tokenizer``, and renders templates with
@@ -18,6 +19,15 @@ public final class HubTokenizer: TextTokenizer {
     }
   }
 
+  /// Fetches the tokenizer of a model on the Hugging Face hub, such as `Qwen/Qwen3.5-0.8B`, or takes it from the cache.
+  public init(hub id: String) async throws {
+    do {
+      tokenizer = try await AutoTokenizer.from(pretrained: id)
+    } catch {
+      throw PagodaError.notFound("\(id): swift-transformers cannot load its tokenizer: \(error.localizedDescription)")
+    }
+  }
+
   /// Token ids of `text`, with spelled control tokens counting as such; none is added at the ends.
   public func encodeWithControlTokens(_ text: String) throws -> [Int32] {
     try narrow(tokenizer.encode(text: text, addSpecialTokens: false))
@@ -32,7 +42,7 @@ public final class HubTokenizer: TextTokenizer {
   public func id(of token: String) -> Int32? { tokenizer.convertTokenToId(token).flatMap { Int32(exactly: $0) } }
 
   /// Token ids of a conversation through the model's chat template, ready for the answer.
-  public func encode(_ messages: [Message], thinking: Bool? = nil) throws -> [Int32] {
+  public func encode(_ messages: [PagodaKit.Message], thinking: Bool? = nil) throws -> [Int32] {
     let plain = messages.map { Self.members($0.json) }
     let context: [String: any Sendable]? = thinking.map { ["enable_thinking": $0] }
     do {

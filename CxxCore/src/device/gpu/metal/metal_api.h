@@ -1,0 +1,184 @@
+// The part of Metal that the Metal backend uses, under metal-cpp's names and with its signatures and values. Ours,
+// because a copy or a submodule of metal-cpp would reach every client of the package; Tools/checks/metal_types.sh
+// compares the two.
+#pragma once
+
+#include "device/gpu/metal/foundation.h"
+
+extern "C" void* MTLCreateSystemDefaultDevice(void);  // of the framework; the caller owns the result
+
+namespace MTL {
+
+enum DataType : NS::UInteger { DataTypeFloat = 3, DataTypeInt = 29, DataTypeUInt = 33, DataTypeBool = 53 };
+enum LanguageVersion : NS::UInteger { LanguageVersion3_1 = 196609 };
+enum GPUFamily : NS::Integer { GPUFamilyApple7 = 1007 };
+enum DispatchType : NS::UInteger { DispatchTypeSerial = 0, DispatchTypeConcurrent = 1 };
+using BarrierScope = NS::UInteger;
+constexpr BarrierScope BarrierScopeBuffers = 1;
+using PipelineOption = NS::UInteger;
+constexpr PipelineOption PipelineOptionNone = 0, PipelineOptionFailOnBinaryArchiveMiss = 4;
+using ResourceOptions = NS::UInteger;
+constexpr ResourceOptions ResourceStorageModeShared = 0, ResourceHazardTrackingModeUntracked = 256;
+enum CommandBufferStatus : NS::UInteger { CommandBufferStatusCompleted = 4, CommandBufferStatusError = 5 };
+enum CommandBufferError : NS::UInteger { CommandBufferErrorTimeout = 2, CommandBufferErrorOutOfMemory = 8 };
+using CommandBufferErrorOption = NS::UInteger;
+constexpr CommandBufferErrorOption CommandBufferErrorOptionEncoderExecutionStatus = 1;
+class ComputePipelineReflection;
+using AutoreleasedComputePipelineReflection = ComputePipelineReflection*;
+
+struct Size {
+  static Size Make(NS::UInteger width, NS::UInteger height, NS::UInteger depth) { return {width, height, depth}; }
+  NS::UInteger width, height, depth;
+};
+
+class Buffer : public NS::Object {
+ public:
+  void* contents() { PAGODA_SEND(void*, "contents"); }
+  NS::UInteger length() const { PAGODA_SEND(NS::UInteger, "length"); }
+  void setLabel(const NS::String* label) { PAGODA_SEND(void, "setLabel:", label); }
+};
+
+class CompileOptions : public NS::Object {
+ public:
+  static CompileOptions* alloc() { PAGODA_SEND_TO_CLASS(CompileOptions*, "MTLCompileOptions", "alloc"); }
+  CompileOptions* init() { PAGODA_SEND(CompileOptions*, "init"); }
+  void setFastMathEnabled(bool fastMathEnabled) { PAGODA_SEND(void, "setFastMathEnabled:", fastMathEnabled); }
+  // MTLMathModeSafe is 0. Systems before macOS 15 and iOS 18 have the switch above instead.
+  void setMathMode(NS::Integer mathMode) { PAGODA_SEND(void, "setMathMode:", mathMode); }
+  void setLanguageVersion(LanguageVersion languageVersion) {
+    PAGODA_SEND(void, "setLanguageVersion:", languageVersion);
+  }
+};
+
+class FunctionConstantValues : public NS::Object {
+ public:
+  static FunctionConstantValues* alloc() {
+    PAGODA_SEND_TO_CLASS(FunctionConstantValues*, "MTLFunctionConstantValues", "alloc");
+  }
+  FunctionConstantValues* init() { PAGODA_SEND(FunctionConstantValues*, "init"); }
+  void setConstantValue(const void* value, DataType type, NS::UInteger index) {
+    PAGODA_SEND(void, "setConstantValue:type:atIndex:", value, type, index);
+  }
+};
+
+class Function : public NS::Object {};
+
+class Library : public NS::Object {
+ public:
+  Function* newFunction(const NS::String* name, const FunctionConstantValues* constantValues, NS::Error** error) {
+    PAGODA_SEND(Function*, "newFunctionWithName:constantValues:error:", name, constantValues, error);
+  }
+};
+
+class ComputePipelineDescriptor : public NS::Object {
+ public:
+  static ComputePipelineDescriptor* alloc() {
+    PAGODA_SEND_TO_CLASS(ComputePipelineDescriptor*, "MTLComputePipelineDescriptor", "alloc");
+  }
+  ComputePipelineDescriptor* init() { PAGODA_SEND(ComputePipelineDescriptor*, "init"); }
+  void setLabel(const NS::String* label) { PAGODA_SEND(void, "setLabel:", label); }
+  void setComputeFunction(const Function* computeFunction) {
+    PAGODA_SEND(void, "setComputeFunction:", computeFunction);
+  }
+  void setMaxTotalThreadsPerThreadgroup(NS::UInteger maxTotalThreadsPerThreadgroup) {
+    PAGODA_SEND(void, "setMaxTotalThreadsPerThreadgroup:", maxTotalThreadsPerThreadgroup);
+  }
+  void setBinaryArchives(const NS::Array* binaryArchives) { PAGODA_SEND(void, "setBinaryArchives:", binaryArchives); }
+};
+
+class ComputePipelineState : public NS::Object {
+ public:
+  NS::UInteger maxTotalThreadsPerThreadgroup() const { PAGODA_SEND(NS::UInteger, "maxTotalThreadsPerThreadgroup"); }
+  NS::UInteger threadExecutionWidth() const { PAGODA_SEND(NS::UInteger, "threadExecutionWidth"); }
+};
+
+class BinaryArchiveDescriptor : public NS::Object {
+ public:
+  static BinaryArchiveDescriptor* alloc() {
+    PAGODA_SEND_TO_CLASS(BinaryArchiveDescriptor*, "MTLBinaryArchiveDescriptor", "alloc");
+  }
+  BinaryArchiveDescriptor* init() { PAGODA_SEND(BinaryArchiveDescriptor*, "init"); }
+  void setUrl(const NS::URL* url) { PAGODA_SEND(void, "setUrl:", url); }
+};
+
+class BinaryArchive : public NS::Object {
+ public:
+  bool addComputePipelineFunctions(const ComputePipelineDescriptor* descriptor, NS::Error** error) {
+    PAGODA_SEND(bool, "addComputePipelineFunctionsWithDescriptor:error:", descriptor, error);
+  }
+  bool serializeToURL(const NS::URL* url, NS::Error** error) { PAGODA_SEND(bool, "serializeToURL:error:", url, error); }
+};
+
+class ComputeCommandEncoder : public NS::Object {
+ public:
+  void setComputePipelineState(const ComputePipelineState* state) {
+    PAGODA_SEND(void, "setComputePipelineState:", state);
+  }
+  void setBytes(const void* bytes, NS::UInteger length, NS::UInteger index) {
+    PAGODA_SEND(void, "setBytes:length:atIndex:", bytes, length, index);
+  }
+  void setBuffer(const Buffer* buffer, NS::UInteger offset, NS::UInteger index) {
+    PAGODA_SEND(void, "setBuffer:offset:atIndex:", buffer, offset, index);
+  }
+  void dispatchThreadgroups(Size threadgroupsPerGrid, Size threadsPerThreadgroup) {
+    PAGODA_SEND(void, "dispatchThreadgroups:threadsPerThreadgroup:", threadgroupsPerGrid, threadsPerThreadgroup);
+  }
+  void memoryBarrier(BarrierScope scope) { PAGODA_SEND(void, "memoryBarrierWithScope:", scope); }
+  void endEncoding() { PAGODA_SEND(void, "endEncoding"); }
+};
+
+class CommandBufferDescriptor : public NS::Object {
+ public:
+  static CommandBufferDescriptor* alloc() {
+    PAGODA_SEND_TO_CLASS(CommandBufferDescriptor*, "MTLCommandBufferDescriptor", "alloc");
+  }
+  CommandBufferDescriptor* init() { PAGODA_SEND(CommandBufferDescriptor*, "init"); }
+  void setErrorOptions(CommandBufferErrorOption errorOptions) { PAGODA_SEND(void, "setErrorOptions:", errorOptions); }
+};
+
+class CommandBuffer : public NS::Object {
+ public:
+  ComputeCommandEncoder* computeCommandEncoder(DispatchType dispatchType) {
+    PAGODA_SEND(ComputeCommandEncoder*, "computeCommandEncoderWithDispatchType:", dispatchType);
+  }
+  void commit() { PAGODA_SEND(void, "commit"); }
+  void waitUntilCompleted() { PAGODA_SEND(void, "waitUntilCompleted"); }
+  CommandBufferStatus status() const { PAGODA_SEND(CommandBufferStatus, "status"); }
+  NS::Error* error() const { PAGODA_SEND(NS::Error*, "error"); }
+};
+
+class CommandQueue : public NS::Object {
+ public:
+  CommandBuffer* commandBuffer(const CommandBufferDescriptor* descriptor) {
+    PAGODA_SEND(CommandBuffer*, "commandBufferWithDescriptor:", descriptor);
+  }
+};
+
+class Device : public NS::Object {
+ public:
+  NS::String* name() const { PAGODA_SEND(NS::String*, "name"); }
+  uint64_t recommendedMaxWorkingSetSize() const { PAGODA_SEND(uint64_t, "recommendedMaxWorkingSetSize"); }
+  NS::UInteger currentAllocatedSize() const { PAGODA_SEND(NS::UInteger, "currentAllocatedSize"); }
+  NS::UInteger maxBufferLength() const { PAGODA_SEND(NS::UInteger, "maxBufferLength"); }
+  bool supportsFamily(GPUFamily gpuFamily) { PAGODA_SEND(bool, "supportsFamily:", gpuFamily); }
+  CommandQueue* newCommandQueue() { PAGODA_SEND(CommandQueue*, "newCommandQueue"); }
+  Buffer* newBuffer(NS::UInteger length, ResourceOptions options) {
+    PAGODA_SEND(Buffer*, "newBufferWithLength:options:", length, options);
+  }
+  Library* newLibrary(const NS::String* source, const CompileOptions* options, NS::Error** error) {
+    PAGODA_SEND(Library*, "newLibraryWithSource:options:error:", source, options, error);
+  }
+  ComputePipelineState* newComputePipelineState(const ComputePipelineDescriptor* descriptor, PipelineOption options,
+                                                const AutoreleasedComputePipelineReflection* reflection,
+                                                NS::Error** error) {
+    PAGODA_SEND(ComputePipelineState*, "newComputePipelineStateWithDescriptor:options:reflection:error:", descriptor,
+                options, reflection, error);
+  }
+  BinaryArchive* newBinaryArchive(const BinaryArchiveDescriptor* descriptor, NS::Error** error) {
+    PAGODA_SEND(BinaryArchive*, "newBinaryArchiveWithDescriptor:error:", descriptor, error);
+  }
+};
+
+inline Device* CreateSystemDefaultDevice() { return static_cast<Device*>(MTLCreateSystemDefaultDevice()); }
+
+}  // namespace MTL
