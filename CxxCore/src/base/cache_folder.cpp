@@ -1,4 +1,4 @@
-// Removing what was not used for longest from a folder.
+// // Evicts the least recently used files of a cache folder.
 #include "base/cache_folder.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ bool begins_with(const fs::path& path, std::string_view magic) {
 }  // namespace
 
 void mark_used(const std::string& path) noexcept {
-  std::error_code ignored;  // somebody else's file, or one that has just gone
+  std::error_code ignored;  // owned by another user, or already deleted
   fs::last_write_time(path, fs::file_time_type::clock::now(), ignored);
 }
 

@@ -1,5 +1,5 @@
-// Cache folders: files that can be made again, of which those used last are kept.
-// Other programs may use the files at the same time: what is open or mapped lives on when its name goes.
+// Cache folders: files that can be regenerated, evicted least recently used first.
+// Other processes may use the files concurrently: an open or mapped file stays valid after it is unlinked.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 
 namespace pagoda {
 
-// The file was used now: its time of modification says so, whatever the file system does with times of access.
+// Marks the file as just used by setting its modification time; access times are unreliable (noatime).
 void mark_used(const std::string& path) noexcept;
 
-// Removes plain files whose names end with `suffix`: those that do not begin with `magic`, which are of an older form,
-// and then those not used for longest, until the rest has `max_bytes`. `keep` is not touched, nor counted. What cannot
-// be removed stays.
+// Deletes regular files whose names end with `suffix`: first those that do not start with `magic` (an older format),
+// then the least recently used, until at most `max_bytes` remain. `keep` is neither deleted nor counted. Files that
+// cannot be deleted are skipped.
 void trim_cache_folder(const std::string& folder, std::string_view suffix, std::string_view magic, int64_t max_bytes,
                        const std::string& keep);
 

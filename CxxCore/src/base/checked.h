@@ -1,4 +1,4 @@
-// Arithmetic on sizes that came from a file: says when it overflows instead of wrapping.
+// Overflow-checked arithmetic for sizes read from a file.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// checksum: whether bytes are as they were, at the speed of memory; withstands no attacker.
+// checksum: detects accidental corruption at memory speed; not cryptographic.
 #pragma once
 
 #include <cstddef>
@@ -8,9 +8,9 @@
 
 namespace pagoda {
 
-// Fletcher's two sums in 16 lanes of 32 bits, which compilers make vectors of: `sum` changes with every word, `place`
-// also when words change places. 0.8 GB in the system's cache take 0.2 s of one busy core, mapping included; sums that
-// multiply take three times as long.
+// Fletcher checksum in 16 lanes of 32 bits, which compilers vectorise: `sum` depends on every word, `place` also on
+// their order. 0.8 GB from the page cache takes 0.2 s on one busy core, including the mapping; a multiplicative
+// checksum takes three times as long.
 inline uint64_t checksum(std::span<const std::byte> bytes) noexcept {
   constexpr size_t kLanes = 16, kBlock = kLanes * sizeof(uint32_t);
   uint32_t sum[kLanes]{}, place[kLanes]{};

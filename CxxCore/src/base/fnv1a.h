@@ -1,4 +1,4 @@
-// Fnv1a: the 64-bit FNV-1a hash of what is added to it, in order; tells things apart, withstands no attacker.
+// Fnv1a: incremental 64-bit FNV-1a hash, sensitive to order; not cryptographic.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ class Fnv1a {
     for (const std::byte byte : bytes) value_ = (value_ ^ std::to_integer<uint64_t>(byte)) * 0x100000001b3;
   }
   void add(uint64_t number) noexcept { add(std::as_bytes(std::span(&number, 1))); }
-  void add(std::string_view text) noexcept {  // with its length, so that "a", "bc" and "ab", "c" differ
+  void add(std::string_view text) noexcept {  // hashes the length too, so that "a", "bc" and "ab", "c" differ
     add(uint64_t{text.size()});
     add(std::as_bytes(std::span(text)));
   }

@@ -1,4 +1,4 @@
-// Hash128: a 128-bit hash of what is added to it, in order, at memory speed; tells things apart, withstands no
+// Hash128: incremental 128-bit hash at memory speed, sensitive to order; not collision resistant against an
 // attacker.
 #pragma once
 
@@ -32,7 +32,7 @@ class Hash128 {
     low_ = (low_ + number) * 0xc2b2ae3d27d4eb4f;
     low_ ^= low_ >> 32;
   }
-  void add(std::span<const std::byte> bytes) noexcept {  // with their number, so that no padding is mistaken for them
+  void add(std::span<const std::byte> bytes) noexcept {  // hashes the length too, so that padding is unambiguous
     add(uint64_t{bytes.size()});
     for (; !bytes.empty(); bytes = bytes.subspan(bytes.size() < 8 ? bytes.size() : 8)) {
       uint64_t number = 0;
@@ -43,7 +43,7 @@ class Hash128 {
   void add(std::string_view text) noexcept { add(std::as_bytes(std::span(text))); }
   void add(const Hash128Value& value) noexcept { add(value.high), add(value.low); }
 
-  Hash128Value value() const noexcept {  // mixed once more: the last number added must reach every bit
+  Hash128Value value() const noexcept {  // final mix: the last word added must reach every bit
     Hash128 last = *this;
     last.add(low_);
     last.add(high_);

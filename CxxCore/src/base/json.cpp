@@ -1,4 +1,4 @@
-// The tree of JSON values and its parser.
+// The JSON value tree and its parser.
 #include "base/json.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kNone = static_cast<size_t>(-1);
 
-// Index of a member whose key came before, by sorting: n log n for any keys.
+// Index of a member with a duplicate key, found by sorting: O(n log n) for any keys.
 size_t find_duplicate_sorted(const std::vector<JsonMember>& members) {
   std::vector<size_t> order(members.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -28,8 +28,8 @@ size_t find_duplicate_sorted(const std::vector<JsonMember>& members) {
   return kNone;
 }
 
-// Index of a member whose key came before, or kNone. Few keys: compared in pairs. Many: an open hash table at most half
-// full; a run of 64 occupied slots means keys chosen to collide, and those are sorted instead.
+// Index of a member with a duplicate key, or kNone. Few keys are compared pairwise. Many go into an open-addressing
+// hash table, at most half full; a probe run of 64 means adversarial collisions, and the keys are sorted instead.
 size_t find_duplicate(const std::vector<JsonMember>& members) {
   constexpr size_t kFew = 8, kMaxProbes = 64;
   if (members.size() <= kFew) {
@@ -41,7 +41,7 @@ size_t find_duplicate(const std::vector<JsonMember>& members) {
     return kNone;
   }
   struct Slot {
-    uint32_t tag;           // of the hash, so that most mismatches need no look at the key
+    uint32_t tag;           // part of the hash, so that most mismatches never touch the key
     uint32_t member_plus1;  // 0: empty
   };
   size_t size = 4 * kFew;
@@ -62,7 +62,7 @@ size_t find_duplicate(const std::vector<JsonMember>& members) {
 
 }  // namespace
 
-// Builds every value in its final place: a move of a Json costs more than the reading of a short string.
+// Constructs every value in place: moving a Json costs more than reading a short string.
 class JsonParser {
  public:
   JsonParser(std::string_view text, const JsonLimits& limits)
@@ -110,7 +110,7 @@ class JsonParser {
   bool parse_array(std::vector<Json>& items, int depth) {
     if (!open('[', depth)) return false;
     bool more = !reader_.take(']');
-    if (more) items.reserve(2);  // the most frequent array by far is a pair: a merge of a tokenizer
+    if (more) items.reserve(2);  // most arrays by far are pairs: tokenizer merges
     while (more) {
       if (!parse_value(items.emplace_back(), depth + 1) || !reader_.read_separator(']', more)) return false;
     }
@@ -142,7 +142,7 @@ class JsonParser {
   JsonLimits limits_;
   int max_depth_;
   size_t num_values_ = 0;
-  std::vector<size_t> key_offsets_;  // of the keys of the open objects, outermost first
+  std::vector<size_t> key_offsets_;  // start of each open object's keys, outermost first
 };
 
 bool Json::as_bool() const noexcept {

@@ -1,4 +1,4 @@
-// JSON values and a strict parser with depth and size limits: the one reader of JSON in the core.
+// JSON values and a strict parser with depth and size limits: the only JSON reader in the core.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@ class Json;
 class JsonParser;
 using JsonMember = std::pair<std::string, Json>;
 
-// Numbers keep whether they were written as an integer that fits int64; objects keep the order of their keys.
-// An accessor asked for another kind than the value has gives false, 0 or something empty.
+// Numbers remember whether they were written as an integer that fits int64; objects keep their key order.
+// An accessor of the wrong kind returns false, 0 or an empty value.
 class Json {
  public:
   enum class Kind : uint8_t { null, boolean, integer, real, string, array, object };
@@ -35,11 +35,11 @@ class Json {
 
   bool as_bool() const noexcept;
   int64_t as_integer() const noexcept;  // 0 for a real number
-  double as_double() const noexcept;    // of both kinds of numbers
+  double as_double() const noexcept;    // valid for integers and reals
   const std::string& as_string() const noexcept;
-  const std::vector<Json>& items() const noexcept;          // of an array
-  const std::vector<JsonMember>& members() const noexcept;  // of an object, in file order
-  const Json* find(std::string_view key) const noexcept;    // null if absent or not an object; walks the members
+  const std::vector<Json>& items() const noexcept;          // array elements
+  const std::vector<JsonMember>& members() const noexcept;  // object members, in file order
+  const Json* find(std::string_view key) const noexcept;    // null if absent or not an object; linear search
 
   static Json make_bool(bool value) { return Json(Value(value)); }
   static Json make_integer(int64_t value) { return Json(Value(value)); }
@@ -50,8 +50,8 @@ class Json {
 
  private:
   friend class JsonParser;
-  // In the order of Kind. 40 bytes with libstdc++; strings stay inline, so that short ones (most of a vocabulary)
-  // cost no allocation, which pointers to them would.
+  // In the order of Kind. 40 bytes with libstdc++; strings are stored inline, so that short ones (most of a
+  // vocabulary) need no allocation.
   using Value =
       std::variant<std::monostate, bool, int64_t, double, std::string, std::vector<Json>, std::vector<JsonMember>>;
   explicit Json(Value value) noexcept : value_(std::move(value)) {}
@@ -60,16 +60,16 @@ class Json {
 };
 
 struct JsonLimits {
-  int max_depth = 128;  // of nested arrays and objects; at most kMaxJsonDepth
+  int max_depth = 128;  // nesting of arrays and objects; at most kMaxJsonDepth
   bool reject_duplicate_keys = true;
   size_t max_values = 20'000'000;  // nodes of the tree
 };
 
-// Parsing and destroying a tree recurse once per level, so no limit may go beyond this.
+// Parsing and destroying a tree recurse once per level, so no limit may exceed this.
 inline constexpr int kMaxJsonDepth = 1024;
 
-// Refuses: invalid UTF-8, lone surrogates, NaN, numbers outside double, duplicate keys, trailing bytes. The code is
-// bad_file, and the message gives the offset of the byte.
+// Rejects invalid UTF-8, lone surrogates, NaN, numbers outside the range of double, duplicate keys and trailing bytes.
+// Fails with bad_file; the message gives the byte offset.
 Result<Json> parse_json(std::string_view text, const JsonLimits& limits = {});
 
 }  // namespace pagoda::io

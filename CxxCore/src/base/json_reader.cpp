@@ -1,4 +1,4 @@
-// Strings, numbers and separators of JSON, byte by byte.
+// Lexes JSON strings, numbers and separators, byte by byte.
 #include "base/json_reader.h"
 
 #include <locale.h>
@@ -17,8 +17,9 @@ namespace {
 
 bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
-// The first quote, backslash or control character, or `end`; says whether only ASCII comes before it. Eight bytes at a
-// time: borrows of the subtractions reach only bytes above a true match, so the lowest flag is exact (little endian).
+// The first quote, backslash or control character, or `end`; `ascii` says whether only ASCII precedes it. Scans 8 bytes
+// at a time: borrows of the subtractions affect only bytes above a true match, so the lowest flag (little endian) is
+// exact.
 const char* find_string_special(const char* p, const char* end, bool& ascii) noexcept {
   constexpr uint64_t kOnes = 0x0101010101010101, kHighs = 0x80 * kOnes;
   for (; end - p >= 8; p += 8) {
@@ -42,7 +43,7 @@ const char* find_string_special(const char* p, const char* end, bool& ascii) noe
   return end;
 }
 
-// The first byte of what is no well-formed UTF-8 sequence; null if all is well.
+// First byte of an ill-formed UTF-8 sequence, or null.
 const char* find_invalid_utf8(const char* p, const char* end) noexcept {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(p[i]); };
   while (p < end) {
@@ -53,7 +54,7 @@ const char* find_invalid_utf8(const char* p, const char* end) noexcept {
     }
     const size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
     if (lead < 0xc2 || lead > 0xf4 || static_cast<size_t>(end - p) < length) return p;
-    // Overlong forms, surrogates, and what lies above U+10FFFF show in the second byte.
+    // The second byte reveals overlong forms, surrogates and code points above U+10FFFF.
     const unsigned char low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
     const unsigned char high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
     if (byte(1) < low || byte(1) > high) return p;
@@ -78,7 +79,7 @@ void append_utf8(std::string& into, uint32_t code) {
   }
 }
 
-// The decimal point of strtod follows the host's locale, and Apple's from_chars knows no double: hence strtod_l.
+// strtod's decimal point follows the locale, and Apple's from_chars has no overload for double: hence strtod_l.
 double parse_double(const std::string& digits) {
   static const locale_t c_locale = newlocale(LC_ALL_MASK, "C", nullptr);
   return strtod_l(digits.c_str(), nullptr, c_locale);
@@ -185,7 +186,7 @@ bool JsonReader::read_number(JsonNumber& into) {
   if (next_ == integer_end) {
     into.is_integer = true;
     for (const char* p = integer; p < integer_end && into.is_integer; ++p) {
-      const int64_t digit = negative ? '0' - *p : *p - '0';  // towards the sign, so that INT64_MIN fits
+      const int64_t digit = negative ? '0' - *p : *p - '0';  // accumulates with the sign, so that INT64_MIN fits
       into.is_integer = !__builtin_mul_overflow(into.integer, int64_t{10}, &into.integer) &&
                         !__builtin_add_overflow(into.integer, digit, &into.integer);
     }

@@ -1,4 +1,4 @@
-// JsonReader: takes JSON text apart token by token, strictly. Under parse_json, and under readers that build no tree.
+// JsonReader: a strict pull lexer for JSON, used by parse_json and by readers that build no tree.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,13 @@
 namespace pagoda::io {
 
 struct JsonNumber {
-  bool is_integer = false;  // written without fraction and exponent, and fits int64
+  bool is_integer = false;  // written without fraction or exponent, and fits int64
   int64_t integer = 0;
-  double real = 0;  // valid for both
+  double real = 0;  // always valid
 };
 
-// Every take_ and read_ first skips whitespace. The first failure is kept with its offset; after it nothing is valid.
-// The text must outlive the reader.
+// Every take_ and read_ first skips whitespace. The first error is kept with its offset; later results are
+// meaningless. The text must outlive the reader.
 class JsonReader {
  public:
   explicit JsonReader(std::string_view text) noexcept
@@ -38,14 +38,14 @@ class JsonReader {
   bool at_end() noexcept { return peek() == '\0' && next_ == end_; }
   bool read_string(std::string& into);
   bool read_number(JsonNumber& into);
-  // After an element: true and `more` says whether another follows, or false when neither ',' nor `close` comes.
+  // After an element: reads ',' (`more` = true) or `close` (`more` = false); fails on anything else.
   bool read_separator(char close, bool& more) {
     more = take(',');
     return more || take(close) || fail(std::string("expected ',' or '") + close + "'");
   }
 
   size_t offset() const noexcept { return static_cast<size_t>(next_ - begin_); }
-  bool fail(std::string reason) { return fail_at(offset(), std::move(reason)); }  // always false
+  bool fail(std::string reason) { return fail_at(offset(), std::move(reason)); }  // always returns false
   bool fail_at(size_t offset, std::string reason);
   Status status() const { return make_error(StatusCode::bad_file, error_); }
 

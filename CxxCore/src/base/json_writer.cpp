@@ -1,4 +1,4 @@
-// Writes what must be escaped and nothing else; numbers without a locale.
+// Escapes only what JSON requires; numbers are independent of the locale.
 #include "base/json_writer.h"
 
 #include <array>

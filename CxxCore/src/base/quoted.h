@@ -1,4 +1,4 @@
-// How names that came from a file appear in messages: in quotes, short, and without bytes that could harm a terminal.
+// Formats names read from a file for messages: quoted, truncated, and without bytes that could harm a terminal.
 #pragma once
 
 #include <string>

@@ -24,7 +24,7 @@ struct [[nodiscard]] Result {
 
 }  // namespace pagoda
 
-// Leaves the enclosing function with the status of `expression` if it is not ok.
+// Returns the status of `expression` from the enclosing function if it is not ok.
 #define PAGODA_RETURN_IF_ERROR(expression)              \
   do {                                                  \
     ::pagoda::Status pagoda_status_ = (expression);     \

@@ -1,4 +1,4 @@
-// ThreadPool: rounds are announced by a counter that workers watch, first by spinning, then in the system.
+// ThreadPool: a round is announced by a counter that workers watch, first spinning, then blocked in the kernel.
 #include "base/thread_pool.h"
 
 #include <memory>
@@ -8,8 +8,8 @@
 namespace pagoda {
 namespace {
 
-// About 50 microseconds: longer than the gap between two ops, shorter than a time slice, so that with more threads
-// than cores a waiting thread soon makes room for the one it waits for.
+// About 50 microseconds: longer than the gap between two ops, shorter than a time slice, so that when threads
+// outnumber cores, a waiting thread soon yields to the one it waits for.
 constexpr int kSpins = 2000;
 
 void pause_briefly() noexcept {
@@ -61,7 +61,7 @@ void ThreadPool::take_indices(int thread_index) noexcept {
 void ThreadPool::work(int thread_index) noexcept {
   for (uint32_t seen_round = 0;;) {
     wait_for_change(round_, seen_round);
-    ++seen_round;  // no round begins before every worker has finished the one before
+    ++seen_round;  // no round starts before every worker has finished the previous one
     if (closing_) return;
     take_indices(thread_index);
     if (num_busy_.fetch_sub(1, std::memory_order_acq_rel) == 1) num_busy_.notify_one();

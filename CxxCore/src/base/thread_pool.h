@@ -1,8 +1,8 @@
-// ThreadPool: runs one index range at a time on a fixed set of threads, the caller among them.
-// A worker that ran out of work spins for a moment, because the next op of a step follows within microseconds, and
-// then parks in the system. Each thread takes its own share of the range from front to back, so that what it reads next
-// lies behind what it just read, and then what the others have left. State: num_threads - 1 workers and the range in
-// flight. Thread rule: one caller at a time.
+// ThreadPool: runs one index range at a time on a fixed set of threads, including the caller's.
+// A worker that runs out of work spins briefly, because the next op of a step follows within microseconds, and then
+// blocks in the kernel. Each thread takes its own share of the range front to back, so that its reads are sequential,
+// and then steals what others have left. State: num_threads - 1 workers and the current range.
+// Thread rule: one caller at a time.
 #pragma once
 
 #include <atomic>
@@ -18,12 +18,12 @@ namespace pagoda {
 
 class ThreadPool {
  public:
-  static Result<std::unique_ptr<ThreadPool>> create(int num_threads);  // fails when the system refuses a thread
+  static Result<std::unique_ptr<ThreadPool>> create(int num_threads);  // fails if a thread cannot be created
   ~ThreadPool();
   int num_threads() const noexcept { return num_threads_; }
 
   // Calls task(context, index, thread_index) once for every index in [0, count), in any order, and waits for all.
-  // Nothing may depend on which thread takes an index: thread_index is for scratch memory only.
+  // Results must not depend on which thread runs an index: thread_index only selects scratch memory.
   using Task = void (*)(void* context, int64_t index, int thread_index);
   void run(int64_t count, Task task, void* context) noexcept;
 
@@ -46,9 +46,9 @@ class ThreadPool {
 
   int num_threads_;
   std::vector<std::thread> workers_;
-  Task task_ = nullptr;  // written before round_ moves on, read after
+  Task task_ = nullptr;  // written before round_ is incremented, read after
   void* context_ = nullptr;
-  std::vector<Share> shares_;  // by thread
+  std::vector<Share> shares_;  // one per thread
   bool closing_ = false;
   alignas(64) std::atomic<uint32_t> round_{0};
   alignas(64) std::atomic<uint32_t> num_busy_{0};  // workers that have not finished this round

@@ -1,4 +1,4 @@
-// WeightFormat: the form a device keeps a weight matrix in.
+// WeightFormat: the storage format of a weight matrix on a device.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ enum class WeightFormat : uint8_t {
   f32,
   f16,
   bf16,
-  q8,  // int8 of the rotated row, a float scale per row
-  q4,  // the same in 4 bits: per 32 columns an integer step and offset that make an int8 of them
+  q8,  // int8 of the rotated row, one float scale per row
+  q4,  // 4 bits per weight: an integer step and offset per 32 columns expand them to the int8 above
 };
 
 constexpr WeightFormat weight_format(DType dtype) noexcept {

@@ -1,4 +1,4 @@
-// Measures limits: each loop on all threads at once, the best of several passes.
+// Measures hardware limits: runs each loop on all threads at once and takes the best of several passes.
 #include "bench/limits.h"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ class Measurement {
  public:
   Measurement(ThreadPool& pool, std::byte* buffer) : pool_(pool), buffer_(buffer) {
     part_bytes_ = kBufferBytes / static_cast<size_t>(pool_.num_threads()) / kReadUnit * kReadUnit;
-    // Untouched pages would all be the one zero page, which the caches hold.
+    // Untouched pages would all map to the single zero page, which stays in cache.
     on_every_thread([&](std::byte* part) { std::memset(part, 1, part_bytes_); });
   }
 
@@ -71,7 +71,7 @@ class Measurement {
 
   ThreadPool& pool_;
   std::byte* buffer_;
-  size_t part_bytes_;  // of each thread
+  size_t part_bytes_;  // per thread
 };
 
 std::vector<ArithmeticLoop> loops_of_this_machine() {
@@ -101,7 +101,7 @@ MachineLimits measure(int32_t num_threads) {
                                                      ", it must be from 0 to " + std::to_string(kMaxThreads));
     return limits;
   }
-  // Before the threads start: they have the permission for AMX only if it came first.
+  // Before the threads start: they inherit the AMX permission only if it was granted first.
   const auto loops = loops_of_this_machine();
   auto pool = ThreadPool::create(num_threads);
   auto buffer = device::host::make_buffer(kBufferBytes, "the buffer for measuring memory");

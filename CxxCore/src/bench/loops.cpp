@@ -1,4 +1,4 @@
-// Loops for any machine: arithmetic in plain C++, and reading with the widest loads at hand.
+// Loops for any machine: arithmetic in plain C++, and reads with the widest available loads.
 #include "bench/loops.h"
 
 #include <cstring>
@@ -18,8 +18,8 @@ void multiply_add(int64_t rounds, const std::byte*) noexcept {
   asm volatile("" : : "r"(sums) : "memory");
 }
 
-// 256 bytes of each stream in turn. `Vector` is a vector type of the compiler: always_inline gives it the attributes of
-// the caller.
+// Reads 256 bytes of each stream in turn. `Vector` is a compiler vector type; always_inline gives this function the
+// target attributes of its caller.
 template <class Vector>
 [[gnu::always_inline]] inline uint64_t read_streams(const std::byte* data, size_t size_bytes) noexcept {
   constexpr size_t kPiece = kReadUnit / kNumStreams;

@@ -1,5 +1,5 @@
-// Loops that do nothing but one kind of work as fast as an instruction set can: the material of measured limits.
-// The tables list what this machine can run; the loops of each instruction set are compiled with its own attributes.
+// Microbenchmark loops that do one kind of work at an instruction set's peak rate, for measuring hardware limits.
+// The tables list what this machine can run; each instruction set's loops are compiled with their own attributes.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace pagoda::bench {
 
-// `run` multiplies `rounds` times; `scratch` is kScratchBytes of the thread's own, 64-byte aligned, all bytes 1: they
-// are in the L1 cache, which loops that cannot keep operands in registers read from.
+// `run` multiplies `rounds` times; `scratch` is kScratchBytes per thread, 64-byte aligned, all bytes 1. It fits in L1,
+// for loops that cannot keep their operands in registers.
 struct ArithmeticLoop {
   OpLimit kind;  // int8, bf16 or f32
   const char* instruction;
@@ -20,16 +20,16 @@ struct ArithmeticLoop {
 };
 inline constexpr size_t kScratchBytes = 24 << 10;
 
-// Reads four streams side by side: one alone does not fill the memory controller. `size_bytes` is a multiple of
-// kReadUnit. Returns something that depends on every byte.
+// Reads four streams in parallel: one alone does not saturate the memory controller. `size_bytes` is a multiple of
+// kReadUnit. Returns a value that depends on every byte.
 using ReadLoop = uint64_t (*)(const std::byte* data, size_t size_bytes) noexcept;
 inline constexpr size_t kNumStreams = 4, kReadUnit = kNumStreams * 256;
 
-// Empty where the instruction set is not of this machine.
+// Empty where this machine lacks the instruction set.
 std::vector<ArithmeticLoop> x86_loops();
 std::vector<ArithmeticLoop> arm_loops();
-std::vector<ArithmeticLoop> portable_loops();  // for the others: what the compiler makes of plain C++
+std::vector<ArithmeticLoop> portable_loops();  // fallback: whatever the compiler makes of plain C++
 
-ReadLoop read_loop() noexcept;  // the widest loads there are
+ReadLoop read_loop() noexcept;  // uses the widest loads available
 
 }  // namespace pagoda::bench

@@ -15,7 +15,7 @@ namespace {
 // Twelve chains hide a latency of four to six cycles on two ports.
 constexpr int kChains = 12;
 
-// One loop over `kChains` accumulators; `barrier` keeps the compiler from knowing the operand.
+// A loop over `kChains` independent accumulators; `barrier` hides the operand from the optimiser.
 #define PAGODA_CHAINS(type, zero, step)                              \
   type sums[kChains];                                                \
   for (type & sum : sums) sum = zero;                                \
@@ -68,8 +68,8 @@ struct alignas(64) TileConfig {
   uint8_t rows[16] = {16, 16, 16, 16};
 };
 
-// Two C tiles, one A, one B, loaded from L1 as a matrix product loads them. Only four tiles are live: with all eight,
-// and a neighbour on the core, the loop ran at a quarter of its speed (physical tile registers are few).
+// Two C tiles, one A, one B, loaded from L1 as in a matrix product. Only four tiles are live: with all eight and a
+// busy sibling thread the loop ran at a quarter of its speed (physical tile registers are few).
 template <bool is_bf16>
 PAGODA_AMX void amx(int64_t rounds, const std::byte* scratch) noexcept {
   constexpr int kSteps = 8, kTileBytes = 1024;
@@ -93,7 +93,7 @@ PAGODA_AMX void amx(int64_t rounds, const std::byte* scratch) noexcept {
   _tile_release();
 }
 
-// The kernel gives tile registers only to a process that asks for them.
+// Linux grants tile registers only to a process that requests them.
 bool has_amx() noexcept {
   constexpr long kRequestPermission = 0x1023, kTileData = 18;
   return __builtin_cpu_supports("amx-int8") && __builtin_cpu_supports("amx-bf16") &&

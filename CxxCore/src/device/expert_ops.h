@@ -1,5 +1,5 @@
-// ExpertOps: the operations of a mixture of experts. A device has them when its encoder is one (see expert_ops()).
-// T tokens, E experts, k of them for each token, rows of experts: token t's j-th expert has row t * k + j.
+// ExpertOps: mixture-of-experts operations, implemented by the encoders of devices that support them (expert_ops()).
+// T tokens, E experts, k experts per token; expert row t * k + j belongs to token t's j-th expert.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 namespace pagoda::device {
 
 constexpr int64_t kMaxExperts = 4096, kMaxExpertsPerToken = 64;
-constexpr int64_t kExpertRowMultiple = 16;  // of every expert's rows of a weight: they begin at a packed block
+constexpr int64_t kExpertRowMultiple = 16;  // of rows per expert, so that each expert starts at a packed block
 
-// The k most probable of softmax(logits), most probable first, of equal ones the lower index; and their probabilities,
-// divided by their sum when `normalise` says so.
+// The k most probable experts of softmax(logits), most probable first (lower index on ties), and their probabilities,
+// renormalised to sum to 1 if `normalise`.
 struct RouteExpertsArgs {
   Tensor logits;   // f32 [T, E], rows strided
   Tensor ids;      // i32 [T, k]
@@ -20,10 +20,10 @@ struct RouteExpertsArgs {
   bool normalise = true;
 };
 
-// out[t * k + j] = x W_e^T with e = ids[t][j] and W_e the e-th part of the weight; silu_mul as in MatmulArgs. The rows
-// of an expert are multiplied together, so that it is read once, and each sums K as if it were alone.
+// out[t * k + j] = x W_e^T with e = ids[t][j] and W_e the e-th slice of the weight; silu_mul as in MatmulArgs. The rows
+// of an expert are multiplied together, so that its weights are read once; each row sums K as if it were alone.
 struct ExpertMatmulArgs {
-  Tensor x;                        // f32 [T, K]: one row for all experts of a token; or [T * k, K]
+  Tensor x;                        // f32 [T, K]: one row shared by all experts of a token; or [T * k, K]
   const Weight* weight = nullptr;  // [E * N, K]
   int64_t num_experts = 0;
   Tensor ids;  // i32 [T, k]
@@ -31,12 +31,12 @@ struct ExpertMatmulArgs {
   bool silu_mul = false;
 };
 
-// out[t] = sum over j, in order, of weights[t][j] x[t * k + j], after sigmoid(gate[t]) shared[t] where there is a
-// shared expert. out may be shared.
+// out[t] = sigmoid(gate[t]) shared[t] (if there is a shared expert), plus the sum over j, in order, of
+// weights[t][j] x[t * k + j]. out may alias shared.
 struct CombineExpertsArgs {
   Tensor x;        // f32 [T * k, H]
   Tensor weights;  // f32 [T, k]
-  Tensor shared;   // f32 [T, H]; absent, like gate, in a mixture without a shared expert
+  Tensor shared;   // f32 [T, H]; absent, like gate, if the mixture has no shared expert
   Tensor gate;     // f32 [T, 1], rows strided
   Tensor out;      // f32 [T, H]
 };

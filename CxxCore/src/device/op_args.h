@@ -1,5 +1,5 @@
-// Arguments of every operation, one struct per op. T = tokens of this step (all sequences, flat), B = sequences,
-// activations are f32, weights have their own dtype. Shapes are checked by ops/ before a device sees them.
+// Arguments of every operation, one struct per op. T = tokens of this step (all sequences, flattened), B = sequences;
+// activations are f32, weights have their own dtype. ops/ checks shapes before a device sees them.
 #pragma once
 
 #include <cstdint>
@@ -8,22 +8,22 @@
 
 namespace pagoda::device {
 
-constexpr int64_t kMaxHeadDim = 512;  // of attention heads and of both GDN dims: sizes a device's scratch
+constexpr int64_t kMaxHeadDim = 512;  // of attention heads and both GDN dims: bounds a device's scratch memory
 constexpr int64_t kMaxConvKernel = 8;
 
-// Rows of a sequence that a step may compute and the next one take back: no more than these follow a row that stays.
+// Rows of a sequence that a step may compute speculatively and the next step may discard.
 constexpr int32_t kMaxDrafts = 7;
 
-class Weight;  // a matrix [N, K] in whatever form the device keeps it
+class Weight;  // a matrix [N, K] in the device's own format
 
-// Which rows belong to which sequence, and where each sequence stands; shared by all sequence-aware ops.
+// Which rows belong to which sequence, and each sequence's position; shared by all sequence-aware ops.
 struct SequenceArgs {
   Tensor cu_seqlens;    // i32 [B + 1]: rows of sequence b are cu_seqlens[b] .. cu_seqlens[b + 1]; each has at least one
-  Tensor context_lens;  // i32 [B]: tokens of sequence b in the cache when this step is done
+  Tensor context_lens;  // i32 [B]: tokens of sequence b in the cache after this step
   Tensor block_tables;  // i32 [B, max_blocks]: KV blocks in order; unused entries are not read
   Tensor state_slots;   // i32 [B]: recurrent slot of each sequence; absent for models without recurrent layers
-  // No sequence has more tokens in the cache: hosts that cannot see context_lens launch no more than that takes. 0: as
-  // many as block_tables have room for.
+  // Upper bound for context_lens, so that hosts that cannot read it launch no more work than needed. 0: the capacity of
+  // block_tables.
   int64_t max_context = 0;
 };
 
@@ -43,18 +43,18 @@ struct RmsNormArgs {
   Tensor out;                  // f32 [T, H]
 };
 
-// out = x W^T + bias. Each element sums K in one fixed order whatever M is. With silu_mul, W stacks a gate over an
-// equally tall other half, and out [M, N / 2] = silu(gate) * other.
+// out = x W^T + bias. Each element sums K in one fixed order for any M. With silu_mul, W stacks the gate and up
+// projections (equally tall), and out [M, N / 2] = silu(gate) * up.
 struct MatmulArgs {
   Tensor x;                        // f32 [M, K]
   const Weight* weight = nullptr;  // [N, K]
   Tensor bias;                     // f32 [N] or absent
-  Tensor out;                      // f32 [M, N], row stride free
+  Tensor out;                      // f32 [M, N], any row stride
   bool silu_mul = false;
 };
 
-// Per head: RMS norm over D (when weight is present), then rotation of the first rotary_dim dims (halves paired, i with
-// i + rotary_dim / 2). x may be strided over heads (q beside its gate). out may be x.
+// Per head: RMS norm over D (if weight is present), then rotation of the first rotary_dim dims (i is paired with
+// i + rotary_dim / 2). x may be strided over heads (q interleaved with its gate). out may alias x.
 struct QkNormRopeArgs {
   Tensor x;       // f32 [T, heads, D]
   Tensor weight;  // f32 [D] or absent
@@ -65,17 +65,17 @@ struct QkNormRopeArgs {
   Tensor out;        // f32 [T, heads, D]
 };
 
-// Writes k and v of each token to its slot: block = slot / block_size, place = slot % block_size.
+// Writes k and v of each token to its slot: block = slot / block_size, offset = slot % block_size.
 struct ReshapeAndCacheArgs {
   Tensor k, v;              // f32 [T, kv_heads, D]
   Tensor slot_mapping;      // i64 [T]
   Tensor k_cache, v_cache;  // f32, f16, bf16 or i8 (base/kv_row.h) [num_blocks, block_size, kv_heads, D], strided
 };
 
-// Causal attention over the cache: a row at position p sees positions max(0, p - window + 1) .. p. With a softcap,
-// scores are softcap * tanh(score / softcap); a sink is one more score of its head, which takes its share and adds no
-// value. Online softmax over fixed partitions of absolute positions, in order, so a row's bits depend on its own prefix
-// only.
+// Causal attention over the cache: a row at position p attends to positions max(0, p - window + 1) .. p. With a
+// softcap, scores are softcap * tanh(score / softcap); a sink is an extra logit of its head, which enters the softmax
+// and has no value. Online softmax over fixed partitions of absolute positions, in order, so that a row's bits depend
+// only on its own prefix.
 struct PagedAttentionArgs {
   Tensor q;                 // f32 [T, heads, D]
   Tensor k_cache, v_cache;  // as in ReshapeAndCacheArgs
@@ -93,9 +93,9 @@ struct SigmoidGateArgs {
 };
 
 // Depthwise causal convolution over time, then SiLU. tail is a ring: the input at position p of a sequence is in row
-// p % ring. The step's last `ring` inputs are written there; a position written again replaces what was there, so rows
-// can be taken back as long as the ring has room for them beside the kernel - 1 inputs before them. Where the next op
-// is the gdn whose q, k and v lie in `out`, a device may do both at once and never write it.
+// p % ring. The step's last `ring` inputs are written there, overwriting earlier ones of the same position, so rows can
+// be discarded and recomputed as long as the ring also holds the kernel - 1 inputs before them. If the next op is the
+// gdn that reads q, k and v from `out`, a device may fuse both and never write `out`.
 struct CausalConv1dArgs {
   Tensor x;       // f32 [T, C]
   Tensor weight;  // f32 [kernel, C]; kernel - 1 is the current token
@@ -104,18 +104,18 @@ struct CausalConv1dArgs {
   Tensor out;  // f32 [T, C]
 };
 
-constexpr int kGdnBlock = 16;  // tokens between two updates of the recurrent state; part of the result's bits
+constexpr int kGdnBlock = 16;  // tokens between two updates of the recurrent state; changing it changes result bits
 
-// A head's state [Dk][Dv] lies in panels of 32 columns, each [Dk][32] (the last one narrower): whoever reads a state
-// reads its panels side by side, and memory gives several streams at once a third more than one.
+// A head's state [Dk][Dv] is stored in panels of 32 columns, each [Dk][32] (the last may be narrower): kernels read
+// several panels in parallel, and several concurrent streams get a third more bandwidth than one.
 constexpr int64_t kGdnPanel = 32;
 constexpr int64_t gdn_state_index(int64_t d, int64_t j, int64_t dk, int64_t dv) noexcept {
   const int64_t first = j / kGdnPanel * kGdnPanel, width = dv - first < kGdnPanel ? dv - first : kGdnPanel;
   return first * dk + d * width + j - first;
 }
 
-// Block-anchored Gated DeltaNet. q and k arrive raw (after the convolution); the op normalises them (L2, eps 1e-6, per
-// head), scales q by 1 / sqrt(Dk), and makes g = -exp(A_log) softplus(a + dt_bias), beta = sigmoid(b).
+// Block-anchored Gated DeltaNet. q and k are the raw convolution outputs; the op normalises them (L2, eps 1e-6, per
+// head), scales q by 1 / sqrt(Dk), and computes g = -exp(A_log) softplus(a + dt_bias), beta = sigmoid(b).
 // V-head h uses K-head h / (Hv / Hk). Row of a token inside its block: position % kGdnBlock.
 struct GdnArgs {
   Tensor q, k;            // f32 [T, Hk, Dk], rows strided
@@ -123,7 +123,7 @@ struct GdnArgs {
   Tensor a, b;            // f32 [T, Hv]
   Tensor a_log, dt_bias;  // f32 [Hv]
   SequenceArgs sequences;
-  Tensor state;   // f32 [slots, Hv, Dk, Dv] in panels (gdn_state_index): at the last block boundary
+  Tensor state;   // f32 [slots, Hv, Dk, Dv] in panels (gdn_state_index), as of the last block boundary
   Tensor k_rows;  // f32 [slots, Hk, kGdnBlock, Dk]: normalised keys since the boundary
   Tensor u_rows;  // f32 [slots, Hv, kGdnBlock, Dv]
   Tensor g_rows;  // f32 [slots, Hv, kGdnBlock]: cumulative log decay since the boundary
@@ -144,13 +144,13 @@ struct GatherRowsArgs {
   Tensor out;   // f32 [R, H]
 };
 
-// Zeroes the given slots of a pool tensor: no sequence ever sees what another left.
+// Zeroes the given slots of a pool, so that no sequence sees another's state.
 struct ZeroSlotsArgs {
   Tensor pool;   // [slots, ...] dense
   Tensor slots;  // i32 [n]
 };
 
-// Slot `to` becomes what slot `from` is.
+// Copies slot `from` to slot `to`.
 struct CopySlotArgs {
   Tensor pool;  // [slots, ...] dense
   int64_t from = 0, to = 0;

@@ -1,36 +1,36 @@
-// PickOps: tokens picked where the logits are. A device has it when its encoder is one (see pick_ops()): devices whose
-// memory is far from the host. On a CPU the sampler looks at the logits itself.
+// PickOps: picks tokens on the device, implemented by encoders (see pick_ops()) of devices whose memory is far from the
+// host. On a CPU the sampler reads the logits itself.
 #pragma once
 
 #include "device/device.h"
 
 namespace pagoda::device {
 
-// tokens[r] = the lowest id among the highest of row r, -1 where the sampler refuses the row: it holds NaN or plus
-// infinity, or nothing above minus infinity. Zeros of either sign are equal.
+// tokens[r] = the lowest id among the maxima of row r; -1 where the sampler rejects the row: it contains NaN or
+// +infinity, or nothing above -infinity. Zeros of either sign are equal.
 struct ArgmaxArgs {
   Tensor logits;  // f32 [R, vocab]
   Tensor tokens;  // i32 [R]
 };
 
-// How one row's token is drawn: sampler::Draw, as it lies in device memory.
+// Sampling parameters of one row: sampler::Draw in its device memory layout.
 struct Draw {
   uint64_t top_p = 0;       // in 2^-64
-  uint64_t min_weight = 0;  // in 2^-40 of the most likely token's
+  uint64_t min_weight = 0;  // in 2^-40 of the most likely token's weight
   uint64_t random = 0;
   float temperature = 1.0f;
-  uint32_t top_k = 0;  // 0: nobody asks for this row's token
+  uint32_t top_k = 0;  // 0: no token is requested for this row
 };
 static_assert(sizeof(Draw) == 32);
 
-// tokens[r] = what the sampler draws from row r; -1 where nobody asks or the sampler refuses the row.
+// tokens[r] = the token the sampler would draw from row r; -1 where none is requested or the sampler rejects the row.
 struct SampleArgs {
   Tensor logits;  // f32 [R, vocab]
   Tensor draws;   // i64 [R, 4]: a Draw each, with top_k up to max_top_k(vocab)
   Tensor tokens;  // i32 [R]
 };
 
-// Of a row, parts are searched side by side, and what they found together: both look at no more than this.
+// A row is searched in parallel in parts, then their candidates are merged; neither stage handles more elements.
 constexpr int64_t kSamplePart = 4096;
 
 constexpr int64_t max_top_k(int64_t vocab) noexcept {

@@ -1,4 +1,4 @@
-// Names to devices.
+// Creates devices by name.
 #include "device/registry.h"
 
 #include "device/cpu/cpu_device.h"
@@ -49,7 +49,7 @@ Result<std::unique_ptr<Device>> make_device(const std::string& name, int num_thr
   if (name == "auto" || name == "cpu") return cpu::make_cpu_device("", num_threads);
   if (name == "metal") return make_metal_device();
   if (name == "software") return make_software_device(num_threads);
-  if (name == "cuda") return make_cuda_device();  // where there is none, the error says what is missing
+  if (name == "cuda") return make_cuda_device();  // if unavailable, the error says what is missing
   std::string known = "auto";
   for (const std::string& other : device_names()) {
     if (name == other)

@@ -1,4 +1,4 @@
-// The registry: the only place that names concrete devices.
+// The device registry: the only file that names concrete devices.
 #pragma once
 
 #include <memory>
@@ -9,11 +9,11 @@
 
 namespace pagoda::device {
 
-// name: auto, cpu, cuda, software (the GPU kernels, run on the host), reference; cpu takes a suffix to force a path in
-// tests (cpu:portable, cpu:avx2, cpu:avx512, cpu:avx512vnni, cpu:avx512bf16, cpu:amx, cpu:neon, cpu:neon-dotprod,
-// cpu:neon-i8mm). num_threads 0 = one per core. Unknown names are invalid_argument and list the known ones.
+// name: auto, cpu, cuda, software (GPU kernels on the host), reference; for tests, cpu takes a suffix that forces a
+// code path (cpu:portable, cpu:avx2, cpu:avx512, cpu:avx512vnni, cpu:avx512bf16, cpu:amx, cpu:neon, cpu:neon-dotprod,
+// cpu:neon-i8mm). num_threads 0 = one per core. Unknown names fail with invalid_argument and list the known ones.
 Result<std::unique_ptr<Device>> make_device(const std::string& name, int num_threads);
 
-std::vector<std::string> device_names();  // every name that works on this machine, forced paths included
+std::vector<std::string> device_names();  // every name that works on this machine, including forced code paths
 
 }  // namespace pagoda::device

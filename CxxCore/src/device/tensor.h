@@ -1,4 +1,4 @@
-// Tensor: a typed, strided view of device memory. Owns nothing; ops take and give these.
+// Tensor: a typed, strided, non-owning view of device memory; the currency of all ops.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace pagoda::device {
 
-// A piece of device memory, made and freed by its Device.
+// A block of device memory, allocated and freed by its Device.
 class Buffer {
  public:
   virtual ~Buffer() = default;
@@ -21,12 +21,12 @@ class Buffer {
 constexpr int kMaxRank = 4;
 
 struct Tensor {
-  Buffer* buffer = nullptr;  // null: an optional argument that is absent
+  Buffer* buffer = nullptr;  // null: an absent optional argument
   int64_t offset_bytes = 0;
   DType dtype = DType::f32;
   int rank = 0;
   std::array<int64_t, kMaxRank> shape{};
-  std::array<int64_t, kMaxRank> strides{};  // elements; the last one is 1 wherever an op does not say otherwise
+  std::array<int64_t, kMaxRank> strides{};  // in elements; the last is 1 unless an op says otherwise
 
   bool is_present() const noexcept { return buffer != nullptr; }
   int64_t num_elements() const noexcept {
@@ -36,7 +36,7 @@ struct Tensor {
   }
 };
 
-// A dense view of `buffer` from `offset_bytes` on, last dimension fastest.
+// A dense view of `buffer` starting at `offset_bytes`, last dimension fastest.
 inline Tensor dense(Buffer* buffer, DType dtype, std::initializer_list<int64_t> shape,
                     int64_t offset_bytes = 0) noexcept {
   Tensor t;
@@ -54,7 +54,7 @@ inline Tensor dense(Buffer* buffer, DType dtype, std::initializer_list<int64_t> 
   return t;
 }
 
-// The part [begin, begin + count) of dimension `dim`.
+// The range [begin, begin + count) of dimension `dim`.
 inline Tensor slice(Tensor t, int dim, int64_t begin, int64_t count) noexcept {
   t.offset_bytes += begin * t.strides[dim] * static_cast<int64_t>(dtype_bytes(t.dtype));
   t.shape[dim] = count;

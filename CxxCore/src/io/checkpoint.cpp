@@ -1,4 +1,4 @@
-// Opening a checkpoint: one safetensors file, the shards that an index lists, or GGUF files.
+// Opens a checkpoint: one safetensors file, the shards listed in an index, or GGUF files.
 #include "io/checkpoint.h"
 
 #include <unordered_map>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kSingleName = "model.safetensors";
 constexpr std::string_view kIndexName = "model.safetensors.index.json";
-constexpr uint64_t kMaxIndexBytes = 32 << 20;  // 92,000 weights of the largest Qwen take 12 MB
+constexpr uint64_t kMaxIndexBytes = 32 << 20;  // the largest Qwen has 92,000 weights and a 12 MB index
 constexpr uint64_t kMaxConfigBytes = 4 << 20;
 constexpr size_t kMaxIndexValues = 400'000;
 constexpr int kMaxIndexDepth = 8;
@@ -42,7 +42,7 @@ Result<Json> read_index(const ModelFiles& files) {
   return index;
 }
 
-// A name the folder refuses is the index's fault, not the caller's.
+// An invalid shard name is an error of the index, not of the caller.
 Result<std::unique_ptr<File>> open_shard(const ModelFiles& files, const std::string& shard) {
   auto file = files.open(shard);
   if (file.is_ok()) return file;
@@ -91,7 +91,7 @@ Status Checkpoint::open_sharded(const ModelFiles& files) {
   const auto index = read_index(files);
   if (!index.is_ok()) return index.status;
   const auto& weights = index->find("weight_map")->members();
-  std::unordered_map<std::string_view, int> file_indices;  // by shard
+  std::unordered_map<std::string_view, int> file_indices;  // keyed by shard name
   std::unordered_set<std::string_view> listed;
   for (const auto& [weight, shard] : weights) {
     listed.insert(weight);
@@ -118,7 +118,7 @@ Status Checkpoint::add_file(std::unique_ptr<File> file) {
   auto tensors = read_safetensors_header(*file, static_cast<int>(files_.size()));
   if (!tensors.is_ok()) return tensors.status;
   tensors_.merge(*tensors);
-  if (!tensors->empty()) {  // what merge left behind was there already
+  if (!tensors->empty()) {  // merge leaves duplicates behind
     const auto& [name, entry] = *tensors->begin();
     return make_error(StatusCode::bad_file, file->name() + ": tensor " + io::quoted(name) + " is also in " +
                                                 file_name(tensors_.at(name).file_index));

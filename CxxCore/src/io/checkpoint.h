@@ -15,8 +15,8 @@ namespace pagoda::io {
 
 class Checkpoint {
  public:
-  // Validates every header completely before any tensor byte is read. `model.safetensors` is preferred; without it
-  // `model.safetensors.index.json` names the shards, which must hold exactly the tensors it lists.
+  // Validates every header completely before reading any tensor data. Prefers `model.safetensors`; without it
+  // `model.safetensors.index.json` names the shards, which must contain exactly the tensors it lists.
   static Result<Checkpoint> open(const ModelFiles& files);
 
   const TensorEntry* find(const std::string& name) const noexcept;  // null if absent
@@ -24,7 +24,7 @@ class Checkpoint {
   const std::string& file_name(int file_index) const noexcept { return files_[file_index]->name(); }
   std::span<const std::shared_ptr<File>> files() const noexcept { return files_; }
 
-  // Bytes [begin, begin + into.size()) of a tensor, as they are stored.
+  // Reads bytes [begin, begin + into.size()) of a tensor as stored.
   Status read(const TensorEntry& tensor, uint64_t begin, std::span<std::byte> into) const noexcept;
 
  private:

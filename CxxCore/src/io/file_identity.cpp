@@ -1,4 +1,4 @@
-// Hashes name, size, time and a sample of a file.
+// Hashes a file's name, size, modification time and a sample of its content.
 #include "io/file_identity.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ Status add_identity(const File& file, Fnv1a& hash) {
   constexpr uint64_t kMostPages = 256, kPage = 4096;
   const std::string_view name = file.name();
   const uint64_t size = file.size_bytes();
-  hash.add(name.substr(name.rfind('/') + 1));  // a folder may move
+  hash.add(name.substr(name.rfind('/') + 1));  // base name only: a folder may be moved
   hash.add(size);
   hash.add(static_cast<uint64_t>(file.modified_ns()));
   const uint64_t step = std::max(kPage, size / kMostPages);

@@ -1,4 +1,4 @@
-// What tells a model file from another, without reading all of it.
+// Identifies a model file without reading all of it.
 #pragma once
 
 #include "base/fnv1a.h"
@@ -7,8 +7,8 @@
 
 namespace pagoda::io {
 
-// Name, size and time of a file, and up to 1 MiB of it in evenly spaced pages: files in memory have no time, and those
-// in a folder may have got theirs from an archive.
+// Hashes a file's name, size and modification time, and up to 1 MiB of it in evenly spaced pages: files in memory have
+// no time, and extracted archives may reset it.
 Status add_identity(const File& file, Fnv1a& hash);
 
 }  // namespace pagoda::io

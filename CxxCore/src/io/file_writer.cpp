@@ -1,4 +1,4 @@
-// Writing below a temporary name, with a lock, and renaming.
+// Writes to a locked temporary file, then renames it.
 #include "io/file_writer.h"
 
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 namespace pagoda::io {
 
 Result<std::unique_ptr<FileWriter>> FileWriter::create(const std::string& path, unsigned mode) {
-  std::error_code ignored;  // a folder that cannot be made shows when the file is opened
+  std::error_code ignored;  // a folder that cannot be created shows up when the file is opened
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
   const std::string temporary = path + ".tmp";
   const int descriptor =
@@ -23,8 +23,8 @@ Result<std::unique_ptr<FileWriter>> FileWriter::create(const std::string& path, 
   const int error = errno;
   std::unique_ptr<FileWriter> writer(new FileWriter(path, -1));
   if (descriptor < 0) return writer->error("created", error);
-  // The writer that held the lock may have renamed or removed the file between our open and our lock; then what we
-  // hold is not the temporary file any more, and must not be touched.
+  // The previous lock holder may have renamed or deleted the file between our open and our lock; our descriptor then no
+  // longer refers to the temporary file, which must not be touched.
   struct stat held, named;
   const bool is_ours = flock(descriptor, LOCK_EX | LOCK_NB) == 0 && fstat(descriptor, &held) == 0 &&
                        stat(temporary.c_str(), &named) == 0 && held.st_ino == named.st_ino &&
@@ -49,11 +49,11 @@ void FileWriter::remove_rest(const std::string& path) {
 FileWriter::~FileWriter() {
   if (descriptor_ < 0) return;
   if (!is_committed_) unlink(temporary().c_str());
-  close(descriptor_);  // and unlocks
+  close(descriptor_);  // also unlocks
 }
 
 Status FileWriter::write(std::span<const std::byte> bytes) {
-  constexpr size_t kMaxBytesPerCall = size_t{1} << 30;  // macOS refuses more than INT_MAX
+  constexpr size_t kMaxBytesPerCall = size_t{1} << 30;  // macOS rejects more than INT_MAX
   while (!bytes.empty()) {
     const ssize_t count = ::write(descriptor_, bytes.data(), std::min(bytes.size(), kMaxBytesPerCall));
     if (count < 0 && errno == EINTR) continue;

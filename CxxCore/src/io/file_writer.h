@@ -1,4 +1,4 @@
-// FileWriter: writes a file that appears under its name whole, or not at all.
+// FileWriter: writes a file atomically: it appears under its name complete, or not at all.
 #pragma once
 
 #include <cstddef>
@@ -10,20 +10,20 @@
 
 namespace pagoda::io {
 
-// The bytes go to PATH.tmp, which commit() renames. Whoever writes holds a lock on that file, so that of two writers
-// one is refused, and what a killed one left behind is taken over by the next.
+// Writes to PATH.tmp, which commit() renames. The writer holds a lock on that file: a second concurrent writer fails,
+// and the leftovers of a killed writer are taken over by the next one.
 class FileWriter {
  public:
-  // Makes the folder where it is missing. `mode`: who may read and write the file.
+  // Creates missing folders. `mode`: file permissions.
   static Result<std::unique_ptr<FileWriter>> create(const std::string& path, unsigned mode = 0644);
-  // Removes PATH.tmp unless somebody is writing it: the rest of a killed writer.
+  // Deletes PATH.tmp, left by a killed writer, unless it is being written.
   static void remove_rest(const std::string& path);
-  ~FileWriter();  // without commit() nothing stays
+  ~FileWriter();  // without commit() nothing is left on disk
   FileWriter(const FileWriter&) = delete;
   FileWriter& operator=(const FileWriter&) = delete;
 
   Status write(std::span<const std::byte> bytes);
-  Status commit();  // once, at the end: the bytes are on the disk before the name is there
+  Status commit();  // call once, at the end: syncs the data before renaming
 
  private:
   FileWriter(std::string path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}

@@ -1,4 +1,4 @@
-// Mapping of whole files.
+// Maps whole files.
 #include "io/mapped_file.h"
 
 #include <fcntl.h>
@@ -29,7 +29,7 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::string& pa
   close(descriptor);
   if (base == MAP_FAILED) return system_error("mapped", error);
 #if defined(MADV_HUGEPAGE)
-  madvise(base, length, MADV_HUGEPAGE);  // advice, like the next: a refusal costs speed only
+  madvise(base, length, MADV_HUGEPAGE);  // a hint, like the next: failure costs speed, nothing else
 #endif
   madvise(base, length, MADV_WILLNEED);
   return std::shared_ptr<const MappedFile>(new MappedFile(base, length));

@@ -1,4 +1,4 @@
-// MappedFile: the bytes of a file of our own as read-only memory, without reading them.
+// MappedFile: one of Pagoda's own files as read-only mapped memory.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +11,11 @@
 
 namespace pagoda::io {
 
-// Only for files that are replaced by renaming and never rewritten (see FileWriter): whoever cuts a mapped file short
-// ends the process with SIGBUS. Model files are somebody else's, and read instead (see FolderFile).
+// Only for files that are replaced by renaming and never rewritten (see FileWriter): truncating a mapped file would
+// kill the process with SIGBUS. Model files belong to the user and are read instead (see FolderFile).
 class MappedFile {
  public:
-  // not_found; bad_file when it does not have exactly `size_bytes`, which is not 0.
+  // Fails with not_found, or with bad_file if its size is not exactly `size_bytes` (non-zero).
   static Result<std::shared_ptr<const MappedFile>> open(const std::string& path, uint64_t size_bytes);
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;

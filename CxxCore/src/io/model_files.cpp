@@ -1,4 +1,4 @@
-// Model files in a folder and in memory, and the choice among all kinds.
+// Model files in a folder and in memory, and the choice among all kinds of model sources.
 #include "io/model_files.h"
 
 #include <fcntl.h>
@@ -23,7 +23,7 @@ namespace {
 
 std::string error_text(int error) { return std::system_category().message(error); }
 
-// A plain name of a file inside the model, never a way out of it: names come from index.json and other hostile places.
+// Accepts only plain file names, never a path out of the model: names come from index.json and other untrusted sources.
 Status check_name(std::string_view name) {
   const auto refuse = [&](const char* why) {
     return make_error(StatusCode::invalid_argument, "file name " + io::quoted(name) + " " + why);
@@ -35,8 +35,8 @@ Status check_name(std::string_view name) {
   return ok_status();
 }
 
-// Read with pread and not through a mapping: a file that another program truncates then gives a short read instead of a
-// SIGBUS, with no window between a check and the access; and what is read is copied to the device's memory anyway.
+// Uses pread instead of a mapping: if another program truncates the file, the result is a short read instead of SIGBUS,
+// with no window between check and access; and the data is copied to device memory anyway.
 class FolderFile final : public File {
  public:
   FolderFile(std::string path, int descriptor, const struct stat& info) noexcept
@@ -54,7 +54,7 @@ class FolderFile final : public File {
 
   Status read(uint64_t offset, std::span<std::byte> into) const noexcept override {
     PAGODA_RETURN_IF_ERROR(check_range(path_, size_, offset, into.size()));
-    constexpr size_t kMaxBytesPerCall = size_t{1} << 30;  // macOS refuses more than INT_MAX
+    constexpr size_t kMaxBytesPerCall = size_t{1} << 30;  // macOS rejects more than INT_MAX
     while (!into.empty()) {
       const ssize_t count =
           pread(descriptor_, into.data(), std::min(into.size(), kMaxBytesPerCall), static_cast<off_t>(offset));
@@ -82,7 +82,7 @@ class FolderFile final : public File {
 
   std::string path_;
   int descriptor_;
-  uint64_t size_;  // when it was opened
+  uint64_t size_;  // when opened
   int64_t modified_ns_;
 };
 
@@ -113,8 +113,8 @@ class FolderFiles final : public ModelFiles {
     return check_name(name).is_ok() && stat(path(name).c_str(), &info) == 0;
   }
 
-  // O_NONBLOCK keeps the open of a FIFO from waiting for a writer. Links are followed: the Hugging Face cache is made
-  // of them.
+  // O_NONBLOCK keeps opening a FIFO from waiting for a writer. Symbolic links are followed: the Hugging Face cache
+  // consists of them.
   Result<std::unique_ptr<File>> open(std::string_view name) const override {
     PAGODA_RETURN_IF_ERROR(check_name(name));
     std::string full = path(name);

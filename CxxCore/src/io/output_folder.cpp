@@ -1,4 +1,4 @@
-// A lock on the folder itself: it goes with the process, however that ends.
+// Locks the folder itself: the lock ends with the process, however that terminates.
 #include "io/output_folder.h"
 
 #include <fcntl.h>
@@ -45,7 +45,7 @@ Result<std::unique_ptr<OutputFolder>> OutputFolder::create(const std::string& gi
   }
   fs::path parent = fs::path(path).parent_path();
   if (parent.empty()) parent = ".";
-  fs::create_directories(parent, error);  // one that cannot be made shows below
+  fs::create_directories(parent, error);  // a failure shows up below
   PAGODA_RETURN_IF_ERROR(check_free(parent, needed_bytes));
   std::unique_ptr<OutputFolder> folder(new OutputFolder(path, -1));
   if (mkdir(folder->partial().c_str(), 0777) != 0 && errno != EEXIST) {
@@ -66,7 +66,7 @@ OutputFolder::~OutputFolder() {
   if (descriptor_ < 0) return;
   std::error_code ignored;
   if (!is_committed_) fs::remove_all(partial(), ignored);
-  close(descriptor_);  // and unlocks
+  close(descriptor_);  // also unlocks
 }
 
 Status OutputFolder::commit() {

@@ -1,4 +1,4 @@
-// OutputFolder: a folder that appears under its name whole, or not at all.
+// OutputFolder: writes a folder atomically: it appears under its name complete, or not at all.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,14 @@
 
 namespace pagoda::io {
 
-// Files go to PATH.partial, which commit() renames. Whoever writes holds a lock on it, so that of two writers one is
-// refused, and what a killed one left behind is thrown away by the next.
+// Files go to PATH.partial, which commit() renames. The writer holds a lock on it: a second concurrent writer fails,
+// and the leftovers of a killed writer are deleted by the next one.
 class OutputFolder {
  public:
-  // invalid_argument when PATH is there already and not an empty folder; resource_exhausted when its disk has fewer
-  // than `needed_bytes` free.
+  // Fails with invalid_argument if PATH exists and is not an empty folder, and with resource_exhausted if its disk has
+  // less than `needed_bytes` free.
   static Result<std::unique_ptr<OutputFolder>> create(const std::string& path, uint64_t needed_bytes);
-  ~OutputFolder();  // without commit() nothing stays
+  ~OutputFolder();  // without commit() nothing is left on disk
   OutputFolder(const OutputFolder&) = delete;
   OutputFolder& operator=(const OutputFolder&) = delete;
 

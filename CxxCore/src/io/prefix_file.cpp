@@ -1,4 +1,4 @@
-// Writing and checking of prefix files.
+// Writes and validates prefix files.
 #include "io/prefix_file.h"
 
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 namespace pagoda::io {
 namespace {
 
-constexpr std::string_view kMagic = "pagoda prefix 1\n";  // the number is the version of the file's form
+constexpr std::string_view kMagic = "pagoda prefix 1\n";  // the number is the format version
 constexpr uint64_t kMaxFingerprint = 4096, kMaxPosition = 1 << 28, kMaxBlockSize = 1024;
 
 struct Numbers {  // after the magic

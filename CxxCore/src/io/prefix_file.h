@@ -1,6 +1,6 @@
-// PrefixFile: KV blocks and a recurrent state of a prompt in a file, with everything that says whether they may be
-// used. Order in the file: head (sizes, what it belongs to, checksums), fingerprint, tokens, blocks, state. Numbers are
-// in the machine's own byte order, like the blocks. Every byte is hostile until checked.
+// PrefixFile: the KV blocks and recurrent state of a prompt prefix in a file, with everything needed to decide whether
+// they may be used. Layout: head (sizes, owner, checksums), fingerprint, tokens, blocks, state. Numbers are in native
+// byte order, like the blocks. Every byte is untrusted until checked.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@
 
 namespace pagoda::io {
 
-// What a file says of itself. It holds the blocks from the one that parent_position lies in to the end, and the state
-// at the end; the blocks before are those of the parent.
+// Header of a file. It holds the blocks from the one that contains parent_position to the end, and the state at the
+// end; earlier blocks are in the parent's file.
 struct PrefixFileHead {
-  std::string fingerprint;  // whatever the numbers depend on besides the tokens
+  std::string fingerprint;  // everything the data depends on besides the tokens
   Hash128Value salt;        // of the tenant
   Hash128Value key, parent_key;
-  int32_t position = 0, parent_position = 0;  // tokens before the end, and before the parent's
+  int32_t position = 0, parent_position = 0;  // tokens up to the end of this file, and of its parent
   int32_t block_size = 0;
   uint64_t block_bytes = 0, state_bytes = 0;
 
@@ -29,14 +29,14 @@ struct PrefixFileHead {
   uint64_t file_bytes() const noexcept;
 };
 
-// Written below a temporary name and renamed; readable by the owner only. `blocks` and `state` have the sizes that the
-// head says.
+// Written to a temporary file and renamed; readable by the owner only. `blocks` and `state` have the sizes given in the
+// head.
 Status write_prefix_file(const std::string& path, const PrefixFileHead& head, std::span<const int32_t> tokens,
                          std::span<const std::byte> blocks, std::span<const std::byte> state);
 
 class PrefixFile {
  public:
-  // bad_file when the head is not whole, or the file not as long as it says.
+  // Fails with bad_file if the head is incomplete or the file size differs from what it says.
   static Result<std::unique_ptr<PrefixFile>> open(const std::string& path);
   ~PrefixFile();
   PrefixFile(const PrefixFile&) = delete;
@@ -45,8 +45,8 @@ class PrefixFile {
   const PrefixFileHead& head() const noexcept { return head_; }
   uint64_t size_bytes() const noexcept { return size_bytes_; }
 
-  // bad_file when they are not what was written.
-  Result<std::vector<int32_t>> read_tokens() const;  // with the rest of what the head's checksum covers
+  // Fail with bad_file if the data differs from what was written.
+  Result<std::vector<int32_t>> read_tokens() const;  // also verifies the rest of what the head's checksum covers
   Result<std::vector<std::byte>> read_blocks() const;
   Result<std::vector<std::byte>> read_state() const;
 

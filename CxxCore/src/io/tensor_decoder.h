@@ -1,4 +1,4 @@
-// TensorDecoder: the numbers of a tensor that a file keeps in a form of its own (quantised, reordered, in parts).
+// TensorDecoder: decodes a tensor that a file stores in a special form (quantised, reordered, split).
 // Thread rule: immutable; read() may be called from any thread.
 #pragma once
 
@@ -12,7 +12,7 @@ namespace pagoda::io {
 class TensorDecoder {
  public:
   virtual ~TensorDecoder() = default;
-  // Elements [begin, begin + into.size()) of the tensor, both multiples of its last dimension.
+  // Decodes elements [begin, begin + into.size()); both are multiples of the last dimension.
   virtual Status read(uint64_t begin, std::span<float> into) const = 0;
 };
 

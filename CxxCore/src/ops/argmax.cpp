@@ -1,4 +1,4 @@
-// Checks of argmax.
+// Argument checks of argmax.
 #include "ops/argmax.h"
 
 #include "ops/check.h"

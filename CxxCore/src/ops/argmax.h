@@ -1,4 +1,4 @@
-// argmax, checked as the ops of ops.h. unsupported on devices that do not have it.
+// argmax, checked like the ops in ops.h. Returns unsupported on devices without it.
 #pragma once
 
 #include "base/result.h"

@@ -1,4 +1,4 @@
-// The checks behind Check, and the text of their errors.
+// Implements the argument checks and their error messages.
 #include "ops/check.h"
 
 #include <string>
@@ -20,7 +20,7 @@ bool has_shape(const Tensor& t, std::initializer_list<int64_t> shape) noexcept {
 
 bool last_is_dense(const Tensor& t) noexcept { return t.shape[t.rank - 1] <= 1 || t.strides[t.rank - 1] == 1; }
 
-// Every element lies in the buffer. Written so that no product can wrap: shapes and strides may be anything.
+// Whether every element is inside the buffer. No product can overflow: shapes and strides may have any value.
 bool is_inside_buffer(const Tensor& t) noexcept {
   int64_t last = 0;
   for (int i = 0; i < t.rank; ++i) {
@@ -91,7 +91,7 @@ Check& Check::cache(const char* argument, const Tensor& t, std::initializer_list
       t.dtype == DType::f32 || t.dtype == DType::f16 || t.dtype == DType::bf16 || t.dtype == DType::i8;
   tensor(argument, t, is_known ? t.dtype : DType::f32, shape);
   if (!is_ok() || t.dtype != DType::i8) return *this;
-  Tensor rows = t;  // with the scale after the elements
+  Tensor rows = t;  // rows including the scale after the elements
   rows.shape[t.rank - 1] = kv_row_bytes(t.dtype, t.shape[t.rank - 1]);
   that(is_inside_buffer(rows), argument, "has no room for the scale of its last row");
   for (int i = 0; i + 1 < t.rank; ++i)

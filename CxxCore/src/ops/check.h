@@ -1,4 +1,4 @@
-// Check: the argument checks of one op call, kept free of allocation until one fails; the first failure stays.
+// Check: the argument checks of one op call. Allocates only on failure; the first failure is kept.
 #pragma once
 
 #include <cstdint>
@@ -10,21 +10,21 @@
 
 namespace pagoda::ops {
 
-constexpr int64_t kAny = -1;  // in a wanted shape: this dimension is free
+constexpr int64_t kAny = -1;  // wildcard dimension of an expected shape
 
 class Check {
  public:
   explicit Check(const char* op) noexcept : op_(op) {}
 
-  // Present, of this type and shape, last stride 1, inside its buffer.
+  // Present, of this type and shape, innermost stride 1, inside its buffer.
   Check& tensor(const char* argument, const device::Tensor& t, DType dtype,
                 std::initializer_list<int64_t> shape) noexcept;
   Check& optional(const char* argument, const device::Tensor& t, DType dtype,
                   std::initializer_list<int64_t> shape) noexcept;
-  // As tensor(); all dimensions after the first are dense.
+  // Like tensor(), and dense in all dimensions after the first.
   Check& pool(const char* argument, const device::Tensor& t, DType dtype,
               std::initializer_list<int64_t> shape) noexcept;
-  // As tensor(), in one of the types a cache may have: f32, f16, bf16, i8 with room for scales (base/kv_row.h).
+  // Like tensor(), with any cache type: f32, f16, bf16, or i8 with space for scales (base/kv_row.h).
   Check& cache(const char* argument, const device::Tensor& t, std::initializer_list<int64_t> shape) noexcept;
   Check& weight(const char* argument, const device::Weight* w, int64_t rows, int64_t cols) noexcept;
   Check& that(bool holds, const char* argument, const char* rule) noexcept;
@@ -40,7 +40,7 @@ class Check {
   Status status_;
 };
 
-// cu_seqlens, context_lens and, when asked for, block_tables and state_slots agree on the number of sequences.
+// cu_seqlens, context_lens and, if requested, block_tables and state_slots agree on the number of sequences.
 void check_sequences(Check& check, const device::SequenceArgs& s, bool wants_blocks, bool wants_slots) noexcept;
 
 }  // namespace pagoda::ops

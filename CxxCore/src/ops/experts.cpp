@@ -1,4 +1,4 @@
-// Checks of the expert ops: route_experts, expert_matmul, combine_experts.
+// Argument checks of the expert ops: route_experts, expert_matmul, combine_experts.
 #include "ops/experts.h"
 
 #include "ops/check.h"
@@ -6,7 +6,7 @@
 namespace pagoda::ops {
 namespace {
 
-// Runs `op` on the device's expert ops when the arguments are good and the device has any.
+// Runs `op` if the arguments are valid and the device has expert ops.
 template <class Op>
 Status run(Check& check, device::Encoder& encoder, Op&& op) noexcept {
   if (!check.is_ok()) return check.status();

@@ -1,4 +1,4 @@
-// The operations of a mixture of experts, checked as those of ops.h. unsupported on devices that do not have them.
+// Mixture-of-experts ops, checked like those in ops.h. They return unsupported on devices without them.
 #pragma once
 
 #include "base/result.h"

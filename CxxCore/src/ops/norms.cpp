@@ -1,4 +1,4 @@
-// Ops that normalise: rms_norm, qk_norm_rope, gated_rms_norm.
+// Normalisation ops: rms_norm, qk_norm_rope, gated_rms_norm.
 #include "ops/check.h"
 #include "ops/ops.h"
 

@@ -1,6 +1,6 @@
-// The operations a model is made of: each checks its arguments, then hands them to the encoder.
-// A wrong argument is StatusCode::internal (the model composes ops; no user input reaches a shape unchecked) and names
-// the op, the argument, the shape that came and the shape that was wanted. No allocation when all is well.
+// The operations models are composed of: each checks its arguments and passes them to the encoder.
+// A wrong argument is StatusCode::internal (only models call ops; shapes from user input are validated earlier); the
+// message names the op, the argument, and the actual and expected shapes. No allocation on success.
 #pragma once
 
 #include "base/result.h"

@@ -1,4 +1,4 @@
-// Ops with a state per sequence: causal_conv1d, gdn.
+// Ops with recurrent state per sequence: causal_conv1d, gdn.
 #include "ops/check.h"
 #include "ops/ops.h"
 

@@ -1,4 +1,4 @@
-// Checks of sample.
+// Argument checks of sample.
 #include "ops/sample.h"
 
 #include "ops/check.h"

@@ -1,4 +1,4 @@
-// sample, checked as the ops of ops.h. unsupported on devices that do not have it.
+// sample, checked like the ops in ops.h. Returns unsupported on devices without it.
 #pragma once
 
 #include "base/result.h"

@@ -1,5 +1,5 @@
-// Sequence: the tokens of one request and what the scheduler and the cache know of them. No text, no sampling, no
-// device. Owned by the engine; scheduler and cache hold plain pointers while it is waiting or running.
+// Sequence: the tokens of one request and their scheduler and cache state; independent of text, sampling and device.
+// Owned by the engine; scheduler and cache keep plain pointers to it while it is waiting or running.
 #pragma once
 
 #include <cstdint>
@@ -19,17 +19,17 @@ struct Sequence {
   int32_t max_num_tokens = 0;        // prompt and output together
   std::vector<int32_t> block_table;  // KV blocks in order; filled by the scheduler through the BlockManager
   int32_t state_slot = -1;           // recurrent slot while running; -1 for models without recurrent layers
-  bool has_fresh_slot = false;       // the slot still holds another sequence's leftovers: zero it in the next step
+  bool has_fresh_slot = false;       // the slot still contains another sequence's state: zero it in the next step
   int32_t num_preemptions = 0;
 
-  bool uses_cache = false;                    // its tokens may be found, and what it computes may be
-  std::string cache_salt;                     // found by sequences with the same one only
-  std::vector<int32_t> checkpoint_positions;  // in the prompt, ascending: where its recurrent state is to be kept
-  bool is_reading = false;                    // from disk, before it may be admitted
-  int32_t num_cached_tokens = 0;              // of the prompt, that were found when it was first admitted
-  int32_t num_matched_tokens = 0;    // of the prompt, that were known then, with or without a state to go on from
-  int32_t num_published_blocks = 0;  // leading blocks that others may find
-  int32_t num_tokens_before_preemption = 0;  // computed ones
+  bool uses_cache = false;                    // may reuse cached prefixes and publish its own
+  std::string cache_salt;                     // prefixes are shared only among sequences with the same salt
+  std::vector<int32_t> checkpoint_positions;  // prompt positions, ascending, at which to save the recurrent state
+  bool is_reading = false;                    // a prefix is being read from disk; not admissible yet
+  int32_t num_cached_tokens = 0;              // prompt tokens reused from the cache at first admission
+  int32_t num_matched_tokens = 0;  // prompt tokens whose KV blocks matched then, whether or not a state was saved there
+  int32_t num_published_blocks = 0;          // leading blocks that other sequences can find
+  int32_t num_tokens_before_preemption = 0;  // num_computed_tokens when it was preempted
 
   int32_t num_tokens() const noexcept { return static_cast<int32_t>(tokens.size()); }
   int32_t num_uncomputed() const noexcept { return num_tokens() - num_computed_tokens; }

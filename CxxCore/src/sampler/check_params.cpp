@@ -1,4 +1,4 @@
-// The ranges of SamplingParams, checked once when a request arrives; messages name field, limits and value.
+// Range checks of SamplingParams, run once when a request arrives; messages name the field, its limits and the value.
 #include <cmath>
 #include <sstream>
 #include <string>
@@ -19,7 +19,7 @@ Status out_of_range(const std::string& field, const char* limits, T value) {
 }
 
 Status check_numbers(const SamplingParams& p) {
-  // Written as !(inside) so that NaN is outside.
+  // Written as !(in range) so that NaN is rejected.
   if (!(p.temperature >= 0 && p.temperature <= 100)) return out_of_range("temperature", "in [0, 100]", p.temperature);
   if (p.top_k < 0) return out_of_range("top_k", "at least 0", p.top_k);
   if (!(p.top_p > 0 && p.top_p <= 1)) return out_of_range("top_p", "in (0, 1]", p.top_p);

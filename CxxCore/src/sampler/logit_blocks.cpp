@@ -1,5 +1,5 @@
-// One pass over a row of logits, and what is read off its blocks. Loops run in lanes without branches, so that baseline
-// compilers make vectors of them.
+// One pass over a row of logits, and queries on its blocks. Loops are branch-free over lanes, so that compilers
+// vectorise them for the baseline instruction set.
 #include "sampler/logit_blocks.h"
 
 #include <algorithm>
@@ -17,10 +17,10 @@ float multiply_add(float a, float b, float c) noexcept {
 }  // namespace
 
 float weight_of(float x) noexcept {
-  constexpr float kLowest = -87.0f, kMagic = 0x1.8p23f;  // adding it rounds to an integer in the low bits
+  constexpr float kLowest = -87.0f, kMagic = 0x1.8p23f;  // adding kMagic rounds to an integer in the low bits
   const float bounded = x > kLowest ? x : kLowest;
   const float shifted = multiply_add(bounded, 0x1.715476p0f, kMagic), n = shifted - kMagic;
-  float r = multiply_add(n, -0x1.62e4p-1f, bounded);  // ln 2 in two parts; the first has few bits, n times it is exact
+  float r = multiply_add(n, -0x1.62e4p-1f, bounded);  // ln 2 in two parts; n times the first, which is short, is exact
   r = multiply_add(n, -0x1.7f7d1cp-20f, r);
   float p = multiply_add(1.0f / 720.0f, r, 1.0f / 120.0f);
   p = multiply_add(p, r, 1.0f / 24.0f);
@@ -49,7 +49,7 @@ bool LogitBlocks::survey(std::span<const float> logits) noexcept {
     std::fill_n(lanes, kLanes, kImpossible);
     const auto take = [&](size_t lane, float logit) {
       lanes[lane] = logit > lanes[lane] ? logit : lanes[lane];
-      bad_lanes[lane] |= logit < -kImpossible ? 0u : 1u;  // 1 for NaN too
+      bad_lanes[lane] |= logit < -kImpossible ? 0u : 1u;  // NaN sets the flag too
     };
     size_t i = begin;
     for (; i + kLanes <= end; i += kLanes)
@@ -88,7 +88,7 @@ uint64_t LogitBlocks::sum_weights(float temperature) noexcept {
   for (size_t block = 0; block < block_sums_.size(); ++block) {
     float weights[kBlock];
     const size_t count = weigh_block(block, temperature, weights);
-    uint32_t upper = 0, lower = 0;  // 256 numbers of up to 2^20 each
+    uint32_t upper = 0, lower = 0;  // sums of 256 numbers below 2^20 each
     for (size_t i = 0; i < count; ++i) {
       upper += upper_part(weights[i]);
       lower += lower_part(weights[i]);

@@ -1,5 +1,5 @@
-// LogitBlocks: a row of logits in blocks of 256, and the highest of each, from one pass over the row. Selections then
-// read only the blocks that matter: a row of 248,000 logits lies in no near cache, and most of it never matters.
+// LogitBlocks: a row of logits in blocks of 256 with each block's maximum, from one pass over the row. Selections then
+// read only the blocks they need: a row of 248,000 logits exceeds L1 and L2, and most of it never matters.
 #pragma once
 
 #include <cstddef>
@@ -9,16 +9,16 @@
 
 namespace pagoda::sampler {
 
-// Weights are whole numbers: sums of them are exact in any order, so that every device that draws (Shaders/sample.metal
-// has the same arithmetic) draws the same token from the same logits.
-constexpr uint64_t kWeightOne = uint64_t{1} << 40;  // of the most likely token
-constexpr float kHalfWeight = 0x1p20f;              // a weight is this many times its upper part, and its lower part
+// Weights are integers: their sums are exact in any order, so that every device that samples (Shaders/sample.metal uses
+// the same arithmetic) picks the same token from the same logits.
+constexpr uint64_t kWeightOne = uint64_t{1} << 40;  // weight of the most likely token
+constexpr float kHalfWeight = 0x1p20f;              // weight = upper * kHalfWeight + lower
 
-// e^x for x <= 0 to about 1e-7 of itself; 0 below -87, where floats end. In plain arithmetic, so that compilers make
-// vectors of it; a product and the sum after it are statements of their own, which no compiler may make one of.
+// e^x for x <= 0 with a relative error of about 1e-7; 0 below -87, where floats underflow. Plain arithmetic, so that
+// compilers vectorise it; each product and the following sum are separate statements, so that none are fused.
 float weight_of(float x) noexcept;
 
-// kWeightOne w, rounded down; both parts are below 2^20 but for the upper one of w = 1.
+// kWeightOne * w, rounded down; both parts are below 2^20, except the upper one of w = 1.
 constexpr uint32_t upper_part(float w) noexcept { return static_cast<uint32_t>(static_cast<int32_t>(w * kHalfWeight)); }
 constexpr uint32_t lower_part(float w) noexcept {
   const float scaled = w * kHalfWeight, upper = static_cast<float>(static_cast<int32_t>(scaled));
@@ -32,17 +32,17 @@ class LogitBlocks {
 
   explicit LogitBlocks(size_t vocab_size);
 
-  // Takes a row, which must stay until the next. False when a logit is NaN or infinite; minus infinity is allowed.
+  // Takes a row, which must outlive its use here. Returns false if a logit is NaN or +infinity; -infinity is allowed.
   bool survey(std::span<const float> logits) noexcept;
 
   float highest() const noexcept { return highest_; }
-  int32_t first_highest() const noexcept;            // the lowest id among the highest
-  float reached_by(size_t count) const;              // some number that `count` logits or more reach
-  uint64_t sum_weights(float temperature) noexcept;  // of e^((logit - highest) / temperature)
-  // Where the sum just made, in order of id, passes `target`, which is less than all of it.
+  int32_t first_highest() const noexcept;            // the lowest id among equal maxima
+  float reached_by(size_t count) const;              // a threshold that at least `count` logits reach
+  uint64_t sum_weights(float temperature) noexcept;  // sum of e^((logit - highest) / temperature)
+  // The id at which the running sum of the last sum_weights() exceeds `target` (less than the total).
   int32_t id_at(uint64_t target, float temperature) const noexcept;
 
-  // Calls visit(id, logit) for the logits from `least` on, by ascending id.
+  // Calls visit(id, logit) for all logits >= `least`, by ascending id.
   template <class Visit>
   void for_each_from(float least, Visit&& visit) const {
     for (size_t block = 0; block < block_highest_.size(); ++block) {
@@ -57,13 +57,13 @@ class LogitBlocks {
   size_t end_of(size_t block) const noexcept {
     return (block + 1) * kBlock < logits_.size() ? (block + 1) * kBlock : logits_.size();
   }
-  // The weights of a block's logits; returns how many.
+  // Fills in the weights of a block's logits; returns their number.
   size_t weigh_block(size_t block, float temperature, float* weights) const noexcept;
 
   std::span<const float> logits_;
   float highest_ = kImpossible;
   std::vector<float> block_highest_;
-  mutable std::vector<float> scratch_;  // of selections among blocks
+  mutable std::vector<float> scratch_;  // for selections among blocks
   std::vector<uint64_t> block_sums_;
 };
 

@@ -1,4 +1,4 @@
-// From one logits row to one token: adjust, cut, draw. Selections are partial; the vocabulary is never sorted.
+// Samples one token from a row of logits: adjust, truncate, draw. Selections are partial; nothing is sorted fully.
 #include "sampler/sampler.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kMinusInfinity = -kInfinity;
 constexpr float kHighest =
-    std::numeric_limits<float>::max();  // adjusted logits stay finite above, so differences do too
+    std::numeric_limits<float>::max();  // adjusted logits stay below +infinity, so their differences are finite
 constexpr float kRemovingBias = -100.0f;
 
 void apply_penalties(const SamplingParams& params, const TokenCounts& counts, std::span<float> logits) {
@@ -43,7 +43,7 @@ bool changes_logits(const SampleInput& input) noexcept {
          (input.counts != nullptr && !(input.counts->output.empty() && input.counts->in_prompt.empty()));
 }
 
-// The upper 64 bits of a product: part of `a` by a fraction in 2^-64.
+// Upper 64 bits of the 128-bit product: `a` times the fraction b / 2^64.
 uint64_t multiply_high(uint64_t a, uint64_t b) noexcept {
   constexpr uint64_t kLow = 0xffffffff;
   const uint64_t middle = (a >> 32) * (b & kLow) + ((a & kLow) * (b & kLow) >> 32);
@@ -58,10 +58,10 @@ uint64_t min_weight_of(float min_p) noexcept {
   return static_cast<uint64_t>(std::ceil(static_cast<double>(min_p) * static_cast<double>(kWeightOne)));
 }
 
-// What the most likely tokens must reach together: the first stays whatever top-p is.
+// The mass that the most likely tokens must reach together; + 1 keeps the first token for any top-p.
 uint64_t mass_of(uint64_t total, uint64_t top_p) noexcept { return multiply_high(total, top_p) + 1; }
 
-// Tokens below an equal share of the rest weigh less than that rest together: the last kept token is not among them.
+// Lower bound for the last kept token's weight: all tokens below an equal share of the rest weigh less than that rest.
 uint64_t least_kept(uint64_t wanted, uint64_t total, size_t num_tokens) noexcept {
   return (total - wanted) / num_tokens;
 }
@@ -121,7 +121,7 @@ Status Sampler::sample(const SampleInput& input, SampleOutput& output) {
   return ok_status();
 }
 
-// top-k, then min-p, which compares with the most likely token, whose weight is 1, then top-p of what is left.
+// top-k, then min-p (relative to the most likely token, whose weight is 1), then top-p of the remaining tokens.
 int32_t Sampler::pick(const SampleInput& input) {
   const SamplingParams& params = *input.params;
   const float temperature = params.temperature;
@@ -184,7 +184,7 @@ void Sampler::gather(size_t count) {
 }
 
 void Sampler::gather_from(uint64_t least, float temperature) {
-  // A little below the logit of that weight, for rounding; the weight itself decides.
+  // Slightly below the logit of that weight, for rounding; the weight itself decides.
   const double part = static_cast<double>(least) / static_cast<double>(kWeightOne);
   const float distance = static_cast<float>(std::log(part)) * temperature * 1.001f - temperature * 1e-3f;
   const float bound = adjusted_.highest() + distance;
@@ -207,8 +207,8 @@ uint64_t Sampler::total_weight() const noexcept {
 }
 
 // Keeps the most likely tokens until their mass reaches `wanted`: a token stays if those before it weigh less than
-// that. Tokens lighter than `least` are not among them. Weighted quickselect: halves the range that holds the last kept
-// token, O(n) in all.
+// that. Tokens lighter than `least` are never kept. Weighted quickselect: halves the range that contains the last kept
+// token; O(n) in total.
 void Sampler::keep_top_p(uint64_t wanted, uint64_t least) {
   scratch_.clear();
   for (const Candidate& candidate : candidates_) {
@@ -237,10 +237,10 @@ int32_t Sampler::draw(uint64_t random) const noexcept {
     if (target < candidate.weight) return candidate.id;
     target -= candidate.weight;
   }
-  return candidates_.back().id;  // not met: the target is below the sum
+  return candidates_.back().id;  // unreachable: the target is below the sum
 }
 
-// Of the raw logits, whatever was sampled how.
+// Log probabilities of the raw logits, independent of the sampling parameters.
 void Sampler::fill_logprobs(const SampleInput& input, SampleOutput& output) {
   output.logprob = 0.0f;
   output.top_logprobs.clear();

@@ -1,4 +1,4 @@
-// Finding added tokens in text the way the reference does: leftmost, then longest, never overlapping.
+// Finds added tokens in text like the reference: leftmost, then longest, never overlapping.
 #include "text/added_tokens.h"
 
 #include <algorithm>

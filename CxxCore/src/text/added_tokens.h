@@ -1,4 +1,4 @@
-// AddedTokens: the tokens that are looked for in the text itself before it is cut into words. Immutable once built.
+// AddedTokens: the tokens that are matched in the text before it is split into words. Immutable once built.
 #pragma once
 
 #include <bitset>
@@ -16,31 +16,31 @@ struct AddedToken {
   int32_t id = -1;
   std::string content;
   bool special = false;      // a control token
-  bool normalized = false;   // looked for after normalisation, else before
-  bool lstrip = false;       // takes the spaces before it along
-  bool rstrip = false;       // takes the spaces after it along
-  bool single_word = false;  // not where a letter or digit touches it
+  bool normalized = false;   // matched after normalisation, else before
+  bool lstrip = false;       // also consumes the spaces before it
+  bool rstrip = false;       // also consumes the spaces after it
+  bool single_word = false;  // not adjacent to a letter or digit
 };
 
-// A token that was found, or text between tokens.
+// A matched token, or the text between tokens.
 struct TextPart {
   static constexpr int32_t kText = -1;
   std::string_view text;
-  size_t begin = 0;  // of `text` in what was cut
+  size_t begin = 0;  // offset of `text` in the input
   int32_t id = kText;
 };
 
 class AddedTokens {
  public:
-  void add(AddedToken token, std::string_view spelling);  // spelling: as it stands in the text that will be cut
+  void add(AddedToken token, std::string_view spelling);  // spelling: as it appears in the text to be split
   bool is_empty() const noexcept { return tokens_.empty(); }
 
-  // Cuts `text` (covered by `runs`) into parts: at each place the longest token wins. Special tokens must lie within
-  // one run; in a run that is not the template's their spelling stays text, and nothing else is looked for inside it.
+  // Splits `text` (covered by `runs`) into parts: at each position the longest token wins. Special tokens must be in
+  // one run; in a run that is not the template's, their spelling stays text and nothing is matched inside it.
   void cut(std::string_view text, const std::vector<OriginRun>& runs, std::vector<TextPart>& parts) const;
 
  private:
-  // The longest token that begins at `begin`; special ones must end by `special_end`.
+  // The longest token starting at `begin`; special ones must end by `special_end`.
   const AddedToken* longest_at(std::string_view text, size_t begin, size_t special_end, size_t& end) const noexcept;
 
   ByteTrie trie_;

@@ -12,7 +12,7 @@ class ByteTrie {
   static constexpr int32_t kNone = -1;
   static constexpr int32_t kRoot = 0;
 
-  int32_t insert(std::string_view bytes, int32_t value) {  // the node it ends at; a later value replaces an earlier one
+  int32_t insert(std::string_view bytes, int32_t value) {  // returns its final node; later values replace earlier ones
     int32_t node = kRoot;
     for (const char byte : bytes) {
       int32_t next = child(node, byte);
@@ -43,7 +43,7 @@ class ByteTrie {
   struct Node {
     char byte;
     int32_t first_child, next_sibling;
-    int32_t value;  // of the string that ends here, or kNone
+    int32_t value;  // of the string ending here, or kNone
   };
   std::vector<Node> nodes_{{'\0', kNone, kNone, kNone}};
 };

@@ -1,4 +1,4 @@
-// Holds the bytes of an unfinished character until the tokens that complete it have come.
+// Buffers the bytes of an incomplete character until later tokens complete it.
 #include "text/detokenizer.h"
 
 #include "text/unicode.h"
@@ -8,7 +8,7 @@ namespace pagoda::text {
 void Detokenizer::push(int32_t token_id, std::string& out) {
   if (skip_special_ && tokenizer_->is_special(token_id)) return;
   pending_ += tokenizer_->token_bytes(token_id);
-  size_t begin = 0, offset = 0;  // [begin, offset) is good and not yet given out
+  size_t begin = 0, offset = 0;  // [begin, offset) is valid and not yet emitted
   while (offset < pending_.size()) {
     const Utf8Step step = utf8_step(pending_.data() + offset, pending_.size() - offset);
     if (step.kind == Utf8Step::Kind::unfinished) break;

@@ -1,4 +1,4 @@
-// Detokenizer: turns the tokens of one answer into text piece by piece; what it gives out is always valid UTF-8.
+// Detokenizer: turns the tokens of one answer into text incrementally; its output is always valid UTF-8.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,16 @@ class Detokenizer {
   explicit Detokenizer(const BpeTokenizer* tokenizer, bool skip_special) noexcept
       : tokenizer_(tokenizer), skip_special_(skip_special) {}
 
-  // Appends to `out` the characters that `token_id` completes; bytes of an unfinished character wait for the next call.
+  // Appends to `out` the characters that `token_id` completes; bytes of an incomplete character are buffered.
   void push(int32_t token_id, std::string& out);
 
-  // End of the answer: an unfinished character becomes U+FFFD.
+  // End of the answer: an incomplete character becomes U+FFFD.
   void finish(std::string& out);
 
  private:
   const BpeTokenizer* tokenizer_;
   bool skip_special_;
-  std::string pending_;  // at most 3 bytes of an unfinished character
+  std::string pending_;  // at most 3 bytes of an incomplete character
 };
 
 }  // namespace pagoda::text

@@ -1,5 +1,5 @@
-// NFC in small pieces: text is cut before every character that joins nothing, and only pieces with others are worked
-// on.
+// NFC by segments: text is split before every character that never combines, and only segments with other characters
+// are processed.
 #include "text/normalizer.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ constexpr char32_t kNumSyllables = kNumLeads * kNumVowels * kNumTails;
 struct Mark {
   char32_t value;
   uint8_t combining_class;
-  size_t place;  // among those it was decomposed with: marks of one class keep their order
+  size_t place;  // original order: marks of one class keep it
 };
 
 void decompose(char32_t c, std::vector<Mark>& out) {
@@ -63,7 +63,7 @@ void sort_marks(std::vector<Mark>& marks) {
   }
 }
 
-// Composes in place: each mark joins the last starter unless a mark between them has the same or a higher class.
+// Composes in place: a mark combines with the last starter unless one between them has the same or a higher class.
 void compose_all(std::vector<Mark>& marks) {
   size_t kept = 0, starter = marks.size();  // no starter yet
   for (const Mark mark : marks) {
@@ -110,7 +110,7 @@ void append_nfc(std::string_view text, const std::vector<OriginRun>& runs, std::
   std::vector<Mark> marks;
   size_t run = 0;
   for (size_t begin = 0; begin < text.size();) {
-    // One piece: a character and those after it that need attention.
+    // One segment: a character and the following ones that need attention.
     Character c = read_character(text.data() + begin);
     bool changes = char_flags(c.value) & kNfcAttention;
     size_t end = begin + c.num_bytes;

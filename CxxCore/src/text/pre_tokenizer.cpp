@@ -1,4 +1,4 @@
-// Reading `pre_tokenizer` of tokenizer.json: which known pattern each part of it is.
+// Reads `pre_tokenizer` of tokenizer.json and recognises the pattern of each part.
 #include "text/pre_tokenizer.h"
 
 #include <optional>
@@ -54,8 +54,8 @@ Status PreTokenizer::add_stage(WordPattern pattern, const std::string& file_name
 Status PreTokenizer::add_split(const io::Json& json, const std::string& file_name) {
   const std::string_view behavior = string_of(json, "behavior");
   const bool invert = bool_of(json, "invert", false);
-  // The patterns below match every character of a text, so "keep only the matches" is the same as "cut at them"; for
-  // the number patterns it is not, and nobody writes it.
+  // The patterns below match every character of a text, so keeping only the matches equals splitting at them; for the
+  // number patterns it does not, and no known file uses that.
   if (!(behavior == "Isolated" && !invert) && !(behavior == "Removed" && invert)) {
     return unsupported(file_name, "Split with behavior " + io::quoted(behavior) + (invert ? ", inverted" : ""));
   }

@@ -1,5 +1,5 @@
-// PreTokenizer: cuts text into the words that BPE works on, one after another. Patterns are known by their exact text
-// and matched by hand-written code: a general regex engine would be slower, larger, and open to hostile patterns.
+// PreTokenizer: splits text into the words that BPE works on. Patterns are recognised by their exact text and matched
+// by hand-written code: a general regex engine would be slower, larger, and exposed to hostile patterns.
 #pragma once
 
 #include <array>
@@ -15,16 +15,16 @@ namespace pagoda::text {
 
 enum class WordPattern : uint8_t {
   qwen2,          // one digit at a time
-  qwen3_5,        // the same, marks count as letters
+  qwen3_5,        // the same, but marks count as letters
   llama3,         // digits in threes
-  gpt2,           // what ByteLevel does by itself
-  number,         // \p{N}: each number character alone, the rest as it is
+  gpt2,           // the built-in pattern of ByteLevel
+  number,         // \p{N}: each number character alone, the rest unsplit
   number_triple,  // \p{N}{1,3}
   number_run,     // \p{N}+
   decimal,        // \d
 };
 
-// The end of the word that begins at `begin` in `text` (valid UTF-8, begin < size).
+// End of the word that starts at `begin` in `text` (valid UTF-8, begin < size).
 size_t find_word_end(WordPattern pattern, std::string_view text, size_t begin) noexcept;
 
 class PreTokenizer {
@@ -34,7 +34,7 @@ class PreTokenizer {
   // Reads the value of `pre_tokenizer`; messages begin with `file_name`.
   static Result<PreTokenizer> from_json(const io::Json& json, const std::string& file_name);
 
-  // Each stage cuts the words of the stage before it; no stage leaves the text whole.
+  // Each stage splits the words of the previous one; without stages the text stays whole.
   const std::vector<WordPattern>& stages() const noexcept { return stages_; }
 
  private:
@@ -67,7 +67,7 @@ class WordCutter {
   const std::vector<WordPattern>& stages_;
   std::string_view text_;
   size_t begin_ = 0;
-  std::array<size_t, PreTokenizer::kMaxStages> ends_{};  // of the word each stage is in
+  std::array<size_t, PreTokenizer::kMaxStages> ends_{};  // end of each stage's current word
 };
 
 }  // namespace pagoda::text

@@ -1,4 +1,4 @@
-// An Aho-Corasick automaton over the stop strings: each byte of the stream is looked at once, however many stops wait.
+// An Aho-Corasick automaton over the stop strings: each byte is examined once, however many stops there are.
 #include "text/stop_strings.h"
 
 #include <utility>
@@ -14,7 +14,7 @@ StopStrings::StopStrings(std::vector<std::string> stops) : stops_(std::move(stop
 
 void StopStrings::link_fallbacks() {
   fallbacks_.resize(trie_.num_nodes());
-  std::vector<int32_t> order{ByteTrie::kRoot};  // by depth: a node's fallback is shallower, so it is ready before
+  std::vector<int32_t> order{ByteTrie::kRoot};  // by depth: a node's fallback is shallower, so it is complete first
   for (size_t i = 0; i < order.size(); ++i) {
     const int32_t parent = order[i];
     for (int32_t node = trie_.first_child(parent); node != ByteTrie::kNone; node = trie_.next_sibling(node)) {

@@ -1,5 +1,5 @@
 // Reads tokenizer.json: vocabulary and merges straight from the text (a tree of half a million nodes would take longer
-// than all the rest), everything else through small trees.
+// than everything else), the rest through small trees.
 #include "text/tokenizer_file.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace pagoda::text {
 namespace {
 
 constexpr size_t kMaxStartTokens = 16;
-constexpr size_t kMaxTreeBytes = 16 << 20;  // of one value other than the vocabulary and the merges
+constexpr size_t kMaxTreeBytes = 16 << 20;  // per value other than the vocabulary and the merges
 
 class TokenizerFileReader {
  public:
@@ -24,7 +24,7 @@ class TokenizerFileReader {
   Status read(TokenizerFile& file);
 
  private:
-  // Walks the members of the object at the reader's place; read_member(key) consumes the value.
+  // Iterates over the members of the object at the reader's position; read_member(key) consumes the value.
   template <class F>
   Status read_object(io::JsonReader& reader, const char* path, F&& read_member);
   Status read_model(TokenizerFile& file);
@@ -50,9 +50,9 @@ class TokenizerFileReader {
   const std::string& file_name_;
   io::JsonReader reader_;
   bool has_model_ = false, has_vocabulary_ = false, has_merges_ = false;
-  std::string_view late_merges_;         // merges that stood before the vocabulary
+  std::string_view late_merges_;         // merges that precede the vocabulary in the file
   std::string left_, right_, spelling_;  // scratch
-  int32_t merged_id_ = 0;                // of the merge before
+  int32_t merged_id_ = 0;                // of the previous merge
 };
 
 template <class F>
@@ -72,7 +72,7 @@ Status TokenizerFileReader::read_object(io::JsonReader& reader, const char* path
   return ok_status();
 }
 
-// Steps over one value, only roughly checked: parse_json looks at what was stepped over.
+// Skips one value with only a rough check: parse_json validates the skipped text later.
 bool TokenizerFileReader::skip_value() {
   size_t depth = 0;
   io::JsonNumber number;
@@ -146,7 +146,7 @@ Status TokenizerFileReader::add_merge(BpeModel& model) {
   const int32_t left = vocabulary.find_spelling(left_), right = vocabulary.find_spelling(right_);
   if (left == BpeVocabulary::kNone) return bad_merge(io::quoted(left_) + " is not in model.vocab");
   if (right == BpeVocabulary::kNone) return bad_merge(io::quoted(right_) + " is not in model.vocab");
-  ++merged_id_;  // ids mostly follow the merges: a guess that saves one search in three
+  ++merged_id_;  // ids mostly follow the merges: a guess that saves one lookup in three
   if (!vocabulary.is_join(merged_id_, left, right)) {
     spelling_.assign(left_).append(right_);
     merged_id_ = vocabulary.find_spelling(spelling_);
@@ -227,7 +227,7 @@ Status TokenizerFileReader::read_normalizer(const io::Json* json, TokenizerFile&
   if (name == "Sequence") {
     const io::Json* parts = json->find("normalizers");
     if (parts == nullptr || !parts->is_array()) return bad("normalizer.normalizers is missing or not an array");
-    // One level only: a sequence in a sequence is not written by anyone.
+    // One level only: nested sequences do not occur in practice.
     for (const io::Json& part : parts->items()) {
       const io::Json* inner = part.find("type");
       if (inner == nullptr || !inner->is_string() || inner->as_string() != "NFC") {
@@ -264,8 +264,8 @@ Status TokenizerFileReader::read_added_tokens(const io::Json* json, TokenizerFil
   return ok_status();
 }
 
-// Of a TemplateProcessing, alone or in a Sequence, the control tokens that `single` has before the text. Those behind
-// it would end a text that a model is to go on with.
+// The control tokens that a TemplateProcessing (alone or in a Sequence) puts before the text in `single`. Those after
+// the text are ignored: they would end a text that a model is to continue.
 Status TokenizerFileReader::read_start_tokens(const io::Json* post_processor, TokenizerFile& file) const {
   if (post_processor == nullptr || !post_processor->is_object()) return ok_status();
   const io::Json* parts = post_processor->find("processors");
@@ -281,7 +281,7 @@ Status TokenizerFileReader::read_start_tokens(const io::Json* post_processor, To
   if (single == nullptr || !single->is_array()) return bad("post_processor.single is missing or not an array");
   for (const io::Json& piece : single->items()) {
     const io::Json* token = piece.find("SpecialToken");
-    if (token == nullptr) return ok_status();  // the text
+    if (token == nullptr) return ok_status();  // the text itself
     const io::Json* name = token->find("id");
     const io::Json* entry = name != nullptr && name->is_string() && known ? known->find(name->as_string()) : nullptr;
     const io::Json* ids = entry != nullptr ? entry->find("ids") : nullptr;

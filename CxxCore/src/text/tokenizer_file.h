@@ -1,4 +1,4 @@
-// TokenizerFile: tokenizer.json taken apart and checked. Every byte of it is hostile until then.
+// TokenizerFile: tokenizer.json, parsed and validated. Every byte of it is untrusted until then.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct TokenizerFile {
   PreTokenizer pre_tokenizer;
   bool nfc = false;                      // the normalizer: NFC or none
   std::vector<AddedToken> added_tokens;  // in file order
-  std::vector<int32_t> start_ids;        // what post_processor puts before a text
+  std::vector<int32_t> start_ids;        // ids that post_processor prepends to a text
 };
 
 Result<TokenizerFile> read_tokenizer_file(std::string_view json, const std::string& file_name);

@@ -1,4 +1,4 @@
-// Lookups in the generated Unicode tables, and the one place that takes UTF-8 apart.
+// Lookups in the generated Unicode tables, and the only UTF-8 decoder.
 #include "text/unicode.h"
 
 #include <algorithm>
@@ -45,7 +45,7 @@ Utf8Step utf8_step(const char* bytes, size_t size) noexcept {
   if (lead < 0x80) return {Utf8Step::Kind::character, 1};
   if (lead < 0xC2 || lead > 0xF4) return {Utf8Step::Kind::broken, 1};
   const uint8_t length = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-  // The second byte's range keeps out overlong forms, surrogates and what lies above U+10FFFF.
+  // The second byte's range excludes overlong forms, surrogates and code points above U+10FFFF.
   unsigned char low = 0x80, high = 0xBF;
   if (lead == 0xE0) low = 0xA0;
   if (lead == 0xED) high = 0x9F;

@@ -1,4 +1,4 @@
-// Unicode as the tokenizer needs it: UTF-8 steps and character classes from generated tables.
+// Unicode support for the tokenizer: UTF-8 decoding and character classes from generated tables.
 #pragma once
 
 #include <cstddef>
@@ -8,14 +8,14 @@
 
 namespace pagoda::text {
 
-// Bits of a character's flags; the values are fixed by Tools/fixtures/unicode_tables.py.
+// Bits of a character's flags; values must match Tools/fixtures/unicode_tables.py.
 constexpr uint8_t kLetter = 1;         // \p{L}
 constexpr uint8_t kMark = 2;           // \p{M}
 constexpr uint8_t kNumber = 4;         // \p{N}
 constexpr uint8_t kSpace = 8;          // \s: White_Space
 constexpr uint8_t kDecimal = 16;       // \d: \p{Nd}
 constexpr uint8_t kWord = 32;          // \w
-constexpr uint8_t kNfcAttention = 64;  // text without any of these is in NFC; none but these joins what stands before
+constexpr uint8_t kNfcAttention = 64;  // text without any of these is in NFC; only these combine with what precedes
 
 uint8_t char_flags(char32_t c) noexcept;  // c below 0x110000
 
@@ -24,26 +24,26 @@ struct CombiningRange {
   uint8_t combining_class;
 };
 struct Decomposition {
-  char32_t composed, first, second;  // one level; second is 0 for a character that is only replaced
+  char32_t composed, first, second;  // one level; second is 0 for singleton decompositions
 };
 uint8_t combining_class(char32_t c) noexcept;
 const Decomposition* find_decomposition(char32_t c) noexcept;         // null if none; Hangul syllables are not listed
 char32_t find_composition(char32_t first, char32_t second) noexcept;  // 0 if none; Hangul is not listed
 
-// What the bytes at the front of some text are.
+// Classifies the bytes at the front of some text.
 struct Utf8Step {
   enum class Kind : uint8_t { character, unfinished, broken };
   Kind kind;
-  uint8_t num_bytes;  // of the character, of its beginning, or of what one U+FFFD replaces (the maximal subpart)
+  uint8_t num_bytes;  // of the character, of its prefix, or of the maximal subpart that one U+FFFD replaces
 };
 Utf8Step utf8_step(const char* bytes, size_t size) noexcept;  // size is not 0
-size_t find_invalid_utf8(std::string_view text) noexcept;     // offset of the first byte of no character, or npos
+size_t find_invalid_utf8(std::string_view text) noexcept;     // offset of the first invalid byte, or npos
 
 struct Character {
   char32_t value;
   uint32_t num_bytes;
 };
-Character read_character(const char* bytes) noexcept;  // bytes begin a character of valid UTF-8
+Character read_character(const char* bytes) noexcept;  // bytes start a valid UTF-8 character
 void append_utf8(char32_t c, std::string& out);
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
 

@@ -1,5 +1,4 @@
-// The word patterns, matched by hand: each function follows the alternatives of its regular expression from left to
-// right.
+// The word patterns, matched by hand: each function follows the alternatives of its regular expression in order.
 #include "text/pre_tokenizer.h"
 #include "text/unicode.h"
 
@@ -19,7 +18,7 @@ Here look(const char* p, const char* end) noexcept {
   return {c.value, c.num_bytes, char_flags(c.value)};
 }
 
-// Skips characters that have one of the flags in `any` (or none of them, when `wanted` is false), at most max_count.
+// Skips up to max_count characters that have one of the flags in `any` (or none of them, if `wanted` is false).
 const char* skip(const char* p, const char* end, uint8_t any, bool wanted, size_t max_count = SIZE_MAX) noexcept {
   for (; max_count > 0 && p != end; --max_count) {
     const Here here = look(p, end);
@@ -31,8 +30,8 @@ const char* skip(const char* p, const char* end, uint8_t any, bool wanted, size_
 
 bool is_newline(char c) noexcept { return c == '\n' || c == '\r'; }
 
-// 's|'t|'re|'ve|'m|'ll|'d at p, where an apostrophe stands; returns p if none matches. Ignoring case, U+017F is an s
-// too.
+// 's|'t|'re|'ve|'m|'ll|'d at p, which points to an apostrophe; returns p if none matches. When ignoring case, U+017F is
+// also an s.
 const char* skip_contraction(const char* p, const char* end, bool ignore_case) noexcept {
   const auto letter = [&](int i) -> char {
     if (end - p <= i) return 0;
@@ -46,7 +45,7 @@ const char* skip_contraction(const char* p, const char* end, bool ignore_case) n
   return p;
 }
 
-// \s+(?!\S)|\s+ at p, where a space stands: a run leaves its last space to the word that follows.
+// \s+(?!\S)|\s+ at p, which points to a space: a run leaves its last space to the following word.
 const char* skip_spaces(const char* p, const char* end) noexcept {
   const char* last = p;
   const char* next = p;
@@ -100,7 +99,7 @@ const char* gpt2_word(const char* p, const char* end) noexcept {
   return skip_spaces(p, end);
 }
 
-// Digits in groups of at most max_count; what lies between them stays whole.
+// Digits in groups of at most max_count; the text between them stays whole.
 const char* number_word(const char* p, const char* end, uint8_t digit, size_t max_count) noexcept {
   if (look(p, end).flags & digit) return skip(p, end, digit, true, max_count);
   return skip(p, end, digit, false);

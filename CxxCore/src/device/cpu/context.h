@@ -1,4 +1,4 @@
-// Context: what every CPU op needs: the kernels in use, the threads, and scratch memory.
+// Context: what every CPU op uses: the selected kernels, the threads, and scratch memory.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,17 @@
 namespace pagoda::device::cpu {
 
 constexpr int64_t kGdnScratch = kGdnHeadScratch + kGdnBlock * kMaxHeadDim;  // of one V head, and the queries
-constexpr int64_t kMaxConvVHeads = 4;  // per K head, for which there is room to convolve inside gdn
+constexpr int64_t kMaxConvVHeads = 4;  // per K head; with more, convolution is not fused into gdn
 constexpr int64_t kConvScratch = (2 + kMaxConvVHeads) * kGdnBlock * kMaxHeadDim;  // convolved q, k, v of a block
 constexpr int64_t kTaskScratch =
     kAttentionScratch > kGdnScratch + kConvScratch ? kAttentionScratch : kGdnScratch + kConvScratch;  // floats
-constexpr int64_t kPartialsScratch = 512 << 10;  // floats per thread, used by all threads together: see paged_attention
+constexpr int64_t kPartialsScratch = 512 << 10;  // floats per thread, pooled by all threads: see paged_attention
 constexpr int64_t kThreadScratch = kTaskScratch + kPartialsScratch;
 
-constexpr int64_t kGatedChannels = 64;  // outputs of one task of a matmul with silu_mul
+constexpr int64_t kGatedChannels = 64;  // outputs per task of a matmul with silu_mul
 
-// Memory of matmuls, made for the largest step by reserve(). Rows of activations, packed once per matmul, are shared by
-// all threads; the rest is a thread's own.
+// Memory of matmuls, sized by reserve() for the largest step. Packed activation rows (packed once per matmul) are
+// shared by all threads; the rest is per thread.
 struct MatmulMemory {
   int64_t max_rows = 0, max_groups = 0;  // groups of 128 columns
   std::byte* values = nullptr;           // [max_rows rounded up to 16][row_bytes(max_groups)]
@@ -30,7 +30,7 @@ struct MatmulMemory {
   float* halves = nullptr;               // [threads][max_rows][2 * kGatedChannels + 16]: both halves of a silu_mul
 
   float* rotated_of(int thread) const noexcept { return rotated + thread * max_groups * kPackedColumns; }
-  // A row's bytes. The 64 beyond its values keep rows from falling into the same places of a cache.
+  // Row stride in bytes. 64 bytes of padding keep rows from mapping to the same cache sets.
   static constexpr int64_t row_bytes(int64_t groups, PackedFormat format) noexcept {
     return groups * kPackedColumns * (format == kPackedBf16 ? 2 : 1) + 64;
   }
@@ -46,8 +46,8 @@ struct Context {
   float* partials() const noexcept { return scratch + pool->num_threads() * kTaskScratch; }
   int64_t partials_size() const noexcept { return pool->num_threads() * kPartialsScratch; }
 
-  // body(index, thread) for every index. Too little work (cost = about one per float touched) stays on this thread:
-  // handing it to a spinning one takes about as long as 4,000 floats.
+  // Runs body(index, thread) for every index. Small workloads (cost is about one per float touched) stay on this
+  // thread: handing them to a spinning one costs about as much as 4,000 floats.
   template <class F>
   void for_each(int64_t count, int64_t cost, F&& body) const noexcept {
     if (count * cost < 4000)

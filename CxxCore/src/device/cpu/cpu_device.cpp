@@ -1,4 +1,4 @@
-// The CPU device: host memory, a pool of threads, and the encoder that runs ops on them.
+// The CPU device: host memory, a thread pool, and the encoder that runs ops on it.
 #include "device/cpu/cpu_device.h"
 
 #include <thread>
@@ -36,7 +36,7 @@ class CpuDevice final : public Device {
     return is_packed(format) ? static_cast<size_t>(packed_layout(format, rows, cols, kernels_.packed.run).size_bytes)
                              : host::weight_bytes(rows, cols, format);
   }
-  // With the kernels' name: nothing holds two sets of them to the same bits of a rotated row.
+  // Includes the kernels' name: no test checks that two instruction sets rotate a row to the same bits.
   std::string weight_layout(WeightFormat format) const override {
     const std::string name(weight_format_name(format));
     if (!is_packed(format)) return "rows " + name;
@@ -64,7 +64,7 @@ class CpuDevice final : public Device {
     encoder_.set_matmul_memory(plan.place(matmul_buffer_->host_pointer()));
     return ok_status();
   }
-  // A thread's scratch for the other ops exists since the device was made, whatever the step's size.
+  // The other ops' per-thread scratch is allocated with the device, independent of the step size.
   size_t reserve_bytes(const StepLimits& limits) const noexcept override {
     return scratch_->size_bytes() + plan_matmul(limits, pool_->num_threads()).size_bytes;
   }

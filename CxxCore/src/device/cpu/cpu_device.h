@@ -1,4 +1,4 @@
-// Makes the CPU device.
+// Creates the CPU device.
 #pragma once
 
 #include <memory>

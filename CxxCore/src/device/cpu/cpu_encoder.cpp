@@ -1,4 +1,4 @@
-// The order in which the CPU device runs ops.
+// Execution order of ops on the CPU device.
 #include "device/cpu/cpu_encoder.h"
 
 #include <algorithm>
@@ -83,7 +83,7 @@ void CpuEncoder::gated_rms_norm(const GatedRmsNormArgs& a) noexcept {
   add(a, a.x.shape[0], 4 * a.x.shape[1] * a.x.shape[2]);
 }
 void CpuEncoder::gather_rows(const GatherRowsArgs& a) noexcept {
-  run_waiting();  // it reads rows that other tasks may be making
+  run_waiting();  // it reads rows that deferred ops have yet to write
   if (accept(a)) add(a, a.out.shape[0], a.out.shape[1]);
 }
 

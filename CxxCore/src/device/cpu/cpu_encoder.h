@@ -1,5 +1,5 @@
-// CpuEncoder: runs ops as they arrive, except that some wait for what follows: a run of row ops passes over each row
-// once, a matmul packs its rows at the end of such a run, and a convolution is done inside the gdn that reads it.
+// CpuEncoder: runs ops as they arrive, but defers some to fuse them with the next: consecutive row ops process each row
+// in one pass, a matmul packs its rows at the end of such a pass, and a convolution runs inside the gdn that reads it.
 #pragma once
 
 #include <optional>
@@ -41,16 +41,16 @@ class CpuEncoder final : public host::EagerEncoder, public ExpertOps {
   using RowOp = std::variant<EmbeddingArgs, RmsNormArgs, MatmulArgs, QkNormRopeArgs, ReshapeAndCacheArgs,
                              SigmoidGateArgs, GatedRmsNormArgs, GatherRowsArgs>;
 
-  void run_waiting() noexcept;  // everything put off
+  void run_waiting() noexcept;  // runs everything deferred
   void run_conv() noexcept;
   void add(const RowOp& op, int64_t num_rows, int64_t row_size);
-  void run_rows() noexcept;  // the row ops that wait
+  void run_rows() noexcept;  // runs the deferred row ops
   void finish() noexcept override { run_waiting(); }
 
   Context context_;
-  std::vector<RowOp> rows_;               // keeps its memory from step to step
-  int64_t num_rows_ = 0, row_cost_ = 0;   // of the ops that wait; cost in floats
-  std::optional<CausalConv1dArgs> conv_;  // waits for the gdn that reads it
+  std::vector<RowOp> rows_;               // keeps its capacity between steps
+  int64_t num_rows_ = 0, row_cost_ = 0;   // of the deferred row ops; cost in floats
+  std::optional<CausalConv1dArgs> conv_;  // deferred until the gdn that reads it
   ExpertOrder expert_order_;
   Profile profile_;
 };

@@ -1,5 +1,5 @@
-// The ops of the CPU device, one file each. Row ops work on row t alone, so that ops which follow each other can pass
-// over a row while it is in the nearest cache; the others spread themselves over the threads.
+// The ops of the CPU device, one file each. Row ops touch row t only, so that consecutive ones can process a row while
+// it is in L1; the other ops parallelise themselves over the threads.
 #pragma once
 
 #include "device/cpu/context.h"
@@ -17,10 +17,10 @@ void sigmoid_gate(const Context& context, const SigmoidGateArgs& args, int64_t t
 void gated_rms_norm(const Context& context, const GatedRmsNormArgs& args, int64_t t) noexcept;
 void gather_rows(const Context& context, const GatherRowsArgs& args, int64_t row) noexcept;
 
-void matmul(const Context& context, const MatmulArgs& args) noexcept;  // after pack_row of all rows
+void matmul(const Context& context, const MatmulArgs& args) noexcept;  // requires pack_row of all rows first
 void paged_attention(const Context& context, const PagedAttentionArgs& args) noexcept;
 void causal_conv1d(const Context& context, const CausalConv1dArgs& args) noexcept;
-// `conv`: null, or the convolution whose results q, k and v are; then it is done here.
+// `conv`: null, or the convolution that produces q, k and v; it is then computed here.
 void gdn(const Context& context, const GdnArgs& args, const CausalConv1dArgs* conv) noexcept;
 bool can_convolve_inside(const CausalConv1dArgs& conv, const GdnArgs& gdn) noexcept;
 void zero_slots(const Context& context, const ZeroSlotsArgs& args) noexcept;

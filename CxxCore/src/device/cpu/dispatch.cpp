@@ -1,4 +1,4 @@
-// The choice of kernels at run time.
+// Chooses kernels at run time.
 #include "device/cpu/dispatch.h"
 
 #include "base/arm_features.h"
@@ -7,7 +7,7 @@ namespace pagoda::device::cpu {
 
 namespace {
 
-// `base` with other products of packed weights.
+// `base` with a different set of packed-weight kernels.
 Kernels with_packed(const Kernels& base, const char* name, const Packed& packed) noexcept {
   Kernels kernels = base;
   kernels.name = name;

@@ -1,4 +1,4 @@
-// Which instruction sets this machine has, best first.
+// The instruction sets this machine supports, best first.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace pagoda::device::cpu {
 
-// Every table this machine can run, the fastest first and `portable` last.
+// Every kernel table this machine can run, the fastest first and `portable` last.
 std::vector<const Kernels*> supported_kernels();
 
 const Kernels* find_kernels(const std::string& name);  // null when unknown or not runnable here; "" = the fastest

@@ -1,4 +1,4 @@
-// The expert ops of the CPU device.
+// Expert ops of the CPU device.
 #pragma once
 
 #include <vector>
@@ -8,11 +8,11 @@
 
 namespace pagoda::device::cpu {
 
-// Rows of experts in the order of their experts. Keeps its memory from step to step.
+// Expert rows grouped by expert. Keeps its capacity between steps.
 struct ExpertOrder {
-  std::vector<int32_t> rows;   // [T * k]: by expert, then by token
-  std::vector<int32_t> first;  // [E + 1]: of each expert in `rows`
-  std::vector<int32_t> used;   // experts with rows
+  std::vector<int32_t> rows;   // [T * k]: sorted by expert, then by token
+  std::vector<int32_t> first;  // [E + 1]: start of each expert in `rows`
+  std::vector<int32_t> used;   // experts with at least one row
   void sort(const Tensor& ids, int64_t num_experts);
 };
 

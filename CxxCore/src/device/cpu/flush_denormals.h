@@ -1,4 +1,4 @@
-// FlushDenormals: while it lives, this thread's float arithmetic takes and gives zero for denormal numbers.
+// FlushDenormals: RAII guard that flushes denormal floats to zero on this thread, as inputs and results.
 #pragma once
 
 #include <cstdint>

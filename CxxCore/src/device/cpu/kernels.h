@@ -1,7 +1,7 @@
 // Kernels: the inner loops of the CPU device, one table of function pointers per instruction set.
-// Written once (kernels/*.h) and compiled for each set in its own namespace. A kernel works on plain pointers, on one
-// thread, without allocation. Strides are in elements.
-// R1: every output element is summed in one order that depends on its own row only; tiles never change it.
+// Written once (kernels/*.h) and compiled per instruction set in its own namespace. A kernel takes plain pointers, runs
+// on one thread and never allocates. Strides are in elements.
+// R1: every output element is summed in an order that depends only on its own row; tiling never changes it.
 #pragma once
 
 #include <cstddef>
@@ -24,19 +24,19 @@ struct I8 {
   int8_t value;
 };
 
-// Index of a table's entries that exist once per stored type.
+// Index of table entries that exist once per storage type.
 enum Format : int { kF32 = 0, kF16 = 1, kBf16 = 2, kNumFormats = 3 };
 
 constexpr Format format_of(DType dtype) noexcept {
   return dtype == DType::f32 ? kF32 : (dtype == DType::f16 ? kF16 : kBf16);
 }
 
-// The same for entries that work on the KV cache, which may be int8 too.
+// The same for entries that access the KV cache, which may also be int8.
 constexpr int kKvI8 = kNumFormats, kNumKvFormats = kNumFormats + 1;
 
 constexpr int kv_format_of(DType dtype) noexcept { return dtype == DType::i8 ? kKvI8 : format_of(dtype); }
 
-// out[m][n] = sum over k of x[m][k] w[n][k] + bias[n], w f32 or f16, rows padded with zeros to a multiple of 16.
+// out[m][n] = sum over k of x[m][k] w[n][k] + bias[n]; w is f32 or f16, rows zero-padded to a multiple of 16.
 struct MatmulTile {
   const float* x;
   int64_t x_stride;
@@ -48,30 +48,30 @@ struct MatmulTile {
   int64_t m, n, k;
 };
 
-constexpr int64_t kBlockChannels = 16;                    // of a packed weight: what a vector of results holds
-constexpr int64_t kPackedColumns = host::kColumnPadding;  // K of a packed weight is a multiple: a group
+constexpr int64_t kBlockChannels = 16;                    // per block of a packed weight: one vector of results
+constexpr int64_t kPackedColumns = host::kColumnPadding;  // a group: K of a packed weight is padded to groups
 
 // Which packed format a kernel multiplies; index of Packed::matmul.
 enum PackedFormat : int { kPackedBf16 = 0, kPacked8 = 1, kPacked4 = 2, kNumPackedFormats = 3 };
 
-// One row of activations as packed weights meet it: bf16, or int8 of the rotated row.
+// One row of activations in the form packed weights are multiplied with: bf16, or int8 of the rotated row.
 struct PackedRow {
   std::byte* values;  // [padded K]
   float* scale;       // value = scale * int8; int8 only
-  int32_t* sum;       // of the int8
+  int32_t* sum;       // of the int8 values
 };
 
-// Rows times blocks of 16 channels of a packed weight; layouts: packed_weight.h. int8: an exact integer sum over all
-// columns, times the scale of the channel, times that of the row. bf16: per 32 columns a chain over the even and one
-// over the odd ones, their sum, one addition to the result. The same for any number of rows and every instruction set,
-// but for bf16 with the matrix products of ARM (kernels/pairs.h) and with vdpbf16ps: for any number of rows only.
+// Rows times blocks of 16 channels of a packed weight (packed_weight.h). int8: an exact integer sum over all columns,
+// times the channel's scale, times the row's. bf16: per 32 columns a chain over the even and one over the odd columns,
+// their sum, one addition to the result. This order is the same for any number of rows and every instruction set; bf16
+// with ARM's matrix instructions (kernels/pairs.h) or vdpbf16ps has its own, the same for any number of rows.
 struct PackedTile {
-  const std::byte* weights;  // of the first block
+  const std::byte* weights;  // first block
   int64_t block_bytes;
   const std::byte* steps;       // 4 bit: u8 [block][K / 32][16 steps, 16 offsets]
-  int64_t step_bytes;           // of a block
+  int64_t step_bytes;           // per block
   const float* channel_scales;  // int8: [channel]
-  const std::byte* x;           // [m][x_stride bytes]; rows up to a multiple of 16 can be read
+  const std::byte* x;           // [m][x_stride bytes]; readable up to a multiple of 16 rows
   int64_t x_stride;
   const float* x_scales;  // [m]
   const int32_t* x_sums;  // [m]
@@ -79,14 +79,14 @@ struct PackedTile {
   int64_t m, blocks;
   const float* bias;  // [n] or null
   float* out;
-  int64_t out_stride, n;  // channels that exist; the rest of the last block is padding
+  int64_t out_stride, n;  // n: channels that exist; the rest of the last block is padding
   std::byte* scratch;     // kPackedScratch bytes
 };
-// Unfinished results of 512 rows x 32 channels, and 1024 columns of 32 channels as int8.
+// Partial results of 512 rows x 32 channels, and 1024 columns of 32 channels as int8.
 constexpr int64_t kPackedScratch = 512 * 32 * 4 + 1024 * 32;
 
 struct Packed {
-  int64_t run;  // neighbouring columns of a channel that lie side by side in an int8 block: 4 or 8
+  int64_t run;  // adjacent columns of a channel stored contiguously in an int8 block: 4 or 8
   void (*matmul[kNumPackedFormats])(const PackedTile& tile);
 };
 
@@ -101,11 +101,11 @@ struct NormRow {
 
 struct Rotation {
   const float *cos, *sin;  // [half]
-  int64_t half;            // dims i and i + half turn together
+  int64_t half;            // dims i and i + half are rotated together
 };
 
-// Channels of one sequence. Of the inputs before row 0, the nearest `rows_before` lie before x and the others in
-// the ring tail [tail_rows][channels], each in row position % tail_rows.
+// Channels of one sequence. The nearest `rows_before` inputs before row 0 directly precede x; older ones are in the
+// ring tail [tail_rows][channels], each in row position % tail_rows.
 struct ConvTile {
   const float* x;
   int64_t x_stride;
@@ -120,11 +120,11 @@ struct ConvTile {
   int64_t rows, channels, kernel;
 };
 
-// Part of the result's bits: a row's positions are weighed in pieces, partitions are weighed apart and merged in order.
+// These affect result bits: positions are processed in chunks (kPiece) of partitions, which are merged in order.
 constexpr int kPiece = 32;       // positions per step of the online softmax
 constexpr int kPartition = 256;  // positions; a multiple of kPiece
 constexpr int kMaxQueries =
-    256;  // of one attention task: they share a read of the cache, and 2 MiB with what they need
+    256;  // queries per attention task: they share each read of the cache, and their working set is 2 MiB
 constexpr int64_t kMaxPadded = (kMaxHeadDim + 15) / 16 * 16;
 
 // rows x num_heads query vectors of one sequence (at most kMaxQueries) against one KV head.
@@ -144,24 +144,24 @@ struct AttentionTile {
   float scale;
   int64_t window;      // 0 = all
   float* scratch;      // kAttentionScratch floats
-  int64_t stride;      // partitions from one that a thread attends to its next, which is fetched ahead
+  int64_t stride;      // partitions until the next one this thread processes, which is prefetched
   float softcap;       // 0 = none
-  const float* sinks;  // of the tile's heads; or null
+  const float* sinks;  // of the tile's heads, or null
 };
 
-// What a partition gives: largest score and sum of weights of each query (sum 0: it sees nothing here), then the
-// weighted sums of values, [num_queries][padded head dim].
+// Layout of a partition's partial result: each query's maximum score and sum of weights (0: it sees nothing here), then
+// the weighted sums of values, [num_queries][padded head dim].
 constexpr int64_t partial_floats(int64_t num_queries, int64_t dim) noexcept {
   return 2 * kMaxQueries + num_queries * ((dim + 15) / 16 * 16);
 }
-// The partition at work and all partitions so far; then, in floats: queries and a piece of the cache; or on tiles, in
-// bf16 but for the scores: queries, scores, values of a partition and 16 keys.
+// The current partition and the merged partitions; then, as floats: queries and one chunk of the cache; or for AMX
+// tiles, in bf16 except for the scores: queries, scores, values of a partition and 16 keys.
 constexpr int64_t kRowsScratch = kMaxQueries * kMaxPadded + kPiece * kMaxPadded;
 constexpr int64_t kTilesScratch = (kMaxQueries + kPartition + 16) * kMaxPadded / 2 + kMaxQueries * kPartition;
 constexpr int64_t kAttentionScratch =
     2 * partial_floats(kMaxQueries, kMaxHeadDim) + (kRowsScratch > kTilesScratch ? kRowsScratch : kTilesScratch);
 
-// Rows [first_row, first_row + rows) of one GDN block, one K head: what all its V heads share.
+// Rows [first_row, first_row + rows) of one GDN block for one K head: the work shared by all its V heads.
 struct GdnKeys {
   const float *q, *k;  // raw, at this K head
   int64_t q_stride, k_stride;
@@ -170,7 +170,7 @@ struct GdnKeys {
   float* q_rows;       // [kGdnBlock][dim] scratch: normalised and scaled
   float* kk;           // [kGdnBlock][kGdnBlock]: [t][s] = k_s . k_t
   float* kq;           // [kGdnBlock][kGdnBlock]: [t][s] = k_s . q_t
-  const float* state;  // of the first V head, to be brought near
+  const float* state;  // of the first V head, for prefetching
   int64_t state_columns;
 };
 
@@ -190,23 +190,23 @@ struct GdnHead {
 constexpr int64_t kGdnHeadScratch = 2 * kGdnBlock * (kMaxHeadDim + 16) + kGdnBlock * kMaxHeadDim;
 
 struct Kernels {
-  const char* name;  // of the path, cpu_device.h
+  const char* name;  // of the code path, see cpu_device.h
   Packed packed;
   void (*matmul[2])(const MatmulTile& tile);                                         // kF32, kF16
   void (*rotate)(float* x, int64_t n, int64_t block);                                // host::rotate
   void (*to_int8)(const float* x, int64_t n, float* rotated, const PackedRow& row);  // rotated: [padded n] scratch
   void (*to_bf16)(const float* x, int64_t n, const PackedRow& row);
   void (*widen[kNumFormats])(const void* from, int64_t n, float* to);   // to float
-  void (*narrow[kNumFormats])(const float* from, int64_t n, void* to);  // from float, to nearest even
+  void (*narrow[kNumFormats])(const float* from, int64_t n, void* to);  // from float, rounding to nearest even
   void (*rms_norm)(const NormRow& row);
   void (*norm_rope)(const NormRow& row, const Rotation& rotation);
   void (*gated_norm)(const NormRow& row, const float* z);
   void (*sigmoid_gate)(const float* x, const float* gate, int64_t n, float* out);
   void (*silu_mul)(const float* gate, const float* up, int64_t n, float* out);
   void (*conv)(const ConvTile& tile);
-  void (*cache_row[kNumKvFormats])(const float* from, int64_t n, void* to);  // a row of base/kv_row.h
+  void (*cache_row[kNumKvFormats])(const float* from, int64_t n, void* to);  // one row in the layout of base/kv_row.h
   void (*attention[kNumKvFormats])(const AttentionTile& tile);
-  // The same in two steps, to the bit: each partition into its own partial, then all of them, in order, into out.
+  // Bit-identical in two steps: each partition into its own partial result, then all of them, in order, into out.
   void (*attend_partition[kNumKvFormats])(const AttentionTile& tile, int64_t partition, float* partial);
   void (*merge_partials)(const AttentionTile& tile, float* partials, int64_t num_partials);
   void (*gdn_keys)(const GdnKeys& keys);
@@ -231,10 +231,10 @@ void matmul_bf16(const PackedTile& tile);
 }
 namespace amx {
 extern const Packed kPacked;
-// Of a bf16 cache; head dims that are no multiple of 32 are left to avx512.
+// For a bf16 cache; head dims that are not a multiple of 32 use avx512.
 void attention(const AttentionTile& tile);
 void attend_partition(const AttentionTile& tile, int64_t partition, float* partial);
-bool request_permission() noexcept;  // of the system, once per process, before threads use tiles
+bool request_permission() noexcept;  // from the kernel, once per process, before any thread uses tiles
 }  // namespace amx
 #elif defined(__aarch64__)
 namespace neon {

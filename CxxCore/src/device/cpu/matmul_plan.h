@@ -1,4 +1,4 @@
-// MatmulPlan: the memory of matmuls for steps within given limits, in one buffer.
+// MatmulPlan: memory layout of matmul scratch for steps within given limits, in one buffer.
 #pragma once
 
 #include "device/cpu/context.h"
@@ -24,7 +24,7 @@ struct MatmulPlan {
 
 inline MatmulPlan plan_matmul(const StepLimits& limits, int num_threads) noexcept {
   const auto rounded = [](int64_t n, int64_t to) { return (n + to - 1) / to * to; };
-  // 16 more: the rows of one expert may begin anywhere, and are read up to a multiple of 16 too.
+  // 16 extra rows: an expert's rows may start anywhere, and are also read up to a multiple of 16.
   const int64_t rows = rounded(limits.tokens, 16) + 16, groups = rounded(limits.cols, kPackedColumns) / kPackedColumns;
   MatmulPlan plan{};
   plan.memory.max_rows = rows;

@@ -1,4 +1,4 @@
-// Rows of activations as packed weights meet them, and a run of those rows times a run of channels.
+// Packs activation rows, and multiplies a range of packed rows by a range of channels.
 #pragma once
 
 #include "device/cpu/context.h"
@@ -6,7 +6,7 @@
 
 namespace pagoda::device::cpu {
 
-// `x` [cols] becomes row `row` of the memory of matmuls.
+// Packs `x` [cols] into row `row` of the matmul memory.
 inline void pack_to(const Context& context, const PackedWeight& weight, const float* x, int64_t row,
                     int thread) noexcept {
   const PackedLayout& layout = weight.layout();
@@ -21,7 +21,7 @@ struct Rows {
   int64_t first = 0, count = 0;
 };
 
-// Outputs [begin, begin + count) of packed rows to `out`; begin is a multiple of 16.
+// Computes outputs [begin, begin + count) of packed rows into `out`; begin is a multiple of 16.
 inline void multiply_packed(const Context& context, const PackedWeight& weight, Rows rows, int64_t begin, int64_t count,
                             const float* bias, float* out, int64_t out_stride, int thread) noexcept {
   const PackedFormat format = weight.layout().format;

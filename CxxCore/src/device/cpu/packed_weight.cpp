@@ -16,21 +16,21 @@ namespace {
 using host::kStepGroup;
 using host::Steps;
 
-constexpr int64_t kPieceBytes = int64_t{8} << 20;  // of the source, read at once
+constexpr int64_t kPieceBytes = int64_t{8} << 20;  // of the source, read per chunk
 
 int64_t round_up(int64_t n, int64_t to) noexcept { return (n + to - 1) / to * to; }
 
-// Where `bytes` from byte `column` of channel `c` (of 16) begin in a block.
+// Offset in a block of byte `column` of channel `c` (of 16).
 int64_t place_of(int64_t column, int64_t c, int64_t run) noexcept {
   return column / run * run * kBlockChannels + c * run + column % run;
 }
 
-// One channel's bytes to their lines.
+// Scatters one channel's bytes to their lines.
 void scatter(const std::byte* from, int64_t size, int64_t c, int64_t run, std::byte* block) noexcept {
   for (int64_t i = 0; i < size; i += run) std::memcpy(block + place_of(i, c, run), from + i, static_cast<size_t>(run));
 }
 
-// What packing one row needs; one per thread.
+// Scratch memory for packing one row; one per thread.
 struct PackScratch {
   std::vector<float> row;         // [padded cols], zeros after cols
   std::vector<std::byte> values;  // [padded cols]: bf16, or bytes
@@ -47,7 +47,7 @@ class Packer {
   Packer(const PackedLayout& layout, const Kernels& kernels, std::byte* data) noexcept
       : l_(layout), kernels_(kernels), padded_(layout.groups * kPackedColumns), data_(data) {}
 
-  // Row `n` of the matrix, as floats in scratch.row. False when a number does not fit the format.
+  // Packs row `n` of the matrix, given as floats in scratch.row. Returns false if a number does not fit the format.
   bool pack(int64_t n, PackScratch& s) const noexcept {
     if (l_.format == kPackedBf16) return pack_bf16(n, s);
     const int64_t block = host::rotation_block(padded_);
@@ -67,7 +67,7 @@ class Packer {
     for (int64_t i = 0; i < l_.cols; ++i) {
       const float value = s.row[static_cast<size_t>(i)];
       bits[i] = f32_to_bf16(value);
-      if ((bits[i] & 0x7fff) == 0x7f80 && value - value == 0.0f) return false;  // finite became infinite
+      if ((bits[i] & 0x7fff) == 0x7f80 && value - value == 0.0f) return false;  // a finite number became infinite
     }
     scatter(s.values.data(), padded_ * 2, n % kBlockChannels, l_.run, block(n));
     return true;

@@ -1,7 +1,7 @@
-// PackedWeight: a weight matrix in the order its kernels read it: blocks of 16 channels (rows of the matrix), and in a
-// block lines of 16 channels x `run` bytes of neighbouring columns, which is an AMX tile row and a vector operand
-// alike. 4 bit: 32 columns fold into half the lines; the second 16 columns are the high nibbles. Channels and columns
-// are padded with zeros. One buffer: values of all blocks, then the steps of 4-bit blocks, then scales of channels.
+// PackedWeight: a weight matrix in the order its kernels read it: blocks of 16 channels (matrix rows), each made of
+// lines of 16 channels x `run` bytes of adjacent columns, which fits both an AMX tile row and a vector operand. 4 bit:
+// 32 columns fold into half the lines; the second 16 columns are the high nibbles. Channels and columns are
+// zero-padded. One buffer: values of all blocks, then the steps of 4-bit blocks, then the channel scales.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 
 namespace pagoda::device::cpu {
 
-// Of what the bytes of a packed weight mean, for files that keep them: raise it with every change of layout,
-// quantisation or rotation.
+// Version of the packed byte format, for files that store it: increment it with every change of layout, quantisation or
+// rotation.
 constexpr int kPackedVersion = 1;
 
 struct PackedLayout {
@@ -24,7 +24,7 @@ struct PackedLayout {
   int64_t rows, cols;
   int64_t blocks, groups;  // of 16 channels, of 128 columns
   int64_t block_bytes, step_bytes;
-  int64_t steps_at, channel_scales_at, size_bytes;  // in the buffer
+  int64_t steps_at, channel_scales_at, size_bytes;  // byte offsets in the buffer
 };
 PackedLayout packed_layout(WeightFormat format, int64_t rows, int64_t cols, int64_t run) noexcept;
 
@@ -42,9 +42,9 @@ class PackedWeight final : public Weight {
   std::span<const std::byte> bytes() const noexcept override { return {data_, size_bytes()}; }
 
   const PackedLayout& layout() const noexcept { return layout_; }
-  // The fields of a tile that say where blocks from `block` on lie.
+  // Sets the fields of a tile that locate the data from `block` on.
   void place(int64_t block, PackedTile& tile) const noexcept;
-  // The numbers a row stands for, [cols]; scratch: [padded cols].
+  // The values a row represents, [cols]; scratch: [padded cols].
   void load_row(const Kernels& kernels, int64_t row, float* scratch, float* to) const noexcept;
 
  private:
@@ -54,7 +54,7 @@ class PackedWeight final : public Weight {
   const std::byte* data_;
 };
 
-// Reads `source` in pieces and packs the blocks of a piece on all threads.
+// Reads `source` in chunks and packs the blocks of each on all threads.
 Result<std::unique_ptr<Weight>> make_packed_weight(const WeightSource& source, WeightFormat format,
                                                    const Kernels& kernels, ThreadPool& pool);
 

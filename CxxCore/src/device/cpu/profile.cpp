@@ -1,4 +1,4 @@
-// What each op moves and computes at least.
+// Lower bounds of the memory traffic and arithmetic of each op.
 #include "device/cpu/profile.h"
 
 #include <utility>
@@ -6,7 +6,7 @@
 namespace pagoda::device::cpu {
 namespace {
 
-// Query and key pairs of a step: how many positions all rows together see.
+// Number of (query, key) pairs of a step: the positions that all its rows see.
 double visible_positions(const SequenceArgs& sequences, int64_t window) noexcept {
   const int32_t* bounds = host_data<int32_t>(sequences.cu_seqlens);
   double total = 0;
@@ -40,7 +40,7 @@ Profile::Timer Profile::start(const MatmulArgs& args) {
   const double m = static_cast<double>(args.x.shape[0]), n = static_cast<double>(args.weight->rows()),
                k = static_cast<double>(args.weight->cols());
   const WeightFormat format = args.weight->format();
-  const bool is_few = m <= 4;  // rows that meet each weight: bound by reading it
+  const bool is_few = m <= 4;  // few rows per weight: bound by reading it
   const OpLimit kind = is_few                         ? OpLimit::read
                        : is_quantised(format)         ? OpLimit::int8
                        : format == WeightFormat::bf16 ? OpLimit::bf16
@@ -74,7 +74,7 @@ Profile::Timer Profile::start(const GdnArgs& args) {
   if (!enabled_) return {};
   const double rows = static_cast<double>(args.q.shape[0]), sequences = static_cast<double>(args.state.shape[0]),
                state = static_cast<double>(args.v.shape[1] * args.q.shape[2] * args.v.shape[2]);
-  // Two products with the state per row, and its update once in a block; inside a block, half of it on average.
+  // Two products with the state per row, and its update once per block; within a block, half of it on average.
   const double inside = static_cast<double>(args.v.shape[1] * args.v.shape[2] * kGdnBlock);
   const bool is_decode = args.q.shape[0] == args.sequences.context_lens.shape[0];
   return Timer(add("gdn", 4 * state * (is_decode ? rows : sequences), rows * (6 * state + 2 * inside),

@@ -1,4 +1,4 @@
-// Profile: time per op, and what the op had to move and compute, when somebody asked for it.
+// Profile: optional per-op timing, with the memory traffic and arithmetic each op required.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@ namespace pagoda::device::cpu {
 
 class Profile {
  public:
-  // Adds the time of its life to an entry; nothing while profiling is off.
+  // Adds its lifetime to an entry; no-op while profiling is off.
   class Timer {
    public:
     Timer() = default;
@@ -34,7 +34,7 @@ class Profile {
   Timer start(const PagedAttentionArgs& args);
   Timer start(const CausalConv1dArgs& args);
   Timer start(const GdnArgs& args);
-  Timer start(const ExpertMatmulArgs& args, int64_t num_used);  // experts that rows go to
+  Timer start(const ExpertMatmulArgs& args, int64_t num_used);  // num_used: experts with rows
   Timer start_rows(int64_t num_rows, int64_t floats_per_row);
 
  private:

@@ -20,7 +20,7 @@ T* at(const Tensor& t, int64_t i, int64_t j, int64_t k) noexcept {
   return host_data<T>(t) + i * t.strides[0] + j * t.strides[1] + k * t.strides[2];
 }
 
-// Bytes of one slot of a pool [slots, ...], which is dense after the first dimension.
+// Bytes per slot of a pool [slots, ...], which is dense after the first dimension.
 inline int64_t slot_bytes(const Tensor& pool) noexcept {
   int64_t bytes = static_cast<int64_t>(dtype_bytes(pool.dtype));
   for (int i = 1; i < pool.rank; ++i) bytes *= pool.shape[i];

@@ -1,5 +1,5 @@
-// EagerEncoder: an encoder whose ops run as they arrive; submit() only collects what went wrong since the last one.
-// State: the first fault of the step being encoded, and the verdict of the step submitted last.
+// EagerEncoder: an encoder that runs ops as they are recorded; submit() only returns the first error of the step.
+// State: the first error of the step being recorded, and the status of the last submitted step.
 #pragma once
 
 #include <utility>
@@ -18,20 +18,20 @@ class EagerEncoder : public Encoder, private Pending {
   }
 
  protected:
-  // Whether the indices in `args` are good; if not, the step fails and the op must not run.
+  // Whether the indices in `args` are valid; if not, the step fails and the op must not run.
   template <class Args>
   bool accept(const Args& args) noexcept {
     return check(check_indices(args));
   }
 
-  // Whether `status` is good; if not, the step fails.
+  // Whether `status` is ok; if not, the step fails.
   bool check(Status status) noexcept {
     if (status.is_ok()) return true;
     if (fault_.is_ok()) fault_ = std::move(status);
     return false;
   }
 
-  virtual void finish() noexcept {}  // runs what an encoder has put off
+  virtual void finish() noexcept {}  // runs ops that the encoder has deferred
 
  private:
   Status wait() noexcept final { return verdict_; }

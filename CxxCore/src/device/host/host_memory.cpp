@@ -1,4 +1,4 @@
-// Buffers from the system's page allocator (large) or heap (small), and the memory limits of Linux and Apple systems.
+// Buffers from mmap (large) or the heap (small), and the memory limits of Linux and Apple systems.
 #include "device/host/host_memory.h"
 
 #include <sys/mman.h>
@@ -49,7 +49,7 @@ std::unique_ptr<Buffer> from_pages(size_t size_bytes) {
   if (base == MAP_FAILED) return nullptr;
   const uintptr_t aligned = (reinterpret_cast<uintptr_t>(base) + kHugePage - 1) / kHugePage * kHugePage;
 #if defined(MADV_HUGEPAGE)
-  madvise(reinterpret_cast<void*>(aligned), size_bytes, MADV_HUGEPAGE);  // advice: a refusal costs speed only
+  madvise(reinterpret_cast<void*>(aligned), size_bytes, MADV_HUGEPAGE);  // a hint: failure only costs speed
 #endif
   return std::make_unique<HostBuffer>(base, reinterpret_cast<std::byte*>(aligned), size_bytes, mapping_bytes);
 }
@@ -64,7 +64,7 @@ int64_t physical_memory_bytes() noexcept {
 #endif
 }
 
-// A control group's limit, or 0 when the file is missing or says "max".
+// A cgroup limit, or 0 if the file is missing or contains "max".
 int64_t limit_in_file(const char* path) noexcept {
   std::FILE* file = std::fopen(path, "r");
   if (file == nullptr) return 0;

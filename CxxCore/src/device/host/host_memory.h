@@ -1,4 +1,4 @@
-// Memory of devices that compute on the host: buffers, copies in and out, and how much the machine allows.
+// Memory of devices that compute on the host: buffers, copies in and out, and the memory limit of the process.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,18 @@
 namespace pagoda::device::host {
 
 constexpr size_t kAlignment = 64;
-constexpr size_t kHugePage = size_t{2} << 20;  // buffers of at least this size are aligned to it and ask for huge pages
+constexpr size_t kHugePage = size_t{2} << 20;  // buffers of at least this size are aligned to it and use huge pages
 
-// Zero-filled. More than the machine's memory, or a refusal by the system, is out_of_memory with both numbers.
+// Zero-filled. Fails with out_of_memory, naming both sizes, if the machine has less memory or the system refuses it.
 Result<std::unique_ptr<Buffer>> make_buffer(size_t size_bytes, const std::string& label);
 
-// Whether `t` is dense and has room for `size_bytes`; `what` names the copy in the error.
+// Checks that `t` is dense and has `size_bytes`; `what` names the copy in the error.
 Status check_copy(const Tensor& t, size_t size_bytes, const char* what) noexcept;
 
 Status upload(const Tensor& t, const void* from, size_t size_bytes) noexcept;
 Status download(const Tensor& t, void* to, size_t size_bytes) noexcept;
 
-// Nine tenths of physical memory, or of the process's memory limit where that is smaller.
+// 90 % of physical memory, or of the process's memory limit if that is smaller.
 int64_t memory_limit_bytes() noexcept;
 
 }  // namespace pagoda::device::host

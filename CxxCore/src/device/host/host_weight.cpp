@@ -1,4 +1,4 @@
-// Loading of weights into padded rows, with conversion between f32, f16 and bf16.
+// Loads weights into padded rows, converting between f32, f16 and bf16.
 #include "device/host/host_weight.h"
 
 #include <cmath>
@@ -29,7 +29,7 @@ float load(const std::byte* from, DType dtype, int64_t i) noexcept {
   return dtype == DType::f16 ? f16_to_f32(bits) : bf16_to_f32(bits);
 }
 
-// False when a finite number became an infinity.
+// Returns false if a finite number became infinite.
 bool convert_row(const std::byte* from, DType from_type, int64_t count, DType to_type, std::byte* to) noexcept {
   if (from_type == to_type) {
     std::memcpy(to, from, static_cast<size_t>(count) * dtype_bytes(to_type));
@@ -60,7 +60,7 @@ Status too_large(const WeightSource& source, int64_t row, WeightFormat format) {
                                                  " cannot hold");
 }
 
-// Floats to the numbers that a quantised row of them stands for.
+// Rounds floats to the values that a quantised row would represent.
 bool round_to(WeightFormat format, std::span<float> row) {
   const size_t size = (row.size() + kColumnPadding - 1) / kColumnPadding * kColumnPadding;
   const int64_t block = rotation_block(static_cast<int64_t>(size));
@@ -123,7 +123,7 @@ Status check_source(const WeightSource& source) {
                       who + "is " + std::string(dtype_name(source.dtype)) + "; known are float32, float16, bfloat16");
   if (source.rows < 1 || source.cols < 1 || !source.read_rows)
     return make_error(StatusCode::invalid_argument, who + "has no elements or no reader");
-  constexpr int64_t kMostPadding = 127;  // of rows or columns in any form of a weight
+  constexpr int64_t kMostPadding = 127;  // upper bound for the padding of rows or columns in any format
   uint64_t elements, bytes;
   if (source.rows > INT64_MAX - kMostPadding || source.cols > INT64_MAX - kMostPadding ||
       !checked_multiply(source.rows + kMostPadding, source.cols + kMostPadding, elements) ||

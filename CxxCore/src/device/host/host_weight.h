@@ -32,14 +32,14 @@ class HostWeight final : public Weight {
   DType dtype_;
 };
 
-// Quantised formats are kept as the floats they stand for: exact, and slow, for devices without kernels for them.
+// Quantised formats are stored as the floats they represent: exact but slow, for devices without quantised kernels.
 size_t weight_bytes(int64_t rows, int64_t cols, WeightFormat format) noexcept;
 
-// Reads `source` in pieces of at most 4 MiB (or one row) and converts them. A finite number that the stored type
-// cannot hold is an error: a silent infinity in a weight would surface as NaN logits much later.
+// Reads and converts `source` in chunks of at most 4 MiB (or one row). A finite number that overflows the stored type
+// is an error: a silent infinity in a weight would surface as NaN logits much later.
 Result<std::unique_ptr<Weight>> make_weight(const WeightSource& source, WeightFormat format);
 
-// Float types only, a reader, and sizes whose product does not overflow.
+// Accepts float types, a non-null reader, and sizes whose product does not overflow.
 Status check_source(const WeightSource& source);
 
 // Copies `count` elements starting at `from` (f32, f16 or bf16) to floats.

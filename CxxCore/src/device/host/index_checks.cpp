@@ -1,4 +1,4 @@
-// Ranges of ids, rows, slots, blocks and sequence bounds.
+// Range checks of ids, rows, slots, blocks and sequence bounds.
 #include "device/host/index_checks.h"
 
 #include <string>
@@ -22,7 +22,7 @@ Status all_below(const char* what, const Tensor& t, int64_t limit) noexcept {
   return ok_status();
 }
 
-// Sequences tile rows 0 .. rows in order, none is empty, and none has more tokens here than in its context.
+// Sequences cover rows 0 .. rows in order; each has at least one row and no more rows than context tokens.
 Status check_rows(const SequenceArgs& s, int64_t rows) noexcept {
   const int32_t* bounds = host_data<int32_t>(s.cu_seqlens);
   const int32_t* context = host_data<int32_t>(s.context_lens);

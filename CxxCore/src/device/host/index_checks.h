@@ -1,5 +1,5 @@
-// Checks of the numbers inside index tensors, which only a device that can see them can make; shapes are right already.
-// A bad index would read or write memory that belongs to others, so the op is skipped and the step fails.
+// Range checks of the values in index tensors, for devices whose index tensors the host can read. Shapes are checked
+// elsewhere. An index out of range would access foreign memory, so the op is skipped and the step fails.
 #pragma once
 
 #include "base/result.h"

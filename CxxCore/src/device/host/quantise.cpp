@@ -1,4 +1,4 @@
-// Quantisation of one row at a time.
+// Quantises one row at a time.
 #include "device/host/quantise.h"
 
 #include <algorithm>
@@ -22,12 +22,12 @@ Range range_of(std::span<const float> values) noexcept {
 }
 
 bool all_finite(std::span<const float> row) noexcept {
-  float sum = 0.0f;  // of zeros: x * 0 is NaN when x is infinite or NaN
+  float sum = 0.0f;  // x * 0 is NaN if x is infinite or NaN, else 0
   for (float v : row) sum += v * 0.0f;
   return sum == 0.0f;
 }
 
-// To nearest even by the addition of 1.5 * 2^23, which unlike lrintf() is no call and runs on whole vectors.
+// Rounds to nearest even by adding 1.5 * 2^23; unlike lrintf() it is no call and vectorises.
 int nearest(float value, int low, int high) noexcept {
   const float limited = std::min(std::max(value, static_cast<float>(low)), static_cast<float>(high));
   return std::bit_cast<int32_t>(limited + 0x1.8p23f) - 0x4b400000;
@@ -55,7 +55,7 @@ bool quantise_8bit(std::span<const float> row, int8_t* values, float& scale) noe
   if (!all_finite(row)) return false;
   const Range range = range_of(row);
   scale = std::max(range.high, -range.low) / 127.0f;
-  if (scale < 0x1p-126f) scale = 0.0f;  // its inverse would be infinite
+  if (scale < 0x1p-126f) scale = 0.0f;  // its reciprocal would be infinite
   const float inverse = scale > 0.0f ? 1.0f / scale : 0.0f;
   for (float v : row) *values++ = static_cast<int8_t>(nearest(v * inverse, -127, 127));
   return true;
@@ -63,7 +63,7 @@ bool quantise_8bit(std::span<const float> row, int8_t* values, float& scale) noe
 
 bool quantise_4bit(std::span<const float> row, uint8_t* values, Steps* steps, float& row_scale) noexcept {
   if (!all_finite(row)) return false;
-  float scale = 0.0f;  // the finest grid on which every group has a step and an offset
+  float scale = 0.0f;  // the finest grid on which every group has a valid step and offset
   for (size_t begin = 0; begin < row.size(); begin += kStepGroup) {
     const Range range = range_of(group_of(row, begin, kStepGroup));
     scale = std::max({scale, (range.high - range.low) / (15 * 17.0f), -range.low / 128, range.high / 127});
@@ -73,7 +73,7 @@ bool quantise_4bit(std::span<const float> row, uint8_t* values, Steps* steps, fl
   for (size_t begin = 0; begin < row.size(); begin += kStepGroup, ++steps) {
     const std::span<const float> group = group_of(row, begin, kStepGroup);
     const Range range = range_of(group);
-    // A quarter step too short rounds a few ends inward and makes all other numbers finer.
+    // A step up to 0.25 too short clips a few extremes and represents all other values more finely.
     const int step = std::clamp(static_cast<int>(std::ceil((range.high - range.low) * inverse / 15 - 0.25f)), 1, 17);
     const float middle = (range.low + range.high) / 2 * inverse;
     const int offset = nearest(128 + middle - 7.5f * static_cast<float>(step), 0, 255 - 15 * step);

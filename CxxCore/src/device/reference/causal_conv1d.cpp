@@ -1,5 +1,4 @@
-// causal_conv1d: a short window over time per channel, then SiLU; the window's past comes from and goes to the ring
-// `tail`.
+// causal_conv1d: a short window over time per channel, then SiLU; the ring `tail` carries the window between steps.
 #include "device/reference/reference_ops.h"
 #include "device/reference/scalar.h"
 

@@ -1,4 +1,4 @@
-// combine_experts: the weighted sum of a token's experts, and of the shared one where there is one.
+// combine_experts: the weighted sum of a token's experts, plus the shared expert if there is one.
 #include "device/reference/expert_oracles.h"
 #include "device/reference/scalar.h"
 

@@ -1,4 +1,4 @@
-// copy_slot: one slot of a pool over another.
+// copy_slot: copies one slot of a pool to another.
 #include <cstring>
 
 #include "device/host/access.h"

@@ -1,4 +1,4 @@
-// embedding: a row of the table per token.
+// embedding: one table row per token.
 #include "device/host/host_weight.h"
 #include "device/reference/reference_ops.h"
 #include "device/reference/scalar.h"

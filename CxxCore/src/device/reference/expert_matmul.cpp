@@ -1,4 +1,4 @@
-// expert_matmul: every row by itself.
+// expert_matmul: multiplies each row on its own.
 #include "device/host/host_weight.h"
 #include "device/reference/expert_oracles.h"
 #include "device/reference/scalar.h"

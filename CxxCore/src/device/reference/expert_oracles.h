@@ -1,4 +1,4 @@
-// The oracles of the expert ops, in plain loops with double-precision sums. Single threaded, for tests.
+// Oracles of the expert ops: plain loops with double-precision sums. Single threaded, for tests.
 #pragma once
 
 #include "device/expert_ops.h"

@@ -1,6 +1,6 @@
 // gdn: the plain recurrence S = e^g S; u = beta (v - S^T k); S = S + k u^T; o = S^T q, token by token in double.
-// Between calls only what the contract names is kept: S at the block boundary and float rows (k, u, G) since then. The
-// running state is replayed from those same float rows, so chunking changes no bit.
+// Between calls only the state in GdnArgs is kept: S at the block boundary and the float rows (k, u, G) since then. The
+// running state is recomputed from those rows, so that chunking changes no bit.
 #include <vector>
 
 #include "device/reference/reference_ops.h"
@@ -11,7 +11,7 @@ namespace {
 
 struct Head {  // one V-head of one sequence
   int64_t dk, dv;
-  float *state, *k_rows, *u_rows, *g_rows;  // where the contract keeps them
+  float *state, *k_rows, *u_rows, *g_rows;  // in GdnArgs' tensors
   std::vector<double> s;                    // running state [dk, dv]
 };
 
@@ -82,7 +82,7 @@ Head start_head(const GdnArgs& args, int64_t slot, int64_t k_head, int64_t v_hea
   return h;
 }
 
-// The V-heads of one K-head go through time together: they share its rows, which the next block overwrites.
+// The V-heads of one K-head advance through time together: they share its rows, which the next block overwrites.
 void run_group(const GdnArgs& args, int64_t sequence, int64_t k_head) {
   const int32_t* bounds = host_data<int32_t>(args.sequences.cu_seqlens) + sequence;
   const int64_t slot = host_data<int32_t>(args.sequences.state_slots)[sequence];

@@ -1,4 +1,4 @@
-// matmul: out = x W^T + bias, or silu of its first half times the second.
+// matmul: out = x W^T + bias, or silu of its first half times its second half.
 #include "device/host/host_weight.h"
 #include "device/reference/reference_ops.h"
 #include "device/reference/scalar.h"

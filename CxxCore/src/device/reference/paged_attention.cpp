@@ -33,7 +33,7 @@ double score(const PagedAttentionArgs& args, const float* q, int64_t first) noex
   return args.softcap > 0 ? args.softcap * std::tanh(score / args.softcap) : score;
 }
 
-// Two walks over the positions, scores computed in each: no memory for them is needed.
+// Two passes over the positions, each recomputing the scores, so that none need to be stored.
 void attend(const PagedAttentionArgs& args, const int32_t* blocks, int64_t row, int64_t head,
             int64_t position) noexcept {
   const int64_t dim = args.q.shape[2], kv_head = head / (args.q.shape[1] / args.k_cache.shape[2]);

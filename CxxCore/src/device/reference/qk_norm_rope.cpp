@@ -18,8 +18,8 @@ void qk_norm_rope(const QkNormRopeArgs& args) noexcept {
       float* out = at<float>(args.out, t, h);
       for (int64_t i = 2 * half; i < dim; ++i) out[i] = static_cast<float>(normed[i]);
       for (int64_t i = 0; i < half; ++i) {
-        // The angle is a float product by contract: it is what the models were trained with, and far from exact at
-        // large positions.
+        // The angle is a float product by contract: models were trained with it, although it is far from exact at large
+        // positions.
         const float angle =
             static_cast<float>(host_data<int32_t>(args.positions)[t]) * host_data<float>(args.inv_freq)[i];
         const double c = std::cos(static_cast<double>(angle)), s = std::sin(static_cast<double>(angle));

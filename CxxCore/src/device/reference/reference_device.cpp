@@ -1,4 +1,4 @@
-// The reference device: host memory, oracles run as they are encoded.
+// The reference device: host memory; oracles run as they are encoded.
 #include "device/reference/reference_device.h"
 
 #include "device/host/eager_encoder.h"

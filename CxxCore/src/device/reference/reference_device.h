@@ -1,4 +1,4 @@
-// Makes the reference device: the oracle every other device is compared with.
+// Creates the reference device: the oracle that every other device is compared with.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// The oracles: every op in plain loops with double-precision sums, one file per op. Single threaded, for tests.
+// The oracles: every op as plain loops with double-precision sums, one file per op. Single threaded, for tests.
 #pragma once
 
 #include "device/op_args.h"

@@ -1,4 +1,4 @@
-// reshape_and_cache: k and v of each token to its place in the paged cache.
+// reshape_and_cache: writes k and v of each token to the paged cache.
 #include <algorithm>
 #include <cstring>
 
@@ -9,8 +9,8 @@
 namespace pagoda::device::reference {
 namespace {
 
-// scale = largest / 127, elements to nearest even; a row that is zero throughout, or nearly, has scale 0, and one with
-// a number that is not finite has scale NaN.
+// scale = largest magnitude / 127, elements rounded to nearest even; a row of (nearly) zeros has scale 0, one with a
+// non-finite number has scale NaN.
 void write_int8(const float* x, int64_t dim, int8_t* row) noexcept {
   float most = 0;
   bool is_finite = true;

@@ -1,4 +1,4 @@
-// route_experts: softmax over all experts, then the largest k by repeated search.
+// route_experts: softmax over all experts, then the k largest by repeated search.
 #include <vector>
 
 #include "device/reference/expert_oracles.h"

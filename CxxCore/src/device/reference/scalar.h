@@ -1,4 +1,4 @@
-// Scalar helpers of the oracles: the nonlinear functions in double, and elements of any float type.
+// Scalar helpers of the oracles: nonlinear functions in double, and loads of any float type.
 #pragma once
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// The order of operations is MLX's on a CPU, in float32, so that words and scales are the same bits.
+// Follows MLX's order of operations on a CPU, in float32, so that words and scales are bit-identical.
 #include "io/quantize/affine.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Memory: some 16 MiB of rows at a time, and the scales and biases of the matrix at hand.
+// Streams the conversion: memory use is some 16 MiB of rows plus the scales and biases of the current matrix.
 #include "io/quantize/files.h"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ void append_float(DType dtype, float value, std::vector<std::byte>& out) {
   out.insert(out.end(), bytes, bytes + dtype_bytes(dtype));
 }
 
-// Files beside the weights: tokenizer, template, generation settings, licence. Weights of other formats stay behind.
+// Files copied along: tokenizer, template, generation settings, licence. Weights in other formats are not copied.
 bool is_copied(std::string_view name) {
   if (name == "config.json" || name.ends_with(".safetensors.index.json")) return false;
   for (const std::string_view end : {".json", ".jinja", ".txt", ".model"}) {
@@ -103,7 +103,7 @@ class Quantizer {
     return writer.write(biases);
   }
 
-  // Of the `count` rows in bytes_; false when a number in them is not finite.
+  // Quantises the `count` rows in bytes_; returns false if a number in them is not finite.
   bool quantize_rows(const TensorEntry& entry, uint64_t count) {
     const size_t columns = static_cast<size_t>(entry.shape[1]);
     const size_t words = columns * static_cast<size_t>(plan_.bits) / 32;
@@ -130,10 +130,10 @@ class Quantizer {
   ThreadPool& pool_;
   const std::function<bool(double)>& go_on_;
   uint64_t done_bytes_ = 0;              // of plan_.input_bytes
-  std::vector<std::byte> bytes_;         // rows as in the file
-  std::vector<std::vector<float>> row_;  // by thread
-  std::vector<uint32_t> words_;          // of the rows in bytes_
-  std::vector<AffineGroup> groups_;      // of the rows in bytes_
+  std::vector<std::byte> bytes_;         // rows as stored in the file
+  std::vector<std::vector<float>> row_;  // per thread
+  std::vector<uint32_t> words_;          // for the rows in bytes_
+  std::vector<AffineGroup> groups_;      // for the rows in bytes_
 };
 
 Status write_text(const std::string& path, std::string_view text) {
@@ -161,7 +161,7 @@ Status quantize_into(const ModelFiles& files, const std::string& folder, const Q
   if (options.group_size != 32 && options.group_size != 64 && options.group_size != 128) {
     return make_error(StatusCode::invalid_argument, "the group size must be 32, 64 or 128");
   }
-  // Most GGUF files are quantised already, and their rows lie in another order than MLX's.
+  // Most GGUF files are already quantised, and their row order differs from MLX's.
   if (!files.gguf_parts().empty()) {
     return make_error(StatusCode::unsupported,
                       files.description() + ": GGUF files cannot be quantised; use safetensors");
@@ -179,7 +179,7 @@ Status quantize_into(const ModelFiles& files, const std::string& folder, const Q
   Result<std::unique_ptr<ThreadPool>> pool = ThreadPool::create(options.num_threads > 0 ? options.num_threads : cores);
   if (!pool.is_ok()) return pool.status;
 
-  constexpr uint64_t kSideBytes = 64 << 20;  // tokenizers and the like
+  constexpr uint64_t kSideBytes = 64 << 20;  // tokenizers and similar files
   Result<std::unique_ptr<OutputFolder>> out = OutputFolder::create(folder, plan->output_bytes + kSideBytes);
   if (!out.is_ok()) return out.status;
   Quantizer quantizer(*checkpoint, *plan, **pool, go_on);

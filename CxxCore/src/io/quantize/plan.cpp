@@ -1,4 +1,4 @@
-// Matrices of the text model become smaller; norms, convolutions, small gates and vision towers stay as they are.
+// Quantises the matrices of the text model; norms, convolutions, small gates and vision towers stay as they are.
 #include "io/quantize/plan.h"
 
 #include <array>
@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::string_view kWeight = ".weight";
 
-// Gates of a recurrent layer have one row per head: no bytes worth saving, and every later token feels their error.
-// What mlx-lm does not load (vision towers, heads that predict further tokens) is left alone.
+// Gates of a recurrent layer have one row per head: little to save, and their error affects every later token. Tensors
+// that mlx-lm does not load (vision towers, multi-token prediction heads) are left alone.
 bool is_kept(std::string_view name) {
   constexpr std::array<std::string_view, 6> kKept = {".in_proj_a.",   ".in_proj_b.",   "visual.",
                                                      "vision_tower.", "vision_model.", "mtp."};
@@ -110,7 +110,7 @@ std::string quantized_config(const Json& config, int bits, int group_size) {
   std::erase_if(members, [](const JsonMember& member) {
     return member.first == "quantization" || member.first == "quantization_config";
   });
-  // Both names, as mlx-lm writes them: other readers of the files look for the second.
+  // Both keys, as mlx-lm writes them: other readers look for the second.
   members.emplace_back("quantization", quantization);
   members.emplace_back("quantization_config", quantization);
   std::string text;

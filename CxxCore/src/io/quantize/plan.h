@@ -1,4 +1,4 @@
-// QuantizePlan: which tensors of a checkpoint become smaller, and in which file of the new one each lies.
+// QuantizePlan: which tensors of a checkpoint are quantised, and which output file each goes to.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,15 @@
 namespace pagoda::io {
 
 struct QuantizeTask {
-  std::string name;  // of the tensor in the old checkpoint
+  std::string name;  // in the source checkpoint
   TensorEntry entry;
-  bool is_quantized = false;  // then three tensors follow each other: .weight (words), .scales and .biases
+  bool is_quantized = false;  // written as three consecutive tensors: .weight (words), .scales and .biases
 };
 
 struct QuantizeShard {
   std::string file_name;
   std::vector<QuantizeTask> tasks;
-  std::vector<PlannedTensor> tensors;  // in the order of the tasks
+  std::vector<PlannedTensor> tensors;  // in task order
 };
 
 struct QuantizePlan {
@@ -29,15 +29,15 @@ struct QuantizePlan {
   int group_size = 64;
   std::vector<QuantizeShard> shards;
   uint64_t input_bytes = 0;
-  uint64_t output_bytes = 0;  // of the shards, headers included
+  uint64_t output_bytes = 0;  // of the shards, including headers
   int num_quantized = 0;
 };
 
-// `config`: the old config.json. Refuses what is quantised already and what has experts, whose layout in MLX differs.
+// `config`: the source config.json. Rejects quantised models and those with experts, whose layout differs in MLX.
 Result<QuantizePlan> plan_quantize(const Checkpoint& checkpoint, const Json& config, int bits, int group_size,
                                    uint64_t max_shard_bytes);
 
-// The new config.json, and model.safetensors.index.json.
+// The new config.json and model.safetensors.index.json.
 std::string quantized_config(const Json& config, int bits, int group_size);
 std::string quantized_index(const QuantizePlan& plan);
 

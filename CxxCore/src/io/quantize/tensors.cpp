@@ -1,4 +1,4 @@
-// Finds packed tensors by their companions, checks the shapes of all, and decodes rows.
+// Finds packed tensors by their companion tensors, checks all shapes, and decodes rows.
 #include "io/quantize/tensors.h"
 
 #include <algorithm>
@@ -22,14 +22,14 @@ enum class Mode : uint8_t { affine, mxfp4, fp8 };
 struct Packing {
   Mode mode = Mode::affine;
   int bits = 4;
-  int64_t group = 64;  // columns of one scale; of fp8: of its blocks, rows and columns
+  int64_t group = 64;  // columns per scale; for fp8: rows and columns per block
 };
 
 constexpr int kBits[] = {2, 3, 4, 5, 6, 8};
 constexpr int64_t kGroups[] = {32, 64, 128};
 
-// Keys that a layer's own object does not have are not those of the other layers: MLX takes its defaults for them.
-// mlx-lm writes routers as {"bits": 8, "group_size": 64} into files that are mxfp4 otherwise, and means affine.
+// Keys missing from a layer's own object take MLX's defaults, not the values of the other layers: mlx-lm writes routers
+// as {"bits": 8, "group_size": 64} into files that are otherwise mxfp4, and means affine.
 Packing read_packing(ConfigFields& fields) {
   Packing packing;
   const std::string mode = fields.string("mode", "affine");
@@ -46,7 +46,7 @@ Packing read_packing(ConfigFields& fields) {
   return packing;
 }
 
-// The packing of all tensors but those with one of their own; nothing when the configuration states none.
+// The packing of all tensors without one of their own; empty if the configuration states none.
 std::optional<Packing> read_default(ConfigFields& root, const Json*& object) {
   for (const char* key : {"quantization", "quantization_config"}) {
     object = root.find(key);
@@ -86,7 +86,7 @@ float widen(DType dtype, const std::byte* at) noexcept {
   return dtype == DType::f16 ? f16_to_f32(bits) : bf16_to_f32(bits);
 }
 
-// As a number of that type; MLX computes in the type of the scales.
+// Rounds to that type; MLX computes in the type of the scales.
 float round_to(DType dtype, float value) noexcept {
   if (dtype == DType::f32) return value;
   return dtype == DType::f16 ? f16_to_f32(f32_to_f16(value)) : bf16_to_f32(f32_to_bf16(value));
@@ -103,7 +103,7 @@ float f8_e4m3(int bits) noexcept {
 struct Source {  // a stored tensor
   std::shared_ptr<File> file;
   TensorEntry entry;
-  // Rows [first, first + count), of `bytes` bytes each, and `spare` bytes behind them.
+  // Reads rows [first, first + count) of `bytes` bytes each, plus `spare` bytes after them.
   Status read(uint64_t first, uint64_t count, uint64_t bytes, std::vector<std::byte>& into, size_t spare = 0) const {
     into.resize(count * bytes + spare);
     return file->read(entry.offset_bytes + first * bytes, std::span(into).first(count * bytes));
@@ -119,7 +119,7 @@ class QuantizedDecoder final : public TensorDecoder {
         scales_(std::move(scales)),
         biases_(std::move(biases)) {}
 
-  // Many rows at once: the experts of a 35B model have 31 million of them.
+  // Reads many rows at once: the experts of a 35B model have 31 million of them.
   Status read(uint64_t begin, std::span<float> into) const override {
     if (into.empty()) return ok_status();
     const uint64_t group = static_cast<uint64_t>(packing_.group), scale_rows = packing_.mode == Mode::fp8 ? group : 1;
@@ -130,7 +130,7 @@ class QuantizedDecoder final : public TensorDecoder {
     for (uint64_t first = begin / cols_, count = 0; first < end; first += count) {
       count = std::min(at_once, end - first);
       const uint64_t first_scale = first / scale_rows, num_scales = (first + count - 1) / scale_rows - first_scale + 1;
-      // The byte to spare: an element of 5 bits may begin in the last byte but one.
+      // One spare byte: a 5-bit element may straddle the last two bytes.
       PAGODA_RETURN_IF_ERROR(weight_.read(first, count, row_bytes, packed, 1));
       PAGODA_RETURN_IF_ERROR(scales_.read(first_scale, num_scales, scale_bytes, scales));
       if (biases_) PAGODA_RETURN_IF_ERROR(biases_->read(first, count, scale_bytes, biases));
@@ -172,7 +172,7 @@ class QuantizedDecoder final : public TensorDecoder {
   std::optional<Source> biases_;
 };
 
-// A vector of floats less 1.
+// Subtracts 1 from a vector of floats.
 class MinusOneDecoder final : public TensorDecoder {
  public:
   explicit MinusOneDecoder(Source source) : source_(std::move(source)) {}
@@ -279,7 +279,7 @@ void undo_mlx(std::span<const std::shared_ptr<File>> files, TensorMap& tensors) 
   }
 }
 
-// mlx-lm and mlx-vlm put the text model of Qwen3.5 into a module of that name.
+// mlx-lm and mlx-vlm put Qwen3.5's text model into a module of that name.
 Status rename_mlx(const std::string& prefix, TensorMap& tensors) {
   constexpr std::string_view kModule = "language_model.", kModel = "language_model.model.";
   std::vector<std::string> names;

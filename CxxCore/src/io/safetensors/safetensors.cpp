@@ -1,4 +1,4 @@
-// The header of a safetensors file: u64 length, JSON that may be padded with whitespace, then the tensors' bytes.
+// The header of a safetensors file: u64 length, JSON that may be padded with whitespace, then the tensor data.
 #include "io/safetensors/safetensors.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ constexpr uint64_t kLengthBytes = 8;
 struct DTypeRow {
   std::string_view name;
   uint64_t bits;
-  std::optional<DType> dtype;  // empty: a type of the format that the engine does not read
+  std::optional<DType> dtype;  // empty: a valid safetensors type that the engine does not read
 };
 
 constexpr DTypeRow kDTypes[] = {
@@ -51,14 +51,14 @@ constexpr DTypeRow kDTypes[] = {
 
 bool is_whitespace(char c) noexcept { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
-// Narrows [begin, end) of the file by the whitespace at both ends, reading it in pieces: writers may pad up to 100 MB.
+// Trims whitespace from both ends of [begin, end) in the file, reading in chunks: writers may pad up to 100 MB.
 Status trim_whitespace(const File& file, uint64_t& begin, uint64_t& end) {
   std::array<char, 1 << 16> piece;
   const auto read_piece = [&](bool front, std::span<char>& into) {
     into = std::span(piece.data(), static_cast<size_t>(std::min<uint64_t>(piece.size(), end - begin)));
     return file.read(front ? begin : end - into.size(), std::as_writable_bytes(into));
   };
-  // One repeated byte is the usual padding, and memcmp sees it much faster than a loop over bytes.
+  // Padding is usually one repeated byte, which memcmp detects much faster than a loop.
   const auto is_padding = [](std::span<const char> bytes) {
     return is_whitespace(bytes[0]) && std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0;
   };
@@ -78,8 +78,8 @@ Status trim_whitespace(const File& file, uint64_t& begin, uint64_t& end) {
   return ok_status();
 }
 
-// Reads the header straight into entries, without a tree of JSON values in between: a hostile header can then cost no
-// more than its own size. Offsets of entries count from the start of the tensors' bytes.
+// Parses the header straight into entries, without a JSON tree: a hostile header then costs no more than its own size.
+// Entry offsets count from the start of the tensor data.
 class HeaderParser {
  public:
   explicit HeaderParser(std::string_view json) noexcept : reader_(json) {}
@@ -125,7 +125,7 @@ class HeaderParser {
   bool parse_metadata() {
     if (has_metadata_) return reader_.fail("__metadata__ is given twice");
     has_metadata_ = true;
-    if (reader_.take_word("null")) return true;  // mlx writes it where there is nothing to say
+    if (reader_.take_word("null")) return true;  // mlx writes null for empty metadata
     if (!reader_.take('{')) return reader_.fail("__metadata__ is not an object");
     std::set<std::string> keys;
     std::string key, value;
@@ -218,7 +218,7 @@ class HeaderParser {
   TensorMap tensors_;
 };
 
-// Sorted by offset, the tensors follow each other from 0 to `data_bytes`.
+// Checks that the tensors, sorted by offset, are contiguous from 0 to `data_bytes`.
 Status check_layout(const std::string& file, const TensorMap& tensors, uint64_t data_bytes) {
   std::vector<const TensorMap::value_type*> order;
   order.reserve(tensors.size());

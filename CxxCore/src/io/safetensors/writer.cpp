@@ -1,4 +1,4 @@
-// The header is padded with spaces to a multiple of 8 bytes, so that tensors begin aligned.
+// Pads the header with spaces to a multiple of 8 bytes, so that tensor data is aligned.
 #include "io/safetensors/writer.h"
 
 #include "base/json_writer.h"

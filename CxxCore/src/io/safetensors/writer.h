@@ -1,4 +1,4 @@
-// SafetensorsWriter: a safetensors file whose tensors are known before their bytes, which then follow in order.
+// SafetensorsWriter: streams a safetensors file whose tensor list is known up front; the data follows in order.
 #pragma once
 
 #include <cstdint>
@@ -21,15 +21,15 @@ struct PlannedTensor {
   uint64_t size_bytes() const noexcept;
 };
 
-// Size of the file: length, header, tensors.
+// File size: length field, header, tensor data.
 uint64_t safetensors_file_bytes(std::span<const PlannedTensor> tensors);
 
 class SafetensorsWriter {
  public:
   static Result<SafetensorsWriter> create(const std::string& path, std::span<const PlannedTensor> tensors);
-  // Bytes of the tensors, in the order of the plan.
+  // Appends tensor data, in the order of the plan.
   Status write(std::span<const std::byte> bytes);
-  Status commit();  // `internal` unless every byte of the plan has been written
+  Status commit();  // fails with `internal` unless every planned byte has been written
 
  private:
   SafetensorsWriter(std::unique_ptr<FileWriter> file, uint64_t missing_bytes)

@@ -1,4 +1,4 @@
-// The tensors of a shape in the order of a checkpoint, its header, and files that compute what is read from them.
+// The tensors of a shape in checkpoint order, its header, and files whose content is computed on read.
 #include "io/synthetic/files.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ struct SyntheticTensor {
   uint64_t begin_bytes, end_bytes;  // from the end of the header
 };
 
-// The tensors that the architecture has in Hugging Face checkpoints; model/weight_table.h wants the same ones.
+// The architecture's tensors as in Hugging Face checkpoints; must match model/weight_table.h.
 class TensorList {
  public:
   explicit TensorList(const ModelConfig& config) : config_(config) {}
@@ -116,7 +116,7 @@ std::string safetensors_header(const std::vector<SyntheticTensor>& tensors) {
   return header + json;
 }
 
-// Bytes that are there (`head`), then those of tensors.
+// Stored bytes (`head`), followed by computed tensor data.
 class SyntheticFile final : public File {
  public:
   SyntheticFile(std::string name, std::string head, std::vector<SyntheticTensor> tensors)

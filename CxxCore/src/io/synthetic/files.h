@@ -1,4 +1,4 @@
-// Synthetic files: a model in the shape of a well-known one with pseudo-random weights, made while they are read.
+// Synthetic files: a model in the shape of a well-known one with pseudo-random weights, generated on read.
 // For measuring speed and memory without a download: the same name gives the same bytes everywhere.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace pagoda::io {
 
-// config.json and model.safetensors (bf16) of the shape; no tokenizer. invalid_argument for an unknown one.
+// config.json and model.safetensors (bf16) of the shape; no tokenizer. An unknown shape is an invalid_argument.
 Result<std::unique_ptr<ModelFiles>> open_synthetic_files(std::string_view shape);
 
 }  // namespace pagoda::io

@@ -1,4 +1,4 @@
-// The table of shapes, and its rows written as config.json.
+// The table of shapes, and its rows as config.json.
 #include "io/synthetic/shapes.h"
 
 #include <algorithm>
@@ -12,10 +12,10 @@
 namespace pagoda::io {
 namespace {
 
-// What the members of a family have in common.
+// Keys shared by all members of a family.
 struct FamilyKeys {
   std::string_view architecture, model_type;
-  std::string_view more;  // further members of the object, each with its comma
+  std::string_view more;  // further members of the object, each with a trailing comma
 };
 
 constexpr FamilyKeys kQwen35 = {"Qwen3_5ForCausalLM", "qwen3_5_text",
@@ -50,7 +50,7 @@ constexpr Shape kShapes[] = {
     {"qwen2.5-0.5b", kQwen2, 896, 24, 4864, 14, 2, 64, 0, 0, 0, 151936, 32768, true},
     {"llama-3.2-1b", kLlama32, 2048, 16, 8192, 32, 8, 64, 0, 0, 0, 128256, 131072, true},
     {"smollm2-135m", kSmolLM2, 576, 30, 1536, 9, 3, 64, 0, 0, 0, 49152, 8192, true},
-    {"tiny", kQwen35, 128, 4, 256, 4, 2, 32, 4, 2, 32, 512, 4096, true},  // of no real model: for tests and trials
+    {"tiny", kQwen35, 128, 4, 256, 4, 2, 32, 4, 2, 32, 512, 4096, true},  // not a real model: for tests and experiments
 };
 
 std::string config_json(const Shape& shape) {

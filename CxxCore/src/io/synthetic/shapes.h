@@ -1,4 +1,4 @@
-// Shapes of well-known models, as a config.json each: what a synthetic model is made from.
+// Shapes of well-known models, each as a config.json: the input of synthetic models.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace pagoda::io {
 
-// config.json of the shape called `name`. An unknown name is an invalid_argument that lists the known ones.
+// config.json of the shape `name`. An unknown name fails with invalid_argument, and the message lists the known ones.
 Result<std::string> shape_config_json(std::string_view name);
 
 // "qwen3.5-0.8b, qwen3.5-2b, ..."

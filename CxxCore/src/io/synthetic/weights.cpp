@@ -1,4 +1,4 @@
-// Tables of equally likely values, and the hash that chooses from them.
+// Tables of equally likely values, and the hash that selects from them.
 #include "io/synthetic/weights.h"
 
 #include <algorithm>
@@ -10,17 +10,17 @@
 namespace pagoda::io {
 namespace {
 
-constexpr uint64_t kWordBytes = 8;  // four bf16 numbers, from one hash
+constexpr uint64_t kWordBytes = 8;  // four bf16 numbers per hash
 constexpr int kIndexBits = 12;
 
-// A bijection of 64 bits whose every output bit depends on every input bit (multiply and xor-shift rounds).
+// A 64-bit bijection in which every output bit depends on every input bit (multiply and xor-shift rounds).
 inline uint64_t mix(uint64_t x) noexcept {
   x = (x ^ (x >> 32)) * 0xd6e8feb86659fd93u;
   x = (x ^ (x >> 32)) * 0xd6e8feb86659fd93u;
   return x ^ (x >> 32);
 }
 
-// The z of a standard normal with P(Z < z) = p, by bisection.
+// The standard normal quantile of p, by bisection.
 double normal_quantile(double p) {
   double low = -8, high = 8;
   for (int step = 0; step < 40; ++step) {
@@ -57,7 +57,7 @@ void SyntheticWeights::fill(Distribution distribution, uint64_t tensor_index, ui
     for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = values[(random >> (16 * i)) & ((1u << kIndexBits) - 1)];
     return numbers;
   };
-  // A first and a last piece that are no whole words, and the words between them.
+  // Partial words at both ends, and whole words between them.
   while (!into.empty()) {
     const uint64_t skipped = begin % kWordBytes;
     if (skipped == 0 && into.size() >= kWordBytes) {

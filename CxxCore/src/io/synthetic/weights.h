@@ -8,7 +8,7 @@
 
 namespace pagoda::io {
 
-// What the numbers of a tensor look like. The ranges are those of freshly initialised models, so that activations stay
+// Distribution of a tensor's elements. The ranges are those of freshly initialised models, so that activations stay
 // finite through any number of layers.
 enum class Distribution : uint8_t {
   matrix,       // normal, std 0.02; zero-centred norms too
@@ -19,13 +19,13 @@ enum class Distribution : uint8_t {
 };
 inline constexpr size_t kNumDistributions = 5;
 
-// A distribution is a table of equally likely bf16 values, which 12 random bits choose from: one hash makes four
+// A distribution is a table of equally likely bf16 values, indexed by 12 random bits: one 64-bit hash yields four
 // numbers.
 class SyntheticWeights {
  public:
   SyntheticWeights();
 
-  // Bytes [begin, begin + into.size()) of the tensor numbered `tensor_index`, whatever pieces it is read in.
+  // Bytes [begin, begin + into.size()) of tensor `tensor_index`, independent of how reads are split.
   void fill(Distribution distribution, uint64_t tensor_index, uint64_t begin, std::span<std::byte> into) const noexcept;
 
  private:

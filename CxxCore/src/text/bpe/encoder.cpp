@@ -1,4 +1,4 @@
-// Merging: always the pair of lowest rank, the leftmost of equals. Short words by scanning, long ones with a heap.
+// Merges the pair of lowest rank first, leftmost on ties. Short words by scanning, long ones with a heap.
 #include "text/bpe/encoder.h"
 
 #include <algorithm>
@@ -114,7 +114,7 @@ void BpeEncoder::merge_long() {
     const uint64_t entry = heap_.back();
     heap_.pop_back();
     const auto at = static_cast<uint32_t>(entry);
-    if (entry != entry_of(at)) continue;  // its pair has changed since
+    if (entry != entry_of(at)) continue;  // stale: its pair has changed since
     const uint32_t gone = next_[at];
     symbols_[at] = model_.merges.merged(ranks_[at]);
     next_[at] = next_[gone];

@@ -1,4 +1,4 @@
-// BpeEncoder: turns words into tokens for one call of encode(); holds that call's scratch memory. One thread.
+// BpeEncoder: turns words into tokens for one encode() call; holds its scratch memory. Single threaded.
 #pragma once
 
 #include <array>
@@ -14,10 +14,10 @@ namespace pagoda::text {
 struct BpeModel {
   BpeVocabulary vocabulary;
   MergeTable merges;
-  std::array<int32_t, 256> byte_ids{};  // what a byte starts as: its token, the unknown token, or kNone: left out
+  std::array<int32_t, 256> byte_ids{};  // initial token of each byte: its own, the unknown token, or kNone (dropped)
   int32_t unknown_id = BpeVocabulary::kNone;
-  bool fuse_unknown = false;   // neighbouring unknown bytes become one token
-  bool ignore_merges = false;  // a word that is a token is taken as it is
+  bool fuse_unknown = false;   // adjacent unknown bytes become one token
+  bool ignore_merges = false;  // a word that is a token is not merged
 };
 
 class BpeEncoder {
@@ -26,14 +26,14 @@ class BpeEncoder {
   void encode_word(std::string_view word);
 
  private:
-  // A word of at most 15 bytes and where in ids_ its tokens stand since it was met last.
+  // A word of at most 15 bytes, and the position of its tokens in ids_ from its last occurrence.
   struct CachedWord {
-    std::array<uint64_t, 2> key{};  // the bytes, padded with zeros, and the length in the last one
+    std::array<uint64_t, 2> key{};  // the bytes, zero-padded, with the length in the last one
     uint32_t first = 0, count = 0;
   };
   static constexpr size_t kCacheSlots = 1 << 11;
   static constexpr size_t kMaxCachedBytes = 15;
-  static constexpr size_t kShortWord = 64;  // bytes; longer ones go through a heap
+  static constexpr size_t kShortWord = 64;  // bytes; longer words use a heap
 
   void merge_word(std::string_view word);
   void merge_short();
@@ -42,7 +42,7 @@ class BpeEncoder {
   const BpeModel& model_;
   std::vector<int32_t>& ids_;
   std::vector<CachedWord> cache_;
-  // The word being merged: tokens, and the rank of each token with the next.
+  // The word being merged: tokens, and the merge rank of each token with the next.
   std::vector<int32_t> symbols_;
   std::vector<uint32_t> ranks_;
   // Only for long words.

@@ -1,4 +1,4 @@
-// MergeTable: which pairs of neighbouring tokens become one, and in which order. Immutable once built.
+// MergeTable: which pairs of adjacent tokens merge, and with which priority. Immutable once built.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +12,12 @@ class MergeTable {
   static constexpr size_t kMaxMerges = (1 << 22) - 1;
   static constexpr uint32_t kNoRank = kMaxMerges;
 
-  // Ranks follow the order of the calls; at most kMaxMerges calls. Of two merges of one pair the later counts.
+  // Ranks follow the call order; at most kMaxMerges calls. If a pair is added twice, the later call wins.
   void add(int32_t left, int32_t right, int32_t merged) {
     entries_.push_back(key_of(left, right) << kRankBits | merged_.size());
     merged_.push_back(merged);
   }
-  // Once, after the last add. False for pairs chosen to collide: a search would take more than kMaxProbes steps.
+  // Call once, after the last add. Returns false for adversarial pairs whose lookup would exceed kMaxProbes.
   static constexpr size_t kMaxProbes = 1000;
   bool build();
   size_t size() const noexcept { return merged_.size(); }
@@ -40,8 +40,8 @@ class MergeTable {
   }
   size_t slot_of(uint64_t key) const noexcept { return (key * 0x9E3779B97F4A7C15) >> shift_; }
 
-  // Left id, right id and rank in one word, so that a table of 2^18 merges fits a core's cache (4 MiB). In order of
-  // rank until build(), then an open-addressing table at most half full.
+  // Left id, right id and rank packed in one word, so that a table of 2^18 merges fits a core's cache (4 MiB). Sorted
+  // by rank until build(), then an open-addressing table at most half full.
   std::vector<uint64_t> entries_;
   std::vector<int32_t> merged_;  // by rank
   size_t mask_ = 0;

@@ -1,4 +1,4 @@
-// A text's way to ids: added tokens are cut out, the rest is normalised, cut into words, and merged word by word.
+// Encoding pipeline: added tokens are split off, the rest is normalised, split into words, and merged word by word.
 #include "text/bpe/tokenizer.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kMaxTextBytes = size_t{1} << 30;
 
-// The runs that cover [begin, end) of a text covered by `runs`, counted from begin.
+// The runs that cover [begin, end) of a text covered by `runs`, relative to begin.
 std::vector<OriginRun> slice_runs(const std::vector<OriginRun>& runs, size_t begin, size_t end) {
   std::vector<OriginRun> slice;
   auto run = std::upper_bound(runs.begin(), runs.end(), begin,
@@ -31,8 +31,8 @@ struct BpeTokenizer::Tables {
   BpeModel model;
   PreTokenizer pre_tokenizer;
   bool nfc = false;
-  AddedTokens raw_tokens;            // looked for in the text as given
-  AddedTokens normalized_tokens;     // looked for after normalisation
+  AddedTokens raw_tokens;            // matched in the text as given
+  AddedTokens normalized_tokens;     // matched after normalisation
   std::vector<int32_t> special_ids;  // sorted
   std::vector<int32_t> start_ids;
 

@@ -1,4 +1,4 @@
-// BpeTokenizer: byte-level BPE as a tokenizer.json describes it. Immutable after loading; any thread may use it.
+// BpeTokenizer: byte-level BPE as described by a tokenizer.json. Immutable after loading; safe to use from any thread.
 #pragma once
 
 #include <cstdint>
@@ -15,29 +15,29 @@ namespace pagoda::text {
 
 class BpeTokenizer {
  public:
-  // `post_processor` is not applied: encode() adds no token of its own. A start-of-text token, where a model wants one,
-  // is written by its chat template; before a text without one, start_ids() belong.
+  // `post_processor` is not applied: encode() adds no tokens of its own. If a model needs a start-of-text token, its
+  // chat template writes it; for text without a template, prepend start_ids().
   static Result<std::shared_ptr<const BpeTokenizer>> from_json(std::string_view tokenizer_json,
                                                                const std::string& file_name);
   ~BpeTokenizer();
 
-  // Appends the ids of `text`, which must be UTF-8 of less than 1 GiB (else invalid_argument, and `ids` as before).
-  // parse_special: spellings of special tokens become those tokens; added tokens that are not special are always
-  // matched, as the reference does.
+  // Appends the ids of `text`, which must be UTF-8 of less than 1 GiB (else invalid_argument, with `ids` unchanged).
+  // parse_special: spellings of special tokens become those tokens; other added tokens are always matched, as in the
+  // reference.
   Status encode(std::string_view text, bool parse_special, std::vector<int32_t>& ids) const;
 
-  // The same for rendered prompts: one text, tokenized across the seams, in which special tokens are recognised only
-  // where their whole spelling came from the template.
+  // The same for rendered prompts: one text, tokenized across piece boundaries, in which special tokens are recognised
+  // only where their whole spelling came from the template.
   Status encode(std::span<const PromptPiece> pieces, std::vector<int32_t>& ids) const;
 
   const std::vector<int32_t>& start_ids() const noexcept;
 
-  // The bytes a token stands for (a special token: its spelling). Empty for unknown ids.
+  // The bytes a token represents (for a special token: its spelling). Empty for unknown ids.
   std::string_view token_bytes(int32_t id) const noexcept;
   bool is_special(int32_t id) const noexcept;
   bool has_token(int32_t id) const noexcept;
   bool is_verbatim(
-      int32_t id) const noexcept;  // an added or control token: stands for its spelling, out of BPE's reach
+      int32_t id) const noexcept;  // an added or control token: represents its spelling, unreachable by BPE
   int32_t find_token(std::string_view spelling) const noexcept;  // -1 if absent
   std::string token_spelling(int32_t id) const;                  // as in tokenizer.json
   int32_t vocab_size() const noexcept;                           // highest id + 1

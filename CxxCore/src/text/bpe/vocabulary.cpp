@@ -1,4 +1,4 @@
-// The byte-level alphabet, and a hash table over token contents that live in one arena.
+// The byte-level alphabet, and a hash table over token contents stored in one arena.
 #include "text/bpe/vocabulary.h"
 
 #include <array>
@@ -11,7 +11,7 @@ namespace pagoda::text {
 
 namespace {
 
-// Bytes that are printable in Latin-1 spell themselves; the others take the characters from U+0100 on, in order.
+// Bytes that are printable in Latin-1 spell themselves; the others map to the characters from U+0100 on, in order.
 constexpr char32_t kAlphabetEnd = 0x144;
 
 constexpr bool is_printable_latin1(unsigned byte) {
@@ -34,8 +34,8 @@ constexpr std::array<int16_t, kAlphabetEnd> make_byte_of() {
 }
 constexpr std::array<int16_t, kAlphabetEnd> kByteOf = make_byte_of();
 
-// Writes the bytes that `spelling` stands for over `out` (room for spelling.size()); false if it is not byte-level.
-// The alphabet ends in the two-byte characters, so nothing longer needs to be understood, or to be valid.
+// Decodes `spelling` into `out` (at least spelling.size() bytes); returns false if it is not byte-level. The alphabet
+// ends within the two-byte characters, so longer sequences need neither decoding nor validation.
 bool decode_spelling(std::string_view spelling, char* out, size_t& num_bytes) noexcept {
   num_bytes = 0;
   for (size_t i = 0; i < spelling.size();) {

@@ -11,28 +11,28 @@
 namespace pagoda::text {
 
 // In tokenizer.json a byte-level token spells each of its bytes as one printable character. A token spelled with any
-// other character stands for its own spelling ("verbatim") and is out of BPE's reach.
+// other character represents its own spelling ("verbatim") and is unreachable by BPE.
 class BpeVocabulary {
  public:
   static constexpr int32_t kNone = -1;
-  static constexpr int64_t kMaxTokens = 1 << 21;  // ids are below this; the largest vocabularies have 2^18
+  static constexpr int64_t kMaxTokens = 1 << 21;  // exclusive limit of ids; the largest vocabularies have 2^18
 
-  // Adds a token of the model, or an added token, which is verbatim. Messages name the token, not the file.
+  // Adds a model token, or an added token, which is verbatim. Messages name the token, not the file.
   Status add(std::string_view spelling, int64_t id);
   Status add_verbatim(std::string_view spelling, int64_t id);
 
-  // Tables that search longer than this from a slot were made to do so; real vocabularies stay below 60.
+  // Longer probe sequences mean adversarial input; real vocabularies stay below 60.
   static constexpr size_t kMaxProbes = 1000;
 
   int32_t find_bytes(std::string_view bytes) const noexcept { return find(bytes, /*verbatim=*/false); }
   int32_t find_spelling(std::string_view spelling) const noexcept;
-  // Whether the token stands for the bytes of the two others, which must be there.
+  // Whether token `id` is the concatenation of the two others, which must exist.
   bool is_join(int32_t id, int32_t left, int32_t right) const noexcept;
   bool has(int32_t id) const noexcept {
     return static_cast<size_t>(id) < tokens_.size() && tokens_[id].offset != kAbsent;
   }
   bool is_verbatim(int32_t id) const noexcept { return has(id) && tokens_[id].verbatim; }
-  std::string_view bytes(int32_t id) const noexcept {  // empty for ids that are not there
+  std::string_view bytes(int32_t id) const noexcept {  // empty for absent ids
     return has(id) ? std::string_view(arena_).substr(tokens_[id].offset, tokens_[id].length) : std::string_view();
   }
   std::string spelling(int32_t id) const;

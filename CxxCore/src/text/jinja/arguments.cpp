@@ -1,4 +1,4 @@
-// Binding of call arguments.
+// Binds call arguments.
 #include "text/jinja/arguments.h"
 
 namespace pagoda::text::jinja {

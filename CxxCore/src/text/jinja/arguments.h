@@ -15,13 +15,13 @@ struct Arguments {
   std::vector<Value> positional;
   std::vector<std::pair<std::string, Value>> named;
 
-  // One value per parameter, missing where nothing was passed. Fails on unknown names, on too many values and when one
-  // of the first `num_required` is absent.
+  // One value per parameter, missing if not passed. Fails on unknown names, on too many values, and if one of the first
+  // `num_required` is absent.
   std::vector<Value> bind(Runtime& runtime, std::string_view callee, std::initializer_list<const char*> parameters,
                           size_t num_required) const;
 };
 
-// Reads an argument that must be an integer; `absent` when it was not passed (or is None).
+// Reads an integer argument; returns `absent` if it was not passed (or is None).
 int64_t integer_or(Runtime& runtime, const Value& argument, int64_t absent, const char* what);
 
 }  // namespace pagoda::text::jinja

@@ -1,4 +1,4 @@
-// Arithmetic and slices with Python's results; integers are 64 bits, what does not fit them is an error.
+// Arithmetic and slices with Python's results; integers are 64 bits, and overflow is an error.
 #include <cmath>
 
 #include "text/jinja/operations.h"
@@ -30,7 +30,7 @@ Value integer_power(Runtime& runtime, int64_t base, int64_t exponent) {
     return Value::of_real(std::pow(static_cast<double>(base), static_cast<double>(exponent)));
   }
   int64_t result = 1;
-  while (exponent > 0) {  // by squaring: ends after 63 rounds
+  while (exponent > 0) {  // by squaring: at most 63 rounds
     if ((exponent & 1) != 0 && __builtin_mul_overflow(result, base, &result)) return overflow(runtime);
     exponent >>= 1;
     if (exponent > 0 && __builtin_mul_overflow(base, base, &base)) return overflow(runtime);
@@ -101,7 +101,7 @@ Value repeat(Runtime& runtime, const Value& value, int64_t times) {
   if (!runtime.fits(representable ? count * unit : runtime.memory.limit + 1)) return Value::undefined({});
   if (value.is_string()) {
     if (unit == 0 || count == 0) return Value::literal({});
-    TextBuilder chunk(runtime), out(runtime);  // short units are copied many at a time
+    TextBuilder chunk(runtime), out(runtime);  // short units are repeated in bulk
     const size_t per_chunk = std::min(count, std::max<size_t>(kRepeatChunkBytes / unit, 1));
     for (size_t i = 0; i < per_chunk; ++i) chunk.append(*value.text);
     for (size_t i = 0; i < count / per_chunk && runtime.work(chunk.size()); ++i) out.append(chunk.text());
@@ -143,7 +143,7 @@ bool resolve_slice(Runtime& runtime, int64_t length, const Value& start, const V
   bounds.start = clamp(start, bounds.step < 0 ? highest : lowest);
   const int64_t end = clamp(stop, bounds.step < 0 ? lowest : highest);
   const int64_t distance = bounds.step < 0 ? bounds.start - end : end - bounds.start;
-  // The step may be the lowest integer, which has no positive counterpart.
+  // The step may be INT64_MIN, which has no positive counterpart.
   const uint64_t stride = bounds.step < 0 ? 0 - static_cast<uint64_t>(bounds.step) : static_cast<uint64_t>(bounds.step);
   bounds.count = distance > 0 ? static_cast<int64_t>((static_cast<uint64_t>(distance) - 1) / stride) + 1 : 0;
   return true;
@@ -159,7 +159,7 @@ Value slice_string(Runtime& runtime, const Value& value, const SliceBounds& boun
     return runtime.slice_text(*value.text, begin, begin + length);
   }
   if (!runtime.fits(text.size() * sizeof(uint32_t))) return Value::undefined({});
-  std::vector<uint32_t> offsets;  // of each character, and of the end
+  std::vector<uint32_t> offsets;  // offset of each character, and of the end
   for (size_t i = 0; i < text.size(); i += read_character(text.data() + i).num_bytes)
     offsets.push_back(static_cast<uint32_t>(i));
   offsets.push_back(static_cast<uint32_t>(text.size()));
@@ -213,7 +213,7 @@ Value slice(Runtime& runtime, const Value& object, const Value& start, const Val
     *range = of;
     range->count = bounds.count;
     if (bounds.count > 0) range->start = of.start + bounds.start * of.step;
-    if (bounds.count > 1) range->step = of.step * bounds.step;  // fits: two items lie that far apart
+    if (bounds.count > 1) range->step = of.step * bounds.step;  // cannot overflow: two items are that far apart
     range->stop = static_cast<int64_t>(static_cast<uint64_t>(range->start) +
                                        static_cast<uint64_t>(bounds.count) * static_cast<uint64_t>(range->step));
     return Value::of_object(Kind::range, range);

@@ -8,7 +8,7 @@
 namespace pagoda::text::jinja {
 namespace {
 
-constexpr int64_t kMaxRange = 100'000;  // the limit of jinja2's sandbox
+constexpr int64_t kMaxRange = 100'000;  // jinja2's sandbox limit
 
 Value make_range(Runtime& runtime, const Arguments& arguments) {
   const auto args = arguments.bind(runtime, "range", {"start", "stop", "step"}, 1);
@@ -85,7 +85,7 @@ Value strftime_now(Runtime& runtime, const Arguments& arguments) {
   std::tm local{};
   localtime_r(&now, &local);
   char buffer[4096];
-  // The blank tells an empty result from one that does not fit.
+  // The extra blank distinguishes an empty result from one that does not fit.
   const size_t size = std::strftime(buffer, sizeof buffer, (std::string(args[0].bytes()) + " ").c_str(), &local);
   if (size == 0) return runtime.fail("strftime_now(): the result is too long");
   return runtime.make_string(std::string(buffer, size - 1), args[0].text->all_trusted());
@@ -166,7 +166,7 @@ Value Evaluator::call_macro(const Function& macro, Arguments arguments) {
   return out.finish();
 }
 
-// Parameters, then caller, kwargs and varargs when the body names them. Defaults see the parameters before them.
+// Binds parameters, then caller, kwargs and varargs if the body names them. Defaults see earlier parameters.
 void Evaluator::bind_parameters(const Function& macro, Arguments& arguments, Scope& scope) {
   const Signature& signature = *macro.macro->signature;
   const auto take_named = [&](const std::string& name) {
@@ -206,7 +206,7 @@ void Evaluator::bind_parameters(const Function& macro, Arguments& arguments, Sco
   }
 }
 
-// loop(items) inside a recursive loop: the body again, one level deeper.
+// loop(items) in a recursive loop: runs the body again, one level deeper.
 Value Evaluator::call_loop(Loop& loop, const Arguments& arguments) {
   const auto args = arguments.bind(runtime_, "loop", {"iterable"}, 1);
   if (loop.ended) return runtime_.fail("a loop that has ended cannot be called");

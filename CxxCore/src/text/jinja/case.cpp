@@ -1,4 +1,4 @@
-// Case mapping from generated tables: ranges with one distance, and the few characters that become several.
+// Case mapping from generated tables: ranges with one offset, and the few characters that map to several.
 #include "text/jinja/case.h"
 
 #include <algorithm>
@@ -58,7 +58,7 @@ bool append_special(const SpecialCase (&rows)[N], char32_t c, std::string& out) 
 
 constexpr char32_t kCapitalSigma = 0x3A3, kFinalSigma = 0x3C2;
 
-// Sigma ends a word when a cased letter stands before it and none after; marks and apostrophes between do not count.
+// Sigma is final if a cased letter precedes it and none follows; marks and apostrophes in between are ignored.
 bool is_final_sigma(std::string_view text, size_t at, size_t after) {
   const auto ignorable = [](char32_t c) { return c == '\'' || c == 0xB7 || (char_flags(c) & kMark) != 0; };
   bool before = false;
@@ -106,7 +106,7 @@ bool is_lower(char32_t c) noexcept {
 
 bool is_upper(char32_t c) noexcept {
   if (c < 0x80) return c >= 'A' && c <= 'Z';
-  return map_simple(kLower, c) != c && map_simple(kUpper, c) == c;  // title case letters are neither
+  return map_simple(kLower, c) != c && map_simple(kUpper, c) == c;  // title-case letters are neither
 }
 
 bool is_cased(char32_t c) noexcept { return is_lower(c) || map_simple(kLower, c) != c; }

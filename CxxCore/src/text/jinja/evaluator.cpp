@@ -20,7 +20,7 @@ void Scope::set(int symbol, const Value& value) {
 
 Evaluator::Evaluator(const Tree& tree, const io::Json& variables, Runtime& runtime)
     : tree_(tree), runtime_(runtime), globals_(tree.names.size()) {
-  for (size_t i = 0; i < tree.names.size(); ++i) {  // only what the template names is converted
+  for (size_t i = 0; i < tree.names.size(); ++i) {  // converts only variables that the template names
     const std::string& name = tree.names[i];
     if (const auto constant = tree.constants.find(name); constant != tree.constants.end()) {
       globals_[i] = runtime.make_string(constant->second, /*trusted=*/true);
@@ -178,7 +178,7 @@ void Evaluator::execute_call_block(const Node& node) {
   emit(evaluate_call(*node.children[0], caller));
 }
 
-// Values are evaluated outside: they do not see each other.
+// Values are evaluated in the outer scope: they do not see each other.
 void Evaluator::execute_with(const Node& node) {
   std::vector<Value> values;
   for (size_t i = 1; i < node.children.size(); i += 2) values.push_back(evaluate(*node.children[i]));

@@ -1,5 +1,5 @@
-// Evaluator: walks the tree of a template once, with the variables of one rendering.
-// State: the scope chain, the text being written, the runtime with its budgets. Thread rule: one rendering, one thread.
+// Evaluator: walks a template's tree once, with the variables of one rendering.
+// State: the scope chain, the output text, the runtime with its budgets. Thread rule: one rendering, one thread.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace pagoda::text::jinja {
 
-// Variables of a block. Lives as long as the block, or as the rendering when a macro defined inside may still see it.
+// Variables of a block. Lives as long as the block, or as the rendering if a macro defined inside may still use it.
 struct Scope : Object {
   Scope* parent = nullptr;
   bool captured = false;
@@ -24,7 +24,7 @@ struct Scope : Object {
 
 class Evaluator;
 
-// The `loop` of a for: pulls items one at a time, so that a condition sees what the body before it changed.
+// The `loop` of a for: pulls items one at a time, so that a condition sees changes made by earlier iterations.
 struct Loop : Object {
   Loop(Evaluator& evaluator, const Node& node, Scope* outer, const Value& iterable, int64_t depth0);
   bool advance(Value& item);  // false at the end
@@ -35,10 +35,10 @@ struct Loop : Object {
   const Node& node;
   Scope* outer;
   int64_t depth0;
-  bool ended = false;  // the scopes around it may be gone: no more items, no recursion
+  bool ended = false;  // the enclosing scopes may be gone: no more items, no recursion
 
  private:
-  bool pull(Value& item);  // the next item that passes the condition
+  bool pull(Value& item);  // the next item that satisfies the condition
   const Value& peek();     // missing at the end
   int64_t length();
 
@@ -46,20 +46,20 @@ struct Loop : Object {
   Items items_;
   int64_t index0_ = -1, length_ = -1;
   Value before_, current_, after_, last_changed_;
-  std::vector<Value> drained_;  // pulled ahead to know the length
+  std::vector<Value> drained_;  // pulled ahead to determine the length
   size_t num_drained_taken_ = 0;
 };
 
 class Evaluator {
  public:
   Evaluator(const Tree& tree, const io::Json& variables, Runtime& runtime);
-  std::shared_ptr<const Text> run();  // null when the runtime has an error
+  std::shared_ptr<const Text> run();  // null if the runtime has an error
 
  private:
   friend struct Loop;
   enum class Flow : uint8_t { normal, break_loop, continue_loop };
 
-  // A scope for the time of a block.
+  // A scope for the duration of a block.
   class Block {
    public:
     Block(Evaluator& evaluator, Scope* parent);
@@ -72,19 +72,19 @@ class Evaluator {
     std::unique_ptr<Scope> scope_;
   };
 
-  // Statements: jinja_evaluator.cpp.
+  // Statements: evaluator.cpp.
   Flow execute_body(const Body& body);
   Flow execute(const Node& node);
   Flow execute_if(const Node& node);
   void execute_for(const Node& node, const Value& iterable, Scope* outer, int64_t depth0);
   void execute_call_block(const Node& node);
   void execute_with(const Node& node);
-  Value render_body(const Body& body);  // its text as a value, in a scope of its own
+  Value render_body(const Body& body);  // its text as a value, in its own scope
   void emit(const Value& value);
   void assign(const Node& target, const Value& value);
   Value make_macro(const Node& node);
 
-  // Expressions: jinja_expressions.cpp.
+  // Expressions: expressions.cpp.
   Value evaluate(const Node& node);
   Value evaluate_optional(const NodePtr& node) { return node != nullptr ? evaluate(*node) : Value(); }
   Value evaluate_name(const Node& node);
@@ -101,7 +101,7 @@ class Evaluator {
   Value evaluate_concat(const Node& node);
   Value evaluate_call(const Node& node, const Value& caller);
 
-  // Calls: jinja_calls.cpp.
+  // Calls: calls.cpp.
   Arguments evaluate_arguments(const CallParts& parts);
   Value call(const Value& callee, Arguments arguments);
   Value call_macro(const Function& macro, Arguments arguments);
@@ -111,11 +111,11 @@ class Evaluator {
 
   const Tree& tree_;
   Runtime& runtime_;
-  std::vector<Value> globals_;  // by symbol; missing if the name is not known
+  std::vector<Value> globals_;  // by symbol; missing if the name is unknown
   Scope root_;
   Scope* scope_ = &root_;
   TextBuilder* out_ = nullptr;
-  Value block_input_;  // what a filter or set block hands to its filters
+  Value block_input_;  // input that a filter or set block passes to its filters
 };
 
 bool is_global(std::string_view name);  // range, namespace, raise_exception, ...

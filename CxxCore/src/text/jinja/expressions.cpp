@@ -1,10 +1,10 @@
-// Expressions: one method per kind of node, each giving a value.
+// Expressions: one method per node kind, each returning a value.
 #include "text/jinja/evaluator.h"
 #include "text/jinja/print.h"
 
 namespace pagoda::text::jinja {
 
-// Kept small: this frame is on the stack once per level of nesting.
+// Kept small: this frame is on the stack once per nesting level.
 Value Evaluator::evaluate(const Node& node) {
   if (!runtime_.step() || !runtime_.check_stack()) return Value::undefined({});
   runtime_.line = node.line;
@@ -108,7 +108,7 @@ Value Evaluator::evaluate_conditional(const Node& node) {
                           " evaluated to false and no else section was defined.");
 }
 
-// a < b < c is a < b and b < c, with b evaluated once.
+// a < b < c means a < b and b < c, with b evaluated once.
 Value Evaluator::evaluate_compare(const Node& node) {
   Value left = evaluate(*node.children[0]);
   for (size_t i = 0; i < node.operators.size(); ++i) {
@@ -142,7 +142,7 @@ Value Evaluator::evaluate_call(const Node& node, const Value& caller) {
   if (callee_node.kind == NodeKind::attribute) {
     object = evaluate(*callee_node.children[0]);
     runtime_.line = node.line;
-    // A method is called without making a value of it first.
+    // Methods are called directly, without creating a bound-method value.
     if (!has_method(object, callee_node.text) || object.is(Kind::loop))
       callee = get_attribute(runtime_, object, callee_node.text);
   } else {

@@ -1,4 +1,4 @@
-// The filters and tests that templates may name; found once, when a template is parsed, or by map and select.
+// Filters and tests available to templates; resolved once at parse time, or by map and select at run time.
 #pragma once
 
 #include <string_view>
@@ -16,9 +16,9 @@ struct NamedFilter {
   Filter filter;
 };
 
-Filter find_filter(std::string_view name) noexcept;  // null if there is none
+Filter find_filter(std::string_view name) noexcept;  // null if unknown
 Test find_test(std::string_view name) noexcept;
-bool is_unsupported_filter(std::string_view name) noexcept;  // one that jinja2 has and we do not
+bool is_unsupported_filter(std::string_view name) noexcept;  // exists in jinja2 but not here
 
 // The two tables behind find_filter.
 Filter find_text_filter(std::string_view name) noexcept;

@@ -1,4 +1,4 @@
-// "%s" % x and "{}".format(x). A format whose arguments hold foreign text gives foreign text where they stand.
+// "%s" % x and "{}".format(x). Untrusted arguments stay marked as untrusted in the result.
 #include "text/jinja/number.h"
 #include "text/jinja/objects.h"
 #include "text/jinja/operations.h"
@@ -19,7 +19,7 @@ int64_t read_number(Runtime& runtime, std::string_view text, size_t& at) {
   return std::min(number, kMaxFormatWidth);
 }
 
-// Pads and cuts a string (its characters counted) as width and precision ask.
+// Pads and truncates a string (counted in characters) according to width and precision.
 void append_formatted_text(Runtime& runtime, const Value& value, const FormatSpec& spec, TextBuilder& out) {
   Value text = to_str(runtime, value);
   if (spec.precision >= 0) {
@@ -53,7 +53,7 @@ class PercentFormat {
   }
 
  private:
-  // Python asks for __getitem__: such an argument may go unused.
+  // Python checks for __getitem__: such an argument may go unused.
   bool is_mapping_like() const {
     return arguments_.is(Kind::dict) || arguments_.is(Kind::list) || arguments_.is(Kind::range) ||
            arguments_.is_undefined();
@@ -164,7 +164,7 @@ void append_field(Runtime& runtime, const Value& value, std::string_view spec_te
   runtime.fail(std::string("unsupported format string passed to ") + type_name(value) + ".__format__");
 }
 
-// The value a replacement field names: a position, a keyword, then attributes and items.
+// The value that a replacement field names: a position or a keyword, then attributes and items.
 Value field_value(Runtime& runtime, std::string_view name, const Arguments& arguments, int64_t& next_index) {
   const size_t head_end = std::min(name.find_first_of(".["), name.size());
   const std::string_view head = name.substr(0, head_end);

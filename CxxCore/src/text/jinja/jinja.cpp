@@ -1,4 +1,4 @@
-// JinjaTemplate: lexer, parser and evaluator put together.
+// JinjaTemplate: combines lexer, parser and evaluator.
 #include "text/jinja/jinja.h"
 
 #include "text/jinja/evaluator.h"

@@ -1,4 +1,4 @@
-// JinjaTemplate: a parsed chat template; rendering is sandboxed (no I/O, no host objects) and bounded.
+// JinjaTemplate: a parsed chat template; rendering is sandboxed (no I/O, no host objects) and has resource limits.
 #pragma once
 
 #include <chrono>
@@ -19,22 +19,22 @@ struct JinjaLimits {
   int64_t max_steps = 500'000;
   size_t max_output_bytes = 4 << 20;
   std::chrono::milliseconds max_time{250};
-  int max_depth = 100;                 // of nesting and of macro calls
-  size_t max_memory_bytes = 64 << 20;  // of values alive at one time
+  int max_depth = 100;                 // nesting and macro calls
+  size_t max_memory_bytes = 64 << 20;  // values alive at one time
 };
 
 class JinjaTemplate {
  public:
-  // `constants`: names and texts that count as written by the template itself, such as bos_token; no variable hides
-  // them.
+  // `constants`: names and texts that count as written by the template itself, such as bos_token; variables cannot
+  // shadow them.
   using Constants = std::map<std::string, std::string>;
   static Result<std::shared_ptr<const JinjaTemplate>> parse(std::string_view source, const std::string& file_name,
                                                             Constants constants = {});
   ~JinjaTemplate();
 
-  // Renders with the members of `variables` as globals, in the environment chat templates expect of `transformers`
-  // (trim_blocks, lstrip_blocks, tojson without HTML escapes, raise_exception, strftime_now, loop controls).
-  // `pieces` separates what the template wrote from what came out of a variable.
+  // Renders with the members of `variables` as globals, in the environment that chat templates expect from
+  // `transformers` (trim_blocks, lstrip_blocks, tojson without HTML escapes, raise_exception, strftime_now, loop
+  // controls). The pieces separate text written by the template from text that came from a variable.
   Result<std::vector<PromptPiece>> render(const io::Json& variables, const JinjaLimits& limits = {}) const;
 
  private:

@@ -1,4 +1,4 @@
-// The lexer: text, comments and raw blocks on one side, expression tokens inside tags on the other.
+// The lexer: text, comments and raw blocks outside of tags, expression tokens inside.
 #include "text/jinja/lexer.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ bool is_name_byte(char c) {
          static_cast<unsigned char>(c) >= 0x80;
 }
 
-// Number of bytes of the space character at `at`, 0 if there is none.
+// Length in bytes of the space character at `at`, or 0.
 size_t space_at(std::string_view text, size_t at) {
   if (at >= text.size()) return 0;
   const Character c = read_character(text.data() + at);
@@ -35,7 +35,7 @@ bool is_all_space(std::string_view text) {
 }
 
 std::string_view without_trailing_space(std::string_view text) {
-  size_t end = 0;  // after the last character that is no space
+  size_t end = 0;  // after the last non-space character
   for (size_t i = 0; i < text.size();) {
     const Character c = read_character(text.data() + i);
     i += c.num_bytes;
@@ -78,7 +78,7 @@ class Lexer {
 
   void push(TokenKind kind, std::string text) { tokens_.push_back({kind, line_, std::move(text), 0, 0}); }
 
-  // Pushes text that ends at a tag whose sign is '-', '+' or 0, stripped as the sign and lstrip_blocks ask.
+  // Pushes text that precedes a tag whose sign is '-', '+' or 0, stripped according to the sign and lstrip_blocks.
   void push_data(std::string_view text, char sign, bool is_variable) {
     const size_t whole = text.size();
     if (sign == '-') {
@@ -126,7 +126,7 @@ class Lexer {
     lex_expression(kind == '{');
   }
 
-  // After the content of a comment, a block or a raw block: the end tag and the space it eats.
+  // After the content of a comment, a block or a raw block: consumes the end tag and the whitespace it strips.
   void finish_tag(char sign, bool trims_newline) {
     advance(2);
     if (sign == '-') skip_space();
@@ -143,7 +143,7 @@ class Lexer {
     finish_tag(sign, true);
   }
 
-  // Matches `{%[-+]? name` at `at`, then `[-+]?%}`; gives the end and the sign before %}.
+  // Matches `{%[-+]? name` at `at`, then `[-+]?%}`; returns the end and the sign before %}.
   bool match_word_tag(size_t at, std::string_view word, bool plus_allowed, size_t& end_of_word, char& sign) const {
     size_t i = at + 2;
     if (i < source_.size() && (source_[i] == '-' || source_[i] == '+')) ++i;
@@ -177,7 +177,7 @@ class Lexer {
 
   void lex_expression(bool is_variable) {
     const std::string_view end_tag = is_variable ? "}}" : "%}";
-    std::string open;  // closing brackets that are due
+    std::string open;  // expected closing brackets
     while (pos_ < source_.size()) {
       if (open.empty()) {
         const bool signed_end =
@@ -225,7 +225,7 @@ class Lexer {
     advance(length);
   }
 
-  size_t digits_at(size_t at, int base) const {  // digits with single underscores between them
+  size_t digits_at(size_t at, int base) const {  // digits, optionally with single underscores between them
     const auto digit = [&](size_t i) {
       if (i >= source_.size()) return false;
       const char c = static_cast<char>(source_[i] | 0x20);
@@ -298,7 +298,7 @@ class Lexer {
       return push_code_point(2, length, 16, value);
     }
     if (c == 'N') return fail("\\N{...} escapes are not supported");
-    value += '\\';  // an unknown escape stands for itself
+    value += '\\';  // unknown escapes are kept verbatim
     advance(1);
   }
 
@@ -316,7 +316,7 @@ class Lexer {
   const std::string& file_name_;
   size_t pos_ = 0;
   int line_ = 1;
-  bool line_starting_ = true;  // whether the text at pos_ begins a line, for lstrip_blocks
+  bool line_starting_ = true;  // whether the text at pos_ starts a line, for lstrip_blocks
   std::vector<Token> tokens_;
   Status error_;
 };

@@ -1,4 +1,4 @@
-// Cuts a template into tokens, with the whitespace control of jinja2 (trim_blocks, lstrip_blocks, - and +).
+// Splits a template into tokens, with jinja2's whitespace control (trim_blocks, lstrip_blocks, - and +).
 #pragma once
 
 #include <cstdint>

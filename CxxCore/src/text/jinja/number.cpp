@@ -1,4 +1,4 @@
-// Number formatting with std::to_chars, which knows no locale, and Python's rules on top.
+// Formats numbers with std::to_chars, which ignores the locale, and Python's rules on top.
 #include "text/jinja/number.h"
 
 #include <locale.h>
@@ -25,7 +25,7 @@ std::string_view trimmed(std::string_view text) {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// Removes underscores that stand between digits; false for any other underscore.
+// Removes underscores between digits; returns false for any other underscore.
 bool remove_underscores(std::string_view text, std::string& out) {
   const auto digit = [](char c) { return is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z'); };
   for (size_t i = 0; i < text.size(); ++i) {
@@ -108,7 +108,7 @@ bool parse_real(std::string_view text, double& value) {
       std::string_view(lower).substr(lower.starts_with('+') || lower.starts_with('-') ? 1 : 0);
   const bool named = word == "inf" || word == "infinity" || word == "nan";
   if (!named && !is_decimal_number(digits)) return false;
-  // The decimal point of strtod follows the host's locale, and Apple's from_chars knows no double.
+  // strtod's decimal point follows the locale, and Apple's from_chars has no overload for double.
   static const locale_t c_locale = newlocale(LC_ALL_MASK, "C", nullptr);
   value = strtod_l(digits.c_str(), nullptr, c_locale);
   return true;

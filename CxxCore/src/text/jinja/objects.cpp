@@ -38,7 +38,7 @@ Value no_attribute(const Value& object, std::string_view name) {
   return Value::undefined("'" + described(object) + "' has no attribute '" + std::string(name) + "'");
 }
 
-// The attribute proper, missing if the object has none of that name.
+// The object's own attribute; missing if it has none of that name.
 Value own_attribute(Runtime& runtime, const Value& object, std::string_view name) {
   if (is_forbidden(object, name))
     return Value::undefined("access to attribute '" + std::string(name) + "' of '" + type_name(object) +

@@ -15,7 +15,7 @@ Order order_of(T a, T b) {
   return a < b ? Order::less : a == b ? Order::equal : a > b ? Order::greater : Order::none;
 }
 
-// a against b for <, <=, >, >=; `op` is for the message.
+// Compares a with b for <, <=, >, >=; `op` is for the message.
 Order order(Runtime& runtime, const Value& a, const Value& b, const char* op) {
   Runtime::Deeper deeper(runtime);
   if (!deeper.ok()) return Order::none;
@@ -27,7 +27,7 @@ Order order(Runtime& runtime, const Value& a, const Value& b, const char* op) {
   if (a.is_number() && b.is_number()) return order_of(a.as_real(), b.as_real());
   if (a.is_string() && b.is_string()) {
     runtime.work(std::min(a.bytes().size(), b.bytes().size()));
-    return order_of(a.bytes(), b.bytes());  // bytes of UTF-8 order as code points do
+    return order_of(a.bytes(), b.bytes());  // UTF-8 byte order equals code point order
   }
   if (a.is_listlike() && a.kind == b.kind) {
     const auto &x = a.sequence().items, &y = b.sequence().items;
@@ -306,7 +306,7 @@ std::vector<Value> to_items(Runtime& runtime, const Value& value) {
   std::vector<Value> out;
   Items items(runtime, value);
   for (Value item; items.next(item);) {
-    // What the caller keeps is charged when it becomes a value; until then it may not outgrow the budget either.
+    // The caller's copy is charged when it becomes a value; until then it may not exceed the budget either.
     if (!runtime.fits(out.size() * sizeof(Value))) break;
     out.push_back(std::move(item));
   }

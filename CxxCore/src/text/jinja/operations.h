@@ -30,7 +30,7 @@ enum class Operator : uint8_t {
 
 bool truthy(const Value& value);
 bool equals(Runtime& runtime, const Value& a, const Value& b);
-bool less_than(Runtime& runtime, const Value& a, const Value& b);  // fails when Python's < would
+bool less_than(Runtime& runtime, const Value& a, const Value& b);  // fails if Python's < would
 bool contains(Runtime& runtime, const Value& container, const Value& item);
 bool compare(Runtime& runtime, Operator op, const Value& a, const Value& b);
 Value arithmetic(Runtime& runtime, Operator op, const Value& a, const Value& b);
@@ -39,23 +39,23 @@ int64_t length_of(Runtime& runtime, const Value& value);         // len(value)
 
 Value find_in_dict(Runtime& runtime, const Dict& dict, const Value& key);  // missing if absent
 const Value* find_in_dict(const Dict& dict, std::string_view key);
-bool check_hashable(Runtime& runtime, const Value& key);  // whether it can be a key; fails if not
+bool check_hashable(Runtime& runtime, const Value& key);  // fails if it cannot be a key
 void set_in_dict(Runtime& runtime, std::vector<std::pair<Value, Value>>& entries, const Value& key, const Value& value);
 
 // object[key] without the fallback to attributes: missing where Python raises TypeError or LookupError.
 Value subscript(Runtime& runtime, const Value& object, const Value& key);
 Value slice(Runtime& runtime, const Value& object, const Value& start, const Value& stop, const Value& step);
 
-// text.find(part) or rfind, inside the time budget: two long texts that nearly match cost their product.
+// text.find(part) or rfind, charged to the time budget: two long, nearly matching texts cost their product.
 size_t find_bytes(Runtime& runtime, std::string_view text, std::string_view part, bool from_right = false);
 
 size_t count_characters(std::string_view text);
-size_t offset_of_character(std::string_view text, size_t index);  // text.size() when there are fewer
+size_t offset_of_character(std::string_view text, size_t index);  // text.size() if there are fewer
 
-// Walks anything iterable without copying it. An iterator is used up by taking its items.
+// Iterates over any iterable without copying it. Taking items from an iterator consumes it.
 class Items {
  public:
-  Items(Runtime& runtime, const Value& value);  // fails when the value is not iterable
+  Items(Runtime& runtime, const Value& value);  // fails if the value is not iterable
   bool next(Value& item);                       // false at the end
   static bool is_iterable(const Value& value);
 
@@ -66,8 +66,8 @@ class Items {
 };
 std::vector<Value> to_items(Runtime& runtime, const Value& value);
 
-// Merge sort: stable, and safe with a `less` that contradicts itself (NaN, or after an error).
-// std::stable_sort promises nothing for such an order.
+// Merge sort: stable, and safe with an inconsistent `less` (NaN, or after an error), for which std::stable_sort is
+// undefined behaviour.
 template <class T, class Less>
 void sort_stably(std::vector<T>& items, Less&& less) {
   std::vector<T> merged;

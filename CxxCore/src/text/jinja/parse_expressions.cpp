@@ -6,7 +6,7 @@
 namespace pagoda::text::jinja {
 namespace {
 
-// Levels of binary operators; a higher one binds tighter. `not` stands between and and comparisons.
+// Precedence levels of binary operators; higher binds tighter. `not` is between `and` and comparisons.
 constexpr int kOr = 1, kAnd = 2, kNot = 3, kCompare = 4, kSum = 5, kConcat = 6, kProduct = 7, kPower = 8;
 
 struct BinaryOperator {
@@ -36,7 +36,7 @@ NodeKind kind_of_level(int level) {
 
 }  // namespace
 
-// An expression, or several with commas between them that make a tuple.
+// An expression, or several separated by commas, which form a tuple.
 NodePtr Parser::parse_tuple(bool with_condition, std::string_view end_name, bool in_parentheses) {
   const int line = current().line;
   const auto ends = [&] {
@@ -68,7 +68,7 @@ NodePtr Parser::parse_expression(bool with_condition) {
   return value;
 }
 
-// Level of the binary operator at the cursor, 0 if there is none.
+// Level of the binary operator at the cursor, or 0.
 int Parser::operator_level(Operator& op, int& num_tokens) const {
   num_tokens = 1;
   if (current().kind == TokenKind::name) {
@@ -86,7 +86,7 @@ int Parser::operator_level(Operator& op, int& num_tokens) const {
   return 0;
 }
 
-// Precedence climbing. Operators of one level in a row make one flat node, so long sums do not make high trees.
+// Precedence climbing. Consecutive operators of one level form one flat node, so long sums do not make deep trees.
 NodePtr Parser::parse_binary(int level) {
   NodePtr left;
   if (level <= kNot && at_name("not")) {

@@ -1,4 +1,4 @@
-// The parser's cursor and the statements.
+// The parser's cursor, and statements.
 #include <algorithm>
 
 #include "text/jinja/parser.h"
@@ -319,7 +319,7 @@ NodePtr Parser::parse_loop_control(NodeKind kind) {
   return make(kind, take().line);
 }
 
-// One target or several with commas: names, tuples in parentheses and, for `set`, members of namespaces.
+// One target or several separated by commas: names, tuples in parentheses and, for `set`, namespace members.
 NodePtr Parser::parse_target(bool with_namespace, std::string_view end_name) {
   Nest nest(*this);
   const int line = current().line;

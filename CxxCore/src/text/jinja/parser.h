@@ -1,5 +1,5 @@
-// Recursive descent over tokens. The first error stays and moves the cursor to the end, so every loop ends there; the
-// half-built tree is then thrown away.
+// Recursive-descent parser. The first error is kept and moves the cursor to the end, so that every loop terminates; the
+// partial tree is then discarded.
 #pragma once
 
 #include <initializer_list>
@@ -37,9 +37,9 @@ class Parser {
 
   int symbol(std::string_view name);
   NodePtr make(NodeKind kind, int line) const;
-  NodePtr sealed(NodePtr node);  // computes the height and refuses trees that are too high
+  NodePtr sealed(NodePtr node);  // computes the height and rejects trees that are too deep
 
-  // Statements: jinja_parse_statements.cpp.
+  // Statements: parse_statements.cpp.
   Body parse_body(Names end_names);
   Body parse_block_body(Names end_names);  // after the tag's own expressions: its end, then statements
   void parse_statement(Body& body);
@@ -57,7 +57,7 @@ class Parser {
   NodePtr parse_target(bool with_namespace, std::string_view end_name = {});
   NodePtr parse_single_target(bool with_namespace);
 
-  // Expressions: jinja_parse_expressions.cpp.
+  // Expressions: parse_expressions.cpp.
   NodePtr parse_tuple(bool with_condition, std::string_view end_name = {}, bool in_parentheses = false);
   NodePtr parse_expression(bool with_condition = true);
   NodePtr parse_binary(int level);
@@ -75,7 +75,7 @@ class Parser {
   std::unique_ptr<CallParts> parse_call_parts();
   int operator_level(Operator& op, int& num_tokens) const;
 
-  // Depth of the recursion, so that no template can exhaust the stack.
+  // Recursion depth, so that no template can exhaust the stack.
   struct Nest {
     explicit Nest(Parser& parser);
     ~Nest() { --parser.depth_; }
@@ -87,7 +87,7 @@ class Parser {
   size_t position_ = 0;
   Status error_;
   int depth_ = 0;
-  int num_loops_ = 0;  // around the current statement, within the current macro
+  int num_loops_ = 0;  // loops around the current statement, within the current macro
   std::unordered_map<std::string, int> symbols_;
   size_t num_caller_uses_ = 0, num_kwargs_uses_ = 0, num_varargs_uses_ = 0;
 };

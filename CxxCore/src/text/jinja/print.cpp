@@ -38,7 +38,7 @@ std::string quoted(std::string_view text) {
   return out += quote;
 }
 
-// Writes repr pieces that all carry one origin.
+// Writes the parts of a repr, all with one origin.
 struct Writer {
   Runtime& runtime;
   TextBuilder& out;

@@ -4,7 +4,7 @@
 namespace pagoda::text::jinja {
 namespace {
 
-constexpr size_t kWorkPerStep = 64;  // bytes that cost about as much as evaluating a node
+constexpr size_t kWorkPerStep = 64;  // bytes that cost about as much as evaluating one node
 constexpr size_t kWorkPerClockCheck = 1 << 16;
 constexpr size_t kMaxStackBytes = 256 << 10;
 

@@ -1,6 +1,6 @@
-// Runtime: what one rendering may use up and what has gone wrong. The first error stays; after it every operation still
-// gives some value, every loop ends at its next step(), and the output is dropped. So no call needs an error check of
-// its own, only loops do.
+// Runtime: the resource budgets and the error state of one rendering. The first error is kept; after it every operation
+// still returns some value, every loop ends at its next step(), and the output is discarded. So only loops need an
+// error check, not every call.
 #pragma once
 
 #include <chrono>
@@ -22,19 +22,19 @@ class Runtime {
 
   bool ok() const noexcept { return error_.is_ok(); }
   const Status& error() const noexcept { return error_; }
-  int line = 0;  // of the node being evaluated, for messages
+  int line = 0;  // line of the node being evaluated, for messages
 
-  // Record an error, with file and line before the reason. The value is undefined.
+  // Record an error, prefixed with file and line. They return undefined.
   Value fail(const std::string& reason);         // the template or its input is wrong: invalid_argument
   Value fail_budget(const std::string& reason);  // resource_exhausted
   Value fail_undefined(const Value& undefined);  // "'x' is undefined"
 
-  bool step();                    // one unit of evaluation; false when the rendering must end
-  bool work(size_t num_bytes);    // time spent inside one operation; the same answer
-  bool charge(size_t num_bytes);  // for objects: never given back
+  bool step();                    // one unit of evaluation; false if the rendering must stop
+  bool work(size_t num_bytes);    // time spent inside one operation; same result
+  bool charge(size_t num_bytes);  // for objects: never released
   bool fits(size_t num_bytes);    // whether that much could be charged now; an error if not
 
-  // Depth of calls and nests, by count and by the room left on the stack (threads may have as little as 512 KiB).
+  // Nesting depth of calls and expressions, limited by count and remaining stack (threads may have only 512 KiB).
   class Deeper {
    public:
     explicit Deeper(Runtime& runtime) : runtime_(runtime) { ++runtime_.depth_; }
@@ -76,7 +76,7 @@ class Runtime {
   std::vector<std::unique_ptr<Object>> objects_;
 };
 
-// Builds a string inside the memory budget; overflowing it is an error of the runtime.
+// Builds a string within the memory budget; exceeding it is a runtime error.
 class TextBuilder {
  public:
   explicit TextBuilder(Runtime& runtime) : runtime_(runtime), text_(std::make_shared<Text>()) {}

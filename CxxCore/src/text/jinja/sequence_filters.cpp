@@ -1,4 +1,4 @@
-// Filters on sequences and mappings. What is a generator in jinja2 is an iterator here: walked once, never empty.
+// Filters on sequences and mappings. jinja2's generators are iterators here: consumed once, and always truthy.
 #include "text/jinja/case.h"
 #include "text/jinja/filters.h"
 #include "text/jinja/number.h"
@@ -12,7 +12,7 @@ namespace {
 
 Value iterator_of(Runtime& rt, std::vector<Value> items) { return rt.make_list(std::move(items), Kind::iterator); }
 
-// What sort, unique, min ... compare: an attribute of the item, lower case unless told otherwise.
+// The key that sort, unique, min ... compare: an attribute of the item, in lower case by default.
 Value sort_key(Runtime& rt, const Value& item, const Value& attribute, bool case_sensitive, const Value& absent = {}) {
   const Value key = get_path(rt, item, attribute, absent);
   return key.is_string() && !case_sensitive ? map_text(rt, key, to_lower) : key;

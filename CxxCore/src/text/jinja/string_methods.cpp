@@ -21,7 +21,7 @@ std::string_view text_argument(Runtime& runtime, const Value& value, const char*
   return {};
 }
 
-// The stretch [start, end) that find, count, startswith ... look at; false if start lies behind the end.
+// The range [start, end) that find, count, startswith ... search; false if start is past the end.
 bool search_window(Runtime& runtime, std::string_view text, const Value& start, const Value& end, size_t& begin_byte,
                    size_t& end_byte) {
   begin_byte = 0;
@@ -92,7 +92,7 @@ void split_on_spaces(Runtime& runtime, std::string_view text, int64_t max_splits
   for (skip(true); i < text.size() && runtime.work(64) && runtime.fits(spans.size() * sizeof(Value)); skip(true)) {
     const size_t begin = i;
     if (max_splits >= 0 && static_cast<int64_t>(spans.size()) >= max_splits) {
-      spans.emplace_back(begin, text.size());  // the rest in one piece, with the space behind it
+      spans.emplace_back(begin, text.size());  // the unsplit remainder, including trailing whitespace
       return;
     }
     skip(false);
@@ -100,14 +100,14 @@ void split_on_spaces(Runtime& runtime, std::string_view text, int64_t max_splits
   }
 }
 
-// Words from the right: the same cuts as from the left, the first ones joined again when there are too many.
+// Splits at spaces from the right: the same splits as from the left, with surplus leading ones rejoined.
 void split_on_spaces_from_right(Runtime& runtime, std::string_view text, int64_t max_splits, Spans& spans) {
   split_on_spaces(runtime, text, -1, spans);
   if (max_splits < 0 || static_cast<int64_t>(spans.size()) <= max_splits + 1) return;
   const size_t joined = spans.size() - static_cast<size_t>(max_splits);
   const std::pair<size_t, size_t> first{spans.front().first, spans[joined - 1].second};
   spans.erase(spans.begin(), spans.begin() + static_cast<ptrdiff_t>(joined));
-  // Python keeps the space in front of what is left over.
+  // Python keeps whitespace before the remainder.
   spans.insert(spans.begin(), {0, first.second});
 }
 
@@ -176,7 +176,7 @@ Value justify(Runtime& runtime, const Value& text, std::string_view name, const 
   if (count_characters(given) != 1) return runtime.fail("The fill character must be exactly one character long");
   if (missing <= 0) return text;
   const Value fill = args[1].is_missing() ? Value::literal(" ") : args[1];
-  // center puts the odd blank on the left when the width is odd.
+  // center puts the odd blank on the left if the width is odd.
   const int64_t width = missing + length_of(runtime, text);
   const int64_t left = name == "rjust" ? missing : name == "ljust" ? 0 : missing / 2 + (missing & width & 1);
   const Value before = arithmetic(runtime, Operator::multiply, fill, Value::of_int(left));
@@ -222,7 +222,7 @@ std::string swap_case(std::string_view text) {
   return out;
 }
 
-// isalpha, isdigit, ...: every character passes and there is at least one; islower and isupper ask cased ones only.
+// isalpha, isdigit, ...: non-empty and every character passes; islower and isupper consider cased ones only.
 Value classify(Runtime& runtime, std::string_view text, std::string_view name) {
   runtime.work(text.size());
   bool any = false;

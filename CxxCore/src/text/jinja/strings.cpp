@@ -1,4 +1,4 @@
-// Cutting, joining and replacing text with the origin of each byte kept, and the table of str methods.
+// Slicing, joining and replacing text while tracking each byte's origin, and the table of str methods.
 #include "text/jinja/strings.h"
 
 #include <algorithm>

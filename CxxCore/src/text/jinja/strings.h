@@ -1,4 +1,4 @@
-// Methods of Python's str, and the formats "%s" % x and "{}".format(x). Origins of bytes survive cutting and joining.
+// Python's str methods, and the formats "%s" % x and "{}".format(x). Byte origins survive slicing and joining.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,7 @@
 
 namespace pagoda::text::jinja {
 
-Value escape_html(Runtime& runtime, const Value& value);  // a Markup stays as it is
+Value escape_html(Runtime& runtime, const Value& value);  // Markup is returned unchanged
 Value percent_format(Runtime& runtime, const Value& format, const Value& arguments);
 Value brace_format(Runtime& runtime, const Value& format, const Arguments& arguments);
 

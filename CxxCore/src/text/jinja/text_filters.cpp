@@ -29,7 +29,7 @@ Value filter_capitalize(Runtime& rt, const Value& in, const Arguments& a) {
   return map_text(rt, to_str(rt, in), to_capitalized);
 }
 
-// Not str.title: words begin after spaces and opening brackets, and after hyphens, but not after apostrophes.
+// Differs from str.title: words start after spaces, opening brackets and hyphens, but not after apostrophes.
 std::string filter_title_text(std::string_view text) {
   std::string out;
   size_t word = 0;  // start of the current word

@@ -1,4 +1,4 @@
-// The syntax tree of a template. Immutable after parsing; several renderings may walk it at the same time.
+// The syntax tree of a template. Immutable after parsing; concurrent renderings may share it.
 #pragma once
 
 #include <map>
@@ -18,7 +18,7 @@ using NodePtr = std::unique_ptr<Node>;
 using Body = std::vector<NodePtr>;
 
 enum class NodeKind : uint8_t {
-  // Expressions: what `children` and the other fields hold.
+  // Expressions: use of `children` and the other fields.
   constant,  // value
   name,      // symbol
   list,
@@ -28,7 +28,7 @@ enum class NodeKind : uint8_t {
   item,       // children: object, key
   slice,      // children: object, start, stop, step; the last three may be null
   call,       // children: callee; call
-  filter,     // children: input, null for the filter of a block; text, filter, call
+  filter,     // children: input, null for a block's filter; text, filter, call
   test,       // children: input; text, test, call
   minus,
   plus,
@@ -46,7 +46,7 @@ enum class NodeKind : uint8_t {
   assign,        // children: target, value
   assign_block,  // children: target, filter (may be null); bodies[0]
   for_loop,      // children: target, iterable, condition (may be null); bodies: loop, else; recursive
-  if_else,       // children: conditions; bodies: one each, and one more for else
+  if_else,       // children: conditions; bodies: one each, plus one for else
   macro,         // symbol, text, signature; bodies[0]
   call_block,    // children: call; signature; bodies[0]
   filter_block,  // children: filter; bodies[0]
@@ -72,7 +72,7 @@ struct Signature {
 struct Node {
   NodeKind kind = NodeKind::constant;
   int line = 0;
-  int height = 1;  // of the tree below, bounded by the parser
+  int height = 1;  // of the subtree, limited by the parser
   int symbol = -1;
   bool recursive = false;
   std::string text;
@@ -94,7 +94,7 @@ struct Tree {
   int loop_symbol = -1, caller_symbol = -1, kwargs_symbol = -1, varargs_symbol = -1;
 };
 
-// Errors: bad_file, or unsupported for tags and filters of jinja2 that chat templates have no use for.
+// Errors: bad_file, or unsupported for jinja2 tags and filters that chat templates do not need.
 Status parse_tree(std::vector<Token> tokens, Tree& tree);
 
 }  // namespace pagoda::text::jinja

@@ -1,4 +1,4 @@
-// Construction of values, and texts that keep the origin of their bytes.
+// Constructs values, and texts that track the origin of their bytes.
 #include "text/jinja/value.h"
 
 #include <algorithm>

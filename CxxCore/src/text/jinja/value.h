@@ -1,6 +1,6 @@
-// Values of the template language with Python's meaning; strings remember which of their bytes the template wrote.
-// Strings are shared and immutable; every other object belongs to the Runtime of one rendering and dies with it, so
-// values may form cycles (a namespace that holds itself) and deep nests without cost at destruction.
+// Values of the template language with Python semantics; strings track which of their bytes the template wrote. Strings
+// are shared and immutable; every other object belongs to the Runtime of one rendering and is destroyed with it, so
+// values may form cycles (a namespace that contains itself) and deep nests without recursive destruction.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace pagoda::text::jinja {
 
-// Live bytes of one rendering. Freed strings give their bytes back.
+// Live bytes of one rendering. Freed strings return theirs.
 struct MemoryBudget {
   size_t used = 0;
   size_t limit = 0;
@@ -35,11 +35,11 @@ class Text {
   size_t size() const noexcept { return bytes_.size(); }
   bool all_trusted() const noexcept { return runs_.empty() && (trusted_ || bytes_.empty()); }
 
-  // Charged to `budget` as long as the text lives. False, and nothing appended, when it does not fit.
+  // Charged to `budget` for the lifetime of the text. Returns false, without side effects, if it does not fit.
   bool append(std::string_view bytes, bool trusted, MemoryBudget& budget);
   bool append(const Text& other, size_t begin, size_t end, MemoryBudget& budget);
 
-  // Calls f(bytes, trusted) for each stretch of one origin.
+  // Calls f(bytes, trusted) for each run of one origin.
   template <class F>
   void for_each_run(F&& f) const {
     size_t begin = 0;
@@ -62,8 +62,8 @@ class Text {
 using TextRef = std::shared_ptr<const Text>;
 
 enum class Kind : uint8_t {
-  missing,    // an argument that was not passed; never seen by templates
-  undefined,  // text: why, for the error when it is used
+  missing,    // an argument that was not passed; invisible to templates
+  undefined,  // text: the reason, for the error on use
   none,
   boolean,
   integer,
@@ -74,7 +74,7 @@ enum class Kind : uint8_t {
   dict,
   range,
   view,      // of a dict: keys, values or items
-  iterator,  // what map, select, reverse ... give: can be walked once
+  iterator,  // result of map, select, reverse ...: can be iterated once
   space,     // namespace()
   loop,      // the `loop` of a for
   cycler,
@@ -90,7 +90,7 @@ struct Namespace;
 
 struct Value {
   Kind kind = Kind::missing;
-  bool markup = false;  // of a string: went through `safe` or `escape`
+  bool markup = false;  // string only: passed through `safe` or `escape`
   union {
     int64_t integer;
     double real;
@@ -106,7 +106,7 @@ struct Value {
   static Value of_real(double value);
   static Value of_text(TextRef text);
   static Value of_object(Kind kind, Object* object);
-  static Value literal(std::string text);  // a string of the template
+  static Value literal(std::string text);  // a string written by the template
 
   bool is(Kind k) const noexcept { return kind == k; }
   bool is_missing() const noexcept { return kind == Kind::missing; }
@@ -139,8 +139,8 @@ struct Object {
 };
 struct Sequence : Object {
   std::vector<Value> items;
-  size_t next = 0;             // of an iterator: the first item not yet taken
-  const char* view_name = "";  // of a view: dict_keys, dict_values, dict_items
+  size_t next = 0;             // iterator only: the first item not yet taken
+  const char* view_name = "";  // view only: dict_keys, dict_values, dict_items
 };
 struct Dict : Object {
   std::vector<std::pair<Value, Value>> entries;  // insertion order

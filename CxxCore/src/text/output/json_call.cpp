@@ -1,4 +1,4 @@
-// Follows brackets and strings only; whether the arguments are JSON is asked once, at the end.
+// Tracks only brackets and strings; the arguments are validated as JSON once, at the end.
 #include "text/output/json_call.h"
 
 #include "base/json.h"
@@ -34,7 +34,7 @@ void JsonCall::take(char c, PieceList& pieces) {
     if (!in_string_ && depth_ == 1) end_string();
     return;
   }
-  if (c == ' ' || c == '\t' || c == '\r' || c == '\n') return;  // between tokens, so of no meaning
+  if (c == ' ' || c == '\t' || c == '\r' || c == '\n') return;  // whitespace between tokens is insignificant
   if (c == '"') {
     in_string_ = true;
     token_ = c;
@@ -81,10 +81,10 @@ void JsonCall::finish(std::string_view raw, PieceList& pieces) {
   if (!tools_.has(name_)) return reject("there is no such tool");
   if (!is_closed_ && depth_ > 1) return reject("the call ends in the middle of its arguments");
   if (in_string_) return reject("the call ends in the middle of a string");
-  if (arguments_.starts_with('"')) arguments_ = unquoted(arguments_);  // JSON inside a string
+  if (arguments_.starts_with('"')) arguments_ = unquoted(arguments_);  // JSON encoded as a string
   if (arguments_.empty() || arguments_ == "null") arguments_ = "{}";
   io::JsonLimits limits;
-  limits.reject_duplicate_keys = false;  // the reader's business
+  limits.reject_duplicate_keys = false;  // left to the reader of the arguments
   const auto value = io::parse_json(arguments_, limits);
   if (!value.is_ok() || !value->is_object())
     return reject("the arguments are no JSON object" + (value.is_ok() ? std::string() : ": " + value.status.message));

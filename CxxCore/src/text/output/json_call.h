@@ -1,5 +1,5 @@
-// JsonCall: a tool call written as JSON, {"name": ..., "arguments": {...}}, read byte by byte so that its arguments can
-// be passed on while they come.
+// JsonCall: a tool call written as JSON, {"name": ..., "arguments": {...}}, parsed byte by byte so that its arguments
+// can be streamed.
 #pragma once
 
 #include <string>
@@ -14,12 +14,12 @@ class JsonCall {
  public:
   JsonCall(const ToolList& tools, int32_t index) : tools_(tools), index_(index) {}
 
-  // Takes bytes up to the end of the object and says how many. The first is its '{'.
+  // Consumes bytes up to the end of the object and returns their number. The first is its '{'.
   size_t push(std::string_view bytes, PieceList& pieces);
   bool is_closed() const noexcept { return is_closed_; }
   bool has_begun() const noexcept { return has_begun_; }
 
-  // After the last byte: ends or rejects the call. `raw` is its markup.
+  // After the last byte: completes or rejects the call. `raw` is its markup.
   void finish(std::string_view raw, PieceList& pieces);
 
  private:

@@ -1,4 +1,4 @@
-// Every state looks at the front of the buffer, passes on what is certain and keeps what may still become a tag.
+// Each state examines the front of the buffer, emits what is certain and keeps what may still become a tag.
 #include "text/output/machine.h"
 
 #include <algorithm>
@@ -10,14 +10,14 @@ namespace {
 constexpr std::string_view kThink = "<think>", kThinkEnd = "</think>", kCall = "<tool_call>", kCallEnd = "</tool_call>",
                            kFunction = "<function=", kFunctionEnd = "</function>";
 constexpr std::string_view kSpaces = " \t\r\n", kNewlines = "\r\n";
-constexpr size_t kMinCutTag = 6;         // bytes of a tag at the very end that make it one
-constexpr size_t kMaxHeaderBytes = 512;  // within which a call inside thinking must name its tool
+constexpr size_t kMinCutTag = 6;         // length from which a truncated tag at the very end counts as a tag
+constexpr size_t kMaxHeaderBytes = 512;  // limit within which a call inside thinking must name its tool
 
 size_t skip(std::string_view text, std::string_view set, size_t at = 0) {
   return std::min(text.find_first_not_of(set, at), text.size());
 }
 
-// Where the white space at the end begins, as far as it is held back.
+// Start of the trailing white space that is held back.
 size_t held_from(std::string_view text) {
   constexpr size_t kMaxHeldSpaces = 64;
   const size_t last = text.find_last_not_of(kSpaces);
@@ -84,7 +84,7 @@ bool OutputMachine::skip_newlines(State next) {
   return true;
 }
 
-// The last newline before the closing tag belongs to the tag, white space before a call to the call.
+// The last newline before the closing tag belongs to the tag; white space before a call belongs to the call.
 bool OutputMachine::read_thinking(bool at_end) {
   const std::string_view text = rest();
   for (size_t at = text.find('<'); at != std::string_view::npos; at = text.find('<', at + 1)) {
@@ -130,7 +130,7 @@ bool OutputMachine::read_text(bool at_end) {
   return false;
 }
 
-// Passes on what stands before the tag and goes where the tag leads.
+// Emits the text before the tag and enters the tag's state.
 void OutputMachine::open_call(OutputPieceKind before, size_t at, std::string_view tag) {
   const size_t kept = held_from(rest().substr(0, at));
   raw_ = tag;
@@ -195,7 +195,7 @@ bool OutputMachine::read_after_call(bool at_end) {
   return true;
 }
 
-// Thinking may speak of calls; one that names a tool where its name belongs is meant.
+// Thinking may mention calls; only one that names an existing tool in the right position is a call.
 Match OutputMachine::call_follows(std::string_view text, bool at_end) const {
   const Match undecided = at_end || text.size() >= kMaxHeaderBytes ? Match::no : Match::partly;
   text = text.substr(0, kMaxHeaderBytes);

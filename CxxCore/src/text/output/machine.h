@@ -1,4 +1,4 @@
-// OutputMachine: the states an answer goes through: thinking, text, calls of tools. Behind the seam's OutputParser.
+// OutputMachine: the state machine that separates an answer into thinking, text and tool calls; behind OutputParser.
 #pragma once
 
 #include <optional>
@@ -24,7 +24,7 @@ class OutputMachine {
 
  private:
   enum class State {
-    maybe_thinking,   // nothing but white space so far
+    maybe_thinking,   // only white space so far
     before_thinking,  // newlines after the opening tag belong to it
     thinking,
     after_thinking,  // newlines between the tag and the answer belong to neither
@@ -35,7 +35,7 @@ class OutputMachine {
     after_call,  // white space and closing tags behind a call belong to it
   };
 
-  // Each reads on in buffer_; false when more text is needed.
+  // Each advances in buffer_ and returns false if it needs more text.
   bool advance(bool at_end);
   bool read_maybe_thinking(bool at_end);
   bool skip_newlines(State next);
@@ -50,14 +50,14 @@ class OutputMachine {
   void open_call(OutputPieceKind before, size_t at, std::string_view tag);
   void begin_call(State state);
   void end_call();
-  Match call_follows(std::string_view text, bool at_end) const;  // one of a tool that exists
+  Match call_follows(std::string_view text, bool at_end) const;  // whether a call of an existing tool follows
 
   ToolList tools_;
   State state_;
-  State outside_call_ = State::text;  // where a call leads back to
-  std::string buffer_;                // from at_ on: not yet decided
+  State outside_call_ = State::text;  // state to return to after a call
+  std::string buffer_;                // from at_ on: undecided text
   size_t at_ = 0;
-  std::string raw_;  // markup of the call being read, until it has begun
+  std::string raw_;  // markup of the current call, until it has started
   int32_t num_calls_ = 0;
   std::optional<XmlCall> xml_;
   std::optional<JsonCall> json_;

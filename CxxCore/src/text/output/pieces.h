@@ -1,4 +1,4 @@
-// PieceList: the pieces one push has made; what continues the piece before it is joined to it.
+// PieceList: the pieces produced by one push; a continuation is merged with the piece before it.
 #pragma once
 
 #include <string>
@@ -25,7 +25,7 @@ class PieceList {
   std::vector<OutputPiece> pieces_;
 };
 
-// How text begins: with the tag, with a part of it that more text may complete, or otherwise.
+// Whether text starts with a tag, with a prefix of it that more text may complete, or neither.
 enum class Match { no, partly, yes };
 
 inline Match match(std::string_view text, std::string_view tag, bool at_end) noexcept {

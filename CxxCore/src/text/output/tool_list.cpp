@@ -1,4 +1,4 @@
-// Tools as OpenAI's API names them, and values as their schemas want them.
+// Parses tools in the format of OpenAI's API, and converts argument values according to their schemas.
 #include "text/output/tool_list.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ using io::Json;
 
 namespace {
 
-constexpr int kMaxSchemaSteps = 8;  // of anyOf inside anyOf
+constexpr int kMaxSchemaSteps = 8;  // nested anyOf
 
 std::string_view trimmed(std::string_view text) {
   const size_t begin = text.find_first_not_of(" \t\r\n");
@@ -25,7 +25,7 @@ void add_type(std::string_view type, ParameterKind& kind) {
   else kind.may_be_json = true;
 }
 
-// Adds the types a schema names; false when it names none.
+// Adds the types a schema names; returns false if it names none.
 bool add_types(const Json& schema, int steps, ParameterKind& kind) {
   bool any = false;
   if (const Json* type = schema.find("type")) {
@@ -83,7 +83,7 @@ ParameterKind ToolList::parameter(std::string_view tool, std::string_view name) 
   if (!at) return {};
   ParameterKind kind{.may_be_string = false};
   if (!add_types(*at, 0, kind))
-    kind.may_be_json = kind.may_be_null = true;  // declared without a type: what it looks like
+    kind.may_be_json = kind.may_be_null = true;  // declared without a type: guess from the text
   return kind;
 }
 

@@ -1,4 +1,4 @@
-// ToolList: the tools a model may call, and what their parameters are.
+// ToolList: the tools a model may call, and the types of their parameters.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace pagoda::text {
 
-// What the schema of a parameter makes of its text.
+// How a parameter's schema converts its text.
 struct ParameterKind {
-  bool may_be_string = true;  // the text as it is; nothing else is tried but null
+  bool may_be_string = true;  // the text verbatim; only null is tried besides
   bool may_be_null = false;
   bool may_be_json = false;  // numbers, booleans, objects, arrays
 };
@@ -19,7 +19,7 @@ struct ParameterKind {
 class ToolList {
  public:
   // An array of {"type": "function", "function": {"name", "parameters"}} or of the functions themselves; other kinds of
-  // tools are passed over. "" is an empty list.
+  // tools are skipped. "" is an empty list.
   static Result<ToolList> parse(std::string_view tools_json);
 
   bool is_empty() const noexcept { return functions_.items().empty(); }
@@ -32,8 +32,8 @@ class ToolList {
   io::Json functions_;
 };
 
-// The JSON of a value that is no string: `text` itself when it is JSON, with Python's True, False and None understood.
-// Empty when it is none.
+// The JSON of a non-string value: `text` itself if it is valid JSON, accepting Python's True, False and None. Empty
+// otherwise.
 std::string convert_value(std::string_view text, const ParameterKind& kind);
 
 }  // namespace pagoda::text

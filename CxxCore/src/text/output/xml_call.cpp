@@ -1,4 +1,4 @@
-// A value ends at </parameter> when markup of the call follows, so that files with such a tag inside can be written.
+// A value ends at </parameter> only if markup of the call follows, so that a value may contain such a tag.
 #include "text/output/xml_call.h"
 
 #include <algorithm>
@@ -18,14 +18,14 @@ size_t skip_spaces(std::string_view text, size_t at) noexcept {
   return std::min(text.find_first_not_of(kSpaces, at), text.size());
 }
 
-// Whether one of the tags, or the end, stands at `at` after white space.
+// Whether one of the tags, or the end, follows `at` after white space.
 template <class Tags>
 Match follows(std::string_view text, size_t at, bool at_end, const Tags& tags) noexcept {
   at = skip_spaces(text, at);
   if (at == text.size()) return at_end ? Match::yes : Match::partly;
   Match best = Match::no;
   for (const std::string_view tag : tags) {
-    const Match found = match(text.substr(at), tag, /*at_end=*/false);  // a cut tag at the end is one as well
+    const Match found = match(text.substr(at), tag, /*at_end=*/false);  // a truncated tag at the end counts too
     if (found == Match::yes || (found == Match::partly && at_end)) return Match::yes;
     if (found == Match::partly) best = found;
   }
@@ -67,7 +67,7 @@ size_t XmlCall::read(std::string_view text, bool at_end, PieceList& pieces) {
   return 0;
 }
 
-// Up to '>'; without one up to the end of the line or to the next tag.
+// Reads up to '>', or without one, to the end of the line or the next tag.
 size_t XmlCall::read_name(std::string_view text, bool at_end, PieceList& pieces) {
   const size_t end = text.find_first_of(">\n<");
   if (end == std::string_view::npos && !at_end && text.size() <= kMaxNameBytes) return 0;
@@ -87,7 +87,7 @@ size_t XmlCall::read_name(std::string_view text, bool at_end, PieceList& pieces)
 }
 
 size_t XmlCall::read_between(std::string_view text, bool at_end) {
-  const size_t at = std::min(text.find('<'), text.size());  // what is not markup has no place here
+  const size_t at = std::min(text.find('<'), text.size());  // text outside of markup is dropped
   const std::string_view rest = text.substr(at);
   bool may_be_tag = false;
   for (const std::string_view tag : {kParameter, kFunctionEnd, kCallEnd, kCall, kFunction}) {
@@ -116,7 +116,7 @@ XmlCall::ValueEnd XmlCall::find_value_end(std::string_view text, bool at_end) {
     if (end.match != Match::no) return end;
   }
   if (at_end) return {Match::yes, text.size(), text.size()};
-  // A newline may belong to the next parameter, which its '<' would tell.
+  // A newline may belong to the next parameter; its '<' decides.
   return {Match::no, text.size() - newline_at_back(text), text.size()};
 }
 
@@ -192,7 +192,7 @@ void XmlCall::close_value(PieceList& pieces) {
   held_.clear();
 }
 
-// The key comes with the first piece of its value.
+// The key is emitted with the first chunk of its value.
 void XmlCall::add_arguments(std::string_view json, PieceList& pieces) {
   if (seen_.size() > num_parameters_) {
     std::string key = num_parameters_ == 0 ? "{" : ",";

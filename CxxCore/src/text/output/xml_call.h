@@ -1,4 +1,4 @@
-// XmlCall: what stands after <function= of a tool call, read as far as the text so far decides it.
+// XmlCall: parses the text after <function= of a tool call as far as it is unambiguous so far.
 #pragma once
 
 #include <string>
@@ -14,13 +14,13 @@ class XmlCall {
  public:
   XmlCall(const ToolList& tools, int32_t index) : tools_(tools), index_(index) {}
 
-  // Reads on in `text`, which begins where the last call ended, and says how many bytes it is done with. When `at_end`
-  // nothing follows and all is read.
+  // Parses `text`, which starts where the last call ended, and returns how many bytes are consumed. If `at_end`,
+  // nothing follows and everything is consumed.
   size_t push(std::string_view text, bool at_end, PieceList& pieces);
   bool is_closed() const noexcept { return state_ == State::closed; }
   bool has_begun() const noexcept { return has_begun_; }
 
-  // After the last byte: ends the call, or rejects it with its markup.
+  // After the last byte: completes the call, or rejects it with its markup.
   void finish(std::string_view raw, PieceList& pieces);
 
  private:
@@ -29,12 +29,12 @@ class XmlCall {
     between,  // parameters
     parameter_name,
     value,
-    closed,  // its last tag, if it is one of the call itself, is read
+    closed,  // its closing tag, if part of the call, is consumed
   };
   struct ValueEnd {
     Match match = Match::no;
-    size_t begin = 0;  // of what is no value any more, or may be none
-    size_t next = 0;   // where reading goes on
+    size_t begin = 0;  // start of what is, or may be, no longer part of the value
+    size_t next = 0;   // where parsing continues
   };
 
   size_t read(std::string_view text, bool at_end, PieceList& pieces);
@@ -54,13 +54,13 @@ class XmlCall {
   bool has_begun_ = false;
   std::string name_;
   size_t num_parameters_ = 0;
-  std::vector<std::string> seen_;  // names of parameters: one that comes again is passed over
+  std::vector<std::string> seen_;  // parameter names; repetitions are ignored
 
-  // Of the value being read.
+  // The current value.
   std::string parameter_;
   ParameterKind kind_;
   bool is_ignored_ = false, is_first_ = true, is_streamed_ = false;
-  std::string held_;  // text of the value that waits: for its type, or for what follows a newline
+  std::string held_;  // pending text of the value: waits for its type, or for what follows a newline
 };
 
 }  // namespace pagoda::text

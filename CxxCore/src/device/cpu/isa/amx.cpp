@@ -1,5 +1,5 @@
-// Packed products on AMX tiles (Xeon from Sapphire Rapids on), for batches; few rows go to the VNNI kernels. Attention
-// over a bf16 cache, for any number of queries.
+// AMX kernels (Xeon since Sapphire Rapids): packed products for batches (few rows use the VNNI kernels), and attention
+// over a bf16 cache for any number of queries.
 // Only four tiles are ever live: the core has few physical ones, and with all eight in use a busy sibling thread slows
 // the products to a quarter.
 #include "device/cpu/kernels.h"
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #pragma clang fp contract(off)
-#pragma clang diagnostic ignored "-Wpsabi"  // 64-byte vectors are passed to inlined functions only
+#pragma clang diagnostic ignored "-Wpsabi"  // 64-byte vectors are passed only to inlined functions
 #pragma clang attribute push(                                                                                          \
     __attribute__((target(                                                                                             \
         "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx512bf16,amx-tile,amx-int8,amx-bf16,avx2,fma,f16c,prfchw"))), \
@@ -29,7 +29,7 @@ constexpr bool kFused = true, kHardwareF16 = true, kUnsignedWeights = false;
 #include "device/cpu/kernels/attention_tiles.h"
 // clang-format on
 
-// Tiles take whole 32 dims, and scores that nothing bends.
+// Tiles need a head dim that is a multiple of 32, and scores without a softcap.
 static bool has_tiles(const AttentionTile& tile) { return tile.dim % 32 == 0 && tile.softcap == 0; }
 
 void attention(const AttentionTile& tile) {

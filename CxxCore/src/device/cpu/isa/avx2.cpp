@@ -1,4 +1,4 @@
-// The kernels for x86-64 with AVX2, FMA and F16C (2013 on).
+// Kernels for x86-64 with AVX2, FMA and F16C (since 2013).
 #include "device/cpu/flush_denormals.h"
 #include "device/cpu/kernels.h"
 
@@ -6,7 +6,7 @@
 #include <immintrin.h>
 
 #pragma clang fp contract(off)
-#pragma clang diagnostic ignored "-Wpsabi"  // 64-byte vectors are passed to inlined functions only
+#pragma clang diagnostic ignored "-Wpsabi"  // 64-byte vectors are passed only to inlined functions
 #pragma clang attribute push(__attribute__((target("avx2,fma,f16c"))), apply_to = function)
 namespace pagoda::device::cpu::avx2 {
 
@@ -19,7 +19,7 @@ constexpr int kStateRows = 4, kStateVectors = 1, kStatePanels = 1;
 constexpr int kInt8Rows = 2, kInt8Blocks = 2, kBf16Blocks = 2, kWideRows = 2, kWideBlocks = 1;
 constexpr bool kUnsignedWeights = false;
 
-// clang-format off: each needs those before it
+// clang-format off: order matters
 #include "device/cpu/kernels/vector.h"
 #include "device/cpu/kernels/dot_avx2.h"
 #include "device/cpu/kernels/all.h"

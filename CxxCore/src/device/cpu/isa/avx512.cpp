@@ -1,4 +1,4 @@
-// The kernels for x86-64 with AVX-512 F, BW, DQ, VL (servers from 2017, Zen 4 on).
+// Kernels for x86-64 with AVX-512 F, BW, DQ, VL (servers since 2017, Zen 4).
 #include "device/cpu/flush_denormals.h"
 #include "device/cpu/kernels.h"
 
@@ -6,7 +6,7 @@
 #include <immintrin.h>
 
 #pragma clang fp contract(off)
-#pragma clang diagnostic ignored "-Wpsabi"  // 64-byte vectors are passed to inlined functions only
+#pragma clang diagnostic ignored "-Wpsabi"  // 64-byte vectors are passed only to inlined functions
 #pragma clang attribute push(__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c"))), \
                              apply_to = function)
 namespace pagoda::device::cpu::avx512 {
@@ -20,7 +20,7 @@ constexpr int kStateRows = 8, kStateVectors = 2, kStatePanels = 4;
 constexpr int kInt8Rows = 4, kInt8Blocks = 2, kBf16Blocks = 4, kWideRows = 4, kWideBlocks = 2;
 constexpr bool kUnsignedWeights = false;
 
-// clang-format off: each needs those before it
+// clang-format off: order matters
 #include "device/cpu/kernels/vector.h"
 #include "device/cpu/kernels/dot_avx2.h"
 #include "device/cpu/kernels/all.h"

@@ -1,5 +1,5 @@
-// bf16 products with vdpbf16ps (AVX-512 BF16), for machines without AMX. Its sums have an order of their own, one for
-// any number of rows: per 32 columns a chain of the instruction, which adds the odd and then the even product of a
+// bf16 products with vdpbf16ps (AVX-512 BF16), for machines without AMX. Its summation order is its own, but the same
+// for any number of rows: per 32 columns a chain of the instruction, which adds the odd and then the even product of a
 // pair, and one addition to the result. Intel's cores run it at half the speed of float products, AMD's at twice: see
 // dispatch.cpp.
 #include "device/cpu/kernels.h"
@@ -8,7 +8,7 @@
 #include <immintrin.h>
 
 #pragma clang fp contract(off)
-#pragma clang diagnostic ignored "-Wpsabi"  // 64-byte vectors are passed to inlined functions only
+#pragma clang diagnostic ignored "-Wpsabi"  // 64-byte vectors are passed only to inlined functions
 #pragma clang attribute push(                                                                          \
     __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx512bf16,avx2,fma,f16c"))), \
     apply_to = function)

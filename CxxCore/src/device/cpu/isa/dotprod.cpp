@@ -1,4 +1,4 @@
-// Packed products for 64-bit ARM with dot products of bytes (Neoverse N1, Cortex-A76, Apple A11 and M1 on).
+// Packed products for 64-bit ARM with int8 dot products (Neoverse N1, Cortex-A76, Apple A11 and M1, and later).
 #include "device/cpu/flush_denormals.h"
 #include "device/cpu/kernels.h"
 
@@ -6,12 +6,12 @@
 #include <arm_neon.h>
 
 #pragma clang fp contract(off)
-#pragma clang diagnostic ignored "-Wpsabi"  // 64-byte vectors are passed to inlined functions only
+#pragma clang diagnostic ignored "-Wpsabi"  // 64-byte vectors are passed only to inlined functions
 #pragma clang attribute push(__attribute__((target("dotprod"))), apply_to = function)
 namespace pagoda::device::cpu::dotprod {
 
 constexpr bool kFused = true, kHardwareF16 = true, kUnsignedWeights = false;
-// Sums of 4 rows x 16 channels take 16 of 32 registers; 2 x 2 unpacks 4-bit weights twice as often.
+// Accumulators of 4 rows x 16 channels take 16 of 32 registers; 2 x 2 would unpack 4-bit weights twice as often.
 constexpr int kInt8Rows = 4, kInt8Blocks = 1, kBf16Blocks = 2, kWideRows = 2, kWideBlocks = 1;
 
 #include "device/cpu/kernels/vector.h"
@@ -27,7 +27,7 @@ PAGODA_INLINE IntVec dot(IntVec sums, Bytes w, uint32_t x) {
   return __builtin_bit_cast(IntVec, s);
 }
 
-// clang-format off: each needs those before it
+// clang-format off: order matters
 #include "device/cpu/kernels/packed_weights.h"
 #include "device/cpu/kernels/packed.h"
 #include "device/cpu/kernels/unpacked.h"

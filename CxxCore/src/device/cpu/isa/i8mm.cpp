@@ -1,11 +1,11 @@
-// Packed products for 64-bit ARM with matrix products of bytes and bf16 (Neoverse V1 and N2, Apple M2 on).
+// Packed products for 64-bit ARM with int8 and bf16 matrix instructions (Neoverse V1 and N2, Apple M2, and later).
 #include "device/cpu/kernels.h"
 
 #if defined(__aarch64__)
 #include <arm_neon.h>
 
 #pragma clang fp contract(off)
-#pragma clang diagnostic ignored "-Wpsabi"  // 64-byte vectors are passed to inlined functions only
+#pragma clang diagnostic ignored "-Wpsabi"  // 64-byte vectors are passed only to inlined functions
 #pragma clang attribute push(__attribute__((target("i8mm,bf16"))), apply_to = function)
 namespace pagoda::device::cpu::i8mm {
 

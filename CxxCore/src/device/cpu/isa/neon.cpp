@@ -1,4 +1,4 @@
-// The kernels for 64-bit ARM, whose baseline has fused products and half-precision conversion.
+// Kernels for 64-bit ARM, whose baseline includes fused multiply-add and half-precision conversion.
 #include "device/cpu/flush_denormals.h"
 #include "device/cpu/kernels.h"
 
@@ -6,7 +6,7 @@
 #include <arm_neon.h>
 
 #pragma clang fp contract(off)
-#pragma clang diagnostic ignored "-Wpsabi"  // 64-byte vectors are passed to inlined functions only
+#pragma clang diagnostic ignored "-Wpsabi"  // 64-byte vectors are passed only to inlined functions
 
 namespace pagoda::device::cpu::neon {
 

@@ -1,15 +1,15 @@
-// The kernels for any machine: the compiler's baseline, products and sums rounded apart.
+// Kernels for any machine: the compiler's baseline, with products and sums rounded separately.
 #include "device/cpu/flush_denormals.h"
 #include "device/cpu/kernels.h"
 
 #pragma clang fp contract(off)
-#pragma clang diagnostic ignored "-Wpsabi"  // 64-byte vectors are passed to inlined functions only
+#pragma clang diagnostic ignored "-Wpsabi"  // 64-byte vectors are passed only to inlined functions
 
 namespace pagoda::device::cpu::portable {
 
 constexpr const char* kName = "portable";
 constexpr bool kFused = false, kHardwareF16 = false;
-// Often 16 registers of 4 lanes: 2 accumulators.
+// Typically 16 registers of 4 lanes: 2 accumulators.
 constexpr int kTileRows = 2, kTileOutputs = 1;
 constexpr int kScoreQueries = 1, kScorePositions = 2, kValueQueries = 1, kValueVectors = 2;
 constexpr int kStateRows = 2, kStateVectors = 1, kStatePanels = 1;
@@ -18,7 +18,7 @@ constexpr bool kUnsignedWeights = false;
 
 #include "device/cpu/kernels/vector.h"
 
-// In 16-bit lanes, which every vector unit multiplies: |w| <= 128 and |x| <= 127, so a sum of two products fits one.
+// Uses 16-bit lanes, which every vector unit can multiply: |w| <= 128 and |x| <= 127, so a sum of two products fits.
 PAGODA_INLINE IntVec dot(IntVec sums, Bytes w, uint32_t x) {
   typedef int16_t Shorts __attribute__((ext_vector_type(32)));
   const Shorts both = __builtin_bit_cast(Shorts, w);

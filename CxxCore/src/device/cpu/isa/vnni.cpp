@@ -1,4 +1,4 @@
-// Packed products for x86-64 with AVX-512 VNNI (Ice Lake, Zen 4 on).
+// Packed products for x86-64 with AVX-512 VNNI (Ice Lake, Zen 4, and later).
 #include "device/cpu/flush_denormals.h"
 #include "device/cpu/kernels.h"
 
@@ -6,7 +6,7 @@
 #include <immintrin.h>
 
 #pragma clang fp contract(off)
-#pragma clang diagnostic ignored "-Wpsabi"  // 64-byte vectors are passed to inlined functions only
+#pragma clang diagnostic ignored "-Wpsabi"  // 64-byte vectors are passed only to inlined functions
 #pragma clang attribute push(__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx2,fma,f16c"))), \
                              apply_to = function)
 namespace pagoda::device::cpu::vnni {
@@ -22,7 +22,7 @@ PAGODA_INLINE IntVec dot(IntVec sums, Bytes w, uint32_t x) {
                                                 _mm512_set1_epi32(static_cast<int>(x))));
 }
 
-// clang-format off: each needs those before it
+// clang-format off: order matters
 #include "device/cpu/kernels/packed_weights.h"
 #include "device/cpu/kernels/packed.h"
 #include "device/cpu/kernels/unpacked.h"

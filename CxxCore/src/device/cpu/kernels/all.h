@@ -1,6 +1,6 @@
-// Kernel text in order. Included by kernels_*.cpp after vector.h, inside a namespace that says what its instruction
-// set has.
-// clang-format off: each file needs those before it
+// Kernel source, in dependency order. Included by kernels_*.cpp after vector.h, inside a namespace that defines the
+// instruction set's properties.
+// clang-format off: order matters
 #include "device/cpu/kernels/rows.h"
 #include "device/cpu/kernels/matmul.h"
 #include "device/cpu/kernels/packed_weights.h"

@@ -1,20 +1,20 @@
-// Kernel text: attention of a few query vectors over the paged cache: online softmax, 32 positions at a time, within
-// partitions of 256 absolute positions; partitions are merged in order. Scores: 16 lanes over the head dim, folded.
-// Sums over positions: in order of position. No order depends on how many queries or partitions share a task.
+// Kernel source: attention of a few queries over the paged cache: online softmax, 32 positions at a time, in partitions
+// of 256 absolute positions, merged in order. Scores: 16 lanes over the head dim, then a horizontal sum. Sums over
+// positions: in order of position. No order depends on how many queries or partitions share a task.
 // Needs kScoreQueries, kScorePositions (divides 16), kValueQueries, kValueVectors.
 
-// With few queries it is cheaper to widen a stored row in each pass over it than to keep a copy in floats.
+// With few queries, widening a stored row in each pass is cheaper than keeping a float copy.
 constexpr int64_t kDirectQueries = 8;
 
 struct AttentionWork : Partials {
   float* q;       // [num_queries][padded]
   float* copies;  // [kPiece][padded]
   Range visible[kMaxQueries];
-  alignas(64) float decay[kMaxQueries];  // what earlier sums of the partition are multiplied with in this piece
+  alignas(64) float decay[kMaxQueries];  // factor for the partition's earlier sums in this chunk
   alignas(64) float scores[kMaxQueries][kPiece];
 };
 
-// Folds Count vectors of unfinished sums, Width lanes each, into one; in the order of sums().
+// Reduces Count vectors of partial sums, Width lanes each, to one, in the order of sums().
 template <int Width, int Count>
 PAGODA_INLINE Vec fold_all(Vec* v) {
   if constexpr (Count == 1) {
@@ -25,7 +25,7 @@ PAGODA_INLINE Vec fold_all(Vec* v) {
   }
 }
 
-// scores[query][place] for Queries queries and 16 places from `group` on.
+// scores[query][position] for Queries queries and 16 positions of the chunk, starting at `group`.
 template <int Queries, class T, class A>
 static void score(const float* q, int64_t padded, const Piece<T>& k, int64_t group, Ahead<A>& ahead, float scale,
                   float (*scores)[kPiece]) {
@@ -56,7 +56,7 @@ PAGODA_INLINE void score_up_to(int64_t count, const float* q, int64_t padded, co
   score<Queries>(q, padded, k, group, ahead, scale, scores);
 }
 
-// Queries vary fastest: keys of 16 places stay in the first cache, the queries pass by.
+// Queries vary fastest: the keys of 16 positions stay in L1 while the queries stream past.
 template <class T, class A>
 PAGODA_INLINE void score_queries(const Piece<T>& k, Ahead<A> ahead, float scale, AttentionWork& work) {
   for (int64_t group = 0; group < kPiece; group += kLanes)
@@ -65,8 +65,8 @@ PAGODA_INLINE void score_queries(const Piece<T>& k, Ahead<A> ahead, float scale,
                                  work.scores + j);
 }
 
-// Scores of visible places become weights times the values' scales, those of others zero. Decay: one exp for 16
-// queries.
+// Turns scores of visible positions into weights times the values' scales, and all others into zero. Decay: one exp for
+// 16 queries.
 PAGODA_INLINE void weigh(AttentionWork& work, const float* value_scales) {
   const IntVec lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
   alignas(64) float max[kMaxQueries];
@@ -97,8 +97,8 @@ PAGODA_INLINE void weigh(AttentionWork& work, const float* value_scales) {
   }
 }
 
-// out = decay out + sum of weights times values, over the places that query j sees, for Queries queries that see the
-// same and Vectors vectors from d on.
+// out = decay out + sum of weights times values over the positions that query j sees, for Queries queries with equal
+// visibility and Vectors vectors starting at d.
 template <int Queries, int Vectors, class T, class A>
 static void add_values(const Piece<T>& v, Ahead<A>& ahead, AttentionWork& work, int64_t j, int64_t d) {
   const int64_t padded = work.padded;
@@ -127,7 +127,7 @@ PAGODA_INLINE void add_values_up_to(int64_t count, const Piece<T>& v, Ahead<A>& 
   add_values<Queries, Vectors>(v, ahead, work, j, d);
 }
 
-// Neighbours that see the same places share each load of a value.
+// Adjacent queries that see the same positions share each load of a value.
 template <int Vectors, class T, class A>
 PAGODA_INLINE void add_column(const Piece<T>& v, Ahead<A>& ahead, AttentionWork& work, int64_t d) {
   for (int64_t j = 0, next; j < work.num_queries; j = next) {
@@ -159,7 +159,7 @@ PAGODA_INLINE void start_rows(const AttentionTile& a, AttentionWork& work) {
       store(work.q + j * work.padded + d, load_up_to(query(a, j) + d, a.dim - d));
 }
 
-// Which of the places [0, kPiece) from `first_position` on each query sees.
+// Which of the positions [0, kPiece) after `first_position` each query sees.
 PAGODA_INLINE void see(const AttentionTile& a, int64_t first_position, AttentionWork& work) {
   for (int64_t j = 0; j < work.num_queries; ++j) {
     const int64_t end = a.first_position + j / a.num_heads + 1 - first_position,
@@ -173,7 +173,7 @@ PAGODA_INLINE Range places_of(Range positions, int64_t first) {
   return {begin > 0 ? begin : 0, end < kPiece ? end : kPiece};
 }
 
-// Fills work.part with what the tile sees of one partition.
+// Computes work.part from what the tile sees of one partition.
 template <class T>
 static void attend_rows(const AttentionTile& a, int64_t partition, AttentionWork& work) {
   clear(work.part, work);
@@ -204,7 +204,7 @@ static void attend_rows(const AttentionTile& a, int64_t partition, AttentionWork
   }
 }
 
-// Attention in floats, whatever the cache holds.
+// Attention in float arithmetic, for any cache type.
 template <class T>
 struct RowAttention {
   using Work = AttentionWork;

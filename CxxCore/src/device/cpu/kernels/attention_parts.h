@@ -1,5 +1,5 @@
-// Kernel text: what all forms of attention share: partials of a partition, which are merged in order, and the walk over
-// partitions of 256 absolute positions. A form fills the partial of one partition, or adds one to those before it.
+// Kernel source shared by all attention variants: partial results per partition of 256 absolute positions, merged in
+// order, and the loop over partitions. A variant computes the partial result of a partition or adds it to others.
 
 struct Range {
   int64_t begin, end;
@@ -16,11 +16,11 @@ struct Partial {
 };
 PAGODA_INLINE Partial partial_at(float* p) { return {p, p + kMaxQueries, p + 2 * kMaxQueries}; }
 
-// Sums of a tile's queries; the first member of what a form works with.
+// Running sums of a tile's queries; the first member of each variant's work struct.
 struct Partials {
-  int64_t num_queries, padded;  // padded: head dim up to whole vectors
+  int64_t num_queries, padded;  // padded: head dim rounded up to whole vectors
   Partial part, merged;
-  alignas(64) float old_factors[kMaxQueries], new_factors[kMaxQueries];  // what a merge multiplies sums with
+  alignas(64) float old_factors[kMaxQueries], new_factors[kMaxQueries];  // merge factors
 };
 
 PAGODA_INLINE void clear(const Partial& partial, const Partials& work) {
@@ -31,7 +31,7 @@ PAGODA_INLINE void clear(const Partial& partial, const Partials& work) {
   for (int64_t i = 0; i < work.num_queries * work.padded; i += kLanes) store(partial.out + i, Vec{});
 }
 
-// Both partials at the start of the tile's scratch; returns what lies behind them.
+// Places both partials at the start of the tile's scratch; returns the memory after them.
 PAGODA_INLINE float* place_partials(const AttentionTile& a, Partials& work) {
   work.num_queries = a.rows * a.num_heads;
   work.padded = (a.dim + kLanes - 1) / kLanes * kLanes;
@@ -45,20 +45,20 @@ PAGODA_INLINE const float* query(const AttentionTile& a, int64_t j) {
   return a.q + j / a.num_heads * a.q_row_stride + j % a.num_heads * a.q_head_stride;
 }
 
-// Positions that some row of the tile sees.
+// Positions visible to any row of the tile.
 PAGODA_INLINE Range reach(const AttentionTile& a) {
   const int64_t oldest = a.window > 0 && a.first_position >= a.window ? a.first_position - a.window + 1 : 0;
   return {oldest, a.first_position + a.rows};
 }
-// The part of a partition that some row of the tile sees.
+// The part of a partition visible to any row of the tile.
 PAGODA_INLINE Range reach(const AttentionTile& a, int64_t partition) {
   const Range seen = reach(a);
   const int64_t begin = partition * kPartition, end = begin + kPartition;
   return {seen.begin > begin ? seen.begin : begin, seen.end < end ? seen.end : end};
 }
 
-// Adds the next partition to those before it, but for the sums of values; a query that sees nothing there stays as it
-// is.
+// Merges the next partition's totals (not its sums of values) into the previous ones; a query that sees nothing there
+// is unchanged.
 PAGODA_INLINE void merge_totals(const Partial& part, Partials& work) {
   for (int64_t j = 0; j < work.num_queries; j += kLanes) {
     const Vec old_max = load(work.merged.max + j), new_max = load(part.max + j),
@@ -71,7 +71,7 @@ PAGODA_INLINE void merge_totals(const Partial& part, Partials& work) {
     store(work.merged.total + j, total == Vec{} ? old_total : fma(total, new_factor, old_total * old_factor));
   }
 }
-// Adds a vector of a query's sums; `total` is that of its partition.
+// Merges one vector of a query's sums; `total` is that of its partition.
 PAGODA_INLINE void merge_sums(const Partials& work, int64_t j, float total, Vec sums, float* merged) {
   if (total == 0.0f) return;
   store(merged, fma(sums, splat(work.new_factors[j]), load(merged) * splat(work.old_factors[j])));

@@ -1,19 +1,19 @@
-// Kernel text: attention over a bf16 cache on AMX tiles, for one query as for many. Queries and weights are rounded to
-// bf16 as the cache is; scores, their maximum, weights and all sums are floats. Order: a score is summed over the head
-// dim, a value over the positions of its partition, 32 at a time, as every bf16 product here (kernels.h, PackedTile);
-// the total of the weights in four chains, position % 4. A weight that a query does not see is zero and changes
-// nothing.
+// Kernel source: attention over a bf16 cache on AMX tiles, for any number of queries. Queries and weights are rounded
+// to bf16 like the cache; scores, their maximum, weights and all sums are floats. Order: a score is summed over the
+// head dim, and a value over the positions of its partition, 32 at a time, like every bf16 product here (kernels.h,
+// PackedTile); the total of the weights in four chains, position % 4. The weight of an invisible position is zero and
+// changes nothing.
 
 constexpr int64_t kQueryTiles = kMaxQueries / kTileQueries, kSteps = kPartition / kStepKeys;
 
 struct TileWork : Partials {
   int64_t num_tiles;  // of 16 queries
   std::byte* q;       // [tile][dim / 32][16 pairs of dims][16 queries] pairs of bf16, times scale and log2 e
-  std::byte* scores;  // [tile][kPartition][16 queries] floats; then, in the same place, weights
+  std::byte* scores;  // [tile][kPartition][16 queries] floats; overwritten by the weights
   std::byte* values;  // [kSteps][dim / 16][16 pairs of positions][16 dims] pairs of bf16
-  std::byte* keys;    // [16][dim] bf16, where a block is shorter than that
-  IntVec begin[kQueryTiles], end[kQueryTiles];  // places of the partition that each query sees
-  Ahead values_ahead, keys_ahead;  // values of the partition, to be read after its scores; keys of the thread's next
+  std::byte* keys;    // [16][dim] bf16, for blocks shorter than 16 positions
+  IntVec begin[kQueryTiles], end[kQueryTiles];  // offsets in the partition that each query sees
+  Ahead values_ahead, keys_ahead;  // prefetch: this partition's values, read after its scores; the next one's keys
 };
 constexpr int64_t kScoreTile = kPartition * kTileQueries * 4;  // bytes
 
@@ -45,7 +45,7 @@ PAGODA_INLINE void start_tiles(const AttentionTile& a, TileWork& work) {
   pack_queries(a, work);
 }
 
-// What each query sees of the partition from `first` on; padding queries see nothing.
+// Which positions of the partition at `first` each query sees; padding queries see none.
 PAGODA_INLINE void see(const AttentionTile& a, int64_t first, TileWork& work) {
   for (int64_t j = 0; j < work.num_tiles * kTileQueries; ++j) {
     const int64_t end = a.first_position + j / a.num_heads + 1 - first, begin = a.window > 0 ? end - a.window : 0;
@@ -61,7 +61,7 @@ struct KeyTile {
   int64_t stride;  // bytes
 };
 
-// 16 rows of keys from `position` on, a multiple of 16: as they lie in a block, or copied from several.
+// 16 rows of keys starting at `position`, a multiple of 16: in place in a block, or copied from several.
 PAGODA_INLINE KeyTile keys_at(const AttentionTile& a, int64_t position, Range seen, TileWork& work) {
   const KvCache keys{a.k, a.k_block_stride, a.k_place_stride};
   if (a.block_size % 16 == 0) return {row_at(keys, a, position), a.k_place_stride * 2};
@@ -72,7 +72,7 @@ PAGODA_INLINE KeyTile keys_at(const AttentionTile& a, int64_t position, Range se
   return {work.keys, a.dim * 2};
 }
 
-// Scores of all queries. Keys are the left factor: their rows lie in the cache as a tile wants them.
+// Scores of all queries. Keys are the left factor: cache rows already have the layout of a tile.
 PAGODA_INLINE void score_tiles(const AttentionTile& a, int64_t first, Range seen, TileWork& work) {
   start(work.values_ahead, {a.v, a.v_block_stride, a.v_place_stride}, a, seen);
   const int64_t times =
@@ -100,8 +100,8 @@ PAGODA_INLINE void score_tiles(const AttentionTile& a, int64_t first, Range seen
   }
 }
 
-// Values of two positions side by side, for the step and pair they belong to. Positions nobody sees count as zero: what
-// an earlier owner of the block left there may not be finite.
+// Interleaves the values of two positions for their step and pair. Positions that no query sees count as zero: data
+// left by an earlier owner of the block may not be finite.
 PAGODA_INLINE void pack_pair(const std::byte* even, const std::byte* odd, int64_t dim, std::byte* to) {
   const __m512i order = (__m512i)(LongVec){0, 4, 1, 5, 2, 6, 3, 7};
   for (int64_t d = 0; d < dim; d += 32, to += 2 * kTile) {
@@ -117,7 +117,7 @@ PAGODA_INLINE void pack_values(const AttentionTile& a, int64_t first, Range plac
     const int64_t position = first + place;
     return position >= seen.begin && position < seen.end ? work.values_ahead.rows[position - seen.begin] : nullptr;
   };
-  const int64_t times = times_of(work.keys_ahead, places.end - places.begin);  // half of what is left
+  const int64_t times = times_of(work.keys_ahead, places.end - places.begin);  // half of the rest
   for (int64_t place = places.begin; place < places.end; place += 2) {
     fetch(work.keys_ahead, times);
     pack_pair(row(place), row(place + 1), a.dim,
@@ -125,7 +125,7 @@ PAGODA_INLINE void pack_values(const AttentionTile& a, int64_t first, Range plac
   }
 }
 
-// The partial's sums of values, 32 dims at a time; merged at once, they need not leave the nearest cache.
+// The partial's sums of values, 32 dims at a time; merging them immediately keeps them in L1.
 template <bool kMerge>
 PAGODA_INLINE void add_tiles(const AttentionTile& a, Range places, TileWork& work) {
   const int64_t times =
@@ -159,7 +159,7 @@ PAGODA_INLINE void add_tiles(const AttentionTile& a, Range places, TileWork& wor
 
 template <class Lanes>
 PAGODA_INLINE void weigh(Range places, TileWork& work) {
-  // An eighth of the keys: with one query this is done soon.
+  // An eighth of the keys: with one query this loop is short.
   const int64_t times = times_of(work.keys_ahead, 8 * work.num_tiles * (places.end - places.begin) / kStepKeys);
   const auto between = [&]() PAGODA_LAMBDA { fetch(work.keys_ahead, times); };
   for (int64_t t = 0; t < work.num_tiles; ++t) {

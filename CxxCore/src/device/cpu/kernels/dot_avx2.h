@@ -1,6 +1,6 @@
-// Kernel text: dot() of packed.h for x86-64 without VNNI, in halves of 32 bytes.
+// Kernel source: dot() of packed.h for x86-64 without VNNI, in halves of 32 bytes.
 
-// Products of |w| and x with the sign of w: neither 16-bit sum can overflow, since |x| <= 127.
+// Multiplies |w| by x with the sign of w: no 16-bit sum can overflow, since |x| <= 127.
 PAGODA_INLINE __m256i dot(__m256i sums, __m256i w, __m256i x) {
   const __m256i pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(w), _mm256_sign_epi8(x, w));
   return _mm256_add_epi32(sums, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));

@@ -1,18 +1,18 @@
-// Kernel text: Gated DeltaNet, block-anchored. S is read at the block boundary; a token adds a row (k, u, G).
+// Kernel source: block-anchored Gated DeltaNet. S is read at the block boundary; each token adds a row (k, u, G).
 //   u_t = beta_t (v_t - e^(G_t) S^T k_t - sum_{s<t} e^(G_t - G_s) (k_s . k_t) u_s)
 //   o_t = e^(G_t) S^T q_t + sum_{s<=t} e^(G_t - G_s) (k_s . q_t) u_s
 //   after row 15: S = e^G S + sum_s e^(G - G_s) k_s u_s^T
-// Sums over d and over s run in order in one chain per element, whatever number of rows shares a load of S.
-// Needs kStateRows (even) and kStateVectors (of a panel): rows and vectors of Dv whose accumulators fit the registers;
-// and kStatePanels, that many panels for two rows.
+// Sums over d and s run in order in one chain per element, however many rows share a load of S.
+// Needs kStateRows (even) and kStateVectors (per panel): rows and vectors of Dv whose accumulators fit the registers;
+// and kStatePanels, the number of panels for two rows.
 
 constexpr int kPanelVectors = kGdnPanel / kLanes;
-constexpr int64_t kFirstRows = 8;  // of each panel, which decode brings near while the keys are made
+constexpr int64_t kFirstRows = 8;  // per panel, prefetched in decode while the keys are computed
 
 PAGODA_INLINE int64_t panel_width(const GdnHead& h, int64_t j) { return h.dim - j < kGdnPanel ? h.dim - j : kGdnPanel; }
 
-// k_dots[s] = rows[s] . k and q_dots[s] = rows[s] . q. Rows after the last that counts are multiplied as well, four at
-// a time so that no sum waits for the one before: their dots are unused.
+// k_dots[s] = rows[s] . k and q_dots[s] = rows[s] . q. Computed four rows at a time so that the sums are independent;
+// results past `count` are unused.
 PAGODA_INLINE void dot_rows(const float* rows, int64_t dim, int64_t count, const float* k, const float* q,
                             float* k_dots, float* q_dots) {
   Vec k_lanes[kGdnBlock] = {}, q_lanes[kGdnBlock] = {};
@@ -58,7 +58,7 @@ static void gdn_keys(const GdnKeys& keys) {
 }
 
 // to[r] = S^T x[r] for Vectors vectors in each of Panels panels [dk][width] of S; `count` columns exist from the first
-// vector on. Results of a panel are kGdnPanel apart.
+// vector on. Results of consecutive panels are kGdnPanel apart.
 template <bool Whole, int Rows, int Panels, int Vectors>
 PAGODA_INLINE void state_times(const float* state, int64_t dk, int64_t width, int64_t count, const float* const* x,
                                float* to, int64_t to_stride) {
@@ -76,7 +76,7 @@ PAGODA_INLINE void state_times(const float* state, int64_t dk, int64_t width, in
       for (int i = 0; i < Vectors; ++i) store(to + r * to_stride + p * kGdnPanel + i * kLanes, acc[r][p][i]);
 }
 
-// All rows against Vectors vectors of a panel, which stays in the nearest cache meanwhile. num_x is even.
+// All rows against Vectors vectors of a panel, which stays in L1 meanwhile. num_x is even.
 template <bool Whole, int Vectors>
 PAGODA_INLINE void panel_times(const float* state, int64_t dk, int64_t width, int64_t count, const float* const* x,
                                int64_t num_x, float* to, int64_t to_stride) {
@@ -125,7 +125,7 @@ static void finish_row(const GdnHead& h, int64_t r, const float* sk, const float
   for (; j < h.dim; j += kLanes) finish_columns<Whole, 1>(h, r, j, decay, ck, cq, sk, sq);
 }
 
-// S of rows [d, d + Rows) and columns [j, j + 16 Vectors), at `state` and `width` apart. wk: [kGdnBlock][Dk],
+// Updates rows [d, d + Rows) and columns [j, j + 16 Vectors) of S at `state`, row stride `width`. wk: [kGdnBlock][Dk],
 // e^(G - G_s) k_s.
 template <bool Whole, int Rows, int Vectors>
 PAGODA_INLINE void update_tile(const GdnHead& h, const float* wk, float* state, int64_t width, int64_t j, float decay) {
@@ -180,7 +180,7 @@ template <bool Whole>
 PAGODA_INLINE void multiply_state(const GdnHead& h, const float* const* x, int64_t num_x, float* to, int64_t stride) {
   const int64_t dk = h.keys->dim;
   int64_t j = 0;
-  if (num_x == 2)  // decode: S is read once, from memory, several panels at a time
+  if (num_x == 2)  // decode: S is read once from memory, several panels in parallel
     for (; j + kStatePanels * kGdnPanel <= h.dim; j += kStatePanels * kGdnPanel)
       state_times<Whole, 2, kStatePanels, kPanelVectors>(h.state + j * dk, dk, kGdnPanel, h.dim - j, x, to + j, stride);
   for (; j < h.dim; j += kGdnPanel) {
@@ -193,7 +193,7 @@ PAGODA_INLINE void multiply_state(const GdnHead& h, const float* const* x, int64
   }
 }
 
-// Whole: both dims are multiples of 16, as in every model of note.
+// Whole: both dims are multiples of 16, as in every common model.
 template <bool Whole>
 static void run_head(const GdnHead& h) {
   const GdnKeys& keys = *h.keys;
@@ -202,10 +202,10 @@ static void run_head(const GdnHead& h) {
     x[2 * r] = keys.k_rows + (keys.first_row + r) * keys.dim;
     x[2 * r + 1] = keys.q_rows + (keys.first_row + r) * keys.dim;
   }
-  // All at once, long before they are read: a vector load that follows a store of one of its lanes waits for it.
+  // All at once, well before they are read: a vector load right after a scalar store to one of its lanes would stall.
   float decay = keys.first_row > 0 ? h.g_rows[keys.first_row - 1] : 0.0f;
   for (int64_t r = 0; r < keys.rows; ++r) h.g_rows[keys.first_row + r] = decay += h.g[r];
-  const int64_t stride = (h.dim + kLanes - 1) / kLanes * kLanes + kLanes;  // no power of two
+  const int64_t stride = (h.dim + kLanes - 1) / kLanes * kLanes + kLanes;  // not a power of two
   float* products = h.scratch;                                             // [2 rows][stride]: S^T k, S^T q of each row
   float* wk = products + 2 * kGdnBlock * stride;
   multiply_state<Whole>(h, x, 2 * keys.rows, products, stride);

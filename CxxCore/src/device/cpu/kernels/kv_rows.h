@@ -1,7 +1,7 @@
-// Kernel text: rows of the paged cache: int8 rows as they are made, and pieces of 32 positions as attention reads them.
+// Kernel source: rows of the paged cache: writing int8 rows, and chunks of 32 positions as attention reads them.
 
-// scale = largest / 127, elements to nearest even. A row holding a number that is not finite gets the scale NaN, so
-// that it poisons what it touches, as in a float cache.
+// scale = largest magnitude / 127, elements rounded to nearest even. A row with a non-finite number gets scale NaN, so
+// that it propagates as it would from a float cache.
 static void quantize_row(const float* from, int64_t n, void* to) {
   Vec magnitudes = {}, poison = {};
   for (int64_t i = 0; i < n; i += kLanes) {
@@ -24,14 +24,14 @@ static void quantize_row(const float* from, int64_t n, void* to) {
 
 PAGODA_INLINE bool is_same(Range a, Range b) { return a.begin == b.begin && a.end == b.end; }
 
-// Keys or values of 32 positions. Places that the tile does not see repeat its first row.
+// Keys or values of 32 positions. Positions that the tile does not see repeat its first row.
 template <class T>
 struct Piece {
   const T* rows[kPiece];
   alignas(64) float scales[kPiece];  // 1 unless T is I8
 };
 
-// Places [begin, end) of the piece that starts at `first_position`.
+// Offsets [begin, end) of the chunk that starts at `first_position`.
 template <class T>
 PAGODA_INLINE void locate(const KvCache& cache, const AttentionTile& a, int64_t first_position, Range places,
                           Piece<T>& piece) {
@@ -52,7 +52,7 @@ PAGODA_INLINE void locate(const KvCache& cache, const AttentionTile& a, int64_t 
     }
 }
 
-// The same piece with its rows as floats in `copies` [kPiece][padded], zeros after dim.
+// The same chunk with its rows as floats in `copies` [kPiece][padded], zero-padded.
 template <class T>
 PAGODA_INLINE void widen_rows(const Piece<T>& from, Range places, int64_t dim, int64_t padded, float* copies,
                               Piece<float>& to) {
@@ -64,14 +64,14 @@ PAGODA_INLINE void widen_rows(const Piece<T>& from, Range places, int64_t dim, i
   }
 }
 
-// Fetches the rows that the next stage reads, a few cache lines with each step of this one. Decode waits for memory,
-// and a core reads twice as fast from four pages at a time as from one: so lines of four distant rows take turns.
+// Prefetches the rows of the next stage, a few cache lines with each step of this one. Decode is memory bound, and a
+// core reads twice as fast from four pages in parallel as from one: so four distant rows take turns.
 template <class T>
 struct Ahead {
   static constexpr int64_t kStreams = 4, kLine = 64 / static_cast<int64_t>(sizeof(T));  // elements
-  const T* const* rows;  // of a piece; null: nothing to fetch
+  const T* const* rows;  // of a chunk; null: nothing to prefetch
   int64_t dim;
-  int64_t row = 0, d = 0;  // the next line of each stream
+  int64_t row = 0, d = 0;  // next line of each stream
 
   [[gnu::always_inline]] static inline void fetch(Ahead& a) {
     if (a.rows == nullptr) return;

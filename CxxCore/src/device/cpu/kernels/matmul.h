@@ -1,11 +1,11 @@
-// Kernel text: x W^T. An output element is 16 lanes over k in steps of 16, one chain per lane, then the lanes folded:
-// the same for one row and for many. Needs kTileRows and kTileOutputs, what the registers hold of accumulators.
+// Kernel source: x W^T. An output element sums k in 16 lanes, one chain per lane, then reduces the lanes: the same for
+// one row and for many. Needs kTileRows and kTileOutputs, sized so that the accumulators fit the registers.
 
-constexpr int64_t kDirectOutputs = 4;  // streams of weights read at once when there are few rows
-constexpr int64_t kPanelDepth = 512;   // k kept as floats in the nearest cache while all rows pass over it
-constexpr int64_t kPanelRows = 96;     // rows whose accumulators are parked between two panels
+constexpr int64_t kDirectOutputs = 4;  // weight streams read in parallel when there are few rows
+constexpr int64_t kPanelDepth = 512;   // columns of weights kept as floats in L1 while all rows stream past
+constexpr int64_t kPanelRows = 96;     // rows whose accumulators are spilled between two panels
 
-// Adds k steps [0, k) to acc; `x_count` elements of x exist from there on, the rest of the last vector counts as zero.
+// Adds k columns to acc; `x_count` elements of x exist, the rest of the last vector counts as zero.
 template <int Rows, int Outputs, class W>
 PAGODA_INLINE void multiply(Vec (&acc)[Rows][Outputs], const float* x, int64_t x_stride, const W* w, int64_t w_stride,
                             int64_t x_count) {
@@ -30,7 +30,7 @@ PAGODA_INLINE void finish(const MatmulTile& t, int64_t m, int64_t n, Vec lanes) 
   t.out[m * t.out_stride + n] = t.bias ? total + t.bias[n] : total;
 }
 
-// Few rows: weights go from memory to registers; the second row finds them in cache.
+// Few rows: weights go from memory straight to registers; the second row finds them in cache.
 template <int Outputs, class W>
 static void multiply_direct(const MatmulTile& t, int64_t n) {
   const W* w = static_cast<const W*>(t.w) + n * t.w_stride;
@@ -51,7 +51,7 @@ static void multiply_parked(Vec* parked, const float* x, int64_t x_stride, const
     for (int n = 0; n < Outputs; ++n) parked[m * Outputs + n] = acc[m][n];
 }
 
-// The last rows, fewer than a tile.
+// The remaining rows, fewer than a tile.
 template <int Rows, int Outputs>
 PAGODA_INLINE void multiply_rest(int64_t rows, Vec* parked, const float* x, int64_t x_stride, const float* panel,
                                  int64_t x_count) {
@@ -61,7 +61,7 @@ PAGODA_INLINE void multiply_rest(int64_t rows, Vec* parked, const float* x, int6
   }
 }
 
-// Many rows (at most kPanelRows): a panel of weights is widened once and used for all of them.
+// Many rows (at most kPanelRows): a panel of weights is widened once and used for all.
 template <int Outputs, class W>
 static void multiply_panels(const MatmulTile& t, int64_t n) {
   alignas(64) float panel[Outputs * kPanelDepth];

@@ -1,20 +1,20 @@
-// Kernel text: packed weights times rows of int8 or bf16. Needs kInt8Rows, kInt8Blocks and kBf16Blocks, what fits the
+// Kernel source: packed weights times rows of int8 or bf16. Needs kInt8Rows, kInt8Blocks and kBf16Blocks, sized to the
 // registers, kUnsignedWeights, and dot(): sums += w x over 4 columns of 16 channels (64 bytes of w), for one row.
-// kUnsignedWeights: dot() wants w + 128 as an unsigned byte; 128 times the sum of x is taken off at the start.
+// kUnsignedWeights: dot() takes w + 128 as an unsigned byte; 128 times the sum of x is subtracted up front.
 
 template <int Rows, int Blocks>
 struct IntegerSums {
   IntVec sums[Rows][Blocks];
   const std::byte* x;
   int64_t x_stride;
-  // Of rows [m, m + Rows), from `column` on.
+  // For rows [m, m + Rows), starting at `column`.
   [[gnu::always_inline]] inline IntegerSums(const PackedTile& t, int64_t m, int64_t column)
       : x(t.x + m * t.x_stride + column), x_stride(t.x_stride) {
     for (int r = 0; r < Rows; ++r)
       for (int j = 0; j < Blocks; ++j) sums[r][j] = kUnsignedWeights ? IntVec(-128 * t.x_sums[m + r]) : IntVec{};
   }
   [[gnu::always_inline]] inline void add(const Bytes (&w)[Blocks], int64_t column) {
-    // Where a line takes several registers, compilers stop unrolling early and keep the sums in memory.
+    // Where a line spans several registers, compilers stop unrolling early and spill the sums.
 #pragma clang loop unroll(full)
     for (int r = 0; r < Rows; ++r) {
       const uint32_t four = load_as<uint32_t>(x + r * x_stride + column);
@@ -35,8 +35,8 @@ static void multiply_int8(const PackedTile& t, int64_t m, int64_t block) {
   all.finish(t, m, block);
 }
 
-// A product of two bf16 is exact in f32, so fused or not makes no difference; denormals count as zero, as they do in
-// matrix units.
+// A product of two bf16 is exact in f32, so fusing makes no difference; denormals count as zero, as they do in matrix
+// units.
 template <int Rows, int Blocks>
 static void multiply_bf16(const PackedTile& t, int64_t m, int64_t block) {
   Vec total[Rows][Blocks] = {};
@@ -82,7 +82,7 @@ PAGODA_INLINE void over_rows(int64_t begin, int64_t end, Run&& run) {
   if (rest == 1) run.template operator()<1>(m);
 }
 
-// Blocks [block, block + Blocks) for all rows: the blocks' weights stay in cache meanwhile.
+// Blocks [block, block + Blocks) for all rows; the blocks' weights stay in cache meanwhile.
 template <class Weights, int Blocks>
 static void int8_rows(const PackedTile& t, int64_t block) {
   over_rows(0, t.m, [&]<int Rows>(int64_t m) PAGODA_LAMBDA { multiply_int8<Weights, Rows, Blocks>(t, m, block); });

@@ -1,22 +1,22 @@
-// Kernel text: how packed weights are read, 64 bytes (4 columns of 16 channels) at a time, as int8 whatever they are
-// kept in. Needs kUnsignedWeights: lines come as w + 128 in unsigned bytes.
+// Kernel source: reads packed weights 64 bytes (4 columns of 16 channels) at a time, as int8 for any storage format.
+// Needs kUnsignedWeights: lines are then w + 128 in unsigned bytes.
 
-constexpr int64_t kChunk = host::kStepGroup;  // columns between two steps of a 4-bit row
-constexpr int64_t kPrefetch = 1024;           // bytes ahead in each stream of weights
+constexpr int64_t kChunk = host::kStepGroup;  // columns per step and offset of a 4-bit row
+constexpr int64_t kPrefetch = 1024;           // prefetch distance in bytes, per weight stream
 
-// What to add to a place in a block for what a core that reads `blocks` blocks side by side reads kPrefetch bytes
-// later: behind the end of its block it goes on with the block that comes after all of them. Without it (and without
-// fetching steps) one 4-bit row of 1024 columns is read at three quarters of the memory's speed: each stream is short.
+// Offset of the data a core that reads `blocks` blocks in parallel needs kPrefetch bytes later: past the end of its
+// block it continues in the first block after all of them. Without this (and without prefetching steps) one 4-bit row
+// of 1024 columns runs at three quarters of the memory bandwidth, because each stream is short.
 PAGODA_INLINE int64_t ahead(const PackedTile& t, int blocks, int64_t at) {
   return at + kPrefetch < t.block_bytes ? kPrefetch : kPrefetch + (blocks - 1) * t.block_bytes;
 }
 
-// An integer sum of one block of one row as what it stands for.
+// Scales the integer sum of one block and row.
 PAGODA_INLINE Vec scaled(const PackedTile& t, int64_t m, int64_t block, IntVec sum) {
   return __builtin_convertvector(sum, Vec) * load(t.channel_scales + block * kBlockChannels) * splat(t.x_scales[m]);
 }
 
-// One block of one row of results.
+// Stores one block of one row of results.
 PAGODA_INLINE void store_channels(const PackedTile& t, int64_t m, int64_t block, Vec v) {
   const int64_t n = block * kBlockChannels, count = t.n - n;
   if (t.bias) v += load_up_to(t.bias + n, count);
@@ -41,11 +41,11 @@ struct Int8Weights {
   }
 };
 
-// One load holds columns 4 l .. 4 l + 3 of a chunk in the low and 16 further on in the high nibbles.
+// One load holds columns 4 l .. 4 l + 3 of a chunk in the low nibbles, and those 16 further in the high nibbles.
 struct Int4Weights {
   struct Spread {
-    Pairs step;    // in both bytes of a pair as one number: nibble * step < 256, so no byte carries into its neighbour
-    Bytes offset;  // minus 128 where dot() wants signed bytes
+    Pairs step;    // replicated in both bytes of a pair: nibble * step < 256, so no byte carries into the next
+    Bytes offset;  // minus 128 if dot() takes signed bytes
   };
   PAGODA_INLINE Spread spread(const std::byte* steps) {
     const Bytes16 step = load_as<Bytes16>(steps), offset = load_as<Bytes16>(steps + 16);

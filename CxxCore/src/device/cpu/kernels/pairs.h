@@ -1,28 +1,28 @@
-// Kernel text: packed weights times rows with the matrix products of NEON, which multiply 2 rows with 2 channels over 8
-// bytes of K. A line of weights (run 8: 16 channels x 8 bytes) is 8 operands of 2 channels; 8 sums of 2 x 2 numbers
-// stand for 2 rows x 16 channels. An odd last row is multiplied together with whatever lies behind it.
-// K is walked in chunks whose weights stay in the nearest cache while all rows pass; sums wait in memory between two
-// chunks, which changes no bit. bf16: one chain over K per result, in the instruction's own arithmetic (pairs of
-// products, rounded to odd, denormals are zero), so results differ from other paths in the last bits.
+// Kernel source: packed weights times rows with NEON's matrix instructions, which multiply 2 rows by 2 channels over 8
+// bytes of K. A line of weights (run 8: 16 channels x 8 bytes) is 8 operands of 2 channels; 8 accumulators of 2 x 2
+// cover 2 rows x 16 channels. An odd last row is multiplied together with whatever memory follows it.
+// K is processed in chunks whose weights stay in L1 while all rows stream past; sums are spilled between chunks, which
+// changes no bit. bf16: one chain over K per result, in the instruction's own arithmetic (pairs of products, rounded to
+// odd, denormals are zero), so results differ from other code paths in the last bits.
 
-constexpr int64_t kLineBytes = 128;               // of a block of weights; of a row, 8
-constexpr int64_t kOperands = 8;                  // of a line
+constexpr int64_t kLineBytes = 128;               // per line of a block of weights; 8 of them per row of x
+constexpr int64_t kOperands = 8;                  // per line
 constexpr int kTilePairs = 3;                     // of rows: 24 sums, 3 operands of x, 5 registers for weights
 constexpr int64_t kChunkLines = 128;              // 16 KiB of weights
-constexpr int64_t kRowsBytes = int64_t{1} << 20;  // rows that pass together: half of a core's L2
-constexpr int64_t kMaxRows = 512;                 // of these, at most
+constexpr int64_t kRowsBytes = int64_t{1} << 20;  // rows processed per pass: half of a core's L2
+constexpr int64_t kMaxRows = 512;                 // at most
 constexpr int64_t kSumsBytes = kMaxRows * kBlockChannels * 4;
 static_assert(kSumsBytes + kChunkLines * kLineBytes <= kPackedScratch);
 
-// Calls step(half, operand, first, second) for the operands of 32 columns of a 4-bit block: `first` is of line `half`
-// of the four as int8, `second` of line 2 + half.
+// Calls step(half, operand, first, second) for the operands of 32 columns of a 4-bit block: `first` belongs to line
+// `half` of the four (as int8), `second` to line 2 + half.
 template <class Step>
 PAGODA_INLINE void unpack_4bit(const PackedTile& t, int64_t block, int64_t column, Step&& step) {
   const std::byte* from = t.weights + block * t.block_bytes + column * (kBlockChannels / 2);
   const std::byte* steps = t.steps + block * t.step_bytes + column;
   const uint8x16_t all_steps = load_as<uint8x16_t>(steps),
                    all_offsets = veorq_u8(load_as<uint8x16_t>(steps + kBlockChannels), vdupq_n_u8(0x80));
-#pragma clang loop unroll(full)  // not done unasked; the sums of `step` would stay in memory
+#pragma clang loop unroll(full)  // otherwise the sums of `step` would stay in memory
   for (int i = 0; i < kOperands; ++i) {
     const uint8x16_t channels = vcombine_u8(vdup_n_u8(static_cast<uint8_t>(2 * i)),
                                             vdup_n_u8(static_cast<uint8_t>(2 * i + 1))),
@@ -36,10 +36,10 @@ PAGODA_INLINE void unpack_4bit(const PackedTile& t, int64_t block, int64_t colum
   for (int64_t ahead = 0; ahead < 2 * kLineBytes; ahead += 64) __builtin_prefetch(from + kPrefetch + ahead);
 }
 
-// What differs between formats: the sums, where the weights of a chunk lie, and what a result becomes.
+// The differences between formats: accumulators, location of a chunk's weights, and the final scaling.
 struct Int8Pairs {
   typedef int32x4_t Sum;
-  static constexpr int64_t kBytes = 1;  // of a column
+  static constexpr int64_t kBytes = 1;  // per column
   PAGODA_INLINE Sum multiply(Sum sum, int8x16_t x, int8x16_t w) { return vmmlaq_s32(sum, x, w); }
   PAGODA_INLINE const std::byte* weights(const PackedTile& t, int64_t block, int64_t line, int64_t) {
     return t.weights + block * t.block_bytes + line * kLineBytes;
@@ -68,12 +68,12 @@ struct Bf16Pairs : Int8Pairs {
   PAGODA_INLINE Vec result(const PackedTile&, int64_t, int64_t, IntVec bits) { return __builtin_bit_cast(Vec, bits); }
 };
 
-// 8 bytes of two rows.
+// Loads 8 bytes of each of two rows.
 PAGODA_INLINE int8x16_t load_pair(const std::byte* x, int64_t x_stride) {
   return vcombine_s8(load_as<int8x8_t>(x), load_as<int8x8_t>(x + x_stride));
 }
 
-// Sums of 2 x 2 become rows of results; rows beyond t.m are left out.
+// Stores 2 x 2 accumulators as rows of results; skips rows beyond t.m.
 template <class Format>
 PAGODA_INLINE void store_pair(const PackedTile& t, int64_t m, int64_t block, const typename Format::Sum* sums) {
   struct Rows {
@@ -118,7 +118,7 @@ static void multiply_pairs(const PackedTile& t, const Chunk& chunk, int64_t m, s
   for (int p = 0; p < Pairs; ++p) store_pair<Format>(t, m + 2 * p, chunk.block, sums[p]);
 }
 
-// One or two rows times 4-bit weights, which need no place as int8 in between.
+// One or two rows times 4-bit weights, without unpacking to memory.
 static void multiply_pair_4bit(const PackedTile& t) {
   for (int64_t block = 0; block < t.blocks; ++block) {
     int32x4_t sums[kOperands] = {};

@@ -1,4 +1,4 @@
-// Kernel text: work on one row at a time: conversions, norms, rotation, gates, convolution.
+// Kernel source for single rows: conversions, norms, rotation, gates, convolution.
 
 template <class T>
 static void widen(const void* from, int64_t n, float* to) {
@@ -38,7 +38,7 @@ static void rms_norm(const NormRow& r) {
 }
 
 static void norm_rope(const NormRow& r, const Rotation& rotation) {
-  alignas(64) float normed[kMaxHeadDim];  // out may be x
+  alignas(64) float normed[kMaxHeadDim];  // out may alias x
   NormRow to_scratch = r;
   to_scratch.out = normed;
   if (r.weight) rms_norm(to_scratch);
@@ -73,10 +73,10 @@ static void silu_mul(const float* gate, const float* up, int64_t n, float* out) 
   });
 }
 
-// Rows lie too far apart for the hardware to foresee them.
+// Rows are too far apart for the hardware prefetcher.
 constexpr int64_t kConvAhead = 8;
 
-// Taps are added oldest first. Rows outside, channels inside: a column of a wide matrix costs a page per row.
+// Taps are added oldest first. Rows in the outer loop: walking a column of a wide matrix touches a page per row.
 static void conv(const ConvTile& c) {
   for (int64_t row = 0; row < c.rows; ++row) {
     const float* inputs[kMaxConvKernel];
@@ -95,7 +95,7 @@ static void conv(const ConvTile& c) {
   }
 }
 
-// Stages of strides 1, 2, 4 and 8 inside a vector: each lane plus or minus its partner.
+// Hadamard stages of strides 1, 2, 4 and 8 within a vector: each lane plus or minus its partner.
 PAGODA_INLINE Vec rotate_lanes(Vec v) {
   const auto stage = [](Vec x, Vec partner, IntVec is_second) __attribute__((always_inline)) {
     const BitVec sign = __builtin_bit_cast(BitVec, is_second) & 0x80000000u;
@@ -109,7 +109,7 @@ PAGODA_INLINE Vec rotate_lanes(Vec v) {
                (kLane & 8) != 0);
 }
 
-// The stages between vectors; two at once where two are left: half the loads and stores.
+// Hadamard stages between vectors, two per pass where possible: half the loads and stores.
 PAGODA_INLINE void rotate_vectors(float* x, int64_t n, int64_t block) {
   for (float* end = x + n; x < end; x += block) {
     int64_t stride = kLanes;
@@ -138,7 +138,7 @@ static void rotate(float* x, int64_t n, int64_t block) {
   rotate_vectors(x, n, block);
 }
 
-// Rounded to nearest even by the addition of 1.5 * 2^23.
+// Rounds to nearest even by adding 1.5 * 2^23.
 static void to_int8(const float* x, int64_t n, float* rotated, const PackedRow& row) {
   typedef int8_t ByteVec __attribute__((ext_vector_type(16)));
   const int64_t padded = (n + kPackedColumns - 1) / kPackedColumns * kPackedColumns;

@@ -1,4 +1,4 @@
-// Kernel text: the table of this instruction set. Needs kName.
+// Kernel source: the kernel table of this instruction set. Needs kName.
 
 extern const Kernels kKernels = {
     .name = kName,

@@ -1,10 +1,10 @@
-// Kernel text: scores of a tile of queries become weights, the left factor of their product with values. Bits do not
-// depend on how many queries there are: each has lanes of its own.
+// Kernel source: turns a tile's scores into weights, the left factor of their product with the values. Bits do not
+// depend on the number of queries: each has its own lanes.
 
 constexpr int64_t kTile = 1024;                       // bytes: 16 rows of 64
-constexpr int64_t kTileQueries = 16, kStepKeys = 32;  // queries of a tile; positions of a product with values
+constexpr int64_t kTileQueries = 16, kStepKeys = 32;  // queries per tile; positions per product with values
 
-// Element j of vector i goes to element i of vector j.
+// 16 x 16 transpose.
 PAGODA_INLINE void transpose(BitVec (&v)[16]) {
   BitVec w[16];
 #pragma clang loop unroll(full)
@@ -18,7 +18,7 @@ PAGODA_INLINE void transpose(BitVec (&v)[16]) {
       v[i + 2 * j] = (BitVec)_mm512_unpacklo_epi64((__m512i)w[i + j], (__m512i)w[i + 2 + j]);
       v[i + 2 * j + 1] = (BitVec)_mm512_unpackhi_epi64((__m512i)w[i + j], (__m512i)w[i + 2 + j]);
     }
-  // v[4 a + b]: in each of its four quarters c, element 4 c + b of the vectors 4 a to 4 a + 3.
+  // v[4 a + b]: each of its four quarters c holds element 4 c + b of vectors 4 a to 4 a + 3.
 #pragma clang loop unroll(full)
   for (int b = 0; b < 4; ++b) {
     const __m512i low = _mm512_shuffle_i32x4((__m512i)v[b], (__m512i)v[4 + b], 0x88),
@@ -34,12 +34,12 @@ PAGODA_INLINE void transpose(BitVec (&v)[16]) {
   for (int i = 0; i < 16; ++i) v[i] = w[i];
 }
 
-// bf16 to nearest even: 16 of `first`, then 16 of `second`.
+// Rounds to bf16, nearest even: 16 of `first`, then 16 of `second`.
 PAGODA_INLINE __m512i rounded(Vec first, Vec second) {
   return (__m512i)_mm512_cvtne2ps_pbh((__m512)second, (__m512)first);
 }
 
-// Where each of 32 comes from.
+// Source index of each of 32 elements.
 struct Order {
   alignas(64) uint16_t from[32];
 };
@@ -53,11 +53,11 @@ PAGODA_INLINE __m512i ordered(__m512i v, const Order& order) {
   return _mm512_permutexvar_epi16(_mm512_load_si512(order.from), v);
 }
 
-// 2^x for x <= 0, to 3e-6, far below what a rounded weight is off; below 2^-126 it fades to zero.
+// 2^x for x <= 0, to 3e-6, far below the rounding error of a weight; underflows to zero below 2^-126.
 PAGODA_INLINE Vec exp2_of(Vec x) {
   x = x < splat(-160.0f) ? splat(-160.0f) : x;
   const Vec n = (x + splat(0x1.8p23f)) - splat(0x1.8p23f), r = x - n;  // to nearest; cheaper than vrndscaleps
-  Vec p = splat(9.58285e-3f);                                          // least largest error for |r| <= 1/2 with 1 at 0
+  Vec p = splat(9.58285e-3f);  // minimax polynomial on |r| <= 1/2 with value 1 at 0
   p = fma(p, r, splat(5.590643e-2f));
   p = fma(p, r, splat(2.4024099e-1f));
   p = fma(p, r, splat(6.9312419e-1f));
@@ -85,8 +85,8 @@ struct ManyQueries {
   }
 };
 
-// A vector holds four positions of the first four queries, a quarter each: a decoding row of four heads on one KV head
-// would leave three quarters empty.
+// A vector holds four positions of the first four queries, a quarter each: decoding four heads per KV head would
+// otherwise leave three quarters empty.
 struct FewQueries {
   static constexpr int kKeys = 4;
   PAGODA_INLINE Vec load(const std::byte* scores) {
@@ -123,9 +123,9 @@ struct FewQueries {
   }
 };
 
-// [places][16 queries] scores become [step][16 queries][32 positions] weights in the same place: those of a step take
-// half of the room of its scores and are written after these were read. Places outside [begin, end) weigh nothing.
-// Order of a total: four chains, place % 4.
+// Converts [positions][16 queries] scores in place to [step][16 queries][32 positions] weights: a step's weights take
+// half the memory of its scores and are written after those were read. Positions outside [begin, end) get weight 0.
+// Order of a total: four chains, position % 4.
 template <class Lanes, bool kSeesAll, class Between>
 PAGODA_INLINE void weigh_tile(std::byte* tile, Range places, IntVec begin, IntVec end, float* max_out, float* total,
                               Between between) {
@@ -146,7 +146,7 @@ PAGODA_INLINE void weigh_tile(std::byte* tile, Range places, IntVec begin, IntVe
     }
   for (int i = 1; i < 4; ++i) most[0] = most[i] > most[0] ? most[i] : most[0];
   most[0] = Lanes::max_of_keys(most[0]);
-  const Vec max = most[0] > splat(-__builtin_inff()) ? most[0] : Vec{};  // a query that sees nothing: all weights 0
+  const Vec max = most[0] > splat(-__builtin_inff()) ? most[0] : Vec{};  // a query that sees nothing: all weights are 0
   Vec totals[kChains] = {};
   for (int64_t place = places.begin; place < places.end; place += kStepKeys) {
     Lanes step;

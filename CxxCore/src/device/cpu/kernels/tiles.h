@@ -1,16 +1,16 @@
-// Kernel text: packed weights times rows on AMX tiles. A tile of results is 16 rows x 16 channels; a step of 64 bytes
-// of K multiplies a tile of x (16 rows) with 1 KiB of weights (16 channels). Two blocks of channels share each tile of
-// x. K is walked in chunks whose weights stay in the nearest cache while all rows pass; results wait in memory between
-// two chunks, which changes no bit: integers are exact, and a float result is added to once per step, as in packed.h.
+// Kernel source: packed weights times rows on AMX tiles. A result tile is 16 rows x 16 channels; a step over 64 bytes
+// of K multiplies a tile of x (16 rows) by 1 KiB of weights (16 channels). Two blocks of channels share each tile of x.
+// K is processed in chunks whose weights stay in L1 while all rows stream past; results are spilled between chunks,
+// which changes no bit: integers are exact, and a float result is added to once per step, as in packed.h.
 
 constexpr int64_t kTileRows = 16, kTileResults = kTileRows * kBlockChannels;
-constexpr int64_t kStepBytes = 1024;  // weights of one step and block
-constexpr int64_t kChunkSteps = 8;    // 16 KiB of weights, a third of the nearest cache: rows pass through it too
-constexpr int64_t kRowsBytes = int64_t{1} << 20;  // rows that pass together: half of a core's L2
-constexpr int64_t kMaxRows = 512;                 // of these, at most
+constexpr int64_t kStepBytes = 1024;              // weights of one step and block
+constexpr int64_t kChunkSteps = 8;                // 16 KiB of weights, a third of L1, which rows share
+constexpr int64_t kRowsBytes = int64_t{1} << 20;  // rows processed per pass: half of a core's L2
+constexpr int64_t kMaxRows = 512;                 // at most
 constexpr int64_t kResultsBytes = kMaxRows * 2 * kBlockChannels * 4;
 constexpr int64_t kMinInt8Rows = 6, kMinInt4Rows = 6,
-                  kMinBf16Rows = 2;  // below, the VNNI kernels are faster (measured)
+                  kMinBf16Rows = 2;  // with fewer rows the VNNI kernels are faster (measured)
 static_assert(kResultsBytes + 2 * kChunkSteps * kStepBytes <= kPackedScratch);
 
 // Tiles 0 and 1 hold results, 2 rows of x, 3 weights.
@@ -24,10 +24,10 @@ PAGODA_INLINE void configure_tiles(int64_t rows) {
   _tile_loadconfig(&config);
 }
 
-// Brings the weights of the next blocks near, a few lines per step of this one.
+// Prefetches the weights of the next blocks, a few lines per step of the current ones.
 struct Prefetch {
   const std::byte *at, *end;
-  int64_t lines_per_step, stride;  // stride: from one block to the other; 0 with one block
+  int64_t lines_per_step, stride;  // stride: between the two blocks; 0 with one block
   [[gnu::always_inline]] inline void step() {
     for (int64_t i = 0; i < lines_per_step && at < end; ++i, at += 64) {
       _mm_prefetch(at, _MM_HINT_T1);
@@ -36,7 +36,7 @@ struct Prefetch {
   }
 };
 
-// Keeps 4-bit weights as int8.
+// Unpacks 4-bit weights to int8.
 struct Unpacked {
   std::byte* to;
   int64_t first_column;
@@ -45,7 +45,7 @@ struct Unpacked {
   }
 };
 
-// What differs between formats: columns of a step, where the weights of a chunk lie, and what a result becomes.
+// The differences between formats: columns per step, location of a chunk's weights, and the final scaling.
 struct Bf16Tiles {
   static constexpr PackedFormat kFormat = kPackedBf16;
   static constexpr int64_t kMinRows = kMinBf16Rows, kStepColumns = 32;
@@ -101,7 +101,7 @@ PAGODA_INLINE void multiply_tile(const std::byte* x, int64_t x_stride, const std
   _tile_stored(1, results + kTileResults, 64);
 }
 
-// Brings the lines near that 16 rows of results will be stored to: rows are far apart, and a store that misses waits.
+// Prefetches the lines that 16 rows of results will be stored to: rows are far apart, and a store miss stalls.
 PAGODA_INLINE void expect_stores(const PackedTile& t, int64_t block, int64_t m) {
   for (int64_t r = 0; r < kTileRows; ++r) {
     const float* out = t.out + (m + r) * t.out_stride + block * kBlockChannels;

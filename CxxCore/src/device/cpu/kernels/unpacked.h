@@ -1,14 +1,14 @@
-// Kernel text: 4-bit weights times many rows: a stretch of K is unpacked to int8 once, then all rows pass over it. Sums
-// wait in memory between two stretches, which changes no bit: integers are exact.
+// Kernel source: 4-bit weights times many rows: a stretch of K is unpacked to int8 once, then all rows stream past it.
+// Sums are spilled between stretches, which changes no bit: integers are exact.
 
-constexpr int64_t kMinUnpackRows = 2 * kInt8Rows + 1;  // fewer rows unpack as they go
-constexpr int64_t kUnpackColumns = 512;                // of kInt8Blocks blocks: two thirds of the nearest cache at most
-constexpr int64_t kUnpackBytes = kUnpackColumns * kBlockChannels;  // of a block
+constexpr int64_t kMinUnpackRows = 2 * kInt8Rows + 1;  // fewer rows unpack on the fly
+constexpr int64_t kUnpackColumns = 512;                // kInt8Blocks blocks of this take at most two thirds of L1
+constexpr int64_t kUnpackBytes = kUnpackColumns * kBlockChannels;  // per block
 constexpr int64_t kWaitingRows = 256;
 constexpr int64_t kWaitingBytes = kWaitingRows * kInt8Blocks * kBlockChannels * 4;
 static_assert(kWaitingBytes + kInt8Blocks * kUnpackBytes <= kPackedScratch && kWaitingRows % kInt8Rows == 0);
 
-// Columns [begin, end) of some blocks, as dot() wants them at `weights`, kUnpackBytes from block to block.
+// Columns [begin, end) of some blocks at `weights` in the form dot() takes, kUnpackBytes per block.
 struct Stretch {
   int64_t block, begin, end;
   bool is_last;
@@ -24,7 +24,7 @@ struct KeepLines {
   }
 };
 
-// `waiting`: sums of rows [m, m + Rows) and these blocks.
+// `waiting`: the spilled sums of rows [m, m + Rows) and these blocks.
 template <int Rows, int Blocks>
 static void multiply_stretch(const PackedTile& t, const Stretch& stretch, int64_t m, std::byte* waiting) {
   IntegerSums<Rows, Blocks> all(t, m, stretch.begin);

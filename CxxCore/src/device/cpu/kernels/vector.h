@@ -1,5 +1,5 @@
-// Kernel text: vectors of 16 floats, whatever the registers are, so that lanes and orders are the same everywhere.
-// Included once per instruction set, inside its namespace; needs kFused and kHardwareF16. Calls nothing but builtins.
+// Kernel source: vectors of 16 floats for any register width, so that summation orders are the same everywhere.
+// Included once per instruction set, inside its namespace; needs kFused and kHardwareF16. Calls only builtins.
 
 typedef float Vec __attribute__((ext_vector_type(16)));
 typedef int32_t IntVec __attribute__((ext_vector_type(16)));
@@ -29,7 +29,7 @@ PAGODA_INLINE Vec widen_half(ShortVec bits) {
   if constexpr (kHardwareF16) {
     return __builtin_convertvector(__builtin_bit_cast(HalfVec, bits), Vec);
   } else {
-    // Exponent and fraction moved into a float's place, then scaled by 2^112: exact, subnormals included.
+    // Moves exponent and fraction to their position in a float, then scales by 2^112: exact, including subnormals.
     const BitVec wide = __builtin_convertvector(bits, BitVec);
     const BitVec magnitude = (wide & 0x7fffu) << 13;
     const Vec scaled = __builtin_bit_cast(Vec, magnitude) * 0x1p112f;
@@ -61,7 +61,7 @@ PAGODA_INLINE void store(F16* p, Vec v) {
   }
 }
 
-// The first `count` (1 to 15) elements, the rest zero: a tail goes through the same arithmetic as a full vector.
+// The first `count` (1 to 15) elements, zero-padded: a tail uses the same arithmetic as a full vector.
 template <class T>
 PAGODA_INLINE Vec load_part(const T* p, int64_t count) {
   T padded[kLanes] = {};
@@ -84,8 +84,8 @@ PAGODA_INLINE void store_up_to(T* p, Vec v, int64_t count) {
   else store_part(p, v, count);
 }
 
-// body(i, count) for the vectors of n elements: count is the constant 16 for all but the last, so that the loop over
-// whole vectors holds no branch and no call.
+// Calls body(i, count) per vector of n elements: count is the constant 16 for all but the last, so that the main loop
+// contains no branch and no call.
 template <class F>
 PAGODA_INLINE void over(int64_t n, F&& body) {
   int64_t i = 0;
@@ -105,13 +105,13 @@ PAGODA_INLINE void store_whole_or(T* p, Vec v, int64_t count) {
 
 PAGODA_INLINE Vec splat(float x) { return static_cast<Vec>(x); }
 
-// a b + c, fused wherever the hardware can; never left to the compiler, which may fuse one loop and not another.
+// a b + c, fused wherever the hardware can; never left to the compiler, which may fuse in one loop and not in another.
 PAGODA_INLINE Vec fma(Vec a, Vec b, Vec c) {
   if constexpr (kFused) return __builtin_elementwise_fma(a, b, c);
   else return a * b + c;
 }
 
-// Sum and maximum of all lanes: halves folded onto each other.
+// Sum and maximum of all lanes, by folding halves.
 PAGODA_INLINE float sum(Vec v) {
   const Vec8 a = v.lo + v.hi;
   const Vec4 b = a.lo + a.hi;
@@ -125,7 +125,7 @@ PAGODA_INLINE float largest(Vec v) {
   return c[0] > c[1] ? c[0] : c[1];
 }
 
-// Folds two vectors of (16 / Width) unfinished sums of Width lanes each into one of twice as many, half as wide.
+// Reduces two vectors of (16 / Width) partial sums of Width lanes each to one vector of twice as many, half as wide.
 template <int Width>
 PAGODA_INLINE Vec fold(Vec x, Vec y) {
   if constexpr (Width == 16)
@@ -150,8 +150,8 @@ PAGODA_INLINE Vec sums(const Vec v[16]) {
   return fold<2>(fold<4>(b[0], b[1]), fold<4>(b[2], b[3]));
 }
 
-// e^x to about 1 unit in the last place: x = n ln 2 + r, Taylor to r^7 on |r| <= ln 2 / 2, times 2^n in two steps so
-// that results fade out through the subnormals and overflow to infinity. NaN stays NaN, -inf gives 0.
+// e^x to about 1 ulp: x = n ln 2 + r, Taylor to r^7 on |r| <= ln 2 / 2, times 2^n in two steps so that results
+// underflow gradually and overflow to infinity. NaN stays NaN, -inf gives 0.
 PAGODA_INLINE Vec exp(Vec x) {
   const Vec low = splat(-104.0f), high = splat(89.0f);
   x = x < low ? low : x;
@@ -159,7 +159,7 @@ PAGODA_INLINE Vec exp(Vec x) {
   const Vec magic = splat(0x1.8p23f);  // adding it rounds to an integer in the low bits
   const Vec shifted = fma(x, splat(0x1.715476p0f), magic);
   const Vec n = shifted - magic;
-  Vec r = fma(n, splat(-0x1.62e4p-1f), x);  // ln 2 in two parts; the first has few bits, n times it is exact
+  Vec r = fma(n, splat(-0x1.62e4p-1f), x);  // ln 2 in two parts; the first has few bits, so n times it is exact
   r = fma(n, splat(-0x1.7f7d1cp-20f), r);
   Vec p = splat(1.0f / 5040.0f);
   p = fma(p, r, splat(1.0f / 720.0f));
@@ -176,16 +176,16 @@ PAGODA_INLINE Vec exp(Vec x) {
   return p * first * second;
 }
 
-// 1 / d for 1 <= d < 2^120, to about 1 unit in the last place: a guess from the bits (12 % off) and three Newton steps,
-// each of which squares the error. A division takes four times as long.
+// 1 / d for 1 <= d < 2^120, to about 1 ulp: an initial guess from the bits (12 % off) and three Newton steps, each
+// squaring the error. A division takes four times as long.
 PAGODA_INLINE Vec reciprocal(Vec d) {
   Vec r = __builtin_bit_cast(Vec, 0x7ef311c7 - __builtin_bit_cast(IntVec, d));
   for (int i = 0; i < 3; ++i) r = fma(r, fma(-d, r, splat(1.0f)), r);
   return r;
 }
 
-// 1 / (1 + e^-x), to a few units in the last place. e^-x as in exp(), but within +-80, where no step can overflow or
-// fade out and 2^n goes straight into the exponent; beyond, the result is 1 or less than 2e-35.
+// 1 / (1 + e^-x), to a few ulps. e^-x as in exp(), but clamped to +-80, where no step overflows or underflows and 2^n
+// goes straight into the exponent; beyond that, the result is 1 or less than 2e-35.
 PAGODA_INLINE Vec sigmoid(Vec x) {
   const Vec low = splat(-80.0f), high = splat(80.0f);
   x = x < low ? low : x;

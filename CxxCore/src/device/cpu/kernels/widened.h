@@ -1,21 +1,21 @@
-// Kernel text: bf16 weights times many rows: a stretch of K is widened to f32 once, on both sides, then all rows pass
-// over it. Results wait in memory between two stretches, which changes no bit: each is added to once per 32 columns, as
-// in packed.h. Needs kWideRows and kWideBlocks, whose sums of even and odd columns fit the registers.
+// Kernel source: bf16 weights times many rows: a stretch of K is widened to f32 once, on both sides, then all rows
+// stream past it. Results are spilled between stretches, which changes no bit: each is added to once per 32 columns, as
+// in packed.h. Needs kWideRows and kWideBlocks, whose even and odd sums fit the registers.
 
-constexpr int64_t kMinWideRows = 2 * kWideRows + 1;             // fewer rows widen as they go
-constexpr int64_t kWideColumns = 256;                           // two thirds of the nearest cache
-constexpr int64_t kWideFloats = kWideColumns * kBlockChannels;  // of a block
+constexpr int64_t kMinWideRows = 2 * kWideRows + 1;             // fewer rows widen on the fly
+constexpr int64_t kWideColumns = 256;                           // two thirds of L1
+constexpr int64_t kWideFloats = kWideColumns * kBlockChannels;  // per block
 constexpr int64_t kWaitingFloats = kWaitingRows * kWideBlocks * kBlockChannels;
 static_assert((kWaitingFloats + kWideBlocks * kWideFloats + kWideRows * kWideColumns) * 4 <= kPackedScratch);
 
-// Columns [begin, end) of some blocks: 16 channels of each column at `weights`, kWideFloats from block to block.
+// Columns [begin, end) of some blocks: 16 channels of each column at `weights`, kWideFloats per block.
 struct WideStretch {
   int64_t block, begin, end;
   bool is_last;
-  float *weights, *x;  // x: room for kWideRows rows, kWideColumns apart
+  float *weights, *x;  // x: space for kWideRows rows, kWideColumns apart
 };
 
-// Pairs of bf16 as floats: those at even places and those at odd places.
+// Splits pairs of bf16 into floats at even and at odd indices.
 PAGODA_INLINE void widen_pairs(const std::byte* from, Vec& even, Vec& odd) {
   const BitVec pairs = load_as<BitVec>(from);
   even = __builtin_bit_cast(Vec, pairs << 16);
@@ -49,7 +49,7 @@ PAGODA_INLINE void widen_rows(const PackedTile& t, const WideStretch& s, int64_t
     }
 }
 
-// `waiting`: results of rows [m, m + Rows) and these blocks.
+// `waiting`: the spilled results of rows [m, m + Rows) and these blocks.
 template <int Rows, int Blocks>
 static void multiply_wide(const PackedTile& t, const WideStretch& s, int64_t m, float* waiting) {
   widen_rows<Rows>(t, s, m);

@@ -1,4 +1,4 @@
-// combine_experts: a token at a time, its experts in order.
+// combine_experts: one token at a time, its experts in order.
 #include <algorithm>
 #include <cmath>
 

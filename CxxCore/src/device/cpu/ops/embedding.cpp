@@ -1,4 +1,4 @@
-// embedding: a token's row of the table, as floats.
+// embedding: a token's table row, as floats.
 #include "device/cpu/cpu_ops.h"
 #include "device/cpu/packed_weight.h"
 #include "device/host/access.h"

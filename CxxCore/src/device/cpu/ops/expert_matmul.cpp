@@ -1,5 +1,5 @@
-// expert_matmul: rows are packed in the order of their experts; then a task takes 64 outputs of one expert for all its
-// rows, so that each expert that anyone needs comes from memory once.
+// expert_matmul: rows are packed grouped by expert; then a task computes 64 outputs of one expert for all its rows, so
+// that each expert in use is read from memory once.
 #include <algorithm>
 #include <cstring>
 
@@ -26,7 +26,7 @@ void ExpertOrder::sort(const Tensor& ids, int64_t num_experts) {
   for (int64_t slot = 0; slot < slots; ++slot)
     rows[static_cast<size_t>(first[expert_of(slot)]++)] = static_cast<int32_t>(slot);
   for (size_t e = static_cast<size_t>(num_experts); e > 0; --e)
-    first[e] = first[e - 1];  // sorting moved each to its end
+    first[e] = first[e - 1];  // the counting sort advanced each start to its end
   first[0] = 0;
 }
 
@@ -36,14 +36,14 @@ struct Task {
   const Context& context;
   const ExpertMatmulArgs& args;
   const ExpertOrder& order;
-  int64_t width, rows_per_expert;  // outputs of a row; rows of the weight
+  int64_t width, rows_per_expert;  // outputs per row; weight rows per expert
 
   const float* x_of(int64_t slot) const noexcept {
     const bool has_own_row = args.x.shape[0] == args.out.shape[0];
     return at<float>(args.x, has_own_row ? slot : slot / args.ids.shape[1]);
   }
 
-  // Channels [begin, begin + count) of the weight for `rows` of the order, to `out`.
+  // Multiplies channels [begin, begin + count) of the weight by `rows` of the order, into `out`.
   void multiply(Rows rows, int64_t begin, int64_t count, float* out, int64_t stride, int thread) const noexcept {
     if (is_packed(args.weight->format())) {
       const auto& weight = static_cast<const PackedWeight&>(*args.weight);
@@ -51,7 +51,7 @@ struct Task {
     }
     const auto& weight = static_cast<const host::HostWeight&>(*args.weight);
     const auto kernel = context.kernels->matmul[format_of(weight.dtype())];
-    for (int64_t r = 0; r < rows.count; ++r)  // rows of x lie anywhere; the channels stay in a near cache meanwhile
+    for (int64_t r = 0; r < rows.count; ++r)  // rows of x are scattered; the channels stay in cache
       kernel({x_of(order.rows[static_cast<size_t>(rows.first + r)]), args.x.strides[0], weight.row(begin),
               weight.row_stride(), nullptr, out + r * stride, stride, 1, count, weight.cols()});
   }
@@ -63,7 +63,7 @@ struct Task {
     const int64_t count = std::min(kGatedChannels, width - begin), first = expert * rows_per_expert + begin;
     float* results = context.matmul.halves + thread * context.matmul.max_rows * kStride;
     multiply(rows, first, count, results, kStride, thread);
-    // The other half need not begin at a block of channels: what lies before it is computed for nothing.
+    // The second half may start in the middle of a block: the channels before it are computed and discarded.
     const int64_t skipped = is_packed(args.weight->format()) ? (first + width) % kBlockChannels : 0;
     if (args.silu_mul)
       multiply(rows, first + width - skipped, skipped + count, results + kGatedChannels, kStride, thread);

@@ -1,4 +1,4 @@
-// gather_rows: one row to its new place.
+// gather_rows: copies one row.
 #include "device/cpu/cpu_ops.h"
 #include "device/host/access.h"
 

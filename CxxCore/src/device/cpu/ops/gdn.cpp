@@ -1,5 +1,5 @@
-// gdn: a task per sequence and K head: it writes the key rows its V heads share, so no other task may. The convolution
-// before it, given along, is done per block of rows, whose results are then still in the nearest cache.
+// gdn: a task per sequence and K head; it writes the key rows that its V heads share, so the heads cannot be separate
+// tasks. A fused convolution runs per block of rows, whose results are then still in L1.
 #include "device/cpu/cpu_ops.h"
 #include "device/cpu/ops/conv_channels.h"
 #include "device/host/access.h"
@@ -15,7 +15,7 @@ using host::at;
 namespace {
 
 struct Gates {
-  float g[kGdnBlock], beta[kGdnBlock];  // of the rows of one call
+  float g[kGdnBlock], beta[kGdnBlock];  // for the rows of one call
 };
 
 Gates make_gates(const GdnArgs& args, int64_t first, int64_t rows, int64_t v_head) noexcept {
@@ -29,13 +29,13 @@ Gates make_gates(const GdnArgs& args, int64_t first, int64_t rows, int64_t v_hea
   return gates;
 }
 
-// Where q, k and v of a K head and its V heads lie, for some rows.
+// Addresses of q, k and v of a K head and its V heads, for some rows.
 struct HeadInputs {
-  const float *q, *k, *v;  // v: of the first V head, the others follow Dv apart
+  const float *q, *k, *v;  // v: of the first V head; the others follow at stride Dv
   int64_t q_stride, k_stride, v_stride, v_head_stride;
 };
 
-// The convolution of exactly the channels that a K head and its V heads read.
+// Convolves exactly the channels that a K head and its V heads read.
 class HeadConv {
  public:
   HeadConv(const CausalConv1dArgs& conv, const GdnArgs& args, int64_t sequence, int64_t k_head, int64_t group) noexcept
@@ -66,7 +66,7 @@ class HeadConv {
 };
 
 struct HeadRows {
-  int64_t slot, k_head, t, rows, first_row;  // rows [t, t + rows) of the step, in one block from first_row on
+  int64_t slot, k_head, t, rows, first_row;  // rows [t, t + rows) of the step, in one block starting at first_row
 };
 
 void run_rows(const Context& context, const GdnArgs& args, const HeadRows& r, const HeadInputs& in,
@@ -96,7 +96,7 @@ void run_rows(const Context& context, const GdnArgs& args, const HeadRows& r, co
   }
 }
 
-// All rows of a sequence for one K head.
+// Processes all rows of a sequence for one K head.
 void run_head(const Context& context, const GdnArgs& args, const CausalConv1dArgs* conv, int64_t b, int64_t k_head,
               int thread) noexcept {
   const int32_t* bounds = host_data<int32_t>(args.sequences.cu_seqlens);
@@ -130,7 +130,7 @@ bool can_convolve_inside(const CausalConv1dArgs& conv, const GdnArgs& gdn) noexc
     return part.buffer == conv.out.buffer && first >= 0 && part.strides[0] == conv.out.strides[0] &&
            part.strides[1] == part.shape[2] && first + part.shape[1] * part.shape[2] <= conv.out.shape[1];
   };
-  // Channels that no head reads would lose their tails.
+  // The tails of channels that no head reads would not be updated.
   const int64_t read = 2 * gdn.q.shape[1] * gdn.q.shape[2] + gdn.v.shape[1] * gdn.v.shape[2];
   return lies_in(gdn.q) && lies_in(gdn.k) && lies_in(gdn.v) && read == conv.out.shape[1] &&
          gdn.q.shape[0] == conv.out.shape[0] && gdn.v.shape[1] / gdn.q.shape[1] <= kMaxConvVHeads;

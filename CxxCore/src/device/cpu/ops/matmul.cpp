@@ -1,4 +1,4 @@
-// matmul: rows are packed (pack_row), then a task per range of outputs takes all rows; k is never split.
+// matmul: rows are packed (pack_row), then each task computes a range of outputs for all rows; k is never split.
 #include "device/cpu/cpu_ops.h"
 #include "device/host/access.h"
 
@@ -13,11 +13,11 @@ using host::at;
 
 namespace {
 
-constexpr int64_t kMaxFloatRows = 96;  // what the float kernel widens weights for at once
+constexpr int64_t kMaxFloatRows = 96;  // rows per pass of the float kernel, which widens weights once for all of them
 
 bool is_packed(const Weight& weight) noexcept { return cpu::is_packed(weight.format()); }
 
-// Outputs [begin, begin + count) of all rows to `out`. Packed: begin is a multiple of 16.
+// Computes outputs [begin, begin + count) of all rows into `out`. Packed: begin is a multiple of 16.
 void multiply(const Context& context, const MatmulArgs& args, int64_t begin, int64_t count, float* out,
               int64_t out_stride, int thread) noexcept {
   const float* bias = args.bias.is_present() ? host_data<float>(args.bias) + begin : nullptr;
@@ -34,8 +34,8 @@ void multiply(const Context& context, const MatmulArgs& args, int64_t begin, int
             out + row * out_stride, out_stride, std::min(kMaxFloatRows, m - row), count, weight.cols()});
 }
 
-// Outputs [begin, begin + count) of silu(gate) * other. The other half need not begin at a block: what lies between the
-// block's first channel and it is computed for nothing.
+// Outputs [begin, begin + count) of silu(gate) * up. The second half may start in the middle of a block: the channels
+// between the block's first and it are computed and discarded.
 void multiply_gated(const Context& context, const MatmulArgs& args, int64_t begin, int64_t count, int thread) noexcept {
   const int64_t m = args.x.shape[0], other = args.out.shape[1] + begin,
                 skipped = is_packed(*args.weight) ? other % kBlockChannels : 0;
@@ -58,7 +58,7 @@ void pack_row(const Context& context, const MatmulArgs& args, int64_t row, int t
 void matmul(const Context& context, const MatmulArgs& args) noexcept {
   const int64_t m = args.x.shape[0], width = args.out.shape[1], k = args.x.shape[1];
   if (m == 0) return;
-  // Tasks of whole groups of four blocks, about eight for each thread: a thread that was held up leaves more to others.
+  // Tasks of whole groups of four blocks, about eight per thread: if a thread is delayed, the others take more of them.
   const int64_t granule = kGatedChannels, wanted = width / (context.pool->num_threads() * 8);
   const int64_t step = args.silu_mul ? granule : std::max(granule, wanted / granule * granule);
   context.for_each((width + step - 1) / step, std::min(step, width) * k / 8 * m, [&](int64_t index, int thread) {

@@ -1,5 +1,5 @@
-// paged_attention: a task per tile of rows of a sequence and KV head. A sequence whose tasks are larger than a thread's
-// share (one long decode) is cut further, at partitions of positions, and merged afterwards. Bits do not depend on it.
+// paged_attention: a task per tile of rows of a sequence and KV head. Tasks larger than a thread's share (one long
+// decode) are split at partition boundaries and merged afterwards. The split does not affect bits.
 #include <algorithm>
 
 #include "device/cpu/cpu_ops.h"
@@ -33,9 +33,9 @@ class Plan {
   struct Item {
     int64_t sequence, tile, head_task;
     int64_t partition;      // -1: all of them
-    int64_t part;           // which of the task's partitions this is
+    int64_t part;           // index of this partition in the task
     int64_t num_parts;      // partitions of the task
-    int64_t first_partial;  // index of the task's first partial among those of all split tasks
+    int64_t first_partial;  // index of the task's first partial result among those of all split tasks
   };
 
   int64_t num_items() const noexcept {
@@ -76,7 +76,7 @@ class Plan {
   }
 
   AttentionTile tile(const Item& item, float* scratch) const noexcept;
-  // Floats that each partial may take.
+  // Upper bound for the floats of a partial result.
   int64_t partial_size() const noexcept { return partial_floats(split_rows_ * heads_, args_.q.shape[2]); }
 
  private:
@@ -90,7 +90,7 @@ class Plan {
   int64_t num_rows(int64_t b) const noexcept { return bounds()[b + 1] - bounds()[b]; }
   int64_t num_tasks(int64_t b) const noexcept { return round_up_div(num_rows(b), rows_) * head_tasks_; }
 
-  // What the rows of a sequence see.
+  // Positions that the rows of a sequence see.
   Positions positions(int64_t b) const noexcept {
     const int64_t end = host_data<int32_t>(args_.sequences.context_lens)[b];
     const int64_t oldest = args_.window > 0 ? end - num_rows(b) - args_.window + 1 : 0;
@@ -109,10 +109,10 @@ class Plan {
   }
 
   const PagedAttentionArgs& args_;
-  int64_t heads_, rows_, head_tasks_;  // of a task; tasks of a row
+  int64_t heads_, rows_, head_tasks_;  // per task; tasks per row
   int64_t num_positions_ = 0;          // over all tasks
-  int64_t share_ = -1;                 // a task that sees more positions is split; -1: none is
-  int64_t split_rows_ = 0;             // most rows of a split task
+  int64_t share_ = -1;                 // tasks that see more positions are split; -1: none are
+  int64_t split_rows_ = 0;             // most rows of any split task
 };
 
 AttentionTile Plan::tile(const Item& item, float* scratch) const noexcept {
@@ -142,7 +142,7 @@ AttentionTile Plan::tile(const Item& item, float* scratch) const noexcept {
           args_.scale,
           args_.window,
           scratch,
-          item.partition < 0 ? 1 : -1,  // a thread takes items from the last on
+          item.partition < 0 ? 1 : -1,  // a thread takes items from the last to the first
           args_.softcap,
           args_.sinks.is_present() ? host_data<float>(args_.sinks) + head : nullptr};
 }
@@ -158,7 +158,7 @@ void paged_attention(const Context& context, const PagedAttentionArgs& args) noe
     const Plan::Item item = plan.item(num_items - 1 - index);  // last tiles first: they see the most positions
     const AttentionTile tile = plan.tile(item, context.scratch_of(thread));
     if (item.partition < 0) return kernels.attention[format](tile);
-    // Partials of a task lie end to end, each as long as the tile at hand needs.
+    // Partial results of a task are contiguous, each as long as this tile needs.
     float* partials = context.partials() + item.first_partial * plan.partial_size();
     const int64_t size = partial_floats(tile.rows * tile.num_heads, tile.dim);
     kernels.attend_partition[format](tile, item.partition, partials + item.part * size);

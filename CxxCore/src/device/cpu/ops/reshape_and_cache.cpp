@@ -1,4 +1,4 @@
-// reshape_and_cache: k and v of a token to its place in the cache.
+// reshape_and_cache: writes k and v of a token to the cache.
 #include "device/cpu/cpu_ops.h"
 #include "device/host/access.h"
 

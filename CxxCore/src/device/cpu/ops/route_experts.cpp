@@ -1,4 +1,4 @@
-// route_experts: a token at a time. Only the chosen experts' order is needed, so that k searches beat a sort.
+// route_experts: one token at a time. Only the selected experts need ordering, so k searches beat a sort.
 #include <cmath>
 
 #include "device/cpu/expert_kernels.h"
