@@ -1,4 +1,4 @@
-// The menus: what the windows do, with shortcuts.
+// The menus: the windows' commands with keyboard shortcuts.
 import PagodaChatCore
 import SwiftUI
 

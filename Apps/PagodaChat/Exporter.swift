@@ -1,4 +1,4 @@
-// Saving a chat as a file of the person's choice.
+// Saves a chat to a file that the user chooses.
 import AppKit
 import Foundation
 import PagodaChatCore

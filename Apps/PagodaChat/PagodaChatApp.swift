@@ -1,4 +1,4 @@
-// PagodaChat: the app; it wires PagodaChatCore's models to windows and menus and holds no logic of its own.
+// PagodaChat: the app; connects PagodaChatCore's models to windows and menus and contains no logic of its own.
 import AppKit
 import PagodaChatCore
 import SwiftUI
@@ -24,7 +24,7 @@ struct PagodaChatApp: App {
   }
 }
 
-/// Opening the store can fail (another copy of the app, a full disk); the window then says so.
+/// Opening the store can fail (another copy of the app, a full disk); the window then shows the error.
 @MainActor
 struct StartState {
   let result: Result<AppModel, ChatFailure>
@@ -40,7 +40,7 @@ struct StartState {
   var app: AppModel? { try? result.get() }
 }
 
-/// Started by `swift run`, the program has no bundle: without this it gets neither a Dock icon nor the keyboard.
+/// Started by `swift run`, the program has no bundle: without this it gets neither a Dock icon nor keyboard input.
 @MainActor
 final class AppDelegate: NSObject, NSApplicationDelegate {
   func applicationDidFinishLaunching(_ notification: Notification) {

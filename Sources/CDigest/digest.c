@@ -1,4 +1,4 @@
-// SHA-256 and SHA-1 as FIPS 180-4 describes them, one block of 64 bytes at a time.
+// SHA-256 and SHA-1 according to FIPS 180-4, one 64-byte block at a time.
 #include "digest.h"
 
 #include <string.h>

@@ -1,5 +1,7 @@
-// PagodaLanguageModel: a Pagoda model behind Apple's LanguageModelSession, on systems whose framework takes other models.
-// The framework of macOS 26 has the same name and lacks the protocol, hence the version; elsewhere this target is empty.
+// PagodaLanguageModel: a Pagoda model for Apple's LanguageModelSession, on systems whose framework accepts custom
+// models.
+// macOS 26's framework has the same name but lacks the protocol, hence the version check; elsewhere this target is
+// empty.
 #if canImport(FoundationModels, _version: 2) || PAGODA_STUBS
 import Foundation
 import FoundationModels
@@ -13,31 +15,31 @@ import PagodaKit
 /// ```
 @available(macOS 27.0, iOS 27.0, *)
 public struct PagodaLanguageModel: LanguageModel {
-  /// What runs it.
+  /// The type that runs requests.
   public typealias Executor = PagodaExecutor
 
-  /// The model, loaded when it is first needed.
+  /// The model, loaded on first use.
   public let container: ModelContainer
 
   /// A model for sessions of the framework.
   public init(_ container: ModelContainer) { self.container = container }
 
-  /// Answers of a given form, tools, and thinking that comes apart.
+  /// Structured output, tools, and separate reasoning.
   public var capabilities: LanguageModelCapabilities {
     LanguageModelCapabilities([.guidedGeneration, .toolCalling, .reasoning])
   }
 
-  /// The container is what executors share.
+  /// Executors with the same container are shared.
   public var executorConfiguration: PagodaExecutor.Configuration { PagodaExecutor.Configuration(container: container) }
 }
 
-/// Runs requests of the framework on a Pagoda engine.
+/// Runs the framework's requests on a Pagoda engine.
 @available(macOS 27.0, iOS 27.0, *)
 public struct PagodaExecutor: LanguageModelExecutor {
   /// The model it runs.
   public typealias Model = PagodaLanguageModel
 
-  /// Which model to run; equal when it is the same container.
+  /// Which model to run; equal for the same container.
   public struct Configuration: Hashable, Sendable {
     let container: ModelContainer
 
@@ -52,7 +54,7 @@ public struct PagodaExecutor: LanguageModelExecutor {
   /// An executor for a model.
   public init(configuration: Configuration) throws { container = configuration.container }
 
-  /// Loads the model and has it read what is known of the conversation.
+  /// Loads the model and prefills the conversation so far.
   public func prewarm(model: PagodaLanguageModel, transcript: FoundationModels.Transcript) {
     let messages = TranscriptReader.messages(of: transcript)
     Task { [container] in
@@ -62,7 +64,7 @@ public struct PagodaExecutor: LanguageModelExecutor {
     }
   }
 
-  /// Streams an answer into the framework's channel.
+  /// Streams a response into the framework's channel.
   nonisolated(nonsending) public func respond(
     to request: LanguageModelExecutorGenerationRequest, model: PagodaLanguageModel,
     streamingInto channel: LanguageModelExecutorGenerationChannel

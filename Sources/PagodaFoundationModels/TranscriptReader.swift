@@ -1,4 +1,4 @@
-// TranscriptReader: conversations and options of Foundation Models as PagodaKit takes them.
+// TranscriptReader: converts Foundation Models' transcripts and options to PagodaKit's types.
 #if canImport(FoundationModels, _version: 2) || PAGODA_STUBS
 import Foundation
 import FoundationModels
@@ -17,7 +17,7 @@ enum TranscriptReader {
     return result
   }
 
-  /// Thinking of earlier turns is left out, as the framework's own models do.
+  /// Reasoning of earlier turns is left out, as with the framework's own models.
   static func messages(of transcript: FoundationModels.Transcript) -> [Message] {
     transcript.compactMap { entry in
       switch entry {

@@ -1,7 +1,7 @@
-// BlobFetch: gets one blob, through every fault that can be got over; each way ends in the right bytes or an error.
+// BlobFetch: downloads one blob, retrying every recoverable fault; it ends with verified bytes or an error.
 import Foundation
 
-/// Fetches the blobs of one model, one at a time.
+/// Downloads the blobs of one model, one at a time.
 struct BlobFetch: Sendable {
   let model: ModelName
   let commit: String
@@ -17,7 +17,7 @@ struct BlobFetch: Sendable {
     meter.adjust(blob.size)
     var retry = Retry(settings)
     var wrongBodies = 0
-    var most = blob.size  // of any attempt: one that begins again at zero has to get further to count
+    var most = blob.size  // of any attempt: one that restarts at zero must get further to count as progress
     while true {
       if !blob.isFull {
         do {
@@ -53,7 +53,7 @@ struct BlobFetch: Sendable {
       })
   }
 
-  /// Decides from the first lines whether the body continues what is there.
+  /// Decides from the response head whether the body continues the partial file.
   private func begin(_ head: HTTPHead, _ file: HubFile, _ blob: BlobFile) throws {
     if head.status == 416 {
       try restart(blob)
@@ -68,7 +68,7 @@ struct BlobFetch: Sendable {
     }
   }
 
-  /// `bytes 100-199/200`, for exactly the rest.
+  /// `bytes 100-199/200`: must be exactly the rest.
   private func continues(_ range: String, _ blob: BlobFile) -> Bool {
     range == "bytes \(blob.size)-\(blob.file.size - 1)/\(blob.file.size)"
   }
@@ -79,7 +79,7 @@ struct BlobFetch: Sendable {
   }
 }
 
-/// Runs something that blocks away from the threads that tasks share.
+/// Runs blocking work outside of the cooperative thread pool.
 func offCooperativePool<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
   try await withCheckedThrowingContinuation { continuation in
     DispatchQueue.global().async { continuation.resume(with: Result { try body() }) }

@@ -1,8 +1,9 @@
-// BlobFile: a blob that is being written. Its bytes are hashed as they come, and it gets its name only when they are right.
+// BlobFile: a blob being downloaded. Its bytes are hashed on arrival, and it gets its final name only if the hash
+// matches.
 import Foundation
 
-/// `blobs/HASH.incomplete` until it is complete and right. One thread at a time uses it: its sender before and after the
-/// transfer, the connection's queue during it.
+/// Named `blobs/HASH.incomplete` until it is complete and verified. Used by one thread at a time: its sender before and
+/// after the transfer, the connection's queue during it.
 final class BlobFile: @unchecked Sendable {
   let file: HubFile
   private let path: String  // of the finished blob
@@ -12,7 +13,7 @@ final class BlobFile: @unchecked Sendable {
 
   private var incompletePath: String { path + ".incomplete" }
 
-  /// Opens what an earlier attempt left, and hashes it.
+  /// Opens and hashes the partial file of an earlier attempt.
   init(_ file: HubFile, path: String) throws {
     self.file = file
     self.path = path
@@ -43,15 +44,15 @@ final class BlobFile: @unchecked Sendable {
 
   var isFull: Bool { size == file.size }
 
-  /// Forgets all bytes.
+  /// Discards all bytes.
   func restart() throws {
     guard ftruncate(descriptor, 0) == 0 else { throw diskError(incompletePath) }
     digest = Digest(file.hash, size: file.size)
     size = 0
   }
 
-  /// Written at its own offset rather than appended: where a network disk lets two processes hold one lock, both write
-  /// the same bytes to the same place.
+  /// Writes at an explicit offset rather than appending: where a network file system grants one lock to two processes,
+  /// both write the same bytes to the same offset.
   func append(_ data: Data) throws {
     guard size + Int64(data.count) <= file.size else {
       throw TransportFailure(message: "more bytes came than announced")
@@ -69,14 +70,14 @@ final class BlobFile: @unchecked Sendable {
     size += Int64(data.count)
   }
 
-  /// Gives the blob its name. False, and all bytes are forgotten, when they are not those of the name.
+  /// Gives the blob its final name. Returns false and discards all bytes if their hash does not match it.
   func finish() throws -> Bool {
     guard isFull, digest.finish() == file.hash.name else {
       try restart()
       return false
     }
     guard fsync(descriptor) == 0 else { throw diskError(incompletePath) }
-    // Another process may have finished the same blob where locks do not hold; its bytes are as good.
+    // Another process may have finished the same blob where locks are unreliable; its copy is just as good.
     guard rename(incompletePath, path) == 0 || FileManager.default.fileExists(atPath: path) else {
       throw diskError(path)
     }

@@ -1,12 +1,12 @@
-// Digest: the hash by which a hub names a file, computed while the bytes go by.
+// Digest: the hash by which a hub names a file, computed incrementally.
 import CDigest
 import Foundation
 
-/// What a file's bytes must hash to.
+/// The expected hash of a file.
 enum ExpectedHash: Hashable, Sendable {
-  /// Large files: of the content.
+  /// Large files: hash of the content.
   case sha256(String)
-  /// Files kept in git: of "blob SIZE", a zero byte and the content.
+  /// Files kept in git: hash of "blob SIZE", a zero byte and the content.
   case gitBlob(String)
 
   var name: String {
@@ -23,7 +23,7 @@ enum ExpectedHash: Hashable, Sendable {
   }
 }
 
-/// A running hash of one kind.
+/// An incremental hash of either kind.
 struct Digest: Sendable {
   private var state = pagoda_digest()
 
@@ -40,7 +40,7 @@ struct Digest: Sendable {
     data.withUnsafeBytes { pagoda_digest_add(&state, $0.baseAddress, $0.count) }
   }
 
-  /// The hash in hexadecimal; the digest is spent.
+  /// The hash in hexadecimal; the digest cannot be used afterwards.
   mutating func finish() -> String {
     var bytes = [UInt8](repeating: 0, count: pagoda_sha256_bytes)
     pagoda_digest_end(&state, &bytes)

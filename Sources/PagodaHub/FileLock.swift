@@ -1,7 +1,7 @@
-// FileLock: lets one process at a time fetch a blob; the same lock file and the same kind of lock as huggingface_hub.
+// FileLock: lets one process at a time download a blob; uses the same lock file and kind of lock as huggingface_hub.
 import Foundation
 
-/// An exclusive lock on a file, held until the value is released or the process ends, however it ends.
+/// An exclusive file lock, held until this object is released or the process ends for any reason.
 final class FileLock: Sendable {
   private let descriptor: Int32
 
@@ -9,7 +9,7 @@ final class FileLock: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Nil when somebody else holds it.
+  /// Returns nil if another process holds the lock.
   static func attempt(_ path: String) throws -> FileLock? {
     let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o664)
     guard descriptor >= 0 else { throw diskError(path) }
@@ -21,7 +21,7 @@ final class FileLock: Sendable {
     throw diskError(path)
   }
 
-  /// Waits for as long as it takes; `onWait` is called once when it has to.
+  /// Waits indefinitely; `onWait` is called once if it has to wait.
   static func acquire(_ path: String, onWait: () -> Void) async throws -> FileLock {
     try makeFolder((path as NSString).deletingLastPathComponent)
     var hasWaited = false

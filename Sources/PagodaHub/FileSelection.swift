@@ -1,4 +1,4 @@
-// FileSelection: which files of a repository make a model.
+// FileSelection: selects the files of a repository that make up a model.
 import Foundation
 
 #if canImport(Glibc)
@@ -7,17 +7,17 @@ import Glibc
 import Darwin
 #endif
 
-/// Which files of a repository to fetch.
+/// Which files of a repository to download.
 public struct FileSelection: Hashable, Sendable {
-  /// Patterns such as `*.gguf` or `onnx/*`; a file must match one. Empty means: what a model needs.
+  /// Patterns such as `*.gguf` or `onnx/*`; a file must match one. Empty: the files that a model needs.
   public var include: [String] = []
-  /// Files that match one of these are left out.
+  /// Files that match one of these are excluded.
   public var exclude: [String] = []
 
-  /// What a model needs.
+  /// Selects the files that a model needs.
   public init() {}
 
-  /// The chosen files; throws when there is none, or when several GGUF files are alternatives.
+  /// The selected files; throws if there are none, or if several GGUF files are alternatives.
   func choose(from listing: HubListing, of model: ModelName) throws -> [HubFile] {
     let allowed = listing.files.filter { file in !exclude.contains { matches(file.path, $0) } }
     let chosen =
@@ -34,11 +34,11 @@ public struct FileSelection: Hashable, Sendable {
     return chosen
   }
 
-  /// Safetensors with what lies beside them, or else the one GGUF; nothing of subfolders, which hold other formats.
+  /// Safetensors with the files next to them, or else the single GGUF; skips subfolders, which contain other formats.
   private func modelFiles(_ files: [HubFile], of model: ModelName) throws -> [HubFile] {
     let top = files.filter { !$0.path.contains("/") }
     var weights = top.filter { $0.path.hasSuffix(".safetensors") }
-    // Some repositories hold the same weights twice, the second time in one file for another program.
+    // Some repositories contain the weights twice, the second time in one file for another program.
     if weights.contains(where: { $0.path.hasPrefix("model") }) {
       weights.removeAll { $0.path.hasPrefix("consolidated") }
     }
@@ -66,7 +66,7 @@ public struct FileSelection: Hashable, Sendable {
     return String(path[..<range.lowerBound])
   }
 
-  /// As `huggingface_hub` matches: `*` also stands for slashes, and a folder means all in it.
+  /// Matches like `huggingface_hub`: `*` also matches slashes, and a folder matches everything in it.
   private func matches(_ path: String, _ pattern: String) -> Bool {
     fnmatch(pattern.hasSuffix("/") ? pattern + "*" : pattern, path, 0) == 0
   }

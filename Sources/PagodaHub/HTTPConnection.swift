@@ -1,22 +1,22 @@
-// HTTPConnection: one HTTP request at a time, its body handed on as it comes, given up when it stalls.
+// HTTPConnection: one HTTP request at a time; streams the body, and aborts stalled transfers.
 import Foundation
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
-/// The beginning of an answer.
+/// Status and headers of a response.
 struct HTTPHead: Sendable {
   var status: Int
-  var headers: [String: String]  // by lower-case name
+  var headers: [String: String]  // lower-case names
 }
 
-/// Why a request did not get its answer; all of these may pass.
+/// Why a request got no response; all of these may be transient.
 struct TransportFailure: Error {
   var message: String
 }
 
-/// Sends requests one after the other over the connections of one session. Not for several tasks at a time.
+/// Sends requests one at a time over the connections of one session. Not for concurrent use.
 final class HTTPConnection: Sendable {
   private let delegate: TransferDelegate
   private let session: URLSession
@@ -25,7 +25,7 @@ final class HTTPConnection: Sendable {
     let configuration = URLSessionConfiguration.ephemeral
     configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
     configuration.httpShouldSetCookies = false
-    // The delegate's own clock watches the transfer: this one does not see bytes that only trickle on every platform.
+    // The delegate's own timer watches the transfer: on some platforms this timeout does not detect trickling bytes.
     configuration.timeoutIntervalForRequest = settings.stallSeconds * 4
     configuration.timeoutIntervalForResource = 7 * 86400
     let queue = OperationQueue()
@@ -36,7 +36,8 @@ final class HTTPConnection: Sendable {
 
   deinit { session.finishTasksAndInvalidate() }
 
-  /// Returns when the whole body has been handed to `onData`. What a closure throws ends the transfer and is thrown here.
+  /// Returns after the whole body has been passed to `onData`. An error thrown by a closure aborts the transfer and is
+  /// rethrown.
   func send(
     _ request: URLRequest, onHead: @escaping @Sendable (HTTPHead) throws -> Void,
     onData: @escaping @Sendable (Data) throws -> Void
@@ -54,18 +55,18 @@ final class HTTPConnection: Sendable {
   }
 }
 
-/// A request under way.
+/// A request in flight.
 private struct Transfer {
   let task: URLSessionDataTask
   let onHead: @Sendable (HTTPHead) throws -> Void
   let onData: @Sendable (Data) throws -> Void
   let continuation: CheckedContinuation<Void, any Error>
-  var failure: (any Error)?  // ours; the session then only reports the cancellation
+  var failure: (any Error)?  // our own error; the session then only reports the cancellation
   var lastActivity = Date()
   var redirects = 0
 }
 
-/// Takes what the session reports to the transfer under way. The session calls it on one queue, the clock on another.
+/// Forwards the session's callbacks to the transfer in flight. The session calls it on one queue, the timer on another.
 private final class TransferDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
   private let lock = NSLock()
   private var transfer: Transfer?
@@ -92,7 +93,7 @@ private final class TransferDelegate: NSObject, URLSessionDataDelegate, @uncheck
     }
   }
 
-  /// With the lock held.
+  /// Requires the lock.
   private func fail(_ error: any Error) {
     if transfer?.failure == nil { transfer?.failure = error }
     transfer?.task.cancel()
@@ -123,7 +124,7 @@ private final class TransferDelegate: NSObject, URLSessionDataDelegate, @uncheck
     if from.scheme == "https" && to.scheme != "https" {
       return refuse("\(from.host ?? "the hub") redirects to an address without encryption", completionHandler)
     }
-    // The token is the hub's alone; Range must come along. Neither is left to the platform, which differs in both.
+    // The token must only go to the hub; Range must be kept. Platforms differ in both, so both are set here.
     var next = URLRequest(url: to)
     let isSameServer = (from.scheme, from.host, from.port) == (to.scheme, to.host, to.port)
     for (name, value) in original.allHTTPHeaderFields ?? [:] where isSameServer || name != "Authorization" {
@@ -132,8 +133,8 @@ private final class TransferDelegate: NSObject, URLSessionDataDelegate, @uncheck
     completionHandler(next)
   }
 
-  /// The task is not cancelled here: FoundationNetworking traps when that happens while it waits for this answer. It goes
-  /// on to deliver the redirect itself, which `didReceive` then turns down.
+  /// Does not cancel the task: FoundationNetworking traps if that happens while it waits for this completion handler.
+  /// It then delivers the redirect response itself, which `didReceive` rejects.
   private func refuse(_ reason: String, _ completionHandler: @Sendable (URLRequest?) -> Void) {
     lock.withLock { transfer?.failure = HubError.damaged(reason) }
     completionHandler(nil)

@@ -1,4 +1,4 @@
-// HubAPI: what a repository holds, as the hub tells it; every field is checked before it becomes a path.
+// HubAPI: lists a repository's files; every field is validated before it becomes a path.
 import Foundation
 
 #if canImport(FoundationNetworking)
@@ -7,9 +7,9 @@ import FoundationNetworking
 
 /// A file of a repository.
 public struct HubFile: Hashable, Sendable {
-  /// Relative, with slashes.
+  /// Relative path with slashes.
   public let path: String
-  /// In bytes.
+  /// Size in bytes.
   public let size: Int64
   let hash: ExpectedHash
 }
@@ -18,22 +18,22 @@ public struct HubFile: Hashable, Sendable {
 public struct HubListing: Hashable, Sendable {
   /// 40 hexadecimal digits.
   public let commit: String
-  /// All of them, in the order of the hub.
+  /// All files, in the hub's order.
   public let files: [HubFile]
 }
 
-/// Asks a hub about repositories.
+/// Queries a hub about repositories.
 public struct HubAPI: Sendable {
   let settings: HubSettings
   private let connection: HTTPConnection
 
-  /// Asks the hub of the settings.
+  /// Queries the hub given in the settings.
   public init(_ settings: HubSettings) {
     self.settings = settings
     connection = HTTPConnection(settings: settings)
   }
 
-  /// The commit that the name means now, and its files.
+  /// The commit that the name currently refers to, and its files.
   public func listing(of model: ModelName) async throws -> HubListing {
     struct Revision: Decodable { var sha: String }
     let base = "/api/models/\(model.repository)"
@@ -61,7 +61,7 @@ public struct HubAPI: Sendable {
   private static let maximumFiles = 100_000
   private static let maximumAnswerBytes = 64 << 20
 
-  /// `Link: <address>; rel="next"`, which must stay with the hub because the token goes there.
+  /// `Link: <address>; rel="next"`; must point to the hub itself, because the token is sent there.
   private func nextPage(_ head: HTTPHead, of model: ModelName) throws -> String? {
     guard let link = head.headers["link"], link.contains("rel=\"next\""),
       let begin = link.firstIndex(of: "<"), let end = link.firstIndex(of: ">"), begin < end
@@ -102,7 +102,7 @@ public struct HubAPI: Sendable {
   }
 }
 
-/// A row of the list of files.
+/// A row of the file listing.
 private struct TreeEntry: Decodable {
   struct LargeFile: Decodable {
     var oid: String
@@ -134,7 +134,7 @@ private struct TreeEntry: Decodable {
   }
 }
 
-/// A body that is kept in memory. The connection writes it on its queue before the sender reads it.
+/// A response body kept in memory. The connection writes it on its queue before the sender reads it.
 private final class SmallAnswer: @unchecked Sendable {
   var head = HTTPHead(status: 0, headers: [:])
   private(set) var data = Data()
@@ -153,7 +153,7 @@ func encoded(_ text: String, alsoSlash: Bool = false) -> String {
   return text.addingPercentEncoding(withAllowedCharacters: alsoSlash ? plain : plain.union(["/"])) ?? text
 }
 
-/// A request to the hub, with the token. Compressed bodies would make lengths and ranges mean something else.
+/// A request to the hub, with the token. Compression is disabled: it would change the meaning of lengths and ranges.
 func hubRequest(_ address: String, _ settings: HubSettings, from offset: Int64 = 0) throws -> URLRequest {
   guard let url = URL(string: address), ["http", "https"].contains(url.scheme), url.host?.isEmpty == false else {
     throw HubError.invalidName("'\(address)' is no address; HF_ENDPOINT must be like https://huggingface.co")

@@ -1,13 +1,13 @@
-// What a cache holds, and the way out of it.
+// Lists and removes the models of a cache.
 import Foundation
 
 /// A model in a cache.
 public struct CachedModel: Hashable, Sendable {
   /// `ORG/NAME`.
   public let repository: String
-  /// By commit.
+  /// One entry per commit.
   public let revisions: [CachedRevision]
-  /// On disk: every blob once, and what unfinished pulls left.
+  /// Size on disk: every blob once, plus partial downloads.
   public let bytes: Int64
 }
 
@@ -15,15 +15,15 @@ public struct CachedModel: Hashable, Sendable {
 public struct CachedRevision: Hashable, Sendable {
   /// 40 hexadecimal digits.
   public let commit: String
-  /// Branches and tags that mean this commit.
+  /// Branches and tags that refer to this commit.
   public let names: [String]
-  /// Of the snapshot.
+  /// The snapshot's folder.
   public let folder: String
-  /// Of its files; revisions may share some.
+  /// Total size of its files; revisions may share some.
   public let bytes: Int64
-  /// Files that are there.
+  /// Number of files present.
   public let fileCount: Int
-  /// Whether every file is there.
+  /// Whether every file is present.
   public let isComplete: Bool
   /// When the snapshot last changed.
   public let date: Date
@@ -32,12 +32,12 @@ public struct CachedRevision: Hashable, Sendable {
 /// A file of a snapshot and the blob behind it.
 struct CachedFile: Hashable {
   var path: String
-  var blob: String?  // nil where the disk has no links
+  var blob: String?  // nil on file systems without links
   var size: Int64
 }
 
 extension HubCache {
-  /// All models, by name. A folder that cannot be read counts as empty.
+  /// All models, by name. An unreadable folder counts as empty.
   public func models() -> [CachedModel] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
     return names.compactMap { ModelName.repository(ofFolder: $0) }.compactMap { ModelName($0) }.compactMap {
@@ -46,7 +46,7 @@ extension HubCache {
     .sorted { $0.repository < $1.repository }
   }
 
-  /// Nil when the cache has nothing of it.
+  /// Nil if the cache has nothing of the model.
   func describe(_ model: ModelName) -> CachedModel? {
     guard isFolder(folder(of: model)) else { return nil }
     let refs = self.refs(of: model)
@@ -71,7 +71,7 @@ extension HubCache {
     return names.reduce(0) { $0 + (fileSize("\(blobs)/\($1)") ?? 0) }
   }
 
-  /// Commits by the name of the branch or tag.
+  /// Commits by branch or tag.
   private func refs(of model: ModelName) -> [String: String] {
     let refs = folder(of: model) + "/refs"
     let names = FileManager.default.enumerator(atPath: refs)?.compactMap { $0 as? String } ?? []
@@ -91,7 +91,7 @@ extension HubCache {
   }
 
   /// Removes a model, or one revision of it, and the blobs that nothing else uses; returns the bytes freed.
-  /// - Parameter onlyRevision: whether other revisions than that of the name stay.
+  /// - Parameter onlyRevision: whether to keep revisions other than that of the name.
   public func remove(_ model: ModelName, onlyRevision: Bool) throws -> Int64 {
     guard let before = describe(model) else {
       throw HubError.notFound("\(model.repository) is not in the cache (\(folder))")
@@ -107,7 +107,7 @@ extension HubCache {
       }
       if before.revisions.count > 1 { return try removeRevision(commit, of: model, before: before) }
     }
-    // First what names it, last what it consists of: whenever this ends early, nothing half is found by its name.
+    // References first, contents last: if this is interrupted, no incomplete model can be found by name.
     for part in ["refs", "snapshots", "blobs", ""] { try removeItem("\(folder(of: model))/\(part)") }
     try removeItem(lockFolder(of: model))
     return before.bytes
@@ -124,7 +124,7 @@ extension HubCache {
     return before.bytes - blobBytes(of: model)
   }
 
-  /// So that no pull is under way while its files go.
+  /// Ensures that no download is in progress while files are deleted.
   private func lockAll(_ model: ModelName) throws -> [FileLock] {
     let folder = lockFolder(of: model)
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []

@@ -1,13 +1,13 @@
-// HubCache: models on disk in the layout of huggingface_hub, so that both programs use one copy.
+// HubCache: models on disk in the layout of huggingface_hub, so that both programs share one copy.
 import Foundation
 
-/// Models on disk: `models--ORG--NAME/{blobs,refs,snapshots}`. A blob is a file under the name of its hash; a snapshot is a
-/// folder per commit whose files are links to blobs; a ref is a file that says which commit a branch means.
+/// Models on disk: `models--ORG--NAME/{blobs,refs,snapshots}`. A blob is a file named by its hash; a snapshot is a
+/// folder per commit whose files are links to blobs; a ref is a file containing the commit that a branch refers to.
 public struct HubCache: Sendable {
   /// The folder that holds all models.
   public let folder: String
 
-  /// The cache in a folder, which need not exist.
+  /// The cache in a folder, which need not exist yet.
   public init(folder: String) { self.folder = folder }
 
   func folder(of model: ModelName) -> String { "\(folder)/\(model.folderName)" }
@@ -15,7 +15,7 @@ public struct HubCache: Sendable {
   func snapshot(_ commit: String, of model: ModelName) -> String { "\(folder(of: model))/snapshots/\(commit)" }
   func lockFolder(of model: ModelName) -> String { "\(folder)/.locks/\(model.folderName)" }
 
-  /// The commit that a name means in this cache; nil when unknown.
+  /// The commit that a name refers to in this cache; nil if unknown.
   func commit(of model: ModelName) -> String? {
     let path = "\(folder(of: model))/refs/\(model.revision)"
     if let data = FileManager.default.contents(atPath: path), data.count <= 64 {
@@ -25,7 +25,8 @@ public struct HubCache: Sendable {
     return isHexadecimal(model.revision, digits: 40) ? model.revision : nil
   }
 
-  /// The folder to load a model from, or its file when it is one GGUF. Throws with the command that fetches it.
+  /// The folder to load a model from, or its file if it is a single GGUF. Otherwise throws an error naming the command
+  /// that downloads it.
   public func location(of model: ModelName) throws -> String {
     guard let commit = commit(of: model), isFolder(snapshot(commit, of: model)) else {
       throw HubError.notFound("\(model) is not in the cache (\(folder)); fetch it with: pagoda pull \(model)")
@@ -51,7 +52,7 @@ public struct HubCache: Sendable {
     return "\(path)/\(file)"
   }
 
-  /// A file that a snapshot names but does not have: a link to nothing, or a shard of its index.
+  /// A file that a snapshot refers to but lacks: a dangling link, or a shard listed in its index.
   private func missingFile(in snapshot: String) -> String? {
     struct Index: Decodable {
       enum CodingKeys: String, CodingKey { case files = "weight_map" }
@@ -70,13 +71,13 @@ public struct HubCache: Sendable {
     return nil
   }
 
-  /// Writes which commit a branch or tag means. Commits need no ref.
+  /// Records which commit a branch or tag refers to. Commits need no ref.
   func writeRef(_ model: ModelName, commit: String) throws {
     if model.revision == commit { return }
     try writeAtomically(Data(commit.utf8), to: "\(folder(of: model))/refs/\(model.revision)")
   }
 
-  /// Makes `path` of a snapshot a link to a blob, in one step; a copy where the disk knows no links.
+  /// Atomically makes `path` of a snapshot a link to a blob, or a copy on file systems without links.
   func link(_ path: String, in commit: String, toBlob name: String, of model: ModelName) throws {
     let file = "\(snapshot(commit, of: model))/\(path)"
     let depth = path.split(separator: "/").count + 1
@@ -122,13 +123,13 @@ func writeAtomically(_ data: Data, to path: String) throws {
   }
 }
 
-/// What the last system call on a path complained about.
+/// An error for the last system call on a path.
 func diskError(_ path: String) -> HubError {
   let reason = errno == ENOSPC ? "the disk is full" : String(cString: strerror(errno))
   return .disk("\(path): \(reason)")
 }
 
-/// Bytes that may still be written to the disk of an existing folder; nil where that is unknown.
+/// Free bytes on the disk of an existing folder; nil if unknown.
 func freeBytes(at path: String) -> Int64? {
   var info = statvfs()
   guard statvfs(path, &info) == 0 else { return nil }

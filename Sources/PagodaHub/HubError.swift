@@ -1,20 +1,20 @@
-// HubError: why a model could not be fetched, found or removed; the message says what to do about it.
+// HubError: why a model could not be downloaded, found or removed; the message says what to do about it.
 
-/// Why a model could not be fetched, found or removed. Each case carries a sentence for people.
+/// Why a model could not be downloaded, found or removed. Each case carries a user-readable sentence.
 public enum HubError: Error, Hashable, Sendable {
-  /// A name, pattern or setting that can never work.
+  /// An invalid name, pattern or setting.
   case invalidName(String)
   /// No such model, revision or file, on the hub or in the cache.
   case notFound(String)
-  /// The hub wants a token, or refuses the one it got.
+  /// The hub requires a token, or rejects the one it got.
   case notAllowed(String)
-  /// The hub cannot be reached, or gave up after the retries; what has come so far is kept.
+  /// The hub is unreachable, or failed even after retries; partial downloads are kept.
   case network(String)
-  /// What came is not what the hub announced; it was thrown away.
+  /// Received data does not match what the hub announced; it was discarded.
   case damaged(String)
   /// The disk is full, or a file cannot be written or read.
   case disk(String)
-  /// Another process holds what was to be changed.
+  /// Another process is using the model.
   case busy(String)
 
   /// What happened, in one sentence.

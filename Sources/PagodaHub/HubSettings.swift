@@ -1,24 +1,24 @@
-// HubSettings: which hub, which cache and which token, from the variables that huggingface_hub reads.
+// HubSettings: which hub, cache and token to use, from the environment variables that huggingface_hub reads.
 import Foundation
 
-/// Which hub, which cache and which token.
+/// Which hub, cache and token to use.
 public struct HubSettings: Sendable {
-  /// The hub's address, without a slash at the end.
+  /// The hub's address, without a trailing slash.
   public var endpoint = "https://huggingface.co"
   /// Sent to the hub only, never to the servers it redirects to.
   public var token: String?
   /// The folder that holds `models--ORG--NAME`.
   public var cacheFolder: String
-  /// Whether nothing may be fetched.
+  /// Whether downloads are disabled.
   public var isOffline = false
-  /// A transfer in which no byte comes for so many seconds is begun again where it stopped.
+  /// A transfer that receives nothing for this many seconds is resumed where it stopped.
   public var stallSeconds: Double = 10
   /// Attempts without a byte of progress before giving up.
   public var maximumAttempts = 5
-  /// What the program calls itself to the hub.
+  /// Sent to the hub as User-Agent.
   public var userAgent = "pagoda"
 
-  /// Settings for a cache folder and nothing else.
+  /// Defaults with the given cache folder.
   public init(cacheFolder: String) { self.cacheFolder = cacheFolder }
 
   /// HF_ENDPOINT, HF_TOKEN, HF_TOKEN_PATH, HF_HOME, HF_HUB_CACHE, HF_HUB_OFFLINE, HF_HUB_DOWNLOAD_TIMEOUT.
@@ -47,7 +47,7 @@ public struct HubSettings: Sendable {
     FileManager.default.contents(atPath: path).flatMap { String(data: $0, encoding: .utf8) }
   }
 
-  // A line break in a token would end the header.
+  // A line break in a token would inject a header.
   private static func clean(_ token: String?) -> String? {
     let trimmed = token?.trimmingCharacters(in: .whitespacesAndNewlines)
     return trimmed?.isEmpty == false && trimmed?.contains(where: \.isNewline) == false ? trimmed : nil

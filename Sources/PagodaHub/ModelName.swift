@@ -7,10 +7,10 @@ public struct ModelName: Hashable, Sendable, CustomStringConvertible {
   /// A branch, a tag or a commit.
   public let revision: String
 
-  /// The branch that a name without a revision means.
+  /// The branch of a name without a revision.
   public static let defaultRevision = "main"
 
-  /// Reads `ORG/NAME` or `ORG/NAME@revision`; nil when the text is no such name.
+  /// Parses `ORG/NAME` or `ORG/NAME@revision`; nil if the text is not a valid name.
   public init?(_ text: String) {
     let parts = text.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
     let names = parts[0].split(separator: "/", omittingEmptySubsequences: false)
@@ -21,7 +21,7 @@ public struct ModelName: Hashable, Sendable, CustomStringConvertible {
     self.revision = revision
   }
 
-  /// The name as people write it.
+  /// The name in its usual notation.
   public var description: String {
     revision == Self.defaultRevision ? repository : "\(repository)@\(revision)"
   }
@@ -29,7 +29,7 @@ public struct ModelName: Hashable, Sendable, CustomStringConvertible {
   /// The folder of the model in a cache, as `huggingface_hub` names it.
   var folderName: String { "models--" + repository.split(separator: "/").joined(separator: "--") }
 
-  /// The repository of a folder in a cache; nil for folders of something else.
+  /// The repository of a cache folder; nil for other folders.
   static func repository(ofFolder folder: String) -> String? {
     guard folder.hasPrefix("models--") else { return nil }
     let rest = folder.dropFirst("models--".count)
@@ -38,7 +38,7 @@ public struct ModelName: Hashable, Sendable, CustomStringConvertible {
     return ModelName(name)?.repository
   }
 
-  // The hub's own rule for both halves; it also keeps ".." and separators out of paths.
+  // The hub's own rule for both parts; it also keeps ".." and separators out of paths.
   private static func isName(_ name: Substring) -> Bool {
     guard let first = name.first, let last = name.last, name.count <= 96 else { return false }
     return name.allSatisfy { isPlain($0) } && ![first, last].contains { $0 == "." || $0 == "-" }
@@ -56,7 +56,7 @@ public struct ModelName: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// Whether the text is a lower-case hexadecimal number of so many digits: a commit (40), a blob (40 or 64).
+/// Whether the text is a lower-case hexadecimal number of this length: a commit (40), a blob (40 or 64).
 func isHexadecimal(_ text: String, digits: Int) -> Bool {
   text.utf8.count == digits && text.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
 }

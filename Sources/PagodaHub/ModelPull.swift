@@ -1,35 +1,35 @@
-// ModelPull: fetches a model into the cache, several files at once, and names it only when all of it is there.
+// ModelPull: downloads a model into the cache, several files in parallel, and makes it visible only when complete.
 import Foundation
 
 /// A model in the cache.
 public struct PulledModel: Hashable, Sendable {
-  /// What was asked for.
+  /// The requested name.
   public let name: ModelName
-  /// The commit that the name meant.
+  /// The commit that the name referred to.
   public let commit: String
   /// The folder of the snapshot.
   public let folder: String
-  /// Of all its chosen files.
+  /// Total size of the selected files.
   public let bytes: Int64
-  /// Chosen files.
+  /// Number of selected files.
   public let fileCount: Int
 }
 
-/// Fetches models into a cache.
+/// Downloads models into a cache.
 public struct ModelPull: Sendable {
   /// Which hub and which cache.
   public var settings: HubSettings
-  /// Which files.
+  /// Which files to download.
   public var selection = FileSelection()
-  /// Files that come at once.
+  /// Number of parallel downloads.
   public var parallelFiles = 4
-  /// Whether blobs that are there already are hashed again, and fetched again when they are damaged.
+  /// Whether to rehash blobs that are already present, and download damaged ones again.
   public var verifies = false
 
-  /// A pull of what models need, four files at once.
+  /// Downloads the files that models need, four at a time.
   public init(_ settings: HubSettings) { self.settings = settings }
 
-  /// Fetches what is missing. `progress` is called on any thread, at most about ten times a second.
+  /// Downloads missing files. `progress` is called on any thread, about ten times per second at most.
   public func pull(
     _ model: ModelName, progress: @escaping @Sendable (PullProgress) -> Void = { _ in }
   ) async throws -> PulledModel {
@@ -53,7 +53,7 @@ public struct ModelPull: Sendable {
       }
       try await group.waitForAll()
     }
-    // Last, so that the name never means a half.
+    // Last, so that the name never refers to an incomplete model.
     try cache.writeRef(model, commit: listing.commit)
     return PulledModel(
       name: model, commit: listing.commit, folder: cache.snapshot(listing.commit, of: model),
@@ -73,7 +73,7 @@ public struct ModelPull: Sendable {
       bytes: files.reduce(0) { $0 + $1.size }, fileCount: files.count)
   }
 
-  /// Makes sure that a blob is there and right, then links it into the snapshot.
+  /// Ensures that a blob is present and valid, then links it into the snapshot.
   private func place(_ file: HubFile, _ fetch: BlobFetch, in cache: HubCache) async throws {
     let model = fetch.model
     let path = cache.blob(file.hash.name, of: model)
@@ -91,7 +91,7 @@ public struct ModelPull: Sendable {
     withExtendedLifetime(lock) {}
   }
 
-  /// A blob of the wrong size, or of wrong content when that is looked at, is removed.
+  /// Removes a blob of the wrong size, or, when verifying, with the wrong content.
   private func isThere(_ file: HubFile, at path: String) async throws -> Bool {
     guard let size = fileSize(path) else { return false }
     if size == file.size {
@@ -118,7 +118,7 @@ public struct ModelPull: Sendable {
   }
 }
 
-/// Files that wait for a worker.
+/// Files waiting for a worker.
 private final class FileQueue: @unchecked Sendable {
   private let lock = NSLock()
   private var files: ArraySlice<HubFile>
@@ -128,7 +128,7 @@ private final class FileQueue: @unchecked Sendable {
   func next() -> HubFile? { lock.withLock { files.popFirst() } }
 }
 
-/// Nil when there is no such file; follows links.
+/// Nil if there is no such file; follows links.
 func fileSize(_ path: String) -> Int64? {
   var info = stat()
   return stat(path, &info) == 0 ? Int64(info.st_size) : nil

@@ -1,22 +1,22 @@
-// PullProgress: how far a pull is, how fast, and how long it will still take.
+// PullProgress: progress of a download: bytes, speed and remaining time.
 import Foundation
 
-/// How far a pull is.
+/// Progress of a download.
 public struct PullProgress: Hashable, Sendable {
-  /// Bytes on disk, those of earlier attempts too.
+  /// Bytes on disk, including those of earlier attempts.
   public var bytesDone: Int64 = 0
-  /// Bytes in all.
+  /// Total number of bytes.
   public var bytesTotal: Int64 = 0
   /// Files that are complete.
   public var filesDone = 0
-  /// Files in all.
+  /// Total number of files.
   public var filesTotal = 0
-  /// Over the last five seconds.
+  /// Average over the last five seconds.
   public var bytesPerSecond: Double = 0
-  /// What the pull is waiting for, when it is.
+  /// What the download is waiting for, if it is.
   public var note: String?
 
-  /// Nil while nothing moves.
+  /// Nil while no data arrives.
   public var secondsLeft: Double? {
     bytesPerSecond > 0 ? Double(bytesTotal - bytesDone) / bytesPerSecond : nil
   }
@@ -25,12 +25,12 @@ public struct PullProgress: Hashable, Sendable {
   public var fraction: Double { bytesTotal > 0 ? Double(bytesDone) / Double(bytesTotal) : 1 }
 }
 
-/// Adds up what several transfers report, and calls back at most ten times a second. Any thread may use it.
+/// Aggregates the progress of several transfers, and calls back at most ten times per second. Thread safe.
 final class ProgressMeter: @unchecked Sendable {
   private let lock = NSLock()
   private let report: @Sendable (PullProgress) -> Void
   private var progress = PullProgress()
-  private var samples: [(time: Date, bytes: Int64)] = []  // of the last five seconds; what came over the network
+  private var samples: [(time: Date, bytes: Int64)] = []  // network bytes of the last five seconds
   private var received: Int64 = 0
   private var lastReport = Date.distantPast
 
@@ -40,7 +40,7 @@ final class ProgressMeter: @unchecked Sendable {
     progress.bytesTotal = files.reduce(0) { $0 + $1.size }
   }
 
-  /// Bytes that came over the network.
+  /// Counts bytes received over the network.
   func receive(_ bytes: Int64) {
     change { meter in
       meter.received += bytes
@@ -49,7 +49,7 @@ final class ProgressMeter: @unchecked Sendable {
     }
   }
 
-  /// Bytes that were there already, or (negative) were thrown away.
+  /// Counts bytes that were already present, or (negative) were discarded.
   func adjust(_ bytes: Int64) { change { $0.progress.bytesDone += bytes } }
 
   func finishFile() { change(always: true) { $0.progress.filesDone += 1 } }

@@ -1,23 +1,23 @@
-// Retry: how often and how long to wait for a hub that fails, and what its refusals mean.
+// Retry: how often and how long to wait for a failing hub, and how to interpret its status codes.
 import Foundation
 
-/// An answer that says "not now".
+/// A response that asks to retry later.
 struct BusyAnswer: Error {
   var status: Int
   var waitSeconds: Double?  // Retry-After
 }
 
-/// Counts attempts that brought nothing, and waits longer after each.
+/// Counts attempts without progress, with increasing waits.
 struct Retry {
   let settings: HubSettings
   private var attempts = 0
 
   init(_ settings: HubSettings) { self.settings = settings }
 
-  /// Something came: the next failure is the first again.
+  /// Progress was made: resets the count.
   mutating func madeProgress() { attempts = 0 }
 
-  /// Waits before another attempt at `what`, or throws the error to show when there have been enough.
+  /// Waits before the next attempt at `what`, or throws the final error after too many.
   mutating func wait(after error: any Error, _ what: String) async throws {
     try Task.checkCancellation()
     var pause = min(0.5 * pow(2, Double(attempts)), 30) * Double.random(in: 0.8...1.2)
@@ -38,7 +38,7 @@ struct Retry {
 }
 
 extension HTTPHead {
-  /// Throws unless the answer brings what was asked for.
+  /// Throws unless the response is a success.
   func check(_ model: ModelName, file: String? = nil, settings: HubSettings) throws {
     if (200...299).contains(status) { return }
     let what = file.map { "\(model): \($0)" } ?? "\(model)"

@@ -1,4 +1,4 @@
-// The rest of the app's logic: sidebar, library, settings, server, and the whole with the embedded model.
+// The rest of the app's logic: sidebar, library, settings, server, and everything together with the embedded model.
 import Foundation
 import PagodaHub
 import PagodaKit
@@ -65,10 +65,10 @@ import Testing
       var ids: [UUID] = []
       for name in ["one", "two", "three"] {
         ids.append(try #require(list.begin()).id)
-        list.transcript?.send("chat \(name)")  // refused without a model, but said
+        list.transcript?.send("chat \(name)")  // rejected without a model, but the message is kept
         list.refresh()
       }
-      #expect(list.begin()?.id == list.begin()?.id)  // an empty chat is not begun twice
+      #expect(list.begin()?.id == list.begin()?.id)  // an empty chat is reused
       list.remove(try #require(list.selection))
       #expect(list.hits.map(\.id) == ids.reversed())
       list.togglePin(ids[0])
@@ -168,7 +168,7 @@ import Testing
       }
       try Data("{}".utf8).write(to: snapshot.appending(path: "config.json"))
       var hub = HubModels(settings: HubSettings(cacheFolder: folder.path))
-      #expect(try await hub.installed().isEmpty)  // nothing names the commit yet
+      #expect(try await hub.installed().isEmpty)  // no ref to the commit yet
       try Data(commit.utf8).write(to: model.appending(path: "refs/main"))
       let installed = try await hub.installed()
       #expect(installed.map(\.id) == ["org/model"] && installed.first?.folder.lastPathComponent == commit)

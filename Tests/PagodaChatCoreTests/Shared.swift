@@ -1,4 +1,4 @@
-// What the tests of the app's logic share: a folder per test, and an engine that says what it is told to.
+// Shared by the tests of the app's logic: a folder per test, and a scripted engine.
 import Foundation
 import PagodaChatCore
 import PagodaKit
@@ -13,7 +13,7 @@ func withFolder<Result>(
   return try await body(folder)
 }
 
-/// Waits up to ten seconds for something that another task will bring about.
+/// Waits up to ten seconds for a condition that another task will make true.
 @MainActor func eventually(_ condition: () -> Bool) async -> Bool {
   for _ in 0..<1000 {
     if condition() { return true }
@@ -22,7 +22,7 @@ func withFolder<Result>(
   return condition()
 }
 
-/// A value that several threads use. (The standard library's `Mutex` needs a newer macOS than the package.)
+/// A value shared by several threads. (The standard library's `Mutex` needs a newer macOS than the package.)
 final class Locked<Value>: @unchecked Sendable {
   private let lock = NSLock()
   private var value: Value
@@ -32,7 +32,7 @@ final class Locked<Value>: @unchecked Sendable {
   func withLock<Result>(_ body: (inout Value) -> Result) -> Result { lock.withLock { body(&value) } }
 }
 
-/// Gives the test each stream's continuation, and remembers requests and how streams ended.
+/// Exposes each stream's continuation to the test, and records requests and how streams ended.
 final class ScriptedEngine: ChatEngine {
   typealias Continuation = AsyncThrowingStream<Event, any Error>.Continuation
 
@@ -67,7 +67,7 @@ final class ScriptedEngine: ChatEngine {
     return messages
   }
 
-  /// Says a text and ends.
+  /// Streams a text and finishes.
   func say(_ text: String, _ reason: FinishReason = .stop) {
     answer.yield(.token(TokenInfo(id: 1)))
     answer.yield(.text(text))
@@ -94,7 +94,7 @@ struct ScriptedLoader: ModelLoader {
   }
 }
 
-/// Gives the test the stream of the last download.
+/// Exposes the stream of the last download to the test.
 final class ScriptedDownloader: ModelDownloader {
   struct State {
     var installed: [InstalledModel] = []

@@ -1,4 +1,4 @@
-// The store: what was saved is there after a reopening, a kill, a damaged byte and a change of the format.
+// The store: saved data survives reopening, a kill, a damaged byte and a format change.
 import Foundation
 import Testing
 
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  /// Kills a writer at ever other moments; each time all that it had reported is there, whole and in order.
+  /// Kills a writer at varying moments; each time everything it had reported is present, complete and in order.
   @Test func ten_thousand_messages_survive_kills_during_writes() async throws {
     try await withFolder { folder in
       do {
@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  /// Runs the writer and kills it; returns the last number it reported.
+  /// Runs the writer and kills it; returns the last index it reported.
   private func killedWriter(_ folder: URL, afterMilliseconds delay: Int) throws -> Int {
     let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }
     let build = bundle?.bundleURL.deletingLastPathComponent() ?? Bundle.main.bundleURL
@@ -72,7 +72,7 @@ import Testing
     writer.arguments = [folder.path]
     writer.standardOutput = pipe
     try writer.run()
-    // The clock starts with the first report: opening the store takes time too.
+    // The timer starts with the first report: opening the store takes time too.
     var output = pipe.fileHandleForReading.availableData
     Thread.sleep(forTimeInterval: Double(delay) / 1000)
     kill(writer.processIdentifier, SIGKILL)
@@ -131,7 +131,7 @@ import Testing
       let records = [#"{"header":{"version":1}}"#, conversation, message(1, "user"), message(2, "assistant")]
       let file = folder.appending(path: "conversations.log")
       try RecordLog.replace(file, with: records.map { Data($0.utf8) })
-      for _ in 0..<2 {  // migrated, then read as migrated
+      for _ in 0..<2 {  // migrated, then read in the new format
         let store = try ConversationStore(folder: folder)
         let migrated = try #require(store.conversations.first)
         #expect(store.messages(of: migrated.id).path(to: migrated.leafID).map(\.text) == ["m1", "m2"])

@@ -1,4 +1,4 @@
-// Markdown split into blocks, whole and while it grows; and the exports.
+// Markdown split into blocks, complete and streaming; and the exports.
 import Foundation
 import Testing
 

@@ -1,4 +1,4 @@
-// One conversation: streaming, stopping, failing, editing, regenerating, branching, with an engine that obeys the test.
+// One conversation: streaming, stopping, failing, editing, regenerating, branching, with a scripted engine.
 import Foundation
 import PagodaKit
 import Testing

@@ -1,4 +1,4 @@
-// Which files of a repository make a model.
+// Selection of the files that make up a model.
 import Testing
 
 @testable import PagodaHub

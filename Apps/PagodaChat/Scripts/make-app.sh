@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds Pagoda.app on macOS and signs it. Usage: make-app.sh [OUTPUT_FOLDER]; SIGN_IDENTITY names a certificate, ad hoc
-# without one. The sandbox needs a certificate of a team, so an ad hoc signature leaves the entitlements out.
+# Builds Pagoda.app on macOS and signs it. Usage: make-app.sh [OUTPUT_FOLDER]; SIGN_IDENTITY names a certificate,
+# default: ad hoc. The sandbox requires a team's certificate, so an ad hoc signature omits the entitlements.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.."
 [[ $(uname -s) == Darwin ]] || { echo "make-app: an app bundle can be built on macOS only" >&2; exit 1; }
@@ -14,7 +14,7 @@ mkdir -p "$app/Contents/MacOS" "$app/Contents/Resources" "$app/Contents/Framewor
 cp "$(swift build -c release --show-bin-path)/PagodaChat" "$app/Contents/MacOS/PagodaChat"
 cp "$source/Info.plist" "$app/Contents/Info.plist"
 
-# The icon in the sizes that macOS asks for.
+# The icon in all sizes that macOS requires.
 iconset=$(mktemp -d)/Pagoda.iconset
 mkdir -p "$iconset"
 for size in 16 32 128 256 512; do
@@ -23,7 +23,7 @@ for size in 16 32 128 256 512; do
 done
 iconutil -c icns "$iconset" -o "$app/Contents/Resources/Pagoda.icns"
 
-# libmicrohttpd comes from Homebrew; the bundle takes its own copy, so that it runs on other machines.
+# libmicrohttpd comes from Homebrew; the bundle contains its own copy, so that it runs on other machines.
 program=$app/Contents/MacOS/PagodaChat
 otool -L "$program" | awk '/\/(opt|usr\/local)\// { print $1 }' | while read -r library; do
   name=$(basename "$library")

@@ -1,4 +1,4 @@
-// The composer: a field that grows, send or stop, and the thinking switch.
+// The composer: a growing text field, send or stop, and the thinking switch.
 import PagodaChatCore
 import SwiftUI
 
@@ -22,7 +22,7 @@ struct ComposerView: View {
           .lineLimit(1...10)
           .focused($isFocused)
           .onSubmit {
-            // The field gives Return to this closure in either case; Option-Return always begins a line.
+            // The field sends Return here in either case; Option-Return always inserts a line break.
             if app.settings.settings.returnSends { composer.send(in: transcript) } else { composer.text += "\n" }
           }
           .accessibilityLabel("Message")

@@ -51,7 +51,7 @@ struct ContentView: View {
   }
 }
 
-/// A failure with its cause and what might help.
+/// An error with its cause and possible remedies.
 struct FailureView: View {
   let failure: ChatFailure
 

@@ -1,4 +1,4 @@
-// The model library: what is here, what is coming, what each would take in memory.
+// The model library: installed models, downloads, and the memory each needs.
 import Foundation
 import PagodaChatCore
 import SwiftUI

@@ -1,4 +1,4 @@
-// Markdown as views, one per block; inside a line the system's own parser does emphasis, links and code.
+// Markdown as views, one per block; the system's parser handles inline emphasis, links and code.
 import Foundation
 import PagodaChatCore
 import SwiftUI
@@ -41,7 +41,7 @@ private struct BlockView: View {
   }
 }
 
-/// A text that the parser does not understand is shown as it is.
+/// Text that the parser rejects is shown verbatim.
 private func inline(_ text: String) -> AttributedString {
   let options = AttributedString.MarkdownParsingOptions(interpretedSyntax: .inlineOnlyPreservingWhitespace)
   return (try? AttributedString(markdown: text, options: options)) ?? AttributedString(text)

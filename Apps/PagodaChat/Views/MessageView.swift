@@ -1,4 +1,4 @@
-// One message: thinking that can be opened, Markdown, and what can be done with it.
+// One message: collapsible thinking, Markdown, and actions.
 import AppKit
 import PagodaChatCore
 import SwiftUI

@@ -1,9 +1,9 @@
-// Settings: of one chat, and of the app.
+// Settings of one chat, and of the app.
 import Foundation
 import PagodaChatCore
 import SwiftUI
 
-/// How the answers of one chat are made, and its export.
+/// Generation settings of one chat, and its export.
 struct ChatSettingsView: View {
   @Bindable var transcript: TranscriptModel
   @Environment(\.dismiss) private var dismiss
@@ -49,7 +49,7 @@ struct ChatSettingsFields: View {
   }
 }
 
-/// What holds for the whole app.
+/// App-wide settings.
 struct AppSettingsView: View {
   let app: AppModel
 

@@ -1,4 +1,4 @@
-// The open conversation: messages, the answer as it grows, and the composer.
+// The open conversation: messages, the streaming answer, and the composer.
 import PagodaChatCore
 import SwiftUI
 

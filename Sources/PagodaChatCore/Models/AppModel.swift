@@ -1,9 +1,9 @@
-// AppModel: everything the app's windows show, wired together.
+// AppModel: the root model of the app's windows; connects all others.
 import Foundation
 import Observation
 import PagodaKit
 
-/// Everything the app's windows show.
+/// The root model of the app's windows.
 @MainActor @Observable
 public final class AppModel {
   /// The loaded model.
@@ -12,7 +12,7 @@ public final class AppModel {
   public let conversations: ConversationListModel
   /// The model library.
   public let library: LibraryModel
-  /// What holds for the whole app.
+  /// App-wide settings.
   public let settings: SettingsModel
   /// The local server.
   public let server: ServerModel
@@ -33,40 +33,40 @@ public final class AppModel {
     server = ServerModel(engines: engines)
   }
 
-  /// Where the app keeps its files: never a folder that is synchronised to other machines.
+  /// Where the app keeps its files: never in a folder that is synchronised to other machines.
   public static var defaultFolder: URL {
     let folders = FileManager.default.urls(for: .applicationSupportDirectory, in: .userDomainMask)
     return (folders.first ?? URL(filePath: NSHomeDirectory())).appending(path: "Pagoda")
   }
 
-  /// Reads the library and loads the model of the last time, or the embedded one.
+  /// Reads the library and loads the model of the last session, or the embedded one.
   public func start() async {
     await library.refresh()
     await use(settings.settings.modelName ?? LibraryModel.embeddedName)
   }
 
-  /// Loads a model of the library and remembers it. The server goes off with the model it served.
+  /// Loads a model of the library and remembers it. Stops the server of the previous model.
   public func use(_ modelName: String) async {
     await server.turnOff()
     await library.load(modelName)
     if case .ready = engines.state { settings.settings.modelName = modelName }
   }
 
-  /// Turns the server off and gives the model's memory back.
+  /// Stops the server and frees the model's memory.
   public func unload() async {
     await server.turnOff()
     await engines.unload()
   }
 
-  /// Begins a conversation with the settings of new ones.
+  /// Starts a conversation with the default settings.
   public func newChat() { conversations.begin(settings: settings.settings.newChats) }
 
-  /// Copies the selected conversation up to a message into a new one and shows it.
+  /// Copies the selected conversation up to a message into a new one and selects it.
   public func branch(at id: UUID) {
     if let copy = conversations.transcript?.branch(at: id) { conversations.show(copy) }
   }
 
-  /// Call it every few seconds: refreshes what the status bar shows, and unloads a model that nobody has used.
+  /// Call it every few seconds: refreshes the status bar's data, and unloads an idle model.
   public func tick(now: ContinuousClock.Instant = .now) async {
     engines.refresh()
     let minutes = settings.settings.idleMinutes

@@ -1,23 +1,23 @@
-// ComposerModel: what is being written, and whether it can be sent.
+// ComposerModel: the text being written, and whether it can be sent.
 import Foundation
 import Observation
 
-/// What is being written in one conversation.
+/// The text being written in one conversation.
 @MainActor @Observable
 public final class ComposerModel {
   /// The text so far.
   public var text = ""
-  /// The message that is being edited; nil for a new one.
+  /// The message being edited; nil for a new one.
   public private(set) var editedID: UUID?
-  private var draft = ""  // what was being written before editing began
+  private var draft = ""  // the text before editing started
 
-  /// Nothing written.
+  /// An empty composer.
   public init() {}
 
-  /// Whether there is something to send and nobody is answering.
+  /// Whether there is text to send and no answer in progress.
   public func canSend(in transcript: TranscriptModel) -> Bool { !transcript.isAnswering && !trimmed.isEmpty }
 
-  /// Sends the text, or the edited message, and empties the field.
+  /// Sends the text or the edited message, and clears the field.
   public func send(in transcript: TranscriptModel) {
     guard canSend(in: transcript) else { return }
     if let editedID { transcript.edit(editedID, to: trimmed) } else { transcript.send(trimmed) }
@@ -26,14 +26,14 @@ public final class ComposerModel {
     draft = ""
   }
 
-  /// Begins to edit a message of the person.
+  /// Starts editing one of the user's messages.
   public func edit(_ message: ChatMessage) {
     if editedID == nil { draft = text }
     editedID = message.id
     text = message.text
   }
 
-  /// Goes back to what was being written before.
+  /// Restores the text from before editing.
   public func cancelEditing() {
     guard editedID != nil else { return }
     editedID = nil

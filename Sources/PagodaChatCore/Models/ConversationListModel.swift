@@ -1,19 +1,19 @@
-// ConversationListModel: the sidebar: every conversation, or those that a search finds.
+// ConversationListModel: the sidebar: all conversations, or those matching a search.
 import Foundation
 import Observation
 
 /// The sidebar.
 @MainActor @Observable
 public final class ConversationListModel {
-  /// What is searched for; empty shows all.
+  /// The search text; empty shows all.
   public var query = "" {
     didSet { refresh() }
   }
-  /// What the sidebar shows, pinned first, then newest first.
+  /// The conversations shown, pinned first, then newest first.
   public private(set) var hits: [SearchHit] = []
   /// The conversation that is open.
   public var selection: UUID?
-  /// Why something could not be kept.
+  /// Why something could not be saved.
   public var failure: ChatFailure?
 
   private let store: ConversationStore
@@ -28,10 +28,10 @@ public final class ConversationListModel {
     selection = hits.first?.id
   }
 
-  /// Reads the list again; after something was said, for instance.
+  /// Reloads the list, for example after a new message.
   public func refresh() { hits = store.search(query) }
 
-  /// The open conversation's model. Conversations stay open while they answer, whatever is selected.
+  /// The open conversation's model. Conversations keep streaming regardless of the selection.
   public var transcript: TranscriptModel? { selection.flatMap { transcript(of: $0) } }
 
   /// The model of a conversation; the same one each time.
@@ -43,7 +43,7 @@ public final class ConversationListModel {
     return model
   }
 
-  /// Begins a conversation and selects it. An empty one that is selected already is used again.
+  /// Starts a conversation and selects it. Reuses the selected one if it is empty.
   @discardableResult
   public func begin(settings: ChatSettings = ChatSettings()) -> TranscriptModel? {
     if let transcript, transcript.messages.isEmpty { return transcript }
@@ -53,19 +53,19 @@ public final class ConversationListModel {
     return transcript
   }
 
-  /// Selects a conversation made elsewhere, by branching for instance.
+  /// Selects a conversation created elsewhere, for example by branching.
   public func show(_ conversation: Conversation) {
     refresh()
     selection = conversation.id
   }
 
-  /// Gives a conversation another title.
+  /// Changes a conversation's title.
   public func rename(_ id: UUID, to title: String) { change(id) { $0.title = title } }
 
-  /// Puts a conversation on top, or back among the others.
+  /// Pins or unpins a conversation.
   public func togglePin(_ id: UUID) { change(id) { $0.isPinned.toggle() } }
 
-  /// Stops what a conversation is answering and deletes it.
+  /// Stops a conversation's answer in progress and deletes it.
   public func remove(_ id: UUID) {
     open[id]?.close()
     open[id] = nil

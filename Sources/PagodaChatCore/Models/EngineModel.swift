@@ -1,19 +1,19 @@
-// EngineModel: the one loaded model of the app, and the way there and back.
+// EngineModel: the app's loaded model, its loading and unloading.
 import Foundation
 import Observation
 import PagodaHub
 import PagodaKit
 
-/// What went wrong, in a form to show: a title, the cause, and what might help.
+/// An error to display: a title, the cause, and a possible remedy.
 public struct ChatFailure: LocalizedError, Hashable, Sendable {
-  /// What was being done.
+  /// The failed action.
   public var title: String
   /// Why it failed.
   public var cause: String
-  /// What might help; nil when nothing is known to.
+  /// A possible remedy; nil if none is known.
   public var advice: String?
 
-  /// A failure of `title`, told from the error that caused it.
+  /// A failure of `title` caused by an error.
   public init(_ title: String, _ error: any Error) {
     self.title = title
     cause = (error as? HubError)?.message ?? error.localizedDescription
@@ -27,7 +27,7 @@ public struct ChatFailure: LocalizedError, Hashable, Sendable {
       }
   }
 
-  /// A failure told in words.
+  /// A failure with a textual cause.
   public init(_ title: String, cause: String, advice: String? = nil) {
     self.title = title
     self.cause = cause
@@ -36,30 +36,30 @@ public struct ChatFailure: LocalizedError, Hashable, Sendable {
 
   /// Title and cause.
   public var errorDescription: String? { "\(title): \(cause)" }
-  /// What might help.
+  /// A possible remedy.
   public var recoverySuggestion: String? { advice }
 }
 
-/// The one loaded model of the app.
+/// The app's loaded model.
 @MainActor @Observable
 public final class EngineModel {
-  /// Where the app is with its model.
+  /// Loading state of the model.
   public enum State: Hashable, Sendable {
     /// No model is in memory.
     case unloaded
-    /// A model is being loaded, so far.
+    /// A model is being loaded; fraction is the progress.
     case loading(name: String, fraction: Double)
-    /// A model answers.
+    /// A model is ready to answer.
     case ready(name: String)
     /// Loading failed.
     case failed(ChatFailure)
   }
 
-  /// Where the app is with its model.
+  /// Loading state of the model.
   public private(set) var state = State.unloaded
   /// The loaded model.
   public private(set) var engine: (any ChatEngine)?
-  /// What the engine was doing when it was last asked.
+  /// The engine's load when last refreshed.
   public private(set) var load = EngineLoad()
 
   private let loader: any ModelLoader
@@ -76,10 +76,10 @@ public final class EngineModel {
     }
   }
 
-  /// What a model would take.
+  /// The memory a model would need.
   public func estimate(_ source: ModelSource) async throws -> MemoryEstimate { try await loader.estimate(source) }
 
-  /// Loads a model in place of the one there is. The old one goes first: two rarely fit.
+  /// Replaces the loaded model. The old one is unloaded first: two rarely fit.
   public func load(_ source: ModelSource, named name: String) async {
     loading?.cancel()
     let task = Task {
@@ -101,14 +101,14 @@ public final class EngineModel {
     await task.value
   }
 
-  /// Ends all answers and gives the memory back.
+  /// Ends all answers and frees the memory.
   public func unload() async {
     loading?.cancel()
     await unloadNow()
     state = .unloaded
   }
 
-  /// Asks the engine what it is doing; for a status bar, now and then.
+  /// Updates `load` from the engine; call it occasionally, for a status bar.
   public func refresh() { load = engine?.load ?? EngineLoad() }
 
   private func unloadNow() async {

@@ -1,36 +1,36 @@
-// LibraryModel: the models there are: on this machine, being fetched, loaded; with what each would take in memory.
+// LibraryModel: the available models: installed, downloading or loaded, with the memory each needs.
 import Foundation
 import Observation
 import PagodaKit
 
 /// A model in the library.
 public struct LibraryEntry: Hashable, Sendable, Identifiable {
-  /// Where its download stands.
+  /// State of its download.
   public enum State: Hashable, Sendable {
     /// It is on this machine.
     case ready
-    /// It is being fetched.
+    /// It is being downloaded.
     case downloading(DownloadProgress)
-    /// Fetching was paused; what has come stays.
+    /// The download is paused; partial files are kept.
     case paused(DownloadProgress)
-    /// Fetching failed.
+    /// The download failed.
     case failed(ChatFailure)
   }
 
   /// Its name, such as `Qwen/Qwen3.5-0.8B`.
   public var id: String
-  /// Where it comes from once it is here.
+  /// Its source once it is installed.
   public var source: ModelSource?
   /// Its size on disk in bytes; nil when unknown.
   public var sizeBytes: Int64?
-  /// Where its download stands.
+  /// State of its download.
   public var state: State
-  /// What it would take in memory, once asked for.
+  /// The memory it needs, once estimated.
   public var estimate: MemoryEstimate?
-  /// Bytes a second of the last five seconds, while it is being fetched.
+  /// Average over the last five seconds, while downloading.
   public var bytesPerSecond: Double?
 
-  /// The time that is left of a download, in seconds.
+  /// Remaining time of a download, in seconds.
   public var secondsLeft: Double? {
     guard case .downloading(let progress) = state, let total = progress.totalBytes, let rate = bytesPerSecond, rate > 0
     else { return nil }
@@ -46,7 +46,7 @@ public final class LibraryModel {
   /// Why the library cannot be read or changed.
   public var failure: ChatFailure?
 
-  /// What the embedded model is called.
+  /// Name of the embedded model.
   public static let embeddedName = "pagoda-mini"
 
   private let downloader: any ModelDownloader
@@ -54,14 +54,14 @@ public final class LibraryModel {
   private var downloads: [String: Task<Void, Never>] = [:]
   private var meters: [String: RateMeter] = [:]
 
-  /// The models of a downloader, and the embedded one.
+  /// The models of a downloader, plus the embedded one.
   public init(downloader: any ModelDownloader, engines: EngineModel) {
     self.downloader = downloader
     self.engines = engines
     entries = [LibraryEntry(id: Self.embeddedName, source: .mini, state: .ready)]
   }
 
-  /// Reads again what is on this machine, and estimates what each model takes.
+  /// Reloads the list of installed models, and estimates the memory each needs.
   public func refresh() async {
     do {
       let installed = try await downloader.installed()
@@ -77,7 +77,7 @@ public final class LibraryModel {
     for entry in entries where entry.state == .ready { await estimate(entry.id) }
   }
 
-  /// Fetches a model, or goes on fetching it.
+  /// Starts or resumes a download.
   public func download(_ id: String) {
     let name = id.trimmingCharacters(in: .whitespacesAndNewlines)
     guard !name.isEmpty, downloads[name] == nil else { return }
@@ -89,10 +89,10 @@ public final class LibraryModel {
     downloads[name] = Task { await fetch(name) }
   }
 
-  /// Stops fetching and keeps what has come.
+  /// Pauses a download and keeps partial files.
   public func pause(_ id: String) { downloads[id]?.cancel() }
 
-  /// Stops fetching if need be and deletes a model; one that is loaded stays in memory until it is unloaded.
+  /// Cancels a download if necessary and deletes the model; a loaded model stays in memory until it is unloaded.
   public func remove(_ id: String) async {
     let download = downloads[id]
     download?.cancel()
@@ -113,7 +113,7 @@ public final class LibraryModel {
 
   private func estimate(_ id: String) async {
     guard let source = entries.first(where: { $0.id == id })?.source else { return }
-    let estimate = try? await engines.estimate(source)  // loading says why a folder is no model
+    let estimate = try? await engines.estimate(source)  // loading reports why a folder is not a model
     update(id) { $0.estimate = estimate }
   }
 
@@ -155,7 +155,7 @@ public final class LibraryModel {
   }
 }
 
-/// Bytes a second over the last five seconds.
+/// Bytes per second over the last five seconds.
 struct RateMeter {
   private var samples: [(time: ContinuousClock.Instant, bytes: Int64)] = []
 

@@ -7,21 +7,21 @@ import PagodaServer
 /// The local server's switch.
 @MainActor @Observable
 public final class ServerModel {
-  /// Where it listens; nil while it is off.
+  /// Its address; nil while it is off.
   public private(set) var url: String?
-  /// Why it could not be turned on.
+  /// Why it could not be started.
   public var failure: ChatFailure?
 
   private let engines: EngineModel
   private var server: Server?
 
-  /// Off.
+  /// A stopped server.
   public init(engines: EngineModel) { self.engines = engines }
 
-  /// Whether it serves.
+  /// Whether it is running.
   public var isOn: Bool { url != nil }
 
-  /// Serves the loaded model on this machine only; port 0 takes a free one.
+  /// Serves the loaded model on this machine only; port 0 picks a free one.
   public func turnOn(port: UInt16) {
     guard !isOn else { return }
     guard let engine = engines.engine as? Engine else {
@@ -41,7 +41,7 @@ public final class ServerModel {
     }
   }
 
-  /// Lets what is under way finish for two seconds, then closes the port. Call it before the model is unloaded.
+  /// Gives requests in flight two seconds to finish, then closes the port. Call it before unloading the model.
   public func turnOff() async {
     let old = server
     server = nil

@@ -1,26 +1,26 @@
-// SettingsModel: what holds for the whole app, kept in one small file.
+// SettingsModel: app-wide settings, stored in one small file.
 import Foundation
 import Observation
 
-/// What holds for the whole app.
+/// App-wide settings.
 public struct AppSettings: Codable, Hashable, Sendable {
-  /// What new conversations begin with.
+  /// Default settings of new conversations.
   public var newChats = ChatSettings()
-  /// The model to load at the start; nil for none.
+  /// The model to load at startup; nil for none.
   public var modelName: String?
   /// A folder whose subfolders are models; nil for the hub and its cache.
   public var modelFolder: String?
   /// The port of the local server.
   public var serverPort: UInt16 = 8080
-  /// Minutes without an answer after which the model leaves memory; 0 means never.
+  /// Minutes of inactivity after which the model is unloaded; 0 means never.
   public var idleMinutes = 0
   /// Whether Return sends; otherwise Command-Return does.
   public var returnSends = true
 
-  /// The values of a first start.
+  /// Default settings.
   public init() {}
 
-  /// Fields that a file does not have keep the values of a first start, so that files of earlier versions are read.
+  /// Missing fields keep their defaults, so that files of earlier versions can be read.
   public init(from decoder: any Decoder) throws {
     let values = try decoder.container(keyedBy: CodingKeys.self)
     self.init()
@@ -33,19 +33,19 @@ public struct AppSettings: Codable, Hashable, Sendable {
   }
 }
 
-/// The settings of the app; each change is kept at once.
+/// App-wide settings; each change is saved immediately.
 @MainActor @Observable
 public final class SettingsModel {
   /// The settings.
   public var settings: AppSettings {
     didSet { if settings != oldValue { keep() } }
   }
-  /// Why the settings cannot be read or kept.
+  /// Why the settings cannot be read or saved.
   public var failure: ChatFailure?
 
   private let url: URL
 
-  /// The settings in `folder`. A file that cannot be read is put aside and said so.
+  /// The settings in `folder`. An unreadable file is moved aside and reported.
   public init(folder: URL) {
     url = folder.appending(path: "settings.json")
     settings = AppSettings()

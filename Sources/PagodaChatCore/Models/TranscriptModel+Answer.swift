@@ -1,28 +1,28 @@
-// Sending, stopping, editing, regenerating and branching; each answer grows in place and is kept as it grows.
+// Sending, stopping, editing, regenerating and branching; answers are updated in place and saved while they stream.
 import Foundation
 import PagodaKit
 
 extension TranscriptModel {
-  /// Says something and has it answered.
+  /// Sends a message and starts answering it.
   public func send(_ text: String) {
     guard !isAnswering, !text.isEmpty else { return }
     say(text, after: messages.last?.id)
   }
 
-  /// Says something else in place of an earlier message; the earlier one stays as an alternative.
+  /// Replaces an earlier message and answers it; the original stays as an alternative.
   public func edit(_ id: UUID, to text: String) {
     guard !isAnswering, let message = messages.first(where: { $0.id == id }), message.role == .user else { return }
     say(text, after: message.parentID)
   }
 
-  /// Answers once more; the earlier answer stays as an alternative. Nil means the last answer.
+  /// Generates another answer; the earlier one stays as an alternative. Nil means the last answer.
   public func regenerate(_ id: UUID? = nil) {
     let target = id ?? messages.last?.id
     guard !isAnswering, let message = messages.first(where: { $0.id == target }) else { return }
     answer(after: message.role == .assistant ? message.parentID : message.id)
   }
 
-  /// A new conversation that has what was said up to a message.
+  /// A new conversation with a copy of the messages up to this one.
   public func branch(at id: UUID) -> Conversation? {
     guard let end = messages.firstIndex(where: { $0.id == id }) else { return nil }
     var copy = Conversation(title: conversation.title, settings: conversation.settings)
@@ -45,7 +45,7 @@ extension TranscriptModel {
     }
   }
 
-  /// Ends the answer under way; what has come stays.
+  /// Ends the answer in progress; the text so far is kept.
   public func stop() { answering?.cancel() }
 
   private func say(_ text: String, after parent: UUID?) {
@@ -60,7 +60,7 @@ extension TranscriptModel {
     answer(after: message.id)
   }
 
-  /// The first line, as long as a sidebar is wide.
+  /// The first line, shortened to the width of a sidebar.
   static func title(for text: String) -> String {
     let line = text.split(whereSeparator: \.isNewline).first.map { $0.trimmingCharacters(in: .whitespaces) } ?? ""
     return line.count > 60 ? line.prefix(59).trimmingCharacters(in: .whitespaces) + "…" : line
@@ -86,7 +86,7 @@ extension TranscriptModel {
     attempt("The chat cannot be saved") { try store.save(conversation, [message]) }
     stats = TokenStats()
     firstTokenAt = nil
-    let events = engine.submit(request)  // now: answers are made in the order of the calls
+    let events = engine.submit(request)  // synchronously: answers are generated in call order
     answering = Task { await read(events, into: message) }
   }
 
@@ -138,7 +138,7 @@ extension TranscriptModel {
     if stats.completionTokens % 32 == 1 { engines.refresh() }
   }
 
-  /// A crash costs two seconds of an answer at most.
+  /// A crash loses at most two seconds of an answer.
   private func keepNowAndThen(_ message: ChatMessage) {
     let now = ContinuousClock.now
     guard now - savedAt > .seconds(2) else { return }

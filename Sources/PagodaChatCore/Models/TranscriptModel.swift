@@ -1,20 +1,20 @@
-// TranscriptModel: one open conversation: what is shown, and the answer under way.
+// TranscriptModel: one open conversation: the visible messages, and the answer in progress.
 import Foundation
 import Observation
 import PagodaKit
 
-/// One open conversation. Several may answer at the same time; each answers one message at a time.
+/// One open conversation. Several may generate concurrently; each generates one answer at a time.
 @MainActor @Observable
 public final class TranscriptModel: Identifiable {
   /// The conversation.
   public internal(set) var conversation: Conversation
-  /// The messages on the path that is shown; the last one grows while it is answered.
+  /// The messages on the visible path; the last one is updated while it streams.
   public internal(set) var messages: [ChatMessage] = []
-  /// Why the last answer failed, or something could not be kept.
+  /// Why the last answer failed, or something could not be saved.
   public var failure: ChatFailure?
-  /// Whether an answer is being made.
+  /// Whether an answer is in progress.
   public var isAnswering: Bool { answering != nil }
-  /// What the answer under way, or else the last one, takes.
+  /// Token statistics of the answer in progress, or else of the last one.
   public internal(set) var stats = TokenStats()
 
   let store: ConversationStore
@@ -27,8 +27,8 @@ public final class TranscriptModel: Identifiable {
   /// The conversation's identity.
   public nonisolated let id: UUID
 
-  /// Opens a conversation of the store, or one that is not in it yet. An answer that was being made when the program
-  /// ended counts as stopped.
+  /// Opens a conversation from the store, or a new one. An answer that was in progress when the program ended counts as
+  /// stopped.
   public init(_ conversation: Conversation, store: ConversationStore, engines: EngineModel) {
     id = conversation.id
     self.conversation = conversation
@@ -42,7 +42,7 @@ public final class TranscriptModel: Identifiable {
     stats = messages.last?.stats ?? TokenStats()
   }
 
-  /// How the answers are made.
+  /// Generation settings.
   public var settings: ChatSettings {
     get { conversation.settings }
     set {
@@ -51,14 +51,14 @@ public final class TranscriptModel: Identifiable {
     }
   }
 
-  /// Where a message stands among its alternatives, from 1; nil when it has none.
+  /// A message's index among its alternatives, from 1; nil if it has none.
   public func alternative(of id: UUID) -> (number: Int, count: Int)? {
     let siblings = store.messages(of: self.id).siblings(of: id)
     guard siblings.count > 1, let index = siblings.firstIndex(of: id) else { return nil }
     return (index + 1, siblings.count)
   }
 
-  /// Shows the alternative `offset` places after a message, and the newest path through it.
+  /// Shows the alternative `offset` positions after a message, and the newest path through it.
   public func showAlternative(of id: UUID, offset: Int) {
     guard !isAnswering else { return }
     let tree = store.messages(of: self.id)
@@ -68,24 +68,24 @@ public final class TranscriptModel: Identifiable {
     keepConversation()
   }
 
-  /// The conversation in a form for others.
+  /// Exports the conversation.
   public func export(_ form: ConversationExport) throws -> String {
     try form.text(of: conversation, store.messages(of: id))
   }
 
-  /// Makes a path the one that is shown.
+  /// Makes a path the visible one.
   func show(_ leaf: UUID?) {
     conversation.leafID = leaf
     messages = store.messages(of: id).path(to: leaf)
   }
 
-  /// Ends the answer under way, and keeps nothing any more: what still arrives must not bring the conversation back.
+  /// Ends the answer in progress and saves nothing more: late events must not restore the deleted conversation.
   func close() {
     isRemoved = true
     stop()
   }
 
-  /// Puts a message at its place in the path and into the store.
+  /// Updates a message in the visible path and in the store.
   func keep(_ message: ChatMessage) {
     if let index = messages.lastIndex(where: { $0.id == message.id }) { messages[index] = message }
     attempt("The chat cannot be saved") { try store.save(message) }

@@ -1,32 +1,32 @@
-// What the app needs of an engine, of loading one and of downloading models; protocols, so that tests need no weights.
+// Interfaces of engines, model loading and downloads; protocols, so that tests need no weights.
 import PagodaKit
 
-/// A loaded model, as the app uses it. ``Engine`` is one.
+/// A loaded model as the app uses it; implemented by ``Engine``.
 public protocol ChatEngine: Sendable {
   /// Answers a request; dropping the stream cancels it.
   func submit(_ request: Request) -> AsyncThrowingStream<Event, any Error>
   /// Longest conversation in tokens.
   var contextLength: Int { get }
-  /// What it is doing now.
+  /// Its current load.
   var load: EngineLoad { get }
   /// Ends every request and frees the memory.
   func shutDown() async
 }
 
-/// What an engine is doing now.
+/// The current load of an engine.
 public struct EngineLoad: Hashable, Sendable {
-  /// Requests that run.
+  /// Requests running.
   public var running = 0
-  /// Requests that wait for room.
+  /// Requests waiting for memory.
   public var waiting = 0
   /// KV blocks in use by running requests.
   public var usedBlocks: Int64 = 0
-  /// KV blocks in all.
+  /// Total KV blocks.
   public var blocks: Int64 = 0
   /// KV blocks whose content may be reused.
   public var cachedBlocks: Int64 = 0
 
-  /// An engine that does nothing.
+  /// An idle engine.
   public init() {}
 }
 
@@ -34,7 +34,7 @@ extension Engine: ChatEngine {
   /// The longest sequence of the memory plan.
   public var contextLength: Int { info.plan.maximumModelLength }
 
-  /// The engine's statistics as the status bar shows them.
+  /// The engine's statistics for the status bar.
   public var load: EngineLoad {
     let statistics = statistics
     var load = EngineLoad()
@@ -47,13 +47,13 @@ extension Engine: ChatEngine {
   }
 }
 
-/// What a model would take, told before it is loaded. Sizes in bytes.
+/// The memory a model would need, in bytes, computed before loading.
 public struct MemoryEstimate: Hashable, Sendable {
   /// The weights.
   public var weightsBytes: Int64
   /// KV cache, recurrent states and workspace.
   public var workingBytes: Int64
-  /// What the device allows.
+  /// The device's limit.
   public var limitBytes: Int64
 
   /// An estimate.
@@ -63,7 +63,7 @@ public struct MemoryEstimate: Hashable, Sendable {
     self.limitBytes = limitBytes
   }
 
-  /// Everything together.
+  /// Total memory.
   public var totalBytes: Int64 { weightsBytes + workingBytes }
   /// Whether it fits.
   public var fits: Bool { totalBytes <= limitBytes }
@@ -73,13 +73,13 @@ public struct MemoryEstimate: Hashable, Sendable {
 public protocol ModelLoader: Sendable {
   /// Loads a model. `progress` gets fractions from 0 to 1 on any thread.
   func load(_ source: ModelSource, progress: @escaping @Sendable (Double) -> Void) async throws -> any ChatEngine
-  /// What a model would take; reads no weight.
+  /// The memory a model would need; reads no weights.
   func estimate(_ source: ModelSource) async throws -> MemoryEstimate
 }
 
 /// Loads models with PagodaKit.
 public struct EngineLoader: ModelLoader {
-  /// What engines are made for.
+  /// Options for new engines.
   public var options: EngineOptions
 
   /// A loader with the given options.

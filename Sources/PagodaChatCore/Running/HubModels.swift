@@ -1,16 +1,16 @@
-// HubModels: the models of a Hugging Face hub as the library of the app, in the cache that other programs share.
+// HubModels: the app's model library on a Hugging Face hub, with the cache shared by other programs.
 import Foundation
 import PagodaHub
 
-/// The models of a hub and of its cache on this machine.
+/// The models of a hub and of its local cache.
 public struct HubModels: ModelDownloader {
-  /// Which hub, which cache and which token.
+  /// Which hub, cache and token to use.
   public var settings: HubSettings
 
-  /// The hub that the environment names, huggingface.co without one.
+  /// The hub named by the environment, or huggingface.co.
   public init(settings: HubSettings = HubSettings()) { self.settings = settings }
 
-  /// The models of which the default revision is whole.
+  /// The models whose default revision is complete.
   public func installed() async throws -> [InstalledModel] {
     let cache = HubCache(folder: settings.cacheFolder)
     return cache.models().compactMap { model in
@@ -19,7 +19,7 @@ public struct HubModels: ModelDownloader {
     }
   }
 
-  /// Fetches what is missing of a model; files are checked against the hub's hashes.
+  /// Downloads the missing files of a model; files are verified against the hub's hashes.
   public func download(_ id: String) -> AsyncThrowingStream<DownloadProgress, any Error> {
     AsyncThrowingStream { continuation in
       guard let name = ModelName(id) else {

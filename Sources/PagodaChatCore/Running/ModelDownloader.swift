@@ -1,9 +1,9 @@
-// ModelDownloader: what the model library needs of a source of models.
+// ModelDownloader: the model library's interface to a source of models.
 import Foundation
 
 /// A model folder on this machine.
 public struct InstalledModel: Hashable, Sendable, Identifiable {
-  /// What the source calls it, such as `Qwen/Qwen3.5-0.8B`.
+  /// Its name at the source, such as `Qwen/Qwen3.5-0.8B`.
   public var id: String
   /// Its folder.
   public var folder: URL
@@ -18,36 +18,36 @@ public struct InstalledModel: Hashable, Sendable, Identifiable {
   }
 }
 
-/// How far a download is.
+/// Progress of a download.
 public struct DownloadProgress: Hashable, Sendable {
-  /// Bytes that are here, those of an earlier attempt included.
+  /// Bytes received, including earlier attempts.
   public var receivedBytes: Int64
-  /// Bytes in all; nil before the source has said.
+  /// Total bytes; nil until known.
   public var totalBytes: Int64?
 
-  /// How far a download is.
+  /// Progress of a download.
   public init(receivedBytes: Int64, totalBytes: Int64? = nil) {
     self.receivedBytes = receivedBytes
     self.totalBytes = totalBytes
   }
 
-  /// From 0 to 1; nil before the source has said how much there is.
+  /// From 0 to 1; nil until the total is known.
   public var fraction: Double? {
     totalBytes.flatMap { $0 > 0 ? min(1, Double(receivedBytes) / Double($0)) : nil }
   }
 }
 
-/// A source of models, and the folder they are kept in.
+/// A source of models, and the folder they are stored in.
 public protocol ModelDownloader: Sendable {
-  /// The models that are whole and on this machine.
+  /// The complete models on this machine.
   func installed() async throws -> [InstalledModel]
-  /// Fetches a model, going on where an earlier attempt ended. Dropping the stream pauses it.
+  /// Downloads a model, resuming an earlier attempt. Dropping the stream pauses it.
   func download(_ id: String) -> AsyncThrowingStream<DownloadProgress, any Error>
-  /// Deletes a model, or what an unfinished download left.
+  /// Deletes a model or a partial download.
   func remove(_ id: String) async throws
 }
 
-/// A folder whose subfolders are models: no network, what one's own files need.
+/// A folder whose subfolders are models, without network access.
 public struct FolderModels: ModelDownloader {
   /// The folder.
   public var folder: URL
@@ -67,7 +67,7 @@ public struct FolderModels: ModelDownloader {
     return found.sorted { $0.id < $1.id }
   }
 
-  /// Always fails: a folder has nothing to fetch.
+  /// Always fails: a folder has nothing to download.
   public func download(_ id: String) -> AsyncThrowingStream<DownloadProgress, any Error> {
     AsyncThrowingStream { $0.finish(throwing: StoreError("\(id) cannot be fetched: this library is a local folder")) }
   }

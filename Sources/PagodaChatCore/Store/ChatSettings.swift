@@ -1,35 +1,35 @@
-// ChatSettings: how the answers of one conversation are made; and what an answer took.
+// ChatSettings: generation settings of one conversation; and the token statistics of an answer.
 import PagodaKit
 
-/// How the answers of one conversation are made. Nil means: as the model says.
+/// Generation settings of one conversation. Nil means the model's default.
 public struct ChatSettings: Codable, Hashable, Sendable {
   /// The system prompt; empty for none.
   public var instructions = ""
-  /// Whether the model thinks before it answers.
+  /// Whether the model thinks before answering.
   public var thinking: Bool?
-  /// Most tokens of thinking.
+  /// Upper limit of thinking tokens.
   public var thinkingBudget: Int?
-  /// Flattens (above 1) or sharpens the choice of tokens; 0 takes the likeliest.
+  /// Flattens (above 1) or sharpens the distribution; 0 picks the most likely token.
   public var temperature: Double?
-  /// Keeps the likeliest tokens up to this sum, in (0, 1].
+  /// Keeps the most likely tokens up to this total probability, in (0, 1].
   public var topP: Double?
-  /// Keeps this many of the likeliest tokens.
+  /// Keeps this many of the most likely tokens.
   public var topK: Int?
-  /// Drops tokens below this share of the likeliest one.
+  /// Drops tokens below this fraction of the most likely one's probability.
   public var minP: Double?
-  /// Above 1 makes what was said less likely to come again.
+  /// Above 1 makes tokens that already occurred less likely.
   public var repetitionPenalty: Double?
-  /// Makes what the answer said less likely to come again, in [-2, 2].
+  /// Makes tokens of the answer so far less likely, in [-2, 2].
   public var presencePenalty: Double?
   /// The same seed gives the same answer.
   public var seed: UInt64?
-  /// Most tokens of an answer.
+  /// Upper limit of answer tokens.
   public var maximumTokens: Int?
 
-  /// The model's own values.
+  /// The model's defaults.
   public init() {}
 
-  /// The same as the engine takes it.
+  /// The same as the engine's sampling parameters.
   public var sampling: SamplingParameters {
     var sampling = SamplingParameters()
     sampling.temperature = temperature
@@ -45,11 +45,11 @@ public struct ChatSettings: Codable, Hashable, Sendable {
   }
 }
 
-/// What an answer took.
+/// Token statistics of an answer.
 public struct TokenStats: Codable, Hashable, Sendable {
   /// Tokens of the prompt.
   public var promptTokens = 0
-  /// Prompt tokens that were found in the prefix cache.
+  /// Prompt tokens found in the prefix cache.
   public var cachedTokens = 0
   /// Tokens generated.
   public var completionTokens = 0
@@ -58,10 +58,10 @@ public struct TokenStats: Codable, Hashable, Sendable {
   /// From the first token to the last, in seconds.
   public var generationSeconds = 0.0
 
-  /// Nothing yet.
+  /// All zero.
   public init() {}
 
-  /// What a finished answer reports.
+  /// The statistics of a finished answer.
   public init(_ completion: Completion) {
     promptTokens = completion.usage.promptTokens
     cachedTokens = completion.usage.cachedTokens
@@ -70,11 +70,11 @@ public struct TokenStats: Codable, Hashable, Sendable {
     generationSeconds = completion.timings.generationMilliseconds / 1000
   }
 
-  /// Tokens a second after the first one; nil for answers too short to tell.
+  /// Tokens per second after the first one; nil for answers too short to measure.
   public var tokensPerSecond: Double? {
     completionTokens > 1 && generationSeconds > 0 ? Double(completionTokens - 1) / generationSeconds : nil
   }
 
-  /// Tokens of the context that prompt and answer fill.
+  /// Context tokens used by prompt and answer.
   public var contextTokens: Int { promptTokens + completionTokens }
 }

@@ -1,25 +1,25 @@
-// Conversations and their messages as they are kept: a tree of messages per conversation, one path of which is shown.
+// Conversations and their messages as stored: a tree of messages per conversation, with one visible path.
 import Foundation
 import PagodaKit
 
 /// A conversation without its messages.
 public struct Conversation: Codable, Hashable, Sendable, Identifiable {
-  /// Its lasting identity.
+  /// Its permanent identity.
   public var id: UUID
-  /// What the sidebar shows; empty until the first message names it.
+  /// Title in the sidebar; empty until the first message sets it.
   public var title: String
-  /// When it began.
+  /// When it was created.
   public var createdAt: Date
-  /// When something was last said.
+  /// When the last message was added.
   public var updatedAt: Date
-  /// Whether it stays on top of the list.
+  /// Whether it stays at the top of the list.
   public var isPinned: Bool
-  /// How its answers are made.
+  /// Generation settings.
   public var settings: ChatSettings
-  /// The last message of the path that is shown; nil before the first message.
+  /// The last message of the visible path; nil before the first message.
   public var leafID: UUID?
 
-  /// A conversation in which nothing was said yet.
+  /// An empty conversation.
   public init(id: UUID = UUID(), title: String = "", createdAt: Date = Date(), settings: ChatSettings = ChatSettings())
   {
     self.id = id
@@ -31,52 +31,53 @@ public struct Conversation: Codable, Hashable, Sendable, Identifiable {
   }
 }
 
-/// A message of a conversation. Messages with the same parent are alternatives: edits of a question, or further answers.
+/// A message of a conversation. Messages with the same parent are alternatives: edited questions, or regenerated
+/// answers.
 public struct ChatMessage: Codable, Hashable, Sendable, Identifiable {
-  /// Who speaks.
+  /// Author of a message.
   public enum Role: String, Codable, Hashable, Sendable {
-    /// The person.
+    /// The user.
     case user
     /// The model.
     case assistant
   }
 
-  /// How far an answer got.
+  /// State of an answer.
   public enum State: Codable, Hashable, Sendable {
-    /// It is whole.
+    /// It is complete.
     case complete
-    /// It is being made; found in a store, it says that the program ended meanwhile.
+    /// It is being generated; if loaded from a store, the program ended meanwhile.
     case streaming
-    /// The person stopped it.
+    /// The user stopped it.
     case stopped
-    /// It ran into the token limit or the context length.
+    /// It reached the token limit or the context length.
     case cutOff
-    /// It failed, for this reason.
+    /// It failed for this reason.
     case failed(String)
   }
 
-  /// Its lasting identity.
+  /// Its permanent identity.
   public var id: UUID
   /// The conversation it belongs to.
   public var conversationID: UUID
-  /// The message before it; nil for the first.
+  /// The preceding message; nil for the first.
   public var parentID: UUID?
-  /// Who speaks.
+  /// Its author.
   public var role: Role
-  /// What is said, in Markdown.
+  /// The text, in Markdown.
   public var text: String
-  /// What the model thought before it answered; empty if it did not.
+  /// The model's reasoning before the answer; empty if there was none.
   public var reasoning: String
-  /// How far it got.
+  /// State of the answer.
   public var state: State
-  /// What the answer took.
+  /// Token statistics of the answer.
   public var stats: TokenStats?
   /// The model that answered.
   public var modelName: String?
-  /// When it began.
+  /// When it was created.
   public var createdAt: Date
 
-  /// A message that is whole unless `state` says otherwise.
+  /// A message; complete by default.
   public init(
     id: UUID = UUID(), conversationID: UUID, parentID: UUID?, role: Role, text: String, reasoning: String = "",
     state: State = .complete, modelName: String? = nil, createdAt: Date = Date()
@@ -92,7 +93,7 @@ public struct ChatMessage: Codable, Hashable, Sendable, Identifiable {
     self.createdAt = createdAt
   }
 
-  /// The message as the engine takes it. Thinking of earlier turns is given back: the template decides what to keep.
+  /// The message in the engine's form. Reasoning of earlier turns is included: the template decides what to keep.
   var prompt: Message {
     switch role {
     case .user: .user(text)

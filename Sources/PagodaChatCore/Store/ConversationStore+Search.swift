@@ -1,13 +1,13 @@
-// Searching conversations: every word must be in the title or in one message, whatever its case and accents.
+// Searches conversations: every word must occur in the title or in one message, ignoring case and accents.
 import Foundation
 
-/// A conversation that a search found.
+/// A conversation that matches a search.
 public struct SearchHit: Hashable, Sendable, Identifiable {
   /// The conversation.
   public var conversation: Conversation
-  /// The message that has the words, newest first; nil when the title has them.
+  /// The newest message that contains the words; nil if the title does.
   public var messageID: UUID?
-  /// The text around the first word, on one line.
+  /// The text around the first match, on one line.
   public var excerpt: String
 
   /// The conversation's identity.
@@ -15,7 +15,7 @@ public struct SearchHit: Hashable, Sendable, Identifiable {
 }
 
 extension ConversationStore {
-  /// Conversations that have all words of `query`, newest first; all of them when it has none.
+  /// Conversations that contain all words of `query`, newest first; all of them if it is empty.
   public func search(_ query: String) -> [SearchHit] {
     let words = query.split(whereSeparator: \.isWhitespace).map { String($0).folded }
     let ordered = conversations
@@ -38,7 +38,7 @@ extension String {
 
   fileprivate func hasAll(_ words: [String]) -> Bool { words.allSatisfy { contains($0) } }
 
-  /// Some forty characters before and after the first place that has `word`.
+  /// Some forty characters before and after the first occurrence of `word`.
   fileprivate func excerpt(around word: String) -> String {
     let place = range(of: word, options: [.caseInsensitive, .diacriticInsensitive]) ?? startIndex..<startIndex
     let from = index(place.lowerBound, offsetBy: -40, limitedBy: startIndex) ?? startIndex

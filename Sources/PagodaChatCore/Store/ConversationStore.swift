@@ -1,7 +1,7 @@
-// ConversationStore: every conversation, in memory and in one file that survives a crash at any moment.
+// ConversationStore: all conversations, in memory and in one file that survives a crash at any moment.
 import Foundation
 
-/// Every conversation, in memory and in one file. Any thread may use it; changes are in the file when a call returns.
+/// All conversations, in memory and in one file. Thread safe; changes are in the file when a call returns.
 public final class ConversationStore: @unchecked Sendable {
   /// The file.
   public let url: URL
@@ -9,7 +9,7 @@ public final class ConversationStore: @unchecked Sendable {
   struct State {
     var conversations: [UUID: Conversation] = [:]
     var trees: [UUID: MessageTree] = [:]
-    var records = 0  // in the file, those that no longer count included
+    var records = 0  // in the file, including superseded ones
   }
 
   private let lock = NSLock()
@@ -17,10 +17,10 @@ public final class ConversationStore: @unchecked Sendable {
   private var state: State
   private let encoder = JSONEncoder.store
 
-  /// Records of the file that were damaged and left out; a torn record at the end is none.
+  /// Damaged records that were skipped; a torn record at the end does not count.
   public let damagedRecords: Int
 
-  /// Opens the store in `folder`, which is made if need be. A file of an earlier version is brought to this one.
+  /// Opens the store in `folder`, creating it if necessary. A file of an earlier version is migrated.
   public init(folder: URL) throws {
     url = folder.appending(path: "conversations.log")
     do {
@@ -50,10 +50,10 @@ public final class ConversationStore: @unchecked Sendable {
     }
   }
 
-  /// A conversation; nil when there is none of this identity.
+  /// A conversation; nil if the id is unknown.
   public func conversation(_ id: UUID) -> Conversation? { lock.withLock { state.conversations[id] } }
 
-  /// The messages of a conversation, all paths of it.
+  /// The messages of a conversation, on all paths.
   public func messages(of id: UUID) -> MessageTree { lock.withLock { state.trees[id] ?? MessageTree() } }
 
   /// Adds or replaces a conversation.
@@ -64,7 +64,7 @@ public final class ConversationStore: @unchecked Sendable {
     try write([.message(message)], durably: message.state != .streaming)
   }
 
-  /// Adds or replaces a conversation and some of its messages; after a crash all are there, or the first few.
+  /// Adds or replaces a conversation and some of its messages; after a crash all of them, or a prefix, are stored.
   public func save(_ conversation: Conversation, _ messages: [ChatMessage]) throws {
     try write([.conversation(conversation)] + messages.map { .message($0) })
   }
@@ -85,7 +85,7 @@ public final class ConversationStore: @unchecked Sendable {
     }
   }
 
-  /// Writes only what counts, in this version's form. `keepingOld` leaves the file as it was beside it.
+  /// Rewrites the file with current records only, in this version's format. `keepingOld` keeps a copy of the old file.
   private func rewrite(keepingOld: Bool) throws {
     if keepingOld {
       let copy = url.appendingPathExtension("old")

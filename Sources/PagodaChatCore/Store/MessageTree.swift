@@ -1,10 +1,10 @@
 // MessageTree: the messages of one conversation with all its branches.
 import Foundation
 
-/// The messages of one conversation. Messages with the same parent are alternatives, in the order they were made.
+/// The messages of one conversation. Messages with the same parent are alternatives, in creation order.
 public struct MessageTree: Hashable, Sendable {
   private var messages: [UUID: ChatMessage] = [:]
-  private var order: [UUID] = []  // of first arrival, so that parents come before children
+  private var order: [UUID] = []  // of insertion, so that parents precede children
   private var children: [UUID?: [UUID]] = [:]
 
   /// No messages.
@@ -26,7 +26,7 @@ public struct MessageTree: Hashable, Sendable {
     }
   }
 
-  /// The messages from the first to `leaf`. A parent that is missing (a damaged record) begins the path.
+  /// The messages from the first to `leaf`. A path starts at a missing parent (a damaged record).
   public func path(to leaf: UUID?) -> [ChatMessage] {
     var path: [ChatMessage] = []
     var next = leaf
@@ -38,7 +38,7 @@ public struct MessageTree: Hashable, Sendable {
     return path.reversed()
   }
 
-  /// The alternatives to a message, itself among them.
+  /// The alternatives to a message, including itself.
   public func siblings(of id: UUID) -> [UUID] {
     guard let message = messages[id] else { return [] }
     return children[message.parentID] ?? []

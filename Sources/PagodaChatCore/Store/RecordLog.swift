@@ -1,33 +1,33 @@
-// RecordLog: a file of checksummed records that only grows; what a killed writer left half-written is cut off.
+// RecordLog: an append-only file of checksummed records; a torn record left by a killed writer is truncated.
 import Foundation
 
 /// Why the store cannot be used.
 public struct StoreError: LocalizedError, Hashable, Sendable {
-  /// What happened, with the file's name.
+  /// The reason, with the file's name.
   public var message: String
-  /// The same, as `localizedDescription` shows it.
+  /// The same, for `localizedDescription`.
   public var errorDescription: String? { message }
 
-  /// An error with its sentence.
+  /// An error with a message.
   public init(_ message: String) { self.message = message }
 }
 
-/// One line per record: eight hex digits of CRC-32, a space, and the payload, which has no newline in it (JSON).
-/// Appending is one `write`, so a process killed at any moment leaves whole records and at most one torn one at the end.
-/// Not for several threads: the store's lock guards it.
+/// One line per record: eight hex digits of CRC-32, a space, and the payload, which contains no newline (JSON).
+/// Appending is one `write`, so a process killed at any moment leaves whole records and at most one torn one at the
+/// end. Not thread safe: guarded by the store's lock.
 final class RecordLog {
   let url: URL
   private let handle: FileHandle
   /// Lines that were neither a record nor the torn end.
   private(set) var damagedRecords = 0
 
-  /// Opens or makes the file, gives each record to `body`, and cuts a torn end off.
+  /// Opens or creates the file, passes each record to `body`, and truncates a torn end.
   init(_ url: URL, body: (Data) throws -> Void) throws {
     self.url = url
     let descriptor = open(url.path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
     if descriptor < 0 { throw StoreError("\(url.path) cannot be opened: \(String(cString: strerror(errno)))") }
     handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-    // Two programs writing one file would each miss what the other wrote.
+    // Two programs writing to one file would each miss the other's changes.
     if flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
       throw StoreError("\(url.path) is in use by another running copy of the program")
     }
@@ -35,7 +35,7 @@ final class RecordLog {
     var end = 0
     for line in data.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
       let isLast = line.endIndex == data.endIndex
-      if isLast { break }  // what follows the last newline: nothing, or a torn record
+      if isLast { break }  // after the last newline: nothing, or a torn record
       end = line.endIndex + 1
       if let payload = Self.payload(of: line) { try body(payload) } else { damagedRecords += 1 }
     }
@@ -44,7 +44,7 @@ final class RecordLog {
 
   var sizeBytes: Int { (try? FileManager.default.attributesOfItem(atPath: url.path)[.size] as? Int) ?? 0 }
 
-  /// Appends records with one write. `durably` also waits for the disk: for a power cut, not for a crash.
+  /// Appends records with one write. `durably` also waits for the disk: against power loss, not crashes.
   func append(_ payloads: [Data], durably: Bool) throws {
     var bytes = Data()
     for payload in payloads { bytes += Self.line(payload) }
@@ -56,7 +56,7 @@ final class RecordLog {
     }
   }
 
-  /// Writes a file with just these records beside the old one, then takes its place: a crash leaves one or the other.
+  /// Writes these records to a new file that then replaces the old one: a crash leaves one or the other.
   static func replace(_ url: URL, with payloads: [Data]) throws {
     let draft = url.appendingPathExtension("new")
     try? FileManager.default.removeItem(at: draft)

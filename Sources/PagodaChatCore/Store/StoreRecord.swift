@@ -1,24 +1,24 @@
-// StoreRecord: what the store's file holds, and how files of earlier versions are read.
+// StoreRecord: the records of the store's file, and migration from earlier versions.
 import Foundation
 
-/// A record of the store's file. The last record of an identity counts; the first record of a file is its header.
+/// A record of the store's file. The last record of an identity wins; the first record of a file is its header.
 enum StoreRecord: Codable {
   case header(version: Int)
   case conversation(Conversation)
   case message(ChatMessage)
-  case removal(UUID)  // of a conversation, with its messages
+  case removal(UUID)  // of a conversation and its messages
 }
 
-/// Reads records of any version up to this program's.
+/// Reads records of any version up to the current one.
 struct StoreReader {
-  /// 1: a conversation was a list. 2: a tree; messages name their parent, conversations the path that is shown.
+  /// 1: a conversation was a list. 2: a tree; messages name their parent, conversations the visible path.
   static let version = 2
 
   private(set) var fileVersion: Int?
-  private var lastMessages: [UUID: UUID] = [:]  // of version 1, by conversation
+  private var lastMessages: [UUID: UUID] = [:]  // version 1 only, by conversation
   private let decoder = JSONDecoder.store
 
-  /// The record that `payload` spells in this version's form; nil for the header.
+  /// Decodes a payload and converts it to the current version; nil for the header.
   mutating func read(_ payload: Data, from file: URL) throws -> StoreRecord? {
     let version = fileVersion ?? Self.version
     do {
@@ -35,7 +35,7 @@ struct StoreReader {
     }
   }
 
-  /// Version 1 had neither `parentID` nor `leafID`: each message follows the one before it.
+  /// Version 1 had neither `parentID` nor `leafID`: each message follows the previous one.
   private mutating func readVersion1(_ payload: Data) throws -> StoreRecord? {
     var record = try decoder.decode(StoreRecord.self, from: payload)
     if case .message(var message) = record {
@@ -46,7 +46,7 @@ struct StoreReader {
     return record
   }
 
-  /// The last message of each conversation of version 1, which becomes the end of the path that is shown.
+  /// The last message of each version 1 conversation, which becomes the end of the visible path.
   var migratedLeaves: [UUID: UUID] { lastMessages }
 }
 

@@ -1,14 +1,14 @@
-// Exporting a conversation: Markdown for people, JSON for programs.
+// Exports a conversation: Markdown for people, JSON for programs.
 import Foundation
 
-/// A conversation in a form for others.
+/// An export format.
 public enum ConversationExport: String, CaseIterable, Sendable {
-  /// The path that is shown, with headings for who speaks.
+  /// The visible path, with a heading per author.
   case markdown
   /// Everything: all branches, settings and statistics.
   case json
 
-  /// The usual end of a file's name.
+  /// The usual file extension.
   public var fileExtension: String { self == .markdown ? "md" : "json" }
 
   /// The exported text.
@@ -19,7 +19,7 @@ public enum ConversationExport: String, CaseIterable, Sendable {
     }
   }
 
-  /// A name for the file, without what file systems do not take.
+  /// A file name without characters that file systems reject.
   public func fileName(of conversation: Conversation) -> String {
     let kept = conversation.title.map { $0.isLetter || $0.isNumber || $0 == "-" ? $0 : " " }
     let words = String(kept).split(separator: " ").joined(separator: " ")

@@ -1,31 +1,31 @@
-// MarkdownBlock: an answer split into what is drawn differently; it can be cut anywhere, for it may still be growing.
+// MarkdownBlock: splits an answer into blocks that are rendered differently; accepts incomplete, streaming text.
 import Foundation
 
-/// A block of Markdown. What is inside a line (emphasis, links, code) stays as it is written.
+/// A block of Markdown. Inline markup (emphasis, links, code) is left as written.
 public enum MarkdownBlock: Hashable, Sendable {
-  /// Lines that belong together.
+  /// Consecutive lines.
   case paragraph(String)
   /// A heading of level 1 to 6.
   case heading(level: Int, text: String)
-  /// A code block; `isClosed` is false while its end has not come.
+  /// A code block; `isClosed` is false until its closing fence arrives.
   case code(language: String?, text: String, isClosed: Bool)
-  /// List items in order; `marker` is `•` or a number with its dot, `depth` counts from 0.
+  /// List items in order; `marker` is `•` or a number with a dot, `depth` counts from 0.
   case list([MarkdownItem])
-  /// A quotation, without its marks.
+  /// A block quote, without its markers.
   case quote(String)
   /// A table; rows are as wide as the header.
   case table(header: [String], rows: [[String]])
-  /// A line across.
+  /// A horizontal rule.
   case rule
 }
 
 /// An item of a list.
 public struct MarkdownItem: Hashable, Sendable {
-  /// `•` or a number with its dot.
+  /// `•` or a number with a dot.
   public var marker: String
-  /// How deep it is nested, from 0.
+  /// Nesting depth, from 0.
   public var depth: Int
-  /// What it says.
+  /// The item's text.
   public var text: String
 
   /// An item of a list.
@@ -37,7 +37,7 @@ public struct MarkdownItem: Hashable, Sendable {
 }
 
 extension MarkdownBlock {
-  /// The blocks of a text. Every character of it is in one of them, but for marks and blank lines.
+  /// The blocks of a text. Every character is in one of them, except markers and blank lines.
   public static func split(_ text: String) -> [MarkdownBlock] {
     var splitter = MarkdownSplitter(lines: text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline))
     return splitter.run()
@@ -108,7 +108,7 @@ private struct MarkdownSplitter {
     return .code(language: fence.language, text: text, isClosed: isClosed)
   }
 
-  /// Items, with the lines that go on below them. A blank line ends the list unless another item follows.
+  /// Items with their continuation lines. A blank line ends the list unless another item follows.
   private mutating func list() -> MarkdownBlock {
     var items: [MarkdownItem] = []
     while index < lines.count {

@@ -1,4 +1,4 @@
-// MarkdownLine: what one line of Markdown begins.
+// MarkdownLine: classifies one line of Markdown.
 import Foundation
 
 enum MarkdownLine {
@@ -8,7 +8,7 @@ enum MarkdownLine {
     var indent: Int
     var language: String?
 
-    /// At least as many of the same mark, and nothing else.
+    /// At least as many of the same character, and nothing else.
     func isClosed(by line: Substring) -> Bool {
       let trimmed = line.trimmed
       return trimmed.count >= length && trimmed.allSatisfy { $0 == mark }
@@ -69,7 +69,7 @@ enum MarkdownLine {
 extension Substring {
   var trimmed: String { trimmingCharacters(in: .whitespaces) }
 
-  /// Without its first blanks, `count` at most.
+  /// Without up to `count` leading blanks.
   func dropIndent(_ count: Int) -> Substring {
     dropFirst(Swift.min(count, prefix { $0 == " " }.count))
   }
