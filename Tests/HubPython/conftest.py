@@ -46,7 +46,7 @@ class Harness:
         return run
 
     def refuses(self, *words, arguments=(), **environment):
-        """A pull that must fail with an error that has these words, and leave no corrupt cache."""
+        """Runs a pull that must fail with an error that contains these words, and leave no corrupt cache."""
         run = self.pull(*arguments, **environment)
         assert run.returncode == 1, (run.stdout, run.stderr)
         assert run.stderr.startswith("pagoda: error: "), run.stderr
@@ -59,7 +59,7 @@ class Harness:
         return self.repository / "snapshots" / COMMIT
 
     def check_no_lies(self):
-        """Whatever has a final name has the content of that name."""
+        """Checks that every blob with a final name has the hash that is its name."""
         for blob in self.repository.glob("blobs/*"):
             if blob.suffix != ".incomplete":
                 data = blob.read_bytes()

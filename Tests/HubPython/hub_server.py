@@ -1,4 +1,4 @@
-"""A hub for the tests: the API, the listing and the files of one model as huggingface.co serves them, with faults on order."""
+"""A hub for tests: the API, listing and files of one model as huggingface.co serves them, with faults on request."""
 import functools
 import hashlib
 import json
@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
-LARGE_BYTES = 100_000  # from this size on a file lies in large file storage, on another server
+LARGE_BYTES = 100_000  # files of this size and above are in large file storage, on another server
 
 
 class HubFile:
@@ -31,10 +31,10 @@ def files_of(folder):
 
 
 class Hub:
-    """Serves `files` as ORG/NAME on one port, and the content of large files on another, as the real one does.
+    """Serves `files` as ORG/NAME on one port, and the content of large files on another, like the real hub.
 
-    `faults` maps a path (or "api") to a list of callables, used up one per request: fault(handler, file, begin) writes the
-    answer itself. `log` has (server, method, path, headers) of every request.
+    `faults` maps a path (or "api") to a list of callables, consumed one per request: fault(handler, file, begin) writes the
+    response itself. `log` contains (server, method, path, headers) of every request.
     """
 
     def __init__(self, folder, name="pagoda/mini", token=None):
@@ -45,7 +45,7 @@ class Hub:
         self.tree_override = None
         self.storage = self._start("storage")
         self.front = self._start("hub")
-        # Two names of one machine, so that the storage is another host than the hub.
+        # Two names for one machine, so that the storage has another host name than the hub.
         self.url = f"http://127.0.0.1:{self.front.server_port}"
         self.storage_url = f"http://localhost:{self.storage.server_port}"
 
@@ -72,10 +72,10 @@ class Hub:
 
 class QuietServer(ThreadingHTTPServer):
     daemon_threads = True
-    block_on_close = False  # a handler that stalls would hold up the end of the test
+    block_on_close = False  # a stalled handler would delay the end of the test
 
     def handle_error(self, request, client_address):
-        """Clients that hang up, and are killed, are the subject here and nothing to print."""
+        """Silent: clients that hang up or are killed are expected here."""
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -193,7 +193,7 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
 
-# Faults: what a server, a proxy or a network does wrong to one request.
+# Faults: what a server, a proxy or a network may do wrong with one request.
 
 def status(code, **headers):
     def fault(handler, file, begin):
@@ -210,7 +210,7 @@ def wrong_range(handler, file, begin):
 
 
 def short_body(share=0.5):
-    """Announces everything, sends a part, hangs up."""
+    """Announces the full length, sends a part, closes the connection."""
     def fault(handler, file, begin):
         rest = file.data[begin:]
         ranged = {"Content-Range": f"bytes {begin}-{len(file.data) - 1}/{len(file.data)}"} if begin else {}
@@ -221,14 +221,14 @@ def short_body(share=0.5):
 
 
 def wrong_bytes(handler, file, begin):
-    """The right length, one bit wrong."""
+    """The right length, with one bit flipped."""
     data = bytearray(file.data)
     data[len(data) // 2] ^= 1
     handler.reply(200, bytes(data), {})
 
 
 def portal_page(handler, file, begin):
-    """A log-in page with status 200, as public networks answer."""
+    """A log-in page with status 200, as captive portals send it."""
     handler.reply(200, b"<html>Please log in</html>", {"Content-Type": "text/html"})
 
 

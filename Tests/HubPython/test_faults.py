@@ -1,4 +1,4 @@
-"""`pagoda pull` with a hub, a network and a disk that fail: it ends in a verified model or in a clear error."""
+"""`pagoda pull` with a failing hub, network or disk: it ends with a verified model or a clear error."""
 import resource
 import signal
 import time
@@ -134,7 +134,7 @@ def test_a_disk_that_is_too_small_is_refused_before_the_first_byte(house):
 
 
 def test_a_disk_that_fills_up_is_an_error_and_the_rest_comes_later(house):
-    """A limit on file sizes stands for the full disk: the write fails in the middle."""
+    """A file size limit simulates a full disk: a write fails in the middle."""
     def limit():
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (4_000_000, 4_000_000))
@@ -203,7 +203,7 @@ def test_a_circle_of_redirects_is_an_error(house):
 
 
 def test_a_server_that_cuts_everything_and_continues_nothing_is_given_up(house):
-    """Each attempt begins again; getting as far as before is no progress."""
+    """Each attempt restarts; getting as far as before is not progress."""
     def cut_from_the_beginning(handler, file, begin):
         short_body()(handler, file, 0)
     house.hub.faults[SHARD] = [cut_from_the_beginning] * 99

@@ -1,4 +1,4 @@
-"""`pagoda pull` with a hub that behaves: the cache, the network traffic, names, patterns, list, info and rm."""
+"""`pagoda pull` with a working hub: the cache, the network traffic, names, patterns, list, info and rm."""
 import json
 import os
 import subprocess

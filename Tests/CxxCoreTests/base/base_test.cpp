@@ -26,7 +26,7 @@ PAGODA_TEST(base_f16_round_trips_every_value) {
 }
 
 PAGODA_TEST(base_bf16_rounds_to_nearest_even) {
-  CHECK_EQ(f32_to_bf16(1.0f + 0x1p-8f), f32_to_bf16(1.0f));  // a tie goes to the even neighbour
+  CHECK_EQ(f32_to_bf16(1.0f + 0x1p-8f), f32_to_bf16(1.0f));  // ties round to even
   CHECK_EQ(bf16_to_f32(f32_to_bf16(1.0f + 3 * 0x1p-8f)), 1.0f + 4 * 0x1p-8f);
   CHECK(std::isinf(bf16_to_f32(f32_to_bf16(std::numeric_limits<float>::max()))));
 }

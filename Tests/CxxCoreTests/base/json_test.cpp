@@ -1,4 +1,4 @@
-// io/json: what the parser accepts, what it refuses and where, and that no bytes make it misbehave.
+// io/json: what the parser accepts, what it rejects and at which offset, and robustness against arbitrary bytes.
 #include "base/json.h"
 
 #include <clocale>
@@ -18,7 +18,7 @@ using namespace std::string_literals;
 struct BadRow {
   const char* name;
   std::string text;
-  const char* message;  // a part of it
+  const char* message;  // a substring of it
 };
 
 void check_refused(const BadRow& row, const JsonLimits& limits = {}) {
@@ -58,7 +58,7 @@ PAGODA_TEST(json_reads_every_kind_of_value) {
   CHECK_EQ(json->find("list")->items().size(), size_t{3});
   CHECK_EQ(json->find("")->find("deep")->items()[0].as_integer(), 0);
   CHECK(json->find("absent") == nullptr);
-  CHECK_EQ(json->members()[6].first, "list");  // in the order of the file
+  CHECK_EQ(json->members()[6].first, "list");  // in file order
 }
 
 PAGODA_TEST(json_gives_neutral_values_for_other_kinds) {
@@ -176,7 +176,7 @@ PAGODA_TEST(json_finds_a_duplicate_among_many_keys) {
   }
 }
 
-// Keys whose hashes share their low bits fill one run of the hash table: the check must then sort, not probe on.
+// Keys whose hashes share their low bits fill one run of the hash table: the check must fall back to sorting.
 PAGODA_TEST(json_finds_a_duplicate_among_keys_that_collide) {
   std::string object = "{";
   int count = 0;

@@ -1,4 +1,4 @@
-// The comparison of devices with the reference.
+// Compares devices with the reference.
 #include "device/conformance.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What conformance tests share: tolerances with their reasons, and the comparison of every device with the reference.
+// Shared by conformance tests: tolerances with their reasons, and the comparison of every device with the reference.
 #pragma once
 
 #include <functional>
@@ -11,11 +11,11 @@ namespace pagoda::test {
 
 using Outputs = std::vector<std::vector<float>>;
 
-// Allowed: |got - wanted| <= absolute + relative |wanted|, in float against double.
+// Accepts |got - wanted| <= absolute + relative |wanted|, comparing float results with double.
 struct Tolerance {
   double absolute, relative;
 };
-// What a device that runs the kernels of Shaders/, or the CPU on AMX tiles, may be off differs where it rounds to other
+// Devices that run the kernels of Shaders/, and the CPU with AMX tiles, have other tolerances where they round to other
 // types.
 struct Tolerances {
   Tolerance tolerance, in_kernels, on_tiles;
@@ -26,30 +26,30 @@ struct Tolerances {
   Tolerance of(const std::string& device_name) const;
 };
 inline constexpr Tolerance kExact{0, 0};              // copies and conversions
-inline constexpr Tolerance kElementwise{1e-6, 2e-6};  // a few roundings and one exp of 1 unit in the last place
-inline constexpr Tolerance kNorm{1e-6, 5e-6};         // the same after a sum of up to 1024 squares of one sign
-inline constexpr Tolerance kRope{4e-6, 5e-6};       // cos and sin of angles up to 262143: libm in float against double
-inline constexpr Tolerance kAttention{5e-6, 1e-5};  // averages of values near 1
-// Over a bf16 cache AMX rounds queries and weights as the cache is rounded, to 2^-9: a score of 5 is off by
-// 0.01 then, and so is the average of few values.
+inline constexpr Tolerance kElementwise{1e-6, 2e-6};  // a few roundings and one exp with an error of 1 ulp
+inline constexpr Tolerance kNorm{1e-6, 5e-6};         // the same after summing up to 1024 squares
+inline constexpr Tolerance kRope{4e-6, 5e-6};         // cos and sin of angles up to 262143: float libm against double
+inline constexpr Tolerance kAttention{5e-6, 1e-5};    // averages of values near 1
+// Over a bf16 cache AMX rounds queries and weights to bf16, with a relative error of 2^-9: a score of 5 is then off by
+// 0.01, and so is an average of few values.
 inline constexpr Tolerance kAttentionBf16{1e-2, 2e-3};
 inline constexpr Tolerance kRecurrent{5e-6, 2e-5};  // up to 57 steps of a contracting recurrence
-// Random signs: grows as sqrt k. Packed formats round activations as well: to 8 bits of a float, or to an integer of
-// up to 127 for the largest of 128. Kernels round them to 8 bits of a float for bf16 and to 11 for all but f32.
+// The error grows as sqrt(k) for random signs. Packed formats round activations too: to bf16, or to int8 with the
+// largest of 128 as 127. GPU kernels round them to bf16 for bf16 weights and to half for all others but f32.
 Tolerances sum_of_products(int64_t k, WeightFormat format, double factor = 1);
-// Kernels round queries and the weights of the softmax to the cache's type: 11 or 8 bits. Tiles take whole 32 dims.
+// Kernels round queries and softmax weights to the cache's type: 11 or 8 bits. AMX tiles need a multiple of 32 dims.
 Tolerances attention_over(DType type, int64_t dim);
 
 enum class Devices { all, without_kernels };
 
-// Runs `make` on the reference and on each device with the same seed and compares all it returns.
+// Runs `make` on the reference and on each device with the same seed and compares all results.
 void compare(const std::string& what, const Tolerances& tolerances, const std::function<Outputs(Rig&, Random&)>& make,
              Devices devices = Devices::all);
 
 inline constexpr WeightFormat kFormats[] = {WeightFormat::f32, WeightFormat::f16, WeightFormat::bf16, WeightFormat::q8,
                                             WeightFormat::q4};
 inline std::string text(WeightFormat format) { return std::string(weight_format_name(format)); }
-// Kernels have no int8 caches: gpu_device_test has what they say to them.
+// GPU kernels do not support int8 caches: gpu_device_test checks the error.
 inline Devices devices_for(DType type) { return type == DType::i8 ? Devices::without_kernels : Devices::all; }
 inline constexpr DType kKvTypes[] = {DType::f32, DType::f16, DType::bf16, DType::i8};
 inline std::string text(DType dtype) { return std::string(dtype_name(dtype)); }

@@ -18,7 +18,7 @@ PAGODA_TEST(conformance_qk_norm_rope) {
       {8, 4, true, false}, {24, 6, true, true}, {64, 64, false, true}, {128, 128, true, false}, {256, 64, true, true}};
   for (const auto& row : rows)
     compare("qk_norm_rope" + text({row.dim, row.rotary}), kRope, [&](Rig& rig, Random& random) -> Outputs {
-      // Each head beside its gate: q is every other piece of D.
+      // Each head is followed by its gate: q is every other run of D elements.
       const Tensor both = rig.floats(random.normal(3 * 2 * 2 * row.dim), {3, 2, 2 * row.dim});
       const Tensor x = device::slice(both, 2, 0, row.dim),
                    out = row.in_place ? x : rig.zeros(DType::f32, {3, 2, row.dim});
@@ -47,7 +47,7 @@ PAGODA_TEST(conformance_reshape_and_cache) {
             CHECK_OK(rig.finish());
             Outputs rows;
             for (Tensor cache : {k_cache, v_cache}) {
-              cache.shape[3] = cache.strides[2];  // int8 rows with their scales
+              cache.shape[3] = cache.strides[2];  // int8 rows including their scales
               rows.push_back(rig.read(cache));
             }
             return rows;
@@ -64,8 +64,8 @@ struct AttentionShape {
   bool has_sinks = false;
 };
 
-// NaN where nothing may be read: behind the context of each sequence, where an earlier owner may have left it, and in
-// partitions of 256 that end before the window. An int8 row cannot hold it. Blocks as in make_sequences(), rows
+// Writes NaN where nothing may be read: past each sequence's context, where an earlier owner may have left it, and in
+// partitions of 256 that end before the window. An int8 row cannot represent it. Blocks as in make_sequences(), rows
 // [blocks][block_size][row_size].
 void spoil_unused(std::vector<float>& rows, const Batch& batch, int64_t block_size, int64_t row_size, int32_t window) {
   const int64_t n = batch.num_sequences(), places = static_cast<int64_t>(rows.size()) / row_size;
@@ -77,7 +77,7 @@ void spoil_unused(std::vector<float>& rows, const Batch& batch, int64_t block_si
   }
 }
 
-// Attention of a batch over random keys and values; room for `max_context` tokens in each sequence.
+// Attention of a batch over random keys and values; each sequence has space for `max_context` tokens.
 void compare_attention(DType type, const AttentionShape& row, const Batch& batch, int64_t max_context) {
   compare(
       "paged_attention " + text(type) + text({row.heads, row.kv_heads, row.dim, row.block_size, row.window}) +
@@ -100,7 +100,7 @@ void compare_attention(DType type, const AttentionShape& row, const Batch& batch
         const int64_t t = batch.num_rows();
         const Tensor q = rig.floats(random.normal(t * row.heads * row.dim), {t, row.heads, row.dim});
         const Tensor out = rig.zeros(DType::f32, {t, row.heads, row.dim});
-        // Among the scores; one that takes nothing, and one that takes all.
+        // Sinks comparable to the scores, plus one that takes nothing and one that takes everything.
         std::vector<float> logits = random.normal(row.heads, 5.0f);
         logits.front() = -200;
         logits.back() = 200;
@@ -116,7 +116,7 @@ void compare_attention(DType type, const AttentionShape& row, const Batch& batch
 
 }  // namespace
 
-// The last sequence fills its row of the block table.
+// The last sequence fills its block table row.
 PAGODA_TEST(conformance_paged_attention) {
   const AttentionShape shapes[] = {{4, 2, 8, 16, 0},
                                    {3, 1, 24, 8, 0},
@@ -135,7 +135,7 @@ PAGODA_TEST(conformance_paged_attention) {
     for (const AttentionShape& shape : shapes) compare_attention(type, shape, {{0, 70, 31, 95}, {37, 1, 4, 1}}, 96);
 }
 
-// One row at each side of the borders of pieces and partitions, and a tile that crosses one.
+// One row on each side of chunk and partition boundaries, and a tile that crosses one.
 PAGODA_TEST(conformance_paged_attention_over_partitions) {
   const Batch batch{{0, 30, 31, 32, 254, 255, 256, 510, 511, 512, 1099, 505}, {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 20}};
   for (DType type : kKvTypes)
@@ -144,7 +144,7 @@ PAGODA_TEST(conformance_paged_attention_over_partitions) {
         compare_attention(type, {4, 1, dim, 16, window, window / 200.0f, window > 0}, batch, 1104);
 }
 
-// Alone, a long sequence is split over the threads.
+// A single long sequence is split over the threads.
 PAGODA_TEST(conformance_paged_attention_of_one_long_sequence) {
   for (DType type : kKvTypes)
     for (int32_t window : {0, 600})

@@ -24,7 +24,7 @@ PAGODA_TEST(conformance_matmul) {
                 const Tensor wide = rig.zeros(DType::f32, {s.m, s.n + 2});
                 CHECK_OK(ops::matmul(rig.encoder(), {x, weight, bias, device::slice(wide, 1, 1, s.n)}));
                 CHECK_OK(rig.finish());
-                return {rig.read(wide)};  // the columns beside the result must stay zero
+                return {rig.read(wide)};  // the columns next to the result must stay zero
               });
 }
 
@@ -34,7 +34,7 @@ PAGODA_TEST(conformance_matmul_with_silu_mul) {
   } shapes[] = {{1, 1, 8}, {1, 64, 130}, {2, 65, 16}, {7, 24, 33}, {40, 200, 130}};
   for (WeightFormat type : kFormats)
     for (const auto& s : shapes) {
-      const double other = 40 + 5 * std::sqrt(static_cast<double>(s.k));  // times a sum of that size
+      const double other = 40 + 5 * std::sqrt(static_cast<double>(s.k));  // magnitude of the other factor
       const Tolerances tolerance = sum_of_products(s.k, type, other);
       compare("matmul silu " + text(type) + text({s.m, s.f, s.k}), tolerance, [&](Rig& rig, Random& random) -> Outputs {
         device::Weight* weight = rig.weight(random.normal(2 * s.f * s.k), 2 * s.f, s.k, type);

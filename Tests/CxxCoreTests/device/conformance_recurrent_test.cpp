@@ -42,9 +42,9 @@ PAGODA_TEST(conformance_gdn) {
                   rig.floats(std::vector<float>(row.v_heads, -4.0f), {row.v_heads});  // slow decay: old rows matter
               Outputs outputs;
               for (const Batch* batch : {&spoiling, &first, &second}) {
-                const bool spoils = batch == &spoiling;  // no number of it may come into what follows
+                const bool spoils = batch == &spoiling;  // none of its NaNs may affect later steps
                 const int64_t t = batch->num_rows(), keys = row.k_heads * row.dk, values = row.v_heads * row.dv;
-                // q, k and v lie side by side in a row, as the convolution leaves them.
+                // q, k and v are adjacent in a row, as the convolution writes them.
                 const Tensor qkv = rig.floats(random.normal(t * (2 * keys + values), spoils ? std::nanf("") : 1.0f),
                                               {t, 2 * keys + values});
                 const Tensor out = rig.zeros(DType::f32, {t, row.v_heads, row.dv});

@@ -29,7 +29,7 @@ PAGODA_TEST(conformance_runs_on_every_path_of_this_machine) {
     if (runs_kernels(name)) software_ran = software_ran || name == "software";
     else
       CHECK(description.find(name.substr(name.find(':') + 1) + ",") !=
-            std::string::npos);  // the path asked for is in use
+            std::string::npos);  // the requested code path is in use
   }
   note("devices: " + ran);
   CHECK(software_ran);
@@ -41,7 +41,7 @@ PAGODA_TEST(conformance_runs_on_every_path_of_this_machine) {
   __builtin_cpu_init();
   expected = __builtin_cpu_supports("avx512vl") ? "avx512" : (__builtin_cpu_supports("avx2") ? "avx2" : "portable");
   if (__builtin_cpu_supports("avx512vnni")) expected = "avx512vnni";
-  if (has("cpu:amx")) expected = "amx";  // the system may refuse it
+  if (has("cpu:amx")) expected = "amx";  // the kernel may refuse it
 #elif defined(__aarch64__)
   expected = "neon";
 #if defined(__linux__)
@@ -54,7 +54,7 @@ PAGODA_TEST(conformance_runs_on_every_path_of_this_machine) {
 #endif
   Rig best("cpu");
   CHECK(expected && best.device().info().description.find(expected) != std::string::npos);
-  CHECK_EQ(names.front(), std::string("cpu:") + expected);  // so all tests of it are tests of "cpu"
+  CHECK_EQ(names.front(), std::string("cpu:") + expected);  // so every test of it also tests "cpu"
 }
 
 PAGODA_TEST(conformance_embedding) {
@@ -85,7 +85,7 @@ PAGODA_TEST(conformance_rms_norm) {
 PAGODA_TEST(conformance_gates) {
   for (int64_t dim : {3, 16, 100})
     compare("sigmoid_gate" + text({dim}), kElementwise, [&](Rig& rig, Random& random) -> Outputs {
-      // Large arguments too: exp overflows and fades out inside.
+      // Includes large arguments: exp overflows and underflows inside.
       const Tensor x = rig.floats(random.normal(3 * 2 * dim), {3, 2, dim}),
                    both = rig.floats(random.normal(3 * 2 * 2 * dim, 60.0f), {3, 2, 2 * dim});
       const Tensor gated = rig.zeros(DType::f32, {3, 2, dim});
@@ -132,7 +132,7 @@ PAGODA_TEST(conformance_zero_slots_leaves_other_slots_alone) {
 PAGODA_TEST(conformance_copy_slot_leaves_other_slots_alone) {
   for (const std::string& name : device::device_names()) {
     Rig rig(name);
-    constexpr size_t kSlot = 3 * 20000;  // several tasks
+    constexpr size_t kSlot = 3 * 20000;  // large enough for several tasks
     std::vector<float> before(5 * kSlot);
     for (size_t i = 0; i < before.size(); ++i) before[i] = static_cast<float>(i);
     const Tensor pool = rig.floats(before, {5, 3, 20000});

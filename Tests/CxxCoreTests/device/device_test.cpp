@@ -1,4 +1,4 @@
-// Registry, memory, weights, copies and step faults, on every device.
+// Registry, memory, weights, copies and step errors, on every device.
 #include <cmath>
 #include <limits>
 
@@ -131,7 +131,7 @@ PAGODA_TEST(device_weight_reader_errors_come_through) {
              .is_ok());
 }
 
-// A bad index must not touch memory; the step fails, the next one works.
+// A bad index must not touch memory; the step fails and the next one works.
 PAGODA_TEST(device_bad_indices_fail_the_step_and_only_it) {
   for (const std::string& name : device::device_names()) {
     Rig rig(name, 1);

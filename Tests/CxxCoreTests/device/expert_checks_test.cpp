@@ -1,10 +1,10 @@
-// What the expert ops and their kernels make of ids, shapes and weights that do not fit.
+// Expert ops with invalid ids, shapes and weights.
 #include "device/expert_mixture.h"
 
 using namespace pagoda;
 using namespace pagoda::test;
 
-// A kernel cannot refuse an id, and reads nothing outside of the weights for one that is no expert.
+// A kernel cannot report an invalid id, but must not read outside of the weights for it.
 PAGODA_TEST(gpu_expert_ids_that_do_not_exist_stay_in_bounds) {
   for (const std::string& name : tested_devices()) {
     if (!runs_kernels(name)) continue;
@@ -48,7 +48,7 @@ PAGODA_TEST(ops_experts_refuse_what_does_not_fit) {
       ops::combine_experts(encoder, {.x = m.delta, .weights = m.weights, .shared = m.shared, .gate = {}, .out = m.out})
           .code == StatusCode::internal);
   CHECK_OK(rig.finish());
-  // An expert that does not exist is found when the op runs.
+  // An id out of range is detected when the op runs.
   const Tensor wrong = rig.ints({0, 1, 2, 3, 4, kExperts}, {2, 3});
   CHECK_OK(ops::expert_matmul(
       encoder, {.x = m.x, .weight = m.in, .num_experts = kExperts, .ids = wrong, .out = m.inner, .silu_mul = true}));

@@ -11,7 +11,7 @@ using device::Tensor;
 
 constexpr int64_t kExperts = 12, kChosen = 3, kHidden = 48, kInner = 24;
 
-struct Mixture {  // everything one mixture of experts needs, T tokens
+struct Mixture {  // the tensors of one mixture of experts, T tokens
   Tensor x, logits, ids, weights, inner, delta, shared, out;
   device::Weight *in, *down;
 };
@@ -32,7 +32,7 @@ inline Mixture make_mixture(Rig& rig, uint64_t start, int64_t tokens, WeightForm
   return m;
 }
 
-// Rows [first, first + count) of the mixture.
+// Runs rows [first, first + count) of the mixture.
 inline void run(Rig& rig, const Mixture& m, int64_t first, int64_t count, bool normalise, bool has_shared = true) {
   const auto rows = [&](const Tensor& t) { return device::slice(t, 0, first, count); };
   const auto slots = [&](const Tensor& t) { return device::slice(t, 0, first * kChosen, count * kChosen); };

@@ -1,4 +1,4 @@
-// The expert ops on every device that has them: close to the reference, and the same bits whoever else is in the batch.
+// Expert ops on every device that has them: close to the reference, and bit-identical for any batch composition.
 #include <cmath>
 #include <cstring>
 
@@ -74,7 +74,7 @@ PAGODA_TEST(ops_experts_of_equal_probability_are_taken_in_order) {
   }
 }
 
-// Hundreds of experts, most without a row and some with more than a tile of them.
+// Hundreds of experts, most without a row and some with more than a tile.
 PAGODA_TEST(conformance_experts_of_a_large_mixture) {
   constexpr int64_t kMany = 512, kTokens = 40, kEach = 10, kCols = 64, kRows = 16;
   for (const std::string& name : tested_devices()) {

@@ -1,4 +1,4 @@
-// R1 of paged_attention: a row's bits do not depend on how the positions that it sees are split.
+// R1 for paged_attention: a row's bits do not depend on how its visible positions are split.
 #include <cmath>
 
 #include "device/rig.h"
@@ -13,11 +13,11 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-// A filled cache of one sequence of 1100 tokens, and its queries. Attention only reads, so a batch may hold any
+// The filled cache of one sequence of 1100 tokens, and its queries. Attention only reads, so a batch may contain any
 // prefixes of the same sequence.
 class LongSequence {
  public:
-  // A softcap comes with sinks.
+  // A softcap implies sinks.
   LongSequence(const std::string& device, int threads, DType type, int64_t dim, int32_t window, float softcap = 0)
       : rig_(device, threads), dim_(dim), window_(window), softcap_(softcap) {
     if (softcap > 0) sinks_ = rig_.floats(Random(30).normal(kHeads, 5.0f), {kHeads});
@@ -32,7 +32,7 @@ class LongSequence {
     CHECK_OK(ops::reshape_and_cache(rig_.encoder(), {k, v, rig_.longs(slots), k_, v_}));
   }
 
-  // Rows of all pieces of the batch, in order.
+  // Rows of all chunks of the batch, in order.
   Bytes attend(const Batch& batch) {
     std::vector<float> q;
     std::vector<int32_t> tables;
@@ -52,7 +52,7 @@ class LongSequence {
     return rig_.bytes(out);
   }
 
-  // Whether the rows of `batch` are those of `whole`, the outputs of all positions.
+  // Whether the rows of `batch` equal those of `whole`, the outputs of all positions.
   bool gives(const Batch& batch, const Bytes& whole) {
     const size_t row = whole.size() / kLength;
     Bytes wanted;

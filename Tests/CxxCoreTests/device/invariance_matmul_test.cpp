@@ -1,4 +1,4 @@
-// R1 of matmul: a row's bits depend neither on how many rows there are nor on its place among them.
+// R1 for matmul: a row's bits depend neither on the number of rows nor on its index among them.
 #include <cstring>
 
 #include "device/registry.h"
@@ -44,7 +44,7 @@ PAGODA_TEST(invariance_matmul_rows_do_not_depend_on_their_number) {
 
 namespace {
 
-// Products of m random rows with a random weight [n][k].
+// Multiplies m random rows by a random weight [n][k].
 Bytes packed_product(const std::string& name, WeightFormat format, int64_t m, int64_t n, int64_t k) {
   Rig rig(name, 2);
   Random random(seed(61) + static_cast<uint64_t>(m));
@@ -57,10 +57,10 @@ Bytes packed_product(const std::string& name, WeightFormat format, int64_t m, in
 
 }  // namespace
 
-// Integer sums are exact, and bf16 has one order of additions. The matrix products of ARM have their own for bf16.
+// Integer sums are exact, and bf16 has one summation order, except with ARM's matrix instructions.
 PAGODA_TEST(invariance_packed_paths_give_the_same_bits) {
   std::vector<std::string> paths = tested_devices();
-  std::erase(paths, "cpu");  // one of the others
+  std::erase(paths, "cpu");  // identical to one of the others
   std::erase_if(paths, runs_kernels);
   Random random(seed(60));
   for (int64_t m : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 33}) {
@@ -78,7 +78,7 @@ PAGODA_TEST(invariance_packed_paths_give_the_same_bits) {
   }
 }
 
-// Kernels take a few hundred rows together, and K in chunks. The batch repeats its first rows.
+// Kernels process a few hundred rows together, and K in chunks. The batch repeats its first rows.
 PAGODA_TEST(invariance_matmul_rows_do_not_depend_on_their_place_in_a_long_batch) {
   constexpr int64_t kRows = 530, kDistinct = 25, kN = 5, kK = 1030;
   for (const std::string& name : tested_devices())

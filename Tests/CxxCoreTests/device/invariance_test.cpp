@@ -1,4 +1,4 @@
-// R1 at the level of ops: a row's bits depend on its own prefix only, not on neighbours, chunks, threads or tiles.
+// R1 for single ops: a row's bits depend on its own prefix only, not on neighbours, chunks, threads or tiles.
 #include "device/op_streams.h"
 
 using namespace pagoda;

@@ -1,4 +1,4 @@
-// Streams of the ops that keep something for a sequence: causal_conv1d, gdn, paged_attention.
+// Streams of the ops with per-sequence state: causal_conv1d, gdn, paged_attention.
 #pragma once
 
 #include <cmath>
@@ -85,7 +85,7 @@ class GdnStream final : public Stream {
 
 class AttentionStream final : public Stream {
  public:
-  // A softcap comes with sinks.
+  // A softcap implies sinks.
   AttentionStream(const std::string& device, int threads, DType type, int64_t dim, int32_t window, float softcap = 0)
       : rig_(device, threads), dim_(dim), window_(window), softcap_(softcap) {
     if (softcap > 0) sinks_ = rig_.floats(Random(30).normal(kHeads, 5.0f), {kHeads});
@@ -96,7 +96,7 @@ class AttentionStream final : public Stream {
     v_cache_ = rig_.kv_cache(type, 20, 8, kKvHeads, dim);
   }
   Bytes step(int64_t begin, int64_t count, int64_t neighbour) override {
-    // Sequence 0 (the neighbour) has even blocks, the sequence under test odd ones.
+    // Sequence 0 (the neighbour) has the even blocks, the sequence under test the odd ones.
     const int64_t rows = neighbour + count, half = kKvHeads * dim_;
     const Tensor kv = rows_with_neighbour(rig_, noise_, kv_, 2 * half, begin, count, neighbour, num_wrong);
     const Tensor q = rows_with_neighbour(rig_, noise_, q_, kHeads * dim_, begin, count, neighbour, num_wrong);

@@ -1,4 +1,4 @@
-// Packed weights: rotation and rounding do what they say, and products are the integer sums written out here, to the
+// Packed weights: rotation and rounding are as specified, and products equal the integer sums written out here, to the
 // bit.
 #include <algorithm>
 #include <bit>
@@ -91,7 +91,7 @@ PAGODA_TEST(packed_numbers_are_rounded_to_the_nearest) {
     const Steps s = steps[i / kStepGroup];
     CHECK(nibbles[i] <= 15 && s.step >= 1 && s.step <= 17 && s.offset + 15 * s.step <= 255);
     const float value = scale * static_cast<float>(s.step * nibbles[i] + s.offset - 128);
-    CHECK(std::fabs(value - row[i]) <= scale * s.step * 2.6f);  // a quarter step at each of 15 places may be missing
+    CHECK(std::fabs(value - row[i]) <= scale * s.step * 2.6f);  // a step may be a quarter too short, over 15 levels
   }
   for (float bad : {std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()}) {
     const float with_bad[2] = {1.0f, bad};

@@ -104,7 +104,7 @@ std::vector<std::string> tested_devices() {
   std::erase(names, "reference");
   if (const char* only = std::getenv("PAGODA_TEST_DEVICE"))
     std::erase_if(names, [&](const auto& n) { return n != only; });
-  else std::erase(names, "cpu");  // the same as the first path
+  else std::erase(names, "cpu");  // identical to the first path
   return names;
 }
 

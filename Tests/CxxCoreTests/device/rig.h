@@ -1,4 +1,4 @@
-// Rig: a device and everything one op test puts on it.
+// Rig: a device and the tensors of one op test.
 #pragma once
 
 #include <initializer_list>
@@ -23,7 +23,7 @@ class Rig {
   Status finish() { return encoder().submit().wait(); }
 
   device::Tensor zeros(DType dtype, Shape shape);
-  // [num_blocks, block_size, heads, dim] of a type a cache may have; int8 rows with room for their scales.
+  // [num_blocks, block_size, heads, dim] of any cache type; int8 rows have space for their scales.
   device::Tensor kv_cache(DType dtype, int64_t num_blocks, int64_t block_size, int64_t heads, int64_t dim);
   device::Tensor floats(const std::vector<float>& values, Shape shape);
   device::Tensor ints(const std::vector<int32_t>& values);
@@ -42,13 +42,13 @@ class Rig {
   std::vector<std::unique_ptr<device::Weight>> weights_;
 };
 
-// Every device of this machine but the reference, each path of the CPU once: the best first.
+// Every device of this machine except the reference, with each CPU code path once, best first.
 std::vector<std::string> tested_devices();
 
-// Devices that run the kernels of Shaders/: they have none for int8 caches.
+// Devices that run the kernels of Shaders/, which do not support int8 caches.
 inline bool runs_kernels(const std::string& name) { return name == "software" || name == "cuda" || name == "metal"; }
 
-// Paths whose instruction for bf16 products adds in an order of its own.
+// Code paths whose bf16 instruction has its own summation order.
 inline bool has_own_bf16_order(const std::string& name) { return name == "cpu:neon-i8mm" || name == "cpu:avx512bf16"; }
 
 // Normally distributed numbers from one seed.
@@ -62,7 +62,7 @@ class Random {
   std::mt19937_64 engine_;
 };
 
-// A batch of sequences: rows in this step and tokens in the cache before it. Slot of sequence b is b + 1.
+// A batch of sequences: rows in this step and tokens already cached. The slot of sequence b is b + 1.
 struct Batch {
   std::vector<int64_t> cached, rows;
   int64_t num_rows() const;
@@ -70,7 +70,7 @@ struct Batch {
 };
 
 // Index tensors of a batch. KV block i of sequence b is block i * num_sequences + b, so that no sequence has two
-// neighbours.
+// adjacent blocks.
 device::SequenceArgs make_sequences(Rig& rig, const Batch& batch, int64_t block_size, int64_t max_blocks);
 
 }  // namespace pagoda::test

@@ -1,4 +1,4 @@
-// Stream: a sequence of one op fed in chunks, and the check that no way to feed it changes a bit.
+// Stream: one op's sequence processed in chunks, and the check that chunking and batching never change a bit.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace pagoda::test {
 
 using Bytes = std::vector<std::byte>;
 
-// A whole sequence of one op, fed in chunks; `neighbour` rows of another sequence ride along in front of every step.
+// A whole sequence of one op, processed in chunks; `neighbour` rows of another sequence precede it in every step.
 class Stream {
  public:
   virtual ~Stream() = default;
@@ -26,8 +26,8 @@ class Stream {
 
 constexpr int64_t kTokens = 75;
 
-// The batch of one step. The neighbour (sequence 0) always starts anew; the sequence under test comes last, so its slot
-// is the number of sequences.
+// The batch of one step. The neighbour (sequence 0) always starts from scratch; the sequence under test comes last, so
+// its slot is the number of sequences.
 inline Batch batch_of(int64_t begin, int64_t count, int64_t neighbour) {
   return neighbour > 0 ? Batch{{0, begin}, {neighbour, count}} : Batch{{begin}, {count}};
 }
@@ -59,7 +59,7 @@ inline Bytes slot_2(Rig& rig, const device::Tensor& pool) {
 
 enum class Chunks { whole, ones, random };
 
-// Outputs and final state of a stream fed in the given way.
+// Outputs and final state of a stream with the given chunking.
 inline Bytes run(Stream& stream, Chunks chunks, int64_t neighbour, uint64_t start) {
   Random random(start);
   Bytes all;

@@ -1,4 +1,4 @@
-// Every op refuses arguments of a wrong shape, type, stride or extent, and says which and why.
+// Every op rejects arguments of a wrong shape, type, stride or extent, and its message says which and why.
 #include "ops/ops.h"
 
 #include <cmath>
@@ -153,7 +153,7 @@ PAGODA_TEST(ops_refuse_views_that_leave_their_buffer_or_are_transposed) {
     check_refused(ops::gather_rows(p.encoder(), {bad, p.i({3}), p.f({3, 8})}), "gather_rows", "x");
 }
 
-// A step without rows for an op (no logits wanted, say) is not an error.
+// An op without rows in a step (for example, no logits requested) is not an error.
 PAGODA_TEST(ops_accept_no_rows) {
   for (const std::string& name : tested_devices()) {
     Rig rig(name);

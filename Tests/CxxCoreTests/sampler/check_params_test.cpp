@@ -1,4 +1,4 @@
-// Each field of SamplingParams out of its range is refused with a message that names it; the edges are accepted.
+// Out-of-range fields of SamplingParams are rejected with a message that names them; boundary values are accepted.
 #include <cmath>
 #include <functional>
 #include <limits>

@@ -1,4 +1,4 @@
-// LogitBlocks against plain loops over the row: rows of every length around a block, ties, impossible tokens.
+// LogitBlocks against plain loops over the row: lengths around a block boundary, ties, impossible tokens.
 #include "sampler/logit_blocks.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
 std::vector<float> random_row(std::mt19937_64& random, size_t size) {
   std::vector<float> row(size);
-  std::uniform_int_distribution<int> quarters(-80, 80);  // few different numbers, so that there are ties
+  std::uniform_int_distribution<int> quarters(-80, 80);  // few distinct numbers, so that there are ties
   for (float& logit : row) logit = random() % 8 == 0 ? kMinusInfinity : static_cast<float>(quarters(random)) * 0.25f;
   row[random() % size] = 1.0f;
   return row;
@@ -53,7 +53,7 @@ PAGODA_TEST(sampler_blocks_find_what_a_plain_loop_finds) {
       const std::vector<float> row = random_row(random, size);
       LogitBlocks blocks(size);
       REQUIRE(blocks.survey(row));
-      const auto highest = std::max_element(row.begin(), row.end());  // the first of equal ones
+      const auto highest = std::max_element(row.begin(), row.end());  // the first among equals
       CHECK_EQ(blocks.highest(), *highest);
       CHECK_EQ(blocks.first_highest(), static_cast<int32_t>(highest - row.begin()));
       for (const size_t count : {size_t{1}, std::min(size, size_t{2}), std::min(size, size_t{5}), size}) {

@@ -1,4 +1,4 @@
-// The generator against the known answers published with Random123, and how its bits are spread.
+// The generator against the known answers published with Random123, and the distribution of its bits.
 #include <cstdlib>
 
 #include "sampler/philox.h"

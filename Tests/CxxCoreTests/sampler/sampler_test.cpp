@@ -1,4 +1,4 @@
-// The sampler against a slow twin that sorts everything and writes the distribution out, and by its frequencies.
+// The sampler against a slow reference that sorts everything and computes the full distribution, and by frequencies.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -43,7 +43,7 @@ int32_t sampled(const std::vector<float>& logits, const SamplingParams& params, 
   return output.token_id;
 }
 
-// The slow obvious twin: token -> probability, after every rule, by a full sort.
+// The slow reference: token -> probability, after every rule, by a full sort.
 std::map<int32_t, double> reference_distribution(const SampleInput& input) {
   const SamplingParams& p = *input.params;
   std::vector<double> logits(input.logits.begin(), input.logits.end());
@@ -80,8 +80,8 @@ std::map<int32_t, double> reference_distribution(const SampleInput& input) {
   return kept;
 }
 
-// Frequencies of `draws` tokens must lie within five standard deviations of the twin's probabilities, and no token
-// outside its support may ever come.
+// Frequencies of `draws` tokens must be within five standard deviations of the reference probabilities, and tokens
+// outside its support must never be drawn.
 void check_against_reference(SampleInput input, int draws) {
   const auto expected = reference_distribution(input);
   Sampler sampler(static_cast<int32_t>(input.logits.size()));
@@ -140,7 +140,7 @@ PAGODA_TEST(sampler_frequencies_equal_the_reference) {
   }
 }
 
-// With top-p at each boundary between tokens, the support is the twin's, whatever the sizes and ties.
+// With top-p at each boundary between tokens, the support equals the reference's, for any sizes and ties.
 PAGODA_TEST(sampler_support_equals_the_reference_on_random_rows) {
   std::mt19937_64 random(test::seed(77));
   for (int round = 0; round < 150; ++round) {
@@ -310,7 +310,7 @@ PAGODA_TEST(sampler_takes_only_what_the_mask_allows) {
   CHECK(sampler.sample(input, output).message.find("no token") != std::string::npos);
 }
 
-// Whoever answers for the sampler with the highest of a row answers right.
+// Taking the highest logit gives the sampler's token wherever draw_of() says so.
 PAGODA_TEST(sampler_takes_the_highest_where_it_says_so) {
   std::mt19937_64 random(test::seed(83));
   int num_taken = 0;

@@ -1,4 +1,4 @@
-// The vocabulary, the random walk and the validator of the grammar tests.
+// Vocabulary, random walk and validator of the grammar tests.
 #include "support/grammar_kit.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What the grammar tests share: a small vocabulary with awkward tokens, random documents, and a slow obvious validator.
+// Shared by grammar tests: a small vocabulary with awkward tokens, random documents, and a slow, simple validator.
 #pragma once
 
 #include <cstdint>
@@ -22,22 +22,22 @@ struct NamedSchema {
 };
 std::vector<NamedSchema> read_schemas();
 
-// Every byte is a token (its id is its value); then tokens that cross the borders of JSON's own and of characters; then
-// the control tokens <|end|>, <think> and </think>.
+// Every byte is a token (its id is its value); then tokens that cross the boundaries of JSON tokens and of characters;
+// then the control tokens <|end|>, <think> and </think>.
 std::shared_ptr<const text::BpeTokenizer> make_awkward_tokenizer();
 int32_t end_id(const text::BpeTokenizer& tokenizer);
 
-// Null, after a failed check, when the schema does not compile.
+// Null, after recording a failed check, if the schema does not compile.
 std::shared_ptr<grammar::TokenGrammar> make_grammar(const GrammarSpec& spec, const text::BpeTokenizer& tokenizer);
 
 bool is_allowed(std::span<const uint64_t> mask, int32_t token);
 std::vector<int32_t> allowed_tokens(std::span<const uint64_t> mask);
 
-// Draws allowed tokens, often such that close something, until the document ends; empty when it takes too long.
+// Draws allowed tokens, preferring those that close something, until the document ends; empty if it takes too long.
 std::string random_document(const std::shared_ptr<grammar::TokenGrammar>& grammar, const text::BpeTokenizer& tokenizer,
                             std::mt19937_64& random, int max_tokens);
 
-// Whether the value satisfies the schema; patterns are looked at where both sides are ASCII, formats not at all.
+// Whether the value satisfies the schema; patterns are checked only if both sides are ASCII, formats never.
 bool satisfies(const io::Json& root, const io::Json& schema, const io::Json& value);
 
 }  // namespace pagoda::test

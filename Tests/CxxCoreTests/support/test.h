@@ -1,4 +1,4 @@
-// A test framework of one page: tests register themselves, checks record what they saw and let the test go on.
+// A one-page test framework: tests register themselves; checks record failures and let the test continue.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +19,14 @@ void fail(const char* file, int line, const std::string& message);
 bool failed();                       // whether the running test has failed so far
 void note(const std::string& text);  // printed with a failure: seeds, measured values
 
-// Folder of checked-in fixtures; and of the embedded model. Set by the runner, ends without a slash.
+// Folder of checked-in fixtures, and of the embedded model. Set by the runner, without a trailing slash.
 std::string fixtures_dir();
 std::string mini_model_dir();
 
-// A fresh folder below the system's temporary one, removed when the process ends.
+// A fresh folder in the system's temporary folder, deleted when the process ends.
 std::string temporary_dir();
 
-// A seed for random tests: PAGODA_TEST_SEED when set, else `fallback`. Notes it, so that a failure prints it.
+// Seed for random tests: PAGODA_TEST_SEED if set, else `fallback`. Noted, so that a failure prints it.
 uint64_t seed(uint64_t fallback);
 
 template <class A, class B>
@@ -67,7 +67,7 @@ std::string compare_text(const char* a_text, const char* b_text, const A& a, con
     if (!pagoda_r_.is_ok()) ::pagoda::test::fail(__FILE__, __LINE__, ::pagoda::test::status_text(pagoda_r_)); \
   } while (false)
 
-// Leaves the test when the condition does not hold: what follows would crash.
+// Ends the test if the condition does not hold: continuing would crash.
 #define REQUIRE(condition)                                                 \
   do {                                                                     \
     if (!(condition)) {                                                    \

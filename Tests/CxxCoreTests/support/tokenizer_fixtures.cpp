@@ -1,4 +1,4 @@
-// Reads the files that Tools/fixtures/tokenizer_fixtures.py describes and writes.
+// Reads the files described and written by Tools/fixtures/tokenizer_fixtures.py.
 #include "support/tokenizer_fixtures.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace pagoda::test {
 
 namespace {
 
-// How tokenizer.json spells a byte, JSON escapes included.
+// How tokenizer.json spells a byte, including JSON escapes.
 std::vector<std::string> make_byte_spellings() {
   std::vector<std::string> spellings(256);
   char32_t next = 0x100;

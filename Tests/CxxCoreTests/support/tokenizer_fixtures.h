@@ -20,12 +20,12 @@ std::string make_tokenizer_json(const std::string& family, const std::string& vo
 struct TokenizerCase {
   std::string text;
   bool parse_special;
-  std::vector<int32_t> ids;  // what the reference gives
-  std::string decoded;       // of all ids, special tokens included
+  std::vector<int32_t> ids;  // the reference's ids
+  std::string decoded;       // from all ids, including special tokens
 };
 std::vector<TokenizerCase> read_tokenizer_cases(const std::string& family);
 
-// The words that a pattern (by its place in WordPattern) makes of the texts.
+// The words that a pattern (by its index in WordPattern) splits the texts into.
 struct WordCase {
   size_t pattern;
   std::string text;
@@ -33,12 +33,12 @@ struct WordCase {
 };
 std::vector<WordCase> read_word_cases();
 
-// Smallest tokenizer: every byte is a token (its id is its value), no merges, the Qwen2 pattern. `added_tokens`,
-// `vocab` and `merges` are JSON items put behind what is there.
+// The smallest tokenizer: every byte is a token (its id is its value), no merges, the Qwen2 pattern. `added_tokens`,
+// `vocab` and `merges` are JSON items appended to the existing ones.
 std::string make_byte_tokenizer_json(const std::string& added_tokens = "", const std::string& vocab = "",
                                      const std::string& merges = "");
 
-std::string spell_bytes(const std::string& bytes);  // as a byte-level token in tokenizer.json, JSON escapes included
+std::string spell_bytes(const std::string& bytes);  // as a byte-level token in tokenizer.json, including JSON escapes
 
 std::string decode_all(const text::BpeTokenizer& tokenizer, const std::vector<int32_t>& ids, bool skip_special);
 

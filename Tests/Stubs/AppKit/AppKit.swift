@@ -1,4 +1,4 @@
-// A stand-in for AppKit on Linux, for checking names and types only.
+// A stub of AppKit for Linux, for type checking only.
 @_exported import Foundation
 
 @MainActor public class NSApplication: NSObject {

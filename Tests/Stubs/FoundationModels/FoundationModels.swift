@@ -1,4 +1,4 @@
-// A stand-in for FoundationModels (the one that takes models of others) on Linux, for checking names and types only.
+// A stub of FoundationModels (the version that accepts custom models) for Linux, for type checking only.
 @_exported import Foundation
 
 public protocol LanguageModel: Sendable {

@@ -1,4 +1,4 @@
-// A stand-in for SwiftUI on Linux: controls with a value, and the styles.
+// A stub of SwiftUI for Linux: controls with a value, and styles.
 
 public struct TextField: StubBody {
   public init<Words: StringProtocol>(_ title: Words, text: Binding<String>) {}

@@ -1,4 +1,4 @@
-// A stand-in for SwiftUI on Linux, for checking names and types only: nothing here draws. Views, state and builders.
+// A stub of SwiftUI for Linux, for type checking only: nothing is drawn. Views, state and builders.
 @_exported import Foundation
 @_exported import Observation
 
@@ -9,7 +9,7 @@
 
 extension Never: View { public var body: Never { fatalError() } }
 
-/// What every view and modifier of the stand-in is.
+/// The type of every view and modifier of the stub.
 public struct StubView: View {
   nonisolated public init() {}
   public var body: Never { fatalError() }

@@ -1,4 +1,4 @@
-// A stand-in for SwiftUI on Linux: the modifiers that the app uses.
+// A stub of SwiftUI for Linux: the modifiers that the app uses.
 
 extension View {
   public func padding(_ length: CGFloat) -> some View { StubView() }

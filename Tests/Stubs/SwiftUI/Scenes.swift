@@ -1,4 +1,4 @@
-// A stand-in for SwiftUI on Linux: apps, scenes, commands.
+// A stub of SwiftUI for Linux: apps, scenes, commands.
 import AppKit
 
 @MainActor @preconcurrency public protocol App {

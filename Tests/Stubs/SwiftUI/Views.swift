@@ -1,4 +1,4 @@
-// A stand-in for SwiftUI on Linux: the views that the app uses, with the parameters that SwiftUI gives them.
+// A stub of SwiftUI for Linux: the views that the app uses, with SwiftUI's parameters.
 
 public protocol StubBody: View {}
 extension StubBody { public var body: Never { fatalError() } }

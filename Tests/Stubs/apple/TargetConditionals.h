@@ -1,4 +1,4 @@
-// Says to metal-cpp's headers that they are read for macOS.
+// Tells metal-cpp's headers that the target is macOS.
 #pragma once
 
 #define TARGET_OS_OSX 1

@@ -1,4 +1,4 @@
-// Types of CoreFoundation, and of what comes with it on a Mac, that metal-cpp's headers name.
+// The types of CoreFoundation, and of headers it includes on a Mac, that metal-cpp's headers use.
 #pragma once
 
 #include <math.h>

@@ -1,4 +1,4 @@
-// A type that metal-cpp's headers name.
+// A type that metal-cpp's headers use.
 #pragma once
 
 typedef struct __IOSurface* IOSurfaceRef;

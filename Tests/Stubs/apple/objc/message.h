@@ -1,4 +1,4 @@
-// Sending of Objective-C messages, declared for reading metal-cpp's headers on another system.
+// Objective-C message sending, declared so that metal-cpp's headers compile on other systems.
 #pragma once
 
 #include "objc/runtime.h"

@@ -1,4 +1,4 @@
-// The few declarations of the Objective-C run time that metal-cpp's headers need to be read on another system.
+// The Objective-C runtime declarations that metal-cpp's headers need to compile on other systems.
 #pragma once
 
 #include <stddef.h>
