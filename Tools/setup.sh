@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Installs what Pagoda needs besides Swift; quick when nothing is missing. Usage: Tools/setup.sh [--dev]
-# Plain: what a build needs. --dev: also what Tools/test.sh uses (formatter, make, Python, Chromium, aarch64 under qemu).
+# Installs Pagoda's dependencies besides Swift; fast if nothing is missing. Usage: Tools/setup.sh [--dev]
+# By default only build dependencies; --dev adds those of Tools/test.sh (formatter, make, Python, Chromium, aarch64
+# under qemu).
 set -euo pipefail
 
 dev=false
@@ -10,7 +11,7 @@ case ${1:-} in
   *) echo "usage: Tools/setup.sh [--dev]" >&2; exit 64 ;;
 esac
 
-# Swift itself is never touched: which toolchain to use is the user's choice.
+# Never installs Swift itself: the choice of toolchain is the user's.
 need_swift() {
   command -v swift >/dev/null && return
   cat >&2 <<'TEXT'
@@ -24,7 +25,7 @@ is_installed() { [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) =
 
 as_root() { if ((EUID == 0)); then "$@"; else sudo "$@"; fi; }
 
-# Packages of the list that are not there.
+# The packages of the list that are not installed.
 missing_of() {
   local package
   for package in "$@"; do is_installed "$package" || echo "$package"; done
@@ -41,14 +42,14 @@ setup_debian() {
   export DEBIAN_FRONTEND=noninteractive
   as_root apt-get -q update </dev/null
   if ((${#missing[@]})); then as_root apt-get -q install -y --no-install-recommends "${missing[@]}" </dev/null; fi
-  # One by one: a release that lacks one of the tools still gets the others, and Tools/test.sh says what it left out.
+  # One by one: a release without one of the tools still gets the others, and Tools/test.sh reports what it skips.
   for package in "${wanted[@]}"; do
     as_root apt-get -q install -y --no-install-recommends "$package" </dev/null ||
-      echo "setup: $package could not be installed; the tests that need it will say so" >&2
+      echo "setup: $package could not be installed; tests that need it will report that" >&2
   done
 }
 
-# macOS brings libedit, make and Python with the command line tools; the layout check runs on Linux.
+# The macOS command line tools include libedit, make and Python; the layout check runs on Linux.
 setup_macos() {
   if ! pkg-config --exists libmicrohttpd 2>/dev/null; then
     command -v brew >/dev/null || { echo "setup: libmicrohttpd is needed: https://brew.sh can install it" >&2; exit 1; }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Type-checks the files that need SwiftUI, AppKit or Foundation Models against the stand-ins in Tests/Stubs, on Linux.
-# Usage: apple_stubs.sh BIN, where `swift build` has put the modules of the package (swift build --show-bin-path).
-# Then plants a misspelt view, a misspelt modifier and a call with a wrong label, which must all be caught.
+# Type-checks the files that need SwiftUI, AppKit or Foundation Models on Linux, against the stubs in Tests/Stubs.
+# Usage: apple_stubs.sh BIN, the folder of the package's built modules (swift build --show-bin-path).
+# Then plants a misspelt view, a misspelt modifier and a call with a wrong label, each of which must be reported.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 bin=$1
@@ -27,7 +27,7 @@ check_app "${app[@]}"
 check_example "${example[@]}"
 check_adapter "${adapter[@]}"
 
-# planted KIND FILE FROM TO: the check must fail, and must name what was planted.
+# planted KIND FILE FROM TO MESSAGE: the check must fail, with the given text in its output.
 planted() {
   local files=() file
   sed "s/$3/$4/" "$2" >"$work/planted.swift"
@@ -35,10 +35,10 @@ planted() {
   local -n list=$1
   for file in "${list[@]}"; do [[ $file == "$2" ]] && files+=("$work/planted.swift") || files+=("$file"); done
   if "check_$1" "${files[@]}" >"$work/log" 2>&1; then echo "not caught: $4 in $2"; return 1; fi
-  grep -q "$5" "$work/log" || { echo "$4 in $2 was caught for another reason:"; cat "$work/log"; return 1; }
+  grep -q "$5" "$work/log" || { echo "$4 in $2 was reported for another reason:"; cat "$work/log"; return 1; }
 }
 planted app Apps/PagodaChat/Views/ContentView.swift 'NavigationSplitView' 'NavigationSplitVeiw' NavigationSplitVeiw
 planted app Apps/PagodaChat/Views/MessageView.swift 'textSelection' 'textSelektion' textSelektion
 planted app Apps/PagodaChat/PagodaChatApp.swift 'ignoringOtherApps' 'ignoringOthers' ignoringOthers
 planted adapter Sources/PagodaFoundationModels/PagodaLanguageModel.swift 'streamingInto channel' 'into channel' LanguageModelExecutor
-echo "${#app[@]} files of the app, ${#example[@]} of the example, ${#adapter[@]} of the adapter have the right names and types; 4 planted faults caught"
+echo "${#app[@]} files of the app, ${#example[@]} of the example, ${#adapter[@]} of the adapter type-check; 4 planted errors caught"

@@ -15,13 +15,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 MODULES = ["PagodaKit", "PagodaHub", "PagodaServer", "PagodaChatCore"]
 CATALOG = ROOT / "Sources/PagodaKit/PagodaKit.docc"
-# Members that the compiler or a protocol brings, whose meaning everybody knows.
+# Members that the compiler synthesises or a protocol requires, which need no explanation.
 WELL_KNOWN = re.compile(r"^(==|!=|hash\(into:\)|encode\(to:\)|init\(from:\)|init\(rawValue:\)|rawValue|allCases|AllCases"
                         r"|RawValue|ID|hashValue|unownedExecutor)")
 
 
 def undocumented(graph):
-    """Names of the graph's own symbols that have no comment."""
+    """Names of the graph's own symbols without a comment."""
     faults = []
     for symbol in graph["symbols"]:
         path = symbol["pathComponents"]
@@ -32,7 +32,7 @@ def undocumented(graph):
 
 
 def programs(text):
-    """The Swift blocks of an article, one after the other: an article is a program told in pieces."""
+    """The concatenated Swift blocks of an article: together they are one program."""
     return "\n".join(re.findall(r"^```swift\n(.*?)^```$", text, re.MULTILINE | re.DOTALL))
 
 
@@ -41,7 +41,7 @@ def run(command):
 
 
 def symbol_graphs(bin_path, folder):
-    """The faults of the modules' comments; leaves PagodaKit's graph in `folder`."""
+    """Missing comments of all modules; leaves PagodaKit's graph in `folder`."""
     faults = []
     target = f"{platform.machine()}-unknown-linux-gnu" if sys.platform == "linux" else f"{platform.machine()}-apple-macosx14.0"
     for module in MODULES:
@@ -63,7 +63,7 @@ def symbol_graphs(bin_path, folder):
 
 
 def articles(bin_path, folder):
-    """The faults of the articles' programs."""
+    """Compile errors of the articles' programs."""
     faults = []
     for article in [*sorted(CATALOG.glob("*.md")), ROOT / "README.md"]:
         source = programs(article.read_text(encoding="utf-8"))
@@ -81,7 +81,7 @@ def articles(bin_path, folder):
 
 
 def converted(folder):
-    """The faults that docc finds in the catalog."""
+    """Errors and warnings that docc reports for the catalog."""
     if not shutil.which("docc"):
         print("not run: this toolchain has no docc")
         return []

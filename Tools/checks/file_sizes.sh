@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Reports source files of more than 400 lines: is each one still one room? Never fails.
+# Reports source files of more than 400 lines, which may be due for a split. Never fails.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 

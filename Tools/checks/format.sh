@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Checks the layout of C++ (clang-format 19) and Swift (swift format) files; --fix rewrites them instead.
-# Usage: format.sh [--fix] [file ...]. A missing tool fails under CI=true and is only reported elsewhere.
+# Usage: format.sh [--fix] [file ...]. A missing tool is an error if CI=true and only a message otherwise.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 fix=false
 if [[ ${1:-} == --fix ]]; then fix=true; shift; fi
 
-# Files of one language: the ones given, or all that git does not ignore. Tables written by a program keep its layout.
+# Files of one language: those given, or all that git does not ignore. Generated tables are skipped.
 list() {
   if (($# > 1)); then printf '%s\n' "${@:2}"; else git ls-files --cached --others --exclude-standard; fi |
     grep -E "\.($1)$" | grep -vE '_tables?\.(h|cpp|inc)$|/generated/' |
@@ -48,7 +48,7 @@ elif ((${#swift[@]})); then
 fi
 
 if ! $fix; then
-  ((status == 0)) && result="layout is right" || result="layout differs: Tools/checks/format.sh --fix"
+  ((status == 0)) && result="formatted" || result="not formatted: run Tools/checks/format.sh --fix"
   echo "${#cxx[@]} C++ files, ${#swift[@]} Swift files: $result"
 fi
 exit $status

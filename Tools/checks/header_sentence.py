@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that every source file opens with a comment saying what it is for. Usage: header_sentence.py [--self-test]"""
+"""Checks that every source file starts with a comment stating its purpose. Usage: header_sentence.py [--self-test]"""
 import re
 import subprocess
 import sys
@@ -12,7 +12,7 @@ NOT_A_SENTENCE = re.compile(r"swift-tools-version|!|clang-format|Copyright|\w+\.
 
 
 def opening(text, marks):
-    """The words of the first comment line, or None when the file opens with something else."""
+    """The text of the first comment line, or None if the file starts with something else."""
     for line in text.splitlines()[:3]:
         if line.startswith(("#!", "// swift-tools-version")):
             continue
@@ -41,7 +41,7 @@ def main():
     faults = [path.relative_to(ROOT) for path in files
               if not is_sentence(opening(path.read_text(encoding="utf-8"), MARKS[path.suffix]))]
     for path in faults:
-        print(f"{path}: does not open with a comment sentence saying what it is for")
+        print(f"{path}: does not start with a comment sentence stating its purpose")
     print(f"{len(files)} source files, {len(faults)} without an opening sentence")
     return 1 if faults or not files else 0
 

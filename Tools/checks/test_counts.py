@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Compares what a test runner says it ran with the tests the tree holds, so that no test is lost in silence.
+"""Compares the tests a runner reports with those in the source tree, so that no test is silently lost.
 
 Usage: test_counts.py native LOG [FILTER ...] | swift LOG | --self-test
-Prints "PASSED FAILED" as its last line; exits 1, with the reason, when the runner ran fewer tests than there are.
+Prints "PASSED FAILED" as its last line; exits 1, with the reason, if the runner ran fewer tests than exist.
 """
 import re
 import sys
@@ -32,7 +32,7 @@ def tests_in_tree(root):
 
 
 def native(log, names, *filters):
-    """(passed, failed, faults) of a run of Tools/native with the tests that have one of the filters in their names."""
+    """(passed, failed, faults) of a Tools/native run of the tests whose names contain one of the filters."""
     expected = sum(not filters or any(part in name for part in filters) for name in names)
     ends = NATIVE_END.findall(log)
     if not ends:

@@ -1,4 +1,4 @@
-// Fuzzes chat templates: any text parses or is refused, and what parses renders within its budgets.
+// Fuzzes chat templates: any text parses or is rejected, and a parsed template renders within its budgets.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

@@ -1,4 +1,4 @@
-// Fuzzes a safetensors file: whatever opens can be read to the last byte of every tensor.
+// Fuzzes safetensors files: if a file opens, every tensor can be read to its last byte.
 #include <cstddef>
 #include <cstdint>
 #include <vector>

@@ -1,4 +1,4 @@
-// Fuzzes the text given to the embedded model's tokenizer: ids are in range, decoding them again is stable.
+// Fuzzes the input text of the embedded model's tokenizer: ids are in range, and re-encoding is stable.
 #include <cstddef>
 #include <cstdint>
 #include <fstream>
@@ -39,7 +39,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (int32_t id : ids) {
     if (!tokenizer->has_token(id)) __builtin_trap();
   }
-  // The first pass may normalise the text (NFC, U+FFFD for broken UTF-8); after it nothing changes any more.
+  // The first pass may normalise the text (NFC, U+FFFD for broken UTF-8); after that it is stable.
   const std::string text = decode(*tokenizer, ids);
   if (!tokenizer->encode(text, /*parse_special=*/true, again).is_ok()) __builtin_trap();
   if (decode(*tokenizer, again) != text) __builtin_trap();

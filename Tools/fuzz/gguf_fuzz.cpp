@@ -1,4 +1,4 @@
-// Fuzzes GGUF files: header, configuration, tokenizer and tensors of a model that is nothing but the input.
+// Fuzzes GGUF files: header, configuration, tokenizer and tensors, with the input as the whole model.
 #include <cstddef>
 #include <cstdint>
 

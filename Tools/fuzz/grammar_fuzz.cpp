@@ -1,4 +1,4 @@
-// Fuzzes the schema compiler: any text gives a grammar or a status, within the limits, and a grammar can be walked.
+// Fuzzes the schema compiler: any text gives a grammar or an error, within the limits, and the grammar can be walked.
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -13,7 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (!compiled.is_ok()) return 0;
   grammar::Automaton automaton(std::make_shared<const grammar::Grammar>(std::move(*compiled)));
   int32_t at = automaton.start();
-  // A state that is not complete always goes on: nothing leads into a dead end.
+  // Every incomplete state has a successor: there are no dead ends.
   for (size_t step = 0; step < 200; ++step) {
     if (!automaton.can_continue(at)) return automaton.is_complete(at) ? 0 : (__builtin_trap(), 0);
     int32_t next = grammar::Automaton::kDead;

@@ -1,4 +1,4 @@
-// Fuzzes the JSON reader: any bytes give a value or a status, within the limits.
+// Fuzzes the JSON reader: any bytes give a value or an error, within the limits.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

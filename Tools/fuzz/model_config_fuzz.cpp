@@ -1,4 +1,4 @@
-// Fuzzes config.json and generation_config.json: any bytes give a checked configuration or a status.
+// Fuzzes config.json and generation_config.json: any bytes give a validated configuration or an error.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

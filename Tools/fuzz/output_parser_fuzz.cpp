@@ -1,4 +1,4 @@
-// Fuzzes the output parser: any bytes, whole or cut where they say, give the same pieces and whole arguments are JSON.
+// Fuzzes the output parser: any bytes give the same pieces however they are split, and complete arguments are JSON.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -17,7 +17,7 @@ constexpr const char* kTools =
     R"([{"name": "now"}, {"name": "f", "parameters": {"properties": {"s": {"type": "string"}, "i": {"type": "integer"},
     "n": {"type": ["string", "null"]}, "o": {"type": "object"}, "x": {}}}}])";
 
-// The pieces as text, neighbours joined.
+// The pieces as text, adjacent ones merged.
 struct Reader {
   std::string all, arguments;
   OutputPieceKind last = OutputPieceKind::tool_call_end;

@@ -1,4 +1,4 @@
-// Fuzzes tokenizer.json: whatever loads encodes text and decodes the ids it gave.
+// Fuzzes tokenizer.json: any tokenizer that loads can encode text and decode the resulting ids.
 #include <cstddef>
 #include <cstdint>
 #include <string>

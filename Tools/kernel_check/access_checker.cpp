@@ -1,4 +1,4 @@
-// Bounds by the regions of the launch, races by stamps on every byte.
+// Checks bounds against the launch's regions, and races with a stamp per byte.
 #include "access_checker.h"
 
 #include <cstdlib>
@@ -15,7 +15,7 @@ std::string place(const Region& region, const char* at) {
          std::to_string(region.high - region.low) + " bytes)";
 }
 
-// Whether what `past` did is done before `now`.
+// Whether the access `past` happens before `now`.
 template <class Stamp>
 bool ordered(const Stamp& past, const Stamp& now, uint32_t num_threads) {
   if (past.thread == 0 || past.thread == now.thread) return true;
@@ -33,7 +33,7 @@ std::string who(const Stamp& stamp, uint32_t num_threads) {
 
 }  // namespace
 
-// Of zeros that the system gives when they are touched: a launch may touch little of the scratch that it is bound to.
+// Zero pages mapped on first touch: a launch may touch little of the scratch memory bound to it.
 std::shared_ptr<AccessChecker::Cell[]> AccessChecker::make_cells(size_t count) {
   return {static_cast<Cell*>(std::calloc(count, sizeof(Cell))), std::free};
 }
@@ -47,7 +47,7 @@ void AccessChecker::begin_launch(std::span<const Region> regions) noexcept {
   memory_.clear();
   for (const Region& region : regions) {
     Tracked tracked{region, 0, nullptr};
-    for (const Tracked& other : memory_)  // the same memory under two names has one shadow
+    for (const Tracked& other : memory_)  // aliased memory shares one shadow
       if (other.region.low == region.low && other.region.high == region.high) tracked.cells = other.cells;
     bool shared = region.written;
     for (const Region& other : regions) shared |= other.written && other.low < region.high && region.low < other.high;
@@ -67,12 +67,12 @@ void AccessChecker::atomic(void* at, size_t size, bool is_write) noexcept {
 AccessChecker::Tracked* AccessChecker::find(const char* at) noexcept {
   Tracked* found = nullptr;
   for (auto* list : {&variables_, &memory_})
-    for (Tracked& tracked : *list)  // where memory has two names, the one that may be written
+    for (Tracked& tracked : *list)  // if memory is aliased, the writable binding
       if (at >= tracked.region.low && at < tracked.region.high && (!found || tracked.region.written)) found = &tracked;
   return found;
 }
 
-// What lies next to an address that is nobody's.
+// Describes the memory next to an invalid address.
 std::string AccessChecker::neighbour(const char* at) const {
   std::string name = "far from every binding";
   ptrdiff_t best = 1 << 20;
@@ -117,7 +117,7 @@ void AccessChecker::access(void* address, size_t size, bool is_write, const void
   char* at = static_cast<char*>(address);
   if (at >= fiber.stack_low && at < fiber.stack_high) return;
   Tracked* tracked = find(at);
-  if (tracked && at + size <= tracked->region.high && !tracked->cells && !is_write) return;  // read by all
+  if (tracked && at + size <= tracked->region.high && !tracked->cells && !is_write) return;  // read-only memory
   if (!tracked && (worker->owns(at) || is_program_memory(at))) return;
   const Access access{size, is_write, is_atomic, pc};
   if (!tracked) fail_access(access, "out of bounds: " + neighbour(at));

@@ -1,9 +1,9 @@
-// AccessChecker: sees every access of instrumented kernels to memory, and ends the threadgroup on one that is
+// AccessChecker: observes every memory access of instrumented kernels, and aborts the threadgroup on one that is
 // - outside the bindings of the launch, the threadgroup's variables and the thread's own stack,
-// - a write to what the text calls const,
-// - a read of threadgroup memory that nobody wrote in this threadgroup,
-// - in conflict with another thread's and not ordered by a barrier that covers the memory.
-// State: a shadow of what the running launch may write, and of the threadgroup's variables. One thread at a time.
+// - a write to memory declared const,
+// - a read of threadgroup memory not yet written in this threadgroup,
+// - in conflict with another thread's access and not ordered by a barrier that covers the memory.
+// State: a shadow of the memory the running launch may write, and of the threadgroup's variables. Single threaded.
 #pragma once
 
 #include <memory>
@@ -23,7 +23,7 @@ class AccessChecker final : public Checker {
   void access(void* at, size_t size, bool is_write, const void* pc, bool is_atomic) noexcept;
 
  private:
-  // Who touched a byte last: 1 + index of the thread in the launch (0: nobody), and the barriers it had passed.
+  // The last access to a byte: 1 + index of the thread in the launch (0: none), and the barriers it had passed.
   struct Stamp {
     uint32_t thread;
     uint16_t threadgroup_barriers, simdgroup_barriers;
@@ -40,7 +40,7 @@ class AccessChecker final : public Checker {
   struct Tracked {
     Region region;
     int space = 0;                  // index of Epochs: 0 device, 1 threadgroup
-    std::shared_ptr<Cell[]> cells;  // a byte each; none where nobody writes
+    std::shared_ptr<Cell[]> cells;  // one per byte; null for read-only memory
   };
   static std::shared_ptr<Cell[]> make_cells(size_t count);
   Tracked* find(const char* at) noexcept;

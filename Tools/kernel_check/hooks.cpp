@@ -1,5 +1,5 @@
-// What instrumented kernels call: kernels are compiled with -fsanitize=thread,alignment,bounds, and these functions
-// answer in place of the sanitizers' own run-time libraries.
+// Sanitizer hooks of instrumented kernels: they are compiled with -fsanitize=thread,alignment,bounds, and these
+// functions replace the sanitizers' run-time libraries.
 #include <cstdint>
 #include <cstring>
 

@@ -1,4 +1,4 @@
-// Lines by llvm-symbolizer or addr2line; the program's memory by the addresses that its linker gave it.
+// Maps addresses to lines with llvm-symbolizer or addr2line, and recognises the program's own memory by linker symbols.
 #include "source_line.h"
 
 #include <unistd.h>
@@ -11,9 +11,9 @@ extern "C" char __executable_start, _end;
 
 namespace pagoda::device::gpu::software {
 
-// Inlined frames give the innermost, which is the access.
+// For inlined frames, the innermost one, which is the access.
 std::string source_line(const void* pc) {
-  if (std::getenv("PAGODA_TEST_FAIL_FAST")) return "";  // asked only whether anything fails; symbolizers take seconds
+  if (std::getenv("PAGODA_TEST_FAIL_FAST")) return "";  // only asked whether anything fails; symbolizers take seconds
   const auto at = reinterpret_cast<uintptr_t>(pc) - reinterpret_cast<uintptr_t>(&__executable_start) - 1;
   char command[160], line[512] = "";
   std::snprintf(command, sizeof command,
@@ -38,7 +38,7 @@ std::string source_line(const void* pc) {
 bool is_program_memory(const void* at) noexcept {
   const char* p = static_cast<const char*>(at);
   if (p >= &__executable_start && p < &_end) return true;
-  static thread_local char probe;  // thread-local variables of the program lie around it
+  static thread_local char probe;  // the program's thread-local variables are next to it
   return p > &probe - 4096 && p < &probe + 4096;
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Snippets that Metal refuses or the subset leaves out: each must be refused by the checks named in its row.
+"""Snippets that Metal rejects or the subset excludes: each must be rejected by the checks named in its row.
 
-Usage: bad_snippets.py [-v]. Prints a line for each that is not, and ends with "N passed, N failed".
+Usage: bad_snippets.py [-v]. Prints a line for each that is accepted, and ends with "N passed, N failed".
 """
 import subprocess
 import sys
@@ -22,7 +22,7 @@ def body(statements, before=""):
 FIRST = "METAL_FUNC float first({} p) {{ return p[0]; }}\n"
 POINT = "struct P { float v; float get() const { return v; } };\n"
 MATRIX = "simdgroup_float8x8 m = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);\n"
-# name: (text, checks that refuse it). lint and strict are mslc's; types is the software shim's.
+# name: (text, checks that reject it). lint and strict belong to mslc, types to the software shim.
 SNIPPETS = {
     "valid": (body("out[tid] = tile[31 - tid];"), ""),
     "valid_const_order": (f"kernel void k(const device float* in [[buffer(0)]], {OUT}) {{ out[tid] = in[tid]; }}\n", ""),

@@ -1,11 +1,11 @@
-"""Cursor: the significant tokens of a file by number, and the replacements gathered for them."""
+"""Cursor: the significant tokens of a file by index, and the replacements collected for them."""
 from tokens import Tok, significant
 
 CLOSERS = {"(": ")", "[": "]", "{": "}"}
 
 
 class Cursor:
-    """State: all tokens, the numbers of those that matter, and token number -> replacement text."""
+    """State: all tokens, the indices of the significant ones, and token index -> replacement text."""
 
     def __init__(self, toks):
         self.toks, self.sig = toks, significant(toks)
@@ -41,14 +41,14 @@ class Cursor:
         return k
 
     def blank(self, k0, k1, put=""):
-        """Removes tokens k0 .. k1, keeping line ends, and puts one text in their place."""
+        """Replaces tokens k0 .. k1 by one text, keeping line ends."""
         for j in range(self.sig[k0], self.sig[k1] + 1):
             if self.toks[j].kind != "nl":
                 self.replace[j] = ""
         self.replace[self.sig[k0]] = put
 
     def wrap(self, k0, k1, before, after):
-        """Puts text around tokens k0 .. k1."""
+        """Inserts text before and after tokens k0 .. k1."""
         for k, form in ((k0, before + "{}"), (k1, "{}" + after)):
             i = self.sig[k]
             self.replace[i] = form.format(self.replace.get(i, self.toks[i].text))

@@ -8,7 +8,7 @@ DEFAULT_MAX_THREADS = 1024
 
 
 def argument(kn, args, p):
-    """What the software device passes for parameter p."""
+    """The argument that the software device passes for parameter p."""
     bare = bare_type(kn, args, p)
     if p.kind == "builtin":
         return f"msl_builtin<{substituted(kn, args, p.type)}>(b.{p.builtin})"
@@ -17,7 +17,7 @@ def argument(kn, args, p):
 
 
 def software(mod, stem):
-    """Kernels and, beside them, the table that all backends read: the compiler works out sizes and limits."""
+    """The kernels, and the table that all backends read: the compiler computes sizes and limits."""
     out, rows = [], []
     for n, (host, kn, args) in enumerate(mod.entries()):
         bound = sorted((p for p in kn.params if p.index is not None), key=lambda p: p.index)
@@ -32,7 +32,7 @@ def software(mod, stem):
     infos = [f'{{"{c["name"]}", {c["index"]}, ConstantType::{c["type"]}_, msl_set_{c["name"]}}}' for c in mod.constants]
     if infos:
         out.append(f"constexpr ConstantInfo msl_constants[] = {{{', '.join(infos)}}};\n")
-    # Fibers gain nothing from unrolled loops, and compilers take minutes for them.
+    # Fibers do not benefit from unrolled loops, and compilers take minutes for them.
     body = re.sub(r"(?m)^[ \t]*#[ \t]*pragma[ \t]+unroll.*$", "", mod.body())
     return (f'// {stem}.metal for the software device, with the table of its kernels. Made by Tools/mslc/generate.sh.\n'
             f'#include "device/gpu/shim/software/msl.h"\n{PRELUDE if mod.first_mutant is not None else ""}'
@@ -48,9 +48,9 @@ def constants_of(mod):
 
 
 def cuda(mod, stem):
-    """Buffers become pointers in the order of their indices, values are passed by value. No pointer is __restrict__: ops
-    work in place, and reads of what is said never to change may be moved across barriers, behind the writes. MSL_ONLY with
-    MSL_ONLY_<kernel> leaves one entry point, so that a pipeline compiles nothing else."""
+    """Buffers become pointers in index order, values are passed by value. No pointer is __restrict__: ops work in place,
+    and the compiler could move reads of restrict pointers across barriers, past the writes. MSL_ONLY with
+    MSL_ONLY_<kernel> keeps one entry point, so that a pipeline compiles nothing else."""
     out = []
     for host, kn, args in mod.entries():
         formals, values = [], []
@@ -78,7 +78,7 @@ def strict(mod, stem):
 
 
 def lint(mod, stem):
-    mod.entries()  # reports instantiations of what is no kernel
+    mod.entries()  # reports instantiations of functions that are not kernels
     return ""
 
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Makes CxxCore/src/device/gpu/generated from Shaders/*.metal, and the same of the test kernels in Tests/Kernels.
-# --check fails when what is checked in is not that.
-# Checked in, because SwiftPM builds without Python; as text in .cpp files and not with #embed, because no file on disk
-# is what a compiler gets: Metal's has its headers in place, CUDA's is translated.
+# Generates CxxCore/src/device/gpu/generated from Shaders/*.metal, and Tests/CxxCoreTests/generated from Tests/Kernels.
+# --check fails if the checked-in files are out of date.
+# They are checked in because SwiftPM builds without Python; as string literals in .cpp files rather than with #embed,
+# because the compiled text differs from every file on disk: Metal's has its headers inlined, CUDA's is translated.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export PYTHONDONTWRITEBYTECODE=1
@@ -26,11 +26,11 @@ generate() {
     mkdir -p "$folder"
     update "$out" "$folder"
   fi
-  echo "$folder: $(find "$folder" -type f | wc -l) files are what the kernels say"
+  echo "$folder: $(find "$folder" -type f | wc -l) files are up to date"
   rm -rf "$out"
 }
 
-# Copies what differs, so that nothing else is rebuilt, and removes what is gone.
+# Copies only files that differ, so that nothing else is rebuilt, and removes obsolete ones.
 update() {
   local file
   for file in "$1"/*; do cmp -s "$file" "$2/$(basename "$file")" || cp "$file" "$2/"; done

@@ -1,14 +1,14 @@
-"""Host side: what the core compiles besides the kernels: names and indices, the source texts, and the list of files."""
+"""Host side: generated files other than kernels: names and indices, source texts, and the list of files."""
 import re
 from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parents[2] / "CxxCore/src"
-LITERAL_BYTES = 12000  # compilers limit one literal; pieces side by side become one
+LITERAL_BYTES = 12000  # compilers limit the size of a literal; adjacent ones are concatenated
 BEGIN, END = "namespace pagoda::device::gpu::{} {{\n", "}}  // namespace pagoda::device::gpu::{}\n"
 
 
 def flatten(path, seen=None):
-    """A .metal file with its own headers in place of their includes, each once: what Metal compiles at run time."""
+    """A .metal file with its own headers inlined, each once: the text that Metal compiles at run time."""
     seen = set() if seen is None else seen
     if path in seen:
         return ""
@@ -27,7 +27,7 @@ def flatten(path, seen=None):
 
 
 def literal(text):
-    """`text` as raw string literals, cut at line ends."""
+    """`text` as raw string literals, split at line ends."""
     pieces, piece = [], ""
     for line in text.splitlines(keepends=True):
         if len(piece) + len(line) > LITERAL_BYTES:
@@ -38,7 +38,7 @@ def literal(text):
 
 
 def namespace_of(kernel, entries):
-    """Names and indices of one kernel of the text, for host files: a wrong one does not compile."""
+    """Names and binding indices of one kernel, for host files: a wrong name does not compile."""
     out = [f"namespace {kernel.name} {{\n"]
     for host, _, args in entries:
         suffix = host[len(kernel.name) + 1:] if args else "kernel"
@@ -72,7 +72,7 @@ def source_file(stem, metal, cuda):
 
 
 def shim_file(folder):
-    """The headers of the CUDA text, for NVRTC, which finds them by name."""
+    """The CUDA headers, which NVRTC looks up by name."""
     rows = "".join(f'    {{"{p.relative_to(SOURCE).as_posix()}",\n{literal(p.read_text(encoding="utf-8"))}}},\n' for p in folder)
     return ("// Headers that the CUDA text includes, by name. Made by Tools/mslc/generate.sh.\n"
             f'#include "device/gpu/kernel_table.h"\n{BEGIN.format("generated")}'

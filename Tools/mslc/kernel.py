@@ -1,9 +1,9 @@
-"""Kernels: the parameters and attributes of an entry point, as the emitters need them."""
+"""Kernels: parameters and attributes of entry points, for the emitters."""
 import re
 
 from tokens import Tok, match, split_commas, text
 
-# [[attribute]] of a kernel parameter -> how the runtime fills it.
+# [[attribute]] of a kernel parameter -> how the runtime sets it.
 BUILTINS = {
     "thread_position_in_grid", "thread_position_in_threadgroup", "threadgroup_position_in_grid",
     "threads_per_grid", "threads_per_threadgroup", "threadgroups_per_grid",
@@ -63,7 +63,7 @@ class Kernel:
 
 
 def substituted(kn, args, toks):
-    """A parameter's type with the kernel's template parameters replaced and address spaces dropped."""
+    """A parameter's type with template parameters substituted and address spaces removed."""
     names = {text(tp).split("=")[0].split()[-1]: a for tp, a in zip(kn.tparams or [], args)}
     words = []
     for t in toks:
@@ -78,7 +78,7 @@ def call(kn, args):
 
 
 def bare_type(kn, args, p):
-    """A parameter's type without const, pointer and reference: what one element of the binding is."""
+    """A parameter's type without const, pointer and reference: the element type of the binding."""
     return re.sub(r"\bconst\b|[&*]", "", substituted(kn, args, p.type)).strip()
 
 

@@ -1,4 +1,4 @@
-"""Lints: rules of the portable subset that concern whole declarations."""
+"""Lints: rules of the portable subset about whole declarations."""
 from kernel import POSITIONAL
 from tokens import text
 

@@ -1,7 +1,7 @@
-"""Module: one preprocessed .metal file; walks its declarations, rewrites four constructs and leaves the rest alone.
+"""Module: one preprocessed .metal file; rewrites four constructs in its declarations and leaves the rest alone.
 
-The four: kernel entry points, threadgroup variables, program-scope `constant` variables (function constants among
-them) and [[host_name]] instantiations.
+The four: kernel entry points, threadgroup variables, program-scope `constant` variables (including function
+constants) and [[host_name]] instantiations.
 """
 from cursor import Cursor
 from kernel import Kernel, Param, take_attributes
@@ -15,14 +15,14 @@ BLOCKS = ("struct", "enum", "class", "namespace")
 
 
 class Module(Cursor, Words, Lints, Statements, Mutants):
-    """State: kernels by name, instances (host name, kernel, template arguments, token), function constants, and which
-    functions each function calls."""
+    """State: kernels by name, instances (host name, kernel, template arguments, token), function constants, and the
+    call graph."""
 
     def __init__(self, toks, target, diag, first_mutant=None):
         super().__init__(toks)
         self.target, self.diag = target, diag
-        self.first_mutant, self.mutants = first_mutant, []  # (file, line, kind), where mutants are planted
-        self.bodies = []  # of functions: name, first and last token
+        self.first_mutant, self.mutants = first_mutant, []  # (file, line, kind) of each planted mutant
+        self.bodies = []  # functions: name, first and last token
         self.kernels, self.instances, self.constants, self.functions = {}, [], [], {}
         self.num_threadgroup_variables = 0
         self.aliases = {}  # using X = vec<...>;
@@ -34,7 +34,7 @@ class Module(Cursor, Words, Lints, Statements, Mutants):
             self.plant_all()
 
     def declaration(self, k):
-        """Takes one declaration at k; returns the number of the token after it."""
+        """Processes the declaration at k; returns the index of the token after it."""
         start, tparams = k, None
         if self.s(k).text == ";":
             return k + 1
@@ -69,7 +69,7 @@ class Module(Cursor, Words, Lints, Statements, Mutants):
         return end + 1
 
     def extent(self, k):
-        """(is a kernel, number of the function's name, of its body, of the last token) of the declaration at k."""
+        """(is a kernel, index of the function's name, of its body, of its last token) of the declaration at k."""
         j, is_kernel, name_at, body = k, False, None, None
         while self.s(j).text not in (";", ""):
             t = self.s(j).text
@@ -131,7 +131,7 @@ class Module(Cursor, Words, Lints, Statements, Mutants):
         self.bodies.append((name, body, end))
 
     def strip_kernel_words(self, start, k, name_at, close):
-        """Attributes go, and the kernel word becomes the shim's."""
+        """Removes attributes, and replaces the kernel keyword by the shim's."""
         named = False
         j = start
         while j < close:
@@ -163,7 +163,7 @@ class Module(Cursor, Words, Lints, Statements, Mutants):
         return end + 1
 
     def entries(self):
-        """(host name, kernel, template arguments) of every entry point, in the order of the text."""
+        """(host name, kernel, template arguments) of every entry point, in source order."""
         out = [(n, kn, []) for n, kn in self.kernels.items() if not kn.tparams]
         for host, name, args, tok in self.instances:
             if name in self.kernels:

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""mslc: turns .metal files in the portable subset into C++ for one of our targets.
+"""mslc: translates .metal files in the portable subset to C++ for one of several targets.
 
   mslc.py --target software|cuda|strict|lint [--clang clang++] [-o out] in.metal
   mslc.py --target all -o folder in.metal...     everything the core compiles: Tools/mslc/generate.sh
 
-The text is preprocessed with Metal's predefined macros and read as tokens. Everything but the constructs named in
-module.py reaches the C++ compiler as written; the target's shim header gives it meaning.
+The text is preprocessed with Metal's predefined macros and tokenised. Everything except the constructs listed in
+module.py reaches the C++ compiler unchanged; the target's shim header defines it.
 """
 import argparse
 import sys
@@ -72,7 +72,7 @@ def main():
         if path == "-":
             sys.stdout.write(text)
         elif not Path(path).is_file() or Path(path).read_text(encoding="utf-8") != text:
-            Path(path).write_text(text, encoding="utf-8")  # an unchanged file keeps its time: nothing is rebuilt
+            Path(path).write_text(text, encoding="utf-8")  # keeps the time of unchanged files: no rebuild
     return 0
 
 

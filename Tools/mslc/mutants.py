@@ -1,12 +1,12 @@
-"""Mutants: small defects planted into kernels, all in one text; a number chooses which one acts.
+"""Mutants: small defects planted into kernels, all in one text; a number selects the active one.
 
-A barrier is left out, the condition of an `if` always holds (or never, where that would change no result), `min` and
-`max` give their first operand. The tests of the kernels have to notice each: Tools/mslc/mutate.py.
+A barrier is removed, the condition of an `if` is always true (or false, where true would change no result), `min` and
+`max` return their first operand. The kernel tests must detect each: Tools/mslc/mutate.py.
 """
 from pathlib import Path
 
 
-# Whether a mutant acts, Tools/native/mutants.cpp knows.
+# Tools/native/mutants.cpp defines msl_mutant(): whether a mutant is active.
 PRELUDE = """bool msl_mutant(int n);
 namespace metal {
 namespace {
@@ -28,7 +28,7 @@ class Mutants:
     """Plants mutants into function bodies; mixed into Module."""
 
     def plant_all(self):
-        """After all other rules, in what the kernels of this file call: a header holds more."""
+        """Runs after all other rules, on functions that this file's kernels call: a header contains others too."""
         used, waiting = set(), list(self.kernels)
         while waiting:
             name = waiting.pop()
@@ -40,7 +40,7 @@ class Mutants:
                 self.plant(body, end)
 
     def plant(self, first, last):
-        """Looks at tokens first .. last."""
+        """Plants mutants in tokens first .. last."""
         for j in range(first, last):
             word, before, after = self.s(j).text, self.s(j - 1).text, self.s(j + 1).text
             if after != "(":
@@ -55,7 +55,8 @@ class Mutants:
                 self.wrap(j, j, f"msl_mutant_", f"<{self.new_mutant(j, word + ' gives its first operand')}>")
 
     def only_saves_work(self, j):
-        """Whether the comment above the line says so, and why: what always does that work then gives the same results."""
+        """Whether the comment above the line says, with a reason, that the `if` only saves work: always doing the work
+        then gives the same results."""
         token = self.s(j)
         lines = Path(token.file).read_text(encoding="utf-8").splitlines()[:token.line - 1]
         while lines and lines[-1].lstrip().startswith("//"):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Plants mutants into the kernels of Shaders/ and runs the tests against each, in the build that sees races and bounds.
+"""Plants mutants into the kernels of Shaders/ and runs the tests against each, in the build that detects races and bounds.
 
 Usage: mutate.py [--out folder] [--cxx clang++] [--only text] [-v]
-A mutant that no test meets, or that all tests survive, is a fault. Ends with "N passed, N failed".
+A mutant that no test executes, or that survives all tests, is a failure. Ends with "N passed, N failed".
 """
 import argparse
 import os
@@ -14,9 +14,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-MAX_PER_RUN = 12  # a run tries its mutants one after the other; several runs share the cores
-# Which tests are a kernel's, by the beginning of its file's name: parts of their names, the quickest first. Of others
-# it is the file's name.
+MAX_PER_RUN = 12  # a run tries its mutants sequentially; several runs share the cores
+# The tests of a kernel, by prefix of its file name: substrings of test names, the fastest first. Default: the file
+# name.
 TESTS = {
     "causal_conv1d": ["conformance_causal", "invariance_conv"],
     "combine_experts": ["expert"],
@@ -39,7 +39,7 @@ def build(out, cxx):
     subprocess.run([sys.executable, "Tools/mslc/mslc.py", "--target", "all", "--mutants", "-o", str(mutated), *shaders],
                    cwd=ROOT, check=True)
     jobs = str(os.cpu_count())
-    relative = os.path.relpath(out, ROOT / "Tools/native")  # make splits names at spaces, which the clone's path may have
+    relative = os.path.relpath(out, ROOT / "Tools/native")  # make splits absolute paths with spaces
     subprocess.run(["make", "-s", "-j", jobs, "-C", "Tools/native", "BUILD=mutants", f"OUT={relative}", f"CXX={cxx}", "build"],
                    cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
     rows = [line.split("\t") for line in (mutated / "mutants.txt").read_text(encoding="utf-8").splitlines()]
@@ -54,7 +54,7 @@ def tests_of(stem):
 
 
 def runs(mutants):
-    """Neighbours of one kernel, as lists."""
+    """Groups consecutive mutants of one kernel, as lists."""
     out = []
     for mutant in mutants:
         if not out or out[-1][0][1] != mutant[1] or len(out[-1]) == MAX_PER_RUN:
@@ -64,7 +64,7 @@ def runs(mutants):
 
 
 def judge(binary, run):
-    """Number -> (noticed, tests) of the mutants of a run that a test met, what is wrong without any, and seconds."""
+    """Number -> (detected, tests) of a run's mutants that a test executed; failures without any mutant; and seconds."""
     begin = time.monotonic()
     command = [binary, ROOT / "Tests/Fixtures", ROOT / "Sources/MiniModel/files", str(run[0][0]), str(run[-1][0] + 1),
                *tests_of(run[0][1])]

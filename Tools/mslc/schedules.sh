@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the tests of kernels in eight orders of their threads and compares the bits that every launch leaves.
+# Runs the kernel tests with eight thread schedules and compares the output bits of every launch.
 # Usage: schedules.sh TESTS_PROGRAM [FILTER ...]. Ends with "N passed, N failed".
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -16,7 +16,7 @@ one() {  # ORDER SEED FILTER
   PAGODA_TEST_DEVICE=software PAGODA_SOFTWARE_ORDER=$1 PAGODA_SOFTWARE_SEED=$2 PAGODA_SOFTWARE_LOG=$out/$3.$1.$2 \
     timeout 170 "$program" Tests/Fixtures Sources/MiniModel/files "$3" >"$out/output.$3.$1.$2" 2>&1
   local status=$?
-  sort -o "$out/$3.$1.$2" "$out/$3.$1.$2"  # tests run side by side
+  sort -o "$out/$3.$1.$2" "$out/$3.$1.$2"  # tests run in parallel
   return $status
 }
 
@@ -28,7 +28,7 @@ for filter in "${filters[@]}"; do
       grep -A 6 '^FAIL' "$out/output.$filter.$order.$seed" | head -n 12
       failed=$((failed + 1))
     elif ! cmp -s "$out/$filter.forward.1" "$out/$filter.$order.$seed"; then
-      echo "FAIL $filter: bits of $schedule differ from forward's in"
+      echo "FAIL $filter: $schedule and forward differ in the output bits of"
       diff "$out/$filter.forward.1" "$out/$filter.$order.$seed" | grep '^>' | cut -d ' ' -f 2 | sort | uniq -c | head -n 5
       failed=$((failed + 1))
     else

@@ -1,11 +1,11 @@
-"""Statements: what happens inside function bodies: threadgroup variables, casts of pointers, loops."""
+"""Statements: rewrites inside function bodies: threadgroup variables, pointer casts, loops."""
 from tokens import split_commas, text
 
 SPACES = ("device", "threadgroup", "constant", "thread", "const")
 
 
 class Statements:
-    """Rules of function bodies; mixed into Module."""
+    """Rules for function bodies; mixed into Module."""
 
     def statements(self, k, end, is_kernel):
         loops, j = [], k
@@ -62,8 +62,8 @@ class Statements:
             self.replace[self.sig[e]] = ">"
 
     def count_loop(self, j):
-        """The software device counts the rounds of loops, so that an endless one ends in an error. Unrolled loops are
-        left alone: their count is known, and a counter would keep the compiler from unrolling them."""
+        """The software device counts loop iterations, so that an endless loop becomes an error. Unrolled loops are left
+        alone: their count is known, and a counter would prevent unrolling."""
         if self.is_unrolled(j) or self.s(j + 1).text != "(":
             return
         first, last = j + 2, self.find(j + 1) - 1

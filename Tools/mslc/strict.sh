@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Type-checks .metal files with real address spaces, as Metal's compiler has them: strict.sh file.metal...
+# Type-checks .metal files with real address spaces, like Metal's compiler: strict.sh file.metal...
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export PYTHONDONTWRITEBYTECODE=1

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of the generator: what it writes is what the text says, wrong names do not compile, and staleness is seen.
+"""Tests of the generator: its output matches the source, wrong names do not compile, and stale files are detected.
 
 Usage: test_mslc.py. Ends with "N passed, N failed".
 """
@@ -41,7 +41,7 @@ def names():
     expect("a right binding compiles", compiles("int{k::rms_norm::weight}"))
     expect("a wrong kernel does not compile", not compiles("k::rms_nrom::kernel"))
     expect("a wrong binding does not compile", not compiles("int{k::rms_norm::wieght}"))
-    # Every binding of the text, read by a plain pattern, has its index in the header.
+    # Every binding in the source, found with a simple pattern, has its index in the header.
     header = (GENERATED / "bindings.h").read_text(encoding="utf-8")
     for path in sorted((ROOT / "Shaders").glob("*.metal")):
         for name, index in re.findall(r"(\w+) \[\[buffer\((\d+)\)\]\]", path.read_text(encoding="utf-8")):

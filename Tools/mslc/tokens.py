@@ -1,4 +1,4 @@
-"""Tokens: reads preprocessed Metal text as tokens that remember their line, and finds groups among them."""
+"""Tokens: splits preprocessed Metal text into tokens with line numbers, and finds bracket groups."""
 import os
 import re
 import subprocess
@@ -45,7 +45,7 @@ def tokenize(text):
         mark = re.match(r'#\s+(\d+)\s+"([^"]*)"', raw)
         if mark:
             line, file = int(mark.group(1)), mark.group(2)
-            if file.startswith("<") or "/stub/" in file:  # nothing of ours comes from there
+            if file.startswith("<") or "/stub/" in file:  # contains no code of ours
                 continue
             toks.append(Tok("mark", f'# {line} "{file}"', line, file))
             toks.append(Tok("nl", "\n", line, file))
@@ -70,7 +70,7 @@ def significant(toks):
 
 
 def text(toks):
-    """Token texts joined by the least space that keeps them apart."""
+    """Token texts joined with the minimum of separating spaces."""
     out = ""
     for t in toks:
         if t.kind in ("ws", "nl", "mark", "pragma"):
@@ -82,7 +82,7 @@ def text(toks):
 
 
 def match(toks, i, opener, closer):
-    """Index of the closer that ends the group opened at toks[i]."""
+    """Index of the closing bracket of the group opened at toks[i]."""
     depth = 0
     for j in range(i, len(toks)):
         if toks[j].text == opener:

@@ -1,9 +1,9 @@
-"""Words: what single tokens become, and which of them are outside the subset."""
+"""Words: replacements of single tokens, and tokens outside of the subset."""
 import re
 
 SCALARS = ("float", "half", "bfloat", "int", "uint", "short", "ushort", "char", "uchar", "long", "ulong", "bool")
 VECTORS = {f"{s}{n}": (s, n) for s in SCALARS for n in (2, 3, 4)}
-# Words that C++ or CUDA would take and Metal does not, or that change meaning between them.
+# Words that C++ or CUDA accepts and Metal does not, or whose meaning differs between them.
 FORBIDDEN = {
     "double": "Metal has no double", "goto": "Metal has no goto", "new": "no dynamic memory",
     "delete": "no dynamic memory", "throw": "no exceptions", "try": "no exceptions", "catch": "no exceptions",
@@ -20,7 +20,7 @@ FORBIDDEN = {
 
 
 class Words:
-    """Rules of single words; mixed into Module, which has the tokens and the replacements."""
+    """Rules for single tokens; mixed into Module, which has the tokens and the replacements."""
 
     def rewrite_words(self, k, end):
         for j in range(k, end + 1):

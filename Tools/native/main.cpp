@@ -18,9 +18,9 @@ namespace {
 
 constexpr int kMaxProcesses = 64;
 
-struct Shared {  // by all processes
+struct Shared {  // between all processes
   std::atomic<int> next{0}, passed{0}, failed{0};
-  std::atomic<int> running[kMaxProcesses] = {};  // the test each is at
+  std::atomic<int> running[kMaxProcesses] = {};  // the current test of each
 };
 
 std::string run_test(int index, bool& is_ok) {
@@ -45,13 +45,13 @@ void take_tests(Shared& shared, int process, std::span<char*> parts) {
     shared.running[process] = i;
     bool is_ok = false;
     const std::string report = run_test(i, is_ok);
-    std::fwrite(report.data(), 1, report.size(), stdout);  // whole reports only: the processes share the output
+    std::fwrite(report.data(), 1, report.size(), stdout);  // whole reports only: the processes share stdout
     std::fflush(stdout);
     ++(is_ok ? shared.passed : shared.failed);
   }
 }
 
-// A child that does not reach its end counts as a failed test.
+// A child that terminates early counts as a failed test.
 void wait_for(pid_t child, int process, Shared& shared) {
   int status = 0;
   waitpid(child, &status, 0);
@@ -76,7 +76,7 @@ int main(int argc, char** argv) {
     if (children[i] < 0) return std::perror("fork"), 71;
     if (children[i] > 0) continue;
     take_tests(shared, i, {argv + 3, argv + argc});
-    std::exit(0);  // static objects remove their folders
+    std::exit(0);  // destructors of static objects delete their folders
   }
   for (int i = 0; i < num_processes; ++i) wait_for(children[i], i, shared);
   std::printf("%d passed, %d failed\n", shared.passed.load(), shared.failed.load());

@@ -1,8 +1,8 @@
-// Judges mutants of kernels: tests FIXTURES MINI_MODEL FIRST END test...
-// Runs the tests; where a test meets one of the mutants [FIRST, END), a child goes on with the mutant acting, to its
-// first failure or the end of the test, while the parent waits. What came before the meeting is run once for all
-// mutants then, not once for each. A mutant that a test noticed is not tried again; when all are, the rest is left out.
-// Says "noticed N test" or "survives N test" for each that was met, and fails when a test fails without any.
+// Evaluates kernel mutants: tests FIXTURES MINI_MODEL FIRST END test...
+// Runs the tests; when a test reaches one of the mutants [FIRST, END), it forks a child that continues with the mutant
+// active, to its first failure or the end of the test, while the parent waits. The part before the fork thus runs once
+// for all mutants. A detected mutant is not tried again; when all are detected, the remaining tests are skipped.
+// Prints "noticed N test" or "survives N test" for each mutant reached, and fails if a test fails without any.
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,13 +16,13 @@
 namespace {
 
 enum class State : char { unmet, quiet, acting };
-constexpr int kMaxMutants = 4096, kMaxSeconds = 100;  // of the processor: more is a hang
+constexpr int kMaxMutants = 4096, kMaxSeconds = 100;  // CPU time; more is a hang
 State states[kMaxMutants];
 bool noticed[kMaxMutants];
 int first, end, num_noticed;
 const char* current_test;
 
-// With this mutant acting, to the end of the process.
+// Runs with this mutant active until the process ends.
 void begin_child(int n) {
   for (State& state : states) state = State::quiet;
   states[n] = State::acting;
@@ -48,7 +48,7 @@ int index_of(const char* name) {
 
 }  // namespace
 
-// What kernels ask at each planted mutant: whether it acts.
+// Called by kernels at each planted mutant: whether it is active.
 bool msl_mutant(int n) {
   if (states[n] != State::unmet) return states[n] == State::acting;
   states[n] = State::quiet;
@@ -75,7 +75,7 @@ int main(int argc, char** argv) {
     current_test = argv[i];
     if (pagoda_cxx_test_run(index)) return 1;
     for (const State state : states)
-      if (state == State::acting) std::_Exit(0);  // a child, whose mutant survives
+      if (state == State::acting) std::_Exit(0);  // a child whose mutant survives
   }
   return 0;
 }

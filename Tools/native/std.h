@@ -1,4 +1,4 @@
-// What most files of the core and its tests include of the standard library, compiled once by the Makefile.
+// The standard headers that most files of the core and its tests include, precompiled by the Makefile.
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Draws a still of `pagoda chat` for the README: real answers of the program, on a terminal drawn as SVG.
+"""Renders a `pagoda chat` session for the README as an SVG terminal, with real answers of the program.
 
-Usage: cli_picture.py PAGODA cli.svg. The speed line is left out: it is the machine's, not the program's.
+Usage: cli_picture.py PAGODA cli.svg. The speed line is omitted, since it depends on the machine.
 """
 import subprocess
 import sys
@@ -13,10 +13,10 @@ COLOURS = {"prompt": "#7ee787", "typed": "#f0f6fc", "answer": "#c9d1d9", "dim": 
 
 
 def screen(pagoda):
-    """(colour, text) spans of each line, as a person at the terminal sees them."""
+    """(colour, text) spans of each line, as shown in a terminal."""
     lines = [[("prompt", "$ "), ("typed", "swift run -c release pagoda chat")]]
     for number, question in enumerate(QUESTIONS):
-        # Every round repeats those before: through a pipe each line is one message.
+        # Every round repeats the previous messages: through a pipe each line is one message.
         said = "\n".join(QUESTIONS[:number + 1]) + "\n"
         output = subprocess.run([pagoda, "chat"], input=said, capture_output=True, text=True, check=True).stdout
         earlier = "" if number == 0 else before

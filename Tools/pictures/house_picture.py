@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Draws the house for the README: who calls whom, from the programs down to the devices, as SVG. Usage: house_picture.py FILE"""
+"""Draws the architecture for the README as SVG, from the programs down to the devices. Usage: house_picture.py FILE"""
 import sys
 from html import escape
 
 WIDTH = 820
-FLOORS = [  # title, fill, rooms as (name, what it does)
+FLOORS = [  # title, fill, modules as (name, purpose)
     ("Apps", "#fde8e4", [("pagoda", "chat, serve, batch, bench"), ("PagodaChat", "SwiftUI app"), ("your program", "import PagodaKit")]),
     ("Swift", "#fdf1dc", [("PagodaServer", "OpenAI, Anthropic, page"), ("PagodaChatCore", "the app's logic and store"),
                           ("PagodaKit", "Engine, ChatSession, events")]),

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Takes the picture of the chat page for the README: starts a server, chats in headless Chromium, saves a PNG.
+"""Takes a screenshot of the chat page for the README: starts a server, chats in headless Chromium, saves a PNG.
 
-Usage: page_picture.py PAGODA page.png. The speeds are left out: they are the machine's, not the program's.
+Usage: page_picture.py PAGODA page.png. The speeds are omitted, since they depend on the machine.
 Needs playwright and chromium, which the server tests and Tools/setup.sh --dev install.
 """
 import re
@@ -12,7 +12,7 @@ import sys
 from playwright.sync_api import expect, sync_playwright
 
 QUESTIONS = ["What is the capital of France?", "write a quicksort in python"]
-# The places of the speeds in the line below an answer: "11 tok/s, first after 0.61 s, 8 tokens, ...".
+# Removes the speeds from the line below an answer: "11 tok/s, first after 0.61 s, 8 tokens, ...".
 WITHOUT_SPEEDS = """document.querySelectorAll(".stats").forEach((line) => {
   line.innerHTML = line.innerHTML.replace(/[0-9.,]+ tok\\/s · first after [0-9.,]+ m?s · /, "");
 })"""
