@@ -1,4 +1,4 @@
-// Embeds the files of the mini model, so that the first command works with no download and from any folder.
+// Embeds the files of the mini model (second edition), so that the first command needs no download and no folder.
 #include "mini_model.h"
 
 #if !defined(__has_embed)
