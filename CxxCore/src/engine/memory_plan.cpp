@@ -102,9 +102,7 @@ Result<PlannedMemory> plan_memory(const EngineOptions& options, const io::ModelC
                                                      std::to_string(plan.kv_block_bytes) + " bytes");
   plan.kv_bytes = plan.num_kv_blocks * plan.kv_block_bytes;
   const int64_t pool_tokens = plan.num_kv_blocks * plan.block_size;
-  plan.max_model_len = static_cast<int32_t>(wanted_len);
-  if (options.max_model_len == 0 && options.num_kv_blocks == 0)
-    plan.max_model_len = static_cast<int32_t>(std::min(wanted_len, pool_tokens));
+  plan.max_model_len = static_cast<int32_t>(std::min(wanted_len, pool_tokens));  // more could never be kept
 
   model::ModelSizes& sizes = planned.sizes;
   sizes.num_kv_blocks = plan.num_kv_blocks;

@@ -30,10 +30,10 @@ Status Scheduler::check_admission(int64_t num_prompt_tokens, int64_t max_tokens)
   }
   const int64_t needed = blocks_.blocks_for(total - 1);  // the last token is sampled, never cached
   if (needed > blocks_.num_blocks()) {
-    return make_error(StatusCode::out_of_memory, "the request can need " + std::to_string(needed) + " KV blocks of " +
-                                                     std::to_string(blocks_.block_size()) +
-                                                     " tokens; the whole pool has " +
-                                                     std::to_string(blocks_.num_blocks()));
+    return make_error(StatusCode::context_overflow, "the request can need " + std::to_string(needed) +
+                                                        " KV blocks of " + std::to_string(blocks_.block_size()) +
+                                                        " tokens; the whole pool has " +
+                                                        std::to_string(blocks_.num_blocks()));
   }
   return ok_status();
 }

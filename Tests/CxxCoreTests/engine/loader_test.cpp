@@ -102,6 +102,7 @@ PAGODA_TEST(engine_plan_adds_up_and_follows_the_options) {
   REQUIRE_OK(info);
   const MemoryPlan& plan = info->plan;
   CHECK_EQ(plan.num_kv_blocks, 100);
+  CHECK_EQ(plan.max_model_len, 1600);  // what the pool holds, not what the model was made for
   CHECK_EQ(plan.num_state_slots, 3);
   CHECK_EQ(plan.kv_block_bytes, 2 * 2 * 16 * 256 * 2);  // k and v, two layers, 16 tokens, one head of 256, bf16
   CHECK_EQ(plan.kv_bytes, 100 * plan.kv_block_bytes);

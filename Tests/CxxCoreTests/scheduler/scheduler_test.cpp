@@ -170,7 +170,7 @@ PAGODA_TEST(scheduler_refuses_what_can_never_fit_with_the_numbers) {
   Harness harness(4, 16, limits(2, 64));
   CHECK_OK(harness.scheduler.check_admission(60, 5));  // the 65th token is never cached
   const Status pool = harness.scheduler.check_admission(60, 6);
-  CHECK(pool.code == StatusCode::out_of_memory);
+  CHECK(pool.code == StatusCode::context_overflow);
   CHECK(pool.message.find("5 KV blocks") != std::string::npos);
   const Status context = harness.scheduler.check_admission(4000, 97);
   CHECK(context.code == StatusCode::context_overflow);
