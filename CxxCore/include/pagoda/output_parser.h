@@ -60,7 +60,8 @@ struct OutputPieces {
 class PAGODA_SHARED_REFERENCE(pagoda_output_parser_retain, pagoda_output_parser_release) OutputParser {
  public:
   OutputPieces push(const std::string& text) noexcept;
-  OutputPieces finish() noexcept;  // the end of the answer; nothing may follow
+  OutputPieces finish() noexcept;      // the end of the answer; nothing may follow
+  OutputPieces finish_cut() noexcept;  // the same, of an answer that was cut: a call that is not whole is rejected
 
   explicit OutputParser(std::unique_ptr<text::OutputMachine> machine) noexcept;
   ~OutputParser();

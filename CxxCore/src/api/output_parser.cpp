@@ -31,6 +31,15 @@ OutputPieces OutputParser::finish() noexcept {
   });
 }
 
+OutputPieces OutputParser::finish_cut() noexcept {
+  OutputPieces result;
+  result.status = api::guarded([&] {
+    result.pieces = machine_->finish_cut();
+    return ok_status();
+  });
+  return result;
+}
+
 OutputParser* make_output_parser(const OutputParserOptions& options, Status* status) noexcept {
   OutputParser* parser = nullptr;
   *status = api::guarded([&]() -> Status {

@@ -88,7 +88,8 @@ private final class RequestBox: @unchecked Sendable {
     if event.kind == .token { deliver(.token(TokenInfo(event))) }
     deliver(parser.push(String(event.text)))
     guard event.kind == .finished else { return }
-    deliver(parser.finish())
+    let (isStop, stopString) = (event.finish_reason == .stop, String(event.stop_string))
+    deliver(parser.finish(wasCut: !(isStop && stopString.isEmpty)))
     if let error = PagodaError(event.status), event.finish_reason == .error { return end(error) }
     deliver(.finished(Completion(event)))
     end(nil)

@@ -44,8 +44,10 @@ public final class OutputParser {
   /// Takes the next piece of text and returns what is certain now.
   public func push(_ text: String) -> [OutputPiece] { core.push(std.string(text)).pieces.map { OutputPiece($0) } }
 
-  /// The end of the answer: what was held back.
-  public func finish() -> [OutputPiece] { core.finish().pieces.map { OutputPiece($0) } }
+  /// The end of the answer: what was held back. In an answer that was cut, a call that is not whole is rejected.
+  public func finish(wasCut: Bool = false) -> [OutputPiece] {
+    (wasCut ? core.finish_cut() : core.finish()).pieces.map { OutputPiece($0) }
+  }
 }
 
 extension OutputPiece {

@@ -18,6 +18,7 @@ class JsonCall {
   size_t push(std::string_view bytes, PieceList& pieces);
   bool is_closed() const noexcept { return is_closed_; }
   bool has_begun() const noexcept { return has_begun_; }
+  const std::string& name() const noexcept { return name_; }
 
   // After the last byte: completes or rejects the call. `raw` is its markup.
   void finish(std::string_view raw, PieceList& pieces);

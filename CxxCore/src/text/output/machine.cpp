@@ -48,6 +48,15 @@ std::vector<OutputPiece> OutputMachine::finish() {
   return pieces_.take();
 }
 
+// What is missing of a cut call cannot be guessed: half an argument would be taken for a whole one.
+std::vector<OutputPiece> OutputMachine::finish_cut() {
+  if (!xml_ && !json_) return finish();
+  const bool has_begun = xml_ ? xml_->has_begun() : json_->has_begun();
+  pieces_.add({OutputPieceKind::rejected_tool_call, raw_ + std::string(rest()), has_begun ? num_calls_ : -1,
+               xml_ ? xml_->name() : json_->name(), "the answer was cut before the call was complete"});
+  return pieces_.take();
+}
+
 bool OutputMachine::advance(bool at_end) {
   switch (state_) {
     case State::maybe_thinking: return read_maybe_thinking(at_end);

@@ -21,6 +21,7 @@ class OutputMachine {
 
   std::vector<OutputPiece> push(std::string_view text);
   std::vector<OutputPiece> finish();
+  std::vector<OutputPiece> finish_cut();  // of an answer that the model did not end itself
 
  private:
   enum class State {

@@ -19,6 +19,7 @@ class XmlCall {
   size_t push(std::string_view text, bool at_end, PieceList& pieces);
   bool is_closed() const noexcept { return state_ == State::closed; }
   bool has_begun() const noexcept { return has_begun_; }
+  const std::string& name() const noexcept { return name_; }
 
   // After the last byte: completes the call, or rejects it with its markup.
   void finish(std::string_view raw, PieceList& pieces);

@@ -68,6 +68,13 @@ std::string parse(const std::vector<std::string>& parts, const Setting& setting)
   return spelled(all);
 }
 
+std::string parse_cut(const std::string& text) {
+  const ParserRef parser = make_parser(false, kTools);
+  std::vector<OutputPiece> all = parser->push(text).pieces;
+  for (OutputPiece& piece : parser->finish_cut().pieces) all.push_back(std::move(piece));
+  return spelled(all);
+}
+
 std::string call(const std::string& name, const std::string& parameters) {
   return "<tool_call>\n<function=" + name + ">\n" + parameters + "</function>\n</tool_call>";
 }
@@ -310,6 +317,22 @@ PAGODA_TEST(output_parser_refuses_tools_that_are_none) {
   CHECK(make_output_parser({true, false, "["}, &status) == nullptr);
   const ParserRef none = make_parser(false, "[]", /*splits=*/false);
   CHECK_EQ(spelled(none->push("<think>\n<tool_call>").pieces), "text:<think>\n<tool_call>");
+}
+
+PAGODA_TEST(output_parser_makes_no_call_of_a_cut_one) {
+  const std::string whole = call("get_weather", parameter("city", "New York"));
+  const size_t name_end = whole.find('>', whole.find("<function=")) + 1, call_end = whole.find("</function>") + 11;
+  for (size_t size = whole.find("<function="); size <= whole.size(); ++size) {
+    const std::string seen = parse_cut(whole.substr(0, size));
+    const bool has_end = seen.find("end:0") != std::string::npos;
+    CHECK_EQ(has_end, size >= call_end);
+    CHECK_EQ(seen.find("reject:") != std::string::npos, size < call_end);
+    if (size >= name_end) CHECK(seen.starts_with("begin:0:get_weather"));
+  }
+  const std::string json = "<tool_call>{\"name\": \"now\", \"arguments\": {\"a\": 1}}";
+  CHECK(parse_cut(json.substr(0, json.size() - 1)).find("end:0") == std::string::npos);
+  CHECK_EQ(parse_cut(json), "begin:0:now|args:0:{\"a\":1}|end:0:");
+  CHECK_EQ(parse_cut("plain text"), "text:plain text");
 }
 
 }  // namespace pagoda::test
