@@ -66,7 +66,7 @@ let package = Package(
       name: "CMicroHTTPD", pkgConfig: "libmicrohttpd",
       providers: [.apt(["libmicrohttpd-dev"]), .brew(["libmicrohttpd"])]),
     .target(name: "ServerPage", exclude: ["files"]),
-    .target(name: "PagodaServer", dependencies: ["PagodaKit", "CMicroHTTPD", "ServerPage"]),
+    .target(name: "PagodaServer", dependencies: ["PagodaKit", "CDigest", "CMicroHTTPD", "ServerPage"]),
     .target(
       name: "CDigest",
       cSettings: [.unsafeFlags(["-O2"], .when(configuration: .debug))]),  // gigabytes are hashed in debug builds too

@@ -9,9 +9,12 @@ final class Front: HTTPService, @unchecked Sendable {
   private let lock = NSLock()
   private var stored: Service?  // guarded by `lock`
 
-  init(_ options: ServerOptions, isLoopbackOnly: Bool) {
+  init(_ options: ServerOptions, isLoopbackOnly: Bool) throws {
     self.options = options
-    guarding = Guard(apiKeys: options.apiKeys, isLoopbackOnly: isLoopbackOnly)
+    let folder = options.apiKeys.isEmpty ? nil : options.secretFolder
+    guarding = Guard(
+      apiKeys: options.apiKeys, isLoopbackOnly: isLoopbackOnly,
+      secret: try folder.map { try TenantSecret(folder: $0) } ?? TenantSecret())
   }
 
   /// Nil while the model loads.

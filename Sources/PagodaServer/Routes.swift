@@ -31,7 +31,7 @@ extension Service {
 
   private func responses(_ exchange: Exchange) throws {
     let request = try ResponsesRequest(exchange.request.body, models: models)
-    try generate(request.generation, ResponsesFormat(request: request), exchange)
+    try generate(request.generation, ResponsesFormat(request: request, tokens: tokens), exchange)
   }
 
   private func messages(_ exchange: Exchange) throws {
@@ -47,7 +47,7 @@ extension Service {
 
   private func generate(_ generation: Generation, _ format: some AnswerFormat, _ exchange: Exchange) throws {
     var generation = generation
-    generation.cacheSalt = guarding.tenant(of: exchange.request) + generation.cacheSalt
+    generation.cacheSalt = guarding.cacheSalt(of: exchange.request, generation.cacheSalt)
     try generator.run(generation, format: format, on: exchange, dispatch: dispatch)
   }
 

@@ -44,7 +44,7 @@ public final class Server: Sendable {
         "listening on \(options.host) lets other machines in: give an API key, or allow it without one explicitly")
     }
     if options.apiKeys.contains("") { throw ServerError("an API key is empty") }
-    let front = Front(options, isLoopbackOnly: address.isLoopback)
+    let front = try Front(options, isLoopbackOnly: address.isLoopback)
     let http = HTTPServer(front, limits: options.limits)
     try http.start(host: options.host, port: options.port)
     return Server(front, http, host: options.host)

@@ -8,6 +8,9 @@ public struct ServerOptions: Sendable {
   public var port: UInt16 = 8080
   /// Keys that requests must bring, one of them; none means that everybody may ask.
   public var apiKeys: [String] = []
+  /// A folder that keeps the secret by which cached prefixes of different keys are told apart, so that they are found
+  /// again after a restart; nil makes a new secret for each server. Where prefixes are kept on disk, the folder of those.
+  public var secretFolder: String?
   /// Allows listening beyond this machine without a key.
   public var isInsecure = false
   /// The names that requests may call the model by; the first is the one that is reported.

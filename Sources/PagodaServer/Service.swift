@@ -20,11 +20,13 @@ final class Service: @unchecked Sendable {
   let created = Int64(Date().timeIntervalSince1970)
   let guarding: Guard
   private weak var http: HTTPServer?
+  private let maximumBodyBytes: Int
 
   init(_ engine: Engine, behind front: Front, on http: HTTPServer) {
     self.engine = engine
     self.http = http
     let options = front.options
+    maximumBodyBytes = options.maximumBodyBytes
     models = ServedModels(names: options.modelNames.isEmpty ? ["pagoda"] : options.modelNames)
     let plan = engine.info.plan
     metrics = front.metrics
@@ -70,9 +72,11 @@ final class Service: @unchecked Sendable {
       if request.values("content-length").isEmpty && request.values("transfer-encoding").isEmpty {
         throw APIError.invalid("the request must have a body", code: "length_required", status: 411)
       }
+      let isCompressed = try Self.isCompressed(request)
       if isGeneration { try admission.check() }
       return .work { [self] exchange in
         do {
+          if isCompressed { try expandBody(of: exchange) }
           try handle(self, exchange)
         } catch {
           let refusal = APIError(any: error)
@@ -80,6 +84,26 @@ final class Service: @unchecked Sendable {
           exchange.reply(.whole(refusal.status == 503 ? response.closing() : response))
         }
       }
+    }
+  }
+
+  private static func isCompressed(_ request: HTTPRequest) throws -> Bool {
+    let codings = request.values("content-encoding").flatMap { $0.lowercased().split { $0 == "," || $0 == " " } }
+    if codings.allSatisfy({ $0 == "identity" }) { return false }
+    if codings == ["gzip"] || codings == ["x-gzip"] { return true }
+    throw APIError(
+      status: 415, message: "the body may be compressed with gzip, not otherwise", code: "unsupported_media_type",
+      headers: [HTTPHeader("Accept-Encoding", "gzip")])
+  }
+
+  private func expandBody(of exchange: Exchange) throws {
+    do {
+      exchange.replaceBody(try Gzip.expand(exchange.request.body, limit: maximumBodyBytes))
+    } catch GzipError.malformed(let reason) {
+      throw APIError.invalid("the body is not valid gzip: \(reason)")
+    } catch {
+      throw APIError.invalid(
+        "the body is larger than \(maximumBodyBytes) bytes", code: "request_too_large", status: 413)
     }
   }
 }

@@ -8,14 +8,16 @@ import Testing
 @Suite struct BadRequestTests {
   /// Fields of a chat request that cannot be taken, and which parameter the error names.
   private static let chatFields: [(String, String)] = [
-    ("max_tokens", "-1"), ("max_tokens", "0"), ("max_tokens", "2147483648"), ("max_tokens", "1.5"),
+    ("max_tokens", "-2"), ("max_tokens", "0"), ("max_tokens", "2147483648"), ("max_tokens", "1.5"),
     ("max_tokens", "\"5\""), ("max_completion_tokens", "0"), ("n", "0"), ("n", "-1"), ("n", "1000000"),
-    ("best_of", "2"), ("temperature", "-1"), ("temperature", "1e9"), ("temperature", "\"hot\""), ("top_p", "0"),
+    ("best_of", "2"), ("temperature", "-1"), ("temperature", "1e9"), ("temperature", "\"hot\""), ("top_p", "-0.1"),
     ("top_p", "2"), ("top_k", "-5"), ("top_k", "2147483648"), ("min_p", "-0.1"), ("min_p", "1"),
     ("presence_penalty", "2.1"), ("frequency_penalty", "-2.1"), ("repetition_penalty", "0"),
-    ("repetition_penalty", "-1"), ("logit_bias", "{\"2147483648\":1}"), ("logit_bias", "{\"-1\":1}"),
+    ("repetition_penalty", "-1"), ("repetition_penalty", "11"), ("stop_token_ids", "[1000000]"),
+    ("logit_bias", "{\"1000000\":1}"), ("logit_bias", "{\"2147483648\":1}"),
+    ("logit_bias", "{\"-1\":1}"),
     ("logit_bias", "[1]"), ("logit_bias", "{\"5\":\"x\"}"), ("stop", "\"\""), ("stop", "[\"\"]"), ("stop", "5"),
-    ("stop", "[1]"), ("seed", "-1"), ("seed", "18446744073709551616"), ("seed", "1.5"), ("top_logprobs", "1000"),
+    ("stop", "[1]"), ("seed", "-2"), ("seed", "18446744073709551616"), ("seed", "1.5"), ("top_logprobs", "1000"),
     ("top_logprobs", "-1"), ("min_tokens", "-1"), ("stop_token_ids", "[-1]"), ("stop_token_ids", "[2147483648]"),
     ("stream", "1"), ("logprobs", "\"yes\""), ("ignore_eos", "1"), ("model", "\"../etc\""), ("model", "5"),
     ("tools", "{}"), ("tools", "[1]"), ("tools", "[{\"type\":\"function\"}]"), ("tool_choice", "\"required\""),
@@ -65,7 +67,7 @@ import Testing
 
   @Test(arguments: [
     "", "[]", "{", "nul", "5", "{\"messages\":NaN}", "{\"messages\":[],\"temperature\":1e400}",
-    "{\"a\":1,\"a\":2}", "{\"messages\":\"\\ud800\"}", "{\"messages\":\"\\u0000\"}", "{\"messages\":[]} x",
+    "{\"a\":1,\"a\":2}", "{\"messages\":\"\\ud800\"}", "{\"messages\":[]} x",
     "{\"messages\":[]", "{\"messages\":\"\u{1}\"}",
   ])
   func what_is_not_strict_json_is_refused(_ body: String) async throws {
@@ -132,13 +134,77 @@ import Testing
   @Test func context_overflow_has_counts_and_openai_code() async throws {
     let server = try await Shared.server
     let long = Array(repeating: "word", count: 9000).joined(separator: " ")
-    for body in [Shared.chat(long), Shared.chat("Hello!", ",\"max_tokens\":8192")] {
+    for body in [Shared.chat(long), Shared.chat(long, ",\"max_tokens\":5")] {
       let response = try server.chat(body)
       #expect(response.status == 400)
       #expect(response.error["code"]?.stringValue == "context_length_exceeded")
       let message = response.error["message"]?.stringValue ?? ""
       #expect(message.contains("maximum context length is 8192 tokens"), "\(message)")
     }
+  }
+
+  @Test func a_limit_beyond_the_context_is_clamped_and_said() async throws {
+    let server = try await Shared.server
+    let whole = try server.chat(Shared.chat("Hello!", ",\"max_tokens\":8192"))
+    #expect(whole.status == 200)
+    let prompt = try #require(whole.json["usage"]?["prompt_tokens"]?.intValue)
+    #expect(whole.headers["x-pagoda-clamped-fields"] == "max_tokens=\(8192 - prompt)")
+    let stream = try server.chat(Shared.chat("Hello!", ",\"max_completion_tokens\":100000,\"stream\":true"))
+    #expect(stream.headers["x-pagoda-clamped-fields"] == "max_completion_tokens=\(8192 - prompt)")
+    #expect(try server.chat(Shared.chat("Hello!")).headers["x-pagoda-clamped-fields"] == nil)
+  }
+
+  @Test func values_that_mean_unset_or_greedy_are_taken() async throws {
+    let server = try await Shared.server
+    let plain = try server.chat(Shared.chat("Hello!")).answer
+    #expect(try server.chat(Shared.chat("Hello!", ",\"max_tokens\":-1,\"seed\":-1")).answer == plain)
+    let responses = try server.post("/v1/responses", #"{"input":"Hello!","max_output_tokens":-1}"#)
+    #expect(responses.status == 200, "\(responses.text)")
+    let hot = Shared.chat("Write a 2-sentence apple story.", ",\"temperature\":2,\"top_p\":0")
+    let cold = Shared.chat("Write a 2-sentence apple story.", ",\"temperature\":0")
+    #expect(try server.chat(hot).answer == server.chat(cold).answer)
+  }
+
+  /// RFC 8259 allows it in a string, escaped.
+  @Test func the_character_zero_is_text_like_any_other() async throws {
+    let server = try await Shared.server
+    let response = try server.chat(#"{"messages":[{"role":"user","content":"a\u0000b"}]}"#)
+    #expect(response.status == 200, "\(response.text)")
+    func tokens(_ text: String) throws -> [JSONValue]? {
+      try server.post("/tokenize", #"{"prompt":"\#(text)"}"#).json["tokens"]?.arrayValue
+    }
+    let zero = try #require(try tokens(#"a\u0000b"#))
+    #expect(try zero != #require(try tokens("ab")))
+    let back = try server.post("/detokenize", "{\"tokens\":\(JSONValue.array(zero).text)}")
+    #expect(back.json["prompt"]?.stringValue == "a\u{0}b")
+  }
+
+  /// A pool too small for the model's context shortens the context; it does not make requests wait for ever.
+  @Test func what_the_pool_can_never_hold_is_the_requests_fault() async throws {
+    var options = EngineOptions()
+    options.kvBlockCount = 10
+    let engine = try await Engine.load(.mini, options: options)
+    var serverOptions = ServerOptions()
+    serverOptions.port = 0
+    let server = try Server.start(engine, options: serverOptions)
+    let model = try server.get("/v1/models").json["data"]?.arrayValue?.first
+    #expect(model?["max_model_len"]?.intValue == 160)
+    let long = Array(repeating: "word", count: 300).joined(separator: " ")
+    let response = try server.chat(Shared.chat(long))
+    #expect(response.status == 400 && response.headers["retry-after"] == nil)
+    #expect(response.error["code"]?.stringValue == "context_length_exceeded")
+    #expect(try server.chat(Shared.chat("Hello!")).status == 200)
+    await server.shutDown()
+    await engine.shutDown()
+  }
+
+  @Test func ignored_fields_that_ask_for_something_are_named_in_a_header() async throws {
+    let server = try await Shared.server
+    func ignored(_ more: String) throws -> String? {
+      try server.chat(Shared.chat("Hello!", more)).headers["x-pagoda-ignored-fields"]
+    }
+    #expect(try ignored(",\"skip_special_tokens\":false,\"priority\":5") == "skip_special_tokens, priority")
+    #expect(try ignored(",\"skip_special_tokens\":true,\"priority\":0,\"store\":true") == nil)
   }
 
   @Test func unknown_fields_are_named_in_a_header() async throws {

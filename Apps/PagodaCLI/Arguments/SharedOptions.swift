@@ -81,7 +81,7 @@ extension Arguments {
     return options
   }
 
-  private func folder(_ name: String) throws -> String? {
+  func folder(_ name: String) throws -> String? {
     guard let folder = string(name) else { return nil }
     if folder.isEmpty { throw UsageError("--\(name) needs a folder") }
     return NSString(string: folder).expandingTildeInPath

@@ -64,6 +64,7 @@ private func serverOptions(_ arguments: Arguments) throws -> ServerOptions {
     options.apiKeys = [key]
   }
   if options.apiKeys.contains("") { throw UsageError("--api-key is empty") }
+  options.secretFolder = try arguments.folder("prefix-cache-dir")
   options.isInsecure = arguments.has("insecure")
   let name = arguments.modelFileName
   options.modelNames = arguments.values["served-model-name"] ?? [name == "mini" ? "pagoda-mini" : name]

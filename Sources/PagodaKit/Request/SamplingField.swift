@@ -55,7 +55,10 @@ extension SamplingField {
     number("min-p", "from 0 to below 1", { $0 >= 0 && $0 < 1 }, "drop tokens below this share of the likeliest one") {
       $0.minP = $1
     },
-    number("repetition-penalty", "above 0", { $0 > 0 }, "above 1: tokens of prompt and answer come less often") {
+    number(
+      "repetition-penalty", "above 0 and at most 10", { $0 > 0 && $0 <= 10 },
+      "above 1: tokens of prompt and answer come less often"
+    ) {
       $0.repetitionPenalty = $1
     },
     number("presence-penalty", "from -2 to 2", { abs($0) <= 2 }, "above 0: tokens of the answer come less often") {

@@ -146,7 +146,6 @@ private struct JSONReader {
       guard (0xDC00..<0xE000).contains(low) else { throw failure("a string holds half a surrogate pair") }
       code = 0x10000 + (code - 0xD800) << 10 + (low - 0xDC00)
     }
-    if code == 0 { throw failure("a string holds U+0000") }
     guard let scalar = Unicode.Scalar(code) else { throw failure("a string holds half a surrogate pair") }
     return scalar
   }

@@ -8,6 +8,7 @@ struct APIError: Error, Sendable {
   var param: String?
   var code: String?
   var retryAfter: Int?  // seconds
+  var headers: [HTTPHeader] = []
 
   /// A request that can never work.
   static func invalid(_ message: String, param: String? = nil, code: String? = nil, status: Int = 400) -> APIError {
@@ -92,8 +93,8 @@ extension APIError {
       case .openAI: .object(["error": openAIBody])
       case .anthropic: .object(["type": .string("error"), "error": anthropicBody])
       }
-    let headers = retryAfter.map { [HTTPHeader("Retry-After", String($0))] } ?? []
-    return .json(body, status: status, headers: headers)
+    let retry = retryAfter.map { [HTTPHeader("Retry-After", String($0))] } ?? []
+    return .json(body, status: status, headers: retry + headers)
   }
 }
 

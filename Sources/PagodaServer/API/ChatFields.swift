@@ -112,9 +112,13 @@ struct Thinking {
     }
   }
 
-  /// As the chat template's variable. A forced call leaves no time to think, unless the request asks for it.
-  func variables(beside given: [JSONValue.Member], forced: ForcedCall? = nil) -> [JSONValue.Member] {
-    guard let isOn = isOn ?? (forced == nil ? nil : false), !given.contains(where: { $0.key == "enable_thinking" })
+  /// As the chat template's variable. A forced call, or an answer that has begun, leaves no time to think, unless the
+  /// request asks for it.
+  func variables(
+    beside given: [JSONValue.Member], forced: ForcedCall? = nil, continued: Continued? = nil
+  ) -> [JSONValue.Member] {
+    let isBegun = forced != nil || continued?.reasoning == ""
+    guard let isOn = isOn ?? (isBegun ? false : nil), !given.contains(where: { $0.key == "enable_thinking" })
     else { return given }
     return given + [.init(key: "enable_thinking", value: .bool(isOn))]
   }

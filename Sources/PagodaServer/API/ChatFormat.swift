@@ -117,14 +117,14 @@ struct ChatEncoder: StreamEncoder {
         index, ["tool_calls": .array([.object(["index": .integer(Int64(call)), "function": function])])])
     case .callEnd: return ""
     case .rejected(let call):
-      if call.index != nil { _ = answers[index].calls.popLast() }
+      if call.index != nil { answers[index].cutCall = answers[index].calls.popLast() }
       return chunk(index, ["rejected_tool_calls": .array([ChatFormat.rejected(call)])])
-    case .token(let token):
+    case .token(let token, _):
       if format.request.wantsLogprobs { waiting[index].append(token) }
       return ""
-    case .finished(let completion):
+    case .finished:
       open -= 1
-      answers[index].completion = completion
+      answers[index].add(piece)
       return chunk(index, [:], finish: answers[index].finishReason)
     }
   }
@@ -180,6 +180,9 @@ extension JSONValue {
       "prompt_tokens": .integer(Int64(prompt)), "completion_tokens": .integer(Int64(completion)),
       "total_tokens": .integer(Int64(prompt + completion)),
       "prompt_tokens_details": .object(["cached_tokens": .integer(Int64(cached))]),
+      "completion_tokens_details": .object([
+        "reasoning_tokens": .integer(Int64(answers.reduce(0) { $0 + $1.reasoningTokens }))
+      ]),
     ])
   }
 }

@@ -17,16 +17,17 @@ struct ChatRequest: Sendable {
     guard let list = try fields.objects("messages", maximum: Conversation.maximumMessages), !list.isEmpty else {
       throw fields.missing("messages")
     }
-    let conversation = try Conversation(openAI: list)
+    var conversation = try Conversation(openAI: list)
+    let continued = try fields.continuesFinalMessage() ? conversation.takeContinued() : nil
     let (tools, forced) = try fields.toolChoice(try fields.functionTools())
     var thinking = Thinking()
     thinking.apply(effort: try fields.choice("reasoning_effort", of: Thinking.efforts))
     thinking.isOn = try fields.flag("enable_thinking") ?? thinking.isOn
-    let variables = thinking.variables(beside: try fields.templateVariables(), forced: forced)
+    let variables = thinking.variables(beside: try fields.templateVariables(), forced: forced, continued: continued)
 
     var sampling = try fields.sampling(FieldTable.sampling)
     sampling.thinkingBudget = sampling.thinkingBudget ?? thinking.budget
-    let limit = try fields.integer("max_completion_tokens", in: 1...Int64(Int32.max))
+    let limit = try fields.tokenLimit("max_completion_tokens")
     sampling.maximumTokens = limit ?? sampling.maximumTokens
     wantsLogprobs = try fields.flag("logprobs") ?? false
     if let count = try fields.integer("top_logprobs", in: 0...20) {
@@ -44,14 +45,30 @@ struct ChatRequest: Sendable {
     generation.isStream = try fields.flag("stream") ?? false
     generation.tools = tools
     generation.forcedCall = forced
+    generation.continued = continued
     generation.grammar = try fields.grammar("response_format")
     generation.cacheSalt = try fields.string("cache_salt", maximumBytes: 64) ?? ""
     if limit != nil { generation.limitField = "max_completion_tokens" }
+    try generation.checkContinued()
     includesUsage = try fields.streamOptions(isStream: generation.isStream)
   }
 }
 
 extension FieldReader {
+  /// vLLM's two fields: the last message is the beginning of the answer, or a turn of its own.
+  fileprivate func continuesFinalMessage() throws -> Bool {
+    let continues = try flag("continue_final_message") ?? false
+    let adds = try flag("add_generation_prompt") ?? !continues
+    if continues == adds {
+      throw APIError.invalid(
+        continues
+          ? "continue_final_message and add_generation_prompt exclude each other"
+          : "add_generation_prompt can be false only with continue_final_message",
+        param: continues ? "continue_final_message" : "add_generation_prompt")
+    }
+    return continues
+  }
+
   /// Whether a stream ends with a chunk of usage.
   func streamOptions(isStream: Bool) throws -> Bool {
     guard let options = try object("stream_options") else { return false }

@@ -16,7 +16,7 @@ struct CompletionRequest: Sendable {
     logprobs = try fields.integer("logprobs", in: 0...20)
     var sampling = try fields.sampling(FieldTable.sampling)
     sampling.topLogProbabilities = logprobs
-    let limit = try fields.integer("max_completion_tokens", in: 1...Int64(Int32.max))
+    let limit = try fields.tokenLimit("max_completion_tokens")
     sampling.maximumTokens = limit ?? sampling.maximumTokens ?? 16  // OpenAI's default
 
     generation = Generation(prompts: try fields.prompts(vocabularySize: vocabularySize), sampling: sampling)

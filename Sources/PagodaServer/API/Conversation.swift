@@ -31,6 +31,22 @@ struct Conversation {
     add("tool", text)
   }
 
+  /// Takes the last message away, which the answer is to go on with.
+  mutating func takeContinued() throws -> Continued {
+    guard let last = messages.last, last["role"]?.stringValue == "assistant" else {
+      throw APIError.invalid("the last message is not the assistant's, so it cannot be continued", param: "messages")
+    }
+    if last["tool_calls"] != nil {
+      throw APIError.invalid("a message with tool calls cannot be continued", param: "messages")
+    }
+    if messages.count == 1 {
+      throw APIError.invalid("there must be a message before the one that is continued", param: "messages")
+    }
+    messages.removeLast()
+    return Continued(
+      text: last["content"]?.stringValue ?? "", reasoning: last["reasoning_content"]?.stringValue ?? "")
+  }
+
   var all: [JSONValue] {
     let joined = system.joined(separator: "\n\n")
     let first = joined.isEmpty ? [] : [JSONValue.object([member("role", "system"), member("content", joined)])]

@@ -7,6 +7,9 @@ struct FieldTable: Sendable {
   var known: Set<String>
   /// Fields without an effect on the answer; ignored in silence.
   var ignored: Set<String>
+  /// Fields that would change the answer a little and are ignored; named in the header unless they say what happens
+  /// anyway.
+  var noted: [String: [JSONValue]] = [:]
   /// Fields that would change the answer and are not supported: refused unless they say what happens anyway.
   var refused: [String: [JSONValue]]
 }
@@ -29,6 +32,10 @@ struct FieldReader {
     self.init(members)
     for member in members where member.value != .null {
       if table.known.contains(member.key) || table.ignored.contains(member.key) { continue }
+      if let harmless = table.noted[member.key] {
+        if !harmless.contains(member.value) { unknown.append(member.key) }
+        continue
+      }
       guard let harmless = table.refused[member.key] else {
         unknown.append(member.key)
         continue
@@ -88,6 +95,11 @@ struct FieldReader {
     return Int(number)
   }
 
+  /// A limit of tokens; -1 means none, as it does to llama.cpp.
+  func tokenLimit(_ key: String) throws -> Int? {
+    self[key] == .integer(-1) ? nil : try integer(key, in: 1...Int64(Int32.max))
+  }
+
   func array(_ key: String) throws -> [JSONValue]? {
     guard let value = self[key] else { return nil }
     guard let array = value.arrayValue else { throw refuse(key, value, "an array") }
@@ -126,9 +138,13 @@ struct FieldReader {
     var sampling = SamplingParameters()
     for field in SamplingField.all where keys.contains(field.key) {
       guard var value = self[field.key] else { continue }
+      if ["max_tokens", "seed"].contains(field.key), value == .integer(-1) { continue }  // as llama.cpp says "unset"
       if field.key == "top_k", value == .integer(-1) { value = .integer(0) }  // as vLLM says "all"
+      if field.key == "top_p", value.doubleValue == 0 { continue }
       try field.apply(value, to: &sampling)
     }
+    // Nothing but the likeliest token is left.
+    if keys.contains("top_p"), self["top_p"]?.doubleValue == 0 { sampling.temperature = 0 }
     if let ids = try array("stop_token_ids") {
       if ids.count > 1024 { throw APIError.invalid("stop_token_ids has more than 1024 ids", param: "stop_token_ids") }
       sampling.stopTokens = try tokenIDs(ids, of: "stop_token_ids", below: Int(Int32.max))

@@ -13,9 +13,13 @@ extension FieldTable {
   /// Bookkeeping of other servers.
   private static let bookkeeping: Set<String> = [
     "user", "metadata", "store", "service_tier", "safety_identifier", "prompt_cache_key", "prompt_cache_retention",
-    "request_id", "priority", "parallel_tool_calls", "verbosity", "skip_special_tokens",
-    "spaces_between_special_tokens",
-    "logit_processors", "kv_transfer_params",
+    "request_id",
+  ]
+
+  /// What other servers do with these is not done here.
+  private static let noted: [String: [JSONValue]] = [
+    "priority": [.integer(0)], "verbosity": [.string("medium")], "skip_special_tokens": [.bool(true)],
+    "spaces_between_special_tokens": [.bool(true)], "logit_processors": [.array([])], "kv_transfer_params": [],
   ]
 
   private static let off: [JSONValue] = [.bool(false)]
@@ -32,26 +36,28 @@ extension FieldTable {
   static let chat = FieldTable(
     known: sampling.union(common).union([
       "messages", "tools", "tool_choice", "max_completion_tokens", "logprobs", "top_logprobs", "response_format",
-      "chat_template_kwargs", "reasoning_effort", "enable_thinking",
+      "chat_template_kwargs", "reasoning_effort", "enable_thinking", "parallel_tool_calls",
+      "continue_final_message", "add_generation_prompt",
     ]),
-    ignored: bookkeeping,
+    ignored: bookkeeping, noted: noted,
     refused: unsupported.merging([
       "functions": [], "function_call": [.string("none")], "audio": [], "modalities": [.array([.string("text")])],
       "prediction": [], "web_search_options": [], "chat_template": [], "documents": [.array([])],
-      "add_generation_prompt": [.bool(true)], "continue_final_message": off, "add_special_tokens": off,
+      "add_special_tokens": off,
     ]) { $1 })
 
   static let completions = FieldTable(
     known: sampling.union(common).union(["prompt", "logprobs", "echo", "max_completion_tokens", "response_format"]),
-    ignored: bookkeeping,
+    ignored: bookkeeping, noted: noted,
     refused: unsupported.merging(["suffix": [.string("")], "prompt_embeds": [], "add_special_tokens": []]) { $1 })
 
   static let responses = FieldTable(
     known: sampling.union([
       "model", "input", "instructions", "stream", "max_output_tokens", "tools", "tool_choice", "text", "reasoning",
-      "chat_template_kwargs", "metadata", "parallel_tool_calls", "top_logprobs", "cache_salt",
+      "chat_template_kwargs", "metadata", "parallel_tool_calls", "top_logprobs", "cache_salt", "include",
     ]),
-    ignored: bookkeeping.union(["include", "stream_options", "max_tool_calls", "client_metadata"]),
+    ignored: bookkeeping.union(["stream_options", "client_metadata"]),
+    noted: noted.merging(["max_tool_calls": []]) { $1 },
     refused: unsupported.merging([
       "previous_response_id": [], "conversation": [], "background": off, "prompt": [],
       "truncation": [.string("disabled"), .string("auto")], "context_management": [], "n": [.integer(1)],

@@ -4,6 +4,7 @@ struct Guard: Sendable {
   var apiKeys: [String]
   /// Only names of this machine are answered to; off when the server listens beyond it.
   var isLoopbackOnly: Bool
+  var secret = TenantSecret()
 
   /// Routes that need no key: the page itself and whether the server lives.
   static let publicRoutes = Set(PageFile.all.keys).union(["/health", "/ping"])
@@ -33,16 +34,18 @@ struct Guard: Sendable {
     return name == "localhost" || (numbers.count == 4 && numbers[0] == 127 && !numbers.contains(nil))
   }
 
-  /// Whose request it is, where there are several keys: what one has computed must not show, by its speed, to another.
-  func tenant(of request: HTTPRequest) -> String {
-    apiKeys.count > 1 ? keyIndex(request).map { "key \($0) " } ?? "" : ""
+  /// What one key's requests have computed must not show, by its speed, to the holder of another, in this process or
+  /// the next: requests share prefixes only with those of the same key and salt. Without keys the salt stands as it is.
+  func cacheSalt(of request: HTTPRequest, _ salt: String) -> String {
+    guard let index = keyIndex(request) else { return salt }
+    return secret.salt(key: apiKeys[index], salt)
   }
 
   private func checkKey(_ request: HTTPRequest) throws {
     guard keyIndex(request) == nil else { return }
     throw APIError(
       status: 401, message: "the request needs the server's API key as `Authorization: Bearer KEY`",
-      type: "authentication_error", code: "invalid_api_key")
+      type: "authentication_error", code: "invalid_api_key", headers: [HTTPHeader("WWW-Authenticate", "Bearer")])
   }
 
   private func keyIndex(_ request: HTTPRequest) -> Int? {

@@ -56,7 +56,7 @@ struct MessagesFormat: AnswerFormat {
 extension Answer {
   /// Anthropic's word for how it ended.
   var stopReason: String {
-    if !calls.isEmpty { return "tool_use" }
+    if finishReason == "tool_calls" { return "tool_use" }
     if completion?.finishReason == .length { return "max_tokens" }
     return completion?.stopString == nil ? "end_turn" : "stop_sequence"
   }
@@ -119,11 +119,11 @@ struct MessagesEncoder: StreamEncoder {
     case .callEnd: return close()
     case .rejected(let call):
       guard call.index != nil else { return "" }
-      _ = answer.calls.popLast()
+      answer.cutCall = answer.calls.popLast()
       return close()
     case .token: return ""
-    case .finished(let completion):
-      answer.completion = completion
+    case .finished(let completion, _):
+      answer.add(piece)
       var text = ""
       if blockCount == 0 { text += open(.text, ["type": .string("text"), "text": .string("")]) }
       text += close()

@@ -17,9 +17,8 @@ struct MessagesRequest: Sendable {
     }
     var conversation = try Conversation(anthropic: list)
     if let system = try fields.content("system") { conversation.addSystem(Self.stable(system)) }
-
     var sampling = try fields.sampling(["temperature", "top_k", "top_p", "min_p", "seed"])
-    let limit = try fields.integer("max_tokens", in: 1...Int64(Int32.max))
+    let limit = try fields.tokenLimit("max_tokens")
     if limit == nil && !counts { throw fields.missing("max_tokens") }
     sampling.maximumTokens = limit
     if let stops = try fields.array("stop_sequences") {
@@ -30,16 +29,23 @@ struct MessagesRequest: Sendable {
       sampling.stopStrings = try SamplingField.checkStops(texts, "stop_sequences")
     }
     let thinking = try Self.thinking(fields)
+    // Anthropic's way to begin the answer for the model: the last message is the assistant's.
+    let continued = try list.last?.string("role") == "assistant" ? try conversation.takeContinued() : nil
+    if continued != nil, thinking.isOn == true {
+      throw APIError.invalid("the answer cannot be begun for a model that thinks", param: "thinking")
+    }
     sampling.thinkingBudget = thinking.budget
     let (tools, forced) = try fields.toolChoice(try fields.anthropicTools())
-    let variables = thinking.variables(beside: try fields.templateVariables(), forced: forced)
+    let variables = thinking.variables(beside: try fields.templateVariables(), forced: forced, continued: continued)
     chat = ChatPrompt(messages: conversation.all, tools: tools, variables: variables)
     generation = Generation(prompts: [.chat(chat)], sampling: sampling)
     generation.isStream = try fields.flag("stream") ?? false
     generation.tools = tools
     generation.forcedCall = forced
+    generation.continued = continued
     generation.grammarField = fields["output_format"] == nil ? "output_config" : "output_format"
     generation.grammar = try fields.grammar("output_format") ?? fields.object("output_config")?.grammar("format")
+    try generation.checkContinued()
   }
 
   /// Claude Code puts a line into the system prompt that differs from turn to turn; without it the prefix stays the same.

@@ -4,21 +4,21 @@ import PagodaKit
 struct ResponsesEncoder: StreamEncoder {
   private enum Item {
     case reasoning(id: String, text: String)
-    case message(id: String, text: String)
+    case message(id: String, text: String, logprobs: [JSONValue])
     case call(ToolCall)
 
     var id: String {
       switch self {
-      case .reasoning(let id, _), .message(let id, _): id
-      case .call: json(isDone: false)["id"]?.stringValue ?? ""
+      case .reasoning(let id, _), .message(let id, _, _): id
+      case .call: json(.inProgress)["id"]?.stringValue ?? ""
       }
     }
 
-    func json(isDone: Bool) -> JSONValue {
+    func json(_ status: ResponsesFormat.ItemStatus) -> JSONValue {
       switch self {
-      case .reasoning(let id, let text): ResponsesFormat.reasoning(id, text, isDone: isDone)
-      case .message(let id, let text): ResponsesFormat.message(id, text, isDone: isDone)
-      case .call(let call): ResponsesFormat.call(call, isDone: isDone)
+      case .reasoning(let id, let text): ResponsesFormat.reasoning(id, text, status)
+      case .message(let id, let text, let logprobs): ResponsesFormat.message(id, text, .array(logprobs), status)
+      case .call(let call): ResponsesFormat.call(call, status)
       }
     }
   }
@@ -26,6 +26,8 @@ struct ResponsesEncoder: StreamEncoder {
   let format: ResponsesFormat
   private let reader: AnswerReader
   private var current: Item?
+  private var rejected: Item?  // a call that had begun; the answer may have been cut inside it
+  private var waiting: [TokenInfo] = []  // tokens whose text has not been sent yet
   private var output: [JSONValue] = []  // items that are done
   private var sequence: Int64 = 0
   private var isFinished = false
@@ -56,16 +58,19 @@ struct ResponsesEncoder: StreamEncoder {
     switch piece {
     case .text(let text):
       var out = ""
-      var (id, whole) = (randomID("msg_"), "")
-      if case .message(let openID, let openText)? = current {
-        (id, whole) = (openID, openText)
+      var (id, whole, earlier) = (randomID("msg_"), "", [JSONValue]())
+      if case .message(let openID, let openText, let openLogprobs)? = current {
+        (id, whole, earlier) = (openID, openText, openLogprobs)
       } else {
-        out = close() + begin(.message(id: id, text: ""))
+        out = close() + begin(.message(id: id, text: "", logprobs: []))
         out += partEvent("response.content_part.added", ["part": ResponsesFormat.part("")])
       }
-      current = .message(id: id, text: whole + text)
-      return out + partEvent("response.output_text.delta", ["delta": .string(text), "logprobs": .array([])])
+      let logprobs = format.logprobs(waiting)
+      waiting = []
+      current = .message(id: id, text: whole + text, logprobs: earlier + (logprobs.arrayValue ?? []))
+      return out + partEvent("response.output_text.delta", ["delta": .string(text), "logprobs": logprobs])
     case .reasoning(let text):
+      waiting = []
       var out = ""
       var (id, whole) = (randomID("rs_"), "")
       if case .reasoning(let openID, let openText)? = current {
@@ -83,16 +88,21 @@ struct ResponsesEncoder: StreamEncoder {
       return itemEvent("response.function_call_arguments.delta", ["delta": .string(text)])
     case .callEnd: return close()
     case .rejected(let call):
-      if call.index != nil { current = nil }
+      if call.index != nil { (rejected, current) = (current, nil) }
       return ""
-    case .token: return ""
-    case .finished(let completion):
+    case .token(let token, let isReasoning):
+      if format.request.wantsLogprobs && !isReasoning { waiting.append(token) }
+      return ""
+    case .finished(let completion, let reasoningTokens):
       isFinished = true
+      if completion.wasCut, current == nil { current = rejected }
       var out = ""
       if output.isEmpty && current == nil { out += encode(.text("")) }
-      out += close()
+      out += close(completion.finishReason == .length ? .incomplete : .completed)
       let name = completion.finishReason == .length ? "response.incomplete" : "response.completed"
-      return out + event(name, ["response": format.object(output, completion: completion)])
+      return out
+        + event(
+          name, ["response": format.object(output, completion: completion, reasoningTokens: reasoningTokens)])
     }
   }
 
@@ -100,22 +110,22 @@ struct ResponsesEncoder: StreamEncoder {
     current = item
     return event(
       "response.output_item.added",
-      ["output_index": .integer(Int64(output.count)), "item": item.json(isDone: false)])
+      ["output_index": .integer(Int64(output.count)), "item": item.json(.inProgress)])
   }
 
-  private mutating func close() -> String {
+  private mutating func close(_ status: ResponsesFormat.ItemStatus = .completed) -> String {
     guard let item = current else { return "" }
     var out = ""
     switch item {
-    case .message(_, let text):
-      out += partEvent("response.output_text.done", ["text": .string(text), "logprobs": .array([])])
-      out += partEvent("response.content_part.done", ["part": ResponsesFormat.part(text)])
+    case .message(_, let text, let logprobs):
+      out += partEvent("response.output_text.done", ["text": .string(text), "logprobs": .array(logprobs)])
+      out += partEvent("response.content_part.done", ["part": ResponsesFormat.part(text, .array(logprobs))])
     case .reasoning(_, let text): out += partEvent("response.reasoning_text.done", ["text": .string(text)])
     case .call(let call):
       out += itemEvent(
         "response.function_call_arguments.done", ["arguments": .string(call.arguments), "name": .string(call.name)])
     }
-    let json = item.json(isDone: true)
+    let json = item.json(status)
     out += event("response.output_item.done", ["output_index": .integer(Int64(output.count)), "item": json])
     output.append(json)
     current = nil

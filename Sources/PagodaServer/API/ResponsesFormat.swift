@@ -3,7 +3,15 @@ import Foundation
 import PagodaKit
 
 struct ResponsesFormat: AnswerFormat {
+  /// How far an item of the output has come.
+  enum ItemStatus: String {
+    case inProgress = "in_progress"
+    case completed
+    case incomplete  // the answer was cut inside it
+  }
+
   let request: ResponsesRequest
+  let tokens: TokenTexts
   let id = randomID("resp_")
   let created = Int64(Date().timeIntervalSince1970)
 
@@ -17,16 +25,25 @@ struct ResponsesFormat: AnswerFormat {
   func response(_ answers: [Answer]) -> JSONValue {
     let answer = answers[0]
     var output: [JSONValue] = []
-    if !answer.reasoning.isEmpty { output.append(Self.reasoning(randomID("rs_"), answer.reasoning, isDone: true)) }
-    if !answer.text.isEmpty || answer.calls.isEmpty {
-      output.append(Self.message(randomID("msg_"), answer.text, isDone: true))
+    let isCut = answer.completion?.finishReason == .length
+    let hasCalls = !answer.calls.isEmpty || answer.cutCall != nil
+    let last = isCut && !hasCalls ? ItemStatus.incomplete : .completed
+    if !answer.reasoning.isEmpty {
+      let isLast = isCut && answer.text.isEmpty && !hasCalls
+      output.append(Self.reasoning(randomID("rs_"), answer.reasoning, isLast ? .incomplete : .completed))
     }
-    output += answer.calls.map { Self.call($0, isDone: true) }
-    return object(output, completion: answer.completion)
+    if !answer.text.isEmpty || (!hasCalls && answer.reasoning.isEmpty) {
+      output.append(Self.message(randomID("msg_"), answer.text, logprobs(answer.textTokens), last))
+    }
+    output += answer.calls.map { Self.call($0, .completed) }
+    if let call = answer.cutCall { output.append(Self.call(call, .incomplete)) }
+    return object(output, completion: answer.completion, reasoningTokens: answer.reasoningTokens)
   }
 
   /// The response; nil completion while it is being made.
-  func object(_ output: [JSONValue], completion: Completion?, error: APIError? = nil) -> JSONValue {
+  func object(
+    _ output: [JSONValue], completion: Completion?, reasoningTokens: Int = 0, error: APIError? = nil
+  ) -> JSONValue {
     let isCut = completion?.finishReason == .length
     let status = error != nil ? "failed" : completion == nil ? "in_progress" : isCut ? "incomplete" : "completed"
     let members: [JSONValue.Member] = [
@@ -40,47 +57,52 @@ struct ResponsesFormat: AnswerFormat {
         key: "incomplete_details",
         value: isCut ? .object(["reason": .string("max_output_tokens")]) : .null),
       .init(key: "model", value: .string(request.model)), .init(key: "output", value: .array(output)),
-      .init(key: "usage", value: completion.map { Self.usage($0.usage) } ?? .null),
+      .init(key: "usage", value: completion.map { Self.usage($0.usage, reasoningTokens) } ?? .null),
     ]
     return .object(members + request.echoed)
   }
 
-  private static func usage(_ usage: Usage) -> JSONValue {
+  private static func usage(_ usage: Usage, _ reasoningTokens: Int) -> JSONValue {
     .object([
       "input_tokens": .integer(Int64(usage.promptTokens)),
       "input_tokens_details": .object(["cached_tokens": .integer(Int64(usage.cachedTokens))]),
       "output_tokens": .integer(Int64(usage.completionTokens)),
-      "output_tokens_details": .object(["reasoning_tokens": .integer(0)]),
+      "output_tokens_details": .object(["reasoning_tokens": .integer(Int64(reasoningTokens))]),
       "total_tokens": .integer(Int64(usage.promptTokens + usage.completionTokens)),
     ])
   }
 
-  private static func status(_ isDone: Bool) -> JSONValue { .string(isDone ? "completed" : "in_progress") }
+  /// The log probabilities of a part of the text, if they were asked for.
+  func logprobs(_ list: [TokenInfo]) -> JSONValue {
+    request.wantsLogprobs ? tokens.chatLogprobs(list)["content"] ?? .array([]) : .array([])
+  }
 
-  static func reasoning(_ id: String, _ text: String, isDone: Bool) -> JSONValue {
-    .object([
+  static func reasoning(_ id: String, _ text: String, _ status: ItemStatus) -> JSONValue {
+    let content = JSONValue.object(["type": .string("reasoning_text"), "text": .string(text)])
+    return .object([
       "id": .string(id), "type": .string("reasoning"), "summary": .array([]),
-      "content": .array(isDone ? [.object(["type": .string("reasoning_text"), "text": .string(text)])] : []),
-      "status": status(isDone),
+      "content": .array(status == .inProgress ? [] : [content]), "status": .string(status.rawValue),
     ])
   }
 
-  static func part(_ text: String) -> JSONValue {
-    .object(["type": .string("output_text"), "text": .string(text), "annotations": .array([]), "logprobs": .array([])])
+  static func part(_ text: String, _ logprobs: JSONValue = .array([])) -> JSONValue {
+    .object(["type": .string("output_text"), "text": .string(text), "annotations": .array([]), "logprobs": logprobs])
   }
 
-  static func message(_ id: String, _ text: String, isDone: Bool) -> JSONValue {
+  static func message(
+    _ id: String, _ text: String, _ logprobs: JSONValue = .array([]), _ status: ItemStatus
+  ) -> JSONValue {
     .object([
       "id": .string(id), "type": .string("message"), "role": .string("assistant"),
-      "content": .array(isDone ? [part(text)] : []), "status": status(isDone),
+      "content": .array(status == .inProgress ? [] : [part(text, logprobs)]), "status": .string(status.rawValue),
     ])
   }
 
-  static func call(_ call: ToolCall, isDone: Bool) -> JSONValue {
+  static func call(_ call: ToolCall, _ status: ItemStatus) -> JSONValue {
     .object([
       "id": .string("fc_" + call.id.drop { $0 != "_" }.dropFirst()), "type": .string("function_call"),
       "call_id": .string(call.id), "name": .string(call.name), "arguments": .string(call.arguments),
-      "status": status(isDone),
+      "status": .string(status.rawValue),
     ])
   }
 }

@@ -5,6 +5,7 @@ struct ResponsesRequest: Sendable {
   var model: String
   var generation: Generation
   var echoed: [JSONValue.Member]  // fields that the response repeats
+  var wantsLogprobs = false
   var unknownFields: [String]
 
   init(_ body: [UInt8], models: ServedModels) throws {
@@ -31,8 +32,12 @@ struct ResponsesRequest: Sendable {
       thinking.apply(effort: try reasoning.choice("effort", of: Thinking.efforts))
     }
     var sampling = try fields.sampling(FieldTable.sampling.subtracting(["max_tokens"]))
-    sampling.maximumTokens = try fields.integer("max_output_tokens", in: 1...Int64(Int32.max))
+    sampling.maximumTokens = try fields.tokenLimit("max_output_tokens")
     sampling.thinkingBudget = sampling.thinkingBudget ?? thinking.budget
+    let included = try fields.array("include")?.compactMap(\.stringValue) ?? []
+    let count = try fields.integer("top_logprobs", in: 0...20)
+    wantsLogprobs = count ?? 0 > 0 || included.contains("message.output_text.logprobs")
+    if wantsLogprobs { sampling.topLogProbabilities = count ?? 0 }
     let variables = thinking.variables(beside: try fields.templateVariables(), forced: forced)
     generation = Generation(
       prompts: [.chat(ChatPrompt(messages: conversation.all, tools: tools, variables: variables))], sampling: sampling)

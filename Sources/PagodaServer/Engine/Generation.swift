@@ -24,9 +24,19 @@ struct Generation: Sendable {
   /// Functions that the model may call, in the shape of chat completions.
   var tools: [JSONValue] = []
   var forcedCall: ForcedCall?
+  /// The beginning of the answer, which is not repeated.
+  var continued: Continued?
 
   var sequenceCount: Int { prompts.count * answers }
   static let maximumSequences = 128
+
+  /// A format or a forced call is about the whole answer, of which a part is there already.
+  func checkContinued() throws {
+    guard continued != nil, grammar != nil || forcedCall != nil else { return }
+    throw APIError.invalid(
+      "\(grammar == nil ? "tool_choice" : grammarField) cannot be enforced on a message that is continued",
+      param: grammar == nil ? "tool_choice" : grammarField)
+  }
 
   func check() throws {
     if sequenceCount > Self.maximumSequences {
@@ -34,6 +44,12 @@ struct Generation: Sendable {
         "the request asks for \(sequenceCount) answers; \(Self.maximumSequences) are the most", param: "n")
     }
   }
+}
+
+/// A message of the assistant that the answer goes on with.
+struct Continued: Sendable {
+  var text: String
+  var reasoning: String
 }
 
 /// A call that the answer has to begin with.
@@ -68,8 +84,8 @@ enum AnswerPiece: Sendable {
   case callArguments(index: Int, String)
   case callEnd(index: Int)
   case rejected(RejectedToolCall)
-  case token(TokenInfo)
-  case finished(Completion)
+  case token(TokenInfo, isReasoning: Bool)
+  case finished(Completion, reasoningTokens: Int)
 }
 
 /// A whole answer, or as much of it as has come.
@@ -78,8 +94,11 @@ struct Answer: Sendable {
   var reasoning = ""
   var calls: [ToolCall] = []
   var rejected: [RejectedToolCall] = []
+  var cutCall: ToolCall?  // what had come of a call when the answer was cut
   var tokens: [TokenInfo] = []
+  var textTokens: [TokenInfo] = []  // of these, the ones that are no reasoning
   var completion: Completion?
+  var reasoningTokens = 0
   var failure: PagodaError?
 
   mutating func add(_ piece: AnswerPiece) {
@@ -91,14 +110,27 @@ struct Answer: Sendable {
     case .callEnd: break
     case .rejected(let call):
       rejected.append(call)
-      if let index = call.index, index == calls.count - 1 { calls.removeLast() }
-    case .token(let token): tokens.append(token)
-    case .finished(let completion): self.completion = completion
+      if let index = call.index, index == calls.count - 1 { cutCall = calls.removeLast() }
+    case .token(let token, let isReasoning):
+      tokens.append(token)
+      if !isReasoning { textTokens.append(token) }
+    case .finished(let completion, let reasoningTokens):
+      self.completion = completion
+      self.reasoningTokens = reasoningTokens
+      if !completion.wasCut { cutCall = nil }
     }
   }
 
-  /// OpenAI's word for how it ended.
-  var finishReason: String { calls.isEmpty ? completion?.finishReason.rawValue ?? "stop" : "tool_calls" }
+  /// OpenAI's word for how it ended. Calls before one that was cut are whole; that there was more must show.
+  var finishReason: String {
+    calls.isEmpty || (cutCall != nil && completion?.finishReason == .length)
+      ? completion?.finishReason.rawValue ?? "stop" : "tool_calls"
+  }
+}
+
+extension Completion {
+  /// The model had not come to an end itself.
+  var wasCut: Bool { finishReason != .stop || stopString != nil }
 }
 
 /// What the engine says about one answer.
@@ -110,10 +142,17 @@ enum StreamEvent: Sendable {
 /// Turns the engine's events of one answer into pieces: reasoning apart, tool calls parsed. For one thread at a time.
 final class AnswerReader {
   private let parser: OutputParser
+  private let thinking: ThinkingTokens
   private var waiting: [AnswerPiece]
+  private var isReasoning: Bool
+  private var reasoningTokens = 0
 
   /// `prefix` is a part of the answer that the prompt ends with.
-  init(opening: OutputParser.Opening, tools: [JSONValue], prefix: String) throws {
+  init(
+    opening: OutputParser.Opening, tools: [JSONValue], prefix: String = "", thinking: ThinkingTokens = ThinkingTokens()
+  ) throws {
+    self.thinking = thinking
+    isReasoning = opening == .reasoning
     parser = try OutputParser(opening, tools: tools.isEmpty ? "" : JSONValue.array(tools).text)
     waiting = []
     if !prefix.isEmpty { waiting = parser.push(prefix).map(piece) }
@@ -124,8 +163,15 @@ final class AnswerReader {
     switch event {
     case .text(let text), .reasoning(let text): return waiting + parser.push(text).map(piece)
     case .toolCall, .rejectedToolCall: return waiting  // the engine was given no tools
-    case .token(let token): return waiting + [.token(token)]
-    case .finished(let completion): return waiting + parser.finish().map(piece) + [.finished(completion)]
+    case .token(let token):
+      if token.id == thinking.open { isReasoning = true }
+      let wasReasoning = isReasoning
+      if isReasoning { reasoningTokens += 1 }
+      if token.id == thinking.close { isReasoning = false }
+      return waiting + [.token(token, isReasoning: wasReasoning)]
+    case .finished(let completion):
+      return waiting + parser.finish(wasCut: completion.wasCut).map(piece)
+        + [.finished(completion, reasoningTokens: reasoningTokens)]
     }
   }
 
@@ -138,6 +184,22 @@ final class AnswerReader {
     case .toolCallEnd(let index): .callEnd(index: index)
     case .rejectedToolCall(let call): .rejected(call)
     }
+  }
+}
+
+/// The tokens between which a model thinks; nil where it has none.
+struct ThinkingTokens: Sendable {
+  var open: Int32?
+  var close: Int32?
+
+  init() {}
+
+  init(_ tokenizer: Tokenizer?) {
+    func id(_ tag: String) -> Int32? {
+      guard let ids = try? tokenizer?.encode(tag, parsingSpecialTokens: true), ids.count == 1 else { return nil }
+      return ids[0]
+    }
+    (open, close) = (id("<think>"), id("</think>"))
   }
 }
 

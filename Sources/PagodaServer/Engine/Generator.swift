@@ -25,12 +25,14 @@ final class Generator: Sendable {
   let admission: Admission
   let metrics: Metrics
   let pendingEvents: Int
+  private let thinking: ThinkingTokens
 
   init(engine: Engine, admission: Admission, metrics: Metrics, pendingEvents: Int) {
     self.engine = engine
     self.admission = admission
     self.metrics = metrics
     self.pendingEvents = pendingEvents
+    thinking = ThinkingTokens(engine.tokenizer)
   }
 
   /// Runs on a worker. Throws what can be said before anything was generated.
@@ -44,11 +46,14 @@ final class Generator: Sendable {
     let readers: [AnswerReader]
     do {
       prompts = try generation.prompts.map { try prepare($0, of: generation) }
-      readers = try prompts.flatMap { prompt in try (0..<generation.answers).map { _ in try prompt.reader() } }
+      readers = try prompts.flatMap { prompt in
+        try (0..<generation.answers).map { _ in try prompt.reader(thinking) }
+      }
     } catch {
       admission.leave(generation.sequenceCount)
       throw error
     }
+    let headers = format.noticeHeaders + Self.clampHeaders(prompts, generation)
     let run = AnswerRun(self)
     exchange.onGone { run.cancel() }
     if generation.isStream {
@@ -61,18 +66,26 @@ final class Generator: Sendable {
           [
             HTTPHeader("Content-Type", "text/event-stream; charset=utf-8"), HTTPHeader("Cache-Control", "no-cache"),
             HTTPHeader("X-Accel-Buffering", "no"),
-          ] + format.noticeHeaders, body))
+          ] + headers, body))
     } else {
       let collector = AnswerCollector(readers) { answers in
-        dispatch { exchange.reply(.whole(Self.response(answers, format))) }
+        dispatch { exchange.reply(.whole(Self.response(answers, format, headers))) }
       }
       try start(run, generation, prompts) { collector.add($1, to: $0) }
     }
   }
 
-  private static func response(_ answers: [Answer], _ format: some AnswerFormat) -> HTTPResponse {
+  private static func response(
+    _ answers: [Answer], _ format: some AnswerFormat, _ headers: [HTTPHeader]
+  ) -> HTTPResponse {
     if let failure = answers.compactMap(\.failure).first { return APIError(failure).response(format.errorShape) }
-    return .json(format.response(answers), headers: format.noticeHeaders)
+    return .json(format.response(answers), headers: headers)
+  }
+
+  /// Says that a limit was more than the context has room for.
+  private static func clampHeaders(_ prompts: [PreparedPrompt], _ generation: Generation) -> [HTTPHeader] {
+    guard let least = prompts.compactMap(\.clampedTokens).min() else { return [] }
+    return [HTTPHeader("x-pagoda-clamped-fields", "\(generation.limitField)=\(least)")]
   }
 
   private func prepare(_ prompt: Generation.Prompt, of generation: Generation) throws -> PreparedPrompt {
@@ -91,24 +104,39 @@ final class Generator: Sendable {
       prepared.prefix = forced.opening(in: encoded.text)
       prepared.ids += try engine.tokenizer?.encode(prepared.prefix, parsingSpecialTokens: true) ?? []
     }
-    try checkLength(prepared.ids.count, generation)
+    if let continued = generation.continued {
+      prepared.opening = .textOnly
+      prepared.ids += try encode(continued, opening: encoded.opening)
+    }
+    prepared.clampedTokens = try checkLength(prepared.ids.count, generation)
     return prepared
   }
 
-  /// OpenAI's words, which clients look for before they shorten a conversation.
-  private func checkLength(_ count: Int, _ generation: Generation) throws {
+  /// What of the answer is there already. A template that has opened the thinking gets it closed.
+  private func encode(_ continued: Continued, opening: OutputParser.Opening) throws -> [Int32] {
+    guard let tokenizer = engine.tokenizer else { return [] }
+    var ids: [Int32] = []
+    if opening == .reasoning {
+      ids += try tokenizer.encode(continued.reasoning, parsingSpecialTokens: false)
+      ids += try tokenizer.encode("\n</think>\n\n", parsingSpecialTokens: true)
+    }
+    return ids + (try tokenizer.encode(continued.text, parsingSpecialTokens: false))
+  }
+
+  /// Returns the limit that fits when the one given does not. The words are OpenAI's: clients look for them before they
+  /// shorten a conversation.
+  private func checkLength(_ count: Int, _ generation: Generation) throws -> Int? {
     let context = engine.info.plan.maximumModelLength
-    if count == 0 { throw APIError.invalid("the prompt is empty", param: generation.promptField) }
-    let wanted = generation.sampling.maximumTokens
-    guard count + (wanted ?? 1) > context else { return }
-    let (part, field) = (generation.promptField, generation.limitField)
-    let request =
-      wanted.map { "you requested \(count + $0) tokens (\(count) in the \(part), \($0) in \(field))" }
-      ?? "your \(part) resulted in \(count) tokens, which leaves no room for an answer"
-    throw APIError.invalid(
-      "This model's maximum context length is \(context) tokens. However, \(request). "
-        + "Please reduce the length of the \(part)\(wanted == nil ? "" : " or \(field)").",
-      param: count >= context ? part : field, code: "context_length_exceeded")
+    let part = generation.promptField
+    if count == 0 { throw APIError.invalid("the prompt is empty", param: part) }
+    if count >= context {
+      throw APIError.invalid(
+        "This model's maximum context length is \(context) tokens. However, your \(part) resulted in \(count) tokens, "
+          + "which leaves no room for an answer. Please reduce the length of the \(part).",
+        param: part, code: "context_length_exceeded")
+    }
+    guard let wanted = generation.sampling.maximumTokens, count + wanted > context else { return nil }
+    return context - count
   }
 
   /// Submits every sequence. If one is refused, those before it are cancelled.
@@ -118,30 +146,47 @@ final class Generator: Sendable {
   ) throws {
     for index in 0..<generation.sequenceCount {
       // The engine gives the raw text: reasoning and tool calls are told apart by the reader.
-      let ids = prompts[index / generation.answers].ids
-      var request = Request(prompt: .tokens(ids), sampling: generation.sampling)
+      let prompt = prompts[index / generation.answers]
+      var request = Request(prompt: .tokens(prompt.ids), sampling: generation.sampling)
+      if let tokens = prompt.clampedTokens { request.sampling.maximumTokens = tokens }
       request.grammar = generation.grammar
       request.cacheSalt = generation.cacheSalt
       if let seed = request.sampling.seed { request.sampling.seed = seed &+ UInt64(index % generation.answers) }
       do {
-        try run.start(request, tokens: ids.count, index: index, deliver: deliver)
+        try run.start(request, tokens: prompt.ids.count, index: index, deliver: deliver)
       } catch {
         run.cancel()
         admission.leave(generation.sequenceCount - index)
-        throw generation.grammar == nil ? error : Self.grammarError(error, generation.grammarField)
+        throw Self.refusal(error, generation)
       }
     }
   }
 }
 
 extension Generator {
-  /// What is wrong with a schema is said with the field that it came in.
-  private static func grammarError(_ error: any Error, _ field: String) -> any Error {
-    switch error {
-    case PagodaError.invalidArgument(let message), PagodaError.unsupported(let message),
-      PagodaError.resourceExhausted(let message):
-      APIError.invalid(message, param: field, code: "invalid_schema")
-    default: error
+  /// What the core refuses, with the field of the request that it came in: messages about sampling begin with the core's
+  /// name of it, others are about the schema if there is one.
+  private static func refusal(_ error: any Error, _ generation: Generation) -> any Error {
+    guard let message = (error as? PagodaError)?.refusal else { return error }
+    let word = String(message.prefix { $0.isLetter || $0 == "_" })
+    let renamed = [
+      "max_tokens": generation.limitField, "stop_ids": "stop_token_ids", "num_top_logprobs": "top_logprobs",
+    ]
+    let field = renamed[word] ?? word
+    if FieldTable.sampling.union(["top_logprobs", "cache_salt", generation.limitField]).contains(field) {
+      return APIError.invalid(field + message.dropFirst(word.count), param: field)
+    }
+    if generation.grammar == nil { return error }
+    return APIError.invalid(message, param: generation.grammarField, code: "invalid_schema")
+  }
+}
+
+extension PagodaError {
+  /// The message, of errors that are the request's fault.
+  fileprivate var refusal: String? {
+    switch self {
+    case .invalidArgument(let message), .unsupported(let message), .resourceExhausted(let message): message
+    default: nil
     }
   }
 }
@@ -152,6 +197,9 @@ struct PreparedPrompt: Sendable {
   var opening: OutputParser.Opening
   var tools: [JSONValue]
   var prefix = ""  // of the answer, at the end of the prompt
+  var clampedTokens: Int?  // the most tokens that fit, when more were asked for
 
-  func reader() throws -> AnswerReader { try AnswerReader(opening: opening, tools: tools, prefix: prefix) }
+  func reader(_ thinking: ThinkingTokens) throws -> AnswerReader {
+    try AnswerReader(opening: opening, tools: tools, prefix: prefix, thinking: thinking)
+  }
 }

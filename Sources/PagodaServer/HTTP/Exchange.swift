@@ -11,6 +11,8 @@ final class Exchange: @unchecked Sendable {
   }
 
   let start = monotonicSeconds()
+  /// The client's own if it has a plain one: what it logs and what is logged here then agree.
+  let id: String
   private let lock = NSLock()
   // Guarded by `lock`.
   private var answer = Answer.none
@@ -28,6 +30,13 @@ final class Exchange: @unchecked Sendable {
 
   init(_ request: HTTPRequest, action: HTTPAction, maximumBody: Int) {
     self.request = request
+    let given = request.values("x-request-id").first ?? ""
+    let isPlain = given.utf8.allSatisfy {
+      $0 < 0x80
+        && (Character(Unicode.Scalar($0)).isLetter || Character(Unicode.Scalar($0)).isNumber
+          || "._:-".utf8.contains($0))
+    }
+    id = isPlain && (1...128).contains(given.utf8.count) ? given : randomID("req_")
     self.action = action
     self.maximumBody = maximumBody
   }
@@ -45,6 +54,9 @@ final class Exchange: @unchecked Sendable {
     }
     request.body.append(contentsOf: bytes)
   }
+
+  /// By the worker, before anything reads the body: what it was made from is no longer needed.
+  func replaceBody(_ bytes: [UInt8]) { request.body = bytes }
 
   /// True once: when the body is complete.
   func beginAnswering() -> Bool {

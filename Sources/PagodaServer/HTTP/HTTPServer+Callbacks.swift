@@ -104,7 +104,7 @@ extension HTTPServer {
     switch next(exchange, connection) {
     case .wait: return .YES
     case .drop: return .NO
-    case .send(.whole(let response)): return send(response, on: connection)
+    case .send(.whole(let response)): return send(response, of: exchange, on: connection)
     case .send(.stream(let headers, let body)):
       let sender = Unmanaged.passRetained(StreamSender(body, connection)).toOpaque()
       guard
@@ -113,7 +113,7 @@ extension HTTPServer {
         releaseStream(sender)
         return .NO
       }
-      return queue(response, status: 200, headers: headers, on: connection)
+      return queue(response, status: 200, headers: headers + [HTTPHeader("x-request-id", exchange.id)], on: connection)
     }
   }
 
@@ -134,13 +134,15 @@ extension HTTPServer {
     }
   }
 
-  private func send(_ response: HTTPResponse, on connection: OpaquePointer) -> MHD_Result {
+  private func send(_ response: HTTPResponse, of exchange: Exchange, on connection: OpaquePointer) -> MHD_Result {
     let created = response.body.withUnsafeBytes {
       MHD_create_response_from_buffer(
         $0.count, UnsafeMutableRawPointer(mutating: $0.baseAddress), .RESPMEM_MUST_COPY)
     }
     guard let created else { return .NO }
-    return queue(created, status: response.status, headers: response.headers, on: connection)
+    return queue(
+      created, status: response.status, headers: response.headers + [HTTPHeader("x-request-id", exchange.id)],
+      on: connection)
   }
 
   private func queue(

@@ -1,0 +1,70 @@
+// TenantSecret: a keyed hash that tells the cached prefixes of one API key from those of another, also on disk.
+import CDigest
+import Foundation
+
+/// HMAC-SHA-256 with a secret of this installation: nobody can make the salt of a key without knowing the key, and no
+/// salt tells anything about its key.
+struct TenantSecret: Sendable {
+  private static let byteCount = 32
+  let bytes: [UInt8]
+
+  /// One that ends with the process.
+  init() {
+    var generator = SystemRandomNumberGenerator()
+    bytes = (0..<Self.byteCount).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+  }
+
+  init(bytes: [UInt8]) { self.bytes = bytes }
+
+  /// The one that the folder keeps; made by the first server that asks.
+  init(folder: String) throws {
+    let path = folder + "/tenant-secret"
+    do {
+      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+      try Self.write(TenantSecret().bytes, to: path)
+    } catch {
+      throw ServerError("the secret \(path) cannot be written: \(error)")
+    }
+    guard let data = FileManager.default.contents(atPath: path), data.count == Self.byteCount else {
+      throw ServerError("\(path) is not a secret of \(Self.byteCount) bytes; remove it to begin anew")
+    }
+    bytes = Array(data)
+  }
+
+  /// Whole or not at all, and never over another's: two servers that start at once agree.
+  private static func write(_ bytes: [UInt8], to path: String) throws {
+    if access(path, F_OK) == 0 { return }
+    let draft = "\(path).\(randomID(""))"
+    let file = open(draft, O_WRONLY | O_CREAT | O_EXCL, 0o600)
+    guard file >= 0 else { throw ServerError(String(cString: strerror(errno))) }
+    defer { unlink(draft) }
+    let count = bytes.withUnsafeBytes { Foundation.write(file, $0.baseAddress, $0.count) }
+    let isWritten = count == bytes.count && fsync(file) == 0
+    close(file)
+    guard isWritten, link(draft, path) == 0 || errno == EEXIST else {
+      throw ServerError(String(cString: strerror(errno)))
+    }
+  }
+
+  /// 256 bits in hexadecimal for a key and what the request adds to it.
+  func salt(key: String, _ added: String) -> String {
+    Self.authenticate(Array("\(key.utf8.count) \(key) \(added)".utf8), secret: bytes)
+      .map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+  }
+
+  /// HMAC-SHA-256.
+  static func authenticate(_ message: [UInt8], secret: [UInt8]) -> [UInt8] {
+    let short = secret.count > 64 ? sha256([secret]) : secret
+    let key = short + [UInt8](repeating: 0, count: 64 - short.count)
+    return sha256([key.map { $0 ^ 0x5C }, sha256([key.map { $0 ^ 0x36 }, message])])
+  }
+
+  private static func sha256(_ parts: [[UInt8]]) -> [UInt8] {
+    var digest = pagoda_digest()
+    pagoda_digest_begin(&digest, 0)
+    for part in parts { part.withUnsafeBytes { pagoda_digest_add(&digest, $0.baseAddress, $0.count) } }
+    var out = [UInt8](repeating: 0, count: pagoda_sha256_bytes)
+    pagoda_digest_end(&digest, &out)
+    return out
+  }
+}
