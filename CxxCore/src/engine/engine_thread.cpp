@@ -40,7 +40,10 @@ struct EngineThread::State {
 
 EngineThread::EngineThread(std::shared_ptr<State> state) noexcept : state_(std::move(state)) {}
 
-EngineThread::~EngineThread() { shut_down(); }
+EngineThread::~EngineThread() {
+  shut_down();
+  if (thread_.joinable()) thread_.detach();  // dropped from inside one of its own events
+}
 
 Result<std::unique_ptr<EngineThread>> EngineThread::start(LoadedModel loaded) {
   auto state = std::make_shared<State>();
@@ -49,6 +52,7 @@ Result<std::unique_ptr<EngineThread>> EngineThread::start(LoadedModel loaded) {
   std::unique_ptr<EngineThread> engine(new EngineThread(state));
   try {
     engine->thread_ = std::thread([state] { run(state); });
+    engine->thread_id_ = engine->thread_.get_id();
   } catch (const std::system_error& error) {
     return make_error(StatusCode::resource_exhausted, std::string("cannot start the engine's thread: ") + error.what());
   }
@@ -119,9 +123,9 @@ void EngineThread::shut_down() {
     state_->closing = true;
   }
   state_->wake.notify_all();
-  if (!thread_.joinable()) return;
-  if (thread_.get_id() == std::this_thread::get_id()) thread_.detach();  // dropped from inside one of its own events
-  else thread_.join();
+  if (is_own_thread()) return;
+  std::lock_guard lock(join_mutex_);  // two joins of one thread wait for ever
+  if (thread_.joinable()) thread_.join();
 }
 
 // One round between two sleeps. Submissions first: a cancellation may be meant for one of them.

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -20,7 +21,7 @@ namespace pagoda::engine {
 class EngineThread {
  public:
   static Result<std::unique_ptr<EngineThread>> start(LoadedModel loaded);
-  ~EngineThread();  // as shut_down()
+  ~EngineThread();  // as shut_down(); from inside an event the thread outlives this object
 
   // Checks the request here and now; a request that can never run is an error and sends no event.
   SubmitResult submit(const Request& request, EventCallback callback, void* context);
@@ -28,6 +29,8 @@ class EngineThread {
   EngineStats stats() const;
   void set_profiling(bool enabled);
   std::vector<OpTime> take_profile();  // waits for the thread, so never call it from an event
+  // Returns once the thread has ended and the memory is free, however many threads call it at once. From inside an
+  // event, where the thread would wait for itself, it only asks for the end.
   void shut_down();
 
   const ModelInfo& info() const noexcept;
@@ -40,7 +43,11 @@ class EngineThread {
   explicit EngineThread(std::shared_ptr<State> state) noexcept;
   static void run(const std::shared_ptr<State>& state) noexcept;
 
+  bool is_own_thread() const noexcept { return std::this_thread::get_id() == thread_id_; }
+
   std::shared_ptr<State> state_;
+  std::thread::id thread_id_;  // never changes after start()
+  std::mutex join_mutex_;      // guards thread_; never taken by that thread
   std::thread thread_;
 };
 

@@ -137,6 +137,45 @@ PAGODA_TEST(engine_thread_shut_down_cancels_what_is_in_flight) {
   }
 }
 
+PAGODA_TEST(engine_thread_many_threads_may_shut_it_down_at_once) {
+  for (int round = 0; round < 50; ++round) {
+    Recorder recorder;
+    auto engine = start_engine();
+    CHECK_OK(engine->submit(request_of(9, 900), &Recorder::on_event, &recorder).status);
+    std::atomic<int> num_ready{0};
+    std::vector<std::thread> callers;
+    for (int c = 0; c < 4; ++c) {
+      callers.emplace_back([&] {
+        ++num_ready;
+        while (num_ready < 4) std::this_thread::yield();
+        engine->shut_down();
+        CHECK(recorder.finished.load());
+        CHECK_EQ(engine->stats().num_free_blocks, engine->stats().num_blocks);
+      });
+    }
+    for (std::thread& caller : callers) caller.join();
+  }
+}
+
+PAGODA_TEST(engine_thread_may_be_shut_down_from_inside_its_own_event) {
+  struct Owner {
+    std::unique_ptr<EngineThread> engine = start_engine();
+    std::atomic<bool> has_token{false}, done{false};
+    static void on_event(void* context, const Event* event) {
+      Owner& self = *static_cast<Owner*>(context);
+      if (event->kind == EventKind::finished) self.done = true;
+      self.has_token = true;
+      self.engine->shut_down();
+    }
+  } owner;
+  CHECK_OK(owner.engine->submit(request_of(4, 900), &Owner::on_event, &owner).status);
+  while (!owner.has_token) std::this_thread::yield();
+  owner.engine->shut_down();  // this one waits for the end
+  CHECK(owner.done.load());
+  Recorder late;
+  CHECK(owner.engine->submit(request_of(3, 3), &Recorder::on_event, &late).status.code == StatusCode::shut_down);
+}
+
 PAGODA_TEST(engine_thread_may_be_dropped_from_inside_its_own_event) {
   struct Owner {
     std::unique_ptr<EngineThread> engine;
