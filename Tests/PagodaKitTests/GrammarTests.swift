@@ -30,6 +30,14 @@ import Testing
     #expect(end <= 8)
   }
 
+  @Test func a_text_that_mentions_thinking_leaves_the_grammar_on() async throws {
+    var request = Request(prompt: .text("The tag <think> in JSON: "))
+    request.grammar = .jsonSchema(schema)
+    request.sampling.maximumTokens = 200
+    let response = try await Shared.engine.respond(to: request)
+    #expect(JSONValue.parse(response.text)?["city"] != nil, "\(response.text)")
+  }
+
   @Test func what_cannot_be_enforced_is_refused() async throws {
     let engine = try await Shared.engine
     await #expect(throws: PagodaError.self) {

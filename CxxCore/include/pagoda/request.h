@@ -15,6 +15,9 @@ struct Request {
   std::vector<int32_t> prompt_ids;
   SamplingParams sampling;
   GrammarSpec grammar{};
+  // Whether <think> and </think> in the prompt are the chat template's and say if the answer begins inside thinking.
+  // False for text that no template rendered: then it begins outside, whatever the text mentions.
+  bool prompt_has_thinking_tags = true;
   bool use_cache = true;        // false: reads nothing from the prefix cache and leaves nothing there
   std::string cache_salt = "";  // requests with different salts (tenants) share nothing; at most 256 bytes
   // Where other prompts will part from this one: numbers of leading prompt tokens behind which the recurrent state is

@@ -1,5 +1,6 @@
 // EngineCore::prepare: a request against what never changes, before it is queued. Any thread.
 #include <algorithm>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -76,7 +77,9 @@ Result<std::unique_ptr<ActiveRequest>> EngineCore::prepare(const Request& reques
   if (!request.sampling.ignore_eos)
     active->stop_ids.insert(active->stop_ids.end(), config_.eos_token_ids.begin(), config_.eos_token_ids.end());
   if (config_.tokenizer) active->detokenizer.emplace(config_.tokenizer.get(), /*skip_special=*/true);
-  active->thinking = Thinking(thinking_format_, request.prompt_ids, request.sampling.thinking_budget);
+  const std::span<const int32_t> tags =
+      request.prompt_has_thinking_tags ? request.prompt_ids : std::span<const int32_t>{};
+  active->thinking = Thinking(thinking_format_, tags, request.sampling.thinking_budget);
   if (!request.grammar.kind.empty()) {
     Result<std::shared_ptr<grammar::TokenGrammar>> grammar = grammars_.find_or_compile(request.grammar);
     if (!grammar.is_ok()) return grammar.status;

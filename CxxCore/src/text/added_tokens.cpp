@@ -41,7 +41,18 @@ size_t strip_right(std::string_view text, size_t end) noexcept {
   return end;
 }
 
+bool is_template_token(const AddedToken& token, TemplateTokens template_tokens) noexcept {
+  return token.special || (template_tokens == TemplateTokens::special_and_tags && token.is_tag());
+}
+
 }  // namespace
+
+bool AddedToken::is_tag() const noexcept {
+  constexpr std::string_view kOpening = "<[{", kClosing = ">]}";
+  if (content.size() < 3) return false;
+  const size_t kind = kOpening.find(content.front());
+  return kind != std::string_view::npos && content.back() == kClosing[kind];
+}
 
 void AddedTokens::add(AddedToken token, std::string_view spelling) {
   trie_.insert(spelling, static_cast<int32_t>(tokens_.size()));
@@ -49,8 +60,8 @@ void AddedTokens::add(AddedToken token, std::string_view spelling) {
   tokens_.push_back(std::move(token));
 }
 
-const AddedToken* AddedTokens::longest_at(std::string_view text, size_t begin, size_t special_end,
-                                          size_t& end) const noexcept {
+const AddedToken* AddedTokens::longest_at(std::string_view text, size_t begin, TemplateTokens template_tokens,
+                                          size_t run_end, size_t& end) const noexcept {
   const AddedToken* found = nullptr;
   int32_t node = ByteTrie::kRoot;
   for (size_t i = begin; i < text.size(); ++i) {
@@ -58,14 +69,15 @@ const AddedToken* AddedTokens::longest_at(std::string_view text, size_t begin, s
     if (node == ByteTrie::kNone) break;
     if (trie_.value(node) == ByteTrie::kNone) continue;
     const AddedToken& token = tokens_[trie_.value(node)];
-    if (token.special && i + 1 > special_end) continue;
+    if (i + 1 > run_end && is_template_token(token, template_tokens)) continue;
     found = &token;
     end = i + 1;
   }
   return found;
 }
 
-void AddedTokens::cut(std::string_view text, const std::vector<OriginRun>& runs, std::vector<TextPart>& parts) const {
+void AddedTokens::cut(std::string_view text, const std::vector<OriginRun>& runs, TemplateTokens template_tokens,
+                      std::vector<TextPart>& parts) const {
   size_t done = 0, run = 0;
   const auto add_part = [&](size_t begin, size_t end, int32_t id) {
     if (begin < end) parts.push_back({text.substr(begin, end - begin), begin, id});
@@ -77,14 +89,14 @@ void AddedTokens::cut(std::string_view text, const std::vector<OriginRun>& runs,
       continue;
     }
     while (runs[run].end <= at) ++run;
-    const AddedToken* token = longest_at(text, at, runs[run].end, end);
+    const AddedToken* token = longest_at(text, at, template_tokens, runs[run].end, end);
     if (token == nullptr) {
       ++at;
       continue;
     }
     const size_t begin = at;
     at = end;
-    if (token->special && !runs[run].from_template) continue;
+    if (!runs[run].from_template && is_template_token(*token, template_tokens)) continue;
     if (token->single_word && touches_word(text, begin, end)) continue;
     if (token->rstrip) at = strip_right(text, end);
     const size_t text_end = token->lstrip ? strip_left(text, begin, done) : begin;

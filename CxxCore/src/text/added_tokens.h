@@ -20,6 +20,16 @@ struct AddedToken {
   bool lstrip = false;       // also consumes the spaces before it
   bool rstrip = false;       // also consumes the spaces after it
   bool single_word = false;  // not adjacent to a letter or digit
+
+  // Spelled like markup, as <think> and <tool_call> are, which tokenizer files do not call special. Other added tokens
+  // (runs of spaces, words of a field) are always text.
+  bool is_tag() const noexcept;
+};
+
+// Which added tokens count only where the template wrote them.
+enum class TemplateTokens : uint8_t {
+  special,           // as the reference tokenizer does
+  special_and_tags,  // in a prompt rendered from a template and from message text
 };
 
 // A matched token, or the text between tokens.
@@ -35,13 +45,15 @@ class AddedTokens {
   void add(AddedToken token, std::string_view spelling);  // spelling: as it appears in the text to be split
   bool is_empty() const noexcept { return tokens_.empty(); }
 
-  // Splits `text` (covered by `runs`) into parts: at each position the longest token wins. Special tokens must be in
+  // Splits `text` (covered by `runs`) into parts: at each position the longest token wins. `template_tokens` must be in
   // one run; in a run that is not the template's, their spelling stays text and nothing is matched inside it.
-  void cut(std::string_view text, const std::vector<OriginRun>& runs, std::vector<TextPart>& parts) const;
+  void cut(std::string_view text, const std::vector<OriginRun>& runs, TemplateTokens template_tokens,
+           std::vector<TextPart>& parts) const;
 
  private:
-  // The longest token starting at `begin`; special ones must end by `special_end`.
-  const AddedToken* longest_at(std::string_view text, size_t begin, size_t special_end, size_t& end) const noexcept;
+  // The longest token that begins at `begin`; template tokens must end by `run_end`.
+  const AddedToken* longest_at(std::string_view text, size_t begin, TemplateTokens template_tokens, size_t run_end,
+                               size_t& end) const noexcept;
 
   ByteTrie trie_;
   std::bitset<256> first_bytes_;

@@ -8,6 +8,9 @@ package struct EncodedPrompt: Sendable {
   package var opening: OutputParser.Opening
   /// What the chat template made; empty for other prompts.
   package var text = ""
+  /// Whether thinking tags in it are control tokens on purpose: the template's, or ids chosen by the caller. Text that
+  /// spells a tag merely mentions it.
+  package var hasThinkingTags = true
 }
 
 extension Engine {
@@ -25,7 +28,8 @@ extension Engine {
       let tokenizer = try requireTokenizer()
       let ids = try tokenizer.encode(text, parsingSpecialTokens: true)
       let start = tokenizer.startTokens  // once, also if the text spells it
-      return EncodedPrompt(ids: ids.starts(with: start) ? ids : start + ids, opening: .textOnly)
+      return EncodedPrompt(
+        ids: ids.starts(with: start) ? ids : start + ids, opening: .textOnly, hasThinkingTags: false)
     case .messages(let messages):
       let variables = thinking.map { [JSONValue.Member(key: "enable_thinking", value: .bool($0))] } ?? []
       return try encode(ChatPrompt(messages: messages.map(\.json), tools: tools, variables: variables))
@@ -42,7 +46,9 @@ extension Engine {
     let result = try requireTokenizer().core.encode_prompt(rendered.pieces)
     try result.status.throwIfError()
     let text = String(rendered.text)
-    return EncodedPrompt(ids: Array(result.ids), opening: OutputParser.Opening(prompt: text), text: text)
+    // A tag that ends a message opens nothing: only the template's last piece counts.
+    let end = rendered.pieces.last.map { $0.from_template ? String($0.text) : "" } ?? ""
+    return EncodedPrompt(ids: Array(result.ids), opening: OutputParser.Opening(prompt: end), text: text)
   }
 
   private func requireTokenizer() throws -> Tokenizer {

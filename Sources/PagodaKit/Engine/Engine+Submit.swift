@@ -51,6 +51,7 @@ extension Engine {
     coreRequest.prompt_ids = .init(prompt.ids)
     coreRequest.sampling = try request.sampling.core(defaults: defaults)
     if let grammar = request.grammar { coreRequest.grammar = grammar.core }
+    coreRequest.prompt_has_thinking_tags = prompt.hasThinkingTags && request.hasThinkingTags
     coreRequest.use_cache = request.usesPrefixCache
     coreRequest.cache_salt = std.string(request.cacheSalt)
     coreRequest.checkpoint_positions = .init(request.checkpointPositions.map { Int32(clamping: $0) })

@@ -41,6 +41,9 @@ public struct Request: Hashable, Sendable {
   /// turns, a coarse grid and the end of the prompt need no mention.
   public var checkpointPositions: [Int] = []
 
+  /// Whether thinking tags among the ids of ``Prompt/tokens(_:)`` are meant as such; false for ids of plain text.
+  package var hasThinkingTags = true
+
   /// A request with any kind of prompt.
   public init(prompt: Prompt, sampling: SamplingParameters = SamplingParameters(), thinking: Bool? = nil) {
     self.prompt = prompt

@@ -96,6 +96,7 @@ final class Generator: Sendable {
       case .tokens(let ids): try engine.encode(.tokens(ids), thinking: nil)
       }
     var prepared = PreparedPrompt(ids: encoded.ids, opening: encoded.opening, tools: generation.tools)
+    prepared.hasThinkingTags = encoded.hasThinkingTags
     if let forced = generation.forcedCall {
       if encoded.opening == .reasoning {
         throw APIError.invalid(
@@ -149,6 +150,7 @@ final class Generator: Sendable {
       let prompt = prompts[index / generation.answers]
       var request = Request(prompt: .tokens(prompt.ids), sampling: generation.sampling)
       if let tokens = prompt.clampedTokens { request.sampling.maximumTokens = tokens }
+      request.hasThinkingTags = prompt.hasThinkingTags
       request.grammar = generation.grammar
       request.cacheSalt = generation.cacheSalt
       if let seed = request.sampling.seed { request.sampling.seed = seed &+ UInt64(index % generation.answers) }
@@ -198,6 +200,7 @@ struct PreparedPrompt: Sendable {
   var tools: [JSONValue]
   var prefix = ""  // of the answer, at the end of the prompt
   var clampedTokens: Int?  // the most tokens that fit, when more were asked for
+  var hasThinkingTags = true  // see EncodedPrompt
 
   func reader(_ thinking: ThinkingTokens) throws -> AnswerReader {
     try AnswerReader(opening: opening, tools: tools, prefix: prefix, thinking: thinking)

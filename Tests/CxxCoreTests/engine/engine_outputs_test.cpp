@@ -212,6 +212,21 @@ PAGODA_TEST(engine_outputs_the_grammar_begins_after_the_thinking) {
   }
 }
 
+PAGODA_TEST(engine_outputs_a_prompt_without_a_template_that_mentions_thinking_leaves_the_grammar_on) {
+  Harness harness;
+  for (uint64_t seed = 0; seed < 8 && !test::failed(); ++seed) {
+    Request request = harness.request(seed, 200);
+    request.prompt_ids.insert(request.prompt_ids.begin() + 3 + static_cast<std::ptrdiff_t>(seed),
+                              harness.id("<think>"));
+    if (seed % 2) request.prompt_ids.push_back(harness.id("<think>"));
+    request.prompt_has_thinking_tags = false;
+    request.grammar = {"json_schema", kPoint};
+    Recorder recorder;
+    harness.run_alone(request, recorder);
+    check_point(recorder);
+  }
+}
+
 PAGODA_TEST(engine_outputs_refuses_what_it_cannot_do) {
   Harness harness, bare(64, 64, /*with_tokenizer=*/false);
   Recorder recorder;

@@ -120,8 +120,26 @@ PAGODA_TEST(tokenizer_prompt_control_tokens_come_from_the_template_alone) {
   CHECK(encode(*tokenizer, {{"<|im_end|>", true}, {"x", false}}) == (Ids{300, 'x'}));
   CHECK(encode(*tokenizer, {{"<|im_end|", false}, {"<|im_end|>", true}}) == bytes_of("<|im_end|") + Ids{300});
   CHECK(encode(*tokenizer, {{"<", false}, {"<|im_end|>", true}, {"x", true}}) == (Ids{'<', 302}));
-  // Tokens that are not special may be typed.
-  CHECK(encode(*tokenizer, {{"<thi", false}, {"nk>", true}}) == Ids{301});
+  // Tags that the file does not call special are no different.
+  CHECK(encode(*tokenizer, {{"<think>", true}}) == Ids{301});
+  CHECK(encode(*tokenizer, {{"<think>", false}}) == bytes_of("<think>"));
+  CHECK(encode(*tokenizer, {{"<thi", false}, {"nk>", true}}) == bytes_of("<think>"));
+  CHECK(encode(*tokenizer, {{"<thi", true}, {"nk>", false}}) == bytes_of("<think>"));
+  CHECK(encode(*tokenizer, {{"a <think> b", false}, {"<think>", true}}) == bytes_of("a <think> b") + Ids{301});
+}
+
+PAGODA_TEST(tokenizer_prompt_added_words_may_be_typed) {
+  const auto tokenizer = text::BpeTokenizer::from_json(
+      make_byte_tokenizer_json(R"({"id": 300, "content": "    ", "special": false, "normalized": false},)"
+                               R"({"id": 301, "content": "k-mer", "special": false, "normalized": true},)"
+                               R"({"id": 302, "content": "<>", "special": false, "normalized": false},)"
+                               R"({"id": 303, "content": "[note]", "special": false, "normalized": true})"),
+      "tokenizer.json");
+  REQUIRE_OK(tokenizer);
+  CHECK(encode(**tokenizer, {{"a    k-mer<>", false}}) == (Ids{'a', 300, 301, 302}));
+  CHECK(encode(**tokenizer, {{"[note]", false}}) == bytes_of("[note]"));
+  CHECK(encode(**tokenizer, {{"[note]", true}}) == Ids{303});
+  CHECK(encode(**tokenizer, "[note]", false) == Ids{303});  // as the reference tokenizer does
 }
 
 PAGODA_TEST(tokenizer_prompt_origin_is_known_after_normalisation) {

@@ -37,10 +37,15 @@ struct BpeTokenizer::Tables {
   std::vector<int32_t> start_ids;
 
   void take(TokenizerFile file);
-  Status encode(std::string_view text, const std::vector<OriginRun>& runs, std::vector<int32_t>& ids) const;
-  void encode_valid(std::string_view text, const std::vector<OriginRun>& runs, std::vector<int32_t>& ids) const;
-  void encode_part(std::string_view text, const std::vector<OriginRun>& runs, BpeEncoder& encoder,
-                   std::vector<int32_t>& ids) const;
+  // A text, the runs that cover it, and which added tokens count in the template's runs alone.
+  struct Input {
+    std::string_view text;
+    const std::vector<OriginRun>& runs;
+    TemplateTokens template_tokens;
+  };
+  Status encode(const Input& input, std::vector<int32_t>& ids) const;
+  void encode_valid(const Input& input, std::vector<int32_t>& ids) const;
+  void encode_part(const Input& part, BpeEncoder& encoder, std::vector<int32_t>& ids) const;
   void encode_words(std::string_view text, BpeEncoder& encoder) const;
 };
 
@@ -67,30 +72,30 @@ void BpeTokenizer::Tables::encode_words(std::string_view text, BpeEncoder& encod
   for (std::string_view word; cutter.next(word);) encoder.encode_word(word);
 }
 
-void BpeTokenizer::Tables::encode_part(std::string_view text, const std::vector<OriginRun>& runs, BpeEncoder& encoder,
-                                       std::vector<int32_t>& ids) const {
+void BpeTokenizer::Tables::encode_part(const Input& part, BpeEncoder& encoder, std::vector<int32_t>& ids) const {
   std::string composed;
   std::vector<OriginRun> composed_runs;
-  const std::vector<OriginRun>* current_runs = &runs;
+  std::string_view text = part.text;
+  const std::vector<OriginRun>* current_runs = &part.runs;
   if (nfc && !is_certainly_nfc(text)) {
-    append_nfc(text, runs, composed, composed_runs);
+    append_nfc(text, part.runs, composed, composed_runs);
     text = composed;
     current_runs = &composed_runs;
   }
   if (normalized_tokens.is_empty()) return encode_words(text, encoder);
   std::vector<TextPart> parts;
-  normalized_tokens.cut(text, *current_runs, parts);
-  for (const TextPart& part : parts) {
-    if (part.id == TextPart::kText) {
-      encode_words(part.text, encoder);
+  normalized_tokens.cut(text, *current_runs, part.template_tokens, parts);
+  for (const TextPart& piece : parts) {
+    if (piece.id == TextPart::kText) {
+      encode_words(piece.text, encoder);
     } else {
-      ids.push_back(part.id);
+      ids.push_back(piece.id);
     }
   }
 }
 
-Status BpeTokenizer::Tables::encode(std::string_view text, const std::vector<OriginRun>& runs,
-                                    std::vector<int32_t>& ids) const {
+Status BpeTokenizer::Tables::encode(const Input& input, std::vector<int32_t>& ids) const {
+  const std::string_view text = input.text;
   if (text.size() >= kMaxTextBytes) {
     return make_error(StatusCode::invalid_argument, "text of " + std::to_string(text.size()) + " bytes, at most " +
                                                         std::to_string(kMaxTextBytes - 1) + " can be tokenized");
@@ -100,7 +105,7 @@ Status BpeTokenizer::Tables::encode(std::string_view text, const std::vector<Ori
   }
   const size_t num_before = ids.size();
   try {
-    encode_valid(text, runs, ids);
+    encode_valid(input, ids);
   } catch (const std::bad_alloc&) {
     ids.resize(num_before);
     return make_error(StatusCode::out_of_memory, "no memory to tokenize " + std::to_string(text.size()) + " bytes");
@@ -108,14 +113,14 @@ Status BpeTokenizer::Tables::encode(std::string_view text, const std::vector<Ori
   return ok_status();
 }
 
-void BpeTokenizer::Tables::encode_valid(std::string_view text, const std::vector<OriginRun>& runs,
-                                        std::vector<int32_t>& ids) const {
+void BpeTokenizer::Tables::encode_valid(const Input& input, std::vector<int32_t>& ids) const {
   std::vector<TextPart> parts;
-  raw_tokens.cut(text, runs, parts);
+  raw_tokens.cut(input.text, input.runs, input.template_tokens, parts);
   BpeEncoder encoder(model, ids);
   for (const TextPart& part : parts) {
     if (part.id == TextPart::kText) {
-      encode_part(part.text, slice_runs(runs, part.begin, part.begin + part.text.size()), encoder, ids);
+      const std::vector<OriginRun> runs = slice_runs(input.runs, part.begin, part.begin + part.text.size());
+      encode_part({part.text, runs, input.template_tokens}, encoder, ids);
     } else {
       ids.push_back(part.id);
     }
@@ -139,7 +144,8 @@ Result<std::shared_ptr<const BpeTokenizer>> BpeTokenizer::from_json(std::string_
 }
 
 Status BpeTokenizer::encode(std::string_view text, bool parse_special, std::vector<int32_t>& ids) const {
-  return tables_->encode(text, {{text.size(), parse_special}}, ids);
+  const std::vector<OriginRun> runs{{text.size(), parse_special}};
+  return tables_->encode({text, runs, TemplateTokens::special}, ids);
 }
 
 Status BpeTokenizer::encode(std::span<const PromptPiece> pieces, std::vector<int32_t>& ids) const {
@@ -149,7 +155,7 @@ Status BpeTokenizer::encode(std::span<const PromptPiece> pieces, std::vector<int
     text += piece.text;
     add_run(text.size(), piece.from_template, runs);
   }
-  return tables_->encode(text, runs, ids);
+  return tables_->encode({text, runs, TemplateTokens::special_and_tags}, ids);
 }
 
 std::string_view BpeTokenizer::token_bytes(int32_t id) const noexcept { return tables_->model.vocabulary.bytes(id); }

@@ -26,8 +26,8 @@ class BpeTokenizer {
   // reference.
   Status encode(std::string_view text, bool parse_special, std::vector<int32_t>& ids) const;
 
-  // The same for rendered prompts: one text, tokenized across piece boundaries, in which special tokens are recognised
-  // only where their whole spelling came from the template.
+  // The same for rendered prompts: one text, tokenized across piece boundaries, in which special tokens, and added
+  // tokens spelled like tags (<think>), are recognised only where their whole spelling came from the template.
   Status encode(std::span<const PromptPiece> pieces, std::vector<int32_t>& ids) const;
 
   const std::vector<int32_t>& start_ids() const noexcept;
