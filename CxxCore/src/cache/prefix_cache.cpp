@@ -18,6 +18,7 @@ bool PrefixCache::admit(Sequence& sequence, Copies& copies) {
   if (sequence.uses_cache) match = find(sequence);
   if (match.slot >= 0) index_.touch(match.slot);
 
+  sequence.first_changed_block = 0;
   std::vector<int32_t>& table = sequence.block_table;
   const size_t num_full = static_cast<size_t>(match.num_tokens / blocks_.block_size());
   int32_t partial = -1;
@@ -102,7 +103,9 @@ void PrefixCache::publish(Sequence& sequence) {
   for (int32_t& i = sequence.num_published_blocks; i < num_full; ++i) {
     const Piece piece = piece_before(sequence, (i + 1) * blocks_.block_size());
     const int32_t known = index_.publish(piece.parent, sequence.cache_salt, piece.tokens, piece.block);
-    if (known != piece.block) blocks_.replace(sequence.block_table[static_cast<size_t>(i)], known);
+    if (known == piece.block) continue;
+    blocks_.replace(sequence.block_table[static_cast<size_t>(i)], known);
+    sequence.first_changed_block = std::min(sequence.first_changed_block, i);
   }
 }
 

@@ -1,6 +1,8 @@
 // Flattens a StepPlan into the model's ForwardBatch.
 #include "engine/batch_builder.h"
 
+#include <algorithm>
+
 namespace pagoda::engine {
 
 void reserve_batch(model::ForwardBatch& batch, const model::ModelSizes& sizes) {
@@ -10,7 +12,9 @@ void reserve_batch(model::ForwardBatch& batch, const model::ModelSizes& sizes) {
   batch.slot_mapping.reserve(tokens);
   batch.cu_seqlens.reserve(seqs + 1);
   batch.context_lens.reserve(seqs);
-  batch.block_tables.reserve(seqs * static_cast<size_t>(sizes.max_blocks_per_seq));
+  batch.block_tables.assign(seqs * static_cast<size_t>(sizes.max_blocks_per_seq), 0);
+  batch.has_table_changes = true;
+  batch.table_changes.reserve(seqs);
   batch.state_slots.reserve(seqs);
   batch.fresh_slots.reserve(seqs);
   batch.logits_rows.reserve(seqs);
@@ -26,12 +30,25 @@ static void clear(model::ForwardBatch& batch) {
   batch.slot_mapping.clear();
   batch.cu_seqlens.clear();
   batch.context_lens.clear();
-  batch.block_tables.clear();
+  batch.table_changes.clear();
   batch.state_slots.clear();
   batch.fresh_slots.clear();
   batch.logits_rows.clear();
   batch.draws.clear();
   batch.state_saves.clear();
+}
+
+// Brings row `index` of the tables up to date, as far as the row's sequence has come.
+static void update_table(const scheduler::ScheduledSequence& row, int32_t index, int32_t max_blocks_per_seq,
+                         model::ForwardBatch& batch) {
+  request::Sequence& sequence = *row.sequence;
+  const int32_t first = row.keeps_row ? sequence.first_changed_block : 0;
+  const int32_t end = static_cast<int32_t>(sequence.block_table.size());
+  sequence.first_changed_block = end;
+  if (first >= end) return;
+  std::copy(sequence.block_table.begin() + first, sequence.block_table.end(),
+            batch.block_tables.begin() + static_cast<std::ptrdiff_t>(index) * max_blocks_per_seq + first);
+  batch.table_changes.push_back({index, first, end - first});
 }
 
 void build_batch(const scheduler::StepPlan& plan, int32_t block_size, int32_t max_blocks_per_seq, bool has_state,
@@ -54,10 +71,7 @@ void build_batch(const scheduler::StepPlan& plan, int32_t block_size, int32_t ma
       batch.state_saves.push_back({batch.cu_seqlens.back() + save->position - begin, sequence.state_slot, save->slot});
     batch.cu_seqlens.push_back(batch.num_tokens());
     batch.context_lens.push_back(end);
-    for (int32_t i = 0; i < max_blocks_per_seq; ++i) {
-      const bool used = i < static_cast<int32_t>(sequence.block_table.size());
-      batch.block_tables.push_back(used ? sequence.block_table[static_cast<size_t>(i)] : 0);
-    }
+    update_table(row, batch.num_seqs() - 1, max_blocks_per_seq, batch);
     if (has_state) batch.state_slots.push_back(sequence.state_slot);
     if (sequence.has_fresh_slot) batch.fresh_slots.push_back(sequence.state_slot);
     if (end == sequence.num_tokens()) batch.logits_rows.push_back(batch.num_tokens() - 1);

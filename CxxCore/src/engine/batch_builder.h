@@ -9,7 +9,8 @@
 
 namespace pagoda::engine {
 
-// Reserves every array for the largest step, so that build_batch() allocates nothing.
+// Reserves every array for the largest step, so that build_batch() allocates nothing. The block tables stay from step
+// to step, as in the model.
 void reserve_batch(model::ForwardBatch& batch, const model::ModelSizes& sizes);
 
 // Logits are wanted for the last row of each sequence whose tokens are all computed after this step.

@@ -25,6 +25,7 @@ Result<Hash128Value> probe(const MemoryPlan& plan, const CoreConfig& core, model
   scheduler::StepPlan step;
   step.rows.push_back({&sequence, count});
   model::ForwardBatch batch;
+  reserve_batch(batch, core.sizes);
   build_batch(step, core.block_size, core.sizes.max_blocks_per_seq, core.has_state, batch);
   PAGODA_RETURN_IF_ERROR(model.forward(batch));
 

@@ -2,6 +2,7 @@
 #include "model/batch_check.h"
 
 #include <algorithm>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -39,11 +40,35 @@ Status check_counts(const ForwardBatch& batch, const cache::CacheLayout& layout,
   PAGODA_RETURN_IF_ERROR(check_count("context_lens", batch.context_lens.size(), 1, sizes.max_num_seqs));
   PAGODA_RETURN_IF_ERROR(check_count("cu_seqlens", batch.cu_seqlens.size(), seqs + 1, seqs + 1));
   const int64_t table_size = seqs * sizes.max_blocks_per_seq;
-  PAGODA_RETURN_IF_ERROR(check_count("block_tables", batch.block_tables.size(), table_size, table_size));
+  const int64_t most = int64_t{sizes.max_num_seqs} * sizes.max_blocks_per_seq;
+  PAGODA_RETURN_IF_ERROR(check_count("block_tables", batch.block_tables.size(), table_size, most));
   const int64_t num_slots = layout.has_state() ? seqs : 0;
   PAGODA_RETURN_IF_ERROR(check_count("state_slots", batch.state_slots.size(), num_slots, num_slots));
   PAGODA_RETURN_IF_ERROR(check_count("fresh_slots", batch.fresh_slots.size(), 0, num_slots));
   return check_count("logits_rows", batch.logits_rows.size(), 0, sizes.max_logits_rows);
+}
+
+Status check_blocks(size_t b, std::span<const int32_t> blocks, const ModelSizes& sizes) {
+  for (const int32_t block : blocks)
+    if (block < 0 || block >= sizes.num_kv_blocks)
+      return bad_sequence(b, " has block " + std::to_string(block) + " of " + std::to_string(sizes.num_kv_blocks));
+  return ok_status();
+}
+
+// Entries that did not change were checked in the step in which they did.
+Status check_table_changes(const ForwardBatch& batch, const ModelSizes& sizes) {
+  for (const TableChange& c : batch.table_changes) {
+    if (c.row < 0 || c.row >= batch.num_seqs() || c.first < 0 || c.count <= 0 ||
+        c.count > sizes.max_blocks_per_seq - c.first)
+      return bad("table_changes has entries " + std::to_string(c.first) + " and " + std::to_string(c.count) +
+                 " more of row " + std::to_string(c.row) + "; there are " + std::to_string(batch.num_seqs()) +
+                 " rows of " + std::to_string(sizes.max_blocks_per_seq));
+    const int64_t place = int64_t{c.row} * sizes.max_blocks_per_seq + c.first;
+    const auto entries =
+        std::span(batch.block_tables).subspan(static_cast<size_t>(place), static_cast<size_t>(c.count));
+    PAGODA_RETURN_IF_ERROR(check_blocks(static_cast<size_t>(c.row), entries, sizes));
+  }
+  return ok_status();
 }
 
 Status check_sequence(const ForwardBatch& batch, const cache::CacheLayout& layout, const ModelSizes& sizes, size_t b) {
@@ -55,9 +80,10 @@ Status check_sequence(const ForwardBatch& batch, const cache::CacheLayout& layou
     return bad_sequence(b, " has context_lens " + std::to_string(context) + " with " + std::to_string(end - begin) +
                                " rows and at most " + std::to_string(sizes.max_blocks_per_seq) + " blocks");
   const int32_t* blocks = batch.block_tables.data() + b * static_cast<size_t>(sizes.max_blocks_per_seq);
-  for (int64_t i = 0; i * layout.block_size < context; ++i)
-    if (blocks[i] < 0 || blocks[i] >= sizes.num_kv_blocks)
-      return bad_sequence(b, " has block " + std::to_string(blocks[i]) + " of " + std::to_string(sizes.num_kv_blocks));
+  if (!batch.has_table_changes) {
+    const int64_t used = (context + layout.block_size - 1) / layout.block_size;
+    PAGODA_RETURN_IF_ERROR(check_blocks(b, {blocks, static_cast<size_t>(used)}, sizes));
+  }
   for (int64_t row = begin; row < end; ++row) {
     const int64_t position = context - end + row;
     const int64_t slot =
@@ -116,6 +142,7 @@ Status check_batch(const ForwardBatch& batch, const io::ModelConfig& config, con
   if (batch.cu_seqlens.front() != 0 || batch.cu_seqlens.back() != batch.num_tokens())
     return bad("cu_seqlens must go from 0 to the number of tokens");
   PAGODA_RETURN_IF_ERROR(check_range("token_ids", batch.token_ids, config.vocab_size));
+  PAGODA_RETURN_IF_ERROR(check_table_changes(batch, sizes));
   for (size_t b = 0; b < batch.context_lens.size(); ++b)
     PAGODA_RETURN_IF_ERROR(check_sequence(batch, layout, sizes, b));
   PAGODA_RETURN_IF_ERROR(check_state_slots(batch, sizes));

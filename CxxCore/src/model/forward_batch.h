@@ -19,16 +19,25 @@ struct StateSave {
   int32_t from = 0, to = 0;
 };
 
+// Entries [first, first + count) of a row of the block tables.
+struct TableChange {
+  int32_t row = 0, first = 0, count = 0;
+};
+
 struct ForwardBatch {
   std::vector<int32_t> token_ids;     // [T]
   std::vector<int32_t> positions;     // [T]
   std::vector<int64_t> slot_mapping;  // [T] block * block_size + place
   std::vector<int32_t> cu_seqlens;    // [B + 1]
   std::vector<int32_t> context_lens;  // [B]
-  std::vector<int32_t> block_tables;  // [B, max_blocks_per_seq]
-  std::vector<int32_t> state_slots;   // [B]; empty for models without recurrent layers
-  std::vector<int32_t> fresh_slots;   // state slots that start a sequence in this step and must be zeroed
-  std::vector<int32_t> logits_rows;   // [R] rows of T whose logits are wanted
+  std::vector<int32_t> block_tables;  // [B, max_blocks_per_seq], or more rows
+  // A table of 262,144 tokens has 16,384 entries, and a step adds one now and then: the model keeps its own copy and
+  // reads only what changed in these rows since the last step, at most one range per row. Without: reads it all.
+  bool has_table_changes = false;
+  std::vector<TableChange> table_changes;
+  std::vector<int32_t> state_slots;  // [B]; empty for models without recurrent layers
+  std::vector<int32_t> fresh_slots;  // state slots that start a sequence in this step and must be zeroed
+  std::vector<int32_t> logits_rows;  // [R] rows of T whose logits are wanted
   // [R] how a row's token is drawn: who can draws it (Model::picked()). With top_k 0 the logits are wanted; empty: all.
   std::vector<device::Draw> draws;
   // Before anything else, in this order, blocks and slots each; a later copy may overwrite what an earlier one read.

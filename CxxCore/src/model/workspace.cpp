@@ -85,6 +85,23 @@ Status fill(device::Tensor& tensor, const std::vector<T>& values, device::Device
   return values.empty() ? ok_status() : device.upload(tensor, values.data(), values.size() * sizeof(T));
 }
 
+// The tables of earlier steps are still there.
+Status fill_tables(device::Tensor& tables, const ForwardBatch& batch, device::Device& device) {
+  tables = device::slice(tables, 0, 0, batch.num_seqs());
+  const int64_t width = tables.shape[1], entry_bytes = sizeof(int32_t);
+  if (!batch.has_table_changes)
+    return device.upload(tables, batch.block_tables.data(),
+                         static_cast<size_t>(batch.num_seqs() * width * entry_bytes));
+  for (const TableChange& change : batch.table_changes) {
+    const int64_t place = change.row * width + change.first;
+    const device::Tensor part =
+        device::dense(tables.buffer, DType::i32, {change.count}, tables.offset_bytes + place * entry_bytes);
+    PAGODA_RETURN_IF_ERROR(
+        device.upload(part, batch.block_tables.data() + place, static_cast<size_t>(change.count * entry_bytes)));
+  }
+  return ok_status();
+}
+
 }  // namespace
 
 int64_t Workspace::size_bytes(const io::ModelConfig& config, const ModelSizes& sizes) noexcept {
@@ -188,7 +205,7 @@ Result<Step> Workspace::begin(const ForwardBatch& batch, device::Device& device)
   PAGODA_RETURN_IF_ERROR(fill(step.sequences.cu_seqlens, batch.cu_seqlens, device));
   PAGODA_RETURN_IF_ERROR(fill(step.sequences.context_lens, batch.context_lens, device));
   step.sequences.max_context = *std::ranges::max_element(batch.context_lens);
-  PAGODA_RETURN_IF_ERROR(fill(step.sequences.block_tables, batch.block_tables, device));
+  PAGODA_RETURN_IF_ERROR(fill_tables(step.sequences.block_tables, batch, device));
   PAGODA_RETURN_IF_ERROR(fill(step.sequences.state_slots, batch.state_slots, device));
   PAGODA_RETURN_IF_ERROR(fill(step.fresh_slots, batch.fresh_slots, device));
   PAGODA_RETURN_IF_ERROR(fill(step.logits_rows, batch.logits_rows, device));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 namespace pagoda::scheduler {
 
@@ -14,6 +15,8 @@ Scheduler::Scheduler(const SchedulerLimits& limits, cache::BlockManager& blocks,
     : limits_(limits), blocks_(blocks), states_(states), cache_(cache) {
   running_.reserve(static_cast<size_t>(limits.max_num_seqs));
   plan_.rows.reserve(static_cast<size_t>(limits.max_num_seqs));
+  arranged_.reserve(static_cast<size_t>(limits.max_num_seqs));
+  row_owners_.assign(static_cast<size_t>(limits.max_num_seqs), 0);
   plan_.preempted.reserve(static_cast<size_t>(limits.max_num_seqs));
   plan_.copies.blocks.reserve(static_cast<size_t>(limits.max_num_seqs));
   plan_.copies.slots.reserve(static_cast<size_t>(limits.max_num_seqs));
@@ -60,6 +63,7 @@ const StepPlan& Scheduler::schedule(int32_t max_tokens) {
   schedule_decodes(budget);
   schedule_prompts(budget);
   if (plan_.preempted.empty()) admit_newcomers(budget);  // what was just freed is for those who still run
+  arrange_rows();
   return plan_;
 }
 
@@ -98,7 +102,7 @@ void Scheduler::admit_newcomers(int32_t& budget) {
 
 void Scheduler::plan_row(Sequence* sequence, int32_t num_tokens, int32_t& budget) {
   const int32_t taken = std::min(num_tokens, budget);
-  plan_.rows.push_back({sequence, taken});
+  plan_.rows.push_back({.sequence = sequence, .num_tokens = taken});
   budget -= taken;
   plan_saves(sequence, taken);
 }
@@ -112,6 +116,33 @@ void Scheduler::plan_saves(const Sequence* sequence, int32_t num_tokens) {
     if (slot < 0) return;
     plan_.saves.push_back({sequence, p, slot});
   }
+}
+
+// A sequence stays in its row of the batch, so that what the model keeps by row (the block tables) stays too; others
+// fill the holes. Of n rows that stay, a sequence that ends thus moves one other at most, not all behind it.
+void Scheduler::arrange_rows() {
+  const int32_t num_rows = static_cast<int32_t>(plan_.rows.size());
+  arranged_.assign(plan_.rows.size(), {});
+  const auto place = [&](ScheduledSequence row, int32_t index, bool keeps_row) {
+    row.keeps_row = keeps_row;
+    row.sequence->batch_row = index;
+    row_owners_[static_cast<size_t>(index)] = row.sequence->id;
+    arranged_[static_cast<size_t>(index)] = row;
+  };
+  const auto is_at_home = [&](const Sequence& s) {
+    return s.batch_row >= 0 && s.batch_row < num_rows && row_owners_[static_cast<size_t>(s.batch_row)] == s.id;
+  };
+  for (const ScheduledSequence& row : plan_.rows)
+    if (is_at_home(*row.sequence)) place(row, row.sequence->batch_row, true);
+  int32_t hole = 0;
+  for (const ScheduledSequence& row : plan_.rows) {
+    if (is_at_home(*row.sequence)) continue;
+    while (arranged_[static_cast<size_t>(hole)].sequence) ++hole;
+    place(row, hole, false);
+  }
+  std::swap(plan_.rows, arranged_);
+  std::ranges::sort(plan_.saves, {},
+                    [](const PlannedSave& save) { return std::pair(save.sequence->batch_row, save.position); });
 }
 
 // Rows already planned in this step belong to older sequences, so a preempted one is never among them.

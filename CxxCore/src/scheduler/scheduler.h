@@ -27,6 +27,7 @@ struct SchedulerLimits {
 struct ScheduledSequence {
   request::Sequence* sequence = nullptr;
   int32_t num_tokens = 0;  // of sequence->tokens, from num_computed_tokens on
+  bool keeps_row = false;  // it was in the same row of the batch when it last ran, and no other sequence since
 };
 
 struct PlannedSave {  // of a row's recurrent state, on the way
@@ -79,6 +80,7 @@ class Scheduler {
   void plan_row(request::Sequence* sequence, int32_t num_tokens, int32_t& budget);
   void preempt_newest();
   void plan_saves(const request::Sequence* sequence, int32_t num_tokens);
+  void arrange_rows();
 
   SchedulerLimits limits_;
   cache::BlockManager& blocks_;
@@ -87,6 +89,8 @@ class Scheduler {
   std::deque<request::Sequence*> waiting_;   // in order of arrival, preempted ones included
   std::vector<request::Sequence*> running_;  // in order of arrival; every one of these arrived before every waiting one
   StepPlan plan_;
+  std::vector<ScheduledSequence> arranged_;  // the rows of plan_ while they are put in order
+  std::vector<uint64_t> row_owners_;         // [max_num_seqs] id of the sequence that was last in each row of a batch
   int64_t num_preemptions_ = 0;
 };
 

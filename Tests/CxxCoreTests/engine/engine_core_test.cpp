@@ -120,6 +120,22 @@ PAGODA_TEST(engine_core_a_step_budget_cuts_prompts_and_changes_no_answer) {
   CHECK(tokens[0] == tokens[1]);
 }
 
+// Tables of long sequences are not written anew in each step, nor when another sequence comes or goes: each block id
+// once, and the row that fills a hole once more.
+PAGODA_TEST(engine_core_writes_a_block_table_once) {
+  test::FakeHarness harness({.num_blocks = 512, .max_num_seqs = 5, .max_num_tokens = 512});
+  Recorder recorders[5];
+  for (uint64_t i = 0; i < 5; ++i) {
+    Request request;
+    request.prompt_ids.assign(1000, static_cast<int32_t>(i));  // 63 blocks
+    request.sampling.max_tokens = i == 1 ? 10 : 60;            // and four more
+    CHECK_OK(harness.add(request, i + 1, recorders[i]));
+  }
+  harness.run();
+  for (const Recorder& recorder : recorders) CHECK(recorder.reason == FinishReason::length);
+  CHECK(harness.model->num_table_entries <= 5 * 67 + 67);
+}
+
 PAGODA_TEST(engine_core_a_failed_step_ends_its_requests_and_the_engine_goes_on) {
   Harness harness(Shape{});
   harness.model->fail_at_step = 2;

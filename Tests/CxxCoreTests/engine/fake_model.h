@@ -21,9 +21,10 @@ class FakeModel : public model::Model {
   int fail_at_step = -1;  // forward() number at which a device_error is returned
   int nan_at_step = -1;   // forward() number at which the first logits row holds a NaN
   int num_steps = 0;
-  int largest_step = 0;     // tokens
-  int num_logits_rows = 0;  // that the engine could read
-  int num_draws = 0;        // that the engine would leave to the model
+  int largest_step = 0;           // tokens
+  int num_logits_rows = 0;        // that the engine could read
+  int num_draws = 0;              // that the engine would leave to the model
+  int64_t num_table_entries = 0;  // of block tables that were written
   model::ModelSizes sizes;
   int32_t block_size;
 
@@ -32,7 +33,8 @@ class FakeModel : public model::Model {
         block_size(block),
         vocab_size_(static_cast<uint64_t>(vocab_size)),
         keys_(static_cast<size_t>(s.num_kv_blocks * block), 0xdead),
-        states_(static_cast<size_t>(s.num_state_slots)) {}
+        states_(static_cast<size_t>(s.num_state_slots)),
+        tables_(static_cast<size_t>(s.max_num_seqs * s.max_blocks_per_seq), -1) {}
 
   Status allocate(const model::ModelSizes&) override { return ok_status(); }
   std::span<const float> logits() const noexcept override { return logits_; }
@@ -41,6 +43,7 @@ class FakeModel : public model::Model {
   Status forward(const model::ForwardBatch& batch) override {
     const int step = num_steps++;
     check_sizes(batch);
+    update_tables(batch);
     largest_step = std::max(largest_step, batch.num_tokens());
     for (const cache::Copy& copy : batch.block_copies)
       for (int32_t i = 0; i < block_size; ++i) key_at(copy.to, i) = key_at(copy.from, i);
@@ -96,13 +99,24 @@ class FakeModel : public model::Model {
   void check_sizes(const model::ForwardBatch& batch) const {
     CHECK(batch.num_tokens() <= sizes.max_num_tokens);
     CHECK(batch.num_seqs() <= sizes.max_num_seqs);
-    CHECK_EQ(batch.block_tables.size(), static_cast<size_t>(batch.num_seqs() * sizes.max_blocks_per_seq));
+    CHECK(batch.has_table_changes);
+    CHECK_EQ(batch.block_tables.size(), tables_.size());
     CHECK_EQ(batch.positions.size(), batch.token_ids.size());
     CHECK_EQ(batch.cu_seqlens.size(), batch.context_lens.size() + 1);
   }
 
+  // The tables it attends by are its own: an entry that the batch does not name as changed is that of an earlier step.
+  void update_tables(const model::ForwardBatch& batch) {
+    for (const model::TableChange& change : batch.table_changes) {
+      CHECK(change.row < batch.num_seqs() && change.first + change.count <= sizes.max_blocks_per_seq);
+      const auto place = static_cast<std::ptrdiff_t>(change.row) * sizes.max_blocks_per_seq + change.first;
+      std::copy_n(batch.block_tables.begin() + place, change.count, tables_.begin() + place);
+      num_table_entries += change.count;
+    }
+  }
+
   void run_sequence(const model::ForwardBatch& batch, int b) {
-    const int32_t* table = &batch.block_tables[static_cast<size_t>(b * sizes.max_blocks_per_seq)];
+    const int32_t* table = &tables_[static_cast<size_t>(b * sizes.max_blocks_per_seq)];
     State none;
     State& state = states_.empty() ? none : states_[static_cast<size_t>(batch.state_slots[static_cast<size_t>(b)])];
     for (int32_t row = batch.cu_seqlens[static_cast<size_t>(b)]; row < batch.cu_seqlens[static_cast<size_t>(b) + 1];
@@ -153,8 +167,9 @@ class FakeModel : public model::Model {
   }
 
   uint64_t vocab_size_;
-  std::vector<int32_t> keys_;  // [num_kv_blocks * block_size]: the token cached in each place
-  std::vector<State> states_;  // [num_state_slots]
+  std::vector<int32_t> keys_;    // [num_kv_blocks * block_size]: the token cached in each place
+  std::vector<State> states_;    // [num_state_slots]
+  std::vector<int32_t> tables_;  // [max_num_seqs, max_blocks_per_seq]
   std::vector<float> logits_;
   std::vector<int32_t> picked_;
   size_t next_logits_ = 0, next_save_ = 0;

@@ -54,6 +54,15 @@ const std::vector<BadBatch>& bad_batches() {
       {"block_tables", [](ForwardBatch& b) { b.block_tables.pop_back(); }},
       {"block", [](ForwardBatch& b) { b.block_tables[0] = -1; }},
       {"block", [](ForwardBatch& b) { b.block_tables[0] = 1 << 30; }},
+      {"table_changes", [](ForwardBatch& b) { b.table_changes = {{b.num_seqs(), 0, 1}}; }},
+      {"table_changes", [](ForwardBatch& b) { b.table_changes = {{0, -1, 1}}; }},
+      {"table_changes", [](ForwardBatch& b) { b.table_changes = {{0, 1, 0x7fffffff}}; }},
+      {"block",
+       [](ForwardBatch& b) {
+         b.block_tables[1] = -1;
+         b.has_table_changes = true;
+         b.table_changes = {{0, 0, 2}};
+       }},
       {"state_slots", [](ForwardBatch& b) { b.state_slots.clear(); }},
       {"state_slots", [](ForwardBatch& b) { b.state_slots[0] = 4; }},
       {"state_slots", [](ForwardBatch& b) { b.state_slots[1] = b.state_slots[0]; }},
