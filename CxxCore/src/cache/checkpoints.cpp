@@ -1,12 +1,64 @@
 // PrefixIndex: checkpoints, which stand in slots, hang on blocks, and go when they were not used for longest.
+#include <algorithm>
+#include <array>
+
 #include "cache/prefix_index.h"
 
 namespace pagoda::cache {
 
-int32_t PrefixIndex::checkpoint_at(int32_t block, int32_t length) const noexcept {
-  int32_t slot = node(block).first_checkpoint;
-  while (slot >= 0 && checkpoint(slot).length != length) slot = checkpoint(slot).next;
-  return slot;
+static uint64_t mixed(uint64_t hash, uint64_t value) noexcept {
+  const uint64_t x = (hash ^ value) * 0x9e3779b97f4a7c15u;
+  return x ^ (x >> 29);
+}
+
+static uint64_t hash_of_parent(int32_t parent, std::string_view salt) noexcept {
+  uint64_t hash = static_cast<uint32_t>(parent);
+  if (parent < 0)
+    for (const char c : salt) hash = mixed(hash, static_cast<uint8_t>(c));
+  return mixed(hash, 0);
+}
+
+static uint64_t hash_of(int32_t parent, std::string_view salt, std::span<const int32_t> tokens) noexcept {
+  uint64_t hash = hash_of_parent(parent, salt);
+  for (const int32_t token : tokens) hash = mixed(hash, static_cast<uint32_t>(token));
+  return hash;
+}
+
+int32_t PrefixIndex::find_checkpoint(const Place& place, uint64_t hash) const noexcept {
+  for (int32_t slot = buckets_[hash & (buckets_.size() - 1)]; slot >= 0; slot = checkpoint(slot).next_in_bucket) {
+    const Checkpoint& c = checkpoint(slot);
+    const bool has_place = c.hash == hash && c.length == static_cast<int32_t>(place.tokens.size()) &&
+                           node(c.block).parent == place.parent && covers(c.block, place);
+    if (has_place) return slot;
+  }
+  return -1;
+}
+
+// From where the prompt parts from the tree back to the nearest state; blocks whose children have none cost nothing.
+void PrefixIndex::find_state(std::string_view salt, std::span<const int32_t> tokens, int32_t limit, int32_t num_common,
+                             Match& match) const noexcept {
+  int32_t parent = match.matched_block, position = match.num_matched - num_common;
+  for (int32_t most = num_common;; most = blocks_.block_size()) {
+    if (num_below(parent) > 0 && most > 0) {
+      std::array<uint64_t, kMaxBlockSize + 1> hashes;
+      hashes[0] = hash_of_parent(parent, salt);
+      for (int32_t i = 0; i < most; ++i)
+        hashes[static_cast<size_t>(i) + 1] =
+            mixed(hashes[static_cast<size_t>(i)], static_cast<uint32_t>(tokens[static_cast<size_t>(position + i)]));
+      for (int32_t length = std::min(most, limit - position); length > 0; --length) {
+        const auto piece = tokens.subspan(static_cast<size_t>(position), static_cast<size_t>(length));
+        const int32_t slot = find_checkpoint({parent, salt, piece}, hashes[static_cast<size_t>(length)]);
+        if (slot < 0) continue;
+        match.num_tokens = position + length;
+        match.block = checkpoint(slot).block;
+        match.slot = slot;
+        return;
+      }
+    }
+    if (parent < 0) return;
+    parent = node(parent).parent;
+    position -= blocks_.block_size();
+  }
 }
 
 bool PrefixIndex::adopt_slot() noexcept {
@@ -28,51 +80,59 @@ void PrefixIndex::give_back_slot(int32_t slot) noexcept {
 
 bool PrefixIndex::add_checkpoint(int32_t parent, std::string_view salt, std::span<const int32_t> tokens, int32_t block,
                                  int32_t slot) {
-  const int32_t length = static_cast<int32_t>(tokens.size());
-  int32_t carrier = -1;
-  for (int32_t other = first_below(parent); other >= 0; other = node(other).next) {
-    if (!covers(other, salt, tokens)) continue;
-    if (const int32_t known = checkpoint_at(other, length); known >= 0) {
-      touch(known);
-      give_back_slot(slot);
-      return false;
-    }
-    if (carrier < 0 || other == block) carrier = other;
+  const Place place{parent, salt, tokens};
+  if (const int32_t known = find_checkpoint(place, hash_of(parent, salt, tokens)); known >= 0) {
+    touch(known);
+    give_back_slot(slot);
+    return false;
   }
+  int32_t carrier = node(block).num_tokens > 0 && covers(block, place) ? block : find_covering(place, block);
   if (carrier < 0) {
-    if (node(block).num_tokens == 0) insert(parent, salt, block);
-    set_tokens(block, tokens);
+    insert(place, block);
     carrier = block;
   }
-  attach(slot, carrier, length);
+  attach(slot, carrier, static_cast<int32_t>(tokens.size()));
   link(slot);
   return true;
 }
 
+// Between children of one parent, of which `to` goes on from `from`. No place has two checkpoints, so neither has `to`.
 void PrefixIndex::move_checkpoints(int32_t from, int32_t to) noexcept {
   while (node(from).first_checkpoint >= 0) {
-    const int32_t slot = node(from).first_checkpoint, length = checkpoint(slot).length;
-    if (checkpoint_at(to, length) >= 0) {
-      remove_checkpoint(slot);
-      continue;
-    }
-    node(from).first_checkpoint = checkpoint(slot).next;
+    const int32_t slot = node(from).first_checkpoint;
+    const int32_t length = checkpoint(slot).length;
+    detach(slot);
     attach(slot, to, length);
   }
 }
 
 void PrefixIndex::attach(int32_t slot, int32_t block, int32_t length) noexcept {
-  checkpoint(slot).block = block;
-  checkpoint(slot).length = length;
-  checkpoint(slot).next = node(block).first_checkpoint;
-  node(block).first_checkpoint = slot;
+  Checkpoint& c = checkpoint(slot);
+  Node& n = node(block);
+  c.block = block;
+  c.length = length;
+  c.next = n.first_checkpoint;
+  n.first_checkpoint = slot;
+  ++num_below(n.parent);
+  c.hash = hash_of(n.parent, n.salt, tokens_of(block).first(static_cast<size_t>(length)));
+  c.next_in_bucket = bucket_of(c.hash);
+  bucket_of(c.hash) = slot;
+}
+
+void PrefixIndex::detach(int32_t slot) noexcept {
+  Checkpoint& c = checkpoint(slot);
+  int32_t* place = &node(c.block).first_checkpoint;
+  while (*place != slot) place = &checkpoint(*place).next;
+  *place = c.next;
+  place = &bucket_of(c.hash);
+  while (*place != slot) place = &checkpoint(*place).next_in_bucket;
+  *place = c.next_in_bucket;
+  --num_below(node(c.block).parent);
+  c.block = -1;
 }
 
 void PrefixIndex::remove_checkpoint(int32_t slot) noexcept {
-  int32_t* place = &node(checkpoint(slot).block).first_checkpoint;
-  while (*place != slot) place = &checkpoint(*place).next;
-  *place = checkpoint(slot).next;
-  checkpoint(slot).block = -1;
+  detach(slot);
   unlink(slot);
   give_back_slot(slot);
 }

@@ -2,6 +2,7 @@
 #include "cache/prefix_index.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace pagoda::cache {
 
@@ -12,7 +13,8 @@ PrefixIndex::PrefixIndex(BlockManager& blocks, StatePool& states, bool has_state
       max_checkpoints_(max_checkpoints),
       nodes_(static_cast<size_t>(blocks.num_blocks())),
       tokens_(static_cast<size_t>(blocks.num_blocks() * blocks.block_size())),
-      checkpoints_(static_cast<size_t>(states.num_slots())) {
+      checkpoints_(static_cast<size_t>(states.num_slots())),
+      buckets_(std::bit_ceil(static_cast<size_t>(states.num_slots()) + 1), -1) {
   blocks_.set_keeper([this](int32_t block) { erase(block); });
 }
 
@@ -21,44 +23,22 @@ std::span<const int32_t> PrefixIndex::tokens_of(int32_t block) const noexcept {
   return {tokens_.data() + static_cast<size_t>(block) * block_size, static_cast<size_t>(node(block).num_tokens)};
 }
 
-bool PrefixIndex::may_follow(int32_t block, std::string_view salt) const noexcept {
-  return node(block).parent >= 0 || node(block).salt == salt;
-}
-
-static size_t common_length(std::span<const int32_t> a, std::span<const int32_t> b) noexcept {
-  const size_t most = std::min(a.size(), b.size());
-  size_t n = 0;
-  while (n < most && a[n] == b[n]) ++n;
-  return n;
-}
-
-bool PrefixIndex::covers(int32_t block, std::string_view salt, std::span<const int32_t> tokens) const noexcept {
-  return may_follow(block, salt) && common_length(tokens_of(block), tokens) == tokens.size();
-}
-
 PrefixIndex::Match PrefixIndex::find(std::string_view salt, std::span<const int32_t> tokens,
                                      int32_t limit) const noexcept {
   Match match;
-  int32_t parent = kNoBlock, position = 0;
   for (;;) {
-    int32_t longest = -1, longest_common = 0;
-    for (int32_t child = first_below(parent); child >= 0; child = node(child).next) {
-      if (!may_follow(child, salt)) continue;
-      const auto rest = tokens.subspan(static_cast<size_t>(position));
-      const int32_t common = static_cast<int32_t>(common_length(tokens_of(child), rest));
-      if (common > longest_common) longest = child, longest_common = common;
-      for (int32_t slot = node(child).first_checkpoint; slot >= 0; slot = checkpoint(slot).next) {
-        const int32_t length = checkpoint(slot).length, end = position + length;
-        if (length <= common && end <= limit && end > match.num_tokens)
-          match.num_tokens = end, match.block = child, match.slot = slot;
-      }
-    }
-    match.num_matched = position + longest_common;
-    if (!has_state_ && longest >= 0 && std::min(match.num_matched, limit) > match.num_tokens)
+    const Place place{match.matched_block, salt, tokens.subspan(static_cast<size_t>(match.num_matched))};
+    const Neighbours near = neighbours(place);
+    const int32_t before = common(near.before, place), from = common(near.from, place);
+    const int32_t longest = before > from ? near.before : near.from, num_common = std::max(before, from);
+    match.num_matched += num_common;
+    if (!has_state_ && num_common > 0 && std::min(match.num_matched, limit) > match.num_tokens)
       match.num_tokens = std::min(match.num_matched, limit), match.block = longest;
-    if (longest_common < blocks_.block_size()) return match;
-    parent = match.matched_block = longest;
-    position = match.num_matched;
+    if (num_common < blocks_.block_size()) {
+      if (has_state_) find_state(salt, tokens, limit, num_common, match);
+      return match;
+    }
+    match.matched_block = longest;
   }
 }
 
@@ -69,8 +49,8 @@ void PrefixIndex::chain_to(int32_t block, std::vector<int32_t>& table) const {
 }
 
 int32_t PrefixIndex::publish(int32_t parent, std::string_view salt, std::span<const int32_t> tokens, int32_t block) {
-  for (int32_t other = first_below(parent); other >= 0; other = node(other).next) {
-    if (other == block || !covers(other, salt, tokens)) continue;
+  const Place place{parent, salt, tokens};
+  if (const int32_t other = find_covering(place, block); other >= 0) {
     if (node(block).num_tokens > 0) {
       move_checkpoints(block, other);
       erase(block);
@@ -78,48 +58,46 @@ int32_t PrefixIndex::publish(int32_t parent, std::string_view salt, std::span<co
     }
     return other;
   }
-  if (node(block).num_tokens == 0) insert(parent, salt, block);
-  set_tokens(block, tokens);
-  absorb_shorter(block, salt);
+  insert(place, block);
+  absorb_shorter(block, place);
   return block;
 }
 
 void PrefixIndex::publish_end(int32_t parent, std::string_view salt, std::span<const int32_t> tokens, int32_t block) {
-  if (node(block).num_tokens > 0) return set_tokens(block, tokens);
-  for (int32_t other = first_below(parent); other >= 0; other = node(other).next)
-    if (covers(other, salt, tokens)) return;
-  insert(parent, salt, block);
-  set_tokens(block, tokens);
+  const Place place{parent, salt, tokens};
+  if (node(block).num_tokens > 0 || find_covering(place, block) < 0) insert(place, block);
 }
 
-void PrefixIndex::insert(int32_t parent, std::string_view salt, int32_t block) {
-  int32_t& first = parent < 0 ? first_root_ : node(parent).first_child;
+// A block that stands in the tree already, with fewer of its tokens, goes where all of them belong.
+void PrefixIndex::insert(const Place& place, int32_t block) {
   Node& n = node(block);
-  n.parent = parent;
-  if (parent < 0) n.salt = salt;
-  n.previous = -1;
-  n.next = first;
-  if (first >= 0) node(first).previous = block;
-  first = block;
-  ++num_nodes_;
-  blocks_.keep(block);
-}
-
-void PrefixIndex::set_tokens(int32_t block, std::span<const int32_t> tokens) noexcept {
-  node(block).num_tokens = static_cast<int32_t>(tokens.size());
-  const auto place = tokens_.begin() + static_cast<std::ptrdiff_t>(block) * blocks_.block_size();
-  std::copy(tokens.begin(), tokens.end(), place);
+  if (n.num_tokens > 0) {
+    remove_child(block);
+  } else {
+    n.parent = place.parent;
+    if (place.parent < 0) n.salt = place.salt;
+    ++num_nodes_;
+    blocks_.keep(block);
+  }
+  n.num_tokens = static_cast<int32_t>(place.tokens.size());
+  const auto first = tokens_.begin() + static_cast<std::ptrdiff_t>(block) * blocks_.block_size();
+  std::copy(place.tokens.begin(), place.tokens.end(), first);
+  add_child(block);
 }
 
 // Ends of other prompts that this block goes on from: it can carry their checkpoints, and their blocks are free.
-void PrefixIndex::absorb_shorter(int32_t block, std::string_view salt) noexcept {
-  for (int32_t other = first_below(node(block).parent), next; other >= 0; other = next) {
-    next = node(other).next;
-    const bool is_end_of_another = other != block && blocks_.ref_count(other) == 0 && may_follow(other, salt);
-    if (!is_end_of_another || !covers(block, salt, tokens_of(other))) continue;
-    move_checkpoints(other, block);
-    erase(other);
-    blocks_.drop(other);
+void PrefixIndex::absorb_shorter(int32_t block, const Place& place) noexcept {
+  for (int32_t length = static_cast<int32_t>(place.tokens.size()); length > 0;) {
+    const Place beginning{place.parent, place.salt, place.tokens.first(static_cast<size_t>(length))};
+    const Neighbours near = neighbours(beginning);
+    for (int32_t other = near.from, next; other >= 0 && compare(other, beginning) == 0; other = next) {
+      next = next_sibling(other);
+      if (other == block || blocks_.ref_count(other) > 0) continue;
+      move_checkpoints(other, block);
+      erase(other);
+      blocks_.drop(other);
+    }
+    length = std::min(length - 1, common(near.before, beginning));  // nothing between the two is a beginning of both
   }
 }
 
@@ -127,8 +105,8 @@ void PrefixIndex::absorb_shorter(int32_t block, std::string_view salt) noexcept 
 // Erasing them all the same keeps the tree whole should that ever change.
 void PrefixIndex::erase(int32_t block) noexcept {
   Node& n = node(block);
-  while (n.first_child >= 0) {
-    const int32_t child = n.first_child;
+  while (n.children >= 0) {
+    const int32_t child = n.children;
     erase(child);
     blocks_.drop(child);
   }
@@ -136,8 +114,7 @@ void PrefixIndex::erase(int32_t block) noexcept {
     ++num_checkpoint_evictions_;
     remove_checkpoint(n.first_checkpoint);
   }
-  (n.previous >= 0 ? node(n.previous).next : n.parent >= 0 ? node(n.parent).first_child : first_root_) = n.next;
-  if (n.next >= 0) node(n.next).previous = n.previous;
+  remove_child(block);
   n.num_tokens = 0;
   n.parent = kNoBlock;
   n.salt.clear();

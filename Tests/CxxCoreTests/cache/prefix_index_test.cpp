@@ -167,6 +167,33 @@ PAGODA_TEST(prefix_index_finds_the_longest_of_random_prompts) {
   }
 }
 
+// As behind a system prompt. A walk over all children for each of them would take minutes.
+PAGODA_TEST(prefix_index_holds_100000_prompts_behind_one_node) {
+  constexpr int32_t kPrompts = 100'000;
+  std::mt19937_64 rng(test::seed(2));
+  for (const bool has_state : {false, true}) {
+    Harness harness(2 * kPrompts, has_state, has_state ? kPrompts : 0);
+    std::vector<int32_t> prompt = iota(0, 7);  // parts at the third, fourth and later tokens of the second block
+    const auto write = [&](int32_t i) { prompt[4] = 1, prompt[5] = i / 1000, prompt[6] = i; };
+    for (int32_t i = 0; i < kPrompts; ++i) {
+      write(i);
+      harness.put(prompt);
+    }
+    CHECK_EQ(harness.index.num_nodes(), kPrompts + 1);
+    for (int n = 0; n < 1000; ++n) {
+      write(static_cast<int32_t>(rng() % kPrompts));
+      std::vector<int32_t> longer = prompt;
+      longer.push_back(-1);
+      CHECK_EQ(harness.find(longer).num_tokens, 7);
+      longer[6] = -1;  // no prompt has it
+      CHECK_EQ(harness.find(longer).num_matched, 6);
+      CHECK_EQ(harness.find(longer).num_tokens, has_state ? 0 : 6);
+      longer[5] = -1;
+      CHECK_EQ(harness.find(longer).num_matched, 5);
+    }
+  }
+}
+
 PAGODA_TEST(checkpoint_plan_chooses_turns_and_a_grid) {
   const std::vector<int32_t> none, eos{7};
   std::vector<int32_t> prompt(1000, 1);
