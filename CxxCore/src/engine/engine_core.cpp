@@ -55,7 +55,7 @@ void EngineCore::end_all(FinishReason reason, const Status& status) {
 }
 
 void EngineCore::step() {
-  if (Sequence* next = scheduler_.next_waiting(); next && next->is_reading) next->is_reading = disk_->read_for(*next);
+  if (Sequence* reader = scheduler_.next_reader()) reader->is_reading = disk_->read_for(*reader);
   const scheduler::StepPlan& plan = scheduler_.schedule(budget_.max_tokens());
   if (plan.rows.empty()) return;
   build_batch(plan, config_.block_size, config_.sizes.max_blocks_per_seq, config_.has_state, batch_);

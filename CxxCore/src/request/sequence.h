@@ -24,6 +24,12 @@ struct Sequence {
   bool has_fresh_slot = false;       // the slot still contains another sequence's state: zero it in the next step
   int32_t num_preemptions = 0;
 
+  int32_t priority = 0;     // its class: lower ones first
+  std::string share_id;     // sequences with the same one take their tokens from one fair share
+  int32_t share = -1;       // the scheduler's number of it
+  int32_t num_to_read = 0;  // tokens still to be computed before the next one is sampled, when that was last counted
+  int32_t num_passes = 0;   // sequences that were admitted while it was the oldest that waited
+
   bool uses_cache = false;                    // may reuse cached prefixes and publish its own
   std::string cache_salt;                     // prefixes are shared only among sequences with the same salt
   std::vector<int32_t> checkpoint_positions;  // prompt positions, ascending, at which to save the recurrent state

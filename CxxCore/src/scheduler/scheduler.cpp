@@ -1,8 +1,9 @@
-// Scheduler: three passes over running and waiting sequences make one StepPlan.
+// Scheduler: decodes first, then prompts and newcomers in one order, make one StepPlan.
 #include "scheduler/scheduler.h"
 
 #include <algorithm>
 #include <string>
+#include <tuple>
 #include <utility>
 
 namespace pagoda::scheduler {
@@ -10,10 +11,17 @@ namespace pagoda::scheduler {
 using request::Sequence;
 using request::SequenceState;
 
+constexpr int32_t kMaxTries = 4;  // newcomers that a step finds it cannot admit: each costs a look into the cache
+
+static bool is_older(const Sequence* a, const Sequence* b) noexcept {
+  return std::tie(a->priority, a->id) < std::tie(b->priority, b->id);
+}
+
 Scheduler::Scheduler(const SchedulerLimits& limits, cache::BlockManager& blocks, cache::StatePool& states,
                      cache::PrefixCache& cache)
     : limits_(limits), blocks_(blocks), states_(states), cache_(cache) {
   running_.reserve(static_cast<size_t>(limits.max_num_seqs));
+  prompts_.reserve(static_cast<size_t>(limits.max_num_seqs));
   plan_.rows.reserve(static_cast<size_t>(limits.max_num_seqs));
   arranged_.reserve(static_cast<size_t>(limits.max_num_seqs));
   row_owners_.assign(static_cast<size_t>(limits.max_num_seqs), 0);
@@ -43,12 +51,14 @@ Status Scheduler::check_admission(int64_t num_prompt_tokens, int64_t max_tokens)
 
 void Scheduler::add(Sequence* sequence) {
   sequence->state = SequenceState::waiting;
-  waiting_.push_back(sequence);
+  sequence->num_to_read = sequence->num_tokens();
+  if (sequence->uses_cache) sequence->num_to_read -= cache_.find(*sequence).num_tokens;
+  queue_.add(sequence);
 }
 
 void Scheduler::remove(Sequence* sequence, bool is_good) {
-  if (sequence->state == SequenceState::waiting) std::erase(waiting_, sequence);
   if (sequence->state == SequenceState::running) std::erase(running_, sequence);
+  queue_.forget(sequence);
   cache_.retire(*sequence, is_good);
   sequence->state = SequenceState::finished;
 }
@@ -61,8 +71,7 @@ const StepPlan& Scheduler::schedule(int32_t max_tokens) {
   plan_.saves.clear();
   int32_t budget = std::min(limits_.max_num_batched_tokens, std::max(max_tokens, num_running()));
   schedule_decodes(budget);
-  schedule_prompts(budget);
-  if (plan_.preempted.empty()) admit_newcomers(budget);  // what was just freed is for those who still run
+  if (budget > 0) schedule_prompts(budget);
   arrange_rows();
   return plan_;
 }
@@ -79,31 +88,85 @@ void Scheduler::schedule_decodes(int32_t& budget) {
   }
 }
 
-void Scheduler::schedule_prompts(int32_t& budget) {
-  for (size_t i = 0; i < running_.size() && budget > 0; ++i) {
-    if (running_[i]->num_uncomputed() > 1) plan_row(running_[i], running_[i]->num_uncomputed(), budget);
+// The prompts being read, in the order of the queue. The oldest of them is the first of running_ that is one.
+void Scheduler::gather_prompts() {
+  prompts_.clear();
+  for (Sequence* sequence : running_) {
+    if (sequence->num_uncomputed() <= 1) continue;
+    sequence->num_to_read = sequence->num_uncomputed();
+    prompts_.push_back(sequence);
   }
+}
+
+void Scheduler::schedule_prompts(int32_t budget) {
+  gather_prompts();
+  Sequence* oldest = prompts_.empty() ? nullptr : prompts_.front();
+  int32_t kept = oldest ? std::min(oldest->num_uncomputed(), std::max(1, budget / kOldestPart)) : 0;  // for the oldest
+  std::ranges::sort(prompts_, [this](const Sequence* a, const Sequence* b) { return queue_.precedes(*a, *b); });
+  queue_.begin_pass();
+  num_tries_ = 0;
+  for (size_t i = 0; budget > kept;) {
+    Sequence* sequence = i < prompts_.size() ? prompts_[i] : nullptr;
+    if (Sequence* newcomer = next_newcomer(sequence)) {
+      if (!admit(newcomer)) continue;
+      sequence = newcomer;
+    } else if (sequence) {
+      ++i;
+    } else {
+      break;
+    }
+    if (sequence == oldest) kept = 0;
+    int32_t available = budget - kept;
+    plan_row(sequence, sequence->num_uncomputed(), available);
+    budget = available + kept;
+  }
+  if (kept > 0) plan_row(oldest, kept, budget);
+}
+
+// The waiting sequence to be admitted now, before `next_prompt` gets its tokens; or null.
+Sequence* Scheduler::next_newcomer(const Sequence* next_prompt) noexcept {
+  const bool has_room = num_running() < limits_.max_num_seqs && (!limits_.has_state || states_.num_free() > 0);
+  // What was just freed by a preemption is for those that still run.
+  if (!has_room || num_tries_ >= kMaxTries || !plan_.preempted.empty()) return nullptr;
+  Sequence* oldest = queue_.oldest();
+  if (oldest && oldest->num_passes >= kMaxPasses) return num_tries_ == 0 ? oldest : nullptr;
+  Sequence* newcomer = queue_.candidate();
+  return newcomer && (!next_prompt || queue_.precedes(*newcomer, *next_prompt)) ? newcomer : nullptr;
 }
 
 // A newcomer gets the blocks of its whole prompt at once, so that two of them cannot both count on the same free
 // blocks.
-void Scheduler::admit_newcomers(int32_t& budget) {
-  while (!waiting_.empty() && budget > 0 && num_running() < limits_.max_num_seqs) {
-    Sequence* sequence = waiting_.front();
-    if (sequence->is_reading || (limits_.has_state && states_.num_free() == 0)) return;
-    if (cache_.is_worth_waiting(*sequence, running_)) return;
-    if (!cache_.admit(*sequence, plan_.copies)) return;
-    waiting_.pop_front();
-    running_.push_back(sequence);
-    sequence->state = SequenceState::running;
-    plan_row(sequence, sequence->num_uncomputed(), budget);
+bool Scheduler::admit(Sequence* sequence) {
+  if (sequence->is_reading || cache_.is_worth_waiting(*sequence, running_) || !cache_.admit(*sequence, plan_.copies)) {
+    queue_.skip(*sequence);
+    ++num_tries_;
+    return false;
   }
+  if (Sequence* oldest = queue_.oldest(); oldest != sequence) ++oldest->num_passes;
+  queue_.take(sequence);
+  sequence->num_passes = 0;
+  sequence->state = SequenceState::running;
+  running_.insert(std::ranges::upper_bound(running_, sequence, is_older), sequence);
+  return true;
+}
+
+Sequence* Scheduler::next_reader() noexcept {
+  Sequence* oldest = queue_.oldest();
+  if (oldest && oldest->num_passes >= kMaxPasses) return oldest->is_reading ? oldest : nullptr;
+  queue_.begin_pass();
+  for (int32_t i = 0; i < kMaxTries; ++i) {
+    Sequence* sequence = queue_.candidate();
+    if (!sequence || sequence->is_reading) return sequence;
+    queue_.skip(*sequence);
+  }
+  return nullptr;
 }
 
 void Scheduler::plan_row(Sequence* sequence, int32_t num_tokens, int32_t& budget) {
   const int32_t taken = std::min(num_tokens, budget);
   plan_.rows.push_back({.sequence = sequence, .num_tokens = taken});
   budget -= taken;
+  queue_.charge(*sequence, taken);
   plan_saves(sequence, taken);
 }
 
@@ -155,7 +218,9 @@ void Scheduler::preempt_newest() {
   victim->state = SequenceState::waiting;
   ++victim->num_preemptions;
   ++num_preemptions_;
-  waiting_.push_front(victim);
+  victim->num_to_read = victim->num_tokens();
+  if (victim->uses_cache) victim->num_to_read -= cache_.find(*victim).num_tokens;
+  queue_.put_back(victim);
   plan_.preempted.push_back(victim);
 }
 

@@ -1,11 +1,22 @@
 // Scheduler: decides who runs in the next step, how many tokens each, and whom to preempt. Pure: no tensor, no device.
-// Policy: rows that decode come first, then prompts in order of arrival under the token budget, then newcomers in order
-// of arrival; nobody overtakes a newcomer that must wait, for room or for another's prefix. A shortage of blocks
-// preempts the newest sequence. Thread rule: the engine's thread only.
+//
+// Policy. Sequences that decode come first, one token each. What is left of the step's tokens, P, is for prompts, those
+// being read and those waiting alike, in the order of FairQueue: class, share, shortest rest first, arrival. One that
+// must wait for room, for another's prefix or for the disk lets others pass. A shortage of blocks preempts, of the
+// least urgent class, the newest sequence.
+//
+// No request starves. "Older" is: of a more urgent class, or of the same class and arrived earlier.
+// - Reading: of the prompts being read the oldest gets at least q = max(1, P/4) tokens of every step, or its rest. So
+//   with n tokens to read, behind k older prompts with N in all, one has been read after at most (N + n)/q + k + 1
+//   steps; N counts what older ones read again after a preemption.
+// - Admission: the oldest waiting sequence is passed at most kMaxPasses times. Then it is next, and none is admitted
+//   before it; it fits at the latest when those that run have ended, for it was checked to fit alone. So one behind k
+//   older ones is passed at most (k + 1) kMaxPasses times.
+// - Running: the oldest sequence that runs is preempted by nothing, so it ends, and then the next one is the oldest.
+// Thread rule: the engine's thread only.
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <vector>
 
 #include "base/result.h"
@@ -13,8 +24,12 @@
 #include "cache/prefix_cache.h"
 #include "cache/state_pool.h"
 #include "request/sequence.h"
+#include "scheduler/fair_queue.h"
 
 namespace pagoda::scheduler {
+
+constexpr int32_t kMaxPasses = 16;
+constexpr int32_t kOldestPart = 4;  // one of so many parts of a step's prompt tokens is for the oldest
 
 struct SchedulerLimits {
   int32_t max_num_seqs = 16;
@@ -58,7 +73,7 @@ class Scheduler {
   // counts.
   Status check_admission(int64_t num_prompt_tokens, int64_t max_tokens) const;
 
-  void add(request::Sequence* sequence);  // to the end of the queue
+  void add(request::Sequence* sequence);  // to the queue; changes nothing when it throws
   // Finished, cancelled or failed, in whatever state; frees what it holds. What it computed stays in the prefix cache
   // when it `is_good`.
   void remove(request::Sequence* sequence, bool is_good);
@@ -67,16 +82,18 @@ class Scheduler {
   // are in the block tables when this returns. Valid until the next call.
   const StepPlan& schedule(int32_t max_tokens = INT32_MAX);
 
-  request::Sequence* next_waiting() const noexcept { return waiting_.empty() ? nullptr : waiting_.front(); }
-  int32_t num_waiting() const noexcept { return static_cast<int32_t>(waiting_.size()); }
+  request::Sequence* next_reader() noexcept;  // of the waiting ones that read from disk, the first to do so; or null
+  int32_t num_waiting() const noexcept { return queue_.num_waiting(); }
   int32_t num_running() const noexcept { return static_cast<int32_t>(running_.size()); }
-  bool has_work() const noexcept { return !waiting_.empty() || !running_.empty(); }
+  bool has_work() const noexcept { return num_waiting() > 0 || !running_.empty(); }
   int64_t num_preemptions() const noexcept { return num_preemptions_; }
 
  private:
   void schedule_decodes(int32_t& budget);
-  void schedule_prompts(int32_t& budget);
-  void admit_newcomers(int32_t& budget);
+  void schedule_prompts(int32_t budget);
+  void gather_prompts();
+  request::Sequence* next_newcomer(const request::Sequence* next_prompt) noexcept;
+  bool admit(request::Sequence* sequence);
   void plan_row(request::Sequence* sequence, int32_t num_tokens, int32_t& budget);
   void preempt_newest();
   void plan_saves(const request::Sequence* sequence, int32_t num_tokens);
@@ -86,11 +103,13 @@ class Scheduler {
   cache::BlockManager& blocks_;
   cache::StatePool& states_;
   cache::PrefixCache& cache_;
-  std::deque<request::Sequence*> waiting_;   // in order of arrival, preempted ones included
-  std::vector<request::Sequence*> running_;  // in order of arrival; every one of these arrived before every waiting one
+  FairQueue queue_;                          // those that wait, preempted ones included
+  std::vector<request::Sequence*> running_;  // the oldest first
+  std::vector<request::Sequence*> prompts_;  // of those, the ones being read, in the order of this step
   StepPlan plan_;
   std::vector<ScheduledSequence> arranged_;  // the rows of plan_ while they are put in order
   std::vector<uint64_t> row_owners_;         // [max_num_seqs] id of the sequence that was last in each row of a batch
+  int32_t num_tries_ = 0;                    // of this step, to admit a sequence that had to wait
   int64_t num_preemptions_ = 0;
 };
 

@@ -33,12 +33,14 @@ struct Harness {
         cache(blocks, states, l.has_state, 0),
         scheduler(l, blocks, states, cache) {}
 
-  Sequence* add(int prompt, int output) {
+  Sequence* add(int prompt, int output, int32_t priority = 0, const std::string& share_id = "") {
     auto sequence = std::make_unique<Sequence>();
     sequence->id = next_id++;
     sequence->tokens.assign(static_cast<size_t>(prompt), 1);
     sequence->num_prompt_tokens = prompt;
     sequence->max_num_tokens = prompt + output;
+    sequence->priority = priority;
+    sequence->share_id = share_id;
     Sequence* raw = sequence.get();
     alive.emplace(raw->id, std::move(sequence));
     scheduler.add(raw);
@@ -65,7 +67,7 @@ struct Harness {
 
   void check_plan(const StepPlan& plan) const {
     std::set<const Sequence*> seen;
-    bool decodes_are_over = false;
+    bool has_prompts = false;
     CHECK(plan.num_tokens() <= limits.max_num_batched_tokens);
     CHECK(static_cast<int32_t>(plan.rows.size()) <= limits.max_num_seqs);
     for (const ScheduledSequence& row : plan.rows) {
@@ -74,9 +76,13 @@ struct Harness {
       CHECK(s.state == SequenceState::running);
       CHECK(row.num_tokens >= 1 && row.num_tokens <= s.num_uncomputed());
       CHECK(static_cast<int64_t>(s.block_table.size()) >= blocks.blocks_for(s.num_computed_tokens + row.num_tokens));
-      const bool decodes = s.num_uncomputed() == 1 && s.num_computed_tokens > 0;
-      if (!decodes) decodes_are_over = true;
-      else CHECK(!decodes_are_over || s.num_tokens() == s.num_prompt_tokens);
+      CHECK_EQ(&s, plan.rows[static_cast<size_t>(s.batch_row)].sequence);
+      has_prompts = has_prompts || s.num_uncomputed() > 1;
+    }
+    for (const auto& [id, s] : alive) {  // prompts get what decodes leave
+      const bool decodes = s->state == SequenceState::running && s->num_uncomputed() == 1;
+      if (has_prompts && decodes) CHECK(seen.count(s.get()));
+      CHECK(s->num_passes <= kMaxPasses);
     }
     for (const Sequence* s : plan.preempted) CHECK(!seen.count(s) && s->state == SequenceState::waiting);
   }
@@ -141,15 +147,113 @@ PAGODA_TEST(scheduler_runs_decodes_before_prompts) {
   CHECK(plan.rows[1].sequence == second && plan.rows[1].num_tokens == 7);
 }
 
-PAGODA_TEST(scheduler_lets_nobody_overtake_a_waiting_newcomer) {
-  Harness harness(4, 16, limits(4, 64));
-  harness.add(48, 8);
-  harness.commit(harness.scheduler.schedule());  // holds three or four of four blocks
-  Sequence* large = harness.add(32, 4);
-  Sequence* small = harness.add(2, 4);
-  harness.scheduler.schedule();
-  CHECK(large->state == SequenceState::waiting);
-  CHECK(small->state == SequenceState::waiting);
+PAGODA_TEST(scheduler_reads_a_short_prompt_beside_a_long_one) {
+  Harness harness(1024, 16, {.max_num_seqs = 4, .max_num_batched_tokens = 256, .max_model_len = 16384});
+  Sequence* first = harness.add(12000, 4);
+  for (int i = 0; i < 3; ++i) harness.commit(harness.scheduler.schedule());
+  Sequence* second = harness.add(20, 4);
+  harness.commit(harness.scheduler.schedule());
+  CHECK_EQ(second->num_tokens(), 21);                  // it has its first token
+  CHECK_EQ(first->num_computed_tokens, 4 * 256 - 20);  // and the other the rest of the step
+}
+
+PAGODA_TEST(scheduler_lets_others_pass_one_that_waits_for_room) {
+  Harness harness(8, 16, limits(4, 64));
+  harness.add(80, 20);
+  for (int i = 0; i < 2; ++i) harness.commit(harness.scheduler.schedule());  // it holds six of eight blocks
+  Sequence* large = harness.add(100, 4);
+  for (int i = 0; i < 2 * kMaxPasses; ++i) harness.add(2, 1);
+  while (large->state == SequenceState::waiting && !test::failed()) {
+    CHECK(harness.scheduler.has_work());
+    harness.commit(harness.scheduler.schedule());
+  }
+  CHECK_EQ(harness.scheduler.num_waiting(), kMaxPasses);  // the others passed, but no more often than they may
+}
+
+PAGODA_TEST(scheduler_runs_urgent_classes_first) {
+  Harness harness(64, 16, limits(1, 64));
+  std::vector<Sequence*> added;
+  for (const int32_t priority : {0, 5, -3, 5, 0}) added.push_back(harness.add(10, 1, priority));
+  std::vector<int32_t> order;
+  while (harness.scheduler.has_work()) {
+    const StepPlan& plan = harness.scheduler.schedule();
+    REQUIRE(plan.rows.size() == 1);
+    order.push_back(static_cast<int32_t>(std::ranges::find(added, plan.rows[0].sequence) - added.begin()));
+    harness.commit(plan);
+  }
+  CHECK(order == (std::vector<int32_t>{2, 0, 4, 1, 3}));
+}
+
+PAGODA_TEST(scheduler_preempts_the_least_urgent) {
+  Harness harness(3, 8, limits(2, 64));
+  Sequence* old = harness.add(8, 12, 1);
+  Sequence* urgent = harness.add(8, 12, 0);
+  harness.commit(harness.scheduler.schedule());
+  const StepPlan& plan = harness.scheduler.schedule();
+  CHECK(plan.preempted == std::vector<Sequence*>{old});
+  REQUIRE(plan.rows.size() == 1);
+  CHECK(plan.rows[0].sequence == urgent);
+}
+
+// One client with a hundred requests and two with a few: while all wait, each gets a third of the tokens.
+PAGODA_TEST(scheduler_gives_clients_equal_shares) {
+  Harness harness(256, 16, limits(4, 32));
+  std::map<std::string, int64_t> used;
+  for (int i = 0; i < 100; ++i) harness.add(40, 8, 0, "busy");
+  for (int i = 0; i < 20; ++i) harness.add(40, 8, 0, "a"), harness.add(40, 8, 0, "b");
+  for (int i = 0; i < 60; ++i) {
+    const StepPlan& plan = harness.scheduler.schedule();
+    for (const ScheduledSequence& row : plan.rows) used[row.sequence->share_id] += row.num_tokens;
+    harness.commit(plan);
+  }
+  const int64_t total = used["busy"] + used["a"] + used["b"];
+  CHECK(total > 800);
+  for (const char* share : {"busy", "a", "b"}) CHECK(std::abs(3 * used[share] - total) <= 3 * 2 * 48);
+  // One that comes back has no more to expect than one that stayed.
+  Sequence* late = harness.add(40, 8, 0, "late");
+  for (int i = 0; i < 8 && late->num_computed_tokens < 40; ++i) harness.commit(harness.scheduler.schedule());
+  CHECK(late->num_computed_tokens >= 40);
+}
+
+// New short prompts in every step, more than it can read: the bounds of scheduler.h hold for a long one.
+PAGODA_TEST(scheduler_starves_no_request) {
+  std::mt19937_64 rng(test::seed(3));
+  for (int round = 0; round < 20; ++round) {
+    const int32_t seqs = 2 + static_cast<int32_t>(rng() % 6), tokens = seqs + static_cast<int32_t>(rng() % 60);
+    Harness harness(4096, 16, limits(seqs, tokens));
+    const auto add_shorts = [&] {
+      for (int i = 0; i < 4; ++i) harness.add(1 + static_cast<int>(rng() % 40), 1 + static_cast<int>(rng() % 3));
+    };
+    for (int i = 0; i < 5; ++i) {
+      add_shorts();
+      harness.commit(harness.scheduler.schedule());
+    }
+    const int32_t k = harness.scheduler.num_waiting();
+    Sequence* victim = harness.add(2000, 1);
+    const uint64_t id = victim->id;
+    int32_t num_admitted_before = 0;
+    std::set<uint64_t> passed;
+    while (victim->state == SequenceState::waiting && !test::failed()) {
+      add_shorts();
+      const StepPlan& plan = harness.scheduler.schedule();
+      for (const ScheduledSequence& row : plan.rows)
+        if (row.sequence->id > id && passed.insert(row.sequence->id).second) ++num_admitted_before;
+      harness.commit(plan);
+      CHECK(num_admitted_before <= (k + 1) * kMaxPasses);
+    }
+    int32_t older_tokens = 0, num_older = 0, least = tokens, num_steps = 0;
+    for (const auto& [other, s] : harness.alive)
+      if (other < id && s->state == SequenceState::running) older_tokens += s->num_uncomputed(), ++num_older;
+    for (; harness.alive.contains(id) && !test::failed(); ++num_steps) {
+      add_shorts();
+      const StepPlan& plan = harness.scheduler.schedule();
+      int32_t num_decodes = 0;
+      for (const ScheduledSequence& row : plan.rows) num_decodes += row.sequence->num_uncomputed() == 1;
+      least = std::min(least, std::max(1, (tokens - num_decodes) / kOldestPart));
+      harness.commit(plan);
+      CHECK(num_steps <= (2000 + older_tokens) / least + num_older + 1);
+    }
+  }
 }
 
 PAGODA_TEST(scheduler_preempts_the_newest_when_blocks_run_out) {
@@ -189,7 +293,8 @@ static void run_random_stream(uint64_t seed) {
   while ((to_add > 0 || harness.scheduler.has_work()) && !test::failed()) {
     if (to_add > 0 && pick(0, 2) == 0) {
       const int prompt = pick(1, 100), output = pick(1, 40);
-      if (harness.scheduler.check_admission(prompt, output).is_ok()) harness.add(prompt, output);
+      if (harness.scheduler.check_admission(prompt, output).is_ok())
+        harness.add(prompt, output, pick(0, 3) - 1, std::string(static_cast<size_t>(pick(0, 3)), 's'));
       --to_add;
     }
     if (!harness.alive.empty() && pick(0, 19) == 0) {
