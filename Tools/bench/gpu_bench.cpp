@@ -1,6 +1,6 @@
 // Measures a GPU device: the two ops that read caches, one layer at a time, against the bandwidth of a copy; and whole
 // steps of a synthetic shape at several numbers of sequences. Times are the device's own (CUDA events), medians.
-// Build: make -C Tools/native gpu_bench     Usage: gpu_bench [device] [shape] [bf16|8bit|4bit|ops]
+// Build: make -C Tools/native gpu_bench     Usage: gpu_bench [device] [shape] [bf16|8bit|4bit|ops] [rounds]
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -26,22 +26,23 @@ void check(const Status& status) {
   if (!status.is_ok()) stop(status);
 }
 
-constexpr int kRounds = 15, kWarmUps = 3;
+int g_rounds = 15;
+constexpr int kWarmUps = 3;
 
 // Median seconds that the device works on what `encode` encodes.
 template <class Encode>
 double median_seconds(device::Device& device, const Encode& encode) {
   std::vector<double> times;
   device.set_profiling(true);
-  for (int round = 0; round < kRounds + kWarmUps; ++round) {
+  for (int round = 0; round < g_rounds + kWarmUps; ++round) {
     check(encode());
     const auto profile = device.take_profile();
     if (profile.empty() || profile.back().name != "step")
       stop(make_error(StatusCode::unsupported, device.info().name + " does not time its steps"));
     if (round >= kWarmUps) times.push_back(profile.back().seconds / static_cast<double>(profile.back().calls));
   }
-  std::nth_element(times.begin(), times.begin() + kRounds / 2, times.end());
-  return times[kRounds / 2];
+  std::nth_element(times.begin(), times.begin() + g_rounds / 2, times.end());
+  return times[static_cast<size_t>(g_rounds / 2)];
 }
 
 // A device and what the op benches put on it.
@@ -205,7 +206,7 @@ model::ForwardBatch batch_of(int sequences, int rows, int context, int max_block
     for (int i = 0; i < max_blocks; ++i) batch.block_tables.push_back(b * max_blocks + i);
     batch.state_slots.push_back(b);
     batch.logits_rows.push_back((b + 1) * rows - 1);
-    batch.wants_logits.push_back(0);  // greedy: the id will do
+    batch.draws.push_back({.top_k = 1});  // greedy: the id will do
   }
   return batch;
 }
@@ -218,13 +219,14 @@ void steps(const std::string& device, const std::string& shape, const std::strin
   options.quantize = format;
   options.max_model_len = 4096;
   options.max_num_seqs = 64;
+  options.max_num_batched_tokens = 2048;
   auto loaded = engine::load(source, options, nullptr);
   if (!loaded.is_ok()) stop(loaded.status);
   std::printf("%s, %s, %s\n", shape.c_str(), loaded->info.weight_dtype.c_str(), loaded->info.device.c_str());
   const int max_blocks = loaded->core.sizes.max_blocks_per_seq;
   const struct {
     int sequences, rows, context;
-  } cases[] = {{1, 1, 128}, {32, 1, 128}, {64, 1, 128}, {1, 2048, 0}};
+  } cases[] = {{1, 1, 128}, {8, 1, 128}, {32, 1, 128}, {64, 1, 128}, {1, 2048, 0}};
   for (const auto& c : cases) {
     const auto batch = batch_of(c.sequences, c.rows, c.context, max_blocks, loaded->core.vocab_size);
     if (c.rows > loaded->core.sizes.max_num_tokens) {
@@ -242,7 +244,8 @@ int main(int argc, char** argv) {
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   const std::string device = argc > 1 ? argv[1] : "cuda", shape = argc > 2 ? argv[2] : "qwen3.5-0.8b";
   const std::string part = argc > 3 ? argv[3] : "all";
+  if (argc > 4) g_rounds = std::max(1, std::atoi(argv[4]));
   if (part == "all" || part == "ops") OpBench(device).run();
-  for (const std::string format : {"bf16", "8bit"})
+  for (const std::string format : {"bf16", "8bit", "4bit"})
     if (part == "all" || part == format) steps(device, shape, format);
 }
