@@ -5,11 +5,12 @@
 // and after row 15, S := e^G S + sum_s e^(G - G_s) k_s u_s^T.
 //
 // gdn_decode takes the sequences with one token, gdn_prepare and gdn_prefill (in that order) those with more. A row
-// gets the same bits from either, alone or among others: S^T x is summed over d in four quarters, each in order, then
-// the quarters in order; rows are added in order of s. simdgroup matrices are not used: the order inside one is not
-// known.
+// gets the same bits from either, alone or among others: S^T x is summed by 8 lanes, each over its own d in order, then
+// lanes are paired 4, 2 and 1 apart; dots of rows by 32 lanes, paired 16, 8, 4, 2 and 1 apart; rows are added in order
+// of s. simdgroup matrices are not used: the order inside one is not known.
 //
-// A threadgroup has one panel of 32 columns of one V-head, a lane one column, a simdgroup one quarter of d.
+// 8 neighbouring lanes have a column of S, lane `part` of them the dims 4 (part + 8 i) .. + 3 for all i. Sums of two
+// kinds, S^T k (0) and S^T q (1), are kept by the lower and the upper four of the lanes.
 // state: [slots, v_heads] of panels [dk][up to 32]; k_rows: [slots, k_heads, 16, dk]; u_rows: [slots, v_heads, 16, dv];
 // g_rows: [slots, v_heads, 16]
 #pragma once
@@ -19,56 +20,121 @@
 
 constant constexpr uint kBlock = 16;  // tokens; part of the result's bits
 constant constexpr uint kPanel = 32;
-constant constexpr uint kQuarters = 4;
+constant constexpr uint kSplit = 8;   // lanes that share a column; part of the result's bits
+constant constexpr uint kGroups = 4;  // simdgroups of a threadgroup
 constant constexpr float kNormEps = 1.0e-6f;
+
+// Keeps a compiler from moving loads of what follows to before it, where all of them at once take too many registers.
+METAL_FUNC void keep_loads_here() {
+#ifdef __MSL_PAIRED_MMA__
+  msl_keep_loads_here();
+#endif
+}
 
 METAL_FUNC float softplus(float x) { return x > 20.0f ? x : precise::log(1.0f + precise::exp(x)); }
 
-// x . y over d, by one simdgroup: lanes take every 32nd dim.
-METAL_FUNC float lane_dot(device const float* x, device const float* y, uint dk, uint lane) {
-  float sum = 0.0f;
-  for (uint d = lane; d < dk; d += 32) {
-    sum = fma(x[d], y[d], sum);
+// a where mask is all ones, b where it is zero: no branch, which would have its own copy of the shuffles after it.
+METAL_FUNC float pick(uint mask, float a, float b) {
+  return as_type<float>((as_type<uint>(a) & mask) | (as_type<uint>(b) & ~mask));
+}
+
+// Sums x[i] over aligned groups of P lanes, pairing lanes P/2 apart, then P/4, down to 1: the same bits for every N.
+// Lane p of a group is left with the sum of x[p / (P / N)].
+template <uint N, uint P>
+METAL_FUNC float fold(thread float (&x)[N], uint lane) {
+  uint n = N;
+#pragma unroll
+  for (uint m = P / 2; m > 0; m /= 2) {
+    if (n > 1) {
+      n /= 2;
+      const uint high = 0u - (lane / m & 1u);
+#pragma unroll
+      for (uint i = 0; i < N / 2; ++i) {
+        if (i < n) {
+          const float send = pick(high, x[i], x[i + n]);
+          const float keep = pick(high, x[i + n], x[i]);
+          x[i] = keep + simd_shuffle_xor(send, ushort(m));
+        }
+      }
+    } else {
+      x[0] = x[0] + simd_shuffle_xor(x[0], ushort(m));
+    }
   }
-  return simd_sum(sum);
+  return x[0];
+}
+
+// A lane's elements lane, lane + 32, ... of a row of dk floats.
+template <uint N>
+METAL_FUNC void load_row(device const float* from, uint dk, uint lane, thread float (&x)[N]) {
+  load_ahead<N>(from, lane, 32, dk, x);
+}
+
+template <uint N>
+METAL_FUNC float lane_dot(thread const float (&x)[N], thread const float (&y)[N]) {
+  float sum = 0.0f;
+#pragma unroll
+  for (uint i = 0; i < N; ++i) {
+    sum = fma(x[i], y[i], sum);
+  }
+  return sum;
 }
 
 // 1 / |x|
-METAL_FUNC float inverse_norm(device const float* x, uint dk, uint lane) {
-  return precise::rsqrt(lane_dot(x, x, dk, lane) + kNormEps);
+template <uint N>
+METAL_FUNC float inverse_norm(thread const float (&x)[N], uint lane) {
+  float sum[1];
+  sum[0] = lane_dot<N>(x, x);
+  return precise::rsqrt(fold<1, 32>(sum, lane) + kNormEps);
 }
 
-// G_t from G_(t-1), of V-head `head`.
-METAL_FUNC float next_g(float before, device const float* a, device const float* a_log, device const float* dt_bias,
-                        uint head) {
-  return fma(-precise::exp(a_log[head]), softplus(a[head] + dt_bias[head]), before);
-}
+// G_t from G_(t-1); rate = e^(a_log), x = softplus(a + dt_bias)
+METAL_FUNC float next_g(float before, float rate, float x) { return fma(-rate, x, before); }
 
 // What row t takes from u_s, s < t, for its own u; and s <= t for its output.
 METAL_FUNC float u_coefficient(float dot, float g_t, float g_s) { return -(precise::exp(g_t - g_s) * dot); }
 
 METAL_FUNC float o_coefficient(float dot, float g_t, float g_s) { return precise::exp(g_t - g_s) * dot; }
 
-// A lane's quarter of a column of S. at: the column's first element; width: columns of the panel.
+// u (kind 0) or o (kind 1) of a row before the rows of its block; y: S^T k or S^T q
+METAL_FUNC float begin_row(uint kind, float decay, float y, float v) {
+  return kind == 0 ? fma(-decay, y, v) : decay * y;
+}
+
+// The dim of a lane's element i.
+METAL_FUNC uint dim_of(uint part, uint i) { return 4 * (part + kSplit * (i / 4)) + i % 4; }
+
+// A lane's part of a row of threadgroup memory.
 template <uint PER>
-METAL_FUNC void load_state(device const float* at, uint width, uint d0, uint count, thread float (&s)[PER]) {
+METAL_FUNC void load_part(threadgroup const float* row, uint part, thread float (&x)[PER]) {
 #pragma unroll
-  for (uint i = 0; i < PER; ++i) {
-    s[i] = 0.0f;
-    if (i < count) {
-      s[i] = at[(d0 + i) * width];
-    }
+  for (uint i = 0; i < PER; i += 4) {
+    const float4 f = *(threadgroup const float4*)(row + dim_of(part, i));
+    x[i] = f.x;
+    x[i + 1] = f.y;
+    x[i + 2] = f.z;
+    x[i + 3] = f.w;
   }
 }
 
-template <uint PER>
-METAL_FUNC void store_state(device float* at, uint width, uint d0, uint count, thread const float (&s)[PER]) {
+// S^T k and S^T q of NC columns: lane `part` is left with column c of k or q, kind NC + c = part / (8 / (2 NC)).
+template <uint NC, uint PER>
+METAL_FUNC float state_times(thread const float (&s)[NC][PER], thread const float (&k)[PER],
+                             thread const float (&q)[PER], uint lane) {
+  float x[2 * NC];
 #pragma unroll
-  for (uint i = 0; i < PER; ++i) {
-    if (i < count) {
-      at[(d0 + i) * width] = s[i];
+  for (uint c = 0; c < NC; ++c) {
+    x[c] = s[c][0] * k[0];
+    x[NC + c] = s[c][0] * q[0];
+  }
+#pragma unroll
+  for (uint i = 1; i < PER; ++i) {
+#pragma unroll
+    for (uint c = 0; c < NC; ++c) {
+      x[c] = fma(s[c][i], k[i], x[c]);
+      x[NC + c] = fma(s[c][i], q[i], x[NC + c]);
     }
   }
+  return fold<2 * NC, kSplit>(x, lane);
 }
 
 // S := decay S + sum_s k_s (weight_s u_s)^T is scale_state, then add_row for each row in order.
@@ -80,25 +146,45 @@ METAL_FUNC void scale_state(thread float (&s)[PER], float decay) {
   }
 }
 
-// k: the row's quarter
 template <uint PER>
-METAL_FUNC void add_row(thread float (&s)[PER], device const float* k, uint count, float weighted_u) {
+METAL_FUNC void add_row(thread float (&s)[PER], thread const float (&k)[PER], float weighted_u) {
 #pragma unroll
   for (uint i = 0; i < PER; ++i) {
-    // Only saves work: s beyond count is neither summed nor stored, and k is followed by the block's queries.
-    if (i < count) {
-      s[i] = fma(k[i], weighted_u, s[i]);
+    s[i] = fma(k[i], weighted_u, s[i]);
+  }
+}
+
+// A lane's part of a column of S, zero beyond dk. at: the column's first element; width: columns of the panel.
+template <uint PER>
+METAL_FUNC void load_state(device const float* at, uint width, uint dk, uint part, thread float (&s)[PER]) {
+#pragma unroll
+  for (uint i = 0; i < PER; ++i) {
+    const uint d = dim_of(part, i);
+    s[i] = 0.0f;
+    if (d < dk) {
+      s[i] = at[d * width];
     }
   }
 }
 
-METAL_FUNC float sum_quarters(threadgroup const float* parts, uint stride) {
-  return ((parts[0] + parts[stride]) + parts[2 * stride]) + parts[3 * stride];
+template <uint PER>
+METAL_FUNC void store_state(device float* at, uint width, uint dk, uint part, thread const float (&s)[PER]) {
+#pragma unroll
+  for (uint i = 0; i < PER; ++i) {
+    const uint d = dim_of(part, i);
+    if (d < dk) {
+      at[d * width] = s[i];
+    }
+  }
 }
 
 // Blocks of all sequences are numbered with gaps: sequence b's first one is cu_seqlens[b] / 16 + 2 b.
 METAL_FUNC uint first_block(device const int* cu_seqlens, uint b) { return uint(cu_seqlens[b]) / kBlock + 2 * b; }
 
-// What a block and V-head have without S: G, beta, e^(G_15 - G_s); then the coefficients [s][t] of u, and of o.
-constant constexpr uint kGates = 3 * kBlock;
-constant constexpr uint kGateFloats = kGates + 2 * kBlock * kBlock;
+// What a block and V-head have without S: G, beta, e^(G_15 - G_s), e^G; then the coefficients [s][t] of u, and of o;
+// then nothing, so that 128 threads have the same number each.
+constant constexpr uint kBetas = kBlock;
+constant constexpr uint kWeights = 2 * kBlock;
+constant constexpr uint kDecays = 3 * kBlock;
+constant constexpr uint kCoefficients = 4 * kBlock;
+constant constexpr uint kGateFloats = 640;

@@ -1,8 +1,9 @@
 // gdn_decode: the gated delta rule for sequences with one token; gdn.h has the formulas and the layout.
 #include "gdn.h"
 
-// One token: reads S, appends a row, writes S only when the row fills the block. Grid: [panels, v_heads, sequences]
-template <uint PER>
+// One token: reads S, appends a row, writes S only when the row fills the block. All loads are on their way before the
+// first is used. A simdgroup has 8 columns, 2 for each group of 8 lanes. Grid: [panels, v_heads, sequences]
+template <uint D>
 [[max_total_threads_per_threadgroup(128)]]
 kernel void gdn_decode(device const float* q [[buffer(0)]],
                        device const float* k [[buffer(1)]],
@@ -24,10 +25,12 @@ kernel void gdn_decode(device const float* q [[buffer(0)]],
                        uint tid [[thread_index_in_threadgroup]],
                        uint sg [[simdgroup_index_in_threadgroup]],
                        uint lane [[thread_index_in_simdgroup]]) {
-  threadgroup float kn[4 * 64];  // the token's key and query, normalised
-  threadgroup float qn[4 * 64];
-  threadgroup float coef[2 * kBlock];                 // of u and of o
-  threadgroup float parts[2 * kQuarters * kPanel];    // S^T k and S^T q by quarters
+  constexpr uint PER = D / kSplit;
+  constexpr uint N = D / 32;
+  constexpr uint EACH = kBlock / kGroups;  // rows whose dots a simdgroup makes
+  threadgroup float kn[D];                 // the token's key and query, normalised, zeros after dk
+  threadgroup float qn[D];
+  threadgroup float coef[2 * kBlock];  // of u and of o
 
   const uint head = tg.y;
   const long token = cu_seqlens[tg.z];
@@ -38,106 +41,114 @@ kernel void gdn_decode(device const float* q [[buffer(0)]],
   const uint row = uint(context_lens[tg.z] - 1) % kBlock;
   const uint group = args.v_heads / args.k_heads;
   const uint k_head = head / group;
+  const uint part = lane % kSplit;
+  const uint kind = part / 4;
   const uint first = tg.x * kPanel;
   const uint width = min(kPanel, args.dv - first);
-  const uint column = min(lane, width - 1);  // lanes beyond the panel repeat its last column
-  const uint d0 = sg * args.quarter;
-  const uint count = min(args.quarter, args.dk - min(args.dk, d0));
+  const uint mine = part / 2 % 2;  // of the two columns, the one whose sums the lane keeps
+  const uint pair = sg * 8 + lane / kSplit * 2;                 // the first of the two
+  const uint column = first + min(pair + mine, width - 1);  // those beyond the panel repeat its last one
+  const bool is_inside = pair + mine < width;
 
-  device float* s_at =
-      state + slot * args.state_slot_stride + long(head) * args.dk * args.dv + first * args.dk + column;
-  float s[PER];
-  load_state<PER>((device const float*)(s_at), width, d0, count, s);
-
-  device const float* k_in = k + token * args.k_stride + k_head * args.k_head_stride;
-  device const float* q_in = q + token * args.q_stride + k_head * args.q_head_stride;
-  const float k_inv = inverse_norm(k_in, args.dk, lane);
-  const float q_inv = inverse_norm(q_in, args.dk, lane) * args.q_scale;
-  for (uint d = tid; d < args.dk; d += 128) {
-    kn[d] = k_in[d] * k_inv;
-    qn[d] = q_in[d] * q_inv;
-  }
-  threadgroup_barrier(mem_flags::mem_threadgroup);
-
-  float y_k = 0.0f;
-  float y_q = 0.0f;
-  #pragma unroll
-  for (uint i = 0; i < PER; ++i) {
-    if (i < count) {
-      y_k = fma(s[i], kn[d0 + i], y_k);
-      y_q = fma(s[i], qn[d0 + i], y_q);
+  device float* s_at = state + slot * args.state_slot_stride + long(head) * args.dk * args.dv + first * args.dk;
+  float s[2][PER];
+  if (args.is_wide != 0) {
+    #pragma unroll
+    for (uint i = 0; i < PER; ++i) {
+      const float2 both = *(device const float2*)(s_at + dim_of(part, i) * kPanel + pair);
+      s[0][i] = both.x;
+      s[1][i] = both.y;
     }
+  } else {
+    load_state<PER>((device const float*)(s_at + pair), width, pair < width ? args.dk : 0, part, s[0]);
+    load_state<PER>((device const float*)(s_at + pair + 1), width, pair + 1 < width ? args.dk : 0, part, s[1]);
   }
-  parts[sg * kPanel + lane] = y_k;
-  parts[(kQuarters + sg) * kPanel + lane] = y_q;
-
+  float kx[N];
+  float qx[N];
+  load_row<N>(k + token * args.k_stride + k_head * args.k_head_stride, args.dk, lane, kx);
+  load_row<N>(q + token * args.q_stride + k_head * args.q_head_stride, args.dk, lane, qx);
   device float* k_old = k_rows + slot * args.k_rows_slot_stride + long(k_head) * kBlock * args.dk;
   device float* g_old = g_rows + slot * args.g_rows_slot_stride + head * kBlock;
-  const float g = next_g(row > 0 ? g_old[row - 1] : 0.0f, a + token * args.a_stride, a_log, dt_bias, head);
-  for (uint r = sg; r <= row; r += kQuarters) {
-    float dot_k = 0.0f;
-    float dot_q = 0.0f;
-    for (uint d = lane; d < args.dk; d += 32) {
-      const float kr = r < row ? k_old[r * args.dk + d] : kn[d];
-      dot_k = fma(kr, kn[d], dot_k);
-      dot_q = fma(kr, qn[d], dot_q);
+  device float* u_at = u_rows + slot * args.u_rows_slot_stride + long(head) * kBlock * args.dv + column;
+  float kr[EACH][N];
+  float u_old[kBlock];
+  #pragma unroll
+  for (uint i = 0; i < EACH; ++i) {
+    #pragma unroll
+    for (uint j = 0; j < N; ++j) {
+      kr[i][j] = 0.0f;
     }
-    dot_k = simd_sum(dot_k);
-    dot_q = simd_sum(dot_q);
-    const float g_r = r < row ? g_old[r] : g;
-    if (lane == 0) {
-      coef[r] = u_coefficient(dot_k, g, g_r);
-      coef[kBlock + r] = o_coefficient(dot_q, g, g_r);
+    if (sg * EACH + i < row) {
+      load_row<N>((device const float*)(k_old + (sg * EACH + i) * args.dk), args.dk, lane, kr[i]);
     }
+  }
+  #pragma unroll
+  for (uint r = 0; r < kBlock; ++r) {
+    u_old[r] = 0.0f;
+    if (r < row) {
+      u_old[r] = u_at[r * args.dv];
+    }
+  }
+  const uint dot_row = sg * EACH + lane / 4 % EACH;
+  const float g_row = dot_row < row ? g_old[dot_row] : 0.0f;
+  const float g_before = row > 0 ? g_old[row - 1] : 0.0f;
+  const float v_in = v[token * args.v_stride + head * args.v_head_stride + column];
+  const float a_in = a[token * args.a_stride + head];
+  const float b_in = b[token * args.b_stride + head];
+  const float rate_log = a_log[head];
+  const float bias = dt_bias[head];
+
+  const float g = next_g(g_before, precise::exp(rate_log), softplus(a_in + bias));
+  const float decay = precise::exp(g);
+  const float beta = sigmoid(b_in);
+  const float k_inv = inverse_norm<N>(kx, lane);
+  const float q_inv = inverse_norm<N>(qx, lane) * args.q_scale;
+  #pragma unroll
+  for (uint i = 0; i < N; ++i) {
+    kx[i] = kx[i] * k_inv;
+    qx[i] = qx[i] * q_inv;
+    if (sg == 0) {
+      kn[lane + 32 * i] = kx[i];
+      qn[lane + 32 * i] = qx[i];
+    }
+  }
+  float dots[2 * EACH];
+  #pragma unroll
+  for (uint i = 0; i < EACH; ++i) {
+    const uint is_own = 0u - uint(sg * EACH + i == row);
+    #pragma unroll
+    for (uint j = 0; j < N; ++j) {
+      kr[i][j] = pick(is_own, kx[j], kr[i][j]);
+    }
+    dots[i] = lane_dot<N>(kr[i], kx);
+    dots[EACH + i] = lane_dot<N>(kr[i], qx);
+  }
+  const float dot = fold<2 * EACH, 32>(dots, lane);
+  if (lane % 4 == 0) {
+    const float g_s = dot_row < row ? g_row : g;
+    coef[lane / 16 * kBlock + dot_row] = lane < 16 ? u_coefficient(dot, g, g_s) : o_coefficient(dot, g, g_s);
   }
   threadgroup_barrier(mem_flags::mem_threadgroup);
 
-  device float* u_at = u_rows + slot * args.u_rows_slot_stride + long(head) * kBlock * args.dv + first + column;
-  const float decay = precise::exp(g);
-  float u = fma(-decay, sum_quarters(parts + lane, kPanel),
-                v[token * args.v_stride + head * args.v_head_stride + first + column]);
-  float o = decay * sum_quarters(parts + kQuarters * kPanel + lane, kPanel);
-  for (uint r = 0; r < row; ++r) {
-    const float u_r = u_at[r * args.dv];
-    u = fma(coef[r], u_r, u);
-    o = fma(coef[kBlock + r], u_r, o);
-  }
-  u = u * sigmoid(b[token * args.b_stride + head]);
-  o = fma(coef[kBlock + row], u, o);
-
-  // S is read again, 8 numbers of a lane at a time: to keep it, and its addresses, in registers until here would leave
-  // room for half as many threadgroups.
-  if (row == kBlock - 1) {
-    float weighted[kBlock - 1];
-    #pragma unroll
-    for (uint r = 0; r < kBlock - 1; ++r) {
-      weighted[r] = precise::exp(g - g_old[r]) * u_at[r * args.dv];
-    }
-    #pragma unroll 1
-    for (uint i = 0; i < count; i += 8) {
-      float part[8];
-      load_state<8>((device const float*)(s_at), width, d0 + i, count - i, part);
-      scale_state<8>(part, decay);
-      #pragma unroll
-      for (uint r = 0; r < kBlock - 1; ++r) {
-        add_row<8>(part, (device const float*)(k_old + r * args.dk + d0 + i), count - i, weighted[r]);
-      }
-      #pragma unroll
-      for (uint j = 0; j < 8; ++j) {
-        // Only saves work: part beyond count is not stored.
-        if (i + j < count) {
-          part[j] = fma(kn[d0 + i + j], u, part[j]);
-        }
-      }
-      simdgroup_barrier(mem_flags::mem_device);  // lanes beyond the panel have read its last column
-      if (lane < width) {
-        store_state<8>(s_at, width, d0 + i, count - i, part);
-      }
+  float k_part[PER];
+  float q_part[PER];
+  load_part<PER>((threadgroup const float*)(kn), part, k_part);
+  load_part<PER>((threadgroup const float*)(qn), part, q_part);
+  const float y = state_times<2, PER>(s, k_part, q_part, lane);
+  float acc = begin_row(kind, decay, y, v_in);
+  #pragma unroll
+  for (uint r = 0; r < kBlock; ++r) {
+    if (r < row) {
+      acc = fma(coef[kind * kBlock + r], u_old[r], acc);
     }
   }
-  if (sg == 0 && lane < width) {
-    out[token * args.out_stride + head * args.out_head_stride + first + lane] = o;
-    u_at[row * args.dv] = u;
+  const float u = simd_shuffle(acc * beta, ushort(lane & ~4u));
+  if (part % 2 == 0 && is_inside) {
+    if (kind == 1) {
+      out[token * args.out_stride + head * args.out_head_stride + column] = fma(coef[kBlock + row], u, acc);
+    } else {
+      u_at[row * args.dv] = u;
+    }
   }
   if (tg.x == 0) {
     if (head % group == 0) {
@@ -149,7 +160,47 @@ kernel void gdn_decode(device const float* q [[buffer(0)]],
       g_old[row] = g;
     }
   }
+  if (row < kBlock - 1) {
+    return;
+  }
+
+  // The block is full.
+  scale_state<PER>(s[0], decay);
+  scale_state<PER>(s[1], decay);
+  #pragma unroll 1
+  for (uint r = 0; r < kBlock; ++r) {
+    float weighted = u;
+    if (r < row) {
+      weighted = precise::exp(g - g_old[r]) * u_at[r * args.dv];
+      if (args.is_wide != 0) {
+        #pragma unroll
+        for (uint i = 0; i < PER; i += 4) {
+          const float4 f = *(device const float4*)(k_old + r * args.dk + dim_of(part, i));
+          k_part[i] = f.x;
+          k_part[i + 1] = f.y;
+          k_part[i + 2] = f.z;
+          k_part[i + 3] = f.w;
+        }
+      } else {
+        load_state<PER>((device const float*)(k_old + r * args.dk), 1, args.dk, part, k_part);
+      }
+    } else {
+      load_part<PER>((threadgroup const float*)(kn), part, k_part);
+    }
+    const float other = simd_shuffle_xor(weighted, ushort(2));
+    add_row<PER>(s[0], k_part, mine == 0 ? weighted : other);
+    add_row<PER>(s[1], k_part, mine == 0 ? other : weighted);
+  }
+  if (args.is_wide != 0) {
+    #pragma unroll
+    for (uint i = 0; i < PER; ++i) {
+      *(device float2*)(s_at + dim_of(part, i) * kPanel + pair) = float2(s[0][i], s[1][i]);
+    }
+  } else {
+    store_state<PER>(s_at + pair, width, pair < width ? args.dk : 0, part, s[0]);
+    store_state<PER>(s_at + pair + 1, width, pair + 1 < width ? args.dk : 0, part, s[1]);
+  }
 }
 
-template [[host_name("gdn_decode_128")]] kernel decltype(gdn_decode<32>) gdn_decode<32>;
-template [[host_name("gdn_decode_256")]] kernel decltype(gdn_decode<64>) gdn_decode<64>;
+template [[host_name("gdn_decode_128")]] kernel decltype(gdn_decode<128>) gdn_decode<128>;
+template [[host_name("gdn_decode_256")]] kernel decltype(gdn_decode<256>) gdn_decode<256>;

@@ -1,8 +1,37 @@
 // gdn_prefill: the gated delta rule for sequences with several tokens, after gdn_prepare; gdn.h has the formulas.
 #include "gdn.h"
 
-// Walks the blocks of a sequence with S in registers. Grid: [panels, v_heads, sequences]
-template <uint PER>
+constant constexpr uint kColumns = 16;  // of a threadgroup: 4 for each simdgroup
+
+// What a thread fetches of a block ahead of its turn.
+struct NextBlock {
+  float4 rows[8];  // of keys, and of queries where there is room for them
+  float gate[kGateFloats / 128];
+  float v[2];
+};
+
+// rows, gate: the block's. v: of the threadgroup's first column; row0: the block's row 0 among the sequence's tokens
+METAL_FUNC void load_block(device const float* rows, device const float* gate, device const float* v, int row0,
+                           int tokens, uint num_columns, uint tid, constant pagoda_args::Gdn& args,
+                           thread NextBlock& to) {
+#pragma unroll
+  for (uint i = 0; i < 8; ++i) {
+    to.rows[i] = *(device const float4*)(rows + 4 * (tid + 128 * i));
+  }
+#pragma unroll
+  for (uint i = 0; i < kGateFloats / 128; ++i) {
+    to.gate[i] = gate[tid + 128 * i];
+  }
+#pragma unroll
+  for (uint i = 0; i < 2; ++i) {
+    // Rows and columns that are not there are some that are, unused.
+    const int row = clamp(row0 + int(tid / kColumns + 8 * i), 0, tokens - 1);
+    to.v[i] = v[long(row) * args.v_stride + clamp(tid % kColumns, 0u, num_columns - 1)];
+  }
+}
+
+// Walks the blocks of a sequence with S in registers, the next block on its way. Grid: [dv / 16, v_heads, sequences]
+template <uint D>
 [[max_total_threads_per_threadgroup(128)]]
 kernel void gdn_prefill(device const float* v [[buffer(0)]],
                         device const int* cu_seqlens [[buffer(1)]],
@@ -20,8 +49,10 @@ kernel void gdn_prefill(device const float* v [[buffer(0)]],
                         uint tid [[thread_index_in_threadgroup]],
                         uint sg [[simdgroup_index_in_threadgroup]],
                         uint lane [[thread_index_in_simdgroup]]) {
-  threadgroup float parts[kBlock * 2 * kQuarters * kPanel];  // S^T k and S^T q by row and quarter
+  constexpr uint PER = D / kSplit;
+  threadgroup float x_tile[32 * 128];  // keys; of 128 dims, queries too
   threadgroup float gate[kGateFloats];
+  threadgroup float v_tile[kBlock * kColumns];
 
   const uint head = tg.y;
   const int begin = cu_seqlens[tg.z];
@@ -35,103 +66,148 @@ kernel void gdn_prefill(device const float* v [[buffer(0)]],
   const long slot = state_slots[tg.z];
   const uint group = args.v_heads / args.k_heads;
   const uint k_head = head / group;
-  const uint first = tg.x * kPanel;
-  const uint width = min(kPanel, args.dv - first);
-  const uint column = min(lane, width - 1);
-  const uint d0 = sg * args.quarter;
-  const uint count = min(args.quarter, args.dk - min(args.dk, d0));
+  const uint part = lane % kSplit;
+  const uint kind = part / 4;
+  const uint tile_column = sg * 4 + lane / kSplit;
+  const uint num_columns = min(kColumns, args.dv - tg.x * kColumns);
+  const bool is_inside = tile_column < num_columns;
+  const uint column = tg.x * kColumns + min(tile_column, num_columns - 1);  // those beyond repeat the last one
+  const uint panel = column / kPanel * kPanel;
+  const uint width = min(kPanel, args.dv - panel);
 
-  device float* s_at =
-      state + slot * args.state_slot_stride + long(head) * args.dk * args.dv + first * args.dk + column;
-  device float* u_at = u_rows + slot * args.u_rows_slot_stride + long(head) * kBlock * args.dv + first + column;
-  float s[PER];
-  load_state<PER>((device const float*)(s_at), width, d0, count, s);
+  device float* s_at = state + slot * args.state_slot_stride + long(head) * args.dk * args.dv + panel * args.dk +
+                       (column - panel);
+  device float* u_at = u_rows + slot * args.u_rows_slot_stride + long(head) * kBlock * args.dv + column;
+  device const float* v_at = v + long(begin) * args.v_stride + head * args.v_head_stride + tg.x * kColumns;
+  const long first = first_block(cu_seqlens, tg.z);
+  device const float* k_from = rows + (first * args.k_heads + k_head) * 2 * kBlock * D;
+  device const float* gate_from = gates + (first * args.v_heads + head) * kGateFloats;
+  const long k_step = long(args.k_heads) * 2 * kBlock * D;
+  const long gate_step = long(args.v_heads) * kGateFloats;
+
+  float s[1][PER];
+  load_state<PER>((device const float*)(s_at), width, args.dk, part, s[0]);
+  NextBlock next;
+  load_block(k_from, gate_from, v_at, -start, tokens, num_columns, tid, args, next);
 
   for (uint block = 0; block < blocks; ++block) {
     const int row0 = int(block * kBlock) - start;
     const uint lo = uint(max(0, -row0));
     const uint hi = uint(min(int(kBlock), tokens - row0));
-    const long index = first_block(cu_seqlens, tg.z) + block;
-    device const float* kn = rows + (index * args.k_heads + k_head) * 2 * kBlock * args.dk;
-    device const float* qn = kn + kBlock * args.dk;
-    device const float* gate_from = gates + (index * args.v_heads + head) * kGateFloats;
-    for (uint i = tid; i < kGateFloats; i += 128) {
-      gate[i] = gate_from[i];
+    device const float* q_from = k_from + kBlock * D;
+    #pragma unroll
+    for (uint i = 0; i < 8; ++i) {
+      *(threadgroup float4*)(x_tile + 4 * (tid + 128 * i)) = next.rows[i];
     }
-    for (uint t = lo; t < hi; ++t) {
-      float y_k = 0.0f;
-      float y_q = 0.0f;
-      #pragma unroll
-      for (uint i = 0; i < PER; ++i) {
-        if (i < count) {
-          y_k = fma(s[i], kn[t * args.dk + d0 + i], y_k);
-          y_q = fma(s[i], qn[t * args.dk + d0 + i], y_q);
-        }
-      }
-      parts[((t * 2) * kQuarters + sg) * kPanel + lane] = y_k;
-      parts[((t * 2 + 1) * kQuarters + sg) * kPanel + lane] = y_q;
+    #pragma unroll
+    for (uint i = 0; i < kGateFloats / 128; ++i) {
+      gate[tid + 128 * i] = next.gate[i];
     }
+    v_tile[tid] = next.v[0];
+    v_tile[tid + 128] = next.v[1];
     threadgroup_barrier(mem_flags::mem_threadgroup);
+    // Only saves work: there is no next block after the last.
+    if (block + 1 < blocks) {
+      k_from += k_step;
+      gate_from += gate_step;
+      load_block(k_from, gate_from, v_at, row0 + int(kBlock), tokens, num_columns, tid, args, next);
+    }
 
-    // Every simdgroup makes all rows of u, which it needs for its quarter of S; each writes a quarter of the outputs.
-    float u[kBlock];
+    float acc[kBlock];
     #pragma unroll
     for (uint t = 0; t < kBlock; ++t) {
-      u[t] = 0.0f;
-      if (t < lo) {
-        u[t] = u_at[t * args.dv];
-      } else if (t < hi) {
-        const long token = begin + row0 + int(t);
-        const float decay = precise::exp(gate[t]);
-        float u_t = fma(-decay, sum_quarters(parts + t * 2 * kQuarters * kPanel + lane, kPanel),
-                        v[token * args.v_stride + head * args.v_head_stride + first + column]);
-        float o_t = decay * sum_quarters(parts + (t * 2 + 1) * kQuarters * kPanel + lane, kPanel);
+      float k[PER];
+      float q[PER];
+      load_part<PER>((threadgroup const float*)(x_tile + t * D), part, k);
+      if (D == 128) {
+        load_part<PER>((threadgroup const float*)(x_tile + (kBlock + t) * 128), part, q);
+      } else {
         #pragma unroll
-        for (uint r = 0; r < t; ++r) {
-          u_t = fma(gate[kGates + r * kBlock + t], u[r], u_t);
-          o_t = fma(gate[kGates + kBlock * kBlock + r * kBlock + t], u[r], o_t);
+        for (uint i = 0; i < PER; i += 4) {
+          const float4 f = *(device const float4*)(q_from + t * D + dim_of(part, i));
+          q[i] = f.x;
+          q[i + 1] = f.y;
+          q[i + 2] = f.z;
+          q[i + 3] = f.w;
         }
-        u[t] = u_t * gate[kBlock + t];
-        if (t % kQuarters == sg && lane < width) {
-          out[token * args.out_stride + head * args.out_head_stride + first + lane] =
-              fma(gate[kGates + kBlock * kBlock + t * kBlock + t], u[t], o_t);
+      }
+      const float y = state_times<1, PER>(s, k, q, lane);
+      acc[t] = begin_row(kind, gate[kDecays + t], y, v_tile[t * kColumns + tile_column]);
+      keep_loads_here();
+    }
+
+    // Row r is final once the rows before it have been added; then it is added to the rows after it.
+    float u[kBlock];
+    #pragma unroll
+    for (uint r = 0; r < kBlock; ++r) {
+      u[r] = simd_shuffle(acc[r] * gate[kBetas + r], ushort(lane & ~4u));
+      if (r < lo) {
+        u[r] = u_at[r * args.dv];
+      }
+      #pragma unroll
+      for (uint t4 = 0; t4 < kBlock; t4 += 4) {
+        const float4 c4 =
+            *(threadgroup const float4*)(gate + kCoefficients + (kind * kBlock + r) * kBlock + t4);
+        const float c[4] = {c4.x, c4.y, c4.z, c4.w};
+        #pragma unroll
+        for (uint j = 0; j < 4; ++j) {
+          if (t4 + j >= r) {
+            acc[t4 + j] = fma(c[j], u[r], acc[t4 + j]);
+          }
         }
+      }
+      keep_loads_here();
+    }
+    // Each of the four lanes that have a column's outputs writes every fourth row.
+    #pragma unroll
+    for (uint i = 0; i < 4; ++i) {
+      const uint t = 4 * i + part % 4;
+      const float low = part % 2 == 0 ? acc[4 * i] : acc[4 * i + 1];
+      const float high = part % 2 == 0 ? acc[4 * i + 2] : acc[4 * i + 3];
+      if (kind == 1 && t >= lo && t < hi && is_inside) {
+        out[long(begin + row0 + int(t)) * args.out_stride + head * args.out_head_stride + column] =
+            part % 4 < 2 ? low : high;
       }
     }
 
     if (hi == kBlock) {
-      scale_state<PER>(s, precise::exp(gate[kBlock - 1]));
+      scale_state<PER>(s[0], gate[kDecays + kBlock - 1]);
       #pragma unroll
       for (uint r = 0; r < kBlock; ++r) {
-        add_row<PER>(s, kn + r * args.dk + d0, count, gate[2 * kBlock + r] * u[r]);
+        float k[PER];
+        load_part<PER>((threadgroup const float*)(x_tile + r * D), part, k);
+        add_row<PER>(s[0], k, gate[kWeights + r] * u[r]);
+        keep_loads_here();
       }
     }
     // A place keeps the last row that was put there: those of the last block, and before it those of the last but one.
-    // What was there before this step is not written again: other simdgroups may still read it.
+    // What was there before this step is not written again: other lanes may still read it.
     const uint keep = block + 1 == blocks ? lo : (block + 2 == blocks ? max(last_rows, lo) : kBlock);
     #pragma unroll
     for (uint t = 0; t < kBlock; ++t) {
-      if (t >= keep && t < hi && t % kQuarters == sg && lane < width) {
+      if (t >= keep && t < hi && t % kSplit == part && is_inside) {
         u_at[t * args.dv] = u[t];
       }
     }
     if (tg.x == 0) {
       if (head % group == 0) {
         device float* to = k_rows + slot * args.k_rows_slot_stride + long(k_head) * kBlock * args.dk;
-        for (uint i = keep * args.dk + tid; i < hi * args.dk; i += 128) {
-          to[i] = kn[i];
+        for (uint t = keep + sg; t < hi; t += kGroups) {
+          for (uint d = lane; d < args.dk; d += 32) {
+            to[t * args.dk + d] = x_tile[t * D + d];
+          }
         }
       }
       if (tid >= keep && tid < hi) {
         g_rows[slot * args.g_rows_slot_stride + head * kBlock + tid] = gate[tid];
       }
     }
-    threadgroup_barrier(mem_flags::mem_threadgroup | mem_flags::mem_device);  // parts, gates and old rows are read
+    threadgroup_barrier(mem_flags::mem_threadgroup | mem_flags::mem_device);  // tiles and old rows are read
   }
-  if (uint(start + tokens) >= kBlock && lane < width) {
-    store_state<PER>(s_at, width, d0, count, s);
+  if (uint(start + tokens) >= kBlock && is_inside) {
+    store_state<PER>(s_at, width, args.dk, part, s[0]);
   }
 }
 
-template [[host_name("gdn_prefill_128")]] kernel decltype(gdn_prefill<32>) gdn_prefill<32>;
-template [[host_name("gdn_prefill_256")]] kernel decltype(gdn_prefill<64>) gdn_prefill<64>;
+template [[host_name("gdn_prefill_128")]] kernel decltype(gdn_prefill<128>) gdn_prefill<128>;
+template [[host_name("gdn_prefill_256")]] kernel decltype(gdn_prefill<256>) gdn_prefill<256>;

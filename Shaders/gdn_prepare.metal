@@ -1,9 +1,10 @@
 // gdn_prepare: what blocks of several tokens have without the state, for gdn_prefill; gdn.h has the formulas.
 #include "gdn.h"
 
-// All that does not need S, for all blocks at once. rows: [blocks, k_heads, 2, 16, dk], normalised keys and queries;
-// gates: [blocks, v_heads, kGateFloats]. Rows of the block before this step are copied; rows after its end are zero.
-// Grid: [blocks, k_heads]
+// All that does not need S, for all blocks at once. rows: [blocks, k_heads, 2, 16, D], normalised keys and queries,
+// zeros after dk; gates: [blocks, v_heads, kGateFloats]. Rows of the block before this step are copied; rows after its
+// end are zero. Grid: [blocks, k_heads]
+template <uint D>
 [[max_total_threads_per_threadgroup(128)]]
 kernel void gdn_prepare(device const float* q [[buffer(0)]],
                         device const float* k [[buffer(1)]],
@@ -23,8 +24,10 @@ kernel void gdn_prepare(device const float* q [[buffer(0)]],
                         uint tid [[thread_index_in_threadgroup]],
                         uint sg [[simdgroup_index_in_threadgroup]],
                         uint lane [[thread_index_in_simdgroup]]) {
+  constexpr uint N = D / 32;
+  constexpr uint EACH = kBlock / kGroups;       // rows of a simdgroup
+  threadgroup float k_tile[kBlock * D];         // normalised keys
   threadgroup float dots[2 * kBlock * kBlock];  // k_s . k_t and k_s . q_t at [s][t]
-  threadgroup float g_tile[kBlock];
 
   uint seq = 0;
   uint end = args.num_sequences;
@@ -46,91 +49,114 @@ kernel void gdn_prepare(device const float* q [[buffer(0)]],
   const long slot = state_slots[seq];
   const uint lo = uint(max(0, -row0));                        // the block's rows of this step: lo .. hi
   const uint hi = uint(min(int(kBlock), tokens - row0));
-  device float* kn = rows + (long(tg.x) * args.k_heads + tg.y) * 2 * kBlock * args.dk;
-  device float* qn = kn + kBlock * args.dk;
+  device float* kn = rows + (long(tg.x) * args.k_heads + tg.y) * 2 * kBlock * D;
+  device float* qn = kn + kBlock * D;
   device const float* k_old = k_rows + slot * args.k_rows_slot_stride + long(tg.y) * kBlock * args.dk;
 
-  for (uint t = sg; t < kBlock; t += kQuarters) {
-    if (t >= lo && t < hi) {
+  float kx[EACH][N];
+  float qx[EACH][N];
+  #pragma unroll
+  for (uint j = 0; j < EACH; ++j) {
+    const uint t = sg * EACH + j;
+    #pragma unroll
+    for (uint i = 0; i < N; ++i) {
+      kx[j][i] = 0.0f;
+      qx[j][i] = 0.0f;
+    }
+    if (t < lo) {
+      load_row<N>(k_old + t * args.dk, args.dk, lane, kx[j]);
+    } else if (t < hi) {
       const long token = begin + row0 + int(t);
-      device const float* k_in = k + token * args.k_stride + tg.y * args.k_head_stride;
-      device const float* q_in = q + token * args.q_stride + tg.y * args.q_head_stride;
-      const float k_inv = inverse_norm(k_in, args.dk, lane);
-      const float q_inv = inverse_norm(q_in, args.dk, lane) * args.q_scale;
-      for (uint d = lane; d < args.dk; d += 32) {
-        kn[t * args.dk + d] = k_in[d] * k_inv;
-        qn[t * args.dk + d] = q_in[d] * q_inv;
-      }
-    } else {
-      for (uint d = lane; d < args.dk; d += 32) {
-        kn[t * args.dk + d] = t < lo ? k_old[t * args.dk + d] : 0.0f;
-        qn[t * args.dk + d] = 0.0f;
-      }
+      load_row<N>(k + token * args.k_stride + tg.y * args.k_head_stride, args.dk, lane, kx[j]);
+      load_row<N>(q + token * args.q_stride + tg.y * args.q_head_stride, args.dk, lane, qx[j]);
     }
   }
-  threadgroup_barrier(mem_flags::mem_device);
+  #pragma unroll
+  for (uint j = 0; j < EACH; ++j) {
+    const uint t = sg * EACH + j;
+    const bool is_new = t >= lo && t < hi;
+    const float k_inv = inverse_norm<N>(kx[j], lane);
+    const float q_inv = inverse_norm<N>(qx[j], lane) * args.q_scale;
+    #pragma unroll
+    for (uint i = 0; i < N; ++i) {
+      kx[j][i] = is_new ? kx[j][i] * k_inv : kx[j][i];
+      qx[j][i] = qx[j][i] * q_inv;
+      k_tile[t * D + lane + 32 * i] = kx[j][i];
+      kn[t * D + lane + 32 * i] = kx[j][i];
+      qn[t * D + lane + 32 * i] = qx[j][i];
+    }
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
 
-  for (uint i = sg; i < kBlock * kBlock; i += kQuarters) {
-    const uint s = i / kBlock;
-    const uint t = i % kBlock;
-    // Only saves work: no other dot is used below.
-    if (s <= t && t >= lo && t < hi) {
-      float dot_k = 0.0f;
-      float dot_q = 0.0f;
-      for (uint d = lane; d < args.dk; d += 32) {
-        const float kr = kn[s * args.dk + d];
-        dot_k = fma(kr, kn[t * args.dk + d], dot_k);
-        dot_q = fma(kr, qn[t * args.dk + d], dot_q);
+  // Lane 16 kind + s is left with the dot of row s with row t's key (kind 0) or query.
+  #pragma unroll
+  for (uint j = 0; j < EACH; ++j) {
+    float x[2 * kBlock];
+    #pragma unroll
+    for (uint s = 0; s < kBlock; ++s) {
+      float ks[N];
+      #pragma unroll
+      for (uint i = 0; i < N; ++i) {
+        ks[i] = k_tile[s * D + lane + 32 * i];
       }
-      dot_k = simd_sum(dot_k);
-      dot_q = simd_sum(dot_q);
-      if (lane == 0) {
-        dots[i] = dot_k;
-        dots[kBlock * kBlock + i] = dot_q;
-      }
+      x[s] = lane_dot<N>(ks, kx[j]);
+      x[kBlock + s] = lane_dot<N>(ks, qx[j]);
     }
+    dots[lane * kBlock + sg * EACH + j] = fold<2 * kBlock, 32>(x, lane);
   }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
 
   const uint group = args.v_heads / args.k_heads;
+  const uint t = lane % kBlock;
   for (uint j = 0; j < group; ++j) {
     const uint head = tg.y * group + j;
     device float* to = gates + (long(tg.x) * args.v_heads + head) * kGateFloats;
-    device const float* g_old = g_rows + slot * args.g_rows_slot_stride + head * kBlock;
-    if (tid == 0) {
-      float g = 0.0f;
-      for (uint t = 0; t < kBlock; ++t) {
-        if (t < lo) {
-          g = g_old[t];
-        } else if (t < hi) {
-          g = next_g(g, a + long(begin + row0 + int(t)) * args.a_stride, a_log, dt_bias, head);
-        }
-        g_tile[t] = g;
-      }
+    const bool is_new = t >= lo && t < hi;
+    float log_decay = 0.0f;
+    float beta = 0.0f;
+    float g_old = 0.0f;
+    if (is_new) {
+      const long token = begin + row0 + int(t);
+      log_decay = softplus(a[token * args.a_stride + head] + dt_bias[head]);
+      beta = sigmoid(b[token * args.b_stride + head]);
+    } else if (t < lo) {
+      g_old = g_rows[slot * args.g_rows_slot_stride + head * kBlock + t];
     }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
+    const float rate = precise::exp(a_log[head]);
+    float running = 0.0f;
+    float g = 0.0f;
+    for (uint r = 0; r < kBlock; ++r) {
+      const float x = simd_shuffle(log_decay, ushort(r));
+      const float old = simd_shuffle(g_old, ushort(r));
+      if (r < lo) {
+        running = old;
+      } else if (r < hi) {
+        running = next_g(running, rate, x);
+      }
+      g = r == t ? running : g;
+    }
+    const float g_last = simd_shuffle(g, ushort(kBlock - 1));
     if (tid < kBlock) {
-      const uint t = tid;
-      to[t] = g_tile[t];
-      float beta = 0.0f;
-      if (t >= lo && t < hi) {
-        beta = sigmoid(b[long(begin + row0 + int(t)) * args.b_stride + head]);
-      }
-      to[kBlock + t] = beta;
-      to[2 * kBlock + t] = precise::exp(g_tile[kBlock - 1] - g_tile[t]);
+      to[t] = g;
+      to[kBetas + t] = beta;
+      to[kWeights + t] = precise::exp(g_last - g);
+      to[kDecays + t] = precise::exp(g);
     }
+    #pragma unroll
     for (uint i = tid; i < kBlock * kBlock; i += 128) {
       const uint s = i / kBlock;
-      const uint t = i % kBlock;
-      const bool is_used = s <= t && t >= lo && t < hi;
+      const float g_s = simd_shuffle(g, ushort(s));
       float c_u = 0.0f;
       float c_o = 0.0f;
-      if (is_used) {
-        c_u = u_coefficient(dots[i], g_tile[t], g_tile[s]);
-        c_o = o_coefficient(dots[kBlock * kBlock + i], g_tile[t], g_tile[s]);
+      if (s <= t && is_new) {
+        c_u = u_coefficient(dots[i], g, g_s);
+        c_o = o_coefficient(dots[kBlock * kBlock + i], g, g_s);
       }
-      to[kGates + i] = c_u;
-      to[kGates + kBlock * kBlock + i] = c_o;
+      to[kCoefficients + i] = c_u;
+      to[kCoefficients + kBlock * kBlock + i] = c_o;
     }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
   }
 }
+
+template [[host_name("gdn_prepare_128")]] kernel decltype(gdn_prepare<128>) gdn_prepare<128>;
+template [[host_name("gdn_prepare_256")]] kernel decltype(gdn_prepare<256>) gdn_prepare<256>;

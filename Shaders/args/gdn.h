@@ -12,7 +12,7 @@ struct Gdn {
   uint num_sequences;
   uint k_heads, v_heads;
   uint dk, dv;   // at most 256 each
-  uint quarter;  // dims of a key that are summed together: dk / 4, rounded up
+  uint is_wide;  // dk is 128 or 256, dv full panels, and state and k_rows lie so that vectors fit
   float q_scale;
   uint reserved;
 };

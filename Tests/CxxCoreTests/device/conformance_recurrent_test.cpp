@@ -28,7 +28,8 @@ PAGODA_TEST(conformance_causal_conv1d) {
 PAGODA_TEST(conformance_gdn) {
   const struct {
     int64_t k_heads, v_heads, dk, dv;
-  } rows[] = {{1, 1, 8, 8}, {2, 4, 24, 40}, {2, 2, 16, 16}, {1, 3, 5, 70}, {1, 2, 128, 128}};
+  } rows[] = {{1, 1, 8, 8},     {2, 4, 24, 40},  {2, 2, 16, 16}, {1, 3, 5, 70},
+              {1, 2, 128, 128}, {1, 1, 256, 32}, {1, 1, 200, 20}};
   const Batch first{{0, 0, 0, 0}, {5, 15, 16, 40}}, second{{5, 15, 16, 40}, {1, 3, 17, 9}}, spoiling{{0}, {192}};
   for (const auto& row : rows)
     compare("gdn" + text({row.k_heads, row.v_heads, row.dk, row.dv}), kRecurrent,

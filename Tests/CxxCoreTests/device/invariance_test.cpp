@@ -10,7 +10,7 @@ PAGODA_TEST(invariance_conv_bits_do_not_depend_on_chunks) {
 }
 
 PAGODA_TEST(invariance_gdn_bits_do_not_depend_on_chunks) {
-  for (const auto& [dk, dv] : {std::pair<int64_t, int64_t>{8, 8}, {24, 40}, {64, 96}})
+  for (const auto& [dk, dv] : {std::pair<int64_t, int64_t>{8, 8}, {24, 40}, {64, 96}, {128, 32}, {136, 16}})
     check_stream("gdn " + std::to_string(dk), [dk = dk, dv = dv](const std::string& name, int threads) {
       return std::make_unique<GdnStream>(name, threads, dk, dv);
     });

@@ -25,7 +25,7 @@ ScratchSizes ScratchSizes::gdn(int64_t tokens, int64_t sequences, int64_t k_head
                                int64_t dk) noexcept {
   const int64_t blocks = tokens / kGdnBlock + 2 * sequences;
   ScratchSizes sizes;
-  sizes.gdn_rows = blocks * k_heads * 2 * kGdnBlock * dk * int64_t{sizeof(float)};
+  sizes.gdn_rows = blocks * k_heads * 2 * kGdnBlock * (dk <= 128 ? 128 : 256) * int64_t{sizeof(float)};
   sizes.gdn_gates = blocks * v_heads * kGdnGateFloats * int64_t{sizeof(float)};
   return sizes;
 }

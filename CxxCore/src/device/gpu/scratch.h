@@ -8,11 +8,11 @@
 
 namespace pagoda::device::gpu {
 
-constexpr int64_t kRowsTile = 64;      // rows of activations a threadgroup of matmul_tiles takes
-constexpr int64_t kPartition = 256;    // positions in a partition of paged_attention
-constexpr int64_t kArgmaxPart = 4096;  // logits that a threadgroup of argmax looks at
-constexpr int64_t kMostKept = 64;      // candidates that a part of sample keeps
-constexpr int64_t kGdnGateFloats = 3 * kGdnBlock + 2 * kGdnBlock * kGdnBlock;  // of gdn_prepare, per block and V-head
+constexpr int64_t kRowsTile = 64;        // rows of activations a threadgroup of matmul_tiles takes
+constexpr int64_t kPartition = 256;      // positions in a partition of paged_attention
+constexpr int64_t kArgmaxPart = 4096;    // logits that a threadgroup of argmax looks at
+constexpr int64_t kMostKept = 64;        // candidates that a part of sample keeps
+constexpr int64_t kGdnGateFloats = 640;  // of gdn_prepare, per block and V-head
 
 constexpr int64_t round_up(int64_t n, int64_t to) noexcept { return (n + to - 1) / to * to; }
 

@@ -70,7 +70,8 @@ inline constexpr std::string_view k256 = "gdn_prefill_256";
 enum Binding : int { v = 0, cu_seqlens = 1, context_lens = 2, state_slots = 3, rows = 4, gates = 5, state = 6, k_rows = 7, u_rows = 8, g_rows = 9, out = 10, args = 11 };
 }  // namespace gdn_prefill
 namespace gdn_prepare {
-inline constexpr std::string_view kernel = "gdn_prepare";
+inline constexpr std::string_view k128 = "gdn_prepare_128";
+inline constexpr std::string_view k256 = "gdn_prepare_256";
 enum Binding : int { q = 0, k = 1, a = 2, b = 3, a_log = 4, dt_bias = 5, cu_seqlens = 6, context_lens = 7, state_slots = 8, k_rows = 9, g_rows = 10, rows = 11, gates = 12, args = 13 };
 }  // namespace gdn_prepare
 namespace matmul_f32 {

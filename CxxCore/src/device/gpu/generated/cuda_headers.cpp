@@ -622,6 +622,8 @@ MSL_FN mem_flags operator|(mem_flags a, mem_flags b) { return mem_flags(uint(a) 
 MSL_FN void threadgroup_barrier(mem_flags) { __syncthreads(); }
 MSL_FN void simdgroup_barrier(mem_flags) { __syncwarp(); }
 
+MSL_FN void msl_keep_loads_here() { __syncwarp(); }  // an empty asm does not hold ptxas back
+
 MSL_FN uint msl_lane() {
   uint r;
   asm("mov.u32 %0, %%laneid;" : "=r"(r));

@@ -6,7 +6,7 @@ namespace {
 # 1 "Shaders/gdn_decode.metal"
 
 # 1 "Shaders/gdn.h"
-# 17 "Shaders/gdn.h"
+# 18 "Shaders/gdn.h"
 # 1 "Shaders/args/gdn.h"
 
 
@@ -23,14 +23,14 @@ struct Gdn {
   uint num_sequences;
   uint k_heads, v_heads;
   uint dk, dv;
-  uint quarter;
+  uint is_wide;
   float q_scale;
   uint reserved;
 };
 static_assert(sizeof(Gdn) == 144, "host and kernel agree");
 
 }
-# 18 "Shaders/gdn.h"
+# 19 "Shaders/gdn.h"
 # 1 "Shaders/common.h"
 
 
@@ -138,34 +138,79 @@ METAL_FUNC void tile_multiply_accumulate(MSL_THREAD simdgroup_matrix<float, 8, 8
 
   }
 }
-# 19 "Shaders/gdn.h"
+# 20 "Shaders/gdn.h"
 
 MSL_CONSTANT constexpr uint kBlock = 16;
 MSL_CONSTANT constexpr uint kPanel = 32;
-MSL_CONSTANT constexpr uint kQuarters = 4;
+MSL_CONSTANT constexpr uint kSplit = 8;
+MSL_CONSTANT constexpr uint kGroups = 4;
 MSL_CONSTANT constexpr float kNormEps = 1.0e-6f;
+
+
+METAL_FUNC void keep_loads_here() {
+
+
+
+}
 
 METAL_FUNC float softplus(float x) { return x > 20.0f ? x : precise::log(1.0f + precise::exp(x)); }
 
 
-METAL_FUNC float lane_dot(MSL_DEVICE const float* x, MSL_DEVICE const float* y, uint dk, uint lane) {
-  float sum = 0.0f;
-  for (uint d = lane; MSL_LOOP(d < dk); d += 32) {
-    sum = fma(x[d], y[d], sum);
+METAL_FUNC float pick(uint mask, float a, float b) {
+  return as_type<float>((as_type<uint>(a) & mask) | (as_type<uint>(b) & ~mask));
+}
+
+
+
+template <uint N, uint P>
+METAL_FUNC float fold(MSL_THREAD float (&x)[N], uint lane) {
+  uint n = N;
+
+  for (uint m = P / 2; m > 0; m /= 2) {
+    if (n > 1) {
+      n /= 2;
+      const uint high = 0u - (lane / m & 1u);
+
+      for (uint i = 0; i < N / 2; ++i) {
+        if (i < n) {
+          const float send = pick(high, x[i], x[i + n]);
+          const float keep = pick(high, x[i + n], x[i]);
+          x[i] = keep + simd_shuffle_xor(send, ushort(m));
+        }
+      }
+    } else {
+      x[0] = x[0] + simd_shuffle_xor(x[0], ushort(m));
+    }
   }
-  return simd_sum(sum);
+  return x[0];
 }
 
 
-METAL_FUNC float inverse_norm(MSL_DEVICE const float* x, uint dk, uint lane) {
-  return precise::rsqrt(lane_dot(x, x, dk, lane) + kNormEps);
+template <uint N>
+METAL_FUNC void load_row(MSL_DEVICE const float* from, uint dk, uint lane, MSL_THREAD float (&x)[N]) {
+  load_ahead<N>(from, lane, 32, dk, x);
+}
+
+template <uint N>
+METAL_FUNC float lane_dot(MSL_THREAD const float (&x)[N], MSL_THREAD const float (&y)[N]) {
+  float sum = 0.0f;
+
+  for (uint i = 0; i < N; ++i) {
+    sum = fma(x[i], y[i], sum);
+  }
+  return sum;
 }
 
 
-METAL_FUNC float next_g(float before, MSL_DEVICE const float* a, MSL_DEVICE const float* a_log, MSL_DEVICE const float* dt_bias,
-                        uint head) {
-  return fma(-precise::exp(a_log[head]), softplus(a[head] + dt_bias[head]), before);
+template <uint N>
+METAL_FUNC float inverse_norm(MSL_THREAD const float (&x)[N], uint lane) {
+  float sum[1];
+  sum[0] = lane_dot<N>(x, x);
+  return precise::rsqrt(fold<1, 32>(sum, lane) + kNormEps);
 }
+
+
+METAL_FUNC float next_g(float before, float rate, float x) { return fma(-rate, x, before); }
 
 
 METAL_FUNC float u_coefficient(float dot, float g_t, float g_s) { return -(precise::exp(g_t - g_s) * dot); }
@@ -173,25 +218,45 @@ METAL_FUNC float u_coefficient(float dot, float g_t, float g_s) { return -(preci
 METAL_FUNC float o_coefficient(float dot, float g_t, float g_s) { return precise::exp(g_t - g_s) * dot; }
 
 
-template <uint PER>
-METAL_FUNC void load_state(MSL_DEVICE const float* at, uint width, uint d0, uint count, MSL_THREAD float (&s)[PER]) {
+METAL_FUNC float begin_row(uint kind, float decay, float y, float v) {
+  return kind == 0 ? fma(-decay, y, v) : decay * y;
+}
 
-  for (uint i = 0; i < PER; ++i) {
-    s[i] = 0.0f;
-    if (i < count) {
-      s[i] = at[(d0 + i) * width];
-    }
+
+METAL_FUNC uint dim_of(uint part, uint i) { return 4 * (part + kSplit * (i / 4)) + i % 4; }
+
+
+template <uint PER>
+METAL_FUNC void load_part(MSL_THREADGROUP const float* row, uint part, MSL_THREAD float (&x)[PER]) {
+
+  for (uint i = 0; i < PER; i += 4) {
+    const float4 f = *(MSL_THREADGROUP const float4*)(row + dim_of(part, i));
+    x[i] = f.x;
+    x[i + 1] = f.y;
+    x[i + 2] = f.z;
+    x[i + 3] = f.w;
   }
 }
 
-template <uint PER>
-METAL_FUNC void store_state(MSL_DEVICE float* at, uint width, uint d0, uint count, MSL_THREAD const float (&s)[PER]) {
 
-  for (uint i = 0; i < PER; ++i) {
-    if (i < count) {
-      at[(d0 + i) * width] = s[i];
+template <uint NC, uint PER>
+METAL_FUNC float state_times(MSL_THREAD const float (&s)[NC][PER], MSL_THREAD const float (&k)[PER],
+                             MSL_THREAD const float (&q)[PER], uint lane) {
+  float x[2 * NC];
+
+  for (uint c = 0; c < NC; ++c) {
+    x[c] = s[c][0] * k[0];
+    x[NC + c] = s[c][0] * q[0];
+  }
+
+  for (uint i = 1; i < PER; ++i) {
+
+    for (uint c = 0; c < NC; ++c) {
+      x[c] = fma(s[c][i], k[i], x[c]);
+      x[NC + c] = fma(s[c][i], q[i], x[NC + c]);
     }
   }
+  return fold<2 * NC, kSplit>(x, lane);
 }
 
 
@@ -203,32 +268,53 @@ METAL_FUNC void scale_state(MSL_THREAD float (&s)[PER], float decay) {
   }
 }
 
-
 template <uint PER>
-METAL_FUNC void add_row(MSL_THREAD float (&s)[PER], MSL_DEVICE const float* k, uint count, float weighted_u) {
+METAL_FUNC void add_row(MSL_THREAD float (&s)[PER], MSL_THREAD const float (&k)[PER], float weighted_u) {
 
   for (uint i = 0; i < PER; ++i) {
+    s[i] = fma(k[i], weighted_u, s[i]);
+  }
+}
 
-    if (i < count) {
-      s[i] = fma(k[i], weighted_u, s[i]);
+
+template <uint PER>
+METAL_FUNC void load_state(MSL_DEVICE const float* at, uint width, uint dk, uint part, MSL_THREAD float (&s)[PER]) {
+
+  for (uint i = 0; i < PER; ++i) {
+    const uint d = dim_of(part, i);
+    s[i] = 0.0f;
+    if (d < dk) {
+      s[i] = at[d * width];
     }
   }
 }
 
-METAL_FUNC float sum_quarters(MSL_THREADGROUP const float* parts, uint stride) {
-  return ((parts[0] + parts[stride]) + parts[2 * stride]) + parts[3 * stride];
+template <uint PER>
+METAL_FUNC void store_state(MSL_DEVICE float* at, uint width, uint dk, uint part, MSL_THREAD const float (&s)[PER]) {
+
+  for (uint i = 0; i < PER; ++i) {
+    const uint d = dim_of(part, i);
+    if (d < dk) {
+      at[d * width] = s[i];
+    }
+  }
 }
 
 
 METAL_FUNC uint first_block(MSL_DEVICE const int* cu_seqlens, uint b) { return uint(cu_seqlens[b]) / kBlock + 2 * b; }
 
 
-MSL_CONSTANT constexpr uint kGates = 3 * kBlock;
-MSL_CONSTANT constexpr uint kGateFloats = kGates + 2 * kBlock * kBlock;
+
+MSL_CONSTANT constexpr uint kBetas = kBlock;
+MSL_CONSTANT constexpr uint kWeights = 2 * kBlock;
+MSL_CONSTANT constexpr uint kDecays = 3 * kBlock;
+MSL_CONSTANT constexpr uint kCoefficients = 4 * kBlock;
+MSL_CONSTANT constexpr uint kGateFloats = 640;
 # 3 "Shaders/gdn_decode.metal"
 
 
-template <uint PER>
+
+template <uint D>
 
 MSL_KERNEL void gdn_decode(MSL_DEVICE const float* q ,
                        MSL_DEVICE const float* k ,
@@ -250,10 +336,12 @@ MSL_KERNEL void gdn_decode(MSL_DEVICE const float* q ,
                        uint tid ,
                        uint sg ,
                        uint lane ) {
-  MSL_TG_VAR(1, kn, [4*64], float)
-  MSL_TG_VAR(2, qn, [4*64], float)
+  constexpr uint PER = D / kSplit;
+  constexpr uint N = D / 32;
+  constexpr uint EACH = kBlock / kGroups;
+  MSL_TG_VAR(1, kn, [D], float)
+  MSL_TG_VAR(2, qn, [D], float)
   MSL_TG_VAR(3, coef, [2*kBlock], float)
-  MSL_TG_VAR(4, parts, [2*kQuarters*kPanel], float)
 
   const uint head = tg.y;
   const long token = cu_seqlens[tg.z];
@@ -264,106 +352,114 @@ MSL_KERNEL void gdn_decode(MSL_DEVICE const float* q ,
   const uint row = uint(context_lens[tg.z] - 1) % kBlock;
   const uint group = args.v_heads / args.k_heads;
   const uint k_head = head / group;
+  const uint part = lane % kSplit;
+  const uint kind = part / 4;
   const uint first = tg.x * kPanel;
   const uint width = min(kPanel, args.dv - first);
-  const uint column = min(lane, width - 1);
-  const uint d0 = sg * args.quarter;
-  const uint count = min(args.quarter, args.dk - min(args.dk, d0));
+  const uint mine = part / 2 % 2;
+  const uint pair = sg * 8 + lane / kSplit * 2;
+  const uint column = first + min(pair + mine, width - 1);
+  const bool is_inside = pair + mine < width;
 
-  MSL_DEVICE float* s_at =
-      state + slot * args.state_slot_stride + long(head) * args.dk * args.dv + first * args.dk + column;
-  float s[PER];
-  load_state<PER>((MSL_DEVICE const float*)(s_at), width, d0, count, s);
+  MSL_DEVICE float* s_at = state + slot * args.state_slot_stride + long(head) * args.dk * args.dv + first * args.dk;
+  float s[2][PER];
+  if (args.is_wide != 0) {
 
-  MSL_DEVICE const float* k_in = k + token * args.k_stride + k_head * args.k_head_stride;
-  MSL_DEVICE const float* q_in = q + token * args.q_stride + k_head * args.q_head_stride;
-  const float k_inv = inverse_norm(k_in, args.dk, lane);
-  const float q_inv = inverse_norm(q_in, args.dk, lane) * args.q_scale;
-  for (uint d = tid; MSL_LOOP(d < args.dk); d += 128) {
-    kn[d] = k_in[d] * k_inv;
-    qn[d] = q_in[d] * q_inv;
-  }
-  threadgroup_barrier(mem_flags::mem_threadgroup);
-
-  float y_k = 0.0f;
-  float y_q = 0.0f;
-
-  for (uint i = 0; i < PER; ++i) {
-    if (i < count) {
-      y_k = fma(s[i], kn[d0 + i], y_k);
-      y_q = fma(s[i], qn[d0 + i], y_q);
+    for (uint i = 0; i < PER; ++i) {
+      const float2 both = *(MSL_DEVICE const float2*)(s_at + dim_of(part, i) * kPanel + pair);
+      s[0][i] = both.x;
+      s[1][i] = both.y;
     }
+  } else {
+    load_state<PER>((MSL_DEVICE const float*)(s_at + pair), width, pair < width ? args.dk : 0, part, s[0]);
+    load_state<PER>((MSL_DEVICE const float*)(s_at + pair + 1), width, pair + 1 < width ? args.dk : 0, part, s[1]);
   }
-  parts[sg * kPanel + lane] = y_k;
-  parts[(kQuarters + sg) * kPanel + lane] = y_q;
-
+  float kx[N];
+  float qx[N];
+  load_row<N>(k + token * args.k_stride + k_head * args.k_head_stride, args.dk, lane, kx);
+  load_row<N>(q + token * args.q_stride + k_head * args.q_head_stride, args.dk, lane, qx);
   MSL_DEVICE float* k_old = k_rows + slot * args.k_rows_slot_stride + long(k_head) * kBlock * args.dk;
   MSL_DEVICE float* g_old = g_rows + slot * args.g_rows_slot_stride + head * kBlock;
-  const float g = next_g(row > 0 ? g_old[row - 1] : 0.0f, a + token * args.a_stride, a_log, dt_bias, head);
-  for (uint r = sg; MSL_LOOP(r <= row); r += kQuarters) {
-    float dot_k = 0.0f;
-    float dot_q = 0.0f;
-    for (uint d = lane; MSL_LOOP(d < args.dk); d += 32) {
-      const float kr = r < row ? k_old[r * args.dk + d] : kn[d];
-      dot_k = fma(kr, kn[d], dot_k);
-      dot_q = fma(kr, qn[d], dot_q);
+  MSL_DEVICE float* u_at = u_rows + slot * args.u_rows_slot_stride + long(head) * kBlock * args.dv + column;
+  float kr[EACH][N];
+  float u_old[kBlock];
+
+  for (uint i = 0; i < EACH; ++i) {
+
+    for (uint j = 0; j < N; ++j) {
+      kr[i][j] = 0.0f;
     }
-    dot_k = simd_sum(dot_k);
-    dot_q = simd_sum(dot_q);
-    const float g_r = r < row ? g_old[r] : g;
-    if (lane == 0) {
-      coef[r] = u_coefficient(dot_k, g, g_r);
-      coef[kBlock + r] = o_coefficient(dot_q, g, g_r);
+    if (sg * EACH + i < row) {
+      load_row<N>((MSL_DEVICE const float*)(k_old + (sg * EACH + i) * args.dk), args.dk, lane, kr[i]);
     }
+  }
+
+  for (uint r = 0; r < kBlock; ++r) {
+    u_old[r] = 0.0f;
+    if (r < row) {
+      u_old[r] = u_at[r * args.dv];
+    }
+  }
+  const uint dot_row = sg * EACH + lane / 4 % EACH;
+  const float g_row = dot_row < row ? g_old[dot_row] : 0.0f;
+  const float g_before = row > 0 ? g_old[row - 1] : 0.0f;
+  const float v_in = v[token * args.v_stride + head * args.v_head_stride + column];
+  const float a_in = a[token * args.a_stride + head];
+  const float b_in = b[token * args.b_stride + head];
+  const float rate_log = a_log[head];
+  const float bias = dt_bias[head];
+
+  const float g = next_g(g_before, precise::exp(rate_log), softplus(a_in + bias));
+  const float decay = precise::exp(g);
+  const float beta = sigmoid(b_in);
+  const float k_inv = inverse_norm<N>(kx, lane);
+  const float q_inv = inverse_norm<N>(qx, lane) * args.q_scale;
+
+  for (uint i = 0; i < N; ++i) {
+    kx[i] = kx[i] * k_inv;
+    qx[i] = qx[i] * q_inv;
+    if (sg == 0) {
+      kn[lane + 32 * i] = kx[i];
+      qn[lane + 32 * i] = qx[i];
+    }
+  }
+  float dots[2 * EACH];
+
+  for (uint i = 0; i < EACH; ++i) {
+    const uint is_own = 0u - uint(sg * EACH + i == row);
+
+    for (uint j = 0; j < N; ++j) {
+      kr[i][j] = pick(is_own, kx[j], kr[i][j]);
+    }
+    dots[i] = lane_dot<N>(kr[i], kx);
+    dots[EACH + i] = lane_dot<N>(kr[i], qx);
+  }
+  const float dot = fold<2 * EACH, 32>(dots, lane);
+  if (lane % 4 == 0) {
+    const float g_s = dot_row < row ? g_row : g;
+    coef[lane / 16 * kBlock + dot_row] = lane < 16 ? u_coefficient(dot, g, g_s) : o_coefficient(dot, g, g_s);
   }
   threadgroup_barrier(mem_flags::mem_threadgroup);
 
-  MSL_DEVICE float* u_at = u_rows + slot * args.u_rows_slot_stride + long(head) * kBlock * args.dv + first + column;
-  const float decay = precise::exp(g);
-  float u = fma(-decay, sum_quarters(parts + lane, kPanel),
-                v[token * args.v_stride + head * args.v_head_stride + first + column]);
-  float o = decay * sum_quarters(parts + kQuarters * kPanel + lane, kPanel);
-  for (uint r = 0; MSL_LOOP(r < row); ++r) {
-    const float u_r = u_at[r * args.dv];
-    u = fma(coef[r], u_r, u);
-    o = fma(coef[kBlock + r], u_r, o);
-  }
-  u = u * sigmoid(b[token * args.b_stride + head]);
-  o = fma(coef[kBlock + row], u, o);
+  float k_part[PER];
+  float q_part[PER];
+  load_part<PER>((MSL_THREADGROUP const float*)(kn), part, k_part);
+  load_part<PER>((MSL_THREADGROUP const float*)(qn), part, q_part);
+  const float y = state_times<2, PER>(s, k_part, q_part, lane);
+  float acc = begin_row(kind, decay, y, v_in);
 
-
-
-  if (row == kBlock - 1) {
-    float weighted[kBlock - 1];
-
-    for (uint r = 0; r < kBlock - 1; ++r) {
-      weighted[r] = precise::exp(g - g_old[r]) * u_at[r * args.dv];
-    }
-
-    for (uint i = 0; i < count; i += 8) {
-      float part[8];
-      load_state<8>((MSL_DEVICE const float*)(s_at), width, d0 + i, count - i, part);
-      scale_state<8>(part, decay);
-
-      for (uint r = 0; r < kBlock - 1; ++r) {
-        add_row<8>(part, (MSL_DEVICE const float*)(k_old + r * args.dk + d0 + i), count - i, weighted[r]);
-      }
-
-      for (uint j = 0; j < 8; ++j) {
-
-        if (i + j < count) {
-          part[j] = fma(kn[d0 + i + j], u, part[j]);
-        }
-      }
-      simdgroup_barrier(mem_flags::mem_device);
-      if (lane < width) {
-        store_state<8>(s_at, width, d0 + i, count - i, part);
-      }
+  for (uint r = 0; r < kBlock; ++r) {
+    if (r < row) {
+      acc = fma(coef[kind * kBlock + r], u_old[r], acc);
     }
   }
-  if (sg == 0 && lane < width) {
-    out[token * args.out_stride + head * args.out_head_stride + first + lane] = o;
-    u_at[row * args.dv] = u;
+  const float u = simd_shuffle(acc * beta, ushort(lane & ~4u));
+  if (part % 2 == 0 && is_inside) {
+    if (kind == 1) {
+      out[token * args.out_stride + head * args.out_head_stride + column] = fma(coef[kBlock + row], u, acc);
+    } else {
+      u_at[row * args.dv] = u;
+    }
   }
   if (tg.x == 0) {
     if (head % group == 0) {
@@ -374,6 +470,46 @@ MSL_KERNEL void gdn_decode(MSL_DEVICE const float* q ,
     if (tid == 0) {
       g_old[row] = g;
     }
+  }
+  if (row < kBlock - 1) {
+    return;
+  }
+
+
+  scale_state<PER>(s[0], decay);
+  scale_state<PER>(s[1], decay);
+
+  for (uint r = 0; r < kBlock; ++r) {
+    float weighted = u;
+    if (r < row) {
+      weighted = precise::exp(g - g_old[r]) * u_at[r * args.dv];
+      if (args.is_wide != 0) {
+
+        for (uint i = 0; i < PER; i += 4) {
+          const float4 f = *(MSL_DEVICE const float4*)(k_old + r * args.dk + dim_of(part, i));
+          k_part[i] = f.x;
+          k_part[i + 1] = f.y;
+          k_part[i + 2] = f.z;
+          k_part[i + 3] = f.w;
+        }
+      } else {
+        load_state<PER>((MSL_DEVICE const float*)(k_old + r * args.dk), 1, args.dk, part, k_part);
+      }
+    } else {
+      load_part<PER>((MSL_THREADGROUP const float*)(kn), part, k_part);
+    }
+    const float other = simd_shuffle_xor(weighted, ushort(2));
+    add_row<PER>(s[0], k_part, mine == 0 ? weighted : other);
+    add_row<PER>(s[1], k_part, mine == 0 ? other : weighted);
+  }
+  if (args.is_wide != 0) {
+
+    for (uint i = 0; i < PER; ++i) {
+      *(MSL_DEVICE float2*)(s_at + dim_of(part, i) * kPanel + pair) = float2(s[0][i], s[1][i]);
+    }
+  } else {
+    store_state<PER>(s_at + pair, width, pair < width ? args.dk : 0, part, s[0]);
+    store_state<PER>(s_at + pair + 1, width, pair + 1 < width ? args.dk : 0, part, s[1]);
   }
 }
 
@@ -386,14 +522,14 @@ using namespace ::pagoda::device::gpu;
 void msl_entry_0(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  gdn_decode<32>((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (const float*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const int*)in.buffers[7], (const int*)in.buffers[8], (const int*)in.buffers[9], (float*)in.buffers[10], (float*)in.buffers[11], (float*)in.buffers[12], (float*)in.buffers[13], (float*)in.buffers[14], *(const pagoda_args::Gdn*)in.buffers[15], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+  gdn_decode<128>((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (const float*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const int*)in.buffers[7], (const int*)in.buffers[8], (const int*)in.buffers[9], (float*)in.buffers[10], (float*)in.buffers[11], (float*)in.buffers[12], (float*)in.buffers[13], (float*)in.buffers[14], *(const pagoda_args::Gdn*)in.buffers[15], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
 }
 constexpr BindingInfo msl_bindings_0[] = {{"q", 0, BindingKind::buffer, sizeof(float), false}, {"k", 1, BindingKind::buffer, sizeof(float), false}, {"v", 2, BindingKind::buffer, sizeof(float), false}, {"a", 3, BindingKind::buffer, sizeof(float), false}, {"b", 4, BindingKind::buffer, sizeof(float), false}, {"a_log", 5, BindingKind::buffer, sizeof(float), false}, {"dt_bias", 6, BindingKind::buffer, sizeof(float), false}, {"cu_seqlens", 7, BindingKind::buffer, sizeof(int), false}, {"context_lens", 8, BindingKind::buffer, sizeof(int), false}, {"state_slots", 9, BindingKind::buffer, sizeof(int), false}, {"state", 10, BindingKind::buffer, sizeof(float), true}, {"k_rows", 11, BindingKind::buffer, sizeof(float), true}, {"u_rows", 12, BindingKind::buffer, sizeof(float), true}, {"g_rows", 13, BindingKind::buffer, sizeof(float), true}, {"out", 14, BindingKind::buffer, sizeof(float), true}, {"args", 15, BindingKind::values, sizeof(pagoda_args::Gdn), false}};
 constexpr uint32_t msl_limit_0 = 128;
 void msl_entry_1(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  gdn_decode<64>((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (const float*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const int*)in.buffers[7], (const int*)in.buffers[8], (const int*)in.buffers[9], (float*)in.buffers[10], (float*)in.buffers[11], (float*)in.buffers[12], (float*)in.buffers[13], (float*)in.buffers[14], *(const pagoda_args::Gdn*)in.buffers[15], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+  gdn_decode<256>((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (const float*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const int*)in.buffers[7], (const int*)in.buffers[8], (const int*)in.buffers[9], (float*)in.buffers[10], (float*)in.buffers[11], (float*)in.buffers[12], (float*)in.buffers[13], (float*)in.buffers[14], *(const pagoda_args::Gdn*)in.buffers[15], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
 }
 constexpr BindingInfo msl_bindings_1[] = {{"q", 0, BindingKind::buffer, sizeof(float), false}, {"k", 1, BindingKind::buffer, sizeof(float), false}, {"v", 2, BindingKind::buffer, sizeof(float), false}, {"a", 3, BindingKind::buffer, sizeof(float), false}, {"b", 4, BindingKind::buffer, sizeof(float), false}, {"a_log", 5, BindingKind::buffer, sizeof(float), false}, {"dt_bias", 6, BindingKind::buffer, sizeof(float), false}, {"cu_seqlens", 7, BindingKind::buffer, sizeof(int), false}, {"context_lens", 8, BindingKind::buffer, sizeof(int), false}, {"state_slots", 9, BindingKind::buffer, sizeof(int), false}, {"state", 10, BindingKind::buffer, sizeof(float), true}, {"k_rows", 11, BindingKind::buffer, sizeof(float), true}, {"u_rows", 12, BindingKind::buffer, sizeof(float), true}, {"g_rows", 13, BindingKind::buffer, sizeof(float), true}, {"out", 14, BindingKind::buffer, sizeof(float), true}, {"args", 15, BindingKind::values, sizeof(pagoda_args::Gdn), false}};
 constexpr uint32_t msl_limit_1 = 128;

@@ -11,11 +11,12 @@ R"msl(// gdn_decode: the gated delta rule for sequences with one token; gdn.h ha
 // and after row 15, S := e^G S + sum_s e^(G - G_s) k_s u_s^T.
 //
 // gdn_decode takes the sequences with one token, gdn_prepare and gdn_prefill (in that order) those with more. A row
-// gets the same bits from either, alone or among others: S^T x is summed over d in four quarters, each in order, then
-// the quarters in order; rows are added in order of s. simdgroup matrices are not used: the order inside one is not
-// known.
+// gets the same bits from either, alone or among others: S^T x is summed by 8 lanes, each over its own d in order, then
+// lanes are paired 4, 2 and 1 apart; dots of rows by 32 lanes, paired 16, 8, 4, 2 and 1 apart; rows are added in order
+// of s. simdgroup matrices are not used: the order inside one is not known.
 //
-// A threadgroup has one panel of 32 columns of one V-head, a lane one column, a simdgroup one quarter of d.
+// 8 neighbouring lanes have a column of S, lane `part` of them the dims 4 (part + 8 i) .. + 3 for all i. Sums of two
+// kinds, S^T k (0) and S^T q (1), are kept by the lower and the upper four of the lanes.
 // state: [slots, v_heads] of panels [dk][up to 32]; k_rows: [slots, k_heads, 16, dk]; u_rows: [slots, v_heads, 16, dv];
 // g_rows: [slots, v_heads, 16]
 
@@ -38,7 +39,7 @@ struct Gdn {
   uint num_sequences;
   uint k_heads, v_heads;
   uint dk, dv;   // at most 256 each
-  uint quarter;  // dims of a key that are summed together: dk / 4, rounded up
+  uint is_wide;  // dk is 128 or 256, dv full panels, and state and k_rows lie so that vectors fit
   float q_scale;
   uint reserved;
 };
@@ -153,56 +154,121 @@ METAL_FUNC void tile_multiply_accumulate(thread simdgroup_matrix<float, 8, 8> (&
 
 constant constexpr uint kBlock = 16;  // tokens; part of the result's bits
 constant constexpr uint kPanel = 32;
-constant constexpr uint kQuarters = 4;
+constant constexpr uint kSplit = 8;   // lanes that share a column; part of the result's bits
+constant constexpr uint kGroups = 4;  // simdgroups of a threadgroup
 constant constexpr float kNormEps = 1.0e-6f;
+
+// Keeps a compiler from moving loads of what follows to before it, where all of them at once take too many registers.
+METAL_FUNC void keep_loads_here() {
+#ifdef __MSL_PAIRED_MMA__
+  msl_keep_loads_here();
+#endif
+}
 
 METAL_FUNC float softplus(float x) { return x > 20.0f ? x : precise::log(1.0f + precise::exp(x)); }
 
-// x . y over d, by one simdgroup: lanes take every 32nd dim.
-METAL_FUNC float lane_dot(device const float* x, device const float* y, uint dk, uint lane) {
-  float sum = 0.0f;
-  for (uint d = lane; d < dk; d += 32) {
-    sum = fma(x[d], y[d], sum);
+// a where mask is all ones, b where it is zero: no branch, which would have its own copy of the shuffles after it.
+METAL_FUNC float pick(uint mask, float a, float b) {
+  return as_type<float>((as_type<uint>(a) & mask) | (as_type<uint>(b) & ~mask));
+}
+
+// Sums x[i] over aligned groups of P lanes, pairing lanes P/2 apart, then P/4, down to 1: the same bits for every N.
+// Lane p of a group is left with the sum of x[p / (P / N)].
+template <uint N, uint P>
+METAL_FUNC float fold(thread float (&x)[N], uint lane) {
+  uint n = N;
+#pragma unroll
+  for (uint m = P / 2; m > 0; m /= 2) {
+    if (n > 1) {
+      n /= 2;
+      const uint high = 0u - (lane / m & 1u);
+#pragma unroll
+      for (uint i = 0; i < N / 2; ++i) {
+        if (i < n) {
+          const float send = pick(high, x[i], x[i + n]);
+          const float keep = pick(high, x[i + n], x[i]);
+          x[i] = keep + simd_shuffle_xor(send, ushort(m));
+        }
+      }
+    } else {
+      x[0] = x[0] + simd_shuffle_xor(x[0], ushort(m));
+    }
   }
-  return simd_sum(sum);
+  return x[0];
+}
+
+// A lane's elements lane, lane + 32, ... of a row of dk floats.
+template <uint N>
+METAL_FUNC void load_row(device const float* from, uint dk, uint lane, thread float (&x)[N]) {
+  load_ahead<N>(from, lane, 32, dk, x);
+}
+
+template <uint N>
+METAL_FUNC float lane_dot(thread const float (&x)[N], thread const float (&y)[N]) {
+  float sum = 0.0f;
+#pragma unroll
+  for (uint i = 0; i < N; ++i) {
+    sum = fma(x[i], y[i], sum);
+  }
+  return sum;
 }
 
 // 1 / |x|
-METAL_FUNC float inverse_norm(device const float* x, uint dk, uint lane) {
-  return precise::rsqrt(lane_dot(x, x, dk, lane) + kNormEps);
+template <uint N>
+METAL_FUNC float inverse_norm(thread const float (&x)[N], uint lane) {
+  float sum[1];
+  sum[0] = lane_dot<N>(x, x);
+  return precise::rsqrt(fold<1, 32>(sum, lane) + kNormEps);
 }
 
-// G_t from G_(t-1), of V-head `head`.
-METAL_FUNC float next_g(float before, device const float* a, device const float* a_log, device const float* dt_bias,
-                        uint head) {
-  return fma(-precise::exp(a_log[head]), softplus(a[head] + dt_bias[head]), before);
-}
+// G_t from G_(t-1); rate = e^(a_log), x = softplus(a + dt_bias)
+METAL_FUNC float next_g(float before, float rate, float x) { return fma(-rate, x, before); }
 
 // What row t takes from u_s, s < t, for its own u; and s <= t for its output.
 METAL_FUNC float u_coefficient(float dot, float g_t, float g_s) { return -(precise::exp(g_t - g_s) * dot); }
 
 METAL_FUNC float o_coefficient(float dot, float g_t, float g_s) { return precise::exp(g_t - g_s) * dot; }
 
-// A lane's quarter of a column of S. at: the column's first element; width: columns of the panel.
+// u (kind 0) or o (kind 1) of a row before the rows of its block; y: S^T k or S^T q
+METAL_FUNC float begin_row(uint kind, float decay, float y, float v) {
+  return kind == 0 ? fma(-decay, y, v) : decay * y;
+}
+
+// The dim of a lane's element i.
+METAL_FUNC uint dim_of(uint part, uint i) { return 4 * (part + kSplit * (i / 4)) + i % 4; }
+
+// A lane's part of a row of threadgroup memory.
 template <uint PER>
-METAL_FUNC void load_state(device const float* at, uint width, uint d0, uint count, thread float (&s)[PER]) {
+METAL_FUNC void load_part(threadgroup const float* row, uint part, thread float (&x)[PER]) {
 #pragma unroll
-  for (uint i = 0; i < PER; ++i) {
-    s[i] = 0.0f;
-    if (i < count) {
-      s[i] = at[(d0 + i) * width];
-    }
+  for (uint i = 0; i < PER; i += 4) {
+    const float4 f = *(threadgroup const float4*)(row + dim_of(part, i));
+    x[i] = f.x;
+    x[i + 1] = f.y;
+    x[i + 2] = f.z;
+    x[i + 3] = f.w;
   }
 }
 
-template <uint PER>
-METAL_FUNC void store_state(device float* at, uint width, uint d0, uint count, thread const float (&s)[PER]) {
+// S^T k and S^T q of NC columns: lane `part` is left with column c of k or q, kind NC + c = part / (8 / (2 NC)).
+template <uint NC, uint PER>
+METAL_FUNC float state_times(thread const float (&s)[NC][PER], thread const float (&k)[PER],
+                             thread const float (&q)[PER], uint lane) {
+  float x[2 * NC];
 #pragma unroll
-  for (uint i = 0; i < PER; ++i) {
-    if (i < count) {
-      at[(d0 + i) * width] = s[i];
+  for (uint c = 0; c < NC; ++c) {
+    x[c] = s[c][0] * k[0];
+    x[NC + c] = s[c][0] * q[0];
+  }
+#pragma unroll
+  for (uint i = 1; i < PER; ++i) {
+#pragma unroll
+    for (uint c = 0; c < NC; ++c) {
+      x[c] = fma(s[c][i], k[i], x[c]);
+      x[NC + c] = fma(s[c][i], q[i], x[NC + c]);
     }
   }
+  return fold<2 * NC, kSplit>(x, lane);
 }
 
 // S := decay S + sum_s k_s (weight_s u_s)^T is scale_state, then add_row for each row in order.
@@ -214,31 +280,53 @@ METAL_FUNC void scale_state(thread float (&s)[PER], float decay) {
   }
 }
 
-// k: the row's quarter
 template <uint PER>
-METAL_FUNC void add_row(thread float (&s)[PER], device const float* k, uint count, float weighted_u) {
+METAL_FUNC void add_row(thread float (&s)[PER], thread const float (&k)[PER], float weighted_u) {
 #pragma unroll
   for (uint i = 0; i < PER; ++i) {
-    // Only saves work: s beyond count is neither summed nor stored, and k is followed by the block's queries.
-    if (i < count) {
-      s[i] = fma(k[i], weighted_u, s[i]);
+    s[i] = fma(k[i], weighted_u, s[i]);
+  }
+}
+
+// A lane's part of a column of S, zero beyond dk. at: the column's first element; width: columns of the panel.
+template <uint PER>
+METAL_FUNC void load_state(device const float* at, uint width, uint dk, uint part, thread float (&s)[PER]) {
+#pragma unroll
+  for (uint i = 0; i < PER; ++i) {
+    const uint d = dim_of(part, i);
+    s[i] = 0.0f;
+    if (d < dk) {
+      s[i] = at[d * width];
     }
   }
 }
 
-METAL_FUNC float sum_quarters(threadgroup const float* parts, uint stride) {
-  return ((parts[0] + parts[stride]) + parts[2 * stride]) + parts[3 * stride];
+template <uint PER>
+METAL_FUNC void store_state(device float* at, uint width, uint dk, uint part, thread const float (&s)[PER]) {
+#pragma unroll
+  for (uint i = 0; i < PER; ++i) {
+    const uint d = dim_of(part, i);
+    if (d < dk) {
+      at[d * width] = s[i];
+    }
+  }
 }
 
 // Blocks of all sequences are numbered with gaps: sequence b's first one is cu_seqlens[b] / 16 + 2 b.
 METAL_FUNC uint first_block(device const int* cu_seqlens, uint b) { return uint(cu_seqlens[b]) / kBlock + 2 * b; }
 
-// What a block and V-head have without S: G, beta, e^(G_15 - G_s); then the coefficients [s][t] of u, and of o.
-constant constexpr uint kGates = 3 * kBlock;
-constant constexpr uint kGateFloats = kGates + 2 * kBlock * kBlock;
+// What a block and V-head have without S: G, beta, e^(G_15 - G_s), e^G; then the coefficients [s][t] of u, and of o;
+// then nothing, so that 128 threads have the same number each.
+constant constexpr uint kBetas = kBlock;
+constant constexpr uint kWeights = 2 * kBlock;
+constant constexpr uint kDecays = 3 * kBlock;
+constant constexpr uint kCoefficients = 4 * kBlock;
+constant constexpr uint kGateFloats = 640;
 
-// One token: reads S, appends a row, writes S only when the row fills the block. Grid: [panels, v_heads, sequences]
-template <uint PER>
+)msl"
+R"msl(// One token: reads S, appends a row, writes S only when the row fills the block. All loads are on their way before the
+// first is used. A simdgroup has 8 columns, 2 for each group of 8 lanes. Grid: [panels, v_heads, sequences]
+template <uint D>
 [[max_total_threads_per_threadgroup(128)]]
 kernel void gdn_decode(device const float* q [[buffer(0)]],
                        device const float* k [[buffer(1)]],
@@ -260,10 +348,12 @@ kernel void gdn_decode(device const float* q [[buffer(0)]],
                        uint tid [[thread_index_in_threadgroup]],
                        uint sg [[simdgroup_index_in_threadgroup]],
                        uint lane [[thread_index_in_simdgroup]]) {
-  threadgroup float kn[4 * 64];  // the token's key and query, normalised
-  threadgroup float qn[4 * 64];
-  threadgroup float coef[2 * kBlock];                 // of u and of o
-  threadgroup float parts[2 * kQuarters * kPanel];    // S^T k and S^T q by quarters
+  constexpr uint PER = D / kSplit;
+  constexpr uint N = D / 32;
+  constexpr uint EACH = kBlock / kGroups;  // rows whose dots a simdgroup makes
+  threadgroup float kn[D];                 // the token's key and query, normalised, zeros after dk
+  threadgroup float qn[D];
+  threadgroup float coef[2 * kBlock];  // of u and of o
 
   const uint head = tg.y;
   const long token = cu_seqlens[tg.z];
@@ -274,107 +364,114 @@ kernel void gdn_decode(device const float* q [[buffer(0)]],
   const uint row = uint(context_lens[tg.z] - 1) % kBlock;
   const uint group = args.v_heads / args.k_heads;
   const uint k_head = head / group;
+  const uint part = lane % kSplit;
+  const uint kind = part / 4;
   const uint first = tg.x * kPanel;
   const uint width = min(kPanel, args.dv - first);
-  const uint column = min(lane, width - 1);  // lanes beyond the panel repeat its last column
-  const uint d0 = sg * args.quarter;
-  const uint count = min(args.quarter, args.dk - min(args.dk, d0));
+  const uint mine = part / 2 % 2;  // of the two columns, the one whose sums the lane keeps
+  const uint pair = sg * 8 + lane / kSplit * 2;                 // the first of the two
+  const uint column = first + min(pair + mine, width - 1);  // those beyond the panel repeat its last one
+  const bool is_inside = pair + mine < width;
 
-  device float* s_at =
-      state + slot * args.state_slot_stride + long(head) * args.dk * args.dv + first * args.dk + column;
-  float s[PER];
-  load_state<PER>((device const float*)(s_at), width, d0, count, s);
-
-  device const float* k_in = k + token * args.k_stride + k_head * args.k_head_stride;
-  device const float* q_in = q + token * args.q_stride + k_head * args.q_head_stride;
-  const float k_inv = inverse_norm(k_in, args.dk, lane);
-  const float q_inv = inverse_norm(q_in, args.dk, lane) * args.q_scale;
-  for (uint d = tid; d < args.dk; d += 128) {
-    kn[d] = k_in[d] * k_inv;
-    qn[d] = q_in[d] * q_inv;
-  }
-)msl"
-R"msl(  threadgroup_barrier(mem_flags::mem_threadgroup);
-
-  float y_k = 0.0f;
-  float y_q = 0.0f;
-  #pragma unroll
-  for (uint i = 0; i < PER; ++i) {
-    if (i < count) {
-      y_k = fma(s[i], kn[d0 + i], y_k);
-      y_q = fma(s[i], qn[d0 + i], y_q);
+  device float* s_at = state + slot * args.state_slot_stride + long(head) * args.dk * args.dv + first * args.dk;
+  float s[2][PER];
+  if (args.is_wide != 0) {
+    #pragma unroll
+    for (uint i = 0; i < PER; ++i) {
+      const float2 both = *(device const float2*)(s_at + dim_of(part, i) * kPanel + pair);
+      s[0][i] = both.x;
+      s[1][i] = both.y;
     }
+  } else {
+    load_state<PER>((device const float*)(s_at + pair), width, pair < width ? args.dk : 0, part, s[0]);
+    load_state<PER>((device const float*)(s_at + pair + 1), width, pair + 1 < width ? args.dk : 0, part, s[1]);
   }
-  parts[sg * kPanel + lane] = y_k;
-  parts[(kQuarters + sg) * kPanel + lane] = y_q;
-
+  float kx[N];
+  float qx[N];
+  load_row<N>(k + token * args.k_stride + k_head * args.k_head_stride, args.dk, lane, kx);
+  load_row<N>(q + token * args.q_stride + k_head * args.q_head_stride, args.dk, lane, qx);
   device float* k_old = k_rows + slot * args.k_rows_slot_stride + long(k_head) * kBlock * args.dk;
   device float* g_old = g_rows + slot * args.g_rows_slot_stride + head * kBlock;
-  const float g = next_g(row > 0 ? g_old[row - 1] : 0.0f, a + token * args.a_stride, a_log, dt_bias, head);
-  for (uint r = sg; r <= row; r += kQuarters) {
-    float dot_k = 0.0f;
-    float dot_q = 0.0f;
-    for (uint d = lane; d < args.dk; d += 32) {
-      const float kr = r < row ? k_old[r * args.dk + d] : kn[d];
-      dot_k = fma(kr, kn[d], dot_k);
-      dot_q = fma(kr, qn[d], dot_q);
+  device float* u_at = u_rows + slot * args.u_rows_slot_stride + long(head) * kBlock * args.dv + column;
+  float kr[EACH][N];
+  float u_old[kBlock];
+  #pragma unroll
+  for (uint i = 0; i < EACH; ++i) {
+    #pragma unroll
+    for (uint j = 0; j < N; ++j) {
+      kr[i][j] = 0.0f;
     }
-    dot_k = simd_sum(dot_k);
-    dot_q = simd_sum(dot_q);
-    const float g_r = r < row ? g_old[r] : g;
-    if (lane == 0) {
-      coef[r] = u_coefficient(dot_k, g, g_r);
-      coef[kBlock + r] = o_coefficient(dot_q, g, g_r);
+    if (sg * EACH + i < row) {
+      load_row<N>((device const float*)(k_old + (sg * EACH + i) * args.dk), args.dk, lane, kr[i]);
     }
+  }
+  #pragma unroll
+  for (uint r = 0; r < kBlock; ++r) {
+    u_old[r] = 0.0f;
+    if (r < row) {
+      u_old[r] = u_at[r * args.dv];
+    }
+  }
+  const uint dot_row = sg * EACH + lane / 4 % EACH;
+  const float g_row = dot_row < row ? g_old[dot_row] : 0.0f;
+  const float g_before = row > 0 ? g_old[row - 1] : 0.0f;
+  const float v_in = v[token * args.v_stride + head * args.v_head_stride + column];
+  const float a_in = a[token * args.a_stride + head];
+  const float b_in = b[token * args.b_stride + head];
+  const float rate_log = a_log[head];
+  const float bias = dt_bias[head];
+
+  const float g = next_g(g_before, precise::exp(rate_log), softplus(a_in + bias));
+  const float decay = precise::exp(g);
+  const float beta = sigmoid(b_in);
+  const float k_inv = inverse_norm<N>(kx, lane);
+  const float q_inv = inverse_norm<N>(qx, lane) * args.q_scale;
+  #pragma unroll
+  for (uint i = 0; i < N; ++i) {
+    kx[i] = kx[i] * k_inv;
+    qx[i] = qx[i] * q_inv;
+    if (sg == 0) {
+      kn[lane + 32 * i] = kx[i];
+      qn[lane + 32 * i] = qx[i];
+    }
+  }
+  float dots[2 * EACH];
+  #pragma unroll
+  for (uint i = 0; i < EACH; ++i) {
+    const uint is_own = 0u - uint(sg * EACH + i == row);
+    #pragma unroll
+    for (uint j = 0; j < N; ++j) {
+      kr[i][j] = pick(is_own, kx[j], kr[i][j]);
+    }
+    dots[i] = lane_dot<N>(kr[i], kx);
+    dots[EACH + i] = lane_dot<N>(kr[i], qx);
+  }
+  const float dot = fold<2 * EACH, 32>(dots, lane);
+  if (lane % 4 == 0) {
+    const float g_s = dot_row < row ? g_row : g;
+    coef[lane / 16 * kBlock + dot_row] = lane < 16 ? u_coefficient(dot, g, g_s) : o_coefficient(dot, g, g_s);
   }
   threadgroup_barrier(mem_flags::mem_threadgroup);
 
-  device float* u_at = u_rows + slot * args.u_rows_slot_stride + long(head) * kBlock * args.dv + first + column;
-  const float decay = precise::exp(g);
-  float u = fma(-decay, sum_quarters(parts + lane, kPanel),
-                v[token * args.v_stride + head * args.v_head_stride + first + column]);
-  float o = decay * sum_quarters(parts + kQuarters * kPanel + lane, kPanel);
-  for (uint r = 0; r < row; ++r) {
-    const float u_r = u_at[r * args.dv];
-    u = fma(coef[r], u_r, u);
-    o = fma(coef[kBlock + r], u_r, o);
-  }
-  u = u * sigmoid(b[token * args.b_stride + head]);
-  o = fma(coef[kBlock + row], u, o);
-
-  // S is read again, 8 numbers of a lane at a time: to keep it, and its addresses, in registers until here would leave
-  // room for half as many threadgroups.
-  if (row == kBlock - 1) {
-    float weighted[kBlock - 1];
-    #pragma unroll
-    for (uint r = 0; r < kBlock - 1; ++r) {
-      weighted[r] = precise::exp(g - g_old[r]) * u_at[r * args.dv];
-    }
-    #pragma unroll 1
-    for (uint i = 0; i < count; i += 8) {
-      float part[8];
-      load_state<8>((device const float*)(s_at), width, d0 + i, count - i, part);
-      scale_state<8>(part, decay);
-      #pragma unroll
-      for (uint r = 0; r < kBlock - 1; ++r) {
-        add_row<8>(part, (device const float*)(k_old + r * args.dk + d0 + i), count - i, weighted[r]);
-      }
-      #pragma unroll
-      for (uint j = 0; j < 8; ++j) {
-        // Only saves work: part beyond count is not stored.
-        if (i + j < count) {
-          part[j] = fma(kn[d0 + i + j], u, part[j]);
-        }
-      }
-      simdgroup_barrier(mem_flags::mem_device);  // lanes beyond the panel have read its last column
-      if (lane < width) {
-        store_state<8>(s_at, width, d0 + i, count - i, part);
-      }
+  float k_part[PER];
+  float q_part[PER];
+  load_part<PER>((threadgroup const float*)(kn), part, k_part);
+  load_part<PER>((threadgroup const float*)(qn), part, q_part);
+  const float y = state_times<2, PER>(s, k_part, q_part, lane);
+  float acc = begin_row(kind, decay, y, v_in);
+  #pragma unroll
+  for (uint r = 0; r < kBlock; ++r) {
+    if (r < row) {
+      acc = fma(coef[kind * kBlock + r], u_old[r], acc);
     }
   }
-  if (sg == 0 && lane < width) {
-    out[token * args.out_stride + head * args.out_head_stride + first + lane] = o;
-    u_at[row * args.dv] = u;
+  const float u = simd_shuffle(acc * beta, ushort(lane & ~4u));
+  if (part % 2 == 0 && is_inside) {
+    if (kind == 1) {
+      out[token * args.out_stride + head * args.out_head_stride + column] = fma(coef[kBlock + row], u, acc);
+    } else {
+      u_at[row * args.dv] = u;
+    }
   }
   if (tg.x == 0) {
     if (head % group == 0) {
@@ -386,10 +483,50 @@ R"msl(  threadgroup_barrier(mem_flags::mem_threadgroup);
       g_old[row] = g;
     }
   }
+  if (row < kBlock - 1) {
+    return;
+  }
+
+  // The block is full.
+  scale_state<PER>(s[0], decay);
+  scale_state<PER>(s[1], decay);
+  #pragma unroll 1
+  for (uint r = 0; r < kBlock; ++r) {
+    float weighted = u;
+    if (r < row) {
+      weighted = precise::exp(g - g_old[r]) * u_at[r * args.dv];
+      if (args.is_wide != 0) {
+        #pragma unroll
+        for (uint i = 0; i < PER; i += 4) {
+          const float4 f = *(device const float4*)(k_old + r * args.dk + dim_of(part, i));
+          k_part[i] = f.x;
+          k_part[i + 1] = f.y;
+          k_part[i + 2] = f.z;
+          k_part[i + 3] = f.w;
+        }
+      } else {
+        load_state<PER>((device const float*)(k_old + r * args.dk), 1, args.dk, part, k_part);
+      }
+    } else {
+      load_part<PER>((threadgroup const float*)(kn), part, k_part);
+    }
+    const float other = simd_shuffle_xor(weighted, ushort(2));
+    add_row<PER>(s[0], k_part, mine == 0 ? weighted : other);
+    add_row<PER>(s[1], k_part, mine == 0 ? other : weighted);
+  }
+  if (args.is_wide != 0) {
+    #pragma unroll
+    for (uint i = 0; i < PER; ++i) {
+      *(device float2*)(s_at + dim_of(part, i) * kPanel + pair) = float2(s[0][i], s[1][i]);
+    }
+  } else {
+    store_state<PER>(s_at + pair, width, pair < width ? args.dk : 0, part, s[0]);
+    store_state<PER>(s_at + pair + 1, width, pair + 1 < width ? args.dk : 0, part, s[1]);
+  }
 }
 
-template [[host_name("gdn_decode_128")]] kernel decltype(gdn_decode<32>) gdn_decode<32>;
-template [[host_name("gdn_decode_256")]] kernel decltype(gdn_decode<64>) gdn_decode<64>;
+template [[host_name("gdn_decode_128")]] kernel decltype(gdn_decode<128>) gdn_decode<128>;
+template [[host_name("gdn_decode_256")]] kernel decltype(gdn_decode<256>) gdn_decode<256>;
 )msl",
 R"msl(#include "device/gpu/shim/cuda/msl.h"
 namespace metal {
@@ -397,7 +534,7 @@ namespace metal {
 # 1 "Shaders/gdn_decode.metal"
 
 # 1 "Shaders/gdn.h"
-# 17 "Shaders/gdn.h"
+# 18 "Shaders/gdn.h"
 # 1 "Shaders/args/gdn.h"
 
 
@@ -414,14 +551,14 @@ struct Gdn {
   uint num_sequences;
   uint k_heads, v_heads;
   uint dk, dv;
-  uint quarter;
+  uint is_wide;
   float q_scale;
   uint reserved;
 };
 static_assert(sizeof(Gdn) == 144, "host and kernel agree");
 
 }
-# 18 "Shaders/gdn.h"
+# 19 "Shaders/gdn.h"
 # 1 "Shaders/common.h"
 
 
@@ -529,34 +666,79 @@ METAL_FUNC void tile_multiply_accumulate(MSL_THREAD simdgroup_matrix<float, 8, 8
 
   }
 }
-# 19 "Shaders/gdn.h"
+# 20 "Shaders/gdn.h"
 
 MSL_CONSTANT constexpr uint kBlock = 16;
 MSL_CONSTANT constexpr uint kPanel = 32;
-MSL_CONSTANT constexpr uint kQuarters = 4;
+MSL_CONSTANT constexpr uint kSplit = 8;
+MSL_CONSTANT constexpr uint kGroups = 4;
 MSL_CONSTANT constexpr float kNormEps = 1.0e-6f;
+
+
+METAL_FUNC void keep_loads_here() {
+
+  msl_keep_loads_here();
+
+}
 
 METAL_FUNC float softplus(float x) { return x > 20.0f ? x : precise::log(1.0f + precise::exp(x)); }
 
 
-METAL_FUNC float lane_dot(MSL_DEVICE const float* x, MSL_DEVICE const float* y, uint dk, uint lane) {
-  float sum = 0.0f;
-  for (uint d = lane; d < dk; d += 32) {
-    sum = fma(x[d], y[d], sum);
+METAL_FUNC float pick(uint mask, float a, float b) {
+  return as_type<float>((as_type<uint>(a) & mask) | (as_type<uint>(b) & ~mask));
+}
+
+
+
+template <uint N, uint P>
+METAL_FUNC float fold(MSL_THREAD float (&x)[N], uint lane) {
+  uint n = N;
+#pragma unroll
+  for (uint m = P / 2; m > 0; m /= 2) {
+    if (n > 1) {
+      n /= 2;
+      const uint high = 0u - (lane / m & 1u);
+#pragma unroll
+      for (uint i = 0; i < N / 2; ++i) {
+        if (i < n) {
+          const float send = pick(high, x[i], x[i + n]);
+          const float keep = pick(high, x[i + n], x[i]);
+          x[i] = keep + simd_shuffle_xor(send, ushort(m));
+        }
+      }
+    } else {
+      x[0] = x[0] + simd_shuffle_xor(x[0], ushort(m));
+    }
   }
-  return simd_sum(sum);
+  return x[0];
 }
 
 
-METAL_FUNC float inverse_norm(MSL_DEVICE const float* x, uint dk, uint lane) {
-  return precise::rsqrt(lane_dot(x, x, dk, lane) + kNormEps);
+template <uint N>
+METAL_FUNC void load_row(MSL_DEVICE const float* from, uint dk, uint lane, MSL_THREAD float (&x)[N]) {
+  load_ahead<N>(from, lane, 32, dk, x);
+}
+
+template <uint N>
+METAL_FUNC float lane_dot(MSL_THREAD const float (&x)[N], MSL_THREAD const float (&y)[N]) {
+  float sum = 0.0f;
+#pragma unroll
+  for (uint i = 0; i < N; ++i) {
+    sum = fma(x[i], y[i], sum);
+  }
+  return sum;
 }
 
 
-METAL_FUNC float next_g(float before, MSL_DEVICE const float* a, MSL_DEVICE const float* a_log, MSL_DEVICE const float* dt_bias,
-                        uint head) {
-  return fma(-precise::exp(a_log[head]), softplus(a[head] + dt_bias[head]), before);
+template <uint N>
+METAL_FUNC float inverse_norm(MSL_THREAD const float (&x)[N], uint lane) {
+  float sum[1];
+  sum[0] = lane_dot<N>(x, x);
+  return precise::rsqrt(fold<1, 32>(sum, lane) + kNormEps);
 }
+
+
+METAL_FUNC float next_g(float before, float rate, float x) { return fma(-rate, x, before); }
 
 
 METAL_FUNC float u_coefficient(float dot, float g_t, float g_s) { return -(precise::exp(g_t - g_s) * dot); }
@@ -564,25 +746,45 @@ METAL_FUNC float u_coefficient(float dot, float g_t, float g_s) { return -(preci
 METAL_FUNC float o_coefficient(float dot, float g_t, float g_s) { return precise::exp(g_t - g_s) * dot; }
 
 
+METAL_FUNC float begin_row(uint kind, float decay, float y, float v) {
+  return kind == 0 ? fma(-decay, y, v) : decay * y;
+}
+
+
+METAL_FUNC uint dim_of(uint part, uint i) { return 4 * (part + kSplit * (i / 4)) + i % 4; }
+
+
 template <uint PER>
-METAL_FUNC void load_state(MSL_DEVICE const float* at, uint width, uint d0, uint count, MSL_THREAD float (&s)[PER]) {
+METAL_FUNC void load_part(MSL_THREADGROUP const float* row, uint part, MSL_THREAD float (&x)[PER]) {
 #pragma unroll
-  for (uint i = 0; i < PER; ++i) {
-    s[i] = 0.0f;
-    if (i < count) {
-      s[i] = at[(d0 + i) * width];
-    }
+  for (uint i = 0; i < PER; i += 4) {
+    const float4 f = *(MSL_THREADGROUP const float4*)(row + dim_of(part, i));
+    x[i] = f.x;
+    x[i + 1] = f.y;
+    x[i + 2] = f.z;
+    x[i + 3] = f.w;
   }
 }
 
-template <uint PER>
-METAL_FUNC void store_state(MSL_DEVICE float* at, uint width, uint d0, uint count, MSL_THREAD const float (&s)[PER]) {
+
+template <uint NC, uint PER>
+METAL_FUNC float state_times(MSL_THREAD const float (&s)[NC][PER], MSL_THREAD const float (&k)[PER],
+                             MSL_THREAD const float (&q)[PER], uint lane) {
+  float x[2 * NC];
 #pragma unroll
-  for (uint i = 0; i < PER; ++i) {
-    if (i < count) {
-      at[(d0 + i) * width] = s[i];
+  for (uint c = 0; c < NC; ++c) {
+    x[c] = s[c][0] * k[0];
+    x[NC + c] = s[c][0] * q[0];
+  }
+#pragma unroll
+  for (uint i = 1; i < PER; ++i) {
+#pragma unroll
+    for (uint c = 0; c < NC; ++c) {
+      x[c] = fma(s[c][i], k[i], x[c]);
+      x[NC + c] = fma(s[c][i], q[i], x[NC + c]);
     }
   }
+  return fold<2 * NC, kSplit>(x, lane);
 }
 
 
@@ -594,32 +796,53 @@ METAL_FUNC void scale_state(MSL_THREAD float (&s)[PER], float decay) {
   }
 }
 
-
 template <uint PER>
-METAL_FUNC void add_row(MSL_THREAD float (&s)[PER], MSL_DEVICE const float* k, uint count, float weighted_u) {
+METAL_FUNC void add_row(MSL_THREAD float (&s)[PER], MSL_THREAD const float (&k)[PER], float weighted_u) {
 #pragma unroll
   for (uint i = 0; i < PER; ++i) {
+    s[i] = fma(k[i], weighted_u, s[i]);
+  }
+}
 
-    if (i < count) {
-      s[i] = fma(k[i], weighted_u, s[i]);
+
+template <uint PER>
+METAL_FUNC void load_state(MSL_DEVICE const float* at, uint width, uint dk, uint part, MSL_THREAD float (&s)[PER]) {
+#pragma unroll
+  for (uint i = 0; i < PER; ++i) {
+    const uint d = dim_of(part, i);
+    s[i] = 0.0f;
+    if (d < dk) {
+      s[i] = at[d * width];
     }
   }
 }
 
-METAL_FUNC float sum_quarters(MSL_THREADGROUP const float* parts, uint stride) {
-  return ((parts[0] + parts[stride]) + parts[2 * stride]) + parts[3 * stride];
+template <uint PER>
+METAL_FUNC void store_state(MSL_DEVICE float* at, uint width, uint dk, uint part, MSL_THREAD const float (&s)[PER]) {
+#pragma unroll
+  for (uint i = 0; i < PER; ++i) {
+    const uint d = dim_of(part, i);
+    if (d < dk) {
+      at[d * width] = s[i];
+    }
+  }
 }
 
 
 METAL_FUNC uint first_block(MSL_DEVICE const int* cu_seqlens, uint b) { return uint(cu_seqlens[b]) / kBlock + 2 * b; }
 
 
-MSL_CONSTANT constexpr uint kGates = 3 * kBlock;
-MSL_CONSTANT constexpr uint kGateFloats = kGates + 2 * kBlock * kBlock;
+
+MSL_CONSTANT constexpr uint kBetas = kBlock;
+MSL_CONSTANT constexpr uint kWeights = 2 * kBlock;
+MSL_CONSTANT constexpr uint kDecays = 3 * kBlock;
+MSL_CONSTANT constexpr uint kCoefficients = 4 * kBlock;
+MSL_CONSTANT constexpr uint kGateFloats = 640;
 # 3 "Shaders/gdn_decode.metal"
 
 
-template <uint PER>
+
+template <uint D>
 
 MSL_KERNEL void gdn_decode(MSL_DEVICE const float* q ,
                        MSL_DEVICE const float* k ,
@@ -641,10 +864,12 @@ MSL_KERNEL void gdn_decode(MSL_DEVICE const float* q ,
                        uint tid ,
                        uint sg ,
                        uint lane ) {
-  MSL_TG_VAR(1, kn, [4*64], float)
-  MSL_TG_VAR(2, qn, [4*64], float)
+  constexpr uint PER = D / kSplit;
+  constexpr uint N = D / 32;
+  constexpr uint EACH = kBlock / kGroups;
+  MSL_TG_VAR(1, kn, [D], float)
+  MSL_TG_VAR(2, qn, [D], float)
   MSL_TG_VAR(3, coef, [2*kBlock], float)
-  MSL_TG_VAR(4, parts, [2*kQuarters*kPanel], float)
 
   const uint head = tg.y;
   const long token = cu_seqlens[tg.z];
@@ -655,106 +880,115 @@ MSL_KERNEL void gdn_decode(MSL_DEVICE const float* q ,
   const uint row = uint(context_lens[tg.z] - 1) % kBlock;
   const uint group = args.v_heads / args.k_heads;
   const uint k_head = head / group;
+  const uint part = lane % kSplit;
+  const uint kind = part / 4;
   const uint first = tg.x * kPanel;
   const uint width = min(kPanel, args.dv - first);
-  const uint column = min(lane, width - 1);
-  const uint d0 = sg * args.quarter;
-  const uint count = min(args.quarter, args.dk - min(args.dk, d0));
+  const uint mine = part / 2 % 2;
+  const uint pair = sg * 8 + lane / kSplit * 2;
+  const uint column = first + min(pair + mine, width - 1);
+  const bool is_inside = pair + mine < width;
 
-  MSL_DEVICE float* s_at =
-      state + slot * args.state_slot_stride + long(head) * args.dk * args.dv + first * args.dk + column;
-  float s[PER];
-  load_state<PER>((MSL_DEVICE const float*)(s_at), width, d0, count, s);
-
-  MSL_DEVICE const float* k_in = k + token * args.k_stride + k_head * args.k_head_stride;
-  MSL_DEVICE const float* q_in = q + token * args.q_stride + k_head * args.q_head_stride;
-  const float k_inv = inverse_norm(k_in, args.dk, lane);
-  const float q_inv = inverse_norm(q_in, args.dk, lane) * args.q_scale;
-  for (uint d = tid; d < args.dk; d += 128) {
-    kn[d] = k_in[d] * k_inv;
-    qn[d] = q_in[d] * q_inv;
-  }
-  threadgroup_barrier(mem_flags::mem_threadgroup);
-
-  float y_k = 0.0f;
-  float y_q = 0.0f;
+  MSL_DEVICE float* s_at = state + slot * args.state_slot_stride + long(head) * args.dk * args.dv + first * args.dk;
+  float s[2][PER];
+  if (args.is_wide != 0) {
 #pragma unroll
-  for (uint i = 0; i < PER; ++i) {
-    if (i < count) {
-      y_k = fma(s[i], kn[d0 + i], y_k);
-      y_q = fma(s[i], qn[d0 + i], y_q);
+    for (uint i = 0; i < PER; ++i) {
+      const float2 both = *(MSL_DEVICE const float2*)(s_at + dim_of(part, i) * kPanel + pair);
+      s[0][i] = both.x;
+      s[1][i] = both.y;
     }
+  } else {
+    load_state<PER>((MSL_DEVICE const float*)(s_at + pair), width, pair < width ? args.dk : 0, part, s[0]);
+    load_state<PER>((MSL_DEVICE const float*)(s_at + pair + 1), width, pair + 1 < width ? args.dk : 0, part, s[1]);
   }
-  parts[sg * kPanel + lane] = y_k;
-  parts[(kQuarters + sg) * kPanel + lane] = y_q;
-
+  float kx[N];
+  float qx[N];
+  load_row<N>(k + token * args.k_stride + k_head * args.k_head_stride, args.dk, lane, kx);
+  load_row<N>(q + token * args.q_stride + k_head * args.q_head_stride, args.dk, lane, qx);
   MSL_DEVICE float* k_old = k_rows + slot * args.k_rows_slot_stride + long(k_head) * kBlock * args.dk;
   MSL_DEVICE float* g_old = g_rows + slot * args.g_rows_slot_stride + head * kBlock;
-  const float g = next_g(row > 0 ? g_old[row - 1] : 0.0f, a + token * args.a_stride, a_log, dt_bias, head);
-  for (uint r = sg; r <= row; r += kQuarters) {
-    float dot_k = 0.0f;
-    float dot_q = 0.0f;
-    for (uint d = lane; d < args.dk; d += 32) {
-      const float kr = r < row ? k_old[r * args.dk + d] : kn[d];
-      dot_k = fma(kr, kn[d], dot_k);
-      dot_q = fma(kr, qn[d], dot_q);
+  MSL_DEVICE float* u_at = u_rows + slot * args.u_rows_slot_stride + long(head) * kBlock * args.dv + column;
+  float kr[EACH][N];
+  float u_old[kBlock];
+#pragma unroll
+  for (uint i = 0; i < EACH; ++i) {
+#pragma unroll
+    for (uint j = 0; j < N; ++j) {
+      kr[i][j] = 0.0f;
     }
-    dot_k = simd_sum(dot_k);
-    dot_q = simd_sum(dot_q);
-    const float g_r = r < row ? g_old[r] : g;
-    if (lane == 0) {
-      coef[r] = u_coefficient(dot_k, g, g_r);
-      coef[kBlock + r] = o_coefficient(dot_q, g, g_r);
+    if (sg * EACH + i < row) {
+      load_row<N>((MSL_DEVICE const float*)(k_old + (sg * EACH + i) * args.dk), args.dk, lane, kr[i]);
     }
+  }
+#pragma unroll
+  for (uint r = 0; r < kBlock; ++r) {
+    u_old[r] = 0.0f;
+    if (r < row) {
+      u_old[r] = u_at[r * args.dv];
+    }
+  }
+  const uint dot_row = sg * EACH + lane / 4 % EACH;
+  const float g_row = dot_row < row ? g_old[dot_row] : 0.0f;
+  const float g_before = row > 0 ? g_old[row - 1] : 0.0f;
+  const float v_in = v[token * args.v_stride + head * args.v_head_stride + column];
+  const float a_in = a[token * args.a_stride + head];
+  const float b_in = b[token * args.b_stride + head];
+  const float rate_log = a_log[head];
+  const float bias = dt_bias[head];
+
+  const float g = next_g(g_before, precise::exp(rate_log), softplus(a_in + bias));
+  const float decay = precise::exp(g);
+  const float beta = sigmoid(b_in);
+  const float k_inv = inverse_norm<N>(kx, lane);
+)msl"
+R"msl(  const float q_inv = inverse_norm<N>(qx, lane) * args.q_scale;
+#pragma unroll
+  for (uint i = 0; i < N; ++i) {
+    kx[i] = kx[i] * k_inv;
+    qx[i] = qx[i] * q_inv;
+    if (sg == 0) {
+      kn[lane + 32 * i] = kx[i];
+      qn[lane + 32 * i] = qx[i];
+    }
+  }
+  float dots[2 * EACH];
+#pragma unroll
+  for (uint i = 0; i < EACH; ++i) {
+    const uint is_own = 0u - uint(sg * EACH + i == row);
+#pragma unroll
+    for (uint j = 0; j < N; ++j) {
+      kr[i][j] = pick(is_own, kx[j], kr[i][j]);
+    }
+    dots[i] = lane_dot<N>(kr[i], kx);
+    dots[EACH + i] = lane_dot<N>(kr[i], qx);
+  }
+  const float dot = fold<2 * EACH, 32>(dots, lane);
+  if (lane % 4 == 0) {
+    const float g_s = dot_row < row ? g_row : g;
+    coef[lane / 16 * kBlock + dot_row] = lane < 16 ? u_coefficient(dot, g, g_s) : o_coefficient(dot, g, g_s);
   }
   threadgroup_barrier(mem_flags::mem_threadgroup);
 
-  MSL_DEVICE float* u_at = u_rows + slot * args.u_rows_slot_stride + long(head) * kBlock * args.dv + first + column;
-  const float decay = precise::exp(g);
-  float u = fma(-decay, sum_quarters(parts + lane, kPanel),
-                v[token * args.v_stride + head * args.v_head_stride + first + column]);
-  float o = decay * sum_quarters(parts + kQuarters * kPanel + lane, kPanel);
-  for (uint r = 0; r < row; ++r) {
-    const float u_r = u_at[r * args.dv];
-    u = fma(coef[r], u_r, u);
-    o = fma(coef[kBlock + r], u_r, o);
-  }
-  u = u * sigmoid(b[token * args.b_stride + head]);
-  o = fma(coef[kBlock + row], u, o);
-
-
-
-  if (row == kBlock - 1) {
-    float weighted[kBlock - 1];
+  float k_part[PER];
+  float q_part[PER];
+  load_part<PER>((MSL_THREADGROUP const float*)(kn), part, k_part);
+  load_part<PER>((MSL_THREADGROUP const float*)(qn), part, q_part);
+  const float y = state_times<2, PER>(s, k_part, q_part, lane);
+  float acc = begin_row(kind, decay, y, v_in);
 #pragma unroll
-    for (uint r = 0; r < kBlock - 1; ++r) {
-      weighted[r] = precise::exp(g - g_old[r]) * u_at[r * args.dv];
-    }
-#pragma unroll 1
-    for (uint i = 0; i < count; i += 8) {
-      float part[8];
-      load_state<8>((MSL_DEVICE const float*)(s_at), width, d0 + i, count - i, part);
-      scale_state<8>(part, decay);
-#pragma unroll
-      for (uint r = 0; r < kBlock - 1; ++r) {
-        add_row<8>(part, (MSL_DEVICE const float*)(k_old + r * args.dk + d0 + i), count - i, weighted[r]);
-      }
-#pragma unroll
-      for (uint j = 0; j < 8; ++j) {
-
-        if (i + j < count) {
-          part[j] = fma(kn[d0 + i + j], u, part[j]);
-        }
-      }
-      simdgroup_barrier(mem_flags::mem_device);
-      if (lane < width) {
-        store_state<8>(s_at, width, d0 + i, count - i, part);
-      }
+  for (uint r = 0; r < kBlock; ++r) {
+    if (r < row) {
+      acc = fma(coef[kind * kBlock + r], u_old[r], acc);
     }
   }
-  if (sg == 0 && lane < width) {
-    out[token * args.out_stride + head * args.out_head_stride + first + lane] = o;
-    u_at[row * args.dv] = u;
+  const float u = simd_shuffle(acc * beta, ushort(lane & ~4u));
+  if (part % 2 == 0 && is_inside) {
+    if (kind == 1) {
+      out[token * args.out_stride + head * args.out_head_stride + column] = fma(coef[kBlock + row], u, acc);
+    } else {
+      u_at[row * args.dv] = u;
+    }
   }
   if (tg.x == 0) {
     if (head % group == 0) {
@@ -766,6 +1000,46 @@ MSL_KERNEL void gdn_decode(MSL_DEVICE const float* q ,
       g_old[row] = g;
     }
   }
+  if (row < kBlock - 1) {
+    return;
+  }
+
+
+  scale_state<PER>(s[0], decay);
+  scale_state<PER>(s[1], decay);
+#pragma unroll 1
+  for (uint r = 0; r < kBlock; ++r) {
+    float weighted = u;
+    if (r < row) {
+      weighted = precise::exp(g - g_old[r]) * u_at[r * args.dv];
+      if (args.is_wide != 0) {
+#pragma unroll
+        for (uint i = 0; i < PER; i += 4) {
+          const float4 f = *(MSL_DEVICE const float4*)(k_old + r * args.dk + dim_of(part, i));
+          k_part[i] = f.x;
+          k_part[i + 1] = f.y;
+          k_part[i + 2] = f.z;
+          k_part[i + 3] = f.w;
+        }
+      } else {
+        load_state<PER>((MSL_DEVICE const float*)(k_old + r * args.dk), 1, args.dk, part, k_part);
+      }
+    } else {
+      load_part<PER>((MSL_THREADGROUP const float*)(kn), part, k_part);
+    }
+    const float other = simd_shuffle_xor(weighted, ushort(2));
+    add_row<PER>(s[0], k_part, mine == 0 ? weighted : other);
+    add_row<PER>(s[1], k_part, mine == 0 ? other : weighted);
+  }
+  if (args.is_wide != 0) {
+#pragma unroll
+    for (uint i = 0; i < PER; ++i) {
+      *(MSL_DEVICE float2*)(s_at + dim_of(part, i) * kPanel + pair) = float2(s[0][i], s[1][i]);
+    }
+  } else {
+    store_state<PER>(s_at + pair, width, pair < width ? args.dk : 0, part, s[0]);
+    store_state<PER>(s_at + pair + 1, width, pair + 1 < width ? args.dk : 0, part, s[1]);
+  }
 }
 
 
@@ -775,13 +1049,12 @@ MSL_KERNEL void gdn_decode(MSL_DEVICE const float* q ,
 # 1 "gdn_decode.entries"
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_gdn_decode_128)
 extern "C" __global__ void __launch_bounds__(128) gdn_decode_128(const float* q, const float* k, const float* v, const float* a, const float* b, const float* a_log, const float* dt_bias, const int* cu_seqlens, const int* context_lens, const int* state_slots, float* state, float* k_rows, float* u_rows, float* g_rows, float* out, const pagoda_args::Gdn args) {
-)msl"
-R"msl(  gdn_decode<32>(q, k, v, a, b, a_log, dt_bias, cu_seqlens, context_lens, state_slots, state, k_rows, u_rows, g_rows, out, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+  gdn_decode<128>(q, k, v, a, b, a_log, dt_bias, cu_seqlens, context_lens, state_slots, state, k_rows, u_rows, g_rows, out, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_gdn_decode_256)
 extern "C" __global__ void __launch_bounds__(128) gdn_decode_256(const float* q, const float* k, const float* v, const float* a, const float* b, const float* a_log, const float* dt_bias, const int* cu_seqlens, const int* context_lens, const int* state_slots, float* state, float* k_rows, float* u_rows, float* g_rows, float* out, const pagoda_args::Gdn args) {
-  gdn_decode<64>(q, k, v, a, b, a_log, dt_bias, cu_seqlens, context_lens, state_slots, state, k_rows, u_rows, g_rows, out, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+  gdn_decode<256>(q, k, v, a, b, a_log, dt_bias, cu_seqlens, context_lens, state_slots, state, k_rows, u_rows, g_rows, out, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 }  // namespace metal

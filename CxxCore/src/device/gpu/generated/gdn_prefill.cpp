@@ -6,7 +6,7 @@ namespace {
 # 1 "Shaders/gdn_prefill.metal"
 
 # 1 "Shaders/gdn.h"
-# 17 "Shaders/gdn.h"
+# 18 "Shaders/gdn.h"
 # 1 "Shaders/args/gdn.h"
 
 
@@ -23,14 +23,14 @@ struct Gdn {
   uint num_sequences;
   uint k_heads, v_heads;
   uint dk, dv;
-  uint quarter;
+  uint is_wide;
   float q_scale;
   uint reserved;
 };
 static_assert(sizeof(Gdn) == 144, "host and kernel agree");
 
 }
-# 18 "Shaders/gdn.h"
+# 19 "Shaders/gdn.h"
 # 1 "Shaders/common.h"
 
 
@@ -138,34 +138,79 @@ METAL_FUNC void tile_multiply_accumulate(MSL_THREAD simdgroup_matrix<float, 8, 8
 
   }
 }
-# 19 "Shaders/gdn.h"
+# 20 "Shaders/gdn.h"
 
 MSL_CONSTANT constexpr uint kBlock = 16;
 MSL_CONSTANT constexpr uint kPanel = 32;
-MSL_CONSTANT constexpr uint kQuarters = 4;
+MSL_CONSTANT constexpr uint kSplit = 8;
+MSL_CONSTANT constexpr uint kGroups = 4;
 MSL_CONSTANT constexpr float kNormEps = 1.0e-6f;
+
+
+METAL_FUNC void keep_loads_here() {
+
+
+
+}
 
 METAL_FUNC float softplus(float x) { return x > 20.0f ? x : precise::log(1.0f + precise::exp(x)); }
 
 
-METAL_FUNC float lane_dot(MSL_DEVICE const float* x, MSL_DEVICE const float* y, uint dk, uint lane) {
-  float sum = 0.0f;
-  for (uint d = lane; MSL_LOOP(d < dk); d += 32) {
-    sum = fma(x[d], y[d], sum);
+METAL_FUNC float pick(uint mask, float a, float b) {
+  return as_type<float>((as_type<uint>(a) & mask) | (as_type<uint>(b) & ~mask));
+}
+
+
+
+template <uint N, uint P>
+METAL_FUNC float fold(MSL_THREAD float (&x)[N], uint lane) {
+  uint n = N;
+
+  for (uint m = P / 2; m > 0; m /= 2) {
+    if (n > 1) {
+      n /= 2;
+      const uint high = 0u - (lane / m & 1u);
+
+      for (uint i = 0; i < N / 2; ++i) {
+        if (i < n) {
+          const float send = pick(high, x[i], x[i + n]);
+          const float keep = pick(high, x[i + n], x[i]);
+          x[i] = keep + simd_shuffle_xor(send, ushort(m));
+        }
+      }
+    } else {
+      x[0] = x[0] + simd_shuffle_xor(x[0], ushort(m));
+    }
   }
-  return simd_sum(sum);
+  return x[0];
 }
 
 
-METAL_FUNC float inverse_norm(MSL_DEVICE const float* x, uint dk, uint lane) {
-  return precise::rsqrt(lane_dot(x, x, dk, lane) + kNormEps);
+template <uint N>
+METAL_FUNC void load_row(MSL_DEVICE const float* from, uint dk, uint lane, MSL_THREAD float (&x)[N]) {
+  load_ahead<N>(from, lane, 32, dk, x);
+}
+
+template <uint N>
+METAL_FUNC float lane_dot(MSL_THREAD const float (&x)[N], MSL_THREAD const float (&y)[N]) {
+  float sum = 0.0f;
+
+  for (uint i = 0; i < N; ++i) {
+    sum = fma(x[i], y[i], sum);
+  }
+  return sum;
 }
 
 
-METAL_FUNC float next_g(float before, MSL_DEVICE const float* a, MSL_DEVICE const float* a_log, MSL_DEVICE const float* dt_bias,
-                        uint head) {
-  return fma(-precise::exp(a_log[head]), softplus(a[head] + dt_bias[head]), before);
+template <uint N>
+METAL_FUNC float inverse_norm(MSL_THREAD const float (&x)[N], uint lane) {
+  float sum[1];
+  sum[0] = lane_dot<N>(x, x);
+  return precise::rsqrt(fold<1, 32>(sum, lane) + kNormEps);
 }
+
+
+METAL_FUNC float next_g(float before, float rate, float x) { return fma(-rate, x, before); }
 
 
 METAL_FUNC float u_coefficient(float dot, float g_t, float g_s) { return -(precise::exp(g_t - g_s) * dot); }
@@ -173,25 +218,45 @@ METAL_FUNC float u_coefficient(float dot, float g_t, float g_s) { return -(preci
 METAL_FUNC float o_coefficient(float dot, float g_t, float g_s) { return precise::exp(g_t - g_s) * dot; }
 
 
-template <uint PER>
-METAL_FUNC void load_state(MSL_DEVICE const float* at, uint width, uint d0, uint count, MSL_THREAD float (&s)[PER]) {
+METAL_FUNC float begin_row(uint kind, float decay, float y, float v) {
+  return kind == 0 ? fma(-decay, y, v) : decay * y;
+}
 
-  for (uint i = 0; i < PER; ++i) {
-    s[i] = 0.0f;
-    if (i < count) {
-      s[i] = at[(d0 + i) * width];
-    }
+
+METAL_FUNC uint dim_of(uint part, uint i) { return 4 * (part + kSplit * (i / 4)) + i % 4; }
+
+
+template <uint PER>
+METAL_FUNC void load_part(MSL_THREADGROUP const float* row, uint part, MSL_THREAD float (&x)[PER]) {
+
+  for (uint i = 0; i < PER; i += 4) {
+    const float4 f = *(MSL_THREADGROUP const float4*)(row + dim_of(part, i));
+    x[i] = f.x;
+    x[i + 1] = f.y;
+    x[i + 2] = f.z;
+    x[i + 3] = f.w;
   }
 }
 
-template <uint PER>
-METAL_FUNC void store_state(MSL_DEVICE float* at, uint width, uint d0, uint count, MSL_THREAD const float (&s)[PER]) {
 
-  for (uint i = 0; i < PER; ++i) {
-    if (i < count) {
-      at[(d0 + i) * width] = s[i];
+template <uint NC, uint PER>
+METAL_FUNC float state_times(MSL_THREAD const float (&s)[NC][PER], MSL_THREAD const float (&k)[PER],
+                             MSL_THREAD const float (&q)[PER], uint lane) {
+  float x[2 * NC];
+
+  for (uint c = 0; c < NC; ++c) {
+    x[c] = s[c][0] * k[0];
+    x[NC + c] = s[c][0] * q[0];
+  }
+
+  for (uint i = 1; i < PER; ++i) {
+
+    for (uint c = 0; c < NC; ++c) {
+      x[c] = fma(s[c][i], k[i], x[c]);
+      x[NC + c] = fma(s[c][i], q[i], x[NC + c]);
     }
   }
+  return fold<2 * NC, kSplit>(x, lane);
 }
 
 
@@ -203,32 +268,81 @@ METAL_FUNC void scale_state(MSL_THREAD float (&s)[PER], float decay) {
   }
 }
 
-
 template <uint PER>
-METAL_FUNC void add_row(MSL_THREAD float (&s)[PER], MSL_DEVICE const float* k, uint count, float weighted_u) {
+METAL_FUNC void add_row(MSL_THREAD float (&s)[PER], MSL_THREAD const float (&k)[PER], float weighted_u) {
 
   for (uint i = 0; i < PER; ++i) {
+    s[i] = fma(k[i], weighted_u, s[i]);
+  }
+}
 
-    if (i < count) {
-      s[i] = fma(k[i], weighted_u, s[i]);
+
+template <uint PER>
+METAL_FUNC void load_state(MSL_DEVICE const float* at, uint width, uint dk, uint part, MSL_THREAD float (&s)[PER]) {
+
+  for (uint i = 0; i < PER; ++i) {
+    const uint d = dim_of(part, i);
+    s[i] = 0.0f;
+    if (d < dk) {
+      s[i] = at[d * width];
     }
   }
 }
 
-METAL_FUNC float sum_quarters(MSL_THREADGROUP const float* parts, uint stride) {
-  return ((parts[0] + parts[stride]) + parts[2 * stride]) + parts[3 * stride];
+template <uint PER>
+METAL_FUNC void store_state(MSL_DEVICE float* at, uint width, uint dk, uint part, MSL_THREAD const float (&s)[PER]) {
+
+  for (uint i = 0; i < PER; ++i) {
+    const uint d = dim_of(part, i);
+    if (d < dk) {
+      at[d * width] = s[i];
+    }
+  }
 }
 
 
 METAL_FUNC uint first_block(MSL_DEVICE const int* cu_seqlens, uint b) { return uint(cu_seqlens[b]) / kBlock + 2 * b; }
 
 
-MSL_CONSTANT constexpr uint kGates = 3 * kBlock;
-MSL_CONSTANT constexpr uint kGateFloats = kGates + 2 * kBlock * kBlock;
+
+MSL_CONSTANT constexpr uint kBetas = kBlock;
+MSL_CONSTANT constexpr uint kWeights = 2 * kBlock;
+MSL_CONSTANT constexpr uint kDecays = 3 * kBlock;
+MSL_CONSTANT constexpr uint kCoefficients = 4 * kBlock;
+MSL_CONSTANT constexpr uint kGateFloats = 640;
 # 3 "Shaders/gdn_prefill.metal"
 
+MSL_CONSTANT constexpr uint kColumns = 16;
 
-template <uint PER>
+
+struct NextBlock {
+  float4 rows[8];
+  float gate[kGateFloats / 128];
+  float v[2];
+};
+
+
+METAL_FUNC void load_block(MSL_DEVICE const float* rows, MSL_DEVICE const float* gate, MSL_DEVICE const float* v, int row0,
+                           int tokens, uint num_columns, uint tid, MSL_CONSTANT pagoda_args::Gdn& args,
+                           MSL_THREAD NextBlock& to) {
+
+  for (uint i = 0; i < 8; ++i) {
+    to.rows[i] = *(MSL_DEVICE const float4*)(rows + 4 * (tid + 128 * i));
+  }
+
+  for (uint i = 0; i < kGateFloats / 128; ++i) {
+    to.gate[i] = gate[tid + 128 * i];
+  }
+
+  for (uint i = 0; i < 2; ++i) {
+
+    const int row = clamp(row0 + int(tid / kColumns + 8 * i), 0, tokens - 1);
+    to.v[i] = v[long(row) * args.v_stride + clamp(tid % kColumns, 0u, num_columns - 1)];
+  }
+}
+
+
+template <uint D>
 
 MSL_KERNEL void gdn_prefill(MSL_DEVICE const float* v ,
                         MSL_DEVICE const int* cu_seqlens ,
@@ -246,8 +360,10 @@ MSL_KERNEL void gdn_prefill(MSL_DEVICE const float* v ,
                         uint tid ,
                         uint sg ,
                         uint lane ) {
-  MSL_TG_VAR(1, parts, [kBlock*2*kQuarters*kPanel], float)
+  constexpr uint PER = D / kSplit;
+  MSL_TG_VAR(1, x_tile, [32*128], float)
   MSL_TG_VAR(2, gate, [kGateFloats], float)
+  MSL_TG_VAR(3, v_tile, [kBlock*kColumns], float)
 
   const uint head = tg.y;
   const int begin = cu_seqlens[tg.z];
@@ -261,75 +377,118 @@ MSL_KERNEL void gdn_prefill(MSL_DEVICE const float* v ,
   const long slot = state_slots[tg.z];
   const uint group = args.v_heads / args.k_heads;
   const uint k_head = head / group;
-  const uint first = tg.x * kPanel;
-  const uint width = min(kPanel, args.dv - first);
-  const uint column = min(lane, width - 1);
-  const uint d0 = sg * args.quarter;
-  const uint count = min(args.quarter, args.dk - min(args.dk, d0));
+  const uint part = lane % kSplit;
+  const uint kind = part / 4;
+  const uint tile_column = sg * 4 + lane / kSplit;
+  const uint num_columns = min(kColumns, args.dv - tg.x * kColumns);
+  const bool is_inside = tile_column < num_columns;
+  const uint column = tg.x * kColumns + min(tile_column, num_columns - 1);
+  const uint panel = column / kPanel * kPanel;
+  const uint width = min(kPanel, args.dv - panel);
 
-  MSL_DEVICE float* s_at =
-      state + slot * args.state_slot_stride + long(head) * args.dk * args.dv + first * args.dk + column;
-  MSL_DEVICE float* u_at = u_rows + slot * args.u_rows_slot_stride + long(head) * kBlock * args.dv + first + column;
-  float s[PER];
-  load_state<PER>((MSL_DEVICE const float*)(s_at), width, d0, count, s);
+  MSL_DEVICE float* s_at = state + slot * args.state_slot_stride + long(head) * args.dk * args.dv + panel * args.dk +
+                       (column - panel);
+  MSL_DEVICE float* u_at = u_rows + slot * args.u_rows_slot_stride + long(head) * kBlock * args.dv + column;
+  MSL_DEVICE const float* v_at = v + long(begin) * args.v_stride + head * args.v_head_stride + tg.x * kColumns;
+  const long first = first_block(cu_seqlens, tg.z);
+  MSL_DEVICE const float* k_from = rows + (first * args.k_heads + k_head) * 2 * kBlock * D;
+  MSL_DEVICE const float* gate_from = gates + (first * args.v_heads + head) * kGateFloats;
+  const long k_step = long(args.k_heads) * 2 * kBlock * D;
+  const long gate_step = long(args.v_heads) * kGateFloats;
+
+  float s[1][PER];
+  load_state<PER>((MSL_DEVICE const float*)(s_at), width, args.dk, part, s[0]);
+  NextBlock next;
+  load_block(k_from, gate_from, v_at, -start, tokens, num_columns, tid, args, next);
 
   for (uint block = 0; MSL_LOOP(block < blocks); ++block) {
     const int row0 = int(block * kBlock) - start;
     const uint lo = uint(max(0, -row0));
     const uint hi = uint(min(int(kBlock), tokens - row0));
-    const long index = first_block(cu_seqlens, tg.z) + block;
-    MSL_DEVICE const float* kn = rows + (index * args.k_heads + k_head) * 2 * kBlock * args.dk;
-    MSL_DEVICE const float* qn = kn + kBlock * args.dk;
-    MSL_DEVICE const float* gate_from = gates + (index * args.v_heads + head) * kGateFloats;
-    for (uint i = tid; MSL_LOOP(i < kGateFloats); i += 128) {
-      gate[i] = gate_from[i];
-    }
-    for (uint t = lo; MSL_LOOP(t < hi); ++t) {
-      float y_k = 0.0f;
-      float y_q = 0.0f;
+    MSL_DEVICE const float* q_from = k_from + kBlock * D;
 
-      for (uint i = 0; i < PER; ++i) {
-        if (i < count) {
-          y_k = fma(s[i], kn[t * args.dk + d0 + i], y_k);
-          y_q = fma(s[i], qn[t * args.dk + d0 + i], y_q);
+    for (uint i = 0; i < 8; ++i) {
+      *(MSL_THREADGROUP float4*)(x_tile + 4 * (tid + 128 * i)) = next.rows[i];
+    }
+
+    for (uint i = 0; i < kGateFloats / 128; ++i) {
+      gate[tid + 128 * i] = next.gate[i];
+    }
+    v_tile[tid] = next.v[0];
+    v_tile[tid + 128] = next.v[1];
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+
+    if (block + 1 < blocks) {
+      k_from += k_step;
+      gate_from += gate_step;
+      load_block(k_from, gate_from, v_at, row0 + int(kBlock), tokens, num_columns, tid, args, next);
+    }
+
+    float acc[kBlock];
+
+    for (uint t = 0; t < kBlock; ++t) {
+      float k[PER];
+      float q[PER];
+      load_part<PER>((MSL_THREADGROUP const float*)(x_tile + t * D), part, k);
+      if (D == 128) {
+        load_part<PER>((MSL_THREADGROUP const float*)(x_tile + (kBlock + t) * 128), part, q);
+      } else {
+
+        for (uint i = 0; i < PER; i += 4) {
+          const float4 f = *(MSL_DEVICE const float4*)(q_from + t * D + dim_of(part, i));
+          q[i] = f.x;
+          q[i + 1] = f.y;
+          q[i + 2] = f.z;
+          q[i + 3] = f.w;
         }
       }
-      parts[((t * 2) * kQuarters + sg) * kPanel + lane] = y_k;
-      parts[((t * 2 + 1) * kQuarters + sg) * kPanel + lane] = y_q;
+      const float y = state_times<1, PER>(s, k, q, lane);
+      acc[t] = begin_row(kind, gate[kDecays + t], y, v_tile[t * kColumns + tile_column]);
+      keep_loads_here();
     }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
 
 
     float u[kBlock];
 
-    for (uint t = 0; t < kBlock; ++t) {
-      u[t] = 0.0f;
-      if (t < lo) {
-        u[t] = u_at[t * args.dv];
-      } else if (t < hi) {
-        const long token = begin + row0 + int(t);
-        const float decay = precise::exp(gate[t]);
-        float u_t = fma(-decay, sum_quarters(parts + t * 2 * kQuarters * kPanel + lane, kPanel),
-                        v[token * args.v_stride + head * args.v_head_stride + first + column]);
-        float o_t = decay * sum_quarters(parts + (t * 2 + 1) * kQuarters * kPanel + lane, kPanel);
+    for (uint r = 0; r < kBlock; ++r) {
+      u[r] = simd_shuffle(acc[r] * gate[kBetas + r], ushort(lane & ~4u));
+      if (r < lo) {
+        u[r] = u_at[r * args.dv];
+      }
 
-        for (uint r = 0; r < t; ++r) {
-          u_t = fma(gate[kGates + r * kBlock + t], u[r], u_t);
-          o_t = fma(gate[kGates + kBlock * kBlock + r * kBlock + t], u[r], o_t);
+      for (uint t4 = 0; t4 < kBlock; t4 += 4) {
+        const float4 c4 =
+            *(MSL_THREADGROUP const float4*)(gate + kCoefficients + (kind * kBlock + r) * kBlock + t4);
+        const float c[4] = {c4.x, c4.y, c4.z, c4.w};
+
+        for (uint j = 0; j < 4; ++j) {
+          if (t4 + j >= r) {
+            acc[t4 + j] = fma(c[j], u[r], acc[t4 + j]);
+          }
         }
-        u[t] = u_t * gate[kBlock + t];
-        if (t % kQuarters == sg && lane < width) {
-          out[token * args.out_stride + head * args.out_head_stride + first + lane] =
-              fma(gate[kGates + kBlock * kBlock + t * kBlock + t], u[t], o_t);
-        }
+      }
+      keep_loads_here();
+    }
+
+
+    for (uint i = 0; i < 4; ++i) {
+      const uint t = 4 * i + part % 4;
+      const float low = part % 2 == 0 ? acc[4 * i] : acc[4 * i + 1];
+      const float high = part % 2 == 0 ? acc[4 * i + 2] : acc[4 * i + 3];
+      if (kind == 1 && t >= lo && t < hi && is_inside) {
+        out[long(begin + row0 + int(t)) * args.out_stride + head * args.out_head_stride + column] =
+            part % 4 < 2 ? low : high;
       }
     }
 
     if (hi == kBlock) {
-      scale_state<PER>(s, precise::exp(gate[kBlock - 1]));
+      scale_state<PER>(s[0], gate[kDecays + kBlock - 1]);
 
       for (uint r = 0; r < kBlock; ++r) {
-        add_row<PER>(s, kn + r * args.dk + d0, count, gate[2 * kBlock + r] * u[r]);
+        float k[PER];
+        load_part<PER>((MSL_THREADGROUP const float*)(x_tile + r * D), part, k);
+        add_row<PER>(s[0], k, gate[kWeights + r] * u[r]);
+        keep_loads_here();
       }
     }
 
@@ -337,15 +496,17 @@ MSL_KERNEL void gdn_prefill(MSL_DEVICE const float* v ,
     const uint keep = block + 1 == blocks ? lo : (block + 2 == blocks ? max(last_rows, lo) : kBlock);
 
     for (uint t = 0; t < kBlock; ++t) {
-      if (t >= keep && t < hi && t % kQuarters == sg && lane < width) {
+      if (t >= keep && t < hi && t % kSplit == part && is_inside) {
         u_at[t * args.dv] = u[t];
       }
     }
     if (tg.x == 0) {
       if (head % group == 0) {
         MSL_DEVICE float* to = k_rows + slot * args.k_rows_slot_stride + long(k_head) * kBlock * args.dk;
-        for (uint i = keep * args.dk + tid; MSL_LOOP(i < hi * args.dk); i += 128) {
-          to[i] = kn[i];
+        for (uint t = keep + sg; MSL_LOOP(t < hi); t += kGroups) {
+          for (uint d = lane; MSL_LOOP(d < args.dk); d += 32) {
+            to[t * args.dk + d] = x_tile[t * D + d];
+          }
         }
       }
       if (tid >= keep && tid < hi) {
@@ -354,8 +515,8 @@ MSL_KERNEL void gdn_prefill(MSL_DEVICE const float* v ,
     }
     threadgroup_barrier(mem_flags::mem_threadgroup | mem_flags::mem_device);
   }
-  if (uint(start + tokens) >= kBlock && lane < width) {
-    store_state<PER>(s_at, width, d0, count, s);
+  if (uint(start + tokens) >= kBlock && is_inside) {
+    store_state<PER>(s_at, width, args.dk, part, s[0]);
   }
 }
 
@@ -368,14 +529,14 @@ using namespace ::pagoda::device::gpu;
 void msl_entry_0(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  gdn_prefill<32>((const float*)in.buffers[0], (const int*)in.buffers[1], (const int*)in.buffers[2], (const int*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], (float*)in.buffers[7], (float*)in.buffers[8], (float*)in.buffers[9], (float*)in.buffers[10], *(const pagoda_args::Gdn*)in.buffers[11], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+  gdn_prefill<128>((const float*)in.buffers[0], (const int*)in.buffers[1], (const int*)in.buffers[2], (const int*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], (float*)in.buffers[7], (float*)in.buffers[8], (float*)in.buffers[9], (float*)in.buffers[10], *(const pagoda_args::Gdn*)in.buffers[11], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
 }
 constexpr BindingInfo msl_bindings_0[] = {{"v", 0, BindingKind::buffer, sizeof(float), false}, {"cu_seqlens", 1, BindingKind::buffer, sizeof(int), false}, {"context_lens", 2, BindingKind::buffer, sizeof(int), false}, {"state_slots", 3, BindingKind::buffer, sizeof(int), false}, {"rows", 4, BindingKind::buffer, sizeof(float), false}, {"gates", 5, BindingKind::buffer, sizeof(float), false}, {"state", 6, BindingKind::buffer, sizeof(float), true}, {"k_rows", 7, BindingKind::buffer, sizeof(float), true}, {"u_rows", 8, BindingKind::buffer, sizeof(float), true}, {"g_rows", 9, BindingKind::buffer, sizeof(float), true}, {"out", 10, BindingKind::buffer, sizeof(float), true}, {"args", 11, BindingKind::values, sizeof(pagoda_args::Gdn), false}};
 constexpr uint32_t msl_limit_0 = 128;
 void msl_entry_1(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  gdn_prefill<64>((const float*)in.buffers[0], (const int*)in.buffers[1], (const int*)in.buffers[2], (const int*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], (float*)in.buffers[7], (float*)in.buffers[8], (float*)in.buffers[9], (float*)in.buffers[10], *(const pagoda_args::Gdn*)in.buffers[11], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+  gdn_prefill<256>((const float*)in.buffers[0], (const int*)in.buffers[1], (const int*)in.buffers[2], (const int*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], (float*)in.buffers[7], (float*)in.buffers[8], (float*)in.buffers[9], (float*)in.buffers[10], *(const pagoda_args::Gdn*)in.buffers[11], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
 }
 constexpr BindingInfo msl_bindings_1[] = {{"v", 0, BindingKind::buffer, sizeof(float), false}, {"cu_seqlens", 1, BindingKind::buffer, sizeof(int), false}, {"context_lens", 2, BindingKind::buffer, sizeof(int), false}, {"state_slots", 3, BindingKind::buffer, sizeof(int), false}, {"rows", 4, BindingKind::buffer, sizeof(float), false}, {"gates", 5, BindingKind::buffer, sizeof(float), false}, {"state", 6, BindingKind::buffer, sizeof(float), true}, {"k_rows", 7, BindingKind::buffer, sizeof(float), true}, {"u_rows", 8, BindingKind::buffer, sizeof(float), true}, {"g_rows", 9, BindingKind::buffer, sizeof(float), true}, {"out", 10, BindingKind::buffer, sizeof(float), true}, {"args", 11, BindingKind::values, sizeof(pagoda_args::Gdn), false}};
 constexpr uint32_t msl_limit_1 = 128;

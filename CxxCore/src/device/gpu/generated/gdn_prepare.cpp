@@ -6,7 +6,7 @@ namespace {
 # 1 "Shaders/gdn_prepare.metal"
 
 # 1 "Shaders/gdn.h"
-# 17 "Shaders/gdn.h"
+# 18 "Shaders/gdn.h"
 # 1 "Shaders/args/gdn.h"
 
 
@@ -23,14 +23,14 @@ struct Gdn {
   uint num_sequences;
   uint k_heads, v_heads;
   uint dk, dv;
-  uint quarter;
+  uint is_wide;
   float q_scale;
   uint reserved;
 };
 static_assert(sizeof(Gdn) == 144, "host and kernel agree");
 
 }
-# 18 "Shaders/gdn.h"
+# 19 "Shaders/gdn.h"
 # 1 "Shaders/common.h"
 
 
@@ -138,34 +138,79 @@ METAL_FUNC void tile_multiply_accumulate(MSL_THREAD simdgroup_matrix<float, 8, 8
 
   }
 }
-# 19 "Shaders/gdn.h"
+# 20 "Shaders/gdn.h"
 
 MSL_CONSTANT constexpr uint kBlock = 16;
 MSL_CONSTANT constexpr uint kPanel = 32;
-MSL_CONSTANT constexpr uint kQuarters = 4;
+MSL_CONSTANT constexpr uint kSplit = 8;
+MSL_CONSTANT constexpr uint kGroups = 4;
 MSL_CONSTANT constexpr float kNormEps = 1.0e-6f;
+
+
+METAL_FUNC void keep_loads_here() {
+
+
+
+}
 
 METAL_FUNC float softplus(float x) { return x > 20.0f ? x : precise::log(1.0f + precise::exp(x)); }
 
 
-METAL_FUNC float lane_dot(MSL_DEVICE const float* x, MSL_DEVICE const float* y, uint dk, uint lane) {
-  float sum = 0.0f;
-  for (uint d = lane; MSL_LOOP(d < dk); d += 32) {
-    sum = fma(x[d], y[d], sum);
+METAL_FUNC float pick(uint mask, float a, float b) {
+  return as_type<float>((as_type<uint>(a) & mask) | (as_type<uint>(b) & ~mask));
+}
+
+
+
+template <uint N, uint P>
+METAL_FUNC float fold(MSL_THREAD float (&x)[N], uint lane) {
+  uint n = N;
+
+  for (uint m = P / 2; m > 0; m /= 2) {
+    if (n > 1) {
+      n /= 2;
+      const uint high = 0u - (lane / m & 1u);
+
+      for (uint i = 0; i < N / 2; ++i) {
+        if (i < n) {
+          const float send = pick(high, x[i], x[i + n]);
+          const float keep = pick(high, x[i + n], x[i]);
+          x[i] = keep + simd_shuffle_xor(send, ushort(m));
+        }
+      }
+    } else {
+      x[0] = x[0] + simd_shuffle_xor(x[0], ushort(m));
+    }
   }
-  return simd_sum(sum);
+  return x[0];
 }
 
 
-METAL_FUNC float inverse_norm(MSL_DEVICE const float* x, uint dk, uint lane) {
-  return precise::rsqrt(lane_dot(x, x, dk, lane) + kNormEps);
+template <uint N>
+METAL_FUNC void load_row(MSL_DEVICE const float* from, uint dk, uint lane, MSL_THREAD float (&x)[N]) {
+  load_ahead<N>(from, lane, 32, dk, x);
+}
+
+template <uint N>
+METAL_FUNC float lane_dot(MSL_THREAD const float (&x)[N], MSL_THREAD const float (&y)[N]) {
+  float sum = 0.0f;
+
+  for (uint i = 0; i < N; ++i) {
+    sum = fma(x[i], y[i], sum);
+  }
+  return sum;
 }
 
 
-METAL_FUNC float next_g(float before, MSL_DEVICE const float* a, MSL_DEVICE const float* a_log, MSL_DEVICE const float* dt_bias,
-                        uint head) {
-  return fma(-precise::exp(a_log[head]), softplus(a[head] + dt_bias[head]), before);
+template <uint N>
+METAL_FUNC float inverse_norm(MSL_THREAD const float (&x)[N], uint lane) {
+  float sum[1];
+  sum[0] = lane_dot<N>(x, x);
+  return precise::rsqrt(fold<1, 32>(sum, lane) + kNormEps);
 }
+
+
+METAL_FUNC float next_g(float before, float rate, float x) { return fma(-rate, x, before); }
 
 
 METAL_FUNC float u_coefficient(float dot, float g_t, float g_s) { return -(precise::exp(g_t - g_s) * dot); }
@@ -173,25 +218,45 @@ METAL_FUNC float u_coefficient(float dot, float g_t, float g_s) { return -(preci
 METAL_FUNC float o_coefficient(float dot, float g_t, float g_s) { return precise::exp(g_t - g_s) * dot; }
 
 
-template <uint PER>
-METAL_FUNC void load_state(MSL_DEVICE const float* at, uint width, uint d0, uint count, MSL_THREAD float (&s)[PER]) {
+METAL_FUNC float begin_row(uint kind, float decay, float y, float v) {
+  return kind == 0 ? fma(-decay, y, v) : decay * y;
+}
 
-  for (uint i = 0; i < PER; ++i) {
-    s[i] = 0.0f;
-    if (i < count) {
-      s[i] = at[(d0 + i) * width];
-    }
+
+METAL_FUNC uint dim_of(uint part, uint i) { return 4 * (part + kSplit * (i / 4)) + i % 4; }
+
+
+template <uint PER>
+METAL_FUNC void load_part(MSL_THREADGROUP const float* row, uint part, MSL_THREAD float (&x)[PER]) {
+
+  for (uint i = 0; i < PER; i += 4) {
+    const float4 f = *(MSL_THREADGROUP const float4*)(row + dim_of(part, i));
+    x[i] = f.x;
+    x[i + 1] = f.y;
+    x[i + 2] = f.z;
+    x[i + 3] = f.w;
   }
 }
 
-template <uint PER>
-METAL_FUNC void store_state(MSL_DEVICE float* at, uint width, uint d0, uint count, MSL_THREAD const float (&s)[PER]) {
 
-  for (uint i = 0; i < PER; ++i) {
-    if (i < count) {
-      at[(d0 + i) * width] = s[i];
+template <uint NC, uint PER>
+METAL_FUNC float state_times(MSL_THREAD const float (&s)[NC][PER], MSL_THREAD const float (&k)[PER],
+                             MSL_THREAD const float (&q)[PER], uint lane) {
+  float x[2 * NC];
+
+  for (uint c = 0; c < NC; ++c) {
+    x[c] = s[c][0] * k[0];
+    x[NC + c] = s[c][0] * q[0];
+  }
+
+  for (uint i = 1; i < PER; ++i) {
+
+    for (uint c = 0; c < NC; ++c) {
+      x[c] = fma(s[c][i], k[i], x[c]);
+      x[NC + c] = fma(s[c][i], q[i], x[NC + c]);
     }
   }
+  return fold<2 * NC, kSplit>(x, lane);
 }
 
 
@@ -203,33 +268,54 @@ METAL_FUNC void scale_state(MSL_THREAD float (&s)[PER], float decay) {
   }
 }
 
-
 template <uint PER>
-METAL_FUNC void add_row(MSL_THREAD float (&s)[PER], MSL_DEVICE const float* k, uint count, float weighted_u) {
+METAL_FUNC void add_row(MSL_THREAD float (&s)[PER], MSL_THREAD const float (&k)[PER], float weighted_u) {
 
   for (uint i = 0; i < PER; ++i) {
+    s[i] = fma(k[i], weighted_u, s[i]);
+  }
+}
 
-    if (i < count) {
-      s[i] = fma(k[i], weighted_u, s[i]);
+
+template <uint PER>
+METAL_FUNC void load_state(MSL_DEVICE const float* at, uint width, uint dk, uint part, MSL_THREAD float (&s)[PER]) {
+
+  for (uint i = 0; i < PER; ++i) {
+    const uint d = dim_of(part, i);
+    s[i] = 0.0f;
+    if (d < dk) {
+      s[i] = at[d * width];
     }
   }
 }
 
-METAL_FUNC float sum_quarters(MSL_THREADGROUP const float* parts, uint stride) {
-  return ((parts[0] + parts[stride]) + parts[2 * stride]) + parts[3 * stride];
+template <uint PER>
+METAL_FUNC void store_state(MSL_DEVICE float* at, uint width, uint dk, uint part, MSL_THREAD const float (&s)[PER]) {
+
+  for (uint i = 0; i < PER; ++i) {
+    const uint d = dim_of(part, i);
+    if (d < dk) {
+      at[d * width] = s[i];
+    }
+  }
 }
 
 
 METAL_FUNC uint first_block(MSL_DEVICE const int* cu_seqlens, uint b) { return uint(cu_seqlens[b]) / kBlock + 2 * b; }
 
 
-MSL_CONSTANT constexpr uint kGates = 3 * kBlock;
-MSL_CONSTANT constexpr uint kGateFloats = kGates + 2 * kBlock * kBlock;
+
+MSL_CONSTANT constexpr uint kBetas = kBlock;
+MSL_CONSTANT constexpr uint kWeights = 2 * kBlock;
+MSL_CONSTANT constexpr uint kDecays = 3 * kBlock;
+MSL_CONSTANT constexpr uint kCoefficients = 4 * kBlock;
+MSL_CONSTANT constexpr uint kGateFloats = 640;
 # 3 "Shaders/gdn_prepare.metal"
 
 
 
 
+template <uint D>
 
 MSL_KERNEL void gdn_prepare(MSL_DEVICE const float* q ,
                         MSL_DEVICE const float* k ,
@@ -249,8 +335,10 @@ MSL_KERNEL void gdn_prepare(MSL_DEVICE const float* q ,
                         uint tid ,
                         uint sg ,
                         uint lane ) {
-  MSL_TG_VAR(1, dots, [2*kBlock*kBlock], float)
-  MSL_TG_VAR(2, g_tile, [kBlock], float)
+  constexpr uint N = D / 32;
+  constexpr uint EACH = kBlock / kGroups;
+  MSL_TG_VAR(1, k_tile, [kBlock*D], float)
+  MSL_TG_VAR(2, dots, [2*kBlock*kBlock], float)
 
   uint seq = 0;
   uint end = args.num_sequences;
@@ -272,94 +360,117 @@ MSL_KERNEL void gdn_prepare(MSL_DEVICE const float* q ,
   const long slot = state_slots[seq];
   const uint lo = uint(max(0, -row0));
   const uint hi = uint(min(int(kBlock), tokens - row0));
-  MSL_DEVICE float* kn = rows + (long(tg.x) * args.k_heads + tg.y) * 2 * kBlock * args.dk;
-  MSL_DEVICE float* qn = kn + kBlock * args.dk;
+  MSL_DEVICE float* kn = rows + (long(tg.x) * args.k_heads + tg.y) * 2 * kBlock * D;
+  MSL_DEVICE float* qn = kn + kBlock * D;
   MSL_DEVICE const float* k_old = k_rows + slot * args.k_rows_slot_stride + long(tg.y) * kBlock * args.dk;
 
-  for (uint t = sg; MSL_LOOP(t < kBlock); t += kQuarters) {
-    if (t >= lo && t < hi) {
+  float kx[EACH][N];
+  float qx[EACH][N];
+
+  for (uint j = 0; j < EACH; ++j) {
+    const uint t = sg * EACH + j;
+
+    for (uint i = 0; i < N; ++i) {
+      kx[j][i] = 0.0f;
+      qx[j][i] = 0.0f;
+    }
+    if (t < lo) {
+      load_row<N>(k_old + t * args.dk, args.dk, lane, kx[j]);
+    } else if (t < hi) {
       const long token = begin + row0 + int(t);
-      MSL_DEVICE const float* k_in = k + token * args.k_stride + tg.y * args.k_head_stride;
-      MSL_DEVICE const float* q_in = q + token * args.q_stride + tg.y * args.q_head_stride;
-      const float k_inv = inverse_norm(k_in, args.dk, lane);
-      const float q_inv = inverse_norm(q_in, args.dk, lane) * args.q_scale;
-      for (uint d = lane; MSL_LOOP(d < args.dk); d += 32) {
-        kn[t * args.dk + d] = k_in[d] * k_inv;
-        qn[t * args.dk + d] = q_in[d] * q_inv;
-      }
-    } else {
-      for (uint d = lane; MSL_LOOP(d < args.dk); d += 32) {
-        kn[t * args.dk + d] = t < lo ? k_old[t * args.dk + d] : 0.0f;
-        qn[t * args.dk + d] = 0.0f;
-      }
+      load_row<N>(k + token * args.k_stride + tg.y * args.k_head_stride, args.dk, lane, kx[j]);
+      load_row<N>(q + token * args.q_stride + tg.y * args.q_head_stride, args.dk, lane, qx[j]);
     }
   }
-  threadgroup_barrier(mem_flags::mem_device);
 
-  for (uint i = sg; MSL_LOOP(i < kBlock * kBlock); i += kQuarters) {
-    const uint s = i / kBlock;
-    const uint t = i % kBlock;
+  for (uint j = 0; j < EACH; ++j) {
+    const uint t = sg * EACH + j;
+    const bool is_new = t >= lo && t < hi;
+    const float k_inv = inverse_norm<N>(kx[j], lane);
+    const float q_inv = inverse_norm<N>(qx[j], lane) * args.q_scale;
 
-    if (s <= t && t >= lo && t < hi) {
-      float dot_k = 0.0f;
-      float dot_q = 0.0f;
-      for (uint d = lane; MSL_LOOP(d < args.dk); d += 32) {
-        const float kr = kn[s * args.dk + d];
-        dot_k = fma(kr, kn[t * args.dk + d], dot_k);
-        dot_q = fma(kr, qn[t * args.dk + d], dot_q);
-      }
-      dot_k = simd_sum(dot_k);
-      dot_q = simd_sum(dot_q);
-      if (lane == 0) {
-        dots[i] = dot_k;
-        dots[kBlock * kBlock + i] = dot_q;
-      }
+    for (uint i = 0; i < N; ++i) {
+      kx[j][i] = is_new ? kx[j][i] * k_inv : kx[j][i];
+      qx[j][i] = qx[j][i] * q_inv;
+      k_tile[t * D + lane + 32 * i] = kx[j][i];
+      kn[t * D + lane + 32 * i] = kx[j][i];
+      qn[t * D + lane + 32 * i] = qx[j][i];
     }
   }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+
+
+
+  for (uint j = 0; j < EACH; ++j) {
+    float x[2 * kBlock];
+
+    for (uint s = 0; s < kBlock; ++s) {
+      float ks[N];
+
+      for (uint i = 0; i < N; ++i) {
+        ks[i] = k_tile[s * D + lane + 32 * i];
+      }
+      x[s] = lane_dot<N>(ks, kx[j]);
+      x[kBlock + s] = lane_dot<N>(ks, qx[j]);
+    }
+    dots[lane * kBlock + sg * EACH + j] = fold<2 * kBlock, 32>(x, lane);
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
 
   const uint group = args.v_heads / args.k_heads;
+  const uint t = lane % kBlock;
   for (uint j = 0; MSL_LOOP(j < group); ++j) {
     const uint head = tg.y * group + j;
     MSL_DEVICE float* to = gates + (long(tg.x) * args.v_heads + head) * kGateFloats;
-    MSL_DEVICE const float* g_old = g_rows + slot * args.g_rows_slot_stride + head * kBlock;
-    if (tid == 0) {
-      float g = 0.0f;
-      for (uint t = 0; MSL_LOOP(t < kBlock); ++t) {
-        if (t < lo) {
-          g = g_old[t];
-        } else if (t < hi) {
-          g = next_g(g, a + long(begin + row0 + int(t)) * args.a_stride, a_log, dt_bias, head);
-        }
-        g_tile[t] = g;
-      }
+    const bool is_new = t >= lo && t < hi;
+    float log_decay = 0.0f;
+    float beta = 0.0f;
+    float g_old = 0.0f;
+    if (is_new) {
+      const long token = begin + row0 + int(t);
+      log_decay = softplus(a[token * args.a_stride + head] + dt_bias[head]);
+      beta = sigmoid(b[token * args.b_stride + head]);
+    } else if (t < lo) {
+      g_old = g_rows[slot * args.g_rows_slot_stride + head * kBlock + t];
     }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
+    const float rate = precise::exp(a_log[head]);
+    float running = 0.0f;
+    float g = 0.0f;
+    for (uint r = 0; MSL_LOOP(r < kBlock); ++r) {
+      const float x = simd_shuffle(log_decay, ushort(r));
+      const float old = simd_shuffle(g_old, ushort(r));
+      if (r < lo) {
+        running = old;
+      } else if (r < hi) {
+        running = next_g(running, rate, x);
+      }
+      g = r == t ? running : g;
+    }
+    const float g_last = simd_shuffle(g, ushort(kBlock - 1));
     if (tid < kBlock) {
-      const uint t = tid;
-      to[t] = g_tile[t];
-      float beta = 0.0f;
-      if (t >= lo && t < hi) {
-        beta = sigmoid(b[long(begin + row0 + int(t)) * args.b_stride + head]);
-      }
-      to[kBlock + t] = beta;
-      to[2 * kBlock + t] = precise::exp(g_tile[kBlock - 1] - g_tile[t]);
+      to[t] = g;
+      to[kBetas + t] = beta;
+      to[kWeights + t] = precise::exp(g_last - g);
+      to[kDecays + t] = precise::exp(g);
     }
-    for (uint i = tid; MSL_LOOP(i < kBlock * kBlock); i += 128) {
+
+    for (uint i = tid; i < kBlock * kBlock; i += 128) {
       const uint s = i / kBlock;
-      const uint t = i % kBlock;
-      const bool is_used = s <= t && t >= lo && t < hi;
+      const float g_s = simd_shuffle(g, ushort(s));
       float c_u = 0.0f;
       float c_o = 0.0f;
-      if (is_used) {
-        c_u = u_coefficient(dots[i], g_tile[t], g_tile[s]);
-        c_o = o_coefficient(dots[kBlock * kBlock + i], g_tile[t], g_tile[s]);
+      if (s <= t && is_new) {
+        c_u = u_coefficient(dots[i], g, g_s);
+        c_o = o_coefficient(dots[kBlock * kBlock + i], g, g_s);
       }
-      to[kGates + i] = c_u;
-      to[kGates + kBlock * kBlock + i] = c_o;
+      to[kCoefficients + i] = c_u;
+      to[kCoefficients + kBlock * kBlock + i] = c_o;
     }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
   }
 }
+
+
+
 
 
 # 1 "gdn_prepare.entries"
@@ -367,16 +478,24 @@ using namespace ::pagoda::device::gpu;
 void msl_entry_0(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  gdn_prepare((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (const float*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const int*)in.buffers[6], (const int*)in.buffers[7], (const int*)in.buffers[8], (const float*)in.buffers[9], (const float*)in.buffers[10], (float*)in.buffers[11], (float*)in.buffers[12], *(const pagoda_args::Gdn*)in.buffers[13], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+  gdn_prepare<128>((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (const float*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const int*)in.buffers[6], (const int*)in.buffers[7], (const int*)in.buffers[8], (const float*)in.buffers[9], (const float*)in.buffers[10], (float*)in.buffers[11], (float*)in.buffers[12], *(const pagoda_args::Gdn*)in.buffers[13], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
 }
 constexpr BindingInfo msl_bindings_0[] = {{"q", 0, BindingKind::buffer, sizeof(float), false}, {"k", 1, BindingKind::buffer, sizeof(float), false}, {"a", 2, BindingKind::buffer, sizeof(float), false}, {"b", 3, BindingKind::buffer, sizeof(float), false}, {"a_log", 4, BindingKind::buffer, sizeof(float), false}, {"dt_bias", 5, BindingKind::buffer, sizeof(float), false}, {"cu_seqlens", 6, BindingKind::buffer, sizeof(int), false}, {"context_lens", 7, BindingKind::buffer, sizeof(int), false}, {"state_slots", 8, BindingKind::buffer, sizeof(int), false}, {"k_rows", 9, BindingKind::buffer, sizeof(float), false}, {"g_rows", 10, BindingKind::buffer, sizeof(float), false}, {"rows", 11, BindingKind::buffer, sizeof(float), true}, {"gates", 12, BindingKind::buffer, sizeof(float), true}, {"args", 13, BindingKind::values, sizeof(pagoda_args::Gdn), false}};
 constexpr uint32_t msl_limit_0 = 128;
+void msl_entry_1(const KernelInputs& in, const Builtins& b) {
+  (void)in;
+  (void)b;
+  gdn_prepare<256>((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (const float*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const int*)in.buffers[6], (const int*)in.buffers[7], (const int*)in.buffers[8], (const float*)in.buffers[9], (const float*)in.buffers[10], (float*)in.buffers[11], (float*)in.buffers[12], *(const pagoda_args::Gdn*)in.buffers[13], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+}
+constexpr BindingInfo msl_bindings_1[] = {{"q", 0, BindingKind::buffer, sizeof(float), false}, {"k", 1, BindingKind::buffer, sizeof(float), false}, {"a", 2, BindingKind::buffer, sizeof(float), false}, {"b", 3, BindingKind::buffer, sizeof(float), false}, {"a_log", 4, BindingKind::buffer, sizeof(float), false}, {"dt_bias", 5, BindingKind::buffer, sizeof(float), false}, {"cu_seqlens", 6, BindingKind::buffer, sizeof(int), false}, {"context_lens", 7, BindingKind::buffer, sizeof(int), false}, {"state_slots", 8, BindingKind::buffer, sizeof(int), false}, {"k_rows", 9, BindingKind::buffer, sizeof(float), false}, {"g_rows", 10, BindingKind::buffer, sizeof(float), false}, {"rows", 11, BindingKind::buffer, sizeof(float), true}, {"gates", 12, BindingKind::buffer, sizeof(float), true}, {"args", 13, BindingKind::values, sizeof(pagoda_args::Gdn), false}};
+constexpr uint32_t msl_limit_1 = 128;
 }  // namespace
 }  // namespace metal
 namespace pagoda::device::gpu::generated {
 std::span<const KernelInfo> gdn_prepare_kernels() noexcept {
   static constexpr KernelInfo kKernels[] = {
-    {"gdn_prepare", "gdn_prepare", metal::msl_bindings_0, {}, metal::msl_limit_0, metal::msl_entry_0},
+    {"gdn_prepare_128", "gdn_prepare", metal::msl_bindings_0, {}, metal::msl_limit_0, metal::msl_entry_0},
+    {"gdn_prepare_256", "gdn_prepare", metal::msl_bindings_1, {}, metal::msl_limit_1, metal::msl_entry_1},
   };
   return kKernels;
 }

@@ -11,11 +11,12 @@ R"msl(// gdn_prepare: what blocks of several tokens have without the state, for 
 // and after row 15, S := e^G S + sum_s e^(G - G_s) k_s u_s^T.
 //
 // gdn_decode takes the sequences with one token, gdn_prepare and gdn_prefill (in that order) those with more. A row
-// gets the same bits from either, alone or among others: S^T x is summed over d in four quarters, each in order, then
-// the quarters in order; rows are added in order of s. simdgroup matrices are not used: the order inside one is not
-// known.
+// gets the same bits from either, alone or among others: S^T x is summed by 8 lanes, each over its own d in order, then
+// lanes are paired 4, 2 and 1 apart; dots of rows by 32 lanes, paired 16, 8, 4, 2 and 1 apart; rows are added in order
+// of s. simdgroup matrices are not used: the order inside one is not known.
 //
-// A threadgroup has one panel of 32 columns of one V-head, a lane one column, a simdgroup one quarter of d.
+// 8 neighbouring lanes have a column of S, lane `part` of them the dims 4 (part + 8 i) .. + 3 for all i. Sums of two
+// kinds, S^T k (0) and S^T q (1), are kept by the lower and the upper four of the lanes.
 // state: [slots, v_heads] of panels [dk][up to 32]; k_rows: [slots, k_heads, 16, dk]; u_rows: [slots, v_heads, 16, dv];
 // g_rows: [slots, v_heads, 16]
 
@@ -38,7 +39,7 @@ struct Gdn {
   uint num_sequences;
   uint k_heads, v_heads;
   uint dk, dv;   // at most 256 each
-  uint quarter;  // dims of a key that are summed together: dk / 4, rounded up
+  uint is_wide;  // dk is 128 or 256, dv full panels, and state and k_rows lie so that vectors fit
   float q_scale;
   uint reserved;
 };
@@ -153,56 +154,121 @@ METAL_FUNC void tile_multiply_accumulate(thread simdgroup_matrix<float, 8, 8> (&
 
 constant constexpr uint kBlock = 16;  // tokens; part of the result's bits
 constant constexpr uint kPanel = 32;
-constant constexpr uint kQuarters = 4;
+constant constexpr uint kSplit = 8;   // lanes that share a column; part of the result's bits
+constant constexpr uint kGroups = 4;  // simdgroups of a threadgroup
 constant constexpr float kNormEps = 1.0e-6f;
+
+// Keeps a compiler from moving loads of what follows to before it, where all of them at once take too many registers.
+METAL_FUNC void keep_loads_here() {
+#ifdef __MSL_PAIRED_MMA__
+  msl_keep_loads_here();
+#endif
+}
 
 METAL_FUNC float softplus(float x) { return x > 20.0f ? x : precise::log(1.0f + precise::exp(x)); }
 
-// x . y over d, by one simdgroup: lanes take every 32nd dim.
-METAL_FUNC float lane_dot(device const float* x, device const float* y, uint dk, uint lane) {
-  float sum = 0.0f;
-  for (uint d = lane; d < dk; d += 32) {
-    sum = fma(x[d], y[d], sum);
+// a where mask is all ones, b where it is zero: no branch, which would have its own copy of the shuffles after it.
+METAL_FUNC float pick(uint mask, float a, float b) {
+  return as_type<float>((as_type<uint>(a) & mask) | (as_type<uint>(b) & ~mask));
+}
+
+// Sums x[i] over aligned groups of P lanes, pairing lanes P/2 apart, then P/4, down to 1: the same bits for every N.
+// Lane p of a group is left with the sum of x[p / (P / N)].
+template <uint N, uint P>
+METAL_FUNC float fold(thread float (&x)[N], uint lane) {
+  uint n = N;
+#pragma unroll
+  for (uint m = P / 2; m > 0; m /= 2) {
+    if (n > 1) {
+      n /= 2;
+      const uint high = 0u - (lane / m & 1u);
+#pragma unroll
+      for (uint i = 0; i < N / 2; ++i) {
+        if (i < n) {
+          const float send = pick(high, x[i], x[i + n]);
+          const float keep = pick(high, x[i + n], x[i]);
+          x[i] = keep + simd_shuffle_xor(send, ushort(m));
+        }
+      }
+    } else {
+      x[0] = x[0] + simd_shuffle_xor(x[0], ushort(m));
+    }
   }
-  return simd_sum(sum);
+  return x[0];
+}
+
+// A lane's elements lane, lane + 32, ... of a row of dk floats.
+template <uint N>
+METAL_FUNC void load_row(device const float* from, uint dk, uint lane, thread float (&x)[N]) {
+  load_ahead<N>(from, lane, 32, dk, x);
+}
+
+template <uint N>
+METAL_FUNC float lane_dot(thread const float (&x)[N], thread const float (&y)[N]) {
+  float sum = 0.0f;
+#pragma unroll
+  for (uint i = 0; i < N; ++i) {
+    sum = fma(x[i], y[i], sum);
+  }
+  return sum;
 }
 
 // 1 / |x|
-METAL_FUNC float inverse_norm(device const float* x, uint dk, uint lane) {
-  return precise::rsqrt(lane_dot(x, x, dk, lane) + kNormEps);
+template <uint N>
+METAL_FUNC float inverse_norm(thread const float (&x)[N], uint lane) {
+  float sum[1];
+  sum[0] = lane_dot<N>(x, x);
+  return precise::rsqrt(fold<1, 32>(sum, lane) + kNormEps);
 }
 
-// G_t from G_(t-1), of V-head `head`.
-METAL_FUNC float next_g(float before, device const float* a, device const float* a_log, device const float* dt_bias,
-                        uint head) {
-  return fma(-precise::exp(a_log[head]), softplus(a[head] + dt_bias[head]), before);
-}
+// G_t from G_(t-1); rate = e^(a_log), x = softplus(a + dt_bias)
+METAL_FUNC float next_g(float before, float rate, float x) { return fma(-rate, x, before); }
 
 // What row t takes from u_s, s < t, for its own u; and s <= t for its output.
 METAL_FUNC float u_coefficient(float dot, float g_t, float g_s) { return -(precise::exp(g_t - g_s) * dot); }
 
 METAL_FUNC float o_coefficient(float dot, float g_t, float g_s) { return precise::exp(g_t - g_s) * dot; }
 
-// A lane's quarter of a column of S. at: the column's first element; width: columns of the panel.
+// u (kind 0) or o (kind 1) of a row before the rows of its block; y: S^T k or S^T q
+METAL_FUNC float begin_row(uint kind, float decay, float y, float v) {
+  return kind == 0 ? fma(-decay, y, v) : decay * y;
+}
+
+// The dim of a lane's element i.
+METAL_FUNC uint dim_of(uint part, uint i) { return 4 * (part + kSplit * (i / 4)) + i % 4; }
+
+// A lane's part of a row of threadgroup memory.
 template <uint PER>
-METAL_FUNC void load_state(device const float* at, uint width, uint d0, uint count, thread float (&s)[PER]) {
+METAL_FUNC void load_part(threadgroup const float* row, uint part, thread float (&x)[PER]) {
 #pragma unroll
-  for (uint i = 0; i < PER; ++i) {
-    s[i] = 0.0f;
-    if (i < count) {
-      s[i] = at[(d0 + i) * width];
-    }
+  for (uint i = 0; i < PER; i += 4) {
+    const float4 f = *(threadgroup const float4*)(row + dim_of(part, i));
+    x[i] = f.x;
+    x[i + 1] = f.y;
+    x[i + 2] = f.z;
+    x[i + 3] = f.w;
   }
 }
 
-template <uint PER>
-METAL_FUNC void store_state(device float* at, uint width, uint d0, uint count, thread const float (&s)[PER]) {
+// S^T k and S^T q of NC columns: lane `part` is left with column c of k or q, kind NC + c = part / (8 / (2 NC)).
+template <uint NC, uint PER>
+METAL_FUNC float state_times(thread const float (&s)[NC][PER], thread const float (&k)[PER],
+                             thread const float (&q)[PER], uint lane) {
+  float x[2 * NC];
 #pragma unroll
-  for (uint i = 0; i < PER; ++i) {
-    if (i < count) {
-      at[(d0 + i) * width] = s[i];
+  for (uint c = 0; c < NC; ++c) {
+    x[c] = s[c][0] * k[0];
+    x[NC + c] = s[c][0] * q[0];
+  }
+#pragma unroll
+  for (uint i = 1; i < PER; ++i) {
+#pragma unroll
+    for (uint c = 0; c < NC; ++c) {
+      x[c] = fma(s[c][i], k[i], x[c]);
+      x[NC + c] = fma(s[c][i], q[i], x[NC + c]);
     }
   }
+  return fold<2 * NC, kSplit>(x, lane);
 }
 
 // S := decay S + sum_s k_s (weight_s u_s)^T is scale_state, then add_row for each row in order.
@@ -214,32 +280,54 @@ METAL_FUNC void scale_state(thread float (&s)[PER], float decay) {
   }
 }
 
-// k: the row's quarter
 template <uint PER>
-METAL_FUNC void add_row(thread float (&s)[PER], device const float* k, uint count, float weighted_u) {
+METAL_FUNC void add_row(thread float (&s)[PER], thread const float (&k)[PER], float weighted_u) {
 #pragma unroll
   for (uint i = 0; i < PER; ++i) {
-    // Only saves work: s beyond count is neither summed nor stored, and k is followed by the block's queries.
-    if (i < count) {
-      s[i] = fma(k[i], weighted_u, s[i]);
+    s[i] = fma(k[i], weighted_u, s[i]);
+  }
+}
+
+// A lane's part of a column of S, zero beyond dk. at: the column's first element; width: columns of the panel.
+template <uint PER>
+METAL_FUNC void load_state(device const float* at, uint width, uint dk, uint part, thread float (&s)[PER]) {
+#pragma unroll
+  for (uint i = 0; i < PER; ++i) {
+    const uint d = dim_of(part, i);
+    s[i] = 0.0f;
+    if (d < dk) {
+      s[i] = at[d * width];
     }
   }
 }
 
-METAL_FUNC float sum_quarters(threadgroup const float* parts, uint stride) {
-  return ((parts[0] + parts[stride]) + parts[2 * stride]) + parts[3 * stride];
+template <uint PER>
+METAL_FUNC void store_state(device float* at, uint width, uint dk, uint part, thread const float (&s)[PER]) {
+#pragma unroll
+  for (uint i = 0; i < PER; ++i) {
+    const uint d = dim_of(part, i);
+    if (d < dk) {
+      at[d * width] = s[i];
+    }
+  }
 }
 
 // Blocks of all sequences are numbered with gaps: sequence b's first one is cu_seqlens[b] / 16 + 2 b.
 METAL_FUNC uint first_block(device const int* cu_seqlens, uint b) { return uint(cu_seqlens[b]) / kBlock + 2 * b; }
 
-// What a block and V-head have without S: G, beta, e^(G_15 - G_s); then the coefficients [s][t] of u, and of o.
-constant constexpr uint kGates = 3 * kBlock;
-constant constexpr uint kGateFloats = kGates + 2 * kBlock * kBlock;
+// What a block and V-head have without S: G, beta, e^(G_15 - G_s), e^G; then the coefficients [s][t] of u, and of o;
+// then nothing, so that 128 threads have the same number each.
+constant constexpr uint kBetas = kBlock;
+constant constexpr uint kWeights = 2 * kBlock;
+constant constexpr uint kDecays = 3 * kBlock;
+constant constexpr uint kCoefficients = 4 * kBlock;
+constant constexpr uint kGateFloats = 640;
 
-// All that does not need S, for all blocks at once. rows: [blocks, k_heads, 2, 16, dk], normalised keys and queries;
-// gates: [blocks, v_heads, kGateFloats]. Rows of the block before this step are copied; rows after its end are zero.
-// Grid: [blocks, k_heads]
+)msl"
+R"msl(// All that does not need S, for all blocks at once. rows: [blocks, k_heads, 2, 16, D], normalised keys and queries,
+// zeros after dk; gates: [blocks, v_heads, kGateFloats]. Rows of the block before this step are copied; rows after its
+// end are zero. Grid: [blocks, k_heads]
+template <uint D>
 [[max_total_threads_per_threadgroup(128)]]
 kernel void gdn_prepare(device const float* q [[buffer(0)]],
                         device const float* k [[buffer(1)]],
@@ -259,8 +347,10 @@ kernel void gdn_prepare(device const float* q [[buffer(0)]],
                         uint tid [[thread_index_in_threadgroup]],
                         uint sg [[simdgroup_index_in_threadgroup]],
                         uint lane [[thread_index_in_simdgroup]]) {
+  constexpr uint N = D / 32;
+  constexpr uint EACH = kBlock / kGroups;       // rows of a simdgroup
+  threadgroup float k_tile[kBlock * D];         // normalised keys
   threadgroup float dots[2 * kBlock * kBlock];  // k_s . k_t and k_s . q_t at [s][t]
-  threadgroup float g_tile[kBlock];
 
   uint seq = 0;
   uint end = args.num_sequences;
@@ -282,95 +372,117 @@ kernel void gdn_prepare(device const float* q [[buffer(0)]],
   const long slot = state_slots[seq];
   const uint lo = uint(max(0, -row0));                        // the block's rows of this step: lo .. hi
   const uint hi = uint(min(int(kBlock), tokens - row0));
-  device float* kn = rows + (long(tg.x) * args.k_heads + tg.y) * 2 * kBlock * args.dk;
-  device float* qn = kn + kBlock * args.dk;
+  device float* kn = rows + (long(tg.x) * args.k_heads + tg.y) * 2 * kBlock * D;
+  device float* qn = kn + kBlock * D;
   device const float* k_old = k_rows + slot * args.k_rows_slot_stride + long(tg.y) * kBlock * args.dk;
 
-  for (uint t = sg; t < kBlock; t += kQuarters) {
-    if (t >= lo && t < hi) {
+  float kx[EACH][N];
+  float qx[EACH][N];
+  #pragma unroll
+  for (uint j = 0; j < EACH; ++j) {
+    const uint t = sg * EACH + j;
+    #pragma unroll
+    for (uint i = 0; i < N; ++i) {
+      kx[j][i] = 0.0f;
+      qx[j][i] = 0.0f;
+    }
+    if (t < lo) {
+      load_row<N>(k_old + t * args.dk, args.dk, lane, kx[j]);
+    } else if (t < hi) {
       const long token = begin + row0 + int(t);
-      device const float* k_in = k + token * args.k_stride + tg.y * args.k_head_stride;
-      device const float* q_in = q + token * args.q_stride + tg.y * args.q_head_stride;
-)msl"
-R"msl(      const float k_inv = inverse_norm(k_in, args.dk, lane);
-      const float q_inv = inverse_norm(q_in, args.dk, lane) * args.q_scale;
-      for (uint d = lane; d < args.dk; d += 32) {
-        kn[t * args.dk + d] = k_in[d] * k_inv;
-        qn[t * args.dk + d] = q_in[d] * q_inv;
-      }
-    } else {
-      for (uint d = lane; d < args.dk; d += 32) {
-        kn[t * args.dk + d] = t < lo ? k_old[t * args.dk + d] : 0.0f;
-        qn[t * args.dk + d] = 0.0f;
-      }
+      load_row<N>(k + token * args.k_stride + tg.y * args.k_head_stride, args.dk, lane, kx[j]);
+      load_row<N>(q + token * args.q_stride + tg.y * args.q_head_stride, args.dk, lane, qx[j]);
     }
   }
-  threadgroup_barrier(mem_flags::mem_device);
+  #pragma unroll
+  for (uint j = 0; j < EACH; ++j) {
+    const uint t = sg * EACH + j;
+    const bool is_new = t >= lo && t < hi;
+    const float k_inv = inverse_norm<N>(kx[j], lane);
+    const float q_inv = inverse_norm<N>(qx[j], lane) * args.q_scale;
+    #pragma unroll
+    for (uint i = 0; i < N; ++i) {
+      kx[j][i] = is_new ? kx[j][i] * k_inv : kx[j][i];
+      qx[j][i] = qx[j][i] * q_inv;
+      k_tile[t * D + lane + 32 * i] = kx[j][i];
+      kn[t * D + lane + 32 * i] = kx[j][i];
+      qn[t * D + lane + 32 * i] = qx[j][i];
+    }
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
 
-  for (uint i = sg; i < kBlock * kBlock; i += kQuarters) {
-    const uint s = i / kBlock;
-    const uint t = i % kBlock;
-    // Only saves work: no other dot is used below.
-    if (s <= t && t >= lo && t < hi) {
-      float dot_k = 0.0f;
-      float dot_q = 0.0f;
-      for (uint d = lane; d < args.dk; d += 32) {
-        const float kr = kn[s * args.dk + d];
-        dot_k = fma(kr, kn[t * args.dk + d], dot_k);
-        dot_q = fma(kr, qn[t * args.dk + d], dot_q);
+  // Lane 16 kind + s is left with the dot of row s with row t's key (kind 0) or query.
+  #pragma unroll
+  for (uint j = 0; j < EACH; ++j) {
+    float x[2 * kBlock];
+    #pragma unroll
+    for (uint s = 0; s < kBlock; ++s) {
+      float ks[N];
+      #pragma unroll
+      for (uint i = 0; i < N; ++i) {
+        ks[i] = k_tile[s * D + lane + 32 * i];
       }
-      dot_k = simd_sum(dot_k);
-      dot_q = simd_sum(dot_q);
-      if (lane == 0) {
-        dots[i] = dot_k;
-        dots[kBlock * kBlock + i] = dot_q;
-      }
+      x[s] = lane_dot<N>(ks, kx[j]);
+      x[kBlock + s] = lane_dot<N>(ks, qx[j]);
     }
+    dots[lane * kBlock + sg * EACH + j] = fold<2 * kBlock, 32>(x, lane);
   }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
 
   const uint group = args.v_heads / args.k_heads;
+  const uint t = lane % kBlock;
   for (uint j = 0; j < group; ++j) {
     const uint head = tg.y * group + j;
     device float* to = gates + (long(tg.x) * args.v_heads + head) * kGateFloats;
-    device const float* g_old = g_rows + slot * args.g_rows_slot_stride + head * kBlock;
-    if (tid == 0) {
-      float g = 0.0f;
-      for (uint t = 0; t < kBlock; ++t) {
-        if (t < lo) {
-          g = g_old[t];
-        } else if (t < hi) {
-          g = next_g(g, a + long(begin + row0 + int(t)) * args.a_stride, a_log, dt_bias, head);
-        }
-        g_tile[t] = g;
-      }
+    const bool is_new = t >= lo && t < hi;
+    float log_decay = 0.0f;
+    float beta = 0.0f;
+    float g_old = 0.0f;
+    if (is_new) {
+      const long token = begin + row0 + int(t);
+      log_decay = softplus(a[token * args.a_stride + head] + dt_bias[head]);
+      beta = sigmoid(b[token * args.b_stride + head]);
+    } else if (t < lo) {
+      g_old = g_rows[slot * args.g_rows_slot_stride + head * kBlock + t];
     }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
+    const float rate = precise::exp(a_log[head]);
+    float running = 0.0f;
+    float g = 0.0f;
+    for (uint r = 0; r < kBlock; ++r) {
+      const float x = simd_shuffle(log_decay, ushort(r));
+      const float old = simd_shuffle(g_old, ushort(r));
+      if (r < lo) {
+        running = old;
+      } else if (r < hi) {
+        running = next_g(running, rate, x);
+      }
+      g = r == t ? running : g;
+    }
+    const float g_last = simd_shuffle(g, ushort(kBlock - 1));
     if (tid < kBlock) {
-      const uint t = tid;
-      to[t] = g_tile[t];
-      float beta = 0.0f;
-      if (t >= lo && t < hi) {
-        beta = sigmoid(b[long(begin + row0 + int(t)) * args.b_stride + head]);
-      }
-      to[kBlock + t] = beta;
-      to[2 * kBlock + t] = precise::exp(g_tile[kBlock - 1] - g_tile[t]);
+      to[t] = g;
+      to[kBetas + t] = beta;
+      to[kWeights + t] = precise::exp(g_last - g);
+      to[kDecays + t] = precise::exp(g);
     }
+    #pragma unroll
     for (uint i = tid; i < kBlock * kBlock; i += 128) {
       const uint s = i / kBlock;
-      const uint t = i % kBlock;
-      const bool is_used = s <= t && t >= lo && t < hi;
+      const float g_s = simd_shuffle(g, ushort(s));
       float c_u = 0.0f;
       float c_o = 0.0f;
-      if (is_used) {
-        c_u = u_coefficient(dots[i], g_tile[t], g_tile[s]);
-        c_o = o_coefficient(dots[kBlock * kBlock + i], g_tile[t], g_tile[s]);
+      if (s <= t && is_new) {
+        c_u = u_coefficient(dots[i], g, g_s);
+        c_o = o_coefficient(dots[kBlock * kBlock + i], g, g_s);
       }
-      to[kGates + i] = c_u;
-      to[kGates + kBlock * kBlock + i] = c_o;
+      to[kCoefficients + i] = c_u;
+      to[kCoefficients + kBlock * kBlock + i] = c_o;
     }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
   }
 }
+
+template [[host_name("gdn_prepare_128")]] kernel decltype(gdn_prepare<128>) gdn_prepare<128>;
+template [[host_name("gdn_prepare_256")]] kernel decltype(gdn_prepare<256>) gdn_prepare<256>;
 )msl",
 R"msl(#include "device/gpu/shim/cuda/msl.h"
 namespace metal {
@@ -378,7 +490,7 @@ namespace metal {
 # 1 "Shaders/gdn_prepare.metal"
 
 # 1 "Shaders/gdn.h"
-# 17 "Shaders/gdn.h"
+# 18 "Shaders/gdn.h"
 # 1 "Shaders/args/gdn.h"
 
 
@@ -395,14 +507,14 @@ struct Gdn {
   uint num_sequences;
   uint k_heads, v_heads;
   uint dk, dv;
-  uint quarter;
+  uint is_wide;
   float q_scale;
   uint reserved;
 };
 static_assert(sizeof(Gdn) == 144, "host and kernel agree");
 
 }
-# 18 "Shaders/gdn.h"
+# 19 "Shaders/gdn.h"
 # 1 "Shaders/common.h"
 
 
@@ -510,34 +622,79 @@ METAL_FUNC void tile_multiply_accumulate(MSL_THREAD simdgroup_matrix<float, 8, 8
 
   }
 }
-# 19 "Shaders/gdn.h"
+# 20 "Shaders/gdn.h"
 
 MSL_CONSTANT constexpr uint kBlock = 16;
 MSL_CONSTANT constexpr uint kPanel = 32;
-MSL_CONSTANT constexpr uint kQuarters = 4;
+MSL_CONSTANT constexpr uint kSplit = 8;
+MSL_CONSTANT constexpr uint kGroups = 4;
 MSL_CONSTANT constexpr float kNormEps = 1.0e-6f;
+
+
+METAL_FUNC void keep_loads_here() {
+
+  msl_keep_loads_here();
+
+}
 
 METAL_FUNC float softplus(float x) { return x > 20.0f ? x : precise::log(1.0f + precise::exp(x)); }
 
 
-METAL_FUNC float lane_dot(MSL_DEVICE const float* x, MSL_DEVICE const float* y, uint dk, uint lane) {
-  float sum = 0.0f;
-  for (uint d = lane; d < dk; d += 32) {
-    sum = fma(x[d], y[d], sum);
+METAL_FUNC float pick(uint mask, float a, float b) {
+  return as_type<float>((as_type<uint>(a) & mask) | (as_type<uint>(b) & ~mask));
+}
+
+
+
+template <uint N, uint P>
+METAL_FUNC float fold(MSL_THREAD float (&x)[N], uint lane) {
+  uint n = N;
+#pragma unroll
+  for (uint m = P / 2; m > 0; m /= 2) {
+    if (n > 1) {
+      n /= 2;
+      const uint high = 0u - (lane / m & 1u);
+#pragma unroll
+      for (uint i = 0; i < N / 2; ++i) {
+        if (i < n) {
+          const float send = pick(high, x[i], x[i + n]);
+          const float keep = pick(high, x[i + n], x[i]);
+          x[i] = keep + simd_shuffle_xor(send, ushort(m));
+        }
+      }
+    } else {
+      x[0] = x[0] + simd_shuffle_xor(x[0], ushort(m));
+    }
   }
-  return simd_sum(sum);
+  return x[0];
 }
 
 
-METAL_FUNC float inverse_norm(MSL_DEVICE const float* x, uint dk, uint lane) {
-  return precise::rsqrt(lane_dot(x, x, dk, lane) + kNormEps);
+template <uint N>
+METAL_FUNC void load_row(MSL_DEVICE const float* from, uint dk, uint lane, MSL_THREAD float (&x)[N]) {
+  load_ahead<N>(from, lane, 32, dk, x);
+}
+
+template <uint N>
+METAL_FUNC float lane_dot(MSL_THREAD const float (&x)[N], MSL_THREAD const float (&y)[N]) {
+  float sum = 0.0f;
+#pragma unroll
+  for (uint i = 0; i < N; ++i) {
+    sum = fma(x[i], y[i], sum);
+  }
+  return sum;
 }
 
 
-METAL_FUNC float next_g(float before, MSL_DEVICE const float* a, MSL_DEVICE const float* a_log, MSL_DEVICE const float* dt_bias,
-                        uint head) {
-  return fma(-precise::exp(a_log[head]), softplus(a[head] + dt_bias[head]), before);
+template <uint N>
+METAL_FUNC float inverse_norm(MSL_THREAD const float (&x)[N], uint lane) {
+  float sum[1];
+  sum[0] = lane_dot<N>(x, x);
+  return precise::rsqrt(fold<1, 32>(sum, lane) + kNormEps);
 }
+
+
+METAL_FUNC float next_g(float before, float rate, float x) { return fma(-rate, x, before); }
 
 
 METAL_FUNC float u_coefficient(float dot, float g_t, float g_s) { return -(precise::exp(g_t - g_s) * dot); }
@@ -545,25 +702,45 @@ METAL_FUNC float u_coefficient(float dot, float g_t, float g_s) { return -(preci
 METAL_FUNC float o_coefficient(float dot, float g_t, float g_s) { return precise::exp(g_t - g_s) * dot; }
 
 
+METAL_FUNC float begin_row(uint kind, float decay, float y, float v) {
+  return kind == 0 ? fma(-decay, y, v) : decay * y;
+}
+
+
+METAL_FUNC uint dim_of(uint part, uint i) { return 4 * (part + kSplit * (i / 4)) + i % 4; }
+
+
 template <uint PER>
-METAL_FUNC void load_state(MSL_DEVICE const float* at, uint width, uint d0, uint count, MSL_THREAD float (&s)[PER]) {
+METAL_FUNC void load_part(MSL_THREADGROUP const float* row, uint part, MSL_THREAD float (&x)[PER]) {
 #pragma unroll
-  for (uint i = 0; i < PER; ++i) {
-    s[i] = 0.0f;
-    if (i < count) {
-      s[i] = at[(d0 + i) * width];
-    }
+  for (uint i = 0; i < PER; i += 4) {
+    const float4 f = *(MSL_THREADGROUP const float4*)(row + dim_of(part, i));
+    x[i] = f.x;
+    x[i + 1] = f.y;
+    x[i + 2] = f.z;
+    x[i + 3] = f.w;
   }
 }
 
-template <uint PER>
-METAL_FUNC void store_state(MSL_DEVICE float* at, uint width, uint d0, uint count, MSL_THREAD const float (&s)[PER]) {
+
+template <uint NC, uint PER>
+METAL_FUNC float state_times(MSL_THREAD const float (&s)[NC][PER], MSL_THREAD const float (&k)[PER],
+                             MSL_THREAD const float (&q)[PER], uint lane) {
+  float x[2 * NC];
 #pragma unroll
-  for (uint i = 0; i < PER; ++i) {
-    if (i < count) {
-      at[(d0 + i) * width] = s[i];
+  for (uint c = 0; c < NC; ++c) {
+    x[c] = s[c][0] * k[0];
+    x[NC + c] = s[c][0] * q[0];
+  }
+#pragma unroll
+  for (uint i = 1; i < PER; ++i) {
+#pragma unroll
+    for (uint c = 0; c < NC; ++c) {
+      x[c] = fma(s[c][i], k[i], x[c]);
+      x[NC + c] = fma(s[c][i], q[i], x[NC + c]);
     }
   }
+  return fold<2 * NC, kSplit>(x, lane);
 }
 
 
@@ -575,33 +752,54 @@ METAL_FUNC void scale_state(MSL_THREAD float (&s)[PER], float decay) {
   }
 }
 
-
 template <uint PER>
-METAL_FUNC void add_row(MSL_THREAD float (&s)[PER], MSL_DEVICE const float* k, uint count, float weighted_u) {
+METAL_FUNC void add_row(MSL_THREAD float (&s)[PER], MSL_THREAD const float (&k)[PER], float weighted_u) {
 #pragma unroll
   for (uint i = 0; i < PER; ++i) {
+    s[i] = fma(k[i], weighted_u, s[i]);
+  }
+}
 
-    if (i < count) {
-      s[i] = fma(k[i], weighted_u, s[i]);
+
+template <uint PER>
+METAL_FUNC void load_state(MSL_DEVICE const float* at, uint width, uint dk, uint part, MSL_THREAD float (&s)[PER]) {
+#pragma unroll
+  for (uint i = 0; i < PER; ++i) {
+    const uint d = dim_of(part, i);
+    s[i] = 0.0f;
+    if (d < dk) {
+      s[i] = at[d * width];
     }
   }
 }
 
-METAL_FUNC float sum_quarters(MSL_THREADGROUP const float* parts, uint stride) {
-  return ((parts[0] + parts[stride]) + parts[2 * stride]) + parts[3 * stride];
+template <uint PER>
+METAL_FUNC void store_state(MSL_DEVICE float* at, uint width, uint dk, uint part, MSL_THREAD const float (&s)[PER]) {
+#pragma unroll
+  for (uint i = 0; i < PER; ++i) {
+    const uint d = dim_of(part, i);
+    if (d < dk) {
+      at[d * width] = s[i];
+    }
+  }
 }
 
 
 METAL_FUNC uint first_block(MSL_DEVICE const int* cu_seqlens, uint b) { return uint(cu_seqlens[b]) / kBlock + 2 * b; }
 
 
-MSL_CONSTANT constexpr uint kGates = 3 * kBlock;
-MSL_CONSTANT constexpr uint kGateFloats = kGates + 2 * kBlock * kBlock;
+
+MSL_CONSTANT constexpr uint kBetas = kBlock;
+MSL_CONSTANT constexpr uint kWeights = 2 * kBlock;
+MSL_CONSTANT constexpr uint kDecays = 3 * kBlock;
+MSL_CONSTANT constexpr uint kCoefficients = 4 * kBlock;
+MSL_CONSTANT constexpr uint kGateFloats = 640;
 # 3 "Shaders/gdn_prepare.metal"
 
 
 
 
+template <uint D>
 
 MSL_KERNEL void gdn_prepare(MSL_DEVICE const float* q ,
                         MSL_DEVICE const float* k ,
@@ -621,8 +819,10 @@ MSL_KERNEL void gdn_prepare(MSL_DEVICE const float* q ,
                         uint tid ,
                         uint sg ,
                         uint lane ) {
-  MSL_TG_VAR(1, dots, [2*kBlock*kBlock], float)
-  MSL_TG_VAR(2, g_tile, [kBlock], float)
+  constexpr uint N = D / 32;
+  constexpr uint EACH = kBlock / kGroups;
+  MSL_TG_VAR(1, k_tile, [kBlock*D], float)
+  MSL_TG_VAR(2, dots, [2*kBlock*kBlock], float)
 
   uint seq = 0;
   uint end = args.num_sequences;
@@ -644,100 +844,129 @@ MSL_KERNEL void gdn_prepare(MSL_DEVICE const float* q ,
   const long slot = state_slots[seq];
   const uint lo = uint(max(0, -row0));
   const uint hi = uint(min(int(kBlock), tokens - row0));
-  MSL_DEVICE float* kn = rows + (long(tg.x) * args.k_heads + tg.y) * 2 * kBlock * args.dk;
-  MSL_DEVICE float* qn = kn + kBlock * args.dk;
+  MSL_DEVICE float* kn = rows + (long(tg.x) * args.k_heads + tg.y) * 2 * kBlock * D;
+  MSL_DEVICE float* qn = kn + kBlock * D;
   MSL_DEVICE const float* k_old = k_rows + slot * args.k_rows_slot_stride + long(tg.y) * kBlock * args.dk;
 
-  for (uint t = sg; t < kBlock; t += kQuarters) {
-    if (t >= lo && t < hi) {
+  float kx[EACH][N];
+  float qx[EACH][N];
+#pragma unroll
+  for (uint j = 0; j < EACH; ++j) {
+    const uint t = sg * EACH + j;
+#pragma unroll
+    for (uint i = 0; i < N; ++i) {
+      kx[j][i] = 0.0f;
+      qx[j][i] = 0.0f;
+    }
+    if (t < lo) {
+      load_row<N>(k_old + t * args.dk, args.dk, lane, kx[j]);
+    } else if (t < hi) {
       const long token = begin + row0 + int(t);
-      MSL_DEVICE const float* k_in = k + token * args.k_stride + tg.y * args.k_head_stride;
-      MSL_DEVICE const float* q_in = q + token * args.q_stride + tg.y * args.q_head_stride;
-      const float k_inv = inverse_norm(k_in, args.dk, lane);
-      const float q_inv = inverse_norm(q_in, args.dk, lane) * args.q_scale;
-      for (uint d = lane; d < args.dk; d += 32) {
-        kn[t * args.dk + d] = k_in[d] * k_inv;
-        qn[t * args.dk + d] = q_in[d] * q_inv;
-      }
-    } else {
-      for (uint d = lane; d < args.dk; d += 32) {
-        kn[t * args.dk + d] = t < lo ? k_old[t * args.dk + d] : 0.0f;
-        qn[t * args.dk + d] = 0.0f;
-      }
+      load_row<N>(k + token * args.k_stride + tg.y * args.k_head_stride, args.dk, lane, kx[j]);
+      load_row<N>(q + token * args.q_stride + tg.y * args.q_head_stride, args.dk, lane, qx[j]);
     }
   }
-  threadgroup_barrier(mem_flags::mem_device);
-
-  for (uint i = sg; i < kBlock * kBlock; i += kQuarters) {
-    const uint s = i / kBlock;
-    const uint t = i % kBlock;
-
-    if (s <= t && t >= lo && t < hi) {
-      float dot_k = 0.0f;
-      float dot_q = 0.0f;
-      for (uint d = lane; d < args.dk; d += 32) {
-        const float kr = kn[s * args.dk + d];
-        dot_k = fma(kr, kn[t * args.dk + d], dot_k);
-        dot_q = fma(kr, qn[t * args.dk + d], dot_q);
-      }
-      dot_k = simd_sum(dot_k);
-      dot_q = simd_sum(dot_q);
-      if (lane == 0) {
-        dots[i] = dot_k;
-        dots[kBlock * kBlock + i] = dot_q;
-      }
+#pragma unroll
+  for (uint j = 0; j < EACH; ++j) {
+    const uint t = sg * EACH + j;
+    const bool is_new = t >= lo && t < hi;
+    const float k_inv = inverse_norm<N>(kx[j], lane);
+    const float q_inv = inverse_norm<N>(qx[j], lane) * args.q_scale;
+#pragma unroll
+    for (uint i = 0; i < N; ++i) {
+      kx[j][i] = is_new ? kx[j][i] * k_inv : kx[j][i];
+      qx[j][i] = qx[j][i] * q_inv;
+      k_tile[t * D + lane + 32 * i] = kx[j][i];
+      kn[t * D + lane + 32 * i] = kx[j][i];
+      qn[t * D + lane + 32 * i] = qx[j][i];
     }
   }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+
+
+#pragma unroll
+  for (uint j = 0; j < EACH; ++j) {
+    float x[2 * kBlock];
+#pragma unroll
+    for (uint s = 0; s < kBlock; ++s) {
+      float ks[N];
+#pragma unroll
+      for (uint i = 0; i < N; ++i) {
+        ks[i] = k_tile[s * D + lane + 32 * i];
+      }
+      x[s] = lane_dot<N>(ks, kx[j]);
+      x[kBlock + s] = lane_dot<N>(ks, qx[j]);
+    }
+    dots[lane * kBlock + sg * EACH + j] = fold<2 * kBlock, 32>(x, lane);
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
 
   const uint group = args.v_heads / args.k_heads;
+  const uint t = lane % kBlock;
   for (uint j = 0; j < group; ++j) {
     const uint head = tg.y * group + j;
     MSL_DEVICE float* to = gates + (long(tg.x) * args.v_heads + head) * kGateFloats;
-    MSL_DEVICE const float* g_old = g_rows + slot * args.g_rows_slot_stride + head * kBlock;
-    if (tid == 0) {
-      float g = 0.0f;
-      for (uint t = 0; t < kBlock; ++t) {
-        if (t < lo) {
-          g = g_old[t];
-        } else if (t < hi) {
-          g = next_g(g, a + long(begin + row0 + int(t)) * args.a_stride, a_log, dt_bias, head);
-        }
-        g_tile[t] = g;
-      }
+    const bool is_new = t >= lo && t < hi;
+    float log_decay = 0.0f;
+    float beta = 0.0f;
+    float g_old = 0.0f;
+    if (is_new) {
+      const long token = begin + row0 + int(t);
+)msl"
+R"msl(      log_decay = softplus(a[token * args.a_stride + head] + dt_bias[head]);
+      beta = sigmoid(b[token * args.b_stride + head]);
+    } else if (t < lo) {
+      g_old = g_rows[slot * args.g_rows_slot_stride + head * kBlock + t];
     }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
+    const float rate = precise::exp(a_log[head]);
+    float running = 0.0f;
+    float g = 0.0f;
+    for (uint r = 0; r < kBlock; ++r) {
+      const float x = simd_shuffle(log_decay, ushort(r));
+      const float old = simd_shuffle(g_old, ushort(r));
+      if (r < lo) {
+        running = old;
+      } else if (r < hi) {
+        running = next_g(running, rate, x);
+      }
+      g = r == t ? running : g;
+    }
+    const float g_last = simd_shuffle(g, ushort(kBlock - 1));
     if (tid < kBlock) {
-      const uint t = tid;
-      to[t] = g_tile[t];
-      float beta = 0.0f;
-      if (t >= lo && t < hi) {
-        beta = sigmoid(b[long(begin + row0 + int(t)) * args.b_stride + head]);
-      }
-      to[kBlock + t] = beta;
-      to[2 * kBlock + t] = precise::exp(g_tile[kBlock - 1] - g_tile[t]);
+      to[t] = g;
+      to[kBetas + t] = beta;
+      to[kWeights + t] = precise::exp(g_last - g);
+      to[kDecays + t] = precise::exp(g);
     }
+#pragma unroll
     for (uint i = tid; i < kBlock * kBlock; i += 128) {
       const uint s = i / kBlock;
-      const uint t = i % kBlock;
-      const bool is_used = s <= t && t >= lo && t < hi;
+      const float g_s = simd_shuffle(g, ushort(s));
       float c_u = 0.0f;
       float c_o = 0.0f;
-      if (is_used) {
-        c_u = u_coefficient(dots[i], g_tile[t], g_tile[s]);
-        c_o = o_coefficient(dots[kBlock * kBlock + i], g_tile[t], g_tile[s]);
+      if (s <= t && is_new) {
+        c_u = u_coefficient(dots[i], g, g_s);
+        c_o = o_coefficient(dots[kBlock * kBlock + i], g, g_s);
       }
-      to[kGates + i] = c_u;
-      to[kGates + kBlock * kBlock + i] = c_o;
+      to[kCoefficients + i] = c_u;
+      to[kCoefficients + kBlock * kBlock + i] = c_o;
     }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
   }
 }
 
 
+
+
+
 # 1 "gdn_prepare.entries"
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_gdn_prepare)
-extern "C" __global__ void __launch_bounds__(128) gdn_prepare(const float* q, const float* k, const float* a, const float* b, const float* a_log, const float* dt_bias, const int* cu_seqlens, const int* context_lens, const int* state_slots, const float* k_rows, const float* g_rows, float* rows, float* gates, const pagoda_args::Gdn args) {
-  gdn_prepare(q, k, a, b, a_log, dt_bias, cu_seqlens, context_lens, state_slots, k_rows, g_rows, rows, gates, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_gdn_prepare_128)
+extern "C" __global__ void __launch_bounds__(128) gdn_prepare_128(const float* q, const float* k, const float* a, const float* b, const float* a_log, const float* dt_bias, const int* cu_seqlens, const int* context_lens, const int* state_slots, const float* k_rows, const float* g_rows, float* rows, float* gates, const pagoda_args::Gdn args) {
+  gdn_prepare<128>(q, k, a, b, a_log, dt_bias, cu_seqlens, context_lens, state_slots, k_rows, g_rows, rows, gates, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+}
+#endif
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_gdn_prepare_256)
+extern "C" __global__ void __launch_bounds__(128) gdn_prepare_256(const float* q, const float* k, const float* a, const float* b, const float* a_log, const float* dt_bias, const int* cu_seqlens, const int* context_lens, const int* state_slots, const float* k_rows, const float* g_rows, float* rows, float* gates, const pagoda_args::Gdn args) {
+  gdn_prepare<256>(q, k, a, b, a_log, dt_bias, cu_seqlens, context_lens, state_slots, k_rows, g_rows, rows, gates, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 }  // namespace metal

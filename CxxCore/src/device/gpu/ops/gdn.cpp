@@ -1,4 +1,5 @@
-// gdn: a threadgroup for each panel of 32 columns of a V-head. Single tokens in one launch; prompts in two.
+// gdn: a threadgroup for each panel of 32 columns of a V-head, or half of one. Single tokens in one launch; prompts in
+// two.
 #include "args/gdn.h"
 
 #include <cmath>
@@ -9,6 +10,14 @@ namespace pagoda::device::gpu {
 namespace {
 
 constexpr int64_t kMaxGdnDim = 256;
+
+// Whether kernels may read the state and old keys in vectors.
+bool is_wide(const GdnArgs& a) noexcept {
+  const int64_t dk = a.q.shape[2];
+  const bool is_aligned =
+      (a.state.strides[0] | a.k_rows.strides[0]) % 4 == 0 && (a.state.offset_bytes | a.k_rows.offset_bytes) % 16 == 0;
+  return (dk == 128 || dk == 256) && a.v.shape[2] % kGdnPanel == 0 && is_aligned;
+}
 
 pagoda_args::Gdn args_of(const GdnArgs& a) noexcept {
   pagoda_args::Gdn args{};
@@ -31,7 +40,7 @@ pagoda_args::Gdn args_of(const GdnArgs& a) noexcept {
   args.v_heads = as_uint(a.v.shape[1]);
   args.dk = as_uint(a.q.shape[2]);
   args.dv = as_uint(a.v.shape[2]);
-  args.quarter = as_uint(ceil_divide(a.q.shape[2], 4));
+  args.is_wide = is_wide(a);
   args.q_scale = 1.0f / std::sqrt(static_cast<float>(a.q.shape[2]));
   return args;
 }
@@ -52,17 +61,18 @@ void GpuEncoder::gdn(const GdnArgs& a) noexcept {
   const pagoda_args::Gdn args = args_of(a);
   const std::string size = dk <= 128 ? "128" : "256";
   const Grid panels{{as_uint(ceil_divide(a.v.shape[2], kGdnPanel)), args.v_heads, args.num_sequences}};
+  const Grid halves{{as_uint(ceil_divide(a.v.shape[2], kGdnPanel / 2)), args.v_heads, args.num_sequences}};
   if (tokens == num_sequences || num_sequences > 1)
     launch("gdn_decode_" + size, panels,
            {a.q, a.k, a.v, a.a, a.b, a.a_log, a.dt_bias, s.cu_seqlens, s.context_lens, s.state_slots, a.state, a.k_rows,
             a.u_rows, a.g_rows, a.out},
            args);
   if (tokens == num_sequences) return;
-  launch("gdn_prepare", {{as_uint(tokens / kGdnBlock + 2 * num_sequences), args.k_heads}},
+  launch("gdn_prepare_" + size, {{as_uint(tokens / kGdnBlock + 2 * num_sequences), args.k_heads}},
          {a.q, a.k, a.a, a.b, a.a_log, a.dt_bias, s.cu_seqlens, s.context_lens, s.state_slots, a.k_rows, a.g_rows,
           scratch_.gdn_rows, scratch_.gdn_gates},
          args);
-  launch("gdn_prefill_" + size, panels,
+  launch("gdn_prefill_" + size, halves,
          {a.v, s.cu_seqlens, s.context_lens, s.state_slots, scratch_.gdn_rows, scratch_.gdn_gates, a.state, a.k_rows,
           a.u_rows, a.g_rows, a.out},
          args);
