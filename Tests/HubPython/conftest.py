@@ -39,26 +39,26 @@ class Harness:
     def pull(self, *arguments, **environment):
         return self.run("pull", self.hub.name, *arguments, **environment)
 
-    def pulls_well(self, *arguments, **environment):
+    def pull_succeeds(self, *arguments, **environment):
         run = self.pull(*arguments, **environment)
         assert run.returncode == 0, run.stderr
         self.check_complete()
         return run
 
-    def refuses(self, *words, arguments=(), **environment):
+    def pull_fails(self, *words, arguments=(), **environment):
         """Runs a pull that must fail with an error that contains these words, and leave no corrupt cache."""
         run = self.pull(*arguments, **environment)
         assert run.returncode == 1, (run.stdout, run.stderr)
         assert run.stderr.startswith("pagoda: error: "), run.stderr
         for word in words:
             assert word in run.stderr, run.stderr
-        self.check_no_lies()
+        self.check_hashes()
         return run
 
     def snapshot(self):
         return self.repository / "snapshots" / COMMIT
 
-    def check_no_lies(self):
+    def check_hashes(self):
         """Checks that every blob with a final name has the hash that is its name."""
         for blob in self.repository.glob("blobs/*"):
             if blob.suffix != ".incomplete":
@@ -71,7 +71,7 @@ class Harness:
             assert (self.repository / "snapshots" / ref.read_text()).is_dir()
 
     def check_complete(self):
-        self.check_no_lies()
+        self.check_hashes()
         assert (self.repository / "refs/main").read_text() == COMMIT
         for path, file in self.hub.files.items():
             assert (self.snapshot() / path).read_bytes() == file.data, path
@@ -80,11 +80,11 @@ class Harness:
 
 
 @pytest.fixture
-def house(tmp_path):
+def harness(tmp_path):
     hub = Hub(MINI)
     yield Harness(hub, tmp_path)
     hub.stop()
 
 
-def listed(house):
-    return json.loads(house.run("list", "--json").stdout)
+def listed(harness):
+    return json.loads(harness.run("list", "--json").stdout)
