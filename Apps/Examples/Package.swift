@@ -1,5 +1,5 @@
 // swift-tools-version: 6.0
-// Programs that use PagodaKit as anybody would: another package, without C++ interoperability.
+// Example programs that use PagodaKit from another package, without C++ interoperability.
 import PackageDescription
 
 let package = Package(
@@ -11,7 +11,7 @@ let package = Package(
     .executableTarget(name: "Tour", dependencies: [.product(name: "PagodaKit", package: "pagoda")]),
   ])
 
-// A SwiftUI app; `Tools/checks/apple_stubs.sh` checks its names and types on Linux.
+// A SwiftUI app; `Tools/checks/apple_stubs.sh` type-checks it on Linux.
 #if os(macOS)
 package.targets.append(
   .executableTarget(name: "MiniChat", dependencies: [.product(name: "PagodaKit", package: "pagoda")]))

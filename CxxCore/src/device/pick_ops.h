@@ -30,7 +30,7 @@ struct SampleArgs {
   Tensor tokens;  // i32 [R]
 };
 
-// A row is searched in parallel in parts, then their candidates are merged; neither stage handles more elements.
+// A row is searched in parts in parallel, then their candidates are merged: the most elements of either stage.
 constexpr int64_t kSamplePart = 4096;
 
 constexpr int64_t max_top_k(int64_t vocab) noexcept {

@@ -44,7 +44,7 @@ PAGODA_TEST(invariance_rows_can_be_taken_back) {
   });
 }
 
-// Stronger than R1: machines with fused products agree with each other, whatever their registers are.
+// Stronger than R1: all machines with fused multiply-add agree, for any register width.
 PAGODA_TEST(invariance_fused_paths_give_the_same_bits) {
   std::vector<std::string> fused = tested_devices();
   std::erase_if(fused, [](const std::string& name) { return name == "cpu:portable" || runs_kernels(name); });

@@ -19,7 +19,7 @@ class Stream {
   virtual ~Stream() = default;
   // Outputs of rows [begin, begin + count) of the sequence.
   virtual Bytes step(int64_t begin, int64_t count, int64_t neighbour) = 0;
-  virtual Bytes state() = 0;  // what the op keeps for the sequence
+  virtual Bytes state() = 0;  // the state the op keeps for the sequence
 
   int64_t num_wrong = 0;  // last rows of the next step that have noise for inputs
 };
@@ -74,8 +74,8 @@ inline Bytes run(Stream& stream, Chunks chunks, int64_t neighbour, uint64_t star
   return all;
 }
 
-// Outputs of a stream whose steps have a row that stays and up to kMaxDrafts more, of which the last, wrong ones are
-// taken back by not counting them. No row that may be wrong closes a block of the recurrent state.
+// Outputs of a stream whose steps have one accepted row and up to kMaxDrafts drafts, of which the last, wrong ones are
+// discarded by not counting them. No draft that may be wrong completes a block of the recurrent state.
 inline Bytes run_taking_back(Stream& stream, int64_t neighbour, uint64_t start) {
   Random random(start);
   Bytes all;
@@ -103,7 +103,7 @@ void check_taking_back(const std::string& what, Make make) {
     }
 }
 
-// make(device, threads) gives a fresh stream; all ways to feed it must give the same bits on one device.
+// make(device, threads) creates a fresh stream; every chunking must give the same bits on one device.
 template <class Make>
 void check_stream(const std::string& what, Make make, bool has_kernels = true) {
   const uint64_t start = seed(5);

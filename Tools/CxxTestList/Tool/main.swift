@@ -2,7 +2,7 @@
 // one by one (a parameterised test would count as a single one). Usage: CxxTestListTool OUT.swift IN.cpp...
 import Foundation
 
-/// The names in `PAGODA_TEST(name)` lines, in the order of the text.
+/// The names in `PAGODA_TEST(name)` lines, in source order.
 func testNames(in source: String) -> [String] {
   source.split(separator: "\n").compactMap { line in
     guard line.hasPrefix("PAGODA_TEST("), let end = line.firstIndex(of: ")") else { return nil }
@@ -10,7 +10,7 @@ func testNames(in source: String) -> [String] {
   }
 }
 
-/// Tests of one area (the part of the name before the first underscore) make one suite.
+/// Tests of one area (the part of the name before the first underscore) form one suite.
 func suite(_ area: String, _ names: [String]) -> String {
   let tests = names.map { name in
     """

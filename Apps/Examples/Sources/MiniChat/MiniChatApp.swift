@@ -1,4 +1,4 @@
-// MiniChat: the least that a SwiftUI app needs to chat with a model: one view model, one view.
+// MiniChat: a minimal SwiftUI app that chats with a model: one view model, one view.
 import AppKit
 import Observation
 import PagodaKit
@@ -7,7 +7,7 @@ import SwiftUI
 @main
 struct MiniChatApp: App {
   init() {
-    // `swift run` gives a program no bundle; without this it gets no keyboard.
+    // A program started by `swift run` has no bundle; without this it gets no keyboard input.
     NSApplication.shared.setActivationPolicy(.regular)
     NSApplication.shared.activate(ignoringOtherApps: true)
   }

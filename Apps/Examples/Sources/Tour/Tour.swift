@@ -1,4 +1,4 @@
-// A tour of the API: events, a conversation, an error. The switches have no default, so new cases would break this build.
+// A tour of the API: events, a conversation, an error. Its switches have no default case, so new cases break this build.
 import Foundation
 import PagodaKit
 

@@ -36,7 +36,7 @@ class CpuDevice final : public Device {
     return is_packed(format) ? static_cast<size_t>(packed_layout(format, rows, cols, kernels_.packed.run).size_bytes)
                              : host::weight_bytes(rows, cols, format);
   }
-  // Includes the kernels' name: no test checks that two instruction sets rotate a row to the same bits.
+  // Includes the kernels' name: nothing guarantees that two instruction sets rotate a row to the same bits.
   std::string weight_layout(WeightFormat format) const override {
     const std::string name(weight_format_name(format));
     if (!is_packed(format)) return "rows " + name;
