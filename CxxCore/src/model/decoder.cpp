@@ -73,7 +73,7 @@ Decoder::Decoder(const io::ModelConfig& config, const cache::CacheLayout& layout
     using Mixer = std::variant<AttentionLayer, GdnLayer>;
     Mixer mixer = is_recurrent ? Mixer(GdnLayer(config, weights_, i)) : Mixer(AttentionLayer(config, weights_, i));
     using AnyMlp = std::variant<Mlp, ExpertMlp>;
-    AnyMlp mlp = config.num_experts > 0 ? AnyMlp(ExpertMlp(config, weights_, i)) : AnyMlp(Mlp(weights_, i));
+    AnyMlp mlp = config.has_mixture(i) ? AnyMlp(ExpertMlp(config, weights_, i)) : AnyMlp(Mlp(weights_, i));
     layers_.push_back({weights_.vector(i, Role::input_norm), weights_.vector(i, Role::post_norm), mixer, mlp});
   }
 }

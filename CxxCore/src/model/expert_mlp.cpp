@@ -35,7 +35,7 @@ Status ExpertMlp::forward(device::Encoder& encoder, const Step& step) const {
                                                       .num_experts = num_experts_,
                                                       .ids = step.expert_ids,
                                                       .out = step.expert_delta}));
-  return ops::combine_experts(encoder, {.x = step.expert_delta,
+  return ops::combine_experts(encoder, {.x = slice(step.expert_delta, 1, 0, step.delta.shape[1]),
                                         .weights = step.expert_weights,
                                         .shared = has_shared_ ? step.delta : Tensor{},
                                         .gate = has_shared_ ? slice(step.router, 1, num_experts_, 1) : Tensor{},

@@ -2,9 +2,10 @@
 #include "model/weight_groups.h"
 
 #include <algorithm>
+#include <cstring>
 #include <span>
 
-#include "device/expert_ops.h"
+#include "device/device.h"
 
 namespace pagoda::model {
 namespace {
@@ -42,12 +43,6 @@ Status check_limits(const io::ModelConfig& config) {
   PAGODA_RETURN_IF_ERROR(at_most("head_dim", config.head_dim, device::kMaxHeadDim));
   PAGODA_RETURN_IF_ERROR(at_most("linear_key_head_dim", config.linear_k_head_dim, device::kMaxHeadDim));
   PAGODA_RETURN_IF_ERROR(at_most("linear_value_head_dim", config.linear_v_head_dim, device::kMaxHeadDim));
-  if (config.num_experts > 0 && (2 * config.expert_size % device::kExpertRowMultiple != 0 ||
-                                 config.hidden_size % device::kExpertRowMultiple != 0))
-    return make_error(StatusCode::unsupported,
-                      "config.json: hidden_size and twice moe_intermediate_size are not both "
-                      "multiples of " +
-                          std::to_string(device::kExpertRowMultiple));
   return at_most("linear_conv_kernel_dim", config.linear_conv_kernel, device::kMaxConvKernel);
 }
 
@@ -58,8 +53,9 @@ CheckpointLayout checkpoint_layout(const io::ModelConfig& config, const io::Chec
     return found != checkpoint.tensors().end() && found->first.starts_with(name);
   };
   CheckpointLayout layout;
-  if (has(0, "mlp.switch_mlp.")) layout.experts = ExpertLayout::by_projection;
-  else if (has(0, "mlp.experts.gate_up_proj")) layout.experts = ExpertLayout::stacked;
+  const auto mixture = std::ranges::find(config.is_mixture, true) - config.is_mixture.begin();
+  if (has(mixture, "mlp.switch_mlp.")) layout.experts = ExpertLayout::by_projection;
+  else if (has(mixture, "mlp.experts.gate_up_proj")) layout.experts = ExpertLayout::stacked;
   const auto recurrent = std::ranges::find(config.layers, io::LayerKind::linear_attention);
   layout.packed_projections =
       config.family == io::Family::qwen3_next && !has(recurrent - config.layers.begin(), "linear_attn.in_proj_qkv.");
@@ -95,14 +91,16 @@ Result<std::vector<WeightGroup>> group_weights(const io::ModelConfig& config, co
       return g.layer_index == spec.layer_index && g.role == spec.role;
     });
     if (group == groups.rend()) {
-      const int64_t cols = spec.shape.size() > 1 ? spec.shape.back() : 1;
-      groups.push_back({spec.layer_index, spec.role, spec.is_matrix, 0, cols, {}});
+      const int64_t stored = spec.shape.size() > 1 ? spec.shape.back() : 1;
+      groups.push_back({spec.layer_index, spec.role, spec.is_matrix, 0, spec.cols > 0 ? spec.cols : stored, {}});
       group = groups.rbegin();
     }
     int64_t rows = spec.expert < 0 ? spec.shape.front() : 1;
     for (size_t i = 1; i + 1 < spec.shape.size(); ++i) rows *= spec.shape[i];
-    group->rows += rows;
     const int64_t first_row = std::max<int64_t>(spec.expert, 0) * rows;
+    group->num_parameters += rows * (spec.shape.size() > 1 ? spec.shape.back() : 1);
+    if (!spec.row_order.empty()) rows = static_cast<int64_t>(spec.row_order.size());
+    group->rows += rows;
     group->parts.push_back({std::move(spec.name), rows, tensor, std::move(spec.row_order), first_row});
   }
   return groups;
@@ -124,19 +122,25 @@ namespace {
 // Rows [first, first + count) of a part, in the order they are wanted, to `to`.
 Status read_part(const WeightGroup::Part& part, const io::Checkpoint& checkpoint, DType dtype, int64_t first,
                  int64_t count, size_t cols, std::byte* to) {
-  const auto stored = [&](int64_t row) {
-    return part.first_row + (part.row_order.empty() ? row : part.row_order[static_cast<size_t>(row)]);
+  const auto stored = [&](int64_t row) -> int64_t {  // -1: a row of zeros
+    if (part.row_order.empty()) return part.first_row + row;
+    const int64_t wanted = part.row_order[static_cast<size_t>(row)];
+    return wanted < 0 ? -1 : part.first_row + wanted;
   };
   const size_t width = dtype_bytes(dtype);
+  const size_t stored_cols = part.tensor->shape.size() > 1 ? static_cast<size_t>(part.tensor->shape.back()) : 1;
   for (int64_t done = 0; done < count;) {
     int64_t run = 1;  // rows that lie one behind the other in the file
     const int64_t from = stored(first + done);
-    while (done + run < count && stored(first + done + run) == from + run) ++run;
-    const size_t begin = static_cast<size_t>(from) * cols, size = static_cast<size_t>(run) * cols;
-    PAGODA_RETURN_IF_ERROR(part.tensor->dtype == dtype && !part.tensor->decoder
-                               ? checkpoint.read(*part.tensor, begin * width, {to, size * width})
-                               : read_as_f32(checkpoint, *part.tensor, begin, {reinterpret_cast<float*>(to), size}));
-    to += size * width;
+    while (from >= 0 && stored_cols == cols && done + run < count && stored(first + done + run) == from + run) ++run;
+    const size_t begin = static_cast<size_t>(std::max<int64_t>(from, 0)) * stored_cols;
+    const size_t size = from >= 0 ? static_cast<size_t>(run) * stored_cols : 0, room = static_cast<size_t>(run) * cols;
+    if (size > 0)
+      PAGODA_RETURN_IF_ERROR(part.tensor->dtype == dtype && !part.tensor->decoder
+                                 ? checkpoint.read(*part.tensor, begin * width, {to, size * width})
+                                 : read_as_f32(checkpoint, *part.tensor, begin, {reinterpret_cast<float*>(to), size}));
+    std::memset(to + size * width, 0, (room - size) * width);
+    to += room * width;
     done += run;
   }
   return ok_status();

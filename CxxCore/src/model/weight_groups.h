@@ -17,7 +17,7 @@ namespace pagoda::model {
 struct WeightGroup {
   struct Part {
     std::string name;
-    int64_t rows;
+    int64_t rows;                      // wanted, with those of zeros
     const io::TensorEntry* tensor;     // of the checkpoint
     std::vector<int32_t> row_order{};  // as in WeightSpec
     int64_t first_row = 0;             // of the tensor, where the part is one expert of several
@@ -27,6 +27,7 @@ struct WeightGroup {
   bool is_matrix;
   int64_t rows, cols;  // a vector of n is [n, 1], a convolution [channels, kernel]
   std::vector<Part> parts;
+  int64_t num_parameters = 0;  // of the parts, without zeros that pad them
 };
 
 // bad_file names the tensor, the shape wanted, the shape or type found, and the file. Reads no tensor data.

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "device/expert_ops.h"
+
 namespace pagoda::model {
 namespace {
 
@@ -20,7 +22,7 @@ class Table {
       const bool is_recurrent = config_.layers[static_cast<size_t>(layer_)] == io::LayerKind::linear_attention;
       is_recurrent ? gated_delta_net() : attention();
       vector(Role::post_norm, "post_attention_layernorm.weight", {hidden});
-      config_.num_experts > 0 ? mixture_of_experts() : mlp("mlp.");
+      config_.has_mixture(layer_) ? mixture_of_experts() : mlp("mlp.", config_.intermediate_size);
     }
     layer_ = kModelLevel;
     prefix_ = config_.tensor_prefix;
@@ -83,8 +85,8 @@ class Table {
     packed("linear_attn.in_proj_ba", {heads, heads});
   }
 
-  void mlp(const std::string& name) {
-    const int64_t hidden = config_.hidden_size, inner = config_.intermediate_size;
+  void mlp(const std::string& name, int64_t inner) {
+    const int64_t hidden = config_.hidden_size;
     linear(Role::mlp_in, Role::mlp_in_bias, name + "gate_proj", inner, hidden, config_.mlp_bias);
     linear(Role::mlp_in, Role::mlp_in_bias, name + "up_proj", inner, hidden, config_.mlp_bias);
     linear(Role::mlp_out, Role::mlp_out_bias, name + "down_proj", hidden, inner, config_.mlp_bias);
@@ -95,30 +97,47 @@ class Table {
     matrix(Role::router, "mlp.gate", count, hidden);
     if (config_.shared_expert_size > 0) {
       matrix(Role::router, "mlp.shared_expert_gate", 1, hidden);
-      mlp("mlp.shared_expert.");
+      mlp("mlp.shared_expert.", config_.shared_expert_size);
     }
+    const int64_t padded = padded_expert_size(config_), outputs = padded_expert_outputs(config_);
     if (layout_.experts == ExpertLayout::stacked) {
       experts(Role::experts_in, "mlp.experts.gate_up_proj", {count, 2 * inner, hidden});
-      return experts(Role::experts_out, "mlp.experts.down_proj", {count, hidden, inner});
+      pad(2 * count, inner, padded, hidden);
+      experts(Role::experts_out, "mlp.experts.down_proj", {count, hidden, inner});
+      return pad(count, hidden, outputs, padded);
     }
     if (layout_.experts == ExpertLayout::by_projection) {
       for (int64_t expert = 0; expert < count; ++expert)
-        for (const char* name : {"mlp.switch_mlp.gate_proj.weight", "mlp.switch_mlp.up_proj.weight"})
+        for (const char* name : {"mlp.switch_mlp.gate_proj.weight", "mlp.switch_mlp.up_proj.weight"}) {
           experts(Role::experts_in, name, {count, inner, hidden}, expert);
-      return experts(Role::experts_out, "mlp.switch_mlp.down_proj.weight", {count, hidden, inner});
-    }
-    for (int64_t expert = 0; expert < count; ++expert) {
-      const std::string name = "mlp.experts." + std::to_string(expert) + ".";
-      matrix(Role::experts_in, name + "gate_proj", inner, hidden);
-      matrix(Role::experts_in, name + "up_proj", inner, hidden);
+          pad(1, inner, padded, hidden);
+        }
+      experts(Role::experts_out, "mlp.switch_mlp.down_proj.weight", {count, hidden, inner});
+      return pad(count, hidden, outputs, padded);
     }
     for (int64_t expert = 0; expert < count; ++expert)
+      for (const char* name : {".gate_proj", ".up_proj"}) {
+        matrix(Role::experts_in, "mlp.experts." + std::to_string(expert) + name, inner, hidden);
+        pad(1, inner, padded, hidden);
+      }
+    for (int64_t expert = 0; expert < count; ++expert) {
       matrix(Role::experts_out, "mlp.experts." + std::to_string(expert) + ".down_proj", hidden, inner);
+      pad(1, hidden, outputs, padded);
+    }
   }
 
   // `shape` is that of the tensor, [experts, rows, cols], also where one expert is meant.
   void experts(Role role, const std::string& name, std::vector<int64_t> shape, int64_t expert = -1) {
     specs_.push_back({layer_, role, true, prefix_ + name, std::move(shape), {}, expert});
+  }
+
+  // Zeros behind each of `count` runs of `rows` rows of the last tensor, and behind its columns.
+  void pad(int64_t count, int64_t rows, int64_t padded_rows, int64_t padded_cols) {
+    specs_.back().cols = padded_cols;
+    if (rows == padded_rows) return;
+    for (int64_t run = 0; run < count; ++run)
+      for (int64_t i = 0; i < padded_rows; ++i)
+        specs_.back().row_order.push_back(i < rows ? static_cast<int32_t>(run * rows + i) : -1);
   }
 
   void linear(Role role, Role bias_role, const std::string& name, int64_t rows, int64_t cols, bool has_bias) {
@@ -141,7 +160,16 @@ class Table {
   std::vector<WeightSpec> specs_;
 };
 
+int64_t rounded_up(int64_t size, int64_t multiple) noexcept { return (size + multiple - 1) / multiple * multiple; }
+
 }  // namespace
+
+int64_t padded_expert_size(const io::ModelConfig& config) noexcept {
+  return rounded_up(config.expert_size, device::kExpertRowMultiple / 2);  // gate and up lie one behind the other
+}
+int64_t padded_expert_outputs(const io::ModelConfig& config) noexcept {
+  return rounded_up(config.hidden_size, device::kExpertRowMultiple);
+}
 
 std::vector<WeightSpec> weight_table(const io::ModelConfig& config, const CheckpointLayout& layout) {
   return Table(config, layout).build();

@@ -43,8 +43,9 @@ struct WeightSpec {
   bool is_matrix;  // a device Weight [rows, cols]; else a small vector kept in f32
   std::string name;
   std::vector<int64_t> shape;
-  std::vector<int32_t> row_order{};  // rows of the tensor in the order they are wanted; empty: as stored
+  std::vector<int32_t> row_order{};  // rows of the tensor in the order they are wanted, -1: of zeros; empty: as stored
   int64_t expert = -1;               // of a tensor [experts, rows, cols] the only one meant; -1: all of it
+  int64_t cols = 0;                  // wanted, zeros behind those of the tensor; 0: as many as it has
 };
 
 // How a checkpoint keeps the experts of a layer: each by itself; gate | up in one tensor [experts, rows, cols] and down
@@ -56,6 +57,11 @@ struct CheckpointLayout {
   ExpertLayout experts = ExpertLayout::separate;
   bool packed_projections = false;  // Gated DeltaNet: q, k, v and z in one tensor, b and a in another, by K-head
 };
+
+// Inner size of an expert, and outputs of its down projection, padded with zeros: an expert's rows of a weight begin at
+// a packed block (device::kExpertRowMultiple).
+int64_t padded_expert_size(const io::ModelConfig& config) noexcept;
+int64_t padded_expert_outputs(const io::ModelConfig& config) noexcept;
 
 std::vector<WeightSpec> weight_table(const io::ModelConfig& config, const CheckpointLayout& layout);
 

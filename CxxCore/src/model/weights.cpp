@@ -42,13 +42,13 @@ Result<WeightsSummary> check_weights(const io::ModelConfig& config, const io::Ch
   std::set<std::string> used;
   for (const WeightGroup& group : *groups) {
     for (const WeightGroup::Part& part : group.parts) used.insert(part.name);
-    summary.num_parameters += group.rows * group.cols;
+    summary.num_parameters += group.num_parameters;
     if (!group.is_matrix) continue;
     const auto bytes = static_cast<int64_t>(device.weight_bytes(group.rows, group.cols, format_of(group, format)));
     summary.size_bytes += bytes;
     if (group.role == Role::embedding && !config.tie_word_embeddings) continue;
     MatrixSum& sum = group.layer_index == kModelLevel ? summary.head_matrix : summary.layer_matrices;
-    sum.num_parameters += group.rows * group.cols;
+    sum.num_parameters += group.num_parameters;
     sum.size_bytes += bytes;
   }
   Arena arena;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "model/arena.h"
+#include "model/weight_table.h"
 
 namespace pagoda::model {
 namespace {
@@ -19,7 +20,7 @@ Widths scratch_widths(const io::ModelConfig& c) noexcept {
   const int64_t q = int64_t{c.num_heads} * c.head_dim, kv = int64_t{c.num_kv_heads} * c.head_dim;
   const int64_t k = int64_t{c.linear_num_k_heads} * c.linear_k_head_dim;
   const int64_t v = int64_t{c.linear_num_v_heads} * c.linear_v_head_dim;
-  Widths widths{0, c.intermediate_size, 0};
+  Widths widths{0, std::max(c.intermediate_size, c.shared_expert_size), 0};
   for (io::LayerKind kind : c.layers) {
     if (kind == io::LayerKind::linear_attention) {
       widths.projected = std::max(widths.projected, 2 * k + 2 * v + 2 * int64_t{c.linear_num_v_heads});
@@ -68,8 +69,8 @@ Step plan(const io::ModelConfig& config, const ModelSizes& sizes, Arena& arena) 
   step.router = take_rows(arena, routed, config.num_experts + (config.shared_expert_size > 0 ? 1 : 0));
   step.expert_ids = arena.take(DType::i32, {routed, per_token});
   step.expert_weights = arena.take(DType::f32, {routed, per_token});
-  step.expert_inner = take_rows(arena, routed * per_token, config.expert_size);
-  step.expert_delta = take_rows(arena, routed * per_token, hidden);
+  step.expert_inner = take_rows(arena, routed * per_token, padded_expert_size(config));
+  step.expert_delta = take_rows(arena, routed * per_token, padded_expert_outputs(config));
   step.gathered = take_rows(arena, rows, hidden);
   step.logits = arena.take(DType::f32, {rows, config.vocab_size});
   step.picked = arena.take(DType::i32, {rows});
@@ -114,8 +115,9 @@ device::StepLimits Workspace::step_limits(const io::ModelConfig& config, const M
   device::StepLimits limits;
   const int64_t rows = int64_t{sizes.max_num_tokens} * std::max(config.num_experts_per_token, 1);
   limits.tokens = std::max(rows, int64_t{sizes.max_logits_rows});
-  limits.cols = std::max({int64_t{config.hidden_size}, int64_t{config.intermediate_size}, int64_t{config.expert_size},
-                          scratch_widths(config).mixed});
+  limits.cols =
+      std::max({int64_t{config.hidden_size}, int64_t{config.intermediate_size}, int64_t{config.shared_expert_size},
+                padded_expert_size(config), scratch_widths(config).mixed});
   limits.sequences = sizes.max_num_seqs;
   limits.context = int64_t{sizes.max_blocks_per_seq} * sizes.block_size;
   limits.heads = config.num_heads;

@@ -6,17 +6,15 @@
 
 #include "base/json.h"
 #include "base/quoted.h"
+#include "io/config/experts.h"
 #include "io/config/fields.h"
+#include "io/config/limits.h"
 #include "io/config/rope.h"
 #include "io/quantize/tensors.h"
 
 namespace pagoda::io {
 namespace {
 
-// Beyond any model known, and small enough that products of two sizes fit 64 bits.
-constexpr int32_t kMaxHiddenSize = 1 << 20, kMaxIntermediateSize = 1 << 22, kMaxLayers = 4096, kMaxHeads = 1 << 14;
-constexpr int32_t kMaxExperts = 4096, kMaxExpertsPerToken = 64;
-constexpr int32_t kMaxHeadDim = 1024, kMaxVocabSize = 1 << 24, kMaxConvKernel = 16;
 constexpr JsonLimits kJsonLimits = {.max_depth = 64, .max_values = 1'000'000};
 
 struct Architecture {
@@ -66,35 +64,11 @@ const Architecture* find_architecture(ConfigFields& root) {
   return root.is_ok() ? found : nullptr;
 }
 
-// Every MLP is a mixture: checkpoints with dense layers in between are not published.
-void read_experts(ConfigFields& text, ModelConfig& config) {
-  const bool is_next = config.family == Family::qwen3_next, is_moe = config.family == Family::qwen3_moe;
-  const int32_t count = is_next ? 512 : is_moe ? 128 : 256;  // Qwen3-MoE from transformers 5 has the key with "local"
-  config.num_experts =
-      text.integer("num_experts", 1, kMaxExperts, text.integer("num_local_experts", 1, kMaxExperts, count));
-  config.num_experts_per_token = text.integer("num_experts_per_tok", 1, kMaxExpertsPerToken, is_next ? 10 : 8);
-  config.expert_size = text.integer("moe_intermediate_size", 1, kMaxIntermediateSize, is_moe ? 768 : 512);
-  if (!is_moe)
-    config.shared_expert_size = text.integer("shared_expert_intermediate_size", 1, kMaxIntermediateSize, 512);
-  config.intermediate_size = config.shared_expert_size;
-  config.norm_topk_prob = text.boolean("norm_topk_prob", !is_moe);
-  if (is_moe && text.boolean("use_sliding_window", false))
-    text.fail("use_sliding_window", "true is not supported with experts", StatusCode::unsupported);
-  text.check(
-      config.num_experts_per_token <= config.num_experts, "num_experts_per_tok",
-      std::to_string(config.num_experts_per_token) + " is above num_experts " + std::to_string(config.num_experts));
-  const Json* dense = text.find("mlp_only_layers");
-  if (text.integer("decoder_sparse_step", 1, kMaxLayers, 1) != 1)
-    text.fail("decoder_sparse_step", "other than 1 is not supported", StatusCode::unsupported);
-  if (dense != nullptr && !(dense->is_array() && dense->items().empty()))
-    text.fail("mlp_only_layers", "other than an empty list is not supported", StatusCode::unsupported);
-}
-
 void read_sizes(ConfigFields& text, const Architecture& architecture, ModelConfig& config) {
   config.hidden_size = text.integer("hidden_size", 1, kMaxHiddenSize);
+  config.num_layers = text.integer("num_hidden_layers", 1, kMaxLayers);
   if (has_experts(config.family)) read_experts(text, config);
   else config.intermediate_size = text.integer("intermediate_size", 1, kMaxIntermediateSize);
-  config.num_layers = text.integer("num_hidden_layers", 1, kMaxLayers);
   config.num_heads = text.integer("num_attention_heads", 1, kMaxHeads);
   config.vocab_size = text.integer("vocab_size", 1, kMaxVocabSize);
   config.context_length = text.integer("max_position_embeddings", 1, kMaxContextLength, architecture.context_length);
@@ -160,21 +134,24 @@ void read_layer_types(ConfigFields& text, const Json& names, ModelConfig& config
   }
 }
 
-// Without layer_types: Qwen3.5 has full attention every n-th layer; Qwen2 and 3 slide from max_window_layers on.
+// Without layer_types: Qwen3.5 has full attention every n-th layer; Qwen2 and 3 slide from max_window_layers on,
+// Qwen3-MoE everywhere.
 void read_layers(ConfigFields& text, ModelConfig& config) {
-  const bool may_slide = config.family == Family::qwen2 || config.family == Family::qwen3;
+  const bool always_slides = config.family == Family::qwen3_moe;  // in every layer, where it slides at all
+  const bool may_slide = config.family == Family::qwen2 || config.family == Family::qwen3 || always_slides;
   const int32_t interval = text.integer("full_attention_interval", 1, kMaxLayers, 4);
   const int32_t first_sliding = text.integer("max_window_layers", 0, INT32_MAX, 28);
   if (may_slide && text.boolean("use_sliding_window", false)) {
     const bool is_absent = !text.has("sliding_window");  // null means: none, absent means: the default
     config.sliding_window = text.integer("sliding_window", 1, INT32_MAX, is_absent ? 4096 : 0);
   }
-  if (const Json* names = text.find("layer_types")) {
+  const Json* names = always_slides ? nullptr : text.find("layer_types");
+  if (names != nullptr) {
     read_layer_types(text, *names, config);
   } else {
     for (int32_t layer = 0; layer < config.num_layers; ++layer) {
       const bool is_linear = is_hybrid(config.family) && (layer + 1) % interval != 0;
-      const bool is_sliding = config.sliding_window > 0 && layer >= first_sliding;
+      const bool is_sliding = config.sliding_window > 0 && (always_slides || layer >= first_sliding);
       config.layers.push_back(is_linear    ? LayerKind::linear_attention
                               : is_sliding ? LayerKind::sliding_attention
                                            : LayerKind::full_attention);

@@ -44,7 +44,7 @@ struct ModelConfig {
   DType dtype = DType::f32;   // of the checkpoint as config.json states it; f32 when it states none
   bool states_dtype = false;
   int32_t hidden_size = 0;
-  int32_t intermediate_size = 0;
+  int32_t intermediate_size = 0;  // of a dense MLP; 0 where every MLP is a mixture
   int32_t num_layers = 0;
   int32_t num_heads = 0;
   int32_t num_kv_heads = 0;
@@ -67,12 +67,17 @@ struct ModelConfig {
   int32_t linear_k_head_dim = 0;
   int32_t linear_v_head_dim = 0;
   int32_t linear_conv_kernel = 0;
-  int32_t num_experts = 0;  // of every MLP; 0 = one dense MLP
+  int32_t num_experts = 0;       // of an MLP that is a mixture; 0 = there is none
+  std::vector<bool> is_mixture;  // by layer; empty where there are no experts
   int32_t num_experts_per_token = 0;
   int32_t expert_size = 0;             // inner size of an expert
   int32_t shared_expert_size = 0;      // of the expert that every token goes through; 0 = there is none
   bool norm_topk_prob = true;          // the chosen experts' probabilities are made to sum to 1
   std::vector<int32_t> eos_token_ids;  // of config.json; the engine adds those of generation_config.json
+
+  bool has_mixture(int32_t layer_index) const noexcept {
+    return static_cast<size_t>(layer_index) < is_mixture.size() && is_mixture[static_cast<size_t>(layer_index)];
+  }
 };
 
 // Parses and checks config.json; `file_name` is for messages. Keys that would run code (auto_map, model_file) are

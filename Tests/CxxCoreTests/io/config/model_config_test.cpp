@@ -146,7 +146,29 @@ PAGODA_TEST(model_config_reads_qwen3_moe_and_its_defaults) {
   CHECK(config.shared_expert_size == 0 && !config.norm_topk_prob);
   CHECK_EQ(parsed("{\"num_local_experts\": 60, " + moe.substr(moe.find('{') + 1)).num_experts, 60);
   CHECK_EQ(parsed(with(moe, "head_dim", "")).head_dim, 64);  // hidden_size / num_heads
-  test::check_row("window", parse(with(moe, "use_sliding_window", "true")).status, StatusCode::unsupported, "sliding");
+  const auto with_first = [&](const std::string& member) {
+    return "{" + member + ", " + moe.substr(moe.find('{') + 1);
+  };
+  const ModelConfig sliding = parsed(with(with(moe, "use_sliding_window", "true"), "sliding_window", "64"));
+  CHECK_EQ(sliding.sliding_window, 64);
+  for (LayerKind kind : sliding.layers) CHECK(kind == LayerKind::sliding_attention);
+  for (int32_t layer = 0; layer < config.num_layers; ++layer) CHECK(config.has_mixture(layer));
+  CHECK_EQ(config.intermediate_size, 0);  // of no layer
+  const ModelConfig mixed = parsed(with_first(R"("decoder_sparse_step": 2, "mlp_only_layers": [3, 99])"));
+  CHECK(!mixed.has_mixture(0) && mixed.has_mixture(1) && !mixed.has_mixture(2) && !mixed.has_mixture(3));
+  CHECK(mixed.intermediate_size == 3072 && mixed.num_experts == 128);
+  const ModelConfig none = parsed(with_first(R"("decoder_sparse_step": 1000)"));
+  CHECK(none.num_experts == 0 && !none.has_mixture(0));
+  test::check_row("step", parse(with_first(R"("decoder_sparse_step": 0)")).status, StatusCode::bad_file, "sparse_step");
+  test::check_row("list", parse(with_first(R"("mlp_only_layers": 3)")).status, StatusCode::bad_file, "mlp_only_layers");
+}
+
+PAGODA_TEST(model_config_of_qwen3_5_moe_ignores_keys_that_its_class_never_reads) {
+  const std::string moe =
+      with(with(kQwen3, "architectures", "[\"Qwen3_5MoeForCausalLM\"]"), "model_type", "\"qwen3_5_moe_text\"");
+  const ModelConfig config =
+      parsed(R"({"norm_topk_prob": false, "decoder_sparse_step": 2, "mlp_only_layers": [0], )" + moe.substr(1));
+  CHECK(config.norm_topk_prob && config.has_mixture(0) && config.has_mixture(1));
 }
 
 PAGODA_TEST(model_config_reads_qwen2_and_its_sliding_window) {

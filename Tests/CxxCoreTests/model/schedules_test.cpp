@@ -1,0 +1,108 @@
+// model: families and options give the same bits however prompts are cut and whoever shares the step, in every form of
+// weights and cache; and the same model from every layout of a checkpoint.
+#include <cstring>
+
+#include "model/checkpoint_editor.h"
+
+namespace pagoda::test {
+namespace {
+
+std::string fixture(const std::string& name) { return fixtures_dir() + "/model/" + name; }
+
+std::vector<int32_t> random_prompt(size_t length, int32_t vocab, uint32_t seed) {
+  std::mt19937 random(seed);
+  std::vector<int32_t> prompt(length);
+  for (int32_t& token : prompt) token = static_cast<int32_t>(random() % static_cast<uint32_t>(vocab));
+  return prompt;
+}
+
+bool same_bits(std::span<const float> a, std::span<const float> b) {
+  return a.size() == b.size() && !a.empty() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
+}
+
+// Whole, in chunks of 1, 7 and 16, and beside others: one set of bits.
+void check_schedules(const std::string& name, const RunnerOptions& options) {
+  note(name + " " + options.dtype + " " + options.quantize + " " + options.kv_dtype);
+  auto runner = ModelRunner::load(folder(fixture(name)), options);
+  REQUIRE_OK(runner);
+  const int32_t vocab = (*runner)->config().vocab_size;
+  std::vector<std::vector<int32_t>> prompts;
+  std::vector<float> wanted;
+  for (size_t length : {37u, 1u, 16u}) {
+    prompts.push_back(random_prompt(length, vocab, static_cast<uint32_t>(seed(20) + length)));
+    const std::vector<float> alone = logits_of(**runner, prompts.back(), length);
+    for (size_t chunk : {1u, 7u, 16u}) CHECK(same_bits(logits_of(**runner, prompts.back(), chunk), alone));
+    wanted.insert(wanted.end(), alone.begin(), alone.end());
+  }
+  (*runner)->reset();
+  std::vector<ModelRunner::Sequence> sequences(prompts.size());
+  std::vector<ModelRunner::Piece> pieces;
+  for (size_t i = 0; i < prompts.size(); ++i) pieces.push_back({&sequences[i], prompts[i], true});
+  CHECK(same_bits((*runner)->step(pieces), wanted));
+}
+
+// Experts of every layer in one tensor for each projection, as MLX and GGUF files have them.
+void stack_projections(CheckpointEditor& editor) {
+  std::map<std::string, CheckpointEditor::Tensor> stacked;
+  for (auto it = editor.tensors.begin(); it != editor.tensors.end();) {
+    const size_t at = it->first.find(".mlp.experts.");
+    if (at == std::string::npos) {
+      ++it;
+      continue;
+    }
+    const size_t kind = it->first.find('.', at + std::strlen(".mlp.experts."));
+    auto& tensor = stacked[it->first.substr(0, at) + ".mlp.switch_mlp" + it->first.substr(kind)];
+    tensor.dtype = it->second.dtype;  // fewer than ten experts: names are in the order of numbers
+    if (tensor.shape.empty()) tensor.shape = {0, it->second.shape[0], it->second.shape[1]};
+    ++tensor.shape[0];
+    tensor.bytes.insert(tensor.bytes.end(), it->second.bytes.begin(), it->second.bytes.end());
+    it = editor.tensors.erase(it);
+  }
+  editor.tensors.merge(stacked);
+}
+
+}  // namespace
+
+PAGODA_TEST(model_options_give_the_same_bits_in_every_schedule_and_form) {
+  const RunnerOptions small{.max_tokens = 64, .max_seqs = 4, .max_context = 48};
+  for (const char* name : {"qwen3_5_moe_odd", "qwen3_next_dense_layer", "qwen3_moe_dense_layers"}) {
+    check_schedules(name, small);
+    for (const char* form : {"bf16", "8bit", "4bit"}) {
+      RunnerOptions options = small;
+      options.quantize = form;
+      options.kv_dtype = std::string(form) == "8bit" ? "int8" : "auto";
+      check_schedules(name, options);
+    }
+  }
+}
+
+PAGODA_TEST(model_experts_of_odd_sizes_are_the_same_from_every_layout) {
+  for (const char* quantize : {"none", "8bit"}) {
+    const RunnerOptions options{.quantize = quantize, .max_tokens = 32, .max_context = 32};
+    CheckpointEditor editor(fixture("qwen3_moe_dense_layers"));
+    const std::vector<int32_t> prompt = random_prompt(20, 48, 5);
+    auto separate = ModelRunner::load(editor.write(), options);
+    REQUIRE_OK(separate);
+    const std::vector<float> wanted = logits_of(**separate, prompt, 20);
+    stack_projections(editor);
+    CHECK(editor.tensors.contains("model.layers.1.mlp.switch_mlp.gate_proj.weight"));
+    auto stacked = ModelRunner::load(editor.write(), options);
+    REQUIRE_OK(stacked);
+    CHECK(same_bits(logits_of(**stacked, prompt, 20), wanted));
+  }
+}
+
+// Zeros that pad a matrix are no parameters.
+PAGODA_TEST(model_counts_no_padding_among_its_parameters) {
+  auto opened = open_model(folder(fixture("qwen3_moe_dense_layers")));
+  auto device = device::make_device("reference", 1);
+  REQUIRE_OK(opened);
+  REQUIRE_OK(device);
+  int64_t count = 0;
+  for (const auto& [name, tensor] : opened->checkpoint->tensors()) count += static_cast<int64_t>(tensor.size_bytes / 4);
+  const auto summary = model::check_weights(opened->config, *opened->checkpoint, **device, WeightFormat::f32);
+  REQUIRE_OK(summary);
+  CHECK_EQ(summary->num_parameters, count);
+}
+
+}  // namespace pagoda::test
