@@ -11,7 +11,7 @@ namespace pagoda::text {
 class Detokenizer {
  public:
   explicit Detokenizer(const BpeTokenizer* tokenizer, bool skip_special) noexcept
-      : tokenizer_(tokenizer), skip_special_(skip_special) {}
+      : tokenizer_(tokenizer), skip_special_(skip_special), strip_(tokenizer->strip()) {}
 
   // Appends to `out` the characters that `token_id` completes; bytes of an incomplete character are buffered.
   void push(int32_t token_id, std::string& out);
@@ -22,7 +22,8 @@ class Detokenizer {
  private:
   const BpeTokenizer* tokenizer_;
   bool skip_special_;
-  std::string pending_;  // at most 3 bytes of an incomplete character
+  PieceRules::Strip strip_;  // what the text that comes next loses at its beginning
+  std::string pending_;      // at most 3 bytes of an incomplete character
 };
 
 }  // namespace pagoda::text

@@ -28,7 +28,11 @@ class TokenizerFileReader {
   template <class F>
   Status read_object(io::JsonReader& reader, const char* path, F&& read_member);
   Status read_model(TokenizerFile& file);
-  Status read_vocabulary(BpeVocabulary& vocabulary);
+  bool can_read_vocabulary() const;
+  Status finish_model(const io::Json& top, TokenizerFile& file);
+  Status read_vocabulary(io::JsonReader& reader, TokenizerFile& file);
+  Status read_scored_pieces(io::JsonReader& reader, TokenizerFile& file);
+  Status check_unigram(const io::Json& options, TokenizerFile& file) const;
   Status read_merges(io::JsonReader& reader, BpeModel& model);
   bool read_merge(io::JsonReader& reader);  // into left_, right_
   Status add_merge(BpeModel& model);
@@ -50,7 +54,10 @@ class TokenizerFileReader {
   const std::string& file_name_;
   io::JsonReader reader_;
   bool has_model_ = false, has_vocabulary_ = false, has_merges_ = false;
-  std::string_view late_merges_;         // merges that precede the vocabulary in the file
+  std::vector<io::JsonMember> parts_;    // of the top level, without the model
+  std::vector<io::JsonMember> options_;  // of the model, without vocabulary and merges
+  // Those that stood before what decides how they are read.
+  std::string_view late_vocabulary_, late_merges_;
   std::string left_, right_, spelling_;  // scratch
   int32_t merged_id_ = 0;                // of the previous merge
 };
@@ -111,14 +118,43 @@ Status TokenizerFileReader::read_tree(const char* path, const std::string& key, 
   return ok_status();
 }
 
-Status TokenizerFileReader::read_vocabulary(BpeVocabulary& vocabulary) {
-  return read_object(reader_, "model.vocab", [&](const std::string& spelling) -> Status {
+// Whether it is known by now that tokens are spelled in bytes.
+bool TokenizerFileReader::can_read_vocabulary() const {
+  for (const auto& [key, value] : parts_)
+    if (key == "pre_tokenizer") return value.is_object() && !has_piece_cutter(&value, false);
+  return false;
+}
+
+Status TokenizerFileReader::read_vocabulary(io::JsonReader& reader, TokenizerFile& file) {
+  return read_object(reader, "model.vocab", [&](const std::string& spelling) -> Status {
     io::JsonNumber id;
-    if (!reader_.read_number(id)) return bad_json(reader_);
+    if (!reader.read_number(id)) return bad_json(reader);
     if (!id.is_integer) return bad("model.vocab: the id of " + io::quoted(spelling) + " is not an integer");
-    const Status added = vocabulary.add(spelling, id.integer);
+    const Status added = file.model.vocabulary.add(spelling, id.integer);
     return added.is_ok() ? added : bad("model.vocab: " + added.message);
   });
+}
+
+// The vocabulary of a Unigram model: a list of spellings and scores.
+Status TokenizerFileReader::read_scored_pieces(io::JsonReader& reader, TokenizerFile& file) {
+  if (!reader.take('[')) return bad("model.vocab is not an array");
+  UnigramModel& unigram = file.unigram;
+  io::JsonNumber score;
+  for (bool more = !reader.take(']'); more;) {
+    const bool is_read = (reader.take('[') || reader.fail("expected '['")) && reader.read_string(spelling_) &&
+                         (reader.take(',') || reader.fail("expected ','")) && reader.read_number(score) &&
+                         (reader.take(']') || reader.fail("a piece has more than a score"));
+    if (!is_read) return bad_json(reader);
+    const auto id = static_cast<int32_t>(unigram.scores.size());
+    const Status added = file.model.vocabulary.add(spelling_, id);
+    if (!added.is_ok()) return bad("model.vocab: " + added.message);
+    if (!spelling_.empty()) unigram.pieces.insert(spaced_piece(spelling_), id);
+    unigram.min_score = id == 0 ? score.real : std::min(unigram.min_score, score.real);
+    unigram.scores.push_back(score.real);
+    if (!reader.read_separator(']', more)) return bad_json(reader);
+  }
+  if (unigram.scores.empty()) return bad("model.vocab is empty");
+  return ok_status();
 }
 
 bool TokenizerFileReader::read_merge(io::JsonReader& reader) {
@@ -167,26 +203,60 @@ Status TokenizerFileReader::read_merges(io::JsonReader& reader, BpeModel& model)
 }
 
 Status TokenizerFileReader::read_model(TokenizerFile& file) {
-  std::vector<io::JsonMember> options;
-  PAGODA_RETURN_IF_ERROR(read_object(reader_, "model", [&](const std::string& key) -> Status {
-    if (key == "vocab") {
-      if (std::exchange(has_vocabulary_, true)) return bad("model.vocab is there twice");
-      return read_vocabulary(file.model.vocabulary);
-    }
-    if (key != "merges") return read_tree("model.", key, options);
-    if (std::exchange(has_merges_, true)) return bad("model.merges is there twice");
-    if (has_vocabulary_) return read_merges(reader_, file.model);
+  const auto put_off = [&](std::string_view& value) -> Status {
     const size_t begin = reader_.offset();
     if (!skip_value()) return bad_json(reader_);
-    late_merges_ = json_.substr(begin, reader_.offset() - begin);
+    value = json_.substr(begin, reader_.offset() - begin);
     return ok_status();
-  }));
-  PAGODA_RETURN_IF_ERROR(check_model(io::Json::make_object(std::move(options)), file.model));
+  };
+  return read_object(reader_, "model", [&](const std::string& key) -> Status {
+    if (key == "vocab") {
+      if (std::exchange(has_vocabulary_, true)) return bad("model.vocab is there twice");
+      return reader_.peek() == '{' && can_read_vocabulary() ? read_vocabulary(reader_, file)
+                                                            : put_off(late_vocabulary_);
+    }
+    if (key != "merges") return read_tree("model.", key, options_);
+    if (std::exchange(has_merges_, true)) return bad("model.merges is there twice");
+    const bool is_ready = has_vocabulary_ && late_vocabulary_.empty();
+    return is_ready ? read_merges(reader_, file.model) : put_off(late_merges_);
+  });
+}
+
+// What had to wait for the rest of the file, and the checks.
+Status TokenizerFileReader::finish_model(const io::Json& top, TokenizerFile& file) {
+  const io::Json options = io::Json::make_object(std::move(options_));
+  const io::Json *type = options.find("type"), *fallback = options.find("byte_fallback");
+  const bool is_unigram = type != nullptr && type->is_string() && type->as_string() == "Unigram";
+  const bool has_bytes = fallback != nullptr && fallback->as_bool();
+  const bool is_pieces = is_unigram || has_piece_cutter(top.find("pre_tokenizer"), has_bytes);
+  file.model.is_pieces = is_pieces;
+  if (is_pieces) file.model.vocabulary.use_pieces(has_bytes);
+  if (!late_vocabulary_.empty()) {
+    io::JsonReader vocabulary(late_vocabulary_);
+    PAGODA_RETURN_IF_ERROR(is_unigram ? read_scored_pieces(vocabulary, file) : read_vocabulary(vocabulary, file));
+  }
+  PAGODA_RETURN_IF_ERROR(is_unigram ? check_unigram(options, file) : check_model(options, file.model));
   if (!has_vocabulary_) return bad("model.vocab is missing");
+  if (is_unigram) return ok_status();
   if (!has_merges_) return bad("model.merges is missing");
   if (!late_merges_.empty()) {
     io::JsonReader merges(late_merges_);
     PAGODA_RETURN_IF_ERROR(read_merges(merges, file.model));
+  }
+  return ok_status();
+}
+
+Status TokenizerFileReader::check_unigram(const io::Json& options, TokenizerFile& file) const {
+  UnigramModel& unigram = file.unigram;
+  const io::Json* unknown = options.find("unk_id");
+  if (unknown == nullptr || !unknown->is_integer() || unknown->as_integer() < 0 ||
+      unknown->as_integer() >= static_cast<int64_t>(unigram.scores.size()))
+    return bad("model.unk_id is missing or no token");
+  unigram.unknown_id = static_cast<int32_t>(unknown->as_integer());
+  unigram.has_byte_ids = true;
+  for (int byte = 0; byte < 256; ++byte) {
+    unigram.byte_ids[static_cast<size_t>(byte)] = file.model.vocabulary.byte_id(static_cast<unsigned char>(byte));
+    unigram.has_byte_ids = unigram.has_byte_ids && unigram.byte_ids[static_cast<size_t>(byte)] != BpeVocabulary::kNone;
   }
   return ok_status();
 }
@@ -197,9 +267,9 @@ Status TokenizerFileReader::check_model(const io::Json& options, BpeModel& model
     const bool is_text = value.is_string() && !value.as_string().empty();
     if (key == "type" && !(value.is_string() && value.as_string() == "BPE")) {
       return unsupported("model.type is " + (value.is_string() ? io::quoted(value.as_string()) : "no string") +
-                         "; only BPE is read");
+                         "; only BPE and Unigram are read");
     }
-    if (key == "byte_fallback" && is_true) return unsupported("model.byte_fallback is true");
+    if (key == "byte_fallback" && is_true && !model.is_pieces) return unsupported("model.byte_fallback is true");
     if (key == "dropout" && value.is_number() && value.as_double() != 0) return unsupported("model.dropout is not 0");
     if (key == "continuing_subword_prefix" && is_text) return unsupported("model.continuing_subword_prefix is set");
     if (key == "end_of_word_suffix" && is_text) return unsupported("model.end_of_word_suffix is set");
@@ -214,8 +284,9 @@ Status TokenizerFileReader::check_model(const io::Json& options, BpeModel& model
   }
   for (int byte = 0; byte < 256; ++byte) {
     const auto c = static_cast<char>(byte);
-    const int32_t id = model.vocabulary.find_bytes({&c, 1});
-    model.byte_ids[byte] = id != BpeVocabulary::kNone ? id : model.unknown_id;
+    const int32_t id = model.is_pieces ? model.vocabulary.byte_id(static_cast<unsigned char>(byte))
+                                       : model.vocabulary.find_bytes({&c, 1});
+    model.byte_ids[byte] = id != BpeVocabulary::kNone || model.is_pieces ? id : model.unknown_id;
   }
   return ok_status();
 }
@@ -298,21 +369,29 @@ Status TokenizerFileReader::read_start_tokens(const io::Json* post_processor, To
 }
 
 Status TokenizerFileReader::read(TokenizerFile& file) {
-  std::vector<io::JsonMember> parts;
   PAGODA_RETURN_IF_ERROR(read_object(reader_, "the top level", [&](const std::string& key) -> Status {
-    if (key != "model") return read_tree("", key, parts);
+    if (key != "model") return read_tree("", key, parts_);
     if (std::exchange(has_model_, true)) return bad("model is there twice");
     return read_model(file);
   }));
   if (!reader_.at_end()) return bad("bytes after the end of the object");
   if (!has_model_) return bad("model is missing");
-  const io::Json top = io::Json::make_object(std::move(parts));
-  PAGODA_RETURN_IF_ERROR(read_normalizer(top.find("normalizer"), file));
-  const io::Json* pre_tokenizer = top.find("pre_tokenizer");
-  if (pre_tokenizer == nullptr || !pre_tokenizer->is_object()) return bad("pre_tokenizer is missing or not an object");
-  Result<PreTokenizer> cutter = PreTokenizer::from_json(*pre_tokenizer, file_name_);
-  if (!cutter.is_ok()) return cutter.status;
-  file.pre_tokenizer = std::move(*cutter);
+  const io::Json top = io::Json::make_object(std::move(parts_));
+  PAGODA_RETURN_IF_ERROR(finish_model(top, file));
+  if (file.model.is_pieces) {
+    Result<PieceRules> rules = read_piece_rules(top, file_name_);
+    if (!rules.is_ok()) return rules.status;
+    file.pieces = *rules;
+    file.nfc = rules->nfc;
+  } else {
+    PAGODA_RETURN_IF_ERROR(read_normalizer(top.find("normalizer"), file));
+    const io::Json* pre_tokenizer = top.find("pre_tokenizer");
+    if (pre_tokenizer == nullptr || !pre_tokenizer->is_object())
+      return bad("pre_tokenizer is missing or not an object");
+    Result<PreTokenizer> cutter = PreTokenizer::from_json(*pre_tokenizer, file_name_);
+    if (!cutter.is_ok()) return cutter.status;
+    file.pre_tokenizer = std::move(*cutter);
+  }
   PAGODA_RETURN_IF_ERROR(read_added_tokens(top.find("added_tokens"), file));
   PAGODA_RETURN_IF_ERROR(read_start_tokens(top.find("post_processor"), file));
   if (!file.model.merges.build()) return bad("model.merges: too many pairs have the same hash");

@@ -1,7 +1,12 @@
 // The tokenizer against the `tokenizers` library: the same ids for thousands of awkward texts, and the texts back.
+#include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "io/gguf/config.h"
+#include "io/gguf/gguf.h"
+#include "io/safetensors/safetensors_file.h"
 #include "support/test.h"
 #include "support/tokenizer_fixtures.h"
 #include "text/bpe/tokenizer.h"
@@ -39,6 +44,10 @@ void check_family(const std::string& family, const std::string& json, size_t min
     if (++num_wrong <= 5) note((same_ids ? "decoded text differs: " : "ids differ: ") + describe(one, ids));
   }
   CHECK_EQ(num_wrong, size_t{0});
+}
+
+std::string pieces_json(const std::string& family) {
+  return read_fixture(fixtures_dir() + "/text/tokenizer/" + family + ".json");
 }
 
 }  // namespace
@@ -83,6 +92,60 @@ PAGODA_TEST(tokenizer_gives_reference_ids_with_the_gpt2_pattern) {
 
 PAGODA_TEST(tokenizer_gives_reference_ids_with_every_flag_of_added_tokens) {
   check_family("added", make_tokenizer_json("added", "qwen2", 8192, MergeForm::strings), 1000);
+}
+
+// SentencePiece-style vocabularies: python3 Tools/fixtures/pieces_fixtures.py
+PAGODA_TEST(tokenizer_gives_reference_ids_with_pieces_like_llama_2) {
+  check_family("pieces_llama", pieces_json("pieces_llama"), 5000);
+}
+
+PAGODA_TEST(tokenizer_gives_reference_ids_with_pieces_like_mistral) {
+  check_family("pieces_mistral", pieces_json("pieces_mistral"), 1000);
+}
+
+PAGODA_TEST(tokenizer_gives_reference_ids_with_pieces_like_gemma) {
+  check_family("pieces_gemma", pieces_json("pieces_gemma"), 1000);
+}
+
+PAGODA_TEST(tokenizer_gives_reference_ids_with_unigram_pieces) {
+  check_family("pieces_unigram", pieces_json("pieces_unigram"), 1000);
+  check_family("pieces_unknown", pieces_json("pieces_unknown"), 1000);
+}
+
+// The same whatever comes first in the file.
+PAGODA_TEST(tokenizer_reads_pieces_in_any_order_of_keys) {
+  const std::string json = pieces_json("pieces_llama");
+  const size_t model = json.find("\"model\":"), version = json.find("\"version\"");
+  REQUIRE(model != std::string::npos && version != std::string::npos);
+  const size_t end = json.rfind('}');
+  const std::string first = "{" + json.substr(model, end - model) + "," + json.substr(version, model - version);
+  check_family("pieces_llama", first.substr(0, first.rfind(',')) + "}", 5000);
+}
+
+PAGODA_TEST(tokenizer_of_a_gguf_file_gives_reference_ids_with_pieces) {
+  for (const char* family : {"pieces_llama", "pieces_gemma"}) {
+    const auto gguf = io::Gguf::open(fixture_file(std::string("gguf/") + family + ".gguf"));
+    REQUIRE_OK(gguf);
+    const auto json = io::gguf_tokenizer_json(*gguf);
+    REQUIRE_OK(json);
+    check_family(family, *json, 1000);
+  }
+}
+
+// Control tokens of the model are no text, and a text does not spell them.
+PAGODA_TEST(tokenizer_keeps_control_pieces_from_texts) {
+  for (const char* family : {"pieces_llama", "pieces_unigram"}) {
+    const auto tokenizer = text::BpeTokenizer::from_json(pieces_json(family), family);
+    REQUIRE_OK(tokenizer);
+    CHECK((*tokenizer)->is_verbatim(2) && (*tokenizer)->is_special(2));
+    std::vector<int32_t> ids;
+    REQUIRE_OK((*tokenizer)->encode(std::string_view("a<|p_eos|>b"), false, ids));
+    CHECK(std::find(ids.begin(), ids.end(), 2) == ids.end() && ids.size() > 4);
+    ids.clear();
+    REQUIRE_OK((*tokenizer)->encode(std::string_view("a<|p_eos|>b"), true, ids));
+    CHECK(std::count(ids.begin(), ids.end(), 2) == 1);
+    CHECK((*tokenizer)->start_ids() == std::vector<int32_t>{1});
+  }
 }
 
 // After the embedded model was trained anew: python3 Tools/fixtures/tokenizer_fixtures.py

@@ -23,6 +23,8 @@ Result<GgufShape> read_gguf_shape(const Gguf& gguf);
 Result<std::string> gguf_config_json(const Gguf& gguf);
 
 bool has_gguf_tokenizer(const Gguf& gguf) noexcept;
+// tokenizer.json of the models "llama" (SentencePiece's BPE: merges are found by scores) and "t5" (Unigram).
+Result<std::string> gguf_pieces_json(const Gguf& gguf);
 Result<std::string> gguf_tokenizer_json(const Gguf& gguf);         // unsupported for kinds other than byte-level BPE
 Result<std::string> gguf_tokenizer_config_json(const Gguf& gguf);  // chat template and the tokens that it may name
 

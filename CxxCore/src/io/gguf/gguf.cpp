@@ -281,4 +281,13 @@ std::optional<std::vector<int64_t>> Gguf::integers(std::string_view key) const {
   return all;
 }
 
+std::optional<std::vector<float>> Gguf::floats(std::string_view key) const {
+  constexpr uint32_t kFloat32 = 6;
+  const Value* value = find(key);
+  if (value == nullptr || !value->is_array || value->type != kFloat32) return std::nullopt;
+  std::vector<float> all(value->count);
+  std::memcpy(all.data(), header_.data() + value->offset, all.size() * sizeof(float));
+  return all;
+}
+
 }  // namespace pagoda::io

@@ -54,7 +54,8 @@ Result<const PreTokenizer*> find_pre_tokenizer(const Gguf& gguf) {
   };
   const std::string_view model = gguf.string("tokenizer.ggml.model").value_or("");
   if (model != "gpt2")
-    return error("tokenizer model " + io::quoted(model) + " is not read, only gpt2 (byte-level BPE)");
+    return error("tokenizer model " + io::quoted(model) +
+                 " is not read, only gpt2 (byte-level BPE), llama and t5 (SentencePiece)");
   const auto name = gguf.string("tokenizer.ggml.pre");
   if (!name) return error("tokenizer.ggml.pre, which says how text is cut into words, is missing");
   for (const PreTokenizer& known : kPreTokenizers)
@@ -87,6 +88,8 @@ bool has_gguf_tokenizer(const Gguf& gguf) noexcept {
 }
 
 Result<std::string> gguf_tokenizer_json(const Gguf& gguf) {
+  const std::string_view model = gguf.string("tokenizer.ggml.model").value_or("");
+  if (model == "llama" || model == "t5") return gguf_pieces_json(gguf);
   const auto found = find_pre_tokenizer(gguf);
   if (!found.is_ok()) return found.status;
   const PreTokenizer& pre_tokenizer = **found;

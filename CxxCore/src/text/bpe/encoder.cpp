@@ -5,6 +5,9 @@
 #include <bit>
 #include <cstring>
 #include <functional>
+#include <utility>
+
+#include "text/unicode.h"
 
 namespace pagoda::text {
 
@@ -48,14 +51,7 @@ void BpeEncoder::merge_word(std::string_view word) {
     if (id != BpeVocabulary::kNone) return ids_.push_back(id);
   }
   symbols_.clear();
-  bool last_unknown = false;
-  for (const char c : word) {
-    const int32_t id = model_.byte_ids[static_cast<unsigned char>(c)];
-    const bool unknown = id == model_.unknown_id;
-    if (id == BpeVocabulary::kNone || (unknown && last_unknown && model_.fuse_unknown)) continue;
-    last_unknown = unknown;
-    symbols_.push_back(id);
-  }
+  model_.is_pieces ? start_from_characters(word) : start_from_bytes(word);
   if (symbols_.empty()) return;
   ranks_.resize(symbols_.size());
   for (size_t i = 0; i + 1 < symbols_.size(); ++i) ranks_[i] = model_.merges.rank(symbols_[i], symbols_[i + 1]);
@@ -65,6 +61,43 @@ void BpeEncoder::merge_word(std::string_view word) {
   } else {
     merge_long();
   }
+}
+
+void BpeEncoder::start_from_bytes(std::string_view word) {
+  bool last_unknown = false;
+  for (const char c : word) {
+    const int32_t id = model_.byte_ids[static_cast<unsigned char>(c)];
+    const bool unknown = id == model_.unknown_id;
+    if (id == BpeVocabulary::kNone || (unknown && last_unknown && model_.fuse_unknown)) continue;
+    last_unknown = unknown;
+    symbols_.push_back(id);
+  }
+}
+
+// As the reference: an unknown token is written when the next character is known, behind bytes that came meanwhile.
+void BpeEncoder::start_from_characters(std::string_view word) {
+  bool is_waiting = false;  // an unknown token
+  const auto write_unknown = [&] {
+    if (std::exchange(is_waiting, false)) symbols_.push_back(model_.unknown_id);
+  };
+  for (size_t begin = 0; begin < word.size();) {
+    const std::string_view character = word.substr(begin, read_character(word.data() + begin).num_bytes);
+    begin += character.size();
+    if (const int32_t id = model_.vocabulary.find_bytes(character); id != BpeVocabulary::kNone) {
+      write_unknown();
+      symbols_.push_back(id);
+      continue;
+    }
+    const auto id_of = [&](char c) { return model_.byte_ids[static_cast<unsigned char>(c)]; };
+    if (std::ranges::all_of(character, [&](char c) { return id_of(c) != BpeVocabulary::kNone; })) {
+      for (const char c : character) symbols_.push_back(id_of(c));
+      continue;
+    }
+    if (model_.unknown_id == BpeVocabulary::kNone) continue;
+    if (!model_.fuse_unknown) write_unknown();
+    is_waiting = true;
+  }
+  write_unknown();
 }
 
 void BpeEncoder::merge_short() {

@@ -15,6 +15,7 @@ struct BpeModel {
   BpeVocabulary vocabulary;
   MergeTable merges;
   std::array<int32_t, 256> byte_ids{};  // initial token of each byte: its own, the unknown token, or kNone (dropped)
+  bool is_pieces = false;               // words start as characters; those without a token as their bytes' tokens
   int32_t unknown_id = BpeVocabulary::kNone;
   bool fuse_unknown = false;   // adjacent unknown bytes become one token
   bool ignore_merges = false;  // a word that is a token is not merged
@@ -36,6 +37,8 @@ class BpeEncoder {
   static constexpr size_t kShortWord = 64;  // bytes; longer words use a heap
 
   void merge_word(std::string_view word);
+  void start_from_bytes(std::string_view word);
+  void start_from_characters(std::string_view word);
   void merge_short();
   void merge_long();
 

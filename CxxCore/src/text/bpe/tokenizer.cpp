@@ -27,8 +27,16 @@ std::vector<OriginRun> slice_runs(const std::vector<OriginRun>& runs, size_t beg
 
 }  // namespace
 
+struct BpeTokenizer::Encoders {
+  BpeEncoder bpe;
+  UnigramEncoder unigram;
+  std::string prefixed;  // a part with a space before it
+};
+
 struct BpeTokenizer::Tables {
   BpeModel model;
+  PieceRules pieces;
+  UnigramModel unigram;
   PreTokenizer pre_tokenizer;
   bool nfc = false;
   AddedTokens raw_tokens;            // matched in the text as given
@@ -42,17 +50,20 @@ struct BpeTokenizer::Tables {
     std::string_view text;
     const std::vector<OriginRun>& runs;
     TemplateTokens template_tokens;
+    bool is_start = true;  // of what encode() was given
   };
   Status encode(const Input& input, std::vector<int32_t>& ids) const;
   void encode_valid(const Input& input, std::vector<int32_t>& ids) const;
-  void encode_part(const Input& part, BpeEncoder& encoder, std::vector<int32_t>& ids) const;
-  void encode_words(std::string_view text, BpeEncoder& encoder) const;
+  void encode_part(const Input& part, Encoders& encoders, std::vector<int32_t>& ids) const;
+  void encode_words(std::string_view text, bool is_start, Encoders& encoders) const;
 };
 
 void BpeTokenizer::Tables::take(TokenizerFile file) {
   model = std::move(file.model);
   pre_tokenizer = std::move(file.pre_tokenizer);
   nfc = file.nfc;
+  pieces = file.pieces;
+  unigram = std::move(file.unigram);
   start_ids = std::move(file.start_ids);
   for (AddedToken& token : file.added_tokens) {
     if (token.special) special_ids.push_back(token.id);
@@ -62,19 +73,41 @@ void BpeTokenizer::Tables::take(TokenizerFile file) {
       spelling.clear();
       append_nfc(token.content, {{token.content.size(), true}}, spelling, runs);
     }
+    if (token.normalized && model.is_pieces) {
+      std::vector<OriginRun> runs;
+      const std::string composed = std::exchange(spelling, {});
+      append_pieces(composed, {{composed.size(), true}}, pieces.prepends, spelling, runs);
+    }
+    // Control tokens are not spelled by a text, also where they are pieces of the model.
+    if (token.special && unigram.is_used()) unigram.pieces.insert(spaced_piece(token.content), ByteTrie::kNone);
     (token.normalized ? normalized_tokens : raw_tokens).add(std::move(token), spelling);
   }
   std::sort(special_ids.begin(), special_ids.end());
 }
 
-void BpeTokenizer::Tables::encode_words(std::string_view text, BpeEncoder& encoder) const {
-  WordCutter cutter(pre_tokenizer, text);
-  for (std::string_view word; cutter.next(word);) encoder.encode_word(word);
+void BpeTokenizer::Tables::encode_words(std::string_view text, bool is_start, Encoders& encoders) const {
+  if (!model.is_pieces) {
+    WordCutter cutter(pre_tokenizer, text);
+    for (std::string_view word; cutter.next(word);) encoders.bpe.encode_word(word);
+    return;
+  }
+  const bool is_prefixed =
+      pieces.prefix == PieceRules::Prefix::always || (pieces.prefix == PieceRules::Prefix::first && is_start);
+  if (is_prefixed && !text.empty() && text.front() != ' ') {
+    encoders.prefixed.assign(1, ' ').append(text);
+    text = encoders.prefixed;
+  }
+  while (!text.empty()) {
+    const size_t end = pieces.splits ? text.find(' ', 1) : text.size();
+    const std::string_view word = text.substr(0, end);
+    unigram.is_used() ? encoders.unigram.encode_word(word) : encoders.bpe.encode_word(word);
+    text.remove_prefix(word.size());
+  }
 }
 
-void BpeTokenizer::Tables::encode_part(const Input& part, BpeEncoder& encoder, std::vector<int32_t>& ids) const {
-  std::string composed;
-  std::vector<OriginRun> composed_runs;
+void BpeTokenizer::Tables::encode_part(const Input& part, Encoders& encoders, std::vector<int32_t>& ids) const {
+  std::string composed, spaced;
+  std::vector<OriginRun> composed_runs, spaced_runs;
   std::string_view text = part.text;
   const std::vector<OriginRun>* current_runs = &part.runs;
   if (nfc && !is_certainly_nfc(text)) {
@@ -82,12 +115,17 @@ void BpeTokenizer::Tables::encode_part(const Input& part, BpeEncoder& encoder, s
     text = composed;
     current_runs = &composed_runs;
   }
-  if (normalized_tokens.is_empty()) return encode_words(text, encoder);
+  if (model.is_pieces) {
+    append_pieces(text, *current_runs, pieces.prepends, spaced, spaced_runs);
+    text = spaced;
+    current_runs = &spaced_runs;
+  }
+  if (normalized_tokens.is_empty()) return encode_words(text, part.is_start, encoders);
   std::vector<TextPart> parts;
   normalized_tokens.cut(text, *current_runs, part.template_tokens, parts);
   for (const TextPart& piece : parts) {
     if (piece.id == TextPart::kText) {
-      encode_words(piece.text, encoder);
+      encode_words(piece.text, part.is_start && piece.begin == 0, encoders);
     } else {
       ids.push_back(piece.id);
     }
@@ -116,11 +154,11 @@ Status BpeTokenizer::Tables::encode(const Input& input, std::vector<int32_t>& id
 void BpeTokenizer::Tables::encode_valid(const Input& input, std::vector<int32_t>& ids) const {
   std::vector<TextPart> parts;
   raw_tokens.cut(input.text, input.runs, input.template_tokens, parts);
-  BpeEncoder encoder(model, ids);
+  Encoders encoders{BpeEncoder(model, ids), UnigramEncoder(unigram, ids), {}};
   for (const TextPart& part : parts) {
     if (part.id == TextPart::kText) {
       const std::vector<OriginRun> runs = slice_runs(input.runs, part.begin, part.begin + part.text.size());
-      encode_part({part.text, runs, input.template_tokens}, encoder, ids);
+      encode_part({part.text, runs, input.template_tokens, part.begin == 0}, encoders, ids);
     } else {
       ids.push_back(part.id);
     }
@@ -165,6 +203,8 @@ bool BpeTokenizer::is_special(int32_t id) const noexcept {
 }
 
 const std::vector<int32_t>& BpeTokenizer::start_ids() const noexcept { return tables_->start_ids; }
+
+PieceRules::Strip BpeTokenizer::strip() const noexcept { return tables_->pieces.strip; }
 
 bool BpeTokenizer::has_token(int32_t id) const noexcept { return tables_->model.vocabulary.has(id); }
 

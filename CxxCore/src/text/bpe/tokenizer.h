@@ -1,4 +1,5 @@
-// BpeTokenizer: byte-level BPE as described by a tokenizer.json. Immutable after loading; safe to use from any thread.
+// BpeTokenizer: byte-level BPE, or SentencePiece-style pieces, as a tokenizer.json describes it. Immutable after
+// loading; any thread may use it.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +11,7 @@
 
 #include "base/result.h"
 #include "pagoda/chat_template.h"
+#include "text/piece_rules.h"
 
 namespace pagoda::text {
 
@@ -32,6 +34,9 @@ class BpeTokenizer {
 
   const std::vector<int32_t>& start_ids() const noexcept;
 
+  // What the beginning of a decoded text loses: pieces say that a word began with a space, which the text did not have.
+  PieceRules::Strip strip() const noexcept;
+
   // The bytes a token represents (for a special token: its spelling). Empty for unknown ids.
   std::string_view token_bytes(int32_t id) const noexcept;
   bool is_special(int32_t id) const noexcept;
@@ -44,6 +49,7 @@ class BpeTokenizer {
 
  private:
   BpeTokenizer();
+  struct Encoders;
   struct Tables;
   std::unique_ptr<Tables> tables_;
 };

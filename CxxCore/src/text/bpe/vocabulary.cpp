@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/quoted.h"
+#include "text/piece_rules.h"
 #include "text/unicode.h"
 
 namespace pagoda::text {
@@ -85,6 +86,13 @@ int32_t BpeVocabulary::find(std::string_view bytes, bool verbatim) const noexcep
 }
 
 int32_t BpeVocabulary::find_spelling(std::string_view spelling) const noexcept {
+  if (is_pieces_) {
+    if (const int byte = has_bytes_ ? byte_of_piece(spelling) : -1; byte >= 0)
+      return byte_ids_[static_cast<size_t>(byte)];
+    const int32_t id =
+        spelling.find(' ') == std::string_view::npos ? find(spaced_piece(spelling), /*verbatim=*/false) : kNone;
+    return id != kNone ? id : find(spelling, /*verbatim=*/true);
+  }
   char buffer[kMaxStackSpelling];
   size_t num_bytes = 0;
   if (spelling.size() <= sizeof(buffer) && decode_spelling(spelling, buffer, num_bytes)) {
@@ -102,6 +110,12 @@ bool BpeVocabulary::is_join(int32_t id, int32_t left, int32_t right) const noexc
 
 std::string BpeVocabulary::spelling(int32_t id) const {
   if (!has(id) || tokens_[id].verbatim) return std::string(bytes(id));
+  if (tokens_[id].is_byte) {
+    constexpr char kDigits[] = "0123456789ABCDEF";
+    const auto byte = static_cast<unsigned char>(bytes(id).front());
+    return std::string("<0x") + kDigits[byte >> 4] + kDigits[byte & 15] + ">";
+  }
+  if (is_pieces_) return spelled_piece(bytes(id));
   std::string text;
   for (const char byte : bytes(id)) append_utf8(kAlphabet[static_cast<unsigned char>(byte)], text);
   return text;
@@ -121,7 +135,7 @@ Status BpeVocabulary::check_id(std::string_view spelling, int64_t id) const {
 
 Status BpeVocabulary::store(std::string_view bytes, bool verbatim, int32_t id) {
   if (static_cast<size_t>(id) >= tokens_.size()) tokens_.resize(static_cast<size_t>(id) + 1);
-  tokens_[id] = {static_cast<uint32_t>(arena_.size()), static_cast<uint32_t>(bytes.size()), verbatim};
+  tokens_[id] = {static_cast<uint32_t>(arena_.size()), static_cast<uint32_t>(bytes.size()), 0, verbatim};
   arena_ += bytes;
   const uint64_t hash = hash_bytes(bytes, verbatim);
   if ((++num_used_ * 2 > slots_.size() && !grow_slots()) || !put({static_cast<uint32_t>(hash), id}, hash)) {
@@ -150,8 +164,33 @@ bool BpeVocabulary::grow_slots() {
   return true;
 }
 
+void BpeVocabulary::use_pieces(bool has_bytes) noexcept {
+  is_pieces_ = true;
+  has_bytes_ = has_bytes;
+}
+
+Status BpeVocabulary::add_piece(std::string_view spelling, int64_t id) {
+  const auto index = static_cast<int32_t>(id);
+  if (find_spelling(spelling) != kNone)
+    return make_error(StatusCode::bad_file, "token " + io::quoted(spelling) + " is there twice");
+  if (has(index)) {
+    return make_error(StatusCode::bad_file, "tokens " + io::quoted(this->spelling(index)) + " and " +
+                                                io::quoted(spelling) + " have the same id " + std::to_string(id));
+  }
+  if (const int byte = has_bytes_ ? byte_of_piece(spelling) : -1; byte >= 0) {
+    if (static_cast<size_t>(id) >= tokens_.size()) tokens_.resize(static_cast<size_t>(id) + 1);
+    tokens_[index] = {static_cast<uint32_t>(arena_.size()), 1, 1, 0};
+    arena_ += static_cast<char>(byte);
+    byte_ids_[static_cast<size_t>(byte)] = index;
+    return ok_status();
+  }
+  const bool verbatim = spelling.find(' ') != std::string_view::npos;  // a space is spelled otherwise
+  return store(verbatim ? std::string(spelling) : spaced_piece(spelling), verbatim, index);
+}
+
 Status BpeVocabulary::add(std::string_view spelling, int64_t id) {
   PAGODA_RETURN_IF_ERROR(check_id(spelling, id));
+  if (is_pieces_) return add_piece(spelling, id);
   char buffer[kMaxStackSpelling];
   size_t num_bytes = 0;
   const bool verbatim = !decode_spelling(spelling, buffer, num_bytes);
@@ -179,7 +218,9 @@ Status BpeVocabulary::add_verbatim(std::string_view spelling, int64_t id) {
     return make_error(StatusCode::bad_file, "tokens " + io::quoted(this->spelling(index)) + " and " +
                                                 io::quoted(spelling) + " have the same id " + std::to_string(id));
   }
-  return known == kNone || bytes(index) != spelling ? store(spelling, /*verbatim=*/true, index) : ok_status();
+  const bool is_piece = is_pieces_ && known != kNone && !tokens_[index].verbatim;  // of the model till now
+  return known == kNone || is_piece || bytes(index) != spelling ? store(spelling, /*verbatim=*/true, index)
+                                                                : ok_status();
 }
 
 }  // namespace pagoda::text

@@ -1,6 +1,7 @@
-// BpeVocabulary: the tokens of a byte-level vocabulary, by id and by content. Immutable once loaded.
+// BpeVocabulary: the tokens of a byte-level or piece vocabulary, by id and by content. Immutable once loaded.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -16,6 +17,11 @@ class BpeVocabulary {
  public:
   static constexpr int32_t kNone = -1;
   static constexpr int64_t kMaxTokens = 1 << 21;  // exclusive limit of ids; the largest vocabularies have 2^18
+
+  // Before the first token: spellings are text with U+2581 for spaces (text/piece_rules.h) instead, and where
+  // `has_bytes`, "<0x41>" is a byte, which no text finds.
+  void use_pieces(bool has_bytes) noexcept;
+  int32_t byte_id(unsigned char byte) const noexcept { return byte_ids_[byte]; }  // of pieces; kNone if absent
 
   // Adds a model token, or an added token, which is verbatim. Messages name the token, not the file.
   Status add(std::string_view spelling, int64_t id);
@@ -42,7 +48,8 @@ class BpeVocabulary {
   static constexpr uint32_t kAbsent = UINT32_MAX;
   struct Token {
     uint32_t offset = kAbsent;  // in arena_
-    uint32_t length : 31 = 0;
+    uint32_t length : 30 = 0;
+    uint32_t is_byte : 1 = 0;
     uint32_t verbatim : 1 = 0;
   };
   struct Slot {  // of an open-addressing table, at most half full
@@ -51,6 +58,7 @@ class BpeVocabulary {
   };
 
   Status check_id(std::string_view spelling, int64_t id) const;
+  Status add_piece(std::string_view spelling, int64_t id);
   Status store(std::string_view bytes, bool verbatim, int32_t id);
   int32_t find(std::string_view bytes, bool verbatim) const noexcept;
   bool put(Slot slot, uint64_t hash);  // false after kMaxProbes
@@ -60,6 +68,14 @@ class BpeVocabulary {
   std::vector<Token> tokens_;
   std::vector<Slot> slots_{1 << 10};
   size_t num_used_ = 0;
+  bool is_pieces_ = false, has_bytes_ = false;
+  std::array<int32_t, 256> byte_ids_ = all_none();
+
+  static constexpr std::array<int32_t, 256> all_none() noexcept {
+    std::array<int32_t, 256> ids{};
+    for (int32_t& id : ids) id = kNone;
+    return ids;
+  }
 };
 
 }  // namespace pagoda::text
