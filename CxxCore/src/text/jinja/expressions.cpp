@@ -1,5 +1,6 @@
 // Expressions: one method per node kind, each returning a value.
 #include "text/jinja/evaluator.h"
+#include "text/jinja/filters.h"
 #include "text/jinja/print.h"
 
 namespace pagoda::text::jinja {
@@ -81,13 +82,17 @@ Value Evaluator::evaluate_filter(const Node& node) {
   const Value input = node.children[0] != nullptr ? evaluate(*node.children[0]) : std::exchange(block_input_, {});
   const Arguments arguments = evaluate_arguments(*node.call);
   runtime_.line = node.line;
-  return node.filter(runtime_, input, arguments);
+  if (node.filter != nullptr) return node.filter(runtime_, input, arguments);
+  if (is_unsupported_filter(node.text))
+    return runtime_.fail_unsupported("filter '" + node.text + "' is not supported in chat templates");
+  return runtime_.fail("unknown filter '" + node.text + "'");
 }
 
 Value Evaluator::evaluate_test(const Node& node) {
   const Value input = evaluate(*node.children[0]);
   const Arguments arguments = evaluate_arguments(*node.call);
   runtime_.line = node.line;
+  if (node.test == nullptr) return runtime_.fail("unknown test '" + node.text + "'");
   return Value::of_bool(node.test(runtime_, input, arguments));
 }
 

@@ -33,6 +33,11 @@ Value Runtime::fail_budget(const std::string& reason) {
   return Value::undefined({});
 }
 
+Value Runtime::fail_unsupported(const std::string& reason) {
+  record(StatusCode::unsupported, reason);
+  return Value::undefined({});
+}
+
 Value Runtime::fail_undefined(const Value& undefined) { return fail(std::string(undefined.bytes())); }
 
 bool Runtime::step() {

@@ -25,9 +25,10 @@ class Runtime {
   int line = 0;  // line of the node being evaluated, for messages
 
   // Record an error, prefixed with file and line. They return undefined.
-  Value fail(const std::string& reason);         // the template or its input is wrong: invalid_argument
-  Value fail_budget(const std::string& reason);  // resource_exhausted
-  Value fail_undefined(const Value& undefined);  // "'x' is undefined"
+  Value fail(const std::string& reason);              // the template or its input is wrong: invalid_argument
+  Value fail_budget(const std::string& reason);       // resource_exhausted
+  Value fail_unsupported(const std::string& reason);  // jinja2 has it, we do not
+  Value fail_undefined(const Value& undefined);       // "'x' is undefined"
 
   bool step();                    // one unit of evaluation; false if the rendering must stop
   bool work(size_t num_bytes);    // time spent inside one operation; same result
