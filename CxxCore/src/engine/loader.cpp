@@ -8,6 +8,8 @@
 #include "device/registry.h"
 #include "engine/fingerprint.h"
 #include "engine/memory_plan.h"
+#include "io/config/rope.h"
+#include "model/tied_head.h"
 
 namespace pagoda::engine {
 namespace {
@@ -51,8 +53,8 @@ Status read_configuration(Prepared& p) {
 }
 
 void describe(Prepared& p, const model::WeightsSummary& weights, const cache::CacheLayout& layout) {
-  static constexpr const char* kFamilyNames[] = {"qwen3_5",    "qwen3",       "qwen2",    "llama",
-                                                 "qwen3_next", "qwen3_5_moe", "qwen3_moe"};
+  static constexpr const char* kFamilyNames[] = {"qwen3_5",     "qwen3",     "qwen2",   "llama", "qwen3_next",
+                                                 "qwen3_5_moe", "qwen3_moe", "mistral", "phi3",  "gemma3"};
   ModelInfo& info = p.info;
   info.architecture = p.config.architecture;
   info.family = kFamilyNames[static_cast<size_t>(p.config.family)];
@@ -88,6 +90,7 @@ Result<Prepared> prepare(const ModelSource& source, const EngineOptions& options
   Result<io::Checkpoint> checkpoint = io::Checkpoint::open(*p.files);
   if (!checkpoint.is_ok()) return checkpoint.status;
   p.checkpoint = std::make_unique<io::Checkpoint>(std::move(*checkpoint));
+  PAGODA_RETURN_IF_ERROR(model::untie_different_head(*p.checkpoint, p.config));
   Result<std::unique_ptr<device::Device>> device = device::make_device(options.device, options.num_threads);
   if (!device.is_ok()) return device.status;
   p.device = std::move(*device);
@@ -171,6 +174,9 @@ static Status open_disk(const EngineOptions& options, const Prepared& p, model::
   if (options.prefix_cache_dir.empty() || !options.prefix_cache) return ok_status();
   Result<std::string> identity = fingerprint(*p.checkpoint, p.memory.plan, core, model);
   if (!identity.is_ok()) return identity.status;
+  // The probe is too short for rotations that change past the trained context.
+  if (const io::RopeConfig& rope = p.config.rope; rope.depends_on_position())
+    *identity += ", rope scaled by " + std::to_string(rope.factor) + " past " + std::to_string(rope.original_context);
   core.disk = std::make_shared<DiskStore>(DiskStoreConfig{
       .folder = options.prefix_cache_dir,
       .max_bytes = options.prefix_cache_disk_bytes > 0 ? options.prefix_cache_disk_bytes : kDefaultBytes,

@@ -1,7 +1,6 @@
 // Attention: project, normalise and rotate q and k, cache k and v, attend, gate, project back.
-#include <cmath>
-
 #include "model/layers.h"
+#include "model/rope.h"
 #include "ops/ops.h"
 
 namespace pagoda::model {
@@ -10,6 +9,14 @@ using device::slice;
 using device::split_last;
 using device::Tensor;
 
+namespace {
+
+bool is_sliding(const io::ModelConfig& config, int layer_index) noexcept {
+  return config.layers[static_cast<size_t>(layer_index)] == io::LayerKind::sliding_attention;
+}
+
+}  // namespace
+
 AttentionLayer::AttentionLayer(const io::ModelConfig& config, const Weights& weights, int layer_index)
     : in_(weights.matrix(layer_index, Role::mixer_in)),
       out_(weights.matrix(layer_index, Role::mixer_out)),
@@ -17,26 +24,34 @@ AttentionLayer::AttentionLayer(const io::ModelConfig& config, const Weights& wei
       out_bias_(weights.vector(layer_index, Role::mixer_out_bias)),
       q_norm_(weights.vector(layer_index, Role::q_norm)),
       k_norm_(weights.vector(layer_index, Role::k_norm)),
-      inv_freq_(weights.inv_freq()),
+      inv_freq_(weights.inv_freq(is_sliding(config, layer_index))),
       num_heads_(config.num_heads),
       num_kv_heads_(config.num_kv_heads),
       head_dim_(config.head_dim),
       has_gate_(config.attention_gate),
-      window_(config.layers[static_cast<size_t>(layer_index)] == io::LayerKind::sliding_attention
-                  ? config.sliding_window
-                  : 0),
+      window_(is_sliding(config, layer_index) ? config.sliding_window : 0),
+      scale_(config.attention_scale *
+             static_cast<float>(rope_score_factor(is_sliding(config, layer_index) ? config.sliding_rope : config.rope,
+                                                  config.head_dim))),
       norm_eps_(config.rms_norm_eps),
       norm_offset_(config.zero_centered_norm ? 1.0f : 0.0f) {}
 
 Status AttentionLayer::rotate(device::Encoder& encoder, const Step& step, const Tensor& heads,
                               const Tensor& norm) const {
-  return ops::qk_norm_rope(encoder, {.x = heads,
-                                     .weight = norm,
-                                     .eps = norm_eps_,
-                                     .weight_offset = norm_offset_,
-                                     .positions = step.positions,
-                                     .inv_freq = inv_freq_,
-                                     .out = heads});
+  for (const RopeRun& run : step.rope_runs) {
+    const Tensor rows = slice(heads, 0, run.first_row, run.num_rows);
+    Tensor speeds = slice(inv_freq_, 0, run.table_row, 1);
+    speeds = device::dense(speeds.buffer, speeds.dtype, {inv_freq_.shape[1]}, speeds.offset_bytes);
+    PAGODA_RETURN_IF_ERROR(
+        ops::qk_norm_rope(encoder, {.x = rows,
+                                    .weight = norm,
+                                    .eps = norm_eps_,
+                                    .weight_offset = norm_offset_,
+                                    .positions = slice(step.positions, 0, run.first_row, run.num_rows),
+                                    .inv_freq = speeds,
+                                    .out = rows}));
+  }
+  return ok_status();
 }
 
 Status AttentionLayer::forward(device::Encoder& encoder, const Step& step) const {
@@ -61,7 +76,7 @@ Status AttentionLayer::forward(device::Encoder& encoder, const Step& step) const
                                                         .k_cache = pool_->k,
                                                         .v_cache = pool_->v,
                                                         .sequences = step.sequences,
-                                                        .scale = 1.0f / std::sqrt(static_cast<float>(head_dim_)),
+                                                        .scale = scale_,
                                                         .window = window_,
                                                         .out = mixed_heads}));
   if (has_gate_) {

@@ -14,6 +14,7 @@
 #include "model/weights.h"
 #include "model/workspace.h"
 #include "ops/argmax.h"
+#include "ops/gelu.h"
 #include "ops/ops.h"
 #include "ops/sample.h"
 
@@ -38,6 +39,7 @@ class Decoder final : public Model {
   Status encode(device::Encoder& encoder, const Step& step) const;
   Status norm(device::Encoder& encoder, const Step& step, const device::Tensor& addition,
               const device::Tensor& weight) const;
+  Status norm_addition(device::Encoder& encoder, const Step& step, const device::Tensor& weight) const;
   Status pick(device::Encoder& encoder, const Step& step) const;
   Status publish_picked(const device::Tensor& picked);
   Status publish_logits(const device::Tensor& logits, const std::vector<device::Draw>& draws);
@@ -73,8 +75,9 @@ Decoder::Decoder(const io::ModelConfig& config, const cache::CacheLayout& layout
     using Mixer = std::variant<AttentionLayer, GdnLayer>;
     Mixer mixer = is_recurrent ? Mixer(GdnLayer(config, weights_, i)) : Mixer(AttentionLayer(config, weights_, i));
     using AnyMlp = std::variant<Mlp, ExpertMlp>;
-    AnyMlp mlp = config.has_mixture(i) ? AnyMlp(ExpertMlp(config, weights_, i)) : AnyMlp(Mlp(weights_, i));
-    layers_.push_back({weights_.vector(i, Role::input_norm), weights_.vector(i, Role::post_norm), mixer, mlp});
+    AnyMlp mlp = config.has_mixture(i) ? AnyMlp(ExpertMlp(config, weights_, i)) : AnyMlp(Mlp(config, weights_, i));
+    layers_.push_back({weights_.vector(i, Role::input_norm), weights_.vector(i, Role::post_norm),
+                       weights_.vector(i, Role::mixer_norm), weights_.vector(i, Role::mlp_norm), mixer, mlp});
   }
 }
 
@@ -154,12 +157,16 @@ Status Decoder::encode(device::Encoder& encoder, const Step& step) const {
         PAGODA_RETURN_IF_ERROR(gdn->zero_fresh_slots(encoder, step));
 
   PAGODA_RETURN_IF_ERROR(ops::embedding(encoder, {.ids = step.token_ids, .table = embedding_, .out = step.hidden}));
+  if (config_.embedding_scale != 1.0f)
+    PAGODA_RETURN_IF_ERROR(ops::scale_rows(encoder, {.x = step.hidden, .factor = config_.embedding_scale}));
   device::Tensor addition;  // absent before the first layer
   for (const Layer& layer : layers_) {
     PAGODA_RETURN_IF_ERROR(norm(encoder, step, addition, layer.input_norm));
     PAGODA_RETURN_IF_ERROR(std::visit([&](const auto& mixer) { return mixer.forward(encoder, step); }, layer.mixer));
+    PAGODA_RETURN_IF_ERROR(norm_addition(encoder, step, layer.mixer_norm));
     PAGODA_RETURN_IF_ERROR(norm(encoder, step, step.delta, layer.post_norm));
     PAGODA_RETURN_IF_ERROR(std::visit([&](const auto& mlp) { return mlp.forward(encoder, step); }, layer.mlp));
+    PAGODA_RETURN_IF_ERROR(norm_addition(encoder, step, layer.mlp_norm));
     addition = step.delta;
   }
   if (step.logits_rows.num_elements() == 0) return ok_status();
@@ -185,6 +192,17 @@ Status Decoder::norm(device::Encoder& encoder, const Step& step, const device::T
                                  .eps = config_.rms_norm_eps,
                                  .weight_offset = config_.zero_centered_norm ? 1.0f : 0.0f,
                                  .out = step.normed});
+}
+
+// What a mixer or the MLP adds is normalised first, where a family has a norm for it.
+Status Decoder::norm_addition(device::Encoder& encoder, const Step& step, const device::Tensor& weight) const {
+  if (!weight.is_present()) return ok_status();
+  return ops::rms_norm(encoder, {.x = step.delta,
+                                 .residual = {},
+                                 .weight = weight,
+                                 .eps = config_.rms_norm_eps,
+                                 .weight_offset = config_.zero_centered_norm ? 1.0f : 0.0f,
+                                 .out = step.delta});
 }
 
 Status Decoder::publish_picked(const device::Tensor& picked) {
@@ -230,6 +248,9 @@ Result<std::unique_ptr<Model>> load_model(const io::ModelConfig& config, const i
   if (block_size <= 0) return make_error(StatusCode::invalid_argument, "block_size must be positive");
   if (config.num_experts > 0 && device::expert_ops(device.encoder()) == nullptr)
     return make_error(StatusCode::unsupported, config.architecture + " has a mixture of experts, which the device " +
+                                                   device.info().name + " cannot run; cpu can");
+  if (config.gelu && device::gelu_ops(device.encoder()) == nullptr)
+    return make_error(StatusCode::unsupported, config.architecture + " has a GELU, which the device " +
                                                    device.info().name + " cannot run; cpu can");
   auto weights = Weights::load(config, checkpoint, device, format, progress, cache);
   if (!weights.is_ok()) return weights.status;

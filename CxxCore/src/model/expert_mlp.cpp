@@ -9,7 +9,7 @@ using device::slice;
 using device::Tensor;
 
 ExpertMlp::ExpertMlp(const io::ModelConfig& config, const Weights& weights, int layer_index)
-    : shared_(weights, layer_index),
+    : shared_(config, weights, layer_index),
       router_(weights.matrix(layer_index, Role::router)),
       in_(weights.matrix(layer_index, Role::experts_in)),
       out_(weights.matrix(layer_index, Role::experts_out)),

@@ -30,6 +30,7 @@ class AttentionLayer {
   int64_t num_heads_, num_kv_heads_, head_dim_;
   bool has_gate_;
   int32_t window_;  // 0 = all
+  float scale_;     // of scores
   float norm_eps_, norm_offset_;
   const KvPool* pool_ = nullptr;
 };
@@ -56,13 +57,14 @@ class GdnLayer {
 
 class Mlp {
  public:
-  Mlp(const Weights& weights, int layer_index);
+  Mlp(const io::ModelConfig& config, const Weights& weights, int layer_index);
   Status forward(device::Encoder& encoder, const Step& step) const;
 
  private:
   const device::Weight* in_;   // [gate | up, H]
   const device::Weight* out_;  // [H, F]
   device::Tensor in_bias_, out_bias_;
+  bool gelu_;  // instead of SiLU
 };
 
 // A mixture of experts: every token goes through the shared expert, where there is one, and the few that the router
@@ -83,6 +85,7 @@ class ExpertMlp {
 
 struct Layer {
   device::Tensor input_norm, post_norm;  // f32 [H]
+  device::Tensor mixer_norm, mlp_norm;   // f32 [H] or absent: of what the two below add
   std::variant<AttentionLayer, GdnLayer> mixer;
   std::variant<Mlp, ExpertMlp> mlp;
 };

@@ -1,13 +1,26 @@
 // The rotation speeds of rotary position embedding, with the scalings long-context models use.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "io/config/model_config.h"
 
 namespace pagoda::model {
 
-// [rotary_dim / 2], radians per position.
-std::vector<float> rope_inv_freq(const io::RopeConfig& rope);
+// Rows of speeds: row 0 for positions within the trained context. Dynamic scaling has a row for each further position
+// up to `context_length`, longrope one for all of them; other scalings have row 0 alone.
+int64_t num_rope_rows(const io::RopeConfig& rope, int32_t context_length) noexcept;
+int64_t rope_row(const io::RopeConfig& rope, int64_t num_rows, int32_t position) noexcept;
+
+// [rows, rotary_dim / 2], radians per position.
+std::vector<float> rope_inv_freq(const io::RopeConfig& rope, int32_t context_length);
+
+// What scores are multiplied by because queries and keys were to be multiplied by attention_factor, where that is done
+// after the fact: all of a head rotates.
+double rope_score_factor(const io::RopeConfig& rope, int32_t head_dim) noexcept;
+
+// What the norm of queries and keys multiplies dimension `i` by: attention_factor where part of a head rotates.
+double rope_norm_factor(const io::RopeConfig& rope, int32_t head_dim, int64_t i) noexcept;
 
 }  // namespace pagoda::model

@@ -21,7 +21,8 @@ class Table {
       vector(Role::input_norm, "input_layernorm.weight", {hidden});
       const bool is_recurrent = config_.layers[static_cast<size_t>(layer_)] == io::LayerKind::linear_attention;
       is_recurrent ? gated_delta_net() : attention();
-      vector(Role::post_norm, "post_attention_layernorm.weight", {hidden});
+      if (config_.has_four_norms) four_norms();
+      else vector(Role::post_norm, "post_attention_layernorm.weight", {hidden});
       config_.has_mixture(layer_) ? mixture_of_experts() : mlp("mlp.", config_.intermediate_size);
     }
     layer_ = kModelLevel;
@@ -37,13 +38,23 @@ class Table {
     const int64_t hidden = config_.hidden_size, dim = config_.head_dim;
     const int64_t q = config_.num_heads * dim, kv = config_.num_kv_heads * dim;
     const int64_t q_and_gate = config_.attention_gate ? 2 * q : q;
-    linear(Role::mixer_in, Role::mixer_in_bias, "self_attn.q_proj", q_and_gate, hidden, config_.attention_bias);
-    linear(Role::mixer_in, Role::mixer_in_bias, "self_attn.k_proj", kv, hidden, config_.attention_bias);
-    linear(Role::mixer_in, Role::mixer_in_bias, "self_attn.v_proj", kv, hidden, config_.attention_bias);
+    if (config_.is_fused) {
+      matrix(Role::mixer_in, "self_attn.qkv_proj", q_and_gate + 2 * kv, hidden);
+    } else {
+      linear(Role::mixer_in, Role::mixer_in_bias, "self_attn.q_proj", q_and_gate, hidden, config_.attention_bias);
+      linear(Role::mixer_in, Role::mixer_in_bias, "self_attn.k_proj", kv, hidden, config_.attention_bias);
+      linear(Role::mixer_in, Role::mixer_in_bias, "self_attn.v_proj", kv, hidden, config_.attention_bias);
+    }
     linear(Role::mixer_out, Role::mixer_out_bias, "self_attn.o_proj", hidden, q, config_.attention_output_bias);
     if (!config_.qk_norm) return;
     vector(Role::q_norm, "self_attn.q_norm.weight", {dim});
     vector(Role::k_norm, "self_attn.k_norm.weight", {dim});
+  }
+
+  void four_norms() {
+    vector(Role::mixer_norm, "post_attention_layernorm.weight", {config_.hidden_size});
+    vector(Role::post_norm, "pre_feedforward_layernorm.weight", {config_.hidden_size});
+    vector(Role::mlp_norm, "post_feedforward_layernorm.weight", {config_.hidden_size});
   }
 
   void gated_delta_net() {
@@ -87,8 +98,12 @@ class Table {
 
   void mlp(const std::string& name, int64_t inner) {
     const int64_t hidden = config_.hidden_size;
-    linear(Role::mlp_in, Role::mlp_in_bias, name + "gate_proj", inner, hidden, config_.mlp_bias);
-    linear(Role::mlp_in, Role::mlp_in_bias, name + "up_proj", inner, hidden, config_.mlp_bias);
+    if (config_.is_fused) {
+      matrix(Role::mlp_in, name + "gate_up_proj", 2 * inner, hidden);
+    } else {
+      linear(Role::mlp_in, Role::mlp_in_bias, name + "gate_proj", inner, hidden, config_.mlp_bias);
+      linear(Role::mlp_in, Role::mlp_in_bias, name + "up_proj", inner, hidden, config_.mlp_bias);
+    }
     linear(Role::mlp_out, Role::mlp_out_bias, name + "down_proj", hidden, inner, config_.mlp_bias);
   }
 

@@ -26,6 +26,8 @@ enum class Role : uint8_t {
   mixer_out_bias,  // attention: q (with gate) | k | v; GDN: qkv | z | b | a
   q_norm,
   k_norm,  // attention
+  mixer_norm,
+  mlp_norm,  // of what they add, where a family has these
   conv,
   a_log,
   dt_bias,

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "model/arena.h"
 #include "model/rope.h"
@@ -18,7 +19,18 @@ std::vector<float> transposed(const std::vector<float>& values, int64_t cols) {
   return out;
 }
 
-// A tensor for each vector among `groups`, in their order, and inv_freq at the end. A convolution becomes
+// YaRN multiplies what rotates; where that is not all of a head, the norm before it does so.
+void scale_norm(const io::ModelConfig& config, int layer_index, std::vector<float>& weight) {
+  const bool is_sliding = config.layers[static_cast<size_t>(layer_index)] == io::LayerKind::sliding_attention;
+  const double offset = config.zero_centered_norm ? 1.0 : 0.0;
+  for (size_t i = 0; i < weight.size(); ++i) {
+    const double factor =
+        rope_norm_factor(is_sliding ? config.sliding_rope : config.rope, config.head_dim, static_cast<int64_t>(i));
+    if (factor != 1.0) weight[i] = static_cast<float>((weight[i] + offset) * factor - offset);
+  }
+}
+
+// A tensor for each vector among `groups`, in their order, and both inv_freq at the end. A convolution becomes
 // [kernel, channels]: neighbouring channels are multiplied together.
 std::vector<device::Tensor> plan_vectors(const std::vector<WeightGroup>& groups, const io::ModelConfig& config,
                                          Arena& arena) {
@@ -28,7 +40,8 @@ std::vector<device::Tensor> plan_vectors(const std::vector<WeightGroup>& groups,
     tensors.push_back(group.cols > 1 ? arena.take(DType::f32, {group.cols, group.rows})
                                      : arena.take(DType::f32, {group.rows}));
   }
-  tensors.push_back(arena.take(DType::f32, {config.rope.rotary_dim / 2}));
+  for (const io::RopeConfig* rope : {&config.rope, &config.sliding_rope})
+    tensors.push_back(arena.take(DType::f32, {num_rope_rows(*rope, config.context_length), rope->rotary_dim / 2}));
   return tensors;
 }
 
@@ -144,12 +157,17 @@ Status Weights::load_vectors(const std::vector<WeightGroup>& groups, const io::M
     std::byte* bytes = reinterpret_cast<std::byte*>(values.data());
     PAGODA_RETURN_IF_ERROR(read_rows(group, checkpoint, DType::f32, 0, group.rows, bytes));
     if (group.cols > 1) values = transposed(values, group.cols);
+    if (group.role == Role::q_norm || group.role == Role::k_norm) scale_norm(config, group.layer_index, values);
     PAGODA_RETURN_IF_ERROR(device.upload(*next, values.data(), values.size() * sizeof(float)));
     entries_[index(group.layer_index, group.role)].vector = *next++;
   }
-  inv_freq_ = *next;
-  const std::vector<float> speeds = rope_inv_freq(config.rope);
-  return device.upload(inv_freq_, speeds.data(), speeds.size() * sizeof(float));
+  inv_freq_ = *next++;
+  sliding_inv_freq_ = *next;
+  for (const auto& [rope, tensor] : {std::pair(&config.rope, inv_freq_), {&config.sliding_rope, sliding_inv_freq_}}) {
+    const std::vector<float> speeds = rope_inv_freq(*rope, config.context_length);
+    PAGODA_RETURN_IF_ERROR(device.upload(tensor, speeds.data(), speeds.size() * sizeof(float)));
+  }
+  return ok_status();
 }
 
 }  // namespace pagoda::model

@@ -29,7 +29,8 @@ class Weights {
   const device::Tensor& vector(int layer_index, Role role) const noexcept {  // f32
     return entries_[index(layer_index, role)].vector;
   }
-  const device::Tensor& inv_freq() const noexcept { return inv_freq_; }  // f32 [rotary_dim / 2]
+  // f32 [rows, rotary_dim / 2], see model/rope.h; of full or of sliding attention.
+  const device::Tensor& inv_freq(bool is_sliding) const noexcept { return is_sliding ? sliding_inv_freq_ : inv_freq_; }
 
  private:
   struct Entry {
@@ -52,7 +53,7 @@ class Weights {
 
   std::vector<Entry> entries_;               // [1 + layers, roles]
   std::unique_ptr<device::Buffer> vectors_;  // every vector, and inv_freq
-  device::Tensor inv_freq_;
+  device::Tensor inv_freq_, sliding_inv_freq_;
 };
 
 }  // namespace pagoda::model

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "model/arena.h"
+#include "model/rope.h"
 #include "model/weight_table.h"
 
 namespace pagoda::model {
@@ -20,7 +21,8 @@ Widths scratch_widths(const io::ModelConfig& c) noexcept {
   const int64_t q = int64_t{c.num_heads} * c.head_dim, kv = int64_t{c.num_kv_heads} * c.head_dim;
   const int64_t k = int64_t{c.linear_num_k_heads} * c.linear_k_head_dim;
   const int64_t v = int64_t{c.linear_num_v_heads} * c.linear_v_head_dim;
-  Widths widths{0, std::max(c.intermediate_size, c.shared_expert_size), 0};
+  const int64_t dense = int64_t{c.intermediate_size} * (c.gelu ? 2 : 1);  // both halves, where they are joined later
+  Widths widths{0, std::max<int64_t>(dense, c.shared_expert_size), 0};
   for (io::LayerKind kind : c.layers) {
     if (kind == io::LayerKind::linear_attention) {
       widths.projected = std::max(widths.projected, 2 * k + 2 * v + 2 * int64_t{c.linear_num_v_heads});
@@ -138,6 +140,9 @@ Result<Workspace> Workspace::allocate(const io::ModelConfig& config, const Model
   workspace.buffer_ = std::move(*buffer);
   Arena arena(workspace.buffer_.get());
   workspace.largest_ = plan(config, sizes, arena);
+  workspace.rope_ = config.rope;
+  workspace.num_rope_rows_ = num_rope_rows(config.rope, config.context_length);
+  workspace.rope_runs_.reserve(config.rope.depends_on_position() ? static_cast<size_t>(sizes.max_num_tokens) : 1);
   workspace.pieces_.reserve(static_cast<size_t>(sizes.max_state_saves) + 1);
   workspace.piece_values_.reserve(static_cast<size_t>(max_piece_values(sizes)));
   return workspace;
@@ -165,6 +170,17 @@ int64_t add_piece(const ForwardBatch& batch, int32_t begin, int32_t end, std::ve
 }
 
 }  // namespace
+
+void Workspace::cut_rope_runs(const ForwardBatch& batch) {
+  rope_runs_.clear();
+  const int64_t num_rows = batch.num_tokens();
+  if (!rope_.depends_on_position()) return rope_runs_.push_back({0, num_rows, 0});
+  for (int64_t row = 0; row < num_rows; ++row) {
+    const int64_t table_row = rope_row(rope_, num_rope_rows_, batch.positions[static_cast<size_t>(row)]);
+    if (!rope_runs_.empty() && rope_runs_.back().table_row == table_row) ++rope_runs_.back().num_rows;
+    else rope_runs_.push_back({row, 1, table_row});
+  }
+}
 
 Status Workspace::cut_pieces(const ForwardBatch& batch, const Step& step, device::Device& device) {
   pieces_.clear();
@@ -230,6 +246,8 @@ Result<Step> Workspace::begin(const ForwardBatch& batch, device::Device& device)
     PAGODA_RETURN_IF_ERROR(device.upload(step.draws, batch.draws.data(), batch.draws.size() * sizeof(device::Draw)));
   PAGODA_RETURN_IF_ERROR(cut_pieces(batch, step, device));
   step.pieces = pieces_;
+  cut_rope_runs(batch);
+  step.rope_runs = rope_runs_;
   return step;
 }
 

@@ -22,12 +22,18 @@ struct Piece {
   Copy save;  // slots, once the piece is done
 };
 
+// Rows of a step that rotate with the same speeds: a row of the table (model/rope.h).
+struct RopeRun {
+  int64_t first_row = 0, num_rows = 0, table_row = 0;
+};
+
 // The tensors of one step. T tokens, B sequences, R rows of logits, H hidden size.
 struct Step {
   device::Tensor token_ids, positions;  // i32 [T]
   device::Tensor slot_mapping;          // i64 [T]
   device::SequenceArgs sequences;
   std::span<const Piece> pieces;           // in order, together all rows
+  std::span<const RopeRun> rope_runs;      // in order, together all rows; one where speeds do not depend on position
   device::Tensor piece_inputs;             // i32: cu_seqlens, context_lens and state_slots, piece after piece
   device::Tensor fresh_slots;              // i32 [n]
   device::Tensor logits_rows;              // i32 [R]
@@ -69,11 +75,15 @@ class Workspace {
   Result<Step> begin(const ForwardBatch& batch, device::Device& device);
 
  private:
+  void cut_rope_runs(const ForwardBatch& batch);
   Status cut_pieces(const ForwardBatch& batch, const Step& step, device::Device& device);
 
   std::unique_ptr<device::Buffer> buffer_;
   Step largest_;
   std::vector<Piece> pieces_;
+  io::RopeConfig rope_;
+  int64_t num_rope_rows_ = 1;
+  std::vector<RopeRun> rope_runs_;     // reserved for a run of each token where speeds depend on position
   std::vector<int32_t> piece_values_;  // for Step::piece_inputs; reserved for the most that saves can make of a step
 };
 

@@ -120,11 +120,17 @@ void check_briefly(const std::string& path, const std::string& device) {
   check_greedy(**runner, expected, kWhole);
 }
 
-void check_model(const std::string& name) {
+// Where `needs_gelu` says so, GPU kernels must say that they cannot.
+void check_model(const std::string& name, bool needs_gelu = false) {
   const std::string path = fixtures_dir() + "/model/" + name;
   check_on_cpu(path);
   for (const std::string& device : device::device_names()) {
     if (device == "cpu" || device == "auto") continue;
+    if (needs_gelu && !device.starts_with("cpu") && device != "reference") {
+      const Status status = ModelRunner::load(folder(path), {.device = device}).status;
+      CHECK(status.code == StatusCode::unsupported && status.message.find("GELU") != std::string::npos);
+      continue;
+    }
     check_briefly(path, device);
   }
 }
@@ -145,6 +151,15 @@ PAGODA_TEST(model_qwen3_without_head_dim_matches_transformers) { check_model("qw
 PAGODA_TEST(model_qwen2_with_bias_and_sliding_window_matches_transformers) { check_model("qwen2"); }
 PAGODA_TEST(model_llama_with_scaled_rope_matches_transformers) { check_model("llama3"); }
 PAGODA_TEST(model_llama_with_every_bias_and_linear_rope_matches_transformers) { check_model("llama_bias"); }
+PAGODA_TEST(model_qwen2_with_yarn_matches_transformers) { check_model("qwen2_yarn"); }
+PAGODA_TEST(model_qwen2_with_dynamic_rope_matches_transformers) { check_model("qwen2_dynamic"); }
+PAGODA_TEST(model_qwen3_with_yarn_matches_transformers) { check_model("qwen3_yarn"); }
+PAGODA_TEST(model_qwen3_5_with_yarn_matches_transformers) { check_model("qwen3_5_yarn"); }
+PAGODA_TEST(model_llama_with_yarn_matches_transformers) { check_model("llama_yarn"); }
+PAGODA_TEST(model_mistral_matches_transformers) { check_model("mistral"); }
+PAGODA_TEST(model_phi3_matches_transformers) { check_model("phi3"); }
+PAGODA_TEST(model_phi3_with_longrope_matches_transformers) { check_model("phi3_long"); }
+PAGODA_TEST(model_gemma3_matches_transformers) { check_model("gemma3", true); }
 PAGODA_TEST(model_smollm2_matches_transformers) { check_model("smollm2"); }
 
 }  // namespace pagoda::test

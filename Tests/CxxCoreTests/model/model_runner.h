@@ -13,6 +13,7 @@
 #include "device/registry.h"
 #include "io/model_files.h"
 #include "model/model.h"
+#include "model/tied_head.h"
 #include "support/test.h"
 
 namespace pagoda::test {
@@ -48,6 +49,7 @@ inline Result<OpenedModel> open_model(const ModelSource& source) {
   auto checkpoint = io::Checkpoint::open(*opened.files);
   if (!checkpoint.is_ok()) return checkpoint.status;
   opened.checkpoint = std::make_unique<io::Checkpoint>(std::move(*checkpoint));
+  PAGODA_RETURN_IF_ERROR(model::untie_different_head(*opened.checkpoint, opened.config));
   return opened;
 }
 

@@ -41,6 +41,15 @@ void check_schedules(const std::string& name, const RunnerOptions& options) {
   CHECK(same_bits((*runner)->step(pieces), wanted));
 }
 
+// Speeds change at a position, wherever a chunk ends.
+void check_past_the_trained_context(const std::string& name) {
+  auto runner = ModelRunner::load(folder(fixture(name)), {.max_tokens = 256, .max_seqs = 2, .max_context = 256});
+  REQUIRE_OK(runner);
+  const std::vector<int32_t> prompt = random_prompt(230, (*runner)->config().vocab_size, 9);  // trained for 200
+  const std::vector<float> whole = logits_of(**runner, prompt, 230);
+  for (size_t chunk : {64u, 199u, 200u, 201u}) CHECK(same_bits(logits_of(**runner, prompt, chunk), whole));
+}
+
 // Experts of every layer in one tensor for each projection, as MLX and GGUF files have them.
 void stack_projections(CheckpointEditor& editor) {
   std::map<std::string, CheckpointEditor::Tensor> stacked;
@@ -65,7 +74,8 @@ void stack_projections(CheckpointEditor& editor) {
 
 PAGODA_TEST(model_options_give_the_same_bits_in_every_schedule_and_form) {
   const RunnerOptions small{.max_tokens = 64, .max_seqs = 4, .max_context = 48};
-  for (const char* name : {"qwen3_5_moe_odd", "qwen3_next_dense_layer", "qwen3_moe_dense_layers"}) {
+  for (const char* name : {"qwen3_5_moe_odd", "qwen3_next_dense_layer", "qwen3_moe_dense_layers", "qwen3_yarn",
+                           "qwen3_5_yarn", "mistral", "phi3", "gemma3"}) {
     check_schedules(name, small);
     for (const char* form : {"bf16", "8bit", "4bit"}) {
       RunnerOptions options = small;
@@ -90,6 +100,10 @@ PAGODA_TEST(model_experts_of_odd_sizes_are_the_same_from_every_layout) {
     REQUIRE_OK(stacked);
     CHECK(same_bits(logits_of(**stacked, prompt, 20), wanted));
   }
+}
+
+PAGODA_TEST(model_rotations_by_position_give_the_same_bits_in_every_schedule) {
+  for (const char* name : {"qwen2_dynamic", "phi3_long"}) check_past_the_trained_context(name);
 }
 
 // Zeros that pad a matrix are no parameters.

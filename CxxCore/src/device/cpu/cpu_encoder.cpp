@@ -138,4 +138,15 @@ void CpuEncoder::combine_experts(const CombineExpertsArgs& a) noexcept {
   cpu::combine_experts(context_, a);
 }
 
+void CpuEncoder::gelu_mul(const GeluMulArgs& a) noexcept {
+  run_waiting();
+  const Profile::Timer timer = profile_.start_rows(a.out.shape[0], 16 * a.out.shape[1]);
+  cpu::gelu_mul(context_, a);
+}
+void CpuEncoder::scale_rows(const ScaleRowsArgs& a) noexcept {
+  run_waiting();
+  const Profile::Timer timer = profile_.start_rows(a.x.shape[0], a.x.shape[1]);
+  cpu::scale_rows(context_, a);
+}
+
 }  // namespace pagoda::device::cpu

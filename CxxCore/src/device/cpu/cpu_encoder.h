@@ -9,12 +9,13 @@
 
 #include "device/cpu/cpu_ops.h"
 #include "device/cpu/expert_kernels.h"
+#include "device/cpu/gelu_kernels.h"
 #include "device/cpu/profile.h"
 #include "device/host/eager_encoder.h"
 
 namespace pagoda::device::cpu {
 
-class CpuEncoder final : public host::EagerEncoder, public ExpertOps {
+class CpuEncoder final : public host::EagerEncoder, public ExpertOps, public GeluOps {
  public:
   explicit CpuEncoder(const Context& context) noexcept : context_(context) {}
   void set_matmul_memory(const MatmulMemory& memory) noexcept { context_.matmul = memory; }
@@ -36,6 +37,8 @@ class CpuEncoder final : public host::EagerEncoder, public ExpertOps {
   void route_experts(const RouteExpertsArgs& args) noexcept override;
   void expert_matmul(const ExpertMatmulArgs& args) noexcept override;
   void combine_experts(const CombineExpertsArgs& args) noexcept override;
+  void gelu_mul(const GeluMulArgs& args) noexcept override;
+  void scale_rows(const ScaleRowsArgs& args) noexcept override;
 
  private:
   using RowOp = std::variant<EmbeddingArgs, RmsNormArgs, MatmulArgs, QkNormRopeArgs, ReshapeAndCacheArgs,

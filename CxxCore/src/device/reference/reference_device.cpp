@@ -5,12 +5,13 @@
 #include "device/host/host_memory.h"
 #include "device/host/host_weight.h"
 #include "device/reference/expert_oracles.h"
+#include "device/reference/gelu_oracles.h"
 #include "device/reference/reference_ops.h"
 
 namespace pagoda::device::reference {
 namespace {
 
-class ReferenceEncoder final : public host::EagerEncoder, public ExpertOps {
+class ReferenceEncoder final : public host::EagerEncoder, public ExpertOps, public GeluOps {
  public:
   void embedding(const EmbeddingArgs& a) noexcept override {
     if (accept(a)) reference::embedding(a);
@@ -44,6 +45,8 @@ class ReferenceEncoder final : public host::EagerEncoder, public ExpertOps {
     if (accept(a)) reference::expert_matmul(a);
   }
   void combine_experts(const CombineExpertsArgs& a) noexcept override { reference::combine_experts(a); }
+  void gelu_mul(const GeluMulArgs& a) noexcept override { reference::gelu_mul(a); }
+  void scale_rows(const ScaleRowsArgs& a) noexcept override { reference::scale_rows(a); }
 };
 
 class ReferenceDevice final : public Device {

@@ -2,6 +2,7 @@
 #include "io/config/model_config.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 #include "base/json.h"
@@ -39,7 +40,16 @@ constexpr Architecture kArchitectures[] = {
     {"Qwen3ForCausalLM", "qwen3", "model.", Family::qwen3, false, 32, 128, 32768},
     {"Qwen2ForCausalLM", "qwen2", "model.", Family::qwen2, false, 32, 0, 32768},
     {"LlamaForCausalLM", "llama", "model.", Family::llama, false, 0, 0, 2048},
+    {"MistralForCausalLM", "mistral", "model.", Family::mistral, false, 8, 0, 131072},
+    {"Phi3ForCausalLM", "phi3", "model.", Family::phi3, false, 0, 0, 4096},
+    {"Gemma3ForCausalLM", "gemma3_text", "model.", Family::gemma3, false, 4, 256, 131072},
 };
+
+std::string architecture_names() {
+  std::string names;
+  for (const Architecture& known : kArchitectures) names += (names.empty() ? "" : ", ") + std::string(known.name);
+  return names;
+}
 
 // By architectures[0]; by model_type when there is none. Null after an error.
 const Architecture* find_architecture(ConfigFields& root) {
@@ -53,7 +63,8 @@ const Architecture* find_architecture(ConfigFields& root) {
                                    [&](const Architecture& a) { return (is_named ? a.name : a.model_type) == wanted; });
   if (found == std::end(kArchitectures)) {
     root.check(!wanted.empty(), "architectures", "names no architecture");
-    root.fail(is_named ? "architectures" : "model_type", "names " + io::quoted(wanted) + ", which is not supported",
+    root.fail(is_named ? "architectures" : "model_type",
+              "names " + io::quoted(wanted) + ", which is not supported; supported are " + architecture_names(),
               StatusCode::unsupported);
     return nullptr;
   }
@@ -84,22 +95,45 @@ void read_sizes(ConfigFields& text, const Architecture& architecture, ModelConfi
                std::to_string(config.num_heads) + " does not divide hidden_size " + std::to_string(config.hidden_size) +
                    " into heads of at most " + std::to_string(kMaxHeadDim));
   }
-  config.rms_norm_eps = static_cast<float>(text.number("rms_norm_eps", 1e-12, 1.0, 1e-6));
-  const std::string activation = text.string("hidden_act", "silu");
-  if (activation != "silu") {
-    text.fail("hidden_act", io::quoted(activation) + " is not supported, only silu", StatusCode::unsupported);
-  }
+  const double default_eps = config.family == Family::phi3 ? 1e-5 : 1e-6;
+  config.rms_norm_eps = static_cast<float>(text.number("rms_norm_eps", 1e-12, 1.0, default_eps));
+}
+
+void read_activation(ConfigFields& text, ModelConfig& config) {
+  config.gelu = config.family == Family::gemma3;
+  const char* key = config.gelu ? "hidden_activation" : "hidden_act";
+  const char* only = config.gelu ? "gelu_pytorch_tanh" : "silu";
+  const std::string activation = text.string(key, only);
+  if (activation != only)
+    text.fail(key, io::quoted(activation) + " is not supported, only " + only, StatusCode::unsupported);
+}
+
+// What Gemma 3 has beside a decoder like Qwen3.
+void read_gemma_traits(ConfigFields& text, ModelConfig& config) {
+  config.has_four_norms = true;
+  config.embedding_scale = std::sqrt(static_cast<float>(config.hidden_size));
+  const double scalar = text.number("query_pre_attn_scalar", 1e-6, 1e9, 256.0);
+  config.attention_scale = static_cast<float>(1.0 / std::sqrt(scalar));
+  if (text.number("final_logit_softcapping", 0.0, 1e9, 0.0) != 0.0)
+    text.fail("final_logit_softcapping", "is not supported", StatusCode::unsupported);
+  if (text.boolean("use_bidirectional_attention", false))
+    text.fail("use_bidirectional_attention", "true is not supported", StatusCode::unsupported);
 }
 
 void read_family_traits(ConfigFields& text, ModelConfig& config) {
   const bool is_hybrid = io::is_hybrid(config.family);
   const bool has_bias = text.boolean("attention_bias", false);
-  config.attention_bias = config.family == Family::qwen2 || has_bias;
-  config.attention_output_bias = config.family != Family::qwen2 && has_bias;
+  const bool is_free = config.family != Family::mistral && config.family != Family::phi3;  // these have none
+  config.attention_bias = config.family == Family::qwen2 || (is_free && has_bias);
+  config.attention_output_bias = config.family != Family::qwen2 && is_free && has_bias;
   config.mlp_bias = config.family == Family::llama && text.boolean("mlp_bias", false);
-  config.qk_norm = is_hybrid || config.family == Family::qwen3 || config.family == Family::qwen3_moe;
-  config.zero_centered_norm = is_hybrid;
+  const bool is_gemma = config.family == Family::gemma3;
+  config.qk_norm = is_hybrid || is_gemma || config.family == Family::qwen3 || config.family == Family::qwen3_moe;
+  config.zero_centered_norm = is_hybrid || is_gemma;
   config.attention_gate = is_hybrid;
+  config.is_fused = config.family == Family::phi3;
+  config.attention_scale = 1.0f / std::sqrt(static_cast<float>(config.head_dim));
+  if (is_gemma) read_gemma_traits(text, config);
   if (!is_hybrid) return;
   if (!text.boolean("attn_output_gate", true)) {
     text.fail("attn_output_gate", "false is not supported", StatusCode::unsupported);
@@ -116,7 +150,8 @@ void read_family_traits(ConfigFields& text, ModelConfig& config) {
 
 // What layer_types says, entry by entry; only kinds that the family has.
 void read_layer_types(ConfigFields& text, const Json& names, ModelConfig& config) {
-  const bool may_slide = config.family == Family::qwen2 || config.family == Family::qwen3;
+  const bool may_slide =
+      config.family == Family::qwen2 || config.family == Family::qwen3 || config.family == Family::gemma3;
   const bool may_be_linear = is_hybrid(config.family);
   if (!names.is_array() || static_cast<int64_t>(names.items().size()) != config.num_layers) {
     text.fail("layer_types", "is not a list of num_hidden_layers (" + std::to_string(config.num_layers) + ") names");
@@ -137,13 +172,16 @@ void read_layer_types(ConfigFields& text, const Json& names, ModelConfig& config
 // Without layer_types: Qwen3.5 has full attention every n-th layer; Qwen2 and 3 slide from max_window_layers on,
 // Qwen3-MoE everywhere.
 void read_layers(ConfigFields& text, ModelConfig& config) {
-  const bool always_slides = config.family == Family::qwen3_moe;  // in every layer, where it slides at all
-  const bool may_slide = config.family == Family::qwen2 || config.family == Family::qwen3 || always_slides;
+  const bool is_gemma = config.family == Family::gemma3, always_slides = slides_everywhere(config.family);
+  const bool is_qwen =
+      config.family == Family::qwen2 || config.family == Family::qwen3 || config.family == Family::qwen3_moe;
   const int32_t interval = text.integer("full_attention_interval", 1, kMaxLayers, 4);
   const int32_t first_sliding = text.integer("max_window_layers", 0, INT32_MAX, 28);
-  if (may_slide && text.boolean("use_sliding_window", false)) {
+  const int32_t pattern = is_gemma ? text.integer("sliding_window_pattern", 1, INT32_MAX, 6) : 1;
+  if (is_qwen ? text.boolean("use_sliding_window", false) : always_slides || is_gemma) {
     const bool is_absent = !text.has("sliding_window");  // null means: none, absent means: the default
-    config.sliding_window = text.integer("sliding_window", 1, INT32_MAX, is_absent ? 4096 : 0);
+    config.sliding_window =
+        text.integer("sliding_window", 1, INT32_MAX, is_absent && config.family != Family::phi3 ? 4096 : 0);
   }
   const Json* names = always_slides ? nullptr : text.find("layer_types");
   if (names != nullptr) {
@@ -151,7 +189,8 @@ void read_layers(ConfigFields& text, ModelConfig& config) {
   } else {
     for (int32_t layer = 0; layer < config.num_layers; ++layer) {
       const bool is_linear = is_hybrid(config.family) && (layer + 1) % interval != 0;
-      const bool is_sliding = config.sliding_window > 0 && (always_slides || layer >= first_sliding);
+      const bool is_sliding = is_gemma ? (layer + 1) % pattern != 0
+                                       : config.sliding_window > 0 && (always_slides || layer >= first_sliding);
       config.layers.push_back(is_linear    ? LayerKind::linear_attention
                               : is_sliding ? LayerKind::sliding_attention
                                            : LayerKind::full_attention);
@@ -176,10 +215,12 @@ void read_dtype(ConfigFields& fields, ModelConfig& config) {
 void read_eos(ConfigFields& text, ConfigFields& root, ModelConfig& config) {
   ConfigFields& fields = text.find("eos_token_id") != nullptr ? text : root;
   config.eos_token_ids = fields.ids("eos_token_id", config.vocab_size - 1);
-  constexpr int32_t kLlamaEos = 2;
-  if (config.family == Family::llama && !root.has("eos_token_id") && kLlamaEos < config.vocab_size) {
-    config.eos_token_ids = {kLlamaEos};
-  }
+  if (root.has("eos_token_id")) return;
+  int32_t eos = -1;  // what the family's configuration class has
+  if (config.family == Family::llama || config.family == Family::mistral) eos = 2;
+  if (config.family == Family::gemma3) eos = 1;
+  if (config.family == Family::phi3) eos = 32000;
+  if (eos >= 0 && eos < config.vocab_size) config.eos_token_ids = {eos};
 }
 
 Result<Json> parse_object(std::string_view json, const std::string& file_name) {
@@ -213,10 +254,14 @@ Result<ModelConfig> parse_model_config(std::string_view json, const std::string&
   check_quantization(root);
   check_quantization(text);
   read_sizes(text, *architecture, config);
+  read_activation(text, config);
   read_family_traits(text, config);
   read_layers(text, config);
-  config.rope = read_rope_config(text, config);
-  config.tie_word_embeddings = root.boolean("tie_word_embeddings", text.boolean("tie_word_embeddings", false));
+  config.rope = read_rope_config(text, config, LayerKind::full_attention);
+  config.sliding_rope = read_rope_config(text, config, LayerKind::sliding_attention);
+  config.context_length = scaled_context(config.rope, config.context_length);
+  const bool ties = architecture->family == Family::gemma3;  // where the file does not say
+  config.tie_word_embeddings = root.boolean("tie_word_embeddings", text.boolean("tie_word_embeddings", ties));
   read_dtype(text, config);
   read_dtype(root, config);
   read_eos(text, root, config);

@@ -13,7 +13,7 @@ namespace pagoda::io {
 
 class Json;
 
-enum class Family : uint8_t { qwen3_5, qwen3, qwen2, llama, qwen3_next, qwen3_5_moe, qwen3_moe };
+enum class Family : uint8_t { qwen3_5, qwen3, qwen2, llama, qwen3_next, qwen3_5_moe, qwen3_moe, mistral, phi3, gemma3 };
 
 // Gated DeltaNet layers among the attention layers, which have an output gate and zero-centred norms.
 constexpr bool is_hybrid(Family family) noexcept {
@@ -22,16 +22,27 @@ constexpr bool is_hybrid(Family family) noexcept {
 constexpr bool has_experts(Family family) noexcept {
   return family == Family::qwen3_next || family == Family::qwen3_5_moe || family == Family::qwen3_moe;
 }
+// A sliding window, where there is one, is that of every layer.
+constexpr bool slides_everywhere(Family family) noexcept {
+  return family == Family::qwen3_moe || family == Family::mistral || family == Family::phi3;
+}
 enum class LayerKind : uint8_t { full_attention, sliding_attention, linear_attention };
 
 struct RopeConfig {
   double theta = 10000.0;
   int32_t rotary_dim = 0;  // dims of each head that rotate; even
-  enum class Scaling : uint8_t { none, llama3, linear } scaling = Scaling::none;
+  enum class Scaling : uint8_t { none, llama3, linear, yarn, dynamic, longrope } scaling = Scaling::none;
   double factor = 1.0;
-  double low_freq_factor = 1.0;   // llama3
-  double high_freq_factor = 4.0;  // llama3
-  int32_t original_context = 0;   // llama3
+  double low_freq_factor = 1.0;                     // llama3
+  double high_freq_factor = 4.0;                    // llama3
+  int32_t original_context = 0;                     // all but linear: the context that the model was trained with
+  double attention_factor = 1.0;                    // yarn, longrope: of the rotated part of queries and keys
+  double beta_fast = 32.0, beta_slow = 1.0;         // yarn
+  bool truncate = true;                             // yarn
+  std::vector<double> short_factors, long_factors;  // longrope, [rotary_dim / 2]
+
+  // Speeds are not the same at every position: those past original_context have others.
+  bool depends_on_position() const noexcept { return scaling == Scaling::dynamic || scaling == Scaling::longrope; }
   bool operator==(const RopeConfig&) const = default;
 };
 
@@ -62,6 +73,12 @@ struct ModelConfig {
   bool attention_gate = false;      // hybrid families: q_proj holds [q | gate] per head
   std::vector<LayerKind> layers;
   RopeConfig rope;
+  RopeConfig sliding_rope;       // of sliding_attention layers; that of the others in every family but Gemma 3
+  float attention_scale = 0.0f;  // of scores
+  float embedding_scale = 1.0f;
+  bool gelu = false;               // the MLP's activation is GELU by tanh instead of SiLU
+  bool has_four_norms = false;     // what attention and the MLP add is normalised too
+  bool is_fused = false;           // q, k and v in one tensor, gate and up in another
   int32_t linear_num_k_heads = 0;  // Gated DeltaNet
   int32_t linear_num_v_heads = 0;
   int32_t linear_k_head_dim = 0;

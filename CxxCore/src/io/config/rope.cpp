@@ -1,6 +1,10 @@
 // Old style: rope_theta and rope_scaling beside the sizes. New style: all in rope_parameters, perhaps by kind of layer.
 #include "io/config/rope.h"
 
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -22,9 +26,10 @@ double number_of(ConfigFields& dictionary, ConfigFields& section, std::string_vi
 }
 
 int32_t read_rotary_dim(ConfigFields& dictionary, ConfigFields& section, const ModelConfig& config) {
+  if (config.family == Family::gemma3) return config.head_dim;
   const bool partial_family = is_hybrid(config.family);
   const double factor = number_of(dictionary, section, "partial_rotary_factor", 1e-3, 1.0, partial_family ? 0.25 : 1.0);
-  if (!partial_family && factor != 1.0) {
+  if (!partial_family && config.family != Family::phi3 && factor != 1.0) {
     dictionary.fail("partial_rotary_factor", "is not supported for " + config.architecture, StatusCode::unsupported);
   }
   const auto dim = static_cast<int32_t>(config.head_dim * factor);
@@ -34,56 +39,204 @@ int32_t read_rotary_dim(ConfigFields& dictionary, ConfigFields& section, const M
   return dim;
 }
 
-void read_scaling(ConfigFields& dictionary, const ModelConfig& config, RopeConfig& rope) {
-  const std::string type = dictionary.string("rope_type", dictionary.string("type", "default"));
+std::vector<double> read_factors(ConfigFields& dictionary, const char* key, int32_t count) {
+  std::vector<double> factors;
+  const Json* list = dictionary.find(key);
+  dictionary.check(list != nullptr && list->is_array() && static_cast<int64_t>(list->items().size()) == count, key,
+                   "is not a list of " + std::to_string(count) + " numbers");
+  if (!dictionary.is_ok()) return factors;
+  for (const Json& factor : list->items()) {
+    dictionary.check(factor.is_number() && factor.as_double() > 0 && factor.as_double() <= kMaxFactor, key,
+                     "has an entry that is not a positive number");
+    factors.push_back(factor.is_number() ? factor.as_double() : 1.0);
+  }
+  return factors;
+}
+
+void read_yarn(ConfigFields& dictionary, RopeConfig& rope) {
+  rope.beta_fast = dictionary.number("beta_fast", 0.0, kMaxFactor, 32.0);
+  rope.beta_slow = dictionary.number("beta_slow", 0.0, kMaxFactor, 1.0);
+  if (rope.beta_fast == 0.0) rope.beta_fast = 32.0;  // as absent
+  if (rope.beta_slow == 0.0) rope.beta_slow = 1.0;
+  rope.truncate = dictionary.boolean("truncate", true);
+  const double mscale = dictionary.number("mscale", 0.0, kMaxFactor, 0.0);
+  const double mscale_all_dim = dictionary.number("mscale_all_dim", 0.0, kMaxFactor, 0.0);
+  rope.attention_factor = dictionary.number("attention_factor", 0.0, kMaxFactor,
+                                            yarn_attention_factor(rope.factor, mscale, mscale_all_dim));
+}
+
+void read_longrope(ConfigFields& dictionary, const ModelConfig& config, RopeConfig& rope) {
+  rope.short_factors = read_factors(dictionary, "short_factor", rope.rotary_dim / 2);
+  rope.long_factors = read_factors(dictionary, "long_factor", rope.rotary_dim / 2);
+  const double implied = static_cast<double>(config.context_length) / rope.original_context;
+  rope.factor = dictionary.number("factor", 0.0, kMaxFactor, implied);
+  const double logs = std::log(rope.factor) / std::log(static_cast<double>(rope.original_context));
+  rope.attention_factor =
+      dictionary.number("attention_factor", 0.0, kMaxFactor, rope.factor <= 1.0 ? 1.0 : std::sqrt(1.0 + logs));
+}
+
+struct ScalingName {
+  std::string_view name;
+  RopeConfig::Scaling scaling;
+};
+constexpr ScalingName kScalings[] = {
+    {"linear", RopeConfig::Scaling::linear},     {"llama3", RopeConfig::Scaling::llama3},
+    {"yarn", RopeConfig::Scaling::yarn},         {"dynamic", RopeConfig::Scaling::dynamic},
+    {"longrope", RopeConfig::Scaling::longrope},
+};
+
+std::optional<RopeConfig::Scaling> find_scaling(std::string_view name) {
+  for (const ScalingName& known : kScalings)
+    if (known.name == name) return known.scaling;
+  return std::nullopt;
+}
+
+void read_scaling(ConfigFields& dictionary, ConfigFields& section, const ModelConfig& config, RopeConfig& rope) {
+  std::string type = dictionary.string("rope_type", dictionary.string("type", "default"));
   if (type == "default") return;
-  if (type != "linear" && type != "llama3") {
-    dictionary.fail("rope_type", io::quoted(type) + " is not supported", StatusCode::unsupported);
+  if (config.family == Family::phi3 && (type == "su" || type == "yarn")) type = "longrope";  // what Phi-3 means by them
+  const auto scaling = find_scaling(type);
+  if (!scaling || (config.family == Family::phi3) != (*scaling == RopeConfig::Scaling::longrope)) {
+    dictionary.fail("rope_type", io::quoted(type) + " is not supported for " + config.architecture,
+                    StatusCode::unsupported);
     return;
   }
-  rope.factor = dictionary.number("factor", 1.0, kMaxFactor);
-  rope.scaling = type == "linear" ? RopeConfig::Scaling::linear : RopeConfig::Scaling::llama3;
-  if (type == "linear") return;
+  rope.scaling = *scaling;
+  // Beside the dictionary it counts first, where a family has it there.
+  rope.original_context =
+      dictionary.integer("original_max_position_embeddings", 1, kMaxContextLength, config.context_length);
+  if (*scaling == RopeConfig::Scaling::dynamic) rope.original_context = config.context_length;
+  else if (config.family == Family::phi3 || section.find("original_max_position_embeddings") != nullptr)
+    rope.original_context = section.integer("original_max_position_embeddings", 1, kMaxContextLength, 4096);
+  if (*scaling == RopeConfig::Scaling::longrope) return read_longrope(dictionary, config, rope);
+  if (*scaling == RopeConfig::Scaling::yarn && dictionary.find("factor") == nullptr)
+    rope.factor = static_cast<double>(config.context_length) / rope.original_context;
+  else rope.factor = dictionary.number("factor", 1.0, kMaxFactor);
+  if (*scaling == RopeConfig::Scaling::yarn) read_yarn(dictionary, rope);
+  if (*scaling != RopeConfig::Scaling::llama3) return;
   rope.low_freq_factor = dictionary.number("low_freq_factor", 1e-3, kMaxFactor);
   rope.high_freq_factor = dictionary.number("high_freq_factor", 1e-3, kMaxFactor);
   dictionary.check(rope.high_freq_factor > rope.low_freq_factor, "high_freq_factor", "is not above low_freq_factor");
-  rope.original_context =
-      dictionary.integer("original_max_position_embeddings", 1, kMaxContextLength, config.context_length);
 }
 
-RopeConfig read_dictionary(const Json& json, const std::string& where, ConfigFields& section,
-                           const ModelConfig& config) {
+// Scores are scaled as a whole where everything rotates; else the norms of queries and keys carry the factor.
+void check_attention_factor(ConfigFields& dictionary, const ModelConfig& config, const RopeConfig& rope) {
+  if (rope.attention_factor == 1.0 || rope.rotary_dim == config.head_dim || config.qk_norm) return;
+  dictionary.fail("attention_factor",
+                  "other than 1 is not supported with a partial_rotary_factor for " + config.architecture,
+                  StatusCode::unsupported);
+}
+
+RopeConfig read_dictionary(const Json& json, const std::string& where, ConfigFields& section, const ModelConfig& config,
+                           double default_theta, const char* theta_key) {
   ConfigFields dictionary(json, where);
   RopeConfig rope;
-  rope.theta = number_of(dictionary, section, "rope_theta", kMinTheta, kMaxTheta, kDefaultTheta);
+  rope.theta = dictionary.find("rope_theta") != nullptr
+                   ? dictionary.number("rope_theta", kMinTheta, kMaxTheta)
+                   : section.number(theta_key, kMinTheta, kMaxTheta, default_theta);
   rope.rotary_dim = read_rotary_dim(dictionary, section, config);
-  read_scaling(dictionary, config, rope);
+  read_scaling(dictionary, section, config, rope);
+  check_attention_factor(dictionary, config, rope);
   if (!dictionary.is_ok()) section.adopt(dictionary.status());
+  return rope;
+}
+
+// Gemma 3: a dictionary for each kind of layer; the old style has rope_scaling for full attention, and
+// rope_local_base_freq.
+RopeConfig read_gemma(ConfigFields& section, const ModelConfig& config, LayerKind kind) {
+  const Json none;
+  const bool is_local = kind == LayerKind::sliding_attention;
+  const Json* parameters = section.find("rope_parameters");
+  if (parameters != nullptr && !parameters->is_object()) section.fail("rope_parameters", "is not an object");
+  const Json* found =
+      parameters != nullptr ? parameters->find(is_local ? "sliding_attention" : "full_attention") : nullptr;
+  const Json* old = is_local ? nullptr : section.find("rope_scaling");
+  if (old != nullptr) found = old;
+  const bool is_object = found != nullptr && found->is_object();
+  const std::string where = section.where() + (old != nullptr ? ": rope_scaling" : ": rope_parameters");
+  RopeConfig rope = read_dictionary(is_object ? *found : none, where, section, config, is_local ? 1e4 : 1e6,
+                                    is_local ? "rope_local_base_freq" : "rope_theta");
+  if (rope.depends_on_position())
+    section.fail("rope_parameters", "with a scaling by position is not supported for " + config.architecture,
+                 StatusCode::unsupported);
   return rope;
 }
 
 }  // namespace
 
-RopeConfig read_rope_config(ConfigFields& section, const ModelConfig& config) {
+double yarn_attention_factor(double factor, double mscale, double mscale_all_dim) noexcept {
+  const auto of = [&](double scale) { return factor <= 1.0 ? 1.0 : 0.1 * scale * std::log(factor) + 1.0; };
+  return mscale != 0.0 && mscale_all_dim != 0.0 ? of(mscale) / of(mscale_all_dim) : of(1.0);
+}
+
+int32_t scaled_context(const RopeConfig& rope, int32_t context_length) noexcept {
+  if (rope.scaling != RopeConfig::Scaling::yarn && rope.scaling != RopeConfig::Scaling::dynamic) return context_length;
+  const double reached = std::min<double>(rope.original_context * rope.factor, kMaxContextLength);
+  return std::max(context_length, static_cast<int32_t>(reached));
+}
+
+RopeConfig read_rope_config(ConfigFields& section, const ModelConfig& config, LayerKind kind) {
+  if (config.family == Family::gemma3) return read_gemma(section, config, kind);
   const Json none;
   const char* key = "rope_scaling";
   const Json* json = section.find(key);
   if (json == nullptr || (json->is_object() && json->members().empty())) json = section.find(key = "rope_parameters");
   if (json != nullptr && !json->is_object()) section.fail(key, "is not an object");
   const std::string where = section.where() + ": " + key;
-
+  const auto read = [&](const Json& dictionary, const std::string& name) {
+    return read_dictionary(dictionary, name, section, config, kDefaultTheta, "rope_theta");
+  };
   std::vector<RopeConfig> by_kind;
-  for (std::string_view kind : kLayerKinds) {
-    const Json* nested = json != nullptr ? json->find(kind) : nullptr;
+  for (std::string_view name : kLayerKinds) {
+    const Json* nested = json != nullptr ? json->find(name) : nullptr;
     if (nested == nullptr || nested->is_null()) continue;
-    if (!nested->is_object()) section.fail(key, "has an entry " + std::string(kind) + " that is not an object");
-    by_kind.push_back(read_dictionary(*nested, where + "." + std::string(kind), section, config));
+    if (!nested->is_object()) section.fail(key, "has an entry " + std::string(name) + " that is not an object");
+    by_kind.push_back(read(*nested, where + "." + std::string(name)));
     if (by_kind.back() != by_kind.front()) {
       section.fail(key, "differs between kinds of layers, which is not supported", StatusCode::unsupported);
     }
   }
   if (!by_kind.empty()) return by_kind.front();
-  return read_dictionary(json != nullptr ? *json : none, where, section, config);
+  return read(json != nullptr ? *json : none, where);
+}
+
+Status set_rope_scaling(const std::string& choice, ModelConfig& config) {
+  const auto refuse = [&](const std::string& why) {
+    return make_error(StatusCode::invalid_argument, "rope scaling " + io::quoted(choice) + " " + why);
+  };
+  std::vector<std::string> words(1);
+  for (char c : choice) c == ':' ? static_cast<void>(words.emplace_back()) : words.back().push_back(c);
+  RopeConfig rope;
+  rope.theta = config.rope.theta;
+  rope.rotary_dim = config.rope.rotary_dim;
+  if (choice != "none") {
+    const auto scaling = find_scaling(words[0]);
+    if (!scaling || *scaling == RopeConfig::Scaling::llama3 || *scaling == RopeConfig::Scaling::longrope)
+      return refuse("is not none, linear, dynamic or yarn");
+    if (config.family == Family::phi3 || config.family == Family::gemma3)
+      return make_error(StatusCode::unsupported, "rope scaling cannot be set for " + config.architecture);
+    rope.scaling = *scaling;
+    char* end = nullptr;
+    rope.factor = words.size() > 1 ? std::strtod(words[1].c_str(), &end) : 0.0;
+    if (words.size() < 2 || words.size() > 3 || *end != '\0' || !(rope.factor >= 1.0 && rope.factor <= kMaxFactor))
+      return refuse("does not have a factor of at least 1, as in yarn:4");
+    // What the file says of the trained context counts where nothing else is said.
+    rope.original_context = config.rope.original_context > 0 ? config.rope.original_context : config.context_length;
+    if (words.size() == 3) {
+      const long context = std::strtol(words[2].c_str(), &end, 10);
+      if (words[2].empty() || *end != '\0' || context < 1 || context > kMaxContextLength)
+        return refuse("does not end with a context in tokens");
+      rope.original_context = static_cast<int32_t>(context);
+    }
+    if (*scaling == RopeConfig::Scaling::yarn) rope.attention_factor = yarn_attention_factor(rope.factor, 0.0, 0.0);
+    if (rope.attention_factor != 1.0 && rope.rotary_dim != config.head_dim && !config.qk_norm)
+      return make_error(StatusCode::unsupported, "yarn is not supported for " + config.architecture);
+  }
+  config.rope = config.sliding_rope = rope;
+  const double reached = rope.scaling == RopeConfig::Scaling::linear ? config.context_length * rope.factor : 0.0;
+  config.context_length = std::max(scaled_context(rope, config.context_length),
+                                   static_cast<int32_t>(std::min<double>(reached, kMaxContextLength)));
+  return ok_status();
 }
 
 }  // namespace pagoda::io

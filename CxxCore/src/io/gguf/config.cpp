@@ -71,10 +71,13 @@ class Keys {
 Result<Keys> open_keys(const Gguf& gguf) {
   const auto name = gguf.string("general.architecture");
   if (!name) return make_error(StatusCode::bad_file, gguf.file()->name() + ": general.architecture is missing");
-  for (const Architecture& known : kArchitectures)
+  std::string names;
+  for (const Architecture& known : kArchitectures) {
     if (known.name == *name) return Keys(gguf, known);
-  return make_error(StatusCode::unsupported,
-                    gguf.file()->name() + ": architecture " + io::quoted(*name) + " is not supported");
+    names += (names.empty() ? "" : ", ") + std::string(known.name);
+  }
+  return make_error(StatusCode::unsupported, gguf.file()->name() + ": architecture " + io::quoted(*name) +
+                                                 " is not supported; supported are " + names);
 }
 
 GgufShape shape_of(Keys& keys) {
@@ -161,6 +164,24 @@ Status add_frequency_factors(Keys& keys, const GgufShape& shape, double theta, M
   return ok_status();
 }
 
+void add_scaling(Keys& keys, std::string_view scaling, Members& rope) {
+  const auto number = [&](const char* key) { return keys.gguf().number(keys.prefix() + "rope.scaling." + key); };
+  const double factor = number("factor").value_or(1.0);
+  rope.add("rope_type", scaling);
+  rope.add("factor", factor);
+  if (keys.find("rope.scaling.original_context_length"))
+    rope.add("original_max_position_embeddings", keys.positive("rope.scaling.original_context_length"));
+  if (scaling != "yarn") return;
+  if (number("yarn_ext_factor").value_or(1.0) != 1.0 || number("yarn_log_multiplier").value_or(0.1) != 0.1)
+    keys.fail(keys.prefix() + "rope.scaling", "has YaRN factors that are not read");
+  if (const auto fast = number("yarn_beta_fast")) rope.add("beta_fast", *fast);
+  if (const auto slow = number("yarn_beta_slow")) rope.add("beta_slow", *slow);
+  // Beside what follows from the factor.
+  const auto attention =
+      keys.gguf().has(keys.prefix() + "rope.scaling.attn_factor") ? number("attn_factor") : number("yarn_attn_factor");
+  if (attention) rope.add("attention_factor", *attention * (factor > 1.0 ? 0.1 * std::log(factor) + 1.0 : 1.0));
+}
+
 Status add_rope(Keys& keys, const GgufShape& shape, Members& config) {
   Members rope;
   const double theta = keys.gguf().number(keys.prefix() + "rope.freq_base").value_or(10000.0);
@@ -170,8 +191,7 @@ Status add_rope(Keys& keys, const GgufShape& shape, Members& config) {
     rope.add("partial_rotary_factor", static_cast<double>(rotating) / static_cast<double>(shape.head_dim));
   const std::string_view scaling = keys.gguf().string(keys.prefix() + "rope.scaling.type").value_or("none");
   if (scaling != "none") {
-    rope.add("rope_type", scaling);
-    rope.add("factor", keys.gguf().number(keys.prefix() + "rope.scaling.factor").value_or(1.0));
+    add_scaling(keys, scaling, rope);
   } else {
     PAGODA_RETURN_IF_ERROR(add_frequency_factors(keys, shape, theta, rope));
   }

@@ -38,10 +38,13 @@ class TensorList {
       prefix_ = config_.tensor_prefix + "layers." + std::to_string(layer) + ".";
       norm("input_layernorm.weight", hidden);
       norm("post_attention_layernorm.weight", hidden);
+      if (config_.has_four_norms) {
+        norm("pre_feedforward_layernorm.weight", hidden);
+        norm("post_feedforward_layernorm.weight", hidden);
+      }
       config_.layers[layer] == LayerKind::linear_attention ? gated_delta_net() : attention();
-      matrix("mlp.gate_proj", config_.intermediate_size, hidden);
-      matrix("mlp.up_proj", config_.intermediate_size, hidden);
-      matrix("mlp.down_proj", hidden, config_.intermediate_size);
+      if (config_.has_mixture(static_cast<int32_t>(layer))) mixture_of_experts();
+      else mlp("mlp.", config_.intermediate_size);
     }
     prefix_.clear();
     if (!config_.tie_word_embeddings) matrix("lm_head", config_.vocab_size, hidden);
@@ -53,6 +56,10 @@ class TensorList {
     const int64_t hidden = config_.hidden_size, dim = config_.head_dim;
     const int64_t q = config_.num_heads * dim, kv = config_.num_kv_heads * dim;
     const int64_t q_and_gate = config_.attention_gate ? 2 * q : q;
+    if (config_.is_fused) {
+      matrix("self_attn.qkv_proj", q + 2 * kv, hidden);
+      return matrix("self_attn.o_proj", hidden, q);
+    }
     for (const auto& [name, rows] :
          {std::pair("q_proj", q_and_gate), std::pair("k_proj", kv), std::pair("v_proj", kv)}) {
       const std::string full = std::string("self_attn.") + name;
@@ -63,6 +70,28 @@ class TensorList {
     if (!config_.qk_norm) return;
     norm("self_attn.q_norm.weight", dim);
     norm("self_attn.k_norm.weight", dim);
+  }
+
+  void mlp(const std::string& name, int64_t inner) {
+    const int64_t hidden = config_.hidden_size;
+    if (config_.is_fused) {
+      matrix(name + "gate_up_proj", 2 * inner, hidden);
+    } else {
+      matrix(name + "gate_proj", inner, hidden);
+      matrix(name + "up_proj", inner, hidden);
+    }
+    matrix(name + "down_proj", hidden, inner);
+  }
+
+  void mixture_of_experts() {
+    const int64_t hidden = config_.hidden_size, inner = config_.expert_size, count = config_.num_experts;
+    matrix("mlp.gate", count, hidden);
+    if (config_.shared_expert_size > 0) {
+      matrix("mlp.shared_expert_gate", 1, hidden);
+      mlp("mlp.shared_expert.", config_.shared_expert_size);
+    }
+    add("mlp.experts.gate_up_proj", {count, 2 * inner, hidden}, Distribution::matrix);
+    add("mlp.experts.down_proj", {count, hidden, inner}, Distribution::matrix);
   }
 
   void gated_delta_net() {

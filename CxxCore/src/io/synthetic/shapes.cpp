@@ -28,6 +28,24 @@ constexpr FamilyKeys kLlama32 = {"LlamaForCausalLM", "llama", R"("rms_norm_eps":
   "original_max_position_embeddings": 8192},)"};
 constexpr FamilyKeys kSmolLM2 = {"LlamaForCausalLM", "llama", R"("rms_norm_eps": 1e-5, "rope_theta": 1e5,)"};
 
+constexpr FamilyKeys kMistral = {"MistralForCausalLM", "mistral",
+                                 R"("rms_norm_eps": 1e-5, "rope_theta": 1e6, "sliding_window": null,)"};
+constexpr FamilyKeys kPhi3 = {"Phi3ForCausalLM", "phi3",
+                              R"("rms_norm_eps": 1e-5, "rope_theta": 1e4, "sliding_window": 2047,)"};
+constexpr FamilyKeys kGemma3 = {"Gemma3ForCausalLM", "gemma3_text",
+                                R"("rms_norm_eps": 1e-6, "rope_theta": 1e6, "rope_local_base_freq": 1e4,
+ "sliding_window": 512, "sliding_window_pattern": 6, "query_pre_attn_scalar": 256,)"};
+constexpr FamilyKeys kQwen3Moe = {"Qwen3MoeForCausalLM", "qwen3_moe", R"("rms_norm_eps": 1e-6, "rope_theta": 1e6,
+ "num_experts": 128, "num_experts_per_tok": 8, "moe_intermediate_size": 768, "norm_topk_prob": true,)"};
+constexpr FamilyKeys kQwen35Moe = {"Qwen3_5MoeForCausalLM", "qwen3_5_moe_text",
+                                   R"("rms_norm_eps": 1e-6, "full_attention_interval": 4, "linear_conv_kernel_dim": 4,
+ "num_experts": 256, "num_experts_per_tok": 8, "moe_intermediate_size": 512, "shared_expert_intermediate_size": 512,
+ "rope_parameters": {"rope_type": "default", "rope_theta": 1e7, "partial_rotary_factor": 0.25},)"};
+constexpr FamilyKeys kQwen3Next = {"Qwen3NextForCausalLM", "qwen3_next",
+                                   R"("rms_norm_eps": 1e-6, "full_attention_interval": 4, "linear_conv_kernel_dim": 4,
+ "num_experts": 512, "num_experts_per_tok": 10, "moe_intermediate_size": 512, "shared_expert_intermediate_size": 512,
+ "rope_theta": 1e7, "partial_rotary_factor": 0.25, "norm_topk_prob": true,)"};
+
 struct Shape {
   std::string_view name;
   const FamilyKeys& family;
@@ -50,6 +68,12 @@ constexpr Shape kShapes[] = {
     {"qwen2.5-0.5b", kQwen2, 896, 24, 4864, 14, 2, 64, 0, 0, 0, 151936, 32768, true},
     {"llama-3.2-1b", kLlama32, 2048, 16, 8192, 32, 8, 64, 0, 0, 0, 128256, 131072, true},
     {"smollm2-135m", kSmolLM2, 576, 30, 1536, 9, 3, 64, 0, 0, 0, 49152, 8192, true},
+    {"qwen3.5-35b-a3b", kQwen35Moe, 2048, 40, 512, 16, 2, 256, 32, 16, 128, 248320, 262144, false},
+    {"qwen3-next-80b-a3b", kQwen3Next, 2048, 48, 5120, 16, 2, 256, 32, 16, 128, 151936, 262144, false},
+    {"qwen3-30b-a3b", kQwen3Moe, 2048, 48, 6144, 32, 4, 128, 0, 0, 0, 151936, 40960, false},
+    {"mistral-7b", kMistral, 4096, 32, 14336, 32, 8, 128, 0, 0, 0, 32768, 32768, false},
+    {"phi-3-mini", kPhi3, 3072, 32, 8192, 32, 32, 96, 0, 0, 0, 32064, 4096, false},
+    {"gemma-3-1b", kGemma3, 1152, 26, 6912, 4, 1, 256, 0, 0, 0, 262144, 32768, true},
     {"tiny", kQwen35, 128, 4, 256, 4, 2, 32, 4, 2, 32, 512, 4096, true},  // not a real model: for tests and experiments
 };
 

@@ -1,11 +1,13 @@
 // io/model_config: the families' configurations are read with their defaults, and each bad key is refused by name.
 #include "io/config/model_config.h"
 
+#include <cmath>
 #include <fstream>
 #include <random>
 #include <sstream>
 
 #include "base/json.h"
+#include "io/config/rope.h"
 #include "io/quantize/bad_row.h"
 #include "support/test.h"
 
@@ -225,6 +227,67 @@ PAGODA_TEST(model_config_reads_llama_and_its_rope_scaling) {
   CHECK(linear->rope.scaling == RopeConfig::Scaling::linear && linear->rope.factor == 2.0);
 }
 
+PAGODA_TEST(model_config_reads_yarn_and_dynamic_scaling) {
+  const ModelConfig yarn = parsed(
+      with(kQwen3, "rope_scaling", R"({"type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32768})"));
+  CHECK(yarn.rope.scaling == io::RopeConfig::Scaling::yarn && yarn.rope.original_context == 32768);
+  CHECK_EQ(yarn.context_length, 131072);
+  CHECK(std::abs(yarn.rope.attention_factor - (0.1 * std::log(4.0) + 1.0)) < 1e-12);
+  CHECK(yarn.sliding_rope == yarn.rope);
+  const int32_t context = parsed(kQwen3).context_length;
+  const ModelConfig dynamic = parsed(with(kQwen3, "rope_scaling", R"({"rope_type": "dynamic", "factor": 2.0})"));
+  CHECK(dynamic.rope.depends_on_position() && dynamic.rope.original_context == context);
+  CHECK_EQ(dynamic.context_length, 2 * context);
+}
+
+PAGODA_TEST(model_config_takes_a_scaling_that_the_file_does_not_have) {
+  const ModelConfig plain = parsed(kQwen3);
+  ModelConfig config = plain;
+  REQUIRE_OK(io::set_rope_scaling("yarn:4", config));
+  CHECK(config.rope.scaling == io::RopeConfig::Scaling::yarn && config.rope.factor == 4.0);
+  CHECK(config.context_length == 4 * plain.context_length && config.rope.theta == plain.rope.theta);
+  config = plain;
+  REQUIRE_OK(io::set_rope_scaling("yarn:4:32768", config));
+  CHECK(config.rope.original_context == 32768 && config.context_length == 131072);
+  REQUIRE_OK(io::set_rope_scaling("none", config));
+  CHECK(config.rope == plain.rope);
+  config = plain;
+  REQUIRE_OK(io::set_rope_scaling("linear:2", config));
+  CHECK_EQ(config.context_length, 2 * plain.context_length);
+  for (const char* choice : {"", "yarn", "yarn:", "yarn:0.5", "yarn:4:", "yarn:4:x", "yarn:4:1:2", "llama3:8", "ntk:2",
+                             "yarn:nan", "yarn:1e99", "yarn:4:0", ":4"}) {
+    ModelConfig other = plain;
+    test::check_row(choice, io::set_rope_scaling(choice, other), StatusCode::invalid_argument, "rope scaling");
+    CHECK(other.rope == plain.rope && other.context_length == plain.context_length);
+  }
+}
+
+PAGODA_TEST(model_config_reads_mistral_phi3_and_gemma3) {
+  const auto as = [](const char* architecture, const char* type) {
+    return with(with(with(kLlama, "architectures", std::string("[\"") + architecture + "\"]"), "model_type",
+                     std::string("\"") + type + "\""),
+                "rope_scaling", "");
+  };
+  const ModelConfig mistral = parsed(as("MistralForCausalLM", "mistral"));
+  CHECK(mistral.family == Family::mistral && mistral.sliding_window == 4096 && !mistral.attention_bias);
+  for (LayerKind kind : mistral.layers) CHECK(kind == LayerKind::sliding_attention);
+  const ModelConfig phi3 = parsed(as("Phi3ForCausalLM", "phi3"));
+  CHECK(phi3.family == Family::phi3 && phi3.is_fused && phi3.sliding_window == 0);
+  const ModelConfig gemma = parsed(as("Gemma3ForCausalLM", "gemma3_text"));
+  CHECK(gemma.family == Family::gemma3 && gemma.gelu && gemma.has_four_norms && gemma.zero_centered_norm);
+  REQUIRE(gemma.layers.size() > 5);
+  CHECK(gemma.layers[4] == LayerKind::sliding_attention && gemma.layers[5] == LayerKind::full_attention);
+  CHECK_EQ(gemma.attention_scale, 1.0f / 16);
+  CHECK(gemma.sliding_rope.theta == 1e4 && gemma.rope != gemma.sliding_rope);
+}
+
+PAGODA_TEST(model_config_lists_what_is_supported_when_it_refuses_an_architecture) {
+  const Status status = parse(with(kQwen3, "architectures", R"(["FalconForCausalLM"])")).status;
+  CHECK(status.code == StatusCode::unsupported);
+  for (const char* word : {"'FalconForCausalLM'", "Qwen3_5ForCausalLM", "LlamaForCausalLM", "Gemma3ForCausalLM"})
+    CHECK(status.message.find(word) != std::string::npos);
+}
+
 PAGODA_TEST(model_config_finds_the_family_by_model_type_alone) {
   const auto config = parse(with(kQwen3, "architectures", ""));
   REQUIRE_OK(config);
@@ -293,8 +356,9 @@ PAGODA_TEST(model_config_refuses_each_bad_config) {
       {"negative theta", q("rope_theta", "-1"), "rope_theta is not a number"},
       {"theta zero in the dictionary", h("rope_theta", "0"), "text_config: rope_parameters: rope_theta"},
       {"rope_scaling is a string", q("rope_scaling", "\"yarn\""), "rope_scaling is not an object"},
-      {"yarn", q("rope_scaling", R"({"type": "yarn", "factor": 4.0})"), "rope_type 'yarn'", kUnsupported},
-      {"dynamic", q("rope_scaling", R"({"rope_type": "dynamic", "factor": 4.0})"), "rope_type 'dynamic'", kUnsupported},
+      {"another", q("rope_scaling", R"({"type": "resonance", "factor": 4.0})"), "rope_type 'resonance'", kUnsupported},
+      {"yarn by 0", q("rope_scaling", R"({"type": "yarn", "factor": 0.0})"), "factor is not a number"},
+      {"dynamic without factor", q("rope_scaling", R"({"rope_type": "dynamic"})"), "factor is missing"},
       {"longrope", l("rope_scaling", R"({"rope_type": "longrope"})"), "rope_type 'longrope'", kUnsupported},
       {"linear without factor", l("rope_scaling", R"({"rope_type": "linear"})"), "factor is missing"},
       {"linear with factor 0", l("rope_scaling", R"({"rope_type": "linear", "factor": 0})"), "factor is not a number"},

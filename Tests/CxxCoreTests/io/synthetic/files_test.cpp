@@ -12,6 +12,7 @@
 #include "io/config/model_config.h"
 #include "io/quantize/bad_row.h"
 #include "io/synthetic/shapes.h"
+#include "model/model_runner.h"
 #include "support/test.h"
 
 namespace pagoda::io {
@@ -52,6 +53,26 @@ Moments moments(const std::vector<float>& values) {
 }
 
 }  // namespace
+
+// Every family has one, and its files are what a model of that family wants.
+PAGODA_TEST(synthetic_shapes_have_the_tensors_of_their_families) {
+  const std::string names = shape_names();
+  std::set<Family> families;
+  for (size_t begin = 0; begin < names.size();
+       begin = names.find(", ", begin) == std::string::npos ? names.size() : names.find(", ", begin) + 2) {
+    const std::string name = names.substr(begin, names.find(", ", begin) - begin);
+    test::note(name);
+    const auto opened = test::open_model({.directory = "", .files = {}, .shape = name});
+    REQUIRE_OK(opened);
+    families.insert(opened->config.family);
+    auto device = device::make_device("reference", 1);
+    REQUIRE_OK(device);
+    const auto summary = model::check_weights(opened->config, *opened->checkpoint, **device, WeightFormat::f32);
+    REQUIRE_OK(summary);
+    CHECK(summary->skipped_tensors.empty());
+  }
+  CHECK_EQ(families.size(), size_t{10});
+}
 
 PAGODA_TEST(synthetic_unknown_shapes_are_refused_with_the_known_ones) {
   const auto files = open_shape("qwen9-1t");
