@@ -47,6 +47,12 @@ void BlockManager::release_one(int32_t block) noexcept {
   else free_.push_back(block);
 }
 
+void BlockManager::touch(int32_t block) noexcept {
+  if (at(block).ref_count > 0 || !at(block).is_kept) return;
+  unlink(block);
+  link(block);
+}
+
 void BlockManager::keep(int32_t block) noexcept { at(block).is_kept = true; }
 
 void BlockManager::drop(int32_t block) noexcept {

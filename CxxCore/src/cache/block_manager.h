@@ -45,8 +45,9 @@ class BlockManager {
 
   // `forget(block)` is called when a kept block is given out for other content.
   void set_keeper(std::function<void(int32_t block)> forget) { forget_ = std::move(forget); }
-  void keep(int32_t block) noexcept;  // a held one
-  void drop(int32_t block) noexcept;  // not kept any more; the keeper is not told
+  void touch(int32_t block) noexcept;  // one without a holder was used: as if it were released now
+  void keep(int32_t block) noexcept;   // a held one
+  void drop(int32_t block) noexcept;   // not kept any more; the keeper is not told
 
  private:
   struct Block {

@@ -1,4 +1,4 @@
-// PrefixIndex: checkpoints, which stand in slots, hang on blocks, and go when they were not used for longest.
+// PrefixIndex: checkpoints, which stand in slots, hang on blocks, and go when they are worth least.
 #include <algorithm>
 #include <array>
 
@@ -63,9 +63,10 @@ void PrefixIndex::find_state(std::string_view salt, std::span<const int32_t> tok
 
 bool PrefixIndex::adopt_slot() noexcept {
   if (num_checkpoints_ == max_checkpoints_) {
-    if (oldest_ < 0) return false;  // there are none, or all are only reserved
+    if (eviction_queue_.empty()) return false;  // there are none, or all are only reserved
     ++num_checkpoint_evictions_;
-    remove_checkpoint(oldest_);
+    worth_given_up_ = std::max(worth_given_up_, checkpoint(eviction_queue_.front()).worth);
+    remove_checkpoint(eviction_queue_.front());
   }
   ++num_checkpoints_;
   return true;
@@ -79,10 +80,10 @@ void PrefixIndex::give_back_slot(int32_t slot) noexcept {
 }
 
 bool PrefixIndex::add_checkpoint(int32_t parent, std::string_view salt, std::span<const int32_t> tokens, int32_t block,
-                                 int32_t slot) {
+                                 int32_t slot, int32_t num_uses) {
   const Place place{parent, salt, tokens};
   if (const int32_t known = find_checkpoint(place, hash_of(parent, salt, tokens)); known >= 0) {
-    touch(known);
+    appraise(known);
     give_back_slot(slot);
     return false;
   }
@@ -92,7 +93,7 @@ bool PrefixIndex::add_checkpoint(int32_t parent, std::string_view salt, std::spa
     carrier = block;
   }
   attach(slot, carrier, static_cast<int32_t>(tokens.size()));
-  link(slot);
+  enqueue(slot, num_uses);
   return true;
 }
 
@@ -133,26 +134,14 @@ void PrefixIndex::detach(int32_t slot) noexcept {
 
 void PrefixIndex::remove_checkpoint(int32_t slot) noexcept {
   detach(slot);
-  unlink(slot);
+  dequeue(slot);
   give_back_slot(slot);
 }
 
 void PrefixIndex::touch(int32_t slot) noexcept {
-  unlink(slot);
-  link(slot);
-}
-
-void PrefixIndex::link(int32_t slot) noexcept {
-  checkpoint(slot).older = newest_;
-  checkpoint(slot).newer = -1;
-  (newest_ >= 0 ? checkpoint(newest_).newer : oldest_) = slot;
-  newest_ = slot;
-}
-
-void PrefixIndex::unlink(int32_t slot) noexcept {
-  const Checkpoint& c = checkpoint(slot);
-  (c.older >= 0 ? checkpoint(c.older).newer : oldest_) = c.newer;
-  (c.newer >= 0 ? checkpoint(c.newer).older : newest_) = c.older;
+  ++num_checkpoint_hits_;
+  ++checkpoint(slot).num_uses;
+  appraise(slot);
 }
 
 }  // namespace pagoda::cache

@@ -11,9 +11,22 @@ namespace pagoda::cache {
 using request::Sequence;
 
 constexpr int32_t kWorthWaiting = 16;  // tokens
+constexpr int32_t kBranchUses = 3;     // of a state where two prompts parted: a third is likely
 constexpr int32_t kNever = std::numeric_limits<int32_t>::max();
 
-bool PrefixCache::admit(Sequence& sequence, Copies& copies) {
+// Room for the position was reserved with the sequence; without, it is not worth an allocation.
+void PrefixCache::learn_branch(Sequence& sequence, const PrefixIndex::Match& match) const noexcept {
+  std::vector<int32_t>& planned = sequence.checkpoint_positions;
+  const int32_t branch = match.num_matched;
+  if (!index_.has_state() || index_.max_checkpoints() == 0 || planned.size() == planned.capacity()) return;
+  if (branch - match.num_tokens < kWorthWaiting || branch >= sequence.num_tokens()) return;
+  const auto place = std::ranges::lower_bound(planned, branch);
+  if (place != planned.end() && *place == branch) return;
+  planned.insert(place, branch);
+  sequence.branch_position = branch;
+}
+
+bool PrefixCache::admit(Sequence& sequence, Copies& copies, int64_t num_spare_blocks) {
   PrefixIndex::Match match;
   if (sequence.uses_cache) match = find(sequence);
   if (match.slot >= 0) index_.touch(match.slot);
@@ -26,7 +39,9 @@ bool PrefixCache::admit(Sequence& sequence, Copies& copies) {
   if (table.size() > num_full) partial = table.back();
   table.resize(num_full);
   blocks_.share(table);
-  if (!blocks_.grow(table, sequence.num_tokens())) {
+  if (partial >= 0) blocks_.touch(partial);
+  const int64_t num_wanted = blocks_.blocks_for(sequence.num_tokens()) - static_cast<int64_t>(num_full);
+  if (num_wanted + num_spare_blocks > blocks_.num_free() || !blocks_.grow(table, sequence.num_tokens())) {
     blocks_.release(table);
     return false;
   }
@@ -41,6 +56,7 @@ bool PrefixCache::admit(Sequence& sequence, Copies& copies) {
   if (sequence.num_preemptions > 0) {
     stats_.num_recomputed_tokens += std::max(0, sequence.num_tokens_before_preemption - match.num_tokens);
   } else if (sequence.uses_cache) {
+    learn_branch(sequence, match);
     sequence.num_cached_tokens = match.num_tokens;
     sequence.num_matched_tokens = match.num_matched;
     ++stats_.num_lookups;
@@ -111,11 +127,12 @@ void PrefixCache::publish(Sequence& sequence) {
 
 bool PrefixCache::add_checkpoint(Sequence& sequence, int32_t position, int32_t slot) {
   const Piece piece = piece_before(sequence, position);
-  return index_.add_checkpoint(piece.parent, sequence.cache_salt, piece.tokens, piece.block, slot);
+  const int32_t num_uses = position == sequence.branch_position ? kBranchUses : 1;
+  return index_.add_checkpoint(piece.parent, sequence.cache_salt, piece.tokens, piece.block, slot, num_uses);
 }
 
-void PrefixCache::retire(Sequence& sequence, bool is_good) {
-  if (is_good && sequence.uses_cache && sequence.num_computed_tokens > 0) keep_end(sequence);
+void PrefixCache::retire(Sequence& sequence, bool is_good, int32_t num_uses) {
+  if (is_good && sequence.uses_cache && sequence.num_computed_tokens > 0) keep_end(sequence, num_uses);
   if (sequence.state_slot >= 0) states_.release(sequence.state_slot);
   sequence.state_slot = -1;
   sequence.has_fresh_slot = false;
@@ -124,7 +141,7 @@ void PrefixCache::retire(Sequence& sequence, bool is_good) {
 }
 
 // The slot itself becomes the checkpoint: no copy.
-void PrefixCache::keep_end(Sequence& sequence) {
+void PrefixCache::keep_end(Sequence& sequence, int32_t num_uses) {
   publish(sequence);
   const Piece end = piece_before(sequence, sequence.num_computed_tokens);
   if (!index_.has_state()) {
@@ -133,7 +150,7 @@ void PrefixCache::keep_end(Sequence& sequence) {
     return;
   }
   if (sequence.state_slot < 0 || sequence.has_fresh_slot || !index_.adopt_slot()) return;
-  index_.add_checkpoint(end.parent, sequence.cache_salt, end.tokens, end.block, sequence.state_slot);
+  index_.add_checkpoint(end.parent, sequence.cache_salt, end.tokens, end.block, sequence.state_slot, num_uses);
   sequence.state_slot = -1;
 }
 

@@ -34,8 +34,9 @@ class PrefixCache {
     std::vector<Copy> blocks, slots;
   };
   // Blocks for all tokens and a slot, the first num_computed_tokens of them known. False, and nothing changed, when
-  // there is no room.
-  [[nodiscard]] bool admit(request::Sequence& sequence, Copies& copies);
+  // there is no room that leaves `num_spare_blocks` free.
+  // Where the prompt parts from what is known, and no state is near, its own will be kept: another may part there too.
+  [[nodiscard]] bool admit(request::Sequence& sequence, Copies& copies, int64_t num_spare_blocks = 0);
 
   PrefixIndex::Match find(const request::Sequence& sequence) const noexcept {
     return index_.find(sequence.cache_salt, sequence.tokens, sequence.num_tokens() - 1);
@@ -59,7 +60,8 @@ class PrefixCache {
   bool add_checkpoint(request::Sequence& sequence, int32_t position, int32_t slot);  // false when there was one
 
   // Takes blocks and slot from a sequence. What they hold is kept when it `is_good`: not after a failed step.
-  void retire(request::Sequence& sequence, bool is_good);
+  // It is expected to be wanted `num_uses` times.
+  void retire(request::Sequence& sequence, bool is_good, int32_t num_uses = 1);
 
   const PrefixCacheStats& stats() const noexcept { return stats_; }
   const PrefixIndex& index() const noexcept { return index_; }
@@ -70,7 +72,8 @@ class PrefixCache {
     std::span<const int32_t> tokens;
   };
   Piece piece_before(const request::Sequence& sequence, int32_t position) const noexcept;
-  void keep_end(request::Sequence& sequence);
+  void learn_branch(request::Sequence& sequence, const PrefixIndex::Match& match) const noexcept;
+  void keep_end(request::Sequence& sequence, int32_t num_uses);
 
   BlockManager& blocks_;
   StatePool& states_;

@@ -15,6 +15,7 @@ PrefixIndex::PrefixIndex(BlockManager& blocks, StatePool& states, bool has_state
       tokens_(static_cast<size_t>(blocks.num_blocks() * blocks.block_size())),
       checkpoints_(static_cast<size_t>(states.num_slots())),
       buckets_(std::bit_ceil(static_cast<size_t>(states.num_slots()) + 1), -1) {
+  eviction_queue_.reserve(checkpoints_.size());
   blocks_.set_keeper([this](int32_t block) { erase(block); });
 }
 

@@ -50,15 +50,15 @@ class PrefixIndex {
   // The same for a block with places left, whose holder will not fill them. Does nothing when the tokens are known.
   void publish_end(int32_t parent, std::string_view salt, std::span<const int32_t> tokens, int32_t block);
 
-  // A slot to write a checkpoint into; -1 when there are to be none. May cost the checkpoint used longest ago.
+  // A slot to write a checkpoint into; -1 when there are to be none. May cost the checkpoint that is worth least.
   int32_t reserve_slot() noexcept;
   // The slot of a sequence becomes one that a checkpoint may stand in. False when there are to be none.
   bool adopt_slot() noexcept;
   void give_back_slot(int32_t slot) noexcept;
   // The state after `tokens`, which follow those of `parent` and lie in `block`, is in `slot`, reserved or adopted.
-  // False when it was known already: then the slot is free again.
+  // It is expected to be used so many times. False when it was known already: then the slot is free again.
   bool add_checkpoint(int32_t parent, std::string_view salt, std::span<const int32_t> tokens, int32_t block,
-                      int32_t slot);
+                      int32_t slot, int32_t num_uses = 1);
   void touch(int32_t slot) noexcept;  // the checkpoint was used now
 
   bool has_state() const noexcept { return has_state_; }
@@ -66,6 +66,7 @@ class PrefixIndex {
   int32_t num_checkpoints() const noexcept { return num_checkpoints_; }
   int64_t num_nodes() const noexcept { return num_nodes_; }
   int64_t num_checkpoint_evictions() const noexcept { return num_checkpoint_evictions_; }
+  int64_t num_checkpoint_hits() const noexcept { return num_checkpoint_hits_; }
 
  private:
   struct Node {
@@ -83,7 +84,10 @@ class PrefixIndex {
     int32_t next = -1;   // of the same block
     uint64_t hash = 0;   // of its place
     int32_t next_in_bucket = -1;
-    int32_t older = -1, newer = -1;
+    int32_t num_uses = 0;      // expected, then counted
+    int64_t worth = 0;         // tokens saved by its uses, over what was given up before its last one
+    uint64_t last_use = 0;     // number of the use; decides between equals
+    int32_t queue_index = -1;  // place in eviction_queue_
   };
   struct Place {  // a beginning of a block: tokens that follow those of `parent`
     int32_t parent;
@@ -131,8 +135,15 @@ class PrefixIndex {
   void attach(int32_t slot, int32_t block, int32_t length) noexcept;
   void detach(int32_t slot) noexcept;
   void remove_checkpoint(int32_t slot) noexcept;
-  void link(int32_t slot) noexcept;  // as the newest
-  void unlink(int32_t slot) noexcept;
+
+  // The queue of checkpoints by their worth (checkpoint_queue.cpp).
+  bool goes_before(int32_t slot, int32_t other) const noexcept;
+  int32_t tokens_saved(int32_t slot) const noexcept;
+  void enqueue(int32_t slot, int32_t num_uses) noexcept;
+  void dequeue(int32_t slot) noexcept;
+  void appraise(int32_t slot) noexcept;  // it was used now, num_uses times in all
+  void place_in_queue(int32_t slot, size_t index) noexcept;
+  void sift(size_t index) noexcept;
 
   BlockManager& blocks_;
   StatePool& states_;
@@ -144,9 +155,11 @@ class PrefixIndex {
   std::vector<int32_t> buckets_;         // a power of two of them: the first checkpoint of each, by Checkpoint::hash
   int32_t roots_ = -1;                   // search tree of the nodes without parent
   int32_t num_below_roots_ = 0;
-  int32_t oldest_ = -1, newest_ = -1;  // checkpoints by last use
-  int32_t num_checkpoints_ = 0;        // reserved and adopted slots included
-  int64_t num_nodes_ = 0, num_checkpoint_evictions_ = 0;
+  std::vector<int32_t> eviction_queue_;  // a heap: the first is the next to go
+  int64_t worth_given_up_ = 0;           // the greatest of those that went
+  uint64_t num_uses_ = 0;
+  int32_t num_checkpoints_ = 0;  // reserved and adopted slots included
+  int64_t num_nodes_ = 0, num_checkpoint_evictions_ = 0, num_checkpoint_hits_ = 0;
 };
 
 }  // namespace pagoda::cache

@@ -11,7 +11,9 @@ namespace pagoda::scheduler {
 using request::Sequence;
 using request::SequenceState;
 
-constexpr int32_t kMaxTries = 4;  // newcomers that a step finds it cannot admit: each costs a look into the cache
+constexpr int64_t kMaxSpareBlocks = 4;  // for each sequence that runs, of a pool that has many times as many
+constexpr int32_t kPreemptedUses = 8;   // of the state of a preempted sequence, which will come back
+constexpr int32_t kMaxTries = 4;        // newcomers that a step finds it cannot admit: each costs a look into the cache
 
 static bool is_older(const Sequence* a, const Sequence* b) noexcept {
   return std::tie(a->priority, a->id) < std::tie(b->priority, b->id);
@@ -19,7 +21,11 @@ static bool is_older(const Sequence* a, const Sequence* b) noexcept {
 
 Scheduler::Scheduler(const SchedulerLimits& limits, cache::BlockManager& blocks, cache::StatePool& states,
                      cache::PrefixCache& cache)
-    : limits_(limits), blocks_(blocks), states_(states), cache_(cache) {
+    : limits_(limits),
+      blocks_(blocks),
+      states_(states),
+      cache_(cache),
+      max_spare_blocks_(std::min(kMaxSpareBlocks, blocks.num_blocks() / (8 * limits.max_num_seqs))) {
   running_.reserve(static_cast<size_t>(limits.max_num_seqs));
   prompts_.reserve(static_cast<size_t>(limits.max_num_seqs));
   plan_.rows.reserve(static_cast<size_t>(limits.max_num_seqs));
@@ -134,10 +140,23 @@ Sequence* Scheduler::next_newcomer(const Sequence* next_prompt) noexcept {
   return newcomer && (!next_prompt || queue_.precedes(*newcomer, *next_prompt)) ? newcomer : nullptr;
 }
 
+// Blocks that those that run, and the newcomer, may want soon. A newcomer that took the last free ones would be
+// preempted a few tokens later, and what it has read by then would be read again.
+int64_t Scheduler::num_spare_blocks(const Sequence& newcomer) const noexcept {
+  const auto growth = [this](const Sequence& s) {  // the last token is never cached
+    const int64_t most = blocks_.blocks_for(s.max_num_tokens - 1), now = blocks_.blocks_for(s.num_tokens());
+    return std::clamp<int64_t>(most - now, 0, max_spare_blocks_);
+  };
+  int64_t count = growth(newcomer);
+  for (const Sequence* sequence : running_) count += growth(*sequence);
+  return count;
+}
+
 // A newcomer gets the blocks of its whole prompt at once, so that two of them cannot both count on the same free
 // blocks.
 bool Scheduler::admit(Sequence* sequence) {
-  if (sequence->is_reading || cache_.is_worth_waiting(*sequence, running_) || !cache_.admit(*sequence, plan_.copies)) {
+  if (sequence->is_reading || cache_.is_worth_waiting(*sequence, running_) ||
+      !cache_.admit(*sequence, plan_.copies, num_spare_blocks(*sequence))) {
     queue_.skip(*sequence);
     ++num_tries_;
     return false;
@@ -148,6 +167,11 @@ bool Scheduler::admit(Sequence* sequence) {
   sequence->state = SequenceState::running;
   running_.insert(std::ranges::upper_bound(running_, sequence, is_older), sequence);
   return true;
+}
+
+int32_t Scheduler::num_decoding() const noexcept {
+  const auto decodes = [](const Sequence* sequence) { return sequence->num_uncomputed() == 1; };
+  return static_cast<int32_t>(std::ranges::count_if(running_, decodes));
 }
 
 Sequence* Scheduler::next_reader() noexcept {
@@ -212,7 +236,7 @@ void Scheduler::arrange_rows() {
 void Scheduler::preempt_newest() {
   Sequence* victim = running_.back();
   running_.pop_back();
-  cache_.retire(*victim, /*is_good=*/true);
+  cache_.retire(*victim, /*is_good=*/true, kPreemptedUses);
   victim->num_tokens_before_preemption = victim->num_computed_tokens;
   victim->num_computed_tokens = 0;
   victim->state = SequenceState::waiting;

@@ -85,6 +85,7 @@ class Scheduler {
   request::Sequence* next_reader() noexcept;  // of the waiting ones that read from disk, the first to do so; or null
   int32_t num_waiting() const noexcept { return queue_.num_waiting(); }
   int32_t num_running() const noexcept { return static_cast<int32_t>(running_.size()); }
+  int32_t num_decoding() const noexcept;  // of those that run, the ones that wait for their next token
   bool has_work() const noexcept { return num_waiting() > 0 || !running_.empty(); }
   int64_t num_preemptions() const noexcept { return num_preemptions_; }
 
@@ -94,6 +95,7 @@ class Scheduler {
   void gather_prompts();
   request::Sequence* next_newcomer(const request::Sequence* next_prompt) noexcept;
   bool admit(request::Sequence* sequence);
+  int64_t num_spare_blocks(const request::Sequence& newcomer) const noexcept;
   void plan_row(request::Sequence* sequence, int32_t num_tokens, int32_t& budget);
   void preempt_newest();
   void plan_saves(const request::Sequence* sequence, int32_t num_tokens);
@@ -103,6 +105,7 @@ class Scheduler {
   cache::BlockManager& blocks_;
   cache::StatePool& states_;
   cache::PrefixCache& cache_;
+  int64_t max_spare_blocks_;                 // kept for a running sequence when another is admitted
   FairQueue queue_;                          // those that wait, preempted ones included
   std::vector<request::Sequence*> running_;  // the oldest first
   std::vector<request::Sequence*> prompts_;  // of those, the ones being read, in the order of this step
