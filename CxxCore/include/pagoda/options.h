@@ -16,11 +16,14 @@ struct EngineOptions {
   int32_t num_threads = 0;               // 0 = one per core
   int32_t max_num_seqs = 16;             // sequences running at once
   int32_t max_num_batched_tokens = 256;  // tokens of one step, prefill and decode together: as many as stay in cache
-  int32_t block_size = 16;               // tokens per KV block: 8, 16 or 32
-  int32_t max_model_len = 0;             // 0 = the model's context length, or as much of it as fits
-  int64_t num_kv_blocks = 0;             // 0 = from kv_cache_bytes
-  int64_t kv_cache_bytes = 0;            // 0 = what one full context per sequence needs, at most a share of the device
-  bool prefix_cache = true;              // what was computed for one request is reused by others that begin the same
+  // Most milliseconds of a step in which sequences decode and wait for their next token while prompts are read; 0 =
+  // about twice a step in which nothing is read, on any device, -1 = as long as it takes.
+  double max_step_ms = 0;
+  int32_t block_size = 16;              // tokens per KV block: 8, 16 or 32
+  int32_t max_model_len = 0;            // 0 = the model's context length, or as much of it as fits
+  int64_t num_kv_blocks = 0;            // 0 = from kv_cache_bytes
+  int64_t kv_cache_bytes = 0;           // 0 = what one full context per sequence needs, at most a share of the device
+  bool prefix_cache = true;             // what was computed for one request is reused by others that begin the same
   int64_t checkpoint_bytes = 0;         // recurrent states kept for that; 0 = 32 of them, at most a share of the device
   std::string prefix_cache_dir = "";    // folder where prefixes outlive the engine; "" = none
   int64_t prefix_cache_disk_bytes = 0;  // most bytes of prefix files in that folder; 0 = 8 GiB

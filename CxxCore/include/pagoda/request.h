@@ -19,6 +19,8 @@ struct Request {
   // False for text that no template rendered: then it begins outside, whatever the text mentions.
   bool prompt_has_thinking_tags = true;
   bool use_cache = true;        // false: reads nothing from the prefix cache and leaves nothing there
+  int32_t priority = 0;         // the class: of those that wait, lower ones run first
+  std::string share_id = "";    // requests with the same one (a client's) have one fair share; at most 256 bytes
   std::string cache_salt = "";  // requests with different salts (tenants) share nothing; at most 256 bytes
   // Where other prompts will part from this one: numbers of leading prompt tokens behind which the recurrent state is
   // worth keeping, besides the ends of turns, a coarse grid and the end, which are found without.

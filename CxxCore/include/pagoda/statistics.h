@@ -17,6 +17,7 @@ struct CacheStats {
   int32_t max_checkpoints = 0;
   int64_t checkpoint_bytes = 0;  // of the states kept
   int64_t num_checkpoint_evictions = 0;
+  int64_t num_checkpoint_hits = 0;  // sequences that went on from one of them
   // Of the last prompt that was known further than it could be reused, the token at which it parted; -1 before the
   // first.
   int32_t last_near_miss = -1;
@@ -46,6 +47,8 @@ struct EngineStats {
   int64_t num_preemptions = 0;
   int64_t num_computed_tokens = 0;  // rows run through the model, recomputed ones included
   int64_t num_generated_tokens = 0;
+  // Time of all steps so far, by phase: choosing what runs, the model, and drawing tokens, with the events of that.
+  double plan_seconds = 0, forward_seconds = 0, sample_seconds = 0;
   CacheStats cache;
   DiskStats disk;
 };

@@ -11,6 +11,8 @@ namespace pagoda::engine {
 
 using request::Sequence;
 
+static double seconds(Clock::duration time) noexcept { return std::chrono::duration<double>(time).count(); }
+
 static scheduler::SchedulerLimits scheduler_limits(const CoreConfig& config) {
   return {.max_num_seqs = config.sizes.max_num_seqs,
           .max_num_batched_tokens = config.sizes.max_num_tokens,
@@ -28,7 +30,7 @@ EngineCore::EngineCore(model::Model& model, CoreConfig config)
       states_(config_.sizes.num_state_slots),
       cache_(blocks_, states_, config_.has_state, config_.prefix_cache ? config_.max_checkpoints : 0),
       scheduler_(scheduler_limits(config_), blocks_, states_, cache_),
-      budget_(config_.max_step_seconds, config_.sizes.max_num_tokens),
+      budget_(config_.step_times, config_.sizes.max_num_tokens),
       sampler_(config_.vocab_size) {
   if (config_.disk && config_.prefix_cache && (!config_.has_state || config_.max_checkpoints > 0))
     disk_.emplace(model_, cache_, config_.disk);
@@ -55,8 +57,9 @@ void EngineCore::end_all(FinishReason reason, const Status& status) {
 }
 
 void EngineCore::step() {
+  const Clock::time_point begin = Clock::now();
   if (Sequence* reader = scheduler_.next_reader()) reader->is_reading = disk_->read_for(*reader);
-  const scheduler::StepPlan& plan = scheduler_.schedule(budget_.max_tokens());
+  const scheduler::StepPlan& plan = scheduler_.schedule(budget_.max_tokens(scheduler_.num_decoding()));
   if (plan.rows.empty()) return;
   build_batch(plan, config_.block_size, config_.sizes.max_blocks_per_seq, config_.has_state, batch_);
   ask_for_tokens(plan);
@@ -67,9 +70,13 @@ void EngineCore::step() {
   }
   ++num_steps_;
   const Status status = model_.forward(batch_);
-  budget_.note(batch_.num_tokens(), batch_.num_seqs(), std::chrono::duration<double>(Clock::now() - now).count());
+  const Clock::time_point end = Clock::now();
+  plan_time_ += now - begin;
+  forward_time_ += end - now;
+  budget_.note(batch_.num_tokens(), batch_.num_seqs(), seconds(end - now));
   if (status.is_ok()) commit(plan);
   else fail_rows(plan, status);
+  sample_time_ += Clock::now() - end;
   publish_stats();
 }
 
@@ -192,6 +199,9 @@ void EngineCore::publish_stats() {
             .num_preemptions = scheduler_.num_preemptions(),
             .num_computed_tokens = num_computed_tokens_,
             .num_generated_tokens = num_generated_tokens_,
+            .plan_seconds = seconds(plan_time_),
+            .forward_seconds = seconds(forward_time_),
+            .sample_seconds = seconds(sample_time_),
             .cache = {.num_lookups = cache.num_lookups,
                       .num_hits = cache.num_hits,
                       .num_cached_tokens = cache.num_cached_tokens,
@@ -202,6 +212,7 @@ void EngineCore::publish_stats() {
                       .max_checkpoints = index.max_checkpoints(),
                       .checkpoint_bytes = index.num_checkpoints() * config_.state_slot_bytes,
                       .num_checkpoint_evictions = index.num_checkpoint_evictions(),
+                      .num_checkpoint_hits = index.num_checkpoint_hits(),
                       .last_near_miss = cache.last_near_miss},
             .disk = disk_ ? disk_->stats() : DiskStats{}};
 }

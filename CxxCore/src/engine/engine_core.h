@@ -35,7 +35,7 @@ struct CoreConfig {
   int32_t vocab_size = 0;
   bool has_state = false;
   bool prefix_cache = true;
-  double max_step_seconds = 0;  // DeviceInfo's
+  scheduler::StepTimes step_times;
   int32_t max_checkpoints = 0;  // of sizes.num_state_slots; the others are for running sequences
   int64_t state_slot_bytes = 0;
   std::shared_ptr<DiskStore> disk;  // null: prefixes stay in memory
@@ -93,6 +93,7 @@ class EngineCore {
   sampler::SampleOutput sampled_;
   Event event_;  // the one being sent; reused so that a token allocates nothing
   int64_t num_steps_ = 0, num_computed_tokens_ = 0, num_generated_tokens_ = 0;
+  Clock::duration plan_time_{}, forward_time_{}, sample_time_{};
   mutable std::mutex stats_mutex_;
   EngineStats stats_;  // guarded by stats_mutex_
 };

@@ -9,7 +9,7 @@
 
 namespace pagoda::engine {
 
-constexpr size_t kMaxSaltBytes = 256;
+constexpr size_t kMaxIdBytes = 256;
 constexpr int64_t kDefaultMaxTokens = 2048;  // a model that never ends its answer must end all the same
 
 int64_t EngineCore::default_max_tokens(int64_t num_prompt_tokens) const noexcept {
@@ -30,10 +30,11 @@ static Status check_prompt(const std::vector<int32_t>& ids, int32_t vocab_size) 
   return ok_status();
 }
 
-static Status check_salt(const std::string& salt) {
-  if (salt.size() <= kMaxSaltBytes) return ok_status();
-  return make_error(StatusCode::invalid_argument, "cache_salt has " + std::to_string(salt.size()) + " bytes, at most " +
-                                                      std::to_string(kMaxSaltBytes) + " are allowed");
+static Status check_id(const char* name, const std::string& id) {
+  if (id.size() <= kMaxIdBytes) return ok_status();
+  return make_error(StatusCode::invalid_argument, std::string(name) + " has " + std::to_string(id.size()) +
+                                                      " bytes, at most " + std::to_string(kMaxIdBytes) +
+                                                      " are allowed");
 }
 
 // What is asked of the output against what this model can do.
@@ -55,12 +56,14 @@ void EngineCore::prepare_cache(const Request& request, request::Sequence& sequen
     sequence.checkpoint_positions =
         cache::plan_checkpoints(request.prompt_ids, config_.eos_token_ids, request.checkpoint_positions,
                                 std::max(2, config_.max_checkpoints / 2));
+  sequence.checkpoint_positions.reserve(sequence.checkpoint_positions.size() + 1);  // see PrefixCache::learn_branch
 }
 
 Result<std::unique_ptr<ActiveRequest>> EngineCore::prepare(const Request& request, uint64_t id, EventCallback callback,
                                                            void* context) const {
   PAGODA_RETURN_IF_ERROR(check_prompt(request.prompt_ids, config_.vocab_size));
-  PAGODA_RETURN_IF_ERROR(check_salt(request.cache_salt));
+  PAGODA_RETURN_IF_ERROR(check_id("cache_salt", request.cache_salt));
+  PAGODA_RETURN_IF_ERROR(check_id("share_id", request.share_id));
   PAGODA_RETURN_IF_ERROR(sampler::check_sampling_params(request.sampling, config_.vocab_size));
   PAGODA_RETURN_IF_ERROR(check_outputs(request));
   const int64_t prompt = static_cast<int64_t>(request.prompt_ids.size());
@@ -70,6 +73,8 @@ Result<std::unique_ptr<ActiveRequest>> EngineCore::prepare(const Request& reques
   auto active = std::make_unique<ActiveRequest>(request, id, callback, context);
   request::Sequence& sequence = active->sequence;
   sequence.max_num_tokens = static_cast<int32_t>(prompt + max_tokens);
+  sequence.priority = request.priority;
+  sequence.share_id = request.share_id;
   sequence.tokens.reserve(static_cast<size_t>(sequence.max_num_tokens));
   sequence.block_table.reserve(static_cast<size_t>(blocks_.blocks_for(sequence.max_num_tokens)));
   active->count_tokens(config_.vocab_size);

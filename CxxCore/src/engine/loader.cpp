@@ -215,7 +215,8 @@ Result<LoadedModel> load(const ModelSource& source, const EngineOptions& options
   loaded.core.vocab_size = p.config.vocab_size;
   loaded.core.has_state = p.memory.plan.num_state_slots > 0;
   loaded.core.prefix_cache = options.prefix_cache;
-  loaded.core.max_step_seconds = p.device->info().max_step_seconds;
+  loaded.core.step_times = {.max_seconds = p.device->info().max_step_seconds,
+                            .max_decode_seconds = options.max_step_ms / 1000};
   loaded.core.max_checkpoints = p.memory.plan.num_checkpoints;
   loaded.core.state_slot_bytes = p.memory.plan.state_slot_bytes;
   loaded.core.eos_token_ids = p.config.eos_token_ids;

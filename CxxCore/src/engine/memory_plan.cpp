@@ -65,6 +65,9 @@ Status check_options(const EngineOptions& options) {
   PAGODA_RETURN_IF_ERROR(check_range("checkpoint-memory", options.checkpoint_bytes, 0, int64_t{1} << 50));
   PAGODA_RETURN_IF_ERROR(check_range("weight-cache-disk", options.weight_cache_disk_bytes, 0, int64_t{1} << 50));
   PAGODA_RETURN_IF_ERROR(check_range("prefix-cache-disk", options.prefix_cache_disk_bytes, 0, int64_t{1} << 50));
+  if (options.max_step_ms != -1 && !(options.max_step_ms >= 0 && options.max_step_ms <= 1e6))
+    return make_error(StatusCode::invalid_argument,
+                      "max-step-ms must be 0 to 1000000, or -1, not " + std::to_string(options.max_step_ms));
   if (options.block_size != 8 && options.block_size != 16 && options.block_size != 32)
     return make_error(StatusCode::invalid_argument,
                       "block-size must be 8, 16 or 32, not " + std::to_string(options.block_size));

@@ -6,23 +6,41 @@
 namespace pagoda::scheduler {
 namespace {
 
-constexpr int32_t kFirst = 64;  // nothing is known yet
+constexpr double kDecodeRatio = 1.8;  // of steps with prompts to steps without: 2, less what the rate varies
+constexpr int32_t kUnknown = 2;       // steps of kStep, while nothing is known yet
 // A step is never smaller: weights are read once whether 1 token or 32 are computed, so that less would only take
 // longer in all. A multiple of it is a multiple of a recurrent block too.
 constexpr int32_t kStep = 32;
+constexpr int32_t kDecodeStep = 8;  // the same where decodes wait: a CPU computes 16 tokens while it reads the weights
+
+double blend(double before, double now) noexcept { return before > 0 ? (before + now) / 2 : now; }
 
 }  // namespace
 
-StepBudget::StepBudget(double max_seconds, int32_t max_tokens) noexcept
-    : max_seconds_(max_seconds),
+StepBudget::StepBudget(const StepTimes& times, int32_t max_tokens) noexcept
+    : times_(times),
       limit_(max_tokens),
-      tokens_(max_seconds > 0 ? std::min(kFirst, max_tokens) : max_tokens) {}
+      tokens_(times.max_seconds > 0 ? std::min(kUnknown * kStep, max_tokens) : max_tokens) {}
 
+int32_t StepBudget::max_tokens(int32_t num_decoding) const noexcept {
+  if (num_decoding == 0 || times_.max_decode_seconds < 0) return tokens_;
+  const double seconds = times_.max_decode_seconds > 0 ? times_.max_decode_seconds : kDecodeRatio * seconds_of_decodes_;
+  if (seconds == 0 || seconds_per_token_ == 0) return std::min(tokens_, kStep);
+  const double affordable = std::min(seconds / seconds_per_token_, static_cast<double>(tokens_));
+  return std::min(tokens_, std::max(static_cast<int32_t>(affordable) / kDecodeStep * kDecodeStep, kDecodeStep));
+}
+
+// Steps without a prompt say nothing of the rate: their time goes into reading weights, and a hundred prompt tokens
+// more would cost little.
 void StepBudget::note(int32_t num_tokens, int32_t num_sequences, double seconds) noexcept {
-  if (max_seconds_ <= 0 || num_tokens <= num_sequences || !(seconds > 0)) return;
-  const double each = seconds / num_tokens;
-  seconds_per_token_ = seconds_per_token_ > 0 ? (seconds_per_token_ + each) / 2 : each;
-  const double affordable = std::min(max_seconds_ / seconds_per_token_, 2.0 * tokens_);
+  if (num_tokens <= 0 || !(seconds > 0)) return;
+  if (num_tokens <= num_sequences) {
+    seconds_of_decodes_ = blend(seconds_of_decodes_, seconds);
+    return;
+  }
+  seconds_per_token_ = blend(seconds_per_token_, seconds / num_tokens);
+  if (times_.max_seconds <= 0) return;
+  const double affordable = std::min(times_.max_seconds / seconds_per_token_, 2.0 * tokens_);
   const int32_t whole = static_cast<int32_t>(std::min(affordable, static_cast<double>(limit_))) / kStep * kStep;
   tokens_ = std::min(limit_, std::max(whole, kStep));
 }

@@ -1,27 +1,35 @@
-// StepBudget: how many tokens a step may have so that it stays within a time, from how long recent steps took. For
-// devices that somebody else waits for. Pure: no clock, no device; answers do not depend on it, as on no schedule.
+// StepBudget: how many tokens a step may have so that it stays within a time, from how long recent steps took. Two
+// reasons for a limit: somebody else waits for the device (the screen, where it draws that too), and the sequences that
+// decode wait for their next token while prompts are read beside them. Pure: no clock, no device; answers do not depend
+// on it, as on no schedule.
 #pragma once
 
 #include <cstdint>
 
 namespace pagoda::scheduler {
 
+struct StepTimes {
+  double max_seconds = 0;  // of every step; 0: as long as it likes
+  // Of a step in which sequences decode; 0: at most about twice a step in which nothing else is done, below 0: as long
+  // as it likes.
+  double max_decode_seconds = 0;
+};
+
 class StepBudget {
  public:
-  // max_seconds 0: a step may take as long as it likes, and have max_tokens.
-  StepBudget(double max_seconds, int32_t max_tokens) noexcept;
+  StepBudget(const StepTimes& times, int32_t max_tokens) noexcept;
 
-  int32_t max_tokens() const noexcept { return tokens_; }  // of the next step
+  int32_t max_tokens(int32_t num_decoding = 0) const noexcept;  // of the next step, in which so many sequences decode
 
-  // A step of `num_tokens` tokens of `num_sequences` sequences took `seconds`. Those without a prompt say nothing:
-  // their time goes into reading weights, and a hundred prompt tokens more would cost little.
+  // A step of `num_tokens` tokens of `num_sequences` sequences took `seconds`.
   void note(int32_t num_tokens, int32_t num_sequences, double seconds) noexcept;
 
  private:
-  double max_seconds_;
-  int32_t limit_;                 // max_tokens of the constructor
-  int32_t tokens_;                // now
-  double seconds_per_token_ = 0;  // of steps with prompts, the newest counting half; 0 before the first
+  StepTimes times_;
+  int32_t limit_;                  // max_tokens of the constructor
+  int32_t tokens_;                 // now, when nothing decodes
+  double seconds_per_token_ = 0;   // of steps with prompts, the newest counting half; 0 before the first
+  double seconds_of_decodes_ = 0;  // of steps without prompts, likewise
 };
 
 }  // namespace pagoda::scheduler

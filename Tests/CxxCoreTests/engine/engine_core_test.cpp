@@ -120,8 +120,8 @@ PAGODA_TEST(engine_core_a_step_budget_cuts_prompts_and_changes_no_answer) {
   CHECK(tokens[0] == tokens[1]);
 }
 
-// Tables of long sequences are not written anew in each step, nor when another sequence comes or goes: each block id
-// once, and the row that fills a hole once more.
+// Tables of long sequences are not written anew in each step, nor all of them when a sequence comes or goes: each block
+// id once, and once more the row that fills the hole of one that ends.
 PAGODA_TEST(engine_core_writes_a_block_table_once) {
   test::FakeHarness harness({.num_blocks = 512, .max_num_seqs = 5, .max_num_tokens = 512});
   Recorder recorders[5];
@@ -133,7 +133,7 @@ PAGODA_TEST(engine_core_writes_a_block_table_once) {
   }
   harness.run();
   for (const Recorder& recorder : recorders) CHECK(recorder.reason == FinishReason::length);
-  CHECK(harness.model->num_table_entries <= 5 * 67 + 67);
+  CHECK(harness.model->num_table_entries <= 2 * 5 * 67);
 }
 
 PAGODA_TEST(engine_core_a_failed_step_ends_its_requests_and_the_engine_goes_on) {
@@ -172,7 +172,7 @@ PAGODA_TEST(engine_core_cancel_frees_at_once_in_every_state) {
   Recorder decoding, prefilling, waiting;
   CHECK_OK(harness.add(simple_request(4, 50), 1, decoding));
   CHECK_OK(harness.add(simple_request(40, 5), 2, prefilling));
-  CHECK_OK(harness.add(simple_request(4, 5), 3, waiting));
+  CHECK_OK(harness.add(simple_request(60, 5), 3, waiting));
   for (int i = 0; i < 3; ++i) harness.core->step();
   harness.core->cancel(1);
   CHECK(decoding.reason == FinishReason::cancelled && decoding.tokens.size() == 3);

@@ -20,6 +20,7 @@ struct Shape {
   bool has_state = true;
   int32_t max_checkpoints = 0;
   double max_step_seconds = 0;
+  double max_decode_seconds = -1;
 };
 
 struct FakeHarness {
@@ -39,7 +40,7 @@ struct FakeHarness {
     config.sizes.max_logits_rows = shape.max_num_seqs;
     config.sizes.max_blocks_per_seq = static_cast<int32_t>(shape.num_blocks);
     config.block_size = shape.block_size;
-    config.max_step_seconds = shape.max_step_seconds;
+    config.step_times = {.max_seconds = shape.max_step_seconds, .max_decode_seconds = shape.max_decode_seconds};
     config.max_model_len = static_cast<int32_t>(shape.num_blocks * shape.block_size);
     config.vocab_size = kFakeVocab;
     config.has_state = shape.has_state;

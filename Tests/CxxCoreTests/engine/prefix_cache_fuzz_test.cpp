@@ -111,6 +111,8 @@ class Schedule {
       request.prompt_ids[rng_() % request.prompt_ids.size()] = kCanary;
     }
     request.use_cache = pick(0, 19) > 0;
+    request.priority = pick(0, 3) == 0 ? pick(-1, 1) : 0;
+    request.share_id.assign(static_cast<size_t>(pick(0, 2)), 's');
     if (pick(0, 3) == 0) request.checkpoint_positions = {pick(-1, 130), pick(0, 130)};
     request.sampling.max_tokens = pick(1, 30);
     request.sampling.num_top_logprobs = 0;

@@ -106,6 +106,54 @@ PAGODA_TEST(prefix_reuse_after_a_prompt_of_1000_tokens) {
     }
 }
 
+// The first prompt that parts where no state is leaves one there, within the memory for them; one that is used again
+// and again outlives a stream of prompts that are not.
+PAGODA_TEST(prefix_reuse_learns_where_prompts_part) {
+  Asker asker(roomy());
+  const Tokens prompt = random_tokens(1, 1000);
+  asker.cached(prompt);
+  const auto sibling = [&](uint64_t seed) {
+    Tokens other = random_tokens(seed, 1000);
+    std::copy_n(prompt.begin(), 600, other.begin());
+    other[600] = static_cast<int32_t>(seed);  // in no random prompt, so that they part from each other here
+    return other;
+  };
+  CHECK_EQ(asker.cached(sibling(1)), 512);
+  for (const uint64_t next : {2, 3, 4, 6, 7, 8, 9, 90, 91, 92}) {
+    CHECK_EQ(asker.cached(sibling(next)), 600);
+    for (uint64_t i = 0; i < 6; ++i) asker.cached(random_tokens(1000 * next + i, 40));
+  }
+  const CacheStats stats = asker.harness().core->stats().cache;
+  CHECK(stats.num_checkpoint_evictions > 0 && stats.num_checkpoint_hits >= 10);
+  CHECK(stats.num_checkpoints <= stats.max_checkpoints);
+}
+
+// Eight sequences at once in a pool for five: what is preempted is computed again in part, but little of all.
+PAGODA_TEST(prefix_reuse_preemption_costs_less_than_a_tenth) {
+  std::mt19937_64 rng(test::seed(11));
+  const auto pick = [&](int low, int high) {
+    return low + static_cast<int>(rng() % static_cast<uint64_t>(high - low + 1));
+  };
+  for (const int32_t max_checkpoints : {0, 32}) {
+    FakeHarness harness(
+        {.num_blocks = 300, .max_num_seqs = 8, .max_num_tokens = 256, .max_checkpoints = max_checkpoints});
+    std::vector<std::unique_ptr<Recorder>> recorders;
+    int64_t ideal = 0;
+    for (uint64_t i = 0; i < 40; ++i) {
+      const int prompt = pick(200, 1200), output = pick(100, 600);
+      ideal += prompt + output - 1;
+      CHECK_OK(harness.add(make_request(random_tokens(1000 + i, prompt), output), i + 1,
+                           *recorders.emplace_back(std::make_unique<Recorder>())));
+    }
+    harness.run();
+    const EngineStats stats = harness.core->stats();
+    const double ratio = static_cast<double>(stats.num_computed_tokens) / static_cast<double>(ideal);
+    test::note(std::to_string(max_checkpoints) + " checkpoints: computed " + std::to_string(ratio) + " of ideal, " +
+               std::to_string(stats.num_preemptions) + " preemptions");
+    CHECK(ratio <= (max_checkpoints > 0 ? 1.1 : 1.2));  // without states, all of a sequence is computed again
+  }
+}
+
 // Thinking: what is thought is dropped from the history, and the next turn goes on from the end of the last message.
 PAGODA_TEST(prefix_reuse_survives_templates_that_drop_reasoning) {
   Asker asker(roomy());

@@ -1,6 +1,7 @@
 // StepBudget against a made-up clock: steps stay within their time once the device is known, and use what they have.
 #include "scheduler/step_budget.h"
 
+#include <algorithm>
 #include <random>
 
 #include "support/test.h"
@@ -9,6 +10,8 @@ namespace pagoda::scheduler {
 namespace {
 
 constexpr double kBudget = 0.1;
+
+StepTimes times(double max_seconds) { return {.max_seconds = max_seconds, .max_decode_seconds = -1}; }
 
 // A device that takes `fixed` seconds for a step and `each` for a token; the budget after `steps` full steps on it.
 int32_t settled(StepBudget& budget, double fixed, double each, int steps) {
@@ -19,7 +22,7 @@ int32_t settled(StepBudget& budget, double fixed, double each, int steps) {
 }  // namespace
 
 PAGODA_TEST(step_budget_leaves_devices_alone_that_have_the_time) {
-  StepBudget budget(0, 256);
+  StepBudget budget(times(0), 256);
   CHECK_EQ(budget.max_tokens(), 256);
   budget.note(256, 1, 100);
   CHECK_EQ(budget.max_tokens(), 256);
@@ -27,22 +30,22 @@ PAGODA_TEST(step_budget_leaves_devices_alone_that_have_the_time) {
 
 PAGODA_TEST(step_budget_finds_what_fits_the_time) {
   for (const double rate : {300.0, 1000.0, 3000.0, 20000.0}) {
-    StepBudget budget(kBudget, 4096);
+    StepBudget budget(times(kBudget), 4096);
     CHECK_EQ(budget.max_tokens(), 64);
     const int32_t tokens = settled(budget, 0, 1 / rate, 12);
     CHECK_EQ(tokens % 32, 0);
     CHECK(tokens <= rate * kBudget || tokens == 32);
     CHECK(tokens > rate * kBudget - 33);
   }
-  StepBudget small(kBudget, 50);  // the configuration's own limit holds
+  StepBudget small(times(kBudget), 50);  // the configuration's own limit holds
   CHECK_EQ(small.max_tokens(), 50);
   CHECK_EQ(settled(small, 0, 1e-6, 5), 32);
-  StepBudget tiny(kBudget, 20);
+  StepBudget tiny(times(kBudget), 20);
   CHECK_EQ(settled(tiny, 0, 1.0, 5), 20);
 }
 
 PAGODA_TEST(step_budget_follows_a_device_that_changes) {
-  StepBudget budget(kBudget, 2048);
+  StepBudget budget(times(kBudget), 2048);
   CHECK_EQ(settled(budget, 0, 1e-4, 12), 992);  // 1000, in multiples of 32
   CHECK_EQ(settled(budget, 0, 1e-3, 12), 96);   // the context grew, or another draws
   CHECK_EQ(settled(budget, 0, 1e-4, 12), 992);
@@ -52,7 +55,7 @@ PAGODA_TEST(step_budget_follows_a_device_that_changes) {
 }
 
 PAGODA_TEST(step_budget_learns_from_prompts_alone) {
-  StepBudget budget(kBudget, 2048);
+  StepBudget budget(times(kBudget), 2048);
   const int32_t tokens = settled(budget, 0.01, 1e-4, 20);
   for (int i = 0; i < 50; ++i) budget.note(16, 16, 0.02);  // decoding: a token each
   CHECK_EQ(budget.max_tokens(), tokens);
@@ -63,7 +66,7 @@ PAGODA_TEST(step_budget_learns_from_prompts_alone) {
 
 PAGODA_TEST(step_budget_never_leaves_its_bounds) {
   std::mt19937_64 random(test::seed(17));
-  StepBudget budget(kBudget, 700);
+  StepBudget budget(times(kBudget), 700);
   for (int i = 0; i < 10000; ++i) {
     const double seconds = std::uniform_real_distribution<double>(0, random() % 2 ? 10 : 1e-6)(random);
     const int32_t before = budget.max_tokens();
@@ -71,6 +74,36 @@ PAGODA_TEST(step_budget_never_leaves_its_bounds) {
     CHECK(budget.max_tokens() >= 32 && budget.max_tokens() <= 700);
     CHECK(budget.max_tokens() <= 2 * before);
   }
+}
+
+// A machine that reads weights in 40 ms and computes a token in 3: what is read beside decodes makes steps of at most
+// twice a plain one, and as large as that allows.
+PAGODA_TEST(step_budget_keeps_the_gap_between_tokens_near_that_of_plain_decodes) {
+  const auto seconds = [](int32_t tokens) { return std::max(0.040, 0.003 * tokens); };
+  StepBudget budget({}, 256);
+  CHECK_EQ(budget.max_tokens(0), 256);  // nobody waits
+  CHECK_EQ(budget.max_tokens(1), 32);   // nothing is known
+  for (int i = 0; i < 4; ++i) budget.note(256, 1, seconds(256));
+  for (int i = 0; i < 4; ++i) budget.note(1, 1, seconds(1));
+  for (int i = 0; i < 20; ++i) {
+    const int32_t tokens = budget.max_tokens(1);
+    CHECK(seconds(tokens) <= 2 * seconds(1));
+    budget.note(tokens, 2, seconds(tokens));
+  }
+  CHECK_EQ(budget.max_tokens(1), 24);
+  CHECK_EQ(budget.max_tokens(0), 256);
+}
+
+PAGODA_TEST(step_budget_obeys_a_time_for_steps_that_decode) {
+  for (const double limit : {0.010, 0.050, 0.2, 10.0}) {
+    StepBudget budget({.max_seconds = 1, .max_decode_seconds = limit}, 512);
+    for (int i = 0; i < 12; ++i) budget.note(budget.max_tokens(0), 1, 0.001 * budget.max_tokens(0));
+    CHECK_EQ(budget.max_tokens(0), 512);
+    CHECK_EQ(budget.max_tokens(3), std::clamp(static_cast<int32_t>(limit * 1000) / 8 * 8, 8, 512));
+  }
+  StepBudget off({.max_decode_seconds = -1}, 512);
+  off.note(512, 1, 100);
+  CHECK_EQ(off.max_tokens(5), 512);
 }
 
 }  // namespace pagoda::scheduler
