@@ -47,6 +47,7 @@ extension Service {
 
   private func generate(_ generation: Generation, _ format: some AnswerFormat, _ exchange: Exchange) throws {
     var generation = generation
+    generation.shareID = guarding.shareID(of: exchange.request)
     generation.cacheSalt = guarding.cacheSalt(of: exchange.request, generation.cacheSalt)
     try generator.run(generation, format: format, on: exchange, dispatch: dispatch)
   }

@@ -28,6 +28,9 @@ enum SharedOptions {
       Option("threads", value: "N", help: "worker threads (default: one per core)"),
       Option("max-num-seqs", value: "N", help: "sequences that run at once (default 16)"),
       Option("max-num-batched-tokens", value: "N", help: "tokens of one step (default 256)"),
+      Option(
+        "max-step-ms", value: "N",
+        help: "most time of a step while answers wait for tokens (default: twice a plain step; -1: any)"),
       Option("max-model-len", value: "N", help: "longest sequence in tokens (default: the model's, if it fits)"),
       Option("block-size", value: "N", help: "tokens per KV block: 8, 16 (default) or 32"),
       Option("num-kv-blocks", value: "N", help: "KV blocks to allocate"),
@@ -70,6 +73,7 @@ extension Arguments {
     if let count = try integer("threads", in: 1...1024) { options.threadCount = Int(count) }
     if let count = try integer("max-num-seqs", in: counts) { options.maximumSequences = Int(count) }
     if let count = try integer("max-num-batched-tokens", in: counts) { options.maximumBatchedTokens = Int(count) }
+    if let time = try integer("max-step-ms", in: -1...1_000_000) { options.maximumStepMilliseconds = Double(time) }
     if let length = try integer("max-model-len", in: counts) { options.maximumModelLength = Int(length) }
     if let size = try choice("block-size", of: ["8", "16", "32"]) { options.blockSize = Int(size) ?? 16 }
     if let count = try integer("num-kv-blocks", in: 1...Int64.max) { options.kvBlockCount = count }

@@ -53,6 +53,8 @@ extension Engine {
     if let grammar = request.grammar { coreRequest.grammar = grammar.core }
     coreRequest.prompt_has_thinking_tags = prompt.hasThinkingTags && request.hasThinkingTags
     coreRequest.use_cache = request.usesPrefixCache
+    coreRequest.priority = Int32(clamping: request.priority)
+    coreRequest.share_id = std.string(request.shareID)
     coreRequest.cache_salt = std.string(request.cacheSalt)
     coreRequest.checkpoint_positions = .init(request.checkpointPositions.map { Int32(clamping: $0) })
 

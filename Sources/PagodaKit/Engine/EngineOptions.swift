@@ -21,6 +21,9 @@ public struct EngineOptions: Hashable, Sendable {
   public var maximumSequences = 16
   /// Most tokens of one step, prompts and answers together.
   public var maximumBatchedTokens = 256
+  /// Most milliseconds of a step in which answers wait for their next token while prompts are read; 0 means about twice a
+  /// step in which nothing is read, -1 as long as it takes.
+  public var maximumStepMilliseconds = 0.0
   /// Tokens per KV block: 8, 16 or 32.
   public var blockSize = 16
   /// Longest sequence in tokens; 0 means the model's context length, or as much of it as fits.
@@ -56,6 +59,7 @@ extension EngineOptions {
     options.num_threads = Int32(clamping: threadCount)
     options.max_num_seqs = Int32(clamping: maximumSequences)
     options.max_num_batched_tokens = Int32(clamping: maximumBatchedTokens)
+    options.max_step_ms = maximumStepMilliseconds
     options.block_size = Int32(clamping: blockSize)
     options.max_model_len = Int32(clamping: maximumModelLength)
     options.num_kv_blocks = kvBlockCount

@@ -62,6 +62,9 @@ extension EngineStatistics {
     preemptions = stats.num_preemptions
     computedTokens = stats.num_computed_tokens
     generatedTokens = stats.num_generated_tokens
+    planSeconds = stats.plan_seconds
+    forwardSeconds = stats.forward_seconds
+    sampleSeconds = stats.sample_seconds
     prefixCache = PrefixCacheStatistics(stats.cache)
     disk = stats.disk.max_bytes > 0 ? DiskCacheStatistics(stats.disk) : nil
   }
@@ -79,6 +82,7 @@ extension PrefixCacheStatistics {
     maximumCheckpoints = Int(stats.max_checkpoints)
     checkpointBytes = stats.checkpoint_bytes
     checkpointEvictions = stats.num_checkpoint_evictions
+    checkpointHits = stats.num_checkpoint_hits
     lastNearMiss = stats.last_near_miss >= 0 ? Int(stats.last_near_miss) : nil
   }
 }

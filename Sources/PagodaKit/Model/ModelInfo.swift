@@ -104,6 +104,12 @@ public struct EngineStatistics: Hashable, Sendable {
   public var computedTokens: Int64
   /// Tokens generated so far.
   public var generatedTokens: Int64
+  /// Seconds spent so far on choosing what runs in a step,
+  public var planSeconds: Double
+  /// on the model,
+  public var forwardSeconds: Double
+  /// and on drawing tokens and sending their events.
+  public var sampleSeconds: Double
   /// What is reused between requests.
   public var prefixCache: PrefixCacheStatistics
   /// Prefixes on disk; nil without `EngineOptions.prefixCacheFolder`.
@@ -132,6 +138,8 @@ public struct PrefixCacheStatistics: Hashable, Sendable {
   public var checkpointBytes: Int64
   /// States given up so far.
   public var checkpointEvictions: Int64
+  /// Requests that went on from a state so far.
+  public var checkpointHits: Int64
   /// Of the last prompt that was known further than it could be reused, the token at which it parted; nil before the first.
   public var lastNearMiss: Int?
 }

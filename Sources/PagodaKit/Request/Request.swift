@@ -35,6 +35,10 @@ public struct Request: Hashable, Sendable {
   public var grammar: Grammar?
   /// Whether the request may reuse what others computed, and leave what it computes to them.
   public var usesPrefixCache = true
+  /// Of requests that wait, those with a lower priority run first, as in vLLM.
+  public var priority = 0
+  /// Requests with the same share (those of one client) take their tokens from one fair share; at most 256 bytes.
+  public var shareID = ""
   /// Requests with different salts (tenants, for instance) share nothing; at most 256 bytes.
   public var cacheSalt = ""
   /// Where other prompts will part from this one: numbers of leading tokens behind which a state is worth keeping. Ends of

@@ -22,6 +22,7 @@ struct CompletionRequest: Sendable {
     generation = Generation(prompts: try fields.prompts(vocabularySize: vocabularySize), sampling: sampling)
     generation.promptField = "prompt"
     generation.grammar = try fields.grammar("response_format")
+    generation.priority = try fields.integer("priority", in: Int64(Int32.min)...Int64(Int32.max)) ?? 0
     generation.cacheSalt = try fields.string("cache_salt", maximumBytes: 64) ?? ""
     generation.answers = try fields.integer("n", in: ChatRequest.answers) ?? 1
     generation.isStream = try fields.flag("stream") ?? false

@@ -8,7 +8,7 @@ extension FieldTable {
     "frequency_penalty", "logit_bias", "seed", "ignore_eos", "stop", "stop_token_ids", "thinking_budget",
   ]
 
-  private static let common: Set<String> = ["model", "stream", "stream_options", "n", "cache_salt"]
+  private static let common: Set<String> = ["model", "stream", "stream_options", "n", "cache_salt", "priority"]
 
   /// Bookkeeping of other servers.
   private static let bookkeeping: Set<String> = [
@@ -18,7 +18,7 @@ extension FieldTable {
 
   /// What other servers do with these is not done here.
   private static let noted: [String: [JSONValue]] = [
-    "priority": [.integer(0)], "verbosity": [.string("medium")], "skip_special_tokens": [.bool(true)],
+    "verbosity": [.string("medium")], "skip_special_tokens": [.bool(true)],
     "spaces_between_special_tokens": [.bool(true)], "logit_processors": [.array([])], "kv_transfer_params": [],
   ]
 
@@ -55,6 +55,7 @@ extension FieldTable {
     known: sampling.union([
       "model", "input", "instructions", "stream", "max_output_tokens", "tools", "tool_choice", "text", "reasoning",
       "chat_template_kwargs", "metadata", "parallel_tool_calls", "top_logprobs", "cache_salt", "include",
+      "priority",
     ]),
     ignored: bookkeeping.union(["stream_options", "client_metadata"]),
     noted: noted.merging(["max_tool_calls": []]) { $1 },

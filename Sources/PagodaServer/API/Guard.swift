@@ -41,6 +41,9 @@ struct Guard: Sendable {
     return secret.salt(key: apiKeys[index], salt)
   }
 
+  /// Keys take their tokens from equal shares of the engine.
+  func shareID(of request: HTTPRequest) -> String { keyIndex(request).map { "key \($0)" } ?? "" }
+
   private func checkKey(_ request: HTTPRequest) throws {
     guard keyIndex(request) == nil else { return }
     throw APIError(

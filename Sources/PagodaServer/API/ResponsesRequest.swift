@@ -48,6 +48,7 @@ struct ResponsesRequest: Sendable {
     generation.forcedCall = forced
     generation.grammar = try fields.object("text")?.grammar("format")
     generation.grammarField = "text.format"
+    generation.priority = try fields.integer("priority", in: Int64(Int32.min)...Int64(Int32.max)) ?? 0
     generation.cacheSalt = try fields.string("cache_salt", maximumBytes: 64) ?? ""
     echoed = fields.echoed(instructions: instructions)
   }

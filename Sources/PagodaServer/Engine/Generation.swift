@@ -19,6 +19,10 @@ struct Generation: Sendable {
   /// What the answer must be, and the field that says so.
   var grammar: Request.Grammar?
   var grammarField = "response_format"
+  /// Lower ones run first.
+  var priority = 0
+  /// Requests with the same one have one fair share of the engine.
+  var shareID = ""
   /// Requests with other salts share no cached prefix with this one.
   var cacheSalt = ""
   /// Functions that the model may call, in the shape of chat completions.

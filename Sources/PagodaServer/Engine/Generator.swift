@@ -152,6 +152,8 @@ final class Generator: Sendable {
       if let tokens = prompt.clampedTokens { request.sampling.maximumTokens = tokens }
       request.hasThinkingTags = prompt.hasThinkingTags
       request.grammar = generation.grammar
+      request.priority = generation.priority
+      request.shareID = generation.shareID
       request.cacheSalt = generation.cacheSalt
       if let seed = request.sampling.seed { request.sampling.seed = seed &+ UInt64(index % generation.answers) }
       do {

@@ -80,6 +80,7 @@ final class Metrics: @unchecked Sendable {
     out += single(
       "pagoda:computed_tokens_total", "counter", "Tokens run through the model.", "\(engine.computedTokens)")
     out += single("pagoda:http_connections", "gauge", "Open connections.", "\(connections)")
+    out += Self.cacheText(engine)
     return out
       + lock.withLock {
         var out = single("vllm:prompt_tokens_total", "counter", "Tokens of prompts.", "\(promptTokens)")
@@ -100,5 +101,28 @@ final class Metrics: @unchecked Sendable {
         out += queue.text("vllm:request_queue_time_seconds", "From submission to the first step.")
         return out + whole.text("vllm:e2e_request_latency_seconds", "From submission to the last token.")
       }
+  }
+}
+
+extension Metrics {
+  /// What the caches did, and where the time of steps went.
+  private static func cacheText(_ engine: EngineStatistics) -> String {
+    let cache = engine.prefixCache
+    let counters: [(String, String, Int64)] = [
+      ("block_evictions", "Cached KV blocks given to other content.", cache.blockEvictions),
+      ("checkpoint_hits", "Requests that went on from a recurrent state kept.", cache.checkpointHits),
+      ("checkpoint_evictions", "Recurrent states given up.", cache.checkpointEvictions),
+      ("recomputed_tokens", "Tokens computed again after a preemption.", cache.recomputedTokens),
+      ("prefix_disk_reads", "Prefix files read.", engine.disk?.reads ?? 0),
+      ("prefix_disk_writes", "Prefix files written.", engine.disk?.writes ?? 0),
+    ]
+    var out = ""
+    for (name, help, value) in counters {
+      out += "# HELP pagoda:\(name)_total \(help)\n# TYPE pagoda:\(name)_total counter\npagoda:\(name)_total \(value)\n"
+    }
+    out += "# HELP pagoda:step_seconds_total Time of all steps by phase.\n# TYPE pagoda:step_seconds_total counter\n"
+    let phases = [("plan", engine.planSeconds), ("forward", engine.forwardSeconds), ("sample", engine.sampleSeconds)]
+    for (phase, seconds) in phases { out += "pagoda:step_seconds_total{phase=\"\(phase)\"} \(seconds)\n" }
+    return out
   }
 }
