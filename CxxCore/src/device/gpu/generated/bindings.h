@@ -101,6 +101,9 @@ inline constexpr std::string_view q4_2_4 = "matmul_few_q4_2_4";
 inline constexpr std::string_view q4_2_8 = "matmul_few_q4_2_8";
 inline constexpr std::string_view direct_1_1 = "matmul_few_direct_1_1";
 inline constexpr std::string_view direct_2_1 = "matmul_few_direct_2_1";
+inline constexpr std::string_view direct_2_2 = "matmul_few_direct_2_2";
+inline constexpr std::string_view direct_2_4 = "matmul_few_direct_2_4";
+inline constexpr std::string_view direct_2_8 = "matmul_few_direct_2_8";
 enum Binding : int { x = 0, x_scales = 1, w = 2, w_steps = 3, w_scales = 4, bias = 5, out = 6, args = 7 };
 }  // namespace matmul_few
 namespace matmul_rows_bf16 {

@@ -497,6 +497,9 @@ MSL_KERNEL void matmul_few(MSL_DEVICE const X* x ,
 
 
 
+
+
+
 # 1 "matmul_few.entries"
 using namespace ::pagoda::device::gpu;
 void msl_entry_0(const KernelInputs& in, const Builtins& b) {
@@ -653,6 +656,27 @@ void msl_entry_21(const KernelInputs& in, const Builtins& b) {
 }
 constexpr BindingInfo msl_bindings_21[] = {{"x", 0, BindingKind::buffer, sizeof(float), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
 constexpr uint32_t msl_limit_21 = 256;
+void msl_entry_22(const KernelInputs& in, const Builtins& b) {
+  (void)in;
+  (void)b;
+  matmul_few<bfloat, float, 16, 2, 2>((const float*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::Matmul*)in.buffers[7], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+}
+constexpr BindingInfo msl_bindings_22[] = {{"x", 0, BindingKind::buffer, sizeof(float), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
+constexpr uint32_t msl_limit_22 = 256;
+void msl_entry_23(const KernelInputs& in, const Builtins& b) {
+  (void)in;
+  (void)b;
+  matmul_few<bfloat, float, 16, 2, 4>((const float*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::Matmul*)in.buffers[7], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+}
+constexpr BindingInfo msl_bindings_23[] = {{"x", 0, BindingKind::buffer, sizeof(float), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
+constexpr uint32_t msl_limit_23 = 256;
+void msl_entry_24(const KernelInputs& in, const Builtins& b) {
+  (void)in;
+  (void)b;
+  matmul_few<bfloat, float, 16, 2, 8>((const float*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::Matmul*)in.buffers[7], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+}
+constexpr BindingInfo msl_bindings_24[] = {{"x", 0, BindingKind::buffer, sizeof(float), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
+constexpr uint32_t msl_limit_24 = 256;
 }  // namespace
 }  // namespace metal
 namespace pagoda::device::gpu::generated {
@@ -680,6 +704,9 @@ std::span<const KernelInfo> matmul_few_kernels() noexcept {
     {"matmul_few_q4_2_8", "matmul_few", metal::msl_bindings_19, {}, metal::msl_limit_19, metal::msl_entry_19},
     {"matmul_few_direct_1_1", "matmul_few", metal::msl_bindings_20, {}, metal::msl_limit_20, metal::msl_entry_20},
     {"matmul_few_direct_2_1", "matmul_few", metal::msl_bindings_21, {}, metal::msl_limit_21, metal::msl_entry_21},
+    {"matmul_few_direct_2_2", "matmul_few", metal::msl_bindings_22, {}, metal::msl_limit_22, metal::msl_entry_22},
+    {"matmul_few_direct_2_4", "matmul_few", metal::msl_bindings_23, {}, metal::msl_limit_23, metal::msl_entry_23},
+    {"matmul_few_direct_2_8", "matmul_few", metal::msl_bindings_24, {}, metal::msl_limit_24, metal::msl_entry_24},
   };
   return kKernels;
 }

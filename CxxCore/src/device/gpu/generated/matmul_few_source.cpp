@@ -524,6 +524,9 @@ INSTANTIATE("q8", half, 8)
 INSTANTIATE("q4", half, 4)
 FEW("direct", bfloat, float, 16, 1, 1)
 FEW("direct", bfloat, float, 16, 2, 1)
+FEW("direct", bfloat, float, 16, 2, 2)
+FEW("direct", bfloat, float, 16, 2, 4)
+FEW("direct", bfloat, float, 16, 2, 8)
 )msl",
 R"msl(#include "device/gpu/shim/cuda/msl.h"
 namespace metal {
@@ -1005,6 +1008,9 @@ R"msl(    for (uint u = 0; u < AHEAD; ++u) {
 
 
 
+
+
+
 # 1 "matmul_few.entries"
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_f16_1_1)
 extern "C" __global__ void __launch_bounds__(256) matmul_few_f16_1_1(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
@@ -1115,6 +1121,21 @@ extern "C" __global__ void __launch_bounds__(256) matmul_few_direct_1_1(const fl
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_direct_2_1)
 extern "C" __global__ void __launch_bounds__(256) matmul_few_direct_2_1(const float* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
   matmul_few<bfloat, float, 16, 2, 1>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+}
+#endif
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_direct_2_2)
+extern "C" __global__ void __launch_bounds__(256) matmul_few_direct_2_2(const float* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
+  matmul_few<bfloat, float, 16, 2, 2>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+}
+#endif
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_direct_2_4)
+extern "C" __global__ void __launch_bounds__(256) matmul_few_direct_2_4(const float* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
+  matmul_few<bfloat, float, 16, 2, 4>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+}
+#endif
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_direct_2_8)
+extern "C" __global__ void __launch_bounds__(256) matmul_few_direct_2_8(const float* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
+  matmul_few<bfloat, float, 16, 2, 8>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 }  // namespace metal

@@ -8,7 +8,7 @@ namespace pagoda::device::gpu {
 namespace {
 
 constexpr int64_t kFewRows = 64;           // that matmul_few takes
-constexpr int64_t kDirectRows = 8;         // that it takes as floats: rounding them each time costs less than a launch
+constexpr int64_t kDirectRows = 32;        // that it takes as floats: rounding them each time costs less than a launch
 constexpr int64_t kManyGroups = 128;       // threadgroups; fewer leave cores of a large GPU idle
 constexpr int64_t kRuns = 8, kChunk = 64;  // sums of columns: see the kernels
 
