@@ -37,30 +37,35 @@ def literal(text):
     return "\n".join(f'R"msl({p})msl"' for p in pieces + [piece])
 
 
-def namespace_of(kernel, entries):
-    """Names and binding indices of one kernel, for host files: a wrong name does not compile."""
+def namespace_of(kernel, entries, first_id):
+    """Ids, names and indices of one kernel for host files; a wrong name does not compile."""
     out = [f"namespace {kernel.name} {{\n"]
-    for host, _, args in entries:
+    for number, (host, _, args) in enumerate(entries, first_id):
         suffix = host[len(kernel.name) + 1:] if args else "kernel"
-        out.append(f'inline constexpr std::string_view {"k" + suffix if suffix[0].isdigit() else suffix} = "{host}";\n')
+        name = "k" + suffix if suffix[0].isdigit() else suffix
+        out.append(f'inline constexpr KernelId {name} = {{{number}, "{host}"}};\n')
     bound = sorted((p for p in kernel.params if p.index is not None), key=lambda p: p.index)
     out.append(f"enum Binding : int {{ {', '.join(f'{p.name} = {p.index}' for p in bound)} }};\n")
     return "".join(out) + f"}}  // namespace {kernel.name}\n"
 
 
 def bindings_header(modules):
-    out = ["// Names of all kernels, of their bindings and of their function constants. Made by Tools/mslc/generate.sh.\n"
-           "#pragma once\n\n#include <string_view>\n\n", BEGIN.format("kernels")]
+    out = ["// Ids of all kernels, names of their bindings and function constants. Made by Tools/mslc/generate.sh.\n"
+           '#pragma once\n\n#include <string_view>\n\n#include "device/gpu/kernel_table.h"\n\n', BEGIN.format("kernels")]
     taken = {}
+    count = 0
     for stem, mod in modules:
         for name, kernel in mod.kernels.items():
             if taken.setdefault(name, stem) != stem:
                 raise SystemExit(f"kernel {name} is in {taken[name]}.metal and in {stem}.metal")
-            out.append(namespace_of(kernel, [e for e in mod.entries() if e[1] is kernel]))
+            entries = [e for e in mod.entries() if e[1] is kernel]
+            out.append(namespace_of(kernel, entries, count))
+            count += len(entries)
         if mod.constants:
             out.append(f"namespace {stem}_constants {{\n")
             out += [f'inline constexpr std::string_view {c["name"]} = "{c["name"]}";\n' for c in mod.constants]
             out.append(f"}}  // namespace {stem}_constants\n")
+    out.append(f"inline constexpr int kCount = {count};  // ids are below\n")
     return "".join(out) + END.format("kernels")
 
 

@@ -7,7 +7,7 @@
 namespace pagoda::device::gpu {
 
 Status check_cache_type(DType dtype) noexcept {
-  if (!kernel_type(dtype).empty()) return ok_status();
+  if (has_kernels(dtype)) return ok_status();
   return make_error(StatusCode::unsupported, "GPU kernels have KV caches of float32, float16 and bfloat16, not " +
                                                  std::string(dtype_name(dtype)));
 }
@@ -24,11 +24,26 @@ bool GpuEncoder::check_room(const ScratchSizes& needed, const char* op) noexcept
                                                     " bytes of scratch, more than reserve() was told"));
 }
 
-void GpuEncoder::launch(std::string_view kernel, const Grid& grid, std::initializer_list<Slot> slots, const void* args,
+const Pipeline* GpuEncoder::pipeline(const KernelId& kernel, std::initializer_list<Constant> constants) noexcept {
+  size_t at = static_cast<size_t>(kernel.number) << kMaxConstants;
+  if (constants.size() > kMaxConstants) {
+    check(make_error(StatusCode::internal, std::string(kernel.name) + " has more function constants than expected"));
+    return nullptr;
+  }
+  size_t bit = 0;
+  for (const Constant& constant : constants) at |= static_cast<size_t>(constant.bits != 0) << bit++;
+  if (pipelines_[at] == nullptr) {
+    const auto made = backend_.pipeline(kernel.name, {constants.begin(), constants.size()});
+    if (check(made.status)) pipelines_[at] = *made;
+  }
+  return pipelines_[at];
+}
+
+void GpuEncoder::launch(const KernelId& kernel, const Grid& grid, std::initializer_list<Slot> slots, const void* args,
                         size_t args_bytes, std::initializer_list<Constant> constants) noexcept {
   if (grid.groups.x == 0 || grid.groups.y == 0 || grid.groups.z == 0) return;  // no rows, nothing to do
-  const auto pipeline = backend_.pipeline(kernel, {constants.begin(), constants.size()});
-  if (!check(pipeline.status)) return;
+  const Pipeline* found = pipeline(kernel, constants);
+  if (found == nullptr) return;
   std::array<Binding, 31> bindings;
   int count = 0;
   for (const Slot& slot : slots) {
@@ -36,7 +51,7 @@ void GpuEncoder::launch(std::string_view kernel, const Grid& grid, std::initiali
     ++count;
   }
   bindings[count] = {.index = count, .values = args, .size_bytes = args_bytes};
-  backend_.launch(**pipeline, grid.groups, {grid.threads, 1, 1}, {bindings.data(), static_cast<size_t>(count) + 1});
+  backend_.launch(*found, grid.groups, {grid.threads, 1, 1}, {bindings.data(), static_cast<size_t>(count) + 1});
 }
 
 Pending& GpuEncoder::submit() noexcept {

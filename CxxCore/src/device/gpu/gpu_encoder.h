@@ -1,13 +1,15 @@
 // GpuEncoder: turns ops into launches of the kernels of Shaders/, the same for every backend. One file per op.
-// State: the first fault of the step being encoded; the launches themselves are the backend's.
+// State: the pipelines found so far, and the first fault of the step being encoded; the launches are the backend's.
 #pragma once
 
+#include <array>
 #include <initializer_list>
 #include <string_view>
 
 #include "device/device.h"
 #include "device/expert_ops.h"
 #include "device/gpu/backend.h"
+#include "device/gpu/generated/bindings.h"
 #include "device/gpu/gpu_weight.h"
 #include "device/gpu/scratch.h"
 #include "device/host/index_checks.h"
@@ -68,12 +70,14 @@ class GpuEncoder final : public Encoder, public PickOps, public ExpertOps, priva
   }
 
   template <class Args>
-  void launch(std::string_view kernel, const Grid& grid, std::initializer_list<Slot> slots, const Args& args,
+  void launch(const KernelId& kernel, const Grid& grid, std::initializer_list<Slot> slots, const Args& args,
               std::initializer_list<Constant> constants = {}) noexcept {
     launch(kernel, grid, slots, &args, sizeof args, constants);
   }
-  void launch(std::string_view kernel, const Grid& grid, std::initializer_list<Slot> slots, const void* args,
+  void launch(const KernelId& kernel, const Grid& grid, std::initializer_list<Slot> slots, const void* args,
               size_t args_bytes, std::initializer_list<Constant> constants) noexcept;
+  // Asks the backend once for each kernel and values of its constants, all of them bools; null is a fault.
+  const Pipeline* pipeline(const KernelId& kernel, std::initializer_list<Constant> constants) noexcept;
 
   void matmul_float(const MatmulArgs&, const GpuWeight&) noexcept;
   void matmul_packed(const MatmulArgs&, const GpuWeight&) noexcept;
@@ -81,7 +85,10 @@ class GpuEncoder final : public Encoder, public PickOps, public ExpertOps, priva
 
   Status wait() noexcept override;
 
+  static constexpr size_t kMaxConstants = 3;  // of a kernel
+
   Backend& backend_;
+  std::array<const Pipeline*, static_cast<size_t>(kernels::kCount) << kMaxConstants> pipelines_{};
   Scratch scratch_;
   Status fault_, verdict_;
   Pending* submitted_ = nullptr;
@@ -93,16 +100,10 @@ constexpr uint32_t as_uint(int64_t n) noexcept { return static_cast<uint32_t>(n)
 // `t`, or where it is absent some tensor that is there: a kernel gets something in every place.
 inline Slot or_else(const Tensor& t, const Tensor& other) noexcept { return t.is_present() ? Slot(t) : Slot(other); }
 
-// The word for an element type in kernel names; empty where no kernel has it.
-constexpr std::string_view kernel_type(DType dtype) noexcept {
-  return dtype == DType::f32 ? "f32" : dtype == DType::f16 ? "f16" : dtype == DType::bf16 ? "bf16" : "";
-}
 // Whether there are kernels for a KV cache of that type.
-Status check_cache_type(DType dtype) noexcept;
-
-constexpr std::string_view kernel_type(WeightFormat format) noexcept {
-  constexpr std::string_view kNames[] = {"f32", "f16", "bf16", "q8", "q4"};
-  return kNames[static_cast<size_t>(format)];
+constexpr bool has_kernels(DType dtype) noexcept {
+  return dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16;
 }
+Status check_cache_type(DType dtype) noexcept;
 
 }  // namespace pagoda::device::gpu

@@ -9,6 +9,13 @@
 
 namespace pagoda::device::gpu {
 
+// A kernel as host files name it: generated/bindings.h has one for each.
+struct KernelId {
+  int number = 0;  // below kernels::kCount
+  std::string_view name;
+  constexpr operator std::string_view() const noexcept { return name; }  // NOLINT
+};
+
 enum class BindingKind : uint8_t {
   buffer,  // device memory
   values,  // a struct copied at launch: `constant T&` in the text, a by-value parameter in CUDA

@@ -12,15 +12,14 @@ Status refuse(std::string_view kernel, const std::string& why) {
 }
 
 Status check_buffer(const KernelInfo& kernel, const BindingInfo& info, const Binding& binding) {
-  const std::string name(info.name);
-  if (!binding.buffer) return refuse(kernel.name, name + " takes a buffer");
+  if (!binding.buffer) return refuse(kernel.name, std::string(info.name) + " takes a buffer");
   const int64_t size = static_cast<int64_t>(binding.buffer->size_bytes());
   const int64_t end = binding.offset_bytes + static_cast<int64_t>(binding.size_bytes);
   if (binding.offset_bytes < 0 || end > size || binding.offset_bytes > size)
-    return refuse(kernel.name, name + " is bound to bytes " + std::to_string(binding.offset_bytes) + " to " +
-                                   std::to_string(end) + " of a buffer of " + std::to_string(size));
+    return refuse(kernel.name, std::string(info.name) + " is bound to bytes " + std::to_string(binding.offset_bytes) +
+                                   " to " + std::to_string(end) + " of a buffer of " + std::to_string(size));
   if (binding.offset_bytes % static_cast<int64_t>(info.element_bytes) != 0)
-    return refuse(kernel.name, name + " begins at byte " + std::to_string(binding.offset_bytes) +
+    return refuse(kernel.name, std::string(info.name) + " begins at byte " + std::to_string(binding.offset_bytes) +
                                    ", no multiple of its element's " + std::to_string(info.element_bytes));
   return ok_status();
 }

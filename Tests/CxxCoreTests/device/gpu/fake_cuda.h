@@ -11,6 +11,7 @@ namespace pagoda::test {
 
 struct FakeCuda {
   std::vector<std::string> diary;  // calls that matter, in order
+  bool keeps_diary = true;         // what keeps one allocates
   std::string fail_call;           // the call of this name fails from now on
   int fail_result = 700;           // an illegal address
   int num_gpus = 1, major = 9, nvrtc_major = 13;

@@ -194,7 +194,11 @@ void CudaBackend::launch(const Pipeline& pipeline, Size3 groups, Size3 threads,
 // the others.
 void CudaBackend::record(const CudaPipeline& pipeline, Size3 groups, Size3 threads, std::span<const Binding> bindings) {
   const KernelInfo& kernel = pipeline.kernel;
-  Launch made{nullptr, groups, threads, {}, {}, {}};
+  const uint32_t index = static_cast<uint32_t>(step_.size());
+  auto& [recorded, made] = step_.emplace_back();
+  recorded = &pipeline;
+  made.groups = groups;
+  made.threads = threads;
   for (const BindingInfo& info : kernel.bindings) {
     const Binding& given =
         *std::find_if(bindings.begin(), bindings.end(), [&](const Binding& b) { return b.index == info.index; });
@@ -206,16 +210,16 @@ void CudaBackend::record(const CudaPipeline& pipeline, Size3 groups, Size3 threa
       value = &address;
       size = sizeof address;
     }
-    constexpr size_t kAlignment = 16;
-    const size_t at = (made.params.size() + kAlignment - 1) / kAlignment * kAlignment;
-    made.params.resize(at + size);
-    std::memcpy(made.params.data() + at, value, size);
-    made.param_offsets.push_back(static_cast<uint32_t>(at));
+    if (!made.add_param(value, size))
+      fail(make_error(StatusCode::internal,
+                      "cuda: " + std::string(kernel.name) + " has more arguments than a launch has room for"));
   }
-  if (hazards_.needs_barrier(kernel, bindings)) before_barrier_ = std::exchange(since_barrier_, {});
+  if (hazards_.needs_barrier(kernel, bindings)) {
+    before_barrier_ = since_barrier_;
+    since_barrier_.first = index;
+  }
   made.after = before_barrier_;
-  since_barrier_.push_back(static_cast<uint32_t>(step_.size()));
-  step_.emplace_back(&pipeline, std::move(made));
+  since_barrier_.end = index + 1;
 }
 
 // Compiles those pipelines of the step that are new, side by side: the first step of a model has some thirty, of a
@@ -249,7 +253,7 @@ Status CudaBackend::start_step() {
   PAGODA_RETURN_IF_ERROR(make_pipelines());
   for (auto& [pipeline, launch] : step_) {
     launch.function = pipeline->function;
-    graphs_.add(std::move(launch));
+    graphs_.add(launch);
   }
   driver_.cuEventRecord(begin_, stream_);
   PAGODA_RETURN_IF_ERROR(graphs_.submit());
@@ -267,8 +271,8 @@ Pending& CudaBackend::submit() noexcept {
   graphs_.drop();
   step_.clear();
   hazards_.clear();
-  before_barrier_.clear();
-  since_barrier_.clear();
+  before_barrier_ = {};
+  since_barrier_ = {};
   verdict_ = std::exchange(fault_, Status{});
   return *this;
 }

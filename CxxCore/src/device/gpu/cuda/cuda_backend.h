@@ -60,7 +60,7 @@ class CudaBackend final : public Backend, private Pending {
   HazardTracker hazards_;
   std::vector<std::pair<const CudaPipeline*, Launch>> step_;  // being encoded; functions are filled in at its end
   // Launches of this step before the last barrier but after the one before it, and since the last one.
-  std::vector<uint32_t> before_barrier_, since_barrier_;
+  LaunchRange before_barrier_, since_barrier_;
   std::map<std::string, std::unique_ptr<CudaPipeline>> pipelines_;  // by kernel and constants
   StepTimes times_;
   Status fault_, verdict_;  // of the step being encoded, and of the one submitted last

@@ -10,13 +10,13 @@ namespace {
 // The driver copies the values when a node is made or changed.
 struct NodeArgs {
   explicit NodeArgs(Launch& launch) {
-    for (uint32_t offset : launch.param_offsets) values.push_back(launch.params.data() + offset);
+    for (uint32_t i = 0; i < launch.num_params; ++i) values[i] = launch.params.data() + launch.param_offsets[i];
     node.function = launch.function;
     node.grid_x = launch.groups.x, node.grid_y = launch.groups.y, node.grid_z = launch.groups.z;
     node.block_x = launch.threads.x, node.block_y = launch.threads.y, node.block_z = launch.threads.z;
     node.params = values.data();
   }
-  std::vector<void*> values;
+  std::array<void*, Launch::kMaxParams> values;
   KernelNode node;
 };
 
@@ -71,7 +71,7 @@ Status StepGraphs::instantiate() {
   std::vector<Handle> after;
   for (Launch& launch : step_) {
     after.clear();
-    for (uint32_t index : launch.after) after.push_back(made.nodes[index]);
+    for (uint32_t i = launch.after.first; i < launch.after.end; ++i) after.push_back(made.nodes[i]);
     NodeArgs args(launch);
     Handle node = nullptr;
     PAGODA_RETURN_IF_ERROR(
@@ -81,7 +81,7 @@ Status StepGraphs::instantiate() {
   }
   PAGODA_RETURN_IF_ERROR(
       cuda_status(driver_, driver_.cuGraphInstantiateWithFlags(&made.exec, made.graph, 0), "instantiating a graph"));
-  made.launches = std::move(step_);
+  made.launches = step_;
   ++counts_.instantiated;
   return ok_status();
 }
@@ -89,7 +89,7 @@ Status StepGraphs::instantiate() {
 Status StepGraphs::update(Graph& graph) noexcept {
   for (size_t i = 0; i < step_.size(); ++i) {
     if (graph.launches[i] == step_[i]) continue;
-    graph.launches[i] = std::move(step_[i]);
+    graph.launches[i] = step_[i];
     NodeArgs args(graph.launches[i]);
     PAGODA_RETURN_IF_ERROR(
         cuda_status(driver_, driver_.cuGraphExecKernelNodeSetParams_v2(graph.exec, graph.nodes[i], &args.node),

@@ -3,7 +3,10 @@
 // State: the step being recorded, and the graphs of recent kinds of step.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <deque>
 #include <span>
 #include <vector>
@@ -13,15 +16,39 @@
 
 namespace pagoda::device::gpu::cuda {
 
-// One launch, its parameters as they lie in memory.
+// Launches first .. end of a step.
+struct LaunchRange {
+  uint32_t first = 0, end = 0;
+  bool operator==(const LaunchRange&) const = default;
+};
+
+// One launch, its parameters as they lie in memory: no heap, because a step makes hundreds.
 struct Launch {
+  static constexpr size_t kMaxParams = 31, kMaxParamsBytes = 1024;
+
   Handle function = nullptr;
   Size3 groups, threads;
-  std::vector<uint32_t> param_offsets;  // into params, one for each parameter of the kernel
-  std::vector<std::byte> params;
-  std::vector<uint32_t> after;  // launches of this step that must be done before
+  LaunchRange after;  // those of this step that must be done before
+  uint32_t num_params = 0, params_bytes = 0;
+  std::array<uint32_t, kMaxParams> param_offsets;  // into params
+  alignas(16) std::array<std::byte, kMaxParamsBytes> params;
 
-  bool operator==(const Launch&) const = default;
+  // Appends one; false where there is no room.
+  bool add_param(const void* value, size_t size_bytes) noexcept {
+    constexpr size_t kAlignment = 16;
+    const size_t at = (params_bytes + kAlignment - 1) / kAlignment * kAlignment;
+    if (num_params == kMaxParams || at + size_bytes > kMaxParamsBytes) return false;
+    std::memset(params.data() + params_bytes, 0, at - params_bytes);
+    std::memcpy(params.data() + at, value, size_bytes);
+    param_offsets[num_params++] = static_cast<uint32_t>(at);
+    params_bytes = static_cast<uint32_t>(at + size_bytes);
+    return true;
+  }
+  bool operator==(const Launch& other) const noexcept {
+    return function == other.function && groups == other.groups && threads == other.threads && after == other.after &&
+           num_params == other.num_params && params_bytes == other.params_bytes &&
+           std::memcmp(params.data(), other.params.data(), params_bytes) == 0;
+  }
 };
 
 class StepGraphs {
@@ -30,7 +57,7 @@ class StepGraphs {
   ~StepGraphs() { clear(); }
   StepGraphs(const StepGraphs&) = delete;
 
-  void add(Launch launch) { step_.push_back(std::move(launch)); }
+  void add(const Launch& launch) { step_.push_back(launch); }
   void drop() noexcept { step_.clear(); }  // what was added
   // Starts what was added, in order, and forgets it. Launching nothing is fine.
   Status submit() noexcept;

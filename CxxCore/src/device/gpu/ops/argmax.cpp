@@ -13,8 +13,8 @@ void GpuEncoder::argmax(const ArgmaxArgs& a) noexcept {
   args.vocab = as_uint(vocab);
   args.parts = as_uint(ceil_divide(vocab, kArgmaxPart));
   args.part_size = as_uint(kArgmaxPart);
-  launch("argmax_parts", {{args.parts, as_uint(rows)}, 256}, {a.logits, scratch_.found}, args);
-  launch("argmax", {{as_uint(rows)}, 256}, {scratch_.found, a.tokens}, args);
+  launch(kernels::argmax_parts::kernel, {{args.parts, as_uint(rows)}, 256}, {a.logits, scratch_.found}, args);
+  launch(kernels::argmax::kernel, {{as_uint(rows)}, 256}, {scratch_.found, a.tokens}, args);
 }
 
 }  // namespace pagoda::device::gpu

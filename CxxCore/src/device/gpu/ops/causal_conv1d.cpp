@@ -21,14 +21,14 @@ void GpuEncoder::causal_conv1d(const CausalConv1dArgs& a) noexcept {
   args.tail_rows = as_uint(a.tail.shape[1]);
   const uint32_t pieces = as_uint(ceil_divide(a.x.shape[1], 128));
   if (tokens == num_sequences) {
-    launch("causal_conv1d_update", {{pieces, tokens}}, {a.x, a.weight, a.tail, s.context_lens, s.state_slots, a.out},
-           args);
+    launch(kernels::causal_conv1d_update::kernel, {{pieces, tokens}},
+           {a.x, a.weight, a.tail, s.context_lens, s.state_slots, a.out}, args);
     return;
   }
-  launch("causal_conv1d", {{pieces, tokens}},
+  launch(kernels::causal_conv1d::kernel, {{pieces, tokens}},
          {a.x, a.weight, a.tail, s.cu_seqlens, s.context_lens, s.state_slots, a.out}, args);
-  launch("causal_conv1d_tail", {{pieces, num_sequences}}, {a.x, a.tail, s.cu_seqlens, s.context_lens, s.state_slots},
-         args);
+  launch(kernels::causal_conv1d_tail::kernel, {{pieces, num_sequences}},
+         {a.x, a.tail, s.cu_seqlens, s.context_lens, s.state_slots}, args);
 }
 
 }  // namespace pagoda::device::gpu

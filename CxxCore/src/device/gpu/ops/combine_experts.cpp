@@ -17,7 +17,7 @@ void GpuEncoder::combine_experts(const CombineExpertsArgs& a) noexcept {
   // Every argument of a kernel is bound, also those that it does not read.
   const bool has_shared = args.has_shared != 0;
   const Tensor &shared = has_shared ? a.shared : a.out, &gate = has_shared ? a.gate : a.weights;
-  launch("combine_experts", {{as_uint(a.out.shape[0])}}, {a.x, a.weights, shared, gate, a.out}, args);
+  launch(kernels::combine_experts::kernel, {{as_uint(a.out.shape[0])}}, {a.x, a.weights, shared, gate, a.out}, args);
 }
 
 }  // namespace pagoda::device::gpu

@@ -15,8 +15,10 @@ void GpuEncoder::embedding(const EmbeddingArgs& a) noexcept {
   args.cols = as_uint(table.cols());
   args.padded_cols = as_uint(layout.padded_cols);
   args.block = as_uint(host::rotation_block(layout.padded_cols));
-  const std::string kernel =
-      (is_quantised(table.format()) ? "embedding_packed_" : "embedding_") + std::string(kernel_type(table.format()));
+  namespace plain = kernels::embedding;
+  namespace packed = kernels::embedding_packed;
+  static constexpr KernelId kByFormat[] = {plain::f32, plain::f16, plain::bf16, packed::q8, packed::q4};
+  const KernelId& kernel = kByFormat[static_cast<size_t>(table.format())];
   const uint32_t tokens = as_uint(a.out.shape[0]);
   if (is_quantised(table.format()))
     launch(kernel, {{args.padded_cols / args.block, tokens}},

@@ -19,7 +19,7 @@ void GpuEncoder::expert_matmul(const ExpertMatmulArgs& a) noexcept {
   tiles.chosen = as_uint(a.ids.shape[1]);
   tiles.num_experts = as_uint(a.num_experts);
   tiles.max_tiles = as_uint(max_tiles);
-  launch("expert_tiles", {{1}, 256}, {a.ids, scratch_.expert_order, scratch_.expert_tiles}, tiles);
+  launch(kernels::expert_tiles::kernel, {{1}, 256}, {a.ids, scratch_.expert_order, scratch_.expert_tiles}, tiles);
 
   pagoda_args::ExpertMatmul args{};
   args.x_stride = is_scaled ? layout.padded_cols : a.x.strides[0];
@@ -30,7 +30,9 @@ void GpuEncoder::expert_matmul(const ExpertMatmulArgs& a) noexcept {
   args.out_cols = as_uint(a.out.shape[1]);
   args.expert_rows = as_uint(weight.rows() / a.num_experts);
   args.silu_mul = a.silu_mul;
-  launch("expert_matmul_" + std::string(kernel_type(weight.format())),
+  namespace product = kernels::expert_matmul;
+  static constexpr KernelId kByFormat[] = {product::f32, product::f16, product::bf16, product::q8, product::q4};
+  launch(kByFormat[static_cast<size_t>(weight.format())],
          {{as_uint(ceil_divide(a.out.shape[1], 4)), as_uint(max_tiles)}},
          {is_scaled ? Slot(scratch_.rows) : Slot(a.x),
           is_scaled ? Slot(scratch_.scales) : Slot(a.x),

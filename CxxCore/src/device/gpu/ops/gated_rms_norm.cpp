@@ -15,7 +15,8 @@ void GpuEncoder::gated_rms_norm(const GatedRmsNormArgs& a) noexcept {
   args.out_head_stride = a.out.strides[1];
   args.dim = as_uint(a.x.shape[2]);
   args.eps = a.eps;
-  launch("gated_rms_norm", {{as_uint(a.x.shape[1]), as_uint(a.x.shape[0])}, 32}, {a.x, a.z, a.weight, a.out}, args);
+  launch(kernels::gated_rms_norm::kernel, {{as_uint(a.x.shape[1]), as_uint(a.x.shape[0])}, 32},
+         {a.x, a.z, a.weight, a.out}, args);
 }
 
 }  // namespace pagoda::device::gpu

@@ -10,7 +10,7 @@ void GpuEncoder::gather_rows(const GatherRowsArgs& a) noexcept {
   args.x_stride = a.x.strides[0];
   args.out_stride = a.out.strides[0];
   args.cols = as_uint(a.x.shape[1]);
-  launch("gather_rows", {{as_uint(a.out.shape[0])}}, {a.x, a.rows, a.out}, args);
+  launch(kernels::gather_rows::kernel, {{as_uint(a.out.shape[0])}}, {a.x, a.rows, a.out}, args);
 }
 
 }  // namespace pagoda::device::gpu

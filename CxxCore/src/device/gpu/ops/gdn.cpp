@@ -59,20 +59,21 @@ void GpuEncoder::gdn(const GdnArgs& a) noexcept {
       !check_room(ScratchSizes::gdn(tokens, num_sequences, a.q.shape[1], a.v.shape[1], dk), "gdn"))
     return;
   const pagoda_args::Gdn args = args_of(a);
-  const std::string size = dk <= 128 ? "128" : "256";
+  const bool is_narrow = dk <= 128;
   const Grid panels{{as_uint(ceil_divide(a.v.shape[2], kGdnPanel)), args.v_heads, args.num_sequences}};
   const Grid halves{{as_uint(ceil_divide(a.v.shape[2], kGdnPanel / 2)), args.v_heads, args.num_sequences}};
   if (tokens == num_sequences || num_sequences > 1)
-    launch("gdn_decode_" + size, panels,
+    launch(is_narrow ? kernels::gdn_decode::k128 : kernels::gdn_decode::k256, panels,
            {a.q, a.k, a.v, a.a, a.b, a.a_log, a.dt_bias, s.cu_seqlens, s.context_lens, s.state_slots, a.state, a.k_rows,
             a.u_rows, a.g_rows, a.out},
            args);
   if (tokens == num_sequences) return;
-  launch("gdn_prepare_" + size, {{as_uint(tokens / kGdnBlock + 2 * num_sequences), args.k_heads}},
+  launch(is_narrow ? kernels::gdn_prepare::k128 : kernels::gdn_prepare::k256,
+         {{as_uint(tokens / kGdnBlock + 2 * num_sequences), args.k_heads}},
          {a.q, a.k, a.a, a.b, a.a_log, a.dt_bias, s.cu_seqlens, s.context_lens, s.state_slots, a.k_rows, a.g_rows,
           scratch_.gdn_rows, scratch_.gdn_gates},
          args);
-  launch("gdn_prefill_" + size, halves,
+  launch(is_narrow ? kernels::gdn_prefill::k128 : kernels::gdn_prefill::k256, halves,
          {a.v, s.cu_seqlens, s.context_lens, s.state_slots, scratch_.gdn_rows, scratch_.gdn_gates, a.state, a.k_rows,
           a.u_rows, a.g_rows, a.out},
          args);

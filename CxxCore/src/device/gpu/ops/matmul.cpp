@@ -37,9 +37,30 @@ int64_t weight_tiles(int64_t rows, int64_t weight_rows) noexcept {
   return rows <= 8 && weight_rows < 16 * kManyGroups ? 1 : 2;
 }
 
-std::string few_kernel(std::string_view type, int64_t rows, int64_t of_weights) {
-  const int64_t needed = ceil_divide(rows, 8), tiles = needed <= 1 ? 1 : needed <= 2 ? 2 : needed <= 4 ? 4 : 8;
-  return "matmul_few_" + std::string(type) + "_" + std::to_string(of_weights) + "_" + std::to_string(tiles);
+// By the tiles of 8 rows of weights and of x that a threadgroup takes: 1 and 1, or 2 and 1, 2, 4 or 8.
+struct FewKernels {
+  KernelId one, two[4];
+};
+
+const KernelId& few_kernel(WeightFormat format, bool is_as_it_lies, int64_t rows, int64_t of_weights) noexcept {
+  namespace few = kernels::matmul_few;
+  static constexpr FewKernels kDirect = {few::direct_1_1,
+                                         {few::direct_2_1, few::direct_2_2, few::direct_2_4, few::direct_2_8}};
+  static constexpr FewKernels kByFormat[] = {
+      {few::f16_1_1, {few::f16_2_1, few::f16_2_2, few::f16_2_4, few::f16_2_8}},
+      {few::bf16_1_1, {few::bf16_2_1, few::bf16_2_2, few::bf16_2_4, few::bf16_2_8}},
+      {few::q8_1_1, {few::q8_2_1, few::q8_2_2, few::q8_2_4, few::q8_2_8}},
+      {few::q4_1_1, {few::q4_2_1, few::q4_2_2, few::q4_2_4, few::q4_2_8}}};
+  static_assert(static_cast<int>(WeightFormat::f16) == 1 && static_cast<int>(WeightFormat::q4) == 4);
+  const FewKernels& kernels = is_as_it_lies ? kDirect : kByFormat[static_cast<size_t>(format) - 1];
+  const int64_t needed = ceil_divide(rows, 8);
+  return of_weights == 1 ? kernels.one : kernels.two[needed <= 1 ? 0 : needed <= 2 ? 1 : needed <= 4 ? 2 : 3];
+}
+
+const KernelId& tiles_kernel(WeightFormat format) noexcept {
+  namespace tiles = kernels::matmul_tiles;
+  static constexpr KernelId kByFormat[] = {tiles::f16, tiles::bf16, tiles::q8, tiles::q4};
+  return kByFormat[static_cast<size_t>(format) - 1];
 }
 
 }  // namespace
@@ -52,7 +73,7 @@ void GpuEncoder::matmul(const MatmulArgs& a) noexcept {
 
 void GpuEncoder::matmul_float(const MatmulArgs& a, const GpuWeight& weight) noexcept {
   const pagoda_args::Matmul args = args_of(a, weight);
-  launch("matmul_f32", {{as_uint(ceil_divide(args.out_cols, 4)), as_uint(ceil_divide(args.rows, 8))}},
+  launch(kernels::matmul_f32::kernel, {{as_uint(ceil_divide(args.out_cols, 4)), as_uint(ceil_divide(args.rows, 8))}},
          {a.x, {weight.buffer(), 0}, or_else(a.bias, a.x), a.out}, args);
 }
 
@@ -65,9 +86,9 @@ bool GpuEncoder::prepare_rows(const MatmulArgs& a, const GpuWeight& weight) noex
   rows.cols = as_uint(weight.cols());
   rows.padded_cols = as_uint(layout.padded_cols);
   rows.block = as_uint(host::rotation_block(layout.padded_cols));
-  const char* kernel = is_quantised(weight.format())           ? "matmul_rows_rotated"
-                       : weight.format() == WeightFormat::bf16 ? "matmul_rows_bf16"
-                                                               : "matmul_rows_f16";
+  const KernelId& kernel = is_quantised(weight.format())           ? kernels::matmul_rows::rotated
+                           : weight.format() == WeightFormat::bf16 ? kernels::matmul_rows_bf16::kernel
+                                                                   : kernels::matmul_rows::f16;
   launch(kernel, {{as_uint(a.x.shape[0])}}, {a.x, scratch_.rows, scratch_.scales}, rows);
   return true;
 }
@@ -79,9 +100,9 @@ void GpuEncoder::matmul_packed(const MatmulArgs& a, const GpuWeight& weight) noe
   pagoda_args::Matmul args = args_of(a, weight);
   if (!is_as_it_lies) args.x_stride = layout.padded_cols;
   const bool is_few = args.rows <= kFewRows;
-  const std::string_view type = is_as_it_lies ? "direct" : kernel_type(weight.format());
   const int64_t tiles = weight_tiles(args.rows, weight.rows());
-  const std::string kernel = is_few ? few_kernel(type, args.rows, tiles) : "matmul_tiles_" + std::string(type);
+  const KernelId& kernel =
+      is_few ? few_kernel(weight.format(), is_as_it_lies, args.rows, tiles) : tiles_kernel(weight.format());
   const int64_t width = (is_few ? 8 * tiles : kRowsTile) / (a.silu_mul ? 2 : 1);  // output columns of a threadgroup
   const uint32_t columns = as_uint(ceil_divide(args.out_cols, width));
   const Grid grid = is_few ? Grid{{columns}, 256} : Grid{{as_uint(ceil_divide(args.rows, kRowsTile)), columns}, 128};

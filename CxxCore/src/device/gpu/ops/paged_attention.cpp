@@ -56,6 +56,13 @@ int64_t num_parts(const SequenceArgs& s, int64_t room) noexcept {
   return std::min(room, static_cast<int64_t>(std::bit_ceil(needed)));
 }
 
+const KernelId& attention_kernel(DType cache, int64_t row_tiles) noexcept {
+  namespace attention = kernels::paged_attention;
+  if (cache == DType::f32) return attention::f32_1;
+  if (cache == DType::f16) return row_tiles == 1 ? attention::f16_1 : attention::f16_2;
+  return row_tiles == 1 ? attention::bf16_1 : attention::bf16_2;
+}
+
 }  // namespace
 
 void GpuEncoder::paged_attention(const PagedAttentionArgs& a) noexcept {
@@ -73,12 +80,12 @@ void GpuEncoder::paged_attention(const PagedAttentionArgs& a) noexcept {
   const Slot sinks = or_else(a.sinks, a.q);
   const int64_t tiles = tokens * args.group / (8 * row_tiles) + num_sequences;
   const bool has_prompts_only = num_sequences == 1 && tokens > 1;
-  launch("paged_attention_" + std::string(kernel_type(a.k_cache.dtype)) + "_" + std::to_string(row_tiles),
+  launch(attention_kernel(a.k_cache.dtype, row_tiles),
          {{as_uint(tiles), as_uint(a.k_cache.shape[2]), has_prompts_only ? 1 : as_uint(max_parts)}},
          {a.q, a.k_cache, a.v_cache, s.cu_seqlens, s.context_lens, s.block_tables, sinks, scratch_.partials, a.out},
          args, constants);
   if (!has_prompts_only)
-    launch("paged_attention_reduce", {{args.heads, args.num_sequences}},
+    launch(kernels::paged_attention_reduce::kernel, {{args.heads, args.num_sequences}},
            {scratch_.partials, s.cu_seqlens, s.context_lens, sinks, a.out}, args, constants);
 }
 

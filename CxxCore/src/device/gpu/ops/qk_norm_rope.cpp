@@ -16,7 +16,7 @@ void GpuEncoder::qk_norm_rope(const QkNormRopeArgs& a) noexcept {
   args.eps = a.eps;
   args.weight_offset = a.weight_offset;
   args.has_weight = a.weight.is_present();
-  launch("qk_norm_rope", {{as_uint(a.x.shape[1]), as_uint(a.x.shape[0])}, 32},
+  launch(kernels::qk_norm_rope::kernel, {{as_uint(a.x.shape[1]), as_uint(a.x.shape[0])}, 32},
          {a.x, or_else(a.weight, a.inv_freq), a.positions, a.inv_freq, a.out}, args);
 }
 

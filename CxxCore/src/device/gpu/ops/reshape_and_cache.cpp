@@ -21,7 +21,9 @@ void GpuEncoder::reshape_and_cache(const ReshapeAndCacheArgs& a) noexcept {
   args.kv_heads = as_uint(a.k.shape[1]);
   args.dim = as_uint(a.k.shape[2]);
   args.block_size = as_uint(a.k_cache.shape[1]);
-  launch("reshape_and_cache_" + std::string(kernel_type(a.k_cache.dtype)), {{as_uint(a.k.shape[0])}},
+  namespace cache = kernels::reshape_and_cache;
+  const DType type = a.k_cache.dtype;
+  launch(type == DType::f32 ? cache::f32 : (type == DType::f16 ? cache::f16 : cache::bf16), {{as_uint(a.k.shape[0])}},
          {a.k, a.v, a.slot_mapping, a.k_cache, a.v_cache}, args);
 }
 

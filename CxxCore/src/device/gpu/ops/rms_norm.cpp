@@ -14,8 +14,8 @@ void GpuEncoder::rms_norm(const RmsNormArgs& a) noexcept {
   args.out_stride = as_uint(a.out.strides[0]);
   args.eps = a.eps;
   args.weight_offset = a.weight_offset;
-  launch("rms_norm", {{as_uint(a.x.shape[0])}}, {a.x, or_else(a.residual, a.weight), a.weight, a.out}, args,
-         {{"has_residual", has_residual}});
+  launch(kernels::rms_norm::kernel, {{as_uint(a.x.shape[0])}}, {a.x, or_else(a.residual, a.weight), a.weight, a.out},
+         args, {{"has_residual", has_residual}});
 }
 
 }  // namespace pagoda::device::gpu

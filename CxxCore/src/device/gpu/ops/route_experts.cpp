@@ -12,7 +12,7 @@ void GpuEncoder::route_experts(const RouteExpertsArgs& a) noexcept {
   args.num_experts = as_uint(a.logits.shape[1]);
   args.chosen = as_uint(a.ids.shape[1]);
   args.normalise = a.normalise;
-  launch("route_experts", {{as_uint(a.ids.shape[0])}, 32}, {a.logits, a.ids, a.weights}, args);
+  launch(kernels::route_experts::kernel, {{as_uint(a.ids.shape[0])}, 32}, {a.logits, a.ids, a.weights}, args);
 }
 
 }  // namespace pagoda::device::gpu

@@ -17,8 +17,8 @@ void GpuEncoder::sample(const SampleArgs& a) noexcept {
   args.logits_stride = a.logits.strides[0];
   args.vocab = as_uint(vocab);
   args.parts = as_uint(ceil_divide(vocab, kSamplePart));
-  launch("sample_parts", {{args.parts, as_uint(rows)}, 256}, {a.logits, a.draws, scratch_.found}, args);
-  launch("sample", {{as_uint(rows)}, 256}, {scratch_.found, a.draws, a.tokens}, args);
+  launch(kernels::sample_parts::kernel, {{args.parts, as_uint(rows)}, 256}, {a.logits, a.draws, scratch_.found}, args);
+  launch(kernels::sample::kernel, {{as_uint(rows)}, 256}, {scratch_.found, a.draws, a.tokens}, args);
 }
 
 }  // namespace pagoda::device::gpu

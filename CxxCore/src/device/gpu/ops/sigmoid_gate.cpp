@@ -15,7 +15,7 @@ void GpuEncoder::sigmoid_gate(const SigmoidGateArgs& a) noexcept {
   args.heads = as_uint(a.x.shape[1]);
   args.dim = as_uint(a.x.shape[2]);
   const uint32_t pieces = as_uint(ceil_divide(a.x.shape[1] * a.x.shape[2], 128));
-  launch("sigmoid_gate", {{pieces, as_uint(a.x.shape[0])}}, {a.x, a.gate, a.out}, args);
+  launch(kernels::sigmoid_gate::kernel, {{pieces, as_uint(a.x.shape[0])}}, {a.x, a.gate, a.out}, args);
 }
 
 }  // namespace pagoda::device::gpu

@@ -12,7 +12,7 @@ constexpr int64_t kThreads = 128, kUnitsPerThread = 8, kMaxPieces = 1024;
 
 struct Units {
   pagoda_args::Slot args{};
-  const char* name = "words";
+  bool has_words = true;
   uint32_t pieces = 1;  // threadgroups for a slot
 };
 
@@ -21,7 +21,7 @@ Units units_of(const Tensor& pool) noexcept {
   const int64_t stride_bytes = pool.strides[0] * static_cast<int64_t>(dtype_bytes(pool.dtype));
   const int64_t unit = (slot_bytes | stride_bytes | pool.offset_bytes) % 4 == 0 ? 4 : 1;
   Units units;
-  units.name = unit == 4 ? "words" : "bytes";
+  units.has_words = unit == 4;
   units.args.slot_stride = stride_bytes / unit;
   units.args.slot_units = slot_bytes / unit;
   units.pieces =
@@ -34,15 +34,17 @@ Units units_of(const Tensor& pool) noexcept {
 void GpuEncoder::zero_slots(const ZeroSlotsArgs& a) noexcept {
   if (!accept(a, a.slots)) return;
   const Units units = units_of(a.pool);
-  launch(std::string("zero_slots_") + units.name, {{units.pieces, as_uint(a.slots.shape[0])}}, {a.pool, a.slots},
-         units.args);
+  launch(units.has_words ? kernels::zero_slots::words : kernels::zero_slots::bytes,
+         {{units.pieces, as_uint(a.slots.shape[0])}}, {a.pool, a.slots}, units.args);
 }
 
 void GpuEncoder::copy_slot(const CopySlotArgs& a) noexcept {
   Units units = units_of(a.pool);
   units.args.from = a.from;
   units.args.to = a.to;
-  if (a.from != a.to) launch(std::string("copy_slot_") + units.name, {{units.pieces}}, {a.pool}, units.args);
+  if (a.from != a.to)
+    launch(units.has_words ? kernels::copy_slot::words : kernels::copy_slot::bytes, {{units.pieces}}, {a.pool},
+           units.args);
 }
 
 }  // namespace pagoda::device::gpu

@@ -64,9 +64,12 @@ Result<const Pipeline*> SoftwareBackend::pipeline(std::string_view name, std::sp
   return pipelines_.back().get();
 }
 
-SoftwareBackend::Launch SoftwareBackend::record(const SoftwarePipeline& pipeline, Size3 groups, Size3 threads,
-                                                std::span<const Binding> bindings) const {
-  Launch launch;
+Status SoftwareBackend::record(Launch& launch, const SoftwarePipeline& pipeline, Size3 groups, Size3 threads,
+                               std::span<const Binding> bindings) const {
+  launch.inputs = {};
+  launch.regions.clear();
+  launch.buffers.clear();
+  launch.values_bytes = 0;
   launch.pipeline = &pipeline;
   launch.groups = groups;
   launch.threads = threads;
@@ -76,9 +79,15 @@ SoftwareBackend::Launch SoftwareBackend::record(const SoftwarePipeline& pipeline
     char* at = nullptr;
     size_t size = binding.size_bytes;
     if (info.kind == BindingKind::values) {
-      launch.values.push_back(std::make_unique<std::array<std::byte, kMaxValuesBytes>>());
-      at = reinterpret_cast<char*>(launch.values.back()->data());
+      if (!launch.values) launch.values = std::make_unique<std::array<std::byte, kMaxValuesBytes>>();
+      constexpr size_t kAlignment = 16;
+      const size_t begin = (launch.values_bytes + kAlignment - 1) / kAlignment * kAlignment;
+      if (begin + size > kMaxValuesBytes)
+        return make_error(StatusCode::invalid_argument, "software device: " + std::string(pipeline.kernel->name) +
+                                                            " takes more values than a launch has room for");
+      at = reinterpret_cast<char*>(launch.values->data() + begin);
       std::memcpy(at, binding.values, size);
+      launch.values_bytes = begin + size;
     } else {
       at = reinterpret_cast<char*>(binding.buffer->host_pointer()) + binding.offset_bytes;
       if (size == 0) size = binding.buffer->size_bytes() - static_cast<size_t>(binding.offset_bytes);
@@ -87,7 +96,7 @@ SoftwareBackend::Launch SoftwareBackend::record(const SoftwarePipeline& pipeline
     launch.inputs.buffers[info.index] = at;
     launch.regions.push_back({at, at + size, info.name, info.written});
   }
-  return launch;
+  return ok_status();
 }
 
 void SoftwareBackend::launch(const Pipeline& pipeline, Size3 groups, Size3 threads,
@@ -100,9 +109,11 @@ void SoftwareBackend::launch(const Pipeline& pipeline, Size3 groups, Size3 threa
     run_waiting();
     ++num_barriers_;
   }
-  Launch recorded = record(software, groups, threads, bindings);
-  error_ = check_hazards(recorded);
-  waiting_.push_back(std::move(recorded));
+  if (num_waiting_ == launches_.size()) launches_.emplace_back();
+  Launch& recorded = launches_[num_waiting_];
+  error_ = record(recorded, software, groups, threads, bindings);
+  if (error_.is_ok()) error_ = check_hazards(recorded);
+  ++num_waiting_;
   ++num_launches_;
 }
 
@@ -110,7 +121,7 @@ void SoftwareBackend::launch(const Pipeline& pipeline, Size3 groups, Size3 threa
 // barrier, and two buffers over the same memory, are found out. That a kernel keeps to its bindings, the check build
 // sees.
 Status SoftwareBackend::check_hazards(const Launch& launch) const {
-  for (const Launch& earlier : waiting_)
+  for (const Launch& earlier : waiting())
     for (const Region& theirs : earlier.regions)
       for (const Region& ours : launch.regions) {
         if (!(theirs.written || ours.written) || theirs.high <= ours.low || ours.high <= theirs.low) continue;
@@ -125,10 +136,10 @@ Status SoftwareBackend::check_hazards(const Launch& launch) const {
 
 // Launches between two barriers: in any order, one after the other.
 void SoftwareBackend::run_waiting() noexcept {
-  if (options_.reverse_launches) std::reverse(waiting_.begin(), waiting_.end());
-  for (const Launch& launch : waiting_)
+  if (options_.reverse_launches) std::reverse(waiting().begin(), waiting().end());
+  for (const Launch& launch : waiting())
     if (error_.is_ok()) run(launch);
-  waiting_.clear();
+  num_waiting_ = 0;
 }
 
 void SoftwareBackend::run(const Launch& launch) noexcept {

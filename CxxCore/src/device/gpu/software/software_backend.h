@@ -44,14 +44,19 @@ class SoftwareBackend final : public Backend, private Pending {
     const SoftwarePipeline* pipeline = nullptr;
     Size3 groups, threads;
     KernelInputs inputs;
-    std::vector<std::unique_ptr<std::array<std::byte, kMaxValuesBytes>>> values;
+    size_t values_bytes = 0;
+    // Kept from step to step, as all of a launch: none is made anew.
+    std::unique_ptr<std::array<std::byte, kMaxValuesBytes>> values;
     std::vector<Region> regions;
     std::vector<const class GuardedBuffer*> buffers;
   };
   explicit SoftwareBackend(const Options& options, std::span<const KernelFile> files)
       : options_(options), files_(files) {}
-  Launch record(const SoftwarePipeline& pipeline, Size3 groups, Size3 threads, std::span<const Binding> bindings) const;
+  Status record(Launch& launch, const SoftwarePipeline& pipeline, Size3 groups, Size3 threads,
+                std::span<const Binding> bindings) const;
   Status check_hazards(const Launch& launch) const;
+  std::span<Launch> waiting() noexcept { return {launches_.data(), num_waiting_}; }
+  std::span<const Launch> waiting() const noexcept { return {launches_.data(), num_waiting_}; }
   void run_waiting() noexcept;
   void run(const Launch& launch) noexcept;
   Status wait() noexcept override;
@@ -64,7 +69,8 @@ class SoftwareBackend final : public Backend, private Pending {
   std::vector<std::unique_ptr<Worker>> workers_;  // by thread of the pool
   std::vector<std::unique_ptr<SoftwarePipeline>> pipelines_;
   HazardTracker hazards_;
-  std::vector<Launch> waiting_;
+  std::vector<Launch> launches_;  // the first num_waiting_ wait, the others are ready for more
+  size_t num_waiting_ = 0;
   Status error_;  // the step's first
   uint64_t num_launches_ = 0, num_barriers_ = 0;
 };
