@@ -32,6 +32,36 @@ PAGODA_TEST(conformance_qk_norm_rope) {
     });
 }
 
+// As a layer does it: queries and keys in place, then the cache. GPUs do all three in one launch.
+PAGODA_TEST(conformance_rope_and_cache) {
+  constexpr int64_t kTokens = 3, kHeads = 4, kKvHeads = 2;
+  for (DType type : {DType::f32, DType::f16, DType::bf16})
+    for (const auto& [dim, has_weight] : {std::pair<int64_t, bool>{24, true}, {64, false}, {72, true}}) {
+      const double unit = type == DType::f32 ? 0 : type == DType::f16 ? 1e-3 : 8e-3;  // one unit of the cache's type
+      compare("rope_and_cache " + text(type) + text({dim}), Tolerance{kRope.absolute + unit, kRope.relative + unit},
+              [&](Rig& rig, Random& random) -> Outputs {
+                const int64_t width = (kHeads + 2 * kKvHeads) * dim;
+                const Tensor all = rig.floats(random.normal(kTokens * width), {kTokens, width});
+                const auto heads = [&](int64_t first, int64_t count) {
+                  return device::split_last(device::slice(all, 1, first * dim, count * dim), count, dim);
+                };
+                const Tensor q = heads(0, kHeads), k = heads(kHeads, kKvHeads), v = heads(kHeads + kKvHeads, kKvHeads);
+                std::vector<float> inv_freq;
+                for (int64_t i = 0; i < dim / 4; ++i) inv_freq.push_back(std::pow(1e4f, -4.0f * i / dim));
+                const Tensor positions = rig.ints({3, 170, 9}), frequencies = rig.floats(inv_freq, {dim / 4});
+                const Tensor k_cache = rig.kv_cache(type, 3, 8, kKvHeads, dim),
+                             v_cache = rig.kv_cache(type, 3, 8, kKvHeads, dim);
+                for (const Tensor& x : {q, k}) {
+                  const Tensor weight = has_weight ? rig.floats(random.normal(dim, 0.1f), {dim}) : Tensor{};
+                  CHECK_OK(ops::qk_norm_rope(rig.encoder(), {x, weight, 1e-6f, 1.0f, positions, frequencies, x}));
+                }
+                CHECK_OK(ops::reshape_and_cache(rig.encoder(), {k, v, rig.longs({23, 0, 9}), k_cache, v_cache}));
+                CHECK_OK(rig.finish());
+                return {rig.read(all), rig.read(k_cache), rig.read(v_cache)};
+              });
+    }
+}
+
 PAGODA_TEST(conformance_reshape_and_cache) {
   for (DType type : kKvTypes)
     for (int64_t dim : {8, 21, 24, 256})

@@ -1,5 +1,6 @@
 // GpuEncoder: turns ops into launches of the kernels of Shaders/, the same for every backend. One file per op.
-// State: the pipelines found so far, and the first fault of the step being encoded; the launches are the backend's.
+// State: the pipelines found so far, the ops that wait for the next one, and the first fault of the step being encoded;
+// the launches are the backend's.
 #pragma once
 
 #include <array>
@@ -82,10 +83,18 @@ class GpuEncoder final : public Encoder, public PickOps, public ExpertOps, priva
   void matmul_float(const MatmulArgs&, const GpuWeight&) noexcept;
   void matmul_packed(const MatmulArgs&, const GpuWeight&) noexcept;
   bool prepare_rows(const MatmulArgs&, const GpuWeight&) noexcept;
+  void launch_rope(const QkNormRopeArgs&) noexcept;
+  bool rope_and_cache(const ReshapeAndCacheArgs&) noexcept;
+  void launch_waiting() noexcept;
 
   Status wait() noexcept override;
 
   static constexpr size_t kMaxConstants = 3;  // of a kernel
+
+  // Of queries and of keys: reshape_and_cache of those keys takes all three ops into one launch, any other op is
+  // launched after them.
+  std::array<QkNormRopeArgs, 2> waiting_;
+  int num_waiting_ = 0;
 
   Backend& backend_;
   std::array<const Pipeline*, static_cast<size_t>(kernels::kCount) << kMaxConstants> pipelines_{};

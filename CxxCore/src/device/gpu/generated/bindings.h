@@ -158,31 +158,37 @@ enum Binding : int { x = 0, residual = 1, weight = 2, out = 3, args = 4 };
 namespace rms_norm_constants {
 inline constexpr std::string_view has_residual = "has_residual";
 }  // namespace rms_norm_constants
+namespace rope_and_cache {
+inline constexpr KernelId f32 = {69, "rope_and_cache_f32"};
+inline constexpr KernelId f16 = {70, "rope_and_cache_f16"};
+inline constexpr KernelId bf16 = {71, "rope_and_cache_bf16"};
+enum Binding : int { q = 0, k = 1, v = 2, q_weight = 3, k_weight = 4, positions = 5, inv_freq = 6, slot_mapping = 7, k_cache = 8, v_cache = 9, args = 10 };
+}  // namespace rope_and_cache
 namespace route_experts {
-inline constexpr KernelId kernel = {69, "route_experts"};
+inline constexpr KernelId kernel = {72, "route_experts"};
 enum Binding : int { logits = 0, ids = 1, weights = 2, args = 3 };
 }  // namespace route_experts
 namespace sample_parts {
-inline constexpr KernelId kernel = {70, "sample_parts"};
+inline constexpr KernelId kernel = {73, "sample_parts"};
 enum Binding : int { logits = 0, rows = 1, found = 2, args = 3 };
 }  // namespace sample_parts
 namespace sample {
-inline constexpr KernelId kernel = {71, "sample"};
+inline constexpr KernelId kernel = {74, "sample"};
 enum Binding : int { found = 0, rows = 1, tokens = 2, args = 3 };
 }  // namespace sample
 namespace sigmoid_gate {
-inline constexpr KernelId kernel = {72, "sigmoid_gate"};
+inline constexpr KernelId kernel = {75, "sigmoid_gate"};
 enum Binding : int { x = 0, gate = 1, out = 2, args = 3 };
 }  // namespace sigmoid_gate
 namespace zero_slots {
-inline constexpr KernelId words = {73, "zero_slots_words"};
-inline constexpr KernelId bytes = {74, "zero_slots_bytes"};
+inline constexpr KernelId words = {76, "zero_slots_words"};
+inline constexpr KernelId bytes = {77, "zero_slots_bytes"};
 enum Binding : int { pool = 0, slots = 1, args = 2 };
 }  // namespace zero_slots
 namespace copy_slot {
-inline constexpr KernelId words = {75, "copy_slot_words"};
-inline constexpr KernelId bytes = {76, "copy_slot_bytes"};
+inline constexpr KernelId words = {78, "copy_slot_words"};
+inline constexpr KernelId bytes = {79, "copy_slot_bytes"};
 enum Binding : int { pool = 0, args = 1 };
 }  // namespace copy_slot
-inline constexpr int kCount = 77;  // ids are below
+inline constexpr int kCount = 80;  // ids are below
 }  // namespace pagoda::device::gpu::kernels

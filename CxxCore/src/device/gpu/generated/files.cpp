@@ -39,6 +39,8 @@ std::span<const KernelInfo> reshape_and_cache_kernels() noexcept;
 KernelSource reshape_and_cache_source() noexcept;
 std::span<const KernelInfo> rms_norm_kernels() noexcept;
 KernelSource rms_norm_source() noexcept;
+std::span<const KernelInfo> rope_and_cache_kernels() noexcept;
+KernelSource rope_and_cache_source() noexcept;
 std::span<const KernelInfo> route_experts_kernels() noexcept;
 KernelSource route_experts_source() noexcept;
 std::span<const KernelInfo> sample_kernels() noexcept;
@@ -68,6 +70,7 @@ std::span<const KernelFile> files() noexcept {
     {qk_norm_rope_kernels(), qk_norm_rope_source()},
     {reshape_and_cache_kernels(), reshape_and_cache_source()},
     {rms_norm_kernels(), rms_norm_source()},
+    {rope_and_cache_kernels(), rope_and_cache_source()},
     {route_experts_kernels(), route_experts_source()},
     {sample_kernels(), sample_source()},
     {sigmoid_gate_kernels(), sigmoid_gate_source()},

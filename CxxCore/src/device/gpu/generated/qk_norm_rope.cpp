@@ -5,6 +5,32 @@ namespace {
 # 1 "Shaders/qk_norm_rope.metal"
 # 1 "Shaders/qk_norm_rope.metal"
 
+# 1 "Shaders/args/qk_norm_rope.h"
+
+
+
+# 1 "Shaders/args/types.h"
+# 5 "Shaders/args/qk_norm_rope.h"
+
+namespace pagoda_args {
+
+struct QkNormRope {
+  long x_stride, x_head_stride, out_stride, out_head_stride;
+  uint dim;
+  uint half_rotary;
+  float eps;
+  float weight_offset;
+  uint has_weight;
+  uint reserved;
+};
+static_assert(sizeof(QkNormRope) == 56, "host and kernel agree");
+
+}
+# 3 "Shaders/qk_norm_rope.metal"
+# 1 "Shaders/rope.h"
+
+
+
 # 1 "Shaders/common.h"
 
 
@@ -112,27 +138,36 @@ METAL_FUNC void tile_multiply_accumulate(MSL_THREAD simdgroup_matrix<float, 8, 8
 
   }
 }
-# 3 "Shaders/qk_norm_rope.metal"
-# 1 "Shaders/args/qk_norm_rope.h"
+# 5 "Shaders/rope.h"
 
 
 
-# 1 "Shaders/args/types.h"
-# 5 "Shaders/args/qk_norm_rope.h"
-
-namespace pagoda_args {
-
-struct QkNormRope {
-  long x_stride, x_head_stride, out_stride, out_head_stride;
-  uint dim;
-  uint half_rotary;
-  float eps;
-  float weight_offset;
-  uint has_weight;
-  uint reserved;
-};
-static_assert(sizeof(QkNormRope) == 56, "host and kernel agree");
-
+METAL_FUNC void norm_and_rotate(MSL_DEVICE const float* from, MSL_DEVICE const float* weight, MSL_DEVICE const float* inv_freq,
+                                int position, uint dim, uint half_rotary, float eps, float weight_offset,
+                                bool has_weight, MSL_THREADGROUP float* head, uint lane) {
+  float squares = 0.0f;
+  for (uint i = lane; MSL_LOOP(i < dim); i += 32) {
+    head[i] = from[i];
+    squares = fma(head[i], head[i], squares);
+  }
+  const float sum = simd_sum(squares);
+  if (has_weight) {
+    const float scale = precise::rsqrt(sum / float(dim) + eps);
+    for (uint i = lane; MSL_LOOP(i < dim); i += 32) {
+      head[i] = head[i] * scale * (weight[i] + weight_offset);
+    }
+  }
+  simdgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
+  for (uint i = lane; MSL_LOOP(i < half_rotary); i += 32) {
+    const float angle = float(position) * inv_freq[i];
+    const float c = precise::cos(angle);
+    const float s = precise::sin(angle);
+    const float a = head[i];
+    const float b = head[i + half_rotary];
+    head[i] = a * c - b * s;
+    head[i + half_rotary] = b * c + a * s;
+  }
+  simdgroup_barrier(mem_flags::mem_threadgroup);
 }
 # 4 "Shaders/qk_norm_rope.metal"
 
@@ -147,31 +182,10 @@ MSL_KERNEL void qk_norm_rope(MSL_DEVICE const float* x ,
                          uint2 tg ,
                          uint lane ) {
   MSL_TG_VAR(1, head, [512], float)
-  MSL_DEVICE const float* from = x + long(tg.y) * args.x_stride + long(tg.x) * args.x_head_stride;
-  float squares = 0.0f;
-  for (uint i = lane; MSL_LOOP(i < args.dim); i += 32) {
-    head[i] = from[i];
-    squares = fma(head[i], head[i], squares);
-  }
-  const float sum = simd_sum(squares);
-  if (args.has_weight != 0) {
-    const float scale = precise::rsqrt(sum / float(args.dim) + args.eps);
-    for (uint i = lane; MSL_LOOP(i < args.dim); i += 32) {
-      head[i] = head[i] * scale * (weight[i] + args.weight_offset);
-    }
-  }
-  simdgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
+  norm_and_rotate(x + long(tg.y) * args.x_stride + long(tg.x) * args.x_head_stride, weight, inv_freq, positions[tg.y],
+                  args.dim, args.half_rotary, args.eps, args.weight_offset, args.has_weight != 0, head, lane);
   MSL_DEVICE float* to = out + long(tg.y) * args.out_stride + long(tg.x) * args.out_head_stride;
-  for (uint i = lane; MSL_LOOP(i < args.half_rotary); i += 32) {
-    const float angle = float(positions[tg.y]) * inv_freq[i];
-    const float c = precise::cos(angle);
-    const float s = precise::sin(angle);
-    const float a = head[i];
-    const float b = head[i + args.half_rotary];
-    to[i] = a * c - b * s;
-    to[i + args.half_rotary] = b * c + a * s;
-  }
-  for (uint i = 2 * args.half_rotary + lane; MSL_LOOP(i < args.dim); i += 32) {
+  for (uint i = lane; MSL_LOOP(i < args.dim); i += 32) {
     to[i] = head[i];
   }
 }

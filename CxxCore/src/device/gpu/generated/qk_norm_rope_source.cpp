@@ -4,6 +4,32 @@ namespace pagoda::device::gpu::generated {
 KernelSource qk_norm_rope_source() noexcept {
   return {"qk_norm_rope",
 R"msl(// qk_norm_rope: RMS norm of each head where there is a weight, then rotation of its first dims by the row's position.
+// Arguments of qk_norm_rope.metal, shared by the kernels and the host.
+
+// Types of the argument structs that shaders and host share: sizes are fixed, and every compiler asserts them.
+
+#ifndef __METAL_VERSION__
+typedef unsigned int uint;
+typedef unsigned long ulong;
+static_assert(sizeof(long) == 8, "long is 64 bits wide in Metal");
+#endif
+
+namespace pagoda_args {
+
+struct QkNormRope {
+  long x_stride, x_head_stride, out_stride, out_head_stride;  // elements
+  uint dim;                                                   // at most 512
+  uint half_rotary;                                           // pairs (i, i + half_rotary) are rotated
+  float eps;
+  float weight_offset;
+  uint has_weight;
+  uint reserved;
+};
+static_assert(sizeof(QkNormRope) == 56, "host and kernel agree");
+
+}  // namespace pagoda_args
+// What qk_norm_rope and rope_and_cache do with one head: RMS norm where there is a weight, then the rotation.
+
 // Helpers that several kernels share: sums in one order, the nonlinear functions, tiles, sequences.
 // Text of the portable subset: Metal compiles it as it is, mslc translates it for CPU and CUDA. No fast math.
 
@@ -109,30 +135,36 @@ METAL_FUNC void tile_multiply_accumulate(thread simdgroup_matrix<float, 8, 8> (&
 #endif
   }
 }
-// Arguments of qk_norm_rope.metal, shared by the kernels and the host.
 
-// Types of the argument structs that shaders and host share: sizes are fixed, and every compiler asserts them.
-
-#ifndef __METAL_VERSION__
-typedef unsigned int uint;
-typedef unsigned long ulong;
-static_assert(sizeof(long) == 8, "long is 64 bits wide in Metal");
-#endif
-
-namespace pagoda_args {
-
-struct QkNormRope {
-  long x_stride, x_head_stride, out_stride, out_head_stride;  // elements
-  uint dim;                                                   // at most 512
-  uint half_rotary;                                           // pairs (i, i + half_rotary) are rotated
-  float eps;
-  float weight_offset;
-  uint has_weight;
-  uint reserved;
-};
-static_assert(sizeof(QkNormRope) == 56, "host and kernel agree");
-
-}  // namespace pagoda_args
+// Reads a head of `dim` floats and leaves it, normalised and rotated, in `head`, by one simdgroup; all lanes see all of
+// it, and all reads of `from` are done, so that the caller may write there.
+METAL_FUNC void norm_and_rotate(device const float* from, device const float* weight, device const float* inv_freq,
+                                int position, uint dim, uint half_rotary, float eps, float weight_offset,
+                                bool has_weight, threadgroup float* head, uint lane) {
+  float squares = 0.0f;
+  for (uint i = lane; i < dim; i += 32) {
+    head[i] = from[i];
+    squares = fma(head[i], head[i], squares);
+  }
+  const float sum = simd_sum(squares);
+  if (has_weight) {
+    const float scale = precise::rsqrt(sum / float(dim) + eps);
+    for (uint i = lane; i < dim; i += 32) {
+      head[i] = head[i] * scale * (weight[i] + weight_offset);
+    }
+  }
+  simdgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
+  for (uint i = lane; i < half_rotary; i += 32) {
+    const float angle = float(position) * inv_freq[i];
+    const float c = precise::cos(angle);
+    const float s = precise::sin(angle);
+    const float a = head[i];
+    const float b = head[i + half_rotary];
+    head[i] = a * c - b * s;
+    head[i + half_rotary] = b * c + a * s;
+  }
+  simdgroup_barrier(mem_flags::mem_threadgroup);
+}
 
 // Grid: [heads, tokens], one simdgroup each. out may be x: the head is read whole before it is written.
 [[max_total_threads_per_threadgroup(32)]]
@@ -145,31 +177,10 @@ kernel void qk_norm_rope(device const float* x [[buffer(0)]],
                          uint2 tg [[threadgroup_position_in_grid]],
                          uint lane [[thread_index_in_simdgroup]]) {
   threadgroup float head[512];
-  device const float* from = x + long(tg.y) * args.x_stride + long(tg.x) * args.x_head_stride;
-  float squares = 0.0f;
-  for (uint i = lane; i < args.dim; i += 32) {
-    head[i] = from[i];
-    squares = fma(head[i], head[i], squares);
-  }
-  const float sum = simd_sum(squares);
-  if (args.has_weight != 0) {
-    const float scale = precise::rsqrt(sum / float(args.dim) + args.eps);
-    for (uint i = lane; i < args.dim; i += 32) {
-      head[i] = head[i] * scale * (weight[i] + args.weight_offset);
-    }
-  }
-  simdgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);  // in place, the device's reads are done
+  norm_and_rotate(x + long(tg.y) * args.x_stride + long(tg.x) * args.x_head_stride, weight, inv_freq, positions[tg.y],
+                  args.dim, args.half_rotary, args.eps, args.weight_offset, args.has_weight != 0, head, lane);
   device float* to = out + long(tg.y) * args.out_stride + long(tg.x) * args.out_head_stride;
-  for (uint i = lane; i < args.half_rotary; i += 32) {
-    const float angle = float(positions[tg.y]) * inv_freq[i];
-    const float c = precise::cos(angle);
-    const float s = precise::sin(angle);
-    const float a = head[i];
-    const float b = head[i + args.half_rotary];
-    to[i] = a * c - b * s;
-    to[i + args.half_rotary] = b * c + a * s;
-  }
-  for (uint i = 2 * args.half_rotary + lane; i < args.dim; i += 32) {
+  for (uint i = lane; i < args.dim; i += 32) {
     to[i] = head[i];
   }
 }
@@ -178,6 +189,32 @@ R"msl(#include "device/gpu/shim/cuda/msl.h"
 namespace metal {
 # 1 "Shaders/qk_norm_rope.metal"
 # 1 "Shaders/qk_norm_rope.metal"
+
+# 1 "Shaders/args/qk_norm_rope.h"
+
+
+
+# 1 "Shaders/args/types.h"
+# 5 "Shaders/args/qk_norm_rope.h"
+
+namespace pagoda_args {
+
+struct QkNormRope {
+  long x_stride, x_head_stride, out_stride, out_head_stride;
+  uint dim;
+  uint half_rotary;
+  float eps;
+  float weight_offset;
+  uint has_weight;
+  uint reserved;
+};
+static_assert(sizeof(QkNormRope) == 56, "host and kernel agree");
+
+}
+# 3 "Shaders/qk_norm_rope.metal"
+# 1 "Shaders/rope.h"
+
+
 
 # 1 "Shaders/common.h"
 
@@ -286,27 +323,36 @@ METAL_FUNC void tile_multiply_accumulate(MSL_THREAD simdgroup_matrix<float, 8, 8
 
   }
 }
-# 3 "Shaders/qk_norm_rope.metal"
-# 1 "Shaders/args/qk_norm_rope.h"
+# 5 "Shaders/rope.h"
 
 
 
-# 1 "Shaders/args/types.h"
-# 5 "Shaders/args/qk_norm_rope.h"
-
-namespace pagoda_args {
-
-struct QkNormRope {
-  long x_stride, x_head_stride, out_stride, out_head_stride;
-  uint dim;
-  uint half_rotary;
-  float eps;
-  float weight_offset;
-  uint has_weight;
-  uint reserved;
-};
-static_assert(sizeof(QkNormRope) == 56, "host and kernel agree");
-
+METAL_FUNC void norm_and_rotate(MSL_DEVICE const float* from, MSL_DEVICE const float* weight, MSL_DEVICE const float* inv_freq,
+                                int position, uint dim, uint half_rotary, float eps, float weight_offset,
+                                bool has_weight, MSL_THREADGROUP float* head, uint lane) {
+  float squares = 0.0f;
+  for (uint i = lane; i < dim; i += 32) {
+    head[i] = from[i];
+    squares = fma(head[i], head[i], squares);
+  }
+  const float sum = simd_sum(squares);
+  if (has_weight) {
+    const float scale = precise::rsqrt(sum / float(dim) + eps);
+    for (uint i = lane; i < dim; i += 32) {
+      head[i] = head[i] * scale * (weight[i] + weight_offset);
+    }
+  }
+  simdgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
+  for (uint i = lane; i < half_rotary; i += 32) {
+    const float angle = float(position) * inv_freq[i];
+    const float c = precise::cos(angle);
+    const float s = precise::sin(angle);
+    const float a = head[i];
+    const float b = head[i + half_rotary];
+    head[i] = a * c - b * s;
+    head[i + half_rotary] = b * c + a * s;
+  }
+  simdgroup_barrier(mem_flags::mem_threadgroup);
 }
 # 4 "Shaders/qk_norm_rope.metal"
 
@@ -321,31 +367,10 @@ MSL_KERNEL void qk_norm_rope(MSL_DEVICE const float* x ,
                          uint2 tg ,
                          uint lane ) {
   MSL_TG_VAR(1, head, [512], float)
-  MSL_DEVICE const float* from = x + long(tg.y) * args.x_stride + long(tg.x) * args.x_head_stride;
-  float squares = 0.0f;
-  for (uint i = lane; i < args.dim; i += 32) {
-    head[i] = from[i];
-    squares = fma(head[i], head[i], squares);
-  }
-  const float sum = simd_sum(squares);
-  if (args.has_weight != 0) {
-    const float scale = precise::rsqrt(sum / float(args.dim) + args.eps);
-    for (uint i = lane; i < args.dim; i += 32) {
-      head[i] = head[i] * scale * (weight[i] + args.weight_offset);
-    }
-  }
-  simdgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
+  norm_and_rotate(x + long(tg.y) * args.x_stride + long(tg.x) * args.x_head_stride, weight, inv_freq, positions[tg.y],
+                  args.dim, args.half_rotary, args.eps, args.weight_offset, args.has_weight != 0, head, lane);
   MSL_DEVICE float* to = out + long(tg.y) * args.out_stride + long(tg.x) * args.out_head_stride;
-  for (uint i = lane; i < args.half_rotary; i += 32) {
-    const float angle = float(positions[tg.y]) * inv_freq[i];
-    const float c = precise::cos(angle);
-    const float s = precise::sin(angle);
-    const float a = head[i];
-    const float b = head[i + args.half_rotary];
-    to[i] = a * c - b * s;
-    to[i + args.half_rotary] = b * c + a * s;
-  }
-  for (uint i = 2 * args.half_rotary + lane; i < args.dim; i += 32) {
+  for (uint i = lane; i < args.dim; i += 32) {
     to[i] = head[i];
   }
 }

@@ -5,7 +5,7 @@
 
 namespace pagoda::device::gpu {
 
-void GpuEncoder::qk_norm_rope(const QkNormRopeArgs& a) noexcept {
+void GpuEncoder::launch_rope(const QkNormRopeArgs& a) noexcept {
   pagoda_args::QkNormRope args{};
   args.x_stride = a.x.strides[0];
   args.x_head_stride = a.x.strides[1];

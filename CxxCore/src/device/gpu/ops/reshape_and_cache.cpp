@@ -6,7 +6,7 @@
 namespace pagoda::device::gpu {
 
 void GpuEncoder::reshape_and_cache(const ReshapeAndCacheArgs& a) noexcept {
-  if (!accept(a, a.slot_mapping) || !check(check_cache_type(a.k_cache.dtype))) return;
+  if (!accept(a, a.slot_mapping) || !check(check_cache_type(a.k_cache.dtype)) || rope_and_cache(a)) return;
   pagoda_args::ReshapeAndCache args{};
   args.k_stride = a.k.strides[0];
   args.k_head_stride = a.k.strides[1];

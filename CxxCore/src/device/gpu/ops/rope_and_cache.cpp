@@ -1,0 +1,69 @@
+// rope_and_cache: the norms and rotations that wait for the op after them, which caches what they make.
+#include "args/rope_and_cache.h"
+
+#include "device/gpu/gpu_encoder.h"
+
+namespace pagoda::device::gpu {
+namespace {
+
+bool same_place(const Tensor& a, const Tensor& b) noexcept {
+  return a.buffer == b.buffer && a.offset_bytes == b.offset_bytes && a.shape == b.shape && a.strides == b.strides;
+}
+
+// Whether both can go into one launch: alike but for what they read and write, each in place.
+bool are_alike(const QkNormRopeArgs& q, const QkNormRopeArgs& k) noexcept {
+  return same_place(q.x, q.out) && same_place(k.x, k.out) && same_place(q.positions, k.positions) &&
+         same_place(q.inv_freq, k.inv_freq) && q.x.shape[0] == k.x.shape[0] && q.x.shape[2] == k.x.shape[2] &&
+         q.eps == k.eps && q.weight_offset == k.weight_offset && q.weight.is_present() == k.weight.is_present();
+}
+
+}  // namespace
+
+void GpuEncoder::qk_norm_rope(const QkNormRopeArgs& a) noexcept {
+  if (num_waiting_ == 2 || (num_waiting_ == 1 && !are_alike(waiting_[0], a))) launch_waiting();
+  waiting_[num_waiting_++] = a;
+}
+
+// Whatever comes next reads what they make, or comes after it.
+void GpuEncoder::launch_waiting() noexcept {
+  const int count = std::exchange(num_waiting_, 0);
+  for (int i = 0; i < count; ++i) launch_rope(waiting_[static_cast<size_t>(i)]);
+}
+
+// False where what waits is not what `a` caches.
+bool GpuEncoder::rope_and_cache(const ReshapeAndCacheArgs& a) noexcept {
+  if (num_waiting_ != 2 || !same_place(waiting_[1].out, a.k)) return false;
+  num_waiting_ = 0;
+  const QkNormRopeArgs &q = waiting_[0], &k = waiting_[1];
+  pagoda_args::RopeAndCache args{};
+  args.q_stride = q.x.strides[0];
+  args.q_head_stride = q.x.strides[1];
+  args.k_stride = k.x.strides[0];
+  args.k_head_stride = k.x.strides[1];
+  args.v_stride = a.v.strides[0];
+  args.v_head_stride = a.v.strides[1];
+  args.k_block_stride = a.k_cache.strides[0];
+  args.k_place_stride = a.k_cache.strides[1];
+  args.k_cache_head_stride = a.k_cache.strides[2];
+  args.v_block_stride = a.v_cache.strides[0];
+  args.v_place_stride = a.v_cache.strides[1];
+  args.v_cache_head_stride = a.v_cache.strides[2];
+  args.q_heads = as_uint(q.x.shape[1]);
+  args.kv_heads = as_uint(k.x.shape[1]);
+  args.dim = as_uint(q.x.shape[2]);
+  args.half_rotary = as_uint(q.inv_freq.shape[0]);
+  args.block_size = as_uint(a.k_cache.shape[1]);
+  args.eps = q.eps;
+  args.weight_offset = q.weight_offset;
+  args.has_weight = q.weight.is_present();
+  namespace fused = kernels::rope_and_cache;
+  const DType type = a.k_cache.dtype;
+  launch(type == DType::f32 ? fused::f32 : (type == DType::f16 ? fused::f16 : fused::bf16),
+         {{args.q_heads + 2 * args.kv_heads, as_uint(q.x.shape[0])}, 32},
+         {q.x, k.x, a.v, or_else(q.weight, q.inv_freq), or_else(k.weight, q.inv_freq), q.positions, q.inv_freq,
+          a.slot_mapping, a.k_cache, a.v_cache},
+         args);
+  return true;
+}
+
+}  // namespace pagoda::device::gpu
