@@ -50,6 +50,7 @@ METAL_FUNC float fold(thread float (&x)[N], uint lane) {
       const uint high = 0u - (lane / m & 1u);
 #pragma unroll
       for (uint i = 0; i < N / 2; ++i) {
+        // Only saves work: what is made of the others is not read.
         if (i < n) {
           const float send = pick(high, x[i], x[i + n]);
           const float keep = pick(high, x[i + n], x[i]);

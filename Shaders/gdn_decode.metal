@@ -138,6 +138,7 @@ kernel void gdn_decode(device const float* q [[buffer(0)]],
   float acc = begin_row(kind, decay, y, v_in);
   #pragma unroll
   for (uint r = 0; r < kBlock; ++r) {
+    // Only saves work: rows that are not there have a u of zero.
     if (r < row) {
       acc = fma(coef[kind * kBlock + r], u_old[r], acc);
     }

@@ -151,6 +151,7 @@ kernel void gdn_prefill(device const float* v [[buffer(0)]],
         const float c[4] = {c4.x, c4.y, c4.z, c4.w};
         #pragma unroll
         for (uint j = 0; j < 4; ++j) {
+          // Only saves work: rows before have a coefficient of zero.
           if (t4 + j >= r) {
             acc[t4 + j] = fma(c[j], u[r], acc[t4 + j]);
           }

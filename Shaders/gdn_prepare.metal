@@ -112,15 +112,13 @@ kernel void gdn_prepare(device const float* q [[buffer(0)]],
     const uint head = tg.y * group + j;
     device float* to = gates + (long(tg.x) * args.v_heads + head) * kGateFloats;
     const bool is_new = t >= lo && t < hi;
-    float log_decay = 0.0f;
+    const float g_old = t < lo ? g_rows[slot * args.g_rows_slot_stride + head * kBlock + t] : 0.0f;
+    float log_decay = 0.0f;  // rows that are not new add none
     float beta = 0.0f;
-    float g_old = 0.0f;
     if (is_new) {
       const long token = begin + row0 + int(t);
       log_decay = softplus(a[token * args.a_stride + head] + dt_bias[head]);
       beta = sigmoid(b[token * args.b_stride + head]);
-    } else if (t < lo) {
-      g_old = g_rows[slot * args.g_rows_slot_stride + head * kBlock + t];
     }
     const float rate = precise::exp(a_log[head]);
     float running = 0.0f;
@@ -128,11 +126,7 @@ kernel void gdn_prepare(device const float* q [[buffer(0)]],
     for (uint r = 0; r < kBlock; ++r) {
       const float x = simd_shuffle(log_decay, ushort(r));
       const float old = simd_shuffle(g_old, ushort(r));
-      if (r < lo) {
-        running = old;
-      } else if (r < hi) {
-        running = next_g(running, rate, x);
-      }
+      running = r < lo ? old : next_g(running, rate, x);
       g = r == t ? running : g;
     }
     const float g_last = simd_shuffle(g, ushort(kBlock - 1));
@@ -148,6 +142,7 @@ kernel void gdn_prepare(device const float* q [[buffer(0)]],
       const float g_s = simd_shuffle(g, ushort(s));
       float c_u = 0.0f;
       float c_o = 0.0f;
+      // Only saves work: no other coefficient is used.
       if (s <= t && is_new) {
         c_u = u_coefficient(dots[i], g, g_s);
         c_o = o_coefficient(dots[kBlock * kBlock + i], g, g_s);

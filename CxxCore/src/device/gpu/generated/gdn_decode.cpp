@@ -172,6 +172,7 @@ METAL_FUNC float fold(MSL_THREAD float (&x)[N], uint lane) {
       const uint high = 0u - (lane / m & 1u);
 
       for (uint i = 0; i < N / 2; ++i) {
+
         if (i < n) {
           const float send = pick(high, x[i], x[i + n]);
           const float keep = pick(high, x[i + n], x[i]);
@@ -449,6 +450,7 @@ MSL_KERNEL void gdn_decode(MSL_DEVICE const float* q ,
   float acc = begin_row(kind, decay, y, v_in);
 
   for (uint r = 0; r < kBlock; ++r) {
+
     if (r < row) {
       acc = fma(coef[kind * kBlock + r], u_old[r], acc);
     }

@@ -184,6 +184,7 @@ METAL_FUNC float fold(thread float (&x)[N], uint lane) {
       const uint high = 0u - (lane / m & 1u);
 #pragma unroll
       for (uint i = 0; i < N / 2; ++i) {
+        // Only saves work: what is made of the others is not read.
         if (i < n) {
           const float send = pick(high, x[i], x[i + n]);
           const float keep = pick(high, x[i + n], x[i]);
@@ -320,11 +321,11 @@ METAL_FUNC uint first_block(device const int* cu_seqlens, uint b) { return uint(
 constant constexpr uint kBetas = kBlock;
 constant constexpr uint kWeights = 2 * kBlock;
 constant constexpr uint kDecays = 3 * kBlock;
-constant constexpr uint kCoefficients = 4 * kBlock;
+)msl"
+R"msl(constant constexpr uint kCoefficients = 4 * kBlock;
 constant constexpr uint kGateFloats = 640;
 
-)msl"
-R"msl(// One token: reads S, appends a row, writes S only when the row fills the block. All loads are on their way before the
+// One token: reads S, appends a row, writes S only when the row fills the block. All loads are on their way before the
 // first is used. A simdgroup has 8 columns, 2 for each group of 8 lanes. Grid: [panels, v_heads, sequences]
 template <uint D>
 [[max_total_threads_per_threadgroup(128)]]
@@ -461,6 +462,7 @@ kernel void gdn_decode(device const float* q [[buffer(0)]],
   float acc = begin_row(kind, decay, y, v_in);
   #pragma unroll
   for (uint r = 0; r < kBlock; ++r) {
+    // Only saves work: rows that are not there have a u of zero.
     if (r < row) {
       acc = fma(coef[kind * kBlock + r], u_old[r], acc);
     }
@@ -700,6 +702,7 @@ METAL_FUNC float fold(MSL_THREAD float (&x)[N], uint lane) {
       const uint high = 0u - (lane / m & 1u);
 #pragma unroll
       for (uint i = 0; i < N / 2; ++i) {
+
         if (i < n) {
           const float send = pick(high, x[i], x[i + n]);
           const float keep = pick(high, x[i + n], x[i]);
@@ -978,6 +981,7 @@ R"msl(  const float q_inv = inverse_norm<N>(qx, lane) * args.q_scale;
   float acc = begin_row(kind, decay, y, v_in);
 #pragma unroll
   for (uint r = 0; r < kBlock; ++r) {
+
     if (r < row) {
       acc = fma(coef[kind * kBlock + r], u_old[r], acc);
     }

@@ -172,6 +172,7 @@ METAL_FUNC float fold(MSL_THREAD float (&x)[N], uint lane) {
       const uint high = 0u - (lane / m & 1u);
 
       for (uint i = 0; i < N / 2; ++i) {
+
         if (i < n) {
           const float send = pick(high, x[i], x[i + n]);
           const float keep = pick(high, x[i + n], x[i]);
@@ -462,6 +463,7 @@ MSL_KERNEL void gdn_prefill(MSL_DEVICE const float* v ,
         const float c[4] = {c4.x, c4.y, c4.z, c4.w};
 
         for (uint j = 0; j < 4; ++j) {
+
           if (t4 + j >= r) {
             acc[t4 + j] = fma(c[j], u[r], acc[t4 + j]);
           }

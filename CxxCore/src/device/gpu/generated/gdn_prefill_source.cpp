@@ -184,6 +184,7 @@ METAL_FUNC float fold(thread float (&x)[N], uint lane) {
       const uint high = 0u - (lane / m & 1u);
 #pragma unroll
       for (uint i = 0; i < N / 2; ++i) {
+        // Only saves work: what is made of the others is not read.
         if (i < n) {
           const float send = pick(high, x[i], x[i + n]);
           const float keep = pick(high, x[i + n], x[i]);
@@ -320,11 +321,11 @@ METAL_FUNC uint first_block(device const int* cu_seqlens, uint b) { return uint(
 constant constexpr uint kBetas = kBlock;
 constant constexpr uint kWeights = 2 * kBlock;
 constant constexpr uint kDecays = 3 * kBlock;
-constant constexpr uint kCoefficients = 4 * kBlock;
+)msl"
+R"msl(constant constexpr uint kCoefficients = 4 * kBlock;
 constant constexpr uint kGateFloats = 640;
 
-)msl"
-R"msl(constant constexpr uint kColumns = 16;  // of a threadgroup: 4 for each simdgroup
+constant constexpr uint kColumns = 16;  // of a threadgroup: 4 for each simdgroup
 
 // What a thread fetches of a block ahead of its turn.
 struct NextBlock {
@@ -474,6 +475,7 @@ kernel void gdn_prefill(device const float* v [[buffer(0)]],
         const float c[4] = {c4.x, c4.y, c4.z, c4.w};
         #pragma unroll
         for (uint j = 0; j < 4; ++j) {
+          // Only saves work: rows before have a coefficient of zero.
           if (t4 + j >= r) {
             acc[t4 + j] = fma(c[j], u[r], acc[t4 + j]);
           }
@@ -707,6 +709,7 @@ METAL_FUNC float fold(MSL_THREAD float (&x)[N], uint lane) {
       const uint high = 0u - (lane / m & 1u);
 #pragma unroll
       for (uint i = 0; i < N / 2; ++i) {
+
         if (i < n) {
           const float send = pick(high, x[i], x[i + n]);
           const float keep = pick(high, x[i + n], x[i]);
@@ -998,6 +1001,7 @@ R"msl(    for (uint i = 0; i < kGateFloats / 128; ++i) {
         const float c[4] = {c4.x, c4.y, c4.z, c4.w};
 #pragma unroll
         for (uint j = 0; j < 4; ++j) {
+
           if (t4 + j >= r) {
             acc[t4 + j] = fma(c[j], u[r], acc[t4 + j]);
           }

@@ -172,6 +172,7 @@ METAL_FUNC float fold(MSL_THREAD float (&x)[N], uint lane) {
       const uint high = 0u - (lane / m & 1u);
 
       for (uint i = 0; i < N / 2; ++i) {
+
         if (i < n) {
           const float send = pick(high, x[i], x[i + n]);
           const float keep = pick(high, x[i + n], x[i]);
@@ -423,15 +424,13 @@ MSL_KERNEL void gdn_prepare(MSL_DEVICE const float* q ,
     const uint head = tg.y * group + j;
     MSL_DEVICE float* to = gates + (long(tg.x) * args.v_heads + head) * kGateFloats;
     const bool is_new = t >= lo && t < hi;
+    const float g_old = t < lo ? g_rows[slot * args.g_rows_slot_stride + head * kBlock + t] : 0.0f;
     float log_decay = 0.0f;
     float beta = 0.0f;
-    float g_old = 0.0f;
     if (is_new) {
       const long token = begin + row0 + int(t);
       log_decay = softplus(a[token * args.a_stride + head] + dt_bias[head]);
       beta = sigmoid(b[token * args.b_stride + head]);
-    } else if (t < lo) {
-      g_old = g_rows[slot * args.g_rows_slot_stride + head * kBlock + t];
     }
     const float rate = precise::exp(a_log[head]);
     float running = 0.0f;
@@ -439,11 +438,7 @@ MSL_KERNEL void gdn_prepare(MSL_DEVICE const float* q ,
     for (uint r = 0; MSL_LOOP(r < kBlock); ++r) {
       const float x = simd_shuffle(log_decay, ushort(r));
       const float old = simd_shuffle(g_old, ushort(r));
-      if (r < lo) {
-        running = old;
-      } else if (r < hi) {
-        running = next_g(running, rate, x);
-      }
+      running = r < lo ? old : next_g(running, rate, x);
       g = r == t ? running : g;
     }
     const float g_last = simd_shuffle(g, ushort(kBlock - 1));
@@ -459,6 +454,7 @@ MSL_KERNEL void gdn_prepare(MSL_DEVICE const float* q ,
       const float g_s = simd_shuffle(g, ushort(s));
       float c_u = 0.0f;
       float c_o = 0.0f;
+
       if (s <= t && is_new) {
         c_u = u_coefficient(dots[i], g, g_s);
         c_o = o_coefficient(dots[kBlock * kBlock + i], g, g_s);

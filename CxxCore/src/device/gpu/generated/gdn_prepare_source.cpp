@@ -184,6 +184,7 @@ METAL_FUNC float fold(thread float (&x)[N], uint lane) {
       const uint high = 0u - (lane / m & 1u);
 #pragma unroll
       for (uint i = 0; i < N / 2; ++i) {
+        // Only saves work: what is made of the others is not read.
         if (i < n) {
           const float send = pick(high, x[i], x[i + n]);
           const float keep = pick(high, x[i + n], x[i]);
@@ -320,11 +321,11 @@ METAL_FUNC uint first_block(device const int* cu_seqlens, uint b) { return uint(
 constant constexpr uint kBetas = kBlock;
 constant constexpr uint kWeights = 2 * kBlock;
 constant constexpr uint kDecays = 3 * kBlock;
-constant constexpr uint kCoefficients = 4 * kBlock;
+)msl"
+R"msl(constant constexpr uint kCoefficients = 4 * kBlock;
 constant constexpr uint kGateFloats = 640;
 
-)msl"
-R"msl(// All that does not need S, for all blocks at once. rows: [blocks, k_heads, 2, 16, D], normalised keys and queries,
+// All that does not need S, for all blocks at once. rows: [blocks, k_heads, 2, 16, D], normalised keys and queries,
 // zeros after dk; gates: [blocks, v_heads, kGateFloats]. Rows of the block before this step are copied; rows after its
 // end are zero. Grid: [blocks, k_heads]
 template <uint D>
@@ -435,15 +436,13 @@ kernel void gdn_prepare(device const float* q [[buffer(0)]],
     const uint head = tg.y * group + j;
     device float* to = gates + (long(tg.x) * args.v_heads + head) * kGateFloats;
     const bool is_new = t >= lo && t < hi;
-    float log_decay = 0.0f;
+    const float g_old = t < lo ? g_rows[slot * args.g_rows_slot_stride + head * kBlock + t] : 0.0f;
+    float log_decay = 0.0f;  // rows that are not new add none
     float beta = 0.0f;
-    float g_old = 0.0f;
     if (is_new) {
       const long token = begin + row0 + int(t);
       log_decay = softplus(a[token * args.a_stride + head] + dt_bias[head]);
       beta = sigmoid(b[token * args.b_stride + head]);
-    } else if (t < lo) {
-      g_old = g_rows[slot * args.g_rows_slot_stride + head * kBlock + t];
     }
     const float rate = precise::exp(a_log[head]);
     float running = 0.0f;
@@ -451,11 +450,7 @@ kernel void gdn_prepare(device const float* q [[buffer(0)]],
     for (uint r = 0; r < kBlock; ++r) {
       const float x = simd_shuffle(log_decay, ushort(r));
       const float old = simd_shuffle(g_old, ushort(r));
-      if (r < lo) {
-        running = old;
-      } else if (r < hi) {
-        running = next_g(running, rate, x);
-      }
+      running = r < lo ? old : next_g(running, rate, x);
       g = r == t ? running : g;
     }
     const float g_last = simd_shuffle(g, ushort(kBlock - 1));
@@ -471,6 +466,7 @@ kernel void gdn_prepare(device const float* q [[buffer(0)]],
       const float g_s = simd_shuffle(g, ushort(s));
       float c_u = 0.0f;
       float c_o = 0.0f;
+      // Only saves work: no other coefficient is used.
       if (s <= t && is_new) {
         c_u = u_coefficient(dots[i], g, g_s);
         c_o = o_coefficient(dots[kBlock * kBlock + i], g, g_s);
@@ -656,6 +652,7 @@ METAL_FUNC float fold(MSL_THREAD float (&x)[N], uint lane) {
       const uint high = 0u - (lane / m & 1u);
 #pragma unroll
       for (uint i = 0; i < N / 2; ++i) {
+
         if (i < n) {
           const float send = pick(high, x[i], x[i + n]);
           const float keep = pick(high, x[i + n], x[i]);
@@ -907,16 +904,14 @@ MSL_KERNEL void gdn_prepare(MSL_DEVICE const float* q ,
     const uint head = tg.y * group + j;
     MSL_DEVICE float* to = gates + (long(tg.x) * args.v_heads + head) * kGateFloats;
     const bool is_new = t >= lo && t < hi;
+    const float g_old = t < lo ? g_rows[slot * args.g_rows_slot_stride + head * kBlock + t] : 0.0f;
     float log_decay = 0.0f;
     float beta = 0.0f;
-    float g_old = 0.0f;
     if (is_new) {
-      const long token = begin + row0 + int(t);
 )msl"
-R"msl(      log_decay = softplus(a[token * args.a_stride + head] + dt_bias[head]);
+R"msl(      const long token = begin + row0 + int(t);
+      log_decay = softplus(a[token * args.a_stride + head] + dt_bias[head]);
       beta = sigmoid(b[token * args.b_stride + head]);
-    } else if (t < lo) {
-      g_old = g_rows[slot * args.g_rows_slot_stride + head * kBlock + t];
     }
     const float rate = precise::exp(a_log[head]);
     float running = 0.0f;
@@ -924,11 +919,7 @@ R"msl(      log_decay = softplus(a[token * args.a_stride + head] + dt_bias[head]
     for (uint r = 0; r < kBlock; ++r) {
       const float x = simd_shuffle(log_decay, ushort(r));
       const float old = simd_shuffle(g_old, ushort(r));
-      if (r < lo) {
-        running = old;
-      } else if (r < hi) {
-        running = next_g(running, rate, x);
-      }
+      running = r < lo ? old : next_g(running, rate, x);
       g = r == t ? running : g;
     }
     const float g_last = simd_shuffle(g, ushort(kBlock - 1));
@@ -944,6 +935,7 @@ R"msl(      log_decay = softplus(a[token * args.a_stride + head] + dt_bias[head]
       const float g_s = simd_shuffle(g, ushort(s));
       float c_u = 0.0f;
       float c_o = 0.0f;
+
       if (s <= t && is_new) {
         c_u = u_coefficient(dots[i], g, g_s);
         c_o = o_coefficient(dots[kBlock * kBlock + i], g, g_s);
