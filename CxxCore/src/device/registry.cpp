@@ -1,9 +1,15 @@
 // Creates devices by name.
 #include "device/registry.h"
 
+#include <sys/utsname.h>
+
+#include "base/hash128.h"
+#include "device/auto_device.h"
 #include "device/cpu/cpu_device.h"
+#include "device/gpu/cuda/code_cache.h"
 #include "device/gpu/cuda/cuda_backend.h"
 #include "device/gpu/gpu_device.h"
+#include "device/gpu/kernel_table.h"
 #include "device/gpu/metal/metal_backend.h"
 #include "device/gpu/software/software_backend.h"
 #include "device/reference/reference_device.h"
@@ -31,6 +37,30 @@ Result<std::unique_ptr<Device>> make_cuda_device() {
   return gpu::make_gpu_device(std::move(*backend));
 }
 
+// What a verdict on a GPU holds for: these kernels on this system, whose drivers come with it or name themselves.
+std::string kernels_version() {
+  Hash128 hash;
+  for (const gpu::KernelFile& file : gpu::generated::files()) hash.add(file.source.metal), hash.add(file.source.cuda);
+  for (const gpu::ShimHeader& header : gpu::generated::cuda_headers()) hash.add(header.text);
+  utsname system{};
+  if (uname(&system) == 0) hash.add(std::string_view(system.release));
+  return hash.value().text();
+}
+
+// The GPU that passes its self-test, else the CPU, whose description then says why.
+Result<std::unique_ptr<Device>> make_auto_device(int num_threads) {
+  const std::string version = kernels_version();
+  std::vector<AutoCandidate> candidates;
+#ifdef __APPLE__
+  candidates.push_back({"metal", make_metal_device, version});
+#endif
+  candidates.push_back({"cuda", make_cuda_device, version});
+  const auto make_cpu = [num_threads] { return cpu::make_cpu_device("", num_threads); };
+  AutoChoice choice = choose_device(candidates, make_cpu, {.verdict_folder = gpu::cuda::CodeCache::user_folder()});
+  if (choice.device) return std::move(choice.device);
+  return cpu::make_cpu_device("", num_threads, choice.reason);
+}
+
 }  // namespace
 
 std::vector<std::string> device_names() {
@@ -46,7 +76,8 @@ std::vector<std::string> device_names() {
 }
 
 Result<std::unique_ptr<Device>> make_device(const std::string& name, int num_threads) {
-  if (name == "auto" || name == "cpu") return cpu::make_cpu_device("", num_threads);
+  if (name == "auto") return make_auto_device(num_threads);
+  if (name == "cpu") return cpu::make_cpu_device("", num_threads);
   if (name == "metal") return make_metal_device();
   if (name == "software") return make_software_device(num_threads);
   if (name == "cuda") return make_cuda_device();  // if unavailable, the error says what is missing

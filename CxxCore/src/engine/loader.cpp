@@ -77,6 +77,14 @@ void describe(Prepared& p, const model::WeightsSummary& weights, const cache::Ca
   info.plan = p.memory.plan;
 }
 
+// `auto` is the CPU where the kernels of GPUs have no such heads or caches.
+std::string device_for(const EngineOptions& options, const io::ModelConfig& config) {
+  constexpr int32_t kMaxDim = 256, kDimStep = 8;  // of a head
+  const bool has_kernels = options.kv_dtype != "int8" && config.head_dim <= kMaxDim &&
+                           config.head_dim % kDimStep == 0 && config.linear_k_head_dim <= kMaxDim;
+  return options.device == "auto" && !has_kernels ? "cpu" : options.device;
+}
+
 Result<Prepared> prepare(const ModelSource& source, const EngineOptions& options) {
   PAGODA_RETURN_IF_ERROR(check_options(options));
   Prepared p;
@@ -91,7 +99,8 @@ Result<Prepared> prepare(const ModelSource& source, const EngineOptions& options
   if (!checkpoint.is_ok()) return checkpoint.status;
   p.checkpoint = std::make_unique<io::Checkpoint>(std::move(*checkpoint));
   PAGODA_RETURN_IF_ERROR(model::untie_different_head(*p.checkpoint, p.config));
-  Result<std::unique_ptr<device::Device>> device = device::make_device(options.device, options.num_threads);
+  Result<std::unique_ptr<device::Device>> device =
+      device::make_device(device_for(options, p.config), options.num_threads);
   if (!device.is_ok()) return device.status;
   p.device = std::move(*device);
 

@@ -15,10 +15,11 @@ namespace {
 
 class CpuDevice final : public Device {
  public:
-  CpuDevice(const Kernels& kernels, std::unique_ptr<ThreadPool> pool, std::unique_ptr<Buffer> scratch)
+  CpuDevice(const Kernels& kernels, std::unique_ptr<ThreadPool> pool, std::unique_ptr<Buffer> scratch,
+            const std::string& note)
       : info_{"cpu",
               std::string("CPU, ") + kernels.name + ", " + std::to_string(pool->num_threads()) +
-                  (pool->num_threads() == 1 ? " thread" : " threads"),
+                  (pool->num_threads() == 1 ? " thread" : " threads") + (note.empty() ? "" : "; not on a GPU: " + note),
               host::memory_limit_bytes()},
         kernels_(kernels),
         pool_(std::move(pool)),
@@ -87,7 +88,7 @@ class CpuDevice final : public Device {
 
 }  // namespace
 
-Result<std::unique_ptr<Device>> make_cpu_device(const std::string& isa, int num_threads) {
+Result<std::unique_ptr<Device>> make_cpu_device(const std::string& isa, int num_threads, const std::string& note) {
   const Kernels* kernels = find_kernels(isa);
   if (kernels == nullptr)
     return make_error(StatusCode::unsupported, "this machine cannot run the CPU kernels '" + isa + "'");
@@ -97,7 +98,7 @@ Result<std::unique_ptr<Device>> make_cpu_device(const std::string& isa, int num_
   auto scratch =
       host::make_buffer(static_cast<size_t>(num_threads * kThreadScratch) * sizeof(float), "scratch of the CPU device");
   if (!scratch.is_ok()) return scratch.status;
-  return std::unique_ptr<Device>(new CpuDevice(*kernels, std::move(*pool), std::move(*scratch)));
+  return std::unique_ptr<Device>(new CpuDevice(*kernels, std::move(*pool), std::move(*scratch), note));
 }
 
 std::vector<std::string> supported_isas() {

@@ -44,6 +44,10 @@ std::string words(const KernelNode& node) {
 Driver fake_driver() {
   Driver d{};
   d.cuInit = [](unsigned) { return quiet("cuInit"); };
+  d.cuDriverGetVersion = [](int* version) {
+    *version = 13000;
+    return 0;
+  };
   d.cuGetErrorString = [](CudaResult r, const char** text) {
     *text = r == 2 ? "out of memory" : r == 700 ? "an illegal memory access was encountered" : nullptr;
     return 0;

@@ -74,7 +74,7 @@ Status check_range(const Buffer& buffer, int64_t offset_bytes, size_t size_bytes
 Result<std::unique_ptr<CudaBackend>> CudaBackend::make(const Driver& driver, const Nvrtc& nvrtc,
                                                        std::span<const KernelFile> files, CodeCache cache) {
   const auto check = [&](CudaResult result, const char* what) { return cuda_status(driver, result, what); };
-  int count = 0, device = 0, major = 0, minor = 0, processors = 0;
+  int count = 0, device = 0, major = 0, minor = 0, processors = 0, version = 0;
   PAGODA_RETURN_IF_ERROR(check(driver.cuInit(0), "starting NVIDIA's driver"));
   PAGODA_RETURN_IF_ERROR(check(driver.cuDeviceGetCount(&count), "counting GPUs"));
   if (count == 0) return make_error(StatusCode::unsupported, "cuda: NVIDIA's driver shows no GPU");
@@ -100,7 +100,10 @@ Result<std::unique_ptr<CudaBackend>> CudaBackend::make(const Driver& driver, con
     driver.cuDevicePrimaryCtxRelease_v2(device);
     return check(result, "opening the GPU");
   }
-  DeviceInfo info{"cuda", std::string(name) + ", " + std::to_string(processors) + " multiprocessors",
+  driver.cuDriverGetVersion(&version);
+  DeviceInfo info{"cuda",
+                  std::string(name) + ", " + std::to_string(processors) + " multiprocessors, CUDA " +
+                      std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10),
                   static_cast<int64_t>(memory / 10 * 9)};
   return std::unique_ptr<CudaBackend>(new CudaBackend(driver, files, device, context, stream, std::move(info),
                                                       Compiler(nvrtc, major, minor, std::move(cache))));

@@ -44,6 +44,7 @@ Result<Driver> load_driver(std::initializer_list<const char*> names) {
   Library library("NVIDIA's driver", names);
   Driver table{};
   FIND(cuInit);
+  FIND(cuDriverGetVersion);
   FIND(cuGetErrorString);
   FIND(cuDeviceGetCount);
   FIND(cuDeviceGet);

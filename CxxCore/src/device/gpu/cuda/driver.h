@@ -31,6 +31,7 @@ struct KernelNode {
 
 struct Driver {
   CudaResult (*cuInit)(unsigned);
+  CudaResult (*cuDriverGetVersion)(int*);
   CudaResult (*cuGetErrorString)(CudaResult, const char**);
   CudaResult (*cuDeviceGetCount)(int*);
   CudaResult (*cuDeviceGet)(int*, int);
