@@ -27,7 +27,7 @@ enum SharedOptions {
       Option("weight-cache-disk", value: "SIZE", help: "most bytes of files in that folder (default 64GiB)"),
       Option("threads", value: "N", help: "worker threads (default: one per core)"),
       Option("max-num-seqs", value: "N", help: "sequences that run at once (default 16)"),
-      Option("max-num-batched-tokens", value: "N", help: "tokens of one step (default 256)"),
+      Option("max-num-batched-tokens", value: "N", help: "tokens of one step (default 256; metal 512, cuda 2048)"),
       Option(
         "max-step-ms", value: "N",
         help: "most time of a step while answers wait for tokens (default: twice a plain step; -1: any)"),

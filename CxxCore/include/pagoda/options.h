@@ -12,10 +12,10 @@ struct EngineOptions {
   std::string quantize = "auto";  // weights: auto (8bit if the file is quantised), none (as dtype), bf16, 8bit, 4bit
   std::string kv_dtype = "auto";  // of the KV cache: auto (as dtype), float32, float16, bfloat16, int8
   std::string weight_cache = "";  // folder that keeps repacked weights for the next load; "" = none
-  int64_t weight_cache_disk_bytes = 0;   // most bytes of files in that folder; 0 = 64 GiB
-  int32_t num_threads = 0;               // 0 = one per core
-  int32_t max_num_seqs = 16;             // sequences running at once
-  int32_t max_num_batched_tokens = 256;  // tokens of one step, prefill and decode together: as many as stay in cache
+  int64_t weight_cache_disk_bytes = 0;  // most bytes of files in that folder; 0 = 64 GiB
+  int32_t num_threads = 0;              // 0 = one per core
+  int32_t max_num_seqs = 16;            // sequences running at once
+  int32_t max_num_batched_tokens = 0;   // tokens of one step, prefill and decode; 0 = 256, or more on a GPU
   // Most milliseconds of a step in which sequences decode and wait for their next token while prompts are read; 0 =
   // about twice a step in which nothing is read, on any device, -1 = as long as it takes.
   double max_step_ms = 0;

@@ -55,10 +55,15 @@ int32_t choose_num_checkpoints(const EngineOptions& options, const MemoryPlan& p
 
 }  // namespace
 
+int32_t default_step_tokens(const device::DeviceInfo& device) noexcept {
+  if (device.name == "cuda") return 2048;
+  return device.name == "metal" ? 512 : 256;
+}
+
 Status check_options(const EngineOptions& options) {
   PAGODA_RETURN_IF_ERROR(check_range("threads", options.num_threads, 0, 1024));
   PAGODA_RETURN_IF_ERROR(check_range("max-num-seqs", options.max_num_seqs, 1, 4096));
-  PAGODA_RETURN_IF_ERROR(check_range("max-num-batched-tokens", options.max_num_batched_tokens, 1, 1 << 20));
+  PAGODA_RETURN_IF_ERROR(check_range("max-num-batched-tokens", options.max_num_batched_tokens, 0, 1 << 20));
   PAGODA_RETURN_IF_ERROR(check_range("max-model-len", options.max_model_len, 0, 1 << 28));
   PAGODA_RETURN_IF_ERROR(check_range("num-kv-blocks", options.num_kv_blocks, 0, int64_t{1} << 31));
   PAGODA_RETURN_IF_ERROR(check_range("kv-cache-memory", options.kv_cache_bytes, 0, int64_t{1} << 50));
@@ -85,9 +90,9 @@ Result<PlannedMemory> plan_memory(const EngineOptions& options, const io::ModelC
   plan.block_size = options.block_size;
   plan.kv_block_bytes = layout.kv_block_bytes();
   plan.state_slot_bytes = layout.state_slot_bytes();
-  plan.max_num_batched_tokens = options.max_num_batched_tokens;
-  plan.max_num_seqs =
-      std::min(options.max_num_seqs, options.max_num_batched_tokens);  // every sequence can move in a step
+  plan.max_num_batched_tokens =
+      options.max_num_batched_tokens > 0 ? options.max_num_batched_tokens : default_step_tokens(device.info());
+  plan.max_num_seqs = std::min(options.max_num_seqs, plan.max_num_batched_tokens);  // every sequence can move in a step
   plan.num_state_slots = layout.has_state() ? plan.max_num_seqs : 0;
   plan.state_bytes = plan.num_state_slots * plan.state_slot_bytes;
   plan.num_checkpoints = choose_num_checkpoints(options, plan);

@@ -19,8 +19,8 @@ public struct EngineOptions: Hashable, Sendable {
   public var threadCount = 0
   /// Most sequences that run at once; further requests wait.
   public var maximumSequences = 16
-  /// Most tokens of one step, prompts and answers together.
-  public var maximumBatchedTokens = 256
+  /// Most tokens of one step, prompts and answers together; 0 means 256 on a CPU, 512 with Metal and 2048 with CUDA.
+  public var maximumBatchedTokens = 0
   /// Most milliseconds of a step in which answers wait for their next token while prompts are read; 0 means about twice a
   /// step in which nothing is read, -1 as long as it takes.
   public var maximumStepMilliseconds = 0.0

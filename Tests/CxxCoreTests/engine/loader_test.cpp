@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "engine/loader.h"
+#include "engine/memory_plan.h"
 #include "engine/recorder.h"
 #include "support/test.h"
 
@@ -149,6 +150,21 @@ PAGODA_TEST(engine_plan_refuses_what_cannot_fit_with_numbers) {
   CHECK(inspect(mini(), options).status.message.find("8192") != std::string::npos);
 }
 
+PAGODA_TEST(engine_steps_are_longer_on_a_gpu_unless_told_otherwise) {
+  const auto tokens_on = [](const char* name) { return engine::default_step_tokens({.name = name}); };
+  CHECK_EQ(tokens_on("cpu"), 256);
+  CHECK_EQ(tokens_on("metal"), 512);
+  CHECK_EQ(tokens_on("cuda"), 2048);
+  EngineOptions options = cpu_options();
+  const auto planned = [&] {
+    const auto inspected = inspect(mini(), options);
+    return inspected.is_ok() ? inspected->plan.max_num_batched_tokens : -1;
+  };
+  CHECK_EQ(planned(), 256);
+  options.max_num_batched_tokens = 100;
+  CHECK_EQ(planned(), 100);
+}
+
 PAGODA_TEST(engine_options_out_of_range_are_named) {
   const auto message = [](auto change) {
     EngineOptions options = cpu_options();
@@ -158,7 +174,7 @@ PAGODA_TEST(engine_options_out_of_range_are_named) {
   CHECK(message([](EngineOptions& o) { o.block_size = 7; }).find("block-size") != std::string::npos);
   CHECK(message([](EngineOptions& o) { o.num_threads = -1; }).find("threads") != std::string::npos);
   CHECK(message([](EngineOptions& o) { o.max_num_seqs = 0; }).find("max-num-seqs") != std::string::npos);
-  CHECK(message([](EngineOptions& o) { o.max_num_batched_tokens = 0; }).find("max-num-batched-tokens") !=
+  CHECK(message([](EngineOptions& o) { o.max_num_batched_tokens = -1; }).find("max-num-batched-tokens") !=
         std::string::npos);
   CHECK(message([](EngineOptions& o) { o.kv_dtype = "int3"; }).find("kv-dtype \"int3\"") != std::string::npos);
   CHECK(message([](EngineOptions& o) { o.dtype = "int3"; }).find("int3") != std::string::npos);
