@@ -3,6 +3,8 @@ import re
 from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parents[2] / "CxxCore/src"
+# Two kernels that make the same sum give the same bits only where no compiler fuses a product and a sum by itself.
+CONTRACT_OFF = "#pragma METAL fp contract(off)\n"
 LITERAL_BYTES = 12000  # compilers limit the size of a literal; adjacent ones are concatenated
 BEGIN, END = "namespace pagoda::device::gpu::{} {{\n", "}}  // namespace pagoda::device::gpu::{}\n"
 
@@ -72,7 +74,7 @@ def bindings_header(modules):
 def source_file(stem, metal, cuda):
     return (f"// The text of {stem}.metal for Metal's compiler and, translated, for NVRTC. Made by Tools/mslc/generate.sh.\n"
             f'#include "device/gpu/kernel_table.h"\n{BEGIN.format("generated")}'
-            f"KernelSource {stem}_source() noexcept {{\n  return {{\"{stem}\",\n{literal(metal)},\n{literal(cuda)}}};\n}}\n"
+            f"KernelSource {stem}_source() noexcept {{\n  return {{\"{stem}\",\n{literal(CONTRACT_OFF + metal)},\n{literal(cuda)}}};\n}}\n"
             + END.format("generated"))
 
 

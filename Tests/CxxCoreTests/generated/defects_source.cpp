@@ -3,7 +3,8 @@
 namespace pagoda::device::gpu::generated {
 KernelSource defects_source() noexcept {
   return {"defects",
-R"msl(// Kernels with one planted defect each, for the software device to notice. 128 threads, buffers of 128 numbers.
+R"msl(#pragma METAL fp contract(off)
+// Kernels with one planted defect each, for the software device to notice. 128 threads, buffers of 128 numbers.
 #include <metal_simdgroup_matrix>
 #include <metal_stdlib>
 

@@ -3,7 +3,8 @@
 namespace pagoda::device::gpu::generated {
 KernelSource intrinsics_math_source() noexcept {
   return {"intrinsics_math",
-R"msl(// Every mathematical function, conversion and vector operation once. The host test has the same order.
+R"msl(#pragma METAL fp contract(off)
+// Every mathematical function, conversion and vector operation once. The host test has the same order.
 #include <metal_stdlib>
 
 using namespace metal;

@@ -3,7 +3,8 @@
 namespace pagoda::device::gpu::generated {
 KernelSource intrinsics_matrix_source() noexcept {
   return {"intrinsics_matrix",
-R"msl(// simdgroup_matrix in every type and manner of loading and storing, and atomics. The host test has the same order.
+R"msl(#pragma METAL fp contract(off)
+// simdgroup_matrix in every type and manner of loading and storing, and atomics. The host test has the same order.
 #include <metal_atomic>
 #include <metal_simdgroup_matrix>
 #include <metal_stdlib>

@@ -3,7 +3,8 @@
 namespace pagoda::device::gpu::generated {
 KernelSource intrinsics_simd_source() noexcept {
   return {"intrinsics_simd",
-R"msl(// Every simd function once: out[function * 64 + thread], for two simdgroups. The host test has the same order.
+R"msl(#pragma METAL fp contract(off)
+// Every simd function once: out[function * 64 + thread], for two simdgroups. The host test has the same order.
 #include <metal_simdgroup>
 #include <metal_stdlib>
 

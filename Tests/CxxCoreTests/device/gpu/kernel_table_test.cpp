@@ -64,6 +64,7 @@ PAGODA_TEST(gpu_table_texts_stand_alone) {
   for (const KernelFile& file : generated::files()) {
     CHECK(!has(file.source.metal, "#include \""));  // Metal compiles it from memory
     CHECK(has(file.source.metal, "#include <metal_stdlib>"));
+    CHECK(file.source.metal.starts_with("#pragma METAL fp contract(off)\n"));  // nothing fused but where fma() says so
   }
   for (const ShimHeader& header : generated::cuda_headers()) CHECK(!header.text.empty());
 }

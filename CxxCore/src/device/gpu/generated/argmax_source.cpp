@@ -3,7 +3,8 @@
 namespace pagoda::device::gpu::generated {
 KernelSource argmax_source() noexcept {
   return {"argmax",
-R"msl(// argmax: the lowest id among the highest logits of each row, as sampler/ picks it where only the highest counts. Parts
+R"msl(#pragma METAL fp contract(off)
+// argmax: the lowest id among the highest logits of each row, as sampler/ picks it where only the highest counts. Parts
 // of a row first, then what they found. A row that the sampler refuses (NaN, plus infinity, none above minus infinity)
 // gives -1.
 // Helpers that several kernels share: sums in one order, the nonlinear functions, tiles, sequences.

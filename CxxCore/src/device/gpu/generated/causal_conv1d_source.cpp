@@ -3,7 +3,8 @@
 namespace pagoda::device::gpu::generated {
 KernelSource causal_conv1d_source() noexcept {
   return {"causal_conv1d",
-R"msl(// causal_conv1d: a short window over time per channel, then SiLU; the window's past comes from and goes to `tail`.
+R"msl(#pragma METAL fp contract(off)
+// causal_conv1d: a short window over time per channel, then SiLU; the window's past comes from and goes to `tail`.
 // tail: [slots, tail_rows, channels], a ring: position p in row p % tail_rows. weight: [kernel_size, channels], the last one is of now.
 // Helpers that several kernels share: sums in one order, the nonlinear functions, tiles, sequences.
 // Text of the portable subset: Metal compiles it as it is, mslc translates it for CPU and CUDA. No fast math.

@@ -3,7 +3,8 @@
 namespace pagoda::device::gpu::generated {
 KernelSource combine_experts_source() noexcept {
   return {"combine_experts",
-R"msl(// combine_experts: the weighted sum of a token's experts, in order, after a shared one through its gate.
+R"msl(#pragma METAL fp contract(off)
+// combine_experts: the weighted sum of a token's experts, in order, after a shared one through its gate.
 // Helpers that several kernels share: sums in one order, the nonlinear functions, tiles, sequences.
 // Text of the portable subset: Metal compiles it as it is, mslc translates it for CPU and CUDA. No fast math.
 

@@ -3,7 +3,8 @@
 namespace pagoda::device::gpu::generated {
 KernelSource embedding_source() noexcept {
   return {"embedding",
-R"msl(// embedding: a row of the table per token, as floats.
+R"msl(#pragma METAL fp contract(off)
+// embedding: a row of the table per token, as floats.
 // Helpers that several kernels share: sums in one order, the nonlinear functions, tiles, sequences.
 // Text of the portable subset: Metal compiles it as it is, mslc translates it for CPU and CUDA. No fast math.
 

@@ -3,7 +3,8 @@
 namespace pagoda::device::gpu::generated {
 KernelSource expert_matmul_source() noexcept {
   return {"expert_matmul",
-R"msl(// expert_matmul: every row of out is x times the matrix of its expert; or silu of the first half of it times the second.
+R"msl(#pragma METAL fp contract(off)
+// expert_matmul: every row of out is x times the matrix of its expert; or silu of the first half of it times the second.
 //
 // expert_tiles sorts the rows of out by expert, into tiles of up to eight of one expert; expert_matmul reads a row of
 // that expert's matrix once for all of them. A sum is that of a row alone: lanes take every 32nd group of four columns,

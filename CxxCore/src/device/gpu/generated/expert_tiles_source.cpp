@@ -3,7 +3,8 @@
 namespace pagoda::device::gpu::generated {
 KernelSource expert_tiles_source() noexcept {
   return {"expert_tiles",
-R"msl(// expert_tiles: the rows of a mixture's experts in tiles of up to eight of one expert, which expert_matmul takes.
+R"msl(#pragma METAL fp contract(off)
+// expert_tiles: the rows of a mixture's experts in tiles of up to eight of one expert, which expert_matmul takes.
 // Arguments of route_experts, expert_matmul and combine_experts, shared by the kernels and the host.
 
 // Types of the argument structs that shaders and host share: sizes are fixed, and every compiler asserts them.

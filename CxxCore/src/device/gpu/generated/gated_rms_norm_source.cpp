@@ -3,7 +3,8 @@
 namespace pagoda::device::gpu::generated {
 KernelSource gated_rms_norm_source() noexcept {
   return {"gated_rms_norm",
-R"msl(// gated_rms_norm: out = x / rms(x) * weight * silu(z), per head.
+R"msl(#pragma METAL fp contract(off)
+// gated_rms_norm: out = x / rms(x) * weight * silu(z), per head.
 // Helpers that several kernels share: sums in one order, the nonlinear functions, tiles, sequences.
 // Text of the portable subset: Metal compiles it as it is, mslc translates it for CPU and CUDA. No fast math.
 

@@ -3,7 +3,8 @@
 namespace pagoda::device::gpu::generated {
 KernelSource gather_rows_source() noexcept {
   return {"gather_rows",
-R"msl(// gather_rows: chosen rows, in the order asked for.
+R"msl(#pragma METAL fp contract(off)
+// gather_rows: chosen rows, in the order asked for.
 // Helpers that several kernels share: sums in one order, the nonlinear functions, tiles, sequences.
 // Text of the portable subset: Metal compiles it as it is, mslc translates it for CPU and CUDA. No fast math.
 

@@ -3,7 +3,8 @@
 namespace pagoda::device::gpu::generated {
 KernelSource gdn_decode_source() noexcept {
   return {"gdn_decode",
-R"msl(// gdn_decode: the gated delta rule for sequences with one token; gdn.h has the formulas and the layout.
+R"msl(#pragma METAL fp contract(off)
+// gdn_decode: the gated delta rule for sequences with one token; gdn.h has the formulas and the layout.
 // gdn: the gated delta rule, anchored at blocks of 16 tokens. The state S is the one at the last block boundary; a
 // token since then is a row (k, u, G), G being the sum of log decays inside the block. For row t, s over rows before:
 //   u_t = beta_t (v_t - e^(G_t) S^T k_t - sum_s e^(G_t - G_s) (k_s . k_t) u_s)

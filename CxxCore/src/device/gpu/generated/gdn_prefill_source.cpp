@@ -3,7 +3,8 @@
 namespace pagoda::device::gpu::generated {
 KernelSource gdn_prefill_source() noexcept {
   return {"gdn_prefill",
-R"msl(// gdn_prefill: the gated delta rule for sequences with several tokens, after gdn_prepare; gdn.h has the formulas.
+R"msl(#pragma METAL fp contract(off)
+// gdn_prefill: the gated delta rule for sequences with several tokens, after gdn_prepare; gdn.h has the formulas.
 // gdn: the gated delta rule, anchored at blocks of 16 tokens. The state S is the one at the last block boundary; a
 // token since then is a row (k, u, G), G being the sum of log decays inside the block. For row t, s over rows before:
 //   u_t = beta_t (v_t - e^(G_t) S^T k_t - sum_s e^(G_t - G_s) (k_s . k_t) u_s)
@@ -320,9 +321,9 @@ METAL_FUNC uint first_block(device const int* cu_seqlens, uint b) { return uint(
 // then nothing, so that 128 threads have the same number each.
 constant constexpr uint kBetas = kBlock;
 constant constexpr uint kWeights = 2 * kBlock;
-constant constexpr uint kDecays = 3 * kBlock;
 )msl"
-R"msl(constant constexpr uint kCoefficients = 4 * kBlock;
+R"msl(constant constexpr uint kDecays = 3 * kBlock;
+constant constexpr uint kCoefficients = 4 * kBlock;
 constant constexpr uint kGateFloats = 640;
 
 constant constexpr uint kColumns = 16;  // of a threadgroup: 4 for each simdgroup

@@ -3,7 +3,8 @@
 namespace pagoda::device::gpu::generated {
 KernelSource gdn_prepare_source() noexcept {
   return {"gdn_prepare",
-R"msl(// gdn_prepare: what blocks of several tokens have without the state, for gdn_prefill; gdn.h has the formulas.
+R"msl(#pragma METAL fp contract(off)
+// gdn_prepare: what blocks of several tokens have without the state, for gdn_prefill; gdn.h has the formulas.
 // gdn: the gated delta rule, anchored at blocks of 16 tokens. The state S is the one at the last block boundary; a
 // token since then is a row (k, u, G), G being the sum of log decays inside the block. For row t, s over rows before:
 //   u_t = beta_t (v_t - e^(G_t) S^T k_t - sum_s e^(G_t - G_s) (k_s . k_t) u_s)

@@ -3,7 +3,8 @@
 namespace pagoda::device::gpu::generated {
 KernelSource matmul_f32_source() noexcept {
   return {"matmul_f32",
-R"msl(// matmul_f32: the product with f32 weights, nothing rounded.
+R"msl(#pragma METAL fp contract(off)
+// matmul_f32: the product with f32 weights, nothing rounded.
 // matmul: out = x W^T + bias, or silu of its first half times the second.
 //
 // 16-bit, 8-bit and 4-bit weights meet activations rounded to 16 bits in 8x8 matrix products with float sums. An output
@@ -319,9 +320,9 @@ METAL_FUNC void load_share(device const uint* w, device const ushort* steps, ulo
 }
 
 METAL_FUNC void load_share(device const uint* w, device const ushort* steps, ulong at, thread Share<4>& to) {
-  to.a = *(device const uint2*)(w + at / 8);
 )msl"
-R"msl(  to.steps = uint(steps[at / 32]);
+R"msl(  to.a = *(device const uint2*)(w + at / 8);
+  to.steps = uint(steps[at / 32]);
 }
 
 METAL_FUNC void share_words(thread const Share<16>& share, thread uint (&words)[kChunkTiles]) {

@@ -3,7 +3,8 @@
 namespace pagoda::device::gpu::generated {
 KernelSource matmul_few_source() noexcept {
   return {"matmul_few",
-R"msl(// matmul_few: the product of up to 64 rows with 16-bit, 8-bit and 4-bit weights; matmul.h has the layout and the order.
+R"msl(#pragma METAL fp contract(off)
+// matmul_few: the product of up to 64 rows with 16-bit, 8-bit and 4-bit weights; matmul.h has the layout and the order.
 // matmul: out = x W^T + bias, or silu of its first half times the second.
 //
 // 16-bit, 8-bit and 4-bit weights meet activations rounded to 16 bits in 8x8 matrix products with float sums. An output
@@ -318,9 +319,9 @@ METAL_FUNC void load_share(device const uint* w, device const ushort* steps, ulo
   to.a = *(device const uint4*)(w + at / 4);
 }
 
-METAL_FUNC void load_share(device const uint* w, device const ushort* steps, ulong at, thread Share<4>& to) {
 )msl"
-R"msl(  to.a = *(device const uint2*)(w + at / 8);
+R"msl(METAL_FUNC void load_share(device const uint* w, device const ushort* steps, ulong at, thread Share<4>& to) {
+  to.a = *(device const uint2*)(w + at / 8);
   to.steps = uint(steps[at / 32]);
 }
 

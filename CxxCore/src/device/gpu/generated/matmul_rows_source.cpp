@@ -3,7 +3,8 @@
 namespace pagoda::device::gpu::generated {
 KernelSource matmul_rows_source() noexcept {
   return {"matmul_rows",
-R"msl(// matmul_rows: activations as the kernels of 16, 8 and 4 bits take them; matmul.h has the layout.
+R"msl(#pragma METAL fp contract(off)
+// matmul_rows: activations as the kernels of 16, 8 and 4 bits take them; matmul.h has the layout.
 // Arguments of matmul_*.metal, shared by the kernels and the host.
 
 // Types of the argument structs that shaders and host share: sizes are fixed, and every compiler asserts them.

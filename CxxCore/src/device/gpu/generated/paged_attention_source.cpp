@@ -3,7 +3,8 @@
 namespace pagoda::device::gpu::generated {
 KernelSource paged_attention_source() noexcept {
   return {"paged_attention",
-R"msl(// paged_attention: a tile of rows against its sequence's partitions, and their merge; paged_attention.h has the order.
+R"msl(#pragma METAL fp contract(off)
+// paged_attention: a tile of rows against its sequence's partitions, and their merge; paged_attention.h has the order.
 // What paged_attention does with one partition: scores, softmax, and the weighted sum of the values.
 
 // paged_attention: causal attention of flat rows over the paged cache, varlen, prompts and single tokens in one launch.
@@ -300,9 +301,9 @@ METAL_FUNC void load_tail(device const T* rows, threadgroup T* v_tail, int num_l
 // acc += the weights of 8 keys times their values: COLS column tiles from first_column on, up to `columns` of them.
 // is_tail: the values are in v_tail. Who loads the weights here too needs 12 registers more on NVIDIA.
 template <typename T, uint RT, uint COLS>
-METAL_FUNC void add_values(thread simdgroup_matrix<float, 8, 8> (&acc)[RT][COLS],
 )msl"
-R"msl(                           thread simdgroup_matrix<T, 8, 8> (&w_mat)[RT], device const T* rows,
+R"msl(METAL_FUNC void add_values(thread simdgroup_matrix<float, 8, 8> (&acc)[RT][COLS],
+                           thread simdgroup_matrix<T, 8, 8> (&w_mat)[RT], device const T* rows,
                            threadgroup const T* v_tail, bool is_tail, uint first_column, uint columns, uint row_tiles,
                            constant pagoda_args::PagedAttention& args) {
 #pragma unroll
@@ -564,7 +565,8 @@ kernel void paged_attention_reduce(device const float* partials [[buffer(0)]],
       largest = next;
     }
     out[long(begin) * args.out_stride + long(tg.x) * args.out_head_stride + d] =
-        total * scale_to_end(largest, sum, sink);
+)msl"
+R"msl(        total * scale_to_end(largest, sum, sink);
   }
 }
 )msl",

@@ -3,7 +3,8 @@
 namespace pagoda::device::gpu::generated {
 KernelSource qk_norm_rope_source() noexcept {
   return {"qk_norm_rope",
-R"msl(// qk_norm_rope: RMS norm of each head where there is a weight, then rotation of its first dims by the row's position.
+R"msl(#pragma METAL fp contract(off)
+// qk_norm_rope: RMS norm of each head where there is a weight, then rotation of its first dims by the row's position.
 // Arguments of qk_norm_rope.metal, shared by the kernels and the host.
 
 // Types of the argument structs that shaders and host share: sizes are fixed, and every compiler asserts them.

@@ -3,7 +3,8 @@
 namespace pagoda::device::gpu::generated {
 KernelSource reshape_and_cache_source() noexcept {
   return {"reshape_and_cache",
-R"msl(// reshape_and_cache: keys and values of new tokens to their places in the paged cache.
+R"msl(#pragma METAL fp contract(off)
+// reshape_and_cache: keys and values of new tokens to their places in the paged cache.
 // Helpers that several kernels share: sums in one order, the nonlinear functions, tiles, sequences.
 // Text of the portable subset: Metal compiles it as it is, mslc translates it for CPU and CUDA. No fast math.
 

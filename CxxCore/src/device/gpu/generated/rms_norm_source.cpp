@@ -3,7 +3,8 @@
 namespace pagoda::device::gpu::generated {
 KernelSource rms_norm_source() noexcept {
   return {"rms_norm",
-R"msl(// rms_norm: optional residual addition, then normalisation of each row. One threadgroup a row.
+R"msl(#pragma METAL fp contract(off)
+// rms_norm: optional residual addition, then normalisation of each row. One threadgroup a row.
 // Arguments of rms_norm, shared by the kernel and the host.
 
 #ifndef __METAL_VERSION__

@@ -3,7 +3,8 @@
 namespace pagoda::device::gpu::generated {
 KernelSource rope_and_cache_source() noexcept {
   return {"rope_and_cache",
-R"msl(// rope_and_cache: qk_norm_rope of queries and keys in place and reshape_and_cache of keys and values, in one launch.
+R"msl(#pragma METAL fp contract(off)
+// rope_and_cache: qk_norm_rope of queries and keys in place and reshape_and_cache of keys and values, in one launch.
 // Arguments of rope_and_cache.metal, shared by the kernels and the host.
 
 // Types of the argument structs that shaders and host share: sizes are fixed, and every compiler asserts them.

@@ -3,7 +3,8 @@
 namespace pagoda::device::gpu::generated {
 KernelSource route_experts_source() noexcept {
   return {"route_experts",
-R"msl(// route_experts: the most probable experts of each token, of equal ones the lower index, and their probabilities.
+R"msl(#pragma METAL fp contract(off)
+// route_experts: the most probable experts of each token, of equal ones the lower index, and their probabilities.
 // Helpers that several kernels share: sums in one order, the nonlinear functions, tiles, sequences.
 // Text of the portable subset: Metal compiles it as it is, mslc translates it for CPU and CUDA. No fast math.
 

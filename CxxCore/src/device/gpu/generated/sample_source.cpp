@@ -3,7 +3,8 @@
 namespace pagoda::device::gpu::generated {
 KernelSource sample_source() noexcept {
   return {"sample",
-R"msl(// sample: a token for each row of logits, the one that sampler/ draws: top-k, then min-p, then top-p of the tempered
+R"msl(#pragma METAL fp contract(off)
+// sample: a token for each row of logits, the one that sampler/ draws: top-k, then min-p, then top-p of the tempered
 // distribution, and a draw by inverse CDF in id order from the row's random bits, which a counter-based generator gave.
 // Weights are whole numbers, so that sums are exact in any order; sampler/logit_blocks.h has the same arithmetic.
 // Arguments of sample, shared by the kernels and the host.
@@ -313,10 +314,10 @@ kernel void sample(device const ulong* found [[buffer(0)]],
   threadgroup uint counts[3 * kSimdgroups];
   threadgroup ulong kept[kMostKept];
   threadgroup ulong weights[kMostKept];
-  const uint wanted = min(rows[row].top_k, kMostKept);
-  ulong mine[kEach];
 )msl"
-R"msl(  #pragma unroll
+R"msl(  const uint wanted = min(rows[row].top_k, kMostKept);
+  ulong mine[kEach];
+  #pragma unroll
   for (uint i = 0; i < kEach; ++i) {
     const uint at = i * kThreads + tid;
     mine[i] = 0;

@@ -3,7 +3,8 @@
 namespace pagoda::device::gpu::generated {
 KernelSource sigmoid_gate_source() noexcept {
   return {"sigmoid_gate",
-R"msl(// sigmoid_gate: out = x * sigmoid(gate).
+R"msl(#pragma METAL fp contract(off)
+// sigmoid_gate: out = x * sigmoid(gate).
 // Helpers that several kernels share: sums in one order, the nonlinear functions, tiles, sequences.
 // Text of the portable subset: Metal compiles it as it is, mslc translates it for CPU and CUDA. No fast math.
 

@@ -3,7 +3,8 @@
 namespace pagoda::device::gpu::generated {
 KernelSource slots_source() noexcept {
   return {"slots",
-R"msl(// zero_slots and copy_slot: whole slots of a pool, in words where their size allows it, else in bytes.
+R"msl(#pragma METAL fp contract(off)
+// zero_slots and copy_slot: whole slots of a pool, in words where their size allows it, else in bytes.
 // Helpers that several kernels share: sums in one order, the nonlinear functions, tiles, sequences.
 // Text of the portable subset: Metal compiles it as it is, mslc translates it for CPU and CUDA. No fast math.
 
