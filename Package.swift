@@ -4,12 +4,6 @@
 import PackageDescription
 
 let apple: [Platform] = [.macOS, .iOS]
-#if os(macOS)
-let libeditPackage: String? = nil  // part of the SDK, which has no pkg-config file for it
-#else
-let libeditPackage: String? = "libedit"
-#endif
-
 let package = Package(
   name: "pagoda",
   platforms: [.macOS(.v14), .iOS(.v17)],
@@ -61,7 +55,6 @@ let package = Package(
         // Without it every client would have to turn C++ interop on as well.
         .unsafeFlags(["-enable-library-evolution"]),
       ]),
-    .systemLibrary(name: "CEdit", pkgConfig: libeditPackage, providers: [.apt(["libedit-dev"]), .brew(["libedit"])]),
     .systemLibrary(
       name: "CMicroHTTPD", pkgConfig: "libmicrohttpd",
       providers: [.apt(["libmicrohttpd-dev"]), .brew(["libmicrohttpd"])]),
@@ -80,7 +73,7 @@ let package = Package(
       ]),
     .target(name: "PagodaChatCore", dependencies: ["PagodaHub", "PagodaKit", "PagodaServer"]),
     .executableTarget(
-      name: "PagodaCLI", dependencies: ["PagodaKit", "PagodaServer", "PagodaHub", "CEdit"], path: "Apps/PagodaCLI"),
+      name: "PagodaCLI", dependencies: ["PagodaKit", "PagodaServer", "PagodaHub"], path: "Apps/PagodaCLI"),
 
     // Not a dependent of CxxCore: with its module map on the command line, clang's C++20 mode turns each include of
     // the core into an import and finds no module. The test target links both.

@@ -32,7 +32,7 @@ missing_of() {
 }
 
 setup_debian() {
-  local required=(libedit-dev libmicrohttpd-dev pkg-config)
+  local required=(libmicrohttpd-dev pkg-config)
   local tools=(make curl python3 python3-venv chromium clang-format-19 qemu-user g++-12-aarch64-linux-gnu)
   local missing wanted=() package
   mapfile -t missing < <(missing_of "${required[@]}")
@@ -49,7 +49,7 @@ setup_debian() {
   done
 }
 
-# The macOS command line tools include libedit, make and Python; the layout check runs on Linux.
+# The macOS command line tools include make and Python; the layout check runs on Linux.
 setup_macos() {
   if ! pkg-config --exists libmicrohttpd 2>/dev/null; then
     command -v brew >/dev/null || { echo "setup: libmicrohttpd is needed: https://brew.sh can install it" >&2; exit 1; }
@@ -63,5 +63,5 @@ if [[ $(uname -s) == Darwin ]]; then
 elif command -v apt-get >/dev/null; then
   setup_debian
 else
-  echo "setup: install libedit and libmicrohttpd with their headers, and pkg-config, with this system's package manager" >&2
+  echo "setup: install libmicrohttpd with its headers, and pkg-config, with this system's package manager" >&2
 fi

@@ -6,8 +6,19 @@ import PagodaKit
 extension Command {
   /// In the order of the help.
   package static let all: [Command] = [
-    .chat, .generate, .serve, .batch, .tokenize, .info, .bench, .pull, .list, .remove, .quantize,
+    .chat, .generate, .serve, .batch, .tokenize, .info, .bench, .pull, .list, .remove, .quantize, .ps, .stop, .top,
+    .config, .completions,
   ]
+
+  /// Names from other programs.
+  private static let synonyms = ["run": "chat", "ls": "list", "remove": "rm", "ask": "generate", "show": "info"]
+
+  /// The command of the first words, and how many words its name has.
+  package static func find(_ words: [String]) -> (command: Command, count: Int)? {
+    if words.starts(with: ["bench", "serve"]) { return (.benchServe, 2) }
+    guard let name = words.first else { return nil }
+    return all.first { $0.name == synonyms[name] ?? name }.map { ($0, 1) }
+  }
 }
 
 @main
@@ -31,25 +42,28 @@ enum PagodaCLI {
   }
 
   private static func run(_ words: [String]) async -> Int32 {
-    guard let name = words.first, !["help", "--help", "-h"].contains(name) else {
-      Terminal.write(programHelp(Command.all))
+    guard let name = words.first, !["--help", "-h"].contains(name), words != ["help"] else {
+      Terminal.write(programHelp(Command.all, width: Style.textWidth))
       return 0
     }
-    if name == "--version" {
+    if ["--version", "-v", "-V", "version"].contains(name) {
       Terminal.write("pagoda \(PagodaVersion.current)\n")
       return 0
     }
-    let isServeBench = words.starts(with: ["bench", "serve"])
-    guard let command = isServeBench ? .benchServe : Command.all.first(where: { $0.name == name }) else {
-      return usage("unknown command '\(name)'", help: "pagoda --help")
+    let isHelp = name == "help"
+    let rest = isHelp ? Array(words.dropFirst()) : words
+    guard let (command, count) = Command.find(rest) else {
+      let near = suggestion(for: rest[0], among: Command.all.map(\.name))
+      return usage(
+        "unknown command '\(rest[0])'" + (near.map { "; did you mean '\($0)'?" } ?? ""), help: "pagoda --help")
     }
     do {
-      let arguments = try Arguments(
-        Array(words.dropFirst(command.name.split(separator: " ").count)), options: command.options)
-      if arguments.has("help") {
-        Terminal.write(command.help)
+      var arguments = try Arguments(Array(rest.dropFirst(count)), options: command.options)
+      if isHelp || arguments.has("help") {
+        Terminal.write(command.help(width: Style.textWidth))
         return 0
       }
+      try Defaults.current().apply(to: &arguments, of: command)
       return try await command.run(arguments)
     } catch let error as UsageError {
       return usage(error.message, help: "pagoda \(command.name) --help")

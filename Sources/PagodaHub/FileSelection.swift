@@ -18,7 +18,7 @@ public struct FileSelection: Hashable, Sendable {
   public init() {}
 
   /// The selected files; throws if there are none, or if several GGUF files are alternatives.
-  func choose(from listing: HubListing, of model: ModelName) throws -> [HubFile] {
+  public func choose(from listing: HubListing, of model: ModelName) throws -> [HubFile] {
     let allowed = listing.files.filter { file in !exclude.contains { matches(file.path, $0) } }
     let chosen =
       include.isEmpty

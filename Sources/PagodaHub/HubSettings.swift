@@ -17,6 +17,8 @@ public struct HubSettings: Sendable {
   public var maximumAttempts = 5
   /// Sent to the hub as User-Agent.
   public var userAgent = "pagoda"
+  /// Called with a sentence before each new attempt, on any thread.
+  public var onRetry: (@Sendable (String) -> Void)?
 
   /// Defaults with the given cache folder.
   public init(cacheFolder: String) { self.cacheFolder = cacheFolder }

@@ -61,10 +61,10 @@ public struct ModelPull: Sendable {
   }
 
   private func cached(_ model: ModelName, in cache: HubCache) throws -> PulledModel {
-    do {
-      _ = try cache.location(of: model)
-    } catch let error as HubError {
-      throw HubError.notFound("HF_HUB_OFFLINE is set, so nothing is fetched; \(error.message)")
+    guard (try? cache.location(of: model)) != nil else {
+      throw HubError.notFound(
+        "\(model) is not complete in the cache (\(cache.folder)), and HF_HUB_OFFLINE is set, so nothing is fetched; "
+          + "unset HF_HUB_OFFLINE to fetch it")
     }
     let commit = cache.commit(of: model) ?? model.revision
     let files = cache.files(in: cache.snapshot(commit, of: model))

@@ -33,6 +33,7 @@ struct Retry {
     guard attempts < settings.maximumAttempts else {
       throw HubError.network("\(what): \(reason); gave up after \(attempts) attempts. What has come is kept")
     }
+    settings.onRetry?("\(reason); trying again (\(attempts + 1) of \(settings.maximumAttempts))")
     try await Task.sleep(for: .seconds(pause))
   }
 }

@@ -19,9 +19,10 @@ MODEL = "pagoda-mini"
 class Server:
     """A running `pagoda serve` on a free port."""
 
-    def __init__(self, *options):
+    def __init__(self, *options, environment=None):
         command = [str(PROGRAM), "serve", "--port", "0", *options]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                        env={**os.environ, **(environment or {})})
         line = self.process.stdout.readline()
         match = re.search(r"http://[^ ]+/", line)
         assert match, f"no address in {line!r}: {self.process.stderr.read() if self.process.poll() else ''}"

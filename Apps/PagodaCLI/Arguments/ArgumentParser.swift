@@ -62,12 +62,19 @@ private struct Parser {
   private mutating func long(_ word: Substring) throws {
     let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     let name = String(parts[0])
-    guard let option = options.first(where: { $0.name == name }) else {
-      let near = options.map(\.name).filter { editDistance($0, name) <= 2 }.first
+    let meant = [name, Self.synonyms[name]]
+    guard let option = options.first(where: { meant.contains($0.name) }) else {
+      let near = suggestion(for: name, among: options.map(\.name))
       throw UsageError("unknown option --\(name)" + (near.map { "; did you mean --\($0)?" } ?? ""))
     }
     try take(option, attached: parts.count > 1 ? String(parts[1]) : nil)
   }
+
+  /// What other programs call these options.
+  private static let synonyms = [
+    "temp": "temperature", "n-predict": "max-tokens", "num-predict": "max-tokens", "ctx-size": "max-model-len",
+    "max-seq-len": "max-model-len", "repeat-penalty": "repetition-penalty", "system-prompt": "system",
+  ]
 
   /// `-h`, `-m DIR`, `-mDIR`.
   private mutating func short(_ word: Substring) throws {
@@ -98,6 +105,14 @@ private struct Parser {
   }
 
   private func isNumber(_ word: String) -> Bool { Double(word) != nil }
+}
+
+/// The known word that was probably meant: one that begins with what was typed, or differs by a typing error.
+package func suggestion(for word: String, among known: [String]) -> String? {
+  if word.count > 1, let longer = known.first(where: { $0.hasPrefix(word) }) { return longer }
+  let allowed = word.count < 5 ? 1 : 2
+  let near = known.map { (word: $0, distance: editDistance($0, word)) }.min { $0.distance < $1.distance }
+  return near.flatMap { $0.distance <= allowed ? $0.word : nil }
 }
 
 /// Single-character edits between two words (Levenshtein).

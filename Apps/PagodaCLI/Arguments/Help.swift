@@ -11,19 +11,22 @@ package struct Command: Sendable {
 
   package var options: [Option] { groups.flatMap(\.options) }
 
-  package var help: String {
-    var text = "usage: pagoda \(name) [options]\(operands.isEmpty ? "" : " " + operands)\n\n\(summary)\n"
-    if !notes.isEmpty { text += "\n\(notes)\n" }
-    for group in groups { text += "\n\(group.title):\n\(Self.table(group.options))" }
-    return text + "\nOther:\n" + Self.table([.help])
+  /// - Parameter width: columns of the terminal; nil leaves lines as they are.
+  package func help(width: Int?) -> String {
+    func fitted(_ text: String) -> String { width.map { wrapped(text, width: $0) } ?? text }
+    let usage = "usage: pagoda \(name) [options]\(operands.isEmpty ? "" : " " + operands)"
+    var text = "\(fitted(usage))\n\n\(fitted(summary))\n"
+    if !notes.isEmpty { text += "\n\(width.map { reflowed(notes, width: $0) } ?? notes)\n" }
+    for group in groups { text += "\n\(group.title):\n\(Self.table(group.options, width))" }
+    return text + "\nOther:\n" + Self.table([.help], width)
   }
 
-  private static func table(_ options: [Option]) -> String {
+  private static func table(_ options: [Option], _ width: Int?) -> String {
     let rows = options.map { option in
       let short = option.short.map { "-\($0), " } ?? "    "
       return ("  \(short)--\(option.name)\(option.value.map { " " + $0 } ?? "")", option.help)
     }
-    return columns(rows)
+    return columns(rows, width: width)
   }
 }
 
@@ -38,28 +41,53 @@ package struct OptionGroup: Sendable {
   }
 }
 
-/// Two columns, the second aligned.
-package func columns(_ rows: [(String, String)]) -> String {
-  let width = (rows.map(\.0.count).max() ?? 0) + 2
-  return rows.map { $0.0 + String(repeating: " ", count: width - $0.0.count) + $0.1 + "\n" }.joined()
+/// Two columns, the second aligned, and wrapped within itself where `width` says so.
+package func columns(_ rows: [(String, String)], width: Int? = nil) -> String {
+  let indent = (rows.map { columnWidth(of: $0.0) }.max() ?? 0) + 2
+  return rows.map { row in
+    let gap = String(repeating: " ", count: indent - columnWidth(of: row.0))
+    guard let width else { return row.0 + gap + row.1 + "\n" }
+    if width < indent + 24 {  // a narrow terminal: the second column goes below the first
+      return clipped(row.0, to: width) + "\n" + "      " + wrapped(row.1, width: width, indent: 6) + "\n"
+    }
+    return row.0 + gap + wrapped(row.1, width: width, indent: indent) + "\n"
+  }.joined()
 }
 
-package func programHelp(_ commands: [Command]) -> String {
+/// Joins the lines of each paragraph and wraps them anew; indented lines stay lines of their own.
+package func reflowed(_ text: String, width: Int) -> String {
+  var paragraphs: [String] = []
+  var isOpen = false  // whether the next line may join the last one
+  for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+    let isPlain = !line.isEmpty && !line.hasPrefix(" ")
+    if isPlain && isOpen {
+      paragraphs[paragraphs.count - 1] += " " + line
+    } else {
+      paragraphs.append(String(line))
+    }
+    isOpen = isPlain
+  }
+  return paragraphs.map { wrapped($0, width: width) }.joined(separator: "\n")
+}
+
+package func programHelp(_ commands: [Command], width: Int? = nil) -> String {
   """
   usage: pagoda COMMAND [options]
 
-  Runs language models on this machine. The small model inside the program needs no download.
+  Runs language models on this machine. The small model inside the
+  program needs no download.
 
   Commands:
-  \(columns(commands.map { ("  " + $0.name, $0.summary) }))
-    pagoda COMMAND --help   options of a command
-    pagoda --version        version of the program
+  \(columns(commands.map { ("  " + $0.name, $0.summary) }, width: width))
+    pagoda help COMMAND     options of a command
+    pagoda version          version of the program
 
   Examples:
     pagoda chat
+    pagoda chat qwen3.5:4b
     pagoda generate --prompt "What is the capital of France?"
-    pagoda generate --model ~/models/Qwen3.5-0.8B --prompt-file question.txt --json
-    pagoda pull Qwen/Qwen3.5-0.8B && pagoda chat --model Qwen/Qwen3.5-0.8B
+    pagoda generate --model ~/models/Qwen3.5-0.8B -f question.txt --json
+    pagoda serve --model qwen3.5:4b
 
   """
 }

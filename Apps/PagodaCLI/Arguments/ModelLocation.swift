@@ -1,4 +1,5 @@
-// Which model a name on the command line means: the embedded one, a folder or file, or one of the hub's cache.
+// Which model a name on the command line means: the embedded one, a folder or file, one of the hub's cache, or one that
+// another program keeps.
 import Foundation
 import PagodaHub
 import PagodaKit
@@ -13,20 +14,54 @@ extension HubSettings {
 }
 
 /// What is there as a file comes first, so that a folder `org/name` can be meant; `./` or `/` always means a path.
-func namedModel(_ name: String) throws -> ModelSource {
-  if name == "mini" { return .mini }
-  let path = NSString(string: name).expandingTildeInPath
+func namedModel(_ given: String) throws -> ModelSource {
+  if given == "mini" { return .mini }
+  let path = NSString(string: given).expandingTildeInPath
   if FileManager.default.fileExists(atPath: path) || ["/", "."].contains(path.prefix(1)) { return .folder(path: path) }
+  if let foreign = ForeignModel.all().first(where: { $0.name == given }) {
+    return .folder(path: try foreign.location())
+  }
+  let name = try fullModelName(given)
   guard let model = ModelName(name) else { return .folder(path: path) }
   return .folder(path: try HubCache(folder: HubSettings.current.cacheFolder).location(of: model))
 }
 
 /// The operand of a command that works on one model of a hub.
 func hubModel(_ arguments: Arguments) throws -> ModelName {
-  guard arguments.positionals.count == 1 else { throw UsageError("name one model, as ORG/NAME or ORG/NAME@revision") }
-  guard let model = ModelName(arguments.positionals[0]) else {
+  guard arguments.positionals.count == 1 else {
+    throw UsageError("name one model, as ORG/NAME, ORG/NAME@revision or a short name such as qwen3.5:4b")
+  }
+  guard let model = ModelName(try fullModelName(arguments.positionals[0])) else {
     throw UsageError(
       "'\(arguments.positionals[0])' is not a model of a hub; they are named ORG/NAME or ORG/NAME@revision")
   }
   return model
+}
+
+extension Arguments {
+  /// For commands with an operand MODEL, which means the same as --model.
+  mutating func takeModelOperand() throws {
+    guard let name = positionals.first else { return }
+    if positionals.count > 1 || has("model") || has("shape") { throw UsageError("name one model") }
+    positionals = []
+    values["model"] = [name]
+  }
+
+  /// Fetches a model of the hub that is not on this machine, when a person at the terminal agrees.
+  func offerToFetch() async throws {
+    guard !has("shape"), let given = string("model"), Terminal.inputIsTerminal, Terminal.errorIsTerminal else { return }
+    do {
+      _ = try namedModel(given)
+    } catch HubError.notFound(let reason) {
+      guard let model = ModelName(try fullModelName(given)), !HubSettings.current.isOffline else {
+        throw HubError.notFound(reason)
+      }
+      let files = try FileSelection().choose(from: try await HubAPI(.current).listing(of: model), of: model)
+      let size = readable(bytes: files.reduce(0) { $0 + $1.size })
+      guard Terminal.confirm("\(model) is not on this machine. Fetch it (\(size))?") else {
+        throw CommandFailure("\(model) was not fetched")
+      }
+      _ = try await fetch(model, with: ModelPull(.current))
+    }
+  }
 }

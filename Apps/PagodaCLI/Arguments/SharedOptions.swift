@@ -5,7 +5,7 @@ import PagodaKit
 
 enum SharedOptions {
   static let model = Option(
-    "model", short: "m", value: "MODEL", help: "a folder or .gguf file, ORG/NAME that was pulled, or mini (default)")
+    "model", short: "m", value: "MODEL", help: "a folder or .gguf file, ORG/NAME, qwen3.5:4b, or mini (default)")
   static let shape = Option(
     "shape", value: "NAME", help: "a synthetic model, such as qwen3.5-0.8b: its sizes, random weights")
   static let system = Option("system", value: "TEXT", help: "instructions above the conversation (the system prompt)")
@@ -103,12 +103,24 @@ extension Arguments {
     return has("think") ? true : has("no-think") ? false : nil
   }
 
-  /// Loads the model and shows how far it is.
+  /// Loads the model and shows how far it is. A person at the terminal is asked whether to fetch one that is not there.
   func loadEngine(_ given: EngineOptions? = nil) async throws -> Engine {
     let options = try given ?? engineOptions()
+    try await offerToFetch()
     let source = try modelSource()
     let progress = ProgressLine("loading \(modelName)")
     defer { progress.clear() }
-    return try await Engine.load(source, options: options) { progress.show($0) }
+    do {
+      return try await Engine.load(source, options: options) { progress.show($0) }
+    } catch PagodaError.outOfMemory(let message) {
+      throw PagodaError.outOfMemory(await adviceOnMemory(message, source, options))
+    }
+  }
+
+  /// The options of a command that one person uses: memory for one sequence unless more is asked for.
+  func optionsForOnePerson() throws -> EngineOptions {
+    var options = try engineOptions()
+    if !has("max-num-seqs") { options.maximumSequences = 1 }
+    return options
   }
 }

@@ -1,4 +1,4 @@
-// pagoda list and pagoda rm: the models of the hub's cache.
+// pagoda list and pagoda rm: the models on this machine.
 import Foundation
 import PagodaHub
 import PagodaKit
@@ -6,9 +6,12 @@ import PagodaKit
 extension Command {
   static let list = Command(
     name: "list",
-    summary: "Lists the models that have been fetched.",
+    summary: "Lists the models on this machine: mini, running, fetched, and those of other programs.",
     operands: "",
-    notes: "They may have come with pagoda pull or with huggingface_hub: both use one cache.",
+    notes: """
+      They may have come with pagoda pull or with huggingface_hub and mlx-lm: all use one cache. Models that Ollama and LM
+      Studio keep are listed under names that --model takes; nothing of theirs is changed.
+      """,
     groups: [OptionGroup("Options", [Option("json", help: "print a JSON array")])],
     run: runList)
 
@@ -27,10 +30,14 @@ private func runList(_ arguments: Arguments) async throws -> Int32 {
   let models = cache.models()
   if arguments.has("json") {
     Terminal.write(JSONValue.array(models.map(json)).text + "\n")
-  } else if models.isEmpty {
-    Terminal.write("no models in \(cache.folder); pagoda pull ORG/NAME fetches one\n")
   } else {
-    Terminal.write(columns(models.flatMap(rows)))
+    let running = ServerRecord.running()
+    var table = [("mini", "the \(megabytes(MiniModelSize.bytes)) demo inside the program")]
+    table += running.map { ($0.model, "running at \($0.url) (process \($0.process))") }
+    table += models.flatMap(rows)
+    table += ForeignModel.all().map { ($0.name, readable(bytes: $0.bytes)) }
+    Terminal.write(columns(table, width: Style.width(of: STDOUT_FILENO)))
+    if models.isEmpty { Terminal.write("No models in \(cache.folder) yet; pagoda pull qwen3.5:4b fetches one.\n") }
   }
   return 0
 }

@@ -6,136 +6,139 @@ extension Command {
   static let chat = Command(
     name: "chat",
     summary: "Talks with a model.",
-    operands: "",
+    operands: "[MODEL]",
     notes: """
-      Ctrl-C stops an answer, Ctrl-D leaves. Lines that begin with a slash are commands:
-      \(columns(ChatCommand.commands.map { ("  " + $0.name, $0.help) }).trimmingCharacters(in: .newlines))
-      Without a terminal, each line of standard input is one message.
+      MODEL is what --model takes. Ctrl-C stops an answer or clears the line, Ctrl-D leaves. Alt-Enter starts a new line;
+      pasted lines are one message, and so are lines between \"\"\" and \"\"\". Lines that begin with a slash are commands:
+      \(columns(ChatCommands.all.map { ("  " + $0.name, $0.help) }).trimmingCharacters(in: .newlines))
+      Without a terminal, each line of standard input is one message. Memory is planned for one conversation
+      (--max-num-seqs 1) unless told otherwise.
       """,
     groups: [
       OptionGroup("Conversation", [SharedOptions.model, SharedOptions.system] + SharedOptions.thinking),
       SharedOptions.sampling,
       SharedOptions.engine,
     ],
-    run: ChatCommand.run)
+    run: { try await ChatLoop($0).run() })
 }
 
-enum ChatCommand {
-  static let commands: [(name: String, help: String)] = [
-    ("/reset", "forget the conversation"),
-    ("/system TEXT", "set the instructions and forget the conversation; without TEXT, show them"),
-    ("/stats", "show the figures of the last answer and of the engine"),
-    ("/help", "show these commands"),
-    ("/quit", "leave"),
-  ]
+/// One run of `pagoda chat`.
+final class ChatLoop {
+  var arguments: Arguments
+  var session: ChatSession
+  let editor = LineEditor()
+  /// Text of files that goes before the next message.
+  var attached = ""
+  private var failed = false
 
-  @Sendable static func run(_ arguments: Arguments) async throws -> Int32 {
-    try arguments.refusePositionals()
+  init(_ arguments: Arguments) async throws {
+    var arguments = arguments
+    try arguments.takeModelOperand()
     let sampling = try arguments.samplingParameters()
     let thinking = try arguments.thinking()
-    let engine = try await arguments.loadEngine()
-    let session = ChatSession(engine, instructions: arguments.string("system"), sampling: sampling, thinking: thinking)
-    let editor = LineEditor()
-    if editor.isInteractive {
-      let model = arguments.string("model") ?? "mini"
-      Terminal.write("\(model) (\(engine.info.family)) on \(engine.info.device). /help shows the commands.\n")
-    }
-    Interrupts.shared.onInterrupt(nil)
+    let engine = try await arguments.loadEngine(try arguments.optionsForOnePerson())
+    self.arguments = arguments
+    session = ChatSession(engine, instructions: arguments.string("system"), sampling: sampling, thinking: thinking)
+    editor.completions = ChatCommands.all.map { String($0.name.prefix { $0 != " " }) }
+  }
 
-    var failed = false
-    while let line = editor.read(prompt: "> ") {
-      let message = line.trimmingCharacters(in: .whitespaces)
+  func run() async throws -> Int32 {
+    if editor.isInteractive { Terminal.write(await chatBanner(arguments.modelName, session.engine.info)) }
+    Interrupts.shared.onInterrupt(nil)
+    while let message = nextMessage() {
       if message.isEmpty { continue }
-      if message == "/quit" || message == "/exit" { break }
-      if message.hasPrefix("/") {
-        Terminal.write(obey(message, session))
-      } else if await !answer(message, session) {
-        failed = true
+      if ChatCommands.leaving.contains(message.lowercased()) { break }
+      // A pasted text of several lines is a message, even if it begins with a slash.
+      if message.hasPrefix("/") && !message.contains("\n") {
+        await obey(message)
+      } else {
+        await answer(message)
       }
     }
     if editor.isInteractive { Terminal.write("\n") }
-    await engine.shutDown()
+    await session.engine.shutDown()
     return failed && !editor.isInteractive ? 1 : 0
   }
 
-  /// Streams one answer; Ctrl-C stops it. False when it failed.
-  private static func answer(_ message: String, _ session: ChatSession) async -> Bool {
+  /// The next message without spaces around it; nil at the end of input.
+  private func nextMessage() -> String? {
+    let quotes = "\"\"\""
+    guard let line = editor.read(prompt: "> ") else { return nil }
+    let first = line.trimmingCharacters(in: .whitespacesAndNewlines)
+    guard first.hasPrefix(quotes) else { return first }
+    var block = String(first.dropFirst(quotes.count))
+    while !block.hasSuffix(quotes) {
+      guard let more = editor.read(prompt: "… ") else { break }
+      block += "\n" + more
+    }
+    if block.hasSuffix(quotes) { block.removeLast(quotes.count) }
+    return block.trimmingCharacters(in: .whitespacesAndNewlines)
+  }
+
+  /// Streams one answer; Ctrl-C stops it.
+  func answer(_ message: String) async {
+    let text = attached.isEmpty ? message : attached + "\n" + message
+    let session = session
     let task = Task {
-      var thought = false
-      for try await event in session.streamEvents(to: message) {
-        switch event {
-        case .reasoning(let text):
-          if Terminal.outputIsTerminal { Terminal.write(Terminal.dim(Terminal.printable(text))) }
-          thought = true
-        case .text(let text):
-          if thought && Terminal.outputIsTerminal { Terminal.write("\n\n") }
-          thought = false
-          Terminal.writeAnswer(text)
-        case .toolCall, .rejectedToolCall, .token, .finished: break
-        }
-      }
+      var printer = AnswerPrinter()
+      for try await event in session.streamEvents(to: text) { printer.show(event) }
+      printer.finish()
     }
     Interrupts.shared.onInterrupt { task.cancel() }
     defer { Interrupts.shared.onInterrupt(nil) }
     do {
       try await task.value
+      attached = ""
       Terminal.write(task.isCancelled ? " [stopped]\n" : "\n")
-      return true
+      if editor.isInteractive, let last = session.lastCompletion {
+        Terminal.write(Style.dim(speedLine(last)) + "\n\n")
+      }
     } catch {
+      failed = true
       Terminal.report((error as? PagodaError)?.message ?? error.localizedDescription)
-      return false
+    }
+  }
+}
+
+/// Writes an answer as it comes: thinking dimmed and apart, words not broken.
+private struct AnswerPrinter {
+  private var isThinking = false
+  private var wrap = WordWrap(width: Style.textWidth ?? 0)
+
+  mutating func show(_ event: Event) {
+    switch event {
+    case .reasoning(let text):
+      guard Terminal.outputIsTerminal else { return }
+      isThinking = true
+      Terminal.write(Style.dim(Terminal.printable(wrap.add(text))))
+    case .text(let text):
+      if isThinking { endThinking() }
+      Terminal.writeAnswer(wrap.add(text))
+    case .toolCall, .rejectedToolCall, .token, .finished: break
     }
   }
 
-  /// What a slash command prints.
-  private static func obey(_ line: String, _ session: ChatSession) -> String {
-    let parts = line.split(separator: " ", maxSplits: 1)
-    switch parts[0] {
-    case "/reset":
-      session.reset()
-      return "The conversation is forgotten.\n"
-    case "/system":
-      guard parts.count == 2 else { return (session.instructions ?? "There are no instructions.") + "\n" }
-      session.instructions = String(parts[1])
-      session.reset()
-      return "The instructions are set, the conversation is forgotten.\n"
-    case "/stats": return statistics(session)
-    case "/help": return columns(commands.map { ("  " + $0.name, $0.help) })
-    default: return "Unknown command \(parts[0]); /help shows the commands.\n"
-    }
+  mutating func finish() {
+    if isThinking { endThinking() }
+    Terminal.writeAnswer(wrap.finish())
   }
 
-  private static func statistics(_ session: ChatSession) -> String {
-    var rows: [(String, String)] = []
-    if let last = session.lastCompletion {
-      rows.append(("prompt", "\(last.usage.promptTokens) tokens, \(reuse(last.usage))"))
-      rows.append(("answer", "\(last.usage.completionTokens) tokens (\(last.finishReason.rawValue))"))
-      rows.append(("time to first token", String(format: "%.0f ms", last.timings.promptMilliseconds)))
-      rows.append(("speed", last.tokensPerSecond.map { String(format: "%.1f tokens/s", $0) } ?? "-"))
-    }
-    let engine = session.engine.statistics
-    rows.append(("KV blocks in use", "\(engine.blocks - engine.freeBlocks) of \(engine.blocks)"))
-    let cache = engine.prefixCache
-    rows.append(("prefixes kept", "\(cache.cachedBlocks) blocks, \(states(cache))"))
-    rows.append(("prefixes found", "\(cache.hits) of \(cache.lookups) times, \(cache.cachedTokens) tokens"))
-    if let disk = engine.disk { rows.append(("prefixes on disk", describe(disk))) }
-    rows.append(("messages", String(session.history.count)))
-    return columns(rows.map { ("  " + $0.0, $0.1) })
+  private mutating func endThinking() {
+    Terminal.write(Style.dim(Terminal.printable(wrap.finish())) + "\n\n")
+    isThinking = false
+    wrap = WordWrap(width: Style.textWidth ?? 0)
   }
+}
 
-  /// How much of a prompt was known, and where it parted from what was.
-  package static func reuse(_ usage: Usage) -> String {
-    let cached = "\(usage.cachedTokens) of them cached"
-    let parted = usage.matchedTokens > usage.cachedTokens && usage.matchedTokens < usage.promptTokens
-    return parted ? cached + "; parted at token \(usage.matchedTokens) from what was known" : cached
+/// Tokens, speed, and how long the first token took.
+package func speedLine(_ completion: Completion) -> String {
+  var parts = ["\(completion.usage.completionTokens) tokens"]
+  if let speed = completion.tokensPerSecond { parts.append(String(format: "%.1f tokens/s", speed)) }
+  let first = (completion.timings.queueMilliseconds + completion.timings.promptMilliseconds) / 1000
+  parts.append(String(format: "first after %.2f s", first))
+  if completion.usage.cachedTokens > 0 {
+    parts.append("\(completion.usage.cachedTokens) of \(completion.usage.promptTokens) prompt tokens cached")
   }
-
-  private static func states(_ cache: PrefixCacheStatistics) -> String {
-    "\(cache.checkpoints) of \(cache.maximumCheckpoints) states (\(readable(bytes: cache.checkpointBytes)))"
-  }
-
-  private static func describe(_ disk: DiskCacheStatistics) -> String {
-    let size = "\(disk.files) files, \(readable(bytes: disk.bytes)) of \(readable(bytes: disk.maximumBytes))"
-    return "\(size), \(disk.reads) read, \(disk.writes) written" + (disk.offReason.map { "; off: \($0)" } ?? "")
-  }
+  if completion.finishReason == .length { parts.append("cut at the token limit") }
+  return parts.joined(separator: " · ")
 }

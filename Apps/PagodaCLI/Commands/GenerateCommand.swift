@@ -42,16 +42,25 @@ private func runGenerate(_ arguments: Arguments) async throws -> Int32 {
   try arguments.refusePositionals()
   var request = try generateRequest(arguments)
   request.grammar = try grammar(arguments)
-  let engine = try await arguments.loadEngine()
+  let engine = try await arguments.loadEngine(try arguments.optionsForOnePerson())
   if case .messages = request.prompt, !engine.info.hasChatTemplate {
     throw CommandFailure("this model has no chat template; use --raw or --prompt-ids")
   }
+  let completion: Completion?
   if arguments.has("json") {
-    Terminal.write(JSONValue.object(JSONValue.answer(try await engine.respond(to: request))).text + "\n")
+    let response = try await engine.respond(to: request)
+    Terminal.write(JSONValue.object(JSONValue.answer(response)).text + "\n")
+    completion = response.completion
   } else {
-    try await stream(request, on: engine)
+    completion = try await stream(request, on: engine)
   }
   await engine.shutDown()
+  guard let completion, completion.finishReason == .length else { return 0 }
+  let limit = "the answer was cut after \(completion.usage.completionTokens) tokens"
+  if request.grammar != nil {
+    throw CommandFailure("\(limit), so the JSON is not complete; raise --max-tokens")
+  }
+  if Terminal.errorIsTerminal { Terminal.writeError("pagoda: \(limit); --max-tokens is the limit\n") }
   return 0
 }
 
@@ -70,6 +79,7 @@ private func generateRequest(_ arguments: Arguments) throws -> Request {
     return Request(prompt: .tokens(ids), sampling: sampling)
   }
   let text = try promptText(arguments)
+  if text.allSatisfy(\.isWhitespace) && !arguments.has("raw") { throw UsageError("the prompt is empty") }
   if arguments.has("raw") { return Request(prompt: .text(text), sampling: sampling) }
   let system = arguments.string("system").map { [Message.system($0)] } ?? []
   return Request(messages: system + [.user(text)], sampling: sampling, thinking: thinking)
@@ -91,17 +101,32 @@ private func promptText(_ arguments: Arguments) throws -> String {
   return text.hasSuffix("\n") && !arguments.has("raw") ? String(text.dropLast()) : text
 }
 
-/// Prints text as it comes; reasoning only for people, on standard error. Without a tokenizer, prints ids.
-private func stream(_ request: Request, on engine: Engine) async throws {
+/// Prints text as it comes; reasoning only for people, on standard error, and apart from the answer. Without a tokenizer,
+/// prints ids.
+private func stream(_ request: Request, on engine: Engine) async throws -> Completion? {
   var ids: [String] = []
+  var isThinking = false
+  var completion: Completion?
+  var wrap = WordWrap(width: Style.textWidth ?? 0)
   for try await event in engine.submit(request) {
     switch event {
-    case .text(let text): Terminal.writeAnswer(text)
-    case .reasoning(let text): if Terminal.errorIsTerminal { Terminal.writeError(Terminal.printable(text)) }
+    case .text(let text):
+      if isThinking { Terminal.writeError("\n\n") }
+      isThinking = false
+      Terminal.writeAnswer(wrap.add(text))
+    case .reasoning(let text):
+      guard Terminal.errorIsTerminal else { continue }
+      isThinking = true
+      Terminal.writeError(Style.dim(Terminal.printable(text)))
     case .toolCall, .rejectedToolCall: break  // the request has no tools
     case .token(let token): ids.append(String(token.id))
-    case .finished: Terminal.write(engine.tokenizer == nil ? ids.joined(separator: ",") + "\n" : "\n")
+    case .finished(let end):
+      completion = end
+      if isThinking { Terminal.writeError("\n") }
+      Terminal.writeAnswer(wrap.finish())
+      Terminal.write(engine.tokenizer == nil ? ids.joined(separator: ",") + "\n" : "\n")
     }
   }
   try Task.checkCancellation()
+  return completion
 }

@@ -20,18 +20,18 @@ extension Command {
 
 private func runInfo(_ arguments: Arguments) async throws -> Int32 {
   var arguments = arguments
-  if let name = arguments.positionals.first {
-    if arguments.positionals.count > 1 || arguments.has("model") || arguments.has("shape") {
-      throw UsageError("name one model")
-    }
-    arguments.values["model"] = [name]
-    if let listing = try await listingIfAbsent(name) {
-      Terminal.write(arguments.has("json") ? json(listing, of: name).text + "\n" : describe(listing, of: name))
-      return 0
-    }
+  try arguments.takeModelOperand()
+  if let name = arguments.string("model"), !arguments.has("shape"), let listing = try await listingIfAbsent(name) {
+    Terminal.write(arguments.has("json") ? json(listing, of: name).text + "\n" : describe(listing, of: name))
+    return 0
   }
-  let info = try await Engine.inspect(arguments.modelSource(), options: arguments.engineOptions())
-  Terminal.write(arguments.has("json") ? JSONValue.model(info).text + "\n" : describe(info))
+  let (source, options) = (try arguments.modelSource(), try arguments.engineOptions())
+  do {
+    let info = try await Engine.inspect(source, options: options)
+    Terminal.write(arguments.has("json") ? JSONValue.model(info).text + "\n" : describe(info))
+  } catch PagodaError.outOfMemory(let message) {
+    throw PagodaError.outOfMemory(await adviceOnMemory(message, source, options))
+  }
   return 0
 }
 
@@ -41,7 +41,9 @@ private func listingIfAbsent(_ name: String) async throws -> HubListing? {
     _ = try namedModel(name)
     return nil
   } catch let error as HubError {
-    guard let model = ModelName(name), case .notFound = error, !HubSettings.current.isOffline else { throw error }
+    guard let model = ModelName(try fullModelName(name)), case .notFound = error, !HubSettings.current.isOffline else {
+      throw error
+    }
     return try await HubAPI(.current).listing(of: model)
   }
 }
@@ -61,7 +63,8 @@ private func json(_ listing: HubListing, of name: String) -> JSONValue {
 }
 
 private func describe(_ info: ModelInfo) -> String {
-  var out = "Model\n" + table(modelRows(info)) + "\nMemory plan\n" + table(memoryRows(info))
+  var out = "Model\n" + table(modelRows(info)) + "\nMemory plan\n" + memoryBar(info.plan, width: Style.textWidth ?? 80)
+  out += table(memoryRows(info))
   if !info.skippedTensors.isEmpty {
     let names = info.skippedTensors.prefix(5) + (info.skippedTensors.count > 5 ? ["..."] : [])
     out += "\nTensors not used: \(info.skippedTensors.count) (\(names.joined(separator: ", ")))\n"
@@ -69,7 +72,9 @@ private func describe(_ info: ModelInfo) -> String {
   return out
 }
 
-private func table(_ rows: [(String, String)]) -> String { columns(rows.map { ("  " + $0.0, $0.1) }) }
+private func table(_ rows: [(String, String)]) -> String {
+  columns(rows.map { ("  " + $0.0, $0.1) }, width: Style.textWidth)
+}
 
 private func modelRows(_ info: ModelInfo) -> [(String, String)] {
   let text =

@@ -6,9 +6,10 @@ import PagodaKit
 extension Command {
   static let pull = Command(
     name: "pull",
-    summary: "Fetches a model from Hugging Face, or goes on where it stopped.",
-    operands: "ORG/NAME[@REVISION]",
+    summary: "Fetches a model from Hugging Face, or continues where it stopped.",
+    operands: "MODEL",
     notes: """
+      MODEL is ORG/NAME, ORG/NAME@REVISION or a short name such as qwen3.5:4b.
       Files go to the cache that huggingface_hub uses (HF_HUB_CACHE, or hub in HF_HOME, or ~/.cache/huggingface/hub);
       each is checked against the hash that the hub gives. Afterwards --model ORG/NAME means it everywhere.
       Without --include it takes the safetensors with their configuration and tokenizer, or the only GGUF.
@@ -40,12 +41,7 @@ private func runPull(_ arguments: Arguments) async throws -> Int32 {
   if let count = try arguments.integer("jobs", in: 1...32) { pull.parallelFiles = Int(count) }
   if let count = try arguments.integer("retries", in: 1...1000) { pull.settings.maximumAttempts = Int(count) }
 
-  let line = ProgressLine("\(model)", unknown: true)
-  let pulled: PulledModel
-  do {
-    defer { line.clear() }
-    pulled = try await pull.pull(model) { line.show($0.fraction, after: describe($0)) }
-  }
+  let pulled = try await fetch(model, with: pull)
   if arguments.has("json") {
     let object = JSONValue.object([
       "model": .string(pulled.name.repository), "revision": .string(pulled.name.revision),
@@ -57,9 +53,20 @@ private func runPull(_ arguments: Arguments) async throws -> Int32 {
   } else {
     Terminal.write(
       "\(model): \(pulled.fileCount) files, \(readable(bytes: pulled.bytes)), commit \(pulled.commit.prefix(12))\n"
-        + "\(pulled.folder)\n")
+        + "\(pulled.folder)\nNext: pagoda chat \(model)\n")
   }
   return 0
+}
+
+/// Fetches a model and shows how far it is, from the first moment on.
+func fetch(_ model: ModelName, with pull: ModelPull) async throws -> PulledModel {
+  let line = ProgressLine("\(model)", unknown: true)
+  defer { line.clear() }
+  var pull = pull
+  let host = URL(string: pull.settings.endpoint)?.host ?? pull.settings.endpoint
+  if !pull.settings.isOffline { line.note("asking \(host)") }
+  pull.settings.onRetry = { line.note($0) }
+  return try await pull.pull(model) { line.show($0.fraction, after: describe($0)) }
 }
 
 /// Bytes, speed and time left, for the end of the progress line.

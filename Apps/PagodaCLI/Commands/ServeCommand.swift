@@ -48,6 +48,8 @@ private func runServe(_ arguments: Arguments) async throws -> Int32 {
   let engine = try await arguments.loadEngine()
   server.serve(engine)
   Terminal.write("pagoda: serving \(options.modelNames[0]) at \(server.url)\n")
+  ServerRecord.announce(url: server.url, model: options.modelNames[0])
+  defer { ServerRecord.withdraw() }
   await stopSignal()
   Terminal.writeError("pagoda: finishing what is under way; once more ends at once\n")
   await server.shutDown(drainSeconds: drain)

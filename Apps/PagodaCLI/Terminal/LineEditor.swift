@@ -1,17 +1,168 @@
 // LineEditor: lines from the user, with editing and history on a terminal, plain from a pipe.
-import CEdit
 import Foundation
 
-struct LineEditor {
+/// Reads lines. The history lives as long as the program: what people ask is not written to disk.
+final class LineEditor {
   let isInteractive = Terminal.inputIsTerminal && Terminal.outputIsTerminal
+  /// What Tab completes at the start of a line.
+  var completions: [String] = []
 
-  /// The next line without its newline; nil at the end of input (Ctrl-D). The history lives as long as the program:
-  /// what people ask is not written to disk.
+  private var history: [String] = []
+  private var keys = KeyReader(next: StandardInput.next, isMore: StandardInput.isMore)
+  private var shownRow = 0  // of the cursor, below the first row that is drawn
+
+  /// The next text without its newline; nil at the end of input (Ctrl-D). Pasted text may have several lines.
   func read(prompt: String) -> String? {
-    guard isInteractive else { return readLine() }
-    guard let line = readline(prompt) else { return nil }
-    defer { free(line) }
-    if line.pointee != 0 { add_history(line) }
-    return String(cString: line)
+    guard isInteractive, Style.canMoveCursor else {
+      if isInteractive { Terminal.write(prompt) }
+      return readLine()
+    }
+    guard let mode = RawMode() else { return readLine() }
+    Terminal.write("\u{1B}[?2004h")
+    defer {
+      Terminal.write("\u{1B}[?2004l")
+      mode.restore()
+    }
+    let text = edit(prompt)
+    if let text, !text.isEmpty, text != history.last { history.append(text) }
+    return text
+  }
+
+  private func edit(_ prompt: String) -> String? {
+    var buffer = LineBuffer()
+    var recalled = history.count  // history.count is the line being typed
+    var typed = ""
+    shownRow = 0
+    draw(buffer, prompt)
+    while true {
+      let key = keys.read()
+      switch key {
+      case .enter:
+        leave(buffer, prompt)
+        return buffer.text
+      case .endOfInput:
+        leave(buffer, prompt)
+        return nil
+      case .control("d") where buffer.isEmpty:
+        leave(buffer, prompt)
+        return nil
+      case .control("c"):
+        interrupt(&buffer, prompt)
+        recalled = history.count
+      case .up, .down, .control("p"), .control("n"):
+        let isUp = key == .up || key == .control("p")
+        let next = recalled + (isUp ? -1 : 1)
+        guard (0...history.count).contains(next) else { continue }
+        if recalled == history.count { typed = buffer.text }
+        recalled = next
+        buffer.set(next == history.count ? typed : history[next])
+      case .control("l"):
+        Terminal.write("\u{1B}[H\u{1B}[2J")
+        shownRow = 0
+      case .control("z"): suspend()
+      case .tab: complete(&buffer)
+      default: apply(key, to: &buffer)
+      }
+      draw(buffer, prompt)
+    }
+  }
+
+  private func apply(_ key: Key, to buffer: inout LineBuffer) {
+    switch key {
+    case .text(let text), .paste(let text): buffer.insert(text)
+    case .newline, .control("j"): buffer.insert("\n")
+    case .backspace: buffer.deleteBackward()
+    case .delete, .control("d"): buffer.deleteForward()
+    case .left, .control("b"): buffer.moveLeft()
+    case .right, .control("f"): buffer.moveRight()
+    case .wordLeft: buffer.moveWordLeft()
+    case .wordRight: buffer.moveWordRight()
+    case .home, .control("a"): buffer.moveToLineStart()
+    case .end, .control("e"): buffer.moveToLineEnd()
+    case .control("k"): buffer.killToLineEnd()
+    case .control("u"): buffer.killToLineStart()
+    case .control("w"): buffer.killWord()
+    case .control("y"): buffer.yank()
+    default: break
+    }
+  }
+
+  /// Ctrl-C clears what was typed; on an empty line it says how to leave.
+  private func interrupt(_ buffer: inout LineBuffer, _ prompt: String) {
+    let hint = buffer.isEmpty ? "Ctrl-D or /bye leaves." : "Cleared. Ctrl-D or /bye leaves."
+    leave(buffer, prompt)
+    Terminal.write(Style.dim(hint) + "\n")
+    buffer.set("")
+    shownRow = 0
+  }
+
+  private func complete(_ buffer: inout LineBuffer) {
+    let text = buffer.text
+    guard text.hasPrefix("/"), buffer.cursor == buffer.characters.count else { return }
+    let matches = completions.filter { $0.hasPrefix(text) }
+    guard let first = matches.first else { return }
+    let common = matches.dropFirst().reduce(first) { $0.commonPrefix(with: $1) }
+    if matches.count == 1 {
+      buffer.set(first + " ")
+    } else if common.count > text.count {
+      buffer.set(common)
+    } else {
+      Terminal.write("\r\n" + Style.dim(matches.joined(separator: "  ")) + "\n")
+      shownRow = 0
+    }
+  }
+
+  /// Ctrl-Z, as in any program.
+  private func suspend() {
+    Terminal.write("\u{1B}[?2004l\r\n")
+    kill(getpid(), SIGSTOP)
+    Terminal.write("\u{1B}[?2004h")
+    shownRow = 0
+  }
+
+  /// Moves below the text, so that what follows does not write over it.
+  private func leave(_ buffer: LineBuffer, _ prompt: String) {
+    var end = buffer
+    while end.cursor < end.characters.count { end.moveRight() }
+    draw(end, prompt)
+    Terminal.write("\r\n")
+  }
+
+  /// Draws everything again; of a text taller than the terminal, the rows around the cursor.
+  private func draw(_ buffer: LineBuffer, _ prompt: String) {
+    let width = Style.width(of: STDOUT_FILENO) ?? 80
+    let height = max((Style.height(of: STDOUT_FILENO) ?? 24) - 1, 1)
+    let margin = String(repeating: " ", count: columnWidth(of: prompt))
+    let layout = buffer.layout(prompt: prompt, continuation: margin, width: width)
+    let first = max(0, min(layout.row - height / 2, layout.rows.count - height))
+    let rows = layout.rows[first..<min(first + height, layout.rows.count)]
+    var out = shownRow > 0 ? "\u{1B}[\(shownRow)A" : ""
+    out += "\r\u{1B}[J" + coloured(rows.joined(separator: "\r\n"), prompt)
+    let below = rows.endIndex - 1 - layout.row
+    if below > 0 { out += "\u{1B}[\(below)A" }
+    out += "\r" + (layout.column > 0 ? "\u{1B}[\(layout.column)C" : "")
+    Terminal.write(out)
+    shownRow = layout.row - first
+  }
+
+  private func coloured(_ text: String, _ prompt: String) -> String {
+    text.hasPrefix(prompt) ? Style.accent(prompt) + text.dropFirst(prompt.count) : text
+  }
+}
+
+/// Bytes of standard input, for one reader.
+private enum StandardInput {
+  static func next() -> UInt8? {
+    var byte: UInt8 = 0
+    while true {
+      let count = Foundation.read(STDIN_FILENO, &byte, 1)
+      if count == 1 { return byte }
+      if count == 0 || errno != EINTR { return nil }
+    }
+  }
+
+  static func isMore(_ milliseconds: Int32) -> Bool {
+    var entry = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+    return poll(&entry, 1, milliseconds) > 0
   }
 }

@@ -1,4 +1,4 @@
-// Terminal: standard streams, a progress line, and Ctrl-C.
+// Terminal: standard streams and Ctrl-C.
 import Foundation
 
 enum Terminal {
@@ -6,7 +6,7 @@ enum Terminal {
   static let errorIsTerminal = isatty(STDERR_FILENO) == 1
   static let inputIsTerminal = isatty(STDIN_FILENO) == 1
 
-  /// Ends the program when standard output is gone: there is nobody left to work for.
+  /// Ends the program when standard output is gone.
   static func write(_ text: String) {
     do {
       try FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
@@ -27,8 +27,13 @@ enum Terminal {
     return String(String.UnicodeScalarView(kept))
   }
 
-  /// Grey where the terminal can.
-  static func dim(_ text: String) -> String { outputIsTerminal ? "\u{1B}[2m\(text)\u{1B}[0m" : text }
+  /// Asks a question that is answered with y or n; Enter means yes. False without a terminal.
+  static func confirm(_ question: String) -> Bool {
+    guard inputIsTerminal && errorIsTerminal else { return false }
+    writeError("\(question) [Y/n] ")
+    guard let answer = readLine() else { return false }
+    return ["", "y", "yes"].contains(answer.trimmingCharacters(in: .whitespaces).lowercased())
+  }
 
   /// All of standard input; throws when it is not UTF-8.
   static func readInput() throws -> String {
@@ -52,29 +57,6 @@ struct CommandFailure: Error {
   var message: String
 
   init(_ message: String) { self.message = message }
-}
-
-/// A line on standard error that shows a fraction, only where somebody looks at it.
-final class ProgressLine: Sendable {
-  private let title: String
-
-  /// - Parameter unknown: whether nothing is known to show until the first call of `show`.
-  init(_ title: String, unknown: Bool = false) {
-    self.title = title
-    if !unknown { show(0) }
-  }
-
-  func show(_ fraction: Double, after text: String = "") {
-    guard Terminal.errorIsTerminal else { return }
-    let width = 24
-    let filled = Int((min(max(fraction, 0), 1) * Double(width)).rounded())
-    let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled)
-    Terminal.writeError("\r\(title) \(bar) \(Int(min(max(fraction, 0), 1) * 100)) % \(text)\u{1B}[K")
-  }
-
-  func clear() {
-    if Terminal.errorIsTerminal { Terminal.writeError("\r\u{1B}[K") }
-  }
 }
 
 /// Ctrl-C as a call instead of the end of the process.

@@ -1,0 +1,84 @@
+// Defaults: options from the configuration file and from the environment, where the command line says nothing.
+import Foundation
+import PagodaKit
+
+/// Values of options that the user set once. The command line comes first, then the environment, then the file.
+package struct Defaults: Sendable {
+  package var file: JSONValue = .object([])
+  package var environment: [String: String] = [:]
+
+  package init() {}
+
+  /// `config.json` in PAGODA_CONFIG_DIR, or pagoda in XDG_CONFIG_HOME, or ~/.config/pagoda.
+  static var path: String {
+    let environment = ProcessInfo.processInfo.environment
+    if let folder = environment["PAGODA_CONFIG_DIR"], !folder.isEmpty { return folder + "/config.json" }
+    let home = environment["HOME"] ?? NSHomeDirectory()
+    let folder = environment["XDG_CONFIG_HOME"].flatMap { $0.isEmpty ? nil : $0 } ?? home + "/.config"
+    return folder + "/pagoda/config.json"
+  }
+
+  static func current() throws -> Defaults {
+    var defaults = Defaults()
+    defaults.environment = ProcessInfo.processInfo.environment
+    if let data = FileManager.default.contents(atPath: path) {
+      guard let value = JSONValue.parse(String(decoding: data, as: UTF8.self)), value.objectValue != nil else {
+        throw CommandFailure("\(path): is not a JSON object; `pagoda config` explains it")
+      }
+      defaults.file = value
+    }
+    return defaults
+  }
+
+  /// PAGODA_MAX_TOKENS for --max-tokens.
+  package static func variable(_ option: String) -> String {
+    "PAGODA_" + option.replacing("-", with: "_").uppercased()
+  }
+
+  /// Options that say the opposite of each other: one that was given leaves the other's default out.
+  private static let exclusive = ["model": "shape", "shape": "model", "think": "no-think", "no-think": "think"]
+  /// Never from outside the command line: they would change what a command does at all.
+  private static let never: Set = ["help", "prompt", "prompt-file", "prompt-ids", "decode", "json"]
+
+  /// Adds what the command knows and the user did not say.
+  package func apply(to arguments: inout Arguments, of command: Command) throws {
+    let takesModel = command.operands.contains("MODEL")
+    for option in command.options where !arguments.has(option.name) && !Self.never.contains(option.name) {
+      if let other = Self.exclusive[option.name], arguments.has(other) { continue }
+      if option.name == "model" && takesModel && !arguments.positionals.isEmpty { continue }
+      if let text = environment[Self.variable(option.name)], !text.isEmpty {
+        try set(option, .string(text), in: &arguments, from: Self.variable(option.name))
+      } else if let value = fileValue(option.name, command: command.name) {
+        try set(option, value, in: &arguments, from: Self.path)
+      }
+    }
+  }
+
+  /// `{"serve": {"port": 9000}, "quantize": "4bit"}`: a value under the command's name comes first.
+  private func fileValue(_ option: String, command: String) -> JSONValue? {
+    let spellings = [option, option.replacing("-", with: "_")]
+    for object in [file[command], file] {
+      for spelling in spellings { if let value = object?[spelling], value.objectValue == nil { return value } }
+    }
+    return nil
+  }
+
+  private func set(_ option: Option, _ value: JSONValue, in arguments: inout Arguments, from place: String) throws {
+    if option.value == nil {
+      switch value.boolValue ?? ["1": true, "true": true, "0": false, "false": false][value.stringValue ?? ""] {
+      case true?: arguments.values[option.name] = [""]
+      case false?: break
+      case nil: throw UsageError("\(place): \(option.name) must be true or false")
+      }
+      return
+    }
+    let values = value.arrayValue ?? [value]
+    arguments.values[option.name] = try values.map { item in
+      if let text = item.stringValue { return text }
+      guard item.arrayValue == nil, item.objectValue == nil, item != .null else {
+        throw UsageError("\(place): \(option.name) must be a text or a number")
+      }
+      return item.text
+    }
+  }
+}

@@ -1,0 +1,47 @@
+// What would fit: sizes of models for this machine, and the form of a model that fits where the given one does not.
+import PagodaHub
+import PagodaKit
+
+/// A model that fits, with the form and the memory that the planner gives it.
+struct FittingModel {
+  var shortName: String
+  var form: String
+  var plan: MemoryPlan
+}
+
+/// Two or three sizes of Qwen3.5 that fit this machine, the largest last: 4 bits per weight, a context of 16,384 tokens.
+func fittingModels(of sizes: [String] = ["0.8b", "2b", "4b", "9b", "27b"]) async -> [FittingModel] {
+  var options = EngineOptions()
+  options.quantize = "4bit"
+  options.maximumSequences = 1
+  options.maximumModelLength = 16384
+  var found: [FittingModel] = []
+  for size in sizes {
+    guard let info = try? await Engine.inspect(.shape("qwen3.5-\(size)"), options: options) else { break }
+    // A model that leaves nothing to the rest of the machine is no advice.
+    guard info.plan.totalBytes < info.plan.deviceLimitBytes * 3 / 4 else { break }
+    found.append(FittingModel(shortName: "qwen3.5:\(size)", form: "4bit", plan: info.plan))
+  }
+  return found.suffix(3)
+}
+
+/// The refusal of a model that does not fit, with the form that would.
+func adviceOnMemory(_ message: String, _ source: ModelSource, _ options: EngineOptions) async -> String {
+  for form in ["8bit", "4bit"] where form != options.quantize {
+    var smaller = options
+    smaller.quantize = form
+    guard let info = try? await Engine.inspect(source, options: smaller) else { continue }
+    return "\(message)\nIt would fit with --quantize \(form): \(readable(bytes: info.plan.totalBytes)) of "
+      + "\(readable(bytes: info.plan.deviceLimitBytes))."
+  }
+  var shorter = options
+  (shorter.quantize, shorter.maximumModelLength, shorter.maximumSequences) = ("4bit", 4096, 1)
+  if options.maximumModelLength == 0 || options.maximumModelLength > 4096,
+    (try? await Engine.inspect(source, options: shorter)) != nil
+  {
+    return "\(message)\nIt would fit with --quantize 4bit --max-model-len 4096 --max-num-seqs 1."
+  }
+  guard let largest = await fittingModels().last else { return message }
+  return "\(message)\nNo form of it fits this machine; \(largest.shortName) with --quantize \(largest.form) does "
+    + "(\(readable(bytes: largest.plan.totalBytes)))."
+}

@@ -1,0 +1,33 @@
+// What a chat says first: which model this is, and what else this machine could run.
+import PagodaKit
+
+/// The lines above the first prompt.
+func chatBanner(_ name: String, _ info: ModelInfo) async -> String {
+  let memory = "\(readable(bytes: info.plan.totalBytes)) of \(readable(bytes: info.plan.deviceLimitBytes))"
+  guard name == "mini" else {
+    let context = "\(info.plan.maximumModelLength) tokens of context"
+    return "\(Style.bold(name)) · \(info.weightDType) · \(memory) · \(context) · \(info.device)\n"
+      + Style.dim("/help shows the commands, Ctrl-D leaves.") + "\n\n"
+  }
+  var text =
+    "\(Style.bold("mini")), the \(megabytes(MiniModelSize.bytes)) demo model inside the program, on \(info.device).\n"
+  let models = await fittingModels()
+  if !models.isEmpty {
+    text += "It answers small questions. Real models that fit this machine:\n"
+    let rows = models.map {
+      (
+        "  pagoda chat \($0.shortName) --quantize \($0.form)",
+        "\(readable(bytes: $0.plan.totalBytes)) of \(readable(bytes: $0.plan.deviceLimitBytes))"
+      )
+    }
+    text += columns(rows, width: Style.textWidth)
+  }
+  return text + Style.dim("/help shows the commands, Ctrl-D leaves.") + "\n\n"
+}
+
+/// The embedded model's weights.
+enum MiniModelSize {
+  static let bytes: Int64 = 22_516_200
+}
+
+func megabytes(_ bytes: Int64) -> String { "\((bytes + 500_000) / 1_000_000) MB" }

@@ -1,0 +1,73 @@
+// Files of a chat: what is read into it, saved from it, and loaded again; and its tokens.
+import Foundation
+import PagodaHub
+import PagodaKit
+
+/// The sentence of an error, whatever its kind.
+func describeFailure(_ error: any Error) -> String {
+  switch error {
+  case let error as PagodaError: error.message
+  case let error as HubError: error.message
+  case let error as CommandFailure: error.message
+  case let error as UsageError: error.message
+  case is CancellationError: "cancelled"
+  default: error.localizedDescription
+  }
+}
+
+extension ChatLoop {
+  private func path(_ text: String, _ command: String) throws -> String {
+    if text.isEmpty { throw CommandFailure("\(command) needs a file") }
+    return NSString(string: text).expandingTildeInPath
+  }
+
+  func read(_ name: String) throws -> String {
+    let file = try path(name, "/read")
+    let text = try Terminal.readFile(file)
+    attached += "\(URL(filePath: file).lastPathComponent):\n```\n\(text)\(text.hasSuffix("\n") ? "" : "\n")```\n"
+    let count = try session.engine.tokenizer?.encode(text).count
+    return "\(name) goes before the next message\(count.map { " (\($0) tokens)" } ?? "").\n"
+  }
+
+  func save(_ name: String) throws -> String {
+    let file = try path(name, "/save")
+    let transcript = session.transcript
+    let data: Data
+    if file.hasSuffix(".md") {
+      data = Data(markdown(transcript).utf8)
+    } else {
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+      data = try encoder.encode(transcript)
+    }
+    do {
+      try data.write(to: URL(filePath: file), options: .atomic)
+    } catch {
+      throw CommandFailure("\(name): cannot be written: \(error.localizedDescription)")
+    }
+    return "\(transcript.messages.count) messages are in \(name).\n"
+  }
+
+  func load(_ name: String) throws -> String {
+    let text = try Terminal.readFile(try path(name, "/load"))
+    guard let transcript = try? JSONDecoder().decode(Transcript.self, from: Data(text.utf8)) else {
+      throw CommandFailure("\(name): is not a conversation that /save wrote as JSON")
+    }
+    session = ChatSession(session.engine, transcript: transcript)
+    return "\(transcript.messages.count) messages are loaded.\n"
+  }
+
+  func tokens(_ text: String) throws -> String {
+    guard let tokenizer = session.engine.tokenizer else { throw CommandFailure("this model has no tokenizer") }
+    if !text.isEmpty { return "\(try tokenizer.encode(text).count) tokens\n" }
+    let usage = session.lastCompletion?.usage
+    let used = usage.map { $0.promptTokens + $0.completionTokens } ?? 0
+    return "\(used) of \(session.engine.info.plan.maximumModelLength) tokens of context are in use.\n"
+  }
+
+  private func markdown(_ transcript: Transcript) -> String {
+    let system = transcript.instructions.map { "> \($0.replacing("\n", with: "\n> "))\n\n" } ?? ""
+    return system
+      + transcript.messages.map { "## \($0.role.rawValue.capitalized)\n\n\($0.content)\n" }.joined(separator: "\n")
+  }
+}

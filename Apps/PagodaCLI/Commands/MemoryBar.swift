@@ -1,0 +1,29 @@
+// The memory plan as a bar: what the weights, the caches and the workspace take of the device.
+import PagodaKit
+
+func memoryBar(_ plan: MemoryPlan, width: Int) -> String {
+  let parts: [(name: String, shade: Character, bytes: Int64)] = [
+    ("weights", "█", plan.weightsBytes), ("KV cache", "▓", plan.kvBytes),
+    ("states", "▒", plan.stateBytes + plan.checkpointBytes), ("workspace", "▚", plan.workspaceBytes),
+  ]
+  return memoryBar(parts, limit: max(plan.deviceLimitBytes, plan.totalBytes, 1), width: width)
+}
+
+/// Two lines: the bar, and what its shades mean.
+package func memoryBar(
+  _ parts: [(name: String, shade: Character, bytes: Int64)], limit: Int64, width: Int
+) -> String {
+  let columns = max(min(width, 80) - 4, 10)
+  var bar = ""
+  var sum: Int64 = 0
+  for part in parts {
+    sum += part.bytes
+    // Cumulative, so that roundings do not add up; what is there at all is seen.
+    let end = Int((Double(sum) / Double(limit) * Double(columns)).rounded())
+    let count = max(end - bar.count, part.bytes > 0 && bar.count < columns ? 1 : 0)
+    bar += String(repeating: part.shade, count: min(count, columns - bar.count))
+  }
+  bar += String(repeating: "·", count: columns - bar.count)
+  let legend = parts.map { "\($0.shade) \($0.name)" }.joined(separator: "  ") + "  · free"
+  return "  \(bar)\n  \(legend)\n"
+}

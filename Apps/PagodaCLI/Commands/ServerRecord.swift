@@ -1,0 +1,59 @@
+// ServerRecord: the servers of this user on this machine, one small file each, for `pagoda ps`, `stop`, `top` and `list`.
+import Foundation
+import PagodaKit
+
+/// A `pagoda serve` that runs.
+struct ServerRecord: Hashable {
+  var process: Int32
+  var url: String
+  var model: String
+  var started: Date
+
+  /// `servers` in pagoda of XDG_RUNTIME_DIR, or of XDG_STATE_HOME, or in ~/.local/state/pagoda.
+  static var folder: String {
+    let environment = ProcessInfo.processInfo.environment
+    func value(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
+    let home = value("HOME") ?? NSHomeDirectory()
+    return (value("XDG_RUNTIME_DIR") ?? value("XDG_STATE_HOME") ?? home + "/.local/state") + "/pagoda/servers"
+  }
+
+  private static func path(of process: Int32) -> String { "\(folder)/\(process).json" }
+
+  /// Says that this process serves. A server that cannot say so serves all the same.
+  static func announce(url: String, model: String) {
+    let record = JSONValue.object([
+      "process": .integer(Int64(getpid())), "url": .string(url), "model": .string(model),
+      "started": .integer(Int64(Date().timeIntervalSince1970)),
+    ])
+    try? FileManager.default.createDirectory(
+      atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    try? Data(record.text.utf8).write(to: URL(filePath: path(of: getpid())), options: .atomic)
+  }
+
+  static func withdraw() { unlink(path(of: getpid())) }
+
+  /// Those whose process is there; files that a killed server left are removed.
+  static func running() -> [ServerRecord] {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    return names.compactMap { name -> ServerRecord? in
+      let path = "\(folder)/\(name)"
+      guard name.hasSuffix(".json"), let data = FileManager.default.contents(atPath: path),
+        let value = JSONValue.parse(String(decoding: data, as: UTF8.self)),
+        let process = value["process"]?.intValue, process > 1, process <= Int64(Int32.max)
+      else { return nil }
+      guard kill(Int32(process), 0) == 0, isPagoda(Int32(process)) else {
+        unlink(path)
+        return nil
+      }
+      return ServerRecord(
+        process: Int32(process), url: value["url"]?.stringValue ?? "?", model: value["model"]?.stringValue ?? "?",
+        started: Date(timeIntervalSince1970: Double(value["started"]?.intValue ?? 0)))
+    }.sorted { $0.started < $1.started }
+  }
+
+  /// Process numbers are used again: where the system tells, the program must be this one.
+  private static func isPagoda(_ process: Int32) -> Bool {
+    guard let name = try? String(contentsOfFile: "/proc/\(process)/comm", encoding: .utf8) else { return true }
+    return name.trimmingCharacters(in: .newlines) == "pagoda"
+  }
+}

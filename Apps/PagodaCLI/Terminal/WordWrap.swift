@@ -1,0 +1,79 @@
+// WordWrap: breaks text that comes in pieces at spaces, so that a terminal does not break it within words.
+
+/// Wraps a stream of text. A word is held back until it is known to fit; `finish` gives the rest.
+package struct WordWrap {
+  private let width: Int
+  private var column = 0
+  private var word = ""
+  private var wordWidth = 0
+  private var spaces = ""
+  private var isCode = false  // within a fence: lines are left as they are
+  private var lineStart = ""
+
+  /// - Parameter width: columns of a line; 0 wraps nothing.
+  package init(width: Int) { self.width = width }
+
+  /// What can be written now.
+  package mutating func add(_ text: String) -> String {
+    guard width > 0 else { return text }
+    var out = ""
+    for character in text { out += take(character) }
+    return out
+  }
+
+  /// What was held back.
+  package mutating func finish() -> String { width > 0 ? flush() : "" }
+
+  private mutating func take(_ character: Character) -> String {
+    if character.isNewline {
+      let out = flush() + "\n"
+      if lineStart.hasPrefix("```") || lineStart.hasPrefix("~~~") { isCode.toggle() }
+      (column, spaces, lineStart) = (0, "", "")
+      return out
+    }
+    if lineStart.count < 3 { lineStart.append(character) }
+    if isCode || lineStart.hasPrefix("```") {
+      let out = flush() + String(character)
+      column += columnWidth(of: character)
+      return out
+    }
+    if character == " " || character == "\t" {
+      let out = flush()
+      spaces.append(" ")
+      return out
+    }
+    let own = columnWidth(of: character)
+    // Scripts without spaces break between any two characters.
+    let out = own == 2 ? flush() : ""
+    word.append(character)
+    wordWidth += own
+    // A word longer than a line is broken by the terminal; holding it back would only delay it.
+    return wordWidth >= width ? out + flush() : out
+  }
+
+  private mutating func flush() -> String {
+    guard !word.isEmpty else { return "" }
+    defer { (word, wordWidth, spaces) = ("", 0, "") }
+    if column > 0 && column + spaces.count + wordWidth > width {
+      column = wordWidth
+      return "\n" + word
+    }
+    column += spaces.count + wordWidth
+    return spaces + word
+  }
+}
+
+/// Wraps a whole text, keeping the indentation of its lines: what a help text needs.
+package func wrapped(_ text: String, width: Int, indent: Int = 0) -> String {
+  guard width > indent + 10 else { return text }
+  let margin = String(repeating: " ", count: indent)
+  let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line -> String in
+    guard columnWidth(of: line) > width - indent else { return String(line) }
+    let own = String(line.prefix { $0 == " " })
+    var wrap = WordWrap(width: width - indent - own.count)
+    let body = wrap.add(String(line.dropFirst(own.count))) + wrap.finish()
+    return own + body.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\n" + own)
+  }
+  return lines.joined(separator: "\n").split(separator: "\n", omittingEmptySubsequences: false)
+    .joined(separator: "\n" + margin)
+}

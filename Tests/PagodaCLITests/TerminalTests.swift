@@ -1,0 +1,167 @@
+// What the terminal shows and what is typed: widths, wrapping, keys, editing, suggestions.
+import Foundation
+import PagodaCLI
+import PagodaKit
+import Testing
+
+@Suite struct TerminalTests {
+  @Test func characters_take_the_columns_that_terminals_give_them() {
+    for (text, width) in [("abc", 3), ("Zoë", 3), ("東京", 4), ("👩‍👩‍👧", 2), ("e\u{301}", 1), ("❤️", 2), ("한글", 4), ("", 0)] {
+      #expect(columnWidth(of: text) == width, "\(text)")
+    }
+    #expect(clipped("progress", to: 5) == "prog…" && clipped("東京都", to: 4) == "東…" && clipped("ab", to: 2) == "ab")
+  }
+
+  @Test func progress_never_takes_more_than_a_line() {
+    for width in 1...200 {
+      let line = progressText(
+        "Qwen/Qwen3.5-27B-Instruct-long-name", 0.5, "1.00 GiB of 2.00 GiB, 3.0 MiB/s, 5:41 left", width: width)
+      #expect(columnWidth(of: line) <= width, "\(width): \(line)")
+    }
+    #expect(progressText("a", 0.5, "", width: 80).contains("█░"))
+  }
+
+  @Test func words_are_wrapped_whole_however_the_text_comes() {
+    let text = "The quick brown fox jumps over the lazy dog, and then it does so again."
+    let expected = "The quick brown fox\njumps over the lazy\ndog, and then it\ndoes so again."
+    for size in 1...text.count {
+      var wrap = WordWrap(width: 19)
+      var out = ""
+      var rest = Substring(text)
+      while !rest.isEmpty {
+        out += wrap.add(String(rest.prefix(size)))
+        rest = rest.dropFirst(size)
+      }
+      #expect(out + wrap.finish() == expected, "pieces of \(size)")
+    }
+    var code = WordWrap(width: 10)
+    let fence = "```\nlet a = 1 + 2 + 3 + 4\n```\nand then on"
+    #expect(code.add(fence) + code.finish() == "```\nlet a = 1 + 2 + 3 + 4\n```\nand then\non")
+  }
+
+  @Test func help_fits_every_terminal() {
+    for command in Command.all {
+      for width in [60, 80, 120] {
+        for line in command.help(width: width).split(separator: "\n") {
+          #expect(columnWidth(of: line) <= width, "\(command.name) at \(width): \(line)")
+        }
+      }
+    }
+  }
+
+  private func keys(_ bytes: [UInt8]) -> [Key] {
+    let input = Box(bytes[...])
+    var reader = KeyReader(next: { input.value.popFirst() }, isMore: { _ in !input.value.isEmpty })
+    var out: [Key] = []
+    while true {
+      let key = reader.read()
+      if key == .endOfInput { return out }
+      out.append(key)
+    }
+  }
+
+  private final class Box { var value: ArraySlice<UInt8>; init(_ value: ArraySlice<UInt8>) { self.value = value } }
+
+  @Test func keys_are_read_from_bytes() {
+    #expect(keys(Array("Zoë 東京 👩‍👩‍👧".utf8)) == [.text("Zoë 東京 👩‍👩‍👧")])
+    #expect(
+      keys(Array("a\u{1B}[D\u{1B}[C\u{1B}[1;5D\u{7F}\r".utf8)) == [
+        .text("a"), .left, .right, .wordLeft, .backspace, .enter,
+      ])
+    #expect(keys(Array("\u{1B}[200~one\r\ntwo\rthree\u{1B}[201~x".utf8)) == [.paste("one\ntwo\nthree"), .text("x")])
+    #expect(keys([0x03, 0x04, 0x1B]) == [.control("c"), .control("d"), .escape])
+    #expect(keys([0xFF, 0x41]) == [.text("\u{FFFD}A")])
+    #expect(keys([0xC3, 0x0D]) == [.text("\u{FFFD}"), .enter])
+  }
+
+  @Test func editing_moves_by_what_is_seen_as_one_character() {
+    var buffer = LineBuffer("東京 👩‍👩‍👧 Zoë")
+    #expect(buffer.cursor == 8)
+    for _ in 0..<4 { buffer.moveLeft() }
+    buffer.deleteBackward()
+    #expect(buffer.text == "東京  Zoë")
+    buffer.insert("é")
+    #expect(buffer.text == "東京 é Zoë")
+    buffer.set("e")
+    buffer.insert("\u{301}")  // joins the letter before it
+    #expect(buffer.characters.count == 1 && buffer.cursor == 1)
+    buffer.set("one two")
+    buffer.killWord()
+    #expect(buffer.text == "one ")
+    buffer.yank()
+    #expect(buffer.text == "one two")
+  }
+
+  @Test func wide_characters_wrap_as_a_whole() {
+    let buffer = LineBuffer("東京東京a")
+    let layout = buffer.layout(prompt: "> ", continuation: "  ", width: 7)
+    #expect(layout.rows == ["> 東京", "東京a"] && layout.row == 1 && layout.column == 5)
+    let lines = LineBuffer("a\nb\t").layout(prompt: "> ", continuation: "  ", width: 20)
+    #expect(lines.rows == ["> a", "  b "] && lines.row == 1 && lines.column == 4)
+    let full = LineBuffer("abcde").layout(prompt: "> ", continuation: "  ", width: 7)
+    #expect(full.rows == ["> abcde", ""] && full.row == 1 && full.column == 0)
+  }
+
+  @Test func suggestions_are_near_or_absent() {
+    let options = ["help", "temperature", "top-k", "max-tokens", "model"]
+    #expect(suggestion(for: "temper", among: options) == "temperature")
+    #expect(suggestion(for: "max-token", among: options) == "max-tokens")
+    #expect(suggestion(for: "modle", among: options) == "model")
+    #expect(suggestion(for: "temq", among: ["help"]) == nil)
+    #expect(suggestion(for: "xyz", among: options) == nil)
+  }
+
+  @Test func colours_need_a_terminal_that_wants_them() {
+    #expect(Style.allowsColour(isTerminal: true, ["TERM": "xterm"]))
+    #expect(!Style.allowsColour(isTerminal: false, ["TERM": "xterm"]))
+    #expect(!Style.allowsColour(isTerminal: true, ["TERM": "dumb"]))
+    #expect(!Style.allowsColour(isTerminal: true, ["TERM": "xterm", "NO_COLOR": "1"]))
+  }
+
+  @Test func short_names_mean_models_of_the_hub() throws {
+    #expect(try fullModelName("qwen3.5:4b") == "Qwen/Qwen3.5-4B")
+    #expect(try fullModelName("Qwen3:30b-a3b") == "Qwen/Qwen3-30B-A3B")
+    #expect(try fullModelName("qwen2.5:7b") == "Qwen/Qwen2.5-7B-Instruct")
+    #expect(try fullModelName("org/name") == "org/name")
+    #expect(throws: UsageError.self) { try fullModelName("qwen3.5:5b") }
+  }
+
+  @Test func defaults_yield_to_the_command_line() throws {
+    var defaults = Defaults()
+    defaults.file = try #require(
+      JSONValue.parse(#"{"quantize": "4bit", "max_tokens": 7, "generate": {"temperature": 0.5}, "serve": {"port": 9}}"#)
+    )
+    defaults.environment = ["PAGODA_MAX_TOKENS": "9", "PAGODA_IGNORE_EOS": "true", "PAGODA_PROMPT": "never"]
+    let command = try #require(Command.find(["generate"])?.command)
+    var arguments = try Arguments(["--quantize", "8bit"], options: command.options)
+    try defaults.apply(to: &arguments, of: command)
+    #expect(arguments.string("quantize") == "8bit" && arguments.string("max-tokens") == "9")
+    #expect(arguments.string("temperature") == "0.5" && arguments.has("ignore-eos") && !arguments.has("prompt"))
+    defaults.environment["PAGODA_IGNORE_EOS"] = "perhaps"
+    var others = try Arguments([], options: command.options)
+    #expect(throws: UsageError.self) { try defaults.apply(to: &others, of: command) }
+  }
+
+  @Test func readings_of_a_server_have_rates_and_fit() {
+    var first = ServerReading(
+      metrics:
+        "# HELP x\nvllm:num_requests_running 3\nvllm:request_success_total{finished_reason=\"stop\"} 2\nvllm:request_success_total{finished_reason=\"length\"} 1\npagoda:engine_steps_total 10\n"
+    )
+    var second = first
+    second.time = first.time.addingTimeInterval(2)
+    second.values["pagoda:engine_steps_total"] = 50
+    #expect(
+      first["vllm:request_success_total"] == 3 && second.rate(of: "pagoda:engine_steps_total", since: first) == 20)
+    first.values = [:]
+    #expect(second.lines(since: first, rates: [1, 2, 3], url: "u", width: 80).allSatisfy { columnWidth(of: $0) <= 80 })
+    #expect(sparkline([0, 1, 2, 4]) == "▁▂▄█")
+  }
+
+  @Test func memory_is_drawn_to_scale() {
+    let parts: [(name: String, shade: Character, bytes: Int64)] = [
+      ("weights", "█", 400), ("KV cache", "▓", 200), ("states", "▒", 1), ("workspace", "▚", 0),
+    ]
+    let bar = memoryBar(parts, limit: 800, width: 80).split(separator: "\n")[0].dropFirst(2)
+    #expect(bar.count == 76 && bar.count { $0 == "█" } == 38 && bar.count { $0 == "▓" } == 19 && bar.contains("▒"))
+  }
+}
