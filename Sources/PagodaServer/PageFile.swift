@@ -10,7 +10,8 @@ struct PageFile: Sendable {
     for index in 0..<pagoda_page_file_count() {
       let file = pagoda_page_file(index)
       let name = String(cString: file.name)
-      files[name == "index.html" ? "/" : "/" + name] = PageFile(
+      let path = ["index.html": "/", "status.html": "/status"][name] ?? "/" + name
+      files[path] = PageFile(
         name, Array(UnsafeBufferPointer(start: file.data, count: file.size)))
     }
     return files

@@ -12,23 +12,71 @@
 static const uint8_t kIndexHtml[] = {
 #embed "files/index.html"
 };
+static const uint8_t kStatusHtml[] = {
+#embed "files/status.html"
+};
 static const uint8_t kAppCss[] = {
 #embed "files/app.css"
+};
+static const uint8_t kAnswersJs[] = {
+#embed "files/answers.js"
 };
 static const uint8_t kAppJs[] = {
 #embed "files/app.js"
 };
+static const uint8_t kBlocksJs[] = {
+#embed "files/blocks.js"
+};
+static const uint8_t kChatsJs[] = {
+#embed "files/chats.js"
+};
 static const uint8_t kClientJs[] = {
 #embed "files/client.js"
+};
+static const uint8_t kComposerJs[] = {
+#embed "files/composer.js"
 };
 static const uint8_t kDomJs[] = {
 #embed "files/dom.js"
 };
+static const uint8_t kFilesJs[] = {
+#embed "files/files.js"
+};
+static const uint8_t kHighlightJs[] = {
+#embed "files/highlight.js"
+};
+static const uint8_t kInlineJs[] = {
+#embed "files/inline.js"
+};
 static const uint8_t kMarkdownJs[] = {
 #embed "files/markdown.js"
 };
+static const uint8_t kMathJs[] = {
+#embed "files/math.js"
+};
+static const uint8_t kMessagesJs[] = {
+#embed "files/messages.js"
+};
+static const uint8_t kModelJs[] = {
+#embed "files/model.js"
+};
+static const uint8_t kSettingsJs[] = {
+#embed "files/settings.js"
+};
+static const uint8_t kStateJs[] = {
+#embed "files/state.js"
+};
+static const uint8_t kStatusJs[] = {
+#embed "files/status.js"
+};
 static const uint8_t kStoreJs[] = {
 #embed "files/store.js"
+};
+static const uint8_t kToastJs[] = {
+#embed "files/toast.js"
+};
+static const uint8_t kTreeJs[] = {
+#embed "files/tree.js"
 };
 static const uint8_t kFaviconSvg[] = {
 #embed "files/favicon.svg"
@@ -39,12 +87,28 @@ static const uint8_t kOpenapiJson[] = {
 
 static const struct PagodaPageFile kFiles[] = {
     {"index.html", kIndexHtml, sizeof kIndexHtml},
+    {"status.html", kStatusHtml, sizeof kStatusHtml},
     {"app.css", kAppCss, sizeof kAppCss},
+    {"answers.js", kAnswersJs, sizeof kAnswersJs},
     {"app.js", kAppJs, sizeof kAppJs},
+    {"blocks.js", kBlocksJs, sizeof kBlocksJs},
+    {"chats.js", kChatsJs, sizeof kChatsJs},
     {"client.js", kClientJs, sizeof kClientJs},
+    {"composer.js", kComposerJs, sizeof kComposerJs},
     {"dom.js", kDomJs, sizeof kDomJs},
+    {"files.js", kFilesJs, sizeof kFilesJs},
+    {"highlight.js", kHighlightJs, sizeof kHighlightJs},
+    {"inline.js", kInlineJs, sizeof kInlineJs},
     {"markdown.js", kMarkdownJs, sizeof kMarkdownJs},
+    {"math.js", kMathJs, sizeof kMathJs},
+    {"messages.js", kMessagesJs, sizeof kMessagesJs},
+    {"model.js", kModelJs, sizeof kModelJs},
+    {"settings.js", kSettingsJs, sizeof kSettingsJs},
+    {"state.js", kStateJs, sizeof kStateJs},
+    {"status.js", kStatusJs, sizeof kStatusJs},
     {"store.js", kStoreJs, sizeof kStoreJs},
+    {"toast.js", kToastJs, sizeof kToastJs},
+    {"tree.js", kTreeJs, sizeof kTreeJs},
     {"favicon.svg", kFaviconSvg, sizeof kFaviconSvg},
     {"openapi.json", kOpenapiJson, sizeof kOpenapiJson},
 };

@@ -79,6 +79,9 @@ final class Metrics: @unchecked Sendable {
     out += single("pagoda:engine_steps_total", "counter", "Steps of the engine.", "\(engine.steps)")
     out += single(
       "pagoda:computed_tokens_total", "counter", "Tokens run through the model.", "\(engine.computedTokens)")
+    out += single(
+      "pagoda:generated_tokens_total", "counter", "Tokens generated, those of unfinished answers too.",
+      "\(engine.generatedTokens)")
     out += single("pagoda:http_connections", "gauge", "Open connections.", "\(connections)")
     out += Self.cacheText(engine)
     return out

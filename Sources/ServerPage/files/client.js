@@ -7,17 +7,32 @@ function headers(settings) {
 }
 
 export async function modelName(settings) {
-  const response = await fetch("/v1/models", { headers: headers(settings) });
-  if (!response.ok) throw Object.assign(new Error(await reason(response)), { status: response.status });
+  const response = await reach("/v1/models", { headers: headers(settings) });
+  if (!response.ok) throw await refusal(response);
   const model = (await response.json()).data[0];
   return { name: model.id, context: model.max_model_len };
 }
 
 async function reason(response) {
+  if (response.status === 401) return "This server asks for an API key.";
   try {
     return (await response.json()).error.message;
   } catch {
     return `the server answered with status ${response.status}`;
+  }
+}
+
+async function refusal(response) {
+  return Object.assign(new Error(await reason(response)), { status: response.status });
+}
+
+// fetch() says "Failed to fetch" or "NetworkError"; people want to know what to do.
+async function reach(path, options) {
+  try {
+    return await fetch(path, options);
+  } catch (error) {
+    if (options.signal?.aborted) throw error;
+    throw Object.assign(new Error("The server cannot be reached. Is `pagoda serve` still running?"), { status: 0 });
   }
 }
 
@@ -30,15 +45,24 @@ function body(messages, settings) {
   return JSON.stringify(request);
 }
 
+async function next(reader, signal) {
+  try {
+    return await reader.read();
+  } catch (error) {
+    if (signal.aborted) throw error;
+    return { done: true };
+  }
+}
+
 // Yields { text }, { reasoning }, { finish } and { usage } until the answer ends; throws what the server says.
 export async function* answer(messages, settings, signal) {
-  const response = await fetch("/v1/chat/completions", { method: "POST", headers: headers(settings), body: body(messages, settings), signal });
-  if (!response.ok) throw new Error(await reason(response));
+  const response = await reach("/v1/chat/completions", { method: "POST", headers: headers(settings), body: body(messages, settings), signal });
+  if (!response.ok) throw await refusal(response);
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let held = "";
   while (true) {
-    const { done, value } = await reader.read();
-    if (done) throw new Error("the connection ended before the answer did");
+    const { done, value } = await next(reader, signal);
+    if (done) throw Object.assign(new Error("The connection ended before the answer did."), { status: 0 });
     held += value;
     const events = held.split("\n\n");
     held = events.pop();

@@ -1,0 +1,86 @@
+// Sending messages and showing answers as they come.
+import { openChat, showConversations } from "./chats.js";
+import { answer } from "./client.js";
+import { showComposer } from "./composer.js";
+import { isAtEnd, showMessages, showMeter, toEnd, updateAnswer } from "./messages.js";
+import { $, page, settingsOf } from "./state.js";
+import { store } from "./store.js";
+import { append, path } from "./tree.js";
+
+export function send(content) {
+  if (page.running) return;
+  const chat = page.chat;
+  store.keepDraft(chat, "");
+  append(chat, path(chat).at(-1), { role: "user", content });
+  if (!chat.title) chat.title = content.split("\n")[0].slice(0, 60);
+  store.save(chat);
+  openChat(chat);
+  run(chat);
+}
+
+function request(chat, settings) {
+  const system = settings.system?.trim() ? [{ role: "system", content: settings.system }] : [];
+  const turns = path(chat).filter((message) => message.content || message.reasoning);
+  return [...system, ...turns.map(({ role, content, reasoning }) => role === "assistant" && reasoning ? { role, content, reasoning_content: reasoning } : { role, content })];
+}
+
+// Answers the last message of the branch that is shown.
+export async function run(chat) {
+  const settings = settingsOf(chat);
+  const messages = request(chat, settings);
+  const message = append(chat, path(chat).at(-1), { role: "assistant", content: "", reasoning: "" });
+  const abort = new AbortController();
+  page.running = { chat, message, abort };
+  showMessages();
+  showComposer();
+  const times = { start: performance.now() };
+  let due = false, saved = 0;
+  const draw = () => {
+    due = false;
+    const node = chat === page.chat ? $("messages").querySelector(`[data-id="${message.id}"]`) : null;
+    if (!node) return;
+    const atEnd = isAtEnd();
+    updateAnswer(node, message, page.running?.message === message);
+    if (atEnd) toEnd();
+  };
+  try {
+    for await (const change of answer(messages, settings, abort.signal)) {
+      take(message, change, times);
+      if (!due) {
+        due = true;
+        requestAnimationFrame(draw);
+      }
+      if (performance.now() - saved > 1000) {
+        saved = performance.now();
+        store.save(chat);
+      }
+    }
+  } catch (error) {
+    if (abort.signal.aborted) message.stopped = true;
+    else Object.assign(message, { error: error.message, status: error.status });
+  }
+  page.running = null;
+  if (store.find(chat.id)) store.save(chat);
+  draw();
+  if (chat === page.chat) showMeter();
+  showConversations();
+  showComposer();
+}
+
+function take(message, change, times) {
+  if (change.text || change.reasoning) {
+    times.last = performance.now();
+    times.first ??= times.last;
+    message.content += change.text ?? "";
+    message.reasoning += change.reasoning ?? "";
+  }
+  if (change.finish) message.finish = change.finish;
+  if (change.usage) message.stats = measured(times, change.usage);
+}
+
+function measured(times, usage) {
+  const tokens = usage.completion_tokens;
+  const seconds = (times.last - times.first) / 1000;
+  return { tokens, prompt: usage.prompt_tokens, cached: usage.prompt_tokens_details?.cached_tokens ?? 0,
+    first: times.first === undefined ? undefined : (times.first - times.start) / 1000, rate: tokens > 1 && seconds > 0.02 ? (tokens - 1) / seconds : undefined };
+}
