@@ -1,4 +1,4 @@
-"""The commands of the README as typed, `pagoda bench serve`, and the program's ends."""
+"""The commands of docs/server.md as typed, `pagoda bench serve`, and the program's ends."""
 import json
 import re
 import subprocess
@@ -8,14 +8,14 @@ import requests
 from conftest import PROGRAM, ROOT, Server
 
 
-def readme_commands():
-    """The shell blocks of the section about the server."""
-    section = (ROOT / "README.md").read_text().split("## Server", 1)[1].split("\n## ", 1)[0]
-    return [block for block in re.findall(r"```sh\n(.*?)```", section, re.DOTALL) if "curl" in block]
+def documented_commands():
+    """The shell blocks of the page about the server."""
+    text = (ROOT / "docs/server.md").read_text()
+    return [block for block in re.findall(r"```sh\n(.*?)```", text, re.DOTALL) if "curl" in block]
 
 
 def test_curl_loops_work_as_typed(server):
-    blocks = readme_commands()
+    blocks = documented_commands()
     assert len(blocks) >= 2
     for block in blocks:
         command = block.replace("localhost:8080", server.url.removeprefix("http://"))
