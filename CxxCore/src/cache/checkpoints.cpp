@@ -140,6 +140,7 @@ void PrefixIndex::remove_checkpoint(int32_t slot) noexcept {
 
 void PrefixIndex::touch(int32_t slot) noexcept {
   ++num_checkpoint_hits_;
+  if (checkpoint(slot).block < 0) return;  // the room made for its user has cost it its block
   ++checkpoint(slot).num_uses;
   appraise(slot);
 }

@@ -29,7 +29,6 @@ void PrefixCache::learn_branch(Sequence& sequence, const PrefixIndex::Match& mat
 bool PrefixCache::admit(Sequence& sequence, Copies& copies, int64_t num_spare_blocks) {
   PrefixIndex::Match match;
   if (sequence.uses_cache) match = find(sequence);
-  if (match.slot >= 0) index_.touch(match.slot);
 
   sequence.first_changed_block = 0;
   std::vector<int32_t>& table = sequence.block_table;
@@ -45,6 +44,7 @@ bool PrefixCache::admit(Sequence& sequence, Copies& copies, int64_t num_spare_bl
     blocks_.release(table);
     return false;
   }
+  if (match.slot >= 0) index_.touch(match.slot);  // not before there is room: a sequence that waits uses nothing
   if (partial >= 0) copies.blocks.push_back({partial, table[num_full]});
   if (index_.has_state()) {
     sequence.state_slot = states_.acquire();

@@ -77,7 +77,9 @@ class Schedule {
     harness.check_all_free();
     for (auto& [id, entry] : entries) compare(solo, id, entry.request, entry.recorder, entry.aborted);
     reach.num_requests += num_requests;
-    reach.add(harness.core->stats());
+    const EngineStats stats = harness.core->stats();
+    CHECK(stats.cache.num_checkpoint_hits <= stats.cache.num_lookups + stats.num_preemptions);  // not those that wait
+    reach.add(stats);
   }
 
  private:
