@@ -18,6 +18,7 @@ namespace pagoda::device::gpu {
 class CountingBackend final : public Backend {
  public:
   explicit CountingBackend(std::unique_ptr<Backend> inner) noexcept : inner_(std::move(inner)) {}
+  Backend& inner() noexcept { return *inner_; }
   const DeviceInfo& info() const noexcept override { return inner_->info(); }
   Result<std::unique_ptr<Buffer>> allocate(size_t size_bytes, const std::string& label) override {
     return inner_->allocate(size_bytes, label);

@@ -3,12 +3,14 @@
 
 #include "device/gpu/counting.h"
 #include "device/gpu/gpu_encoder.h"
+#include "device/gpu/kernel_sizes.h"
 #include "device/host/host_memory.h"
+#include "device/support.h"
 
 namespace pagoda::device::gpu {
 namespace {
 
-class GpuDevice final : public Device {
+class GpuDevice final : public Device, public KernelSupport, public DeviceHealth {
  public:
   explicit GpuDevice(std::unique_ptr<Backend> backend) noexcept
       : backend_(std::make_unique<CountingBackend>(std::move(backend))),
@@ -24,6 +26,14 @@ class GpuDevice final : public Device {
   }
   size_t weight_bytes(int64_t rows, int64_t cols, WeightFormat format) const noexcept override {
     return static_cast<size_t>(gpu::weight_layout(rows, cols, format).size_bytes);
+  }
+  Status check_support(const KernelNeeds& needs) const override {
+    if (needs.head_dim > 0) PAGODA_RETURN_IF_ERROR(check_attention(needs.kv_dtype, needs.head_dim, needs.block_size));
+    return check_gdn(needs.k_dim);
+  }
+  Status health() noexcept override {
+    auto* asked = dynamic_cast<DeviceHealth*>(&backend_->inner());
+    return asked ? asked->health() : ok_status();
   }
   Status reserve(const StepLimits& limits) override {
     auto scratch = Scratch::allocate(*backend_, limits);

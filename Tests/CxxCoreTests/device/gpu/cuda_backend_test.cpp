@@ -181,6 +181,18 @@ PAGODA_TEST(cuda_tells_what_the_compiler_said) {
   CHECK_EQ(fake_cuda().live_modules, 1);
 }
 
+PAGODA_TEST(cuda_knows_a_fault_that_stays_from_one_that_passes) {
+  Bench bench;
+  const Pipeline& adder = bench.pipeline("adder");
+  fake_cuda().fail_call = "function";
+  bench.launch(adder, 1, 1.0f);
+  CHECK(bench.finish().code == StatusCode::device_error);
+  CHECK_OK(bench.backend->health());
+  fake_cuda().fail_call = "cuStreamSynchronize";
+  CHECK(bench.backend->health().code == StatusCode::device_error);
+  fake_cuda().fail_call = "";
+}
+
 PAGODA_TEST(cuda_runs_launches_in_order_and_replays_steps) {
   Bench bench;
   const Pipeline &adder = bench.pipeline("adder"), &other = bench.pipeline("other");

@@ -15,12 +15,13 @@
 #include "device/gpu/cuda/step_graphs.h"
 #include "device/gpu/hazards.h"
 #include "device/gpu/kernel_table.h"
+#include "device/support.h"
 
 namespace pagoda::device::gpu::cuda {
 
 struct CudaPipeline;
 
-class CudaBackend final : public Backend, private Pending {
+class CudaBackend final : public Backend, public DeviceHealth, private Pending {
  public:
   // The first GPU that the driver shows. `unsupported` when there is none. `files` outlives the backend.
   static Result<std::unique_ptr<CudaBackend>> make(const Driver& driver, const Nvrtc& nvrtc,
@@ -36,6 +37,7 @@ class CudaBackend final : public Backend, private Pending {
   void launch(const Pipeline& pipeline, Size3 groups, Size3 threads,
               std::span<const Binding> bindings) noexcept override;
   Pending& submit() noexcept override;
+  Status health() noexcept override;
 
   const StepGraphs::Counts& counts() const noexcept { return graphs_.counts(); }
   StepTimes take_step_times() noexcept override { return std::exchange(times_, {}); }

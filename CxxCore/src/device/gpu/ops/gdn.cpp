@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "device/gpu/gpu_encoder.h"
+#include "device/gpu/kernel_sizes.h"
 
 namespace pagoda::device::gpu {
 namespace {
@@ -47,15 +48,16 @@ pagoda_args::Gdn args_of(const GdnArgs& a) noexcept {
 
 }  // namespace
 
+Status check_gdn(int64_t k_dim) noexcept {
+  if (k_dim <= kMaxGdnDim) return ok_status();
+  return make_error(StatusCode::unsupported,
+                    "GPU kernels have Gated DeltaNet keys of up to 256 dims, not " + std::to_string(k_dim));
+}
+
 void GpuEncoder::gdn(const GdnArgs& a) noexcept {
   const SequenceArgs& s = a.sequences;
   const int64_t tokens = a.q.shape[0], num_sequences = s.context_lens.shape[0], dk = a.q.shape[2];
-  if (dk > kMaxGdnDim) {
-    check(make_error(StatusCode::unsupported,
-                     "GPU kernels have Gated DeltaNet keys of up to 256 dims, not " + std::to_string(dk)));
-    return;
-  }
-  if (!accept(a, s.cu_seqlens) ||
+  if (!check(check_gdn(dk)) || !accept(a, s.cu_seqlens) ||
       !check_room(ScratchSizes::gdn(tokens, num_sequences, a.q.shape[1], a.v.shape[1], dk), "gdn"))
     return;
   const pagoda_args::Gdn args = args_of(a);

@@ -5,23 +5,12 @@
 #include <bit>
 
 #include "device/gpu/gpu_encoder.h"
+#include "device/gpu/kernel_sizes.h"
 
 namespace pagoda::device::gpu {
 namespace {
 
 constexpr int64_t kMaxDim = 256, kDimStep = 8, kBlockStep = 8;
-
-Status check_sizes(const PagedAttentionArgs& a) noexcept {
-  PAGODA_RETURN_IF_ERROR(check_cache_type(a.k_cache.dtype));
-  const int64_t dim = a.q.shape[2], block_size = a.k_cache.shape[1];
-  if (dim > kMaxDim || dim % kDimStep != 0)
-    return make_error(StatusCode::unsupported,
-                      "GPU kernels have attention heads of up to 256 dims, in steps of 8; not " + std::to_string(dim));
-  if (block_size % kBlockStep != 0)
-    return make_error(StatusCode::unsupported,
-                      "GPU kernels have KV blocks of 8, 16, 24, ... tokens; not " + std::to_string(block_size));
-  return ok_status();
-}
 
 pagoda_args::PagedAttention args_of(const PagedAttentionArgs& a, int64_t max_parts) noexcept {
   pagoda_args::PagedAttention args{};
@@ -65,8 +54,21 @@ const KernelId& attention_kernel(DType cache, int64_t row_tiles) noexcept {
 
 }  // namespace
 
+Status check_attention(DType kv_dtype, int64_t head_dim, int64_t block_size) noexcept {
+  PAGODA_RETURN_IF_ERROR(check_cache_type(kv_dtype));
+  if (head_dim > kMaxDim || head_dim % kDimStep != 0)
+    return make_error(
+        StatusCode::unsupported,
+        "GPU kernels have attention heads of up to 256 dims, in steps of 8; not " + std::to_string(head_dim));
+  if (block_size % kBlockStep != 0)
+    return make_error(StatusCode::unsupported,
+                      "GPU kernels have KV blocks of 8, 16, 24, ... tokens; not " + std::to_string(block_size));
+  return ok_status();
+}
+
 void GpuEncoder::paged_attention(const PagedAttentionArgs& a) noexcept {
-  if (!check(check_sizes(a)) || !accept(a, a.sequences.cu_seqlens)) return;
+  if (!check(check_attention(a.k_cache.dtype, a.q.shape[2], a.k_cache.shape[1])) || !accept(a, a.sequences.cu_seqlens))
+    return;
   const SequenceArgs& s = a.sequences;
   const int64_t tokens = a.q.shape[0], num_sequences = s.context_lens.shape[0];
   const int64_t room = ceil_divide(s.block_tables.shape[1] * a.k_cache.shape[1], kPartition);

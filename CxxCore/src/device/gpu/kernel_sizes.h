@@ -1,0 +1,14 @@
+// Which sizes there are GPU kernels for; unsupported names what there is none for.
+#pragma once
+
+#include <cstdint>
+
+#include "base/dtype.h"
+#include "base/result.h"
+
+namespace pagoda::device::gpu {
+
+Status check_attention(DType kv_dtype, int64_t head_dim, int64_t block_size) noexcept;
+Status check_gdn(int64_t k_dim) noexcept;
+
+}  // namespace pagoda::device::gpu

@@ -1,0 +1,41 @@
+// What a device can be asked before a model is loaded and after a step has failed. A device answers when it implements
+// these; others have kernels for everything and nothing that could break for good.
+#pragma once
+
+#include "device/device.h"
+
+namespace pagoda::device {
+
+// What a model asks of the kernels in every step. 0: it has no such layers.
+struct KernelNeeds {
+  DType kv_dtype = DType::f32;
+  int64_t block_size = 16;  // tokens
+  int64_t head_dim = 0;     // of attention
+  int64_t k_dim = 0;        // of Gated DeltaNet's keys
+};
+
+class KernelSupport {
+ public:
+  virtual ~KernelSupport() = default;
+  // unsupported, and the message names what there is no kernel for.
+  virtual Status check_support(const KernelNeeds& needs) const = 0;
+};
+
+class DeviceHealth {
+ public:
+  virtual ~DeviceHealth() = default;
+  // Asked after a failed step: not ok when no later step can succeed either.
+  virtual Status health() noexcept = 0;
+};
+
+inline Status check_support(const Device& device, const KernelNeeds& needs) {
+  const auto* support = dynamic_cast<const KernelSupport*>(&device);
+  return support ? support->check_support(needs) : ok_status();
+}
+
+inline Status health(Device& device) noexcept {
+  auto* asked = dynamic_cast<DeviceHealth*>(&device);
+  return asked ? asked->health() : ok_status();
+}
+
+}  // namespace pagoda::device
