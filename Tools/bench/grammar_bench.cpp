@@ -1,8 +1,10 @@
 // Measures token masks over a real vocabulary, and writes random documents of schemas for an outside validator.
 // Build: clang++ -std=c++20 -O2 -ICxxCore/include -ICxxCore/src Tools/bench/grammar_bench.cpp CxxCore/src/grammar/*.cpp
 //        CxxCore/src/io/json*.cpp $(ls CxxCore/src/text/*.cpp | grep -v -e jinja -e chat_template) -o grammar_bench
-// Usage: grammar_bench tokenizer.json schemas.json [documents per schema]
-// Without a number it prints times; with one, a line of JSON per document: {"name": ..., "document": ...}.
+// Usage: grammar_bench tokenizer.json schemas.json [documents per schema | percentiles]
+// Without a third word it prints times; with a number, a line of JSON per document: {"name": ..., "document": ...};
+// with the word, p50, p99 and the worst time of all masks of three documents of each schema, and what was refused.
+// Tools/bench/make_vocabulary.py makes a tokenizer.json of any size, make_schemas.py 200 schemas of many kinds.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -11,6 +13,7 @@
 #include <iterator>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json.h"
@@ -28,12 +31,23 @@ std::string read_file(const char* path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-double now_ms() { return static_cast<double>(std::clock()) * 1e3 / CLOCKS_PER_SEC; }  // of this process
+double now_ms() {  // of this process
+  timespec time{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) / 1e6;
+}
 
 struct Figures {
   int num_steps = 0, num_slow = 0;
   double mask_ms = 0, worst_ms = 0, compile_ms = 0;
+  std::vector<double> times_ms;  // of each mask
 };
+
+double percentile(std::vector<double> values, double share) {
+  if (values.empty()) return 0;
+  std::ranges::sort(values);
+  return values[std::min(values.size() - 1, static_cast<size_t>(share * static_cast<double>(values.size())))];
+}
 
 // Random tokens, often such that close something. Empty when the document does not end in time.
 std::string draw_document(grammar::Matcher matcher, const text::BpeTokenizer& tokenizer, std::mt19937_64& random,
@@ -48,8 +62,11 @@ std::string draw_document(grammar::Matcher matcher, const text::BpeTokenizer& to
     figures.num_slow += spent > 0.1;
     figures.mask_ms += spent;
     figures.worst_ms = std::max(figures.worst_ms, spent);
+    figures.times_ms.push_back(spent);
+    if (!matcher.status().is_ok()) return {};
     std::vector<int32_t> tokens, closing;
     for (size_t id = 0; id < mask.size() * 64; ++id) {
+      if (mask[id / 64] == 0) id |= 63;
       if ((mask[id / 64] >> (id % 64) & 1) == 0) continue;
       tokens.push_back(static_cast<int32_t>(id));
       const std::string_view bytes = tokenizer.token_bytes(tokens.back());
@@ -72,14 +89,17 @@ int main(int argc, char** argv) {
   const auto tokenizer = text::BpeTokenizer::from_json(read_file(argv[1]), argv[1]);
   const auto schemas = io::parse_json(read_file(argv[2]));
   if (!tokenizer.is_ok() || !schemas.is_ok()) return std::fprintf(stderr, "cannot read the files\n"), 1;
+  const bool wants_percentiles = argc > 3 && std::string_view(argv[3]) == "percentiles";
   const int num_documents = argc > 3 ? std::atoi(argv[3]) : 0;
   const double begin = now_ms();
   const auto vocabulary =
       std::make_shared<const grammar::Vocabulary>(**tokenizer, (*tokenizer)->vocab_size(), std::vector<int32_t>());
   if (num_documents == 0)
-    std::printf("tries: %zu and %zu nodes in %.0f ms\n", vocabulary->plain.nodes().size(),
-                vocabulary->other.nodes().size(), now_ms() - begin);
+    std::printf("%d tokens; tries: %zu and %zu nodes in %.0f ms\n", (*tokenizer)->vocab_size(),
+                vocabulary->plain[0].longer.nodes().size(), vocabulary->other.nodes().size(), now_ms() - begin);
   std::mt19937_64 random(1);
+  std::vector<double> times_ms, compile_ms;
+  std::string refused;
   for (const io::Json& entry : schemas->items()) {
     std::string schema, name = entry.find("name")->as_string();
     io::append_json(*entry.find("schema"), schema);
@@ -87,10 +107,14 @@ int main(int argc, char** argv) {
     const double compile_begin = now_ms();
     auto compiled = grammar::compile({"json_schema", schema});
     figures.compile_ms = now_ms() - compile_begin;
+    if (!compiled.is_ok() && wants_percentiles) {
+      refused += "refused " + name + ": " + compiled.status.message + "\n";
+      continue;
+    }
     if (!compiled.is_ok()) return std::fprintf(stderr, "%s: %s\n", name.c_str(), compiled.status.message.c_str()), 1;
     const auto shared = std::make_shared<grammar::TokenGrammar>(
         std::make_shared<const grammar::Grammar>(std::move(*compiled)), vocabulary);
-    for (int i = 0; i < std::max(num_documents, 10); ++i) {
+    for (int i = 0; i < (wants_percentiles ? 3 : std::max(num_documents, 10)); ++i) {
       const std::string document = draw_document(grammar::Matcher(shared), **tokenizer, random, figures);
       if (num_documents == 0 || document.empty()) continue;
       std::string line = "{\"name\":";
@@ -99,10 +123,19 @@ int main(int argc, char** argv) {
       io::append_json_string(document, line);
       std::printf("%s}\n", line.c_str());
     }
-    if (num_documents == 0)
+    times_ms.insert(times_ms.end(), figures.times_ms.begin(), figures.times_ms.end());
+    compile_ms.push_back(figures.compile_ms);
+    if (!shared->status().is_ok()) refused += "refused " + name + ": " + shared->status().message + "\n";
+    if (num_documents == 0 && !wants_percentiles)
       std::printf("%-28s compiled in %6.2f ms; %5d masks, mean %.3f ms, worst %.2f ms, %d above 0.1 ms\n", name.c_str(),
                   figures.compile_ms, figures.num_steps, figures.mask_ms / figures.num_steps, figures.worst_ms,
                   figures.num_slow);
   }
+  if (wants_percentiles)
+    std::printf(
+        "%zu schemas, compiled in p50 %.2f, p99 %.2f ms\n%zu masks: p50 %.4f, p90 %.4f, p99 %.4f, worst %.3f ms\n%s",
+        compile_ms.size(), percentile(compile_ms, 0.5), percentile(compile_ms, 0.99), times_ms.size(),
+        percentile(times_ms, 0.5), percentile(times_ms, 0.9), percentile(times_ms, 0.99), percentile(times_ms, 1),
+        refused.c_str());
   return 0;
 }

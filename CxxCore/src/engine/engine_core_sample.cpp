@@ -40,6 +40,7 @@ Status EngineCore::sample(ActiveRequest& request, size_t logits_row) {
   }
   const size_t vocab = static_cast<size_t>(config_.vocab_size);
   sampler::SampleInput input = sample_input(request);
+  if (!input.allowed.empty()) PAGODA_RETURN_IF_ERROR(request.matcher->status());
   input.logits = model_.logits().subspan(logits_row * vocab, vocab);
   return sampler_.sample(input, sampled_);
 }

@@ -24,14 +24,28 @@ Automaton::Automaton(std::shared_ptr<const Grammar> grammar)
 }
 
 void Automaton::forget() {
+  ++generation_;
+  start_ = kUnknown;
   table_.clear();
   configurations_.clear();
   ids_.clear();
   open_calls_.assign(1, {-1, -1, 0});
   call_ids_.clear();
+}
+
+int32_t Automaton::start() {
+  if (start_ != kUnknown) return start_;
+  begin();
   visit(grammar_->start(), kNoCalls);
-  start_ = intern_found();
-  ++generation_;
+  return start_ = intern_found();
+}
+
+// An earlier step may have ended in the middle, for want of memory.
+void Automaton::begin() noexcept {
+  visited_.clear();
+  is_visited_.clear();
+  found_.threads.clear();
+  found_.is_complete = false;
 }
 
 bool Automaton::forget_if_large() {
@@ -41,13 +55,17 @@ bool Automaton::forget_if_large() {
 }
 
 int32_t Automaton::find_next(int32_t id, uint8_t byte) {
+  is_exhausted_ = is_exhausted_ || work_ > kMaxWork || table_.size() > max_table_size_;
+  if (is_exhausted_) return kDead;  // and the table does not know
   // A copy: interning may move the configurations.
   const std::vector<Thread> threads = configurations_[static_cast<size_t>(id)].threads;
+  begin();
   for (const Thread& thread : threads) {
     for (const ByteEdge& edge : grammar_->byte_edges(thread.state)) {
       if (edge.low <= byte && byte <= edge.high) visit(edge.target, thread.calls);
     }
   }
+  work_ += threads.size() + visited_.size();
   const int32_t next = visited_.empty() ? kDead : intern_found();
   table_[static_cast<size_t>(id) * num_classes_ + classes_[byte]] = next;
   return next;
@@ -79,21 +97,29 @@ void Automaton::visit(int32_t state, int32_t calls) {
   }
 }
 
+// Makes room for one more, so that adding it cannot fail: what two tables say must agree.
+template <class T>
+static void make_room(std::vector<T>& list, size_t count = 1) {
+  if (list.capacity() - list.size() < count) list.reserve(std::max(2 * list.capacity(), list.size() + count));
+}
+
 int32_t Automaton::intern_call(int32_t target, int32_t outer) {
+  make_room(open_calls_);
   const auto [found, is_new] = call_ids_.try_emplace(pair_key(target, outer), static_cast<int32_t>(open_calls_.size()));
   if (is_new) open_calls_.push_back({target, outer, open_calls_[static_cast<size_t>(outer)].depth + 1});
   return found->second;
 }
 
 int32_t Automaton::intern_found() {
-  visited_.clear();
-  is_visited_.clear();
+  make_room(configurations_);
+  make_room(table_, num_classes_);
+  Configuration copy = found_;
   const auto [found, is_new] = ids_.try_emplace(found_, static_cast<int32_t>(configurations_.size()));
   if (is_new) {
-    configurations_.push_back(found_);
+    configurations_.push_back(std::move(copy));
     table_.resize(table_.size() + num_classes_, kUnknown);
   }
-  found_ = {};
+  begin();
   return found->second;
 }
 
@@ -112,6 +138,7 @@ std::vector<int32_t> Automaton::describe(int32_t id) const {
 }
 
 int32_t Automaton::find_described(const std::vector<int32_t>& description) {
+  begin();
   found_.is_complete = description[0] != 0;
   for (size_t i = 1; i < description.size();) {
     Thread thread{description[i], kNoCalls};

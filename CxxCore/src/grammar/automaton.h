@@ -18,14 +18,24 @@ class Automaton {
   static constexpr int32_t kDead = -1;         // no document goes on like this
   static constexpr size_t kMaxThreads = 1024;  // of a configuration; ambiguous schemas lose ways, never gain wrong ones
   static constexpr size_t kMaxTableEntries = 1 << 20;
+  static constexpr size_t kMaxWork = 1 << 19;  // threads looked at for one mask: some 50 ms
 
   explicit Automaton(std::shared_ptr<const Grammar> grammar);
 
-  int32_t start() noexcept { return start_; }
+  int32_t start();
   int32_t next(int32_t id, uint8_t byte) {
     const int32_t known = table_[static_cast<size_t>(id) * num_classes_ + classes_[byte]];
     return known != kUnknown ? known : find_next(id, byte);
   }
+  // Begins a piece of work, such as a mask. Within it, transitions that are not in the table yet cost; once they have
+  // cost kMaxWork, or filled the table once more, they lead to kDead, and is_exhausted() says that this is no answer.
+  void begin_work() noexcept {
+    work_ = 0;
+    max_table_size_ = table_.size() + kMaxTableEntries;
+    is_exhausted_ = false;
+  }
+  bool is_exhausted() const noexcept { return is_exhausted_; }
+
   bool is_complete(int32_t id) const noexcept { return configurations_[static_cast<size_t>(id)].is_complete; }
   bool can_continue(int32_t id) const noexcept { return !configurations_[static_cast<size_t>(id)].threads.empty(); }
 
@@ -58,6 +68,7 @@ class Automaton {
   };
 
   void forget();
+  void begin() noexcept;  // of a step
   int32_t find_next(int32_t id, uint8_t byte);
   void visit(int32_t state, int32_t calls);
   int32_t intern_call(int32_t target, int32_t outer);
@@ -71,8 +82,10 @@ class Automaton {
   std::unordered_map<Configuration, int32_t, Hash> ids_;
   std::vector<OpenCall> open_calls_;
   std::unordered_map<uint64_t, int32_t> call_ids_;  // by target and outer call
-  int32_t start_ = 0;
+  int32_t start_ = kUnknown;
   uint64_t generation_ = 0;
+  size_t work_ = 0, max_table_size_ = kMaxTableEntries;
+  bool is_exhausted_ = false;
 
   // Of the step under way.
   std::vector<Thread> visited_;

@@ -45,7 +45,7 @@ PlainText::PlainText(const Grammar& grammar) {
   }
 }
 
-bool PlainText::can_follow(Automaton& automaton, int32_t id, size_t max_bytes) {
+size_t PlainText::num_free_bytes(Automaton& automaton, int32_t id, size_t max_bytes) {
   std::vector<std::pair<int32_t, uint8_t>> places{{id, kBetween}};
   std::unordered_set<uint64_t> seen{static_cast<uint64_t>(id) * kNumSteps + kBetween};
   size_t level_end = places.size(), num_bytes = 0;
@@ -54,16 +54,15 @@ bool PlainText::can_follow(Automaton& automaton, int32_t id, size_t max_bytes) {
       level_end = places.size();
       ++num_bytes;
     }
-    if (num_bytes == max_bytes) return true;
-    if (places.size() > kMaxPlaces) return false;
+    if (num_bytes == max_bytes || places.size() > kMaxPlaces) return num_bytes;
     const auto [configuration, place] = places[i];
     for (const Step& step : steps_[place]) {
       const int32_t next = automaton.next(configuration, step.byte);
-      if (next == Automaton::kDead) return false;
+      if (next == Automaton::kDead) return num_bytes;
       if (seen.insert(static_cast<uint64_t>(next) * kNumSteps + step.next).second) places.push_back({next, step.next});
     }
   }
-  return true;
+  return max_bytes;
 }
 
 }  // namespace pagoda::grammar

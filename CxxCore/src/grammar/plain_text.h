@@ -1,5 +1,5 @@
-// PlainText: asks of a configuration whether it takes any plain text, which most tokens of a vocabulary are. Inside a
-// string it does, and then those tokens need not be looked at one by one.
+// PlainText: asks of a configuration how much plain text it takes, whatever it says; most tokens of a vocabulary are
+// such text. Inside a string it takes any, and then those tokens need not be looked at one by one.
 #pragma once
 
 #include <array>
@@ -19,8 +19,9 @@ class PlainText {
  public:
   explicit PlainText(const Grammar& grammar);
 
-  // Whether every plain text of at most `max_bytes` can follow. May say no although it is so, when that is hard to see.
-  bool can_follow(Automaton& automaton, int32_t id, size_t max_bytes);
+  // So many bytes that every plain text of at most that many can follow, `max_bytes` at most. May be less than the
+  // most, where that is hard to see.
+  size_t num_free_bytes(Automaton& automaton, int32_t id, size_t max_bytes);
 
  private:
   static constexpr size_t kMaxPlaces = 4096;

@@ -2,6 +2,7 @@
 #include "grammar/token_grammar.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 namespace pagoda::grammar {
@@ -11,36 +12,64 @@ static void allow(int32_t token, std::vector<uint64_t>& mask) noexcept {
 }
 
 Vocabulary::Vocabulary(const text::BpeTokenizer& tokenizer, int32_t model_size, std::vector<int32_t> ends)
-    : plain(tokenizer, /*plain=*/true),
-      other(tokenizer, /*plain=*/false),
-      plain_mask(static_cast<size_t>(std::max(model_size, plain.no_token() + 1)) / 64 + 1),
+    : plain_mask(static_cast<size_t>(std::max(model_size, tokenizer.vocab_size() + 1)) / 64 + 1),
+      other(tokenizer, /*plain=*/false, /*above=*/0),
       size(model_size),
       end_of_text_ids(std::move(ends)) {
-  for (const TokenTrie::Node& node : plain.nodes()) allow(node.token, plain_mask);
+  for (const size_t length : kLengths)
+    plain.push_back({TokenTrie(tokenizer, /*plain=*/true, length), std::vector<uint64_t>(plain_mask.size())});
+  for (const TokenTrie::Node& node : plain[0].longer.nodes()) {
+    allow(node.token, plain_mask);
+    for (size_t i = 0; i < plain.size(); ++i)
+      if (tokenizer.token_bytes(node.token).size() <= kLengths[i]) allow(node.token, plain[i].mask);
+  }
 }
 
 std::span<const uint64_t> TokenGrammar::allowed(int32_t id) {
   const size_t max_masks = kMaxMaskBytes / (static_cast<size_t>(vocabulary_->size) / 8 + 1) + 1;
   if (generation_ != automaton_.generation() || masks_.size() > max_masks) masks_.clear();
   generation_ = automaton_.generation();
-  const auto [found, is_new] = masks_.try_emplace(id);
-  if (is_new) found->second = compute(id);
-  return found->second;
+  if (const auto known = masks_.find(id); known != masks_.end()) return known->second;
+  automaton_.begin_work();
+  std::vector<uint64_t> mask = compute(id);
+  if (automaton_.is_exhausted()) {
+    is_too_costly_ = true;
+    std::ranges::fill(mask, 0);
+  }
+  return masks_.emplace(id, std::move(mask)).first->second;
 }
 
 std::vector<uint64_t> TokenGrammar::compute(int32_t id) {
   const auto size = static_cast<size_t>(vocabulary_->size);
-  const bool takes_plain = plain_text_.can_follow(automaton_, id, vocabulary_->plain.max_depth());
-  const std::vector<uint64_t>& plain = vocabulary_->plain_mask;
-  std::vector<uint64_t> mask = takes_plain ? plain : std::vector<uint64_t>(plain.size(), 0);
-  if (!takes_plain) walk(vocabulary_->plain, id, mask);
+  const std::vector<Vocabulary::PlainTokens>& plain = vocabulary_->plain;
+  const size_t max_bytes = plain[0].longer.max_depth();
+  const size_t free_bytes = plain_text_.num_free_bytes(automaton_, id, max_bytes);
+  std::vector<uint64_t> mask;
+  if (free_bytes == max_bytes) {
+    mask = vocabulary_->plain_mask;
+  } else {
+    size_t i = plain.size() - 1;
+    while (Vocabulary::kLengths[i] > free_bytes) --i;
+    mask = plain[i].mask;
+    walk(plain[i].longer, id, mask);
+  }
   walk(vocabulary_->other, id, mask);
   if (automaton_.is_complete(id)) {
     for (const int32_t end : vocabulary_->end_of_text_ids) allow(end, mask);
   }
-  mask.resize((size + 63) / 64);  // what lies above the model's ids, no_token() included
+  const auto no_token = static_cast<size_t>(vocabulary_->other.no_token());  // below `size` where a model has spare ids
+  mask[no_token / 64] &= ~(uint64_t{1} << (no_token % 64));
+  mask.resize((size + 63) / 64);
   if (size % 64 != 0) mask.back() &= (uint64_t{1} << (size % 64)) - 1;
   return mask;
+}
+
+Status TokenGrammar::status() const {
+  if (!is_too_costly_) return ok_status();
+  return make_error(StatusCode::unsupported,
+                    "the grammar is too ambiguous to enforce: to find the tokens that may come next, more than " +
+                        std::to_string(Automaton::kMaxWork) +
+                        " states would have to be looked at; use fewer alternatives, or simpler patterns in them");
 }
 
 void TokenGrammar::walk(const TokenTrie& trie, int32_t id, std::vector<uint64_t>& mask) {
@@ -65,9 +94,9 @@ Matcher::Matcher(std::shared_ptr<TokenGrammar> grammar) : grammar_(std::move(gra
 }
 
 void Matcher::take(int32_t id) {
+  description_ = grammar_->automaton().describe(id);
   id_ = id;
   generation_ = grammar_->automaton().generation();
-  description_ = grammar_->automaton().describe(id);
 }
 
 int32_t Matcher::id() {
@@ -81,6 +110,7 @@ std::span<const uint64_t> Matcher::allowed() { return grammar_->allowed(id()); }
 
 bool Matcher::accept(std::string_view bytes) {
   int32_t at = id();
+  grammar_->automaton().begin_work();
   for (const char byte : bytes) {
     at = grammar_->automaton().next(at, static_cast<uint8_t>(byte));
     if (at == Automaton::kDead) return false;

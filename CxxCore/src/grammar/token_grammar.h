@@ -2,6 +2,7 @@
 // Thread rule: one thread at a time, the engine's.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -9,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/result.h"
 #include "grammar/automaton.h"
 #include "grammar/plain_text.h"
 #include "grammar/token_trie.h"
@@ -19,8 +21,15 @@ namespace pagoda::grammar {
 struct Vocabulary {
   Vocabulary(const text::BpeTokenizer& tokenizer, int32_t size, std::vector<int32_t> end_of_text_ids);
 
-  TokenTrie plain, other;                // tokens of plain text, and the others
-  std::vector<uint64_t> plain_mask;      // a bit for each of `plain`
+  // Tokens of plain text by their length: where a text of so many bytes is free, only longer ones are looked at.
+  static constexpr size_t kLengths[] = {0, 3, 8, 16};
+  struct PlainTokens {
+    TokenTrie longer;            // than one of kLengths
+    std::vector<uint64_t> mask;  // a bit for each of the others
+  };
+  std::vector<PlainTokens> plain;        // by kLengths
+  std::vector<uint64_t> plain_mask;      // a bit for each of all
+  TokenTrie other;                       // tokens that are not plain text
   int32_t size;                          // of the model: masks have a bit for each id
   std::vector<int32_t> end_of_text_ids;  // allowed where the document may end
 };
@@ -34,8 +43,10 @@ class TokenGrammar {
 
   Automaton& automaton() noexcept { return automaton_; }
 
-  // Bit i of word i / 64: whether token i may come after configuration `id`. Valid until the next call.
+  // Bit i of word i / 64: whether token i may come after configuration `id`. Valid until the next call. None may when
+  // that is too costly to find out; then status() is not ok from now on.
   std::span<const uint64_t> allowed(int32_t id);
+  Status status() const;  // any thread
 
  private:
   std::vector<uint64_t> compute(int32_t id);
@@ -47,6 +58,7 @@ class TokenGrammar {
   std::unordered_map<int32_t, std::vector<uint64_t>> masks_;  // of the automaton's generation_
   uint64_t generation_ = 0;
   std::vector<int32_t> walk_;  // configuration by depth
+  std::atomic<bool> is_too_costly_{false};
 };
 
 // How far one answer has come. Copies go their own ways.
@@ -58,6 +70,7 @@ class Matcher {
   bool accept(std::string_view bytes);  // false, and no change, when no document goes on like this
   bool is_complete();                   // the document may end here
   bool must_end();                      // and nothing can follow
+  Status status() const { return grammar_->status(); }
 
  private:
   int32_t id();  // renewed when the automaton has forgotten it

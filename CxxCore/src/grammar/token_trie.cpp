@@ -9,11 +9,12 @@
 
 namespace pagoda::grammar {
 
-TokenTrie::TokenTrie(const text::BpeTokenizer& tokenizer, bool plain) : no_token_(tokenizer.vocab_size()) {
+TokenTrie::TokenTrie(const text::BpeTokenizer& tokenizer, bool plain, size_t above)
+    : no_token_(tokenizer.vocab_size()) {
   std::vector<std::pair<std::string_view, int32_t>> tokens;
   for (int32_t id = 0; id < tokenizer.vocab_size(); ++id) {
     const std::string_view bytes = tokenizer.token_bytes(id);
-    if (bytes.empty() || bytes.size() > kMaxTokenBytes || tokenizer.is_verbatim(id)) continue;
+    if (bytes.size() <= above || bytes.size() > kMaxTokenBytes || tokenizer.is_verbatim(id)) continue;
     if (is_plain_text(bytes) != plain) continue;
     tokens.emplace_back(bytes, id);
     max_depth_ = std::max(max_depth_, bytes.size());

@@ -21,8 +21,8 @@ class TokenTrie {
 
   // Added and control tokens are left out: they are no text of a document. So are tokens longer than kMaxTokenBytes.
   static constexpr size_t kMaxTokenBytes = 1024;
-  // Takes the tokens that are plain text (see PlainText), or those that are not.
-  TokenTrie(const text::BpeTokenizer& tokenizer, bool plain);
+  // Takes the tokens that are plain text (see PlainText), or those that are not, of more than `above` bytes.
+  TokenTrie(const text::BpeTokenizer& tokenizer, bool plain, size_t above);
 
   const std::vector<Node>& nodes() const noexcept { return nodes_; }
   int32_t no_token() const noexcept { return no_token_; }   // one above all ids

@@ -2,10 +2,14 @@
 // gives.
 #include <algorithm>
 #include <random>
+#include <set>
 #include <string>
 
+#include "grammar/compile.h"
+#include "grammar/grammar_cache.h"
 #include "support/grammar_kit.h"
 #include "support/test.h"
+#include "support/tokenizer_fixtures.h"
 
 namespace pagoda::test {
 
@@ -65,6 +69,92 @@ PAGODA_TEST(grammar_masks_equal_a_check_of_every_token) {
     check_masks(named, *tokenizer, random);
     if (failed()) return;
   }
+}
+
+namespace {
+
+// Every byte is a token, then `tokens`, then <|end|>.
+std::shared_ptr<const text::BpeTokenizer> tokenizer_of(const std::vector<std::string>& tokens) {
+  std::string vocab;
+  int32_t id = 256;
+  for (const std::string& token : tokens)
+    vocab += (vocab.empty() ? "\"" : ", \"") + spell_bytes(token) + "\": " + std::to_string(id++);
+  const std::string end = R"({"content": "<|end|>", "special": true, "id": )" + std::to_string(id) + "}";
+  const auto tokenizer = text::BpeTokenizer::from_json(make_byte_tokenizer_json(end, vocab), "made");
+  CHECK_OK(tokenizer);
+  return tokenizer.is_ok() ? *tokenizer : nullptr;
+}
+
+}  // namespace
+
+PAGODA_TEST(grammar_masks_of_counted_strings_equal_a_check_of_every_token) {
+  std::vector<std::string> tokens;
+  for (size_t length = 2; length <= 24; ++length) {
+    tokens.push_back(std::string(length, 'a'));
+    tokens.push_back(std::string(length - 1, 'b') + "\"");
+    std::string wide;
+    for (size_t i = 0; i < length; ++i) wide += i % 2 ? "\xe2\x82\xac" : "c";
+    tokens.push_back(wide);
+  }
+  const auto tokenizer = tokenizer_of(tokens);
+  REQUIRE(tokenizer);
+  std::mt19937_64 random(seed(12));
+  for (const int length : {0, 1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 30}) {
+    NamedSchema named{"at most " + std::to_string(length), {}, ""};
+    named.text = R"({"type": "string", "maxLength": )" + std::to_string(length) + "}";
+    named.schema = *io::parse_json(named.text);
+    check_masks(named, *tokenizer, random);
+    if (failed()) return note(named.name);
+  }
+}
+
+PAGODA_TEST(grammar_ids_that_no_token_has_are_never_allowed) {
+  const auto tokenizer = make_awkward_tokenizer();
+  REQUIRE(tokenizer);
+  auto compiled = grammar::compile({"json_object", ""});
+  REQUIRE_OK(compiled);
+  const int32_t size = tokenizer->vocab_size() + 100;  // a model with spare ids
+  const auto grammar = std::make_shared<grammar::TokenGrammar>(
+      std::make_shared<const grammar::Grammar>(std::move(*compiled)),
+      std::make_shared<const grammar::Vocabulary>(*tokenizer, size, std::vector<int32_t>{end_id(*tokenizer)}));
+  grammar::Matcher matcher(grammar);
+  for (const char* text : {"{", "\"", "a", "\": ", "1"}) {
+    CHECK(matcher.accept(text));
+    for (int32_t id = tokenizer->vocab_size(); id < size; ++id) CHECK(!is_allowed(matcher.allowed(), id));
+  }
+}
+
+// One pattern remembers which of the last four characters were its letter; 26 of them together remember all four.
+PAGODA_TEST(grammar_a_mask_that_costs_too_much_is_refused_by_name) {
+  std::string schema = R"({"anyOf": [)";
+  for (char letter = 'A'; letter <= 'Z'; ++letter)
+    schema += std::string(letter == 'A' ? "" : ", ") + R"({"type": "string", "pattern": "^[a-zA-Z ]*)" + letter +
+              R"([a-zA-Z ]{3}$"})";
+  schema += "]}";
+  std::mt19937_64 random(seed(13));
+  std::set<std::string> words;
+  while (words.size() < 30000) {
+    std::string word;
+    for (int i = 0; i < 5; ++i) word += static_cast<char>('A' + random() % 26);
+    words.insert(word);
+  }
+  const auto tokenizer = tokenizer_of({words.begin(), words.end()});
+  REQUIRE(tokenizer);
+  grammar::GrammarCache cache(tokenizer, tokenizer->vocab_size(), {end_id(*tokenizer)});
+  auto grammar = cache.find_or_compile({"json_schema", schema});
+  REQUIRE_OK(grammar);
+  grammar::Matcher matcher(*grammar);
+  CHECK(matcher.accept("\"ABCD"));
+  const auto mask = matcher.allowed();
+  CHECK(!mask.empty() && allowed_tokens(mask).empty());
+  CHECK(matcher.status().code == StatusCode::unsupported);
+  CHECK(matcher.status().message.find("ambiguous") != std::string::npos);
+  CHECK(cache.find_or_compile({"json_schema", schema}).status.code == StatusCode::unsupported);
+  // One of the patterns is no trouble, and the cache has not lost others.
+  auto one = cache.find_or_compile({"json_schema", R"({"type": "string", "pattern": "^[a-zA-Z ]*X[a-zA-Z ]{3}$"})"});
+  REQUIRE_OK(one);
+  grammar::Matcher simple(*one);
+  CHECK(simple.accept("\"ABCD") && allowed_tokens(simple.allowed()).size() > 30000 && simple.status().is_ok());
 }
 
 PAGODA_TEST(grammar_json_object_is_any_object_and_nothing_else) {
