@@ -6,6 +6,7 @@ final class Front: HTTPService, @unchecked Sendable {
   let options: ServerOptions
   let guarding: Guard
   let metrics = Metrics()
+  private let healthLog: HealthLog
   private let lock = NSLock()
   private var stored: Service?  // guarded by `lock`
 
@@ -15,6 +16,7 @@ final class Front: HTTPService, @unchecked Sendable {
     guarding = Guard(
       apiKeys: options.apiKeys, isLoopbackOnly: isLoopbackOnly,
       secret: try folder.map { try TenantSecret(folder: $0) } ?? TenantSecret())
+    healthLog = HealthLog(options.eventLog)
   }
 
   /// Nil while the model loads.
@@ -47,6 +49,7 @@ final class Front: HTTPService, @unchecked Sendable {
 
   func finished(_ request: HTTPRequest, status: Int, seconds: Double) {
     metrics.answered(status: status)
+    if let service { healthLog.note(Health(service.engine.statistics, isDraining: service.admission.draining)) }
     guard let log = options.accessLog else { return }
     let path = request.path.prefix(200).filter { $0 > " " && $0 <= "~" }  // nothing that a terminal would obey
     log("\(request.method) \(path) \(status) \(String(format: "%.1f", seconds * 1000)) ms")

@@ -52,15 +52,7 @@ extension Service {
     try generator.run(generation, format: format, on: exchange, dispatch: dispatch)
   }
 
-  private func health() -> HTTPResponse {
-    let statistics = engine.statistics
-    let isDraining = admission.draining
-    return .json(
-      .object([
-        "status": .string(isDraining ? "shutting_down" : "ok"), "running": .integer(Int64(statistics.running)),
-        "waiting": .integer(Int64(statistics.waiting)),
-      ]), status: isDraining ? 503 : 200)
-  }
+  private func health() -> HTTPResponse { Health(engine.statistics, isDraining: admission.draining).response }
 
   private func metricsText() -> HTTPResponse {
     HTTPResponse(

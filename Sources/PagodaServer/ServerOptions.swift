@@ -25,6 +25,8 @@ public struct ServerOptions: Sendable {
   public var threadCount = 4
   /// Called with a line for each request: method, path, status, time. No prompt and no key is in it.
   public var accessLog: (@Sendable (String) -> Void)?
+  /// Called with a line when the engine's health changes: a device that failed, a disk that is full.
+  public var eventLog: (@Sendable (String) -> Void)?
 
   /// For tests: deadlines shorter than anybody wants.
   package var headerSeconds = 10.0

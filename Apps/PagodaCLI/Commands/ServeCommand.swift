@@ -73,6 +73,7 @@ private func serverOptions(_ arguments: Arguments) throws -> ServerOptions {
   if let count = try arguments.integer("max-queue", in: 0...1_000_000) { options.maximumWaiting = Int(count) }
   if let count = try arguments.integer("max-connections", in: 1...60000) { options.maximumConnections = Int(count) }
   if let size = try arguments.bytes("max-body") { options.maximumBodyBytes = Int(min(size, 1 << 30)) }
+  options.eventLog = { Terminal.writeError("pagoda: \($0)\n") }
   if arguments.has("access-log") { options.accessLog = { Terminal.writeError($0 + "\n") } }
   return options
 }

@@ -24,13 +24,14 @@ struct CacheStats {
 };
 
 struct DiskStats {         // of EngineOptions::prefix_cache_dir
-  bool is_on = false;      // whether new files are written
+  bool is_on = false;      // whether new files are written; after a failure, tried again every few seconds
   std::string off_reason;  // why not, when there is a folder
-  int64_t num_files = 0;
-  int64_t bytes = 0;
+  int64_t num_files = 0;   // in the folder, those of other processes included
+  int64_t bytes = 0;       // of them
   int64_t max_bytes = 0;
   int64_t num_reads = 0;
   int64_t num_writes = 0;
+  int64_t num_failures = 0;   // writes that failed
   int64_t num_dropped = 0;    // not written because the disk was too slow
   int64_t num_evictions = 0;  // removed to stay below max_bytes
   int64_t num_bad_files = 0;  // removed because something in them was not as it should be
@@ -49,6 +50,7 @@ struct EngineStats {
   int64_t num_generated_tokens = 0;
   // Time of all steps so far, by phase: choosing what runs, the model, and drawing tokens, with the events of that.
   double plan_seconds = 0, forward_seconds = 0, sample_seconds = 0;
+  std::string fault;  // why no step succeeds any more: the device failed; empty while it works
   CacheStats cache;
   DiskStats disk;
 };

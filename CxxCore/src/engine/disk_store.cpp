@@ -1,4 +1,4 @@
-// DiskStore: the folder at the start, lookup by the hash of all tokens so far, and reading with every check.
+// DiskStore: lookup by the hash of all tokens so far, and reading with every check.
 #include "engine/disk_store.h"
 
 #include <algorithm>
@@ -7,14 +7,11 @@
 #include <system_error>
 #include <utility>
 
-#include "io/file_writer.h"
-
 namespace pagoda::engine {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kSuffix = ".pagoda-prefix";
 constexpr int64_t kMaxQueueBytes = 256 << 20;  // beyond, new entries are dropped
 constexpr size_t kMinTokens = 32;              // shorter prompts are computed as fast as they are read
 
@@ -42,24 +39,12 @@ void for_each_key(const std::string& fingerprint, const std::string& salt, std::
 DiskStore::DiskStore(DiskStoreConfig config) : config_(std::move(config)) {
   stats_.is_on = true;
   stats_.max_bytes = config_.max_bytes;
-  std::lock_guard lock(mutex_);
   try {
     if (open_folder()) writer_ = std::thread([this] { run_writer(); });
   } catch (const std::exception& error) {
-    turn_off(error.what());
+    std::lock_guard lock(mutex_);
+    pause(error.what());
   }
-}
-
-bool DiskStore::open_folder() {
-  std::error_code error;
-  if (fs::create_directories(config_.folder, error)) fs::permissions(config_.folder, fs::perms::owner_all, error);
-  if (config_.folder.find('\0') != std::string::npos || !fs::is_directory(config_.folder, error)) {
-    turn_off(config_.folder + ": is not a folder");
-    return false;
-  }
-  scan();
-  make_room(0);
-  return true;
 }
 
 DiskStore::~DiskStore() {
@@ -71,48 +56,9 @@ DiskStore::~DiskStore() {
   if (writer_.joinable()) writer_.join();
 }
 
-std::string DiskStore::path_of(const Hash128Value& key) const { return config_.folder + "/" + key.text() + kSuffix; }
-
 bool DiskStore::is_ours(const io::PrefixFileHead& head) const noexcept {
   return head.fingerprint == config_.fingerprint && head.block_size == config_.block_size &&
          head.block_bytes == config_.block_bytes && head.state_bytes == config_.state_bytes;
-}
-
-// Files whose name is not the one their head calls for, or whose head is not whole, are removed; so is what a killed
-// writer left.
-void DiskStore::scan() {
-  struct Seen {
-    fs::file_time_type time;
-    Hash128Value key;
-    Entry entry;
-  };
-  std::vector<Seen> seen;
-  for (const fs::directory_entry& file : fs::directory_iterator(config_.folder)) {
-    std::string path = file.path().string();
-    if (path.ends_with(std::string(kSuffix) + ".tmp")) io::FileWriter::remove_rest(path.substr(0, path.size() - 4));
-    if (!path.ends_with(kSuffix) || file.is_directory()) continue;
-    std::error_code error;
-    const auto opened = io::PrefixFile::open(path);
-    if (!opened.is_ok() || path_of((*opened)->head().key) != config_.folder + "/" + file.path().filename().string()) {
-      fs::remove(path, error);
-      ++stats_.num_bad_files;
-      continue;
-    }
-    const io::PrefixFileHead& head = (*opened)->head();
-    seen.push_back({file.last_write_time(error), head.key,
-                    Entry{.parent_key = head.parent_key,
-                          .position = head.position,
-                          .parent_position = head.parent_position,
-                          .size_bytes = static_cast<int64_t>((*opened)->size_bytes()),
-                          .is_ours = is_ours(head)}});
-  }
-  std::ranges::sort(seen, {}, &Seen::time);
-  for (Seen& file : seen) {
-    file.entry.last_use = ++last_use_;
-    stats_.bytes += file.entry.size_bytes;
-    entries_.emplace(file.key, file.entry);
-  }
-  stats_.num_files = static_cast<int64_t>(entries_.size());
 }
 
 std::optional<DiskStore::Next> DiskStore::find_next(const std::string& salt, std::span<const int32_t> tokens,
@@ -146,6 +92,8 @@ Result<DiskStore::Content> DiskStore::read(const Next& next, const std::string& 
     ++stats_.num_reads;
     std::error_code error;  // the next run sees when it was used last
     fs::last_write_time(path_of(next.key), fs::file_time_type::clock::now(), error);
+  } else if (content.status.code == StatusCode::not_found) {
+    forget(next.key);  // another process made room
   } else {
     ++stats_.num_bad_files;
     remove(next.key);
@@ -178,7 +126,7 @@ Result<DiskStore::Content> DiskStore::read_file(const Next& next, const std::str
 std::optional<io::PrefixFileHead> DiskStore::plan(const std::string& salt, std::span<const int32_t> tokens) {
   if (tokens.size() < kMinTokens) return std::nullopt;
   std::lock_guard lock(mutex_);
-  if (!stats_.is_on) return std::nullopt;
+  if (!may_write()) return std::nullopt;
   io::PrefixFileHead head;
   for_each_key(config_.fingerprint, salt, tokens, [&](int32_t position, const Hash128Value& key) {
     head.key = key;

@@ -1,11 +1,15 @@
 // DiskStore: prefix files in a folder, under a limit of bytes: which there are, which to read next, and a thread that
-// writes new ones. Nothing that goes wrong here fails a request: a bad file is removed, a full disk ends the writing.
+// writes new ones. Other processes may use the folder too: the limit is that of all its files, files come and go, and a
+// file that another process is writing is left to it. Nothing that goes wrong here fails a request: a bad file is
+// removed, and after a failed write (a full disk) there is none for a while.
 // Thread rule: one thread (the engine's) calls it; stats() may be called from any.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <filesystem>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -27,6 +31,7 @@ struct DiskStoreConfig {
   std::string fingerprint;  // files with another one are never read
   int32_t block_size = 16;
   uint64_t block_bytes = 0, state_bytes = 0;
+  double retry_seconds = 5;  // after a failed write
 };
 
 class DiskStore {
@@ -69,7 +74,14 @@ class DiskStore {
     int32_t position = 0, parent_position = 0;
     int64_t size_bytes = 0;  // 0: not written yet
     uint64_t last_use = 0;
-    bool is_ours = false;  // fingerprint and sizes are those of the configuration
+    std::filesystem::file_time_type time{};  // of the file when last_use was set: processes tell each other by it
+    bool is_ours = false;                    // fingerprint and sizes are those of the configuration
+  };
+  struct Listed {  // a file of the folder
+    Hash128Value key;
+    int64_t size_bytes = 0;
+    std::filesystem::file_time_type time{};
+    std::optional<Entry> entry;  // where there was none
   };
   struct Job {
     io::PrefixFileHead head;
@@ -84,13 +96,21 @@ class DiskStore {
   std::string path_of(const Hash128Value& key) const;
   bool is_ours(const io::PrefixFileHead& head) const noexcept;
   Result<Content> read_file(const Next& next, const std::string& salt, std::span<const int32_t> tokens) const;
-  bool open_folder();  // with mutex_, like what it calls
-  void scan();
+  bool open_folder();
+  void remove_rests();  // of killed writers
+  std::vector<Listed> list_folder();
+  Entry read_entry(const io::PrefixFileHead& head) const noexcept;
+  bool open_new(Listed& file);             // false when there is no good file
+  void refresh();                          // brings entries_ up to date with the folder; the writer's thread only
+  void merge(std::vector<Listed> listed);  // with mutex_, like all that follows
+  void count_files() noexcept;
   void run_writer() noexcept;
   void write_file(const Job& job);
-  void make_room(int64_t size_bytes);             // with mutex_
-  void remove(const Hash128Value& key) noexcept;  // with mutex_
-  void turn_off(const std::string& reason);       // with mutex_
+  bool may_write() const noexcept;
+  void make_room(int64_t size_bytes);
+  void remove(const Hash128Value& key) noexcept;  // the file too
+  void forget(const Hash128Value& key) noexcept;  // the entry alone
+  void pause(const std::string& reason);
 
   DiskStoreConfig config_;
   mutable std::mutex mutex_;  // guards what follows
@@ -101,6 +121,7 @@ class DiskStore {
   uint64_t last_use_ = 0;
   bool is_writing_ = false, is_closing_ = false;
   DiskStats stats_;
+  std::chrono::steady_clock::time_point retry_at_{};
   std::thread writer_;
 };
 

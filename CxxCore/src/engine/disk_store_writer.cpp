@@ -1,7 +1,6 @@
-// DiskStore: writing behind, and room by giving up what was used longest ago.
+// DiskStore: writing behind.
+#include <chrono>
 #include <exception>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include "engine/disk_store.h"
@@ -37,7 +36,8 @@ void DiskStore::run_writer() noexcept {
       write_file(job);
     } catch (const std::exception& error) {
       std::lock_guard relock(mutex_);
-      turn_off(error.what());
+      forget(job.head.key);
+      pause(error.what());
     }
     lock.lock();
     is_writing_ = false;
@@ -46,52 +46,46 @@ void DiskStore::run_writer() noexcept {
   }
 }
 
+bool DiskStore::may_write() const noexcept {
+  return writer_.joinable() && (stats_.is_on || std::chrono::steady_clock::now() >= retry_at_);
+}
+
 void DiskStore::write_file(const Job& job) {
+  const Hash128Value& key = job.head.key;
   const int64_t size = static_cast<int64_t>(job.head.file_bytes());
+  refresh();
   {
     std::lock_guard lock(mutex_);
-    if (!stats_.is_on || size > config_.max_bytes) return remove(job.head.key);
+    const auto entry = entries_.find(key);
+    if (entry != entries_.end() && entry->second.size_bytes > 0) return;  // another process wrote the same
+    if (!may_write() || size > config_.max_bytes) return forget(key);
     make_room(size);
   }
-  const std::string path = path_of(job.head.key);
-  const Status status = io::write_prefix_file(path, job.head, job.tokens, job.blocks, job.state);
+  const Status status = io::write_prefix_file(path_of(key), job.head, job.tokens, job.blocks, job.state);
+  {
+    std::lock_guard lock(mutex_);
+    if (!status.is_ok()) forget(key);
+    if (status.code == StatusCode::resource_exhausted) return;  // another process is writing the same
+    if (!status.is_ok()) return pause(status.message);
+    stats_.is_on = true;
+    stats_.off_reason.clear();
+    ++stats_.num_writes;
+    entries_[key].size_bytes = size;
+  }
+  refresh();
   std::lock_guard lock(mutex_);
-  if (!status.is_ok()) {
-    remove(job.head.key);
-    return turn_off(status.message);
-  }
-  ++stats_.num_writes;
-  stats_.bytes += size;
-  entries_[job.head.key].size_bytes = size;
-  stats_.num_files = static_cast<int64_t>(entries_.size());
+  make_room(0);  // another process may have written beside us
 }
 
-void DiskStore::make_room(int64_t size_bytes) {
-  while (stats_.bytes + size_bytes > config_.max_bytes) {
-    auto oldest = entries_.end();
-    for (auto entry = entries_.begin(); entry != entries_.end(); ++entry)
-      if (entry->second.size_bytes > 0 &&
-          (oldest == entries_.end() || entry->second.last_use < oldest->second.last_use))
-        oldest = entry;
-    if (oldest == entries_.end()) return;
-    ++stats_.num_evictions;
-    remove(oldest->first);
-  }
-}
-
-void DiskStore::remove(const Hash128Value& key) noexcept {
-  const auto found = entries_.find(key);
-  if (found == entries_.end()) return;
-  std::error_code error;
-  std::filesystem::remove(path_of(key), error);
-  stats_.bytes -= found->second.size_bytes;
-  entries_.erase(found);
-  stats_.num_files = static_cast<int64_t>(entries_.size());
-}
-
-void DiskStore::turn_off(const std::string& reason) {
+// The reason is shown to clients, who have no business with paths.
+void DiskStore::pause(const std::string& reason) {
+  using std::chrono::steady_clock;
   stats_.is_on = false;
-  if (stats_.off_reason.empty()) stats_.off_reason = reason;
+  ++stats_.num_failures;
+  retry_at_ = steady_clock::now() +
+              std::chrono::duration_cast<steady_clock::duration>(std::chrono::duration<double>(config_.retry_seconds));
+  const size_t end = reason.starts_with(config_.folder) ? reason.find(": ") : std::string::npos;
+  stats_.off_reason = end == std::string::npos ? reason : reason.substr(end + 2);
 }
 
 void DiskStore::flush() {

@@ -14,6 +14,14 @@
 
 namespace pagoda::io {
 
+// The previous lock holder may have renamed or deleted the file between our open and our lock; our descriptor then no
+// longer refers to the temporary file, which must not be touched.
+static bool has_name(int descriptor, const std::string& path) noexcept {
+  struct stat held, named;
+  return fstat(descriptor, &held) == 0 && stat(path.c_str(), &named) == 0 && held.st_ino == named.st_ino &&
+         held.st_dev == named.st_dev;
+}
+
 Result<std::unique_ptr<FileWriter>> FileWriter::create(const std::string& path, unsigned mode) {
   std::error_code ignored;  // a folder that cannot be created shows up when the file is opened
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
@@ -23,15 +31,14 @@ Result<std::unique_ptr<FileWriter>> FileWriter::create(const std::string& path, 
   const int error = errno;
   std::unique_ptr<FileWriter> writer(new FileWriter(path, -1));
   if (descriptor < 0) return writer->error("created", error);
-  // The previous lock holder may have renamed or deleted the file between our open and our lock; our descriptor then no
-  // longer refers to the temporary file, which must not be touched.
-  struct stat held, named;
-  const bool is_ours = flock(descriptor, LOCK_EX | LOCK_NB) == 0 && fstat(descriptor, &held) == 0 &&
-                       stat(temporary.c_str(), &named) == 0 && held.st_ino == named.st_ino &&
-                       held.st_dev == named.st_dev && S_ISREG(held.st_mode);
-  if (!is_ours) {
+  struct stat info;
+  const bool is_file = fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode);
+  const bool is_locked = is_file && flock(descriptor, LOCK_EX | LOCK_NB) == 0;
+  const bool is_busy = is_file && (is_locked ? !has_name(descriptor, temporary) : errno == EWOULDBLOCK);
+  if (!is_locked || is_busy) {
     close(descriptor);
-    return make_error(StatusCode::io_error, path + ": is being written by somebody else, or cannot be locked");
+    return is_busy ? make_error(StatusCode::resource_exhausted, path + ": is being written by another process")
+                   : make_error(StatusCode::io_error, path + ": cannot be locked");
   }
   writer->descriptor_ = descriptor;
   if (ftruncate(descriptor, 0) != 0) return writer->error("emptied", errno);
@@ -42,7 +49,7 @@ void FileWriter::remove_rest(const std::string& path) {
   const std::string temporary = path + ".tmp";
   const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (descriptor < 0) return;
-  if (flock(descriptor, LOCK_EX | LOCK_NB) == 0) unlink(temporary.c_str());
+  if (flock(descriptor, LOCK_EX | LOCK_NB) == 0 && has_name(descriptor, temporary)) unlink(temporary.c_str());
   close(descriptor);
 }
 

@@ -14,7 +14,7 @@ namespace pagoda::io {
 // and the leftovers of a killed writer are taken over by the next one.
 class FileWriter {
  public:
-  // Creates missing folders. `mode`: file permissions.
+  // Creates missing folders. `mode`: file permissions. resource_exhausted while another writer holds the lock.
   static Result<std::unique_ptr<FileWriter>> create(const std::string& path, unsigned mode = 0644);
   // Deletes PATH.tmp, left by a killed writer, unless it is being written.
   static void remove_rest(const std::string& path);

@@ -65,6 +65,7 @@ extension EngineStatistics {
     planSeconds = stats.plan_seconds
     forwardSeconds = stats.forward_seconds
     sampleSeconds = stats.sample_seconds
+    fault = stats.fault.empty() ? nil : String(stats.fault)
     prefixCache = PrefixCacheStatistics(stats.cache)
     disk = stats.disk.max_bytes > 0 ? DiskCacheStatistics(stats.disk) : nil
   }
@@ -95,6 +96,7 @@ extension DiskCacheStatistics {
     maximumBytes = stats.max_bytes
     reads = stats.num_reads
     writes = stats.num_writes
+    failures = stats.num_failures
     dropped = stats.num_dropped
     evictions = stats.num_evictions
     badFiles = stats.num_bad_files

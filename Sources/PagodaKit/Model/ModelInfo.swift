@@ -110,6 +110,8 @@ public struct EngineStatistics: Hashable, Sendable {
   public var forwardSeconds: Double
   /// and on drawing tokens and sending their events.
   public var sampleSeconds: Double
+  /// Why no answer can be made any more, when the device has failed; nil while it works.
+  public var fault: String?
   /// What is reused between requests.
   public var prefixCache: PrefixCacheStatistics
   /// Prefixes on disk; nil without `EngineOptions.prefixCacheFolder`.
@@ -146,9 +148,9 @@ public struct PrefixCacheStatistics: Hashable, Sendable {
 
 /// What the prefix cache has on disk.
 public struct DiskCacheStatistics: Hashable, Sendable {
-  /// Why nothing is written any more; nil while it is.
+  /// Why nothing is written now; nil while it is. After a failure, writing is tried again every few seconds.
   public var offReason: String?
-  /// Files.
+  /// Files in the folder, those of other processes included.
   public var files: Int64
   /// Bytes of them.
   public var bytes: Int64
@@ -158,6 +160,8 @@ public struct DiskCacheStatistics: Hashable, Sendable {
   public var reads: Int64
   /// Files written so far.
   public var writes: Int64
+  /// Writes that failed.
+  public var failures: Int64
   /// Files not written because the disk was too slow.
   public var dropped: Int64
   /// Files removed to stay below the limit.

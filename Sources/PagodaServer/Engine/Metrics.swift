@@ -82,6 +82,8 @@ final class Metrics: @unchecked Sendable {
     out += single(
       "pagoda:generated_tokens_total", "counter", "Tokens generated, those of unfinished answers too.",
       "\(engine.generatedTokens)")
+    out += single("pagoda:engine_failed", "gauge", "1 when the device has failed.", engine.fault == nil ? "0" : "1")
+    if let disk = engine.disk { out += Self.text(disk, single) }
     out += single("pagoda:http_connections", "gauge", "Open connections.", "\(connections)")
     out += Self.cacheText(engine)
     return out
@@ -104,6 +106,30 @@ final class Metrics: @unchecked Sendable {
         out += queue.text("vllm:request_queue_time_seconds", "From submission to the first step.")
         return out + whole.text("vllm:e2e_request_latency_seconds", "From submission to the last token.")
       }
+  }
+
+  /// Prefixes on disk; the reason why none are written is a label.
+  private static func text(
+    _ disk: DiskCacheStatistics, _ single: (String, String, String, String) -> String
+  ) -> String {
+    let name = "pagoda:prefix_disk_"
+    var out = single(
+      name + "writing", "gauge", "1 while prefixes are written to disk.", disk.offReason == nil ? "1" : "0")
+    if let reason = disk.offReason {
+      let label = reason.reduce(into: "") { text, character in
+        if character == "\\" || character == "\"" { text.append("\\") }
+        text.append(character.isNewline ? " " : character)
+      }
+      out += "# HELP \(name)paused_info Why not.\n# TYPE \(name)paused_info gauge\n"
+      out += "\(name)paused_info{reason=\"\(label)\"} 1\n"
+    }
+    out += single(name + "files", "gauge", "Prefix files in the folder.", "\(disk.files)")
+    out += single(name + "bytes", "gauge", "Their bytes.", "\(disk.bytes)")
+    out += single(name + "max_bytes", "gauge", "Most bytes that they may have.", "\(disk.maximumBytes)")
+    out += single(name + "failures_total", "counter", "Writes that failed.", "\(disk.failures)")
+    out += single(name + "dropped_total", "counter", "Files not written: the disk was too slow.", "\(disk.dropped)")
+    out += single(name + "evictions_total", "counter", "Files removed to make room.", "\(disk.evictions)")
+    return out + single(name + "bad_files_total", "counter", "Damaged files removed.", "\(disk.badFiles)")
   }
 }
 

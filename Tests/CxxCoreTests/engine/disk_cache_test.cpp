@@ -16,6 +16,7 @@
 
 #include "engine/fake_harness.h"
 #include "engine/model_harness.h"
+#include "io/file_writer.h"
 #include "support/test.h"
 
 namespace pagoda::engine {
@@ -248,13 +249,24 @@ using test::FakeHarness;
 
 test::Shape kill_shape() { return {.num_blocks = 200, .max_checkpoints = 40}; }
 
-std::shared_ptr<DiskStore> open_fake_store(const std::string& folder) {
+std::shared_ptr<DiskStore> open_fake_store(const std::string& folder, int64_t max_bytes = 200000) {
   return std::make_shared<DiskStore>(DiskStoreConfig{.folder = folder,
-                                                     .max_bytes = 200000,
+                                                     .max_bytes = max_bytes,
                                                      .fingerprint = "fake",
                                                      .block_size = 16,
                                                      .block_bytes = 16 * sizeof(int32_t),
-                                                     .state_bytes = sizeof(test::FakeModel::State)});
+                                                     .state_bytes = sizeof(test::FakeModel::State),
+                                                     .retry_seconds = 0});
+}
+
+// Queues a file of zeros for `tokens`; false when the store wants none.
+bool write_zeros(DiskStore& store, const Tokens& tokens) {
+  auto head = store.plan("", tokens);
+  if (!head) return false;
+  std::vector<std::byte> blocks(static_cast<size_t>(head->num_blocks()) * head->block_bytes), state(head->state_bytes);
+  store.write(std::move(*head), tokens, std::move(blocks), std::move(state));
+  store.flush();
+  return true;
 }
 
 void answer(FakeHarness& harness, uint64_t id, const Tokens& prompt, Recorder& recorder) {
@@ -273,6 +285,114 @@ void answer(FakeHarness& harness, uint64_t id, const Tokens& prompt, Recorder& r
 }
 
 }  // namespace
+
+PAGODA_TEST(disk_cache_a_file_that_another_process_is_writing_is_left_to_it) {
+  const std::string folder = test::temporary_dir();
+  const auto store = open_fake_store(folder);
+  const Tokens tokens = random_tokens(50, 100), others = random_tokens(51, 100);
+  const auto head = store->plan("", tokens);
+  REQUIRE(head.has_value());
+  const std::string path = folder + "/" + head->key.text() + ".pagoda-prefix";
+  {
+    auto other = io::FileWriter::create(path);
+    REQUIRE_OK(other);
+    CHECK(write_zeros(*store, tokens));
+    CHECK(store->stats().is_on && store->stats().num_writes == 0 && store->stats().num_failures == 0);
+    CHECK(fs::exists(path + ".tmp"));
+    CHECK(open_fake_store(folder)->stats().is_on);
+    CHECK(fs::exists(path + ".tmp"));  // nor did a store that was opened meanwhile take it for a rest
+    CHECK_OK((*other)->commit());
+  }
+  CHECK(fs::exists(path));
+  CHECK(write_zeros(*store, others));
+  CHECK(store->stats().is_on && store->stats().num_writes == 1);
+}
+
+PAGODA_TEST(disk_cache_the_limit_is_that_of_the_folder) {
+  const std::string folder = test::temporary_dir();
+  constexpr int64_t kMaxBytes = 20000;
+  const auto first = open_fake_store(folder, kMaxBytes), second = open_fake_store(folder, kMaxBytes);
+  for (uint64_t i = 0; i < 40; ++i) {
+    CHECK(write_zeros(i % 2 ? *first : *second, random_tokens(100 + i, 150)));
+    CHECK(bytes_in(folder) <= kMaxBytes);
+  }
+  CHECK_EQ(first->stats().bytes, bytes_in(folder));
+  CHECK_EQ(first->stats().num_files, static_cast<int64_t>(files_in(folder).size()));
+  CHECK(first->stats().num_writes == 20 && second->stats().num_writes == 20);
+  // What the other removed is a miss, and no damage; what it wrote is found.
+  const Tokens mine = random_tokens(100 + 39, 150), others = random_tokens(300, 150);
+  Tokens longer = mine;
+  longer.push_back(1);
+  const auto next = first->find_next("", longer, 0, 0);
+  REQUIRE(next.has_value());
+  for (const fs::path& file : files_in(folder)) fs::remove(file);
+  CHECK(first->read(*next, "", longer).status.code == StatusCode::not_found);
+  CHECK_EQ(first->stats().num_bad_files, 0);
+  CHECK(!first->find_next("", longer, 0, 0));
+  CHECK(write_zeros(*second, others));
+  CHECK(write_zeros(*first, random_tokens(200, 150)));
+  longer = others;
+  longer.push_back(1);
+  CHECK(first->find_next("", longer, 0, 0).has_value());
+}
+
+PAGODA_TEST(disk_cache_writing_resumes_when_there_is_space_again) {
+  const std::string folder = test::temporary_dir();
+  const auto store = open_fake_store(folder);
+  rlimit old;
+  REQUIRE(getrlimit(RLIMIT_FSIZE, &old) == 0);
+  const auto old_handler = std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit small{100, old.rlim_max};
+  REQUIRE(setrlimit(RLIMIT_FSIZE, &small) == 0);
+  CHECK(write_zeros(*store, random_tokens(60, 100)));
+  const DiskStats full = store->stats();
+  CHECK(write_zeros(*store, random_tokens(61, 100)));  // tried again, in vain
+  setrlimit(RLIMIT_FSIZE, &old);
+  std::signal(SIGXFSZ, old_handler);
+  CHECK(!full.is_on && full.num_failures == 1 && full.num_writes == 0);
+  test::note(full.off_reason);
+  CHECK(!full.off_reason.empty() && full.off_reason.find(folder) == std::string::npos);
+  CHECK_EQ(store->stats().num_failures, 2);
+  CHECK(write_zeros(*store, random_tokens(62, 100)));
+  CHECK(store->stats().is_on && store->stats().off_reason.empty() && store->stats().num_writes == 1);
+  CHECK_EQ(files_in(folder).size(), size_t{1});
+}
+
+// Both write the same prompts and others, and make room for each other all the time.
+PAGODA_TEST(disk_cache_two_processes_share_a_folder) {
+  const std::string folder = test::temporary_dir();
+  constexpr int64_t kMaxBytes = 60000;
+  const uint64_t first_seed = test::seed(70);
+  std::vector<pid_t> children;
+  for (uint64_t c = 0; c < 2; ++c) {
+    const pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+      std::mt19937_64 rng(first_seed + c);
+      const auto store = open_fake_store(folder, kMaxBytes);
+      FakeHarness harness(kill_shape(), {}, store), off(kill_shape());
+      bool is_right = true;
+      for (uint64_t id = 1; id <= 60; ++id) {
+        const Tokens prompt = random_tokens(rng() % 12, 100 + static_cast<int>(rng() % 300));
+        Recorder seen, expected;
+        answer(harness, id, prompt, seen);
+        answer(off, id, prompt, expected);
+        is_right = is_right && seen.tokens == expected.tokens;
+      }
+      store->flush();
+      const DiskStats stats = store->stats();
+      const bool is_good = is_right && stats.is_on && stats.num_failures == 0 && stats.num_bad_files == 0;
+      _exit(is_good && stats.num_writes > 0 ? 0 : 1);
+    }
+    children.push_back(child);
+  }
+  for (const pid_t child : children) {
+    int status = 0;
+    CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  }
+  CHECK(bytes_in(folder) <= kMaxBytes);
+  for (const fs::path& file : files_in(folder)) CHECK(file.extension() == ".pagoda-prefix");
+}
 
 // PAGODA_KILL_ROUNDS asks for more than the regular 30, and for a line about them.
 PAGODA_TEST(disk_cache_a_killed_writer_leaves_nothing_that_changes_a_token) {

@@ -1,0 +1,79 @@
+// Health: what /health says of the engine, and a line in the log whenever it changes.
+import Foundation
+import PagodaKit
+
+package struct Health: Equatable {
+  package var running = 0
+  package var waiting = 0
+  package var isDraining = false
+  /// Why no answer can be made any more; nil while the engine works.
+  package var fault: String?
+  /// Whether there is a folder for prefixes, and why nothing is written there; nil while it is.
+  package var hasDisk = false
+  package var diskReason: String?
+
+  package init() {}
+
+  var status: String { fault != nil ? "failed" : isDraining ? "shutting_down" : "ok" }
+
+  package var statusCode: Int { status == "ok" ? 200 : 503 }
+
+  package var json: JSONValue {
+    var members: [JSONValue.Member] = [
+      .init(key: "status", value: .string(status)), .init(key: "running", value: .integer(Int64(running))),
+      .init(key: "waiting", value: .integer(Int64(waiting))),
+    ]
+    if let fault { members.append(.init(key: "error", value: .string(fault))) }
+    if hasDisk {
+      var disk: [JSONValue.Member] = [.init(key: "writing", value: .bool(diskReason == nil))]
+      if let diskReason { disk.append(.init(key: "reason", value: .string(diskReason))) }
+      members.append(.init(key: "prefix_cache_disk", value: .object(disk)))
+    }
+    return .object(members)
+  }
+
+  var response: HTTPResponse { .json(json, status: statusCode) }
+
+  /// What to tell when `self` follows `other`.
+  package func changes(since other: Health) -> [String] {
+    var lines: [String] = []
+    if fault != other.fault {
+      lines.append(fault.map { "the engine has failed, /health says so: \($0)" } ?? "the engine works again")
+    }
+    if diskReason != other.diskReason {
+      lines.append(
+        diskReason.map { "prefixes are not written to disk for now: \($0)" } ?? "prefixes are written to disk again")
+    }
+    return lines
+  }
+}
+
+extension Health {
+  init(_ statistics: EngineStatistics, isDraining: Bool) {
+    self.init()
+    running = statistics.running
+    waiting = statistics.waiting
+    self.isDraining = isDraining
+    fault = statistics.fault
+    hasDisk = statistics.disk != nil
+    diskReason = statistics.disk?.offReason
+  }
+}
+
+/// Remembers what was told last.
+final class HealthLog: @unchecked Sendable {
+  private let lock = NSLock()
+  private var last = Health()  // guarded by `lock`
+  private let write: (@Sendable (String) -> Void)?
+
+  init(_ write: (@Sendable (String) -> Void)?) { self.write = write }
+
+  func note(_ health: Health) {
+    guard let write else { return }
+    let lines = lock.withLock {
+      defer { last = health }
+      return health.changes(since: last)
+    }
+    lines.forEach(write)
+  }
+}
