@@ -38,7 +38,15 @@ void Engine::cancel(uint64_t request_id) noexcept {
   });
 }
 
-EngineStats Engine::stats() const noexcept { return thread_->stats(); }
+EngineStats Engine::stats() const noexcept {
+  EngineStats stats;
+  (void)guarded([&] {
+    stats = thread_->stats();
+    return ok_status();
+  });
+  return stats;
+}
+
 ModelInfo Engine::info() const noexcept { return thread_->info(); }
 
 void Engine::set_profiling(bool enabled) noexcept {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <new>
+#include <utility>
 
 #include "cache/checkpoint_plan.h"
 
@@ -131,8 +133,11 @@ bool PrefixCache::add_checkpoint(Sequence& sequence, int32_t position, int32_t s
   return index_.add_checkpoint(piece.parent, sequence.cache_salt, piece.tokens, piece.block, slot, num_uses);
 }
 
-void PrefixCache::retire(Sequence& sequence, bool is_good, int32_t num_uses) {
-  if (is_good && sequence.uses_cache && sequence.num_computed_tokens > 0) keep_end(sequence, num_uses);
+void PrefixCache::retire(Sequence& sequence, bool is_good, int32_t num_uses) noexcept {
+  try {
+    if (is_good && sequence.uses_cache && sequence.num_computed_tokens > 0) keep_end(sequence, num_uses);
+  } catch (const std::bad_alloc&) {
+  }
   if (sequence.state_slot >= 0) states_.release(sequence.state_slot);
   sequence.state_slot = -1;
   sequence.has_fresh_slot = false;
@@ -150,8 +155,12 @@ void PrefixCache::keep_end(Sequence& sequence, int32_t num_uses) {
     return;
   }
   if (sequence.state_slot < 0 || sequence.has_fresh_slot || !index_.adopt_slot()) return;
-  index_.add_checkpoint(end.parent, sequence.cache_salt, end.tokens, end.block, sequence.state_slot, num_uses);
-  sequence.state_slot = -1;
+  const int32_t slot = std::exchange(sequence.state_slot, -1);
+  try {
+    index_.add_checkpoint(end.parent, sequence.cache_salt, end.tokens, end.block, slot, num_uses);
+  } catch (const std::bad_alloc&) {
+    index_.give_back_slot(slot);
+  }
 }
 
 }  // namespace pagoda::cache

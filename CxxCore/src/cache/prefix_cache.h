@@ -60,8 +60,8 @@ class PrefixCache {
   bool add_checkpoint(request::Sequence& sequence, int32_t position, int32_t slot);  // false when there was one
 
   // Takes blocks and slot from a sequence. What they hold is kept when it `is_good`: not after a failed step.
-  // It is expected to be wanted `num_uses` times.
-  void retire(request::Sequence& sequence, bool is_good, int32_t num_uses = 1);
+  // It is expected to be wanted `num_uses` times. Without memory to note it, less of it is kept.
+  void retire(request::Sequence& sequence, bool is_good, int32_t num_uses = 1) noexcept;
 
   const PrefixCacheStats& stats() const noexcept { return stats_; }
   const PrefixIndex& index() const noexcept { return index_; }

@@ -1,6 +1,7 @@
 // DiskTier: a file becomes blocks and a checkpoint as if a sequence had computed them, and the other way round.
 #include "engine/disk_tier.h"
 
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -29,16 +30,22 @@ bool DiskTier::place(const Sequence& sequence, const DiskStore::Content& content
   reader.uses_cache = true;
   reader.cache_salt = sequence.cache_salt;
   reader.tokens.assign(sequence.tokens.begin(), sequence.tokens.begin() + content.head.position);
+  reader.block_table.reserve(reader.tokens.size() / static_cast<size_t>(content.head.block_size) + 1);
   if (!cache_.admit_reader(reader)) return false;
-  const int32_t slot = has_state && wants_state ? cache_.reserve_slot() : -1;
-  const bool is_good = (slot >= 0 || !has_state || !wants_state) && fill(reader, content, slot).is_ok();
-  if (is_good) {
-    reader.num_computed_tokens = reader.num_tokens();
-    cache_.publish(reader);
-    if (slot >= 0) cache_.add_checkpoint(reader, content.head.position, slot);
-  } else if (slot >= 0) {
-    cache_.give_back_slot(slot);
+  int32_t slot = has_state && wants_state ? cache_.reserve_slot() : -1;
+  bool is_good = false;
+  try {
+    is_good = (slot >= 0 || !has_state || !wants_state) && fill(reader, content, slot).is_ok();
+    if (is_good) {
+      reader.num_computed_tokens = reader.num_tokens();
+      cache_.publish(reader);
+      if (slot >= 0) cache_.add_checkpoint(reader, content.head.position, slot);
+      slot = -1;
+    }
+  } catch (const std::bad_alloc&) {
+    is_good = false;
   }
+  if (slot >= 0) cache_.give_back_slot(slot);
   cache_.retire(reader, is_good && !has_state);
   return is_good;
 }

@@ -2,9 +2,12 @@
 #include "engine/engine_core.h"
 
 #include <algorithm>
+#include <exception>
+#include <new>
 #include <string>
 #include <utility>
 
+#include "device/support.h"
 #include "engine/batch_builder.h"
 
 namespace pagoda::engine {
@@ -38,56 +41,154 @@ EngineCore::EngineCore(model::Model& model, CoreConfig config)
   publish_stats();
 }
 
-void EngineCore::add(std::unique_ptr<ActiveRequest> request) {
-  if (request->grammar) request->matcher.emplace(request->grammar);
-  request->sequence.is_reading = disk_.has_value();
-  scheduler_.add(&request->sequence);
+// Short enough to be made without memory.
+static Status out_of_memory() noexcept { return {StatusCode::out_of_memory, "out of memory"}; }
+
+// Without its message where there is no memory for it.
+static Status copy_of(const Status& status) noexcept {
+  try {
+    return status;
+  } catch (const std::bad_alloc&) {
+    return {status.code, {}};
+  }
+}
+
+// What a step failed of. An exception of its own making has no room for words when memory is what is missing.
+static Status status_of_exception() noexcept {
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    return out_of_memory();
+  } catch (const std::exception& error) {
+    try {
+      return make_error(StatusCode::internal, std::string("a step failed: ") + error.what());
+    } catch (const std::bad_alloc&) {
+      return out_of_memory();
+    }
+  }
+}
+
+// The last event of a request that was never queued.
+static void refuse(const ActiveRequest& request, Status status) noexcept {
+  Event event;
+  event.request_id = request.sequence.id;
+  event.kind = EventKind::finished;
+  event.finish_reason = FinishReason::error;
+  event.usage = request.usage();
+  event.status = std::move(status);
+  request.callback(request.context, &event);
+}
+
+void EngineCore::add(std::unique_ptr<ActiveRequest> request) noexcept {
   const uint64_t id = request->sequence.id;
-  requests_.emplace(id, std::move(request));
+  request->sequence.is_reading = disk_.has_value();
+  try {
+    if (request->grammar) request->matcher.emplace(request->grammar);
+    requests_.try_emplace(id);
+    scheduler_.add(&request->sequence);  // changes nothing when it throws
+  } catch (const std::exception&) {
+    requests_.erase(id);
+    return refuse(*request, status_of_exception());
+  }
+  requests_.find(id)->second = std::move(request);
   publish_stats();
 }
 
-void EngineCore::cancel(uint64_t id) {
+void EngineCore::cancel(uint64_t id) noexcept {
   const auto found = requests_.find(id);
   if (found != requests_.end()) finish(*found->second, FinishReason::cancelled, ok_status());
 }
 
-void EngineCore::end_all(FinishReason reason, const Status& status) {
-  while (!requests_.empty()) finish(*requests_.begin()->second, reason, status);
+void EngineCore::end_all(FinishReason reason, const Status& status) noexcept {
+  while (!requests_.empty()) finish(*requests_.begin()->second, reason, copy_of(status));
 }
 
-void EngineCore::step() {
+void EngineCore::step() noexcept {
+  if (is_dead_) return end_all(FinishReason::error, fault_);
   const Clock::time_point begin = Clock::now();
-  if (Sequence* reader = scheduler_.next_reader()) reader->is_reading = disk_->read_for(*reader);
-  const scheduler::StepPlan& plan = scheduler_.schedule(budget_.max_tokens(scheduler_.num_decoding()));
-  if (plan.rows.empty()) return;
-  build_batch(plan, config_.block_size, config_.sizes.max_blocks_per_seq, config_.has_state, batch_);
-  ask_for_tokens(plan);
-  const Clock::time_point now = Clock::now();
-  for (const scheduler::ScheduledSequence& row : plan.rows) {
-    ActiveRequest& request = *requests_.at(row.sequence->id);
-    if (!request.first_scheduled) request.first_scheduled = now;
-  }
-  ++num_steps_;
-  const Status status = model_.forward(batch_);
+  read_next();
+  const scheduler::StepPlan* plan = schedule();
+  if (!plan || plan->rows.empty()) return;
+  const Status status = forward(*plan, begin);
   const Clock::time_point end = Clock::now();
-  plan_time_ += now - begin;
-  forward_time_ += end - now;
-  budget_.note(batch_.num_tokens(), batch_.num_seqs(), seconds(end - now));
-  if (status.is_ok()) commit(plan);
-  else fail_rows(plan, status);
+  note_result(status);
+  if (status.is_ok()) commit(*plan);
+  else fail_rows(*plan, status);
   sample_time_ += Clock::now() - end;
   publish_stats();
 }
 
-// A failed step leaves the caches of its sequences in doubt, so these end; the others go on.
-void EngineCore::fail_rows(const scheduler::StepPlan& plan, const Status& status) {
-  for (const scheduler::PlannedSave& save : plan.saves) cache_.give_back_slot(save.slot);
-  for (const scheduler::ScheduledSequence& row : plan.rows)
-    finish(*requests_.at(row.sequence->id), FinishReason::error, status);
+// What cannot be read, for whatever reason, is computed.
+void EngineCore::read_next() noexcept {
+  Sequence* next = scheduler_.next_reader();
+  if (!next) return;
+  try {
+    next->is_reading = disk_->read_for(*next);
+  } catch (const std::exception&) {
+    next->is_reading = false;
+  }
 }
 
-void EngineCore::commit(const scheduler::StepPlan& plan) {
+// Null when there is no memory for a plan: then nothing is known of what it left half done, so all end.
+const scheduler::StepPlan* EngineCore::schedule() noexcept {
+  num_saves_done_ = 0;
+  try {
+    return &scheduler_.schedule(budget_.max_tokens(scheduler_.num_decoding()));
+  } catch (const std::exception&) {
+    give_back_saves(scheduler_.plan(), nullptr);
+    end_all(FinishReason::error, out_of_memory());
+    return nullptr;
+  }
+}
+
+Status EngineCore::forward(const scheduler::StepPlan& plan, Clock::time_point begin) noexcept {
+  try {
+    build_batch(plan, config_.block_size, config_.sizes.max_blocks_per_seq, config_.has_state, batch_);
+    ask_for_tokens(plan);
+    const Clock::time_point now = Clock::now();
+    for (const scheduler::ScheduledSequence& row : plan.rows) {
+      ActiveRequest& request = *requests_.at(row.sequence->id);
+      if (!request.first_scheduled) request.first_scheduled = now;
+    }
+    ++num_steps_;
+    Status status = model_.forward(batch_);
+    const Clock::time_point end = Clock::now();
+    plan_time_ += now - begin;
+    forward_time_ += end - now;
+    budget_.note(batch_.num_tokens(), batch_.num_seqs(), seconds(end - now));
+    return status;
+  } catch (const std::exception&) {
+    return status_of_exception();
+  }
+}
+
+// A device that failed for good, or that fails step after step, is a fault of the engine's and not of a request.
+void EngineCore::note_result(const Status& status) noexcept {
+  constexpr int32_t kMaxFailedSteps = 3;
+  if (status.is_ok()) {
+    num_failed_steps_ = 0;
+    fault_ = {};
+    return;
+  }
+  if (status.code != StatusCode::device_error) return;
+  is_dead_ = config_.device && !device::health(*config_.device).is_ok();
+  if (is_dead_ || ++num_failed_steps_ >= kMaxFailedSteps) fault_ = copy_of(status);
+}
+
+// A failed step leaves the caches of its sequences in doubt, so these end; the others go on.
+void EngineCore::fail_rows(const scheduler::StepPlan& plan, const Status& status) noexcept {
+  give_back_saves(plan, nullptr);
+  for (const scheduler::ScheduledSequence& row : plan.rows) {
+    Status own = copy_of(status);
+    // What was wrong with a request was said when it was submitted; this is ours.
+    if (own.code == StatusCode::invalid_argument || own.code == StatusCode::unsupported)
+      own.code = StatusCode::internal;
+    finish(*requests_.at(row.sequence->id), FinishReason::error, std::move(own));
+  }
+}
+
+// A row that there is no memory for ends; it takes no other with it.
+void EngineCore::commit(const scheduler::StepPlan& plan) noexcept {
   size_t logits_row = 0;
   for (const scheduler::ScheduledSequence& row : plan.rows) {
     Sequence& sequence = *row.sequence;
@@ -95,17 +196,37 @@ void EngineCore::commit(const scheduler::StepPlan& plan) {
     sequence.num_computed_tokens += row.num_tokens;
     sequence.has_fresh_slot = false;
     num_computed_tokens_ += row.num_tokens;
-    publish(sequence, plan);
-    if (sequence.num_uncomputed() > 0) continue;
-    commit_token(request, logits_row++);
+    const bool is_sampled = sequence.num_uncomputed() == 0;
+    const size_t own_row = logits_row;
+    logits_row += is_sampled;
+    try {
+      publish(sequence, plan);
+      if (is_sampled) commit_token(request, own_row);
+    } catch (const std::exception&) {
+      give_back_saves(plan, &sequence);
+      finish(request, FinishReason::error, status_of_exception());
+    }
   }
 }
 
+// Saves lie in the order of the rows.
 void EngineCore::publish(Sequence& sequence, const scheduler::StepPlan& plan) {
   cache_.publish(sequence);
-  for (const scheduler::PlannedSave& save : plan.saves)
-    if (save.sequence == &sequence && cache_.add_checkpoint(sequence, save.position, save.slot) && disk_)
-      disk_->write(sequence, save.position, save.slot);
+  while (num_saves_done_ < plan.saves.size() && plan.saves[num_saves_done_].sequence == &sequence) {
+    const scheduler::PlannedSave& save = plan.saves[num_saves_done_];
+    const bool is_new = cache_.add_checkpoint(sequence, save.position, save.slot);
+    ++num_saves_done_;
+    if (is_new && disk_) disk_->write(sequence, save.position, save.slot);
+  }
+}
+
+// Of `sequence`, whose saves are next, or of all rows that are not committed yet.
+void EngineCore::give_back_saves(const scheduler::StepPlan& plan, const Sequence* sequence) noexcept {
+  for (; num_saves_done_ < plan.saves.size(); ++num_saves_done_) {
+    const scheduler::PlannedSave& save = plan.saves[num_saves_done_];
+    if (sequence && save.sequence != sequence) return;
+    cache_.give_back_slot(save.slot);
+  }
 }
 
 void EngineCore::commit_token(ActiveRequest& request, size_t logits_row) {
@@ -151,26 +272,38 @@ bool EngineCore::append_text(ActiveRequest& request, int32_t token_id) {
   return request.stop_strings.push(piece, armed, event_.text);
 }
 
-// Sends the last event and forgets the request; `request` is gone afterwards.
-void EngineCore::finish(ActiveRequest& request, FinishReason reason, Status status) {
-  Event event;
-  if (request.detokenizer && request.stop_strings.matched().empty()) {
-    std::string rest;
-    request.detokenizer->finish(rest);
-    request.stop_strings.push(rest, /*armed=*/false, event.text);
-    request.stop_strings.finish(event.text);
+void EngineCore::leave_to_disk(const Sequence& sequence) noexcept {
+  if (!disk_ || !sequence.uses_cache || sequence.num_computed_tokens == 0) return;
+  try {
+    disk_->write(sequence, sequence.num_computed_tokens, sequence.state_slot);
+  } catch (const std::exception&) {  // what is not written is computed again
   }
+}
+
+// Sends the last event and forgets the request; `request` is gone afterwards.
+void EngineCore::finish(ActiveRequest& request, FinishReason reason, Status status) noexcept {
+  Event event;
   event.request_id = request.sequence.id;
   event.kind = EventKind::finished;
+  try {
+    if (request.detokenizer && request.stop_strings.matched().empty()) {
+      std::string rest;
+      request.detokenizer->finish(rest);
+      request.stop_strings.push(rest, /*armed=*/false, event.text);
+      request.stop_strings.finish(event.text);
+    }
+    event.stop_string = request.stop_strings.matched();
+  } catch (const std::bad_alloc&) {
+    event.text.clear();
+    reason = FinishReason::error;
+    status = out_of_memory();
+  }
   event.finish_reason = reason;
-  event.stop_string = request.stop_strings.matched();
   event.usage = request.usage();
   event.timings = request.timings(Clock::now());
   event.status = std::move(status);
   const bool is_good = reason != FinishReason::error;
-  const Sequence& sequence = request.sequence;
-  if (disk_ && is_good && sequence.uses_cache && sequence.num_computed_tokens > 0)
-    disk_->write(sequence, sequence.num_computed_tokens, sequence.state_slot);
+  if (is_good) leave_to_disk(request.sequence);
   scheduler_.remove(&request.sequence, is_good);
   const EventCallback callback = request.callback;
   void* context = request.context;
@@ -184,7 +317,14 @@ EngineStats EngineCore::stats() const {
   return stats_;
 }
 
-void EngineCore::publish_stats() {
+void EngineCore::publish_stats() noexcept {
+  DiskStats disk;
+  std::string fault;
+  try {
+    if (!fault_.is_ok()) fault = fault_.message.empty() ? "device error" : fault_.message;
+    if (disk_) disk = disk_->stats();
+  } catch (const std::bad_alloc&) {  // what has words stays away
+  }
   std::lock_guard lock(stats_mutex_);
   const cache::PrefixIndex& index = cache_.index();
   const cache::PrefixCacheStats& cache = cache_.stats();
@@ -202,6 +342,7 @@ void EngineCore::publish_stats() {
             .plan_seconds = seconds(plan_time_),
             .forward_seconds = seconds(forward_time_),
             .sample_seconds = seconds(sample_time_),
+            .fault = std::move(fault),
             .cache = {.num_lookups = cache.num_lookups,
                       .num_hits = cache.num_hits,
                       .num_cached_tokens = cache.num_cached_tokens,
@@ -214,7 +355,7 @@ void EngineCore::publish_stats() {
                       .num_checkpoint_evictions = index.num_checkpoint_evictions(),
                       .num_checkpoint_hits = index.num_checkpoint_hits(),
                       .last_near_miss = cache.last_near_miss},
-            .disk = disk_ ? disk_->stats() : DiskStats{}};
+            .disk = std::move(disk)};
 }
 
 }  // namespace pagoda::engine

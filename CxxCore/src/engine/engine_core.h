@@ -38,7 +38,8 @@ struct CoreConfig {
   scheduler::StepTimes step_times;
   int32_t max_checkpoints = 0;  // of sizes.num_state_slots; the others are for running sequences
   int64_t state_slot_bytes = 0;
-  std::shared_ptr<DiskStore> disk;  // null: prefixes stay in memory
+  std::shared_ptr<DiskStore> disk;   // null: prefixes stay in memory
+  device::Device* device = nullptr;  // asked for its health after a failed step; null: only the model is
   std::vector<int32_t> eos_token_ids;
   std::shared_ptr<const text::BpeTokenizer> tokenizer;  // null: events carry ids only
 };
@@ -51,21 +52,27 @@ class EngineCore {
   // On an error no event is ever sent for it.
   Result<std::unique_ptr<ActiveRequest>> prepare(const Request& request, uint64_t id, EventCallback callback,
                                                  void* context) const;
-  void add(std::unique_ptr<ActiveRequest> request);  // to the end of the queue
-  void cancel(uint64_t id);                          // unknown ids are finished ones: nothing happens
-  void end_all(FinishReason reason, const Status& status);
+  // None of these throws. A request that there is no memory for ends with out_of_memory; the others go on.
+  void add(std::unique_ptr<ActiveRequest> request) noexcept;  // to the end of the queue
+  void cancel(uint64_t id) noexcept;                          // unknown ids are finished ones: nothing happens
+  void end_all(FinishReason reason, const Status& status) noexcept;
 
   bool has_work() const noexcept { return scheduler_.has_work(); }
-  void step();  // one forward pass; nothing when there is no work
+  void step() noexcept;  // one forward pass; nothing when there is no work
 
   // Any thread. Up to date whenever an event is being sent and between steps.
   EngineStats stats() const;
 
  private:
-  void publish_stats();
-  void fail_rows(const scheduler::StepPlan& plan, const Status& status);
-  void commit(const scheduler::StepPlan& plan);
+  void publish_stats() noexcept;
+  void read_next() noexcept;
+  const scheduler::StepPlan* schedule() noexcept;
+  Status forward(const scheduler::StepPlan& plan, Clock::time_point begin) noexcept;  // begin: of the step
+  void note_result(const Status& status) noexcept;
+  void fail_rows(const scheduler::StepPlan& plan, const Status& status) noexcept;
+  void commit(const scheduler::StepPlan& plan) noexcept;
   void publish(request::Sequence& sequence, const scheduler::StepPlan& plan);
+  void give_back_saves(const scheduler::StepPlan& plan, const request::Sequence* sequence) noexcept;
   void commit_token(ActiveRequest& request, size_t logits_row);
   Status check_outputs(const Request& request) const;
   void prepare_cache(const Request& request, request::Sequence& sequence) const;
@@ -74,7 +81,8 @@ class EngineCore {
   Status sample(ActiveRequest& request, size_t logits_row);
   bool follow(ActiveRequest& request, int32_t token_id);
   bool append_text(ActiveRequest& request, int32_t token_id);  // true when a stop string ended it
-  void finish(ActiveRequest& request, FinishReason reason, Status status);
+  void finish(ActiveRequest& request, FinishReason reason, Status status) noexcept;
+  void leave_to_disk(const request::Sequence& sequence) noexcept;
   int64_t default_max_tokens(int64_t num_prompt_tokens) const noexcept;
 
   model::Model& model_;
@@ -90,8 +98,12 @@ class EngineCore {
   sampler::Sampler sampler_;
   std::unordered_map<uint64_t, std::unique_ptr<ActiveRequest>> requests_;
   model::ForwardBatch batch_;
+  size_t num_saves_done_ = 0;  // of the plan being committed: these slots are the cache's
   sampler::SampleOutput sampled_;
-  Event event_;  // the one being sent; reused so that a token allocates nothing
+  Event event_;                   // the one being sent; reused so that a token allocates nothing
+  int32_t num_failed_steps_ = 0;  // of the device, one after the other
+  bool is_dead_ = false;          // the device says that no later step can succeed
+  Status fault_;                  // the last of them, once there is little hope
   int64_t num_steps_ = 0, num_computed_tokens_ = 0, num_generated_tokens_ = 0;
   Clock::duration plan_time_{}, forward_time_{}, sample_time_{};
   mutable std::mutex stats_mutex_;

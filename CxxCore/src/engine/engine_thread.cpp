@@ -24,6 +24,9 @@ struct Mailbox {
   }
 };
 
+// Short enough to be made without memory.
+static Status out_of_memory() noexcept { return {StatusCode::out_of_memory, "out of memory"}; }
+
 struct EngineThread::State {
   LoadedModel loaded;
   std::unique_ptr<EngineCore> core;  // the thread's, but for prepare(); freed with the model when the thread ends
@@ -65,16 +68,20 @@ SubmitResult EngineThread::submit(const Request& request, EventCallback callback
   const uint64_t id = ++state_->last_id;
   ++state_->num_preparing;
   lock.unlock();
-  Result<std::unique_ptr<ActiveRequest>> active = make_error(StatusCode::out_of_memory, "no memory for the request");
+  Result<std::unique_ptr<ActiveRequest>> active = out_of_memory();
   try {
     active = state_->core->prepare(request, id, callback, context);
-  } catch (const std::bad_alloc&) {
+  } catch (const std::exception&) {  // no memory: active says so
   }
   lock.lock();
   if (--state_->num_preparing == 0) state_->prepared.notify_all();
-  if (!active.is_ok()) return {active.status, 0};
+  if (!active.is_ok()) return {std::move(active.status), 0};
   if (state_->closing) return {make_error(StatusCode::shut_down, "the engine has been shut down"), 0};
-  state_->mailbox.submitted.push_back(std::move(*active));
+  try {
+    state_->mailbox.submitted.push_back(std::move(*active));
+  } catch (const std::bad_alloc&) {
+    return {out_of_memory(), 0};
+  }
   lock.unlock();
   state_->wake.notify_one();
   return {ok_status(), id};
@@ -128,18 +135,21 @@ void EngineThread::shut_down() {
   if (thread_.joinable()) thread_.join();
 }
 
-// One round between two sleeps. Submissions first: a cancellation may be meant for one of them.
-// `device` is null in tests of a model without one.
-static void work(EngineCore& core, device::Device* device, Mailbox& mailbox) noexcept {
+// `device` is null in tests of a model without one. A taker whose promise is not kept learns that from its future.
+static void profile(device::Device* device, Mailbox& mailbox) noexcept {
   try {
     if (mailbox.profiling && device) device->set_profiling(*mailbox.profiling);
     for (auto& taker : mailbox.profile_takers) taker.set_value(device ? device->take_profile() : std::vector<OpTime>());
-    for (std::unique_ptr<ActiveRequest>& request : mailbox.submitted) core.add(std::move(request));
-    for (uint64_t id : mailbox.cancelled) core.cancel(id);
-    core.step();
-  } catch (const std::exception& error) {
-    core.end_all(FinishReason::error, make_error(StatusCode::internal, std::string("a step failed: ") + error.what()));
+  } catch (const std::exception&) {
   }
+}
+
+// One round between two sleeps. Submissions first: a cancellation may be meant for one of them.
+static void work(EngineCore& core, device::Device* device, Mailbox& mailbox) noexcept {
+  profile(device, mailbox);
+  for (std::unique_ptr<ActiveRequest>& request : mailbox.submitted) core.add(std::move(request));
+  for (uint64_t id : mailbox.cancelled) core.cancel(id);
+  core.step();
   mailbox.submitted.clear();
   mailbox.cancelled.clear();
   mailbox.profiling.reset();
@@ -163,11 +173,14 @@ void EngineThread::run(const std::shared_ptr<State>& state) noexcept {
   state->prepared.wait(lock, [&] { return state->num_preparing == 0; });
   std::swap(mailbox, state->mailbox);
   lock.unlock();
-  for (auto& taker : mailbox.profile_takers) taker.set_value({});
+  profile(nullptr, mailbox);
   for (std::unique_ptr<ActiveRequest>& request : mailbox.submitted) core.add(std::move(request));
   core.end_all(FinishReason::cancelled, ok_status());
   lock.lock();
-  state->final_stats = core.stats();
+  try {
+    state->final_stats = core.stats();
+  } catch (const std::bad_alloc&) {  // then there are none
+  }
   state->core.reset();
   lock.unlock();
   state->loaded.core.disk.reset();  // writes what is queued

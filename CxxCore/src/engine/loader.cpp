@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "device/registry.h"
+#include "device/support.h"
 #include "engine/fingerprint.h"
 #include "engine/memory_plan.h"
 #include "io/config/rope.h"
@@ -85,6 +86,15 @@ std::string device_for(const EngineOptions& options, const io::ModelConfig& conf
   return options.device == "auto" && !has_kernels ? "cpu" : options.device;
 }
 
+Status check_kernels(const cache::CacheLayout& layout, const device::Device& device) {
+  Status status = device::check_support(device, {.kv_dtype = layout.kv_dtype,
+                                                 .block_size = layout.block_size,
+                                                 .head_dim = layout.num_attention_layers > 0 ? layout.head_dim : 0,
+                                                 .k_dim = layout.num_recurrent_layers > 0 ? layout.k_head_dim : 0});
+  if (!status.is_ok()) status.message = "the device " + device.info().name + " cannot run this: " + status.message;
+  return status;
+}
+
 Result<Prepared> prepare(const ModelSource& source, const EngineOptions& options) {
   PAGODA_RETURN_IF_ERROR(check_options(options));
   Prepared p;
@@ -116,6 +126,7 @@ Result<Prepared> prepare(const ModelSource& source, const EngineOptions& options
   Result<model::WeightsSummary> weights = model::check_weights(p.config, *p.checkpoint, *p.device, p.format);
   if (!weights.is_ok()) return weights.status;
   const cache::CacheLayout layout = model::cache_layout(p.config, p.kv_dtype, options.block_size);
+  if (const Status status = check_kernels(layout, *p.device); !status.is_ok()) return status;
   Result<PlannedMemory> memory = plan_memory(options, p.config, layout, *p.device, weights->size_bytes);
   if (!memory.is_ok()) return memory.status;
   p.memory = std::move(*memory);
@@ -231,6 +242,7 @@ Result<LoadedModel> load(const ModelSource& source, const EngineOptions& options
   loaded.core.eos_token_ids = p.config.eos_token_ids;
   loaded.core.tokenizer = *tokenizer;
   PAGODA_RETURN_IF_ERROR(open_disk(options, p, **model, loaded.core));
+  loaded.core.device = p.device.get();
   loaded.device = std::move(p.device);
   loaded.model = std::move(*model);
   loaded.tokenizer = std::move(*tokenizer);

@@ -62,7 +62,7 @@ void Scheduler::add(Sequence* sequence) {
   queue_.add(sequence);
 }
 
-void Scheduler::remove(Sequence* sequence, bool is_good) {
+void Scheduler::remove(Sequence* sequence, bool is_good) noexcept {
   if (sequence->state == SequenceState::running) std::erase(running_, sequence);
   queue_.forget(sequence);
   cache_.retire(*sequence, is_good);

@@ -76,11 +76,12 @@ class Scheduler {
   void add(request::Sequence* sequence);  // to the queue; changes nothing when it throws
   // Finished, cancelled or failed, in whatever state; frees what it holds. What it computed stays in the prefix cache
   // when it `is_good`.
-  void remove(request::Sequence* sequence, bool is_good);
+  void remove(request::Sequence* sequence, bool is_good) noexcept;
 
   // The next step, of at most `max_tokens` tokens or as many as run, whichever is more. Blocks for every planned token
   // are in the block tables when this returns. Valid until the next call.
   const StepPlan& schedule(int32_t max_tokens = INT32_MAX);
+  const StepPlan& plan() const noexcept { return plan_; }  // the last one, or what a schedule() that threw made of it
 
   request::Sequence* next_reader() noexcept;  // of the waiting ones that read from disk, the first to do so; or null
   int32_t num_waiting() const noexcept { return queue_.num_waiting(); }

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "device/registry.h"
+#include "device/support.h"
 #include "engine/fake_harness.h"
 #include "support/test.h"
 
@@ -150,6 +152,70 @@ PAGODA_TEST(engine_core_a_failed_step_ends_its_requests_and_the_engine_goes_on) 
   harness.run();
   CHECK(third.reason == FinishReason::length);
   compare_with_solo(Shape{}, simple_request(10, 8), third, false);
+}
+
+PAGODA_TEST(engine_core_a_device_that_fails_step_after_step_is_a_fault_until_it_works_again) {
+  Harness harness(Shape{});
+  harness.model->fails = true;
+  for (uint64_t id = 1; id <= 3; ++id) {
+    CHECK(harness.core->stats().fault.empty());
+    Recorder recorder;
+    CHECK_OK(harness.add(simple_request(10, 8), id, recorder));
+    harness.run();
+    CHECK(recorder.reason == FinishReason::error && recorder.status.code == StatusCode::device_error);
+  }
+  CHECK_EQ(harness.core->stats().fault, std::string("injected"));
+  harness.model->fails = false;
+  Recorder good;
+  CHECK_OK(harness.add(simple_request(10, 8), 9, good));
+  harness.run();
+  CHECK(good.reason == FinishReason::length);
+  CHECK(harness.core->stats().fault.empty());
+}
+
+namespace {
+
+// A device that is asked for nothing but its health.
+class DeadDevice final : public device::Device, public device::DeviceHealth {
+ public:
+  const device::DeviceInfo& info() const noexcept override { return info_; }
+  device::Encoder& encoder() noexcept override { return inner_->encoder(); }
+  Result<std::unique_ptr<device::Buffer>> allocate(size_t size, const std::string& label) override {
+    return inner_->allocate(size, label);
+  }
+  Result<std::unique_ptr<device::Weight>> make_weight(const device::WeightSource& source,
+                                                      WeightFormat format) override {
+    return inner_->make_weight(source, format);
+  }
+  size_t weight_bytes(int64_t, int64_t, WeightFormat) const noexcept override { return 0; }
+  Status reserve(const device::StepLimits&) override { return ok_status(); }
+  size_t reserve_bytes(const device::StepLimits&) const noexcept override { return 0; }
+  Status upload(const device::Tensor&, const void*, size_t) noexcept override { return ok_status(); }
+  Status download(const device::Tensor&, void*, size_t) noexcept override { return ok_status(); }
+  Status health() noexcept override { return make_error(StatusCode::device_error, "gone"); }
+
+ private:
+  std::unique_ptr<device::Device> inner_ = std::move(*device::make_device("reference", 1));
+  device::DeviceInfo info_;
+};
+
+}  // namespace
+
+PAGODA_TEST(engine_core_a_dead_device_ends_every_request_at_once) {
+  DeadDevice device;
+  Harness harness(Shape{.max_num_seqs = 1}, {}, nullptr, &device);
+  harness.model->fail_at_step = 1;
+  Recorder running, waiting, late;
+  CHECK_OK(harness.add(simple_request(10, 8), 1, running));
+  CHECK_OK(harness.add(simple_request(10, 8), 2, waiting));
+  harness.run();
+  CHECK_EQ(harness.core->stats().fault, std::string("injected"));
+  CHECK(running.status.code == StatusCode::device_error && running.tokens.size() == 1);
+  CHECK(waiting.status.code == StatusCode::device_error && waiting.tokens.empty());
+  CHECK_OK(harness.add(simple_request(10, 8), 3, late));
+  harness.run();
+  CHECK(late.status.code == StatusCode::device_error && late.status.message == "injected");
+  CHECK_EQ(harness.model->num_steps, 2);
 }
 
 PAGODA_TEST(engine_core_nan_logits_fail_only_their_own_request) {

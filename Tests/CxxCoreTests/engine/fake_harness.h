@@ -28,7 +28,7 @@ struct FakeHarness {
   std::unique_ptr<engine::EngineCore> core;
 
   explicit FakeHarness(const Shape& shape, std::vector<int32_t> eos = {},
-                       std::shared_ptr<engine::DiskStore> disk = nullptr) {
+                       std::shared_ptr<engine::DiskStore> disk = nullptr, device::Device* device = nullptr) {
     engine::CoreConfig config;
     config.sizes.num_kv_blocks = shape.num_blocks;
     config.max_checkpoints = shape.has_state ? shape.max_checkpoints : 0;
@@ -46,6 +46,7 @@ struct FakeHarness {
     config.has_state = shape.has_state;
     config.eos_token_ids = std::move(eos);
     config.disk = std::move(disk);
+    config.device = device;
     model = std::make_unique<FakeModel>(config.sizes, shape.block_size);
     core = std::make_unique<engine::EngineCore>(*model, config);
   }

@@ -19,6 +19,7 @@ constexpr int32_t kFakeVocab = 97;
 class FakeModel : public model::Model {
  public:
   int fail_at_step = -1;  // forward() number at which a device_error is returned
+  bool fails = false;     // every forward() from now on
   int nan_at_step = -1;   // forward() number at which the first logits row holds a NaN
   int num_steps = 0;
   int largest_step = 0;           // tokens
@@ -50,7 +51,7 @@ class FakeModel : public model::Model {
     for (const cache::Copy& copy : batch.slot_copies)
       states_[static_cast<size_t>(copy.to)] = states_[static_cast<size_t>(copy.from)];
     for (int32_t slot : batch.fresh_slots) states_[static_cast<size_t>(slot)] = {.hash = 0, .num_tokens = 0};
-    if (step == fail_at_step) return make_error(StatusCode::device_error, "injected");
+    if (step == fail_at_step || fails) return make_error(StatusCode::device_error, "injected");
     logits_.clear();
     next_logits_ = next_save_ = 0;
     for (int b = 0; b < batch.num_seqs(); ++b) run_sequence(batch, b);

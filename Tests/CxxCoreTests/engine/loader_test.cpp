@@ -6,6 +6,8 @@
 #include <string>
 
 #include "base/json.h"
+#include "device/registry.h"
+#include "device/support.h"
 #include "engine/loader.h"
 #include "engine/memory_plan.h"
 #include "engine/recorder.h"
@@ -255,6 +257,36 @@ PAGODA_TEST(engine_refuses_text_files_that_are_too_large_before_reading_them) {
                          std::to_string(row.max_bytes)) != std::string::npos);
     }
   }
+}
+
+PAGODA_TEST(engine_options_that_a_device_cannot_do_are_refused_at_load) {
+  EngineOptions options = cpu_options();
+  options.kv_dtype = "int8";
+  CHECK_OK(inspect(mini(), options));
+  options.device = "software";
+  for (const Status& status : {inspect(mini(), options).status, load(mini(), options, nullptr).status}) {
+    CHECK(status.code == StatusCode::unsupported);
+    CHECK(status.message.find("software") != std::string::npos && status.message.find("int8") != std::string::npos);
+  }
+}
+
+PAGODA_TEST(engine_devices_say_what_sizes_they_have_kernels_for) {
+  const auto cpu = device::make_device("cpu", 1), software = device::make_device("software", 1);
+  REQUIRE_OK(cpu);
+  REQUIRE_OK(software);
+  const device::KernelNeeds good{.kv_dtype = DType::bf16, .block_size = 32, .head_dim = 256, .k_dim = 256};
+  device::KernelNeeds keys = good, heads = good, odd = good, cache = good;
+  keys.k_dim = 257;
+  heads.head_dim = 264;
+  odd.head_dim = 20;
+  cache.kv_dtype = DType::i8;
+  CHECK_OK(device::check_support(**software, good));
+  for (const device::KernelNeeds& needs : {keys, heads, odd, cache}) {
+    CHECK(device::check_support(**software, needs).code == StatusCode::unsupported);
+    CHECK_OK(device::check_support(**cpu, needs));
+  }
+  cache.head_dim = 0;  // no attention, so no cache either
+  CHECK_OK(device::check_support(**software, cache));
 }
 
 }  // namespace pagoda::engine
