@@ -160,6 +160,31 @@ import Testing
     }
   }
 
+  /// Programs that are being started hold copies of every descriptor for a moment; a copy stands for them here.
+  @Test func a_copy_of_a_closed_stores_descriptor_does_not_hold_its_lock() async throws {
+    try await withFolder { folder in
+      let file = folder.appending(path: "records")
+      var copies: [Int32] = []
+      for _ in 0..<3 {
+        let log = try RecordLog.replace(file, with: [Data("{}".utf8)])
+        for descriptor in Int32(3)..<256 {
+          var (held, named) = (stat(), stat())
+          guard fstat(descriptor, &held) == 0, stat(file.path, &named) == 0, held.st_ino == named.st_ino else {
+            continue
+          }
+          copies.append(dup(descriptor))
+          break
+        }
+        withExtendedLifetime(log) {
+          #expect(throws: StoreError.self) { try RecordLog(file) { _ in } }  // locked from the moment it has the name
+        }
+      }
+      #expect(copies.count == 3)
+      _ = try RecordLog(file) { _ in }
+      copies.forEach { close($0) }
+    }
+  }
+
   @Test func what_was_replaced_often_does_not_fill_the_disk() async throws {
     try await withFolder { folder in
       let store = try ConversationStore(folder: folder)

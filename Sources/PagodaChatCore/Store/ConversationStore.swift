@@ -99,8 +99,7 @@ public final class ConversationStore: @unchecked Sendable {
       records.append(.conversation(conversation))
       records += (state.trees[conversation.id]?.all ?? []).map { .message($0) }
     }
-    try RecordLog.replace(url, with: try records.map { try encoder.encode($0) })
-    log = try RecordLog(url) { _ in }
+    log = try RecordLog.replace(url, with: try records.map { try encoder.encode($0) })
     state.records = records.count
   }
 }

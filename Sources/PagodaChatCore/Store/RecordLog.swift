@@ -16,7 +16,7 @@ public struct StoreError: LocalizedError, Hashable, Sendable {
 /// Appending is one `write`, so a process killed at any moment leaves whole records and at most one torn one at the
 /// end. Not thread safe: guarded by the store's lock.
 final class RecordLog {
-  let url: URL
+  private(set) var url: URL
   private let handle: FileHandle
   /// Lines that were neither a record nor the torn end.
   private(set) var damagedRecords = 0
@@ -42,6 +42,10 @@ final class RecordLog {
     if end < data.count { try handle.truncate(atOffset: UInt64(end)) }
   }
 
+  /// Closing alone may leave the lock behind for a while: a program that is being started by another thread has a copy of
+  /// the descriptor until it has been started.
+  deinit { flock(handle.fileDescriptor, LOCK_UN) }
+
   var sizeBytes: Int { (try? FileManager.default.attributesOfItem(atPath: url.path)[.size] as? Int) ?? 0 }
 
   /// Appends records with one write. `durably` also waits for the disk: against power loss, not crashes.
@@ -56,14 +60,19 @@ final class RecordLog {
     }
   }
 
-  /// Writes these records to a new file that then replaces the old one: a crash leaves one or the other.
-  static func replace(_ url: URL, with payloads: [Data]) throws {
+  /// Writes these records to a new file that then replaces the old one: a crash leaves one or the other. The result is the
+  /// new file, locked from before it had the name.
+  @discardableResult
+  static func replace(_ url: URL, with payloads: [Data]) throws -> RecordLog {
     let draft = url.appendingPathExtension("new")
     try? FileManager.default.removeItem(at: draft)
-    try RecordLog(draft) { _ in }.append(payloads, durably: true)
+    let log = try RecordLog(draft) { _ in }
+    try log.append(payloads, durably: true)
     if rename(draft.path, url.path) != 0 {
       throw StoreError("\(url.path) cannot be replaced: \(String(cString: strerror(errno)))")
     }
+    log.url = url
+    return log
   }
 
   private static func line(_ payload: Data) -> Data {
