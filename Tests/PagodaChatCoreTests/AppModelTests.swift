@@ -28,10 +28,10 @@ import Testing
       await app.server.turnOff()
       #expect(!app.server.isOn)
 
-      app.settings.settings.idleMinutes = 1
+      app.settings.settings.idleMinutes = 600  // more than a busy machine takes from one line to the next
       await app.tick()
       #expect(app.engines.engine != nil)
-      await app.tick(now: .now + .seconds(61))
+      await app.tick(now: .now + .seconds(600 * 60 + 1))
       #expect(app.engines.state == .unloaded && app.engines.engine == nil)
       app.server.turnOn(port: 0)
       #expect(!app.server.isOn && app.server.failure?.cause == "No model is loaded.")

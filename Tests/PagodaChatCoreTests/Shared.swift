@@ -13,13 +13,14 @@ func withFolder<Result>(
   return try await body(folder)
 }
 
-/// Waits up to ten seconds for a condition that another task will make true.
+/// Waits for a condition that another task will make true; five minutes at most, for machines that are busy.
 @MainActor func eventually(_ condition: () -> Bool) async -> Bool {
-  for _ in 0..<1000 {
-    if condition() { return true }
+  let deadline = ContinuousClock.now + .seconds(300)
+  while !condition() {
+    if ContinuousClock.now > deadline { return false }
     try? await Task.sleep(for: .milliseconds(10))
   }
-  return condition()
+  return true
 }
 
 /// A value shared by several threads. (The standard library's `Mutex` needs a newer macOS than the package.)

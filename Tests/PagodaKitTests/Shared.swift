@@ -25,7 +25,7 @@ enum Shared {
 
 /// Waits up to ten seconds for something that another thread will bring about.
 func eventually(_ condition: () -> Bool) async throws -> Bool {
-  for _ in 0..<1000 {
+  for _ in 0..<30_000 {
     if condition() { return true }
     try await Task.sleep(for: .milliseconds(10))
   }

@@ -41,7 +41,7 @@ enum Shared {
 }
 
 extension Server {
-  func client(timeout: Double = 60) throws -> HTTPClient {
+  func client(timeout: Double = 600) throws -> HTTPClient {
     try HTTPClient(host: "127.0.0.1", port: port, timeout: timeout)
   }
 
