@@ -153,7 +153,11 @@ PAGODA_TEST(engine_plan_refuses_what_cannot_fit_with_numbers) {
 }
 
 PAGODA_TEST(engine_steps_are_longer_on_a_gpu_unless_told_otherwise) {
-  const auto tokens_on = [](const char* name) { return engine::default_step_tokens({.name = name}); };
+  const auto tokens_on = [](const char* name) {
+    device::DeviceInfo info;
+    info.name = name;
+    return engine::default_step_tokens(info);
+  };
   CHECK_EQ(tokens_on("cpu"), 256);
   CHECK_EQ(tokens_on("metal"), 512);
   CHECK_EQ(tokens_on("cuda"), 2048);
