@@ -33,7 +33,7 @@ struct Retry {
     guard attempts < settings.maximumAttempts else {
       throw HubError.network("\(what): \(reason); gave up after \(attempts) attempts. What has come is kept")
     }
-    settings.onRetry?("\(reason); trying again (\(attempts + 1) of \(settings.maximumAttempts))")
+    settings.onRetry?("trying again (\(attempts + 1) of \(settings.maximumAttempts)): \(reason)")
     try await Task.sleep(for: .seconds(pause))
   }
 }

@@ -56,7 +56,10 @@ private func runStop(_ arguments: Arguments) async throws -> Int32 {
   }
   for server in chosen { kill(server.process, SIGTERM) }
   for server in chosen {
-    while kill(server.process, 0) == 0 { try await Task.sleep(for: .milliseconds(50)) }
+    // Its record goes when it ends; its process number may stay until its parent has looked.
+    while ServerRecord.running().contains(where: { $0.process == server.process }) {
+      try await Task.sleep(for: .milliseconds(50))
+    }
     Terminal.write("\(server.model) at \(server.url) has ended\n")
   }
   return 0
