@@ -44,6 +44,10 @@ class Grammar {
   }
   std::span<const Call> calls(int32_t state) const noexcept { return list(calls_, state, &GrammarState::first_call); }
 
+  // Whether the tokens of a call's frame, such as <tool_call>, are part of documents; other added tokens never are.
+  bool has_markup() const noexcept { return has_markup_; }
+  void allow_markup() noexcept { has_markup_ = true; }
+
   // Bytes that no edge tells apart are one class.
   int32_t num_byte_classes() const noexcept { return num_byte_classes_; }
   uint8_t byte_class(uint8_t byte) const noexcept { return byte_classes_[byte]; }
@@ -63,6 +67,7 @@ class Grammar {
   std::array<uint8_t, 256> byte_classes_{};
   int32_t num_byte_classes_ = 1;
   int32_t start_ = 0;
+  bool has_markup_ = false;
 };
 
 }  // namespace pagoda::grammar

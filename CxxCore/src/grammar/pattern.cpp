@@ -7,6 +7,7 @@
 
 #include "grammar/characters.h"
 #include "grammar/pattern_parser.h"
+#include "text/unicode.h"
 
 namespace pagoda::grammar {
 namespace {
@@ -28,10 +29,34 @@ class Determiniser {
       pattern_.states[i].accepts = std::ranges::binary_search(at_end, 1);
       add_edges(i, subset);
     }
+    remove_dead_ends();
     return std::move(pattern_);
   }
 
  private:
+  // Behind an anchor that has failed every character leads on, and none to an end: a copy of such a state for each
+  // length that is counted costs more than all others.
+  void remove_dead_ends() {
+    std::vector<std::vector<size_t>> sources(pattern_.states.size());
+    std::vector<size_t> alive;
+    std::vector<bool> is_alive(pattern_.states.size());
+    for (size_t i = 0; i < pattern_.states.size(); ++i) {
+      for (const CharacterEdge& edge : pattern_.states[i].edges) sources[static_cast<size_t>(edge.target)].push_back(i);
+      if (!pattern_.states[i].accepts) continue;
+      alive.push_back(i);
+      is_alive[i] = true;
+    }
+    for (size_t i = 0; i < alive.size(); ++i) {
+      for (const size_t source : sources[alive[i]]) {
+        if (is_alive[source]) continue;
+        is_alive[source] = true;
+        alive.push_back(source);
+      }
+    }
+    for (Pattern::State& state : pattern_.states)
+      std::erase_if(state.edges, [&](const CharacterEdge& e) { return !is_alive[static_cast<size_t>(e.target)]; });
+  }
+
   Subset close(Subset subset) {
     for (const int32_t part : subset) seen_[static_cast<size_t>(part)] = true;
     for (size_t i = 0; i < subset.size(); ++i) {
@@ -101,6 +126,20 @@ class Determiniser {
 };
 
 }  // namespace
+
+bool Pattern::matches(std::string_view text) const noexcept {
+  size_t state = 0;
+  for (size_t i = 0; i < text.size();) {
+    const text::Character c = text::read_character(text.data() + i);
+    i += c.num_bytes;
+    const std::vector<CharacterEdge>& edges = states[state].edges;
+    const auto edge =
+        std::ranges::find_if(edges, [&](const CharacterEdge& e) { return e.first <= c.value && c.value <= e.last; });
+    if (edge == edges.end()) return false;
+    state = static_cast<size_t>(edge->target);
+  }
+  return states[state].accepts;
+}
 
 Result<Pattern> compile_pattern(std::string_view pattern) {
   Result<std::vector<PatternPart>> parts = PatternParser(pattern).parse();

@@ -21,6 +21,8 @@ struct Pattern {
     bool accepts = false;              // the string may end here
   };
   std::vector<State> states;  // 0 is the start
+
+  bool matches(std::string_view text) const noexcept;  // UTF-8
 };
 
 inline constexpr size_t kMaxPatternBytes = 4096;

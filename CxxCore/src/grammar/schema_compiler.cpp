@@ -27,31 +27,43 @@ SchemaCompiler::Place SchemaCompiler::inside(const Place& place, const std::stri
   return {from, to, place.path + "/" + step, place.depth + 1};
 }
 
-Result<Grammar> SchemaCompiler::compile() {
+Result<Grammar> SchemaCompiler::compile(const Json& root) {
+  GrammarBuilder builder;
+  const Result<Rule> value = SchemaCompiler(root, builder).compile_value();
+  if (!value.is_ok()) return value.status;
+  return finish(*value, builder);
+}
+
+Result<Rule> SchemaCompiler::compile_value() {
   const size_t root = rule_of(root_, "");
+  PAGODA_RETURN_IF_ERROR(check_rules());
+  return rules_[root].rule;
+}
+
+Status SchemaCompiler::check_rules() {
   compile_rules();
   if (is_ok()) check_leads();
-  if (!status_.is_ok()) return status_;
-  return finish(rules_[root].rule);
+  return status_;
 }
 
 Result<Grammar> SchemaCompiler::compile_any_object() {
   const Json any = Json::make_object({});
-  SchemaCompiler compiler(any);
-  const Rule object = compiler.builder_.add_rule();
+  GrammarBuilder builder;
+  SchemaCompiler compiler(any, builder);
+  const Rule object = builder.add_rule();
   compiler.add_any_object(object.start, object.end);
-  return compiler.finish(object);
+  return finish(object, builder);
 }
 
-Result<Grammar> SchemaCompiler::finish(Rule value) {
-  const Rule document = builder_.add_rule();
+Result<Grammar> SchemaCompiler::finish(Rule value, GrammarBuilder& builder) {
+  const Rule document = builder.add_rule();
   int32_t from = document.start;
-  builder_.add_call(from, value, document.end);
+  builder.add_call(from, value, document.end);
   for (int i = 0; i < kMaxLeadingNewlines; ++i) {
-    from = builder_.add_byte(from, '\n', '\n');
-    builder_.add_call(from, value, document.end);
+    from = builder.add_byte(from, '\n', '\n');
+    builder.add_call(from, value, document.end);
   }
-  return builder_.build(document);
+  return builder.build(document);
 }
 
 void SchemaCompiler::compile_rules() {

@@ -1,7 +1,8 @@
 // SchemaCompiler: a JSON schema to the grammar of documents that satisfy it.
 // The grammar spells a subset of them: declared properties in declared order and then others; no properties beyond the
 // declared ones unless additionalProperties says so; numbers of 15 digits at most; strings of a pattern without
-// needless escapes. White space is bounded: nothing, one space, or a newline and an indentation.
+// needless escapes, and of at most some thousand characters where their length is limited; unique items in the order of
+// their enum. White space is bounded: nothing, one space, or a newline and an indentation.
 #pragma once
 
 #include <cstdint>
@@ -24,10 +25,14 @@ inline constexpr int kMaxSchemaDepth = 48;  // of schemas inside schemas
 
 class SchemaCompiler {
  public:
-  explicit SchemaCompiler(const io::Json& root) : root_(root) {}
+  // Several may share a builder, each with its own references.
+  SchemaCompiler(const io::Json& root, GrammarBuilder& builder) : root_(root), builder_(builder) {}
 
-  Result<Grammar> compile();                    // documents that satisfy the schema
-  static Result<Grammar> compile_any_object();  // documents that are some object
+  static Result<Grammar> compile(const io::Json& root);  // documents that satisfy the schema
+  static Result<Grammar> compile_any_object();           // documents that are some object
+
+  Result<Rule> compile_value();       // values that satisfy the schema
+  Result<Rule> compile_parameters();  // the members of such an object as <parameter=NAME>\nvalue\n</parameter>\n each
 
  private:
   // Where a value goes into the grammar, and what to call its schema in messages.
@@ -46,7 +51,8 @@ class SchemaCompiler {
   void fail(const std::string& path, const std::string& reason);
   bool is_ok() const noexcept { return status_.is_ok() && builder_.is_ok(); }
   Place inside(const Place& place, const std::string& step, int32_t from, int32_t to) const;
-  Result<Grammar> finish(Rule root);
+  static Result<Grammar> finish(Rule value, GrammarBuilder& builder);
+  Status check_rules();
   void compile_rules();
   void check_leads();
 
@@ -80,16 +86,26 @@ class SchemaCompiler {
     bool is_required;
   };
   std::vector<Property> properties_of(const io::Json& schema, const std::string& path);
+  struct OtherKeys {
+    const io::Json* value = nullptr;  // schema of members beyond the declared ones; null when there are none
+    const io::Json* key = nullptr;    // schema of their names; null when any name but the declared ones will do
+    std::string keyword;              // that says so
+  };
+  OtherKeys other_keys(const io::Json& schema, const std::vector<Property>& properties, const std::string& path);
+  void add_unique_items(const io::Json& items, int64_t least, int64_t most, const Place& place);
+  void add_multiples(const io::Json& schema, const io::Json& factor, const Place& place);
   void add_other_key(int32_t from, const std::vector<Property>& declared, int32_t to);
   void add_array(const io::Json& schema, const Place& place);
   void add_string(const io::Json& schema, const Place& place);
   void add_counted_string(int64_t least, int64_t most, const Place& place);
-  void add_pattern(const Pattern& pattern, int64_t least, int64_t most, const Place& place);
+  void add_pattern(const Pattern& pattern, int64_t least, int64_t most, bool is_raw, const Place& place);
   void add_number(const io::Json& schema, bool is_integer, const Place& place);
+  void add_parameter(const io::Json& schema, const Place& place);
+  void add_raw_string(const io::Json& schema, const Place& place, int32_t behind_tag);
   bool read_count(const io::Json& schema, const char* key, const std::string& path, int64_t otherwise, int64_t& count);
 
   const io::Json& root_;
-  GrammarBuilder builder_;
+  GrammarBuilder& builder_;
   Status status_;
   std::deque<io::Json> kept_;  // schemas that merging made; they do not move
   std::deque<NamedRule> rules_;

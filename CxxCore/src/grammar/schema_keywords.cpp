@@ -16,11 +16,15 @@ constexpr TypeKeyword kTypeKeywords[] = {
     {"properties", "object"},
     {"required", "object"},
     {"additionalProperties", "object"},
+    {"patternProperties", "object"},
+    {"propertyNames", "object"},
+    {"minProperties", "object"},
     {"items", "array"},
     {"prefixItems", "array"},
     {"additionalItems", "array"},
     {"minItems", "array"},
     {"maxItems", "array"},
+    {"uniqueItems", "array"},
     {"minLength", "string"},
     {"maxLength", "string"},
     {"pattern", "string"},
@@ -29,6 +33,7 @@ constexpr TypeKeyword kTypeKeywords[] = {
     {"maximum", "number"},
     {"exclusiveMinimum", "number"},
     {"exclusiveMaximum", "number"},
+    {"multipleOf", "number"},
 };
 constexpr std::string_view kOtherKeywords[] = {"type", "enum", "const", "$ref", "anyOf", "oneOf", "allOf", "nullable"};
 constexpr std::string_view kNotes[] = {
@@ -46,6 +51,10 @@ constexpr std::string_view kTime =
 constexpr std::string_view kDateTime =
     "^[1-9]\\d{3}-((0[13578]|1[02])-(0[1-9]|[12]\\d|3[01])|(0[469]|11)-(0[1-9]|[12]\\d|30)|02-(0[1-9]|1\\d|2[0-8]))"
     "T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,6})?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$";
+constexpr std::string_view kPath = "^/?[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*/?$", kAnyText = "^[\\s\\S]*$";
+// Formats that are another one by a different name, or a part of it.
+constexpr Format kAliases[] = {
+    {"url", "uri"}, {"iri", "uri"}, {"http-url", "uri"}, {"idn-email", "email"}, {"idn-hostname", "hostname"}};
 constexpr Format kFormats[] = {
     {"date", kDate},
     {"time", kTime},
@@ -58,6 +67,18 @@ constexpr Format kFormats[] = {
     {"duration",
      "^P(\\d{1,6}D(T\\d{1,6}H(\\d{1,6}M(\\d{1,6}S)?)?)?|T\\d{1,6}H(\\d{1,6}M(\\d{1,6}S)?)?|T\\d{1,6}M(\\d{1,6}S)?|T\\d{"
      "1,6}S|\\d{1,6}[YMW])$"},
+    {"uuid4", "^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$"},
+    {"ipvanyaddress", "^((25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)\\.){3}(25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)$"},
+    {"byte", "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"},
+    {"json-pointer", "^(/[A-Za-z0-9_.-]*)*$"},
+    {"regex", "^[A-Za-z0-9 _-]*$"},
+    {"color", "^#[0-9a-f]{6}$"},
+    {"path", kPath},
+    {"file-path", kPath},
+    {"directory-path", kPath},
+    {"uri-reference", "^(/[A-Za-z0-9._~-]+)+/?(\\?[A-Za-z0-9._~=&-]*)?(#[A-Za-z0-9._~-]*)?$"},
+    {"binary", kAnyText},
+    {"password", kAnyText},
     {"uri",
      "^[a-z][a-z0-9+.-]*://[A-Za-z0-9-]+(\\.[A-Za-z0-9-]+)*(:\\d{1,5})?(/[A-Za-z0-9._~-]*)*"
      "(\\?[A-Za-z0-9._~=&-]*)?(#[A-Za-z0-9._~-]*)?$"},
@@ -77,9 +98,7 @@ Keyword classify(std::string_view keyword) noexcept {
 }
 
 bool is_idle(std::string_view keyword, const Json& value) noexcept {
-  if (keyword == "uniqueItems") return value.is_bool() && !value.as_bool();
-  if (keyword == "minProperties" || keyword == "minContains") return value.is_integer() && value.as_integer() == 0;
-  if (keyword == "multipleOf") return value.is_integer() && value.as_integer() == 1;  // of an integer; see add_number
+  if (keyword == "minContains") return value.is_integer() && value.as_integer() == 0;
   return (keyword == "unevaluatedProperties" || keyword == "unevaluatedItems") && value.is_bool() && value.as_bool();
 }
 
@@ -110,6 +129,9 @@ std::vector<std::string> types_of(const Json& schema) {
 }
 
 std::string_view format_pattern(std::string_view format) noexcept {
+  for (const Format& alias : kAliases) {
+    if (alias.name == format) format = alias.pattern;
+  }
   for (const Format& entry : kFormats) {
     if (entry.name == format) return entry.pattern;
   }

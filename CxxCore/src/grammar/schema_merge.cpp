@@ -124,7 +124,8 @@ MergeWay merge_way(std::string_view keyword) {
   if (keyword == "type") return MergeWay::types;
   if (keyword == "required") return MergeWay::either_list;
   if (keyword == "enum") return MergeWay::common_list;
-  if (keyword == "minimum" || keyword == "exclusiveMinimum" || keyword == "minLength" || keyword == "minItems")
+  if (keyword == "minimum" || keyword == "exclusiveMinimum" || keyword == "minLength" || keyword == "minItems" ||
+      keyword == "minProperties")
     return MergeWay::highest;
   if (keyword == "maximum" || keyword == "exclusiveMaximum" || keyword == "maxLength" || keyword == "maxItems")
     return MergeWay::lowest;
@@ -135,6 +136,7 @@ MergeWay merge_way(std::string_view keyword) {
 // Nothing when two different values of the keyword cannot become one.
 std::optional<Json> merge_keyword(std::string_view keyword, const Json& a, const Json& b) {
   if (spelled(a) == spelled(b)) return a;
+  if (keyword == "uniqueItems") return Json::make_bool(a.as_bool() || b.as_bool());
   switch (merge_way(keyword)) {
     case MergeWay::types: return merge_types(a, b);
     case MergeWay::either_list: return merge_lists(a, b, /*keep_common=*/false);

@@ -17,6 +17,8 @@ namespace pagoda::grammar {
 
 using io::Json;
 
+// Each character that is counted takes a state for each of the pattern: strings longer than this allows are left out.
+constexpr int64_t kMaxCountedStates = 8192;
 constexpr int64_t kUnlimited = std::numeric_limits<int64_t>::max();
 static const Json kAnything = Json::make_bool(true);
 
@@ -50,8 +52,15 @@ std::vector<SchemaCompiler::Property> SchemaCompiler::properties_of(const Json& 
 // Declared properties in their order, then others. `before` has not seen a property yet, `after` has.
 void SchemaCompiler::add_object(const Json& schema, const Place& place) {
   const std::vector<Property> properties = properties_of(schema, place.path);
-  const Json* additional = schema.find("additionalProperties");
-  if (properties.empty() && !additional && !schema.find("properties")) return add_any_object(place.from, place.to);
+  const OtherKeys others = other_keys(schema, properties, place.path);
+  int64_t least;
+  if (!is_ok() || !read_count(schema, "minProperties", place.path, 0, least)) return;
+  const auto num_required = std::ranges::count_if(properties, [](const Property& p) { return p.is_required; });
+  if (least > std::max<int64_t>(1, num_required))
+    return fail(place.path, "'minProperties' beyond 1 and the required ones is not supported");
+  if (properties.empty() && !others.value && !schema.find("properties") && least == 0 &&
+      !schema.find("additionalProperties"))
+    return add_any_object(place.from, place.to);
   int32_t before = add_whitespace(builder_.add_byte(place.from, '{', '{')), after = builder_.add_state();
   const auto add_key_start = [&] {
     const int32_t key = builder_.add_state();
@@ -73,13 +82,14 @@ void SchemaCompiler::add_object(const Json& schema, const Place& place) {
     before = next_before;
     after = value_end;
   }
-  if (additional && !(additional->is_bool() && !additional->as_bool())) {
+  if (others.value) {
     const int32_t key_end = builder_.add_state(), value_end = builder_.add_state();
-    add_other_key(add_key_start(), properties, key_end);
-    add_value(*additional, inside(place, "additionalProperties", add_colon(key_end), value_end));
+    if (others.key) add_string(*others.key, inside(place, others.keyword, add_key_start(), key_end));
+    else add_other_key(add_key_start(), properties, key_end);
+    add_value(*others.value, inside(place, others.keyword, add_colon(key_end), value_end));
     builder_.add_jump(value_end, after);
   }
-  builder_.add_bytes(before, '}', '}', place.to);
+  if (least == 0 || num_required > 0) builder_.add_bytes(before, '}', '}', place.to);
   builder_.add_bytes(add_whitespace(after), '}', '}', place.to);
 }
 
@@ -135,6 +145,11 @@ void SchemaCompiler::add_array(const Json& schema, const Place& place) {
   if (!rest) rest = &kAnything;
   const size_t num_prefix = prefix ? prefix->items().size() : 0;
   if (rest->is_bool() && !rest->as_bool()) most = std::min(most, static_cast<int64_t>(num_prefix));
+  const Json* unique = schema.find("uniqueItems");
+  if (unique && unique->as_bool() && most > 1) {
+    if (num_prefix > 0) return fail(place.path, "'uniqueItems' and 'prefixItems' together are not supported");
+    return add_unique_items(*rest, least, most, place);
+  }
 
   const int32_t open = add_whitespace(builder_.add_byte(place.from, '[', '[')), close = builder_.add_state();
   builder_.add_bytes(close, ']', ']', place.to);
@@ -168,6 +183,11 @@ void SchemaCompiler::add_string(const Json& schema, const Place& place) {
     if (least == 0 && most == kUnlimited) return builder_.add_call(place.from, any_string(), place.to);
     return add_counted_string(least, most, place);
   }
+  if (format && format_pattern(format->as_string()) == format_pattern("binary")) {  // says nothing about the text
+    if (!pattern && least == 0 && most == kUnlimited) return builder_.add_call(place.from, any_string(), place.to);
+    if (!pattern) return add_counted_string(least, most, place);
+    format = nullptr;
+  }
   if (pattern && format) return fail(place.path, "'pattern' and 'format' together are not supported");
   const char* key = pattern ? "pattern" : "format";
   const Json& value = pattern ? *pattern : *format;
@@ -177,10 +197,11 @@ void SchemaCompiler::add_string(const Json& schema, const Place& place) {
     return fail(place.path, "format " + io::quoted(value.as_string()) + " is not supported");
   const Result<Pattern> compiled = compile_pattern(expression);
   if (!compiled.is_ok()) return fail(place.path, std::string("'") + key + "' " + compiled.status.message);
-  add_pattern(*compiled, least, most, place);
+  add_pattern(*compiled, least, most, /*is_raw=*/false, place);
 }
 
 void SchemaCompiler::add_counted_string(int64_t least, int64_t most, const Place& place) {
+  if (most != kUnlimited) most = std::min(most, std::max(least, kMaxCountedStates));
   int32_t at = builder_.add_byte(place.from, '"', '"');
   for (int64_t count = 0; is_ok(); ++count) {
     if (count >= least) builder_.add_bytes(at, '"', '"', place.to);
@@ -191,7 +212,10 @@ void SchemaCompiler::add_counted_string(int64_t least, int64_t most, const Place
 }
 
 // States of the pattern times characters so far, as far as these are counted.
-void SchemaCompiler::add_pattern(const Pattern& pattern, int64_t least, int64_t most, const Place& place) {
+// Raw strings have neither quotes around them nor escapes, and no '<', with which markup would begin.
+void SchemaCompiler::add_pattern(const Pattern& pattern, int64_t least, int64_t most, bool is_raw, const Place& place) {
+  const int64_t longest = std::max<int64_t>(64, kMaxCountedStates / static_cast<int64_t>(pattern.states.size()));
+  if (most != kUnlimited) most = std::min(most, std::max(least, longest));
   const int64_t counted = most == kUnlimited ? least : most;
   std::map<std::pair<int32_t, int64_t>, int32_t> states;
   std::vector<std::pair<int32_t, int64_t>> order;
@@ -203,15 +227,23 @@ void SchemaCompiler::add_pattern(const Pattern& pattern, int64_t least, int64_t 
     }
     return found->second;
   };
-  builder_.add_literal(place.from, "\"", state_of(0, 0));
+  if (is_raw) builder_.add_jump(place.from, state_of(0, 0));
+  else builder_.add_literal(place.from, "\"", state_of(0, 0));
   for (size_t i = 0; i < order.size() && is_ok(); ++i) {
     const auto [state, count] = order[i];
     const int32_t from = state_of(state, count);
     const Pattern::State& part = pattern.states[static_cast<size_t>(state)];
-    if (part.accepts && count >= least) builder_.add_bytes(from, '"', '"', place.to);
+    if (part.accepts && count >= least && is_raw) builder_.add_jump(from, place.to);
+    else if (part.accepts && count >= least) builder_.add_bytes(from, '"', '"', place.to);
     if (count >= most) continue;
     for (const CharacterEdge& edge : part.edges) {
       const int32_t to = state_of(edge.target, std::min(count + 1, counted));
+      if (is_raw) {
+        if (edge.first < '<')
+          add_raw_characters(builder_, from, edge.first, std::min<char32_t>(edge.last, '<' - 1), to);
+        if (edge.last > '<') add_raw_characters(builder_, from, std::max<char32_t>(edge.first, '<' + 1), edge.last, to);
+        continue;
+      }
       if (edge.last < 0x80) add_characters(builder_, from, edge.first, edge.last, to);
       else builder_.add_call(from, characters(edge.first, edge.last), to);
     }
@@ -219,7 +251,10 @@ void SchemaCompiler::add_pattern(const Pattern& pattern, int64_t least, int64_t 
 }
 
 void SchemaCompiler::add_number(const Json& schema, bool is_integer, const Place& place) {
-  if (schema.find("multipleOf")) is_integer = true;  // the only one let through is 1
+  if (const Json* factor = schema.find("multipleOf")) {
+    is_integer = true;
+    if (!factor->is_integer() || factor->as_integer() != 1) return add_multiples(schema, *factor, place);
+  }
   std::optional<NumberBound> low, high;
   const auto narrow = [&](const char* key, std::optional<NumberBound>& bound, bool exclusive, int direction) {
     const Json* value = schema.find(key);

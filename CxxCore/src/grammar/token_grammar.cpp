@@ -23,6 +23,10 @@ Vocabulary::Vocabulary(const text::BpeTokenizer& tokenizer, int32_t model_size, 
     for (size_t i = 0; i < plain.size(); ++i)
       if (tokenizer.token_bytes(node.token).size() <= kLengths[i]) allow(node.token, plain[i].mask);
   }
+  for (const char* tag : {"<tool_call>", "</tool_call>"}) {
+    const int32_t id = tokenizer.find_token(tag);
+    if (id >= 0 && id < model_size && tokenizer.is_verbatim(id)) markup.emplace_back(id, tag);
+  }
 }
 
 std::span<const uint64_t> TokenGrammar::allowed(int32_t id) {
@@ -54,6 +58,7 @@ std::vector<uint64_t> TokenGrammar::compute(int32_t id) {
     walk(plain[i].longer, id, mask);
   }
   walk(vocabulary_->other, id, mask);
+  if (has_markup_) add_markup(id, mask);
   if (automaton_.is_complete(id)) {
     for (const int32_t end : vocabulary_->end_of_text_ids) allow(end, mask);
   }
@@ -86,6 +91,15 @@ void TokenGrammar::walk(const TokenTrie& trie, int32_t id, std::vector<uint64_t>
     walk_[node.depth + size_t{1}] = next;
     allow(node.token, mask);
     ++i;
+  }
+}
+
+void TokenGrammar::add_markup(int32_t id, std::vector<uint64_t>& mask) {
+  for (const auto& [token, spelling] : vocabulary_->markup) {
+    int32_t at = id;
+    for (size_t i = 0; i < spelling.size() && at != Automaton::kDead; ++i)
+      at = automaton_.next(at, static_cast<uint8_t>(spelling[i]));
+    if (at != Automaton::kDead) allow(token, mask);
   }
 }
 

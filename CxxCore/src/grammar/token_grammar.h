@@ -6,8 +6,10 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -27,11 +29,12 @@ struct Vocabulary {
     TokenTrie longer;            // than one of kLengths
     std::vector<uint64_t> mask;  // a bit for each of the others
   };
-  std::vector<PlainTokens> plain;        // by kLengths
-  std::vector<uint64_t> plain_mask;      // a bit for each of all
-  TokenTrie other;                       // tokens that are not plain text
-  int32_t size;                          // of the model: masks have a bit for each id
-  std::vector<int32_t> end_of_text_ids;  // allowed where the document may end
+  std::vector<PlainTokens> plain;                         // by kLengths
+  std::vector<uint64_t> plain_mask;                       // a bit for each of all
+  TokenTrie other;                                        // tokens that are not plain text
+  int32_t size;                                           // of the model: masks have a bit for each id
+  std::vector<int32_t> end_of_text_ids;                   // allowed where the document may end
+  std::vector<std::pair<int32_t, std::string>> markup{};  // added tokens that frame a call, with their spelling
 };
 
 class TokenGrammar {
@@ -39,7 +42,10 @@ class TokenGrammar {
   static constexpr size_t kMaxMaskBytes = 4 << 20;  // of remembered masks
 
   TokenGrammar(std::shared_ptr<const Grammar> grammar, std::shared_ptr<const Vocabulary> vocabulary)
-      : plain_text_(*grammar), automaton_(std::move(grammar)), vocabulary_(std::move(vocabulary)) {}
+      : plain_text_(*grammar),
+        has_markup_(grammar->has_markup()),
+        automaton_(std::move(grammar)),
+        vocabulary_(std::move(vocabulary)) {}
 
   Automaton& automaton() noexcept { return automaton_; }
 
@@ -51,8 +57,10 @@ class TokenGrammar {
  private:
   std::vector<uint64_t> compute(int32_t id);
   void walk(const TokenTrie& trie, int32_t id, std::vector<uint64_t>& mask);
+  void add_markup(int32_t id, std::vector<uint64_t>& mask);
 
   PlainText plain_text_;
+  bool has_markup_;
   Automaton automaton_;
   std::shared_ptr<const Vocabulary> vocabulary_;
   std::unordered_map<int32_t, std::vector<uint64_t>> masks_;  // of the automaton's generation_

@@ -149,11 +149,15 @@ PAGODA_TEST(grammar_references_and_combinations) {
 PAGODA_TEST(grammar_what_cannot_be_enforced_is_refused_by_name) {
   const std::vector<std::pair<std::string, std::string>> rows = {
       {R"({"type": "object", "properties": {"x": {"type": "array", "uniqueItems": true}}})",
-       "#/properties/x: keyword 'uniqueItems'"},
+       "#/properties/x: 'uniqueItems'"},
       {R"({"not": {"type": "null"}})", "keyword 'not'"},
-      {R"({"patternProperties": {}})", "'patternProperties'"},
+      {R"({"properties": {"ab": true}, "patternProperties": {"^a": {"type": "null"}}})", "'patternProperties'"},
+      {R"({"propertyNames": {"enum": ["a"]}})", "'propertyNames'"},
+      {R"({"type": "object", "minProperties": 3})", "'minProperties'"},
+      {R"({"type": "object", "maxProperties": 3})", "'maxProperties'"},
       {R"({"if": true})", "'if'"},
-      {R"({"type": "integer", "multipleOf": 3})", "'multipleOf'"},
+      {R"({"type": "number", "multipleOf": 0.5})", "'multipleOf'"},
+      {R"({"type": "integer", "multipleOf": 3, "minimum": 5})", "'multipleOf'"},
       {R"({"type": "text"})", "unknown type 'text'"},
       {R"({"type": 5})", "'type'"},
       {R"({"type": []})", "'type'"},
@@ -161,7 +165,7 @@ PAGODA_TEST(grammar_what_cannot_be_enforced_is_refused_by_name) {
       {R"({"enum": ["a"], "minLength": 1})", "'minLength' beside"},
       {R"({"minLength": -1})", "'minLength'"},
       {R"({"maxLength": 1.5})", "'maxLength'"},
-      {R"({"type": "string", "format": "color"})", "format 'color'"},
+      {R"({"type": "string", "format": "phone"})", "format 'phone'"},
       {R"({"type": "string", "pattern": "a", "format": "date"})", "'pattern' and 'format'"},
       {R"~({"pattern": "(?<=a)b"})~", "look-around"},
       {R"~({"pattern": "(a"})~", "expected ')'"},
@@ -194,7 +198,7 @@ PAGODA_TEST(grammar_what_cannot_be_enforced_is_refused_by_name) {
       {"false", "no document"},
       {R"({"type": "object", "required": ["a"], "additionalProperties": false})", "no document"},
       {R"({"allOf": [{"pattern": "a"}, {"pattern": "b"}]})", "cannot be combined"},
-      {R"({"type": "string", "maxLength": 100000000})", "too large"},
+      {R"({"type": "string", "minLength": 100000000})", "too large"},
       {R"({"type": "array", "maxItems": 100000000})", "too large"},
       {"[1]", "a schema is an object"},
       {"{", "not JSON"},
@@ -210,6 +214,55 @@ PAGODA_TEST(grammar_what_cannot_be_enforced_is_refused_by_name) {
     }
   }
   CHECK(grammar::compile({"regex", "a"}).status.message.find("'regex'") != std::string::npos);
+}
+
+PAGODA_TEST(grammar_names_items_and_multiples_are_held_to_their_keywords) {
+  check_rows({
+      {R"({"type": "array", "items": {"enum": ["a", "b", "c"]}, "uniqueItems": true, "minItems": 1})",
+       {R"(["a"])", R"(["a", "c"])", R"(["b","c"])", R"(["a","b","c"])"},
+       {"[]", R"(["a","a"])", R"(["a","b","a"])"}},
+      {R"({"type": "array", "items": {"enum": [1, 2, 3]}, "uniqueItems": true, "maxItems": 2})",
+       {"[]", "[1, 3]"},
+       {"[1, 2, 3]", "[2, 2]"}},
+      {R"({"type": "array", "items": {"type": "string"}, "uniqueItems": true, "maxItems": 1})", {R"(["x"])"}, {}},
+      {R"({"type": "integer", "multipleOf": 7})", {"0", "7", "-14", "700", "49"}, {"1", "8", "-13", "07", "701"}},
+      {R"({"type": "integer", "multipleOf": 5, "minimum": 3, "maximum": 20})", {"5", "20"}, {"0", "3", "25", "7"}},
+      {R"({"type": "integer", "multipleOf": 4, "minimum": -9, "maximum": 0})", {"-8", "-4", "0"}, {"-9", "4", "-12"}},
+      {R"({"type": "integer", "multipleOf": 1, "minimum": 3})", {"3", "4"}, {"2"}},
+      {R"({"type": "object", "patternProperties": {"^x-[a-z]+$": {"type": "integer"}}})",
+       {"{}", R"({"x-a": 1})", R"({"x-a": 1, "x-bc": 2})"},
+       {R"({"y": 1})", R"({"x-a": "s"})"}},
+      {R"({"type": "object", "properties": {"a": {"type": "null"}}, "patternProperties": {"^x-": true}})",
+       {"{}", R"({"a": null})"},
+       {R"({"x-a": 1})"}},
+      {R"({"type": "object", "propertyNames": {"pattern": "^[a-z]{2}$"}, "additionalProperties": {"type": "boolean"}})",
+       {"{}", R"({"ab": true})"},
+       {R"({"abc": true})", R"({"ab": 1})"}},
+      {R"({"type": "object", "minProperties": 1, "additionalProperties": {"type": "null"}})",
+       {R"({"a": null})"},
+       {"{}"}},
+      {R"({"type": "object", "minProperties": 1, "properties": {"a": {"type": "null"}, "b": {"type": "null"}}})",
+       {R"({"a": null})", R"({"b": null})"},
+       {"{}"}},
+  });
+}
+
+// What pydantic and OpenAPI write: lengths that are limits of a field in a database.
+PAGODA_TEST(grammar_long_lengths_and_common_formats_compile) {
+  check_rows({
+      {R"({"type": "string", "format": "uri", "minLength": 1, "maxLength": 2083})",
+       {R"("https://example.org/a?b=c#d")"},
+       {R"("")", R"("no uri")"}},
+      {R"({"type": "string", "format": "email", "maxLength": 320})", {R"("ann@example.org")"}, {R"("ann")"}},
+      {R"({"type": "string", "pattern": "^[a-z0-9-]+$", "maxLength": 5000})", {R"("a-b")"}, {R"("A")"}},
+      {R"({"type": "string", "maxLength": 100000000})", {R"("")", R"("text")"}, {}},
+      {R"({"type": "string", "format": "hostname", "maxLength": 253})", {R"("a.example")"}, {R"("a b")"}},
+      {R"({"type": "string", "format": "path"})", {R"("/usr/lib")", R"("a.txt")"}, {R"("")"}},
+      {R"({"type": "string", "format": "password", "minLength": 2})", {R"("ab c")"}, {R"("a")"}},
+      {R"({"type": "string", "format": "binary", "pattern": "^b"})", {R"("bc")"}, {R"("ab")"}},
+      {R"({"type": "string", "format": "byte"})", {R"("")", R"("QUI=")"}, {R"("Q")"}},
+      {R"({"type": "string", "format": "url"})", {R"("http://a.b/")"}, {R"("a")"}},
+  });
 }
 
 PAGODA_TEST(grammar_long_chains_of_references_are_short_ways) {

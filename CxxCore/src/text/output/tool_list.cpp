@@ -80,9 +80,12 @@ ParameterKind ToolList::parameter(std::string_view tool, std::string_view name) 
   for (const std::string_view step : {std::string_view("parameters"), std::string_view("properties"), name}) {
     if (at) at = at->find(step);
   }
-  if (!at) return {};
+  return at ? parameter_kind(*at) : ParameterKind();
+}
+
+ParameterKind parameter_kind(const Json& schema) {
   ParameterKind kind{.may_be_string = false};
-  if (!add_types(*at, 0, kind))
+  if (!add_types(schema, 0, kind))
     kind.may_be_json = kind.may_be_null = true;  // declared without a type: guess from the text
   return kind;
 }

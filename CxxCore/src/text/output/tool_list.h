@@ -16,6 +16,8 @@ struct ParameterKind {
   bool may_be_json = false;  // numbers, booleans, objects, arrays
 };
 
+ParameterKind parameter_kind(const io::Json& schema);
+
 class ToolList {
  public:
   // An array of {"type": "function", "function": {"name", "parameters"}} or of the functions themselves; other kinds of

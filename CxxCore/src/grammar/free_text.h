@@ -1,0 +1,20 @@
+// Free text as a part of a grammar: any bytes up to one of some words.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "grammar/grammar_builder.h"
+
+namespace pagoda::grammar {
+
+struct EndWord {
+  std::string_view word;
+  int32_t target;  // where the grammar goes on after it, or -1: the word must not come
+};
+
+// Text from `from` on. With `end` >= 0 it may also end anywhere, and go on there.
+void add_free_text(GrammarBuilder& builder, int32_t from, std::span<const EndWord> words, int32_t end = -1);
+
+}  // namespace pagoda::grammar
