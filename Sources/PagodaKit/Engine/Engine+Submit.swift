@@ -51,6 +51,10 @@ extension Engine {
     coreRequest.prompt_ids = .init(prompt.ids)
     coreRequest.sampling = try request.sampling.core(defaults: defaults)
     if let grammar = request.grammar { coreRequest.grammar = grammar.core }
+    if let calls = request.callGrammar {
+      coreRequest.grammar.kind = std.string("tool_calls")
+      coreRequest.grammar.schema = std.string(calls)
+    }
     coreRequest.prompt_has_thinking_tags = prompt.hasThinkingTags && request.hasThinkingTags
     coreRequest.use_cache = request.usesPrefixCache
     coreRequest.priority = Int32(clamping: request.priority)

@@ -33,6 +33,8 @@ public struct Request: Hashable, Sendable {
   public var tools: [ToolDefinition] = []
   /// What the answer must be; nil for anything.
   public var grammar: Grammar?
+  /// Calls that the answer must or may hold, as the core's grammar of kind `tool_calls` has it; goes before `grammar`.
+  package var callGrammar: String?
   /// Whether the request may reuse what others computed, and leave what it computes to them.
   public var usesPrefixCache = true
   /// Of requests that wait, those with a lower priority run first, as in vLLM.

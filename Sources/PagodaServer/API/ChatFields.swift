@@ -32,6 +32,24 @@ extension FieldReader {
     }
   }
 
+  /// Names of functions whose arguments must be what their schemas say.
+  func strictTools() throws -> Set<String> {
+    Set(
+      try (objects("tools", maximum: 1024) ?? []).compactMap { tool in
+        let function = try tool.object("function") ?? tool
+        return try function.flag("strict") ?? false ? try function.string("name") : nil
+      })
+  }
+
+  /// Whether an answer may hold several calls: OpenAI's field, or Anthropic's inside `tool_choice`.
+  func allowsParallelCalls() throws -> Bool {
+    if let choice = self["tool_choice"]?.objectValue {
+      let reader = FieldReader(choice, path: path + "tool_choice.")
+      if try reader.flag("disable_parallel_tool_use") ?? false { return false }
+    }
+    return try flag("parallel_tool_calls") ?? true
+  }
+
   /// A function with its name, description and the schema under the given key.
   func function(parameters key: String) throws -> JSONValue {
     guard let name = try string("name", maximumBytes: 256), !name.isEmpty else { throw missing("name") }

@@ -45,6 +45,8 @@ struct ChatRequest: Sendable {
     generation.isStream = try fields.flag("stream") ?? false
     generation.tools = tools
     generation.forcedCall = forced
+    generation.strictTools = try fields.strictTools()
+    generation.allowsParallelCalls = try fields.allowsParallelCalls()
     generation.continued = continued
     generation.grammar = try fields.grammar("response_format")
     generation.priority = try fields.integer("priority", in: Int64(Int32.min)...Int64(Int32.max)) ?? 0

@@ -42,6 +42,8 @@ struct MessagesRequest: Sendable {
     generation.isStream = try fields.flag("stream") ?? false
     generation.tools = tools
     generation.forcedCall = forced
+    generation.strictTools = try fields.strictTools()
+    generation.allowsParallelCalls = try fields.allowsParallelCalls()
     generation.continued = continued
     generation.grammarField = fields["output_format"] == nil ? "output_config" : "output_format"
     generation.grammar = try fields.grammar("output_format") ?? fields.object("output_config")?.grammar("format")

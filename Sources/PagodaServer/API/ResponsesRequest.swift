@@ -46,6 +46,8 @@ struct ResponsesRequest: Sendable {
     generation.promptField = "input"
     generation.tools = tools
     generation.forcedCall = forced
+    generation.strictTools = try fields.strictTools()
+    generation.allowsParallelCalls = try fields.allowsParallelCalls()
     generation.grammar = try fields.object("text")?.grammar("format")
     generation.grammarField = "text.format"
     generation.priority = try fields.integer("priority", in: Int64(Int32.min)...Int64(Int32.max)) ?? 0

@@ -28,6 +28,9 @@ struct Generation: Sendable {
   /// Functions that the model may call, in the shape of chat completions.
   var tools: [JSONValue] = []
   var forcedCall: ForcedCall?
+  /// Tools whose arguments must be what their schemas say, whenever the model calls them.
+  var strictTools: Set<String> = []
+  var allowsParallelCalls = true
   /// The beginning of the answer, which is not repeated.
   var continued: Continued?
 
@@ -56,21 +59,10 @@ struct Continued: Sendable {
   var reasoning: String
 }
 
-/// A call that the answer has to begin with.
+/// A call that the answer must hold.
 enum ForcedCall: Sendable, Equatable {
   case any
   case named(String)
-
-  /// How such a call begins, in the way that the prompt told the model to write calls.
-  func opening(in prompt: String) -> String {
-    let isXML = prompt.contains("<function=")
-    switch self {
-    case .any: return isXML ? "<tool_call>\n<function" : "<tool_call>\n{\"name\":"
-    case .named(let name):
-      let quoted = JSONValue.string(name).text
-      return isXML ? "<tool_call>\n<function=\(name)>\n" : "<tool_call>\n{\"name\": \(quoted), \"arguments\":"
-    }
-  }
 }
 
 /// One tool call of an answer.
@@ -147,34 +139,27 @@ enum StreamEvent: Sendable {
 final class AnswerReader {
   private let parser: OutputParser
   private let thinking: ThinkingTokens
-  private var waiting: [AnswerPiece]
   private var isReasoning: Bool
   private var reasoningTokens = 0
 
-  /// `prefix` is a part of the answer that the prompt ends with.
-  init(
-    opening: OutputParser.Opening, tools: [JSONValue], prefix: String = "", thinking: ThinkingTokens = ThinkingTokens()
-  ) throws {
+  init(opening: OutputParser.Opening, tools: [JSONValue], thinking: ThinkingTokens = ThinkingTokens()) throws {
     self.thinking = thinking
     isReasoning = opening == .reasoning
     parser = try OutputParser(opening, tools: tools.isEmpty ? "" : JSONValue.array(tools).text)
-    waiting = []
-    if !prefix.isEmpty { waiting = parser.push(prefix).map(piece) }
   }
 
   func read(_ event: Event) -> [AnswerPiece] {
-    defer { waiting = [] }
     switch event {
-    case .text(let text), .reasoning(let text): return waiting + parser.push(text).map(piece)
-    case .toolCall, .rejectedToolCall: return waiting  // the engine was given no tools
+    case .text(let text), .reasoning(let text): return parser.push(text).map(piece)
+    case .toolCall, .rejectedToolCall: return []  // the engine was given no tools
     case .token(let token):
       if token.id == thinking.open { isReasoning = true }
       let wasReasoning = isReasoning
       if isReasoning { reasoningTokens += 1 }
       if token.id == thinking.close { isReasoning = false }
-      return waiting + [.token(token, isReasoning: wasReasoning)]
+      return [.token(token, isReasoning: wasReasoning)]
     case .finished(let completion):
-      return waiting + parser.finish(wasCut: completion.wasCut).map(piece)
+      return parser.finish(wasCut: completion.wasCut).map(piece)
         + [.finished(completion, reasoningTokens: reasoningTokens)]
     }
   }

@@ -97,14 +97,7 @@ final class Generator: Sendable {
       }
     var prepared = PreparedPrompt(ids: encoded.ids, opening: encoded.opening, tools: generation.tools)
     prepared.hasThinkingTags = encoded.hasThinkingTags
-    if let forced = generation.forcedCall {
-      if encoded.opening == .reasoning {
-        throw APIError.invalid(
-          "a call cannot be forced while the model thinks; turn thinking off", param: "tool_choice")
-      }
-      prepared.prefix = forced.opening(in: encoded.text)
-      prepared.ids += try engine.tokenizer?.encode(prepared.prefix, parsingSpecialTokens: true) ?? []
-    }
+    prepared.callGrammar = generation.callGrammar(prompt: encoded.text)
     if let continued = generation.continued {
       prepared.opening = .textOnly
       prepared.ids += try encode(continued, opening: encoded.opening)
@@ -154,6 +147,7 @@ final class Generator: Sendable {
       request.grammar = generation.grammar
       request.priority = generation.priority
       request.shareID = generation.shareID
+      request.callGrammar = prompt.callGrammar
       request.cacheSalt = generation.cacheSalt
       if let seed = request.sampling.seed { request.sampling.seed = seed &+ UInt64(index % generation.answers) }
       do {
@@ -180,6 +174,8 @@ extension Generator {
     if FieldTable.sampling.union(["top_logprobs", "cache_salt", generation.limitField]).contains(field) {
       return APIError.invalid(field + message.dropFirst(word.count), param: field)
     }
+    let isAboutTools = message.hasPrefix("tool ") || (generation.grammar == nil && generation.forcedCall != nil)
+    if isAboutTools { return APIError.invalid(message, param: "tools", code: "invalid_schema") }
     if generation.grammar == nil { return error }
     return APIError.invalid(message, param: generation.grammarField, code: "invalid_schema")
   }
@@ -200,11 +196,11 @@ struct PreparedPrompt: Sendable {
   var ids: [Int32]
   var opening: OutputParser.Opening
   var tools: [JSONValue]
-  var prefix = ""  // of the answer, at the end of the prompt
+  var callGrammar: String?
   var clampedTokens: Int?  // the most tokens that fit, when more were asked for
   var hasThinkingTags = true  // see EncodedPrompt
 
   func reader(_ thinking: ThinkingTokens) throws -> AnswerReader {
-    try AnswerReader(opening: opening, tools: tools, prefix: prefix, thinking: thinking)
+    try AnswerReader(opening: opening, tools: tools, thinking: thinking)
   }
 }
