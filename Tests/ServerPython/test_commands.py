@@ -1,6 +1,7 @@
 """The commands of docs/server.md as typed, `pagoda bench serve`, and the program's ends."""
 import json
 import re
+import socket
 import subprocess
 
 import pytest
@@ -22,6 +23,30 @@ def test_curl_loops_work_as_typed(server):
         run = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
         assert run.returncode == 0, run.stderr
         assert "Paris" in run.stdout or "choices" in run.stdout, run.stdout
+
+
+def test_the_embedded_model_answers_to_both_of_its_names(server):
+    for name in ["mini", "pagoda-mini"]:
+        body = {"model": name, "messages": [{"role": "user", "content": "hi"}], "max_tokens": 2}
+        assert requests.post(server.url + "/v1/chat/completions", json=body).status_code == 200
+    body["model"] = "maxi"
+    assert requests.post(server.url + "/v1/chat/completions", json=body).status_code == 404
+
+
+def test_sigterm_while_the_model_loads_ends_well():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    process = subprocess.Popen([PROGRAM, "serve", "--port", str(port), "--shape", "qwen3.5-2b"], stdout=subprocess.PIPE)
+    while True:  # until it listens
+        assert process.poll() is None
+        try:
+            assert requests.get(f"http://127.0.0.1:{port}/health").status_code == 503, "the model was loaded too soon"
+            break
+        except requests.ConnectionError:
+            continue
+    process.terminate()
+    assert process.wait(timeout=60) == 0
 
 
 def test_bench_serve_measures(server):

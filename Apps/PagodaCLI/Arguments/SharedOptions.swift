@@ -23,6 +23,9 @@ enum SharedOptions {
         "quantize", value: "FORM",
         help: "weights: auto (default: 8bit for quantised files), none (as --dtype says), bf16, 8bit or 4bit"),
       Option("kv-dtype", value: "NAME", help: "KV cache: auto (default, as --dtype), float32, float16, bfloat16, int8"),
+      Option(
+        "rope-scaling", value: "RULE",
+        help: "longer context: none, or linear, dynamic or yarn with a factor: yarn:4, yarn:4:32768 (trained context)"),
       Option("weight-cache", value: "DIR", help: "keep repacked weights there, for a fast start the next time"),
       Option("weight-cache-disk", value: "SIZE", help: "most bytes of files in that folder (default 64GiB)"),
       Option("threads", value: "N", help: "worker threads (default: one per core)"),
@@ -68,6 +71,7 @@ extension Arguments {
     if let dtype = try choice("kv-dtype", of: ["auto", "float32", "float16", "bfloat16", "int8"]) {
       options.kvDType = dtype
     }
+    if let rule = string("rope-scaling") { options.ropeScaling = rule }
     if let folder = try folder("weight-cache") { options.weightCache = folder }
     if let bytes = try bytes("weight-cache-disk") { options.weightCacheDiskBytes = bytes }
     if let count = try integer("threads", in: 1...1024) { options.threadCount = Int(count) }

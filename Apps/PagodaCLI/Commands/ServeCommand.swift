@@ -39,6 +39,7 @@ private func runServe(_ arguments: Arguments) async throws -> Int32 {
   let options = try serverOptions(arguments)
   let drain = Double(try arguments.integer("drain", in: 0...86400) ?? 30)
   signal(SIGPIPE, SIG_IGN)
+  signal(SIGTERM) { _ in _exit(0) }  // while the model loads, nothing is under way
   let server: Server
   do {
     server = try Server.listen(options: options)
@@ -69,7 +70,7 @@ private func serverOptions(_ arguments: Arguments) throws -> ServerOptions {
   options.secretFolder = try arguments.folder("prefix-cache-dir")
   options.isInsecure = arguments.has("insecure")
   let name = arguments.modelFileName
-  options.modelNames = arguments.values["served-model-name"] ?? [name == "mini" ? "pagoda-mini" : name]
+  options.modelNames = arguments.values["served-model-name"] ?? (name == "mini" ? ["pagoda-mini", name] : [name])
   if let count = try arguments.integer("max-queue", in: 0...1_000_000) { options.maximumWaiting = Int(count) }
   if let count = try arguments.integer("max-connections", in: 1...60000) { options.maximumConnections = Int(count) }
   if let size = try arguments.bytes("max-body") { options.maximumBodyBytes = Int(min(size, 1 << 30)) }
@@ -82,10 +83,10 @@ private func serverOptions(_ arguments: Arguments) throws -> ServerOptions {
 private func stopSignal() async {
   let latch = StopLatch()
   Interrupts.shared.onInterrupt { latch.signal() }
-  signal(SIGTERM, SIG_IGN)
   let source = DispatchSource.makeSignalSource(signal: SIGTERM, queue: .global())
   source.setEventHandler { latch.signal() }
   source.resume()
+  signal(SIGTERM, SIG_IGN)
   latch.keep(source)
   await latch.wait()
 }

@@ -37,7 +37,9 @@ struct RenderResult {
 class PAGODA_SHARED_REFERENCE(pagoda_chat_template_retain, pagoda_chat_template_release) ChatTemplate {
  public:
   // variables_json: a JSON object with `messages`, `add_generation_prompt`, and whatever else the template reads
-  // (`tools`, `enable_thinking`, ...). Key order is kept. Budgets: 500,000 steps, 4 MiB of output, 250 ms.
+  // (`tools`, `enable_thinking`, ...). Key order is kept. Arguments of tool calls become text where the template prints
+  // them as they are, and a tool's result gets the name of the call that it answers. Budgets: 500,000 steps, 4 MiB of
+  // output, 250 ms.
   RenderResult render(const std::string& variables_json) const noexcept;
 
   explicit ChatTemplate(std::shared_ptr<const text::JinjaTemplate> impl) noexcept;
@@ -49,6 +51,7 @@ class PAGODA_SHARED_REFERENCE(pagoda_chat_template_retain, pagoda_chat_template_
   friend void ::pagoda_chat_template_retain(ChatTemplate* PAGODA_NONNULL) noexcept;
   friend void ::pagoda_chat_template_release(ChatTemplate* PAGODA_NONNULL) noexcept;
   std::shared_ptr<const text::JinjaTemplate> impl_;
+  bool text_arguments_ = false;
   int64_t references_ = 1;  // atomic by builtin
 };
 

@@ -5,6 +5,7 @@
 
 #include "api/guard.h"
 #include "base/json.h"
+#include "text/chat_messages.h"
 #include "text/jinja/jinja.h"
 
 void pagoda_chat_template_retain(pagoda::ChatTemplate* chat_template) noexcept {
@@ -17,7 +18,12 @@ void pagoda_chat_template_release(pagoda::ChatTemplate* chat_template) noexcept 
 
 namespace pagoda {
 
-ChatTemplate::ChatTemplate(std::shared_ptr<const text::JinjaTemplate> impl) noexcept : impl_(std::move(impl)) {}
+ChatTemplate::ChatTemplate(std::shared_ptr<const text::JinjaTemplate> impl) noexcept : impl_(std::move(impl)) {
+  (void)api::guarded([&] {  // after a failure arguments stay as they are given
+    text_arguments_ = text::wants_text_arguments(*impl_);
+    return ok_status();
+  });
+}
 ChatTemplate::~ChatTemplate() = default;
 
 RenderResult ChatTemplate::render(const std::string& variables_json) const noexcept {
@@ -25,7 +31,7 @@ RenderResult ChatTemplate::render(const std::string& variables_json) const noexc
     const auto variables = io::parse_json(variables_json);
     if (!variables.is_ok())
       return make_error(StatusCode::invalid_argument, "template variables: " + variables.status.message);
-    auto pieces = impl_->render(*variables);
+    auto pieces = impl_->render(text::prepare_messages(*variables, text_arguments_));
     if (!pieces.is_ok()) return pieces.status;
     result.pieces = std::move(*pieces);
     for (const PromptPiece& piece : result.pieces) result.text += piece.text;

@@ -33,12 +33,13 @@ struct Prepared {
   std::shared_ptr<const text::JinjaTemplate> chat_template;
 };
 
-Status read_configuration(Prepared& p) {
+Status read_configuration(Prepared& p, const std::string& rope_scaling) {
   Result<std::string> text = p.files->read_text("config.json", kMaxConfigBytes);
   if (!text.is_ok()) return text.status;
   Result<io::ModelConfig> config = io::parse_model_config(*text, p.files->description() + "/config.json");
   if (!config.is_ok()) return config.status;
   p.config = std::move(*config);
+  if (!rope_scaling.empty()) PAGODA_RETURN_IF_ERROR(io::set_rope_scaling(rope_scaling, p.config));
   if (!p.files->exists("generation_config.json")) return ok_status();
   Result<std::string> generation = p.files->read_text("generation_config.json", kMaxConfigBytes);
   if (!generation.is_ok()) return generation.status;
@@ -101,7 +102,7 @@ Result<Prepared> prepare(const ModelSource& source, const EngineOptions& options
   Result<std::unique_ptr<io::ModelFiles>> files = io::open_model_files(source);
   if (!files.is_ok()) return files.status;
   p.files = std::move(*files);
-  PAGODA_RETURN_IF_ERROR(read_configuration(p));
+  PAGODA_RETURN_IF_ERROR(read_configuration(p, options.rope_scaling));
   Result<std::shared_ptr<const text::JinjaTemplate>> chat_template = load_template_file(*p.files);
   if (chat_template.is_ok()) p.chat_template = std::move(*chat_template);
   else p.info.chat_template_error = chat_template.status.message;  // text and token ids still work

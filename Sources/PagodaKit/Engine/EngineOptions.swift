@@ -13,6 +13,9 @@ public struct EngineOptions: Hashable, Sendable {
   public var quantize = "auto"
   /// Number format of the KV cache: `auto` (as `dtype`), `float32`, `float16`, `bfloat16` or `int8` (about half of 16 bit).
   public var kvDType = "auto"
+  /// How rotations are scaled for a longer context: empty (as the model says), `none`, or `linear`, `dynamic` or `yarn` with
+  /// a factor and perhaps the trained context: `yarn:4` or `yarn:4:32768`.
+  public var ropeScaling = ""
   /// A folder that keeps the weights as the device wants them, so that the next load maps them; empty means none.
   public var weightCache = ""
   /// Worker threads; 0 means one per core.
@@ -55,6 +58,7 @@ extension EngineOptions {
     options.dtype = std.string(dtype)
     options.quantize = std.string(quantize)
     options.kv_dtype = std.string(kvDType)
+    options.rope_scaling = std.string(ropeScaling)
     options.weight_cache = std.string(weightCache)
     options.num_threads = Int32(clamping: threadCount)
     options.max_num_seqs = Int32(clamping: maximumSequences)

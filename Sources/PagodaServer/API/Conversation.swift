@@ -28,7 +28,7 @@ struct Conversation {
     guard openCalls.contains(id) else {
       throw APIError.invalid("\(field) '\(id.prefix(60))' answers no tool call before it", param: field)
     }
-    add("tool", text)
+    messages.append(.object([member("role", "tool"), member("content", text), member("tool_call_id", id)]))
   }
 
   /// Takes the last message away, which the answer is to go on with.

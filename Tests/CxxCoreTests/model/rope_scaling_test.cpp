@@ -55,6 +55,19 @@ PAGODA_TEST(model_rope_scaling_of_the_options_is_that_of_the_file) {
   CHECK(wanted->rope == given->rope && wanted->context_length == given->context_length);
 }
 
+PAGODA_TEST(model_rope_scaling_of_the_engine_options_reaches_the_model) {
+  EngineOptions options;
+  const ModelSource source = folder(model_path("qwen3"));
+  const auto plain = engine::inspect(source, options);
+  options.rope_scaling = "yarn:4";
+  const auto scaled = engine::inspect(source, options);
+  REQUIRE_OK(plain);
+  REQUIRE_OK(scaled);
+  CHECK_EQ(scaled->context_length, 4 * plain->context_length);
+  options.rope_scaling = "yarn";
+  CHECK(engine::inspect(source, options).status.code == StatusCode::invalid_argument);
+}
+
 PAGODA_TEST(model_rope_scaling_of_a_gguf_file_is_yarn) {
   const std::string bytes = read_bytes(fixtures_dir() + "/gguf/qwen2.gguf");
   const std::string keys = gguf_text("qwen2.rope.scaling.type", "yarn") + gguf_f32("qwen2.rope.scaling.factor", 4.0f) +

@@ -63,3 +63,49 @@ PAGODA_TEST(chat_template_is_shared_between_threads) {
   for (auto& thread : threads) thread.join();
   for (const int count : good) CHECK_EQ(count, 20);
 }
+
+namespace {
+
+std::string rendered(const char* source, const std::string& variables) {
+  ChatTemplate* chat_template = make_template(source);
+  if (chat_template == nullptr) return "";
+  const RenderResult result = chat_template->render(variables);
+  CHECK_OK(result.status);
+  pagoda_chat_template_release(chat_template);
+  return result.text;
+}
+
+constexpr const char* kCallAndResult = R"({"messages": [
+  {"role": "user", "content": "go"},
+  {"role": "assistant", "content": "", "tool_calls": [
+    {"id": "c1", "type": "function", "function": {"name": "now", "arguments": {"zone": "UTC", "n": [1, 2.5, null]}}}]},
+  {"role": "tool", "content": "12:00", "tool_call_id": "c1"},
+  {"role": "tool", "content": "?", "tool_call_id": "c9"}]})";
+
+}  // namespace
+
+PAGODA_TEST(chat_template_gets_arguments_in_the_form_it_asks_for) {
+  const std::string loop = "{% for m in messages %}{% for c in m.tool_calls or [] %}";
+  const std::string object = R"({"zone": "UTC", "n": [1, 2.5, null]})";
+  // Printed as it is: text. Made JSON, or read key by key: an object.
+  CHECK_EQ(rendered((loop + "{{ c.function.arguments }}{% endfor %}{% endfor %}").c_str(), kCallAndResult), object);
+  CHECK_EQ(rendered((loop + "{{ c.function.arguments | tojson }}{% endfor %}{% endfor %}").c_str(), kCallAndResult),
+           object);
+  CHECK_EQ(rendered((loop + "{% for k, v in c.function.arguments | items %}{{ k }}={{ v }};{% endfor %}"
+                            "{% endfor %}{% endfor %}")
+                        .c_str(),
+                    kCallAndResult),
+           std::string("zone=UTC;n=[1, 2.5, None];"));
+  // Templates that ask what they were given take the object.
+  CHECK_EQ(rendered((loop + "{% if c.function.arguments is string %}{{ c.function.arguments }}{% else %}"
+                            "o{{ c.function.arguments | tojson }}{% endif %}{% endfor %}{% endfor %}")
+                        .c_str(),
+                    kCallAndResult),
+           "o" + object);
+}
+
+PAGODA_TEST(chat_template_sees_the_name_and_id_of_a_tool_result) {
+  const char* source =
+      "{% for m in messages if m.role == 'tool' %}{{ m.tool_call_id }}:{{ m.name }}={{ m.content }};{% endfor %}";
+  CHECK_EQ(rendered(source, kCallAndResult), std::string("c1:now=12:00;c9:=?;"));
+}
