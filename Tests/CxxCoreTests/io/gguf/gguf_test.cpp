@@ -235,8 +235,10 @@ PAGODA_TEST(gguf_models_that_make_no_sense_are_refused) {
     return (*files)->read_text("tokenizer.json", 1 << 20).status;
   };
   const std::string gpt2 = gguf_text("tokenizer.ggml.model", "gpt2"), pre = gguf_text("tokenizer.ggml.pre", "qwen2");
-  test::check_row("SentencePiece", tokenizer(gguf_text("tokenizer.ggml.model", "llama"), 1), StatusCode::unsupported,
-                  "'llama'");
+  test::check_row("WordPiece", tokenizer(gguf_text("tokenizer.ggml.model", "bert"), 1), StatusCode::unsupported,
+                  "'bert'");
+  for (const char* model : {"llama", "t5"})
+    test::check_row("pieces without scores", tokenizer(gguf_text("tokenizer.ggml.model", model), 1), bad, "scores");
   test::check_row("no pre-tokenizer", tokenizer(gpt2, 1), StatusCode::unsupported, "tokenizer.ggml.pre");
   test::check_row("unknown pre-tokenizer", tokenizer(gpt2 + gguf_text("tokenizer.ggml.pre", "x"), 2),
                   StatusCode::unsupported, "'x'");
