@@ -18,7 +18,7 @@ class Automaton {
   static constexpr int32_t kDead = -1;         // no document goes on like this
   static constexpr size_t kMaxThreads = 1024;  // of a configuration; ambiguous schemas lose ways, never gain wrong ones
   static constexpr size_t kMaxTableEntries = 1 << 20;
-  static constexpr size_t kMaxWork = 1 << 19;  // threads looked at for one mask: some 50 ms
+  static constexpr size_t kMaxWork = 1 << 21;  // threads looked at for one mask: some 50 ms
 
   explicit Automaton(std::shared_ptr<const Grammar> grammar);
 
