@@ -107,9 +107,9 @@ def test_responses_stream(openai_client):
 
 
 @pytest.mark.parametrize("options, error, code", [
-    ({"max_tokens": -1}, openai.BadRequestError, None),
+    ({"max_tokens": -2}, openai.BadRequestError, None),
     ({"temperature": -1}, openai.BadRequestError, None),
-    ({"max_tokens": 9000}, openai.BadRequestError, "context_length_exceeded"),
+    ({"messages": user("word " * 9000)}, openai.BadRequestError, "context_length_exceeded"),
     ({"model": "gpt-unknown"}, openai.NotFoundError, "model_not_found"),
 ])
 def test_errors_are_typed(openai_client, options, error, code):
