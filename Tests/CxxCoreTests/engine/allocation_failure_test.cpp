@@ -10,7 +10,7 @@
 #include "engine/engine_core.h"
 #include "engine/engine_thread.h"
 #include "engine/fake_model.h"
-#include "support/failing_allocation.h"
+#include "support/allocations.h"
 #include "support/grammar_kit.h"
 #include "support/test.h"
 

@@ -1,50 +1,9 @@
 // A decode step allocates nothing on the heap: neither model nor device makes anything anew that the step before had.
-#include <atomic>
-#include <cstdlib>
-#include <new>
-
 #include "device/gpu/cuda/cuda_backend.h"
 #include "device/gpu/fake_cuda.h"
 #include "device/gpu/gpu_device.h"
 #include "model/model_runner.h"
-
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define PAGODA_COUNTS_ALLOCATIONS
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#undef PAGODA_COUNTS_ALLOCATIONS
-#endif
-#endif
-#endif
-
-namespace {
-std::atomic<bool> is_counting = false;
-std::atomic<int64_t> num_allocations = 0;
-#ifdef PAGODA_COUNTS_ALLOCATIONS
-constexpr bool kCounts = true;
-#else
-constexpr bool kCounts = false;  // sanitizers have their own
-#endif
-}  // namespace
-
-#ifdef PAGODA_COUNTS_ALLOCATIONS
-// Those of the whole program, of any thread; the others of the standard library end here or in malloc.
-void* operator new(size_t size) {
-  if (is_counting.load(std::memory_order_relaxed)) num_allocations.fetch_add(1, std::memory_order_relaxed);
-  if (void* made = std::malloc(size > 0 ? size : 1)) return made;
-  throw std::bad_alloc();
-}
-void* operator new(size_t size, std::align_val_t alignment) {
-  if (is_counting.load(std::memory_order_relaxed)) num_allocations.fetch_add(1, std::memory_order_relaxed);
-  const size_t to = static_cast<size_t>(alignment);
-  if (void* made = std::aligned_alloc(to, (size + to - 1) / to * to)) return made;
-  throw std::bad_alloc();
-}
-void operator delete(void* made) noexcept { std::free(made); }
-void operator delete(void* made, size_t) noexcept { std::free(made); }
-void operator delete(void* made, std::align_val_t) noexcept { std::free(made); }
-void operator delete(void* made, size_t, std::align_val_t) noexcept { std::free(made); }
-#endif
+#include "support/allocations.h"
 
 namespace pagoda::test {
 namespace {
@@ -83,20 +42,15 @@ void count_allocations(device::Device& device, int64_t& count) {
   count = 0;
   for (int32_t position = 0; position < kWarmUps + kSteps; ++position) {
     const model::ForwardBatch batch = decode_batch(position, kMaxBlocks);
-    num_allocations = 0;
-    is_counting = true;
+    begin_counting();
     const Status status = (*model)->forward(batch);
-    is_counting = false;
+    const int64_t num_allocations = end_counting();
     CHECK_OK(status);
     if (position >= kWarmUps) count += num_allocations;
   }
 }
 
 int64_t allocations_of_decode(device::Device& device) {
-  if (!kCounts) {
-    note("not run: a sanitizer allocates itself");
-    return 0;
-  }
   int64_t count = -1;  // where the model does not even load
   count_allocations(device, count);
   return count;

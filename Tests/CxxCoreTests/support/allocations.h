@@ -1,4 +1,4 @@
-// FailingAllocation: lets one allocation of this thread fail, by number, so that a test can try every one of them.
+// The heap under test: counts the allocations of the program, or lets one of this thread fail, by number.
 #pragma once
 
 #include <cstdint>
@@ -28,5 +28,9 @@ class UncountedAllocations {
  private:
   int64_t countdown_;
 };
+
+// Allocations of all threads since `begin_counting`, which also restarts the count.
+void begin_counting() noexcept;
+int64_t end_counting() noexcept;
 
 }  // namespace pagoda::test

@@ -1,0 +1,67 @@
+// The global operator new of the tests: malloc, a count, and a countdown per thread. Array and nothrow forms end here
+// too.
+#include "support/allocations.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+namespace {
+
+constexpr int64_t kNever = -1;
+thread_local int64_t countdown = kNever;  // allocations before the one that fails
+thread_local bool has_failed_once = false;
+std::atomic<bool> is_counting = false;
+std::atomic<int64_t> num_allocations = 0;
+
+void note_allocation() {
+  if (is_counting.load(std::memory_order_relaxed)) num_allocations.fetch_add(1, std::memory_order_relaxed);
+  if (countdown != kNever && countdown-- == 0) {  // and ends as kNever
+    has_failed_once = true;
+    throw std::bad_alloc();
+  }
+}
+
+}  // namespace
+
+namespace pagoda::test {
+
+FailingAllocation::FailingAllocation(int64_t index) noexcept {
+  has_failed_once = false;
+  countdown = index;
+}
+FailingAllocation::~FailingAllocation() { countdown = kNever; }
+bool FailingAllocation::has_failed() noexcept { return has_failed_once; }
+
+UncountedAllocations::UncountedAllocations() noexcept : countdown_(countdown) { countdown = kNever; }
+UncountedAllocations::~UncountedAllocations() { countdown = countdown_; }
+
+void begin_counting() noexcept {
+  num_allocations = 0;
+  is_counting = true;
+}
+
+int64_t end_counting() noexcept {
+  is_counting = false;
+  return num_allocations;
+}
+
+}  // namespace pagoda::test
+
+void* operator new(std::size_t size) {
+  note_allocation();
+  if (void* memory = std::malloc(size > 0 ? size : 1)) return memory;
+  throw std::bad_alloc();
+}
+
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+void* operator new(std::size_t size, std::align_val_t alignment) {
+  note_allocation();
+  const auto unit = static_cast<std::size_t>(alignment);
+  if (void* memory = std::aligned_alloc(unit, (size + unit - 1) / unit * unit)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
