@@ -83,10 +83,10 @@ private func serverOptions(_ arguments: Arguments) throws -> ServerOptions {
 private func stopSignal() async {
   let latch = StopLatch()
   Interrupts.shared.onInterrupt { latch.signal() }
+  signal(SIGTERM, SIG_IGN)  // before the source, which sets a handler of its own
   let source = DispatchSource.makeSignalSource(signal: SIGTERM, queue: .global())
   source.setEventHandler { latch.signal() }
   source.resume()
-  signal(SIGTERM, SIG_IGN)
   latch.keep(source)
   await latch.wait()
 }
