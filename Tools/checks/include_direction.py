@@ -17,6 +17,7 @@ ALLOWED = {
     "request": {"base"},
     "cache": {"base", "request"},
     "scheduler": {"base", "request", "cache"},
+    "speculate": {"base", "request"},
     "sampler": {"base"},
     "device": {"base"},
     "ops": {"base", "device"},

@@ -42,6 +42,8 @@ enum SharedOptions {
       Option("checkpoint-memory", value: "SIZE", help: "memory for recurrent states of prefixes (default: 32 of them)"),
       Option("prefix-cache-dir", value: "DIR", help: "keep prefixes there, for the next start"),
       Option("prefix-cache-disk", value: "SIZE", help: "most bytes of files in that folder (default 8GiB)"),
+      Option("speculate", value: "HOW", help: "guess tokens ahead, same answers: auto (default), off, mtp, lookup"),
+      Option("speculate-max", value: "N", help: "most tokens guessed in a step, 1 to 7 (default 7)"),
     ])
 }
 
@@ -86,6 +88,11 @@ extension Arguments {
     if let bytes = try bytes("checkpoint-memory") { options.checkpointBytes = bytes }
     if let folder = try folder("prefix-cache-dir") { options.prefixCacheFolder = folder }
     if let bytes = try bytes("prefix-cache-disk") { options.prefixCacheDiskBytes = bytes }
+    let kinds = EngineOptions.Speculation.allCases.map(\.rawValue)
+    if let kind = try choice("speculate", of: kinds) {
+      options.speculation = EngineOptions.Speculation(rawValue: kind) ?? .automatic
+    }
+    if let count = try integer("speculate-max", in: 1...7) { options.maximumDrafts = Int(count) }
     return options
   }
 

@@ -92,6 +92,7 @@ extension [BenchTest] {
   /// `options` with room for these tests and no more, where the user has not said otherwise.
   package func sized(_ options: EngineOptions, repetitions: Int, given arguments: Arguments) -> EngineOptions {
     var sized = options
+    if !arguments.has("speculate") { sized.speculation = .off }  // a step is one token of each sequence
     sized.prefixCache = false  // repetitions must not find what the first one computed
     let length = map { $0.length(repetitions: repetitions) }.max() ?? 1
     if !arguments.has("max-model-len") { sized.maximumModelLength = length }

@@ -45,6 +45,8 @@ extension JSONValue {
       "generation_ms": .number(timings.generationMilliseconds),
       "generation_tokens_per_second": completion.tokensPerSecond.map { .number($0) } ?? .null,
       "preemptions": .integer(Int64(timings.preemptions)),
+      "drafted_tokens": .integer(Int64(timings.draftedTokens)),
+      "accepted_tokens": .integer(Int64(timings.acceptedTokens)),
     ])
   }
 

@@ -10,10 +10,12 @@ namespace pagoda {
 struct MemoryPlan {  // bytes, computed before anything is allocated
   int64_t device_limit_bytes = 0;
   int64_t weights_bytes = 0;
-  int64_t kv_bytes = 0;          // num_kv_blocks * kv_block_bytes
-  int64_t state_bytes = 0;       // num_state_slots * state_slot_bytes
-  int64_t checkpoint_bytes = 0;  // num_checkpoints * state_slot_bytes
-  int64_t workspace_bytes = 0;   // activations, step inputs, logits
+  int64_t kv_bytes = 0;               // num_kv_blocks * kv_block_bytes
+  int64_t state_bytes = 0;            // num_state_slots * state_slot_bytes
+  int64_t checkpoint_bytes = 0;       // num_checkpoints * state_slot_bytes
+  int64_t workspace_bytes = 0;        // activations, step inputs, logits
+  int64_t head_kv_block_bytes = 0;    // of kv_block_bytes, for an MTP head
+  int64_t head_state_slot_bytes = 0;  // of state_slot_bytes, likewise
   int64_t kv_block_bytes = 0;
   int64_t state_slot_bytes = 0;
   int64_t num_kv_blocks = 0;

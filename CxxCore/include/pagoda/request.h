@@ -18,6 +18,7 @@ struct Request {
   // Whether <think> and </think> in the prompt are the chat template's and say if the answer begins inside thinking.
   // False for text that no template rendered: then it begins outside, whatever the text mentions.
   bool prompt_has_thinking_tags = true;
+  bool speculate = true;        // false: one token per step, whatever EngineOptions::speculation says
   bool use_cache = true;        // false: reads nothing from the prefix cache and leaves nothing there
   int32_t priority = 0;         // the class: of those that wait, lower ones run first
   std::string share_id = "";    // requests with the same one (a client's) have one fair share; at most 256 bytes

@@ -37,6 +37,14 @@ struct DiskStats {         // of EngineOptions::prefix_cache_dir
   int64_t num_bad_files = 0;  // removed because something in them was not as it should be
 };
 
+struct SpeculationStats {
+  int64_t num_draft_steps = 0;  // of one sequence, with at least one draft
+  int64_t num_drafted_tokens = 0;
+  int64_t num_accepted_tokens = 0;
+  int64_t num_accepted_at[7] = {};  // by the draft's place behind the last sure token
+  double saved_ms = 0;              // against steps without drafts, by what those took; negative when lost
+};
+
 struct EngineStats {
   int32_t num_waiting = 0;
   int32_t num_running = 0;
@@ -52,6 +60,7 @@ struct EngineStats {
   double plan_seconds = 0, forward_seconds = 0, sample_seconds = 0;
   std::string fault;  // why no step succeeds any more: the device failed; empty while it works
   CacheStats cache;
+  SpeculationStats speculation;
   DiskStats disk;
 };
 

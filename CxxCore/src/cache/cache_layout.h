@@ -18,6 +18,8 @@ struct CacheLayout {
   int32_t num_recurrent_layers = 0;
   int32_t num_k_heads = 0, num_v_heads = 0, k_head_dim = 0, v_head_dim = 0;
   int32_t conv_channels = 0, conv_kernel = 0;
+  int32_t num_head_layers = 0;  // an MTP head's: one more attention layer, and hidden states by position in the slot
+  int32_t hidden_size = 0;
   int32_t anchor_rows = 16;  // tokens between two updates of the state
   int32_t max_drafts = 0;    // rows after a committed one that may be taken back
 
@@ -25,9 +27,15 @@ struct CacheLayout {
   bool has_state() const noexcept { return num_recurrent_layers > 0; }
 
   int64_t kv_block_bytes() const noexcept {  // keys and values of all layers
-    return int64_t{2} * num_attention_layers * block_size * num_kv_heads * kv_row_bytes(kv_dtype, head_dim);
+    return int64_t{2} * (num_attention_layers + num_head_layers) * block_size * num_kv_heads *
+           kv_row_bytes(kv_dtype, head_dim);
   }
-  int64_t state_slot_bytes() const noexcept {  // all f32: S, key rows, update rows, decay rows, convolution ring
+  int32_t hidden_rows() const noexcept { return max_drafts + 1; }  // of the ring of hidden states
+  int64_t hidden_slot_bytes() const noexcept {
+    return num_head_layers > 0 ? int64_t{4} * hidden_rows() * hidden_size : 0;
+  }
+  int64_t state_slot_bytes() const noexcept { return recurrent_slot_bytes() + hidden_slot_bytes(); }
+  int64_t recurrent_slot_bytes() const noexcept {  // all f32: S, key rows, update rows, decay rows, convolution ring
     const int64_t state = int64_t{num_v_heads} * k_head_dim * v_head_dim;
     const int64_t rows =
         int64_t{anchor_rows} * (int64_t{num_k_heads} * k_head_dim + int64_t{num_v_heads} * v_head_dim + num_v_heads);

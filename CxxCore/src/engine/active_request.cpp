@@ -49,6 +49,8 @@ Timings ActiveRequest::timings(Clock::time_point now) const noexcept {
   if (first_scheduled) t.prompt_ms = ms(first_token.value_or(now) - *first_scheduled);
   if (first_token) t.generation_ms = ms(now - *first_token);
   t.num_preemptions = sequence.num_preemptions;
+  t.num_drafted_tokens = num_drafted;
+  t.num_accepted_tokens = num_accepted;
   return t;
 }
 

@@ -1,6 +1,7 @@
 // ActiveRequest: everything the engine keeps for one request from submission to its finished event.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -14,6 +15,8 @@
 #include "pagoda/request.h"
 #include "request/sequence.h"
 #include "sampler/sampler.h"
+#include "speculate/lookup_index.h"
+#include "speculate/policy.h"
 #include "text/detokenizer.h"
 #include "text/stop_strings.h"
 
@@ -33,6 +36,13 @@ struct ActiveRequest {
   std::shared_ptr<grammar::TokenGrammar>
       grammar;                              // null: any token may come; shared by requests, the engine's thread's
   std::optional<grammar::Matcher> matcher;  // made by that thread
+  bool speculates = false;
+  std::optional<speculate::LookupIndex> lookup;  // over its own tokens
+  Thinking draft_thinking;                       // after the drafts so far
+  speculate::Offer offer;                        // what its drafts in flight are
+  std::array<speculate::Acceptance, speculate::kNumSources> acceptance;
+  int32_t head_row = -1;  // of the last pass of the MTP head
+  int32_t num_drafted = 0, num_accepted = 0;
   EventCallback callback = nullptr;
   void* context = nullptr;
 

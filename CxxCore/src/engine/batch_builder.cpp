@@ -17,11 +17,12 @@ void reserve_batch(model::ForwardBatch& batch, const model::ModelSizes& sizes) {
   batch.table_changes.reserve(seqs);
   batch.state_slots.reserve(seqs);
   batch.fresh_slots.reserve(seqs);
-  batch.logits_rows.reserve(seqs);
-  batch.draws.reserve(seqs);
+  batch.logits_rows.reserve(static_cast<size_t>(sizes.max_logits_rows));
+  batch.draws.reserve(static_cast<size_t>(sizes.max_logits_rows));
   batch.block_copies.reserve(seqs);
   batch.slot_copies.reserve(seqs);
   batch.state_saves.reserve(static_cast<size_t>(sizes.max_state_saves));
+  batch.head_rows.reserve(seqs);
 }
 
 static void clear(model::ForwardBatch& batch) {
@@ -36,6 +37,7 @@ static void clear(model::ForwardBatch& batch) {
   batch.logits_rows.clear();
   batch.draws.clear();
   batch.state_saves.clear();
+  batch.head_rows.clear();
 }
 
 // Brings row `index` of the tables up to date, as far as the row's sequence has come.
@@ -60,10 +62,12 @@ void build_batch(const scheduler::StepPlan& plan, int32_t block_size, int32_t ma
   auto save = plan.saves.begin();
   for (const scheduler::ScheduledSequence& row : plan.rows) {
     const request::Sequence& sequence = *row.sequence;
-    const int32_t begin = sequence.num_computed_tokens, end = begin + row.num_tokens;
+    const int32_t begin = sequence.num_computed_tokens, end = begin + row.num_tokens + row.num_drafts;
+    const int32_t num_tokens = sequence.num_tokens();
     for (int32_t position = begin; position < end; ++position) {
       const int64_t block = sequence.block_table[static_cast<size_t>(position / block_size)];
-      batch.token_ids.push_back(sequence.tokens[static_cast<size_t>(position)]);
+      batch.token_ids.push_back(position < num_tokens ? sequence.tokens[static_cast<size_t>(position)]
+                                                      : sequence.drafts[static_cast<size_t>(position - num_tokens)]);
       batch.positions.push_back(position);
       batch.slot_mapping.push_back(block * block_size + position % block_size);
     }
@@ -74,8 +78,32 @@ void build_batch(const scheduler::StepPlan& plan, int32_t block_size, int32_t ma
     update_table(row, batch.num_seqs() - 1, max_blocks_per_seq, batch);
     if (has_state) batch.state_slots.push_back(sequence.state_slot);
     if (sequence.has_fresh_slot) batch.fresh_slots.push_back(sequence.state_slot);
-    if (end == sequence.num_tokens()) batch.logits_rows.push_back(batch.num_tokens() - 1);
+    for (int32_t position = num_tokens; position <= end; ++position)
+      batch.logits_rows.push_back(batch.num_tokens() - 1 - (end - position));
   }
+}
+
+void begin_draft_batch(model::ForwardBatch& batch) {
+  clear(batch);
+  batch.block_copies.clear();
+  batch.slot_copies.clear();
+  batch.cu_seqlens.push_back(0);
+}
+
+void add_draft_row(const DraftRow& row, int32_t block_size, int32_t max_blocks_per_seq, model::ForwardBatch& batch) {
+  const int64_t block = row.sequence->block_table[static_cast<size_t>(row.position / block_size)];
+  batch.logits_rows.push_back(batch.num_tokens());
+  batch.token_ids.push_back(row.token);
+  batch.positions.push_back(row.position);
+  batch.slot_mapping.push_back(block * block_size + row.position % block_size);
+  batch.cu_seqlens.push_back(batch.num_tokens());
+  batch.context_lens.push_back(row.position + 1);
+  const int32_t index = batch.num_seqs() - 1, used = row.position / block_size + 1;
+  std::copy_n(row.sequence->block_table.begin(), used,
+              batch.block_tables.begin() + static_cast<std::ptrdiff_t>(index) * max_blocks_per_seq);
+  batch.table_changes.push_back({index, 0, used});
+  batch.state_slots.push_back(row.sequence->state_slot);
+  batch.head_rows.push_back(row.head_row);
 }
 
 }  // namespace pagoda::engine

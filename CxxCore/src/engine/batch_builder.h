@@ -13,8 +13,17 @@ namespace pagoda::engine {
 // to step, as in the model.
 void reserve_batch(model::ForwardBatch& batch, const model::ModelSizes& sizes);
 
-// Logits are wanted for the last row of each sequence whose tokens are all computed after this step.
+// Logits are wanted for the last token of each sequence whose tokens are all computed after this step, and for drafts.
 void build_batch(const scheduler::StepPlan& plan, int32_t block_size, int32_t max_blocks_per_seq, bool has_state,
                  model::ForwardBatch& batch);
+
+// One row of Model::draft(): `token` of the sequence at `position`.
+struct DraftRow {
+  const request::Sequence* sequence = nullptr;
+  int32_t token = 0, position = 0;
+  int32_t head_row = -1;  // see ForwardBatch
+};
+void begin_draft_batch(model::ForwardBatch& batch);
+void add_draft_row(const DraftRow& row, int32_t block_size, int32_t max_blocks_per_seq, model::ForwardBatch& batch);
 
 }  // namespace pagoda::engine

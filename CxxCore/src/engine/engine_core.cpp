@@ -21,7 +21,8 @@ static scheduler::SchedulerLimits scheduler_limits(const CoreConfig& config) {
           .max_num_batched_tokens = config.sizes.max_num_tokens,
           .max_model_len = config.max_model_len,
           .has_state = config.has_state,
-          .max_state_saves = config.sizes.max_state_saves};
+          .max_state_saves = config.sizes.max_state_saves,
+          .max_draft_rows = config.max_draft_rows};
 }
 
 EngineCore::EngineCore(model::Model& model, CoreConfig config)
@@ -38,6 +39,10 @@ EngineCore::EngineCore(model::Model& model, CoreConfig config)
   if (config_.disk && config_.prefix_cache && (!config_.has_state || config_.max_checkpoints > 0))
     disk_.emplace(model_, cache_, config_.disk);
   reserve_batch(batch_, config_.sizes);
+  if (config_.uses_head) reserve_batch(draft_batch_, config_.sizes);
+  draft_rows_.reserve(static_cast<size_t>(config_.sizes.max_num_seqs));
+  offers_.reserve(static_cast<size_t>(config_.sizes.max_num_seqs));
+  offer_requests_.reserve(static_cast<size_t>(config_.sizes.max_num_seqs));
   publish_stats();
 }
 
@@ -107,14 +112,20 @@ void EngineCore::step() noexcept {
   if (is_dead_) return end_all(FinishReason::error, fault_);
   const Clock::time_point begin = Clock::now();
   read_next();
+  draft_tokens();
   const scheduler::StepPlan* plan = schedule();
   if (!plan || plan->rows.empty()) return;
   const Status status = forward(*plan, begin);
   const Clock::time_point end = Clock::now();
   note_result(status);
+  const int32_t num_drafts = plan->num_drafts(), num_rows = batch_.num_tokens(), num_seqs = batch_.num_seqs();
+  const int64_t num_before = num_generated_tokens_;
   if (status.is_ok()) commit(*plan);
   else fail_rows(*plan, status);
   sample_time_ += Clock::now() - end;
+  if (status.is_ok() && num_rows == num_seqs + num_drafts)  // none of them a prompt's
+    policy_.note_step(num_seqs, num_rows, static_cast<int32_t>(num_generated_tokens_ - num_before),
+                      seconds(Clock::now() - begin), draft_seconds_, num_draft_steps_);
   publish_stats();
 }
 
@@ -144,6 +155,7 @@ const scheduler::StepPlan* EngineCore::schedule() noexcept {
 Status EngineCore::forward(const scheduler::StepPlan& plan, Clock::time_point begin) noexcept {
   try {
     build_batch(plan, config_.block_size, config_.sizes.max_blocks_per_seq, config_.has_state, batch_);
+    batch_.feeds_head = config_.uses_head;
     ask_for_tokens(plan);
     const Clock::time_point now = Clock::now();
     for (const scheduler::ScheduledSequence& row : plan.rows) {
@@ -155,7 +167,7 @@ Status EngineCore::forward(const scheduler::StepPlan& plan, Clock::time_point be
     const Clock::time_point end = Clock::now();
     plan_time_ += now - begin;
     forward_time_ += end - now;
-    budget_.note(batch_.num_tokens(), batch_.num_seqs(), seconds(end - now));
+    budget_.note(batch_.num_tokens(), batch_.num_seqs() + plan.num_drafts(), seconds(end - now));
     return status;
   } catch (const std::exception&) {
     return status_of_exception();
@@ -192,20 +204,41 @@ void EngineCore::commit(const scheduler::StepPlan& plan) noexcept {
   size_t logits_row = 0;
   for (const scheduler::ScheduledSequence& row : plan.rows) {
     Sequence& sequence = *row.sequence;
-    ActiveRequest& request = *requests_.at(sequence.id);
     sequence.num_computed_tokens += row.num_tokens;
     sequence.has_fresh_slot = false;
     num_computed_tokens_ += row.num_tokens;
+    ActiveRequest& request = *requests_.at(sequence.id);
     const bool is_sampled = sequence.num_uncomputed() == 0;
     const size_t own_row = logits_row;
-    logits_row += is_sampled;
+    if (is_sampled) logits_row += static_cast<size_t>(1 + row.num_drafts);
     try {
       publish(sequence, plan);
-      if (is_sampled) commit_token(request, own_row);
+      if (is_sampled) commit_tokens(request, row.num_drafts, own_row);
     } catch (const std::exception&) {
       give_back_saves(plan, &sequence);
       finish(request, FinishReason::error, status_of_exception());
     }
+  }
+}
+
+// A row's own sample decides: the row after it counts only if that is the draft it was computed from.
+void EngineCore::commit_tokens(ActiveRequest& request, int32_t num_drafts, size_t logits_row) {
+  Sequence& sequence = request.sequence;
+  request.num_drafted += num_drafts;
+  speculation_.num_draft_steps += num_drafts > 0;
+  speculation_.num_drafted_tokens += num_drafts;
+  for (int32_t i = 0;; ++i) {
+    if (!commit_token(request, logits_row + static_cast<size_t>(i))) return;
+    if (i == num_drafts || sequence.tokens.back() != sequence.drafts[static_cast<size_t>(i)]) {
+      note_drafts(request, num_drafts, i);
+      return sequence.drafts.clear();
+    }
+    ++request.num_accepted;
+    ++speculation_.num_accepted_tokens;
+    ++speculation_.num_accepted_at[static_cast<size_t>(i)];
+    ++sequence.num_computed_tokens;
+    ++num_computed_tokens_;
+    cache_.publish(sequence);
   }
 }
 
@@ -229,9 +262,9 @@ void EngineCore::give_back_saves(const scheduler::StepPlan& plan, const Sequence
   }
 }
 
-void EngineCore::commit_token(ActiveRequest& request, size_t logits_row) {
+bool EngineCore::commit_token(ActiveRequest& request, size_t logits_row) {
   Status status = sample(request, logits_row);
-  if (!status.is_ok()) return finish(request, FinishReason::error, std::move(status));
+  if (!status.is_ok()) return finish(request, FinishReason::error, std::move(status)), false;
   const int32_t token = sampled_.token_id;
   if (!request.first_token) request.first_token = Clock::now();
   request.sequence.tokens.push_back(token);
@@ -251,9 +284,10 @@ void EngineCore::commit_token(ActiveRequest& request, size_t logits_row) {
   event_.finish_reason = FinishReason::none;
   request.callback(request.context, &event_);
 
-  if (is_stop_id || is_stop_string || is_last) return finish(request, FinishReason::stop, ok_status());
-  if (request.sequence.num_tokens() >= request.sequence.max_num_tokens)
-    finish(request, FinishReason::length, ok_status());
+  const bool is_stop = is_stop_id || is_stop_string || is_last;
+  if (!is_stop && request.sequence.num_tokens() < request.sequence.max_num_tokens) return true;
+  finish(request, is_stop ? FinishReason::stop : FinishReason::length, ok_status());
+  return false;
 }
 
 // The grammar and the thinking go on with the token. True when it ends the document and nothing can follow.
@@ -355,6 +389,7 @@ void EngineCore::publish_stats() noexcept {
                       .num_checkpoint_evictions = index.num_checkpoint_evictions(),
                       .num_checkpoint_hits = index.num_checkpoint_hits(),
                       .last_near_miss = cache.last_near_miss},
+            .speculation = speculation_,
             .disk = std::move(disk)};
 }
 

@@ -24,6 +24,8 @@
 #include "sampler/sampler.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/step_budget.h"
+#include "speculate/drafter.h"
+#include "speculate/policy.h"
 #include "text/bpe/tokenizer.h"
 
 namespace pagoda::engine {
@@ -41,6 +43,12 @@ struct CoreConfig {
   std::shared_ptr<DiskStore> disk;   // null: prefixes stay in memory
   device::Device* device = nullptr;  // asked for its health after a failed step; null: only the model is
   std::vector<int32_t> eos_token_ids;
+  bool uses_head = false;                       // drafts from the model's MTP head
+  bool uses_lookup = false;                     // drafts from what stood before in the text, and what rules force
+  int32_t max_drafts = 0;                       // of a sequence in a step; 0: none
+  int32_t max_draft_rows = 0;                   // of a step; sizes.max_logits_rows has room for them
+  bool takes_all_drafts = false;                // whatever they cost: for tests and measurements
+  std::shared_ptr<speculate::Drafter> drafter;  // takes the place of all others and of the policy: for tests
   std::shared_ptr<const text::BpeTokenizer> tokenizer;  // null: events carry ids only
 };
 
@@ -73,10 +81,20 @@ class EngineCore {
   void commit(const scheduler::StepPlan& plan) noexcept;
   void publish(request::Sequence& sequence, const scheduler::StepPlan& plan);
   void give_back_saves(const scheduler::StepPlan& plan, const request::Sequence* sequence) noexcept;
-  void commit_token(ActiveRequest& request, size_t logits_row);
+  void commit_tokens(ActiveRequest& request, int32_t num_drafts, size_t logits_row);
+  bool commit_token(ActiveRequest& request, size_t logits_row);  // false when it was the last
+  void draft_tokens() noexcept;
+  void offer_all();
+  void offer_drafts(ActiveRequest& request, int32_t room);
+  void draft_forced(ActiveRequest& request, int32_t room);
+  void draft_with_head();
+  bool sample_draft(ActiveRequest& request, size_t row, int32_t index);
+  void cut_drafts(ActiveRequest& request);
+  void note_drafts(ActiveRequest& request, int32_t num_drafts, int32_t num_accepted);
   Status check_outputs(const Request& request) const;
   void prepare_cache(const Request& request, request::Sequence& sequence) const;
-  sampler::SampleInput sample_input(ActiveRequest& request);
+  sampler::SampleInput sample_input(ActiveRequest& request, const Thinking& thinking, int32_t num_generated);
+  device::Draw draw_for(ActiveRequest& request, const Thinking& thinking, int32_t num_generated);
   void ask_for_tokens(const scheduler::StepPlan& plan);
   Status sample(ActiveRequest& request, size_t logits_row);
   bool follow(ActiveRequest& request, int32_t token_id);
@@ -104,6 +122,14 @@ class EngineCore {
   int32_t num_failed_steps_ = 0;  // of the device, one after the other
   bool is_dead_ = false;          // the device says that no later step can succeed
   Status fault_;                  // the last of them, once there is little hope
+  speculate::Policy policy_;
+  std::vector<speculate::Offer> offers_;        // of the step being planned
+  std::vector<ActiveRequest*> offer_requests_;  // whose they are
+  SpeculationStats speculation_;
+  model::ForwardBatch draft_batch_;
+  std::vector<size_t> draft_rows_;  // offers whose sequences have a row in it
+  double draft_seconds_ = 0;        // of the step being made
+  int32_t num_draft_steps_ = 0;
   int64_t num_steps_ = 0, num_computed_tokens_ = 0, num_generated_tokens_ = 0;
   Clock::duration plan_time_{}, forward_time_{}, sample_time_{};
   mutable std::mutex stats_mutex_;

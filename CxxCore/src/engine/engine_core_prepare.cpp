@@ -77,6 +77,9 @@ Result<std::unique_ptr<ActiveRequest>> EngineCore::prepare(const Request& reques
   sequence.share_id = request.share_id;
   sequence.tokens.reserve(static_cast<size_t>(sequence.max_num_tokens));
   sequence.block_table.reserve(static_cast<size_t>(blocks_.blocks_for(sequence.max_num_tokens)));
+  active->speculates = request.speculate && config_.max_drafts > 0;
+  if (active->speculates) sequence.drafts.reserve(static_cast<size_t>(config_.max_drafts));
+  if (active->speculates && config_.uses_lookup) active->lookup.emplace(sequence.max_num_tokens);
   active->count_tokens(config_.vocab_size);
   prepare_cache(request, sequence);
   if (!request.sampling.ignore_eos)

@@ -4,29 +4,39 @@
 namespace pagoda::engine {
 
 // All but the logits.
-sampler::SampleInput EngineCore::sample_input(ActiveRequest& request) {
-  const bool before_min = request.num_generated() < request.params.min_tokens;
+sampler::SampleInput EngineCore::sample_input(ActiveRequest& request, const Thinking& thinking, int32_t num_generated) {
+  const bool before_min = num_generated < request.params.min_tokens;
   sampler::SampleInput input;
   input.params = &request.params;
   input.counts = &request.counts;
   if (before_min) input.banned = request.stop_ids;
-  input.forced_id = request.thinking.forced_id();
-  if (request.matcher && !request.thinking.is_open()) input.allowed = request.matcher->allowed();
+  input.forced_id = thinking.forced_id();
+  if (request.matcher && !thinking.is_open()) input.allowed = request.matcher->allowed();
   else if (request.matcher) input.banned = request.stop_ids;  // the document is still to come
   input.seed = request.seed;
-  input.token_index = static_cast<uint64_t>(request.num_generated());
+  input.token_index = static_cast<uint64_t>(num_generated);
   return input;
+}
+
+// What a device that draws as the sampler does has to know; top_k 0 where the logits themselves are wanted.
+device::Draw EngineCore::draw_for(ActiveRequest& request, const Thinking& thinking, int32_t num_generated) {
+  if (request.matcher) return {};
+  const auto max_top_k = static_cast<int32_t>(device::max_top_k(config_.vocab_size));
+  const sampler::Draw draw = sampler::draw_of(sample_input(request, thinking, num_generated), max_top_k);
+  return {draw.top_p, draw.min_weight, draw.random, draw.temperature, draw.top_k};
 }
 
 // A row of 248,000 logits takes longer to fetch from a GPU than a token takes to draw there: a device that draws as the
 // sampler does is told how, unless the request asks for more of the row than its most likely tokens.
 void EngineCore::ask_for_tokens(const scheduler::StepPlan& plan) {
-  const auto max_top_k = static_cast<int32_t>(device::max_top_k(config_.vocab_size));
   for (const scheduler::ScheduledSequence& row : plan.rows) {
     if (row.num_tokens < row.sequence->num_uncomputed()) continue;
     ActiveRequest& request = *requests_.at(row.sequence->id);
-    const sampler::Draw draw = request.matcher ? sampler::Draw{} : sampler::draw_of(sample_input(request), max_top_k);
-    batch_.draws.push_back({draw.top_p, draw.min_weight, draw.random, draw.temperature, draw.top_k});
+    Thinking thinking = request.thinking;  // as it will be if the drafts hold
+    for (int32_t i = 0; i <= row.num_drafts; ++i) {
+      if (i > 0) thinking.note(row.sequence->drafts[static_cast<size_t>(i) - 1]);
+      batch_.draws.push_back(draw_for(request, thinking, request.num_generated() + i));
+    }
   }
 }
 
@@ -39,7 +49,7 @@ Status EngineCore::sample(ActiveRequest& request, size_t logits_row) {
     return ok_status();
   }
   const size_t vocab = static_cast<size_t>(config_.vocab_size);
-  sampler::SampleInput input = sample_input(request);
+  sampler::SampleInput input = sample_input(request, request.thinking, request.num_generated());
   if (!input.allowed.empty()) PAGODA_RETURN_IF_ERROR(request.matcher->status());
   input.logits = model_.logits().subspan(logits_row * vocab, vocab);
   return sampler_.sample(input, sampled_);

@@ -34,12 +34,13 @@ Result<Hash128Value> probe(const MemoryPlan& plan, const CoreConfig& core, model
   std::vector<std::byte> bytes(static_cast<size_t>(plan.kv_block_bytes));
   for (int32_t block : sequence.block_table) {
     PAGODA_RETURN_IF_ERROR(model.read_block(block, count - block * core.block_size, bytes));
-    hash.add(std::span<const std::byte>(bytes));
+    // An MTP head's rows come last. Prefixes are the same whether it runs or not.
+    hash.add(std::span<const std::byte>(bytes).first(bytes.size() - static_cast<size_t>(plan.head_kv_block_bytes)));
   }
   if (!core.has_state) return hash.value();
   bytes.resize(static_cast<size_t>(plan.state_slot_bytes));
   PAGODA_RETURN_IF_ERROR(model.read_slot(0, bytes));
-  hash.add(std::span<const std::byte>(bytes));
+  hash.add(std::span<const std::byte>(bytes).first(bytes.size() - static_cast<size_t>(plan.head_state_slot_bytes)));
   return hash.value();
 }
 

@@ -110,6 +110,9 @@ Result<Prepared> prepare(const ModelSource& source, const EngineOptions& options
   if (!checkpoint.is_ok()) return checkpoint.status;
   p.checkpoint = std::make_unique<io::Checkpoint>(std::move(*checkpoint));
   PAGODA_RETURN_IF_ERROR(model::untie_different_head(*p.checkpoint, p.config));
+  model::find_mtp_head(p.config, *p.checkpoint, options.speculation == "auto" || options.speculation == "mtp");
+  if (options.speculation == "mtp" && !p.config.runs_mtp_head)
+    return make_error(StatusCode::unsupported, "speculate mtp needs a model with an MTP head, and this one has none");
   Result<std::unique_ptr<device::Device>> device =
       device::make_device(device_for(options, p.config), options.num_threads);
   if (!device.is_ok()) return device.status;
@@ -242,6 +245,10 @@ Result<LoadedModel> load(const ModelSource& source, const EngineOptions& options
   loaded.core.state_slot_bytes = p.memory.plan.state_slot_bytes;
   loaded.core.eos_token_ids = p.config.eos_token_ids;
   loaded.core.tokenizer = *tokenizer;
+  loaded.core.max_drafts = max_drafts(options);
+  loaded.core.max_draft_rows = max_draft_rows(options, p.memory.plan);
+  loaded.core.uses_lookup = options.speculation == "auto" || options.speculation == "lookup";
+  loaded.core.uses_head = p.config.runs_mtp_head;
   PAGODA_RETURN_IF_ERROR(open_disk(options, p, **model, loaded.core));
   loaded.core.device = p.device.get();
   loaded.device = std::move(p.device);

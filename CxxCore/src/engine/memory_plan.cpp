@@ -11,6 +11,7 @@ constexpr double kDefaultKvShare = 0.4;  // of what is left beside weights and s
 constexpr int64_t kDefaultCheckpoints = 32;
 constexpr int64_t kMaxCheckpoints = 1 << 20;
 constexpr int64_t kDefaultCheckpointShare = 8;  // at most an eighth of what is left beside weights and state
+constexpr int32_t kMaxDraftRows = 48;           // of a step: their logits take room
 constexpr int32_t kSavesBesideSequences = 4;    // a step may keep one state per sequence and these
 
 std::string mib(int64_t bytes) {
@@ -60,6 +61,15 @@ int32_t default_step_tokens(const device::DeviceInfo& device) noexcept {
   return device.name == "metal" ? 512 : 256;
 }
 
+int32_t max_drafts(const EngineOptions& options) noexcept {
+  if (options.speculation == "off") return 0;
+  return options.max_drafts > 0 ? options.max_drafts : device::kMaxDrafts;
+}
+
+int32_t max_draft_rows(const EngineOptions& options, const MemoryPlan& plan) noexcept {
+  return std::min({plan.max_num_seqs * max_drafts(options), kMaxDraftRows, plan.max_num_batched_tokens});
+}
+
 Status check_options(const EngineOptions& options) {
   PAGODA_RETURN_IF_ERROR(check_range("threads", options.num_threads, 0, 1024));
   PAGODA_RETURN_IF_ERROR(check_range("max-num-seqs", options.max_num_seqs, 1, 4096));
@@ -73,6 +83,11 @@ Status check_options(const EngineOptions& options) {
   if (options.max_step_ms != -1 && !(options.max_step_ms >= 0 && options.max_step_ms <= 1e6))
     return make_error(StatusCode::invalid_argument,
                       "max-step-ms must be 0 to 1000000, or -1, not " + std::to_string(options.max_step_ms));
+  PAGODA_RETURN_IF_ERROR(check_range("speculate-max", options.max_drafts, 0, device::kMaxDrafts));
+  if (options.speculation != "auto" && options.speculation != "off" && options.speculation != "lookup" &&
+      options.speculation != "mtp")
+    return make_error(StatusCode::invalid_argument,
+                      "speculate must be auto, off, mtp or lookup, not " + options.speculation);
   if (options.block_size != 8 && options.block_size != 16 && options.block_size != 32)
     return make_error(StatusCode::invalid_argument,
                       "block-size must be 8, 16 or 32, not " + std::to_string(options.block_size));
@@ -90,6 +105,9 @@ Result<PlannedMemory> plan_memory(const EngineOptions& options, const io::ModelC
   plan.block_size = options.block_size;
   plan.kv_block_bytes = layout.kv_block_bytes();
   plan.state_slot_bytes = layout.state_slot_bytes();
+  plan.head_kv_block_bytes =
+      plan.kv_block_bytes * layout.num_head_layers / (layout.num_attention_layers + layout.num_head_layers);
+  plan.head_state_slot_bytes = layout.hidden_slot_bytes();
   plan.max_num_batched_tokens =
       options.max_num_batched_tokens > 0 ? options.max_num_batched_tokens : default_step_tokens(device.info());
   plan.max_num_seqs = std::min(options.max_num_seqs, plan.max_num_batched_tokens);  // every sequence can move in a step
@@ -119,7 +137,7 @@ Result<PlannedMemory> plan_memory(const EngineOptions& options, const io::ModelC
       plan.num_checkpoints > 0 ? std::min(plan.max_num_seqs + kSavesBesideSequences, plan.num_checkpoints) : 0;
   sizes.max_num_tokens = plan.max_num_batched_tokens;
   sizes.max_num_seqs = plan.max_num_seqs;
-  sizes.max_logits_rows = plan.max_num_seqs;
+  sizes.max_logits_rows = plan.max_num_seqs + max_draft_rows(options, plan);
   const int64_t len_blocks = (int64_t{plan.max_model_len} + plan.block_size - 1) / plan.block_size;
   sizes.max_blocks_per_seq = static_cast<int32_t>(std::min(len_blocks, plan.num_kv_blocks));
   sizes.block_size = plan.block_size;

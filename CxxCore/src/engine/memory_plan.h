@@ -25,6 +25,9 @@ int32_t default_step_tokens(const device::DeviceInfo& device) noexcept;
 // Ranges of the options that do not depend on the model.
 Status check_options(const EngineOptions& options);
 
+int32_t max_drafts(const EngineOptions& options) noexcept;                              // of a sequence in a step
+int32_t max_draft_rows(const EngineOptions& options, const MemoryPlan& plan) noexcept;  // of a step
+
 Result<PlannedMemory> plan_memory(const EngineOptions& options, const io::ModelConfig& config,
                                   const cache::CacheLayout& layout, const device::Device& device,
                                   int64_t weights_bytes);

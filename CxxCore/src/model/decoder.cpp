@@ -2,6 +2,7 @@
 // State: weights, pools and workspace, all on the device. Thread rule: the device's thread.
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include "model/batch_check.h"
 #include "model/layers.h"
 #include "model/model.h"
+#include "model/mtp_head.h"
 #include "model/pools.h"
 #include "model/weights.h"
 #include "model/workspace.h"
@@ -26,6 +28,8 @@ class Decoder final : public Model {
   Decoder(const io::ModelConfig& config, const cache::CacheLayout& layout, device::Device& device, Weights weights);
 
   Status forward(const ForwardBatch& batch) override;
+  bool has_head() const noexcept override { return mtp_.has_value(); }
+  Status draft(const ForwardBatch& batch, bool is_first) override;
   std::span<const int32_t> picked() const noexcept override { return picked_; }
   std::span<const float> logits() const noexcept override { return logits_; }
   Status allocate(const ModelSizes& sizes) override;
@@ -36,9 +40,11 @@ class Decoder final : public Model {
 
  private:
   Status move_units(device::Encoder& encoder, const ForwardBatch& batch) const;
-  Status encode(device::Encoder& encoder, const Step& step) const;
-  Status norm(device::Encoder& encoder, const Step& step, const device::Tensor& addition,
-              const device::Tensor& weight) const;
+  Status encode(device::Encoder& encoder, const Step& step, bool feeds_head) const;
+  Status encode_draft(device::Encoder& encoder, const Step& step, bool is_first) const;
+  Status run(const ForwardBatch& batch, const std::function<Status(device::Encoder&, const Step&)>& encode);
+  Status norm(device::Encoder& encoder, const Step& step, const device::Tensor& addition, const device::Tensor& weight,
+              const device::Tensor& out) const;
   Status norm_addition(device::Encoder& encoder, const Step& step, const device::Tensor& weight) const;
   Status pick(device::Encoder& encoder, const Step& step) const;
   Status publish_picked(const device::Tensor& picked);
@@ -52,6 +58,7 @@ class Decoder final : public Model {
   device::Tensor final_norm_;
   const device::Weight* embedding_;
   const device::Weight* head_;  // the embedding itself when they are tied
+  std::optional<MtpHead> mtp_;
   ModelSizes sizes_;
   Pools pools_;
   Workspace workspace_;
@@ -79,6 +86,7 @@ Decoder::Decoder(const io::ModelConfig& config, const cache::CacheLayout& layout
     layers_.push_back({weights_.vector(i, Role::input_norm), weights_.vector(i, Role::post_norm),
                        weights_.vector(i, Role::mixer_norm), weights_.vector(i, Role::mlp_norm), mixer, mlp});
   }
+  if (config.runs_mtp_head) mtp_.emplace(config, weights_);
 }
 
 Status Decoder::allocate(const ModelSizes& sizes) {
@@ -104,6 +112,7 @@ Status Decoder::allocate(const ModelSizes& sizes) {
     if (auto* attention = std::get_if<AttentionLayer>(&layer.mixer)) attention->set_pool(&pools_.kv[next_kv++]);
     if (auto* gdn = std::get_if<GdnLayer>(&layer.mixer)) gdn->set_pool(&pools_.state[next_state++]);
   }
+  if (mtp_) mtp_->set_pools(&pools_.kv.back(), &pools_.hidden.front());
   is_allocated_ = true;
   return ok_status();
 }
@@ -115,17 +124,42 @@ Status Decoder::read_block(int32_t block, int32_t num_tokens, std::span<std::byt
       row * static_cast<size_t>(layout_.block_size);  // a head's rows lie end to end: see allocate_pools
   const size_t kept = row * static_cast<size_t>(std::clamp(num_tokens, 0, layout_.block_size));
   for (size_t begin = 0; begin < to.size(); begin += head) std::memset(to.data() + begin + kept, 0, head - kept);
+  // What lies in the rows of a head that does not run was never written for this sequence.
+  const size_t per_layer = to.size() / pools_.kv.size();
+  if (layout_.num_head_layers > 0 && !mtp_) std::memset(to.data() + to.size() - per_layer, 0, per_layer);
   return ok_status();
 }
 Status Decoder::write_block(int32_t block, std::span<const std::byte> from) {
   return write_unit(device_, pools_.kv, block, from);
 }
-Status Decoder::read_slot(int32_t slot, std::span<std::byte> to) { return read_unit(device_, pools_.state, slot, to); }
+Status Decoder::read_slot(int32_t slot, std::span<std::byte> to) {
+  const size_t recurrent = static_cast<size_t>(layout_.recurrent_slot_bytes());
+  if (to.size() < recurrent) return make_error(StatusCode::internal, "too few bytes for a block or slot");
+  PAGODA_RETURN_IF_ERROR(read_unit(device_, pools_.state, slot, to.first(recurrent)));
+  PAGODA_RETURN_IF_ERROR(read_unit(device_, pools_.hidden, slot, to.subspan(recurrent)));
+  if (!mtp_) std::memset(to.data() + recurrent, 0, to.size() - recurrent);
+  return ok_status();
+}
 Status Decoder::write_slot(int32_t slot, std::span<const std::byte> from) {
-  return write_unit(device_, pools_.state, slot, from);
+  const size_t recurrent = static_cast<size_t>(layout_.recurrent_slot_bytes());
+  if (from.size() < recurrent) return make_error(StatusCode::internal, "too few bytes for a block or slot");
+  PAGODA_RETURN_IF_ERROR(write_unit(device_, pools_.state, slot, from.first(recurrent)));
+  return write_unit(device_, pools_.hidden, slot, from.subspan(recurrent));
 }
 
 Status Decoder::forward(const ForwardBatch& batch) {
+  return run(batch, [&](device::Encoder& encoder, const Step& step) {
+    PAGODA_RETURN_IF_ERROR(move_units(encoder, batch));
+    return encode(encoder, step, batch.feeds_head && mtp_);
+  });
+}
+
+Status Decoder::draft(const ForwardBatch& batch, bool is_first) {
+  if (!mtp_) return make_error(StatusCode::unsupported, "the model has no MTP head, or it was not loaded");
+  return run(batch, [&](device::Encoder& encoder, const Step& step) { return encode_draft(encoder, step, is_first); });
+}
+
+Status Decoder::run(const ForwardBatch& batch, const std::function<Status(device::Encoder&, const Step&)>& encode) {
   logits_ = {};
   picked_.clear();
   if (!is_allocated_) return make_error(StatusCode::internal, "forward() before allocate()");
@@ -133,8 +167,7 @@ Status Decoder::forward(const ForwardBatch& batch) {
   auto step = workspace_.begin(batch, device_);
   if (!step.is_ok()) return step.status;
   device::Encoder& encoder = device_.encoder();
-  Status encoded = move_units(encoder, batch);
-  if (encoded.is_ok()) encoded = encode(encoder, *step);
+  const Status encoded = encode(encoder, *step);
   Status done = encoder.submit().wait();  // also after a failure, so that the next step begins with an empty encoder
   if (!encoded.is_ok()) return encoded;
   if (!done.is_ok()) return done;
@@ -147,10 +180,15 @@ Status Decoder::move_units(device::Encoder& encoder, const ForwardBatch& batch) 
     for (const KvPool& pool : pools_.kv) PAGODA_RETURN_IF_ERROR(copy_unit(encoder, pool, copy));
   for (const Copy& copy : batch.slot_copies)
     for (const StatePool& pool : pools_.state) PAGODA_RETURN_IF_ERROR(copy_unit(encoder, pool, copy));
+  for (const Copy& copy : batch.slot_copies)
+    for (const HiddenPool& pool : pools_.hidden) PAGODA_RETURN_IF_ERROR(copy_unit(encoder, pool, copy));
   return ok_status();
 }
 
-Status Decoder::encode(device::Encoder& encoder, const Step& step) const {
+Status Decoder::encode(device::Encoder& encoder, const Step& step, bool feeds_head) const {
+  if (step.fresh_slots.num_elements() > 0)
+    for (const HiddenPool& pool : pools_.hidden)
+      PAGODA_RETURN_IF_ERROR(ops::zero_slots(encoder, {.pool = pool.states, .slots = step.fresh_slots}));
   if (step.fresh_slots.num_elements() > 0)
     for (const Layer& layer : layers_)
       if (const auto* gdn = std::get_if<GdnLayer>(&layer.mixer))
@@ -161,18 +199,31 @@ Status Decoder::encode(device::Encoder& encoder, const Step& step) const {
     PAGODA_RETURN_IF_ERROR(ops::scale_rows(encoder, {.x = step.hidden, .factor = config_.embedding_scale}));
   device::Tensor addition;  // absent before the first layer
   for (const Layer& layer : layers_) {
-    PAGODA_RETURN_IF_ERROR(norm(encoder, step, addition, layer.input_norm));
+    PAGODA_RETURN_IF_ERROR(norm(encoder, step, addition, layer.input_norm, step.normed));
     PAGODA_RETURN_IF_ERROR(std::visit([&](const auto& mixer) { return mixer.forward(encoder, step); }, layer.mixer));
     PAGODA_RETURN_IF_ERROR(norm_addition(encoder, step, layer.mixer_norm));
-    PAGODA_RETURN_IF_ERROR(norm(encoder, step, step.delta, layer.post_norm));
+    PAGODA_RETURN_IF_ERROR(norm(encoder, step, step.delta, layer.post_norm, step.normed));
     PAGODA_RETURN_IF_ERROR(std::visit([&](const auto& mlp) { return mlp.forward(encoder, step); }, layer.mlp));
     PAGODA_RETURN_IF_ERROR(norm_addition(encoder, step, layer.mlp_norm));
     addition = step.delta;
   }
-  if (step.logits_rows.num_elements() == 0) return ok_status();
-  PAGODA_RETURN_IF_ERROR(norm(encoder, step, addition, final_norm_));
-  PAGODA_RETURN_IF_ERROR(ops::gather_rows(encoder, {.x = step.normed, .rows = step.logits_rows, .out = step.gathered}));
-  PAGODA_RETURN_IF_ERROR(ops::matmul(encoder, {.x = step.gathered, .weight = head_, .bias = {}, .out = step.logits}));
+  if (step.logits_rows.num_elements() == 0 && !feeds_head) return ok_status();
+  const int64_t num_tokens = step.normed.shape[0];
+  const device::Tensor states =
+      feeds_head ? device::slice(step.head.hidden, 0, step.head.hidden.shape[0] - num_tokens, num_tokens) : step.normed;
+  PAGODA_RETURN_IF_ERROR(norm(encoder, step, addition, final_norm_, states));
+  if (step.logits_rows.num_elements() > 0) {
+    PAGODA_RETURN_IF_ERROR(ops::gather_rows(encoder, {.x = states, .rows = step.logits_rows, .out = step.gathered}));
+    PAGODA_RETURN_IF_ERROR(ops::matmul(encoder, {.x = step.gathered, .weight = head_, .bias = {}, .out = step.logits}));
+    PAGODA_RETURN_IF_ERROR(pick(encoder, step));
+  }
+  return feeds_head ? mtp_->feed(encoder, step, embedding_) : ok_status();
+}
+
+Status Decoder::encode_draft(device::Encoder& encoder, const Step& step, bool is_first) const {
+  PAGODA_RETURN_IF_ERROR(mtp_->draft(encoder, step, embedding_, is_first));
+  PAGODA_RETURN_IF_ERROR(
+      ops::matmul(encoder, {.x = step.head.output, .weight = head_, .bias = {}, .out = step.logits}));
   return pick(encoder, step);
 }
 
@@ -185,13 +236,13 @@ Status Decoder::pick(device::Encoder& encoder, const Step& step) const {
 
 // hidden += addition; normed = RMS norm of hidden.
 Status Decoder::norm(device::Encoder& encoder, const Step& step, const device::Tensor& addition,
-                     const device::Tensor& weight) const {
+                     const device::Tensor& weight, const device::Tensor& out) const {
   return ops::rms_norm(encoder, {.x = step.hidden,
                                  .residual = addition,
                                  .weight = weight,
                                  .eps = config_.rms_norm_eps,
                                  .weight_offset = config_.zero_centered_norm ? 1.0f : 0.0f,
-                                 .out = step.normed});
+                                 .out = out});
 }
 
 // What a mixer or the MLP adds is normalised first, where a family has a norm for it.

@@ -19,8 +19,19 @@ class AttentionLayer {
   AttentionLayer(const io::ModelConfig& config, const Weights& weights, int layer_index);
   void set_pool(const KvPool* pool) noexcept { pool_ = pool; }
   Status forward(device::Encoder& encoder, const Step& step) const;
+  // Keys and values only.
+  Status write_cache(device::Encoder& encoder, const Step& step) const;
+  // Rows are one token of each sequence, none of them at position 0; nothing before `first_position` is seen.
+  Status forward_from(device::Encoder& encoder, const Step& step, int32_t first_position) const;
 
  private:
+  struct Parts {
+    device::Tensor q, k, v, gate;  // [T, heads, D]
+  };
+  Parts split(const device::Tensor& projected) const noexcept;
+  Status finish(device::Encoder& encoder, const Step& step, const Parts& parts) const;
+  Status attend(device::Encoder& encoder, const device::Tensor& q, const device::SequenceArgs& sequences,
+                int32_t window, const device::Tensor& out) const;
   Status rotate(device::Encoder& encoder, const Step& step, const device::Tensor& heads,
                 const device::Tensor& norm) const;
 

@@ -42,6 +42,15 @@ class Model {
 
   // Runs one step and waits for it; what the next two give stays valid until the next call.
   virtual Status forward(const ForwardBatch& batch) = 0;
+  // Whether it has an MTP head, for draft() and ForwardBatch::feeds_head.
+  virtual bool has_head() const noexcept { return false; }
+  // Runs the head on one row of each sequence of `batch`: the token after the sequence's end, or a guess behind it. The
+  // hidden states before the rows are those of the sequence's last tokens (`is_first`), or those that rows
+  // batch.head_rows of the last call gave. logits() and picked() are those of the token after each row.
+  virtual Status draft(const ForwardBatch& batch, bool is_first) {
+    return make_error(StatusCode::unsupported, "the model has no MTP head");
+  }
+
   // [R] the tokens drawn from rows whose logits are not wanted, -1 where the sampler would refuse them; empty where the
   // device does not draw, or the batch wants all logits.
   virtual std::span<const int32_t> picked() const noexcept = 0;
@@ -69,6 +78,10 @@ Result<WeightFormat> choose_format(const std::string& choice, DType dtype, const
 
 // The element type of the KV cache: `choice` is auto (that of the model's numbers), one of the above, or int8.
 Result<DType> choose_kv_dtype(const std::string& choice, DType model_dtype);
+
+// Whether the checkpoint has an MTP head that this model can run, and whether it shall be loaded: fills the fields of
+// `config` about it.
+void find_mtp_head(io::ModelConfig& config, const io::Checkpoint& checkpoint, bool is_wanted);
 
 cache::CacheLayout cache_layout(const io::ModelConfig& config, DType kv_dtype, int32_t block_size) noexcept;
 

@@ -63,6 +63,15 @@ Status for_each_part(const std::vector<Pool>& layers, int64_t unit, std::span<By
 
 }  // namespace
 
+device::Tensor HiddenPool::rows() const noexcept {
+  return device::dense(states.buffer, DType::f32, {states.shape[0] * states.shape[1], states.shape[2]});
+}
+
+device::Tensor HiddenPool::half(int64_t which) const noexcept {
+  return device::split_last(device::slice(states, 2, which * (states.shape[2] / 2), states.shape[2] / 2), 1,
+                            states.shape[2] / 2);
+}
+
 std::array<device::Tensor, 2> KvPool::parts() const noexcept { return {by_block(k), by_block(v)}; }
 
 template <class Pool>
@@ -82,14 +91,17 @@ Status write_unit(device::Device& device, const std::vector<Pool>& layers, int64
 
 template Status read_unit(device::Device&, const std::vector<KvPool>&, int64_t, std::span<std::byte>);
 template Status read_unit(device::Device&, const std::vector<StatePool>&, int64_t, std::span<std::byte>);
+template Status read_unit(device::Device&, const std::vector<HiddenPool>&, int64_t, std::span<std::byte>);
+template Status write_unit(device::Device&, const std::vector<HiddenPool>&, int64_t, std::span<const std::byte>);
 template Status write_unit(device::Device&, const std::vector<KvPool>&, int64_t, std::span<const std::byte>);
 template Status write_unit(device::Device&, const std::vector<StatePool>&, int64_t, std::span<const std::byte>);
 
 Result<Pools> allocate_pools(const cache::CacheLayout& layout, int64_t num_kv_blocks, int32_t num_state_slots,
                              device::Device& device) {
   Pools pools;
-  for (int i = 0; i < layout.num_attention_layers; ++i) {
-    auto buffer = allocate(device, num_kv_blocks, layout.kv_block_bytes() / layout.num_attention_layers,
+  const int num_kv_layers = layout.num_attention_layers + layout.num_head_layers;
+  for (int i = 0; i < num_kv_layers; ++i) {
+    auto buffer = allocate(device, num_kv_blocks, layout.kv_block_bytes() / num_kv_layers,
                            "KV cache of attention layer " + std::to_string(i));
     if (!buffer.is_ok()) return buffer.status;
     KvPool& pool = pools.kv.emplace_back();
@@ -98,7 +110,7 @@ Result<Pools> allocate_pools(const cache::CacheLayout& layout, int64_t num_kv_bl
     for (device::Tensor* t : {&pool.k, &pool.v}) *t = place_kv(pool.buffer.get(), offset, num_kv_blocks, layout);
   }
   for (int i = 0; i < layout.num_recurrent_layers; ++i) {
-    auto buffer = allocate(device, num_state_slots, layout.state_slot_bytes() / layout.num_recurrent_layers,
+    auto buffer = allocate(device, num_state_slots, layout.recurrent_slot_bytes() / layout.num_recurrent_layers,
                            "state of recurrent layer " + std::to_string(i));
     if (!buffer.is_ok()) return buffer.status;
     StatePool& pool = pools.state.emplace_back();
@@ -111,6 +123,14 @@ Result<Pools> allocate_pools(const cache::CacheLayout& layout, int64_t num_kv_bl
     pool.u_rows = place(b, offset, DType::f32, {slots, layout.num_v_heads, rows, layout.v_head_dim});
     pool.g_rows = place(b, offset, DType::f32, {slots, layout.num_v_heads, rows});
     pool.tail = place(b, offset, DType::f32, {slots, layout.conv_rows(), layout.conv_channels});
+  }
+  if (layout.num_head_layers > 0) {
+    auto buffer = allocate(device, num_state_slots, layout.hidden_slot_bytes(), "hidden states for the MTP head");
+    if (!buffer.is_ok()) return buffer.status;
+    HiddenPool& pool = pools.hidden.emplace_back();
+    pool.buffer = std::move(*buffer);
+    pool.states =
+        device::dense(pool.buffer.get(), DType::f32, {num_state_slots, layout.hidden_rows(), layout.hidden_size});
   }
   return pools;
 }
@@ -132,6 +152,8 @@ cache::CacheLayout cache_layout(const io::ModelConfig& config, DType kv_dtype, i
   layout.conv_kernel = config.linear_conv_kernel;
   layout.anchor_rows = device::kGdnBlock;
   layout.max_drafts = device::kMaxDrafts;
+  layout.num_head_layers = config.has_mtp_head ? 1 : 0;
+  layout.hidden_size = config.hidden_size;
   return layout;
 }
 

@@ -33,9 +33,19 @@ struct StatePool {  // all f32; see GdnArgs and CausalConv1dArgs
   std::array<device::Tensor, 5> parts() const noexcept { return {state, k_rows, u_rows, g_rows, tail}; }
 };
 
+struct HiddenPool {  // what the model gave for the last tokens of a sequence: the MTP head goes on from it
+  std::unique_ptr<device::Buffer> buffer;
+  device::Tensor states;  // f32 [slots, ring, H]: that of position p in row p % ring
+
+  std::array<device::Tensor, 1> parts() const noexcept { return {states}; }
+  device::Tensor rows() const noexcept;               // [slots * ring, H]
+  device::Tensor half(int64_t which) const noexcept;  // of every row, as a cache [slots, ring, 1, H / 2]
+};
+
 struct Pools {
-  std::vector<KvPool> kv;        // per attention layer
-  std::vector<StatePool> state;  // per recurrent layer
+  std::vector<KvPool> kv;          // per attention layer
+  std::vector<StatePool> state;    // per recurrent layer
+  std::vector<HiddenPool> hidden;  // one, where there is an MTP head, whose KV pool is the last
 };
 
 // In one layer, unit (block or slot) `to` becomes what unit `from` is.

@@ -47,15 +47,21 @@ Status check_limits(const io::ModelConfig& config) {
 }
 
 CheckpointLayout checkpoint_layout(const io::ModelConfig& config, const io::Checkpoint& checkpoint) {
-  const auto has = [&](std::ptrdiff_t layer, const char* begin) {  // a tensor of that layer whose name begins so
-    const std::string name = config.tensor_prefix + "layers." + std::to_string(layer) + "." + begin;
+  const auto has_any = [&](const std::string& name) {  // a tensor whose name begins so
     const auto found = checkpoint.tensors().lower_bound(name);
     return found != checkpoint.tensors().end() && found->first.starts_with(name);
   };
+  const auto has = [&](std::ptrdiff_t layer, const char* begin) {
+    return has_any(config.tensor_prefix + "layers." + std::to_string(layer) + "." + begin);
+  };
+  const auto experts_of = [&](const std::string& layer) {
+    if (has_any(layer + "mlp.switch_mlp.")) return ExpertLayout::by_projection;
+    return has_any(layer + "mlp.experts.gate_up_proj") ? ExpertLayout::stacked : ExpertLayout::separate;
+  };
   CheckpointLayout layout;
   const auto mixture = std::ranges::find(config.is_mixture, true) - config.is_mixture.begin();
-  if (has(mixture, "mlp.switch_mlp.")) layout.experts = ExpertLayout::by_projection;
-  else if (has(mixture, "mlp.experts.gate_up_proj")) layout.experts = ExpertLayout::stacked;
+  layout.experts = experts_of(config.tensor_prefix + "layers." + std::to_string(mixture) + ".");
+  layout.head_experts = experts_of(mtp_layer_prefix(config));
   const auto recurrent = std::ranges::find(config.layers, io::LayerKind::linear_attention);
   layout.packed_projections =
       config.family == io::Family::qwen3_next && !has(recurrent - config.layers.begin(), "linear_attn.in_proj_qkv.");
@@ -80,6 +86,22 @@ Status read_as_f32(const io::Checkpoint& checkpoint, const io::TensorEntry& tens
 }
 
 }  // namespace
+
+// A head that is not whole, or whose numbers are packed in a way of its own, is as good as none.
+void find_mtp_head(io::ModelConfig& config, const io::Checkpoint& checkpoint, bool is_wanted) {
+  config.has_mtp_head = config.runs_mtp_head = false;
+  if (std::ranges::count(config.layers, io::LayerKind::linear_attention) == 0) return;
+  const std::string of_gguf = "model.layers." + std::to_string(config.num_layers) + ".nextn.";
+  for (const std::string& prefix : {std::string("mtp."), std::string("model.mtp."), of_gguf}) {
+    if (checkpoint.find(prefix + "fc.weight") == nullptr) continue;
+    config.mtp_prefix = prefix;
+    config.has_mtp_head = std::ranges::all_of(
+        mtp_table(config, checkpoint_layout(config, checkpoint)),
+        [&](const WeightSpec& spec) { return check_tensor(spec, checkpoint.find(spec.name), checkpoint).is_ok(); });
+    config.runs_mtp_head = config.has_mtp_head && is_wanted;
+    return;
+  }
+}
 
 Result<std::vector<WeightGroup>> group_weights(const io::ModelConfig& config, const io::Checkpoint& checkpoint) {
   PAGODA_RETURN_IF_ERROR(check_limits(config));

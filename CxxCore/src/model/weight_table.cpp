@@ -1,6 +1,7 @@
 // Names and shapes of the tensors of each kind of layer, as Hugging Face checkpoints have them.
 #include "model/weight_table.h"
 
+#include <string_view>
 #include <utility>
 
 #include "device/expert_ops.h"
@@ -23,8 +24,9 @@ class Table {
       is_recurrent ? gated_delta_net() : attention();
       if (config_.has_four_norms) four_norms();
       else vector(Role::post_norm, "post_attention_layernorm.weight", {hidden});
-      config_.has_mixture(layer_) ? mixture_of_experts() : mlp("mlp.", config_.intermediate_size);
+      config_.has_mixture(layer_) ? mixture_of_experts(layout_.experts) : mlp("mlp.", config_.intermediate_size);
     }
+    if (config_.runs_mtp_head) head();
     layer_ = kModelLevel;
     prefix_ = config_.tensor_prefix;
     vector(Role::final_norm, "norm.weight", {hidden});
@@ -33,7 +35,27 @@ class Table {
     return std::move(specs_);
   }
 
+  std::vector<WeightSpec> build_head() {
+    head();
+    return std::move(specs_);
+  }
+
  private:
+  void head() {
+    const int64_t hidden = config_.hidden_size;
+    layer_ = config_.num_layers;
+    prefix_ = config_.mtp_prefix;
+    matrix(Role::head_fc, "fc", hidden, 2 * hidden);
+    vector(Role::head_embedding_norm, "pre_fc_norm_embedding.weight", {hidden});
+    vector(Role::head_hidden_norm, "pre_fc_norm_hidden.weight", {hidden});
+    vector(Role::head_norm, "norm.weight", {hidden});
+    prefix_ = mtp_layer_prefix(config_);
+    vector(Role::input_norm, "input_layernorm.weight", {hidden});
+    attention();
+    vector(Role::post_norm, "post_attention_layernorm.weight", {hidden});
+    config_.num_experts > 0 ? mixture_of_experts(layout_.head_experts) : mlp("mlp.", config_.intermediate_size);
+  }
+
   void attention() {
     const int64_t hidden = config_.hidden_size, dim = config_.head_dim;
     const int64_t q = config_.num_heads * dim, kv = config_.num_kv_heads * dim;
@@ -107,7 +129,7 @@ class Table {
     linear(Role::mlp_out, Role::mlp_out_bias, name + "down_proj", hidden, inner, config_.mlp_bias);
   }
 
-  void mixture_of_experts() {
+  void mixture_of_experts(ExpertLayout layout) {
     const int64_t hidden = config_.hidden_size, count = config_.num_experts, inner = config_.expert_size;
     matrix(Role::router, "mlp.gate", count, hidden);
     if (config_.shared_expert_size > 0) {
@@ -115,13 +137,13 @@ class Table {
       mlp("mlp.shared_expert.", config_.shared_expert_size);
     }
     const int64_t padded = padded_expert_size(config_), outputs = padded_expert_outputs(config_);
-    if (layout_.experts == ExpertLayout::stacked) {
+    if (layout == ExpertLayout::stacked) {
       experts(Role::experts_in, "mlp.experts.gate_up_proj", {count, 2 * inner, hidden});
       pad(2 * count, inner, padded, hidden);
       experts(Role::experts_out, "mlp.experts.down_proj", {count, hidden, inner});
       return pad(count, hidden, outputs, padded);
     }
-    if (layout_.experts == ExpertLayout::by_projection) {
+    if (layout == ExpertLayout::by_projection) {
       for (int64_t expert = 0; expert < count; ++expert)
         for (const char* name : {"mlp.switch_mlp.gate_proj.weight", "mlp.switch_mlp.up_proj.weight"}) {
           experts(Role::experts_in, name, {count, inner, hidden}, expert);
@@ -188,6 +210,16 @@ int64_t padded_expert_outputs(const io::ModelConfig& config) noexcept {
 
 std::vector<WeightSpec> weight_table(const io::ModelConfig& config, const CheckpointLayout& layout) {
   return Table(config, layout).build();
+}
+
+std::string mtp_layer_prefix(const io::ModelConfig& config) {
+  constexpr std::string_view kGguf = "nextn.";
+  const std::string& prefix = config.mtp_prefix;
+  return prefix.ends_with(kGguf) ? prefix.substr(0, prefix.size() - kGguf.size()) : prefix + "layers.0.";
+}
+
+std::vector<WeightSpec> mtp_table(const io::ModelConfig& config, const CheckpointLayout& layout) {
+  return Table(config, layout).build_head();
 }
 
 }  // namespace pagoda::model

@@ -35,8 +35,12 @@ enum class Role : uint8_t {
   router,
   experts_in,
   experts_out,  // router and gate of the shared expert; gate | up of every expert; down of every expert
+  head_fc,
+  head_embedding_norm,
+  head_hidden_norm,
+  head_norm,  // of the MTP head, which is the layer after the last
 };
-constexpr int kNumRoles = static_cast<int>(Role::experts_out) + 1;
+constexpr int kNumRoles = static_cast<int>(Role::head_norm) + 1;
 constexpr int kModelLevel = -1;  // layer_index of tensors that belong to no layer
 
 struct WeightSpec {
@@ -57,6 +61,7 @@ enum class ExpertLayout : uint8_t { separate, stacked, by_projection };
 // What an architecture leaves to those who write its checkpoints.
 struct CheckpointLayout {
   ExpertLayout experts = ExpertLayout::separate;
+  ExpertLayout head_experts = ExpertLayout::separate;  // of the MTP head
   bool packed_projections = false;  // Gated DeltaNet: q, k, v and z in one tensor, b and a in another, by K-head
 };
 
@@ -66,5 +71,11 @@ int64_t padded_expert_size(const io::ModelConfig& config) noexcept;
 int64_t padded_expert_outputs(const io::ModelConfig& config) noexcept;
 
 std::vector<WeightSpec> weight_table(const io::ModelConfig& config, const CheckpointLayout& layout);
+
+// What stands before the names of an MTP head's one layer: GGUF has it among the others.
+std::string mtp_layer_prefix(const io::ModelConfig& config);
+
+// Those of the MTP head alone.
+std::vector<WeightSpec> mtp_table(const io::ModelConfig& config, const CheckpointLayout& layout);
 
 }  // namespace pagoda::model

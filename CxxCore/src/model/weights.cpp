@@ -77,7 +77,7 @@ Result<Weights> Weights::load(const io::ModelConfig& config, const io::Checkpoin
   auto groups = group_weights(config, checkpoint);
   if (!groups.is_ok()) return groups.status;
   Weights weights;
-  weights.entries_.resize(index(config.num_layers, Role{}));
+  weights.entries_.resize(index(config.num_layers + 1, Role{}));  // the head is a layer too
   PAGODA_RETURN_IF_ERROR(weights.load_vectors(*groups, config, checkpoint, device));
   if (cache == nullptr || cache->folder.empty()) {
     PAGODA_RETURN_IF_ERROR(weights.load_matrices(*groups, checkpoint, device, format, progress));

@@ -73,6 +73,17 @@ Step plan(const io::ModelConfig& config, const ModelSizes& sizes, Arena& arena) 
   step.expert_weights = arena.take(DType::f32, {routed, per_token});
   step.expert_inner = take_rows(arena, routed * per_token, padded_expert_size(config));
   step.expert_delta = take_rows(arena, routed * per_token, padded_expert_outputs(config));
+  const int64_t head_tokens = config.runs_mtp_head ? tokens : 0, head_seqs = config.runs_mtp_head ? seqs : 0;
+  const int64_t kept = head_seqs * (device::kMaxDrafts + 1) + (head_seqs > 0 ? sizes.max_state_saves : 0);
+  step.head.block_tables = arena.take(DType::i32, {head_seqs, sizes.max_blocks_per_seq});
+  step.head.before = arena.take(DType::i32, {head_seqs});
+  step.head.shift = arena.take(DType::i32, {head_tokens});
+  step.head.kept = arena.take(DType::i32, {kept});
+  step.head.kept_places = arena.take(DType::i64, {kept});
+  step.head.hidden = take_rows(arena, head_seqs + head_tokens, hidden);
+  step.head.tail = take_rows(arena, kept, hidden);
+  step.head.pairs = take_rows(arena, head_tokens, 2 * hidden);
+  step.head.all_output = take_rows(arena, head_seqs, hidden);
   step.gathered = take_rows(arena, rows, hidden);
   step.logits = arena.take(DType::f32, {rows, config.vocab_size});
   step.picked = arena.take(DType::i32, {rows});
@@ -118,8 +129,8 @@ device::StepLimits Workspace::step_limits(const io::ModelConfig& config, const M
   const int64_t rows = int64_t{sizes.max_num_tokens} * std::max(config.num_experts_per_token, 1);
   limits.tokens = std::max(rows, int64_t{sizes.max_logits_rows});
   limits.cols =
-      std::max({int64_t{config.hidden_size}, int64_t{config.intermediate_size}, int64_t{config.shared_expert_size},
-                padded_expert_size(config), scratch_widths(config).mixed});
+      std::max({(config.runs_mtp_head ? 2 : 1) * int64_t{config.hidden_size}, int64_t{config.intermediate_size},
+                int64_t{config.shared_expert_size}, padded_expert_size(config), scratch_widths(config).mixed});
   limits.sequences = sizes.max_num_seqs;
   limits.context = int64_t{sizes.max_blocks_per_seq} * sizes.block_size;
   limits.heads = config.num_heads;
@@ -143,6 +154,14 @@ Result<Workspace> Workspace::allocate(const io::ModelConfig& config, const Model
   workspace.rope_ = config.rope;
   workspace.num_rope_rows_ = num_rope_rows(config.rope, config.context_length);
   workspace.rope_runs_.reserve(config.rope.depends_on_position() ? static_cast<size_t>(sizes.max_num_tokens) : 1);
+  if (config.runs_mtp_head) {
+    workspace.hidden_ring_ = device::kMaxDrafts + 1;
+    workspace.before_.reserve(static_cast<size_t>(sizes.max_num_seqs));
+    workspace.shift_.reserve(static_cast<size_t>(sizes.max_num_tokens));
+    const auto kept = static_cast<size_t>(workspace.largest_.head.kept.shape[0]);
+    workspace.kept_.reserve(kept);
+    workspace.kept_places_.reserve(kept);
+  }
   workspace.pieces_.reserve(static_cast<size_t>(sizes.max_state_saves) + 1);
   workspace.piece_values_.reserve(static_cast<size_t>(max_piece_values(sizes)));
   return workspace;
@@ -215,6 +234,39 @@ Status Workspace::cut_pieces(const ForwardBatch& batch, const Step& step, device
   return device.upload(step.piece_inputs, piece_values_.data(), piece_values_.size() * sizeof(int32_t));
 }
 
+// Which hidden state stands before each row, and which are kept: the last of every sequence, and those before a save.
+Status Workspace::begin_head(const ForwardBatch& batch, Step& step, device::Device& device) {
+  const int64_t num_tokens = batch.num_tokens(), num_seqs = batch.num_seqs(), ring = hidden_ring_;
+  const bool is_draft = !batch.head_rows.empty();
+  before_.clear(), shift_.clear(), kept_.clear(), kept_places_.clear();
+  auto save = batch.state_saves.begin();
+  for (size_t b = 0; b < static_cast<size_t>(num_seqs); ++b) {
+    const int32_t begin = batch.cu_seqlens[b], end = batch.cu_seqlens[b + 1];
+    const auto place = [&](int64_t slot, int64_t position) { return slot * ring + (position + ring) % ring; };
+    const int64_t first = batch.positions[static_cast<size_t>(begin)], slot = batch.state_slots[b];
+    before_.push_back(is_draft && batch.head_rows[b] >= 0 ? batch.head_rows[b]
+                                                          : static_cast<int32_t>(place(slot, first - 1)));
+    for (int32_t row = begin; row < end; ++row)
+      shift_.push_back(static_cast<int32_t>(row == begin ? static_cast<int64_t>(b) : num_seqs + row - 1));
+    const auto keep = [&](int32_t row, int64_t to_slot) {
+      kept_.push_back(static_cast<int32_t>(num_seqs + row));
+      kept_places_.push_back(place(to_slot, first + row - begin));
+    };
+    for (int32_t row = std::max(begin, end - static_cast<int32_t>(ring)); row < end; ++row) keep(row, slot);
+    for (; save != batch.state_saves.end() && save->end_row <= end; ++save) keep(save->end_row - 1, save->to);
+  }
+  PAGODA_RETURN_IF_ERROR(fill(step.head.before, before_, device));
+  step.head.pairs = device::slice(step.head.pairs, 0, 0, num_tokens);
+  step.head.output = device::slice(step.head.all_output, 0, 0, num_seqs);
+  if (is_draft) return ok_status();
+  PAGODA_RETURN_IF_ERROR(fill(step.head.shift, shift_, device));
+  PAGODA_RETURN_IF_ERROR(fill(step.head.kept, kept_, device));
+  PAGODA_RETURN_IF_ERROR(fill(step.head.kept_places, kept_places_, device));
+  step.head.hidden = device::slice(step.head.hidden, 0, 0, num_seqs + num_tokens);
+  step.head.tail = device::slice(step.head.tail, 0, 0, static_cast<int64_t>(kept_.size()));
+  return ok_status();
+}
+
 Result<Step> Workspace::begin(const ForwardBatch& batch, device::Device& device) {
   Step step = largest_;
   PAGODA_RETURN_IF_ERROR(fill(step.token_ids, batch.token_ids, device));
@@ -223,6 +275,7 @@ Result<Step> Workspace::begin(const ForwardBatch& batch, device::Device& device)
   PAGODA_RETURN_IF_ERROR(fill(step.sequences.cu_seqlens, batch.cu_seqlens, device));
   PAGODA_RETURN_IF_ERROR(fill(step.sequences.context_lens, batch.context_lens, device));
   step.sequences.max_context = *std::ranges::max_element(batch.context_lens);
+  if (!batch.head_rows.empty() && hidden_ring_ > 0) step.sequences.block_tables = step.head.block_tables;
   PAGODA_RETURN_IF_ERROR(fill_tables(step.sequences.block_tables, batch, device));
   PAGODA_RETURN_IF_ERROR(fill(step.sequences.state_slots, batch.state_slots, device));
   PAGODA_RETURN_IF_ERROR(fill(step.fresh_slots, batch.fresh_slots, device));
@@ -244,6 +297,9 @@ Result<Step> Workspace::begin(const ForwardBatch& batch, device::Device& device)
   step.draws = device::slice(step.draws, 0, 0, takes_more_than(1) ? step.logits.shape[0] : 0);
   if (takes_more_than(1))
     PAGODA_RETURN_IF_ERROR(device.upload(step.draws, batch.draws.data(), batch.draws.size() * sizeof(device::Draw)));
+  step.host_positions = batch.positions;
+  if (hidden_ring_ > 0 && (batch.feeds_head || !batch.head_rows.empty()))
+    PAGODA_RETURN_IF_ERROR(begin_head(batch, step, device));
   PAGODA_RETURN_IF_ERROR(cut_pieces(batch, step, device));
   step.pieces = pieces_;
   cut_rope_runs(batch);

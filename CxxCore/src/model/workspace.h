@@ -27,10 +27,25 @@ struct RopeRun {
   int64_t first_row = 0, num_rows = 0, table_row = 0;
 };
 
+// What the MTP head needs of a step; all without rows where there is none. R: rows that outlive the step.
+struct HeadStep {
+  device::Tensor block_tables;  // i32 [B, max_blocks]: of Model::draft(), so that those of the steps stay
+  device::Tensor before;  // i32 [B]: row of HiddenPool::rows(), or of all_output, with the state before the first row
+  device::Tensor shift;   // i32 [T]: row of `hidden` with the state before each row
+  device::Tensor kept;    // i32 [R]: rows of `hidden`
+  device::Tensor kept_places;  // i64 [R]: and where in HiddenPool::rows() they go
+  device::Tensor hidden;       // f32 [B + T, H]: states before the first rows, then those of all rows
+  device::Tensor tail;         // f32 [R, H]
+  device::Tensor pairs;        // f32 [T, 2 H]
+  device::Tensor all_output;   // f32 [max_num_seqs, H]: of the last Model::draft()
+  device::Tensor output;       // its first B rows
+};
+
 // The tensors of one step. T tokens, B sequences, R rows of logits, H hidden size.
 struct Step {
-  device::Tensor token_ids, positions;  // i32 [T]
-  device::Tensor slot_mapping;          // i64 [T]
+  device::Tensor token_ids, positions;      // i32 [T]
+  std::span<const int32_t> host_positions;  // the same
+  device::Tensor slot_mapping;              // i64 [T]
   device::SequenceArgs sequences;
   std::span<const Piece> pieces;           // in order, together all rows
   std::span<const RopeRun> rope_runs;      // in order, together all rows; one where speeds do not depend on position
@@ -46,10 +61,11 @@ struct Step {
   device::Tensor expert_weights;           // f32 [T, k]
   device::Tensor expert_inner;             // f32 [T * k, F of an expert]
   device::Tensor expert_delta;             // f32 [T * k, H]; all five without rows where there are no experts
-  device::Tensor gathered;                 // f32 [R, H]
-  device::Tensor logits;                   // f32 [R, vocab]
-  device::Tensor picked;                   // i32 [R], or without rows where all logits are wanted
-  device::Tensor draws;                    // i64 [R, 4], or without rows where none but the highest are taken
+  HeadStep head;
+  device::Tensor gathered;  // f32 [R, H]
+  device::Tensor logits;    // f32 [R, vocab]
+  device::Tensor picked;    // i32 [R], or without rows where all logits are wanted
+  device::Tensor draws;     // i64 [R, 4], or without rows where none but the highest are taken
 };
 
 // From one row to the next: an odd number of cache lines. Rows a multiple of 4 KiB apart would fall into the same few
@@ -76,6 +92,7 @@ class Workspace {
 
  private:
   void cut_rope_runs(const ForwardBatch& batch);
+  Status begin_head(const ForwardBatch& batch, Step& step, device::Device& device);
   Status cut_pieces(const ForwardBatch& batch, const Step& step, device::Device& device);
 
   std::unique_ptr<device::Buffer> buffer_;
@@ -83,7 +100,10 @@ class Workspace {
   std::vector<Piece> pieces_;
   io::RopeConfig rope_;
   int64_t num_rope_rows_ = 1;
-  std::vector<RopeRun> rope_runs_;     // reserved for a run of each token where speeds depend on position
+  std::vector<RopeRun> rope_runs_;              // reserved for a run of each token where speeds depend on position
+  int64_t hidden_ring_ = 0;                     // rows of a slot in the HiddenPool
+  std::vector<int32_t> before_, shift_, kept_;  // of the head; reserved
+  std::vector<int64_t> kept_places_;
   std::vector<int32_t> piece_values_;  // for Step::piece_inputs; reserved for the most that saves can make of a step
 };
 

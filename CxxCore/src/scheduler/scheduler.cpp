@@ -77,6 +77,7 @@ const StepPlan& Scheduler::schedule(int32_t max_tokens) {
   plan_.saves.clear();
   int32_t budget = std::min(limits_.max_num_batched_tokens, std::max(max_tokens, num_running()));
   schedule_decodes(budget);
+  schedule_drafts(budget);
   if (budget > 0) schedule_prompts(budget);
   arrange_rows();
   return plan_;
@@ -91,6 +92,33 @@ void Scheduler::schedule_decodes(int32_t& budget) {
       if (sequence->state != SequenceState::running) return;  // it was the newest itself, so the last of the list
     }
     plan_row(sequence, 1, budget);
+  }
+}
+
+int32_t Scheduler::draft_room(const Sequence& sequence) const noexcept {
+  const int32_t num_tokens = sequence.num_tokens();
+  int32_t room = sequence.max_num_tokens - num_tokens - 1;  // the last token is never computed
+  if (limits_.has_state) {
+    const int32_t row = sequence.num_computed_tokens % limits_.state_block;
+    if (row < limits_.state_block - 1) room = std::min(room, limits_.state_block - 2 - row);
+    room = std::min(room, cache_.next_save(sequence, num_tokens) - num_tokens - 1);
+  }
+  return std::max(room, 0);
+}
+
+// Drafts take what room there is beside the tokens that must be computed; nothing is preempted for them.
+void Scheduler::schedule_drafts(int32_t& budget) {
+  int32_t rows = limits_.max_draft_rows;
+  for (ScheduledSequence& row : plan_.rows) {
+    Sequence& sequence = *row.sequence;
+    const auto offered = static_cast<int32_t>(sequence.drafts.size());
+    int32_t count = std::min({offered, rows, budget, draft_room(sequence)});
+    if (sequence.num_uncomputed() != 1 || count <= 0) continue;
+    if (!blocks_.grow(sequence.block_table, sequence.num_tokens() + count))
+      count = static_cast<int32_t>(sequence.block_table.size()) * blocks_.block_size() - sequence.num_tokens();
+    row.num_drafts = count;
+    rows -= count;
+    budget -= count;
   }
 }
 

@@ -37,12 +37,15 @@ struct SchedulerLimits {
   int32_t max_model_len = 0;             // tokens of one sequence
   bool has_state = false;                // sequences need a recurrent slot
   int32_t max_state_saves = 0;           // of one step
+  int32_t max_draft_rows = 0;            // of one step
+  int32_t state_block = 16;              // tokens between two updates of a recurrent state: these stay
 };
 
 struct ScheduledSequence {
   request::Sequence* sequence = nullptr;
   int32_t num_tokens = 0;  // of sequence->tokens, from num_computed_tokens on
   bool keeps_row = false;  // it was in the same row of the batch when it last ran, and no other sequence since
+  int32_t num_drafts = 0;  // of sequence->drafts, behind its last token
 };
 
 struct PlannedSave {  // of a row's recurrent state, on the way
@@ -57,9 +60,14 @@ struct StepPlan {
   std::vector<PlannedSave> saves;             // in the order of the batch
   std::vector<request::Sequence*> preempted;  // back in the queue; their blocks and slots are free already
 
+  int32_t num_drafts() const noexcept {
+    int32_t n = 0;
+    for (const ScheduledSequence& row : rows) n += row.num_drafts;
+    return n;
+  }
   int32_t num_tokens() const noexcept {
     int32_t n = 0;
-    for (const ScheduledSequence& row : rows) n += row.num_tokens;
+    for (const ScheduledSequence& row : rows) n += row.num_tokens + row.num_drafts;
     return n;
   }
 };
@@ -83,6 +91,15 @@ class Scheduler {
   const StepPlan& schedule(int32_t max_tokens = INT32_MAX);
   const StepPlan& plan() const noexcept { return plan_; }  // the last one, or what a schedule() that threw made of it
 
+  // How many drafts may follow the one token a sequence has to compute. None may close a block of the recurrent state
+  // or pass a place where that is kept: both would have to be taken back.
+  int32_t draft_room(const request::Sequence& sequence) const noexcept;
+  // Room in the block table for that many drafts. False, and nothing changed, when there is none.
+  bool grow(request::Sequence& sequence, int32_t num_drafts) {
+    return blocks_.grow(sequence.block_table, sequence.num_tokens() + num_drafts);
+  }
+  const std::vector<request::Sequence*>& running() const noexcept { return running_; }
+
   request::Sequence* next_reader() noexcept;  // of the waiting ones that read from disk, the first to do so; or null
   int32_t num_waiting() const noexcept { return queue_.num_waiting(); }
   int32_t num_running() const noexcept { return static_cast<int32_t>(running_.size()); }
@@ -92,6 +109,7 @@ class Scheduler {
 
  private:
   void schedule_decodes(int32_t& budget);
+  void schedule_drafts(int32_t& budget);
   void schedule_prompts(int32_t budget);
   void gather_prompts();
   request::Sequence* next_newcomer(const request::Sequence* next_prompt) noexcept;

@@ -59,6 +59,7 @@ extension Engine {
     coreRequest.use_cache = request.usesPrefixCache
     coreRequest.priority = Int32(clamping: request.priority)
     coreRequest.share_id = std.string(request.shareID)
+    coreRequest.speculate = request.speculates
     coreRequest.cache_salt = std.string(request.cacheSalt)
     coreRequest.checkpoint_positions = .init(request.checkpointPositions.map { Int32(clamping: $0) })
 

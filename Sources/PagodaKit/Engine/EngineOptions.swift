@@ -44,6 +44,23 @@ public struct EngineOptions: Hashable, Sendable {
   /// Most bytes of files in `prefixCacheFolder`; 0 means 8 GiB.
   public var prefixCacheDiskBytes: Int64 = 0
 
+  /// Whether several tokens are guessed and checked at once, and from what. Answers are the same to the bit either way.
+  public var speculation = Speculation.automatic
+  /// Most tokens guessed ahead in a step, 1 to 7; 0 means 7.
+  public var maximumDrafts = 0
+
+  /// Where guesses at the next tokens come from.
+  public enum Speculation: String, CaseIterable, Hashable, Sendable {
+    /// From the model's own head where it has one, and from the text so far; as many as pay.
+    case automatic = "auto"
+    /// No guesses: one token per step.
+    case off
+    /// From the model's own head for multi-token prediction only.
+    case mtp
+    /// From what stood before in the same text only.
+    case lookup
+  }
+
   /// Most bytes of files in `weightCache`; 0 means 64 GiB. Beyond, those not used for longest are removed.
   public var weightCacheDiskBytes: Int64 = 0
 
@@ -73,6 +90,8 @@ extension EngineOptions {
     options.prefix_cache_dir = std.string(prefixCacheFolder)
     options.prefix_cache_disk_bytes = prefixCacheDiskBytes
     options.weight_cache_disk_bytes = weightCacheDiskBytes
+    options.speculation = std.string(speculation.rawValue)
+    options.max_drafts = Int32(clamping: maximumDrafts)
     return options
   }
 }

@@ -67,7 +67,19 @@ extension EngineStatistics {
     sampleSeconds = stats.sample_seconds
     fault = stats.fault.empty() ? nil : String(stats.fault)
     prefixCache = PrefixCacheStatistics(stats.cache)
+    speculation = SpeculationStatistics(stats.speculation)
     disk = stats.disk.max_bytes > 0 ? DiskCacheStatistics(stats.disk) : nil
+  }
+}
+
+extension SpeculationStatistics {
+  init(_ stats: pagoda.SpeculationStats) {
+    draftSteps = stats.num_draft_steps
+    draftedTokens = stats.num_drafted_tokens
+    acceptedTokens = stats.num_accepted_tokens
+    let at = stats.num_accepted_at
+    acceptedByPlace = [at.0, at.1, at.2, at.3, at.4, at.5, at.6]
+    savedMilliseconds = stats.saved_ms
   }
 }
 

@@ -114,8 +114,24 @@ public struct EngineStatistics: Hashable, Sendable {
   public var fault: String?
   /// What is reused between requests.
   public var prefixCache: PrefixCacheStatistics
+  /// What guessing ahead brought.
+  public var speculation: SpeculationStatistics
   /// Prefixes on disk; nil without `EngineOptions.prefixCacheFolder`.
   public var disk: DiskCacheStatistics?
+}
+
+/// What guessing tokens ahead of the model brought.
+public struct SpeculationStatistics: Hashable, Sendable {
+  /// Steps of one sequence with at least one guess.
+  public var draftSteps: Int64
+  /// Tokens guessed.
+  public var draftedTokens: Int64
+  /// Of those, what the model chose itself.
+  public var acceptedTokens: Int64
+  /// The same by a guess's place behind the last sure token.
+  public var acceptedByPlace: [Int64]
+  /// Time saved against steps without guesses; negative when lost.
+  public var savedMilliseconds: Double
 }
 
 /// What the prefix cache holds and what it saved.

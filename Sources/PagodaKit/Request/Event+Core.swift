@@ -24,6 +24,7 @@ extension Completion {
       cachedTokens: Int(event.usage.cached_tokens), matchedTokens: Int(event.usage.matched_tokens))
     timings = Timings(
       queueMilliseconds: event.timings.queue_ms, promptMilliseconds: event.timings.prompt_ms,
-      generationMilliseconds: event.timings.generation_ms, preemptions: Int(event.timings.num_preemptions))
+      generationMilliseconds: event.timings.generation_ms, preemptions: Int(event.timings.num_preemptions),
+      draftedTokens: Int(event.timings.num_drafted_tokens), acceptedTokens: Int(event.timings.num_accepted_tokens))
   }
 }

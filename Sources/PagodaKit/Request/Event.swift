@@ -111,15 +111,22 @@ public struct Timings: Hashable, Sendable {
   public var generationMilliseconds: Double
   /// How often the request had to give up its memory and start over.
   public var preemptions: Int
+  /// Tokens guessed ahead of the model.
+  public var draftedTokens: Int
+  /// Of those, what the model chose itself.
+  public var acceptedTokens: Int
 
   /// Times in milliseconds.
   public init(
-    queueMilliseconds: Double, promptMilliseconds: Double, generationMilliseconds: Double, preemptions: Int = 0
+    queueMilliseconds: Double, promptMilliseconds: Double, generationMilliseconds: Double, preemptions: Int = 0,
+    draftedTokens: Int = 0, acceptedTokens: Int = 0
   ) {
     self.queueMilliseconds = queueMilliseconds
     self.promptMilliseconds = promptMilliseconds
     self.generationMilliseconds = generationMilliseconds
     self.preemptions = preemptions
+    self.draftedTokens = draftedTokens
+    self.acceptedTokens = acceptedTokens
   }
 }
 

@@ -43,6 +43,8 @@ public struct Request: Hashable, Sendable {
   public var shareID = ""
   /// Requests with different salts (tenants, for instance) share nothing; at most 256 bytes.
   public var cacheSalt = ""
+  /// Whether tokens may be guessed ahead for this request; see `EngineOptions.speculation`.
+  public var speculates = true
   /// Where other prompts will part from this one: numbers of leading tokens behind which a state is worth keeping. Ends of
   /// turns, a coarse grid and the end of the prompt need no mention.
   public var checkpointPositions: [Int] = []

@@ -51,6 +51,7 @@ struct ChatRequest: Sendable {
     generation.grammar = try fields.grammar("response_format")
     generation.priority = try fields.integer("priority", in: Int64(Int32.min)...Int64(Int32.max)) ?? 0
     generation.cacheSalt = try fields.string("cache_salt", maximumBytes: 64) ?? ""
+    generation.speculates = try fields.flag("speculate") ?? true
     if limit != nil { generation.limitField = "max_completion_tokens" }
     try generation.checkContinued()
     includesUsage = try fields.streamOptions(isStream: generation.isStream)

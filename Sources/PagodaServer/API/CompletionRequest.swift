@@ -24,6 +24,7 @@ struct CompletionRequest: Sendable {
     generation.grammar = try fields.grammar("response_format")
     generation.priority = try fields.integer("priority", in: Int64(Int32.min)...Int64(Int32.max)) ?? 0
     generation.cacheSalt = try fields.string("cache_salt", maximumBytes: 64) ?? ""
+    generation.speculates = try fields.flag("speculate") ?? true
     generation.answers = try fields.integer("n", in: ChatRequest.answers) ?? 1
     generation.isStream = try fields.flag("stream") ?? false
     if limit != nil { generation.limitField = "max_completion_tokens" }

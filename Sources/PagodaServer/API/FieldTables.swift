@@ -8,7 +8,9 @@ extension FieldTable {
     "frequency_penalty", "logit_bias", "seed", "ignore_eos", "stop", "stop_token_ids", "thinking_budget",
   ]
 
-  private static let common: Set<String> = ["model", "stream", "stream_options", "n", "cache_salt", "priority"]
+  private static let common: Set<String> = [
+    "model", "stream", "stream_options", "n", "cache_salt", "priority", "speculate",
+  ]
 
   /// Bookkeeping of other servers.
   private static let bookkeeping: Set<String> = [

@@ -25,6 +25,8 @@ struct Generation: Sendable {
   var shareID = ""
   /// Requests with other salts share no cached prefix with this one.
   var cacheSalt = ""
+  /// Whether tokens may be guessed ahead.
+  var speculates = true
   /// Functions that the model may call, in the shape of chat completions.
   var tools: [JSONValue] = []
   var forcedCall: ForcedCall?

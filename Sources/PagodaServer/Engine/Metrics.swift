@@ -84,6 +84,19 @@ final class Metrics: @unchecked Sendable {
       "\(engine.generatedTokens)")
     out += single("pagoda:engine_failed", "gauge", "1 when the device has failed.", engine.fault == nil ? "0" : "1")
     if let disk = engine.disk { out += Self.text(disk, single) }
+    let drafts = engine.speculation
+    out += single(
+      "vllm:spec_decode_num_drafts_total", "counter", "Steps of a sequence with guesses.", "\(drafts.draftSteps)")
+    out += single(
+      "vllm:spec_decode_num_draft_tokens_total", "counter", "Tokens guessed ahead.", "\(drafts.draftedTokens)")
+    out += single(
+      "vllm:spec_decode_num_accepted_tokens_total", "counter", "Guesses that held.", "\(drafts.acceptedTokens)")
+    let perPlace = "vllm:spec_decode_num_accepted_tokens_per_pos_total"
+    out += "# HELP \(perPlace) Guesses that held, by place.\n# TYPE \(perPlace) counter\n"
+    for (place, count) in drafts.acceptedByPlace.enumerated() { out += "\(perPlace){position=\"\(place)\"} \(count)\n" }
+    out += single(
+      "pagoda:spec_decode_saved_seconds", "gauge", "Time saved by guesses, negative when lost.",
+      "\(drafts.savedMilliseconds / 1000)")
     out += single("pagoda:http_connections", "gauge", "Open connections.", "\(connections)")
     out += Self.cacheText(engine)
     return out

@@ -21,6 +21,7 @@ struct Shape {
   int32_t max_checkpoints = 0;
   double max_step_seconds = 0;
   double max_decode_seconds = -1;
+  std::shared_ptr<speculate::Drafter> drafter = nullptr;
 };
 
 struct FakeHarness {
@@ -37,7 +38,10 @@ struct FakeHarness {
     config.state_slot_bytes = sizeof(FakeModel::State);
     config.sizes.max_num_tokens = shape.max_num_tokens;
     config.sizes.max_num_seqs = shape.max_num_seqs;
-    config.sizes.max_logits_rows = shape.max_num_seqs;
+    config.drafter = shape.drafter;
+    config.max_drafts = shape.drafter ? speculate::kMaxPlaces : 0;
+    config.max_draft_rows = std::min(3, shape.max_num_seqs) * config.max_drafts;
+    config.sizes.max_logits_rows = shape.max_num_seqs + config.max_draft_rows;
     config.sizes.max_blocks_per_seq = static_cast<int32_t>(shape.num_blocks);
     config.block_size = shape.block_size;
     config.step_times = {.max_seconds = shape.max_step_seconds, .max_decode_seconds = shape.max_decode_seconds};

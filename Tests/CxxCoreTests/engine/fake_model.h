@@ -50,7 +50,8 @@ class FakeModel : public model::Model {
       for (int32_t i = 0; i < block_size; ++i) key_at(copy.to, i) = key_at(copy.from, i);
     for (const cache::Copy& copy : batch.slot_copies)
       states_[static_cast<size_t>(copy.to)] = states_[static_cast<size_t>(copy.from)];
-    for (int32_t slot : batch.fresh_slots) states_[static_cast<size_t>(slot)] = {.hash = 0, .num_tokens = 0};
+    for (int32_t slot : batch.fresh_slots)
+      states_[static_cast<size_t>(slot)] = {.hash = 0, .num_folded = 0, .num_tokens = 0};
     if (step == fail_at_step || fails) return make_error(StatusCode::device_error, "injected");
     logits_.clear();
     next_logits_ = next_save_ = 0;
@@ -79,9 +80,15 @@ class FakeModel : public model::Model {
   }
   size_t block_bytes() const noexcept { return static_cast<size_t>(block_size) * sizeof(int32_t); }
 
-  struct State {                 // of a slot: what a new owner must not see, unless it was zeroed or written over
-    uint64_t hash = 0xdeadbeef;  // of the tokens so far
+  // Of a slot: what a new owner must not see, unless it was zeroed or written over. As the real one is: tokens are
+  // folded into a hash by blocks of 16, which cannot be undone; those of the open block and the last few inputs stand
+  // by position and may be written again.
+  struct State {
+    static constexpr int64_t kBlock = 16, kRing = 10, kLookBack = 3;
+    uint64_t hash = 0xdeadbeef;  // of the whole blocks
+    int64_t num_folded = 0;      // tokens in it
     int64_t num_tokens = -1;
+    int32_t rows[kBlock] = {}, ring[kRing] = {};
   };
 
  private:
@@ -100,6 +107,7 @@ class FakeModel : public model::Model {
   void check_sizes(const model::ForwardBatch& batch) const {
     CHECK(batch.num_tokens() <= sizes.max_num_tokens);
     CHECK(batch.num_seqs() <= sizes.max_num_seqs);
+    CHECK(static_cast<int32_t>(batch.logits_rows.size()) <= sizes.max_logits_rows);
     CHECK(batch.has_table_changes);
     CHECK_EQ(batch.block_tables.size(), tables_.size());
     CHECK_EQ(batch.positions.size(), batch.token_ids.size());
@@ -124,9 +132,7 @@ class FakeModel : public model::Model {
          ++row) {
       const size_t r = static_cast<size_t>(row);
       keys_[static_cast<size_t>(batch.slot_mapping[r])] = batch.token_ids[r];
-      if (!states_.empty()) CHECK_EQ(state.num_tokens, int64_t{batch.positions[r]});
-      state.hash = mix(state.hash, static_cast<uint64_t>(batch.token_ids[r]));
-      ++state.num_tokens;
+      const uint64_t hash = states_.empty() ? 1 : add_token(state, batch.positions[r], batch.token_ids[r]);
       if (next_save_ < batch.state_saves.size() && batch.state_saves[next_save_].end_row == row + 1) {
         const model::StateSave& save = batch.state_saves[next_save_++];
         CHECK_EQ(save.from, batch.state_slots[static_cast<size_t>(b)]);
@@ -134,9 +140,28 @@ class FakeModel : public model::Model {
       }
       if (next_logits_ >= batch.logits_rows.size() || batch.logits_rows[next_logits_] != row) continue;
       ++next_logits_;
-      CHECK_EQ(batch.positions[r] + 1, batch.context_lens[static_cast<size_t>(b)]);
-      write_logits(mix(attend(table, batch.positions[r]), states_.empty() ? 1 : state.hash));
+      CHECK(batch.context_lens[static_cast<size_t>(b)] - batch.positions[r] <= 1 + State::kRing - State::kLookBack);
+      write_logits(mix(attend(table, batch.positions[r]), hash));
     }
+  }
+
+  // The state after the token at `position`, which may have been another before.
+  static uint64_t add_token(State& state, int64_t position, int32_t token) {
+    CHECK(position <= state.num_tokens);
+    CHECK(position >= state.num_folded && position < state.num_folded + State::kBlock);
+    CHECK(position > state.num_tokens - 1 - (State::kRing - State::kLookBack));
+    state.rows[position % State::kBlock] = token;
+    state.ring[position % State::kRing] = token;
+    state.num_tokens = position + 1;
+    uint64_t hash = state.hash;
+    for (int64_t i = 0; i <= position % State::kBlock; ++i) hash = mix(hash, static_cast<uint64_t>(state.rows[i]));
+    if ((position + 1) % State::kBlock == 0) {
+      state.hash = hash;
+      state.num_folded = position + 1;
+    }
+    for (int64_t p = std::max<int64_t>(0, position - State::kLookBack); p < position; ++p)
+      hash = mix(hash, static_cast<uint64_t>(state.ring[p % State::kRing]));
+    return hash;
   }
 
   uint64_t attend(const int32_t* table, int32_t position) const noexcept {

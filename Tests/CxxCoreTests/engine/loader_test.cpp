@@ -107,7 +107,9 @@ PAGODA_TEST(engine_plan_adds_up_and_follows_the_options) {
   CHECK_EQ(plan.num_kv_blocks, 100);
   CHECK_EQ(plan.max_model_len, 1600);  // what the pool holds, not what the model was made for
   CHECK_EQ(plan.num_state_slots, 3);
-  CHECK_EQ(plan.kv_block_bytes, 2 * 2 * 16 * 256 * 2);  // k and v, two layers, 16 tokens, one head of 256, bf16
+  // k and v, two layers and the MTP head, 16 tokens, one head of 256, bf16
+  CHECK_EQ(plan.kv_block_bytes, 2 * 3 * 16 * 256 * 2);
+  CHECK_EQ(plan.head_kv_block_bytes, 2 * 1 * 16 * 256 * 2);
   CHECK_EQ(plan.kv_bytes, 100 * plan.kv_block_bytes);
   CHECK_EQ(plan.state_bytes, 3 * plan.state_slot_bytes);
   CHECK_EQ(plan.num_checkpoints, 32);
@@ -126,7 +128,7 @@ PAGODA_TEST(engine_plan_adds_up_and_follows_the_options) {
   options.kv_dtype = "int8";
   const auto narrow = inspect(mini(), options);
   REQUIRE_OK(narrow);
-  CHECK_EQ(narrow->plan.kv_block_bytes, 2 * 2 * 16 * (256 + 16));
+  CHECK_EQ(narrow->plan.kv_block_bytes, 2 * 3 * 16 * (256 + 16));
   CHECK_EQ(narrow->kv_dtype, "int8");
   CHECK_EQ(narrow->weight_dtype, "bfloat16");
   options.kv_dtype = "auto";

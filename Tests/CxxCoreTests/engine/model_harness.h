@@ -16,12 +16,16 @@ struct ModelHarness {
   engine::LoadedModel loaded;
   std::unique_ptr<engine::EngineCore> core;
 
-  static std::unique_ptr<ModelHarness> open(const std::string& folder, const EngineOptions& options) {
+  static std::unique_ptr<ModelHarness> open(const std::string& folder, const EngineOptions& options,
+                                            std::shared_ptr<speculate::Drafter> drafter = nullptr,
+                                            bool takes_all_drafts = false) {
     auto harness = std::make_unique<ModelHarness>();
     Result<engine::LoadedModel> result = engine::load(ModelSource{folder, {}}, options, nullptr);
     CHECK_OK(result);
     if (!result.is_ok()) return nullptr;
     harness->loaded = std::move(*result);
+    harness->loaded.core.drafter = std::move(drafter);
+    harness->loaded.core.takes_all_drafts = takes_all_drafts;
     harness->core = std::make_unique<engine::EngineCore>(*harness->loaded.model, harness->loaded.core);
     return harness;
   }

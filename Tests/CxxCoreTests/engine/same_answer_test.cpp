@@ -9,6 +9,7 @@
 
 #include "device/registry.h"
 #include "device/rig.h"
+#include "engine/drafters.h"
 #include "engine/model_harness.h"
 #include "support/test.h"
 
@@ -25,6 +26,8 @@ struct Expected {
 
 struct Form {  // what may change the bits, and must be the same in two runs that are compared
   std::string device = "cpu", quantize = "none", kv_dtype = "auto";
+  bool drafts = false;      // what may not change them: drafts from the answers themselves, right and wrong
+  bool own_drafts = false;  // the engine's own, all that it can make
 };
 
 EngineOptions options_for(int threads, const Form& form = {}) {
@@ -59,6 +62,7 @@ std::vector<std::unique_ptr<Expected>> run_solo(const std::string& folder, int c
   std::vector<std::unique_ptr<Expected>> all;
   EngineOptions options = options_for(1, form);
   options.prefix_cache = false;
+  options.speculation = "off";
   auto harness = Harness::open(folder, options);
   if (!harness) return all;
   const auto pick = [&](int low, int high) {
@@ -85,7 +89,7 @@ std::vector<std::unique_ptr<Expected>> run_solo(const std::string& folder, int c
 }
 
 struct Reach {  // what the schedules went through; a test that reached nothing proves nothing
-  int64_t num_preemptions = 0, num_aborts = 0, num_compared = 0, num_hits = 0;
+  int64_t num_preemptions = 0, num_aborts = 0, num_compared = 0, num_hits = 0, num_accepted = 0, num_rejected = 0;
 };
 
 void compare(const Expected& expected, const Recorder& seen, bool aborted) {
@@ -107,7 +111,10 @@ void run_schedule(const std::string& folder, const std::vector<std::unique_ptr<E
   options.max_num_seqs = pick(1, 6);
   options.max_num_batched_tokens = pick(options.max_num_seqs, 100);
   options.num_kv_blocks = pick(168, 220) / options.block_size;
-  auto harness = Harness::open(folder, options);
+  options.speculation = form.drafts || form.own_drafts ? "auto" : "off";
+  std::shared_ptr<test::TestDrafter> drafter;
+  if (form.drafts) drafter = std::make_shared<test::TestDrafter>(test::any_habit(rng()), rng());
+  auto harness = Harness::open(folder, options, drafter, form.own_drafts);
   if (!harness) return;
   struct Entry {
     const Expected* expected;
@@ -121,6 +128,7 @@ void run_schedule(const std::string& folder, const std::vector<std::unique_ptr<E
       const uint64_t id = static_cast<uint64_t>(to_add--);
       Entry& entry = entries[id];
       entry.expected = all[static_cast<size_t>(pick(0, static_cast<int>(all.size()) - 1))].get();
+      if (drafter) drafter->expect(id, entry.expected->request.prompt_ids, entry.expected->solo.tokens);
       CHECK(harness->add(entry.expected->request, id, entry.recorder));
     }
     if (!entries.empty() && pick(0, 24) == 0) {
@@ -133,6 +141,9 @@ void run_schedule(const std::string& folder, const std::vector<std::unique_ptr<E
   for (auto& [id, entry] : entries) compare(*entry.expected, entry.recorder, entry.aborted), ++reach.num_compared;
   reach.num_preemptions += harness->core->stats().num_preemptions;
   reach.num_hits += harness->core->stats().cache.num_hits;
+  const SpeculationStats speculation = harness->core->stats().speculation;
+  reach.num_accepted += speculation.num_accepted_tokens;
+  reach.num_rejected += speculation.num_drafted_tokens - speculation.num_accepted_tokens;
   harness->check_all_free();
 }
 
@@ -149,7 +160,9 @@ void check_schedules(const std::string& folder, int num_schedules, int max_promp
   }
   test::note(std::to_string(reach.num_compared) + " compared, " + std::to_string(reach.num_preemptions) +
              " preemptions, " + std::to_string(reach.num_aborts) + " aborts, " + std::to_string(reach.num_hits) +
-             " hits");
+             " hits, " + std::to_string(reach.num_accepted) + " drafts held, " + std::to_string(reach.num_rejected) +
+             " did not");
+  CHECK_EQ(reach.num_accepted > 0 && reach.num_rejected > 0, form.drafts || form.own_drafts);
   CHECK(reach.num_compared > num_schedules);
   CHECK(reach.num_preemptions > 0);
   CHECK(reach.num_aborts > 0);
@@ -176,6 +189,49 @@ PAGODA_TEST(engine_same_bits_in_random_schedules_with_sliding_windows) {
 PAGODA_TEST(engine_same_bits_in_random_schedules_with_scaled_rope) { check_schedules(fixture("llama3"), 40, 140, 5); }
 PAGODA_TEST(engine_same_bits_in_random_schedules_of_the_embedded_model) {
   check_schedules(test::mini_model_dir(), 10, 140, 8);
+}
+
+// Off is what run_solo() does; on are drafts that hold, do not, break at the borders of blocks, and come in any number.
+PAGODA_TEST(speculation_gives_the_same_bits_in_random_schedules_of_the_hybrid) {
+  check_schedules(fixture("qwen3_5"), 120, 140, 31, {.drafts = true});
+}
+PAGODA_TEST(speculation_gives_the_same_bits_in_random_schedules_with_real_head_sizes) {
+  check_schedules(fixture("qwen3_5_real_heads"), 20, 140, 32, {.drafts = true});
+}
+PAGODA_TEST(speculation_gives_the_same_bits_in_random_schedules_with_int8_kv) {
+  check_schedules(fixture("qwen3_5"), 40, 140, 33, {.kv_dtype = "int8", .drafts = true});
+}
+PAGODA_TEST(speculation_gives_the_same_bits_in_random_schedules_without_a_state) {
+  check_schedules(fixture("qwen3"), 40, 140, 34, {.drafts = true});
+}
+PAGODA_TEST(speculation_gives_the_same_bits_in_random_schedules_with_sliding_windows) {
+  check_schedules(fixture("qwen2"), 30, 140, 35, {.drafts = true});
+}
+PAGODA_TEST(speculation_gives_the_same_bits_in_random_schedules_with_experts) {
+  check_schedules(fixture("qwen3_5_moe"), 20, 140, 36, {.drafts = true});
+}
+PAGODA_TEST(speculation_gives_the_same_bits_in_random_schedules_of_the_embedded_model) {
+  check_schedules(test::mini_model_dir(), 10, 140, 37, {.drafts = true});
+}
+PAGODA_TEST(speculation_by_the_mtp_head_gives_the_same_bits_in_random_schedules) {
+  check_schedules(fixture("qwen3_5_vision"), 60, 140, 40, {.own_drafts = true});
+}
+PAGODA_TEST(speculation_by_the_mtp_head_gives_the_same_bits_in_random_schedules_of_the_embedded_model) {
+  check_schedules(test::mini_model_dir(), 8, 140, 41, {.own_drafts = true});
+}
+PAGODA_TEST(speculation_by_the_mtp_head_gives_the_same_bits_in_random_schedules_of_the_kernels) {
+  for (const std::string& name : device::device_names())
+    if (test::runs_kernels(name))
+      check_schedules(fixture("qwen3_5_vision"), 6, 60, 42, {.device = name, .quantize = "bf16", .own_drafts = true});
+}
+PAGODA_TEST(speculation_gives_the_same_bits_in_random_schedules_of_the_kernels) {
+  for (const std::string& name : device::device_names())
+    if (test::runs_kernels(name))
+      check_schedules(fixture("qwen3_5"), 12, 60, 38, {.device = name, .quantize = "bf16", .drafts = true});
+}
+PAGODA_TEST(speculation_gives_the_same_bits_in_random_schedules_in_8_and_4_bit) {
+  for (const char* quantize : {"8bit", "4bit"})
+    check_schedules(fixture("qwen3_5"), 20, 140, 39, {.quantize = quantize, .drafts = true});
 }
 
 namespace {

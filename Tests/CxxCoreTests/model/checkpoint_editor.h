@@ -19,11 +19,14 @@ class CheckpointEditor {
   };
   std::map<std::string, Tensor> tensors;
 
-  explicit CheckpointEditor(const std::string& path) {
-    auto files = io::open_model_files(folder(path));
+  explicit CheckpointEditor(const std::string& path) : CheckpointEditor(path, path) {}
+  // The configuration of one folder, the tensors of another.
+  CheckpointEditor(const std::string& path, const std::string& tensors_path) {
+    auto files = io::open_model_files(folder(path)), tensor_files = io::open_model_files(folder(tensors_path));
     REQUIRE_OK(files);
+    REQUIRE_OK(tensor_files);
     const auto config = (*files)->read_text("config.json", 1 << 20);
-    auto file = (*files)->open("model.safetensors");
+    auto file = (*tensor_files)->open("model.safetensors");
     REQUIRE_OK(config);
     REQUIRE_OK(file);
     config_ = *config;

@@ -90,6 +90,9 @@ struct ModelConfig {
   int32_t expert_size = 0;             // inner size of an expert
   int32_t shared_expert_size = 0;      // of the expert that every token goes through; 0 = there is none
   bool norm_topk_prob = true;          // the chosen experts' probabilities are made to sum to 1
+  bool has_mtp_head = false;           // the checkpoint has one (model::find_mtp_head): caches have room for its rows
+  bool runs_mtp_head = false;          // and it is loaded
+  std::string mtp_prefix;              // before its "fc.weight"
   std::vector<int32_t> eos_token_ids;  // of config.json; the engine adds those of generation_config.json
 
   bool has_mixture(int32_t layer_index) const noexcept {

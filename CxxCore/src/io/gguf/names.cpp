@@ -50,6 +50,10 @@ constexpr Name kLayerNames[] = {
     {"ffn_up_exps.weight", "mlp.switch_mlp.up_proj.weight"},
     {"ffn_gate_up_exps.weight", "mlp.experts.gate_up_proj"},
     {"ffn_down_exps.weight", "mlp.switch_mlp.down_proj.weight"},
+    {"nextn.eh_proj.weight", "nextn.fc.weight"},  // an MTP head, in the layer after the last
+    {"nextn.enorm.weight", "nextn.pre_fc_norm_embedding.weight"},
+    {"nextn.hnorm.weight", "nextn.pre_fc_norm_hidden.weight"},
+    {"nextn.shared_head_norm.weight", "nextn.norm.weight"},
     {"ssm_ba.weight", "linear_attn.in_proj_b.weight"},  // Qwen3-Next; both by K-head
     {"ssm_ba.weight", "linear_attn.in_proj_a.weight"},
     {"ssm_in.weight", "linear_attn.in_proj_qkv.weight"},  // Qwen3-Next of older converters; all by K-head

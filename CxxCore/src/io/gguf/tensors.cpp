@@ -128,7 +128,9 @@ class Undo {
       if (ends("k_proj.bias")) rotated(cols_, s_.num_kv_heads, decoder_.column_order);
     }
     if (s_.num_v_heads == 0) return fits_;
-    if (ends("norm.weight") && !ends("linear_attn.norm.weight")) decoder_.change = Change::minus_one;
+    const bool is_norm =
+        ends("norm.weight") || ends("pre_fc_norm_embedding.weight") || ends("pre_fc_norm_hidden.weight");
+    if (is_norm && !ends("linear_attn.norm.weight")) decoder_.change = Change::minus_one;
     if (ends("A_log")) decoder_.change = Change::log_of_negative;
     s_.has_tiled_v_heads ? untile() : unpack();
     return fits_;

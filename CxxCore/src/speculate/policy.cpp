@@ -1,0 +1,156 @@
+// Policy: places of drafts in order of their chance, as many as raise the tokens per second, within an account of time.
+#include "speculate/policy.h"
+
+#include <algorithm>
+#include <functional>
+
+namespace pagoda::speculate {
+namespace {
+
+constexpr float kWeightOfPrior = 4, kForgetting = 0.95f, kForgettingOfAll = 0.998f;
+constexpr double kNewest = 0.15;      // share of the newest step in a cost
+constexpr double kRowsGuess = 0.06;   // of a step's cost, for a row more, before it was measured
+constexpr double kDraftGuess = 0.15;  // of a plain step's cost, for a draft step
+constexpr double kLeastGain = 1.03;   // drafts that promise less are not taken
+constexpr double kMaxLoss = 0.01;     // of the time spent decoding
+constexpr double kFreeLoss = 4;       // plain steps, once: the first drafts find memory cold
+constexpr double kMaxCredit = 8;      // plain steps: what was won long ago may not be lost at once
+constexpr int64_t kPlainEvery = 128;  // steps: one without drafts, so that their cost stays known
+constexpr int32_t kMaxRetryInterval = 1024;
+
+constexpr std::array<float, 6> kFirstLookup = {0.3f, 0.4f, 0.6f, 0.75f, 0.85f, 0.92f};
+constexpr float kFirstMtp = 0.6f, kFirstForced = 0.999f;
+
+// 0 when there was no match, then 1-3, 4-7, 8-15, 16-31 and more tokens.
+size_t bucket_of(int32_t match_length) noexcept {
+  size_t bucket = 0;
+  for (const int32_t limit : {1, 4, 8, 16, 32}) bucket += match_length >= limit;
+  return bucket;
+}
+
+size_t index_of(Source source) noexcept { return static_cast<size_t>(source); }
+
+}  // namespace
+
+void Acceptance::note(int32_t num_drafts, int32_t num_accepted, float forgetting) noexcept {
+  for (int32_t i = 0; i < std::min({num_drafts, num_accepted + 1, kMaxPlaces}); ++i) {
+    const size_t place = static_cast<size_t>(i);
+    tries[place] = tries[place] * forgetting + 1;
+    hits[place] = hits[place] * forgetting + (i < num_accepted ? 1.0f : 0.0f);
+  }
+}
+
+Policy::Policy() {
+  for (size_t source = 0; source < prior_.size(); ++source)
+    for (size_t bucket = 0; bucket < prior_[source].size(); ++bucket) {
+      const float first = source == index_of(Source::lookup) ? kFirstLookup[bucket]
+                          : source == index_of(Source::mtp)  ? kFirstMtp
+                                                             : kFirstForced;
+      prior_[source][bucket].tries.fill(kWeightOfPrior);
+      prior_[source][bucket].hits.fill(kWeightOfPrior * first);
+    }
+  places_.reserve(4096);
+}
+
+double Policy::probability(const Offer& offer, int32_t place) const noexcept {
+  const size_t i = static_cast<size_t>(place);
+  const Acceptance& prior = prior_[index_of(offer.source)][bucket_of(offer.match_length)];
+  const float expected = prior.hits[i] / prior.tries[i];
+  if (!offer.history) return expected;
+  return (offer.history->hits[i] + kWeightOfPrior * expected) / (offer.history->tries[i] + kWeightOfPrior);
+}
+
+double Policy::expected(const Offer& offer) const noexcept {
+  double survival = 1, sum = 0;
+  for (int32_t place = 0; place < std::min(offer.num_drafts, kMaxPlaces); ++place)
+    sum += survival *= probability(offer, place);
+  return sum;
+}
+
+// Seconds, or plain steps while nothing is measured. Between two measured numbers of rows, a straight line.
+double Policy::cost_of(int32_t num_rows) const noexcept {
+  const int32_t rows = std::clamp(num_rows, 1, kMaxRows);
+  int32_t below = rows, above = rows;
+  while (below > 0 && cost_[static_cast<size_t>(below)] == 0) --below;
+  while (above <= kMaxRows && cost_[static_cast<size_t>(above)] == 0) ++above;
+  const double low = below > 0 ? cost_[static_cast<size_t>(below)] : 0;
+  const double high = above <= kMaxRows ? cost_[static_cast<size_t>(above)] : 0;
+  if (below > 0 && above <= kMaxRows)
+    return below == above ? low : low + (high - low) * (rows - below) / (above - below);
+  if (below > 0) return low * (1 + kRowsGuess * (rows - below));
+  return above <= kMaxRows ? high / (1 + kRowsGuess * (above - rows)) : 1 + kRowsGuess * rows;
+}
+
+bool Policy::may_draft(int32_t num_sequences) const noexcept {
+  if (num_sequences > kMaxRows || cost_[static_cast<size_t>(num_sequences)] == 0) return false;  // not known yet
+  const double allowed = kMaxLoss * decode_seconds_ + kFreeLoss * cost_[static_cast<size_t>(num_sequences)];
+  return num_steps_ % kPlainEvery != 0 && account_ >= -allowed;
+}
+
+// How many of the likeliest places make the most tokens per second; 0 when the gain is not worth it.
+int32_t Policy::best_count(int32_t num_sequences) const noexcept {
+  const double plain = num_sequences / cost_of(num_sequences);
+  const double draft_cost = draft_cost_ > 0 ? draft_cost_ : kDraftGuess * cost_of(num_sequences);
+  double tokens = num_sequences, best = plain * kLeastGain;
+  int32_t count = 0, deepest = 0, num_by_model = 0;
+  for (size_t i = 0; i < places_.size(); ++i) {
+    tokens += places_[i].survival;
+    // Draft steps run for all sequences together: as many as the sequence with the most has.
+    if (places_[i].is_drafted_by_model) deepest = std::max(deepest, ++num_by_model / std::max(1, num_sequences) + 1);
+    const double value = tokens / (cost_of(num_sequences + static_cast<int32_t>(i) + 1) + deepest * draft_cost);
+    if (value <= best) continue;
+    best = value;
+    count = static_cast<int32_t>(i) + 1;
+  }
+  return count;
+}
+
+void Policy::admit(std::span<Offer> offers, int32_t num_sequences) {
+  places_.clear();
+  for (size_t i = 0; i < offers.size(); ++i) {
+    offers[i].num_admitted = 0;
+    double survival = 1;
+    for (int32_t place = 0; place < std::min(offers[i].num_drafts, kMaxPlaces); ++place) {
+      survival *= probability(offers[i], place);
+      places_.push_back({static_cast<float>(survival), static_cast<int32_t>(i), offers[i].source == Source::mtp});
+    }
+  }
+  if (places_.empty()) return;
+  ++silent_steps_;
+  if (!may_draft(num_sequences)) return;
+  std::ranges::sort(places_, std::greater{}, &Place::survival);
+  int32_t count = best_count(num_sequences);
+  if (count == 0 && silent_steps_ > retry_interval_) {
+    count = 1;
+    retry_interval_ = std::min(2 * retry_interval_, kMaxRetryInterval);
+  }
+  if (count > 0) silent_steps_ = 0;
+  for (int32_t i = 0; i < count; ++i) ++offers[static_cast<size_t>(places_[static_cast<size_t>(i)].offer)].num_admitted;
+}
+
+void Policy::note_step(int32_t num_sequences, int32_t num_rows, int32_t num_tokens, double seconds,
+                       double draft_seconds, int32_t num_draft_steps) noexcept {
+  if (num_sequences <= 0 || num_rows > kMaxRows || !(seconds > 0)) return;
+  ++num_steps_;
+  double& cost = cost_[static_cast<size_t>(num_rows)];
+  const double step = seconds - draft_seconds;
+  cost = cost == 0 ? step : cost + kNewest * (std::min(step, 4 * cost) - cost);
+  if (num_draft_steps > 0) {
+    const double each = draft_seconds / num_draft_steps;
+    draft_cost_ = draft_cost_ == 0 ? each : draft_cost_ + kNewest * (std::min(each, 4 * draft_cost_) - draft_cost_);
+  }
+  decode_seconds_ += seconds;
+  if (num_rows == num_sequences && num_draft_steps == 0) return;
+  const double plain = cost_of(num_sequences), gain = plain * num_tokens / num_sequences - seconds;
+  saved_ += gain;
+  account_ = std::min(account_ + gain, kMaxCredit * plain);
+  if (gain > 0) retry_interval_ = 16;
+}
+
+void Policy::note_drafts(const Offer& offer, int32_t num_accepted, Acceptance& history) noexcept {
+  history.note(offer.num_admitted, num_accepted, kForgetting);
+  prior_[index_of(offer.source)][bucket_of(offer.match_length)].note(offer.num_admitted, num_accepted,
+                                                                     kForgettingOfAll);
+}
+
+}  // namespace pagoda::speculate

@@ -1,0 +1,77 @@
+// Policy: how many drafts a step takes, from what steps cost here and how often drafts held. Pure: no clock, no device;
+// answers never depend on it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace pagoda::speculate {
+
+constexpr int32_t kMaxPlaces = 7;  // drafts of one sequence in a step
+
+enum class Source : uint8_t { lookup, mtp, forced };
+constexpr int32_t kNumSources = 3;
+
+// How often drafts held, by their place behind the last sure token.
+struct Acceptance {
+  std::array<float, kMaxPlaces> tries{}, hits{};
+
+  // `num_accepted` of `num_drafts` held: those after the first that did not were never tried.
+  void note(int32_t num_drafts, int32_t num_accepted, float forgetting) noexcept;
+};
+
+// What one sequence could draft in the next step.
+struct Offer {
+  Source source = Source::lookup;
+  int32_t match_length = 0;             // of a lookup
+  int32_t num_drafts = 0;               // at most
+  const Acceptance* history = nullptr;  // of the sequence with this source
+  int32_t num_admitted = 0;             // answer
+};
+
+class Policy {
+ public:
+  Policy();
+
+  // Sets num_admitted of every offer for a step in which `num_sequences` sequences decode.
+  void admit(std::span<Offer> offers, int32_t num_sequences);
+
+  // A step of `num_rows` rows of decoding sequences, drafts included, took `seconds`, in which `num_tokens` tokens were
+  // made; draft_seconds of them went into drafting. Steps with prompts say nothing and are not told.
+  void note_step(int32_t num_sequences, int32_t num_rows, int32_t num_tokens, double seconds, double draft_seconds,
+                 int32_t num_draft_steps) noexcept;
+
+  // What became of an offer that was admitted.
+  void note_drafts(const Offer& offer, int32_t num_accepted, Acceptance& history) noexcept;
+
+  // Drafts of an offer that will hold, on average.
+  double expected(const Offer& offer) const noexcept;
+
+  double saved_seconds() const noexcept { return saved_; }  // against plain steps, by their measured cost
+
+ private:
+  static constexpr int32_t kMaxRows = 128;
+
+  double cost_of(int32_t num_rows) const noexcept;
+  double probability(const Offer& offer, int32_t place) const noexcept;
+  bool may_draft(int32_t num_sequences) const noexcept;
+  int32_t best_count(int32_t num_sequences) const noexcept;  // of places_
+
+  std::array<double, kMaxRows + 1> cost_{};  // seconds of a step by rows, newest counting most; 0: not seen
+  double draft_cost_ = 0;                    // seconds of one draft step
+  std::array<std::array<Acceptance, 6>, kNumSources> prior_;  // by source and length of match
+  double decode_seconds_ = 0, saved_ = 0;
+  double account_ = 0;  // seconds won and not yet lost again; below 0 when drafts have cost more than they gave
+  int64_t num_steps_ = 0;
+  int32_t silent_steps_ = 0, retry_interval_ = 16;  // steps without drafts; after how many one draft is tried
+  struct Place {
+    float survival;  // chance that this draft and all before it hold
+    int32_t offer;
+    bool is_drafted_by_model;
+  };
+  std::vector<Place> places_;  // the likeliest first
+};
+
+}  // namespace pagoda::speculate

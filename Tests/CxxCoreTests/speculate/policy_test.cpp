@@ -1,0 +1,86 @@
+// Policy against made-up machines and texts: it takes what pays, and loses little when nothing does.
+#include "speculate/policy.h"
+
+#include <random>
+
+#include "support/test.h"
+
+namespace pagoda::speculate {
+namespace {
+
+struct Machine {
+  double row_cost;  // of a plain step's second, for a row more
+
+  double seconds(int32_t num_rows) const { return 1 + row_cost * (num_rows - 1); }
+};
+
+struct Outcome {
+  double seconds = 0;
+  int64_t num_tokens = 0, num_drafted = 0;
+
+  double speed_up(const Machine& machine, int32_t num_sequences) const {
+    return static_cast<double>(num_tokens) / num_sequences * machine.seconds(num_sequences) / seconds;
+  }
+};
+
+// Sequences whose drafts hold with a chance; step times vary by a tenth.
+Outcome simulate(const Machine& machine, double chance, int32_t num_sequences, int num_steps, uint64_t seed) {
+  std::mt19937_64 rng(seed);
+  const auto uniform = [&] { return static_cast<double>(rng() >> 11) * 0x1p-53; };
+  Policy policy;
+  std::vector<Acceptance> histories(static_cast<size_t>(num_sequences));
+  Outcome outcome;
+  for (int step = 0; step < num_steps; ++step) {
+    std::vector<Offer> offers;
+    for (Acceptance& history : histories)
+      offers.push_back({.source = Source::lookup, .match_length = 8, .num_drafts = 7, .history = &history});
+    policy.admit(offers, num_sequences);
+    int32_t num_rows = num_sequences, num_tokens = num_sequences;
+    for (size_t i = 0; i < offers.size(); ++i) {
+      int32_t held = 0;
+      while (held < offers[i].num_admitted && uniform() < chance) ++held;
+      if (offers[i].num_admitted > 0) policy.note_drafts(offers[i], held, histories[i]);
+      num_rows += offers[i].num_admitted;
+      num_tokens += held;
+      outcome.num_drafted += offers[i].num_admitted;
+    }
+    const double seconds = machine.seconds(num_rows) * (0.95 + 0.1 * uniform());
+    policy.note_step(num_sequences, num_rows, num_tokens, seconds, 0, 0);
+    outcome.seconds += seconds;
+    outcome.num_tokens += num_tokens;
+  }
+  return outcome;
+}
+
+}  // namespace
+
+PAGODA_TEST(policy_takes_drafts_that_hold) {
+  const Machine machine{0.08};
+  const double certain = simulate(machine, 1.0, 1, 600, test::seed(70)).speed_up(machine, 1);
+  const double likely = simulate(machine, 0.8, 1, 600, test::seed(71)).speed_up(machine, 1);
+  test::note(std::to_string(certain) + "x when all hold, " + std::to_string(likely) + "x when four of five do");
+  CHECK(certain > 4.5);  // 8 / 1.56 at best
+  CHECK(likely > 2.2);
+}
+
+PAGODA_TEST(policy_loses_a_hundredth_at_most) {
+  for (const double row_cost : {0.02, 0.1, 0.3, 0.8})
+    for (const int32_t num_sequences : {1, 4, 16}) {
+      const Machine machine{row_cost};
+      const Outcome outcome = simulate(machine, 0.0, num_sequences, 1500, test::seed(72));
+      const double speed_up = outcome.speed_up(machine, num_sequences);
+      if (speed_up < 0.985) test::note(std::to_string(row_cost) + " " + std::to_string(num_sequences));
+      CHECK(speed_up >= 0.985);
+    }
+}
+
+PAGODA_TEST(policy_drafts_less_the_more_sequences_there_are) {
+  const Machine machine{0.25};  // a full machine: rows cost nearly what they bring
+  const Outcome alone = simulate(machine, 0.6, 1, 600, test::seed(73));
+  const Outcome crowd = simulate(machine, 0.6, 16, 600, test::seed(74));
+  CHECK(alone.speed_up(machine, 1) > 1.1);
+  CHECK(crowd.speed_up(machine, 16) > 0.985);
+  CHECK(static_cast<double>(crowd.num_drafted) / 16 < 0.5 * static_cast<double>(alone.num_drafted));
+}
+
+}  // namespace pagoda::speculate
