@@ -67,9 +67,13 @@ import Testing
 
   @Test func shutting_down_ends_running_requests_as_cancelled() async throws {
     let engine = try await Engine.load(.mini)
-    let task = Task { try await engine.respond(to: Shared.endless) }
-    #expect(try await eventually { engine.statistics.running == 1 })
-    await engine.shutDown()
-    #expect(try await task.value.completion.finishReason == .cancelled)
+    var isShutDown = false
+    var reason: FinishReason?
+    for try await event in engine.submit(Shared.endless) {
+      if !isShutDown { await engine.shutDown() }  // at the first event, so the request is running
+      isShutDown = true
+      if case .finished(let completion) = event { reason = completion.finishReason }
+    }
+    #expect(isShutDown && reason == .cancelled)
   }
 }

@@ -18,7 +18,7 @@ enum Shared {
   static var endless: Request {
     var sampling = SamplingParameters()
     sampling.ignoresEndOfText = true
-    sampling.maximumTokens = 4000
+    sampling.maximumTokens = 8000
     return Request(france, sampling: sampling)
   }
 }
