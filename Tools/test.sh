@@ -88,6 +88,7 @@ stage_api() {
   bin=$(swift build --show-bin-path)
   if [[ $(uname -s) == Linux ]]; then check "stubs" Tools/checks/apple_stubs.sh "$bin"; fi
   check "documentation" Tools/checks/documentation.py "$bin"
+  own "commands of the docs" docs-commands.log Tools/checks/docs.py --run "$bin/pagoda"
 }
 
 # not_run REASON: reports a stage whose prerequisites are missing; a failure in CI.

@@ -25,7 +25,7 @@ public final class Server: Sendable {
     url = "http://\(name == "0.0.0.0" ? "localhost" : name):\(port)/"
   }
 
-  /// A server that nobody holds any more stops at once.
+  /// A server without references stops at once.
   deinit { http.stop(cutWith: APIError.shuttingDown.response().closing()) }
 
   /// Starts to listen. The engine stays the caller's: shut it down after the server.
@@ -53,7 +53,7 @@ public final class Server: Sendable {
   /// Answers with this engine from now on. It stays the caller's: shut it down after the server.
   public func serve(_ engine: Engine) { front.open(Service(engine, behind: front, on: http)) }
 
-  /// Takes no new requests, waits for those under way, cuts what is left after `seconds`, and closes the port.
+  /// Takes no new requests, waits for those in flight, cuts what is left after `seconds`, and closes the port.
   public func shutDown(drainSeconds seconds: Double = 30) async {
     let admission = front.service?.admission
     admission?.drain()

@@ -14,7 +14,7 @@ enum Shared {
 
   static let questions = [france, "What is the capital of Japan?", "What is 12 plus 30?", "Hello!"]
 
-  /// A request that would go on for long if nobody stopped it.
+  /// A request that runs for long unless it is stopped.
   static var endless: Request {
     var sampling = SamplingParameters()
     sampling.ignoresEndOfText = true

@@ -1,4 +1,4 @@
-// Clients that leave, dawdle or do not read hurt nobody else; a full or closing server says so.
+// Clients that leave, dawdle or do not read do not affect others; a full or closing server says so.
 import Foundation
 import PagodaKit
 import Testing

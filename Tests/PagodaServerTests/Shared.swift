@@ -34,7 +34,7 @@ enum Shared {
     #"{"messages":[{"role":"user","content":\#(JSONValue.string(question).text)}]\#(more)}"#
   }
 
-  /// A chat that would go on for long if nobody stopped it.
+  /// A chat that runs for long unless it is stopped.
   static func endless(stream: Bool = true) -> String {
     chat("Hello!", #","stream":\#(stream),"ignore_eos":true,"max_tokens":8000"#)
   }

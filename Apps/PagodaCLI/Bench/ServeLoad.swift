@@ -93,7 +93,7 @@ struct ServeLoad: Sendable {
     return (0..<count).map { prompts[$0 % prompts.count] }
   }
 
-  /// Sends everything and waits; a thread for each request that is under way.
+  /// Sends everything and waits; one thread per request in flight.
   func run(
     _ prompts: [ServePrompt], target: ServeTarget, model: String, progress: @escaping @Sendable (Double) -> Void
   ) async -> ([ServeResult], seconds: Double) {

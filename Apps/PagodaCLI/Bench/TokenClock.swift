@@ -57,7 +57,7 @@ final class TokenClock: @unchecked Sendable {
     }
   }
 
-  /// Changes something, then wakes whoever waited for it. A failure wakes everybody.
+  /// Changes something, then wakes its waiters. A failure wakes all of them.
   private func update(_ change: (TokenClock) -> Void) {
     let (due, failure) = lock.withLock {
       change(self)

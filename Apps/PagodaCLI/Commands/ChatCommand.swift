@@ -12,7 +12,7 @@ extension Command {
       pasted lines are one message, and so are lines between \"\"\" and \"\"\". Lines that begin with a slash are commands:
       \(columns(ChatCommands.all.map { ("  " + $0.name, $0.help) }).trimmingCharacters(in: .newlines))
       Without a terminal, each line of standard input is one message. Memory is planned for one conversation
-      (--max-num-seqs 1) unless told otherwise.
+      (--max-num-seqs 1) by default.
       """,
     groups: [
       OptionGroup("Conversation", [SharedOptions.model, SharedOptions.system] + SharedOptions.thinking),

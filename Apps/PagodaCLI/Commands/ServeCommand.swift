@@ -10,7 +10,7 @@ extension Command {
     operands: "",
     notes: """
       Other machines are let in only with --api-key (or the variable PAGODA_API_KEY), or with --insecure. Ctrl-C and
-      SIGTERM stop taking requests and let those under way finish; a second one ends at once. While the model loads,
+      SIGTERM stop taking requests and let those in flight finish; a second one ends at once. While the model loads,
       /health and requests are answered with status 503; the line with the address comes when it has loaded.
       """,
     groups: [
@@ -26,7 +26,8 @@ extension Command {
           Option("max-queue", value: "N", help: "answers that may wait; more get status 429 (default 256)"),
           Option("max-connections", value: "N", help: "connections at once (default 256)"),
           Option("max-body", value: "SIZE", help: "largest request (default 16MiB)"),
-          Option("drain", value: "SECONDS", help: "how long answers under way may finish at the end (default 30)"),
+          Option(
+            "drain", value: "SECONDS", help: "how long answers in flight may take to finish at the end (default 30)"),
           Option("access-log", help: "a line on standard error for each request, without its content"),
         ]),
       SharedOptions.engine,
@@ -39,7 +40,7 @@ private func runServe(_ arguments: Arguments) async throws -> Int32 {
   let options = try serverOptions(arguments)
   let drain = Double(try arguments.integer("drain", in: 0...86400) ?? 30)
   signal(SIGPIPE, SIG_IGN)
-  signal(SIGTERM) { _ in _exit(0) }  // while the model loads, nothing is under way
+  signal(SIGTERM) { _ in _exit(0) }  // while the model loads, nothing is in flight
   let server: Server
   do {
     server = try Server.listen(options: options)
@@ -52,7 +53,7 @@ private func runServe(_ arguments: Arguments) async throws -> Int32 {
   ServerRecord.announce(url: server.url, model: options.modelNames[0])
   defer { ServerRecord.withdraw() }
   await stopSignal()
-  Terminal.writeError("pagoda: finishing what is under way; once more ends at once\n")
+  Terminal.writeError("pagoda: finishing requests in flight; press again to end at once\n")
   await server.shutDown(drainSeconds: drain)
   await engine.shutDown()
   return 0

@@ -32,8 +32,8 @@ struct Usage {
   int32_t prompt_tokens = 0;
   int32_t completion_tokens = 0;  // sampled tokens, an end-of-text id included
   int32_t cached_tokens = 0;      // prompt tokens that were not computed because their state was found
-  int32_t matched_tokens = 0;  // prompt tokens that the cache knew: the prompt parted here from all it has seen. More
-                               // than cached_tokens when no state was kept at that place
+  int32_t matched_tokens = 0;     // prompt tokens that were cached: the prompt diverged here from all before it. More
+                                  // than cached_tokens when no state was kept at that place
 };
 
 struct Timings {             // milliseconds of wall clock

@@ -18,8 +18,7 @@ struct CacheStats {
   int64_t checkpoint_bytes = 0;  // of the states kept
   int64_t num_checkpoint_evictions = 0;
   int64_t num_checkpoint_hits = 0;  // sequences that went on from one of them
-  // Of the last prompt that was known further than it could be reused, the token at which it parted; -1 before the
-  // first.
+  // Token index at which the last near-miss diverged: its KV blocks matched further than any saved state; -1 before one.
   int32_t last_near_miss = -1;
 };
 

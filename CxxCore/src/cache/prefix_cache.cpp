@@ -13,7 +13,7 @@ namespace pagoda::cache {
 using request::Sequence;
 
 constexpr int32_t kWorthWaiting = 16;  // tokens
-constexpr int32_t kBranchUses = 3;     // of a state where two prompts parted: a third is likely
+constexpr int32_t kBranchUses = 3;     // of a state where two prompts diverged: a third is likely
 constexpr int32_t kNever = std::numeric_limits<int32_t>::max();
 
 // Room for the position was reserved with the sequence; without, it is not worth an allocation.
@@ -84,8 +84,8 @@ bool PrefixCache::is_worth_waiting(const Sequence& newcomer, std::span<Sequence*
   const int32_t known = find(newcomer).num_tokens;
   for (const Sequence* other : running) {
     if (!other->uses_cache || other->num_uncomputed() <= 1 || other->cache_salt != newcomer.cache_salt) continue;
-    const auto parted = std::ranges::mismatch(newcomer.tokens, other->tokens).in1 - newcomer.tokens.begin();
-    const int32_t most = std::min(static_cast<int32_t>(parted), newcomer.num_tokens() - 1);
+    const auto shared = std::ranges::mismatch(newcomer.tokens, other->tokens).in1 - newcomer.tokens.begin();
+    const int32_t most = std::min(static_cast<int32_t>(shared), newcomer.num_tokens() - 1);
     int32_t best = most - most % blocks_.block_size();  // what the other will publish as it goes
     if (index_.has_state()) {
       best = 0;

@@ -20,7 +20,7 @@ struct PrefixCacheStats {
   int64_t num_hits = 0;               // of those, with at least one token found
   int64_t num_cached_tokens = 0;      // found, over all hits
   int64_t num_recomputed_tokens = 0;  // that a preempted sequence had computed before
-  int32_t last_near_miss = -1;        // where the last prompt parted that was known further than it could be reused
+  int32_t last_near_miss = -1;        // token index at which the last near-miss diverged
 };
 
 class PrefixCache {
@@ -47,7 +47,7 @@ class PrefixCache {
   [[nodiscard]] bool admit_reader(request::Sequence& reader);
 
   // Whether `newcomer` would find more once one of `running` has computed a few of its tokens. Holds only as long as
-  // that one runs and has not got there, so nobody waits for ever.
+  // that one runs and has not got there, so no request waits for ever.
   bool is_worth_waiting(const request::Sequence& newcomer, std::span<request::Sequence* const> running) const;
 
   // The next position after `position` at which the state of `sequence` is to be kept, be it beyond its end.

@@ -102,7 +102,7 @@ void PrefixIndex::absorb_shorter(int32_t block, const Place& place) noexcept {
   }
 }
 
-// Children outlive their parent nowhere: whoever holds or released a block held or released those before it, later.
+// A child never outlives its parent: a sequence releases its blocks back to front.
 // Erasing them all the same keeps the tree whole should that ever change.
 void PrefixIndex::erase(int32_t block) noexcept {
   Node& n = node(block);

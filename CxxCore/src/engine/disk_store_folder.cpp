@@ -1,4 +1,4 @@
-// DiskStore: what is in the folder, whoever put it there, and room by removing what was used longest ago.
+// DiskStore: the files in the folder, of all processes, and eviction of the least recently used.
 #include <algorithm>
 #include <charconv>
 #include <filesystem>

@@ -87,7 +87,7 @@ class Automaton {
   size_t work_ = 0, max_table_size_ = kMaxTableEntries;
   bool is_exhausted_ = false;
 
-  // Of the step under way.
+  // Of the step in progress.
   std::vector<Thread> visited_;
   std::unordered_map<uint64_t, bool> is_visited_;
   Configuration found_;

@@ -1,4 +1,4 @@
-// The check every batch passes before it reaches an op: whoever made it, no index may leave its table.
+// The check every batch passes before it reaches an op: no index may leave its table.
 #pragma once
 
 #include "base/result.h"

@@ -83,7 +83,7 @@ public final class ChatSession: @unchecked Sendable {
     set { withState { $0.tools = newValue } }
   }
 
-  /// The conversation and how it is answered, to be saved. An answer under way is not in it.
+  /// The conversation and how it is answered, to be saved. An answer in flight is not in it.
   public var transcript: Transcript {
     withState {
       Transcript(instructions: $0.instructions, thinking: $0.thinking, sampling: $0.sampling, messages: $0.history)
@@ -102,7 +102,7 @@ public final class ChatSession: @unchecked Sendable {
   /// Whether an answer is being made.
   public var isResponding: Bool { withState { $0.turn != nil } }
 
-  /// Forgets the conversation and keeps the instructions. An answer under way goes on but is not remembered.
+  /// Forgets the conversation and keeps the instructions. An answer in flight continues but is not kept.
   public func reset() {
     withState {
       $0.history = []

@@ -70,7 +70,7 @@ public actor ModelContainer {
     _ = try await engine(progress: progress)
   }
 
-  /// Gives the memory back. Requests under way end as cancelled; sessions made before fail from now on.
+  /// Gives the memory back. Requests in flight end as cancelled; sessions made before fail from now on.
   public func unload() async {
     let task = loading
     (loading, loaded) = (nil, nil)

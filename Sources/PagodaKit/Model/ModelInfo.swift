@@ -88,11 +88,11 @@ public struct EngineStatistics: Hashable, Sendable {
   public var waiting: Int
   /// Requests that run.
   public var running: Int
-  /// KV blocks nobody uses.
+  /// KV blocks not in use.
   public var freeBlocks: Int64
   /// KV blocks in all.
   public var blocks: Int64
-  /// Recurrent states nobody uses.
+  /// Recurrent states not in use.
   public var freeStateSlots: Int
   /// Recurrent states in all.
   public var stateSlots: Int
@@ -158,7 +158,7 @@ public struct PrefixCacheStatistics: Hashable, Sendable {
   public var checkpointEvictions: Int64
   /// Requests that went on from a state so far.
   public var checkpointHits: Int64
-  /// Of the last prompt that was known further than it could be reused, the token at which it parted; nil before the first.
+  /// Token index at which the last near-miss diverged: its blocks matched further than any saved state reached. Nil before one.
   public var lastNearMiss: Int?
 }
 

@@ -88,7 +88,7 @@ public struct Usage: Hashable, Sendable {
   public var completionTokens: Int
   /// Prompt tokens that needed no computation because their state was found.
   public var cachedTokens: Int
-  /// Prompt tokens that the cache knew: where the prompt parted from all that came before. More than `cachedTokens` when no
+  /// Prompt tokens that were cached: where the prompt diverged from all before it. More than `cachedTokens` when no
   /// state was kept at that place.
   public var matchedTokens: Int
 

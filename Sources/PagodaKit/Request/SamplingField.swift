@@ -168,7 +168,7 @@ extension JSONValue {
   }
 }
 
-/// How a range reads in a message: limits nobody would guess are named, those of the type are not.
+/// How a range reads in a message: surprising limits are named, those of the type are not.
 package func words(for range: ClosedRange<Int64>) -> String {
   range.upperBound >= Int64(Int32.max)
     ? "of at least \(range.lowerBound)" : "from \(range.lowerBound) to \(range.upperBound)"

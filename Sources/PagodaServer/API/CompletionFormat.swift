@@ -74,7 +74,7 @@ struct CompletionEncoder: StreamEncoder {
       case .toolCall, .rejectedToolCall: return ("", false)  // the engine was given no tools
       case .token(let token):
         if format.request.logprobs != nil { waiting[index].append(token) }
-        // No text will come of a model without a tokenizer: whoever reads along still sees each token.
+        // No text will come of a model without a tokenizer: a streaming client still sees each token.
         return (format.tokens.tokenizer == nil ? chunk(index, "") : "", false)
       case .finished(let completion):
         answers[index].completion = completion

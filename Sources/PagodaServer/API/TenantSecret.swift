@@ -2,7 +2,7 @@
 import CDigest
 import Foundation
 
-/// HMAC-SHA-256 with a secret of this installation: nobody can make the salt of a key without knowing the key, and no
+/// HMAC-SHA-256 with a secret of this installation: the salt of a key cannot be made without knowing the key, and no
 /// salt tells anything about its key.
 struct TenantSecret: Sendable {
   private static let byteCount = 32

@@ -6,7 +6,7 @@ import PagodaKit
 protocol AnswerFormat: Sendable {
   associatedtype Encoder: StreamEncoder
   var errorShape: APIError.Shape { get }
-  /// Fields of the request that were ignored though nobody knows them.
+  /// Unknown fields of the request, which were ignored.
   var unknownFields: [String] { get }
   /// Readers, and later answers, are ordered by prompt and then by answer.
   func encoder(_ readers: [AnswerReader], promptTokens: Int) -> Encoder

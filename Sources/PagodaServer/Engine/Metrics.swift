@@ -74,8 +74,8 @@ final class Metrics: @unchecked Sendable {
     out += single("vllm:num_requests_waiting", "gauge", "Answers waiting for room.", "\(engine.waiting)")
     out += single("vllm:kv_cache_usage_perc", "gauge", "Share of the KV blocks in use, 1 is all.", "\(used)")
     out += single("vllm:num_preemptions_total", "counter", "Answers that gave up their room.", "\(engine.preemptions)")
-    out += single("pagoda:kv_blocks_free", "gauge", "KV blocks nobody uses.", "\(engine.freeBlocks)")
-    out += single("pagoda:state_slots_free", "gauge", "Recurrent states nobody uses.", "\(engine.freeStateSlots)")
+    out += single("pagoda:kv_blocks_free", "gauge", "KV blocks not in use.", "\(engine.freeBlocks)")
+    out += single("pagoda:state_slots_free", "gauge", "Recurrent states not in use.", "\(engine.freeStateSlots)")
     out += single("pagoda:engine_steps_total", "counter", "Steps of the engine.", "\(engine.steps)")
     out += single(
       "pagoda:computed_tokens_total", "counter", "Tokens run through the model.", "\(engine.computedTokens)")

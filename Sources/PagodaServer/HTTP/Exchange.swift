@@ -41,7 +41,7 @@ final class Exchange: @unchecked Sendable {
     self.maximumBody = maximumBody
   }
 
-  /// What was answered; 499 when nobody was there any more.
+  /// What was answered; 499 when the client was gone.
   var status: Int { lock.withLock { storedStatus } }
 
   var isBodyTooLarge: Bool { receivedBytes > maximumBody }
@@ -104,7 +104,7 @@ final class Exchange: @unchecked Sendable {
     abandon()
   }
 
-  /// The library has done with the request. Work still going on has nobody to work for.
+  /// The library is done with the request; work still running is cancelled.
   func complete() {
     abandon()
     lock.withLock {

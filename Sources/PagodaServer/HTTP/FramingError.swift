@@ -1,6 +1,6 @@
 // FramingError: what can be wrong with the bytes of a request, and the status that says so.
 
-/// A request that breaks HTTP, so that nobody knows where the next one begins, or that ended too early.
+/// A request that breaks HTTP, so that the start of the next one is unknown, or that ended too early.
 struct FramingError: Error, Sendable, Hashable {
   var status: Int
   var code: String

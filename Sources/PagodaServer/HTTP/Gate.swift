@@ -17,7 +17,7 @@ final class Gate: @unchecked Sendable {
   private let lock = NSLock()
   // Guarded by `lock`.
   private var isAccepting = true
-  private var stopTime: Double?  // when whoever does not take the last words is hung up on
+  private var stopTime: Double?  // when clients that do not read the rest are disconnected
 
   // Of the thread.
   private var listener: Int32

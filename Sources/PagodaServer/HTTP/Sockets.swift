@@ -65,7 +65,7 @@ struct SendBuffer {
 
   var isEmpty: Bool { bytes.isEmpty }
 
-  /// Writes what the socket takes now; `.ended` when there is nobody any more.
+  /// Writes what the socket takes now; `.ended` when the peer is gone.
   mutating func send(to socket: Int32) -> Sockets.Transfer {
     if isEmpty { return .notNow }
     let result = bytes.withUnsafeBytes { Sockets.send(socket, .init(rebasing: $0[sent...])) }

@@ -102,7 +102,7 @@ PAGODA_TEST(engine_core_tokens_do_not_depend_on_the_schedule) {
   }
 }
 
-// A device whose steps may take no time at all: prompts go in small pieces, and nobody can tell from the tokens.
+// A device whose steps may take no time at all: prompts go in small chunks, and the tokens do not change.
 PAGODA_TEST(engine_core_a_step_budget_cuts_prompts_and_changes_no_answer) {
   std::mt19937_64 rng(test::seed(29));
   Shape shape{.num_blocks = 256, .max_num_tokens = 512};

@@ -16,7 +16,8 @@ namespace {
 using request::Sequence;
 using request::SequenceState;
 
-// A scheduler with its pools, and the part of the engine that appends a token to whoever is done with its tokens.
+// A scheduler with its pools, and the part of the engine that appends a token to each sequence whose tokens are
+// computed.
 struct Harness {
   cache::BlockManager blocks;
   cache::StatePool states;

@@ -108,7 +108,7 @@ PAGODA_TEST(gpu_sample_draws_what_the_sampler_draws_at_every_edge) {
   compare(rig, rows, 12);
 }
 
-// A row that nobody asks about, and one that asks for more than there is room for.
+// A row without a request, and one that asks for more than there is room for.
 PAGODA_TEST(gpu_sample_stays_in_its_bounds) {
   Random random(seed(74));
   Rig rig("software");

@@ -47,7 +47,7 @@ class File {  // closed at the end
   File(const File&) = delete;
   bool is_open() const noexcept { return descriptor_ >= 0; }
 
-  // Bytes of a plain file that is ours and that nobody else may write; -1 for any other.
+  // Bytes of a plain file that is ours and that only we may write; -1 for any other.
   int64_t own_size() const noexcept {
     struct stat info;
     if (fstat(descriptor_, &info) != 0 || !S_ISREG(info.st_mode)) return -1;

@@ -17,7 +17,7 @@ class GuardedBuffer final : public Buffer {
   size_t size_bytes() const noexcept override { return size_; }
   std::byte* host_pointer() noexcept override { return reinterpret_cast<std::byte*>(data_); }
   const std::string& label() const noexcept { return label_; }
-  // Whether nobody wrote past its end.
+  // Whether the bytes past its end are untouched.
   bool is_intact() const noexcept;
 
  private:
