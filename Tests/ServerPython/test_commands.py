@@ -104,9 +104,9 @@ def test_memory_stays_flat_over_500_requests():
                    "--random-input-len", "32", "--random-output-len", "4", "--seed", str(seed), "--json"]
         assert json.loads(subprocess.run(command, capture_output=True, text=True, timeout=120).stdout)["completed"] == count
 
-    load(200, seed=1)
+    load(700, seed=1)  # by then every slot for a recurrent state has been used
     before = resident()
     load(500, seed=2)
     grown = resident() - before
     assert server.stop() == 0
-    assert grown < 8 * 1024, f"{grown} KiB more than before"
+    assert grown < 4 * 1024, f"{grown} KiB more than before"

@@ -9,7 +9,7 @@ FRANCE = "What is the capital of France?"
 
 
 def test_models_are_listed(openai_client):
-    assert [model.id for model in openai_client.models.list()] == [MODEL]
+    assert [model.id for model in openai_client.models.list()] == [MODEL, "mini"]
     assert openai_client.models.retrieve(MODEL).id == MODEL
     with pytest.raises(openai.NotFoundError):
         openai_client.models.retrieve("other")
