@@ -19,9 +19,11 @@ std::vector<float> transposed(const std::vector<float>& values, int64_t cols) {
   return out;
 }
 
-// YaRN multiplies what rotates; where that is not all of a head, the norm before it does so.
+// YaRN multiplies what rotates; where that is not all of a head, the norm before it does so. The MTP head comes after
+// the layers of the configuration, and its attention is always full.
 void scale_norm(const io::ModelConfig& config, int layer_index, std::vector<float>& weight) {
-  const bool is_sliding = config.layers[static_cast<size_t>(layer_index)] == io::LayerKind::sliding_attention;
+  const auto layer = static_cast<size_t>(layer_index);
+  const bool is_sliding = layer < config.layers.size() && config.layers[layer] == io::LayerKind::sliding_attention;
   const double offset = config.zero_centered_norm ? 1.0 : 0.0;
   for (size_t i = 0; i < weight.size(); ++i) {
     const double factor =
