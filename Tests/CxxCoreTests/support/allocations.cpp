@@ -6,6 +6,13 @@
 #include <cstdlib>
 #include <new>
 
+// The thread sanitizer links its own operator new, which cannot be replaced.
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define PAGODA_FOREIGN_OPERATOR_NEW
+#endif
+#endif
+
 namespace {
 
 constexpr int64_t kNever = -1;
@@ -14,7 +21,7 @@ thread_local bool has_failed_once = false;
 std::atomic<bool> is_counting = false;
 std::atomic<int64_t> num_allocations = 0;
 
-void note_allocation() {
+[[maybe_unused]] void note_allocation() {
   if (is_counting.load(std::memory_order_relaxed)) num_allocations.fetch_add(1, std::memory_order_relaxed);
   if (countdown != kNever && countdown-- == 0) {  // and ends as kNever
     has_failed_once = true;
@@ -36,6 +43,14 @@ bool FailingAllocation::has_failed() noexcept { return has_failed_once; }
 UncountedAllocations::UncountedAllocations() noexcept : countdown_(countdown) { countdown = kNever; }
 UncountedAllocations::~UncountedAllocations() { countdown = countdown_; }
 
+bool can_replace_allocations() noexcept {
+#ifdef PAGODA_FOREIGN_OPERATOR_NEW
+  return false;
+#else
+  return true;
+#endif
+}
+
 void begin_counting() noexcept {
   num_allocations = 0;
   is_counting = true;
@@ -48,6 +63,7 @@ int64_t end_counting() noexcept {
 
 }  // namespace pagoda::test
 
+#ifndef PAGODA_FOREIGN_OPERATOR_NEW
 void* operator new(std::size_t size) {
   note_allocation();
   if (void* memory = std::malloc(size > 0 ? size : 1)) return memory;
@@ -65,3 +81,4 @@ void* operator new(std::size_t size, std::align_val_t alignment) {
 }
 void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+#endif

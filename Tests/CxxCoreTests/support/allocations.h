@@ -29,6 +29,8 @@ class UncountedAllocations {
   int64_t countdown_;
 };
 
+bool can_replace_allocations() noexcept;  // false: nothing here counts or fails
+
 // Allocations of all threads since `begin_counting`, which also restarts the count.
 void begin_counting() noexcept;
 int64_t end_counting() noexcept;
