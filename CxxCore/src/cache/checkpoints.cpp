@@ -97,7 +97,7 @@ bool PrefixIndex::add_checkpoint(int32_t parent, std::string_view salt, std::spa
   return true;
 }
 
-// Between children of one parent, of which `to` goes on from `from`. No place has two checkpoints, so neither has `to`.
+// Between children of one parent, of which `to` continues `from`. No offset has two checkpoints, so neither has `to`.
 void PrefixIndex::move_checkpoints(int32_t from, int32_t to) noexcept {
   while (node(from).first_checkpoint >= 0) {
     const int32_t slot = node(from).first_checkpoint;

@@ -15,7 +15,7 @@ namespace pagoda::grammar {
 
 class Automaton {
  public:
-  static constexpr int32_t kDead = -1;         // no document goes on like this
+  static constexpr int32_t kDead = -1;         // no document continues so
   static constexpr size_t kMaxThreads = 1024;  // of a configuration; ambiguous schemas lose ways, never gain wrong ones
   static constexpr size_t kMaxTableEntries = 1 << 20;
   static constexpr size_t kMaxWork = 1 << 21;  // threads looked at for one mask: some 50 ms

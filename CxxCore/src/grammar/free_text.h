@@ -11,7 +11,7 @@ namespace pagoda::grammar {
 
 struct EndWord {
   std::string_view word;
-  int32_t target;  // where the grammar goes on after it, or -1: the word must not come
+  int32_t target;  // where the grammar continues, or -1: the word must not come
 };
 
 // Text from `from` on. With `end` >= 0 it may also end anywhere, and go on there.

@@ -75,7 +75,7 @@ class Matcher {
   explicit Matcher(std::shared_ptr<TokenGrammar> grammar);
 
   std::span<const uint64_t> allowed();  // see TokenGrammar::allowed
-  bool accept(std::string_view bytes);  // false, and no change, when no document goes on like this
+  bool accept(std::string_view bytes);  // false, and no change, when no document continues so
   bool is_complete();                   // the document may end here
   bool must_end();                      // and nothing can follow
   Status status() const { return grammar_->status(); }

@@ -33,7 +33,7 @@ struct StatePool {  // all f32; see GdnArgs and CausalConv1dArgs
   std::array<device::Tensor, 5> parts() const noexcept { return {state, k_rows, u_rows, g_rows, tail}; }
 };
 
-struct HiddenPool {  // what the model gave for the last tokens of a sequence: the MTP head goes on from it
+struct HiddenPool {  // what the model gave for the last tokens of a sequence: the MTP head reads it
   std::unique_ptr<device::Buffer> buffer;
   device::Tensor states;  // f32 [slots, ring, H]: that of position p in row p % ring
 

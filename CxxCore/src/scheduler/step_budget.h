@@ -1,5 +1,5 @@
 // StepBudget: how many tokens a step may have so that it stays within a time, from how long recent steps took. Two
-// reasons for a limit: somebody else waits for the device (the screen, where it draws that too), and the sequences that
+// reasons for a limit: other work waits for the device (the screen, where it draws that too), and the sequences that
 // decode wait for their next token while prompts are read beside them. Pure: no clock, no device; answers do not depend
 // on it, as on no schedule.
 #pragma once

@@ -55,7 +55,7 @@ struct Generation: Sendable {
   }
 }
 
-/// A message of the assistant that the answer goes on with.
+/// A message of the assistant that the answer continues.
 struct Continued: Sendable {
   var text: String
   var reasoning: String

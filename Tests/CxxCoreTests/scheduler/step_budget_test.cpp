@@ -81,7 +81,7 @@ PAGODA_TEST(step_budget_never_leaves_its_bounds) {
 PAGODA_TEST(step_budget_keeps_the_gap_between_tokens_near_that_of_plain_decodes) {
   const auto seconds = [](int32_t tokens) { return std::max(0.040, 0.003 * tokens); };
   StepBudget budget({}, 256);
-  CHECK_EQ(budget.max_tokens(0), 256);  // nobody waits
+  CHECK_EQ(budget.max_tokens(0), 256);  // none waits
   CHECK_EQ(budget.max_tokens(1), 32);   // nothing is known
   for (int i = 0; i < 4; ++i) budget.note(256, 1, seconds(256));
   for (int i = 0; i < 4; ++i) budget.note(1, 1, seconds(1));
