@@ -2,10 +2,13 @@
 """Compares the tests a runner reports with those in the source tree, so that no test is silently lost.
 
 Usage: test_counts.py native LOG [FILTER ...] | swift LOG | --self-test
+TEST_DIRS, as Tools/native takes it, limits the C++ tests to those of some folders.
 Prints "PASSED FAILED" as its last line; exits 1, with the reason, if the runner ran fewer tests than exist.
 """
+import os
 import re
 import sys
+import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -21,10 +24,14 @@ def without_comments(text):
     return re.sub(r"^\s*//.*$", "", text, flags=re.MULTILINE)
 
 
-def tests_in_tree(root):
-    """Names of the C++ tests, and the number of @Test functions of the package's own Swift test targets."""
+def tests_in_tree(root, folders=()):
+    """Names of the C++ tests, and the number of @Test functions of the package's own Swift test targets.
+
+    `folders`: names below Tests/CxxCoreTests; all of them by default.
+    """
     cxx, swift = [], 0
-    for path in (root / "Tests/CxxCoreTests").rglob("*.cpp"):
+    top = root / "Tests/CxxCoreTests"
+    for path in (path for folder in folders or ["."] for path in (top / folder).rglob("*.cpp")):
         cxx += re.findall(r"^\s*PAGODA_TEST\((\w+)\)", without_comments(path.read_text(encoding="utf-8")), re.MULTILINE)
     for path in (root / "Tests").rglob("*.swift"):
         swift += len(re.findall(r"@Test\b", without_comments(path.read_text(encoding="utf-8"))))
@@ -67,6 +74,16 @@ def swift(log, num_cxx, num_swift):
     return total - failed - xctest_failed, failed + xctest_failed, faults
 
 
+def folders_are_respected():
+    with tempfile.TemporaryDirectory() as root:
+        for folder in ["engine", "model"]:
+            path = Path(root, "Tests/CxxCoreTests", folder)
+            path.mkdir(parents=True)
+            (path / "a_test.cpp").write_text(f"PAGODA_TEST({folder}_a) {{}}\n", encoding="utf-8")
+        both, one = tests_in_tree(Path(root))[0], tests_in_tree(Path(root), ["model"])[0]
+        return sorted(both) == ["engine_a", "model_a"] and one == ["model_a"]
+
+
 def self_test():
     names = ["io_a", "io_b", "engine_c"]
     good = ("\t Executed 0 tests, with 0 failures (0 unexpected) in 0.0 (0.0) seconds\n"
@@ -75,7 +92,7 @@ def self_test():
             "✔ Test run with 5 tests in 1 suite passed after 0.002 seconds.\n")
     bad = good.replace("✔ Test free() passed", "✘ Test free() failed").replace("suite passed", "suite failed")
     skipped = good.replace("✔ Test free() passed after 0.001 seconds.", '➜ Test free() skipped: "why"')
-    return all([
+    return folders_are_respected() and all([
         native("3 passed, 0 failed\n", names) == (3, 0, []),
         native("1 passed, 1 failed\n", names, "io") == (1, 1, []),
         native("3 passed, 0 failed\n", names, "io", "_c") == (3, 0, []),
@@ -99,7 +116,7 @@ def main():
     if arguments == ["--self-test"]:
         return 0 if self_test() else 1
     log = Path(arguments[1]).read_text(encoding="utf-8", errors="replace")
-    names, num_swift = tests_in_tree(ROOT)
+    names, num_swift = tests_in_tree(ROOT, [Path(folder).name for folder in os.environ.get("TEST_DIRS", "").split()])
     if arguments[0] == "native":
         passed, failed, faults = native(log, names, *arguments[2:])
     else:
