@@ -100,7 +100,7 @@ def test_other_formats_and_subfolders_are_left_out(harness):
 
 
 def test_an_absent_model_is_named_with_the_command_that_fetches_it(harness):
-    for command in [["generate", "-p", "x"], ["tokenize", "x"], ["serve", "--port", "0"], ["bench"], ["chat"], ["info"]]:
+    for command in [["generate", "-p", "x"], ["tokenize", "x"], ["serve", "--port", "0"], ["bench"], ["chat"]]:
         run = harness.run(*command, "--model", "some/model")
         assert run.returncode == 1 and "pagoda pull some/model" in run.stderr, (command, run.stderr)
     assert not harness.hub.log, "nothing is fetched unless asked for"
@@ -112,6 +112,12 @@ def test_info_shows_what_the_hub_has_or_what_is_here(harness):
     harness.pull_succeeds()
     assert "Qwen3_5ForCausalLM" in harness.run("info", harness.hub.name).stdout
     assert "Qwen3_5ForCausalLM" in harness.run("info", "mini").stdout
+
+
+def test_info_of_a_model_that_the_hub_lacks_names_both(harness):
+    for arguments in [["some/model"], ["--model", "some/model"]]:
+        run = harness.run("info", *arguments)
+        assert run.returncode == 1 and "some/model: not found at" in run.stderr, run.stderr
 
 
 def test_offline_fetches_nothing(harness):

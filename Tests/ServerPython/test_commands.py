@@ -104,9 +104,13 @@ def test_memory_stays_flat_over_500_requests():
                    "--random-input-len", "32", "--random-output-len", "4", "--seed", str(seed), "--json"]
         assert json.loads(subprocess.run(command, capture_output=True, text=True, timeout=120).stdout)["completed"] == count
 
-    load(700, seed=1)  # by then every slot for a recurrent state has been used
-    before = resident()
-    load(500, seed=2)
-    grown = resident() - before
+    # Pools count as resident from their first use, and how soon every slot has been used depends on the schedule. A leak
+    # grows in every round; a pool stops.
+    load(700, seed=1)
+    grown = []
+    while not grown or (grown[-1] >= 2 * 1024 and len(grown) < 6):
+        before = resident()
+        load(500, seed=2 + len(grown))
+        grown.append(resident() - before)
     assert server.stop() == 0
-    assert grown < 4 * 1024, f"{grown} KiB more than before"
+    assert grown[-1] < 2 * 1024, f"KiB more after each 500 requests: {grown}"
