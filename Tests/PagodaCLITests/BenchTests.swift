@@ -28,7 +28,7 @@ import Testing
     let options = tests.sized(EngineOptions(), repetitions: 3, given: Arguments())
     #expect(options.maximumModelLength == 200 + 1 + 3 * 8)
     #expect(options.maximumSequences == 4)
-    #expect(options.kvBlockCount == 4 * 5 + 1)  // the batch: sequences of 16 + 64 tokens, in blocks of 16
+    #expect(options.kvBlockCount == Int64(4 * 5 + 1))  // the batch: sequences of 16 + 64 tokens, in blocks of 16
     let arguments = try Arguments(["--max-num-seqs", "9"], options: [Option("max-num-seqs", value: "N", help: "")])
     var given = EngineOptions()
     given.maximumSequences = 9

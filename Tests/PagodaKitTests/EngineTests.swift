@@ -24,7 +24,7 @@ import Testing
     let folder = FileManager.default.temporaryDirectory.appending(path: "pagoda-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: folder) }
     var options = EngineOptions()
-    options.weightCache = folder.path
+    options.weightCacheFolder = folder.path
     var notes: [String] = []
     for _ in 0..<2 {
       let engine = try await Engine.load(.mini, options: options)
@@ -48,7 +48,7 @@ import Testing
     #expect(again.completion.usage.matchedTokens >= again.completion.usage.cachedTokens)
     request.cacheSalt = "another tenant"
     #expect(try await engine.respond(to: request).completion.usage.cachedTokens == 0)
-    request.cacheSalt = ""
+    request.cacheSalt = nil
     request.usesPrefixCache = false
     #expect(try await engine.respond(to: request).completion.usage.cachedTokens == 0)
     let cache = engine.statistics.prefixCache

@@ -22,11 +22,40 @@ import Testing
     #expect(try #require(error).message.contains("config.json"))
   }
 
-  @Test func an_unknown_device_is_unsupported() async throws {
+  @Test func instructions_that_the_machine_does_not_have_are_named() async throws {
     var options = EngineOptions()
-    options.device = "abacus"
+    options.device = .cpuWith(instructions: "abacus")
     let error = await #expect(throws: PagodaError.self) { try await Engine.load(.mini, options: options) }
     #expect(try #require(error).message.contains("abacus"))
+  }
+
+  @Test func a_zero_is_no_default() async throws {
+    let changes: [(String, (inout EngineOptions) -> Void)] = [
+      ("threadCount", { $0.threadCount = 0 }), ("maximumModelLength", { $0.maximumModelLength = 0 }),
+      ("kvBlockCount", { $0.kvBlockCount = -1 }), ("checkpointBytes", { $0.checkpointBytes = 0 }),
+      ("maximumStepMilliseconds", { $0.maximumStepMilliseconds = 0 }), ("maximumDrafts", { $0.maximumDrafts = 0 }),
+    ]
+    for (name, change) in changes {
+      var options = EngineOptions()
+      change(&options)
+      let error = await #expect(throws: PagodaError.self) { try await Engine.inspect(.mini, options: options) }
+      #expect(error?.code == "invalid_argument" && error?.message.contains(name) == true, "\(name)")
+    }
+  }
+
+  @Test func devices_and_scaling_rules_are_read_as_they_are_written() {
+    let devices: [EngineOptions.Device] = [
+      .automatic, .cpu, .cpuWith(instructions: "avx2"), .metal, .cuda, .software, .reference,
+    ]
+    for device in devices { #expect(EngineOptions.Device(device.description) == device) }
+    for name in ["abacus", "", "cpu:", "CPU"] { #expect(EngineOptions.Device(name) == nil) }
+    let rules: [EngineOptions.RopeScaling] = [
+      .off, .linear(factor: 2), .dynamic(factor: 1.5, trainedContext: 4096), .yarn(factor: 4, trainedContext: 32768),
+    ]
+    for rule in rules { #expect(EngineOptions.RopeScaling(rule.description) == rule) }
+    for name in ["", "yarn", "yarn:", "yarn:x", "yarn:4:", "yarn:4:x", "yarn:4:1:1", "llama3:4", "none:4"] {
+      #expect(EngineOptions.RopeScaling(name) == nil, "\(name)")
+    }
   }
 
   @Test func a_prompt_that_cannot_fit_is_a_context_overflow() async throws {

@@ -19,6 +19,20 @@ extension Arguments {
     return value
   }
 
+  /// One case of an enumeration, by its raw value.
+  package func choice<Value: RawRepresentable<String> & CaseIterable>(
+    _ name: String, _ type: Value.Type = Value.self
+  ) throws -> Value? {
+    try choice(name, of: Value.allCases.map(\.rawValue)).flatMap { Value(rawValue: $0) }
+  }
+
+  /// The same, where `auto` means nil.
+  package func choice<Value: RawRepresentable<String> & CaseIterable>(
+    _ name: String, orAutomatic type: Value.Type
+  ) throws -> Value? {
+    try choice(name, of: ["auto"] + Value.allCases.map(\.rawValue)).flatMap { Value(rawValue: $0) }
+  }
+
   /// A size in bytes: 1073741824, 512MiB, 2GB.
   package func bytes(_ name: String) throws -> Int64? {
     guard let value = string(name) else { return nil }

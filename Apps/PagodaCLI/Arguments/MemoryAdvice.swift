@@ -12,7 +12,7 @@ struct FittingModel {
 /// Two or three sizes of Qwen3.5 that fit this machine, the largest last: 4 bits per weight, a context of 16,384 tokens.
 func fittingModels(of sizes: [String] = ["0.8b", "2b", "4b", "9b", "27b"]) async -> [FittingModel] {
   var options = EngineOptions()
-  options.quantize = "4bit"
+  options.quantize = .fourBit
   options.maximumSequences = 1
   options.maximumModelLength = 16384
   var found: [FittingModel] = []
@@ -27,16 +27,16 @@ func fittingModels(of sizes: [String] = ["0.8b", "2b", "4b", "9b", "27b"]) async
 
 /// The refusal of a model that does not fit, with the form that would.
 func adviceOnMemory(_ message: String, _ source: ModelSource, _ options: EngineOptions) async -> String {
-  for form in ["8bit", "4bit"] where form != options.quantize {
+  for form in [EngineOptions.Quantization.eightBit, .fourBit] where form != options.quantize {
     var smaller = options
     smaller.quantize = form
     guard let info = try? await Engine.inspect(source, options: smaller) else { continue }
-    return "\(message)\nIt would fit with --quantize \(form): \(readable(bytes: info.plan.totalBytes)) of "
+    return "\(message)\nIt would fit with --quantize \(form.rawValue): \(readable(bytes: info.plan.totalBytes)) of "
       + "\(readable(bytes: info.plan.deviceLimitBytes))."
   }
   var shorter = options
-  (shorter.quantize, shorter.maximumModelLength, shorter.maximumSequences) = ("4bit", 4096, 1)
-  if options.maximumModelLength == 0 || options.maximumModelLength > 4096,
+  (shorter.quantize, shorter.maximumModelLength, shorter.maximumSequences) = (.fourBit, 4096, 1)
+  if options.maximumModelLength ?? .max > 4096,
     (try? await Engine.inspect(source, options: shorter)) != nil
   {
     return "\(message)\nIt would fit with --quantize 4bit --max-model-len 4096 --max-num-seqs 1."

@@ -67,19 +67,29 @@ extension Arguments {
   func engineOptions() throws -> EngineOptions {
     let counts = Int64(1)...Int64(Int32.max)
     var options = EngineOptions()
-    if let device = string("device") { options.device = device }
-    if let dtype = try choice("dtype", of: ["auto", "float32", "float16", "bfloat16"]) { options.dtype = dtype }
-    if let form = try choice("quantize", of: ["auto", "none", "bf16", "8bit", "4bit"]) { options.quantize = form }
-    if let dtype = try choice("kv-dtype", of: ["auto", "float32", "float16", "bfloat16", "int8"]) {
-      options.kvDType = dtype
+    if let name = string("device") {
+      guard let device = EngineOptions.Device(name) else {
+        throw UsageError("--device is '\(name)'; it must be one of auto, cpu, metal, cuda, software, reference")
+      }
+      options.device = device
     }
-    if let rule = string("rope-scaling") { options.ropeScaling = rule }
-    if let folder = try folder("weight-cache") { options.weightCache = folder }
+    options.dtype = try choice("dtype", orAutomatic: EngineOptions.WeightFormat.self)
+    options.quantize = try choice("quantize") ?? options.quantize
+    options.kvDType = try choice("kv-dtype", orAutomatic: EngineOptions.CacheFormat.self)
+    if let name = string("rope-scaling") {
+      guard let rule = EngineOptions.RopeScaling(name) else {
+        throw UsageError("--rope-scaling is '\(name)'; it must be none or a rule such as linear:2, dynamic:2, yarn:4")
+      }
+      options.ropeScaling = rule
+    }
+    if let folder = try folder("weight-cache") { options.weightCacheFolder = folder }
     if let bytes = try bytes("weight-cache-disk") { options.weightCacheDiskBytes = bytes }
     if let count = try integer("threads", in: 1...1024) { options.threadCount = Int(count) }
     if let count = try integer("max-num-seqs", in: counts) { options.maximumSequences = Int(count) }
     if let count = try integer("max-num-batched-tokens", in: counts) { options.maximumBatchedTokens = Int(count) }
-    if let time = try integer("max-step-ms", in: -1...1_000_000) { options.maximumStepMilliseconds = Double(time) }
+    if let time = try integer("max-step-ms", in: -1...1_000_000) {
+      options.maximumStepMilliseconds = time < 0 ? .infinity : time == 0 ? nil : Double(time)
+    }
     if let length = try integer("max-model-len", in: counts) { options.maximumModelLength = Int(length) }
     if let size = try choice("block-size", of: ["8", "16", "32"]) { options.blockSize = Int(size) ?? 16 }
     if let count = try integer("num-kv-blocks", in: 1...Int64.max) { options.kvBlockCount = count }
@@ -88,10 +98,7 @@ extension Arguments {
     if let bytes = try bytes("checkpoint-memory") { options.checkpointBytes = bytes }
     if let folder = try folder("prefix-cache-dir") { options.prefixCacheFolder = folder }
     if let bytes = try bytes("prefix-cache-disk") { options.prefixCacheDiskBytes = bytes }
-    let kinds = EngineOptions.Speculation.allCases.map(\.rawValue)
-    if let kind = try choice("speculate", of: kinds) {
-      options.speculation = EngineOptions.Speculation(rawValue: kind) ?? .automatic
-    }
+    options.speculation = try choice("speculate") ?? options.speculation
     if let count = try integer("speculate-max", in: 1...7) { options.maximumDrafts = Int(count) }
     return options
   }

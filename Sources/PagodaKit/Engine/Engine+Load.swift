@@ -13,9 +13,10 @@ extension Engine {
     try await offCooperativePool {
       let reporter = progress.map { ProgressReporter($0) }
       let context = reporter.map { Unmanaged.passUnretained($0).toOpaque() }
+      let options = try options.core()
       var status = pagoda.Status()
       let engine = withExtendedLifetime(reporter) {
-        pagoda.load_engine(source.core, options.core, reportProgress, context, &status)
+        pagoda.load_engine(source.core, options, reportProgress, context, &status)
       }
       try status.throwIfError()
       guard let engine else { throw PagodaError.internal("the model did not load and gave no reason") }
@@ -28,7 +29,7 @@ extension Engine {
     _ source: ModelSource, options: EngineOptions = EngineOptions()
   ) async throws -> ModelInfo {
     try await offCooperativePool {
-      let result = pagoda.inspect_model(source.core, options.core)
+      let result = try pagoda.inspect_model(source.core, options.core())
       try result.status.throwIfError()
       return ModelInfo(result.info)
     }

@@ -58,9 +58,9 @@ extension Engine {
     coreRequest.prompt_has_thinking_tags = prompt.hasThinkingTags && request.hasThinkingTags
     coreRequest.use_cache = request.usesPrefixCache
     coreRequest.priority = Int32(clamping: request.priority)
-    coreRequest.share_id = std.string(request.shareID)
+    coreRequest.share_id = std.string(request.shareID ?? "")
     coreRequest.speculate = request.speculates
-    coreRequest.cache_salt = std.string(request.cacheSalt)
+    coreRequest.cache_salt = std.string(request.cacheSalt ?? "")
     coreRequest.checkpoint_positions = .init(request.checkpointPositions.map { Int32(clamping: $0) })
 
     let parser = try OutputParser(prompt.opening, tools: tools.isEmpty ? "" : JSONValue.array(tools).text)

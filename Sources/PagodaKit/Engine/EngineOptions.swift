@@ -3,95 +3,95 @@ internal import CxxCore
 
 /// What an engine is made for. The default values suit one person on one machine.
 public struct EngineOptions: Hashable, Sendable {
-  /// The device: `auto`, `cpu`, `software` (the GPU kernels, run and checked on the CPU: slow) or `reference` (slow,
-  /// double precision, for comparisons).
-  public var device = "auto"
-  /// Number format of weights: `auto` (the model's own), `float32`, `float16` or `bfloat16`.
-  public var dtype = "auto"
-  /// Form of the weights: `auto` (quantised models in `8bit`, others as they are), `none` (as `dtype` says),
-  /// `bf16`, `8bit` or `4bit`.
-  public var quantize = "auto"
-  /// Number format of the KV cache: `auto` (as `dtype`), `float32`, `float16`, `bfloat16` or `int8` (about half of 16 bit).
-  public var kvDType = "auto"
-  /// How rotations are scaled for a longer context: empty (as the model says), `none`, or `linear`, `dynamic` or `yarn` with
-  /// a factor and perhaps the trained context: `yarn:4` or `yarn:4:32768`.
-  public var ropeScaling = ""
-  /// A folder that keeps the weights as the device wants them, so that the next load maps them; empty means none.
-  public var weightCache = ""
-  /// Worker threads; 0 means one per core.
-  public var threadCount = 0
+  /// What computes.
+  public var device = Device.automatic
+  /// Number format of weights; nil means the model's own.
+  public var dtype: WeightFormat?
+  /// Form of the weights.
+  public var quantize = Quantization.automatic
+  /// Number format of the KV cache; nil means that of the weights.
+  public var kvDType: CacheFormat?
+  /// How rotations are scaled for a longer context; nil means as the model says.
+  public var ropeScaling: RopeScaling?
+  /// A folder that keeps the weights as the device wants them, so that the next load maps them; nil means none.
+  public var weightCacheFolder: String?
+  /// Most bytes of files in `weightCacheFolder`; nil means 64 GiB. Beyond, those not used for longest are removed.
+  public var weightCacheDiskBytes: Int64?
+  /// Worker threads; nil means one per core.
+  public var threadCount: Int?
   /// Most sequences that run at once; further requests wait.
   public var maximumSequences = 16
-  /// Most tokens of one step, prompts and answers together; 0 means 256 on a CPU, 512 with Metal and 2048 with CUDA.
-  public var maximumBatchedTokens = 0
-  /// Most milliseconds of a step in which answers wait for their next token while prompts are read; 0 means about twice a
-  /// step in which nothing is read, -1 as long as it takes.
-  public var maximumStepMilliseconds = 0.0
+  /// Most tokens of one step, prompts and answers together; nil means 256 on a CPU, 512 with Metal and 2048 with CUDA.
+  public var maximumBatchedTokens: Int?
+  /// Most milliseconds of a step in which answers wait for their next token while prompts are read; nil means about twice
+  /// a step in which nothing is read, `.infinity` as long as it takes.
+  public var maximumStepMilliseconds: Double?
   /// Tokens per KV block: 8, 16 or 32.
   public var blockSize = 16
-  /// Longest sequence in tokens; 0 means the model's context length, or as much of it as fits.
-  public var maximumModelLength = 0
-  /// KV blocks to allocate; 0 means as many as `kvCacheBytes` allows.
-  public var kvBlockCount: Int64 = 0
-  /// Memory for the KV cache in bytes; 0 means one full context per sequence, at most a share of the device.
-  public var kvCacheBytes: Int64 = 0
+  /// Longest sequence in tokens; nil means the model's context length, or as much of it as fits.
+  public var maximumModelLength: Int?
+  /// KV blocks to allocate; nil means as many as `kvCacheBytes` allows.
+  public var kvBlockCount: Int64?
+  /// Memory for the KV cache in bytes; nil means one full context per sequence, at most a share of the device.
+  public var kvCacheBytes: Int64?
   /// Whether what was computed for one request is reused by others that begin the same. Answers are the same either way.
   public var prefixCache = true
-  /// Memory in bytes for recurrent states that the prefix cache keeps; 0 means 32 of them, at most a share of the device.
-  public var checkpointBytes: Int64 = 0
-  /// A folder where prefixes outlive the engine; empty means none. Only this user can read its files.
-  public var prefixCacheFolder = ""
-  /// Most bytes of files in `prefixCacheFolder`; 0 means 8 GiB.
-  public var prefixCacheDiskBytes: Int64 = 0
+  /// Memory in bytes for recurrent states that the prefix cache keeps; nil means 32 of them, at most a share of the device.
+  public var checkpointBytes: Int64?
+  /// A folder where prefixes outlive the engine; nil means none. Only this user can read its files.
+  public var prefixCacheFolder: String?
+  /// Most bytes of files in `prefixCacheFolder`; nil means 8 GiB.
+  public var prefixCacheDiskBytes: Int64?
 
   /// Whether several tokens are guessed and checked at once, and from what. Answers are the same to the bit either way.
   public var speculation = Speculation.automatic
-  /// Most tokens guessed ahead in a step, 1 to 7; 0 means 7.
-  public var maximumDrafts = 0
-
-  /// Where guesses at the next tokens come from.
-  public enum Speculation: String, CaseIterable, Hashable, Sendable {
-    /// From the model's own head where it has one, and from the text so far; as many as pay.
-    case automatic = "auto"
-    /// No guesses: one token per step.
-    case off
-    /// From the model's own head for multi-token prediction only.
-    case mtp
-    /// From what stood before in the same text only.
-    case lookup
-  }
-
-  /// Most bytes of files in `weightCache`; 0 means 64 GiB. Beyond, those not used for longest are removed.
-  public var weightCacheDiskBytes: Int64 = 0
+  /// Most tokens guessed ahead in a step, 1 to 7; nil means 7.
+  public var maximumDrafts: Int?
 
   /// The default options.
   public init() {}
 }
 
 extension EngineOptions {
-  var core: pagoda.EngineOptions {
+  /// As the core takes them, where 0 leaves a choice to it; a 0 given here is an error.
+  func core() throws -> pagoda.EngineOptions {
     var options = pagoda.EngineOptions()
-    options.device = std.string(device)
-    options.dtype = std.string(dtype)
-    options.quantize = std.string(quantize)
-    options.kv_dtype = std.string(kvDType)
-    options.rope_scaling = std.string(ropeScaling)
-    options.weight_cache = std.string(weightCache)
-    options.num_threads = Int32(clamping: threadCount)
+    options.device = std.string(device.description)
+    options.dtype = std.string(dtype?.rawValue ?? "auto")
+    options.quantize = std.string(quantize.rawValue)
+    options.kv_dtype = std.string(kvDType?.rawValue ?? "auto")
+    options.rope_scaling = std.string(ropeScaling?.description ?? "")
+    options.weight_cache = std.string(weightCacheFolder ?? "")
+    options.weight_cache_disk_bytes = try Self.chosen(weightCacheDiskBytes, "weightCacheDiskBytes")
+    options.num_threads = try Self.chosen(threadCount, "threadCount")
     options.max_num_seqs = Int32(clamping: maximumSequences)
-    options.max_num_batched_tokens = Int32(clamping: maximumBatchedTokens)
-    options.max_step_ms = maximumStepMilliseconds
+    options.max_num_batched_tokens = try Self.chosen(maximumBatchedTokens, "maximumBatchedTokens")
+    if let time = maximumStepMilliseconds {
+      guard time > 0 else { throw Self.notPositive("maximumStepMilliseconds", time) }
+      options.max_step_ms = time == .infinity ? -1 : time
+    }
     options.block_size = Int32(clamping: blockSize)
-    options.max_model_len = Int32(clamping: maximumModelLength)
-    options.num_kv_blocks = kvBlockCount
-    options.kv_cache_bytes = kvCacheBytes
+    options.max_model_len = try Self.chosen(maximumModelLength, "maximumModelLength")
+    options.num_kv_blocks = try Self.chosen(kvBlockCount, "kvBlockCount")
+    options.kv_cache_bytes = try Self.chosen(kvCacheBytes, "kvCacheBytes")
     options.prefix_cache = prefixCache
-    options.checkpoint_bytes = checkpointBytes
-    options.prefix_cache_dir = std.string(prefixCacheFolder)
-    options.prefix_cache_disk_bytes = prefixCacheDiskBytes
-    options.weight_cache_disk_bytes = weightCacheDiskBytes
+    options.checkpoint_bytes = try Self.chosen(checkpointBytes, "checkpointBytes")
+    options.prefix_cache_dir = std.string(prefixCacheFolder ?? "")
+    options.prefix_cache_disk_bytes = try Self.chosen(prefixCacheDiskBytes, "prefixCacheDiskBytes")
     options.speculation = std.string(speculation.rawValue)
-    options.max_drafts = Int32(clamping: maximumDrafts)
+    options.max_drafts = try Self.chosen(maximumDrafts, "maximumDrafts")
     return options
+  }
+
+  private static func chosen<Value: FixedWidthInteger, Result: FixedWidthInteger>(
+    _ value: Value?, _ name: String
+  ) throws -> Result {
+    guard let value else { return 0 }
+    guard value > 0 else { throw notPositive(name, value) }
+    return Result(clamping: value)
+  }
+
+  private static func notPositive(_ name: String, _ value: some CustomStringConvertible) -> PagodaError {
+    .invalidArgument("\(name) is \(value); it must be above 0, or nil for the default")
   }
 }

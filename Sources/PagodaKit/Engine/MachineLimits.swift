@@ -23,10 +23,10 @@ public struct MachineLimits: Hashable, Sendable {
   public var f32: Peak
 
   /// Measures for about a second, with 512 MiB of memory. Other work on the machine makes the limits look lower.
-  /// - Parameter threadCount: 0 means one per core.
-  public static func measure(threadCount: Int = 0) async throws -> MachineLimits {
+  /// - Parameter threadCount: nil means one per core.
+  public static func measure(threadCount: Int? = nil) async throws -> MachineLimits {
     try await offCooperativePool {
-      let limits = pagoda.measure_limits(Int32(clamping: threadCount))
+      let limits = pagoda.measure_limits(Int32(clamping: threadCount ?? 0))
       try limits.status.throwIfError()
       return MachineLimits(limits)
     }

@@ -38,7 +38,7 @@ public struct ModelInfo: Hashable, Sendable {
   public var chatTemplateError: String?
   /// Tensors in the files that this engine does not use.
   public var skippedTensors: [String]
-  /// What a load did with `EngineOptions.weightCache`, or why it could not; nil without one.
+  /// What a load did with `EngineOptions.weightCacheFolder`, or why it could not; nil without one.
   public var weightCacheNote: String?
   /// Token ids that end an answer.
   public var endOfTextTokens: [Int32]

@@ -39,10 +39,11 @@ public struct Request: Hashable, Sendable {
   public var usesPrefixCache = true
   /// Of requests that wait, those with a lower priority run first, as in vLLM.
   public var priority = 0
-  /// Requests with the same share (those of one client) take their tokens from one fair share; at most 256 bytes.
-  public var shareID = ""
+  /// Requests with the same share (those of one client) take their tokens from one fair share; at most 256 bytes. Nil shares with
+  /// all others that have none.
+  public var shareID: String?
   /// Requests with different salts (tenants, for instance) share nothing; at most 256 bytes.
-  public var cacheSalt = ""
+  public var cacheSalt: String?
   /// Whether tokens may be guessed ahead for this request; see `EngineOptions.speculation`.
   public var speculates = true
   /// Where other prompts will part from this one: numbers of leading tokens behind which a state is worth keeping. Ends of

@@ -1,0 +1,154 @@
+// What an engine can be asked for: devices, number formats, forms of weights, scaling of rotations.
+
+extension EngineOptions {
+  /// What computes.
+  public enum Device: Hashable, Sendable {
+    /// A GPU that agrees with the CPU in a test at start-up, otherwise the CPU.
+    case automatic
+    /// The CPU with the best instructions it has.
+    case cpu
+    /// The CPU with these instructions, such as `avx2`; for comparisons.
+    case cpuWith(instructions: String)
+    /// The GPU of a Mac, an iPhone or an iPad.
+    case metal
+    /// An NVIDIA GPU.
+    case cuda
+    /// The GPU kernels, run and checked on the CPU: slow.
+    case software
+    /// Scalar code in double precision, for comparisons: slow.
+    case reference
+  }
+
+  /// A number format of weights.
+  public enum WeightFormat: String, CaseIterable, Hashable, Sendable {
+    /// 32 bits.
+    case float32
+    /// 16 bits, 11 of them precision.
+    case float16
+    /// 16 bits, 8 of them precision.
+    case bfloat16
+  }
+
+  /// A number format of the KV cache.
+  public enum CacheFormat: String, CaseIterable, Hashable, Sendable {
+    /// 32 bits.
+    case float32
+    /// 16 bits, 11 of them precision.
+    case float16
+    /// 16 bits, 8 of them precision.
+    case bfloat16
+    /// 8 bits with scales; about half of 16 bits.
+    case int8
+  }
+
+  /// Form of the weights in memory.
+  public enum Quantization: String, CaseIterable, Hashable, Sendable {
+    /// Models that are quantised in 8 bits per weight, others as they are.
+    case automatic = "auto"
+    /// As `EngineOptions.dtype` says.
+    case off = "none"
+    /// bfloat16.
+    case bfloat16 = "bf16"
+    /// 8 bits per weight.
+    case eightBit = "8bit"
+    /// 4 bits per weight.
+    case fourBit = "4bit"
+  }
+
+  /// How rotations are scaled for a context longer than the trained one. Where no trained context is given, the model's
+  /// own counts.
+  public enum RopeScaling: Hashable, Sendable {
+    /// None, whatever the model says.
+    case off
+    /// All positions divided by a factor.
+    case linear(factor: Double, trainedContext: Int? = nil)
+    /// A base that grows with the sequence.
+    case dynamic(factor: Double, trainedContext: Int? = nil)
+    /// YaRN: slow rotations are stretched, fast ones kept.
+    case yarn(factor: Double, trainedContext: Int? = nil)
+  }
+
+  /// Where guesses at the next tokens come from.
+  public enum Speculation: String, CaseIterable, Hashable, Sendable {
+    /// From the model's own head where it has one, and from the text so far; as many as pay.
+    case automatic = "auto"
+    /// No guesses: one token per step.
+    case off
+    /// From the model's own head for multi-token prediction only.
+    case mtp
+    /// From what stood before in the same text only.
+    case lookup
+  }
+}
+
+extension EngineOptions.Device: LosslessStringConvertible {
+  /// The name on the command line, such as `auto` or `cpu:avx2`.
+  public var description: String {
+    switch self {
+    case .automatic: "auto"
+    case .cpu: "cpu"
+    case .cpuWith(let instructions): "cpu:" + instructions
+    case .metal: "metal"
+    case .cuda: "cuda"
+    case .software: "software"
+    case .reference: "reference"
+    }
+  }
+
+  /// The devices to choose from on this platform, the automatic choice first.
+  public static var choices: [Self] {
+    #if canImport(Metal)
+    [.automatic, .cpu, .metal, .software, .reference]
+    #elseif os(Linux)
+    [.automatic, .cpu, .cuda, .software, .reference]
+    #else
+    [.automatic, .cpu, .software, .reference]
+    #endif
+  }
+
+  /// A device by its name on the command line; nil for an unknown one.
+  public init?(_ description: String) {
+    let known: [Self] = [.automatic, .cpu, .metal, .cuda, .software, .reference]
+    if let device = known.first(where: { $0.description == description }) {
+      self = device
+    } else if description.hasPrefix("cpu:"), description.utf8.count > 4 {
+      self = .cpuWith(instructions: String(description.dropFirst(4)))
+    } else {
+      return nil
+    }
+  }
+}
+
+extension EngineOptions.RopeScaling: LosslessStringConvertible {
+  /// The rule on the command line, such as `yarn:4` or `yarn:4:32768`.
+  public var description: String {
+    switch self {
+    case .off: "none"
+    case .linear(let factor, let context): Self.rule("linear", factor, context)
+    case .dynamic(let factor, let context): Self.rule("dynamic", factor, context)
+    case .yarn(let factor, let context): Self.rule("yarn", factor, context)
+    }
+  }
+
+  private static func rule(_ name: String, _ factor: Double, _ context: Int?) -> String {
+    "\(name):\(factor)" + (context.map { ":\($0)" } ?? "")
+  }
+
+  /// A rule by its spelling on the command line; nil for one that is none.
+  public init?(_ description: String) {
+    let words = description.split(separator: ":", omittingEmptySubsequences: false)
+    if words == ["none"] {
+      self = .off
+      return
+    }
+    guard words.count == 2 || words.count == 3, let factor = Double(words[1]) else { return nil }
+    let context = words.count == 3 ? Int(words[2]) : nil
+    if words.count == 3 && context == nil { return nil }
+    switch words[0] {
+    case "linear": self = .linear(factor: factor, trainedContext: context)
+    case "dynamic": self = .dynamic(factor: factor, trainedContext: context)
+    case "yarn": self = .yarn(factor: factor, trainedContext: context)
+    default: return nil
+    }
+  }
+}
