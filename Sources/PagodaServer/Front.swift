@@ -65,5 +65,7 @@ final class Front: HTTPService, @unchecked Sendable {
     APIError.invalid(error.message, code: error.code, status: error.status).response(Self.shape(of: request.path))
   }
 
-  static func shape(of path: String) -> APIError.Shape { path.hasPrefix("/v1/messages") ? .anthropic : .openAI }
+  static func shape(of path: String) -> APIError.Shape {
+    path.hasPrefix("/v1/messages") ? .anthropic : path.hasPrefix("/api/") ? .ollama : .openAI
+  }
 }

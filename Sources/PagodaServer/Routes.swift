@@ -3,20 +3,22 @@ import Foundation
 import PagodaKit
 
 extension Service {
-  static let routes: [String: [String: Work]] = PageFile.all.mapValues { ["GET": .page($0)] }.merging([
-    "/health": ["GET": .quick { $0.health() }],
-    "/ping": ["GET": .quick { $0.health() }, "POST": .quick { $0.health() }],
-    "/metrics": ["GET": .quick { $0.metricsText() }],
-    "/version": ["GET": .quick { _ in .json(.object(["version": .string(PagodaVersion.current)])) }],
-    "/v1/models": ["GET": .quick { $0.modelList() }],
-    "/v1/chat/completions": ["POST": .json(isGeneration: true, .openAI) { try $0.chat($1) }],
-    "/v1/completions": ["POST": .json(isGeneration: true, .openAI) { try $0.completions($1) }],
-    "/v1/responses": ["POST": .json(isGeneration: true, .openAI) { try $0.responses($1) }],
-    "/v1/messages": ["POST": .json(isGeneration: true, .anthropic) { try $0.messages($1) }],
-    "/v1/messages/count_tokens": ["POST": .json(isGeneration: false, .anthropic) { try $0.countTokens($1) }],
-    "/tokenize": ["POST": .json(isGeneration: false, .openAI) { try $0.tokenize($1) }],
-    "/detokenize": ["POST": .json(isGeneration: false, .openAI) { try $0.detokenize($1) }],
-  ]) { $1 }
+  static let routes: [String: [String: Work]] = PageFile.all.mapValues { ["GET": .page($0)] }.merging(
+    [
+      "/health": ["GET": .quick { $0.health() }],
+      "/ping": ["GET": .quick { $0.health() }, "POST": .quick { $0.health() }],
+      "/metrics": ["GET": .quick { $0.metricsText() }],
+      "/version": ["GET": .quick { _ in .json(.object(["version": .string(PagodaVersion.current)])) }],
+      "/v1/models": ["GET": .quick { $0.modelList() }],
+      "/v1/chat/completions": ["POST": .json(isGeneration: true, .openAI) { try $0.chat($1) }],
+      "/v1/completions": ["POST": .json(isGeneration: true, .openAI) { try $0.completions($1) }],
+      "/v1/responses": ["POST": .json(isGeneration: true, .openAI) { try $0.responses($1) }],
+      "/v1/messages": ["POST": .json(isGeneration: true, .anthropic) { try $0.messages($1) }],
+      "/v1/messages/count_tokens": ["POST": .json(isGeneration: false, .anthropic) { try $0.countTokens($1) }],
+      "/tokenize": ["POST": .json(isGeneration: false, .openAI) { try $0.tokenize($1) }],
+      "/detokenize": ["POST": .json(isGeneration: false, .openAI) { try $0.detokenize($1) }],
+    ].merging(ollamaRoutes) { $1 }
+  ) { $1 }
 
   private func chat(_ exchange: Exchange) throws {
     let request = try ChatRequest(exchange.request.body, models: models)
@@ -45,7 +47,7 @@ extension Service {
     exchange.reply(.whole(.json(.object(["input_tokens": .integer(Int64(count))]))))
   }
 
-  private func generate(_ generation: Generation, _ format: some AnswerFormat, _ exchange: Exchange) throws {
+  func generate(_ generation: Generation, _ format: some AnswerFormat, _ exchange: Exchange) throws {
     var generation = generation
     generation.shareID = guarding.shareID(of: exchange.request)
     generation.cacheSalt = guarding.cacheSalt(of: exchange.request, generation.cacheSalt)

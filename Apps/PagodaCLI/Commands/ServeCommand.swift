@@ -6,7 +6,7 @@ import PagodaServer
 extension Command {
   static let serve = Command(
     name: "serve",
-    summary: "Serves a model over HTTP: OpenAI's and Anthropic's APIs, and a chat page.",
+    summary: "Serves a model over HTTP: OpenAI's, Anthropic's and Ollama's APIs, and a chat page.",
     operands: "",
     notes: """
       Other machines are let in only with --api-key (or the variable PAGODA_API_KEY), or with --insecure. Ctrl-C and

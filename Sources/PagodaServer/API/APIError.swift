@@ -1,4 +1,4 @@
-// APIError: a refusal as clients of OpenAI's and of Anthropic's API expect it.
+// APIError: a refusal as clients of OpenAI's, Anthropic's and Ollama's API expect it.
 import PagodaKit
 
 struct APIError: Error, Sendable {
@@ -85,13 +85,18 @@ extension APIError {
   enum Shape: Sendable {
     case openAI
     case anthropic
+    case ollama
   }
+
+  /// `{"error": ...}`
+  var ollamaBody: JSONValue { .object(["error": .string(message)]) }
 
   func response(_ shape: Shape = .openAI) -> HTTPResponse {
     let body: JSONValue =
       switch shape {
       case .openAI: .object(["error": openAIBody])
       case .anthropic: .object(["type": .string("error"), "error": anthropicBody])
+      case .ollama: ollamaBody
       }
     let retry = retryAfter.map { [HTTPHeader("Retry-After", String($0))] } ?? []
     return .json(body, status: status, headers: retry + headers)

@@ -77,6 +77,26 @@ extension FieldTable {
   static let countTokens = FieldTable(
     known: messages.known, ignored: messages.ignored, refused: messages.refused)
 
+  private static let ollama: Set<String> = [
+    "model", "stream", "options", "format", "think", "logprobs", "top_logprobs",
+  ]
+  /// The model stays in memory, and histories that are too long are refused rather than cut.
+  private static let ollamaNoted: [String: [JSONValue]] = ["truncate": off, "shift": off]
+
+  static let ollamaChat = FieldTable(
+    known: ollama.union(["messages", "tools"]), ignored: ["keep_alive"], noted: ollamaNoted, refused: [:])
+
+  static let ollamaGenerate = FieldTable(
+    known: ollama.union(["prompt", "system", "raw"]), ignored: ["keep_alive"], noted: ollamaNoted,
+    refused: [
+      "suffix": [.string("")], "template": [.string("")], "context": [.array([])], "images": [.array([])],
+      "width": [], "height": [], "steps": [],
+    ])
+
+  static let ollamaShow = FieldTable(known: ["model", "name"], ignored: ["verbose"], refused: [:])
+
+  static let ollamaPull = FieldTable(known: ["model", "name"], ignored: ["stream", "insecure"], refused: [:])
+
   static let tokenize = FieldTable(
     known: [
       "model", "prompt", "messages", "tools", "add_special_tokens", "return_token_strs", "chat_template_kwargs",

@@ -6,6 +6,8 @@ import PagodaKit
 protocol AnswerFormat: Sendable {
   associatedtype Encoder: StreamEncoder
   var errorShape: APIError.Shape { get }
+  /// The Content-Type of streams.
+  var streamType: String { get }
   /// Unknown fields of the request, which were ignored.
   var unknownFields: [String] { get }
   /// Readers, and later answers, are ordered by prompt and then by answer.
@@ -14,6 +16,8 @@ protocol AnswerFormat: Sendable {
 }
 
 extension AnswerFormat {
+  var streamType: String { "text/event-stream; charset=utf-8" }
+
   var noticeHeaders: [HTTPHeader] {
     let fields = unknownFields.prefix(20).map { $0.filter { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") } }
     return fields.isEmpty ? [] : [HTTPHeader("x-pagoda-ignored-fields", fields.joined(separator: ", "))]
@@ -64,7 +68,7 @@ final class Generator: Sendable {
       exchange.reply(
         .stream(
           [
-            HTTPHeader("Content-Type", "text/event-stream; charset=utf-8"), HTTPHeader("Cache-Control", "no-cache"),
+            HTTPHeader("Content-Type", format.streamType), HTTPHeader("Cache-Control", "no-cache"),
             HTTPHeader("X-Accel-Buffering", "no"),
           ] + headers, body))
     } else {
