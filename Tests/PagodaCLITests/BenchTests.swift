@@ -1,4 +1,5 @@
 // pagoda bench: the names of tests, the room and the cost they come to, and the JSON.
+import Foundation
 import PagodaCLI
 import PagodaKit
 import Testing
@@ -90,5 +91,37 @@ import Testing
     #expect(run.output.contains(" b3 |") && run.output.contains("% read") && run.output.contains("tiny"))
     let unknown = try Program.run("bench", "--shape", "gpt-9")
     #expect(unknown.status == 1 && unknown.errors.contains("'gpt-9'") && unknown.errors.contains("qwen3.5-0.8b"))
+  }
+
+  @Test func rows_are_drawn_against_their_limits() throws {
+    let file = FileManager.default.temporaryDirectory.appending(path: "bench-\(UUID().uuidString).svg").path
+    defer { try? FileManager.default.removeItem(atPath: file) }
+    let run = try Program.run(
+      "bench", "--shape", "tiny", "--tests", "pp8,b2", "--repetitions", "1", "--threads", "1", "--plot", file)
+    #expect(run.status == 0, "\(run.errors)")
+    let picture = try String(contentsOfFile: file, encoding: .utf8)
+    #expect(picture.hasPrefix("<svg") && picture.hasSuffix("</svg>\n"))
+    #expect(
+      picture.split(separator: "class=\"limit\"").count == 3 && picture.split(separator: "class=\"value\"").count == 3)
+    #expect(picture.contains(">pp8<") && picture.contains(">b2<") && picture.contains("tiny"))
+    let refused = try Program.run("bench", "--shape", "tiny", "--plot", "/dev/null/x.svg")
+    #expect(refused.status == 1 && refused.errors.contains("/dev/null/x.svg: cannot be written"))
+  }
+
+  @Test func text_in_pictures_is_escaped() {
+    var svg = SVG(width: 10, height: 10, title: "a < b")
+    svg.text("x & <y>", x: 1, y: 2, class: "ink")
+    #expect(svg.document.contains("x &amp; &lt;y&gt;") && svg.document.contains("<title>a &lt; b</title>"))
+  }
+
+  @Test func tokens_and_requests_are_counted_over_time() {
+    let spans = [
+      ServePlot.Span(begin: 0, end: 1.9, tokens: [0.5, 1.5, 1.6]), ServePlot.Span(begin: 1, end: 4, tokens: [3.5, 4]),
+    ]
+    let series = ServePlot.series(spans, seconds: 4, binCount: 4)
+    #expect(series.rates == [1, 2, 0, 2])
+    #expect(series.open == [1, 2, 1, 1])
+    #expect(ServePlot.series([], seconds: 0, binCount: 2).rates == [0, 0])
+    #expect(ServePlot.chart(spans, seconds: 4, subtitle: "x").contains("class=\"curve\""))
   }
 }

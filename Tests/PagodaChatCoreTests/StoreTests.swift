@@ -175,7 +175,7 @@ import Testing
           copies.append(dup(descriptor))
           break
         }
-        withExtendedLifetime(log) {
+        _ = withExtendedLifetime(log) {
           #expect(throws: StoreError.self) { try RecordLog(file) { _ in } }  // locked from the moment it has the name
         }
       }

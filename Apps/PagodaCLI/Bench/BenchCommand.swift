@@ -29,6 +29,8 @@ extension Command {
           Option("profile", help: "then run each test once more and show the time of each operation"),
           Option("count", help: "only count launches, bytes moved and the time to encode (--device software and GPUs)"),
           Option("json", help: "print one JSON object instead of tables"),
+          Option(
+            "plot", value: "FILE", help: "also draw the rows against the limits of the machine, as an SVG picture"),
         ]),
       SharedOptions.engine,
     ],
@@ -42,6 +44,7 @@ private func runBench(_ arguments: Arguments) async throws -> Int32 {
   let options = tests.sized(try arguments.engineOptions(), repetitions: repetitions, given: arguments)
   let name = arguments.modelFileName
   let isText = !arguments.has("json")
+  if let file = arguments.string("plot") { try Terminal.write("", toFile: file) }  // rather now than after minutes
 
   let engine = try await arguments.loadEngine(options)
   let runner = BenchRunner(engine: engine, repetitions: repetitions)
@@ -68,6 +71,11 @@ private func runBench(_ arguments: Arguments) async throws -> Int32 {
     if isText { Terminal.write(table.line(BenchReport.cells(row, modelName: name, info: engine.info))) }
   }
   if isText { Terminal.write(BenchReport.footnote) }
+  if let file = arguments.string("plot") {
+    let subtitle =
+      "\(name), \(engine.info.weightDType) · \(engine.info.device) · pagoda \(PagodaVersion.current)"
+    try Terminal.write(BenchPlot.chart(rows, subtitle: subtitle), toFile: file)
+  }
 
   var profiles: [BenchProfile]?
   if arguments.has("profile") {

@@ -35,6 +35,7 @@ extension Command {
           Option("ignore-eos", help: "answers go on after the end of text; always so for random"),
           Option("seed", value: "N", help: "of prompts and arrival times (default 0)"),
           Option("json", help: "print one JSON object instead of the table"),
+          Option("plot", value: "FILE", help: "also draw tokens a second over time, as an SVG picture"),
         ]),
     ],
     run: runServeBench)
@@ -43,6 +44,7 @@ extension Command {
 private func runServeBench(_ arguments: Arguments) async throws -> Int32 {
   try arguments.refusePositionals()
   signal(SIGPIPE, SIG_IGN)
+  if let file = arguments.string("plot") { try Terminal.write("", toFile: file) }  // rather now than after minutes
   let load = try ServeLoad(arguments)
   let target = try ServeTarget(arguments)
   let model = try arguments.string("model") ?? target.firstModel()
@@ -51,6 +53,14 @@ private func runServeBench(_ arguments: Arguments) async throws -> Int32 {
   let (results, seconds) = await load.run(prompts, target: target, model: model) { progress.show($0) }
   progress.clear()
   let report = ServeReport(results: results, seconds: seconds, load: load)
+  if let file = arguments.string("plot") {
+    let subtitle = "\(model) at \(target.hostHeader) · \(prompts.count) requests, \(load.concurrency) at once"
+    let spans = results.filter { $0.error == nil }.map { result in
+      ServePlot.Span(
+        begin: result.begin, end: result.begin + result.end, tokens: result.tokenTimes.map { result.begin + $0 })
+    }
+    try Terminal.write(ServePlot.chart(spans, seconds: seconds, subtitle: subtitle), toFile: file)
+  }
   Terminal.write(arguments.has("json") ? report.json.text + "\n" : report.table)
   return results.contains { $0.error == nil } ? 0 : 1
 }

@@ -13,6 +13,7 @@ struct ServePrompt: Sendable {
 
 /// What the client saw of one request; times are seconds since the request was sent.
 struct ServeResult: Sendable {
+  var begin = 0.0  // when it was sent, since the load began
   var promptTokens = 0
   var outputTokens = 0
   var tokenTimes: [Double] = []
@@ -112,7 +113,10 @@ struct ServeLoad: Sendable {
           while let index = board.next() {
             let wait = times[index] - (now() - begin)
             if wait > 0 { Thread.sleep(forTimeInterval: wait) }
-            board.finish(index, Self.send(prompts[index], to: target, model: model), progress)
+            let sent = now() - begin
+            var result = Self.send(prompts[index], to: target, model: model)
+            result.begin = sent
+            board.finish(index, result, progress)
           }
         }
         thread.stackSize = 1 << 20

@@ -50,6 +50,14 @@ enum Terminal {
     guard let text = String(data: data, encoding: .utf8) else { throw CommandFailure("\(path): is not UTF-8 text") }
     return text
   }
+
+  static func write(_ text: String, toFile path: String) throws {
+    do {
+      try Data(text.utf8).write(to: URL(filePath: path))
+    } catch {
+      throw CommandFailure("\(path): cannot be written")
+    }
+  }
 }
 
 /// A failure of a command that is not the engine's; exit code 1.
