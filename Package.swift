@@ -55,11 +55,9 @@ let package = Package(
         // Without it every client would have to turn C++ interop on as well.
         .unsafeFlags(["-enable-library-evolution"]),
       ]),
-    .systemLibrary(
-      name: "CMicroHTTPD", pkgConfig: "libmicrohttpd",
-      providers: [.apt(["libmicrohttpd-dev"]), .brew(["libmicrohttpd"])]),
+    .systemLibrary(name: "CEpoll"),
     .target(name: "ServerPage", exclude: ["files"]),
-    .target(name: "PagodaServer", dependencies: ["PagodaKit", "CDigest", "CMicroHTTPD", "ServerPage"]),
+    .target(name: "PagodaServer", dependencies: ["PagodaKit", "CDigest", "CEpoll", "ServerPage"]),
     .target(
       name: "CDigest",
       cSettings: [.unsafeFlags(["-O2"], .when(configuration: .debug))]),  // gigabytes are hashed in debug builds too

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Installs Pagoda's dependencies besides Swift; fast if nothing is missing. Usage: Tools/setup.sh [--dev]
-# By default only build dependencies; --dev adds those of Tools/test.sh (formatter, make, Python, Chromium, aarch64
-# under qemu).
+# Checks that Swift is there, which is all that a build needs. Usage: Tools/setup.sh [--dev]
+# --dev installs what Tools/test.sh needs (formatter, make, Python, Chromium, aarch64 under qemu); fast if nothing is
+# missing.
 set -euo pipefail
 
 dev=false
@@ -32,16 +32,13 @@ missing_of() {
 }
 
 setup_debian() {
-  local required=(libmicrohttpd-dev pkg-config)
   local tools=(make curl python3 python3-venv chromium clang-format-19 qemu-user g++-12-aarch64-linux-gnu)
-  local missing wanted=() package
-  mapfile -t missing < <(missing_of "${required[@]}")
-  if $dev; then mapfile -t wanted < <(missing_of "${tools[@]}"); fi
-  if ((${#missing[@]} + ${#wanted[@]} == 0)); then return; fi
+  local wanted package
+  mapfile -t wanted < <(missing_of "${tools[@]}")
+  if ((${#wanted[@]} == 0)); then return; fi
 
   export DEBIAN_FRONTEND=noninteractive
   as_root apt-get -q update </dev/null
-  if ((${#missing[@]})); then as_root apt-get -q install -y --no-install-recommends "${missing[@]}" </dev/null; fi
   # One by one: a release without one of the tools still gets the others, and Tools/test.sh reports what it skips.
   for package in "${wanted[@]}"; do
     as_root apt-get -q install -y --no-install-recommends "$package" </dev/null ||
@@ -49,19 +46,12 @@ setup_debian() {
   done
 }
 
-# The macOS command line tools include make and Python; the layout check runs on Linux.
-setup_macos() {
-  if ! pkg-config --exists libmicrohttpd 2>/dev/null; then
-    command -v brew >/dev/null || { echo "setup: libmicrohttpd is needed: https://brew.sh can install it" >&2; exit 1; }
-    brew install --quiet pkgconf libmicrohttpd
-  fi
-}
-
 need_swift
+if ! $dev; then exit 0; fi
 if [[ $(uname -s) == Darwin ]]; then
-  setup_macos
+  exit 0  # the command line tools include make and Python; the layout check runs on Linux
 elif command -v apt-get >/dev/null; then
   setup_debian
 else
-  echo "setup: install libmicrohttpd with its headers, and pkg-config, with this system's package manager" >&2
+  echo "setup: install make, Python 3 with venv, Chromium and clang-format 19 with this system's package manager" >&2
 fi

@@ -47,7 +47,9 @@ final class Front: HTTPService, @unchecked Sendable {
     return APIError.loading.response(Self.shape(of: request.path))
   }
 
-  func finished(_ request: HTTPRequest, status: Int, seconds: Double) {
+  func finished(_ exchange: Exchange) {
+    let (request, status) = (exchange.head, exchange.status)
+    let seconds = monotonicSeconds() - exchange.start
     metrics.answered(status: status)
     if let service { healthLog.note(Health(service.engine.statistics, isDraining: service.admission.draining)) }
     guard let log = options.accessLog else { return }

@@ -59,7 +59,7 @@ public final class Server: Sendable {
     admission?.drain()
     http.stopAccepting()
     let deadline = monotonicSeconds() + seconds
-    while !(admission?.isEmpty ?? true && http.watch.exchanges.isEmpty) && monotonicSeconds() < deadline {
+    while !(admission?.isEmpty ?? true && http.load.exchanges == 0) && monotonicSeconds() < deadline {
       try? await Task.sleep(for: .milliseconds(20))
     }
     let http = http
@@ -72,5 +72,7 @@ public final class Server: Sendable {
   }
 
   /// Answers being made or waiting, and open connections.
-  package var load: (isIdle: Bool, connections: Int) { (front.service?.admission.isEmpty ?? true, http.watch.count) }
+  package var load: (isIdle: Bool, connections: Int) {
+    (front.service?.admission.isEmpty ?? true, http.load.connections)
+  }
 }

@@ -21,8 +21,6 @@ public struct ServerOptions: Sendable {
   public var maximumBodyBytes = 16 << 20
   /// Connections at once.
   public var maximumConnections = 256
-  /// Threads that move bytes.
-  public var threadCount = 4
   /// Called with a line for each request: method, path, status, time. No prompt and no key is in it.
   public var accessLog: (@Sendable (String) -> Void)?
   /// Called with a line when the engine's health changes: a device that failed, a disk that is full.
@@ -39,7 +37,6 @@ public struct ServerOptions: Sendable {
 
   var limits: HTTPLimits {
     var limits = HTTPLimits()
-    limits.threads = threadCount
     limits.connections = maximumConnections
     limits.bodyBytes = maximumBodyBytes
     limits.headerSeconds = headerSeconds

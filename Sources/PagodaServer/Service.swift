@@ -39,7 +39,7 @@ final class Service: @unchecked Sendable {
     guarding = front.guarding
   }
 
-  var connections: Int { http?.watch.count ?? 0 }
+  var connections: Int { http?.load.connections ?? 0 }
 
   func dispatch(_ work: @escaping @Sendable () -> Void) { http?.run(work) }
 

@@ -196,7 +196,6 @@ import Testing
     }
   }
 
-  /// The library aborts the program when it is stopped while a request waits.
   @Test func a_server_may_go_while_requests_come() async throws {
     for _ in 0..<25 {
       var server: Server? = try await Shared.start()

@@ -1,4 +1,4 @@
-// Clients that break HTTP: what the gate in front of the library makes of them.
+// Clients that break HTTP: what the server makes of them.
 import Foundation
 import PagodaKit
 import Testing

@@ -4,11 +4,19 @@ import Testing
 
 @testable import PagodaServer
 
-/// What libmicrohttpd gets to see, taken apart again.
+/// A request as it was read.
 private struct Seen: Equatable {
   var line: String
   var headers: [String]
   var body: [UInt8]
+
+  init(line: String, headers: [String], body: [UInt8]) { (self.line, self.headers, self.body) = (line, headers, body) }
+
+  init(_ head: RequestHead) {
+    line = "\(head.method) \(head.path) HTTP/1.\(head.isVersion11 ? 1 : 0)"
+    headers = head.headers.map { "\($0.name): \($0.value)" }
+    body = []
+  }
 }
 
 private struct Verdict: Equatable {
@@ -21,43 +29,36 @@ private struct Verdict: Equatable {
 @Suite struct RequestFramingTests {
   private static func frame(_ pieces: [ArraySlice<UInt8>]) throws -> Verdict {
     var framing = RequestFraming(maximumHead: 16 << 10, maximumBody: 1000)
-    var (output, error): ([UInt8], FramingError?) = ([], nil)
+    var (requests, error, isOpen): ([Seen], FramingError?, Bool) = ([], nil, false)
     for piece in pieces {
-      let found = piece.withUnsafeBytes { framing.take($0, into: &output) }
-      #expect(found == nil || error == nil, "a second error")
-      error = error ?? found
+      var position = 0
+      do {
+        while let event = try piece.withUnsafeBytes({ try framing.next($0, from: &position) }) {
+          switch event {
+          case .head(let head):
+            try #require(!isOpen)
+            requests.append(Seen(head))
+            isOpen = true
+          case .body(let range):
+            try #require(isOpen && !range.isEmpty)
+            requests[requests.count - 1].body += piece.dropFirst(range.lowerBound).prefix(range.count)
+          case .end:
+            try #require(isOpen)
+            isOpen = false
+          }
+        }
+        #expect(position == piece.count || framing.phase == .refused)
+      } catch let found as FramingError {
+        #expect(error == nil, "a second error")
+        error = error ?? found
+        if !isOpen { requests.append(Seen(framing.head)) }  // one broken before its headers ended
+        isOpen = false
+      }
     }
-    let idle = framing.phase == .idle
-    if framing.phase == .head || framing.phase == .body { framing.refuse(into: &output) }  // so that it can be read
-    return Verdict(requests: try read(output), error: error, count: framing.requests, isIdle: idle)
+    return Verdict(requests: requests, error: error, count: framing.requests, isIdle: framing.phase == .idle)
   }
 
   private static func frame(_ text: String) throws -> Verdict { try frame([Array(text.utf8)[...]]) }
-
-  /// A reader that knows only the dialect that `RequestFraming` speaks.
-  private static func read(_ output: [UInt8]) throws -> [Seen] {
-    var (rest, result) = (output[...], [Seen]())
-    func line() throws -> String {
-      let end = try #require(rest.firstIndex(of: UInt8(ascii: "\n")))
-      defer { rest = rest[(end + 1)...] }
-      try #require(end > rest.startIndex && rest[end - 1] == UInt8(ascii: "\r"))
-      return String(decoding: rest[..<(end - 1)], as: UTF8.self)
-    }
-    while !rest.isEmpty {
-      var seen = Seen(line: try line(), headers: [], body: [])
-      while case let header = try line(), !header.isEmpty { seen.headers.append(header) }
-      if seen.headers.contains("Transfer-Encoding: chunked") {
-        while case let size = try #require(Int(try line(), radix: 16)), size > 0 {
-          seen.body += rest.prefix(size)
-          rest = rest.dropFirst(size)
-          try #require(try line().isEmpty)
-        }
-        try #require(try line().isEmpty)
-      }
-      result.append(seen)
-    }
-    return result
-  }
 
   private static let get = "GET / HTTP/1.1\r\nHost: x\r\n"
   private static let chunked = "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -114,7 +115,7 @@ private struct Verdict: Equatable {
     }
   }
 
-  @Test func good_requests_come_out_in_one_dialect() throws {
+  @Test func good_requests_are_read_as_they_were_meant() throws {
     let text =
       "\r\n\r\nGET /a?b=c&d HTTP/1.1\r\nHOST:x\r\nCookie: a=b\r\nX-Y: \t z \t\r\n\r\n"
       + "POST /b HTTP/1.0\r\ncontent-length: 3\r\n\r\nabc" + "POST /c HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n"
@@ -123,11 +124,11 @@ private struct Verdict: Equatable {
     let verdict = try Self.frame(text)
     #expect(
       verdict.requests == [
-        Seen(line: "GET /a HTTP/1.1", headers: ["HOST: x", "X-Y: z"], body: []),
-        Seen(line: "POST /b HTTP/1.0", headers: ["Transfer-Encoding: chunked"], body: Array("abc".utf8)),
-        Seen(line: "POST /c HTTP/1.1", headers: ["Host: x", "Content-Length: 0"], body: []),
+        Seen(line: "GET /a HTTP/1.1", headers: ["host: x", "x-y: z"], body: []),
+        Seen(line: "POST /b HTTP/1.0", headers: ["content-length: 3"], body: Array("abc".utf8)),
+        Seen(line: "POST /c HTTP/1.1", headers: ["host: x", "content-length: 0"], body: []),
         Seen(
-          line: "PUT /d HTTP/1.1", headers: ["Host: x", "Transfer-Encoding: chunked"], body: Array("de0123456789".utf8)),
+          line: "PUT /d HTTP/1.1", headers: ["host: x", "transfer-encoding: Chunked"], body: Array("de0123456789".utf8)),
       ])
     #expect(verdict.error == nil && verdict.count == 4 && verdict.isIdle)
   }
@@ -145,6 +146,21 @@ private struct Verdict: Equatable {
     #expect(known.requests.map(\.line) == ["POST /v1/messages HTTP/1.1"])
     let unknown = try Self.frame(Self.get + "\r\n" + "nonsense\r\n")
     #expect(unknown.requests.map(\.line) == ["GET / HTTP/1.1", "- - HTTP/1.1"])
+  }
+
+  @Test func an_absolute_target_is_a_path_and_a_host() throws {
+    let rest = " HTTP/1.1\r\nHost: other\r\n\r\n"
+    for (target, path, host) in [
+      ("http://localhost:80/v1/models?x", "/v1/models", "localhost:80"), ("HTTPS://a.b", "/", "a.b"),
+      ("http://a.b?x", "/", "a.b"), ("/http://a.b/", "/http://a.b/", "other"), ("*", "*", "other"),
+      ("/a%2fb%C3%A9%zz%4", "/a/b\u{e9}%zz%4", "other"),
+    ] {
+      let seen = try Self.frame("GET \(target)\(rest)")
+      #expect(seen.requests == [Seen(line: "GET \(path) HTTP/1.1", headers: ["host: \(host)"], body: [])], "\(target)")
+    }
+    for target in ["http:///x", "http://", "http://user@localhost/", "http://?x"] {
+      #expect(try Self.frame("GET \(target)\(rest)").error?.status == 400, "\(target)")
+    }
   }
 
   /// Good requests at random, whole and in pieces at random; then the same with one byte changed.
@@ -175,7 +191,7 @@ private struct Verdict: Equatable {
 
   private static func add(to bytes: inout [UInt8], _ random: inout SplitMix) -> Seen {
     let line = "\(["GET", "POST", "x-Y!"].randomElement(using: &random)!) /\(Int.random(in: 0...99, using: &random))"
-    var seen = Seen(line: "\(line) HTTP/1.1", headers: ["Host: h"], body: [])
+    var seen = Seen(line: "\(line) HTTP/1.1", headers: ["host: h"], body: [])
     var head = "\(line)\(Bool.random(using: &random) ? "?q=\u{e9}" : "") HTTP/1.1\r\nHost:h\r\n"
     for index in 0..<Int.random(in: 0...5, using: &random) {
       head += "n\(index):\(Bool.random(using: &random) ? "  " : "")v v\t\r\n"
@@ -187,6 +203,7 @@ private struct Verdict: Equatable {
     case 0: bytes += Array("\(head)\r\n".utf8)
     case 1:
       bytes += Array("\(head)cOntent-length: 00\(count) \r\n\r\n".utf8) + body
+      seen.headers.append("content-length: 00\(count)")
       seen.body = body
     default:
       bytes += Array("\(head)transfer-encoding:CHUNKED\r\n\r\n".utf8)
@@ -195,9 +212,9 @@ private struct Verdict: Equatable {
         bytes += Array("\(size)\(Bool.random(using: &random) ? ";e" : "")\r\n".utf8) + piece + Array("\r\n".utf8)
       }
       bytes += Array("0\r\n\(Bool.random(using: &random) ? "t: u\r\n" : "")\r\n".utf8)
+      seen.headers.append("transfer-encoding: CHUNKED")
       seen.body = body
     }
-    if !seen.body.isEmpty { seen.headers.append("Transfer-Encoding: chunked") }
     return seen
   }
 }

@@ -7,7 +7,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 bin=$1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-flags=(-swift-version 6 -suppress-warnings -parse-as-library -I "$work" -I "$bin/Modules" -I Sources/CMicroHTTPD
+flags=(-swift-version 6 -suppress-warnings -parse-as-library -I "$work" -I "$bin/Modules" -I Sources/CEpoll
   -Xcc "-fmodule-map-file=$bin/ServerPage.build/module.modulemap"
   -Xcc "-fmodule-map-file=$bin/CDigest.build/module.modulemap")
 

@@ -48,7 +48,7 @@ def symbol_graphs(bin_path, folder):
         out = folder / module
         out.mkdir()
         command = ["swift", "symbolgraph-extract", "-module-name", module, "-I", f"{bin_path}/Modules", "-target", target,
-                   "-I", "Sources/CMicroHTTPD", "-Xcc", f"-fmodule-map-file={bin_path}/ServerPage.build/module.modulemap",
+                   "-I", "Sources/CEpoll", "-Xcc", f"-fmodule-map-file={bin_path}/ServerPage.build/module.modulemap",
                    "-Xcc", f"-fmodule-map-file={bin_path}/CDigest.build/module.modulemap",
                    "-minimum-access-level", "public", "-skip-synthesized-members", "-output-dir", str(out)]
         result = run(command)

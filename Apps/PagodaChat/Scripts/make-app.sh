@@ -10,7 +10,7 @@ app=$out/Pagoda.app
 source=Apps/PagodaChat
 swift build -c release --product PagodaChat
 rm -rf "$app"
-mkdir -p "$app/Contents/MacOS" "$app/Contents/Resources" "$app/Contents/Frameworks"
+mkdir -p "$app/Contents/MacOS" "$app/Contents/Resources"
 cp "$(swift build -c release --show-bin-path)/PagodaChat" "$app/Contents/MacOS/PagodaChat"
 cp "$source/Info.plist" "$app/Contents/Info.plist"
 
@@ -23,20 +23,9 @@ for size in 16 32 128 256 512; do
 done
 iconutil -c icns "$iconset" -o "$app/Contents/Resources/Pagoda.icns"
 
-# libmicrohttpd comes from Homebrew; the bundle contains its own copy, so that it runs on other machines.
-program=$app/Contents/MacOS/PagodaChat
-otool -L "$program" | awk '/\/(opt|usr\/local)\// { print $1 }' | while read -r library; do
-  name=$(basename "$library")
-  cp "$library" "$app/Contents/Frameworks/$name"
-  chmod u+w "$app/Contents/Frameworks/$name"
-  install_name_tool -id "@rpath/$name" "$app/Contents/Frameworks/$name"
-  install_name_tool -change "$library" "@executable_path/../Frameworks/$name" "$program"
-done
-
 identity=${SIGN_IDENTITY:--}
 entitlements=()
 [[ $identity == - ]] || entitlements=(--options runtime --entitlements "$source/Pagoda.entitlements")
-find "$app/Contents/Frameworks" -name '*.dylib' -exec codesign --force --sign "$identity" {} \;
 codesign --force --sign "$identity" ${entitlements[@]+"${entitlements[@]}"} "$app"
 codesign --verify --strict "$app"
 echo "$app"

@@ -1,5 +1,4 @@
-// Exchange: one request and its answer. Made by the connection's thread, answered from any.
-import CMicroHTTPD
+// Exchange: one request and its answer. Made by the event loop, answered from any thread.
 import Foundation
 
 final class Exchange: @unchecked Sendable {
@@ -16,20 +15,26 @@ final class Exchange: @unchecked Sendable {
   private let lock = NSLock()
   // Guarded by `lock`.
   private var answer = Answer.none
-  private var suspended: OpaquePointer?
+  private var onReady: (@Sendable () -> Void)?
   private var onGone: (@Sendable () -> Void)?
   private var stream: StreamBody?
   private var storedStatus = 499
 
-  // Of the connection's thread until the work begins, constant afterwards.
+  /// The request without its body.
+  let head: HTTPRequest
+  // Of the event loop until the work begins, then of the worker.
   private(set) var request: HTTPRequest
   let action: HTTPAction
   private(set) var receivedBytes = 0
-  private var hasBegun = false
   private let maximumBody: Int
+
+  // Of the event loop.
+  var sentBytes = 0  // to the client, for this answer
+  var isWhole = false  // all of the answer has been sent
 
   init(_ request: HTTPRequest, action: HTTPAction, maximumBody: Int) {
     self.request = request
+    head = request
     let given = request.values("x-request-id").first ?? ""
     let isPlain = given.utf8.allSatisfy {
       $0 < 0x80
@@ -46,32 +51,27 @@ final class Exchange: @unchecked Sendable {
 
   var isBodyTooLarge: Bool { receivedBytes > maximumBody }
 
-  func receive(_ bytes: UnsafeRawBufferPointer) {
+  func receive(_ bytes: ArraySlice<UInt8>) {
     receivedBytes += bytes.count
     guard case .work = action, !isBodyTooLarge else {
       request.body = []
       return
     }
-    request.body.append(contentsOf: bytes)
+    request.body += bytes
   }
 
   /// By the worker, before anything reads the body: what it was made from is no longer needed.
   func replaceBody(_ bytes: [UInt8]) { request.body = bytes }
 
-  /// True once: when the body is complete.
-  func beginAnswering() -> Bool {
-    defer { hasBegun = true }
-    return !hasBegun
-  }
-
   /// Answers. The first answer counts; none does once the client is gone.
   func reply(_ reply: HTTPReply) {
-    lock.withLock {
-      guard case .none = answer else { return }
+    let wake = lock.withLock { () -> (@Sendable () -> Void)? in
+      guard case .none = answer else { return nil }
       answer = .ready(reply)
       if case .stream(_, let body) = reply { stream = body }
-      wake()
+      return onReady
     }
+    wake?()
   }
 
   /// Sets what happens when the client goes away; at once if it has.
@@ -86,36 +86,32 @@ final class Exchange: @unchecked Sendable {
 
   /// The client went away, or is too slow: stops the work and lets the connection end.
   func abandon() {
-    let action = lock.withLock { () -> (@Sendable () -> Void)? in
+    let (action, wake) = lock.withLock { () -> ((@Sendable () -> Void)?, (@Sendable () -> Void)?) in
       if case .none = answer { answer = .gone }
-      wake()
       defer { onGone = nil }
-      return onGone
+      return (onGone, onReady)
     }
     action?()
     lock.withLock { stream }?.close()
+    wake?()
   }
 
-  /// The client has closed its side: stops the work. A stream just ends; who waits for a whole answer is told why there
-  /// is none, because it may have closed only the half that it sent on.
+  /// The client has closed its side: stops the work. A stream just ends; a client that waits for a whole answer is told
+  /// why there is none, because it may have closed only the half that it sent on.
   func leave(with response: HTTPResponse) {
     let isStream = lock.withLock { stream != nil }
     if !isStream { reply(.whole(response)) }
     abandon()
   }
 
-  /// The library is done with the request; work still running is cancelled.
+  /// The connection is done with the request; work still running is cancelled.
   func complete() {
+    lock.withLock { onReady = nil }
     abandon()
     lock.withLock {
       answer = .gone
       stream = nil
     }
-  }
-
-  func tick(at now: Double, keepAlive: Double) {
-    guard let stream = lock.withLock({ stream }), stream.silence(at: now) >= keepAlive else { return }
-    stream.push(.keepAlive)
   }
 
   /// Ends a stream with an error event; cuts what has not been answered.
@@ -128,11 +124,8 @@ final class Exchange: @unchecked Sendable {
     }?()
   }
 
-  private func wake() {
-    guard let connection = suspended else { return }
-    suspended = nil
-    MHD_resume_connection(connection)
-  }
+  /// Calls this, on any thread, whenever `next` has something new to say.
+  func attach(_ onReady: @escaping @Sendable () -> Void) { lock.withLock { self.onReady = onReady } }
 
   enum Next {
     case send(HTTPReply)
@@ -140,19 +133,15 @@ final class Exchange: @unchecked Sendable {
     case drop
   }
 
-  /// What the connection's thread does now: send, or wait suspended until there is something to send.
-  func next(_ connection: OpaquePointer, maySuspend: Bool) -> Next {
+  /// What the event loop does now.
+  func next() -> Next {
     lock.withLock {
       switch answer {
       case .ready(let reply):
         answer = .sent
         if case .whole(let response) = reply { storedStatus = response.status } else { storedStatus = 200 }
         return .send(reply)
-      case .none:
-        guard maySuspend else { return .drop }
-        suspended = connection
-        MHD_suspend_connection(connection)
-        return .wait
+      case .none: return .wait
       case .sent, .gone: return .drop
       }
     }

@@ -15,6 +15,7 @@ struct HTTPRequest: Sendable {
   var path: String  // without the query, which no route reads
   var headers: [HTTPHeader]  // names in lower case
   var body: [UInt8] = []
+  var address = ""  // the client's, without its port
 
   /// Every value given for a name in lower case.
   func values(_ name: String) -> [String] { headers.filter { $0.name == name }.map(\.value) }
@@ -30,6 +31,19 @@ struct HTTPResponse: Sendable {
     self.headers = [HTTPHeader("Content-Type", type)] + headers
     self.body = body
   }
+}
+
+extension HTTPResponse {
+  static let empty = HTTPResponse(type: "text/plain", body: [])
+
+  /// The connection is closed after it.
+  func closing() -> HTTPResponse {
+    var response = self
+    if !isClosing { response.headers.append(HTTPHeader("Connection", "close")) }
+    return response
+  }
+
+  var isClosing: Bool { headers.contains { ResponseWriter.isConnection($0) && $0.value == "close" } }
 }
 
 /// What a request is answered with.
@@ -48,7 +62,7 @@ enum HTTPAction: Sendable {
   case work(@Sendable (Exchange) -> Void)
 }
 
-/// The program behind an HTTPServer. Called on the server's threads, which must never wait.
+/// The program behind an HTTPServer. Called on the event loop, which must never wait.
 protocol HTTPService: AnyObject, Sendable {
   func action(for request: HTTPRequest) -> HTTPAction
   /// The body is longer than the limit.
@@ -56,12 +70,11 @@ protocol HTTPService: AnyObject, Sendable {
   /// The request is broken; what is known of it is its line, or `-`.
   func refusal(of request: HTTPRequest, _ error: FramingError) -> HTTPResponse
   /// A request has been answered, or its client went away (status 499).
-  func finished(_ request: HTTPRequest, status: Int, seconds: Double)
+  func finished(_ exchange: Exchange)
 }
 
 /// Sizes and times that keep one client from hurting the others.
 struct HTTPLimits: Sendable {
-  var threads = 4
   var connections = 256
   var bodyBytes = 16 << 20
   var mostBodyBytes: Int { 4 * bodyBytes }  // read to the end, to be refused on a connection that stays usable

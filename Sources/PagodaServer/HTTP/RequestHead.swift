@@ -1,4 +1,4 @@
-// RequestHead: the request line and headers as they come, checked, and what libmicrohttpd gets to see of them.
+// RequestHead: the request line and headers as they come, checked.
 
 struct RequestHead {
   enum Body: Equatable {
@@ -7,107 +7,164 @@ struct RequestHead {
     case chunked
   }
 
-  /// What is given on; complete after `end`.
-  private(set) var text: [UInt8] = []
+  /// `-` until the request line has come.
+  private(set) var method = "-"
+  private(set) var path = "-"  // decoded, without the query, which no route reads
+  private(set) var isVersion11 = true
+  /// Names in lower case; without cookies, which nothing here reads.
+  private(set) var headers: [HTTPHeader] = []
+  /// The client waits for 100 before it sends the body.
+  private(set) var expectsContinue = false
+  /// Whether another request may follow on the connection.
+  private(set) var keepsAlive = true
 
-  private var requestLine: [UInt8] = []
-  private var isVersion11 = true
-  private var headers = 0
+  private var authority: String?  // of an absolute target; stands for the Host header
+  private var headerCount = 0
   private var hosts = 0
   private var length: Int?  // a number beyond Int counts as Int.max
   private var isChunked = false
 
-  /// A whole request in place of one that is broken; who reads the log sees what was asked, if that came through.
-  var substitute: [UInt8] {
-    let line = requestLine.isEmpty ? Array("- - HTTP/1.1\r\n".utf8) : requestLine
-    return line + Array("Host: localhost\r\nConnection: close\r\n\r\n".utf8)
-  }
-
-  /// `METHOD TARGET VERSION`. The query is left out: no route reads it, and libmicrohttpd would take memory for each of
-  /// its arguments until it has none.
-  mutating func begin(_ line: ArraySlice<UInt8>) throws {
+  /// `METHOD TARGET VERSION`.
+  mutating func begin(_ line: ArraySlice<UInt8>) throws(FramingError) {
     let parts = line.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
-    let path: ArraySlice<UInt8> = parts.count == 3 ? parts[1].prefix { $0 != UInt8(ascii: "?") } : []
-    guard Self.isToken(parts[0]), !path.isEmpty, !parts[1].contains(UInt8(ascii: "\t")) else {
-      throw FramingError.malformed("the request line is not `METHOD PATH HTTP/1.1`")
+    guard parts.count == 3, Self.isToken(parts[0]), !parts[1].contains(UInt8(ascii: "\t")) else {
+      throw .malformed("the request line is not `METHOD PATH HTTP/1.1`")
     }
-    if parts[1].count > RequestFraming.maximumTarget { throw FramingError.target }
+    if parts[1].count > RequestFraming.maximumTarget { throw .target }
+    let path = try target(parts[1].prefix { $0 != UInt8(ascii: "?") })
     let version = Array(parts[2])
     guard version.count == 8, version.starts(with: "HTTP/".utf8), Self.isDigit(version[5]),
       version[6] == UInt8(ascii: "."), Self.isDigit(version[7])
-    else { throw FramingError.malformed("the request line does not end with a version of HTTP") }
+    else { throw .malformed("the request line does not end with a version of HTTP") }
     isVersion11 = version[7] == UInt8(ascii: "1")
-    guard version[5] == UInt8(ascii: "1"), isVersion11 || version[7] == UInt8(ascii: "0") else {
-      throw FramingError.version
-    }
-    requestLine = Array([parts[0], path, parts[2]].joined(separator: " ".utf8)) + "\r\n".utf8
-    text = requestLine
+    guard version[5] == UInt8(ascii: "1"), isVersion11 || version[7] == UInt8(ascii: "0") else { throw .version }
+    method = String(decoding: parts[0], as: UTF8.self)
+    self.path = Self.decode(path)
+    keepsAlive = isVersion11
   }
 
-  /// A header. Those that frame the body are kept for `end`; cookies, like the query, would take the library's memory.
-  mutating func add(_ line: ArraySlice<UInt8>) throws {
-    let (name, value) = try parse(line)
-    switch String(decoding: name, as: UTF8.self).lowercased() {
-    case "content-length":
-      if length != nil { throw FramingError.malformed("the length of the body is given twice") }
-      guard !value.isEmpty, value.allSatisfy(Self.isDigit) else {
-        throw FramingError.malformed("the Content-Length is not a number")
-      }
-      length = Int(String(decoding: value, as: UTF8.self)) ?? .max
-    case "transfer-encoding":
-      let codings = String(decoding: value, as: UTF8.self).lowercased().split { $0 == "," || $0 == " " || $0 == "\t" }
-      if isChunked || codings.dropLast().contains("chunked") {
-        throw FramingError.malformed("chunked must be the last Transfer-Encoding, once")
-      }
-      guard codings == ["chunked"] else { throw FramingError.coding }
-      isChunked = true
-    case "cookie": break
-    default:
-      if name.elementsEqual("host".utf8, by: { $0 | 0x20 == $1 }) { hosts += 1 }
-      text += name + ": ".utf8 + value + "\r\n".utf8
+  /// The path of a target without its query: `/path`, or `http://host/path`, which proxies send.
+  private mutating func target(_ text: ArraySlice<UInt8>) throws(FramingError) -> ArraySlice<UInt8> {
+    if text.isEmpty { throw .malformed("the request line is not `METHOD PATH HTTP/1.1`") }
+    let schemes = ["http://", "https://"].filter { scheme in
+      text.count >= scheme.utf8.count && zip(text, scheme.utf8).allSatisfy { Self.lowered($0) == $1 }
     }
+    guard let scheme = schemes.first else { return text }
+    let rest = text.dropFirst(scheme.utf8.count)
+    let host = rest.prefix { $0 != UInt8(ascii: "/") }
+    if host.isEmpty || host.contains(UInt8(ascii: "@")) { throw .malformed("the address asked for has no plain host") }
+    authority = String(decoding: host, as: UTF8.self)
+    return host.count == rest.count ? [UInt8(ascii: "/")] : rest.dropFirst(host.count)
+  }
+
+  mutating func add(_ line: ArraySlice<UInt8>) throws(FramingError) {
+    let (name, bytes) = try parse(line)
+    var value = String(decoding: bytes, as: UTF8.self)
+    switch name {
+    case "content-length":
+      if length != nil { throw .malformed("the length of the body is given twice") }
+      guard !bytes.isEmpty, bytes.allSatisfy(Self.isDigit) else {
+        throw .malformed("the Content-Length is not a number")
+      }
+      length = Int(value) ?? .max
+    case "transfer-encoding":
+      let codings = Self.list(value)
+      if isChunked || codings.dropLast().contains("chunked") {
+        throw .malformed("chunked must be the last Transfer-Encoding, once")
+      }
+      guard codings == ["chunked"] else { throw .coding }
+      isChunked = true
+    case "host":
+      hosts += 1
+      if let authority { value = authority }
+    case "connection":
+      let options = Self.list(value)
+      keepsAlive = !options.contains("close") && (keepsAlive || options.contains("keep-alive"))
+    case "expect": expectsContinue = value.lowercased() == "100-continue"
+    case "cookie": return
+    default: break
+    }
+    headers.append(HTTPHeader(name, value))
   }
 
   /// A header after the last chunk: checked and forgotten.
-  mutating func addTrailer(_ line: ArraySlice<UInt8>) throws { _ = try parse(line) }
+  mutating func addTrailer(_ line: ArraySlice<UInt8>) throws(FramingError) { _ = try parse(line) }
 
-  /// The empty line: completes `text` and says what body follows.
-  mutating func end(maximumBody: Int) throws -> Body {
-    if isVersion11 && hosts != 1 { throw FramingError.host }
-    if isChunked && length != nil { throw FramingError.malformed("the length of the body is given twice") }
-    if isChunked && !isVersion11 { throw FramingError.malformed("HTTP/1.0 has no chunks") }
-    if length ?? 0 > maximumBody { throw FramingError.bodyTooLarge }
-    let body: Body = isChunked ? .chunked : length.map { $0 == 0 ? .none : .fixed($0) } ?? .none
-    if body != .none { text += "Transfer-Encoding: chunked\r\n".utf8 }
-    if length == 0 { text += "Content-Length: 0\r\n".utf8 }
-    text += "\r\n".utf8
-    return body
+  /// The empty line: says what body follows.
+  mutating func end(maximumBody: Int) throws(FramingError) -> Body {
+    if isVersion11 && hosts != 1 { throw .host }
+    if isChunked && length != nil { throw .malformed("the length of the body is given twice") }
+    if isChunked && !isVersion11 { throw .malformed("HTTP/1.0 has no chunks") }
+    if length ?? 0 > maximumBody { throw .bodyTooLarge }
+    expectsContinue = expectsContinue && isVersion11
+    if isChunked { return .chunked }
+    guard let length, length > 0 else { return .none }
+    return .fixed(length)
   }
 
-  /// Name and value without the space around it.
-  private mutating func parse(_ line: ArraySlice<UInt8>) throws -> (ArraySlice<UInt8>, ArraySlice<UInt8>) {
-    headers += 1
-    if headers > RequestFraming.maximumHeaders { throw FramingError.headers }
+  /// Name in lower case, and value without the space around it.
+  private mutating func parse(_ line: ArraySlice<UInt8>) throws(FramingError) -> (String, ArraySlice<UInt8>) {
+    headerCount += 1
+    if headerCount > RequestFraming.maximumHeaders { throw .headers }
     guard let colon = line.firstIndex(of: UInt8(ascii: ":")), Self.isToken(line[..<colon]) else {
-      throw FramingError.malformed("a header is not `NAME: VALUE` in one line")
+      throw .malformed("a header is not `NAME: VALUE` in one line")
     }
     var value = line[(colon + 1)...].drop(while: Self.isSpace)
     while let last = value.last, Self.isSpace(last) { value.removeLast() }
-    return (line[..<colon], value)
+    return (String(decoding: line[..<colon].map(Self.lowered), as: UTF8.self), value)
+  }
+}
+
+extension RequestHead {
+  /// Of `HEX` or `HEX;extension`.
+  static func chunkSize(_ line: ArraySlice<UInt8>, maximum: Int) throws(FramingError) -> Int {
+    let digits = String(decoding: line.prefix { $0 != UInt8(ascii: ";") }, as: UTF8.self)
+    guard !digits.isEmpty, digits.utf8.allSatisfy({ hexValue($0) != nil }) else {
+      throw .malformed("the size of a chunk is not a hexadecimal number")
+    }
+    guard let size = Int(digits, radix: 16), size <= maximum else { throw .bodyTooLarge }
+    return size
   }
 
-  /// Of `HEX` or `HEX;extension`.
-  static func chunkSize(_ line: ArraySlice<UInt8>, maximum: Int) throws -> Int {
-    let digits = String(decoding: line.prefix { $0 != UInt8(ascii: ";") }, as: UTF8.self)
-    guard !digits.isEmpty, digits.allSatisfy({ $0.isASCII && $0.isHexDigit }) else {
-      throw FramingError.malformed("the size of a chunk is not a hexadecimal number")
+  /// `%41` is `A`; a percent sign before anything else stands for itself.
+  static func decode(_ path: ArraySlice<UInt8>) -> String {
+    guard path.contains(UInt8(ascii: "%")) else { return String(decoding: path, as: UTF8.self) }
+    var bytes: [UInt8] = []
+    var index = path.startIndex
+    while index < path.endIndex {
+      if path[index] == UInt8(ascii: "%"), index + 2 < path.endIndex, let high = hexValue(path[index + 1]),
+        let low = hexValue(path[index + 2])
+      {
+        bytes.append(high << 4 | low)
+        index += 3
+      } else {
+        bytes.append(path[index])
+        index += 1
+      }
     }
-    guard let size = Int(digits, radix: 16), size <= maximum else { throw FramingError.bodyTooLarge }
-    return size
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// The words of a header that has a list, in lower case.
+  private static func list(_ value: String) -> [Substring] {
+    value.lowercased().split { $0 == "," || $0 == " " || $0 == "\t" }
+  }
+
+  private static func hexValue(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+    default: nil
+    }
   }
 
   private static func isToken(_ bytes: ArraySlice<UInt8>) -> Bool {
     !bytes.isEmpty && bytes.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"\"(),/:;<=>?@[\\]{}".utf8.contains($0) }
+  }
+
+  private static func lowered(_ byte: UInt8) -> UInt8 {
+    byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte
   }
 
   private static func isDigit(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }

@@ -42,6 +42,28 @@ struct SocketAddress {
     return listener
   }
 
+  /// A client that waits, and its address without the port; nil with the reason in errno.
+  static func accept(from listener: Int32) -> (socket: Int32, address: String)? {
+    var storage = sockaddr_storage()
+    var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+    return withUnsafeMutablePointer(to: &storage) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+        let socket = Foundation.accept(listener, pointer, &length)
+        return socket < 0 ? nil : (socket, numbers(of: pointer, length))
+      }
+    }
+  }
+
+  /// `127.0.0.1` or `::1`; empty for a socket in the file system.
+  private static func numbers(of address: UnsafePointer<sockaddr>, _ length: socklen_t) -> String {
+    var name = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+    let family = Int32(address.pointee.sa_family)
+    guard family == AF_INET || family == AF_INET6,
+      getnameinfo(address, length, &name, socklen_t(name.count), nil, 0, NI_NUMERICHOST) == 0
+    else { return "" }
+    return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
   /// The port that a socket is bound to.
   static func port(of socket: Int32) -> UInt16 {
     var storage = sockaddr_storage()

@@ -57,23 +57,3 @@ enum Sockets {
     setsockopt(socket, level, option, &yes, socklen_t(MemoryLayout<Int32>.size))
   }
 }
-
-/// Bytes on their way to a socket.
-struct SendBuffer {
-  var bytes: [UInt8] = []
-  private var sent = 0
-
-  var isEmpty: Bool { bytes.isEmpty }
-
-  /// Writes what the socket takes now; `.ended` when the peer is gone.
-  mutating func send(to socket: Int32) -> Sockets.Transfer {
-    if isEmpty { return .notNow }
-    let result = bytes.withUnsafeBytes { Sockets.send(socket, .init(rebasing: $0[sent...])) }
-    if case .bytes(let count) = result { sent += count }
-    if sent == bytes.count || result == .ended {
-      bytes.removeAll(keepingCapacity: true)
-      sent = 0
-    }
-    return result
-  }
-}

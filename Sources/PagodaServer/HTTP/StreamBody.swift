@@ -1,5 +1,4 @@
-// StreamBody: the body of an event stream. The engine's thread puts events in, the connection's thread writes them out.
-import CMicroHTTPD
+// StreamBody: the body of an event stream. The engine's thread puts events in, the event loop writes them out.
 import Foundation
 
 /// What a stream is made of.
@@ -20,18 +19,20 @@ protocol StreamEncoder {
 }
 
 final class StreamBody: @unchecked Sendable {
+  /// Items encoded at a time, so that a stream that has fallen behind does not hold up the others.
+  private static let batch = 64
+
   private let lock = NSLock()
   // Guarded by `lock`.
   private var pending: [StreamItem] = []
   private var isClosed = false  // the client is gone, or too slow
-  private var suspended: OpaquePointer?  // the connection, while it waits for items
-  private var lastWrite = monotonicSeconds()
+  private var onItem: (@Sendable () -> Void)?
 
-  // Of the connection's thread.
+  // Of the event loop.
+  private var lastText = monotonicSeconds()
   private var encoder: any StreamEncoder
-  private var bytes: [UInt8]
-  private var sent = 0
-  private var isComplete = false
+  private var opening: String?
+  private(set) var isComplete = false
 
   private let maximumPending: Int
   private let onOverflow: @Sendable () -> Void
@@ -39,7 +40,7 @@ final class StreamBody: @unchecked Sendable {
   /// `onOverflow` is called once when the reader falls too far behind.
   init(_ encoder: some StreamEncoder, maximumPending: Int, onOverflow: @escaping @Sendable () -> Void) {
     var encoder: any StreamEncoder = encoder
-    bytes = Array(encoder.opening().utf8)
+    opening = encoder.opening()
     self.encoder = encoder
     self.maximumPending = maximumPending
     self.onOverflow = onOverflow
@@ -47,72 +48,59 @@ final class StreamBody: @unchecked Sendable {
 
   /// Any thread; never waits for the client.
   func push(_ item: StreamItem) {
-    let overflows = lock.withLock {
-      if isClosed { return false }
+    let (overflows, wake) = lock.withLock { () -> (Bool, (@Sendable () -> Void)?) in
+      if isClosed { return (false, nil) }
       pending.append(item)
       if pending.count > maximumPending {
         isClosed = true
         pending = []
       }
-      wake()
-      return isClosed
+      return (isClosed, pending.count <= 1 ? onItem : nil)
     }
+    wake?()
     if overflows { onOverflow() }
   }
 
   /// Ends the stream without further words.
   func close() {
-    lock.withLock {
+    let wake = lock.withLock {
       isClosed = true
       pending = []
-      wake()
+      return onItem
     }
+    wake?()
   }
 
-  /// Seconds since something was last written.
-  func silence(at now: Double) -> Double { lock.withLock { pending.isEmpty ? now - lastWrite : 0 } }
+  /// Calls this whenever there is something to read that was not there before, on any thread.
+  func attach(_ onItem: @escaping @Sendable () -> Void) { lock.withLock { self.onItem = onItem } }
 
-  /// Under the lock.
-  private func wake() {
-    guard let connection = suspended else { return }
-    suspended = nil
-    MHD_resume_connection(connection)
-  }
+  /// Whether it ended without its closing words.
+  var isBroken: Bool { lock.withLock { isClosed } && !isComplete }
 
-  /// Fills `buffer` and returns how much, 0 when the connection is suspended now, or one of the library's end marks.
-  func read(into buffer: UnsafeMutableRawBufferPointer, connection: OpaquePointer) -> Int {
-    while sent == bytes.count {
-      if isComplete { return Int(MHD_CONTENT_READER_END_OF_STREAM) }
-      let items: [StreamItem]? = lock.withLock {
-        if isClosed { return nil }
-        if pending.isEmpty {
-          suspended = connection
-          MHD_suspend_connection(connection)
-          return []
-        }
-        defer { pending = [] }
-        return pending
+  /// Of the event loop: since when there has been nothing to send; nil while there is something.
+  var silentSince: Double? { lock.withLock { pending.isEmpty } ? lastText : nil }
+
+  /// The next text for the client; nil when there is none now, or never again (`isComplete`, `isBroken`).
+  func read() -> String? {
+    if isComplete { return nil }
+    var text = opening ?? ""
+    opening = nil
+    while text.isEmpty && !isComplete {
+      let items: [StreamItem] = lock.withLock {
+        let items = Array(pending.prefix(Self.batch))
+        pending.removeFirst(items.count)
+        return items
       }
-      guard let items else { return Int(MHD_CONTENT_READER_END_WITH_ERROR) }
-      if items.isEmpty { return 0 }
-      encode(items)
+      if items.isEmpty { return nil }
+      for item in items where !isComplete {
+        let (piece, isLast) = encoder.encode(item)
+        text += piece
+        isComplete = isLast
+        if case .keepAlive = item { lastText = monotonicSeconds() }  // also if the encoder has no words for it
+      }
     }
-    let count = min(buffer.count, bytes.count - sent)
-    bytes.withUnsafeBytes { buffer.copyMemory(from: .init(rebasing: $0[sent..<(sent + count)])) }
-    sent += count
-    lock.withLock { lastWrite = monotonicSeconds() }
-    return count
-  }
-
-  private func encode(_ items: [StreamItem]) {
-    var text = ""
-    for item in items where !isComplete {
-      let (piece, isLast) = encoder.encode(item)
-      text += piece
-      isComplete = isLast
-    }
-    bytes = Array(text.utf8)
-    sent = 0
+    lastText = monotonicSeconds()
+    return text
   }
 }
 
