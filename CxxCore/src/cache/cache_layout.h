@@ -11,7 +11,8 @@ namespace pagoda::cache {
 struct CacheLayout {
   int32_t num_attention_layers = 0;
   int32_t num_kv_heads = 0;
-  int32_t head_dim = 0;
+  int32_t head_dim = 0;      // of a row
+  bool has_latents = false;  // one row of a token and layer that is key and value, instead of two
   DType kv_dtype = DType::f32;
   int32_t block_size = 16;  // tokens
 
@@ -27,7 +28,7 @@ struct CacheLayout {
   bool has_state() const noexcept { return num_recurrent_layers > 0; }
 
   int64_t kv_block_bytes() const noexcept {  // keys and values of all layers
-    return int64_t{2} * (num_attention_layers + num_head_layers) * block_size * num_kv_heads *
+    return int64_t{has_latents ? 1 : 2} * (num_attention_layers + num_head_layers) * block_size * num_kv_heads *
            kv_row_bytes(kv_dtype, head_dim);
   }
   int32_t hidden_rows() const noexcept { return max_drafts + 1; }  // of the ring of hidden states

@@ -11,13 +11,20 @@ namespace pagoda::device {
 constexpr int64_t kMaxExperts = 4096, kMaxExpertsPerToken = 64;
 constexpr int64_t kExpertRowMultiple = 16;  // of rows per expert, so that each expert starts at a packed block
 
-// The k most probable experts of softmax(logits), most probable first (lower index on ties), and their probabilities,
-// renormalised to sum to 1 if `normalise`.
+// The k experts with the highest scores, highest first (lower index on ties), and their weights: scores are
+// softmax(logits), or sigmoid(logits), chosen by with a bias; the weights are the scores without bias, divided by their
+// sum if `normalise`, times `scale`. With groups (E / num_groups adjacent experts each) only those of the
+// `groups_per_token` best groups are candidates: a group is as good as its best expert, or with a sigmoid as the sum of
+// its best two.
 struct RouteExpertsArgs {
   Tensor logits;   // f32 [T, E], rows strided
   Tensor ids;      // i32 [T, k]
   Tensor weights;  // f32 [T, k]
   bool normalise = true;
+  bool is_sigmoid = false;
+  Tensor bias{};  // f32 [E], optional; only with a sigmoid
+  int64_t num_groups = 1, groups_per_token = 1;
+  float scale = 1.0f;
 };
 
 // out[t * k + j] = x W_e^T with e = ids[t][j] and W_e the e-th slice of the weight; silu_mul as in MatmulArgs. The rows
@@ -31,13 +38,13 @@ struct ExpertMatmulArgs {
   bool silu_mul = false;
 };
 
-// out[t] = sigmoid(gate[t]) shared[t] (if there is a shared expert), plus the sum over j, in order, of
-// weights[t][j] x[t * k + j]. out may alias shared.
+// out[t] = sigmoid(gate[t]) shared[t] (if there is a shared expert; without a gate, shared[t]), plus the sum over j, in
+// order, of weights[t][j] x[t * k + j]. out may alias shared.
 struct CombineExpertsArgs {
   Tensor x;        // f32 [T * k, H]
   Tensor weights;  // f32 [T, k]
   Tensor shared;   // f32 [T, H]; absent, like gate, if the mixture has no shared expert
-  Tensor gate;     // f32 [T, 1], rows strided
+  Tensor gate;     // f32 [T, 1], rows strided; optional
   Tensor out;      // f32 [T, H]
 };
 

@@ -12,6 +12,7 @@ struct KernelNeeds {
   int64_t block_size = 16;  // tokens
   int64_t head_dim = 0;     // of attention
   int64_t k_dim = 0;        // of Gated DeltaNet's keys
+  int64_t latent_dim = 0;   // of a cache row of latent attention
 };
 
 class KernelSupport {

@@ -83,15 +83,18 @@ void describe(Prepared& p, const model::WeightsSummary& weights, const cache::Ca
 std::string device_for(const EngineOptions& options, const io::ModelConfig& config) {
   constexpr int32_t kMaxDim = 256, kDimStep = 8;  // of a head
   const bool has_kernels = options.kv_dtype != "int8" && config.head_dim <= kMaxDim &&
-                           config.head_dim % kDimStep == 0 && config.linear_k_head_dim <= kMaxDim;
+                           config.head_dim % kDimStep == 0 && config.linear_k_head_dim <= kMaxDim &&
+                           !config.has_latents();
   return options.device == "auto" && !has_kernels ? "cpu" : options.device;
 }
 
 Status check_kernels(const cache::CacheLayout& layout, const device::Device& device) {
+  const bool has_heads = layout.num_attention_layers > 0;
   Status status = device::check_support(device, {.kv_dtype = layout.kv_dtype,
                                                  .block_size = layout.block_size,
-                                                 .head_dim = layout.num_attention_layers > 0 ? layout.head_dim : 0,
-                                                 .k_dim = layout.num_recurrent_layers > 0 ? layout.k_head_dim : 0});
+                                                 .head_dim = has_heads && !layout.has_latents ? layout.head_dim : 0,
+                                                 .k_dim = layout.num_recurrent_layers > 0 ? layout.k_head_dim : 0,
+                                                 .latent_dim = layout.has_latents ? layout.head_dim : 0});
   if (!status.is_ok()) status.message = "the device " + device.info().name + " cannot run this: " + status.message;
   return status;
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "device/expert_ops.h"
+#include "device/latent_ops.h"
 #include "device/pick_ops.h"
 #include "model/batch_check.h"
 #include "model/layers.h"
@@ -45,6 +46,7 @@ class Decoder final : public Model {
   Status run(const ForwardBatch& batch, const std::function<Status(device::Encoder&, const Step&)>& encode);
   Status norm(device::Encoder& encoder, const Step& step, const device::Tensor& addition, const device::Tensor& weight,
               const device::Tensor& out) const;
+  Status scale_addition(device::Encoder& encoder, const Step& step) const;
   Status norm_addition(device::Encoder& encoder, const Step& step, const device::Tensor& weight) const;
   Status pick(device::Encoder& encoder, const Step& step) const;
   Status publish_picked(const device::Tensor& picked);
@@ -79,8 +81,10 @@ Decoder::Decoder(const io::ModelConfig& config, const cache::CacheLayout& layout
       head_(config.tie_word_embeddings ? embedding_ : weights_.matrix(kModelLevel, Role::lm_head)) {
   for (int i = 0; i < config.num_layers; ++i) {
     const bool is_recurrent = config.layers[static_cast<size_t>(i)] == io::LayerKind::linear_attention;
-    using Mixer = std::variant<AttentionLayer, GdnLayer>;
-    Mixer mixer = is_recurrent ? Mixer(GdnLayer(config, weights_, i)) : Mixer(AttentionLayer(config, weights_, i));
+    using Mixer = std::variant<AttentionLayer, LatentAttentionLayer, GdnLayer>;
+    Mixer mixer = is_recurrent           ? Mixer(GdnLayer(config, weights_, i))
+                  : config.has_latents() ? Mixer(LatentAttentionLayer(config, weights_, i))
+                                         : Mixer(AttentionLayer(config, weights_, i));
     using AnyMlp = std::variant<Mlp, ExpertMlp>;
     AnyMlp mlp = config.has_mixture(i) ? AnyMlp(ExpertMlp(config, weights_, i)) : AnyMlp(Mlp(config, weights_, i));
     layers_.push_back({weights_.vector(i, Role::input_norm), weights_.vector(i, Role::post_norm),
@@ -110,6 +114,7 @@ Status Decoder::allocate(const ModelSizes& sizes) {
   size_t next_kv = 0, next_state = 0;
   for (Layer& layer : layers_) {
     if (auto* attention = std::get_if<AttentionLayer>(&layer.mixer)) attention->set_pool(&pools_.kv[next_kv++]);
+    if (auto* latent = std::get_if<LatentAttentionLayer>(&layer.mixer)) latent->set_pool(&pools_.kv[next_kv++]);
     if (auto* gdn = std::get_if<GdnLayer>(&layer.mixer)) gdn->set_pool(&pools_.state[next_state++]);
   }
   if (mtp_) mtp_->set_pools(&pools_.kv.back(), &pools_.hidden.front());
@@ -201,9 +206,11 @@ Status Decoder::encode(device::Encoder& encoder, const Step& step, bool feeds_he
   for (const Layer& layer : layers_) {
     PAGODA_RETURN_IF_ERROR(norm(encoder, step, addition, layer.input_norm, step.normed));
     PAGODA_RETURN_IF_ERROR(std::visit([&](const auto& mixer) { return mixer.forward(encoder, step); }, layer.mixer));
+    PAGODA_RETURN_IF_ERROR(scale_addition(encoder, step));
     PAGODA_RETURN_IF_ERROR(norm_addition(encoder, step, layer.mixer_norm));
     PAGODA_RETURN_IF_ERROR(norm(encoder, step, step.delta, layer.post_norm, step.normed));
     PAGODA_RETURN_IF_ERROR(std::visit([&](const auto& mlp) { return mlp.forward(encoder, step); }, layer.mlp));
+    PAGODA_RETURN_IF_ERROR(scale_addition(encoder, step));
     PAGODA_RETURN_IF_ERROR(norm_addition(encoder, step, layer.mlp_norm));
     addition = step.delta;
   }
@@ -243,6 +250,11 @@ Status Decoder::norm(device::Encoder& encoder, const Step& step, const device::T
                                  .eps = config_.rms_norm_eps,
                                  .weight_offset = config_.zero_centered_norm ? 1.0f : 0.0f,
                                  .out = out});
+}
+
+Status Decoder::scale_addition(device::Encoder& encoder, const Step& step) const {
+  if (config_.residual_scale == 1.0f) return ok_status();
+  return ops::scale_rows(encoder, {.x = step.delta, .factor = config_.residual_scale});
 }
 
 // What a mixer or the MLP adds is normalised first, where a family has a norm for it.
@@ -300,9 +312,18 @@ Result<std::unique_ptr<Model>> load_model(const io::ModelConfig& config, const i
   if (config.num_experts > 0 && device::expert_ops(device.encoder()) == nullptr)
     return make_error(StatusCode::unsupported, config.architecture + " has a mixture of experts, which the device " +
                                                    device.info().name + " cannot run; cpu can");
-  if (config.gelu && device::gelu_ops(device.encoder()) == nullptr)
-    return make_error(StatusCode::unsupported, config.architecture + " has a GELU, which the device " +
+  const auto refuse = [&](const char* what) {
+    return make_error(StatusCode::unsupported, config.architecture + " has " + what + ", which the device " +
                                                    device.info().name + " cannot run; cpu can");
+  };
+  const bool has_scales = config.embedding_scale != 1.0f || config.residual_scale != 1.0f;
+  if (device::gelu_ops(device.encoder()) == nullptr) {
+    if (config.gelu) return refuse("a GELU");
+    if (has_scales) return refuse("scaled residuals");
+  }
+  if (config.has_latents() &&
+      (device::latent_ops(device.encoder()) == nullptr || device::expert_ops(device.encoder()) == nullptr))
+    return refuse("latent attention (MLA)");
   auto weights = Weights::load(config, checkpoint, device, format, progress, cache);
   if (!weights.is_ok()) return weights.status;
   return std::unique_ptr<Model>(

@@ -13,16 +13,27 @@ ExpertMlp::ExpertMlp(const io::ModelConfig& config, const Weights& weights, int 
       router_(weights.matrix(layer_index, Role::router)),
       in_(weights.matrix(layer_index, Role::experts_in)),
       out_(weights.matrix(layer_index, Role::experts_out)),
+      bias_(weights.vector(layer_index, Role::router_bias)),
       num_experts_(config.num_experts),
+      num_groups_(config.num_expert_groups),
+      groups_per_token_(config.groups_per_token),
       has_shared_(config.shared_expert_size > 0),
-      normalise_(config.norm_topk_prob) {}
+      has_gate_(has_shared_ && config.shared_expert_gate),
+      normalise_(config.norm_topk_prob),
+      is_sigmoid_(config.sigmoid_router),
+      scale_(config.expert_scale) {}
 
 Status ExpertMlp::forward(device::Encoder& encoder, const Step& step) const {
   PAGODA_RETURN_IF_ERROR(ops::matmul(encoder, {.x = step.normed, .weight = router_, .bias = {}, .out = step.router}));
   PAGODA_RETURN_IF_ERROR(ops::route_experts(encoder, {.logits = slice(step.router, 1, 0, num_experts_),
                                                       .ids = step.expert_ids,
                                                       .weights = step.expert_weights,
-                                                      .normalise = normalise_}));
+                                                      .normalise = normalise_,
+                                                      .is_sigmoid = is_sigmoid_,
+                                                      .bias = bias_,
+                                                      .num_groups = num_groups_,
+                                                      .groups_per_token = groups_per_token_,
+                                                      .scale = scale_}));
   if (has_shared_) PAGODA_RETURN_IF_ERROR(shared_.forward(encoder, step));
   PAGODA_RETURN_IF_ERROR(ops::expert_matmul(encoder, {.x = step.normed,
                                                       .weight = in_,
@@ -38,7 +49,7 @@ Status ExpertMlp::forward(device::Encoder& encoder, const Step& step) const {
   return ops::combine_experts(encoder, {.x = slice(step.expert_delta, 1, 0, step.delta.shape[1]),
                                         .weights = step.expert_weights,
                                         .shared = has_shared_ ? step.delta : Tensor{},
-                                        .gate = has_shared_ ? slice(step.router, 1, num_experts_, 1) : Tensor{},
+                                        .gate = has_gate_ ? slice(step.router, 1, num_experts_, 1) : Tensor{},
                                         .out = step.delta});
 }
 

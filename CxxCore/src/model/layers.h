@@ -46,6 +46,32 @@ class AttentionLayer {
   const KvPool* pool_ = nullptr;
 };
 
+// Multi-head latent attention in absorbed form: one cached row per token, which all heads read.
+class LatentAttentionLayer {
+ public:
+  LatentAttentionLayer(const io::ModelConfig& config, const Weights& weights, int layer_index);
+  void set_pool(const KvPool* pool) noexcept { pool_ = pool; }
+  Status forward(device::Encoder& encoder, const Step& step) const;
+
+ private:
+  Status norm(device::Encoder& encoder, const device::Tensor& x, const device::Tensor& weight) const;
+  Status rotate(device::Encoder& encoder, const Step& step, const device::Tensor& from, const device::Tensor& to) const;
+  Status cache(device::Encoder& encoder, const Step& step, const device::Tensor& row) const;
+  Status absorb(device::Encoder& encoder, const Step& step, const device::Tensor& q,
+                const device::Tensor& absorbed) const;
+
+  const device::Weight* in_;   // [latent of queries, if there is one | latent | rotating key, H]
+  const device::Weight* q_;    // [heads * (nope | rope), H or dims of the queries' latent]
+  const device::Weight* k_;    // [heads * rank, nope]
+  const device::Weight* v_;    // [heads * Dv, rank]
+  const device::Weight* out_;  // [H, heads * Dv]
+  device::Tensor q_norm_, kv_norm_, inv_freq_;
+  int64_t num_heads_, rank_, q_rank_, nope_, rope_, v_dim_;
+  float scale_;         // of scores
+  float rotary_scale_;  // of a query's rotated part, for itself and for the key
+  const KvPool* pool_ = nullptr;
+};
+
 class GdnLayer {
  public:
   GdnLayer(const io::ModelConfig& config, const Weights& weights, int layer_index);
@@ -90,14 +116,16 @@ class ExpertMlp {
   const device::Weight* router_;  // [E experts, then the gate of a shared one; H]
   const device::Weight* in_;      // [E * (gate | up), H]
   const device::Weight* out_;     // [E * H, F]
-  int64_t num_experts_;
-  bool has_shared_, normalise_;
+  device::Tensor bias_;           // f32 [E] or absent: of the router's choice
+  int64_t num_experts_, num_groups_, groups_per_token_;
+  bool has_shared_, has_gate_, normalise_, is_sigmoid_;
+  float scale_;
 };
 
 struct Layer {
   device::Tensor input_norm, post_norm;  // f32 [H]
   device::Tensor mixer_norm, mlp_norm;   // f32 [H] or absent: of what the two below add
-  std::variant<AttentionLayer, GdnLayer> mixer;
+  std::variant<AttentionLayer, LatentAttentionLayer, GdnLayer> mixer;
   std::variant<Mlp, ExpertMlp> mlp;
 };
 

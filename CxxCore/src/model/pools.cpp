@@ -3,6 +3,7 @@
 
 #include <initializer_list>
 #include <string>
+#include <utility>
 
 #include "model/model.h"
 
@@ -72,7 +73,10 @@ device::Tensor HiddenPool::half(int64_t which) const noexcept {
                             states.shape[2] / 2);
 }
 
-std::array<device::Tensor, 2> KvPool::parts() const noexcept { return {by_block(k), by_block(v)}; }
+KvPool::Parts KvPool::parts() const noexcept {
+  if (latents.is_present()) return {{by_block(latents)}, 1};
+  return {{by_block(k), by_block(v)}, 2};
+}
 
 template <class Pool>
 Status read_unit(device::Device& device, const std::vector<Pool>& layers, int64_t unit, std::span<std::byte> bytes) {
@@ -107,6 +111,13 @@ Result<Pools> allocate_pools(const cache::CacheLayout& layout, int64_t num_kv_bl
     KvPool& pool = pools.kv.emplace_back();
     pool.buffer = std::move(*buffer);
     int64_t offset = 0;
+    if (layout.has_latents) {
+      pool.latents = place_kv(pool.buffer.get(), offset, num_kv_blocks, layout);
+      pool.latents.shape[2] = std::exchange(pool.latents.shape[3], 0);
+      pool.latents.strides[2] = 1;
+      pool.latents.rank = 3;
+      continue;
+    }
     for (device::Tensor* t : {&pool.k, &pool.v}) *t = place_kv(pool.buffer.get(), offset, num_kv_blocks, layout);
   }
   for (int i = 0; i < layout.num_recurrent_layers; ++i) {
@@ -139,8 +150,9 @@ cache::CacheLayout cache_layout(const io::ModelConfig& config, DType kv_dtype, i
   cache::CacheLayout layout;
   for (io::LayerKind kind : config.layers)
     ++(kind == io::LayerKind::linear_attention ? layout.num_recurrent_layers : layout.num_attention_layers);
+  layout.has_latents = config.has_latents();
   layout.num_kv_heads = config.num_kv_heads;
-  layout.head_dim = config.head_dim;
+  layout.head_dim = layout.has_latents ? config.latent_dim() : config.head_dim;
   layout.kv_dtype = kv_dtype;
   layout.block_size = block_size;
   if (!layout.has_state()) return layout;

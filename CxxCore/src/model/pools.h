@@ -17,9 +17,16 @@ namespace pagoda::model {
 
 struct KvPool {
   std::unique_ptr<device::Buffer> buffer;
-  device::Tensor k, v;  // [num_blocks, block_size, kv_heads, head_dim], strided
+  device::Tensor k, v;     // [num_blocks, block_size, kv_heads, head_dim], strided; absent where there are latents
+  device::Tensor latents;  // [num_blocks, block_size, latent_dim], strided; or absent
 
-  std::array<device::Tensor, 2> parts() const noexcept;  // the same memory by block: i8 [num_blocks, bytes]
+  struct Parts {
+    std::array<device::Tensor, 2> tensors;
+    size_t count;
+    const device::Tensor* begin() const noexcept { return tensors.data(); }
+    const device::Tensor* end() const noexcept { return tensors.data() + count; }
+  };
+  Parts parts() const noexcept;  // the same memory by block: i8 [num_blocks, bytes]
 };
 
 struct StatePool {  // all f32; see GdnArgs and CausalConv1dArgs

@@ -77,6 +77,12 @@ double rope_score_factor(const io::RopeConfig& rope, int32_t head_dim) noexcept 
   return rope.rotary_dim == head_dim ? rope.attention_factor * rope.attention_factor : 1.0;
 }
 
+double latent_score_factor(const io::RopeConfig& rope) noexcept {
+  if (rope.mscale_all_dim == 0.0 || rope.factor <= 1.0) return 1.0;
+  const double mscale = 0.1 * rope.mscale_all_dim * std::log(rope.factor) + 1.0;
+  return mscale * mscale;
+}
+
 double rope_norm_factor(const io::RopeConfig& rope, int32_t head_dim, int64_t i) noexcept {
   return rope.rotary_dim != head_dim && i < rope.rotary_dim ? rope.attention_factor : 1.0;
 }

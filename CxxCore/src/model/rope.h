@@ -20,6 +20,9 @@ std::vector<float> rope_inv_freq(const io::RopeConfig& rope, int32_t context_len
 // after the fact: all of a head rotates.
 double rope_score_factor(const io::RopeConfig& rope, int32_t head_dim) noexcept;
 
+// What scores of latent attention are multiplied by where a scaling says mscale_all_dim.
+double latent_score_factor(const io::RopeConfig& rope) noexcept;
+
 // What the norm of queries and keys multiplies dimension `i` by: attention_factor where part of a head rotates.
 double rope_norm_factor(const io::RopeConfig& rope, int32_t head_dim, int64_t i) noexcept;
 

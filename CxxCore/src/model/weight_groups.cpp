@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <cstring>
 #include <span>
+#include <utility>
 
 #include "device/device.h"
+#include "device/expert_ops.h"
+#include "device/latent_ops.h"
 
 namespace pagoda::model {
 namespace {
@@ -41,6 +44,11 @@ Status check_limits(const io::ModelConfig& config) {
                                                    " is above " + std::to_string(limit));
   };
   PAGODA_RETURN_IF_ERROR(at_most("head_dim", config.head_dim, device::kMaxHeadDim));
+  if (config.has_latents()) {
+    PAGODA_RETURN_IF_ERROR(at_most("kv_lora_rank", config.kv_lora_rank, device::kMaxHeadDim));
+    PAGODA_RETURN_IF_ERROR(at_most("kv_lora_rank + qk_rope_head_dim", config.latent_dim(), device::kMaxLatentDim));
+    PAGODA_RETURN_IF_ERROR(at_most("num_attention_heads", config.num_heads, device::kMaxExpertsPerToken));
+  }
   PAGODA_RETURN_IF_ERROR(at_most("linear_key_head_dim", config.linear_k_head_dim, device::kMaxHeadDim));
   PAGODA_RETURN_IF_ERROR(at_most("linear_value_head_dim", config.linear_v_head_dim, device::kMaxHeadDim));
   return at_most("linear_conv_kernel_dim", config.linear_conv_kernel, device::kMaxConvKernel);
@@ -120,10 +128,18 @@ Result<std::vector<WeightGroup>> group_weights(const io::ModelConfig& config, co
     int64_t rows = spec.expert < 0 ? spec.shape.front() : 1;
     for (size_t i = 1; i + 1 < spec.shape.size(); ++i) rows *= spec.shape[i];
     const int64_t first_row = std::max<int64_t>(spec.expert, 0) * rows;
-    group->num_parameters += rows * (spec.shape.size() > 1 ? spec.shape.back() : 1);
-    if (!spec.row_order.empty()) rows = static_cast<int64_t>(spec.row_order.size());
+    int64_t num_read = rows;
+    if (!spec.row_order.empty()) {
+      num_read = std::ranges::count_if(spec.row_order, [](int32_t row) { return row >= 0; });
+      rows = static_cast<int64_t>(spec.row_order.size());
+    }
+    if (spec.head_rows > 0) {
+      num_read = rows / spec.head_rows * spec.cols;
+      rows = rows / spec.head_rows * spec.shape.back();
+    }
+    group->num_parameters += num_read * (spec.shape.size() > 1 ? spec.shape.back() : 1);
     group->rows += rows;
-    group->parts.push_back({std::move(spec.name), rows, tensor, std::move(spec.row_order), first_row});
+    group->parts.push_back({std::move(spec.name), rows, tensor, std::move(spec.row_order), first_row, spec.head_rows});
   }
   return groups;
 }
@@ -141,9 +157,31 @@ WeightFormat format_of(const WeightGroup& group, WeightFormat format) noexcept {
 
 namespace {
 
+// The same of a part whose matrices are wanted transposed: a row is a column of the first `cols` rows of one of them.
+Status read_transposed(const WeightGroup::Part& part, const io::Checkpoint& checkpoint, DType dtype, int64_t first,
+                       int64_t count, size_t cols, std::byte* to) {
+  const size_t width = dtype_bytes(dtype), height = static_cast<size_t>(part.tensor->shape.back());  // rows of a head
+  std::vector<float> head(cols * height);  // room for any type
+  std::byte* bytes = reinterpret_cast<std::byte*>(head.data());
+  int64_t loaded = -1;
+  for (int64_t row = first; row < first + count; ++row, to += cols * width) {
+    const int64_t index = row / static_cast<int64_t>(height);
+    if (std::exchange(loaded, index) != index) {
+      const size_t begin = static_cast<size_t>(index * part.head_rows) * height;
+      PAGODA_RETURN_IF_ERROR(part.tensor->dtype == dtype && !part.tensor->decoder
+                                 ? checkpoint.read(*part.tensor, begin * width, {bytes, head.size() * width})
+                                 : read_as_f32(checkpoint, *part.tensor, begin, head));
+    }
+    const size_t column = static_cast<size_t>(row) % height;
+    for (size_t i = 0; i < cols; ++i) std::memcpy(to + i * width, bytes + (i * height + column) * width, width);
+  }
+  return ok_status();
+}
+
 // Rows [first, first + count) of a part, in the order they are wanted, to `to`.
 Status read_part(const WeightGroup::Part& part, const io::Checkpoint& checkpoint, DType dtype, int64_t first,
                  int64_t count, size_t cols, std::byte* to) {
+  if (part.head_rows > 0) return read_transposed(part, checkpoint, dtype, first, count, cols, to);
   const auto stored = [&](int64_t row) -> int64_t {  // -1: a row of zeros
     if (part.row_order.empty()) return part.first_row + row;
     const int64_t wanted = part.row_order[static_cast<size_t>(row)];

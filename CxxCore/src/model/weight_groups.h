@@ -21,6 +21,7 @@ struct WeightGroup {
     const io::TensorEntry* tensor;     // of the checkpoint
     std::vector<int32_t> row_order{};  // as in WeightSpec
     int64_t first_row = 0;             // of the tensor, where the part is one expert of several
+    int64_t head_rows = 0;             // as in WeightSpec
   };
   int layer_index;
   Role role;

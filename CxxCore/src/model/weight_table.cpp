@@ -21,7 +21,8 @@ class Table {
       prefix_ = config_.tensor_prefix + "layers." + std::to_string(layer_) + ".";
       vector(Role::input_norm, "input_layernorm.weight", {hidden});
       const bool is_recurrent = config_.layers[static_cast<size_t>(layer_)] == io::LayerKind::linear_attention;
-      is_recurrent ? gated_delta_net() : attention();
+      if (is_recurrent) gated_delta_net();
+      else config_.has_latents() ? latent_attention() : attention();
       if (config_.has_four_norms) four_norms();
       else vector(Role::post_norm, "post_attention_layernorm.weight", {hidden});
       config_.has_mixture(layer_) ? mixture_of_experts(layout_.experts) : mlp("mlp.", config_.intermediate_size);
@@ -71,6 +72,45 @@ class Table {
     if (!config_.qk_norm) return;
     vector(Role::q_norm, "self_attn.q_norm.weight", {dim});
     vector(Role::k_norm, "self_attn.k_norm.weight", {dim});
+  }
+
+  // Per head [part that does not rotate | rotating part], whose pairs are wanted half of it apart.
+  std::vector<int32_t> rotating_last(int64_t heads, int64_t first) const {
+    std::vector<int32_t> order;
+    const int64_t rope = config_.head_dim, dim = first + rope;
+    for (int64_t head = 0; head < heads; ++head) {
+      for (int64_t i = 0; i < first; ++i) order.push_back(static_cast<int32_t>(head * dim + i));
+      for (int64_t i = 0; i < rope; ++i) {
+        const int64_t from = !config_.rope_interleaved ? i : i < rope / 2 ? 2 * i : 2 * (i - rope / 2) + 1;
+        order.push_back(static_cast<int32_t>(head * dim + first + from));
+      }
+    }
+    return order;
+  }
+
+  // kv_b holds per head [key | value] of a latent. Queries are multiplied by the keys' part, so it is transposed.
+  void latent_attention() {
+    const int64_t hidden = config_.hidden_size, heads = config_.num_heads, rank = config_.kv_lora_rank;
+    const int64_t nope = config_.nope_head_dim, rope = config_.head_dim, v = config_.v_head_dim;
+    const int64_t q_rank = config_.q_lora_rank;
+    if (q_rank > 0) {
+      matrix(Role::mixer_in, "self_attn.q_a_proj", q_rank, hidden);
+      vector(Role::q_norm, "self_attn.q_a_layernorm.weight", {q_rank});
+    }
+    matrix(Role::mixer_in, "self_attn.kv_a_proj_with_mqa", rank + rope, hidden);
+    specs_.back().row_order = rotating_last(1, rank);
+    vector(Role::k_norm, "self_attn.kv_a_layernorm.weight", {rank});
+    matrix(Role::latent_q, q_rank > 0 ? "self_attn.q_b_proj" : "self_attn.q_proj", heads * (nope + rope),
+           q_rank > 0 ? q_rank : hidden);
+    specs_.back().row_order = rotating_last(heads, nope);
+    matrix(Role::latent_k, "self_attn.kv_b_proj", heads * (nope + v), rank);
+    specs_.back().cols = nope;
+    specs_.back().head_rows = nope + v;
+    matrix(Role::latent_v, "self_attn.kv_b_proj", heads * (nope + v), rank);
+    for (int64_t head = 0; head < heads; ++head)
+      for (int64_t i = 0; i < v; ++i)
+        specs_.back().row_order.push_back(static_cast<int32_t>(head * (nope + v) + nope + i));
+    matrix(Role::mixer_out, "self_attn.o_proj", hidden, heads * v);
   }
 
   void four_norms() {
@@ -132,9 +172,12 @@ class Table {
   void mixture_of_experts(ExpertLayout layout) {
     const int64_t hidden = config_.hidden_size, count = config_.num_experts, inner = config_.expert_size;
     matrix(Role::router, "mlp.gate", count, hidden);
-    if (config_.shared_expert_size > 0) {
+    if (config_.sigmoid_router) vector(Role::router_bias, "mlp.gate.e_score_correction_bias", {count});
+    if (config_.shared_expert_size > 0 && config_.shared_expert_gate) {
       matrix(Role::router, "mlp.shared_expert_gate", 1, hidden);
       mlp("mlp.shared_expert.", config_.shared_expert_size);
+    } else if (config_.shared_expert_size > 0) {
+      mlp("mlp.shared_experts.", config_.shared_expert_size);
     }
     const int64_t padded = padded_expert_size(config_), outputs = padded_expert_outputs(config_);
     if (layout == ExpertLayout::stacked) {

@@ -23,9 +23,12 @@ enum class Role : uint8_t {
   mixer_in,
   mixer_in_bias,
   mixer_out,
-  mixer_out_bias,  // attention: q (with gate) | k | v; GDN: qkv | z | b | a
+  mixer_out_bias,  // attention: q (with gate) | k | v; GDN: qkv | z | b | a; latent attention: q_a | kv_a
+  latent_q,        // latent attention: queries of all heads, of the model's states or of their own latent
+  latent_k,        // by head: a query's part that does not rotate to a latent
+  latent_v,        // by head: a sum of latents to a value
   q_norm,
-  k_norm,  // attention
+  k_norm,  // attention; latent attention: of the queries' latent and of the cached one
   mixer_norm,
   mlp_norm,  // of what they add, where a family has these
   conv,
@@ -33,6 +36,7 @@ enum class Role : uint8_t {
   dt_bias,
   gdn_norm,  // Gated DeltaNet
   router,
+  router_bias,
   experts_in,
   experts_out,  // router and gate of the shared expert; gate | up of every expert; down of every expert
   head_fc,
@@ -52,6 +56,8 @@ struct WeightSpec {
   std::vector<int32_t> row_order{};  // rows of the tensor in the order they are wanted, -1: of zeros; empty: as stored
   int64_t expert = -1;               // of a tensor [experts, rows, cols] the only one meant; -1: all of it
   int64_t cols = 0;                  // wanted, zeros behind those of the tensor; 0: as many as it has
+  // The tensor is a stack of matrices of `head_rows` rows, of each of which the first `cols` are wanted transposed; 0: not.
+  int64_t head_rows = 0;
 };
 
 // How a checkpoint keeps the experts of a layer: each by itself; gate | up in one tensor [experts, rows, cols] and down

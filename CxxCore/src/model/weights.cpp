@@ -160,6 +160,8 @@ Status Weights::load_vectors(const std::vector<WeightGroup>& groups, const io::M
     PAGODA_RETURN_IF_ERROR(read_rows(group, checkpoint, DType::f32, 0, group.rows, bytes));
     if (group.cols > 1) values = transposed(values, group.cols);
     if (group.role == Role::q_norm || group.role == Role::k_norm) scale_norm(config, group.layer_index, values);
+    if (group.role == Role::final_norm)
+      for (float& value : values) value *= config.logits_scale;
     PAGODA_RETURN_IF_ERROR(device.upload(*next, values.data(), values.size() * sizeof(float)));
     entries_[index(group.layer_index, group.role)].vector = *next++;
   }

@@ -14,7 +14,8 @@ namespace {
 struct Widths {           // of the scratch tensors: the largest any layer needs
   int64_t projected = 0;  // output of mixer_in
   int64_t inner = 0;      // after the convolution; output of mlp_in
-  int64_t mixed = 0;      // output of attention or GDN, all heads
+  int64_t mixed = 0;      // output of attention or GDN, all heads; queries of latent attention
+  int64_t mixer_out = 0;  // what mixer_out reads
 };
 
 Widths scratch_widths(const io::ModelConfig& c) noexcept {
@@ -22,15 +23,23 @@ Widths scratch_widths(const io::ModelConfig& c) noexcept {
   const int64_t k = int64_t{c.linear_num_k_heads} * c.linear_k_head_dim;
   const int64_t v = int64_t{c.linear_num_v_heads} * c.linear_v_head_dim;
   const int64_t dense = int64_t{c.intermediate_size} * (c.gelu ? 2 : 1);  // both halves, where they are joined later
-  Widths widths{0, std::max<int64_t>(dense, c.shared_expert_size), 0};
+  Widths widths{0, std::max<int64_t>(dense, c.shared_expert_size), 0, 0};
   for (io::LayerKind kind : c.layers) {
     if (kind == io::LayerKind::linear_attention) {
       widths.projected = std::max(widths.projected, 2 * k + 2 * v + 2 * int64_t{c.linear_num_v_heads});
       widths.inner = std::max(widths.inner, 2 * k + v);
       widths.mixed = std::max(widths.mixed, v);
+      widths.mixer_out = std::max(widths.mixer_out, v);
+    } else if (c.has_latents()) {
+      const int64_t heads = c.num_heads;
+      widths.projected = int64_t{c.q_lora_rank} + c.latent_dim();
+      widths.inner = std::max({widths.inner, heads * (c.nope_head_dim + c.head_dim), heads * c.kv_lora_rank});
+      widths.mixed = heads * std::max(c.latent_dim(), c.v_head_dim);
+      widths.mixer_out = heads * c.v_head_dim;
     } else {
       widths.projected = std::max(widths.projected, (c.attention_gate ? 2 * q : q) + 2 * kv);
       widths.mixed = std::max(widths.mixed, q);
+      widths.mixer_out = std::max(widths.mixer_out, q);
     }
   }
   return widths;
@@ -68,7 +77,9 @@ Step plan(const io::ModelConfig& config, const ModelSizes& sizes, Arena& arena) 
   step.inner = take_rows(arena, tokens, widths.inner);
   step.mixed = take_rows(arena, tokens, widths.mixed);
   const int64_t routed = config.num_experts > 0 ? tokens : 0, per_token = config.num_experts_per_token;
-  step.router = take_rows(arena, routed, config.num_experts + (config.shared_expert_size > 0 ? 1 : 0));
+  const bool has_gate = config.shared_expert_size > 0 && config.shared_expert_gate;
+  step.router = take_rows(arena, routed, config.num_experts + (has_gate ? 1 : 0));
+  step.head_ids = arena.take(DType::i32, {config.has_latents() ? tokens : 0, config.num_heads});
   step.expert_ids = arena.take(DType::i32, {routed, per_token});
   step.expert_weights = arena.take(DType::f32, {routed, per_token});
   step.expert_inner = take_rows(arena, routed * per_token, padded_expert_size(config));
@@ -130,7 +141,12 @@ device::StepLimits Workspace::step_limits(const io::ModelConfig& config, const M
   limits.tokens = std::max(rows, int64_t{sizes.max_logits_rows});
   limits.cols =
       std::max({(config.runs_mtp_head ? 2 : 1) * int64_t{config.hidden_size}, int64_t{config.intermediate_size},
-                int64_t{config.shared_expert_size}, padded_expert_size(config), scratch_widths(config).mixed});
+                int64_t{config.shared_expert_size}, padded_expert_size(config), scratch_widths(config).mixer_out});
+  if (config.has_latents()) {
+    limits.head_rows = int64_t{sizes.max_num_tokens} * config.num_heads;
+    limits.head_cols = std::max(config.kv_lora_rank, config.nope_head_dim);
+    limits.cols = std::max({limits.cols, limits.head_cols, int64_t{config.q_lora_rank}});
+  }
   limits.sequences = sizes.max_num_seqs;
   limits.context = int64_t{sizes.max_blocks_per_seq} * sizes.block_size;
   limits.heads = config.num_heads;
@@ -151,6 +167,11 @@ Result<Workspace> Workspace::allocate(const io::ModelConfig& config, const Model
   workspace.buffer_ = std::move(*buffer);
   Arena arena(workspace.buffer_.get());
   workspace.largest_ = plan(config, sizes, arena);
+  if (config.has_latents()) {
+    std::vector<int32_t> ids(static_cast<size_t>(workspace.largest_.head_ids.num_elements()));
+    for (size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<int32_t>(i % static_cast<size_t>(config.num_heads));
+    PAGODA_RETURN_IF_ERROR(device.upload(workspace.largest_.head_ids, ids.data(), ids.size() * sizeof(int32_t)));
+  }
   workspace.rope_ = config.rope;
   workspace.num_rope_rows_ = num_rope_rows(config.rope, config.context_length);
   workspace.rope_runs_.reserve(config.rope.depends_on_position() ? static_cast<size_t>(sizes.max_num_tokens) : 1);
@@ -282,6 +303,7 @@ Result<Step> Workspace::begin(const ForwardBatch& batch, device::Device& device)
   PAGODA_RETURN_IF_ERROR(fill(step.logits_rows, batch.logits_rows, device));
   for (device::Tensor* t : {&step.hidden, &step.normed, &step.delta, &step.projected, &step.inner, &step.mixed})
     *t = device::slice(*t, 0, 0, batch.num_tokens());
+  if (step.head_ids.shape[0] > 0) step.head_ids = device::slice(step.head_ids, 0, 0, batch.num_tokens());
   if (step.expert_ids.shape[0] > 0) {
     for (device::Tensor* t : {&step.router, &step.expert_ids, &step.expert_weights})
       *t = device::slice(*t, 0, 0, batch.num_tokens());

@@ -57,10 +57,11 @@ struct Step {
   device::Tensor delta;                    // f32 [T, H]: what a mixer or the MLP adds
   device::Tensor projected, inner, mixed;  // f32 [T, as wide as the widest layer needs]; see as_rows()
   device::Tensor router;                   // f32 [T, E + 1]: logits of experts, and of a shared one's gate
-  device::Tensor expert_ids;               // i32 [T, k]
-  device::Tensor expert_weights;           // f32 [T, k]
-  device::Tensor expert_inner;             // f32 [T * k, F of an expert]
-  device::Tensor expert_delta;             // f32 [T * k, H]; all five without rows where there are no experts
+  device::Tensor head_ids;        // i32 [T, heads]: 0, 1, ... in every row; without rows where there are no latents
+  device::Tensor expert_ids;      // i32 [T, k]
+  device::Tensor expert_weights;  // f32 [T, k]
+  device::Tensor expert_inner;    // f32 [T * k, F of an expert]
+  device::Tensor expert_delta;    // f32 [T * k, H]; all five without rows where there are no experts
   HeadStep head;
   device::Tensor gathered;  // f32 [R, H]
   device::Tensor logits;    // f32 [R, vocab]

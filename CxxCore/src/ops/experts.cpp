@@ -1,6 +1,8 @@
 // Argument checks of the expert ops: route_experts, expert_matmul, combine_experts.
 #include "ops/experts.h"
 
+#include <cmath>
+
 #include "ops/check.h"
 
 namespace pagoda::ops {
@@ -26,7 +28,18 @@ Status route_experts(device::Encoder& encoder, const device::RouteExpertsArgs& a
       .that(args.logits.shape[1] <= device::kMaxExperts, "logits", "are of too many experts")
       .that(args.ids.shape[1] >= 1 && args.ids.shape[1] <= args.logits.shape[1] &&
                 args.ids.shape[1] <= device::kMaxExpertsPerToken,
-            "ids", "ask for an impossible number of experts");
+            "ids", "ask for an impossible number of experts")
+      .optional("bias", args.bias, DType::f32, {args.logits.shape[1]})
+      .that(args.is_sigmoid || !args.bias.is_present(), "bias", "is not of a sigmoid")
+      .that(std::isfinite(args.scale), "scale", "is not a finite number")
+      .that(args.num_groups >= 1 && args.groups_per_token >= 1 && args.groups_per_token <= args.num_groups,
+            "num_groups", "is out of range");
+  if (!check.is_ok()) return check.status();
+  const int64_t group = args.logits.shape[1] / args.num_groups;
+  check
+      .that(group * args.num_groups == args.logits.shape[1] && (args.num_groups == 1 || !args.is_sigmoid || group >= 2),
+            "num_groups", "does not divide the experts into groups of two or more")
+      .that(args.groups_per_token * group >= args.ids.shape[1], "groups_per_token", "has too few experts");
   return run(check, encoder, [&](device::ExpertOps& experts) { experts.route_experts(args); });
 }
 
@@ -49,7 +62,7 @@ Status combine_experts(device::Encoder& encoder, const device::CombineExpertsArg
   Check check("combine_experts");
   check.tensor("weights", args.weights, DType::f32, {kAny, kAny})
       .tensor("out", args.out, DType::f32, {args.weights.shape[0], kAny})
-      .that(args.shared.is_present() == args.gate.is_present(), "gate", "is not there as the shared expert is")
+      .that(args.shared.is_present() || !args.gate.is_present(), "gate", "is not there as the shared expert is")
       .optional("shared", args.shared, DType::f32, {args.out.shape[0], args.out.shape[1]})
       .optional("gate", args.gate, DType::f32, {args.out.shape[0], 1})
       .tensor("x", args.x, DType::f32, {args.weights.shape[0] * args.weights.shape[1], args.out.shape[1]});

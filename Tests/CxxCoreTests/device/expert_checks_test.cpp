@@ -44,9 +44,10 @@ PAGODA_TEST(ops_experts_refuse_what_does_not_fit) {
   CHECK(ops::combine_experts(encoder,
                              {.x = m.inner, .weights = m.weights, .shared = m.shared, .gate = m.shared, .out = m.out})
             .code == StatusCode::internal);
-  CHECK(
-      ops::combine_experts(encoder, {.x = m.delta, .weights = m.weights, .shared = m.shared, .gate = {}, .out = m.out})
-          .code == StatusCode::internal);
+  CHECK(ops::combine_experts(
+            encoder,
+            {.x = m.delta, .weights = m.weights, .shared = {}, .gate = device::slice(m.logits, 1, 0, 1), .out = m.out})
+            .code == StatusCode::internal);
   CHECK_OK(rig.finish());
   // An id out of range is detected when the op runs.
   const Tensor wrong = rig.ints({0, 1, 2, 3, 4, kExperts}, {2, 3});

@@ -62,6 +62,67 @@ PAGODA_TEST(invariance_experts_rows_do_not_depend_on_their_company) {
   }
 }
 
+// Sigmoids with a bias, groups, a scale, and a shared expert without a gate, as DeepSeek and GLM have them.
+PAGODA_TEST(conformance_experts_of_groups) {
+  constexpr int64_t kTokens = 40, kMany = 24, kEach = 4;
+  const struct {
+    bool is_sigmoid, has_bias, normalise;
+    int64_t groups, kept;
+    float scale;
+  } rows[] = {{false, false, false, 6, 2, 1.5f}, {false, false, true, 4, 4, 1.0f}, {true, true, true, 4, 2, 2.5f},
+              {true, true, false, 1, 1, 1.0f},   {true, false, true, 8, 3, 0.5f},  {false, false, false, 1, 1, 16.0f}};
+  for (const std::string& name : tested_devices()) {
+    if (runs_kernels(name)) continue;
+    for (const auto& row : rows) {
+      Rig reference("reference"), rig(name);
+      std::vector<std::byte> ids[2];
+      std::vector<float> weights[2];
+      for (Rig* r : {&reference, &rig}) {
+        Random random(seed(12));
+        const Tensor chosen = r->zeros(DType::i32, {kTokens, kEach}), shares = r->zeros(DType::f32, {kTokens, kEach});
+        const Tensor logits = r->floats(random.normal(kTokens * kMany), {kTokens, kMany});
+        const Tensor bias = row.has_bias ? r->floats(random.normal(kMany, 0.3f), {kMany}) : Tensor{};
+        CHECK_OK(ops::route_experts(r->encoder(), {logits, chosen, shares, row.normalise, row.is_sigmoid, bias,
+                                                   row.groups, row.kept, row.scale}));
+        CHECK_OK(r->finish());
+        ids[r == &rig] = r->bytes(chosen);
+        weights[r == &rig] = r->read(shares);
+      }
+      CHECK(ids[0] == ids[1]);
+      for (size_t i = 0; i < weights[0].size(); ++i)
+        CHECK(std::abs(weights[0][i] - weights[1][i]) <= 2e-6f * std::abs(row.scale));
+    }
+  }
+}
+
+PAGODA_TEST(ops_groups_of_experts_that_cannot_be_are_refused) {
+  Rig rig("cpu");
+  const Tensor logits = rig.zeros(DType::f32, {1, 8}), bias = rig.zeros(DType::f32, {8});
+  const Tensor ids = rig.zeros(DType::i32, {1, 3}), weights = rig.zeros(DType::f32, {1, 3});
+  const auto route = [&](bool is_sigmoid, const Tensor& b, int64_t groups, int64_t kept) {
+    return ops::route_experts(rig.encoder(), {logits, ids, weights, true, is_sigmoid, b, groups, kept, 1.0f}).code;
+  };
+  CHECK(route(true, bias, 4, 2) == StatusCode::ok);
+  CHECK(route(true, bias, 3, 2) == StatusCode::internal);   // does not divide
+  CHECK(route(true, bias, 4, 1) == StatusCode::internal);   // two experts for three
+  CHECK(route(true, bias, 8, 4) == StatusCode::internal);   // no second best
+  CHECK(route(false, bias, 4, 2) == StatusCode::internal);  // a bias of a softmax
+  CHECK(route(false, Tensor{}, 2, 3) == StatusCode::internal);
+  CHECK_OK(rig.finish());
+}
+
+PAGODA_TEST(ops_a_shared_expert_without_a_gate_is_added_as_it_is) {
+  for (const std::string& name : tested_devices()) {
+    if (runs_kernels(name)) continue;
+    Rig rig(name);
+    const Tensor x = rig.floats({1, 2, 10, 20}, {2, 2}), weights = rig.floats({0.5f, 0.25f}, {1, 2});
+    const Tensor shared = rig.floats({3, 4}, {1, 2});
+    CHECK_OK(ops::combine_experts(rig.encoder(), {x, weights, shared, Tensor{}, shared}));
+    CHECK_OK(rig.finish());
+    CHECK(rig.read(shared) == std::vector<float>({6, 10}));
+  }
+}
+
 PAGODA_TEST(ops_experts_of_equal_probability_are_taken_in_order) {
   for (const std::string& name : tested_devices()) {
     Rig rig(name);

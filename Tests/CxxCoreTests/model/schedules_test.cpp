@@ -75,7 +75,8 @@ void stack_projections(CheckpointEditor& editor) {
 PAGODA_TEST(model_options_give_the_same_bits_in_every_schedule_and_form) {
   const RunnerOptions small{.max_tokens = 64, .max_seqs = 4, .max_context = 48};
   for (const char* name : {"qwen3_5_moe_odd", "qwen3_next_dense_layer", "qwen3_moe_dense_layers", "qwen3_yarn",
-                           "qwen3_5_yarn", "mistral", "phi3", "gemma3"}) {
+                           "qwen3_5_yarn", "mistral", "phi3", "gemma3", "qwen3_moe_yarn", "deepseek_v2",
+                           "deepseek_v2_groups", "deepseek_v3", "glm4_moe_lite", "minicpm3"}) {
     check_schedules(name, small);
     for (const char* form : {"bf16", "8bit", "4bit"}) {
       RunnerOptions options = small;
@@ -103,20 +104,24 @@ PAGODA_TEST(model_experts_of_odd_sizes_are_the_same_from_every_layout) {
 }
 
 PAGODA_TEST(model_rotations_by_position_give_the_same_bits_in_every_schedule) {
-  for (const char* name : {"qwen2_dynamic", "phi3_long"}) check_past_the_trained_context(name);
+  for (const char* name : {"qwen2_dynamic", "phi3_long", "minicpm3_long"}) check_past_the_trained_context(name);
 }
 
 // Zeros that pad a matrix are no parameters.
+// Nor what is read twice, as the projection of latents to keys and values.
 PAGODA_TEST(model_counts_no_padding_among_its_parameters) {
-  auto opened = open_model(folder(fixture("qwen3_moe_dense_layers")));
   auto device = device::make_device("reference", 1);
-  REQUIRE_OK(opened);
   REQUIRE_OK(device);
-  int64_t count = 0;
-  for (const auto& [name, tensor] : opened->checkpoint->tensors()) count += static_cast<int64_t>(tensor.size_bytes / 4);
-  const auto summary = model::check_weights(opened->config, *opened->checkpoint, **device, WeightFormat::f32);
-  REQUIRE_OK(summary);
-  CHECK_EQ(summary->num_parameters, count);
+  for (const char* model : {"qwen3_moe_dense_layers", "deepseek_v3", "deepseek_v2"}) {
+    auto opened = open_model(folder(fixture(model)));
+    REQUIRE_OK(opened);
+    int64_t count = 0;
+    for (const auto& [name, tensor] : opened->checkpoint->tensors())
+      count += static_cast<int64_t>(tensor.size_bytes / 4);
+    const auto summary = model::check_weights(opened->config, *opened->checkpoint, **device, WeightFormat::f32);
+    REQUIRE_OK(summary);
+    CHECK_EQ(summary->num_parameters, count);
+  }
 }
 
 }  // namespace pagoda::test

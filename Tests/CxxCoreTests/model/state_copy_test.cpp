@@ -118,4 +118,35 @@ PAGODA_TEST(model_goes_on_from_blocks_and_slots_moved_through_the_host) {
   }
 }
 
+// A block of latents holds one row per token and layer.
+PAGODA_TEST(model_goes_on_from_latents_moved_through_the_host) {
+  for (const char* kv_dtype : {"float32", "bfloat16", "int8"}) {
+    const RunnerOptions options{.kv_dtype = kv_dtype, .max_tokens = 64, .max_seqs = 3, .max_context = 64};
+    auto loaded = ModelRunner::load(folder(fixtures_dir() + "/model/deepseek_v2"), options);
+    REQUIRE_OK(loaded);
+    ModelRunner& runner = **loaded;
+    std::vector<int32_t> prompt = random_tokens(40, 4);
+    for (int32_t& token : prompt) token %= runner.config().vocab_size;
+    const Logits expected = logits_of(runner, prompt, 64);
+    runner.reset();
+    ModelRunner::Sequence a, c;
+    const ModelRunner::Piece head{&a, std::span(prompt).first(23)};
+    step(runner, runner.make_batch({&head, 1}));
+    auto kv = model::choose_kv_dtype(kv_dtype, DType::f32);
+    REQUIRE_OK(kv);
+    const cache::CacheLayout layout = model::cache_layout(runner.config(), *kv, options.block_size);
+    CHECK_EQ(layout.kv_block_bytes(), 3 * 16 * kv_row_bytes(*kv, 32 + 8));
+    std::vector<std::byte> block(static_cast<size_t>(layout.kv_block_bytes()));
+    for (int32_t from : a.blocks) {
+      c.blocks.push_back(runner.take_block());
+      CHECK_OK(runner.model().read_block(from, from == a.blocks.back() ? 7 : 16, block));
+      CHECK_OK(runner.model().write_block(c.blocks.back(), block));
+    }
+    c.length = 23;
+    const ModelRunner::Piece rest{&c, std::span(prompt).subspan(23), true};
+    const Logits seen = step(runner, runner.make_batch({&rest, 1}));
+    CHECK(std::equal(seen.begin(), seen.end(), expected.end() - static_cast<std::ptrdiff_t>(seen.size())));
+  }
+}
+
 }  // namespace pagoda::test

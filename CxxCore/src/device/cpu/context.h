@@ -22,14 +22,20 @@ constexpr int64_t kGatedChannels = 64;  // outputs per task of a matmul with sil
 // shared by all threads; the rest is per thread.
 struct MatmulMemory {
   int64_t max_rows = 0, max_groups = 0;  // groups of 128 columns
-  std::byte* values = nullptr;           // [max_rows rounded up to 16][row_bytes(max_groups)]
-  float* scales = nullptr;               // [max_rows]
-  int32_t* sums = nullptr;               // [max_rows]
-  float* rotated = nullptr;              // [threads][max_groups * 128]
-  std::byte* scratch = nullptr;          // [threads][kPackedScratch]
-  float* halves = nullptr;               // [threads][max_rows][2 * kGatedChannels + 16]: both halves of a silu_mul
+  size_t values_bytes = 0;
+  std::byte* values = nullptr;   // [values_bytes]: rows, rounded up to 16, of row_bytes() of the matmul
+  float* scales = nullptr;       // [max_rows]
+  int32_t* sums = nullptr;       // [max_rows]
+  float* rotated = nullptr;      // [threads][max_groups * 128]
+  std::byte* scratch = nullptr;  // [threads][kPackedScratch]
+  float* halves = nullptr;       // [threads][max_rows][2 * kGatedChannels + 16]: both halves of a silu_mul
 
   float* rotated_of(int thread) const noexcept { return rotated + thread * max_groups * kPackedColumns; }
+  // 16 extra rows: an expert's rows may start anywhere, and are also read up to a multiple of 16.
+  bool has_room(int64_t rows, int64_t groups) const noexcept {
+    return rows <= max_rows && groups <= max_groups &&
+           static_cast<size_t>(((rows + 15) / 16 + 1) * 16 * row_bytes(groups, kPackedBf16)) <= values_bytes;
+  }
   // Row stride in bytes. 64 bytes of padding keep rows from mapping to the same cache sets.
   static constexpr int64_t row_bytes(int64_t groups, PackedFormat format) noexcept {
     return groups * kPackedColumns * (format == kPackedBf16 ? 2 : 1) + 64;

@@ -20,11 +20,12 @@ struct RunRow {
   void operator()(const SigmoidGateArgs& a) const noexcept { sigmoid_gate(context, a, row); }
   void operator()(const GatedRmsNormArgs& a) const noexcept { gated_rms_norm(context, a, row); }
   void operator()(const GatherRowsArgs& a) const noexcept { gather_rows(context, a, row); }
+  void operator()(const CacheLatentsArgs& a) const noexcept { cache_latents(context, a, row); }
 };
 
 Status check_memory(int64_t rows, int64_t cols, const MatmulMemory& memory) noexcept {
   const int64_t groups = (cols + kPackedColumns - 1) / kPackedColumns;
-  if (rows <= memory.max_rows && groups <= memory.max_groups) return ok_status();
+  if (memory.has_room(rows, groups)) return ok_status();
   return make_error(StatusCode::internal,
                     std::to_string(rows) + " rows of " + std::to_string(cols) + " are more than reserve() was told");
 }
@@ -98,6 +99,14 @@ void CpuEncoder::paged_attention(const PagedAttentionArgs& a) noexcept {
   run_waiting();
   const Profile::Timer timer = profile_.start(a);
   if (accept(a)) cpu::paged_attention(context_, a);
+}
+void CpuEncoder::cache_latents(const CacheLatentsArgs& a) noexcept {
+  if (accept(a)) add(a, a.x.shape[0], 2 * a.x.shape[1]);
+}
+void CpuEncoder::latent_attention(const LatentAttentionArgs& a) noexcept {
+  run_waiting();
+  const Profile::Timer timer = profile_.start(a);
+  if (accept(a)) cpu::latent_attention(context_, a);
 }
 void CpuEncoder::causal_conv1d(const CausalConv1dArgs& a) noexcept {
   run_waiting();

@@ -10,12 +10,13 @@
 #include "device/cpu/cpu_ops.h"
 #include "device/cpu/expert_kernels.h"
 #include "device/cpu/gelu_kernels.h"
+#include "device/cpu/latent_kernels.h"
 #include "device/cpu/profile.h"
 #include "device/host/eager_encoder.h"
 
 namespace pagoda::device::cpu {
 
-class CpuEncoder final : public host::EagerEncoder, public ExpertOps, public GeluOps {
+class CpuEncoder final : public host::EagerEncoder, public ExpertOps, public GeluOps, public LatentOps {
  public:
   explicit CpuEncoder(const Context& context) noexcept : context_(context) {}
   void set_matmul_memory(const MatmulMemory& memory) noexcept { context_.matmul = memory; }
@@ -39,10 +40,12 @@ class CpuEncoder final : public host::EagerEncoder, public ExpertOps, public Gel
   void combine_experts(const CombineExpertsArgs& args) noexcept override;
   void gelu_mul(const GeluMulArgs& args) noexcept override;
   void scale_rows(const ScaleRowsArgs& args) noexcept override;
+  void cache_latents(const CacheLatentsArgs& args) noexcept override;
+  void latent_attention(const LatentAttentionArgs& args) noexcept override;
 
  private:
   using RowOp = std::variant<EmbeddingArgs, RmsNormArgs, MatmulArgs, QkNormRopeArgs, ReshapeAndCacheArgs,
-                             SigmoidGateArgs, GatedRmsNormArgs, GatherRowsArgs>;
+                             SigmoidGateArgs, GatedRmsNormArgs, GatherRowsArgs, CacheLatentsArgs>;
 
   void run_waiting() noexcept;  // runs everything deferred
   void run_conv() noexcept;

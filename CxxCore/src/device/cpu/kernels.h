@@ -10,6 +10,7 @@
 #include "base/dtype.h"
 #include "base/kv_row.h"
 #include "device/host/quantise.h"
+#include "device/latent_ops.h"
 #include "device/op_args.h"
 
 namespace pagoda::device::cpu {
@@ -125,7 +126,7 @@ constexpr int kPiece = 32;       // positions per step of the online softmax
 constexpr int kPartition = 256;  // positions; a multiple of kPiece
 constexpr int kMaxQueries =
     256;  // queries per attention task: they share each read of the cache, and their working set is 2 MiB
-constexpr int64_t kMaxPadded = (kMaxHeadDim + 15) / 16 * 16;
+constexpr int64_t kMaxPadded = (kMaxLatentDim + 15) / 16 * 16;
 
 // rows x num_heads query vectors of one sequence (at most kMaxQueries) against one KV head.
 struct AttentionTile {
@@ -147,10 +148,11 @@ struct AttentionTile {
   int64_t stride;      // partitions until the next one this thread processes, which is prefetched
   float softcap;       // 0 = none
   const float* sinks;  // of the tile's heads, or null
+  int64_t value_dim;   // `dim` but where values are the first elements of the keys
 };
 
 // Layout of a partition's partial result: each query's maximum score and sum of weights (0: it sees nothing here), then
-// the weighted sums of values, [num_queries][padded head dim].
+// the weighted sums of values, [num_queries][padded dim of values].
 constexpr int64_t partial_floats(int64_t num_queries, int64_t dim) noexcept {
   return 2 * kMaxQueries + num_queries * ((dim + 15) / 16 * 16);
 }

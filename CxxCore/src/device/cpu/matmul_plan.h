@@ -1,6 +1,8 @@
 // MatmulPlan: memory layout of matmul scratch for steps within given limits, in one buffer.
 #pragma once
 
+#include <algorithm>
+
 #include "device/cpu/context.h"
 #include "device/device.h"
 
@@ -24,12 +26,17 @@ struct MatmulPlan {
 
 inline MatmulPlan plan_matmul(const StepLimits& limits, int num_threads) noexcept {
   const auto rounded = [](int64_t n, int64_t to) { return (n + to - 1) / to * to; };
-  // 16 extra rows: an expert's rows may start anywhere, and are also read up to a multiple of 16.
-  const int64_t rows = rounded(limits.tokens, 16) + 16, groups = rounded(limits.cols, kPackedColumns) / kPackedColumns;
+  const auto rows_of = [&](int64_t tokens) { return rounded(tokens, 16) + 16; };  // see MatmulMemory::has_room()
+  const auto groups_of = [&](int64_t cols) { return rounded(cols, kPackedColumns) / kPackedColumns; };
+  const auto bytes_of = [&](int64_t tokens, int64_t cols) {
+    return static_cast<size_t>(rows_of(tokens) * MatmulMemory::row_bytes(groups_of(cols), kPackedBf16));
+  };
+  const int64_t rows = rows_of(std::max(limits.tokens, limits.head_rows)), groups = groups_of(limits.cols);
   MatmulPlan plan{};
   plan.memory.max_rows = rows;
   plan.memory.max_groups = groups;
-  plan.values_bytes = static_cast<size_t>(rows * MatmulMemory::row_bytes(groups, kPackedBf16));
+  plan.values_bytes = std::max(bytes_of(limits.tokens, limits.cols), bytes_of(limits.head_rows, limits.head_cols));
+  plan.memory.values_bytes = plan.values_bytes;
   plan.scales_bytes = static_cast<size_t>(rounded(rows * 4, 64));
   plan.rotated_bytes = static_cast<size_t>(num_threads * groups * kPackedColumns * 4);
   plan.scratch_bytes = static_cast<size_t>(num_threads * kPackedScratch);

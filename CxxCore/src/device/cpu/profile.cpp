@@ -18,6 +18,13 @@ double visible_positions(const SequenceArgs& sequences, int64_t window) noexcept
   return total;
 }
 
+// Positions in the caches of all sequences.
+double cached_positions(const SequenceArgs& sequences) noexcept {
+  double total = 0;
+  for (int64_t b = 0; b < sequences.context_lens.shape[0]; ++b) total += host_data<int32_t>(sequences.context_lens)[b];
+  return total;
+}
+
 }  // namespace
 
 OpTime* Profile::add(const std::string& name, double bytes, double operations, OpLimit kind) {
@@ -53,13 +60,21 @@ Profile::Timer Profile::start(const MatmulArgs& args) {
 Profile::Timer Profile::start(const PagedAttentionArgs& args) {
   if (!enabled_) return {};
   const Tensor& k = args.k_cache;
-  double cached = 0;
-  for (int64_t b = 0; b < args.sequences.context_lens.shape[0]; ++b)
-    cached += host_data<int32_t>(args.sequences.context_lens)[b];
+  const double cached = cached_positions(args.sequences);
   const double row_bytes = static_cast<double>(k.shape[2] * k.strides[2]) * static_cast<double>(dtype_bytes(k.dtype));
   const double positions = visible_positions(args.sequences, args.window);
   return Timer(add("paged_attention", 2 * cached * row_bytes,
                    4 * positions * static_cast<double>(args.q.shape[1] * args.q.shape[2]),
+                   args.q.shape[0] == args.sequences.context_lens.shape[0] ? OpLimit::read : OpLimit::f32));
+}
+
+Profile::Timer Profile::start(const LatentAttentionArgs& args) {
+  if (!enabled_) return {};
+  const double row_bytes =
+      static_cast<double>(args.cache.strides[1]) * static_cast<double>(dtype_bytes(args.cache.dtype));
+  return Timer(add("latent_attention", cached_positions(args.sequences) * row_bytes,
+                   2 * visible_positions(args.sequences, 0) *
+                       static_cast<double>(args.q.shape[1] * (args.q.shape[2] + args.out.shape[2])),
                    args.q.shape[0] == args.sequences.context_lens.shape[0] ? OpLimit::read : OpLimit::f32));
 }
 

@@ -7,6 +7,7 @@
 
 #include "device/device.h"
 #include "device/expert_ops.h"
+#include "device/latent_ops.h"
 
 namespace pagoda::device::cpu {
 
@@ -32,6 +33,7 @@ class Profile {
 
   Timer start(const MatmulArgs& args);
   Timer start(const PagedAttentionArgs& args);
+  Timer start(const LatentAttentionArgs& args);
   Timer start(const CausalConv1dArgs& args);
   Timer start(const GdnArgs& args);
   Timer start(const ExpertMatmulArgs& args, int64_t num_used);  // num_used: experts with rows

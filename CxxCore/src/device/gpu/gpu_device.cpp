@@ -28,6 +28,8 @@ class GpuDevice final : public Device, public KernelSupport, public DeviceHealth
     return static_cast<size_t>(gpu::weight_layout(rows, cols, format).size_bytes);
   }
   Status check_support(const KernelNeeds& needs) const override {
+    if (needs.latent_dim > 0)
+      return make_error(StatusCode::unsupported, "GPU kernels have no latent attention (MLA); cpu has");
     if (needs.head_dim > 0) PAGODA_RETURN_IF_ERROR(check_attention(needs.kv_dtype, needs.head_dim, needs.block_size));
     return check_gdn(needs.k_dim);
   }

@@ -51,10 +51,12 @@ Status check_indices(const ReshapeAndCacheArgs& args) noexcept {
   return all_below<int64_t>("slot_mapping", args.slot_mapping, args.k_cache.shape[0] * args.k_cache.shape[1]);
 }
 
-Status check_indices(const PagedAttentionArgs& args) noexcept {
-  const SequenceArgs& s = args.sequences;
-  PAGODA_RETURN_IF_ERROR(check_rows(s, args.q.shape[0]));
-  const int64_t num_blocks = args.k_cache.shape[0], block_size = args.k_cache.shape[1];
+namespace {
+
+// Rows, contexts and blocks of sequences over a cache [num_blocks, block_size, ...].
+Status check_blocks(const SequenceArgs& s, int64_t rows, const Tensor& cache) noexcept {
+  PAGODA_RETURN_IF_ERROR(check_rows(s, rows));
+  const int64_t num_blocks = cache.shape[0], block_size = cache.shape[1];
   for (int64_t b = 0; b < s.context_lens.shape[0]; ++b) {
     const int64_t context = host_data<int32_t>(s.context_lens)[b], used = (context + block_size - 1) / block_size;
     if (s.max_context > 0 && context > s.max_context)
@@ -65,6 +67,20 @@ Status check_indices(const PagedAttentionArgs& args) noexcept {
       if (blocks[i] < 0 || blocks[i] >= num_blocks) return out_of_range("block_tables row", b, blocks[i], num_blocks);
   }
   return ok_status();
+}
+
+}  // namespace
+
+Status check_indices(const PagedAttentionArgs& args) noexcept {
+  return check_blocks(args.sequences, args.q.shape[0], args.k_cache);
+}
+
+Status check_indices(const LatentAttentionArgs& args) noexcept {
+  return check_blocks(args.sequences, args.q.shape[0], args.cache);
+}
+
+Status check_indices(const CacheLatentsArgs& args) noexcept {
+  return all_below<int64_t>("slot_mapping", args.slot_mapping, args.cache.shape[0] * args.cache.shape[1]);
 }
 
 Status check_indices(const CausalConv1dArgs& args) noexcept {

@@ -4,6 +4,7 @@
 
 #include "base/result.h"
 #include "device/expert_ops.h"
+#include "device/latent_ops.h"
 
 namespace pagoda::device::host {
 
@@ -15,5 +16,7 @@ Status check_indices(const CausalConv1dArgs& args) noexcept;
 Status check_indices(const GdnArgs& args) noexcept;
 Status check_indices(const ExpertMatmulArgs& args) noexcept;
 Status check_indices(const ZeroSlotsArgs& args) noexcept;
+Status check_indices(const CacheLatentsArgs& args) noexcept;
+Status check_indices(const LatentAttentionArgs& args) noexcept;
 
 }  // namespace pagoda::device::host

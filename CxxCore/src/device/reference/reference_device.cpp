@@ -6,12 +6,13 @@
 #include "device/host/host_weight.h"
 #include "device/reference/expert_oracles.h"
 #include "device/reference/gelu_oracles.h"
+#include "device/reference/latent_oracles.h"
 #include "device/reference/reference_ops.h"
 
 namespace pagoda::device::reference {
 namespace {
 
-class ReferenceEncoder final : public host::EagerEncoder, public ExpertOps, public GeluOps {
+class ReferenceEncoder final : public host::EagerEncoder, public ExpertOps, public GeluOps, public LatentOps {
  public:
   void embedding(const EmbeddingArgs& a) noexcept override {
     if (accept(a)) reference::embedding(a);
@@ -47,6 +48,12 @@ class ReferenceEncoder final : public host::EagerEncoder, public ExpertOps, publ
   void combine_experts(const CombineExpertsArgs& a) noexcept override { reference::combine_experts(a); }
   void gelu_mul(const GeluMulArgs& a) noexcept override { reference::gelu_mul(a); }
   void scale_rows(const ScaleRowsArgs& a) noexcept override { reference::scale_rows(a); }
+  void cache_latents(const CacheLatentsArgs& a) noexcept override {
+    if (accept(a)) reference::cache_latents(a);
+  }
+  void latent_attention(const LatentAttentionArgs& a) noexcept override {
+    if (accept(a)) reference::latent_attention(a);
+  }
 };
 
 class ReferenceDevice final : public Device {

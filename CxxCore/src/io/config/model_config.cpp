@@ -9,6 +9,7 @@
 #include "base/quoted.h"
 #include "io/config/experts.h"
 #include "io/config/fields.h"
+#include "io/config/latents.h"
 #include "io/config/limits.h"
 #include "io/config/rope.h"
 #include "io/quantize/tensors.h"
@@ -43,6 +44,10 @@ constexpr Architecture kArchitectures[] = {
     {"MistralForCausalLM", "mistral", "model.", Family::mistral, false, 8, 0, 131072},
     {"Phi3ForCausalLM", "phi3", "model.", Family::phi3, false, 0, 0, 4096},
     {"Gemma3ForCausalLM", "gemma3_text", "model.", Family::gemma3, false, 4, 256, 131072},
+    {"DeepseekV2ForCausalLM", "deepseek_v2", "model.", Family::deepseek_v2, false, 0, 0, 2048},
+    {"DeepseekV3ForCausalLM", "deepseek_v3", "model.", Family::deepseek_v3, false, 0, 0, 4096},
+    {"Glm4MoeLiteForCausalLM", "glm4_moe_lite", "model.", Family::glm4_moe_lite, false, 0, 0, 202752},
+    {"MiniCPM3ForCausalLM", "minicpm3", "model.", Family::minicpm3, false, 0, 0, 32768},
 };
 
 std::string architecture_names() {
@@ -88,14 +93,17 @@ void read_sizes(ConfigFields& text, const Architecture& architecture, ModelConfi
   text.check(
       config.num_heads % config.num_kv_heads == 0, "num_key_value_heads",
       std::to_string(config.num_kv_heads) + " does not divide num_attention_heads " + std::to_string(config.num_heads));
-  config.head_dim = text.integer("head_dim", 1, kMaxHeadDim, architecture.head_dim);
+  if (has_latents(config.family)) read_latents(text, config);
+  else config.head_dim = text.integer("head_dim", 1, kMaxHeadDim, architecture.head_dim);
   if (config.head_dim == 0) {
     config.head_dim = config.hidden_size / config.num_heads;
     text.check(config.hidden_size % config.num_heads == 0 && config.head_dim <= kMaxHeadDim, "num_attention_heads",
                std::to_string(config.num_heads) + " does not divide hidden_size " + std::to_string(config.hidden_size) +
                    " into heads of at most " + std::to_string(kMaxHeadDim));
   }
-  const double default_eps = config.family == Family::phi3 ? 1e-5 : 1e-6;
+  const bool is_coarse =
+      config.family == Family::phi3 || config.family == Family::glm4_moe_lite || config.family == Family::minicpm3;
+  const double default_eps = is_coarse ? 1e-5 : 1e-6;
   config.rms_norm_eps = static_cast<float>(text.number("rms_norm_eps", 1e-12, 1.0, default_eps));
 }
 
@@ -124,9 +132,14 @@ void read_family_traits(ConfigFields& text, ModelConfig& config) {
   const bool is_hybrid = io::is_hybrid(config.family);
   const bool has_bias = text.boolean("attention_bias", false);
   const bool is_free = config.family != Family::mistral && config.family != Family::phi3;  // these have none
+  if (has_bias && has_latents(config.family))
+    text.fail("attention_bias", "true is not supported for " + config.architecture, StatusCode::unsupported);
   config.attention_bias = config.family == Family::qwen2 || (is_free && has_bias);
   config.attention_output_bias = config.family != Family::qwen2 && is_free && has_bias;
-  config.mlp_bias = config.family == Family::llama && text.boolean("mlp_bias", false);
+  const bool may_have_mlp_bias = config.family == Family::llama || config.family == Family::minicpm3;
+  config.mlp_bias = may_have_mlp_bias && text.boolean("mlp_bias", false);
+  if (config.family == Family::deepseek_v2 && text.boolean("mlp_bias", false))
+    text.fail("mlp_bias", "true is not supported for " + config.architecture, StatusCode::unsupported);
   const bool is_gemma = config.family == Family::gemma3;
   config.qk_norm = is_hybrid || is_gemma || config.family == Family::qwen3 || config.family == Family::qwen3_moe;
   config.zero_centered_norm = is_hybrid || is_gemma;
@@ -134,6 +147,7 @@ void read_family_traits(ConfigFields& text, ModelConfig& config) {
   config.is_fused = config.family == Family::phi3;
   config.attention_scale = 1.0f / std::sqrt(static_cast<float>(config.head_dim));
   if (is_gemma) read_gemma_traits(text, config);
+  if (has_latents(config.family)) read_latent_traits(text, config);
   if (!is_hybrid) return;
   if (!text.boolean("attn_output_gate", true)) {
     text.fail("attn_output_gate", "false is not supported", StatusCode::unsupported);
@@ -183,7 +197,7 @@ void read_layers(ConfigFields& text, ModelConfig& config) {
     config.sliding_window =
         text.integer("sliding_window", 1, INT32_MAX, is_absent && config.family != Family::phi3 ? 4096 : 0);
   }
-  const Json* names = always_slides ? nullptr : text.find("layer_types");
+  const Json* names = always_slides || has_latents(config.family) ? nullptr : text.find("layer_types");
   if (names != nullptr) {
     read_layer_types(text, *names, config);
   } else {
@@ -217,8 +231,11 @@ void read_eos(ConfigFields& text, ConfigFields& root, ModelConfig& config) {
   config.eos_token_ids = fields.ids("eos_token_id", config.vocab_size - 1);
   if (root.has("eos_token_id")) return;
   int32_t eos = -1;  // what the family's configuration class has
-  if (config.family == Family::llama || config.family == Family::mistral) eos = 2;
-  if (config.family == Family::gemma3) eos = 1;
+  if (config.family == Family::llama || config.family == Family::mistral || config.family == Family::deepseek_v2 ||
+      config.family == Family::minicpm3)
+    eos = 2;
+  if (config.family == Family::gemma3 || config.family == Family::deepseek_v3 || config.family == Family::glm4_moe_lite)
+    eos = 1;
   if (config.family == Family::phi3) eos = 32000;
   if (eos >= 0 && eos < config.vocab_size) config.eos_token_ids = {eos};
 }
@@ -260,7 +277,8 @@ Result<ModelConfig> parse_model_config(std::string_view json, const std::string&
   config.rope = read_rope_config(text, config, LayerKind::full_attention);
   config.sliding_rope = read_rope_config(text, config, LayerKind::sliding_attention);
   config.context_length = scaled_context(config.rope, config.context_length);
-  const bool ties = architecture->family == Family::gemma3;  // where the file does not say
+  const bool ties =
+      architecture->family == Family::gemma3 || architecture->family == Family::minicpm3;  // unless it says
   config.tie_word_embeddings = root.boolean("tie_word_embeddings", text.boolean("tie_word_embeddings", ties));
   read_dtype(text, config);
   read_dtype(root, config);

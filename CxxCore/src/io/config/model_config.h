@@ -13,14 +13,38 @@ namespace pagoda::io {
 
 class Json;
 
-enum class Family : uint8_t { qwen3_5, qwen3, qwen2, llama, qwen3_next, qwen3_5_moe, qwen3_moe, mistral, phi3, gemma3 };
+enum class Family : uint8_t {
+  qwen3_5,
+  qwen3,
+  qwen2,
+  llama,
+  qwen3_next,
+  qwen3_5_moe,
+  qwen3_moe,
+  mistral,
+  phi3,
+  gemma3,
+  deepseek_v2,
+  deepseek_v3,
+  glm4_moe_lite,
+  minicpm3
+};
 
 // Gated DeltaNet layers among the attention layers, which have an output gate and zero-centred norms.
 constexpr bool is_hybrid(Family family) noexcept {
   return family == Family::qwen3_5 || family == Family::qwen3_next || family == Family::qwen3_5_moe;
 }
+// Mixtures as DeepSeek has them: experts in groups, a shared expert without a gate, dense layers first.
+constexpr bool has_deepseek_experts(Family family) noexcept {
+  return family == Family::deepseek_v2 || family == Family::deepseek_v3 || family == Family::glm4_moe_lite;
+}
 constexpr bool has_experts(Family family) noexcept {
-  return family == Family::qwen3_next || family == Family::qwen3_5_moe || family == Family::qwen3_moe;
+  return family == Family::qwen3_next || family == Family::qwen3_5_moe || family == Family::qwen3_moe ||
+         has_deepseek_experts(family);
+}
+// Multi-head latent attention (MLA).
+constexpr bool has_latents(Family family) noexcept {
+  return has_deepseek_experts(family) || family == Family::minicpm3;
 }
 // A sliding window, where there is one, is that of every layer.
 constexpr bool slides_everywhere(Family family) noexcept {
@@ -39,6 +63,7 @@ struct RopeConfig {
   double attention_factor = 1.0;                    // yarn, longrope: of the rotated part of queries and keys
   double beta_fast = 32.0, beta_slow = 1.0;         // yarn
   bool truncate = true;                             // yarn
+  double mscale_all_dim = 0.0;                      // of latent attention, whose scores it scales; 0 = not
   std::vector<double> short_factors, long_factors;  // longrope, [rotary_dim / 2]
 
   // Speeds are not the same at every position: those past original_context have others.
@@ -59,7 +84,7 @@ struct ModelConfig {
   int32_t num_layers = 0;
   int32_t num_heads = 0;
   int32_t num_kv_heads = 0;
-  int32_t head_dim = 0;
+  int32_t head_dim = 0;  // with latents: dims that rotate
   int32_t vocab_size = 0;
   int32_t context_length = 0;
   int32_t sliding_window = 0;  // of sliding_attention layers: a token sees itself and window - 1 before it
@@ -76,9 +101,16 @@ struct ModelConfig {
   RopeConfig sliding_rope;       // of sliding_attention layers; that of the others in every family but Gemma 3
   float attention_scale = 0.0f;  // of scores
   float embedding_scale = 1.0f;
-  bool gelu = false;               // the MLP's activation is GELU by tanh instead of SiLU
-  bool has_four_norms = false;     // what attention and the MLP add is normalised too
-  bool is_fused = false;           // q, k and v in one tensor, gate and up in another
+  bool gelu = false;            // the MLP's activation is GELU by tanh instead of SiLU
+  bool has_four_norms = false;  // what attention and the MLP add is normalised too
+  bool is_fused = false;        // q, k and v in one tensor, gate and up in another
+  float residual_scale = 1.0f;  // of what attention and the MLP add
+  float logits_scale = 1.0f;    // of the hidden states that the head reads
+  int32_t kv_lora_rank = 0;     // latent attention: dims of a latent; 0 = keys and values are cached
+  int32_t q_lora_rank = 0;      // of the queries' own latent; 0 = there is none
+  int32_t nope_head_dim = 0;    // dims of a query that do not rotate
+  int32_t v_head_dim = 0;
+  bool rope_interleaved = false;   // dims 2 i and 2 i + 1 rotate together in the checkpoint
   int32_t linear_num_k_heads = 0;  // Gated DeltaNet
   int32_t linear_num_v_heads = 0;
   int32_t linear_k_head_dim = 0;
@@ -87,14 +119,20 @@ struct ModelConfig {
   int32_t num_experts = 0;       // of an MLP that is a mixture; 0 = there is none
   std::vector<bool> is_mixture;  // by layer; empty where there are no experts
   int32_t num_experts_per_token = 0;
-  int32_t expert_size = 0;             // inner size of an expert
-  int32_t shared_expert_size = 0;      // of the expert that every token goes through; 0 = there is none
-  bool norm_topk_prob = true;          // the chosen experts' probabilities are made to sum to 1
+  int32_t expert_size = 0;         // inner size of an expert
+  int32_t shared_expert_size = 0;  // of the expert that every token goes through; 0 = there is none
+  bool shared_expert_gate = true;  // what the shared expert adds is gated
+  bool norm_topk_prob = true;      // the chosen experts' probabilities are made to sum to 1
+  bool sigmoid_router = false;     // scores are sigmoids, chosen by with a bias, instead of a softmax
+  int32_t num_expert_groups = 1, groups_per_token = 1;  // experts of a token come from its best groups
+  float expert_scale = 1.0f;                            // of the chosen experts' weights
   bool has_mtp_head = false;           // the checkpoint has one (model::find_mtp_head): caches have room for its rows
   bool runs_mtp_head = false;          // and it is loaded
   std::string mtp_prefix;              // before its "fc.weight"
   std::vector<int32_t> eos_token_ids;  // of config.json; the engine adds those of generation_config.json
 
+  bool has_latents() const noexcept { return kv_lora_rank > 0; }
+  int32_t latent_dim() const noexcept { return kv_lora_rank + head_dim; }  // of a cache row
   bool has_mixture(int32_t layer_index) const noexcept {
     return static_cast<size_t>(layer_index) < is_mixture.size() && is_mixture[static_cast<size_t>(layer_index)];
   }

@@ -96,12 +96,14 @@ void read_scaling(ConfigFields& dictionary, ConfigFields& section, const ModelCo
   if (type == "default") return;
   if (config.family == Family::phi3 && (type == "su" || type == "yarn")) type = "longrope";  // what Phi-3 means by them
   const auto scaling = find_scaling(type);
-  if (!scaling || (config.family == Family::phi3) != (*scaling == RopeConfig::Scaling::longrope)) {
+  const bool may_be_long = config.family == Family::phi3 || config.family == Family::minicpm3;
+  if (!scaling || (*scaling == RopeConfig::Scaling::longrope ? !may_be_long : config.family == Family::phi3)) {
     dictionary.fail("rope_type", io::quoted(type) + " is not supported for " + config.architecture,
                     StatusCode::unsupported);
     return;
   }
   rope.scaling = *scaling;
+  if (config.has_latents()) rope.mscale_all_dim = dictionary.number("mscale_all_dim", 0.0, kMaxFactor, 0.0);
   // Beside the dictionary it counts first, where a family has it there.
   rope.original_context =
       dictionary.integer("original_max_position_embeddings", 1, kMaxContextLength, config.context_length);

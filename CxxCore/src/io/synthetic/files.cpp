@@ -42,7 +42,8 @@ class TensorList {
         norm("pre_feedforward_layernorm.weight", hidden);
         norm("post_feedforward_layernorm.weight", hidden);
       }
-      config_.layers[layer] == LayerKind::linear_attention ? gated_delta_net() : attention();
+      if (config_.layers[layer] == LayerKind::linear_attention) gated_delta_net();
+      else config_.has_latents() ? latent_attention() : attention();
       if (config_.has_mixture(static_cast<int32_t>(layer))) mixture_of_experts();
       else mlp("mlp.", config_.intermediate_size);
     }
@@ -72,6 +73,22 @@ class TensorList {
     norm("self_attn.k_norm.weight", dim);
   }
 
+  void latent_attention() {
+    const int64_t hidden = config_.hidden_size, heads = config_.num_heads, rank = config_.kv_lora_rank;
+    const int64_t q = heads * (config_.nope_head_dim + config_.head_dim), v = heads * config_.v_head_dim;
+    if (config_.q_lora_rank > 0) {
+      matrix("self_attn.q_a_proj", config_.q_lora_rank, hidden);
+      norm("self_attn.q_a_layernorm.weight", config_.q_lora_rank);
+      matrix("self_attn.q_b_proj", q, config_.q_lora_rank);
+    } else {
+      matrix("self_attn.q_proj", q, hidden);
+    }
+    matrix("self_attn.kv_a_proj_with_mqa", config_.latent_dim(), hidden);
+    norm("self_attn.kv_a_layernorm.weight", rank);
+    matrix("self_attn.kv_b_proj", heads * config_.nope_head_dim + v, rank);
+    matrix("self_attn.o_proj", hidden, v);
+  }
+
   void mlp(const std::string& name, int64_t inner) {
     const int64_t hidden = config_.hidden_size;
     if (config_.is_fused) {
@@ -86,9 +103,12 @@ class TensorList {
   void mixture_of_experts() {
     const int64_t hidden = config_.hidden_size, inner = config_.expert_size, count = config_.num_experts;
     matrix("mlp.gate", count, hidden);
-    if (config_.shared_expert_size > 0) {
+    if (config_.sigmoid_router) add("mlp.gate.e_score_correction_bias", {count}, Distribution::matrix);
+    if (config_.shared_expert_size > 0 && config_.shared_expert_gate) {
       matrix("mlp.shared_expert_gate", 1, hidden);
       mlp("mlp.shared_expert.", config_.shared_expert_size);
+    } else if (config_.shared_expert_size > 0) {
+      mlp("mlp.shared_experts.", config_.shared_expert_size);
     }
     add("mlp.experts.gate_up_proj", {count, 2 * inner, hidden}, Distribution::matrix);
     add("mlp.experts.down_proj", {count, hidden, inner}, Distribution::matrix);

@@ -46,6 +46,25 @@ constexpr FamilyKeys kQwen3Next = {"Qwen3NextForCausalLM", "qwen3_next",
  "num_experts": 512, "num_experts_per_tok": 10, "moe_intermediate_size": 512, "shared_expert_intermediate_size": 512,
  "rope_theta": 1e7, "partial_rotary_factor": 0.25, "norm_topk_prob": true,)"};
 
+constexpr FamilyKeys kDeepSeekV2 = {"DeepseekV2ForCausalLM", "deepseek_v2", R"("rms_norm_eps": 1e-6, "rope_theta": 1e4,
+ "rope_scaling": {"type": "yarn", "factor": 40, "mscale": 0.707, "mscale_all_dim": 0.707, "beta_fast": 32, "beta_slow": 1,
+  "original_max_position_embeddings": 4096},
+ "q_lora_rank": null, "kv_lora_rank": 512, "qk_nope_head_dim": 128, "qk_rope_head_dim": 64, "v_head_dim": 128,
+ "n_routed_experts": 64, "num_experts_per_tok": 6, "moe_intermediate_size": 1408, "n_shared_experts": 2,
+ "first_k_dense_replace": 1, "topk_method": "greedy", "routed_scaling_factor": 1.0,)"};
+constexpr FamilyKeys kDeepSeekV3 = {"DeepseekV3ForCausalLM", "deepseek_v3", R"("rms_norm_eps": 1e-5, "rope_theta": 5e4,
+ "q_lora_rank": null, "kv_lora_rank": 512, "qk_nope_head_dim": 128, "qk_rope_head_dim": 64, "v_head_dim": 128,
+ "n_routed_experts": 64, "num_experts_per_tok": 6, "moe_intermediate_size": 1408, "n_shared_experts": 2,
+ "first_k_dense_replace": 1, "n_group": 1, "topk_group": 1, "norm_topk_prob": true, "routed_scaling_factor": 2.446,)"};
+constexpr FamilyKeys kGlm4MoeLite = {"Glm4MoeLiteForCausalLM", "glm4_moe_lite",
+                                     R"("rms_norm_eps": 1e-5, "rope_theta": 1e6,
+ "q_lora_rank": 768, "kv_lora_rank": 512, "qk_nope_head_dim": 192, "qk_rope_head_dim": 64, "v_head_dim": 256,
+ "n_routed_experts": 64, "num_experts_per_tok": 4, "moe_intermediate_size": 1536, "n_shared_experts": 1,
+ "n_group": 1, "topk_group": 1, "norm_topk_prob": true, "routed_scaling_factor": 1.8,)"};
+constexpr FamilyKeys kMiniCpm3 = {"MiniCPM3ForCausalLM", "minicpm3", R"("rms_norm_eps": 1e-5, "rope_theta": 1e4,
+ "q_lora_rank": 768, "kv_lora_rank": 256, "qk_nope_head_dim": 64, "qk_rope_head_dim": 32, "v_head_dim": 64,
+ "scale_emb": 12, "scale_depth": 1.4, "dim_model_base": 256,)"};
+
 struct Shape {
   std::string_view name;
   const FamilyKeys& family;
@@ -74,6 +93,10 @@ constexpr Shape kShapes[] = {
     {"mistral-7b", kMistral, 4096, 32, 14336, 32, 8, 128, 0, 0, 0, 32768, 32768, false},
     {"phi-3-mini", kPhi3, 3072, 32, 8192, 32, 32, 96, 0, 0, 0, 32064, 4096, false},
     {"gemma-3-1b", kGemma3, 1152, 26, 6912, 4, 1, 256, 0, 0, 0, 262144, 32768, true},
+    {"deepseek-v2-lite", kDeepSeekV2, 2048, 27, 10944, 16, 16, 64, 0, 0, 0, 102400, 163840, false},
+    {"moonlight-16b-a3b", kDeepSeekV3, 2048, 27, 11264, 16, 16, 64, 0, 0, 0, 163840, 8192, false},
+    {"glm-4.7-flash", kGlm4MoeLite, 2048, 47, 10240, 20, 20, 64, 0, 0, 0, 154880, 202752, false},
+    {"minicpm3-4b", kMiniCpm3, 2560, 62, 6400, 40, 40, 32, 0, 0, 0, 73448, 32768, true},
     {"tiny", kQwen35, 128, 4, 256, 4, 2, 32, 4, 2, 32, 512, 4096, true},  // not a real model: for tests and experiments
 };
 

@@ -281,6 +281,56 @@ PAGODA_TEST(model_config_reads_mistral_phi3_and_gemma3) {
   CHECK(gemma.sliding_rope.theta == 1e4 && gemma.rope != gemma.sliding_rope);
 }
 
+PAGODA_TEST(model_config_reads_latent_attention) {
+  const std::string deepseek = R"({"architectures": ["DeepseekV2ForCausalLM"], "model_type": "deepseek_v2",
+    "hidden_size": 64, "num_hidden_layers": 3, "intermediate_size": 96, "num_attention_heads": 4, "vocab_size": 32,
+    "q_lora_rank": null, "kv_lora_rank": 48, "qk_nope_head_dim": 24, "qk_rope_head_dim": 16, "v_head_dim": 32,
+    "n_routed_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 40, "n_shared_experts": 2,
+    "first_k_dense_replace": 1, "n_group": 4, "topk_group": 2, "routed_scaling_factor": 2.0, "head_dim": 99,
+    "max_position_embeddings": 4096, "rope_scaling": {"type": "yarn", "factor": 4, "mscale": 0.7, "mscale_all_dim": 0.7,
+    "original_max_position_embeddings": 1024}})";
+  const ModelConfig config = parsed(deepseek);
+  CHECK(config.family == Family::deepseek_v2 && config.has_latents() && config.rope_interleaved);
+  CHECK(config.kv_lora_rank == 48 && config.q_lora_rank == 0 && config.head_dim == 16 && config.latent_dim() == 64);
+  CHECK(config.nope_head_dim == 24 && config.v_head_dim == 32 && config.num_kv_heads == 1);
+  CHECK(config.rope.rotary_dim == 16 && config.rope.mscale_all_dim == 0.7 && config.rope.attention_factor == 1.0);
+  CHECK(!config.has_mixture(0) && config.has_mixture(1) && config.shared_expert_size == 80 && !config.sigmoid_router);
+  CHECK(config.num_expert_groups == 1 && config.expert_scale == 2.0f && !config.norm_topk_prob);  // topk_method: greedy
+  const ModelConfig grouped = parsed(with(deepseek, "topk_method", R"("group_limited_greedy")"));
+  CHECK(grouped.num_expert_groups == 4 && grouped.groups_per_token == 2);
+
+  const auto as = [&](const char* architecture, const char* type) {
+    return with(with(deepseek, "architectures", std::string("[\"") + architecture + "\"]"), "model_type",
+                std::string("\"") + type + "\"");
+  };
+  const ModelConfig v3 = parsed(as("DeepseekV3ForCausalLM", "deepseek_v3"));
+  CHECK(v3.sigmoid_router && v3.norm_topk_prob && v3.num_expert_groups == 4 && v3.rope_interleaved);
+  CHECK(!parsed(with(as("DeepseekV3ForCausalLM", "deepseek_v3"), "rope_interleave", "false")).rope_interleaved);
+  const ModelConfig glm = parsed(as("Glm4MoeLiteForCausalLM", "glm4_moe_lite"));
+  CHECK(!glm.has_mixture(0) && glm.has_mixture(2) && glm.rms_norm_eps == 1e-5f);
+  const ModelConfig mini = parsed(with(as("MiniCPM3ForCausalLM", "minicpm3"), "scale_depth", "null"));
+  CHECK(mini.num_experts == 0 && mini.embedding_scale == 12.0f && mini.residual_scale == 1.0f);
+  CHECK(mini.logits_scale == 4.0f && mini.tie_word_embeddings && !mini.rope_interleaved);
+
+  struct Row {
+    const char *key, *value, *word;
+  };
+  for (const Row& row : {Row{"attention_bias", "true", "attention_bias"},
+                         {"kv_lora_rank", "40", "multiples of 16"},
+                         {"v_head_dim", "24", "multiples of 16"},
+                         {"num_key_value_heads", "2", "num_key_value_heads"},
+                         {"topk_method", R"("noaux_tc")", "topk_method"},
+                         {"scoring_func", R"("sigmoid")", "scoring_func"},
+                         {"moe_layer_freq", "2", "moe_layer_freq"},
+                         {"qk_rope_head_dim", "15", "qk_rope_head_dim"}}) {
+    const Status status = parse(with(deepseek, row.key, row.value)).status;
+    CHECK(!status.is_ok() && status.message.find(row.word) != std::string::npos);
+  }
+  const Status few =
+      parse(with(with(deepseek, "topk_method", R"("group_limited_greedy")"), "num_experts_per_tok", "5")).status;
+  CHECK(!few.is_ok() && few.message.find("topk_group") != std::string::npos);
+}
+
 PAGODA_TEST(model_config_lists_what_is_supported_when_it_refuses_an_architecture) {
   const Status status = parse(with(kQwen3, "architectures", R"(["FalconForCausalLM"])")).status;
   CHECK(status.code == StatusCode::unsupported);

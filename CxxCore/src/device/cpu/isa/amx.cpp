@@ -29,8 +29,10 @@ constexpr bool kFused = true, kHardwareF16 = true, kUnsignedWeights = false;
 #include "device/cpu/kernels/attention_tiles.h"
 // clang-format on
 
-// Tiles need a head dim that is a multiple of 32, and scores without a softcap.
-static bool has_tiles(const AttentionTile& tile) { return tile.dim % 32 == 0 && tile.softcap == 0; }
+// Tiles need dims that are a multiple of 32, and scores without a softcap.
+static bool has_tiles(const AttentionTile& tile) {
+  return tile.dim % 32 == 0 && tile.value_dim % 32 == 0 && tile.softcap == 0;
+}
 
 void attention(const AttentionTile& tile) {
   if (!has_tiles(tile)) return avx512::kKernels.attention[kBf16](tile);

@@ -7,8 +7,8 @@
 constexpr int64_t kDirectQueries = 8;
 
 struct AttentionWork : Partials {
-  float* q;       // [num_queries][padded]
-  float* copies;  // [kPiece][padded]
+  float* q;       // [num_queries][key_padded]
+  float* copies;  // [kPiece][key_padded or padded]
   Range visible[kMaxQueries];
   alignas(64) float decay[kMaxQueries];  // factor for the partition's earlier sums in this chunk
   alignas(64) float scores[kMaxQueries][kPiece];
@@ -61,8 +61,8 @@ template <class T, class A>
 PAGODA_INLINE void score_queries(const Piece<T>& k, Ahead<A> ahead, float scale, AttentionWork& work) {
   for (int64_t group = 0; group < kPiece; group += kLanes)
     for (int64_t j = 0; j < work.num_queries; j += kScoreQueries)
-      score_up_to<kScoreQueries>(work.num_queries - j, work.q + j * work.padded, work.padded, k, group, ahead, scale,
-                                 work.scores + j);
+      score_up_to<kScoreQueries>(work.num_queries - j, work.q + j * work.key_padded, work.key_padded, k, group, ahead,
+                                 scale, work.scores + j);
 }
 
 // Turns scores of visible positions into weights times the values' scales, and all others into zero. Decay: one exp for
@@ -153,10 +153,10 @@ static void cap_scores(float softcap, AttentionWork& work) {
 
 PAGODA_INLINE void start_rows(const AttentionTile& a, AttentionWork& work) {
   work.q = place_partials(a, work);
-  work.copies = work.q + work.num_queries * work.padded;
+  work.copies = work.q + work.num_queries * work.key_padded;
   for (int64_t j = 0; j < work.num_queries; ++j)
-    for (int64_t d = 0; d < work.padded; d += kLanes)
-      store(work.q + j * work.padded + d, load_up_to(query(a, j) + d, a.dim - d));
+    for (int64_t d = 0; d < work.key_padded; d += kLanes)
+      store(work.q + j * work.key_padded + d, load_up_to(query(a, j) + d, a.dim - d));
 }
 
 // Which of the positions [0, kPiece) after `first_position` each query sees.
@@ -178,7 +178,8 @@ template <class T>
 static void attend_rows(const AttentionTile& a, int64_t partition, AttentionWork& work) {
   clear(work.part, work);
   const KvCache keys{a.k, a.k_block_stride, a.k_place_stride}, values{a.v, a.v_block_stride, a.v_place_stride};
-  const bool is_direct = a.dim == work.padded && (sizeof(T) == sizeof(float) || work.num_queries <= kDirectQueries);
+  const bool is_whole = a.dim == work.key_padded && a.value_dim == work.padded;
+  const bool is_direct = is_whole && (sizeof(T) == sizeof(float) || work.num_queries <= kDirectQueries);
   const Range seen = reach(a, partition);
   if (is_empty(seen)) return;
   int64_t first = seen.begin / kPiece * kPiece;
@@ -190,14 +191,14 @@ static void attend_rows(const AttentionTile& a, int64_t partition, AttentionWork
     see(a, first, work);
     locate(values, a, first, places, v);
     Piece<float> copy;
-    if (!is_direct) widen_rows(k, places, a.dim, work.padded, work.copies, copy);
-    const Ahead<T> to_values{v.rows, a.dim};
+    if (!is_direct) widen_rows(k, places, a.dim, work.key_padded, work.copies, copy);
+    const Ahead<T> to_values{a.v == a.k ? nullptr : v.rows, a.value_dim};
     if (is_direct) score_queries(k, to_values, a.scale, work);
     else score_queries(copy, to_values, a.scale, work);
     if (a.softcap > 0) cap_scores(a.softcap, work);
     weigh(work, v.scales);
     if (next < seen.end) locate(keys, a, next, places_of(seen, next), k);
-    if (!is_direct) widen_rows(v, places, a.dim, work.padded, work.copies, copy);
+    if (!is_direct) widen_rows(v, places, a.value_dim, work.padded, work.copies, copy);
     const Ahead<T> to_keys{next < seen.end ? k.rows : nullptr, a.dim};
     if (is_direct) add_queries(v, to_keys, work);
     else add_queries(copy, to_keys, work);
@@ -220,7 +221,7 @@ static void merge_partials(const AttentionTile& a, float* partials, int64_t num_
   Partials work;
   place_partials(a, work);
   clear(work.merged, work);
-  const int64_t size = partial_floats(work.num_queries, a.dim);
+  const int64_t size = partial_floats(work.num_queries, a.value_dim);
   for (int64_t i = 0; i < num_partials; ++i) merge(partial_at(partials + i * size), work);
   finish(a, work);
 }

@@ -18,7 +18,7 @@ PAGODA_INLINE Partial partial_at(float* p) { return {p, p + kMaxQueries, p + 2 *
 
 // Running sums of a tile's queries; the first member of each variant's work struct.
 struct Partials {
-  int64_t num_queries, padded;  // padded: head dim rounded up to whole vectors
+  int64_t num_queries, key_padded, padded;  // dims of keys and of values rounded up to whole vectors
   Partial part, merged;
   alignas(64) float old_factors[kMaxQueries], new_factors[kMaxQueries];  // merge factors
 };
@@ -34,8 +34,9 @@ PAGODA_INLINE void clear(const Partial& partial, const Partials& work) {
 // Places both partials at the start of the tile's scratch; returns the memory after them.
 PAGODA_INLINE float* place_partials(const AttentionTile& a, Partials& work) {
   work.num_queries = a.rows * a.num_heads;
-  work.padded = (a.dim + kLanes - 1) / kLanes * kLanes;
-  const int64_t size = partial_floats(work.num_queries, a.dim);
+  work.key_padded = (a.dim + kLanes - 1) / kLanes * kLanes;
+  work.padded = (a.value_dim + kLanes - 1) / kLanes * kLanes;
+  const int64_t size = partial_floats(work.num_queries, a.value_dim);
   work.part = partial_at(a.scratch);
   work.merged = partial_at(a.scratch + size);
   return a.scratch + 2 * size;
@@ -88,8 +89,8 @@ PAGODA_INLINE void finish(const AttentionTile& a, const Partials& work) {
     float* out = a.out + j / a.num_heads * a.out_row_stride + j % a.num_heads * a.out_head_stride;
     Vec total = splat(work.merged.total[j]);
     if (a.sinks) total = total + exp(splat(a.sinks[j % a.num_heads]) - splat(work.merged.max[j]));
-    for (int64_t d = 0; d < a.dim; d += kLanes)
-      store_up_to(out + d, load(work.merged.out + j * work.padded + d) / total, a.dim - d);
+    for (int64_t d = 0; d < a.value_dim; d += kLanes)
+      store_up_to(out + d, load(work.merged.out + j * work.padded + d) / total, a.value_dim - d);
   }
 }
 

@@ -10,7 +10,7 @@ struct TileWork : Partials {
   int64_t num_tiles;  // of 16 queries
   std::byte* q;       // [tile][dim / 32][16 pairs of dims][16 queries] pairs of bf16, times scale and log2 e
   std::byte* scores;  // [tile][kPartition][16 queries] floats; overwritten by the weights
-  std::byte* values;  // [kSteps][dim / 16][16 pairs of positions][16 dims] pairs of bf16
+  std::byte* values;  // [kSteps][value_dim / 16][16 pairs of positions][16 dims] pairs of bf16
   std::byte* keys;    // [16][dim] bf16, for blocks shorter than 16 positions
   IntVec begin[kQueryTiles], end[kQueryTiles];  // offsets in the partition that each query sees
   Ahead values_ahead, keys_ahead;  // prefetch: this partition's values, read after its scores; the next one's keys
@@ -41,7 +41,7 @@ PAGODA_INLINE void start_tiles(const AttentionTile& a, TileWork& work) {
   work.num_tiles = (work.num_queries + kTileQueries - 1) / kTileQueries;
   work.scores = work.q + kMaxQueries * a.dim * 2;
   work.values = work.scores + kQueryTiles * kScoreTile;
-  work.keys = work.values + kPartition * a.dim * 2;
+  work.keys = work.values + kPartition * a.value_dim * 2;
   pack_queries(a, work);
 }
 
@@ -120,8 +120,8 @@ PAGODA_INLINE void pack_values(const AttentionTile& a, int64_t first, Range plac
   const int64_t times = times_of(work.keys_ahead, places.end - places.begin);  // half of the rest
   for (int64_t place = places.begin; place < places.end; place += 2) {
     fetch(work.keys_ahead, times);
-    pack_pair(row(place), row(place + 1), a.dim,
-              work.values + place / kStepKeys * a.dim / 16 * kTile + place % kStepKeys / 2 * 64);
+    pack_pair(row(place), row(place + 1), a.value_dim,
+              work.values + place / kStepKeys * a.value_dim / 16 * kTile + place % kStepKeys / 2 * 64);
   }
 }
 
@@ -129,13 +129,13 @@ PAGODA_INLINE void pack_values(const AttentionTile& a, int64_t first, Range plac
 template <bool kMerge>
 PAGODA_INLINE void add_tiles(const AttentionTile& a, Range places, TileWork& work) {
   const int64_t times =
-      times_of(work.keys_ahead, (places.end - places.begin) / kStepKeys * work.num_tiles * a.dim / 32);
-  for (int64_t d = 0; d < a.dim; d += 32)
+      times_of(work.keys_ahead, (places.end - places.begin) / kStepKeys * work.num_tiles * a.value_dim / 32);
+  for (int64_t d = 0; d < a.value_dim; d += 32)
     for (int64_t t = 0; t < work.num_tiles; ++t) {
       _tile_zero(0);
       _tile_zero(1);
       for (int64_t step = places.begin / kStepKeys; step * kStepKeys < places.end; ++step) {
-        const std::byte* v = work.values + (step * a.dim + d) / 16 * kTile;
+        const std::byte* v = work.values + (step * a.value_dim + d) / 16 * kTile;
         _tile_loadd(2, work.scores + t * kScoreTile + step * kTile, 64);
         _tile_loadd(3, v, 64);
         _tile_dpbf16ps(0, 2, 3);

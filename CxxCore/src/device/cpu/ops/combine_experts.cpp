@@ -14,7 +14,7 @@ void combine_experts(const Context& context, const CombineExpertsArgs& args) noe
   context.for_each(args.out.shape[0], (k + 1) * width, [&](int64_t t, int) {
     float* out = at<float>(args.out, t);
     if (args.shared.is_present()) {
-      const float gate = 1.0f / (1.0f + std::exp(-at<float>(args.gate, t)[0]));
+      const float gate = args.gate.is_present() ? 1.0f / (1.0f + std::exp(-at<float>(args.gate, t)[0])) : 1.0f;
       const float* shared = at<float>(args.shared, t);
       for (int64_t i = 0; i < width; ++i) out[i] = gate * shared[i];
     } else {

@@ -77,7 +77,7 @@ class Plan {
 
   AttentionTile tile(const Item& item, float* scratch) const noexcept;
   // Upper bound for the floats of a partial result.
-  int64_t partial_size() const noexcept { return partial_floats(split_rows_ * heads_, args_.q.shape[2]); }
+  int64_t partial_size() const noexcept { return partial_floats(split_rows_ * heads_, args_.out.shape[2]); }
 
  private:
   struct Positions {
@@ -144,7 +144,8 @@ AttentionTile Plan::tile(const Item& item, float* scratch) const noexcept {
           scratch,
           item.partition < 0 ? 1 : -1,  // a thread takes items from the last to the first
           args_.softcap,
-          args_.sinks.is_present() ? host_data<float>(args_.sinks) + head : nullptr};
+          args_.sinks.is_present() ? host_data<float>(args_.sinks) + head : nullptr,
+          out.shape[2]};
 }
 
 }  // namespace
@@ -160,7 +161,7 @@ void paged_attention(const Context& context, const PagedAttentionArgs& args) noe
     if (item.partition < 0) return kernels.attention[format](tile);
     // Partial results of a task are contiguous, each as long as this tile needs.
     float* partials = context.partials() + item.first_partial * plan.partial_size();
-    const int64_t size = partial_floats(tile.rows * tile.num_heads, tile.dim);
+    const int64_t size = partial_floats(tile.rows * tile.num_heads, tile.value_dim);
     kernels.attend_partition[format](tile, item.partition, partials + item.part * size);
   });
   if (num_split == 0) return;

@@ -5,6 +5,10 @@
 namespace pagoda::device::gpu {
 
 void GpuEncoder::combine_experts(const CombineExpertsArgs& a) noexcept {
+  if (a.shared.is_present() && !a.gate.is_present()) {
+    check(make_error(StatusCode::unsupported, "GPU kernels have no shared expert without a gate"));
+    return;
+  }
   pagoda_args::CombineExperts args{};
   args.x_stride = a.x.strides[0];
   args.weights_stride = a.weights.strides[0];

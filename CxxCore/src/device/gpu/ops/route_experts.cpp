@@ -5,6 +5,10 @@
 namespace pagoda::device::gpu {
 
 void GpuEncoder::route_experts(const RouteExpertsArgs& a) noexcept {
+  if (a.is_sigmoid || a.num_groups > 1 || a.scale != 1.0f) {
+    check(make_error(StatusCode::unsupported, "GPU kernels route by softmax alone, without groups and scale"));
+    return;
+  }
   pagoda_args::RouteExperts args{};
   args.logits_stride = a.logits.strides[0];
   args.ids_stride = a.ids.strides[0];

@@ -1,0 +1,53 @@
+// LatentOps: multi-head latent attention (MLA) over a cache of one row per token, implemented by the encoders of
+// devices that support it (latent_ops()). A row is [latent | rotated key]: all heads share it, and its first part is
+// the value.
+#pragma once
+
+#include <cstdint>
+
+#include "device/device.h"
+
+namespace pagoda::device {
+
+// Of a row, and of the part that is the value (at most kMaxHeadDim).
+constexpr int64_t kMaxLatentDim = 576;
+
+// Writes the row of each token to its slot: block = slot / block_size, offset = slot % block_size.
+struct CacheLatentsArgs {
+  Tensor x;             // f32 [T, D], rows strided
+  Tensor slot_mapping;  // i64 [T]
+  Tensor cache;         // f32, f16, bf16 or i8 (base/kv_row.h) [num_blocks, block_size, D], strided
+};
+
+// Causal attention in absorbed form: a head's query, already multiplied by its key projection, is compared with whole
+// rows, and its output is a weighted sum of their first Dv elements, to be multiplied by its value projection. Sums as
+// in PagedAttentionArgs, so that a row's bits depend only on its own prefix.
+struct LatentAttentionArgs {
+  Tensor q;      // f32 [T, heads, D]
+  Tensor cache;  // as in CacheLatentsArgs
+  SequenceArgs sequences;
+  float scale = 1.0f;
+  Tensor out;  // f32 [T, heads, Dv]
+};
+
+class LatentOps {
+ public:
+  virtual ~LatentOps() = default;
+  virtual void cache_latents(const CacheLatentsArgs&) noexcept = 0;
+  virtual void latent_attention(const LatentAttentionArgs&) noexcept = 0;
+};
+
+// Null on devices without them.
+inline LatentOps* latent_ops(Encoder& encoder) noexcept { return dynamic_cast<LatentOps*>(&encoder); }
+
+// The cache with a dimension of one KV head, as PagedAttentionArgs has it; the first `dim` elements of its rows.
+inline Tensor with_one_head(Tensor cache, int64_t dim) noexcept {
+  cache.rank = 4;
+  cache.shape[2] = 1;
+  cache.strides[2] = cache.strides[1];
+  cache.shape[3] = dim;
+  cache.strides[3] = 1;
+  return cache;
+}
+
+}  // namespace pagoda::device

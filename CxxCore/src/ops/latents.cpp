@@ -1,0 +1,47 @@
+// Argument checks of cache_latents and latent_attention.
+#include "ops/latents.h"
+
+#include <cmath>
+
+#include "ops/check.h"
+
+namespace pagoda::ops {
+namespace {
+
+// Runs `op` if the arguments are valid and the device has latent attention.
+template <class Op>
+Status run(Check& check, device::Encoder& encoder, Op&& op) noexcept {
+  if (!check.is_ok()) return check.status();
+  device::LatentOps* latents = device::latent_ops(encoder);
+  if (latents == nullptr) return make_error(StatusCode::unsupported, "this device has no latent attention (MLA)");
+  op(*latents);
+  return ok_status();
+}
+
+}  // namespace
+
+Status cache_latents(device::Encoder& encoder, const device::CacheLatentsArgs& args) noexcept {
+  Check check("cache_latents");
+  check.tensor("x", args.x, DType::f32, {kAny, kAny})
+      .tensor("slot_mapping", args.slot_mapping, DType::i64, {args.x.shape[0]})
+      .cache("cache", args.cache, {kAny, kAny, args.x.shape[1]})
+      .that(args.cache.shape[1] >= 1, "cache", "has blocks of no token");
+  return run(check, encoder, [&](device::LatentOps& latents) { latents.cache_latents(args); });
+}
+
+Status latent_attention(device::Encoder& encoder, const device::LatentAttentionArgs& args) noexcept {
+  Check check("latent_attention");
+  check.tensor("q", args.q, DType::f32, {kAny, kAny, kAny});
+  const int64_t dim = args.q.shape[2];
+  check.that(dim <= device::kMaxLatentDim, "q", "has rows above 576")
+      .cache("cache", args.cache, {kAny, kAny, dim})
+      .that(args.cache.shape[1] >= 1, "cache", "has blocks of no token")
+      .that(std::isfinite(args.scale), "scale", "is not a finite number")
+      .tensor("out", args.out, DType::f32, {args.q.shape[0], args.q.shape[1], kAny})
+      .that(args.out.shape[2] >= 1 && args.out.shape[2] <= dim && args.out.shape[2] <= device::kMaxHeadDim, "out",
+            "has values above 512 or wider than a row");
+  check_sequences(check, args.sequences, /*wants_blocks=*/true, /*wants_slots=*/false);
+  return run(check, encoder, [&](device::LatentOps& latents) { latents.latent_attention(args); });
+}
+
+}  // namespace pagoda::ops

@@ -1,0 +1,12 @@
+// cache_latents and latent_attention, checked as the operations of ops.h. unsupported on devices that do not have them.
+#pragma once
+
+#include "base/result.h"
+#include "device/latent_ops.h"
+
+namespace pagoda::ops {
+
+Status cache_latents(device::Encoder& encoder, const device::CacheLatentsArgs& args) noexcept;
+Status latent_attention(device::Encoder& encoder, const device::LatentAttentionArgs& args) noexcept;
+
+}  // namespace pagoda::ops
