@@ -41,7 +41,7 @@ PUBLIC = {
     "ops": set(),
     "bench": {"bench", "profile"},
     "model": {"model_info"},
-    "engine": {"event", "model_info", "model_source", "options", "profile", "request", "statistics"},
+    "engine": {"event", "model_info", "model_source", "options", "prefix_match", "profile", "request", "statistics"},
 }
 
 # Folders of concrete devices: only their own files and this one may name them.

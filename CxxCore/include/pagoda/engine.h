@@ -12,6 +12,7 @@
 #include "pagoda/model_info.h"
 #include "pagoda/model_source.h"
 #include "pagoda/options.h"
+#include "pagoda/prefix_match.h"
 #include "pagoda/profile.h"
 #include "pagoda/request.h"
 #include "pagoda/statistics.h"
@@ -46,6 +47,9 @@ class PAGODA_SHARED_REFERENCE(pagoda_engine_retain, pagoda_engine_release) Engin
   void cancel(uint64_t request_id) noexcept;  // its finished event says cancelled, within one step
   EngineStats stats() const noexcept;
   ModelInfo info() const noexcept;
+  // How much of a prompt a request with this Request::cache_salt would find in memory now. Waits for no step; touches
+  // nothing, the order in which prefixes are given up included. Prefixes that are only on disk do not count.
+  PrefixMatch find_prefix(const std::vector<int32_t>& prompt_ids, const std::string& cache_salt) const noexcept;
 
   // Whether the device times its ops from the next step on; and the sums since the last call, which waits for the step
   // in flight. Empty when profiling is off, when the device cannot, and after shut_down().

@@ -10,6 +10,7 @@
 #include "pagoda/model_source.h"
 #include "pagoda/options.h"
 #include "pagoda/output_parser.h"
+#include "pagoda/prefix_match.h"
 #include "pagoda/profile.h"
 #include "pagoda/quantize.h"
 #include "pagoda/request.h"

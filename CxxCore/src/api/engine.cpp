@@ -47,6 +47,16 @@ EngineStats Engine::stats() const noexcept {
   return stats;
 }
 
+PrefixMatch Engine::find_prefix(const std::vector<int32_t>& prompt_ids, const std::string& cache_salt) const noexcept {
+  PrefixMatch match;
+  Status status = guarded([&] {
+    match = thread_->find_prefix(prompt_ids, cache_salt);
+    return ok_status();
+  });
+  if (!status.is_ok()) match.status = std::move(status);
+  return match;
+}
+
 ModelInfo Engine::info() const noexcept { return thread_->info(); }
 
 void Engine::set_profiling(bool enabled) noexcept {

@@ -1,6 +1,7 @@
 // PrefixIndex: checkpoints, which stand in slots, hang on blocks, and go when they are worth least.
 #include <algorithm>
 #include <array>
+#include <mutex>
 
 #include "cache/prefix_index.h"
 
@@ -64,6 +65,7 @@ void PrefixIndex::find_state(std::string_view salt, std::span<const int32_t> tok
 bool PrefixIndex::adopt_slot() noexcept {
   if (num_checkpoints_ == max_checkpoints_) {
     if (eviction_queue_.empty()) return false;  // there are none, or all are only reserved
+    const std::lock_guard lock(mutex_);
     ++num_checkpoint_evictions_;
     worth_given_up_ = std::max(worth_given_up_, checkpoint(eviction_queue_.front()).worth);
     remove_checkpoint(eviction_queue_.front());
@@ -81,6 +83,7 @@ void PrefixIndex::give_back_slot(int32_t slot) noexcept {
 
 bool PrefixIndex::add_checkpoint(int32_t parent, std::string_view salt, std::span<const int32_t> tokens, int32_t block,
                                  int32_t slot, int32_t num_uses) {
+  const std::lock_guard lock(mutex_);
   const Place place{parent, salt, tokens};
   if (const int32_t known = find_checkpoint(place, hash_of(parent, salt, tokens)); known >= 0) {
     appraise(known);

@@ -1,10 +1,11 @@
 // PrefixCache: gives sequences their blocks and slot, with as much of their tokens already computed as is known, and
 // keeps what they leave behind. Ids only: what must be copied is said, and the model does it.
-// Thread rule: the engine's thread only.
+// Thread rule: the engine's thread only, but for look_up(), which any thread may call.
 #pragma once
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "cache/block_manager.h"
@@ -40,6 +41,11 @@ class PrefixCache {
 
   PrefixIndex::Match find(const request::Sequence& sequence) const noexcept {
     return index_.find(sequence.cache_salt, sequence.tokens, sequence.num_tokens() - 1);
+  }
+
+  // What a sequence of these tokens would find now.
+  PrefixIndex::Match look_up(std::string_view salt, std::span<const int32_t> tokens) const noexcept {
+    return index_.look_up(salt, tokens, static_cast<int32_t>(tokens.size()) - 1);
   }
 
   // Blocks for all tokens of a `reader`, which computes nothing but has them from elsewhere; those already known are

@@ -16,7 +16,10 @@ PrefixIndex::PrefixIndex(BlockManager& blocks, StatePool& states, bool has_state
       checkpoints_(static_cast<size_t>(states.num_slots())),
       buckets_(std::bit_ceil(static_cast<size_t>(states.num_slots()) + 1), -1) {
   eviction_queue_.reserve(checkpoints_.size());
-  blocks_.set_keeper([this](int32_t block) { erase(block); });
+  blocks_.set_keeper([this](int32_t block) {
+    const std::lock_guard lock(mutex_);
+    erase(block);
+  });
 }
 
 std::span<const int32_t> PrefixIndex::tokens_of(int32_t block) const noexcept {
@@ -50,6 +53,7 @@ void PrefixIndex::chain_to(int32_t block, std::vector<int32_t>& table) const {
 }
 
 int32_t PrefixIndex::publish(int32_t parent, std::string_view salt, std::span<const int32_t> tokens, int32_t block) {
+  const std::lock_guard lock(mutex_);
   const Place place{parent, salt, tokens};
   if (const int32_t other = find_covering(place, block); other >= 0) {
     if (node(block).num_tokens > 0) {
@@ -65,6 +69,7 @@ int32_t PrefixIndex::publish(int32_t parent, std::string_view salt, std::span<co
 }
 
 void PrefixIndex::publish_end(int32_t parent, std::string_view salt, std::span<const int32_t> tokens, int32_t block) {
+  const std::lock_guard lock(mutex_);
   const Place place{parent, salt, tokens};
   if (node(block).num_tokens > 0 || find_covering(place, block) < 0) insert(place, block);
 }

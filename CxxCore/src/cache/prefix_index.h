@@ -7,10 +7,11 @@
 // found by a hash of their place.
 //
 // State: per block its node, per slot its checkpoint; all sized once, so nothing is allocated in the step loop.
-// Thread rule: the engine's thread only.
+// Thread rule: the engine's thread only, but for look_up(), which any thread may call.
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -39,8 +40,14 @@ class PrefixIndex {
     int32_t block = kNoBlock;  // the node with the last of them; shared when it ends there, copied when it goes on
     int32_t slot = -1;         // the state after them; -1 without state
   };
-  // The longest match of at most `limit` tokens.
+  // The longest match of at most `limit` tokens. Changes nothing, the order of evictions included.
   Match find(std::string_view salt, std::span<const int32_t> tokens, int32_t limit) const noexcept;
+  // The same for any thread: waits while the engine's thread changes the tree, which takes microseconds and never spans
+  // a step. Of the answer only the counts outlive the call: blocks and slots may be given to others at once.
+  Match look_up(std::string_view salt, std::span<const int32_t> tokens, int32_t limit) const noexcept {
+    const std::lock_guard lock(mutex_);
+    return find(salt, tokens, limit);
+  }
   // The blocks from the first of the prompt to `block`, appended to `table`.
   void chain_to(int32_t block, std::vector<int32_t>& table) const;
 
@@ -145,6 +152,8 @@ class PrefixIndex {
   void place_in_queue(int32_t slot, size_t index) noexcept;
   void sift(size_t index) noexcept;
 
+  // Held by the engine's thread while it changes what find() reads; its own reads need no lock.
+  mutable std::mutex mutex_;
   BlockManager& blocks_;
   StatePool& states_;
   bool has_state_;

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -19,6 +20,7 @@
 #include "grammar/grammar_cache.h"
 #include "model/model.h"
 #include "pagoda/event.h"
+#include "pagoda/prefix_match.h"
 #include "pagoda/request.h"
 #include "pagoda/statistics.h"
 #include "sampler/sampler.h"
@@ -67,6 +69,10 @@ class EngineCore {
 
   bool has_work() const noexcept { return scheduler_.has_work(); }
   void step() noexcept;  // one forward pass; nothing when there is no work
+
+  // How many of these tokens are known, and how many a request with this salt would not compute again. Any thread, at
+  // any time, inside an event too: waits for no step, and leaves no trace in the cache.
+  PrefixMatch find_prefix(const std::vector<int32_t>& prompt_ids, const std::string& cache_salt) const;
 
   // Any thread. Up to date whenever an event is being sent and between steps.
   EngineStats stats() const;

@@ -1,4 +1,4 @@
-// EngineCore::prepare: a request against what never changes, before it is queued. Any thread.
+// EngineCore::prepare: a request against what never changes, before it is queued; and find_prefix. Any thread.
 #include <algorithm>
 #include <span>
 #include <string>
@@ -94,6 +94,17 @@ Result<std::unique_ptr<ActiveRequest>> EngineCore::prepare(const Request& reques
     active->grammar = std::move(*grammar);
   }
   return active;
+}
+
+PrefixMatch EngineCore::find_prefix(const std::vector<int32_t>& prompt_ids, const std::string& cache_salt) const {
+  PrefixMatch match;
+  match.status = check_prompt(prompt_ids, config_.vocab_size);
+  if (match.status.is_ok()) match.status = check_id("cache_salt", cache_salt);
+  if (!match.status.is_ok() || !config_.prefix_cache) return match;
+  const cache::PrefixIndex::Match found = cache_.look_up(cache_salt, prompt_ids);
+  match.num_matched_tokens = found.num_matched;
+  match.num_cached_tokens = found.num_tokens;
+  return match;
 }
 
 }  // namespace pagoda::engine

@@ -37,7 +37,8 @@ struct EngineThread::State {
   EngineStats final_stats;  // once the core is gone
   uint64_t last_id = 0;
   bool closing = false;
-  int num_preparing = 0;  // callers inside core->prepare(): the thread waits for them before it frees the core
+  int num_preparing =
+      0;  // callers inside core->prepare() or find_prefix(): the thread waits for them before it frees the core
   std::condition_variable prepared;
 };
 
@@ -94,6 +95,22 @@ void EngineThread::cancel(uint64_t request_id) {
     state_->mailbox.cancelled.push_back(request_id);
   }
   state_->wake.notify_one();
+}
+
+// Counts as a caller inside prepare(): the core stays until it is done.
+PrefixMatch EngineThread::find_prefix(const std::vector<int32_t>& prompt_ids, const std::string& cache_salt) const {
+  std::unique_lock lock(state_->mutex);
+  if (state_->closing) return {make_error(StatusCode::shut_down, "the engine has been shut down")};
+  ++state_->num_preparing;
+  lock.unlock();
+  PrefixMatch match{.status = out_of_memory()};
+  try {
+    match = state_->core->find_prefix(prompt_ids, cache_salt);
+  } catch (const std::exception&) {  // no memory: match says so
+  }
+  lock.lock();
+  if (--state_->num_preparing == 0) state_->prepared.notify_all();
+  return match;
 }
 
 EngineStats EngineThread::stats() const {

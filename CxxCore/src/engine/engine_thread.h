@@ -6,12 +6,14 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "engine/loader.h"
 #include "pagoda/event.h"
 #include "pagoda/model_info.h"
+#include "pagoda/prefix_match.h"
 #include "pagoda/profile.h"
 #include "pagoda/request.h"
 #include "pagoda/statistics.h"
@@ -26,6 +28,7 @@ class EngineThread {
   // Checks the request here and now; a request that can never run is an error and sends no event.
   SubmitResult submit(const Request& request, EventCallback callback, void* context);
   void cancel(uint64_t request_id);
+  PrefixMatch find_prefix(const std::vector<int32_t>& prompt_ids, const std::string& cache_salt) const;
   EngineStats stats() const;
   void set_profiling(bool enabled);
   std::vector<OpTime> take_profile();  // waits for the thread, so never call it from an event

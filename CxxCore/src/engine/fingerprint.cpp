@@ -46,15 +46,23 @@ Result<Hash128Value> probe(const MemoryPlan& plan, const CoreConfig& core, model
 
 }  // namespace
 
-Result<std::string> fingerprint(const io::Checkpoint& checkpoint, const MemoryPlan& plan, const CoreConfig& core,
-                                model::Model& model) {
+Result<std::string> files_identity(const io::Checkpoint& checkpoint) {
   Fnv1a files;
   for (const auto& file : checkpoint.files()) PAGODA_RETURN_IF_ERROR(io::add_identity(*file, files));
+  return "files " + hex(files.value());
+}
+
+Result<std::string> fingerprint(const io::ModelConfig& config, const MemoryPlan& plan, const CoreConfig& core,
+                                model::Model& model) {
   const Result<Hash128Value> probed = probe(plan, core, model);
   if (!probed.is_ok()) return probed.status;
-  return "files " + hex(files.value()) + ", probe " + probed->text() + ", block of " + std::to_string(core.block_size) +
-         " tokens in " + std::to_string(plan.kv_block_bytes) + " bytes, state of " +
-         std::to_string(plan.state_slot_bytes) + " bytes";
+  std::string text = "probe " + probed->text() + ", block of " + std::to_string(core.block_size) + " tokens in " +
+                     std::to_string(plan.kv_block_bytes) + " bytes, state of " + std::to_string(plan.state_slot_bytes) +
+                     " bytes";
+  // The probe is too short for rotations that change past the trained context.
+  if (const io::RopeConfig& rope = config.rope; rope.depends_on_position())
+    text += ", rope scaled by " + std::to_string(rope.factor) + " past " + std::to_string(rope.original_context);
+  return text;
 }
 
 }  // namespace pagoda::engine

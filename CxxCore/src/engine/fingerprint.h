@@ -6,15 +6,19 @@
 #include "base/result.h"
 #include "engine/engine_core.h"
 #include "io/checkpoint.h"
+#include "io/config/model_config.h"
 #include "model/model.h"
 #include "pagoda/model_info.h"
 
 namespace pagoda::engine {
 
-// The model's files, the sizes, and what the model, as this device and this version of ours run it, makes of a few
-// tokens: a kernel that rounds otherwise, or a pool laid out otherwise, shows there without anybody having to remember
-// a number. Runs a step, in block 0 and slot 0.
-Result<std::string> fingerprint(const io::Checkpoint& checkpoint, const MemoryPlan& plan, const CoreConfig& core,
+// The sizes, and what the model, as this device and this version of ours run it, makes of a few tokens: a kernel that
+// rounds otherwise, or a pool laid out otherwise, shows there without anybody having to remember a number. The same for
+// copies of a model on several machines. Runs a step, in block 0 and slot 0.
+Result<std::string> fingerprint(const io::ModelConfig& config, const MemoryPlan& plan, const CoreConfig& core,
                                 model::Model& model);
+
+// The model's files, by name, size, time and a sample of their bytes.
+Result<std::string> files_identity(const io::Checkpoint& checkpoint);
 
 }  // namespace pagoda::engine

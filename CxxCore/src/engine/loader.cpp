@@ -196,14 +196,17 @@ Result<std::shared_ptr<const text::JinjaTemplate>> load_template_file(const io::
   return text::JinjaTemplate::parse(source->as_string(), config_name, special_tokens(tokenizer_config));
 }
 
-static Status open_disk(const EngineOptions& options, const Prepared& p, model::Model& model, CoreConfig& core) {
+static Status open_disk(const EngineOptions& options, Prepared& p, model::Model& model, CoreConfig& core) {
   constexpr int64_t kDefaultBytes = int64_t{8} << 30;
-  if (options.prefix_cache_dir.empty() || !options.prefix_cache) return ok_status();
-  Result<std::string> identity = fingerprint(*p.checkpoint, p.memory.plan, core, model);
+  const bool has_disk = !options.prefix_cache_dir.empty() && options.prefix_cache;
+  if (!has_disk && !options.identify) return ok_status();
+  Result<std::string> numbers = fingerprint(p.config, p.memory.plan, core, model);
+  if (!numbers.is_ok()) return numbers.status;
+  if (options.identify) p.info.fingerprint = *numbers;
+  if (!has_disk) return ok_status();
+  Result<std::string> identity = files_identity(*p.checkpoint);
   if (!identity.is_ok()) return identity.status;
-  // The probe is too short for rotations that change past the trained context.
-  if (const io::RopeConfig& rope = p.config.rope; rope.depends_on_position())
-    *identity += ", rope scaled by " + std::to_string(rope.factor) + " past " + std::to_string(rope.original_context);
+  *identity += ", " + *numbers;
   core.disk = std::make_shared<DiskStore>(DiskStoreConfig{
       .folder = options.prefix_cache_dir,
       .max_bytes = options.prefix_cache_disk_bytes > 0 ? options.prefix_cache_disk_bytes : kDefaultBytes,

@@ -43,6 +43,8 @@ public struct EngineOptions: Hashable, Sendable {
   /// Most bytes of files in `prefixCacheFolder`; nil means 8 GiB.
   public var prefixCacheDiskBytes: Int64?
 
+  /// Whether ``ModelInfo/fingerprint`` is filled when the engine loads; costs a step of 20 tokens.
+  public var makesFingerprint = false
   /// Whether several tokens are guessed and checked at once, and from what. Answers are the same to the bit either way.
   public var speculation = Speculation.automatic
   /// Most tokens guessed ahead in a step, 1 to 7; nil means 7.
@@ -79,6 +81,7 @@ extension EngineOptions {
     options.prefix_cache_dir = std.string(prefixCacheFolder ?? "")
     options.prefix_cache_disk_bytes = try Self.chosen(prefixCacheDiskBytes, "prefixCacheDiskBytes")
     options.speculation = std.string(speculation.rawValue)
+    options.identify = makesFingerprint
     options.max_drafts = try Self.chosen(maximumDrafts, "maximumDrafts")
     return options
   }

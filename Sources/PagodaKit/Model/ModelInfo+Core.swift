@@ -25,6 +25,8 @@ extension ModelInfo {
     let cacheNote = String(info.weight_cache_note)
     weightCacheNote = cacheNote.isEmpty ? nil : cacheNote
     endOfTextTokens = Array(info.eos_token_ids)
+    let numbers = String(info.fingerprint)
+    fingerprint = numbers.isEmpty ? nil : numbers
     plan = MemoryPlan(info.plan)
   }
 }

@@ -42,6 +42,9 @@ public struct ModelInfo: Hashable, Sendable {
   public var weightCacheNote: String?
   /// Token ids that end an answer.
   public var endOfTextTokens: [Int32]
+  /// What the model, as this device and this version run it, makes of a few tokens: engines with the same one give the
+  /// same answers to the bit, on any machine. Nil without `EngineOptions.makesFingerprint`.
+  public var fingerprint: String?
   /// What goes where in memory.
   public var plan: MemoryPlan
 }
