@@ -17,7 +17,7 @@ extension Service {
       "/v1/messages/count_tokens": ["POST": .json(isGeneration: false, .anthropic) { try $0.countTokens($1) }],
       "/tokenize": ["POST": .json(isGeneration: false, .openAI) { try $0.tokenize($1) }],
       "/detokenize": ["POST": .json(isGeneration: false, .openAI) { try $0.detokenize($1) }],
-    ].merging(ollamaRoutes) { $1 }
+    ].merging(ollamaRoutes) { $1 }.merging(replicaRoutes) { $1 }
   ) { $1 }
 
   private func chat(_ exchange: Exchange) throws {
@@ -49,6 +49,7 @@ extension Service {
 
   func generate(_ generation: Generation, _ format: some AnswerFormat, _ exchange: Exchange) throws {
     var generation = generation
+    generation.headers = replica.headers
     generation.shareID = guarding.shareID(of: exchange.request)
     generation.cacheSalt = guarding.cacheSalt(of: exchange.request, generation.cacheSalt)
     try generator.run(generation, format: format, on: exchange, dispatch: dispatch)

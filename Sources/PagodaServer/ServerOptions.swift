@@ -15,6 +15,10 @@ public struct ServerOptions: Sendable {
   public var isInsecure = false
   /// The names that requests may call the model by; the first is the one that is reported.
   public var modelNames: [String] = ["pagoda"]
+  /// Where the model was loaded from, for `/model_info`; nil reports its name.
+  public var modelPath: String?
+  /// The name of this server among several behind a router, sent as `x-pagoda-replica` with every answer; nil sends none.
+  public var replicaName: String?
   /// Answers that may be made or wait at once, besides those that run; more are refused with status 429.
   public var maximumWaiting = 256
   /// Largest body of a request in bytes.

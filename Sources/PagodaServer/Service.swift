@@ -19,6 +19,7 @@ final class Service: @unchecked Sendable {
   let tokens: TokenTexts
   let created = Int64(Date().timeIntervalSince1970)
   let guarding: Guard
+  let replica: Replica
   private weak var http: HTTPServer?
   private let maximumBodyBytes: Int
 
@@ -37,6 +38,8 @@ final class Service: @unchecked Sendable {
       engine: engine, admission: admission, metrics: metrics, pendingEvents: options.pendingEvents)
     tokens = TokenTexts(tokenizer: engine.tokenizer, endOfText: Set(engine.info.endOfTextTokens))
     guarding = front.guarding
+    replica = Replica(
+      name: options.replicaName, modelPath: options.modelPath ?? models.names[0], fingerprint: engine.info.fingerprint)
   }
 
   var connections: Int { http?.load.connections ?? 0 }
@@ -72,6 +75,7 @@ final class Service: @unchecked Sendable {
       if request.values("content-length").isEmpty && request.values("transfer-encoding").isEmpty {
         throw APIError.invalid("the request must have a body", code: "length_required", status: 411)
       }
+      try replica.check(request)
       let isCompressed = try Self.isCompressed(request)
       if isGeneration { try admission.check() }
       return .work { [self] exchange in

@@ -23,6 +23,7 @@ extension Command {
           Option("api-key", value: "KEY", help: "requests must bring this key; may be repeated"),
           Option("insecure", help: "listen beyond this machine without a key"),
           Option("served-model-name", value: "NAME", help: "what requests call the model; may be repeated"),
+          Option("replica-name", value: "NAME", help: "sent as x-pagoda-replica with answers, for use behind a router"),
           Option("max-queue", value: "N", help: "answers that may wait; more get status 429 (default 256)"),
           Option("max-connections", value: "N", help: "connections at once (default 256)"),
           Option("max-body", value: "SIZE", help: "largest request (default 16MiB)"),
@@ -47,7 +48,9 @@ private func runServe(_ arguments: Arguments) async throws -> Int32 {
   } catch let error as ServerError {
     throw CommandFailure(error.message)
   }
-  let engine = try await arguments.loadEngine()
+  var engineOptions = try arguments.engineOptions()
+  engineOptions.makesFingerprint = true
+  let engine = try await arguments.loadEngine(engineOptions)
   server.serve(engine)
   Terminal.write("pagoda: serving \(options.modelNames[0]) at \(server.url)\n")
   ServerRecord.announce(url: server.url, model: options.modelNames[0])
@@ -72,6 +75,13 @@ private func serverOptions(_ arguments: Arguments) throws -> ServerOptions {
   options.isInsecure = arguments.has("insecure")
   let name = arguments.modelFileName
   options.modelNames = arguments.values["served-model-name"] ?? (name == "mini" ? ["pagoda-mini", name] : [name])
+  options.modelPath = arguments.modelName
+  if let name = arguments.string("replica-name") {
+    guard !name.isEmpty, name.utf8.count <= 100, name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+      throw UsageError("--replica-name must be 1 to 100 letters, digits and signs without spaces")
+    }
+    options.replicaName = name
+  }
   if let count = try arguments.integer("max-queue", in: 0...1_000_000) { options.maximumWaiting = Int(count) }
   if let count = try arguments.integer("max-connections", in: 1...60000) { options.maximumConnections = Int(count) }
   if let size = try arguments.bytes("max-body") { options.maximumBodyBytes = Int(min(size, 1 << 30)) }

@@ -36,6 +36,9 @@ struct Generation: Sendable {
   /// The beginning of the answer, which is not repeated.
   var continued: Continued?
 
+  /// Sent with the answer.
+  var headers: [HTTPHeader] = []
+
   var sequenceCount: Int { prompts.count * answers }
   static let maximumSequences = 128
 

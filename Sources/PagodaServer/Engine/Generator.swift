@@ -57,7 +57,7 @@ final class Generator: Sendable {
       admission.leave(generation.sequenceCount)
       throw error
     }
-    let headers = format.noticeHeaders + Self.clampHeaders(prompts, generation)
+    let headers = format.noticeHeaders + Self.clampHeaders(prompts, generation) + generation.headers
     let run = AnswerRun(self)
     exchange.onGone { run.cancel() }
     if generation.isStream {
@@ -92,7 +92,7 @@ final class Generator: Sendable {
     return [HTTPHeader("x-pagoda-clamped-fields", "\(generation.limitField)=\(least)")]
   }
 
-  private func prepare(_ prompt: Generation.Prompt, of generation: Generation) throws -> PreparedPrompt {
+  func prepare(_ prompt: Generation.Prompt, of generation: Generation) throws -> PreparedPrompt {
     let encoded =
       switch prompt {
       case .chat(let chat): try engine.encode(chat)

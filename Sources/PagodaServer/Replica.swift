@@ -1,0 +1,128 @@
+// Replica: what a router needs to know of one server among several: who it is, how much of a prompt it has, its queue.
+import Foundation
+import PagodaKit
+
+/// A server's identity among others that serve the same model.
+struct Replica: Sendable {
+  /// Sent as `x-pagoda-replica` with every answer; nil sends none.
+  var name: String?
+  /// Where the model was loaded from, as the user gave it.
+  var modelPath: String
+  var fingerprint: String?
+
+  var headers: [HTTPHeader] { name.map { [HTTPHeader("x-pagoda-replica", $0)] } ?? [] }
+
+  /// A router that counts on one version, or on answers equal to the bit, says so with its requests; one that would be
+  /// answered by another is refused with both names.
+  func check(_ request: HTTPRequest) throws {
+    for version in request.values("x-pagoda-expect-version") where version != PagodaVersion.current {
+      throw Self.mismatch("version", expected: version, actual: PagodaVersion.current)
+    }
+    for value in request.values("x-pagoda-expect-fingerprint") where value != fingerprint {
+      throw Self.mismatch("fingerprint", expected: value, actual: fingerprint ?? "unknown")
+    }
+  }
+
+  private static func mismatch(_ what: String, expected: String, actual: String) -> APIError {
+    APIError.invalid(
+      "the request expects a replica of \(what) '\(expected.prefix(200))'; this one has \(what) '\(actual)'",
+      code: "\(what)_mismatch", status: 412)
+  }
+}
+
+extension Service {
+  static let replicaRoutes: [String: [String: Work]] = [
+    "/server_info": ["GET": .quick { .json($0.serverInfo) }],
+    "/model_info": ["GET": .quick { .json($0.modelInfo) }],
+    "/v1/prefix": ["POST": .json(isGeneration: false, .openAI) { try $0.prefix($1) }],
+  ]
+
+  private var identity: [JSONValue.Member] {
+    [
+      .init(key: "version", value: .string(PagodaVersion.current)),
+      .init(key: "fingerprint", value: replica.fingerprint.map { .string($0) } ?? .null),
+      .init(key: "replica", value: replica.name.map { .string($0) } ?? .null),
+    ]
+  }
+
+  private var load: [JSONValue.Member] {
+    let now = engine.statistics
+    return [
+      .init(key: "running", value: .integer(Int64(now.running))),
+      .init(key: "queue_length", value: .integer(Int64(now.waiting))),
+      .init(key: "free_blocks", value: .integer(now.freeBlocks)),
+      .init(key: "total_blocks", value: .integer(now.blocks)),
+    ]
+  }
+
+  /// The names of the model under the keys that sglang-router reads.
+  private var model: [JSONValue.Member] {
+    [
+      .init(key: "model_path", value: .string(replica.modelPath)),
+      .init(key: "served_model_name", value: .string(models.names[0])),
+      .init(key: "max_model_len", value: .integer(Int64(engine.info.plan.maximumModelLength))),
+    ]
+  }
+
+  private var serverInfo: JSONValue {
+    let health = Health(engine.statistics, isDraining: admission.draining)
+    let limit = engine.info.plan.maximumSequences
+    return .object(
+      identity + model + [
+        .init(key: "status", value: .string(health.status)),
+        .init(key: "max_running_requests", value: .integer(Int64(limit))),
+      ] + load)
+  }
+
+  private var modelInfo: JSONValue {
+    let info = engine.info
+    return .object(
+      identity + model + [
+        .init(key: "context_length", value: .integer(Int64(info.contextLength))),
+        .init(key: "is_generation", value: .bool(true)),
+        .init(key: "architecture", value: .string(info.architecture)),
+        .init(key: "weight_dtype", value: .string(info.weightDType)),
+        .init(key: "kv_dtype", value: .string(info.kvDType)),
+        .init(key: "vocab_size", value: .integer(Int64(info.vocabularySize))),
+        .init(key: "block_size", value: .integer(Int64(info.plan.blockSize))),
+      ])
+  }
+
+  /// Reads the body as the endpoint that it is for would: the tokens, and so the answer, are exact.
+  private func prefix(_ exchange: Exchange) throws {
+    let body = exchange.request.body
+    let generation = try prefixRequest(body)
+    guard generation.prompts.count == 1 else {
+      throw APIError.invalid("prompt has \(generation.prompts.count) prompts; one at a time", param: "prompt")
+    }
+    let ids = try generator.prepare(generation.prompts[0], of: generation).ids
+    let match = try engine.findPrefix(
+      of: ids, cacheSalt: guarding.cacheSalt(of: exchange.request, generation.cacheSalt))
+    exchange.reply(
+      .whole(
+        .json(
+          .object(
+            [
+              .init(key: "prompt_tokens", value: .integer(Int64(ids.count))),
+              .init(key: "matched_tokens", value: .integer(Int64(match.matchedTokens))),
+              .init(key: "cached_tokens", value: .integer(Int64(match.cachedTokens))),
+            ] + load + identity), headers: replica.headers)))
+  }
+
+  private func prefixRequest(_ body: [UInt8]) throws -> Generation {
+    let fields = try FieldReader(body: body, table: .prefix)
+    let kinds = ["chat", "completions", "responses", "messages"]
+    let guess = fields["messages"] != nil ? "chat" : fields["input"] != nil ? "responses" : "completions"
+    switch try fields.choice("api", of: kinds) ?? guess {
+    case "chat": return try ChatRequest(body, models: models).generation
+    case "responses": return try ResponsesRequest(body, models: models).generation
+    case "messages": return try MessagesRequest(body, models: models, counts: true).generation
+    default: return try CompletionRequest(body, models: models, vocabularySize: engine.info.vocabularySize).generation
+    }
+  }
+}
+
+extension FieldTable {
+  /// Only `api` is its own; everything else is read, or refused, by the endpoint that the body is for.
+  static let prefix = FieldTable(known: ["api"], ignored: [], refused: [:])
+}
