@@ -1,0 +1,76 @@
+"""Which replica gets a request: the decision alone, without Ray and without a network."""
+import random
+import time
+from dataclasses import dataclass, replace
+
+# What one request that runs or waits costs the next one, in tokens of prefill, but never more than a quarter of the
+# prompt. Chosen by Tools/bench/cluster_bench: much less, and all conversations with one system prompt crowd where that
+# is cached; much more, and conversations leave their prefixes.
+LOAD_TOKENS = 512
+
+
+@dataclass(frozen=True)
+class Offer:
+    """What a replica says of a prompt: the answer of `POST /v1/prefix`."""
+
+    replica: str
+    prompt_tokens: int
+    cached_tokens: int
+    running: int
+    queue_length: int
+
+    def cost(self, load_tokens=LOAD_TOKENS):
+        """Tokens to compute before the answer begins, and those of others that share the replica meanwhile."""
+        weight = min(load_tokens, self.prompt_tokens // 4)
+        return self.prompt_tokens - self.cached_tokens + weight * (self.running + self.queue_length)
+
+
+def ranked(offers, load_tokens=LOAD_TOKENS, rng=random):
+    """The offers, the cheapest first; equals in random order, so that routers without common state spread."""
+    shuffled = list(offers)
+    rng.shuffle(shuffled)
+    return sorted(shuffled, key=lambda offer: offer.cost(load_tokens))
+
+
+class Recent:
+    """The replicas that prompts with the same beginning went to lately, so that not all of many need be asked."""
+
+    def __init__(self, capacity=65536, per_key=2):
+        self.capacity = capacity
+        self.per_key = per_key
+        self.replicas = {}  # key -> replicas, the newest first; the dictionary's order is by last use
+
+    def add(self, key, replica):
+        known = [r for r in self.replicas.pop(key, []) if r != replica]
+        self.replicas[key] = ([replica] + known)[: self.per_key]
+        if len(self.replicas) > self.capacity:
+            del self.replicas[next(iter(self.replicas))]
+
+    def get(self, key):
+        return self.replicas.get(key, [])
+
+
+class JustSent:
+    """Requests on their way, which their replicas do not count yet: without them many that come at once go one way."""
+
+    def __init__(self, seconds=0.1, clock=time.monotonic):
+        self.seconds = seconds
+        self.clock = clock
+        self.times = {}  # replica -> when requests were sent there
+
+    def add(self, replica):
+        self.times.setdefault(replica, []).append(self.clock())
+
+    def added_to(self, offers):
+        since = self.clock() - self.seconds
+        self.times = {r: left for r, times in self.times.items() if (left := [t for t in times if t > since])}
+        return [replace(o, queue_length=o.queue_length + len(self.times.get(o.replica, ()))) for o in offers]
+
+
+def candidates_to_ask(all_replicas, recent, max_asked, rng=random):
+    """All of a few; of many those where the prompt may be known, and random ones."""
+    if len(all_replicas) <= max_asked:
+        return list(all_replicas)
+    known = [replica for replica in recent if replica in all_replicas][:max_asked]
+    others = [replica for replica in all_replicas if replica not in known]
+    return known + rng.sample(others, max_asked - len(known))
