@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Checks that Swift is there, which is all that a build needs. Usage: Tools/setup.sh [--dev]
-# --dev installs what Tools/test.sh needs (formatter, make, Python, Chromium, aarch64 under qemu); fast if nothing is
+# --dev installs what Tools/test.sh needs (formatter, make, Python, Chromium, HAProxy, aarch64 under qemu); fast if nothing is
 # missing.
 set -euo pipefail
 
@@ -32,7 +32,7 @@ missing_of() {
 }
 
 setup_debian() {
-  local tools=(make curl python3 python3-venv chromium clang-format-19 qemu-user g++-12-aarch64-linux-gnu)
+  local tools=(make curl python3 python3-venv haproxy chromium clang-format-19 qemu-user g++-12-aarch64-linux-gnu)
   local wanted package
   mapfile -t wanted < <(missing_of "${tools[@]}")
   if ((${#wanted[@]} == 0)); then return; fi

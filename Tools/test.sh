@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs every test of the project and ends with "N passed, N failed". Usage: Tools/test.sh [stage ...]
-# Stages, in order: checks swift kernels mutants api server hub aarch64 client asan tsan; fuzz (FUZZ_SECONDS each, 30 by
-# default) only when named. aarch64, client and the sanitizer builds run in the background at low priority; their output
+# Stages, in order: checks swift kernels mutants api server hub cluster aarch64 client asan tsan; fuzz (FUZZ_SECONDS each,
+# 30 by default) only when named. aarch64, client and the sanitizer builds run in the background at low priority; their output
 # is shown after the others'. The full output of each stage is in .build/test-logs.
 # Exits 0 only if nothing failed and every runner ran at least as many tests as the tree contains.
 set -uo pipefail
@@ -126,6 +126,15 @@ stage_server() { python_tests server Tests/ServerPython; }
 # Pulls from a hub that injects faults, and runs huggingface_hub on the same cache.
 stage_hub() { python_tests hub Tests/HubPython; }
 
+# Puts two replicas behind sglang-router, HAProxy and Ray, as Deploy starts them, and checks the files there.
+stage_cluster() {
+  if ! PATH=$PATH:/usr/sbin command -v haproxy >/dev/null; then
+    not_run "haproxy is not installed"
+  else
+    python_tests cluster Tests/ClusterPython
+  fi
+}
+
 # Tests what depends on the architecture: kernels against the reference, their bits in any schedule, and one answer from
 # prompt to text. The whole suite takes half an hour under emulation: `make -C Tools/native aarch64` (its `paths` tests
 # check each path against R1 in random schedules).
@@ -244,10 +253,10 @@ join() {
 }
 
 stages=("$@") first=() second=() last=()
-((${#stages[@]})) || stages=(checks swift kernels mutants api server hub aarch64 client asan tsan)
+((${#stages[@]})) || stages=(checks swift kernels mutants api server hub cluster aarch64 client asan tsan)
 for stage in "${stages[@]}"; do
   if ! declare -F "stage_$stage" >/dev/null; then
-    say "test.sh: no stage '$stage'; there are checks swift kernels mutants api server hub aarch64 client asan tsan fuzz" >&2
+    say "test.sh: no stage '$stage'; there are checks swift kernels mutants api server hub cluster aarch64 client asan tsan fuzz" >&2
     exit 64
   fi
   case $stage in

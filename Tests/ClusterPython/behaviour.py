@@ -1,0 +1,187 @@
+"""What has to hold behind every router: conversations stay together, streams are whole, and failures stay where they are."""
+import asyncio
+import json
+import time
+
+import aiohttp
+
+from replicas import MODEL, wait_until
+
+FAMILIES = 8
+TURNS = 8
+TOPICS = ["rivers", "mountains", "trains", "bread", "music", "stars", "gardens", "ships"]
+
+
+class Broken(Exception):
+    """A stream that did not come to its end."""
+
+
+class Answer:
+    def __init__(self, replica=None):
+        self.replica = replica
+        self.text = ""
+        self.usage = {}
+        self.is_whole = False
+
+
+def first_question(topic):
+    """Different from the first word on, and long enough that a cache hit is one."""
+    return f"{topic.capitalize()}: " + " ".join(f"tell me fact {n} about {topic} and why it matters." for n in range(12))
+
+
+async def ask(client, url, messages, on_piece=None, headers=None, **options):
+    """One streamed chat; raises Broken when it ends early."""
+    body = {"model": MODEL, "messages": messages, "stream": True, "stream_options": {"include_usage": True},
+            "temperature": 0, "max_tokens": 8, **options}
+    try:
+        async with client.post(url + "/v1/chat/completions", json=body, headers=headers) as response:
+            if response.status != 200:
+                raise Broken(f"status {response.status}: {(await response.text())[:300]}")
+            answer = Answer(response.headers.get("x-pagoda-replica"))
+            async for line in response.content:
+                if not line.startswith(b"data: "):
+                    continue
+                data = line[6:].strip()
+                if data == b"[DONE]":
+                    answer.is_whole = True
+                    continue
+                chunk = json.loads(data)
+                if "error" in chunk:
+                    raise Broken(str(chunk["error"]))
+                answer.usage = chunk.get("usage") or answer.usage
+                for choice in chunk.get("choices", []):
+                    delta = choice.get("delta", {})
+                    answer.text += (delta.get("content") or "") + (delta.get("reasoning_content") or "")
+                if on_piece:
+                    on_piece(answer)
+    except (aiohttp.ClientError, asyncio.TimeoutError, ValueError) as error:
+        raise Broken(repr(error)) from error
+    if not answer.is_whole:
+        raise Broken("the stream ended before its end mark")
+    return answer
+
+
+def session():
+    return aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0, force_close=True),
+                                 timeout=aiohttp.ClientTimeout(total=120))
+
+
+async def conversation(client, url, topic, gate):
+    """TURNS turns of one family; returns (prompt tokens, cached tokens, replica) of each."""
+    messages, rows = [], []
+    for turn in range(TURNS):
+        question = first_question(topic) if turn == 0 else f"And what else, for the {turn}. time, about {topic}?"
+        messages.append({"role": "user", "content": question})
+        async with gate:
+            answer = await ask(client, url, messages)
+        messages.append({"role": "assistant", "content": answer.text})
+        cached = (answer.usage.get("prompt_tokens_details") or {}).get("cached_tokens", 0)
+        rows.append((answer.usage["prompt_tokens"], cached, answer.replica))
+    return rows
+
+
+async def all_families(url, at_once=4):
+    gate = asyncio.Semaphore(at_once)
+    async with session() as client:
+        return await asyncio.gather(*(conversation(client, url, topic, gate) for topic in TOPICS[:FAMILIES]))
+
+
+def second_turn_hits(families):
+    """Families whose second turn found at least most of the first: a common beginning of all prompts does not count."""
+    return sum(rows[1][1] >= 0.7 * rows[0][0] for rows in families)
+
+
+def check_streams(url, direct_url):
+    """Through the router the same text comes as from a replica itself."""
+    async def run():
+        async with session() as client:
+            for topic in TOPICS[:3]:
+                messages = [{"role": "user", "content": f"What do you know about {topic}?"}]
+                routed = await ask(client, url, messages, max_tokens=60)
+                direct = await ask(client, direct_url, messages, max_tokens=60)
+                assert routed.text == direct.text and routed.usage["completion_tokens"] > 5
+    asyncio.run(run())
+
+
+def check_cancel(url, running):
+    """A client that leaves ends its answer in the engine within a second; the best of three tries counts, for the
+    machine may have other work. `running` tells how many answers the replicas make."""
+    async def start_and_leave():
+        begun = asyncio.Event()
+        async with session() as client:
+            task = asyncio.create_task(ask(client, url, [{"role": "user", "content": "Hello!"}],
+                                           lambda answer: answer.text and begun.set(), max_tokens=8000, ignore_eos=True))
+            waiting = asyncio.create_task(begun.wait())
+            await asyncio.wait({task, waiting}, return_when=asyncio.FIRST_COMPLETED, timeout=60)
+            assert begun.is_set(), "no piece came: " + repr(task)
+            assert running() == 1
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+        return time.monotonic()
+
+    seconds = []
+    for _ in range(3):
+        left = asyncio.run(start_and_leave())
+        wait_until(lambda: running() == 0, 60, "the end of the answer in the engine")
+        seconds.append(time.monotonic() - left)
+        if seconds[-1] < 1:
+            return
+    raise AssertionError(f"the engine went on for {seconds} s")
+
+
+def check_kill(url, kill, others_name, count=8):
+    """Ends one replica while answers are made: only its own streams break, and what comes next succeeds.
+    `kill()` ends it; `others_name()` is the name of the one that stays."""
+    async def run():
+        async with session() as client:
+            begun = [asyncio.Event() for _ in range(count)]
+            seen = [None] * count
+
+            def piece(index):
+                def note(answer):
+                    seen[index] = answer.replica
+                    begun[index].set()
+                return note
+            tasks = [asyncio.create_task(ask(
+                client, url, [{"role": "user", "content": f"{TOPICS[i % 8]} {i}: tell me more."}], piece(i),
+                max_tokens=400, ignore_eos=True)) for i in range(count)]
+            await asyncio.wait_for(asyncio.gather(*(event.wait() for event in begun)), 60)
+            stays = others_name()
+            assert any(name != stays for name in seen) and stays in seen, f"of {seen} none, or all, on {stays}"
+            kill()
+            results = await asyncio.gather(*tasks, return_exceptions=True)
+            for name, result in zip(seen, results):
+                if name == stays:
+                    assert isinstance(result, Answer), f"a stream of the other replica broke: {result!r}"
+                else:
+                    assert isinstance(result, Broken), "a stream outlived its replica"
+            for i in range(8):
+                answer = await ask(client, url, [{"role": "user", "content": f"After that, {TOPICS[i]}?"}])
+                assert answer.is_whole
+    asyncio.run(run())
+
+
+def check_restart(url, restart, at_once=4):
+    """Clients ask all the time while `restart()` ends and starts every replica in turn; none of them may notice."""
+    async def run():
+        failures, done, stop = [], 0, asyncio.Event()
+
+        async def client_loop(number):
+            nonlocal done
+            async with session() as client:
+                turn = 0
+                while not stop.is_set():
+                    turn += 1
+                    try:
+                        await ask(client, url, [{"role": "user", "content": f"{TOPICS[number]} {turn}?"}], max_tokens=24,
+                                  ignore_eos=True)
+                        done += 1
+                    except Broken as error:
+                        failures.append(str(error))
+        clients = [asyncio.create_task(client_loop(n)) for n in range(at_once)]
+        await asyncio.get_running_loop().run_in_executor(None, restart)
+        stop.set()
+        await asyncio.gather(*clients)
+        assert not failures, f"{len(failures)} of {done + len(failures)} failed: {failures[:3]}"
+        assert done >= 2 * at_once
+    asyncio.run(run())

@@ -1,0 +1,115 @@
+"""Two replicas on Ray Serve with pagoda_ray: routing by prefixes, streams, cancellation, failures, updates."""
+import asyncio
+import os
+import signal
+from pathlib import Path
+
+import behaviour
+import pytest
+from replicas import PROGRAM, ROOT, free_port, read_json, wait_until
+
+ray = pytest.importorskip("ray")
+
+
+class RayApplication:
+    def __init__(self):
+        os.environ["PYTHONPATH"] = os.pathsep.join(
+            filter(None, [str(ROOT / "Deploy/ray"), os.environ.get("PYTHONPATH")]))
+        os.environ.update(RAY_USAGE_STATS_ENABLED="0", RAY_AUTH_MODE="disabled")
+        from ray import serve
+        self.serve = serve
+        ray.init(address="local", num_cpus=4, include_dashboard=False, log_to_driver=False,
+                 _node_ip_address="127.0.0.1", object_store_memory=100 << 20)
+        port = free_port()
+        serve.start(http_options={"host": "127.0.0.1", "port": port})
+        self.url = f"http://127.0.0.1:{port}"
+
+    def deploy(self, **changes):
+        from pagoda_ray.app import build
+        arguments = {"program": str(PROGRAM), "arguments": ["--threads", "1"], "num_replicas": 2, "drain_seconds": 20,
+                     "engine_actor_options": {"num_cpus": 0.1}, **changes}
+        self.serve.run(build(arguments), name="pagoda", route_prefix="/")
+
+    def engines(self):
+        """Process ids of the servers that the deployment started, by replica name."""
+        found = {}
+        for path in Path("/proc").glob("[0-9]*/cmdline"):
+            try:
+                words = path.read_bytes().decode().split("\0")
+            except OSError:
+                continue  # it has ended meanwhile
+            if words[:2] == [str(PROGRAM), "serve"] and "--replica-name" in words:
+                found[words[words.index("--replica-name") + 1]] = int(path.parent.name)
+        return found
+
+    def replica_urls(self):
+        handle = self.serve.get_deployment_handle("Engine", "pagoda")
+        return {entry["url"] for entry in handle.broadcast("record_replica_metadata").results(timeout_s=30)}
+
+    def running(self):
+        return sum(read_json(url + "/health")[1].get("running", 0) for url in self.replica_urls())
+
+    def stop(self):
+        self.serve.shutdown()
+        ray.shutdown()
+
+
+@pytest.fixture(scope="module")
+def application():
+    app = RayApplication()
+    app.deploy()
+    yield app
+    app.stop()
+    wait_until(lambda: not app.engines(), 60, "the end of the engines")
+
+
+def test_conversations_stay_where_their_prefix_is(application):
+    families = asyncio.run(behaviour.all_families(application.url))
+    assert behaviour.second_turn_hits(families) >= 0.9 * behaviour.FAMILIES, families
+    assert len({rows[-1][2] for rows in families}) == 2, "all families on one replica"
+
+
+def test_streams_are_whole(application):
+    behaviour.check_streams(application.url, next(iter(application.replica_urls())))
+
+
+def test_a_client_that_leaves_ends_its_answer(application):
+    urls = application.replica_urls()
+    behaviour.check_cancel(application.url,
+                           lambda: sum(read_json(url + "/health")[1].get("running", 0) for url in urls))
+
+
+def test_an_update_of_all_replicas_loses_nothing(application):
+    before = set(application.engines())
+    behaviour.check_restart(application.url, lambda: application.deploy(arguments=["--threads", "1", "--max-queue", "99"]))
+    wait_until(lambda: not before & set(application.engines()), 60, "the end of the old replicas")
+    assert len(application.engines()) == 2
+
+
+def test_a_killed_replica_takes_only_its_own_streams(application):
+    engines = application.engines()
+    (victim, process), (stays, _) = engines.items()
+    behaviour.check_kill(application.url, lambda: os.kill(process, signal.SIGKILL), lambda: stays)
+    wait_until(lambda: len(set(application.engines()) - {victim}) == 2, 90, "another replica in its place")
+
+
+def test_errors_come_through_as_they_are(application):
+    async def run():
+        async with behaviour.session() as client:
+            async with client.post(application.url + "/v1/chat/completions", json={"messages": "x"}) as response:
+                return response.status, await response.json()
+    status, body = asyncio.run(run())
+    assert status == 400 and body["error"]["param"] == "messages"
+    assert read_json(application.url + "/v1/models")[1]["data"][0]["id"] == "pagoda-mini"
+
+
+def test_a_replica_of_another_version_is_refused_by_name(application):
+    """The deployment fails, and says which version came and which was expected."""
+    from pagoda_ray.app import build
+    arguments = {"program": str(PROGRAM), "arguments": ["--threads", "1"], "num_replicas": 1, "expect_version": "9.9.9",
+                 "engine_actor_options": {"num_cpus": 0.1}}
+    with pytest.raises(RuntimeError):
+        application.serve.run(build(arguments), name="skewed", route_prefix="/skewed")
+    text = str(application.serve.status().applications["skewed"])
+    assert "9.9.9" in text and "the deployment expects" in text, text
+    application.serve.delete("skewed")

@@ -1,0 +1,94 @@
+"""Two replicas behind sglang-router, and behind HAProxy, as Deploy starts them."""
+import asyncio
+import uuid
+
+import behaviour
+import pytest
+from replicas import read_json, wait_until
+
+
+class Routed:
+    """The tests of one router; `router` is its fixture's value."""
+
+    def running(self, replicas):
+        return sum(replica.running() for replica in replicas)
+
+    def test_streams_are_whole(self, router, replicas):
+        behaviour.check_streams(router.url, replicas[0].url)
+
+    def test_a_client_that_leaves_ends_its_answer(self, router, replicas):
+        behaviour.check_cancel(router.url, lambda: self.running(replicas))
+
+    def test_a_rolling_restart_loses_nothing(self, router, replicas):
+        def restart():
+            for replica in replicas:
+                assert replica.drain() == 0
+                replica.start()
+                self.wait_until_used(router, replica)
+        behaviour.check_restart(router.url, restart)
+
+    def wait_until_used(self, router, replica):
+        """The router has found that the replica is back: it sends requests there again."""
+        async def is_used():
+            async with behaviour.session() as client:
+                answers = await asyncio.gather(*(
+                    behaviour.ask(client, router.url, [{"role": "user", "content": f"{uuid.uuid4()} {uuid.uuid4()}"}],
+                                  max_tokens=2) for _ in range(4)))
+            return any(answer.replica == replica.name for answer in answers)
+        wait_until(lambda: asyncio.run(is_used()), 60, f"the return of {replica.name}")
+
+    def test_a_killed_replica_takes_only_its_own_streams(self, router, replicas):
+        behaviour.check_kill(router.url, replicas[0].kill, lambda: replicas[1].name)
+        replicas[0].start()
+        self.wait_until_used(router, replicas[0])
+
+
+class TestConversationsBehindSglangRouter:
+    def test_they_stay_where_their_prefix_is(self, sglang_router, replicas):
+        families = asyncio.run(behaviour.all_families(sglang_router.url))
+        assert behaviour.second_turn_hits(families) >= 0.9 * behaviour.FAMILIES, families
+        assert {rows[-1][2] for rows in families} == {r.name for r in replicas}, "all families on one replica"
+
+    def test_the_router_knows_the_model(self, sglang_router):
+        status, models = read_json(sglang_router.url + "/v1/models")
+        assert status == 200 and "pagoda-mini" in str(models)
+
+
+    def test_bad_requests_take_no_replica_out(self, sglang_router):
+        async def run():
+            async with behaviour.session() as client:
+                for _ in range(30):
+                    async with client.post(sglang_router.url + "/v1/chat/completions", json={
+                            "model": "nonesuch", "messages": [{"role": "user", "content": "Hello!"}]}) as response:
+                        assert response.status == 404
+                assert (await behaviour.ask(client, sglang_router.url, [{"role": "user", "content": "Hello!"}])).is_whole
+        asyncio.run(run())
+
+
+class TestConversationsBehindHAProxy:
+    def test_they_keep_their_place_when_load_is_even(self, haproxy, replicas):
+        """With bounded load some turns go to the other replica; one conversation at a time never does."""
+        families = asyncio.run(behaviour.all_families(haproxy.url, at_once=1))
+        assert behaviour.second_turn_hits(families) >= 0.9 * behaviour.FAMILIES, families
+        assert {rows[-1][2] for rows in families} == {r.name for r in replicas}, "all families on one replica"
+
+    def test_a_session_goes_by_its_name(self, haproxy):
+        async def run():
+            async with behaviour.session() as client:
+                for name in ("a", "b", "c", "d"):
+                    answers = [await behaviour.ask(client, haproxy.url, [{"role": "user", "content": f"question {n}"}],
+                                                   headers={"x-session-id": name}) for n in range(4)]
+                    assert len({answer.replica for answer in answers}) == 1
+        asyncio.run(run())
+
+
+class TestSglangRouter(Routed):
+    @pytest.fixture()
+    def router(self, sglang_router):
+        return sglang_router
+
+
+class TestHAProxy(Routed):
+    @pytest.fixture()
+    def router(self, haproxy):
+        return haproxy

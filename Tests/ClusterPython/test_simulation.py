@@ -1,0 +1,35 @@
+"""The simulator of many replicas: the same figures every time, and the order of the policies that they show."""
+import os
+import re
+import subprocess
+
+from replicas import ROOT
+
+
+def run(*arguments):
+    folder = ROOT / "Tools/native"
+    environment = dict(os.environ)
+    if (ROOT / ".build/debug/CxxCore.build").is_dir():
+        environment["SWIFT_OBJECTS"] = "../../.build/debug"  # the package's own objects: only the simulator is compiled
+    subprocess.run(["make", "-s", "-C", str(folder), "cluster_bench"], check=True, env=environment, capture_output=True)
+    program = ROOT / ".build/native/release/cluster_bench"
+    return subprocess.run([str(program), *map(str, arguments)], check=True, capture_output=True, text=True).stdout
+
+
+def rows(text):
+    """Name of the policy: share from the cache, mean of the first token, busiest over the mean."""
+    found = re.findall(r"^\| ([a-z][^|]+) \| ([\d.]+) % \| ([\d.]+) \| [\d.]+ \| [\d.]+ \| ([\d.]+) ", text, re.MULTILINE)
+    return {name: tuple(map(float, numbers)) for name, *numbers in found}
+
+
+def test_small_clusters_show_what_routing_is_worth():
+    text = run(100, 8, 3)
+    assert text == run(100, 8, 3), "the simulation depends on something besides its seed"
+    assert text != run(100, 8, 4)
+    table = rows(text)
+    assert len(table) == 8
+    prefix, hashed = table["prefix router, 8 asked"], table["consistent hash"]
+    blind = [table["random"], table["round robin"]]
+    assert prefix[0] > 80 and all(prefix[0] > row[0] + 30 for row in blind)
+    assert all(4 * prefix[1] < row[1] for row in blind), "answers begin several times sooner"
+    assert prefix[0] > hashed[0] and prefix[1] < hashed[1]
