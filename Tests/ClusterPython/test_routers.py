@@ -1,10 +1,12 @@
 """Two replicas behind sglang-router, and behind HAProxy, as Deploy starts them."""
 import asyncio
+import json
+import subprocess
 import uuid
 
 import behaviour
 import pytest
-from replicas import read_json, wait_until
+from replicas import PROGRAM, read_json, wait_until
 
 
 class Routed:
@@ -48,6 +50,17 @@ class TestConversationsBehindSglangRouter:
         families = asyncio.run(behaviour.all_families(sglang_router.url))
         assert behaviour.second_turn_hits(families) >= 0.9 * behaviour.FAMILIES, families
         assert {rows[-1][2] for rows in families} == {r.name for r in replicas}, "all families on one replica"
+
+    def test_a_load_shows_what_each_replica_found_in_its_cache(self, sglang_router, replicas):
+        result = subprocess.run(
+            [str(PROGRAM), "bench", "serve", "--base-url", sglang_router.url, "--endpoint", "/v1/chat/completions",
+             "--dataset-name", "prefix_repetition", "--prefix-repetition-num-prefixes", "4",
+             "--prefix-repetition-prefix-len", "100", "--random-input-len", "10", "--random-output-len", "4",
+             "--num-prompts", "32", "--max-concurrency", "4", "--json"], capture_output=True, text=True, check=True)
+        rows = {row["name"]: row for row in json.loads(result.stdout)["replicas"]}
+        assert set(rows) == {r.name for r in replicas}
+        assert sum(row["completed"] for row in rows.values()) == 32
+        assert all(row["hit_rate"] > 0.3 for row in rows.values()), rows
 
     def test_the_router_knows_the_model(self, sglang_router):
         status, models = read_json(sglang_router.url + "/v1/models")

@@ -11,6 +11,8 @@ extension Command {
     notes: """
       Prompts of `random` are token ids, so that every server reads the same number of tokens. Times are seen by the
       client: TTFT is the time to the first token, TPOT the mean time of the tokens after it, ITL the time between two.
+      Behind a router, servers started with --replica-name are counted apart, with the share of the prompts' tokens that
+      each found in its prefix cache.
       """,
     groups: [
       OptionGroup(
@@ -27,10 +29,15 @@ extension Command {
           Option("num-prompts", value: "N", help: "requests in all (default 100)"),
           Option("request-rate", value: "R", help: "requests a second, Poisson; inf (default) sends all at once"),
           Option("max-concurrency", value: "N", help: "requests at once at most (default: all)"),
-          Option("dataset-name", value: "NAME", help: "random (default), sharegpt, or builtin questions"),
+          Option(
+            "dataset-name", value: "NAME", help: "random (default), prefix_repetition, sharegpt, or builtin questions"),
           Option("dataset-path", value: "FILE", help: "a ShareGPT file, for sharegpt"),
           Option("random-input-len", value: "N", help: "tokens of a random prompt (default 128)"),
           Option("random-output-len", value: "N", help: "tokens of an answer (default 64)"),
+          Option(
+            "prefix-repetition-num-prefixes", value: "N",
+            help: "beginnings that prompts share, --random-input-len after them (10)"),
+          Option("prefix-repetition-prefix-len", value: "N", help: "tokens of each (default 256)"),
           Option("vocab-size", value: "N", help: "random token ids are below this (default 4000)"),
           Option("ignore-eos", help: "answers go on after the end of text; always so for random"),
           Option("seed", value: "N", help: "of prompts and arrival times (default 0)"),

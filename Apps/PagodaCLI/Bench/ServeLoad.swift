@@ -15,6 +15,8 @@ struct ServePrompt: Sendable {
 struct ServeResult: Sendable {
   var begin = 0.0  // when it was sent, since the load began
   var promptTokens = 0
+  var cachedTokens = 0
+  var replica: String?  // the name of the server behind a router that answered
   var outputTokens = 0
   var tokenTimes: [Double] = []
   var end = 0.0
@@ -31,6 +33,8 @@ struct ServeLoad: Sendable {
   var outputTokens: Int
   var vocabularySize: Int
   var ignoresEnd: Bool
+  var prefixCount: Int
+  var prefixTokens: Int
   var seed: UInt64
 
   init(_ arguments: Arguments) throws {
@@ -42,7 +46,8 @@ struct ServeLoad: Sendable {
     }
     self.rate = rate
     concurrency = Int(try arguments.integer("max-concurrency", in: 1...4096) ?? Int64(min(count, 4096)))
-    dataset = try arguments.choice("dataset-name", of: ["random", "sharegpt", "builtin"]) ?? "random"
+    dataset =
+      try arguments.choice("dataset-name", of: ["random", "prefix_repetition", "sharegpt", "builtin"]) ?? "random"
     path = arguments.string("dataset-path")
     if (dataset == "sharegpt") != (path != nil) {
       throw UsageError("--dataset-path and the dataset sharegpt need each other")
@@ -51,6 +56,8 @@ struct ServeLoad: Sendable {
     outputTokens = Int(try arguments.integer("random-output-len", in: counts) ?? 64)
     vocabularySize = Int(try arguments.integer("vocab-size", in: 8...Int64(Int32.max)) ?? 4000)
     ignoresEnd = arguments.has("ignore-eos")
+    prefixCount = Int(try arguments.integer("prefix-repetition-num-prefixes", in: counts) ?? 10)
+    prefixTokens = Int(try arguments.integer("prefix-repetition-prefix-len", in: counts) ?? 256)
     seed = UInt64(try arguments.integer("seed", in: 0...Int64.max) ?? 0)
   }
 
@@ -66,15 +73,22 @@ struct ServeLoad: Sendable {
       return (0..<count).map {
         ServePrompt(text: questions[$0 % questions.count], outputTokens: outputTokens, ignoresEnd: ignoresEnd)
       }
+    case "prefix_repetition":
+      let prefixes = (0..<prefixCount).map { _ in randomIDs(prefixTokens, using: &random) }
+      return (0..<count).map { index in
+        let ids = prefixes[index % prefixCount] + randomIDs(inputTokens, using: &random)
+        return ServePrompt(ids: ids, outputTokens: outputTokens, ignoresEnd: true)
+      }.shuffled(using: &random)
     default:
       return (0..<count).map { _ in
-        // The first ids of vocabularies are single bytes and control tokens of some models.
-        let ids = (0..<inputTokens).map { _ in
-          Int32.random(in: Int32(vocabularySize / 8)..<Int32(vocabularySize), using: &random)
-        }
-        return ServePrompt(ids: ids, outputTokens: outputTokens, ignoresEnd: true)
+        ServePrompt(ids: randomIDs(inputTokens, using: &random), outputTokens: outputTokens, ignoresEnd: true)
       }
     }
+  }
+
+  /// The first ids of vocabularies are single bytes and control tokens of some models.
+  private func randomIDs(_ count: Int, using random: inout SeededGenerator) -> [Int32] {
+    (0..<count).map { _ in Int32.random(in: Int32(vocabularySize / 8)..<Int32(vocabularySize), using: &random) }
   }
 
   /// First question of each conversation, in random order; the length of the answer there limits ours.
@@ -160,6 +174,7 @@ struct ServeLoad: Sendable {
           held = String(held[end.upperBound...])
         }
       }
+      result.replica = response.headers["x-pagoda-replica"]
       if response.status != 200 {
         result.error = JSONValue.parse(response.text)?["error"]?["message"]?.stringValue ?? "status \(response.status)"
       } else if result.outputTokens == 0 {
@@ -181,6 +196,7 @@ extension ServeResult {
     if let usage = chunk["usage"], let output = usage["completion_tokens"]?.intValue {
       outputTokens = Int(output)
       promptTokens = Int(usage["prompt_tokens"]?.intValue ?? 0)
+      cachedTokens = Int(usage["prompt_tokens_details"]?["cached_tokens"]?.intValue ?? 0)
     }
     guard let choice = chunk["choices"]?.arrayValue?.first else { return }
     let texts = [choice["delta"]?["content"], choice["delta"]?["reasoning_content"]]

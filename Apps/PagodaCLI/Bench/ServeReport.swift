@@ -47,6 +47,25 @@ struct ServeReport {
     ]
   }
 
+  /// What each server behind a router did; nil where answers name none.
+  private struct ReplicaRow {
+    let name: String
+    let requests: Int
+    let promptTokens: Int
+    let cachedTokens: Int
+
+    var hitRate: Double { promptTokens == 0 ? 0 : Double(cachedTokens) / Double(promptTokens) }
+  }
+
+  private var replicas: [ReplicaRow] {
+    let groups = Dictionary(grouping: good.filter { $0.replica != nil }) { $0.replica ?? "" }
+    return groups.sorted { $0.key < $1.key }.map { name, results in
+      ReplicaRow(
+        name: name, requests: results.count, promptTokens: results.reduce(0) { $0 + $1.promptTokens },
+        cachedTokens: results.reduce(0) { $0 + $1.cachedTokens })
+    }
+  }
+
   private var totals: [(name: String, key: String, value: Double, isCount: Bool)] {
     let good = good
     let input = Double(good.reduce(0) { $0 + $1.promptTokens })
@@ -56,6 +75,7 @@ struct ServeReport {
       ("Failed requests", "failed", Double(results.count - good.count), true),
       ("Benchmark duration (s)", "duration", seconds, false),
       ("Total input tokens", "total_input_tokens", input, true),
+      ("Total cached input tokens", "total_cached_tokens", Double(good.reduce(0) { $0 + $1.cachedTokens }), true),
       ("Total generated tokens", "total_output_tokens", output, true),
       ("Request throughput (req/s)", "request_throughput", Double(good.count) / seconds, false),
       ("Output token throughput (tok/s)", "output_throughput", output / seconds, false),
@@ -81,6 +101,11 @@ struct ServeReport {
       out += row("Median \(short) (ms)", String(format: "%.2f", time.percentile(50)))
       out += row("P99 \(short) (ms)", String(format: "%.2f", time.percentile(99)))
     }
+    if !replicas.isEmpty { out += heading("Replicas", "-") }
+    for replica in replicas {
+      let share = String(format: "%d requests, %.1f %% cached", replica.requests, replica.hitRate * 100)
+      out += row(Terminal.printable(replica.name), share)
+    }
     out += String(repeating: "=", count: 50) + "\n"
     if let error = results.compactMap(\.error).first { out += "first failure: \(Terminal.printable(error))\n" }
     return out
@@ -96,6 +121,16 @@ struct ServeReport {
         .init(key: "median_\(time.key)_ms", value: .number(time.percentile(50))),
         .init(key: "p99_\(time.key)_ms", value: .number(time.percentile(99))),
       ]
+    }
+    if !replicas.isEmpty {
+      let rows = replicas.map { replica in
+        JSONValue.object([
+          "name": .string(replica.name), "completed": .integer(Int64(replica.requests)),
+          "prompt_tokens": .integer(Int64(replica.promptTokens)),
+          "cached_tokens": .integer(Int64(replica.cachedTokens)), "hit_rate": .number(replica.hitRate),
+        ])
+      }
+      members.append(.init(key: "replicas", value: .array(rows)))
     }
     members.append(.init(key: "max_concurrency", value: .integer(Int64(load.concurrency))))
     members.append(.init(key: "request_rate", value: load.rate.isFinite ? .number(load.rate) : .string("inf")))
