@@ -63,6 +63,7 @@ bool DiskStore::is_ours(const io::PrefixFileHead& head) const noexcept {
 
 std::optional<DiskStore::Next> DiskStore::find_next(const std::string& salt, std::span<const int32_t> tokens,
                                                     int32_t num_known, int64_t num_blocks) {
+  look_again();
   std::lock_guard lock(mutex_);
   if (entries_.empty()) return std::nullopt;
   auto last = entries_.end();

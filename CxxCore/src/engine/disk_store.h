@@ -43,6 +43,7 @@ class DiskStore {
 
   const DiskStoreConfig& config() const noexcept { return config_; }
 
+  // Looks for what other processes have written since, unless this one is writing.
   // The file to read next so that more than `num_known` tokens can be gone on from, the blocks of the first
   // `num_blocks` being there. `is_last`: its state is the one wanted; else its blocks lead to such a file.
   struct Next {
@@ -101,7 +102,8 @@ class DiskStore {
   std::vector<Listed> list_folder();
   Entry read_entry(const io::PrefixFileHead& head) const noexcept;
   bool open_new(Listed& file);             // false when there is no good file
-  void refresh();                          // brings entries_ up to date with the folder; the writer's thread only
+  void refresh();                          // brings entries_ up to date with the folder; with folder_mutex_
+  void look_again();                       // refresh() if the folder has changed; the engine's thread only
   void merge(std::vector<Listed> listed);  // with mutex_, like all that follows
   void count_files() noexcept;
   void run_writer() noexcept;
@@ -113,7 +115,12 @@ class DiskStore {
   void pause(const std::string& reason);
 
   DiskStoreConfig config_;
-  mutable std::mutex mutex_;  // guards what follows
+  // Held while the folder is listed and entries_ brought up to date, and while a file is written: a list that was made
+  // before would take its entry for one that another process removed. Taken before mutex_.
+  std::mutex folder_mutex_;
+  std::filesystem::file_time_type listed_time_{};  // of the folder when it was last listed; guarded by folder_mutex_
+  std::chrono::steady_clock::time_point next_look_{};  // not before; the engine's thread only
+  mutable std::mutex mutex_;                           // guards what follows
   std::condition_variable wake_, idle_;
   std::map<Hash128Value, Entry> entries_;
   std::deque<Job> queue_;

@@ -1,7 +1,9 @@
 // DiskStore: the files in the folder, of all processes, and eviction of the least recently used.
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <filesystem>
+#include <mutex>
 #include <system_error>
 #include <utility>
 
@@ -44,6 +46,7 @@ bool DiskStore::open_folder() {
     return false;
   }
   remove_rests();
+  const std::lock_guard folder(folder_mutex_);
   refresh();
   std::lock_guard lock(mutex_);
   make_room(0);
@@ -101,7 +104,13 @@ bool DiskStore::open_new(Listed& file) {
   return false;
 }
 
+// A folder's time tells only in steps of some milliseconds: a change soon after the last one may not show.
 void DiskStore::refresh() {
+  constexpr auto kClockStep = std::chrono::milliseconds(50);
+  std::error_code error;
+  const fs::file_time_type time = fs::last_write_time(config_.folder, error);
+  const bool is_recent = error || fs::file_time_type::clock::now() - time < kClockStep;
+  listed_time_ = is_recent ? fs::file_time_type{} : time;
   std::vector<Listed> listed = list_folder();
   std::erase_if(listed, [&](Listed& file) {
     {
@@ -112,6 +121,23 @@ void DiskStore::refresh() {
   });
   std::lock_guard lock(mutex_);
   merge(std::move(listed));
+}
+
+// Costs a look at the folder's time when nothing has changed; else lists it, for at most a twentieth of this thread's
+// time.
+void DiskStore::look_again() {
+  using std::chrono::steady_clock;
+  constexpr int kShare = 20;
+  const steady_clock::time_point begin = steady_clock::now();
+  if (begin < next_look_) return;
+  const std::unique_lock folder(folder_mutex_, std::try_to_lock);
+  if (!folder) return;  // the writer refreshes before and after each file
+  std::error_code error;
+  const fs::file_time_type time = fs::last_write_time(config_.folder, error);
+  if (error || time == listed_time_) return;
+  refresh();
+  const steady_clock::time_point end = steady_clock::now();
+  next_look_ = end + (kShare - 1) * (end - begin);
 }
 
 void DiskStore::merge(std::vector<Listed> listed) {

@@ -1,6 +1,7 @@
 // DiskStore: writing behind.
 #include <chrono>
 #include <exception>
+#include <mutex>
 #include <utility>
 
 #include "engine/disk_store.h"
@@ -53,6 +54,7 @@ bool DiskStore::may_write() const noexcept {
 void DiskStore::write_file(const Job& job) {
   const Hash128Value& key = job.head.key;
   const int64_t size = static_cast<int64_t>(job.head.file_bytes());
+  const std::lock_guard folder(folder_mutex_);
   refresh();
   {
     std::lock_guard lock(mutex_);

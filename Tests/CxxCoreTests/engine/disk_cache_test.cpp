@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -334,6 +335,28 @@ PAGODA_TEST(disk_cache_the_limit_is_that_of_the_folder) {
   longer = others;
   longer.push_back(1);
   CHECK(first->find_next("", longer, 0, 0).has_value());
+}
+
+// A router may send each turn of a chat to another process: what one wrote is found by the next without a restart.
+PAGODA_TEST(disk_cache_finds_what_another_process_has_written_since) {
+  const std::string folder = test::temporary_dir();
+  const auto reader = open_fake_store(folder), writer = open_fake_store(folder);
+  for (uint64_t i = 0; i < 20; ++i) {
+    const Tokens tokens = random_tokens(400 + i, 100);
+    Tokens longer = tokens;
+    longer.push_back(1);
+    CHECK(!reader->find_next("", longer, 0, 0));
+    CHECK(write_zeros(*writer, tokens));
+    // A listing is not followed by another at once, so that a busy folder costs little.
+    std::optional<DiskStore::Next> next;
+    for (int tries = 0; tries < 2000 && !next; ++tries) {
+      next = reader->find_next("", longer, 0, 0);
+      if (!next) usleep(1000);
+    }
+    REQUIRE(next.has_value());
+    CHECK_OK(reader->read(*next, "", longer));
+  }
+  CHECK(reader->stats().num_reads == 20 && reader->stats().num_writes == 0 && reader->stats().num_bad_files == 0);
 }
 
 PAGODA_TEST(disk_cache_writing_resumes_when_there_is_space_again) {
