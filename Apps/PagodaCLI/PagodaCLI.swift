@@ -16,6 +16,7 @@ extension Command {
   /// The command of the first words, and how many words its name has.
   package static func find(_ words: [String]) -> (command: Command, count: Int)? {
     if words.starts(with: ["bench", "serve"]) { return (.benchServe, 2) }
+    if words.starts(with: ["bench", "spec"]) { return (.benchSpec, 2) }
     guard let name = words.first else { return nil }
     return all.first { $0.name == synonyms[name] ?? name }.map { ($0, 1) }
   }

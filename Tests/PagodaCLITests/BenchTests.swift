@@ -14,14 +14,24 @@ import Testing
     #expect(tests.map(\.name) == ["pp512", "tg128", "tg64@d16384", "b32"])
   }
 
+  @Test func a_test_with_guesses_has_room_for_text_and_keeps_them_on() throws {
+    let tests = try BenchTest.parse("tg8+spec")
+    #expect(tests.map(\.kind) == [.speculative(tokens: 8)])
+    #expect(tests[0].isSpeculative)
+    let options = tests.sized(EngineOptions(), repetitions: 3, given: Arguments())
+    #expect(options.speculation == .automatic && options.maximumModelLength == 1024 + 1 + 8)
+    #expect(try BenchTest.parse("tg8").sized(EngineOptions(), repetitions: 1, given: Arguments()).speculation == .off)
+  }
+
   @Test(arguments: [
-    "", "pp", "pp0", "pp-1", "pp5x", "tg", "tg@d5", "tg5@", "tg5@d", "tg5@d0", "tg5@d1@d2", "b", "b0", "b2000", "x8",
+    "tg+spec", "tg0+spec", "pp8+spec", "tg8+", "tg8@d5+spec", "", "pp", "pp0", "pp-1", "pp5x", "tg", "tg@d5", "tg5@",
+    "tg5@d", "tg5@d0", "tg5@d1@d2", "b", "b0", "b2000", "x8",
     "pp99999999999999999999", "pp٣",
   ])
   func other_names_are_refused_and_the_forms_listed(_ item: String) {
     let error = #expect(throws: UsageError.self) { try BenchTest.parse("pp16,\(item),b2") }
     #expect(error?.message.contains("'\(item)'") == true)
-    for form in ["pp512", "tg128", "tg64@d16384", "b8"] { #expect(error?.message.contains(form) == true) }
+    for form in ["pp512", "tg128", "tg64@d16384", "tg128+spec", "b8"] { #expect(error?.message.contains(form) == true) }
   }
 
   @Test func the_engine_has_room_for_the_tests_and_what_was_asked_for() throws {
@@ -123,5 +133,43 @@ import Testing
     #expect(series.open == [1, 2, 1, 1])
     #expect(ServePlot.series([], seconds: 0, binCount: 2).rates == [0, 0])
     #expect(ServePlot.chart(spans, seconds: 4, subtitle: "x").contains("class=\"curve\""))
+  }
+
+  @Test func guesses_are_measured_per_text_and_no_bit_differs() throws {
+    try Program.withFolder { folder in
+      let file = folder.appending(path: "prompts.jsonl")
+      let prompts = #"{"kind": "loop", "prompt": "Repeat: one two three one two three"}"# + "\n\nTell me a story.\n"
+      try prompts.write(to: file, atomically: true, encoding: .utf8)
+      let run = try Program.run(
+        "bench", "spec", "--prompts", file.path, "--tokens", "16", "--rounds", "1", "--sequences", "2", "--json")
+      let report = try #require(JSONValue.parse(run.output), "\(run.errors)")
+      let rows = try #require(report["rows"]?.arrayValue)
+      #expect(rows.map { $0["text"]?.stringValue } == ["loop", "line 2"])
+      for row in rows {
+        #expect(row["differing_bits"]?.intValue == 0)
+        #expect(row["accepted_by_place"]?.arrayValue?.count == 7)
+        #expect(try #require(row["speedup"]?.doubleValue) > 0)
+      }
+    }
+  }
+
+  @Test func an_oracle_guesses_for_a_shape() throws {
+    let run = try Program.run("bench", "spec", "--shape", "tiny", "--accept", "1", "--tokens", "24", "--rounds", "1")
+    #expect(run.status == 0, "\(run.errors)")
+    let cells = try #require(run.output.split(separator: "\n").last).split(separator: "|").map {
+      $0.filter { $0 != " " }
+    }
+    #expect(cells.first == "randomids" && cells[4] == cells[5] && cells.last == "0", "\(run.output)")
+    #expect(try #require(Int(cells[4])) > 0)
+    #expect(try Program.run("bench", "spec", "--shape", "tiny", "--accept", "2").status == 64)
+    #expect(try Program.run("bench", "spec", "--speculate", "off").status == 64)
+  }
+
+  @Test func a_row_with_guesses_needs_text() throws {
+    let run = try Program.run("bench", "--tests", "tg4+spec,tg4", "--repetitions", "1", "--threads", "1", "--json")
+    let rows = try #require(JSONValue.parse(run.output)?["rows"]?.arrayValue, "\(run.errors)")
+    #expect(rows.map { $0["test"]?.stringValue } == ["tg4", "tg4+spec"])
+    let refused = try Program.run("bench", "--shape", "tiny", "--tests", "tg4+spec", "--repetitions", "1")
+    #expect(refused.status == 1 && refused.errors.contains("tokenizer"), "\(refused.errors)")
   }
 }

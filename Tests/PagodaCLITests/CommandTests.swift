@@ -17,7 +17,7 @@ import Testing
     #expect(try Program.run("--version").output.hasPrefix("pagoda \(PagodaVersion.current)"))
   }
 
-  @Test(arguments: ["chat", "generate", "serve", "batch", "tokenize", "info", "bench", "bench serve"])
+  @Test(arguments: ["chat", "generate", "serve", "batch", "tokenize", "info", "bench", "bench serve", "bench spec"])
   func every_command_has_help(_ command: String) throws {
     for spelling in ["--help", "-h"] {
       let run = try Program.run(command.split(separator: " ").map { String($0) } + [spelling])
@@ -203,6 +203,7 @@ import Testing
     #expect(run.status == 0, "\(run.errors)")
     #expect(run.output.contains("Paris"))
     #expect(run.output.contains("KV blocks in use") && run.output.contains("Unknown command /nonsense"))
+    #expect(run.output.contains("guessed ahead") && run.output.contains("of them held"))
   }
 
   @Test func interrupting_generate_exits_with_130() throws {

@@ -21,10 +21,10 @@ ALLOWED = {
     "sampler": {"base"},
     "device": {"base"},
     "ops": {"base", "device"},
-    "bench": {"base", "device"},
     "model": {"base", "device", "ops", "io", "cache"},
 }
 ALLOWED["engine"] = set(ALLOWED)
+ALLOWED["bench"] = set(ALLOWED)
 ALLOWED["api"] = set(ALLOWED)
 
 # The public headers (include/pagoda) each module may include; `api`, which implements them, may include all.
@@ -39,7 +39,7 @@ PUBLIC = {
     "sampler": {"event", "sampling_params"},
     "device": {"profile"},
     "ops": set(),
-    "bench": {"bench", "profile"},
+    "bench": {"bench", "event", "model_source", "options", "profile", "request", "speculation_bench", "statistics"},
     "model": {"model_info"},
     "engine": {"event", "model_info", "model_source", "options", "prefix_match", "profile", "request", "statistics"},
 }

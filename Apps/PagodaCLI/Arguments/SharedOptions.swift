@@ -8,6 +8,8 @@ enum SharedOptions {
     "model", short: "m", value: "MODEL", help: "a folder or .gguf file, ORG/NAME, qwen3.5:4b, or mini (default)")
   static let shape = Option(
     "shape", value: "NAME", help: "a synthetic model, such as qwen3.5-0.8b: its sizes, random weights")
+  static let prompts = Option(
+    "prompts", value: "FILE", help: "texts to guess in, a line each: text, or JSON with prompt and kind")
   static let system = Option("system", value: "TEXT", help: "instructions above the conversation (the system prompt)")
   static let thinking = [
     Option("think", help: "let the model think before it answers"),

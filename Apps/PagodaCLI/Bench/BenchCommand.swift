@@ -12,12 +12,14 @@ extension Command {
         pp512        reads a prompt of 512 tokens: tokens a second until the first new one
         tg128        generates 128 tokens after a short prompt
         tg64@d16384  generates 64 tokens after a prompt of 16384
+        tg128+spec   generates 128 tokens after each of several texts, guessing ahead: tokens a second of all of them
         b8           8 sequences at once generate 64 tokens each: tokens a second of all, while all of them run
       Each row says how many bytes a token has to move at least (weights once per step, keys, values and recurrent state),
       how much of the measured memory bandwidth that is, and how much of the measured peak of arithmetic. The limits of
       the machine are measured before and after each test; nothing else should run meanwhile.
 
-      `pagoda bench serve` puts load on a running server instead; it has a help of its own.
+      `pagoda bench serve` puts load on a running server instead, and `pagoda bench spec` compares answers with and
+      without guesses; both have a help of their own.
       """,
     groups: [
       OptionGroup(
@@ -25,6 +27,7 @@ extension Command {
         [
           SharedOptions.model, SharedOptions.shape,
           Option("tests", value: "LIST", help: "what to measure (default \(BenchTest.defaults))"),
+          SharedOptions.prompts,
           Option("repetitions", short: "r", value: "N", help: "runs of each test; the median counts (default 3)"),
           Option("profile", help: "then run each test once more and show the time of each operation"),
           Option("count", help: "only count launches, bytes moved and the time to encode (--device software and GPUs)"),
@@ -40,56 +43,84 @@ extension Command {
 private func runBench(_ arguments: Arguments) async throws -> Int32 {
   try arguments.refusePositionals()
   let tests = try BenchTest.parse(arguments.string("tests") ?? BenchTest.defaults)
-  let repetitions = Int(try arguments.integer("repetitions", in: 1...1000) ?? 3)
-  let options = tests.sized(try arguments.engineOptions(), repetitions: repetitions, given: arguments)
-  let name = arguments.modelFileName
-  let isText = !arguments.has("json")
   if let file = arguments.string("plot") { try Terminal.write("", toFile: file) }  // rather now than after minutes
+  var session = BenchSession(
+    arguments: arguments, repetitions: Int(try arguments.integer("repetitions", in: 1...1000) ?? 3))
+  // Guesses need memory and, with an MTP head, work in every step: those tests get an engine of their own.
+  for group in [tests.filter { !$0.isSpeculative }, tests.filter(\.isSpeculative)] where !group.isEmpty {
+    try await session.run(group)
+  }
+  try session.finish()
+  return 0
+}
 
-  let engine = try await arguments.loadEngine(options)
-  let runner = BenchRunner(engine: engine, repetitions: repetitions)
-  if arguments.has("count") {
-    try await runner.printCounts(tests)
+/// The tests of one call of the command, on one engine after the other.
+private struct BenchSession {
+  let arguments: Arguments
+  let repetitions: Int
+  private var rows: [BenchRow] = []
+  private var profiles: [BenchProfile] = []
+  private var firstLimits: MachineLimits?
+  private var info: ModelInfo?
+
+  init(arguments: Arguments, repetitions: Int) {
+    self.arguments = arguments
+    self.repetitions = repetitions
+  }
+
+  private var isText: Bool { !arguments.has("json") }
+  private var name: String { arguments.modelFileName }
+
+  mutating func run(_ tests: [BenchTest]) async throws {
+    let options = tests.sized(try arguments.engineOptions(), repetitions: repetitions, given: arguments)
+    let prompts = tests.contains(where: \.isSpeculative) ? try arguments.benchPrompts() : []
+    let engine = try await arguments.loadEngine(options)
+    let runner = BenchRunner(engine: engine, repetitions: repetitions, prompts: prompts)
+    if arguments.has("count") {
+      try await runner.printCounts(tests)
+    } else {
+      try await runner.warmUp()
+      try await measure(tests, with: runner, threadCount: options.threadCount)
+    }
     await engine.shutDown()
-    return 0
-  }
-  let table = BenchReport.table(modelName: name)
-  try await runner.warmUp()
-  let firstLimits = try await MachineLimits.measure(threadCount: options.threadCount)
-  if isText { Terminal.write(BenchReport.limits(firstLimits, info: engine.info) + table.heading) }
-
-  var rows: [BenchRow] = []
-  var limits = firstLimits
-  for test in tests {
-    let speeds = try await runner.speeds(test)
-    let after = try await MachineLimits.measure(threadCount: options.threadCount)
-    let row = BenchRow(
-      test: test, speeds: speeds, cost: BenchCost(test, on: engine.info, repetitions: repetitions),
-      limits: [limits, after], weightDType: engine.info.weightDType)
-    limits = after
-    rows.append(row)
-    if isText { Terminal.write(table.line(BenchReport.cells(row, modelName: name, info: engine.info))) }
-  }
-  if isText { Terminal.write(BenchReport.footnote) }
-  if let file = arguments.string("plot") {
-    let subtitle =
-      "\(name), \(engine.info.weightDType) · \(engine.info.device) · pagoda \(PagodaVersion.current)"
-    try Terminal.write(BenchPlot.chart(rows, subtitle: subtitle), toFile: file)
   }
 
-  var profiles: [BenchProfile]?
-  if arguments.has("profile") {
-    profiles = []
+  private mutating func measure(_ tests: [BenchTest], with runner: BenchRunner, threadCount: Int?) async throws {
+    let info = runner.engine.info
+    let table = BenchReport.table(modelName: name)
+    var limits = try await MachineLimits.measure(threadCount: threadCount)
+    if isText && firstLimits == nil { Terminal.write(BenchReport.limits(limits, info: info) + table.heading) }
+    firstLimits = firstLimits ?? limits
+    self.info = self.info ?? info
     for test in tests {
-      let profile = BenchProfile(test: test, times: try await runner.profile(test), limits: limits)
-      profiles?.append(profile)
-      if isText { Terminal.write(BenchReport.profile(profile)) }
+      let speeds = try await runner.speeds(test)
+      let after = try await MachineLimits.measure(threadCount: threadCount)
+      let row = BenchRow(
+        test: test, speeds: speeds, cost: BenchCost(test, on: info, repetitions: repetitions),
+        limits: [limits, after], weightDType: info.weightDType)
+      limits = after
+      rows.append(row)
+      if isText { Terminal.write(table.line(BenchReport.cells(row, modelName: name, info: info))) }
+    }
+    guard arguments.has("profile") else { return }
+    for test in tests {
+      profiles.append(BenchProfile(test: test, times: try await runner.profile(test), limits: limits))
     }
   }
-  if !isText {
-    let json = JSONValue.bench(limits: firstLimits, rows: rows, profiles: profiles, info: engine.info, name: name)
-    Terminal.write(json.text + "\n")
+
+  func finish() throws {
+    guard let firstLimits, let info else { return }
+    if let file = arguments.string("plot") {
+      let subtitle = "\(name), \(info.weightDType) · \(info.device) · pagoda \(PagodaVersion.current)"
+      try Terminal.write(BenchPlot.chart(rows, subtitle: subtitle), toFile: file)
+    }
+    if isText {
+      Terminal.write(BenchReport.footnote)
+      for profile in profiles { Terminal.write(BenchReport.profile(profile)) }
+    } else {
+      let all = arguments.has("profile") ? profiles : nil
+      Terminal.write(
+        JSONValue.bench(limits: firstLimits, rows: rows, profiles: all, info: info, name: name).text + "\n")
+    }
   }
-  await engine.shutDown()
-  return 0
 }

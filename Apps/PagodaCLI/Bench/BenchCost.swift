@@ -21,7 +21,7 @@ package struct BenchCost: Equatable, Sendable {
       self.bytes = bytes / Double(tokens)
       let layers = Double(info.layerMatrices.parameterCount) * Double(tokens)
       operations = 2 * (layers + Double(info.headMatrix.parameterCount)) / Double(tokens)
-    case .decode, .batch:
+    case .decode, .speculative, .batch:  // as if a step made one token of a sequence
       let length = test.length(repetitions: repetitions)
       let context = (test.promptTokens + length) / 2  // halfway through the answer
       let weights = Double(info.layerMatrices.bytes + info.headMatrix.bytes) / Double(test.sequences)

@@ -87,7 +87,8 @@ enum BenchReport {
   static let footnote = """
 
     tok/s: median ± half of the range. % read: of the bandwidth, % compute: of the arithmetic peak of the format, both the
-    mean of a measurement just before and one just after the test.
+    mean of a measurement just before and one just after the test. With +spec bytes and arithmetic are those of a token a
+    step: above 100 means that a step made more.
 
     """
 

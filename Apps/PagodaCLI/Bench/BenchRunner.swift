@@ -4,6 +4,8 @@ import PagodaKit
 struct BenchRunner {
   let engine: Engine
   let repetitions: Int
+  /// Texts of tests with guesses.
+  var prompts: [SpeculationBench.Prompt] = []
 
   /// Fills caches and page tables, and wakes the threads.
   func warmUp() async throws {
@@ -14,6 +16,7 @@ struct BenchRunner {
 
   /// Tokens a second, once per repetition.
   func speeds(_ test: BenchTest) async throws -> [Double] {
+    if case .speculative(let tokens) = test.kind { return try await textSpeeds(tokens) }
     if case .decode(let tokens, let depth) = test.kind, depth > 0 {
       let times = try await run(test).allTokens()[0]
       return (0..<repetitions).map { Double(tokens) / (times[($0 + 1) * tokens] - times[$0 * tokens]) }
@@ -42,8 +45,32 @@ struct BenchRunner {
     switch test.kind {
     case .prefill(let tokens): return Double(tokens) / times[0][0]
     case .decode(let tokens, _): return Double(tokens) / (times[0][tokens] - times[0][0])
+    case .speculative(let tokens): return Double(tokens) / (times[0][tokens] - times[0][0])
     case .batch: return try batchSpeed(times)
     }
+  }
+
+  /// All texts one after the other, as many times as there are repetitions.
+  private func textSpeeds(_ tokens: Int) async throws -> [Double] {
+    guard engine.info.hasTokenizer, !prompts.isEmpty else {
+      throw CommandFailure("+spec needs text: a model with a tokenizer; see also 'pagoda bench spec --accept'")
+    }
+    var speeds: [Double] = []
+    for _ in 0..<repetitions {
+      var seconds = 0.0
+      for prompt in prompts {
+        let times = try await start([try request(prompt.text, tokens: tokens)]).allTokens()[0]
+        seconds += times[tokens] - times[0]
+      }
+      speeds.append(Double(tokens * prompts.count) / seconds)
+    }
+    return speeds
+  }
+
+  private func request(_ text: String, tokens: Int) throws -> Request {
+    let isChat = engine.info.hasChatTemplate
+    return Request(
+      prompt: isChat ? .messages([Message(role: .user, content: text)]) : .text(text), sampling: sampling(1 + tokens))
   }
 
   /// Of the steps in which all decode: from the last first token to the first last one, in whole steps of the sequence
@@ -58,23 +85,35 @@ struct BenchRunner {
   }
 
   private func run(_ test: BenchTest) throws -> TokenClock {
-    try start(
+    if case .speculative(let tokens) = test.kind, let prompt = prompts.first {
+      return try start([try request(prompt.text, tokens: tokens)])
+    }
+    return try start(
       sequences: test.sequences, promptTokens: test.promptTokens,
       generatedTokens: test.generatedTokens(repetitions: repetitions))
   }
 
   private func start(sequences: Int, promptTokens: Int, generatedTokens: Int) throws -> TokenClock {
-    var sampling = SamplingParameters()
-    sampling.temperature = 0
-    sampling.ignoresEndOfText = true
-    sampling.maximumTokens = generatedTokens
+    let sampling = sampling(generatedTokens)
     var ids = TokenIDs(vocabularySize: engine.info.vocabularySize)
     let requests = (0..<sequences).map { _ in
       Request(prompt: .tokens((0..<promptTokens).map { _ in ids.next() }), sampling: sampling)
     }
-    let clock = TokenClock(requestCount: sequences)
+    return try start(requests)
+  }
+
+  private func start(_ requests: [Request]) throws -> TokenClock {
+    let clock = TokenClock(requestCount: requests.count)
     try clock.start(requests, on: engine)
     return clock
+  }
+
+  private func sampling(_ tokens: Int) -> SamplingParameters {
+    var sampling = SamplingParameters()
+    sampling.temperature = 0
+    sampling.ignoresEndOfText = true
+    sampling.maximumTokens = tokens
+    return sampling
   }
 }
 

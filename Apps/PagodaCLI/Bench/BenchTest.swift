@@ -5,6 +5,7 @@ package struct BenchTest: Hashable, Sendable {
   package enum Kind: Hashable, Sendable {
     case prefill(tokens: Int)  // pp512
     case decode(tokens: Int, depth: Int)  // tg128, tg64@d16384
+    case speculative(tokens: Int)  // tg128+spec
     case batch(sequences: Int)  // b8
   }
 
@@ -16,7 +17,12 @@ package struct BenchTest: Hashable, Sendable {
   /// Tokens that each sequence of a batch generates.
   static let batchTokens = 64
 
-  static let forms = "pp512 (prompt), tg128 (decode), tg64@d16384 (decode after 16384 tokens), b8 (8 sequences at once)"
+  /// Tokens that a text to guess in may have.
+  static let longestText = 1024
+
+  static let forms =
+    "pp512 (prompt), tg128 (decode), tg64@d16384 (decode after 16384 tokens), tg128+spec (real text, with guesses), "
+    + "b8 (8 sequences at once)"
   static let defaults = "pp512,tg128,b8"
 
   /// A list such as `pp512,tg64@d16384,b8`.
@@ -36,6 +42,9 @@ package struct BenchTest: Hashable, Sendable {
     self.name = name
     if name.hasPrefix("pp"), let tokens = Self.count(name.dropFirst(2), upTo: 1_000_000) {
       kind = .prefill(tokens: tokens)
+    } else if name.hasPrefix("tg"), name.hasSuffix("+spec") {
+      guard let tokens = Self.count(name.dropFirst(2).dropLast(5), upTo: 100_000) else { return nil }
+      kind = .speculative(tokens: tokens)
     } else if name.hasPrefix("tg") {
       let parts = name.dropFirst(2).split(separator: "@d", omittingEmptySubsequences: false)
       guard parts.count <= 2, let tokens = Self.count(parts[0], upTo: 100_000) else { return nil }
@@ -61,6 +70,9 @@ package struct BenchTest: Hashable, Sendable {
 }
 
 extension BenchTest {
+  /// Whether it is about tokens guessed ahead.
+  package var isSpeculative: Bool { if case .speculative = kind { true } else { false } }
+
   /// Sequences that run at once.
   package var sequences: Int {
     if case .batch(let sequences) = kind { return sequences }
@@ -71,6 +83,7 @@ extension BenchTest {
     switch kind {
     case .prefill(let tokens): tokens
     case .decode(_, let depth): depth > 0 ? depth : Self.shortPrompt
+    case .speculative: Self.longestText
     case .batch: Self.shortPrompt
     }
   }
@@ -80,6 +93,7 @@ extension BenchTest {
     switch kind {
     case .prefill: 1
     case .decode(let tokens, let depth): 1 + tokens * (depth > 0 ? repetitions : 1)
+    case .speculative(let tokens): 1 + tokens
     case .batch: Self.batchTokens
     }
   }
@@ -92,7 +106,8 @@ extension [BenchTest] {
   /// `options` with room for these tests and no more, where the user has not said otherwise.
   package func sized(_ options: EngineOptions, repetitions: Int, given arguments: Arguments) -> EngineOptions {
     var sized = options
-    if !arguments.has("speculate") { sized.speculation = .off }  // a step is one token of each sequence
+    // Without guesses a step is one token of each sequence.
+    if !arguments.has("speculate") && !contains(where: \.isSpeculative) { sized.speculation = .off }
     sized.prefixCache = false  // repetitions must not find what the first one computed
     let length = map { $0.length(repetitions: repetitions) }.max() ?? 1
     if !arguments.has("max-model-len") { sized.maximumModelLength = length }

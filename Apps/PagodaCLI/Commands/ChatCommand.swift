@@ -139,6 +139,9 @@ package func speedLine(_ completion: Completion) -> String {
   if completion.usage.cachedTokens > 0 {
     parts.append("\(completion.usage.cachedTokens) of \(completion.usage.promptTokens) prompt tokens cached")
   }
+  if completion.timings.draftedTokens > 0 {
+    parts.append("\(completion.timings.acceptedTokens) of \(completion.timings.draftedTokens) guesses held")
+  }
   if completion.finishReason == .length { parts.append("cut at the token limit") }
   return parts.joined(separator: " · ")
 }

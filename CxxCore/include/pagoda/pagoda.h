@@ -15,6 +15,7 @@
 #include "pagoda/quantize.h"
 #include "pagoda/request.h"
 #include "pagoda/sampling_params.h"
+#include "pagoda/speculation_bench.h"
 #include "pagoda/statistics.h"
 #include "pagoda/status.h"
 #include "pagoda/swift_bridging.h"

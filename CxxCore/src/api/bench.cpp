@@ -1,8 +1,11 @@
-// Limits of the machine, for the public headers.
+// Measurements of the public headers: limits of the machine, and what guessing tokens ahead brings.
 #include "pagoda/bench.h"
 
 #include "api/guard.h"
 #include "bench/limits.h"
+#include "bench/speculation.h"
+#include "engine/loader.h"
+#include "pagoda/speculation_bench.h"
 
 namespace pagoda {
 
@@ -10,6 +13,22 @@ MachineLimits measure_limits(int32_t num_threads) noexcept {
   return api::guarded_result<MachineLimits>([&](MachineLimits& limits) {
     limits = bench::measure(num_threads);
     return limits.status;
+  });
+}
+
+std::vector<SpeculationBenchPrompt> speculation_bench_prompts() noexcept {
+  return api::value_or_empty([] { return bench::speculation_prompts(); });
+}
+
+Status bench_speculation(const ModelSource& source, const EngineOptions& options,
+                         const SpeculationBenchSettings& settings, SpeculationBenchCallback callback,
+                         void* context) noexcept {
+  return api::guarded([&]() -> Status {
+    PAGODA_RETURN_IF_ERROR(bench::check(settings));
+    Result<engine::LoadedModel> loaded = engine::load(source, options, nullptr);
+    if (!loaded.is_ok()) return loaded.status;
+    return bench::measure_speculation(*loaded, settings,
+                                      [&](const SpeculationBenchRow& row) { callback(context, &row); });
   });
 }
 

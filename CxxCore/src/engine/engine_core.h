@@ -51,6 +51,7 @@ struct CoreConfig {
   int32_t max_draft_rows = 0;                   // of a step; sizes.max_logits_rows has room for them
   bool takes_all_drafts = false;                // whatever they cost: for tests and measurements
   std::shared_ptr<speculate::Drafter> drafter;  // takes the place of all others and of the policy: for tests
+  bool admits_drafter = false;                  // the policy decides about its drafts too: for measurements
   std::shared_ptr<const text::BpeTokenizer> tokenizer;  // null: events carry ids only
 };
 
@@ -92,6 +93,7 @@ class EngineCore {
   void draft_tokens() noexcept;
   void offer_all();
   void offer_drafts(ActiveRequest& request, int32_t room);
+  void offer_proposed(ActiveRequest& request, int32_t room);
   void draft_forced(ActiveRequest& request, int32_t room);
   void draft_with_head();
   bool sample_draft(ActiveRequest& request, size_t row, int32_t index);

@@ -50,7 +50,7 @@ void EngineCore::offer_all() {
     ActiveRequest& request = *requests_.at(sequence->id);
     const int32_t room = std::min(config_.max_drafts, scheduler_.draft_room(*sequence));
     if (!request.speculates || room <= 0) continue;
-    if (config_.drafter) config_.drafter->propose(*sequence, room, sequence->drafts);
+    if (config_.drafter) offer_proposed(request, room);
     else offer_drafts(request, room);
   }
   if (!config_.takes_all_drafts) policy_.admit(offers_, num_decoding);
@@ -119,6 +119,17 @@ bool EngineCore::sample_draft(ActiveRequest& request, size_t row, int32_t index)
   return true;
 }
 
+// From CoreConfig::drafter.
+void EngineCore::offer_proposed(ActiveRequest& request, int32_t room) {
+  std::vector<int32_t>& drafts = request.sequence.drafts;
+  config_.drafter->propose(request.sequence, room, drafts);
+  if (!config_.admits_drafter || drafts.empty()) return;
+  offers_.push_back({.source = Source::lookup,
+                     .num_drafts = static_cast<int32_t>(drafts.size()),
+                     .history = &request.acceptance[static_cast<size_t>(Source::lookup)]});
+  offer_requests_.push_back(&request);
+}
+
 void EngineCore::offer_drafts(ActiveRequest& request, int32_t room) {
   Sequence& sequence = request.sequence;
   speculate::Offer offer;
@@ -180,7 +191,7 @@ void EngineCore::cut_drafts(ActiveRequest& request) {
 }
 
 void EngineCore::note_drafts(ActiveRequest& request, int32_t num_drafts, int32_t num_accepted) {
-  if (num_drafts == 0 || config_.drafter) return;
+  if (num_drafts == 0 || (config_.drafter && !config_.admits_drafter)) return;
   request.offer.num_admitted = num_drafts;
   policy_.note_drafts(request.offer, num_accepted, request.acceptance[static_cast<size_t>(request.offer.source)]);
   speculation_.saved_ms = policy_.saved_seconds() * 1e3;

@@ -1,0 +1,21 @@
+// SpeculationBench: the same requests on one loaded model, with and without drafts in turns.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/loader.h"
+#include "pagoda/speculation_bench.h"
+
+namespace pagoda::bench {
+
+std::vector<SpeculationBenchPrompt> speculation_prompts();
+
+Status check(const SpeculationBenchSettings& settings);
+
+// The settings must have passed check(). The prompts' own where the model has a tokenizer, random ids otherwise.
+Status measure_speculation(engine::LoadedModel& loaded, const SpeculationBenchSettings& settings,
+                           const std::function<void(const SpeculationBenchRow&)>& report);
+
+}  // namespace pagoda::bench

@@ -1,0 +1,111 @@
+// SpeculationBench: what guessing tokens ahead brings, measured with and without it in turns.
+internal import CxxCore
+
+/// What guessing tokens ahead brings on this machine: the same requests in turns with and without it.
+public struct SpeculationBench: Hashable, Sendable {
+  /// A text to measure with.
+  public struct Prompt: Hashable, Sendable {
+    /// What kind of text it is, as rows are named.
+    public var kind: String
+    /// A user's message, or the prompt itself where the model has no chat template.
+    public var text: String
+
+    /// A prompt of a kind.
+    public init(kind: String, text: String) {
+      self.kind = kind
+      self.text = text
+    }
+
+    /// A code edit, JSON, prose and chat.
+    public static var all: [Prompt] {
+      pagoda.speculation_bench_prompts().map { Prompt(kind: String($0.kind), text: String($0.text)) }
+    }
+  }
+
+  /// What was measured with one prompt.
+  public struct Row: Hashable, Sendable {
+    /// The prompt's kind; `random ids` for a model without a tokenizer.
+    public var kind: String
+    /// Without guesses: the median of the rounds.
+    public var plainTokensPerSecond: Double
+    /// With guesses: the median of the rounds.
+    public var tokensPerSecond: Double
+    /// The median of the ratios of one round.
+    public var speedup: Double
+    /// What was guessed and what held, in all rounds.
+    public var speculation: SpeculationStatistics
+    /// Bits of tokens, log probabilities, finish reasons and usage that differ between with and without. 0 unless something
+    /// is broken.
+    public var differingBits: Int64
+  }
+
+  /// One row each; ignored for a model without a tokenizer, which gets random ids.
+  public var prompts = Prompt.all
+  /// Tokens of each answer.
+  public var tokens = 128
+  /// How often each prompt is answered without and with guesses.
+  public var rounds = 5
+  /// Answers to the same prompt at once, every second one drawn with temperature 0.6.
+  public var sequences = 1
+  /// How often a guess holds, 0 to 1, by an oracle that knows the answer; nil means the engine's own guesses.
+  public var acceptance: Double?
+
+  /// The default measurement.
+  public init() {}
+
+  /// Loads the model and measures.
+  /// - Parameters:
+  ///   - source: where the model comes from.
+  ///   - options: as for an engine; the prefix cache stays off.
+  ///   - report: called with each row as soon as it is known.
+  public func run(
+    _ source: ModelSource, options: EngineOptions, report: @escaping @Sendable (Row) -> Void
+  ) async throws {
+    try await offCooperativePool {
+      let options = try options.core()
+      let reporter = RowReporter(report)
+      let context = Unmanaged.passUnretained(reporter).toOpaque()
+      let status = withExtendedLifetime(reporter) {
+        pagoda.bench_speculation(source.core, options, core, reportRow, context)
+      }
+      try status.throwIfError()
+    }
+  }
+
+  private var core: pagoda.SpeculationBenchSettings {
+    var settings = pagoda.SpeculationBenchSettings()
+    for prompt in prompts {
+      var one = pagoda.SpeculationBenchPrompt()
+      one.kind = std.string(prompt.kind)
+      one.text = std.string(prompt.text)
+      settings.prompts.push_back(one)
+    }
+    settings.num_tokens = Int32(clamping: tokens)
+    settings.num_rounds = Int32(clamping: rounds)
+    settings.num_sequences = Int32(clamping: sequences)
+    settings.accept = acceptance ?? -1
+    return settings
+  }
+}
+
+extension SpeculationBench.Row {
+  init(_ row: pagoda.SpeculationBenchRow) {
+    kind = String(row.kind)
+    plainTokensPerSecond = row.plain_tokens_per_second
+    tokensPerSecond = row.tokens_per_second
+    speedup = row.speedup
+    speculation = SpeculationStatistics(row.speculation)
+    differingBits = row.num_differing_bits
+  }
+}
+
+private final class RowReporter: Sendable {
+  let report: @Sendable (SpeculationBench.Row) -> Void
+
+  init(_ report: @escaping @Sendable (SpeculationBench.Row) -> Void) { self.report = report }
+}
+
+private func reportRow(_ context: UnsafeMutableRawPointer?, _ row: UnsafePointer<pagoda.SpeculationBenchRow>) {
+  guard let context else { return }
+  Unmanaged<RowReporter>.fromOpaque(context).takeUnretainedValue().report(SpeculationBench.Row(row.pointee))
+}
