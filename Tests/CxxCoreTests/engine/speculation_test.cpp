@@ -169,7 +169,7 @@ Room any_room(std::mt19937_64& rng) {
 PAGODA_TEST(speculation_off_is_on_for_every_request_and_drafter) {
   const uint64_t first = test::seed(50);
   Reach reach;
-  for (uint64_t round = 0; round < 300 && !test::failed(); ++round) {
+  for (uint64_t round = 0; round < 500 && !test::failed(); ++round) {
     std::mt19937_64 rng(first + round);
     const auto cases = run_off(rng, 6);
     const auto drafter = std::make_shared<TestDrafter>(static_cast<Habit>(round % 4), rng());

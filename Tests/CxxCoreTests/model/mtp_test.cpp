@@ -1,8 +1,12 @@
 // The MTP head against one put together from the parts of transformers: the same drafts, and logits within rounding.
 #include <cmath>
+#include <fstream>
+#include <iterator>
+#include <random>
 
 #include "engine/batch_builder.h"
 #include "engine/loader.h"
+#include "io/gguf/gguf_file.h"
 #include "model/checkpoint_editor.h"
 #include "model/model_runner.h"
 
@@ -127,7 +131,145 @@ void check_model(const std::string& name, const std::string& prefix) {
     for (const int32_t chunk : {100, 5, 1}) check_drafts(source, golden, device, chunk);
 }
 
+// A tensor of the head by its names in safetensors and in GGUF, where the head is layer 2 of the fixtures.
+struct HeadTensor {
+  std::string name, gguf_name;
+  std::vector<int64_t> shape;
+  std::vector<float> values;
+  bool is_norm = false;
+};
+
+const std::pair<const char*, const char*> kLayerNames[] = {
+    {"input_layernorm.weight", "attn_norm.weight"},
+    {"post_attention_layernorm.weight", "post_attention_norm.weight"},
+    {"self_attn.q_proj.weight", "attn_q.weight"},
+    {"self_attn.k_proj.weight", "attn_k.weight"},
+    {"self_attn.v_proj.weight", "attn_v.weight"},
+    {"self_attn.o_proj.weight", "attn_output.weight"},
+    {"self_attn.q_norm.weight", "attn_q_norm.weight"},
+    {"self_attn.k_norm.weight", "attn_k_norm.weight"},
+    {"mlp.gate_proj.weight", "ffn_gate.weight"},
+    {"mlp.up_proj.weight", "ffn_up.weight"},
+    {"mlp.down_proj.weight", "ffn_down.weight"},
+    {"mlp.gate.weight", "ffn_gate_inp.weight"},
+    {"mlp.experts.gate_up_proj", "ffn_gate_up_exps.weight"},
+    {"mlp.experts.down_proj", "ffn_down_exps.weight"},
+    {"mlp.shared_expert_gate.weight", "ffn_gate_inp_shexp.weight"},
+    {"mlp.shared_expert.gate_proj.weight", "ffn_gate_shexp.weight"},
+    {"mlp.shared_expert.up_proj.weight", "ffn_up_shexp.weight"},
+    {"mlp.shared_expert.down_proj.weight", "ffn_down_shexp.weight"},
+};
+
+// Random numbers in the shapes of the fixture's attention layer.
+std::vector<HeadTensor> make_head(const CheckpointEditor& editor) {
+  std::vector<HeadTensor> head;
+  for (const auto& [name, gguf_name] : kLayerNames) {
+    const auto found = editor.tensors.find(std::string("model.layers.1.") + name);
+    if (found != editor.tensors.end())
+      head.push_back({std::string("mtp.layers.0.") + name, std::string("blk.2.") + gguf_name, found->second.shape, {}});
+  }
+  const int64_t size = editor.tensors.at("model.norm.weight").shape.front();
+  head.push_back({"mtp.fc.weight", "blk.2.nextn.eh_proj.weight", {size, 2 * size}, {}});
+  head.push_back({"mtp.pre_fc_norm_embedding.weight", "blk.2.nextn.enorm.weight", {size}, {}});
+  head.push_back({"mtp.pre_fc_norm_hidden.weight", "blk.2.nextn.hnorm.weight", {size}, {}});
+  head.push_back({"mtp.norm.weight", "blk.2.nextn.shared_head_norm.weight", {size}, {}});
+  std::mt19937_64 rng(7);
+  for (HeadTensor& tensor : head) {
+    int64_t count = 1;
+    for (const int64_t dim : tensor.shape) count *= dim;
+    for (int64_t i = 0; i < count; ++i)
+      tensor.values.push_back((static_cast<float>(rng() >> 40) / static_cast<float>(1 << 24) - 0.5f) * 0.8f);
+    tensor.is_norm = tensor.shape.size() == 1;
+  }
+  return head;
+}
+
+void pad(std::string& bytes) { bytes.resize((bytes.size() + 31) / 32 * 32); }
+
+// The GGUF file with the head as one more block: values as its converter writes them, norms with 1 added.
+std::string gguf_with_head(const std::string& architecture, const std::vector<HeadTensor>& head) {
+  std::ifstream file(fixtures_dir() + "/gguf/" + architecture + ".gguf", std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  uint64_t num_tensors = 0, num_keys = 0;
+  std::memcpy(&num_tensors, bytes.data() + 8, 8);
+  std::memcpy(&num_keys, bytes.data() + 16, 8);
+  const size_t begin = bytes.find(gguf_string("token_embd.weight"));
+  CHECK(begin != std::string::npos);
+  size_t end = begin;
+  for (uint64_t i = 0; i < num_tensors; ++i) {
+    uint64_t name_size = 0;
+    uint32_t num_dims = 0;
+    std::memcpy(&name_size, bytes.data() + end, 8);
+    std::memcpy(&num_dims, bytes.data() + end + 8 + name_size, 4);
+    end += 8 + name_size + 4 + 8 * num_dims + 4 + 8;
+  }
+  std::string keys = bytes.substr(24, begin - 24), data = bytes.substr((end + 31) / 32 * 32), descriptions;
+  const std::string layers = gguf_u32(architecture + ".block_count", 2);
+  CHECK(keys.find(layers) != std::string::npos);
+  keys.replace(keys.find(layers), layers.size(), gguf_u32(architecture + ".block_count", 3));
+  keys += gguf_u32(architecture + ".nextn_predict_layers", 1);
+  for (const HeadTensor& tensor : head) {
+    pad(data);
+    descriptions += gguf_string(tensor.gguf_name) + raw(static_cast<uint32_t>(tensor.shape.size()));
+    for (size_t i = tensor.shape.size(); i-- > 0;) descriptions += raw(static_cast<uint64_t>(tensor.shape[i]));
+    descriptions += raw(uint32_t{0}) + raw(uint64_t{data.size()});
+    for (const float value : tensor.values) data += raw(tensor.is_norm ? value + 1 : value);
+  }
+  std::string all = bytes.substr(0, 8) + raw(num_tensors + head.size()) + raw(num_keys + 1) + keys +
+                    bytes.substr(begin, end - begin) + descriptions;
+  pad(all);
+  return all + data;
+}
+
+// The model's greedy token after a prompt, then the head's drafts and their logits.
+Golden drafts_of(const ModelSource& source) {
+  auto opened = Runner::open(source, "cpu");
+  CHECK_OK(opened);
+  if (!opened.is_ok()) return {};
+  Runner& runner = **opened;
+  CHECK(runner.loaded.model->has_head());
+  Golden golden;
+  for (int32_t i = 0; i < 21; ++i) golden.prompt.push_back((i * 31 + 5) % runner.loaded.core.vocab_size);
+  runner.sequence.tokens = golden.prompt;
+  runner.feed(21);
+  const auto last = runner.loaded.model->logits();
+  golden.next.push_back(highest({last.begin(), last.end()}));
+  runner.sequence.tokens.push_back(golden.next.front());
+  int32_t token = golden.next.front();
+  for (int32_t i = 0; i < 6; ++i) {
+    const std::vector<float> logits = runner.draft(token, i);
+    golden.drafts.push_back(token = highest(logits));
+    golden.logits.insert(golden.logits.end(), logits.begin(), logits.end());
+  }
+  return golden;
+}
+
+void check_gguf(const std::string& architecture) {
+  CheckpointEditor editor(fixtures_dir() + "/gguf/" + architecture);
+  const std::vector<HeadTensor> head = make_head(editor);
+  for (const HeadTensor& tensor : head) {
+    CheckpointEditor::Tensor& to = editor.tensors[tensor.name];
+    to = {"F32", tensor.shape, std::vector<std::byte>(tensor.values.size() * sizeof(float))};
+    std::memcpy(to.bytes.data(), tensor.values.data(), to.bytes.size());
+  }
+  const std::string bytes = gguf_with_head(architecture, head);
+  const Golden wanted = drafts_of(editor.write());
+  const Golden golden =
+      drafts_of({.directory = "", .files = {{"m.gguf", reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}}});
+  REQUIRE(!wanted.logits.empty() && wanted.logits.size() == golden.logits.size());
+  CHECK(wanted.next == golden.next && wanted.drafts == golden.drafts);
+  double worst = 0;
+  for (size_t i = 0; i < wanted.logits.size(); ++i)
+    worst = std::max(worst, static_cast<double>(std::abs(wanted.logits[i] - golden.logits[i])));
+  note(architecture + ": largest difference " + std::to_string(worst));
+  CHECK(worst <= 1e-5);
+}
+
 }  // namespace
+
+PAGODA_TEST(mtp_a_head_in_a_gguf_file_drafts_as_in_safetensors) {
+  for (const char* architecture : {"qwen35", "qwen35moe"}) check_gguf(architecture);
+}
 
 PAGODA_TEST(mtp_drafts_of_a_dense_head_are_those_of_transformers) { check_model("qwen3_5_vision", "mtp."); }
 PAGODA_TEST(mtp_drafts_of_a_head_with_experts_are_those_of_transformers) { check_model("qwen3_5_moe", "mtp."); }
