@@ -61,7 +61,7 @@ let package = Package(
     .target(
       name: "CDigest",
       cSettings: [.unsafeFlags(["-O2"], .when(configuration: .debug))]),  // gigabytes are hashed in debug builds too
-    .target(name: "PagodaHub", dependencies: ["CDigest"], exclude: ["README.md"]),
+    .target(name: "PagodaHub", dependencies: ["CDigest", "PagodaKit"], exclude: ["README.md"]),
     .target(name: "PagodaFoundationModels", dependencies: ["PagodaKit"]),
     .target(
       name: "PagodaTransformers",

@@ -1,4 +1,5 @@
 // Conversations: memory over turns, reset, partial answers, one answer at a time.
+import Observation
 import PagodaKit
 import Testing
 
@@ -7,9 +8,9 @@ import Testing
     let session = ChatSession(try await Shared.engine)
     _ = try await session.respond(to: "Hi, my name is Anna.")
     let answer = try await session.respond(to: "What is my name?")
-    #expect(answer.contains("Anna"), "\(answer)")
+    #expect(answer.text.contains("Anna"), "\(answer)")
     #expect(session.history.map(\.role) == [.user, .assistant, .user, .assistant])
-    #expect(session.history.last?.content == answer)
+    #expect(session.history.last?.content == answer.text)
     #expect(session.lastCompletion?.finishReason == .stop)
   }
 
@@ -19,14 +20,14 @@ import Testing
     session.reset()
     #expect(session.history.isEmpty)
     #expect(session.instructions == "Answer briefly.")
-    #expect(try await !session.respond(to: "What is my name?").contains("Anna"))
+    #expect(try await !session.respond(to: "What is my name?").text.contains("Anna"))
   }
 
   @Test func streaming_equals_responding() async throws {
     let engine = try await Shared.engine
     var text = ""
     for try await piece in ChatSession(engine).streamResponse(to: Shared.france) { text += piece }
-    #expect(try await ChatSession(engine).respond(to: Shared.france) == text)
+    #expect(try await ChatSession(engine).respond(to: Shared.france).text == text)
   }
 
   @Test func instructions_reach_the_model() async throws {
@@ -62,7 +63,7 @@ import Testing
     #expect(session.history.count == 2)
     #expect(session.history.last?.content.hasPrefix(seen) == true)
     session.sampling = SamplingParameters()
-    #expect(try await !session.respond(to: "Hello!").isEmpty)
+    #expect(try await !session.respond(to: "Hello!").text.isEmpty)
   }
 
   @Test func a_failed_message_leaves_no_trace() async throws {
@@ -86,5 +87,54 @@ import Testing
     #expect(!reasoning.isEmpty)
     #expect(!text.isEmpty && !text.contains("think>"))
     #expect(session.history.last?.reasoning == reasoning)
+  }
+
+  @Test func options_of_one_call_leave_the_session_as_it_was() async throws {
+    let session = ChatSession(try await Shared.engine)
+    let short = try await session.respond(to: Shared.france, options: ResponseOptions(maximumTokens: 1))
+    #expect(short.usage.completionTokens == 1 && short.completion.finishReason == .length)
+    session.reset()
+    let thoughtful = try await session.respond(to: "What is 12 plus 30?", options: ResponseOptions(thinking: true))
+    #expect(!thoughtful.reasoning.isEmpty)
+    session.reset()
+    let plain = try await session.respond(to: Shared.france)
+    #expect(plain.completion.finishReason == .stop && plain.usage.completionTokens > 1)
+    #expect("\(plain)" == plain.text && plain.tokens.count == plain.usage.completionTokens)
+  }
+
+  @Test func messages_are_input_too() async throws {
+    let session = ChatSession(try await Shared.engine)
+    let talk: [Message] = [.user("Hi, my name is Anna."), .assistant("Hello Anna!"), .user("What is my name?")]
+    #expect(try await session.respond(to: talk).text.contains("Anna"))
+    #expect(session.history.map(\.role) == [.user, .assistant, .user, .assistant])
+    session.reset()
+    #expect(try await session.respond(to: Message.user(Shared.france)).text.contains("Paris"))
+    await #expect(throws: PagodaError.self) { try await session.respond(to: [Message]()) }
+  }
+
+  @Test func tokens_of_a_chat_are_counted_as_the_engine_counts_them() async throws {
+    let session = ChatSession(try await Shared.engine, instructions: "Answer briefly.")
+    let counted = try session.tokenCount(adding: Shared.france)
+    let response = try await session.respond(to: Shared.france)
+    #expect(counted == response.usage.promptTokens)
+    #expect(try session.tokenCount() > counted)
+    #expect(try session.engine.tokenCount(of: Request(prompt: .tokens([1, 2, 3]))) == 3)
+  }
+
+  @Test func observers_see_an_answer_come() async throws {
+    let session = ChatSession(try await Shared.engine)
+    let changes = Recorder<String>()
+    @Sendable func watch() {
+      withObservationTracking {
+        changes.append(session.responseInProgress?.content ?? "none")
+      } onChange: {
+        Task { watch() }
+      }
+    }
+    watch()
+    let answer = try await session.respond(to: Shared.france)
+    #expect(try await eventually { changes.values.count > 2 && changes.values.last == "none" })
+    #expect(changes.values.contains { !$0.isEmpty && $0 != "none" && answer.text.hasPrefix($0) })
+    #expect(session.responseInProgress == nil)
   }
 }

@@ -14,7 +14,7 @@ import Testing
 
   @Test func loading_reports_progress_up_to_one() async throws {
     let fractions = Recorder<Double>()
-    let engine = try await Engine.load(.mini) { fractions.append($0) }
+    let engine = try await Engine.load(.mini) { fractions.append($0.fraction) }
     await engine.shutDown()
     #expect(fractions.values.last == 1)
     #expect(fractions.values == fractions.values.sorted())

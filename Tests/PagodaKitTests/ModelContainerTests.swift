@@ -11,7 +11,7 @@ import Testing
     async let second = model.engine()
     #expect(try await first === second)
     #expect(await model.isLoaded)
-    #expect(try await model.session().respond(to: Shared.france).contains("Paris"))
+    #expect(try await model.session().respond(to: Shared.france).text.contains("Paris"))
     await model.unload()
     #expect(await !model.isLoaded)
     let ended = try await first
@@ -39,7 +39,7 @@ import Testing
     let data = try JSONEncoder().encode(session.transcript)
     let restored = ChatSession(engine, transcript: try JSONDecoder().decode(Transcript.self, from: data))
     #expect(restored.transcript == session.transcript)
-    #expect(try await restored.respond(to: "What is my name?").contains("Anna"))
+    #expect(try await restored.respond(to: "What is my name?").text.contains("Anna"))
   }
 
   @Test func a_warmed_session_finds_its_instructions_read() async throws {
@@ -58,11 +58,74 @@ import Testing
     struct Answer: Decodable, Sendable { var capital: String }
     let session = ChatSession(try await Shared.engine)
     session.sampling.maximumTokens = 200
-    let schema = #"""
-      {"type":"object","properties":{"capital":{"type":"string","maxLength":20}},"required":["capital"]}
-      """#
+    let schema = JSONSchema.object([.init("capital", .string(maximumLength: 20))])
     let answer = try await session.respond(to: Shared.france, generating: Answer.self, schema: schema)
-    #expect(!answer.capital.isEmpty)
+    #expect(!answer.value.capital.isEmpty && answer.response.usage.completionTokens > 0)
     #expect(session.history.count == 2)
+  }
+
+  @Test func a_load_shows_its_progress_to_everyone_who_waits() async throws {
+    let model = ModelContainer(.mini)
+    let seen = [Recorder<LoadProgress>(), Recorder<LoadProgress>()]
+    async let first = model.engine { seen[0].append($0) }
+    async let second = model.engine { seen[1].append($0) }
+    _ = try await (first, second)
+    for recorder in seen { #expect(recorder.values.last == LoadProgress(phase: .loading, fraction: 1)) }
+    await model.unload()
+  }
+
+  @Test func a_load_is_cancelled_with_its_last_caller() async throws {
+    let fetches = Recorder<String>()
+    let source = ModelSource.fetched(
+      FetchedModel(name: "slow") { progress in
+        progress(0.5)
+        fetches.append("begun")
+        do { try await Task.sleep(for: .seconds(600)) } catch { fetches.append("cancelled") }
+        throw CancellationError()
+      })
+    let model = ModelContainer(source)
+    let callers = (0..<2).map { _ in Task { try await model.engine() } }
+    #expect(try await eventually { fetches.values == ["begun"] })
+    callers[0].cancel()
+    await #expect(throws: CancellationError.self) { try await callers[0].value }
+    #expect(fetches.values == ["begun"])
+    callers[1].cancel()
+    await #expect(throws: CancellationError.self) { try await callers[1].value }
+    #expect(try await eventually { fetches.values == ["begun", "cancelled"] })
+    #expect(await !model.isLoaded)
+  }
+
+  @Test func unloading_ends_a_load() async throws {
+    let source = ModelSource.fetched(
+      FetchedModel(name: "slow") { _ in
+        try await Task.sleep(for: .seconds(600))
+        return "/no/such/model"
+      })
+    let model = ModelContainer(source)
+    let caller = Task { try await model.engine() }
+    var hasBegun = false
+    while !hasBegun {
+      hasBegun = await model.isLoading
+      await Task.yield()
+    }
+    await model.unload()
+    let error = await #expect(throws: PagodaError.self) { try await caller.value }
+    #expect(error?.code == "cancelled")
+  }
+
+  @Test func a_cancelled_load_stops_reading_weights() async throws {
+    let seen = Recorder<Double>()
+    let cancelled = DispatchSemaphore(value: 0)  // holds the loader's own thread
+    let task = Task {
+      try await Engine.load(.mini) { progress in
+        seen.append(progress.fraction)
+        if seen.values.count == 1 { cancelled.wait() }
+      }
+    }
+    #expect(try await eventually { seen.values.count == 1 })
+    task.cancel()
+    cancelled.signal()
+    await #expect(throws: CancellationError.self) { _ = try await task.value }
+    #expect(seen.values.count == 1)
   }
 }

@@ -23,7 +23,8 @@ import Testing
 
   @Test func a_session_runs_its_tools_and_goes_on() async throws {
     let asked = Recorder<String>()
-    let tool = Tool(name: "get_weather", description: "The weather.", parameters: Self.schema) { (place: Place) in
+    let tool = Tool(name: "get_weather", description: "The weather.", parameters: try JSONSchema(json: Self.schema)) {
+      (place: Place) in
       asked.append(place.city)
       return "sunny"
     }

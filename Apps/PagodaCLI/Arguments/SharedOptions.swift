@@ -131,7 +131,7 @@ extension Arguments {
     let progress = ProgressLine("loading \(modelName)")
     defer { progress.clear() }
     do {
-      return try await Engine.load(source, options: options) { progress.show($0) }
+      return try await Engine.load(source, options: options) { progress.show($0.fraction) }
     } catch PagodaError.outOfMemory(let message) {
       throw PagodaError.outOfMemory(await adviceOnMemory(message, source, options))
     }

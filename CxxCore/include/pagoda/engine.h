@@ -37,8 +37,8 @@ struct ModelInfoResult {
   ModelInfo info;
 };
 
-// Progress of a load in [0, 1], on the calling thread.
-using ProgressCallback = void (*)(void* PAGODA_NULLABLE context, double fraction);
+// Progress of a load in [0, 1], on the calling thread; false ends the load with `cancelled`.
+using ProgressCallback = bool (*)(void* PAGODA_NULLABLE context, double fraction);
 
 class PAGODA_SHARED_REFERENCE(pagoda_engine_retain, pagoda_engine_release) Engine {
  public:

@@ -92,9 +92,8 @@ Engine* load_engine(const ModelSource& source, const EngineOptions& options, Pro
                     Status* status) noexcept {
   Engine* engine = nullptr;
   *status = guarded([&]() -> Status {
-    Result<engine::LoadedModel> loaded = engine::load(source, options, [&](double fraction) {
-      if (progress) progress(context, fraction);
-    });
+    Result<engine::LoadedModel> loaded = engine::load(
+        source, options, [&](double fraction) { return progress == nullptr || progress(context, fraction); });
     if (!loaded.is_ok()) return loaded.status;
     Result<std::unique_ptr<engine::EngineThread>> thread = engine::EngineThread::start(std::move(*loaded));
     if (!thread.is_ok()) return thread.status;

@@ -224,7 +224,7 @@ Result<ModelInfo> inspect(const ModelSource& source, const EngineOptions& option
 }
 
 Result<LoadedModel> load(const ModelSource& source, const EngineOptions& options,
-                         const std::function<void(double)>& progress) {
+                         const std::function<bool(double)>& progress) {
   Result<Prepared> prepared = prepare(source, options);
   if (!prepared.is_ok()) return prepared.status;
   Prepared& p = *prepared;

@@ -32,7 +32,7 @@ struct LoadedModel {
 };
 
 Result<LoadedModel> load(const ModelSource& source, const EngineOptions& options,
-                         const std::function<void(double)>& progress);
+                         const std::function<bool(double)>& progress);
 
 // The same checks and the same plan, without reading weights or allocating pools.
 Result<ModelInfo> inspect(const ModelSource& source, const EngineOptions& options);

@@ -306,7 +306,7 @@ int64_t workspace_bytes(const io::ModelConfig& config, const device::Device& dev
 
 Result<std::unique_ptr<Model>> load_model(const io::ModelConfig& config, const io::Checkpoint& checkpoint,
                                           device::Device& device, WeightFormat format, DType kv_dtype,
-                                          int32_t block_size, const std::function<void(double)>& progress,
+                                          int32_t block_size, const std::function<bool(double)>& progress,
                                           WeightCache* cache) {
   if (block_size <= 0) return make_error(StatusCode::invalid_argument, "block_size must be positive");
   if (config.num_experts > 0 && device::expert_ops(device.encoder()) == nullptr)

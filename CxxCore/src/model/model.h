@@ -102,7 +102,7 @@ struct WeightCache {
 // Whatever is wrong with the cache, the model is loaded from the checkpoint.
 Result<std::unique_ptr<Model>> load_model(const io::ModelConfig& config, const io::Checkpoint& checkpoint,
                                           device::Device& device, WeightFormat format, DType kv_dtype,
-                                          int32_t block_size, const std::function<void(double)>& progress,
+                                          int32_t block_size, const std::function<bool(double)>& progress,
                                           WeightCache* cache = nullptr);
 
 }  // namespace pagoda::model

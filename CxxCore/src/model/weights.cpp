@@ -74,8 +74,17 @@ Result<WeightsSummary> check_weights(const io::ModelConfig& config, const io::Ch
   return summary;
 }
 
+namespace {
+
+Status report(const std::function<bool(double)>& progress, double fraction) {
+  if (!progress || progress(fraction)) return ok_status();
+  return make_error(StatusCode::cancelled, "the load was cancelled");
+}
+
+}  // namespace
+
 Result<Weights> Weights::load(const io::ModelConfig& config, const io::Checkpoint& checkpoint, device::Device& device,
-                              WeightFormat format, const std::function<void(double)>& progress, WeightCache* cache) {
+                              WeightFormat format, const std::function<bool(double)>& progress, WeightCache* cache) {
   auto groups = group_weights(config, checkpoint);
   if (!groups.is_ok()) return groups.status;
   Weights weights;
@@ -88,7 +97,7 @@ Result<Weights> Weights::load(const io::ModelConfig& config, const io::Checkpoin
   const auto file = WeightCacheFile::plan(cache->folder, *groups, checkpoint, device, format);
   if (file.is_ok() && weights.read_cache(*groups, *file, device)) {
     cache->note = "matrices were read from " + file->path();
-    if (progress) progress(1.0);
+    PAGODA_RETURN_IF_ERROR(report(progress, 1.0));
     return weights;
   }
   PAGODA_RETURN_IF_ERROR(weights.load_matrices(*groups, checkpoint, device, format, progress));
@@ -117,12 +126,12 @@ Status Weights::write_cache(const std::vector<WeightGroup>& groups, const Weight
 
 Status Weights::load_matrices(const std::vector<WeightGroup>& groups, const io::Checkpoint& checkpoint,
                               device::Device& device, WeightFormat format,
-                              const std::function<void(double)>& progress) {
+                              const std::function<bool(double)>& progress) {
   int64_t num_rows = 0, num_rows_done = 0;  // of all matrices
   for (const WeightGroup& group : groups) num_rows += group.is_matrix ? group.rows : 0;
   const RowCounter count_rows = [&](int64_t rows) {
     num_rows_done = std::min(num_rows, num_rows_done + rows);  // a device may read a row more than once
-    if (progress) progress(static_cast<double>(num_rows_done) / static_cast<double>(num_rows));
+    return report(progress, static_cast<double>(num_rows_done) / static_cast<double>(num_rows));
   };
   for (const WeightGroup& group : groups)
     if (group.is_matrix) PAGODA_RETURN_IF_ERROR(load_matrix(group, checkpoint, device, format, count_rows));
@@ -134,7 +143,7 @@ Status Weights::load_matrix(const WeightGroup& group, const io::Checkpoint& chec
   const DType dtype = source_dtype(group);
   device::WeightSource source{group.parts.front().name, dtype, group.rows, group.cols, nullptr};
   source.read_rows = [&](int64_t begin, int64_t count, std::byte* into) {
-    count_rows(count);
+    PAGODA_RETURN_IF_ERROR(count_rows(count));
     return read_rows(group, checkpoint, dtype, begin, count, into);
   };
   auto matrix = device.make_weight(source, format_of(group, format));

@@ -18,9 +18,9 @@ namespace pagoda::model {
 class Weights {
  public:
   // Checks the whole checkpoint first, then reads it piece by piece, or the matrices from `cache`, if it is set;
-  // `progress` gets the fraction done, if it is set.
+  // `progress` gets the fraction done, if it is set; false ends the load with `cancelled`.
   static Result<Weights> load(const io::ModelConfig& config, const io::Checkpoint& checkpoint, device::Device& device,
-                              WeightFormat format, const std::function<void(double)>& progress, WeightCache* cache);
+                              WeightFormat format, const std::function<bool(double)>& progress, WeightCache* cache);
 
   // Null, or absent, if the layer has none.
   const device::Weight* matrix(int layer_index, Role role) const noexcept {
@@ -37,13 +37,13 @@ class Weights {
     std::unique_ptr<device::Weight> matrix;
     device::Tensor vector;
   };
-  using RowCounter = std::function<void(int64_t num_rows)>;
+  using RowCounter = std::function<Status(int64_t num_rows)>;
 
   static size_t index(int layer_index, Role role) noexcept {
     return static_cast<size_t>(layer_index - kModelLevel) * kNumRoles + static_cast<size_t>(role);
   }
   Status load_matrices(const std::vector<WeightGroup>& groups, const io::Checkpoint& checkpoint, device::Device& device,
-                       WeightFormat format, const std::function<void(double)>& progress);
+                       WeightFormat format, const std::function<bool(double)>& progress);
   bool read_cache(const std::vector<WeightGroup>& groups, const WeightCacheFile& file, device::Device& device);
   Status write_cache(const std::vector<WeightGroup>& groups, const WeightCacheFile& file, int64_t max_bytes) const;
   Status load_matrix(const WeightGroup& group, const io::Checkpoint& checkpoint, device::Device& device,

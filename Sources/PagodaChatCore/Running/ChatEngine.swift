@@ -89,7 +89,7 @@ public struct EngineLoader: ModelLoader {
   public func load(
     _ source: ModelSource, progress: @escaping @Sendable (Double) -> Void
   ) async throws -> any ChatEngine {
-    try await Engine.load(source, options: options, progress: progress)
+    try await Engine.load(source, options: options) { progress($0.fraction) }
   }
 
   /// The engine's memory plan.

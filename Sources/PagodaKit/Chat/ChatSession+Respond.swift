@@ -2,44 +2,39 @@
 internal import Foundation
 
 extension ChatSession {
-  /// Answers a message and remembers both.
-  public func respond(to message: String) async throws -> String {
-    var text = ""
-    for try await piece in streamResponse(to: message) { text += piece }
-    try Task.checkCancellation()
-    return text
-  }
-
-  /// Answers a message with a value of a type of yours. The answer is held to `schema` token by token, after thinking.
+  /// Answers a message, or several, and remembers them and the answer.
   /// - Parameters:
-  ///   - message: what to answer.
-  ///   - type: what the answer becomes.
-  ///   - schema: the JSON schema of `type`.
-  public func respond<Value: Decodable & Sendable>(
-    to message: String, generating type: Value.Type, schema: String
-  ) async throws -> Value {
-    var text = ""
-    let stream = stream(message, grammar: .jsonSchema(schema)) { if case .text(let piece) = $0 { piece } else { nil } }
-    for try await piece in stream { text += piece }
-    try Task.checkCancellation()
-    do {
-      return try JSONDecoder().decode(type, from: Data(text.utf8))
-    } catch {
-      throw PagodaError.invalidArgument("the answer is not a \(type), though the schema allows it: \(text.prefix(200))")
-    }
+  ///   - input: a text, a ``Message`` or an array of them.
+  ///   - options: what is different for this answer.
+  public func respond(
+    to input: some ChatInput, options: ResponseOptions = ResponseOptions()
+  ) async throws -> Response {
+    var collector = ResponseCollector()
+    for try await event in streamEvents(to: input, options: options) { collector.take(event) }
+    return try collector.response()
   }
 
-  /// Answers a message piece by piece, without the reasoning.
-  public func streamResponse(to message: String) -> AsyncThrowingStream<String, any Error> {
-    stream(message) { if case .text(let text) = $0 { text } else { nil } }
+  /// Answers piece by piece, without the reasoning.
+  public func streamResponse(
+    to input: some ChatInput, options: ResponseOptions = ResponseOptions()
+  ) -> AsyncThrowingStream<String, any Error> {
+    stream(input, options) { if case .text(let text) = $0 { text } else { nil } }
   }
 
-  /// Answers a message as events: reasoning, text, tool calls, tokens, and how it ended.
+  /// Answers as events: reasoning, text, tool calls, tokens, and how it ended.
   ///
   /// Tools of the session are run by it: their calls are events, their results go to the model, and the answer goes on.
   /// When the reader goes away, the answer stops and the part that has come is remembered.
-  public func streamEvents(to message: String) -> AsyncThrowingStream<Event, any Error> {
-    stream(message) { $0 }
+  public func streamEvents(
+    to input: some ChatInput, options: ResponseOptions = ResponseOptions()
+  ) -> AsyncThrowingStream<Event, any Error> {
+    stream(input, options) { $0 }
+  }
+
+  /// The number of tokens of the conversation as the model would read it, with `input` after it if given. Compare it with
+  /// the context of `engine.info.plan.maximumModelLength`.
+  public func tokenCount(adding input: (some ChatInput)? = String?.none) throws -> Int {
+    try engine.tokenCount(of: withState { $0.request(for: input?.messages ?? []) })
   }
 
   /// Has the engine read the instructions and tools, so that the first answer begins sooner.
@@ -49,12 +44,13 @@ extension ChatSession {
     _ = try await engine.respond(to: request)
   }
 
-  private func stream<Element: Sendable>(
-    _ message: String, grammar: Request.Grammar? = nil, _ pick: @escaping @Sendable (Event) -> Element?
+  func stream<Element: Sendable>(
+    _ input: some ChatInput, _ options: ResponseOptions, grammar: Request.Grammar? = nil,
+    _ pick: @escaping @Sendable (Event) -> Element?
   ) -> AsyncThrowingStream<Element, any Error> {
     AsyncThrowingStream { continuation in
       do {
-        let id = try begin(message, grammar)
+        let id = try begin(input.messages, options, grammar)
         continuation.onTermination = { reason in
           guard case .cancelled = reason else { return }
           self.withState { $0.turn?.id == id ? $0.turn?.cancel : nil }?()
@@ -77,11 +73,13 @@ extension ChatSession {
     var finish: @Sendable ((any Error)?) -> Void
   }
 
-  private func begin(_ message: String, _ grammar: Request.Grammar?) throws -> Int {
-    try withState { state in
+  private func begin(_ messages: [Message], _ options: ResponseOptions, _ grammar: Request.Grammar?) throws -> Int {
+    if messages.isEmpty { throw PagodaError.invalidArgument("there is no message to answer") }
+    return try change { state in
       if state.turn != nil { throw PagodaError.invalidArgument("the session is still answering the last message") }
       state.turnCount += 1
-      state.turn = Turn(id: state.turnCount, messages: [.user(message)], grammar: grammar)
+      state.turn = Turn(
+        id: state.turnCount, messages: messages, given: messages.count, options: options, grammar: grammar)
       return state.turnCount
     }
   }
@@ -113,8 +111,8 @@ extension ChatSession {
   /// of an answer that tool results will continue.
   private func note(_ event: Event, in id: Int) -> Bool {
     switch event {
-    case .text(let piece): withState { if $0.turn?.id == id { $0.turn?.text += piece } }
-    case .reasoning(let piece): withState { if $0.turn?.id == id { $0.turn?.reasoning += piece } }
+    case .text(let piece): change { if $0.turn?.id == id { $0.turn?.text += piece } }
+    case .reasoning(let piece): change { if $0.turn?.id == id { $0.turn?.reasoning += piece } }
     case .toolCall(let call): withState { if $0.turn?.id == id { $0.turn?.calls.append(call) } }
     case .token, .rejectedToolCall: break
     case .finished(let completion):
@@ -141,7 +139,7 @@ extension ChatSession {
         }
         results.append(.tool(result, callID: call.id))
       }
-      withState { if $0.turn?.id == round.id { $0.endRound(results) } }
+      change { if $0.turn?.id == round.id { $0.endRound(results) } }
       run(round)
     }
     withState { if $0.turn?.id == round.id { $0.turn?.cancel = { task.cancel() } } }
@@ -150,11 +148,11 @@ extension ChatSession {
 
   /// Moves a turn into the history. One that was stopped before any answer came leaves no trace.
   private func close(_ id: Int, with completion: Completion?) {
-    withState { state in
+    change { state in
       guard let turn = state.turn, turn.id == id else { return }
       state.turn = nil
       state.lastCompletion = completion
-      if completion == nil && turn.text.isEmpty && turn.messages.count == 1 { return }
+      if completion == nil && turn.text.isEmpty && turn.messages.count == turn.given { return }
       state.history += turn.messages
       if completion == nil && turn.text.isEmpty { return }
       let reasoning = turn.reasoning.isEmpty ? nil : turn.reasoning
@@ -164,7 +162,7 @@ extension ChatSession {
   }
 
   private func drop(_ id: Int) {
-    withState { state in
+    change { state in
       guard state.turn?.id == id else { return }
       state.turn = nil
       state.lastCompletion = nil

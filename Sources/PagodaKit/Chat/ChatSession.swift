@@ -1,14 +1,18 @@
 // ChatSession: one conversation on an engine.
 internal import Foundation
+public import Observation
 
 /// One conversation on an engine. Several sessions may share an engine and answer at the same time; one session
 /// answers one message at a time.
+///
+/// It is observable: views and `withObservationTracking` follow ``history``, ``responseInProgress`` and ``isResponding``,
+/// which change on the engine's thread while an answer comes.
 ///
 /// ```swift
 /// let session = ChatSession(try await Engine.load(.mini), instructions: "Answer briefly.")
 /// print(try await session.respond(to: "What is the capital of France?"))
 /// ```
-public final class ChatSession: @unchecked Sendable {
+public final class ChatSession: Observable, @unchecked Sendable {
   /// The engine that answers.
   public let engine: Engine
 
@@ -28,6 +32,9 @@ public final class ChatSession: @unchecked Sendable {
     let id: Int
     /// The question, and the rounds of tool calls and results that are over.
     var messages: [Message]
+    /// How many of them are the question.
+    let given: Int
+    let options: ResponseOptions
     var grammar: Request.Grammar?
     var text = ""
     var reasoning = ""
@@ -35,6 +42,7 @@ public final class ChatSession: @unchecked Sendable {
     var cancel: (@Sendable () -> Void)?
   }
 
+  private let registrar = ObservationRegistrar()
   private let lock = NSLock()
   private var state: State  // guarded by `lock`
 
@@ -59,52 +67,74 @@ public final class ChatSession: @unchecked Sendable {
     try lock.withLock { try body(&state) }
   }
 
+  /// Changes the state and tells observers. They are told outside the lock: what they do may read the session.
+  func change<Result>(_ body: (inout State) throws -> Result) rethrows -> Result {
+    try registrar.withMutation(of: self, keyPath: \.observed) { try withState(body) }
+  }
+
+  /// What all observers depend on: one key path for the whole state, which changes as one.
+  private var observed: Void { () }
+
+  private func read<Result>(_ body: (State) -> Result) -> Result {
+    registrar.access(self, keyPath: \.observed)
+    return withState { body($0) }
+  }
+
   /// The system prompt.
   public var instructions: String? {
-    get { withState { $0.instructions } }
-    set { withState { $0.instructions = newValue } }
+    get { read { $0.instructions } }
+    set { change { $0.instructions = newValue } }
   }
 
   /// How answers pick their tokens.
   public var sampling: SamplingParameters {
-    get { withState { $0.sampling } }
-    set { withState { $0.sampling = newValue } }
+    get { read { $0.sampling } }
+    set { change { $0.sampling = newValue } }
   }
 
   /// Whether the model thinks before it answers; nil leaves it to the chat template.
   public var thinking: Bool? {
-    get { withState { $0.thinking } }
-    set { withState { $0.thinking = newValue } }
+    get { read { $0.thinking } }
+    set { change { $0.thinking = newValue } }
   }
 
   /// The functions that the model may call.
   public var tools: [Tool] {
-    get { withState { $0.tools } }
-    set { withState { $0.tools = newValue } }
+    get { read { $0.tools } }
+    set { change { $0.tools = newValue } }
   }
 
   /// The conversation and how it is answered, to be saved. An answer in flight is not in it.
   public var transcript: Transcript {
-    withState {
+    read {
       Transcript(instructions: $0.instructions, thinking: $0.thinking, sampling: $0.sampling, messages: $0.history)
     }
   }
 
   /// The conversation so far, without the instructions. Set it to go on from a stored one.
   public var history: [Message] {
-    get { withState { $0.history } }
-    set { withState { $0.history = newValue } }
+    get { read { $0.history } }
+    set { change { $0.history = newValue } }
   }
 
   /// How the last answer ended and what it took; nil before the first and after a failure.
-  public var lastCompletion: Completion? { withState { $0.lastCompletion } }
+  public var lastCompletion: Completion? { read { $0.lastCompletion } }
 
   /// Whether an answer is being made.
-  public var isResponding: Bool { withState { $0.turn != nil } }
+  public var isResponding: Bool { read { $0.turn != nil } }
+
+  /// As much of an answer as has come: its text and its reasoning; nil between answers.
+  public var responseInProgress: Message? {
+    read { state in
+      state.turn.map {
+        Message(role: .assistant, content: $0.text, reasoning: $0.reasoning.isEmpty ? nil : $0.reasoning)
+      }
+    }
+  }
 
   /// Forgets the conversation and keeps the instructions. An answer in flight continues but is not kept.
   public func reset() {
-    withState {
+    change {
       $0.history = []
       $0.lastCompletion = nil
       $0.turn = nil
@@ -123,16 +153,26 @@ extension ChatSession.State {
     return request
   }
 
+  private func request(for messages: [Message], _ options: ResponseOptions) -> Request {
+    var request = request(for: messages)
+    if let sampling = options.sampling { request.sampling = sampling }
+    if let count = options.maximumTokens { request.sampling.maximumTokens = count }
+    if let thinking = options.thinking { request.thinking = thinking }
+    if !options.usesTools { request.tools = [] }
+    request.priority = options.priority
+    return request
+  }
+
   func requestOfTurn() -> Request? {
     guard let turn else { return nil }
-    var request = request(for: turn.messages)
+    var request = request(for: turn.messages, turn.options)
     request.grammar = turn.grammar
     return request
   }
 
   func hasCallsToRun(in id: Int) -> Bool {
     guard let turn, turn.id == id, !turn.calls.isEmpty else { return false }
-    return turn.messages.count { $0.role == .assistant } < Self.maximumRounds
+    return turn.messages.dropFirst(turn.given).count { $0.role == .assistant } < Self.maximumRounds
   }
 
   func callsToRun() -> ([ToolCall], [String: Tool]) {
@@ -144,6 +184,8 @@ extension ChatSession.State {
     guard let old = turn else { return }
     let reasoning = old.reasoning.isEmpty ? nil : old.reasoning
     let calling = Message(role: .assistant, content: old.text, reasoning: reasoning, toolCalls: old.calls)
-    turn = ChatSession.Turn(id: old.id, messages: old.messages + [calling] + results, grammar: old.grammar)
+    turn = ChatSession.Turn(
+      id: old.id, messages: old.messages + [calling] + results, given: old.given, options: old.options,
+      grammar: old.grammar)
   }
 }

@@ -10,7 +10,12 @@ public struct ToolDefinition: Hashable, Sendable, Codable {
   /// JSON schema of the object of its arguments.
   public var parameters: String
 
-  /// A function with the JSON schema of its arguments.
+  /// A function with the form of its arguments.
+  public init(name: String, description: String, parameters: JSONSchema) {
+    self.init(name: name, description: description, parameters: parameters.json)
+  }
+
+  /// A function with the JSON text of the schema of its arguments.
   public init(name: String, description: String, parameters: String = #"{"type":"object","properties":{}}"#) {
     self.name = name
     self.description = description
@@ -67,11 +72,10 @@ public struct ToolCall: Hashable, Sendable, Codable, Identifiable {
 /// A tool that a ``ChatSession`` runs by itself when the model calls it.
 ///
 /// ```swift
-/// struct City: Decodable, Sendable { var city: String }
-/// let weather = Tool(
-///   name: "get_weather", description: "The weather in a city.",
-///   parameters: #"{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}"#
-/// ) { (place: City) in "18 degrees in \(place.city)" }
+/// struct Place: Decodable, Sendable { var city: String }
+/// let weather = try Tool(name: "get_weather", description: "The weather in a city.") { (place: Place) in
+///   "18 degrees in \(place.city)"
+/// }
 /// ```
 public struct Tool: Sendable {
   /// What the model sees.
@@ -79,8 +83,16 @@ public struct Tool: Sendable {
   let body: @Sendable (ToolCall) async throws -> String
 
   /// A tool whose arguments are a value of a type of yours. What it returns, or the error it throws, goes to the model.
+  /// Fails where the schema of the type cannot be derived (``JSONSchema/derived(from:)``).
   public init<Arguments: Decodable & Sendable>(
-    name: String, description: String, parameters: String,
+    name: String, description: String, _ body: @escaping @Sendable (Arguments) async throws -> String
+  ) throws {
+    self.init(name: name, description: description, parameters: try .derived(from: Arguments.self), body)
+  }
+
+  /// The same with a schema of its own.
+  public init<Arguments: Decodable & Sendable>(
+    name: String, description: String, parameters: JSONSchema,
     _ body: @escaping @Sendable (Arguments) async throws -> String
   ) {
     definition = ToolDefinition(name: name, description: description, parameters: parameters)

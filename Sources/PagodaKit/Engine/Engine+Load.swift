@@ -1,34 +1,44 @@
 // Loading and inspecting models; both block inside the core, so both leave the cooperative pool.
 internal import CxxCore
+internal import Foundation
 
 extension Engine {
-  /// Loads a model and starts its thread.
+  /// Loads a model and starts its thread. Cancelling the task ends the load within a few rows of weights; it then throws
+  /// `CancellationError`.
   /// - Parameters:
   ///   - source: where the model comes from.
   ///   - options: what the engine is made for.
-  ///   - progress: called with a fraction from 0 to 1, on a thread of the loader.
+  ///   - progress: called with what has been done, on a thread of the loader.
   public static func load(
-    _ source: ModelSource, options: EngineOptions = EngineOptions(), progress: (@Sendable (Double) -> Void)? = nil
+    _ source: ModelSource, options: EngineOptions = EngineOptions(),
+    progress: (@Sendable (LoadProgress) -> Void)? = nil
   ) async throws -> Engine {
-    try await offCooperativePool {
-      let reporter = progress.map { ProgressReporter($0) }
-      let context = reporter.map { Unmanaged.passUnretained($0).toOpaque() }
-      let options = try options.core()
-      var status = pagoda.Status()
-      let engine = withExtendedLifetime(reporter) {
-        pagoda.load_engine(source.core, options, reportProgress, context, &status)
+    let source = try await source.here(progress)
+    let watcher = LoadWatcher(progress)
+    return try await withTaskCancellationHandler {
+      try await offCooperativePool {
+        let options = try options.core()
+        var status = pagoda.Status()
+        let engine = withExtendedLifetime(watcher) {
+          pagoda.load_engine(
+            source.core, options, continueLoad, Unmanaged.passUnretained(watcher).toOpaque(), &status)
+        }
+        if status.code == .cancelled { throw CancellationError() }
+        try status.throwIfError()
+        guard let engine else { throw PagodaError.internal("the model did not load and gave no reason") }
+        return Engine(engine)
       }
-      try status.throwIfError()
-      guard let engine else { throw PagodaError.internal("the model did not load and gave no reason") }
-      return Engine(engine)
+    } onCancel: {
+      watcher.cancel()
     }
   }
 
-  /// Describes a model and plans its memory without loading a weight.
+  /// Describes a model and plans its memory without loading a weight. A model that has to be fetched is.
   public static func inspect(
     _ source: ModelSource, options: EngineOptions = EngineOptions()
   ) async throws -> ModelInfo {
-    try await offCooperativePool {
+    let source = try await source.here()
+    return try await offCooperativePool {
       let result = try pagoda.inspect_model(source.core, options.core())
       try result.status.throwIfError()
       return ModelInfo(result.info)
@@ -36,13 +46,23 @@ extension Engine {
   }
 }
 
-private final class ProgressReporter: Sendable {
-  let report: @Sendable (Double) -> Void
+/// Carries progress out of the core, and the cancellation in.
+private final class LoadWatcher: @unchecked Sendable {
+  private let report: (@Sendable (LoadProgress) -> Void)?
+  private let lock = NSLock()
+  private var isCancelled = false
 
-  init(_ report: @escaping @Sendable (Double) -> Void) { self.report = report }
+  init(_ report: (@Sendable (LoadProgress) -> Void)?) { self.report = report }
+
+  func cancel() { lock.withLock { isCancelled = true } }
+
+  func show(_ fraction: Double) -> Bool {
+    report?(LoadProgress(phase: .loading, fraction: fraction))
+    return lock.withLock { !isCancelled }
+  }
 }
 
-private func reportProgress(_ context: UnsafeMutableRawPointer?, _ fraction: Double) {
-  guard let context else { return }
-  Unmanaged<ProgressReporter>.fromOpaque(context).takeUnretainedValue().report(fraction)
+private func continueLoad(_ context: UnsafeMutableRawPointer?, _ fraction: Double) -> Bool {
+  guard let context else { return true }
+  return Unmanaged<LoadWatcher>.fromOpaque(context).takeUnretainedValue().show(fraction)
 }

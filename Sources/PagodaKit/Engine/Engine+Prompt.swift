@@ -14,6 +14,11 @@ package struct EncodedPrompt: Sendable {
 }
 
 extension Engine {
+  /// The number of tokens of a request's prompt as the model would read it: chat template, tools and all.
+  public func tokenCount(of request: Request) throws -> Int {
+    try encode(request.prompt, tools: request.tools.map { try $0.json() }, thinking: request.thinking).ids.count
+  }
+
   package func encode(
     _ prompt: Request.Prompt, tools: [JSONValue] = [], thinking: Bool?
   ) throws -> EncodedPrompt {

@@ -20,25 +20,9 @@ extension Engine {
 
   /// Queues a request and waits for its whole answer.
   public func respond(to request: Request) async throws -> Response {
-    var text = ""
-    var reasoning = ""
-    var tokens: [TokenInfo] = []
-    var calls: [ToolCall] = []
-    var rejected: [RejectedToolCall] = []
-    for try await event in submit(request) {
-      switch event {
-      case .text(let piece): text += piece
-      case .reasoning(let piece): reasoning += piece
-      case .toolCall(let call): calls.append(call)
-      case .rejectedToolCall(let call): rejected.append(call)
-      case .token(let token): tokens.append(token)
-      case .finished(let completion):
-        return Response(
-          text: text, reasoning: reasoning, toolCalls: calls, rejectedToolCalls: rejected, tokens: tokens,
-          completion: completion)
-      }
-    }
-    throw CancellationError()  // only a cancelled task sees a stream that ends without `finished`
+    var collector = ResponseCollector()
+    for try await event in submit(request) { collector.take(event) }
+    return try collector.response()
   }
 
   /// Queues a request; its events come on the engine's thread, then `end` once. Returns what cancels it.

@@ -1,4 +1,5 @@
 // ModelContainer: a model that is loaded when it is first needed, shared by all who need it, and given up on request.
+internal import Foundation
 
 /// Whether a model can be used on this machine.
 @frozen
@@ -22,8 +23,11 @@ public actor ModelContainer {
   /// What its engine is made for.
   public nonisolated let options: EngineOptions
 
-  private var loading: Task<Engine, any Error>?
+  private var loading: Task<Void, Never>?
   private var loaded: Engine?
+  private var waiters: [Int: CheckedContinuation<Engine, any Error>] = [:]
+  private var waiterCount = 0
+  private var relay = ProgressRelay()  // of the current load
 
   /// A model that is not loaded yet.
   public init(_ source: ModelSource, options: EngineOptions = EngineOptions()) {
@@ -48,33 +52,74 @@ public actor ModelContainer {
   /// Whether the model is in memory.
   public var isLoaded: Bool { loaded != nil }
 
-  /// The model's engine, loaded if it is not. Callers at the same time share one load; after a failure the next one tries
-  /// again.
-  public func engine(progress: (@Sendable (Double) -> Void)? = nil) async throws -> Engine {
+  /// Whether it is being loaded.
+  public var isLoading: Bool { loading != nil }
+
+  /// The model's engine, loaded if it is not. Callers at the same time share one load, and each sees its progress; after a
+  /// failure the next one tries again. A caller that is cancelled stops waiting, and the load ends when no caller is left.
+  public func engine(progress: (@Sendable (LoadProgress) -> Void)? = nil) async throws -> Engine {
     if let loaded { return loaded }
-    let task =
-      loading ?? Task { [source, options] in try await Engine.load(source, options: options, progress: progress) }
-    loading = task
-    do {
-      let engine = try await task.value
-      if loading == task { loaded = engine }  // otherwise it was unloaded meanwhile
-      return engine
-    } catch {
-      if loading == task { loading = nil }
-      throw error
+    waiterCount += 1
+    let id = waiterCount
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        if Task.isCancelled { return continuation.resume(throwing: CancellationError()) }
+        waiters[id] = continuation
+        if loading == nil { begin() }
+        if let progress { relay.watchers[id] = progress }
+      }
+    } onCancel: {
+      Task { await self.leave(id) }
     }
   }
 
   /// Loads the model now, so that the first answer need not wait.
-  public func preload(progress: (@Sendable (Double) -> Void)? = nil) async throws {
+  public func preload(progress: (@Sendable (LoadProgress) -> Void)? = nil) async throws {
     _ = try await engine(progress: progress)
   }
 
-  /// Gives the memory back. Requests in flight end as cancelled; sessions made before fail from now on.
+  /// Gives the memory back; a load in progress is cancelled. Requests in flight end as cancelled; sessions made before fail
+  /// from now on.
   public func unload() async {
-    let task = loading
-    (loading, loaded) = (nil, nil)
-    await (try? await task?.value)?.shutDown()
+    let (load, engine) = (loading, loaded)
+    loaded = nil
+    endLoad(.failure(PagodaError.cancelled("the model was unloaded while it was loading")))
+    load?.cancel()
+    await engine?.shutDown()
+    await load?.value
+  }
+
+  private func begin() {
+    let relay = ProgressRelay()
+    self.relay = relay
+    loading = Task { [source, options] in
+      do {
+        let engine = try await Engine.load(source, options: options) { relay.send($0) }
+        if self.relay === relay {
+          loaded = engine
+          endLoad(.success(engine))
+        } else {
+          await engine.shutDown()  // it was unloaded, or every caller left, meanwhile
+        }
+      } catch {
+        if self.relay === relay { endLoad(.failure(error)) }
+      }
+    }
+  }
+
+  private func endLoad(_ result: Result<Engine, any Error>) {
+    let ended = waiters.values
+    (loading, waiters, relay) = (nil, [:], ProgressRelay())
+    for waiter in ended { waiter.resume(with: result) }
+  }
+
+  private func leave(_ id: Int) {
+    guard let waiter = waiters.removeValue(forKey: id) else { return }
+    relay.watchers[id] = nil
+    waiter.resume(throwing: CancellationError())
+    guard waiters.isEmpty else { return }
+    loading?.cancel()
+    endLoad(.failure(CancellationError()))
   }
 
   /// A conversation on the model, which is loaded if it is not.
@@ -88,4 +133,19 @@ public actor ModelContainer {
 
 extension Error {
   fileprivate var localizedText: String { String(describing: self) }
+}
+
+/// Passes the progress of a load on to all who wait for it.
+private final class ProgressRelay: @unchecked Sendable {
+  private let lock = NSLock()
+  private var stored: [Int: @Sendable (LoadProgress) -> Void] = [:]  // guarded by `lock`
+
+  var watchers: [Int: @Sendable (LoadProgress) -> Void] {
+    get { lock.withLock { stored } }
+    set { lock.withLock { stored = newValue } }
+  }
+
+  func send(_ progress: LoadProgress) {
+    for watcher in watchers.values { watcher(progress) }
+  }
 }

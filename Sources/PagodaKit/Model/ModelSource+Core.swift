@@ -3,6 +3,12 @@ internal import CxxCore
 internal import MiniModel
 
 extension ModelSource {
+  /// The model on this machine, fetched if it is not there.
+  func here(_ progress: (@Sendable (LoadProgress) -> Void)? = nil) async throws -> ModelSource {
+    guard case .fetched(let model) = self else { return self }
+    return .folder(path: try await model.fetch { progress?(LoadProgress(phase: .fetching, fraction: $0)) })
+  }
+
   var core: pagoda.ModelSource {
     var source = pagoda.ModelSource()
     switch self {
@@ -10,6 +16,8 @@ extension ModelSource {
       source.directory = std.string(path)
     case .shape(let name):
       source.shape = std.string(name)
+    case .fetched:
+      break  // here() comes first; the core says that there is no model
     case .mini:
       for index in 0..<pagoda_mini_file_count() {
         let embedded = pagoda_mini_file(index)

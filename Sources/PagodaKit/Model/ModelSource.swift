@@ -10,4 +10,54 @@ public enum ModelSource: Hashable, Sendable {
   /// The shape of a well-known model, such as `qwen3.5-0.8b`, with pseudo-random weights and no tokenizer: for measuring
   /// speed and memory without a download.
   case shape(String)
+  /// A model that is fetched when it is first needed, such as `ModelSource.hub("Qwen/Qwen3.5-0.8B")` of PagodaHub.
+  case fetched(FetchedModel)
+}
+
+/// A model that is fetched when it is first needed. Two of the same name are the same model.
+public struct FetchedModel: Hashable, Sendable {
+  /// What it is called where it comes from.
+  public let name: String
+  let fetch: @Sendable (@escaping @Sendable (Double) -> Void) async throws -> String
+
+  /// A model and how it is fetched.
+  /// - Parameters:
+  ///   - name: what it is called where it comes from.
+  ///   - fetch: returns the path of the model's folder or file, at once if it is there. It is given a function to report
+  ///     a fraction from 0 to 1 to, and ends early when its task is cancelled.
+  public init(
+    name: String, fetch: @escaping @Sendable (_ progress: @escaping @Sendable (Double) -> Void) async throws -> String
+  ) {
+    self.name = name
+    self.fetch = fetch
+  }
+
+  /// Whether the names are the same.
+  public static func == (left: FetchedModel, right: FetchedModel) -> Bool { left.name == right.name }
+
+  /// Hashes the name.
+  public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+}
+
+/// How far a load is.
+public struct LoadProgress: Hashable, Sendable {
+  /// What is being done.
+  @frozen
+  public enum Phase: Hashable, Sendable {
+    /// Files are fetched from elsewhere.
+    case fetching
+    /// Weights are read and put into the device's form.
+    case loading
+  }
+
+  /// What is being done.
+  public var phase: Phase
+  /// How much of it is done, from 0 to 1.
+  public var fraction: Double
+
+  /// A part of a load.
+  public init(phase: Phase, fraction: Double) {
+    self.phase = phase
+    self.fraction = fraction
+  }
 }

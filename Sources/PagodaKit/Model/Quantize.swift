@@ -25,6 +25,7 @@ extension ModelSource {
   public func quantize(
     to folder: String, bits: Int, groupSize: Int = 64, progress: (@Sendable (Double) -> Void)? = nil
   ) async throws -> QuantizeReport {
+    let source = try await here()
     let watcher = QuantizeWatcher(progress)
     return try await withTaskCancellationHandler {
       try await offCooperativePool {
@@ -33,7 +34,7 @@ extension ModelSource {
         options.group_size = Int32(clamping: groupSize)
         let result = withExtendedLifetime(watcher) {
           pagoda.quantize_model(
-            core, std.string(folder), options, goOn, Unmanaged.passUnretained(watcher).toOpaque())
+            source.core, std.string(folder), options, goOn, Unmanaged.passUnretained(watcher).toOpaque())
         }
         if result.status.code == .cancelled { throw CancellationError() }
         try result.status.throwIfError()

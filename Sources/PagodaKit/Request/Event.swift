@@ -130,8 +130,8 @@ public struct Timings: Hashable, Sendable {
   }
 }
 
-/// A whole answer.
-public struct Response: Hashable, Sendable {
+/// A whole answer. Printed, it is its text.
+public struct Response: Hashable, Sendable, CustomStringConvertible {
   /// The answer.
   public var text: String
   /// What the model thought before; empty if it did not.
@@ -142,8 +142,12 @@ public struct Response: Hashable, Sendable {
   public var rejectedToolCalls: [RejectedToolCall]
   /// The tokens taken, in order.
   public var tokens: [TokenInfo]
-  /// How it ended and what it took.
+  /// How it ended and what it took; of the last round where tools were run in between.
   public var completion: Completion
+  /// Counts of tokens.
+  public var usage: Usage { completion.usage }
+  /// The text.
+  public var description: String { text }
 
   /// A whole answer.
   public init(

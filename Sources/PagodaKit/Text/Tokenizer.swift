@@ -9,7 +9,8 @@ public final class Tokenizer: Sendable {
 
   /// Reads a tokenizer without loading the model.
   public static func load(_ source: ModelSource) async throws -> Tokenizer {
-    try await offCooperativePool {
+    let source = try await source.here()
+    return try await offCooperativePool {
       var status = pagoda.Status()
       let core = pagoda.load_tokenizer(source.core, &status)
       try status.throwIfError()

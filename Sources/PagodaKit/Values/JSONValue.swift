@@ -1,6 +1,6 @@
 // JSONValue: JSON with a stable member order when written; for chat templates, which see the order, and for the CLI.
 
-package enum JSONValue: Sendable, Equatable {
+package enum JSONValue: Sendable, Hashable {
   case null
   case bool(Bool)
   case integer(Int64)
@@ -10,7 +10,7 @@ package enum JSONValue: Sendable, Equatable {
   case array([JSONValue])
   case object([Member])
 
-  package struct Member: Sendable, Equatable {
+  package struct Member: Sendable, Hashable {
     package var key: String
     package var value: JSONValue
 

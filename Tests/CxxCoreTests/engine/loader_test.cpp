@@ -173,6 +173,13 @@ PAGODA_TEST(engine_steps_are_longer_on_a_gpu_unless_told_otherwise) {
   CHECK_EQ(planned(), 100);
 }
 
+PAGODA_TEST(engine_load_ends_when_its_progress_says_so) {
+  int num_calls = 0;
+  const auto loaded = engine::load(mini(), cpu_options(), [&](double) { return ++num_calls < 3; });
+  CHECK(loaded.status.code == StatusCode::cancelled);
+  CHECK_EQ(num_calls, 3);
+}
+
 PAGODA_TEST(engine_options_out_of_range_are_named) {
   const auto message = [](auto change) {
     EngineOptions options = cpu_options();

@@ -95,6 +95,7 @@ PAGODA_TEST(model_allocates_exactly_what_was_planned) {
                                      [&](double fraction) {
                                        CHECK(fraction >= done && fraction <= 1.0);
                                        done = fraction;
+                                       return true;
                                      });
       REQUIRE_OK(model);
       CHECK_EQ(done, 1.0);

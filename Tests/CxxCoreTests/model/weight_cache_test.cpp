@@ -76,7 +76,11 @@ Result<Load> run(const ModelSource& source, const std::string& cache_folder, Wei
   if (max_bytes > 0) cache.max_bytes = max_bytes;
   double done = 0;
   auto model = model::load_model(
-      opened->config, *opened->checkpoint, device, format, DType::f32, 8, [&](double fraction) { done = fraction; },
+      opened->config, *opened->checkpoint, device, format, DType::f32, 8,
+      [&](double fraction) {
+        done = fraction;
+        return true;
+      },
       &cache);
   if (!model.is_ok()) return model.status;
   CHECK_EQ(done, 1.0);

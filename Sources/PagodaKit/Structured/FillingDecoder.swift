@@ -1,0 +1,188 @@
+// FillingDecoder: decodes any type from JSON that may be incomplete or missing, fills what is not there, and notes the form.
+internal import Foundation
+
+/// A value made from what there is of its JSON, and the schema of its type.
+struct Filled<Value> {
+  var value: Value
+  var schema: JSONSchema
+}
+
+/// Decodes from JSON of which parts, or everything, may be missing: those become empty texts and lists, zero, false, nil, or
+/// the first case. When it derives, what a type asks for on the way becomes its schema.
+final class FillingDecoder: Decoder {
+  let source: JSONValue?
+  let codingPath: [any CodingKey]
+  let userInfo: [CodingUserInfoKey: Any] = [:]
+  /// The types that are being read around this place, outermost first; nil when no schema is derived.
+  let types: [Any.Type]?
+  private(set) var schema: JSONSchema?
+  private(set) var properties: [JSONSchema.Property] = []
+
+  init(_ source: JSONValue?, _ codingPath: [any CodingKey], types: [Any.Type]?) {
+    self.source = source
+    self.codingPath = codingPath
+    self.types = types
+  }
+
+  static func read<Value: Decodable>(
+    _ type: Value.Type, from source: JSONValue?, at path: [any CodingKey] = [], inside types: [Any.Type]?
+  ) throws -> Filled<Value> {
+    if let types, types.contains(where: { $0 == type }) {
+      throw PagodaError.unsupported("\(type) contains itself; state its schema with SchemaProviding")
+    }
+    if types != nil, let stated = (type as? any SchemaProviding.Type)?.jsonSchema {
+      return Filled(value: try read(type, from: source, at: path, inside: nil).value, schema: stated)
+    }
+    if let known = KnownForms.read(type, from: source) { return known }
+    if let cases = try KnownForms.cases(of: type, from: source) { return cases }
+    if let dictionary = type as? any TextKeyed.Type,
+      let filled = try dictionary.filled(source, path, types.map { $0 + [type] }) as? Filled<Value>
+    {
+      return filled
+    }
+    let decoder = FillingDecoder(source, path, types: types.map { $0 + [type] })
+    let value: Value
+    do {
+      value = try type.init(from: decoder)
+    } catch let error as PagodaError {
+      throw error
+    } catch {
+      throw PagodaError.unsupported(
+        "no schema can be derived for \(type): its init(from:) refused an empty value (\(error)); "
+          + "state one with SchemaProviding, or make an enumeration CaseIterable")
+    }
+    return Filled(value: value, schema: decoder.schema ?? .object(decoder.properties))
+  }
+
+  func note(_ schema: JSONSchema) { self.schema = schema }
+
+  func note(_ property: JSONSchema.Property) {
+    if !properties.contains(where: { $0.name == property.name }) { properties.append(property) }
+  }
+
+  func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+    KeyedDecodingContainer(FillingObject<Key>(decoder: self))
+  }
+
+  func unkeyedContainer() throws -> any UnkeyedDecodingContainer { FillingArray(self) }
+
+  func singleValueContainer() throws -> any SingleValueDecodingContainer { FillingValue(decoder: self) }
+}
+
+struct FillingObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
+  let decoder: FillingDecoder
+
+  var codingPath: [any CodingKey] { decoder.codingPath }
+  var allKeys: [Key] { decoder.source?.objectValue?.compactMap { Key(stringValue: $0.key) } ?? [] }
+
+  func contains(_ key: Key) -> Bool { true }  // a type that asks first would not be asked about otherwise
+
+  func decodeNil(forKey key: Key) throws -> Bool { decoder.source?[key.stringValue] == .null }
+
+  private func read<Value: Decodable>(_ type: Value.Type, _ key: Key, isRequired: Bool) throws -> Value {
+    let part = decoder.source?[key.stringValue]
+    let filled = try FillingDecoder.read(
+      type, from: part == .null ? nil : part, at: codingPath + [key], inside: decoder.types)
+    decoder.note(JSONSchema.Property(key.stringValue, filled.schema, isRequired: isRequired))
+    return filled.value
+  }
+
+  func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
+    try read(type, key, isRequired: true)
+  }
+
+  func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
+    try optional(type, key)
+  }
+
+  func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try optional(type, key) }
+  func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? { try optional(type, key) }
+  func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? { try optional(type, key) }
+  func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? { try optional(type, key) }
+  func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try optional(type, key) }
+  func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? { try optional(type, key) }
+  func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? { try optional(type, key) }
+  func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? { try optional(type, key) }
+  func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? { try optional(type, key) }
+  func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? { try optional(type, key) }
+  func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? { try optional(type, key) }
+  func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? { try optional(type, key) }
+  func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? { try optional(type, key) }
+  func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? { try optional(type, key) }
+
+  private func optional<Value: Decodable>(_ type: Value.Type, _ key: Key) throws -> Value? {
+    let part = decoder.source?[key.stringValue]
+    let isMissing = part == nil || part == .null
+    if isMissing && decoder.types == nil { return nil }
+    let value = try read(type, key, isRequired: false)
+    return isMissing ? nil : value
+  }
+
+  func nestedContainer<Nested: CodingKey>(
+    keyedBy type: Nested.Type, forKey key: Key
+  ) throws -> KeyedDecodingContainer<Nested> { throw unreadable(key) }
+
+  func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer { throw unreadable(key) }
+  func superDecoder() throws -> any Decoder { throw PagodaError.unsupported("classes that inherit have no schema") }
+  func superDecoder(forKey key: Key) throws -> any Decoder { throw unreadable(key) }
+
+  private func unreadable(_ key: Key) -> PagodaError {
+    .unsupported("'\(key.stringValue)' is read by hand; state the schema of its type with SchemaProviding")
+  }
+}
+
+/// The items that are there; when a schema is derived, one empty item, so that its form is known.
+struct FillingArray: UnkeyedDecodingContainer {
+  let decoder: FillingDecoder
+  private let items: [JSONValue?]
+  private(set) var currentIndex = 0
+
+  init(_ decoder: FillingDecoder) {
+    self.decoder = decoder
+    items = decoder.types != nil ? [nil] : (decoder.source?.arrayValue ?? []).map(Optional.some)
+  }
+
+  var codingPath: [any CodingKey] { decoder.codingPath }
+  var count: Int? { items.count }
+  var isAtEnd: Bool { currentIndex >= items.count }
+
+  mutating func decodeNil() throws -> Bool {
+    guard !isAtEnd, items[currentIndex] == .null else { return false }
+    currentIndex += 1
+    return true
+  }
+
+  mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+    let item = isAtEnd ? nil : items[currentIndex]
+    let filled = try FillingDecoder.read(type, from: item, at: codingPath, inside: decoder.types)
+    currentIndex += 1
+    decoder.note(.array(of: filled.schema))
+    return filled.value
+  }
+
+  mutating func nestedContainer<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+    throw PagodaError.unsupported("items that are read by hand need a schema: SchemaProviding")
+  }
+
+  mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
+    throw PagodaError.unsupported("items that are read by hand need a schema: SchemaProviding")
+  }
+
+  mutating func superDecoder() throws -> any Decoder {
+    throw PagodaError.unsupported("classes that inherit have no schema")
+  }
+}
+
+struct FillingValue: SingleValueDecodingContainer {
+  let decoder: FillingDecoder
+
+  var codingPath: [any CodingKey] { decoder.codingPath }
+
+  func decodeNil() -> Bool { decoder.source == .null }
+
+  func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+    let filled = try FillingDecoder.read(type, from: decoder.source, at: codingPath, inside: decoder.types)
+    decoder.note(filled.schema)
+    return filled.value
+  }
+}

@@ -1,0 +1,134 @@
+// JSONSchema: the form of a JSON document, built part by part, read from text or derived from a Decodable type.
+
+/// The form of a JSON document: what an answer is held to, and what a tool takes.
+///
+/// ```swift
+/// let city = JSONSchema.object([
+///   .init("name", .string(maximumLength: 40)),
+///   .init("population", .integer(in: 0...100_000_000), description: "In the city proper."),
+///   .init("river", .string(), isRequired: false),
+/// ])
+/// ```
+///
+/// ``derived(from:)`` makes one out of a `Decodable` type. Properties come in the order of their declaration.
+public struct JSONSchema: Hashable, Sendable {
+  /// One property of an object.
+  public struct Property: Hashable, Sendable {
+    /// Its name.
+    public var name: String
+    /// The form of its value.
+    public var schema: JSONSchema
+    /// Whether it must be there.
+    public var isRequired: Bool
+
+    /// A property, with a description for the model where it needs one.
+    public init(_ name: String, _ schema: JSONSchema, description: String? = nil, isRequired: Bool = true) {
+      self.name = name
+      self.schema = description.map { schema.described($0) } ?? schema
+      self.isRequired = isRequired
+    }
+  }
+
+  package var value: JSONValue
+
+  package init(value: JSONValue) { self.value = value }
+
+  /// A schema by its JSON text, with any keyword of `docs/structured-output.md`. Fails if the text is no JSON object.
+  public init(json: String) throws {
+    guard let value = JSONValue.parse(json), value.objectValue != nil else {
+      throw PagodaError.invalidArgument("a JSON schema is a JSON object, which this is not: \(json.prefix(200))")
+    }
+    self.value = value
+  }
+
+  /// The JSON text.
+  public var json: String { value.text }
+
+  /// An object with these properties and no others.
+  public static func object(_ properties: [Property]) -> JSONSchema {
+    let members = properties.map { JSONValue.Member(key: $0.name, value: $0.schema.value) }
+    return JSONSchema(
+      value: .object([
+        "type": .string("object"), "properties": .object(members),
+        "required": .array(properties.filter(\.isRequired).map { .string($0.name) }),
+        "additionalProperties": .bool(false),
+      ]))
+  }
+
+  /// An object whose names are free and whose values have one form.
+  public static func dictionary(of values: JSONSchema) -> JSONSchema {
+    JSONSchema(
+      value: .object(["type": .string("object"), "additionalProperties": values.value]))
+  }
+
+  /// A list.
+  public static func array(of items: JSONSchema, count: ClosedRange<Int>? = nil) -> JSONSchema {
+    JSONSchema(value: .object(["type": .string("array"), "items": items.value]))
+      .with("minItems", count.map { .integer(Int64($0.lowerBound)) })
+      .with("maxItems", count.map { .integer(Int64($0.upperBound)) })
+  }
+
+  /// A text. `format` is a name such as `date` or `uuid`, `pattern` a regular expression of ECMA-262.
+  public static func string(
+    minimumLength: Int? = nil, maximumLength: Int? = nil, pattern: String? = nil, format: String? = nil
+  ) -> JSONSchema {
+    JSONSchema(value: .object(["type": .string("string")]))
+      .with("minLength", minimumLength.map { .integer(Int64($0)) })
+      .with("maxLength", maximumLength.map { .integer(Int64($0)) })
+      .with("pattern", pattern.map { .string($0) })
+      .with("format", format.map { .string($0) })
+  }
+
+  /// One of these texts.
+  public static func oneOf(_ choices: [String]) -> JSONSchema {
+    JSONSchema(value: .object(["type": .string("string"), "enum": .array(choices.map { .string($0) })]))
+  }
+
+  /// A whole number.
+  public static func integer(in range: ClosedRange<Int>? = nil) -> JSONSchema {
+    JSONSchema(value: .object(["type": .string("integer")]))
+      .with("minimum", range.map { .integer(Int64($0.lowerBound)) })
+      .with("maximum", range.map { .integer(Int64($0.upperBound)) })
+  }
+
+  /// A number.
+  public static func number(in range: ClosedRange<Double>? = nil) -> JSONSchema {
+    JSONSchema(value: .object(["type": .string("number")]))
+      .with("minimum", range.map { .number($0.lowerBound) })
+      .with("maximum", range.map { .number($0.upperBound) })
+  }
+
+  /// True or false.
+  public static let boolean = JSONSchema(value: .object(["type": .string("boolean")]))
+
+  /// The same form with a description for the model.
+  public func described(_ description: String) -> JSONSchema { with("description", .string(description)) }
+
+  /// The form of an object with one property replaced, such as a derived one that needs limits or a description. A name
+  /// that the object does not have is appended.
+  public func replacing(_ name: String, with schema: JSONSchema) -> JSONSchema {
+    guard case .object(let properties)? = value["properties"] else { return self }
+    var changed = properties
+    if let index = changed.firstIndex(where: { $0.key == name }) {
+      changed[index].value = schema.value
+    } else {
+      changed.append(.init(key: name, value: schema.value))
+    }
+    return with("properties", .object(changed))
+  }
+
+  func with(_ key: String, _ newValue: JSONValue?) -> JSONSchema {
+    guard let newValue, case .object(var members) = value else { return self }
+    if let index = members.firstIndex(where: { $0.key == key }) {
+      members[index].value = newValue
+    } else {
+      members.append(.init(key: key, value: newValue))
+    }
+    return JSONSchema(value: .object(members))
+  }
+}
+
+extension Request.Grammar {
+  /// What a schema says.
+  public static func matching(_ schema: JSONSchema) -> Self { .jsonSchema(schema.json) }
+}

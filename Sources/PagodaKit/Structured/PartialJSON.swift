@@ -1,0 +1,86 @@
+// PartialJSON: JSON whose end has not come yet, closed so that it can be read.
+
+/// Follows JSON text as it comes and knows how what has come can be closed: open texts, lists and objects are ended, and
+/// what is not whole at the end (a name without a value, half a number) is left out.
+package struct PartialJSON {
+  package init() {}
+
+  private enum Place { case value, name, afterName }
+
+  package private(set) var text = ""
+  private var closers: [Character] = []
+  private var isInText = false
+  private var isEscaped = false
+  private var place = Place.value
+  private var isInWord = false  // a number, true, false or null, which may go on
+  /// The longest part that closes as it is, and what closes it.
+  private var safe = (end: 0, closers: "")
+  private var length = 0  // of `text`, in UTF-8
+  private var escapeStart = 0
+  private var hexDigits = 0
+
+  /// Takes the next piece of the text.
+  package mutating func push(_ piece: String) {
+    for character in piece.unicodeScalars { take(character) }
+  }
+
+  /// What has come, closed; nil before the first value.
+  package var closed: String? {
+    if isInText, place == .value {
+      let end = isEscaped || hexDigits > 0 ? escapeStart : length
+      return prefix(end) + "\"" + String(closers.reversed())
+    }
+    return safe.end == 0 ? nil : prefix(safe.end) + safe.closers
+  }
+
+  private func prefix(_ end: Int) -> String { String(decoding: text.utf8.prefix(end), as: UTF8.self) }
+
+  private mutating func take(_ scalar: Unicode.Scalar) {
+    let start = length
+    text.unicodeScalars.append(scalar)
+    length += UTF8.width(scalar)
+    if isInText { return takeInText(scalar, start) }
+    if isInWord,
+      !(scalar.properties.isAlphabetic || scalar.properties.numericType != nil || "+-.".unicodeScalars.contains(scalar))
+    {
+      isInWord = false
+      safe = (start, String(closers.reversed()))
+    }
+    switch scalar {
+    case "\"": isInText = true
+    case "{":
+      closers.append("}")
+      place = .name
+      keep()
+    case "[":
+      closers.append("]")
+      place = .value
+      keep()
+    case "}", "]":
+      _ = closers.popLast()
+      place = .value
+      keep()
+    case ":": place = .value
+    case ",": place = closers.last == "}" ? .name : .value
+    case " ", "\n", "\r", "\t": break
+    default: isInWord = true
+    }
+  }
+
+  private mutating func takeInText(_ scalar: Unicode.Scalar, _ start: Int) {
+    if hexDigits > 0 {
+      hexDigits -= 1
+    } else if isEscaped {
+      isEscaped = false
+      if scalar == "u" { hexDigits = 4 }
+    } else if scalar == "\\" {
+      isEscaped = true
+      escapeStart = start
+    } else if scalar == "\"" {
+      isInText = false
+      if place == .value { keep() } else { place = .afterName }
+    }
+  }
+
+  private mutating func keep() { safe = (length, String(closers.reversed())) }
+}
