@@ -4,12 +4,14 @@ import SwiftUI
 
 struct ChatCommands: Commands {
   let app: AppModel?
+  /// The window in front; menus act on its conversation.
+  @FocusedValue(\.chatWindow) private var window
 
-  private var transcript: TranscriptModel? { app?.conversations.transcript }
+  private var transcript: TranscriptModel? { window?.transcript }
 
   var body: some Commands {
     CommandGroup(replacing: .newItem) {
-      Button("New Chat") { app?.newChat() }
+      Button("New Chat") { app?.newChat(in: window) }
         .keyboardShortcut("n", modifiers: .command)
         .disabled(app == nil)
     }
@@ -21,7 +23,7 @@ struct ChatCommands: Commands {
         .keyboardShortcut("r", modifiers: .command)
         .disabled(transcript == nil || transcript?.isAnswering == true)
       Button("Branch from Here") {
-        if let last = transcript?.messages.last { app?.branch(at: last.id) }
+        if let last = transcript?.messages.last { app?.branch(at: last.id, in: window) }
       }
       .keyboardShortcut("b", modifiers: [.command, .shift])
       .disabled(transcript?.messages.isEmpty != false)
@@ -32,16 +34,31 @@ struct ChatCommands: Commands {
       Button("Export as JSON…") { if let transcript { Exporter.export(transcript, as: .json) } }
         .disabled(transcript?.messages.isEmpty != false)
       Divider()
-      Button("Delete Chat") {
-        if let id = app?.conversations.selection { app?.conversations.remove(id) }
+      Button("Delete Chat…") {
+        if let id = window?.selection { window?.askToRemove(id) }
       }
       .keyboardShortcut(.delete, modifiers: .command)
       .disabled(transcript == nil)
+      Button("Undo Delete Chat") { window?.undoRemoval() }
+        .keyboardShortcut("z", modifiers: [.command, .option])
+        .disabled(window?.removed.isEmpty != false)
     }
     CommandMenu("Model") {
       Button("Unload Model") { Task { await app?.unload() } }
         .keyboardShortcut("u", modifiers: [.command, .shift])
         .disabled(app?.engines.engine == nil)
     }
+  }
+}
+
+private struct ChatWindowKey: FocusedValueKey {
+  typealias Value = ConversationListModel
+}
+
+extension FocusedValues {
+  /// The conversations of the window in front.
+  var chatWindow: ConversationListModel? {
+    get { self[ChatWindowKey.self] }
+    set { self[ChatWindowKey.self] = newValue }
   }
 }

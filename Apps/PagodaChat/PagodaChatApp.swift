@@ -11,7 +11,7 @@ struct PagodaChatApp: App {
   var body: some Scene {
     WindowGroup("Pagoda") {
       switch start.result {
-      case .success(let app): ContentView(app: app)
+      case .success(let app): ContentView(app: app).onAppear { delegate.app = app }
       case .failure(let failure): FailureView(failure: failure).padding().frame(minWidth: 420, minHeight: 160)
       }
     }
@@ -20,6 +20,11 @@ struct PagodaChatApp: App {
 
     Settings {
       if let app = start.app { AppSettingsView(app: app) }
+    }
+
+    // The model and the server live as long as the app, not as long as a window.
+    MenuBarExtra("Pagoda", systemImage: "building.columns", isInserted: .constant(start.app?.server.isOn == true)) {
+      if let app = start.app { ServerMenu(app: app) }
     }
   }
 }
@@ -48,5 +53,24 @@ final class AppDelegate: NSObject, NSApplicationDelegate {
     NSApplication.shared.activate(ignoringOtherApps: true)
   }
 
-  func applicationShouldTerminateAfterLastWindowClosed(_ sender: NSApplication) -> Bool { true }
+  weak var app: AppModel?
+
+  /// With the server on, the app stays in the menu bar.
+  func applicationShouldTerminateAfterLastWindowClosed(_ sender: NSApplication) -> Bool { app?.server.isOn != true }
+
+  func applicationDidResignActive(_ notification: Notification) { app?.flush() }
+
+  func applicationWillTerminate(_ notification: Notification) { app?.flush() }
+}
+
+/// What the menu bar offers while the server is on.
+struct ServerMenu: View {
+  let app: AppModel
+
+  var body: some View {
+    if let url = app.server.url { Button("Copy \(url)") { copyToPasteboard(url) } }
+    Button("Stop the Server") { Task { await app.server.turnOff() } }
+    Divider()
+    Button("Quit Pagoda") { NSApplication.shared.terminate(nil) }
+  }
 }

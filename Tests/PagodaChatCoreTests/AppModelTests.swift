@@ -195,6 +195,7 @@ import Testing
       let model = SettingsModel(folder: folder)
       model.settings.serverPort = 9090
       model.settings.newChats.instructions = "Be brief."
+      model.flush()
       #expect(SettingsModel(folder: folder).settings == model.settings)
       let file = folder.appending(path: "settings.json")
       try Data(#"{"idleMinutes": 5}"#.utf8).write(to: file)

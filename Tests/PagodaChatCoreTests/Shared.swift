@@ -79,19 +79,45 @@ final class ScriptedEngine: ChatEngine {
   }
 }
 
-/// "Loads" one engine, or fails.
+/// "Loads" one engine, or fails; a gate holds loads back until the test opens it.
 struct ScriptedLoader: ModelLoader {
   var engine = ScriptedEngine()
   var error: PagodaError?
+  var gate: Gate?
+  let loads = Locked<[LoadSettings]>([])
 
-  func load(_ source: ModelSource, progress: @escaping @Sendable (Double) -> Void) async throws -> any ChatEngine {
+  func load(
+    _ source: ModelSource, _ settings: LoadSettings, progress: @escaping @Sendable (Double) -> Void
+  ) async throws -> any ChatEngine {
+    loads.withLock { $0.append(settings) }
     progress(0.5)
+    await gate?.wait()
     if let error { throw error }
     return engine
   }
 
-  func estimate(_ source: ModelSource) async throws -> MemoryEstimate {
-    MemoryEstimate(weightsBytes: 600, workingBytes: 500, limitBytes: 1000)
+  /// 4 bits per weight fit, anything else does not.
+  func estimate(_ source: ModelSource, _ settings: LoadSettings) async throws -> MemoryEstimate {
+    if settings.contextLength == 7 { throw PagodaError.invalidArgument("7 tokens are no context") }
+    return MemoryEstimate(
+      weightsBytes: settings.weights == .fourBit ? 200 : 600, workingBytes: 500, limitBytes: 1000)
+  }
+}
+
+/// Holds tasks back until it is opened.
+actor Gate {
+  private var isOpen = false
+  private var waiters: [CheckedContinuation<Void, Never>] = []
+
+  func wait() async {
+    if isOpen { return }
+    await withCheckedContinuation { waiters.append($0) }
+  }
+
+  func open() {
+    isOpen = true
+    for waiter in waiters { waiter.resume() }
+    waiters = []
   }
 }
 

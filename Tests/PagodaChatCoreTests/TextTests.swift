@@ -72,6 +72,46 @@ import Testing
     #expect(MarkdownBlock.split("#no\n-no\n12.no") == [.paragraph("#no\n-no\n12.no")])
   }
 
+  /// Every way of cutting a text into pieces gives the same blocks, also within a line break of two characters.
+  @Test func pieces_give_the_same_blocks_as_the_whole() {
+    let texts = [
+      Self.sample, Self.sample.replacingOccurrences(of: "\n", with: "\r\n"), "a\rb\r\n\r\n- c\r",
+      "a | b\n--|--\n1 | 2\nend",
+    ]
+    for text in texts {
+      for size in [1, 2, 3, 7] {
+        var stream = MarkdownStream()
+        var rest = text.unicodeScalars[...]
+        while !rest.isEmpty {
+          stream.append(String(String.UnicodeScalarView(rest.prefix(size))))
+          rest = rest.dropFirst(size)
+          #expect(stream.blocks == MarkdownBlock.split(stream.text))
+        }
+        #expect(stream.blocks == MarkdownBlock.split(text))
+      }
+    }
+  }
+
+  /// Twice the answer costs twice the work: an answer of 10,000 tokens, shown after each of them.
+  @Test @MainActor func a_streamed_answer_costs_as_much_as_its_length() {
+    func cost(tokens: Int) -> Int {
+      let cache = MarkdownCache()
+      var message = ChatMessage(conversationID: UUID(), parentID: nil, role: .assistant, text: "", state: .streaming)
+      cache.begin(message.id)
+      for index in 0..<tokens {
+        let piece =
+          index % 400 == 0 ? "\n```swift\n" : index % 400 == 200 ? "\n```\n" : index % 20 == 0 ? "\n" : " word"
+        message.text += piece
+        cache.append(piece)
+        _ = cache.blocks(of: message)
+      }
+      return cache.examinedCharacters
+    }
+    let (half, whole) = (cost(tokens: 5_000), cost(tokens: 10_000))
+    #expect(whole < half * 21 / 10, "\(half) \(whole)")
+    #expect(whole < 100 * 10_000, "\(whole)")  // a line of 100 characters, once per token
+  }
+
   @Test func exports_hold_what_was_said() throws {
     var conversation = Conversation(title: "A/B: chat?")
     conversation.settings.instructions = "Be brief.\nBe kind."

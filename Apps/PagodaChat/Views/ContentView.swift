@@ -3,27 +3,34 @@ import PagodaChatCore
 import SwiftUI
 
 struct ContentView: View {
-  @Bindable var app: AppModel
+  let app: AppModel
+  @State private var window: ConversationListModel
   @State private var showsLibrary = false
   @State private var showsSettings = false
 
+  /// The first window shows the app's own list, with the selection of the last session; further ones have their own.
+  init(app: AppModel) {
+    self.app = app
+    _window = State(wrappedValue: app.claimWindow())
+  }
+
   var body: some View {
     NavigationSplitView {
-      SidebarView(list: app.conversations)
+      SidebarView(list: window)
     } detail: {
       VStack(spacing: 0) {
-        if let transcript = app.conversations.transcript {
-          TranscriptView(app: app, transcript: transcript).id(transcript.id)
+        if let transcript = window.transcript {
+          TranscriptView(app: app, window: window, transcript: transcript).id(transcript.id)
         } else {
           ContentUnavailableView("No Chat", systemImage: "bubble.left", description: Text("Press ⌘N to begin one."))
         }
         Divider()
-        StatusBar(app: app)
+        StatusBar(app: app, window: window)
       }
     }
     .toolbar {
       ToolbarItem(placement: .primaryAction) {
-        Button("New Chat", systemImage: "square.and.pencil") { app.newChat() }
+        Button("New Chat", systemImage: "square.and.pencil") { app.newChat(in: window) }
           .help("Begin a new chat")
       }
       ToolbarItem(placement: .primaryAction) {
@@ -33,20 +40,18 @@ struct ContentView: View {
       ToolbarItem(placement: .primaryAction) {
         Button("Chat Settings", systemImage: "slider.horizontal.3") { showsSettings = true }
           .help("Instructions and sampling of this chat")
-          .disabled(app.conversations.transcript == nil)
+          .disabled(window.transcript == nil)
       }
     }
     .sheet(isPresented: $showsLibrary) { LibraryView(app: app) }
     .sheet(isPresented: $showsSettings) {
-      if let transcript = app.conversations.transcript { ChatSettingsView(transcript: transcript) }
+      if let transcript = window.transcript { ChatSettingsView(transcript: transcript) }
     }
+    .focusedSceneValue(\.chatWindow, window)
     .task {
+      if window.selection == nil { app.newChat(in: window) }
       await app.start()
-      if app.conversations.selection == nil { app.newChat() }
-      while !Task.isCancelled {
-        try? await Task.sleep(for: .seconds(2))
-        await app.tick()
-      }
+      await app.run()
     }
   }
 }

@@ -7,12 +7,15 @@ struct LibraryView: View {
   let app: AppModel
   @Environment(\.dismiss) private var dismiss
   @State private var name = ""
+  @State private var sheet: ModelSheetModel?
 
   var body: some View {
     VStack(alignment: .leading, spacing: 12) {
       Text("Models").font(.title2)
       List {
-        ForEach(app.library.entries) { entry in LibraryRow(entry: entry, app: app) }
+        ForEach(app.library.entries) { entry in
+          LibraryRow(entry: entry, app: app) { sheet = ModelSheetModel(entry.id, app: app) }
+        }
       }
       HStack {
         TextField("Organisation/Model", text: $name).onSubmit(download)
@@ -27,6 +30,7 @@ struct LibraryView: View {
     .padding()
     .frame(minWidth: 560, minHeight: 420)
     .task { await app.library.refresh() }
+    .sheet(item: $sheet) { ModelSheet(model: $0) }
   }
 
   private func download() {
@@ -38,6 +42,7 @@ struct LibraryView: View {
 private struct LibraryRow: View {
   let entry: LibraryEntry
   let app: AppModel
+  let choose: () -> Void
 
   private var isLoaded: Bool { app.engines.modelName == entry.id }
 
@@ -66,6 +71,7 @@ private struct LibraryRow: View {
       } else {
         Button("Load") { Task { await app.use(entry.id) } }.disabled(entry.estimate?.fits == false)
       }
+      Button("Load with…", action: choose).help("Choose device, weights and context, and see the memory they take")
       if entry.source != .mini {
         Button("Delete", systemImage: "trash", role: .destructive) { Task { await app.library.remove(entry.id) } }
           .labelStyle(.iconOnly).disabled(isLoaded)

@@ -4,11 +4,11 @@ import PagodaChatCore
 import SwiftUI
 
 struct MarkdownView: View {
-  let text: String
+  let blocks: [MarkdownBlock]
 
   var body: some View {
     VStack(alignment: .leading, spacing: 10) {
-      ForEach(Array(MarkdownBlock.split(text).enumerated()), id: \.offset) { _, block in
+      ForEach(Array(blocks.enumerated()), id: \.offset) { _, block in
         BlockView(block: block)
       }
     }

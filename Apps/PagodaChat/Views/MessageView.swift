@@ -6,8 +6,8 @@ import SwiftUI
 struct MessageView: View {
   let message: ChatMessage
   let app: AppModel
+  let window: ConversationListModel
   let transcript: TranscriptModel
-  let composer: ComposerModel
 
   private var speaker: String { message.role == .user ? "You" : message.modelName ?? "Model" }
 
@@ -21,16 +21,17 @@ struct MessageView: View {
         }
         .accessibilityHint("Shows what the model thought before it answered")
       }
-      MarkdownView(text: message.text)
+      MarkdownView(blocks: transcript.blocks(of: message))
       if message.state == .streaming && message.text.isEmpty && message.reasoning.isEmpty {
-        ProgressView().controlSize(.small).accessibilityLabel("Waiting for the answer")
+        ProgressView().controlSize(.small)
+          .accessibilityLabel(transcript.isWaitingForModel ? "Waiting for the model to load" : "Waiting for the answer")
       }
       if let note { Text(note).font(.caption).foregroundStyle(.secondary) }
       actions
     }
     .frame(maxWidth: .infinity, alignment: .leading)
     .accessibilityElement(children: .contain)
-    .accessibilityLabel("\(speaker): \(message.text)")
+    .accessibilityLabel(message.role == .user ? "Your message" : "Answer of \(speaker)")  // the text is read by itself
   }
 
   private var note: String? {
@@ -55,11 +56,11 @@ struct MessageView: View {
       }
       Button("Copy", systemImage: "doc.on.doc") { copyToPasteboard(message.text) }
       if message.role == .user {
-        Button("Edit", systemImage: "pencil") { composer.edit(message) }
+        Button("Edit", systemImage: "pencil") { transcript.composer.edit(message) }
       } else {
         Button("Regenerate", systemImage: "arrow.clockwise") { transcript.regenerate(message.id) }
       }
-      Button("Branch into a new chat", systemImage: "arrow.triangle.branch") { app.branch(at: message.id) }
+      Button("Branch into a new chat", systemImage: "arrow.triangle.branch") { app.branch(at: message.id, in: window) }
     }
     .labelStyle(.iconOnly)
     .buttonStyle(.borderless)

@@ -21,7 +21,7 @@ struct SidebarView: View {
           }
           Button(hit.conversation.isPinned ? "Unpin" : "Pin") { list.togglePin(hit.id) }
           Divider()
-          Button("Delete", role: .destructive) { list.remove(hit.id) }
+          Button("Delete", role: .destructive) { list.askToRemove(hit.id) }
         }
       }
     }
@@ -32,12 +32,22 @@ struct SidebarView: View {
       Button("Rename") { if let renamedID { list.rename(renamedID, to: title) } }
       Button("Cancel", role: .cancel) {}
     }
+    .confirmationDialog("Delete this chat?", isPresented: isRemoving, titleVisibility: .visible) {
+      Button("Delete", role: .destructive) { list.answerRemoval(true) }
+      Button("Cancel", role: .cancel) { list.answerRemoval(false) }
+    } message: {
+      Text("\(list.removalCandidate?.title ?? "It") can be brought back with Undo Delete Chat until Pagoda is closed.")
+    }
     .overlay {
       if list.hits.isEmpty && !list.query.isEmpty {
         ContentUnavailableView(
           "No Results", systemImage: "magnifyingglass", description: Text("No chat has all of these words."))
       }
     }
+  }
+
+  private var isRemoving: Binding<Bool> {
+    Binding(get: { list.removalCandidate != nil }, set: { if !$0 { list.answerRemoval(false) } })
   }
 
   private var isRenaming: Binding<Bool> {

@@ -5,8 +5,9 @@ import SwiftUI
 
 struct StatusBar: View {
   let app: AppModel
+  let window: ConversationListModel
 
-  private var stats: TokenStats? { app.conversations.transcript?.stats }
+  private var stats: TokenStats? { window.transcript?.stats }
 
   var body: some View {
     HStack(spacing: 14) {

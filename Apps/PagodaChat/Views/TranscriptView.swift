@@ -4,8 +4,8 @@ import SwiftUI
 
 struct TranscriptView: View {
   let app: AppModel
+  let window: ConversationListModel
   @Bindable var transcript: TranscriptModel
-  @State private var composer = ComposerModel()
 
   var body: some View {
     VStack(spacing: 0) {
@@ -13,8 +13,12 @@ struct TranscriptView: View {
         ScrollView {
           LazyVStack(alignment: .leading, spacing: 20) {
             ForEach(transcript.messages) { message in
-              MessageView(message: message, app: app, transcript: transcript, composer: composer).id(message.id)
+              MessageView(message: message, app: app, window: window, transcript: transcript).id(message.id)
             }
+            // In sight when the person is at the end: only then does the view follow the answer.
+            Color.clear.frame(height: 1).id("end").accessibilityHidden(true)
+              .onAppear { transcript.follower.endAppeared() }
+              .onDisappear { transcript.follower.endDisappeared() }
           }
           .frame(maxWidth: 780)
           .padding()
@@ -23,6 +27,15 @@ struct TranscriptView: View {
         .defaultScrollAnchor(.bottom)
         .onChange(of: transcript.messages.count) { scroll(proxy) }
         .onChange(of: transcript.messages.last?.text) { scroll(proxy) }
+        .overlay(alignment: .bottom) {
+          if !transcript.follower.isFollowing {
+            Button("Jump to the end", systemImage: "arrow.down") {
+              transcript.follower.follow()
+              scroll(proxy)
+            }
+            .padding(8)
+          }
+        }
       }
       if let failure = transcript.failure {
         HStack {
@@ -34,13 +47,13 @@ struct TranscriptView: View {
         .background(Color.orange.opacity(0.12))
       }
       Divider()
-      ComposerView(app: app, transcript: transcript, composer: composer)
+      ComposerView(app: app, transcript: transcript, composer: transcript.composer)
     }
     .navigationTitle(transcript.conversation.title.isEmpty ? "New Chat" : transcript.conversation.title)
-    .onChange(of: transcript.isAnswering) { app.conversations.refresh() }
+    .onChange(of: transcript.isAnswering) { window.refresh() }
   }
 
   private func scroll(_ proxy: ScrollViewProxy) {
-    if let last = transcript.messages.last { proxy.scrollTo(last.id, anchor: .bottom) }
+    if transcript.follower.contentGrew() { proxy.scrollTo("end", anchor: .bottom) }
   }
 }

@@ -18,6 +18,9 @@ public final class AppModel {
   public let server: ServerModel
 
   private var idleSince = ContinuousClock.now
+  private var starting: Task<Void, Never>?
+  private var hasWindow = false
+  private var tickedAt = ContinuousClock.now
 
   /// The app with its files in `folder`.
   public init(
@@ -26,7 +29,8 @@ public final class AppModel {
     let store = try ConversationStore(folder: folder)
     settings = SettingsModel(folder: folder)
     engines = EngineModel(loader: loader)
-    conversations = ConversationListModel(store: store, engines: engines)
+    conversations = ConversationListModel(
+      pool: TranscriptPool(store: store, engines: engines), selection: settings.settings.selection)
     let models: any ModelDownloader =
       settings.settings.modelFolder.map { FolderModels(folder: URL(filePath: $0)) } ?? HubModels()
     library = LibraryModel(downloader: downloader ?? models, engines: engines)
@@ -39,16 +43,49 @@ public final class AppModel {
     return (folders.first ?? URL(filePath: NSHomeDirectory())).appending(path: "Pagoda")
   }
 
-  /// Reads the library and loads the model of the last session, or the embedded one.
+  /// Reads the library and loads the model of the last session, or the embedded one. Every window calls it; only the first
+  /// call does anything.
   public func start() async {
-    await library.refresh()
-    await use(settings.settings.modelName ?? LibraryModel.embeddedName)
+    let task =
+      starting
+      ?? Task {
+        await library.refresh()
+        if engines.state == .unloaded { await use(settings.settings.modelName ?? LibraryModel.embeddedName) }
+      }
+    starting = task
+    await task.value
+  }
+
+  /// The sidebar of a window: the first one has the app's own; further ones have a selection and a search of their own, with
+  /// the same conversations and the same model.
+  public func claimWindow() -> ConversationListModel {
+    if hasWindow { return ConversationListModel(pool: conversations.pool) }
+    hasWindow = true
+    return conversations
+  }
+
+  /// Ticks every two seconds until the task is cancelled. Every window calls it; one of them does the work.
+  public func run() async {
+    while !Task.isCancelled {
+      try? await Task.sleep(for: .seconds(2))
+      let now = ContinuousClock.now
+      guard !Task.isCancelled, now - tickedAt > .seconds(1) else { continue }
+      tickedAt = now
+      await tick(now: now)
+    }
+  }
+
+  /// Writes what has changed but not been saved yet: settings, drafts, the selection. Call it when the app leaves the screen.
+  public func flush() {
+    settings.settings.selection = conversations.selection
+    conversations.pool.flush()
+    settings.flush()
   }
 
   /// Loads a model of the library and remembers it. Stops the server of the previous model.
   public func use(_ modelName: String) async {
     await server.turnOff()
-    await library.load(modelName)
+    await library.load(modelName, settings: settings.settings.models[modelName] ?? LoadSettings())
     if case .ready = engines.state { settings.settings.modelName = modelName }
   }
 
@@ -59,18 +96,24 @@ public final class AppModel {
   }
 
   /// Starts a conversation with the default settings.
-  public func newChat() { conversations.begin(settings: settings.settings.newChats) }
+  public func newChat(in window: ConversationListModel? = nil) {
+    (window ?? conversations).begin(settings: settings.settings.newChats)
+  }
 
   /// Copies the selected conversation up to a message into a new one and selects it.
-  public func branch(at id: UUID) {
-    if let copy = conversations.transcript?.branch(at: id) { conversations.show(copy) }
+  public func branch(at id: UUID, in window: ConversationListModel? = nil) {
+    let window = window ?? conversations
+    if let copy = window.transcript?.branch(at: id) { window.show(copy) }
   }
 
   /// Call it every few seconds: refreshes the status bar's data, and unloads an idle model.
   public func tick(now: ContinuousClock.Instant = .now) async {
     engines.refresh()
+    flush()
     let minutes = settings.settings.idleMinutes
-    if engines.engine == nil || engines.load.running > 0 || server.isOn || minutes == 0 {
+    if engines.engine == nil || engines.load.running > 0 || server.isOn || minutes == 0
+      || conversations.pool.isAnswering
+    {
       idleSince = now
     } else if now - idleSince >= .seconds(60 * minutes) {
       await engines.unload()

@@ -33,6 +33,9 @@ public final class ComposerModel {
     text = message.text
   }
 
+  /// What would be lost without being sent: the text, or the one that editing put aside.
+  var draftText: String { editedID == nil ? text : draft }
+
   /// Restores the text from before editing.
   public func cancelEditing() {
     guard editedID != nil else { return }

@@ -1,54 +1,62 @@
-// ConversationListModel: the sidebar: all conversations, or those matching a search.
+// ConversationListModel: the sidebar of one window: all conversations, or those matching a search.
 import Foundation
 import Observation
 
-/// The sidebar.
+/// The sidebar of one window.
 @MainActor @Observable
 public final class ConversationListModel {
   /// The search text; empty shows all.
   public var query = "" {
-    didSet { refresh() }
+    didSet { reload() }
   }
   /// The conversations shown, pinned first, then newest first.
   public private(set) var hits: [SearchHit] = []
   /// The conversation that is open.
   public var selection: UUID?
+  /// The conversation that is about to be deleted, while the person is asked.
+  public private(set) var removalCandidate: Conversation?
+  /// Conversations that were deleted and can be brought back, the last one first to go.
+  public private(set) var removed: [RemovedConversation] = []
   /// Why something could not be saved.
   public var failure: ChatFailure?
 
-  private let store: ConversationStore
-  private let engines: EngineModel
-  private var open: [UUID: TranscriptModel] = [:]
+  let pool: TranscriptPool
 
   /// The conversations of a store.
-  public init(store: ConversationStore, engines: EngineModel) {
-    self.store = store
-    self.engines = engines
-    refresh()
-    selection = hits.first?.id
+  public convenience init(store: ConversationStore, engines: EngineModel) {
+    self.init(pool: TranscriptPool(store: store, engines: engines))
   }
 
-  /// Reloads the list, for example after a new message.
-  public func refresh() { hits = store.search(query) }
+  /// The conversations of a pool, which other windows may show as well.
+  init(pool: TranscriptPool, selection: UUID? = nil) {
+    self.pool = pool
+    pool.add(self)
+    reload()
+    self.selection = hits.first { $0.id == selection }?.id ?? hits.first?.id
+  }
+
+  /// Reloads the list in every window, for example after a new message.
+  public func refresh() { pool.refresh() }
+
+  func reload() { hits = pool.store.search(query) }
+
+  func deselect(_ id: UUID) {
+    reload()
+    if selection == id { selection = hits.first?.id }
+  }
 
   /// The open conversation's model. Conversations keep streaming regardless of the selection.
   public var transcript: TranscriptModel? { selection.flatMap { transcript(of: $0) } }
 
   /// The model of a conversation; the same one each time.
-  public func transcript(of id: UUID) -> TranscriptModel? {
-    if let model = open[id] { return model }
-    guard let conversation = store.conversation(id) else { return nil }
-    let model = TranscriptModel(conversation, store: store, engines: engines)
-    open[id] = model
-    return model
-  }
+  public func transcript(of id: UUID) -> TranscriptModel? { pool.transcript(of: id) }
 
   /// Starts a conversation and selects it. Reuses the selected one if it is empty.
   @discardableResult
   public func begin(settings: ChatSettings = ChatSettings()) -> TranscriptModel? {
     if let transcript, transcript.messages.isEmpty { return transcript }
     let conversation = Conversation(settings: settings)
-    keep { try store.save(conversation) }
+    keep { try pool.store.save(conversation) }
     selection = conversation.id
     return transcript
   }
@@ -65,19 +73,42 @@ public final class ConversationListModel {
   /// Pins or unpins a conversation.
   public func togglePin(_ id: UUID) { change(id) { $0.isPinned.toggle() } }
 
-  /// Stops a conversation's answer in progress and deletes it.
+  /// Asks whether to delete a conversation. An empty one is deleted at once.
+  public func askToRemove(_ id: UUID) {
+    guard let conversation = pool.store.conversation(id) else { return }
+    if pool.store.messages(of: id).count == 0 { return remove(id) }
+    removalCandidate = conversation
+  }
+
+  /// The answer to the question.
+  public func answerRemoval(_ isConfirmed: Bool) {
+    guard let candidate = removalCandidate else { return }
+    removalCandidate = nil
+    if isConfirmed { remove(candidate.id) }
+  }
+
+  /// Stops a conversation's answer in progress and deletes it; ``undoRemoval()`` brings it back.
   public func remove(_ id: UUID) {
-    open[id]?.close()
-    open[id] = nil
-    keep { try store.remove(id) }
-    if selection == id { selection = hits.first?.id }
+    keep {
+      if let gone = try pool.remove(id), !gone.messages.isEmpty { removed.append(gone) }
+    }
+  }
+
+  /// Brings the conversation back that was deleted last, and selects it.
+  public func undoRemoval() {
+    guard let last = removed.last else { return }
+    keep {
+      try pool.store.save(last.conversation, last.messages)
+      removed.removeLast()
+      selection = last.conversation.id
+    }
   }
 
   private func change(_ id: UUID, _ body: (inout Conversation) -> Void) {
-    guard var conversation = open[id]?.conversation ?? store.conversation(id) else { return }
+    guard var conversation = pool.openTranscript(id)?.conversation ?? pool.store.conversation(id) else { return }
     body(&conversation)
-    open[id]?.conversation = conversation
-    keep { try store.save(conversation) }
+    pool.openTranscript(id)?.conversation = conversation
+    keep { try pool.store.save(conversation) }
   }
 
   private func keep(_ work: () throws -> Void) {

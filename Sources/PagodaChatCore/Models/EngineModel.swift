@@ -64,6 +64,9 @@ public final class EngineModel {
 
   private let loader: any ModelLoader
   private var loading: Task<Void, Never>?
+  private var loadCount = 0
+  private var last: (source: ModelSource, name: String, settings: LoadSettings)?
+  private var waiters: [UUID: CheckedContinuation<Void, Never>] = [:]
 
   /// No model yet.
   public init(loader: any ModelLoader) { self.loader = loader }
@@ -77,45 +80,104 @@ public final class EngineModel {
   }
 
   /// The memory a model would need.
-  public func estimate(_ source: ModelSource) async throws -> MemoryEstimate { try await loader.estimate(source) }
+  public func estimate(_ source: ModelSource, _ settings: LoadSettings = LoadSettings()) async throws -> MemoryEstimate
+  {
+    try await loader.estimate(source, settings)
+  }
+
+  /// Whether an answer can be had: from the loaded model, from one that is being loaded, or from the last one, loaded again.
+  public var canAnswer: Bool {
+    switch state {
+    case .ready, .loading: true
+    case .unloaded: last != nil
+    case .failed: false
+    }
+  }
+
+  /// The engine, as soon as there is one: waits for a model that is being loaded, and loads the last one again if it was
+  /// unloaded. Throws the reason when there is none to wait for, `CancellationError` when the task is cancelled.
+  public func ready() async throws -> any ChatEngine {
+    if case .unloaded = state, let last { _ = begin(last.source, last.name, last.settings) }
+    while true {
+      try Task.checkCancellation()
+      if let engine { return engine }
+      switch state {
+      case .failed(let failure): throw failure
+      case .unloaded: throw Self.noModel
+      case .loading, .ready: await change()
+      }
+    }
+  }
+
+  static let noModel = ChatFailure(
+    "No answer", cause: "No model is loaded.", advice: "Choose a model in the library, then regenerate.")
+
+  /// Waits until a load or an unload has ended, or the task is cancelled.
+  private func change() async {
+    let id = UUID()
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        if Task.isCancelled { continuation.resume() } else { waiters[id] = continuation }
+      }
+    } onCancel: {
+      Task { @MainActor in self.waiters.removeValue(forKey: id)?.resume() }
+    }
+  }
+
+  private func wake() {
+    let woken = waiters.values
+    waiters = [:]
+    for waiter in woken { waiter.resume() }
+  }
 
   /// Replaces the loaded model. The old one is unloaded first: two rarely fit.
-  public func load(_ source: ModelSource, named name: String) async {
+  public func load(_ source: ModelSource, named name: String, settings: LoadSettings = LoadSettings()) async {
+    await begin(source, name, settings).value
+  }
+
+  private func begin(_ source: ModelSource, _ name: String, _ settings: LoadSettings) -> Task<Void, Never> {
     loading?.cancel()
+    loadCount += 1
+    let (number, old) = (loadCount, takeEngine())
+    last = (source, name, settings)
+    state = .loading(name: name, fraction: 0)
     let task = Task {
-      await unloadNow()
-      state = .loading(name: name, fraction: 0)
+      await old?.shutDown()
       do {
-        let engine = try await loader.load(source) { fraction in
+        let engine = try await loader.load(source, settings) { fraction in
           Task { @MainActor [weak self] in self?.note(fraction, of: name) }
         }
-        if Task.isCancelled { return await engine.shutDown() }
+        if number != loadCount { return await engine.shutDown() }
         self.engine = engine
         state = .ready(name: name)
         refresh()
       } catch {
-        if !Task.isCancelled { state = .failed(ChatFailure("\(name) cannot be loaded", error)) }
+        if number == loadCount { state = .failed(ChatFailure("\(name) cannot be loaded", error)) }
       }
+      wake()
     }
     loading = task
-    await task.value
+    return task
   }
 
-  /// Ends all answers and frees the memory.
+  /// Ends all answers and frees the memory. A message sent later loads the model again.
   public func unload() async {
     loading?.cancel()
-    await unloadNow()
+    loadCount += 1
+    let old = takeEngine()
     state = .unloaded
+    wake()
+    await old?.shutDown()
   }
 
   /// Updates `load` from the engine; call it occasionally, for a status bar.
   public func refresh() { load = engine?.load ?? EngineLoad() }
 
-  private func unloadNow() async {
+  private func takeEngine() -> (any ChatEngine)? {
     let old = engine
     engine = nil
     load = EngineLoad()
-    await old?.shutDown()
+    return old
   }
 
   private func note(_ fraction: Double, of name: String) {

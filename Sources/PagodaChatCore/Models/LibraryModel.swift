@@ -106,9 +106,9 @@ public final class LibraryModel {
   }
 
   /// Loads a model of the library.
-  public func load(_ id: String) async {
+  public func load(_ id: String, settings: LoadSettings = LoadSettings()) async {
     guard let entry = entries.first(where: { $0.id == id }), let source = entry.source else { return }
-    await engines.load(source, named: id)
+    await engines.load(source, named: id, settings: settings)
   }
 
   private func estimate(_ id: String) async {

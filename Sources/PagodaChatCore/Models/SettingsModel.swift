@@ -16,6 +16,10 @@ public struct AppSettings: Codable, Hashable, Sendable {
   public var idleMinutes = 0
   /// Whether Return sends; otherwise Command-Return does.
   public var returnSends = true
+  /// How each model is loaded.
+  public var models: [String: LoadSettings] = [:]
+  /// The conversation that was open last.
+  public var selection: UUID?
 
   /// Default settings.
   public init() {}
@@ -30,20 +34,23 @@ public struct AppSettings: Codable, Hashable, Sendable {
     serverPort = try values.decodeIfPresent(UInt16.self, forKey: .serverPort) ?? serverPort
     idleMinutes = try values.decodeIfPresent(Int.self, forKey: .idleMinutes) ?? idleMinutes
     returnSends = try values.decodeIfPresent(Bool.self, forKey: .returnSends) ?? returnSends
+    models = try values.decodeIfPresent([String: LoadSettings].self, forKey: .models) ?? models
+    selection = try values.decodeIfPresent(UUID.self, forKey: .selection)
   }
 }
 
-/// App-wide settings; each change is saved immediately.
+/// App-wide settings; changes are saved by ``flush()``, which the app calls every few seconds and when it leaves the screen.
 @MainActor @Observable
 public final class SettingsModel {
   /// The settings.
-  public var settings: AppSettings {
-    didSet { if settings != oldValue { keep() } }
-  }
+  public var settings: AppSettings
   /// Why the settings cannot be read or saved.
   public var failure: ChatFailure?
 
   private let url: URL
+  private var saved = AppSettings()
+  /// How often the file was written.
+  public private(set) var writeCount = 0
 
   /// The settings in `folder`. An unreadable file is moved aside and reported.
   public init(folder: URL) {
@@ -52,6 +59,7 @@ public final class SettingsModel {
     guard let data = try? Data(contentsOf: url) else { return }
     do {
       settings = try JSONDecoder().decode(AppSettings.self, from: data)
+      saved = settings
     } catch {
       let aside = url.appendingPathExtension("bad")
       try? FileManager.default.removeItem(at: aside)
@@ -62,11 +70,15 @@ public final class SettingsModel {
     }
   }
 
-  private func keep() {
+  /// Writes the settings if they have changed.
+  public func flush() {
+    guard settings != saved else { return }
     do {
       let encoder = JSONEncoder()
       encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
       try encoder.encode(settings).write(to: url, options: .atomic)
+      saved = settings
+      writeCount += 1
     } catch {
       failure = ChatFailure("The settings cannot be saved", error)
     }

@@ -54,6 +54,7 @@ extension TranscriptModel {
     conversation.leafID = message.id
     conversation.updatedAt = message.createdAt
     failure = nil
+    follower.follow()
     attempt("The chat cannot be saved") { try store.save(conversation, [message]) }
     let kept = messages.firstIndex { $0.id == parent }.map { messages[...$0] } ?? []
     messages = kept + [message]
@@ -68,9 +69,8 @@ extension TranscriptModel {
 
   private func answer(after parent: UUID?) {
     failure = nil
-    guard let engine = engines.engine else {
-      failure = ChatFailure(
-        "No answer", cause: "No model is loaded.", advice: "Choose a model in the library, then regenerate.")
+    guard engines.canAnswer else {
+      if case .failed(let reason) = engines.state { failure = reason } else { failure = EngineModel.noModel }
       return
     }
     var question = messages
@@ -86,46 +86,82 @@ extension TranscriptModel {
     attempt("The chat cannot be saved") { try store.save(conversation, [message]) }
     stats = TokenStats()
     firstTokenAt = nil
-    let events = engine.submit(request)  // synchronously: answers are generated in call order
-    answering = Task { await read(events, into: message) }
+    markdown.begin(message.id)
+    if let engine = engines.engine {
+      let events = engine.submit(request)  // synchronously: answers are generated in call order
+      answering = Task { await read(events, into: message.id) }
+    } else {
+      isWaitingForModel = true
+      answering = Task { await waitAndRead(request, into: message.id) }
+    }
   }
 
-  private func read(_ events: AsyncThrowingStream<Event, any Error>, into begun: ChatMessage) async {
-    var message = begun
+  /// Waits for the model that is being loaded, or loads the last one again, then answers.
+  private func waitAndRead(_ request: Request, into id: UUID) async {
+    do {
+      let engine = try await engines.ready()
+      isWaitingForModel = false
+      update(id) { $0.modelName = engines.modelName }
+      await read(engine.submit(request), into: id)
+    } catch {
+      isWaitingForModel = false
+      end(id, with: error is CancellationError ? nil : error)
+    }
+  }
+
+  private func read(_ events: AsyncThrowingStream<Event, any Error>, into id: UUID) async {
     do {
       for try await event in events {
-        take(event, into: &message)
-        if let index = messages.lastIndex(where: { $0.id == message.id }) { messages[index] = message }
-        keepNowAndThen(message)
+        take(event, into: id)
+        keepNowAndThen(id)
       }
-      if message.state == .streaming { message.state = .stopped }
+      end(id, with: nil)
     } catch {
-      let failure = ChatFailure("The answer failed", error)
-      message.state = .failed(failure.cause)
-      self.failure = failure
+      end(id, with: error)
     }
-    message.stats = stats
-    answering = nil
-    keep(message)
-    conversation.updatedAt = Date()
-    keepConversation()
     engines.refresh()
   }
 
-  private func take(_ event: Event, into message: inout ChatMessage) {
+  /// Changes a message where it is: a copy of a long answer for each of its tokens would cost more than the answer.
+  private func update(_ id: UUID, _ body: (inout ChatMessage) -> Void) {
+    if let index = messages.lastIndex(where: { $0.id == id }) { body(&messages[index]) }
+  }
+
+  /// The end of an answer, for a reason or without one.
+  private func end(_ id: UUID, with error: (any Error)?) {
+    if let error {
+      let failure = error as? ChatFailure ?? ChatFailure("The answer failed", error)
+      update(id) { $0.state = .failed(failure.cause) }
+      self.failure = failure
+    }
+    update(id) {
+      if $0.state == .streaming { $0.state = .stopped }
+      $0.stats = stats
+    }
+    answering = nil
+    if let message = messages.last(where: { $0.id == id }) { keep(message) }
+    conversation.updatedAt = Date()
+    keepConversation()
+  }
+
+  private func take(_ event: Event, into id: UUID) {
     switch event {
-    case .text(let piece): message.text += piece
-    case .reasoning(let piece): message.reasoning += piece
+    case .text(let piece):
+      update(id) { $0.text += piece }
+      markdown.append(piece)
+    case .reasoning(let piece): update(id) { $0.reasoning += piece }
     case .toolCall, .rejectedToolCall: break  // chats have no tools
     case .token: countToken()
     case .finished(let completion):
       stats = TokenStats(completion)
-      message.state =
-        switch completion.finishReason {
-        case .stop: .complete
-        case .length: .cutOff
-        case .cancelled: .stopped
-        }
+      update(id) {
+        $0.state =
+          switch completion.finishReason {
+          case .stop: .complete
+          case .length: .cutOff
+          case .cancelled: .stopped
+          }
+      }
     }
   }
 
@@ -139,9 +175,9 @@ extension TranscriptModel {
   }
 
   /// A crash loses at most two seconds of an answer.
-  private func keepNowAndThen(_ message: ChatMessage) {
+  private func keepNowAndThen(_ id: UUID) {
     let now = ContinuousClock.now
-    guard now - savedAt > .seconds(2) else { return }
+    guard now - savedAt > .seconds(2), let message = messages.last(where: { $0.id == id }) else { return }
     savedAt = now
     attempt("The chat cannot be saved") { try store.save(message) }
   }

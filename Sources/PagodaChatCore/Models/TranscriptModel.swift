@@ -14,6 +14,12 @@ public final class TranscriptModel: Identifiable {
   public var failure: ChatFailure?
   /// Whether an answer is in progress.
   public var isAnswering: Bool { answering != nil }
+  /// Whether the answer waits for a model that is being loaded.
+  public internal(set) var isWaitingForModel = false
+  /// The text that is being written in this conversation.
+  public let composer = ComposerModel()
+  /// Whether the view follows the end of the answer.
+  public let follower = ScrollFollower()
   /// Token statistics of the answer in progress, or else of the last one.
   public internal(set) var stats = TokenStats()
 
@@ -23,6 +29,8 @@ public final class TranscriptModel: Identifiable {
   var firstTokenAt: ContinuousClock.Instant?
   var savedAt = ContinuousClock.now
   private var isRemoved = false
+  private var hasUnsavedSettings = false
+  let markdown = MarkdownCache()
 
   /// The conversation's identity.
   public nonisolated let id: UUID
@@ -42,14 +50,23 @@ public final class TranscriptModel: Identifiable {
     stats = messages.last?.stats ?? TokenStats()
   }
 
-  /// Generation settings.
+  /// Generation settings. Changes are saved by the app's ``AppModel/flush()``, not for each letter that is typed.
   public var settings: ChatSettings {
     get { conversation.settings }
     set {
+      if newValue == conversation.settings { return }
       conversation.settings = newValue
-      keepConversation()
+      hasUnsavedSettings = true
     }
   }
+
+  /// Saves settings that have changed.
+  public func flush() {
+    if hasUnsavedSettings { keepConversation() }
+  }
+
+  /// A message as blocks; those of an answer in progress are parsed as they come, each line once.
+  public func blocks(of message: ChatMessage) -> [MarkdownBlock] { markdown.blocks(of: message) }
 
   /// A message's index among its alternatives, from 1; nil if it has none.
   public func alternative(of id: UUID) -> (number: Int, count: Int)? {
@@ -91,7 +108,10 @@ public final class TranscriptModel: Identifiable {
     attempt("The chat cannot be saved") { try store.save(message) }
   }
 
-  func keepConversation() { attempt("The chat cannot be saved") { try store.save(conversation) } }
+  func keepConversation() {
+    hasUnsavedSettings = false
+    attempt("The chat cannot be saved") { try store.save(conversation) }
+  }
 
   func attempt(_ title: String, _ work: () throws -> Void) {
     if isRemoved { return }

@@ -55,6 +55,14 @@ public struct MemoryEstimate: Hashable, Sendable {
   public var workingBytes: Int64
   /// The device's limit.
   public var limitBytes: Int64
+  /// The KV cache alone; part of `workingBytes`.
+  public var cacheBytes: Int64 = 0
+  /// The longest conversation that was planned for, in tokens.
+  public var contextLength = 0
+  /// The longest conversation that the model was made for, in tokens.
+  public var longestContext = 0
+  /// The device that would compute.
+  public var device = ""
 
   /// An estimate.
   public init(weightsBytes: Int64, workingBytes: Int64, limitBytes: Int64) {
@@ -72,9 +80,11 @@ public struct MemoryEstimate: Hashable, Sendable {
 /// Loads models.
 public protocol ModelLoader: Sendable {
   /// Loads a model. `progress` gets fractions from 0 to 1 on any thread.
-  func load(_ source: ModelSource, progress: @escaping @Sendable (Double) -> Void) async throws -> any ChatEngine
+  func load(
+    _ source: ModelSource, _ settings: LoadSettings, progress: @escaping @Sendable (Double) -> Void
+  ) async throws -> any ChatEngine
   /// The memory a model would need; reads no weights.
-  func estimate(_ source: ModelSource) async throws -> MemoryEstimate
+  func estimate(_ source: ModelSource, _ settings: LoadSettings) async throws -> MemoryEstimate
 }
 
 /// Loads models with PagodaKit.
@@ -87,16 +97,21 @@ public struct EngineLoader: ModelLoader {
 
   /// Loads a model and starts its engine.
   public func load(
-    _ source: ModelSource, progress: @escaping @Sendable (Double) -> Void
+    _ source: ModelSource, _ settings: LoadSettings, progress: @escaping @Sendable (Double) -> Void
   ) async throws -> any ChatEngine {
-    try await Engine.load(source, options: options) { progress($0.fraction) }
+    try await Engine.load(source, options: settings.applied(to: options)) { progress($0.fraction) }
   }
 
   /// The engine's memory plan.
-  public func estimate(_ source: ModelSource) async throws -> MemoryEstimate {
-    let plan = try await Engine.inspect(source, options: options).plan
-    return MemoryEstimate(
-      weightsBytes: plan.weightsBytes, workingBytes: plan.totalBytes - plan.weightsBytes,
-      limitBytes: plan.deviceLimitBytes)
+  public func estimate(_ source: ModelSource, _ settings: LoadSettings) async throws -> MemoryEstimate {
+    let info = try await Engine.inspect(source, options: settings.applied(to: options))
+    var estimate = MemoryEstimate(
+      weightsBytes: info.plan.weightsBytes, workingBytes: info.plan.totalBytes - info.plan.weightsBytes,
+      limitBytes: info.plan.deviceLimitBytes)
+    estimate.cacheBytes = info.plan.kvBytes
+    estimate.contextLength = info.plan.maximumModelLength
+    estimate.longestContext = info.contextLength
+    estimate.device = info.device
+    return estimate
   }
 }

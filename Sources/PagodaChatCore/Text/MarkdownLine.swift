@@ -2,7 +2,7 @@
 import Foundation
 
 enum MarkdownLine {
-  struct Fence {
+  struct Fence: Sendable {
     var mark: Character
     var length: Int
     var indent: Int

@@ -6,6 +6,7 @@
   public enum ActivationPolicy { case regular, accessory, prohibited }
   @discardableResult public func setActivationPolicy(_ policy: ActivationPolicy) -> Bool { true }
   public func activate(ignoringOtherApps: Bool) {}
+  public func terminate(_ sender: Any?) {}
   public struct ModalResponse: Equatable, Sendable {
     public static let (OK, cancel) = (ModalResponse(), ModalResponse())
   }
@@ -13,6 +14,8 @@
 
 @MainActor public protocol NSApplicationDelegate: AnyObject {
   func applicationDidFinishLaunching(_ notification: Notification)
+  func applicationDidResignActive(_ notification: Notification)
+  func applicationWillTerminate(_ notification: Notification)
   func applicationShouldTerminateAfterLastWindowClosed(_ sender: NSApplication) -> Bool
 }
 

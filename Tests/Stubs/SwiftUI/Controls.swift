@@ -35,6 +35,7 @@ public struct Font: Sendable {
 public protocol ShapeStyle: Sendable {}
 
 public struct Color: ShapeStyle, StubBody {
+  public static var clear: Color { Color() }
   public static let (orange, secondary) = (Color(), Color())
   public func opacity(_ opacity: Double) -> Color { self }
 }
@@ -64,6 +65,7 @@ public struct EventModifiers: OptionSet, Sendable {
   public let rawValue: Int
   public init(rawValue: Int) { self.rawValue = rawValue }
   public static let (command, shift) = (EventModifiers(rawValue: 1), EventModifiers(rawValue: 2))
+  public static let option = EventModifiers(rawValue: 4)
 }
 
 public struct KeyEquivalent: ExpressibleByExtendedGraphemeClusterLiteral, Sendable {
@@ -71,7 +73,10 @@ public struct KeyEquivalent: ExpressibleByExtendedGraphemeClusterLiteral, Sendab
   public static let (delete, escape, `return`): (KeyEquivalent, KeyEquivalent, KeyEquivalent) = ("d", "e", "r")
 }
 
-public struct KeyboardShortcut { public static var defaultAction: KeyboardShortcut { KeyboardShortcut() } }
+public struct KeyboardShortcut {
+  public static var defaultAction: KeyboardShortcut { KeyboardShortcut() }
+  public static var cancelAction: KeyboardShortcut { KeyboardShortcut() }
+}
 
 public protocol ToolbarContent {}
 public struct ToolbarItemPlacement { public static var primaryAction: ToolbarItemPlacement { ToolbarItemPlacement() } }

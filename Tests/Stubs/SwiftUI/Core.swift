@@ -46,6 +46,7 @@ public struct Either<First: View, Second: View>: View { public var body: Never {
 
 @propertyWrapper @dynamicMemberLookup public struct Binding<Value> {
   public init(get: @escaping @MainActor () -> Value, set: @escaping @MainActor (Value) -> Void) {}
+  public static func constant(_ value: Value) -> Binding<Value> { fatalError() }
   public var wrappedValue: Value {
     get { fatalError() }
     nonmutating set {}
@@ -81,4 +82,18 @@ public struct EnvironmentValues { public var dismiss: DismissAction { fatalError
 
 @MainActor public struct DismissAction {
   public func callAsFunction() {}
+}
+
+public protocol FocusedValueKey { associatedtype Value }
+
+public struct FocusedValues {
+  public subscript<Key: FocusedValueKey>(key: Key.Type) -> Key.Value? {
+    get { nil }
+    set {}
+  }
+}
+
+@propertyWrapper public struct FocusedValue<Value> {
+  public init(_ keyPath: KeyPath<FocusedValues, Value?>) {}
+  public var wrappedValue: Value? { nil }
 }

@@ -33,6 +33,20 @@ extension View {
   public func focused(_ condition: FocusState<Bool>.Binding) -> some View { StubView() }
   public func onSubmit(_ action: @escaping @MainActor () -> Void) -> some View { StubView() }
   public func onAppear(perform action: (@MainActor () -> Void)? = nil) -> some View { StubView() }
+  public func onDisappear(perform action: (@MainActor () -> Void)? = nil) -> some View { StubView() }
+  public func focusedSceneValue<Value>(_ keyPath: WritableKeyPath<FocusedValues, Value?>, _ value: Value) -> some View {
+    StubView()
+  }
+  public func overlay<Content: View>(alignment: Alignment, @ViewBuilder content: () -> Content) -> some View {
+    StubView()
+  }
+  public func sheet<Item: Identifiable, Content: View>(
+    item: Binding<Item?>, @ViewBuilder content: @escaping (Item) -> Content
+  ) -> some View { StubView() }
+  public func confirmationDialog<Actions: View, Message: View>(
+    _ title: String, isPresented: Binding<Bool>, titleVisibility: Visibility, @ViewBuilder actions: () -> Actions,
+    @ViewBuilder message: () -> Message
+  ) -> some View { StubView() }
   public func onChange<Value: Equatable>(of value: Value, _ action: @escaping @MainActor () -> Void) -> some View {
     StubView()
   }
@@ -67,3 +81,5 @@ public enum Edge {
     public static let (all, horizontal, vertical, leading) = (Set(), Set(), Set(), Set())
   }
 }
+
+public enum Visibility: Sendable { case automatic, visible, hidden }

@@ -24,6 +24,12 @@ public struct WindowGroup<Content: View>: Scene {
 
 public struct Settings<Content: View>: Scene { public init(@ViewBuilder content: () -> Content) {} }
 
+public struct MenuBarExtra<Content: View>: Scene {
+  public init(
+    _ title: String, systemImage: String, isInserted: Binding<Bool>, @ViewBuilder content: () -> Content
+  ) {}
+}
+
 extension Scene {
   public func defaultSize(width: CGFloat, height: CGFloat) -> some Scene { StubScene() }
   public func commands<Content: Commands>(@CommandsBuilder content: () -> Content) -> some Scene { StubScene() }

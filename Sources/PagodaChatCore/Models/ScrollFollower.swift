@@ -1,0 +1,34 @@
+// ScrollFollower: whether the view of a conversation follows the end of an answer, or stays where the person reads.
+import Observation
+
+/// Whether the view of a conversation follows the end of an answer. It does until the person scrolls away from the end, and
+/// again once they come back to it or send a message.
+@MainActor @Observable
+public final class ScrollFollower {
+  /// Whether the view should scroll when the answer grows.
+  public private(set) var isFollowing = true
+  @ObservationIgnored private var isCatchingUp = false
+
+  /// A view at its end.
+  public init() {}
+
+  /// The answer has grown. True when the view should scroll to the end.
+  public func contentGrew() -> Bool {
+    isCatchingUp = isFollowing
+    return isFollowing
+  }
+
+  /// The end of the content came into sight.
+  public func endAppeared() {
+    isCatchingUp = false
+    if !isFollowing { isFollowing = true }
+  }
+
+  /// The end of the content went out of sight: because it grew, which the view follows, or because the person scrolled.
+  public func endDisappeared() {
+    if !isCatchingUp && isFollowing { isFollowing = false }
+  }
+
+  /// The person wants to see the end: by a message that they send, or by a button.
+  public func follow() { isFollowing = true }
+}

@@ -1,0 +1,223 @@
+// What a person sees of several windows, waiting models, deleted chats, drafts and settings.
+import Foundation
+import PagodaKit
+import Testing
+
+@testable import PagodaChatCore
+
+@MainActor @Suite struct WindowTests {
+  private struct Harness {
+    var app: AppModel
+    var loader: ScriptedLoader
+    @MainActor var store: ConversationStore { app.conversations.pool.store }
+  }
+
+  private func withApp(
+    _ loader: ScriptedLoader = ScriptedLoader(), in folder: URL? = nil, _ body: (Harness) async throws -> Void
+  ) async throws {
+    try await withFolder { temporary in
+      let app = try AppModel(folder: folder ?? temporary, loader: loader, downloader: ScriptedDownloader())
+      try await body(Harness(app: app, loader: loader))
+    }
+  }
+
+  @Test func a_message_sent_while_the_model_loads_is_answered_when_it_is_there() async throws {
+    let gate = Gate()
+    try await withApp(ScriptedLoader(gate: gate)) { house in
+      let loading = Task { await house.app.start() }
+      #expect(await eventually { house.loader.loads.withLock { $0.count } == 1 })
+      house.app.newChat()
+      let transcript = try #require(house.app.conversations.transcript)
+      transcript.send("Hello")
+      #expect(transcript.isAnswering && transcript.isWaitingForModel && transcript.failure == nil)
+      await gate.open()
+      await loading.value
+      #expect(await eventually { house.loader.engine.state.withLock { $0.requests.count } == 1 })
+      #expect(!transcript.isWaitingForModel)
+      house.loader.engine.say("Hi")
+      #expect(await eventually { !transcript.isAnswering })
+      #expect(transcript.messages.map(\.text) == ["Hello", "Hi"])
+      #expect(transcript.messages.last?.modelName == LibraryModel.embeddedName)
+    }
+  }
+
+  @Test func a_message_to_an_unloaded_model_loads_it_again() async throws {
+    try await withApp { house in
+      await house.app.start()
+      await house.app.unload()
+      house.app.newChat()
+      let transcript = try #require(house.app.conversations.transcript)
+      transcript.send("Hello")
+      #expect(await eventually { house.loader.engine.state.withLock { $0.requests.count } == 1 })
+      house.loader.engine.say("Hi")
+      #expect(await eventually { !transcript.isAnswering })
+      #expect(transcript.messages.last?.text == "Hi" && house.loader.loads.withLock { $0.count } == 2)
+    }
+  }
+
+  @Test func waiting_can_be_stopped_and_a_load_that_fails_is_said() async throws {
+    let gate = Gate()
+    try await withApp(ScriptedLoader(error: .badFile("no weights"), gate: gate)) { house in
+      let loading = Task { await house.app.start() }
+      #expect(await eventually { house.loader.loads.withLock { $0.count } == 1 })
+      house.app.newChat()
+      let transcript = try #require(house.app.conversations.transcript)
+      transcript.send("Hello")
+      transcript.stop()
+      #expect(await eventually { !transcript.isAnswering })
+      #expect(transcript.messages.last?.state == .stopped && transcript.failure == nil && !transcript.isWaitingForModel)
+      transcript.regenerate()
+      await gate.open()
+      await loading.value
+      #expect(await eventually { !transcript.isAnswering })
+      #expect(transcript.failure?.cause == "no weights" && transcript.messages.last?.state == .failed("no weights"))
+    }
+  }
+
+  @Test func deleting_asks_and_can_be_undone() async throws {
+    try await withApp { house in
+      await house.app.start()
+      let list = house.app.conversations
+      list.begin()
+      let empty = try #require(list.selection)
+      list.askToRemove(empty)
+      #expect(list.removalCandidate == nil && list.hits.isEmpty)  // nothing to lose
+
+      let transcript = try #require(list.begin())
+      transcript.send("Hello")
+      house.loader.engine.answer.yield(.text("Hi th"))
+      #expect(await eventually { transcript.messages.last?.text == "Hi th" })
+      list.askToRemove(transcript.id)
+      #expect(list.removalCandidate?.id == transcript.id && list.hits.count == 1)
+      list.answerRemoval(false)
+      #expect(list.hits.count == 1 && list.removalCandidate == nil)
+      list.askToRemove(transcript.id)
+      list.answerRemoval(true)
+      #expect(list.hits.isEmpty && list.selection == nil)
+      #expect(await eventually { !transcript.isAnswering })
+      list.undoRemoval()
+      #expect(list.selection == transcript.id && list.removed.isEmpty)
+      #expect(list.transcript?.messages.map(\.text) == ["Hello", "Hi th"])
+      #expect(list.transcript?.messages.last?.state == .stopped)
+      #expect(house.store.messages(of: transcript.id).count == 2)
+    }
+  }
+
+  @Test func windows_share_one_model_and_one_set_of_chats() async throws {
+    try await withApp { house in
+      let (first, second) = (house.app.claimWindow(), house.app.claimWindow())
+      #expect(first === house.app.conversations && first !== second)
+      await house.app.start()
+      await house.app.start()
+      #expect(house.loader.loads.withLock { $0.count } == 1)
+      house.app.newChat(in: first)
+      first.transcript?.send("one")
+      house.loader.engine.say("answer")
+      #expect(await eventually { first.transcript?.isAnswering == false })
+      first.refresh()
+      #expect(second.hits.map(\.id) == first.hits.map(\.id) && second.selection == nil)
+      second.selection = first.selection
+      #expect(second.transcript === first.transcript)
+      house.app.newChat(in: second)
+      #expect(second.selection != first.selection && first.hits.count == 2)
+      let shared = try #require(first.selection)
+      second.remove(shared)
+      #expect(first.selection != shared && !first.hits.map(\.id).contains(shared))
+    }
+  }
+
+  @Test func drafts_and_the_selection_come_back() async throws {
+    try await withFolder { folder in
+      var ids: [UUID] = []
+      try await withApp(in: folder) { house in
+        for name in ["one", "two"] {
+          house.app.newChat()
+          let transcript = try #require(house.app.conversations.transcript)
+          transcript.send(name)
+          ids.append(transcript.id)
+        }
+        house.app.conversations.transcript(of: ids[0])?.composer.text = "draft of one"
+        house.app.conversations.transcript(of: ids[1])?.composer.text = "draft of two"
+        #expect(house.app.conversations.transcript(of: ids[0])?.composer.text == "draft of one")
+        house.app.conversations.selection = ids[0]
+        house.app.flush()
+      }
+      try await withApp(in: folder) { house in
+        #expect(house.app.conversations.selection == ids[0])
+        let texts = ids.map { house.app.conversations.transcript(of: $0)?.composer.text }
+        #expect(texts == ["draft of one", "draft of two"])
+      }
+    }
+  }
+
+  @Test func typing_writes_nothing() async throws {
+    try await withFolder { folder in
+      try await withApp(in: folder) { house in
+        house.app.newChat()
+        let transcript = try #require(house.app.conversations.transcript)
+        transcript.send("one")
+        house.app.flush()
+        @MainActor func size() throws -> Int { try Data(contentsOf: house.store.url).count }
+        let (before, writes) = (try size(), house.app.settings.writeCount)
+        for count in 1...200 {
+          transcript.settings.instructions = String(repeating: "x", count: count)
+          transcript.composer.text = String(repeating: "y", count: count)
+          house.app.settings.settings.newChats.instructions = String(repeating: "z", count: count)
+        }
+        #expect(try size() == before && house.app.settings.writeCount == writes)
+        house.app.flush()
+        #expect(try size() > before && house.app.settings.writeCount == writes + 1)
+        let after = try size()
+        house.app.flush()
+        #expect(try size() == after && house.app.settings.writeCount == writes + 1)
+        #expect(house.store.conversation(transcript.id)?.settings.instructions.count == 200)
+      }
+    }
+  }
+
+  @Test func the_model_sheet_plans_for_its_choices_and_loads_with_them() async throws {
+    try await withFolder { folder in
+      try await withApp(in: folder) { house in
+        await house.app.start()
+        let sheet = ModelSheetModel(LibraryModel.embeddedName, app: house.app)
+        #expect(await eventually { sheet.estimate?.totalBytes == 1100 })
+        #expect(!sheet.canLoad)
+        sheet.settings.contextLength = 7
+        #expect(await eventually { sheet.failure?.cause == "7 tokens are no context" })
+        #expect(!sheet.canLoad)
+        sheet.settings.contextLength = 2048
+        sheet.settings.weights = .fourBit
+        sheet.settings.device = .metal
+        #expect(await eventually { sheet.canLoad && sheet.estimate?.totalBytes == 700 })
+        await sheet.load()
+        #expect(house.loader.loads.withLock { $0.last } == sheet.settings)
+        let options = sheet.settings.applied(to: EngineOptions())
+        #expect(options.quantize == .fourBit && options.device == .metal && options.maximumModelLength == 2048)
+      }
+      try await withApp(in: folder) { house in
+        #expect(ModelSheetModel(LibraryModel.embeddedName, app: house.app).settings.weights == .fourBit)
+        await house.app.start()
+        #expect(house.loader.loads.withLock { $0.last }?.device == .metal)
+      }
+    }
+  }
+
+  @Test func reading_back_is_not_disturbed_by_an_answer_that_grows() {
+    let follower = ScrollFollower()
+    follower.endAppeared()
+    for _ in 0..<3 {  // the answer grows: the end leaves the sight until the view has followed it
+      #expect(follower.contentGrew())
+      follower.endDisappeared()
+      follower.endAppeared()
+    }
+    #expect(follower.isFollowing)
+    follower.endDisappeared()  // nothing grew: the person scrolled
+    #expect(!follower.isFollowing && !follower.contentGrew() && !follower.contentGrew())
+    follower.endAppeared()
+    #expect(follower.isFollowing && follower.contentGrew())
+    follower.endAppeared()
+    follower.endDisappeared()
+    follower.follow()
+    #expect(follower.contentGrew())
+  }
+}
