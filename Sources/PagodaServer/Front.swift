@@ -12,10 +12,12 @@ final class Front: HTTPService, @unchecked Sendable {
 
   init(_ options: ServerOptions, isLoopbackOnly: Bool) throws {
     self.options = options
-    let folder = options.apiKeys.isEmpty ? nil : options.secretFolder
+    let folder = options.keys.isEmpty ? nil : options.secretFolder
     guarding = Guard(
-      apiKeys: options.apiKeys, isLoopbackOnly: isLoopbackOnly,
+      keys: options.keys, isLoopbackOnly: isLoopbackOnly, allowedHosts: options.allowedHosts,
+      allowedOrigins: options.allowedOrigins,
       secret: try folder.map { try TenantSecret(folder: $0) } ?? TenantSecret())
+    metrics.droppedLogLines = options.droppedLogLines
     healthLog = HealthLog(options.eventLog)
   }
 
@@ -27,6 +29,7 @@ final class Front: HTTPService, @unchecked Sendable {
   func action(for request: HTTPRequest) -> HTTPAction {
     let shape = Self.shape(of: request.path)
     do {
+      if let preflight = guarding.preflight(request) { return .respond(preflight) }
       try guarding.check(request)
       return try service?.action(for: request) ?? .respond(responseWhileLoading(request))
     } catch {
@@ -52,8 +55,11 @@ final class Front: HTTPService, @unchecked Sendable {
     let seconds = monotonicSeconds() - exchange.start
     metrics.answered(status: status)
     if let service { healthLog.note(Health(service.engine.statistics, isDraining: service.admission.draining)) }
+    let key = guarding.keyIndex(request)
+    if let key { guarding.limits.use(key, tokens: exchange.record.tokens) }
+    options.structuredLog?(exchange.record.line(of: exchange, key: key.map { guarding.keys[$0].name }))
     guard let log = options.accessLog else { return }
-    let path = request.path.prefix(200).filter { $0 > " " && $0 <= "~" }  // nothing that a terminal would obey
+    let path = AccessRecord.plain(request.path, 200)
     log("\(request.method) \(path) \(status) \(String(format: "%.1f", seconds * 1000)) ms")
   }
 
@@ -63,8 +69,12 @@ final class Front: HTTPService, @unchecked Sendable {
     ).response(Self.shape(of: request.path))
   }
 
+  func headers(for request: HTTPRequest) -> [HTTPHeader] { guarding.originHeaders(request) }
+
   func refusal(of request: HTTPRequest, _ error: FramingError) -> HTTPResponse {
-    APIError.invalid(error.message, code: error.code, status: error.status).response(Self.shape(of: request.path))
+    if error.status == 429 { return APIError.overloaded(error.message).response(Self.shape(of: request.path)) }
+    return APIError.invalid(error.message, code: error.code, status: error.status).response(
+      Self.shape(of: request.path))
   }
 
   static func shape(of path: String) -> APIError.Shape {

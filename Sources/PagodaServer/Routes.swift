@@ -49,6 +49,7 @@ extension Service {
 
   func generate(_ generation: Generation, _ format: some AnswerFormat, _ exchange: Exchange) throws {
     var generation = generation
+    exchange.record.begin(model: models.names[0])
     generation.headers = replica.headers
     generation.shareID = guarding.shareID(of: exchange.request)
     generation.cacheSalt = guarding.cacheSalt(of: exchange.request, generation.cacheSalt)

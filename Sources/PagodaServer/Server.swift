@@ -9,18 +9,23 @@ import PagodaKit
 /// print("open \(server.url)")
 /// ```
 public final class Server: Sendable {
-  /// The port it listens on.
+  /// The port it listens on; 0 for a path.
   public let port: UInt16
-  /// Where a browser finds the page.
+  /// Where a browser finds the page; `unix:` and the path for one.
   public let url: String
 
   private let front: Front
   private let http: HTTPServer
 
-  private init(_ front: Front, _ http: HTTPServer, host: String) {
+  private init(_ front: Front, _ http: HTTPServer, _ options: ServerOptions) {
     self.front = front
     self.http = http
     port = http.port
+    if let path = options.unixPath {
+      url = "unix:\(path)"
+      return
+    }
+    let host = options.host
     let name = host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
     url = "http://\(name == "0.0.0.0" ? "localhost" : name):\(port)/"
   }
@@ -38,16 +43,22 @@ public final class Server: Sendable {
   /// Starts to listen before there is an engine: until ``serve(_:)``, `/health` and all else but the page is answered
   /// with status 503.
   public static func listen(options: ServerOptions = ServerOptions()) throws -> Server {
-    let address = try SocketAddress.resolve(host: options.host, port: options.port)
-    if !address.isLoopback && options.apiKeys.isEmpty && !options.isInsecure {
+    let isLocal =
+      try options.unixPath != nil
+      || SocketAddress.resolve(host: options.host, port: options.port).isLoopback
+    if !isLocal && options.keys.isEmpty && !options.isInsecure {
       throw ServerError(
         "listening on \(options.host) lets other machines in: give an API key, or allow it without one explicitly")
     }
-    if options.apiKeys.contains("") { throw ServerError("an API key is empty") }
-    let front = try Front(options, isLoopbackOnly: address.isLoopback)
+    if options.keys.contains(where: \.key.isEmpty) { throw ServerError("an API key is empty") }
+    let front = try Front(options, isLoopbackOnly: isLocal)
     let http = HTTPServer(front, limits: options.limits)
-    try http.start(host: options.host, port: options.port)
-    return Server(front, http, host: options.host)
+    if let path = options.unixPath {
+      try http.start(unix: path)
+    } else {
+      try http.start(host: options.host, port: options.port)
+    }
+    return Server(front, http, options)
   }
 
   /// Answers with this engine from now on. It stays the caller's: shut it down after the server.
@@ -70,6 +81,8 @@ public final class Server: Sendable {
       }.start()
     }
   }
+
+  package var bodyBytesInFlight: Int { http.load.bodyBytes }
 
   /// Answers being made or waiting, and open connections.
   package var load: (isIdle: Bool, connections: Int) {

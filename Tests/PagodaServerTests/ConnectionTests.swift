@@ -20,6 +20,7 @@ private final class FakeService: HTTPService, @unchecked Sendable {
   func refusal(of request: HTTPRequest, _ error: FramingError) -> HTTPResponse {
     HTTPResponse(status: error.status, type: "text/plain", body: [])
   }
+  func headers(for request: HTTPRequest) -> [HTTPHeader] { [] }
   func finished(_ exchange: Exchange) { finished.append((exchange.head.path, exchange.status, exchange.isWhole)) }
 }
 
@@ -51,7 +52,10 @@ private final class Bench {
     let pair = try #require(Sockets.pair())
     (client, server) = pair
     mailbox = try #require(Mailbox())
-    let context = ConnectionContext(service: service, limits: limits, mailbox: mailbox, load: ConnectionLoad()) { $0() }
+    let context = ConnectionContext(
+      service: service, limits: limits, mailbox: mailbox, load: ConnectionLoad(),
+      addresses: AddressLimits(limits)
+    ) { $0() }
     connection = Connection(socket: server, address: "", context, now: now)
   }
 

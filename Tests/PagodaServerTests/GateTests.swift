@@ -92,18 +92,4 @@ import Testing
     await server.shutDown()
   }
 
-  @Test func more_connections_than_allowed_wait_for_room() async throws {
-    let server = try await Shared.start { $0.maximumConnections = 4 }
-    var clients = try (0..<4).map { _ in try server.client() }
-    for client in clients {
-      try client.request("GET", "/health")
-      #expect(try client.response().status == 200)
-    }
-    let waiting = background { try server.get("/health").status }
-    try await Task.sleep(for: .milliseconds(300))
-    #expect(server.load.connections == 4)
-    clients = []
-    #expect(try await waiting.value == 200)
-    await server.shutDown()
-  }
 }

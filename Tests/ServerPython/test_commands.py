@@ -1,5 +1,6 @@
 """The commands of docs/server.md as typed, `pagoda bench serve`, and the program's ends."""
 import json
+import os
 import re
 import socket
 import subprocess
@@ -83,12 +84,44 @@ def test_options_that_cannot_work_are_refused(options):
 
 
 def test_the_key_is_asked_for_and_not_shown():
-    server = Server("--api-key", "s3cret", "--access-log")
+    server = Server("--api-key", "s3cret", "--access-log", "-")
     assert requests.get(server.url + "/v1/models").status_code == 401
     assert requests.get(server.url + "/v1/models", headers={"Authorization": "Bearer s3cret"}).status_code == 200
     assert server.stop() == 0
     log = server.process.stderr.read()
-    assert "GET /v1/models 401" in log and "s3cret" not in log
+    assert [json.loads(line)["status"] for line in log.splitlines() if line.startswith("{")] == [401, 200] and "s3cret" not in log
+
+
+def test_a_log_that_is_not_read_does_not_stop_the_server():
+    server = Server("--access-log", "-")  # its standard error is a pipe that is not read
+    with requests.Session() as session:
+        for _ in range(1500):  # 400 KB of log: six times what a pipe takes
+            assert session.get(server.url + "/v1/models", timeout=20).status_code == 200
+    assert server.stop() == 0
+
+
+def test_keys_come_from_a_file(tmp_path):
+    file = tmp_path / "keys"
+    file.write_text("# who may ask\nanna k1 1\nben k2\n")
+    server = Server("--api-key-file", str(file), "--access-log", str(tmp_path / "log"))
+    ask = lambda key: requests.post(server.url + "/tokenize", json={"prompt": "a"}, headers={"Authorization": f"Bearer {key}"})
+    assert [ask(key).status_code for key in ("k1", "k1", "k2", "k2", "k3")] == [200, 429, 200, 200, 401]
+    assert server.stop() == 0
+    log = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
+    assert [row["key"] for row in log] == ["anna", "anna", "ben", "ben", None]
+    file.write_text("anna\n")
+    run = subprocess.run([PROGRAM, "serve", "--api-key-file", file], capture_output=True, text=True, timeout=60)
+    assert run.returncode == 1 and "line 1" in run.stderr
+
+
+def test_a_socket_in_the_file_system(tmp_path):
+    path = str(tmp_path / "pagoda.sock")
+    process = subprocess.Popen([PROGRAM, "serve", "--unix", path], stdout=subprocess.PIPE, text=True)
+    assert f"unix:{path}" in process.stdout.readline()
+    answer = subprocess.run(["curl", "-s", "--unix-socket", path, "http://localhost/health"], capture_output=True, text=True)
+    assert json.loads(answer.stdout)["status"] == "ok"
+    process.terminate()
+    assert process.wait(timeout=60) == 0 and not os.path.exists(path)
 
 
 def test_memory_stays_flat_over_500_requests():

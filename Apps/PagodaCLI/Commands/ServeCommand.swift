@@ -9,7 +9,8 @@ extension Command {
     summary: "Serves a model over HTTP: OpenAI's, Anthropic's and Ollama's APIs, and a chat page.",
     operands: "",
     notes: """
-      Other machines are let in only with --api-key (or the variable PAGODA_API_KEY), or with --insecure. Ctrl-C and
+      Other machines are let in only with --api-key (or the variable PAGODA_API_KEY), --api-key-file (or the lines
+      of it in PAGODA_API_KEYS), or with --insecure. Ctrl-C and
       SIGTERM stop taking requests and let those in flight finish; a second one ends at once. While the model loads,
       /health and requests are answered with status 503; the line with the address comes when it has loaded.
       """,
@@ -20,16 +21,27 @@ extension Command {
           SharedOptions.model, SharedOptions.shape,
           Option("host", value: "ADDRESS", help: "where to listen (default 127.0.0.1, this machine only)"),
           Option("port", value: "N", help: "port (default 8080), 0 picks a free one"),
+          Option("unix", value: "PATH", help: "listen on a socket in the file system instead"),
           Option("api-key", value: "KEY", help: "requests must bring this key; may be repeated"),
+          Option(
+            "api-key-file", value: "FILE",
+            help: "keys with names and limits: lines of `name key [requests/min tokens/min share]`"),
           Option("insecure", help: "listen beyond this machine without a key"),
+          Option("allowed-hosts", value: "NAMES", help: "further names of the server, such as host.docker.internal"),
+          Option("allowed-origins", value: "ORIGINS", help: "web pages that may use it, such as tauri://localhost"),
           Option("served-model-name", value: "NAME", help: "what requests call the model; may be repeated"),
           Option("replica-name", value: "NAME", help: "sent as x-pagoda-replica with answers, for use behind a router"),
           Option("max-queue", value: "N", help: "answers that may wait; more get status 429 (default 256)"),
-          Option("max-connections", value: "N", help: "connections at once (default 256)"),
+          Option("max-connections", value: "N", help: "connections at once (default 1024, or more than can wait)"),
+          Option(
+            "max-connections-per-address", value: "N", help: "of one address (default: half of all; no limit here)"),
+          Option("max-requests-per-address", value: "N", help: "in flight from one address (default: no limit)"),
           Option("max-body", value: "SIZE", help: "largest request (default 16MiB)"),
           Option(
             "drain", value: "SECONDS", help: "how long answers in flight may take to finish at the end (default 30)"),
-          Option("access-log", help: "a line on standard error for each request, without its content"),
+          Option(
+            "access-log", value: "FILE",
+            help: "a line of JSON for each request, without its content; - is standard error"),
         ]),
       SharedOptions.engine,
     ],
@@ -38,7 +50,9 @@ extension Command {
 
 private func runServe(_ arguments: Arguments) async throws -> Int32 {
   try arguments.refusePositionals()
-  let options = try serverOptions(arguments)
+  let log = LogWriter(file: STDERR_FILENO)  // what reads it may stop; the server must not
+  let access = try accessLog(arguments, log)
+  let options = try serverOptions(arguments, log, access)
   let drain = Double(try arguments.integer("drain", in: 0...86400) ?? 30)
   signal(SIGPIPE, SIG_IGN)
   signal(SIGTERM) { _ in _exit(0) }  // while the model loads, nothing is in flight
@@ -51,26 +65,34 @@ private func runServe(_ arguments: Arguments) async throws -> Int32 {
   var engineOptions = try arguments.engineOptions()
   engineOptions.makesFingerprint = true
   let engine = try await arguments.loadEngine(engineOptions)
+  let latch = stopLatch()  // before a client can know that it may ask
   server.serve(engine)
   Terminal.write("pagoda: serving \(options.modelNames[0]) at \(server.url)\n")
-  ServerRecord.announce(url: server.url, model: options.modelNames[0])
+  if options.unixPath == nil { ServerRecord.announce(url: server.url, model: options.modelNames[0]) }
   defer { ServerRecord.withdraw() }
-  await stopSignal()
-  Terminal.writeError("pagoda: finishing requests in flight; press again to end at once\n")
+  await latch.wait()
+  log.write("pagoda: finishing requests in flight; press again to end at once")
   await server.shutDown(drainSeconds: drain)
   await engine.shutDown()
+  access?.close()
+  log.close()
   return 0
 }
 
-private func serverOptions(_ arguments: Arguments) throws -> ServerOptions {
+private func serverOptions(_ arguments: Arguments, _ log: LogWriter, _ access: LogWriter?) throws -> ServerOptions {
   var options = ServerOptions()
   if let host = arguments.string("host") { options.host = host }
   if let port = try arguments.integer("port", in: 0...65535) { options.port = UInt16(port) }
-  options.apiKeys = arguments.values["api-key"] ?? []
-  if options.apiKeys.isEmpty, let key = ProcessInfo.processInfo.environment["PAGODA_API_KEY"], !key.isEmpty {
-    options.apiKeys = [key]
+  try readKeys(arguments, into: &options)
+  options.unixPath = arguments.string("unix")
+  if options.unixPath != nil && (arguments.string("host") ?? arguments.string("port")) != nil {
+    throw UsageError("--unix excludes --host and --port")
   }
-  if options.apiKeys.contains("") { throw UsageError("--api-key is empty") }
+  func list(_ name: String) -> [String] {
+    (arguments.values[name] ?? []).flatMap { $0.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) } }
+  }
+  options.allowedHosts = list("allowed-hosts")
+  options.allowedOrigins = list("allowed-origins")
   options.secretFolder = try arguments.folder("prefix-cache-dir")
   options.isInsecure = arguments.has("insecure")
   let name = arguments.modelFileName
@@ -83,15 +105,54 @@ private func serverOptions(_ arguments: Arguments) throws -> ServerOptions {
     options.replicaName = name
   }
   if let count = try arguments.integer("max-queue", in: 0...1_000_000) { options.maximumWaiting = Int(count) }
-  if let count = try arguments.integer("max-connections", in: 1...60000) { options.maximumConnections = Int(count) }
+  let connections = try arguments.integer("max-connections", in: 1...60000)
+  options.maximumConnections = connections.map { Int($0) } ?? min(60000, max(1024, options.maximumWaiting + 768))
+  options.maximumConnectionsPerAddress = try arguments.integer("max-connections-per-address", in: 1...60000).map {
+    Int($0)
+  }
+  options.maximumRequestsPerAddress = try arguments.integer("max-requests-per-address", in: 1...60000).map { Int($0) }
   if let size = try arguments.bytes("max-body") { options.maximumBodyBytes = Int(min(size, 1 << 30)) }
-  options.eventLog = { Terminal.writeError("pagoda: \($0)\n") }
-  if arguments.has("access-log") { options.accessLog = { Terminal.writeError($0 + "\n") } }
+  options.eventLog = { log.write("pagoda: \($0)") }
+  if let access {
+    options.structuredLog = { access.write($0) }
+    options.droppedLogLines = { log === access ? log.droppedLines : log.droppedLines + access.droppedLines }
+  } else {
+    options.droppedLogLines = { log.droppedLines }
+  }
   return options
 }
 
-/// Returns at the first SIGINT or SIGTERM; the next one ends the program.
-private func stopSignal() async {
+/// Where requests are logged; standard error's own writer for `-`.
+private func accessLog(_ arguments: Arguments, _ log: LogWriter) throws -> LogWriter? {
+  guard let path = arguments.string("access-log") else { return nil }
+  if path == "-" { return log }
+  do {
+    return try LogWriter(path: path)
+  } catch let error as ServerError {
+    throw CommandFailure(error.message)
+  }
+}
+
+/// From the command line, or else from the environment; those with names from a file, or else from the environment.
+private func readKeys(_ arguments: Arguments, into options: inout ServerOptions) throws {
+  let environment = ProcessInfo.processInfo.environment
+  options.apiKeys = arguments.values["api-key"] ?? []
+  if options.apiKeys.contains("") { throw UsageError("--api-key is empty") }
+  do {
+    if let path = arguments.string("api-key-file") {
+      options.namedKeys = try APIKey.parse(try Terminal.readFile(path), from: path)
+      if options.namedKeys.isEmpty { throw CommandFailure("\(path): there is no key in it") }
+    } else if let text = environment["PAGODA_API_KEYS"], !text.isEmpty {
+      options.namedKeys = try APIKey.parse(text.replacing(";", with: "\n"), from: "PAGODA_API_KEYS")
+    }
+  } catch let error as ServerError {
+    throw CommandFailure(error.message)
+  }
+  if options.apiKeys.isEmpty, let key = environment["PAGODA_API_KEY"], !key.isEmpty { options.apiKeys = [key] }
+}
+
+/// Waits for the first SIGINT or SIGTERM; the next one ends the program.
+private func stopLatch() -> StopLatch {
   let latch = StopLatch()
   Interrupts.shared.onInterrupt { latch.signal() }
   signal(SIGTERM, SIG_IGN)  // before the source, which sets a handler of its own
@@ -99,7 +160,7 @@ private func stopSignal() async {
   source.setEventHandler { latch.signal() }
   source.resume()
   latch.keep(source)
-  await latch.wait()
+  return latch
 }
 
 private final class StopLatch: @unchecked Sendable {

@@ -21,6 +21,14 @@ struct APIError: Error, Sendable {
       status: 429, message: message, type: "rate_limit_error", code: "rate_limit_exceeded", retryAfter: 1)
   }
 
+  /// Too much from one side; the wait is in seconds.
+  static func limited(_ message: String, _ wait: Double) -> APIError {
+    let seconds = max(1, Int(min(wait, 3600).rounded(.up)))
+    var error = overloaded("\(message) \(seconds) s")
+    error.retryAfter = seconds
+    return error
+  }
+
   static let loading = APIError(
     status: 503, message: "the model is still loading", type: "server_error", code: "model_loading", retryAfter: 1)
 

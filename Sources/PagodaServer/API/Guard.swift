@@ -1,10 +1,30 @@
 // Guard: who may talk to the server. Keys, the Host header against DNS rebinding, and the Origin of web pages.
+import Foundation
 
 struct Guard: Sendable {
-  var apiKeys: [String]
-  /// Only names of this machine are answered to; off when the server listens beyond it.
-  var isLoopbackOnly: Bool
-  var secret = TenantSecret()
+  let keys: [APIKey]
+  /// Other machines cannot reach the server.
+  let isLoopbackOnly: Bool
+  let allowedHosts: [String]
+  let allowedOrigins: [String]
+  let secret: TenantSecret
+  let limits: KeyLimits
+  private let failed = FailedKeys()
+  private let ownNames: [String]  // of this machine, for others
+
+  init(
+    keys: [APIKey] = [], isLoopbackOnly: Bool, allowedHosts: [String] = [], allowedOrigins: [String] = [],
+    secret: TenantSecret = TenantSecret()
+  ) {
+    self.keys = keys
+    self.isLoopbackOnly = isLoopbackOnly
+    self.allowedHosts = allowedHosts.map { $0.lowercased() }
+    self.allowedOrigins = allowedOrigins.map { $0.lowercased() }
+    self.secret = secret
+    limits = KeyLimits(keys)
+    let name = ProcessInfo.processInfo.hostName.lowercased()
+    ownNames = isLoopbackOnly ? [] : [name, name.split(separator: ".").first.map { "\($0).local" } ?? name]
+  }
 
   /// Routes that need no key: the page itself and whether the server lives.
   static let publicRoutes = Set(PageFile.all.keys).union(["/health", "/ping"])
@@ -14,14 +34,14 @@ struct Guard: Sendable {
     guard hosts.count == 1, let host = hosts.first, !host.isEmpty else {
       throw APIError.invalid("the request must have one Host header", code: "bad_host")
     }
-    if isLoopbackOnly && !Self.isThisMachine(host) {
+    if checksHost && !isAllowed(host: host) {
       throw APIError.invalid("this server answers only to names of this machine", code: "host_not_allowed", status: 403)
     }
     let origins = request.values("origin")
-    if !origins.allSatisfy({ $0 == "http://\(host)" || $0 == "https://\(host)" }) {
+    if !origins.allSatisfy({ $0 == "http://\(host)" || $0 == "https://\(host)" || isAllowed(origin: $0) }) {
       throw APIError.invalid("requests of other web pages are refused", code: "origin_not_allowed", status: 403)
     }
-    if !apiKeys.isEmpty && !Self.publicRoutes.contains(request.path) { try checkKey(request) }
+    if !keys.isEmpty && !Self.publicRoutes.contains(request.path) { try checkKey(request) }
   }
 
   /// `localhost`, `127.x.x.x` and `[::1]`, with any port.
@@ -38,20 +58,31 @@ struct Guard: Sendable {
   /// the next: requests share prefixes only with those of the same key and salt. Without keys the salt stands as it is.
   func cacheSalt(of request: HTTPRequest, _ salt: String) -> String {
     guard let index = keyIndex(request) else { return salt }
-    return secret.salt(key: apiKeys[index], salt)
+    return secret.salt(key: keys[index].key, salt)
   }
 
-  /// Keys take their tokens from equal shares of the engine.
-  func shareID(of request: HTTPRequest) -> String { keyIndex(request).map { "key \($0)" } ?? "" }
+  /// Keys take their tokens from equal shares of the engine; one with several shares from several.
+  func shareID(of request: HTTPRequest) -> String { keyIndex(request).map { limits.shareID($0) } ?? "" }
 
   private func checkKey(_ request: HTTPRequest) throws {
-    guard keyIndex(request) == nil else { return }
+    let index = keyIndex(request)
+    let isGuess = !(request.values("authorization") + request.values("x-api-key")).isEmpty
+    if isGuess, let wait = failed.check(index, from: request.address) {
+      throw APIError.limited("too many requests with wrong keys came from your address; wait", wait)
+    }
+    if let index {
+      if request.method == "POST", let wait = limits.begin(index) {
+        throw APIError.limited("the key \(keys[index].name) has used up its limit for now; wait", wait)
+      }
+      return
+    }
     throw APIError(
       status: 401, message: "the request needs the server's API key as `Authorization: Bearer KEY`",
       type: "authentication_error", code: "invalid_api_key", headers: [HTTPHeader("WWW-Authenticate", "Bearer")])
   }
 
-  private func keyIndex(_ request: HTTPRequest) -> Int? {
+  /// The place of the key that a request brings.
+  func keyIndex(_ request: HTTPRequest) -> Int? {
     let bearer = request.values("authorization")
     let plain = request.values("x-api-key")
     var given = plain
@@ -59,7 +90,7 @@ struct Guard: Sendable {
     // One credential, or twice the same: two different ones are somebody's mistake or trick.
     let isOne = bearer.count <= 1 && plain.count <= 1 && Set(given).count == 1
     var known: Int?
-    for (index, key) in apiKeys.enumerated() where Self.isEqual(key, given.first ?? "") { known = index }
+    for (index, key) in keys.enumerated() where Self.isEqual(key.key, given.first ?? "") { known = index }
     return isOne ? known : nil
   }
 
@@ -69,5 +100,69 @@ struct Guard: Sendable {
     var difference = UInt8(key.count == given.count ? 0 : 1)
     for (index, byte) in given.enumerated() { difference |= byte ^ (key.isEmpty ? 0xFF : key[index % key.count]) }
     return difference == 0 && !given.isEmpty
+  }
+}
+
+// MARK: Names and origins
+
+extension Guard {
+  /// A web page whose name leads to this server could use it; a page does not know the key, so with one any name will do.
+  private var checksHost: Bool { isLoopbackOnly || keys.isEmpty || !allowedHosts.isEmpty }
+
+  /// Addresses in numbers are no names that a page could have been loaded from elsewhere by.
+  func isAllowed(host: String) -> Bool {
+    if Self.isThisMachine(host) { return true }
+    let name = Self.withoutPort(host.lowercased())
+    if !isLoopbackOnly && (Self.isNumeric(name) || ownNames.contains(name)) { return true }
+    return allowedHosts.contains { Self.matches($0, name) }
+  }
+
+  func isAllowed(origin: String) -> Bool {
+    let origin = origin.lowercased()
+    return origin != "null" && allowedOrigins.contains { Self.matches($0, origin) }
+  }
+
+  /// What lets a page of an origin that was allowed explicitly read the answer.
+  func originHeaders(_ request: HTTPRequest) -> [HTTPHeader] {
+    guard !allowedOrigins.isEmpty, let origin = request.values("origin").first, isAllowed(origin: origin) else {
+      return []
+    }
+    return [
+      HTTPHeader("Access-Control-Allow-Origin", origin), HTTPHeader("Vary", "Origin"),
+      HTTPHeader("Access-Control-Expose-Headers", "x-request-id, retry-after"),
+    ]
+  }
+
+  /// The answer to a browser that asks whether a page may send a request; nil for all other requests.
+  func preflight(_ request: HTTPRequest) -> HTTPResponse? {
+    guard request.method == "OPTIONS", !request.values("access-control-request-method").isEmpty,
+      let host = request.values("host").first, !checksHost || isAllowed(host: host), !originHeaders(request).isEmpty
+    else { return nil }
+    let asked = request.values("access-control-request-headers").first ?? ""
+    let names = asked.filter { $0.isASCII && ($0.isLetter || $0.isNumber || "-_, ".contains($0)) }
+    return HTTPResponse(
+      type: "text/plain",
+      headers: [
+        HTTPHeader("Access-Control-Allow-Methods", "GET, POST, DELETE"),
+        HTTPHeader("Access-Control-Allow-Headers", names.isEmpty ? "content-type, authorization" : names),
+        HTTPHeader("Access-Control-Max-Age", "600"),
+      ], body: [])
+  }
+
+  /// `*` stands for any beginning or end.
+  static func matches(_ pattern: String, _ text: String) -> Bool {
+    if pattern.hasPrefix("*") { return text.hasSuffix(pattern.dropFirst()) }
+    if pattern.hasSuffix("*") { return text.hasPrefix(pattern.dropLast()) }
+    return pattern == text
+  }
+
+  private static func withoutPort(_ host: String) -> String {
+    if host.hasPrefix("[") { return String(host.dropFirst().prefix { $0 != "]" }) }
+    return String(host.prefix { $0 != ":" })
+  }
+
+  private static func isNumeric(_ name: String) -> Bool {
+    var bytes = in6_addr()
+    return inet_pton(AF_INET, name, &bytes) == 1 || inet_pton(AF_INET6, name, &bytes) == 1
   }
 }

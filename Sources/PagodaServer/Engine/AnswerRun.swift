@@ -9,7 +9,12 @@ final class AnswerRun: @unchecked Sendable {
   private var cancels: [@Sendable () -> Void] = []  // guarded by `lock`
   private var isCancelled = false  // guarded by `lock`
 
-  init(_ generator: Generator) { self.generator = generator }
+  private let record: AccessRecord
+
+  init(_ generator: Generator, _ record: AccessRecord) {
+    self.generator = generator
+    self.record = record
+  }
 
   func start(
     _ request: Request, tokens count: Int, index: Int,
@@ -18,15 +23,17 @@ final class AnswerRun: @unchecked Sendable {
     let tokens = WaitingTokens(count, generator.admission)
     let cancel: @Sendable () -> Void
     do {
-      cancel = try generator.engine.start(request) { [generator] event in
+      cancel = try generator.engine.start(request) { [generator, record] event in
         tokens.release()
+        record.note(event)
         if case .finished(let completion) = event { generator.metrics.ended(completion) }
         deliver(index, .engine(event))
-      } end: { [generator] error in
+      } end: { [generator, record] error in
         tokens.release()
         generator.admission.leave()
         guard let error else { return }
         generator.metrics.ended(nil)
+        record.fail()
         deliver(index, .failed(error))
       }
     } catch {

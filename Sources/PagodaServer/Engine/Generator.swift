@@ -19,7 +19,9 @@ extension AnswerFormat {
   var streamType: String { "text/event-stream; charset=utf-8" }
 
   var noticeHeaders: [HTTPHeader] {
-    let fields = unknownFields.prefix(20).map { $0.filter { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") } }
+    let fields = unknownFields.prefix(20).map {
+      String($0.filter { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }.prefix(64))
+    }
     return fields.isEmpty ? [] : [HTTPHeader("x-pagoda-ignored-fields", fields.joined(separator: ", "))]
   }
 }
@@ -58,7 +60,7 @@ final class Generator: Sendable {
       throw error
     }
     let headers = format.noticeHeaders + Self.clampHeaders(prompts, generation) + generation.headers
-    let run = AnswerRun(self)
+    let run = AnswerRun(self, exchange.record)
     exchange.onGone { run.cancel() }
     if generation.isStream {
       let tokens = prompts.reduce(0) { $0 + $1.ids.count }

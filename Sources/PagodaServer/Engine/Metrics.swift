@@ -29,6 +29,7 @@ final class Metrics: @unchecked Sendable {
     }
   }
 
+  var droppedLogLines: (@Sendable () -> Int)?  // set before the server starts
   private let lock = NSLock()
   private var finished: [String: Int] = ["stop": 0, "length": 0, "abort": 0, "error": 0]
   private var responses: [Int: Int] = [:]
@@ -98,6 +99,11 @@ final class Metrics: @unchecked Sendable {
       "pagoda:spec_decode_saved_seconds", "gauge", "Time saved by guesses, negative when lost.",
       "\(drafts.savedMilliseconds / 1000)")
     out += single("pagoda:http_connections", "gauge", "Open connections.", "\(connections)")
+    if let droppedLogLines {
+      out += single(
+        "pagoda:log_lines_dropped_total", "counter", "Lines that the log's reader did not take.", "\(droppedLogLines())"
+      )
+    }
     out += Self.cacheText(engine)
     return out
       + lock.withLock {

@@ -8,6 +8,7 @@ struct ConnectionContext: Sendable {
   var limits: HTTPLimits
   var mailbox: Mailbox
   var load: ConnectionLoad
+  var addresses: AddressLimits
   /// Runs work on another thread.
   var run: @Sendable (@escaping @Sendable () -> Void) -> Void
 }
@@ -22,6 +23,8 @@ final class Connection: @unchecked Sendable {
 
   /// Bytes of later requests that are read while one is answered.
   private static let readAhead = 64 << 10
+  /// Bytes that an idle connection may keep for its next request.
+  private static let keptCapacity = 4 << 10
   /// Parts of a stream written in one go, before others get their turn.
   private static let turns = 16
   /// From when a client has closed its side until its request is given up.
@@ -29,6 +32,7 @@ final class Connection: @unchecked Sendable {
 
   let socket: Int32
   let address: String
+  let isExtra: Bool  // there is no room for it: only what is answered first is answered
   var isPosted = false  // of the mailbox
 
   private let context: ConnectionContext
@@ -43,6 +47,8 @@ final class Connection: @unchecked Sendable {
   private var stream: (body: StreamBody, framing: BodyFraming)?
   private var isQueued = false  // the whole answer is in `output`, or was
   private var isStopping = false
+  private var bodyBytes = 0  // of the request, counted with those of all others
+  private var isCounted = false  // the request, with those of its address
 
   private var hasEnded = false  // the client has closed its side, and all before that has been read
   private var leftSince: Double?  // it has closed its side
@@ -52,9 +58,10 @@ final class Connection: @unchecked Sendable {
   private var lingerEnd = 0.0
   private var lingerBytes = 0
 
-  init(socket: Int32, address: String, _ context: ConnectionContext, now: Double) {
+  init(socket: Int32, address: String, isExtra: Bool = false, _ context: ConnectionContext, now: Double) {
     self.socket = socket
     self.address = address
+    self.isExtra = isExtra
     self.context = context
     framing = RequestFraming(
       maximumHead: context.limits.headerBytes, maximumBody: context.limits.mostBodyBytes)
@@ -142,6 +149,15 @@ final class Connection: @unchecked Sendable {
     advance(now)
   }
 
+  /// Since when it has had no request; nil while it has one. The oldest makes room when the server is full.
+  var idleSince: Double? {
+    switch stage {
+    case .reading: exchange == nil ? waitingSince : nil
+    case .lingering: lingerEnd - context.limits.lingerSeconds
+    case .answering, .closed: nil
+    }
+  }
+
   /// Whether everything has been said.
   var hasSaidAll: Bool { stage == .lingering || stage == .closed }
 
@@ -167,7 +183,8 @@ final class Connection: @unchecked Sendable {
     switch framing.phase {
     case .idle: return framing.requests == 0 ? limits.headerSeconds : limits.idleSeconds
     case .head, .refused: return limits.headerSeconds
-    case .body: return limits.bodySeconds + Double(framing.bodyBytes) / Double(limits.bodyRate)
+    case .body:
+      return min(limits.mostBodySeconds, limits.bodySeconds + Double(framing.bodyBytes) / Double(limits.bodyRate))
     }
   }
 
@@ -200,7 +217,7 @@ final class Connection: @unchecked Sendable {
         let found = try input.withUnsafeBytes { try framing.next($0, from: &inputStart) }
         switch found {
         case .head(let head): begin(head)
-        case .body(let range): exchange?.receive(input[range])
+        case .body(let range): receiveBody(input[range])
         case .end: start()
         case nil:
           input.removeAll(keepingCapacity: true)
@@ -225,10 +242,28 @@ final class Connection: @unchecked Sendable {
     return true
   }
 
+  private func receiveBody(_ bytes: ArraySlice<UInt8>) {
+    guard let exchange else { return }
+    exchange.receive(bytes)
+    let kept = exchange.request.body.count
+    context.load.add(bodyBytes: kept - bodyBytes)
+    bodyBytes = kept
+    if context.load.bodyBytes > context.limits.allBodyBytes { refuse(.bodies) }
+  }
+
   private func begin(_ head: RequestHead) {
     let request = HTTPRequest(method: head.method, path: head.path, headers: head.headers, address: address)
     rules = AnswerRules(isHead: head.method == "HEAD", isVersion11: head.isVersion11, keepsAlive: head.keepsAlive)
+    if isExtra && !context.limits.firstPaths.contains(request.path) {
+      refuse(make(request, .respond(.empty)), context.service.refusal(of: request, .connections))
+      return
+    }
     let exchange = make(request, context.service.action(for: request))
+    if case .work = exchange.action {
+      if context.addresses.isBusy(address) { return refuse(.requests) }
+      context.addresses.add(address, requests: 1)
+      isCounted = true
+    }
     switch exchange.action {
     case .refuse(let response): refuse(exchange, response)
     case .respond(let response):
@@ -326,19 +361,23 @@ final class Connection: @unchecked Sendable {
   }
 
   private func add(_ response: HTTPResponse, of exchange: Exchange) {
-    if response.isClosing || framing.phase == .refused || isStopping { rules.keepsAlive = false }
+    if response.isClosing || framing.phase == .refused || isStopping || isExtra { rules.keepsAlive = false }
     ResponseWriter.addHead(
-      status: response.status, headers: response.headers + [HTTPHeader("x-request-id", exchange.id)],
+      status: response.status, headers: response.headers + ownHeaders(exchange),
       framing: .length(response.body.count), rules, to: &output.bytes)
     if !rules.isHead { output.bytes += response.body }
     isQueued = true
+  }
+
+  private func ownHeaders(_ exchange: Exchange) -> [HTTPHeader] {
+    context.service.headers(for: exchange.head) + [HTTPHeader("x-request-id", exchange.id)]
   }
 
   private func add(_ headers: [HTTPHeader], _ body: StreamBody, of exchange: Exchange) {
     let framing = rules.isVersion11 ? BodyFraming.chunks : .close
     if framing == .close || isStopping { rules.keepsAlive = false }
     ResponseWriter.addHead(
-      status: 200, headers: headers + [HTTPHeader("x-request-id", exchange.id)], framing: framing, rules,
+      status: 200, headers: headers + ownHeaders(exchange), framing: framing, rules,
       to: &output.bytes)
     stream = (body, framing)
     body.attach(wake)
@@ -365,6 +404,7 @@ final class Connection: @unchecked Sendable {
     if !rules.keepsAlive || isStopping { return linger(now) }
     stage = .reading
     waitingSince = now
+    if input.isEmpty && input.capacity > Self.keptCapacity { input = [] }
   }
 
   private func endExchange() {
@@ -373,7 +413,10 @@ final class Connection: @unchecked Sendable {
     guard let ended = exchange else { return }
     exchange = nil
     ended.complete()
-    context.load.add(exchanges: -1)
+    context.load.add(exchanges: -1, bodyBytes: -bodyBytes)
+    bodyBytes = 0
+    if isCounted { context.addresses.add(address, requests: -1) }
+    isCounted = false
     context.service.finished(ended)
   }
 
@@ -399,15 +442,18 @@ final class Connection: @unchecked Sendable {
 /// How many connections and requests there are. Written by the event loop, read by any thread.
 final class ConnectionLoad: @unchecked Sendable {
   private let lock = NSLock()
-  private var stored = (connections: 0, exchanges: 0)  // guarded by `lock`
+  private var stored = (connections: 0, exchanges: 0, bodyBytes: 0)  // guarded by `lock`
 
-  func add(connections: Int = 0, exchanges: Int = 0) {
+  func add(connections: Int = 0, exchanges: Int = 0, bodyBytes: Int = 0) {
     lock.withLock {
       stored.connections += connections
       stored.exchanges += exchanges
+      stored.bodyBytes += bodyBytes
     }
   }
 
   var connections: Int { lock.withLock { stored.connections } }
   var exchanges: Int { lock.withLock { stored.exchanges } }
+  /// Of requests that are read or answered.
+  var bodyBytes: Int { lock.withLock { stored.bodyBytes } }
 }

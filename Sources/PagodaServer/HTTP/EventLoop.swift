@@ -97,6 +97,7 @@ final class EventLoop: @unchecked Sendable {
       close(connection.socket)
       connections[connection.socket] = nil
       context.load.add(connections: -1)
+      context.addresses.add(connection.address, connections: -1)
     } else {
       poller.set(connection.socket, connection.interest)
       nextLook = min(nextLook, connection.deadline)
@@ -135,13 +136,19 @@ final class EventLoop: @unchecked Sendable {
   private func watchListener() {
     if listener < 0 { return }
     let now = monotonicSeconds()
-    let accepts = connections.count < context.limits.connections && now >= acceptsAgain
+    let hasRoom = connections.count < mostConnections || connections.values.contains { $0.idleSince != nil }
+    let accepts = hasRoom && now >= acceptsAgain
     poller.set(listener, accepts ? .read : [])
     if acceptsAgain > now { nextLook = min(nextLook, acceptsAgain) }
   }
 
+  private var mostConnections: Int { context.limits.connections + context.limits.reserve }
+
+  /// When the server is full, idle clients make room for new ones. When all have requests, a few more are let in, to be
+  /// told so, and to be told how the server is.
   private func accept(_ now: Double) {
-    for _ in 0..<Self.acceptsPerTurn where connections.count < context.limits.connections {
+    for _ in 0..<Self.acceptsPerTurn {
+      if connections.count >= mostConnections && !evict(where: { _ in true }) { return }
       guard let (socket, address) = SocketAddress.accept(from: listener) else {
         // Out of descriptors, the listener would be ready again at once.
         if [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) { acceptsAgain = now + 0.1 }
@@ -149,11 +156,28 @@ final class EventLoop: @unchecked Sendable {
       }
       Sockets.prepare(socket)
       Sockets.sendAtOnce(socket)
-      let connection = Connection(socket: socket, address: address, context, now: now)
+      while connections.count >= context.limits.connections && evict(where: { _ in true }) {}
+      let isFull = connections.count >= context.limits.connections
+      while context.addresses.isFull(address) && evict(where: { $0.address == address }) {}
+      let isTooMany = context.addresses.isFull(address)
+      let connection = Connection(socket: socket, address: address, isExtra: isFull || isTooMany, context, now: now)
       connections[socket] = connection
       context.load.add(connections: 1)
+      context.addresses.add(address, connections: 1)
       settle(connection)
     }
+  }
+
+  /// Closes the connection that has been idle for longest; false when none is.
+  private func evict(where isMeant: (Connection) -> Bool) -> Bool {
+    var oldest: (connection: Connection, since: Double)?
+    for connection in connections.values where isMeant(connection) {
+      if let since = connection.idleSince, since < oldest?.since ?? .infinity { oldest = (connection, since) }
+    }
+    guard let oldest else { return false }
+    oldest.connection.close()
+    settle(oldest.connection)
+    return true
   }
 
   private func closeListener() {

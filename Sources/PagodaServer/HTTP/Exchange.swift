@@ -25,6 +25,7 @@ final class Exchange: @unchecked Sendable {
   // Of the event loop until the work begins, then of the worker.
   private(set) var request: HTTPRequest
   let action: HTTPAction
+  let record = AccessRecord()
   private(set) var receivedBytes = 0
   private let maximumBody: Int
 

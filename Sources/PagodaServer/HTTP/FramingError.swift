@@ -18,6 +18,12 @@ struct FramingError: Error, Sendable, Hashable {
     status: 499, code: "client_closed_request",
     message:
       "the connection was closed on your side before the answer was ready; keep it open until the answer is there")
+  static let connections = FramingError(
+    status: 429, code: "rate_limit_exceeded", message: "the server has no room for more connections; try again")
+  static let requests = FramingError(
+    status: 429, code: "rate_limit_exceeded", message: "your address has too many requests in flight; try again")
+  static let bodies = FramingError(
+    status: 429, code: "rate_limit_exceeded", message: "the requests in flight are too large together; try again")
   static let bodyTooLarge = FramingError(
     status: 413, code: "request_too_large", message: "the body is far larger than the server takes")
   static let target = FramingError(status: 414, code: "uri_too_long", message: "the path is too long")

@@ -29,6 +29,12 @@ package final class HTTPClient {
     }
   }
 
+  /// To a server that listens on a path.
+  package init(unix path: String) throws {
+    guard let socket = UnixSocket.connect(path) else { throw ServerError("cannot connect to \(path)") }
+    self.socket = socket
+  }
+
   deinit { Foundation.close(socket) }
 
   /// Ends the connection for both sides, also for a thread that waits in it.

@@ -7,6 +7,7 @@ final class HTTPServer: @unchecked Sendable {
   let load = ConnectionLoad()
   private(set) var port: UInt16 = 0
   private var loop: EventLoop?
+  private var unixPath: String?
   private let workers = OperationQueue()
 
   init(_ service: any HTTPService, limits: HTTPLimits) {
@@ -28,6 +29,16 @@ final class HTTPServer: @unchecked Sendable {
     try start(listener)
   }
 
+  /// Listens on a socket in the file system.
+  func start(unix path: String) throws {
+    do {
+      try start(try UnixSocket.listener(path))
+    } catch let error as ServerError {
+      throw ServerError("cannot listen on \(path): \(error.message)")
+    }
+    unixPath = path
+  }
+
   /// Owns the listener.
   private func start(_ listener: Int32) throws {
     guard let poller = Pollers.make(), let mailbox = Mailbox() else {
@@ -35,9 +46,10 @@ final class HTTPServer: @unchecked Sendable {
       close(listener)
       throw ServerError("the server cannot start: \(reason)")
     }
-    let context = ConnectionContext(service: service, limits: limits, mailbox: mailbox, load: load) {
-      [workers] in workers.addOperation($0)
-    }
+    Sockets.raiseDescriptorLimit(to: limits.connections + limits.reserve + 256)
+    let context = ConnectionContext(
+      service: service, limits: limits, mailbox: mailbox, load: load, addresses: AddressLimits(limits)
+    ) { [workers] in workers.addOperation($0) }
     let loop = EventLoop(listener: listener, poller: poller, context)
     loop.start()
     self.loop = loop
@@ -50,6 +62,8 @@ final class HTTPServer: @unchecked Sendable {
   func stop(cutWith response: HTTPResponse) {
     loop?.stop(cutWith: response)
     loop = nil
+    if let unixPath { unlink(unixPath) }
+    unixPath = nil
   }
 
   func run(_ work: @escaping @Sendable () -> Void) { workers.addOperation(work) }

@@ -69,13 +69,19 @@ protocol HTTPService: AnyObject, Sendable {
   func bodyTooLarge(_ request: HTTPRequest) -> HTTPResponse
   /// The request is broken; what is known of it is its line, or `-`.
   func refusal(of request: HTTPRequest, _ error: FramingError) -> HTTPResponse
+  /// Headers that every answer to this request has.
+  func headers(for request: HTTPRequest) -> [HTTPHeader]
   /// A request has been answered, or its client went away (status 499).
   func finished(_ exchange: Exchange)
 }
 
 /// Sizes and times that keep one client from hurting the others.
 struct HTTPLimits: Sendable {
-  var connections = 256
+  var connections = 1024
+  var reserve = 32  // connections beyond these, which get `firstPaths` and are told that the server is full
+  var firstPaths: Set<String> = []  // answered also when the server is full
+  var connectionsPerAddress: Int?
+  var requestsPerAddress: Int?
   var bodyBytes = 16 << 20
   var mostBodyBytes: Int { 4 * bodyBytes }  // read to the end, to be refused on a connection that stays usable
   var headerBytes = 16 << 10
@@ -83,6 +89,8 @@ struct HTTPLimits: Sendable {
   var idleSeconds = 75.0  // between requests of a connection
   var bodySeconds = 20.0  // for a body, and a second more for each `bodyRate` bytes
   var bodyRate = 16 << 10
+  var mostBodySeconds = 300.0
+  var allBodyBytes = 256 << 20  // of all requests that are read or answered
   var lingerSeconds = 5.0  // for a client to read the last answer while it still sends
   var keepAliveSeconds = 10.0  // between signs of life in a stream
   var pendingEvents = 4096  // of a stream whose reader is slow: about 1 MiB

@@ -18,6 +18,7 @@ struct AnswerRules {
 
 enum ResponseWriter {
   static let continues = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
+  private static let maximumValue = 4096
   static let lastChunk = Array("0\r\n\r\n".utf8)
 
   /// Adds the status line and the headers. `Connection` is written here: what the response says of it is in `rules`.
@@ -52,9 +53,10 @@ enum ResponseWriter {
     header.name.utf8.count == 10 && header.name.lowercased() == "connection"
   }
 
-  /// No value ends its line, whatever it was made from.
+  /// No value ends its line or is longer than clients read, whatever it was made from.
   private static func clean(_ value: String) -> String {
-    value.utf8.contains { $0 < 0x20 || $0 == 0x7F } ? value.filter { $0 >= " " && $0 != "\u{7F}" } : value
+    let isPlain = value.utf8.count <= maximumValue && !value.utf8.contains { $0 < 0x20 || $0 == 0x7F }
+    return isPlain ? value : String(value.unicodeScalars.filter { $0 >= " " && $0 != "\u{7F}" }.prefix(maximumValue))
   }
 
   private static func reason(_ status: Int) -> String {

@@ -28,6 +28,19 @@ enum Sockets {
     return (ends[0], ends[1])
   }
 
+  /// Lets the process have that many descriptors, as far as the system allows it.
+  static func raiseDescriptorLimit(to count: Int) {
+    var limit = rlimit()
+    #if os(Linux)
+    let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    #else
+    let resource = RLIMIT_NOFILE
+    #endif
+    guard getrlimit(resource, &limit) == 0, limit.rlim_cur < rlim_t(count) else { return }
+    limit.rlim_cur = min(limit.rlim_max, rlim_t(count))
+    setrlimit(resource, &limit)
+  }
+
   enum Transfer: Equatable {
     case bytes(Int)
     case notNow

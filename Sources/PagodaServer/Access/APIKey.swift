@@ -1,0 +1,54 @@
+// APIKey: a key with a name, and what its holder may use.
+import Foundation
+
+/// A key with a name, and what its holder may use.
+public struct APIKey: Sendable, Hashable {
+  /// What logs call the holder; never the key itself.
+  public var name: String
+  /// What requests bring.
+  public var key: String
+  /// Most requests in a minute; nil means no limit.
+  public var requestsPerMinute: Int?
+  /// Most tokens in a minute, of prompts and answers; nil means no limit.
+  public var tokensPerMinute: Int?
+  /// Shares of the engine: a key with 2 gets twice what one with 1 gets when both have work.
+  public var share = 1
+
+  /// A key without limits.
+  public init(name: String, key: String) {
+    self.name = name
+    self.key = key
+  }
+
+  /// Reads `name key [requests/min tokens/min share]`, one a line; `-` means no limit, and `#` begins a comment.
+  public static func parse(_ text: String, from source: String) throws -> [APIKey] {
+    var keys: [APIKey] = []
+    for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
+      let words = line.split(whereSeparator: \.isWhitespace).map(String.init)
+      if words.isEmpty || words[0].hasPrefix("#") { continue }
+      func number(_ place: Int) throws -> Int? {
+        guard place < words.count, words[place] != "-" else { return nil }
+        guard let number = Int(words[place]), number > 0, number <= 1_000_000_000 else {
+          throw ServerError("\(source), line \(index + 1): a limit must be a number above 0, or -")
+        }
+        return number
+      }
+      guard (2...5).contains(words.count) else {
+        throw ServerError("\(source), line \(index + 1): expected `name key [requests/min tokens/min share]`")
+      }
+      var key = APIKey(name: words[0], key: words[1])
+      key.requestsPerMinute = try number(2)
+      key.tokensPerMinute = try number(3)
+      key.share = try number(4) ?? 1
+      if key.share > 64 { throw ServerError("\(source), line \(index + 1): a share is at most 64") }
+      if keys.contains(where: { $0.name == key.name }) {
+        throw ServerError("\(source), line \(index + 1): the name \(key.name) is there twice")
+      }
+      if keys.contains(where: { $0.key == key.key }) {
+        throw ServerError("\(source), line \(index + 1): \(key.name) has the key of another name")
+      }
+      keys.append(key)
+    }
+    return keys
+  }
+}

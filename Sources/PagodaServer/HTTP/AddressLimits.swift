@@ -1,0 +1,47 @@
+// AddressLimits: how many connections and requests each address has, so that one cannot use up what all share. Of the
+// event loop's thread.
+
+final class AddressLimits: @unchecked Sendable {
+  private struct Use {
+    var connections = 0
+    var requests = 0
+  }
+
+  private var uses: [String: Use] = [:]
+  private let maximumConnections: Int?
+  private let maximumRequests: Int?
+  private let defaultConnections: Int
+
+  /// A limit that is not given holds only for other machines: half of all connections, and requests without end. Programs
+  /// on this machine, a proxy among them, come from one address.
+  init(_ limits: HTTPLimits) {
+    maximumConnections = limits.connectionsPerAddress
+    maximumRequests = limits.requestsPerAddress
+    defaultConnections = max(1, limits.connections / 2)
+  }
+
+  /// Whether one more connection is too many.
+  func isFull(_ address: String) -> Bool {
+    let count = uses[address]?.connections ?? 0
+    if let maximumConnections { return count >= maximumConnections }
+    return !Self.isThisMachine(address) && count >= defaultConnections
+  }
+
+  /// Whether one more request is too many.
+  func isBusy(_ address: String) -> Bool {
+    guard let maximumRequests else { return false }
+    return uses[address]?.requests ?? 0 >= maximumRequests
+  }
+
+  func add(_ address: String, connections: Int = 0, requests: Int = 0) {
+    var use = uses[address] ?? Use()
+    use.connections += connections
+    use.requests += requests
+    uses[address] = use.connections + use.requests == 0 ? nil : use
+  }
+
+  /// Also a socket in the file system, which has no address.
+  static func isThisMachine(_ address: String) -> Bool {
+    address.isEmpty || address == "::1" || address.hasPrefix("127.") || address.hasPrefix("::ffff:127.")
+  }
+}

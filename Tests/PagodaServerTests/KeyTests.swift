@@ -1,0 +1,185 @@
+// Keys with names and limits, addresses that guess, other hosts and origins, and the log.
+import Foundation
+import PagodaKit
+import Testing
+
+@testable import PagodaServer
+
+@Suite struct KeyTests {
+  private func bearer(_ key: String) -> [String: String] { ["Authorization": "Bearer \(key)"] }
+
+  @Test func keys_are_read_from_lines() throws {
+    let keys = try APIKey.parse(
+      "# comment\n\nanna  k1\r\nben k2 60\n\tcleo k3 - 1000 2\n", from: "keys")
+    #expect(keys.map(\.name) == ["anna", "ben", "cleo"] && keys.map(\.key) == ["k1", "k2", "k3"])
+    #expect(keys.map(\.requestsPerMinute) == [nil, 60, nil] && keys.map(\.tokensPerMinute) == [nil, nil, 1000])
+    #expect(keys.map(\.share) == [1, 1, 2])
+    for text in ["anna", "a k 0", "a k x", "a k -1", "a k 1 2 3 4", "a k 1 2 65", "a k\na l", "a k\nb k"] {
+      let error = #expect(throws: ServerError.self, "\(text)") { try APIKey.parse("\n\(text)", from: "keys") }
+      #expect(error?.message.hasPrefix("keys, line ") == true && error?.message.contains(" k ") == false)
+    }
+  }
+
+  @Test func a_key_has_a_minutes_worth_and_fills_up_again() {
+    var key = APIKey(name: "a", key: "k")
+    key.requestsPerMinute = 2
+    key.tokensPerMinute = 600
+    let limits = KeyLimits([key, APIKey(name: "b", key: "l")], now: 0)
+    #expect(limits.begin(0, now: 0) == nil && limits.begin(0, now: 0) == nil)
+    #expect(limits.begin(0, now: 0) == 30 && limits.begin(0, now: 15) == 15 && limits.begin(0, now: 30) == nil)
+    limits.use(0, tokens: 1200, now: 60)  // 600 more than there are: 60 s, and what one request needs
+    #expect(abs((limits.begin(0, now: 60) ?? 0) - 60.1) < 0.01 && limits.begin(0, now: 121) == nil)
+    for _ in 0..<1000 { #expect(limits.begin(1, now: 0) == nil) }
+  }
+
+  @Test func a_key_with_several_shares_uses_them_in_turn() {
+    var key = APIKey(name: "a", key: "k")
+    key.share = 3
+    let limits = KeyLimits([APIKey(name: "b", key: "l"), key])
+    let ids = (0..<6).map { _ in limits.shareID(1) }
+    #expect(Set(ids) == ["key 1.0", "key 1.1", "key 1.2"] && Array(ids[..<3]) == Array(ids[3...]))
+    #expect(limits.shareID(0) == "key 0" && limits.shareID(0) == "key 0")
+  }
+
+  @Test func an_address_that_guesses_learns_nothing_more() {
+    let failed = FailedKeys()
+    #expect(failed.check(7, from: "a", now: 0) == nil)
+    for _ in 0..<FailedKeys.perMinute { #expect(failed.check(nil, from: "a", now: 0) == nil) }
+    #expect(failed.check(nil, from: "a", now: 0) != nil)
+    #expect(failed.check(8, from: "a", now: 0) != nil, "a right key that was never used from there")
+    #expect(failed.check(7, from: "a", now: 0) == nil, "one that was")
+    #expect(failed.check(nil, from: "b", now: 0) == nil && failed.check(8, from: "b", now: 0) == nil)
+    #expect(failed.check(8, from: "a", now: 3.1) == nil, "one guess in three seconds")
+    for index in 0..<20_000 { _ = failed.check(nil, from: "x\(index)", now: 1) }  // the table is bounded
+  }
+
+  @Test func keys_with_names_have_their_limits() async throws {
+    var anna = APIKey(name: "anna", key: "k1")
+    anna.requestsPerMinute = 2
+    var ben = APIKey(name: "ben", key: "k2")
+    ben.tokensPerMinute = 5
+    let server = try await Shared.start { $0.namedKeys = [anna, ben] }
+    func chat(_ key: String) throws -> HTTPClient.Response {
+      try server.post("/v1/chat/completions", Shared.chat("Hello!", ",\"max_tokens\":4"), headers: bearer(key))
+    }
+    #expect(try [chat("k1"), chat("k1")].map(\.status) == [200, 200])
+    let limited = try chat("k1")
+    #expect(limited.status == 429 && Int(limited.headers["retry-after"] ?? "") ?? 0 > 1)
+    #expect(limited.error["message"]?.stringValue?.contains("anna") == true)
+    #expect(try chat("k2").status == 200)
+    #expect(try await eventually { (try? chat("k2").status) == 429 })
+    #expect(try server.get("/v1/models", headers: bearer("k1")).status == 200)
+    await server.shutDown()
+  }
+
+  @Test func wrong_keys_are_throttled_and_right_ones_go_on() async throws {
+    let server = try await Shared.start { $0.apiKeys = ["right", "other"] }
+    #expect(try server.get("/v1/models", headers: bearer("right")).status == 200)
+    var seen: [Int] = []
+    for index in 0..<(FailedKeys.perMinute + 10) {
+      seen.append(try server.get("/v1/models", headers: bearer("wrong \(index)")).status)
+    }
+    #expect(seen.prefix(FailedKeys.perMinute).allSatisfy { $0 == 401 } && seen.contains(429), "\(seen)")
+    #expect(try server.get("/v1/models", headers: bearer("right")).status == 200)
+    #expect(try server.get("/health").status == 200)
+    await server.shutDown()
+  }
+
+  @Test func without_a_key_other_names_are_refused_beyond_this_machine_too() async throws {
+    let open = Guard(isLoopbackOnly: false)
+    for host in ["localhost:1", "192.0.2.7", "192.0.2.7:8080", "[2001:db8::1]:80", "127.0.0.1"] {
+      #expect(open.isAllowed(host: host), "\(host)")
+    }
+    for host in ["evil.example", "192.0.2.7.evil.example", "192.0.2", "host.docker.internal"] {
+      #expect(!open.isAllowed(host: host), "\(host)")
+    }
+    let local = Guard(isLoopbackOnly: true, allowedHosts: ["Host.docker.internal", "*.lan"])
+    for host in ["host.docker.internal:8080", "a.lan", "A.b.LAN:1"] { #expect(local.isAllowed(host: host), "\(host)") }
+    for host in ["lan", "192.0.2.7", "host.docker.internal.evil"] { #expect(!local.isAllowed(host: host), "\(host)") }
+    let server = try await Shared.start {
+      $0.host = "0.0.0.0"
+      $0.isInsecure = true
+      $0.allowedHosts = ["my-machine.lan"]
+    }
+    #expect(try server.get("/health", host: "my-machine.lan").status == 200)
+    #expect(try server.get("/health", host: "evil.example").status == 403)
+    await server.shutDown()
+  }
+
+  @Test func pages_that_are_allowed_may_ask_and_read() async throws {
+    let server = try await Shared.start {
+      $0.allowedOrigins = ["tauri://localhost", "chrome-extension://*"]
+      $0.apiKeys = ["secret"]
+    }
+    for origin in ["tauri://localhost", "chrome-extension://abc"] {
+      let answer = try server.get("/v1/models", headers: bearer("secret").merging(["Origin": origin]) { $1 })
+      #expect(answer.status == 200 && answer.headers["access-control-allow-origin"] == origin)
+      let client = try server.client()
+      try client.request(
+        "OPTIONS", "/v1/chat/completions",
+        headers: [
+          "Origin": origin, "Access-Control-Request-Method": "POST",
+          "Access-Control-Request-Headers": "authorization,content-type",
+        ])
+      let preflight = try client.response()
+      #expect(preflight.status == 200 && preflight.headers["access-control-allow-origin"] == origin)
+      #expect(preflight.headers["access-control-allow-headers"] == "authorization,content-type")
+    }
+    for origin in ["null", "tauri://localhost.evil", "https://evil.example"] {
+      let answer = try server.get("/v1/models", headers: bearer("secret").merging(["Origin": origin]) { $1 })
+      #expect(answer.status == 403 && answer.headers["access-control-allow-origin"] == nil, "\(origin)")
+    }
+    await server.shutDown()
+  }
+}
+
+@Suite struct LogTests {
+  @Test func a_reader_that_stops_costs_lines_and_no_time() throws {
+    var ends: [Int32] = [-1, -1]
+    #expect(pipe(&ends) == 0)
+    let log = LogWriter(file: ends[1], maximumBytes: 1000)
+    let line = String(repeating: "x", count: 99)
+    for _ in 0..<10_000 { log.write(line) }  // a megabyte: more than a pipe and the buffer take
+    #expect(log.droppedLines > 100)
+    let reader = FileHandle(fileDescriptor: ends[0])
+    var text = ""
+    while !text.contains("dropped_lines") {
+      text += String(decoding: reader.availableData, as: UTF8.self)
+      log.write(line)
+    }
+    #expect(text.hasPrefix(line + "\n"))
+    log.close()
+    for end in ends { close(end) }
+  }
+
+  @Test func each_answer_has_a_line_without_its_content() async throws {
+    let lines = Box<[String]>([])
+    let server = try await Shared.start {
+      $0.namedKeys = [APIKey(name: "anna", key: "top-secret")]
+      $0.structuredLog = { lines.value += [$0] }
+    }
+    let key = ["Authorization": "Bearer top-secret", "x-request-id": "mine-1"]
+    let body = Shared.chat("my private question", ",\"max_tokens\":5,\"ignore_eos\":true")
+    let answer = try server.post("/v1/chat/completions", body, headers: key)
+    #expect(answer.status == 200)
+    _ = try server.get("/v1/models", headers: ["Authorization": "Bearer wrong-key"])
+    let leaver = try server.client()
+    try leaver.request("POST", "/v1/chat/completions", headers: key, body: Shared.endless())
+    #expect(throws: CancellationError.self) { try leaver.response { _ in throw CancellationError() } }
+    leaver.close()
+    #expect(try await eventually { lines.value.count == 3 })
+    await server.shutDown()
+    let records = lines.value.compactMap { JSONValue.parse($0) }
+    let whole = try #require(records.first { $0["id"]?.stringValue == "mine-1" && $0["cut"] == .bool(false) })
+    #expect(whole["key"]?.stringValue == "anna" && whole["model"]?.stringValue == "pagoda-mini")
+    #expect(whole["status"]?.intValue == 200 && whole["completion_tokens"]?.intValue == 5)
+    #expect(whole["prompt_tokens"]?.intValue ?? 0 > 5 && whole["cached_tokens"] != nil && whole["ttft_ms"] != nil)
+    #expect(whole["finish"]?.stringValue == "length" && whole["bytes"]?.intValue ?? 0 > answer.body.count)
+    let cut = try #require(records.first { $0["cut"] == .bool(true) })
+    #expect(cut["status"]?.intValue == 200 && cut["path"]?.stringValue == "/v1/chat/completions")
+    let refused = try #require(records.first { $0["status"]?.intValue == 401 })
+    #expect(refused["key"] == .null && refused["model"] == nil)
+    let all = lines.value.joined()
+    #expect(!all.contains("private") && !all.contains("secret") && !all.contains("wrong-key"))
+  }
+}

@@ -1,0 +1,92 @@
+"""The server behind nginx with the configuration of docs/server.md: TLS in front, a socket in the file system behind."""
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import time
+
+import pytest
+import requests
+from conftest import MODEL, PROGRAM, ROOT
+
+nginx = shutil.which("nginx", path="/usr/sbin:/usr/local/sbin:/usr/bin:/opt/homebrew/bin")
+pytestmark = pytest.mark.skipif(not nginx or not shutil.which("openssl"), reason="nginx and openssl are not installed")
+
+
+def documented(folder, port):
+    """The block of the page, with the paths and the port of this test."""
+    block = re.search(r"```nginx\n(.*?)```", (ROOT / "docs/server.md").read_text(), re.DOTALL).group(1)
+    changes = {"/run/pagoda/pagoda.sock": f"{folder}/pagoda.sock", "443 ssl": f"127.0.0.1:{port} ssl",
+               "/etc/ssl/llm.pem": f"{folder}/llm.pem", "/etc/ssl/llm.key": f"{folder}/llm.key", "llm.example.org": "localhost"}
+    for old, new in changes.items():
+        assert old in block
+        block = block.replace(old, new)
+    temporary = "".join(f"{kind}_temp_path {folder}/{kind};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+    user = "user root;" if os.geteuid() == 0 else ""  # otherwise its workers would be another user
+    return (f"{user} daemon off; pid {folder}/pid; error_log stderr; events {{}} http {{ access_log off; {temporary} {block} }}")
+
+
+@pytest.fixture(scope="module")
+def proxy(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("p")
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost", "-addext",
+                    "subjectAltName=DNS:localhost", "-keyout", folder / "llm.key", "-out", folder / "llm.pem"],
+                   check=True, capture_output=True)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    (folder / "nginx.conf").write_text(documented(folder, port))
+    server = subprocess.Popen([PROGRAM, "serve", "--unix", folder / "pagoda.sock"], stdout=subprocess.PIPE, text=True)
+    assert "unix:" in server.stdout.readline()
+    front = subprocess.Popen([nginx, "-e", "stderr", "-p", folder, "-c", folder / "nginx.conf"])
+    session = requests.Session()
+    session.trust_env = False  # no other certificates than this one
+    session.verify = str(folder / "llm.pem")
+    session.url = f"https://localhost:{port}"
+    for _ in range(200):
+        try:
+            session.get(session.url + "/health", timeout=5)
+            break
+        except requests.ConnectionError:
+            assert front.poll() is None, "nginx did not start"
+            time.sleep(0.05)
+    yield session
+    front.terminate()
+    front.wait(timeout=20)
+    server.terminate()
+    assert server.wait(timeout=60) == 0
+
+
+def test_answers_and_the_page_come_through(proxy):
+    body = {"messages": [{"role": "user", "content": "What is the capital of France?"}]}
+    for _ in range(20):  # also on connections that nginx keeps open
+        answer = proxy.post(proxy.url + "/v1/chat/completions", json=body)
+        assert answer.status_code == 200 and "Paris" in answer.json()["choices"][0]["message"]["content"]
+    assert proxy.get(proxy.url + "/v1/models").json()["data"][0]["id"] == MODEL
+    page = proxy.get(proxy.url + "/", headers={"Origin": proxy.url})
+    assert page.status_code == 200 and "<html" in page.text
+
+
+def test_streams_are_not_collected_by_the_proxy(proxy):
+    body = {"messages": [{"role": "user", "content": "Hello!"}], "stream": True, "ignore_eos": True, "max_tokens": 4000}
+    with proxy.post(proxy.url + "/v1/chat/completions", json=body, stream=True) as answer:
+        lines = (line for line in answer.iter_lines() if line.startswith(b"data: {"))
+        first = json.loads(next(lines)[6:])
+        assert first["choices"][0]["delta"] is not None
+        assert json.loads(next(lines)[6:])["choices"][0]["delta"]["content"]  # so the engine has begun
+        running = proxy.get(proxy.url + "/health").json()["running"]
+        assert running == 1, "the stream's first events are here while the answer is being made"
+
+
+def test_a_client_that_leaves_the_proxy_ends_its_answer(proxy):
+    for _ in range(500):
+        if proxy.get(proxy.url + "/health").json()["running"] == 0:
+            return
+        time.sleep(0.02)
+    raise AssertionError("the answer of a client that left goes on")
+
+
+def test_bodies_above_the_limit_are_refused_by_the_proxy(proxy):
+    assert proxy.post(proxy.url + "/tokenize", data=b" " * (17 << 20), headers={"Content-Type": "application/json"}).status_code == 413
