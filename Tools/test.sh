@@ -60,7 +60,8 @@ native() {
 
 stage_checks() {
   local self_tested
-  for self_tested in include_direction.py header_sentence.py paths.sh test_counts.py documentation.py docs.py; do
+  for self_tested in include_direction.py header_sentence.py paths.sh test_counts.py documentation.py docs.py \
+    load_commands.py; do
     check "$self_tested --self-test" "Tools/checks/$self_tested" --self-test
   done
   check "include direction" Tools/checks/include_direction.py
