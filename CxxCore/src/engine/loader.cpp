@@ -2,6 +2,7 @@
 #include "engine/loader.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/json.h"
@@ -55,8 +56,10 @@ Status read_configuration(Prepared& p, const std::string& rope_scaling) {
 }
 
 void describe(Prepared& p, const model::WeightsSummary& weights, const cache::CacheLayout& layout) {
-  static constexpr const char* kFamilyNames[] = {"qwen3_5",     "qwen3",     "qwen2",   "llama", "qwen3_next",
-                                                 "qwen3_5_moe", "qwen3_moe", "mistral", "phi3",  "gemma3"};
+  static constexpr const char* kFamilyNames[] = {"qwen3_5",     "qwen3",       "qwen2",         "llama",   "qwen3_next",
+                                                 "qwen3_5_moe", "qwen3_moe",   "mistral",       "phi3",    "gemma3",
+                                                 "deepseek_v2", "deepseek_v3", "glm4_moe_lite", "minicpm3"};
+  static_assert(std::size(kFamilyNames) == static_cast<size_t>(io::Family::minicpm3) + 1, "a name for every family");
   ModelInfo& info = p.info;
   info.architecture = p.config.architecture;
   info.family = kFamilyNames[static_cast<size_t>(p.config.family)];

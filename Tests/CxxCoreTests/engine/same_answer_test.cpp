@@ -191,6 +191,10 @@ PAGODA_TEST(engine_same_bits_in_random_schedules_with_sliding_windows) {
   check_schedules(fixture("qwen2"), 40, 140, 4);
 }
 PAGODA_TEST(engine_same_bits_in_random_schedules_with_scaled_rope) { check_schedules(fixture("llama3"), 40, 140, 5); }
+PAGODA_TEST(engine_same_bits_in_random_schedules_with_latents) {
+  check_schedules(fixture("deepseek_v2"), 30, 140, 51);
+  check_schedules(fixture("glm4_moe_lite"), 15, 140, 52, {.kv_dtype = "int8", .drafts = true});
+}
 PAGODA_TEST(engine_same_bits_in_random_schedules_of_the_embedded_model) {
   check_schedules(test::mini_model_dir(), 10, 140, 8);
 }
