@@ -103,6 +103,15 @@ class Table {
     matrix(Role::latent_q, q_rank > 0 ? "self_attn.q_b_proj" : "self_attn.q_proj", heads * (nope + rope),
            q_rank > 0 ? q_rank : hidden);
     specs_.back().row_order = rotating_last(heads, nope);
+    latent_heads(heads, rank, nope, v);
+    matrix(Role::mixer_out, "self_attn.o_proj", hidden, heads * v);
+  }
+
+  void latent_heads(int64_t heads, int64_t rank, int64_t nope, int64_t v) {
+    if (layout_.splits_latents) {
+      experts(Role::latent_k, "self_attn.k_b_proj.weight", {heads, rank, nope});
+      return experts(Role::latent_v, "self_attn.v_b_proj.weight", {heads, v, rank});
+    }
     matrix(Role::latent_k, "self_attn.kv_b_proj", heads * (nope + v), rank);
     specs_.back().cols = nope;
     specs_.back().head_rows = nope + v;
@@ -110,7 +119,6 @@ class Table {
     for (int64_t head = 0; head < heads; ++head)
       for (int64_t i = 0; i < v; ++i)
         specs_.back().row_order.push_back(static_cast<int32_t>(head * (nope + v) + nope + i));
-    matrix(Role::mixer_out, "self_attn.o_proj", hidden, heads * v);
   }
 
   void four_norms() {

@@ -68,6 +68,7 @@ enum class ExpertLayout : uint8_t { separate, stacked, by_projection };
 struct CheckpointLayout {
   ExpertLayout experts = ExpertLayout::separate;
   ExpertLayout head_experts = ExpertLayout::separate;  // of the MTP head
+  bool splits_latents = false;  // latent attention: the projections to keys, transposed, and to values in a tensor each
   bool packed_projections = false;  // Gated DeltaNet: q, k, v and z in one tensor, b and a in another, by K-head
 };
 

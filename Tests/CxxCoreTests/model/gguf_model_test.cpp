@@ -24,9 +24,9 @@ double distance(const std::vector<float>& a, const std::vector<float>& b) {
   return worst;
 }
 
-void check_same_model(const std::string& name, double tolerance) {
+void check_same_model(const std::string& name, double tolerance, const std::string& original_folder = "") {
   const RunnerOptions options{.dtype = "float32", .max_tokens = 128, .max_context = 128};
-  auto original = ModelRunner::load(folder(path_of(name)), options);
+  auto original = ModelRunner::load(folder(original_folder.empty() ? path_of(name) : original_folder), options);
   auto converted = ModelRunner::load(folder(path_of(name + ".gguf")), options);
   REQUIRE_OK(original);
   REQUIRE_OK(converted);
@@ -87,6 +87,15 @@ PAGODA_TEST(model_gguf_of_qwen3next_is_its_original) { check_same_model("qwen3ne
 PAGODA_TEST(model_gguf_of_qwen3moe_is_its_original) { check_same_model("qwen3moe", 0.0); }
 PAGODA_TEST(model_gguf_of_llama_is_its_original) { check_same_model("llama", 0.0); }
 PAGODA_TEST(model_gguf_of_qwen2_is_its_original) { check_same_model("qwen2", 0.0); }
+
+PAGODA_TEST(model_gguf_of_phi3_is_its_original) { check_same_model("phi3", 0.0); }
+PAGODA_TEST(model_gguf_of_gemma3_is_its_original) { check_same_model("gemma3", 1e-5); }
+
+// Keys and values of latents lie apart there, and the file's YaRN multiplier is a float.
+PAGODA_TEST(model_gguf_of_latent_attention_is_its_original) {
+  for (const char* name : {"deepseek_v2", "glm4_moe_lite"})
+    check_same_model(name, 1e-6, fixtures_dir() + "/model/" + name);
+}
 
 PAGODA_TEST(model_gguf_of_experts_that_do_not_fit_is_refused) {
   const auto count = [](uint32_t value) { return gguf_u32("qwen3next.expert_count", value); };

@@ -5,6 +5,9 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "base/json.h"
 #include "base/json_writer.h"
@@ -25,6 +28,9 @@ constexpr Architecture kArchitectures[] = {
     {"qwen3", "Qwen3ForCausalLM", "qwen3", false, false},
     {"qwen2", "Qwen2ForCausalLM", "qwen2", false, false},
     {"llama", "LlamaForCausalLM", "llama", false, false},
+    {"phi3", "Phi3ForCausalLM", "phi3", false, false},
+    {"gemma3", "Gemma3ForCausalLM", "gemma3_text", false, false},
+    {"deepseek2", "DeepseekV2ForCausalLM", "deepseek_v2", false, true},  // V3 and GLM-4.7-Flash too: see add_latents()
 };
 
 // Keys of one file, below its architecture's name, as members of a JSON object. Keeps the first fault.
@@ -86,6 +92,11 @@ GgufShape shape_of(Keys& keys) {
   shape.num_heads = keys.positive("attention.head_count");
   shape.num_kv_heads = keys.positive("attention.head_count_kv", shape.num_heads);
   const int64_t hidden = keys.positive("embedding_length");
+  if (shape.architecture == "deepseek2") {  // the cache's one row, which all heads share
+    shape.head_dim = keys.positive("rope.dimension_count");
+    shape.num_kv_heads = shape.num_heads;
+    return shape;
+  }
   shape.head_dim = keys.positive("attention.key_length", hidden / std::max<int64_t>(shape.num_heads, 1));
   if (keys.positive("attention.value_length", shape.head_dim) != shape.head_dim)
     keys.fail(keys.prefix() + "attention.value_length", "is not that of the keys");
@@ -172,7 +183,12 @@ void add_scaling(Keys& keys, std::string_view scaling, Members& rope) {
   if (keys.find("rope.scaling.original_context_length"))
     rope.add("original_max_position_embeddings", keys.positive("rope.scaling.original_context_length"));
   if (scaling != "yarn") return;
-  if (number("yarn_ext_factor").value_or(1.0) != 1.0 || number("yarn_log_multiplier").value_or(0.1) != 0.1)
+  double log_multiplier = number("yarn_log_multiplier").value_or(0.1);
+  if (keys.architecture().name == "deepseek2") {  // 0.1 mscale_all_dim; mscale is taken to be the same
+    rope.add("mscale", std::exchange(log_multiplier, 0.1) * 10.0);
+    rope.add("mscale_all_dim", number("yarn_log_multiplier").value_or(0.1) * 10.0);
+  }
+  if (number("yarn_ext_factor").value_or(1.0) != 1.0 || log_multiplier != 0.1)
     keys.fail(keys.prefix() + "rope.scaling", "has YaRN factors that are not read");
   if (const auto fast = number("yarn_beta_fast")) rope.add("beta_fast", *fast);
   if (const auto slow = number("yarn_beta_slow")) rope.add("beta_slow", *slow);
@@ -180,6 +196,53 @@ void add_scaling(Keys& keys, std::string_view scaling, Members& rope) {
   const auto attention =
       keys.gguf().has(keys.prefix() + "rope.scaling.attn_factor") ? number("attn_factor") : number("yarn_attn_factor");
   if (attention) rope.add("attention_factor", *attention * (factor > 1.0 ? 0.1 * std::log(factor) + 1.0 : 1.0));
+}
+
+// Phi-3: a factor for each speed, within the trained context and past it.
+Status add_longrope(Keys& keys, Members& rope) {
+  rope.add("rope_type", std::string_view("longrope"));
+  if (const auto factor = keys.gguf().number(keys.prefix() + "rope.scaling.attn_factor"))
+    rope.add("attention_factor", *factor);
+  for (const auto& [key, name] :
+       {std::pair("short_factor", "rope_factors_short.weight"), std::pair("long_factor", "rope_factors_long.weight")}) {
+    const auto found = keys.gguf().tensors().find(name);
+    if (found == keys.gguf().tensors().end() || found->second.type->name != "F32" || found->second.shape.size() != 1)
+      return make_error(StatusCode::bad_file, keys.gguf().file()->name() + ": " + name + " is not a list of floats");
+    std::vector<float> values(static_cast<size_t>(found->second.shape[0]));
+    PAGODA_RETURN_IF_ERROR(
+        keys.gguf().file()->read(found->second.offset_bytes, std::as_writable_bytes(std::span(values))));
+    std::vector<Json> list;
+    for (float value : values) list.push_back(Json::make_real(value));
+    rope.add(key, Json::make_array(std::move(list)));
+  }
+  return ok_status();
+}
+
+// Gemma 3: sliding layers turn at speeds of their own, which no scaling changes.
+Json by_kind(Keys& keys, Json full) {
+  Members sliding, both;
+  sliding.add("rope_theta", keys.gguf().number(keys.prefix() + "rope.freq_base_swa").value_or(10000.0));
+  both.add("full_attention", std::move(full));
+  both.add("sliding_attention", sliding.take());
+  return both.take();
+}
+
+// What the two have that others do not.
+void add_windows(Keys& keys, const GgufShape& shape, Members& config) {
+  const int64_t window = keys.find("attention.sliding_window").value_or(0);
+  if (window > 0) config.add("sliding_window", window);
+  else config.add("sliding_window", Json());
+  if (keys.architecture().name == "phi3") {
+    config.add("original_max_position_embeddings", keys.positive("rope.scaling.original_context_length", 4096));
+    return;
+  }
+  constexpr int64_t kLargest = 62;  // layers of the one whose scale is not that of its heads
+  const int64_t hidden = keys.positive("embedding_length");
+  config.add("query_pre_attn_scalar",
+             keys.positive("block_count") == kLargest ? hidden / shape.num_heads : shape.head_dim);
+  config.add("sliding_window_pattern", int64_t{6});
+  if (const auto cap = keys.gguf().number(keys.prefix() + "final_logit_softcapping"))
+    config.add("final_logit_softcapping", *cap);
 }
 
 Status add_rope(Keys& keys, const GgufShape& shape, Members& config) {
@@ -190,12 +253,14 @@ Status add_rope(Keys& keys, const GgufShape& shape, Members& config) {
   if (rotating != shape.head_dim || keys.architecture().is_hybrid)
     rope.add("partial_rotary_factor", static_cast<double>(rotating) / static_cast<double>(shape.head_dim));
   const std::string_view scaling = keys.gguf().string(keys.prefix() + "rope.scaling.type").value_or("none");
-  if (scaling != "none") {
+  if (keys.gguf().tensors().contains("rope_factors_long.weight")) {
+    PAGODA_RETURN_IF_ERROR(add_longrope(keys, rope));
+  } else if (scaling != "none") {
     add_scaling(keys, scaling, rope);
   } else {
     PAGODA_RETURN_IF_ERROR(add_frequency_factors(keys, shape, theta, rope));
   }
-  config.add("rope_parameters", rope.take());
+  config.add("rope_parameters", keys.architecture().name == "gemma3" ? by_kind(keys, rope.take()) : rope.take());
   return ok_status();
 }
 
@@ -207,6 +272,40 @@ void add_experts(Keys& keys, Members& config) {
     config.add("shared_expert_intermediate_size", keys.positive("expert_shared_feed_forward_length"));
   // The converter does not write the key for these architectures: llama.cpp always normalises.
   config.add("norm_topk_prob", keys.gguf().boolean(keys.prefix() + "expert_weights_norm").value_or(true));
+}
+
+// Latent attention with experts. Routers with a sigmoid are those of DeepSeek-V3, which GLM-4.7-Flash has too.
+void add_latents(Keys& keys, const GgufShape& shape, bool is_sigmoid, Members& config) {
+  const int64_t key = keys.positive("attention.key_length_mla"), rope = shape.head_dim;
+  if (key <= rope) keys.fail(keys.prefix() + "attention.key_length_mla", "is not above rope.dimension_count");
+  config.add("kv_lora_rank", keys.positive("attention.kv_lora_rank"));
+  if (keys.find("attention.q_lora_rank")) config.add("q_lora_rank", keys.positive("attention.q_lora_rank"));
+  else config.add("q_lora_rank", Json());
+  config.add("qk_nope_head_dim", key - rope);
+  config.add("qk_rope_head_dim", rope);
+  config.add("v_head_dim", keys.positive("attention.value_length_mla"));
+  config.add("intermediate_size", keys.positive("feed_forward_length"));
+  config.add("first_k_dense_replace", keys.find("leading_dense_block_count").value_or(0));
+  config.add("n_routed_experts", keys.positive("expert_count"));
+  config.add("num_experts_per_tok", keys.positive("expert_used_count"));
+  config.add("moe_intermediate_size", keys.positive("expert_feed_forward_length"));
+  config.add("n_shared_experts", keys.positive("expert_shared_count"));
+  config.add("routed_scaling_factor", keys.gguf().number(keys.prefix() + "expert_weights_scale").value_or(1.0));
+  config.add("norm_topk_prob", keys.gguf().boolean(keys.prefix() + "expert_weights_norm").value_or(false));
+  const int64_t groups = keys.positive("expert_group_count", 1);
+  config.add("n_group", groups);
+  config.add("topk_group", keys.positive("expert_group_used_count", 1));
+  if (!is_sigmoid && groups > 1) config.add("topk_method", std::string_view("group_limited_greedy"));
+}
+
+// By what the file says, or where it says nothing by whether routers have a bias.
+bool has_sigmoid_router(Keys& keys) {
+  constexpr int64_t kSoftmax = 1, kSigmoid = 2;
+  const int64_t function = keys.find("expert_gating_func").value_or(0);
+  if (function > kSigmoid) keys.fail(keys.prefix() + "expert_gating_func", "is not supported");
+  if (function != 0) return function != kSoftmax;
+  return std::ranges::any_of(keys.gguf().tensors(),
+                             [](const auto& tensor) { return tensor.first.ends_with(".exp_probs_b.bias"); });
 }
 
 // Float files are kept as they are; the numbers of quantised ones in half precision, unless --quantize packs them.
@@ -233,12 +332,16 @@ Result<std::string> gguf_config_json(const Gguf& gguf) {
   if (embedding == gguf.tensors().end())
     return make_error(StatusCode::bad_file, gguf.file()->name() + ": tensor token_embd.weight is missing");
   Members config;
-  config.add("architectures", Json::make_array({Json::make_string(std::string(keys.architecture().hugging_face))}));
-  config.add("model_type", keys.architecture().model_type);
+  const bool has_latents = keys.architecture().name == "deepseek2";
+  const bool is_sigmoid = has_latents && has_sigmoid_router(keys);
+  const std::string_view name = is_sigmoid ? "DeepseekV3ForCausalLM" : keys.architecture().hugging_face;
+  config.add("architectures", Json::make_array({Json::make_string(std::string(name))}));
+  config.add("model_type", is_sigmoid ? std::string_view("deepseek_v3") : keys.architecture().model_type);
   config.add("dtype", dtype_of(embedding->second));
   config.add("vocab_size", embedding->second.shape.front());
   config.add("hidden_size", keys.positive("embedding_length"));
-  if (keys.architecture().has_experts) add_experts(keys, config);
+  if (has_latents) add_latents(keys, shape, is_sigmoid, config);
+  else if (keys.architecture().has_experts) add_experts(keys, config);
   else config.add("intermediate_size", keys.positive("feed_forward_length"));
   config.add("num_hidden_layers", keys.positive("block_count") - keys.find("nextn_predict_layers").value_or(0));
   config.add("num_attention_heads", shape.num_heads);
@@ -251,6 +354,7 @@ Result<std::string> gguf_config_json(const Gguf& gguf) {
     config.add("attention_bias", true);
     config.add("mlp_bias", gguf.tensors().contains("blk.0.ffn_up.bias"));
   }
+  if (keys.architecture().name == "phi3" || keys.architecture().name == "gemma3") add_windows(keys, shape, config);
   if (keys.architecture().is_hybrid) {
     config.add("linear_num_key_heads", shape.num_k_heads);
     config.add("linear_num_value_heads", shape.num_v_heads);

@@ -26,6 +26,15 @@ constexpr Name kLayerNames[] = {
     {"attn_output.bias", "self_attn.o_proj.bias"},
     {"attn_q_norm.weight", "self_attn.q_norm.weight"},
     {"attn_k_norm.weight", "self_attn.k_norm.weight"},
+    {"attn_q_a.weight", "self_attn.q_a_proj.weight"},  // latent attention
+    {"attn_q_a_norm.weight", "self_attn.q_a_layernorm.weight"},
+    {"attn_q_b.weight", "self_attn.q_b_proj.weight"},
+    {"attn_kv_a_mqa.weight", "self_attn.kv_a_proj_with_mqa.weight"},
+    {"attn_kv_a_norm.weight", "self_attn.kv_a_layernorm.weight"},
+    {"attn_kv_b.weight", "self_attn.kv_b_proj.weight"},  // of older converters
+    {"attn_k_b.weight", "self_attn.k_b_proj.weight"},
+    {"attn_v_b.weight", "self_attn.v_b_proj.weight"},
+    {"exp_probs_b.bias", "mlp.gate.e_score_correction_bias"},
     {"attn_qkv.weight", "linear_attn.in_proj_qkv.weight"},
     {"attn_gate.weight", "linear_attn.in_proj_z.weight"},
     {"ssm_beta.weight", "linear_attn.in_proj_b.weight"},
@@ -60,9 +69,23 @@ constexpr Name kLayerNames[] = {
     {"ssm_in.weight", "linear_attn.in_proj_z.weight"},
 };
 
+// Names that mean something else in one architecture.
+struct OwnName {
+  std::string_view architecture, gguf, hugging_face;
+};
+constexpr OwnName kOwnNames[] = {
+    {"deepseek2", "ffn_gate_shexp.weight", "mlp.shared_experts.gate_proj.weight"},
+    {"deepseek2", "ffn_up_shexp.weight", "mlp.shared_experts.up_proj.weight"},
+    {"deepseek2", "ffn_down_shexp.weight", "mlp.shared_experts.down_proj.weight"},
+    {"phi3", "attn_qkv.weight", "self_attn.qkv_proj.weight"},
+    {"phi3", "ffn_up.weight", "mlp.gate_up_proj.weight"},
+    {"gemma3", "ffn_norm.weight", "pre_feedforward_layernorm.weight"},
+    {"gemma3", "post_ffw_norm.weight", "post_feedforward_layernorm.weight"},
+};
+
 }  // namespace
 
-std::vector<std::string> hugging_face_names(std::string_view name, bool fuses_gate_up) {
+std::vector<std::string> hugging_face_names(std::string_view architecture, std::string_view name, bool fuses_gate_up) {
   std::vector<std::string> names;
   constexpr std::string_view kLayer = "blk.";
   if (!name.starts_with(kLayer)) {
@@ -77,6 +100,8 @@ std::vector<std::string> hugging_face_names(std::string_view name, bool fuses_ga
   const std::string layer = "model.layers." + std::string(name.substr(0, dot + 1));
   name.remove_prefix(dot + 1);
   if (fuses_gate_up && name == "ffn_down_exps.weight") return {layer + "mlp.experts.down_proj"};
+  for (const OwnName& own : kOwnNames)
+    if (own.architecture == architecture && own.gguf == name) return {layer + std::string(own.hugging_face)};
   for (const Name& known : kLayerNames)
     if (known.gguf == name) names.push_back(layer + std::string(known.hugging_face));
   return names;

@@ -1,6 +1,6 @@
 // Renames and reorders what llama.cpp's converter renamed and reordered, so that the rest of the engine knows one
 // order.
-//   norms of Qwen3.5 and Qwen3-Next are stored with 1 added, A_log as -exp(A_log);
+//   norms of Qwen3.5, Qwen3-Next and Gemma 3 are stored with 1 added, A_log as -exp(A_log);
 //   V-heads of Qwen3.5 are stored so that V-head t uses K-head t % Hk, and come back as V-head h uses h / (Hv / Hk);
 //   those of Qwen3-Next keep their order, but b and a of a K-head lie together, and come back as all b and all a;
 //   q and k rows of Llama are stored in pairs (2i, 2i + 1) and come back as halves (i, i + D / 2).
@@ -127,6 +127,7 @@ class Undo {
       if (ends("q_proj.bias")) rotated(cols_, s_.num_heads, decoder_.column_order);
       if (ends("k_proj.bias")) rotated(cols_, s_.num_kv_heads, decoder_.column_order);
     }
+    if (s_.architecture == "gemma3" && ends("norm.weight")) decoder_.change = Change::minus_one;
     if (s_.num_v_heads == 0) return fits_;
     const bool is_norm =
         ends("norm.weight") || ends("pre_fc_norm_embedding.weight") || ends("pre_fc_norm_hidden.weight");
@@ -212,7 +213,7 @@ Result<TensorMap> gguf_tensors(std::span<const Gguf> parts) {
   TensorMap tensors;
   for (size_t i = 0; i < parts.size(); ++i) {
     for (const auto& [name, tensor] : parts[i].tensors()) {
-      std::vector<std::string> new_names = hugging_face_names(name, fuses_gate_up);
+      std::vector<std::string> new_names = hugging_face_names(shape->architecture, name, fuses_gate_up);
       if (new_names.empty() && tensor.type->decode == nullptr) continue;
       if (new_names.empty()) new_names.push_back(name);
       for (std::string& new_name : new_names) {
