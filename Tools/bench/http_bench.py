@@ -18,7 +18,6 @@ import time
 from urllib.parse import urlsplit
 
 TICK = os.sysconf("SC_CLK_TCK")
-HTTP_THREADS = re.compile(r"pagoda-http|MHD")
 
 
 class Server:
@@ -27,26 +26,29 @@ class Server:
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         parts = urlsplit(re.search(r"http://\S+", self.process.stdout.readline()).group())
         self.address = (parts.hostname, parts.port)
+        self.http_threads = set()  # those that short requests keep busy
 
     def connect(self):
         connection = socket.create_connection(self.address, timeout=120)
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return connection
 
-    def cpu(self):
-        """CPU seconds of all threads, and of those of HTTP."""
-        everything = http = 0.0
+    def threads(self):
+        """CPU seconds of each thread."""
+        found = {}
         folder = f"/proc/{self.process.pid}/task"
         for thread in os.listdir(folder):
             try:
                 text = open(f"{folder}/{thread}/stat").read()
             except OSError:
                 continue
-            name, fields = re.match(r"\d+ \((.*)\) (.*)", text).groups()
-            seconds = sum(map(int, fields.split()[11:13])) / TICK
-            everything += seconds
-            http += seconds if HTTP_THREADS.match(name) else 0
-        return everything, http
+            found[thread] = sum(map(int, text.rpartition(")")[2].split()[11:13])) / TICK
+        return found
+
+    def cpu(self):
+        """CPU seconds of all threads, and of those of HTTP."""
+        found = self.threads()
+        return sum(found.values()), sum(found.get(thread, 0) for thread in self.http_threads)
 
     def stop(self):
         self.process.terminate()
@@ -68,19 +70,25 @@ def chat(tokens, **more):
     return head % len(body) + body
 
 
-def requests_a_second(server, seconds, batch=16):
-    """One connection that keeps a few requests in flight."""
+def requests_a_second(server, seconds, batch=4):
+    """16 connections with a few requests in flight on each. Nothing but HTTP works for them, so its threads show."""
     request = b"GET /v1/models HTTP/1.1\r\nHost: localhost\r\n\r\n"
-    connection = server.connect()
-    file = connection.makefile("rb")
-    count, start, before = 0, time.monotonic(), server.cpu()[0]
+    connections = [server.connect() for _ in range(16)]
+    files = [connection.makefile("rb") for connection in connections]
+    count, start, before = 0, time.monotonic(), server.threads()
     while time.monotonic() - start < seconds:
-        connection.sendall(request * batch)
-        for _ in range(batch):
-            read_answer(file)
-        count += batch
+        for connection in connections:
+            connection.sendall(request * batch)
+        for file in files:
+            for _ in range(batch):
+                read_answer(file)
+        count += batch * len(files)
     spent = time.monotonic() - start
-    return {"requests_per_second": round(count / spent), "cpu_us": round((server.cpu()[0] - before) * 1e6 / count, 1)}
+    used = {thread: after - before.get(thread, 0) for thread, after in server.threads().items()}
+    total = sum(used.values())
+    server.http_threads = {thread for thread, cpu in used.items() if cpu > 0.03 * total}
+    return {"requests_per_second": round(count / spent), "cpu_us": round(total * 1e6 / count, 1),
+            "http_threads": len(server.http_threads)}
 
 
 def latency(server, path, count=200):
