@@ -1,6 +1,6 @@
 // gated_rms_norm: out = x / rms(x) * weight * silu(z), per head.
-#include "common.h"
 #include "args/gated_rms_norm.h"
+#include "norms.h"
 
 // Grid: [heads, tokens], one simdgroup each.
 [[max_total_threads_per_threadgroup(32)]]
@@ -14,11 +14,7 @@ kernel void gated_rms_norm(device const float* x [[buffer(0)]],
   device const float* row = x + long(tg.y) * args.x_stride + long(tg.x) * args.x_head_stride;
   device const float* gate = z + long(tg.y) * args.z_stride + long(tg.x) * args.z_head_stride;
   device float* to = out + long(tg.y) * args.out_stride + long(tg.x) * args.out_head_stride;
-  float squares = 0.0f;
-  for (uint i = lane; i < args.dim; i += 32) {
-    squares = fma(row[i], row[i], squares);
-  }
-  const float scale = precise::rsqrt(simd_sum(squares) / float(args.dim) + args.eps);
+  const float scale = head_scale(row, args.dim, args.eps, lane);
   for (uint first = lane; first < args.dim; first += 4 * 32) {
     float v[4];
     float w[4];
@@ -29,7 +25,7 @@ kernel void gated_rms_norm(device const float* x [[buffer(0)]],
     #pragma unroll
     for (uint j = 0; j < 4; ++j) {
       if (first + j * 32 < args.dim) {
-        to[first + j * 32] = v[j] * scale * w[j] * silu(g[j]);
+        to[first + j * 32] = gated_normed(v[j], scale, w[j], g[j]);
       }
     }
   }

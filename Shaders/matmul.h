@@ -9,6 +9,9 @@
 // bfloats, scale 1. Otherwise they are halfs, divided by a power of two so that none overflows; and rotated as the
 // weights are where those are quantised. Numbers of 8 and 4 bits are whole and at most 128: halfs hold them exactly.
 //
+// matmul_few_made_* and matmul_rows_* make the activations themselves where they are a norm's or a gate's
+// (row_source.h).
+//
 // Weights: rows in order, zeros after the last column and row. 8 bits: a byte each. 4 bits: a nibble each, low ones
 // first, and a pair (step, offset) for every 32 columns. Both with a float scale for each row.
 #pragma once
@@ -110,6 +113,11 @@ METAL_FUNC float finish(float sum, float x_scale, float w_scale, float bias) {
   return fma(sum * x_scale, w_scale, bias);
 }
 
+METAL_FUNC void store_out(constant pagoda_args::Matmul& args, device float* out, uint m, uint column, float value) {
+  const long at = long(m) * args.out_stride + column;
+  out[at] = args.adds != 0 ? out[at] + value : value;
+}
+
 // Row r of the threadgroup's 8 RT rows of weights: neighbours, or with silu_mul a gate's in the first half and those of
 // its other factor in the second.
 METAL_FUNC uint weight_row(constant pagoda_args::Matmul& args, uint tile, uint r, uint rows) {
@@ -129,5 +137,5 @@ METAL_FUNC void write_out(constant pagoda_args::Matmul& args, device const float
     const uint at = args.out_cols + column;
     value = silu(value) * finish(other, x_scale, is_scaled ? w_scales[at] : 1.0f, args.has_bias != 0 ? bias[at] : 0.0f);
   }
-  out[long(m) * args.out_stride + column] = value;
+  store_out(args, out, m, column, value);
 }

@@ -35,7 +35,7 @@ kernel void matmul_f32(device const float* x [[buffer(0)]],
       value = silu(value) * finish(product, 1.0f, 1.0f, args.has_bias != 0 ? bias[other] : 0.0f);
     }
     if (lane == 0) {
-      out[long(m) * args.out_stride + n] = value;
+      store_out(args, out, m, n, value);
     }
   }
 }

@@ -1,9 +1,37 @@
 // matmul_few: the product of up to 64 rows with 16-bit, 8-bit and 4-bit weights; matmul.h has the layout and the order.
 #include "matmul.h"
+#include "row_source.h"
 
-// Up to 8 MT rows of x against 8 RT rows of weights; the fewer, the more threadgroups there are. X: T, or float where activations need no preparation.
+// A lane's share of a row of activations that are made here. x and gate: at the row; scales: of the row.
+METAL_FUNC void load_made(device const float* x, device const float* weight, device const float* gate,
+                          constant pagoda_args::RowSource& source, threadgroup const float* scales, uint column,
+                          thread uint (&words)[kChunkTiles]) {
+#pragma unroll
+  for (uint i = 0; i < 4; ++i) {
+    const float4 v = row_elements(x, weight, gate, source, scales, column + 4 * i);
+    words[2 * i] = pack_bfloat(v.x, v.y);
+    words[2 * i + 1] = pack_bfloat(v.z, v.w);
+  }
+}
+
+// The weights of AHEAD chunks from k0 on: all loads in flight at once. Past the end they are the last chunk again, unused.
+template <uint BITS, uint AHEAD, uint RT>
+METAL_FUNC void load_shares(device const uint* w, device const ushort* w_steps, thread const ulong (&w_at)[RT], uint k0,
+                            uint end, thread Share<BITS> (&share)[AHEAD][RT]) {
+  #pragma unroll
+  for (uint u = 0; u < AHEAD; ++u) {
+    const uint k = min(k0 + u * kChunk, end - kChunk);
+    #pragma unroll
+    for (uint i = 0; i < RT; ++i) {
+      load_share(w, w_steps, w_at[i] + k, share[u][i]);
+    }
+  }
+}
+
+// Up to 8 MT rows of x against 8 RT rows of weights; the fewer, the more threadgroups there are. X: T, or float where
+// activations need no preparation, or with MADE are made here.
 // Grid: [out_cols / (8 RT), twice as many with silu_mul]
-template <typename T, typename X, uint BITS, uint RT, uint MT>
+template <typename T, typename X, uint BITS, bool MADE, uint RT, uint MT>
 [[max_total_threads_per_threadgroup(256)]]
 kernel void matmul_few(device const X* x [[buffer(0)]],
                        device const float* x_scales [[buffer(1)]],
@@ -11,8 +39,10 @@ kernel void matmul_few(device const X* x [[buffer(0)]],
                        device const ushort* w_steps [[buffer(3)]],
                        device const float* w_scales [[buffer(4)]],
                        device const float* bias [[buffer(5)]],
-                       device float* out [[buffer(6)]],
-                       constant pagoda_args::Matmul& args [[buffer(7)]],
+                       device const float* weight [[buffer(6)]],
+                       device const float* gate [[buffer(7)]],
+                       device float* out [[buffer(8)]],
+                       constant pagoda_args::Matmul& args [[buffer(9)]],
                        uint tg [[threadgroup_position_in_grid]],
                        uint tid [[thread_index_in_threadgroup]],
                        uint sg [[simdgroup_index_in_threadgroup]],
@@ -24,6 +54,8 @@ kernel void matmul_few(device const X* x [[buffer(0)]],
   constexpr uint SCRATCH = kRuns * kTileScratch;
   constexpr uint SHARED = SUMS > SCRATCH ? SUMS : SCRATCH;
   threadgroup float shared_words[SHARED];  // scratch of tiles first, then the sums of all runs
+  threadgroup float scales[MADE ? WIDTH * kMostHeads : 1];
+  threadgroup float parts[MADE ? WIDTH * kRowSimdgroups : 1];
   threadgroup uint* scratch = (threadgroup uint*)(shared_words) + sg * kTileScratch;
 
   ulong w_at[RT];
@@ -45,17 +77,13 @@ kernel void matmul_few(device const X* x [[buffer(0)]],
     }
   }
   const uint end = min((sg + 1) * args.run, args.padded_cols);
-  for (uint k0 = sg * args.run; k0 < end; k0 += AHEAD * kChunk) {
-    // The last ones may be past the end, and are then the last before it again, unused.
-    Share<BITS> share[AHEAD][RT];
-    #pragma unroll
-    for (uint u = 0; u < AHEAD; ++u) {
-      const uint k = min(k0 + u * kChunk, end - kChunk);
-      #pragma unroll
-      for (uint i = 0; i < RT; ++i) {
-        load_share(w, w_steps, w_at[i] + k, share[u][i]);
-      }
-    }
+  const uint begin = sg * args.run;
+  Share<BITS> share[AHEAD][RT];
+  load_shares<BITS, AHEAD, RT>(w, w_steps, w_at, begin, end, share);
+  if (MADE) {
+    row_scales((device const float*)(x), args.x_stride, args.source, args.rows, scales, parts, tid, sg, lane);
+  }
+  for (uint k0 = begin; k0 < end; k0 += AHEAD * kChunk) {
     #pragma unroll
     for (uint u = 0; u < AHEAD; ++u) {
       if (k0 + u * kChunk < end) {
@@ -63,7 +91,15 @@ kernel void matmul_few(device const X* x [[buffer(0)]],
         uint x_words[MT][kChunkTiles];
         #pragma unroll
         for (uint t = 0; t < MT; ++t) {
-          load_x(x + x_at[t] + k0 + u * kChunk, x_words[t]);
+          if (MADE) {
+            const uint m = min(8 * t + lane / 4, args.rows - 1);
+            load_made((device const float*)(x) + long(m) * args.x_stride, weight,
+                      gate + long(m) * args.source.gate_stride, args.source,
+                      (threadgroup const float*)(scales + m * args.source.heads), k0 + u * kChunk + lane % 4 * 16,
+                      x_words[t]);
+          } else {
+            load_x(x + x_at[t] + k0 + u * kChunk, x_words[t]);
+          }
         }
         #pragma unroll
         for (uint i = 0; i < RT; ++i) {
@@ -71,6 +107,10 @@ kernel void matmul_few(device const X* x [[buffer(0)]],
         }
         chunk_multiply<T, RT, MT>(acc, w_words, x_words, scratch, lane);
       }
+    }
+    // Only saves work: weights past the end are not used.
+    if (k0 + AHEAD * kChunk < end) {
+      load_shares<BITS, AHEAD, RT>(w, w_steps, w_at, k0 + AHEAD * kChunk, end, share);
     }
   }
   threadgroup_barrier(mem_flags::mem_threadgroup);
@@ -103,23 +143,25 @@ kernel void matmul_few(device const X* x [[buffer(0)]],
   }
 }
 
-#define FEW(NAME, T, X, BITS, RT, MT) \
+#define FEW(NAME, T, X, BITS, MADE, RT, MT) \
   template [[host_name("matmul_few_" NAME "_" #RT "_" #MT)]] \
-  kernel decltype(matmul_few<T, X, BITS, RT, MT>) matmul_few<T, X, BITS, RT, MT>;
+  kernel decltype(matmul_few<T, X, BITS, MADE, RT, MT>) matmul_few<T, X, BITS, MADE, RT, MT>;
 
 #define INSTANTIATE(NAME, T, BITS) \
-  FEW(NAME, T, T, BITS, 1, 1) \
-  FEW(NAME, T, T, BITS, 2, 1) \
-  FEW(NAME, T, T, BITS, 2, 2) \
-  FEW(NAME, T, T, BITS, 2, 4) \
-  FEW(NAME, T, T, BITS, 2, 8)
+  FEW(NAME, T, T, BITS, false, 1, 1) \
+  FEW(NAME, T, T, BITS, false, 2, 1) \
+  FEW(NAME, T, T, BITS, false, 2, 2) \
+  FEW(NAME, T, T, BITS, false, 2, 4) \
+  FEW(NAME, T, T, BITS, false, 2, 8)
 
 INSTANTIATE("f16", half, 16)
 INSTANTIATE("bf16", bfloat, 16)
 INSTANTIATE("q8", half, 8)
 INSTANTIATE("q4", half, 4)
-FEW("direct", bfloat, float, 16, 1, 1)
-FEW("direct", bfloat, float, 16, 2, 1)
-FEW("direct", bfloat, float, 16, 2, 2)
-FEW("direct", bfloat, float, 16, 2, 4)
-FEW("direct", bfloat, float, 16, 2, 8)
+FEW("direct", bfloat, float, 16, false, 1, 1)
+FEW("direct", bfloat, float, 16, false, 2, 1)
+FEW("direct", bfloat, float, 16, false, 2, 2)
+FEW("direct", bfloat, float, 16, false, 2, 4)
+FEW("direct", bfloat, float, 16, false, 2, 8)
+FEW("made", bfloat, float, 16, true, 1, 1)
+FEW("made", bfloat, float, 16, true, 2, 1)

@@ -1,6 +1,6 @@
 // sigmoid_gate: out = x * sigmoid(gate).
-#include "common.h"
 #include "args/rows.h"
+#include "norms.h"
 
 // Grid: [heads * dim / 128, tokens]. out may be x.
 [[max_total_threads_per_threadgroup(128)]]
@@ -18,5 +18,5 @@ kernel void sigmoid_gate(device const float* x [[buffer(0)]],
   const uint d = i % args.dim;
   const float value = x[long(tg.y) * args.x_stride + head * args.x_head_stride + d];
   out[long(tg.y) * args.out_stride + head * args.out_head_stride + d] =
-      value * sigmoid(gate[long(tg.y) * args.gate_stride + head * args.gate_head_stride + d]);
+      gated(value, gate[long(tg.y) * args.gate_stride + head * args.gate_head_stride + d]);
 }

@@ -1,6 +1,7 @@
 // Arguments of matmul_*.metal, shared by the kernels and the host.
 #pragma once
 
+#include "args/row_source.h"
 #include "args/types.h"
 
 namespace pagoda_args {
@@ -11,8 +12,9 @@ struct MatmulRows {
   uint padded_cols;
   uint block;  // columns that are rotated together (quantised weights)
   uint reserved;
+  RowSource source;
 };
-static_assert(sizeof(MatmulRows) == 24, "host and kernel agree");
+static_assert(sizeof(MatmulRows) == 72, "host and kernel agree");
 
 struct Matmul {
   long x_stride;    // elements from one row of x to the next
@@ -24,8 +26,9 @@ struct Matmul {
   uint run;  // columns that are summed together: an eighth of padded_cols, rounded up to 64
   uint has_bias;
   uint silu_mul;
-  uint reserved;
+  uint adds;         // to what `out` has
+  RowSource source;  // of matmul_few_made_*
 };
-static_assert(sizeof(Matmul) == 48, "host and kernel agree");
+static_assert(sizeof(Matmul) == 96, "host and kernel agree");
 
 }  // namespace pagoda_args

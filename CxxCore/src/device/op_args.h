@@ -34,6 +34,8 @@ struct EmbeddingArgs {
 };
 
 // out = x * rsqrt(mean(x^2) + eps) * (w + weight_offset), after x += residual when residual is present (x is written).
+// The residual is used up: a device may add it to x in the op before, if that is the matmul that makes it, and never
+// write it.
 struct RmsNormArgs {
   Tensor x;         // f32 [T, H]
   Tensor residual;  // f32 [T, H] or absent
@@ -41,6 +43,8 @@ struct RmsNormArgs {
   float eps = 1e-6f;
   float weight_offset = 0.0f;  // 1 for zero-centred weights
   Tensor out;                  // f32 [T, H]
+  // Only the next op reads `out`: if it is a matmul, a device may fuse both and never write `out`.
+  bool only_next = false;
 };
 
 // out = x W^T + bias. Each element sums K in one fixed order for any M. With silu_mul, W stacks the gate and up
@@ -89,7 +93,8 @@ struct PagedAttentionArgs {
 
 // out = x * sigmoid(gate)
 struct SigmoidGateArgs {
-  Tensor x, gate, out;  // f32 [T, heads, D], gate strided
+  Tensor x, gate, out;     // f32 [T, heads, D], gate strided
+  bool only_next = false;  // as in RmsNormArgs
 };
 
 // Depthwise causal convolution over time, then SiLU. tail is a ring: the input at position p of a sequence is in row
@@ -135,7 +140,8 @@ struct GatedRmsNormArgs {
   Tensor x, z;    // f32 [T, heads, D], z strided
   Tensor weight;  // f32 [D]
   float eps = 1e-6f;
-  Tensor out;  // f32 [T, heads, D]
+  Tensor out;              // f32 [T, heads, D]
+  bool only_next = false;  // as in RmsNormArgs
 };
 
 struct GatherRowsArgs {

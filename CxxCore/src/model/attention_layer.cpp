@@ -91,7 +91,8 @@ Status AttentionLayer::finish(device::Encoder& encoder, const Step& step, const 
   const Tensor mixed = as_rows(step.mixed, num_heads_ * head_dim_);
   const Tensor mixed_heads = split_last(mixed, num_heads_, head_dim_);
   if (has_gate_)
-    PAGODA_RETURN_IF_ERROR(ops::sigmoid_gate(encoder, {.x = mixed_heads, .gate = parts.gate, .out = mixed_heads}));
+    PAGODA_RETURN_IF_ERROR(
+        ops::sigmoid_gate(encoder, {.x = mixed_heads, .gate = parts.gate, .out = mixed_heads, .only_next = true}));
   return ops::matmul(encoder, {.x = mixed, .weight = out_, .bias = out_bias_, .out = step.delta});
 }
 

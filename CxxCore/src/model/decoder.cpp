@@ -45,7 +45,7 @@ class Decoder final : public Model {
   Status encode_draft(device::Encoder& encoder, const Step& step, bool is_first) const;
   Status run(const ForwardBatch& batch, const std::function<Status(device::Encoder&, const Step&)>& encode);
   Status norm(device::Encoder& encoder, const Step& step, const device::Tensor& addition, const device::Tensor& weight,
-              const device::Tensor& out) const;
+              const device::Tensor& out, bool only_next = false) const;
   Status scale_addition(device::Encoder& encoder, const Step& step) const;
   Status norm_addition(device::Encoder& encoder, const Step& step, const device::Tensor& weight) const;
   Status pick(device::Encoder& encoder, const Step& step) const;
@@ -204,11 +204,11 @@ Status Decoder::encode(device::Encoder& encoder, const Step& step, bool feeds_he
     PAGODA_RETURN_IF_ERROR(ops::scale_rows(encoder, {.x = step.hidden, .factor = config_.embedding_scale}));
   device::Tensor addition;  // absent before the first layer
   for (const Layer& layer : layers_) {
-    PAGODA_RETURN_IF_ERROR(norm(encoder, step, addition, layer.input_norm, step.normed));
+    PAGODA_RETURN_IF_ERROR(norm(encoder, step, addition, layer.input_norm, step.normed, reads_once(layer.mixer)));
     PAGODA_RETURN_IF_ERROR(std::visit([&](const auto& mixer) { return mixer.forward(encoder, step); }, layer.mixer));
     PAGODA_RETURN_IF_ERROR(scale_addition(encoder, step));
     PAGODA_RETURN_IF_ERROR(norm_addition(encoder, step, layer.mixer_norm));
-    PAGODA_RETURN_IF_ERROR(norm(encoder, step, step.delta, layer.post_norm, step.normed));
+    PAGODA_RETURN_IF_ERROR(norm(encoder, step, step.delta, layer.post_norm, step.normed, reads_once(layer.mlp)));
     PAGODA_RETURN_IF_ERROR(std::visit([&](const auto& mlp) { return mlp.forward(encoder, step); }, layer.mlp));
     PAGODA_RETURN_IF_ERROR(scale_addition(encoder, step));
     PAGODA_RETURN_IF_ERROR(norm_addition(encoder, step, layer.mlp_norm));
@@ -243,13 +243,14 @@ Status Decoder::pick(device::Encoder& encoder, const Step& step) const {
 
 // hidden += addition; normed = RMS norm of hidden.
 Status Decoder::norm(device::Encoder& encoder, const Step& step, const device::Tensor& addition,
-                     const device::Tensor& weight, const device::Tensor& out) const {
+                     const device::Tensor& weight, const device::Tensor& out, bool only_next) const {
   return ops::rms_norm(encoder, {.x = step.hidden,
                                  .residual = addition,
                                  .weight = weight,
                                  .eps = config_.rms_norm_eps,
                                  .weight_offset = config_.zero_centered_norm ? 1.0f : 0.0f,
-                                 .out = out});
+                                 .out = out,
+                                 .only_next = only_next});
 }
 
 Status Decoder::scale_addition(device::Encoder& encoder, const Step& step) const {

@@ -41,8 +41,8 @@ Status GdnLayer::forward(device::Encoder& encoder, const Step& step) const {
     if (piece.has_save) PAGODA_RETURN_IF_ERROR(copy_unit(encoder, *pool_, piece.save));
   }
   const Tensor z = split_last(slice(projected, 1, channels, v_width), num_v_heads_, v_dim_);
-  PAGODA_RETURN_IF_ERROR(
-      ops::gated_rms_norm(encoder, {.x = mixed_heads, .z = z, .weight = norm_, .eps = norm_eps_, .out = mixed_heads}));
+  PAGODA_RETURN_IF_ERROR(ops::gated_rms_norm(
+      encoder, {.x = mixed_heads, .z = z, .weight = norm_, .eps = norm_eps_, .out = mixed_heads, .only_next = true}));
   return ops::matmul(encoder, {.x = mixed, .weight = out_, .bias = {}, .out = step.delta});
 }
 

@@ -122,6 +122,12 @@ class ExpertMlp {
   float scale_;
 };
 
+// Whether a matmul that comes first is all that reads step.normed.
+inline bool reads_once(const std::variant<AttentionLayer, LatentAttentionLayer, GdnLayer>& mixer) noexcept {
+  return !std::holds_alternative<LatentAttentionLayer>(mixer);
+}
+inline bool reads_once(const std::variant<Mlp, ExpertMlp>& mlp) noexcept { return std::holds_alternative<Mlp>(mlp); }
+
 struct Layer {
   device::Tensor input_norm, post_norm;  // f32 [H]
   device::Tensor mixer_norm, mlp_norm;   // f32 [H] or absent: of what the two below add

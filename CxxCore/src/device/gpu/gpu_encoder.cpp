@@ -41,7 +41,7 @@ const Pipeline* GpuEncoder::pipeline(const KernelId& kernel, std::initializer_li
 
 void GpuEncoder::launch(const KernelId& kernel, const Grid& grid, std::initializer_list<Slot> slots, const void* args,
                         size_t args_bytes, std::initializer_list<Constant> constants) noexcept {
-  if (num_waiting_ > 0) launch_waiting();
+  if (is_waiting()) launch_waiting();
   if (grid.groups.x == 0 || grid.groups.y == 0 || grid.groups.z == 0) return;  // no rows, nothing to do
   const Pipeline* found = pipeline(kernel, constants);
   if (found == nullptr) return;
@@ -56,7 +56,7 @@ void GpuEncoder::launch(const KernelId& kernel, const Grid& grid, std::initializ
 }
 
 Pending& GpuEncoder::submit() noexcept {
-  if (num_waiting_ > 0) launch_waiting();
+  if (is_waiting()) launch_waiting();
   submitted_ = &backend_.submit();
   verdict_ = std::exchange(fault_, Status{});
   return *this;

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <initializer_list>
+#include <optional>
 #include <string_view>
 
 #include "device/device.h"
@@ -12,6 +13,7 @@
 #include "device/gpu/backend.h"
 #include "device/gpu/generated/bindings.h"
 #include "device/gpu/gpu_weight.h"
+#include "device/gpu/row_maker.h"
 #include "device/gpu/scratch.h"
 #include "device/host/index_checks.h"
 #include "device/pick_ops.h"
@@ -80,12 +82,25 @@ class GpuEncoder final : public Encoder, public PickOps, public ExpertOps, priva
   // Asks the backend once for each kernel and values of its constants, all of them bools; null is a fault.
   const Pipeline* pipeline(const KernelId& kernel, std::initializer_list<Constant> constants) noexcept;
 
-  void matmul_float(const MatmulArgs&, const GpuWeight&) noexcept;
-  void matmul_packed(const MatmulArgs&, const GpuWeight&) noexcept;
-  bool prepare_rows(const MatmulArgs&, const GpuWeight&) noexcept;
+  // A matmul, with the norm or gate that makes its rows, and whether it adds to what `out` has.
+  struct Product {
+    MatmulArgs args;
+    RowMaker maker;
+    bool adds = false;
+  };
+  void launch_product(const Product&) noexcept;
+  void matmul_float(const Product&, const GpuWeight&) noexcept;
+  void matmul_packed(const Product&, const GpuWeight&) noexcept;
+  bool prepare_rows(const Tensor& x, const MadeRows* made, const GpuWeight&) noexcept;
+  bool add_to(const RmsNormArgs&) noexcept;
+  void launch_maker(const RowMaker&) noexcept;
+  void launch_norm(const RmsNormArgs&) noexcept;
+  void launch_gated_norm(const GatedRmsNormArgs&) noexcept;
+  void launch_gate(const SigmoidGateArgs&) noexcept;
   void launch_rope(const QkNormRopeArgs&) noexcept;
   bool rope_and_cache(const ReshapeAndCacheArgs&) noexcept;
   void launch_waiting() noexcept;
+  bool is_waiting() const noexcept { return num_waiting_ > 0 || product_ || maker_.index() > 0; }
 
   Status wait() noexcept override;
 
@@ -95,6 +110,10 @@ class GpuEncoder final : public Encoder, public PickOps, public ExpertOps, priva
   // launched after them.
   std::array<QkNormRopeArgs, 2> waiting_;
   int num_waiting_ = 0;
+  // The last op, if it was a matmul: the norm that adds its product to x lets it do so itself.
+  std::optional<Product> product_;
+  // The last op, if it was a norm or a gate for the next one alone.
+  RowMaker maker_;
 
   Backend& backend_;
   std::array<const Pipeline*, static_cast<size_t>(kernels::kCount) << kMaxConstants> pipelines_{};

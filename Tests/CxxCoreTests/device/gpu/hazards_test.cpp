@@ -102,7 +102,7 @@ Chain run_chain(const software::Options& options) {
                                 {.index = rms::weight, .buffer = buffers[4].get()},
                                 {.index = rms::out, .buffer = buffers[i + 1].get()},
                                 {.index = rms::args, .values = &args, .size_bytes = sizeof args}};
-    (*backend)->launch(**pipeline, {kRows, 1, 1}, {64, 1, 1}, bindings);
+    (*backend)->launch(**pipeline, {kRows, 1, 1}, {256, 1, 1}, bindings);
   }
   Chain chain{(*backend)->submit().wait(), numbers, (*backend)->num_barriers()};
   (void)(*backend)->download(*buffers[3], 0, chain.out.data(), chain.out.size() * sizeof(float));

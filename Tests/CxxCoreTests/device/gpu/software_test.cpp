@@ -47,7 +47,7 @@ RmsNormRun run_rms_norm(const Options& options, bool has_residual, Spoil spoil) 
                                    {.index = rms::weight, .buffer = buffers[2].get()},
                                    {.index = rms::out, .buffer = buffers[3].get()},
                                    {.index = rms::args, .values = &args, .size_bytes = sizeof args}};
-  Size3 threads{128, 1, 1};
+  Size3 threads{256, 1, 1};
   spoil(bindings, threads);
   (*backend)->launch(**pipeline, {kRows, 1, 1}, threads, bindings);
   run.status = (*backend)->submit().wait();

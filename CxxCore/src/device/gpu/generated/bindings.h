@@ -106,34 +106,36 @@ inline constexpr KernelId direct_2_1 = {47, "matmul_few_direct_2_1"};
 inline constexpr KernelId direct_2_2 = {48, "matmul_few_direct_2_2"};
 inline constexpr KernelId direct_2_4 = {49, "matmul_few_direct_2_4"};
 inline constexpr KernelId direct_2_8 = {50, "matmul_few_direct_2_8"};
-enum Binding : int { x = 0, x_scales = 1, w = 2, w_steps = 3, w_scales = 4, bias = 5, out = 6, args = 7 };
+inline constexpr KernelId made_1_1 = {51, "matmul_few_made_1_1"};
+inline constexpr KernelId made_2_1 = {52, "matmul_few_made_2_1"};
+enum Binding : int { x = 0, x_scales = 1, w = 2, w_steps = 3, w_scales = 4, bias = 5, weight = 6, gate = 7, out = 8, args = 9 };
 }  // namespace matmul_few
 namespace matmul_rows_bf16 {
-inline constexpr KernelId kernel = {51, "matmul_rows_bf16"};
-enum Binding : int { x = 0, out = 1, scales = 2, args = 3 };
+inline constexpr KernelId kernel = {53, "matmul_rows_bf16"};
+enum Binding : int { x = 0, weight = 1, gate = 2, out = 3, scales = 4, args = 5 };
 }  // namespace matmul_rows_bf16
 namespace matmul_rows {
-inline constexpr KernelId f16 = {52, "matmul_rows_f16"};
-inline constexpr KernelId rotated = {53, "matmul_rows_rotated"};
-enum Binding : int { x = 0, out = 1, scales = 2, args = 3 };
+inline constexpr KernelId f16 = {54, "matmul_rows_f16"};
+inline constexpr KernelId rotated = {55, "matmul_rows_rotated"};
+enum Binding : int { x = 0, weight = 1, gate = 2, out = 3, scales = 4, args = 5 };
 }  // namespace matmul_rows
 namespace matmul_tiles {
-inline constexpr KernelId f16 = {54, "matmul_tiles_f16"};
-inline constexpr KernelId bf16 = {55, "matmul_tiles_bf16"};
-inline constexpr KernelId q8 = {56, "matmul_tiles_q8"};
-inline constexpr KernelId q4 = {57, "matmul_tiles_q4"};
+inline constexpr KernelId f16 = {56, "matmul_tiles_f16"};
+inline constexpr KernelId bf16 = {57, "matmul_tiles_bf16"};
+inline constexpr KernelId q8 = {58, "matmul_tiles_q8"};
+inline constexpr KernelId q4 = {59, "matmul_tiles_q4"};
 enum Binding : int { x = 0, x_scales = 1, w = 2, w_steps = 3, w_scales = 4, bias = 5, out = 6, args = 7 };
 }  // namespace matmul_tiles
 namespace paged_attention {
-inline constexpr KernelId f32_1 = {58, "paged_attention_f32_1"};
-inline constexpr KernelId f16_1 = {59, "paged_attention_f16_1"};
-inline constexpr KernelId f16_2 = {60, "paged_attention_f16_2"};
-inline constexpr KernelId bf16_1 = {61, "paged_attention_bf16_1"};
-inline constexpr KernelId bf16_2 = {62, "paged_attention_bf16_2"};
+inline constexpr KernelId f32_1 = {60, "paged_attention_f32_1"};
+inline constexpr KernelId f16_1 = {61, "paged_attention_f16_1"};
+inline constexpr KernelId f16_2 = {62, "paged_attention_f16_2"};
+inline constexpr KernelId bf16_1 = {63, "paged_attention_bf16_1"};
+inline constexpr KernelId bf16_2 = {64, "paged_attention_bf16_2"};
 enum Binding : int { q = 0, k_cache = 1, v_cache = 2, cu_seqlens = 3, context_lens = 4, block_tables = 5, sinks = 6, partials = 7, out = 8, args = 9 };
 }  // namespace paged_attention
 namespace paged_attention_reduce {
-inline constexpr KernelId kernel = {63, "paged_attention_reduce"};
+inline constexpr KernelId kernel = {65, "paged_attention_reduce"};
 enum Binding : int { partials = 0, cu_seqlens = 1, context_lens = 2, sinks = 3, out = 4, args = 5 };
 }  // namespace paged_attention_reduce
 namespace paged_attention_constants {
@@ -142,53 +144,53 @@ inline constexpr std::string_view use_softcap = "use_softcap";
 inline constexpr std::string_view use_sinks = "use_sinks";
 }  // namespace paged_attention_constants
 namespace qk_norm_rope {
-inline constexpr KernelId kernel = {64, "qk_norm_rope"};
+inline constexpr KernelId kernel = {66, "qk_norm_rope"};
 enum Binding : int { x = 0, weight = 1, positions = 2, inv_freq = 3, out = 4, args = 5 };
 }  // namespace qk_norm_rope
 namespace reshape_and_cache {
-inline constexpr KernelId f32 = {65, "reshape_and_cache_f32"};
-inline constexpr KernelId f16 = {66, "reshape_and_cache_f16"};
-inline constexpr KernelId bf16 = {67, "reshape_and_cache_bf16"};
+inline constexpr KernelId f32 = {67, "reshape_and_cache_f32"};
+inline constexpr KernelId f16 = {68, "reshape_and_cache_f16"};
+inline constexpr KernelId bf16 = {69, "reshape_and_cache_bf16"};
 enum Binding : int { k = 0, v = 1, slot_mapping = 2, k_cache = 3, v_cache = 4, args = 5 };
 }  // namespace reshape_and_cache
 namespace rms_norm {
-inline constexpr KernelId kernel = {68, "rms_norm"};
+inline constexpr KernelId kernel = {70, "rms_norm"};
 enum Binding : int { x = 0, residual = 1, weight = 2, out = 3, args = 4 };
 }  // namespace rms_norm
 namespace rms_norm_constants {
 inline constexpr std::string_view has_residual = "has_residual";
 }  // namespace rms_norm_constants
 namespace rope_and_cache {
-inline constexpr KernelId f32 = {69, "rope_and_cache_f32"};
-inline constexpr KernelId f16 = {70, "rope_and_cache_f16"};
-inline constexpr KernelId bf16 = {71, "rope_and_cache_bf16"};
+inline constexpr KernelId f32 = {71, "rope_and_cache_f32"};
+inline constexpr KernelId f16 = {72, "rope_and_cache_f16"};
+inline constexpr KernelId bf16 = {73, "rope_and_cache_bf16"};
 enum Binding : int { q = 0, k = 1, v = 2, q_weight = 3, k_weight = 4, positions = 5, inv_freq = 6, slot_mapping = 7, k_cache = 8, v_cache = 9, args = 10 };
 }  // namespace rope_and_cache
 namespace route_experts {
-inline constexpr KernelId kernel = {72, "route_experts"};
+inline constexpr KernelId kernel = {74, "route_experts"};
 enum Binding : int { logits = 0, ids = 1, weights = 2, args = 3 };
 }  // namespace route_experts
 namespace sample_parts {
-inline constexpr KernelId kernel = {73, "sample_parts"};
+inline constexpr KernelId kernel = {75, "sample_parts"};
 enum Binding : int { logits = 0, rows = 1, found = 2, args = 3 };
 }  // namespace sample_parts
 namespace sample {
-inline constexpr KernelId kernel = {74, "sample"};
+inline constexpr KernelId kernel = {76, "sample"};
 enum Binding : int { found = 0, rows = 1, tokens = 2, args = 3 };
 }  // namespace sample
 namespace sigmoid_gate {
-inline constexpr KernelId kernel = {75, "sigmoid_gate"};
+inline constexpr KernelId kernel = {77, "sigmoid_gate"};
 enum Binding : int { x = 0, gate = 1, out = 2, args = 3 };
 }  // namespace sigmoid_gate
 namespace zero_slots {
-inline constexpr KernelId words = {76, "zero_slots_words"};
-inline constexpr KernelId bytes = {77, "zero_slots_bytes"};
+inline constexpr KernelId words = {78, "zero_slots_words"};
+inline constexpr KernelId bytes = {79, "zero_slots_bytes"};
 enum Binding : int { pool = 0, slots = 1, args = 2 };
 }  // namespace zero_slots
 namespace copy_slot {
-inline constexpr KernelId words = {78, "copy_slot_words"};
-inline constexpr KernelId bytes = {79, "copy_slot_bytes"};
+inline constexpr KernelId words = {80, "copy_slot_words"};
+inline constexpr KernelId bytes = {81, "copy_slot_bytes"};
 enum Binding : int { pool = 0, args = 1 };
 }  // namespace copy_slot
-inline constexpr int kCount = 80;  // ids are below
+inline constexpr int kCount = 82;  // ids are below
 }  // namespace pagoda::device::gpu::kernels

@@ -5,6 +5,28 @@ namespace {
 # 1 "Shaders/gated_rms_norm.metal"
 # 1 "Shaders/gated_rms_norm.metal"
 
+# 1 "Shaders/args/gated_rms_norm.h"
+
+
+
+# 1 "Shaders/args/types.h"
+# 5 "Shaders/args/gated_rms_norm.h"
+
+namespace pagoda_args {
+
+struct GatedRmsNorm {
+  long x_stride, x_head_stride, z_stride, z_head_stride, out_stride, out_head_stride;
+  uint dim;
+  float eps;
+};
+static_assert(sizeof(GatedRmsNorm) == 56, "host and kernel agree");
+
+}
+# 3 "Shaders/gated_rms_norm.metal"
+# 1 "Shaders/norms.h"
+
+
+
 # 1 "Shaders/common.h"
 
 
@@ -112,24 +134,43 @@ METAL_FUNC void tile_multiply_accumulate(MSL_THREAD simdgroup_matrix<float, 8, 8
 
   }
 }
-# 3 "Shaders/gated_rms_norm.metal"
-# 1 "Shaders/args/gated_rms_norm.h"
+# 5 "Shaders/norms.h"
+
+MSL_CONSTANT constexpr uint kRowThreads = 256;
+MSL_CONSTANT constexpr uint kRowSimdgroups = 8;
+
+MSL_CONSTANT constexpr uint kAhead = 8;
 
 
+METAL_FUNC float thread_squares(MSL_DEVICE const float* row, uint width, uint tid) {
+  float sum = 0.0f;
+  for (uint first = tid; MSL_LOOP(first < width); first += kAhead * kRowThreads) {
+    float v[kAhead];
+    load_ahead<kAhead>(row, first, kRowThreads, width, v);
 
-# 1 "Shaders/args/types.h"
-# 5 "Shaders/args/gated_rms_norm.h"
-
-namespace pagoda_args {
-
-struct GatedRmsNorm {
-  long x_stride, x_head_stride, z_stride, z_head_stride, out_stride, out_head_stride;
-  uint dim;
-  float eps;
-};
-static_assert(sizeof(GatedRmsNorm) == 56, "host and kernel agree");
-
+    for (uint j = 0; j < kAhead; ++j) {
+      sum = fma(v[j], v[j], sum);
+    }
+  }
+  return sum;
 }
+
+METAL_FUNC float rms_scale(float squares, uint width, float eps) { return 1.0f / sqrt(squares / float(width) + eps); }
+
+
+METAL_FUNC float head_scale(MSL_DEVICE const float* head, uint dim, float eps, uint lane) {
+  float squares = 0.0f;
+  for (uint i = lane; MSL_LOOP(i < dim); i += 32) {
+    squares = fma(head[i], head[i], squares);
+  }
+  return precise::rsqrt(simd_sum(squares) / float(dim) + eps);
+}
+
+METAL_FUNC float normed(float v, float scale, float w, float offset) { return v * scale * (w + offset); }
+
+METAL_FUNC float gated_normed(float v, float scale, float w, float g) { return v * scale * w * silu(g); }
+
+METAL_FUNC float gated(float v, float g) { return v * sigmoid(g); }
 # 4 "Shaders/gated_rms_norm.metal"
 
 
@@ -144,11 +185,7 @@ MSL_KERNEL void gated_rms_norm(MSL_DEVICE const float* x ,
   MSL_DEVICE const float* row = x + long(tg.y) * args.x_stride + long(tg.x) * args.x_head_stride;
   MSL_DEVICE const float* gate = z + long(tg.y) * args.z_stride + long(tg.x) * args.z_head_stride;
   MSL_DEVICE float* to = out + long(tg.y) * args.out_stride + long(tg.x) * args.out_head_stride;
-  float squares = 0.0f;
-  for (uint i = lane; MSL_LOOP(i < args.dim); i += 32) {
-    squares = fma(row[i], row[i], squares);
-  }
-  const float scale = precise::rsqrt(simd_sum(squares) / float(args.dim) + args.eps);
+  const float scale = head_scale(row, args.dim, args.eps, lane);
   for (uint first = lane; MSL_LOOP(first < args.dim); first += 4 * 32) {
     float v[4];
     float w[4];
@@ -159,7 +196,7 @@ MSL_KERNEL void gated_rms_norm(MSL_DEVICE const float* x ,
 
     for (uint j = 0; j < 4; ++j) {
       if (first + j * 32 < args.dim) {
-        to[first + j * 32] = v[j] * scale * w[j] * silu(g[j]);
+        to[first + j * 32] = gated_normed(v[j], scale, w[j], g[j]);
       }
     }
   }

@@ -5,6 +5,28 @@ KernelSource gated_rms_norm_source() noexcept {
   return {"gated_rms_norm",
 R"msl(#pragma METAL fp contract(off)
 // gated_rms_norm: out = x / rms(x) * weight * silu(z), per head.
+// Arguments of gated_rms_norm, shared by the kernel and the host, shared by the kernels and the host.
+
+// Types of the argument structs that shaders and host share: sizes are fixed, and every compiler asserts them.
+
+#ifndef __METAL_VERSION__
+typedef unsigned int uint;
+typedef unsigned long ulong;
+static_assert(sizeof(long) == 8, "long is 64 bits wide in Metal");
+#endif
+
+namespace pagoda_args {
+
+struct GatedRmsNorm {
+  long x_stride, x_head_stride, z_stride, z_head_stride, out_stride, out_head_stride;  // elements
+  uint dim;
+  float eps;
+};
+static_assert(sizeof(GatedRmsNorm) == 56, "host and kernel agree");
+
+}  // namespace pagoda_args
+// Norms and gates of activations: what their own kernels and the matmuls that make their rows share.
+
 // Helpers that several kernels share: sums in one order, the nonlinear functions, tiles, sequences.
 // Text of the portable subset: Metal compiles it as it is, mslc translates it for CPU and CUDA. No fast math.
 
@@ -110,26 +132,42 @@ METAL_FUNC void tile_multiply_accumulate(thread simdgroup_matrix<float, 8, 8> (&
 #endif
   }
 }
-// Arguments of gated_rms_norm, shared by the kernel and the host, shared by the kernels and the host.
 
-// Types of the argument structs that shaders and host share: sizes are fixed, and every compiler asserts them.
+constant constexpr uint kRowThreads = 256;  // that sum a row's squares; part of the result's bits
+constant constexpr uint kRowSimdgroups = 8;
+// Loads in flight of a thread: with one row there is nothing else to wait beside.
+constant constexpr uint kAhead = 8;
 
-#ifndef __METAL_VERSION__
-typedef unsigned int uint;
-typedef unsigned long ulong;
-static_assert(sizeof(long) == 8, "long is 64 bits wide in Metal");
-#endif
+// A thread's share of the sum of squares of a row.
+METAL_FUNC float thread_squares(device const float* row, uint width, uint tid) {
+  float sum = 0.0f;
+  for (uint first = tid; first < width; first += kAhead * kRowThreads) {
+    float v[kAhead];
+    load_ahead<kAhead>(row, first, kRowThreads, width, v);
+#pragma unroll
+    for (uint j = 0; j < kAhead; ++j) {
+      sum = fma(v[j], v[j], sum);
+    }
+  }
+  return sum;
+}
 
-namespace pagoda_args {
+METAL_FUNC float rms_scale(float squares, uint width, float eps) { return 1.0f / sqrt(squares / float(width) + eps); }
 
-struct GatedRmsNorm {
-  long x_stride, x_head_stride, z_stride, z_head_stride, out_stride, out_head_stride;  // elements
-  uint dim;
-  float eps;
-};
-static_assert(sizeof(GatedRmsNorm) == 56, "host and kernel agree");
+// By one simdgroup.
+METAL_FUNC float head_scale(device const float* head, uint dim, float eps, uint lane) {
+  float squares = 0.0f;
+  for (uint i = lane; i < dim; i += 32) {
+    squares = fma(head[i], head[i], squares);
+  }
+  return precise::rsqrt(simd_sum(squares) / float(dim) + eps);
+}
 
-}  // namespace pagoda_args
+METAL_FUNC float normed(float v, float scale, float w, float offset) { return v * scale * (w + offset); }
+
+METAL_FUNC float gated_normed(float v, float scale, float w, float g) { return v * scale * w * silu(g); }
+
+METAL_FUNC float gated(float v, float g) { return v * sigmoid(g); }
 
 // Grid: [heads, tokens], one simdgroup each.
 [[max_total_threads_per_threadgroup(32)]]
@@ -143,11 +181,7 @@ kernel void gated_rms_norm(device const float* x [[buffer(0)]],
   device const float* row = x + long(tg.y) * args.x_stride + long(tg.x) * args.x_head_stride;
   device const float* gate = z + long(tg.y) * args.z_stride + long(tg.x) * args.z_head_stride;
   device float* to = out + long(tg.y) * args.out_stride + long(tg.x) * args.out_head_stride;
-  float squares = 0.0f;
-  for (uint i = lane; i < args.dim; i += 32) {
-    squares = fma(row[i], row[i], squares);
-  }
-  const float scale = precise::rsqrt(simd_sum(squares) / float(args.dim) + args.eps);
+  const float scale = head_scale(row, args.dim, args.eps, lane);
   for (uint first = lane; first < args.dim; first += 4 * 32) {
     float v[4];
     float w[4];
@@ -158,7 +192,7 @@ kernel void gated_rms_norm(device const float* x [[buffer(0)]],
     #pragma unroll
     for (uint j = 0; j < 4; ++j) {
       if (first + j * 32 < args.dim) {
-        to[first + j * 32] = v[j] * scale * w[j] * silu(g[j]);
+        to[first + j * 32] = gated_normed(v[j], scale, w[j], g[j]);
       }
     }
   }
@@ -168,6 +202,28 @@ R"msl(#include "device/gpu/shim/cuda/msl.h"
 namespace metal {
 # 1 "Shaders/gated_rms_norm.metal"
 # 1 "Shaders/gated_rms_norm.metal"
+
+# 1 "Shaders/args/gated_rms_norm.h"
+
+
+
+# 1 "Shaders/args/types.h"
+# 5 "Shaders/args/gated_rms_norm.h"
+
+namespace pagoda_args {
+
+struct GatedRmsNorm {
+  long x_stride, x_head_stride, z_stride, z_head_stride, out_stride, out_head_stride;
+  uint dim;
+  float eps;
+};
+static_assert(sizeof(GatedRmsNorm) == 56, "host and kernel agree");
+
+}
+# 3 "Shaders/gated_rms_norm.metal"
+# 1 "Shaders/norms.h"
+
+
 
 # 1 "Shaders/common.h"
 
@@ -276,24 +332,43 @@ METAL_FUNC void tile_multiply_accumulate(MSL_THREAD simdgroup_matrix<float, 8, 8
 
   }
 }
-# 3 "Shaders/gated_rms_norm.metal"
-# 1 "Shaders/args/gated_rms_norm.h"
+# 5 "Shaders/norms.h"
+
+MSL_CONSTANT constexpr uint kRowThreads = 256;
+MSL_CONSTANT constexpr uint kRowSimdgroups = 8;
+
+MSL_CONSTANT constexpr uint kAhead = 8;
 
 
-
-# 1 "Shaders/args/types.h"
-# 5 "Shaders/args/gated_rms_norm.h"
-
-namespace pagoda_args {
-
-struct GatedRmsNorm {
-  long x_stride, x_head_stride, z_stride, z_head_stride, out_stride, out_head_stride;
-  uint dim;
-  float eps;
-};
-static_assert(sizeof(GatedRmsNorm) == 56, "host and kernel agree");
-
+METAL_FUNC float thread_squares(MSL_DEVICE const float* row, uint width, uint tid) {
+  float sum = 0.0f;
+  for (uint first = tid; first < width; first += kAhead * kRowThreads) {
+    float v[kAhead];
+    load_ahead<kAhead>(row, first, kRowThreads, width, v);
+#pragma unroll
+    for (uint j = 0; j < kAhead; ++j) {
+      sum = fma(v[j], v[j], sum);
+    }
+  }
+  return sum;
 }
+
+METAL_FUNC float rms_scale(float squares, uint width, float eps) { return 1.0f / sqrt(squares / float(width) + eps); }
+
+
+METAL_FUNC float head_scale(MSL_DEVICE const float* head, uint dim, float eps, uint lane) {
+  float squares = 0.0f;
+  for (uint i = lane; i < dim; i += 32) {
+    squares = fma(head[i], head[i], squares);
+  }
+  return precise::rsqrt(simd_sum(squares) / float(dim) + eps);
+}
+
+METAL_FUNC float normed(float v, float scale, float w, float offset) { return v * scale * (w + offset); }
+
+METAL_FUNC float gated_normed(float v, float scale, float w, float g) { return v * scale * w * silu(g); }
+
+METAL_FUNC float gated(float v, float g) { return v * sigmoid(g); }
 # 4 "Shaders/gated_rms_norm.metal"
 
 
@@ -308,11 +383,7 @@ MSL_KERNEL void gated_rms_norm(MSL_DEVICE const float* x ,
   MSL_DEVICE const float* row = x + long(tg.y) * args.x_stride + long(tg.x) * args.x_head_stride;
   MSL_DEVICE const float* gate = z + long(tg.y) * args.z_stride + long(tg.x) * args.z_head_stride;
   MSL_DEVICE float* to = out + long(tg.y) * args.out_stride + long(tg.x) * args.out_head_stride;
-  float squares = 0.0f;
-  for (uint i = lane; i < args.dim; i += 32) {
-    squares = fma(row[i], row[i], squares);
-  }
-  const float scale = precise::rsqrt(simd_sum(squares) / float(args.dim) + args.eps);
+  const float scale = head_scale(row, args.dim, args.eps, lane);
   for (uint first = lane; first < args.dim; first += 4 * 32) {
     float v[4];
     float w[4];
@@ -323,7 +394,7 @@ MSL_KERNEL void gated_rms_norm(MSL_DEVICE const float* x ,
 #pragma unroll
     for (uint j = 0; j < 4; ++j) {
       if (first + j * 32 < args.dim) {
-        to[first + j * 32] = v[j] * scale * w[j] * silu(g[j]);
+        to[first + j * 32] = gated_normed(v[j], scale, w[j], g[j]);
       }
     }
   }

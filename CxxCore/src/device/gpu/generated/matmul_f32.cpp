@@ -6,13 +6,36 @@ namespace {
 # 1 "Shaders/matmul_f32.metal"
 
 # 1 "Shaders/matmul.h"
-# 16 "Shaders/matmul.h"
+# 18 "Shaders/matmul.h"
 # 1 "Shaders/args/matmul.h"
 
 
 
+# 1 "Shaders/args/row_source.h"
+
+
+
 # 1 "Shaders/args/types.h"
+# 5 "Shaders/args/row_source.h"
+
+namespace pagoda_args {
+
+
+
+struct RowSource {
+  long x_head_stride, gate_stride, gate_head_stride;
+  uint kind;
+  uint heads;
+  uint dim;
+  float eps;
+  float weight_offset;
+  uint reserved;
+};
+static_assert(sizeof(RowSource) == 48, "host and kernel agree");
+
+}
 # 5 "Shaders/args/matmul.h"
+
 
 namespace pagoda_args {
 
@@ -22,8 +45,9 @@ struct MatmulRows {
   uint padded_cols;
   uint block;
   uint reserved;
+  RowSource source;
 };
-static_assert(sizeof(MatmulRows) == 24, "host and kernel agree");
+static_assert(sizeof(MatmulRows) == 72, "host and kernel agree");
 
 struct Matmul {
   long x_stride;
@@ -35,12 +59,13 @@ struct Matmul {
   uint run;
   uint has_bias;
   uint silu_mul;
-  uint reserved;
+  uint adds;
+  RowSource source;
 };
-static_assert(sizeof(Matmul) == 48, "host and kernel agree");
+static_assert(sizeof(Matmul) == 96, "host and kernel agree");
 
 }
-# 17 "Shaders/matmul.h"
+# 19 "Shaders/matmul.h"
 # 1 "Shaders/tiles.h"
 
 
@@ -268,7 +293,7 @@ METAL_FUNC void store_words(MSL_THREAD const uint (&words)[kChunkTiles], MSL_THR
 METAL_FUNC void load_words(MSL_THREADGROUP const uint* from, MSL_THREAD uint (&words)[kChunkTiles]) {
   set_words(*(MSL_THREADGROUP const uint4*)(from), *(MSL_THREADGROUP const uint4*)(from + 4), words);
 }
-# 18 "Shaders/matmul.h"
+# 20 "Shaders/matmul.h"
 
 MSL_CONSTANT constexpr uint kRuns = 8;
 
@@ -364,6 +389,11 @@ METAL_FUNC float finish(float sum, float x_scale, float w_scale, float bias) {
   return fma(sum * x_scale, w_scale, bias);
 }
 
+METAL_FUNC void store_out(MSL_CONSTANT pagoda_args::Matmul& args, MSL_DEVICE float* out, uint m, uint column, float value) {
+  const long at = long(m) * args.out_stride + column;
+  out[at] = args.adds != 0 ? out[at] + value : value;
+}
+
 
 
 METAL_FUNC uint weight_row(MSL_CONSTANT pagoda_args::Matmul& args, uint tile, uint r, uint rows) {
@@ -383,7 +413,7 @@ METAL_FUNC void write_out(MSL_CONSTANT pagoda_args::Matmul& args, MSL_DEVICE con
     const uint at = args.out_cols + column;
     value = silu(value) * finish(other, x_scale, is_scaled ? w_scales[at] : 1.0f, args.has_bias != 0 ? bias[at] : 0.0f);
   }
-  out[long(m) * args.out_stride + column] = value;
+  store_out(args, out, m, column, value);
 }
 # 3 "Shaders/matmul_f32.metal"
 
@@ -421,7 +451,7 @@ MSL_KERNEL void matmul_f32(MSL_DEVICE const float* x ,
       value = silu(value) * finish(product, 1.0f, 1.0f, args.has_bias != 0 ? bias[other] : 0.0f);
     }
     if (lane == 0) {
-      out[long(m) * args.out_stride + n] = value;
+      store_out(args, out, m, n, value);
     }
   }
 }

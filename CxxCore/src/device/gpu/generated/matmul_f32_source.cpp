@@ -16,10 +16,14 @@ R"msl(#pragma METAL fp contract(off)
 // bfloats, scale 1. Otherwise they are halfs, divided by a power of two so that none overflows; and rotated as the
 // weights are where those are quantised. Numbers of 8 and 4 bits are whole and at most 128: halfs hold them exactly.
 //
+// matmul_few_made_* and matmul_rows_* make the activations themselves where they are a norm's or a gate's (row_source.h).
+//
 // Weights: rows in order, zeros after the last column and row. 8 bits: a byte each. 4 bits: a nibble each, low ones
 // first, and a pair (step, offset) for every 32 columns. Both with a float scale for each row.
 
 // Arguments of matmul_*.metal, shared by the kernels and the host.
+
+// RowSource: how a matmul gets its rows of activations, shared by the kernels and the host.
 
 // Types of the argument structs that shaders and host share: sizes are fixed, and every compiler asserts them.
 
@@ -31,14 +35,32 @@ static_assert(sizeof(long) == 8, "long is 64 bits wide in Metal");
 
 namespace pagoda_args {
 
+// A row has `heads` heads of `dim` elements. kind 0: as they lie, the strides of heads are not used; 1: RMS norm of the
+// row, one head; 2: RMS norm of each head times silu(gate); 3: times sigmoid(gate).
+struct RowSource {
+  long x_head_stride, gate_stride, gate_head_stride;  // elements
+  uint kind;
+  uint heads;  // at most 64
+  uint dim;    // a multiple of 16
+  float eps;
+  float weight_offset;  // of kind 1
+  uint reserved;
+};
+static_assert(sizeof(RowSource) == 48, "host and kernel agree");
+
+}  // namespace pagoda_args
+
+namespace pagoda_args {
+
 struct MatmulRows {
   long x_stride;  // elements from one row to the next
   uint cols;
   uint padded_cols;
   uint block;  // columns that are rotated together (quantised weights)
   uint reserved;
+  RowSource source;
 };
-static_assert(sizeof(MatmulRows) == 24, "host and kernel agree");
+static_assert(sizeof(MatmulRows) == 72, "host and kernel agree");
 
 struct Matmul {
   long x_stride;    // elements from one row of x to the next
@@ -50,9 +72,10 @@ struct Matmul {
   uint run;  // columns that are summed together: an eighth of padded_cols, rounded up to 64
   uint has_bias;
   uint silu_mul;
-  uint reserved;
+  uint adds;         // to what `out` has
+  RowSource source;  // of matmul_few_made_*
 };
-static_assert(sizeof(Matmul) == 48, "host and kernel agree");
+static_assert(sizeof(Matmul) == 96, "host and kernel agree");
 
 }  // namespace pagoda_args
 // Matrix products of 16-bit operands with float sums, 64 columns (a chunk) at a time.
@@ -291,7 +314,8 @@ METAL_FUNC void load_words(threadgroup const uint* from, thread uint (&words)[kC
 
 constant constexpr uint kRuns = 8;  // part of the result's bits
 
-// A lane's share of a row of weights in one chunk, as it lies in memory: loads need not be waited for at once.
+)msl"
+R"msl(// A lane's share of a row of weights in one chunk, as it lies in memory: loads need not be waited for at once.
 template <uint BITS>
 struct Share;
 template <>
@@ -320,8 +344,7 @@ METAL_FUNC void load_share(device const uint* w, device const ushort* steps, ulo
 }
 
 METAL_FUNC void load_share(device const uint* w, device const ushort* steps, ulong at, thread Share<4>& to) {
-)msl"
-R"msl(  to.a = *(device const uint2*)(w + at / 8);
+  to.a = *(device const uint2*)(w + at / 8);
   to.steps = uint(steps[at / 32]);
 }
 
@@ -384,6 +407,11 @@ METAL_FUNC float finish(float sum, float x_scale, float w_scale, float bias) {
   return fma(sum * x_scale, w_scale, bias);
 }
 
+METAL_FUNC void store_out(constant pagoda_args::Matmul& args, device float* out, uint m, uint column, float value) {
+  const long at = long(m) * args.out_stride + column;
+  out[at] = args.adds != 0 ? out[at] + value : value;
+}
+
 // Row r of the threadgroup's 8 RT rows of weights: neighbours, or with silu_mul a gate's in the first half and those of
 // its other factor in the second.
 METAL_FUNC uint weight_row(constant pagoda_args::Matmul& args, uint tile, uint r, uint rows) {
@@ -403,7 +431,7 @@ METAL_FUNC void write_out(constant pagoda_args::Matmul& args, device const float
     const uint at = args.out_cols + column;
     value = silu(value) * finish(other, x_scale, is_scaled ? w_scales[at] : 1.0f, args.has_bias != 0 ? bias[at] : 0.0f);
   }
-  out[long(m) * args.out_stride + column] = value;
+  store_out(args, out, m, column, value);
 }
 
 // The product of a row of x and a row of weights, by one simdgroup: lanes take every 32nd column.
@@ -440,7 +468,7 @@ kernel void matmul_f32(device const float* x [[buffer(0)]],
       value = silu(value) * finish(product, 1.0f, 1.0f, args.has_bias != 0 ? bias[other] : 0.0f);
     }
     if (lane == 0) {
-      out[long(m) * args.out_stride + n] = value;
+      store_out(args, out, m, n, value);
     }
   }
 }
@@ -451,13 +479,36 @@ namespace metal {
 # 1 "Shaders/matmul_f32.metal"
 
 # 1 "Shaders/matmul.h"
-# 16 "Shaders/matmul.h"
+# 18 "Shaders/matmul.h"
 # 1 "Shaders/args/matmul.h"
 
 
 
+# 1 "Shaders/args/row_source.h"
+
+
+
 # 1 "Shaders/args/types.h"
+# 5 "Shaders/args/row_source.h"
+
+namespace pagoda_args {
+
+
+
+struct RowSource {
+  long x_head_stride, gate_stride, gate_head_stride;
+  uint kind;
+  uint heads;
+  uint dim;
+  float eps;
+  float weight_offset;
+  uint reserved;
+};
+static_assert(sizeof(RowSource) == 48, "host and kernel agree");
+
+}
 # 5 "Shaders/args/matmul.h"
+
 
 namespace pagoda_args {
 
@@ -467,8 +518,9 @@ struct MatmulRows {
   uint padded_cols;
   uint block;
   uint reserved;
+  RowSource source;
 };
-static_assert(sizeof(MatmulRows) == 24, "host and kernel agree");
+static_assert(sizeof(MatmulRows) == 72, "host and kernel agree");
 
 struct Matmul {
   long x_stride;
@@ -480,12 +532,13 @@ struct Matmul {
   uint run;
   uint has_bias;
   uint silu_mul;
-  uint reserved;
+  uint adds;
+  RowSource source;
 };
-static_assert(sizeof(Matmul) == 48, "host and kernel agree");
+static_assert(sizeof(Matmul) == 96, "host and kernel agree");
 
 }
-# 17 "Shaders/matmul.h"
+# 19 "Shaders/matmul.h"
 # 1 "Shaders/tiles.h"
 
 
@@ -695,7 +748,7 @@ METAL_FUNC void store_words(MSL_THREAD const uint (&words)[kChunkTiles], MSL_THR
 METAL_FUNC void load_words(MSL_THREADGROUP const uint* from, MSL_THREAD uint (&words)[kChunkTiles]) {
   set_words(*(MSL_THREADGROUP const uint4*)(from), *(MSL_THREADGROUP const uint4*)(from + 4), words);
 }
-# 18 "Shaders/matmul.h"
+# 20 "Shaders/matmul.h"
 
 MSL_CONSTANT constexpr uint kRuns = 8;
 
@@ -791,6 +844,11 @@ METAL_FUNC float finish(float sum, float x_scale, float w_scale, float bias) {
   return fma(sum * x_scale, w_scale, bias);
 }
 
+METAL_FUNC void store_out(MSL_CONSTANT pagoda_args::Matmul& args, MSL_DEVICE float* out, uint m, uint column, float value) {
+  const long at = long(m) * args.out_stride + column;
+  out[at] = args.adds != 0 ? out[at] + value : value;
+}
+
 
 
 METAL_FUNC uint weight_row(MSL_CONSTANT pagoda_args::Matmul& args, uint tile, uint r, uint rows) {
@@ -810,7 +868,7 @@ METAL_FUNC void write_out(MSL_CONSTANT pagoda_args::Matmul& args, MSL_DEVICE con
     const uint at = args.out_cols + column;
     value = silu(value) * finish(other, x_scale, is_scaled ? w_scales[at] : 1.0f, args.has_bias != 0 ? bias[at] : 0.0f);
   }
-  out[long(m) * args.out_stride + column] = value;
+  store_out(args, out, m, column, value);
 }
 # 3 "Shaders/matmul_f32.metal"
 
@@ -844,11 +902,12 @@ MSL_KERNEL void matmul_f32(MSL_DEVICE const float* x ,
     float value = finish(lane_product(x_row, w_row, args.cols, lane), 1.0f, 1.0f, w_bias);
     if (args.silu_mul != 0) {
       const uint other = n + args.out_cols;
-      const float product = lane_product(x_row, w + ulong(other) * args.padded_cols, args.cols, lane);
+)msl"
+R"msl(      const float product = lane_product(x_row, w + ulong(other) * args.padded_cols, args.cols, lane);
       value = silu(value) * finish(product, 1.0f, 1.0f, args.has_bias != 0 ? bias[other] : 0.0f);
     }
     if (lane == 0) {
-      out[long(m) * args.out_stride + n] = value;
+      store_out(args, out, m, n, value);
     }
   }
 }
@@ -857,8 +916,7 @@ MSL_KERNEL void matmul_f32(MSL_DEVICE const float* x ,
 # 1 "matmul_f32.entries"
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_f32)
 extern "C" __global__ void __launch_bounds__(128) matmul_f32(const float* x, const float* w, const float* bias, float* out, const pagoda_args::Matmul args) {
-)msl"
-R"msl(  matmul_f32(x, w, bias, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+  matmul_f32(x, w, bias, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 }  // namespace metal

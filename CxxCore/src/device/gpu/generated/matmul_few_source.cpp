@@ -16,10 +16,14 @@ R"msl(#pragma METAL fp contract(off)
 // bfloats, scale 1. Otherwise they are halfs, divided by a power of two so that none overflows; and rotated as the
 // weights are where those are quantised. Numbers of 8 and 4 bits are whole and at most 128: halfs hold them exactly.
 //
+// matmul_few_made_* and matmul_rows_* make the activations themselves where they are a norm's or a gate's (row_source.h).
+//
 // Weights: rows in order, zeros after the last column and row. 8 bits: a byte each. 4 bits: a nibble each, low ones
 // first, and a pair (step, offset) for every 32 columns. Both with a float scale for each row.
 
 // Arguments of matmul_*.metal, shared by the kernels and the host.
+
+// RowSource: how a matmul gets its rows of activations, shared by the kernels and the host.
 
 // Types of the argument structs that shaders and host share: sizes are fixed, and every compiler asserts them.
 
@@ -31,14 +35,32 @@ static_assert(sizeof(long) == 8, "long is 64 bits wide in Metal");
 
 namespace pagoda_args {
 
+// A row has `heads` heads of `dim` elements. kind 0: as they lie, the strides of heads are not used; 1: RMS norm of the
+// row, one head; 2: RMS norm of each head times silu(gate); 3: times sigmoid(gate).
+struct RowSource {
+  long x_head_stride, gate_stride, gate_head_stride;  // elements
+  uint kind;
+  uint heads;  // at most 64
+  uint dim;    // a multiple of 16
+  float eps;
+  float weight_offset;  // of kind 1
+  uint reserved;
+};
+static_assert(sizeof(RowSource) == 48, "host and kernel agree");
+
+}  // namespace pagoda_args
+
+namespace pagoda_args {
+
 struct MatmulRows {
   long x_stride;  // elements from one row to the next
   uint cols;
   uint padded_cols;
   uint block;  // columns that are rotated together (quantised weights)
   uint reserved;
+  RowSource source;
 };
-static_assert(sizeof(MatmulRows) == 24, "host and kernel agree");
+static_assert(sizeof(MatmulRows) == 72, "host and kernel agree");
 
 struct Matmul {
   long x_stride;    // elements from one row of x to the next
@@ -50,9 +72,10 @@ struct Matmul {
   uint run;  // columns that are summed together: an eighth of padded_cols, rounded up to 64
   uint has_bias;
   uint silu_mul;
-  uint reserved;
+  uint adds;         // to what `out` has
+  RowSource source;  // of matmul_few_made_*
 };
-static_assert(sizeof(Matmul) == 48, "host and kernel agree");
+static_assert(sizeof(Matmul) == 96, "host and kernel agree");
 
 }  // namespace pagoda_args
 // Matrix products of 16-bit operands with float sums, 64 columns (a chunk) at a time.
@@ -289,7 +312,8 @@ METAL_FUNC void load_words(threadgroup const uint* from, thread uint (&words)[kC
   set_words(*(threadgroup const uint4*)(from), *(threadgroup const uint4*)(from + 4), words);
 }
 
-constant constexpr uint kRuns = 8;  // part of the result's bits
+)msl"
+R"msl(constant constexpr uint kRuns = 8;  // part of the result's bits
 
 // A lane's share of a row of weights in one chunk, as it lies in memory: loads need not be waited for at once.
 template <uint BITS>
@@ -319,8 +343,7 @@ METAL_FUNC void load_share(device const uint* w, device const ushort* steps, ulo
   to.a = *(device const uint4*)(w + at / 4);
 }
 
-)msl"
-R"msl(METAL_FUNC void load_share(device const uint* w, device const ushort* steps, ulong at, thread Share<4>& to) {
+METAL_FUNC void load_share(device const uint* w, device const ushort* steps, ulong at, thread Share<4>& to) {
   to.a = *(device const uint2*)(w + at / 8);
   to.steps = uint(steps[at / 32]);
 }
@@ -384,6 +407,11 @@ METAL_FUNC float finish(float sum, float x_scale, float w_scale, float bias) {
   return fma(sum * x_scale, w_scale, bias);
 }
 
+METAL_FUNC void store_out(constant pagoda_args::Matmul& args, device float* out, uint m, uint column, float value) {
+  const long at = long(m) * args.out_stride + column;
+  out[at] = args.adds != 0 ? out[at] + value : value;
+}
+
 // Row r of the threadgroup's 8 RT rows of weights: neighbours, or with silu_mul a gate's in the first half and those of
 // its other factor in the second.
 METAL_FUNC uint weight_row(constant pagoda_args::Matmul& args, uint tile, uint r, uint rows) {
@@ -403,12 +431,154 @@ METAL_FUNC void write_out(constant pagoda_args::Matmul& args, device const float
     const uint at = args.out_cols + column;
     value = silu(value) * finish(other, x_scale, is_scaled ? w_scales[at] : 1.0f, args.has_bias != 0 ? bias[at] : 0.0f);
   }
-  out[long(m) * args.out_stride + column] = value;
+  store_out(args, out, m, column, value);
+}
+// Rows of activations that a matmul normalises or gates as it reads them: the same bits as rms_norm, gated_rms_norm and
+// sigmoid_gate would have written, without their launch and without the row going through memory.
+
+// Norms and gates of activations: what their own kernels and the matmuls that make their rows share.
+
+
+constant constexpr uint kRowThreads = 256;  // that sum a row's squares; part of the result's bits
+constant constexpr uint kRowSimdgroups = 8;
+// Loads in flight of a thread: with one row there is nothing else to wait beside.
+constant constexpr uint kAhead = 8;
+
+// A thread's share of the sum of squares of a row.
+METAL_FUNC float thread_squares(device const float* row, uint width, uint tid) {
+  float sum = 0.0f;
+  for (uint first = tid; first < width; first += kAhead * kRowThreads) {
+    float v[kAhead];
+    load_ahead<kAhead>(row, first, kRowThreads, width, v);
+#pragma unroll
+    for (uint j = 0; j < kAhead; ++j) {
+      sum = fma(v[j], v[j], sum);
+    }
+  }
+  return sum;
 }
 
-// Up to 8 MT rows of x against 8 RT rows of weights; the fewer, the more threadgroups there are. X: T, or float where activations need no preparation.
+METAL_FUNC float rms_scale(float squares, uint width, float eps) { return 1.0f / sqrt(squares / float(width) + eps); }
+
+// By one simdgroup.
+METAL_FUNC float head_scale(device const float* head, uint dim, float eps, uint lane) {
+  float squares = 0.0f;
+  for (uint i = lane; i < dim; i += 32) {
+    squares = fma(head[i], head[i], squares);
+  }
+  return precise::rsqrt(simd_sum(squares) / float(dim) + eps);
+}
+
+METAL_FUNC float normed(float v, float scale, float w, float offset) { return v * scale * (w + offset); }
+
+METAL_FUNC float gated_normed(float v, float scale, float w, float g) { return v * scale * w * silu(g); }
+
+METAL_FUNC float gated(float v, float g) { return v * sigmoid(g); }
+
+constant constexpr uint kRmsNorm = 1;
+constant constexpr uint kGatedRmsNorm = 2;
+constant constexpr uint kSigmoidGate = 3;
+constant constexpr uint kMostHeads = 64;
+
+// scales[row * heads + head] of `rows` rows, by 256 threads; partial: 8 floats a row.
+METAL_FUNC void row_scales(device const float* x, long x_stride, constant pagoda_args::RowSource& source, uint rows,
+                           threadgroup float* scales, threadgroup float* partial, uint tid, uint sg, uint lane) {
+  if (source.kind == kRmsNorm) {
+    for (uint r = 0; r < rows; ++r) {
+      const float squares = simd_sum(thread_squares(x + long(r) * x_stride, source.dim, tid));
+      if (lane == 0) {
+        partial[r * kRowSimdgroups + sg] = squares;
+      }
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (tid < rows) {
+      float squares = 0.0f;
+      for (uint i = 0; i < kRowSimdgroups; ++i) {
+        squares += partial[tid * kRowSimdgroups + i];
+      }
+      scales[tid] = rms_scale(squares, source.dim, source.eps);
+    }
+  }
+  if (source.kind == kGatedRmsNorm) {
+    for (uint i = sg; i < rows * source.heads; i += kRowSimdgroups) {
+      const float scale = head_scale(x + long(i / source.heads) * x_stride + long(i % source.heads) * source.x_head_stride,
+                                     source.dim, source.eps, lane);
+      if (lane == 0) {
+        scales[i] = scale;
+      }
+    }
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+}
+
+// Element `column` of a row. x and gate: at the row; scales: of the row.
+METAL_FUNC float row_element(device const float* x, device const float* weight, device const float* gate,
+                             constant pagoda_args::RowSource& source, threadgroup const float* scales, uint column) {
+  if (source.kind == 0) {
+    return x[column];
+  }
+  const uint head = column / source.dim;
+  const uint d = column % source.dim;
+  const float v = x[long(head) * source.x_head_stride + d];
+  if (source.kind == kRmsNorm) {
+    return normed(v, scales[head], weight[d], source.weight_offset);
+  }
+  const float g = gate[long(head) * source.gate_head_stride + d];
+  return source.kind == kGatedRmsNorm ? gated_normed(v, scales[head], weight[d], g) : gated(v, g);
+}
+
+// The same of four neighbours, the first at a multiple of 4.
+METAL_FUNC float4 row_elements(device const float* x, device const float* weight, device const float* gate,
+                               constant pagoda_args::RowSource& source, threadgroup const float* scales, uint column) {
+  const uint head = column / source.dim;
+  const uint d = column % source.dim;
+  const float4 v = *(device const float4*)(x + long(head) * source.x_head_stride + d);
+  if (source.kind == kRmsNorm) {
+    const float4 w = *(device const float4*)(weight + d);
+    return float4(normed(v.x, scales[head], w.x, source.weight_offset),
+                  normed(v.y, scales[head], w.y, source.weight_offset),
+                  normed(v.z, scales[head], w.z, source.weight_offset),
+                  normed(v.w, scales[head], w.w, source.weight_offset));
+  }
+  const float4 g = *(device const float4*)(gate + long(head) * source.gate_head_stride + d);
+  if (source.kind == kGatedRmsNorm) {
+    const float4 w = *(device const float4*)(weight + d);
+    return float4(gated_normed(v.x, scales[head], w.x, g.x), gated_normed(v.y, scales[head], w.y, g.y),
+                  gated_normed(v.z, scales[head], w.z, g.z), gated_normed(v.w, scales[head], w.w, g.w));
+  }
+  return float4(gated(v.x, g.x), gated(v.y, g.y), gated(v.z, g.z), gated(v.w, g.w));
+}
+
+// A lane's share of a row of activations that are made here. x and gate: at the row; scales: of the row.
+METAL_FUNC void load_made(device const float* x, device const float* weight, device const float* gate,
+                          constant pagoda_args::RowSource& source, threadgroup const float* scales, uint column,
+                          thread uint (&words)[kChunkTiles]) {
+#pragma unroll
+  for (uint i = 0; i < 4; ++i) {
+    const float4 v = row_elements(x, weight, gate, source, scales, column + 4 * i);
+    words[2 * i] = pack_bfloat(v.x, v.y);
+    words[2 * i + 1] = pack_bfloat(v.z, v.w);
+  }
+}
+
+// The weights of AHEAD chunks from k0 on: all loads in flight at once. Past the end they are the last chunk again, unused.
+template <uint BITS, uint AHEAD, uint RT>
+METAL_FUNC void load_shares(device const uint* w, device const ushort* w_steps, thread const ulong (&w_at)[RT], uint k0,
+                            uint end, thread Share<BITS> (&share)[AHEAD][RT]) {
+  #pragma unroll
+  for (uint u = 0; u < AHEAD; ++u) {
+    const uint k = min(k0 + u * kChunk, end - kChunk);
+    #pragma unroll
+    for (uint i = 0; i < RT; ++i) {
+      load_share(w, w_steps, w_at[i] + k, share[u][i]);
+    }
+  }
+}
+
+// Up to 8 MT rows of x against 8 RT rows of weights; the fewer, the more threadgroups there are. X: T, or float where
+// activations need no preparation, or with MADE are made here.
 // Grid: [out_cols / (8 RT), twice as many with silu_mul]
-template <typename T, typename X, uint BITS, uint RT, uint MT>
+template <typename T, typename X, uint BITS, bool MADE, uint RT, uint MT>
 [[max_total_threads_per_threadgroup(256)]]
 kernel void matmul_few(device const X* x [[buffer(0)]],
                        device const float* x_scales [[buffer(1)]],
@@ -416,8 +586,11 @@ kernel void matmul_few(device const X* x [[buffer(0)]],
                        device const ushort* w_steps [[buffer(3)]],
                        device const float* w_scales [[buffer(4)]],
                        device const float* bias [[buffer(5)]],
-                       device float* out [[buffer(6)]],
-                       constant pagoda_args::Matmul& args [[buffer(7)]],
+                       device const float* weight [[buffer(6)]],
+                       device const float* gate [[buffer(7)]],
+)msl"
+R"msl(                       device float* out [[buffer(8)]],
+                       constant pagoda_args::Matmul& args [[buffer(9)]],
                        uint tg [[threadgroup_position_in_grid]],
                        uint tid [[thread_index_in_threadgroup]],
                        uint sg [[simdgroup_index_in_threadgroup]],
@@ -429,6 +602,8 @@ kernel void matmul_few(device const X* x [[buffer(0)]],
   constexpr uint SCRATCH = kRuns * kTileScratch;
   constexpr uint SHARED = SUMS > SCRATCH ? SUMS : SCRATCH;
   threadgroup float shared_words[SHARED];  // scratch of tiles first, then the sums of all runs
+  threadgroup float scales[MADE ? WIDTH * kMostHeads : 1];
+  threadgroup float parts[MADE ? WIDTH * kRowSimdgroups : 1];
   threadgroup uint* scratch = (threadgroup uint*)(shared_words) + sg * kTileScratch;
 
   ulong w_at[RT];
@@ -450,17 +625,13 @@ kernel void matmul_few(device const X* x [[buffer(0)]],
     }
   }
   const uint end = min((sg + 1) * args.run, args.padded_cols);
-  for (uint k0 = sg * args.run; k0 < end; k0 += AHEAD * kChunk) {
-    // The last ones may be past the end, and are then the last before it again, unused.
-    Share<BITS> share[AHEAD][RT];
-    #pragma unroll
-    for (uint u = 0; u < AHEAD; ++u) {
-      const uint k = min(k0 + u * kChunk, end - kChunk);
-      #pragma unroll
-      for (uint i = 0; i < RT; ++i) {
-        load_share(w, w_steps, w_at[i] + k, share[u][i]);
-      }
-    }
+  const uint begin = sg * args.run;
+  Share<BITS> share[AHEAD][RT];
+  load_shares<BITS, AHEAD, RT>(w, w_steps, w_at, begin, end, share);
+  if (MADE) {
+    row_scales((device const float*)(x), args.x_stride, args.source, args.rows, scales, parts, tid, sg, lane);
+  }
+  for (uint k0 = begin; k0 < end; k0 += AHEAD * kChunk) {
     #pragma unroll
     for (uint u = 0; u < AHEAD; ++u) {
       if (k0 + u * kChunk < end) {
@@ -468,7 +639,15 @@ kernel void matmul_few(device const X* x [[buffer(0)]],
         uint x_words[MT][kChunkTiles];
         #pragma unroll
         for (uint t = 0; t < MT; ++t) {
-          load_x(x + x_at[t] + k0 + u * kChunk, x_words[t]);
+          if (MADE) {
+            const uint m = min(8 * t + lane / 4, args.rows - 1);
+            load_made((device const float*)(x) + long(m) * args.x_stride, weight,
+                      gate + long(m) * args.source.gate_stride, args.source,
+                      (threadgroup const float*)(scales + m * args.source.heads), k0 + u * kChunk + lane % 4 * 16,
+                      x_words[t]);
+          } else {
+            load_x(x + x_at[t] + k0 + u * kChunk, x_words[t]);
+          }
         }
         #pragma unroll
         for (uint i = 0; i < RT; ++i) {
@@ -476,6 +655,10 @@ kernel void matmul_few(device const X* x [[buffer(0)]],
         }
         chunk_multiply<T, RT, MT>(acc, w_words, x_words, scratch, lane);
       }
+    }
+    // Only saves work: weights past the end are not used.
+    if (k0 + AHEAD * kChunk < end) {
+      load_shares<BITS, AHEAD, RT>(w, w_steps, w_at, k0 + AHEAD * kChunk, end, share);
     }
   }
   threadgroup_barrier(mem_flags::mem_threadgroup);
@@ -508,26 +691,28 @@ kernel void matmul_few(device const X* x [[buffer(0)]],
   }
 }
 
-#define FEW(NAME, T, X, BITS, RT, MT) \
+#define FEW(NAME, T, X, BITS, MADE, RT, MT) \
   template [[host_name("matmul_few_" NAME "_" #RT "_" #MT)]] \
-  kernel decltype(matmul_few<T, X, BITS, RT, MT>) matmul_few<T, X, BITS, RT, MT>;
+  kernel decltype(matmul_few<T, X, BITS, MADE, RT, MT>) matmul_few<T, X, BITS, MADE, RT, MT>;
 
 #define INSTANTIATE(NAME, T, BITS) \
-  FEW(NAME, T, T, BITS, 1, 1) \
-  FEW(NAME, T, T, BITS, 2, 1) \
-  FEW(NAME, T, T, BITS, 2, 2) \
-  FEW(NAME, T, T, BITS, 2, 4) \
-  FEW(NAME, T, T, BITS, 2, 8)
+  FEW(NAME, T, T, BITS, false, 1, 1) \
+  FEW(NAME, T, T, BITS, false, 2, 1) \
+  FEW(NAME, T, T, BITS, false, 2, 2) \
+  FEW(NAME, T, T, BITS, false, 2, 4) \
+  FEW(NAME, T, T, BITS, false, 2, 8)
 
 INSTANTIATE("f16", half, 16)
 INSTANTIATE("bf16", bfloat, 16)
 INSTANTIATE("q8", half, 8)
 INSTANTIATE("q4", half, 4)
-FEW("direct", bfloat, float, 16, 1, 1)
-FEW("direct", bfloat, float, 16, 2, 1)
-FEW("direct", bfloat, float, 16, 2, 2)
-FEW("direct", bfloat, float, 16, 2, 4)
-FEW("direct", bfloat, float, 16, 2, 8)
+FEW("direct", bfloat, float, 16, false, 1, 1)
+FEW("direct", bfloat, float, 16, false, 2, 1)
+FEW("direct", bfloat, float, 16, false, 2, 2)
+FEW("direct", bfloat, float, 16, false, 2, 4)
+FEW("direct", bfloat, float, 16, false, 2, 8)
+FEW("made", bfloat, float, 16, true, 1, 1)
+FEW("made", bfloat, float, 16, true, 2, 1)
 )msl",
 R"msl(#include "device/gpu/shim/cuda/msl.h"
 namespace metal {
@@ -535,13 +720,36 @@ namespace metal {
 # 1 "Shaders/matmul_few.metal"
 
 # 1 "Shaders/matmul.h"
-# 16 "Shaders/matmul.h"
+# 18 "Shaders/matmul.h"
 # 1 "Shaders/args/matmul.h"
 
 
 
+# 1 "Shaders/args/row_source.h"
+
+
+
 # 1 "Shaders/args/types.h"
+# 5 "Shaders/args/row_source.h"
+
+namespace pagoda_args {
+
+
+
+struct RowSource {
+  long x_head_stride, gate_stride, gate_head_stride;
+  uint kind;
+  uint heads;
+  uint dim;
+  float eps;
+  float weight_offset;
+  uint reserved;
+};
+static_assert(sizeof(RowSource) == 48, "host and kernel agree");
+
+}
 # 5 "Shaders/args/matmul.h"
+
 
 namespace pagoda_args {
 
@@ -551,8 +759,9 @@ struct MatmulRows {
   uint padded_cols;
   uint block;
   uint reserved;
+  RowSource source;
 };
-static_assert(sizeof(MatmulRows) == 24, "host and kernel agree");
+static_assert(sizeof(MatmulRows) == 72, "host and kernel agree");
 
 struct Matmul {
   long x_stride;
@@ -564,12 +773,13 @@ struct Matmul {
   uint run;
   uint has_bias;
   uint silu_mul;
-  uint reserved;
+  uint adds;
+  RowSource source;
 };
-static_assert(sizeof(Matmul) == 48, "host and kernel agree");
+static_assert(sizeof(Matmul) == 96, "host and kernel agree");
 
 }
-# 17 "Shaders/matmul.h"
+# 19 "Shaders/matmul.h"
 # 1 "Shaders/tiles.h"
 
 
@@ -779,7 +989,7 @@ METAL_FUNC void store_words(MSL_THREAD const uint (&words)[kChunkTiles], MSL_THR
 METAL_FUNC void load_words(MSL_THREADGROUP const uint* from, MSL_THREAD uint (&words)[kChunkTiles]) {
   set_words(*(MSL_THREADGROUP const uint4*)(from), *(MSL_THREADGROUP const uint4*)(from + 4), words);
 }
-# 18 "Shaders/matmul.h"
+# 20 "Shaders/matmul.h"
 
 MSL_CONSTANT constexpr uint kRuns = 8;
 
@@ -875,6 +1085,11 @@ METAL_FUNC float finish(float sum, float x_scale, float w_scale, float bias) {
   return fma(sum * x_scale, w_scale, bias);
 }
 
+METAL_FUNC void store_out(MSL_CONSTANT pagoda_args::Matmul& args, MSL_DEVICE float* out, uint m, uint column, float value) {
+  const long at = long(m) * args.out_stride + column;
+  out[at] = args.adds != 0 ? out[at] + value : value;
+}
+
 
 
 METAL_FUNC uint weight_row(MSL_CONSTANT pagoda_args::Matmul& args, uint tile, uint r, uint rows) {
@@ -894,13 +1109,164 @@ METAL_FUNC void write_out(MSL_CONSTANT pagoda_args::Matmul& args, MSL_DEVICE con
     const uint at = args.out_cols + column;
     value = silu(value) * finish(other, x_scale, is_scaled ? w_scales[at] : 1.0f, args.has_bias != 0 ? bias[at] : 0.0f);
   }
-  out[long(m) * args.out_stride + column] = value;
+  store_out(args, out, m, column, value);
 }
 # 3 "Shaders/matmul_few.metal"
+# 1 "Shaders/row_source.h"
 
 
 
-template <typename T, typename X, uint BITS, uint RT, uint MT>
+
+
+# 1 "Shaders/norms.h"
+
+
+
+
+
+MSL_CONSTANT constexpr uint kRowThreads = 256;
+MSL_CONSTANT constexpr uint kRowSimdgroups = 8;
+
+MSL_CONSTANT constexpr uint kAhead = 8;
+
+
+METAL_FUNC float thread_squares(MSL_DEVICE const float* row, uint width, uint tid) {
+  float sum = 0.0f;
+  for (uint first = tid; first < width; first += kAhead * kRowThreads) {
+    float v[kAhead];
+    load_ahead<kAhead>(row, first, kRowThreads, width, v);
+#pragma unroll
+    for (uint j = 0; j < kAhead; ++j) {
+      sum = fma(v[j], v[j], sum);
+    }
+  }
+  return sum;
+}
+
+METAL_FUNC float rms_scale(float squares, uint width, float eps) { return 1.0f / sqrt(squares / float(width) + eps); }
+
+
+METAL_FUNC float head_scale(MSL_DEVICE const float* head, uint dim, float eps, uint lane) {
+  float squares = 0.0f;
+  for (uint i = lane; i < dim; i += 32) {
+    squares = fma(head[i], head[i], squares);
+  }
+  return precise::rsqrt(simd_sum(squares) / float(dim) + eps);
+}
+
+METAL_FUNC float normed(float v, float scale, float w, float offset) { return v * scale * (w + offset); }
+
+)msl"
+R"msl(METAL_FUNC float gated_normed(float v, float scale, float w, float g) { return v * scale * w * silu(g); }
+
+METAL_FUNC float gated(float v, float g) { return v * sigmoid(g); }
+# 7 "Shaders/row_source.h"
+
+MSL_CONSTANT constexpr uint kRmsNorm = 1;
+MSL_CONSTANT constexpr uint kGatedRmsNorm = 2;
+MSL_CONSTANT constexpr uint kSigmoidGate = 3;
+MSL_CONSTANT constexpr uint kMostHeads = 64;
+
+
+METAL_FUNC void row_scales(MSL_DEVICE const float* x, long x_stride, MSL_CONSTANT pagoda_args::RowSource& source, uint rows,
+                           MSL_THREADGROUP float* scales, MSL_THREADGROUP float* partial, uint tid, uint sg, uint lane) {
+  if (source.kind == kRmsNorm) {
+    for (uint r = 0; r < rows; ++r) {
+      const float squares = simd_sum(thread_squares(x + long(r) * x_stride, source.dim, tid));
+      if (lane == 0) {
+        partial[r * kRowSimdgroups + sg] = squares;
+      }
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (tid < rows) {
+      float squares = 0.0f;
+      for (uint i = 0; i < kRowSimdgroups; ++i) {
+        squares += partial[tid * kRowSimdgroups + i];
+      }
+      scales[tid] = rms_scale(squares, source.dim, source.eps);
+    }
+  }
+  if (source.kind == kGatedRmsNorm) {
+    for (uint i = sg; i < rows * source.heads; i += kRowSimdgroups) {
+      const float scale = head_scale(x + long(i / source.heads) * x_stride + long(i % source.heads) * source.x_head_stride,
+                                     source.dim, source.eps, lane);
+      if (lane == 0) {
+        scales[i] = scale;
+      }
+    }
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+}
+
+
+METAL_FUNC float row_element(MSL_DEVICE const float* x, MSL_DEVICE const float* weight, MSL_DEVICE const float* gate,
+                             MSL_CONSTANT pagoda_args::RowSource& source, MSL_THREADGROUP const float* scales, uint column) {
+  if (source.kind == 0) {
+    return x[column];
+  }
+  const uint head = column / source.dim;
+  const uint d = column % source.dim;
+  const float v = x[long(head) * source.x_head_stride + d];
+  if (source.kind == kRmsNorm) {
+    return normed(v, scales[head], weight[d], source.weight_offset);
+  }
+  const float g = gate[long(head) * source.gate_head_stride + d];
+  return source.kind == kGatedRmsNorm ? gated_normed(v, scales[head], weight[d], g) : gated(v, g);
+}
+
+
+METAL_FUNC float4 row_elements(MSL_DEVICE const float* x, MSL_DEVICE const float* weight, MSL_DEVICE const float* gate,
+                               MSL_CONSTANT pagoda_args::RowSource& source, MSL_THREADGROUP const float* scales, uint column) {
+  const uint head = column / source.dim;
+  const uint d = column % source.dim;
+  const float4 v = *(MSL_DEVICE const float4*)(x + long(head) * source.x_head_stride + d);
+  if (source.kind == kRmsNorm) {
+    const float4 w = *(MSL_DEVICE const float4*)(weight + d);
+    return float4(normed(v.x, scales[head], w.x, source.weight_offset),
+                  normed(v.y, scales[head], w.y, source.weight_offset),
+                  normed(v.z, scales[head], w.z, source.weight_offset),
+                  normed(v.w, scales[head], w.w, source.weight_offset));
+  }
+  const float4 g = *(MSL_DEVICE const float4*)(gate + long(head) * source.gate_head_stride + d);
+  if (source.kind == kGatedRmsNorm) {
+    const float4 w = *(MSL_DEVICE const float4*)(weight + d);
+    return float4(gated_normed(v.x, scales[head], w.x, g.x), gated_normed(v.y, scales[head], w.y, g.y),
+                  gated_normed(v.z, scales[head], w.z, g.z), gated_normed(v.w, scales[head], w.w, g.w));
+  }
+  return float4(gated(v.x, g.x), gated(v.y, g.y), gated(v.z, g.z), gated(v.w, g.w));
+}
+# 4 "Shaders/matmul_few.metal"
+
+
+METAL_FUNC void load_made(MSL_DEVICE const float* x, MSL_DEVICE const float* weight, MSL_DEVICE const float* gate,
+                          MSL_CONSTANT pagoda_args::RowSource& source, MSL_THREADGROUP const float* scales, uint column,
+                          MSL_THREAD uint (&words)[kChunkTiles]) {
+#pragma unroll
+  for (uint i = 0; i < 4; ++i) {
+    const float4 v = row_elements(x, weight, gate, source, scales, column + 4 * i);
+    words[2 * i] = pack_bfloat(v.x, v.y);
+    words[2 * i + 1] = pack_bfloat(v.z, v.w);
+  }
+}
+
+
+template <uint BITS, uint AHEAD, uint RT>
+METAL_FUNC void load_shares(MSL_DEVICE const uint* w, MSL_DEVICE const ushort* w_steps, MSL_THREAD const ulong (&w_at)[RT], uint k0,
+                            uint end, MSL_THREAD Share<BITS> (&share)[AHEAD][RT]) {
+#pragma unroll
+  for (uint u = 0; u < AHEAD; ++u) {
+    const uint k = min(k0 + u * kChunk, end - kChunk);
+#pragma unroll
+    for (uint i = 0; i < RT; ++i) {
+      load_share(w, w_steps, w_at[i] + k, share[u][i]);
+    }
+  }
+}
+
+
+
+
+template <typename T, typename X, uint BITS, bool MADE, uint RT, uint MT>
 
 MSL_KERNEL void matmul_few(MSL_DEVICE const X* x ,
                        MSL_DEVICE const float* x_scales ,
@@ -908,6 +1274,8 @@ MSL_KERNEL void matmul_few(MSL_DEVICE const X* x ,
                        MSL_DEVICE const ushort* w_steps ,
                        MSL_DEVICE const float* w_scales ,
                        MSL_DEVICE const float* bias ,
+                       MSL_DEVICE const float* weight ,
+                       MSL_DEVICE const float* gate ,
                        MSL_DEVICE float* out ,
                        MSL_CONSTANT pagoda_args::Matmul& args ,
                        uint tg ,
@@ -921,6 +1289,8 @@ MSL_KERNEL void matmul_few(MSL_DEVICE const X* x ,
   constexpr uint SCRATCH = kRuns * kTileScratch;
   constexpr uint SHARED = SUMS > SCRATCH ? SUMS : SCRATCH;
   MSL_TG_VAR(1, shared_words, [SHARED], float)
+  MSL_TG_VAR(2, scales, [MADE?WIDTH*kMostHeads:1], float)
+  MSL_TG_VAR(3, parts, [MADE?WIDTH*kRowSimdgroups:1], float)
   MSL_THREADGROUP uint* scratch = (MSL_THREADGROUP uint*)(shared_words) + sg * kTileScratch;
 
   ulong w_at[RT];
@@ -942,18 +1312,13 @@ MSL_KERNEL void matmul_few(MSL_DEVICE const X* x ,
     }
   }
   const uint end = min((sg + 1) * args.run, args.padded_cols);
-  for (uint k0 = sg * args.run; k0 < end; k0 += AHEAD * kChunk) {
-
-    Share<BITS> share[AHEAD][RT];
-#pragma unroll
-)msl"
-R"msl(    for (uint u = 0; u < AHEAD; ++u) {
-      const uint k = min(k0 + u * kChunk, end - kChunk);
-#pragma unroll
-      for (uint i = 0; i < RT; ++i) {
-        load_share(w, w_steps, w_at[i] + k, share[u][i]);
-      }
-    }
+  const uint begin = sg * args.run;
+  Share<BITS> share[AHEAD][RT];
+  load_shares<BITS, AHEAD, RT>(w, w_steps, w_at, begin, end, share);
+  if (MADE) {
+    row_scales((MSL_DEVICE const float*)(x), args.x_stride, args.source, args.rows, scales, parts, tid, sg, lane);
+  }
+  for (uint k0 = begin; k0 < end; k0 += AHEAD * kChunk) {
 #pragma unroll
     for (uint u = 0; u < AHEAD; ++u) {
       if (k0 + u * kChunk < end) {
@@ -961,7 +1326,15 @@ R"msl(    for (uint u = 0; u < AHEAD; ++u) {
         uint x_words[MT][kChunkTiles];
 #pragma unroll
         for (uint t = 0; t < MT; ++t) {
-          load_x(x + x_at[t] + k0 + u * kChunk, x_words[t]);
+          if (MADE) {
+            const uint m = min(8 * t + lane / 4, args.rows - 1);
+            load_made((MSL_DEVICE const float*)(x) + long(m) * args.x_stride, weight,
+                      gate + long(m) * args.source.gate_stride, args.source,
+                      (MSL_THREADGROUP const float*)(scales + m * args.source.heads), k0 + u * kChunk + lane % 4 * 16,
+                      x_words[t]);
+          } else {
+            load_x(x + x_at[t] + k0 + u * kChunk, x_words[t]);
+          }
         }
 #pragma unroll
         for (uint i = 0; i < RT; ++i) {
@@ -969,6 +1342,10 @@ R"msl(    for (uint u = 0; u < AHEAD; ++u) {
         }
         chunk_multiply<T, RT, MT>(acc, w_words, x_words, scratch, lane);
       }
+    }
+
+    if (k0 + AHEAD * kChunk < end) {
+      load_shares<BITS, AHEAD, RT>(w, w_steps, w_at, k0 + AHEAD * kChunk, end, share);
     }
   }
   threadgroup_barrier(mem_flags::mem_threadgroup);
@@ -1000,11 +1377,13 @@ R"msl(    for (uint u = 0; u < AHEAD; ++u) {
     }
   }
 }
-# 117 "Shaders/matmul_few.metal"
+# 157 "Shaders/matmul_few.metal"
     
     
     
     
+
+
 
 
 
@@ -1014,129 +1393,140 @@ R"msl(    for (uint u = 0; u < AHEAD; ++u) {
 
 # 1 "matmul_few.entries"
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_f16_1_1)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_f16_1_1(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
-  matmul_few<half, half, 16, 1, 1>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+extern "C" __global__ void __launch_bounds__(256) matmul_few_f16_1_1(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+  matmul_few<half, half, 16, false, 1, 1>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_f16_2_1)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_f16_2_1(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
-  matmul_few<half, half, 16, 2, 1>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+extern "C" __global__ void __launch_bounds__(256) matmul_few_f16_2_1(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+  matmul_few<half, half, 16, false, 2, 1>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_f16_2_2)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_f16_2_2(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
-  matmul_few<half, half, 16, 2, 2>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+extern "C" __global__ void __launch_bounds__(256) matmul_few_f16_2_2(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+  matmul_few<half, half, 16, false, 2, 2>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_f16_2_4)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_f16_2_4(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
-  matmul_few<half, half, 16, 2, 4>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+extern "C" __global__ void __launch_bounds__(256) matmul_few_f16_2_4(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+  matmul_few<half, half, 16, false, 2, 4>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_f16_2_8)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_f16_2_8(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
-  matmul_few<half, half, 16, 2, 8>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+)msl"
+R"msl(extern "C" __global__ void __launch_bounds__(256) matmul_few_f16_2_8(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+  matmul_few<half, half, 16, false, 2, 8>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_bf16_1_1)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_bf16_1_1(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
-  matmul_few<bfloat, bfloat, 16, 1, 1>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+extern "C" __global__ void __launch_bounds__(256) matmul_few_bf16_1_1(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+  matmul_few<bfloat, bfloat, 16, false, 1, 1>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_bf16_2_1)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_bf16_2_1(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
-  matmul_few<bfloat, bfloat, 16, 2, 1>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+extern "C" __global__ void __launch_bounds__(256) matmul_few_bf16_2_1(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+  matmul_few<bfloat, bfloat, 16, false, 2, 1>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_bf16_2_2)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_bf16_2_2(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
-  matmul_few<bfloat, bfloat, 16, 2, 2>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+extern "C" __global__ void __launch_bounds__(256) matmul_few_bf16_2_2(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+  matmul_few<bfloat, bfloat, 16, false, 2, 2>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_bf16_2_4)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_bf16_2_4(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
-  matmul_few<bfloat, bfloat, 16, 2, 4>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+extern "C" __global__ void __launch_bounds__(256) matmul_few_bf16_2_4(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+  matmul_few<bfloat, bfloat, 16, false, 2, 4>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_bf16_2_8)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_bf16_2_8(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
-  matmul_few<bfloat, bfloat, 16, 2, 8>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+extern "C" __global__ void __launch_bounds__(256) matmul_few_bf16_2_8(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+  matmul_few<bfloat, bfloat, 16, false, 2, 8>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q8_1_1)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_q8_1_1(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
-  matmul_few<half, half, 8, 1, 1>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+extern "C" __global__ void __launch_bounds__(256) matmul_few_q8_1_1(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+  matmul_few<half, half, 8, false, 1, 1>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q8_2_1)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_q8_2_1(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
-  matmul_few<half, half, 8, 2, 1>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+extern "C" __global__ void __launch_bounds__(256) matmul_few_q8_2_1(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+  matmul_few<half, half, 8, false, 2, 1>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q8_2_2)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_q8_2_2(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
-  matmul_few<half, half, 8, 2, 2>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+extern "C" __global__ void __launch_bounds__(256) matmul_few_q8_2_2(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+  matmul_few<half, half, 8, false, 2, 2>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q8_2_4)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_q8_2_4(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
-  matmul_few<half, half, 8, 2, 4>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+extern "C" __global__ void __launch_bounds__(256) matmul_few_q8_2_4(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+  matmul_few<half, half, 8, false, 2, 4>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q8_2_8)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_q8_2_8(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
-  matmul_few<half, half, 8, 2, 8>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+extern "C" __global__ void __launch_bounds__(256) matmul_few_q8_2_8(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+  matmul_few<half, half, 8, false, 2, 8>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q4_1_1)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_q4_1_1(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
-  matmul_few<half, half, 4, 1, 1>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+extern "C" __global__ void __launch_bounds__(256) matmul_few_q4_1_1(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+  matmul_few<half, half, 4, false, 1, 1>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q4_2_1)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_q4_2_1(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
-)msl"
-R"msl(  matmul_few<half, half, 4, 2, 1>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+extern "C" __global__ void __launch_bounds__(256) matmul_few_q4_2_1(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+  matmul_few<half, half, 4, false, 2, 1>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q4_2_2)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_q4_2_2(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
-  matmul_few<half, half, 4, 2, 2>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+extern "C" __global__ void __launch_bounds__(256) matmul_few_q4_2_2(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+  matmul_few<half, half, 4, false, 2, 2>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q4_2_4)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_q4_2_4(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
-  matmul_few<half, half, 4, 2, 4>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+extern "C" __global__ void __launch_bounds__(256) matmul_few_q4_2_4(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+  matmul_few<half, half, 4, false, 2, 4>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q4_2_8)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_q4_2_8(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
-  matmul_few<half, half, 4, 2, 8>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+extern "C" __global__ void __launch_bounds__(256) matmul_few_q4_2_8(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+  matmul_few<half, half, 4, false, 2, 8>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_direct_1_1)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_direct_1_1(const float* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
-  matmul_few<bfloat, float, 16, 1, 1>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+extern "C" __global__ void __launch_bounds__(256) matmul_few_direct_1_1(const float* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+  matmul_few<bfloat, float, 16, false, 1, 1>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_direct_2_1)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_direct_2_1(const float* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
-  matmul_few<bfloat, float, 16, 2, 1>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+extern "C" __global__ void __launch_bounds__(256) matmul_few_direct_2_1(const float* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+)msl"
+R"msl(  matmul_few<bfloat, float, 16, false, 2, 1>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_direct_2_2)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_direct_2_2(const float* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
-  matmul_few<bfloat, float, 16, 2, 2>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+extern "C" __global__ void __launch_bounds__(256) matmul_few_direct_2_2(const float* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+  matmul_few<bfloat, float, 16, false, 2, 2>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_direct_2_4)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_direct_2_4(const float* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
-  matmul_few<bfloat, float, 16, 2, 4>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+extern "C" __global__ void __launch_bounds__(256) matmul_few_direct_2_4(const float* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+  matmul_few<bfloat, float, 16, false, 2, 4>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_direct_2_8)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_direct_2_8(const float* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, float* out, const pagoda_args::Matmul args) {
-  matmul_few<bfloat, float, 16, 2, 8>(x, x_scales, w, w_steps, w_scales, bias, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+extern "C" __global__ void __launch_bounds__(256) matmul_few_direct_2_8(const float* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+  matmul_few<bfloat, float, 16, false, 2, 8>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+}
+#endif
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_made_1_1)
+extern "C" __global__ void __launch_bounds__(256) matmul_few_made_1_1(const float* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+  matmul_few<bfloat, float, 16, true, 1, 1>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+}
+#endif
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_made_2_1)
+extern "C" __global__ void __launch_bounds__(256) matmul_few_made_2_1(const float* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+  matmul_few<bfloat, float, 16, true, 2, 1>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 }  // namespace metal

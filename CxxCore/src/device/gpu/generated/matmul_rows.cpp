@@ -9,8 +9,31 @@ namespace {
 
 
 
+# 1 "Shaders/args/row_source.h"
+
+
+
 # 1 "Shaders/args/types.h"
+# 5 "Shaders/args/row_source.h"
+
+namespace pagoda_args {
+
+
+
+struct RowSource {
+  long x_head_stride, gate_stride, gate_head_stride;
+  uint kind;
+  uint heads;
+  uint dim;
+  float eps;
+  float weight_offset;
+  uint reserved;
+};
+static_assert(sizeof(RowSource) == 48, "host and kernel agree");
+
+}
 # 5 "Shaders/args/matmul.h"
+
 
 namespace pagoda_args {
 
@@ -20,8 +43,9 @@ struct MatmulRows {
   uint padded_cols;
   uint block;
   uint reserved;
+  RowSource source;
 };
-static_assert(sizeof(MatmulRows) == 24, "host and kernel agree");
+static_assert(sizeof(MatmulRows) == 72, "host and kernel agree");
 
 struct Matmul {
   long x_stride;
@@ -33,12 +57,23 @@ struct Matmul {
   uint run;
   uint has_bias;
   uint silu_mul;
-  uint reserved;
+  uint adds;
+  RowSource source;
 };
-static_assert(sizeof(Matmul) == 48, "host and kernel agree");
+static_assert(sizeof(Matmul) == 96, "host and kernel agree");
 
 }
 # 3 "Shaders/matmul_rows.metal"
+# 1 "Shaders/row_source.h"
+
+
+
+
+
+# 1 "Shaders/norms.h"
+
+
+
 # 1 "Shaders/common.h"
 
 
@@ -146,20 +181,141 @@ METAL_FUNC void tile_multiply_accumulate(MSL_THREAD simdgroup_matrix<float, 8, 8
 
   }
 }
+# 5 "Shaders/norms.h"
+
+MSL_CONSTANT constexpr uint kRowThreads = 256;
+MSL_CONSTANT constexpr uint kRowSimdgroups = 8;
+
+MSL_CONSTANT constexpr uint kAhead = 8;
+
+
+METAL_FUNC float thread_squares(MSL_DEVICE const float* row, uint width, uint tid) {
+  float sum = 0.0f;
+  for (uint first = tid; MSL_LOOP(first < width); first += kAhead * kRowThreads) {
+    float v[kAhead];
+    load_ahead<kAhead>(row, first, kRowThreads, width, v);
+
+    for (uint j = 0; j < kAhead; ++j) {
+      sum = fma(v[j], v[j], sum);
+    }
+  }
+  return sum;
+}
+
+METAL_FUNC float rms_scale(float squares, uint width, float eps) { return 1.0f / sqrt(squares / float(width) + eps); }
+
+
+METAL_FUNC float head_scale(MSL_DEVICE const float* head, uint dim, float eps, uint lane) {
+  float squares = 0.0f;
+  for (uint i = lane; MSL_LOOP(i < dim); i += 32) {
+    squares = fma(head[i], head[i], squares);
+  }
+  return precise::rsqrt(simd_sum(squares) / float(dim) + eps);
+}
+
+METAL_FUNC float normed(float v, float scale, float w, float offset) { return v * scale * (w + offset); }
+
+METAL_FUNC float gated_normed(float v, float scale, float w, float g) { return v * scale * w * silu(g); }
+
+METAL_FUNC float gated(float v, float g) { return v * sigmoid(g); }
+# 7 "Shaders/row_source.h"
+
+MSL_CONSTANT constexpr uint kRmsNorm = 1;
+MSL_CONSTANT constexpr uint kGatedRmsNorm = 2;
+MSL_CONSTANT constexpr uint kSigmoidGate = 3;
+MSL_CONSTANT constexpr uint kMostHeads = 64;
+
+
+METAL_FUNC void row_scales(MSL_DEVICE const float* x, long x_stride, MSL_CONSTANT pagoda_args::RowSource& source, uint rows,
+                           MSL_THREADGROUP float* scales, MSL_THREADGROUP float* partial, uint tid, uint sg, uint lane) {
+  if (source.kind == kRmsNorm) {
+    for (uint r = 0; MSL_LOOP(r < rows); ++r) {
+      const float squares = simd_sum(thread_squares(x + long(r) * x_stride, source.dim, tid));
+      if (lane == 0) {
+        partial[r * kRowSimdgroups + sg] = squares;
+      }
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (tid < rows) {
+      float squares = 0.0f;
+      for (uint i = 0; MSL_LOOP(i < kRowSimdgroups); ++i) {
+        squares += partial[tid * kRowSimdgroups + i];
+      }
+      scales[tid] = rms_scale(squares, source.dim, source.eps);
+    }
+  }
+  if (source.kind == kGatedRmsNorm) {
+    for (uint i = sg; MSL_LOOP(i < rows * source.heads); i += kRowSimdgroups) {
+      const float scale = head_scale(x + long(i / source.heads) * x_stride + long(i % source.heads) * source.x_head_stride,
+                                     source.dim, source.eps, lane);
+      if (lane == 0) {
+        scales[i] = scale;
+      }
+    }
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+}
+
+
+METAL_FUNC float row_element(MSL_DEVICE const float* x, MSL_DEVICE const float* weight, MSL_DEVICE const float* gate,
+                             MSL_CONSTANT pagoda_args::RowSource& source, MSL_THREADGROUP const float* scales, uint column) {
+  if (source.kind == 0) {
+    return x[column];
+  }
+  const uint head = column / source.dim;
+  const uint d = column % source.dim;
+  const float v = x[long(head) * source.x_head_stride + d];
+  if (source.kind == kRmsNorm) {
+    return normed(v, scales[head], weight[d], source.weight_offset);
+  }
+  const float g = gate[long(head) * source.gate_head_stride + d];
+  return source.kind == kGatedRmsNorm ? gated_normed(v, scales[head], weight[d], g) : gated(v, g);
+}
+
+
+METAL_FUNC float4 row_elements(MSL_DEVICE const float* x, MSL_DEVICE const float* weight, MSL_DEVICE const float* gate,
+                               MSL_CONSTANT pagoda_args::RowSource& source, MSL_THREADGROUP const float* scales, uint column) {
+  const uint head = column / source.dim;
+  const uint d = column % source.dim;
+  const float4 v = *(MSL_DEVICE const float4*)(x + long(head) * source.x_head_stride + d);
+  if (source.kind == kRmsNorm) {
+    const float4 w = *(MSL_DEVICE const float4*)(weight + d);
+    return float4(normed(v.x, scales[head], w.x, source.weight_offset),
+                  normed(v.y, scales[head], w.y, source.weight_offset),
+                  normed(v.z, scales[head], w.z, source.weight_offset),
+                  normed(v.w, scales[head], w.w, source.weight_offset));
+  }
+  const float4 g = *(MSL_DEVICE const float4*)(gate + long(head) * source.gate_head_stride + d);
+  if (source.kind == kGatedRmsNorm) {
+    const float4 w = *(MSL_DEVICE const float4*)(weight + d);
+    return float4(gated_normed(v.x, scales[head], w.x, g.x), gated_normed(v.y, scales[head], w.y, g.y),
+                  gated_normed(v.z, scales[head], w.z, g.z), gated_normed(v.w, scales[head], w.w, g.w));
+  }
+  return float4(gated(v.x, g.x), gated(v.y, g.y), gated(v.z, g.z), gated(v.w, g.w));
+}
 # 4 "Shaders/matmul_rows.metal"
 
 
 
 MSL_KERNEL void matmul_rows_bf16(MSL_DEVICE const float* x ,
+                               MSL_DEVICE const float* weight ,
+                               MSL_DEVICE const float* gate ,
                                MSL_DEVICE bfloat* out ,
                                MSL_DEVICE float* scales ,
                                MSL_CONSTANT pagoda_args::MatmulRows& args ,
                                uint row ,
-                               uint tid ) {
-  for (uint i = tid; MSL_LOOP(i < args.padded_cols); i += 128) {
+                               uint tid ,
+                               uint sg ,
+                               uint lane ) {
+  MSL_TG_VAR(1, head_scales, [kMostHeads], float)
+  MSL_TG_VAR(2, parts, [kRowSimdgroups], float)
+  MSL_DEVICE const float* from = x + long(row) * args.x_stride;
+  MSL_DEVICE const float* from_gate = gate + long(row) * args.source.gate_stride;
+  row_scales(from, args.x_stride, args.source, 1, head_scales, parts, tid, sg, lane);
+  for (uint i = tid; MSL_LOOP(i < args.padded_cols); i += kRowThreads) {
     float value = 0.0f;
     if (i < args.cols) {
-      value = x[long(row) * args.x_stride + i];
+      value = row_element(from, weight, from_gate, args.source, (MSL_THREADGROUP const float*)(head_scales), i);
     }
     out[long(row) * args.padded_cols + i] = bfloat(value);
   }
@@ -179,6 +335,8 @@ METAL_FUNC float power_below(float magnitudes, bool inverse) {
 template <bool ROTATED>
 
 MSL_KERNEL void matmul_rows(MSL_DEVICE const float* x ,
+                             MSL_DEVICE const float* weight ,
+                             MSL_DEVICE const float* gate ,
                              MSL_DEVICE half* out ,
                              MSL_DEVICE float* scales ,
                              MSL_CONSTANT pagoda_args::MatmulRows& args ,
@@ -186,31 +344,35 @@ MSL_KERNEL void matmul_rows(MSL_DEVICE const float* x ,
                              uint tid ,
                              uint sg ,
                              uint lane ) {
-  MSL_TG_VAR(1, tile, [ROTATED?4096:128], float)
-  MSL_TG_VAR(2, parts, [4], float)
+  MSL_TG_VAR(3, tile, [ROTATED?4096:kRowThreads], float)
+  MSL_TG_VAR(4, head_scales, [kMostHeads], float)
+  MSL_TG_VAR(5, parts, [kRowSimdgroups], float)
   MSL_DEVICE const float* from = x + long(row) * args.x_stride;
+  MSL_DEVICE const float* from_gate = gate + long(row) * args.source.gate_stride;
   MSL_DEVICE half* to = out + long(row) * args.padded_cols;
+  row_scales(from, args.x_stride, args.source, 1, head_scales, parts, tid, sg, lane);
   float magnitudes = 0.0f;
-  for (uint i = tid; MSL_LOOP(i < args.cols); i += 128) {
-    magnitudes += abs(from[i]);
+  for (uint i = tid; MSL_LOOP(i < args.cols); i += kRowThreads) {
+    magnitudes += abs(row_element(from, weight, from_gate, args.source, (MSL_THREADGROUP const float*)(head_scales), i));
   }
-  magnitudes = threadgroup_sum(magnitudes, parts, lane, sg, 4);
+  magnitudes = threadgroup_sum(magnitudes, parts, lane, sg, kRowSimdgroups);
   const float scale = power_below(magnitudes, false);
   if (tid == 0) {
     scales[row] = power_below(magnitudes, true) / (ROTATED ? float(args.block) : 1.0f);
   }
-  const uint block = ROTATED ? args.block : 128;
+  const uint block = ROTATED ? args.block : kRowThreads;
   for (uint first = 0; MSL_LOOP(first < args.padded_cols); first += block) {
-    for (uint i = tid; MSL_LOOP(i < block); i += 128) {
+    for (uint i = tid; MSL_LOOP(i < block); i += kRowThreads) {
       tile[i] = 0.0f;
       if (first + i < args.cols) {
-        tile[i] = from[first + i] * scale;
+        tile[i] = row_element(from, weight, from_gate, args.source, (MSL_THREADGROUP const float*)(head_scales),
+                              first + i) * scale;
       }
     }
     if (ROTATED) {
-      rotate(tile, block, tid, 128);
+      rotate(tile, block, tid, kRowThreads);
     }
-    for (uint i = tid; MSL_LOOP(i < block && first + i < args.padded_cols); i += 128) {
+    for (uint i = tid; MSL_LOOP(i < block && first + i < args.padded_cols); i += kRowThreads) {
       to[first + i] = half(tile[i]);
     }
   }
@@ -225,24 +387,24 @@ using namespace ::pagoda::device::gpu;
 void msl_entry_0(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  matmul_rows_bf16((const float*)in.buffers[0], (bfloat*)in.buffers[1], (float*)in.buffers[2], *(const pagoda_args::MatmulRows*)in.buffers[3], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup));
+  matmul_rows_bf16((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (bfloat*)in.buffers[3], (float*)in.buffers[4], *(const pagoda_args::MatmulRows*)in.buffers[5], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
 }
-constexpr BindingInfo msl_bindings_0[] = {{"x", 0, BindingKind::buffer, sizeof(float), false}, {"out", 1, BindingKind::buffer, sizeof(bfloat), true}, {"scales", 2, BindingKind::buffer, sizeof(float), true}, {"args", 3, BindingKind::values, sizeof(pagoda_args::MatmulRows), false}};
-constexpr uint32_t msl_limit_0 = 128;
+constexpr BindingInfo msl_bindings_0[] = {{"x", 0, BindingKind::buffer, sizeof(float), false}, {"weight", 1, BindingKind::buffer, sizeof(float), false}, {"gate", 2, BindingKind::buffer, sizeof(float), false}, {"out", 3, BindingKind::buffer, sizeof(bfloat), true}, {"scales", 4, BindingKind::buffer, sizeof(float), true}, {"args", 5, BindingKind::values, sizeof(pagoda_args::MatmulRows), false}};
+constexpr uint32_t msl_limit_0 = 256;
 void msl_entry_1(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  matmul_rows<false>((const float*)in.buffers[0], (half*)in.buffers[1], (float*)in.buffers[2], *(const pagoda_args::MatmulRows*)in.buffers[3], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+  matmul_rows<false>((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (half*)in.buffers[3], (float*)in.buffers[4], *(const pagoda_args::MatmulRows*)in.buffers[5], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
 }
-constexpr BindingInfo msl_bindings_1[] = {{"x", 0, BindingKind::buffer, sizeof(float), false}, {"out", 1, BindingKind::buffer, sizeof(half), true}, {"scales", 2, BindingKind::buffer, sizeof(float), true}, {"args", 3, BindingKind::values, sizeof(pagoda_args::MatmulRows), false}};
-constexpr uint32_t msl_limit_1 = 128;
+constexpr BindingInfo msl_bindings_1[] = {{"x", 0, BindingKind::buffer, sizeof(float), false}, {"weight", 1, BindingKind::buffer, sizeof(float), false}, {"gate", 2, BindingKind::buffer, sizeof(float), false}, {"out", 3, BindingKind::buffer, sizeof(half), true}, {"scales", 4, BindingKind::buffer, sizeof(float), true}, {"args", 5, BindingKind::values, sizeof(pagoda_args::MatmulRows), false}};
+constexpr uint32_t msl_limit_1 = 256;
 void msl_entry_2(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  matmul_rows<true>((const float*)in.buffers[0], (half*)in.buffers[1], (float*)in.buffers[2], *(const pagoda_args::MatmulRows*)in.buffers[3], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+  matmul_rows<true>((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (half*)in.buffers[3], (float*)in.buffers[4], *(const pagoda_args::MatmulRows*)in.buffers[5], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
 }
-constexpr BindingInfo msl_bindings_2[] = {{"x", 0, BindingKind::buffer, sizeof(float), false}, {"out", 1, BindingKind::buffer, sizeof(half), true}, {"scales", 2, BindingKind::buffer, sizeof(float), true}, {"args", 3, BindingKind::values, sizeof(pagoda_args::MatmulRows), false}};
-constexpr uint32_t msl_limit_2 = 128;
+constexpr BindingInfo msl_bindings_2[] = {{"x", 0, BindingKind::buffer, sizeof(float), false}, {"weight", 1, BindingKind::buffer, sizeof(float), false}, {"gate", 2, BindingKind::buffer, sizeof(float), false}, {"out", 3, BindingKind::buffer, sizeof(half), true}, {"scales", 4, BindingKind::buffer, sizeof(float), true}, {"args", 5, BindingKind::values, sizeof(pagoda_args::MatmulRows), false}};
+constexpr uint32_t msl_limit_2 = 256;
 }  // namespace
 }  // namespace metal
 namespace pagoda::device::gpu::generated {

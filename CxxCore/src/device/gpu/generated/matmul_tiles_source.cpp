@@ -17,10 +17,14 @@ R"msl(#pragma METAL fp contract(off)
 // bfloats, scale 1. Otherwise they are halfs, divided by a power of two so that none overflows; and rotated as the
 // weights are where those are quantised. Numbers of 8 and 4 bits are whole and at most 128: halfs hold them exactly.
 //
+// matmul_few_made_* and matmul_rows_* make the activations themselves where they are a norm's or a gate's (row_source.h).
+//
 // Weights: rows in order, zeros after the last column and row. 8 bits: a byte each. 4 bits: a nibble each, low ones
 // first, and a pair (step, offset) for every 32 columns. Both with a float scale for each row.
 
 // Arguments of matmul_*.metal, shared by the kernels and the host.
+
+// RowSource: how a matmul gets its rows of activations, shared by the kernels and the host.
 
 // Types of the argument structs that shaders and host share: sizes are fixed, and every compiler asserts them.
 
@@ -32,14 +36,32 @@ static_assert(sizeof(long) == 8, "long is 64 bits wide in Metal");
 
 namespace pagoda_args {
 
+// A row has `heads` heads of `dim` elements. kind 0: as they lie, the strides of heads are not used; 1: RMS norm of the
+// row, one head; 2: RMS norm of each head times silu(gate); 3: times sigmoid(gate).
+struct RowSource {
+  long x_head_stride, gate_stride, gate_head_stride;  // elements
+  uint kind;
+  uint heads;  // at most 64
+  uint dim;    // a multiple of 16
+  float eps;
+  float weight_offset;  // of kind 1
+  uint reserved;
+};
+static_assert(sizeof(RowSource) == 48, "host and kernel agree");
+
+}  // namespace pagoda_args
+
+namespace pagoda_args {
+
 struct MatmulRows {
   long x_stride;  // elements from one row to the next
   uint cols;
   uint padded_cols;
   uint block;  // columns that are rotated together (quantised weights)
   uint reserved;
+  RowSource source;
 };
-static_assert(sizeof(MatmulRows) == 24, "host and kernel agree");
+static_assert(sizeof(MatmulRows) == 72, "host and kernel agree");
 
 struct Matmul {
   long x_stride;    // elements from one row of x to the next
@@ -51,9 +73,10 @@ struct Matmul {
   uint run;  // columns that are summed together: an eighth of padded_cols, rounded up to 64
   uint has_bias;
   uint silu_mul;
-  uint reserved;
+  uint adds;         // to what `out` has
+  RowSource source;  // of matmul_few_made_*
 };
-static_assert(sizeof(Matmul) == 48, "host and kernel agree");
+static_assert(sizeof(Matmul) == 96, "host and kernel agree");
 
 }  // namespace pagoda_args
 // Matrix products of 16-bit operands with float sums, 64 columns (a chunk) at a time.
@@ -290,7 +313,8 @@ METAL_FUNC void load_words(threadgroup const uint* from, thread uint (&words)[kC
   set_words(*(threadgroup const uint4*)(from), *(threadgroup const uint4*)(from + 4), words);
 }
 
-constant constexpr uint kRuns = 8;  // part of the result's bits
+)msl"
+R"msl(constant constexpr uint kRuns = 8;  // part of the result's bits
 
 // A lane's share of a row of weights in one chunk, as it lies in memory: loads need not be waited for at once.
 template <uint BITS>
@@ -320,8 +344,7 @@ METAL_FUNC void load_share(device const uint* w, device const ushort* steps, ulo
   to.a = *(device const uint4*)(w + at / 4);
 }
 
-)msl"
-R"msl(METAL_FUNC void load_share(device const uint* w, device const ushort* steps, ulong at, thread Share<4>& to) {
+METAL_FUNC void load_share(device const uint* w, device const ushort* steps, ulong at, thread Share<4>& to) {
   to.a = *(device const uint2*)(w + at / 8);
   to.steps = uint(steps[at / 32]);
 }
@@ -385,6 +408,11 @@ METAL_FUNC float finish(float sum, float x_scale, float w_scale, float bias) {
   return fma(sum * x_scale, w_scale, bias);
 }
 
+METAL_FUNC void store_out(constant pagoda_args::Matmul& args, device float* out, uint m, uint column, float value) {
+  const long at = long(m) * args.out_stride + column;
+  out[at] = args.adds != 0 ? out[at] + value : value;
+}
+
 // Row r of the threadgroup's 8 RT rows of weights: neighbours, or with silu_mul a gate's in the first half and those of
 // its other factor in the second.
 METAL_FUNC uint weight_row(constant pagoda_args::Matmul& args, uint tile, uint r, uint rows) {
@@ -404,7 +432,7 @@ METAL_FUNC void write_out(constant pagoda_args::Matmul& args, device const float
     const uint at = args.out_cols + column;
     value = silu(value) * finish(other, x_scale, is_scaled ? w_scales[at] : 1.0f, args.has_bias != 0 ? bias[at] : 0.0f);
   }
-  out[long(m) * args.out_stride + column] = value;
+  store_out(args, out, m, column, value);
 }
 
 // 64 rows of weights against 64 rows of x; a simdgroup has 32 of each. Grid: [rows / 64, out_cols / 64, or / 32]
@@ -539,13 +567,36 @@ namespace metal {
 
 
 # 1 "Shaders/matmul.h"
-# 16 "Shaders/matmul.h"
+# 18 "Shaders/matmul.h"
 # 1 "Shaders/args/matmul.h"
 
 
 
+# 1 "Shaders/args/row_source.h"
+
+
+
 # 1 "Shaders/args/types.h"
+# 5 "Shaders/args/row_source.h"
+
+namespace pagoda_args {
+
+
+
+struct RowSource {
+  long x_head_stride, gate_stride, gate_head_stride;
+  uint kind;
+  uint heads;
+  uint dim;
+  float eps;
+  float weight_offset;
+  uint reserved;
+};
+static_assert(sizeof(RowSource) == 48, "host and kernel agree");
+
+}
 # 5 "Shaders/args/matmul.h"
+
 
 namespace pagoda_args {
 
@@ -555,8 +606,9 @@ struct MatmulRows {
   uint padded_cols;
   uint block;
   uint reserved;
+  RowSource source;
 };
-static_assert(sizeof(MatmulRows) == 24, "host and kernel agree");
+static_assert(sizeof(MatmulRows) == 72, "host and kernel agree");
 
 struct Matmul {
   long x_stride;
@@ -568,12 +620,13 @@ struct Matmul {
   uint run;
   uint has_bias;
   uint silu_mul;
-  uint reserved;
+  uint adds;
+  RowSource source;
 };
-static_assert(sizeof(Matmul) == 48, "host and kernel agree");
+static_assert(sizeof(Matmul) == 96, "host and kernel agree");
 
 }
-# 17 "Shaders/matmul.h"
+# 19 "Shaders/matmul.h"
 # 1 "Shaders/tiles.h"
 
 
@@ -783,7 +836,7 @@ METAL_FUNC void store_words(MSL_THREAD const uint (&words)[kChunkTiles], MSL_THR
 METAL_FUNC void load_words(MSL_THREADGROUP const uint* from, MSL_THREAD uint (&words)[kChunkTiles]) {
   set_words(*(MSL_THREADGROUP const uint4*)(from), *(MSL_THREADGROUP const uint4*)(from + 4), words);
 }
-# 18 "Shaders/matmul.h"
+# 20 "Shaders/matmul.h"
 
 MSL_CONSTANT constexpr uint kRuns = 8;
 
@@ -879,6 +932,11 @@ METAL_FUNC float finish(float sum, float x_scale, float w_scale, float bias) {
   return fma(sum * x_scale, w_scale, bias);
 }
 
+METAL_FUNC void store_out(MSL_CONSTANT pagoda_args::Matmul& args, MSL_DEVICE float* out, uint m, uint column, float value) {
+  const long at = long(m) * args.out_stride + column;
+  out[at] = args.adds != 0 ? out[at] + value : value;
+}
+
 
 
 METAL_FUNC uint weight_row(MSL_CONSTANT pagoda_args::Matmul& args, uint tile, uint r, uint rows) {
@@ -898,7 +956,7 @@ METAL_FUNC void write_out(MSL_CONSTANT pagoda_args::Matmul& args, MSL_DEVICE con
     const uint at = args.out_cols + column;
     value = silu(value) * finish(other, x_scale, is_scaled ? w_scales[at] : 1.0f, args.has_bias != 0 ? bias[at] : 0.0f);
   }
-  out[long(m) * args.out_stride + column] = value;
+  store_out(args, out, m, column, value);
 }
 # 4 "Shaders/matmul_tiles.metal"
 
@@ -929,7 +987,8 @@ MSL_KERNEL void matmul_tiles(MSL_DEVICE const T* x ,
   MSL_THREADGROUP uint* scratch = shared_words + STAGE + sg * kTileScratch;
 
   const uint m0 = tg.x * ROWS;
-  const uint sg_n = (sg / 2) * 32;
+)msl"
+R"msl(  const uint sg_n = (sg / 2) * 32;
   const uint sg_m = (sg % 2) * 32;
 
   const uint stage_row = tid / 4;
@@ -948,8 +1007,7 @@ MSL_KERNEL void matmul_tiles(MSL_DEVICE const T* x ,
   for (uint i = 0; i < 4; ++i) {
 #pragma unroll
     for (uint t = 0; t < 4; ++t) {
-)msl"
-R"msl(      acc[i][t] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+      acc[i][t] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
       total[i][t] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
   }

@@ -28,6 +28,10 @@ static_assert(sizeof(RmsNorm) == 24, "host and kernel agree");
 
 }
 # 3 "Shaders/rms_norm.metal"
+# 1 "Shaders/norms.h"
+
+
+
 # 1 "Shaders/common.h"
 
 
@@ -135,12 +139,46 @@ METAL_FUNC void tile_multiply_accumulate(MSL_THREAD simdgroup_matrix<float, 8, 8
 
   }
 }
+# 5 "Shaders/norms.h"
+
+MSL_CONSTANT constexpr uint kRowThreads = 256;
+MSL_CONSTANT constexpr uint kRowSimdgroups = 8;
+
+MSL_CONSTANT constexpr uint kAhead = 8;
+
+
+METAL_FUNC float thread_squares(MSL_DEVICE const float* row, uint width, uint tid) {
+  float sum = 0.0f;
+  for (uint first = tid; MSL_LOOP(first < width); first += kAhead * kRowThreads) {
+    float v[kAhead];
+    load_ahead<kAhead>(row, first, kRowThreads, width, v);
+
+    for (uint j = 0; j < kAhead; ++j) {
+      sum = fma(v[j], v[j], sum);
+    }
+  }
+  return sum;
+}
+
+METAL_FUNC float rms_scale(float squares, uint width, float eps) { return 1.0f / sqrt(squares / float(width) + eps); }
+
+
+METAL_FUNC float head_scale(MSL_DEVICE const float* head, uint dim, float eps, uint lane) {
+  float squares = 0.0f;
+  for (uint i = lane; MSL_LOOP(i < dim); i += 32) {
+    squares = fma(head[i], head[i], squares);
+  }
+  return precise::rsqrt(simd_sum(squares) / float(dim) + eps);
+}
+
+METAL_FUNC float normed(float v, float scale, float w, float offset) { return v * scale * (w + offset); }
+
+METAL_FUNC float gated_normed(float v, float scale, float w, float g) { return v * scale * w * silu(g); }
+
+METAL_FUNC float gated(float v, float g) { return v * sigmoid(g); }
 # 4 "Shaders/rms_norm.metal"
 
 MSL_FUNCTION_CONSTANT(bool, has_residual, 0)
-
-
-MSL_CONSTANT constexpr uint kAhead = 8;
 
 
 
@@ -152,43 +190,39 @@ MSL_KERNEL void rms_norm(
     MSL_CONSTANT pagoda_args::RmsNorm& args ,
     uint row ,
     uint tid ,
-    uint num_threads ,
     uint lane ,
     uint simdgroup ) {
   MSL_TG_VAR(1, partial, [8], float)
   MSL_DEVICE float* x_row = x + ulong(row) * args.x_stride;
-  const uint step = kAhead * num_threads;
-  float sum = 0.0f;
-  for (uint first = tid; MSL_LOOP(first < args.width); first += step) {
-    float v[kAhead];
-    load_ahead((MSL_DEVICE const float*)(x_row), first, num_threads, args.width, v);
-    if (has_residual) {
+  const uint step = kAhead * kRowThreads;
+  if (has_residual) {
+    for (uint first = tid; MSL_LOOP(first < args.width); first += step) {
+      float v[kAhead];
       float r[kAhead];
-      load_ahead(residual + ulong(row) * args.residual_stride, first, num_threads, args.width, r);
+      load_ahead((MSL_DEVICE const float*)(x_row), first, kRowThreads, args.width, v);
+      load_ahead(residual + ulong(row) * args.residual_stride, first, kRowThreads, args.width, r);
 
       for (uint j = 0; j < kAhead; ++j) {
-        v[j] += r[j];
-        if (first + j * num_threads < args.width) {
-          x_row[first + j * num_threads] = v[j];
+        if (first + j * kRowThreads < args.width) {
+          x_row[first + j * kRowThreads] = v[j] + r[j];
         }
       }
     }
-
-    for (uint j = 0; j < kAhead; ++j) {
-      sum = fma(v[j], v[j], sum);
-    }
   }
-  sum = threadgroup_sum(sum, partial, lane, simdgroup, num_threads / 32);
-  const float scale = 1.0f / sqrt(sum / float(args.width) + args.eps);
+
+  const float squares = threadgroup_sum(thread_squares((MSL_DEVICE const float*)(x_row), args.width, tid), partial, lane,
+                                        simdgroup, kRowSimdgroups);
+  const float scale = rms_scale(squares, args.width, args.eps);
   for (uint first = tid; MSL_LOOP(first < args.width); first += step) {
     float v[kAhead];
     float w[kAhead];
-    load_ahead((MSL_DEVICE const float*)(x_row), first, num_threads, args.width, v);
-    load_ahead(weight, first, num_threads, args.width, w);
+    load_ahead((MSL_DEVICE const float*)(x_row), first, kRowThreads, args.width, v);
+    load_ahead(weight, first, kRowThreads, args.width, w);
 
     for (uint j = 0; j < kAhead; ++j) {
-      if (first + j * num_threads < args.width) {
-        out[ulong(row) * args.out_stride + first + j * num_threads] = v[j] * scale * (w[j] + args.weight_offset);
+      if (first + j * kRowThreads < args.width) {
+        out[ulong(row) * args.out_stride + first + j * kRowThreads] =
+            normed(v[j], scale, w[j], args.weight_offset);
       }
     }
   }
@@ -200,7 +234,7 @@ using namespace ::pagoda::device::gpu;
 void msl_entry_0(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  rms_norm((float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (float*)in.buffers[3], *(const pagoda_args::RmsNorm*)in.buffers[4], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.threads_per_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup));
+  rms_norm((float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (float*)in.buffers[3], *(const pagoda_args::RmsNorm*)in.buffers[4], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup));
 }
 constexpr BindingInfo msl_bindings_0[] = {{"x", 0, BindingKind::buffer, sizeof(float), true}, {"residual", 1, BindingKind::buffer, sizeof(float), false}, {"weight", 2, BindingKind::buffer, sizeof(float), false}, {"out", 3, BindingKind::buffer, sizeof(float), true}, {"args", 4, BindingKind::values, sizeof(pagoda_args::RmsNorm), false}};
 constexpr uint32_t msl_limit_0 = 256;

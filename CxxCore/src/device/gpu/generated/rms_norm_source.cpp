@@ -29,6 +29,8 @@ static_assert(sizeof(RmsNorm) == 24, "host and kernel agree");
 #ifndef __METAL_VERSION__
 static_assert(offsetof(pagoda_args::RmsNorm, weight_offset) == 20);
 #endif
+// Norms and gates of activations: what their own kernels and the matmuls that make their rows share.
+
 // Helpers that several kernels share: sums in one order, the nonlinear functions, tiles, sequences.
 // Text of the portable subset: Metal compiles it as it is, mslc translates it for CPU and CUDA. No fast math.
 
@@ -135,10 +137,43 @@ METAL_FUNC void tile_multiply_accumulate(thread simdgroup_matrix<float, 8, 8> (&
   }
 }
 
-constant bool has_residual [[function_constant(0)]];
-
-// Loads in flight of a thread: with one row there is nothing else to wait beside, and every step has two norms a layer.
+constant constexpr uint kRowThreads = 256;  // that sum a row's squares; part of the result's bits
+constant constexpr uint kRowSimdgroups = 8;
+// Loads in flight of a thread: with one row there is nothing else to wait beside.
 constant constexpr uint kAhead = 8;
+
+// A thread's share of the sum of squares of a row.
+METAL_FUNC float thread_squares(device const float* row, uint width, uint tid) {
+  float sum = 0.0f;
+  for (uint first = tid; first < width; first += kAhead * kRowThreads) {
+    float v[kAhead];
+    load_ahead<kAhead>(row, first, kRowThreads, width, v);
+#pragma unroll
+    for (uint j = 0; j < kAhead; ++j) {
+      sum = fma(v[j], v[j], sum);
+    }
+  }
+  return sum;
+}
+
+METAL_FUNC float rms_scale(float squares, uint width, float eps) { return 1.0f / sqrt(squares / float(width) + eps); }
+
+// By one simdgroup.
+METAL_FUNC float head_scale(device const float* head, uint dim, float eps, uint lane) {
+  float squares = 0.0f;
+  for (uint i = lane; i < dim; i += 32) {
+    squares = fma(head[i], head[i], squares);
+  }
+  return precise::rsqrt(simd_sum(squares) / float(dim) + eps);
+}
+
+METAL_FUNC float normed(float v, float scale, float w, float offset) { return v * scale * (w + offset); }
+
+METAL_FUNC float gated_normed(float v, float scale, float w, float g) { return v * scale * w * silu(g); }
+
+METAL_FUNC float gated(float v, float g) { return v * sigmoid(g); }
+
+constant bool has_residual [[function_constant(0)]];
 
 // x, residual, out: [rows, width], rows strided; weight: [width]. With a residual, x becomes x + residual.
 [[max_total_threads_per_threadgroup(256)]]
@@ -150,43 +185,39 @@ kernel void rms_norm(
     constant pagoda_args::RmsNorm& args [[buffer(4)]],
     uint row [[threadgroup_position_in_grid]],
     uint tid [[thread_index_in_threadgroup]],
-    uint num_threads [[threads_per_threadgroup]],
     uint lane [[thread_index_in_simdgroup]],
     uint simdgroup [[simdgroup_index_in_threadgroup]]) {
   threadgroup float partial[8];
   device float* x_row = x + ulong(row) * args.x_stride;
-  const uint step = kAhead * num_threads;
-  float sum = 0.0f;
-  for (uint first = tid; first < args.width; first += step) {
-    float v[kAhead];
-    load_ahead((device const float*)(x_row), first, num_threads, args.width, v);
-    if (has_residual) {
+  const uint step = kAhead * kRowThreads;
+  if (has_residual) {
+    for (uint first = tid; first < args.width; first += step) {
+      float v[kAhead];
       float r[kAhead];
-      load_ahead(residual + ulong(row) * args.residual_stride, first, num_threads, args.width, r);
+      load_ahead((device const float*)(x_row), first, kRowThreads, args.width, v);
+      load_ahead(residual + ulong(row) * args.residual_stride, first, kRowThreads, args.width, r);
       #pragma unroll
       for (uint j = 0; j < kAhead; ++j) {
-        v[j] += r[j];
-        if (first + j * num_threads < args.width) {
-          x_row[first + j * num_threads] = v[j];
+        if (first + j * kRowThreads < args.width) {
+          x_row[first + j * kRowThreads] = v[j] + r[j];
         }
       }
     }
-    #pragma unroll
-    for (uint j = 0; j < kAhead; ++j) {
-      sum = fma(v[j], v[j], sum);
-    }
   }
-  sum = threadgroup_sum(sum, partial, lane, simdgroup, num_threads / 32);
-  const float scale = 1.0f / sqrt(sum / float(args.width) + args.eps);
+  // A thread reads back what it wrote itself.
+  const float squares = threadgroup_sum(thread_squares((device const float*)(x_row), args.width, tid), partial, lane,
+                                        simdgroup, kRowSimdgroups);
+  const float scale = rms_scale(squares, args.width, args.eps);
   for (uint first = tid; first < args.width; first += step) {
     float v[kAhead];
     float w[kAhead];
-    load_ahead((device const float*)(x_row), first, num_threads, args.width, v);
-    load_ahead(weight, first, num_threads, args.width, w);
+    load_ahead((device const float*)(x_row), first, kRowThreads, args.width, v);
+    load_ahead(weight, first, kRowThreads, args.width, w);
     #pragma unroll
     for (uint j = 0; j < kAhead; ++j) {
-      if (first + j * num_threads < args.width) {
-        out[ulong(row) * args.out_stride + first + j * num_threads] = v[j] * scale * (w[j] + args.weight_offset);
+      if (first + j * kRowThreads < args.width) {
+        out[ulong(row) * args.out_stride + first + j * kRowThreads] =
+            normed(v[j], scale, w[j], args.weight_offset);
       }
     }
   }
@@ -220,6 +251,10 @@ static_assert(sizeof(RmsNorm) == 24, "host and kernel agree");
 
 }
 # 3 "Shaders/rms_norm.metal"
+# 1 "Shaders/norms.h"
+
+
+
 # 1 "Shaders/common.h"
 
 
@@ -327,12 +362,46 @@ METAL_FUNC void tile_multiply_accumulate(MSL_THREAD simdgroup_matrix<float, 8, 8
 
   }
 }
+# 5 "Shaders/norms.h"
+
+MSL_CONSTANT constexpr uint kRowThreads = 256;
+MSL_CONSTANT constexpr uint kRowSimdgroups = 8;
+
+MSL_CONSTANT constexpr uint kAhead = 8;
+
+
+METAL_FUNC float thread_squares(MSL_DEVICE const float* row, uint width, uint tid) {
+  float sum = 0.0f;
+  for (uint first = tid; first < width; first += kAhead * kRowThreads) {
+    float v[kAhead];
+    load_ahead<kAhead>(row, first, kRowThreads, width, v);
+#pragma unroll
+    for (uint j = 0; j < kAhead; ++j) {
+      sum = fma(v[j], v[j], sum);
+    }
+  }
+  return sum;
+}
+
+METAL_FUNC float rms_scale(float squares, uint width, float eps) { return 1.0f / sqrt(squares / float(width) + eps); }
+
+
+METAL_FUNC float head_scale(MSL_DEVICE const float* head, uint dim, float eps, uint lane) {
+  float squares = 0.0f;
+  for (uint i = lane; i < dim; i += 32) {
+    squares = fma(head[i], head[i], squares);
+  }
+  return precise::rsqrt(simd_sum(squares) / float(dim) + eps);
+}
+
+METAL_FUNC float normed(float v, float scale, float w, float offset) { return v * scale * (w + offset); }
+
+METAL_FUNC float gated_normed(float v, float scale, float w, float g) { return v * scale * w * silu(g); }
+
+METAL_FUNC float gated(float v, float g) { return v * sigmoid(g); }
 # 4 "Shaders/rms_norm.metal"
 
 MSL_FUNCTION_CONSTANT(bool, has_residual, 0)
-
-
-MSL_CONSTANT constexpr uint kAhead = 8;
 
 
 
@@ -344,43 +413,39 @@ MSL_KERNEL void rms_norm(
     MSL_CONSTANT pagoda_args::RmsNorm& args ,
     uint row ,
     uint tid ,
-    uint num_threads ,
     uint lane ,
     uint simdgroup ) {
   MSL_TG_VAR(1, partial, [8], float)
   MSL_DEVICE float* x_row = x + ulong(row) * args.x_stride;
-  const uint step = kAhead * num_threads;
-  float sum = 0.0f;
-  for (uint first = tid; first < args.width; first += step) {
-    float v[kAhead];
-    load_ahead((MSL_DEVICE const float*)(x_row), first, num_threads, args.width, v);
-    if (has_residual) {
+  const uint step = kAhead * kRowThreads;
+  if (has_residual) {
+    for (uint first = tid; first < args.width; first += step) {
+      float v[kAhead];
       float r[kAhead];
-      load_ahead(residual + ulong(row) * args.residual_stride, first, num_threads, args.width, r);
+      load_ahead((MSL_DEVICE const float*)(x_row), first, kRowThreads, args.width, v);
+      load_ahead(residual + ulong(row) * args.residual_stride, first, kRowThreads, args.width, r);
 #pragma unroll
       for (uint j = 0; j < kAhead; ++j) {
-        v[j] += r[j];
-        if (first + j * num_threads < args.width) {
-          x_row[first + j * num_threads] = v[j];
+        if (first + j * kRowThreads < args.width) {
+          x_row[first + j * kRowThreads] = v[j] + r[j];
         }
       }
     }
-#pragma unroll
-    for (uint j = 0; j < kAhead; ++j) {
-      sum = fma(v[j], v[j], sum);
-    }
   }
-  sum = threadgroup_sum(sum, partial, lane, simdgroup, num_threads / 32);
-  const float scale = 1.0f / sqrt(sum / float(args.width) + args.eps);
+
+  const float squares = threadgroup_sum(thread_squares((MSL_DEVICE const float*)(x_row), args.width, tid), partial, lane,
+                                        simdgroup, kRowSimdgroups);
+  const float scale = rms_scale(squares, args.width, args.eps);
   for (uint first = tid; first < args.width; first += step) {
     float v[kAhead];
     float w[kAhead];
-    load_ahead((MSL_DEVICE const float*)(x_row), first, num_threads, args.width, v);
-    load_ahead(weight, first, num_threads, args.width, w);
+    load_ahead((MSL_DEVICE const float*)(x_row), first, kRowThreads, args.width, v);
+    load_ahead(weight, first, kRowThreads, args.width, w);
 #pragma unroll
     for (uint j = 0; j < kAhead; ++j) {
-      if (first + j * num_threads < args.width) {
-        out[ulong(row) * args.out_stride + first + j * num_threads] = v[j] * scale * (w[j] + args.weight_offset);
+      if (first + j * kRowThreads < args.width) {
+        out[ulong(row) * args.out_stride + first + j * kRowThreads] =
+            normed(v[j], scale, w[j], args.weight_offset);
       }
     }
   }
@@ -390,7 +455,7 @@ MSL_KERNEL void rms_norm(
 # 1 "rms_norm.entries"
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_rms_norm)
 extern "C" __global__ void __launch_bounds__(256) rms_norm(float* x, const float* residual, const float* weight, float* out, const pagoda_args::RmsNorm args) {
-  rms_norm(x, residual, weight, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_threads_per_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()));
+  rms_norm(x, residual, weight, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()));
 }
 #endif
 }  // namespace metal

@@ -5,6 +5,41 @@ namespace {
 # 1 "Shaders/sigmoid_gate.metal"
 # 1 "Shaders/sigmoid_gate.metal"
 
+# 1 "Shaders/args/rows.h"
+
+
+
+# 1 "Shaders/args/types.h"
+# 5 "Shaders/args/rows.h"
+
+namespace pagoda_args {
+
+struct GatherRows {
+  long x_stride, out_stride;
+  uint cols, reserved;
+};
+static_assert(sizeof(GatherRows) == 24, "host and kernel agree");
+
+struct SigmoidGate {
+  long x_stride, x_head_stride, gate_stride, gate_head_stride, out_stride, out_head_stride;
+  uint heads, dim;
+};
+static_assert(sizeof(SigmoidGate) == 56, "host and kernel agree");
+
+
+struct Slot {
+  long slot_stride;
+  long slot_units;
+  long from, to;
+};
+static_assert(sizeof(Slot) == 32, "host and kernel agree");
+
+}
+# 3 "Shaders/sigmoid_gate.metal"
+# 1 "Shaders/norms.h"
+
+
+
 # 1 "Shaders/common.h"
 
 
@@ -112,37 +147,43 @@ METAL_FUNC void tile_multiply_accumulate(MSL_THREAD simdgroup_matrix<float, 8, 8
 
   }
 }
-# 3 "Shaders/sigmoid_gate.metal"
-# 1 "Shaders/args/rows.h"
+# 5 "Shaders/norms.h"
+
+MSL_CONSTANT constexpr uint kRowThreads = 256;
+MSL_CONSTANT constexpr uint kRowSimdgroups = 8;
+
+MSL_CONSTANT constexpr uint kAhead = 8;
 
 
+METAL_FUNC float thread_squares(MSL_DEVICE const float* row, uint width, uint tid) {
+  float sum = 0.0f;
+  for (uint first = tid; MSL_LOOP(first < width); first += kAhead * kRowThreads) {
+    float v[kAhead];
+    load_ahead<kAhead>(row, first, kRowThreads, width, v);
 
-# 1 "Shaders/args/types.h"
-# 5 "Shaders/args/rows.h"
-
-namespace pagoda_args {
-
-struct GatherRows {
-  long x_stride, out_stride;
-  uint cols, reserved;
-};
-static_assert(sizeof(GatherRows) == 24, "host and kernel agree");
-
-struct SigmoidGate {
-  long x_stride, x_head_stride, gate_stride, gate_head_stride, out_stride, out_head_stride;
-  uint heads, dim;
-};
-static_assert(sizeof(SigmoidGate) == 56, "host and kernel agree");
-
-
-struct Slot {
-  long slot_stride;
-  long slot_units;
-  long from, to;
-};
-static_assert(sizeof(Slot) == 32, "host and kernel agree");
-
+    for (uint j = 0; j < kAhead; ++j) {
+      sum = fma(v[j], v[j], sum);
+    }
+  }
+  return sum;
 }
+
+METAL_FUNC float rms_scale(float squares, uint width, float eps) { return 1.0f / sqrt(squares / float(width) + eps); }
+
+
+METAL_FUNC float head_scale(MSL_DEVICE const float* head, uint dim, float eps, uint lane) {
+  float squares = 0.0f;
+  for (uint i = lane; MSL_LOOP(i < dim); i += 32) {
+    squares = fma(head[i], head[i], squares);
+  }
+  return precise::rsqrt(simd_sum(squares) / float(dim) + eps);
+}
+
+METAL_FUNC float normed(float v, float scale, float w, float offset) { return v * scale * (w + offset); }
+
+METAL_FUNC float gated_normed(float v, float scale, float w, float g) { return v * scale * w * silu(g); }
+
+METAL_FUNC float gated(float v, float g) { return v * sigmoid(g); }
 # 4 "Shaders/sigmoid_gate.metal"
 
 
@@ -161,7 +202,7 @@ MSL_KERNEL void sigmoid_gate(MSL_DEVICE const float* x ,
   const uint d = i % args.dim;
   const float value = x[long(tg.y) * args.x_stride + head * args.x_head_stride + d];
   out[long(tg.y) * args.out_stride + head * args.out_head_stride + d] =
-      value * sigmoid(gate[long(tg.y) * args.gate_stride + head * args.gate_head_stride + d]);
+      gated(value, gate[long(tg.y) * args.gate_stride + head * args.gate_head_stride + d]);
 }
 
 

@@ -5,6 +5,41 @@ KernelSource sigmoid_gate_source() noexcept {
   return {"sigmoid_gate",
 R"msl(#pragma METAL fp contract(off)
 // sigmoid_gate: out = x * sigmoid(gate).
+// Arguments of gather_rows.metal, sigmoid_gate.metal and slots.metal, shared by the kernels and the host.
+
+// Types of the argument structs that shaders and host share: sizes are fixed, and every compiler asserts them.
+
+#ifndef __METAL_VERSION__
+typedef unsigned int uint;
+typedef unsigned long ulong;
+static_assert(sizeof(long) == 8, "long is 64 bits wide in Metal");
+#endif
+
+namespace pagoda_args {
+
+struct GatherRows {
+  long x_stride, out_stride;  // elements
+  uint cols, reserved;
+};
+static_assert(sizeof(GatherRows) == 24, "host and kernel agree");
+
+struct SigmoidGate {
+  long x_stride, x_head_stride, gate_stride, gate_head_stride, out_stride, out_head_stride;  // elements
+  uint heads, dim;
+};
+static_assert(sizeof(SigmoidGate) == 56, "host and kernel agree");
+
+// Slots are counted in units: words of 4 bytes, or bytes.
+struct Slot {
+  long slot_stride;  // units from one slot to the next
+  long slot_units;   // units of a slot
+  long from, to;     // copy_slot only
+};
+static_assert(sizeof(Slot) == 32, "host and kernel agree");
+
+}  // namespace pagoda_args
+// Norms and gates of activations: what their own kernels and the matmuls that make their rows share.
+
 // Helpers that several kernels share: sums in one order, the nonlinear functions, tiles, sequences.
 // Text of the portable subset: Metal compiles it as it is, mslc translates it for CPU and CUDA. No fast math.
 
@@ -110,39 +145,42 @@ METAL_FUNC void tile_multiply_accumulate(thread simdgroup_matrix<float, 8, 8> (&
 #endif
   }
 }
-// Arguments of gather_rows.metal, sigmoid_gate.metal and slots.metal, shared by the kernels and the host.
 
-// Types of the argument structs that shaders and host share: sizes are fixed, and every compiler asserts them.
+constant constexpr uint kRowThreads = 256;  // that sum a row's squares; part of the result's bits
+constant constexpr uint kRowSimdgroups = 8;
+// Loads in flight of a thread: with one row there is nothing else to wait beside.
+constant constexpr uint kAhead = 8;
 
-#ifndef __METAL_VERSION__
-typedef unsigned int uint;
-typedef unsigned long ulong;
-static_assert(sizeof(long) == 8, "long is 64 bits wide in Metal");
-#endif
+// A thread's share of the sum of squares of a row.
+METAL_FUNC float thread_squares(device const float* row, uint width, uint tid) {
+  float sum = 0.0f;
+  for (uint first = tid; first < width; first += kAhead * kRowThreads) {
+    float v[kAhead];
+    load_ahead<kAhead>(row, first, kRowThreads, width, v);
+#pragma unroll
+    for (uint j = 0; j < kAhead; ++j) {
+      sum = fma(v[j], v[j], sum);
+    }
+  }
+  return sum;
+}
 
-namespace pagoda_args {
+METAL_FUNC float rms_scale(float squares, uint width, float eps) { return 1.0f / sqrt(squares / float(width) + eps); }
 
-struct GatherRows {
-  long x_stride, out_stride;  // elements
-  uint cols, reserved;
-};
-static_assert(sizeof(GatherRows) == 24, "host and kernel agree");
+// By one simdgroup.
+METAL_FUNC float head_scale(device const float* head, uint dim, float eps, uint lane) {
+  float squares = 0.0f;
+  for (uint i = lane; i < dim; i += 32) {
+    squares = fma(head[i], head[i], squares);
+  }
+  return precise::rsqrt(simd_sum(squares) / float(dim) + eps);
+}
 
-struct SigmoidGate {
-  long x_stride, x_head_stride, gate_stride, gate_head_stride, out_stride, out_head_stride;  // elements
-  uint heads, dim;
-};
-static_assert(sizeof(SigmoidGate) == 56, "host and kernel agree");
+METAL_FUNC float normed(float v, float scale, float w, float offset) { return v * scale * (w + offset); }
 
-// Slots are counted in units: words of 4 bytes, or bytes.
-struct Slot {
-  long slot_stride;  // units from one slot to the next
-  long slot_units;   // units of a slot
-  long from, to;     // copy_slot only
-};
-static_assert(sizeof(Slot) == 32, "host and kernel agree");
+METAL_FUNC float gated_normed(float v, float scale, float w, float g) { return v * scale * w * silu(g); }
 
-}  // namespace pagoda_args
+METAL_FUNC float gated(float v, float g) { return v * sigmoid(g); }
 
 // Grid: [heads * dim / 128, tokens]. out may be x.
 [[max_total_threads_per_threadgroup(128)]]
@@ -160,13 +198,48 @@ kernel void sigmoid_gate(device const float* x [[buffer(0)]],
   const uint d = i % args.dim;
   const float value = x[long(tg.y) * args.x_stride + head * args.x_head_stride + d];
   out[long(tg.y) * args.out_stride + head * args.out_head_stride + d] =
-      value * sigmoid(gate[long(tg.y) * args.gate_stride + head * args.gate_head_stride + d]);
+      gated(value, gate[long(tg.y) * args.gate_stride + head * args.gate_head_stride + d]);
 }
 )msl",
 R"msl(#include "device/gpu/shim/cuda/msl.h"
 namespace metal {
 # 1 "Shaders/sigmoid_gate.metal"
 # 1 "Shaders/sigmoid_gate.metal"
+
+# 1 "Shaders/args/rows.h"
+
+
+
+# 1 "Shaders/args/types.h"
+# 5 "Shaders/args/rows.h"
+
+namespace pagoda_args {
+
+struct GatherRows {
+  long x_stride, out_stride;
+  uint cols, reserved;
+};
+static_assert(sizeof(GatherRows) == 24, "host and kernel agree");
+
+struct SigmoidGate {
+  long x_stride, x_head_stride, gate_stride, gate_head_stride, out_stride, out_head_stride;
+  uint heads, dim;
+};
+static_assert(sizeof(SigmoidGate) == 56, "host and kernel agree");
+
+
+struct Slot {
+  long slot_stride;
+  long slot_units;
+  long from, to;
+};
+static_assert(sizeof(Slot) == 32, "host and kernel agree");
+
+}
+# 3 "Shaders/sigmoid_gate.metal"
+# 1 "Shaders/norms.h"
+
+
 
 # 1 "Shaders/common.h"
 
@@ -275,37 +348,43 @@ METAL_FUNC void tile_multiply_accumulate(MSL_THREAD simdgroup_matrix<float, 8, 8
 
   }
 }
-# 3 "Shaders/sigmoid_gate.metal"
-# 1 "Shaders/args/rows.h"
+# 5 "Shaders/norms.h"
+
+MSL_CONSTANT constexpr uint kRowThreads = 256;
+MSL_CONSTANT constexpr uint kRowSimdgroups = 8;
+
+MSL_CONSTANT constexpr uint kAhead = 8;
 
 
-
-# 1 "Shaders/args/types.h"
-# 5 "Shaders/args/rows.h"
-
-namespace pagoda_args {
-
-struct GatherRows {
-  long x_stride, out_stride;
-  uint cols, reserved;
-};
-static_assert(sizeof(GatherRows) == 24, "host and kernel agree");
-
-struct SigmoidGate {
-  long x_stride, x_head_stride, gate_stride, gate_head_stride, out_stride, out_head_stride;
-  uint heads, dim;
-};
-static_assert(sizeof(SigmoidGate) == 56, "host and kernel agree");
-
-
-struct Slot {
-  long slot_stride;
-  long slot_units;
-  long from, to;
-};
-static_assert(sizeof(Slot) == 32, "host and kernel agree");
-
+METAL_FUNC float thread_squares(MSL_DEVICE const float* row, uint width, uint tid) {
+  float sum = 0.0f;
+  for (uint first = tid; first < width; first += kAhead * kRowThreads) {
+    float v[kAhead];
+    load_ahead<kAhead>(row, first, kRowThreads, width, v);
+#pragma unroll
+    for (uint j = 0; j < kAhead; ++j) {
+      sum = fma(v[j], v[j], sum);
+    }
+  }
+  return sum;
 }
+
+METAL_FUNC float rms_scale(float squares, uint width, float eps) { return 1.0f / sqrt(squares / float(width) + eps); }
+
+
+METAL_FUNC float head_scale(MSL_DEVICE const float* head, uint dim, float eps, uint lane) {
+  float squares = 0.0f;
+  for (uint i = lane; i < dim; i += 32) {
+    squares = fma(head[i], head[i], squares);
+  }
+  return precise::rsqrt(simd_sum(squares) / float(dim) + eps);
+}
+
+METAL_FUNC float normed(float v, float scale, float w, float offset) { return v * scale * (w + offset); }
+
+METAL_FUNC float gated_normed(float v, float scale, float w, float g) { return v * scale * w * silu(g); }
+
+METAL_FUNC float gated(float v, float g) { return v * sigmoid(g); }
 # 4 "Shaders/sigmoid_gate.metal"
 
 
@@ -324,7 +403,7 @@ MSL_KERNEL void sigmoid_gate(MSL_DEVICE const float* x ,
   const uint d = i % args.dim;
   const float value = x[long(tg.y) * args.x_stride + head * args.x_head_stride + d];
   out[long(tg.y) * args.out_stride + head * args.out_head_stride + d] =
-      value * sigmoid(gate[long(tg.y) * args.gate_stride + head * args.gate_head_stride + d]);
+      gated(value, gate[long(tg.y) * args.gate_stride + head * args.gate_head_stride + d]);
 }
 
 

@@ -11,7 +11,7 @@ void GpuEncoder::expert_matmul(const ExpertMatmulArgs& a) noexcept {
   const int64_t rows = a.out.shape[0], max_tiles = max_expert_tiles(rows, a.num_experts);
   const bool is_scaled = is_quantised(weight.format());
   if (rows == 0 || !check_room(ScratchSizes::experts(rows, a.num_experts), "expert_matmul")) return;
-  if (is_scaled && !prepare_rows({.x = a.x, .bias = {}, .out = {}}, weight)) return;
+  if (is_scaled && !prepare_rows(a.x, nullptr, weight)) return;
 
   pagoda_args::ExpertTiles tiles{};
   tiles.ids_stride = a.ids.strides[0];

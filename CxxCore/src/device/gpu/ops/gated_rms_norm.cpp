@@ -5,7 +5,7 @@
 
 namespace pagoda::device::gpu {
 
-void GpuEncoder::gated_rms_norm(const GatedRmsNormArgs& a) noexcept {
+void GpuEncoder::launch_gated_norm(const GatedRmsNormArgs& a) noexcept {
   pagoda_args::GatedRmsNorm args{};
   args.x_stride = a.x.strides[0];
   args.x_head_stride = a.x.strides[1];

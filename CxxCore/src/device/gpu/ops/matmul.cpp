@@ -9,10 +9,12 @@ namespace {
 
 constexpr int64_t kFewRows = 64;           // that matmul_few takes
 constexpr int64_t kDirectRows = 32;        // that it takes as floats: rounding them each time costs less than a launch
+constexpr int64_t kMadeRows = 8;           // that it makes itself, in every threadgroup again:
+constexpr int64_t kMadeWeights = 65536;    // where these are not too many (rows of weights)
 constexpr int64_t kManyGroups = 128;       // threadgroups; fewer leave cores of a large GPU idle
 constexpr int64_t kRuns = 8, kChunk = 64;  // sums of columns: see the kernels
 
-pagoda_args::Matmul args_of(const MatmulArgs& a, const GpuWeight& weight) noexcept {
+pagoda_args::Matmul args_of(const MatmulArgs& a, const GpuWeight& weight, bool adds) noexcept {
   pagoda_args::Matmul args{};
   args.x_stride = a.x.strides[0];
   args.out_stride = a.out.strides[0];
@@ -23,6 +25,7 @@ pagoda_args::Matmul args_of(const MatmulArgs& a, const GpuWeight& weight) noexce
   args.run = as_uint(round_up(ceil_divide(weight.layout().padded_cols, kRuns), kChunk));
   args.has_bias = a.bias.is_present();
   args.silu_mul = a.silu_mul;
+  args.adds = adds;
   return args;
 }
 
@@ -30,6 +33,12 @@ pagoda_args::Matmul args_of(const MatmulArgs& a, const GpuWeight& weight) noexce
 bool is_direct(const MatmulArgs& a, const GpuWeight& weight) noexcept {
   return weight.format() == WeightFormat::bf16 && a.x.shape[0] <= kDirectRows &&
          weight.cols() == weight.layout().padded_cols && a.x.offset_bytes % 16 == 0 && a.x.strides[0] % 4 == 0;
+}
+
+// Whether matmul_few can make the rows as it reads them.
+bool makes_itself(const MatmulArgs& a, const GpuWeight& weight) noexcept {
+  return weight.format() == WeightFormat::bf16 && a.x.shape[0] <= kMadeRows && weight.rows() <= kMadeWeights &&
+         weight.cols() == weight.layout().padded_cols;
 }
 
 // Tiles of 8 rows of weights that a threadgroup of matmul_few takes.
@@ -57,6 +66,11 @@ const KernelId& few_kernel(WeightFormat format, bool is_as_it_lies, int64_t rows
   return of_weights == 1 ? kernels.one : kernels.two[needed <= 1 ? 0 : needed <= 2 ? 1 : needed <= 4 ? 2 : 3];
 }
 
+const KernelId& made_kernel(int64_t of_weights) noexcept {
+  namespace few = kernels::matmul_few;
+  return of_weights == 1 ? few::made_1_1 : few::made_2_1;
+}
+
 const KernelId& tiles_kernel(WeightFormat format) noexcept {
   namespace tiles = kernels::matmul_tiles;
   static constexpr KernelId kByFormat[] = {tiles::f16, tiles::bf16, tiles::q8, tiles::q4};
@@ -65,56 +79,68 @@ const KernelId& tiles_kernel(WeightFormat format) noexcept {
 
 }  // namespace
 
-void GpuEncoder::matmul(const MatmulArgs& a) noexcept {
-  const auto& weight = static_cast<const GpuWeight&>(*a.weight);
-  if (weight.format() == WeightFormat::f32) matmul_float(a, weight);
-  else matmul_packed(a, weight);
+void GpuEncoder::launch_product(const Product& product) noexcept {
+  const auto& weight = static_cast<const GpuWeight&>(*product.args.weight);
+  if (weight.format() == WeightFormat::f32) matmul_float(product, weight);
+  else matmul_packed(product, weight);
 }
 
-void GpuEncoder::matmul_float(const MatmulArgs& a, const GpuWeight& weight) noexcept {
-  const pagoda_args::Matmul args = args_of(a, weight);
+void GpuEncoder::matmul_float(const Product& product, const GpuWeight& weight) noexcept {
+  launch_maker(product.maker);
+  const MatmulArgs& a = product.args;
+  const pagoda_args::Matmul args = args_of(a, weight, product.adds);
   launch(kernels::matmul_f32::kernel, {{as_uint(ceil_divide(args.out_cols, 4)), as_uint(ceil_divide(args.rows, 8))}},
          {a.x, {weight.buffer(), 0}, or_else(a.bias, a.x), a.out}, args);
 }
 
 // Activations as the kernels of 16, 8 and 4 bits take them, into scratch.
-bool GpuEncoder::prepare_rows(const MatmulArgs& a, const GpuWeight& weight) noexcept {
+bool GpuEncoder::prepare_rows(const Tensor& x, const MadeRows* made, const GpuWeight& weight) noexcept {
   const WeightLayout& layout = weight.layout();
-  if (!check_room(ScratchSizes::matmul(a.x.shape[0], layout.padded_cols), "matmul")) return false;
+  if (!check_room(ScratchSizes::matmul(x.shape[0], layout.padded_cols), "matmul")) return false;
   pagoda_args::MatmulRows rows{};
-  rows.x_stride = a.x.strides[0];
   rows.cols = as_uint(weight.cols());
   rows.padded_cols = as_uint(layout.padded_cols);
   rows.block = as_uint(host::rotation_block(layout.padded_cols));
+  if (made != nullptr) rows.source = made->source;
+  const Tensor& from = made != nullptr ? made->x : x;
+  rows.x_stride = from.strides[0];
   const KernelId& kernel = is_quantised(weight.format())           ? kernels::matmul_rows::rotated
                            : weight.format() == WeightFormat::bf16 ? kernels::matmul_rows_bf16::kernel
                                                                    : kernels::matmul_rows::f16;
-  launch(kernel, {{as_uint(a.x.shape[0])}}, {a.x, scratch_.rows, scratch_.scales}, rows);
+  launch(kernel, {{as_uint(x.shape[0])}, 256},
+         {from, made != nullptr ? made->weight : x, made != nullptr ? made->gate : x, scratch_.rows, scratch_.scales},
+         rows);
   return true;
 }
 
-void GpuEncoder::matmul_packed(const MatmulArgs& a, const GpuWeight& weight) noexcept {
+void GpuEncoder::matmul_packed(const Product& product, const GpuWeight& weight) noexcept {
+  const MatmulArgs& a = product.args;
   const WeightLayout& layout = weight.layout();
-  const bool is_as_it_lies = is_direct(a, weight);
-  if (!is_as_it_lies && !prepare_rows(a, weight)) return;
-  pagoda_args::Matmul args = args_of(a, weight);
-  if (!is_as_it_lies) args.x_stride = layout.padded_cols;
+  const std::optional<MadeRows> made = made_rows(product.maker);
+  if (!made) launch_maker(product.maker);
+  const bool is_made = made && makes_itself(a, weight), is_as_it_lies = !made && is_direct(a, weight);
+  const bool is_prepared = !is_made && !is_as_it_lies;
+  if (is_prepared && !prepare_rows(a.x, made ? &*made : nullptr, weight)) return;
+  pagoda_args::Matmul args = args_of(a, weight, product.adds);
+  if (is_prepared) args.x_stride = layout.padded_cols;
+  if (is_made) args.x_stride = made->x.strides[0];
+  if (is_made) args.source = made->source;
   const bool is_few = args.rows <= kFewRows;
   const int64_t tiles = weight_tiles(args.rows, weight.rows());
-  const KernelId& kernel =
-      is_few ? few_kernel(weight.format(), is_as_it_lies, args.rows, tiles) : tiles_kernel(weight.format());
   const int64_t width = (is_few ? 8 * tiles : kRowsTile) / (a.silu_mul ? 2 : 1);  // output columns of a threadgroup
   const uint32_t columns = as_uint(ceil_divide(args.out_cols, width));
-  const Grid grid = is_few ? Grid{{columns}, 256} : Grid{{as_uint(ceil_divide(args.rows, kRowsTile)), columns}, 128};
-  launch(kernel, grid,
-         {is_as_it_lies ? Slot(a.x) : Slot(scratch_.rows),
-          is_as_it_lies ? Slot(a.x) : Slot(scratch_.scales),
-          {weight.buffer(), 0},
-          {weight.buffer(), layout.steps_offset},
-          {weight.buffer(), layout.scales_offset},
-          or_else(a.bias, a.x),
-          a.out},
-         args);
+  const Slot x = is_prepared ? Slot(scratch_.rows) : Slot(is_made ? made->x : a.x);
+  const Slot scales = is_prepared ? Slot(scratch_.scales) : x, bias = or_else(a.bias, a.x);
+  const Slot w(weight.buffer(), 0), steps(weight.buffer(), layout.steps_offset);
+  const Slot w_scales(weight.buffer(), layout.scales_offset);
+  if (is_few)
+    launch(
+        is_made ? made_kernel(tiles) : few_kernel(weight.format(), is_as_it_lies, args.rows, tiles), {{columns}, 256},
+        {x, scales, w, steps, w_scales, bias, is_made ? Slot(made->weight) : x, is_made ? Slot(made->gate) : x, a.out},
+        args);
+  else
+    launch(tiles_kernel(weight.format()), {{as_uint(ceil_divide(args.rows, kRowsTile)), columns}, 128},
+           {x, scales, w, steps, w_scales, bias, a.out}, args);
 }
 
 }  // namespace pagoda::device::gpu

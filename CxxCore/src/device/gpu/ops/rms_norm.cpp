@@ -5,7 +5,7 @@
 
 namespace pagoda::device::gpu {
 
-void GpuEncoder::rms_norm(const RmsNormArgs& a) noexcept {
+void GpuEncoder::launch_norm(const RmsNormArgs& a) noexcept {
   const bool has_residual = a.residual.is_present();
   pagoda_args::RmsNorm args{};
   args.width = as_uint(a.x.shape[1]);
@@ -14,8 +14,8 @@ void GpuEncoder::rms_norm(const RmsNormArgs& a) noexcept {
   args.out_stride = as_uint(a.out.strides[0]);
   args.eps = a.eps;
   args.weight_offset = a.weight_offset;
-  launch(kernels::rms_norm::kernel, {{as_uint(a.x.shape[0])}}, {a.x, or_else(a.residual, a.weight), a.weight, a.out},
-         args, {{"has_residual", has_residual}});
+  launch(kernels::rms_norm::kernel, {{as_uint(a.x.shape[0])}, 256},
+         {a.x, or_else(a.residual, a.weight), a.weight, a.out}, args, {{"has_residual", has_residual}});
 }
 
 }  // namespace pagoda::device::gpu

@@ -6,10 +6,6 @@
 namespace pagoda::device::gpu {
 namespace {
 
-bool same_place(const Tensor& a, const Tensor& b) noexcept {
-  return a.buffer == b.buffer && a.offset_bytes == b.offset_bytes && a.shape == b.shape && a.strides == b.strides;
-}
-
 // Whether both can go into one launch: alike but for what they read and write, each in place.
 bool are_alike(const QkNormRopeArgs& q, const QkNormRopeArgs& k) noexcept {
   return same_place(q.x, q.out) && same_place(k.x, k.out) && same_place(q.positions, k.positions) &&
@@ -20,14 +16,9 @@ bool are_alike(const QkNormRopeArgs& q, const QkNormRopeArgs& k) noexcept {
 }  // namespace
 
 void GpuEncoder::qk_norm_rope(const QkNormRopeArgs& a) noexcept {
-  if (num_waiting_ == 2 || (num_waiting_ == 1 && !are_alike(waiting_[0], a))) launch_waiting();
+  if (product_ || maker_.index() > 0 || num_waiting_ == 2 || (num_waiting_ == 1 && !are_alike(waiting_[0], a)))
+    launch_waiting();
   waiting_[num_waiting_++] = a;
-}
-
-// Whatever comes next reads what they make, or comes after it.
-void GpuEncoder::launch_waiting() noexcept {
-  const int count = std::exchange(num_waiting_, 0);
-  for (int i = 0; i < count; ++i) launch_rope(waiting_[static_cast<size_t>(i)]);
 }
 
 // False where what waits is not what `a` caches.

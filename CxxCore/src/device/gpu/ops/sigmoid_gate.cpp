@@ -4,7 +4,7 @@
 
 namespace pagoda::device::gpu {
 
-void GpuEncoder::sigmoid_gate(const SigmoidGateArgs& a) noexcept {
+void GpuEncoder::launch_gate(const SigmoidGateArgs& a) noexcept {
   pagoda_args::SigmoidGate args{};
   args.x_stride = a.x.strides[0];
   args.x_head_stride = a.x.strides[1];

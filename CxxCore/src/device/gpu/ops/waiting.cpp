@@ -1,0 +1,67 @@
+// Ops that wait for the next one, which may take them over: norms and gates for the matmul that reads their rows,
+// matmuls for the norm that adds their product to what it normalises.
+#include <utility>
+
+#include "device/gpu/gpu_encoder.h"
+
+namespace pagoda::device::gpu {
+
+// Whatever comes next reads what they make, or comes after it. Nothing waits any more when the first is launched.
+void GpuEncoder::launch_waiting() noexcept {
+  const int num_ropes = std::exchange(num_waiting_, 0);
+  const std::optional<Product> product = std::exchange(product_, std::nullopt);
+  const RowMaker maker = std::exchange(maker_, RowMaker{});
+  for (int i = 0; i < num_ropes; ++i) launch_rope(waiting_[static_cast<size_t>(i)]);
+  if (product) launch_product(*product);
+  launch_maker(maker);
+}
+
+void GpuEncoder::launch_maker(const RowMaker& maker) noexcept {
+  if (const auto* norm = std::get_if<RmsNormArgs>(&maker)) launch_norm(*norm);
+  if (const auto* norm = std::get_if<GatedRmsNormArgs>(&maker)) launch_gated_norm(*norm);
+  if (const auto* gate = std::get_if<SigmoidGateArgs>(&maker)) launch_gate(*gate);
+}
+
+// Whether the product that waits is the norm's residual and could be added to its x.
+bool GpuEncoder::add_to(const RmsNormArgs& a) noexcept {
+  if (!product_ || !a.residual.is_present() || !same_place(product_->args.out, a.residual)) return false;
+  Product product = *product_;
+  const std::optional<MadeRows> made = made_rows(product.maker);
+  const bool reads_x =
+      may_overlap(product.args.x, a.x) || (made && (may_overlap(made->x, a.x) || may_overlap(made->gate, a.x)));
+  if (reads_x) return false;
+  product_.reset();
+  product.args.out = a.x;
+  product.adds = true;
+  launch_product(product);
+  return true;
+}
+
+void GpuEncoder::rms_norm(const RmsNormArgs& a) noexcept {
+  RmsNormArgs norm = a;
+  if (add_to(a)) norm.residual = {};
+  if (is_waiting()) launch_waiting();
+  if (a.only_next && !norm.residual.is_present()) maker_ = norm;
+  else launch_norm(norm);
+}
+
+void GpuEncoder::gated_rms_norm(const GatedRmsNormArgs& a) noexcept {
+  if (is_waiting()) launch_waiting();
+  if (a.only_next) maker_ = a;
+  else launch_gated_norm(a);
+}
+
+void GpuEncoder::sigmoid_gate(const SigmoidGateArgs& a) noexcept {
+  if (is_waiting()) launch_waiting();
+  if (a.only_next) maker_ = a;
+  else launch_gate(a);
+}
+
+void GpuEncoder::matmul(const MatmulArgs& a) noexcept {
+  RowMaker maker;
+  if (makes(maker_, a.x)) maker = std::exchange(maker_, RowMaker{});
+  if (is_waiting()) launch_waiting();
+  product_ = Product{a, maker};
+}
+
+}  // namespace pagoda::device::gpu

@@ -1,0 +1,40 @@
+// Norms and gates of activations: what their own kernels and the matmuls that make their rows share.
+#pragma once
+
+#include "common.h"
+
+constant constexpr uint kRowThreads = 256;  // that sum a row's squares; part of the result's bits
+constant constexpr uint kRowSimdgroups = 8;
+// Loads in flight of a thread: with one row there is nothing else to wait beside.
+constant constexpr uint kAhead = 8;
+
+// A thread's share of the sum of squares of a row.
+METAL_FUNC float thread_squares(device const float* row, uint width, uint tid) {
+  float sum = 0.0f;
+  for (uint first = tid; first < width; first += kAhead * kRowThreads) {
+    float v[kAhead];
+    load_ahead<kAhead>(row, first, kRowThreads, width, v);
+#pragma unroll
+    for (uint j = 0; j < kAhead; ++j) {
+      sum = fma(v[j], v[j], sum);
+    }
+  }
+  return sum;
+}
+
+METAL_FUNC float rms_scale(float squares, uint width, float eps) { return 1.0f / sqrt(squares / float(width) + eps); }
+
+// By one simdgroup.
+METAL_FUNC float head_scale(device const float* head, uint dim, float eps, uint lane) {
+  float squares = 0.0f;
+  for (uint i = lane; i < dim; i += 32) {
+    squares = fma(head[i], head[i], squares);
+  }
+  return precise::rsqrt(simd_sum(squares) / float(dim) + eps);
+}
+
+METAL_FUNC float normed(float v, float scale, float w, float offset) { return v * scale * (w + offset); }
+
+METAL_FUNC float gated_normed(float v, float scale, float w, float g) { return v * scale * w * silu(g); }
+
+METAL_FUNC float gated(float v, float g) { return v * sigmoid(g); }
