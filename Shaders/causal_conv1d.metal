@@ -1,25 +1,6 @@
 // causal_conv1d: a short window over time per channel, then SiLU; the window's past comes from and goes to `tail`.
 // tail: [slots, tail_rows, channels], a ring: position p in row p % tail_rows. weight: [kernel_size, channels], the last one is of now.
-#include "common.h"
-#include "args/causal_conv1d.h"
-
-// Where the ring has a position, which is at least -tail_rows.
-METAL_FUNC long tail_place(constant pagoda_args::CausalConv1d& args, int position) {
-  return long(uint(position + int(args.tail_rows)) % args.tail_rows) * args.tail_row_stride;
-}
-
-// x, tail, weight: at the channel; x at the sequence's first row in this step, which is at `position`. Inputs before it
-// are in the tail.
-METAL_FUNC float conv_row(device const float* x, device const float* tail, device const float* weight,
-                          constant pagoda_args::CausalConv1d& args, int position, int row) {
-  float sum = 0.0f;
-  for (uint i = 0; i < args.kernel_size; ++i) {
-    const int at = row + int(i) + 1 - int(args.kernel_size);
-    const float input = at >= 0 ? x[long(at) * args.x_stride] : tail[tail_place(args, position + at)];
-    sum = fma(input, weight[long(i) * args.weight_stride], sum);
-  }
-  return silu(sum);
-}
+#include "conv.h"
 
 // Any rows; the tail is left for causal_conv1d_tail. Grid: [channels / 128, tokens]
 [[max_total_threads_per_threadgroup(128)]]

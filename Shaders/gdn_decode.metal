@@ -1,9 +1,12 @@
 // gdn_decode: the gated delta rule for sequences with one token; gdn.h has the formulas and the layout.
+#include "conv.h"
 #include "gdn.h"
 
 // One token: reads S, appends a row, writes S only when the row fills the block. All loads are on their way before the
-// first is used. A simdgroup has 8 columns, 2 for each group of 8 lanes. Grid: [panels, v_heads, sequences]
-template <uint D>
+// first is used. A simdgroup has 8 columns, 2 for each group of 8 lanes. With CONV q, k and v are what causal_conv1d
+// would make of conv_x, and the tail gets the inputs; its ring has room for one more than the window's past, so that
+// none of those that other threadgroups read is written. Grid: [panels, v_heads, sequences]
+template <uint D, bool CONV>
 [[max_total_threads_per_threadgroup(128)]]
 kernel void gdn_decode(device const float* q [[buffer(0)]],
                        device const float* k [[buffer(1)]],
@@ -20,7 +23,10 @@ kernel void gdn_decode(device const float* q [[buffer(0)]],
                        device float* u_rows [[buffer(12)]],
                        device float* g_rows [[buffer(13)]],
                        device float* out [[buffer(14)]],
-                       constant pagoda_args::Gdn& args [[buffer(15)]],
+                       device const float* conv_x [[buffer(15)]],
+                       device const float* conv_weight [[buffer(16)]],
+                       device float* conv_tail [[buffer(17)]],
+                       constant pagoda_args::Gdn& args [[buffer(18)]],
                        uint3 tg [[threadgroup_position_in_grid]],
                        uint tid [[thread_index_in_threadgroup]],
                        uint sg [[simdgroup_index_in_threadgroup]],
@@ -31,6 +37,7 @@ kernel void gdn_decode(device const float* q [[buffer(0)]],
   threadgroup float kn[D];                 // the token's key and query, normalised, zeros after dk
   threadgroup float qn[D];
   threadgroup float coef[2 * kBlock];  // of u and of o
+  threadgroup float raw[CONV ? 2 * D : 1];  // the token's key and query as the convolution makes them
 
   const uint head = tg.y;
   const long token = cu_seqlens[tg.z];
@@ -63,10 +70,41 @@ kernel void gdn_decode(device const float* q [[buffer(0)]],
     load_state<PER>((device const float*)(s_at + pair), width, pair < width ? args.dk : 0, part, s[0]);
     load_state<PER>((device const float*)(s_at + pair + 1), width, pair + 1 < width ? args.dk : 0, part, s[1]);
   }
+  const int position = context_lens[tg.z] - 1;
+  device const float* inputs = conv_x + token * args.conv.x_stride;
+  device float* past = conv_tail + slot * args.conv.tail_slot_stride;
+  if (CONV) {
+    const bool is_first = tg.x == 0 && head % group == 0;  // of the threadgroups that share the key
+    for (uint d = tid; d < args.dk; d += 128) {
+      #pragma unroll
+      for (uint i = 0; i < 2; ++i) {
+        const uint channel = (i == 0 ? args.k_channel : args.q_channel) + k_head * args.dk + d;
+        raw[i * D + d] = conv_row(inputs + channel, (device const float*)(past + channel), conv_weight + channel,
+                                  args.conv, position, 0);
+        if (is_first) {
+          past[tail_place(args.conv, position) + channel] = inputs[channel];
+        }
+      }
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+  }
   float kx[N];
   float qx[N];
-  load_row<N>(k + token * args.k_stride + k_head * args.k_head_stride, args.dk, lane, kx);
-  load_row<N>(q + token * args.q_stride + k_head * args.q_head_stride, args.dk, lane, qx);
+  if (CONV) {
+    #pragma unroll
+    for (uint i = 0; i < N; ++i) {
+      const uint d = lane + 32 * i;
+      kx[i] = 0.0f;
+      qx[i] = 0.0f;
+      if (d < args.dk) {
+        kx[i] = raw[d];
+        qx[i] = raw[D + d];
+      }
+    }
+  } else {
+    load_row<N>(k + token * args.k_stride + k_head * args.k_head_stride, args.dk, lane, kx);
+    load_row<N>(q + token * args.q_stride + k_head * args.q_head_stride, args.dk, lane, qx);
+  }
   device float* k_old = k_rows + slot * args.k_rows_slot_stride + long(k_head) * kBlock * args.dk;
   device float* g_old = g_rows + slot * args.g_rows_slot_stride + head * kBlock;
   device float* u_at = u_rows + slot * args.u_rows_slot_stride + long(head) * kBlock * args.dv + column;
@@ -92,7 +130,10 @@ kernel void gdn_decode(device const float* q [[buffer(0)]],
   const uint dot_row = sg * EACH + lane / 4 % EACH;
   const float g_row = dot_row < row ? g_old[dot_row] : 0.0f;
   const float g_before = row > 0 ? g_old[row - 1] : 0.0f;
-  const float v_in = v[token * args.v_stride + head * args.v_head_stride + column];
+  const uint v_channel = args.v_channel + head * args.dv + column;
+  const float v_in = CONV ? conv_row(inputs + v_channel, (device const float*)(past + v_channel),
+                                     conv_weight + v_channel, args.conv, position, 0)
+                          : v[token * args.v_stride + head * args.v_head_stride + column];
   const float a_in = a[token * args.a_stride + head];
   const float b_in = b[token * args.b_stride + head];
   const float rate_log = a_log[head];
@@ -149,6 +190,9 @@ kernel void gdn_decode(device const float* q [[buffer(0)]],
       out[token * args.out_stride + head * args.out_head_stride + column] = fma(coef[kBlock + row], u, acc);
     } else {
       u_at[row * args.dv] = u;
+      if (CONV) {
+        past[tail_place(args.conv, position) + v_channel] = inputs[v_channel];
+      }
     }
   }
   if (tg.x == 0) {
@@ -203,5 +247,10 @@ kernel void gdn_decode(device const float* q [[buffer(0)]],
   }
 }
 
-template [[host_name("gdn_decode_128")]] kernel decltype(gdn_decode<128>) gdn_decode<128>;
-template [[host_name("gdn_decode_256")]] kernel decltype(gdn_decode<256>) gdn_decode<256>;
+#define INSTANTIATE(NAME, D, CONV) \
+  template [[host_name("gdn_decode_" NAME)]] kernel decltype(gdn_decode<D, CONV>) gdn_decode<D, CONV>;
+
+INSTANTIATE("128", 128, false)
+INSTANTIATE("256", 256, false)
+INSTANTIATE("conv_128", 128, true)
+INSTANTIATE("conv_256", 256, true)

@@ -53,9 +53,10 @@ kernel void matmul_few(device const X* x [[buffer(0)]],
   constexpr uint SUMS = kRuns * ROWS * WIDTH;
   constexpr uint SCRATCH = kRuns * kTileScratch;
   constexpr uint SHARED = SUMS > SCRATCH ? SUMS : SCRATCH;
-  threadgroup float shared_words[SHARED];  // scratch of tiles first, then the sums of all runs
-  threadgroup float scales[MADE ? WIDTH * kMostHeads : 1];
-  threadgroup float parts[MADE ? WIDTH * kRowSimdgroups : 1];
+  constexpr uint MADE_WORDS = MADE ? WIDTH * (kMostHeads + kRowSimdgroups) : 0;
+  threadgroup float shared_words[SHARED + MADE_WORDS];  // scratch of tiles first, then the sums of all runs; scales
+  threadgroup float* scales = shared_words + SHARED;
+  threadgroup float* parts = scales + WIDTH * kMostHeads;
   threadgroup uint* scratch = (threadgroup uint*)(shared_words) + sg * kTileScratch;
 
   ulong w_at[RT];

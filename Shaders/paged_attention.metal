@@ -38,7 +38,7 @@ kernel void paged_attention(device const float* q [[buffer(0)]],
   const int context = context_lens[seq];
   const int row0 = int((tg.x - first_tile(cu_seqlens, seq, args.group, ROWS)) * ROWS);
   const int num_rows = min(int(ROWS), tokens * int(args.group) - row0);
-  const bool is_split = tokens == 1;
+  const bool is_split = tokens == 1 && args.is_split != 0;
   if (num_rows <= 0 || (!is_split && tg.z > 0)) {
     return;
   }

@@ -1,6 +1,7 @@
 // Arguments of gdn_*.metal, shared by the kernels and the host.
 #pragma once
 
+#include "args/causal_conv1d.h"
 #include "args/types.h"
 
 namespace pagoda_args {
@@ -15,7 +16,10 @@ struct Gdn {
   uint is_wide;  // dk is 128 or 256, dv full panels, and state and k_rows lie so that vectors fit
   float q_scale;
   uint reserved;
+  // gdn_decode_conv_*: the convolution that makes q, k and v, and the channels of their first heads.
+  CausalConv1d conv;
+  uint q_channel, k_channel, v_channel, reserved2;
 };
-static_assert(sizeof(Gdn) == 144, "host and kernel agree");
+static_assert(sizeof(Gdn) == 216, "host and kernel agree");
 
 }  // namespace pagoda_args

@@ -18,7 +18,7 @@ struct PagedAttention {
   uint window;        // positions a row sees, itself included (use_window)
   float scale;
   float softcap;  // (use_softcap)
-  uint reserved;
+  uint is_split;  // whether single tokens have a threadgroup for each partition
 };
 static_assert(sizeof(PagedAttention) == 128, "host and kernel agree");
 

@@ -66,10 +66,12 @@ AttentionLayer::Parts AttentionLayer::split(const Tensor& projected) const noexc
           has_gate_ ? slice(q_and_gate, 2, head_dim_, head_dim_) : Tensor{}};
 }
 
-Status AttentionLayer::write_cache(device::Encoder& encoder, const Step& step) const {
+Status AttentionLayer::write_cache(device::Encoder& encoder, const Step& step, bool rotates_queries) const {
   const Tensor projected = as_rows(step.projected, in_->rows());
   PAGODA_RETURN_IF_ERROR(ops::matmul(encoder, {.x = step.normed, .weight = in_, .bias = in_bias_, .out = projected}));
   const Parts parts = split(projected);
+  // Before the keys: devices with a kernel for both rotations and the cache need them in this order.
+  if (rotates_queries) PAGODA_RETURN_IF_ERROR(rotate(encoder, step, parts.q, q_norm_));
   PAGODA_RETURN_IF_ERROR(rotate(encoder, step, parts.k, k_norm_));
   return ops::reshape_and_cache(
       encoder,
@@ -97,9 +99,8 @@ Status AttentionLayer::finish(device::Encoder& encoder, const Step& step, const 
 }
 
 Status AttentionLayer::forward(device::Encoder& encoder, const Step& step) const {
-  PAGODA_RETURN_IF_ERROR(write_cache(encoder, step));
+  PAGODA_RETURN_IF_ERROR(write_cache(encoder, step, /*rotates_queries=*/true));
   const Parts parts = split(as_rows(step.projected, in_->rows()));
-  PAGODA_RETURN_IF_ERROR(rotate(encoder, step, parts.q, q_norm_));
   const Tensor mixed_heads = split_last(as_rows(step.mixed, num_heads_ * head_dim_), num_heads_, head_dim_);
   PAGODA_RETURN_IF_ERROR(attend(encoder, parts.q, step.sequences, window_, mixed_heads));
   return finish(encoder, step, parts);
@@ -107,9 +108,8 @@ Status AttentionLayer::forward(device::Encoder& encoder, const Step& step) const
 
 // A window of its own for each sequence: from its row back to the first position.
 Status AttentionLayer::forward_from(device::Encoder& encoder, const Step& step, int32_t first_position) const {
-  PAGODA_RETURN_IF_ERROR(write_cache(encoder, step));
+  PAGODA_RETURN_IF_ERROR(write_cache(encoder, step, /*rotates_queries=*/true));
   const Parts parts = split(as_rows(step.projected, in_->rows()));
-  PAGODA_RETURN_IF_ERROR(rotate(encoder, step, parts.q, q_norm_));
   const Tensor mixed_heads = split_last(as_rows(step.mixed, num_heads_ * head_dim_), num_heads_, head_dim_);
   for (int64_t b = 0; b < static_cast<int64_t>(step.host_positions.size()); ++b) {
     device::SequenceArgs one = step.sequences;

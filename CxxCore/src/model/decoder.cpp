@@ -220,8 +220,10 @@ Status Decoder::encode(device::Encoder& encoder, const Step& step, bool feeds_he
       feeds_head ? device::slice(step.head.hidden, 0, step.head.hidden.shape[0] - num_tokens, num_tokens) : step.normed;
   PAGODA_RETURN_IF_ERROR(norm(encoder, step, addition, final_norm_, states));
   if (step.logits_rows.num_elements() > 0) {
-    PAGODA_RETURN_IF_ERROR(ops::gather_rows(encoder, {.x = states, .rows = step.logits_rows, .out = step.gathered}));
-    PAGODA_RETURN_IF_ERROR(ops::matmul(encoder, {.x = step.gathered, .weight = head_, .bias = {}, .out = step.logits}));
+    if (!step.wants_all_rows)
+      PAGODA_RETURN_IF_ERROR(ops::gather_rows(encoder, {.x = states, .rows = step.logits_rows, .out = step.gathered}));
+    PAGODA_RETURN_IF_ERROR(ops::matmul(
+        encoder, {.x = step.wants_all_rows ? states : step.gathered, .weight = head_, .bias = {}, .out = step.logits}));
     PAGODA_RETURN_IF_ERROR(pick(encoder, step));
   }
   return feeds_head ? mtp_->feed(encoder, step, embedding_) : ok_status();

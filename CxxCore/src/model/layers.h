@@ -19,8 +19,8 @@ class AttentionLayer {
   AttentionLayer(const io::ModelConfig& config, const Weights& weights, int layer_index);
   void set_pool(const KvPool* pool) noexcept { pool_ = pool; }
   Status forward(device::Encoder& encoder, const Step& step) const;
-  // Keys and values only.
-  Status write_cache(device::Encoder& encoder, const Step& step) const;
+  // Keys and values, and the queries if they are rotated too.
+  Status write_cache(device::Encoder& encoder, const Step& step, bool rotates_queries = false) const;
   // Rows are one token of each sequence, none of them at position 0; nothing before `first_position` is seen.
   Status forward_from(device::Encoder& encoder, const Step& step, int32_t first_position) const;
 

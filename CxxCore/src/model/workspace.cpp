@@ -127,6 +127,12 @@ Status fill_tables(device::Tensor& tables, const ForwardBatch& batch, device::De
   return ok_status();
 }
 
+bool wants_all_rows(const ForwardBatch& batch) noexcept {
+  int32_t row = 0;
+  return static_cast<int64_t>(batch.logits_rows.size()) == batch.num_tokens() &&
+         std::ranges::all_of(batch.logits_rows, [&](int32_t wanted) { return wanted == row++; });
+}
+
 }  // namespace
 
 int64_t Workspace::size_bytes(const io::ModelConfig& config, const ModelSizes& sizes) noexcept {
@@ -301,6 +307,7 @@ Result<Step> Workspace::begin(const ForwardBatch& batch, device::Device& device)
   PAGODA_RETURN_IF_ERROR(fill(step.sequences.state_slots, batch.state_slots, device));
   PAGODA_RETURN_IF_ERROR(fill(step.fresh_slots, batch.fresh_slots, device));
   PAGODA_RETURN_IF_ERROR(fill(step.logits_rows, batch.logits_rows, device));
+  step.wants_all_rows = wants_all_rows(batch);
   for (device::Tensor* t : {&step.hidden, &step.normed, &step.delta, &step.projected, &step.inner, &step.mixed})
     *t = device::slice(*t, 0, 0, batch.num_tokens());
   if (step.head_ids.shape[0] > 0) step.head_ids = device::slice(step.head_ids, 0, 0, batch.num_tokens());

@@ -52,6 +52,7 @@ struct Step {
   device::Tensor piece_inputs;             // i32: cu_seqlens, context_lens and state_slots, piece after piece
   device::Tensor fresh_slots;              // i32 [n]
   device::Tensor logits_rows;              // i32 [R]
+  bool wants_all_rows = false;             // logits_rows are 0, 1, ... T - 1
   device::Tensor hidden;                   // f32 [T, H]: the residual stream
   device::Tensor normed;                   // f32 [T, H]: what a mixer, the MLP or the head reads
   device::Tensor delta;                    // f32 [T, H]: what a mixer or the MLP adds

@@ -58,13 +58,18 @@ void CountingEncoder::count(const char* name, double bytes, double operations, E
   entry->operations += operations;
 }
 
+Pending& CountingEncoder::submit() noexcept {
+  if (inner_.is_waiting()) count("waiting", 0, 0, [&] { inner_.flush(); });
+  return inner_.submit();
+}
+
 void CountingEncoder::embedding(const EmbeddingArgs& a) noexcept {
   const double row = static_cast<double>(static_cast<const GpuWeight&>(*a.table).layout().row_bytes);
   count("embedding", bytes_of(a.out) + row * static_cast<double>(a.out.shape[0]), 0, [&] { inner_.embedding(a); });
 }
 void CountingEncoder::rms_norm(const RmsNormArgs& a) noexcept {
-  count("rms_norm", bytes_of(a.x) * (a.residual.is_present() ? 3 : 1) + bytes_of(a.out), 0,
-        [&] { inner_.rms_norm(a); });
+  const double made = a.only_next ? 0 : bytes_of(a.out);  // or by the matmul that reads them
+  count("rms_norm", bytes_of(a.x) * (a.residual.is_present() ? 3 : 1) + made, 0, [&] { inner_.rms_norm(a); });
 }
 void CountingEncoder::matmul(const MatmulArgs& a) noexcept {
   const double operations = 2.0 * static_cast<double>(a.x.shape[0] * a.weight->rows() * a.weight->cols());

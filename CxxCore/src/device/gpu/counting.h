@@ -70,7 +70,7 @@ class CountingEncoder final : public Encoder, public PickOps, public ExpertOps {
   void route_experts(const RouteExpertsArgs&) noexcept override;
   void expert_matmul(const ExpertMatmulArgs&) noexcept override;
   void combine_experts(const CombineExpertsArgs&) noexcept override;
-  Pending& submit() noexcept override { return inner_.submit(); }
+  Pending& submit() noexcept override;
 
  private:
   // Runs `encode` and adds it to the entry `name`.

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string_view>
 
+#include "args/gdn.h"
 #include "device/device.h"
 #include "device/expert_ops.h"
 #include "device/gpu/backend.h"
@@ -56,6 +57,10 @@ class GpuEncoder final : public Encoder, public PickOps, public ExpertOps, priva
 
   Pending& submit() noexcept override;
 
+  // Ops that wait for the next one are launched with it, or by flush().
+  bool is_waiting() const noexcept { return num_waiting_ > 0 || product_ || conv_ || maker_.index() > 0; }
+  void flush() noexcept { launch_waiting(); }
+
  private:
   struct Grid {
     Size3 groups;
@@ -97,11 +102,11 @@ class GpuEncoder final : public Encoder, public PickOps, public ExpertOps, priva
   void launch_norm(const RmsNormArgs&) noexcept;
   void launch_gated_norm(const GatedRmsNormArgs&) noexcept;
   void launch_gate(const SigmoidGateArgs&) noexcept;
+  void launch_conv(const CausalConv1dArgs&) noexcept;
+  void conv_and_gdn(const CausalConv1dArgs&, const GdnArgs&, pagoda_args::Gdn) noexcept;
   void launch_rope(const QkNormRopeArgs&) noexcept;
   bool rope_and_cache(const ReshapeAndCacheArgs&) noexcept;
   void launch_waiting() noexcept;
-  bool is_waiting() const noexcept { return num_waiting_ > 0 || product_ || maker_.index() > 0; }
-
   Status wait() noexcept override;
 
   static constexpr size_t kMaxConstants = 3;  // of a kernel
@@ -112,6 +117,8 @@ class GpuEncoder final : public Encoder, public PickOps, public ExpertOps, priva
   int num_waiting_ = 0;
   // The last op, if it was a matmul: the norm that adds its product to x lets it do so itself.
   std::optional<Product> product_;
+  // The last op, if it was a convolution.
+  std::optional<CausalConv1dArgs> conv_;
   // The last op, if it was a norm or a gate for the next one alone.
   RowMaker maker_;
 
@@ -121,6 +128,8 @@ class GpuEncoder final : public Encoder, public PickOps, public ExpertOps, priva
   Status fault_, verdict_;
   Pending* submitted_ = nullptr;
 };
+
+pagoda_args::CausalConv1d conv_args(const CausalConv1dArgs&) noexcept;
 
 constexpr int64_t ceil_divide(int64_t n, int64_t by) noexcept { return (n + by - 1) / by; }
 constexpr uint32_t as_uint(int64_t n) noexcept { return static_cast<uint32_t>(n); }

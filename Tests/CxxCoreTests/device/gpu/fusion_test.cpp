@@ -87,7 +87,64 @@ std::string describe(Maker maker, const Case& c) {
          std::to_string(c.gap);
 }
 
+struct Mixer {
+  int64_t k_heads, v_heads, dk, dv, ring;
+};
+
+// Everything that single tokens of two sequences leave behind; `launches`: of the last step.
+std::vector<std::vector<float>> mix_tokens(const Mixer& m, bool fused, int64_t& launches) {
+  using device::slice, device::split_last;
+  constexpr int64_t kTaps = 4, kSteps = 18;  // past the end of a block
+  Rig rig("software");
+  rig.device().set_profiling(true);
+  Random random(seed(93));
+  const int64_t keys = m.k_heads * m.dk, values = m.v_heads * m.dv, channels = 2 * keys + values;
+  const Tensor weight = rig.floats(random.normal(kTaps * channels), {kTaps, channels});
+  const Tensor tail = rig.zeros(DType::f32, {3, m.ring, channels}),
+               state = rig.zeros(DType::f32, {3, m.v_heads, m.dk, m.dv});
+  const Tensor k_rows = rig.zeros(DType::f32, {3, m.k_heads, 16, m.dk}),
+               u_rows = rig.zeros(DType::f32, {3, m.v_heads, 16, m.dv});
+  const Tensor g_rows = rig.zeros(DType::f32, {3, m.v_heads, 16});
+  const Tensor a_log = rig.floats(random.normal(m.v_heads), {m.v_heads}),
+               dt_bias = rig.floats(random.normal(m.v_heads), {m.v_heads});
+  std::vector<std::vector<float>> results;
+  for (int64_t step = 0; step < kSteps; ++step) {
+    const auto sequences = make_sequences(rig, {{step, step + 3}, {1, 1}}, 16, 4);
+    const Tensor x = rig.floats(random.normal(2 * channels), {2, channels}),
+                 ab = rig.floats(random.normal(4 * m.v_heads), {2, 2 * m.v_heads});
+    const Tensor qkv = rig.zeros(DType::f32, {2, channels}), out = rig.zeros(DType::f32, {2, m.v_heads, m.dv});
+    launches_of(rig);
+    CHECK_OK(ops::causal_conv1d(rig.encoder(), {x, weight, tail, sequences, qkv}));
+    if (!fused) CHECK_OK(rig.finish());
+    CHECK_OK(ops::gdn(
+        rig.encoder(),
+        {split_last(slice(qkv, 1, 0, keys), m.k_heads, m.dk), split_last(slice(qkv, 1, keys, keys), m.k_heads, m.dk),
+         split_last(slice(qkv, 1, 2 * keys, values), m.v_heads, m.dv), slice(ab, 1, 0, m.v_heads),
+         slice(ab, 1, m.v_heads, m.v_heads), a_log, dt_bias, sequences, state, k_rows, u_rows, g_rows, out}));
+    CHECK_OK(rig.finish());
+    launches = launches_of(rig);
+    results.push_back(rig.read(out));
+  }
+  for (const Tensor& pool : {tail, state, k_rows, u_rows, g_rows}) results.push_back(rig.read(pool));
+  return results;
+}
+
 }  // namespace
+
+// A ring of 3 rows has no room beside the past of a window of 4.
+PAGODA_TEST(gpu_fusion_convolves_in_the_gdn_kernel) {
+  const Mixer mixers[] = {{2, 4, 24, 40, 10}, {1, 2, 128, 128, 4}, {1, 1, 200, 20, 10}, {2, 2, 16, 16, 3}};
+  for (const Mixer& m : mixers) {
+    int64_t launches[2] = {};
+    const auto apart = mix_tokens(m, false, launches[0]), fused = mix_tokens(m, true, launches[1]);
+    CHECK(launches[0] == 2 && launches[1] == (m.ring > 3 ? 1 : 2));
+    for (size_t i = 0; i < apart.size(); ++i)
+      if (!same_bits(fused[i], apart[i]))
+        fail(__FILE__, __LINE__,
+             "heads of " + std::to_string(m.dk) + " x " + std::to_string(m.dv) + ", result " + std::to_string(i) +
+                 ": other bits than one by one");
+  }
+}
 
 // 9 rows are too many to be made in every threadgroup; 24 and 65 heads, rows of 81 and 49 columns have no fused kernel.
 PAGODA_TEST(gpu_fusion_gives_the_bits_of_single_ops) {

@@ -6,6 +6,28 @@ namespace {
 # 1 "Shaders/causal_conv1d.metal"
 
 
+# 1 "Shaders/conv.h"
+
+
+
+# 1 "Shaders/args/causal_conv1d.h"
+
+
+
+# 1 "Shaders/args/types.h"
+# 5 "Shaders/args/causal_conv1d.h"
+
+namespace pagoda_args {
+
+struct CausalConv1d {
+  long x_stride, out_stride, weight_stride;
+  long tail_slot_stride, tail_row_stride;
+  uint channels, kernel_size, num_sequences, tail_rows;
+};
+static_assert(sizeof(CausalConv1d) == 56, "host and kernel agree");
+
+}
+# 5 "Shaders/conv.h"
 # 1 "Shaders/common.h"
 
 
@@ -113,25 +135,7 @@ METAL_FUNC void tile_multiply_accumulate(MSL_THREAD simdgroup_matrix<float, 8, 8
 
   }
 }
-# 4 "Shaders/causal_conv1d.metal"
-# 1 "Shaders/args/causal_conv1d.h"
-
-
-
-# 1 "Shaders/args/types.h"
-# 5 "Shaders/args/causal_conv1d.h"
-
-namespace pagoda_args {
-
-struct CausalConv1d {
-  long x_stride, out_stride, weight_stride;
-  long tail_slot_stride, tail_row_stride;
-  uint channels, kernel_size, num_sequences, tail_rows;
-};
-static_assert(sizeof(CausalConv1d) == 56, "host and kernel agree");
-
-}
-# 5 "Shaders/causal_conv1d.metal"
+# 6 "Shaders/conv.h"
 
 
 METAL_FUNC long tail_place(MSL_CONSTANT pagoda_args::CausalConv1d& args, int position) {
@@ -150,6 +154,7 @@ METAL_FUNC float conv_row(MSL_DEVICE const float* x, MSL_DEVICE const float* tai
   }
   return silu(sum);
 }
+# 4 "Shaders/causal_conv1d.metal"
 
 
 

@@ -6,6 +6,28 @@ KernelSource causal_conv1d_source() noexcept {
 R"msl(#pragma METAL fp contract(off)
 // causal_conv1d: a short window over time per channel, then SiLU; the window's past comes from and goes to `tail`.
 // tail: [slots, tail_rows, channels], a ring: position p in row p % tail_rows. weight: [kernel_size, channels], the last one is of now.
+// One channel of causal_conv1d: a short window over time, whose past lies in a ring.
+
+// Arguments of causal_conv1d.metal, shared by the kernels and the host.
+
+// Types of the argument structs that shaders and host share: sizes are fixed, and every compiler asserts them.
+
+#ifndef __METAL_VERSION__
+typedef unsigned int uint;
+typedef unsigned long ulong;
+static_assert(sizeof(long) == 8, "long is 64 bits wide in Metal");
+#endif
+
+namespace pagoda_args {
+
+struct CausalConv1d {
+  long x_stride, out_stride, weight_stride;  // elements from one row to the next
+  long tail_slot_stride, tail_row_stride;    // elements
+  uint channels, kernel_size, num_sequences, tail_rows;
+};
+static_assert(sizeof(CausalConv1d) == 56, "host and kernel agree");
+
+}  // namespace pagoda_args
 // Helpers that several kernels share: sums in one order, the nonlinear functions, tiles, sequences.
 // Text of the portable subset: Metal compiles it as it is, mslc translates it for CPU and CUDA. No fast math.
 
@@ -111,26 +133,6 @@ METAL_FUNC void tile_multiply_accumulate(thread simdgroup_matrix<float, 8, 8> (&
 #endif
   }
 }
-// Arguments of causal_conv1d.metal, shared by the kernels and the host.
-
-// Types of the argument structs that shaders and host share: sizes are fixed, and every compiler asserts them.
-
-#ifndef __METAL_VERSION__
-typedef unsigned int uint;
-typedef unsigned long ulong;
-static_assert(sizeof(long) == 8, "long is 64 bits wide in Metal");
-#endif
-
-namespace pagoda_args {
-
-struct CausalConv1d {
-  long x_stride, out_stride, weight_stride;  // elements from one row to the next
-  long tail_slot_stride, tail_row_stride;    // elements
-  uint channels, kernel_size, num_sequences, tail_rows;
-};
-static_assert(sizeof(CausalConv1d) == 56, "host and kernel agree");
-
-}  // namespace pagoda_args
 
 // Where the ring has a position, which is at least -tail_rows.
 METAL_FUNC long tail_place(constant pagoda_args::CausalConv1d& args, int position) {
@@ -230,6 +232,28 @@ namespace metal {
 # 1 "Shaders/causal_conv1d.metal"
 
 
+# 1 "Shaders/conv.h"
+
+
+
+# 1 "Shaders/args/causal_conv1d.h"
+
+
+
+# 1 "Shaders/args/types.h"
+# 5 "Shaders/args/causal_conv1d.h"
+
+namespace pagoda_args {
+
+struct CausalConv1d {
+  long x_stride, out_stride, weight_stride;
+  long tail_slot_stride, tail_row_stride;
+  uint channels, kernel_size, num_sequences, tail_rows;
+};
+static_assert(sizeof(CausalConv1d) == 56, "host and kernel agree");
+
+}
+# 5 "Shaders/conv.h"
 # 1 "Shaders/common.h"
 
 
@@ -337,25 +361,7 @@ METAL_FUNC void tile_multiply_accumulate(MSL_THREAD simdgroup_matrix<float, 8, 8
 
   }
 }
-# 4 "Shaders/causal_conv1d.metal"
-# 1 "Shaders/args/causal_conv1d.h"
-
-
-
-# 1 "Shaders/args/types.h"
-# 5 "Shaders/args/causal_conv1d.h"
-
-namespace pagoda_args {
-
-struct CausalConv1d {
-  long x_stride, out_stride, weight_stride;
-  long tail_slot_stride, tail_row_stride;
-  uint channels, kernel_size, num_sequences, tail_rows;
-};
-static_assert(sizeof(CausalConv1d) == 56, "host and kernel agree");
-
-}
-# 5 "Shaders/causal_conv1d.metal"
+# 6 "Shaders/conv.h"
 
 
 METAL_FUNC long tail_place(MSL_CONSTANT pagoda_args::CausalConv1d& args, int position) {
@@ -374,6 +380,7 @@ METAL_FUNC float conv_row(MSL_DEVICE const float* x, MSL_DEVICE const float* tai
   }
   return silu(sum);
 }
+# 4 "Shaders/causal_conv1d.metal"
 
 
 

@@ -5,32 +5,28 @@ namespace {
 # 1 "Shaders/gdn_decode.metal"
 # 1 "Shaders/gdn_decode.metal"
 
-# 1 "Shaders/gdn.h"
-# 18 "Shaders/gdn.h"
-# 1 "Shaders/args/gdn.h"
+# 1 "Shaders/conv.h"
+
+
+
+# 1 "Shaders/args/causal_conv1d.h"
 
 
 
 # 1 "Shaders/args/types.h"
-# 5 "Shaders/args/gdn.h"
+# 5 "Shaders/args/causal_conv1d.h"
 
 namespace pagoda_args {
 
-struct Gdn {
-  long q_stride, q_head_stride, k_stride, k_head_stride, v_stride, v_head_stride;
-  long a_stride, b_stride, out_stride, out_head_stride;
-  long state_slot_stride, k_rows_slot_stride, u_rows_slot_stride, g_rows_slot_stride;
-  uint num_sequences;
-  uint k_heads, v_heads;
-  uint dk, dv;
-  uint is_wide;
-  float q_scale;
-  uint reserved;
+struct CausalConv1d {
+  long x_stride, out_stride, weight_stride;
+  long tail_slot_stride, tail_row_stride;
+  uint channels, kernel_size, num_sequences, tail_rows;
 };
-static_assert(sizeof(Gdn) == 144, "host and kernel agree");
+static_assert(sizeof(CausalConv1d) == 56, "host and kernel agree");
 
 }
-# 19 "Shaders/gdn.h"
+# 5 "Shaders/conv.h"
 # 1 "Shaders/common.h"
 
 
@@ -138,7 +134,56 @@ METAL_FUNC void tile_multiply_accumulate(MSL_THREAD simdgroup_matrix<float, 8, 8
 
   }
 }
-# 20 "Shaders/gdn.h"
+# 6 "Shaders/conv.h"
+
+
+METAL_FUNC long tail_place(MSL_CONSTANT pagoda_args::CausalConv1d& args, int position) {
+  return long(uint(position + int(args.tail_rows)) % args.tail_rows) * args.tail_row_stride;
+}
+
+
+
+METAL_FUNC float conv_row(MSL_DEVICE const float* x, MSL_DEVICE const float* tail, MSL_DEVICE const float* weight,
+                          MSL_CONSTANT pagoda_args::CausalConv1d& args, int position, int row) {
+  float sum = 0.0f;
+  for (uint i = 0; MSL_LOOP(i < args.kernel_size); ++i) {
+    const int at = row + int(i) + 1 - int(args.kernel_size);
+    const float input = at >= 0 ? x[long(at) * args.x_stride] : tail[tail_place(args, position + at)];
+    sum = fma(input, weight[long(i) * args.weight_stride], sum);
+  }
+  return silu(sum);
+}
+# 3 "Shaders/gdn_decode.metal"
+# 1 "Shaders/gdn.h"
+# 18 "Shaders/gdn.h"
+# 1 "Shaders/args/gdn.h"
+
+
+
+
+
+
+namespace pagoda_args {
+
+struct Gdn {
+  long q_stride, q_head_stride, k_stride, k_head_stride, v_stride, v_head_stride;
+  long a_stride, b_stride, out_stride, out_head_stride;
+  long state_slot_stride, k_rows_slot_stride, u_rows_slot_stride, g_rows_slot_stride;
+  uint num_sequences;
+  uint k_heads, v_heads;
+  uint dk, dv;
+  uint is_wide;
+  float q_scale;
+  uint reserved;
+
+  CausalConv1d conv;
+  uint q_channel, k_channel, v_channel, reserved2;
+};
+static_assert(sizeof(Gdn) == 216, "host and kernel agree");
+
+}
+# 19 "Shaders/gdn.h"
+
 
 MSL_CONSTANT constexpr uint kBlock = 16;
 MSL_CONSTANT constexpr uint kPanel = 32;
@@ -311,11 +356,13 @@ MSL_CONSTANT constexpr uint kWeights = 2 * kBlock;
 MSL_CONSTANT constexpr uint kDecays = 3 * kBlock;
 MSL_CONSTANT constexpr uint kCoefficients = 4 * kBlock;
 MSL_CONSTANT constexpr uint kGateFloats = 640;
-# 3 "Shaders/gdn_decode.metal"
+# 4 "Shaders/gdn_decode.metal"
 
 
 
-template <uint D>
+
+
+template <uint D, bool CONV>
 
 MSL_KERNEL void gdn_decode(MSL_DEVICE const float* q ,
                        MSL_DEVICE const float* k ,
@@ -332,6 +379,9 @@ MSL_KERNEL void gdn_decode(MSL_DEVICE const float* q ,
                        MSL_DEVICE float* u_rows ,
                        MSL_DEVICE float* g_rows ,
                        MSL_DEVICE float* out ,
+                       MSL_DEVICE const float* conv_x ,
+                       MSL_DEVICE const float* conv_weight ,
+                       MSL_DEVICE float* conv_tail ,
                        MSL_CONSTANT pagoda_args::Gdn& args ,
                        uint3 tg ,
                        uint tid ,
@@ -343,6 +393,7 @@ MSL_KERNEL void gdn_decode(MSL_DEVICE const float* q ,
   MSL_TG_VAR(1, kn, [D], float)
   MSL_TG_VAR(2, qn, [D], float)
   MSL_TG_VAR(3, coef, [2*kBlock], float)
+  MSL_TG_VAR(4, raw, [CONV?2*D:1], float)
 
   const uint head = tg.y;
   const long token = cu_seqlens[tg.z];
@@ -375,10 +426,41 @@ MSL_KERNEL void gdn_decode(MSL_DEVICE const float* q ,
     load_state<PER>((MSL_DEVICE const float*)(s_at + pair), width, pair < width ? args.dk : 0, part, s[0]);
     load_state<PER>((MSL_DEVICE const float*)(s_at + pair + 1), width, pair + 1 < width ? args.dk : 0, part, s[1]);
   }
+  const int position = context_lens[tg.z] - 1;
+  MSL_DEVICE const float* inputs = conv_x + token * args.conv.x_stride;
+  MSL_DEVICE float* past = conv_tail + slot * args.conv.tail_slot_stride;
+  if (CONV) {
+    const bool is_first = tg.x == 0 && head % group == 0;
+    for (uint d = tid; MSL_LOOP(d < args.dk); d += 128) {
+
+      for (uint i = 0; i < 2; ++i) {
+        const uint channel = (i == 0 ? args.k_channel : args.q_channel) + k_head * args.dk + d;
+        raw[i * D + d] = conv_row(inputs + channel, (MSL_DEVICE const float*)(past + channel), conv_weight + channel,
+                                  args.conv, position, 0);
+        if (is_first) {
+          past[tail_place(args.conv, position) + channel] = inputs[channel];
+        }
+      }
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+  }
   float kx[N];
   float qx[N];
-  load_row<N>(k + token * args.k_stride + k_head * args.k_head_stride, args.dk, lane, kx);
-  load_row<N>(q + token * args.q_stride + k_head * args.q_head_stride, args.dk, lane, qx);
+  if (CONV) {
+
+    for (uint i = 0; i < N; ++i) {
+      const uint d = lane + 32 * i;
+      kx[i] = 0.0f;
+      qx[i] = 0.0f;
+      if (d < args.dk) {
+        kx[i] = raw[d];
+        qx[i] = raw[D + d];
+      }
+    }
+  } else {
+    load_row<N>(k + token * args.k_stride + k_head * args.k_head_stride, args.dk, lane, kx);
+    load_row<N>(q + token * args.q_stride + k_head * args.q_head_stride, args.dk, lane, qx);
+  }
   MSL_DEVICE float* k_old = k_rows + slot * args.k_rows_slot_stride + long(k_head) * kBlock * args.dk;
   MSL_DEVICE float* g_old = g_rows + slot * args.g_rows_slot_stride + head * kBlock;
   MSL_DEVICE float* u_at = u_rows + slot * args.u_rows_slot_stride + long(head) * kBlock * args.dv + column;
@@ -404,7 +486,10 @@ MSL_KERNEL void gdn_decode(MSL_DEVICE const float* q ,
   const uint dot_row = sg * EACH + lane / 4 % EACH;
   const float g_row = dot_row < row ? g_old[dot_row] : 0.0f;
   const float g_before = row > 0 ? g_old[row - 1] : 0.0f;
-  const float v_in = v[token * args.v_stride + head * args.v_head_stride + column];
+  const uint v_channel = args.v_channel + head * args.dv + column;
+  const float v_in = CONV ? conv_row(inputs + v_channel, (MSL_DEVICE const float*)(past + v_channel),
+                                     conv_weight + v_channel, args.conv, position, 0)
+                          : v[token * args.v_stride + head * args.v_head_stride + column];
   const float a_in = a[token * args.a_stride + head];
   const float b_in = b[token * args.b_stride + head];
   const float rate_log = a_log[head];
@@ -461,6 +546,9 @@ MSL_KERNEL void gdn_decode(MSL_DEVICE const float* q ,
       out[token * args.out_stride + head * args.out_head_stride + column] = fma(coef[kBlock + row], u, acc);
     } else {
       u_at[row * args.dv] = u;
+      if (CONV) {
+        past[tail_place(args.conv, position) + v_channel] = inputs[v_channel];
+      }
     }
   }
   if (tg.x == 0) {
@@ -519,22 +607,41 @@ MSL_KERNEL void gdn_decode(MSL_DEVICE const float* q ,
 
 
 
+
+
+
+
+
 # 1 "gdn_decode.entries"
 using namespace ::pagoda::device::gpu;
 void msl_entry_0(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  gdn_decode<128>((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (const float*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const int*)in.buffers[7], (const int*)in.buffers[8], (const int*)in.buffers[9], (float*)in.buffers[10], (float*)in.buffers[11], (float*)in.buffers[12], (float*)in.buffers[13], (float*)in.buffers[14], *(const pagoda_args::Gdn*)in.buffers[15], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+  gdn_decode<128, false>((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (const float*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const int*)in.buffers[7], (const int*)in.buffers[8], (const int*)in.buffers[9], (float*)in.buffers[10], (float*)in.buffers[11], (float*)in.buffers[12], (float*)in.buffers[13], (float*)in.buffers[14], (const float*)in.buffers[15], (const float*)in.buffers[16], (float*)in.buffers[17], *(const pagoda_args::Gdn*)in.buffers[18], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
 }
-constexpr BindingInfo msl_bindings_0[] = {{"q", 0, BindingKind::buffer, sizeof(float), false}, {"k", 1, BindingKind::buffer, sizeof(float), false}, {"v", 2, BindingKind::buffer, sizeof(float), false}, {"a", 3, BindingKind::buffer, sizeof(float), false}, {"b", 4, BindingKind::buffer, sizeof(float), false}, {"a_log", 5, BindingKind::buffer, sizeof(float), false}, {"dt_bias", 6, BindingKind::buffer, sizeof(float), false}, {"cu_seqlens", 7, BindingKind::buffer, sizeof(int), false}, {"context_lens", 8, BindingKind::buffer, sizeof(int), false}, {"state_slots", 9, BindingKind::buffer, sizeof(int), false}, {"state", 10, BindingKind::buffer, sizeof(float), true}, {"k_rows", 11, BindingKind::buffer, sizeof(float), true}, {"u_rows", 12, BindingKind::buffer, sizeof(float), true}, {"g_rows", 13, BindingKind::buffer, sizeof(float), true}, {"out", 14, BindingKind::buffer, sizeof(float), true}, {"args", 15, BindingKind::values, sizeof(pagoda_args::Gdn), false}};
+constexpr BindingInfo msl_bindings_0[] = {{"q", 0, BindingKind::buffer, sizeof(float), false}, {"k", 1, BindingKind::buffer, sizeof(float), false}, {"v", 2, BindingKind::buffer, sizeof(float), false}, {"a", 3, BindingKind::buffer, sizeof(float), false}, {"b", 4, BindingKind::buffer, sizeof(float), false}, {"a_log", 5, BindingKind::buffer, sizeof(float), false}, {"dt_bias", 6, BindingKind::buffer, sizeof(float), false}, {"cu_seqlens", 7, BindingKind::buffer, sizeof(int), false}, {"context_lens", 8, BindingKind::buffer, sizeof(int), false}, {"state_slots", 9, BindingKind::buffer, sizeof(int), false}, {"state", 10, BindingKind::buffer, sizeof(float), true}, {"k_rows", 11, BindingKind::buffer, sizeof(float), true}, {"u_rows", 12, BindingKind::buffer, sizeof(float), true}, {"g_rows", 13, BindingKind::buffer, sizeof(float), true}, {"out", 14, BindingKind::buffer, sizeof(float), true}, {"conv_x", 15, BindingKind::buffer, sizeof(float), false}, {"conv_weight", 16, BindingKind::buffer, sizeof(float), false}, {"conv_tail", 17, BindingKind::buffer, sizeof(float), true}, {"args", 18, BindingKind::values, sizeof(pagoda_args::Gdn), false}};
 constexpr uint32_t msl_limit_0 = 128;
 void msl_entry_1(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  gdn_decode<256>((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (const float*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const int*)in.buffers[7], (const int*)in.buffers[8], (const int*)in.buffers[9], (float*)in.buffers[10], (float*)in.buffers[11], (float*)in.buffers[12], (float*)in.buffers[13], (float*)in.buffers[14], *(const pagoda_args::Gdn*)in.buffers[15], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+  gdn_decode<256, false>((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (const float*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const int*)in.buffers[7], (const int*)in.buffers[8], (const int*)in.buffers[9], (float*)in.buffers[10], (float*)in.buffers[11], (float*)in.buffers[12], (float*)in.buffers[13], (float*)in.buffers[14], (const float*)in.buffers[15], (const float*)in.buffers[16], (float*)in.buffers[17], *(const pagoda_args::Gdn*)in.buffers[18], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
 }
-constexpr BindingInfo msl_bindings_1[] = {{"q", 0, BindingKind::buffer, sizeof(float), false}, {"k", 1, BindingKind::buffer, sizeof(float), false}, {"v", 2, BindingKind::buffer, sizeof(float), false}, {"a", 3, BindingKind::buffer, sizeof(float), false}, {"b", 4, BindingKind::buffer, sizeof(float), false}, {"a_log", 5, BindingKind::buffer, sizeof(float), false}, {"dt_bias", 6, BindingKind::buffer, sizeof(float), false}, {"cu_seqlens", 7, BindingKind::buffer, sizeof(int), false}, {"context_lens", 8, BindingKind::buffer, sizeof(int), false}, {"state_slots", 9, BindingKind::buffer, sizeof(int), false}, {"state", 10, BindingKind::buffer, sizeof(float), true}, {"k_rows", 11, BindingKind::buffer, sizeof(float), true}, {"u_rows", 12, BindingKind::buffer, sizeof(float), true}, {"g_rows", 13, BindingKind::buffer, sizeof(float), true}, {"out", 14, BindingKind::buffer, sizeof(float), true}, {"args", 15, BindingKind::values, sizeof(pagoda_args::Gdn), false}};
+constexpr BindingInfo msl_bindings_1[] = {{"q", 0, BindingKind::buffer, sizeof(float), false}, {"k", 1, BindingKind::buffer, sizeof(float), false}, {"v", 2, BindingKind::buffer, sizeof(float), false}, {"a", 3, BindingKind::buffer, sizeof(float), false}, {"b", 4, BindingKind::buffer, sizeof(float), false}, {"a_log", 5, BindingKind::buffer, sizeof(float), false}, {"dt_bias", 6, BindingKind::buffer, sizeof(float), false}, {"cu_seqlens", 7, BindingKind::buffer, sizeof(int), false}, {"context_lens", 8, BindingKind::buffer, sizeof(int), false}, {"state_slots", 9, BindingKind::buffer, sizeof(int), false}, {"state", 10, BindingKind::buffer, sizeof(float), true}, {"k_rows", 11, BindingKind::buffer, sizeof(float), true}, {"u_rows", 12, BindingKind::buffer, sizeof(float), true}, {"g_rows", 13, BindingKind::buffer, sizeof(float), true}, {"out", 14, BindingKind::buffer, sizeof(float), true}, {"conv_x", 15, BindingKind::buffer, sizeof(float), false}, {"conv_weight", 16, BindingKind::buffer, sizeof(float), false}, {"conv_tail", 17, BindingKind::buffer, sizeof(float), true}, {"args", 18, BindingKind::values, sizeof(pagoda_args::Gdn), false}};
 constexpr uint32_t msl_limit_1 = 128;
+void msl_entry_2(const KernelInputs& in, const Builtins& b) {
+  (void)in;
+  (void)b;
+  gdn_decode<128, true>((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (const float*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const int*)in.buffers[7], (const int*)in.buffers[8], (const int*)in.buffers[9], (float*)in.buffers[10], (float*)in.buffers[11], (float*)in.buffers[12], (float*)in.buffers[13], (float*)in.buffers[14], (const float*)in.buffers[15], (const float*)in.buffers[16], (float*)in.buffers[17], *(const pagoda_args::Gdn*)in.buffers[18], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+}
+constexpr BindingInfo msl_bindings_2[] = {{"q", 0, BindingKind::buffer, sizeof(float), false}, {"k", 1, BindingKind::buffer, sizeof(float), false}, {"v", 2, BindingKind::buffer, sizeof(float), false}, {"a", 3, BindingKind::buffer, sizeof(float), false}, {"b", 4, BindingKind::buffer, sizeof(float), false}, {"a_log", 5, BindingKind::buffer, sizeof(float), false}, {"dt_bias", 6, BindingKind::buffer, sizeof(float), false}, {"cu_seqlens", 7, BindingKind::buffer, sizeof(int), false}, {"context_lens", 8, BindingKind::buffer, sizeof(int), false}, {"state_slots", 9, BindingKind::buffer, sizeof(int), false}, {"state", 10, BindingKind::buffer, sizeof(float), true}, {"k_rows", 11, BindingKind::buffer, sizeof(float), true}, {"u_rows", 12, BindingKind::buffer, sizeof(float), true}, {"g_rows", 13, BindingKind::buffer, sizeof(float), true}, {"out", 14, BindingKind::buffer, sizeof(float), true}, {"conv_x", 15, BindingKind::buffer, sizeof(float), false}, {"conv_weight", 16, BindingKind::buffer, sizeof(float), false}, {"conv_tail", 17, BindingKind::buffer, sizeof(float), true}, {"args", 18, BindingKind::values, sizeof(pagoda_args::Gdn), false}};
+constexpr uint32_t msl_limit_2 = 128;
+void msl_entry_3(const KernelInputs& in, const Builtins& b) {
+  (void)in;
+  (void)b;
+  gdn_decode<256, true>((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (const float*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const int*)in.buffers[7], (const int*)in.buffers[8], (const int*)in.buffers[9], (float*)in.buffers[10], (float*)in.buffers[11], (float*)in.buffers[12], (float*)in.buffers[13], (float*)in.buffers[14], (const float*)in.buffers[15], (const float*)in.buffers[16], (float*)in.buffers[17], *(const pagoda_args::Gdn*)in.buffers[18], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+}
+constexpr BindingInfo msl_bindings_3[] = {{"q", 0, BindingKind::buffer, sizeof(float), false}, {"k", 1, BindingKind::buffer, sizeof(float), false}, {"v", 2, BindingKind::buffer, sizeof(float), false}, {"a", 3, BindingKind::buffer, sizeof(float), false}, {"b", 4, BindingKind::buffer, sizeof(float), false}, {"a_log", 5, BindingKind::buffer, sizeof(float), false}, {"dt_bias", 6, BindingKind::buffer, sizeof(float), false}, {"cu_seqlens", 7, BindingKind::buffer, sizeof(int), false}, {"context_lens", 8, BindingKind::buffer, sizeof(int), false}, {"state_slots", 9, BindingKind::buffer, sizeof(int), false}, {"state", 10, BindingKind::buffer, sizeof(float), true}, {"k_rows", 11, BindingKind::buffer, sizeof(float), true}, {"u_rows", 12, BindingKind::buffer, sizeof(float), true}, {"g_rows", 13, BindingKind::buffer, sizeof(float), true}, {"out", 14, BindingKind::buffer, sizeof(float), true}, {"conv_x", 15, BindingKind::buffer, sizeof(float), false}, {"conv_weight", 16, BindingKind::buffer, sizeof(float), false}, {"conv_tail", 17, BindingKind::buffer, sizeof(float), true}, {"args", 18, BindingKind::values, sizeof(pagoda_args::Gdn), false}};
+constexpr uint32_t msl_limit_3 = 128;
 }  // namespace
 }  // namespace metal
 namespace pagoda::device::gpu::generated {
@@ -542,6 +649,8 @@ std::span<const KernelInfo> gdn_decode_kernels() noexcept {
   static constexpr KernelInfo kKernels[] = {
     {"gdn_decode_128", "gdn_decode", metal::msl_bindings_0, {}, metal::msl_limit_0, metal::msl_entry_0},
     {"gdn_decode_256", "gdn_decode", metal::msl_bindings_1, {}, metal::msl_limit_1, metal::msl_entry_1},
+    {"gdn_decode_conv_128", "gdn_decode", metal::msl_bindings_2, {}, metal::msl_limit_2, metal::msl_entry_2},
+    {"gdn_decode_conv_256", "gdn_decode", metal::msl_bindings_3, {}, metal::msl_limit_3, metal::msl_entry_3},
   };
   return kKernels;
 }

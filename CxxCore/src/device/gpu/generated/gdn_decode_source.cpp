@@ -5,23 +5,9 @@ KernelSource gdn_decode_source() noexcept {
   return {"gdn_decode",
 R"msl(#pragma METAL fp contract(off)
 // gdn_decode: the gated delta rule for sequences with one token; gdn.h has the formulas and the layout.
-// gdn: the gated delta rule, anchored at blocks of 16 tokens. The state S is the one at the last block boundary; a
-// token since then is a row (k, u, G), G being the sum of log decays inside the block. For row t, s over rows before:
-//   u_t = beta_t (v_t - e^(G_t) S^T k_t - sum_s e^(G_t - G_s) (k_s . k_t) u_s)
-//   o_t = e^(G_t) S^T q_t + sum_{s <= t} e^(G_t - G_s) (k_s . q_t) u_s
-// and after row 15, S := e^G S + sum_s e^(G - G_s) k_s u_s^T.
-//
-// gdn_decode takes the sequences with one token, gdn_prepare and gdn_prefill (in that order) those with more. A row
-// gets the same bits from either, alone or among others: S^T x is summed by 8 lanes, each over its own d in order, then
-// lanes are paired 4, 2 and 1 apart; dots of rows by 32 lanes, paired 16, 8, 4, 2 and 1 apart; rows are added in order
-// of s. simdgroup matrices are not used: the order inside one is not known.
-//
-// 8 neighbouring lanes have a column of S, lane `part` of them the dims 4 (part + 8 i) .. + 3 for all i. Sums of two
-// kinds, S^T k (0) and S^T q (1), are kept by the lower and the upper four of the lanes.
-// state: [slots, v_heads] of panels [dk][up to 32]; k_rows: [slots, k_heads, 16, dk]; u_rows: [slots, v_heads, 16, dv];
-// g_rows: [slots, v_heads, 16]
+// One channel of causal_conv1d: a short window over time, whose past lies in a ring.
 
-// Arguments of gdn_*.metal, shared by the kernels and the host.
+// Arguments of causal_conv1d.metal, shared by the kernels and the host.
 
 // Types of the argument structs that shaders and host share: sizes are fixed, and every compiler asserts them.
 
@@ -33,18 +19,12 @@ static_assert(sizeof(long) == 8, "long is 64 bits wide in Metal");
 
 namespace pagoda_args {
 
-struct Gdn {
-  long q_stride, q_head_stride, k_stride, k_head_stride, v_stride, v_head_stride;  // elements
-  long a_stride, b_stride, out_stride, out_head_stride;
-  long state_slot_stride, k_rows_slot_stride, u_rows_slot_stride, g_rows_slot_stride;  // dense within a slot
-  uint num_sequences;
-  uint k_heads, v_heads;
-  uint dk, dv;   // at most 256 each
-  uint is_wide;  // dk is 128 or 256, dv full panels, and state and k_rows lie so that vectors fit
-  float q_scale;
-  uint reserved;
+struct CausalConv1d {
+  long x_stride, out_stride, weight_stride;  // elements from one row to the next
+  long tail_slot_stride, tail_row_stride;    // elements
+  uint channels, kernel_size, num_sequences, tail_rows;
 };
-static_assert(sizeof(Gdn) == 144, "host and kernel agree");
+static_assert(sizeof(CausalConv1d) == 56, "host and kernel agree");
 
 }  // namespace pagoda_args
 // Helpers that several kernels share: sums in one order, the nonlinear functions, tiles, sequences.
@@ -152,6 +132,62 @@ METAL_FUNC void tile_multiply_accumulate(thread simdgroup_matrix<float, 8, 8> (&
 #endif
   }
 }
+
+// Where the ring has a position, which is at least -tail_rows.
+METAL_FUNC long tail_place(constant pagoda_args::CausalConv1d& args, int position) {
+  return long(uint(position + int(args.tail_rows)) % args.tail_rows) * args.tail_row_stride;
+}
+
+// x, tail, weight: at the channel; x at the sequence's first row in this step, which is at `position`. Inputs before it
+// are in the tail.
+METAL_FUNC float conv_row(device const float* x, device const float* tail, device const float* weight,
+                          constant pagoda_args::CausalConv1d& args, int position, int row) {
+  float sum = 0.0f;
+  for (uint i = 0; i < args.kernel_size; ++i) {
+    const int at = row + int(i) + 1 - int(args.kernel_size);
+    const float input = at >= 0 ? x[long(at) * args.x_stride] : tail[tail_place(args, position + at)];
+    sum = fma(input, weight[long(i) * args.weight_stride], sum);
+  }
+  return silu(sum);
+}
+// gdn: the gated delta rule, anchored at blocks of 16 tokens. The state S is the one at the last block boundary; a
+// token since then is a row (k, u, G), G being the sum of log decays inside the block. For row t, s over rows before:
+//   u_t = beta_t (v_t - e^(G_t) S^T k_t - sum_s e^(G_t - G_s) (k_s . k_t) u_s)
+//   o_t = e^(G_t) S^T q_t + sum_{s <= t} e^(G_t - G_s) (k_s . q_t) u_s
+// and after row 15, S := e^G S + sum_s e^(G - G_s) k_s u_s^T.
+//
+// gdn_decode takes the sequences with one token, gdn_prepare and gdn_prefill (in that order) those with more. A row
+// gets the same bits from either, alone or among others: S^T x is summed by 8 lanes, each over its own d in order, then
+// lanes are paired 4, 2 and 1 apart; dots of rows by 32 lanes, paired 16, 8, 4, 2 and 1 apart; rows are added in order
+// of s. simdgroup matrices are not used: the order inside one is not known.
+//
+// 8 neighbouring lanes have a column of S, lane `part` of them the dims 4 (part + 8 i) .. + 3 for all i. Sums of two
+// kinds, S^T k (0) and S^T q (1), are kept by the lower and the upper four of the lanes.
+// state: [slots, v_heads] of panels [dk][up to 32]; k_rows: [slots, k_heads, 16, dk]; u_rows: [slots, v_heads, 16, dv];
+// g_rows: [slots, v_heads, 16]
+
+// Arguments of gdn_*.metal, shared by the kernels and the host.
+
+
+namespace pagoda_args {
+
+struct Gdn {
+  long q_stride, q_head_stride, k_stride, k_head_stride, v_stride, v_head_stride;  // elements
+  long a_stride, b_stride, out_stride, out_head_stride;
+  long state_slot_stride, k_rows_slot_stride, u_rows_slot_stride, g_rows_slot_stride;  // dense within a slot
+  uint num_sequences;
+  uint k_heads, v_heads;
+  uint dk, dv;   // at most 256 each
+  uint is_wide;  // dk is 128 or 256, dv full panels, and state and k_rows lie so that vectors fit
+  float q_scale;
+  uint reserved;
+  // gdn_decode_conv_*: the convolution that makes q, k and v, and the channels of their first heads.
+  CausalConv1d conv;
+  uint q_channel, k_channel, v_channel, reserved2;
+};
+static_assert(sizeof(Gdn) == 216, "host and kernel agree");
+
+}  // namespace pagoda_args
 
 constant constexpr uint kBlock = 16;  // tokens; part of the result's bits
 constant constexpr uint kPanel = 32;
@@ -275,7 +311,8 @@ METAL_FUNC float state_times(thread const float (&s)[NC][PER], thread const floa
 
 // S := decay S + sum_s k_s (weight_s u_s)^T is scale_state, then add_row for each row in order.
 template <uint PER>
-METAL_FUNC void scale_state(thread float (&s)[PER], float decay) {
+)msl"
+R"msl(METAL_FUNC void scale_state(thread float (&s)[PER], float decay) {
 #pragma unroll
   for (uint i = 0; i < PER; ++i) {
     s[i] = s[i] * decay;
@@ -322,13 +359,14 @@ METAL_FUNC uint first_block(device const int* cu_seqlens, uint b) { return uint(
 constant constexpr uint kBetas = kBlock;
 constant constexpr uint kWeights = 2 * kBlock;
 constant constexpr uint kDecays = 3 * kBlock;
-)msl"
-R"msl(constant constexpr uint kCoefficients = 4 * kBlock;
+constant constexpr uint kCoefficients = 4 * kBlock;
 constant constexpr uint kGateFloats = 640;
 
 // One token: reads S, appends a row, writes S only when the row fills the block. All loads are on their way before the
-// first is used. A simdgroup has 8 columns, 2 for each group of 8 lanes. Grid: [panels, v_heads, sequences]
-template <uint D>
+// first is used. A simdgroup has 8 columns, 2 for each group of 8 lanes. With CONV q, k and v are what causal_conv1d
+// would make of conv_x, and the tail gets the inputs; its ring has room for one more than the window's past, so that
+// none of those that other threadgroups read is written. Grid: [panels, v_heads, sequences]
+template <uint D, bool CONV>
 [[max_total_threads_per_threadgroup(128)]]
 kernel void gdn_decode(device const float* q [[buffer(0)]],
                        device const float* k [[buffer(1)]],
@@ -345,7 +383,10 @@ kernel void gdn_decode(device const float* q [[buffer(0)]],
                        device float* u_rows [[buffer(12)]],
                        device float* g_rows [[buffer(13)]],
                        device float* out [[buffer(14)]],
-                       constant pagoda_args::Gdn& args [[buffer(15)]],
+                       device const float* conv_x [[buffer(15)]],
+                       device const float* conv_weight [[buffer(16)]],
+                       device float* conv_tail [[buffer(17)]],
+                       constant pagoda_args::Gdn& args [[buffer(18)]],
                        uint3 tg [[threadgroup_position_in_grid]],
                        uint tid [[thread_index_in_threadgroup]],
                        uint sg [[simdgroup_index_in_threadgroup]],
@@ -356,6 +397,7 @@ kernel void gdn_decode(device const float* q [[buffer(0)]],
   threadgroup float kn[D];                 // the token's key and query, normalised, zeros after dk
   threadgroup float qn[D];
   threadgroup float coef[2 * kBlock];  // of u and of o
+  threadgroup float raw[CONV ? 2 * D : 1];  // the token's key and query as the convolution makes them
 
   const uint head = tg.y;
   const long token = cu_seqlens[tg.z];
@@ -388,10 +430,41 @@ kernel void gdn_decode(device const float* q [[buffer(0)]],
     load_state<PER>((device const float*)(s_at + pair), width, pair < width ? args.dk : 0, part, s[0]);
     load_state<PER>((device const float*)(s_at + pair + 1), width, pair + 1 < width ? args.dk : 0, part, s[1]);
   }
+  const int position = context_lens[tg.z] - 1;
+  device const float* inputs = conv_x + token * args.conv.x_stride;
+  device float* past = conv_tail + slot * args.conv.tail_slot_stride;
+  if (CONV) {
+    const bool is_first = tg.x == 0 && head % group == 0;  // of the threadgroups that share the key
+    for (uint d = tid; d < args.dk; d += 128) {
+      #pragma unroll
+      for (uint i = 0; i < 2; ++i) {
+        const uint channel = (i == 0 ? args.k_channel : args.q_channel) + k_head * args.dk + d;
+        raw[i * D + d] = conv_row(inputs + channel, (device const float*)(past + channel), conv_weight + channel,
+                                  args.conv, position, 0);
+        if (is_first) {
+          past[tail_place(args.conv, position) + channel] = inputs[channel];
+        }
+      }
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+  }
   float kx[N];
   float qx[N];
-  load_row<N>(k + token * args.k_stride + k_head * args.k_head_stride, args.dk, lane, kx);
-  load_row<N>(q + token * args.q_stride + k_head * args.q_head_stride, args.dk, lane, qx);
+  if (CONV) {
+    #pragma unroll
+    for (uint i = 0; i < N; ++i) {
+      const uint d = lane + 32 * i;
+      kx[i] = 0.0f;
+      qx[i] = 0.0f;
+      if (d < args.dk) {
+        kx[i] = raw[d];
+        qx[i] = raw[D + d];
+      }
+    }
+  } else {
+    load_row<N>(k + token * args.k_stride + k_head * args.k_head_stride, args.dk, lane, kx);
+    load_row<N>(q + token * args.q_stride + k_head * args.q_head_stride, args.dk, lane, qx);
+  }
   device float* k_old = k_rows + slot * args.k_rows_slot_stride + long(k_head) * kBlock * args.dk;
   device float* g_old = g_rows + slot * args.g_rows_slot_stride + head * kBlock;
   device float* u_at = u_rows + slot * args.u_rows_slot_stride + long(head) * kBlock * args.dv + column;
@@ -417,7 +490,10 @@ kernel void gdn_decode(device const float* q [[buffer(0)]],
   const uint dot_row = sg * EACH + lane / 4 % EACH;
   const float g_row = dot_row < row ? g_old[dot_row] : 0.0f;
   const float g_before = row > 0 ? g_old[row - 1] : 0.0f;
-  const float v_in = v[token * args.v_stride + head * args.v_head_stride + column];
+  const uint v_channel = args.v_channel + head * args.dv + column;
+  const float v_in = CONV ? conv_row(inputs + v_channel, (device const float*)(past + v_channel),
+                                     conv_weight + v_channel, args.conv, position, 0)
+                          : v[token * args.v_stride + head * args.v_head_stride + column];
   const float a_in = a[token * args.a_stride + head];
   const float b_in = b[token * args.b_stride + head];
   const float rate_log = a_log[head];
@@ -474,6 +550,9 @@ kernel void gdn_decode(device const float* q [[buffer(0)]],
       out[token * args.out_stride + head * args.out_head_stride + column] = fma(coef[kBlock + row], u, acc);
     } else {
       u_at[row * args.dv] = u;
+      if (CONV) {
+        past[tail_place(args.conv, position) + v_channel] = inputs[v_channel];
+      }
     }
   }
   if (tg.x == 0) {
@@ -528,40 +607,42 @@ kernel void gdn_decode(device const float* q [[buffer(0)]],
   }
 }
 
-template [[host_name("gdn_decode_128")]] kernel decltype(gdn_decode<128>) gdn_decode<128>;
-template [[host_name("gdn_decode_256")]] kernel decltype(gdn_decode<256>) gdn_decode<256>;
+#define INSTANTIATE(NAME, D, CONV) \
+  template [[host_name("gdn_decode_" NAME)]] kernel decltype(gdn_decode<D, CONV>) gdn_decode<D, CONV>;
+
+INSTANTIATE("128", 128, false)
+)msl"
+R"msl(INSTANTIATE("256", 256, false)
+INSTANTIATE("conv_128", 128, true)
+INSTANTIATE("conv_256", 256, true)
 )msl",
 R"msl(#include "device/gpu/shim/cuda/msl.h"
 namespace metal {
 # 1 "Shaders/gdn_decode.metal"
 # 1 "Shaders/gdn_decode.metal"
 
-# 1 "Shaders/gdn.h"
-# 18 "Shaders/gdn.h"
-# 1 "Shaders/args/gdn.h"
+# 1 "Shaders/conv.h"
+
+
+
+# 1 "Shaders/args/causal_conv1d.h"
 
 
 
 # 1 "Shaders/args/types.h"
-# 5 "Shaders/args/gdn.h"
+# 5 "Shaders/args/causal_conv1d.h"
 
 namespace pagoda_args {
 
-struct Gdn {
-  long q_stride, q_head_stride, k_stride, k_head_stride, v_stride, v_head_stride;
-  long a_stride, b_stride, out_stride, out_head_stride;
-  long state_slot_stride, k_rows_slot_stride, u_rows_slot_stride, g_rows_slot_stride;
-  uint num_sequences;
-  uint k_heads, v_heads;
-  uint dk, dv;
-  uint is_wide;
-  float q_scale;
-  uint reserved;
+struct CausalConv1d {
+  long x_stride, out_stride, weight_stride;
+  long tail_slot_stride, tail_row_stride;
+  uint channels, kernel_size, num_sequences, tail_rows;
 };
-static_assert(sizeof(Gdn) == 144, "host and kernel agree");
+static_assert(sizeof(CausalConv1d) == 56, "host and kernel agree");
 
 }
-# 19 "Shaders/gdn.h"
+# 5 "Shaders/conv.h"
 # 1 "Shaders/common.h"
 
 
@@ -669,7 +750,56 @@ METAL_FUNC void tile_multiply_accumulate(MSL_THREAD simdgroup_matrix<float, 8, 8
 
   }
 }
-# 20 "Shaders/gdn.h"
+# 6 "Shaders/conv.h"
+
+
+METAL_FUNC long tail_place(MSL_CONSTANT pagoda_args::CausalConv1d& args, int position) {
+  return long(uint(position + int(args.tail_rows)) % args.tail_rows) * args.tail_row_stride;
+}
+
+
+
+METAL_FUNC float conv_row(MSL_DEVICE const float* x, MSL_DEVICE const float* tail, MSL_DEVICE const float* weight,
+                          MSL_CONSTANT pagoda_args::CausalConv1d& args, int position, int row) {
+  float sum = 0.0f;
+  for (uint i = 0; i < args.kernel_size; ++i) {
+    const int at = row + int(i) + 1 - int(args.kernel_size);
+    const float input = at >= 0 ? x[long(at) * args.x_stride] : tail[tail_place(args, position + at)];
+    sum = fma(input, weight[long(i) * args.weight_stride], sum);
+  }
+  return silu(sum);
+}
+# 3 "Shaders/gdn_decode.metal"
+# 1 "Shaders/gdn.h"
+# 18 "Shaders/gdn.h"
+# 1 "Shaders/args/gdn.h"
+
+
+
+
+
+
+namespace pagoda_args {
+
+struct Gdn {
+  long q_stride, q_head_stride, k_stride, k_head_stride, v_stride, v_head_stride;
+  long a_stride, b_stride, out_stride, out_head_stride;
+  long state_slot_stride, k_rows_slot_stride, u_rows_slot_stride, g_rows_slot_stride;
+  uint num_sequences;
+  uint k_heads, v_heads;
+  uint dk, dv;
+  uint is_wide;
+  float q_scale;
+  uint reserved;
+
+  CausalConv1d conv;
+  uint q_channel, k_channel, v_channel, reserved2;
+};
+static_assert(sizeof(Gdn) == 216, "host and kernel agree");
+
+}
+# 19 "Shaders/gdn.h"
+
 
 MSL_CONSTANT constexpr uint kBlock = 16;
 MSL_CONSTANT constexpr uint kPanel = 32;
@@ -842,11 +972,13 @@ MSL_CONSTANT constexpr uint kWeights = 2 * kBlock;
 MSL_CONSTANT constexpr uint kDecays = 3 * kBlock;
 MSL_CONSTANT constexpr uint kCoefficients = 4 * kBlock;
 MSL_CONSTANT constexpr uint kGateFloats = 640;
-# 3 "Shaders/gdn_decode.metal"
+# 4 "Shaders/gdn_decode.metal"
 
 
 
-template <uint D>
+
+
+template <uint D, bool CONV>
 
 MSL_KERNEL void gdn_decode(MSL_DEVICE const float* q ,
                        MSL_DEVICE const float* k ,
@@ -863,6 +995,9 @@ MSL_KERNEL void gdn_decode(MSL_DEVICE const float* q ,
                        MSL_DEVICE float* u_rows ,
                        MSL_DEVICE float* g_rows ,
                        MSL_DEVICE float* out ,
+                       MSL_DEVICE const float* conv_x ,
+                       MSL_DEVICE const float* conv_weight ,
+                       MSL_DEVICE float* conv_tail ,
                        MSL_CONSTANT pagoda_args::Gdn& args ,
                        uint3 tg ,
                        uint tid ,
@@ -874,6 +1009,7 @@ MSL_KERNEL void gdn_decode(MSL_DEVICE const float* q ,
   MSL_TG_VAR(1, kn, [D], float)
   MSL_TG_VAR(2, qn, [D], float)
   MSL_TG_VAR(3, coef, [2*kBlock], float)
+  MSL_TG_VAR(4, raw, [CONV?2*D:1], float)
 
   const uint head = tg.y;
   const long token = cu_seqlens[tg.z];
@@ -906,10 +1042,42 @@ MSL_KERNEL void gdn_decode(MSL_DEVICE const float* q ,
     load_state<PER>((MSL_DEVICE const float*)(s_at + pair), width, pair < width ? args.dk : 0, part, s[0]);
     load_state<PER>((MSL_DEVICE const float*)(s_at + pair + 1), width, pair + 1 < width ? args.dk : 0, part, s[1]);
   }
+  const int position = context_lens[tg.z] - 1;
+  MSL_DEVICE const float* inputs = conv_x + token * args.conv.x_stride;
+  MSL_DEVICE float* past = conv_tail + slot * args.conv.tail_slot_stride;
+  if (CONV) {
+)msl"
+R"msl(    const bool is_first = tg.x == 0 && head % group == 0;
+    for (uint d = tid; d < args.dk; d += 128) {
+#pragma unroll
+      for (uint i = 0; i < 2; ++i) {
+        const uint channel = (i == 0 ? args.k_channel : args.q_channel) + k_head * args.dk + d;
+        raw[i * D + d] = conv_row(inputs + channel, (MSL_DEVICE const float*)(past + channel), conv_weight + channel,
+                                  args.conv, position, 0);
+        if (is_first) {
+          past[tail_place(args.conv, position) + channel] = inputs[channel];
+        }
+      }
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+  }
   float kx[N];
   float qx[N];
-  load_row<N>(k + token * args.k_stride + k_head * args.k_head_stride, args.dk, lane, kx);
-  load_row<N>(q + token * args.q_stride + k_head * args.q_head_stride, args.dk, lane, qx);
+  if (CONV) {
+#pragma unroll
+    for (uint i = 0; i < N; ++i) {
+      const uint d = lane + 32 * i;
+      kx[i] = 0.0f;
+      qx[i] = 0.0f;
+      if (d < args.dk) {
+        kx[i] = raw[d];
+        qx[i] = raw[D + d];
+      }
+    }
+  } else {
+    load_row<N>(k + token * args.k_stride + k_head * args.k_head_stride, args.dk, lane, kx);
+    load_row<N>(q + token * args.q_stride + k_head * args.q_head_stride, args.dk, lane, qx);
+  }
   MSL_DEVICE float* k_old = k_rows + slot * args.k_rows_slot_stride + long(k_head) * kBlock * args.dk;
   MSL_DEVICE float* g_old = g_rows + slot * args.g_rows_slot_stride + head * kBlock;
   MSL_DEVICE float* u_at = u_rows + slot * args.u_rows_slot_stride + long(head) * kBlock * args.dv + column;
@@ -935,7 +1103,10 @@ MSL_KERNEL void gdn_decode(MSL_DEVICE const float* q ,
   const uint dot_row = sg * EACH + lane / 4 % EACH;
   const float g_row = dot_row < row ? g_old[dot_row] : 0.0f;
   const float g_before = row > 0 ? g_old[row - 1] : 0.0f;
-  const float v_in = v[token * args.v_stride + head * args.v_head_stride + column];
+  const uint v_channel = args.v_channel + head * args.dv + column;
+  const float v_in = CONV ? conv_row(inputs + v_channel, (MSL_DEVICE const float*)(past + v_channel),
+                                     conv_weight + v_channel, args.conv, position, 0)
+                          : v[token * args.v_stride + head * args.v_head_stride + column];
   const float a_in = a[token * args.a_stride + head];
   const float b_in = b[token * args.b_stride + head];
   const float rate_log = a_log[head];
@@ -945,8 +1116,7 @@ MSL_KERNEL void gdn_decode(MSL_DEVICE const float* q ,
   const float decay = precise::exp(g);
   const float beta = sigmoid(b_in);
   const float k_inv = inverse_norm<N>(kx, lane);
-)msl"
-R"msl(  const float q_inv = inverse_norm<N>(qx, lane) * args.q_scale;
+  const float q_inv = inverse_norm<N>(qx, lane) * args.q_scale;
 #pragma unroll
   for (uint i = 0; i < N; ++i) {
     kx[i] = kx[i] * k_inv;
@@ -993,6 +1163,9 @@ R"msl(  const float q_inv = inverse_norm<N>(qx, lane) * args.q_scale;
       out[token * args.out_stride + head * args.out_head_stride + column] = fma(coef[kBlock + row], u, acc);
     } else {
       u_at[row * args.dv] = u;
+      if (CONV) {
+        past[tail_place(args.conv, position) + v_channel] = inputs[v_channel];
+      }
     }
   }
   if (tg.x == 0) {
@@ -1051,15 +1224,30 @@ R"msl(  const float q_inv = inverse_norm<N>(qx, lane) * args.q_scale;
 
 
 
+
+
+
+
+
 # 1 "gdn_decode.entries"
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_gdn_decode_128)
-extern "C" __global__ void __launch_bounds__(128) gdn_decode_128(const float* q, const float* k, const float* v, const float* a, const float* b, const float* a_log, const float* dt_bias, const int* cu_seqlens, const int* context_lens, const int* state_slots, float* state, float* k_rows, float* u_rows, float* g_rows, float* out, const pagoda_args::Gdn args) {
-  gdn_decode<128>(q, k, v, a, b, a_log, dt_bias, cu_seqlens, context_lens, state_slots, state, k_rows, u_rows, g_rows, out, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+extern "C" __global__ void __launch_bounds__(128) gdn_decode_128(const float* q, const float* k, const float* v, const float* a, const float* b, const float* a_log, const float* dt_bias, const int* cu_seqlens, const int* context_lens, const int* state_slots, float* state, float* k_rows, float* u_rows, float* g_rows, float* out, const float* conv_x, const float* conv_weight, float* conv_tail, const pagoda_args::Gdn args) {
+  gdn_decode<128, false>(q, k, v, a, b, a_log, dt_bias, cu_seqlens, context_lens, state_slots, state, k_rows, u_rows, g_rows, out, conv_x, conv_weight, conv_tail, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_gdn_decode_256)
-extern "C" __global__ void __launch_bounds__(128) gdn_decode_256(const float* q, const float* k, const float* v, const float* a, const float* b, const float* a_log, const float* dt_bias, const int* cu_seqlens, const int* context_lens, const int* state_slots, float* state, float* k_rows, float* u_rows, float* g_rows, float* out, const pagoda_args::Gdn args) {
-  gdn_decode<256>(q, k, v, a, b, a_log, dt_bias, cu_seqlens, context_lens, state_slots, state, k_rows, u_rows, g_rows, out, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+extern "C" __global__ void __launch_bounds__(128) gdn_decode_256(const float* q, const float* k, const float* v, const float* a, const float* b, const float* a_log, const float* dt_bias, const int* cu_seqlens, const int* context_lens, const int* state_slots, float* state, float* k_rows, float* u_rows, float* g_rows, float* out, const float* conv_x, const float* conv_weight, float* conv_tail, const pagoda_args::Gdn args) {
+  gdn_decode<256, false>(q, k, v, a, b, a_log, dt_bias, cu_seqlens, context_lens, state_slots, state, k_rows, u_rows, g_rows, out, conv_x, conv_weight, conv_tail, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+}
+#endif
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_gdn_decode_conv_128)
+extern "C" __global__ void __launch_bounds__(128) gdn_decode_conv_128(const float* q, const float* k, const float* v, const float* a, const float* b, const float* a_log, const float* dt_bias, const int* cu_seqlens, const int* context_lens, const int* state_slots, float* state, float* k_rows, float* u_rows, float* g_rows, float* out, const float* conv_x, const float* conv_weight, float* conv_tail, const pagoda_args::Gdn args) {
+  gdn_decode<128, true>(q, k, v, a, b, a_log, dt_bias, cu_seqlens, context_lens, state_slots, state, k_rows, u_rows, g_rows, out, conv_x, conv_weight, conv_tail, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+}
+#endif
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_gdn_decode_conv_256)
+extern "C" __global__ void __launch_bounds__(128) gdn_decode_conv_256(const float* q, const float* k, const float* v, const float* a, const float* b, const float* a_log, const float* dt_bias, const int* cu_seqlens, const int* context_lens, const int* state_slots, float* state, float* k_rows, float* u_rows, float* g_rows, float* out, const float* conv_x, const float* conv_weight, float* conv_tail, const pagoda_args::Gdn args) {
+  gdn_decode<256, true>(q, k, v, a, b, a_log, dt_bias, cu_seqlens, context_lens, state_slots, state, k_rows, u_rows, g_rows, out, conv_x, conv_weight, conv_tail, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 }  // namespace metal

@@ -23,6 +23,8 @@ R"msl(#pragma METAL fp contract(off)
 
 // Arguments of gdn_*.metal, shared by the kernels and the host.
 
+// Arguments of causal_conv1d.metal, shared by the kernels and the host.
+
 // Types of the argument structs that shaders and host share: sizes are fixed, and every compiler asserts them.
 
 #ifndef __METAL_VERSION__
@@ -30,6 +32,17 @@ typedef unsigned int uint;
 typedef unsigned long ulong;
 static_assert(sizeof(long) == 8, "long is 64 bits wide in Metal");
 #endif
+
+namespace pagoda_args {
+
+struct CausalConv1d {
+  long x_stride, out_stride, weight_stride;  // elements from one row to the next
+  long tail_slot_stride, tail_row_stride;    // elements
+  uint channels, kernel_size, num_sequences, tail_rows;
+};
+static_assert(sizeof(CausalConv1d) == 56, "host and kernel agree");
+
+}  // namespace pagoda_args
 
 namespace pagoda_args {
 
@@ -43,8 +56,11 @@ struct Gdn {
   uint is_wide;  // dk is 128 or 256, dv full panels, and state and k_rows lie so that vectors fit
   float q_scale;
   uint reserved;
+  // gdn_decode_conv_*: the convolution that makes q, k and v, and the channels of their first heads.
+  CausalConv1d conv;
+  uint q_channel, k_channel, v_channel, reserved2;
 };
-static_assert(sizeof(Gdn) == 144, "host and kernel agree");
+static_assert(sizeof(Gdn) == 216, "host and kernel agree");
 
 }  // namespace pagoda_args
 // Helpers that several kernels share: sums in one order, the nonlinear functions, tiles, sequences.
@@ -308,7 +324,8 @@ METAL_FUNC void store_state(device float* at, uint width, uint dk, uint part, th
 #pragma unroll
   for (uint i = 0; i < PER; ++i) {
     const uint d = dim_of(part, i);
-    if (d < dk) {
+)msl"
+R"msl(    if (d < dk) {
       at[d * width] = s[i];
     }
   }
@@ -321,8 +338,7 @@ METAL_FUNC uint first_block(device const int* cu_seqlens, uint b) { return uint(
 // then nothing, so that 128 threads have the same number each.
 constant constexpr uint kBetas = kBlock;
 constant constexpr uint kWeights = 2 * kBlock;
-)msl"
-R"msl(constant constexpr uint kDecays = 3 * kBlock;
+constant constexpr uint kDecays = 3 * kBlock;
 constant constexpr uint kCoefficients = 4 * kBlock;
 constant constexpr uint kGateFloats = 640;
 
@@ -549,8 +565,25 @@ namespace metal {
 
 
 
+# 1 "Shaders/args/causal_conv1d.h"
+
+
+
 # 1 "Shaders/args/types.h"
+# 5 "Shaders/args/causal_conv1d.h"
+
+namespace pagoda_args {
+
+struct CausalConv1d {
+  long x_stride, out_stride, weight_stride;
+  long tail_slot_stride, tail_row_stride;
+  uint channels, kernel_size, num_sequences, tail_rows;
+};
+static_assert(sizeof(CausalConv1d) == 56, "host and kernel agree");
+
+}
 # 5 "Shaders/args/gdn.h"
+
 
 namespace pagoda_args {
 
@@ -564,8 +597,11 @@ struct Gdn {
   uint is_wide;
   float q_scale;
   uint reserved;
+
+  CausalConv1d conv;
+  uint q_channel, k_channel, v_channel, reserved2;
 };
-static_assert(sizeof(Gdn) == 144, "host and kernel agree");
+static_assert(sizeof(Gdn) == 216, "host and kernel agree");
 
 }
 # 19 "Shaders/gdn.h"
@@ -940,7 +976,8 @@ MSL_KERNEL void gdn_prefill(MSL_DEVICE const float* v ,
   NextBlock next;
   load_block(k_from, gate_from, v_at, -start, tokens, num_columns, tid, args, next);
 
-  for (uint block = 0; block < blocks; ++block) {
+)msl"
+R"msl(  for (uint block = 0; block < blocks; ++block) {
     const int row0 = int(block * kBlock) - start;
     const uint lo = uint(max(0, -row0));
     const uint hi = uint(min(int(kBlock), tokens - row0));
@@ -950,8 +987,7 @@ MSL_KERNEL void gdn_prefill(MSL_DEVICE const float* v ,
       *(MSL_THREADGROUP float4*)(x_tile + 4 * (tid + 128 * i)) = next.rows[i];
     }
 #pragma unroll
-)msl"
-R"msl(    for (uint i = 0; i < kGateFloats / 128; ++i) {
+    for (uint i = 0; i < kGateFloats / 128; ++i) {
       gate[tid + 128 * i] = next.gate[i];
     }
     v_tile[tid] = next.v[0];

@@ -11,8 +11,25 @@ namespace {
 
 
 
+# 1 "Shaders/args/causal_conv1d.h"
+
+
+
 # 1 "Shaders/args/types.h"
+# 5 "Shaders/args/causal_conv1d.h"
+
+namespace pagoda_args {
+
+struct CausalConv1d {
+  long x_stride, out_stride, weight_stride;
+  long tail_slot_stride, tail_row_stride;
+  uint channels, kernel_size, num_sequences, tail_rows;
+};
+static_assert(sizeof(CausalConv1d) == 56, "host and kernel agree");
+
+}
 # 5 "Shaders/args/gdn.h"
+
 
 namespace pagoda_args {
 
@@ -26,8 +43,11 @@ struct Gdn {
   uint is_wide;
   float q_scale;
   uint reserved;
+
+  CausalConv1d conv;
+  uint q_channel, k_channel, v_channel, reserved2;
 };
-static_assert(sizeof(Gdn) == 144, "host and kernel agree");
+static_assert(sizeof(Gdn) == 216, "host and kernel agree");
 
 }
 # 19 "Shaders/gdn.h"

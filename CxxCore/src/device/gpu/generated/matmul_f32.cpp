@@ -6,7 +6,7 @@ namespace {
 # 1 "Shaders/matmul_f32.metal"
 
 # 1 "Shaders/matmul.h"
-# 18 "Shaders/matmul.h"
+# 19 "Shaders/matmul.h"
 # 1 "Shaders/args/matmul.h"
 
 
@@ -65,7 +65,7 @@ struct Matmul {
 static_assert(sizeof(Matmul) == 96, "host and kernel agree");
 
 }
-# 19 "Shaders/matmul.h"
+# 20 "Shaders/matmul.h"
 # 1 "Shaders/tiles.h"
 
 
@@ -293,7 +293,7 @@ METAL_FUNC void store_words(MSL_THREAD const uint (&words)[kChunkTiles], MSL_THR
 METAL_FUNC void load_words(MSL_THREADGROUP const uint* from, MSL_THREAD uint (&words)[kChunkTiles]) {
   set_words(*(MSL_THREADGROUP const uint4*)(from), *(MSL_THREADGROUP const uint4*)(from + 4), words);
 }
-# 20 "Shaders/matmul.h"
+# 21 "Shaders/matmul.h"
 
 MSL_CONSTANT constexpr uint kRuns = 8;
 

@@ -6,7 +6,7 @@ namespace {
 # 1 "Shaders/matmul_few.metal"
 
 # 1 "Shaders/matmul.h"
-# 18 "Shaders/matmul.h"
+# 19 "Shaders/matmul.h"
 # 1 "Shaders/args/matmul.h"
 
 
@@ -65,7 +65,7 @@ struct Matmul {
 static_assert(sizeof(Matmul) == 96, "host and kernel agree");
 
 }
-# 19 "Shaders/matmul.h"
+# 20 "Shaders/matmul.h"
 # 1 "Shaders/tiles.h"
 
 
@@ -293,7 +293,7 @@ METAL_FUNC void store_words(MSL_THREAD const uint (&words)[kChunkTiles], MSL_THR
 METAL_FUNC void load_words(MSL_THREADGROUP const uint* from, MSL_THREAD uint (&words)[kChunkTiles]) {
   set_words(*(MSL_THREADGROUP const uint4*)(from), *(MSL_THREADGROUP const uint4*)(from + 4), words);
 }
-# 20 "Shaders/matmul.h"
+# 21 "Shaders/matmul.h"
 
 MSL_CONSTANT constexpr uint kRuns = 8;
 
@@ -491,8 +491,9 @@ METAL_FUNC void row_scales(MSL_DEVICE const float* x, long x_stride, MSL_CONSTAN
   }
   if (source.kind == kGatedRmsNorm) {
     for (uint i = sg; MSL_LOOP(i < rows * source.heads); i += kRowSimdgroups) {
-      const float scale = head_scale(x + long(i / source.heads) * x_stride + long(i % source.heads) * source.x_head_stride,
-                                     source.dim, source.eps, lane);
+      const float scale =
+          head_scale(x + long(i / source.heads) * x_stride + long(i % source.heads) * source.x_head_stride, source.dim,
+                     source.eps, lane);
       if (lane == 0) {
         scales[i] = scale;
       }
@@ -525,10 +526,9 @@ METAL_FUNC float4 row_elements(MSL_DEVICE const float* x, MSL_DEVICE const float
   const float4 v = *(MSL_DEVICE const float4*)(x + long(head) * source.x_head_stride + d);
   if (source.kind == kRmsNorm) {
     const float4 w = *(MSL_DEVICE const float4*)(weight + d);
-    return float4(normed(v.x, scales[head], w.x, source.weight_offset),
-                  normed(v.y, scales[head], w.y, source.weight_offset),
-                  normed(v.z, scales[head], w.z, source.weight_offset),
-                  normed(v.w, scales[head], w.w, source.weight_offset));
+    return float4(
+        normed(v.x, scales[head], w.x, source.weight_offset), normed(v.y, scales[head], w.y, source.weight_offset),
+        normed(v.z, scales[head], w.z, source.weight_offset), normed(v.w, scales[head], w.w, source.weight_offset));
   }
   const float4 g = *(MSL_DEVICE const float4*)(gate + long(head) * source.gate_head_stride + d);
   if (source.kind == kGatedRmsNorm) {
@@ -591,9 +591,10 @@ MSL_KERNEL void matmul_few(MSL_DEVICE const X* x ,
   constexpr uint SUMS = kRuns * ROWS * WIDTH;
   constexpr uint SCRATCH = kRuns * kTileScratch;
   constexpr uint SHARED = SUMS > SCRATCH ? SUMS : SCRATCH;
-  MSL_TG_VAR(1, shared_words, [SHARED], float)
-  MSL_TG_VAR(2, scales, [MADE?WIDTH*kMostHeads:1], float)
-  MSL_TG_VAR(3, parts, [MADE?WIDTH*kRowSimdgroups:1], float)
+  constexpr uint MADE_WORDS = MADE ? WIDTH * (kMostHeads + kRowSimdgroups) : 0;
+  MSL_TG_VAR(1, shared_words, [SHARED+MADE_WORDS], float)
+  MSL_THREADGROUP float* scales = shared_words + SHARED;
+  MSL_THREADGROUP float* parts = scales + WIDTH * kMostHeads;
   MSL_THREADGROUP uint* scratch = (MSL_THREADGROUP uint*)(shared_words) + sg * kTileScratch;
 
   ulong w_at[RT];
@@ -680,7 +681,7 @@ MSL_KERNEL void matmul_few(MSL_DEVICE const X* x ,
     }
   }
 }
-# 157 "Shaders/matmul_few.metal"
+# 158 "Shaders/matmul_few.metal"
     
     
     

@@ -16,7 +16,8 @@ R"msl(#pragma METAL fp contract(off)
 // bfloats, scale 1. Otherwise they are halfs, divided by a power of two so that none overflows; and rotated as the
 // weights are where those are quantised. Numbers of 8 and 4 bits are whole and at most 128: halfs hold them exactly.
 //
-// matmul_few_made_* and matmul_rows_* make the activations themselves where they are a norm's or a gate's (row_source.h).
+// matmul_few_made_* and matmul_rows_* make the activations themselves where they are a norm's or a gate's
+// (row_source.h).
 //
 // Weights: rows in order, zeros after the last column and row. 8 bits: a byte each. 4 bits: a nibble each, low ones
 // first, and a pair (step, offset) for every 32 columns. Both with a float scale for each row.
@@ -501,8 +502,9 @@ METAL_FUNC void row_scales(device const float* x, long x_stride, constant pagoda
   }
   if (source.kind == kGatedRmsNorm) {
     for (uint i = sg; i < rows * source.heads; i += kRowSimdgroups) {
-      const float scale = head_scale(x + long(i / source.heads) * x_stride + long(i % source.heads) * source.x_head_stride,
-                                     source.dim, source.eps, lane);
+      const float scale =
+          head_scale(x + long(i / source.heads) * x_stride + long(i % source.heads) * source.x_head_stride, source.dim,
+                     source.eps, lane);
       if (lane == 0) {
         scales[i] = scale;
       }
@@ -535,10 +537,9 @@ METAL_FUNC float4 row_elements(device const float* x, device const float* weight
   const float4 v = *(device const float4*)(x + long(head) * source.x_head_stride + d);
   if (source.kind == kRmsNorm) {
     const float4 w = *(device const float4*)(weight + d);
-    return float4(normed(v.x, scales[head], w.x, source.weight_offset),
-                  normed(v.y, scales[head], w.y, source.weight_offset),
-                  normed(v.z, scales[head], w.z, source.weight_offset),
-                  normed(v.w, scales[head], w.w, source.weight_offset));
+    return float4(
+        normed(v.x, scales[head], w.x, source.weight_offset), normed(v.y, scales[head], w.y, source.weight_offset),
+        normed(v.z, scales[head], w.z, source.weight_offset), normed(v.w, scales[head], w.w, source.weight_offset));
   }
   const float4 g = *(device const float4*)(gate + long(head) * source.gate_head_stride + d);
   if (source.kind == kGatedRmsNorm) {
@@ -601,9 +602,10 @@ R"msl(                       device float* out [[buffer(8)]],
   constexpr uint SUMS = kRuns * ROWS * WIDTH;
   constexpr uint SCRATCH = kRuns * kTileScratch;
   constexpr uint SHARED = SUMS > SCRATCH ? SUMS : SCRATCH;
-  threadgroup float shared_words[SHARED];  // scratch of tiles first, then the sums of all runs
-  threadgroup float scales[MADE ? WIDTH * kMostHeads : 1];
-  threadgroup float parts[MADE ? WIDTH * kRowSimdgroups : 1];
+  constexpr uint MADE_WORDS = MADE ? WIDTH * (kMostHeads + kRowSimdgroups) : 0;
+  threadgroup float shared_words[SHARED + MADE_WORDS];  // scratch of tiles first, then the sums of all runs; scales
+  threadgroup float* scales = shared_words + SHARED;
+  threadgroup float* parts = scales + WIDTH * kMostHeads;
   threadgroup uint* scratch = (threadgroup uint*)(shared_words) + sg * kTileScratch;
 
   ulong w_at[RT];
@@ -720,7 +722,7 @@ namespace metal {
 # 1 "Shaders/matmul_few.metal"
 
 # 1 "Shaders/matmul.h"
-# 18 "Shaders/matmul.h"
+# 19 "Shaders/matmul.h"
 # 1 "Shaders/args/matmul.h"
 
 
@@ -779,7 +781,7 @@ struct Matmul {
 static_assert(sizeof(Matmul) == 96, "host and kernel agree");
 
 }
-# 19 "Shaders/matmul.h"
+# 20 "Shaders/matmul.h"
 # 1 "Shaders/tiles.h"
 
 
@@ -989,7 +991,7 @@ METAL_FUNC void store_words(MSL_THREAD const uint (&words)[kChunkTiles], MSL_THR
 METAL_FUNC void load_words(MSL_THREADGROUP const uint* from, MSL_THREAD uint (&words)[kChunkTiles]) {
   set_words(*(MSL_THREADGROUP const uint4*)(from), *(MSL_THREADGROUP const uint4*)(from + 4), words);
 }
-# 20 "Shaders/matmul.h"
+# 21 "Shaders/matmul.h"
 
 MSL_CONSTANT constexpr uint kRuns = 8;
 
@@ -1188,8 +1190,9 @@ METAL_FUNC void row_scales(MSL_DEVICE const float* x, long x_stride, MSL_CONSTAN
   }
   if (source.kind == kGatedRmsNorm) {
     for (uint i = sg; i < rows * source.heads; i += kRowSimdgroups) {
-      const float scale = head_scale(x + long(i / source.heads) * x_stride + long(i % source.heads) * source.x_head_stride,
-                                     source.dim, source.eps, lane);
+      const float scale =
+          head_scale(x + long(i / source.heads) * x_stride + long(i % source.heads) * source.x_head_stride, source.dim,
+                     source.eps, lane);
       if (lane == 0) {
         scales[i] = scale;
       }
@@ -1222,10 +1225,9 @@ METAL_FUNC float4 row_elements(MSL_DEVICE const float* x, MSL_DEVICE const float
   const float4 v = *(MSL_DEVICE const float4*)(x + long(head) * source.x_head_stride + d);
   if (source.kind == kRmsNorm) {
     const float4 w = *(MSL_DEVICE const float4*)(weight + d);
-    return float4(normed(v.x, scales[head], w.x, source.weight_offset),
-                  normed(v.y, scales[head], w.y, source.weight_offset),
-                  normed(v.z, scales[head], w.z, source.weight_offset),
-                  normed(v.w, scales[head], w.w, source.weight_offset));
+    return float4(
+        normed(v.x, scales[head], w.x, source.weight_offset), normed(v.y, scales[head], w.y, source.weight_offset),
+        normed(v.z, scales[head], w.z, source.weight_offset), normed(v.w, scales[head], w.w, source.weight_offset));
   }
   const float4 g = *(MSL_DEVICE const float4*)(gate + long(head) * source.gate_head_stride + d);
   if (source.kind == kGatedRmsNorm) {
@@ -1288,9 +1290,10 @@ MSL_KERNEL void matmul_few(MSL_DEVICE const X* x ,
   constexpr uint SUMS = kRuns * ROWS * WIDTH;
   constexpr uint SCRATCH = kRuns * kTileScratch;
   constexpr uint SHARED = SUMS > SCRATCH ? SUMS : SCRATCH;
-  MSL_TG_VAR(1, shared_words, [SHARED], float)
-  MSL_TG_VAR(2, scales, [MADE?WIDTH*kMostHeads:1], float)
-  MSL_TG_VAR(3, parts, [MADE?WIDTH*kRowSimdgroups:1], float)
+  constexpr uint MADE_WORDS = MADE ? WIDTH * (kMostHeads + kRowSimdgroups) : 0;
+  MSL_TG_VAR(1, shared_words, [SHARED+MADE_WORDS], float)
+  MSL_THREADGROUP float* scales = shared_words + SHARED;
+  MSL_THREADGROUP float* parts = scales + WIDTH * kMostHeads;
   MSL_THREADGROUP uint* scratch = (MSL_THREADGROUP uint*)(shared_words) + sg * kTileScratch;
 
   ulong w_at[RT];
@@ -1377,7 +1380,7 @@ MSL_KERNEL void matmul_few(MSL_DEVICE const X* x ,
     }
   }
 }
-# 157 "Shaders/matmul_few.metal"
+# 158 "Shaders/matmul_few.metal"
     
     
     

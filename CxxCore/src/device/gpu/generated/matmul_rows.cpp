@@ -246,8 +246,9 @@ METAL_FUNC void row_scales(MSL_DEVICE const float* x, long x_stride, MSL_CONSTAN
   }
   if (source.kind == kGatedRmsNorm) {
     for (uint i = sg; MSL_LOOP(i < rows * source.heads); i += kRowSimdgroups) {
-      const float scale = head_scale(x + long(i / source.heads) * x_stride + long(i % source.heads) * source.x_head_stride,
-                                     source.dim, source.eps, lane);
+      const float scale =
+          head_scale(x + long(i / source.heads) * x_stride + long(i % source.heads) * source.x_head_stride, source.dim,
+                     source.eps, lane);
       if (lane == 0) {
         scales[i] = scale;
       }
@@ -280,10 +281,9 @@ METAL_FUNC float4 row_elements(MSL_DEVICE const float* x, MSL_DEVICE const float
   const float4 v = *(MSL_DEVICE const float4*)(x + long(head) * source.x_head_stride + d);
   if (source.kind == kRmsNorm) {
     const float4 w = *(MSL_DEVICE const float4*)(weight + d);
-    return float4(normed(v.x, scales[head], w.x, source.weight_offset),
-                  normed(v.y, scales[head], w.y, source.weight_offset),
-                  normed(v.z, scales[head], w.z, source.weight_offset),
-                  normed(v.w, scales[head], w.w, source.weight_offset));
+    return float4(
+        normed(v.x, scales[head], w.x, source.weight_offset), normed(v.y, scales[head], w.y, source.weight_offset),
+        normed(v.z, scales[head], w.z, source.weight_offset), normed(v.w, scales[head], w.w, source.weight_offset));
   }
   const float4 g = *(MSL_DEVICE const float4*)(gate + long(head) * source.gate_head_stride + d);
   if (source.kind == kGatedRmsNorm) {

@@ -235,8 +235,9 @@ METAL_FUNC void row_scales(device const float* x, long x_stride, constant pagoda
   }
   if (source.kind == kGatedRmsNorm) {
     for (uint i = sg; i < rows * source.heads; i += kRowSimdgroups) {
-      const float scale = head_scale(x + long(i / source.heads) * x_stride + long(i % source.heads) * source.x_head_stride,
-                                     source.dim, source.eps, lane);
+      const float scale =
+          head_scale(x + long(i / source.heads) * x_stride + long(i % source.heads) * source.x_head_stride, source.dim,
+                     source.eps, lane);
       if (lane == 0) {
         scales[i] = scale;
       }
@@ -269,10 +270,9 @@ METAL_FUNC float4 row_elements(device const float* x, device const float* weight
   const float4 v = *(device const float4*)(x + long(head) * source.x_head_stride + d);
   if (source.kind == kRmsNorm) {
     const float4 w = *(device const float4*)(weight + d);
-    return float4(normed(v.x, scales[head], w.x, source.weight_offset),
-                  normed(v.y, scales[head], w.y, source.weight_offset),
-                  normed(v.z, scales[head], w.z, source.weight_offset),
-                  normed(v.w, scales[head], w.w, source.weight_offset));
+    return float4(
+        normed(v.x, scales[head], w.x, source.weight_offset), normed(v.y, scales[head], w.y, source.weight_offset),
+        normed(v.z, scales[head], w.z, source.weight_offset), normed(v.w, scales[head], w.w, source.weight_offset));
   }
   const float4 g = *(device const float4*)(gate + long(head) * source.gate_head_stride + d);
   if (source.kind == kGatedRmsNorm) {
@@ -616,8 +616,9 @@ METAL_FUNC void row_scales(MSL_DEVICE const float* x, long x_stride, MSL_CONSTAN
   }
   if (source.kind == kGatedRmsNorm) {
     for (uint i = sg; i < rows * source.heads; i += kRowSimdgroups) {
-      const float scale = head_scale(x + long(i / source.heads) * x_stride + long(i % source.heads) * source.x_head_stride,
-                                     source.dim, source.eps, lane);
+      const float scale =
+          head_scale(x + long(i / source.heads) * x_stride + long(i % source.heads) * source.x_head_stride, source.dim,
+                     source.eps, lane);
       if (lane == 0) {
         scales[i] = scale;
       }
@@ -650,10 +651,9 @@ METAL_FUNC float4 row_elements(MSL_DEVICE const float* x, MSL_DEVICE const float
   const float4 v = *(MSL_DEVICE const float4*)(x + long(head) * source.x_head_stride + d);
   if (source.kind == kRmsNorm) {
     const float4 w = *(MSL_DEVICE const float4*)(weight + d);
-    return float4(normed(v.x, scales[head], w.x, source.weight_offset),
-                  normed(v.y, scales[head], w.y, source.weight_offset),
-                  normed(v.z, scales[head], w.z, source.weight_offset),
-                  normed(v.w, scales[head], w.w, source.weight_offset));
+    return float4(
+        normed(v.x, scales[head], w.x, source.weight_offset), normed(v.y, scales[head], w.y, source.weight_offset),
+        normed(v.z, scales[head], w.z, source.weight_offset), normed(v.w, scales[head], w.w, source.weight_offset));
   }
   const float4 g = *(MSL_DEVICE const float4*)(gate + long(head) * source.gate_head_stride + d);
   if (source.kind == kGatedRmsNorm) {
@@ -753,9 +753,9 @@ MSL_KERNEL void matmul_rows(MSL_DEVICE const float* x ,
 
 
 # 1 "matmul_rows.entries"
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_rows_bf16)
 )msl"
-R"msl(#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_rows_bf16)
-extern "C" __global__ void __launch_bounds__(256) matmul_rows_bf16(const float* x, const float* weight, const float* gate, bfloat* out, float* scales, const pagoda_args::MatmulRows args) {
+R"msl(extern "C" __global__ void __launch_bounds__(256) matmul_rows_bf16(const float* x, const float* weight, const float* gate, bfloat* out, float* scales, const pagoda_args::MatmulRows args) {
   matmul_rows_bf16(x, weight, gate, out, scales, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif

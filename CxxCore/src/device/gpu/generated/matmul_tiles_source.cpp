@@ -17,7 +17,8 @@ R"msl(#pragma METAL fp contract(off)
 // bfloats, scale 1. Otherwise they are halfs, divided by a power of two so that none overflows; and rotated as the
 // weights are where those are quantised. Numbers of 8 and 4 bits are whole and at most 128: halfs hold them exactly.
 //
-// matmul_few_made_* and matmul_rows_* make the activations themselves where they are a norm's or a gate's (row_source.h).
+// matmul_few_made_* and matmul_rows_* make the activations themselves where they are a norm's or a gate's
+// (row_source.h).
 //
 // Weights: rows in order, zeros after the last column and row. 8 bits: a byte each. 4 bits: a nibble each, low ones
 // first, and a pair (step, offset) for every 32 columns. Both with a float scale for each row.
@@ -567,7 +568,7 @@ namespace metal {
 
 
 # 1 "Shaders/matmul.h"
-# 18 "Shaders/matmul.h"
+# 19 "Shaders/matmul.h"
 # 1 "Shaders/args/matmul.h"
 
 
@@ -626,7 +627,7 @@ struct Matmul {
 static_assert(sizeof(Matmul) == 96, "host and kernel agree");
 
 }
-# 19 "Shaders/matmul.h"
+# 20 "Shaders/matmul.h"
 # 1 "Shaders/tiles.h"
 
 
@@ -836,7 +837,7 @@ METAL_FUNC void store_words(MSL_THREAD const uint (&words)[kChunkTiles], MSL_THR
 METAL_FUNC void load_words(MSL_THREADGROUP const uint* from, MSL_THREAD uint (&words)[kChunkTiles]) {
   set_words(*(MSL_THREADGROUP const uint4*)(from), *(MSL_THREADGROUP const uint4*)(from + 4), words);
 }
-# 20 "Shaders/matmul.h"
+# 21 "Shaders/matmul.h"
 
 MSL_CONSTANT constexpr uint kRuns = 8;
 

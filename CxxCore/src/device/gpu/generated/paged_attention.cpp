@@ -33,7 +33,7 @@ struct PagedAttention {
   uint window;
   float scale;
   float softcap;
-  uint reserved;
+  uint is_split;
 };
 static_assert(sizeof(PagedAttention) == 128, "host and kernel agree");
 
@@ -377,7 +377,7 @@ MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
   const int context = context_lens[seq];
   const int row0 = int((tg.x - first_tile(cu_seqlens, seq, args.group, ROWS)) * ROWS);
   const int num_rows = min(int(ROWS), tokens * int(args.group) - row0);
-  const bool is_split = tokens == 1;
+  const bool is_split = tokens == 1 && args.is_split != 0;
   if (num_rows <= 0 || (!is_split && tg.z > 0)) {
     return;
   }

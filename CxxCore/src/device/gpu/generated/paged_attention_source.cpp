@@ -42,7 +42,7 @@ struct PagedAttention {
   uint window;        // positions a row sees, itself included (use_window)
   float scale;
   float softcap;  // (use_softcap)
-  uint reserved;
+  uint is_split;  // whether single tokens have a threadgroup for each partition
 };
 static_assert(sizeof(PagedAttention) == 128, "host and kernel agree");
 
@@ -300,9 +300,9 @@ METAL_FUNC void load_tail(device const T* rows, threadgroup T* v_tail, int num_l
 
 // acc += the weights of 8 keys times their values: COLS column tiles from first_column on, up to `columns` of them.
 // is_tail: the values are in v_tail. Who loads the weights here too needs 12 registers more on NVIDIA.
-template <typename T, uint RT, uint COLS>
 )msl"
-R"msl(METAL_FUNC void add_values(thread simdgroup_matrix<float, 8, 8> (&acc)[RT][COLS],
+R"msl(template <typename T, uint RT, uint COLS>
+METAL_FUNC void add_values(thread simdgroup_matrix<float, 8, 8> (&acc)[RT][COLS],
                            thread simdgroup_matrix<T, 8, 8> (&w_mat)[RT], device const T* rows,
                            threadgroup const T* v_tail, bool is_tail, uint first_column, uint columns, uint row_tiles,
                            constant pagoda_args::PagedAttention& args) {
@@ -381,7 +381,7 @@ kernel void paged_attention(device const float* q [[buffer(0)]],
   const int context = context_lens[seq];
   const int row0 = int((tg.x - first_tile(cu_seqlens, seq, args.group, ROWS)) * ROWS);
   const int num_rows = min(int(ROWS), tokens * int(args.group) - row0);
-  const bool is_split = tokens == 1;
+  const bool is_split = tokens == 1 && args.is_split != 0;
   if (num_rows <= 0 || (!is_split && tg.z > 0)) {
     return;
   }
@@ -564,9 +564,9 @@ kernel void paged_attention_reduce(device const float* partials [[buffer(0)]],
       sum = merged(sum, total_factor, from[args.dim + 1], part_factor);
       largest = next;
     }
-    out[long(begin) * args.out_stride + long(tg.x) * args.out_head_stride + d] =
 )msl"
-R"msl(        total * scale_to_end(largest, sum, sink);
+R"msl(    out[long(begin) * args.out_stride + long(tg.x) * args.out_head_stride + d] =
+        total * scale_to_end(largest, sum, sink);
   }
 }
 )msl",
@@ -603,7 +603,7 @@ struct PagedAttention {
   uint window;
   float scale;
   float softcap;
-  uint reserved;
+  uint is_split;
 };
 static_assert(sizeof(PagedAttention) == 128, "host and kernel agree");
 
@@ -947,7 +947,7 @@ MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
   const int context = context_lens[seq];
   const int row0 = int((tg.x - first_tile(cu_seqlens, seq, args.group, ROWS)) * ROWS);
   const int num_rows = min(int(ROWS), tokens * int(args.group) - row0);
-  const bool is_split = tokens == 1;
+  const bool is_split = tokens == 1 && args.is_split != 0;
   if (num_rows <= 0 || (!is_split && tg.z > 0)) {
     return;
   }
@@ -957,10 +957,10 @@ MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
   uint last = uint(last_position) / kPartition;
   if (is_split) {
     if (tg.z < part || tg.z > last) {
-      return;
-    }
 )msl"
-R"msl(    part = tg.z;
+R"msl(      return;
+    }
+    part = tg.z;
     last = tg.z;
   }
   const uint row_tiles = (uint(num_rows) + 7) / 8;

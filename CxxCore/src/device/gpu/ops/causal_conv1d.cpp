@@ -5,10 +5,7 @@
 
 namespace pagoda::device::gpu {
 
-void GpuEncoder::causal_conv1d(const CausalConv1dArgs& a) noexcept {
-  const SequenceArgs& s = a.sequences;
-  if (!accept(a, s.cu_seqlens)) return;
-  const uint32_t tokens = as_uint(a.x.shape[0]), num_sequences = as_uint(s.context_lens.shape[0]);
+pagoda_args::CausalConv1d conv_args(const CausalConv1dArgs& a) noexcept {
   pagoda_args::CausalConv1d args{};
   args.x_stride = a.x.strides[0];
   args.out_stride = a.out.strides[0];
@@ -17,8 +14,22 @@ void GpuEncoder::causal_conv1d(const CausalConv1dArgs& a) noexcept {
   args.tail_row_stride = a.tail.strides[1];
   args.channels = as_uint(a.x.shape[1]);
   args.kernel_size = as_uint(a.weight.shape[0]);
-  args.num_sequences = num_sequences;
+  args.num_sequences = as_uint(a.sequences.context_lens.shape[0]);
   args.tail_rows = as_uint(a.tail.shape[1]);
+  return args;
+}
+
+// The gdn that reads `out` takes it over where it can.
+void GpuEncoder::causal_conv1d(const CausalConv1dArgs& a) noexcept {
+  if (!accept(a, a.sequences.cu_seqlens)) return;
+  if (is_waiting()) launch_waiting();
+  conv_ = a;
+}
+
+void GpuEncoder::launch_conv(const CausalConv1dArgs& a) noexcept {
+  const SequenceArgs& s = a.sequences;
+  const pagoda_args::CausalConv1d args = conv_args(a);
+  const uint32_t tokens = as_uint(a.x.shape[0]), num_sequences = args.num_sequences;
   const uint32_t pieces = as_uint(ceil_divide(a.x.shape[1], 128));
   if (tokens == num_sequences) {
     launch(kernels::causal_conv1d_update::kernel, {{pieces, tokens}},

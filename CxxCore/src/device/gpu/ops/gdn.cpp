@@ -3,6 +3,7 @@
 #include "args/gdn.h"
 
 #include <cmath>
+#include <utility>
 
 #include "device/gpu/gpu_encoder.h"
 #include "device/gpu/kernel_sizes.h"
@@ -42,8 +43,29 @@ pagoda_args::Gdn args_of(const GdnArgs& a) noexcept {
   args.dk = as_uint(a.q.shape[2]);
   args.dv = as_uint(a.v.shape[2]);
   args.is_wide = is_wide(a);
+  args.conv.tail_rows = 1;  // kernels divide by it
   args.q_scale = 1.0f / std::sqrt(static_cast<float>(a.q.shape[2]));
   return args;
+}
+
+// Of a convolution's output, the channel that `t` begins with.
+int64_t channel_of(const Tensor& out, const Tensor& t) noexcept {
+  return (t.offset_bytes - out.offset_bytes) / static_cast<int64_t>(sizeof(float));
+}
+
+// Whether the channels of `t` are one head after the other in `out`, row by row.
+bool is_part_of(const Tensor& out, const Tensor& t) noexcept {
+  const int64_t first = channel_of(out, t);
+  return t.buffer == out.buffer && t.shape[0] == out.shape[0] && t.strides[0] == out.strides[0] &&
+         t.strides[1] == t.shape[2] && first >= 0 && first + t.shape[1] * t.shape[2] <= out.shape[1];
+}
+
+// Whether one launch can take both: single tokens, whose past stays in the ring while they are written to it.
+bool is_made_by(const CausalConv1dArgs& conv, const GdnArgs& a) noexcept {
+  return conv.x.shape[0] == conv.sequences.context_lens.shape[0] && conv.tail.shape[1] >= conv.weight.shape[0] &&
+         is_part_of(conv.out, a.q) && is_part_of(conv.out, a.k) && is_part_of(conv.out, a.v) &&
+         same_place(conv.sequences.context_lens, a.sequences.context_lens) &&
+         same_place(conv.sequences.state_slots, a.sequences.state_slots);
 }
 
 }  // namespace
@@ -54,6 +76,20 @@ Status check_gdn(int64_t k_dim) noexcept {
                     "GPU kernels have Gated DeltaNet keys of up to 256 dims, not " + std::to_string(k_dim));
 }
 
+// Single tokens, with the convolution that makes q, k and v.
+void GpuEncoder::conv_and_gdn(const CausalConv1dArgs& conv, const GdnArgs& a, pagoda_args::Gdn args) noexcept {
+  const SequenceArgs& s = a.sequences;
+  args.conv = conv_args(conv);
+  args.q_channel = as_uint(channel_of(conv.out, a.q));
+  args.k_channel = as_uint(channel_of(conv.out, a.k));
+  args.v_channel = as_uint(channel_of(conv.out, a.v));
+  launch(args.dk <= 128 ? kernels::gdn_decode::conv_128 : kernels::gdn_decode::conv_256,
+         {{as_uint(ceil_divide(a.v.shape[2], kGdnPanel)), args.v_heads, args.num_sequences}},
+         {a.q, a.k, a.v, a.a, a.b, a.a_log, a.dt_bias, s.cu_seqlens, s.context_lens, s.state_slots, a.state, a.k_rows,
+          a.u_rows, a.g_rows, a.out, conv.x, conv.weight, conv.tail},
+         args);
+}
+
 void GpuEncoder::gdn(const GdnArgs& a) noexcept {
   const SequenceArgs& s = a.sequences;
   const int64_t tokens = a.q.shape[0], num_sequences = s.context_lens.shape[0], dk = a.q.shape[2];
@@ -62,12 +98,14 @@ void GpuEncoder::gdn(const GdnArgs& a) noexcept {
     return;
   const pagoda_args::Gdn args = args_of(a);
   const bool is_narrow = dk <= 128;
+  if (conv_ && is_made_by(*conv_, a)) return conv_and_gdn(*std::exchange(conv_, std::nullopt), a, args);
+  if (is_waiting()) launch_waiting();
   const Grid panels{{as_uint(ceil_divide(a.v.shape[2], kGdnPanel)), args.v_heads, args.num_sequences}};
   const Grid halves{{as_uint(ceil_divide(a.v.shape[2], kGdnPanel / 2)), args.v_heads, args.num_sequences}};
   if (tokens == num_sequences || num_sequences > 1)
     launch(is_narrow ? kernels::gdn_decode::k128 : kernels::gdn_decode::k256, panels,
            {a.q, a.k, a.v, a.a, a.b, a.a_log, a.dt_bias, s.cu_seqlens, s.context_lens, s.state_slots, a.state, a.k_rows,
-            a.u_rows, a.g_rows, a.out},
+            a.u_rows, a.g_rows, a.out, a.q, a.q, a.out},
            args);
   if (tokens == num_sequences) return;
   launch(is_narrow ? kernels::gdn_prepare::k128 : kernels::gdn_prepare::k256,

@@ -26,6 +26,7 @@ pagoda_args::Matmul args_of(const MatmulArgs& a, const GpuWeight& weight, bool a
   args.has_bias = a.bias.is_present();
   args.silu_mul = a.silu_mul;
   args.adds = adds;
+  args.source.heads = args.source.dim = 1;  // kernels divide by them
   return args;
 }
 
@@ -101,6 +102,7 @@ bool GpuEncoder::prepare_rows(const Tensor& x, const MadeRows* made, const GpuWe
   rows.cols = as_uint(weight.cols());
   rows.padded_cols = as_uint(layout.padded_cols);
   rows.block = as_uint(host::rotation_block(layout.padded_cols));
+  rows.source.heads = rows.source.dim = 1;
   if (made != nullptr) rows.source = made->source;
   const Tensor& from = made != nullptr ? made->x : x;
   rows.x_stride = from.strides[0];

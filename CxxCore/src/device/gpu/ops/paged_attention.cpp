@@ -73,20 +73,21 @@ void GpuEncoder::paged_attention(const PagedAttentionArgs& a) noexcept {
   const int64_t tokens = a.q.shape[0], num_sequences = s.context_lens.shape[0];
   const int64_t room = ceil_divide(s.block_tables.shape[1] * a.k_cache.shape[1], kPartition);
   if (!check_room(ScratchSizes::attention(num_sequences, a.q.shape[1], a.q.shape[2], room), "paged_attention")) return;
-  const pagoda_args::PagedAttention args = args_of(a, room);
+  pagoda_args::PagedAttention args = args_of(a, room);
   const int64_t max_parts = num_parts(s, room);
+  const bool is_split = max_parts > 1 && (num_sequences > 1 || tokens == 1);
+  args.is_split = is_split;
   // Two tiles of rows where there are prompts, and 32 KiB of threadgroup memory hold them.
   const int64_t row_tiles = tokens > num_sequences && a.k_cache.dtype != DType::f32 ? 2 : 1;
   const std::initializer_list<Constant> constants = {
       {"use_window", a.window > 0}, {"use_softcap", a.softcap > 0}, {"use_sinks", a.sinks.is_present()}};
   const Slot sinks = or_else(a.sinks, a.q);
   const int64_t tiles = tokens * args.group / (8 * row_tiles) + num_sequences;
-  const bool has_prompts_only = num_sequences == 1 && tokens > 1;
   launch(attention_kernel(a.k_cache.dtype, row_tiles),
-         {{as_uint(tiles), as_uint(a.k_cache.shape[2]), has_prompts_only ? 1 : as_uint(max_parts)}},
+         {{as_uint(tiles), as_uint(a.k_cache.shape[2]), is_split ? as_uint(max_parts) : 1}},
          {a.q, a.k_cache, a.v_cache, s.cu_seqlens, s.context_lens, s.block_tables, sinks, scratch_.partials, a.out},
          args, constants);
-  if (!has_prompts_only)
+  if (is_split)
     launch(kernels::paged_attention_reduce::kernel, {{args.heads, args.num_sequences}},
            {scratch_.partials, s.cu_seqlens, s.context_lens, sinks, a.out}, args, constants);
 }

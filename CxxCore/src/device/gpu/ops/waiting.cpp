@@ -1,5 +1,5 @@
 // Ops that wait for the next one, which may take them over: norms and gates for the matmul that reads their rows,
-// matmuls for the norm that adds their product to what it normalises.
+// matmuls for the norm that adds their product to what it normalises, convolutions for their gdn.
 #include <utility>
 
 #include "device/gpu/gpu_encoder.h"
@@ -10,9 +10,11 @@ namespace pagoda::device::gpu {
 void GpuEncoder::launch_waiting() noexcept {
   const int num_ropes = std::exchange(num_waiting_, 0);
   const std::optional<Product> product = std::exchange(product_, std::nullopt);
+  const std::optional<CausalConv1dArgs> conv = std::exchange(conv_, std::nullopt);
   const RowMaker maker = std::exchange(maker_, RowMaker{});
   for (int i = 0; i < num_ropes; ++i) launch_rope(waiting_[static_cast<size_t>(i)]);
   if (product) launch_product(*product);
+  if (conv) launch_conv(*conv);
   launch_maker(maker);
 }
 
