@@ -27,8 +27,8 @@ import Testing
     ("response_format", "{\"type\":\"json_schema\",\"json_schema\":{\"schema\":{\"type\":\"alien\"}}}"),
     ("response_format", "{\"type\":\"xml\"}"), ("response_format", "\"json\""), ("reasoning_effort", "\"extreme\""),
     ("chat_template_kwargs", "{\"messages\":[]}"), ("chat_template_kwargs", "{\"x\":{}}"), ("chat_template", "\"x\""),
-    ("thinking_budget", "-1"), ("stream_options", "{\"include_usage\":true}"), ("guided_json", "{}"),
-    ("functions", "[]"), ("use_beam_search", "true"), ("prompt_logprobs", "1"),
+    ("thinking_budget", "-1"), ("stream_options", "{\"include_usage\":true}"), ("guided_json", "1"),
+    ("functions", "[]"), ("use_beam_search", "true"), ("prompt_logprobs", "21"),
   ]
 
   @Test func every_field_has_its_range() async throws {
@@ -120,7 +120,8 @@ import Testing
       ("/v1/messages", "{\(user),\"max_tokens\":5,\"tool_choice\":{\"type\":\"any\"}}"),
       ("/v1/messages", "{\(user),\"max_tokens\":5,\"stop_sequences\":[5]}"), ("/v1/messages/count_tokens", "{}"),
       ("/tokenize", "{}"), ("/tokenize", #"{"prompt":5}"#), ("/detokenize", #"{"tokens":[-1]}"#),
-      ("/detokenize", #"{"tokens":"x"}"#), ("/v1/completions", #"{"prompt":"x","echo":true,"logprobs":1}"#),
+      ("/detokenize", #"{"tokens":"x"}"#),
+      ("/v1/completions", #"{"prompt":"x","echo":true,"logprobs":1,"stream":true}"#),
       ("/v1/completions", #"{"prompt":"x","suffix":"y"}"#), ("/v1/completions", #"{"prompt":"x","logprobs":1000}"#),
     ] {
       let response = try server.post(path, body)

@@ -11,8 +11,9 @@
 namespace pagoda {
 
 enum class EventKind : int32_t {
-  token = 0,  // one sampled token, with the text that became certain through it (may be empty)
-  finished,   // the last event of a request, sent exactly once: rest of the text, reason, usage, timings
+  token = 0,     // one sampled token, with the text that became certain through it (may be empty)
+  finished,      // the last event of a request, sent exactly once: rest of the text, reason, usage, timings
+  prompt_token,  // one token of the prompt with its log probability, in order, before the first sampled token
 };
 
 enum class FinishReason : int32_t {
@@ -53,6 +54,7 @@ struct Event {
   bool has_logprob = false;
   float logprob = 0.0f;
   std::vector<TokenLogprob> top_logprobs;
+  int32_t rank = 0;  // of a prompt's token: 1 when it is the most likely
   FinishReason finish_reason = FinishReason::none;
   std::string stop_string;  // the stop string that ended the text, if one did
   Usage usage;

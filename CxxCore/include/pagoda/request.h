@@ -23,6 +23,13 @@ struct Request {
   int32_t priority = 0;         // the class: of those that wait, lower ones run first
   std::string share_id = "";    // requests with the same one (a client's) have one fair share; at most 256 bytes
   std::string cache_salt = "";  // requests with different salts (tenants) share nothing; at most 256 bytes
+  // Log probabilities of the prompt, as events of kind prompt_token: -1 for none, else those of the tokens after the
+  // first and of this many of the most likely ones in their place. Such a request uses no prefix cache.
+  int32_t num_prompt_logprobs = -1;
+  // An answer made before, to be checked: read in one pass with the prompt, each token drawn again from its own row.
+  // Events of kind token say what was drawn; the first that differs is the last. Uses no prefix cache; max_tokens is
+  // not read.
+  std::vector<int32_t> answer_ids{};
   // Where other prompts will part from this one: numbers of leading prompt tokens behind which the recurrent state is
   // worth keeping, besides the ends of turns, a coarse grid and the end, which are found without.
   std::vector<int32_t> checkpoint_positions{};

@@ -15,6 +15,8 @@ ActiveRequest::ActiveRequest(const Request& request, uint64_t id, EventCallback 
       seed(request.sampling.has_seed ? request.sampling.seed : draw_seed()),
       stop_ids(request.sampling.stop_ids),
       stop_strings(request.sampling.stop),
+      num_prompt_logprobs(request.num_prompt_logprobs),
+      is_checked(!request.answer_ids.empty()),
       callback(event_callback),
       context(event_context) {
   sequence.id = id;

@@ -36,6 +36,10 @@ struct ActiveRequest {
   std::shared_ptr<grammar::TokenGrammar>
       grammar;                              // null: any token may come; shared by requests, the engine's thread's
   std::optional<grammar::Matcher> matcher;  // made by that thread
+  int32_t num_prompt_logprobs = -1;
+  bool is_checked = false;          // its answer is there already: see Request::answer_ids
+  int32_t num_scored = 0;           // leading rows whose logits were looked at for the token that follows
+  std::optional<Status> score_end;  // ends it with this: a token that differs (ok), or an error
   bool speculates = false;
   std::optional<speculate::LookupIndex> lookup;  // over its own tokens
   Thinking draft_thinking;                       // after the drafts so far
@@ -52,6 +56,7 @@ struct ActiveRequest {
   ActiveRequest(const Request& request, uint64_t id, EventCallback callback, void* context);
 
   int32_t num_generated() const noexcept { return sequence.num_tokens() - sequence.num_prompt_tokens; }
+  bool is_scored() const noexcept { return is_checked || num_prompt_logprobs >= 0; }
   void count_tokens(int32_t vocab_size);  // sets up penalties, when any is asked for
   void count_output(int32_t token_id) noexcept;
   Usage usage() const noexcept;

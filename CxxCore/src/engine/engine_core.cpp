@@ -40,6 +40,8 @@ EngineCore::EngineCore(model::Model& model, CoreConfig config)
     disk_.emplace(model_, cache_, config_.disk);
   reserve_batch(batch_, config_.sizes);
   if (config_.uses_head) reserve_batch(draft_batch_, config_.sizes);
+  scored_rows_.reserve(static_cast<size_t>(config_.sizes.max_num_tokens));
+  score_rows_.reserve(static_cast<size_t>(config_.sizes.max_logits_rows));
   draft_rows_.reserve(static_cast<size_t>(config_.sizes.max_num_seqs));
   offers_.reserve(static_cast<size_t>(config_.sizes.max_num_seqs));
   offer_requests_.reserve(static_cast<size_t>(config_.sizes.max_num_seqs));
@@ -115,8 +117,9 @@ void EngineCore::step() noexcept {
   draft_tokens();
   const scheduler::StepPlan* plan = schedule();
   if (!plan || plan->rows.empty()) return;
-  const Status status = forward(*plan, begin);
+  Status status = forward(*plan, begin);
   const Clock::time_point end = Clock::now();
+  if (status.is_ok()) status = score();
   note_result(status);
   const int32_t num_drafts = plan->num_drafts(), num_rows = batch_.num_tokens(), num_seqs = batch_.num_seqs();
   const int64_t num_before = num_generated_tokens_;
@@ -156,6 +159,8 @@ Status EngineCore::forward(const scheduler::StepPlan& plan, Clock::time_point be
   try {
     build_batch(plan, config_.block_size, config_.sizes.max_blocks_per_seq, config_.has_state, batch_);
     batch_.feeds_head = config_.uses_head;
+    find_scored_rows(plan);
+    batch_.keeps_states = !scored_rows_.empty();
     ask_for_tokens(plan);
     const Clock::time_point now = Clock::now();
     for (const scheduler::ScheduledSequence& row : plan.rows) {
@@ -213,6 +218,11 @@ void EngineCore::commit(const scheduler::StepPlan& plan) noexcept {
     if (is_sampled) logits_row += static_cast<size_t>(1 + row.num_drafts);
     try {
       publish(sequence, plan);
+      if (request.score_end) {
+        const FinishReason reason = request.score_end->is_ok() ? FinishReason::stop : FinishReason::error;
+        finish(request, reason, Status(*request.score_end));
+        continue;
+      }
       if (is_sampled) commit_tokens(request, row.num_drafts, own_row);
     } catch (const std::exception&) {
       give_back_saves(plan, &sequence);

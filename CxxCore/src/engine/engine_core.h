@@ -105,6 +105,15 @@ class EngineCore {
   device::Draw draw_for(ActiveRequest& request, const Thinking& thinking, int32_t num_generated);
   void ask_for_tokens(const scheduler::StepPlan& plan);
   Status sample(ActiveRequest& request, size_t logits_row);
+  struct ScoredRow {
+    ActiveRequest* request = nullptr;
+    int32_t row = 0;       // of the batch
+    int32_t position = 0;  // of its token in the sequence; the next one is looked up
+  };
+  void find_scored_rows(const scheduler::StepPlan& plan);
+  Status score() noexcept;
+  void score(const ScoredRow& row, size_t logits_row);
+  void check_token(ActiveRequest& request, int32_t token_id);
   bool follow(ActiveRequest& request, int32_t token_id);
   bool append_text(ActiveRequest& request, int32_t token_id);  // true when a stop string ended it
   void finish(ActiveRequest& request, FinishReason reason, Status status) noexcept;
@@ -124,7 +133,10 @@ class EngineCore {
   sampler::Sampler sampler_;
   std::unordered_map<uint64_t, std::unique_ptr<ActiveRequest>> requests_;
   model::ForwardBatch batch_;
-  size_t num_saves_done_ = 0;  // of the plan being committed: these slots are the cache's
+  std::vector<ScoredRow> scored_rows_;  // of the step; reserved for all of it
+  std::vector<int32_t> score_rows_;     // of those, the ones being projected; reserved for max_logits_rows
+  SamplingParams score_params_;         // of a prompt's token: nothing but how many log probabilities
+  size_t num_saves_done_ = 0;           // of the plan being committed: these slots are the cache's
   sampler::SampleOutput sampled_;
   Event event_;                   // the one being sent; reused so that a token allocates nothing
   int32_t num_failed_steps_ = 0;  // of the device, one after the other

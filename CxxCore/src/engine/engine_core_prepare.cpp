@@ -18,11 +18,10 @@ int64_t EngineCore::default_max_tokens(int64_t num_prompt_tokens) const noexcept
   return std::clamp<int64_t>(room, 1, kDefaultMaxTokens);
 }
 
-static Status check_prompt(const std::vector<int32_t>& ids, int32_t vocab_size) {
-  if (ids.empty()) return make_error(StatusCode::invalid_argument, "the prompt has no tokens");
+static Status check_ids(const char* name, const std::vector<int32_t>& ids, int32_t vocab_size) {
   for (size_t i = 0; i < ids.size(); ++i) {
     if (ids[i] < 0 || ids[i] >= vocab_size) {
-      return make_error(StatusCode::invalid_argument, "prompt token " + std::to_string(i) + " is " +
+      return make_error(StatusCode::invalid_argument, std::string(name) + " token " + std::to_string(i) + " is " +
                                                           std::to_string(ids[i]) + "; ids of this model are 0 to " +
                                                           std::to_string(vocab_size - 1));
     }
@@ -35,6 +34,20 @@ static Status check_id(const char* name, const std::string& id) {
   return make_error(StatusCode::invalid_argument, std::string(name) + " has " + std::to_string(id.size()) +
                                                       " bytes, at most " + std::to_string(kMaxIdBytes) +
                                                       " are allowed");
+}
+
+static Status check_prompt(const std::vector<int32_t>& ids, int32_t vocab_size) {
+  if (ids.empty()) return make_error(StatusCode::invalid_argument, "the prompt has no tokens");
+  return check_ids("prompt", ids, vocab_size);
+}
+
+// What is asked about rows that are not the answer's last.
+static Status check_scores(const Request& request, int32_t vocab_size) {
+  PAGODA_RETURN_IF_ERROR(check_ids("answer", request.answer_ids, vocab_size));
+  if (request.num_prompt_logprobs >= -1 && request.num_prompt_logprobs <= sampler::kMaxTopLogprobs) return ok_status();
+  return make_error(StatusCode::invalid_argument, "prompt_logprobs must be 0 to " +
+                                                      std::to_string(sampler::kMaxTopLogprobs) + ", or -1, not " +
+                                                      std::to_string(request.num_prompt_logprobs));
 }
 
 // What is asked of the output against what this model can do.
@@ -50,7 +63,8 @@ Status EngineCore::check_outputs(const Request& request) const {
 }
 
 void EngineCore::prepare_cache(const Request& request, request::Sequence& sequence) const {
-  sequence.uses_cache = config_.prefix_cache && request.use_cache;
+  const bool is_scored = request.num_prompt_logprobs >= 0 || !request.answer_ids.empty();  // rows that are not computed
+  sequence.uses_cache = config_.prefix_cache && request.use_cache && !is_scored;           // have no logits
   sequence.cache_salt = request.cache_salt;
   if (sequence.uses_cache && config_.max_checkpoints > 0)
     sequence.checkpoint_positions =
@@ -62,12 +76,16 @@ void EngineCore::prepare_cache(const Request& request, request::Sequence& sequen
 Result<std::unique_ptr<ActiveRequest>> EngineCore::prepare(const Request& request, uint64_t id, EventCallback callback,
                                                            void* context) const {
   PAGODA_RETURN_IF_ERROR(check_prompt(request.prompt_ids, config_.vocab_size));
+  PAGODA_RETURN_IF_ERROR(check_scores(request, config_.vocab_size));
   PAGODA_RETURN_IF_ERROR(check_id("cache_salt", request.cache_salt));
   PAGODA_RETURN_IF_ERROR(check_id("share_id", request.share_id));
   PAGODA_RETURN_IF_ERROR(sampler::check_sampling_params(request.sampling, config_.vocab_size));
   PAGODA_RETURN_IF_ERROR(check_outputs(request));
   const int64_t prompt = static_cast<int64_t>(request.prompt_ids.size());
-  const int64_t max_tokens = request.sampling.max_tokens > 0 ? request.sampling.max_tokens : default_max_tokens(prompt);
+  const int64_t num_known = static_cast<int64_t>(request.answer_ids.size());
+  const int64_t max_tokens = num_known > 0                     ? num_known
+                             : request.sampling.max_tokens > 0 ? request.sampling.max_tokens
+                                                               : default_max_tokens(prompt);
   PAGODA_RETURN_IF_ERROR(scheduler_.check_admission(prompt, max_tokens));
 
   auto active = std::make_unique<ActiveRequest>(request, id, callback, context);
@@ -77,14 +95,17 @@ Result<std::unique_ptr<ActiveRequest>> EngineCore::prepare(const Request& reques
   sequence.share_id = request.share_id;
   sequence.tokens.reserve(static_cast<size_t>(sequence.max_num_tokens));
   sequence.block_table.reserve(static_cast<size_t>(blocks_.blocks_for(sequence.max_num_tokens)));
-  active->speculates = request.speculate && config_.max_drafts > 0;
+  active->speculates = request.speculate && config_.max_drafts > 0 && num_known == 0;
   if (active->speculates) sequence.drafts.reserve(static_cast<size_t>(config_.max_drafts));
   if (active->speculates && config_.uses_lookup) active->lookup.emplace(sequence.max_num_tokens);
   active->count_tokens(config_.vocab_size);
+  // The last one is drawn at the end of what is known, as that of any answer is.
+  if (num_known > 0)
+    sequence.tokens.insert(sequence.tokens.end(), request.answer_ids.begin(), request.answer_ids.end() - 1);
   prepare_cache(request, sequence);
   if (!request.sampling.ignore_eos)
     active->stop_ids.insert(active->stop_ids.end(), config_.eos_token_ids.begin(), config_.eos_token_ids.end());
-  if (config_.tokenizer) active->detokenizer.emplace(config_.tokenizer.get(), /*skip_special=*/true);
+  if (config_.tokenizer && num_known == 0) active->detokenizer.emplace(config_.tokenizer.get(), /*skip_special=*/true);
   const std::span<const int32_t> tags =
       request.prompt_has_thinking_tags ? request.prompt_ids : std::span<const int32_t>{};
   active->thinking = Thinking(thinking_format_, tags, request.sampling.thinking_budget);

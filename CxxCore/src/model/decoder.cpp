@@ -29,6 +29,7 @@ class Decoder final : public Model {
   Decoder(const io::ModelConfig& config, const cache::CacheLayout& layout, device::Device& device, Weights weights);
 
   Status forward(const ForwardBatch& batch) override;
+  Status project(std::span<const int32_t> rows) override;
   bool has_head() const noexcept override { return mtp_.has_value(); }
   Status draft(const ForwardBatch& batch, bool is_first) override;
   std::span<const int32_t> picked() const noexcept override { return picked_; }
@@ -41,7 +42,8 @@ class Decoder final : public Model {
 
  private:
   Status move_units(device::Encoder& encoder, const ForwardBatch& batch) const;
-  Status encode(device::Encoder& encoder, const Step& step, bool feeds_head) const;
+  Status encode(device::Encoder& encoder, const Step& step, bool feeds_head, bool keeps_states) const;
+  static device::Tensor states_of(const Step& step, bool feeds_head) noexcept;
   Status encode_draft(device::Encoder& encoder, const Step& step, bool is_first) const;
   Status run(const ForwardBatch& batch, const std::function<Status(device::Encoder&, const Step&)>& encode);
   Status norm(device::Encoder& encoder, const Step& step, const device::Tensor& addition, const device::Tensor& weight,
@@ -67,6 +69,7 @@ class Decoder final : public Model {
   std::vector<float> host_logits_;  // [max_logits_rows, vocab]; empty where the host sees device memory
   std::span<const float> logits_;   // [R, vocab] of the last step
   std::vector<int32_t> picked_;     // [R] of the last step, or none; reserved for max_logits_rows
+  device::Tensor states_;           // [T, H] of the last step, behind the last norm; absent unless they were to be kept
   bool is_allocated_ = false;
 };
 
@@ -154,9 +157,30 @@ Status Decoder::write_slot(int32_t slot, std::span<const std::byte> from) {
 
 Status Decoder::forward(const ForwardBatch& batch) {
   return run(batch, [&](device::Encoder& encoder, const Step& step) {
+    const bool feeds_head = batch.feeds_head && mtp_;
     PAGODA_RETURN_IF_ERROR(move_units(encoder, batch));
-    return encode(encoder, step, batch.feeds_head && mtp_);
+    if (batch.keeps_states) states_ = states_of(step, feeds_head);
+    return encode(encoder, step, feeds_head, batch.keeps_states);
   });
+}
+
+Status Decoder::project(std::span<const int32_t> rows) {
+  logits_ = {};
+  picked_.clear();
+  if (!states_.is_present()) return make_error(StatusCode::internal, "project() after a step that kept no states");
+  const bool fits = !rows.empty() && rows.size() <= static_cast<size_t>(sizes_.max_logits_rows);
+  if (!fits || std::ranges::any_of(rows, [&](int32_t row) { return row < 0 || row >= states_.shape[0]; }))
+    return make_error(StatusCode::internal, "project() of rows that the step does not have, or of too many");
+  auto step = workspace_.begin_rows(rows, device_);
+  if (!step.is_ok()) return step.status;
+  device::Encoder& encoder = device_.encoder();
+  Status encoded = ops::gather_rows(encoder, {.x = states_, .rows = step->logits_rows, .out = step->gathered});
+  if (encoded.is_ok())
+    encoded = ops::matmul(encoder, {.x = step->gathered, .weight = head_, .bias = {}, .out = step->logits});
+  Status done = encoder.submit().wait();
+  if (!encoded.is_ok()) return encoded;
+  if (!done.is_ok()) return done;
+  return publish_logits(step->logits, {});
 }
 
 Status Decoder::draft(const ForwardBatch& batch, bool is_first) {
@@ -167,6 +191,7 @@ Status Decoder::draft(const ForwardBatch& batch, bool is_first) {
 Status Decoder::run(const ForwardBatch& batch, const std::function<Status(device::Encoder&, const Step&)>& encode) {
   logits_ = {};
   picked_.clear();
+  states_ = {};
   if (!is_allocated_) return make_error(StatusCode::internal, "forward() before allocate()");
   PAGODA_RETURN_IF_ERROR(check_batch(batch, config_, layout_, sizes_));
   auto step = workspace_.begin(batch, device_);
@@ -190,7 +215,14 @@ Status Decoder::move_units(device::Encoder& encoder, const ForwardBatch& batch) 
   return ok_status();
 }
 
-Status Decoder::encode(device::Encoder& encoder, const Step& step, bool feeds_head) const {
+// Where a step has the states that the logits are made from; nothing that follows in the step writes there.
+device::Tensor Decoder::states_of(const Step& step, bool feeds_head) noexcept {
+  const int64_t num_tokens = step.normed.shape[0];
+  if (!feeds_head) return step.normed;
+  return device::slice(step.head.hidden, 0, step.head.hidden.shape[0] - num_tokens, num_tokens);
+}
+
+Status Decoder::encode(device::Encoder& encoder, const Step& step, bool feeds_head, bool keeps_states) const {
   if (step.fresh_slots.num_elements() > 0)
     for (const HiddenPool& pool : pools_.hidden)
       PAGODA_RETURN_IF_ERROR(ops::zero_slots(encoder, {.pool = pool.states, .slots = step.fresh_slots}));
@@ -214,10 +246,8 @@ Status Decoder::encode(device::Encoder& encoder, const Step& step, bool feeds_he
     PAGODA_RETURN_IF_ERROR(norm_addition(encoder, step, layer.mlp_norm));
     addition = step.delta;
   }
-  if (step.logits_rows.num_elements() == 0 && !feeds_head) return ok_status();
-  const int64_t num_tokens = step.normed.shape[0];
-  const device::Tensor states =
-      feeds_head ? device::slice(step.head.hidden, 0, step.head.hidden.shape[0] - num_tokens, num_tokens) : step.normed;
+  if (step.logits_rows.num_elements() == 0 && !feeds_head && !keeps_states) return ok_status();
+  const device::Tensor states = states_of(step, feeds_head);
   PAGODA_RETURN_IF_ERROR(norm(encoder, step, addition, final_norm_, states));
   if (step.logits_rows.num_elements() > 0) {
     if (!step.wants_all_rows)

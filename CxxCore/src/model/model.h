@@ -42,6 +42,11 @@ class Model {
 
   // Runs one step and waits for it; what the next two give stays valid until the next call.
   virtual Status forward(const ForwardBatch& batch) = 0;
+  // The logits of further rows of the last forward(), whose batch must have had keeps_states: at most max_logits_rows
+  // at a time. They take the place of those before; picked() is empty.
+  virtual Status project(std::span<const int32_t> rows) {
+    return make_error(StatusCode::unsupported, "the model gives no logits after its step");
+  }
   // Whether it has an MTP head, for draft() and ForwardBatch::feeds_head.
   virtual bool has_head() const noexcept { return false; }
   // Runs the head on one row of each sequence of `batch`: the token after the sequence's end, or a guess behind it. The

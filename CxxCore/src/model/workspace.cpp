@@ -336,4 +336,12 @@ Result<Step> Workspace::begin(const ForwardBatch& batch, device::Device& device)
   return step;
 }
 
+Result<Step> Workspace::begin_rows(std::span<const int32_t> rows, device::Device& device) {
+  Step step = largest_;
+  for (device::Tensor* t : {&step.logits_rows, &step.gathered, &step.logits})
+    *t = device::slice(*t, 0, 0, static_cast<int64_t>(rows.size()));
+  PAGODA_RETURN_IF_ERROR(device.upload(step.logits_rows, rows.data(), rows.size_bytes()));
+  return step;
+}
+
 }  // namespace pagoda::model

@@ -91,6 +91,8 @@ class Workspace {
 
   // Uploads the inputs of a checked batch and cuts every tensor to it. The step is valid until the next one begins.
   Result<Step> begin(const ForwardBatch& batch, device::Device& device);
+  // The same for logits of rows of the step before: only logits_rows, gathered and logits are to be used.
+  Result<Step> begin_rows(std::span<const int32_t> rows, device::Device& device);
 
  private:
   void cut_rope_runs(const ForwardBatch& batch);

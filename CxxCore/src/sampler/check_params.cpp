@@ -9,7 +9,6 @@ namespace pagoda::sampler {
 namespace {
 
 constexpr size_t kMaxStopStrings = 64, kMaxStopBytes = 4096, kMaxStopIds = 1024, kMaxBiases = 65536;
-constexpr int32_t kMaxTopLogprobs = 20;
 
 template <class T>
 Status out_of_range(const std::string& field, const char* limits, T value) {

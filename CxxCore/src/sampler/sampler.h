@@ -13,6 +13,8 @@
 
 namespace pagoda::sampler {
 
+constexpr int32_t kMaxTopLogprobs = 20;
+
 // The token counts that penalties need. Owned by the sequence, updated as tokens are committed.
 struct TokenCounts {
   std::vector<uint32_t> output;    // [vocab] occurrences in the output; empty when no penalty is set

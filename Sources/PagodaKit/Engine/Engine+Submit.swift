@@ -45,10 +45,13 @@ extension Engine {
     coreRequest.share_id = std.string(request.shareID ?? "")
     coreRequest.speculate = request.speculates
     coreRequest.cache_salt = std.string(request.cacheSalt ?? "")
+    coreRequest.num_prompt_logprobs = Int32(clamping: request.promptLogProbabilities ?? -1)
+    coreRequest.answer_ids = .init(request.answerTokens)
     coreRequest.checkpoint_positions = .init(request.checkpointPositions.map { Int32(clamping: $0) })
 
     let parser = try OutputParser(prompt.opening, tools: tools.isEmpty ? "" : JSONValue.array(tools).text)
     let box = RequestBox(parser: parser, deliver: deliver, end: end)
+    if request.promptLogProbabilities != nil { box.promptTokens = prompt.ids.prefix(1).map { TokenInfo(id: $0) } }
     let retained = Unmanaged.passRetained(box)
     let result = core.engine.submit(coreRequest, receiveEvent, retained.toOpaque())
     if let error = PagodaError(result.status) {
@@ -65,6 +68,7 @@ extension Engine {
 private final class RequestBox: @unchecked Sendable {
   private let parser: OutputParser
   private var call: ToolCall?  // whose arguments are coming
+  var promptTokens: [TokenInfo] = []  // of a prompt whose log probabilities are wanted
   private let deliver: @Sendable (Event) -> Void
   private let end: @Sendable (PagodaError?) -> Void
 
@@ -77,13 +81,16 @@ private final class RequestBox: @unchecked Sendable {
   }
 
   func receive(_ event: borrowing pagoda.Event) {
+    if event.kind == .prompt_token { return promptTokens.append(TokenInfo(event)) }
     if event.kind == .token { deliver(.token(TokenInfo(event))) }
     deliver(parser.push(String(event.text)))
     guard event.kind == .finished else { return }
     let (isStop, stopString) = (event.finish_reason == .stop, String(event.stop_string))
     deliver(parser.finish(wasCut: !(isStop && stopString.isEmpty)))
     if let error = PagodaError(event.status), event.finish_reason == .error { return end(error) }
-    deliver(.finished(Completion(event)))
+    var completion = Completion(event)
+    completion.promptTokens = promptTokens
+    deliver(.finished(completion))
     end(nil)
   }
 

@@ -6,6 +6,7 @@ extension TokenInfo {
     id = event.token_id
     logProbability = event.has_logprob ? event.logprob : nil
     topLogProbabilities = event.top_logprobs.map { TokenLogProbability(id: $0.token_id, logProbability: $0.logprob) }
+    rank = event.kind == .prompt_token ? Int(event.rank) : nil
   }
 }
 

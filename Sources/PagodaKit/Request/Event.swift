@@ -26,6 +26,8 @@ public struct TokenInfo: Hashable, Sendable {
   public var logProbability: Float?
   /// The most likely tokens at this place, if asked for.
   public var topLogProbabilities: [TokenLogProbability]
+  /// Of a prompt's token: 1 when it was the most likely; nil otherwise.
+  public var rank: Int?
 
   /// A token with or without its probabilities.
   public init(id: Int32, logProbability: Float? = nil, topLogProbabilities: [TokenLogProbability] = []) {
@@ -70,6 +72,8 @@ public struct Completion: Hashable, Sendable {
   public var usage: Usage
   /// Where the time went.
   public var timings: Timings
+  /// The prompt's tokens, if their log probabilities were asked for; the first has none.
+  public var promptTokens: [TokenInfo] = []
 
   /// An end of an answer.
   public init(finishReason: FinishReason, stopString: String? = nil, usage: Usage, timings: Timings) {

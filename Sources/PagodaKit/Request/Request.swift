@@ -46,6 +46,11 @@ public struct Request: Hashable, Sendable {
   public var cacheSalt: String?
   /// Whether tokens may be guessed ahead for this request; see `EngineOptions.speculation`.
   public var speculates = true
+  /// Log probabilities of the prompt's tokens, in ``Completion/promptTokens``: nil for none, 0 for those of the tokens, n
+  /// also for the n most likely ones in their place (20 at most). Such a request reads its prompt anew.
+  public var promptLogProbabilities: Int?
+  /// An answer made before, to be checked: its tokens are drawn again in one pass, and the first that differs is the last.
+  package var answerTokens: [Int32] = []
   /// Where other prompts will part from this one: numbers of leading tokens behind which a state is worth keeping. Ends of
   /// turns, a coarse grid and the end of the prompt need no mention.
   public var checkpointPositions: [Int] = []

@@ -62,6 +62,7 @@ extension FieldReader {
   /// What `tool_choice` says, in any of the APIs: the tools that are left, and the call that must come.
   func toolChoice(_ tools: [JSONValue]) throws -> (tools: [JSONValue], forced: ForcedCall?) {
     guard let value = self["tool_choice"] else { return (tools, nil) }
+    if value["type"]?.stringValue == "allowed_tools" { return try allowedTools(value, of: tools) }
     let name = value["function"]?["name"]?.stringValue ?? value["name"]?.stringValue
     switch value.stringValue ?? value["type"]?.stringValue {
     case "none": return ([], nil)
@@ -77,6 +78,47 @@ extension FieldReader {
     default:
       throw APIError.invalid("tool_choice must be none, auto, required or a function", param: "tool_choice")
     }
+  }
+
+  /// A choice of some of the tools: OpenAI's chat completions wrap it, responses do not.
+  private func allowedTools(_ value: JSONValue, of tools: [JSONValue]) throws -> ([JSONValue], ForcedCall?) {
+    let choice = FieldReader((value["allowed_tools"] ?? value).objectValue ?? [], path: path + "tool_choice.")
+    guard let list = try choice.objects("tools", maximum: 1024), !list.isEmpty else { throw choice.missing("tools") }
+    let allowed = try list.map { tool in
+      guard let name = try (tool.object("function") ?? tool).string("name") else { throw tool.missing("name") }
+      guard let known = tools.first(where: { $0["function"]?["name"]?.stringValue == name }) else {
+        throw APIError.invalid("tool_choice allows '\(name.prefix(60))', which is none of tools", param: "tool_choice")
+      }
+      return known
+    }
+    let isForced = try choice.choice("mode", of: ["auto", "required"]) == "required"
+    return (allowed, isForced ? .any : nil)
+  }
+
+  /// vLLM's ways to say what the answer must be, where they are about JSON; nil without any.
+  func guidedGrammar() throws -> (Request.Grammar, field: String)? {
+    if let value = self["guided_json"] { return (try Self.schema(value, "guided_json"), "guided_json") }
+    guard let outputs = try object("structured_outputs") else { return nil }
+    for member in outputs.members where member.value != .null && member.value != .bool(false) {
+      if !["json", "json_object", "whitespace_pattern", "disable_any_whitespace"].contains(member.key) {
+        throw APIError.invalid(
+          "structured_outputs.\(member.key.prefix(60)) is not supported by this server; json and json_object are",
+          param: "structured_outputs")
+      }
+    }
+    if let value = outputs["json"] {
+      return (try Self.schema(value, "structured_outputs.json"), "structured_outputs")
+    }
+    return try outputs.flag("json_object") ?? false ? (.jsonObject, "structured_outputs") : nil
+  }
+
+  /// A schema as an object, or as the text of one.
+  private static func schema(_ value: JSONValue, _ field: String) throws -> Request.Grammar {
+    let schema = value.stringValue.flatMap { JSONValue.parse($0) } ?? value
+    guard schema.objectValue != nil else {
+      throw APIError.invalid("\(field) must be a JSON schema", param: field)
+    }
+    return .jsonSchema(schema.text)
   }
 
   /// What the answer must be, by `type` of an object such as `response_format`; `schema` lies in it or in `json_schema`.

@@ -23,7 +23,9 @@ struct ChatFormat: AnswerFormat {
         "finish_reason": .string(answer.finishReason),
       ])
     }
-    return envelope("chat.completion", choices, usage: .usage(answers))
+    let whole = envelope("chat.completion", choices, usage: .usage(answers))
+    guard let count = request.promptLogprobs, let members = whole.objectValue else { return whole }
+    return .object(members + [.init(key: "prompt_logprobs", value: tokens.promptLogprobs(answers[0], count: count))])
   }
 
   private func message(_ answer: Answer) -> JSONValue {

@@ -6,6 +6,7 @@ struct ChatRequest: Sendable {
   var generation: Generation
   var includesUsage = false
   var wantsLogprobs = false
+  var promptLogprobs: Int?
   var unknownFields: [String]
 
   static let answers = Int64(1)...Int64(Generation.maximumSequences)
@@ -49,12 +50,15 @@ struct ChatRequest: Sendable {
     generation.allowsParallelCalls = try fields.allowsParallelCalls()
     generation.continued = continued
     generation.grammar = try fields.grammar("response_format")
+    if let guided = try fields.guidedGrammar() { (generation.grammar, generation.grammarField) = guided }
     generation.priority = try fields.integer("priority", in: Int64(Int32.min)...Int64(Int32.max)) ?? 0
     generation.cacheSalt = try fields.string("cache_salt", maximumBytes: 64) ?? ""
     generation.speculates = try fields.flag("speculate") ?? true
     if limit != nil { generation.limitField = "max_completion_tokens" }
     try generation.checkContinued()
     includesUsage = try fields.streamOptions(isStream: generation.isStream)
+    promptLogprobs = try fields.promptLogprobs(isStream: generation.isStream)
+    generation.promptLogProbabilities = promptLogprobs
   }
 }
 

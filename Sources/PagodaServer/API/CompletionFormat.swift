@@ -16,26 +16,46 @@ struct CompletionFormat: AnswerFormat {
   func response(_ answers: [Answer]) -> JSONValue {
     let choices = answers.enumerated().map { index, answer in
       choice(
-        index, echo(index) + answer.text,
-        logprobs: request.logprobs == nil ? .null : tokens.completionLogprobs(answer.tokens),
-        finish: answer.finishReason)
+        index, echo(index) + (request.isPromptOnly ? "" : answer.text), logprobs: logprobs(answer),
+        prompt: request.promptLogprobs.map { tokens.promptLogprobs(answer, count: $0) },
+        finish: request.isPromptOnly ? "length" : answer.finishReason)
     }
-    return envelope(choices, usage: .usage(answers, prompts: request.generation.prompts.count))
+    var counted = answers
+    if request.isPromptOnly { for index in counted.indices { counted[index].completion?.usage.completionTokens = 0 } }
+    return envelope(choices, usage: .usage(counted, prompts: request.generation.prompts.count))
+  }
+
+  /// Of the answer, and of the prompt before it if that is repeated; then every token has its place in the lists.
+  private func logprobs(_ answer: Answer) -> JSONValue {
+    guard let count = request.logprobs else { return .null }
+    guard request.echoes else { return tokens.completionLogprobs(answer.tokens) }
+    let prompt = (answer.completion?.promptTokens ?? []).map { token in
+      var token = token
+      token.topLogProbabilities = Array(token.topLogProbabilities.prefix(count))
+      return token
+    }
+    return tokens.completionLogprobs(prompt + (request.isPromptOnly ? [] : answer.tokens), isWhole: true)
   }
 
   /// The prompt of an answer, if it is to be repeated.
   func echo(_ index: Int) -> String {
-    guard request.echoes, case .text(let text) = request.generation.prompts[index / request.generation.answers] else {
-      return ""
+    guard request.echoes else { return "" }
+    switch request.generation.prompts[index / request.generation.answers] {
+    case .text(let text): return text
+    case .tokens(let ids): return (try? tokens.tokenizer?.decode(ids, skippingSpecialTokens: false)) ?? ""
+    case .chat: return ""
     }
-    return text
   }
 
-  func choice(_ index: Int, _ text: String, logprobs: JSONValue, finish: String?) -> JSONValue {
-    .object([
-      "index": .integer(Int64(index)), "text": .string(text), "logprobs": logprobs,
-      "finish_reason": finish.map { .string($0) } ?? .null,
-    ])
+  func choice(
+    _ index: Int, _ text: String, logprobs: JSONValue, prompt: JSONValue? = nil, finish: String?
+  ) -> JSONValue {
+    var members: [JSONValue.Member] = [
+      .init(key: "index", value: .integer(Int64(index))), .init(key: "text", value: .string(text)),
+      .init(key: "logprobs", value: logprobs), .init(key: "finish_reason", value: finish.map { .string($0) } ?? .null),
+    ]
+    if let prompt { members.append(.init(key: "prompt_logprobs", value: prompt)) }
+    return .object(members)
   }
 
   func envelope(_ choices: [JSONValue], usage: JSONValue?) -> JSONValue {

@@ -7,6 +7,8 @@ struct CompletionRequest: Sendable {
   var includesUsage = false
   var logprobs: Int?
   var echoes = false
+  var isPromptOnly: Bool
+  var promptLogprobs: Int?
   var unknownFields: [String]
 
   init(_ body: [UInt8], models: ServedModels, vocabularySize: Int) throws {
@@ -14,14 +16,18 @@ struct CompletionRequest: Sendable {
     unknownFields = fields.unknown
     model = try models.name(in: fields)
     logprobs = try fields.integer("logprobs", in: 0...20)
-    var sampling = try fields.sampling(FieldTable.sampling)
+    echoes = try fields.flag("echo") ?? false
+    // Only the prompt is wanted, for its log probabilities: a token is made, and left out.
+    isPromptOnly = echoes && fields["max_tokens"] == .integer(0)
+    var sampling = try fields.sampling(FieldTable.sampling.subtracting(isPromptOnly ? ["max_tokens"] : []))
     sampling.topLogProbabilities = logprobs
     let limit = try fields.tokenLimit("max_completion_tokens")
-    sampling.maximumTokens = limit ?? sampling.maximumTokens ?? 16  // OpenAI's default
+    sampling.maximumTokens = limit ?? sampling.maximumTokens ?? (isPromptOnly ? 1 : 16)  // OpenAI's default
 
     generation = Generation(prompts: try fields.prompts(vocabularySize: vocabularySize), sampling: sampling)
     generation.promptField = "prompt"
     generation.grammar = try fields.grammar("response_format")
+    if let guided = try fields.guidedGrammar() { (generation.grammar, generation.grammarField) = guided }
     generation.priority = try fields.integer("priority", in: Int64(Int32.min)...Int64(Int32.max)) ?? 0
     generation.cacheSalt = try fields.string("cache_salt", maximumBytes: 64) ?? ""
     generation.speculates = try fields.flag("speculate") ?? true
@@ -29,17 +35,22 @@ struct CompletionRequest: Sendable {
     generation.isStream = try fields.flag("stream") ?? false
     if limit != nil { generation.limitField = "max_completion_tokens" }
     includesUsage = try fields.streamOptions(isStream: generation.isStream)
-    echoes = try fields.flag("echo") ?? false
-    if echoes && logprobs != nil {
-      throw APIError.invalid("echo with logprobs is not supported: prompts have no log probabilities", param: "echo")
-    }
-    if echoes, generation.prompts.contains(where: { if case .text = $0 { false } else { true } }) {
-      throw APIError.invalid("echo needs prompts of text", param: "echo")
+    promptLogprobs = try fields.promptLogprobs(isStream: generation.isStream)
+    generation.promptLogProbabilities = [echoes ? logprobs : nil, promptLogprobs].compactMap { $0 }.max()
+    if echoes && logprobs != nil && generation.isStream {
+      throw APIError.invalid("echo with logprobs needs stream to be false", param: "echo")
     }
   }
 }
 
 extension FieldReader {
+  /// vLLM's log probabilities of the prompt.
+  func promptLogprobs(isStream: Bool) throws -> Int? {
+    guard let count = try integer("prompt_logprobs", in: 0...20) else { return nil }
+    if isStream { throw APIError.invalid("prompt_logprobs needs stream to be false", param: "prompt_logprobs") }
+    return count
+  }
+
   /// Text, token ids, or an array of either.
   fileprivate func prompts(vocabularySize: Int) throws -> [Generation.Prompt] {
     guard let value = self["prompt"] else { throw missing("prompt") }

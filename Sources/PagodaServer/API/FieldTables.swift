@@ -29,8 +29,8 @@ extension FieldTable {
   /// vLLM's other ways to constrain or change an answer.
   private static let unsupported: [String: [JSONValue]] = [
     "best_of": [.integer(1)], "use_beam_search": off, "length_penalty": [.integer(1), .number(1)],
-    "include_stop_str_in_output": off, "prompt_logprobs": [.integer(0)], "truncate_prompt_tokens": [],
-    "guided_json": [], "guided_regex": [], "guided_choice": [], "guided_grammar": [], "structured_outputs": [],
+    "include_stop_str_in_output": off, "truncate_prompt_tokens": [],
+    "guided_regex": [], "guided_choice": [], "guided_grammar": [],
     "logits_processors": [], "allowed_token_ids": [], "bad_words": [.array([])], "return_tokens_as_token_ids": off,
     "echo": off, "mm_processor_kwargs": [],
   ]
@@ -39,7 +39,8 @@ extension FieldTable {
     known: sampling.union(common).union([
       "messages", "tools", "tool_choice", "max_completion_tokens", "logprobs", "top_logprobs", "response_format",
       "chat_template_kwargs", "reasoning_effort", "enable_thinking", "parallel_tool_calls",
-      "continue_final_message", "add_generation_prompt",
+      "continue_final_message", "add_generation_prompt", "prompt_logprobs", "guided_json",
+      "structured_outputs",
     ]),
     ignored: bookkeeping, noted: noted,
     refused: unsupported.merging([
@@ -49,7 +50,10 @@ extension FieldTable {
     ]) { $1 })
 
   static let completions = FieldTable(
-    known: sampling.union(common).union(["prompt", "logprobs", "echo", "max_completion_tokens", "response_format"]),
+    known: sampling.union(common).union([
+      "prompt", "logprobs", "echo", "max_completion_tokens", "response_format", "prompt_logprobs",
+      "guided_json", "structured_outputs",
+    ]),
     ignored: bookkeeping, noted: noted,
     refused: unsupported.merging(["suffix": [.string("")], "prompt_embeds": [], "add_special_tokens": []]) { $1 })
 
@@ -64,6 +68,8 @@ extension FieldTable {
     refused: unsupported.merging([
       "previous_response_id": [], "conversation": [], "background": off, "prompt": [],
       "truncation": [.string("disabled"), .string("auto")], "context_management": [], "n": [.integer(1)],
+      "prompt_logprobs": [], "guided_json": [],
+      "structured_outputs": [],
     ]) { $1 })
 
   static let messages = FieldTable(

@@ -52,9 +52,10 @@ struct TokenTexts: Sendable {
   /// Minus infinity has no number in JSON; OpenAI uses this one.
   static func number(_ logprob: Float) -> JSONValue { .number(Double(max(logprob, -9999))) }
 
-  /// The arrays of /v1/completions; `offset` is where the text of the first token begins.
-  func completionLogprobs(_ tokens: [TokenInfo], offset: Int = 0) -> JSONValue {
-    let tokens = tokens.filter { !endOfText.contains($0.id) }
+  /// The arrays of /v1/completions; `offset` is where the text of the first token begins. Whole lists have end-of-text
+  /// tokens too, and null for the first token of a prompt.
+  func completionLogprobs(_ tokens: [TokenInfo], offset: Int = 0, isWhole: Bool = false) -> JSONValue {
+    let tokens = isWhole ? tokens : tokens.filter { !endOfText.contains($0.id) }
     var offsets: [JSONValue] = []
     var position = offset
     for token in tokens {
@@ -63,9 +64,11 @@ struct TokenTexts: Sendable {
     }
     return .object([
       "tokens": .array(tokens.map { .string(text(of: $0.id)) }),
-      "token_logprobs": .array(tokens.map { Self.number($0.logProbability ?? 0) }),
+      "token_logprobs": .array(
+        tokens.map { $0.logProbability.map(Self.number) ?? (isWhole ? .null : Self.number(0)) }),
       "top_logprobs": .array(
         tokens.map { token in
+          if isWhole && token.logProbability == nil { return .null }
           var members: [JSONValue.Member] = []
           for top in token.topLogProbabilities where !members.contains(where: { $0.key == text(of: top.id) }) {
             members.append(.init(key: text(of: top.id), value: Self.number(top.logProbability)))

@@ -33,6 +33,8 @@ struct Generation: Sendable {
   /// Tools whose arguments must be what their schemas say, whenever the model calls them.
   var strictTools: Set<String> = []
   var allowsParallelCalls = true
+  /// Log probabilities of the prompt: nil for none, else how many of the most likely tokens beside each.
+  var promptLogProbabilities: Int?
   /// The beginning of the answer, which is not repeated.
   var continued: Continued?
 

@@ -156,6 +156,7 @@ final class Generator: Sendable {
       request.callGrammar = prompt.callGrammar
       request.cacheSalt = generation.cacheSalt
       request.speculates = generation.speculates
+      request.promptLogProbabilities = generation.promptLogProbabilities
       if let seed = request.sampling.seed { request.sampling.seed = seed &+ UInt64(index % generation.answers) }
       do {
         try run.start(request, tokens: prompt.ids.count, index: index, deliver: deliver)

@@ -22,7 +22,8 @@ class FakeModel : public model::Model {
   bool fails = false;     // every forward() from now on
   int nan_at_step = -1;   // forward() number at which the first logits row holds a NaN
   int num_steps = 0;
-  int largest_step = 0;           // tokens
+  int largest_step = 0;  // tokens
+  int num_projections = 0;
   int num_logits_rows = 0;        // that the engine could read
   int num_draws = 0;              // that the engine would leave to the model
   int64_t num_table_entries = 0;  // of block tables that were written
@@ -54,12 +55,22 @@ class FakeModel : public model::Model {
       states_[static_cast<size_t>(slot)] = {.hash = 0, .num_folded = 0, .num_tokens = 0};
     if (step == fail_at_step || fails) return make_error(StatusCode::device_error, "injected");
     logits_.clear();
+    row_hashes_.clear();
     next_logits_ = next_save_ = 0;
     for (int b = 0; b < batch.num_seqs(); ++b) run_sequence(batch, b);
     CHECK_EQ(next_logits_, batch.logits_rows.size());
     CHECK_EQ(next_save_, batch.state_saves.size());
     if (step == nan_at_step && !logits_.empty()) logits_[3] = std::numeric_limits<float>::quiet_NaN();
     pick_highest(batch);
+    return ok_status();
+  }
+
+  Status project(std::span<const int32_t> rows) override {
+    CHECK(static_cast<int32_t>(rows.size()) <= sizes.max_logits_rows);
+    ++num_projections;
+    logits_.clear();
+    picked_.clear();
+    for (const int32_t row : rows) write_logits(row_hashes_.at(static_cast<size_t>(row)));
     return ok_status();
   }
 
@@ -138,6 +149,7 @@ class FakeModel : public model::Model {
         CHECK_EQ(save.from, batch.state_slots[static_cast<size_t>(b)]);
         states_[static_cast<size_t>(save.to)] = state;
       }
+      if (batch.keeps_states) row_hashes_.push_back(mix(attend(table, batch.positions[r]), hash));
       if (next_logits_ >= batch.logits_rows.size() || batch.logits_rows[next_logits_] != row) continue;
       ++next_logits_;
       CHECK(batch.context_lens[static_cast<size_t>(b)] - batch.positions[r] <= 1 + State::kRing - State::kLookBack);
@@ -193,9 +205,10 @@ class FakeModel : public model::Model {
   }
 
   uint64_t vocab_size_;
-  std::vector<int32_t> keys_;    // [num_kv_blocks * block_size]: the token cached in each place
-  std::vector<State> states_;    // [num_state_slots]
-  std::vector<int32_t> tables_;  // [max_num_seqs, max_blocks_per_seq]
+  std::vector<int32_t> keys_;         // [num_kv_blocks * block_size]: the token cached in each place
+  std::vector<State> states_;         // [num_state_slots]
+  std::vector<int32_t> tables_;       // [max_num_seqs, max_blocks_per_seq]
+  std::vector<uint64_t> row_hashes_;  // [T] of the last step, if its states are kept
   std::vector<float> logits_;
   std::vector<int32_t> picked_;
   size_t next_logits_ = 0, next_save_ = 0;

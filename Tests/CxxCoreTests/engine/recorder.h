@@ -14,6 +14,8 @@ namespace pagoda::test {
 
 struct Recorder {
   std::vector<int32_t> tokens;
+  std::vector<int32_t> prompt_tokens, prompt_ranks;  // of events of kind prompt_token
+  std::vector<uint32_t> prompt_bits;
   std::vector<uint32_t> logprob_bits;  // compared as bits: equal means equal
   std::string text;
   FinishReason reason = FinishReason::none;
@@ -26,6 +28,15 @@ struct Recorder {
     Recorder& self = *static_cast<Recorder*>(context);
     CHECK(!self.finished.load());
     self.text += event->text;
+    if (event->kind == EventKind::prompt_token) {
+      CHECK(self.tokens.empty() && event->has_logprob);
+      self.prompt_tokens.push_back(event->token_id);
+      self.prompt_ranks.push_back(event->rank);
+      self.prompt_bits.push_back(std::bit_cast<uint32_t>(event->logprob));
+      for (const TokenLogprob& top : event->top_logprobs)
+        self.prompt_bits.push_back(std::bit_cast<uint32_t>(top.logprob));
+      return;
+    }
     if (event->kind == EventKind::token) {
       self.tokens.push_back(event->token_id);
       if (event->has_logprob) self.logprob_bits.push_back(std::bit_cast<uint32_t>(event->logprob));
