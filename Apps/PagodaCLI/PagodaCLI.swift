@@ -7,7 +7,7 @@ extension Command {
   /// In the order of the help.
   package static let all: [Command] = [
     .chat, .generate, .serve, .batch, .tokenize, .info, .bench, .pull, .list, .remove, .quantize, .ps, .stop, .top,
-    .config, .completions,
+    .config, .completions, .replay,
   ]
 
   /// Names from other programs.

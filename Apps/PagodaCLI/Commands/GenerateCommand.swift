@@ -30,6 +30,8 @@ extension Command {
         [
           Option("json-object", help: "the answer is a JSON object"),
           Option("json-schema", value: "FILE|TEXT", help: "the answer is JSON that satisfies this schema"),
+          Option("receipts", value: "FILE", help: "append what pagoda replay needs to check each answer"),
+          Option("receipts-prompts", help: "with the prompts, as token ids"),
           Option("json", help: "print one JSON object with the answer and its figures instead of the text"),
         ]),
       SharedOptions.sampling,
@@ -46,6 +48,8 @@ private func runGenerate(_ arguments: Arguments) async throws -> Int32 {
   if case .messages = request.prompt, !engine.info.hasChatTemplate {
     throw CommandFailure("this model has no chat template; use --raw or --prompt-ids")
   }
+  let receipts = try await ReceiptFile.keep(arguments, engine)
+  defer { receipts?.flush() }
   let completion: Completion?
   if arguments.has("json") {
     let response = try await engine.respond(to: request)

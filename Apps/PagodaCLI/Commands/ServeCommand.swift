@@ -39,6 +39,8 @@ extension Command {
           Option("max-body", value: "SIZE", help: "largest request (default 16MiB)"),
           Option(
             "drain", value: "SECONDS", help: "how long answers in flight may take to finish at the end (default 30)"),
+          Option("receipts", value: "FILE", help: "append what pagoda replay needs to check each answer"),
+          Option("receipts-prompts", help: "with the prompts, as token ids"),
           Option(
             "access-log", value: "FILE",
             help: "a line of JSON for each request, without its content; - is standard error"),
@@ -66,6 +68,7 @@ private func runServe(_ arguments: Arguments) async throws -> Int32 {
   engineOptions.makesFingerprint = true
   let engine = try await arguments.loadEngine(engineOptions)
   let latch = stopLatch()  // before a client can know that it may ask
+  let receipts = try await ReceiptFile.keep(arguments, engine)
   server.serve(engine)
   Terminal.write("pagoda: serving \(options.modelNames[0]) at \(server.url)\n")
   if options.unixPath == nil { ServerRecord.announce(url: server.url, model: options.modelNames[0]) }
@@ -76,6 +79,7 @@ private func runServe(_ arguments: Arguments) async throws -> Int32 {
   await engine.shutDown()
   access?.close()
   log.close()
+  receipts?.flush()
   return 0
 }
 

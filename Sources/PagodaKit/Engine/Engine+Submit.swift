@@ -39,6 +39,10 @@ extension Engine {
       coreRequest.grammar.kind = std.string("tool_calls")
       coreRequest.grammar.schema = std.string(calls)
     }
+    if let grammar = request.coreGrammar {
+      coreRequest.grammar.kind = std.string(grammar.kind)
+      coreRequest.grammar.schema = std.string(grammar.text)
+    }
     coreRequest.prompt_has_thinking_tags = prompt.hasThinkingTags && request.hasThinkingTags
     coreRequest.use_cache = request.usesPrefixCache
     coreRequest.priority = Int32(clamping: request.priority)
@@ -52,6 +56,14 @@ extension Engine {
     let parser = try OutputParser(prompt.opening, tools: tools.isEmpty ? "" : JSONValue.array(tools).text)
     let box = RequestBox(parser: parser, deliver: deliver, end: end)
     if request.promptLogProbabilities != nil { box.promptTokens = prompt.ids.prefix(1).map { TokenInfo(id: $0) } }
+    if let take = receipts.take, request.answerTokens.isEmpty {
+      if !coreRequest.sampling.has_seed {
+        coreRequest.sampling.has_seed = true
+        coreRequest.sampling.seed = UInt64.random(in: .min ... .max)
+      }
+      box.receipt = Receipt(coreRequest)
+      box.take = take
+    }
     let retained = Unmanaged.passRetained(box)
     let result = core.engine.submit(coreRequest, receiveEvent, retained.toOpaque())
     if let error = PagodaError(result.status) {
@@ -68,6 +80,8 @@ extension Engine {
 private final class RequestBox: @unchecked Sendable {
   private let parser: OutputParser
   private var call: ToolCall?  // whose arguments are coming
+  var receipt: Receipt?  // of the answer being made, if they are kept
+  var take: (@Sendable (Receipt) -> Void)?
   var promptTokens: [TokenInfo] = []  // of a prompt whose log probabilities are wanted
   private let deliver: @Sendable (Event) -> Void
   private let end: @Sendable (PagodaError?) -> Void
@@ -82,12 +96,14 @@ private final class RequestBox: @unchecked Sendable {
 
   func receive(_ event: borrowing pagoda.Event) {
     if event.kind == .prompt_token { return promptTokens.append(TokenInfo(event)) }
+    if event.kind == .token { receipt?.answer.append(event.token_id) }
     if event.kind == .token { deliver(.token(TokenInfo(event))) }
     deliver(parser.push(String(event.text)))
     guard event.kind == .finished else { return }
     let (isStop, stopString) = (event.finish_reason == .stop, String(event.stop_string))
     deliver(parser.finish(wasCut: !(isStop && stopString.isEmpty)))
     if let error = PagodaError(event.status), event.finish_reason == .error { return end(error) }
+    if let receipt, !receipt.answer.isEmpty { take?(receipt) }
     var completion = Completion(event)
     completion.promptTokens = promptTokens
     deliver(.finished(completion))

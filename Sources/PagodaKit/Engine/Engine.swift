@@ -20,6 +20,7 @@ public final class Engine: Sendable {
   let core: EngineCore
   let chatTemplate: pagoda.ChatTemplate?
   let defaults: GenerationDefaults
+  let receipts = ReceiptSink()
 
   init(_ engine: pagoda.Engine) {
     core = EngineCore(engine)

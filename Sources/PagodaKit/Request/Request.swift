@@ -51,12 +51,19 @@ public struct Request: Hashable, Sendable {
   public var promptLogProbabilities: Int?
   /// An answer made before, to be checked: its tokens are drawn again in one pass, and the first that differs is the last.
   package var answerTokens: [Int32] = []
+  /// A grammar by the core's own kind and text; goes before the others.
+  package var coreGrammar: CoreGrammar?
   /// Where other prompts will part from this one: numbers of leading tokens behind which a state is worth keeping. Ends of
   /// turns, a coarse grid and the end of the prompt need no mention.
   public var checkpointPositions: [Int] = []
 
   /// Whether thinking tags among the ids of ``Prompt/tokens(_:)`` are meant as such; false for ids of plain text.
   package var hasThinkingTags = true
+
+  package struct CoreGrammar: Hashable, Sendable {
+    package var kind: String
+    package var text: String
+  }
 
   /// A request with any kind of prompt.
   public init(prompt: Prompt, sampling: SamplingParameters = SamplingParameters(), thinking: Bool? = nil) {

@@ -1,0 +1,44 @@
+// ReceiptFile: a line of JSON for each answer, written behind the engine's back.
+import Foundation
+import PagodaKit
+
+final class ReceiptFile: Sendable {
+  private let file: FileHandle
+  private let queue = DispatchQueue(label: "receipts")
+
+  private init(_ file: FileHandle) { self.file = file }
+
+  /// What `--receipts` asks for; nil without it.
+  static func keep(_ arguments: Arguments, _ engine: Engine) async throws -> ReceiptFile? {
+    guard let path = arguments.string("receipts") else {
+      if arguments.has("receipts-prompts") { throw UsageError("--receipts-prompts needs --receipts") }
+      return nil
+    }
+    let handle = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+    guard handle >= 0 else { throw CommandFailure("\(path): \(String(cString: strerror(errno)))") }
+    let file = ReceiptFile(FileHandle(fileDescriptor: handle, closeOnDealloc: true))
+    let head: [JSONValue.Member] = [
+      .init(key: "model", value: .string(try await engine.fingerprint())),
+      .init(key: "version", value: .string(PagodaVersion.current)),
+    ]
+    let hasPrompts = arguments.has("receipts-prompts")
+    engine.keepReceipts { receipt in
+      var receipt = receipt
+      if !hasPrompts { receipt.prompt = nil }
+      let line = JSONValue.object((receipt.json.objectValue ?? []) + head).text + "\n"
+      file.queue.async { file.write(line) }
+    }
+    return file
+  }
+
+  private func write(_ line: String) {
+    do {
+      try file.write(contentsOf: Data(line.utf8))
+    } catch {
+      Terminal.writeError("pagoda: a receipt could not be written: \(error)\n")
+    }
+  }
+
+  /// Waits until everything is written.
+  func flush() { queue.sync {} }
+}
