@@ -6,7 +6,7 @@
 #include "args/argmax.h"
 
 constant constexpr uint kThreads = 256;
-constant constexpr uint kRefused = 0xffffffffu;  // a key above all others: whoever has met it keeps it
+constant constexpr uint kRefused = 0xffffffffu;  // a key above all others: a comparison that met it keeps it
 
 // The highest key of all threads and the lowest id that has it, in keys[0] and ids[0] for thread 0.
 METAL_FUNC void take_highest(threadgroup uint* keys, threadgroup uint* ids, uint tid) {

@@ -1,4 +1,4 @@
-// What paged_attention does with one partition: scores, softmax, and the weighted sum of the values.
+// One partition of paged_attention: scores, softmax, and the weighted sum of the values.
 #pragma once
 
 #include "paged_attention.h"

@@ -3,7 +3,7 @@
 
 constant constexpr uint kColumns = 16;  // of a threadgroup: 4 for each simdgroup
 
-// What a thread fetches of a block ahead of its turn.
+// The part of a block that a thread fetches ahead of its turn.
 struct NextBlock {
   float4 rows[8];  // of keys, and of queries where there is room for them
   float gate[kGateFloats / 128];
@@ -182,7 +182,7 @@ kernel void gdn_prefill(device const float* v [[buffer(0)]],
       }
     }
     // A place keeps the last row that was put there: those of the last block, and before it those of the last but one.
-    // What was there before this step is not written again: other lanes may still read it.
+    // Rows from before this step are not written again: other lanes may still read them.
     const uint keep = block + 1 == blocks ? lo : (block + 2 == blocks ? max(last_rows, lo) : kBlock);
     #pragma unroll
     for (uint t = 0; t < kBlock; ++t) {

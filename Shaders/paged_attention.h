@@ -55,7 +55,7 @@ METAL_FUNC float merged(float total, float total_factor, float part, float part_
   return fma(total, total_factor, part * part_factor);
 }
 
-// What a head's sink adds to the sum, and what becomes of the maximum.
+// Adds a head's sink to the sum, and updates the maximum.
 METAL_FUNC float scale_to_end(float largest, float sum, float sink) {
   if (!use_sinks) {
     return 1.0f / sum;

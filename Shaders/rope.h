@@ -1,4 +1,4 @@
-// What qk_norm_rope and rope_and_cache do with one head: RMS norm where there is a weight, then the rotation.
+// The part of qk_norm_rope and rope_and_cache for one head: RMS norm where there is a weight, then the rotation.
 #pragma once
 
 #include "common.h"

@@ -5,7 +5,7 @@
 
 constant constexpr uint kMaxChosen = 64;
 
-// Each search takes the highest after the last one found, so that nobody remembers which are taken.
+// Each search takes the highest after the last one found, so no list of taken experts is kept.
 // Grid: [tokens], one simdgroup each
 [[max_total_threads_per_threadgroup(32)]]
 kernel void route_experts(device const float* logits [[buffer(0)]],

@@ -11,7 +11,7 @@ struct SampleRow {
   ulong min_weight;  // in 2^-40 of the most likely token's
   ulong random;
   float temperature;  // above 0
-  uint top_k;         // up to 64; 0: nobody asks for this row's token
+  uint top_k;         // up to 64; 0: no token is wanted for this row
 };
 static_assert(sizeof(SampleRow) == 32, "host and kernel agree");
 

@@ -69,7 +69,7 @@ public struct HubAPI: Sendable {
     let address = String(link[link.index(after: begin)..<end])
     let full = address.hasPrefix("/") ? settings.endpoint + address : address
     guard full.hasPrefix(settings.endpoint + "/") else {
-      throw HubError.damaged("\(model): the list of files goes on at another server")
+      throw HubError.damaged("\(model): the list of files continues at another server")
     }
     return full
   }

@@ -17,7 +17,7 @@ public enum HubError: Error, Hashable, Sendable {
   /// Another process is using the model.
   case busy(String)
 
-  /// What happened, in one sentence.
+  /// The error in one sentence.
   public var message: String {
     switch self {
     case .invalidName(let message), .notFound(let message), .notAllowed(let message), .network(let message),

@@ -13,7 +13,7 @@ public struct PullProgress: Hashable, Sendable {
   public var filesTotal = 0
   /// Average over the last five seconds.
   public var bytesPerSecond: Double = 0
-  /// What the download is waiting for, if it is.
+  /// The reason the download waits, if it does.
   public var note: String?
 
   /// Nil while no data arrives.

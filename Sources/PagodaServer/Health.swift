@@ -34,7 +34,7 @@ package struct Health: Equatable {
 
   var response: HTTPResponse { .json(json, status: statusCode) }
 
-  /// What to tell when `self` follows `other`.
+  /// The log line when `self` follows `other`.
   package func changes(since other: Health) -> [String] {
     var lines: [String] = []
     if fault != other.fault {

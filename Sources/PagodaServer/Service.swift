@@ -3,7 +3,7 @@ import Foundation
 import PagodaKit
 
 final class Service: @unchecked Sendable {
-  /// What a route needs.
+  /// The services a route uses.
   enum Work: Sendable {
     case page(PageFile)
     case quick(@Sendable (Service) -> HTTPResponse)

@@ -100,7 +100,7 @@ import Testing
     }
   }
 
-  /// Whoever ends its side is taken to be gone, and is told so, in case it still reads.
+  /// A client that closes its sending side counts as gone, and is told so, in case it still reads.
   @Test func a_half_closed_client_is_told_why_it_gets_no_answer() async throws {
     try await withServer { server, engine in
       for _ in 0..<2 {

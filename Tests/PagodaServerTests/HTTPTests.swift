@@ -28,7 +28,7 @@ import Testing
     for _ in 0..<20 { try client.send("400\r\n\(String(repeating: "x", count: 1024))\r\n") }
     try client.send("0\r\n\r\n")
     #expect(try client.response().status == 413)
-    // Far above it nobody reads to the end.
+    // Far above it the server stops reading.
     try client.request(
       "POST", "/v1/chat/completions", headers: ["Expect": "100-continue", "Content-Length": "1000000000"])
     #expect(try client.response().status == 413)

@@ -157,7 +157,7 @@ def test_chunks_without_an_end_time_out(server):
 
 
 def test_a_body_without_an_end_is_cut(server):
-    """Chunks of 64 KiB for ever: refused at four times the limit of 16 MiB, and nobody reads on."""
+    """Chunks of 64 KiB for ever: refused at four times the limit of 16 MiB, without reading on."""
     raw = Raw(server)
     raw.send(CHUNKED)
     chunk = b"10000\r\n" + b"x" * 0x10000 + b"\r\n"
@@ -193,7 +193,7 @@ def test_bodies_may_come_a_byte_at_a_time(server):
         raw.send(bytes([byte]))
     status, _, answer = raw.answer()
     assert status == 200 and json.loads(answer)["usage"]["completion_tokens"] == 3
-    raw.send(GET + b"\r\n")  # the connection goes on
+    raw.send(GET + b"\r\n")  # the connection stays open
     assert raw.answer()[0] == 200
     raw.close()
 

@@ -31,7 +31,7 @@ def test_chat_answers_whole_and_streamed(client, openai_client):
 def test_streams_are_lines_of_json(server):
     body = {"model": MODEL, "messages": user(FRANCE), "options": {"num_predict": 4}}
     answer = requests.post(server.url + "/api/chat", json=body)
-    assert answer.headers["content-type"] == "application/x-ndjson", "a stream unless told otherwise"
+    assert answer.headers["content-type"] == "application/x-ndjson", "a stream by default"
     lines = answer.text.split("\n")
     assert lines[-1] == "" and [json.loads(line)["done"] for line in lines[:-1]][-1]
     assert requests.post(server.url + "/api/chat", json={**body, "stream": False}).json()["done_reason"] == "length"

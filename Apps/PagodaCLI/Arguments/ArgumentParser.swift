@@ -17,7 +17,7 @@ package struct Option: Sendable {
   package static let help = Option("help", short: "h", help: "show this help")
 }
 
-/// What the user got wrong about the command line itself; exit code 64.
+/// A mistake in the command line itself; exit code 64.
 package struct UsageError: Error, Equatable {
   package var message: String
 
@@ -70,7 +70,7 @@ private struct Parser {
     try take(option, attached: parts.count > 1 ? String(parts[1]) : nil)
   }
 
-  /// What other programs call these options.
+  /// The names other programs give these options.
   private static let synonyms = [
     "temp": "temperature", "n-predict": "max-tokens", "num-predict": "max-tokens", "ctx-size": "max-model-len",
     "max-seq-len": "max-model-len", "repeat-penalty": "repetition-penalty", "system-prompt": "system",

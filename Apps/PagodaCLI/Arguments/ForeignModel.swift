@@ -1,5 +1,5 @@
 // ForeignModel: models that Ollama and LM Studio fetched, found where those programs keep them. Nothing there is changed.
-// What mlx-lm fetches lies in the hub's cache already.
+// Models that mlx-lm fetched are in the hub's cache already.
 import Foundation
 import PagodaKit
 

@@ -1,4 +1,4 @@
-// What would fit: sizes of models for this machine, and the form of a model that fits where the given one does not.
+// Memory advice: model sizes that fit this machine, and the format of a model that fits where the given one does not.
 import PagodaHub
 import PagodaKit
 

@@ -13,7 +13,7 @@ extension HubSettings {
   }
 }
 
-/// What is there as a file comes first, so that a folder `org/name` can be meant; `./` or `/` always means a path.
+/// Existing files come first, so that a folder `org/name` can be meant; `./` or `/` always means a path.
 func namedModel(_ given: String) throws -> ModelSource {
   if given == "mini" { return .mini }
   let path = NSString(string: given).expandingTildeInPath

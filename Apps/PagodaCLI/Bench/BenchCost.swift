@@ -34,7 +34,7 @@ package struct BenchCost: Equatable, Sendable {
     stride(from: 0, to: tokens, by: max(size, 1)).map { min(size, tokens - $0) }
   }
 
-  /// What a step moves for one sequence beside the weights; `context` counts the new tokens too.
+  /// Bytes a step moves for one sequence beside the weights; `context` counts the new tokens too.
   private static func sequenceBytes(newTokens: Int, context: Int, info: ModelInfo) -> Double {
     let plan = info.plan
     let tokenBytes = Double(plan.kvBlockBytes) / Double(plan.blockSize)

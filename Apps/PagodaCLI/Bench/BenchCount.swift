@@ -7,7 +7,7 @@ package struct BenchCount: Sendable {
   package var launchesPerStep: Double
   package var layerCount: Int
   package var bytesPerToken: Double
-  /// What a token cannot do without.
+  /// The least a token has to move.
   package var leastBytesPerToken: Double
   package var encodeSecondsPerStep: Double
 

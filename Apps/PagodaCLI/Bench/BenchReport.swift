@@ -1,4 +1,4 @@
-// What `pagoda bench` prints: rows in the manner of llama-bench, or JSON; and the time per operation.
+// The output of `pagoda bench`: rows in the manner of llama-bench, or JSON; and the time per operation.
 import Foundation
 import PagodaKit
 
@@ -30,7 +30,7 @@ package struct BenchProfile: Sendable {
   package var times: [OpTime]
   package var limits: MachineLimits
 
-  /// What an operation reached of its own limit.
+  /// The share of its own limit that an operation reached.
   func percentOfLimit(_ time: OpTime) -> Double {
     guard time.seconds > 0 else { return 0 }
     if let peak = limits.peak(for: time.limit) {

@@ -11,7 +11,7 @@ struct ServePrompt: Sendable {
   var ignoresEnd: Bool
 }
 
-/// What the client saw of one request; times are seconds since the request was sent.
+/// One request as the client saw it; times are seconds since the request was sent.
 struct ServeResult: Sendable {
   var begin = 0.0  // when it was sent, since the load began
   var promptTokens = 0

@@ -6,7 +6,7 @@ package enum ServePlot {
   private static let height = 330.0
   private static let plot = (left: 64.0, top: 76.0, right: 700.0, bottom: 272.0)
 
-  /// What one request adds to the chart; times are seconds since the load began.
+  /// One request on the chart; times are seconds since the load began.
   package struct Span: Sendable {
     package var begin: Double
     package var end: Double

@@ -1,4 +1,4 @@
-// What a chat says first: which model this is, and what else this machine could run.
+// The banner of a chat: which model this is, and which others this machine could run.
 import PagodaKit
 
 /// The lines above the first prompt.

@@ -16,7 +16,7 @@ enum ChatCommands {
     ("/save FILE", "write the conversation to a file: JSON, or Markdown if its name ends with .md"),
     ("/load FILE", "continue a conversation that was saved as JSON"),
     ("/tokens TEXT", "count the tokens of TEXT; without it, those of the conversation"),
-    ("/stats", "show the figures of the last answer and of the engine"),
+    ("/stats", "show statistics of the last answer and of the engine"),
     ("/bye", "leave; also /quit, /exit, exit, quit and Ctrl-D"),
   ]
 

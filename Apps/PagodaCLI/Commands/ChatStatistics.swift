@@ -1,4 +1,4 @@
-// The figures that /stats shows.
+// The statistics that /stats shows.
 import Foundation
 import PagodaKit
 

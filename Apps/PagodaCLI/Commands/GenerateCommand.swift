@@ -32,7 +32,7 @@ extension Command {
           Option("json-schema", value: "FILE|TEXT", help: "the answer is JSON that satisfies this schema"),
           Option("receipts", value: "FILE", help: "append what pagoda replay needs to check each answer"),
           Option("receipts-prompts", help: "with the prompts, as token ids"),
-          Option("json", help: "print one JSON object with the answer and its figures instead of the text"),
+          Option("json", help: "print one JSON object with the answer and its statistics instead of the text"),
         ]),
       SharedOptions.sampling,
       SharedOptions.engine,

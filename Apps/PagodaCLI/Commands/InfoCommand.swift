@@ -35,7 +35,7 @@ private func runInfo(_ arguments: Arguments) async throws -> Int32 {
   return 0
 }
 
-/// What the hub has of a model that is not in the cache; nil when the name means something on this machine.
+/// The hub's files of a model that is not in the cache; nil when the name means something on this machine.
 private func listingIfAbsent(_ name: String) async throws -> HubListing? {
   do {
     _ = try namedModel(name)

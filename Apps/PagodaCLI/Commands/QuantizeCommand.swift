@@ -1,11 +1,11 @@
-// pagoda quantize: writes a model once more with 4 or 8 bits a weight.
+// pagoda quantize: writes a copy of a model with 4 or 8 bits per weight.
 import Foundation
 import PagodaKit
 
 extension Command {
   static let quantize = Command(
     name: "quantize",
-    summary: "Writes a model with 4 or 8 bits a weight, as MLX reads it.",
+    summary: "Writes a model with 4 or 8 bits per weight, as MLX reads it.",
     operands: "IN OUT",
     notes: """
       IN is what --model takes. OUT is a new folder; it appears when all of it is written. Matrices get one scale and one

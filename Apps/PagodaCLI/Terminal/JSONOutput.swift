@@ -5,7 +5,7 @@ extension JSONValue {
   /// The shortest decimal that reads back as the same Float.
   static func float(_ value: Float) -> JSONValue { Double("\(value)").map { .number($0) } ?? .null }
 
-  /// What `generate --json` prints, and each line of `batch` after its id.
+  /// The output of `generate --json`, and each line of `batch` after its id.
   static func answer(_ response: Response) -> [Member] {
     var members = [Member(key: "text", value: .string(response.text))]
     if !response.reasoning.isEmpty { members.append(Member(key: "reasoning", value: .string(response.reasoning))) }
@@ -50,7 +50,7 @@ extension JSONValue {
     ])
   }
 
-  /// What `info --json` prints.
+  /// The output of `info --json`.
   static func model(_ info: ModelInfo) -> JSONValue {
     .object([
       "architecture": .string(info.architecture), "family": .string(info.family),

@@ -4,7 +4,7 @@ import Foundation
 /// Reads lines. The history lives as long as the program: what people ask is not written to disk.
 final class LineEditor {
   let isInteractive = Terminal.inputIsTerminal && Terminal.outputIsTerminal
-  /// What Tab completes at the start of a line.
+  /// Words that Tab completes at the start of a line.
   var completions: [String] = []
 
   private var history: [String] = []

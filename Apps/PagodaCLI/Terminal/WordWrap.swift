@@ -13,7 +13,7 @@ package struct WordWrap {
   /// - Parameter width: columns of a line; 0 wraps nothing.
   package init(width: Int) { self.width = width }
 
-  /// What can be written now.
+  /// Text that can be written now.
   package mutating func add(_ text: String) -> String {
     guard width > 0 else { return text }
     var out = ""
@@ -21,7 +21,7 @@ package struct WordWrap {
     return out
   }
 
-  /// What was held back.
+  /// Text that was held back.
   package mutating func finish() -> String { width > 0 ? flush() : "" }
 
   private mutating func take(_ character: Character) -> String {

@@ -1,4 +1,4 @@
-// What a model folder holds and what it will cost in memory: plain values for `pagoda info` and for refusals.
+// The contents of a model folder and its memory plan: plain values for `pagoda info` and for refusals.
 #pragma once
 
 #include <cstdint>

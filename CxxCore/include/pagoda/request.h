@@ -30,7 +30,7 @@ struct Request {
   // Events of kind token say what was drawn; the first that differs is the last. Uses no prefix cache; max_tokens is
   // not read.
   std::vector<int32_t> answer_ids{};
-  // Where other prompts will part from this one: numbers of leading prompt tokens behind which the recurrent state is
+  // Where other prompts will diverge from this one: numbers of leading prompt tokens after which the recurrent state is
   // worth keeping, besides the ends of turns, a coarse grid and the end, which are found without.
   std::vector<int32_t> checkpoint_positions{};
 };

@@ -18,7 +18,7 @@ enum class StatusCode : int32_t {
   out_of_memory,       // the memory plan or an allocation does not fit; the message has the numbers
   resource_exhausted,  // no room now, later perhaps: queue full, budget of steps or output used up
   cancelled,           // the request was cancelled by its owner
-  device_error,        // a device failed during a step; requests in flight fail, the engine goes on
+  device_error,        // a device failed during a step; requests in flight fail, the engine continues
   shut_down,           // the engine has been closed
   internal,            // a bug of ours
 };

@@ -38,7 +38,7 @@ class PAGODA_SHARED_REFERENCE(pagoda_tokenizer_retain, pagoda_tokenizer_release)
   // true for what a chat template rendered around it.
   EncodeResult encode(const std::string& text, bool parse_special) const noexcept;
 
-  // What belongs before the ids of a text that no chat template rendered (<|begin_of_text|> of Llama 3); mostly
+  // Ids that belong before a text that no chat template rendered (<|begin_of_text|> of Llama 3); mostly
   // nothing.
   std::vector<int32_t> start_ids() const noexcept;
 

@@ -29,14 +29,15 @@ class PrefixCache {
   PrefixCache(BlockManager& blocks, StatePool& states, bool has_state, int32_t max_checkpoints)
       : blocks_(blocks), states_(states), index_(blocks, states, has_state, max_checkpoints) {}
 
-  // What must be done before the step in which the admitted sequence computes its first token, in this order: sources
+  // Work to do before the step in which the admitted sequence computes its first token, in this order: sources
   // may have been given to others already, who write to them only then.
   struct Copies {
     std::vector<Copy> blocks, slots;
   };
   // Blocks for all tokens and a slot, the first num_computed_tokens of them known. False, and nothing changed, when
   // there is no room that leaves `num_spare_blocks` free.
-  // Where the prompt parts from what is known, and no state is near, its own will be kept: another may part there too.
+  // Where the prompt diverges from the cached prefixes and no state is near, its own is kept: another may diverge
+  // there.
   [[nodiscard]] bool admit(request::Sequence& sequence, Copies& copies, int64_t num_spare_blocks = 0);
 
   PrefixIndex::Match find(const request::Sequence& sequence) const noexcept {

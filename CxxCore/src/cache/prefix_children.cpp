@@ -91,7 +91,7 @@ int32_t PrefixIndex::inserted(int32_t root, int32_t block) noexcept {
   return root;
 }
 
-// What precedes `block`, and what follows it.
+// The neighbours of `block`.
 void PrefixIndex::split(int32_t root, int32_t block, int32_t& left, int32_t& right) noexcept {
   if (root < 0) {
     left = right = -1;

@@ -91,7 +91,7 @@ void PrefixIndex::insert(const Place& place, int32_t block) {
   add_child(block);
 }
 
-// Ends of other prompts that this block goes on from: it can carry their checkpoints, and their blocks are free.
+// Ends of other prompts that this block continues: it can carry their checkpoints, and their blocks are free.
 void PrefixIndex::absorb_shorter(int32_t block, const Place& place) noexcept {
   for (int32_t length = static_cast<int32_t>(place.tokens.size()); length > 0;) {
     const Place beginning{place.parent, place.salt, place.tokens.first(static_cast<size_t>(length))};

@@ -37,7 +37,7 @@ class PrefixIndex {
     int32_t num_matched = 0;           // leading tokens that something in the tree has too
     int32_t matched_block = kNoBlock;  // the last block of which all tokens are among those
     int32_t num_tokens = 0;            // of those, the most one can go on from
-    int32_t block = kNoBlock;  // the node with the last of them; shared when it ends there, copied when it goes on
+    int32_t block = kNoBlock;  // the node with the last of them; shared when it ends there, copied when it continues
     int32_t slot = -1;         // the state after them; -1 without state
   };
   // The longest match of at most `limit` tokens. Changes nothing, the order of evictions included.

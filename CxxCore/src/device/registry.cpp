@@ -37,7 +37,7 @@ Result<std::unique_ptr<Device>> make_cuda_device() {
   return gpu::make_gpu_device(std::move(*backend));
 }
 
-// What a verdict on a GPU holds for: these kernels on this system, whose drivers come with it or name themselves.
+// The key of a verdict on a GPU: these kernels on this system, whose drivers come with it or name themselves.
 std::string kernels_version() {
   Hash128 hash;
   for (const gpu::KernelFile& file : gpu::generated::files()) hash.add(file.source.metal), hash.add(file.source.cuda);

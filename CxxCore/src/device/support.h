@@ -1,4 +1,4 @@
-// What a device can be asked before a model is loaded and after a step has failed. A device answers when it implements
+// Questions to a device before a model is loaded and after a step has failed. A device answers when it implements
 // these; others have kernels for everything and nothing that could break for good.
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace pagoda::device {
 
-// What a model asks of the kernels in every step. 0: it has no such layers.
+// A model's requirements of the kernels in every step. 0: it has no such layers.
 struct KernelNeeds {
   DType kv_dtype = DType::f32;
   int64_t block_size = 16;  // tokens

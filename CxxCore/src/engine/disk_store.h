@@ -61,7 +61,7 @@ class DiskStore {
   // Reads and checks all: the tokens must be the first ones of `tokens`. A file that fails is removed.
   Result<Content> read(const Next& next, const std::string& salt, std::span<const int32_t> tokens);
 
-  // What a file for `tokens` must hold; nothing when there is one, or none is to be written now.
+  // The contents of a file for `tokens`; nothing when there is one, or none is to be written now.
   std::optional<io::PrefixFileHead> plan(const std::string& salt, std::span<const int32_t> tokens);
   void write(io::PrefixFileHead head, std::span<const int32_t> tokens, std::vector<std::byte> blocks,
              std::vector<std::byte> state);

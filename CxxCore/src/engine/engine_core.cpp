@@ -60,7 +60,7 @@ static Status copy_of(const Status& status) noexcept {
   }
 }
 
-// What a step failed of. An exception of its own making has no room for words when memory is what is missing.
+// Why a step failed. No message is built when memory ran out.
 static Status status_of_exception() noexcept {
   try {
     throw;
@@ -132,7 +132,7 @@ void EngineCore::step() noexcept {
   publish_stats();
 }
 
-// What cannot be read, for whatever reason, is computed.
+// Blocks that cannot be read, for whatever reason, are computed.
 void EngineCore::read_next() noexcept {
   Sequence* next = scheduler_.next_reader();
   if (!next) return;
@@ -197,7 +197,7 @@ void EngineCore::fail_rows(const scheduler::StepPlan& plan, const Status& status
   give_back_saves(plan, nullptr);
   for (const scheduler::ScheduledSequence& row : plan.rows) {
     Status own = copy_of(status);
-    // What was wrong with a request was said when it was submitted; this is ours.
+    // Errors of the request were reported when it was submitted; this one is the engine's.
     if (own.code == StatusCode::invalid_argument || own.code == StatusCode::unsupported)
       own.code = StatusCode::internal;
     finish(*requests_.at(row.sequence->id), FinishReason::error, std::move(own));

@@ -157,7 +157,7 @@ void EngineCore::offer_drafts(ActiveRequest& request, int32_t room) {
   offer_requests_.push_back(&request);
 }
 
-// What the thinking budget and the grammar leave no choice about. As drafts, and not taken for granted: the grammar may
+// Tokens that the thinking budget or the grammar forces. As drafts, and not taken for granted: the grammar may
 // allow the same text in other tokens later on.
 void EngineCore::draft_forced(ActiveRequest& request, int32_t room) {
   Thinking thinking = request.thinking;

@@ -50,7 +50,7 @@ static Status check_scores(const Request& request, int32_t vocab_size) {
                                                       std::to_string(request.num_prompt_logprobs));
 }
 
-// What is asked of the output against what this model can do.
+// Checks the options of the output against what this model can do.
 Status EngineCore::check_outputs(const Request& request) const {
   if (!request.sampling.stop.empty() && !config_.tokenizer)
     return make_error(StatusCode::invalid_argument, "stop strings need a tokenizer, and this model folder has none");

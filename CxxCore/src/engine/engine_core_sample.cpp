@@ -18,7 +18,7 @@ sampler::SampleInput EngineCore::sample_input(ActiveRequest& request, const Thin
   return input;
 }
 
-// What a device that draws as the sampler does has to know; top_k 0 where the logits themselves are wanted.
+// Sampling parameters for devices that sample; top_k 0 returns logits.
 device::Draw EngineCore::draw_for(ActiveRequest& request, const Thinking& thinking, int32_t num_generated) {
   if (request.matcher) return {};
   const auto max_top_k = static_cast<int32_t>(device::max_top_k(config_.vocab_size));

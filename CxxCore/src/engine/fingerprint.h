@@ -1,4 +1,4 @@
-// What the numbers in KV blocks and recurrent states depend on besides the tokens, as a text.
+// Fingerprint: everything but the tokens that KV blocks and recurrent states depend on, as text.
 #pragma once
 
 #include <string>

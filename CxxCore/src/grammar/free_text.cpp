@@ -25,7 +25,7 @@ void add_free_text(GrammarBuilder& builder, int32_t from, std::span<const EndWor
   for (const auto& [beginning, state] : states) {
     if (is_word(beginning)) continue;
     if (end >= 0) builder.add_jump(state, end);
-    // Behind a word that must not come, as part of a longer one that may, only that one goes on.
+    // After a forbidden word that begins a permitted longer one, only the longer one continues.
     const bool is_bound = std::ranges::any_of(
         words, [&](const EndWord& word) { return word.target < 0 && beginning.ends_with(word.word); });
     for (int low = 0, high; low < 256; low = high + 1) {

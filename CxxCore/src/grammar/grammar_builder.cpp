@@ -20,7 +20,7 @@ void lay_out(const std::vector<Edge>& edges, std::vector<GrammarState>& states, 
   for (const Edge& edge : edges) out[next[static_cast<size_t>(edge.from)]++] = take(edge);
 }
 
-// What leads to a state: for the walk from the ends back to the starts.
+// Predecessors of a state: for the walk from the ends back to the starts.
 struct Incoming {
   int32_t from;
   int32_t other = -1;  // of a call: the state whose height counts as well

@@ -67,7 +67,7 @@ class Determiniser {
       }
     }
     for (const int32_t part : subset) seen_[static_cast<size_t>(part)] = false;
-    // What matters: parts that read a character, and the end.
+    // The states that matter: those that read a character, and the end.
     std::erase_if(subset, [&](int32_t p) { return p != 1 && parts_[static_cast<size_t>(p)].target < 0; });
     std::ranges::sort(subset);
     return subset;

@@ -1,4 +1,4 @@
-// What the keywords of JSON schemas are to us: enforced, mere notes, or refused.
+// The keywords of JSON schemas: enforced, ignored as annotations, or refused.
 #pragma once
 
 #include <string>

@@ -93,7 +93,7 @@ Json merge_lists(const Json& a, const Json& b, bool keep_common) {
   return Json::make_array(std::move(out));
 }
 
-// What schema `other`, which does not declare the property, asks of it.
+// The constraint of schema `other`, which does not declare the property, on it.
 Json seen_by(const Json& schema, const Json* other_additional) {
   if (!other_additional || (other_additional->is_bool() && other_additional->as_bool())) return schema;
   return other_additional->is_bool() ? *other_additional : all_of(schema, *other_additional);

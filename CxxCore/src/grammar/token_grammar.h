@@ -19,7 +19,7 @@
 
 namespace pagoda::grammar {
 
-// What every grammar of an engine shares.
+// State shared by all grammars of an engine.
 struct Vocabulary {
   Vocabulary(const text::BpeTokenizer& tokenizer, int32_t size, std::vector<int32_t> end_of_text_ids);
 

@@ -67,7 +67,7 @@ class CallCompiler {
     return ok_status();
   }
 
-  // What cannot be enforced is an error only where it must be.
+  // A schema that cannot be enforced is an error only in strict mode.
   Result<Rule> arguments_of(const Json& tool, const std::string& name) {
     static const Json kNone =
         Json::make_object({{"type", Json::make_string("object")}, {"properties", Json::make_object({})}});

@@ -132,7 +132,7 @@ Status Decoder::read_block(int32_t block, int32_t num_tokens, std::span<std::byt
       row * static_cast<size_t>(layout_.block_size);  // a head's rows lie end to end: see allocate_pools
   const size_t kept = row * static_cast<size_t>(std::clamp(num_tokens, 0, layout_.block_size));
   for (size_t begin = 0; begin < to.size(); begin += head) std::memset(to.data() + begin + kept, 0, head - kept);
-  // What lies in the rows of a head that does not run was never written for this sequence.
+  // The rows of a head that does not run were never written for this sequence.
   const size_t per_layer = to.size() / pools_.kv.size();
   if (layout_.num_head_layers > 0 && !mtp_) std::memset(to.data() + to.size() - per_layer, 0, per_layer);
   return ok_status();
@@ -290,7 +290,7 @@ Status Decoder::scale_addition(device::Encoder& encoder, const Step& step) const
   return ops::scale_rows(encoder, {.x = step.delta, .factor = config_.residual_scale});
 }
 
-// What a mixer or the MLP adds is normalised first, where a family has a norm for it.
+// The output of a mixer or the MLP is normalised before it is added, where a family has a norm for it.
 Status Decoder::norm_addition(device::Encoder& encoder, const Step& step, const device::Tensor& weight) const {
   if (!weight.is_present()) return ok_status();
   return ops::rms_norm(encoder, {.x = step.delta,

@@ -16,14 +16,14 @@ int64_t rope_row(const io::RopeConfig& rope, int64_t num_rows, int32_t position)
 // [rows, rotary_dim / 2], radians per position.
 std::vector<float> rope_inv_freq(const io::RopeConfig& rope, int32_t context_length);
 
-// What scores are multiplied by because queries and keys were to be multiplied by attention_factor, where that is done
+// The factor of scores that stands for multiplying queries and keys by attention_factor, where that is done
 // after the fact: all of a head rotates.
 double rope_score_factor(const io::RopeConfig& rope, int32_t head_dim) noexcept;
 
 // What scores of latent attention are multiplied by where a scaling says mscale_all_dim.
 double latent_score_factor(const io::RopeConfig& rope) noexcept;
 
-// What the norm of queries and keys multiplies dimension `i` by: attention_factor where part of a head rotates.
+// The factor the norm of queries and keys applies to dimension `i`: attention_factor where part of a head rotates.
 double rope_norm_factor(const io::RopeConfig& rope, int32_t head_dim, int64_t i) noexcept;
 
 }  // namespace pagoda::model

@@ -36,7 +36,7 @@ Status check_tensor(const WeightSpec& spec, const io::TensorEntry* tensor, const
   return ok_status();
 }
 
-// What the ops cannot do, said before anything is loaded.
+// Refuses shapes that the ops cannot do, before anything is loaded.
 Status check_limits(const io::ModelConfig& config) {
   const auto at_most = [](const char* key, int64_t value, int64_t limit) {
     if (value <= limit) return ok_status();

@@ -9,7 +9,7 @@
 
 namespace pagoda::model {
 
-// What a tensor is to its layer. Tensors of one layer and role are stacked by rows in the order of the table.
+// The role of a tensor in its layer. Tensors of one layer and role are stacked by rows in the order of the table.
 enum class Role : uint8_t {
   embedding,
   lm_head,
@@ -64,7 +64,7 @@ struct WeightSpec {
 // in another; or gate, up and down in one such tensor each, as MLX and GGUF have them.
 enum class ExpertLayout : uint8_t { separate, stacked, by_projection };
 
-// What an architecture leaves to those who write its checkpoints.
+// Choices that an architecture leaves to each checkpoint.
 struct CheckpointLayout {
   ExpertLayout experts = ExpertLayout::separate;
   ExpertLayout head_experts = ExpertLayout::separate;  // of the MTP head
@@ -79,7 +79,7 @@ int64_t padded_expert_outputs(const io::ModelConfig& config) noexcept;
 
 std::vector<WeightSpec> weight_table(const io::ModelConfig& config, const CheckpointLayout& layout);
 
-// What stands before the names of an MTP head's one layer: GGUF has it among the others.
+// The prefix of the names of an MTP head's one layer: GGUF has it among the others.
 std::string mtp_layer_prefix(const io::ModelConfig& config);
 
 // Those of the MTP head alone.

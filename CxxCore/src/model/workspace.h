@@ -27,7 +27,7 @@ struct RopeRun {
   int64_t first_row = 0, num_rows = 0, table_row = 0;
 };
 
-// What the MTP head needs of a step; all without rows where there is none. R: rows that outlive the step.
+// Buffers of the MTP head for a step; all without rows where there is none. R: rows that outlive the step.
 struct HeadStep {
   device::Tensor block_tables;  // i32 [B, max_blocks]: of Model::draft(), so that those of the steps stay
   device::Tensor before;  // i32 [B]: row of HiddenPool::rows(), or of all_output, with the state before the first row

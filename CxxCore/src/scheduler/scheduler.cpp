@@ -160,7 +160,7 @@ void Scheduler::schedule_prompts(int32_t budget) {
 // The waiting sequence to be admitted now, before `next_prompt` gets its tokens; or null.
 Sequence* Scheduler::next_newcomer(const Sequence* next_prompt) noexcept {
   const bool has_room = num_running() < limits_.max_num_seqs && (!limits_.has_state || states_.num_free() > 0);
-  // What was just freed by a preemption is for those that still run.
+  // Blocks just freed by a preemption are for those that still run.
   if (!has_room || num_tries_ >= kMaxTries || !plan_.preempted.empty()) return nullptr;
   Sequence* oldest = queue_.oldest();
   if (oldest && oldest->num_passes >= kMaxPasses) return num_tries_ == 0 ? oldest : nullptr;

@@ -22,7 +22,7 @@ struct Acceptance {
   void note(int32_t num_drafts, int32_t num_accepted, float forgetting) noexcept;
 };
 
-// What one sequence could draft in the next step.
+// The drafts one sequence could offer in the next step.
 struct Offer {
   Source source = Source::lookup;
   int32_t match_length = 0;             // of a lookup
@@ -43,7 +43,7 @@ class Policy {
   void note_step(int32_t num_sequences, int32_t num_rows, int32_t num_tokens, double seconds, double draft_seconds,
                  int32_t num_draft_steps) noexcept;
 
-  // What became of an offer that was admitted.
+  // The outcome of an offer that was admitted.
   void note_drafts(const Offer& offer, int32_t num_accepted, Acceptance& history) noexcept;
 
   // Drafts of an offer that will hold, on average.

@@ -222,7 +222,7 @@ Status TokenizerFileReader::read_model(TokenizerFile& file) {
   });
 }
 
-// What had to wait for the rest of the file, and the checks.
+// The parts that had to wait for the rest of the file, and the checks.
 Status TokenizerFileReader::finish_model(const io::Json& top, TokenizerFile& file) {
   const io::Json options = io::Json::make_object(std::move(options_));
   const io::Json *type = options.find("type"), *fallback = options.find("byte_fallback");

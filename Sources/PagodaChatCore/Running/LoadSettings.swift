@@ -15,7 +15,7 @@ public struct LoadSettings: Codable, Hashable, Sendable {
     case fourBit
   }
 
-  /// What computes.
+  /// The device that computes.
   public enum Device: String, Codable, CaseIterable, Hashable, Sendable {
     /// A GPU that passes its test, otherwise the CPU.
     case automatic
@@ -27,7 +27,7 @@ public struct LoadSettings: Codable, Hashable, Sendable {
 
   /// Form of the weights.
   public var weights = Weights.automatic
-  /// What computes.
+  /// The device that computes.
   public var device = Device.automatic
   /// Longest conversation in tokens; nil for the model's own, or as much of it as fits.
   public var contextLength: Int?

@@ -1,6 +1,6 @@
 // ChatPrompt: a conversation as the chat template sees it, with everything that a Message cannot say.
 
-/// What a chat template is given. `messages` and `tools` are objects in OpenAI's shape, their member order kept.
+/// The input of a chat template. `messages` and `tools` are objects in OpenAI's shape, their member order kept.
 package struct ChatPrompt: Sendable {
   package var messages: [JSONValue]
   package var tools: [JSONValue]

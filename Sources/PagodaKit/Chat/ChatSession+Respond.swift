@@ -23,7 +23,7 @@ extension ChatSession {
 
   /// Answers as events: reasoning, text, tool calls, tokens, and how it ended.
   ///
-  /// Tools of the session are run by it: their calls are events, their results go to the model, and the answer goes on.
+  /// The session runs its own tools: their calls are events, their results go to the model, and the answer continues.
   /// When the reader goes away, the answer stops and the part that has come is remembered.
   public func streamEvents(
     to input: some ChatInput, options: ResponseOptions = ResponseOptions()

@@ -55,7 +55,7 @@ public final class ChatSession: Observable, @unchecked Sendable {
     state = State(instructions: instructions, sampling: sampling, thinking: thinking, tools: tools)
   }
 
-  /// Goes on with a conversation that was saved.
+  /// Continues a saved conversation.
   public init(_ engine: Engine, transcript: Transcript, tools: [Tool] = []) {
     self.engine = engine
     state = State(

@@ -2,7 +2,7 @@
 
 /// One turn of a conversation.
 public struct Message: Hashable, Sendable, Codable {
-  /// Who speaks.
+  /// The role of the speaker.
   @frozen
   public enum Role: String, Hashable, Sendable, Codable, CaseIterable {
     /// Instructions that stand above the conversation.
@@ -15,11 +15,11 @@ public struct Message: Hashable, Sendable, Codable {
     case tool
   }
 
-  /// Who speaks.
+  /// The role of the speaker.
   public var role: Role
-  /// What is said. Text that spells a control token stays text.
+  /// The text. Text that spells a control token stays text.
   public var content: String
-  /// What the model thought before it answered; only for `.assistant`.
+  /// The model's thinking before its answer; only for `.assistant`.
   public var reasoning: String?
   /// The tools that the model called; only for `.assistant`.
   public var toolCalls: [ToolCall]

@@ -5,7 +5,7 @@ internal import Foundation
 public struct ToolDefinition: Hashable, Sendable, Codable {
   /// The name the model calls it by.
   public var name: String
-  /// What it does, for the model.
+  /// A description for the model.
   public var description: String
   /// JSON schema of the object of its arguments.
   public var parameters: String
@@ -78,7 +78,7 @@ public struct ToolCall: Hashable, Sendable, Codable, Identifiable {
 /// }
 /// ```
 public struct Tool: Sendable {
-  /// What the model sees.
+  /// The declaration that the model sees.
   public var definition: ToolDefinition
   let body: @Sendable (ToolCall) async throws -> String
 

@@ -8,7 +8,7 @@ public struct Transcript: Hashable, Sendable, Codable {
   public var thinking: Bool?
   /// How answers pick their tokens.
   public var sampling: SamplingParameters
-  /// What was said, tool calls and their results included.
+  /// All messages, tool calls and their results included.
   public var messages: [Message]
 
   /// A conversation.

@@ -6,7 +6,7 @@ package struct EncodedPrompt: Sendable {
   package var ids: [Int32]
   /// How the answer begins, for telling reasoning from text.
   package var opening: OutputParser.Opening
-  /// What the chat template made; empty for other prompts.
+  /// The text rendered by the chat template; empty for other prompts.
   package var text = ""
   /// Whether thinking tags in it are control tokens on purpose: the template's, or ids chosen by the caller. Text that
   /// spells a tag merely mentions it.

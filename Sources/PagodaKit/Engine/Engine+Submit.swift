@@ -75,7 +75,7 @@ extension Engine {
   }
 }
 
-/// What a running request needs on the Swift side; alive from submit to the finished event.
+/// The Swift side of a running request; alive from submit to the finished event.
 /// Only the engine's thread touches the parser.
 private final class RequestBox: @unchecked Sendable {
   private let parser: OutputParser

@@ -12,7 +12,7 @@ internal import CxxCore
 ///
 /// Any task may use it. Releasing the last reference frees the memory; ``shutDown()`` waits until that is done.
 public final class Engine: Sendable {
-  /// What the model is and where its memory goes.
+  /// The model's properties and its memory plan.
   public let info: ModelInfo
   /// The model's tokenizer; nil when its folder has none.
   public let tokenizer: Tokenizer?
@@ -30,7 +30,7 @@ public final class Engine: Sendable {
     defaults = GenerationDefaults(json: String(engine.generation_config_json()))
   }
 
-  /// What the engine is doing now.
+  /// Counters and gauges of the engine at this moment.
   public var statistics: EngineStatistics { EngineStatistics(core.engine.stats()) }
 
   /// Ends every request as cancelled and frees the memory. Later requests fail with ``PagodaError/shutDown(_:)``.

@@ -1,7 +1,7 @@
-// What an engine can be asked for: devices, number formats, forms of weights, scaling of rotations.
+// Choices of an engine: devices, number formats, forms of weights, scaling of rotations.
 
 extension EngineOptions {
-  /// What computes.
+  /// The device that computes.
   public enum Device: Hashable, Sendable {
     /// A GPU that agrees with the CPU in a test at start-up, otherwise the CPU.
     case automatic

@@ -1,9 +1,9 @@
 // EngineOptions: what an engine is made for, fixed when it loads.
 internal import CxxCore
 
-/// What an engine is made for. The default values suit one person on one machine.
+/// Options of an engine. The default values suit one person on one machine.
 public struct EngineOptions: Hashable, Sendable {
-  /// What computes.
+  /// The device that computes.
   public var device = Device.automatic
   /// Number format of weights; nil means the model's own.
   public var dtype: WeightFormat?

@@ -1,7 +1,7 @@
 // MachineLimits: what this machine can do at most, measured.
 internal import CxxCore
 
-/// What this machine can do at most with a number of threads, measured: what the speed of a model is compared with.
+/// The measured limits of this machine with a number of threads, which the speed of a model is compared with.
 public struct MachineLimits: Hashable, Sendable {
   /// A peak of arithmetic.
   public struct Peak: Hashable, Sendable {

@@ -1,7 +1,7 @@
 // OpTime: where the time of the device goes, op by op.
 internal import CxxCore
 
-/// What one kind of operation of the device took, in sum, since the last look.
+/// The total time of one kind of operation of the device since the last reading.
 public struct OpTime: Hashable, Sendable {
   /// The limit of the machine that an operation works against.
   @frozen
@@ -26,7 +26,7 @@ public struct OpTime: Hashable, Sendable {
   public var bytes: Double
   /// Multiplications and additions.
   public var operations: Double
-  /// What bounds it.
+  /// The limit that bounds it.
   public var limit: Limit
 }
 

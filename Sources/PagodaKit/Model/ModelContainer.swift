@@ -20,7 +20,7 @@ public enum Availability: Hashable, Sendable {
 public actor ModelContainer {
   /// Where the model comes from.
   public nonisolated let source: ModelSource
-  /// What its engine is made for.
+  /// The options of its engine.
   public nonisolated let options: EngineOptions
 
   private var loading: Task<Void, Never>?

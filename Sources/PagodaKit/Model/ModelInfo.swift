@@ -1,6 +1,6 @@
 // ModelInfo and MemoryPlan: what a model is and what it costs in memory.
 
-/// What a model is and what it costs in memory.
+/// A model's properties and its memory plan.
 public struct ModelInfo: Hashable, Sendable {
   /// The architecture's name in `config.json`.
   public var architecture: String
@@ -38,20 +38,20 @@ public struct ModelInfo: Hashable, Sendable {
   public var chatTemplateError: String?
   /// Tensors in the files that this engine does not use.
   public var skippedTensors: [String]
-  /// What a load did with `EngineOptions.weightCacheFolder`, or why it could not; nil without one.
+  /// How loading used `EngineOptions.weightCacheFolder`, or why it could not; nil without one.
   public var weightCacheNote: String?
   /// Token ids that end an answer.
   public var endOfTextTokens: [Int32]
   /// What the model, as this device and this version run it, makes of a few tokens: engines with the same one give the
   /// same answers to the bit, on any machine. Nil without `EngineOptions.makesFingerprint`.
   public var fingerprint: String?
-  /// What goes where in memory.
+  /// The memory plan.
   public var plan: MemoryPlan
 }
 
 /// The memory of an engine, computed before anything is allocated. Sizes are in bytes.
 public struct MemoryPlan: Hashable, Sendable {
-  /// What the device allows in all.
+  /// The device's memory limit.
   public var deviceLimitBytes: Int64
   /// The weights.
   public var weightsBytes: Int64
@@ -115,15 +115,15 @@ public struct EngineStatistics: Hashable, Sendable {
   public var sampleSeconds: Double
   /// Why no answer can be made any more, when the device has failed; nil while it works.
   public var fault: String?
-  /// What is reused between requests.
+  /// Statistics of the prefix cache.
   public var prefixCache: PrefixCacheStatistics
-  /// What guessing ahead brought.
+  /// Statistics of speculation.
   public var speculation: SpeculationStatistics
   /// Prefixes on disk; nil without `EngineOptions.prefixCacheFolder`.
   public var disk: DiskCacheStatistics?
 }
 
-/// What guessing tokens ahead of the model brought.
+/// Statistics of speculative decoding.
 public struct SpeculationStatistics: Hashable, Sendable {
   /// Steps of one sequence with at least one guess.
   public var draftSteps: Int64
@@ -137,7 +137,7 @@ public struct SpeculationStatistics: Hashable, Sendable {
   public var savedMilliseconds: Double
 }
 
-/// What the prefix cache holds and what it saved.
+/// Contents and savings of the prefix cache.
 public struct PrefixCacheStatistics: Hashable, Sendable {
   /// Requests that looked for their prompt.
   public var lookups: Int64
@@ -165,7 +165,7 @@ public struct PrefixCacheStatistics: Hashable, Sendable {
   public var lastNearMiss: Int?
 }
 
-/// What the prefix cache has on disk.
+/// The part of the prefix cache on disk.
 public struct DiskCacheStatistics: Hashable, Sendable {
   /// Why nothing is written now; nil while it is. After a failure, writing is tried again every few seconds.
   public var offReason: String?

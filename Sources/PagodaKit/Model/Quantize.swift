@@ -2,7 +2,7 @@
 internal import CxxCore
 internal import Foundation
 
-/// What writing a quantised model came to.
+/// The result of writing a quantised model.
 public struct QuantizeReport: Hashable, Sendable {
   /// Bytes of all tensors before.
   public var inputBytes: Int64

@@ -1,6 +1,6 @@
 // Event: what a stream of an answer delivers.
 
-/// What a stream of an answer delivers. A token comes first, then the text that became certain through it, if any;
+/// An event in the stream of an answer. A token comes first, then the text that became certain through it, if any;
 /// `finished` comes last, exactly once. An answer that fails ends the stream with a ``PagodaError`` instead.
 @frozen
 public enum Event: Hashable, Sendable {
@@ -10,7 +10,7 @@ public enum Event: Hashable, Sendable {
   case reasoning(String)
   /// A tool was called; its arguments are valid JSON.
   case toolCall(ToolCall)
-  /// What looked like a call and is none; its markup is not text.
+  /// Output that looked like a call and is none; its markup is not text.
   case rejectedToolCall(RejectedToolCall)
   /// A token was taken.
   case token(TokenInfo)
@@ -138,11 +138,11 @@ public struct Timings: Hashable, Sendable {
 public struct Response: Hashable, Sendable, CustomStringConvertible {
   /// The answer.
   public var text: String
-  /// What the model thought before; empty if it did not.
+  /// The model's thinking before the answer; empty if there was none.
   public var reasoning: String
   /// The tools called, in order.
   public var toolCalls: [ToolCall]
-  /// What looked like calls and is none.
+  /// Outputs that looked like calls and are none.
   public var rejectedToolCalls: [RejectedToolCall]
   /// The tokens taken, in order.
   public var tokens: [TokenInfo]

@@ -2,7 +2,7 @@
 
 /// A prompt and how to answer it.
 public struct Request: Hashable, Sendable {
-  /// What the model reads.
+  /// The prompt.
   @frozen
   public enum Prompt: Hashable, Sendable {
     /// Text given to the model as it is, without its chat template; spelled control tokens count as such. Where the
@@ -14,16 +14,16 @@ public struct Request: Hashable, Sendable {
     case messages([Message])
   }
 
-  /// What an answer must be. Enforced token by token, after thinking; what cannot be enforced is refused.
+  /// A constraint on an answer. Enforced token by token, after thinking; what cannot be enforced is refused.
   @frozen
   public enum Grammar: Hashable, Sendable {
     /// Any JSON object.
     case jsonObject
-    /// What the JSON text of a schema says.
+    /// A JSON schema, as its text.
     case jsonSchema(String)
   }
 
-  /// What the model reads.
+  /// The prompt.
   public var prompt: Prompt
   /// How it picks its tokens and when it ends.
   public var sampling: SamplingParameters
@@ -31,7 +31,7 @@ public struct Request: Hashable, Sendable {
   public var thinking: Bool?
   /// Tools that the model may call; only for conversations.
   public var tools: [ToolDefinition] = []
-  /// What the answer must be; nil for anything.
+  /// A constraint on the answer; nil for none.
   public var grammar: Grammar?
   /// Calls that the answer must or may hold, as the core's grammar of kind `tool_calls` has it; goes before `grammar`.
   package var callGrammar: String?
@@ -53,7 +53,7 @@ public struct Request: Hashable, Sendable {
   package var answerTokens: [Int32] = []
   /// A grammar by the core's own kind and text; goes before the others.
   package var coreGrammar: CoreGrammar?
-  /// Where other prompts will part from this one: numbers of leading tokens behind which a state is worth keeping. Ends of
+  /// Where other prompts will diverge from this one: numbers of leading tokens after which a state is worth keeping. Ends of
   /// turns, a coarse grid and the end of the prompt need no mention.
   public var checkpointPositions: [Int] = []
 

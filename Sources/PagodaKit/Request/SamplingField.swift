@@ -25,7 +25,7 @@ package struct SamplingField: Sendable {
 
   /// With hyphens, as options are spelled.
   package var name: String
-  /// What stands for the value in a help text; nil for a flag.
+  /// The placeholder of the value in a help text; nil for a flag.
   package var placeholder: String?
   package var help: String
   package var kind: Kind

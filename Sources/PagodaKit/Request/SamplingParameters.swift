@@ -25,7 +25,7 @@ public struct SamplingParameters: Hashable, Sendable, Codable {
   public var maximumTokens: Int?
   /// The answer does not end before this many tokens.
   public var minimumTokens = 0
-  /// Goes on after the model's end-of-text token.
+  /// Continues after the model's end-of-text token.
   public var ignoresEndOfText = false
   /// Further token ids that end the answer and are not part of its text.
   public var stopTokens: [Int32] = []

@@ -19,7 +19,7 @@ public enum OutputPiece: Hashable, Sendable {
 
 /// Markup of a tool call that became none.
 public struct RejectedToolCall: Hashable, Sendable {
-  /// What the model wrote.
+  /// The model's text.
   public var markup: String
   /// Why it is no call, in one sentence.
   public var reason: String

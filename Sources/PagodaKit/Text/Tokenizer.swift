@@ -26,7 +26,7 @@ public final class Tokenizer: Sendable {
     return Array(result.ids)
   }
 
-  /// What belongs before the ids of a text that no chat template made, such as `<|begin_of_text|>` of Llama 3, as
+  /// Ids that belong before a text that no chat template made, such as `<|begin_of_text|>` of Llama 3, as
   /// `post_processor` of `tokenizer.json` says; mostly nothing.
   public var startTokens: [Int32] { Array(core.start_ids()) }
 

@@ -1,6 +1,6 @@
 // PagodaError: everything that can go wrong, as one list; the message says what and why.
 
-/// What the engine reports when it cannot do what was asked. Each case carries a sentence for people.
+/// An error of the engine. Each case carries a sentence for people.
 @frozen
 public enum PagodaError: Error, Hashable, Sendable {
   /// The caller passed something that can never work; the message names it.
@@ -21,7 +21,7 @@ public enum PagodaError: Error, Hashable, Sendable {
   case resourceExhausted(String)
   /// The request was cancelled.
   case cancelled(String)
-  /// A device failed during a step; the engine goes on with later requests.
+  /// A device failed during a step; the engine continues with later requests.
   case deviceFailure(String)
   /// The engine has been shut down.
   case shutDown(String)
@@ -33,7 +33,7 @@ extension PagodaError {
   /// The case's name in JSON, such as `context_overflow`.
   public var code: String { parts.code }
 
-  /// What happened, in one sentence.
+  /// The error in one sentence.
   public var message: String { parts.message }
 
   private var parts: (code: String, message: String) {

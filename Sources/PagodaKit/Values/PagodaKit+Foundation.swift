@@ -1,4 +1,4 @@
-// What of Foundation is public: model folders as URLs, errors as LocalizedError. In one file, because on Linux each file
+// The parts of Foundation in the public API: model folders as URLs, errors as LocalizedError. In one file, because on Linux each file
 // that does this is worth a warning: Foundation is built there without the library evolution that this target needs.
 public import Foundation
 

@@ -59,7 +59,7 @@ extension FieldReader {
     return .object(["type": .string("function"), "function": .object(members)])
   }
 
-  /// What `tool_choice` says, in any of the APIs: the tools that are left, and the call that must come.
+  /// `tool_choice` of any of the APIs: the tools that are left, and the call that must come.
   func toolChoice(_ tools: [JSONValue]) throws -> (tools: [JSONValue], forced: ForcedCall?) {
     guard let value = self["tool_choice"] else { return (tools, nil) }
     if value["type"]?.stringValue == "allowed_tools" { return try allowedTools(value, of: tools) }
@@ -121,7 +121,7 @@ extension FieldReader {
     return .jsonSchema(schema.text)
   }
 
-  /// What the answer must be, by `type` of an object such as `response_format`; `schema` lies in it or in `json_schema`.
+  /// The constraint given by `type` of an object such as `response_format`; `schema` lies in it or in `json_schema`.
   func grammar(_ key: String) throws -> Request.Grammar? {
     guard let format = try object(key) else { return nil }
     switch try format.choice("type", of: ["text", "json_object", "json_schema"]) {

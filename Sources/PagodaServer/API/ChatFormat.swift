@@ -157,7 +157,7 @@ func sse(_ data: JSONValue, event: String? = nil) -> String {
 }
 
 extension JSONValue {
-  /// What OpenAI puts around choices; without `usage` when it is nil.
+  /// OpenAI's envelope around choices; without `usage` when it is nil.
   static func answer(
     id: String, object: String, created: Int64, model: String, choices: [JSONValue], usage: JSONValue?
   ) -> JSONValue {

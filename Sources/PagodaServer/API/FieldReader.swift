@@ -1,7 +1,7 @@
 // FieldReader: the members of a request's body, read by name with their kinds and ranges checked.
 import PagodaKit
 
-/// What an endpoint does with the fields of its requests. A field in none of the lists is ignored, and named in the
+/// How an endpoint treats the fields of its requests. A field in none of the lists is ignored, and named in the
 /// header `x-pagoda-ignored-fields` of the answer, so that no client takes it for granted.
 struct FieldTable: Sendable {
   var known: Set<String>

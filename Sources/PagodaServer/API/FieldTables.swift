@@ -18,7 +18,7 @@ extension FieldTable {
     "request_id",
   ]
 
-  /// What other servers do with these is not done here.
+  /// Fields of other servers that are not supported here.
   private static let noted: [String: [JSONValue]] = [
     "verbosity": [.string("medium")], "skip_special_tokens": [.bool(true)],
     "spaces_between_special_tokens": [.bool(true)], "logit_processors": [.array([])], "kv_transfer_params": [],

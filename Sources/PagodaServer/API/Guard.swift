@@ -54,7 +54,7 @@ struct Guard: Sendable {
     return name == "localhost" || (numbers.count == 4 && numbers[0] == 127 && !numbers.contains(nil))
   }
 
-  /// What one key's requests have computed must not show, by its speed, to the holder of another, in this process or
+  /// One key's cached prefixes must not show, by their speed, to the holder of another, in this process or
   /// the next: requests share prefixes only with those of the same key and salt. Without keys the salt stands as it is.
   func cacheSalt(of request: HTTPRequest, _ salt: String) -> String {
     guard let index = keyIndex(request) else { return salt }

@@ -16,7 +16,7 @@ struct Generation: Sendable {
   /// The field that limits the answer, for messages about it.
   var limitField = "max_tokens"
   var promptField = "messages"
-  /// What the answer must be, and the field that says so.
+  /// The constraint on the answer, and the field it came from.
   var grammar: Request.Grammar?
   var grammarField = "response_format"
   /// Lower ones run first.
@@ -136,7 +136,7 @@ extension Completion {
   var wasCut: Bool { finishReason != .stop || stopString != nil }
 }
 
-/// What the engine says about one answer.
+/// The engine's events of one answer.
 enum StreamEvent: Sendable {
   case engine(Event)
   case failed(PagodaError)

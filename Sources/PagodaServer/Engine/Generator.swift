@@ -112,7 +112,7 @@ final class Generator: Sendable {
     return prepared
   }
 
-  /// What of the answer is there already. A template that has opened the thinking gets it closed.
+  /// The part of the answer that the client supplied. A template that has opened the thinking gets it closed.
   private func encode(_ continued: Continued, opening: OutputParser.Opening) throws -> [Int32] {
     guard let tokenizer = engine.tokenizer else { return [] }
     var ids: [Int32] = []
@@ -170,7 +170,7 @@ final class Generator: Sendable {
 }
 
 extension Generator {
-  /// What the core refuses, with the field of the request that it came in: messages about sampling begin with the core's
+  /// A refusal of the core, with the field of the request that it came in: messages about sampling begin with the core's
   /// name of it, others are about the schema if there is one.
   private static func refusal(_ error: any Error, _ generation: Generation) -> any Error {
     guard let message = (error as? PagodaError)?.refusal else { return error }

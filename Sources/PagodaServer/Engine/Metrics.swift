@@ -153,7 +153,7 @@ final class Metrics: @unchecked Sendable {
 }
 
 extension Metrics {
-  /// What the caches did, and where the time of steps went.
+  /// Counters of the caches, and the time of steps by phase.
   private static func cacheText(_ engine: EngineStatistics) -> String {
     let cache = engine.prefixCache
     let counters: [(String, String, Int64)] = [

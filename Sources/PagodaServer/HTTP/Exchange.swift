@@ -47,7 +47,7 @@ final class Exchange: @unchecked Sendable {
     self.maximumBody = maximumBody
   }
 
-  /// What was answered; 499 when the client was gone.
+  /// The status of the answer; 499 when the client was gone.
   var status: Int { lock.withLock { storedStatus } }
 
   var isBodyTooLarge: Bool { receivedBytes > maximumBody }

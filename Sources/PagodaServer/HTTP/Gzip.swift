@@ -1,6 +1,6 @@
 // Gzip: bodies that a client has compressed, made long again within a limit.
 
-/// What is wrong with a compressed body.
+/// A fault of a compressed body.
 enum GzipError: Error, Equatable {
   case malformed(String)
   /// More than the limit.

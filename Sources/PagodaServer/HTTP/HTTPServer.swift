@@ -71,7 +71,7 @@ final class HTTPServer: @unchecked Sendable {
 
 /// Something about the server itself that cannot work, such as an address in use.
 public struct ServerError: Error, CustomStringConvertible {
-  /// What happened, in one sentence.
+  /// The error in one sentence.
   public var message: String
   /// The message.
   public var description: String { message }

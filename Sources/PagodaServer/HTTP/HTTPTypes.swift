@@ -46,13 +46,13 @@ extension HTTPResponse {
   var isClosing: Bool { headers.contains { ResponseWriter.isConnection($0) && $0.value == "close" } }
 }
 
-/// What a request is answered with.
+/// An answer to a request.
 enum HTTPReply: Sendable {
   case whole(HTTPResponse)
   case stream([HTTPHeader], StreamBody)
 }
 
-/// What to do with a request once its headers are known.
+/// The decision about a request once its headers are known.
 enum HTTPAction: Sendable {
   /// Answer when the body has been read, which is thrown away.
   case respond(HTTPResponse)
@@ -67,7 +67,7 @@ protocol HTTPService: AnyObject, Sendable {
   func action(for request: HTTPRequest) -> HTTPAction
   /// The body is longer than the limit.
   func bodyTooLarge(_ request: HTTPRequest) -> HTTPResponse
-  /// The request is broken; what is known of it is its line, or `-`.
+  /// The request is broken; only its request line is known, or `-`.
   func refusal(of request: HTTPRequest, _ error: FramingError) -> HTTPResponse
   /// Headers that every answer to this request has.
   func headers(for request: HTTPRequest) -> [HTTPHeader]

@@ -1,7 +1,7 @@
 // StreamBody: the body of an event stream. The engine's thread puts events in, the event loop writes them out.
 import Foundation
 
-/// What a stream is made of.
+/// An item of a stream.
 enum StreamItem: Sendable {
   case event(choice: Int, StreamEvent)
   /// Nothing has been sent for a while.
@@ -12,7 +12,7 @@ enum StreamItem: Sendable {
 
 /// Turns items into text for the wire. Used by one thread at a time.
 protocol StreamEncoder {
-  /// What comes before the first item.
+  /// Bytes before the first item.
   mutating func opening() -> String
   /// Empty when there is nothing to say; `isLast` after the closing words.
   mutating func encode(_ item: StreamItem) -> (text: String, isLast: Bool)

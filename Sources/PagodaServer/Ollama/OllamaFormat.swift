@@ -21,14 +21,14 @@ struct OllamaFormat: AnswerFormat {
       completion: answer.completion)
   }
 
-  /// What a request without messages or prompt gets: the model is there.
+  /// The answer to a request without messages or prompt: the model is loaded.
   var loaded: JSONValue {
     var members = head(OllamaPart())
     members += [.init(key: "done", value: .bool(true)), .init(key: "done_reason", value: .string("load"))]
     return .object(members)
   }
 
-  /// One line of a stream, or the whole answer; with the closing figures when there is a completion.
+  /// One line of a stream, or the whole answer; with the closing statistics when there is a completion.
   func object(_ part: OllamaPart, completion: Completion? = nil) -> JSONValue {
     var members = head(part)
     if request.wantsLogprobs, !part.tokens.isEmpty {

@@ -54,7 +54,7 @@ extension Service {
 
   private var createdTime: String { Date(timeIntervalSince1970: Double(created)).ISO8601Format() }
 
-  /// Of what is known about the model without reading its files again: the same for the same model.
+  /// Made from the loaded model's description, without reading its files again: the same for the same model.
   private func ollamaDigest(_ name: String) -> String {
     let info = engine.info
     let text = "\(name) \(info.architecture) \(info.parameterCount) \(info.weightDType) \(info.vocabularySize)"
@@ -113,7 +113,7 @@ extension Service {
     return list
   }
 
-  /// What is served is there; anything else has to be loaded by whoever starts the server.
+  /// Only the served model is available; the operator loads others by starting a server for them.
   private func ollamaPull(_ exchange: Exchange) throws {
     let fields = try FieldReader(body: exchange.request.body, table: .ollamaPull)
     do {

@@ -83,7 +83,7 @@ export function updateAnswer(node, message, isRunning) {
     element("span", { class: "stats" }, statistics(message)));
 }
 
-// What went wrong, and the button that helps.
+// The error, and the button that helps.
 function problem(message) {
   const box = element("div", { class: "error", role: "alert" }, element("span", {}, message.error));
   if (message.status === 401) box.append(element("button", { type: "button", class: "plain", onclick: () => openSettings("key") }, "Enter the key"));

@@ -1,4 +1,4 @@
-// What the parts of the page share: the chat that is shown, the answer in flight, the model, and how to show all of it again.
+// Shared state of the page: the chat that is shown, the answer in flight, the model, and how to render all of it.
 import { store } from "./store.js";
 
 export const $ = (id) => document.getElementById(id);

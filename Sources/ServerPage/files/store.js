@@ -73,7 +73,7 @@ export const store = {
     localStorage.removeItem(CHAT + chat.id);
   },
 
-  // What an import brings; returns how many chats it was.
+  // Imports chats; returns how many there were.
   add(list) {
     const added = list.filter(isChat).map((chat) => (chat.leaf === undefined ? fromList(chat) : chat));
     for (const chat of added) this.save({ ...chat, id: this.find(chat.id) ? newID() : chat.id });

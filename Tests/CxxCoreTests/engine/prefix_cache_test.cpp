@@ -111,7 +111,7 @@ void check_conversation(const Setting& setting) {
   const Tokens answer = pair.ask(make_request(first, 12), 0);
   const int known = 70 + 12 - 1;  // the last token of an answer is never computed
 
-  // An append-only turn goes on from the end of the answer; the same again from just before its last token.
+  // An append-only turn continues from the end of the answer; the same again from just before its last token.
   const Tokens second = joined(joined(first, answer), random_tokens(rng, 25));
   pair.ask(make_request(second, 9), known);
   for (int i = 0; i < 2; ++i) pair.ask(make_request(second, 9), 106);

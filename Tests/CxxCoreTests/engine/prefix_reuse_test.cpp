@@ -115,7 +115,7 @@ PAGODA_TEST(prefix_reuse_learns_where_prompts_part) {
   const auto sibling = [&](uint64_t seed) {
     Tokens other = random_tokens(seed, 1000);
     std::copy_n(prompt.begin(), 600, other.begin());
-    other[600] = static_cast<int32_t>(seed);  // in no random prompt, so that they part from each other here
+    other[600] = static_cast<int32_t>(seed);  // in no random prompt, so that they diverge here
     return other;
   };
   CHECK_EQ(asker.cached(sibling(1)), 512);
@@ -154,7 +154,7 @@ PAGODA_TEST(prefix_reuse_preemption_costs_less_than_a_tenth) {
   }
 }
 
-// Thinking: what is thought is dropped from the history, and the next turn goes on from the end of the last message.
+// Thinking is dropped from the history, and the next turn continues from the end of the last message.
 PAGODA_TEST(prefix_reuse_survives_templates_that_drop_reasoning) {
   Asker asker(roomy());
   const Tokens turn_end{kTurnEnd}, opening{1, 2, 3, 4};

@@ -81,7 +81,7 @@ PAGODA_TEST(detokenizer_skips_special_tokens_only_when_asked) {
   const std::vector<int32_t> ids = {'a', 301, 300, 'b'};
   CHECK_EQ(decode_all(*tokenizer, ids, /*skip_special=*/true), "a<think>b");
   CHECK_EQ(decode_all(*tokenizer, ids, /*skip_special=*/false), "a<think><|end|>b");
-  // A character goes on behind a token that was left out.
+  // A character continues after a token that was left out.
   CHECK_EQ(decode_all(*tokenizer, {0xC3, 300, 0xA9}, /*skip_special=*/true), "\xC3\xA9");
 }
 

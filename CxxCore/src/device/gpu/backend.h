@@ -27,7 +27,7 @@ struct Constant {
 
 constexpr size_t kMaxValuesBytes = 4096;
 
-// What goes to one [[buffer(index)]] of a kernel: a piece of device memory, or up to 4 KiB of values copied now.
+// The content of one [[buffer(index)]] of a kernel: a range of device memory, or up to 4 KiB of values copied now.
 // Indices are those of generated/bindings.h, made from the kernel's text.
 struct Binding {
   int index = 0;

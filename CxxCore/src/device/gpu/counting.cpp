@@ -1,4 +1,4 @@
-// What each op's kernels move: every tensor once, and the intermediate results that go through memory.
+// Bytes that each op's kernels move: every tensor once, and the intermediate results that go through memory.
 #include "device/gpu/counting.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What all ops of the GPU encoder share: checks, launches, and the end of a step.
+// The parts all ops of the GPU encoder share: checks, launches, and the end of a step.
 #include "device/gpu/gpu_encoder.h"
 
 #include <array>

@@ -21,7 +21,7 @@
 
 namespace pagoda::device::gpu {
 
-// What one [[buffer(n)]] of a kernel gets. Kernels are launched with theirs in the order of n, the arguments last.
+// The argument for one [[buffer(n)]] of a kernel. A launch has them in the order of n, the argument struct last.
 struct Slot {
   Buffer* buffer = nullptr;
   int64_t offset_bytes = 0;

@@ -38,7 +38,7 @@ struct ConstantInfo {
   void (*set)(uint32_t bits) noexcept = nullptr;  // for the software device: of the calling thread
 };
 
-// What a kernel finds about its place, in the words of the Metal Shading Language.
+// Position attributes of a kernel's threads, in the words of the Metal Shading Language.
 struct U3 {
   uint32_t x, y, z;
 };

@@ -1,4 +1,5 @@
-// What every backend asks before it takes a pipeline or a launch, so that all refuse the same with the same words.
+// Checks that every backend makes before it takes a pipeline or a launch, so that all refuse the same in the same
+// words.
 #pragma once
 
 #include <span>

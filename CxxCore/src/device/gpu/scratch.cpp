@@ -1,4 +1,4 @@
-// What each op's intermediate results take.
+// Sizes of each op's intermediate results.
 #include "device/gpu/scratch.h"
 
 #include <algorithm>

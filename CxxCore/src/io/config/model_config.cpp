@@ -116,7 +116,7 @@ void read_activation(ConfigFields& text, ModelConfig& config) {
     text.fail(key, io::quoted(activation) + " is not supported, only " + only, StatusCode::unsupported);
 }
 
-// What Gemma 3 has beside a decoder like Qwen3.
+// Settings of Gemma 3 beyond those of a decoder like Qwen3.
 void read_gemma_traits(ConfigFields& text, ModelConfig& config) {
   config.has_four_norms = true;
   config.embedding_scale = std::sqrt(static_cast<float>(config.hidden_size));
@@ -162,7 +162,7 @@ void read_family_traits(ConfigFields& text, ModelConfig& config) {
                  std::to_string(config.linear_num_k_heads));
 }
 
-// What layer_types says, entry by entry; only kinds that the family has.
+// Reads layer_types, entry by entry; only kinds that the family has.
 void read_layer_types(ConfigFields& text, const Json& names, ModelConfig& config) {
   const bool may_slide =
       config.family == Family::qwen2 || config.family == Family::qwen3 || config.family == Family::gemma3;

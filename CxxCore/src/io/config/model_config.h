@@ -142,7 +142,7 @@ struct ModelConfig {
 // ignored.
 Result<ModelConfig> parse_model_config(std::string_view json, const std::string& file_name);
 
-// What stands before "embed_tokens.weight" in checkpoints of the architecture that a configuration names; "model." when
+// The prefix of "embed_tokens.weight" in checkpoints of the architecture that a configuration names; "model." when
 // it names none that is known.
 std::string tensor_prefix(const Json& config);
 

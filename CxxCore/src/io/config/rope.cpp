@@ -18,7 +18,7 @@ constexpr double kMinTheta = 1.0, kMaxTheta = 1e15;
 constexpr double kMaxFactor = 1e6;
 constexpr std::string_view kLayerKinds[] = {"full_attention", "sliding_attention", "linear_attention"};
 
-// What stands in the dictionary counts before what stands beside it.
+// Values in the dictionary override values beside it.
 double number_of(ConfigFields& dictionary, ConfigFields& section, std::string_view key, double min, double max,
                  double fallback) {
   if (dictionary.find(key) == nullptr) return section.number(key, min, max, fallback);
@@ -222,7 +222,7 @@ Status set_rope_scaling(const std::string& choice, ModelConfig& config) {
     rope.factor = words.size() > 1 ? std::strtod(words[1].c_str(), &end) : 0.0;
     if (words.size() < 2 || words.size() > 3 || *end != '\0' || !(rope.factor >= 1.0 && rope.factor <= kMaxFactor))
       return refuse("does not have a factor of at least 1, as in yarn:4");
-    // What the file says of the trained context counts where nothing else is said.
+    // The file's trained context length applies where nothing else is given.
     rope.original_context = config.rope.original_context > 0 ? config.rope.original_context : config.context_length;
     if (words.size() == 3) {
       const long context = std::strtol(words[2].c_str(), &end, 10);

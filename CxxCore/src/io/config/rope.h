@@ -17,7 +17,7 @@ Status set_rope_scaling(const std::string& choice, ModelConfig& config);
 // The context that scaled rotations reach.
 int32_t scaled_context(const RopeConfig& rope, int32_t context_length) noexcept;
 
-// What YaRN multiplies queries and keys by, unless the file says another number.
+// The factor YaRN applies to queries and keys, unless the file gives another.
 double yarn_attention_factor(double factor, double mscale, double mscale_all_dim) noexcept;
 
 }  // namespace pagoda::io

@@ -1,4 +1,4 @@
-// What a GGUF file's metadata says, in the words of a model folder: config.json, tokenizer.json, tokenizer_config.json.
+// A GGUF file's metadata in the form of a model folder: config.json, tokenizer.json, tokenizer_config.json.
 #pragma once
 
 #include <string>

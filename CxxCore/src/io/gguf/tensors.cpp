@@ -106,7 +106,7 @@ std::vector<uint32_t> rope_order(int64_t num_heads, int64_t dim) {
   return order;
 }
 
-// What the converter did to a tensor, undone by its decoder. An order is made only for a tensor that is as large: the
+// The converter's change of a tensor, undone by its decoder. An order is made only for a tensor that is as large: the
 // sizes come from the file.
 class Undo {
  public:

@@ -11,7 +11,7 @@ namespace {
 
 enum TokenType : int64_t { kNormal = 1, kUnknown = 2, kControl = 3, kUserDefined = 4, kUnused = 5, kByte = 6 };
 
-// What a pre-tokenizer's name stands for, as members of tokenizer.json.
+// The settings behind a pre-tokenizer's name, as members of tokenizer.json.
 struct PreTokenizer {
   std::string_view name, normalizer, cutter;
   bool ignore_merges;

@@ -34,7 +34,7 @@ class BpeTokenizer {
 
   const std::vector<int32_t>& start_ids() const noexcept;
 
-  // What the beginning of a decoded text loses: pieces say that a word began with a space, which the text did not have.
+  // The leading space a decoded text loses: pieces begin words with a space that the text did not have.
   PieceRules::Strip strip() const noexcept;
 
   // The bytes a token represents (for a special token: its spelling). Empty for unknown ids.

@@ -48,7 +48,7 @@ std::vector<OutputPiece> OutputMachine::finish() {
   return pieces_.take();
 }
 
-// What is missing of a cut call cannot be guessed: half an argument would be taken for a whole one.
+// The rest of a cut call cannot be guessed: half an argument would be taken for a whole one.
 std::vector<OutputPiece> OutputMachine::finish_cut() {
   if (!xml_ && !json_) return finish();
   const bool has_begun = xml_ ? xml_->has_begun() : json_->has_begun();

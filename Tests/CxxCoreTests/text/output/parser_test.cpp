@@ -117,7 +117,7 @@ const std::vector<Row>& rows() {
        "begin:0:get_weather|args:0:{\"exact\":true,\"limit\":2.50,\"where\":{\"a\": "
        "[1]},\"tags\":[\"x\"],\"note\":null,"
        "\"any\":[1, 2],\"mode\":\"a\"}|end:0:"},
-      // what does not convert stays a string and harms nobody
+      // a value that does not convert stays a string
       {call("get_weather", parameter("days", "three") + parameter("where", "{broken") + parameter("note", "nullable") +
                                parameter("any", "free text") + parameter("new", "7")),
        "begin:0:get_weather|args:0:{\"days\":\"three\",\"where\":\"{broken\",\"note\":\"nullable\",\"any\":\"free "

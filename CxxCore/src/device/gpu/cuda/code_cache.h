@@ -22,7 +22,7 @@ class CodeCache {
 
   bool is_open() const noexcept { return !folder_.empty(); }
 
-  // What put() was given under this key; empty when it is not there, to the byte, in a file of our own.
+  // The bytes put() stored under this key; empty when they are not there, to the byte, in a file of our own.
   std::vector<char> find(const Hash128Value& key) const;
   // Makes the folder where it is missing, and room by removing what was not used for longest and what older programs
   // kept. A file appears whole or not at all, for its owner alone.

@@ -290,7 +290,7 @@ Status CudaBackend::wait() noexcept {
   return ok_status();
 }
 
-// What a kernel did to the context stays: every later call returns the same error.
+// A kernel's damage to the context is permanent: every later call returns the same error.
 Status CudaBackend::health() noexcept {
   driver_.cuCtxSetCurrent(context_);
   return cuda_status(driver_, driver_.cuStreamSynchronize(stream_), "the GPU after a failed step");

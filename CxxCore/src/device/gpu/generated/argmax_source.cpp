@@ -16,7 +16,7 @@ R"msl(#pragma METAL fp contract(off)
 
 using namespace metal;
 
-// Finite stand-in for minus infinity.
+// Finite substitute for minus infinity.
 constant constexpr float kNegBig = -1.0e30f;
 
 METAL_FUNC float sigmoid(float x) {
@@ -146,7 +146,7 @@ static_assert(sizeof(Argmax) == 24, "host and kernel agree");
 }  // namespace pagoda_args
 
 constant constexpr uint kThreads = 256;
-constant constexpr uint kRefused = 0xffffffffu;  // a key above all others: whoever has met it keeps it
+constant constexpr uint kRefused = 0xffffffffu;  // a key above all others: a comparison that met it keeps it
 
 // The highest key of all threads and the lowest id that has it, in keys[0] and ids[0] for thread 0.
 METAL_FUNC void take_highest(threadgroup uint* keys, threadgroup uint* ids, uint tid) {

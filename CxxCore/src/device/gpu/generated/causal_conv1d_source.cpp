@@ -37,7 +37,7 @@ static_assert(sizeof(CausalConv1d) == 56, "host and kernel agree");
 
 using namespace metal;
 
-// Finite stand-in for minus infinity.
+// Finite substitute for minus infinity.
 constant constexpr float kNegBig = -1.0e30f;
 
 METAL_FUNC float sigmoid(float x) {

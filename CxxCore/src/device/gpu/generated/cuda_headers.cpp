@@ -484,7 +484,7 @@ MSL_TENSOR_MMA(bfloat, "bf16")
 #undef MSL_TENSOR_MMA
 #endif
 
-// What Shaders/tiles.h does without going through memory. Lane l gives row l / 4, columns 2 (l % 4) and the next.
+// The operations of Shaders/tiles.h in registers. Lane l gives row l / 4, columns 2 (l % 4) and the next.
 MSL_FN uint msl_pack_half(float first, float second) {
   uint word;
   asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(second), "f"(first));

@@ -72,7 +72,7 @@ static_assert(sizeof(Gdn) == 216, "host and kernel agree");
 
 using namespace metal;
 
-// Finite stand-in for minus infinity.
+// Finite substitute for minus infinity.
 constant constexpr float kNegBig = -1.0e30f;
 
 METAL_FUNC float sigmoid(float x) {
@@ -242,7 +242,7 @@ METAL_FUNC float inverse_norm(thread const float (&x)[N], uint lane) {
 // G_t from G_(t-1); rate = e^(a_log), x = softplus(a + dt_bias)
 METAL_FUNC float next_g(float before, float rate, float x) { return fma(-rate, x, before); }
 
-// What row t takes from u_s, s < t, for its own u; and s <= t for its output.
+// Coefficients of row t on u_s: s < t for its own u, s <= t for its output.
 METAL_FUNC float u_coefficient(float dot, float g_t, float g_s) { return -(precise::exp(g_t - g_s) * dot); }
 
 METAL_FUNC float o_coefficient(float dot, float g_t, float g_s) { return precise::exp(g_t - g_s) * dot; }
@@ -334,8 +334,8 @@ R"msl(    if (d < dk) {
 // Blocks of all sequences are numbered with gaps: sequence b's first one is cu_seqlens[b] / 16 + 2 b.
 METAL_FUNC uint first_block(device const int* cu_seqlens, uint b) { return uint(cu_seqlens[b]) / kBlock + 2 * b; }
 
-// What a block and V-head have without S: G, beta, e^(G_15 - G_s), e^G; then the coefficients [s][t] of u, and of o;
-// then nothing, so that 128 threads have the same number each.
+// Values of a block and V-head that need no S: G, beta, e^(G_15 - G_s), e^G; then the coefficients [s][t] of u, and of
+// o; then nothing, so that 128 threads have the same number each.
 constant constexpr uint kBetas = kBlock;
 constant constexpr uint kWeights = 2 * kBlock;
 constant constexpr uint kDecays = 3 * kBlock;
@@ -344,7 +344,7 @@ constant constexpr uint kGateFloats = 640;
 
 constant constexpr uint kColumns = 16;  // of a threadgroup: 4 for each simdgroup
 
-// What a thread fetches of a block ahead of its turn.
+// The part of a block that a thread fetches ahead of its turn.
 struct NextBlock {
   float4 rows[8];  // of keys, and of queries where there is room for them
   float gate[kGateFloats / 128];
@@ -523,7 +523,7 @@ kernel void gdn_prefill(device const float* v [[buffer(0)]],
       }
     }
     // A place keeps the last row that was put there: those of the last block, and before it those of the last but one.
-    // What was there before this step is not written again: other lanes may still read it.
+    // Rows from before this step are not written again: other lanes may still read them.
     const uint keep = block + 1 == blocks ? lo : (block + 2 == blocks ? max(last_rows, lo) : kBlock);
     #pragma unroll
     for (uint t = 0; t < kBlock; ++t) {

@@ -72,7 +72,7 @@ static_assert(sizeof(Gdn) == 216, "host and kernel agree");
 
 using namespace metal;
 
-// Finite stand-in for minus infinity.
+// Finite substitute for minus infinity.
 constant constexpr float kNegBig = -1.0e30f;
 
 METAL_FUNC float sigmoid(float x) {
@@ -242,7 +242,7 @@ METAL_FUNC float inverse_norm(thread const float (&x)[N], uint lane) {
 // G_t from G_(t-1); rate = e^(a_log), x = softplus(a + dt_bias)
 METAL_FUNC float next_g(float before, float rate, float x) { return fma(-rate, x, before); }
 
-// What row t takes from u_s, s < t, for its own u; and s <= t for its output.
+// Coefficients of row t on u_s: s < t for its own u, s <= t for its output.
 METAL_FUNC float u_coefficient(float dot, float g_t, float g_s) { return -(precise::exp(g_t - g_s) * dot); }
 
 METAL_FUNC float o_coefficient(float dot, float g_t, float g_s) { return precise::exp(g_t - g_s) * dot; }
@@ -334,8 +334,8 @@ R"msl(    if (d < dk) {
 // Blocks of all sequences are numbered with gaps: sequence b's first one is cu_seqlens[b] / 16 + 2 b.
 METAL_FUNC uint first_block(device const int* cu_seqlens, uint b) { return uint(cu_seqlens[b]) / kBlock + 2 * b; }
 
-// What a block and V-head have without S: G, beta, e^(G_15 - G_s), e^G; then the coefficients [s][t] of u, and of o;
-// then nothing, so that 128 threads have the same number each.
+// Values of a block and V-head that need no S: G, beta, e^(G_15 - G_s), e^G; then the coefficients [s][t] of u, and of
+// o; then nothing, so that 128 threads have the same number each.
 constant constexpr uint kBetas = kBlock;
 constant constexpr uint kWeights = 2 * kBlock;
 constant constexpr uint kDecays = 3 * kBlock;

@@ -5,7 +5,7 @@ KernelSource paged_attention_source() noexcept {
   return {"paged_attention",
 R"msl(#pragma METAL fp contract(off)
 // paged_attention: a tile of rows against its sequence's partitions, and their merge; paged_attention.h has the order.
-// What paged_attention does with one partition: scores, softmax, and the weighted sum of the values.
+// One partition of paged_attention: scores, softmax, and the weighted sum of the values.
 
 // paged_attention: causal attention of flat rows over the paged cache, varlen, prompts and single tokens in one launch.
 //
@@ -56,7 +56,7 @@ static_assert(sizeof(PagedAttention) == 128, "host and kernel agree");
 
 using namespace metal;
 
-// Finite stand-in for minus infinity.
+// Finite substitute for minus infinity.
 constant constexpr float kNegBig = -1.0e30f;
 
 METAL_FUNC float sigmoid(float x) {
@@ -196,7 +196,7 @@ METAL_FUNC float merged(float total, float total_factor, float part, float part_
   return fma(total, total_factor, part * part_factor);
 }
 
-// What a head's sink adds to the sum, and what becomes of the maximum.
+// Adds a head's sink to the sum, and updates the maximum.
 METAL_FUNC float scale_to_end(float largest, float sum, float sink) {
   if (!use_sinks) {
     return 1.0f / sum;
@@ -300,9 +300,9 @@ METAL_FUNC void load_tail(device const T* rows, threadgroup T* v_tail, int num_l
 
 // acc += the weights of 8 keys times their values: COLS column tiles from first_column on, up to `columns` of them.
 // is_tail: the values are in v_tail. Who loads the weights here too needs 12 registers more on NVIDIA.
+template <typename T, uint RT, uint COLS>
 )msl"
-R"msl(template <typename T, uint RT, uint COLS>
-METAL_FUNC void add_values(thread simdgroup_matrix<float, 8, 8> (&acc)[RT][COLS],
+R"msl(METAL_FUNC void add_values(thread simdgroup_matrix<float, 8, 8> (&acc)[RT][COLS],
                            thread simdgroup_matrix<T, 8, 8> (&w_mat)[RT], device const T* rows,
                            threadgroup const T* v_tail, bool is_tail, uint first_column, uint columns, uint row_tiles,
                            constant pagoda_args::PagedAttention& args) {

@@ -29,7 +29,7 @@ struct QkNormRope {
 static_assert(sizeof(QkNormRope) == 56, "host and kernel agree");
 
 }  // namespace pagoda_args
-// What qk_norm_rope and rope_and_cache do with one head: RMS norm where there is a weight, then the rotation.
+// The part of qk_norm_rope and rope_and_cache for one head: RMS norm where there is a weight, then the rotation.
 
 // Helpers that several kernels share: sums in one order, the nonlinear functions, tiles, sequences.
 // Text of the portable subset: Metal compiles it as it is, mslc translates it for CPU and CUDA. No fast math.
@@ -40,7 +40,7 @@ static_assert(sizeof(QkNormRope) == 56, "host and kernel agree");
 
 using namespace metal;
 
-// Finite stand-in for minus infinity.
+// Finite substitute for minus infinity.
 constant constexpr float kNegBig = -1.0e30f;
 
 METAL_FUNC float sigmoid(float x) {

@@ -14,7 +14,7 @@ R"msl(#pragma METAL fp contract(off)
 
 using namespace metal;
 
-// Finite stand-in for minus infinity.
+// Finite substitute for minus infinity.
 constant constexpr float kNegBig = -1.0e30f;
 
 METAL_FUNC float sigmoid(float x) {

@@ -40,7 +40,7 @@ static_assert(offsetof(pagoda_args::RmsNorm, weight_offset) == 20);
 
 using namespace metal;
 
-// Finite stand-in for minus infinity.
+// Finite substitute for minus infinity.
 constant constexpr float kNegBig = -1.0e30f;
 
 METAL_FUNC float sigmoid(float x) {

@@ -14,7 +14,7 @@ R"msl(#pragma METAL fp contract(off)
 
 using namespace metal;
 
-// Finite stand-in for minus infinity.
+// Finite substitute for minus infinity.
 constant constexpr float kNegBig = -1.0e30f;
 
 METAL_FUNC float sigmoid(float x) {
@@ -173,7 +173,7 @@ static_assert(sizeof(CombineExperts) == 56, "host and kernel agree");
 
 constant constexpr uint kMaxChosen = 64;
 
-// Each search takes the highest after the last one found, so that nobody remembers which are taken.
+// Each search takes the highest after the last one found, so no list of taken experts is kept.
 // Grid: [tokens], one simdgroup each
 [[max_total_threads_per_threadgroup(32)]]
 kernel void route_experts(device const float* logits [[buffer(0)]],

@@ -25,7 +25,7 @@ struct SampleRow {
   ulong min_weight;  // in 2^-40 of the most likely token's
   ulong random;
   float temperature;  // above 0
-  uint top_k;         // up to 64; 0: nobody asks for this row's token
+  uint top_k;         // up to 64; 0: no token is wanted for this row
 };
 static_assert(sizeof(SampleRow) == 32, "host and kernel agree");
 
@@ -48,7 +48,7 @@ static_assert(sizeof(Sample) == 16, "host and kernel agree");
 
 using namespace metal;
 
-// Finite stand-in for minus infinity.
+// Finite substitute for minus infinity.
 constant constexpr float kNegBig = -1.0e30f;
 
 METAL_FUNC float sigmoid(float x) {

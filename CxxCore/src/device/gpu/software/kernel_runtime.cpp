@@ -1,4 +1,4 @@
-// What kernels call: each call either goes on at once or hands over to another fiber until all have come.
+// Runtime calls of kernels: each either returns at once or yields to another fiber until all threads have arrived.
 #include "device/gpu/software/kernel_runtime.h"
 
 #include <cstring>

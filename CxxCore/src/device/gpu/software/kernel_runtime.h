@@ -1,5 +1,5 @@
-// What kernels call on the software device: rendezvous of a simdgroup or a threadgroup, threadgroup memory, atomics.
-// Thread rule: called by fibers of a Worker only.
+// Runtime calls of kernels on the software device: barriers of a simdgroup or a threadgroup, threadgroup memory,
+// atomics. Thread rule: called by fibers of a Worker only.
 #pragma once
 
 #include <cstddef>

@@ -28,7 +28,7 @@
 #define MSL_FUNCTION_CONSTANT(T, NAME, INDEX) \
   thread_local T NAME;                        \
   void msl_set_##NAME(uint32_t bits) noexcept { NAME = msl_from_bits<T>(bits); }
-// Whether a loop goes on; an endless one ends in an error.
+// Whether a loop continues; an endless one ends in an error.
 #define MSL_LOOP(...) ((__VA_ARGS__) && ::pagoda::device::gpu::software::count_round(__LINE__))
 
 #define FLT_MAX __FLT_MAX__
