@@ -10,7 +10,8 @@ swiftc -swift-version 6 -emit-module -module-name Tokenizers -parse-as-library \
 kit=Sources/PagodaKit
 swiftc -swift-version 6 -emit-module -package-name pagoda -module-name PagodaKit -parse-as-library \
   -emit-module-path "$out/PagodaKit.swiftmodule" \
-  "$kit"/Text/TextTokenizer.swift "$kit"/Values/{PagodaError,JSONValue,JSONValue+Parse}.swift "$kit"/Chat/{Message,Tool}.swift
+  "$kit"/Text/TextTokenizer.swift "$kit"/Values/{PagodaError,JSONValue,JSONValue+Parse}.swift "$kit"/Chat/{Message,Tool}.swift \
+  "$kit"/Structured/{FillingDecoder,JSONSchema,JSONSchema+Derived,KnownForms}.swift
 # The use of the type fails if the trait's condition left the file empty.
 echo 'import PagodaKit
 func use(_ tokenizer: HubTokenizer) -> any TextTokenizer { tokenizer }' >"$out/use.swift"

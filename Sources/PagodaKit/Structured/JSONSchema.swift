@@ -127,8 +127,3 @@ public struct JSONSchema: Hashable, Sendable {
     return JSONSchema(value: .object(members))
   }
 }
-
-extension Request.Grammar {
-  /// What a schema says.
-  public static func matching(_ schema: JSONSchema) -> Self { .jsonSchema(schema.json) }
-}

@@ -87,3 +87,8 @@ extension ChatSession {
     }
   }
 }
+
+extension Request.Grammar {
+  /// JSON that matches a schema.
+  public static func matching(_ schema: JSONSchema) -> Self { .jsonSchema(schema.json) }
+}
