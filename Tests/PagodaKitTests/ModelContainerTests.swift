@@ -70,7 +70,9 @@ import Testing
     async let first = model.engine { seen[0].append($0) }
     async let second = model.engine { seen[1].append($0) }
     _ = try await (first, second)
-    for recorder in seen { #expect(recorder.values.last == LoadProgress(phase: .loading, fraction: 1)) }
+    let late = Recorder<LoadProgress>()  // the model is there already
+    _ = try await model.engine { late.append($0) }
+    for recorder in seen + [late] { #expect(recorder.values.last == LoadProgress(phase: .loading, fraction: 1)) }
     await model.unload()
   }
 

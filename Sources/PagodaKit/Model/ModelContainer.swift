@@ -58,7 +58,10 @@ public actor ModelContainer {
   /// The model's engine, loaded if it is not. Callers at the same time share one load, and each sees its progress; after a
   /// failure the next one tries again. A caller that is cancelled stops waiting, and the load ends when no caller is left.
   public func engine(progress: (@Sendable (LoadProgress) -> Void)? = nil) async throws -> Engine {
-    if let loaded { return loaded }
+    if let loaded {
+      progress?(LoadProgress(phase: .loading, fraction: 1))
+      return loaded
+    }
     waiterCount += 1
     let id = waiterCount
     return try await withTaskCancellationHandler {
@@ -66,7 +69,7 @@ public actor ModelContainer {
         if Task.isCancelled { return continuation.resume(throwing: CancellationError()) }
         waiters[id] = continuation
         if loading == nil { begin() }
-        if let progress { relay.watchers[id] = progress }
+        if let progress { relay.add(id, progress) }
       }
     } onCancel: {
       Task { await self.leave(id) }
@@ -115,7 +118,7 @@ public actor ModelContainer {
 
   private func leave(_ id: Int) {
     guard let waiter = waiters.removeValue(forKey: id) else { return }
-    relay.watchers[id] = nil
+    relay.remove(id)
     waiter.resume(throwing: CancellationError())
     guard waiters.isEmpty else { return }
     loading?.cancel()
@@ -135,17 +138,27 @@ extension Error {
   fileprivate var localizedText: String { String(describing: self) }
 }
 
-/// Passes the progress of a load on to all who wait for it.
+/// Passes the progress of a load on to all who wait for it; a late one begins with the last report. Callbacks run under the
+/// lock, so that no caller sees an older report after a newer one.
 private final class ProgressRelay: @unchecked Sendable {
   private let lock = NSLock()
-  private var stored: [Int: @Sendable (LoadProgress) -> Void] = [:]  // guarded by `lock`
+  // Guarded by `lock`.
+  private var watchers: [Int: @Sendable (LoadProgress) -> Void] = [:]
+  private var last: LoadProgress?
 
-  var watchers: [Int: @Sendable (LoadProgress) -> Void] {
-    get { lock.withLock { stored } }
-    set { lock.withLock { stored = newValue } }
+  func add(_ id: Int, _ watcher: @escaping @Sendable (LoadProgress) -> Void) {
+    lock.withLock {
+      watchers[id] = watcher
+      if let last { watcher(last) }
+    }
   }
 
+  func remove(_ id: Int) { lock.withLock { watchers[id] = nil } }
+
   func send(_ progress: LoadProgress) {
-    for watcher in watchers.values { watcher(progress) }
+    lock.withLock {
+      last = progress
+      for watcher in watchers.values { watcher(progress) }
+    }
   }
 }
