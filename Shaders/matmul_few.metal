@@ -81,6 +81,7 @@ kernel void matmul_few(device const X* x [[buffer(0)]],
   const uint begin = sg * args.run;
   Share<BITS> share[AHEAD][RT];
   load_shares<BITS, AHEAD, RT>(w, w_steps, w_at, begin, end, share);
+  // Only saves work: rows that were made before have no source, and so no scales.
   if (MADE) {
     row_scales((device const float*)(x), args.x_stride, args.source, args.rows, scales, parts, tid, sg, lane);
   }

@@ -28,14 +28,16 @@ METAL_FUNC void row_scales(device const float* x, long x_stride, constant pagoda
       }
       scales[tid] = rms_scale(squares, source.dim, source.eps);
     }
-  }
-  if (source.kind == kGatedRmsNorm) {
-    for (uint i = sg; i < rows * source.heads; i += kRowSimdgroups) {
-      const float scale =
-          head_scale(x + long(i / source.heads) * x_stride + long(i % source.heads) * source.x_head_stride, source.dim,
-                     source.eps, lane);
-      if (lane == 0) {
-        scales[i] = scale;
+  } else {
+    // Only saves work: a gate alone reads no scales.
+    if (source.kind == kGatedRmsNorm) {
+      for (uint i = sg; i < rows * source.heads; i += kRowSimdgroups) {
+        device const float* head =
+            x + long(i / source.heads) * x_stride + long(i % source.heads) * source.x_head_stride;
+        const float scale = head_scale(head, source.dim, source.eps, lane);
+        if (lane == 0) {
+          scales[i] = scale;
+        }
       }
     }
   }

@@ -38,13 +38,17 @@ PAGODA_TEST(gpu_matmul_stays_inside_what_was_reserved) {
   product(rig, random.normal(kRows * kColumns), weight, kRows, 0, false);
 }
 
-// 192 columns leave runs empty; 576 make runs of two chunks, the last of one.
+// 192 columns leave runs empty; 576 make runs of two chunks, the last of one; 2560 make runs of five, more than are
+// loaded ahead.
 PAGODA_TEST(gpu_matmul_gives_the_same_bits_from_every_kernel) {
   const struct {
     WeightFormat format;
     int64_t columns;
     bool silu_mul;
-  } cases[] = {{WeightFormat::bf16, 192, true}, {WeightFormat::bf16, 576, false}, {WeightFormat::q8, 576, true}};
+  } cases[] = {{WeightFormat::bf16, 192, true},
+               {WeightFormat::bf16, 576, false},
+               {WeightFormat::q8, 576, true},
+               {WeightFormat::bf16, 2560, false}};
   constexpr int64_t kRows = 66, kN = 18;
   for (const std::string& name : {std::string("software"), std::string("cuda")}) {
     if (const auto made = device::make_device(name, 1); !made.is_ok()) {

@@ -488,14 +488,16 @@ METAL_FUNC void row_scales(MSL_DEVICE const float* x, long x_stride, MSL_CONSTAN
       }
       scales[tid] = rms_scale(squares, source.dim, source.eps);
     }
-  }
-  if (source.kind == kGatedRmsNorm) {
-    for (uint i = sg; MSL_LOOP(i < rows * source.heads); i += kRowSimdgroups) {
-      const float scale =
-          head_scale(x + long(i / source.heads) * x_stride + long(i % source.heads) * source.x_head_stride, source.dim,
-                     source.eps, lane);
-      if (lane == 0) {
-        scales[i] = scale;
+  } else {
+
+    if (source.kind == kGatedRmsNorm) {
+      for (uint i = sg; MSL_LOOP(i < rows * source.heads); i += kRowSimdgroups) {
+        MSL_DEVICE const float* head =
+            x + long(i / source.heads) * x_stride + long(i % source.heads) * source.x_head_stride;
+        const float scale = head_scale(head, source.dim, source.eps, lane);
+        if (lane == 0) {
+          scales[i] = scale;
+        }
       }
     }
   }
@@ -619,6 +621,7 @@ MSL_KERNEL void matmul_few(MSL_DEVICE const X* x ,
   const uint begin = sg * args.run;
   Share<BITS> share[AHEAD][RT];
   load_shares<BITS, AHEAD, RT>(w, w_steps, w_at, begin, end, share);
+
   if (MADE) {
     row_scales((MSL_DEVICE const float*)(x), args.x_stride, args.source, args.rows, scales, parts, tid, sg, lane);
   }
@@ -681,7 +684,7 @@ MSL_KERNEL void matmul_few(MSL_DEVICE const X* x ,
     }
   }
 }
-# 158 "Shaders/matmul_few.metal"
+# 159 "Shaders/matmul_few.metal"
     
     
     

@@ -499,14 +499,16 @@ METAL_FUNC void row_scales(device const float* x, long x_stride, constant pagoda
       }
       scales[tid] = rms_scale(squares, source.dim, source.eps);
     }
-  }
-  if (source.kind == kGatedRmsNorm) {
-    for (uint i = sg; i < rows * source.heads; i += kRowSimdgroups) {
-      const float scale =
-          head_scale(x + long(i / source.heads) * x_stride + long(i % source.heads) * source.x_head_stride, source.dim,
-                     source.eps, lane);
-      if (lane == 0) {
-        scales[i] = scale;
+  } else {
+    // Only saves work: a gate alone reads no scales.
+    if (source.kind == kGatedRmsNorm) {
+      for (uint i = sg; i < rows * source.heads; i += kRowSimdgroups) {
+        device const float* head =
+            x + long(i / source.heads) * x_stride + long(i % source.heads) * source.x_head_stride;
+        const float scale = head_scale(head, source.dim, source.eps, lane);
+        if (lane == 0) {
+          scales[i] = scale;
+        }
       }
     }
   }
@@ -588,9 +590,9 @@ kernel void matmul_few(device const X* x [[buffer(0)]],
                        device const float* w_scales [[buffer(4)]],
                        device const float* bias [[buffer(5)]],
                        device const float* weight [[buffer(6)]],
-                       device const float* gate [[buffer(7)]],
 )msl"
-R"msl(                       device float* out [[buffer(8)]],
+R"msl(                       device const float* gate [[buffer(7)]],
+                       device float* out [[buffer(8)]],
                        constant pagoda_args::Matmul& args [[buffer(9)]],
                        uint tg [[threadgroup_position_in_grid]],
                        uint tid [[thread_index_in_threadgroup]],
@@ -630,6 +632,7 @@ R"msl(                       device float* out [[buffer(8)]],
   const uint begin = sg * args.run;
   Share<BITS> share[AHEAD][RT];
   load_shares<BITS, AHEAD, RT>(w, w_steps, w_at, begin, end, share);
+  // Only saves work: rows that were made before have no source, and so no scales.
   if (MADE) {
     row_scales((device const float*)(x), args.x_stride, args.source, args.rows, scales, parts, tid, sg, lane);
   }
@@ -1187,14 +1190,16 @@ METAL_FUNC void row_scales(MSL_DEVICE const float* x, long x_stride, MSL_CONSTAN
       }
       scales[tid] = rms_scale(squares, source.dim, source.eps);
     }
-  }
-  if (source.kind == kGatedRmsNorm) {
-    for (uint i = sg; i < rows * source.heads; i += kRowSimdgroups) {
-      const float scale =
-          head_scale(x + long(i / source.heads) * x_stride + long(i % source.heads) * source.x_head_stride, source.dim,
-                     source.eps, lane);
-      if (lane == 0) {
-        scales[i] = scale;
+  } else {
+
+    if (source.kind == kGatedRmsNorm) {
+      for (uint i = sg; i < rows * source.heads; i += kRowSimdgroups) {
+        MSL_DEVICE const float* head =
+            x + long(i / source.heads) * x_stride + long(i % source.heads) * source.x_head_stride;
+        const float scale = head_scale(head, source.dim, source.eps, lane);
+        if (lane == 0) {
+          scales[i] = scale;
+        }
       }
     }
   }
@@ -1318,6 +1323,7 @@ MSL_KERNEL void matmul_few(MSL_DEVICE const X* x ,
   const uint begin = sg * args.run;
   Share<BITS> share[AHEAD][RT];
   load_shares<BITS, AHEAD, RT>(w, w_steps, w_at, begin, end, share);
+
   if (MADE) {
     row_scales((MSL_DEVICE const float*)(x), args.x_stride, args.source, args.rows, scales, parts, tid, sg, lane);
   }
@@ -1380,7 +1386,7 @@ MSL_KERNEL void matmul_few(MSL_DEVICE const X* x ,
     }
   }
 }
-# 158 "Shaders/matmul_few.metal"
+# 159 "Shaders/matmul_few.metal"
     
     
     

@@ -243,14 +243,16 @@ METAL_FUNC void row_scales(MSL_DEVICE const float* x, long x_stride, MSL_CONSTAN
       }
       scales[tid] = rms_scale(squares, source.dim, source.eps);
     }
-  }
-  if (source.kind == kGatedRmsNorm) {
-    for (uint i = sg; MSL_LOOP(i < rows * source.heads); i += kRowSimdgroups) {
-      const float scale =
-          head_scale(x + long(i / source.heads) * x_stride + long(i % source.heads) * source.x_head_stride, source.dim,
-                     source.eps, lane);
-      if (lane == 0) {
-        scales[i] = scale;
+  } else {
+
+    if (source.kind == kGatedRmsNorm) {
+      for (uint i = sg; MSL_LOOP(i < rows * source.heads); i += kRowSimdgroups) {
+        MSL_DEVICE const float* head =
+            x + long(i / source.heads) * x_stride + long(i % source.heads) * source.x_head_stride;
+        const float scale = head_scale(head, source.dim, source.eps, lane);
+        if (lane == 0) {
+          scales[i] = scale;
+        }
       }
     }
   }

@@ -232,14 +232,16 @@ METAL_FUNC void row_scales(device const float* x, long x_stride, constant pagoda
       }
       scales[tid] = rms_scale(squares, source.dim, source.eps);
     }
-  }
-  if (source.kind == kGatedRmsNorm) {
-    for (uint i = sg; i < rows * source.heads; i += kRowSimdgroups) {
-      const float scale =
-          head_scale(x + long(i / source.heads) * x_stride + long(i % source.heads) * source.x_head_stride, source.dim,
-                     source.eps, lane);
-      if (lane == 0) {
-        scales[i] = scale;
+  } else {
+    // Only saves work: a gate alone reads no scales.
+    if (source.kind == kGatedRmsNorm) {
+      for (uint i = sg; i < rows * source.heads; i += kRowSimdgroups) {
+        device const float* head =
+            x + long(i / source.heads) * x_stride + long(i % source.heads) * source.x_head_stride;
+        const float scale = head_scale(head, source.dim, source.eps, lane);
+        if (lane == 0) {
+          scales[i] = scale;
+        }
       }
     }
   }
@@ -298,9 +300,9 @@ kernel void matmul_rows_bf16(device const float* x [[buffer(0)]],
   threadgroup float head_scales[kMostHeads];
   threadgroup float parts[kRowSimdgroups];
   device const float* from = x + long(row) * args.x_stride;
-  device const float* from_gate = gate + long(row) * args.source.gate_stride;
 )msl"
-R"msl(  row_scales(from, args.x_stride, args.source, 1, head_scales, parts, tid, sg, lane);
+R"msl(  device const float* from_gate = gate + long(row) * args.source.gate_stride;
+  row_scales(from, args.x_stride, args.source, 1, head_scales, parts, tid, sg, lane);
   for (uint i = tid; i < args.padded_cols; i += kRowThreads) {
     float value = 0.0f;
     if (i < args.cols) {
@@ -613,14 +615,16 @@ METAL_FUNC void row_scales(MSL_DEVICE const float* x, long x_stride, MSL_CONSTAN
       }
       scales[tid] = rms_scale(squares, source.dim, source.eps);
     }
-  }
-  if (source.kind == kGatedRmsNorm) {
-    for (uint i = sg; i < rows * source.heads; i += kRowSimdgroups) {
-      const float scale =
-          head_scale(x + long(i / source.heads) * x_stride + long(i % source.heads) * source.x_head_stride, source.dim,
-                     source.eps, lane);
-      if (lane == 0) {
-        scales[i] = scale;
+  } else {
+
+    if (source.kind == kGatedRmsNorm) {
+      for (uint i = sg; i < rows * source.heads; i += kRowSimdgroups) {
+        MSL_DEVICE const float* head =
+            x + long(i / source.heads) * x_stride + long(i % source.heads) * source.x_head_stride;
+        const float scale = head_scale(head, source.dim, source.eps, lane);
+        if (lane == 0) {
+          scales[i] = scale;
+        }
       }
     }
   }
@@ -753,9 +757,9 @@ MSL_KERNEL void matmul_rows(MSL_DEVICE const float* x ,
 
 
 # 1 "matmul_rows.entries"
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_rows_bf16)
 )msl"
-R"msl(extern "C" __global__ void __launch_bounds__(256) matmul_rows_bf16(const float* x, const float* weight, const float* gate, bfloat* out, float* scales, const pagoda_args::MatmulRows args) {
+R"msl(#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_rows_bf16)
+extern "C" __global__ void __launch_bounds__(256) matmul_rows_bf16(const float* x, const float* weight, const float* gate, bfloat* out, float* scales, const pagoda_args::MatmulRows args) {
   matmul_rows_bf16(x, weight, gate, out, scales, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
