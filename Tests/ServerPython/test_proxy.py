@@ -85,7 +85,7 @@ def test_a_client_that_leaves_the_proxy_ends_its_answer(proxy):
         if proxy.get(proxy.url + "/health").json()["running"] == 0:
             return
         time.sleep(0.02)
-    raise AssertionError("the answer of a client that left goes on")
+    raise AssertionError("the answer of a client that left is still being made")
 
 
 def test_bodies_above_the_limit_are_refused_by_the_proxy(proxy):

@@ -81,7 +81,7 @@ void EngineCore::score(const ScoredRow& row, size_t logits_row) {
   if (!is_prompt) check_token(request, next);
 }
 
-// The answer goes on with the token that it had, as long as that is the one drawn.
+// The answer continues with its recorded token while that is the one drawn.
 void EngineCore::check_token(ActiveRequest& request, int32_t token_id) {
   if (sampled_.token_id != token_id) {
     request.score_end = ok_status();

@@ -108,7 +108,7 @@ struct MarkdownParser: Sendable {
     close()
   }
 
-  /// A line that goes on with no block but perhaps a paragraph.
+  /// A line that continues no block except perhaps a paragraph.
   private mutating func begin(_ line: Substring) {
     let trimmed = line.trimmed
     if let fence = MarkdownLine.fence(line) {

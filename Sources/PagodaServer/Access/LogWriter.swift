@@ -90,7 +90,7 @@ package final class LogWriter: @unchecked Sendable {
     if isOwner { Foundation.close(file) }
   }
 
-  /// Waits as long as the reader does. False when nobody reads any more.
+  /// Blocks while the reader is slow. False when the reader is gone.
   private func writeAll(_ bytes: [UInt8]) -> Bool {
     var start = 0
     while start < bytes.count {

@@ -12,7 +12,7 @@ enum BodyFraming: Equatable {
 struct AnswerRules {
   var isHead = false
   var isVersion11 = true
-  /// Whether the connection goes on afterwards.
+  /// Whether the connection stays open afterwards.
   var keepsAlive = true
 }
 
