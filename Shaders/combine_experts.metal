@@ -1,4 +1,4 @@
-// combine_experts: the weighted sum of a token's experts, in order, after a shared one through its gate.
+// combine_experts: the weighted sum of a token's experts, in order, after a shared one, through its gate if it has one.
 #include "common.h"
 #include "args/experts.h"
 
@@ -14,7 +14,7 @@ kernel void combine_experts(device const float* x [[buffer(0)]],
                             uint num_threads [[threads_per_threadgroup]]) {
   device const float* row_weights = weights + long(token) * args.weights_stride;
   const bool has_shared = args.has_shared != 0;
-  const float share = has_shared ? sigmoid(gate[long(token) * args.gate_stride]) : 0.0f;
+  const float share = args.has_shared == 1 ? sigmoid(gate[long(token) * args.gate_stride]) : 1.0f;
   for (uint i = tid; i < args.cols; i += num_threads) {
     float sum = has_shared ? share * shared_out[long(token) * args.shared_stride + i] : 0.0f;
     for (uint j = 0; j < args.chosen; ++j) {

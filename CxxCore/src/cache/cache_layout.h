@@ -13,6 +13,7 @@ struct CacheLayout {
   int32_t num_kv_heads = 0;
   int32_t head_dim = 0;      // of a row
   bool has_latents = false;  // one row of a token and layer that is key and value, instead of two
+  int32_t value_dim = 0;     // the first elements of a latent row, which are the value
   DType kv_dtype = DType::f32;
   int32_t block_size = 16;  // tokens
 

@@ -13,6 +13,7 @@ struct KernelNeeds {
   int64_t head_dim = 0;     // of attention
   int64_t k_dim = 0;        // of Gated DeltaNet's keys
   int64_t latent_dim = 0;   // of a cache row of latent attention
+  int64_t latent_value_dim = 0;
 };
 
 class KernelSupport {

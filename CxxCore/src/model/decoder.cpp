@@ -353,6 +353,7 @@ Result<std::unique_ptr<Model>> load_model(const io::ModelConfig& config, const i
   if (device::gelu_ops(device.encoder()) == nullptr) {
     if (config.gelu) return refuse("a GELU");
     if (has_scales) return refuse("scaled residuals");
+    if (config.has_latents() && config.rope.attention_factor != 1.0) return refuse("a scaled rotation");
   }
   if (config.has_latents() &&
       (device::latent_ops(device.encoder()) == nullptr || device::expert_ops(device.encoder()) == nullptr))

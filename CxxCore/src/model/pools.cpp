@@ -153,6 +153,7 @@ cache::CacheLayout cache_layout(const io::ModelConfig& config, DType kv_dtype, i
   layout.has_latents = config.has_latents();
   layout.num_kv_heads = config.num_kv_heads;
   layout.head_dim = layout.has_latents ? config.latent_dim() : config.head_dim;
+  layout.value_dim = config.kv_lora_rank;
   layout.kv_dtype = kv_dtype;
   layout.block_size = block_size;
   if (!layout.has_state()) return layout;

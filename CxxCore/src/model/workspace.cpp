@@ -156,7 +156,7 @@ device::StepLimits Workspace::step_limits(const io::ModelConfig& config, const M
   limits.sequences = sizes.max_num_seqs;
   limits.context = int64_t{sizes.max_blocks_per_seq} * sizes.block_size;
   limits.heads = config.num_heads;
-  limits.head_dim = config.head_dim;
+  limits.head_dim = config.has_latents() ? config.kv_lora_rank : config.head_dim;
   limits.k_heads = config.linear_num_k_heads;
   limits.v_heads = config.linear_num_v_heads;
   limits.k_dim = config.linear_k_head_dim;

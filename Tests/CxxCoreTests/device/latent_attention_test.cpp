@@ -25,11 +25,6 @@ Tensor latent_cache(Rig& rig, DType type, int64_t num_blocks, int64_t block_size
   return cache;
 }
 
-bool has_latents(const std::string& name) {
-  Rig rig(name);
-  return rig.is_ok() && device::latent_ops(rig.encoder()) != nullptr;
-}
-
 // Attention of a batch over random rows; places that no sequence has written hold NaN, but in an int8 cache.
 void compare_latents(DType type, const LatentShape& row, const Batch& batch, int64_t max_context) {
   const int64_t max_blocks = (max_context + row.block_size - 1) / row.block_size, n = batch.num_sequences();
@@ -58,7 +53,7 @@ void compare_latents(DType type, const LatentShape& row, const Batch& batch, int
         CHECK_OK(rig.finish());
         return {rig.read(out)};
       },
-      Devices::without_kernels);
+      row.dim % 8 == 0 && row.value_dim % 8 == 0 ? devices_for(type) : Devices::without_kernels);
 }
 
 // The filled cache of one sequence, and its queries: a batch may contain any prefixes of it.
@@ -111,14 +106,20 @@ class LongLatents {
 
 }  // namespace
 
-// Rows and values of whole vectors and not, of AMX tiles and not, more heads than a task's queries, real sizes.
+// Rows and values of whole vectors and not, of AMX tiles and not.
 PAGODA_TEST(conformance_latent_attention) {
-  const LatentShape shapes[] = {{4, 40, 32, 16},  {3, 24, 16, 8},    {2, 21, 13, 16},
-                                {16, 96, 64, 32}, {300, 48, 32, 16}, {5, 64, 64, 16}};
-  for (DType type : kKvTypes) {
+  const LatentShape shapes[] = {{4, 40, 32, 16}, {3, 24, 16, 8}, {16, 96, 64, 32}, {5, 64, 64, 16}};
+  for (DType type : kKvTypes)
     for (const LatentShape& shape : shapes) compare_latents(type, shape, {{0, 70, 31, 95}, {37, 1, 4, 1}}, 96);
+}
+
+// Sizes of real models, more heads than a task's queries, and rows that kernels do not have.
+PAGODA_TEST(conformance_latents_of_real_and_odd_sizes) {
+  for (DType type : kKvTypes) {
     compare_latents(type, {16, 576, 512, 16}, {{0, 33}, {5, 1}}, 48);
     compare_latents(type, {40, 288, 256, 16}, {{17}, {3}}, 32);
+    compare_latents(type, {300, 48, 32, 16}, {{9}, {2}}, 16);
+    compare_latents(type, {2, 21, 13, 16}, {{0, 70, 31, 95}, {37, 1, 4, 1}}, 96);
   }
 }
 
@@ -133,9 +134,7 @@ PAGODA_TEST(conformance_latent_attention_over_partitions) {
 PAGODA_TEST(invariance_latent_attention_bits_do_not_depend_on_how_positions_are_split) {
   const Batch one_row_each{{0, 31, 32, 255, 256, 511, 512, 1099}, {1, 1, 1, 1, 1, 1, 1, 1}};
   const Batch mixed{{1099, 4, 300, 256, 1023}, {1, 1, 40, 1, 77}};
-  int num_compared = 0;
   for (const std::string& name : tested_devices()) {
-    if (!has_latents(name)) continue;
     for (DType type : kKvTypes) {
       if (type == DType::i8 && runs_kernels(name)) continue;
       const std::vector<std::byte> whole = LongLatents(name, 1, type).attend({{0}, {LongLatents::kLength}});
@@ -144,11 +143,9 @@ PAGODA_TEST(invariance_latent_attention_bits_do_not_depend_on_how_positions_are_
         for (int64_t p : {255, 256, 700, 1099}) CHECK(sequence.gives({{p}, {1}}, whole));
         for (const Batch& batch : {one_row_each, mixed, Batch{{1000}, {100}}}) CHECK(sequence.gives(batch, whole));
         if (failed()) note(name + " " + text(type) + " " + std::to_string(threads));
-        ++num_compared;
       }
     }
   }
-  CHECK(num_compared > 0);
 }
 
 // The row as it lies in the cache, with the scale of an int8 row.
@@ -166,7 +163,7 @@ PAGODA_TEST(conformance_cache_latents) {
             cache.shape[2] = cache.strides[1];
             return {rig.read(cache)};
           },
-          Devices::without_kernels);
+          devices_for(type));
 }
 
 PAGODA_TEST(ops_latents_check_shapes_and_indices) {

@@ -289,7 +289,8 @@ PAGODA_TEST(engine_devices_say_what_sizes_they_have_kernels_for) {
   REQUIRE_OK(software);
   const device::KernelNeeds good{.kv_dtype = DType::bf16, .block_size = 32, .head_dim = 256, .k_dim = 256};
   device::KernelNeeds keys = good, heads = good, odd = good, cache = good, latents = good;
-  latents.latent_dim = 576;
+  latents.latent_dim = 580;
+  latents.latent_value_dim = 512;
   keys.k_dim = 257;
   heads.head_dim = 264;
   odd.head_dim = 20;
@@ -299,6 +300,8 @@ PAGODA_TEST(engine_devices_say_what_sizes_they_have_kernels_for) {
     CHECK(device::check_support(**software, needs).code == StatusCode::unsupported);
     CHECK_OK(device::check_support(**cpu, needs));
   }
+  latents.latent_dim = 576;
+  CHECK_OK(device::check_support(**software, latents));
   cache.head_dim = 0;  // no attention, so no cache either
   CHECK_OK(device::check_support(**software, cache));
 }

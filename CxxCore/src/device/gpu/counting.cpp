@@ -87,6 +87,16 @@ void CountingEncoder::reshape_and_cache(const ReshapeAndCacheArgs& a) noexcept {
 void CountingEncoder::paged_attention(const PagedAttentionArgs& a) noexcept {
   count("paged_attention", bytes_of(a.q) + bytes_of(a.out) + cache_bytes(a), 0, [&] { inner_.paged_attention(a); });
 }
+void CountingEncoder::cache_latents(const CacheLatentsArgs& a) noexcept {
+  const double written = static_cast<double>(a.x.num_elements()) * static_cast<double>(dtype_bytes(a.cache.dtype));
+  count("cache_latents", bytes_of(a.x) + written, 0, [&] { inner_.cache_latents(a); });
+}
+void CountingEncoder::latent_attention(const LatentAttentionArgs& a) noexcept {
+  const PagedAttentionArgs as_keys{
+      .q = a.q, .k_cache = with_one_head(a.cache, a.q.shape[2]), .v_cache = {}, .sequences = a.sequences, .out = a.out};
+  count("latent_attention", bytes_of(a.q) + bytes_of(a.out) + cache_bytes(as_keys) / 2, 0,
+        [&] { inner_.latent_attention(a); });
+}
 void CountingEncoder::sigmoid_gate(const SigmoidGateArgs& a) noexcept {
   count("sigmoid_gate", 3 * bytes_of(a.x), 0, [&] { inner_.sigmoid_gate(a); });
 }

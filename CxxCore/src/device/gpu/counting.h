@@ -47,7 +47,7 @@ class CountingBackend final : public Backend {
 };
 
 // Hands ops to another encoder and counts them: OpTime::calls are launches, seconds the encoder's own.
-class CountingEncoder final : public Encoder, public PickOps, public ExpertOps {
+class CountingEncoder final : public Encoder, public PickOps, public ExpertOps, public LatentOps {
  public:
   CountingEncoder(GpuEncoder& inner, const CountingBackend& backend) noexcept : inner_(inner), backend_(backend) {}
   std::vector<OpTime> take() noexcept { return std::exchange(entries_, {}); }
@@ -70,6 +70,8 @@ class CountingEncoder final : public Encoder, public PickOps, public ExpertOps {
   void route_experts(const RouteExpertsArgs&) noexcept override;
   void expert_matmul(const ExpertMatmulArgs&) noexcept override;
   void combine_experts(const CombineExpertsArgs&) noexcept override;
+  void cache_latents(const CacheLatentsArgs&) noexcept override;
+  void latent_attention(const LatentAttentionArgs&) noexcept override;
   Pending& submit() noexcept override;
 
  private:

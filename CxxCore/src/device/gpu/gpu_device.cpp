@@ -29,7 +29,7 @@ class GpuDevice final : public Device, public KernelSupport, public DeviceHealth
   }
   Status check_support(const KernelNeeds& needs) const override {
     if (needs.latent_dim > 0)
-      return make_error(StatusCode::unsupported, "GPU kernels have no latent attention (MLA); cpu has");
+      PAGODA_RETURN_IF_ERROR(check_latents(needs.kv_dtype, needs.latent_dim, needs.latent_value_dim, needs.block_size));
     if (needs.head_dim > 0) PAGODA_RETURN_IF_ERROR(check_attention(needs.kv_dtype, needs.head_dim, needs.block_size));
     return check_gdn(needs.k_dim);
   }

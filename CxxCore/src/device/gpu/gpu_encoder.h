@@ -17,6 +17,7 @@
 #include "device/gpu/row_maker.h"
 #include "device/gpu/scratch.h"
 #include "device/host/index_checks.h"
+#include "device/latent_ops.h"
 #include "device/pick_ops.h"
 
 namespace pagoda::device::gpu {
@@ -31,7 +32,7 @@ struct Slot {
   Slot(Buffer* b, int64_t offset) noexcept : buffer(b), offset_bytes(offset) {}
 };
 
-class GpuEncoder final : public Encoder, public PickOps, public ExpertOps, private Pending {
+class GpuEncoder final : public Encoder, public PickOps, public ExpertOps, public LatentOps, private Pending {
  public:
   explicit GpuEncoder(Backend& backend) noexcept : backend_(backend) {}
   void set_scratch(Scratch scratch) noexcept { scratch_ = std::move(scratch); }
@@ -54,6 +55,8 @@ class GpuEncoder final : public Encoder, public PickOps, public ExpertOps, priva
   void route_experts(const RouteExpertsArgs&) noexcept override;
   void expert_matmul(const ExpertMatmulArgs&) noexcept override;
   void combine_experts(const CombineExpertsArgs&) noexcept override;
+  void cache_latents(const CacheLatentsArgs&) noexcept override;
+  void latent_attention(const LatentAttentionArgs&) noexcept override;
 
   Pending& submit() noexcept override;
 
@@ -130,6 +133,9 @@ class GpuEncoder final : public Encoder, public PickOps, public ExpertOps, priva
 };
 
 pagoda_args::CausalConv1d conv_args(const CausalConv1dArgs&) noexcept;
+// Partitions of the longest sequence, rounded up to a power of two: while it grows, grids stay for long and the graph
+// of a step with them. At most `room`.
+int64_t num_parts(const SequenceArgs& s, int64_t room) noexcept;
 
 constexpr int64_t ceil_divide(int64_t n, int64_t by) noexcept { return (n + by - 1) / by; }
 constexpr uint32_t as_uint(int64_t n) noexcept { return static_cast<uint32_t>(n); }

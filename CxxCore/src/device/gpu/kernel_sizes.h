@@ -10,5 +10,6 @@ namespace pagoda::device::gpu {
 
 Status check_attention(DType kv_dtype, int64_t head_dim, int64_t block_size) noexcept;
 Status check_gdn(int64_t k_dim) noexcept;
+Status check_latents(DType kv_dtype, int64_t dim, int64_t value_dim, int64_t block_size) noexcept;
 
 }  // namespace pagoda::device::gpu

@@ -52,6 +52,9 @@ ScratchSizes ScratchSizes::experts(int64_t rows, int64_t experts) noexcept {
 
 ScratchSizes ScratchSizes::largest(const StepLimits& limits) noexcept {
   ScratchSizes sizes = matmul(limits.tokens, round_up(limits.cols, host::kColumnPadding));
+  const ScratchSizes by_head = matmul(limits.head_rows, round_up(limits.head_cols, host::kColumnPadding));
+  sizes.rows = std::max(sizes.rows, by_head.rows);
+  sizes.scales = std::max(sizes.scales, by_head.scales);
   sizes.partials =
       attention(limits.sequences, limits.heads, limits.head_dim, (limits.context + kPartition - 1) / kPartition)
           .partials;
@@ -59,9 +62,11 @@ ScratchSizes ScratchSizes::largest(const StepLimits& limits) noexcept {
   sizes.gdn_rows = recurrent.gdn_rows;
   sizes.gdn_gates = recurrent.gdn_gates;
   sizes.found = sample(limits.logits_rows, limits.vocab).found;  // argmax needs less
-  const ScratchSizes mixture = experts(limits.tokens, limits.experts);
-  sizes.expert_order = mixture.expert_order;
-  sizes.expert_tiles = mixture.expert_tiles;
+  for (const ScratchSizes& products :
+       {experts(limits.tokens, limits.experts), experts(limits.head_rows, limits.head_rows > 0 ? limits.heads : 0)}) {
+    sizes.expert_order = std::max(sizes.expert_order, products.expert_order);
+    sizes.expert_tiles = std::max(sizes.expert_tiles, products.expert_tiles);
+  }
   return sizes;
 }
 

@@ -77,9 +77,8 @@ class Row {
   }
 
   void weigh_softmax() noexcept {
-    float largest = logits_[ids_[0]], sum = 0.0f;
-    if (args_.num_groups > 1)
-      for (int64_t e = 0; e < num_experts_; ++e) largest = logits_[e] > largest ? logits_[e] : largest;
+    const float largest = logits_[ids_[0]];  // of all: the group of the best is always kept
+    float sum = 0.0f;
     for (int64_t j = 0; j < k_; ++j) sum += weights_[j] = std::exp(logits_[ids_[j]] - largest);
     if (!args_.normalise) {
       sum = 0.0f;

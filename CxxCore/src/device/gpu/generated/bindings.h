@@ -14,130 +14,151 @@ namespace argmax {
 inline constexpr KernelId kernel = {1, "argmax"};
 enum Binding : int { found = 0, tokens = 1, args = 2 };
 }  // namespace argmax
+namespace cache_latents {
+inline constexpr KernelId f32 = {2, "cache_latents_f32"};
+inline constexpr KernelId f16 = {3, "cache_latents_f16"};
+inline constexpr KernelId bf16 = {4, "cache_latents_bf16"};
+enum Binding : int { x = 0, slot_mapping = 1, cache = 2, args = 3 };
+}  // namespace cache_latents
 namespace causal_conv1d {
-inline constexpr KernelId kernel = {2, "causal_conv1d"};
+inline constexpr KernelId kernel = {5, "causal_conv1d"};
 enum Binding : int { x = 0, weight = 1, tail = 2, cu_seqlens = 3, context_lens = 4, state_slots = 5, out = 6, args = 7 };
 }  // namespace causal_conv1d
 namespace causal_conv1d_tail {
-inline constexpr KernelId kernel = {3, "causal_conv1d_tail"};
+inline constexpr KernelId kernel = {6, "causal_conv1d_tail"};
 enum Binding : int { x = 0, tail = 1, cu_seqlens = 2, context_lens = 3, state_slots = 4, args = 5 };
 }  // namespace causal_conv1d_tail
 namespace causal_conv1d_update {
-inline constexpr KernelId kernel = {4, "causal_conv1d_update"};
+inline constexpr KernelId kernel = {7, "causal_conv1d_update"};
 enum Binding : int { x = 0, weight = 1, tail = 2, context_lens = 3, state_slots = 4, out = 5, args = 6 };
 }  // namespace causal_conv1d_update
 namespace combine_experts {
-inline constexpr KernelId kernel = {5, "combine_experts"};
+inline constexpr KernelId kernel = {8, "combine_experts"};
 enum Binding : int { x = 0, weights = 1, shared_out = 2, gate = 3, out = 4, args = 5 };
 }  // namespace combine_experts
 namespace embedding {
-inline constexpr KernelId f32 = {6, "embedding_f32"};
-inline constexpr KernelId f16 = {7, "embedding_f16"};
-inline constexpr KernelId bf16 = {8, "embedding_bf16"};
+inline constexpr KernelId f32 = {9, "embedding_f32"};
+inline constexpr KernelId f16 = {10, "embedding_f16"};
+inline constexpr KernelId bf16 = {11, "embedding_bf16"};
 enum Binding : int { ids = 0, table = 1, out = 2, args = 3 };
 }  // namespace embedding
 namespace embedding_packed {
-inline constexpr KernelId q8 = {9, "embedding_packed_q8"};
-inline constexpr KernelId q4 = {10, "embedding_packed_q4"};
+inline constexpr KernelId q8 = {12, "embedding_packed_q8"};
+inline constexpr KernelId q4 = {13, "embedding_packed_q4"};
 enum Binding : int { ids = 0, table = 1, steps = 2, scales = 3, out = 4, args = 5 };
 }  // namespace embedding_packed
 namespace expert_matmul {
-inline constexpr KernelId f32 = {11, "expert_matmul_f32"};
-inline constexpr KernelId f16 = {12, "expert_matmul_f16"};
-inline constexpr KernelId bf16 = {13, "expert_matmul_bf16"};
-inline constexpr KernelId q8 = {14, "expert_matmul_q8"};
-inline constexpr KernelId q4 = {15, "expert_matmul_q4"};
+inline constexpr KernelId f32 = {14, "expert_matmul_f32"};
+inline constexpr KernelId f16 = {15, "expert_matmul_f16"};
+inline constexpr KernelId bf16 = {16, "expert_matmul_bf16"};
+inline constexpr KernelId q8 = {17, "expert_matmul_q8"};
+inline constexpr KernelId q4 = {18, "expert_matmul_q4"};
 enum Binding : int { x = 0, x_scales = 1, w = 2, w_steps = 3, w_scales = 4, order = 5, tiles = 6, out = 7, args = 8 };
 }  // namespace expert_matmul
 namespace expert_tiles {
-inline constexpr KernelId kernel = {16, "expert_tiles"};
+inline constexpr KernelId kernel = {19, "expert_tiles"};
 enum Binding : int { ids = 0, order = 1, tiles = 2, args = 3 };
 }  // namespace expert_tiles
 namespace gated_rms_norm {
-inline constexpr KernelId kernel = {17, "gated_rms_norm"};
+inline constexpr KernelId kernel = {20, "gated_rms_norm"};
 enum Binding : int { x = 0, z = 1, weight = 2, out = 3, args = 4 };
 }  // namespace gated_rms_norm
 namespace gather_rows {
-inline constexpr KernelId kernel = {18, "gather_rows"};
+inline constexpr KernelId kernel = {21, "gather_rows"};
 enum Binding : int { x = 0, rows = 1, out = 2, args = 3 };
 }  // namespace gather_rows
 namespace gdn_decode {
-inline constexpr KernelId k128 = {19, "gdn_decode_128"};
-inline constexpr KernelId k256 = {20, "gdn_decode_256"};
-inline constexpr KernelId conv_128 = {21, "gdn_decode_conv_128"};
-inline constexpr KernelId conv_256 = {22, "gdn_decode_conv_256"};
+inline constexpr KernelId k128 = {22, "gdn_decode_128"};
+inline constexpr KernelId k256 = {23, "gdn_decode_256"};
+inline constexpr KernelId conv_128 = {24, "gdn_decode_conv_128"};
+inline constexpr KernelId conv_256 = {25, "gdn_decode_conv_256"};
 enum Binding : int { q = 0, k = 1, v = 2, a = 3, b = 4, a_log = 5, dt_bias = 6, cu_seqlens = 7, context_lens = 8, state_slots = 9, state = 10, k_rows = 11, u_rows = 12, g_rows = 13, out = 14, conv_x = 15, conv_weight = 16, conv_tail = 17, args = 18 };
 }  // namespace gdn_decode
 namespace gdn_prefill {
-inline constexpr KernelId k128 = {23, "gdn_prefill_128"};
-inline constexpr KernelId k256 = {24, "gdn_prefill_256"};
+inline constexpr KernelId k128 = {26, "gdn_prefill_128"};
+inline constexpr KernelId k256 = {27, "gdn_prefill_256"};
 enum Binding : int { v = 0, cu_seqlens = 1, context_lens = 2, state_slots = 3, rows = 4, gates = 5, state = 6, k_rows = 7, u_rows = 8, g_rows = 9, out = 10, args = 11 };
 }  // namespace gdn_prefill
 namespace gdn_prepare {
-inline constexpr KernelId k128 = {25, "gdn_prepare_128"};
-inline constexpr KernelId k256 = {26, "gdn_prepare_256"};
+inline constexpr KernelId k128 = {28, "gdn_prepare_128"};
+inline constexpr KernelId k256 = {29, "gdn_prepare_256"};
 enum Binding : int { q = 0, k = 1, a = 2, b = 3, a_log = 4, dt_bias = 5, cu_seqlens = 6, context_lens = 7, state_slots = 8, k_rows = 9, g_rows = 10, rows = 11, gates = 12, args = 13 };
 }  // namespace gdn_prepare
+namespace latent_attention {
+inline constexpr KernelId f32 = {30, "latent_attention_f32"};
+inline constexpr KernelId f16 = {31, "latent_attention_f16"};
+inline constexpr KernelId bf16 = {32, "latent_attention_bf16"};
+enum Binding : int { q = 0, cache = 1, cu_seqlens = 2, context_lens = 3, block_tables = 4, partials = 5, out = 6, args = 7 };
+}  // namespace latent_attention
+namespace latent_attention_reduce {
+inline constexpr KernelId kernel = {33, "latent_attention_reduce"};
+enum Binding : int { partials = 0, cu_seqlens = 1, context_lens = 2, out = 3, args = 4 };
+}  // namespace latent_attention_reduce
+namespace latent_attention_constants {
+inline constexpr std::string_view use_window = "use_window";
+inline constexpr std::string_view use_softcap = "use_softcap";
+inline constexpr std::string_view use_sinks = "use_sinks";
+}  // namespace latent_attention_constants
 namespace matmul_f32 {
-inline constexpr KernelId kernel = {27, "matmul_f32"};
+inline constexpr KernelId kernel = {34, "matmul_f32"};
 enum Binding : int { x = 0, w = 1, bias = 2, out = 3, args = 4 };
 }  // namespace matmul_f32
 namespace matmul_few {
-inline constexpr KernelId f16_1_1 = {28, "matmul_few_f16_1_1"};
-inline constexpr KernelId f16_2_1 = {29, "matmul_few_f16_2_1"};
-inline constexpr KernelId f16_2_2 = {30, "matmul_few_f16_2_2"};
-inline constexpr KernelId f16_2_4 = {31, "matmul_few_f16_2_4"};
-inline constexpr KernelId f16_2_8 = {32, "matmul_few_f16_2_8"};
-inline constexpr KernelId bf16_1_1 = {33, "matmul_few_bf16_1_1"};
-inline constexpr KernelId bf16_2_1 = {34, "matmul_few_bf16_2_1"};
-inline constexpr KernelId bf16_2_2 = {35, "matmul_few_bf16_2_2"};
-inline constexpr KernelId bf16_2_4 = {36, "matmul_few_bf16_2_4"};
-inline constexpr KernelId bf16_2_8 = {37, "matmul_few_bf16_2_8"};
-inline constexpr KernelId q8_1_1 = {38, "matmul_few_q8_1_1"};
-inline constexpr KernelId q8_2_1 = {39, "matmul_few_q8_2_1"};
-inline constexpr KernelId q8_2_2 = {40, "matmul_few_q8_2_2"};
-inline constexpr KernelId q8_2_4 = {41, "matmul_few_q8_2_4"};
-inline constexpr KernelId q8_2_8 = {42, "matmul_few_q8_2_8"};
-inline constexpr KernelId q4_1_1 = {43, "matmul_few_q4_1_1"};
-inline constexpr KernelId q4_2_1 = {44, "matmul_few_q4_2_1"};
-inline constexpr KernelId q4_2_2 = {45, "matmul_few_q4_2_2"};
-inline constexpr KernelId q4_2_4 = {46, "matmul_few_q4_2_4"};
-inline constexpr KernelId q4_2_8 = {47, "matmul_few_q4_2_8"};
-inline constexpr KernelId direct_1_1 = {48, "matmul_few_direct_1_1"};
-inline constexpr KernelId direct_2_1 = {49, "matmul_few_direct_2_1"};
-inline constexpr KernelId direct_2_2 = {50, "matmul_few_direct_2_2"};
-inline constexpr KernelId direct_2_4 = {51, "matmul_few_direct_2_4"};
-inline constexpr KernelId direct_2_8 = {52, "matmul_few_direct_2_8"};
-inline constexpr KernelId made_1_1 = {53, "matmul_few_made_1_1"};
-inline constexpr KernelId made_2_1 = {54, "matmul_few_made_2_1"};
+inline constexpr KernelId f16_1_1 = {35, "matmul_few_f16_1_1"};
+inline constexpr KernelId f16_2_1 = {36, "matmul_few_f16_2_1"};
+inline constexpr KernelId f16_2_2 = {37, "matmul_few_f16_2_2"};
+inline constexpr KernelId f16_2_4 = {38, "matmul_few_f16_2_4"};
+inline constexpr KernelId f16_2_8 = {39, "matmul_few_f16_2_8"};
+inline constexpr KernelId bf16_1_1 = {40, "matmul_few_bf16_1_1"};
+inline constexpr KernelId bf16_2_1 = {41, "matmul_few_bf16_2_1"};
+inline constexpr KernelId bf16_2_2 = {42, "matmul_few_bf16_2_2"};
+inline constexpr KernelId bf16_2_4 = {43, "matmul_few_bf16_2_4"};
+inline constexpr KernelId bf16_2_8 = {44, "matmul_few_bf16_2_8"};
+inline constexpr KernelId q8_1_1 = {45, "matmul_few_q8_1_1"};
+inline constexpr KernelId q8_2_1 = {46, "matmul_few_q8_2_1"};
+inline constexpr KernelId q8_2_2 = {47, "matmul_few_q8_2_2"};
+inline constexpr KernelId q8_2_4 = {48, "matmul_few_q8_2_4"};
+inline constexpr KernelId q8_2_8 = {49, "matmul_few_q8_2_8"};
+inline constexpr KernelId q4_1_1 = {50, "matmul_few_q4_1_1"};
+inline constexpr KernelId q4_2_1 = {51, "matmul_few_q4_2_1"};
+inline constexpr KernelId q4_2_2 = {52, "matmul_few_q4_2_2"};
+inline constexpr KernelId q4_2_4 = {53, "matmul_few_q4_2_4"};
+inline constexpr KernelId q4_2_8 = {54, "matmul_few_q4_2_8"};
+inline constexpr KernelId direct_1_1 = {55, "matmul_few_direct_1_1"};
+inline constexpr KernelId direct_2_1 = {56, "matmul_few_direct_2_1"};
+inline constexpr KernelId direct_2_2 = {57, "matmul_few_direct_2_2"};
+inline constexpr KernelId direct_2_4 = {58, "matmul_few_direct_2_4"};
+inline constexpr KernelId direct_2_8 = {59, "matmul_few_direct_2_8"};
+inline constexpr KernelId made_1_1 = {60, "matmul_few_made_1_1"};
+inline constexpr KernelId made_2_1 = {61, "matmul_few_made_2_1"};
 enum Binding : int { x = 0, x_scales = 1, w = 2, w_steps = 3, w_scales = 4, bias = 5, weight = 6, gate = 7, out = 8, args = 9 };
 }  // namespace matmul_few
 namespace matmul_rows_bf16 {
-inline constexpr KernelId kernel = {55, "matmul_rows_bf16"};
+inline constexpr KernelId kernel = {62, "matmul_rows_bf16"};
 enum Binding : int { x = 0, weight = 1, gate = 2, out = 3, scales = 4, args = 5 };
 }  // namespace matmul_rows_bf16
 namespace matmul_rows {
-inline constexpr KernelId f16 = {56, "matmul_rows_f16"};
-inline constexpr KernelId rotated = {57, "matmul_rows_rotated"};
+inline constexpr KernelId f16 = {63, "matmul_rows_f16"};
+inline constexpr KernelId rotated = {64, "matmul_rows_rotated"};
 enum Binding : int { x = 0, weight = 1, gate = 2, out = 3, scales = 4, args = 5 };
 }  // namespace matmul_rows
 namespace matmul_tiles {
-inline constexpr KernelId f16 = {58, "matmul_tiles_f16"};
-inline constexpr KernelId bf16 = {59, "matmul_tiles_bf16"};
-inline constexpr KernelId q8 = {60, "matmul_tiles_q8"};
-inline constexpr KernelId q4 = {61, "matmul_tiles_q4"};
+inline constexpr KernelId f16 = {65, "matmul_tiles_f16"};
+inline constexpr KernelId bf16 = {66, "matmul_tiles_bf16"};
+inline constexpr KernelId q8 = {67, "matmul_tiles_q8"};
+inline constexpr KernelId q4 = {68, "matmul_tiles_q4"};
 enum Binding : int { x = 0, x_scales = 1, w = 2, w_steps = 3, w_scales = 4, bias = 5, out = 6, args = 7 };
 }  // namespace matmul_tiles
 namespace paged_attention {
-inline constexpr KernelId f32_1 = {62, "paged_attention_f32_1"};
-inline constexpr KernelId f16_1 = {63, "paged_attention_f16_1"};
-inline constexpr KernelId f16_2 = {64, "paged_attention_f16_2"};
-inline constexpr KernelId bf16_1 = {65, "paged_attention_bf16_1"};
-inline constexpr KernelId bf16_2 = {66, "paged_attention_bf16_2"};
+inline constexpr KernelId f32_1 = {69, "paged_attention_f32_1"};
+inline constexpr KernelId f16_1 = {70, "paged_attention_f16_1"};
+inline constexpr KernelId f16_2 = {71, "paged_attention_f16_2"};
+inline constexpr KernelId bf16_1 = {72, "paged_attention_bf16_1"};
+inline constexpr KernelId bf16_2 = {73, "paged_attention_bf16_2"};
 enum Binding : int { q = 0, k_cache = 1, v_cache = 2, cu_seqlens = 3, context_lens = 4, block_tables = 5, sinks = 6, partials = 7, out = 8, args = 9 };
 }  // namespace paged_attention
 namespace paged_attention_reduce {
-inline constexpr KernelId kernel = {67, "paged_attention_reduce"};
+inline constexpr KernelId kernel = {74, "paged_attention_reduce"};
 enum Binding : int { partials = 0, cu_seqlens = 1, context_lens = 2, sinks = 3, out = 4, args = 5 };
 }  // namespace paged_attention_reduce
 namespace paged_attention_constants {
@@ -146,53 +167,53 @@ inline constexpr std::string_view use_softcap = "use_softcap";
 inline constexpr std::string_view use_sinks = "use_sinks";
 }  // namespace paged_attention_constants
 namespace qk_norm_rope {
-inline constexpr KernelId kernel = {68, "qk_norm_rope"};
+inline constexpr KernelId kernel = {75, "qk_norm_rope"};
 enum Binding : int { x = 0, weight = 1, positions = 2, inv_freq = 3, out = 4, args = 5 };
 }  // namespace qk_norm_rope
 namespace reshape_and_cache {
-inline constexpr KernelId f32 = {69, "reshape_and_cache_f32"};
-inline constexpr KernelId f16 = {70, "reshape_and_cache_f16"};
-inline constexpr KernelId bf16 = {71, "reshape_and_cache_bf16"};
+inline constexpr KernelId f32 = {76, "reshape_and_cache_f32"};
+inline constexpr KernelId f16 = {77, "reshape_and_cache_f16"};
+inline constexpr KernelId bf16 = {78, "reshape_and_cache_bf16"};
 enum Binding : int { k = 0, v = 1, slot_mapping = 2, k_cache = 3, v_cache = 4, args = 5 };
 }  // namespace reshape_and_cache
 namespace rms_norm {
-inline constexpr KernelId kernel = {72, "rms_norm"};
+inline constexpr KernelId kernel = {79, "rms_norm"};
 enum Binding : int { x = 0, residual = 1, weight = 2, out = 3, args = 4 };
 }  // namespace rms_norm
 namespace rms_norm_constants {
 inline constexpr std::string_view has_residual = "has_residual";
 }  // namespace rms_norm_constants
 namespace rope_and_cache {
-inline constexpr KernelId f32 = {73, "rope_and_cache_f32"};
-inline constexpr KernelId f16 = {74, "rope_and_cache_f16"};
-inline constexpr KernelId bf16 = {75, "rope_and_cache_bf16"};
+inline constexpr KernelId f32 = {80, "rope_and_cache_f32"};
+inline constexpr KernelId f16 = {81, "rope_and_cache_f16"};
+inline constexpr KernelId bf16 = {82, "rope_and_cache_bf16"};
 enum Binding : int { q = 0, k = 1, v = 2, q_weight = 3, k_weight = 4, positions = 5, inv_freq = 6, slot_mapping = 7, k_cache = 8, v_cache = 9, args = 10 };
 }  // namespace rope_and_cache
 namespace route_experts {
-inline constexpr KernelId kernel = {76, "route_experts"};
-enum Binding : int { logits = 0, ids = 1, weights = 2, args = 3 };
+inline constexpr KernelId kernel = {83, "route_experts"};
+enum Binding : int { logits = 0, bias = 1, ids = 2, weights = 3, args = 4 };
 }  // namespace route_experts
 namespace sample_parts {
-inline constexpr KernelId kernel = {77, "sample_parts"};
+inline constexpr KernelId kernel = {84, "sample_parts"};
 enum Binding : int { logits = 0, rows = 1, found = 2, args = 3 };
 }  // namespace sample_parts
 namespace sample {
-inline constexpr KernelId kernel = {78, "sample"};
+inline constexpr KernelId kernel = {85, "sample"};
 enum Binding : int { found = 0, rows = 1, tokens = 2, args = 3 };
 }  // namespace sample
 namespace sigmoid_gate {
-inline constexpr KernelId kernel = {79, "sigmoid_gate"};
+inline constexpr KernelId kernel = {86, "sigmoid_gate"};
 enum Binding : int { x = 0, gate = 1, out = 2, args = 3 };
 }  // namespace sigmoid_gate
 namespace zero_slots {
-inline constexpr KernelId words = {80, "zero_slots_words"};
-inline constexpr KernelId bytes = {81, "zero_slots_bytes"};
+inline constexpr KernelId words = {87, "zero_slots_words"};
+inline constexpr KernelId bytes = {88, "zero_slots_bytes"};
 enum Binding : int { pool = 0, slots = 1, args = 2 };
 }  // namespace zero_slots
 namespace copy_slot {
-inline constexpr KernelId words = {82, "copy_slot_words"};
-inline constexpr KernelId bytes = {83, "copy_slot_bytes"};
+inline constexpr KernelId words = {89, "copy_slot_words"};
+inline constexpr KernelId bytes = {90, "copy_slot_bytes"};
 enum Binding : int { pool = 0, args = 1 };
 }  // namespace copy_slot
-inline constexpr int kCount = 84;  // ids are below
+inline constexpr int kCount = 91;  // ids are below
 }  // namespace pagoda::device::gpu::kernels

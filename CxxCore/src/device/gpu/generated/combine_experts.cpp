@@ -127,9 +127,11 @@ struct RouteExperts {
   uint num_experts;
   uint chosen;
   uint normalise;
-  uint reserved;
+  uint is_sigmoid, has_bias;
+  uint num_groups, groups_per_token;
+  float scale;
 };
-static_assert(sizeof(RouteExperts) == 40, "host and kernel agree");
+static_assert(sizeof(RouteExperts) == 56, "host and kernel agree");
 
 struct ExpertTiles {
   long ids_stride;
@@ -174,7 +176,7 @@ MSL_KERNEL void combine_experts(MSL_DEVICE const float* x ,
                             uint num_threads ) {
   MSL_DEVICE const float* row_weights = weights + long(token) * args.weights_stride;
   const bool has_shared = args.has_shared != 0;
-  const float share = has_shared ? sigmoid(gate[long(token) * args.gate_stride]) : 0.0f;
+  const float share = args.has_shared == 1 ? sigmoid(gate[long(token) * args.gate_stride]) : 1.0f;
   for (uint i = tid; MSL_LOOP(i < args.cols); i += num_threads) {
     float sum = has_shared ? share * shared_out[long(token) * args.shared_stride + i] : 0.0f;
     for (uint j = 0; MSL_LOOP(j < args.chosen); ++j) {

@@ -4,7 +4,7 @@ namespace pagoda::device::gpu::generated {
 KernelSource combine_experts_source() noexcept {
   return {"combine_experts",
 R"msl(#pragma METAL fp contract(off)
-// combine_experts: the weighted sum of a token's experts, in order, after a shared one through its gate.
+// combine_experts: the weighted sum of a token's experts, in order, after a shared one, through its gate if it has one.
 // Helpers that several kernels share: sums in one order, the nonlinear functions, tiles, sequences.
 // Text of the portable subset: Metal compiles it as it is, mslc translates it for CPU and CUDA. No fast math.
 
@@ -127,9 +127,11 @@ struct RouteExperts {
   uint num_experts;
   uint chosen;  // experts of a token
   uint normalise;
-  uint reserved;
+  uint is_sigmoid, has_bias;
+  uint num_groups, groups_per_token;  // at most 32 groups
+  float scale;
 };
-static_assert(sizeof(RouteExperts) == 40, "host and kernel agree");
+static_assert(sizeof(RouteExperts) == 56, "host and kernel agree");
 
 struct ExpertTiles {
   long ids_stride;  // elements from one token to the next
@@ -155,7 +157,7 @@ struct CombineExperts {
   long x_stride, weights_stride, shared_stride, gate_stride, out_stride;  // elements from one row to the next
   uint cols;
   uint chosen;
-  uint has_shared;  // 0: a mixture without a shared expert
+  uint has_shared;  // 0: a mixture without a shared expert; 2: one without a gate
 };
 static_assert(sizeof(CombineExperts) == 56, "host and kernel agree");
 
@@ -173,7 +175,7 @@ kernel void combine_experts(device const float* x [[buffer(0)]],
                             uint num_threads [[threads_per_threadgroup]]) {
   device const float* row_weights = weights + long(token) * args.weights_stride;
   const bool has_shared = args.has_shared != 0;
-  const float share = has_shared ? sigmoid(gate[long(token) * args.gate_stride]) : 0.0f;
+  const float share = args.has_shared == 1 ? sigmoid(gate[long(token) * args.gate_stride]) : 1.0f;
   for (uint i = tid; i < args.cols; i += num_threads) {
     float sum = has_shared ? share * shared_out[long(token) * args.shared_stride + i] : 0.0f;
     for (uint j = 0; j < args.chosen; ++j) {
@@ -310,9 +312,11 @@ struct RouteExperts {
   uint num_experts;
   uint chosen;
   uint normalise;
-  uint reserved;
+  uint is_sigmoid, has_bias;
+  uint num_groups, groups_per_token;
+  float scale;
 };
-static_assert(sizeof(RouteExperts) == 40, "host and kernel agree");
+static_assert(sizeof(RouteExperts) == 56, "host and kernel agree");
 
 struct ExpertTiles {
   long ids_stride;
@@ -357,7 +361,7 @@ MSL_KERNEL void combine_experts(MSL_DEVICE const float* x ,
                             uint num_threads ) {
   MSL_DEVICE const float* row_weights = weights + long(token) * args.weights_stride;
   const bool has_shared = args.has_shared != 0;
-  const float share = has_shared ? sigmoid(gate[long(token) * args.gate_stride]) : 0.0f;
+  const float share = args.has_shared == 1 ? sigmoid(gate[long(token) * args.gate_stride]) : 1.0f;
   for (uint i = tid; i < args.cols; i += num_threads) {
     float sum = has_shared ? share * shared_out[long(token) * args.shared_stride + i] : 0.0f;
     for (uint j = 0; j < args.chosen; ++j) {

@@ -133,9 +133,11 @@ struct RouteExperts {
   uint num_experts;
   uint chosen;
   uint normalise;
-  uint reserved;
+  uint is_sigmoid, has_bias;
+  uint num_groups, groups_per_token;
+  float scale;
 };
-static_assert(sizeof(RouteExperts) == 40, "host and kernel agree");
+static_assert(sizeof(RouteExperts) == 56, "host and kernel agree");
 
 struct ExpertTiles {
   long ids_stride;

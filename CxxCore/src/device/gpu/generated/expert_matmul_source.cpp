@@ -133,9 +133,11 @@ struct RouteExperts {
   uint num_experts;
   uint chosen;  // experts of a token
   uint normalise;
-  uint reserved;
+  uint is_sigmoid, has_bias;
+  uint num_groups, groups_per_token;  // at most 32 groups
+  float scale;
 };
-static_assert(sizeof(RouteExperts) == 40, "host and kernel agree");
+static_assert(sizeof(RouteExperts) == 56, "host and kernel agree");
 
 struct ExpertTiles {
   long ids_stride;  // elements from one token to the next
@@ -161,7 +163,7 @@ struct CombineExperts {
   long x_stride, weights_stride, shared_stride, gate_stride, out_stride;  // elements from one row to the next
   uint cols;
   uint chosen;
-  uint has_shared;  // 0: a mixture without a shared expert
+  uint has_shared;  // 0: a mixture without a shared expert; 2: one without a gate
 };
 static_assert(sizeof(CombineExperts) == 56, "host and kernel agree");
 
@@ -433,9 +435,11 @@ struct RouteExperts {
   uint num_experts;
   uint chosen;
   uint normalise;
-  uint reserved;
+  uint is_sigmoid, has_bias;
+  uint num_groups, groups_per_token;
+  float scale;
 };
-static_assert(sizeof(RouteExperts) == 40, "host and kernel agree");
+static_assert(sizeof(RouteExperts) == 56, "host and kernel agree");
 
 struct ExpertTiles {
   long ids_stride;

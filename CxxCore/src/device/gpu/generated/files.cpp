@@ -3,6 +3,8 @@
 namespace pagoda::device::gpu::generated {
 std::span<const KernelInfo> argmax_kernels() noexcept;
 KernelSource argmax_source() noexcept;
+std::span<const KernelInfo> cache_latents_kernels() noexcept;
+KernelSource cache_latents_source() noexcept;
 std::span<const KernelInfo> causal_conv1d_kernels() noexcept;
 KernelSource causal_conv1d_source() noexcept;
 std::span<const KernelInfo> combine_experts_kernels() noexcept;
@@ -23,6 +25,8 @@ std::span<const KernelInfo> gdn_prefill_kernels() noexcept;
 KernelSource gdn_prefill_source() noexcept;
 std::span<const KernelInfo> gdn_prepare_kernels() noexcept;
 KernelSource gdn_prepare_source() noexcept;
+std::span<const KernelInfo> latent_attention_kernels() noexcept;
+KernelSource latent_attention_source() noexcept;
 std::span<const KernelInfo> matmul_f32_kernels() noexcept;
 KernelSource matmul_f32_source() noexcept;
 std::span<const KernelInfo> matmul_few_kernels() noexcept;
@@ -52,6 +56,7 @@ KernelSource slots_source() noexcept;
 std::span<const KernelFile> files() noexcept {
   static const KernelFile kFiles[] = {
     {argmax_kernels(), argmax_source()},
+    {cache_latents_kernels(), cache_latents_source()},
     {causal_conv1d_kernels(), causal_conv1d_source()},
     {combine_experts_kernels(), combine_experts_source()},
     {embedding_kernels(), embedding_source()},
@@ -62,6 +67,7 @@ std::span<const KernelFile> files() noexcept {
     {gdn_decode_kernels(), gdn_decode_source()},
     {gdn_prefill_kernels(), gdn_prefill_source()},
     {gdn_prepare_kernels(), gdn_prepare_source()},
+    {latent_attention_kernels(), latent_attention_source()},
     {matmul_f32_kernels(), matmul_f32_source()},
     {matmul_few_kernels(), matmul_few_source()},
     {matmul_rows_kernels(), matmul_rows_source()},

@@ -140,9 +140,11 @@ struct RouteExperts {
   uint num_experts;
   uint chosen;
   uint normalise;
-  uint reserved;
+  uint is_sigmoid, has_bias;
+  uint num_groups, groups_per_token;
+  float scale;
 };
-static_assert(sizeof(RouteExperts) == 40, "host and kernel agree");
+static_assert(sizeof(RouteExperts) == 56, "host and kernel agree");
 
 struct ExpertTiles {
   long ids_stride;
@@ -178,9 +180,44 @@ static_assert(sizeof(CombineExperts) == 56, "host and kernel agree");
 MSL_CONSTANT constexpr uint kMaxChosen = 64;
 
 
+METAL_FUNC float choice_of(MSL_DEVICE const float* logits, MSL_DEVICE const float* bias, uint e,
+                           MSL_CONSTANT pagoda_args::RouteExperts& args) {
+  if (args.is_sigmoid == 0) {
+    return logits[e];
+  }
+  return sigmoid(logits[e]) + (args.has_bias != 0 ? bias[e] : 0.0f);
+}
+
+
+
+METAL_FUNC uint best_groups(MSL_DEVICE const float* logits, MSL_DEVICE const float* bias, uint lane,
+                            MSL_CONSTANT pagoda_args::RouteExperts& args) {
+  const uint size = args.num_experts / args.num_groups;
+  float first = kNegBig;
+  float second = kNegBig;
+  const uint group = lane < args.num_groups ? lane : 0;
+  for (uint e = group * size; MSL_LOOP(e < (group + 1) * size); ++e) {
+    const float value = choice_of(logits, bias, e, args);
+    second = max(second, min(first, value));
+    first = max(first, value);
+  }
+  const uint key = key_of(args.is_sigmoid != 0 ? first + second : first);
+  bool is_left = lane < args.num_groups;
+  uint kept = 0;
+  for (uint i = 0; MSL_LOOP(i < args.groups_per_token); ++i) {
+    const uint best = simd_max(is_left ? key : 0u);
+    const uint winner = simd_min(is_left && key == best ? lane : 32u);
+    kept |= 1u << winner;
+    is_left = is_left && lane != winner;
+  }
+  return kept;
+}
+
+
 
 
 MSL_KERNEL void route_experts(MSL_DEVICE const float* logits ,
+                          MSL_DEVICE const float* bias ,
                           MSL_DEVICE int* ids ,
                           MSL_DEVICE float* weights ,
                           MSL_CONSTANT pagoda_args::RouteExperts& args ,
@@ -188,14 +225,21 @@ MSL_KERNEL void route_experts(MSL_DEVICE const float* logits ,
                           uint lane ) {
   MSL_TG_VAR(1, chosen, [kMaxChosen], float)
   MSL_DEVICE const float* from = logits + long(token) * args.logits_stride;
+  const uint group_size = args.num_experts / args.num_groups;
+  uint kept = 1;
+
+  if (args.num_groups > 1) {
+    kept = best_groups(from, bias, lane, args);
+  }
   uint last_key = 0xffffffffu;
   int last = -1;
   for (uint j = 0; MSL_LOOP(j < args.chosen); ++j) {
     uint best = 0;
     int found = int(args.num_experts);
     for (int e = int(lane); MSL_LOOP(e < int(args.num_experts)); e += 32) {
-      const uint key = key_of(from[e]);
-      const bool is_left = key < last_key || (key == last_key && e > last);
+      const uint key = key_of(choice_of(from, bias, uint(e), args));
+      const bool is_candidate = ((kept >> (uint(e) / group_size)) & 1u) != 0;
+      const bool is_left = is_candidate && (key < last_key || (key == last_key && e > last));
       const bool is_better = is_left && (key > best || found == int(args.num_experts));
       best = is_better ? key : best;
       found = is_better ? e : found;
@@ -208,6 +252,17 @@ MSL_KERNEL void route_experts(MSL_DEVICE const float* logits ,
     }
   }
   simdgroup_barrier(mem_flags::mem_threadgroup);
+  if (args.is_sigmoid != 0) {
+    float sum = 0.0f;
+    for (uint j = 0; MSL_LOOP(j < args.chosen); ++j) {
+      sum += sigmoid(chosen[j]);
+    }
+    for (uint j = lane; MSL_LOOP(j < args.chosen); j += 32) {
+      const float share = sigmoid(chosen[j]);
+      weights[long(token) * args.weights_stride + j] = (args.normalise != 0 ? share / sum : share) * args.scale;
+    }
+    return;
+  }
   const float largest = chosen[0];
   float sum = 0.0f;
   if (args.normalise != 0) {
@@ -221,7 +276,7 @@ MSL_KERNEL void route_experts(MSL_DEVICE const float* logits ,
     sum = simd_sum(sum);
   }
   for (uint j = lane; MSL_LOOP(j < args.chosen); j += 32) {
-    weights[long(token) * args.weights_stride + j] = precise::exp(chosen[j] - largest) / sum;
+    weights[long(token) * args.weights_stride + j] = precise::exp(chosen[j] - largest) / sum * args.scale;
   }
 }
 
@@ -231,9 +286,9 @@ using namespace ::pagoda::device::gpu;
 void msl_entry_0(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  route_experts((const float*)in.buffers[0], (int*)in.buffers[1], (float*)in.buffers[2], *(const pagoda_args::RouteExperts*)in.buffers[3], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_simdgroup));
+  route_experts((const float*)in.buffers[0], (const float*)in.buffers[1], (int*)in.buffers[2], (float*)in.buffers[3], *(const pagoda_args::RouteExperts*)in.buffers[4], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_simdgroup));
 }
-constexpr BindingInfo msl_bindings_0[] = {{"logits", 0, BindingKind::buffer, sizeof(float), false}, {"ids", 1, BindingKind::buffer, sizeof(int), true}, {"weights", 2, BindingKind::buffer, sizeof(float), true}, {"args", 3, BindingKind::values, sizeof(pagoda_args::RouteExperts), false}};
+constexpr BindingInfo msl_bindings_0[] = {{"logits", 0, BindingKind::buffer, sizeof(float), false}, {"bias", 1, BindingKind::buffer, sizeof(float), false}, {"ids", 2, BindingKind::buffer, sizeof(int), true}, {"weights", 3, BindingKind::buffer, sizeof(float), true}, {"args", 4, BindingKind::values, sizeof(pagoda_args::RouteExperts), false}};
 constexpr uint32_t msl_limit_0 = 32;
 }  // namespace
 }  // namespace metal

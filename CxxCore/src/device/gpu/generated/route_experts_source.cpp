@@ -4,7 +4,7 @@ namespace pagoda::device::gpu::generated {
 KernelSource route_experts_source() noexcept {
   return {"route_experts",
 R"msl(#pragma METAL fp contract(off)
-// route_experts: the most probable experts of each token, of equal ones the lower index, and their probabilities.
+// route_experts: the experts of each token with the highest scores, of equal ones the lower index, and their weights.
 // Helpers that several kernels share: sums in one order, the nonlinear functions, tiles, sequences.
 // Text of the portable subset: Metal compiles it as it is, mslc translates it for CPU and CUDA. No fast math.
 
@@ -137,9 +137,11 @@ struct RouteExperts {
   uint num_experts;
   uint chosen;  // experts of a token
   uint normalise;
-  uint reserved;
+  uint is_sigmoid, has_bias;
+  uint num_groups, groups_per_token;  // at most 32 groups
+  float scale;
 };
-static_assert(sizeof(RouteExperts) == 40, "host and kernel agree");
+static_assert(sizeof(RouteExperts) == 56, "host and kernel agree");
 
 struct ExpertTiles {
   long ids_stride;  // elements from one token to the next
@@ -165,7 +167,7 @@ struct CombineExperts {
   long x_stride, weights_stride, shared_stride, gate_stride, out_stride;  // elements from one row to the next
   uint cols;
   uint chosen;
-  uint has_shared;  // 0: a mixture without a shared expert
+  uint has_shared;  // 0: a mixture without a shared expert; 2: one without a gate
 };
 static_assert(sizeof(CombineExperts) == 56, "host and kernel agree");
 
@@ -173,25 +175,67 @@ static_assert(sizeof(CombineExperts) == 56, "host and kernel agree");
 
 constant constexpr uint kMaxChosen = 64;
 
+// What an expert is chosen by. Softmax keeps the order of logits.
+METAL_FUNC float choice_of(device const float* logits, device const float* bias, uint e,
+                           constant pagoda_args::RouteExperts& args) {
+  if (args.is_sigmoid == 0) {
+    return logits[e];
+  }
+  return sigmoid(logits[e]) + (args.has_bias != 0 ? bias[e] : 0.0f);
+}
+
+// The best groups, as bits: a group is as good as its best expert, or with a sigmoid as the sum of its best two. A lane
+// for each group.
+METAL_FUNC uint best_groups(device const float* logits, device const float* bias, uint lane,
+                            constant pagoda_args::RouteExperts& args) {
+  const uint size = args.num_experts / args.num_groups;
+  float first = kNegBig;
+  float second = kNegBig;
+  const uint group = lane < args.num_groups ? lane : 0;
+  for (uint e = group * size; e < (group + 1) * size; ++e) {
+    const float value = choice_of(logits, bias, e, args);
+    second = max(second, min(first, value));
+    first = max(first, value);
+  }
+  const uint key = key_of(args.is_sigmoid != 0 ? first + second : first);
+  bool is_left = lane < args.num_groups;
+  uint kept = 0;
+  for (uint i = 0; i < args.groups_per_token; ++i) {
+    const uint best = simd_max(is_left ? key : 0u);
+    const uint winner = simd_min(is_left && key == best ? lane : 32u);
+    kept |= 1u << winner;
+    is_left = is_left && lane != winner;
+  }
+  return kept;
+}
+
 // Each search takes the highest after the last one found, so no list of taken experts is kept.
 // Grid: [tokens], one simdgroup each
 [[max_total_threads_per_threadgroup(32)]]
 kernel void route_experts(device const float* logits [[buffer(0)]],
-                          device int* ids [[buffer(1)]],
-                          device float* weights [[buffer(2)]],
-                          constant pagoda_args::RouteExperts& args [[buffer(3)]],
+                          device const float* bias [[buffer(1)]],
+                          device int* ids [[buffer(2)]],
+                          device float* weights [[buffer(3)]],
+                          constant pagoda_args::RouteExperts& args [[buffer(4)]],
                           uint token [[threadgroup_position_in_grid]],
                           uint lane [[thread_index_in_simdgroup]]) {
   threadgroup float chosen[kMaxChosen];
   device const float* from = logits + long(token) * args.logits_stride;
+  const uint group_size = args.num_experts / args.num_groups;
+  uint kept = 1;
+  // Only saves work: of one group it is the best.
+  if (args.num_groups > 1) {
+    kept = best_groups(from, bias, lane, args);
+  }
   uint last_key = 0xffffffffu;
   int last = -1;
   for (uint j = 0; j < args.chosen; ++j) {
     uint best = 0;
     int found = int(args.num_experts);
     for (int e = int(lane); e < int(args.num_experts); e += 32) {
-      const uint key = key_of(from[e]);
-      const bool is_left = key < last_key || (key == last_key && e > last);
+      const uint key = key_of(choice_of(from, bias, uint(e), args));
+      const bool is_candidate = ((kept >> (uint(e) / group_size)) & 1u) != 0;
+      const bool is_left = is_candidate && (key < last_key || (key == last_key && e > last));
       const bool is_better = is_left && (key > best || found == int(args.num_experts));
       best = is_better ? key : best;
       found = is_better ? e : found;
@@ -204,6 +248,17 @@ kernel void route_experts(device const float* logits [[buffer(0)]],
     }
   }
   simdgroup_barrier(mem_flags::mem_threadgroup);
+  if (args.is_sigmoid != 0) {
+    float sum = 0.0f;
+    for (uint j = 0; j < args.chosen; ++j) {
+      sum += sigmoid(chosen[j]);
+    }
+    for (uint j = lane; j < args.chosen; j += 32) {
+      const float share = sigmoid(chosen[j]);
+      weights[long(token) * args.weights_stride + j] = (args.normalise != 0 ? share / sum : share) * args.scale;
+    }
+    return;
+  }
   const float largest = chosen[0];
   float sum = 0.0f;
   if (args.normalise != 0) {
@@ -217,7 +272,7 @@ kernel void route_experts(device const float* logits [[buffer(0)]],
     sum = simd_sum(sum);
   }
   for (uint j = lane; j < args.chosen; j += 32) {
-    weights[long(token) * args.weights_stride + j] = precise::exp(chosen[j] - largest) / sum;
+    weights[long(token) * args.weights_stride + j] = precise::exp(chosen[j] - largest) / sum * args.scale;
   }
 }
 )msl",
@@ -361,9 +416,11 @@ struct RouteExperts {
   uint num_experts;
   uint chosen;
   uint normalise;
-  uint reserved;
+  uint is_sigmoid, has_bias;
+  uint num_groups, groups_per_token;
+  float scale;
 };
-static_assert(sizeof(RouteExperts) == 40, "host and kernel agree");
+static_assert(sizeof(RouteExperts) == 56, "host and kernel agree");
 
 struct ExpertTiles {
   long ids_stride;
@@ -399,9 +456,44 @@ static_assert(sizeof(CombineExperts) == 56, "host and kernel agree");
 MSL_CONSTANT constexpr uint kMaxChosen = 64;
 
 
+METAL_FUNC float choice_of(MSL_DEVICE const float* logits, MSL_DEVICE const float* bias, uint e,
+                           MSL_CONSTANT pagoda_args::RouteExperts& args) {
+  if (args.is_sigmoid == 0) {
+    return logits[e];
+  }
+  return sigmoid(logits[e]) + (args.has_bias != 0 ? bias[e] : 0.0f);
+}
+
+
+
+METAL_FUNC uint best_groups(MSL_DEVICE const float* logits, MSL_DEVICE const float* bias, uint lane,
+                            MSL_CONSTANT pagoda_args::RouteExperts& args) {
+  const uint size = args.num_experts / args.num_groups;
+  float first = kNegBig;
+  float second = kNegBig;
+  const uint group = lane < args.num_groups ? lane : 0;
+  for (uint e = group * size; e < (group + 1) * size; ++e) {
+    const float value = choice_of(logits, bias, e, args);
+    second = max(second, min(first, value));
+    first = max(first, value);
+  }
+  const uint key = key_of(args.is_sigmoid != 0 ? first + second : first);
+  bool is_left = lane < args.num_groups;
+  uint kept = 0;
+  for (uint i = 0; i < args.groups_per_token; ++i) {
+    const uint best = simd_max(is_left ? key : 0u);
+    const uint winner = simd_min(is_left && key == best ? lane : 32u);
+    kept |= 1u << winner;
+    is_left = is_left && lane != winner;
+  }
+  return kept;
+}
+
+
 
 
 MSL_KERNEL void route_experts(MSL_DEVICE const float* logits ,
+                          MSL_DEVICE const float* bias ,
                           MSL_DEVICE int* ids ,
                           MSL_DEVICE float* weights ,
                           MSL_CONSTANT pagoda_args::RouteExperts& args ,
@@ -409,14 +501,21 @@ MSL_KERNEL void route_experts(MSL_DEVICE const float* logits ,
                           uint lane ) {
   MSL_TG_VAR(1, chosen, [kMaxChosen], float)
   MSL_DEVICE const float* from = logits + long(token) * args.logits_stride;
+  const uint group_size = args.num_experts / args.num_groups;
+  uint kept = 1;
+
+  if (args.num_groups > 1) {
+    kept = best_groups(from, bias, lane, args);
+  }
   uint last_key = 0xffffffffu;
   int last = -1;
   for (uint j = 0; j < args.chosen; ++j) {
     uint best = 0;
     int found = int(args.num_experts);
     for (int e = int(lane); e < int(args.num_experts); e += 32) {
-      const uint key = key_of(from[e]);
-      const bool is_left = key < last_key || (key == last_key && e > last);
+      const uint key = key_of(choice_of(from, bias, uint(e), args));
+      const bool is_candidate = ((kept >> (uint(e) / group_size)) & 1u) != 0;
+      const bool is_left = is_candidate && (key < last_key || (key == last_key && e > last));
       const bool is_better = is_left && (key > best || found == int(args.num_experts));
       best = is_better ? key : best;
       found = is_better ? e : found;
@@ -429,6 +528,17 @@ MSL_KERNEL void route_experts(MSL_DEVICE const float* logits ,
     }
   }
   simdgroup_barrier(mem_flags::mem_threadgroup);
+  if (args.is_sigmoid != 0) {
+    float sum = 0.0f;
+    for (uint j = 0; j < args.chosen; ++j) {
+      sum += sigmoid(chosen[j]);
+    }
+    for (uint j = lane; j < args.chosen; j += 32) {
+      const float share = sigmoid(chosen[j]);
+      weights[long(token) * args.weights_stride + j] = (args.normalise != 0 ? share / sum : share) * args.scale;
+    }
+    return;
+  }
   const float largest = chosen[0];
   float sum = 0.0f;
   if (args.normalise != 0) {
@@ -442,15 +552,15 @@ MSL_KERNEL void route_experts(MSL_DEVICE const float* logits ,
     sum = simd_sum(sum);
   }
   for (uint j = lane; j < args.chosen; j += 32) {
-    weights[long(token) * args.weights_stride + j] = precise::exp(chosen[j] - largest) / sum;
+    weights[long(token) * args.weights_stride + j] = precise::exp(chosen[j] - largest) / sum * args.scale;
   }
 }
 
 
 # 1 "route_experts.entries"
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_route_experts)
-extern "C" __global__ void __launch_bounds__(32) route_experts(const float* logits, int* ids, float* weights, const pagoda_args::RouteExperts args) {
-  route_experts(logits, ids, weights, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+extern "C" __global__ void __launch_bounds__(32) route_experts(const float* logits, const float* bias, int* ids, float* weights, const pagoda_args::RouteExperts args) {
+  route_experts(logits, bias, ids, weights, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 }  // namespace metal

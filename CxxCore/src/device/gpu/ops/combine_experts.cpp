@@ -5,10 +5,6 @@
 namespace pagoda::device::gpu {
 
 void GpuEncoder::combine_experts(const CombineExpertsArgs& a) noexcept {
-  if (a.shared.is_present() && !a.gate.is_present()) {
-    check(make_error(StatusCode::unsupported, "GPU kernels have no shared expert without a gate"));
-    return;
-  }
   pagoda_args::CombineExperts args{};
   args.x_stride = a.x.strides[0];
   args.weights_stride = a.weights.strides[0];
@@ -17,10 +13,10 @@ void GpuEncoder::combine_experts(const CombineExpertsArgs& a) noexcept {
   args.out_stride = a.out.strides[0];
   args.cols = as_uint(a.out.shape[1]);
   args.chosen = as_uint(a.weights.shape[1]);
-  args.has_shared = a.shared.is_present();
+  args.has_shared = !a.shared.is_present() ? 0 : a.gate.is_present() ? 1 : 2;
   // Every argument of a kernel is bound, also those that it does not read.
   const bool has_shared = args.has_shared != 0;
-  const Tensor &shared = has_shared ? a.shared : a.out, &gate = has_shared ? a.gate : a.weights;
+  const Tensor &shared = has_shared ? a.shared : a.out, &gate = a.gate.is_present() ? a.gate : a.weights;
   launch(kernels::combine_experts::kernel, {{as_uint(a.out.shape[0])}}, {a.x, a.weights, shared, gate, a.out}, args);
 }
 

@@ -37,14 +37,6 @@ pagoda_args::PagedAttention args_of(const PagedAttentionArgs& a, int64_t max_par
   return args;
 }
 
-// Partitions of the longest sequence, rounded up to a power of two: while it grows, grids stay for long and the graph
-// of a step with them.
-int64_t num_parts(const SequenceArgs& s, int64_t room) noexcept {
-  if (s.max_context == 0) return room;
-  const auto needed = static_cast<uint64_t>(ceil_divide(s.max_context, kPartition));
-  return std::min(room, static_cast<int64_t>(std::bit_ceil(needed)));
-}
-
 const KernelId& attention_kernel(DType cache, int64_t row_tiles) noexcept {
   namespace attention = kernels::paged_attention;
   if (cache == DType::f32) return attention::f32_1;
@@ -53,6 +45,12 @@ const KernelId& attention_kernel(DType cache, int64_t row_tiles) noexcept {
 }
 
 }  // namespace
+
+int64_t num_parts(const SequenceArgs& s, int64_t room) noexcept {
+  if (s.max_context == 0) return room;
+  const auto needed = static_cast<uint64_t>(ceil_divide(s.max_context, kPartition));
+  return std::min(room, static_cast<int64_t>(std::bit_ceil(needed)));
+}
 
 Status check_attention(DType kv_dtype, int64_t head_dim, int64_t block_size) noexcept {
   PAGODA_RETURN_IF_ERROR(check_cache_type(kv_dtype));

@@ -1,12 +1,16 @@
 // route_experts: a simdgroup for each token.
+#include <string>
 #include "args/experts.h"
+
 #include "device/gpu/gpu_encoder.h"
 
 namespace pagoda::device::gpu {
 
 void GpuEncoder::route_experts(const RouteExpertsArgs& a) noexcept {
-  if (a.is_sigmoid || a.num_groups > 1 || a.scale != 1.0f) {
-    check(make_error(StatusCode::unsupported, "GPU kernels route by softmax alone, without groups and scale"));
+  constexpr int64_t kMaxGroups = 32;
+  if (a.num_groups > kMaxGroups) {
+    check(make_error(StatusCode::unsupported,
+                     "GPU kernels have up to 32 groups of experts, not " + std::to_string(a.num_groups)));
     return;
   }
   pagoda_args::RouteExperts args{};
@@ -16,7 +20,13 @@ void GpuEncoder::route_experts(const RouteExpertsArgs& a) noexcept {
   args.num_experts = as_uint(a.logits.shape[1]);
   args.chosen = as_uint(a.ids.shape[1]);
   args.normalise = a.normalise;
-  launch(kernels::route_experts::kernel, {{as_uint(a.ids.shape[0])}, 32}, {a.logits, a.ids, a.weights}, args);
+  args.is_sigmoid = a.is_sigmoid;
+  args.has_bias = a.bias.is_present();
+  args.num_groups = as_uint(a.num_groups);
+  args.groups_per_token = as_uint(a.groups_per_token);
+  args.scale = a.scale;
+  launch(kernels::route_experts::kernel, {{as_uint(a.ids.shape[0])}, 32},
+         {a.logits, or_else(a.bias, a.logits), a.ids, a.weights}, args);
 }
 
 }  // namespace pagoda::device::gpu

@@ -1,0 +1,562 @@
+// latent_attention.metal for the software device, with the table of its kernels. Made by Tools/mslc/generate.sh.
+#include "device/gpu/shim/software/msl.h"
+namespace metal {
+namespace {
+# 1 "Shaders/latent_attention.metal"
+# 1 "Shaders/latent_attention.metal"
+
+
+# 1 "Shaders/args/latent_attention.h"
+
+
+
+# 1 "Shaders/args/types.h"
+# 5 "Shaders/args/latent_attention.h"
+
+namespace pagoda_args {
+
+struct LatentAttention {
+  long q_stride, q_head_stride, out_stride, out_head_stride;
+  long block_stride, place_stride;
+  long table_stride;
+  uint num_sequences;
+  uint heads;
+  uint dim;
+  uint value_dim;
+  uint block_size;
+  uint max_parts;
+  float scale;
+  uint reserved;
+};
+static_assert(sizeof(LatentAttention) == 88, "host and kernel agree");
+
+struct CacheLatents {
+  long x_stride;
+  long block_stride, place_stride;
+  uint dim, block_size;
+};
+static_assert(sizeof(CacheLatents) == 32, "host and kernel agree");
+
+}
+# 4 "Shaders/latent_attention.metal"
+# 1 "Shaders/paged_attention.h"
+# 12 "Shaders/paged_attention.h"
+# 1 "Shaders/args/paged_attention.h"
+
+
+
+
+
+namespace pagoda_args {
+
+struct PagedAttention {
+  long q_stride, q_head_stride, out_stride, out_head_stride;
+  long k_block_stride, k_place_stride, k_head_stride;
+  long v_block_stride, v_place_stride, v_head_stride;
+  long table_stride;
+  uint num_sequences;
+  uint heads, group;
+  uint dim;
+  uint block_size;
+  uint max_parts;
+  uint window;
+  float scale;
+  float softcap;
+  uint is_split;
+};
+static_assert(sizeof(PagedAttention) == 128, "host and kernel agree");
+
+}
+# 13 "Shaders/paged_attention.h"
+# 1 "Shaders/common.h"
+
+
+
+
+# 6 "Shaders/common.h"
+# 7 "Shaders/common.h"
+# 8 "Shaders/common.h"
+
+
+
+
+MSL_CONSTANT constexpr float kNegBig = -1.0e30f;
+
+METAL_FUNC float sigmoid(float x) {
+  const float e = precise::exp(-abs(x));
+  return (x >= 0.0f ? 1.0f : e) / (1.0f + e);
+}
+
+METAL_FUNC float silu(float x) { return x * sigmoid(x); }
+
+
+template <uint N>
+METAL_FUNC void load_ahead(MSL_DEVICE const float* from, uint first, uint stride, uint end, MSL_THREAD float (&v)[N]) {
+
+  for (uint j = 0; j < N; ++j) {
+    v[j] = 0.0f;
+    if (first + j * stride < end) {
+      v[j] = from[first + j * stride];
+    }
+  }
+}
+
+
+
+METAL_FUNC float threadgroup_sum(float v, MSL_THREADGROUP float* partial, uint lane, uint simdgroup, uint num_simdgroups) {
+  v = simd_sum(v);
+  if (lane == 0) {
+    partial[simdgroup] = v;
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  float sum = 0.0f;
+  for (uint i = 0; MSL_LOOP(i < num_simdgroups); ++i) {
+    sum += partial[i];
+  }
+  return sum;
+}
+
+
+METAL_FUNC uint sequence_of_row(MSL_DEVICE const int* cu_seqlens, uint num_sequences, uint row) {
+  uint lo = 0;
+  uint hi = num_sequences;
+  while (MSL_LOOP(hi - lo > 1)) {
+    const uint mid = (lo + hi) / 2;
+    if (uint(cu_seqlens[mid]) <= row) {
+      lo = mid;
+    } else {
+      hi = mid;
+    }
+  }
+  return lo;
+}
+
+
+
+METAL_FUNC void rotate(MSL_THREADGROUP float* tile, uint block, uint tid, uint num_threads) {
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  for (uint stride = 1; MSL_LOOP(stride < block); stride *= 2) {
+    for (uint i = tid; MSL_LOOP(i < block / 2); i += num_threads) {
+      const uint at = i / stride * 2 * stride + i % stride;
+      const float a = tile[at];
+      const float b = tile[at + stride];
+      tile[at] = a + b;
+      tile[at + stride] = a - b;
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+  }
+}
+
+
+METAL_FUNC float signed_byte(uint word, uint index) { return float(int(word << (24 - 8 * index)) >> 24); }
+
+METAL_FUNC float stepped_nibble(uint word, uint index, uint step, uint offset) {
+  return float(int(step * (word >> (4 * index) & 15u) + offset) - 128);
+}
+
+
+template <typename T, uint R, uint C>
+METAL_FUNC void tile_multiply_accumulate(MSL_THREAD simdgroup_matrix<float, 8, 8> (&acc)[R][C],
+                                         MSL_THREAD simdgroup_matrix<T, 8, 8> (&a)[R],
+                                         MSL_THREAD simdgroup_matrix<T, 8, 8> (&b)[C]) {
+
+  for (uint j = 0; j < C; ++j) {
+
+
+
+
+
+
+
+
+    for (uint i = 0; i < R; ++i) {
+      simdgroup_multiply_accumulate(acc[i][j], a[i], b[j], acc[i][j]);
+    }
+
+  }
+}
+# 14 "Shaders/paged_attention.h"
+
+MSL_FUNCTION_CONSTANT(bool, use_window, 0)
+MSL_FUNCTION_CONSTANT(bool, use_softcap, 1)
+MSL_FUNCTION_CONSTANT(bool, use_sinks, 2)
+
+MSL_CONSTANT constexpr uint kPartition = 256;
+MSL_CONSTANT constexpr uint kMaxDim = 256;
+MSL_CONSTANT constexpr uint kSimdgroups = 4;
+
+
+METAL_FUNC uint first_tile(MSL_DEVICE const int* cu_seqlens, uint b, uint group, uint tile_rows) {
+  return uint(cu_seqlens[b]) * group / tile_rows + b;
+}
+
+METAL_FUNC uint sequence_of_tile(MSL_DEVICE const int* cu_seqlens, uint num_sequences, uint tile, uint group,
+                                 uint tile_rows) {
+  uint lo = 0;
+  uint hi = num_sequences;
+  while (MSL_LOOP(hi - lo > 1)) {
+    const uint mid = (lo + hi) / 2;
+    if (first_tile(cu_seqlens, mid, group, tile_rows) <= tile) {
+      lo = mid;
+    } else {
+      hi = mid;
+    }
+  }
+  return lo;
+}
+
+
+METAL_FUNC uint first_part(int position, uint window) {
+  const int begin = use_window ? max(0, position - int(window) + 1) : 0;
+  return uint(begin) / kPartition;
+}
+
+METAL_FUNC bool is_visible(int key, int position, uint window) {
+  return key <= position && (!use_window || key > position - int(window));
+}
+
+
+METAL_FUNC float merged(float total, float total_factor, float part, float part_factor) {
+  return fma(total, total_factor, part * part_factor);
+}
+
+
+METAL_FUNC float scale_to_end(float largest, float sum, float sink) {
+  if (!use_sinks) {
+    return 1.0f / sum;
+  }
+  const float end = max(sink, largest);
+  const float factor = precise::exp(largest - end);
+  return factor / fma(sum, factor, precise::exp(sink - end));
+}
+# 5 "Shaders/latent_attention.metal"
+
+MSL_CONSTANT constexpr uint kLatentRows = 8;
+MSL_CONSTANT constexpr uint kMaxLatentDim = 576;
+MSL_CONSTANT constexpr uint kMaxValueTiles = 16;
+MSL_CONSTANT constexpr uint kLatentStride = kMaxLatentDim + 8;
+
+
+template <typename T>
+METAL_FUNC MSL_DEVICE const T* latent_rows(MSL_DEVICE const T* cache, MSL_DEVICE const int* blocks, uint key,
+                                       MSL_CONSTANT pagoda_args::LatentAttention& args) {
+  return cache + long(blocks[key / args.block_size]) * args.block_stride + long(key % args.block_size) * args.place_stride;
+}
+
+
+
+template <typename T>
+METAL_FUNC void weigh_latents(MSL_THREADGROUP const float* row, MSL_THREADGROUP T* weights, uint num_keys, int num_seen,
+                              float scale, uint lane, MSL_THREAD float& largest, MSL_THREAD float& sum) {
+  float score[kPartition / 32];
+  largest = kNegBig;
+
+  for (uint i = 0; i < kPartition / 32; ++i) {
+    const uint at = lane + 32 * i;
+    score[i] = kNegBig;
+    if (int(at) < num_seen) {
+      score[i] = row[at] * scale;
+    }
+    largest = max(largest, score[i]);
+  }
+  largest = simd_max(largest);
+  simdgroup_barrier(mem_flags::mem_threadgroup);
+  sum = 0.0f;
+
+  for (uint i = 0; i < kPartition / 32; ++i) {
+    const uint at = lane + 32 * i;
+    const T weight = T(int(at) < num_seen ? precise::exp(score[i] - largest) : 0.0f);
+
+    if (at < num_keys) {
+      weights[at] = weight;
+    }
+    sum += float(weight);
+  }
+  sum = simd_sum(sum);
+}
+
+
+
+template <typename T>
+
+MSL_KERNEL void latent_attention(MSL_DEVICE const float* q ,
+                             MSL_DEVICE const T* cache ,
+                             MSL_DEVICE const int* cu_seqlens ,
+                             MSL_DEVICE const int* context_lens ,
+                             MSL_DEVICE const int* block_tables ,
+                             MSL_DEVICE float* partials ,
+                             MSL_DEVICE float* out ,
+                             MSL_CONSTANT pagoda_args::LatentAttention& args ,
+                             uint2 tg ,
+                             uint tid ,
+                             uint sg ,
+                             uint lane ) {
+  constexpr uint LDP = kPartition * 4 / sizeof(T);
+
+  MSL_TG_VAR(1, q_tile, [kLatentRows*kLatentStride], T)
+  MSL_TG_VAR(2, s_tile, [kLatentRows*kPartition], float)
+  MSL_TG_VAR(3, tile, [kSimdgroups*64], float)
+  MSL_TG_VAR(4, tail_tile, [kSimdgroups*64], T)
+  MSL_TG_VAR(5, part_max, [kLatentRows], float)
+  MSL_TG_VAR(6, part_sum, [kLatentRows], float)
+  MSL_TG_VAR(7, row_max, [kLatentRows], float)
+  MSL_TG_VAR(8, row_sum, [kLatentRows], float)
+
+  const uint seq = sequence_of_tile(cu_seqlens, args.num_sequences, tg.x, args.heads, kLatentRows);
+  const int begin = cu_seqlens[seq];
+  const int tokens = cu_seqlens[seq + 1] - begin;
+  const int context = context_lens[seq];
+  const int row0 = int((tg.x - first_tile(cu_seqlens, seq, args.heads, kLatentRows)) * kLatentRows);
+  const int num_rows = min(int(kLatentRows), tokens * int(args.heads) - row0);
+  const bool is_split = tokens == 1;
+  if (num_rows <= 0 || (!is_split && tg.y > 0)) {
+    return;
+  }
+  const int first_position = context - tokens;
+  const int last_position = first_position + (row0 + num_rows - 1) / int(args.heads);
+  uint part = 0;
+  uint last = uint(last_position) / kPartition;
+  if (is_split) {
+    if (tg.y > last) {
+      return;
+    }
+    part = tg.y;
+    last = tg.y;
+  }
+  MSL_DEVICE const int* blocks = block_tables + long(seq) * args.table_stride;
+
+  for (uint i = tid; MSL_LOOP(i < kLatentRows * args.dim); i += 128) {
+    const uint r = i / args.dim;
+    const uint d = i % args.dim;
+    const int flat = int(r) < num_rows ? row0 + int(r) : row0;
+    q_tile[r * kLatentStride + d] = T(q[long(begin + flat / int(args.heads)) * args.q_stride +
+                                        long(flat % int(args.heads)) * args.q_head_stride + d]);
+  }
+  if (tid < kLatentRows) {
+    row_max[tid] = kNegBig;
+    row_sum[tid] = 0.0f;
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+
+  const uint columns = (args.value_dim / 8 + kSimdgroups - 1) / kSimdgroups;
+  const uint first_column = sg * columns;
+  for (uint p = part; MSL_LOOP(p <= last); ++p) {
+    const int p0 = int(p * kPartition);
+    const int keys = min(int(kPartition), last_position + 1 - p0);
+    const uint key_tiles = (uint(keys) + 7) / 8;
+
+
+    for (uint kt = sg; MSL_LOOP(kt < key_tiles); kt += kSimdgroups) {
+      MSL_DEVICE const T* rows = latent_rows(cache, blocks, uint(p0) + kt * 8, args);
+      simdgroup_matrix<float, 8, 8> acc = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+
+      for (uint d = 0; d < args.dim; d += 8) {
+        simdgroup_matrix<T, 8, 8> k_mat;
+        simdgroup_matrix<T, 8, 8> q_mat;
+        simdgroup_load(k_mat, rows + d, ulong(args.place_stride), ulong2(0, 0), true);
+        simdgroup_load(q_mat, (MSL_THREADGROUP const T*)(q_tile + d), kLatentStride);
+        simdgroup_multiply_accumulate(acc, q_mat, k_mat, acc);
+      }
+      simdgroup_store(acc, s_tile + kt * 8, kPartition);
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+
+
+    for (uint r = sg; MSL_LOOP(r < kLatentRows); r += kSimdgroups) {
+      const int position = first_position + (int(r) < num_rows ? row0 + int(r) : row0) / int(args.heads);
+      float largest = 0.0f;
+      float sum = 0.0f;
+      weigh_latents((MSL_THREADGROUP const float*)(s_tile + r * kPartition), (MSL_THREADGROUP T*)(s_tile) + r * LDP,
+                    key_tiles * 8, position + 1 - p0, args.scale, lane, largest, sum);
+      if (lane == 0) {
+        part_max[r] = largest;
+        part_sum[r] = sum;
+      }
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+
+
+    simdgroup_matrix<float, 8, 8> acc[kMaxValueTiles];
+
+    for (uint c = 0; c < kMaxValueTiles; ++c) {
+      acc[c] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+    }
+    for (uint kt = 0; MSL_LOOP(kt < key_tiles); ++kt) {
+      const uint key = uint(p0) + kt * 8;
+      MSL_DEVICE const T* rows = latent_rows(cache, blocks, key, args);
+      const int num_left = context - int(key);
+      simdgroup_matrix<T, 8, 8> weights;
+      simdgroup_load(weights, (MSL_THREADGROUP T*)(s_tile) + kt * 8, LDP);
+
+      for (uint c = 0; c < kMaxValueTiles; ++c) {
+
+        if (c < columns && first_column + c < args.value_dim / 8) {
+          simdgroup_matrix<T, 8, 8> v_mat;
+
+          if (num_left < 8) {
+            simdgroup_barrier(mem_flags::mem_threadgroup);
+            for (uint i = lane; MSL_LOOP(i < 64); i += 32) {
+              T value = T(0.0f);
+              if (int(i / 8) < num_left) {
+                value = rows[long(i / 8) * args.place_stride + (first_column + c) * 8 + i % 8];
+              }
+              tail_tile[sg * 64 + i] = value;
+            }
+            simdgroup_barrier(mem_flags::mem_threadgroup);
+            simdgroup_load(v_mat, (MSL_THREADGROUP const T*)(tail_tile + sg * 64), 8);
+          } else {
+            simdgroup_load(v_mat, rows + (first_column + c) * 8, ulong(args.place_stride));
+          }
+          simdgroup_multiply_accumulate(acc[c], weights, v_mat, acc[c]);
+        }
+      }
+    }
+
+
+
+    for (uint c = 0; c < kMaxValueTiles; ++c) {
+      if (c < columns && first_column + c < args.value_dim / 8) {
+        simdgroup_barrier(mem_flags::mem_threadgroup);
+        simdgroup_store(acc[c], tile + sg * 64, 8);
+        simdgroup_barrier(mem_flags::mem_threadgroup);
+        for (uint i = lane; MSL_LOOP(i < 64); i += 32) {
+          const uint r = i / 8;
+          const uint d = (first_column + c) * 8 + i % 8;
+          if (int(r) < num_rows) {
+            const long token = (row0 + int(r)) / int(args.heads);
+            const long head = (row0 + int(r)) % int(args.heads);
+            if (is_split) {
+              partials[((long(seq) * args.heads + head) * args.max_parts + long(p)) * (args.value_dim + 2) + d] =
+                  tile[sg * 64 + i];
+            } else {
+              MSL_DEVICE float* to = out + (begin + token) * args.out_stride + head * args.out_head_stride + d;
+              const float largest = max(row_max[r], part_max[r]);
+              const float before = p == 0 ? 0.0f : *to;
+              *to = merged(before, precise::exp(row_max[r] - largest), tile[sg * 64 + i],
+                           precise::exp(part_max[r] - largest));
+            }
+          }
+        }
+      }
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (tid < kLatentRows) {
+      const float largest = max(row_max[tid], part_max[tid]);
+      row_sum[tid] = merged(row_sum[tid], precise::exp(row_max[tid] - largest), part_sum[tid],
+                            precise::exp(part_max[tid] - largest));
+      row_max[tid] = largest;
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+  }
+
+  if (is_split) {
+    if (int(tid) < num_rows) {
+      MSL_DEVICE float* to =
+          partials + ((long(seq) * args.heads + row0 + int(tid)) * args.max_parts + long(part)) * (args.value_dim + 2);
+      to[args.value_dim] = row_max[tid];
+      to[args.value_dim + 1] = row_sum[tid];
+    }
+    return;
+  }
+
+  for (uint c = 0; c < kMaxValueTiles; ++c) {
+    if (c < columns && first_column + c < args.value_dim / 8) {
+      for (uint i = lane; MSL_LOOP(i < 64); i += 32) {
+        const uint r = i / 8;
+        if (int(r) < num_rows) {
+          const long token = (row0 + int(r)) / int(args.heads);
+          const long head = (row0 + int(r)) % int(args.heads);
+          MSL_DEVICE float* to = out + (begin + token) * args.out_stride + head * args.out_head_stride +
+                             (first_column + c) * 8 + i % 8;
+          *to = *to * (1.0f / row_sum[r]);
+        }
+      }
+    }
+  }
+}
+
+
+
+
+
+
+
+
+
+
+MSL_KERNEL void latent_attention_reduce(MSL_DEVICE const float* partials ,
+                                    MSL_DEVICE const int* cu_seqlens ,
+                                    MSL_DEVICE const int* context_lens ,
+                                    MSL_DEVICE float* out ,
+                                    MSL_CONSTANT pagoda_args::LatentAttention& args ,
+                                    uint2 tg ,
+                                    uint tid ) {
+  const int begin = cu_seqlens[tg.y];
+  if (cu_seqlens[tg.y + 1] - begin != 1) {
+    return;
+  }
+  const uint num_parts = uint(context_lens[tg.y] - 1) / kPartition + 1;
+  const long size = args.value_dim + 2;
+  MSL_DEVICE const float* parts = partials + (long(tg.y) * args.heads + tg.x) * args.max_parts * size;
+  for (uint d = tid; MSL_LOOP(d < args.value_dim); d += 128) {
+    float largest = kNegBig;
+    float sum = 0.0f;
+    float total = 0.0f;
+    for (uint part = 0; MSL_LOOP(part < num_parts); ++part) {
+      MSL_DEVICE const float* from = parts + long(part) * size;
+      const float next = max(largest, from[args.value_dim]);
+      const float total_factor = precise::exp(largest - next);
+      const float part_factor = precise::exp(from[args.value_dim] - next);
+      total = merged(total, total_factor, from[d], part_factor);
+      sum = merged(sum, total_factor, from[args.value_dim + 1], part_factor);
+      largest = next;
+    }
+    out[long(begin) * args.out_stride + long(tg.x) * args.out_head_stride + d] = total * (1.0f / sum);
+  }
+}
+
+
+# 1 "latent_attention.entries"
+using namespace ::pagoda::device::gpu;
+void msl_entry_0(const KernelInputs& in, const Builtins& b) {
+  (void)in;
+  (void)b;
+  latent_attention_reduce((const float*)in.buffers[0], (const int*)in.buffers[1], (const int*)in.buffers[2], (float*)in.buffers[3], *(const pagoda_args::LatentAttention*)in.buffers[4], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup));
+}
+constexpr BindingInfo msl_bindings_0[] = {{"partials", 0, BindingKind::buffer, sizeof(float), false}, {"cu_seqlens", 1, BindingKind::buffer, sizeof(int), false}, {"context_lens", 2, BindingKind::buffer, sizeof(int), false}, {"out", 3, BindingKind::buffer, sizeof(float), true}, {"args", 4, BindingKind::values, sizeof(pagoda_args::LatentAttention), false}};
+constexpr uint32_t msl_limit_0 = 128;
+void msl_entry_1(const KernelInputs& in, const Builtins& b) {
+  (void)in;
+  (void)b;
+  latent_attention<float>((const float*)in.buffers[0], (const float*)in.buffers[1], (const int*)in.buffers[2], (const int*)in.buffers[3], (const int*)in.buffers[4], (float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::LatentAttention*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+}
+constexpr BindingInfo msl_bindings_1[] = {{"q", 0, BindingKind::buffer, sizeof(float), false}, {"cache", 1, BindingKind::buffer, sizeof(float), false}, {"cu_seqlens", 2, BindingKind::buffer, sizeof(int), false}, {"context_lens", 3, BindingKind::buffer, sizeof(int), false}, {"block_tables", 4, BindingKind::buffer, sizeof(int), false}, {"partials", 5, BindingKind::buffer, sizeof(float), true}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::LatentAttention), false}};
+constexpr uint32_t msl_limit_1 = 128;
+void msl_entry_2(const KernelInputs& in, const Builtins& b) {
+  (void)in;
+  (void)b;
+  latent_attention<half>((const float*)in.buffers[0], (const half*)in.buffers[1], (const int*)in.buffers[2], (const int*)in.buffers[3], (const int*)in.buffers[4], (float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::LatentAttention*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+}
+constexpr BindingInfo msl_bindings_2[] = {{"q", 0, BindingKind::buffer, sizeof(float), false}, {"cache", 1, BindingKind::buffer, sizeof(half), false}, {"cu_seqlens", 2, BindingKind::buffer, sizeof(int), false}, {"context_lens", 3, BindingKind::buffer, sizeof(int), false}, {"block_tables", 4, BindingKind::buffer, sizeof(int), false}, {"partials", 5, BindingKind::buffer, sizeof(float), true}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::LatentAttention), false}};
+constexpr uint32_t msl_limit_2 = 128;
+void msl_entry_3(const KernelInputs& in, const Builtins& b) {
+  (void)in;
+  (void)b;
+  latent_attention<bfloat>((const float*)in.buffers[0], (const bfloat*)in.buffers[1], (const int*)in.buffers[2], (const int*)in.buffers[3], (const int*)in.buffers[4], (float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::LatentAttention*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+}
+constexpr BindingInfo msl_bindings_3[] = {{"q", 0, BindingKind::buffer, sizeof(float), false}, {"cache", 1, BindingKind::buffer, sizeof(bfloat), false}, {"cu_seqlens", 2, BindingKind::buffer, sizeof(int), false}, {"context_lens", 3, BindingKind::buffer, sizeof(int), false}, {"block_tables", 4, BindingKind::buffer, sizeof(int), false}, {"partials", 5, BindingKind::buffer, sizeof(float), true}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::LatentAttention), false}};
+constexpr uint32_t msl_limit_3 = 128;
+constexpr ConstantInfo msl_constants[] = {{"use_window", 0, ConstantType::bool_, msl_set_use_window}, {"use_softcap", 1, ConstantType::bool_, msl_set_use_softcap}, {"use_sinks", 2, ConstantType::bool_, msl_set_use_sinks}};
+}  // namespace
+}  // namespace metal
+namespace pagoda::device::gpu::generated {
+std::span<const KernelInfo> latent_attention_kernels() noexcept {
+  static constexpr KernelInfo kKernels[] = {
+    {"latent_attention_reduce", "latent_attention", metal::msl_bindings_0, metal::msl_constants, metal::msl_limit_0, metal::msl_entry_0},
+    {"latent_attention_f32", "latent_attention", metal::msl_bindings_1, metal::msl_constants, metal::msl_limit_1, metal::msl_entry_1},
+    {"latent_attention_f16", "latent_attention", metal::msl_bindings_2, metal::msl_constants, metal::msl_limit_2, metal::msl_entry_2},
+    {"latent_attention_bf16", "latent_attention", metal::msl_bindings_3, metal::msl_constants, metal::msl_limit_3, metal::msl_entry_3},
+  };
+  return kKernels;
+}
+}  // namespace pagoda::device::gpu::generated

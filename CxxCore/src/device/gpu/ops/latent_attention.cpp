@@ -1,0 +1,68 @@
+// latent_attention: a threadgroup for each 8 rows of a sequence; single tokens by partitions, then merged.
+#include "args/latent_attention.h"
+#include "device/gpu/gpu_encoder.h"
+#include "device/gpu/kernel_sizes.h"
+
+namespace pagoda::device::gpu {
+namespace {
+
+constexpr int64_t kDimStep = 8, kBlockStep = 8, kRows = 8;
+
+pagoda_args::LatentAttention args_of(const LatentAttentionArgs& a, int64_t max_parts) noexcept {
+  pagoda_args::LatentAttention args{};
+  args.q_stride = a.q.strides[0];
+  args.q_head_stride = a.q.strides[1];
+  args.out_stride = a.out.strides[0];
+  args.out_head_stride = a.out.strides[1];
+  args.block_stride = a.cache.strides[0];
+  args.place_stride = a.cache.strides[1];
+  args.table_stride = a.sequences.block_tables.strides[0];
+  args.num_sequences = as_uint(a.sequences.context_lens.shape[0]);
+  args.heads = as_uint(a.q.shape[1]);
+  args.dim = as_uint(a.q.shape[2]);
+  args.value_dim = as_uint(a.out.shape[2]);
+  args.block_size = as_uint(a.cache.shape[1]);
+  args.max_parts = as_uint(max_parts);
+  args.scale = a.scale;
+  return args;
+}
+
+}  // namespace
+
+Status check_latents(DType kv_dtype, int64_t dim, int64_t value_dim, int64_t block_size) noexcept {
+  PAGODA_RETURN_IF_ERROR(check_cache_type(kv_dtype));
+  if (dim > kMaxLatentDim || value_dim > kMaxHeadDim || dim % kDimStep != 0 || value_dim % kDimStep != 0)
+    return make_error(StatusCode::unsupported,
+                      "GPU kernels have latents of up to 512 dims and rows of up to 576, in steps of 8; not " +
+                          std::to_string(value_dim) + " and " + std::to_string(dim));
+  if (block_size % kBlockStep != 0)
+    return make_error(StatusCode::unsupported,
+                      "GPU kernels have KV blocks of 8, 16, 24, ... tokens; not " + std::to_string(block_size));
+  return ok_status();
+}
+
+void GpuEncoder::latent_attention(const LatentAttentionArgs& a) noexcept {
+  if (!check(check_latents(a.cache.dtype, a.q.shape[2], a.out.shape[2], a.cache.shape[1])) ||
+      !accept(a, a.sequences.cu_seqlens))
+    return;
+  const SequenceArgs& s = a.sequences;
+  const int64_t tokens = a.q.shape[0], num_sequences = s.context_lens.shape[0], heads = a.q.shape[1];
+  const int64_t room = ceil_divide(s.block_tables.shape[1] * a.cache.shape[1], kPartition);
+  if (!check_room(ScratchSizes::attention(num_sequences, heads, a.out.shape[2], room), "latent_attention")) return;
+  const pagoda_args::LatentAttention args = args_of(a, room);
+  namespace attention = kernels::latent_attention;
+  const DType type = a.cache.dtype;
+  const KernelId& kernel =
+      type == DType::f32 ? attention::f32 : (type == DType::f16 ? attention::f16 : attention::bf16);
+  const std::initializer_list<Constant> constants = {
+      {"use_window", false}, {"use_softcap", false}, {"use_sinks", false}};
+  const bool has_prompts_only = num_sequences == 1 && tokens > 1;
+  launch(kernel,
+         {{as_uint(tokens * heads / kRows + num_sequences), has_prompts_only ? 1 : as_uint(num_parts(s, room))}},
+         {a.q, a.cache, s.cu_seqlens, s.context_lens, s.block_tables, scratch_.partials, a.out}, args, constants);
+  if (!has_prompts_only)
+    launch(kernels::latent_attention_reduce::kernel, {{args.heads, args.num_sequences}},
+           {scratch_.partials, s.cu_seqlens, s.context_lens, a.out}, args, constants);
+}
+
+}  // namespace pagoda::device::gpu

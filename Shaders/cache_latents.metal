@@ -1,0 +1,26 @@
+// cache_latents: the rows of new tokens to their places in the paged cache.
+#include "common.h"
+#include "args/latent_attention.h"
+
+// Grid: [tokens]. A slot is block * block_size + place.
+template <typename T>
+kernel void cache_latents(device const float* x [[buffer(0)]],
+                          device const long* slot_mapping [[buffer(1)]],
+                          device T* cache [[buffer(2)]],
+                          constant pagoda_args::CacheLatents& args [[buffer(3)]],
+                          uint token [[threadgroup_position_in_grid]],
+                          uint tid [[thread_index_in_threadgroup]],
+                          uint num_threads [[threads_per_threadgroup]]) {
+  const long block = slot_mapping[token] / long(args.block_size);
+  const long place = slot_mapping[token] % long(args.block_size);
+  for (uint d = tid; d < args.dim; d += num_threads) {
+    cache[block * args.block_stride + place * args.place_stride + d] = T(x[long(token) * args.x_stride + d]);
+  }
+}
+
+#define INSTANTIATE(NAME, T) \
+  template [[host_name("cache_latents_" NAME)]] kernel decltype(cache_latents<T>) cache_latents<T>;
+
+INSTANTIATE("f32", float)
+INSTANTIATE("f16", half)
+INSTANTIATE("bf16", bfloat)
