@@ -30,7 +30,8 @@ constexpr Architecture kArchitectures[] = {
     {"llama", "LlamaForCausalLM", "llama", false, false},
     {"phi3", "Phi3ForCausalLM", "phi3", false, false},
     {"gemma3", "Gemma3ForCausalLM", "gemma3_text", false, false},
-    {"deepseek2", "DeepseekV2ForCausalLM", "deepseek_v2", false, true},  // V3 and GLM-4.7-Flash too: see add_latents()
+    {"deepseek2", "DeepseekV2ForCausalLM", "deepseek_v2", false, true},  // V3 and GLM-4.7-Flash too: see add_deepseek()
+    {"minicpm3", "MiniCPM3ForCausalLM", "minicpm3", false, false},
 };
 
 // Keys of one file, below its architecture's name, as members of a JSON object. Keeps the first fault.
@@ -92,7 +93,8 @@ GgufShape shape_of(Keys& keys) {
   shape.num_heads = keys.positive("attention.head_count");
   shape.num_kv_heads = keys.positive("attention.head_count_kv", shape.num_heads);
   const int64_t hidden = keys.positive("embedding_length");
-  if (shape.architecture == "deepseek2") {  // the cache's one row, which all heads share
+  if (shape.architecture == "deepseek2" ||
+      shape.architecture == "minicpm3") {  // the cache's one row, which all heads share
     shape.head_dim = keys.positive("rope.dimension_count");
     shape.num_kv_heads = shape.num_heads;
     return shape;
@@ -274,17 +276,32 @@ void add_experts(Keys& keys, Members& config) {
   config.add("norm_topk_prob", keys.gguf().boolean(keys.prefix() + "expert_weights_norm").value_or(true));
 }
 
-// Latent attention with experts. Routers with a sigmoid are those of DeepSeek-V3, which GLM-4.7-Flash has too.
-void add_latents(Keys& keys, const GgufShape& shape, bool is_sigmoid, Members& config) {
-  const int64_t key = keys.positive("attention.key_length_mla"), rope = shape.head_dim;
-  if (key <= rope) keys.fail(keys.prefix() + "attention.key_length_mla", "is not above rope.dimension_count");
+void add_latents(Keys& keys, const GgufShape& shape, const char* key_length, Members& config) {
+  const int64_t key = keys.positive(key_length), rope = shape.head_dim;
+  if (key <= rope) keys.fail(keys.prefix() + key_length, "is not above rope.dimension_count");
   config.add("kv_lora_rank", keys.positive("attention.kv_lora_rank"));
   if (keys.find("attention.q_lora_rank")) config.add("q_lora_rank", keys.positive("attention.q_lora_rank"));
   else config.add("q_lora_rank", Json());
   config.add("qk_nope_head_dim", key - rope);
   config.add("qk_rope_head_dim", rope);
-  config.add("v_head_dim", keys.positive("attention.value_length_mla"));
   config.add("intermediate_size", keys.positive("feed_forward_length"));
+}
+
+// The file does not say how large a value is: what the projection of latents has beside keys. Scales are those of the
+// family, which llama.cpp does not read either.
+void add_minicpm3(Keys& keys, const GgufShape& shape, Members& config) {
+  add_latents(keys, shape, "attention.key_length", config);
+  const auto both = keys.gguf().tensors().find("blk.0.attn_kv_b.weight");
+  const int64_t rows = both != keys.gguf().tensors().end() ? both->second.shape.front() : 0;
+  const int64_t value = rows / shape.num_heads - (keys.positive("attention.key_length") - shape.head_dim);
+  if (value <= 0) return keys.fail("blk.0.attn_kv_b.weight", "is missing or smaller than keys and values of all heads");
+  config.add("v_head_dim", value);
+}
+
+// Latent attention with experts. Routers with a sigmoid are those of DeepSeek-V3, which GLM-4.7-Flash has too.
+void add_deepseek(Keys& keys, const GgufShape& shape, bool is_sigmoid, Members& config) {
+  add_latents(keys, shape, "attention.key_length_mla", config);
+  config.add("v_head_dim", keys.positive("attention.value_length_mla"));
   config.add("first_k_dense_replace", keys.find("leading_dense_block_count").value_or(0));
   config.add("n_routed_experts", keys.positive("expert_count"));
   config.add("num_experts_per_tok", keys.positive("expert_used_count"));
@@ -332,15 +349,16 @@ Result<std::string> gguf_config_json(const Gguf& gguf) {
   if (embedding == gguf.tensors().end())
     return make_error(StatusCode::bad_file, gguf.file()->name() + ": tensor token_embd.weight is missing");
   Members config;
-  const bool has_latents = keys.architecture().name == "deepseek2";
-  const bool is_sigmoid = has_latents && has_sigmoid_router(keys);
+  const bool is_deepseek = keys.architecture().name == "deepseek2";
+  const bool is_sigmoid = is_deepseek && has_sigmoid_router(keys);
   const std::string_view name = is_sigmoid ? "DeepseekV3ForCausalLM" : keys.architecture().hugging_face;
   config.add("architectures", Json::make_array({Json::make_string(std::string(name))}));
   config.add("model_type", is_sigmoid ? std::string_view("deepseek_v3") : keys.architecture().model_type);
   config.add("dtype", dtype_of(embedding->second));
   config.add("vocab_size", embedding->second.shape.front());
   config.add("hidden_size", keys.positive("embedding_length"));
-  if (has_latents) add_latents(keys, shape, is_sigmoid, config);
+  if (is_deepseek) add_deepseek(keys, shape, is_sigmoid, config);
+  else if (keys.architecture().name == "minicpm3") add_minicpm3(keys, shape, config);
   else if (keys.architecture().has_experts) add_experts(keys, config);
   else config.add("intermediate_size", keys.positive("feed_forward_length"));
   config.add("num_hidden_layers", keys.positive("block_count") - keys.find("nextn_predict_layers").value_or(0));

@@ -31,7 +31,7 @@ constexpr Name kLayerNames[] = {
     {"attn_q_b.weight", "self_attn.q_b_proj.weight"},
     {"attn_kv_a_mqa.weight", "self_attn.kv_a_proj_with_mqa.weight"},
     {"attn_kv_a_norm.weight", "self_attn.kv_a_layernorm.weight"},
-    {"attn_kv_b.weight", "self_attn.kv_b_proj.weight"},  // of older converters
+    {"attn_kv_b.weight", "self_attn.kv_b_proj.weight"},  // MiniCPM3, and DeepSeek of older converters
     {"attn_k_b.weight", "self_attn.k_b_proj.weight"},
     {"attn_v_b.weight", "self_attn.v_b_proj.weight"},
     {"exp_probs_b.bias", "mlp.gate.e_score_correction_bias"},
