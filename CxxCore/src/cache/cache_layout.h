@@ -20,7 +20,8 @@ struct CacheLayout {
   int32_t num_recurrent_layers = 0;
   int32_t num_k_heads = 0, num_v_heads = 0, k_head_dim = 0, v_head_dim = 0;
   int32_t conv_channels = 0, conv_kernel = 0;
-  int32_t num_head_layers = 0;  // an MTP head's: one more attention layer, and hidden states by position in the slot
+  bool has_channel_decay = false;  // a decay for each channel of a key, instead of one for each V-head
+  int32_t num_head_layers = 0;     // an MTP head's: one more attention layer, and hidden states by position in the slot
   int32_t hidden_size = 0;
   int32_t anchor_rows = 16;  // tokens between two updates of the state
   int32_t max_drafts = 0;    // rows after a committed one that may be taken back
@@ -39,8 +40,9 @@ struct CacheLayout {
   int64_t state_slot_bytes() const noexcept { return recurrent_slot_bytes() + hidden_slot_bytes(); }
   int64_t recurrent_slot_bytes() const noexcept {  // all f32: S, key rows, update rows, decay rows, convolution ring
     const int64_t state = int64_t{num_v_heads} * k_head_dim * v_head_dim;
+    const int64_t decays = int64_t{num_v_heads} * (has_channel_decay ? k_head_dim : 1);
     const int64_t rows =
-        int64_t{anchor_rows} * (int64_t{num_k_heads} * k_head_dim + int64_t{num_v_heads} * v_head_dim + num_v_heads);
+        int64_t{anchor_rows} * (int64_t{num_k_heads} * k_head_dim + int64_t{num_v_heads} * v_head_dim + decays);
     const int64_t tail = int64_t{conv_rows()} * conv_channels;
     return has_state() ? 4 * num_recurrent_layers * (state + rows + tail) : 0;
   }

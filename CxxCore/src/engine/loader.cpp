@@ -56,10 +56,10 @@ Status read_configuration(Prepared& p, const std::string& rope_scaling) {
 }
 
 void describe(Prepared& p, const model::WeightsSummary& weights, const cache::CacheLayout& layout) {
-  static constexpr const char* kFamilyNames[] = {"qwen3_5",     "qwen3",       "qwen2",         "llama",   "qwen3_next",
-                                                 "qwen3_5_moe", "qwen3_moe",   "mistral",       "phi3",    "gemma3",
-                                                 "deepseek_v2", "deepseek_v3", "glm4_moe_lite", "minicpm3"};
-  static_assert(std::size(kFamilyNames) == static_cast<size_t>(io::Family::minicpm3) + 1, "a name for every family");
+  static constexpr const char* kFamilyNames[] = {
+      "qwen3_5", "qwen3",  "qwen2",       "llama",       "qwen3_next",    "qwen3_5_moe", "qwen3_moe",  "mistral",
+      "phi3",    "gemma3", "deepseek_v2", "deepseek_v3", "glm4_moe_lite", "minicpm3",    "kimi_linear"};
+  static_assert(std::size(kFamilyNames) == static_cast<size_t>(io::Family::kimi_linear) + 1, "a name for every family");
   ModelInfo& info = p.info;
   info.architecture = p.config.architecture;
   info.family = kFamilyNames[static_cast<size_t>(p.config.family)];
@@ -85,7 +85,8 @@ void describe(Prepared& p, const model::WeightsSummary& weights, const cache::Ca
 // `auto` is the CPU where the kernels of GPUs have no such heads or caches.
 std::string device_for(const EngineOptions& options, const io::ModelConfig& config) {
   constexpr int32_t kMaxDim = 256, kDimStep = 8;  // of a head
-  const bool is_scaled = config.gelu || config.embedding_scale != 1.0f || config.residual_scale != 1.0f;
+  const bool is_scaled =
+      config.gelu || config.channel_decay || config.embedding_scale != 1.0f || config.residual_scale != 1.0f;
   const bool has_kernels = options.kv_dtype != "int8" && config.head_dim <= kMaxDim &&
                            config.head_dim % kDimStep == 0 && config.linear_k_head_dim <= kMaxDim && !is_scaled;
   return options.device == "auto" && !has_kernels ? "cpu" : options.device;
@@ -98,7 +99,8 @@ Status check_kernels(const cache::CacheLayout& layout, const device::Device& dev
                                                  .head_dim = has_heads && !layout.has_latents ? layout.head_dim : 0,
                                                  .k_dim = layout.num_recurrent_layers > 0 ? layout.k_head_dim : 0,
                                                  .latent_dim = layout.has_latents ? layout.head_dim : 0,
-                                                 .latent_value_dim = layout.value_dim});
+                                                 .latent_value_dim = layout.value_dim,
+                                                 .has_channel_decay = layout.has_channel_decay});
   if (!status.is_ok()) status.message = "the device " + device.info().name + " cannot run this: " + status.message;
   return status;
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "device/expert_ops.h"
+#include "device/kda_ops.h"
 #include "device/latent_ops.h"
 #include "device/pick_ops.h"
 #include "model/batch_check.h"
@@ -84,14 +85,16 @@ Decoder::Decoder(const io::ModelConfig& config, const cache::CacheLayout& layout
       head_(config.tie_word_embeddings ? embedding_ : weights_.matrix(kModelLevel, Role::lm_head)) {
   for (int i = 0; i < config.num_layers; ++i) {
     const bool is_recurrent = config.layers[static_cast<size_t>(i)] == io::LayerKind::linear_attention;
-    using Mixer = std::variant<AttentionLayer, LatentAttentionLayer, GdnLayer>;
-    Mixer mixer = is_recurrent           ? Mixer(GdnLayer(config, weights_, i))
-                  : config.has_latents() ? Mixer(LatentAttentionLayer(config, weights_, i))
-                                         : Mixer(AttentionLayer(config, weights_, i));
+    const auto make_mixer = [&]() -> Mixer {
+      if (is_recurrent && config.channel_decay) return KdaLayer(config, weights_, i);
+      if (is_recurrent) return GdnLayer(config, weights_, i);
+      if (config.has_latents()) return LatentAttentionLayer(config, weights_, i);
+      return AttentionLayer(config, weights_, i);
+    };
     using AnyMlp = std::variant<Mlp, ExpertMlp>;
     AnyMlp mlp = config.has_mixture(i) ? AnyMlp(ExpertMlp(config, weights_, i)) : AnyMlp(Mlp(config, weights_, i));
     layers_.push_back({weights_.vector(i, Role::input_norm), weights_.vector(i, Role::post_norm),
-                       weights_.vector(i, Role::mixer_norm), weights_.vector(i, Role::mlp_norm), mixer, mlp});
+                       weights_.vector(i, Role::mixer_norm), weights_.vector(i, Role::mlp_norm), make_mixer(), mlp});
   }
   if (config.runs_mtp_head) mtp_.emplace(config, weights_);
 }
@@ -119,6 +122,7 @@ Status Decoder::allocate(const ModelSizes& sizes) {
     if (auto* attention = std::get_if<AttentionLayer>(&layer.mixer)) attention->set_pool(&pools_.kv[next_kv++]);
     if (auto* latent = std::get_if<LatentAttentionLayer>(&layer.mixer)) latent->set_pool(&pools_.kv[next_kv++]);
     if (auto* gdn = std::get_if<GdnLayer>(&layer.mixer)) gdn->set_pool(&pools_.state[next_state++]);
+    if (auto* kda = std::get_if<KdaLayer>(&layer.mixer)) kda->set_pool(&pools_.state[next_state++]);
   }
   if (mtp_) mtp_->set_pools(&pools_.kv.back(), &pools_.hidden.front());
   is_allocated_ = true;
@@ -227,9 +231,12 @@ Status Decoder::encode(device::Encoder& encoder, const Step& step, bool feeds_he
     for (const HiddenPool& pool : pools_.hidden)
       PAGODA_RETURN_IF_ERROR(ops::zero_slots(encoder, {.pool = pool.states, .slots = step.fresh_slots}));
   if (step.fresh_slots.num_elements() > 0)
-    for (const Layer& layer : layers_)
+    for (const Layer& layer : layers_) {
       if (const auto* gdn = std::get_if<GdnLayer>(&layer.mixer))
         PAGODA_RETURN_IF_ERROR(gdn->zero_fresh_slots(encoder, step));
+      if (const auto* kda = std::get_if<KdaLayer>(&layer.mixer))
+        PAGODA_RETURN_IF_ERROR(kda->zero_fresh_slots(encoder, step));
+    }
 
   PAGODA_RETURN_IF_ERROR(ops::embedding(encoder, {.ids = step.token_ids, .table = embedding_, .out = step.hidden}));
   if (config_.embedding_scale != 1.0f)
@@ -358,6 +365,7 @@ Result<std::unique_ptr<Model>> load_model(const io::ModelConfig& config, const i
   if (config.has_latents() &&
       (device::latent_ops(device.encoder()) == nullptr || device::expert_ops(device.encoder()) == nullptr))
     return refuse("latent attention (MLA)");
+  if (config.channel_decay && device::kda_ops(device.encoder()) == nullptr) return refuse("a decay by channel (KDA)");
   auto weights = Weights::load(config, checkpoint, device, format, progress, cache);
   if (!weights.is_ok()) return weights.status;
   return std::unique_ptr<Model>(

@@ -46,7 +46,8 @@ LatentAttentionLayer::LatentAttentionLayer(const io::ModelConfig& config, const 
       rope_(config.head_dim),
       v_dim_(config.v_head_dim),
       scale_(config.attention_scale * static_cast<float>(latent_score_factor(config.rope))),
-      rotary_scale_(static_cast<float>(config.rope.attention_factor * config.rope.attention_factor)) {}
+      rotary_scale_(static_cast<float>(config.rope.attention_factor * config.rope.attention_factor)),
+      rotates_(!config.rope.is_off) {}
 
 Status LatentAttentionLayer::norm(device::Encoder& encoder, const Tensor& x, const Tensor& weight) const {
   return ops::rms_norm(encoder, {.x = x, .residual = {}, .weight = weight, .eps = kLatentNormEps, .out = x});
@@ -72,11 +73,11 @@ Status LatentAttentionLayer::rotate(device::Encoder& encoder, const Step& step, 
 Status LatentAttentionLayer::cache(device::Encoder& encoder, const Step& step, const Tensor& row) const {
   PAGODA_RETURN_IF_ERROR(norm(encoder, slice(row, 1, 0, rank_), kv_norm_));
   const Tensor key = split_last(slice(row, 1, rank_, rope_), 1, rope_);
-  PAGODA_RETURN_IF_ERROR(rotate(encoder, step, key, key));
+  if (rotates_) PAGODA_RETURN_IF_ERROR(rotate(encoder, step, key, key));
   return ops::cache_latents(encoder, {.x = row, .slot_mapping = step.slot_mapping, .cache = pool_->latents});
 }
 
-// Queries [T, heads, nope | rope] to [T, heads, rank | rope].
+// Queries [T, heads, nope | rope] to [T, heads, rank | rope]. A rotation by 0 is a copy.
 Status LatentAttentionLayer::absorb(device::Encoder& encoder, const Step& step, const Tensor& q,
                                     const Tensor& absorbed) const {
   PAGODA_RETURN_IF_ERROR(ops::expert_matmul(encoder, {.x = by_head(q, 0, nope_),

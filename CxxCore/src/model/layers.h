@@ -1,5 +1,5 @@
-// The boxes of the diagram: attention, Gated DeltaNet, MLP, mixture of experts. Each reads step.normed and leaves its
-// addition in step.delta.
+// The boxes of the diagram: attention, Gated DeltaNet, Kimi Delta Attention, MLP, mixture of experts. Each reads
+// step.normed and leaves its addition in step.delta.
 #pragma once
 
 #include <cstdint>
@@ -69,6 +69,7 @@ class LatentAttentionLayer {
   int64_t num_heads_, rank_, q_rank_, nope_, rope_, v_dim_;
   float scale_;         // of scores
   float rotary_scale_;  // of a query's rotated part, for itself and for the key
+  bool rotates_;
   const KvPool* pool_ = nullptr;
 };
 
@@ -88,6 +89,28 @@ class GdnLayer {
   const device::Weight* out_;  // [H, Hv * Dv]
   device::Tensor conv_, a_log_, dt_bias_, norm_;
   int64_t num_k_heads_, num_v_heads_, k_dim_, v_dim_;  // dims of one head
+  float norm_eps_;
+  const StatePool* pool_ = nullptr;
+};
+
+class KdaLayer {
+ public:
+  KdaLayer(const io::ModelConfig& config, const Weights& weights, int layer_index);
+  void set_pool(const StatePool* pool) noexcept { pool_ = pool; }
+  Status zero_fresh_slots(device::Encoder& encoder, const Step& step) const;
+  Status forward(device::Encoder& encoder, const Step& step) const;
+
+ private:
+  // Convolution and delta rule over rows [T, ...] that `sequences` divides.
+  Status mix(device::Encoder& encoder, const device::SequenceArgs& sequences, const device::Tensor& projected,
+             const device::Tensor& inner, const device::Tensor& heads) const;
+
+  const device::Weight* in_;     // [q | k | v | b | latent of decays | latent of the gate, H]
+  const device::Weight* decay_;  // [heads * D, D]
+  const device::Weight* gate_;   // [heads * D, D]
+  const device::Weight* out_;    // [H, heads * D]
+  device::Tensor conv_, a_log_, dt_bias_, norm_;
+  int64_t num_heads_, dim_;
   float norm_eps_;
   const StatePool* pool_ = nullptr;
 };
@@ -122,16 +145,16 @@ class ExpertMlp {
   float scale_;
 };
 
+using Mixer = std::variant<AttentionLayer, LatentAttentionLayer, GdnLayer, KdaLayer>;
+
 // Whether a matmul that comes first is all that reads step.normed.
-inline bool reads_once(const std::variant<AttentionLayer, LatentAttentionLayer, GdnLayer>& mixer) noexcept {
-  return !std::holds_alternative<LatentAttentionLayer>(mixer);
-}
+inline bool reads_once(const Mixer& mixer) noexcept { return !std::holds_alternative<LatentAttentionLayer>(mixer); }
 inline bool reads_once(const std::variant<Mlp, ExpertMlp>& mlp) noexcept { return std::holds_alternative<Mlp>(mlp); }
 
 struct Layer {
   device::Tensor input_norm, post_norm;  // f32 [H]
   device::Tensor mixer_norm, mlp_norm;   // f32 [H] or absent: of what the two below add
-  std::variant<AttentionLayer, LatentAttentionLayer, GdnLayer> mixer;
+  Mixer mixer;
   std::variant<Mlp, ExpertMlp> mlp;
 };
 

@@ -132,7 +132,9 @@ Result<Pools> allocate_pools(const cache::CacheLayout& layout, int64_t num_kv_bl
     pool.state = place(b, offset, DType::f32, {slots, layout.num_v_heads, layout.k_head_dim, layout.v_head_dim});
     pool.k_rows = place(b, offset, DType::f32, {slots, layout.num_k_heads, rows, layout.k_head_dim});
     pool.u_rows = place(b, offset, DType::f32, {slots, layout.num_v_heads, rows, layout.v_head_dim});
-    pool.g_rows = place(b, offset, DType::f32, {slots, layout.num_v_heads, rows});
+    pool.g_rows = layout.has_channel_decay
+                      ? place(b, offset, DType::f32, {slots, layout.num_v_heads, rows, layout.k_head_dim})
+                      : place(b, offset, DType::f32, {slots, layout.num_v_heads, rows});
     pool.tail = place(b, offset, DType::f32, {slots, layout.conv_rows(), layout.conv_channels});
   }
   if (layout.num_head_layers > 0) {
@@ -163,6 +165,7 @@ cache::CacheLayout cache_layout(const io::ModelConfig& config, DType kv_dtype, i
   layout.v_head_dim = config.linear_v_head_dim;
   layout.conv_channels = 2 * layout.num_k_heads * layout.k_head_dim + layout.num_v_heads * layout.v_head_dim;
   layout.conv_kernel = config.linear_conv_kernel;
+  layout.has_channel_decay = config.channel_decay;
   layout.anchor_rows = device::kGdnBlock;
   layout.max_drafts = device::kMaxDrafts;
   layout.num_head_layers = config.has_mtp_head ? 1 : 0;

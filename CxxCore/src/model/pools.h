@@ -29,12 +29,12 @@ struct KvPool {
   Parts parts() const noexcept;  // the same memory by block: i8 [num_blocks, bytes]
 };
 
-struct StatePool {  // all f32; see GdnArgs and CausalConv1dArgs
+struct StatePool {  // all f32; see GdnArgs, KdaArgs and CausalConv1dArgs
   std::unique_ptr<device::Buffer> buffer;
   device::Tensor state;   // [slots, Hv, Dk, Dv]
   device::Tensor k_rows;  // [slots, Hk, 16, Dk]
   device::Tensor u_rows;  // [slots, Hv, 16, Dv]
-  device::Tensor g_rows;  // [slots, Hv, 16]
+  device::Tensor g_rows;  // [slots, Hv, 16]; by channel: [slots, Hv, 16, Dk]
   device::Tensor tail;    // [slots, ring, channels]: the input at position p in row p % ring
 
   std::array<device::Tensor, 5> parts() const noexcept { return {state, k_rows, u_rows, g_rows, tail}; }

@@ -35,6 +35,7 @@ double scale_yarn(double inv_freq, int32_t index, const io::RopeConfig& rope) {
 
 double speed(const io::RopeConfig& rope, int32_t i, int64_t row) {
   using Scaling = io::RopeConfig::Scaling;
+  if (rope.is_off) return 0.0;
   double theta = rope.theta;
   if (rope.scaling == Scaling::dynamic) {
     const double length = static_cast<double>(rope.original_context + row);

@@ -70,7 +70,11 @@ CheckpointLayout checkpoint_layout(const io::ModelConfig& config, const io::Chec
   const auto mixture = std::ranges::find(config.is_mixture, true) - config.is_mixture.begin();
   layout.experts = experts_of(config.tensor_prefix + "layers." + std::to_string(mixture) + ".");
   layout.head_experts = experts_of(mtp_layer_prefix(config));
-  layout.splits_latents = has(0, "self_attn.k_b_proj.");
+  const auto attention = std::ranges::find(config.layers, io::LayerKind::full_attention);
+  layout.splits_latents = has(attention - config.layers.begin(), "self_attn.k_b_proj.");
+  layout.has_sparse_blocks = has(mixture, "block_sparse_moe.");
+  const auto dense = std::ranges::find(config.is_mixture, false) - config.is_mixture.begin();
+  layout.has_dense_blocks = has(dense, "block_sparse_moe.gate_proj.");
   const auto recurrent = std::ranges::find(config.layers, io::LayerKind::linear_attention);
   layout.packed_projections =
       config.family == io::Family::qwen3_next && !has(recurrent - config.layers.begin(), "linear_attn.in_proj_qkv.");

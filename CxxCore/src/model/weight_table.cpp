@@ -21,11 +21,12 @@ class Table {
       prefix_ = config_.tensor_prefix + "layers." + std::to_string(layer_) + ".";
       vector(Role::input_norm, "input_layernorm.weight", {hidden});
       const bool is_recurrent = config_.layers[static_cast<size_t>(layer_)] == io::LayerKind::linear_attention;
-      if (is_recurrent) gated_delta_net();
+      if (is_recurrent) config_.channel_decay ? kimi_delta_attention() : gated_delta_net();
       else config_.has_latents() ? latent_attention() : attention();
       if (config_.has_four_norms) four_norms();
       else vector(Role::post_norm, "post_attention_layernorm.weight", {hidden});
-      config_.has_mixture(layer_) ? mixture_of_experts(layout_.experts) : mlp("mlp.", config_.intermediate_size);
+      if (config_.has_mixture(layer_)) mixture_of_experts(layout_.experts);
+      else mlp(layout_.has_dense_blocks ? "block_sparse_moe." : "mlp.", config_.intermediate_size);
     }
     if (config_.runs_mtp_head) head();
     layer_ = kModelLevel;
@@ -146,6 +147,24 @@ class Table {
     vector(Role::gdn_norm, "linear_attn.norm.weight", {config_.linear_v_head_dim});
   }
 
+  void kimi_delta_attention() {
+    const int64_t hidden = config_.hidden_size, heads = config_.linear_num_v_heads, dim = config_.linear_v_head_dim;
+    for (const char* part : {"q", "k", "v"}) matrix(Role::mixer_in, self_attn(part, "_proj"), heads * dim, hidden);
+    matrix(Role::mixer_in, "self_attn.b_proj", heads, hidden);
+    matrix(Role::mixer_in, "self_attn.f_a_proj", dim, hidden);
+    matrix(Role::mixer_in, "self_attn.g_a_proj", dim, hidden);
+    matrix(Role::decay, "self_attn.f_b_proj", heads * dim, dim);
+    matrix(Role::gate, "self_attn.g_b_proj", heads * dim, dim);
+    matrix(Role::mixer_out, "self_attn.o_proj", hidden, heads * dim);
+    for (const char* part : {"q", "k", "v"})
+      vector(Role::conv, self_attn(part, "_conv1d.weight"), {heads * dim, 1, config_.linear_conv_kernel});
+    vector(Role::a_log, "self_attn.A_log", {1, 1, heads, 1});
+    vector(Role::dt_bias, "self_attn.dt_bias", {heads * dim});
+    vector(Role::gdn_norm, "self_attn.o_norm.weight", {dim});
+  }
+
+  static std::string self_attn(const char* part, const char* rest) { return std::string("self_attn.") + part + rest; }
+
   // Of each K-head one piece of every kind, one behind the other; wanted is all of one kind, then all of the next.
   void packed(const std::string& name, std::initializer_list<int64_t> pieces) {
     int64_t per_head = 0, begin = 0;
@@ -179,13 +198,14 @@ class Table {
 
   void mixture_of_experts(ExpertLayout layout) {
     const int64_t hidden = config_.hidden_size, count = config_.num_experts, inner = config_.expert_size;
-    matrix(Role::router, "mlp.gate", count, hidden);
-    if (config_.sigmoid_router) vector(Role::router_bias, "mlp.gate.e_score_correction_bias", {count});
+    const std::string block = layout_.has_sparse_blocks ? "block_sparse_moe." : "mlp.";
+    matrix(Role::router, block + "gate", count, hidden);
+    if (config_.sigmoid_router) vector(Role::router_bias, block + "gate.e_score_correction_bias", {count});
     if (config_.shared_expert_size > 0 && config_.shared_expert_gate) {
       matrix(Role::router, "mlp.shared_expert_gate", 1, hidden);
       mlp("mlp.shared_expert.", config_.shared_expert_size);
     } else if (config_.shared_expert_size > 0) {
-      mlp("mlp.shared_experts.", config_.shared_expert_size);
+      mlp(block + "shared_experts.", config_.shared_expert_size);
     }
     const int64_t padded = padded_expert_size(config_), outputs = padded_expert_outputs(config_);
     if (layout == ExpertLayout::stacked) {
@@ -204,12 +224,12 @@ class Table {
       return pad(count, hidden, outputs, padded);
     }
     for (int64_t expert = 0; expert < count; ++expert)
-      for (const char* name : {".gate_proj", ".up_proj"}) {
-        matrix(Role::experts_in, "mlp.experts." + std::to_string(expert) + name, inner, hidden);
+      for (const char* name : {layout_.has_sparse_blocks ? ".w1" : ".gate_proj", layout_.has_sparse_blocks ? ".w3" : ".up_proj"}) {
+        matrix(Role::experts_in, block + "experts." + std::to_string(expert) + name, inner, hidden);
         pad(1, inner, padded, hidden);
       }
     for (int64_t expert = 0; expert < count; ++expert) {
-      matrix(Role::experts_out, "mlp.experts." + std::to_string(expert) + ".down_proj", hidden, inner);
+      matrix(Role::experts_out, block + "experts." + std::to_string(expert) + (layout_.has_sparse_blocks ? ".w2" : ".down_proj"), hidden, inner);
       pad(1, hidden, outputs, padded);
     }
   }

@@ -23,7 +23,8 @@ enum class Role : uint8_t {
   mixer_in,
   mixer_in_bias,
   mixer_out,
-  mixer_out_bias,  // attention: q (with gate) | k | v; GDN: qkv | z | b | a; latent attention: q_a | kv_a
+  // attention: q (with gate) | k | v; GDN: qkv | z | b | a; KDA: q | k | v | b | f_a | g_a; latent attention: q_a | kv_a
+  mixer_out_bias,
   latent_q,        // latent attention: queries of all heads, of the model's states or of their own latent
   latent_k,        // by head: a query's part that does not rotate to a latent
   latent_v,        // by head: a sum of latents to a value
@@ -34,7 +35,9 @@ enum class Role : uint8_t {
   conv,
   a_log,
   dt_bias,
-  gdn_norm,  // Gated DeltaNet
+  gdn_norm,  // Gated DeltaNet, Kimi Delta Attention
+  decay,
+  gate,  // Kimi Delta Attention: of their latents
   router,
   router_bias,
   experts_in,
@@ -69,6 +72,8 @@ struct CheckpointLayout {
   ExpertLayout experts = ExpertLayout::separate;
   ExpertLayout head_experts = ExpertLayout::separate;  // of the MTP head
   bool splits_latents = false;  // latent attention: the projections to keys, transposed, and to values in a tensor each
+  bool has_sparse_blocks = false;   // mixtures are named block_sparse_moe and their matrices w1, w2, w3 (Kimi-Linear)
+  bool has_dense_blocks = false;    // and so are dense layers, as transformers saves them
   bool packed_projections = false;  // Gated DeltaNet: q, k, v and z in one tensor, b and a in another, by K-head
 };
 

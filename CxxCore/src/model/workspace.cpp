@@ -25,17 +25,23 @@ Widths scratch_widths(const io::ModelConfig& c) noexcept {
   const int64_t dense = int64_t{c.intermediate_size} * (c.gelu ? 2 : 1);  // both halves, where they are joined later
   Widths widths{0, std::max<int64_t>(dense, c.shared_expert_size), 0, 0};
   for (io::LayerKind kind : c.layers) {
-    if (kind == io::LayerKind::linear_attention) {
+    if (kind == io::LayerKind::linear_attention && c.channel_decay) {
+      widths.projected =
+          std::max(widths.projected, 2 * k + v + c.linear_num_v_heads + 2 * int64_t{c.linear_v_head_dim});
+      widths.inner = std::max(widths.inner, 3 * k + v);
+      widths.mixed = std::max(widths.mixed, v);
+      widths.mixer_out = std::max(widths.mixer_out, v);
+    } else if (kind == io::LayerKind::linear_attention) {
       widths.projected = std::max(widths.projected, 2 * k + 2 * v + 2 * int64_t{c.linear_num_v_heads});
       widths.inner = std::max(widths.inner, 2 * k + v);
       widths.mixed = std::max(widths.mixed, v);
       widths.mixer_out = std::max(widths.mixer_out, v);
     } else if (c.has_latents()) {
       const int64_t heads = c.num_heads;
-      widths.projected = int64_t{c.q_lora_rank} + c.latent_dim();
+      widths.projected = std::max(widths.projected, int64_t{c.q_lora_rank} + c.latent_dim());
       widths.inner = std::max({widths.inner, heads * (c.nope_head_dim + c.head_dim), heads * c.kv_lora_rank});
-      widths.mixed = heads * std::max(c.latent_dim(), c.v_head_dim);
-      widths.mixer_out = heads * c.v_head_dim;
+      widths.mixed = std::max(widths.mixed, heads * std::max(c.latent_dim(), c.v_head_dim));
+      widths.mixer_out = std::max(widths.mixer_out, heads * c.v_head_dim);
     } else {
       widths.projected = std::max(widths.projected, (c.attention_gate ? 2 * q : q) + 2 * kv);
       widths.mixed = std::max(widths.mixed, q);

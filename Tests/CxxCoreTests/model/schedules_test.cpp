@@ -76,7 +76,7 @@ PAGODA_TEST(model_options_give_the_same_bits_in_every_schedule_and_form) {
   const RunnerOptions small{.max_tokens = 64, .max_seqs = 4, .max_context = 48};
   for (const char* name : {"qwen3_5_moe_odd", "qwen3_next_dense_layer", "qwen3_moe_dense_layers", "qwen3_yarn",
                            "qwen3_5_yarn", "mistral", "phi3", "gemma3", "qwen3_moe_yarn", "deepseek_v2",
-                           "deepseek_v2_groups", "deepseek_v3", "glm4_moe_lite", "minicpm3"}) {
+                           "deepseek_v2_groups", "deepseek_v3", "glm4_moe_lite", "minicpm3", "kimi_linear"}) {
     check_schedules(name, small);
     for (const char* form : {"bf16", "8bit", "4bit"}) {
       RunnerOptions options = small;

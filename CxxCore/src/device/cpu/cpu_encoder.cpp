@@ -120,6 +120,12 @@ void CpuEncoder::gdn(const GdnArgs& a) noexcept {
   cpu::gdn(context_, a, is_inside ? &*conv_ : nullptr);
   conv_.reset();
 }
+void CpuEncoder::kda(const KdaArgs& a) noexcept {
+  run_waiting();
+  if (!accept(a)) return;
+  const Profile::Timer timer = profile_.start(a);
+  cpu::kda(context_, a);
+}
 void CpuEncoder::zero_slots(const ZeroSlotsArgs& a) noexcept {
   run_waiting();
   if (accept(a)) cpu::zero_slots(context_, a);

@@ -10,13 +10,14 @@
 #include "device/cpu/cpu_ops.h"
 #include "device/cpu/expert_kernels.h"
 #include "device/cpu/gelu_kernels.h"
+#include "device/cpu/kda_kernels.h"
 #include "device/cpu/latent_kernels.h"
 #include "device/cpu/profile.h"
 #include "device/host/eager_encoder.h"
 
 namespace pagoda::device::cpu {
 
-class CpuEncoder final : public host::EagerEncoder, public ExpertOps, public GeluOps, public LatentOps {
+class CpuEncoder final : public host::EagerEncoder, public ExpertOps, public GeluOps, public LatentOps, public KdaOps {
  public:
   explicit CpuEncoder(const Context& context) noexcept : context_(context) {}
   void set_matmul_memory(const MatmulMemory& memory) noexcept { context_.matmul = memory; }
@@ -42,6 +43,7 @@ class CpuEncoder final : public host::EagerEncoder, public ExpertOps, public Gel
   void scale_rows(const ScaleRowsArgs& args) noexcept override;
   void cache_latents(const CacheLatentsArgs& args) noexcept override;
   void latent_attention(const LatentAttentionArgs& args) noexcept override;
+  void kda(const KdaArgs& args) noexcept override;
 
  private:
   using RowOp = std::variant<EmbeddingArgs, RmsNormArgs, MatmulArgs, QkNormRopeArgs, ReshapeAndCacheArgs,

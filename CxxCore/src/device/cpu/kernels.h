@@ -188,8 +188,22 @@ struct GdnHead {
   float *state, *u_rows, *g_rows;  // [Dk][Dv] in panels, [kGdnBlock][Dv], [kGdnBlock]
   float* scratch;                  // kGdnHeadScratch floats
 };
-// Products with the state [2 kGdnBlock][Dv + 16], weighted keys [kGdnBlock][Dk].
-constexpr int64_t kGdnHeadScratch = 2 * kGdnBlock * (kMaxHeadDim + 16) + kGdnBlock * kMaxHeadDim;
+// Products with the state [2 kGdnBlock][Dv + 16], weighted keys [kGdnBlock][Dk], decays [Dk].
+constexpr int64_t kGdnHeadScratch = 2 * kGdnBlock * (kMaxHeadDim + 16) + (kGdnBlock + 1) * kMaxHeadDim;
+
+// Rows [first_row, first_row + rows) of one block of kda for one head; pointers of inputs are at the first of them.
+struct KdaHead {
+  const float *q = nullptr, *k = nullptr, *v = nullptr, *a = nullptr;
+  float* out = nullptr;
+  int64_t q_stride, k_stride, v_stride, a_stride, out_stride;
+  int64_t first_row = 0, rows = 0, dk, dv;
+  float rate;                               // -exp(A_log)
+  const float *bias, *beta;                 // [Dk], [rows]
+  float *state, *k_rows, *u_rows, *g_rows;  // [Dk][Dv] in panels, [kGdnBlock][Dk], [kGdnBlock][Dv], [kGdnBlock][Dk]
+  float* scratch;                           // kKdaScratch floats
+};
+// A query, a product of decays, faded keys and queries [2 kGdnBlock][Dk], and as in kGdnHeadScratch.
+constexpr int64_t kKdaScratch = (2 + 2 * kGdnBlock) * kMaxHeadDim + kGdnHeadScratch;
 
 struct Kernels {
   const char* name;  // of the code path, see cpu_device.h
@@ -213,6 +227,7 @@ struct Kernels {
   void (*merge_partials)(const AttentionTile& tile, float* partials, int64_t num_partials);
   void (*gdn_keys)(const GdnKeys& keys);
   void (*gdn_head)(const GdnHead& head);
+  void (*kda_head)(const KdaHead& head);
 };
 
 namespace portable {

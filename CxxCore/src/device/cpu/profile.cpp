@@ -86,13 +86,22 @@ Profile::Timer Profile::start(const CausalConv1dArgs& args) {
 }
 
 Profile::Timer Profile::start(const GdnArgs& args) {
+  return start_delta_rule("gdn", args.q, args.v, args.sequences, args.state);
+}
+
+Profile::Timer Profile::start(const KdaArgs& args) {
+  return start_delta_rule("kda", args.q, args.v, args.sequences, args.state);
+}
+
+Profile::Timer Profile::start_delta_rule(const char* name, const Tensor& q, const Tensor& v,
+                                         const SequenceArgs& sequences, const Tensor& pool) {
   if (!enabled_) return {};
-  const double rows = static_cast<double>(args.q.shape[0]), sequences = static_cast<double>(args.state.shape[0]),
-               state = static_cast<double>(args.v.shape[1] * args.q.shape[2] * args.v.shape[2]);
+  const double rows = static_cast<double>(q.shape[0]), slots = static_cast<double>(pool.shape[0]),
+               state = static_cast<double>(v.shape[1] * q.shape[2] * v.shape[2]);
   // Two products with the state per row, and its update once per block; within a block, half of it on average.
-  const double inside = static_cast<double>(args.v.shape[1] * args.v.shape[2] * kGdnBlock);
-  const bool is_decode = args.q.shape[0] == args.sequences.context_lens.shape[0];
-  return Timer(add("gdn", 4 * state * (is_decode ? rows : sequences), rows * (6 * state + 2 * inside),
+  const double inside = static_cast<double>(v.shape[1] * v.shape[2] * kGdnBlock);
+  const bool is_decode = q.shape[0] == sequences.context_lens.shape[0];
+  return Timer(add(name, 4 * state * (is_decode ? rows : slots), rows * (6 * state + 2 * inside),
                    is_decode ? OpLimit::read : OpLimit::f32));
 }
 

@@ -7,6 +7,7 @@
 
 #include "device/device.h"
 #include "device/expert_ops.h"
+#include "device/kda_ops.h"
 #include "device/latent_ops.h"
 
 namespace pagoda::device::cpu {
@@ -36,10 +37,13 @@ class Profile {
   Timer start(const LatentAttentionArgs& args);
   Timer start(const CausalConv1dArgs& args);
   Timer start(const GdnArgs& args);
+  Timer start(const KdaArgs& args);
   Timer start(const ExpertMatmulArgs& args, int64_t num_used);  // num_used: experts with rows
   Timer start_rows(int64_t num_rows, int64_t floats_per_row);
 
  private:
+  Timer start_delta_rule(const char* name, const Tensor& q, const Tensor& v, const SequenceArgs& sequences,
+                         const Tensor& state);
   OpTime* add(const std::string& name, double bytes, double operations, OpLimit kind);
 
   bool enabled_ = false;

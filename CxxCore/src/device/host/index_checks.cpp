@@ -93,6 +93,11 @@ Status check_indices(const GdnArgs& args) noexcept {
   return all_below<int32_t>("state_slots", args.sequences.state_slots, args.state.shape[0]);
 }
 
+Status check_indices(const KdaArgs& args) noexcept {
+  PAGODA_RETURN_IF_ERROR(check_rows(args.sequences, args.q.shape[0]));
+  return all_below<int32_t>("state_slots", args.sequences.state_slots, args.state.shape[0]);
+}
+
 Status check_indices(const ExpertMatmulArgs& args) noexcept {
   for (int64_t t = 0; t < args.ids.shape[0]; ++t) {
     const int32_t* ids = at<int32_t>(args.ids, t);

@@ -4,6 +4,7 @@
 
 #include "base/result.h"
 #include "device/expert_ops.h"
+#include "device/kda_ops.h"
 #include "device/latent_ops.h"
 
 namespace pagoda::device::host {
@@ -14,6 +15,7 @@ Status check_indices(const ReshapeAndCacheArgs& args) noexcept;
 Status check_indices(const PagedAttentionArgs& args) noexcept;
 Status check_indices(const CausalConv1dArgs& args) noexcept;
 Status check_indices(const GdnArgs& args) noexcept;
+Status check_indices(const KdaArgs& args) noexcept;
 Status check_indices(const ExpertMatmulArgs& args) noexcept;
 Status check_indices(const ZeroSlotsArgs& args) noexcept;
 Status check_indices(const CacheLatentsArgs& args) noexcept;

@@ -6,13 +6,18 @@
 #include "device/host/host_weight.h"
 #include "device/reference/expert_oracles.h"
 #include "device/reference/gelu_oracles.h"
+#include "device/reference/kda_oracle.h"
 #include "device/reference/latent_oracles.h"
 #include "device/reference/reference_ops.h"
 
 namespace pagoda::device::reference {
 namespace {
 
-class ReferenceEncoder final : public host::EagerEncoder, public ExpertOps, public GeluOps, public LatentOps {
+class ReferenceEncoder final : public host::EagerEncoder,
+                               public ExpertOps,
+                               public GeluOps,
+                               public LatentOps,
+                               public KdaOps {
  public:
   void embedding(const EmbeddingArgs& a) noexcept override {
     if (accept(a)) reference::embedding(a);
@@ -53,6 +58,9 @@ class ReferenceEncoder final : public host::EagerEncoder, public ExpertOps, publ
   }
   void latent_attention(const LatentAttentionArgs& a) noexcept override {
     if (accept(a)) reference::latent_attention(a);
+  }
+  void kda(const KdaArgs& a) noexcept override {
+    if (accept(a)) reference::kda(a);
   }
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "io/config/kimi.h"
 #include "io/config/limits.h"
 
 namespace pagoda::io {
@@ -103,6 +104,7 @@ void read_deepseek_experts(ConfigFields& text, ModelConfig& config) {
 }  // namespace
 
 void read_experts(ConfigFields& text, ModelConfig& config) {
+  if (config.family == Family::kimi_linear) return read_kimi_experts(text, config);
   if (has_deepseek_experts(config.family)) return read_deepseek_experts(text, config);
   const bool is_next = config.family == Family::qwen3_next, is_moe = config.family == Family::qwen3_moe;
   config.is_mixture = read_mixture_layers(text, config);

@@ -1,4 +1,4 @@
-// Keys and defaults of DeepSeek-V2 and V3, GLM-4.7-Flash and MiniCPM3 in transformers.
+// Keys and defaults of DeepSeek-V2 and V3, GLM-4.7-Flash, MiniCPM3 and Kimi-Linear in transformers.
 #include "io/config/latents.h"
 
 #include <cmath>
@@ -18,6 +18,7 @@ Defaults defaults_of(Family family) noexcept {
   switch (family) {
     case Family::glm4_moe_lite: return {512, 768, 192, 64, 256};
     case Family::minicpm3: return {256, 768, 64, 32, 0};
+    case Family::kimi_linear: return {512, 0, 128, 64, 128};
     default: return {512, 1536, 128, 64, 128};
   }
 }

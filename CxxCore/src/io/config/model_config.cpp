@@ -9,6 +9,7 @@
 #include "base/quoted.h"
 #include "io/config/experts.h"
 #include "io/config/fields.h"
+#include "io/config/kimi.h"
 #include "io/config/latents.h"
 #include "io/config/limits.h"
 #include "io/config/rope.h"
@@ -48,6 +49,7 @@ constexpr Architecture kArchitectures[] = {
     {"DeepseekV3ForCausalLM", "deepseek_v3", "model.", Family::deepseek_v3, false, 0, 0, 4096},
     {"Glm4MoeLiteForCausalLM", "glm4_moe_lite", "model.", Family::glm4_moe_lite, false, 0, 0, 202752},
     {"MiniCPM3ForCausalLM", "minicpm3", "model.", Family::minicpm3, false, 0, 0, 32768},
+    {"KimiLinearForCausalLM", "kimi_linear", "model.", Family::kimi_linear, false, 0, 0, 1048576},
 };
 
 std::string architecture_names() {
@@ -88,6 +90,8 @@ void read_sizes(ConfigFields& text, const Architecture& architecture, ModelConfi
   config.num_heads = text.integer("num_attention_heads", 1, kMaxHeads);
   config.vocab_size = text.integer("vocab_size", 1, kMaxVocabSize);
   config.context_length = text.integer("max_position_embeddings", 1, kMaxContextLength, architecture.context_length);
+  if (config.family == Family::kimi_linear)
+    config.context_length = text.integer("model_max_length", 1, kMaxContextLength, config.context_length);
   config.num_kv_heads = text.integer("num_key_value_heads", 1, kMaxHeads,
                                      architecture.num_kv_heads > 0 ? architecture.num_kv_heads : config.num_heads);
   text.check(
@@ -101,8 +105,8 @@ void read_sizes(ConfigFields& text, const Architecture& architecture, ModelConfi
                std::to_string(config.num_heads) + " does not divide hidden_size " + std::to_string(config.hidden_size) +
                    " into heads of at most " + std::to_string(kMaxHeadDim));
   }
-  const bool is_coarse =
-      config.family == Family::phi3 || config.family == Family::glm4_moe_lite || config.family == Family::minicpm3;
+  const bool is_coarse = config.family == Family::phi3 || config.family == Family::glm4_moe_lite ||
+                         config.family == Family::minicpm3 || config.family == Family::kimi_linear;
   const double default_eps = is_coarse ? 1e-5 : 1e-6;
   config.rms_norm_eps = static_cast<float>(text.number("rms_norm_eps", 1e-12, 1.0, default_eps));
 }
@@ -148,6 +152,7 @@ void read_family_traits(ConfigFields& text, ModelConfig& config) {
   config.attention_scale = 1.0f / std::sqrt(static_cast<float>(config.head_dim));
   if (is_gemma) read_gemma_traits(text, config);
   if (has_latents(config.family)) read_latent_traits(text, config);
+  if (config.family == Family::kimi_linear) read_kimi_traits(text, config);
   if (!is_hybrid) return;
   if (!text.boolean("attn_output_gate", true)) {
     text.fail("attn_output_gate", "false is not supported", StatusCode::unsupported);
@@ -166,7 +171,7 @@ void read_family_traits(ConfigFields& text, ModelConfig& config) {
 void read_layer_types(ConfigFields& text, const Json& names, ModelConfig& config) {
   const bool may_slide =
       config.family == Family::qwen2 || config.family == Family::qwen3 || config.family == Family::gemma3;
-  const bool may_be_linear = is_hybrid(config.family);
+  const bool may_be_linear = is_hybrid(config.family) || config.family == Family::kimi_linear;
   if (!names.is_array() || static_cast<int64_t>(names.items().size()) != config.num_layers) {
     text.fail("layer_types", "is not a list of num_hidden_layers (" + std::to_string(config.num_layers) + ") names");
     return;
@@ -197,9 +202,13 @@ void read_layers(ConfigFields& text, ModelConfig& config) {
     config.sliding_window =
         text.integer("sliding_window", 1, INT32_MAX, is_absent && config.family != Family::phi3 ? 4096 : 0);
   }
-  const Json* names = always_slides || has_latents(config.family) ? nullptr : text.find("layer_types");
+  const bool is_kimi = config.family == Family::kimi_linear;
+  const bool may_name = !always_slides && (is_kimi || !has_latents(config.family));
+  const Json* names = may_name ? text.find("layer_types") : nullptr;
   if (names != nullptr) {
     read_layer_types(text, *names, config);
+  } else if (is_kimi) {
+    config.layers = read_kimi_layers(text, config);
   } else {
     for (int32_t layer = 0; layer < config.num_layers; ++layer) {
       const bool is_linear = is_hybrid(config.family) && (layer + 1) % interval != 0;
@@ -237,6 +246,7 @@ void read_eos(ConfigFields& text, ConfigFields& root, ModelConfig& config) {
   if (config.family == Family::gemma3 || config.family == Family::deepseek_v3 || config.family == Family::glm4_moe_lite)
     eos = 1;
   if (config.family == Family::phi3) eos = 32000;
+  if (config.family == Family::kimi_linear) eos = 163586;
   if (eos >= 0 && eos < config.vocab_size) config.eos_token_ids = {eos};
 }
 

@@ -27,7 +27,8 @@ enum class Family : uint8_t {
   deepseek_v2,
   deepseek_v3,
   glm4_moe_lite,
-  minicpm3
+  minicpm3,
+  kimi_linear
 };
 
 // Gated DeltaNet layers among the attention layers, which have an output gate and zero-centred norms.
@@ -36,7 +37,8 @@ constexpr bool is_hybrid(Family family) noexcept {
 }
 // Mixtures as DeepSeek has them: experts in groups, a shared expert without a gate, dense layers first.
 constexpr bool has_deepseek_experts(Family family) noexcept {
-  return family == Family::deepseek_v2 || family == Family::deepseek_v3 || family == Family::glm4_moe_lite;
+  return family == Family::deepseek_v2 || family == Family::deepseek_v3 || family == Family::glm4_moe_lite ||
+         family == Family::kimi_linear;
 }
 constexpr bool has_experts(Family family) noexcept {
   return family == Family::qwen3_next || family == Family::qwen3_5_moe || family == Family::qwen3_moe ||
@@ -55,6 +57,7 @@ enum class LayerKind : uint8_t { full_attention, sliding_attention, linear_atten
 struct RopeConfig {
   double theta = 10000.0;
   int32_t rotary_dim = 0;  // dims of each head that rotate; even
+  bool is_off = false;     // they do not: speeds of 0
   enum class Scaling : uint8_t { none, llama3, linear, yarn, dynamic, longrope } scaling = Scaling::none;
   double factor = 1.0;
   double low_freq_factor = 1.0;                     // llama3
@@ -111,11 +114,12 @@ struct ModelConfig {
   int32_t nope_head_dim = 0;    // dims of a query that do not rotate
   int32_t v_head_dim = 0;
   bool rope_interleaved = false;   // dims 2 i and 2 i + 1 rotate together in the checkpoint
-  int32_t linear_num_k_heads = 0;  // Gated DeltaNet
+  int32_t linear_num_k_heads = 0;  // Gated DeltaNet, Kimi Delta Attention
   int32_t linear_num_v_heads = 0;
   int32_t linear_k_head_dim = 0;
   int32_t linear_v_head_dim = 0;
   int32_t linear_conv_kernel = 0;
+  bool channel_decay = false;    // linear attention is Kimi Delta Attention
   int32_t num_experts = 0;       // of an MLP that is a mixture; 0 = there is none
   std::vector<bool> is_mixture;  // by layer; empty where there are no experts
   int32_t num_experts_per_token = 0;

@@ -179,6 +179,12 @@ int32_t scaled_context(const RopeConfig& rope, int32_t context_length) noexcept 
 
 RopeConfig read_rope_config(ConfigFields& section, const ModelConfig& config, LayerKind kind) {
   if (config.family == Family::gemma3) return read_gemma(section, config, kind);
+  if (config.family == Family::kimi_linear) {
+    RopeConfig none;
+    none.rotary_dim = config.head_dim;
+    none.is_off = true;
+    return none;
+  }
   const Json none;
   const char* key = "rope_scaling";
   const Json* json = section.find(key);
@@ -211,11 +217,12 @@ Status set_rope_scaling(const std::string& choice, ModelConfig& config) {
   RopeConfig rope;
   rope.theta = config.rope.theta;
   rope.rotary_dim = config.rope.rotary_dim;
+  rope.is_off = config.rope.is_off;
   if (choice != "none") {
     const auto scaling = find_scaling(words[0]);
     if (!scaling || *scaling == RopeConfig::Scaling::llama3 || *scaling == RopeConfig::Scaling::longrope)
       return refuse("is not none, linear, dynamic or yarn");
-    if (config.family == Family::phi3 || config.family == Family::gemma3)
+    if (config.family == Family::phi3 || config.family == Family::gemma3 || config.rope.is_off)
       return make_error(StatusCode::unsupported, "rope scaling cannot be set for " + config.architecture);
     rope.scaling = *scaling;
     char* end = nullptr;

@@ -42,7 +42,8 @@ class TensorList {
         norm("pre_feedforward_layernorm.weight", hidden);
         norm("post_feedforward_layernorm.weight", hidden);
       }
-      if (config_.layers[layer] == LayerKind::linear_attention) gated_delta_net();
+      if (config_.layers[layer] == LayerKind::linear_attention)
+        config_.channel_decay ? kimi_delta_attention() : gated_delta_net();
       else config_.has_latents() ? latent_attention() : attention();
       if (config_.has_mixture(static_cast<int32_t>(layer))) mixture_of_experts();
       else mlp("mlp.", config_.intermediate_size);
@@ -127,6 +128,24 @@ class TensorList {
     add("linear_attn.A_log", {v_heads}, Distribution::log_decay);
     add("linear_attn.dt_bias", {v_heads}, Distribution::time_step);
     add("linear_attn.norm.weight", {config_.linear_v_head_dim}, Distribution::norm);
+  }
+
+  void kimi_delta_attention() {
+    const int64_t hidden = config_.hidden_size, heads = config_.linear_num_v_heads, dim = config_.linear_v_head_dim;
+    for (const char* part : {"q", "k", "v"}) {
+      matrix(std::string("self_attn.") + part + "_proj", heads * dim, hidden);
+      add(std::string("self_attn.") + part + "_conv1d.weight", {heads * dim, 1, config_.linear_conv_kernel},
+          Distribution::convolution);
+    }
+    matrix("self_attn.b_proj", heads, hidden);
+    for (const char* part : {"f", "g"}) {
+      matrix(std::string("self_attn.") + part + "_a_proj", dim, hidden);
+      matrix(std::string("self_attn.") + part + "_b_proj", heads * dim, dim);
+    }
+    matrix("self_attn.o_proj", hidden, heads * dim);
+    add("self_attn.A_log", {1, 1, heads, 1}, Distribution::log_decay);
+    add("self_attn.dt_bias", {heads * dim}, Distribution::time_step);
+    add("self_attn.o_norm.weight", {dim}, Distribution::norm);
   }
 
   void matrix(const std::string& name, int64_t rows, int64_t cols) {

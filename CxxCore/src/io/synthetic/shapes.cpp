@@ -64,6 +64,14 @@ constexpr FamilyKeys kGlm4MoeLite = {"Glm4MoeLiteForCausalLM", "glm4_moe_lite",
 constexpr FamilyKeys kMiniCpm3 = {"MiniCPM3ForCausalLM", "minicpm3", R"("rms_norm_eps": 1e-5, "rope_theta": 1e4,
  "q_lora_rank": 768, "kv_lora_rank": 256, "qk_nope_head_dim": 64, "qk_rope_head_dim": 32, "v_head_dim": 64,
  "scale_emb": 12, "scale_depth": 1.4, "dim_model_base": 256,)"};
+constexpr FamilyKeys kKimiLinear = {"KimiLinearForCausalLM", "kimi_linear", R"("rms_norm_eps": 1e-5,
+ "q_lora_rank": null, "kv_lora_rank": 512, "qk_nope_head_dim": 128, "qk_rope_head_dim": 64, "v_head_dim": 128,
+ "linear_attn_config": {"head_dim": 128, "num_heads": 32, "short_conv_kernel_size": 4,
+  "full_attn_layers": [4, 8, 12, 16, 20, 24, 27],
+  "kda_layers": [1, 2, 3, 5, 6, 7, 9, 10, 11, 13, 14, 15, 17, 18, 19, 21, 22, 23, 25, 26]},
+ "num_experts": 256, "num_experts_per_token": 8, "moe_intermediate_size": 1024, "num_shared_experts": 1,
+ "first_k_dense_replace": 1, "num_expert_group": 1, "topk_group": 1, "moe_renormalize": true,
+ "routed_scaling_factor": 2.446,)"};
 
 struct Shape {
   std::string_view name;
@@ -96,6 +104,7 @@ constexpr Shape kShapes[] = {
     {"deepseek-v2-lite", kDeepSeekV2, 2048, 27, 10944, 16, 16, 64, 0, 0, 0, 102400, 163840, false},
     {"moonlight-16b-a3b", kDeepSeekV3, 2048, 27, 11264, 16, 16, 64, 0, 0, 0, 163840, 8192, false},
     {"glm-4.7-flash", kGlm4MoeLite, 2048, 47, 10240, 20, 20, 64, 0, 0, 0, 154880, 202752, false},
+    {"kimi-linear-48b-a3b", kKimiLinear, 2304, 27, 9216, 32, 32, 72, 0, 0, 0, 163840, 1048576, false},
     {"minicpm3-4b", kMiniCpm3, 2560, 62, 6400, 40, 40, 32, 0, 0, 0, 73448, 32768, true},
     {"tiny", kQwen35, 128, 4, 256, 4, 2, 32, 4, 2, 32, 512, 4096, true},  // not a real model: for tests and experiments
 };

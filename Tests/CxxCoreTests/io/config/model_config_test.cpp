@@ -281,6 +281,43 @@ PAGODA_TEST(model_config_reads_mistral_phi3_and_gemma3) {
   CHECK(gemma.sliding_rope.theta == 1e4 && gemma.rope != gemma.sliding_rope);
 }
 
+PAGODA_TEST(model_config_reads_kimi_linear) {
+  const std::string kimi = R"({"architectures": ["KimiLinearForCausalLM"], "model_type": "kimi_linear",
+    "hidden_size": 64, "num_hidden_layers": 5, "intermediate_size": 96, "num_attention_heads": 4, "vocab_size": 32,
+    "kv_lora_rank": 48, "qk_nope_head_dim": 24, "qk_rope_head_dim": 16, "v_head_dim": 32, "model_max_length": 5000,
+    "linear_attn_config": {"head_dim": 20, "num_heads": 3, "full_attn_layers": [3, 5], "kda_layers": [1, 2, 4]},
+    "num_experts": 8, "num_experts_per_token": 2, "num_shared_experts": 2, "moe_intermediate_size": 40,
+    "num_expert_group": 4, "topk_group": 2, "moe_renormalize": false, "rope_theta": 500.0})";
+  const ModelConfig config = parsed(kimi);
+  CHECK(config.family == Family::kimi_linear && config.has_latents() && config.channel_decay && config.rope.is_off);
+  CHECK(config.q_lora_rank == 0 && config.latent_dim() == 64 && config.context_length == 5000);
+  CHECK(config.linear_num_k_heads == 3 && config.linear_num_v_heads == 3 && config.linear_k_head_dim == 20);
+  CHECK(config.linear_v_head_dim == 20 && config.linear_conv_kernel == 4 && config.rms_norm_eps == 1e-5f);
+  CHECK(config.layers[2] == LayerKind::full_attention && config.layers[3] == LayerKind::linear_attention);
+  CHECK(!config.has_mixture(0) && config.has_mixture(1) && config.shared_expert_size == 80 && config.sigmoid_router);
+  CHECK(config.num_expert_groups == 4 && config.groups_per_token == 2 && !config.norm_topk_prob);
+  CHECK_EQ(config.expert_scale, 2.446f);
+  const ModelConfig plain = parsed(with(kimi, "linear_attn_config", ""));
+  CHECK(plain.layers[3] == LayerKind::linear_attention && plain.layers[4] == LayerKind::full_attention);
+  CHECK(plain.linear_num_v_heads == 32 && plain.linear_v_head_dim == 128);
+
+  struct Row {
+    const char *key, *value, *word;
+  };
+  for (const Row& row : {Row{"mla_use_nope", "false", "mla_use_nope"},
+                         {"moe_router_activation_func", R"("softmax")", "moe_router_activation_func"},
+                         {"moe_layer_freq", "2", "moe_layer_freq"},
+                         {"num_expert_group", "3", "num_expert_group"},
+                         {"num_experts_per_token", "9", "num_experts_per_token"},
+                         {"linear_attn_config", "7", "linear_attn_config"},
+                         {"linear_attn_config", R"({"full_attn_layers": [6], "kda_layers": [1]})", "full_attn_layers"},
+                         {"linear_attn_config", R"({"full_attn_layers": [3], "kda_layers": [1]})", "every layer"},
+                         {"mlp_layer_types", R"(["dense"])", "mlp_layer_types"}}) {
+    const Status status = parse(with(kimi, row.key, row.value)).status;
+    CHECK(!status.is_ok() && status.message.find(row.word) != std::string::npos);
+  }
+}
+
 PAGODA_TEST(model_config_reads_latent_attention) {
   const std::string deepseek = R"({"architectures": ["DeepseekV2ForCausalLM"], "model_type": "deepseek_v2",
     "hidden_size": 64, "num_hidden_layers": 3, "intermediate_size": 96, "num_attention_heads": 4, "vocab_size": 32,

@@ -71,7 +71,7 @@ PAGODA_TEST(synthetic_shapes_have_the_tensors_of_their_families) {
     REQUIRE_OK(summary);
     CHECK(summary->skipped_tensors.empty());
   }
-  CHECK_EQ(families.size(), size_t{14});
+  CHECK_EQ(families.size(), size_t{15});
 }
 
 PAGODA_TEST(synthetic_unknown_shapes_are_refused_with_the_known_ones) {

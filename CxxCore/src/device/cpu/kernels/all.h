@@ -11,4 +11,5 @@
 #include "device/cpu/kernels/kv_rows.h"
 #include "device/cpu/kernels/attention.h"
 #include "device/cpu/kernels/gdn.h"
+#include "device/cpu/kernels/kda.h"
 #include "device/cpu/kernels/table.h"

@@ -42,11 +42,15 @@ PAGODA_INLINE void normalise(const float* x, int64_t dim, float factor, float* t
        [&](int64_t d, int64_t count) PAGODA_LAMBDA { store_up_to(to + d, load_up_to(x + d, count) * scale, count); });
 }
 
+// In decode: the state is read once, after the keys.
+PAGODA_INLINE void prefetch_state(const float* state, int64_t dk, int64_t dv) {
+  for (int64_t j = 0; j < dv; j += kGdnPanel)
+    for (int64_t i = 0; i < kFirstRows * kGdnPanel; i += kLanes) __builtin_prefetch(state + j * dk + i);
+}
+
 static void gdn_keys(const GdnKeys& keys) {
   const int64_t dim = keys.dim;
-  if (keys.rows == 1)
-    for (int64_t j = 0; j < keys.state_columns; j += kGdnPanel)
-      for (int64_t i = 0; i < kFirstRows * kGdnPanel; i += kLanes) __builtin_prefetch(keys.state + j * dim + i);
+  if (keys.rows == 1) prefetch_state(keys.state, dim, keys.state_columns);
   const float q_factor = 1.0f / __builtin_elementwise_sqrt(static_cast<float>(dim));
   for (int64_t r = 0; r < keys.rows; ++r) {
     const int64_t t = keys.first_row + r;
@@ -113,6 +117,14 @@ PAGODA_INLINE void finish_columns(const GdnHead& h, int64_t r, int64_t j, float 
 }
 
 template <bool Whole>
+PAGODA_INLINE void finish_all_columns(const GdnHead& h, int64_t r, float decay, const float* ck, const float* cq,
+                                      const float* sk, const float* sq) {
+  int64_t j = 0;
+  for (; j + 4 * kLanes <= h.dim; j += 4 * kLanes) finish_columns<Whole, 4>(h, r, j, decay, ck, cq, sk, sq);
+  for (; j < h.dim; j += kLanes) finish_columns<Whole, 1>(h, r, j, decay, ck, cq, sk, sq);
+}
+
+template <bool Whole>
 static void finish_row(const GdnHead& h, int64_t r, const float* sk, const float* sq) {
   const int64_t t = h.keys->first_row + r;
   const Vec fade = exp(splat(h.g_rows[t]) - load(h.g_rows));  // e^(G_t - G_s); entries after t are stale and unused
@@ -120,20 +132,19 @@ static void finish_row(const GdnHead& h, int64_t r, const float* sk, const float
   float ck[kGdnBlock], cq[kGdnBlock];
   store(ck, fade * load(h.keys->kk + t * kGdnBlock));
   store(cq, fade * load(h.keys->kq + t * kGdnBlock));
-  int64_t j = 0;
-  for (; j + 4 * kLanes <= h.dim; j += 4 * kLanes) finish_columns<Whole, 4>(h, r, j, decay, ck, cq, sk, sq);
-  for (; j < h.dim; j += kLanes) finish_columns<Whole, 1>(h, r, j, decay, ck, cq, sk, sq);
+  finish_all_columns<Whole>(h, r, decay, ck, cq, sk, sq);
 }
 
 // Updates rows [d, d + Rows) and columns [j, j + 16 Vectors) of S at `state`, row stride `width`. wk: [kGdnBlock][Dk],
-// e^(G - G_s) k_s.
+// e^(G - G_s) k_s. decay: of each of the rows.
 template <bool Whole, int Rows, int Vectors>
-PAGODA_INLINE void update_tile(const GdnHead& h, const float* wk, float* state, int64_t width, int64_t j, float decay) {
+PAGODA_INLINE void update_tile(const GdnHead& h, const float* wk, float* state, int64_t width, int64_t j,
+                               const float* decay) {
   const int64_t count = h.dim - j;
   Vec acc[Rows][Vectors];
   for (int r = 0; r < Rows; ++r)
     for (int i = 0; i < Vectors; ++i)
-      acc[r][i] = load_whole_or<Whole>(state + r * width + i * kLanes, count - i * kLanes) * splat(decay);
+      acc[r][i] = load_whole_or<Whole>(state + r * width + i * kLanes, count - i * kLanes) * splat(decay[r]);
   for (int s = 0; s < kGdnBlock; ++s)
     for (int i = 0; i < Vectors; ++i) {
       const Vec u = load_whole_or<Whole>(h.u_rows + s * h.dim + j + i * kLanes, count - i * kLanes);
@@ -146,12 +157,25 @@ PAGODA_INLINE void update_tile(const GdnHead& h, const float* wk, float* state, 
 
 template <bool Whole, int Vectors>
 PAGODA_INLINE void update_columns(const GdnHead& h, const float* wk, float* state, int64_t width, int64_t j,
-                                  float decay) {
+                                  const float* decay) {
   const int64_t dk = h.keys->dim;
   int64_t d = 0;
   for (; d + kStateRows <= dk; d += kStateRows)
-    update_tile<Whole, kStateRows, Vectors>(h, wk + d, state + d * width, width, j, decay);
-  for (; d < dk; ++d) update_tile<Whole, 1, Vectors>(h, wk + d, state + d * width, width, j, decay);
+    update_tile<Whole, kStateRows, Vectors>(h, wk + d, state + d * width, width, j, decay + d);
+  for (; d < dk; ++d) update_tile<Whole, 1, Vectors>(h, wk + d, state + d * width, width, j, decay + d);
+}
+
+// S = decay S + wk u. decay: [Dk].
+template <bool Whole>
+static void update_state(const GdnHead& h, const float* wk, const float* decay) {
+  for (int64_t j = 0; j < h.dim; j += kGdnPanel) {
+    float* panel = h.state + j * h.keys->dim;
+    const int64_t width = panel_width(h, j);
+    int64_t i = 0;
+    for (; i + kStateVectors * kLanes <= width; i += kStateVectors * kLanes)
+      update_columns<Whole, kStateVectors>(h, wk, panel + i, width, j + i, decay);
+    for (; i < width; i += kLanes) update_columns<Whole, 1>(h, wk, panel + i, width, j + i, decay);
+  }
 }
 
 template <bool Whole>
@@ -164,15 +188,10 @@ static void close_block(const GdnHead& h, float* wk) {
     for (int64_t d = 0; d < dk; d += kLanes)
       store_whole_or<Whole>(wk + s * dk + d, load_whole_or<Whole>(h.keys->k_rows + s * dk + d, dk - d) * splat(fade[s]),
                             dk - d);
-  const float decay = exp(splat(total))[0];
-  for (int64_t j = 0; j < h.dim; j += kGdnPanel) {
-    float* panel = h.state + j * dk;
-    const int64_t width = panel_width(h, j);
-    int64_t i = 0;
-    for (; i + kStateVectors * kLanes <= width; i += kStateVectors * kLanes)
-      update_columns<Whole, kStateVectors>(h, wk, panel + i, width, j + i, decay);
-    for (; i < width; i += kLanes) update_columns<Whole, 1>(h, wk, panel + i, width, j + i, decay);
-  }
+  const Vec decay = exp(splat(total));
+  float* decays = wk + kGdnBlock * dk;
+  for (int64_t d = 0; d < dk; d += kLanes) store_whole_or<Whole>(decays + d, decay, dk - d);
+  update_state<Whole>(h, wk, decays);
 }
 
 // S^T x for all x, [num_x][stride].

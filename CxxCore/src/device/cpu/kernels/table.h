@@ -23,4 +23,5 @@ extern const Kernels kKernels = {
     .merge_partials = merge_partials,
     .gdn_keys = gdn_keys,
     .gdn_head = gdn_head,
+    .kda_head = kda_head,
 };

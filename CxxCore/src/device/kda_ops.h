@@ -1,0 +1,36 @@
+// KdaOps: Kimi Delta Attention, the gated delta rule with a decay for each channel of a key, implemented by the
+// encoders of devices that support it (kda_ops()).
+#pragma once
+
+#include "device/device.h"
+
+namespace pagoda::device {
+
+// Block-anchored as gdn, with a K-head for each V-head. q and k are the raw convolution outputs, normalised and scaled
+// as in GdnArgs; beta = sigmoid(b); the decay of a token is the vector exp(-exp(A_log) softplus(a + dt_bias)).
+//   S = diag(decay) S;  u = beta (v - S^T k);  S = S + k u^T;  o = S^T q
+struct KdaArgs {
+  Tensor q, k;     // f32 [T, heads, Dk], rows strided
+  Tensor v;        // f32 [T, heads, Dv], rows strided
+  Tensor a;        // f32 [T, heads, Dk], rows strided
+  Tensor b;        // f32 [T, heads]
+  Tensor a_log;    // f32 [heads]
+  Tensor dt_bias;  // f32 [heads, Dk]
+  SequenceArgs sequences;
+  Tensor state;   // f32 [slots, heads, Dk, Dv] in panels (gdn_state_index), as of the last block boundary
+  Tensor k_rows;  // f32 [slots, heads, kGdnBlock, Dk]: normalised keys since the boundary
+  Tensor u_rows;  // f32 [slots, heads, kGdnBlock, Dv]
+  Tensor g_rows;  // f32 [slots, heads, kGdnBlock, Dk]: decay of each token
+  Tensor out;     // f32 [T, heads, Dv]
+};
+
+class KdaOps {
+ public:
+  virtual ~KdaOps() = default;
+  virtual void kda(const KdaArgs&) noexcept = 0;
+};
+
+// Null on devices without it.
+inline KdaOps* kda_ops(Encoder& encoder) noexcept { return dynamic_cast<KdaOps*>(&encoder); }
+
+}  // namespace pagoda::device
