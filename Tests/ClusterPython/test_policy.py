@@ -25,16 +25,30 @@ def test_equal_offers_are_spread():
 
 
 def test_requests_on_their_way_count():
-    now = [0.0]
-    sent = policy.JustSent(seconds=0.1, clock=lambda: now[0])
+    in_flight = policy.InFlight()
     counts = {"a": 0, "b": 0}
-    for _ in range(8):
-        first = policy.ranked(sent.added_to([offer("a"), offer("b")]))[0].replica
-        sent.add(first)
+    for request in range(8):
+        first = policy.ranked(in_flight.counted_in([offer("a"), offer("b")]))[0].replica
+        in_flight.choose(request, first)
         counts[first] += 1
     assert counts == {"a": 4, "b": 4}
-    now[0] = 1.0
-    assert sent.added_to([offer("a")]) == [offer("a")]
+
+
+def test_a_request_counts_once_and_until_it_ends():
+    now = [0.0]
+    in_flight = policy.InFlight(seconds=5, clock=lambda: now[0])
+    in_flight.choose(1, "b")
+    in_flight.send(1, "a")  # the first choice refused it
+    in_flight.choose(2, "a")  # and this one's client left before it was sent
+    assert in_flight.counted_in([offer("a")]) == [offer("a", queue=2)]
+    assert in_flight.counted_in([offer("b")]) == [offer("b")]
+    reported = offer("a", running=2, queue=1)
+    assert in_flight.counted_in([reported]) == [reported]
+    now[0] = 6.0
+    assert in_flight.counted_in([offer("a")]) == [offer("a", queue=1)]
+    in_flight.end(1)
+    in_flight.end(1)
+    assert in_flight.counted_in([offer("a")]) == [offer("a")]
 
 
 def test_of_many_replicas_those_that_may_know_the_prompt_are_asked():

@@ -1,6 +1,7 @@
 """Which replica gets a request: the decision alone, without Ray and without a network."""
 import random
 import time
+from collections import Counter
 from dataclasses import dataclass, replace
 
 # What one request that runs or waits costs the next one, in tokens of prefill, but never more than a quarter of the
@@ -50,21 +51,30 @@ class Recent:
         return self.replicas.get(key, [])
 
 
-class JustSent:
-    """Requests on their way, which their replicas do not count yet: without them many that come at once go one way."""
+class InFlight:
+    """Requests that this router has sent and that have not ended. A replica counts a request only once it has arrived, so
+    without them many that come at once go one way; added to what the replica reports they would count twice."""
 
-    def __init__(self, seconds=0.1, clock=time.monotonic):
-        self.seconds = seconds
+    def __init__(self, seconds=5, clock=time.monotonic):
+        self.seconds = seconds  # after which a chosen request that was never sent no longer counts
         self.clock = clock
-        self.times = {}  # replica -> when requests were sent there
+        self.requests = {}  # id -> (replica, when it was chosen, or None once it is sent)
 
-    def add(self, replica):
-        self.times.setdefault(replica, []).append(self.clock())
+    def choose(self, request, replica):
+        self.requests[request] = (replica, self.clock())
 
-    def added_to(self, offers):
+    def send(self, request, replica):
+        self.requests[request] = (replica, None)
+
+    def end(self, request):
+        self.requests.pop(request, None)
+
+    def counted_in(self, offers):
+        """The offers with at least the load that this router has put on each replica."""
         since = self.clock() - self.seconds
-        self.times = {r: left for r, times in self.times.items() if (left := [t for t in times if t > since])}
-        return [replace(o, queue_length=o.queue_length + len(self.times.get(o.replica, ()))) for o in offers]
+        self.requests = {r: entry for r, entry in self.requests.items() if entry[1] is None or entry[1] > since}
+        own = Counter(replica for replica, _ in self.requests.values())
+        return [replace(o, queue_length=max(o.queue_length, own[o.replica] - o.running)) for o in offers]
 
 
 def candidates_to_ask(all_replicas, recent, max_asked, rng=random):

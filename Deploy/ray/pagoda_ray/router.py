@@ -23,7 +23,7 @@ class PrefixRouter(RequestRouter):
         self.max_asked = max_asked
         self.expect_version = expect_version
         self.recent = policy.Recent()
-        self.sent = policy.JustSent()
+        self.in_flight = policy.InFlight()
         self.client = None  # belongs to the event loop of the router
 
     async def choose_replicas(self, candidate_replicas: list[RunningReplica],
@@ -40,10 +40,16 @@ class PrefixRouter(RequestRouter):
         offers = [o for o in await asyncio.gather(*(self.ask(left[name], name, fields, headers) for name in asked)) if o]
         if not offers:
             return self.power_of_two(left)
-        order = policy.ranked(self.sent.added_to(offers), self.load_tokens)
+        order = policy.ranked(self.in_flight.counted_in(offers), self.load_tokens)
         self.recent.add(key, order[0].replica)
-        self.sent.add(order[0].replica)
+        self.in_flight.choose(pending_request.metadata.internal_request_id, order[0].replica)
         return [[left[offer.replica]] for offer in order]
+
+    def on_request_routed(self, pending_request, replica_id, result):
+        self.in_flight.send(pending_request.metadata.internal_request_id, replica_id.unique_id)
+
+    def on_request_completed(self, replica_id, internal_request_id):
+        self.in_flight.end(internal_request_id)
 
     @staticmethod
     def power_of_two(replicas):
