@@ -105,9 +105,10 @@ def check_streams(url, direct_url):
 
 
 def check_cancel(url, running):
-    """A client that leaves ends its answer in the engine within a second; the best of three tries counts, for the
+    """A client that leaves ends its answer in the engine within a second; the best of ten tries counts, for the
     machine may have other work. `running` tells how many answers the replicas make."""
     async def start_and_leave():
+        """When the client left, or None if its answer had ended by then: its first tokens may arrive late."""
         begun = asyncio.Event()
         async with session() as client:
             task = asyncio.create_task(ask(client, url, [{"role": "user", "content": "Hello!"}],
@@ -115,19 +116,21 @@ def check_cancel(url, running):
             waiting = asyncio.create_task(begun.wait())
             await asyncio.wait({task, waiting}, return_when=asyncio.FIRST_COMPLETED, timeout=60)
             assert begun.is_set(), "no piece came: " + repr(task)
-            assert running() == 1
+            is_running = running() == 1
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
-        return time.monotonic()
+        return time.monotonic() if is_running else None
 
     seconds = []
-    for _ in range(3):
+    for _ in range(10):
         left = asyncio.run(start_and_leave())
         wait_until(lambda: running() == 0, 60, "the end of the answer in the engine")
+        if left is None:
+            continue
         seconds.append(time.monotonic() - left)
         if seconds[-1] < 1:
             return
-    raise AssertionError(f"the engine went on for {seconds} s")
+    raise AssertionError(f"the engine continued for {seconds} s")
 
 
 def check_kill(url, kill, others_name, count=8):

@@ -1,7 +1,6 @@
 // R1 for matmul: a row's bits depend neither on the number of rows nor on its index among them.
 #include <cstring>
 
-#include "device/registry.h"
 #include "device/rig.h"
 #include "ops/ops.h"
 #include "support/test.h"
@@ -16,7 +15,7 @@ using Bytes = std::vector<std::byte>;
 
 PAGODA_TEST(invariance_matmul_rows_do_not_depend_on_their_number) {
   constexpr int64_t kRows = 100, kN = 70, kK = 530;
-  for (const std::string& name : device::device_names())
+  for (const std::string& name : selected_devices())
     for (WeightFormat type :
          {WeightFormat::f32, WeightFormat::f16, WeightFormat::bf16, WeightFormat::q8, WeightFormat::q4}) {
       if (name == "reference" && type != WeightFormat::bf16) continue;

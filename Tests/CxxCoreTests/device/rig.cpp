@@ -99,12 +99,17 @@ std::vector<float> Rig::read(const Tensor& dense) {
   return out;
 }
 
-std::vector<std::string> tested_devices() {
+std::vector<std::string> selected_devices() {
   std::vector<std::string> names = device::device_names();
-  std::erase(names, "reference");
   if (const char* only = std::getenv("PAGODA_TEST_DEVICE"))
-    std::erase_if(names, [&](const auto& n) { return n != only; });
-  else std::erase(names, "cpu");  // identical to the first path
+    std::erase_if(names, [&](const auto& n) { return n != only && !n.starts_with(std::string(only) + ":"); });
+  return names;
+}
+
+std::vector<std::string> tested_devices() {
+  std::vector<std::string> names = selected_devices();
+  std::erase(names, "reference");
+  std::erase(names, "cpu");  // identical to the first path
   return names;
 }
 

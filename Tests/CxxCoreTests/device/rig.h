@@ -42,7 +42,11 @@ class Rig {
   std::vector<std::unique_ptr<device::Weight>> weights_;
 };
 
-// Every device of this machine except the reference, with each CPU code path once, best first.
+// Every device of this machine and every CPU code path; PAGODA_TEST_DEVICE limits them to one device, or with "cpu" to
+// the code paths of the CPU.
+std::vector<std::string> selected_devices();
+
+// The selected devices except the reference, with each CPU code path once, best first.
 std::vector<std::string> tested_devices();
 
 // Devices that run the kernels of Shaders/, which do not support int8 caches.

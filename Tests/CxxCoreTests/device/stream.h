@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "device/registry.h"
 #include "device/rig.h"
 #include "support/test.h"
 
@@ -94,7 +93,7 @@ inline Bytes run_taking_back(Stream& stream, int64_t neighbour, uint64_t start) 
 template <class Make>
 void check_taking_back(const std::string& what, Make make, bool has_kernels = true) {
   const uint64_t start = seed(7);
-  for (const std::string& name : device::device_names())
+  for (const std::string& name : selected_devices())
     for (int64_t neighbour : {0, 13}) {
       if (!has_kernels && runs_kernels(name)) continue;
       auto whole = make(name, 2), stream = make(name, 2);
@@ -108,7 +107,7 @@ void check_taking_back(const std::string& what, Make make, bool has_kernels = tr
 template <class Make>
 void check_stream(const std::string& what, Make make, bool has_kernels = true) {
   const uint64_t start = seed(5);
-  for (const std::string& name : device::device_names()) {
+  for (const std::string& name : selected_devices()) {
     if (!has_kernels && runs_kernels(name)) continue;
     auto whole_stream = make(name, 2);
     const Bytes whole = run(*whole_stream, Chunks::whole, 0, start);
