@@ -18,6 +18,7 @@ from make_gguf import make_gguf
 
 ROOT = Path(__file__).resolve().parents[2]
 LLAMA_TYPES = {"8bit": "Q8_0", "4bit": "Q4_K_M", "bf16": "BF16"}
+DIRECT_TYPES = {"8bit": "Q8_0", "4bit": "Q4_0"}  # of shapes too large to make in 16 bits first
 BATCH_PROMPT, BATCH_TOKENS = 16, 64  # as `pagoda bench` has them
 
 
@@ -59,6 +60,12 @@ def llama_speed(options, gguf, test):
 
 def prepare_gguf(options, format_name):
     """The file llama.cpp reads: the one given or one made, quantised by llama.cpp's own tool; kept for next time."""
+    if options.direct and not options.gguf:
+        target = options.work / f"{options.shape}-{DIRECT_TYPES[format_name]}-direct.gguf"
+        if not target.exists():
+            options.work.mkdir(parents=True, exist_ok=True)
+            make_gguf(options.shape, str(target), DIRECT_TYPES[format_name])
+        return target
     source = options.gguf or options.work / f"{options.shape}.gguf"
     if not source.exists():
         print(f"making {source}", file=sys.stderr)
@@ -84,6 +91,7 @@ def parse_options():
     parser.add_argument("--shape", default="qwen3.5-0.8b")
     parser.add_argument("--model", help="a model folder for Pagoda instead of the shape; then --gguf is needed too")
     parser.add_argument("--gguf", type=Path, help="the same model for llama.cpp, in bfloat16 or float16")
+    parser.add_argument("--direct", action="store_true", help="make files of random quantised numbers, for large shapes: 4bit is Q4_0")
     parser.add_argument("--work", type=Path, default=ROOT / ".build/bench", help="where files are made")
     parser.add_argument("--formats", default="8bit", help="of 8bit, 4bit, bf16")
     parser.add_argument("--tests", default="pp512,tg128,b8")
@@ -93,6 +101,8 @@ def parse_options():
     options.formats, options.tests = options.formats.split(","), options.tests.split(",")
     if options.model and not options.gguf:
         parser.error("--model needs --gguf, the same model for llama.cpp")
+    if options.direct and "bf16" in options.formats:
+        parser.error("--direct is for 8bit and 4bit")
     for name in options.formats:
         if name not in LLAMA_TYPES:
             parser.error(f"--formats has '{name}'; there are {', '.join(LLAMA_TYPES)}")

@@ -2,7 +2,8 @@
 """Writes a GGUF file in one of Pagoda's synthetic shapes, with random weights, so that llama.cpp does the same work.
 
 Needs numpy and the `gguf` package (GGUF_PY may name the folder that holds it). There is no tokenizer: token ids only.
-Usage: make_gguf.py SHAPE OUT.gguf
+Matrices are bfloat16, or of the type given: a large model then needs no larger file to be quantised from.
+Usage: make_gguf.py SHAPE OUT.gguf [BF16 | Q8_0 | Q4_0]
 """
 import os
 import re
@@ -17,7 +18,9 @@ ARCHITECTURES = {  # family in SHAPES: name in GGUF, rope base, epsilon of norms
     "kQwen2": ("qwen2", 1e6, 1e-6),
     "kLlama32": ("llama", 5e5, 1e-5),
     "kSmolLM2": ("llama", 1e5, 1e-5),
+    "kDeepSeekV2": ("deepseek2", 1e4, 1e-6),
 }
+BLOCK_BYTES = {"Q8_0": 32, "Q4_0": 16}  # of 32 numbers, behind their scale
 SIZES = "hidden layers ffn heads kv_heads head_dim v_heads k_heads linear_dim vocab context".split()
 ATTENTION_INTERVAL, CONV_KERNEL = 4, 4
 
@@ -35,18 +38,26 @@ def read_shapes():
 class Writer:
     """Random matrices and neutral vectors; the numbers come from one block, since only their size matters here."""
 
-    def __init__(self, path, architecture):
+    def __init__(self, path, architecture, kind):
         import gguf
         import numpy as np
 
         self.np, self.gguf = np, gguf
-        self.file = gguf.GGUFWriter(path, architecture)
+        self.file = gguf.GGUFWriter(path, architecture, use_temp_file=True)
+        self.kind = gguf.GGMLQuantizationType[kind]
         values = np.random.default_rng(0).standard_normal(1 << 22, dtype=np.float32) * np.float32(0.02)
         self.block = ((values.view(np.uint32) + 0x8000) >> 16).astype(np.uint16)
+        if kind != "BF16":
+            blocks = np.random.default_rng(1).integers(0, 256, (1 << 17, 2 + BLOCK_BYTES[kind]), dtype=np.uint8)
+            blocks[:, :2] = np.full((1 << 17, 1), 0.02 / 128 if kind == "Q8_0" else 0.02 / 8, np.float16).view(np.uint8)
+            self.block = blocks.reshape(-1)
 
-    def matrix(self, name, rows, cols):
-        numbers = self.np.resize(self.block, (rows, cols))
-        self.file.add_tensor(name, numbers.view(self.np.uint8), raw_dtype=self.gguf.GGMLQuantizationType.BF16)
+    def matrix(self, name, *shape):
+        if self.block.dtype == self.np.uint8:
+            numbers = self.np.resize(self.block, (*shape[:-1], shape[-1] // 32 * (2 + BLOCK_BYTES[self.kind.name])))
+        else:
+            numbers = self.np.resize(self.block, shape).view(self.np.uint8)
+        self.file.add_tensor(name, numbers, raw_dtype=self.kind)
 
     def vector(self, name, *shape, value=1.0):
         self.file.add_tensor(name, self.np.full(shape, value, dtype=self.np.float32))
@@ -66,14 +77,16 @@ def write_keys(w, family, s):
     file.add_feed_forward_length(s["ffn"])
     file.add_block_count(s["layers"])
     file.add_head_count(s["heads"])
-    file.add_head_count_kv(s["kv_heads"])
-    file.add_key_length(s["head_dim"])
-    file.add_value_length(s["head_dim"])
     file.add_layer_norm_rms_eps(epsilon)
     file.add_rope_freq_base(rope_base)
     file.add_vocab_size(s["vocab"])
     file.add_tokenizer_model("no_vocab")
-    file.add_file_type(int(w.gguf.LlamaFileType.MOSTLY_BF16))
+    file.add_file_type(int(w.gguf.LlamaFileType[f"MOSTLY_{w.kind.name}"]))
+    if family == "kDeepSeekV2":
+        return write_latent_keys(w, file)
+    file.add_head_count_kv(s["kv_heads"])
+    file.add_key_length(s["head_dim"])
+    file.add_value_length(s["head_dim"])
     if family != "kQwen35":
         file.add_rope_dimension_count(s["head_dim"])
         return
@@ -85,6 +98,55 @@ def write_keys(w, family, s):
     file.add_ssm_time_step_rank(s["v_heads"])
     file.add_ssm_inner_size(s["linear_dim"] * s["v_heads"])
     file.add_full_attention_interval(ATTENTION_INTERVAL)
+
+
+def family_numbers(family):
+    """Integers among the keys that a family's shapes share in SHAPES."""
+    text = re.search(r"constexpr FamilyKeys %s = .*?\)\"\};" % family, SHAPES.read_text(encoding="utf-8"), re.DOTALL)[0]
+    return {key: int(number) for key, number in re.findall(r'"(\w+)": (\d+)[,}\s]', text)}
+
+
+def write_latent_keys(w, file):
+    c = family_numbers("kDeepSeekV2")
+    rank, rope, nope, v = (c[k] for k in ("kv_lora_rank", "qk_rope_head_dim", "qk_nope_head_dim", "v_head_dim"))
+    file.add_head_count_kv(1)  # of the cached row
+    file.add_key_length(rank + rope)
+    file.add_value_length(rank)
+    file.add_key_length_mla(nope + rope)
+    file.add_value_length_mla(v)
+    file.add_kv_lora_rank(rank)
+    file.add_rope_dimension_count(rope)
+    file.add_leading_dense_block_count(c["first_k_dense_replace"])
+    file.add_expert_count(c["n_routed_experts"])
+    file.add_expert_used_count(c["num_experts_per_tok"])
+    file.add_expert_feed_forward_length(c["moe_intermediate_size"])
+    file.add_expert_shared_count(c["n_shared_experts"])
+    file.add_expert_weights_scale(1.0)
+    file.add_expert_gating_func(w.gguf.ExpertGatingFuncType.SOFTMAX)
+
+
+def write_latent_attention(w, prefix, s):
+    c, hidden, heads = family_numbers("kDeepSeekV2"), s["hidden"], s["heads"]
+    rank, rope, nope, v = (c[k] for k in ("kv_lora_rank", "qk_rope_head_dim", "qk_nope_head_dim", "v_head_dim"))
+    w.matrix(prefix + "attn_q.weight", heads * (nope + rope), hidden)
+    w.matrix(prefix + "attn_kv_a_mqa.weight", rank + rope, hidden)
+    w.vector(prefix + "attn_kv_a_norm.weight", rank)
+    w.matrix(prefix + "attn_k_b.weight", heads, rank, nope)
+    w.matrix(prefix + "attn_v_b.weight", heads, v, rank)
+    w.matrix(prefix + "attn_output.weight", hidden, heads * v)
+
+
+def write_experts(w, prefix, s):
+    c, hidden = family_numbers("kDeepSeekV2"), s["hidden"]
+    count, inner = c["n_routed_experts"], c["moe_intermediate_size"]
+    # Rows that differ: with equal logits every token would go to the same few.
+    w.file.add_tensor(prefix + "ffn_gate_inp.weight",
+                      w.np.random.default_rng(2).standard_normal((count, hidden), dtype=w.np.float32) * w.np.float32(0.02))
+    for name, outputs, inputs in (("gate", inner, hidden), ("up", inner, hidden), ("down", hidden, inner)):
+        shared = c["n_shared_experts"]
+        w.matrix(f"{prefix}ffn_{name}_exps.weight", count, outputs, inputs)
+        w.matrix(f"{prefix}ffn_{name}_shexp.weight", outputs * (shared if name != "down" else 1),
+                 inputs * (shared if name == "down" else 1))
 
 
 def write_attention(w, prefix, family, s):
@@ -113,13 +175,15 @@ def write_gated_delta_net(w, prefix, s):
     w.matrix(prefix + "ssm_out.weight", hidden, v)
 
 
-def make_gguf(shape, path):
+def make_gguf(shape, path, kind="BF16"):
     shapes = read_shapes()
     if shape not in shapes:
         raise SystemExit(f"there is no shape '{shape}'; the known ones are {', '.join(shapes)}")
     family, s, is_tied = shapes[shape]
+    if family not in ARCHITECTURES:
+        raise SystemExit(f"shape '{shape}' is of a family that this script does not write")
     partial = f"{path}.partial"
-    w = Writer(partial, ARCHITECTURES[family][0])
+    w = Writer(partial, ARCHITECTURES[family][0], kind)
     write_keys(w, family, s)
     hidden = s["hidden"]
     w.matrix("token_embd.weight", s["vocab"], hidden)
@@ -131,7 +195,15 @@ def make_gguf(shape, path):
         is_recurrent = family == "kQwen35" and (layer + 1) % ATTENTION_INTERVAL != 0
         w.vector(prefix + "attn_norm.weight", hidden)
         w.vector(prefix + ("post_attention_norm" if family == "kQwen35" else "ffn_norm") + ".weight", hidden)
-        write_gated_delta_net(w, prefix, s) if is_recurrent else write_attention(w, prefix, family, s)
+        if is_recurrent:
+            write_gated_delta_net(w, prefix, s)
+        elif family == "kDeepSeekV2":
+            write_latent_attention(w, prefix, s)
+        else:
+            write_attention(w, prefix, family, s)
+        if family == "kDeepSeekV2" and layer >= family_numbers(family)["first_k_dense_replace"]:
+            write_experts(w, prefix, s)
+            continue
         w.matrix(prefix + "ffn_gate.weight", s["ffn"], hidden)
         w.matrix(prefix + "ffn_up.weight", s["ffn"], hidden)
         w.matrix(prefix + "ffn_down.weight", hidden, s["ffn"])
@@ -140,6 +212,6 @@ def make_gguf(shape, path):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
+    if len(sys.argv) not in (3, 4):
         raise SystemExit(__doc__)
-    make_gguf(sys.argv[1], sys.argv[2])
+    make_gguf(*sys.argv[1:])
