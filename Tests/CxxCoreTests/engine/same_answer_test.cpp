@@ -196,8 +196,8 @@ PAGODA_TEST(engine_same_bits_in_random_schedules_with_latents) {
   check_schedules(fixture("glm4_moe_lite"), 15, 140, 52, {.kv_dtype = "int8", .drafts = true});
 }
 PAGODA_TEST(engine_same_bits_in_random_schedules_with_decays_by_channel) {
-  check_schedules(fixture("kimi_linear"), 8, 140, 53);
-  check_schedules(fixture("kimi_linear_real_heads"), 5, 140, 54, {.kv_dtype = "int8", .drafts = true});
+  check_schedules(fixture("kimi_linear"), 8, 140, 58);
+  check_schedules(fixture("kimi_linear_real_heads"), 6, 140, 58, {.kv_dtype = "int8", .drafts = true});
 }
 PAGODA_TEST(engine_same_bits_in_random_schedules_of_the_embedded_model) {
   check_schedules(test::mini_model_dir(), 10, 140, 8);
