@@ -10,7 +10,7 @@ import Testing
     let run = try Program.run()
     #expect(run.status == 0)
     for command in [
-      "chat", "generate", "serve", "batch", "tokenize", "info", "bench", "pull", "list", "rm", "quantize",
+      "chat", "generate", "serve", "stage", "batch", "tokenize", "info", "bench", "pull", "list", "rm", "quantize",
     ] {
       #expect(run.output.contains("  \(command) "))
     }

@@ -22,6 +22,7 @@ ALLOWED = {
     "device": {"base"},
     "ops": {"base", "device"},
     "model": {"base", "device", "ops", "io", "cache"},
+    "pipeline": {"base", "device", "ops", "io", "cache", "model"},
 }
 ALLOWED["engine"] = set(ALLOWED)
 ALLOWED["bench"] = set(ALLOWED)
@@ -41,6 +42,7 @@ PUBLIC = {
     "ops": set(),
     "bench": {"bench", "event", "model_source", "options", "profile", "request", "speculation_bench", "statistics"},
     "model": {"model_info"},
+    "pipeline": {"model_source"},
     "engine": {"event", "model_info", "model_source", "options", "prefix_match", "profile", "request", "statistics"},
 }
 

@@ -16,6 +16,16 @@ enum SharedOptions {
     Option("no-think", help: "do not let it"),
   ]
   static let sampling = OptionGroup("Sampling", SamplingField.all.map(\.option))
+  static let pipelineTimeout = Option(
+    "pipeline-timeout", value: "SECONDS", help: "silence after which a stage counts as lost (default 4)")
+  static let pipeline = OptionGroup(
+    "One model over several machines",
+    [
+      Option("pipeline", help: "use the ranks that mpirun started: the first serves, the others run layers"),
+      Option("pipeline-stages", value: "ADDRESSES", help: "`pagoda stage` on other machines: host:port,host:port"),
+      Option("pipeline-split", value: "COUNTS", help: "layers of each stage, this one first (default: by speed)"),
+      pipelineTimeout,
+    ])
   static let engine = OptionGroup(
     "Engine",
     [
@@ -102,7 +112,27 @@ extension Arguments {
     if let bytes = try bytes("prefix-cache-disk") { options.prefixCacheDiskBytes = bytes }
     options.speculation = try choice("speculate") ?? options.speculation
     if let count = try integer("speculate-max", in: 1...7) { options.maximumDrafts = Int(count) }
+    try readPipeline(into: &options)
     return options
+  }
+
+  private func readPipeline(into options: inout EngineOptions) throws {
+    if has("pipeline") && has("pipeline-stages") {
+      throw UsageError("--pipeline and --pipeline-stages exclude each other")
+    }
+    if has("pipeline") { options.pipeline = .mpi }
+    if let stages = string("pipeline-stages") {
+      options.pipeline = .stages(stages.split(separator: ",").map(String.init))
+    }
+    if let split = string("pipeline-split") {
+      options.pipelineSplit = try split.split(separator: ",", omittingEmptySubsequences: false).map {
+        guard let count = Int($0), count > 0 else {
+          throw UsageError("--pipeline-split must be numbers, such as 12,12")
+        }
+        return count
+      }
+    }
+    options.pipelineTimeout = try integer("pipeline-timeout", in: 1...3600).map(Double.init)
   }
 
   func folder(_ name: String) throws -> String? {

@@ -45,13 +45,17 @@ extension Command {
             "access-log", value: "FILE",
             help: "a line of JSON for each request, without its content; - is standard error"),
         ]),
-      SharedOptions.engine,
+      SharedOptions.pipeline, SharedOptions.engine,
     ],
     run: runServe)
 }
 
 private func runServe(_ arguments: Arguments) async throws -> Int32 {
   try arguments.refusePositionals()
+  if arguments.has("pipeline"), try PipelineStage.mpiRank() > 0 {
+    try await arguments.runStage(address: nil)
+    return 0
+  }
   let log = LogWriter(file: STDERR_FILENO)  // what reads it may stop; the server must not
   let access = try accessLog(arguments, log)
   let options = try serverOptions(arguments, log, access)
@@ -70,6 +74,7 @@ private func runServe(_ arguments: Arguments) async throws -> Int32 {
   let latch = stopLatch()  // before a client can know that it may ask
   let receipts = try await ReceiptFile.keep(arguments, engine)
   server.serve(engine)
+  if let stages = engine.info.pipeline { log.write("pagoda: \(stages)") }
   Terminal.write("pagoda: serving \(options.modelNames[0]) at \(server.url)\n")
   if options.unixPath == nil { ServerRecord.announce(url: server.url, model: options.modelNames[0]) }
   defer { ServerRecord.withdraw() }

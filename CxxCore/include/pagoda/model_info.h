@@ -60,6 +60,7 @@ struct ModelInfo {
   // What the model, as this device and this version run it, makes of a few tokens. Engines with the same one give the
   // same answers to the bit, on whatever machine. Empty without EngineOptions::identify.
   std::string fingerprint;
+  std::string pipeline;  // which stage has which layers; empty for a model on one machine
   MemoryPlan plan;
 };
 

@@ -35,6 +35,11 @@ struct EngineOptions {
   // lookup (from what stood before in the same text), mtp (from the model's own head).
   std::string speculation = "auto";
   int32_t max_drafts = 0;  // of a sequence in a step, 1 to 7; 0 = 7
+  // One model over several machines: addresses of the stages after this one, as in host:9000,other:9000; or mpi, for
+  // the other ranks that mpirun started. "" = this machine alone. Without drafts and without a cache on disk.
+  std::string pipeline = "";
+  std::string pipeline_split = "";     // layers of each stage, this one first, as in 12,12; "" = by speed and memory
+  int32_t pipeline_timeout_ms = 4000;  // without a sign of life after which a stage counts as lost
 };
 
 }  // namespace pagoda

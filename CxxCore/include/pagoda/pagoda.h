@@ -16,6 +16,7 @@
 #include "pagoda/request.h"
 #include "pagoda/sampling_params.h"
 #include "pagoda/speculation_bench.h"
+#include "pagoda/stage.h"
 #include "pagoda/statistics.h"
 #include "pagoda/status.h"
 #include "pagoda/swift_bridging.h"

@@ -70,6 +70,8 @@ class PrefixCache {
   // It is expected to be wanted `num_uses` times. Without memory to note it, less of it is kept.
   void retire(request::Sequence& sequence, bool is_good, int32_t num_uses = 1) noexcept;
 
+  void clear() noexcept { index_.clear(); }  // see PrefixIndex
+
   const PrefixCacheStats& stats() const noexcept { return stats_; }
   const PrefixIndex& index() const noexcept { return index_; }
 

@@ -107,6 +107,15 @@ void PrefixIndex::absorb_shorter(int32_t block, const Place& place) noexcept {
   }
 }
 
+void PrefixIndex::clear() noexcept {
+  const std::lock_guard lock(mutex_);
+  while (roots_ >= 0) {
+    const int32_t block = roots_;
+    erase(block);
+    blocks_.drop(block);
+  }
+}
+
 // A child never outlives its parent: a sequence releases its blocks back to front.
 // Erasing them all the same keeps the tree whole should that ever change.
 void PrefixIndex::erase(int32_t block) noexcept {

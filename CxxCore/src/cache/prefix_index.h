@@ -68,6 +68,8 @@ class PrefixIndex {
                       int32_t slot, int32_t num_uses = 1);
   void touch(int32_t slot) noexcept;  // the checkpoint was used now
 
+  void clear() noexcept;  // what the blocks and slots hold is lost; no sequence holds any
+
   bool has_state() const noexcept { return has_state_; }
   int32_t max_checkpoints() const noexcept { return max_checkpoints_; }
   int32_t num_checkpoints() const noexcept { return num_checkpoints_; }

@@ -40,6 +40,7 @@ struct ActiveRequest {
   bool is_checked = false;          // its answer is there already: see Request::answer_ids
   int32_t num_scored = 0;           // leading rows whose logits were looked at for the token that follows
   std::optional<Status> score_end;  // ends it with this: a token that differs (ok), or an error
+  bool is_cancelled = false;        // ends when the step that computes its tokens has landed
   bool speculates = false;
   std::optional<speculate::LookupIndex> lookup;  // over its own tokens
   Thinking draft_thinking;                       // after the drafts so far

@@ -39,6 +39,8 @@ EngineCore::EngineCore(model::Model& model, CoreConfig config)
   if (config_.disk && config_.prefix_cache && (!config_.has_state || config_.max_checkpoints > 0))
     disk_.emplace(model_, cache_, config_.disk);
   reserve_batch(batch_, config_.sizes);
+  if (model_.max_in_flight() > 1) flights_.resize(static_cast<size_t>(model_.max_in_flight()));
+  num_losses_ = model_.num_losses();
   if (config_.uses_head) reserve_batch(draft_batch_, config_.sizes);
   scored_rows_.reserve(static_cast<size_t>(config_.sizes.max_num_tokens));
   score_rows_.reserve(static_cast<size_t>(config_.sizes.max_logits_rows));
@@ -89,6 +91,7 @@ static void refuse(const ActiveRequest& request, Status status) noexcept {
 void EngineCore::add(std::unique_ptr<ActiveRequest> request) noexcept {
   const uint64_t id = request->sequence.id;
   request->sequence.is_reading = disk_.has_value();
+  if (Status status = ready(); !status.is_ok()) return refuse(*request, std::move(status));
   try {
     if (request->grammar) request->matcher.emplace(request->grammar);
     requests_.try_emplace(id);
@@ -97,21 +100,26 @@ void EngineCore::add(std::unique_ptr<ActiveRequest> request) noexcept {
     requests_.erase(id);
     return refuse(*request, status_of_exception());
   }
+  num_scored_requests_ += request->is_scored();
   requests_.find(id)->second = std::move(request);
   publish_stats();
 }
 
 void EngineCore::cancel(uint64_t id) noexcept {
   const auto found = requests_.find(id);
-  if (found != requests_.end()) finish(*found->second, FinishReason::cancelled, ok_status());
+  if (found == requests_.end()) return;
+  if (found->second->sequence.is_in_flight) found->second->is_cancelled = true;  // when its step has landed
+  else finish(*found->second, FinishReason::cancelled, ok_status());
 }
 
 void EngineCore::end_all(FinishReason reason, const Status& status) noexcept {
+  drop_flights();
   while (!requests_.empty()) finish(*requests_.begin()->second, reason, copy_of(status));
 }
 
 void EngineCore::step() noexcept {
   if (is_dead_) return end_all(FinishReason::error, fault_);
+  if (!flights_.empty()) return step_in_flight();
   const Clock::time_point begin = Clock::now();
   read_next();
   draft_tokens();
@@ -218,6 +226,10 @@ void EngineCore::commit(const scheduler::StepPlan& plan) noexcept {
     if (is_sampled) logits_row += static_cast<size_t>(1 + row.num_drafts);
     try {
       publish(sequence, plan);
+      if (request.is_cancelled) {
+        finish(request, FinishReason::cancelled, ok_status());
+        continue;
+      }
       if (request.score_end) {
         const FinishReason reason = request.score_end->is_ok() ? FinishReason::stop : FinishReason::error;
         finish(request, reason, Status(*request.score_end));
@@ -346,7 +358,8 @@ void EngineCore::finish(ActiveRequest& request, FinishReason reason, Status stat
   event.usage = request.usage();
   event.timings = request.timings(Clock::now());
   event.status = std::move(status);
-  const bool is_good = reason != FinishReason::error;
+  num_scored_requests_ -= request.is_scored();
+  const bool is_good = reason != FinishReason::error && !request.sequence.is_in_flight;
   if (is_good) leave_to_disk(request.sequence);
   scheduler_.remove(&request.sequence, is_good);
   const EventCallback callback = request.callback;
@@ -357,8 +370,11 @@ void EngineCore::finish(ActiveRequest& request, FinishReason reason, Status stat
 }
 
 EngineStats EngineCore::stats() const {
+  std::string fault = model_.ready().message;
   std::lock_guard lock(stats_mutex_);
-  return stats_;
+  EngineStats stats = stats_;
+  if (stats.fault.empty()) stats.fault = std::move(fault);
+  return stats;
 }
 
 void EngineCore::publish_stats() noexcept {

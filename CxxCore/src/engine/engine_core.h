@@ -79,6 +79,20 @@ class EngineCore {
   EngineStats stats() const;
 
  private:
+  // A step of a model that runs several at once (engine_core_flights.cpp).
+  struct Flight {
+    scheduler::StepPlan plan;
+    int32_t num_tokens = 0;
+    Clock::time_point launched;
+  };
+  void step_in_flight() noexcept;
+  bool launch_next() noexcept;  // false when there is nothing to launch
+  void land_oldest() noexcept;
+  void drop_flights() noexcept;
+  void lose_all(const Status& status) noexcept;
+  void note_losses() noexcept;
+  Status ready() noexcept;
+
   void publish_stats() noexcept;
   void read_next() noexcept;
   const scheduler::StepPlan* schedule() noexcept;
@@ -133,6 +147,10 @@ class EngineCore {
   sampler::Sampler sampler_;
   std::unordered_map<uint64_t, std::unique_ptr<ActiveRequest>> requests_;
   model::ForwardBatch batch_;
+  std::vector<Flight> flights_;  // [Model::max_in_flight()], a ring; empty where steps run one by one
+  size_t first_flight_ = 0, num_flights_ = 0;
+  int32_t num_scored_requests_ = 0;  // rows to score are read from the last step's states: no other is in flight then
+  uint64_t num_losses_ = 0;          // Model::num_losses() when the caches were last known to hold
   std::vector<ScoredRow> scored_rows_;  // of the step; reserved for all of it
   std::vector<int32_t> score_rows_;     // of those, the ones being projected; reserved for max_logits_rows
   SamplingParams score_params_;         // of a prompt's token: nothing but how many log probabilities

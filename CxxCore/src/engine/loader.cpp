@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 #include "base/json.h"
@@ -10,6 +11,7 @@
 #include "device/support.h"
 #include "engine/fingerprint.h"
 #include "engine/memory_plan.h"
+#include "engine/pipeline_plan.h"
 #include "io/config/rope.h"
 #include "model/tied_head.h"
 
@@ -32,6 +34,8 @@ struct Prepared {
   ModelInfo info;
   std::string generation_config_json;
   std::shared_ptr<const text::JinjaTemplate> chat_template;
+  std::string config_json;
+  std::optional<PipelinePlan> pipeline;  // of a model on several machines
 };
 
 Status read_configuration(Prepared& p, const std::string& rope_scaling) {
@@ -40,6 +44,7 @@ Status read_configuration(Prepared& p, const std::string& rope_scaling) {
   Result<io::ModelConfig> config = io::parse_model_config(*text, p.files->description() + "/config.json");
   if (!config.is_ok()) return config.status;
   p.config = std::move(*config);
+  p.config_json = std::move(*text);
   if (!rope_scaling.empty()) PAGODA_RETURN_IF_ERROR(io::set_rope_scaling(rope_scaling, p.config));
   if (!p.files->exists("generation_config.json")) return ok_status();
   Result<std::string> generation = p.files->read_text("generation_config.json", kMaxConfigBytes);
@@ -119,7 +124,8 @@ Result<Prepared> prepare(const ModelSource& source, const EngineOptions& options
   if (!checkpoint.is_ok()) return checkpoint.status;
   p.checkpoint = std::make_unique<io::Checkpoint>(std::move(*checkpoint));
   PAGODA_RETURN_IF_ERROR(model::untie_different_head(*p.checkpoint, p.config));
-  model::find_mtp_head(p.config, *p.checkpoint, options.speculation == "auto" || options.speculation == "mtp");
+  if (options.pipeline.empty())
+    model::find_mtp_head(p.config, *p.checkpoint, options.speculation == "auto" || options.speculation == "mtp");
   if (options.speculation == "mtp" && !p.config.runs_mtp_head)
     return make_error(StatusCode::unsupported, "speculate mtp needs a model with an MTP head, and this one has none");
   Result<std::unique_ptr<device::Device>> device =
@@ -140,9 +146,26 @@ Result<Prepared> prepare(const ModelSource& source, const EngineOptions& options
   if (!weights.is_ok()) return weights.status;
   const cache::CacheLayout layout = model::cache_layout(p.config, p.kv_dtype, options.block_size);
   if (const Status status = check_kernels(layout, *p.device); !status.is_ok()) return status;
-  Result<PlannedMemory> memory = plan_memory(options, p.config, layout, *p.device, weights->size_bytes);
-  if (!memory.is_ok()) return memory.status;
-  p.memory = std::move(*memory);
+  if (options.pipeline.empty()) {
+    Result<PlannedMemory> memory = plan_memory(options, p.config, layout, *p.device, weights->size_bytes);
+    if (!memory.is_ok()) return memory.status;
+    p.memory = std::move(*memory);
+  } else {
+    Result<PipelinePlan> plan = plan_pipeline({.options = options,
+                                               .config = p.config,
+                                               .config_json = p.config_json,
+                                               .checkpoint = *p.checkpoint,
+                                               .device = *p.device,
+                                               .device_name = device_for(options, p.config),
+                                               .name = p.files->description(),
+                                               .format = p.format,
+                                               .kv_dtype = p.kv_dtype,
+                                               .weights = *weights});
+    if (!plan.is_ok()) return plan.status;
+    p.memory = plan->memory;
+    p.info.pipeline = plan->text;
+    p.pipeline = std::move(*plan);
+  }
   describe(p, *weights, layout);
   return p;
 }
@@ -239,11 +262,16 @@ Result<LoadedModel> load(const ModelSource& source, const EngineOptions& options
   if (!tokenizer.is_ok()) return tokenizer.status;
   model::WeightCache cache{.folder = options.weight_cache, .note = {}};
   if (options.weight_cache_disk_bytes > 0) cache.max_bytes = options.weight_cache_disk_bytes;
+  std::optional<pipeline::PipelineLoad> stages;  // they load their layers meanwhile
+  if (p.pipeline) stages.emplace(std::move(p.pipeline->parts), std::move(p.pipeline->connections));
   Result<std::unique_ptr<model::Model>> model =
-      model::load_model(p.config, *p.checkpoint, *p.device, p.format, p.kv_dtype, options.block_size, progress, &cache);
+      model::load_model(p.pipeline ? p.pipeline->first : p.config, *p.checkpoint, *p.device, p.format, p.kv_dtype,
+                        options.block_size, progress, &cache);
   if (!model.is_ok()) return model.status;
   p.info.weight_cache_note = std::move(cache.note);
   PAGODA_RETURN_IF_ERROR((*model)->allocate(p.memory.sizes));
+  if (stages) model = stages->finish(std::move(*model), p.memory.sizes);
+  if (!model.is_ok()) return model.status;
 
   loaded.core.sizes = p.memory.sizes;
   loaded.core.block_size = options.block_size;
@@ -257,8 +285,8 @@ Result<LoadedModel> load(const ModelSource& source, const EngineOptions& options
   loaded.core.state_slot_bytes = p.memory.plan.state_slot_bytes;
   loaded.core.eos_token_ids = p.config.eos_token_ids;
   loaded.core.tokenizer = *tokenizer;
-  loaded.core.max_drafts = max_drafts(options);
-  loaded.core.max_draft_rows = max_draft_rows(options, p.memory.plan);
+  loaded.core.max_drafts = options.pipeline.empty() ? max_drafts(options) : 0;
+  loaded.core.max_draft_rows = options.pipeline.empty() ? max_draft_rows(options, p.memory.plan) : 0;
   loaded.core.uses_lookup = options.speculation == "auto" || options.speculation == "lookup";
   loaded.core.uses_head = p.config.runs_mtp_head;
   PAGODA_RETURN_IF_ERROR(open_disk(options, p, **model, loaded.core));

@@ -88,6 +88,11 @@ Status check_options(const EngineOptions& options) {
       options.speculation != "mtp")
     return make_error(StatusCode::invalid_argument,
                       "speculate must be auto, off, mtp or lookup, not " + options.speculation);
+  PAGODA_RETURN_IF_ERROR(check_range("pipeline-timeout-ms", options.pipeline_timeout_ms, 100, 3'600'000));
+  if (!options.pipeline.empty() && !options.prefix_cache_dir.empty())
+    return make_error(StatusCode::unsupported, "pipeline and prefix-cache-dir exclude each other");
+  if (!options.pipeline.empty() && (options.speculation == "mtp" || options.speculation == "lookup"))
+    return make_error(StatusCode::unsupported, "pipeline and speculate " + options.speculation + " exclude each other");
   if (options.block_size != 8 && options.block_size != 16 && options.block_size != 32)
     return make_error(StatusCode::invalid_argument,
                       "block-size must be 8, 16 or 32, not " + std::to_string(options.block_size));
@@ -95,12 +100,12 @@ Status check_options(const EngineOptions& options) {
 }
 
 Result<PlannedMemory> plan_memory(const EngineOptions& options, const io::ModelConfig& config,
-                                  const cache::CacheLayout& layout, const device::Device& device,
-                                  int64_t weights_bytes) {
+                                  const cache::CacheLayout& layout, const device::Device& device, int64_t weights_bytes,
+                                  int64_t limit_bytes) {
   PAGODA_RETURN_IF_ERROR(check_options(options));
   PlannedMemory planned;
   MemoryPlan& plan = planned.plan;
-  plan.device_limit_bytes = device.info().memory_limit_bytes;
+  plan.device_limit_bytes = limit_bytes > 0 ? limit_bytes : device.info().memory_limit_bytes;
   plan.weights_bytes = weights_bytes;
   plan.block_size = options.block_size;
   plan.kv_block_bytes = layout.kv_block_bytes();

@@ -29,7 +29,7 @@ int32_t max_drafts(const EngineOptions& options) noexcept;                      
 int32_t max_draft_rows(const EngineOptions& options, const MemoryPlan& plan) noexcept;  // of a step
 
 Result<PlannedMemory> plan_memory(const EngineOptions& options, const io::ModelConfig& config,
-                                  const cache::CacheLayout& layout, const device::Device& device,
-                                  int64_t weights_bytes);
+                                  const cache::CacheLayout& layout, const device::Device& device, int64_t weights_bytes,
+                                  int64_t limit_bytes = 0);  // 0: the device's
 
 }  // namespace pagoda::engine

@@ -32,7 +32,8 @@ Status check_range(const char* field, const std::vector<T>& values, int64_t limi
   return ok_status();
 }
 
-Status check_counts(const ForwardBatch& batch, const cache::CacheLayout& layout, const ModelSizes& sizes) {
+// `has_state`: of the whole model, of which this may be a part without recurrent layers.
+Status check_counts(const ForwardBatch& batch, bool has_state, const ModelSizes& sizes) {
   const int64_t tokens = batch.num_tokens(), seqs = batch.num_seqs();
   PAGODA_RETURN_IF_ERROR(check_count("token_ids", batch.token_ids.size(), 1, sizes.max_num_tokens));
   PAGODA_RETURN_IF_ERROR(check_count("positions", batch.positions.size(), tokens, tokens));
@@ -42,7 +43,7 @@ Status check_counts(const ForwardBatch& batch, const cache::CacheLayout& layout,
   const int64_t table_size = seqs * sizes.max_blocks_per_seq;
   const int64_t most = int64_t{sizes.max_num_seqs} * sizes.max_blocks_per_seq;
   PAGODA_RETURN_IF_ERROR(check_count("block_tables", batch.block_tables.size(), table_size, most));
-  const int64_t num_slots = layout.has_state() ? seqs : 0;
+  const int64_t num_slots = has_state ? seqs : 0;
   PAGODA_RETURN_IF_ERROR(check_count("state_slots", batch.state_slots.size(), num_slots, num_slots));
   PAGODA_RETURN_IF_ERROR(check_count("fresh_slots", batch.fresh_slots.size(), 0, num_slots));
   return check_count("logits_rows", batch.logits_rows.size(), 0, sizes.max_logits_rows);
@@ -138,7 +139,8 @@ Status check_saves(const ForwardBatch& batch, const ModelSizes& sizes) {
 
 Status check_batch(const ForwardBatch& batch, const io::ModelConfig& config, const cache::CacheLayout& layout,
                    const ModelSizes& sizes) {
-  PAGODA_RETURN_IF_ERROR(check_counts(batch, layout, sizes));
+  const bool has_state = layout.has_state() || (config.is_part() && sizes.num_state_slots > 0);
+  PAGODA_RETURN_IF_ERROR(check_counts(batch, has_state, sizes));
   if (batch.cu_seqlens.front() != 0 || batch.cu_seqlens.back() != batch.num_tokens())
     return bad("cu_seqlens must go from 0 to the number of tokens");
   PAGODA_RETURN_IF_ERROR(check_range("token_ids", batch.token_ids, config.vocab_size));

@@ -31,6 +31,8 @@ class Decoder final : public Model {
 
   Status forward(const ForwardBatch& batch) override;
   Status project(std::span<const int32_t> rows) override;
+  Status run_layers(const ForwardBatch& batch, std::span<const float> in, std::span<float> out) override;
+  Status take_states(std::span<const float> rows) override;
   bool has_head() const noexcept override { return mtp_.has_value(); }
   Status draft(const ForwardBatch& batch, bool is_first) override;
   std::span<const int32_t> picked() const noexcept override { return picked_; }
@@ -44,6 +46,9 @@ class Decoder final : public Model {
  private:
   Status move_units(device::Encoder& encoder, const ForwardBatch& batch) const;
   Status encode(device::Encoder& encoder, const Step& step, bool feeds_head, bool keeps_states) const;
+  Status zero_fresh_slots(device::Encoder& encoder, const Step& step) const;
+  Status embed(device::Encoder& encoder, const Step& step) const;
+  Status encode_layers(device::Encoder& encoder, const Step& step) const;
   static device::Tensor states_of(const Step& step, bool feeds_head) noexcept;
   Status encode_draft(device::Encoder& encoder, const Step& step, bool is_first) const;
   Status run(const ForwardBatch& batch, const std::function<Status(device::Encoder&, const Step&)>& encode);
@@ -52,6 +57,8 @@ class Decoder final : public Model {
   Status scale_addition(device::Encoder& encoder, const Step& step) const;
   Status norm_addition(device::Encoder& encoder, const Step& step, const device::Tensor& weight) const;
   Status pick(device::Encoder& encoder, const Step& step) const;
+  Status upload_rows(const device::Tensor& rows, std::span<const float> from);
+  Status download_rows(const device::Tensor& rows, std::span<float> to, bool adds);
   Status publish_picked(const device::Tensor& picked);
   Status publish_logits(const device::Tensor& logits, const std::vector<device::Draw>& draws);
 
@@ -67,6 +74,7 @@ class Decoder final : public Model {
   ModelSizes sizes_;
   Pools pools_;
   Workspace workspace_;
+  std::vector<float> padded_;       // rows of a part on their way to or from the device
   std::vector<float> host_logits_;  // [max_logits_rows, vocab]; empty where the host sees device memory
   std::span<const float> logits_;   // [R, vocab] of the last step
   std::vector<int32_t> picked_;     // [R] of the last step, or none; reserved for max_logits_rows
@@ -84,6 +92,7 @@ Decoder::Decoder(const io::ModelConfig& config, const cache::CacheLayout& layout
       embedding_(weights_.matrix(kModelLevel, Role::embedding)),
       head_(config.tie_word_embeddings ? embedding_ : weights_.matrix(kModelLevel, Role::lm_head)) {
   for (int i = 0; i < config.num_layers; ++i) {
+    if (!config.runs_layer(i)) continue;
     const bool is_recurrent = config.layers[static_cast<size_t>(i)] == io::LayerKind::linear_attention;
     const auto make_mixer = [&]() -> Mixer {
       if (is_recurrent && config.channel_decay) return KdaLayer(config, weights_, i);
@@ -137,7 +146,7 @@ Status Decoder::read_block(int32_t block, int32_t num_tokens, std::span<std::byt
   const size_t kept = row * static_cast<size_t>(std::clamp(num_tokens, 0, layout_.block_size));
   for (size_t begin = 0; begin < to.size(); begin += head) std::memset(to.data() + begin + kept, 0, head - kept);
   // The rows of a head that does not run were never written for this sequence.
-  const size_t per_layer = to.size() / pools_.kv.size();
+  const size_t per_layer = to.size() / std::max<size_t>(pools_.kv.size(), 1);
   if (layout_.num_head_layers > 0 && !mtp_) std::memset(to.data() + to.size() - per_layer, 0, per_layer);
   return ok_status();
 }
@@ -187,6 +196,75 @@ Status Decoder::project(std::span<const int32_t> rows) {
   return publish_logits(step->logits, {});
 }
 
+// The sum that the norm of the next layer would begin with is made here: one row travels instead of two.
+Status Decoder::run_layers(const ForwardBatch& batch, std::span<const float> in, std::span<float> out) {
+  logits_ = {};
+  picked_.clear();
+  states_ = {};
+  const size_t count = static_cast<size_t>(batch.num_tokens()) * static_cast<size_t>(config_.hidden_size);
+  if (!is_allocated_ || !config_.is_part() || out.size() != count || in.size() != (config_.has_ends() ? 0 : count))
+    return make_error(StatusCode::internal, "run_layers() of a model that is no part, or with too few or many rows");
+  PAGODA_RETURN_IF_ERROR(check_batch(batch, config_, layout_, sizes_));
+  auto step = workspace_.begin(batch, device_);
+  if (!step.is_ok()) return step.status;
+  if (!in.empty()) PAGODA_RETURN_IF_ERROR(upload_rows(step->hidden, in));
+  device::Encoder& encoder = device_.encoder();
+  Status encoded = move_units(encoder, batch);
+  if (encoded.is_ok()) encoded = zero_fresh_slots(encoder, *step);
+  if (encoded.is_ok() && in.empty()) encoded = embed(encoder, *step);
+  if (encoded.is_ok()) encoded = encode_layers(encoder, *step);
+  Status done = encoder.submit().wait();
+  if (!encoded.is_ok()) return encoded;
+  if (!done.is_ok()) return done;
+  PAGODA_RETURN_IF_ERROR(download_rows(step->hidden, out, /*adds=*/false));
+  return download_rows(step->delta, out, /*adds=*/true);
+}
+
+// Rows on the device have gaps between them where their width is odd; those of other machines have none.
+static device::Tensor with_gaps(const device::Tensor& rows) noexcept {
+  return device::dense(rows.buffer, rows.dtype, {rows.shape[0], rows.strides[0]}, rows.offset_bytes);
+}
+
+Status Decoder::upload_rows(const device::Tensor& rows, std::span<const float> from) {
+  const size_t width = static_cast<size_t>(rows.shape[1]), stride = static_cast<size_t>(rows.strides[0]);
+  const size_t num_rows = static_cast<size_t>(rows.shape[0]);
+  padded_.assign(num_rows * stride, 0.0f);
+  for (size_t r = 0; r < num_rows; ++r) std::copy_n(from.data() + r * width, width, padded_.data() + r * stride);
+  return device_.upload(with_gaps(rows), padded_.data(), padded_.size() * sizeof(float));
+}
+
+Status Decoder::download_rows(const device::Tensor& rows, std::span<float> to, bool adds) {
+  const size_t width = static_cast<size_t>(rows.shape[1]), stride = static_cast<size_t>(rows.strides[0]);
+  const size_t num_rows = static_cast<size_t>(rows.shape[0]);
+  padded_.resize(num_rows * stride);
+  PAGODA_RETURN_IF_ERROR(device_.download(with_gaps(rows), padded_.data(), padded_.size() * sizeof(float)));
+  for (size_t r = 0; r < num_rows; ++r)
+    for (size_t i = 0; i < width; ++i) {
+      const float value = padded_[r * stride + i];
+      to[r * width + i] = adds ? to[r * width + i] + value : value;
+    }
+  return ok_status();
+}
+
+Status Decoder::take_states(std::span<const float> rows) {
+  logits_ = {};
+  picked_.clear();
+  states_ = {};
+  const int64_t hidden = config_.hidden_size, count = static_cast<int64_t>(rows.size()) / hidden;
+  if (!is_allocated_ || !config_.has_ends() || count < 1 || count > sizes_.max_num_tokens)
+    return make_error(StatusCode::internal, "take_states() of no rows, or of too many");
+  Step step = workspace_.largest();
+  for (device::Tensor* t : {&step.hidden, &step.normed}) *t = device::slice(*t, 0, 0, count);
+  PAGODA_RETURN_IF_ERROR(upload_rows(step.hidden, rows));
+  device::Encoder& encoder = device_.encoder();
+  const Status encoded = norm(encoder, step, {}, final_norm_, step.normed);
+  Status done = encoder.submit().wait();
+  if (!encoded.is_ok()) return encoded;
+  if (!done.is_ok()) return done;
+  states_ = step.normed;
+  return ok_status();
+}
+
 Status Decoder::draft(const ForwardBatch& batch, bool is_first) {
   if (!mtp_) return make_error(StatusCode::unsupported, "the model has no MTP head, or it was not loaded");
   return run(batch, [&](device::Encoder& encoder, const Step& step) { return encode_draft(encoder, step, is_first); });
@@ -227,20 +305,43 @@ device::Tensor Decoder::states_of(const Step& step, bool feeds_head) noexcept {
 }
 
 Status Decoder::encode(device::Encoder& encoder, const Step& step, bool feeds_head, bool keeps_states) const {
-  if (step.fresh_slots.num_elements() > 0)
-    for (const HiddenPool& pool : pools_.hidden)
-      PAGODA_RETURN_IF_ERROR(ops::zero_slots(encoder, {.pool = pool.states, .slots = step.fresh_slots}));
-  if (step.fresh_slots.num_elements() > 0)
-    for (const Layer& layer : layers_) {
-      if (const auto* gdn = std::get_if<GdnLayer>(&layer.mixer))
-        PAGODA_RETURN_IF_ERROR(gdn->zero_fresh_slots(encoder, step));
-      if (const auto* kda = std::get_if<KdaLayer>(&layer.mixer))
-        PAGODA_RETURN_IF_ERROR(kda->zero_fresh_slots(encoder, step));
-    }
+  PAGODA_RETURN_IF_ERROR(zero_fresh_slots(encoder, step));
+  PAGODA_RETURN_IF_ERROR(embed(encoder, step));
+  PAGODA_RETURN_IF_ERROR(encode_layers(encoder, step));
+  if (step.logits_rows.num_elements() == 0 && !feeds_head && !keeps_states) return ok_status();
+  const device::Tensor states = states_of(step, feeds_head);
+  PAGODA_RETURN_IF_ERROR(norm(encoder, step, step.delta, final_norm_, states));
+  if (step.logits_rows.num_elements() > 0) {
+    if (!step.wants_all_rows)
+      PAGODA_RETURN_IF_ERROR(ops::gather_rows(encoder, {.x = states, .rows = step.logits_rows, .out = step.gathered}));
+    PAGODA_RETURN_IF_ERROR(ops::matmul(
+        encoder, {.x = step.wants_all_rows ? states : step.gathered, .weight = head_, .bias = {}, .out = step.logits}));
+    PAGODA_RETURN_IF_ERROR(pick(encoder, step));
+  }
+  return feeds_head ? mtp_->feed(encoder, step, embedding_) : ok_status();
+}
 
+Status Decoder::zero_fresh_slots(device::Encoder& encoder, const Step& step) const {
+  if (step.fresh_slots.num_elements() == 0) return ok_status();
+  for (const HiddenPool& pool : pools_.hidden)
+    PAGODA_RETURN_IF_ERROR(ops::zero_slots(encoder, {.pool = pool.states, .slots = step.fresh_slots}));
+  for (const Layer& layer : layers_) {
+    if (const auto* gdn = std::get_if<GdnLayer>(&layer.mixer))
+      PAGODA_RETURN_IF_ERROR(gdn->zero_fresh_slots(encoder, step));
+    if (const auto* kda = std::get_if<KdaLayer>(&layer.mixer))
+      PAGODA_RETURN_IF_ERROR(kda->zero_fresh_slots(encoder, step));
+  }
+  return ok_status();
+}
+
+Status Decoder::embed(device::Encoder& encoder, const Step& step) const {
   PAGODA_RETURN_IF_ERROR(ops::embedding(encoder, {.ids = step.token_ids, .table = embedding_, .out = step.hidden}));
-  if (config_.embedding_scale != 1.0f)
-    PAGODA_RETURN_IF_ERROR(ops::scale_rows(encoder, {.x = step.hidden, .factor = config_.embedding_scale}));
+  if (config_.embedding_scale == 1.0f) return ok_status();
+  return ops::scale_rows(encoder, {.x = step.hidden, .factor = config_.embedding_scale});
+}
+
+// What the last layer adds is left in step.delta.
+Status Decoder::encode_layers(device::Encoder& encoder, const Step& step) const {
   device::Tensor addition;  // absent before the first layer
   for (const Layer& layer : layers_) {
     PAGODA_RETURN_IF_ERROR(norm(encoder, step, addition, layer.input_norm, step.normed, reads_once(layer.mixer)));
@@ -253,17 +354,7 @@ Status Decoder::encode(device::Encoder& encoder, const Step& step, bool feeds_he
     PAGODA_RETURN_IF_ERROR(norm_addition(encoder, step, layer.mlp_norm));
     addition = step.delta;
   }
-  if (step.logits_rows.num_elements() == 0 && !feeds_head && !keeps_states) return ok_status();
-  const device::Tensor states = states_of(step, feeds_head);
-  PAGODA_RETURN_IF_ERROR(norm(encoder, step, addition, final_norm_, states));
-  if (step.logits_rows.num_elements() > 0) {
-    if (!step.wants_all_rows)
-      PAGODA_RETURN_IF_ERROR(ops::gather_rows(encoder, {.x = states, .rows = step.logits_rows, .out = step.gathered}));
-    PAGODA_RETURN_IF_ERROR(ops::matmul(
-        encoder, {.x = step.wants_all_rows ? states : step.gathered, .weight = head_, .bias = {}, .out = step.logits}));
-    PAGODA_RETURN_IF_ERROR(pick(encoder, step));
-  }
-  return feeds_head ? mtp_->feed(encoder, step, embedding_) : ok_status();
+  return ok_status();
 }
 
 Status Decoder::encode_draft(device::Encoder& encoder, const Step& step, bool is_first) const {

@@ -27,6 +27,7 @@ struct ModelSizes {  // what the pools and the workspace are made for
   int32_t max_blocks_per_seq = 0;
   int32_t block_size = 0;       // tokens of a KV block
   int32_t max_state_saves = 0;  // of one step
+  bool operator==(const ModelSizes&) const = default;
 };
 
 struct WeightsSummary {
@@ -34,6 +35,8 @@ struct WeightsSummary {
   int64_t size_bytes = 0;                    // on the device
   MatrixSum layer_matrices, head_matrix;     // see ModelInfo
   std::vector<std::string> skipped_tensors;  // present in the files, not used
+  // What a token reads of the weights of each layer, and what the layer takes on the device.
+  std::vector<int64_t> layer_read_bytes, layer_bytes;
 };
 
 class Model {
@@ -47,6 +50,26 @@ class Model {
   virtual Status project(std::span<const int32_t> rows) {
     return make_error(StatusCode::unsupported, "the model gives no logits after its step");
   }
+  // A part of a model (ModelConfig::is_part()): its layers over the rows of a step. `in`, [T, hidden], is what the part
+  // before gave; the first part has none and embeds the tokens. `out` is [T, hidden] too.
+  virtual Status run_layers(const ForwardBatch& batch, std::span<const float> in, std::span<float> out) {
+    return make_error(StatusCode::unsupported, "the model is not a part of one");
+  }
+  // The first part: takes rows that the last part gave for those of a step, so that project() gives their logits.
+  virtual Status take_states(std::span<const float> rows) {
+    return make_error(StatusCode::unsupported, "the model is not a part of one");
+  }
+
+  // A model on several machines begins a step while others are under way. Steps end in the order in which they began;
+  // after finish() the results are those of the oldest, as after forward(). Failed steps end all of them.
+  virtual int32_t max_in_flight() const noexcept { return 1; }
+  virtual Status launch(const ForwardBatch& batch) { return forward(batch); }
+  virtual Status finish() { return ok_status(); }
+  // Any thread: why no step can run now, though later ones may; and how often all caches have been lost.
+  virtual Status ready() const { return ok_status(); }
+  virtual uint64_t num_losses() const noexcept { return 0; }
+  virtual void accept_losses(uint64_t num_losses) noexcept {}  // that many are known: steps may begin again
+
   // Whether it has an MTP head, for draft() and ForwardBatch::feeds_head.
   virtual bool has_head() const noexcept { return false; }
   // Runs the head on one row of each sequence of `batch`: the token after the sequence's end, or a guess behind it. The

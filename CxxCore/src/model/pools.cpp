@@ -150,8 +150,11 @@ Result<Pools> allocate_pools(const cache::CacheLayout& layout, int64_t num_kv_bl
 
 cache::CacheLayout cache_layout(const io::ModelConfig& config, DType kv_dtype, int32_t block_size) noexcept {
   cache::CacheLayout layout;
-  for (io::LayerKind kind : config.layers)
-    ++(kind == io::LayerKind::linear_attention ? layout.num_recurrent_layers : layout.num_attention_layers);
+  for (int32_t i = 0; i < static_cast<int32_t>(config.layers.size()); ++i) {
+    if (!config.runs_layer(i)) continue;
+    const bool is_recurrent = config.layers[static_cast<size_t>(i)] == io::LayerKind::linear_attention;
+    ++(is_recurrent ? layout.num_recurrent_layers : layout.num_attention_layers);
+  }
   layout.has_latents = config.has_latents();
   layout.num_kv_heads = config.num_kv_heads;
   layout.head_dim = layout.has_latents ? config.latent_dim() : config.head_dim;

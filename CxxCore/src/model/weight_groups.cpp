@@ -120,6 +120,7 @@ Result<std::vector<WeightGroup>> group_weights(const io::ModelConfig& config, co
   PAGODA_RETURN_IF_ERROR(check_limits(config));
   std::vector<WeightGroup> groups;
   for (WeightSpec& spec : weight_table(config, checkpoint_layout(config, checkpoint))) {
+    if (spec.layer_index == kModelLevel ? !config.has_ends() : !config.runs_layer(spec.layer_index)) continue;
     const io::TensorEntry* tensor = checkpoint.find(spec.name);
     PAGODA_RETURN_IF_ERROR(check_tensor(spec, tensor, checkpoint));
     auto group = std::find_if(groups.rbegin(), groups.rend(), [&](const WeightGroup& g) {

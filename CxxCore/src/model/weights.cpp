@@ -54,6 +54,8 @@ Result<WeightsSummary> check_weights(const io::ModelConfig& config, const io::Ch
   auto groups = group_weights(config, checkpoint);
   if (!groups.is_ok()) return groups.status;
   WeightsSummary summary;
+  summary.layer_bytes.resize(static_cast<size_t>(config.num_layers));
+  summary.layer_read_bytes.resize(static_cast<size_t>(config.num_layers));
   std::set<std::string> used;
   for (const WeightGroup& group : *groups) {
     for (const WeightGroup::Part& part : group.parts) used.insert(part.name);
@@ -61,6 +63,12 @@ Result<WeightsSummary> check_weights(const io::ModelConfig& config, const io::Ch
     if (!group.is_matrix) continue;
     const auto bytes = static_cast<int64_t>(device.weight_bytes(group.rows, group.cols, format_of(group, format)));
     summary.size_bytes += bytes;
+    if (group.layer_index >= 0 && group.layer_index < config.num_layers) {
+      const auto layer = static_cast<size_t>(group.layer_index);
+      const bool is_routed = group.role == Role::experts_in || group.role == Role::experts_out;
+      summary.layer_bytes[layer] += bytes;
+      summary.layer_read_bytes[layer] += is_routed ? bytes / config.num_experts * config.num_experts_per_token : bytes;
+    }
     if (group.role == Role::embedding && !config.tie_word_embeddings) continue;
     MatrixSum& sum = group.layer_index == kModelLevel ? summary.head_matrix : summary.layer_matrices;
     sum.num_parameters += group.num_parameters;

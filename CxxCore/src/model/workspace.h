@@ -94,6 +94,8 @@ class Workspace {
   // The same for logits of rows of the step before: only logits_rows, gathered and logits are to be used.
   Result<Step> begin_rows(std::span<const int32_t> rows, device::Device& device);
 
+  const Step& largest() const noexcept { return largest_; }  // with room for every row that a step may have
+
  private:
   void cut_rope_runs(const ForwardBatch& batch);
   Status begin_head(const ForwardBatch& batch, Step& step, device::Device& device);

@@ -23,6 +23,7 @@ struct Sequence {
   int32_t batch_row = -1;            // its row then
   int32_t state_slot = -1;           // recurrent slot while running; -1 for models without recurrent layers
   bool has_fresh_slot = false;       // the slot still contains another sequence's state: zero it in the next step
+  bool is_in_flight = false;  // a step that has begun computes tokens of it: no other may, and it keeps its blocks
   int32_t num_preemptions = 0;
 
   int32_t priority = 0;     // its class: lower ones first

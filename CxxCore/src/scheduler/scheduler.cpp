@@ -69,7 +69,9 @@ void Scheduler::remove(Sequence* sequence, bool is_good) noexcept {
   sequence->state = SequenceState::finished;
 }
 
-const StepPlan& Scheduler::schedule(int32_t max_tokens) {
+const StepPlan& Scheduler::schedule(int32_t max_tokens, int32_t max_rows) {
+  max_rows_ = max_rows;
+  is_short_of_blocks_ = false;
   plan_.rows.clear();
   plan_.preempted.clear();
   plan_.copies.blocks.clear();
@@ -86,9 +88,11 @@ const StepPlan& Scheduler::schedule(int32_t max_tokens) {
 void Scheduler::schedule_decodes(int32_t& budget) {
   for (size_t i = 0; i < running_.size() && budget > 0; ++i) {
     Sequence* sequence = running_[i];
-    if (sequence->num_uncomputed() != 1) continue;
+    if (sequence->num_uncomputed() != 1 || sequence->is_in_flight) continue;
+    if (static_cast<int32_t>(plan_.rows.size()) >= max_rows_) return;
     while (!blocks_.grow(sequence->block_table, sequence->num_tokens())) {
-      preempt_newest();
+      is_short_of_blocks_ = !preempt_newest();
+      if (is_short_of_blocks_) return;
       if (sequence->state != SequenceState::running) return;  // it was the newest itself, so the last of the list
     }
     plan_row(sequence, 1, budget);
@@ -126,7 +130,7 @@ void Scheduler::schedule_drafts(int32_t& budget) {
 void Scheduler::gather_prompts() {
   prompts_.clear();
   for (Sequence* sequence : running_) {
-    if (sequence->num_uncomputed() <= 1) continue;
+    if (sequence->num_uncomputed() <= 1 || sequence->is_in_flight) continue;
     sequence->num_to_read = sequence->num_uncomputed();
     prompts_.push_back(sequence);
   }
@@ -139,7 +143,7 @@ void Scheduler::schedule_prompts(int32_t budget) {
   std::ranges::sort(prompts_, [this](const Sequence* a, const Sequence* b) { return queue_.precedes(*a, *b); });
   queue_.begin_pass();
   num_tries_ = 0;
-  for (size_t i = 0; budget > kept;) {
+  for (size_t i = 0; budget > kept && static_cast<int32_t>(plan_.rows.size()) < max_rows_;) {
     Sequence* sequence = i < prompts_.size() ? prompts_[i] : nullptr;
     if (Sequence* newcomer = next_newcomer(sequence)) {
       if (!admit(newcomer)) continue;
@@ -161,7 +165,7 @@ void Scheduler::schedule_prompts(int32_t budget) {
 Sequence* Scheduler::next_newcomer(const Sequence* next_prompt) noexcept {
   const bool has_room = num_running() < limits_.max_num_seqs && (!limits_.has_state || states_.num_free() > 0);
   // Blocks just freed by a preemption are for those that still run.
-  if (!has_room || num_tries_ >= kMaxTries || !plan_.preempted.empty()) return nullptr;
+  if (!has_room || num_tries_ >= kMaxTries || !plan_.preempted.empty() || is_short_of_blocks_) return nullptr;
   Sequence* oldest = queue_.oldest();
   if (oldest && oldest->num_passes >= kMaxPasses) return num_tries_ == 0 ? oldest : nullptr;
   Sequence* newcomer = queue_.candidate();
@@ -261,8 +265,9 @@ void Scheduler::arrange_rows() {
 }
 
 // Rows already planned in this step belong to older sequences, so a preempted one is never among them.
-void Scheduler::preempt_newest() {
+bool Scheduler::preempt_newest() {
   Sequence* victim = running_.back();
+  if (victim->is_in_flight) return false;
   running_.pop_back();
   cache_.retire(*victim, /*is_good=*/true, kPreemptedUses);
   victim->num_tokens_before_preemption = victim->num_computed_tokens;
@@ -274,6 +279,7 @@ void Scheduler::preempt_newest() {
   if (victim->uses_cache) victim->num_to_read -= cache_.find(*victim).num_tokens;
   queue_.put_back(victim);
   plan_.preempted.push_back(victim);
+  return true;
 }
 
 }  // namespace pagoda::scheduler

@@ -88,7 +88,8 @@ class Scheduler {
 
   // The next step, of at most `max_tokens` tokens or as many as run, whichever is more. Blocks for every planned token
   // are in the block tables when this returns. Valid until the next call.
-  const StepPlan& schedule(int32_t max_tokens = INT32_MAX);
+  // Of sequences that are in flight nothing is planned, and `max_rows` leaves others for the step after it.
+  const StepPlan& schedule(int32_t max_tokens = INT32_MAX, int32_t max_rows = INT32_MAX);
   const StepPlan& plan() const noexcept { return plan_; }  // the last one, or what a schedule() that threw made of it
 
   // How many drafts may follow the one token a sequence has to compute. None may close a block of the recurrent state
@@ -116,7 +117,7 @@ class Scheduler {
   bool admit(request::Sequence* sequence);
   int64_t num_spare_blocks(const request::Sequence& newcomer) const noexcept;
   void plan_row(request::Sequence* sequence, int32_t num_tokens, int32_t& budget);
-  void preempt_newest();
+  bool preempt_newest();  // false when that one is in flight
   void plan_saves(const request::Sequence* sequence, int32_t num_tokens);
   void arrange_rows();
 
@@ -131,6 +132,8 @@ class Scheduler {
   StepPlan plan_;
   std::vector<ScheduledSequence> arranged_;  // the rows of plan_ while they are put in order
   std::vector<uint64_t> row_owners_;         // [max_num_seqs] id of the sequence that was last in each row of a batch
+  int32_t max_rows_ = INT32_MAX;             // of this step
+  bool is_short_of_blocks_ = false;          // in this step, until those in flight have ended
   int32_t num_tries_ = 0;                    // of this step, to admit a sequence that had to wait
   int64_t num_preemptions_ = 0;
 };

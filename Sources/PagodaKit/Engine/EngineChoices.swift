@@ -152,3 +152,21 @@ extension EngineOptions.RopeScaling: LosslessStringConvertible {
     }
   }
 }
+
+extension EngineOptions {
+  /// The other stages of a model that several machines run together.
+  public enum Pipeline: Hashable, Sendable, CustomStringConvertible {
+    /// Addresses as `host:port`, each of a ``PipelineStage``.
+    case stages([String])
+    /// The other ranks that mpirun started.
+    case mpi
+
+    /// As the command line spells it.
+    public var description: String {
+      switch self {
+      case .stages(let addresses): addresses.joined(separator: ",")
+      case .mpi: "mpi"
+      }
+    }
+  }
+}

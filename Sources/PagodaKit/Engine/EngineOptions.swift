@@ -50,6 +50,13 @@ public struct EngineOptions: Hashable, Sendable {
   /// Most tokens guessed ahead in a step, 1 to 7; nil means 7.
   public var maximumDrafts: Int?
 
+  /// Stages on other machines that run the later layers of the model, in their order; nil means this machine alone.
+  public var pipeline: Pipeline?
+  /// Layers of each stage, this machine's first; nil means by speed and memory.
+  public var pipelineSplit: [Int]?
+  /// Seconds without a sign of life after which a stage counts as lost; nil means 4.
+  public var pipelineTimeout: Double?
+
   /// The default options.
   public init() {}
 }
@@ -83,6 +90,12 @@ extension EngineOptions {
     options.speculation = std.string(speculation.rawValue)
     options.identify = makesFingerprint
     options.max_drafts = try Self.chosen(maximumDrafts, "maximumDrafts")
+    options.pipeline = std.string(pipeline?.description ?? "")
+    options.pipeline_split = std.string((pipelineSplit ?? []).map(String.init).joined(separator: ","))
+    if let seconds = pipelineTimeout {
+      guard seconds > 0 else { throw Self.notPositive("pipelineTimeout", seconds) }
+      options.pipeline_timeout_ms = Int32(clamping: Int64(min(seconds, 1e6) * 1000))
+    }
     return options
   }
 

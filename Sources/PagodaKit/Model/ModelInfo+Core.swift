@@ -27,6 +27,8 @@ extension ModelInfo {
     endOfTextTokens = Array(info.eos_token_ids)
     let numbers = String(info.fingerprint)
     fingerprint = numbers.isEmpty ? nil : numbers
+    let stages = String(info.pipeline)
+    pipeline = stages.isEmpty ? nil : stages
     plan = MemoryPlan(info.plan)
   }
 }

@@ -45,6 +45,8 @@ public struct ModelInfo: Hashable, Sendable {
   /// What the model, as this device and this version run it, makes of a few tokens: engines with the same one give the
   /// same answers to the bit, on any machine. Nil without `EngineOptions.makesFingerprint`.
   public var fingerprint: String?
+  /// Which stage runs which layers; nil for a model on one machine.
+  public var pipeline: String?
   /// The memory plan.
   public var plan: MemoryPlan
 }

@@ -135,6 +135,14 @@ struct ModelConfig {
   std::string mtp_prefix;              // before its "fc.weight"
   std::vector<int32_t> eos_token_ids;  // of config.json; the engine adds those of generation_config.json
 
+  // Layers [first_layer, end_layer) are loaded: a part of a model that several machines run together. end_layer 0: all.
+  int32_t first_layer = 0, end_layer = 0;
+  bool is_part() const noexcept { return end_layer > 0; }
+  bool runs_layer(int32_t layer_index) const noexcept {
+    return !is_part() || (layer_index >= first_layer && layer_index < end_layer);
+  }
+  bool has_ends() const noexcept { return first_layer == 0; }  // embedding, last norm and head are the first part's
+
   bool has_latents() const noexcept { return kv_lora_rank > 0; }
   int32_t latent_dim() const noexcept { return kv_lora_rank + head_dim; }  // of a cache row
   bool has_mixture(int32_t layer_index) const noexcept {

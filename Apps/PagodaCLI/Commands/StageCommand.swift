@@ -1,0 +1,47 @@
+// pagoda stage: some layers of a model, for a server on another machine.
+import Foundation
+import PagodaKit
+
+extension Command {
+  static let stage = Command(
+    name: "stage",
+    summary: "Runs some layers of a model for `pagoda serve --pipeline-stages` on another machine.",
+    operands: "",
+    notes: """
+      The server decides which layers, once it connects; both need the same model. The connection is neither encrypted
+      nor authenticated: listen only where no stranger can connect. Under mpirun this command is not needed.
+      """,
+    groups: [
+      OptionGroup(
+        "Options",
+        [
+          SharedOptions.model, SharedOptions.shape,
+          Option("listen", value: "ADDRESS", help: "host:port where the server connects (default 127.0.0.1:9400)"),
+          Option(
+            "device", value: "NAME", help: "auto (default), cpu, metal, cuda, software (GPU kernels) or reference"),
+          Option("threads", value: "N", help: "worker threads (default: one per core)"),
+          Option("weight-cache", value: "DIR", help: "keep repacked weights there, for a fast start the next time"),
+          Option("weight-cache-disk", value: "SIZE", help: "most bytes of files in that folder (default 64GiB)"),
+          SharedOptions.pipelineTimeout,
+        ])
+    ],
+    run: runStage)
+}
+
+private func runStage(_ arguments: Arguments) async throws -> Int32 {
+  try arguments.refusePositionals()
+  try await arguments.runStage(address: arguments.string("listen") ?? "127.0.0.1:9400")
+  return 0
+}
+
+extension Arguments {
+  func runStage(address: String?) async throws {
+    let options = try engineOptions()
+    try await offerToFetch()
+    signal(SIGPIPE, SIG_IGN)
+    signal(SIGTERM) { _ in _exit(0) }  // it keeps nothing that another start could miss
+    try await PipelineStage.run(try modelSource(), options: options, address: address) { line in
+      FileHandle.standardError.write(Data("pagoda: stage: \(line)\n".utf8))
+    }
+  }
+}

@@ -1,0 +1,74 @@
+// Stages of the public headers: a loop that accepts one first rank after another.
+#include "pagoda/stage.h"
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "api/guard.h"
+#include "pipeline/mpi.h"
+#include "pipeline/stage.h"
+#include "pipeline/tcp.h"
+
+namespace pagoda {
+namespace {
+
+constexpr int kAcceptMs = 1000;
+
+using Accept = std::function<Result<std::unique_ptr<pipeline::Channel>>()>;
+using Log = std::function<void(const std::string& line)>;
+
+Status serve_all(pipeline::Stage& stage, const Accept& accept, const Log& log) {
+  const std::atomic<bool> never = false;
+  for (;;) {
+    Result<std::unique_ptr<pipeline::Channel>> channel = accept();
+    if (channel.is_ok()) {
+      log("the first stage connected");
+      log("the first stage has gone: " + stage.serve(std::move(*channel), never).message);
+    } else if (channel.status.code == StatusCode::shut_down) {
+      return ok_status();
+    } else if (channel.status.code != StatusCode::resource_exhausted) {
+      return channel.status;
+    }
+  }
+}
+
+}  // namespace
+
+Status run_stage(const ModelSource& source, const EngineOptions& options, const std::string& address,
+                 StageLogCallback log, void* context) noexcept {
+  return api::guarded([&]() -> Status {
+    const Log write = [&](const std::string& line) {
+      if (log) log(context, line.c_str());
+    };
+    Result<std::unique_ptr<pipeline::Stage>> stage =
+        pipeline::Stage::open({.source = source,
+                               .device = options.device,
+                               .num_threads = options.num_threads,
+                               .weight_cache = options.weight_cache,
+                               .weight_cache_bytes = options.weight_cache_disk_bytes,
+                               .timeout_ms = options.pipeline_timeout_ms,
+                               .log = write});
+    if (!stage.is_ok()) return stage.status;
+    if (address == "mpi") {
+      Result<pipeline::Mpi*> mpi = pipeline::Mpi::get();
+      if (!mpi.is_ok()) return mpi.status;
+      return serve_all(**stage, [&] { return (*mpi)->accept(kAcceptMs); }, write);
+    }
+    Result<std::unique_ptr<pipeline::TcpListener>> listener = pipeline::TcpListener::open(address);
+    if (!listener.is_ok()) return listener.status;
+    write("waiting for the first stage at port " + std::to_string((*listener)->port()));
+    return serve_all(**stage, [&] { return (*listener)->accept(kAcceptMs); }, write);
+  });
+}
+
+MpiRank find_mpi_rank() noexcept {
+  return api::guarded_result<MpiRank>([](MpiRank& found) {
+    const Result<pipeline::Mpi*> mpi = pipeline::Mpi::get();
+    if (mpi.is_ok()) found.rank = (*mpi)->rank(), found.num_ranks = (*mpi)->num_ranks();
+    return mpi.status;
+  });
+}
+
+}  // namespace pagoda

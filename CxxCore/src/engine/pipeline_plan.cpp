@@ -1,0 +1,145 @@
+// Pipeline plan: greet, split, then as many KV blocks as the stage with the least room has.
+#include "engine/pipeline_plan.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "pipeline/addresses.h"
+#include "pipeline/split.h"
+
+namespace pagoda::engine {
+namespace {
+
+constexpr int kPatienceMs = 60'000;   // for stages that come up later than this rank
+constexpr double kWeightShare = 0.8;  // of a stage's memory, so that caches have room
+
+struct Part {
+  io::ModelConfig config;
+  cache::CacheLayout layout;
+  int64_t weights_bytes = 0, limit_bytes = 0;
+};
+
+Result<std::vector<int32_t>> choose_ends(const PipelineInput& input, const std::vector<pipeline::StageLimits>& limits) {
+  if (!input.options.pipeline_split.empty())
+    return pipeline::parse_split(input.options.pipeline_split, input.config.num_layers, limits.size());
+  int64_t layers = 0;
+  for (const int64_t bytes : input.weights.layer_bytes) layers += bytes;
+  return pipeline::split_layers({.read_bytes = input.weights.layer_read_bytes,
+                                 .bytes = input.weights.layer_bytes,
+                                 .head_bytes = input.weights.size_bytes - layers},
+                                limits);
+}
+
+Result<std::vector<Part>> make_parts(const PipelineInput& input, const std::vector<int32_t>& ends,
+                                     const std::vector<pipeline::StageLimits>& limits) {
+  std::vector<Part> parts;
+  for (size_t i = 0; i < ends.size(); ++i) {
+    Part part;
+    part.config = input.config;
+    part.config.first_layer = i == 0 ? 0 : ends[i - 1];
+    part.config.end_layer = ends[i];
+    auto weights = model::check_weights(part.config, input.checkpoint, input.device, input.format);
+    if (!weights.is_ok()) return weights.status;
+    part.layout = model::cache_layout(part.config, input.kv_dtype, input.options.block_size);
+    part.weights_bytes = weights->size_bytes;
+    part.limit_bytes = limits[i].memory_bytes;
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+// What is left of a part's memory beside weights, workspace and states, in blocks of its own layers.
+int64_t blocks_that_fit(const Part& part, const PlannedMemory& memory, const device::Device& device) {
+  const int64_t block_bytes = part.layout.kv_block_bytes();
+  if (block_bytes == 0) return memory.plan.num_kv_blocks;
+  const int64_t states = memory.sizes.num_state_slots * part.layout.state_slot_bytes();
+  const int64_t left =
+      part.limit_bytes - part.weights_bytes - states - model::workspace_bytes(part.config, device, memory.sizes);
+  return left / block_bytes;
+}
+
+std::string describe(const std::vector<Part>& parts, const std::vector<pipeline::StageAddress>& stages) {
+  std::string text;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (i > 0) text += "; ";
+    text += "layers " + std::to_string(parts[i].config.first_layer) + " to " +
+            std::to_string(parts[i].config.end_layer - 1) + " at " + (i == 0 ? "this rank" : stages[i - 1].name) +
+            ", " + std::to_string(parts[i].weights_bytes >> 20) + " MiB of weights";
+  }
+  return text;
+}
+
+// Blocks for the whole model within all memory together, then fewer if a stage has no room for them.
+Result<PlannedMemory> plan_stages(const PipelineInput& input, const std::vector<Part>& parts) {
+  EngineOptions options = input.options;
+  options.speculation = "off";
+  const cache::CacheLayout layout = model::cache_layout(input.config, input.kv_dtype, options.block_size);
+  int64_t weights = 0, limit = 0;
+  for (const Part& part : parts) weights += part.weights_bytes, limit += part.limit_bytes;
+  Result<PlannedMemory> memory = plan_memory(options, input.config, layout, input.device, weights, limit);
+  if (!memory.is_ok()) return memory;
+  int64_t most = memory->plan.num_kv_blocks;
+  for (const Part& part : parts) most = std::min(most, blocks_that_fit(part, *memory, input.device));
+  if (most == memory->plan.num_kv_blocks) return memory;
+  const bool is_asked = options.num_kv_blocks > 0 || options.kv_cache_bytes > 0;
+  if (most < 1 || is_asked)
+    return make_error(StatusCode::out_of_memory, "a stage has room for " + std::to_string(std::max<int64_t>(most, 0)) +
+                                                     " KV blocks of its layers; " +
+                                                     std::to_string(memory->plan.num_kv_blocks) + " were planned");
+  options.num_kv_blocks = most;
+  return plan_memory(options, input.config, layout, input.device, weights, limit);
+}
+
+}  // namespace
+
+Result<PipelinePlan> plan_pipeline(const PipelineInput& input) {
+  PipelinePlan plan;
+  pipeline::PipelineParts& parts = plan.parts;
+  parts.timeout_ms = input.options.pipeline_timeout_ms;
+  parts.hidden_size = input.config.hidden_size;
+  Result<std::vector<pipeline::StageAddress>> stages =
+      pipeline::find_stages(input.options.pipeline, input.options.pipeline_timeout_ms);
+  if (!stages.is_ok()) return stages.status;
+  parts.stages = std::move(*stages);
+  Result<double> speed = pipeline::measure_speed(input.device_name, input.options.num_threads);
+  if (!speed.is_ok()) return speed.status;
+  parts.hello = {.model = pipeline::model_identity(input.config_json, input.checkpoint),
+                 .model_name = input.name,
+                 .memory_bytes = input.device.info().memory_limit_bytes,
+                 .speed = *speed};
+  const auto limits_of = [](const pipeline::Hello& hello) {
+    return pipeline::StageLimits{hello.speed,
+                                 static_cast<int64_t>(kWeightShare * static_cast<double>(hello.memory_bytes))};
+  };
+  std::vector<pipeline::StageLimits> limits{limits_of(parts.hello)};
+  for (const pipeline::StageAddress& stage : parts.stages) {
+    Result<pipeline::Greeted> greeted = pipeline::greet(stage, parts.hello, parts.timeout_ms, kPatienceMs);
+    if (!greeted.is_ok()) return greeted.status;
+    limits.push_back(limits_of(greeted->hello));
+    plan.connections.push_back(std::move(*greeted));
+  }
+  Result<std::vector<int32_t>> ends = choose_ends(input, limits);
+  if (!ends.is_ok()) return ends.status;
+  for (size_t i = 0; i < limits.size(); ++i)
+    limits[i].memory_bytes = i == 0 ? parts.hello.memory_bytes : plan.connections[i - 1].hello.memory_bytes;
+  Result<std::vector<Part>> made = make_parts(input, *ends, limits);
+  if (!made.is_ok()) return made.status;
+  Result<PlannedMemory> memory = plan_stages(input, *made);
+  if (!memory.is_ok()) return memory.status;
+  plan.memory = std::move(*memory);
+  plan.first = made->front().config;
+  plan.text = describe(*made, parts.stages);
+  for (size_t i = 1; i < made->size(); ++i) {
+    pipeline::Assignment assignment{.first_layer = (*made)[i].config.first_layer,
+                                    .end_layer = (*made)[i].config.end_layer,
+                                    .format = input.format,
+                                    .kv_dtype = input.kv_dtype,
+                                    .rope_scaling = input.options.rope_scaling,
+                                    .sizes = plan.memory.sizes};
+    assignment.sizes.max_logits_rows = 1;  // the first stage makes them
+    parts.assignments.push_back(std::move(assignment));
+  }
+  return plan;
+}
+
+}  // namespace pagoda::engine

@@ -1,0 +1,37 @@
+// Addresses: a list for TCP; under MPI all other ranks.
+#include "pipeline/addresses.h"
+
+#include <utility>
+
+#include "pipeline/mpi.h"
+#include "pipeline/tcp.h"
+
+namespace pagoda::pipeline {
+
+static Result<std::vector<StageAddress>> find_ranks() {
+  Result<Mpi*> mpi = Mpi::get();
+  if (!mpi.is_ok()) return mpi.status;
+  std::vector<StageAddress> stages;
+  for (int rank = 1; rank < (*mpi)->num_ranks(); ++rank)
+    stages.push_back({"rank " + std::to_string(rank), [mpi = *mpi, rank] { return mpi->connect(rank); }});
+  if (stages.empty())
+    return make_error(StatusCode::invalid_argument, "pipeline needs two ranks at least: mpirun -np 2");
+  return stages;
+}
+
+Result<std::vector<StageAddress>> find_stages(const std::string& text, int timeout_ms) {
+  if (text == "mpi") return find_ranks();
+  std::vector<StageAddress> stages;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(',', begin), text.size());
+    std::string address = text.substr(begin, end - begin);
+    if (address.find(':') == std::string::npos)
+      return make_error(StatusCode::invalid_argument,
+                        "pipeline must be host:port,host:port or mpi, not '" + text + "'");
+    stages.push_back({address, [address, timeout_ms] { return connect_tcp(address, timeout_ms); }});
+    begin = end + 1;
+  }
+  return stages;
+}
+
+}  // namespace pagoda::pipeline

@@ -1,0 +1,15 @@
+// Where the stages are: names from EngineOptions::pipeline, and how each is reached.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "pipeline/pipeline_model.h"
+
+namespace pagoda::pipeline {
+
+// host:port,host:port or mpi.
+Result<std::vector<StageAddress>> find_stages(const std::string& text, int timeout_ms);
+
+}  // namespace pagoda::pipeline

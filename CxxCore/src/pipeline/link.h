@@ -1,0 +1,43 @@
+// Link: a channel with a thread that sends what is queued, pings while nothing is, and one that hands on what comes.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "pipeline/channel.h"
+
+namespace pagoda::pipeline {
+
+class Link {
+ public:
+  using OnFrame = std::function<void(Bytes&& frame)>;        // pings are not handed on
+  using OnLost = std::function<void(const Status& reason)>;  // once, unless the link was closed here
+  // Both are called from the link's own threads.
+  Link(std::unique_ptr<Channel> channel, int timeout_ms, OnFrame on_frame, OnLost on_lost);
+  ~Link();  // sends nothing more; from none of its own threads
+
+  void send(Bytes&& frame);  // any thread; never waits
+  void close() noexcept;     // any thread
+  const std::string& peer() const noexcept { return channel_->peer(); }
+
+ private:
+  void run_sender() noexcept;
+  void run_receiver() noexcept;
+  void lose(const Status& reason) noexcept;
+
+  const std::unique_ptr<Channel> channel_;
+  const int timeout_ms_;
+  const OnFrame on_frame_;
+  const OnLost on_lost_;
+  std::mutex mutex_;  // guards what follows
+  std::condition_variable wake_;
+  std::deque<Bytes> queue_;
+  bool is_over_ = false;
+  std::thread sender_, receiver_;
+};
+
+}  // namespace pagoda::pipeline

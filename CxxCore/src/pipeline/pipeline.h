@@ -1,0 +1,55 @@
+// Pipeline: the links of the first rank to the other stages. Rows that one stage gives go on to the next, those of the
+// last to the caller.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "pipeline/link.h"
+#include "pipeline/pipeline_model.h"
+
+namespace pagoda::pipeline {
+
+class Pipeline {
+ public:
+  Pipeline(PipelineParts parts, std::vector<Greeted> connections);
+  ~Pipeline();
+
+  Status wait_until_ready();  // of a first load: the error of a stage that cannot
+
+  // Plans of a step, one for each stage, and the rows for the first of them.
+  Status send(std::vector<Bytes>&& plans, Bytes&& rows);
+  // The rows of the oldest step that was sent, or why there will be none.
+  Status receive(std::vector<float>& rows);
+
+  Status ready() const;
+  uint64_t num_losses() const noexcept;
+  void accept_losses(uint64_t num_losses) noexcept;
+  size_t num_stages() const noexcept { return parts_.stages.size(); }
+  int32_t hidden_size() const noexcept { return parts_.hidden_size; }
+
+ private:
+  uint64_t start(std::vector<Greeted> connections);  // the generation
+  void take(size_t stage, uint64_t generation, Bytes&& frame);
+  void lose(size_t stage, uint64_t generation, const Status& reason);
+  void run_repair() noexcept;
+  Status reconnect();
+
+  const PipelineParts parts_;
+  mutable std::mutex mutex_;  // guards what follows; never held while a link is made, ended or waited for
+  std::condition_variable changed_;
+  std::vector<std::unique_ptr<Link>> links_;
+  std::deque<Bytes> results_;
+  size_t num_ready_ = 0;  // stages that have loaded their layers
+  Status fault_;          // since a stage was lost, until all are there again
+  Status first_fault_;    // of the load
+  uint64_t num_losses_ = 0, num_accepted_ = 0, generation_ = 0;
+  bool is_closing_ = false;
+  std::thread repair_;
+};
+
+}  // namespace pagoda::pipeline

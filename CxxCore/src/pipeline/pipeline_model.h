@@ -1,0 +1,52 @@
+// PipelineModel: the first rank's model. Runs the first layers itself, sends rows through the other stages, and makes
+// logits of what comes back. A lost stage ends all steps; meanwhile a thread tries to reach the stages again.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "model/model.h"
+#include "pipeline/channel.h"
+#include "pipeline/messages.h"
+
+namespace pagoda::pipeline {
+
+struct StageAddress {
+  std::string name;  // for messages
+  Connector connect;
+};
+
+// A connection whose first frames have been exchanged.
+struct Greeted {
+  std::unique_ptr<Channel> channel;
+  Hello hello;
+};
+
+// Tries for `patience_ms`, for a stage may come up later.
+Result<Greeted> greet(const StageAddress& stage, const Hello& own, int timeout_ms, int patience_ms);
+
+struct PipelineParts {
+  std::vector<StageAddress> stages;  // in their order, without the first
+  std::vector<Assignment> assignments;
+  Hello hello;  // of this rank
+  int timeout_ms = 4000;
+  int32_t hidden_size = 0;
+};
+
+class Pipeline;
+
+// Stages have `connections` and begin to load their layers while the caller loads its own.
+class PipelineLoad {
+ public:
+  PipelineLoad(PipelineParts parts, std::vector<Greeted> connections);
+  ~PipelineLoad();
+  // Waits for the stages. `first` is allocated.
+  Result<std::unique_ptr<model::Model>> finish(std::unique_ptr<model::Model> first, const model::ModelSizes& sizes);
+
+ private:
+  std::unique_ptr<Pipeline> pipeline_;
+};
+
+}  // namespace pagoda::pipeline

@@ -1,0 +1,33 @@
+// Which layers each stage runs: contiguous parts whose slowest is as fast as can be, within the memory of each.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace pagoda::pipeline {
+
+struct StageLimits {
+  double speed = 1;          // relative
+  int64_t memory_bytes = 0;  // for weights
+};
+
+struct LayerCosts {
+  std::vector<int64_t> read_bytes, bytes;  // by layer: read for a token, kept on the device
+  int64_t head_bytes = 0;                  // of embedding and head, which the first stage has: kept, and read
+};
+
+// The end of each part; the first begins at 0 and every stage has a layer. The time of a stage is what it reads for a
+// token over its speed.
+Result<std::vector<int32_t>> split_layers(const LayerCosts& costs, std::span<const StageLimits> stages);
+
+// "12,12": how many layers each stage has.
+Result<std::vector<int32_t>> parse_split(const std::string& text, int32_t num_layers, size_t num_stages);
+
+// Bytes of a matrix per second in products with a few rows, as decoding has them: for comparing stages.
+Result<double> measure_speed(const std::string& device_name, int num_threads);
+
+}  // namespace pagoda::pipeline

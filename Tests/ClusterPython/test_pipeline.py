@@ -1,0 +1,119 @@
+"""One model in two processes: the same answers as in one, over TCP and MPI; a killed stage is reported and comes back."""
+import json
+import re
+import shutil
+import subprocess
+import threading
+import time
+import urllib.error
+import urllib.request
+
+import pytest
+from replicas import MODEL, PROGRAM, Replica, free_port, read_json, wait_until
+
+TEXTS = ["Once upon a time", "The capital of France is", "1 2 3 4 5 6"]
+SILENCE = ["--pipeline-timeout", "600"]  # on a busy machine only what is gone is lost
+
+
+class Stage:
+    """One `pagoda stage`; may be killed and started again at its address."""
+
+    def __init__(self):
+        self.port = 0
+        self.start()
+
+    def start(self):
+        command = [PROGRAM, "stage", "--listen", f"127.0.0.1:{self.port}", "--threads", "1", *SILENCE]
+        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        line = self.process.stderr.readline()
+        match = re.search(r"at port (\d+)", line)
+        assert match, f"no port in {line!r}"
+        self.port = int(match.group(1))
+        threading.Thread(target=self.process.stderr.read, daemon=True).start()
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+
+def complete(url, prompt, tokens=24, **fields):
+    body = {"model": MODEL, "prompt": prompt, "max_tokens": tokens, "temperature": 0.8, "seed": 7, "logprobs": 2, **fields}
+    request = urllib.request.Request(url + "/v1/completions", json.dumps(body).encode(), {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=600) as response:
+        return json.loads(response.read())["choices"][0]
+
+
+def answers(url):
+    """Of requests that run at once."""
+    found = [None] * len(TEXTS)
+
+    def ask(index):
+        found[index] = complete(url, TEXTS[index])
+    threads = [threading.Thread(target=ask, args=(index,)) for index in range(len(TEXTS))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return found
+
+
+@pytest.fixture(scope="module")
+def expected():
+    replica = Replica("alone")
+    yield answers(replica.url)
+    replica.stop()
+
+
+def test_a_lost_stage_is_named_and_the_service_comes_back(expected):
+    stage = Stage()
+    server = Replica("first", "--pipeline-stages", f"127.0.0.1:{stage.port}", *SILENCE)
+    try:
+        assert answers(server.url) == expected
+        failures = []
+
+        def ask():
+            try:
+                failures.append(complete(server.url, TEXTS[0], 4000, ignore_eos=True))
+            except urllib.error.HTTPError as error:
+                failures.append(json.loads(error.read()))
+        asking = threading.Thread(target=ask)
+        asking.start()
+        wait_until(lambda: server.running() > 0, 60, "a running request")
+        stage.kill()
+        killed = time.monotonic()
+        asking.join()
+        assert f"127.0.0.1:{stage.port}" in failures[0]["error"]["message"], failures
+        status, health = read_json(server.url + "/health")
+        print(f"reported after {time.monotonic() - killed:.2f} s")
+        assert status == 503, health
+        with pytest.raises(urllib.error.HTTPError):
+            complete(server.url, TEXTS[0])
+        stage.start()
+        wait_until(lambda: read_json(server.url + "/health")[0] == 200, 60, "the service")
+        assert answers(server.url) == expected
+    finally:
+        server.stop()
+        stage.kill()
+
+
+@pytest.mark.skipif(not shutil.which("mpirun"), reason="Open MPI is not installed")
+def test_ranks_of_mpirun_give_the_same_answers(expected):
+    port = free_port()
+    command = ["mpirun", "-np", "2", "--oversubscribe", "--allow-run-as-root", str(PROGRAM), "serve", "--pipeline", *SILENCE,
+               "--port", str(port), "--threads", "1"]
+    ranks = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    lines = []
+    threading.Thread(target=lambda: lines.extend(ranks.stderr), daemon=True).start()
+    try:
+        url = f"http://127.0.0.1:{port}"
+
+        def is_up():
+            assert ranks.poll() is None, "mpirun ended: " + "".join(lines[-20:])
+            return read_json(url + "/health")[0] == 200
+        wait_until(is_up, 120, "the server")
+        assert answers(url) == expected
+        ranks.terminate()
+        ranks.wait(timeout=120)
+    finally:
+        if ranks.poll() is None:
+            ranks.kill()

@@ -1,0 +1,209 @@
+// One model over several ranks: the same bits as in one process for any schedule and any division of the layers; a rank
+// that is lost ends requests with an error, and the next ones succeed when it is back.
+#include <chrono>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <random>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "engine/engine_thread.h"
+#include "engine/schedules.h"
+#include "pipeline/messages.h"
+#include "pipeline/split.h"
+#include "pipeline/stage_server.h"
+#include "support/test.h"
+
+namespace pagoda::engine {
+namespace {
+
+std::string fixture(const char* name) { return test::fixtures_dir() + "/model/" + name; }
+
+// A hundred with PAGODA_PIPELINE_SCHEDULES=100, in about a minute.
+int num_schedules() {
+  const char* asked = std::getenv("PAGODA_PIPELINE_SCHEDULES");
+  return asked ? std::atoi(asked) : 6;
+}
+
+int count_layers(const std::string& folder) {
+  EngineOptions options;
+  options.device = "cpu";
+  const Result<ModelInfo> info = inspect(ModelSource{folder, {}}, options);
+  CHECK_OK(info);
+  return info.is_ok() ? info->num_layers : 0;
+}
+
+void check_pipeline(const std::string& folder, uint64_t seed) {
+  const int num_layers = count_layers(folder);
+  for (int num_stages : {2, 3}) {
+    if (num_stages > num_layers) continue;
+    test::StageServer second(folder), third(folder);
+    Form form{.pipeline = second.address(), .num_stages = num_stages, .num_layers = num_layers};
+    if (num_stages == 3) form.pipeline += "," + third.address();
+    check_schedules(folder, num_schedules(), 140, seed + static_cast<uint64_t>(num_stages), form);
+  }
+}
+
+EngineOptions pipeline_options(const std::string& stages) {
+  EngineOptions options = options_for(1);
+  options.pipeline = stages;
+  options.pipeline_timeout_ms = test::StageServer::kTimeoutMs;
+  options.max_num_seqs = 4;
+  options.num_kv_blocks = 64;
+  return options;
+}
+
+Request long_request(int max_tokens) {
+  Request request;
+  request.prompt_ids = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20};
+  request.sampling.max_tokens = max_tokens;
+  request.sampling.ignore_eos = true;
+  return request;
+}
+
+void wait_until(const std::function<bool()>& is_done) {
+  while (!is_done()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+}
+
+}  // namespace
+
+PAGODA_TEST(pipeline_gives_the_same_bits_in_random_schedules_of_the_hybrid) { check_pipeline(fixture("qwen3_5"), 600); }
+PAGODA_TEST(pipeline_gives_the_same_bits_in_random_schedules_without_a_state) { check_pipeline(fixture("qwen3"), 610); }
+PAGODA_TEST(pipeline_gives_the_same_bits_in_random_schedules_with_experts) {
+  check_pipeline(fixture("qwen3_5_moe"), 620);
+}
+
+// Log probabilities of prompts are read from states that only the last stage's rows give.
+PAGODA_TEST(pipeline_gives_the_same_log_probabilities_of_prompts) {
+  const std::string folder = fixture("qwen3_5");
+  test::StageServer stage(folder);
+  Request request = long_request(4);
+  request.num_prompt_logprobs = 2;
+  Recorder alone, spread;
+  auto one = Harness::open(folder, options_for(1));
+  auto two = Harness::open(folder, pipeline_options(stage.address()));
+  REQUIRE(one && two);
+  Recorder others[2];
+  for (uint64_t i = 0; i < 2; ++i) CHECK(two->add(long_request(12), 10 + i, others[i]));
+  two->core->step();
+  CHECK(one->add(request, 1, alone) && two->add(request, 1, spread));
+  while (one->core->has_work()) one->core->step();
+  while (two->core->has_work()) two->core->step();
+  CHECK_EQ(alone.prompt_bits.size(), size_t{19 * 3});
+  CHECK(alone.prompt_bits == spread.prompt_bits);
+  CHECK(alone.tokens == spread.tokens);
+}
+
+PAGODA_TEST(pipeline_ends_requests_when_a_stage_is_lost_and_goes_on_when_it_is_back) {
+  const std::string folder = fixture("qwen3_5");
+  auto stage = std::make_unique<test::StageServer>(folder);
+  const std::string address = stage->address();
+  Result<LoadedModel> loaded = load(ModelSource{folder, {}}, pipeline_options(address), nullptr);
+  CHECK_OK(loaded);
+  REQUIRE(loaded.is_ok());
+  Result<std::unique_ptr<EngineThread>> thread = EngineThread::start(std::move(*loaded));
+  REQUIRE(thread.is_ok());
+  EngineThread& engine = **thread;
+  Recorder first, lost, refused, again;
+  CHECK(engine.submit(long_request(8), &Recorder::on_event, &first).status.is_ok());
+  wait_until([&] { return first.finished.load(); });
+  CHECK(first.status.is_ok());
+
+  const SubmitResult running = engine.submit(long_request(900), &Recorder::on_event, &lost);
+  CHECK(running.status.is_ok());
+  wait_until([&] { return engine.stats().num_generated_tokens > 12; });
+  stage.reset();
+  wait_until([&] { return lost.finished.load(); });
+  CHECK(lost.reason == FinishReason::error);
+  CHECK(lost.status.code == StatusCode::device_error);
+  CHECK(lost.status.message.find("stage 1 of the pipeline (" + address + ") was lost") != std::string::npos);
+  CHECK(engine.stats().fault.find("was lost") != std::string::npos);
+  CHECK(engine.submit(long_request(8), &Recorder::on_event, &refused).status.is_ok());
+  wait_until([&] { return refused.finished.load(); });
+  CHECK(refused.reason == FinishReason::error);
+
+  stage = std::make_unique<test::StageServer>(folder, address);
+  wait_until([&] { return engine.stats().fault.empty(); });
+  CHECK_EQ(engine.find_prefix(long_request(1).prompt_ids, "").num_matched_tokens, 0);  // what the stage had is gone
+  CHECK(engine.submit(long_request(8), &Recorder::on_event, &again).status.is_ok());
+  wait_until([&] { return again.finished.load(); });
+  CHECK(again.status.is_ok());
+  CHECK_EQ(again.usage.cached_tokens, 0);
+  CHECK(again.tokens == first.tokens);
+  const EngineStats stats = engine.stats();
+  CHECK_EQ(stats.num_free_blocks, stats.num_blocks);
+  CHECK_EQ(stats.num_free_state_slots, stats.num_state_slots);
+}
+
+PAGODA_TEST(pipeline_refuses_another_model_and_what_it_cannot_do) {
+  test::StageServer other(fixture("qwen3"));
+  const Result<LoadedModel> loaded =
+      load(ModelSource{fixture("qwen3_5"), {}}, pipeline_options(other.address()), nullptr);
+  CHECK(!loaded.is_ok() && loaded.status.message.find("another model") != std::string::npos);
+  for (const auto& [change, words] : std::vector<std::pair<std::function<void(EngineOptions&)>, std::string>>{
+           {[](EngineOptions& o) { o.pipeline = "nowhere"; }, "host:port"},
+           {[](EngineOptions& o) { o.prefix_cache_dir = "folder"; }, "exclude each other"},
+           {[](EngineOptions& o) { o.speculation = "mtp"; }, "exclude each other"}}) {
+    EngineOptions options = pipeline_options(other.address());
+    change(options);
+    const Result<LoadedModel> refused = load(ModelSource{fixture("qwen3"), {}}, options, nullptr);
+    CHECK(!refused.is_ok() && refused.status.message.find(words) != std::string::npos);
+  }
+  EngineOptions options = pipeline_options(other.address());
+  options.pipeline_split = "1,100";
+  const Result<LoadedModel> refused = load(ModelSource{fixture("qwen3"), {}}, options, nullptr);
+  CHECK(!refused.is_ok() && refused.status.message.find("pipeline-split") != std::string::npos);
+}
+
+// Whatever bytes come, a frame is refused or read; nothing is taken from beyond its end.
+PAGODA_TEST(pipeline_refuses_broken_frames) {
+  std::mt19937_64 rng(test::seed(7));
+  model::ModelSizes sizes{.max_num_tokens = 8, .max_num_seqs = 2, .max_blocks_per_seq = 4, .block_size = 8};
+  model::ForwardBatch batch;
+  batch.token_ids = {1, 2, 3};
+  batch.positions = {0, 1, 2};
+  batch.slot_mapping = {0, 1, 2};
+  batch.cu_seqlens = {0, 3};
+  batch.context_lens = {3};
+  batch.block_tables = {0, 0, 0, 0};
+  const std::vector<int32_t> returned{2};
+  const pipeline::Bytes good = pipeline::encode_plan(batch, returned, false, sizes);
+  pipeline::StagePlan plan;
+  CHECK(pipeline::decode_plan(good, sizes, plan).is_ok());
+  CHECK(plan.batch.token_ids == batch.token_ids && plan.returned_rows == returned);
+  int num_refused = 0;
+  for (int i = 0; i < 2000; ++i) {
+    pipeline::Bytes frame = good;
+    if (rng() % 2) frame.resize(rng() % (good.size() + 1));
+    for (size_t n = rng() % 4; n > 0 && !frame.empty(); --n)
+      frame[rng() % frame.size()] = static_cast<std::byte>(rng());
+    num_refused += !pipeline::decode_plan(frame, sizes, plan).is_ok();
+    (void)pipeline::decode_hello(frame);
+    (void)pipeline::decode_assignment(frame);
+    (void)pipeline::decode_failure(frame);
+  }
+  CHECK(num_refused > 500);
+}
+
+PAGODA_TEST(pipeline_divides_layers_by_speed_within_memory) {
+  pipeline::LayerCosts costs;
+  costs.read_bytes.assign(12, 100);
+  costs.bytes.assign(12, 100);
+  const auto ends_of = [&](std::vector<pipeline::StageLimits> stages) {
+    const auto ends = pipeline::split_layers(costs, stages);
+    return ends.is_ok() ? *ends : std::vector<int32_t>{};
+  };
+  const int64_t much = 1 << 20;
+  CHECK(ends_of({{1, much}, {1, much}}) == (std::vector<int32_t>{6, 12}));
+  CHECK(ends_of({{1, much}, {2, much}}) == (std::vector<int32_t>{4, 12}));
+  CHECK(ends_of({{1, much}, {1, much}, {1, much}}) == (std::vector<int32_t>{4, 8, 12}));
+  CHECK(ends_of({{1, much}, {1, 300}}) == (std::vector<int32_t>{9, 12}));
+  CHECK(ends_of({{1, 300}, {1, 300}}).empty());
+  costs.head_bytes = 400;  // the first stage has it too
+  CHECK(ends_of({{1, much}, {1, much}}) == (std::vector<int32_t>{4, 12}));
+}
+
+}  // namespace pagoda::engine
