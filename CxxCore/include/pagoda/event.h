@@ -60,6 +60,7 @@ struct Event {
   Usage usage;
   Timings timings;
   Status status;
+  std::vector<float> embedding;  // of a finished request with Request::pooling: hidden_size values, not normalised
 };
 
 // Called on the engine's thread; the event lives for the duration of the call. Must not call back into the engine

@@ -8,8 +8,10 @@ namespace pagoda {
 // The grammar holds from the first token on, or from the end of thinking when the prompt opened it. The request ends
 // with its document; max_tokens may end it before, and then the finish reason is `length`.
 struct GrammarSpec {
-  std::string kind;  // "" = none, "json_object" = any JSON object, "json_schema", or "tool_calls": grammar/tool_calls.h
-  std::string schema;  // JSON text of the schema, or of what may be called
+  // "" = none, "json_object" = any JSON object, "json_schema", "tool_calls" (grammar/tool_calls.h), "regex" = the whole
+  // text matches, "choice" = one of some texts, "gbnf" = a grammar in llama.cpp's notation (grammar/gbnf.h)
+  std::string kind;
+  std::string schema;  // JSON text of the schema, of what may be called or of the choices; the expression; the grammar
 };
 
 }  // namespace pagoda

@@ -11,6 +11,13 @@
 
 namespace pagoda {
 
+// How the states of a prompt become one vector.
+enum class Pooling : int32_t {
+  none = 0,
+  last,  // that of the last token
+  mean,  // the mean of all
+};
+
 struct Request {
   std::vector<int32_t> prompt_ids;
   SamplingParams sampling;
@@ -26,6 +33,9 @@ struct Request {
   // Log probabilities of the prompt, as events of kind prompt_token: -1 for none, else those of the tokens after the
   // first and of this many of the most likely ones in their place. Such a request uses no prefix cache.
   int32_t num_prompt_logprobs = -1;
+  // Other than none: the request is for an embedding of its prompt, Event::embedding of the finished event, and no
+  // token is sampled. With `mean` it uses no prefix cache.
+  Pooling pooling = Pooling::none;
   // An answer made before, to be checked: read in one pass with the prompt, each token drawn again from its own row.
   // Events of kind token say what was drawn; the first that differs is the last. Uses no prefix cache; max_tokens is
   // not read.

@@ -12,6 +12,11 @@ struct LogitBias {
   float bias = 0.0f;  // added to the logit before everything else; -100 or less removes the token
 };
 
+// Tokens that must not come one after the other in an answer; of several, the last is what is kept from coming.
+struct BannedSequence {
+  std::vector<int32_t> ids;
+};
+
 struct SamplingParams {
   float temperature = 0.0f;         // 0 = greedy
   int32_t top_k = 0;                // 0 = off
@@ -28,6 +33,7 @@ struct SamplingParams {
   bool ignore_eos = false;        // end-of-text ids of the model do not end the request
   std::vector<int32_t> stop_ids;  // further ids that end the request; never shown in the text
   std::vector<std::string> stop;  // strings that end the request; the text is cut before the first one
+  std::vector<BannedSequence> banned;  // vLLM's bad_words
   int32_t thinking_budget = -1;   // tokens of thinking before the engine closes it with the model's own token; -1 = any
   int32_t num_top_logprobs = -1;  // -1 = no logprobs, 0 = of the sampled token, n = and of the n most likely
 };

@@ -42,6 +42,9 @@ class PAGODA_SHARED_REFERENCE(pagoda_tokenizer_retain, pagoda_tokenizer_release)
   // nothing.
   std::vector<int32_t> start_ids() const noexcept;
 
+  // Ids that belong behind a text that is not to be continued, such as one to embed; mostly nothing.
+  std::vector<int32_t> end_ids() const noexcept;
+
   // A rendered prompt: tokenized as one text, control tokens only where the template wrote them.
   EncodeResult encode_prompt(const std::vector<PromptPiece>& pieces) const noexcept;
 

@@ -27,6 +27,10 @@ std::vector<int32_t> Tokenizer::start_ids() const noexcept {
   return api::value_or_empty([&] { return impl_->start_ids(); });
 }
 
+std::vector<int32_t> Tokenizer::end_ids() const noexcept {
+  return api::value_or_empty([&] { return impl_->end_ids(); });
+}
+
 EncodeResult Tokenizer::encode_prompt(const std::vector<PromptPiece>& pieces) const noexcept {
   return api::guarded_result<EncodeResult>([&](EncodeResult& result) { return impl_->encode(pieces, result.ids); });
 }

@@ -1,6 +1,7 @@
 // ActiveRequest: set-up from a Request, token counts for penalties, usage and timings.
 #include "engine/active_request.h"
 
+#include <algorithm>
 #include <random>
 
 namespace pagoda::engine {
@@ -17,6 +18,7 @@ ActiveRequest::ActiveRequest(const Request& request, uint64_t id, EventCallback 
       stop_strings(request.sampling.stop),
       num_prompt_logprobs(request.num_prompt_logprobs),
       is_checked(!request.answer_ids.empty()),
+      pooling(request.pooling),
       callback(event_callback),
       context(event_context) {
   sequence.id = id;
@@ -35,6 +37,29 @@ void ActiveRequest::count_tokens(int32_t vocab_size) {
 
 void ActiveRequest::count_output(int32_t token_id) noexcept {
   if (!counts.output.empty()) ++counts.output[static_cast<size_t>(token_id)];
+}
+
+std::span<const int32_t> ActiveRequest::find_banned(int32_t num_generated, std::span<const int32_t> more) noexcept {
+  if (params.banned.empty()) return more;
+  banned.assign(more.begin(), more.end());
+  const std::span<const int32_t> tokens = sequence.tokens;
+  // Drafts are sampled before they are part of the sequence: then only what is there is compared.
+  const size_t end = std::min(tokens.size(), static_cast<size_t>(sequence.num_prompt_tokens + num_generated));
+  const std::span<const int32_t> answer = tokens.subspan(static_cast<size_t>(sequence.num_prompt_tokens),
+                                                         end - static_cast<size_t>(sequence.num_prompt_tokens));
+  for (const BannedSequence& sequence_ids : params.banned) {
+    const std::span<const int32_t> before = std::span(sequence_ids.ids).first(sequence_ids.ids.size() - 1);
+    if (before.size() <= answer.size() && std::ranges::equal(before, answer.last(before.size())))
+      banned.push_back(sequence_ids.ids.back());
+  }
+  return banned;
+}
+
+std::vector<float> ActiveRequest::embedding() const {
+  const double count = pooling == Pooling::mean ? sequence.num_prompt_tokens : 1;
+  std::vector<float> values(pooled.size());
+  std::ranges::transform(pooled, values.begin(), [count](double sum) { return static_cast<float>(sum / count); });
+  return values;
 }
 
 Usage ActiveRequest::usage() const noexcept {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,7 @@ struct ActiveRequest {
   uint64_t seed = 0;
   std::vector<int32_t> stop_ids;  // of the request, and the model's unless ignore_eos
   sampler::TokenCounts counts;
+  std::vector<int32_t> banned;  // of the token being sampled; reserved for all of params.banned and stop_ids
   std::optional<text::Detokenizer> detokenizer;  // absent when the model has no tokenizer: events carry ids only
   text::StopStrings stop_strings;
   Thinking thinking;
@@ -41,6 +43,10 @@ struct ActiveRequest {
   int32_t num_scored = 0;           // leading rows whose logits were looked at for the token that follows
   std::optional<Status> score_end;  // ends it with this: a token that differs (ok), or an error
   bool is_cancelled = false;        // ends when the step that computes its tokens has landed
+  Pooling pooling = Pooling::none;
+  std::vector<double> pooled;  // [hidden_size] the sum of the states taken so far, for `last` of one
+  std::vector<float> state;    // [hidden_size] the one being taken
+  int32_t num_pooled = 0;      // leading rows that were taken, or passed over
   bool speculates = false;
   std::optional<speculate::LookupIndex> lookup;  // over its own tokens
   Thinking draft_thinking;                       // after the drafts so far
@@ -58,8 +64,12 @@ struct ActiveRequest {
 
   int32_t num_generated() const noexcept { return sequence.num_tokens() - sequence.num_prompt_tokens; }
   bool is_scored() const noexcept { return is_checked || num_prompt_logprobs >= 0; }
+  bool is_pooled() const noexcept { return pooling != Pooling::none; }
+  std::vector<float> embedding() const;
   void count_tokens(int32_t vocab_size);  // sets up penalties, when any is asked for
   void count_output(int32_t token_id) noexcept;
+  // Ids that params.banned excludes after so many tokens of the answer, and `more`. Valid until the next call.
+  std::span<const int32_t> find_banned(int32_t num_generated, std::span<const int32_t> more) noexcept;
   Usage usage() const noexcept;
   Timings timings(Clock::time_point now) const noexcept;
 };

@@ -128,6 +128,7 @@ void EngineCore::step() noexcept {
   Status status = forward(*plan, begin);
   const Clock::time_point end = Clock::now();
   if (status.is_ok()) status = score();
+  if (status.is_ok()) status = pool(*plan);
   note_result(status);
   const int32_t num_drafts = plan->num_drafts(), num_rows = batch_.num_tokens(), num_seqs = batch_.num_seqs();
   const int64_t num_before = num_generated_tokens_;
@@ -168,7 +169,9 @@ Status EngineCore::forward(const scheduler::StepPlan& plan, Clock::time_point be
     build_batch(plan, config_.block_size, config_.sizes.max_blocks_per_seq, config_.has_state, batch_);
     batch_.feeds_head = config_.uses_head;
     find_scored_rows(plan);
-    batch_.keeps_states = !scored_rows_.empty();
+    batch_.keeps_states = !scored_rows_.empty() || std::ranges::any_of(plan.rows, [this](const auto& row) {
+      return requests_.at(row.sequence->id)->is_pooled();
+    });
     ask_for_tokens(plan);
     const Clock::time_point now = Clock::now();
     for (const scheduler::ScheduledSequence& row : plan.rows) {
@@ -235,7 +238,8 @@ void EngineCore::commit(const scheduler::StepPlan& plan) noexcept {
         finish(request, reason, Status(*request.score_end));
         continue;
       }
-      if (is_sampled) commit_tokens(request, row.num_drafts, own_row);
+      if (is_sampled && request.is_pooled()) finish(request, FinishReason::stop, ok_status());
+      else if (is_sampled) commit_tokens(request, row.num_drafts, own_row);
     } catch (const std::exception&) {
       give_back_saves(plan, &sequence);
       finish(request, FinishReason::error, status_of_exception());
@@ -349,6 +353,7 @@ void EngineCore::finish(ActiveRequest& request, FinishReason reason, Status stat
       request.stop_strings.finish(event.text);
     }
     event.stop_string = request.stop_strings.matched();
+    if (request.is_pooled() && reason == FinishReason::stop) event.embedding = request.embedding();
   } catch (const std::bad_alloc&) {
     event.text.clear();
     reason = FinishReason::error;

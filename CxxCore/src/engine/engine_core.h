@@ -37,6 +37,7 @@ struct CoreConfig {
   int32_t block_size = 16;
   int32_t max_model_len = 0;
   int32_t vocab_size = 0;
+  int32_t hidden_size = 0;  // 0: no embeddings
   bool has_state = false;
   bool prefix_cache = true;
   scheduler::StepTimes step_times;
@@ -127,6 +128,8 @@ class EngineCore {
   void find_scored_rows(const scheduler::StepPlan& plan);
   Status score() noexcept;
   void score(const ScoredRow& row, size_t logits_row);
+  Status pool(const scheduler::StepPlan& plan) noexcept;
+  Status pool(ActiveRequest& request, int32_t first_row, int32_t num_rows);
   void check_token(ActiveRequest& request, int32_t token_id);
   bool follow(ActiveRequest& request, int32_t token_id);
   bool append_text(ActiveRequest& request, int32_t token_id);  // true when a stop string ended it

@@ -57,14 +57,20 @@ Status EngineCore::check_outputs(const Request& request) const {
   if (request.sampling.thinking_budget >= 0 && !thinking_format_.is_known())
     return make_error(StatusCode::unsupported,
                       "thinking_budget needs a model with the tokens <think> and </think>, and this one has none");
+  if (request.pooling != Pooling::none && (config_.hidden_size == 0 || !model_.gives_states()))
+    return make_error(StatusCode::unsupported, "this model gives no embeddings");
+  if (request.pooling != Pooling::none && (request.num_prompt_logprobs >= 0 || !request.answer_ids.empty()))
+    return make_error(StatusCode::invalid_argument, "embeddings exclude log probabilities and checked answers");
   if (!request.grammar.kind.empty() && request.sampling.ignore_eos)
     return make_error(StatusCode::invalid_argument, "ignore_eos and a grammar exclude each other");
   return ok_status();
 }
 
 void EngineCore::prepare_cache(const Request& request, request::Sequence& sequence) const {
-  const bool is_scored = request.num_prompt_logprobs >= 0 || !request.answer_ids.empty();  // rows that are not computed
-  sequence.uses_cache = config_.prefix_cache && request.use_cache && !is_scored;           // have no logits
+  // Rows that are not computed have neither logits nor states.
+  const bool needs_all_rows =
+      request.num_prompt_logprobs >= 0 || !request.answer_ids.empty() || request.pooling == Pooling::mean;
+  sequence.uses_cache = config_.prefix_cache && request.use_cache && !needs_all_rows;
   sequence.cache_salt = request.cache_salt;
   if (sequence.uses_cache && config_.max_checkpoints > 0)
     sequence.checkpoint_positions =
@@ -83,7 +89,8 @@ Result<std::unique_ptr<ActiveRequest>> EngineCore::prepare(const Request& reques
   PAGODA_RETURN_IF_ERROR(check_outputs(request));
   const int64_t prompt = static_cast<int64_t>(request.prompt_ids.size());
   const int64_t num_known = static_cast<int64_t>(request.answer_ids.size());
-  const int64_t max_tokens = num_known > 0                     ? num_known
+  const int64_t max_tokens = request.pooling != Pooling::none  ? 1
+                             : num_known > 0                   ? num_known
                              : request.sampling.max_tokens > 0 ? request.sampling.max_tokens
                                                                : default_max_tokens(prompt);
   PAGODA_RETURN_IF_ERROR(scheduler_.check_admission(prompt, max_tokens));
@@ -95,7 +102,11 @@ Result<std::unique_ptr<ActiveRequest>> EngineCore::prepare(const Request& reques
   sequence.share_id = request.share_id;
   sequence.tokens.reserve(static_cast<size_t>(sequence.max_num_tokens));
   sequence.block_table.reserve(static_cast<size_t>(blocks_.blocks_for(sequence.max_num_tokens)));
-  active->speculates = request.speculate && config_.max_drafts > 0 && num_known == 0;
+  active->speculates = request.speculate && config_.max_drafts > 0 && num_known == 0 && !active->is_pooled();
+  if (active->is_pooled()) {
+    active->pooled.assign(static_cast<size_t>(config_.hidden_size), 0.0);
+    active->state.resize(static_cast<size_t>(config_.hidden_size));
+  }
   if (active->speculates) sequence.drafts.reserve(static_cast<size_t>(config_.max_drafts));
   if (active->speculates && config_.uses_lookup) active->lookup.emplace(sequence.max_num_tokens);
   active->count_tokens(config_.vocab_size);
@@ -105,6 +116,8 @@ Result<std::unique_ptr<ActiveRequest>> EngineCore::prepare(const Request& reques
   prepare_cache(request, sequence);
   if (!request.sampling.ignore_eos)
     active->stop_ids.insert(active->stop_ids.end(), config_.eos_token_ids.begin(), config_.eos_token_ids.end());
+  if (!request.sampling.banned.empty())
+    active->banned.reserve(request.sampling.banned.size() + active->stop_ids.size());
   if (config_.tokenizer && num_known == 0) active->detokenizer.emplace(config_.tokenizer.get(), /*skip_special=*/true);
   const std::span<const int32_t> tags =
       request.prompt_has_thinking_tags ? request.prompt_ids : std::span<const int32_t>{};

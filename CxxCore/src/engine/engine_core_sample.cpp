@@ -1,4 +1,6 @@
 // EngineCore: what each request asks of its row of logits, and the token that comes of it.
+#include <span>
+
 #include "engine/engine_core.h"
 
 namespace pagoda::engine {
@@ -9,10 +11,12 @@ sampler::SampleInput EngineCore::sample_input(ActiveRequest& request, const Thin
   sampler::SampleInput input;
   input.params = &request.params;
   input.counts = &request.counts;
-  if (before_min) input.banned = request.stop_ids;
   input.forced_id = thinking.forced_id();
-  if (request.matcher && !thinking.is_open()) input.allowed = request.matcher->allowed();
-  else if (request.matcher) input.banned = request.stop_ids;  // the document is still to come
+  const bool has_document = request.matcher && !thinking.is_open();
+  if (has_document) input.allowed = request.matcher->allowed();
+  // While a model thinks its document is still to come.
+  const bool must_continue = before_min || (request.matcher && !has_document);
+  input.banned = request.find_banned(num_generated, must_continue ? request.stop_ids : std::span<const int32_t>{});
   input.seed = request.seed;
   input.token_index = static_cast<uint64_t>(num_generated);
   return input;
@@ -20,7 +24,7 @@ sampler::SampleInput EngineCore::sample_input(ActiveRequest& request, const Thin
 
 // Sampling parameters for devices that sample; top_k 0 returns logits.
 device::Draw EngineCore::draw_for(ActiveRequest& request, const Thinking& thinking, int32_t num_generated) {
-  if (request.matcher) return {};
+  if (request.matcher || !request.params.banned.empty()) return {};
   const auto max_top_k = static_cast<int32_t>(device::max_top_k(config_.vocab_size));
   const sampler::Draw draw = sampler::draw_of(sample_input(request, thinking, num_generated), max_top_k);
   return {draw.top_p, draw.min_weight, draw.random, draw.temperature, draw.top_k};

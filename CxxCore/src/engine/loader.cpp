@@ -123,6 +123,7 @@ Result<Prepared> prepare(const ModelSource& source, const EngineOptions& options
   Result<io::Checkpoint> checkpoint = io::Checkpoint::open(*p.files);
   if (!checkpoint.is_ok()) return checkpoint.status;
   p.checkpoint = std::make_unique<io::Checkpoint>(std::move(*checkpoint));
+  model::find_bare_decoder(*p.checkpoint, p.config);
   PAGODA_RETURN_IF_ERROR(model::untie_different_head(*p.checkpoint, p.config));
   if (options.pipeline.empty())
     model::find_mtp_head(p.config, *p.checkpoint, options.speculation == "auto" || options.speculation == "mtp");
@@ -277,6 +278,7 @@ Result<LoadedModel> load(const ModelSource& source, const EngineOptions& options
   loaded.core.block_size = options.block_size;
   loaded.core.max_model_len = p.memory.plan.max_model_len;
   loaded.core.vocab_size = p.config.vocab_size;
+  loaded.core.hidden_size = p.config.hidden_size;
   loaded.core.has_state = p.memory.plan.num_state_slots > 0;
   loaded.core.prefix_cache = options.prefix_cache;
   loaded.core.step_times = {.max_seconds = p.device->info().max_step_seconds,

@@ -100,6 +100,15 @@ void add_characters(GrammarBuilder& builder, int32_t from, char32_t first, char3
   escaped(U'\\');
 }
 
+void add_text_characters(GrammarBuilder& builder, int32_t from, char32_t first, char32_t last, int32_t to) {
+  add_raw_characters(builder, from, first, last, to);
+  if (first < 0x20)
+    builder.add_bytes(from, static_cast<uint8_t>(first), static_cast<uint8_t>(std::min<char32_t>(last, 0x1F)), to);
+  for (const char32_t c : {U'"', U'\\'}) {
+    if (first <= c && c <= last) builder.add_bytes(from, static_cast<uint8_t>(c), static_cast<uint8_t>(c), to);
+  }
+}
+
 void add_any_character(GrammarBuilder& builder, int32_t from, int32_t to) {
   add_raw_characters(builder, from, 0, kLastCharacter, to);
   add_escape(builder, from, to);

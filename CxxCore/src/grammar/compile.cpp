@@ -2,27 +2,35 @@
 #include "grammar/compile.h"
 
 #include <string>
+#include <string_view>
 
 #include "base/json.h"
 #include "base/quoted.h"
+#include "grammar/gbnf.h"
 #include "grammar/schema_compiler.h"
+#include "grammar/text_grammar.h"
 #include "grammar/tool_calls.h"
 
 namespace pagoda::grammar {
 
 Result<Grammar> compile(const GrammarSpec& spec) {
   if (spec.kind == "json_object") return SchemaCompiler::compile_any_object();
-  if (spec.kind != "json_schema" && spec.kind != "tool_calls")
+  const std::string_view kind = spec.kind;
+  const bool is_text = kind == "regex" || kind == "gbnf";
+  if (!is_text && kind != "json_schema" && kind != "tool_calls" && kind != "choice")
     return make_error(StatusCode::invalid_argument,
-                      "grammar kind " + io::quoted(spec.kind) + " is neither json_object, json_schema nor tool_calls");
+                      "grammar kind " + io::quoted(spec.kind) +
+                          " is none of json_object, json_schema, tool_calls, regex, choice and gbnf");
   if (spec.schema.size() > kMaxSchemaBytes)
     return make_error(StatusCode::invalid_argument, "the schema has " + std::to_string(spec.schema.size()) +
                                                         " bytes; at most " + std::to_string(kMaxSchemaBytes) +
                                                         " are allowed");
+  if (is_text) return kind == "regex" ? compile_regex(spec.schema) : compile_gbnf(spec.schema);
   const Result<io::Json> schema = io::parse_json(spec.schema);
   if (!schema.is_ok())
     return make_error(StatusCode::invalid_argument, "the schema is not JSON: " + schema.status.message);
-  return spec.kind == "tool_calls" ? compile_tool_calls(*schema) : SchemaCompiler::compile(*schema);
+  if (kind == "choice") return compile_choice(*schema);
+  return kind == "tool_calls" ? compile_tool_calls(*schema) : SchemaCompiler::compile(*schema);
 }
 
 }  // namespace pagoda::grammar

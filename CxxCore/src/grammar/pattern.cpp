@@ -141,8 +141,8 @@ bool Pattern::matches(std::string_view text) const noexcept {
   return states[state].accepts;
 }
 
-Result<Pattern> compile_pattern(std::string_view pattern) {
-  Result<std::vector<PatternPart>> parts = PatternParser(pattern).parse();
+Result<Pattern> compile_pattern(std::string_view pattern, bool is_whole) {
+  Result<std::vector<PatternPart>> parts = PatternParser(pattern).parse(is_whole);
   if (!parts.is_ok()) return parts.status;
   return Determiniser(*parts).run();
 }

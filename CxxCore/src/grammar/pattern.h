@@ -31,8 +31,8 @@ inline constexpr size_t kMaxPatternParts = 20'000;  // after repetitions are wri
 inline constexpr size_t kMaxPatternStates = 2'000;
 
 // Of ECMA-262: literals, . [] \d \w \s and their opposites, escapes, groups without look-around, |, * + ? {n,m} and
-// their lazy forms, ^ and $. Matches anywhere in the string unless anchored, as JSON Schema says. invalid_argument
-// names what is not understood.
-Result<Pattern> compile_pattern(std::string_view pattern);
+// their lazy forms, ^ and $. Matches anywhere in the string unless anchored, as JSON Schema says, or `is_whole`.
+// invalid_argument names what is not understood.
+Result<Pattern> compile_pattern(std::string_view pattern, bool is_whole = false);
 
 }  // namespace pagoda::grammar

@@ -42,7 +42,7 @@ CharacterSet complement(const CharacterSet& set) {
   return out;
 }
 
-Result<std::vector<PatternPart>> PatternParser::parse() {
+Result<std::vector<PatternPart>> PatternParser::parse(bool is_whole) {
   if (text_.size() > kMaxPatternBytes)
     return make_error(StatusCode::invalid_argument, "has " + std::to_string(text_.size()) + " bytes, at most " +
                                                         std::to_string(kMaxPatternBytes) + " are allowed");
@@ -53,9 +53,11 @@ Result<std::vector<PatternPart>> PatternParser::parse() {
     fail("unexpected ')'");
     return status_;
   }
-  parts_[static_cast<size_t>(before)].characters = {{0, kLastCharacter}, {kBegin, kBegin}};
+  const CharacterSet others = is_whole ? CharacterSet() : CharacterSet{{0, kLastCharacter}};
+  parts_[static_cast<size_t>(before)].characters = parts_[static_cast<size_t>(after)].characters = others;
+  parts_[static_cast<size_t>(before)].characters.push_back({kBegin, kBegin});
   parts_[static_cast<size_t>(before)].target = before;
-  parts_[static_cast<size_t>(after)].characters = {{0, kLastCharacter}, {kEnd, kEnd}};
+  parts_[static_cast<size_t>(after)].characters.push_back({kEnd, kEnd});
   parts_[static_cast<size_t>(after)].target = after;
   jump(before, piece.start);
   jump(piece.end, after);

@@ -29,7 +29,7 @@ class PatternParser {
   explicit PatternParser(std::string_view text) : text_(text) {}
 
   // parts[0] is the start, parts[1] the end.
-  Result<std::vector<PatternPart>> parse();
+  Result<std::vector<PatternPart>> parse(bool is_whole);  // is_whole: as if between ^ and $
 
  private:
   struct Piece {

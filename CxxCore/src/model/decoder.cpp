@@ -33,6 +33,8 @@ class Decoder final : public Model {
   Status project(std::span<const int32_t> rows) override;
   Status run_layers(const ForwardBatch& batch, std::span<const float> in, std::span<float> out) override;
   Status take_states(std::span<const float> rows) override;
+  bool gives_states() const noexcept override { return !config_.is_part(); }
+  Status read_state(int32_t row, std::span<float> to) override;
   bool has_head() const noexcept override { return mtp_.has_value(); }
   Status draft(const ForwardBatch& batch, bool is_first) override;
   std::span<const int32_t> picked() const noexcept override { return picked_; }
@@ -263,6 +265,12 @@ Status Decoder::take_states(std::span<const float> rows) {
   if (!done.is_ok()) return done;
   states_ = step.normed;
   return ok_status();
+}
+
+Status Decoder::read_state(int32_t row, std::span<float> to) {
+  if (!states_.is_present() || row < 0 || row >= states_.shape[0] || to.size() != static_cast<size_t>(states_.shape[1]))
+    return make_error(StatusCode::internal, "read_state() of a row that the step did not keep");
+  return device_.download(device::slice(states_, 0, row, 1), to.data(), to.size_bytes());
 }
 
 Status Decoder::draft(const ForwardBatch& batch, bool is_first) {

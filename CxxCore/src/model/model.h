@@ -70,6 +70,13 @@ class Model {
   virtual uint64_t num_losses() const noexcept { return 0; }
   virtual void accept_losses(uint64_t num_losses) noexcept {}  // that many are known: steps may begin again
 
+  // Whether read_state() works.
+  virtual bool gives_states() const noexcept { return false; }
+  // The state of a row of the last forward(), whose batch must have had keeps_states, behind the last norm: hidden_size
+  // values.
+  virtual Status read_state(int32_t row, std::span<float> to) {
+    return make_error(StatusCode::unsupported, "the model gives no states after its step");
+  }
   // Whether it has an MTP head, for draft() and ForwardBatch::feeds_head.
   virtual bool has_head() const noexcept { return false; }
   // Runs the head on one row of each sequence of `batch`: the token after the sequence's end, or a guess behind it. The

@@ -26,4 +26,11 @@ Status untie_different_head(const io::Checkpoint& checkpoint, io::ModelConfig& c
   return ok_status();
 }
 
+void find_bare_decoder(const io::Checkpoint& checkpoint, io::ModelConfig& config) {
+  if (checkpoint.find(config.tensor_prefix + "embed_tokens.weight") != nullptr) return;
+  if (checkpoint.find("embed_tokens.weight") == nullptr) return;
+  config.tensor_prefix.clear();
+  if (checkpoint.find("lm_head.weight") == nullptr) config.tie_word_embeddings = true;
+}
+
 }  // namespace pagoda::model

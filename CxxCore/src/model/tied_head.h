@@ -1,4 +1,5 @@
-// A checkpoint that has a head of its own although its configuration says that it is the embedding.
+// Checkpoints whose head is not what their configuration says: one of its own though it is to be the embedding, or
+// none.
 #pragma once
 
 #include "base/result.h"
@@ -10,5 +11,9 @@ namespace pagoda::model {
 // As transformers: where both tensors are there with different values, they are not tied. Reads them when both are
 // there.
 Status untie_different_head(const io::Checkpoint& checkpoint, io::ModelConfig& config);
+
+// Embedding models are stored without the names around the decoder, and some without a head; no logits are wanted of
+// these, so the embedding takes its place.
+void find_bare_decoder(const io::Checkpoint& checkpoint, io::ModelConfig& config);
 
 }  // namespace pagoda::model

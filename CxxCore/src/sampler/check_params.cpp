@@ -8,7 +8,8 @@
 namespace pagoda::sampler {
 namespace {
 
-constexpr size_t kMaxStopStrings = 64, kMaxStopBytes = 4096, kMaxStopIds = 1024, kMaxBiases = 65536;
+constexpr size_t kMaxStopStrings = 64, kMaxStopBytes = 4096, kMaxStopIds = 1024, kMaxBiases = 65536, kMaxBanned = 4096,
+                 kMaxBannedIds = 256;
 
 template <class T>
 Status out_of_range(const std::string& field, const char* limits, T value) {
@@ -40,6 +41,19 @@ Status check_numbers(const SamplingParams& p) {
 
 std::string at(const char* field, size_t index) { return std::string(field) + "[" + std::to_string(index) + "]"; }
 
+Status check_banned(const SamplingParams& p, int32_t vocab_size, const std::string& ids) {
+  if (p.banned.size() > kMaxBanned) return out_of_range("bad_words", "at most 4096 sequences", p.banned.size());
+  for (size_t i = 0; i < p.banned.size(); ++i) {
+    const std::vector<int32_t>& sequence = p.banned[i].ids;
+    if (sequence.empty() || sequence.size() > kMaxBannedIds)
+      return out_of_range(at("bad_words", i), "of 1 to 256 tokens", sequence.size());
+    for (const int32_t id : sequence) {
+      if (id < 0 || id >= vocab_size) return out_of_range(at("bad_words", i), ids.c_str(), id);
+    }
+  }
+  return ok_status();
+}
+
 Status check_lists(const SamplingParams& p, int32_t vocab_size) {
   const std::string ids = "a token id in [0, " + std::to_string(vocab_size) + ")";
   if (p.stop.size() > kMaxStopStrings) return out_of_range("stop", "at most 64 strings", p.stop.size());
@@ -60,7 +74,7 @@ Status check_lists(const SamplingParams& p, int32_t vocab_size) {
       return out_of_range(at("logit_bias", i) + ".token_id", ids.c_str(), entry.token_id);
     if (!std::isfinite(entry.bias)) return out_of_range(at("logit_bias", i) + ".bias", "finite", entry.bias);
   }
-  return ok_status();
+  return check_banned(p, vocab_size, ids);
 }
 
 }  // namespace

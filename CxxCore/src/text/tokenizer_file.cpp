@@ -335,8 +335,7 @@ Status TokenizerFileReader::read_added_tokens(const io::Json* json, TokenizerFil
   return ok_status();
 }
 
-// The control tokens that a TemplateProcessing (alone or in a Sequence) puts before the text in `single`. Those after
-// the text are ignored: they would end a text that a model is to continue.
+// The control tokens that a TemplateProcessing (alone or in a Sequence) puts before and after the text in `single`.
 Status TokenizerFileReader::read_start_tokens(const io::Json* post_processor, TokenizerFile& file) const {
   if (post_processor == nullptr || !post_processor->is_object()) return ok_status();
   const io::Json* parts = post_processor->find("processors");
@@ -350,9 +349,13 @@ Status TokenizerFileReader::read_start_tokens(const io::Json* post_processor, To
   const io::Json* known = post_processor->find("special_tokens");
   if (type == nullptr || !type->is_string() || type->as_string() != "TemplateProcessing") return ok_status();
   if (single == nullptr || !single->is_array()) return bad("post_processor.single is missing or not an array");
+  std::vector<int32_t>* added = &file.start_ids;
   for (const io::Json& piece : single->items()) {
     const io::Json* token = piece.find("SpecialToken");
-    if (token == nullptr) return ok_status();  // the text itself
+    if (token == nullptr) {  // the text itself
+      added = &file.end_ids;
+      continue;
+    }
     const io::Json* name = token->find("id");
     const io::Json* entry = name != nullptr && name->is_string() && known ? known->find(name->as_string()) : nullptr;
     const io::Json* ids = entry != nullptr ? entry->find("ids") : nullptr;
@@ -361,8 +364,8 @@ Status TokenizerFileReader::read_start_tokens(const io::Json* post_processor, To
       if (!id.is_integer() || id.as_integer() < 0 || id.as_integer() >= file.model.vocabulary.size() ||
           !file.model.vocabulary.has(static_cast<int32_t>(id.as_integer())))
         return bad("post_processor: special_tokens." + io::quoted(name->as_string()) + " has an id that is no token");
-      if (file.start_ids.size() == kMaxStartTokens) return bad("post_processor puts too many tokens before a text");
-      file.start_ids.push_back(static_cast<int32_t>(id.as_integer()));
+      if (added->size() == kMaxStartTokens) return bad("post_processor puts too many tokens around a text");
+      added->push_back(static_cast<int32_t>(id.as_integer()));
     }
   }
   return ok_status();

@@ -23,6 +23,7 @@ struct TokenizerFile {
   UnigramModel unigram;                  // instead of merges, if it is used
   std::vector<AddedToken> added_tokens;  // in file order
   std::vector<int32_t> start_ids;        // ids that post_processor prepends to a text
+  std::vector<int32_t> end_ids;          // ids that it appends
 };
 
 Result<TokenizerFile> read_tokenizer_file(std::string_view json, const std::string& file_name);

@@ -47,6 +47,7 @@ struct FakeHarness {
     config.step_times = {.max_seconds = shape.max_step_seconds, .max_decode_seconds = shape.max_decode_seconds};
     config.max_model_len = static_cast<int32_t>(shape.num_blocks * shape.block_size);
     config.vocab_size = kFakeVocab;
+    config.hidden_size = kFakeHidden;
     config.has_state = shape.has_state;
     config.eos_token_ids = std::move(eos);
     config.disk = std::move(disk);

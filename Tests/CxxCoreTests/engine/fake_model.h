@@ -14,7 +14,7 @@
 
 namespace pagoda::test {
 
-constexpr int32_t kFakeVocab = 97;
+constexpr int32_t kFakeVocab = 97, kFakeHidden = 2;
 
 class FakeModel : public model::Model {
  public:
@@ -71,6 +71,15 @@ class FakeModel : public model::Model {
     logits_.clear();
     picked_.clear();
     for (const int32_t row : rows) write_logits(row_hashes_.at(static_cast<size_t>(row)));
+    return ok_status();
+  }
+
+  bool gives_states() const noexcept override { return true; }
+  // Two values of the row's hash.
+  Status read_state(int32_t row, std::span<float> to) override {
+    CHECK_EQ(to.size(), static_cast<size_t>(kFakeHidden));
+    for (size_t i = 0; i < to.size(); ++i)
+      to[i] = static_cast<float>(mix(row_hashes_.at(static_cast<size_t>(row)), i) >> 40);
     return ok_status();
   }
 

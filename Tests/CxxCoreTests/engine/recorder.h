@@ -22,6 +22,7 @@ struct Recorder {
   Status status;
   Usage usage;
   std::string stop_string;
+  std::vector<float> embedding;
   std::atomic<bool> finished{false};
 
   static void on_event(void* context, const Event* event) {
@@ -46,6 +47,7 @@ struct Recorder {
     self.status = event->status;
     self.usage = event->usage;
     self.stop_string = event->stop_string;
+    self.embedding = event->embedding;
     self.finished.store(true);
   }
 };

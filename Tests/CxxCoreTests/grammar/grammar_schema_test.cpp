@@ -213,7 +213,7 @@ PAGODA_TEST(grammar_what_cannot_be_enforced_is_refused_by_name) {
       fail(__FILE__, __LINE__, schema.substr(0, 100) + " gave: " + message.substr(0, 300) + ", without: " + words);
     }
   }
-  CHECK(grammar::compile({"regex", "a"}).status.message.find("'regex'") != std::string::npos);
+  CHECK(grammar::compile({"lark", "a"}).status.message.find("'lark'") != std::string::npos);
 }
 
 PAGODA_TEST(grammar_names_items_and_multiples_are_held_to_their_keywords) {

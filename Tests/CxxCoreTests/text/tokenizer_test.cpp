@@ -74,20 +74,25 @@ PAGODA_TEST(tokenizer_knows_what_begins_a_text) {
   };
   const std::string llama = processor(start + "," + text, known);
   const std::string byte_level = R"({"type": "ByteLevel", "add_prefix_space": true, "trim_offsets": false})";
-  const std::vector<std::pair<std::string, Ids>> rows{
-      {"null", {}},
-      {byte_level, {}},
-      {llama, {300}},
-      {R"({"type": "Sequence", "processors": [)" + byte_level + "," + llama + "]}", {300}},
-      {processor(text, known), {}},
-      {processor(text + "," + start, known), {}},  // would end the text
-      {processor(start + "," + start + "," + text + "," + start, known), {300, 300}},
+  struct Row {
+    std::string post_processor;
+    Ids start_ids, end_ids;
   };
-  for (const auto& [post_processor, ids] : rows) {
+  const std::vector<Row> rows{
+      {"null", {}, {}},
+      {byte_level, {}, {}},
+      {llama, {300}, {}},
+      {R"({"type": "Sequence", "processors": [)" + byte_level + "," + llama + "]}", {300}, {}},
+      {processor(text, known), {}, {}},
+      {processor(text + "," + start, known), {}, {300}},
+      {processor(start + "," + start + "," + text + "," + start, known), {300, 300}, {300}},
+  };
+  for (const auto& [post_processor, start_ids, end_ids] : rows) {
     note(post_processor);
     const auto tokenizer = load(post_processor);
     REQUIRE_OK(tokenizer);
-    CHECK((*tokenizer)->start_ids() == ids);
+    CHECK((*tokenizer)->start_ids() == start_ids);
+    CHECK((*tokenizer)->end_ids() == end_ids);
     Ids plain;
     CHECK_OK((*tokenizer)->encode("a", true, plain));
     CHECK(plain == Ids{'a'});

@@ -42,7 +42,7 @@ struct BpeTokenizer::Tables {
   AddedTokens raw_tokens;            // matched in the text as given
   AddedTokens normalized_tokens;     // matched after normalisation
   std::vector<int32_t> special_ids;  // sorted
-  std::vector<int32_t> start_ids;
+  std::vector<int32_t> start_ids, end_ids;
 
   void take(TokenizerFile file);
   // A text, the runs that cover it, and which added tokens count in the template's runs alone.
@@ -65,6 +65,7 @@ void BpeTokenizer::Tables::take(TokenizerFile file) {
   pieces = file.pieces;
   unigram = std::move(file.unigram);
   start_ids = std::move(file.start_ids);
+  end_ids = std::move(file.end_ids);
   for (AddedToken& token : file.added_tokens) {
     if (token.special) special_ids.push_back(token.id);
     std::string spelling = token.content;
@@ -203,6 +204,7 @@ bool BpeTokenizer::is_special(int32_t id) const noexcept {
 }
 
 const std::vector<int32_t>& BpeTokenizer::start_ids() const noexcept { return tables_->start_ids; }
+const std::vector<int32_t>& BpeTokenizer::end_ids() const noexcept { return tables_->end_ids; }
 
 PieceRules::Strip BpeTokenizer::strip() const noexcept { return tables_->pieces.strip; }
 

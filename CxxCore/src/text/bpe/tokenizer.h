@@ -33,6 +33,7 @@ class BpeTokenizer {
   Status encode(std::span<const PromptPiece> pieces, std::vector<int32_t>& ids) const;
 
   const std::vector<int32_t>& start_ids() const noexcept;
+  const std::vector<int32_t>& end_ids() const noexcept;  // that belong behind a text that is not to be continued
 
   // The leading space a decoded text loses: pieces begin words with a space that the text did not have.
   PieceRules::Strip strip() const noexcept;

@@ -1,0 +1,64 @@
+// States of the pattern become states of the grammar; choices share nothing but their ends.
+#include "grammar/text_grammar.h"
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "grammar/characters.h"
+#include "grammar/grammar_builder.h"
+#include "grammar/pattern.h"
+#include "text/unicode.h"
+
+namespace pagoda::grammar {
+
+Result<Grammar> compile_regex(std::string_view expression) {
+  const Result<Pattern> pattern = compile_pattern(expression, /*is_whole=*/true);
+  if (!pattern.is_ok())
+    return make_error(StatusCode::invalid_argument, "the regular expression " + pattern.status.message);
+  GrammarBuilder builder;
+  const Rule rule = builder.add_rule();
+  std::vector<int32_t> states{rule.start};
+  while (states.size() < pattern->states.size()) states.push_back(builder.add_state());
+  std::map<std::pair<char32_t, char32_t>, Rule> wide;  // ranges beyond ASCII take many states: one rule for each
+  for (size_t i = 0; i < states.size() && builder.is_ok(); ++i) {
+    const Pattern::State& part = pattern->states[i];
+    if (part.accepts) builder.add_jump(states[i], rule.end);
+    for (const CharacterEdge& edge : part.edges) {
+      const int32_t to = states[static_cast<size_t>(edge.target)];
+      if (edge.last < 0x80) {
+        add_text_characters(builder, states[i], edge.first, edge.last, to);
+        continue;
+      }
+      const auto [found, is_new] = wide.try_emplace({edge.first, edge.last});
+      if (is_new) {
+        found->second = builder.add_rule();
+        add_text_characters(builder, found->second.start, edge.first, edge.last, found->second.end);
+      }
+      builder.add_call(states[i], found->second, to);
+    }
+  }
+  return builder.build(rule);
+}
+
+Result<Grammar> compile_choice(const io::Json& choices) {
+  const auto refuse = [](const std::string& reason) { return make_error(StatusCode::invalid_argument, reason); };
+  if (!choices.is_array() || choices.items().empty()) return refuse("the choices must be an array of strings");
+  if (choices.items().size() > kMaxChoices)
+    return refuse("there are " + std::to_string(choices.items().size()) + " choices; at most " +
+                  std::to_string(kMaxChoices) + " are allowed");
+  GrammarBuilder builder;
+  const Rule rule = builder.add_rule();
+  for (size_t i = 0; i < choices.items().size() && builder.is_ok(); ++i) {
+    const io::Json& choice = choices.items()[i];
+    if (!choice.is_string() || choice.as_string().empty())
+      return refuse("choice " + std::to_string(i) + " must be a string that is not empty");
+    if (text::find_invalid_utf8(choice.as_string()) != std::string_view::npos)
+      return refuse("choice " + std::to_string(i) + " is not valid UTF-8");
+    builder.add_literal(rule.start, choice.as_string(), rule.end);
+  }
+  return builder.build(rule);
+}
+
+}  // namespace pagoda::grammar

@@ -1,0 +1,122 @@
+// Regular expressions, choices and GBNF as grammars of whole answers.
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "grammar/compile.h"
+#include "grammar/pattern.h"
+#include "grammar/token_grammar.h"
+#include "support/grammar_kit.h"
+#include "support/test.h"
+
+namespace pagoda::test {
+namespace {
+
+struct Row {
+  const char* kind;
+  const char* text;
+  std::vector<std::string> good, bad;
+};
+
+// Whether the bytes are a document, fed one by one.
+bool accepts(const std::shared_ptr<grammar::TokenGrammar>& grammar, const std::string& document) {
+  grammar::Matcher matcher(grammar);
+  for (const char byte : document) {
+    if (!matcher.accept(std::string_view(&byte, 1))) return false;
+  }
+  return matcher.is_complete();
+}
+
+const std::vector<Row>& rows() {
+  static const std::vector<Row> kRows{
+      {"regex", "[a-c]{2}-\\d+", {"ab-1", "cc-90"}, {"ab-", "xab-1", "ab-1x", "a-1", ""}},
+      {"regex", "^yes|no$", {"yes", "no"}, {"yesno", "", "maybe"}},
+      {"regex", "(a|b)*", {"", "abba"}, {"c", "abc"}},
+      {"regex", "say \"[^\"\\n]+\"\\n", {"say \"<b> \\ \xC3\xA9\"\n"}, {"say \"\"\n", "say \"a\""}},
+      {"regex",
+       "\xE4\xB8\xAD[\xE4\xB8\x80-\xE9\xBF\xBF]?",
+       {"\xE4\xB8\xAD", "\xE4\xB8\xAD\xE6\x96\x87"},
+       {"\xE4\xB8", "a"}},
+      {"choice",
+       R"(["red", "green", "red wine", "<b>\n\"q\""])",
+       {"red", "green", "red wine", "<b>\n\"q\""},
+       {"", "re", "redgreen"}},
+      {"gbnf", "root ::= \"a\" | \"b\" root  # comment\n", {"a", "ba", "bbba"}, {"", "b", "ab"}},
+      {"gbnf",
+       "root  ::= term ([-+*/] term)*\nterm  ::= num | \"(\" root \")\"\nnum ::=\n  [0-9]+ (\".\" [0-9]{1,2})?\n",
+       {"1", "1+2", "(1-20.5)*3", "((7))"},
+       {"1+", "1.234", "()", "(1", "1 + 2"}},
+      {"gbnf", "root ::= [^a\\n]{2,} \"\\x21\" .?", {"bc!", "\xC3\xA9 !x"}, {"ac!", "b!", "bc"}},
+      {"gbnf",
+       "root ::= (\"x\" | )  (\"y\"?){2} \"z\"{0} empty \"\\u00e9\"\nempty ::= \"\"",
+       {"\xC3\xA9", "xyy\xC3\xA9"},
+       {"xyyy\xC3\xA9", "z\xC3\xA9"}},
+  };
+  return kRows;
+}
+
+}  // namespace
+
+PAGODA_TEST(grammar_text_takes_what_matches_and_nothing_else) {
+  const auto tokenizer = make_awkward_tokenizer();
+  for (const Row& row : rows()) {
+    const auto grammar = make_grammar({row.kind, row.text}, *tokenizer);
+    REQUIRE(grammar != nullptr);
+    for (const std::string& document : row.good) {
+      CHECK(accepts(grammar, document));
+      if (failed()) return note(std::string(row.text) + " must take " + document);
+    }
+    for (const std::string& document : row.bad) {
+      CHECK(!accepts(grammar, document));
+      if (failed()) return note(std::string(row.text) + " must not take " + document);
+    }
+  }
+}
+
+PAGODA_TEST(grammar_text_documents_drawn_through_masks_match) {
+  const auto tokenizer = make_awkward_tokenizer();
+  std::mt19937_64 random(seed(31));
+  for (const char* expression :
+       {"[a-c]{2}-\\d{1,3}", "(true|false)(, (true|false)){0,3}", "\\d{3} [A-Z][a-z]{1,9}\\."}) {
+    const auto pattern = grammar::compile_pattern(expression, /*is_whole=*/true);
+    REQUIRE_OK(pattern);
+    const auto grammar = make_grammar({"regex", expression}, *tokenizer);
+    for (int i = 0; i < 20; ++i) {
+      const std::string document = random_document(grammar, *tokenizer, random, 100);
+      CHECK(!document.empty() && pattern->matches(document));
+      if (failed()) return note(std::string(expression) + ": " + document);
+    }
+  }
+}
+
+PAGODA_TEST(grammar_text_refusals_name_the_reason) {
+  const std::vector<std::pair<GrammarSpec, const char*>> rows{
+      {{"regex", "(a"}, "regular expression"},
+      {{"regex", "a(?=b)"}, "regular expression"},
+      {{"choice", "[]"}, "array of strings"},
+      {{"choice", R"(["a", ""])"}, "choice 1"},
+      {{"choice", R"(["a", 2])"}, "choice 1"},
+      {{"gbnf", "start ::= \"a\""}, "no rule 'root'"},
+      {{"gbnf", "root ::= other"}, "'other' is missing"},
+      {{"gbnf", "root ::= \"a\"\nroot ::= \"b\""}, "defined twice"},
+      {{"gbnf", "root ::= root \"a\" | \"b\""}, "begins with itself"},
+      {{"gbnf", "root ::= a\na ::= empty b\nb ::= a \"x\" | \"y\"\nempty ::= \"\" | \"e\""}, "begins with itself"},
+      {{"gbnf", "root ::= \"a\n"}, "missing at the end"},
+      {{"gbnf", "root ::= (\"a\""}, "')' is missing"},
+      {{"gbnf", "root ::= \"a\"\n\n) x"}, "line 3"},
+      {{"gbnf", "root ::= [b-a]"}, "before its first"},
+      {{"gbnf", "root ::= \"a\"{3,1}"}, "below its least"},
+      {{"gbnf", "root ::= ((\"a\"{9999}){9999}){9999}"}, "states"},
+      {{"gbnf", "root ::= \"a\" root"}, "no document"},
+      {{"gbnf", "root ::= \"\\q\""}, "not understood"},
+      {{"lark", "start: x"}, "lark"},
+  };
+  for (const auto& [spec, reason] : rows) {
+    const auto grammar = grammar::compile(spec);
+    CHECK(!grammar.is_ok() && grammar.status.message.find(reason) != std::string::npos);
+    if (failed()) return note(spec.schema + ": " + grammar.status.message);
+  }
+}
+
+}  // namespace pagoda::test
