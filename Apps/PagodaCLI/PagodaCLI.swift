@@ -6,9 +6,8 @@ import PagodaKit
 extension Command {
   /// In the order of the help.
   package static let all: [Command] = [
-    .chat, .generate, .serve, .stage, .batch, .tokenize, .info, .bench, .pull, .list, .remove, .quantize, .ps, .stop,
-    .top,
-    .config, .completions, .replay,
+    .chat, .generate, .serve, .stage, .batch, .tokenize, .embed, .info, .bench, .pull, .list, .remove, .quantize, .ps,
+    .stop, .top, .config, .completions, .replay,
   ]
 
   /// Names from other programs.

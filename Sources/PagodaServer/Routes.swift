@@ -16,8 +16,9 @@ extension Service {
       "/v1/messages": ["POST": .json(isGeneration: true, .anthropic) { try $0.messages($1) }],
       "/v1/messages/count_tokens": ["POST": .json(isGeneration: false, .anthropic) { try $0.countTokens($1) }],
       "/tokenize": ["POST": .json(isGeneration: false, .openAI) { try $0.tokenize($1) }],
+      "/tokenizer_info": ["GET": .quick { $0.tokenizerInfo() }],
       "/detokenize": ["POST": .json(isGeneration: false, .openAI) { try $0.detokenize($1) }],
-    ].merging(ollamaRoutes) { $1 }.merging(replicaRoutes) { $1 }
+    ].merging(ollamaRoutes) { $1 }.merging(replicaRoutes) { $1 }.merging(embeddingRoutes) { $1 }
   ) { $1 }
 
   private func chat(_ exchange: Exchange) throws {
@@ -109,6 +110,18 @@ extension Service {
       members.append(.init(key: "token_strs", value: .array(ids.map { .string(tokens.text(of: $0)) })))
     }
     exchange.reply(.whole(.json(.object(members))))
+  }
+
+  /// In vLLM's shape; lm-eval asks for it before it asks to score texts.
+  private func tokenizerInfo() -> HTTPResponse {
+    func spelling(_ id: Int32?) -> JSONValue { id.map { .string(tokens.text(of: $0)) } ?? .null }
+    let end = engine.info.endOfTextTokens.first
+    return .json(
+      .object([
+        "tokenizer_class": .string("PagodaTokenizer"), "eos_token": spelling(end),
+        "bos_token": spelling(engine.tokenizer?.startTokens.first), "pad_token": spelling(end),
+        "model_max_length": .integer(Int64(engine.info.plan.maximumModelLength)),
+      ]))
   }
 
   private func detokenize(_ exchange: Exchange) throws {

@@ -1,4 +1,5 @@
 // ServerOptions: where a server listens, who may use it, and how much it takes on.
+import PagodaKit
 
 /// Where a server listens, who may use it, and how much it takes on.
 public struct ServerOptions: Sendable {
@@ -28,6 +29,8 @@ public struct ServerOptions: Sendable {
   public var modelNames: [String] = ["pagoda"]
   /// Where the model was loaded from, for `/model_info`; nil reports its name.
   public var modelPath: String?
+  /// How texts become vectors in `/v1/embeddings` and `/v1/rerank`.
+  public var pooling = Pooling.last
   /// The name of this server among several behind a router, sent as `x-pagoda-replica` with every answer; nil sends none.
   public var replicaName: String?
   /// Answers that may be made or wait at once, besides those that run; more are refused with status 429.

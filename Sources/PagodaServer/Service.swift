@@ -20,6 +20,7 @@ final class Service: @unchecked Sendable {
   let created = Int64(Date().timeIntervalSince1970)
   let guarding: Guard
   let replica: Replica
+  let pooling: Pooling
   private weak var http: HTTPServer?
   private let maximumBodyBytes: Int
 
@@ -38,6 +39,7 @@ final class Service: @unchecked Sendable {
       engine: engine, admission: admission, metrics: metrics, pendingEvents: options.pendingEvents)
     tokens = TokenTexts(tokenizer: engine.tokenizer, endOfText: Set(engine.info.endOfTextTokens))
     guarding = front.guarding
+    pooling = options.pooling
     replica = Replica(
       name: options.replicaName, modelPath: options.modelPath ?? models.names[0], fingerprint: engine.info.fingerprint)
   }

@@ -32,7 +32,10 @@ import Testing
     #expect(stream.streamedAnswer == whole.answer)
     let finishes = stream.events.compactMap { $0["choices"]?.arrayValue?.first?["finish_reason"]?.stringValue }
     #expect(finishes == ["stop"])
-    #expect(stream.events.last?["usage"] == whole.json["usage"])
+    // How many guesses were worth while differs from run to run; all else is the same.
+    for key in ["prompt_tokens", "completion_tokens", "total_tokens", "prompt_tokens_details"] {
+      #expect(whole.json["usage"]?[key] != nil && stream.events.last?["usage"]?[key] == whole.json["usage"]?[key])
+    }
     let streamed = stream.events.flatMap { $0["choices"]?.arrayValue?.first?["logprobs"]?["content"]?.arrayValue ?? [] }
     #expect(streamed == whole.json["choices"]?.arrayValue?.first?["logprobs"]?["content"]?.arrayValue)
     #expect(streamed.compactMap { $0["token"]?.stringValue }.joined() == whole.answer)

@@ -30,6 +30,7 @@ extension Command {
           Option("allowed-hosts", value: "NAMES", help: "further names of the server, such as host.docker.internal"),
           Option("allowed-origins", value: "ORIGINS", help: "web pages that may use it, such as tauri://localhost"),
           Option("served-model-name", value: "NAME", help: "what requests call the model; may be repeated"),
+          SharedOptions.pooling,
           Option("replica-name", value: "NAME", help: "sent as x-pagoda-replica with answers, for use behind a router"),
           Option("max-queue", value: "N", help: "answers that may wait; more get status 429 (default 256)"),
           Option("max-connections", value: "N", help: "connections at once (default 1024, or more than can wait)"),
@@ -107,6 +108,7 @@ private func serverOptions(_ arguments: Arguments, _ log: LogWriter, _ access: L
   let name = arguments.modelFileName
   options.modelNames = arguments.values["served-model-name"] ?? (name == "mini" ? ["pagoda-mini", name] : [name])
   options.modelPath = arguments.modelName
+  options.pooling = try arguments.pooling()
   if let name = arguments.string("replica-name") {
     guard !name.isEmpty, name.utf8.count <= 100, name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
       throw UsageError("--replica-name must be 1 to 100 letters, digits and signs without spaces")

@@ -33,7 +33,7 @@ extension Engine {
     let prompt = try encode(request.prompt, tools: tools, thinking: request.thinking)
     var coreRequest = pagoda.Request()
     coreRequest.prompt_ids = .init(prompt.ids)
-    coreRequest.sampling = try request.sampling.core(defaults: defaults)
+    coreRequest.sampling = try request.sampling.core(defaults: defaults, tokenizer: tokenizer)
     if let grammar = request.grammar { coreRequest.grammar = grammar.core }
     if let calls = request.callGrammar {
       coreRequest.grammar.kind = std.string("tool_calls")

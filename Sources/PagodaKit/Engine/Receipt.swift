@@ -62,6 +62,7 @@ extension Receipt {
       .init(key: "stop_token_ids", value: ids(sampling.stopTokens)),
       .init(key: "thinking_budget", value: .integer(Int64(sampling.thinkingBudget ?? -1))),
       .init(key: "logit_bias", value: .object(biases.map { .init(key: String($0.key), value: .number($0.value)) })),
+      .init(key: "bad_token_ids", value: .array(sampling.bannedTokens.map(ids))),
       .init(key: "grammar_kind", value: .string(grammarKind)), .init(key: "grammar", value: .string(grammar)),
       .init(key: "thinking_tags", value: .bool(hasThinkingTags)),
     ]
@@ -97,6 +98,9 @@ extension Receipt {
       guard let id = Int32(member.key), let bias = member.value.doubleValue else { return nil }
       sampling.logitBias[id] = bias
     }
+    for list in json["bad_token_ids"]?.arrayValue ?? [] {
+      sampling.bannedTokens.append((list.arrayValue ?? []).compactMap { $0.intValue.flatMap { Int32(exactly: $0) } })
+    }
     grammarKind = json["grammar_kind"]?.stringValue ?? ""
     grammar = json["grammar"]?.stringValue ?? ""
     hasThinkingTags = json["thinking_tags"]?.boolValue ?? true
@@ -124,6 +128,7 @@ extension Receipt {
     sampling.minimumTokens = Int(core.min_tokens)
     sampling.ignoresEndOfText = core.ignore_eos
     sampling.stopTokens = Array(core.stop_ids)
+    sampling.bannedTokens = core.banned.map { Array($0.ids) }
     sampling.thinkingBudget = core.thinking_budget < 0 ? nil : Int(core.thinking_budget)
     grammarKind = String(request.grammar.kind)
     grammar = String(request.grammar.schema)

@@ -21,6 +21,12 @@ public struct Request: Hashable, Sendable {
     case jsonObject
     /// A JSON schema, as its text.
     case jsonSchema(String)
+    /// A regular expression that the whole answer matches; of ECMA-262, without look-around and back references.
+    case regularExpression(String)
+    /// One of these texts.
+    case choice([String])
+    /// A grammar in llama.cpp's notation (GBNF), whose rule `root` is the answer.
+    case gbnf(String)
   }
 
   /// The prompt.

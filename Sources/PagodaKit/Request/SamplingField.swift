@@ -77,6 +77,9 @@ extension SamplingField {
     SamplingField(
       name: "stop", placeholder: "TEXT", help: "end before TEXT; may be repeated",
       kind: .strings { $0.stopStrings = $1 }),
+    SamplingField(
+      name: "bad-words", placeholder: "TEXT", help: "keep the tokens of TEXT from coming; may be repeated",
+      kind: .strings { $0.badWords = $1 }),
     integer("thinking-budget", "N", counts, "close the thinking after N tokens") { $0.thinkingBudget = $1 },
     integer("top-logprobs", "N", 0...20, "report log probabilities: of each token and the N likeliest") {
       $0.topLogProbabilities = $1

@@ -29,12 +29,17 @@ extension Request.Grammar {
     switch self {
     case .jsonObject: pagoda.GrammarSpec(kind: "json_object", schema: "")
     case .jsonSchema(let schema): pagoda.GrammarSpec(kind: "json_schema", schema: std.string(schema))
+    case .regularExpression(let text): pagoda.GrammarSpec(kind: "regex", schema: std.string(text))
+    case .choice(let texts):
+      pagoda.GrammarSpec(
+        kind: "choice", schema: std.string(JSONValue.array(texts.map { JSONValue.string($0) }).text))
+    case .gbnf(let text): pagoda.GrammarSpec(kind: "gbnf", schema: std.string(text))
     }
   }
 }
 
 extension SamplingParameters {
-  func core(defaults: GenerationDefaults) throws -> pagoda.SamplingParams {
+  func core(defaults: GenerationDefaults, tokenizer: Tokenizer?) throws -> pagoda.SamplingParams {
     if maximumTokens == 0 { throw PagodaError.invalidArgument("max_tokens is 0; it must be at least 1") }
     var params = pagoda.SamplingParams()
     params.temperature = Float(temperature ?? defaults.temperature ?? 0)
@@ -54,8 +59,26 @@ extension SamplingParameters {
     params.ignore_eos = ignoresEndOfText
     for id in stopTokens { params.stop_ids.push_back(id) }
     for text in stopStrings { params.stop.push_back(std.string(text)) }
+    for ids in try bannedTokens + bannedTokens(tokenizer) {
+      params.banned.push_back(pagoda.BannedSequence(ids: .init(ids)))
+    }
     params.thinking_budget = Int32(clamping: thinkingBudget ?? -1)
     params.num_top_logprobs = Int32(clamping: topLogProbabilities ?? -1)
     return params
+  }
+
+  /// The bad words as tokens: as they begin a text, and as they follow a space, where that makes other tokens. (vLLM
+  /// leaves the second out where it has another number of tokens, and lets the word through there.)
+  private func bannedTokens(_ tokenizer: Tokenizer?) throws -> [[Int32]] {
+    if badWords.isEmpty { return [] }
+    guard let tokenizer else {
+      throw PagodaError.invalidArgument("bad_words need a tokenizer, and this model folder has none")
+    }
+    return try badWords.flatMap { word in
+      let bare = String(word.drop { $0 == " " })
+      if bare.isEmpty { return [try tokenizer.encode(word)] }
+      let (first, later) = (try tokenizer.encode(bare), try tokenizer.encode(" " + bare))
+      return later.suffix(first.count).elementsEqual(first) ? [first] : [first, later]
+    }
   }
 }

@@ -31,6 +31,10 @@ public struct SamplingParameters: Hashable, Sendable, Codable {
   public var stopTokens: [Int32] = []
   /// Strings that end the answer; the text stops before the first of them.
   public var stopStrings: [String] = []
+  /// Words that must not come, in the sense of vLLM: the tokens that a word is made of do not follow each other.
+  public var badWords: [String] = []
+  /// Sequences of tokens that must not come.
+  package var bannedTokens: [[Int32]] = []
   /// Most tokens of thinking before it is closed for the model; nil for no limit.
   public var thinkingBudget: Int?
   /// Nil reports no log probabilities, 0 those of the tokens taken, n also those of the n most likely ones.
@@ -56,6 +60,8 @@ public struct SamplingParameters: Hashable, Sendable, Codable {
     ignoresEndOfText = try fields.decodeIfPresent(Bool.self, forKey: .ignoresEndOfText) ?? ignoresEndOfText
     stopTokens = try fields.decodeIfPresent([Int32].self, forKey: .stopTokens) ?? stopTokens
     stopStrings = try fields.decodeIfPresent([String].self, forKey: .stopStrings) ?? stopStrings
+    badWords = try fields.decodeIfPresent([String].self, forKey: .badWords) ?? badWords
+    bannedTokens = try fields.decodeIfPresent([[Int32]].self, forKey: .bannedTokens) ?? bannedTokens
     thinkingBudget = try fields.decodeIfPresent(Int.self, forKey: .thinkingBudget)
     topLogProbabilities = try fields.decodeIfPresent(Int.self, forKey: .topLogProbabilities)
   }

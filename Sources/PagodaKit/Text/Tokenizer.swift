@@ -30,6 +30,9 @@ public final class Tokenizer: Sendable {
   /// `post_processor` of `tokenizer.json` says; mostly nothing.
   public var startTokens: [Int32] { Array(core.start_ids()) }
 
+  /// Ids that belong behind a text that is not to be continued, such as one to embed; mostly nothing.
+  public var endTokens: [Int32] { Array(core.end_ids()) }
+
   /// The text of token ids; bytes that form no character become U+FFFD, and ids without a token have no text (models
   /// have more of them than tokenizers, and may take them).
   public func decode(_ ids: [Int32], skippingSpecialTokens: Bool = true) throws -> String {

@@ -32,6 +32,30 @@ extension FieldReader {
     }
   }
 
+  /// OpenAI's first shape of tools: `functions`, and `function_call` instead of `tool_choice`. Nil where they are not used.
+  func legacyFunctions() throws -> (tools: [JSONValue], forced: ForcedCall?)? {
+    guard let list = try objects("functions", maximum: 1024) else {
+      if self["function_call"] != nil, self["function_call"] != .string("none") {
+        throw APIError.invalid("function_call needs functions", param: "function_call")
+      }
+      return nil
+    }
+    if list.isEmpty { throw APIError.invalid("functions is empty", param: "functions") }
+    if self["tools"] != nil { throw APIError.invalid("functions and tools exclude each other", param: "functions") }
+    let tools = try list.map { try $0.function(parameters: "parameters") }
+    switch self["function_call"] {
+    case nil, .string("auto")?: return (tools, nil)
+    case .string("none")?: return ([], nil)
+    case let choice?:
+      guard let name = choice["name"]?.stringValue,
+        tools.contains(where: { $0["function"]?["name"]?.stringValue == name })
+      else {
+        throw APIError.invalid("function_call must be none, auto or a function of functions", param: "function_call")
+      }
+      return (tools, .named(name))
+    }
+  }
+
   /// Names of functions whose arguments must be what their schemas say.
   func strictTools() throws -> Set<String> {
     Set(
@@ -95,21 +119,48 @@ extension FieldReader {
     return (allowed, isForced ? .any : nil)
   }
 
-  /// vLLM's ways to say what the answer must be, where they are about JSON; nil without any.
+  /// vLLM's ways to say what the answer must be, under their old names and inside `structured_outputs`; nil without any.
   func guidedGrammar() throws -> (Request.Grammar, field: String)? {
-    if let value = self["guided_json"] { return (try Self.schema(value, "guided_json"), "guided_json") }
-    guard let outputs = try object("structured_outputs") else { return nil }
-    for member in outputs.members where member.value != .null && member.value != .bool(false) {
-      if !["json", "json_object", "whitespace_pattern", "disable_any_whitespace"].contains(member.key) {
-        throw APIError.invalid(
-          "structured_outputs.\(member.key.prefix(60)) is not supported by this server; json and json_object are",
-          param: "structured_outputs")
+    let old = [
+      ("guided_json", "json"), ("guided_regex", "regex"), ("guided_choice", "choice"), ("guided_grammar", "grammar"),
+    ]
+    var found = try old.compactMap { key, kind in try self[key].map { (try Self.guided(kind, $0, key), key) } }
+    if let outputs = try object("structured_outputs") {
+      for member in outputs.members where member.value != .null && member.value != .bool(false) {
+        if ["whitespace_pattern", "disable_any_whitespace"].contains(member.key) { continue }
+        let field = "structured_outputs.\(member.key.prefix(60))"
+        found.append((try Self.guided(member.key, member.value, field), "structured_outputs"))
       }
     }
-    if let value = outputs["json"] {
-      return (try Self.schema(value, "structured_outputs.json"), "structured_outputs")
+    if found.count > 1 {
+      throw APIError.invalid("\(found[1].1) excludes other constraints of the answer", param: found[1].1)
     }
-    return try outputs.flag("json_object") ?? false ? (.jsonObject, "structured_outputs") : nil
+    return found.first.map { ($0.0, field: $0.1) }
+  }
+
+  private static func guided(_ kind: String, _ value: JSONValue, _ field: String) throws -> Request.Grammar {
+    let param = field.hasPrefix("structured_outputs") ? "structured_outputs" : field
+    func text() throws -> String {
+      guard let text = value.stringValue else { throw APIError.invalid("\(field) must be a string", param: param) }
+      return text
+    }
+    switch kind {
+    case "json": return try schema(value, field)
+    case "json_object":
+      guard value == .bool(true) else { throw APIError.invalid("\(field) must be true or false", param: param) }
+      return .jsonObject
+    case "regex": return .regularExpression(try text())
+    case "grammar": return .gbnf(try text())
+    case "choice":
+      let texts = value.arrayValue?.compactMap(\.stringValue) ?? []
+      guard !texts.isEmpty, texts.count == value.arrayValue?.count else {
+        throw APIError.invalid("\(field) must be an array of strings", param: param)
+      }
+      return .choice(texts)
+    default:
+      throw APIError.invalid(
+        "\(field) is not supported by this server; json, json_object, regex, choice and grammar are", param: param)
+    }
   }
 
   /// A schema as an object, or as the text of one.

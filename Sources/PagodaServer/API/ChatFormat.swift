@@ -20,12 +20,17 @@ struct ChatFormat: AnswerFormat {
       JSONValue.object([
         "index": .integer(Int64(index)), "message": message(answer),
         "logprobs": request.wantsLogprobs ? tokens.chatLogprobs(answer.tokens) : .null,
-        "finish_reason": .string(answer.finishReason),
+        "finish_reason": .string(finishReason(answer)),
       ])
     }
     let whole = envelope("chat.completion", choices, usage: .usage(answers))
     guard let count = request.promptLogprobs, let members = whole.objectValue else { return whole }
     return .object(members + [.init(key: "prompt_logprobs", value: tokens.promptLogprobs(answers[0], count: count))])
+  }
+
+  func finishReason(_ answer: Answer) -> String {
+    let reason = answer.finishReason
+    return reason == "tool_calls" && request.usesLegacyFunctions ? "function_call" : reason
   }
 
   private func message(_ answer: Answer) -> JSONValue {
@@ -37,7 +42,12 @@ struct ChatFormat: AnswerFormat {
     if !answer.reasoning.isEmpty {
       members.append(.init(key: "reasoning_content", value: .string(answer.reasoning)))
     }
-    if !answer.calls.isEmpty {
+    if let call = answer.calls.first, request.usesLegacyFunctions {
+      members.append(
+        .init(
+          key: "function_call",
+          value: .object(["name": .string(call.name), "arguments": .string(call.arguments)])))
+    } else if !answer.calls.isEmpty {
       let calls = answer.calls.map { call in
         JSONValue.object([
           "id": .string(call.id), "type": .string("function"),
@@ -103,6 +113,9 @@ struct ChatEncoder: StreamEncoder {
     case .reasoning(let text): return chunk(index, ["reasoning_content": .string(text)])
     case .callBegin(let call, let id, let name):
       answers[index].calls.append(ToolCall(id: id, name: name))
+      if format.request.usesLegacyFunctions {
+        return chunk(index, ["function_call": .object(["name": .string(name), "arguments": .string("")])])
+      }
       return chunk(
         index,
         [
@@ -115,6 +128,7 @@ struct ChatEncoder: StreamEncoder {
         ])
     case .callArguments(let call, let text):
       let function = JSONValue.object(["arguments": .string(text)])
+      if format.request.usesLegacyFunctions { return chunk(index, ["function_call": function]) }
       return chunk(
         index, ["tool_calls": .array([.object(["index": .integer(Int64(call)), "function": function])])])
     case .callEnd: return ""
@@ -127,7 +141,7 @@ struct ChatEncoder: StreamEncoder {
     case .finished:
       open -= 1
       answers[index].add(piece)
-      return chunk(index, [:], finish: answers[index].finishReason)
+      return chunk(index, [:], finish: format.finishReason(answers[index]))
     }
   }
 
@@ -178,12 +192,17 @@ extension JSONValue {
     let prompt = firsts.reduce(0) { $0 + $1.promptTokens }
     let cached = firsts.reduce(0) { $0 + $1.cachedTokens }
     let completion = usages.reduce(0) { $0 + $1.completionTokens }
+    let timings = answers.compactMap(\.completion?.timings)
+    let drafted = timings.reduce(0) { $0 + $1.draftedTokens }
+    let accepted = timings.reduce(0) { $0 + $1.acceptedTokens }
     return .object([
       "prompt_tokens": .integer(Int64(prompt)), "completion_tokens": .integer(Int64(completion)),
       "total_tokens": .integer(Int64(prompt + completion)),
       "prompt_tokens_details": .object(["cached_tokens": .integer(Int64(cached))]),
       "completion_tokens_details": .object([
-        "reasoning_tokens": .integer(Int64(answers.reduce(0) { $0 + $1.reasoningTokens }))
+        "reasoning_tokens": .integer(Int64(answers.reduce(0) { $0 + $1.reasoningTokens })),
+        "accepted_prediction_tokens": .integer(Int64(accepted)),
+        "rejected_prediction_tokens": .integer(Int64(drafted - accepted)),
       ]),
     ])
   }

@@ -7,6 +7,8 @@ struct ChatRequest: Sendable {
   var includesUsage = false
   var wantsLogprobs = false
   var promptLogprobs: Int?
+  /// Calls are asked for and answered in OpenAI's first shape.
+  var usesLegacyFunctions: Bool
   var unknownFields: [String]
 
   static let answers = Int64(1)...Int64(Generation.maximumSequences)
@@ -20,7 +22,9 @@ struct ChatRequest: Sendable {
     }
     var conversation = try Conversation(openAI: list)
     let continued = try fields.continuesFinalMessage() ? conversation.takeContinued() : nil
-    let (tools, forced) = try fields.toolChoice(try fields.functionTools())
+    let legacy = try fields.legacyFunctions()
+    usesLegacyFunctions = legacy != nil
+    let (tools, forced) = try legacy ?? fields.toolChoice(try fields.functionTools())
     var thinking = Thinking()
     thinking.apply(effort: try fields.choice("reasoning_effort", of: Thinking.efforts))
     thinking.isOn = try fields.flag("enable_thinking") ?? thinking.isOn
@@ -47,7 +51,7 @@ struct ChatRequest: Sendable {
     generation.tools = tools
     generation.forcedCall = forced
     generation.strictTools = try fields.strictTools()
-    generation.allowsParallelCalls = try fields.allowsParallelCalls()
+    generation.allowsParallelCalls = try legacy == nil && fields.allowsParallelCalls()
     generation.continued = continued
     generation.grammar = try fields.grammar("response_format")
     if let guided = try fields.guidedGrammar() { (generation.grammar, generation.grammarField) = guided }

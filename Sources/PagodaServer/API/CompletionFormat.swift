@@ -14,7 +14,7 @@ struct CompletionFormat: AnswerFormat {
   func encoder(_ readers: [AnswerReader], promptTokens: Int) -> CompletionEncoder { CompletionEncoder(format: self) }
 
   func response(_ answers: [Answer]) -> JSONValue {
-    let choices = answers.enumerated().map { index, answer in
+    let choices = chosen(answers).enumerated().map { index, answer in
       choice(
         index, echo(index) + (request.isPromptOnly ? "" : answer.text), logprobs: logprobs(answer),
         prompt: request.promptLogprobs.map { tokens.promptLogprobs(answer, count: $0) },
@@ -23,6 +23,24 @@ struct CompletionFormat: AnswerFormat {
     var counted = answers
     if request.isPromptOnly { for index in counted.indices { counted[index].completion?.usage.completionTokens = 0 } }
     return envelope(choices, usage: .usage(counted, prompts: request.generation.prompts.count))
+  }
+
+  /// Of the answers to each prompt those that are sent: the ones with the highest log probability per token.
+  private func chosen(_ answers: [Answer]) -> [Answer] {
+    let (made, sent) = (request.generation.answers, request.sentAnswers)
+    if made == sent { return answers }
+    return stride(from: 0, to: answers.count, by: made).flatMap { first in
+      let ranked = answers[first..<first + made].enumerated().sorted { a, b in
+        let (left, right) = (Self.likelihood(a.element), Self.likelihood(b.element))
+        return left != right ? left > right : a.offset < b.offset
+      }
+      return ranked.prefix(sent).map(\.element)
+    }
+  }
+
+  private static func likelihood(_ answer: Answer) -> Double {
+    let sum = answer.tokens.reduce(0.0) { $0 + Double($1.logProbability ?? 0) }
+    return answer.tokens.isEmpty ? 0 : sum / Double(answer.tokens.count)
   }
 
   /// Of the answer, and of the prompt before it if that is repeated; then every token has its place in the lists.
@@ -40,10 +58,10 @@ struct CompletionFormat: AnswerFormat {
   /// The prompt of an answer, if it is to be repeated.
   func echo(_ index: Int) -> String {
     guard request.echoes else { return "" }
-    switch request.generation.prompts[index / request.generation.answers] {
+    switch request.generation.prompts[index / request.sentAnswers] {
     case .text(let text): return text
     case .tokens(let ids): return (try? tokens.tokenizer?.decode(ids, skippingSpecialTokens: false)) ?? ""
-    case .chat: return ""
+    case .chat, .middle: return ""
     }
   }
 

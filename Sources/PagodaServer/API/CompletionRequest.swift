@@ -8,6 +8,8 @@ struct CompletionRequest: Sendable {
   var logprobs: Int?
   var echoes = false
   var isPromptOnly: Bool
+  /// Answers to each prompt that are sent, the likeliest of those that are made.
+  var sentAnswers: Int
   var promptLogprobs: Int?
   var unknownFields: [String]
 
@@ -20,7 +22,12 @@ struct CompletionRequest: Sendable {
     // Only the prompt is wanted, for its log probabilities: a token is made, and left out.
     isPromptOnly = echoes && fields["max_tokens"] == .integer(0)
     var sampling = try fields.sampling(FieldTable.sampling.subtracting(isPromptOnly ? ["max_tokens"] : []))
-    sampling.topLogProbabilities = logprobs
+    sentAnswers = try fields.integer("n", in: ChatRequest.answers) ?? 1
+    let madeAnswers = try fields.integer("best_of", in: ChatRequest.answers) ?? sentAnswers
+    if madeAnswers < sentAnswers {
+      throw APIError.invalid("best_of is \(madeAnswers); it must be at least n, \(sentAnswers)", param: "best_of")
+    }
+    sampling.topLogProbabilities = madeAnswers > sentAnswers ? logprobs ?? 0 : logprobs
     let limit = try fields.tokenLimit("max_completion_tokens")
     sampling.maximumTokens = limit ?? sampling.maximumTokens ?? (isPromptOnly ? 1 : 16)  // OpenAI's default
 
@@ -31,8 +38,11 @@ struct CompletionRequest: Sendable {
     generation.priority = try fields.integer("priority", in: Int64(Int32.min)...Int64(Int32.max)) ?? 0
     generation.cacheSalt = try fields.string("cache_salt", maximumBytes: 64) ?? ""
     generation.speculates = try fields.flag("speculate") ?? true
-    generation.answers = try fields.integer("n", in: ChatRequest.answers) ?? 1
+    generation.answers = madeAnswers
     generation.isStream = try fields.flag("stream") ?? false
+    if generation.isStream && madeAnswers > sentAnswers {
+      throw APIError.invalid("best_of above n needs stream to be false", param: "best_of")
+    }
     if limit != nil { generation.limitField = "max_completion_tokens" }
     includesUsage = try fields.streamOptions(isStream: generation.isStream)
     promptLogprobs = try fields.promptLogprobs(isStream: generation.isStream)
@@ -54,6 +64,7 @@ extension FieldReader {
   /// Text, token ids, or an array of either.
   fileprivate func prompts(vocabularySize: Int) throws -> [Generation.Prompt] {
     guard let value = self["prompt"] else { throw missing("prompt") }
+    if let suffix = try string("suffix"), !suffix.isEmpty { return try middles(value, suffix) }
     if let text = value.stringValue { return [.text(try checked(text))] }
     guard let list = value.arrayValue else { throw wrongPrompt }
     if list.isEmpty { throw APIError.invalid("prompt is empty", param: "prompt") }
@@ -69,6 +80,16 @@ extension FieldReader {
       guard let ids = element.arrayValue, !ids.isEmpty else { throw wrongPrompt }
       return .tokens(try tokenIDs(ids, of: "prompt", below: vocabularySize))
     }
+  }
+
+  /// What stands between each of the prompts, which may be empty, and the suffix.
+  private func middles(_ value: JSONValue, _ suffix: String) throws -> [Generation.Prompt] {
+    let texts = value.stringValue.map { [$0] } ?? value.arrayValue?.compactMap(\.stringValue) ?? []
+    guard !texts.isEmpty, texts.count == value.arrayValue?.count ?? 1, texts.count <= Generation.maximumSequences else {
+      throw APIError.invalid("suffix needs prompts that are text", param: "suffix")
+    }
+    if try flag("echo") ?? false { throw APIError.invalid("suffix and echo exclude each other", param: "suffix") }
+    return texts.map { .middle(prefix: $0, suffix: suffix) }
   }
 
   private func checked(_ text: String) throws -> String {

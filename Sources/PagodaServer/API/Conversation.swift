@@ -31,6 +31,16 @@ struct Conversation {
     messages.append(.object([member("role", "tool"), member("content", text), member("tool_call_id", id)]))
   }
 
+  /// The id of the last call of a function, which its result need not name in OpenAI's first shape.
+  private func lastCall(of name: String) -> String? {
+    for message in messages.reversed() {
+      for call in message["tool_calls"]?.arrayValue ?? [] where call["function"]?["name"]?.stringValue == name {
+        return call["id"]?.stringValue
+      }
+    }
+    return nil
+  }
+
   /// Takes the last message away, which the answer is to go on with.
   mutating func takeContinued() throws -> Continued {
     guard let last = messages.last, last["role"]?.stringValue == "assistant" else {
@@ -86,6 +96,13 @@ extension Conversation {
       case "tool":
         guard let id = try message.string("tool_call_id") else { throw message.missing("tool_call_id") }
         try addToolResult(try message.content() ?? "", id: id, field: message.path + "tool_call_id")
+      case "function":
+        guard let name = try message.string("name") else { throw message.missing("name") }
+        guard let id = lastCall(of: name) else {
+          throw APIError.invalid(
+            "\(message.path)name '\(name.prefix(60))' answers no function call before it", param: message.path + "name")
+        }
+        try addToolResult(try message.content() ?? "", id: id, field: message.path + "name")
       default:
         throw APIError.invalid(
           "\(message.path)role is '\(role.prefix(40))'; it must be system, developer, user, assistant or tool",
@@ -95,11 +112,15 @@ extension Conversation {
   }
 
   private mutating func addAssistant(_ message: FieldReader) throws {
-    let calls = try message.objects("tool_calls", maximum: 1000)?.map { call in
+    var calls = try message.objects("tool_calls", maximum: 1000)?.map { call in
       guard let function = try call.object("function") else { throw call.missing("function") }
       guard let name = try function.string("name", maximumBytes: 256) else { throw function.missing("name") }
       guard let id = try call.string("id", maximumBytes: 256) else { throw call.missing("id") }
       return ToolCall(id: id, name: name, arguments: try function.string("arguments") ?? "")
+    }
+    if let call = try message.object("function_call") {
+      guard let name = try call.string("name", maximumBytes: 256) else { throw call.missing("name") }
+      calls = [ToolCall(id: "call_\(messages.count)", name: name, arguments: try call.string("arguments") ?? "")]
     }
     let text = try message.content()
     if text == nil && (calls ?? []).isEmpty && message["reasoning_content"] == nil { throw message.missing("content") }

@@ -5,7 +5,8 @@ extension FieldTable {
   /// Sampling, under the names of OpenAI and of vLLM.
   static let sampling: Set<String> = [
     "max_tokens", "min_tokens", "temperature", "top_k", "top_p", "min_p", "repetition_penalty", "presence_penalty",
-    "frequency_penalty", "logit_bias", "seed", "ignore_eos", "stop", "stop_token_ids", "thinking_budget",
+    "frequency_penalty", "logit_bias", "seed", "ignore_eos", "stop", "stop_token_ids", "bad_words",
+    "thinking_budget",
   ]
 
   private static let common: Set<String> = [
@@ -24,14 +25,17 @@ extension FieldTable {
     "spaces_between_special_tokens": [.bool(true)], "logit_processors": [.array([])], "kv_transfer_params": [],
   ]
 
+  private static let guided: Set<String> = [
+    "structured_outputs", "guided_json", "guided_regex", "guided_choice", "guided_grammar",
+  ]
+
   private static let off: [JSONValue] = [.bool(false)]
 
   /// vLLM's other ways to constrain or change an answer.
   private static let unsupported: [String: [JSONValue]] = [
     "best_of": [.integer(1)], "use_beam_search": off, "length_penalty": [.integer(1), .number(1)],
     "include_stop_str_in_output": off, "truncate_prompt_tokens": [],
-    "guided_regex": [], "guided_choice": [], "guided_grammar": [],
-    "logits_processors": [], "allowed_token_ids": [], "bad_words": [.array([])], "return_tokens_as_token_ids": off,
+    "logits_processors": [], "allowed_token_ids": [], "return_tokens_as_token_ids": off,
     "echo": off, "mm_processor_kwargs": [],
   ]
 
@@ -39,23 +43,21 @@ extension FieldTable {
     known: sampling.union(common).union([
       "messages", "tools", "tool_choice", "max_completion_tokens", "logprobs", "top_logprobs", "response_format",
       "chat_template_kwargs", "reasoning_effort", "enable_thinking", "parallel_tool_calls",
-      "continue_final_message", "add_generation_prompt", "prompt_logprobs", "guided_json",
-      "structured_outputs",
-    ]),
+      "continue_final_message", "add_generation_prompt", "prompt_logprobs", "functions", "function_call",
+    ]).union(guided),
     ignored: bookkeeping, noted: noted,
     refused: unsupported.merging([
-      "functions": [], "function_call": [.string("none")], "audio": [], "modalities": [.array([.string("text")])],
+      "audio": [], "modalities": [.array([.string("text")])],
       "prediction": [], "web_search_options": [], "chat_template": [], "documents": [.array([])],
       "add_special_tokens": off,
     ]) { $1 })
 
   static let completions = FieldTable(
     known: sampling.union(common).union([
-      "prompt", "logprobs", "echo", "max_completion_tokens", "response_format", "prompt_logprobs",
-      "guided_json", "structured_outputs",
-    ]),
+      "prompt", "suffix", "best_of", "logprobs", "echo", "max_completion_tokens", "response_format", "prompt_logprobs",
+    ]).union(guided),
     ignored: bookkeeping, noted: noted,
-    refused: unsupported.merging(["suffix": [.string("")], "prompt_embeds": [], "add_special_tokens": []]) { $1 })
+    refused: unsupported.merging(["prompt_embeds": [], "add_special_tokens": []]) { $1 })
 
   static let responses = FieldTable(
     known: sampling.union([
@@ -68,8 +70,8 @@ extension FieldTable {
     refused: unsupported.merging([
       "previous_response_id": [], "conversation": [], "background": off, "prompt": [],
       "truncation": [.string("disabled"), .string("auto")], "context_management": [], "n": [.integer(1)],
-      "prompt_logprobs": [], "guided_json": [],
-      "structured_outputs": [],
+      "prompt_logprobs": [], "structured_outputs": [], "guided_json": [], "guided_regex": [], "guided_choice": [],
+      "guided_grammar": [],
     ]) { $1 })
 
   static let messages = FieldTable(
@@ -102,6 +104,21 @@ extension FieldTable {
   static let ollamaShow = FieldTable(known: ["model", "name"], ignored: ["verbose"], refused: [:])
 
   static let ollamaPull = FieldTable(known: ["model", "name"], ignored: ["stream", "insecure"], refused: [:])
+
+  static let embeddings = FieldTable(
+    known: ["model", "input", "encoding_format", "dimensions", "normalize"],
+    ignored: ["user", "input_type", "request_id", "priority"],
+    refused: ["messages": [], "truncate_prompt_tokens": [], "add_special_tokens": [.bool(true)]])
+
+  static let rerank = FieldTable(
+    known: ["model", "query", "documents", "top_n", "return_documents"], ignored: ["user", "request_id", "priority"],
+    refused: ["truncate_prompt_tokens": [], "max_tokens_per_doc": []])
+
+  static let ollamaEmbed = FieldTable(
+    known: ["model", "name", "input", "truncate", "dimensions"], ignored: ["options", "keep_alive"], refused: [:])
+
+  static let ollamaEmbeddings = FieldTable(
+    known: ["model", "name", "prompt"], ignored: ["options", "keep_alive"], refused: [:])
 
   static let tokenize = FieldTable(
     known: [

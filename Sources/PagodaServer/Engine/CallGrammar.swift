@@ -17,6 +17,7 @@ extension Generation {
     case .jsonObject:
       let any: JSONValue = .object(["type": .string("object"), "additionalProperties": .bool(true)])
       members.append(.init(key: "value", value: any))
+    case .regularExpression, .choice, .gbnf: break  // refused beside tools: see Generation.check()
     case .jsonSchema(let schema): members.append(.init(key: "value", value: JSONValue.parse(schema) ?? .bool(true)))
     }
     return JSONValue.object(members).text

@@ -6,6 +6,8 @@ struct Generation: Sendable {
     case chat(ChatPrompt)
     case text(String)
     case tokens([Int32])
+    /// What stands between two texts.
+    case middle(prefix: String, suffix: String)
   }
 
   var prompts: [Prompt]
@@ -56,6 +58,13 @@ struct Generation: Sendable {
     if sequenceCount > Self.maximumSequences {
       throw APIError.invalid(
         "the request asks for \(sequenceCount) answers; \(Self.maximumSequences) are the most", param: "n")
+    }
+    switch grammar {
+    case .regularExpression, .choice, .gbnf:
+      if !tools.isEmpty {
+        throw APIError.invalid("\(grammarField) can be JSON only where tools may be called", param: grammarField)
+      }
+    default: break
     }
   }
 }

@@ -18,8 +18,15 @@ protocol AnswerFormat: Sendable {
 extension AnswerFormat {
   var streamType: String { "text/event-stream; charset=utf-8" }
 
-  var noticeHeaders: [HTTPHeader] {
-    let fields = unknownFields.prefix(20).map {
+  var noticeHeaders: [HTTPHeader] { NoticeFields(names: unknownFields).headers }
+}
+
+/// Fields of a request that were ignored, as a header of its answer.
+struct NoticeFields {
+  var names: [String]
+
+  var headers: [HTTPHeader] {
+    let fields = names.prefix(20).map {
       String($0.filter { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }.prefix(64))
     }
     return fields.isEmpty ? [] : [HTTPHeader("x-pagoda-ignored-fields", fields.joined(separator: ", "))]
@@ -32,6 +39,7 @@ final class Generator: Sendable {
   let metrics: Metrics
   let pendingEvents: Int
   private let thinking: ThinkingTokens
+  let fillInMiddle: FillInMiddle?
 
   init(engine: Engine, admission: Admission, metrics: Metrics, pendingEvents: Int) {
     self.engine = engine
@@ -39,6 +47,7 @@ final class Generator: Sendable {
     self.metrics = metrics
     self.pendingEvents = pendingEvents
     thinking = ThinkingTokens(engine.tokenizer)
+    fillInMiddle = FillInMiddle(engine.tokenizer)
   }
 
   /// Runs on a worker. Throws what can be said before anything was generated.
@@ -100,6 +109,7 @@ final class Generator: Sendable {
       case .chat(let chat): try engine.encode(chat)
       case .text(let text): try engine.encode(.text(text), thinking: nil)
       case .tokens(let ids): try engine.encode(.tokens(ids), thinking: nil)
+      case .middle(let prefix, let suffix): try encode(before: prefix, after: suffix)
       }
     var prepared = PreparedPrompt(ids: encoded.ids, opening: encoded.opening, tools: generation.tools)
     prepared.hasThinkingTags = encoded.hasThinkingTags
@@ -110,6 +120,18 @@ final class Generator: Sendable {
     }
     prepared.clampedTokens = try checkLength(prepared.ids.count, generation)
     return prepared
+  }
+
+  private func encode(before prefix: String, after suffix: String) throws -> EncodedPrompt {
+    guard let fillInMiddle, let tokenizer = engine.tokenizer else {
+      throw APIError.invalid(
+        "suffix needs a model with fill-in-the-middle tokens such as <|fim_prefix|>, and this one has none",
+        param: "suffix")
+    }
+    let ids = try fillInMiddle.encode(before: prefix, after: suffix, tokenizer)
+    var encoded = try engine.encode(.tokens(ids), thinking: nil)
+    encoded.hasThinkingTags = false
+    return encoded
   }
 
   /// The part of the answer that the client supplied. A template that has opened the thinking gets it closed.
@@ -148,6 +170,9 @@ final class Generator: Sendable {
       // The engine gives the raw text: reasoning and tool calls are told apart by the reader.
       let prompt = prompts[index / generation.answers]
       var request = Request(prompt: .tokens(prompt.ids), sampling: generation.sampling)
+      if case .middle = generation.prompts[index / generation.answers], !request.sampling.ignoresEndOfText {
+        request.sampling.stopTokens += fillInMiddle?.stopTokens ?? []
+      }
       if let tokens = prompt.clampedTokens { request.sampling.maximumTokens = tokens }
       request.hasThinkingTags = prompt.hasThinkingTags
       request.grammar = generation.grammar

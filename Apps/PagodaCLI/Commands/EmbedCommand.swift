@@ -1,0 +1,81 @@
+// pagoda embed: texts as vectors.
+import Foundation
+import PagodaKit
+
+extension Command {
+  static let embed = Command(
+    name: "embed",
+    summary: "Prints texts as vectors, such as those of Qwen3-Embedding.",
+    operands: "[TEXT...]",
+    notes: """
+      Each argument is a text; without arguments each line of standard input is one. The vectors have length 1 and come one a
+      line, as JSON arrays, in the order of the texts.
+      """,
+    groups: [
+      OptionGroup(
+        "Options",
+        [
+          SharedOptions.model, SharedOptions.shape, SharedOptions.pooling,
+          Option("dimensions", value: "N", help: "keep the first N numbers (for models trained so)"),
+          Option("json", help: "print objects with the text, its number of tokens and the vector"),
+        ]),
+      SharedOptions.engine,
+    ],
+    run: runEmbed)
+}
+
+extension SharedOptions {
+  static let pooling = Option(
+    "pooling", value: "HOW",
+    help: "how states become one vector: last or mean (default: as the model's 1_Pooling says, else last)")
+}
+
+extension Arguments {
+  /// As given, or as the folder of a model for sentence-transformers says.
+  func pooling() throws -> Pooling {
+    if let given = try choice("pooling", of: Pooling.allCases.map(\.rawValue)) {
+      return Pooling(rawValue: given) ?? .last
+    }
+    guard !has("shape"), case .folder(let path)? = try? modelSource(),
+      let data = FileManager.default.contents(atPath: path + "/1_Pooling/config.json"),
+      let config = JSONValue.parse(String(decoding: data, as: UTF8.self))
+    else { return .last }
+    if config["pooling_mode_lasttoken"]?.boolValue == true { return .last }
+    if config["pooling_mode_mean_tokens"]?.boolValue == true { return .mean }
+    throw CommandFailure(
+      "\(path)/1_Pooling/config.json asks for a pooling other than last and mean; choose with --pooling")
+  }
+}
+
+private func runEmbed(_ arguments: Arguments) async throws -> Int32 {
+  let texts =
+    arguments.positionals.isEmpty
+    ? try Terminal.readInput().split(separator: "\n", omittingEmptySubsequences: true).map(String.init)
+    : arguments.positionals
+  if texts.isEmpty || texts.contains("") { throw UsageError("there is no text to embed") }
+  let pooling = try arguments.pooling()
+  let engine = try await arguments.loadEngine()
+  let dimensions = try arguments.integer("dimensions", in: 1...Int64(engine.info.hiddenSize)).map { Int($0) }
+  let window = max(1, engine.info.plan.maximumSequences * 2)
+  for first in stride(from: 0, to: texts.count, by: window) {
+    let batch = Array(texts[first..<min(first + window, texts.count)])
+    let vectors = try await withThrowingTaskGroup(of: (Int, Embedding).self) { group in
+      for (index, text) in batch.enumerated() {
+        group.addTask { (index, try await engine.embed(text, pooling: pooling)) }
+      }
+      var all = [Embedding?](repeating: nil, count: batch.count)
+      for try await (index, vector) in group { all[index] = vector }
+      return all.compactMap { $0 }
+    }
+    for (text, vector) in zip(batch, vectors) {
+      let values = dimensions.map { vector.normalized(dimensions: $0).values } ?? vector.values
+      let list = JSONValue.array(values.map { .number(Double($0)) })
+      let object = JSONValue.object([
+        "text": .string(text), "tokens": .integer(Int64(vector.tokenCount)), "embedding": list,
+      ])
+      Terminal.write((arguments.has("json") ? object : list).text + "\n")
+    }
+  }
+  await engine.shutDown()
+  return 0
+}

@@ -1,0 +1,112 @@
+// Embedding: a text as one vector, made of the model's states.
+internal import CxxCore
+
+/// How the states of a text's tokens become one vector.
+@frozen
+public enum Pooling: String, Hashable, Sendable, CaseIterable {
+  /// That of the last token, as Qwen3-Embedding was trained.
+  case last
+  /// The mean of all.
+  case mean
+}
+
+/// A text as a vector.
+public struct Embedding: Hashable, Sendable {
+  /// The values, as many as the model's hidden size has.
+  public var values: [Float]
+  /// Tokens of the text.
+  public var tokenCount: Int
+
+  /// A text as a vector.
+  public init(values: [Float], tokenCount: Int) {
+    self.values = values
+    self.tokenCount = tokenCount
+  }
+
+  /// The first `dimensions` values, or all, scaled to length 1. A vector of zeros stays one.
+  public func normalized(dimensions: Int? = nil) -> Embedding {
+    let kept = values.prefix(dimensions ?? values.count)
+    let length = kept.reduce(0.0) { $0 + Double($1) * Double($1) }.squareRoot()
+    return Embedding(values: kept.map { length > 0 ? Float(Double($0) / length) : 0 }, tokenCount: tokenCount)
+  }
+
+  /// The cosine of the angle between two vectors, from -1 to 1.
+  public func similarity(to other: Embedding) -> Double {
+    let (a, b) = (normalized().values, other.normalized().values)
+    return zip(a, b).reduce(0.0) { $0 + Double($1.0) * Double($1.1) }
+  }
+}
+
+extension Engine {
+  /// The vector of a text, of length 1. Any model gives one; those trained for it, such as Qwen3-Embedding, give one that
+  /// is near those of texts of like meaning.
+  public func embed(_ text: String, pooling: Pooling = .last) async throws -> Embedding {
+    let tokens = try embeddingTokens(of: text)
+    let cancellation = Cancellation()
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        do {
+          cancellation.set(
+            try startEmbedding(of: tokens, pooling: pooling) { result in
+              continuation.resume(with: result.map { $0.0.normalized() })
+            })
+        } catch {
+          continuation.resume(throwing: error)
+        }
+      }
+    } onCancel: {
+      cancellation.cancel()
+    }
+  }
+
+  /// The tokens of a text with those that the tokenizer puts before and behind it.
+  package func embeddingTokens(of text: String) throws -> [Int32] {
+    guard let tokenizer else { throw PagodaError.unsupported("this model has no tokenizer; give it token ids") }
+    return tokenizer.startTokens + (try tokenizer.encode(text)) + tokenizer.endTokens
+  }
+
+  /// Queues a text; `done` is called once, on the engine's thread, with a vector that is not normalised. Returns what
+  /// cancels it.
+  package func startEmbedding(
+    of tokens: [Int32], pooling: Pooling, cacheSalt: String = "", shareID: String = "", priority: Int = 0,
+    done: @escaping @Sendable (Result<(Embedding, Completion), any Error>) -> Void
+  ) throws -> @Sendable () -> Void {
+    var request = pagoda.Request()
+    request.prompt_ids = .init(tokens)
+    request.pooling = pooling == .mean ? .mean : .last
+    request.cache_salt = std.string(cacheSalt)
+    request.share_id = std.string(shareID)
+    request.priority = Int32(clamping: priority)
+    let retained = Unmanaged.passRetained(EmbeddingBox(done))
+    let result = core.engine.submit(request, receiveEmbedding, retained.toOpaque())
+    if let error = PagodaError(result.status) {
+      retained.release()
+      throw error
+    }
+    let id = result.request_id
+    return { [core] in core.engine.cancel(id) }
+  }
+}
+
+/// The Swift side of a request for an embedding; alive from submit to the finished event.
+private final class EmbeddingBox: Sendable {
+  let done: @Sendable (Result<(Embedding, Completion), any Error>) -> Void
+
+  init(_ done: @escaping @Sendable (Result<(Embedding, Completion), any Error>) -> Void) { self.done = done }
+
+  func receive(_ event: borrowing pagoda.Event) {
+    if let error = PagodaError(event.status), event.finish_reason == .error { return done(.failure(error)) }
+    let completion = Completion(event)
+    if event.embedding.empty() { return done(.failure(CancellationError())) }
+    let embedding = Embedding(values: Array(event.embedding), tokenCount: completion.usage.promptTokens)
+    done(.success((embedding, completion)))
+  }
+}
+
+/// Called by the core on its own thread, so it must belong to no actor.
+private func receiveEmbedding(_ context: UnsafeMutableRawPointer?, _ event: UnsafePointer<pagoda.Event>) {
+  guard let context, event.pointee.kind == .finished else { return }
+  let box = Unmanaged<EmbeddingBox>.fromOpaque(context)
+  box.takeUnretainedValue().receive(event.pointee)
+  box.release()
+}
