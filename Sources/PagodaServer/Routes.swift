@@ -8,6 +8,7 @@ extension Service {
       "/health": ["GET": .quick { $0.health() }],
       "/ping": ["GET": .quick { $0.health() }, "POST": .quick { $0.health() }],
       "/metrics": ["GET": .quick { $0.metricsText() }],
+      "/status/events": ["GET": .stream { try $0.statusFeed.add($1) }],
       "/version": ["GET": .quick { _ in .json(.object(["version": .string(PagodaVersion.current)])) }],
       "/v1/models": ["GET": .quick { $0.modelList() }],
       "/v1/chat/completions": ["POST": .json(isGeneration: true, .openAI) { try $0.chat($1) }],

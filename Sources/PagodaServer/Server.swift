@@ -68,6 +68,7 @@ public final class Server: Sendable {
   public func shutDown(drainSeconds seconds: Double = 30) async {
     let admission = front.service?.admission
     admission?.drain()
+    front.service?.statusFeed.end()
     http.stopAccepting()
     let deadline = monotonicSeconds() + seconds
     while !(admission?.isEmpty ?? true && http.load.exchanges == 0) && monotonicSeconds() < deadline {
@@ -83,6 +84,8 @@ public final class Server: Sendable {
   }
 
   package var bodyBytesInFlight: Int { http.load.bodyBytes }
+
+  var statusFeed: StatusFeed? { front.service?.statusFeed }
 
   /// Answers being made or waiting, and open connections.
   package var load: (isIdle: Bool, connections: Int) {

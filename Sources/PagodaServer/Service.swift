@@ -7,6 +7,8 @@ final class Service: @unchecked Sendable {
   enum Work: Sendable {
     case page(PageFile)
     case quick(@Sendable (Service) -> HTTPResponse)
+    /// A stream of events without a request body.
+    case stream(@Sendable (Service, Exchange) throws -> Void)
     /// A body in JSON, an answer from a worker; `isGeneration` makes it count against the queue.
     case json(isGeneration: Bool, APIError.Shape, @Sendable (Service, Exchange) throws -> Void)
   }
@@ -21,6 +23,7 @@ final class Service: @unchecked Sendable {
   let guarding: Guard
   let replica: Replica
   let pooling: Pooling
+  let statusFeed: StatusFeed
   private weak var http: HTTPServer?
   private let maximumBodyBytes: Int
 
@@ -40,6 +43,7 @@ final class Service: @unchecked Sendable {
     tokens = TokenTexts(tokenizer: engine.tokenizer, endOfText: Set(engine.info.endOfTextTokens))
     guarding = front.guarding
     pooling = options.pooling
+    statusFeed = StatusFeed(engine)
     replica = Replica(
       name: options.replicaName, modelPath: options.modelPath ?? models.names[0], fingerprint: engine.info.fingerprint)
   }
@@ -68,6 +72,15 @@ final class Service: @unchecked Sendable {
     switch work {
     case .page(let file): return .respond(file.response)
     case .quick(let answer): return .respond(answer(self))
+    case .stream(let begin):
+      if request.method == "HEAD" { return .respond(HTTPResponse(type: "text/event-stream; charset=utf-8", body: [])) }
+      return .work { [self] exchange in
+        do {
+          try begin(self, exchange)
+        } catch {
+          exchange.reply(.whole(APIError(any: error).response(.openAI)))
+        }
+      }
     case .json(let isGeneration, let shape, let handle):
       let type = request.values("content-type").first ?? ""
       let mime = type.split(separator: ";").first.map { $0.trimmingCharacters(in: .whitespaces).lowercased() }

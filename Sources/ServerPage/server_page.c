@@ -39,6 +39,9 @@ static const uint8_t kComposerJs[] = {
 static const uint8_t kDomJs[] = {
 #embed "files/dom.js"
 };
+static const uint8_t kEventsJs[] = {
+#embed "files/events.js"
+};
 static const uint8_t kFilesJs[] = {
 #embed "files/files.js"
 };
@@ -47,6 +50,9 @@ static const uint8_t kHighlightJs[] = {
 };
 static const uint8_t kInlineJs[] = {
 #embed "files/inline.js"
+};
+static const uint8_t kLanesJs[] = {
+#embed "files/lanes.js"
 };
 static const uint8_t kMarkdownJs[] = {
 #embed "files/markdown.js"
@@ -96,9 +102,11 @@ static const struct PagodaPageFile kFiles[] = {
     {"client.js", kClientJs, sizeof kClientJs},
     {"composer.js", kComposerJs, sizeof kComposerJs},
     {"dom.js", kDomJs, sizeof kDomJs},
+    {"events.js", kEventsJs, sizeof kEventsJs},
     {"files.js", kFilesJs, sizeof kFilesJs},
     {"highlight.js", kHighlightJs, sizeof kHighlightJs},
     {"inline.js", kInlineJs, sizeof kInlineJs},
+    {"lanes.js", kLanesJs, sizeof kLanesJs},
     {"markdown.js", kMarkdownJs, sizeof kMarkdownJs},
     {"math.js", kMathJs, sizeof kMathJs},
     {"messages.js", kMessagesJs, sizeof kMessagesJs},

@@ -157,6 +157,26 @@ import Testing
     #expect(sparkline([0, 1, 2, 4]) == "▁▂▄█")
   }
 
+  @Test func lanes_of_a_server_say_what_each_request_does_and_fit() throws {
+    let states = ["waiting", "reading", "answering", "preempted"]
+    let list = (0..<40).map {
+      #"{"id":\#(40 - $0),"state":"\#(states[$0 % 4])","prompt":1000,"cached":\#($0 % 2 * 16),"computed":500,"generated":\#($0)}"#
+    }
+    let event =
+      #"{"running":20,"waiting":20,"checkpoints":3,"max_checkpoints":12,"lanes":[\#(list.joined(separator: ","))]}"#
+    let lanes = try #require(ServerLanes(event: event))
+    for (width, rows) in [(80, 14), (40, 5), (120, 60)] {
+      let lines = lanes.lines(width: width, rows: rows)
+      #expect(lines.count <= max(rows, 5) && lines.allSatisfy { columnWidth(of: $0) <= width }, "\(width) \(rows)")
+    }
+    let all = lanes.lines(width: 100, rows: 60)
+    #expect(all.count == 42 && all[0].contains("3 of 12"))
+    #expect(all[2].hasPrefix("#1 ") && all[2].contains("preempted") && all[2].contains("gave way after 39 tokens"))
+    #expect(all[4].contains("500 of 1000 tokens read, 16 cached"))
+    #expect(lanes.lines(width: 80, rows: 14).last == "... and 29 more")
+    #expect(ServerLanes(event: "{}") == nil && ServerLanes(event: "no JSON") == nil)
+  }
+
   @Test func memory_is_drawn_to_scale() {
     let parts: [(name: String, shade: Character, bytes: Int64)] = [
       ("weights", "█", 400), ("KV cache", "▓", 200), ("states", "▒", 1), ("workspace", "▚", 0),

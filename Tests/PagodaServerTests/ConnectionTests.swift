@@ -31,6 +31,7 @@ private struct NumberEncoder: StreamEncoder {
     switch item {
     case .event(let choice, _): (String(repeating: "\(choice % 10)", count: 1000) + "\n", false)
     case .keepAlive: ("alive\n", false)
+    case .text(let text): (text, false)
     case .cut: ("end\n", true)
     }
   }

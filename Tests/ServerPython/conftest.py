@@ -1,8 +1,10 @@
 """Starts one `pagoda serve` with the embedded model for all tests, and hands out clients of it."""
+import contextlib
 import json
 import os
 import re
 import subprocess
+import threading
 import time
 from pathlib import Path
 
@@ -31,6 +33,33 @@ class Server:
     def stop(self):
         self.process.terminate()
         return self.process.wait(timeout=60)
+
+    @contextlib.contextmanager
+    def endless(self, count=1):
+        """Answers that continue, and are read, until the context is left."""
+        body = {"messages": user("Hello!"), "stream": True, "ignore_eos": True, "max_tokens": 8000}
+        begun, ending = threading.Semaphore(0), threading.Event()
+
+        def read():
+            while not ending.is_set():
+                with requests.post(self.url + "/v1/chat/completions", json=body, stream=True) as response:
+                    for number, _ in enumerate(response.iter_lines()):
+                        if number == 8:  # the first events are there, with words of the answer
+                            begun.release()
+                        if ending.is_set():
+                            break
+
+        readers = [threading.Thread(target=read) for _ in range(count)]
+        for reader in readers:
+            reader.start()
+        try:
+            assert all(begun.acquire(timeout=120) for _ in readers)
+            yield
+        finally:
+            ending.set()
+            for reader in readers:
+                reader.join()
+        self.wait_until_idle()
 
     def statistic(self, name):
         text = requests.get(self.url + "/metrics").text

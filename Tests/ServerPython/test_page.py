@@ -34,10 +34,10 @@ def refusals():
 def page(browser, server, refusals):
     context = browser.new_context(viewport={"width": 1100, "height": 760})
     tab = context.new_page()
-    problems, requests = [], []
+    problems, urls = [], []
     tab.on("pageerror", lambda error: problems.append(str(error)))
     tab.on("console", lambda line: problems.append(line.text) if line.type == "error" else None)
-    tab.on("request", lambda request: requests.append(request.url))
+    tab.on("request", lambda request: urls.append(request.url))
     tab.goto(server.url)
     yield tab
     shots = os.environ.get("SCREENSHOTS")
@@ -46,7 +46,7 @@ def page(browser, server, refusals):
     context.close()
     allowed = [f"status of {status}" for status in refusals] + (["net::ERR_FAILED"] if "0" in refusals else [])
     assert [line for line in problems if not any(part in line for part in allowed)] == []
-    assert all(url.startswith(server.url) for url in requests), requests
+    assert all(url.startswith(server.url) for url in urls), urls
 
 
 def ask(page, text):
@@ -388,14 +388,28 @@ def test_axe_finds_nothing(page, server, size, scheme):
     page.locator("#messages").click(position={"x": 5, "y": 5})
     page.keyboard.press("?")
     check("keys")
+    with server.endless():
+        page.goto(server.url + "/status")
+        expect(page.locator("#lanes li")).to_have_count(1)
+        check("status")
+
+
+def test_status_has_a_lane_for_each_request(page, server):
     page.goto(server.url + "/status")
     expect(page.locator("#state")).to_have_text("live")
-    check("status")
+    with server.endless(2):
+        lanes = page.locator("#lanes li.answering")
+        expect(lanes).to_have_count(2)
+        expect(lanes.first).to_contain_text(re.compile(r"#\d+answering[1-9]\d* tokens"))
+        expect(page.locator("#n-requests")).to_contain_text("2 answering")
+        expect(page.locator("#n-memory")).to_have_text(re.compile(r"[1-9]\d* of"))
+        expect(page.locator("#n-steps")).to_contain_text("answers continued: 2")
+    expect(page.locator("#lanes li")).to_have_count(0)
 
 
 def test_status_shows_what_the_engine_does(page, server):
     ask(page, "What is the capital of France?")
     page.goto(server.url + "/status")
-    expect(page.locator("#n-requests")).to_contain_text("0 answering, 0 waiting")
+    expect(page.locator("#n-requests")).to_contain_text("0 answering, 0 reading, 0 waiting, 0 preempted")
     expect(page.locator("#n-speed")).to_contain_text("generated")
     expect(page.locator("#n-prefix")).to_have_text(re.compile(r"of [1-9][\d,]* tokens"))

@@ -252,7 +252,10 @@ def test_servers_are_listed_watched_and_stopped(tmp_path):
     listed = json.loads(run("ps", "--json", **here).stdout)
     assert [row["process"] for row in listed] == [server.process.pid] and listed[0]["url"].rstrip("/") == server.url
     top = run("top", server.url, **here).stdout
-    assert "0 running, 0 waiting" in top and "KV cache" in top
+    assert "0 running, 0 waiting" in top and "KV cache" in top and "states kept" in top
+    with server.endless():
+        lines = run("top", server.url, **here).stdout.splitlines()
+        assert [line.split()[1] for line in lines if line.startswith("#")] == ["answering"], lines
     assert "has ended" in run("stop", **here).stdout
     assert server.process.wait(timeout=60) == 0
     assert run("ps", **here).stdout == "No server runs; pagoda serve starts one.\n"

@@ -43,7 +43,7 @@ PUBLIC = {
     "bench": {"bench", "event", "model_source", "options", "profile", "request", "speculation_bench", "statistics"},
     "model": {"model_info"},
     "pipeline": {"model_source"},
-    "engine": {"event", "model_info", "model_source", "options", "prefix_match", "profile", "request", "statistics"},
+    "engine": {"activity", "event", "model_info", "model_source", "options", "prefix_match", "profile", "request", "statistics"},
 }
 
 # Folders of concrete devices: only their own files and this one may name them.

@@ -46,13 +46,13 @@ package struct ServerReading {
         + "\(Int(self["vllm:generation_tokens_total"])) tokens")
     return lines.map { Style.isColoured ? $0 : clipped($0, to: width) }
   }
+}
 
-  private func bar(_ fraction: Double, _ width: Int) -> String {
-    let part = min(max(fraction, 0), 1)
-    let filled = Int((part * Double(width)).rounded())
-    return String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled)
-      + " \(Int(part * 100)) %"
-  }
+/// A bar of `width` columns, and the share in per cent.
+func bar(_ fraction: Double, _ width: Int) -> String {
+  let part = min(max(fraction, 0), 1)
+  let filled = Int((part * Double(width)).rounded())
+  return String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled) + " \(Int(part * 100)) %"
 }
 
 /// One character for each number, the largest at the top.

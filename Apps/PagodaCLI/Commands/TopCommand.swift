@@ -1,4 +1,4 @@
-// pagoda top: what a server does at this moment, in the terminal; read from its /metrics.
+// pagoda top: what a server does at this moment, in the terminal; from its /metrics and its stream of step events.
 import Foundation
 import PagodaKit
 import PagodaServer
@@ -6,11 +6,12 @@ import PagodaServer
 extension Command {
   static let top = Command(
     name: "top",
-    summary: "Shows what a server does: requests, memory, cache hits, tokens a second.",
+    summary: "Shows what a server does: each request, memory, cache hits, tokens a second.",
     operands: "[URL]",
     notes: """
-      URL is where the server listens; without it, the server that pagoda ps lists, or http://127.0.0.1:8080. It reads
-      /metrics once a second. Ctrl-C leaves. Without a terminal it prints one reading and ends.
+      URL is where the server listens; without it, the server that pagoda ps lists, or http://127.0.0.1:8080. It shows
+      a line for each request: waiting, reading, answering or preempted. The page /status of the server shows the same.
+      Ctrl-C leaves. Without a terminal it prints one reading and ends.
       """,
     groups: [
       OptionGroup(
@@ -35,6 +36,7 @@ private func runTop(_ arguments: Arguments) async throws -> Int32 {
   let interval = try arguments.integer("interval", in: 50...60000) ?? 1000
   let isLive = Terminal.outputIsTerminal && Style.canMoveCursor
   let count = try arguments.integer("count", in: 1...1_000_000) ?? (isLive ? Int64.max : 1)
+  let lanes = LaneStream(host: host, port: port, key: key)
   var last: ServerReading?
   var rates: [Double] = []
   for index in 0..<count {
@@ -44,7 +46,10 @@ private func runTop(_ arguments: Arguments) async throws -> Int32 {
       rates.append(reading.rate(of: "pagoda:generated_tokens_total", since: last))
       rates = rates.suffix(60)
     }
-    let lines = reading.lines(since: last, rates: rates, url: text, width: Style.width(of: STDOUT_FILENO) ?? 80)
+    let width = Style.width(of: STDOUT_FILENO) ?? 80
+    var lines = reading.lines(since: last, rates: rates, url: text, width: width)
+    let rows = isLive ? max((Style.height(of: STDOUT_FILENO) ?? 24) - lines.count - 2, 3) : 128
+    if let event = isLive ? lanes.latest : lanes.settled() { lines += event.lines(width: width, rows: rows) }
     Terminal.write((isLive ? "\u{1B}[H\u{1B}[2J" : "") + lines.joined(separator: "\n") + "\n")
     last = reading
     if index + 1 < count { try await Task.sleep(for: .milliseconds(interval)) }

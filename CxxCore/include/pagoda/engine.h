@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "pagoda/activity.h"
 #include "pagoda/chat_template.h"
 #include "pagoda/event.h"
 #include "pagoda/model_info.h"
@@ -46,6 +47,11 @@ class PAGODA_SHARED_REFERENCE(pagoda_engine_retain, pagoda_engine_release) Engin
                       void* PAGODA_NULLABLE context) noexcept;
   void cancel(uint64_t request_id) noexcept;  // its finished event says cancelled, within one step
   EngineStats stats() const noexcept;
+  // Between open_watch() and as many close_watch() the engine keeps what each request does, and its last steps. Without
+  // a watch it keeps nothing, and activity() is empty. False: there is no memory for it.
+  bool open_watch() noexcept;
+  void close_watch() noexcept;
+  Activity activity() const noexcept;
   ModelInfo info() const noexcept;
   // How much of a prompt a request with this Request::cache_salt would find in memory now. Waits for no step; touches
   // nothing, the order in which prefixes are given up included. Prefixes that are only on disk do not count.

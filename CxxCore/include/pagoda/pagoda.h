@@ -1,6 +1,7 @@
 // The one door into the core: everything Swift (or any host) may see.
 #pragma once
 
+#include "pagoda/activity.h"
 #include "pagoda/bench.h"
 #include "pagoda/chat_template.h"
 #include "pagoda/engine.h"

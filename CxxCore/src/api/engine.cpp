@@ -47,6 +47,25 @@ EngineStats Engine::stats() const noexcept {
   return stats;
 }
 
+bool Engine::open_watch() noexcept {
+  return guarded([&] {
+           thread_->open_watch();
+           return ok_status();
+         })
+      .is_ok();
+}
+
+void Engine::close_watch() noexcept { thread_->close_watch(); }
+
+Activity Engine::activity() const noexcept {
+  Activity activity;
+  (void)guarded([&] {
+    activity = thread_->activity();
+    return ok_status();
+  });
+  return activity;
+}
+
 PrefixMatch Engine::find_prefix(const std::vector<int32_t>& prompt_ids, const std::string& cache_salt) const noexcept {
   PrefixMatch match;
   Status status = guarded([&] {

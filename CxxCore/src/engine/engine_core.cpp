@@ -132,12 +132,19 @@ void EngineCore::step() noexcept {
   note_result(status);
   const int32_t num_drafts = plan->num_drafts(), num_rows = batch_.num_tokens(), num_seqs = batch_.num_seqs();
   const int64_t num_before = num_generated_tokens_;
+  const bool is_watched = activity_.is_open();
+  StepRecord record = is_watched ? ActivityLog::describe(*plan) : StepRecord();
   if (status.is_ok()) commit(*plan);
   else fail_rows(*plan, status);
   sample_time_ += Clock::now() - end;
   if (status.is_ok() && num_rows == num_seqs + num_drafts)  // none of them a prompt's
     policy_.note_step(num_seqs, num_rows, static_cast<int32_t>(num_generated_tokens_ - num_before),
                       seconds(Clock::now() - begin), draft_seconds_, num_draft_steps_);
+  if (is_watched) {
+    record.step_index = num_steps_;
+    record.seconds = seconds(Clock::now() - begin);
+    activity_.add_step(record);
+  }
   publish_stats();
 }
 
@@ -390,6 +397,7 @@ void EngineCore::publish_stats() noexcept {
     if (disk_) disk = disk_->stats();
   } catch (const std::bad_alloc&) {  // what has words stays away
   }
+  activity_.set_lanes(scheduler_);
   std::lock_guard lock(stats_mutex_);
   const cache::PrefixIndex& index = cache_.index();
   const cache::PrefixCacheStats& cache = cache_.stats();

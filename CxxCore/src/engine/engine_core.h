@@ -15,6 +15,7 @@
 #include "cache/prefix_cache.h"
 #include "cache/state_pool.h"
 #include "engine/active_request.h"
+#include "engine/activity_log.h"
 #include "engine/disk_tier.h"
 #include "engine/thinking.h"
 #include "grammar/grammar_cache.h"
@@ -78,6 +79,7 @@ class EngineCore {
 
   // Any thread. Up to date whenever an event is being sent and between steps.
   EngineStats stats() const;
+  ActivityLog& activity() noexcept { return activity_; }  // as up to date as the stats, while it is watched
 
  private:
   // A step of a model that runs several at once (engine_core_flights.cpp).
@@ -173,6 +175,7 @@ class EngineCore {
   int32_t num_draft_steps_ = 0;
   int64_t num_steps_ = 0, num_computed_tokens_ = 0, num_generated_tokens_ = 0;
   Clock::duration plan_time_{}, forward_time_{}, sample_time_{};
+  ActivityLog activity_;
   mutable std::mutex stats_mutex_;
   EngineStats stats_;  // guarded by stats_mutex_
 };

@@ -121,6 +121,21 @@ EngineStats EngineThread::stats() const {
   return stats;
 }
 
+void EngineThread::open_watch() {
+  std::lock_guard lock(state_->mutex);
+  if (state_->core) state_->core->activity().open();
+}
+
+void EngineThread::close_watch() noexcept {
+  std::lock_guard lock(state_->mutex);
+  if (state_->core) state_->core->activity().close();
+}
+
+Activity EngineThread::activity() const {
+  std::lock_guard lock(state_->mutex);
+  return state_->core ? state_->core->activity().read() : Activity();
+}
+
 void EngineThread::set_profiling(bool enabled) {
   {
     std::lock_guard lock(state_->mutex);

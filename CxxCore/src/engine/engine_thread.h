@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/loader.h"
+#include "pagoda/activity.h"
 #include "pagoda/event.h"
 #include "pagoda/model_info.h"
 #include "pagoda/prefix_match.h"
@@ -30,6 +31,9 @@ class EngineThread {
   void cancel(uint64_t request_id);
   PrefixMatch find_prefix(const std::vector<int32_t>& prompt_ids, const std::string& cache_salt) const;
   EngineStats stats() const;
+  void open_watch();
+  void close_watch() noexcept;  // once for each open_watch()
+  Activity activity() const;
   void set_profiling(bool enabled);
   std::vector<OpTime> take_profile();  // waits for the thread, so never call it from an event
   // Returns once the thread has ended and the memory is free, however many threads call it at once. From inside an

@@ -28,6 +28,7 @@ class FairQueue {
 
   // Of the most urgent class, the one that arrived first; null when none waits.
   request::Sequence* oldest() const noexcept { return arrivals_.empty() ? nullptr : arrivals_.front(); }
+  const std::vector<request::Sequence*>& arrivals() const noexcept { return arrivals_; }
   int32_t num_waiting() const noexcept { return static_cast<int32_t>(arrivals_.size()); }
 
   // One pass over the waiting ones in their order: candidate() is the next, until it is taken or skipped.

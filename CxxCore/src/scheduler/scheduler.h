@@ -100,6 +100,8 @@ class Scheduler {
     return blocks_.grow(sequence.block_table, sequence.num_tokens() + num_drafts);
   }
   const std::vector<request::Sequence*>& running() const noexcept { return running_; }
+  // By class and arrival, preempted ones included.
+  const std::vector<request::Sequence*>& waiting() const noexcept { return queue_.arrivals(); }
 
   request::Sequence* next_reader() noexcept;  // of the waiting ones that read from disk, the first to do so; or null
   int32_t num_waiting() const noexcept { return queue_.num_waiting(); }

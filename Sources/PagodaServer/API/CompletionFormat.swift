@@ -104,6 +104,7 @@ struct CompletionEncoder: StreamEncoder {
   mutating func encode(_ item: StreamItem) -> (text: String, isLast: Bool) {
     switch item {
     case .keepAlive: return (": keep-alive\n\n", false)
+    case .text(let text): return (text, false)
     case .cut: return (failure(APIError.shuttingDown), true)
     case .event(_, .failed(let error)): return (failure(APIError(error)), true)
     case .event(let index, .engine(let event)):

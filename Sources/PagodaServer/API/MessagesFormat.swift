@@ -91,6 +91,7 @@ struct MessagesEncoder: StreamEncoder {
   mutating func encode(_ item: StreamItem) -> (text: String, isLast: Bool) {
     switch item {
     case .keepAlive: return (event("ping", [:]), false)
+    case .text(let text): return (text, false)
     case .cut: return (event("error", ["error": APIError.shuttingDown.anthropicBody]), true)
     case .event(_, .failed(let error)): return (event("error", ["error": APIError(error).anthropicBody]), true)
     case .event(_, .engine(let engineEvent)):

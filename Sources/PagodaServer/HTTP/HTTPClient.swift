@@ -72,9 +72,11 @@ package final class HTTPClient {
     try send("\(method) \(path) HTTP/1.1\r\nHost: \(host)\r\n\(lines)\r\n\(body ?? "")")
   }
 
-  /// Reads a response; `onData` gets pieces of the body as they come, before they are part of the result.
-  package func response(isHead: Bool = false, onData: (ArraySlice<UInt8>) throws -> Void = { _ in }) throws -> Response
-  {
+  /// Reads a response; `onData` gets pieces of the body as they come, before they are part of the result. A body
+  /// without end should not be kept.
+  package func response(
+    isHead: Bool = false, keepsBody: Bool = true, onData: (ArraySlice<UInt8>) throws -> Void = { _ in }
+  ) throws -> Response {
     let status = try line().split(separator: " ")
     guard status.count >= 2, let code = Int(status[1]) else { throw ServerError("the answer is not HTTP") }
     var headers: [String: String] = [:]
@@ -82,7 +84,7 @@ package final class HTTPClient {
       let parts = line.split(separator: ":", maxSplits: 1)
       if parts.count == 2 { headers[parts[0].lowercased()] = parts[1].trimmingCharacters(in: .whitespaces) }
     }
-    if code == 100 { return try response(isHead: isHead, onData: onData) }
+    if code == 100 { return try response(isHead: isHead, keepsBody: keepsBody, onData: onData) }
     var body: [UInt8] = []
     func take(_ count: Int) throws {
       var left = count
@@ -90,7 +92,7 @@ package final class HTTPClient {
         if start == buffer.count, try !fill() { throw ServerError("the connection ended inside the body") }
         let piece = buffer[start..<min(buffer.count, start + left)]
         try onData(piece)
-        body += piece
+        if keepsBody { body += piece }
         start += piece.count
         left -= piece.count
       }

@@ -4,6 +4,8 @@ import Foundation
 /// An item of a stream.
 enum StreamItem: Sendable {
   case event(choice: Int, StreamEvent)
+  /// Words for the client as they are.
+  case text(String)
   /// Nothing has been sent for a while.
   case keepAlive
   /// The server is shutting down and cuts the stream.

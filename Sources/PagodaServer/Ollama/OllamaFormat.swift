@@ -108,6 +108,7 @@ struct OllamaEncoder: StreamEncoder {
   mutating func encode(_ item: StreamItem) -> (text: String, isLast: Bool) {
     switch item {
     case .keepAlive: return (" ", false)  // a space before the next object; an empty line would be no JSON
+    case .text(let text): return (text, false)
     case .cut: return (failure(APIError.shuttingDown), true)
     case .event(_, .failed(let error)): return (failure(APIError(error)), true)
     case .event(_, .engine(let event)):

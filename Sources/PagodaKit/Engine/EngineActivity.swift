@@ -1,0 +1,118 @@
+// EngineActivity: what each request of an engine does at this moment, and its last steps.
+internal import CxxCore
+
+/// The requests of an engine and its last steps, as of the end of a step.
+public struct EngineActivity: Hashable, Sendable {
+  /// One request.
+  public struct Lane: Hashable, Sendable {
+    /// What a request does.
+    @frozen
+    public enum State: String, Hashable, Sendable, CaseIterable {
+      /// It waits for room.
+      case waiting
+      /// Its prompt is being computed.
+      case reading
+      /// It gets a token in each step.
+      case answering
+      /// It gave up its memory to another and waits to be read again.
+      case preempted
+    }
+
+    /// Distinguishes the requests of an engine, in the order in which they came.
+    public var id: UInt64
+    /// What it does.
+    public var state: State
+    /// Tokens of its prompt.
+    public var promptTokens: Int
+    /// Of those, how many the prefix cache had.
+    public var cachedTokens: Int
+    /// Tokens of prompt and answer whose keys, values and state are in memory.
+    public var computedTokens: Int
+    /// Tokens of its answer so far.
+    public var generatedTokens: Int
+    /// Tokens that its answer may have.
+    public var maximumGeneratedTokens: Int
+    /// How often it gave up its memory.
+    public var preemptions: Int
+  }
+
+  /// One step: a pass of the model over parts of several requests.
+  public struct Step: Hashable, Sendable {
+    /// Counts from 1 since the engine was loaded.
+    public var index: Int64
+    /// Prompt tokens read in it.
+    public var readTokens: Int
+    /// Requests that computed a token of their answers in it.
+    public var answering: Int
+    /// Guesses checked in it.
+    public var drafts: Int
+    /// Requests that gave up their memory before it.
+    public var preempted: Int
+    /// How long it took.
+    public var seconds: Double
+  }
+
+  /// Requests that run, the oldest first, then those that wait; at most 128.
+  public var lanes: [Lane]
+  /// The last steps, the oldest first; at most 256.
+  public var steps: [Step]
+}
+
+/// A look at what an engine does, request by request. The engine records that only while a watch exists.
+public final class EngineWatch: Sendable {
+  private let core: EngineCore
+  private let isOpen: Bool
+
+  init(_ core: EngineCore) {
+    self.core = core
+    isOpen = core.engine.open_watch()
+  }
+
+  deinit {
+    if isOpen { core.engine.close_watch() }
+  }
+
+  /// Requests and steps as of the last step since the watch began.
+  public var activity: EngineActivity { EngineActivity(core.engine.activity()) }
+}
+
+extension Engine {
+  /// Begins to record what each request does; ends when the watch is released.
+  public func watch() -> EngineWatch { EngineWatch(core) }
+}
+
+extension EngineActivity {
+  init(_ activity: pagoda.Activity) {
+    lanes = activity.lanes.map { Lane($0) }
+    steps = activity.steps.map { Step($0) }
+  }
+}
+
+extension EngineActivity.Lane {
+  init(_ lane: pagoda.Lane) {
+    id = lane.request_id
+    switch lane.state {
+    case .reading: state = .reading
+    case .answering: state = .answering
+    case .preempted: state = .preempted
+    default: state = .waiting
+    }
+    promptTokens = Int(lane.num_prompt_tokens)
+    cachedTokens = Int(lane.num_cached_tokens)
+    computedTokens = Int(lane.num_computed_tokens)
+    generatedTokens = Int(lane.num_generated_tokens)
+    maximumGeneratedTokens = Int(lane.max_generated_tokens)
+    preemptions = Int(lane.num_preemptions)
+  }
+}
+
+extension EngineActivity.Step {
+  init(_ step: pagoda.StepRecord) {
+    index = step.step_index
+    readTokens = Int(step.num_read_tokens)
+    answering = Int(step.num_answering)
+    drafts = Int(step.num_drafts)
+    preempted = Int(step.num_preempted)
+    seconds = step.seconds
+  }
+}
