@@ -39,7 +39,9 @@ enum PagodaCLI {
       // Loading cannot be cancelled; what it holds is memory only. Not exit(), whose destructors would meet running threads.
       DispatchQueue.global().asyncAfter(deadline: .now() + 0.5) { _exit(ExitCode.interrupted) }
     }
-    exit(await work.value)
+    let status = await work.value
+    fflush(nil)
+    _exit(status)  // as above: an answer that was interrupted may leave the engine running
   }
 
   private static func run(_ words: [String]) async -> Int32 {

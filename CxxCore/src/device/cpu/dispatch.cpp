@@ -52,7 +52,8 @@ std::vector<Kernels> find_supported() {
 }  // namespace
 
 std::vector<const Kernels*> supported_kernels() {
-  static const std::vector<Kernels> found = find_supported();
+  // Never destroyed: a program may exit while an engine runs, whose threads then still use it.
+  static const std::vector<Kernels>& found = *new std::vector<Kernels>(find_supported());
   std::vector<const Kernels*> pointers;
   for (const Kernels& kernels : found) pointers.push_back(&kernels);
   return pointers;
