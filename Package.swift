@@ -48,8 +48,14 @@ let package = Package(
       ]),
     .target(name: "MiniModel", exclude: ["files"]),
     .target(
+      name: "PagodaFoundation",
+      swiftSettings: [
+        .unsafeFlags(["-enable-library-evolution"]),
+        .unsafeFlags(["-suppress-warnings"], .when(platforms: [.linux])),  // one line, which warns of Foundation there
+      ]),
+    .target(
       name: "PagodaKit",
-      dependencies: ["CxxCore", "MiniModel"],
+      dependencies: ["CxxCore", "MiniModel", "PagodaFoundation"],
       swiftSettings: [
         .interoperabilityMode(.Cxx),
         // Without it every client would have to turn C++ interop on as well.

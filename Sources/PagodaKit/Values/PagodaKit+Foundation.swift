@@ -1,6 +1,5 @@
-// The parts of Foundation in the public API: model folders as URLs, errors as LocalizedError. In one file, because on Linux each file
-// that does this is worth a warning: Foundation is built there without the library evolution that this target needs.
-public import Foundation
+// The parts of Foundation in the public API: model folders as URLs, errors as LocalizedError.
+public import PagodaFoundation
 
 extension ModelSource {
   /// A folder with `config.json`, safetensors files and, for text, `tokenizer.json`.
