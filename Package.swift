@@ -99,6 +99,7 @@ let package = Package(
       path: "Tests/CxxCoreTestRunner",
       plugins: ["CxxTestList"]),
     .testTarget(name: "PagodaKitTests", dependencies: ["PagodaKit", "PagodaTransformers"]),
+    .testTarget(name: "PagodaXCTests", dependencies: ["PagodaKit"]),
     .testTarget(name: "PagodaHubTests", dependencies: ["PagodaHub"]),
     .testTarget(name: "PagodaServerTests", dependencies: ["PagodaServer"]),
     .testTarget(name: "PagodaCLITests", dependencies: ["PagodaCLI"]),

@@ -36,7 +36,8 @@ struct StartState {
 
   init() {
     do {
-      result = .success(try AppModel(folder: AppModel.defaultFolder))
+      let given = ProcessInfo.processInfo.environment["PAGODA_CHAT_FOLDER"]  // UI tests have a folder of their own
+      result = .success(try AppModel(folder: given.map { URL(filePath: $0) } ?? AppModel.defaultFolder))
     } catch {
       result = .failure(ChatFailure("Pagoda cannot open its chats", error))
     }

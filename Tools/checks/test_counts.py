@@ -25,7 +25,7 @@ def without_comments(text):
 
 
 def tests_in_tree(root, folders=()):
-    """Names of the C++ tests, and the number of @Test functions of the package's own Swift test targets.
+    """Names of the C++ tests, and the number of @Test functions and XCTest methods of the package's own Swift test targets.
 
     `folders`: names below Tests/CxxCoreTests; all of them by default.
     """
@@ -34,7 +34,10 @@ def tests_in_tree(root, folders=()):
     for path in (path for folder in folders or ["."] for path in (top / folder).rglob("*.cpp")):
         cxx += re.findall(r"^\s*PAGODA_TEST\((\w+)\)", without_comments(path.read_text(encoding="utf-8")), re.MULTILINE)
     for path in (root / "Tests").rglob("*.swift"):
-        swift += len(re.findall(r"@Test\b", without_comments(path.read_text(encoding="utf-8"))))
+        text = without_comments(path.read_text(encoding="utf-8"))
+        swift += len(re.findall(r"@Test\b", text))
+        if re.search(r"^import XCTest$", text, re.MULTILINE) and "Stubs" not in path.parts:
+            swift += len(re.findall(r"^  func test\w+\(\)", text, re.MULTILINE))
     return cxx, swift
 
 
@@ -84,6 +87,16 @@ def folders_are_respected():
         return sorted(both) == ["engine_a", "model_a"] and one == ["model_a"]
 
 
+def both_kinds_of_swift_tests_count():
+    with tempfile.TemporaryDirectory() as root:
+        folder = Path(root, "Tests/Some")
+        folder.mkdir(parents=True)
+        (folder / "A.swift").write_text("import XCTest\nclass A: XCTestCase {\n  func testA() async throws {}\n  func testB() {}\n"
+                                        "  func helper() {}\n}\n", encoding="utf-8")
+        (folder / "B.swift").write_text("import Testing\n@Test func a() {}\nfunc testing() {}\n", encoding="utf-8")
+        return tests_in_tree(Path(root))[1] == 3
+
+
 def self_test():
     names = ["io_a", "io_b", "engine_c"]
     good = ("\t Executed 0 tests, with 0 failures (0 unexpected) in 0.0 (0.0) seconds\n"
@@ -92,7 +105,7 @@ def self_test():
             "✔ Test run with 5 tests in 1 suite passed after 0.002 seconds.\n")
     bad = good.replace("✔ Test free() passed", "✘ Test free() failed").replace("suite passed", "suite failed")
     skipped = good.replace("✔ Test free() passed after 0.001 seconds.", '➜ Test free() skipped: "why"')
-    return folders_are_respected() and all([
+    return folders_are_respected() and both_kinds_of_swift_tests_count() and all([
         native("3 passed, 0 failed\n", names) == (3, 0, []),
         native("1 passed, 1 failed\n", names, "io") == (1, 1, []),
         native("3 passed, 0 failed\n", names, "io", "_c") == (3, 0, []),

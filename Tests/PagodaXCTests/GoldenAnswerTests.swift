@@ -1,0 +1,44 @@
+// Golden answers: what the embedded model says, greedily, to the letter.
+import PagodaKit
+import XCTest
+
+final class GoldenAnswerTests: XCTestCase {
+  private static let golden = [
+    "What is the capital of France?": "The capital of France is Paris.",
+    "What is 12 plus 30?": "12 + 30 = 42.",
+    "Hello!": "Hello! How can I help you?",
+    "What is the opposite of hot?": "The opposite of hot is cold.",
+    "What sound does a cow make?": "The cow says moo.",
+    "Tell me a joke": "Why did the bicycle fall over? It was two tired.",
+  ]
+
+  func testAnswersAreTheGoldenOnes() async throws {
+    let engine = try await Mini.engine
+    for (question, answer) in Self.golden {
+      let result = try await engine.respond(to: Mini.greedy(question))
+      XCTAssertEqual(result.text, answer, question)
+      XCTAssertEqual(result.completion.finishReason, .stop, question)
+    }
+  }
+
+  func testAnswersAreTheSameBesideOthers() async throws {
+    let engine = try await Mini.engine
+    try await withThrowingTaskGroup(of: (String, String).self) { group in
+      for question in Self.golden.keys {
+        group.addTask { (question, try await engine.respond(to: Mini.greedy(question)).text) }
+      }
+      for try await (question, text) in group { XCTAssertEqual(text, Self.golden[question], question) }
+    }
+  }
+
+  func testFormsOfTheWeightsAnswer() async throws {
+    for form in [EngineOptions.Quantization.eightBit, .fourBit] {
+      var options = EngineOptions()
+      options.quantize = form
+      let engine = try await Engine.load(.mini, options: options)
+      let text = try await engine.respond(to: Mini.greedy("What is the capital of France?")).text
+      XCTAssertEqual(text, "The capital of France is Paris.", "\(form)")
+      await engine.shutDown()
+    }
+  }
+}
