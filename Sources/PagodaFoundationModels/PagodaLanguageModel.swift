@@ -70,25 +70,46 @@ public struct PagodaExecutor: LanguageModelExecutor {
     streamingInto channel: LanguageModelExecutorGenerationChannel
   ) async throws {
     let engine = try await container.engine()
-    for try await event in engine.submit(try TranscriptReader.request(from: request)) {
+    let own = try TranscriptReader.request(from: request)
+    do {
+      try await stream(engine.submit(own), into: channel)
+    } catch {
+      let count = (try? engine.tokenCount(of: own)) ?? 0
+      throw TranscriptReader.error(error, contextSize: engine.info.plan.maximumModelLength, tokenCount: count)
+    }
+    try Task.checkCancellation()
+  }
+
+  nonisolated(nonsending) private func stream(
+    _ events: some AsyncSequence<Event, any Error>, into channel: LanguageModelExecutorGenerationChannel
+  ) async throws {
+    var count = 0  // tokens since the last words: their texts are held until they are sure
+    var reasoningCount = 0
+    func take() -> Int {
+      defer { count = 0 }
+      return count
+    }
+    for try await event in events {
       switch event {
-      case .text(let text): await channel.send(.response(action: .appendText(text, tokenCount: 1)))
-      case .reasoning(let text): await channel.send(.reasoning(action: .appendText(text, tokenCount: 1)))
+      case .text(let text): await channel.send(.response(action: .appendText(text, tokenCount: take())))
+      case .reasoning(let text):
+        reasoningCount += count
+        await channel.send(.reasoning(action: .appendText(text, tokenCount: take())))
       case .toolCall(let call):
         let arguments = LanguageModelExecutorGenerationChannel.ArgumentsAction.appendArguments(
-          call.arguments, tokenCount: 1)
+          call.arguments, tokenCount: take())
         await channel.send(.toolCalls(action: .toolCall(id: call.id, name: call.name, action: arguments)))
-      case .rejectedToolCall, .token: break
+      case .token: count += 1
+      case .rejectedToolCall: break
       case .finished(let completion):
         let usage = completion.usage
         await channel.send(
           .response(
             action: .updateUsage(
               input: .init(totalTokenCount: usage.promptTokens, cachedTokenCount: usage.cachedTokens),
-              output: .init(totalTokenCount: usage.completionTokens, reasoningTokenCount: 0))))
+              output: .init(totalTokenCount: usage.completionTokens, reasoningTokenCount: reasoningCount))))
       }
     }
-    try Task.checkCancellation()
   }
 }
 #endif

@@ -8,13 +8,70 @@ import PagodaKit
 enum TranscriptReader {
   static func request(from request: LanguageModelExecutorGenerationRequest) throws -> Request {
     var result = Request(messages: messages(of: request.transcript))
-    result.sampling.temperature = request.generationOptions.temperature
-    result.sampling.maximumTokens = request.generationOptions.maximumResponseTokens
-    result.tools = try request.enabledToolDefinitions.map {
-      ToolDefinition(name: $0.name, description: $0.description, parameters: try text(of: $0.parameters))
+    result.sampling = sampling(of: request.generationOptions)
+    if try mayCallTools(request.generationOptions.toolCallingMode) {
+      result.tools = try request.enabledToolDefinitions.map {
+        ToolDefinition(name: $0.name, description: $0.description, parameters: try text(of: $0.parameters))
+      }
     }
-    if let schema = request.schema { result.grammar = .jsonSchema(try text(of: schema)) }
+    if let schema = request.schema { result.grammar = .jsonSchema(try text(of: schema)) }  // PagodaKit reads x-order
+    if let level = request.contextOptions.reasoningLevel {
+      result.thinking = true
+      result.sampling.thinkingBudget = thinkingBudget(of: level)
+    }
     return result
+  }
+
+  private static func sampling(of options: GenerationOptions) -> SamplingParameters {
+    var sampling = SamplingParameters()
+    sampling.temperature = options.temperature
+    sampling.maximumTokens = options.maximumResponseTokens
+    switch options.samplingMode?.kind {
+    case .greedy: sampling.temperature = 0
+    case .randomTopK(let count, let seed):
+      sampling.topK = count
+      sampling.seed = seed
+    case .randomProbabilityThreshold(let threshold, let seed):
+      sampling.topP = threshold
+      sampling.seed = seed
+    default: break
+    }
+    return sampling
+  }
+
+  /// A call cannot be forced from here, so that is refused instead of being forgotten.
+  private static func mayCallTools(_ mode: GenerationOptions.ToolCallingMode?) throws -> Bool {
+    switch mode?.kind {
+    case .disallowed: return false
+    case .required:
+      throw LanguageModelError.unsupportedCapability(
+        .init(capability: .toolCalling, debugDescription: "a tool call can be allowed or disallowed, not required"))
+    default: return true
+    }
+  }
+
+  /// Tokens of thinking; nil leaves it to the model.
+  private static func thinkingBudget(of level: ContextOptions.ReasoningLevel) -> Int? {
+    switch level {
+    case .light: 512
+    case .moderate: 4096
+    default: nil
+    }
+  }
+
+  /// The framework's error for one of the engine's; others stay as they are.
+  static func error(_ error: any Error, contextSize: Int, tokenCount: Int) -> any Error {
+    switch error {
+    case PagodaError.contextOverflow(let message):
+      LanguageModelError.contextSizeExceeded(
+        .init(contextSize: contextSize, tokenCount: tokenCount, debugDescription: message))
+    case PagodaError.resourceExhausted(let message):
+      LanguageModelError.rateLimited(.init(resetDate: nil, debugDescription: message))
+    case PagodaError.unsupported(let message):
+      LanguageModelError.unsupportedGenerationGuide(.init(schemaName: "", debugDescription: message))
+    case PagodaError.cancelled(_): CancellationError()
+    default: error
+    }
   }
 
   /// Reasoning of earlier turns is left out, as with the framework's own models.

@@ -20,6 +20,18 @@ import Testing
     #expect(response.completion.finishReason == .stop)
   }
 
+  @Test func properties_come_in_the_order_that_the_schema_states() async throws {
+    let property = #"{"type": "string", "maxLength": 6}"#
+    for order in [["b", "a", "c"], ["c", "b", "a"]] {
+      let schema = #"""
+        {"type": "object", "x-order": \#(JSONValue.array(order.map { .string($0) }).text), "required": ["a", "b", "c"],
+         "additionalProperties": false, "properties": {"a": \#(property), "b": \#(property), "c": \#(property)}}
+        """#
+      let response = try await Shared.engine.respond(to: request(.jsonSchema(schema)))
+      #expect(JSONValue.parse(response.text)?.objectValue?.map(\.key) == order, "\(response.text)")
+    }
+  }
+
   @Test func a_schema_holds_after_thinking() async throws {
     var request = request(.jsonSchema(schema), thinking: true)
     request.sampling.thinkingBudget = 8

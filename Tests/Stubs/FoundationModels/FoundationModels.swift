@@ -28,9 +28,41 @@ public struct LanguageModelExecutorGenerationRequest: Sendable {
   public var enabledToolDefinitions: [Transcript.ToolDefinition]
   public var schema: GenerationSchema?
   public var generationOptions: GenerationOptions
+  public var contextOptions: ContextOptions
+}
+
+public struct ContextOptions: Sendable {
+  public enum ReasoningLevel: Sendable { case light, moderate, deep }
+  public var includeSchemaInPrompt: Bool?
+  public var reasoningLevel: ReasoningLevel?
+}
+
+public enum LanguageModelError: Error {
+  public struct ContextSizeExceeded: Sendable {
+    public init(contextSize: Int, tokenCount: Int, debugDescription: String) {}
+  }
+  public struct RateLimited: Sendable { public init(resetDate: Date?, debugDescription: String) {} }
+  public struct UnsupportedCapability: Sendable {
+    public init(capability: LanguageModelCapabilities.Capability, debugDescription: String) {}
+  }
+  public struct UnsupportedGenerationGuide: Sendable { public init(schemaName: String, debugDescription: String) {} }
+  case contextSizeExceeded(ContextSizeExceeded), rateLimited(RateLimited)
+  case unsupportedCapability(UnsupportedCapability), unsupportedGenerationGuide(UnsupportedGenerationGuide)
 }
 
 public struct GenerationOptions: Sendable {
+  public struct SamplingMode: Sendable {
+    public enum Kind: Sendable, Equatable {
+      case greedy, randomTopK(Int, seed: UInt64?), randomProbabilityThreshold(Double, seed: UInt64?)
+    }
+    public var kind: Kind
+  }
+  public struct ToolCallingMode: Sendable, Equatable {
+    public enum Kind: Sendable { case allowed, required, disallowed }
+    public var kind: Kind
+  }
+  public var samplingMode: SamplingMode?
+  public var toolCallingMode: ToolCallingMode?
   public var temperature: Double?
   public var maximumResponseTokens: Int?
 }
