@@ -36,13 +36,13 @@ setup_debian() {
   # A web server that starts by itself is for test machines only.
   if [[ ${CI:-} == true ]]; then tools+=(nginx-light); fi
   local wanted package
-  mapfile -t wanted < <(missing_of "${tools[@]}")
-  if ((${#wanted[@]} == 0)); then return; fi
+  wanted=$(missing_of "${tools[@]}")
+  if [[ -z $wanted ]]; then return; fi
 
   export DEBIAN_FRONTEND=noninteractive
   as_root apt-get -q update </dev/null
   # One by one: a release without one of the tools still gets the others, and Tools/test.sh reports what it skips.
-  for package in "${wanted[@]}"; do
+  for package in $wanted; do
     as_root apt-get -q install -y --no-install-recommends "$package" </dev/null ||
       echo "setup: $package could not be installed; tests that need it will report that" >&2
   done

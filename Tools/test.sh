@@ -61,7 +61,7 @@ native() {
 stage_checks() {
   local self_tested
   for self_tested in include_direction.py header_sentence.py paths.sh test_counts.py documentation.py docs.py \
-    load_commands.py; do
+    load_commands.py portable_scripts.py api_baseline.py; do
     check "$self_tested --self-test" "Tools/checks/$self_tested" --self-test
   done
   check "include direction" Tools/checks/include_direction.py
@@ -69,6 +69,7 @@ stage_checks() {
   check "machine paths" Tools/checks/paths.sh
   check "links and paths in the docs" Tools/checks/docs.py
   check "layout" Tools/checks/format.sh
+  check "scripts under bash 3.2" Tools/checks/portable_scripts.py
   check "generated kernels" Tools/mslc/generate.sh --check
   check "swift-transformers adapter" Tools/checks/adapter.sh
   Tools/checks/file_sizes.sh
@@ -89,6 +90,7 @@ stage_api() {
   bin=$(swift build --show-bin-path)
   if [[ $(uname -s) == Linux ]]; then check "stubs" Tools/checks/apple_stubs.sh "$bin"; fi
   check "documentation" Tools/checks/documentation.py "$bin"
+  check "API baseline" Tools/checks/api_baseline.py "$bin"
   own "commands of the docs" docs-commands.log Tools/checks/docs.py --run "$bin/pagoda"
 }
 
@@ -227,9 +229,9 @@ run() {
 # beside STAGE...: like `run` at low priority; leaves its counts for `join`.
 beside() {
   local stage
-  renice -n 10 -p "$BASHPID" >/dev/null
+  renice -n 10 -p "$(exec sh -c 'echo $PPID')" >/dev/null
   run "$@"
-  for stage in "${last[@]}"; do "ahead_$stage"; done
+  for stage in ${last[@]+"${last[@]}"}; do "ahead_$stage"; done
   say "$passed $failed" >"$logs/beside.counts"
 }
 
@@ -270,10 +272,10 @@ for stage in "${stages[@]}"; do
   esac
 done
 if ((${#first[@]} && ${#second[@]})); then
-  start "${second[@]}"
-  run "${first[@]}"
+  start ${second[@]+"${second[@]}"}
+  run ${first[@]+"${first[@]}"}
   join
-  run "${last[@]}"
+  run ${last[@]+"${last[@]}"}
 else
   run "${stages[@]}"
 fi

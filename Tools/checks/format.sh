@@ -21,8 +21,9 @@ missing() {
 }
 
 status=0
-mapfile -t cxx < <(list 'h|cpp|hpp' "$@")
-mapfile -t swift < <(list 'swift' "$@")
+cxx=() swift=()
+while read -r file; do cxx+=("$file"); done < <(list 'h|cpp|hpp' "$@")
+while read -r file; do swift+=("$file"); done < <(list 'swift' "$@")
 
 clang_format=
 for candidate in clang-format-19 clang-format; do
@@ -34,16 +35,16 @@ done
 if [[ -z $clang_format ]]; then
   missing "clang-format 19" "Tools/setup.sh --dev installs it"
 elif ((${#cxx[@]})); then
-  if $fix; then "$clang_format" -i "${cxx[@]}"; else "$clang_format" --dry-run -Werror "${cxx[@]}" || status=1; fi
+  if $fix; then "$clang_format" -i ${cxx[@]+"${cxx[@]}"}; else "$clang_format" --dry-run -Werror ${cxx[@]+"${cxx[@]}"} || status=1; fi
 fi
 
 if ! command -v swift >/dev/null || ! swift format --version >/dev/null 2>&1; then
   missing "swift format" "it is part of the Swift toolchain since 6.0"
 elif ((${#swift[@]})); then
   if $fix; then
-    swift format format --in-place "${swift[@]}"
+    swift format format --in-place ${swift[@]+"${swift[@]}"}
   else
-    swift format lint --strict "${swift[@]}" || status=1
+    swift format lint --strict ${swift[@]+"${swift[@]}"} || status=1
   fi
 fi
 

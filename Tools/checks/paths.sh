@@ -43,7 +43,8 @@ if [[ ${1:-} == --self-test ]]; then
 fi
 
 swift=$(command -v swift || true)
-machine=$(pattern "$PWD" "${HOME:-}" "${TMPDIR:-}" "${swift:+$(readlink -f "$swift")}")
+if [[ -n $swift ]]; then swift=$(python3 -c 'import os, sys; print(os.path.realpath(sys.argv[1]))' "$swift"); fi
+machine=$(pattern "$PWD" "${HOME:-}" "${TMPDIR:-}" "$swift")
 # JSON data contains text from elsewhere.
 if git grep -InE "$machine" -- . ':!*.json' ':!*.jsonl' ':!LICENSE'; then
   echo "paths of a machine in committed files: use a path relative to the repository, or an option"

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""Compares the public API with the baseline in api_baseline.txt, so that no client's code breaks without a decision.
+
+Usage: api_baseline.py BIN (the folder of `swift build --show-bin-path`) [--update] | --self-test
+A symbol of the baseline that is gone or declared differently is an error; a new one is only listed. --update writes the baseline
+anew: for a new version, or after a change that the changelog and docs/migration.md name.
+"""
+import contextlib
+import io
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+from documentation import MODULES, symbol_graphs
+
+BASELINE = Path(__file__).with_suffix(".txt")
+
+
+def declarations(module, graph):
+    """One line for each symbol: module, kind, path and declaration."""
+    lines = set()
+    for symbol in graph["symbols"]:
+        if "::SYNTHESIZED::" in symbol["identifier"]["precise"]:
+            continue
+        text = "".join(part["spelling"] for part in symbol.get("declarationFragments", []))
+        lines.add(" ".join(f"{module} {symbol['kind']['identifier']} {'.'.join(symbol['pathComponents'])}: {text}".split()))
+    return lines
+
+
+def compare(before, now):
+    """(lines that are gone, lines that are new)."""
+    return sorted(before - now), sorted(now - before)
+
+
+def self_test():
+    def symbol(name, text):
+        return {"identifier": {"precise": "s:1"}, "kind": {"identifier": "swift.method"}, "pathComponents": ["Type", name],
+                "declarationFragments": [{"spelling": text}]}
+
+    before = declarations("Kit", {"symbols": [symbol("a()", "func a()"), symbol("b()", "func b()  -> Int")]})
+    now = declarations("Kit", {"symbols": [symbol("b()", "func b() -> String"), symbol("a()", "func a()"), symbol("c()", "func c()")]})
+    gone, new = compare(before, now)
+    return gone == ["Kit swift.method Type.b(): func b() -> Int"] and len(new) == 2 and compare(now, now) == ([], [])
+
+
+def main(arguments):
+    if arguments == ["--self-test"]:
+        return 0 if self_test() else 1
+    with tempfile.TemporaryDirectory() as name:
+        with contextlib.redirect_stdout(io.StringIO()):
+            symbol_graphs(arguments[0], Path(name))
+        graphs = {module: Path(name, module, f"{module}.symbols.json") for module in MODULES}
+        now = set().union(*(declarations(module, json.loads(path.read_text())) for module, path in graphs.items()))
+    if "--update" in arguments:
+        BASELINE.write_text("\n".join(sorted(now)) + "\n")
+        print(f"{len(now)} symbols are the baseline now")
+        return 0
+    gone, new = compare(set(BASELINE.read_text().splitlines()), now)
+    for line in gone:
+        print(f"gone or changed: {line}")
+    for line in new:
+        print(f"new: {line}")
+    print(f"{len(now)} public symbols, {len(gone)} of the baseline gone or changed, {len(new)} new")
+    return 1 if gone else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
