@@ -22,6 +22,7 @@ TESTS = {
     "combine_experts": ["expert"],
     "expert_": ["expert"],
     "gdn": ["conformance_gdn", "invariance_gdn", "gpu_fusion_convolves"],
+    "kda": ["conformance_kda", "invariance_kda"],
     "latent_attention": ["conformance_latent_attention"],
     "matmul": ["gpu_matmul_stays", "conformance_matmul", "gpu_matmul_gives", "gpu_fusion_gives"],
     "paged_attention": ["conformance_paged_attention", "invariance_attention_bits_do_not_depend_on_chunks"],

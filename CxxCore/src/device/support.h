@@ -14,7 +14,6 @@ struct KernelNeeds {
   int64_t k_dim = 0;        // of Gated DeltaNet's keys
   int64_t latent_dim = 0;   // of a cache row of latent attention
   int64_t latent_value_dim = 0;
-  bool has_channel_decay = false;  // Kimi Delta Attention
 };
 
 class KernelSupport {

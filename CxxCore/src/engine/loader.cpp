@@ -90,8 +90,7 @@ void describe(Prepared& p, const model::WeightsSummary& weights, const cache::Ca
 // `auto` is the CPU where the kernels of GPUs have no such heads or caches.
 std::string device_for(const EngineOptions& options, const io::ModelConfig& config) {
   constexpr int32_t kMaxDim = 256, kDimStep = 8;  // of a head
-  const bool is_scaled =
-      config.gelu || config.channel_decay || config.embedding_scale != 1.0f || config.residual_scale != 1.0f;
+  const bool is_scaled = config.gelu || config.embedding_scale != 1.0f || config.residual_scale != 1.0f;
   const bool has_kernels = options.kv_dtype != "int8" && config.head_dim <= kMaxDim &&
                            config.head_dim % kDimStep == 0 && config.linear_k_head_dim <= kMaxDim && !is_scaled;
   return options.device == "auto" && !has_kernels ? "cpu" : options.device;
@@ -104,8 +103,7 @@ Status check_kernels(const cache::CacheLayout& layout, const device::Device& dev
                                                  .head_dim = has_heads && !layout.has_latents ? layout.head_dim : 0,
                                                  .k_dim = layout.num_recurrent_layers > 0 ? layout.k_head_dim : 0,
                                                  .latent_dim = layout.has_latents ? layout.head_dim : 0,
-                                                 .latent_value_dim = layout.value_dim,
-                                                 .has_channel_decay = layout.has_channel_decay});
+                                                 .latent_value_dim = layout.value_dim});
   if (!status.is_ok()) status.message = "the device " + device.info().name + " cannot run this: " + status.message;
   return status;
 }

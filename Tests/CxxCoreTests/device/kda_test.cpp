@@ -13,8 +13,6 @@ using device::Tensor;
 
 namespace {
 
-constexpr bool kHasKernels = false;
-
 struct KdaPools {
   Tensor state, k_rows, u_rows, g_rows;
 
@@ -102,46 +100,39 @@ PAGODA_TEST(conformance_kda) {
   } rows[] = {{1, 8, 8}, {3, 24, 24}, {2, 16, 16}, {2, 5, 70}, {2, 128, 128}, {1, 256, 32}, {1, 200, 20}};
   const Batch first{{0, 0, 0, 0}, {5, 15, 16, 40}}, second{{5, 15, 16, 40}, {1, 3, 17, 9}}, spoiling{{0}, {192}};
   for (const auto& row : rows)
-    compare(
-        "kda" + text({row.heads, row.dk, row.dv}), kRecurrent,
-        [&](Rig& rig, Random& random) -> Outputs {
-          const KdaPools pools(rig, 5, row.heads, row.dk, row.dv);
-          const Tensor a_log = rig.floats(random.normal(row.heads), {row.heads});
-          const Tensor dt_bias = rig.floats(biases(row.heads * row.dk), {row.heads, row.dk});
-          Outputs outputs;
-          for (const Batch* batch : {&spoiling, &first, &second}) {
-            const bool spoils = batch == &spoiling;  // none of its NaNs may affect later steps
-            const int64_t t = batch->num_rows(), width = row.heads * (3 * row.dk + row.dv);
-            const Tensor qkva = rig.floats(random.normal(t * width, spoils ? std::nanf("") : 1.0f), {t, width});
-            const Tensor b = rig.floats(random.normal(t * row.heads), {t, row.heads});
-            const Tensor out = rig.zeros(DType::f32, {t, row.heads, row.dv});
-            CHECK_OK(ops::kda(rig.encoder(),
-                              args_of(qkva, b, a_log, dt_bias, make_sequences(rig, *batch, 16, 12), pools, out)));
-            CHECK_OK(rig.finish());
-            for (const Tensor& pool : pools.all())
-              if (spoils) CHECK_OK(ops::zero_slots(rig.encoder(), {pool, rig.ints({1})}));
-              else outputs.push_back(rig.read(pool));
-            if (!spoils) outputs.push_back(rig.read(out));
-          }
-          return outputs;
-        },
-        kHasKernels ? Devices::all : Devices::without_kernels);
+    compare("kda" + text({row.heads, row.dk, row.dv}), kRecurrent, [&](Rig& rig, Random& random) -> Outputs {
+      const KdaPools pools(rig, 5, row.heads, row.dk, row.dv);
+      const Tensor a_log = rig.floats(random.normal(row.heads), {row.heads});
+      const Tensor dt_bias = rig.floats(biases(row.heads * row.dk), {row.heads, row.dk});
+      Outputs outputs;
+      for (const Batch* batch : {&spoiling, &first, &second}) {
+        const bool spoils = batch == &spoiling;  // none of its NaNs may affect later steps
+        const int64_t t = batch->num_rows(), width = row.heads * (3 * row.dk + row.dv);
+        const Tensor qkva = rig.floats(random.normal(t * width, spoils ? std::nanf("") : 1.0f), {t, width});
+        const Tensor b = rig.floats(random.normal(t * row.heads), {t, row.heads});
+        const Tensor out = rig.zeros(DType::f32, {t, row.heads, row.dv});
+        CHECK_OK(
+            ops::kda(rig.encoder(), args_of(qkva, b, a_log, dt_bias, make_sequences(rig, *batch, 16, 12), pools, out)));
+        CHECK_OK(rig.finish());
+        for (const Tensor& pool : pools.all())
+          if (spoils) CHECK_OK(ops::zero_slots(rig.encoder(), {pool, rig.ints({1})}));
+          else outputs.push_back(rig.read(pool));
+        if (!spoils) outputs.push_back(rig.read(out));
+      }
+      return outputs;
+    });
 }
 
 PAGODA_TEST(invariance_kda_bits_do_not_depend_on_chunks) {
   for (const auto& [dk, dv] : {std::pair<int64_t, int64_t>{8, 8}, {24, 40}, {128, 32}, {136, 16}})
-    check_stream(
-        "kda " + std::to_string(dk),
-        [dk = dk, dv = dv](const std::string& name, int threads) {
-          return std::make_unique<KdaStream>(name, threads, dk, dv);
-        },
-        kHasKernels);
+    check_stream("kda " + std::to_string(dk), [dk = dk, dv = dv](const std::string& name, int threads) {
+      return std::make_unique<KdaStream>(name, threads, dk, dv);
+    });
 }
 
 PAGODA_TEST(invariance_rows_of_kda_can_be_taken_back) {
   check_taking_back(
-      "kda", [](const std::string& name, int threads) { return std::make_unique<KdaStream>(name, threads, 24, 40); },
-      kHasKernels);
+      "kda", [](const std::string& name, int threads) { return std::make_unique<KdaStream>(name, threads, 24, 40); });
 }
 
 PAGODA_TEST(invariance_fused_paths_give_the_same_bits_of_kda) {
@@ -158,7 +149,6 @@ PAGODA_TEST(invariance_fused_paths_give_the_same_bits_of_kda) {
 
 PAGODA_TEST(ops_kda_checks_shapes_and_slots) {
   for (const std::string& name : tested_devices()) {
-    if (!kHasKernels && runs_kernels(name)) continue;
     Rig rig(name);
     const auto f = [&](std::initializer_list<int64_t> shape) { return rig.zeros(DType::f32, shape); };
     const Batch batch{{0, 0}, {1, 2}};
@@ -195,18 +185,5 @@ PAGODA_TEST(ops_kda_checks_shapes_and_slots) {
     outside.u_rows = f({1, 2, 16, 6});
     CHECK_OK(ops::kda(rig.encoder(), outside));
     if (name.starts_with("cpu") || name == "reference") CHECK(!rig.finish().is_ok());
-  }
-}
-
-PAGODA_TEST(ops_kda_is_refused_where_there_is_none) {
-  for (const std::string& name : tested_devices()) {
-    if (kHasKernels || !runs_kernels(name)) continue;
-    Rig rig(name);
-    const auto f = [&](std::initializer_list<int64_t> shape) { return rig.zeros(DType::f32, shape); };
-    const Status status =
-        ops::kda(rig.encoder(), {f({1, 1, 8}), f({1, 1, 8}), f({1, 1, 8}), f({1, 1, 8}), f({1, 1}), f({1}), f({1, 8}),
-                                 make_sequences(rig, Batch{{0}, {1}}, 16, 2), f({2, 1, 8, 8}), f({2, 1, 16, 8}),
-                                 f({2, 1, 16, 8}), f({2, 1, 16, 8}), f({1, 1, 8})});
-    CHECK(status.code == StatusCode::unsupported && status.message.find("KDA") != std::string::npos);
   }
 }

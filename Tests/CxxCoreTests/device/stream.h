@@ -91,11 +91,10 @@ inline Bytes run_taking_back(Stream& stream, int64_t neighbour, uint64_t start) 
 }
 
 template <class Make>
-void check_taking_back(const std::string& what, Make make, bool has_kernels = true) {
+void check_taking_back(const std::string& what, Make make) {
   const uint64_t start = seed(7);
   for (const std::string& name : selected_devices())
     for (int64_t neighbour : {0, 13}) {
-      if (!has_kernels && runs_kernels(name)) continue;
       auto whole = make(name, 2), stream = make(name, 2);
       const Bytes expected = whole->step(0, kTokens, 0);
       if (run_taking_back(*stream, neighbour, start) != expected)

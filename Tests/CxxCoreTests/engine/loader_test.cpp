@@ -288,16 +288,15 @@ PAGODA_TEST(engine_devices_say_what_sizes_they_have_kernels_for) {
   REQUIRE_OK(cpu);
   REQUIRE_OK(software);
   const device::KernelNeeds good{.kv_dtype = DType::bf16, .block_size = 32, .head_dim = 256, .k_dim = 256};
-  device::KernelNeeds keys = good, heads = good, odd = good, cache = good, latents = good, decays = good;
+  device::KernelNeeds keys = good, heads = good, odd = good, cache = good, latents = good;
   latents.latent_dim = 580;
   latents.latent_value_dim = 512;
-  decays.has_channel_decay = true;
   keys.k_dim = 257;
   heads.head_dim = 264;
   odd.head_dim = 20;
   cache.kv_dtype = DType::i8;
   CHECK_OK(device::check_support(**software, good));
-  for (const device::KernelNeeds& needs : {keys, heads, odd, cache, latents, decays}) {
+  for (const device::KernelNeeds& needs : {keys, heads, odd, cache, latents}) {
     CHECK(device::check_support(**software, needs).code == StatusCode::unsupported);
     CHECK_OK(device::check_support(**cpu, needs));
   }

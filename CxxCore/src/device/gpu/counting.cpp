@@ -114,6 +114,17 @@ void CountingEncoder::gdn(const GdnArgs& a) noexcept {
             slots_bytes(a.state, a.sequences) * (1 + writes),
         0, [&] { inner_.gdn(a); });
 }
+void CountingEncoder::kda(const KdaArgs& a) noexcept {
+  const double tokens = static_cast<double>(a.q.shape[0]),
+               sequences = static_cast<double>(a.sequences.context_lens.shape[0]);
+  const double writes = std::min(1.0, tokens / sequences / kGdnBlock);  // of a state, on average
+  const double rows =
+      slots_bytes(a.k_rows, a.sequences) + slots_bytes(a.u_rows, a.sequences) + slots_bytes(a.g_rows, a.sequences);
+  const double states = slots_bytes(a.state, a.sequences) * (tokens / sequences > 1 ? tokens / sequences : 1);
+  count("kda",
+        bytes_of(a.q) + bytes_of(a.k) + bytes_of(a.v) + bytes_of(a.a) + bytes_of(a.out) + rows + states * (1 + writes),
+        0, [&] { inner_.kda(a); });
+}
 void CountingEncoder::gated_rms_norm(const GatedRmsNormArgs& a) noexcept {
   count("gated_rms_norm", 2 * bytes_of(a.x) + bytes_of(a.out), 0, [&] { inner_.gated_rms_norm(a); });
 }

@@ -47,7 +47,7 @@ class CountingBackend final : public Backend {
 };
 
 // Hands ops to another encoder and counts them: OpTime::calls are launches, seconds the encoder's own.
-class CountingEncoder final : public Encoder, public PickOps, public ExpertOps, public LatentOps {
+class CountingEncoder final : public Encoder, public PickOps, public ExpertOps, public LatentOps, public KdaOps {
  public:
   CountingEncoder(GpuEncoder& inner, const CountingBackend& backend) noexcept : inner_(inner), backend_(backend) {}
   std::vector<OpTime> take() noexcept { return std::exchange(entries_, {}); }
@@ -72,6 +72,7 @@ class CountingEncoder final : public Encoder, public PickOps, public ExpertOps, 
   void combine_experts(const CombineExpertsArgs&) noexcept override;
   void cache_latents(const CacheLatentsArgs&) noexcept override;
   void latent_attention(const LatentAttentionArgs&) noexcept override;
+  void kda(const KdaArgs&) noexcept override;
   Pending& submit() noexcept override;
 
  private:

@@ -31,8 +31,6 @@ class GpuDevice final : public Device, public KernelSupport, public DeviceHealth
     if (needs.latent_dim > 0)
       PAGODA_RETURN_IF_ERROR(check_latents(needs.kv_dtype, needs.latent_dim, needs.latent_value_dim, needs.block_size));
     if (needs.head_dim > 0) PAGODA_RETURN_IF_ERROR(check_attention(needs.kv_dtype, needs.head_dim, needs.block_size));
-    if (needs.has_channel_decay)
-      return make_error(StatusCode::unsupported, "GPU kernels have no decay by channel (KDA)");
     return check_gdn(needs.k_dim);
   }
   Status health() noexcept override {

@@ -17,6 +17,7 @@
 #include "device/gpu/row_maker.h"
 #include "device/gpu/scratch.h"
 #include "device/host/index_checks.h"
+#include "device/kda_ops.h"
 #include "device/latent_ops.h"
 #include "device/pick_ops.h"
 
@@ -32,7 +33,12 @@ struct Slot {
   Slot(Buffer* b, int64_t offset) noexcept : buffer(b), offset_bytes(offset) {}
 };
 
-class GpuEncoder final : public Encoder, public PickOps, public ExpertOps, public LatentOps, private Pending {
+class GpuEncoder final : public Encoder,
+                         public PickOps,
+                         public ExpertOps,
+                         public LatentOps,
+                         public KdaOps,
+                         private Pending {
  public:
   explicit GpuEncoder(Backend& backend) noexcept : backend_(backend) {}
   void set_scratch(Scratch scratch) noexcept { scratch_ = std::move(scratch); }
@@ -57,6 +63,7 @@ class GpuEncoder final : public Encoder, public PickOps, public ExpertOps, publi
   void combine_experts(const CombineExpertsArgs&) noexcept override;
   void cache_latents(const CacheLatentsArgs&) noexcept override;
   void latent_attention(const LatentAttentionArgs&) noexcept override;
+  void kda(const KdaArgs&) noexcept override;
 
   Pending& submit() noexcept override;
 

@@ -1,0 +1,582 @@
+// kda.metal for the software device, with the table of its kernels. Made by Tools/mslc/generate.sh.
+#include "device/gpu/shim/software/msl.h"
+namespace metal {
+namespace {
+# 1 "Shaders/kda.metal"
+# 1 "Shaders/kda.metal"
+
+
+
+
+
+
+# 1 "Shaders/args/kda.h"
+
+
+
+# 1 "Shaders/args/types.h"
+# 5 "Shaders/args/kda.h"
+
+namespace pagoda_args {
+
+struct Kda {
+  long q_stride, q_head_stride, k_stride, k_head_stride, v_stride, v_head_stride;
+  long a_stride, a_head_stride, b_stride, out_stride, out_head_stride;
+  long state_slot_stride, k_rows_slot_stride, u_rows_slot_stride, g_rows_slot_stride;
+  uint dk, dv;
+  float q_scale;
+  uint reserved;
+};
+static_assert(sizeof(Kda) == 136, "host and kernel agree");
+
+}
+# 8 "Shaders/kda.metal"
+# 1 "Shaders/gdn.h"
+# 18 "Shaders/gdn.h"
+# 1 "Shaders/args/gdn.h"
+
+
+
+# 1 "Shaders/args/causal_conv1d.h"
+
+
+
+
+
+namespace pagoda_args {
+
+struct CausalConv1d {
+  long x_stride, out_stride, weight_stride;
+  long tail_slot_stride, tail_row_stride;
+  uint channels, kernel_size, num_sequences, tail_rows;
+};
+static_assert(sizeof(CausalConv1d) == 56, "host and kernel agree");
+
+}
+# 5 "Shaders/args/gdn.h"
+
+
+namespace pagoda_args {
+
+struct Gdn {
+  long q_stride, q_head_stride, k_stride, k_head_stride, v_stride, v_head_stride;
+  long a_stride, b_stride, out_stride, out_head_stride;
+  long state_slot_stride, k_rows_slot_stride, u_rows_slot_stride, g_rows_slot_stride;
+  uint num_sequences;
+  uint k_heads, v_heads;
+  uint dk, dv;
+  uint is_wide;
+  float q_scale;
+  uint reserved;
+
+  CausalConv1d conv;
+  uint q_channel, k_channel, v_channel, reserved2;
+};
+static_assert(sizeof(Gdn) == 216, "host and kernel agree");
+
+}
+# 19 "Shaders/gdn.h"
+# 1 "Shaders/common.h"
+
+
+
+
+# 6 "Shaders/common.h"
+# 7 "Shaders/common.h"
+# 8 "Shaders/common.h"
+
+
+
+
+MSL_CONSTANT constexpr float kNegBig = -1.0e30f;
+
+METAL_FUNC float sigmoid(float x) {
+  const float e = precise::exp(-abs(x));
+  return (x >= 0.0f ? 1.0f : e) / (1.0f + e);
+}
+
+METAL_FUNC float silu(float x) { return x * sigmoid(x); }
+
+
+template <uint N>
+METAL_FUNC void load_ahead(MSL_DEVICE const float* from, uint first, uint stride, uint end, MSL_THREAD float (&v)[N]) {
+
+  for (uint j = 0; j < N; ++j) {
+    v[j] = 0.0f;
+    if (first + j * stride < end) {
+      v[j] = from[first + j * stride];
+    }
+  }
+}
+
+
+
+METAL_FUNC float threadgroup_sum(float v, MSL_THREADGROUP float* partial, uint lane, uint simdgroup, uint num_simdgroups) {
+  v = simd_sum(v);
+  if (lane == 0) {
+    partial[simdgroup] = v;
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  float sum = 0.0f;
+  for (uint i = 0; MSL_LOOP(i < num_simdgroups); ++i) {
+    sum += partial[i];
+  }
+  return sum;
+}
+
+
+METAL_FUNC uint sequence_of_row(MSL_DEVICE const int* cu_seqlens, uint num_sequences, uint row) {
+  uint lo = 0;
+  uint hi = num_sequences;
+  while (MSL_LOOP(hi - lo > 1)) {
+    const uint mid = (lo + hi) / 2;
+    if (uint(cu_seqlens[mid]) <= row) {
+      lo = mid;
+    } else {
+      hi = mid;
+    }
+  }
+  return lo;
+}
+
+
+
+METAL_FUNC void rotate(MSL_THREADGROUP float* tile, uint block, uint tid, uint num_threads) {
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  for (uint stride = 1; MSL_LOOP(stride < block); stride *= 2) {
+    for (uint i = tid; MSL_LOOP(i < block / 2); i += num_threads) {
+      const uint at = i / stride * 2 * stride + i % stride;
+      const float a = tile[at];
+      const float b = tile[at + stride];
+      tile[at] = a + b;
+      tile[at + stride] = a - b;
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+  }
+}
+
+
+METAL_FUNC float signed_byte(uint word, uint index) { return float(int(word << (24 - 8 * index)) >> 24); }
+
+METAL_FUNC float stepped_nibble(uint word, uint index, uint step, uint offset) {
+  return float(int(step * (word >> (4 * index) & 15u) + offset) - 128);
+}
+
+
+template <typename T, uint R, uint C>
+METAL_FUNC void tile_multiply_accumulate(MSL_THREAD simdgroup_matrix<float, 8, 8> (&acc)[R][C],
+                                         MSL_THREAD simdgroup_matrix<T, 8, 8> (&a)[R],
+                                         MSL_THREAD simdgroup_matrix<T, 8, 8> (&b)[C]) {
+
+  for (uint j = 0; j < C; ++j) {
+
+
+
+
+
+
+
+
+    for (uint i = 0; i < R; ++i) {
+      simdgroup_multiply_accumulate(acc[i][j], a[i], b[j], acc[i][j]);
+    }
+
+  }
+}
+# 20 "Shaders/gdn.h"
+
+MSL_CONSTANT constexpr uint kBlock = 16;
+MSL_CONSTANT constexpr uint kPanel = 32;
+MSL_CONSTANT constexpr uint kSplit = 8;
+MSL_CONSTANT constexpr uint kGroups = 4;
+MSL_CONSTANT constexpr float kNormEps = 1.0e-6f;
+
+
+METAL_FUNC void keep_loads_here() {
+
+
+
+}
+
+METAL_FUNC float softplus(float x) { return x > 20.0f ? x : precise::log(1.0f + precise::exp(x)); }
+
+
+METAL_FUNC float pick(uint mask, float a, float b) {
+  return as_type<float>((as_type<uint>(a) & mask) | (as_type<uint>(b) & ~mask));
+}
+
+
+
+template <uint N, uint P>
+METAL_FUNC float fold(MSL_THREAD float (&x)[N], uint lane) {
+  uint n = N;
+
+  for (uint m = P / 2; m > 0; m /= 2) {
+    if (n > 1) {
+      n /= 2;
+      const uint high = 0u - (lane / m & 1u);
+
+      for (uint i = 0; i < N / 2; ++i) {
+
+        if (i < n) {
+          const float send = pick(high, x[i], x[i + n]);
+          const float keep = pick(high, x[i + n], x[i]);
+          x[i] = keep + simd_shuffle_xor(send, ushort(m));
+        }
+      }
+    } else {
+      x[0] = x[0] + simd_shuffle_xor(x[0], ushort(m));
+    }
+  }
+  return x[0];
+}
+
+
+template <uint N>
+METAL_FUNC void load_row(MSL_DEVICE const float* from, uint dk, uint lane, MSL_THREAD float (&x)[N]) {
+  load_ahead<N>(from, lane, 32, dk, x);
+}
+
+template <uint N>
+METAL_FUNC float lane_dot(MSL_THREAD const float (&x)[N], MSL_THREAD const float (&y)[N]) {
+  float sum = 0.0f;
+
+  for (uint i = 0; i < N; ++i) {
+    sum = fma(x[i], y[i], sum);
+  }
+  return sum;
+}
+
+
+template <uint N>
+METAL_FUNC float inverse_norm(MSL_THREAD const float (&x)[N], uint lane) {
+  float sum[1];
+  sum[0] = lane_dot<N>(x, x);
+  return precise::rsqrt(fold<1, 32>(sum, lane) + kNormEps);
+}
+
+
+METAL_FUNC float next_g(float before, float rate, float x) { return fma(-rate, x, before); }
+
+
+METAL_FUNC float u_coefficient(float dot, float g_t, float g_s) { return -(precise::exp(g_t - g_s) * dot); }
+
+METAL_FUNC float o_coefficient(float dot, float g_t, float g_s) { return precise::exp(g_t - g_s) * dot; }
+
+
+METAL_FUNC float begin_row(uint kind, float decay, float y, float v) {
+  return kind == 0 ? fma(-decay, y, v) : decay * y;
+}
+
+
+METAL_FUNC uint dim_of(uint part, uint i) { return 4 * (part + kSplit * (i / 4)) + i % 4; }
+
+
+template <uint PER>
+METAL_FUNC void load_part(MSL_THREADGROUP const float* row, uint part, MSL_THREAD float (&x)[PER]) {
+
+  for (uint i = 0; i < PER; i += 4) {
+    const float4 f = *(MSL_THREADGROUP const float4*)(row + dim_of(part, i));
+    x[i] = f.x;
+    x[i + 1] = f.y;
+    x[i + 2] = f.z;
+    x[i + 3] = f.w;
+  }
+}
+
+
+template <uint NC, uint PER>
+METAL_FUNC float state_times(MSL_THREAD const float (&s)[NC][PER], MSL_THREAD const float (&k)[PER],
+                             MSL_THREAD const float (&q)[PER], uint lane) {
+  float x[2 * NC];
+
+  for (uint c = 0; c < NC; ++c) {
+    x[c] = s[c][0] * k[0];
+    x[NC + c] = s[c][0] * q[0];
+  }
+
+  for (uint i = 1; i < PER; ++i) {
+
+    for (uint c = 0; c < NC; ++c) {
+      x[c] = fma(s[c][i], k[i], x[c]);
+      x[NC + c] = fma(s[c][i], q[i], x[NC + c]);
+    }
+  }
+  return fold<2 * NC, kSplit>(x, lane);
+}
+
+
+template <uint PER>
+METAL_FUNC void scale_state(MSL_THREAD float (&s)[PER], float decay) {
+
+  for (uint i = 0; i < PER; ++i) {
+    s[i] = s[i] * decay;
+  }
+}
+
+template <uint PER>
+METAL_FUNC void add_row(MSL_THREAD float (&s)[PER], MSL_THREAD const float (&k)[PER], float weighted_u) {
+
+  for (uint i = 0; i < PER; ++i) {
+    s[i] = fma(k[i], weighted_u, s[i]);
+  }
+}
+
+
+template <uint PER>
+METAL_FUNC void load_state(MSL_DEVICE const float* at, uint width, uint dk, uint part, MSL_THREAD float (&s)[PER]) {
+
+  for (uint i = 0; i < PER; ++i) {
+    const uint d = dim_of(part, i);
+    s[i] = 0.0f;
+    if (d < dk) {
+      s[i] = at[d * width];
+    }
+  }
+}
+
+template <uint PER>
+METAL_FUNC void store_state(MSL_DEVICE float* at, uint width, uint dk, uint part, MSL_THREAD const float (&s)[PER]) {
+
+  for (uint i = 0; i < PER; ++i) {
+    const uint d = dim_of(part, i);
+    if (d < dk) {
+      at[d * width] = s[i];
+    }
+  }
+}
+
+
+METAL_FUNC uint first_block(MSL_DEVICE const int* cu_seqlens, uint b) { return uint(cu_seqlens[b]) / kBlock + 2 * b; }
+
+
+
+MSL_CONSTANT constexpr uint kBetas = kBlock;
+MSL_CONSTANT constexpr uint kWeights = 2 * kBlock;
+MSL_CONSTANT constexpr uint kDecays = 3 * kBlock;
+MSL_CONSTANT constexpr uint kCoefficients = 4 * kBlock;
+MSL_CONSTANT constexpr uint kGateFloats = 640;
+# 9 "Shaders/kda.metal"
+
+
+
+template <uint D>
+
+MSL_KERNEL void kda(MSL_DEVICE const float* q ,
+                MSL_DEVICE const float* k ,
+                MSL_DEVICE const float* v ,
+                MSL_DEVICE const float* a ,
+                MSL_DEVICE const float* b ,
+                MSL_DEVICE const float* a_log ,
+                MSL_DEVICE const float* dt_bias ,
+                MSL_DEVICE const int* cu_seqlens ,
+                MSL_DEVICE const int* context_lens ,
+                MSL_DEVICE const int* state_slots ,
+                MSL_DEVICE float* state ,
+                MSL_DEVICE float* k_rows ,
+                MSL_DEVICE float* u_rows ,
+                MSL_DEVICE float* g_rows ,
+                MSL_DEVICE float* out ,
+                MSL_CONSTANT pagoda_args::Kda& args ,
+                uint3 tg ,
+                uint tid ,
+                uint sg ,
+                uint lane ) {
+  constexpr uint N = D / 32;
+  MSL_TG_VAR(1, kn, [D], float)
+  MSL_TG_VAR(2, decays, [D], float)
+  MSL_TG_VAR(3, fk, [D], float)
+  MSL_TG_VAR(4, fq, [D], float)
+  MSL_TG_VAR(5, coef, [2*kBlock], float)
+  MSL_TG_VAR(6, sums, [2*kGroups*kPanel], float)
+
+  const uint head = tg.y;
+  const int begin = cu_seqlens[tg.z];
+  const int end = cu_seqlens[tg.z + 1];
+  const bool is_one = end - begin == 1;
+  if (!is_one && tg.x > 0) {
+    return;
+  }
+  const uint first_panel = is_one ? tg.x : 0;
+  const uint end_panel = is_one ? tg.x + 1 : (args.dv + kPanel - 1) / kPanel;
+  const long slot = state_slots[tg.z];
+  MSL_DEVICE float* s_head = state + slot * args.state_slot_stride + long(head) * args.dk * args.dv;
+  MSL_DEVICE float* k_old = k_rows + slot * args.k_rows_slot_stride + long(head) * kBlock * args.dk;
+  MSL_DEVICE float* g_old = g_rows + slot * args.g_rows_slot_stride + long(head) * kBlock * args.dk;
+  MSL_DEVICE float* u_head = u_rows + slot * args.u_rows_slot_stride + long(head) * kBlock * args.dv;
+  const float rate = precise::exp(a_log[head]);
+
+  for (int t = begin; MSL_LOOP(t < end); ++t) {
+    const long token = t;
+    const uint row = uint(context_lens[tg.z] - end + t) % kBlock;
+    float kx[N];
+    float qx[N];
+    float product[N];
+    load_row<N>(k + token * args.k_stride + head * args.k_head_stride, args.dk, lane, kx);
+    load_row<N>(q + token * args.q_stride + head * args.q_head_stride, args.dk, lane, qx);
+    load_row<N>(a + token * args.a_stride + head * args.a_head_stride, args.dk, lane, product);
+    const float k_inv = inverse_norm<N>(kx, lane);
+    const float q_inv = inverse_norm<N>(qx, lane) * args.q_scale;
+
+    for (uint i = 0; i < N; ++i) {
+      const uint d = lane + 32 * i;
+      kx[i] = kx[i] * k_inv;
+      qx[i] = qx[i] * q_inv;
+      if (d < args.dk) {
+        product[i] = precise::exp(-rate * softplus(product[i] + dt_bias[head * args.dk + d]));
+      }
+      if (sg == 0) {
+        kn[d] = kx[i];
+        decays[d] = product[i];
+      }
+    }
+    float own[1];
+    own[0] = lane_dot<N>(kx, qx);
+    const float own_dot = fold<1, 32>(own, lane);
+    if (tid == 0) {
+      coef[kBlock + row] = own_dot;
+    }
+    for (uint i = 0; MSL_LOOP(i < row); ++i) {
+      const uint s = row - 1 - i;
+      float kr[N];
+      float gr[N];
+      load_row<N>((MSL_DEVICE const float*)(k_old + s * args.dk), args.dk, lane, kr);
+      load_row<N>((MSL_DEVICE const float*)(g_old + s * args.dk), args.dk, lane, gr);
+      if (s % kGroups == sg) {
+
+        for (uint j = 0; j < N; ++j) {
+          kr[j] = kr[j] * product[j];
+        }
+        float both[2];
+        both[0] = lane_dot<N>(kr, kx);
+        both[1] = lane_dot<N>(kr, qx);
+        const float dot = fold<2, 32>(both, lane);
+        if (lane == 0) {
+          coef[s] = -dot;
+        }
+        if (lane == 16) {
+          coef[kBlock + s] = dot;
+        }
+      }
+
+      for (uint j = 0; j < N; ++j) {
+        product[j] = product[j] * gr[j];
+      }
+    }
+    if (sg == 0) {
+
+      for (uint i = 0; i < N; ++i) {
+        fk[lane + 32 * i] = kx[i] * product[i];
+        fq[lane + 32 * i] = qx[i] * product[i];
+      }
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+
+    const float beta = sigmoid(b[token * args.b_stride + head]);
+    for (uint panel = first_panel; MSL_LOOP(panel < end_panel); ++panel) {
+      const uint first = panel * kPanel;
+      const uint width = min(kPanel, args.dv - first);
+      MSL_DEVICE const float* s_at = s_head + first * args.dk + min(lane, width - 1);
+      float yk = 0.0f;
+      float yq = 0.0f;
+      for (uint d = sg; MSL_LOOP(d < args.dk); d += kGroups) {
+        const float s = s_at[d * width];
+        yk = fma(s, fk[d], yk);
+        yq = fma(s, fq[d], yq);
+      }
+      sums[sg * kPanel + lane] = yk;
+      sums[(kGroups + sg) * kPanel + lane] = yq;
+      threadgroup_barrier(mem_flags::mem_threadgroup);
+      if (sg == 0 && lane < width) {
+        MSL_DEVICE float* u_at = u_head + first + lane;
+        float u = v[token * args.v_stride + head * args.v_head_stride + first + lane];
+        float o = 0.0f;
+
+        for (uint i = 0; i < kGroups; ++i) {
+          u = u - sums[i * kPanel + lane];
+          o = o + sums[(kGroups + i) * kPanel + lane];
+        }
+        for (uint s = 0; MSL_LOOP(s < row); ++s) {
+          const float u_s = u_at[s * args.dv];
+          u = fma(coef[s], u_s, u);
+          o = fma(coef[kBlock + s], u_s, o);
+        }
+        u = u * beta;
+        u_at[row * args.dv] = u;
+        out[token * args.out_stride + head * args.out_head_stride + first + lane] = fma(coef[kBlock + row], u, o);
+      }
+      threadgroup_barrier(mem_flags::mem_threadgroup);
+    }
+    if (tg.x == 0) {
+      for (uint d = tid; MSL_LOOP(d < args.dk); d += 128) {
+        k_old[row * args.dk + d] = kn[d];
+        g_old[row * args.dk + d] = decays[d];
+      }
+    }
+    threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
+    if (row < kBlock - 1) {
+      continue;
+    }
+
+
+    for (uint panel = first_panel; MSL_LOOP(panel < end_panel); ++panel) {
+      const uint first = panel * kPanel;
+      const uint width = min(kPanel, args.dv - first);
+      const uint column = min(lane, width - 1);
+      float u[kBlock];
+
+      for (uint s = 0; s < kBlock; ++s) {
+        u[s] = u_head[s * args.dv + first + column];
+      }
+      for (uint d = sg; MSL_LOOP(d < args.dk); d += kGroups) {
+        float faded = decays[d];
+        float sum = kn[d] * u[kBlock - 1];
+
+        for (uint i = 1; i < kBlock; ++i) {
+          const uint s = kBlock - 1 - i;
+          sum = fma(k_old[s * args.dk + d] * faded, u[s], sum);
+          faded = faded * g_old[s * args.dk + d];
+        }
+        if (lane < width) {
+          MSL_DEVICE float* at = s_head + first * args.dk + d * width + lane;
+          *at = fma(*at, faded, sum);
+        }
+      }
+    }
+    threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
+  }
+}
+
+
+
+
+
+
+
+# 1 "kda.entries"
+using namespace ::pagoda::device::gpu;
+void msl_entry_0(const KernelInputs& in, const Builtins& b) {
+  (void)in;
+  (void)b;
+  kda<128>((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (const float*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const int*)in.buffers[7], (const int*)in.buffers[8], (const int*)in.buffers[9], (float*)in.buffers[10], (float*)in.buffers[11], (float*)in.buffers[12], (float*)in.buffers[13], (float*)in.buffers[14], *(const pagoda_args::Kda*)in.buffers[15], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+}
+constexpr BindingInfo msl_bindings_0[] = {{"q", 0, BindingKind::buffer, sizeof(float), false}, {"k", 1, BindingKind::buffer, sizeof(float), false}, {"v", 2, BindingKind::buffer, sizeof(float), false}, {"a", 3, BindingKind::buffer, sizeof(float), false}, {"b", 4, BindingKind::buffer, sizeof(float), false}, {"a_log", 5, BindingKind::buffer, sizeof(float), false}, {"dt_bias", 6, BindingKind::buffer, sizeof(float), false}, {"cu_seqlens", 7, BindingKind::buffer, sizeof(int), false}, {"context_lens", 8, BindingKind::buffer, sizeof(int), false}, {"state_slots", 9, BindingKind::buffer, sizeof(int), false}, {"state", 10, BindingKind::buffer, sizeof(float), true}, {"k_rows", 11, BindingKind::buffer, sizeof(float), true}, {"u_rows", 12, BindingKind::buffer, sizeof(float), true}, {"g_rows", 13, BindingKind::buffer, sizeof(float), true}, {"out", 14, BindingKind::buffer, sizeof(float), true}, {"args", 15, BindingKind::values, sizeof(pagoda_args::Kda), false}};
+constexpr uint32_t msl_limit_0 = 128;
+void msl_entry_1(const KernelInputs& in, const Builtins& b) {
+  (void)in;
+  (void)b;
+  kda<256>((const float*)in.buffers[0], (const float*)in.buffers[1], (const float*)in.buffers[2], (const float*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const int*)in.buffers[7], (const int*)in.buffers[8], (const int*)in.buffers[9], (float*)in.buffers[10], (float*)in.buffers[11], (float*)in.buffers[12], (float*)in.buffers[13], (float*)in.buffers[14], *(const pagoda_args::Kda*)in.buffers[15], msl_builtin<uint3>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+}
+constexpr BindingInfo msl_bindings_1[] = {{"q", 0, BindingKind::buffer, sizeof(float), false}, {"k", 1, BindingKind::buffer, sizeof(float), false}, {"v", 2, BindingKind::buffer, sizeof(float), false}, {"a", 3, BindingKind::buffer, sizeof(float), false}, {"b", 4, BindingKind::buffer, sizeof(float), false}, {"a_log", 5, BindingKind::buffer, sizeof(float), false}, {"dt_bias", 6, BindingKind::buffer, sizeof(float), false}, {"cu_seqlens", 7, BindingKind::buffer, sizeof(int), false}, {"context_lens", 8, BindingKind::buffer, sizeof(int), false}, {"state_slots", 9, BindingKind::buffer, sizeof(int), false}, {"state", 10, BindingKind::buffer, sizeof(float), true}, {"k_rows", 11, BindingKind::buffer, sizeof(float), true}, {"u_rows", 12, BindingKind::buffer, sizeof(float), true}, {"g_rows", 13, BindingKind::buffer, sizeof(float), true}, {"out", 14, BindingKind::buffer, sizeof(float), true}, {"args", 15, BindingKind::values, sizeof(pagoda_args::Kda), false}};
+constexpr uint32_t msl_limit_1 = 128;
+}  // namespace
+}  // namespace metal
+namespace pagoda::device::gpu::generated {
+std::span<const KernelInfo> kda_kernels() noexcept {
+  static constexpr KernelInfo kKernels[] = {
+    {"kda_128", "kda", metal::msl_bindings_0, {}, metal::msl_limit_0, metal::msl_entry_0},
+    {"kda_256", "kda", metal::msl_bindings_1, {}, metal::msl_limit_1, metal::msl_entry_1},
+  };
+  return kKernels;
+}
+}  // namespace pagoda::device::gpu::generated
