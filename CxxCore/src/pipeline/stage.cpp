@@ -76,6 +76,7 @@ Result<std::unique_ptr<Stage>> Stage::open(StageConfig config) {
   auto checkpoint = io::Checkpoint::open(*stage->files_);
   if (!checkpoint.is_ok()) return checkpoint.status;
   stage->checkpoint_ = std::make_unique<io::Checkpoint>(std::move(*checkpoint));
+  model::find_bare_decoder(*stage->checkpoint_, *model);
   PAGODA_RETURN_IF_ERROR(model::untie_different_head(*stage->checkpoint_, *model));
   stage->model_config_ = std::move(*model);
   auto device = device::make_device(stage->config_.device, stage->config_.num_threads);
