@@ -11,7 +11,9 @@ constexpr int32_t kUnknown = 2;       // steps of kStep, while nothing is known 
 // A step is never smaller: weights are read once whether 1 token or 32 are computed, so that less would only take
 // longer in all. A multiple of it is a multiple of a recurrent block too.
 constexpr int32_t kStep = 32;
-constexpr int32_t kDecodeStep = 8;  // the same where decodes wait: a CPU computes 16 tokens while it reads the weights
+// The same of prompts beside decodes, however many those are: a prompt that got no token would wait until one of them
+// ends.
+constexpr int32_t kDecodeStep = 8;
 
 double blend(double before, double now) noexcept { return before > 0 ? (before + now) / 2 : now; }
 
@@ -24,10 +26,14 @@ StepBudget::StepBudget(const StepTimes& times, int32_t max_tokens) noexcept
 
 int32_t StepBudget::max_tokens(int32_t num_decoding) const noexcept {
   if (num_decoding == 0 || times_.max_decode_seconds < 0) return tokens_;
-  const double seconds = times_.max_decode_seconds > 0 ? times_.max_decode_seconds : kDecodeRatio * seconds_of_decodes_;
-  if (seconds == 0 || seconds_per_token_ == 0) return std::min(tokens_, kStep);
+  // More decode now than when a step without prompts was last seen: such a step would take longer by their tokens.
+  const double num_more = std::max(0.0, num_decoding - tokens_of_decodes_);
+  const double plain = seconds_of_decodes_ > 0 ? seconds_of_decodes_ + num_more * seconds_per_token_ : 0;
+  const double seconds = times_.max_decode_seconds > 0 ? times_.max_decode_seconds : kDecodeRatio * plain;
+  const int32_t least = std::min(limit_, num_decoding + kDecodeStep);
+  if (seconds == 0 || seconds_per_token_ == 0) return std::max(std::min(tokens_, kStep), least);
   const double affordable = std::min(seconds / seconds_per_token_, static_cast<double>(tokens_));
-  return std::min(tokens_, std::max(static_cast<int32_t>(affordable) / kDecodeStep * kDecodeStep, kDecodeStep));
+  return std::max(static_cast<int32_t>(affordable) / kDecodeStep * kDecodeStep, least);
 }
 
 // Steps without a prompt say nothing of the rate: their time goes into reading weights, and a hundred prompt tokens
@@ -36,6 +42,7 @@ void StepBudget::note(int32_t num_tokens, int32_t num_sequences, double seconds)
   if (num_tokens <= 0 || !(seconds > 0)) return;
   if (num_tokens <= num_sequences) {
     seconds_of_decodes_ = blend(seconds_of_decodes_, seconds);
+    tokens_of_decodes_ = blend(tokens_of_decodes_, num_tokens);
     return;
   }
   seconds_per_token_ = blend(seconds_per_token_, seconds / num_tokens);

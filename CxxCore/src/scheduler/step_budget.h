@@ -19,7 +19,9 @@ class StepBudget {
  public:
   StepBudget(const StepTimes& times, int32_t max_tokens) noexcept;
 
-  int32_t max_tokens(int32_t num_decoding = 0) const noexcept;  // of the next step, in which so many sequences decode
+  // Of the next step, in which so many sequences decode. A few are left for prompts beside them, whatever the times
+  // say, unless the step is full.
+  int32_t max_tokens(int32_t num_decoding = 0) const noexcept;
 
   // A step of `num_tokens` tokens of `num_sequences` sequences took `seconds`.
   void note(int32_t num_tokens, int32_t num_sequences, double seconds) noexcept;
@@ -30,6 +32,7 @@ class StepBudget {
   int32_t tokens_;                 // now, when nothing decodes
   double seconds_per_token_ = 0;   // of steps with prompts, the newest counting half; 0 before the first
   double seconds_of_decodes_ = 0;  // of steps without prompts, likewise
+  double tokens_of_decodes_ = 0;   // of those steps
 };
 
 }  // namespace pagoda::scheduler

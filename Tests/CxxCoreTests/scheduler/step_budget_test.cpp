@@ -94,12 +94,28 @@ PAGODA_TEST(step_budget_keeps_the_gap_between_tokens_near_that_of_plain_decodes)
   CHECK_EQ(budget.max_tokens(0), 256);
 }
 
+// One sequence decoded alone, and prompts were slow: when many decode, what a step may have is not used up by them.
+PAGODA_TEST(step_budget_leaves_tokens_for_prompts_beside_many_decodes) {
+  for (const double limit : {0.0, 0.020}) {
+    StepBudget budget({.max_decode_seconds = limit}, 256);
+    for (int i = 0; i < 4; ++i) budget.note(1, 1, 0.027);
+    for (int i = 0; i < 8; ++i) budget.note(256, 1, 256 * 0.002);
+    for (int32_t n = 1; n <= 256; ++n) CHECK(budget.max_tokens(n) >= std::min(256, n + 8));
+    CHECK_EQ(budget.max_tokens(1), limit > 0 ? 9 : 24);
+  }
+  // 31 that decode would take 27 ms and 2 ms for each of 30 more; a step with prompts may take nearly twice that.
+  StepBudget budget({}, 256);
+  budget.note(1, 1, 0.027);
+  budget.note(256, 1, 256 * 0.002);
+  CHECK_EQ(budget.max_tokens(31), 72);
+}
+
 PAGODA_TEST(step_budget_obeys_a_time_for_steps_that_decode) {
   for (const double limit : {0.010, 0.050, 0.2, 10.0}) {
     StepBudget budget({.max_seconds = 1, .max_decode_seconds = limit}, 512);
     for (int i = 0; i < 12; ++i) budget.note(budget.max_tokens(0), 1, 0.001 * budget.max_tokens(0));
     CHECK_EQ(budget.max_tokens(0), 512);
-    CHECK_EQ(budget.max_tokens(3), std::clamp(static_cast<int32_t>(limit * 1000) / 8 * 8, 8, 512));
+    CHECK_EQ(budget.max_tokens(3), std::clamp(static_cast<int32_t>(limit * 1000) / 8 * 8, 3 + 8, 512));
   }
   StepBudget off({.max_decode_seconds = -1}, 512);
   off.note(512, 1, 100);
