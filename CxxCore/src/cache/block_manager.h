@@ -36,6 +36,11 @@ class BlockManager {
   // end is given out before the beginning, without which the end is worth nothing.
   void release(std::vector<int32_t>& table) noexcept;
 
+  // One holder less for each of the first blocks of a table; the entries stay, but mean nothing any more.
+  void release_first(std::span<const int32_t> blocks) noexcept {
+    for (const int32_t block : blocks) release_one(block);
+  }
+
   // A sequence holds `known` instead of the block in `entry`.
   void replace(int32_t& entry, int32_t known) noexcept {
     share({&known, 1});

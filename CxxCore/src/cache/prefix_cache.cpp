@@ -133,6 +133,14 @@ bool PrefixCache::add_checkpoint(Sequence& sequence, int32_t position, int32_t s
   return index_.add_checkpoint(piece.parent, sequence.cache_salt, piece.tokens, piece.block, slot, num_uses);
 }
 
+void PrefixCache::free_before(Sequence& sequence, int32_t position) noexcept {
+  const int32_t first = sequence.num_freed_blocks, end = position / blocks_.block_size();
+  if (sequence.uses_cache || end <= first) return;
+  blocks_.release_first(
+      std::span(sequence.block_table).subspan(static_cast<size_t>(first), static_cast<size_t>(end - first)));
+  sequence.num_freed_blocks = end;
+}
+
 void PrefixCache::retire(Sequence& sequence, bool is_good, int32_t num_uses) noexcept {
   try {
     if (is_good && sequence.uses_cache && sequence.num_computed_tokens > 0) keep_end(sequence, num_uses);
@@ -141,6 +149,8 @@ void PrefixCache::retire(Sequence& sequence, bool is_good, int32_t num_uses) noe
   if (sequence.state_slot >= 0) states_.release(sequence.state_slot);
   sequence.state_slot = -1;
   sequence.has_fresh_slot = false;
+  sequence.block_table.erase(sequence.block_table.begin(), sequence.block_table.begin() + sequence.num_freed_blocks);
+  sequence.num_freed_blocks = 0;
   blocks_.release(sequence.block_table);
   sequence.num_published_blocks = 0;
 }

@@ -66,6 +66,10 @@ class PrefixCache {
   void publish(request::Sequence& sequence);
   bool add_checkpoint(request::Sequence& sequence, int32_t position, int32_t slot);  // false when there was one
 
+  // Frees the blocks of tokens before `position`, which no later token of the sequence sees. Those of a sequence that
+  // uses the cache stay: what follows them is found by them.
+  void free_before(request::Sequence& sequence, int32_t position) noexcept;
+
   // Takes blocks and slot from a sequence. What they hold is kept when it `is_good`: not after a failed step.
   // It is expected to be wanted `num_uses` times. Without memory to note it, less of it is kept.
   void retire(request::Sequence& sequence, bool is_good, int32_t num_uses = 1) noexcept;

@@ -22,7 +22,8 @@ static scheduler::SchedulerLimits scheduler_limits(const CoreConfig& config) {
           .max_model_len = config.max_model_len,
           .has_state = config.has_state,
           .max_state_saves = config.sizes.max_state_saves,
-          .max_draft_rows = config.max_draft_rows};
+          .max_draft_rows = config.max_draft_rows,
+          .window = config.attention_window};
 }
 
 EngineCore::EngineCore(model::Model& model, CoreConfig config)

@@ -42,6 +42,7 @@ struct CoreConfig {
   bool has_state = false;
   bool prefix_cache = true;
   scheduler::StepTimes step_times;
+  int32_t attention_window = 0;  // of all layers; 0: one of them sees all tokens
   int32_t max_checkpoints = 0;  // of sizes.num_state_slots; the others are for running sequences
   int64_t state_slot_bytes = 0;
   std::shared_ptr<DiskStore> disk;   // null: prefixes stay in memory

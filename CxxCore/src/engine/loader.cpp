@@ -96,6 +96,11 @@ std::string device_for(const EngineOptions& options, const io::ModelConfig& conf
   return options.device == "auto" && !has_kernels ? "cpu" : options.device;
 }
 
+int32_t window_of_all_layers(const io::ModelConfig& config) {
+  const auto slides = [](io::LayerKind kind) { return kind == io::LayerKind::sliding_attention; };
+  return !config.runs_mtp_head && std::ranges::all_of(config.layers, slides) ? config.sliding_window : 0;
+}
+
 Status check_kernels(const cache::CacheLayout& layout, const device::Device& device) {
   const bool has_heads = layout.num_attention_layers > 0;
   Status status = device::check_support(device, {.kv_dtype = layout.kv_dtype,
@@ -278,6 +283,7 @@ Result<LoadedModel> load(const ModelSource& source, const EngineOptions& options
   loaded.core.vocab_size = p.config.vocab_size;
   loaded.core.hidden_size = p.config.hidden_size;
   loaded.core.has_state = p.memory.plan.num_state_slots > 0;
+  loaded.core.attention_window = window_of_all_layers(p.config);
   loaded.core.prefix_cache = options.prefix_cache;
   loaded.core.step_times = {.max_seconds = p.device->info().max_step_seconds,
                             .max_decode_seconds = options.max_step_ms / 1000};

@@ -19,6 +19,7 @@ struct Sequence {
   int32_t num_computed_tokens = 0;   // leading tokens whose keys, values and state are in the cache
   int32_t max_num_tokens = 0;        // prompt and output together
   std::vector<int32_t> block_table;  // KV blocks in order; filled by the scheduler through the BlockManager
+  int32_t num_freed_blocks = 0;      // leading ones of block_table that it does not hold any more: no layer sees them
   int32_t first_changed_block = 0;   // entries of block_table before it are as in the last step that it was part of
   int32_t batch_row = -1;            // its row then
   int32_t state_slot = -1;           // recurrent slot while running; -1 for models without recurrent layers

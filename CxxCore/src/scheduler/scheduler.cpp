@@ -78,11 +78,19 @@ const StepPlan& Scheduler::schedule(int32_t max_tokens, int32_t max_rows) {
   plan_.copies.slots.clear();
   plan_.saves.clear();
   int32_t budget = std::min(limits_.max_num_batched_tokens, std::max(max_tokens, num_running()));
+  free_unseen();
   schedule_decodes(budget);
   schedule_drafts(budget);
   if (budget > 0) schedule_prompts(budget);
   arrange_rows();
   return plan_;
+}
+
+// Blocks behind the windows of all layers.
+void Scheduler::free_unseen() noexcept {
+  if (limits_.window == 0) return;
+  for (Sequence* sequence : running_)
+    cache_.free_before(*sequence, std::max(0, sequence->num_computed_tokens - limits_.window + 1));
 }
 
 void Scheduler::schedule_decodes(int32_t& budget) {

@@ -38,6 +38,7 @@ struct SchedulerLimits {
   bool has_state = false;                // sequences need a recurrent slot
   int32_t max_state_saves = 0;           // of one step
   int32_t max_draft_rows = 0;            // of one step
+  int32_t window = 0;                    // a token sees so many, itself included, in every layer; 0: all
   int32_t state_block = 16;              // tokens between two updates of a recurrent state: these stay
 };
 
@@ -111,6 +112,7 @@ class Scheduler {
   int64_t num_preemptions() const noexcept { return num_preemptions_; }
 
  private:
+  void free_unseen() noexcept;
   void schedule_decodes(int32_t& budget);
   void schedule_drafts(int32_t& budget);
   void schedule_prompts(int32_t budget);
