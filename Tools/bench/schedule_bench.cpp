@@ -1,7 +1,8 @@
 // Measures what scheduling costs and what it does: host time of a step beside long contexts, of an admission behind
-// many prompts, and on a synthetic shape the first token and the gaps between tokens while a long prompt is read.
-// Build: make -C Tools/native schedule_bench     Usage: schedule_bench host | serve [shape] [quantize] [prompt]
-// [threads]
+// many prompts, tokens computed again after preemptions, and on a synthetic shape the first token and the gaps between
+// tokens while a long prompt is read.
+// Build: make -C Tools/native schedule_bench
+// Usage: schedule_bench host | preempt | serve [shape] [quantize] [prompt] [threads]
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -42,6 +43,7 @@ class EmptyModel : public model::Model {
  public:
   explicit EmptyModel(const model::ModelSizes& sizes) : sizes_(sizes) {
     config_.vocab_size = 1000;
+    layout_.num_recurrent_layers = sizes.num_state_slots > 0 ? 1 : 0;
     layout_.block_size = sizes.block_size;
     tables_.resize(static_cast<size_t>(sizes.max_num_seqs) * static_cast<size_t>(sizes.max_blocks_per_seq));
   }
@@ -87,13 +89,14 @@ struct Answer {
   }
 };
 
-void submit(engine::EngineCore& core, uint64_t id, Tokens prompt, int max_tokens, Answer& answer) {
+void submit(engine::EngineCore& core, uint64_t id, Tokens prompt, int max_tokens, Answer& answer,
+            bool use_cache = false) {
   Request request;
   request.prompt_ids = std::move(prompt);
   request.sampling.max_tokens = max_tokens;
   request.sampling.temperature = 0;
   request.sampling.ignore_eos = true;
-  request.use_cache = false;
+  request.use_cache = use_cache;
   answer.submitted = Clock::now();
   auto prepared = core.prepare(request, id, &Answer::on_event, &answer);
   if (!prepared.is_ok()) {
@@ -160,6 +163,45 @@ void host_admission(int32_t count) {
               publish_us, (cpu_us() - begin) / kLookups, static_cast<long long>(found));
 }
 
+// Tokens computed over those that must be, when the pool has room for `part` of what up to 16 sequences come to.
+void preempt(bool has_state, bool use_cache, double part) {
+  constexpr int32_t kRows = 16, kMaxLength = 1200;
+  engine::CoreConfig config;
+  config.block_size = 16;
+  config.max_model_len = kMaxLength;
+  config.vocab_size = 1000;
+  config.has_state = has_state;
+  config.prefix_cache = use_cache;
+  config.max_checkpoints = has_state && use_cache ? 2 * kRows : 0;
+  config.sizes.block_size = 16;
+  config.sizes.max_blocks_per_seq = kMaxLength / 16;
+  config.sizes.num_kv_blocks = static_cast<int64_t>(part * kRows * kMaxLength / 16);
+  config.sizes.num_state_slots = has_state ? kRows + config.max_checkpoints : 0;
+  config.sizes.max_state_saves = config.max_checkpoints;
+  config.sizes.max_num_seqs = config.sizes.max_logits_rows = kRows;
+  config.sizes.max_num_tokens = 256;
+  config.step_times.max_decode_seconds = -1;
+  EmptyModel model(config.sizes);
+  engine::EngineCore core(model, config);
+  std::mt19937_64 rng(1);
+  std::vector<Answer> answers(400);
+  int64_t ideal = 0;
+  for (size_t i = 0; i < answers.size(); ++i) {
+    Tokens prompt(50 + rng() % 550);
+    for (int32_t& token : prompt) token = static_cast<int32_t>(rng() % 1000);
+    const int max_tokens = static_cast<int>(100 + rng() % 500);
+    ideal += static_cast<int64_t>(prompt.size()) + max_tokens - 1;  // the last is never computed
+    submit(core, i + 1, std::move(prompt), max_tokens, answers[i], use_cache);
+  }
+  while (core.has_work()) core.step();
+  const EngineStats stats = core.stats();
+  std::printf("%-9s %-7s pool of %2.0f %%: %4lld preemptions, computed over ideal %.3f, %lld steps\n",
+              has_state ? "hybrid" : "attention", use_cache ? "cache" : "none", 100 * part,
+              static_cast<long long>(stats.num_preemptions),
+              static_cast<double>(stats.num_computed_tokens) / static_cast<double>(ideal),
+              static_cast<long long>(stats.num_steps));
+}
+
 struct Bench {
   engine::LoadedModel loaded;
   std::mt19937_64 rng{1};
@@ -213,9 +255,17 @@ void serve(Bench& bench, int length, double max_decode_seconds, const char* name
 
 int main(int argc, char** argv) {
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
-  if (argc < 2 || (std::strcmp(argv[1], "host") != 0 && std::strcmp(argv[1], "serve") != 0))
-    return std::fprintf(stderr, "usage: schedule_bench host | serve [shape] [quantize] [prompt] [threads]\n"), 2;
-  if (std::strcmp(argv[1], "host") == 0) {
+  const std::string mode = argc > 1 ? argv[1] : "";
+  if (mode != "host" && mode != "preempt" && mode != "serve")
+    return std::fprintf(stderr, "usage: schedule_bench host | preempt | serve [shape] [quantize] [prompt] [threads]\n"),
+           2;
+  if (mode == "preempt") {
+    for (const bool has_state : {false, true})
+      for (const bool use_cache : {false, true})
+        for (const double part : {0.2, 0.35, 0.5}) preempt(has_state, use_cache, part);
+    return 0;
+  }
+  if (mode == "host") {
     for (const int32_t rows : {16, 256}) host_step(rows, rows == 16 || argc > 2 ? 262'144 : 16'384);
     for (const int32_t count : {100, 10'000, 100'000}) host_admission(count);
     return 0;
