@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+"""Keeps two servers on one prefix folder busy for some minutes, with aborts, schemas and long prompts, and checks them.
+
+Usage: soak.py [--minutes 30] [--program .build/release/pagoda] [--clients 8]
+What must hold, or the exit status is 1: every request is answered or was aborted here; an answer to the same request is the same
+each time and on both servers; an answer under a schema is of it; nothing runs or waits at the end; memory after the first fifth of the
+time (caches are full then) and at the end differs by less than 1 %. A line a minute says how far it is.
+"""
+
+import argparse
+import collections
+import http.client
+import json
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+SCHEMA = {"type": "object", "properties": {"name": {"type": "string", "maxLength": 12}, "age": {"type": "integer", "minimum": 0,
+          "maximum": 150}, "tags": {"type": "array", "items": {"enum": ["a", "b", "c"]}, "maxItems": 3}},
+          "required": ["name", "age", "tags"], "additionalProperties": False}
+WORDS = "the river bends and a bridge of stone stands over it while boats pass below in the morning light".split()
+
+
+class Server:
+    def __init__(self, program, folder, log):
+        command = [str(program), "serve", "--port", "0", "--model", "mini", "--prefix-cache-dir", folder, "--max-num-seqs", "8"]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
+        line = self.process.stdout.readline()
+        match = re.search(r"http://([^:/ ]+):(\d+)/", line)
+        if not match:
+            raise SystemExit(f"soak: no address in {line!r}")
+        self.host, self.port = match.group(1), int(match.group(2))
+
+    def get(self, path):
+        connection = http.client.HTTPConnection(self.host, self.port, timeout=600)
+        connection.request("GET", path)
+        return connection.getresponse().read().decode()
+
+    def resident_bytes(self):
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return 1024 * int(re.search(r"^VmRSS:\s+(\d+)", status, re.MULTILINE).group(1))
+
+    def metric(self, name):
+        return float(re.search(rf"^{re.escape(name)}(?:\{{[^}}]*\}})? (\S+)$", self.get("/metrics"), re.MULTILINE).group(1))
+
+
+def make_request(kind, number):
+    """The body of request `number` of a kind: the same each time."""
+    rng = random.Random(f"{kind} {number}")
+    length = rng.randint(300, 700) if kind == "long" else rng.randint(5, 60)
+    text = " ".join(rng.choice(WORDS) for _ in range(length))
+    body = {"model": "mini", "messages": [{"role": "user", "content": text}], "seed": number, "temperature": rng.choice([0, 1]),
+            "max_tokens": 200 if kind == "schema" else rng.randint(1, 40)}
+    if kind == "schema":
+        body["response_format"] = {"type": "json_schema", "json_schema": {"name": "person", "schema": SCHEMA, "strict": True}}
+    return body
+
+
+def fits_schema(text):
+    value = json.loads(text)
+    return (set(value) == {"name", "age", "tags"} and len(value["name"]) <= 12 and isinstance(value["age"], int)
+            and 0 <= value["age"] <= 150 and len(value["tags"]) <= 3 and set(value["tags"]) <= {"a", "b", "c"})
+
+
+class Soak:
+    def __init__(self, servers, end):
+        self.servers, self.end = servers, end
+        self.lock = threading.Lock()
+        self.counts = collections.Counter()
+        self.known = {}  # answers by request
+        self.faults = []
+
+    def note(self, fault):
+        with self.lock:
+            self.faults.append(fault)
+
+    def abort(self, server, body, rng):
+        """Reads a part of a stream, or nothing, and hangs up."""
+        connection = http.client.HTTPConnection(server.host, server.port, timeout=600)
+        connection.request("POST", "/v1/chat/completions", json.dumps({**body, "stream": True}), {"Content-Type": "application/json"})
+        if rng.random() < 0.7:
+            response = connection.getresponse()
+            response.read(rng.randint(1, 600))
+        connection.close()
+
+    def ask(self, server, key, body):
+        connection = http.client.HTTPConnection(server.host, server.port, timeout=600)
+        connection.request("POST", "/v1/chat/completions", json.dumps(body), {"Content-Type": "application/json"})
+        response = connection.getresponse()
+        answer = json.loads(response.read())
+        connection.close()
+        if response.status != 200:
+            return self.note(f"{key}: status {response.status}: {answer}")
+        choice = answer["choices"][0]
+        found = (choice["message"]["content"], choice["finish_reason"])
+        if key[0] == "schema" and found[1] == "stop" and not fits_schema(found[0]):
+            self.note(f"{key}: not of the schema: {found[0]}")
+        with self.lock:
+            known = self.known.setdefault(key, found)
+        if known != found:
+            self.note(f"{key}: {found} after {known}")
+
+    def client(self, seed):
+        rng = random.Random(seed)
+        while time.monotonic() < self.end:
+            kind, number, server = rng.choice(["plain", "plain", "schema", "long", "abort"]), rng.randrange(60), rng.choice(self.servers)
+            try:
+                if kind == "abort":
+                    self.abort(server, make_request(rng.choice(["plain", "schema", "long"]), number), rng)
+                else:
+                    self.ask(server, (kind, number), make_request(kind, number))
+                with self.lock:
+                    self.counts[kind] += 1
+            except Exception as error:  # a lost answer
+                self.note(f"{kind} {number}: {error!r}")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--minutes", type=float, default=30)
+    parser.add_argument("--program", type=Path, default=ROOT / ".build/release/pagoda")
+    parser.add_argument("--clients", type=int, default=8)
+    options = parser.parse_args()
+    folder, log = tempfile.TemporaryDirectory(), tempfile.TemporaryFile(mode="w+")
+    servers = [Server(options.program, folder.name, log) for _ in range(2)]
+    begin = time.monotonic()
+    soak = Soak(servers, begin + 60 * options.minutes)
+    threads = [threading.Thread(target=soak.client, args=(i,)) for i in range(options.clients)]
+    for thread in threads:
+        thread.start()
+    settled = None
+    next_report = begin + 60
+    while any(thread.is_alive() for thread in threads):
+        time.sleep(0.5)
+        if settled is None and time.monotonic() - begin > 12 * options.minutes:
+            settled = [server.resident_bytes() for server in servers]
+        if time.monotonic() > next_report:
+            next_report += 60
+            print(f"{time.monotonic() - begin:.0f} s: {dict(soak.counts)}, {len(soak.faults)} faults", flush=True)
+    for server, before in zip(servers, settled):
+        for _ in range(600):
+            if server.metric("vllm:num_requests_running") + server.metric("vllm:num_requests_waiting") == 0:
+                break
+            time.sleep(0.1)
+        else:
+            soak.note("requests are still there at the end")
+        after = server.resident_bytes()
+        print(f"memory {before / 1e6:.1f} MB, at the end {after / 1e6:.1f} MB ({100 * (after / before - 1):+.2f} %); "
+              f"masks {server.metric('pagoda:grammar_masks_total'):.0f}, late {server.metric('pagoda:grammar_late_masks_total'):.0f}; "
+              f"prefix files read {server.metric('pagoda:prefix_disk_reads_total'):.0f}, written {server.metric('pagoda:prefix_disk_writes_total'):.0f}")
+        if abs(after / before - 1) > 0.01:
+            soak.note(f"memory grew from {before} to {after} bytes")
+        server.process.terminate()
+        if server.process.wait(timeout=120) != 0:
+            soak.note(f"a server ended with status {server.process.returncode}")
+    print(f"{sum(soak.counts.values())} requests: {dict(soak.counts)}; {len(soak.known)} different ones")
+    for fault in soak.faults[:20]:
+        print("fault:", fault)
+    return 1 if soak.faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
