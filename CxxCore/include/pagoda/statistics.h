@@ -58,7 +58,10 @@ struct EngineStats {
   int64_t num_generated_tokens = 0;
   // Time of all steps so far, by phase: choosing what runs, the model, and drawing tokens, with the events of that.
   double plan_seconds = 0, forward_seconds = 0, sample_seconds = 0;
-  std::string fault;  // why no step succeeds any more: the device failed; empty while it works
+  int64_t num_masks = 0;       // of tokens that a grammar allows, remembered ones included
+  int64_t num_late_masks = 0;  // rows that had to wait for theirs, in no step
+  double mask_seconds = 0;     // spent on them, beside the steps
+  std::string fault;           // why no step succeeds any more: the device failed; empty while it works
   CacheStats cache;
   SpeculationStats speculation;
   DiskStats disk;

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "engine/thinking.h"
-#include "grammar/token_grammar.h"
+#include "grammar/mask_worker.h"
 #include "pagoda/event.h"
 #include "pagoda/request.h"
 #include "request/sequence.h"
@@ -35,9 +35,12 @@ struct ActiveRequest {
   std::optional<text::Detokenizer> detokenizer;  // absent when the model has no tokenizer: events carry ids only
   text::StopStrings stop_strings;
   Thinking thinking;
-  std::shared_ptr<grammar::TokenGrammar>
-      grammar;                              // null: any token may come; shared by requests, the engine's thread's
-  std::optional<grammar::Matcher> matcher;  // made by that thread
+  std::shared_ptr<grammar::TokenGrammar> grammar;  // null: any token may come; shared by requests, the mask worker's
+  std::shared_ptr<grammar::Guide> guide;           // through it
+  grammar::Place place;                            // in it, after the tokens so far, once that is known
+  bool has_begun = false;                          // the grammar has been told a token
+  bool is_awaited = false;                         // the place is asked for at the beginning of each step
+  std::vector<float> held_logits;  // of a row whose mask was late: its token is drawn when that is known
   int32_t num_prompt_logprobs = -1;
   bool is_checked = false;          // its answer is there already: see Request::answer_ids
   int32_t num_scored = 0;           // leading rows whose logits were looked at for the token that follows

@@ -31,6 +31,7 @@ EngineCore::EngineCore(model::Model& model, CoreConfig config)
       config_(std::move(config)),
       thinking_format_(find_thinking_format(config_.tokenizer.get())),
       grammars_(config_.tokenizer, config_.vocab_size, config_.eos_token_ids),
+      masks_(config_.tokenizer, config_.has_mask_thread && model_.max_in_flight() <= 1, config_.before_mask),
       blocks_(config_.sizes.num_kv_blocks, config_.block_size),
       states_(config_.sizes.num_state_slots),
       cache_(blocks_, states_, config_.has_state, config_.prefix_cache ? config_.max_checkpoints : 0),
@@ -45,6 +46,8 @@ EngineCore::EngineCore(model::Model& model, CoreConfig config)
   if (config_.uses_head) reserve_batch(draft_batch_, config_.sizes);
   scored_rows_.reserve(static_cast<size_t>(config_.sizes.max_num_tokens));
   score_rows_.reserve(static_cast<size_t>(config_.sizes.max_logits_rows));
+  awaited_.reserve(static_cast<size_t>(config_.sizes.max_num_seqs));
+  ahead_.reserve(grammar::MaskWorker::kMaxAhead);
   draft_rows_.reserve(static_cast<size_t>(config_.sizes.max_num_seqs));
   offers_.reserve(static_cast<size_t>(config_.sizes.max_num_seqs));
   offer_requests_.reserve(static_cast<size_t>(config_.sizes.max_num_seqs));
@@ -94,7 +97,7 @@ void EngineCore::add(std::unique_ptr<ActiveRequest> request) noexcept {
   request->sequence.is_reading = disk_.has_value();
   if (Status status = ready(); !status.is_ok()) return refuse(*request, std::move(status));
   try {
-    if (request->grammar) request->matcher.emplace(request->grammar);
+    if (request->grammar) request->guide = masks_.begin(request->grammar);
     requests_.try_emplace(id);
     scheduler_.add(&request->sequence);  // changes nothing when it throws
   } catch (const std::exception&) {
@@ -122,10 +125,13 @@ void EngineCore::step() noexcept {
   if (is_dead_) return end_all(FinishReason::error, fault_);
   if (!flights_.empty()) return step_in_flight();
   const Clock::time_point begin = Clock::now();
+  begin_mask_wait(begin);
+  settle_masks();
   read_next();
   draft_tokens();
   const scheduler::StepPlan* plan = schedule();
-  if (!plan || plan->rows.empty()) return;
+  if (!plan) return;
+  if (plan->rows.empty()) return wait_for_masks();
   Status status = forward(*plan, begin);
   const Clock::time_point end = Clock::now();
   if (status.is_ok()) status = score();
@@ -135,6 +141,7 @@ void EngineCore::step() noexcept {
   const int64_t num_before = num_generated_tokens_;
   const bool is_watched = activity_.is_open();
   StepRecord record = is_watched ? ActivityLog::describe(*plan) : StepRecord();
+  begin_mask_wait(Clock::now());
   if (status.is_ok()) commit(*plan);
   else fail_rows(*plan, status);
   sample_time_ += Clock::now() - end;
@@ -262,6 +269,13 @@ void EngineCore::commit_tokens(ActiveRequest& request, int32_t num_drafts, size_
   speculation_.num_draft_steps += num_drafts > 0;
   speculation_.num_drafted_tokens += num_drafts;
   for (int32_t i = 0;; ++i) {
+    if (!has_mask(request)) {
+      note_drafts(request, num_drafts, i);
+      sequence.drafts.clear();
+      return hold_row(request, logits_row + static_cast<size_t>(i));
+    }
+    if (request.has_begun && request.place.must_end)
+      return finish(request, FinishReason::stop, ok_status());  // that was not known before
     if (!commit_token(request, logits_row + static_cast<size_t>(i))) return;
     if (i == num_drafts || sequence.tokens.back() != sequence.drafts[static_cast<size_t>(i)]) {
       note_drafts(request, num_drafts, i);
@@ -296,8 +310,8 @@ void EngineCore::give_back_saves(const scheduler::StepPlan& plan, const Sequence
   }
 }
 
-bool EngineCore::commit_token(ActiveRequest& request, size_t logits_row) {
-  Status status = sample(request, logits_row);
+bool EngineCore::commit_token(ActiveRequest& request, size_t logits_row, std::span<const float> held) {
+  Status status = sample(request, logits_row, held);
   if (!status.is_ok()) return finish(request, FinishReason::error, std::move(status)), false;
   const int32_t token = sampled_.token_id;
   if (!request.first_token) request.first_token = Clock::now();
@@ -320,16 +334,27 @@ bool EngineCore::commit_token(ActiveRequest& request, size_t logits_row) {
 
   const bool is_stop = is_stop_id || is_stop_string || is_last;
   if (!is_stop && request.sequence.num_tokens() < request.sequence.max_num_tokens) return true;
+  if (!is_stop && request.is_awaited && !request.place.is_known()) {  // whether the document ends here is not known yet
+    request.sequence.drafts.clear();
+    request.sequence.is_held = true;
+    return false;
+  }
   finish(request, is_stop ? FinishReason::stop : FinishReason::length, ok_status());
   return false;
 }
 
-// The grammar and the thinking go on with the token. True when it ends the document and nothing can follow.
+// The grammar and the thinking go on with the token. True when it ends the document and nothing can follow; that may
+// also become known later, see resume().
 bool EngineCore::follow(ActiveRequest& request, int32_t token_id) {
   const bool was_thinking = request.thinking.is_open();
   request.thinking.note(token_id);
-  if (!request.matcher || was_thinking) return false;
-  return request.matcher->accept(config_.tokenizer->token_bytes(token_id)) && request.matcher->must_end();
+  if (!request.guide || was_thinking) return false;
+  request.place = {};
+  request.has_begun = true;
+  masks_.accept(*request.guide, token_id);
+  if (find_place(request, Clock::time_point())) return request.place.must_end;
+  await_place(request);
+  return false;
 }
 
 bool EngineCore::append_text(ActiveRequest& request, int32_t token_id) {
@@ -377,6 +402,7 @@ void EngineCore::finish(ActiveRequest& request, FinishReason reason, Status stat
   scheduler_.remove(&request.sequence, is_good);
   const EventCallback callback = request.callback;
   void* context = request.context;
+  if (!request.held_logits.empty()) --num_held_rows_;
   requests_.erase(event.request_id);
   publish_stats();
   callback(context, &event);
@@ -399,6 +425,7 @@ void EngineCore::publish_stats() noexcept {
   } catch (const std::bad_alloc&) {  // what has words stays away
   }
   activity_.set_lanes(scheduler_);
+  const grammar::MaskStats masks = masks_.stats();
   std::lock_guard lock(stats_mutex_);
   const cache::PrefixIndex& index = cache_.index();
   const cache::PrefixCacheStats& cache = cache_.stats();
@@ -416,6 +443,9 @@ void EngineCore::publish_stats() noexcept {
             .plan_seconds = seconds(plan_time_),
             .forward_seconds = seconds(forward_time_),
             .sample_seconds = seconds(sample_time_),
+            .num_masks = masks.num_masks,
+            .num_late_masks = num_late_masks_,
+            .mask_seconds = masks.mask_seconds,
             .fault = std::move(fault),
             .cache = {.num_lookups = cache.num_lookups,
                       .num_hits = cache.num_hits,

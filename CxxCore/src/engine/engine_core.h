@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -19,6 +20,7 @@
 #include "engine/disk_tier.h"
 #include "engine/thinking.h"
 #include "grammar/grammar_cache.h"
+#include "grammar/mask_worker.h"
 #include "model/model.h"
 #include "pagoda/event.h"
 #include "pagoda/prefix_match.h"
@@ -40,14 +42,15 @@ struct CoreConfig {
   int32_t vocab_size = 0;
   int32_t hidden_size = 0;  // 0: no embeddings
   bool has_state = false;
+  int32_t attention_window = 0;  // of all layers; 0: one of them sees all tokens
   bool prefix_cache = true;
   scheduler::StepTimes step_times;
-  int32_t attention_window = 0;  // of all layers; 0: one of them sees all tokens
   int32_t max_checkpoints = 0;  // of sizes.num_state_slots; the others are for running sequences
   int64_t state_slot_bytes = 0;
   std::shared_ptr<DiskStore> disk;   // null: prefixes stay in memory
   device::Device* device = nullptr;  // asked for its health after a failed step; null: only the model is
   std::vector<int32_t> eos_token_ids;
+  bool has_mask_thread = false;                 // masks are found beside the steps; else within them
   bool uses_head = false;                       // drafts from the model's MTP head
   bool uses_lookup = false;                     // drafts from what stood before in the text, and what rules force
   int32_t max_drafts = 0;                       // of a sequence in a step; 0: none
@@ -55,6 +58,7 @@ struct CoreConfig {
   bool takes_all_drafts = false;                // whatever they cost: for tests and measurements
   std::shared_ptr<speculate::Drafter> drafter;  // takes the place of all others and of the policy: for tests
   bool admits_drafter = false;                  // the policy decides about its drafts too: for measurements
+  std::function<void()> before_mask;            // see MaskWorker: for tests
   std::shared_ptr<const text::BpeTokenizer> tokenizer;  // null: events carry ids only
 };
 
@@ -107,7 +111,8 @@ class EngineCore {
   void publish(request::Sequence& sequence, const scheduler::StepPlan& plan);
   void give_back_saves(const scheduler::StepPlan& plan, const request::Sequence* sequence) noexcept;
   void commit_tokens(ActiveRequest& request, int32_t num_drafts, size_t logits_row);
-  bool commit_token(ActiveRequest& request, size_t logits_row);  // false when it was the last
+  // False when it was the last. `held`: the logits, when they are not the model's.
+  bool commit_token(ActiveRequest& request, size_t logits_row, std::span<const float> held = {});
   void draft_tokens() noexcept;
   void offer_all();
   void offer_drafts(ActiveRequest& request, int32_t room);
@@ -122,7 +127,15 @@ class EngineCore {
   sampler::SampleInput sample_input(ActiveRequest& request, const Thinking& thinking, int32_t num_generated);
   device::Draw draw_for(ActiveRequest& request, const Thinking& thinking, int32_t num_generated);
   void ask_for_tokens(const scheduler::StepPlan& plan);
-  Status sample(ActiveRequest& request, size_t logits_row);
+  Status sample(ActiveRequest& request, size_t logits_row, std::span<const float> held);
+  void begin_mask_wait(Clock::time_point now) noexcept;
+  bool find_place(ActiveRequest& request, Clock::time_point deadline);  // false when it is not known by then
+  bool has_mask(ActiveRequest& request);
+  void await_place(ActiveRequest& request);
+  void hold_row(ActiveRequest& request, size_t logits_row);
+  void settle_masks() noexcept;
+  void resume(ActiveRequest& request) noexcept;
+  void wait_for_masks() noexcept;
   struct ScoredRow {
     ActiveRequest* request = nullptr;
     int32_t row = 0;       // of the batch
@@ -144,6 +157,7 @@ class EngineCore {
   CoreConfig config_;
   ThinkingFormat thinking_format_;
   mutable grammar::GrammarCache grammars_;  // locks itself
+  grammar::MaskWorker masks_;
   cache::BlockManager blocks_;
   cache::StatePool states_;
   cache::PrefixCache cache_;
@@ -177,6 +191,11 @@ class EngineCore {
   int64_t num_steps_ = 0, num_computed_tokens_ = 0, num_generated_tokens_ = 0;
   Clock::duration plan_time_{}, forward_time_{}, sample_time_{};
   ActivityLog activity_;
+  std::vector<uint64_t> awaited_;    // requests whose place in their grammar is not known yet
+  std::vector<int32_t> ahead_;       // tokens behind an answer; reserved
+  Clock::time_point mask_deadline_;  // of the phase of the step
+  int32_t num_held_rows_ = 0;        // with logits
+  int64_t num_late_masks_ = 0;
   mutable std::mutex stats_mutex_;
   EngineStats stats_;  // guarded by stats_mutex_
 };

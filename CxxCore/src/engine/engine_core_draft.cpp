@@ -1,6 +1,5 @@
 // EngineCore: guesses at the next tokens, and what became of them.
 #include <algorithm>
-#include <bit>
 #include <exception>
 
 #include "engine/batch_builder.h"
@@ -10,17 +9,6 @@ namespace pagoda::engine {
 
 using request::Sequence;
 using speculate::Source;
-
-// The token that is the only one in a mask, or -1.
-static int32_t only_allowed(std::span<const uint64_t> mask) noexcept {
-  int32_t id = -1;
-  for (size_t i = 0; i < mask.size(); ++i) {
-    if (mask[i] == 0) continue;
-    if (id >= 0 || std::popcount(mask[i]) > 1) return -1;
-    id = static_cast<int32_t>(i * 64) + std::countr_zero(mask[i]);
-  }
-  return id;
-}
 
 static bool is_stop_id(const ActiveRequest& request, int32_t id) noexcept {
   return std::ranges::find(request.stop_ids, id) != request.stop_ids.end();
@@ -45,7 +33,7 @@ void EngineCore::offer_all() {
   int32_t num_decoding = 0;
   for (Sequence* sequence : scheduler_.running()) {
     sequence->drafts.clear();
-    if (sequence->num_uncomputed() != 1) continue;
+    if (!sequence->decodes()) continue;
     ++num_decoding;
     ActiveRequest& request = *requests_.at(sequence->id);
     const int32_t room = std::min(config_.max_drafts, scheduler_.draft_room(*sequence));
@@ -123,6 +111,7 @@ bool EngineCore::sample_draft(ActiveRequest& request, size_t row, int32_t index)
 void EngineCore::offer_proposed(ActiveRequest& request, int32_t room) {
   std::vector<int32_t>& drafts = request.sequence.drafts;
   config_.drafter->propose(request.sequence, room, drafts);
+  if (request.guide && !request.thinking.is_open()) masks_.look_ahead(*request.guide, drafts);
   if (!config_.admits_drafter || drafts.empty()) return;
   offers_.push_back({.source = Source::lookup,
                      .num_drafts = static_cast<int32_t>(drafts.size()),
@@ -144,7 +133,7 @@ void EngineCore::offer_drafts(ActiveRequest& request, int32_t room) {
   }
   offer.num_drafts = static_cast<int32_t>(sequence.drafts.size());
   offer.history = &request.acceptance[static_cast<size_t>(offer.source)];
-  if (config_.uses_head && offer.source != Source::forced && !request.matcher) {
+  if (config_.uses_head && offer.source != Source::forced && !request.guide) {
     const speculate::Offer head{
         .source = Source::mtp, .num_drafts = room, .history = &request.acceptance[static_cast<size_t>(Source::mtp)]};
     if (policy_.expected(head) > policy_.expected(offer)) {
@@ -161,16 +150,18 @@ void EngineCore::offer_drafts(ActiveRequest& request, int32_t room) {
 // allow the same text in other tokens later on.
 void EngineCore::draft_forced(ActiveRequest& request, int32_t room) {
   Thinking thinking = request.thinking;
-  std::optional<grammar::Matcher> matcher = request.matcher;
   std::vector<int32_t>& drafts = request.sequence.drafts;
+  ahead_.clear();
+  if (request.guide) masks_.find_forced(*request.guide, mask_deadline_, ahead_);
+  auto next = ahead_.begin();
   while (static_cast<int32_t>(drafts.size()) < room) {
-    const bool is_thinking = thinking.is_open();
+    const bool is_free = !request.guide || thinking.is_open();
     int32_t id = thinking.forced_id();
-    if (id < 0 && matcher && !is_thinking) id = only_allowed(matcher->allowed());
+    if (id < 0 && !is_free && next != ahead_.end()) id = *next;
     if (id < 0 || is_stop_id(request, id)) return;
     drafts.push_back(id);
     thinking.note(id);
-    if (matcher && !is_thinking && !matcher->accept(config_.tokenizer->token_bytes(id))) return;
+    if (!is_free && (next == ahead_.end() || *next++ != id)) return;
   }
 }
 
@@ -178,16 +169,20 @@ void EngineCore::draft_forced(ActiveRequest& request, int32_t room) {
 // use.
 void EngineCore::cut_drafts(ActiveRequest& request) {
   Thinking thinking = request.thinking;
-  std::optional<grammar::Matcher> matcher = request.matcher;
   std::vector<int32_t>& drafts = request.sequence.drafts;
+  size_t first_guided = drafts.size();
   for (size_t i = 0; i < drafts.size(); ++i) {
     const int32_t id = drafts[i], forced = thinking.forced_id();
-    const bool is_thinking = thinking.is_open();
+    const bool is_guided = request.guide && !thinking.is_open();
+    if (is_guided) first_guided = std::min(first_guided, i);
     thinking.note(id);
-    const bool is_good = !is_stop_id(request, id) && (forced < 0 || forced == id) &&
-                         (!matcher || is_thinking || matcher->accept(config_.tokenizer->token_bytes(id)));
-    if (!is_good) return drafts.resize(i);
+    const bool is_good = !is_stop_id(request, id) && (forced < 0 || forced == id) && (is_guided || i < first_guided);
+    if (!is_good) drafts.resize(i);
   }
+  if (first_guided >= drafts.size()) return;
+  masks_.look_ahead(*request.guide, std::span(drafts).subspan(first_guided));
+  masks_.find_ahead(*request.guide, mask_deadline_, ahead_);
+  drafts.resize(first_guided + std::min(ahead_.size(), drafts.size() - first_guided));
 }
 
 void EngineCore::note_drafts(ActiveRequest& request, int32_t num_drafts, int32_t num_accepted) {

@@ -12,10 +12,10 @@ sampler::SampleInput EngineCore::sample_input(ActiveRequest& request, const Thin
   input.params = &request.params;
   input.counts = &request.counts;
   input.forced_id = thinking.forced_id();
-  const bool has_document = request.matcher && !thinking.is_open();
-  if (has_document) input.allowed = request.matcher->allowed();
+  const bool has_document = request.guide && !thinking.is_open();
+  if (has_document && request.place.mask) input.allowed = *request.place.mask;
   // While a model thinks its document is still to come.
-  const bool must_continue = before_min || (request.matcher && !has_document);
+  const bool must_continue = before_min || (request.guide && !has_document);
   input.banned = request.find_banned(num_generated, must_continue ? request.stop_ids : std::span<const int32_t>{});
   input.seed = request.seed;
   input.token_index = static_cast<uint64_t>(num_generated);
@@ -24,7 +24,7 @@ sampler::SampleInput EngineCore::sample_input(ActiveRequest& request, const Thin
 
 // Sampling parameters for devices that sample; top_k 0 returns logits.
 device::Draw EngineCore::draw_for(ActiveRequest& request, const Thinking& thinking, int32_t num_generated) {
-  if (request.matcher || !request.params.banned.empty()) return {};
+  if (request.guide || !request.params.banned.empty()) return {};
   const auto max_top_k = static_cast<int32_t>(device::max_top_k(config_.vocab_size));
   const sampler::Draw draw = sampler::draw_of(sample_input(request, thinking, num_generated), max_top_k);
   return {draw.top_p, draw.min_weight, draw.random, draw.temperature, draw.top_k};
@@ -44,9 +44,9 @@ void EngineCore::ask_for_tokens(const scheduler::StepPlan& plan) {
   }
 }
 
-Status EngineCore::sample(ActiveRequest& request, size_t logits_row) {
+Status EngineCore::sample(ActiveRequest& request, size_t logits_row, std::span<const float> held) {
   const std::span<const int32_t> picked = model_.picked();
-  if (!picked.empty() && batch_.draws[logits_row].top_k > 0 && picked[logits_row] >= 0) {
+  if (held.empty() && !picked.empty() && batch_.draws[logits_row].top_k > 0 && picked[logits_row] >= 0) {
     sampled_.token_id = picked[logits_row];
     sampled_.logprob = 0.0f;
     sampled_.top_logprobs.clear();
@@ -54,8 +54,8 @@ Status EngineCore::sample(ActiveRequest& request, size_t logits_row) {
   }
   const size_t vocab = static_cast<size_t>(config_.vocab_size);
   sampler::SampleInput input = sample_input(request, request.thinking, request.num_generated());
-  if (!input.allowed.empty()) PAGODA_RETURN_IF_ERROR(request.matcher->status());
-  input.logits = model_.logits().subspan(logits_row * vocab, vocab);
+  if (request.guide && !request.thinking.is_open()) PAGODA_RETURN_IF_ERROR(request.place.status);
+  input.logits = !held.empty() ? held : model_.logits().subspan(logits_row * vocab, vocab);
   return sampler_.sample(input, sampled_);
 }
 

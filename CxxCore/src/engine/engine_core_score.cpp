@@ -50,6 +50,7 @@ void EngineCore::score(const ScoredRow& row, size_t logits_row) {
   const int32_t next = sequence.tokens[static_cast<size_t>(row.position) + 1];
   const int32_t index = row.position + 1 - sequence.num_prompt_tokens;  // in the answer
   const bool is_prompt = index < 0;
+  const bool needs_mask = !is_prompt && request.guide && !request.thinking.is_open();
   sampler::SampleInput input;
   if (is_prompt) {
     score_params_.num_top_logprobs = request.num_prompt_logprobs;
@@ -57,10 +58,11 @@ void EngineCore::score(const ScoredRow& row, size_t logits_row) {
     input.counts = &request.counts;
     input.forced_id = next;
   } else {
+    if (needs_mask) find_place(request, Clock::time_point::max());
     input = sample_input(request, request.thinking, index);
   }
   input.logits = model_.logits().subspan(logits_row * vocab, vocab);
-  Status status = input.allowed.empty() ? ok_status() : request.matcher->status();
+  Status status = needs_mask ? request.place.status : ok_status();
   if (status.is_ok()) status = sampler_.sample(input, sampled_);
   if (!status.is_ok()) {
     request.score_end = std::move(status);

@@ -291,6 +291,7 @@ Result<LoadedModel> load(const ModelSource& source, const EngineOptions& options
   loaded.core.state_slot_bytes = p.memory.plan.state_slot_bytes;
   loaded.core.eos_token_ids = p.config.eos_token_ids;
   loaded.core.tokenizer = *tokenizer;
+  loaded.core.has_mask_thread = options.pipeline.empty();
   loaded.core.max_drafts = options.pipeline.empty() ? max_drafts(options) : 0;
   loaded.core.max_draft_rows = options.pipeline.empty() ? max_draft_rows(options, p.memory.plan) : 0;
   loaded.core.uses_lookup = options.speculation == "auto" || options.speculation == "lookup";

@@ -28,6 +28,7 @@ void Automaton::forget() {
   start_ = kUnknown;
   table_.clear();
   configurations_.clear();
+  num_kept_threads_ = 0;
   ids_.clear();
   open_calls_.assign(1, {-1, -1, 0});
   call_ids_.clear();
@@ -49,13 +50,15 @@ void Automaton::begin() noexcept {
 }
 
 bool Automaton::forget_if_large() {
-  if (table_.size() < kMaxTableEntries && open_calls_.size() < kMaxTableEntries / 4) return false;
+  if (table_.size() < kMaxTableEntries && open_calls_.size() < kMaxTableEntries / 4 &&
+      num_kept_threads_ < kMaxKeptThreads)
+    return false;
   forget();
   return true;
 }
 
 int32_t Automaton::find_next(int32_t id, uint8_t byte) {
-  is_exhausted_ = is_exhausted_ || work_ > kMaxWork || table_.size() > max_table_size_;
+  is_exhausted_ = is_exhausted_ || work_ > max_work_ || table_.size() > max_table_size_;
   if (is_exhausted_) return kDead;  // and the table does not know
   // A copy: interning may move the configurations.
   const std::vector<Thread> threads = configurations_[static_cast<size_t>(id)].threads;
@@ -116,6 +119,7 @@ int32_t Automaton::intern_found() {
   Configuration copy = found_;
   const auto [found, is_new] = ids_.try_emplace(found_, static_cast<int32_t>(configurations_.size()));
   if (is_new) {
+    num_kept_threads_ += copy.threads.size();
     configurations_.push_back(std::move(copy));
     table_.resize(table_.size() + num_classes_, kUnknown);
   }

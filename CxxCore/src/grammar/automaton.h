@@ -18,7 +18,8 @@ class Automaton {
   static constexpr int32_t kDead = -1;         // no document continues so
   static constexpr size_t kMaxThreads = 1024;  // of a configuration; ambiguous schemas lose ways, never gain wrong ones
   static constexpr size_t kMaxTableEntries = 1 << 20;
-  static constexpr size_t kMaxWork = 1 << 21;  // threads looked at for one mask: some 50 ms
+  static constexpr size_t kMaxKeptThreads = 1 << 20;  // of all configurations remembered: some 16 MB
+  static constexpr size_t kMaxWork = 1 << 21;         // threads looked at for one mask: some 50 ms
 
   explicit Automaton(std::shared_ptr<const Grammar> grammar);
 
@@ -28,9 +29,10 @@ class Automaton {
     return known != kUnknown ? known : find_next(id, byte);
   }
   // Begins a piece of work, such as a mask. Within it, transitions that are not in the table yet cost; once they have
-  // cost kMaxWork, or filled the table once more, they lead to kDead, and is_exhausted() says that this is no answer.
-  void begin_work() noexcept {
+  // cost `max_work`, or filled the table once more, they lead to kDead, and is_exhausted() says that this is no answer.
+  void begin_work(size_t max_work = kMaxWork) noexcept {
     work_ = 0;
+    max_work_ = max_work;
     max_table_size_ = table_.size() + kMaxTableEntries;
     is_exhausted_ = false;
   }
@@ -84,7 +86,8 @@ class Automaton {
   std::unordered_map<uint64_t, int32_t> call_ids_;  // by target and outer call
   int32_t start_ = kUnknown;
   uint64_t generation_ = 0;
-  size_t work_ = 0, max_table_size_ = kMaxTableEntries;
+  size_t num_kept_threads_ = 0;  // of configurations_
+  size_t work_ = 0, max_work_ = kMaxWork, max_table_size_ = kMaxTableEntries;
   bool is_exhausted_ = false;
 
   // Of the step in progress.

@@ -29,26 +29,26 @@ Vocabulary::Vocabulary(const text::BpeTokenizer& tokenizer, int32_t model_size, 
   }
 }
 
-std::span<const uint64_t> TokenGrammar::allowed(int32_t id) {
+std::shared_ptr<const Mask> TokenGrammar::allowed(int32_t id, size_t max_work) {
   const size_t max_masks = kMaxMaskBytes / (static_cast<size_t>(vocabulary_->size) / 8 + 1) + 1;
   if (generation_ != automaton_.generation() || masks_.size() > max_masks) masks_.clear();
   generation_ = automaton_.generation();
   if (const auto known = masks_.find(id); known != masks_.end()) return known->second;
-  automaton_.begin_work();
-  std::vector<uint64_t> mask = compute(id);
+  automaton_.begin_work(max_work);
+  Mask mask = compute(id);
   if (automaton_.is_exhausted()) {
-    is_too_costly_ = true;
-    std::ranges::fill(mask, 0);
+    if (max_work >= Automaton::kMaxWork) note_too_costly();
+    return nullptr;
   }
-  return masks_.emplace(id, std::move(mask)).first->second;
+  return masks_.emplace(id, std::make_shared<const Mask>(std::move(mask))).first->second;
 }
 
-std::vector<uint64_t> TokenGrammar::compute(int32_t id) {
+Mask TokenGrammar::compute(int32_t id) {
   const auto size = static_cast<size_t>(vocabulary_->size);
   const std::vector<Vocabulary::PlainTokens>& plain = vocabulary_->plain;
   const size_t max_bytes = plain[0].longer.max_depth();
   const size_t free_bytes = plain_text_.num_free_bytes(automaton_, id, max_bytes);
-  std::vector<uint64_t> mask;
+  Mask mask;
   if (free_bytes == max_bytes) {
     mask = vocabulary_->plain_mask;
   } else {
@@ -120,14 +120,21 @@ int32_t Matcher::id() {
   return id_;
 }
 
-std::span<const uint64_t> Matcher::allowed() { return grammar_->allowed(id()); }
+std::shared_ptr<const Mask> Matcher::find_mask(size_t max_work) { return grammar_->allowed(id(), max_work); }
+
+std::span<const uint64_t> Matcher::allowed() {
+  const std::shared_ptr<const Mask> mask = find_mask(Automaton::kMaxWork);
+  return mask ? std::span(*mask) : std::span<const uint64_t>();
+}
 
 bool Matcher::accept(std::string_view bytes) {
   int32_t at = id();
   grammar_->automaton().begin_work();
   for (const char byte : bytes) {
     at = grammar_->automaton().next(at, static_cast<uint8_t>(byte));
-    if (at == Automaton::kDead) return false;
+    if (at != Automaton::kDead) continue;
+    if (grammar_->automaton().is_exhausted()) grammar_->note_too_costly();
+    return false;
   }
   take(at);
   return true;

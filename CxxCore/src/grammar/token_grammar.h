@@ -1,5 +1,5 @@
 // TokenGrammar: a grammar over the tokens of one vocabulary: which of them may come next.
-// Thread rule: one thread at a time, the engine's.
+// Thread rule: one thread at a time, the MaskWorker's; status() is for any.
 #pragma once
 
 #include <atomic>
@@ -18,6 +18,8 @@
 #include "grammar/token_trie.h"
 
 namespace pagoda::grammar {
+
+using Mask = std::vector<uint64_t>;  // bit i of word i / 64: whether token i may come
 
 // State shared by all grammars of an engine.
 struct Vocabulary {
@@ -49,13 +51,14 @@ class TokenGrammar {
 
   Automaton& automaton() noexcept { return automaton_; }
 
-  // Bit i of word i / 64: whether token i may come after configuration `id`. Valid until the next call. None may when
-  // that is too costly to find out; then status() is not ok from now on.
-  std::span<const uint64_t> allowed(int32_t id);
+  // What may come after configuration `id`. Null when finding out takes more than `max_work` (see Automaton); where
+  // that is Automaton::kMaxWork, status() is not ok from now on.
+  std::shared_ptr<const Mask> allowed(int32_t id, size_t max_work = Automaton::kMaxWork);
+  void note_too_costly() noexcept { is_too_costly_ = true; }
   Status status() const;  // any thread
 
  private:
-  std::vector<uint64_t> compute(int32_t id);
+  Mask compute(int32_t id);
   void walk(const TokenTrie& trie, int32_t id, std::vector<uint64_t>& mask);
   void add_markup(int32_t id, std::vector<uint64_t>& mask);
 
@@ -63,7 +66,7 @@ class TokenGrammar {
   bool has_markup_;
   Automaton automaton_;
   std::shared_ptr<const Vocabulary> vocabulary_;
-  std::unordered_map<int32_t, std::vector<uint64_t>> masks_;  // of the automaton's generation_
+  std::unordered_map<int32_t, std::shared_ptr<const Mask>> masks_;  // of the automaton's generation_
   uint64_t generation_ = 0;
   std::vector<int32_t> walk_;  // configuration by depth
   std::atomic<bool> is_too_costly_{false};
@@ -74,10 +77,11 @@ class Matcher {
  public:
   explicit Matcher(std::shared_ptr<TokenGrammar> grammar);
 
-  std::span<const uint64_t> allowed();  // see TokenGrammar::allowed
-  bool accept(std::string_view bytes);  // false, and no change, when no document continues so
-  bool is_complete();                   // the document may end here
-  bool must_end();                      // and nothing can follow
+  std::shared_ptr<const Mask> find_mask(size_t max_work);  // see TokenGrammar::allowed
+  std::span<const uint64_t> allowed();                     // empty when too costly; valid until the next call
+  bool accept(std::string_view bytes);                     // false, and no change, when no document continues so
+  bool is_complete();                                      // the document may end here
+  bool must_end();                                         // and nothing can follow
   Status status() const { return grammar_->status(); }
 
  private:

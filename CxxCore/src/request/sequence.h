@@ -26,6 +26,7 @@ struct Sequence {
   bool has_fresh_slot = false;       // the slot still contains another sequence's state: zero it in the next step
   bool is_in_flight = false;  // a step that has begun computes tokens of it: no other may, and it keeps its blocks
   int32_t num_preemptions = 0;
+  bool is_held = false;  // its next token is not known yet though all are computed: in no step until it is
 
   int32_t priority = 0;     // its class: lower ones first
   std::string share_id;     // sequences with the same one take their tokens from one fair share
@@ -45,6 +46,7 @@ struct Sequence {
 
   int32_t num_tokens() const noexcept { return static_cast<int32_t>(tokens.size()); }
   int32_t num_uncomputed() const noexcept { return num_tokens() - num_computed_tokens; }
+  bool decodes() const noexcept { return num_uncomputed() == 1 && !is_held; }
 };
 
 }  // namespace pagoda::request

@@ -96,7 +96,7 @@ void Scheduler::free_unseen() noexcept {
 void Scheduler::schedule_decodes(int32_t& budget) {
   for (size_t i = 0; i < running_.size() && budget > 0; ++i) {
     Sequence* sequence = running_[i];
-    if (sequence->num_uncomputed() != 1 || sequence->is_in_flight) continue;
+    if (!sequence->decodes() || sequence->is_in_flight) continue;
     if (static_cast<int32_t>(plan_.rows.size()) >= max_rows_) return;
     while (!blocks_.grow(sequence->block_table, sequence->num_tokens())) {
       is_short_of_blocks_ = !preempt_newest();
@@ -195,7 +195,7 @@ int64_t Scheduler::num_spare_blocks(const Sequence& newcomer) const noexcept {
 // A newcomer gets the blocks of its whole prompt at once, so that two of them cannot both count on the same free
 // blocks.
 bool Scheduler::admit(Sequence* sequence) {
-  if (sequence->is_reading || cache_.is_worth_waiting(*sequence, running_) ||
+  if (sequence->is_reading || sequence->is_held || cache_.is_worth_waiting(*sequence, running_) ||
       !cache_.admit(*sequence, plan_.copies, num_spare_blocks(*sequence))) {
     queue_.skip(*sequence);
     ++num_tries_;
@@ -210,7 +210,7 @@ bool Scheduler::admit(Sequence* sequence) {
 }
 
 int32_t Scheduler::num_decoding() const noexcept {
-  const auto decodes = [](const Sequence* sequence) { return sequence->num_uncomputed() == 1; };
+  const auto decodes = [](const Sequence* sequence) { return sequence->decodes(); };
   return static_cast<int32_t>(std::ranges::count_if(running_, decodes));
 }
 

@@ -69,6 +69,9 @@ extension EngineStatistics {
     planSeconds = stats.plan_seconds
     forwardSeconds = stats.forward_seconds
     sampleSeconds = stats.sample_seconds
+    masks = stats.num_masks
+    lateMasks = stats.num_late_masks
+    maskSeconds = stats.mask_seconds
     fault = stats.fault.empty() ? nil : String(stats.fault)
     prefixCache = PrefixCacheStatistics(stats.cache)
     speculation = SpeculationStatistics(stats.speculation)

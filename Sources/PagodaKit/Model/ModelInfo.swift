@@ -115,6 +115,12 @@ public struct EngineStatistics: Hashable, Sendable {
   public var forwardSeconds: Double
   /// and on drawing tokens and sending their events.
   public var sampleSeconds: Double
+  /// Masks of the tokens that grammars allow, remembered ones included.
+  public var masks: Int64
+  /// Tokens whose mask was not there in time; their requests stayed out of the steps until it was.
+  public var lateMasks: Int64
+  /// Seconds spent on masks, beside the steps.
+  public var maskSeconds: Double
   /// Why no answer can be made any more, when the device has failed; nil while it works.
   public var fault: String?
   /// Statistics of the prefix cache.

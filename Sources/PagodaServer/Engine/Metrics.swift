@@ -161,6 +161,8 @@ extension Metrics {
       ("checkpoint_hits", "Requests that went on from a recurrent state kept.", cache.checkpointHits),
       ("checkpoint_evictions", "Recurrent states given up.", cache.checkpointEvictions),
       ("recomputed_tokens", "Tokens computed again after a preemption.", cache.recomputedTokens),
+      ("grammar_masks", "Masks of the tokens that grammars allow.", engine.masks),
+      ("grammar_late_masks", "Tokens that waited for their mask.", engine.lateMasks),
       ("prefix_disk_reads", "Prefix files read.", engine.disk?.reads ?? 0),
       ("prefix_disk_writes", "Prefix files written.", engine.disk?.writes ?? 0),
     ]
@@ -169,7 +171,10 @@ extension Metrics {
       out += "# HELP pagoda:\(name)_total \(help)\n# TYPE pagoda:\(name)_total counter\npagoda:\(name)_total \(value)\n"
     }
     out += "# HELP pagoda:step_seconds_total Time of all steps by phase.\n# TYPE pagoda:step_seconds_total counter\n"
-    let phases = [("plan", engine.planSeconds), ("forward", engine.forwardSeconds), ("sample", engine.sampleSeconds)]
+    let phases = [
+      ("plan", engine.planSeconds), ("forward", engine.forwardSeconds), ("sample", engine.sampleSeconds),
+      ("mask", engine.maskSeconds),
+    ]
     for (phase, seconds) in phases { out += "pagoda:step_seconds_total{phase=\"\(phase)\"} \(seconds)\n" }
     return out
   }

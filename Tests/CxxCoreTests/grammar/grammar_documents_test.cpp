@@ -145,8 +145,7 @@ PAGODA_TEST(grammar_a_mask_that_costs_too_much_is_refused_by_name) {
   REQUIRE_OK(grammar);
   grammar::Matcher matcher(*grammar);
   CHECK(matcher.accept("\"ABCD"));
-  const auto mask = matcher.allowed();
-  CHECK(!mask.empty() && allowed_tokens(mask).empty());
+  CHECK(matcher.allowed().empty());
   CHECK(matcher.status().code == StatusCode::unsupported);
   CHECK(matcher.status().message.find("ambiguous") != std::string::npos);
   CHECK(cache.find_or_compile({"json_schema", schema}).status.code == StatusCode::unsupported);
