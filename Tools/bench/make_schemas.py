@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Writes 200 JSON schemas of the kinds that JSONSchemaBench has: function arguments, records, configuration, resources of
-orchestrators, recursive documents, long enumerations, patterns and formats. The same ones each time.
+orchestrators, recursive documents, tagged alternatives, numbers with limits, long enumerations, patterns and formats. The same ones
+each time.
 
 Usage: make_schemas.py > schemas.json     a list of {"name": ..., "schema": ...}
 """
@@ -40,7 +41,8 @@ def scalar(rng):
         low = rng.choice([0, 1, -100])
         return rng.choice([{"type": "integer"}, {"type": "integer", "minimum": low, "maximum": low + rng.choice([9, 100, 65535])}])
     if kind == 7:
-        return {"type": "number"}
+        return rng.choice([{"type": "number"}, {"type": "number", "minimum": 0, "maximum": 1}, {"type": "number", "exclusiveMinimum": 0},
+                           {"type": "integer", "multipleOf": rng.choice([2, 5, 10])}])
     if kind == 8:
         return {"type": "boolean"}
     return {"anyOf": [string(rng), {"type": "null"}]}
@@ -54,6 +56,7 @@ def value(rng, depth):
         array = {"type": "array", "items": value(rng, depth - 1)}
         if rng.random() < 0.4:
             array["maxItems"] = rng.randint(1, 8)
+            array["minItems"] = rng.choice([0, 1])
         return array
     if kind < 0.9:
         return record(rng, depth - 1, rng.randint(1, 5))
@@ -79,7 +82,7 @@ def choice(rng):
         kind["properties"] = {"type": {"const": name}, **kind["properties"]}
         kind["required"] = ["type"] + kind["required"]
         kinds.append(kind)
-    return {"anyOf": kinds}
+    return {rng.choice(["anyOf", "oneOf"]): kinds}
 
 
 def tree(rng):
