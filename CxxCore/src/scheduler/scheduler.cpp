@@ -11,7 +11,9 @@ namespace pagoda::scheduler {
 using request::Sequence;
 using request::SequenceState;
 
-constexpr int64_t kMaxSpareBlocks = 4;  // for each sequence that runs, of a pool that has many times as many
+constexpr int64_t kMinSpareBlocks = 4;  // for each sequence that runs, of a pool that has many times as many
+constexpr int64_t kSpareGrowth = 2;     // of them, with each preemption: more would save tokens and cost steps
+constexpr int64_t kSpareDecay = 8;      // of what preemptions have added, one part goes with each sequence that ends
 constexpr int32_t kPreemptedUses = 8;   // of the state of a preempted sequence, which will come back
 constexpr int32_t kMaxTries = 4;        // newcomers that a step finds it cannot admit: each costs a look into the cache
 
@@ -25,7 +27,8 @@ Scheduler::Scheduler(const SchedulerLimits& limits, cache::BlockManager& blocks,
       blocks_(blocks),
       states_(states),
       cache_(cache),
-      max_spare_blocks_(std::min(kMaxSpareBlocks, blocks.num_blocks() / (8 * limits.max_num_seqs))) {
+      min_spare_blocks_(std::min(kMinSpareBlocks, blocks.num_blocks() / (8 * limits.max_num_seqs))),
+      max_spare_blocks_(min_spare_blocks_) {
   running_.reserve(static_cast<size_t>(limits.max_num_seqs));
   prompts_.reserve(static_cast<size_t>(limits.max_num_seqs));
   plan_.rows.reserve(static_cast<size_t>(limits.max_num_seqs));
@@ -63,7 +66,10 @@ void Scheduler::add(Sequence* sequence) {
 }
 
 void Scheduler::remove(Sequence* sequence, bool is_good) noexcept {
-  if (sequence->state == SequenceState::running) std::erase(running_, sequence);
+  if (sequence->state == SequenceState::running) {
+    std::erase(running_, sequence);
+    max_spare_blocks_ -= (max_spare_blocks_ - min_spare_blocks_ + kSpareDecay - 1) / kSpareDecay;
+  }
   queue_.forget(sequence);
   cache_.retire(*sequence, is_good);
   sequence->state = SequenceState::finished;
@@ -181,7 +187,8 @@ Sequence* Scheduler::next_newcomer(const Sequence* next_prompt) noexcept {
 }
 
 // Blocks that those that run, and the newcomer, may want soon. A newcomer that took the last free ones would be
-// preempted a few tokens later, and what it has read by then would be read again.
+// preempted a few tokens later, and what it has read by then would be read again. How many are kept for each follows
+// from how often that has happened lately.
 int64_t Scheduler::num_spare_blocks(const Sequence& newcomer) const noexcept {
   const auto growth = [this](const Sequence& s) {  // the last token is never cached
     const int64_t most = blocks_.blocks_for(s.max_num_tokens - 1), now = blocks_.blocks_for(s.num_tokens());
@@ -277,6 +284,7 @@ bool Scheduler::preempt_newest() {
   Sequence* victim = running_.back();
   if (victim->is_in_flight) return false;
   running_.pop_back();
+  max_spare_blocks_ = std::min(max_spare_blocks_ + kSpareGrowth, blocks_.blocks_for(limits_.max_model_len));
   cache_.retire(*victim, /*is_good=*/true, kPreemptedUses);
   victim->num_tokens_before_preemption = victim->num_computed_tokens;
   victim->num_computed_tokens = 0;

@@ -129,6 +129,7 @@ class Scheduler {
   cache::BlockManager& blocks_;
   cache::StatePool& states_;
   cache::PrefixCache& cache_;
+  const int64_t min_spare_blocks_;
   int64_t max_spare_blocks_;                 // kept for a running sequence when another is admitted
   FairQueue queue_;                          // those that wait, preempted ones included
   std::vector<request::Sequence*> running_;  // the oldest first
