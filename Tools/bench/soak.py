@@ -29,7 +29,8 @@ WORDS = "the river bends and a bridge of stone stands over it while boats pass b
 
 class Server:
     def __init__(self, program, folder, log):
-        command = [str(program), "serve", "--port", "0", "--model", "mini", "--prefix-cache-dir", folder, "--max-num-seqs", "8"]
+        command = [str(program), "serve", "--port", "0", "--model", "mini", "--prefix-cache-dir", folder, "--max-num-seqs", "8",
+                   "--num-kv-blocks", "512", "--prefix-cache-disk", "100MB"]  # small, so that all of it is in use soon
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
         line = self.process.stdout.readline()
         match = re.search(r"http://([^:/ ]+):(\d+)/", line)
