@@ -38,9 +38,12 @@ final class Exchange: @unchecked Sendable {
     head = request
     let given = request.values("x-request-id").first ?? ""
     let isPlain = given.utf8.allSatisfy {
-      $0 < 0x80
-        && (Character(Unicode.Scalar($0)).isLetter || Character(Unicode.Scalar($0)).isNumber
-          || "._:-".utf8.contains($0))
+      switch $0 {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "a")...UInt8(ascii: "z"):
+        true
+      default: "._:-".utf8.contains($0)
+      }
     }
     id = isPlain && (1...128).contains(given.utf8.count) ? given : randomID("req_")
     self.action = action
