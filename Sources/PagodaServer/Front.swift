@@ -6,6 +6,7 @@ final class Front: HTTPService, @unchecked Sendable {
   let options: ServerOptions
   let guarding: Guard
   let metrics = Metrics()
+  let responses: ResponseStore
   private let healthLog: HealthLog
   private let lock = NSLock()
   private var stored: Service?  // guarded by `lock`
@@ -17,6 +18,7 @@ final class Front: HTTPService, @unchecked Sendable {
       keys: options.keys, isLoopbackOnly: isLoopbackOnly, allowedHosts: options.allowedHosts,
       allowedOrigins: options.allowedOrigins,
       secret: try folder.map { try TenantSecret(folder: $0) } ?? TenantSecret())
+    responses = try options.responsesPath.map { try ResponseStore(path: $0) } ?? ResponseStore()
     metrics.droppedLogLines = options.droppedLogLines
     healthLog = HealthLog(options.eventLog)
   }

@@ -13,13 +13,13 @@ extension Service {
       "/v1/models": ["GET": .quick { $0.modelList() }],
       "/v1/chat/completions": ["POST": .json(isGeneration: true, .openAI) { try $0.chat($1) }],
       "/v1/completions": ["POST": .json(isGeneration: true, .openAI) { try $0.completions($1) }],
-      "/v1/responses": ["POST": .json(isGeneration: true, .openAI) { try $0.responses($1) }],
       "/v1/messages": ["POST": .json(isGeneration: true, .anthropic) { try $0.messages($1) }],
       "/v1/messages/count_tokens": ["POST": .json(isGeneration: false, .anthropic) { try $0.countTokens($1) }],
       "/tokenize": ["POST": .json(isGeneration: false, .openAI) { try $0.tokenize($1) }],
       "/tokenizer_info": ["GET": .quick { $0.tokenizerInfo() }],
       "/detokenize": ["POST": .json(isGeneration: false, .openAI) { try $0.detokenize($1) }],
-    ].merging(ollamaRoutes) { $1 }.merging(replicaRoutes) { $1 }.merging(embeddingRoutes) { $1 }
+    ].merging(ollamaRoutes) { $1 }.merging(replicaRoutes) { $1 }.merging(embeddingRoutes) { $1 }.merging(responseRoutes)
+    { $1 }.merging(llamaRoutes) { $1 }
   ) { $1 }
 
   private func chat(_ exchange: Exchange) throws {
@@ -31,11 +31,6 @@ extension Service {
     let request = try CompletionRequest(
       exchange.request.body, models: models, vocabularySize: engine.info.vocabularySize)
     try generate(request.generation, CompletionFormat(request: request, tokens: tokens), exchange)
-  }
-
-  private func responses(_ exchange: Exchange) throws {
-    let request = try ResponsesRequest(exchange.request.body, models: models)
-    try generate(request.generation, ResponsesFormat(request: request, tokens: tokens), exchange)
   }
 
   private func messages(_ exchange: Exchange) throws {

@@ -29,6 +29,8 @@ public struct ServerOptions: Sendable {
   public var modelNames: [String] = ["pagoda"]
   /// Where the model was loaded from, for `/model_info`; nil reports its name.
   public var modelPath: String?
+  /// A file that keeps the responses of `/v1/responses` over restarts; nil keeps the latest in memory only.
+  public var responsesPath: String?
   /// How texts become vectors in `/v1/embeddings` and `/v1/rerank`.
   public var pooling = Pooling.last
   /// The name of this server among several behind a router, sent as `x-pagoda-replica` with every answer; nil sends none.

@@ -9,6 +9,8 @@ final class Service: @unchecked Sendable {
     case quick(@Sendable (Service) -> HTTPResponse)
     /// A stream of events without a request body.
     case stream(@Sendable (Service, Exchange) throws -> Void)
+    /// Answered at once with JSON from the request's path and headers.
+    case asked(@Sendable (Service, HTTPRequest) throws -> JSONValue)
     /// A body in JSON, an answer from a worker; `isGeneration` makes it count against the queue.
     case json(isGeneration: Bool, APIError.Shape, @Sendable (Service, Exchange) throws -> Void)
   }
@@ -24,6 +26,7 @@ final class Service: @unchecked Sendable {
   let replica: Replica
   let pooling: Pooling
   let statusFeed: StatusFeed
+  let responses: ResponseStore
   private weak var http: HTTPServer?
   private let maximumBodyBytes: Int
 
@@ -44,6 +47,7 @@ final class Service: @unchecked Sendable {
     guarding = front.guarding
     pooling = options.pooling
     statusFeed = StatusFeed(engine)
+    responses = front.responses
     replica = Replica(
       name: options.replicaName, modelPath: options.modelPath ?? models.names[0], fingerprint: engine.info.fingerprint)
   }
@@ -53,7 +57,8 @@ final class Service: @unchecked Sendable {
   func dispatch(_ work: @escaping @Sendable () -> Void) { http?.run(work) }
 
   func action(for request: HTTPRequest) throws -> HTTPAction {
-    guard let methods = Self.routes[request.path] ?? modelRoute(request.path) else {
+    guard let methods = Self.routes[request.path] ?? modelRoute(request.path) ?? responseRoute(request.path)
+    else {
       throw APIError.invalid("there is nothing at \(request.path.prefix(100))", code: "not_found", status: 404)
     }
     let method = request.method == "HEAD" ? "GET" : request.method
@@ -81,6 +86,7 @@ final class Service: @unchecked Sendable {
           exchange.reply(.whole(APIError(any: error).response(.openAI)))
         }
       }
+    case .asked(let answer): return .respond(.json(try answer(self, request)))
     case .json(let isGeneration, let shape, let handle):
       let type = request.values("content-type").first ?? ""
       let mime = type.split(separator: ";").first.map { $0.trimmingCharacters(in: .whitespaces).lowercased() }

@@ -154,3 +154,14 @@ def test_guesses_show_in_usage(openai_client, server):
         assert details.accepted_prediction_tokens == accepted
         assert details.rejected_prediction_tokens == drafted - accepted
         assert not is_off or drafted == 0
+
+
+def test_log_probabilities_that_would_fill_the_memory_are_refused_before_work(server):
+    steps = server.statistic("pagoda:engine_steps_total")
+    body = {"prompt": "Once", "n": 128, "max_tokens": 100000, "logprobs": 20}
+    refused = requests.post(server.url + "/v1/completions", json=body)
+    assert refused.status_code == 400 and "MiB" in refused.json()["error"]["message"], refused.text
+    assert refused.json()["error"]["param"] == "logprobs"
+    assert server.statistic("pagoda:engine_steps_total") == steps
+    server.wait_until_idle()
+    assert requests.post(server.url + "/v1/completions", json={**body, "n": 2, "max_tokens": 8}).ok

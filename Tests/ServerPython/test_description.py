@@ -33,4 +33,5 @@ def test_every_route_is_described(server):
     described = set(schema.raw_schema["paths"])
     for path in described:
         method = next(iter(schema.raw_schema["paths"][path]))
-        assert requests.request(method, server.url + path, json={} if method == "post" else None).status_code != 404, path
+        answer = requests.request(method, server.url + path, json={} if method == "post" else None)
+        assert answer.status_code != 404 or ("{" in path and "there is nothing" not in answer.text), path

@@ -40,6 +40,7 @@ extension Command {
           Option("max-body", value: "SIZE", help: "largest request (default 16MiB)"),
           Option(
             "drain", value: "SECONDS", help: "how long answers in flight may take to finish at the end (default 30)"),
+          Option("responses-file", value: "FILE", help: "keep what /v1/responses stores over restarts"),
           Option("receipts", value: "FILE", help: "append what pagoda replay needs to check each answer"),
           Option("receipts-prompts", help: "with the prompts, as token ids"),
           Option(
@@ -109,6 +110,7 @@ private func serverOptions(_ arguments: Arguments, _ log: LogWriter, _ access: L
   options.modelNames = arguments.values["served-model-name"] ?? (name == "mini" ? ["pagoda-mini", name] : [name])
   options.modelPath = arguments.modelName
   options.pooling = try arguments.pooling()
+  options.responsesPath = arguments.string("responses-file").map { NSString(string: $0).expandingTildeInPath }
   if let name = arguments.string("replica-name") {
     guard !name.isEmpty, name.utf8.count <= 100, name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
       throw UsageError("--replica-name must be 1 to 100 letters, digits and signs without spaces")

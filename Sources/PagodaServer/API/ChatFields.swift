@@ -12,6 +12,7 @@ extension FieldReader {
     return try parts.map { part in
       let type = try part.string("type") ?? ""
       if type == "refusal" { return try part.string("refusal") ?? "" }
+      if let placeholder = part.placeholder(type) { return placeholder }
       guard types.contains(type) else {
         throw APIError.invalid(
           "\(part.path)type is '\(type.prefix(40))'; this model reads text only", param: part.path + "type")
@@ -19,6 +20,26 @@ extension FieldReader {
       guard let text = try part.string("text") else { throw part.missing("text") }
       return text
     }.joined()
+  }
+
+  /// What a text model reads instead of an image, a sound or a file: a remark that there was one, and its name. Nothing is
+  /// ever fetched.
+  func placeholder(_ type: String) -> String? {
+    func remark(_ kind: String, _ name: String?) -> String {
+      let plain = (name ?? "").unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7F && $0 != "[" && $0 != "]" }
+      let text = String(String.UnicodeScalarView(plain)).prefix(100)
+      return text.isEmpty ? "[\(kind)]" : "[\(kind): \(text)]"
+    }
+    let file = self["file"] ?? .object(members)
+    switch type {
+    case "image", "image_url", "input_image", "computer_screenshot": return remark("image", nil)
+    case "input_audio", "audio", "video_url", "input_video":
+      return remark(type.contains("video") ? "video" : "audio", nil)
+    case "file", "input_file", "document", "container_upload":
+      return remark("file", (file["filename"] ?? file["title"] ?? file["file_id"])?.stringValue)
+    case "tool_reference": return remark("tool", self["tool_name"]?.stringValue)
+    default: return nil
+    }
   }
 
   /// Functions the model may call, in the shape of chat completions. Kinds of tools that only other servers have are
@@ -211,7 +232,7 @@ struct Thinking {
   var isOn: Bool?
   var budget: Int?
 
-  static let efforts = ["none", "minimal", "low", "medium", "high", "xhigh"]
+  static let efforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 
   mutating func apply(effort: String?) {
     switch effort {

@@ -63,12 +63,12 @@ extension FieldTable {
     known: sampling.union([
       "model", "input", "instructions", "stream", "max_output_tokens", "tools", "tool_choice", "text", "reasoning",
       "chat_template_kwargs", "metadata", "parallel_tool_calls", "top_logprobs", "cache_salt", "include",
-      "priority",
+      "priority", "previous_response_id", "store",
     ]),
     ignored: bookkeeping.union(["stream_options", "client_metadata"]),
     noted: noted.merging(["max_tool_calls": []]) { $1 },
     refused: unsupported.merging([
-      "previous_response_id": [], "conversation": [], "background": off, "prompt": [],
+      "conversation": [], "background": off, "prompt": [],
       "truncation": [.string("disabled"), .string("auto")], "context_management": [], "n": [.integer(1)],
       "prompt_logprobs": [], "structured_outputs": [], "guided_json": [], "guided_regex": [], "guided_choice": [],
       "guided_grammar": [],

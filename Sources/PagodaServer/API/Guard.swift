@@ -61,6 +61,9 @@ struct Guard: Sendable {
     return secret.salt(key: keys[index].key, salt)
   }
 
+  /// The name of the key that a request came with: clients see what they stored themselves.
+  func owner(of request: HTTPRequest) -> String { keyIndex(request).map { keys[$0].name } ?? "" }
+
   /// Keys take their tokens from equal shares of the engine; one with several shares from several.
   func shareID(of request: HTTPRequest) -> String { keyIndex(request).map { limits.shareID($0) } ?? "" }
 

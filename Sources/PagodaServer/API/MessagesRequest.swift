@@ -62,7 +62,12 @@ struct MessagesRequest: Sendable {
     guard let type = try reader.choice("type", of: ["enabled", "disabled", "adaptive"]) else {
       throw reader.missing("type")
     }
-    if type == "adaptive" { return Thinking() }
+    if type == "adaptive" {
+      // How much it thinks, not whether.
+      var thinking = Thinking()
+      thinking.apply(effort: try fields.object("output_config")?.choice("effort", of: Thinking.efforts))
+      return thinking.isOn == true ? Thinking(isOn: nil, budget: thinking.budget) : Thinking()
+    }
     let budget = try reader.integer("budget_tokens", in: 1...Int64(Int32.max))
     return Thinking(isOn: type == "enabled", budget: type == "enabled" ? budget : nil)
   }
@@ -95,6 +100,9 @@ extension Conversation {
     for block in try message.objects("content", maximum: 10_000) ?? [] {
       switch try block.string("type") {
       case "text": text.append(try block.string("text") ?? "")
+      case "document": text.append(try block.documentText())
+      case let type? where block.placeholder(type) != nil: text.append(block.placeholder(type) ?? "")
+      case let type? where type.hasSuffix("_tool_result"): text.append(block.remark(type))
       case "tool_result":
         guard let id = try block.string("tool_use_id") else { throw block.missing("tool_use_id") }
         let isError = try block.flag("is_error") ?? false
@@ -115,6 +123,10 @@ extension Conversation {
       case "text": text += try block.string("text") ?? ""
       case "thinking": reasoning += try block.string("thinking") ?? ""
       case "redacted_thinking": break
+      case let type? where block.placeholder(type) != nil: text += block.placeholder(type) ?? ""
+      // What Anthropic's servers did themselves: a remark in the text.
+      case let type? where type == "server_tool_use" || type == "mcp_tool_use" || type.hasSuffix("_tool_result"):
+        text += (text.isEmpty || text.hasSuffix("\n") ? "" : "\n") + block.remark(type) + "\n"
       case "tool_use":
         guard let id = try block.string("id", maximumBytes: 256) else { throw block.missing("id") }
         guard let name = try block.string("name", maximumBytes: 256) else { throw block.missing("name") }
@@ -133,6 +145,22 @@ extension Conversation {
 }
 
 extension FieldReader {
+  /// A document's text where it has one; else its title.
+  fileprivate func documentText() throws -> String {
+    let title = try string("title").map { "\($0)\n" } ?? ""
+    guard let source = try object("source") else { throw missing("source") }
+    switch try source.string("type") {
+    case "text": return title + (try source.string("data") ?? "")
+    case "content": return title + (try source.content() ?? "")
+    default: return placeholder("document") ?? ""
+    }
+  }
+
+  fileprivate func remark(_ type: String) -> String {
+    let about = members.filter { !["type", "id", "tool_use_id", "cache_control"].contains($0.key) }
+    return "[\(type) \(JSONValue.object(about).text)]"
+  }
+
   /// Anthropic's tools in the shape of chat completions; tools that only Anthropic's servers have are left out.
   fileprivate func anthropicTools() throws -> [JSONValue] {
     try (objects("tools", maximum: 1024) ?? []).compactMap { tool in

@@ -100,10 +100,11 @@ struct ResponsesEncoder: StreamEncoder {
       var out = ""
       if output.isEmpty && current == nil { out += encode(.text("")) }
       out += close(completion.finishReason == .length ? .incomplete : .completed)
-      let name = completion.finishReason == .length ? "response.incomplete" : "response.completed"
-      return out
-        + event(
-          name, ["response": format.object(output, completion: completion, reasoningTokens: reasoningTokens)])
+      // OpenAI has no event for a response that was cancelled; its status says it.
+      let name = completion.finishReason == .stop ? "response.completed" : "response.incomplete"
+      let response = format.object(output, completion: completion, reasoningTokens: reasoningTokens)
+      format.keep(response)
+      return out + event(name, ["response": response])
     }
   }
 
@@ -161,6 +162,7 @@ struct ResponsesEncoder: StreamEncoder {
   }
 
   private mutating func failure(_ error: APIError) -> String {
-    event("response.failed", ["response": format.object(output, completion: nil, error: error)])
+    format.ended()
+    return event("response.failed", ["response": format.object(output, completion: nil, error: error)])
   }
 }

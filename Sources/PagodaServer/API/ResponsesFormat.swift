@@ -12,6 +12,8 @@ struct ResponsesFormat: AnswerFormat {
 
   let request: ResponsesRequest
   let tokens: TokenTexts
+  var store: ResponseStore?
+  var owner = ""
   let id = randomID("resp_")
   let created = Int64(Date().timeIntervalSince1970)
 
@@ -20,6 +22,18 @@ struct ResponsesFormat: AnswerFormat {
 
   func encoder(_ readers: [AnswerReader], promptTokens: Int) -> ResponsesEncoder {
     ResponsesEncoder(format: self, reader: readers[0])
+  }
+
+  func began(cancel: @escaping @Sendable () -> Void) { store?.begin(id, owner: owner, cancel: cancel) }
+
+  func ended() { store?.end(id) }
+
+  /// Keeps a response that has ended well, if it is to be kept.
+  func keep(_ response: JSONValue) {
+    ended()
+    if request.isStored, response["status"]?.stringValue != "cancelled" {
+      store?.add(response, input: request.items, owner: owner)
+    }
   }
 
   func response(_ answers: [Answer]) -> JSONValue {
@@ -37,7 +51,9 @@ struct ResponsesFormat: AnswerFormat {
     }
     output += answer.calls.map { Self.call($0, .completed) }
     if let call = answer.cutCall { output.append(Self.call(call, .incomplete)) }
-    return object(output, completion: answer.completion, reasoningTokens: answer.reasoningTokens)
+    let whole = object(output, completion: answer.completion, reasoningTokens: answer.reasoningTokens)
+    keep(whole)
+    return whole
   }
 
   /// The response; nil completion while it is being made.
@@ -45,7 +61,9 @@ struct ResponsesFormat: AnswerFormat {
     _ output: [JSONValue], completion: Completion?, reasoningTokens: Int = 0, error: APIError? = nil
   ) -> JSONValue {
     let isCut = completion?.finishReason == .length
-    let status = error != nil ? "failed" : completion == nil ? "in_progress" : isCut ? "incomplete" : "completed"
+    let isCancelled = completion?.finishReason == .cancelled
+    let ending = isCancelled ? "cancelled" : isCut ? "incomplete" : "completed"
+    let status = error != nil ? "failed" : completion == nil ? "in_progress" : ending
     let members: [JSONValue.Member] = [
       .init(key: "id", value: .string(id)), .init(key: "object", value: .string("response")),
       .init(key: "created_at", value: .integer(created)), .init(key: "status", value: .string(status)),
@@ -62,7 +80,7 @@ struct ResponsesFormat: AnswerFormat {
     return .object(members + request.echoed)
   }
 
-  private static func usage(_ usage: Usage, _ reasoningTokens: Int) -> JSONValue {
+  static func usage(_ usage: Usage, _ reasoningTokens: Int) -> JSONValue {
     .object([
       "input_tokens": .integer(Int64(usage.promptTokens)),
       "input_tokens_details": .object(["cached_tokens": .integer(Int64(usage.cachedTokens))]),

@@ -1,4 +1,4 @@
-// ResponsesRequest: the body of /v1/responses. Stateless: nothing is stored, so nothing can be referred to.
+// ResponsesRequest: the body of /v1/responses, after the stored responses that it refers to.
 import PagodaKit
 
 struct ResponsesRequest: Sendable {
@@ -7,24 +7,36 @@ struct ResponsesRequest: Sendable {
   var echoed: [JSONValue.Member]  // fields that the response repeats
   var wantsLogprobs = false
   var unknownFields: [String]
+  var items: [JSONValue]  // all that the response answers, those of earlier responses too
+  var isStored: Bool
 
-  init(_ body: [UInt8], models: ServedModels) throws {
+  /// `isCompaction` asks for a summary of the conversation instead of its next answer.
+  init(
+    _ body: [UInt8], models: ServedModels, store: ResponseStore, owner: String, isCompaction: Bool = false
+  ) throws {
     let fields = try FieldReader(body: body, table: .responses)
     unknownFields = fields.unknown
     model = try models.name(in: fields)
     var conversation = Conversation()
     let instructions = try fields.string("instructions")
     conversation.addSystem(instructions ?? "")
-    guard let input = fields["input"] else { throw fields.missing("input") }
-    if let text = input.stringValue {
-      conversation.addUser(text)
-    } else {
-      guard let items = try fields.objects("input", maximum: Conversation.maximumMessages), !items.isEmpty else {
-        throw APIError.invalid("input is empty", param: "input")
+    let given = try fields.inputItems()
+    var readers = given
+    items = given.map { .object($0.members) }
+    if let previous = try fields.string("previous_response_id", maximumBytes: 256) {
+      guard let entry = store.find(previous, owner: owner) else {
+        throw APIError.invalid(
+          "Previous response with id '\(previous.prefix(100))' not found.", param: "previous_response_id",
+          code: "previous_response_not_found")
       }
-      try conversation.add(responses: items)
+      let history = entry.input + (entry.response["output"]?.arrayValue ?? [])
+      readers = history.map { FieldReader($0.objectValue ?? [], path: "previous_response_id: ") } + given
+      items = history + items
     }
+    isStored = try fields.flag("store") ?? true
+    try conversation.add(responses: readers)
     if conversation.messages.isEmpty { throw APIError.invalid("input has no message", param: "input") }
+    if isCompaction { conversation.addUser(CompactFormat.instruction) }
 
     let (tools, forced) = try fields.toolChoice(try fields.functionTools())
     var thinking = Thinking()
@@ -41,7 +53,7 @@ struct ResponsesRequest: Sendable {
     let variables = thinking.variables(beside: try fields.templateVariables(), forced: forced)
     generation = Generation(
       prompts: [.chat(ChatPrompt(messages: conversation.all, tools: tools, variables: variables))], sampling: sampling)
-    generation.isStream = try fields.flag("stream") ?? false
+    generation.isStream = try !isCompaction && fields.flag("stream") ?? false
     generation.limitField = "max_output_tokens"
     generation.promptField = "input"
     generation.tools = tools
@@ -57,15 +69,39 @@ struct ResponsesRequest: Sendable {
 }
 
 extension FieldReader {
+  /// The items of `input`, each with an id; text is a message of the user.
+  fileprivate func inputItems() throws -> [FieldReader] {
+    guard let input = self["input"] else { throw missing("input") }
+    if let text = input.stringValue {
+      let part = JSONValue.object(["type": .string("input_text"), "text": .string(text)])
+      return [
+        FieldReader(
+          [
+            .init(key: "id", value: .string(randomID("msg_"))), .init(key: "type", value: .string("message")),
+            .init(key: "role", value: .string("user")), .init(key: "content", value: .array([part])),
+          ], path: "input.")
+      ]
+    }
+    guard let items = try objects("input", maximum: Conversation.maximumMessages), !items.isEmpty else {
+      throw APIError.invalid("input is empty", param: "input")
+    }
+    return items.map { item in
+      var members = item.members.filter { $0.key != "type" && $0.key != "id" }
+      members.insert(.init(key: "type", value: item["type"] ?? .string("message")), at: 0)
+      members.insert(.init(key: "id", value: item["id"] ?? .string(randomID("item_"))), at: 0)
+      return FieldReader(members, path: item.path)
+    }
+  }
+
   fileprivate func echoed(instructions: String?) -> [JSONValue.Member] {
     [
       .init(key: "instructions", value: instructions.map { .string($0) } ?? .null),
       .init(key: "max_output_tokens", value: self["max_output_tokens"] ?? .null),
       .init(key: "metadata", value: self["metadata"] ?? .object([])),
       .init(key: "parallel_tool_calls", value: self["parallel_tool_calls"] ?? .bool(true)),
-      .init(key: "previous_response_id", value: .null),
+      .init(key: "previous_response_id", value: self["previous_response_id"] ?? .null),
       .init(key: "reasoning", value: self["reasoning"] ?? .object(["effort": .null, "summary": .null])),
-      .init(key: "store", value: .bool(false)),
+      .init(key: "store", value: self["store"] ?? .bool(true)),
       .init(key: "temperature", value: self["temperature"] ?? .null),
       .init(key: "text", value: self["text"] ?? .object(["format": .object(["type": .string("text")])])),
       .init(key: "tool_choice", value: self["tool_choice"] ?? .string("auto")),
@@ -105,19 +141,42 @@ extension Conversation {
       case "reasoning":
         if text != nil || !calls.isEmpty { flush(&self) }
         reasoning += try item.content(types: ["reasoning_text", "text"]) ?? ""
-      case "function_call":
+      case "function_call", "custom_tool_call":
         guard let id = try item.string("call_id", maximumBytes: 256) else { throw item.missing("call_id") }
         guard let name = try item.string("name", maximumBytes: 256) else { throw item.missing("name") }
-        calls.append(ToolCall(id: id, name: name, arguments: try item.string("arguments") ?? ""))
-      case "function_call_output":
+        let input = try item.string("input").map { JSONValue.object(["input": .string($0)]).text }
+        calls.append(ToolCall(id: id, name: name, arguments: try input ?? item.string("arguments") ?? ""))
+      case "item_reference":
+        throw APIError.invalid(
+          "\(item.path)type is item_reference; send the item, or previous_response_id", param: item.path + "type")
+      case _ where type.hasSuffix("_output"):
         flush(&self)
-        guard let id = try item.string("call_id") else { throw item.missing("call_id") }
-        try addToolResult(try item.content("output") ?? "", id: id, field: item.path + "call_id")
+        guard let id = try item.string("call_id") ?? item.string("id") else { throw item.missing("call_id") }
+        try addToolResult(try item.outputText(), id: id, field: item.path + "call_id")
+      case _ where type.hasSuffix("_call"):
+        // Tools of the client's own or of OpenAI's: with an id they have a result, without one they are a remark.
+        let about = item.members.filter { !["id", "type", "call_id", "status"].contains($0.key) }
+        let arguments = JSONValue.object(about).text
+        if let id = try item.string("call_id", maximumBytes: 256) {
+          calls.append(ToolCall(id: id, name: String(type.dropLast(5)), arguments: arguments))
+        } else {
+          text = (text.map { $0 + "\n" } ?? "") + "[\(type) \(arguments)]"
+        }
+      case "compaction", "compaction_summary", "ghost_snapshot", "mcp_list_tools", "additional_tools": break
       default:
         throw APIError.invalid(
           "\(item.path)type is '\(type.prefix(40))', which this server does not know", param: item.path + "type")
       }
     }
     flush(&self)
+  }
+}
+
+extension FieldReader {
+  /// The result of a call: text, parts of it, or anything else as JSON.
+  fileprivate func outputText() throws -> String {
+    guard let output = self["output"] else { return "" }
+    if output.objectValue != nil { return output["content"]?.stringValue ?? output.text }
+    return try content("output") ?? ""
   }
 }

@@ -5,6 +5,7 @@ final class Admission: @unchecked Sendable {
   private let lock = NSLock()
   private var sequences = 0  // admitted and not ended
   private var promptTokens = 0  // of sequences that have no token yet
+  private var logprobBytes = 0  // that answers in flight may take before they are sent
   private var isDraining = false
   let maximumSequences: Int
   let maximumPromptTokens: Int
@@ -24,6 +25,27 @@ final class Admission: @unchecked Sendable {
       sequences += count
     }
   }
+
+  /// What log probabilities of answers that are sent whole may take: of one request, and of all in flight.
+  static let maximumLogprobBytes = 512 << 20
+  static let maximumAllLogprobBytes = 1 << 30
+
+  /// Takes room for log probabilities; `leave(logprobBytes:)` gives it back.
+  func enter(logprobBytes bytes: Int) throws {
+    if bytes > Self.maximumLogprobBytes {
+      throw APIError.invalid(
+        "the log probabilities of all answers may take \(bytes >> 20) MiB, and \(Self.maximumLogprobBytes >> 20) MiB are "
+          + "the most; ask for fewer answers, tokens or top_logprobs, or for a stream", param: "logprobs")
+    }
+    try lock.withLock {
+      if logprobBytes + bytes > Self.maximumAllLogprobBytes {
+        throw APIError.overloaded("the server is busy: log probabilities of other answers fill its memory; try again")
+      }
+      logprobBytes += bytes
+    }
+  }
+
+  func leave(logprobBytes bytes: Int) { lock.withLock { logprobBytes -= bytes } }
 
   func leave(_ count: Int = 1) { lock.withLock { sequences -= count } }
 

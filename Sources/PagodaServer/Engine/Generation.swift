@@ -54,6 +54,19 @@ struct Generation: Sendable {
       param: grammar == nil ? "tool_choice" : grammarField)
   }
 
+  /// The most that the log probabilities of answers that are sent whole may take, as values and as JSON.
+  func logprobBytes(_ prepared: [PreparedPrompt], context: Int) -> Int {
+    if isStream { return 0 }
+    let perEntry = 400  // a token with its text, its bytes and its number
+    return prepared.reduce(0) { sum, prompt in
+      let room = max(context - prompt.ids.count, 1)
+      let made = min(prompt.clampedTokens ?? sampling.maximumTokens ?? 2048, room)
+      let answer = sampling.topLogProbabilities.map { made * (1 + $0) * perEntry } ?? 0
+      let read = promptLogProbabilities.map { prompt.ids.count * (1 + $0) * perEntry } ?? 0
+      return sum + answers * (answer + read)
+    }
+  }
+
   func check() throws {
     if sequenceCount > Self.maximumSequences {
       throw APIError.invalid(
@@ -210,6 +223,15 @@ struct ThinkingTokens: Sendable {
 
 /// `call_` and the like with 24 random characters.
 func randomID(_ prefix: String) -> String {
-  let letters = Array("0123456789abcdefghijklmnopqrstuvwxyz")
-  return prefix + String((0..<24).map { _ in letters[Int.random(in: 0..<letters.count)] })
+  // Two numbers of the system's, which takes a call of the kernel for each, and twelve characters of either.
+  let letters = Array("0123456789abcdefghijklmnopqrstuvwxyz".utf8)
+  var text = Array(prefix.utf8)
+  for _ in 0..<2 {
+    var number = UInt64.random(in: .min ... .max)
+    for _ in 0..<12 {
+      text.append(letters[Int(number % 36)])
+      number /= 36
+    }
+  }
+  return String(decoding: text, as: UTF8.self)
 }

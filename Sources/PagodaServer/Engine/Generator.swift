@@ -13,9 +13,15 @@ protocol AnswerFormat: Sendable {
   /// Readers, and later answers, are ordered by prompt and then by answer.
   func encoder(_ readers: [AnswerReader], promptTokens: Int) -> Encoder
   func response(_ answers: [Answer]) -> JSONValue
+  /// The answer is being made, and how to end it early; `ended` comes when it is not any more.
+  func began(cancel: @escaping @Sendable () -> Void)
+  func ended()
 }
 
 extension AnswerFormat {
+  func began(cancel: @escaping @Sendable () -> Void) {}
+  func ended() {}
+
   var streamType: String { "text/event-stream; charset=utf-8" }
 
   var noticeHeaders: [HTTPHeader] { NoticeFields(names: unknownFields).headers }
@@ -59,23 +65,30 @@ final class Generator: Sendable {
     try admission.enter(generation.sequenceCount)
     let prompts: [PreparedPrompt]
     let readers: [AnswerReader]
+    let logprobBytes: Int
     do {
       prompts = try generation.prompts.map { try prepare($0, of: generation) }
       readers = try prompts.flatMap { prompt in
         try (0..<generation.answers).map { _ in try prompt.reader(thinking) }
       }
+      logprobBytes = generation.logprobBytes(prompts, context: engine.info.plan.maximumModelLength)
+      try admission.enter(logprobBytes: logprobBytes)
     } catch {
       admission.leave(generation.sequenceCount)
       throw error
     }
     let headers = format.noticeHeaders + Self.clampHeaders(prompts, generation) + generation.headers
     let run = AnswerRun(self, exchange.record)
-    exchange.onGone { run.cancel() }
+    format.began { [weak run] in run?.cancel() }
+    exchange.onGone {
+      run.cancel()
+      format.ended()
+    }
     if generation.isStream {
       let tokens = prompts.reduce(0) { $0 + $1.ids.count }
       let encoder = format.encoder(readers, promptTokens: tokens)
       let body = StreamBody(encoder, maximumPending: pendingEvents) { [weak exchange] in exchange?.abandon() }
-      try start(run, generation, prompts) { body.push(.event(choice: $0, $1)) }
+      try start(run, generation, prompts, ended: format.ended) { body.push(.event(choice: $0, $1)) }
       exchange.reply(
         .stream(
           [
@@ -83,16 +96,24 @@ final class Generator: Sendable {
             HTTPHeader("X-Accel-Buffering", "no"),
           ] + headers, body))
     } else {
-      let collector = AnswerCollector(readers) { answers in
-        dispatch { exchange.reply(.whole(Self.response(answers, format, headers))) }
+      let collector = AnswerCollector(readers) { [admission] answers in
+        dispatch {
+          exchange.reply(.whole(Self.response(answers, format, headers)))
+          admission.leave(logprobBytes: logprobBytes)
+        }
       }
-      try start(run, generation, prompts) { collector.add($1, to: $0) }
+      let ended = { [admission] in
+        format.ended()
+        admission.leave(logprobBytes: logprobBytes)
+      }
+      try start(run, generation, prompts, ended: ended) { collector.add($1, to: $0) }
     }
   }
 
   private static func response(
     _ answers: [Answer], _ format: some AnswerFormat, _ headers: [HTTPHeader]
   ) -> HTTPResponse {
+    if answers.contains(where: { $0.failure != nil }) { format.ended() }
     if let failure = answers.compactMap(\.failure).first { return APIError(failure).response(format.errorShape) }
     return .json(format.response(answers), headers: headers)
   }
@@ -164,7 +185,7 @@ final class Generator: Sendable {
   /// Submits every sequence. If one is refused, those before it are cancelled.
   private func start(
     _ run: AnswerRun, _ generation: Generation, _ prompts: [PreparedPrompt],
-    deliver: @escaping @Sendable (Int, StreamEvent) -> Void
+    ended: () -> Void, deliver: @escaping @Sendable (Int, StreamEvent) -> Void
   ) throws {
     for index in 0..<generation.sequenceCount {
       // The engine gives the raw text: reasoning and tool calls are told apart by the reader.
@@ -187,6 +208,7 @@ final class Generator: Sendable {
         try run.start(request, tokens: prompt.ids.count, index: index, deliver: deliver)
       } catch {
         run.cancel()
+        ended()
         admission.leave(generation.sequenceCount - index)
         throw Self.refusal(error, generation)
       }

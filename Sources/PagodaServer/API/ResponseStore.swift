@@ -1,0 +1,113 @@
+// ResponseStore: answers of /v1/responses that clients refer to later, in bounded memory and optionally in a file.
+import Foundation
+import PagodaKit
+
+/// The latest responses with the input they answer. For any thread.
+final class ResponseStore: @unchecked Sendable {
+  struct Entry {
+    var owner: String  // the client's key by name; others do not see it
+    var response: JSONValue
+    var input: [JSONValue]  // all items before the response, those of earlier responses too
+    var bytes: Int
+  }
+
+  private let lock = NSLock()
+  // Guarded by `lock`.
+  private var entries: [String: Entry] = [:]
+  private var order: [String] = []  // the oldest first
+  private var totalBytes = 0
+  private var running: [String: (owner: String, cancel: @Sendable () -> Void)] = [:]
+  private let maximumBytes: Int
+  private let maximumCount: Int
+  private var file: FileHandle?
+
+  init(maximumBytes: Int = 64 << 20, maximumCount: Int = 4096) {
+    self.maximumBytes = maximumBytes
+    self.maximumCount = maximumCount
+  }
+
+  /// Reads what an earlier server left in the file, if there is one, and appends to it from now on.
+  convenience init(path: String, maximumBytes: Int = 64 << 20) throws {
+    self.init(maximumBytes: maximumBytes)
+    if let data = FileManager.default.contents(atPath: path) {
+      for line in String(decoding: data, as: UTF8.self).split(separator: "\n") {
+        guard let record = JSONValue.parse(String(line)) else { continue }  // cut off by the end of a server
+        if let id = record["deleted"]?.stringValue {
+          remove(id)
+        } else if let owner = record["owner"]?.stringValue, let response = record["response"],
+          let id = response["id"]?.stringValue
+        {
+          keep(id, owner, response, record["input"]?.arrayValue ?? [], bytes: line.utf8.count)
+        }
+      }
+    }
+    // Written anew, so that it holds no more than the store does; readable for its owner only.
+    let lines = order.compactMap { id in entries[id].map { Self.line($0) } }
+    let created = FileManager.default.createFile(
+      atPath: path, contents: Data(lines.joined().utf8), attributes: [.posixPermissions: 0o600])
+    guard created, let handle = FileHandle(forWritingAtPath: path) else {
+      throw ServerError("cannot write responses to \(path)")
+    }
+    _ = try? handle.seekToEnd()
+    file = handle
+  }
+
+  private static func line(_ entry: Entry) -> String {
+    JSONValue.object([
+      "owner": .string(entry.owner), "response": entry.response, "input": .array(entry.input),
+    ]).text + "\n"
+  }
+
+  func add(_ response: JSONValue, input: [JSONValue], owner: String) {
+    guard let id = response["id"]?.stringValue else { return }
+    let entry = Entry(owner: owner, response: response, input: input, bytes: 0)
+    let line = Self.line(entry)
+    lock.withLock {
+      keep(id, owner, response, input, bytes: line.utf8.count)
+      try? file?.write(contentsOf: Data(line.utf8))
+    }
+  }
+
+  /// Under the lock, or before others know of the store.
+  private func keep(_ id: String, _ owner: String, _ response: JSONValue, _ input: [JSONValue], bytes: Int) {
+    remove(id)
+    guard bytes <= maximumBytes else { return }
+    entries[id] = Entry(owner: owner, response: response, input: input, bytes: bytes)
+    order.append(id)
+    totalBytes += bytes
+    while totalBytes > maximumBytes || order.count > maximumCount, let oldest = order.first { remove(oldest) }
+  }
+
+  private func remove(_ id: String) {
+    guard let entry = entries.removeValue(forKey: id) else { return }
+    totalBytes -= entry.bytes
+    order.removeAll { $0 == id }
+  }
+
+  func find(_ id: String, owner: String) -> Entry? {
+    lock.withLock { entries[id].flatMap { $0.owner == owner ? $0 : nil } }
+  }
+
+  /// False when there is none.
+  func delete(_ id: String, owner: String) -> Bool {
+    lock.withLock {
+      guard entries[id]?.owner == owner else { return false }
+      remove(id)
+      try? file?.write(contentsOf: Data((JSONValue.object(["deleted": .string(id)]).text + "\n").utf8))
+      return true
+    }
+  }
+
+  func begin(_ id: String, owner: String, cancel: @escaping @Sendable () -> Void) {
+    lock.withLock { running[id] = (owner, cancel) }
+  }
+
+  func end(_ id: String) { lock.withLock { _ = running.removeValue(forKey: id) } }
+
+  /// False when no such answer is being made.
+  func cancel(_ id: String, owner: String) -> Bool {
+    let found = lock.withLock { running[id].flatMap { $0.owner == owner ? $0.cancel : nil } }
+    found?()
+    return found != nil
+  }
+}

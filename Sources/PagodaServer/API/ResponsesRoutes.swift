@@ -1,0 +1,114 @@
+// The routes around /v1/responses: what was stored, counts, cancelling, and compaction.
+import Foundation
+import PagodaKit
+
+extension Service {
+  static let responseRoutes: [String: [String: Work]] = [
+    "/v1/responses": ["POST": .json(isGeneration: true, .openAI) { try $0.respond($1) }],
+    "/v1/responses/input_tokens": ["POST": .json(isGeneration: false, .openAI) { try $0.countInput($1) }],
+    "/v1/responses/compact": ["POST": .json(isGeneration: true, .openAI) { try $0.compact($1) }],
+  ]
+
+  /// `/v1/responses/ID` and what lies below it.
+  func responseRoute(_ path: String) -> [String: Work]? {
+    let prefix = "/v1/responses/"
+    guard path.hasPrefix(prefix) else { return nil }
+    let parts = path.dropFirst(prefix.count).split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+    guard let id = parts.first, !id.isEmpty else { return nil }
+    switch parts.dropFirst().first {
+    case nil:
+      return ["GET": .asked { try $0.stored(id, $1).response }, "DELETE": .asked { try $0.deleteResponse(id, $1) }]
+    case "input_items" where parts.count == 2: return ["GET": .asked { try $0.inputItems(id, $1) }]
+    case "cancel" where parts.count == 2: return ["POST": .asked { try $0.cancelResponse(id, $1) }]
+    default: return nil
+    }
+  }
+
+  private func respond(_ exchange: Exchange) throws {
+    let owner = guarding.owner(of: exchange.request)
+    let request = try ResponsesRequest(exchange.request.body, models: models, store: responses, owner: owner)
+    try generate(
+      request.generation, ResponsesFormat(request: request, tokens: tokens, store: responses, owner: owner), exchange)
+  }
+
+  private func countInput(_ exchange: Exchange) throws {
+    let owner = guarding.owner(of: exchange.request)
+    let request = try ResponsesRequest(exchange.request.body, models: models, store: responses, owner: owner)
+    let count = try request.generation.prompts.reduce(0) {
+      try $0 + generator.prepare($1, of: request.generation).ids.count
+    }
+    exchange.reply(
+      .whole(
+        .json(.object(["object": .string("response.input_tokens"), "input_tokens": .integer(Int64(count))]))))
+  }
+
+  private func stored(_ id: String, _ request: HTTPRequest) throws -> ResponseStore.Entry {
+    guard let entry = responses.find(id, owner: guarding.owner(of: request)) else {
+      throw APIError.invalid(
+        "Response with id '\(id.prefix(100))' not found.", param: "response_id", code: "not_found", status: 404)
+    }
+    return entry
+  }
+
+  private func deleteResponse(_ id: String, _ request: HTTPRequest) throws -> JSONValue {
+    _ = try stored(id, request)
+    let isDeleted = responses.delete(id, owner: guarding.owner(of: request))
+    return .object(["id": .string(id), "object": .string("response"), "deleted": .bool(isDeleted)])
+  }
+
+  private func inputItems(_ id: String, _ request: HTTPRequest) throws -> JSONValue {
+    let items = Array(try stored(id, request).input.reversed())  // the latest first, as OpenAI's
+    return .object([
+      "object": .string("list"), "data": .array(items), "first_id": items.first?["id"] ?? .null,
+      "last_id": items.last?["id"] ?? .null, "has_more": .bool(false),
+    ])
+  }
+
+  /// Ends an answer that is being made; its stream says so.
+  private func cancelResponse(_ id: String, _ request: HTTPRequest) throws -> JSONValue {
+    let owner = guarding.owner(of: request)
+    if responses.cancel(id, owner: owner) {
+      return .object(["id": .string(id), "object": .string("response"), "status": .string("cancelled")])
+    }
+    _ = try stored(id, request)
+    throw APIError.invalid("the response has ended already, so it cannot be cancelled", param: "response_id")
+  }
+
+  /// A conversation as what its people said and a summary by the model, for a client whose context is full.
+  private func compact(_ exchange: Exchange) throws {
+    let owner = guarding.owner(of: exchange.request)
+    let request = try ResponsesRequest(
+      exchange.request.body, models: models, store: responses, owner: owner, isCompaction: true)
+    try generate(request.generation, CompactFormat(request: request), exchange)
+  }
+}
+
+/// The answer of /v1/responses/compact.
+struct CompactFormat: AnswerFormat {
+  static let instruction = """
+    Summarise the conversation so far for an assistant who will continue it without having seen it: the aim, what was decided \
+    and done, results that matter, and what is left to do. Write only the summary.
+    """
+
+  let request: ResponsesRequest
+  let id = randomID("resp_")
+
+  var errorShape: APIError.Shape { .openAI }
+  var unknownFields: [String] { request.unknownFields }
+
+  // Never used: compaction does not stream.
+  func encoder(_ readers: [AnswerReader], promptTokens: Int) -> ResponsesEncoder {
+    ResponsesEncoder(
+      format: ResponsesFormat(request: request, tokens: TokenTexts(tokenizer: nil, endOfText: [])), reader: readers[0])
+  }
+
+  func response(_ answers: [Answer]) -> JSONValue {
+    let people = request.items.filter { $0["type"]?.stringValue == "message" && $0["role"]?.stringValue == "user" }
+    let summary = ResponsesFormat.message(randomID("msg_"), answers[0].text, .array([]), .completed)
+    return .object([
+      "id": .string(id), "object": .string("response.compaction"),
+      "created_at": .integer(Int64(Date().timeIntervalSince1970)), "output": .array(people + [summary]),
+      "usage": answers[0].completion.map { ResponsesFormat.usage($0.usage, answers[0].reasoningTokens) } ?? .null,
+    ])
+  }
+}

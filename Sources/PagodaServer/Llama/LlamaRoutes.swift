@@ -1,0 +1,56 @@
+// Routes of llama.cpp's server and LM Studio's that programs made for them ask for.
+import PagodaKit
+
+extension Service {
+  static let llamaRoutes: [String: [String: Work]] = [
+    "/completion": ["POST": .json(isGeneration: true, .openAI) { try $0.llama($1, isInfill: false) }],
+    "/infill": ["POST": .json(isGeneration: true, .openAI) { try $0.llama($1, isInfill: true) }],
+    "/props": ["GET": .quick { $0.properties() }],
+    "/slots": ["GET": .quick { $0.slots() }],
+    "/api/v0/models": ["GET": .quick { $0.studioModels() }],
+  ]
+
+  private func llama(_ exchange: Exchange, isInfill: Bool) throws {
+    let request = try LlamaRequest(
+      exchange.request.body, models: models, vocabularySize: engine.info.vocabularySize, isInfill: isInfill)
+    try generate(request.generation, LlamaFormat(request: request, model: models.names[0], tokens: tokens), exchange)
+  }
+
+  private func properties() -> HTTPResponse {
+    let plan = engine.info.plan
+    func spelling(_ id: Int32?) -> JSONValue { .string(id.map { tokens.text(of: $0) } ?? "") }
+    return .json(
+      .object([
+        "default_generation_settings": .object(["n_ctx": .integer(Int64(plan.maximumModelLength))]),
+        "total_slots": .integer(Int64(plan.maximumSequences)), "model_alias": .string(models.names[0]),
+        "model_path": .string(replica.modelPath), "bos_token": spelling(engine.tokenizer?.startTokens.first),
+        "eos_token": spelling(engine.info.endOfTextTokens.first),
+        "modalities": .object(["vision": .bool(false), "audio": .bool(false)]),
+        "build_info": .string("pagoda \(PagodaVersion.current)"),
+      ]))
+  }
+
+  /// Sequences have no fixed slots here: as many are shown as busy as run. No prompt is.
+  private func slots() -> HTTPResponse {
+    let running = engine.statistics.running
+    let length = Int64(engine.info.plan.maximumModelLength)
+    let list = (0..<engine.info.plan.maximumSequences).map { index in
+      JSONValue.object([
+        "id": .integer(Int64(index)), "n_ctx": .integer(length), "is_processing": .bool(index < running),
+      ])
+    }
+    return .json(.array(list))
+  }
+
+  private func studioModels() -> HTTPResponse {
+    let list = models.names.map { name in
+      JSONValue.object([
+        "id": .string(name), "object": .string("model"), "type": .string("llm"), "publisher": .string("pagoda"),
+        "arch": .string(engine.info.family), "compatibility_type": .string("pagoda"),
+        "quantization": .string(engine.info.weightDType), "state": .string("loaded"),
+        "max_context_length": .integer(Int64(engine.info.plan.maximumModelLength)),
+      ])
+    }
+    return .json(.object(["object": .string("list"), "data": .array(list)]))
+  }
+}
