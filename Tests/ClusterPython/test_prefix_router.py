@@ -23,7 +23,8 @@ def choose(made, candidates, messages, **more):
     request = None
     if messages is not None:
         body = prefix_body("/v1/chat/completions", b'{"messages": []}')
-        request = SimpleNamespace(kwargs={"prefix": {**body, "messages": messages}, "headers": {}, **more})
+        request = SimpleNamespace(kwargs={"prefix": {**body, "messages": messages}, "headers": {}, **more},
+                                  metadata=SimpleNamespace(internal_request_id="1"))
 
     async def run():
         try:
