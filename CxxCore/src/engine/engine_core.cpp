@@ -218,7 +218,7 @@ void EngineCore::note_result(const Status& status) noexcept {
   if (is_dead_ || ++num_failed_steps_ >= kMaxFailedSteps) fault_ = copy_of(status);
 }
 
-// A failed step leaves the caches of its sequences in doubt, so these end; the others go on.
+// A failed step leaves the caches of its sequences in doubt, so these end; the others continue.
 void EngineCore::fail_rows(const scheduler::StepPlan& plan, const Status& status) noexcept {
   give_back_saves(plan, nullptr);
   for (const scheduler::ScheduledSequence& row : plan.rows) {
@@ -343,7 +343,7 @@ bool EngineCore::commit_token(ActiveRequest& request, size_t logits_row, std::sp
   return false;
 }
 
-// The grammar and the thinking go on with the token. True when it ends the document and nothing can follow; that may
+// The grammar and the thinking advance by the token. True when it ends the document and nothing can follow; that may
 // also become known later, see resume().
 bool EngineCore::follow(ActiveRequest& request, int32_t token_id) {
   const bool was_thinking = request.thinking.is_open();

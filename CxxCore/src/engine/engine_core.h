@@ -70,7 +70,7 @@ class EngineCore {
   // On an error no event is ever sent for it.
   Result<std::unique_ptr<ActiveRequest>> prepare(const Request& request, uint64_t id, EventCallback callback,
                                                  void* context) const;
-  // None of these throws. A request that there is no memory for ends with out_of_memory; the others go on.
+  // None of these throws. A request that there is no memory for ends with out_of_memory; the others continue.
   void add(std::unique_ptr<ActiveRequest> request) noexcept;  // to the end of the queue
   void cancel(uint64_t id) noexcept;                          // unknown ids are finished ones: nothing happens
   void end_all(FinishReason reason, const Status& status) noexcept;

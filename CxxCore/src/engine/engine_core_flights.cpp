@@ -1,4 +1,4 @@
-// EngineCore: steps of a model on several machines. While one is under way in a later stage, the next begins with
+// EngineCore: steps of a model on several machines. While one is in flight in a later stage, the next begins with
 // other sequences. Every stage runs steps in the order of their launches, so whatever a later step writes over, blocks
 // and slots that were given to another sequence included, the earlier one has read.
 #include <algorithm>

@@ -60,7 +60,7 @@ class Model {
     return make_error(StatusCode::unsupported, "the model is not a part of one");
   }
 
-  // A model on several machines begins a step while others are under way. Steps end in the order in which they began;
+  // A model on several machines begins a step while others are in flight. Steps end in the order in which they began;
   // after finish() the results are those of the oldest, as after forward(). Failed steps end all of them.
   virtual int32_t max_in_flight() const noexcept { return 1; }
   virtual Status launch(const ForwardBatch& batch) { return forward(batch); }

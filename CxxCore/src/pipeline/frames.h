@@ -17,7 +17,7 @@ enum class Kind : uint32_t {
   hello = 1,  // both ways: who speaks
   assign,     // to a stage: its layers and sizes
   ready,      // from it: they are loaded
-  failed,     // from it: why nothing goes on
+  failed,     // from it: why the stage cannot continue
   plan,       // to it: a step
   rows,       // to it: the rows of the oldest step without any; from it: what they have become
   ping,       // both ways, when nothing else was sent for a while

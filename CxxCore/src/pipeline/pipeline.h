@@ -1,4 +1,4 @@
-// Pipeline: the links of the first rank to the other stages. Rows that one stage gives go on to the next, those of the
+// Pipeline: the links of the first rank to the other stages. Rows of one stage are sent to the next, those of the
 // last to the caller.
 #pragma once
 

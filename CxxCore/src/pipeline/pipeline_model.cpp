@@ -1,4 +1,4 @@
-// PipelineModel: a step through all stages, several of them under way at once.
+// PipelineModel: a step through all stages, several of them in flight at once.
 #include "pipeline/pipeline_model.h"
 
 #include <algorithm>
@@ -54,7 +54,7 @@ class PipelineModel final : public model::Model {
   const std::unique_ptr<model::Model> first_;
   const model::ModelSizes sizes_;
   const size_t hidden_size_;
-  std::deque<Step> steps_;  // under way
+  std::deque<Step> steps_;  // in flight
   std::vector<float> rows_;
 };
 
