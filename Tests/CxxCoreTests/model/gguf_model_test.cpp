@@ -102,6 +102,11 @@ PAGODA_TEST(model_gguf_of_latent_attention_is_its_original) {
     check_same_model(name, 1e-6, folder(fixtures_dir() + "/model/" + name));
 }
 
+// Written by llama.cpp's own converter; heads of the delta rule are not as many as those of the attention.
+PAGODA_TEST(model_gguf_of_kimi_linear_is_its_original) {
+  check_same_model("kimi_linear", 1e-5, folder(fixtures_dir() + "/model/kimi_linear"));
+}
+
 // The scales of MiniCPM3-4B and its context, which the file does not have; its factors of speeds are floats there.
 PAGODA_TEST(model_gguf_of_minicpm3_is_its_original) {
   CheckpointEditor editor(path_of("minicpm3"), fixtures_dir() + "/model/minicpm3_long");

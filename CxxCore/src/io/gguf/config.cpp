@@ -5,6 +5,8 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <functional>
+#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
@@ -32,6 +34,7 @@ constexpr Architecture kArchitectures[] = {
     {"gemma3", "Gemma3ForCausalLM", "gemma3_text", false, false},
     {"deepseek2", "DeepseekV2ForCausalLM", "deepseek_v2", false, true},  // V3 and GLM-4.7-Flash too: see add_deepseek()
     {"minicpm3", "MiniCPM3ForCausalLM", "minicpm3", false, false},
+    {"kimi-linear", "KimiLinearForCausalLM", "kimi_linear", false, true},
 };
 
 // Keys of one file, below its architecture's name, as members of a JSON object. Keeps the first fault.
@@ -91,14 +94,14 @@ GgufShape shape_of(Keys& keys) {
   GgufShape shape;
   shape.architecture = keys.architecture().name;
   shape.num_heads = keys.positive("attention.head_count");
-  shape.num_kv_heads = keys.positive("attention.head_count_kv", shape.num_heads);
-  const int64_t hidden = keys.positive("embedding_length");
-  if (shape.architecture == "deepseek2" ||
-      shape.architecture == "minicpm3") {  // the cache's one row, which all heads share
+  if (shape.architecture == "deepseek2" || shape.architecture == "minicpm3" ||
+      shape.architecture == "kimi-linear") {  // the cache's one row, which all heads share
     shape.head_dim = keys.positive("rope.dimension_count");
     shape.num_kv_heads = shape.num_heads;
     return shape;
   }
+  shape.num_kv_heads = keys.positive("attention.head_count_kv", shape.num_heads);
+  const int64_t hidden = keys.positive("embedding_length");
   shape.head_dim = keys.positive("attention.key_length", hidden / std::max<int64_t>(shape.num_heads, 1));
   if (keys.positive("attention.value_length", shape.head_dim) != shape.head_dim)
     keys.fail(keys.prefix() + "attention.value_length", "is not that of the keys");
@@ -315,6 +318,45 @@ void add_deepseek(Keys& keys, const GgufShape& shape, bool is_sigmoid, Members& 
   if (!is_sigmoid && groups > 1) config.add("topk_method", std::string_view("group_limited_greedy"));
 }
 
+// Heads of the delta rule: as many as have a decay, where a layer says it (llama.cpp has as many as the attention).
+int64_t num_delta_heads(Keys& keys, const GgufShape& shape) {
+  for (const auto& [name, tensor] : keys.gguf().tensors())
+    if (name.starts_with("blk.") && name.ends_with(".ssm_a"))
+      return std::accumulate(tensor.shape.begin(), tensor.shape.end(), int64_t{1}, std::multiplies<>());
+  return shape.num_heads;
+}
+
+// Layers of latents have one KV head, those of the delta rule none. Weights of experts always sum to the scale.
+void add_kimi(Keys& keys, const GgufShape& shape, bool is_sigmoid, Members& config) {
+  add_latents(keys, shape, "attention.key_length_mla", config);
+  config.add("v_head_dim", keys.positive("attention.value_length_mla"));
+  const std::string name = keys.prefix() + "attention.head_count_kv";
+  const auto kv_heads = keys.gguf().integers(name);
+  if (!kv_heads || static_cast<int64_t>(kv_heads->size()) != keys.positive("block_count"))
+    return keys.fail(name, "is not a list with an entry for each layer");
+  std::vector<Json> full, delta;
+  for (size_t layer = 0; layer < kv_heads->size(); ++layer)
+    ((*kv_heads)[layer] != 0 ? full : delta).push_back(Json::make_integer(static_cast<int64_t>(layer) + 1));
+  Members linear;
+  linear.add("full_attn_layers", Json::make_array(std::move(full)));
+  linear.add("kda_layers", Json::make_array(std::move(delta)));
+  linear.add("num_heads", num_delta_heads(keys, shape));
+  linear.add("head_dim", keys.positive("kda.head_dim"));
+  linear.add("short_conv_kernel_size", keys.positive("ssm.conv_kernel"));
+  config.add("linear_attn_config", linear.take());
+  config.add("first_k_dense_replace", keys.find("leading_dense_block_count").value_or(0));
+  config.add("num_experts", keys.positive("expert_count"));
+  config.add("num_experts_per_token", keys.positive("expert_used_count"));
+  config.add("moe_intermediate_size", keys.positive("expert_feed_forward_length"));
+  config.add("num_shared_experts", keys.positive("expert_shared_count"));
+  config.add("routed_scaling_factor", keys.gguf().number(keys.prefix() + "expert_weights_scale").value_or(1.0));
+  config.add("moe_renormalize", true);
+  config.add("num_expert_group", keys.positive("expert_group_count", 1));
+  config.add("topk_group", keys.positive("expert_group_used_count", 1));
+  config.add("moe_router_activation_func", std::string_view(is_sigmoid ? "sigmoid" : "softmax"));
+  config.add("model_max_length", keys.positive("context_length"));
+}
+
 // By what the file says, or where it says nothing by whether routers have a bias.
 bool has_sigmoid_router(Keys& keys) {
   constexpr int64_t kSoftmax = 1, kSigmoid = 2;
@@ -350,7 +392,9 @@ Result<std::string> gguf_config_json(const Gguf& gguf) {
     return make_error(StatusCode::bad_file, gguf.file()->name() + ": tensor token_embd.weight is missing");
   Members config;
   const bool is_deepseek = keys.architecture().name == "deepseek2";
-  const bool is_sigmoid = is_deepseek && has_sigmoid_router(keys);
+  const bool is_kimi = keys.architecture().name == "kimi-linear";
+  const bool has_sigmoid = (is_deepseek || is_kimi) && has_sigmoid_router(keys),
+             is_sigmoid = is_deepseek && has_sigmoid;
   const std::string_view name = is_sigmoid ? "DeepseekV3ForCausalLM" : keys.architecture().hugging_face;
   config.add("architectures", Json::make_array({Json::make_string(std::string(name))}));
   config.add("model_type", is_sigmoid ? std::string_view("deepseek_v3") : keys.architecture().model_type);
@@ -358,6 +402,7 @@ Result<std::string> gguf_config_json(const Gguf& gguf) {
   config.add("vocab_size", embedding->second.shape.front());
   config.add("hidden_size", keys.positive("embedding_length"));
   if (is_deepseek) add_deepseek(keys, shape, is_sigmoid, config);
+  else if (is_kimi) add_kimi(keys, shape, has_sigmoid, config);
   else if (keys.architecture().name == "minicpm3") add_minicpm3(keys, shape, config);
   else if (keys.architecture().has_experts) add_experts(keys, config);
   else config.add("intermediate_size", keys.positive("feed_forward_length"));

@@ -1,6 +1,7 @@
 // Renames and reorders what llama.cpp's converter renamed and reordered, so that the rest of the engine knows one
 // order.
 //   norms of Qwen3.5, Qwen3-Next and Gemma 3 are stored with 1 added, A_log as -exp(A_log);
+//   convolutions and A_log of Kimi-Linear have dimensions of 1 in other places, or fewer of them;
 //   V-heads of Qwen3.5 are stored so that V-head t uses K-head t % Hk, and come back as V-head h uses h / (Hv / Hk);
 //   those of Qwen3-Next keep their order, but b and a of a K-head lie together, and come back as all b and all a;
 //   q and k rows of Llama are stored in pairs (2i, 2i + 1) and come back as halves (i, i + D / 2).
@@ -9,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <numeric>
 
 #include "base/quoted.h"
@@ -128,11 +130,11 @@ class Undo {
       if (ends("k_proj.bias")) rotated(cols_, s_.num_kv_heads, decoder_.column_order);
     }
     if (s_.architecture == "gemma3" && ends("norm.weight")) decoder_.change = Change::minus_one;
+    if (ends("A_log")) decoder_.change = Change::log_of_negative;
     if (s_.num_v_heads == 0) return fits_;
     const bool is_norm =
         ends("norm.weight") || ends("pre_fc_norm_embedding.weight") || ends("pre_fc_norm_hidden.weight");
     if (is_norm && !ends("linear_attn.norm.weight")) decoder_.change = Change::minus_one;
-    if (ends("A_log")) decoder_.change = Change::log_of_negative;
     s_.has_tiled_v_heads ? untile() : unpack();
     return fits_;
   }
@@ -181,6 +183,16 @@ class Undo {
   bool fits_ = true;
 };
 
+// Dimensions as the model's own files have them; of 1 elsewhere in a GGUF file, and dropped when it is quantised.
+void restore_ones(std::string_view name, std::vector<int64_t>& shape) {
+  const bool is_conv = name.ends_with("conv1d.weight");
+  if (!is_conv && !name.ends_with("A_log")) return;
+  const int64_t cols = is_conv ? shape.back() : 1;
+  const int64_t rows = std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>()) / cols;
+  if (is_conv) shape = {rows, 1, cols};
+  else shape = {1, 1, rows, 1};
+}
+
 Result<TensorEntry> make_entry(const Gguf& gguf, const GgufShape& shape, const std::string& name,
                                const GgufTensor& tensor, const std::string& new_name) {
   if (tensor.type->decode == nullptr)
@@ -195,7 +207,9 @@ Result<TensorEntry> make_entry(const Gguf& gguf, const GgufShape& shape, const s
   entry.offset_bytes = tensor.offset_bytes;
   entry.size_bytes = tensor.size_bytes;
   if (!decoder->row_order.empty()) entry.shape.front() = static_cast<int64_t>(decoder->row_order.size());
-  if (new_name.ends_with("conv1d.weight") && entry.shape.size() == 2) entry.shape.insert(entry.shape.begin() + 1, 1);
+  if (shape.architecture == "kimi-linear") restore_ones(new_name, entry.shape);
+  else if (new_name.ends_with("conv1d.weight") && entry.shape.size() == 2)
+    entry.shape.insert(entry.shape.begin() + 1, 1);
   if (new_name.ends_with("shared_expert_gate.weight") && entry.shape.size() == 1)
     entry.shape.insert(entry.shape.begin(), 1);
   entry.bits = tensor.type->bits;
