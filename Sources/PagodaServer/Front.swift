@@ -7,17 +7,21 @@ final class Front: HTTPService, @unchecked Sendable {
   let guarding: Guard
   let metrics = Metrics()
   let responses: ResponseStore
+  let peers: [PrefixPeer]
   private let healthLog: HealthLog
   private let lock = NSLock()
   private var stored: Service?  // guarded by `lock`
 
   init(_ options: ServerOptions, isLoopbackOnly: Bool) throws {
     self.options = options
+    let shared = try options.prefixSharing?.secret()
+    peers = try (options.prefixSharing?.peers ?? []).map { try PrefixPeer($0, token: shared?.peerToken ?? "") }
     let folder = options.keys.isEmpty ? nil : options.secretFolder
     guarding = Guard(
       keys: options.keys, isLoopbackOnly: isLoopbackOnly, allowedHosts: options.allowedHosts,
       allowedOrigins: options.allowedOrigins,
-      secret: try folder.map { try TenantSecret(folder: $0) } ?? TenantSecret())
+      secret: try shared ?? folder.map { try TenantSecret(folder: $0) } ?? TenantSecret(),
+      peerToken: shared?.peerToken)
     responses = try options.responsesPath.map { try ResponseStore(path: $0) } ?? ResponseStore()
     metrics.droppedLogLines = options.droppedLogLines
     healthLog = HealthLog(options.eventLog)

@@ -50,6 +50,20 @@ extension Service {
     generation.headers = replica.headers
     generation.shareID = guarding.shareID(of: exchange.request)
     generation.cacheSalt = guarding.cacheSalt(of: exchange.request, generation.cacheSalt)
+    if let peers, let prompt = generation.prompts.first, generation.prompts.count == 1 {
+      let (ready, salt) = (generation, generation.cacheSalt)
+      let ids = try generator.prepare(prompt, of: generation).ids
+      let isBrought = peers.bring(ids, cacheSalt: salt) { [self] in
+        dispatch { [self] in
+          do {
+            try generator.run(ready, format: format, on: exchange, dispatch: dispatch)
+          } catch {
+            exchange.reply(.whole(APIError(any: error).response(format.errorShape)))
+          }
+        }
+      }
+      if isBrought { return }
+    }
     try generator.run(generation, format: format, on: exchange, dispatch: dispatch)
   }
 
@@ -58,7 +72,7 @@ extension Service {
   private func metricsText() -> HTTPResponse {
     HTTPResponse(
       type: "text/plain; version=0.0.4; charset=utf-8",
-      body: Array(metrics.text(engine.statistics, connections: connections).utf8))
+      body: Array((metrics.text(engine.statistics, connections: connections) + (peers?.statistics.text ?? "")).utf8))
   }
 
   private func modelList() -> HTTPResponse {

@@ -17,6 +17,8 @@ public struct ServerOptions: Sendable {
   /// A folder that keeps the secret by which cached prefixes of different keys are told apart, so that they are found
   /// again after a restart; nil makes a new secret for each server. Where prefixes are kept on disk, the folder of those.
   public var secretFolder: String?
+  /// Prefix files shared with other servers; nil shares none. Its secret takes the place of the one in ``secretFolder``.
+  public var prefixSharing: PrefixSharing?
   /// Allows listening beyond this machine without a key.
   public var isInsecure = false
   /// Names, besides those of this machine, that requests may call the server by, without the port: `host.docker.internal`,

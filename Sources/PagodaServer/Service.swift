@@ -27,6 +27,8 @@ final class Service: @unchecked Sendable {
   let pooling: Pooling
   let statusFeed: StatusFeed
   let responses: ResponseStore
+  let sharing: PrefixSharing?
+  let peers: PrefixPeers?
   private weak var http: HTTPServer?
   private let maximumBodyBytes: Int
 
@@ -48,6 +50,11 @@ final class Service: @unchecked Sendable {
     pooling = options.pooling
     statusFeed = StatusFeed(engine)
     responses = front.responses
+    sharing = options.prefixSharing
+    peers =
+      if let sharing, !front.peers.isEmpty {
+        PrefixPeers(front.peers, engine: engine, metrics: metrics, sharing: sharing)
+      } else { nil }
     replica = Replica(
       name: options.replicaName, modelPath: options.modelPath ?? models.names[0], fingerprint: engine.info.fingerprint)
   }
@@ -57,7 +64,9 @@ final class Service: @unchecked Sendable {
   func dispatch(_ work: @escaping @Sendable () -> Void) { http?.run(work) }
 
   func action(for request: HTTPRequest) throws -> HTTPAction {
-    guard let methods = Self.routes[request.path] ?? modelRoute(request.path) ?? responseRoute(request.path)
+    guard
+      let methods = Self.routes[request.path] ?? modelRoute(request.path) ?? responseRoute(request.path)
+        ?? peerRoute(request)
     else {
       throw APIError.invalid("there is nothing at \(request.path.prefix(100))", code: "not_found", status: 404)
     }

@@ -32,6 +32,12 @@ extension Command {
           Option("served-model-name", value: "NAME", help: "what requests call the model; may be repeated"),
           SharedOptions.pooling,
           Option("replica-name", value: "NAME", help: "sent as x-pagoda-replica with answers, for use behind a router"),
+          Option("prefix-peers", value: "URLS", help: "fetch prefixes from these servers: http://host:8080,..."),
+          Option(
+            "prefix-secret", value: "FILE",
+            help: "share prefixes with servers that have the same file (32 bytes or more)"),
+          Option(
+            "prefix-peer-share", value: "X", help: "a fetch may take this share of computing the same (default 0.25)"),
           Option("max-queue", value: "N", help: "answers that may wait; more get status 429 (default 256)"),
           Option("max-connections", value: "N", help: "connections at once (default 1024, or more than can wait)"),
           Option(
@@ -72,6 +78,7 @@ private func runServe(_ arguments: Arguments) async throws -> Int32 {
   }
   var engineOptions = try arguments.engineOptions()
   engineOptions.makesFingerprint = true
+  engineOptions.sharesPrefixes = options.prefixSharing != nil
   let engine = try await arguments.loadEngine(engineOptions)
   let latch = stopLatch()  // before a client can know that it may ask
   let receipts = try await ReceiptFile.keep(arguments, engine)
@@ -105,6 +112,7 @@ private func serverOptions(_ arguments: Arguments, _ log: LogWriter, _ access: L
   options.allowedHosts = list("allowed-hosts")
   options.allowedOrigins = list("allowed-origins")
   options.secretFolder = try arguments.folder("prefix-cache-dir")
+  options.prefixSharing = try prefixSharing(arguments, peers: list("prefix-peers"))
   options.isInsecure = arguments.has("insecure")
   let name = arguments.modelFileName
   options.modelNames = arguments.values["served-model-name"] ?? (name == "mini" ? ["pagoda-mini", name] : [name])
@@ -133,6 +141,24 @@ private func serverOptions(_ arguments: Arguments, _ log: LogWriter, _ access: L
     options.droppedLogLines = { log.droppedLines }
   }
   return options
+}
+
+private func prefixSharing(_ arguments: Arguments, peers: [String]) throws -> PrefixSharing? {
+  guard let secret = arguments.string("prefix-secret") else {
+    if peers.isEmpty { return nil }
+    throw UsageError("--prefix-peers needs --prefix-secret, the same file on every server")
+  }
+  guard let folder = try arguments.folder("prefix-cache-dir") else {
+    throw UsageError("--prefix-secret needs --prefix-cache-dir: the files in it are what is shared")
+  }
+  var sharing = PrefixSharing(folder: folder, secretFile: NSString(string: secret).expandingTildeInPath, peers: peers)
+  if let text = arguments.string("prefix-peer-share") {
+    guard let share = Double(text), (0...1000).contains(share) else {
+      throw UsageError("--prefix-peer-share is '\(text)'; it must be a number such as 0.25")
+    }
+    sharing.maximumShare = share
+  }
+  return sharing
 }
 
 /// Where requests are logged; standard error's own writer for `-`.

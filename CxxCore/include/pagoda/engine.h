@@ -56,6 +56,11 @@ class PAGODA_SHARED_REFERENCE(pagoda_engine_retain, pagoda_engine_release) Engin
   // How much of a prompt a request with this Request::cache_salt would find in memory now. Waits for no step; touches
   // nothing, the order in which prefixes are given up included. Prefixes that are only on disk do not count.
   PrefixMatch find_prefix(const std::vector<int32_t>& prompt_ids, const std::string& cache_salt) const noexcept;
+  // The files on disk that together lead furthest into a prompt, first to last; empty without a folder for them.
+  PrefixFilesResult prefix_files(const std::vector<int32_t>& prompt_ids, const std::string& cache_salt) const noexcept;
+  // Takes over a file that another engine wrote, from `path` in the file system of the folder, as `name`. Its head is
+  // checked now, its content when it is read; a file that fails either is removed.
+  Status add_prefix_file(const std::string& path, const std::string& name) noexcept;
 
   // Whether the device times its ops from the next step on; and the sums since the last call, which waits for the step
   // in flight. Empty when profiling is off, when the device cannot, and after shut_down().

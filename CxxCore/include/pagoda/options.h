@@ -27,7 +27,10 @@ struct EngineOptions {
   int64_t checkpoint_bytes = 0;         // recurrent states kept for that; 0 = 32 of them, at most a share of the device
   std::string prefix_cache_dir = "";    // folder where prefixes outlive the engine; "" = none
   int64_t prefix_cache_disk_bytes = 0;  // most bytes of prefix files in that folder; 0 = 8 GiB
-  bool identify = false;                // fills ModelInfo::fingerprint when it loads; costs a step of 20 tokens
+  // Prefix files are told apart by the whole content of the model's files, not by their times and a sample: for
+  // prefixes that several machines share. Reads every file once more.
+  bool identify_content = false;
+  bool identify = false;  // fills ModelInfo::fingerprint when it loads; costs a step of 20 tokens
   // How rotations are scaled for a longer context: "" = as the model says; none, or linear, dynamic or yarn with a
   // factor and perhaps the trained context, as in yarn:4 or yarn:4:32768.
   std::string rope_scaling = "";

@@ -1,7 +1,10 @@
-// PrefixMatch: how much of a prompt an engine has computed already, for routers that choose among engines.
+// PrefixMatch: how much of a prompt an engine has computed already, for routers that choose among engines; and the
+// files that hold it, for engines that fetch them from each other.
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "pagoda/status.h"
 
@@ -11,6 +14,18 @@ struct PrefixMatch {
   Status status;
   int32_t num_matched_tokens = 0;  // leading tokens whose KV blocks are there
   int32_t num_cached_tokens = 0;   // of those, the ones a request would not compute again: up to the last saved state
+};
+
+// A file of EngineOptions::prefix_cache_dir.
+struct PrefixFileInfo {
+  std::string name;                           // in the folder
+  int32_t position = 0, parent_position = 0;  // tokens up to its end, and up to the end of the file before it
+  int64_t size_bytes = 0;
+};
+
+struct PrefixFilesResult {
+  Status status;
+  std::vector<PrefixFileInfo> files;
 };
 
 }  // namespace pagoda

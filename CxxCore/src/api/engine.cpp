@@ -76,6 +76,21 @@ PrefixMatch Engine::find_prefix(const std::vector<int32_t>& prompt_ids, const st
   return match;
 }
 
+PrefixFilesResult Engine::prefix_files(const std::vector<int32_t>& prompt_ids,
+                                       const std::string& cache_salt) const noexcept {
+  PrefixFilesResult result;
+  Status status = guarded([&] {
+    result = thread_->prefix_files(prompt_ids, cache_salt);
+    return ok_status();
+  });
+  if (!status.is_ok()) result.status = std::move(status);
+  return result;
+}
+
+Status Engine::add_prefix_file(const std::string& path, const std::string& name) noexcept {
+  return guarded([&] { return thread_->add_prefix_file(path, name); });
+}
+
 ModelInfo Engine::info() const noexcept { return thread_->info(); }
 
 void Engine::set_profiling(bool enabled) noexcept {

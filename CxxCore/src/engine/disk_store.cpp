@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <exception>
 #include <filesystem>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -84,6 +85,31 @@ std::optional<DiskStore::Next> DiskStore::find_next(const std::string& salt, std
     next = parent;
   }
   return Next{next->first, next->second.position, next == last};
+}
+
+std::vector<PrefixFileInfo> DiskStore::find_chain(const std::string& salt, std::span<const int32_t> tokens) const {
+  std::lock_guard lock(mutex_);
+  std::vector<PrefixFileInfo> chain;
+  if (entries_.empty()) return chain;
+  // Each readable file whose ancestors are readable too continues a chain; the last such file ends the longest one.
+  std::set<Hash128Value> whole;
+  auto last = entries_.end();
+  for_each_key(config_.fingerprint, salt, tokens, [&](int32_t position, const Hash128Value& key) {
+    const auto found = entries_.find(key);
+    if (found == entries_.end() || !is_readable(found->second, position)) return;
+    const Entry& entry = found->second;
+    if (entry.parent_position > 0 && !whole.contains(entry.parent_key)) return;
+    whole.insert(key);
+    last = found;
+  });
+  for (; last != entries_.end(); last = entries_.find(last->second.parent_key)) {
+    const Entry& entry = last->second;
+    chain.push_back(
+        {fs::path(path_of(last->first)).filename().string(), entry.position, entry.parent_position, entry.size_bytes});
+    if (entry.parent_position == 0) break;
+  }
+  std::ranges::reverse(chain);
+  return chain;
 }
 
 Result<DiskStore::Content> DiskStore::read(const Next& next, const std::string& salt, std::span<const int32_t> tokens) {

@@ -2,7 +2,7 @@
 // writes new ones. Other processes may use the folder too: the limit is that of all its files, files come and go, and a
 // file that another process is writing is left to it. Nothing that goes wrong here fails a request: a bad file is
 // removed, and after a failed write (a full disk) there is none for a while.
-// Thread rule: one thread (the engine's) calls it; stats() may be called from any.
+// Thread rule: one thread (the engine's) calls it; find_chain(), adopt() and stats() may be called from any.
 #pragma once
 
 #include <chrono>
@@ -21,6 +21,7 @@
 #include "base/hash128.h"
 #include "base/result.h"
 #include "io/prefix_file.h"
+#include "pagoda/prefix_match.h"
 #include "pagoda/statistics.h"
 
 namespace pagoda::engine {
@@ -67,6 +68,12 @@ class DiskStore {
              std::vector<std::byte> state);
   void flush();  // waits until the queue is empty
 
+  // The readable files that together lead furthest into `tokens`, first to last.
+  std::vector<PrefixFileInfo> find_chain(const std::string& salt, std::span<const int32_t> tokens) const;
+  // Takes over the file at `path`, which another process or machine wrote, as `name`. Only its head is checked: read()
+  // checks the rest. On failure the file is removed.
+  Status adopt(const std::string& path, const std::string& name);
+
   DiskStats stats() const;
 
  private:
@@ -101,6 +108,7 @@ class DiskStore {
   void remove_rests();  // of killed writers
   std::vector<Listed> list_folder();
   Entry read_entry(const io::PrefixFileHead& head) const noexcept;
+  Status check_received(const std::string& path, const std::string& name) const;
   bool open_new(Listed& file);             // false when there is no good file
   void refresh();                          // brings entries_ up to date with the folder; with folder_mutex_
   void look_again();                       // refresh() if the folder has changed; the engine's thread only

@@ -168,6 +168,38 @@ void DiskStore::count_files() noexcept {
   }
 }
 
+Status DiskStore::check_received(const std::string& path, const std::string& name) const {
+  const std::optional<Hash128Value> key = key_of(name);
+  if (!key) return make_error(StatusCode::invalid_argument, "the name of a prefix file is not one");
+  const auto file = io::PrefixFile::open(path);
+  if (!file.is_ok()) return file.status;
+  if ((*file)->head().key != *key || !is_ours((*file)->head()))
+    return make_error(StatusCode::bad_file, "a prefix file is of another model, build or prompt than its name says");
+  const auto tokens = (*file)->read_tokens();  // with everything that the head's checksum covers
+  return tokens.status;
+}
+
+Status DiskStore::adopt(const std::string& path, const std::string& name) {
+  std::error_code error;
+  Status status = check_received(path, name);
+  const auto size = static_cast<int64_t>(status.is_ok() ? fs::file_size(path, error) : 0);
+  if (status.is_ok() && (error || size > config_.max_bytes))
+    status = make_error(StatusCode::resource_exhausted, "a prefix file is larger than the folder may be");
+  if (status.is_ok()) {
+    const std::lock_guard folder(folder_mutex_);
+    {
+      std::lock_guard lock(mutex_);
+      make_room(size);
+    }
+    fs::rename(path, config_.folder + "/" + name, error);
+    if (error)
+      status = make_error(StatusCode::io_error, "a prefix file cannot be moved into its folder: " + error.message());
+    refresh();
+  }
+  if (!status.is_ok()) fs::remove(path, error);
+  return status;
+}
+
 void DiskStore::make_room(int64_t size_bytes) {
   while (stats_.bytes + size_bytes > config_.max_bytes) {
     auto oldest = entries_.end();

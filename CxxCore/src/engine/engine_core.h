@@ -81,6 +81,9 @@ class EngineCore {
   // How many of these tokens are known, and how many a request with this salt would not compute again. Any thread, at
   // any time, inside an event too: waits for no step, and leaves no trace in the cache.
   PrefixMatch find_prefix(const std::vector<int32_t>& prompt_ids, const std::string& cache_salt) const;
+  // See Engine. Any thread, at any time.
+  PrefixFilesResult prefix_files(const std::vector<int32_t>& prompt_ids, const std::string& cache_salt) const;
+  Status add_prefix_file(const std::string& path, const std::string& name) const;
 
   // Any thread. Up to date whenever an event is being sent and between steps.
   EngineStats stats() const;

@@ -141,4 +141,18 @@ PrefixMatch EngineCore::find_prefix(const std::vector<int32_t>& prompt_ids, cons
   return match;
 }
 
+PrefixFilesResult EngineCore::prefix_files(const std::vector<int32_t>& prompt_ids,
+                                           const std::string& cache_salt) const {
+  PrefixFilesResult result;
+  result.status = check_prompt(prompt_ids, config_.vocab_size);
+  if (result.status.is_ok()) result.status = check_id("cache_salt", cache_salt);
+  if (result.status.is_ok() && config_.disk) result.files = config_.disk->find_chain(cache_salt, prompt_ids);
+  return result;
+}
+
+Status EngineCore::add_prefix_file(const std::string& path, const std::string& name) const {
+  if (!config_.disk) return make_error(StatusCode::unsupported, "the engine keeps no prefixes on disk");
+  return config_.disk->adopt(path, name);
+}
+
 }  // namespace pagoda::engine

@@ -97,20 +97,41 @@ void EngineThread::cancel(uint64_t request_id) {
   state_->wake.notify_one();
 }
 
-// Counts as a caller inside prepare(): the core stays until it is done.
-PrefixMatch EngineThread::find_prefix(const std::vector<int32_t>& prompt_ids, const std::string& cache_salt) const {
+// Calls body(core) as one of the callers inside prepare(): the core stays until it is done.
+template <class Value, class Body>
+Value EngineThread::with_core(Value failed, Body&& body) const {
   std::unique_lock lock(state_->mutex);
-  if (state_->closing) return {make_error(StatusCode::shut_down, "the engine has been shut down")};
+  if (state_->closing) {
+    failed.status = make_error(StatusCode::shut_down, "the engine has been shut down");
+    return failed;
+  }
   ++state_->num_preparing;
   lock.unlock();
-  PrefixMatch match{.status = out_of_memory()};
+  Value value = std::move(failed);
   try {
-    match = state_->core->find_prefix(prompt_ids, cache_salt);
-  } catch (const std::exception&) {  // no memory: match says so
+    value = body(*state_->core);
+  } catch (const std::exception&) {
+    value.status = out_of_memory();
   }
   lock.lock();
   if (--state_->num_preparing == 0) state_->prepared.notify_all();
-  return match;
+  return value;
+}
+
+PrefixMatch EngineThread::find_prefix(const std::vector<int32_t>& prompt_ids, const std::string& cache_salt) const {
+  return with_core(PrefixMatch{}, [&](const EngineCore& core) { return core.find_prefix(prompt_ids, cache_salt); });
+}
+
+PrefixFilesResult EngineThread::prefix_files(const std::vector<int32_t>& prompt_ids,
+                                             const std::string& cache_salt) const {
+  return with_core(PrefixFilesResult{},
+                   [&](const EngineCore& core) { return core.prefix_files(prompt_ids, cache_salt); });
+}
+
+Status EngineThread::add_prefix_file(const std::string& path, const std::string& name) const {
+  return with_core(PrefixFilesResult{},
+                   [&](const EngineCore& core) { return PrefixFilesResult{core.add_prefix_file(path, name), {}}; })
+      .status;
 }
 
 EngineStats EngineThread::stats() const {

@@ -30,6 +30,8 @@ class EngineThread {
   SubmitResult submit(const Request& request, EventCallback callback, void* context);
   void cancel(uint64_t request_id);
   PrefixMatch find_prefix(const std::vector<int32_t>& prompt_ids, const std::string& cache_salt) const;
+  PrefixFilesResult prefix_files(const std::vector<int32_t>& prompt_ids, const std::string& cache_salt) const;
+  Status add_prefix_file(const std::string& path, const std::string& name) const;
   EngineStats stats() const;
   void open_watch();
   void close_watch() noexcept;  // once for each open_watch()
@@ -49,6 +51,8 @@ class EngineThread {
   struct State;
   explicit EngineThread(std::shared_ptr<State> state) noexcept;
   static void run(const std::shared_ptr<State>& state) noexcept;
+  template <class Value, class Body>
+  Value with_core(Value failed, Body&& body) const;
 
   bool is_own_thread() const noexcept { return std::this_thread::get_id() == thread_id_; }
 

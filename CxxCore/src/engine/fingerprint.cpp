@@ -48,7 +48,12 @@ Result<Hash128Value> probe(const MemoryPlan& plan, const CoreConfig& core, model
 
 }  // namespace
 
-Result<std::string> files_identity(const io::Checkpoint& checkpoint) {
+Result<std::string> files_identity(const io::Checkpoint& checkpoint, bool whole_content) {
+  if (whole_content) {
+    Hash128 contents;
+    for (const auto& file : checkpoint.files()) PAGODA_RETURN_IF_ERROR(io::add_content(*file, contents));
+    return "content " + contents.value().text();
+  }
   Fnv1a files;
   for (const auto& file : checkpoint.files()) PAGODA_RETURN_IF_ERROR(io::add_identity(*file, files));
   return "files " + hex(files.value());

@@ -18,7 +18,7 @@ namespace pagoda::engine {
 Result<std::string> fingerprint(const io::ModelConfig& config, const MemoryPlan& plan, const CoreConfig& core,
                                 model::Model& model);
 
-// The model's files, by name, size, time and a sample of their bytes.
-Result<std::string> files_identity(const io::Checkpoint& checkpoint);
+// The model's files, by name, size, time and a sample of their bytes; or by their whole content.
+Result<std::string> files_identity(const io::Checkpoint& checkpoint, bool whole_content);
 
 }  // namespace pagoda::engine

@@ -237,7 +237,7 @@ static Status open_disk(const EngineOptions& options, Prepared& p, model::Model&
   if (!numbers.is_ok()) return numbers.status;
   if (options.identify) p.info.fingerprint = *numbers;
   if (!has_disk) return ok_status();
-  Result<std::string> identity = files_identity(*p.checkpoint);
+  Result<std::string> identity = files_identity(*p.checkpoint, options.identify_content);
   if (!identity.is_ok()) return identity.status;
   *identity += ", " + *numbers;
   core.disk = std::make_shared<DiskStore>(DiskStoreConfig{

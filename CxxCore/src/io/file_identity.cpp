@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace pagoda::io {
 
@@ -20,6 +21,19 @@ Status add_identity(const File& file, Fnv1a& hash) {
     const auto piece = std::span(page).first(static_cast<size_t>(std::min(kPage, size - begin)));
     PAGODA_RETURN_IF_ERROR(file.read(begin, piece));
     hash.add(std::span<const std::byte>(piece));
+  }
+  return ok_status();
+}
+
+Status add_content(const File& file, Hash128& hash) {
+  constexpr uint64_t kChunk = 1 << 20;
+  const std::string_view name = file.name();
+  hash.add(name.substr(name.rfind('/') + 1));
+  std::vector<std::byte> chunk(kChunk);
+  for (uint64_t begin = 0; begin < file.size_bytes(); begin += kChunk) {
+    const auto part = std::span(chunk).first(static_cast<size_t>(std::min(kChunk, file.size_bytes() - begin)));
+    PAGODA_RETURN_IF_ERROR(file.read(begin, part));
+    hash.add(std::span<const std::byte>(part));
   }
   return ok_status();
 }

@@ -42,6 +42,9 @@ public struct EngineOptions: Hashable, Sendable {
   public var prefixCacheFolder: String?
   /// Most bytes of files in `prefixCacheFolder`; nil means 8 GiB.
   public var prefixCacheDiskBytes: Int64?
+  /// Tells prefix files of different models apart by the whole content of the model's files instead of their times and a
+  /// sample: for prefixes that several machines share. Loading reads every file once more.
+  public var sharesPrefixes = false
 
   /// Whether ``ModelInfo/fingerprint`` is filled when the engine loads; costs a step of 20 tokens.
   public var makesFingerprint = false
@@ -87,6 +90,7 @@ extension EngineOptions {
     options.checkpoint_bytes = try Self.chosen(checkpointBytes, "checkpointBytes")
     options.prefix_cache_dir = std.string(prefixCacheFolder ?? "")
     options.prefix_cache_disk_bytes = try Self.chosen(prefixCacheDiskBytes, "prefixCacheDiskBytes")
+    options.identify_content = sharesPrefixes
     options.speculation = std.string(speculation.rawValue)
     options.identify = makesFingerprint
     options.max_drafts = try Self.chosen(maximumDrafts, "maximumDrafts")

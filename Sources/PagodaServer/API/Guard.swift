@@ -8,19 +8,22 @@ struct Guard: Sendable {
   let allowedHosts: [String]
   let allowedOrigins: [String]
   let secret: TenantSecret
+  /// What other servers show instead of a key to be given prefix files; nil gives them to none.
+  let peerToken: String?
   let limits: KeyLimits
   private let failed = FailedKeys()
   private let ownNames: [String]  // of this machine, for others
 
   init(
     keys: [APIKey] = [], isLoopbackOnly: Bool, allowedHosts: [String] = [], allowedOrigins: [String] = [],
-    secret: TenantSecret = TenantSecret()
+    secret: TenantSecret = TenantSecret(), peerToken: String? = nil
   ) {
     self.keys = keys
     self.isLoopbackOnly = isLoopbackOnly
     self.allowedHosts = allowedHosts.map { $0.lowercased() }
     self.allowedOrigins = allowedOrigins.map { $0.lowercased() }
     self.secret = secret
+    self.peerToken = peerToken
     limits = KeyLimits(keys)
     let name = ProcessInfo.processInfo.hostName.lowercased()
     ownNames = isLoopbackOnly ? [] : [name, name.split(separator: ".").first.map { "\($0).local" } ?? name]
@@ -41,6 +44,7 @@ struct Guard: Sendable {
     if !origins.allSatisfy({ $0 == "http://\(host)" || $0 == "https://\(host)" || isAllowed(origin: $0) }) {
       throw APIError.invalid("requests of other web pages are refused", code: "origin_not_allowed", status: 403)
     }
+    if let peerToken, request.path.hasPrefix(Service.peerPath) { return try checkPeer(request, peerToken) }
     if !keys.isEmpty && !Self.publicRoutes.contains(request.path) { try checkKey(request) }
   }
 
@@ -82,6 +86,18 @@ struct Guard: Sendable {
     throw APIError(
       status: 401, message: "the request needs the server's API key as `Authorization: Bearer KEY`",
       type: "authentication_error", code: "invalid_api_key", headers: [HTTPHeader("WWW-Authenticate", "Bearer")])
+  }
+
+  private func checkPeer(_ request: HTTPRequest, _ token: String) throws {
+    let given = request.values("x-pagoda-peer")
+    let isPeer = given.count == 1 && Self.isEqual(token, given[0])
+    if let wait = failed.check(isPeer ? -1 : nil, from: request.address) {
+      throw APIError.limited("too many requests with wrong secrets came from your address; wait", wait)
+    }
+    if isPeer { return }
+    throw APIError(
+      status: 401, message: "prefix files are given only to servers that share this one's secret",
+      type: "authentication_error", code: "invalid_peer")
   }
 
   /// The place of the key that a request brings.

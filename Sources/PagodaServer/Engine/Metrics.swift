@@ -41,6 +41,11 @@ final class Metrics: @unchecked Sendable {
   private var whole = Histogram([0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600])
   private var queue = Histogram([0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60])
 
+  private var prefillRates: [Double] = []  // tokens a second of the last prompts that say something
+
+  /// How fast prompts are read when nothing delays them: the best of the last ones, in tokens a second.
+  var prefillRate: Double? { lock.withLock { prefillRates.max() } }
+
   func answered(status: Int) { lock.withLock { responses[status, default: 0] += 1 } }
 
   func ended(_ completion: Completion?) {
@@ -56,6 +61,10 @@ final class Metrics: @unchecked Sendable {
       cachedTokens += usage.cachedTokens
       generatedTokens += usage.completionTokens
       guard usage.completionTokens > 0 else { return }
+      let computed = usage.promptTokens - usage.cachedTokens
+      if computed >= 64, timings.promptMilliseconds > 0 {
+        prefillRates = prefillRates.suffix(15) + [Double(computed) / timings.promptMilliseconds * 1000]
+      }
       queue.add(timings.queueMilliseconds / 1000)
       firstToken.add((timings.queueMilliseconds + timings.promptMilliseconds) / 1000)
       if usage.completionTokens > 1 {

@@ -18,15 +18,29 @@ package final class HTTPClient {
   package init(host: String, port: UInt16, timeout: Double = 600) throws {
     let address = try SocketAddress.resolve(host: host, port: port)
     socket = Foundation.socket(address.family, Sockets.stream, 0)
-    var time = timeval(tv_sec: Int(timeout), tv_usec: 0)
+    var time = timeval(tv_sec: Int(timeout), tv_usec: .init((timeout - timeout.rounded(.down)) * 1e6))
     let size = socklen_t(MemoryLayout<timeval>.size)
     setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &time, size)
     setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &time, size)
-    if address.withPointer({ connect(socket, $0, address.length) }) != 0 {
-      let reason = String(cString: strerror(errno))
+    if let reason = Self.connect(socket, to: address, timeout: timeout) {
       Foundation.close(socket)
       throw ServerError("cannot connect to \(host) port \(port): \(reason)")
     }
+  }
+
+  /// Why it failed. Not every system's `connect` heeds the time limit of a socket.
+  private static func connect(_ socket: Int32, to address: SocketAddress, timeout: Double) -> String? {
+    let flags = fcntl(socket, F_GETFL)
+    _ = fcntl(socket, F_SETFL, flags | O_NONBLOCK)
+    defer { _ = fcntl(socket, F_SETFL, flags) }
+    if address.withPointer({ Foundation.connect(socket, $0, address.length) }) == 0 { return nil }
+    if errno != EINPROGRESS { return String(cString: strerror(errno)) }
+    var wait = pollfd(fd: socket, events: Int16(POLLOUT), revents: 0)
+    if poll(&wait, 1, Int32(min(timeout * 1000, 86_400_000))) <= 0 { return "no answer" }
+    var error: Int32 = 0
+    var size = socklen_t(MemoryLayout<Int32>.size)
+    getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size)
+    return error == 0 ? nil : String(cString: strerror(error))
   }
 
   /// To a server that listens on a path.

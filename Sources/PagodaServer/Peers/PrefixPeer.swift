@@ -1,0 +1,124 @@
+// PrefixPeer: another server, asked for prefix files. Blocking, with a deadline for each exchange.
+import Foundation
+import PagodaKit
+
+final class PrefixPeer: @unchecked Sendable {
+  struct File {
+    var name: String
+    var position: Int
+    var byteCount: Int
+  }
+
+  struct Answer {
+    var files: [File]
+    var prefillRate: Double?  // tokens a second, as measured there
+  }
+
+  let host: String
+  let port: UInt16
+  private let token: String
+  private let lock = NSLock()
+  // Guarded by `lock`.
+  private var rate: Double?  // bytes a second of the last transfers
+  private var failures = 0  // since it last answered
+  private var asideUntil = 0.0
+
+  init(_ url: String, token: String) throws {
+    guard let parts = URLComponents(string: url), parts.scheme == "http", let host = parts.host, !host.isEmpty,
+      let port = UInt16(exactly: parts.port ?? 8080), ["", "/"].contains(parts.path), parts.query == nil
+    else { throw ServerError("'\(url)' is no peer; it must be like http://host:8080") }
+    self.host = host
+    self.port = port
+    self.token = token
+  }
+
+  /// A peer that failed is not asked for a while, longer each time.
+  var isAside: Bool { lock.withLock { monotonicSeconds() < asideUntil } }
+
+  var bytesPerSecond: Double? { lock.withLock { rate } }
+
+  /// The files that lead furthest into a prompt.
+  func files(for tokens: [Int32], cacheSalt: String, before deadline: Double) throws -> Answer {
+    let body = JSONValue.object([
+      "tokens": .array(tokens.map { .integer(Int64($0)) }), "cache_salt": .string(cacheSalt),
+    ]).text
+    let value = try exchange(before: deadline) { client in
+      try client.request("POST", Service.peerPath, host: host, headers: ["x-pagoda-peer": token], body: body)
+      let response = try client.response()
+      guard response.status == 200, let value = try? JSONValue.parse(response.body) else {
+        throw ServerError("the peer answered with status \(response.status)")
+      }
+      return value
+    }
+    return Answer(
+      files: try (value["files"]?.arrayValue ?? []).map { entry in
+        guard let name = entry["name"]?.stringValue, PrefixSharing.isFileName(name),
+          let position = entry["position"]?.intValue, (1...(1 << 28)).contains(position),
+          let size = entry["size_bytes"]?.intValue, (1...(1 << 40)).contains(size)
+        else { throw ServerError("the peer's list of files is not one") }
+        return File(name: name, position: Int(position), byteCount: Int(size))
+      },
+      prefillRate: value["prefill_tokens_per_second"]?.doubleValue)
+  }
+
+  /// Writes a file of the peer to `path`, which must not exist.
+  func fetch(_ file: File, to path: String, before deadline: Double) throws {
+    let out = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard out >= 0 else { throw ServerError("\(path): \(String(cString: strerror(errno)))") }
+    defer { close(out) }
+    let begin = monotonicSeconds()
+    try exchange(before: deadline) { client in
+      var offset = 0
+      while offset < file.byteCount {
+        let last = min(file.byteCount, offset + Service.peerChunkBytes) - 1
+        try client.request(
+          "GET", "\(Service.peerPath)/\(file.name)", host: host,
+          headers: ["x-pagoda-peer": token, "Range": "bytes=\(offset)-\(last)"])
+        var received = 0
+        let response = try client.response(keepsBody: false) { bytes in
+          received += bytes.count
+          if received > last + 1 - offset { throw ServerError("the peer sends more than it was asked for") }
+          try Self.write(bytes, to: out)
+        }
+        guard response.status == 206, offset + received == last + 1,
+          response.headers["content-range"] == "bytes \(offset)-\(last)/\(file.byteCount)"
+        else { throw ServerError("the peer sent another part of the file than was asked for") }
+        offset += received
+      }
+    }
+    let now = Double(file.byteCount) / max(1e-6, monotonicSeconds() - begin)
+    lock.withLock { rate = rate.map { ($0 + now) / 2 } ?? now }
+  }
+
+  /// Runs `body` on a connection that is cut at the deadline, and notes whether it went well.
+  private func exchange<Value>(before deadline: Double, _ body: (HTTPClient) throws -> Value) throws -> Value {
+    do {
+      let left = deadline - monotonicSeconds()
+      guard left > 0 else { throw ServerError("no time is left") }
+      let client = try HTTPClient(host: host, port: port, timeout: left)
+      let cut = DispatchWorkItem { client.close() }
+      DispatchQueue.global().asyncAfter(deadline: .now() + left, execute: cut)
+      defer { cut.cancel() }
+      let value = try body(client)
+      lock.withLock { failures = 0 }
+      return value
+    } catch {
+      lock.withLock {
+        failures += 1
+        asideUntil = monotonicSeconds() + min(60, 0.125 * pow(2, Double(min(failures, 10))))
+      }
+      throw error
+    }
+  }
+
+  private static func write(_ bytes: ArraySlice<UInt8>, to file: Int32) throws {
+    try bytes.withUnsafeBytes { buffer in
+      var done = 0
+      while done < buffer.count {
+        let count = Foundation.write(file, buffer.baseAddress! + done, buffer.count - done)
+        if count <= 0 { throw ServerError("a prefix file cannot be written: \(String(cString: strerror(errno)))") }
+        done += count
+      }
+    }
+  }
+}

@@ -1,0 +1,48 @@
+// PrefixSharing: how a server shares the prefix files of its engine with other servers of the same model.
+import Foundation
+
+/// Prefix files shared among servers of one model.
+///
+/// The servers need the same model files, the same build, and processors that compute the same bits: files of any other
+/// are never found. They trust each other, and know each other by a secret.
+public struct PrefixSharing: Sendable {
+  /// The engine's folder of prefix files: `EngineOptions.prefixCacheFolder`.
+  public var folder: String
+  /// A file with at least 32 bytes, the same for all servers. It takes the place of the folder's own secret.
+  public var secretFile: String
+  /// The other servers, as `http://host:port`; may be empty for one that only gives.
+  public var peers: [String]
+  /// A transfer may take this share of the time that computing the same tokens takes: the most that a useless one costs.
+  public var maximumShare = 0.25
+
+  /// Shares the files of a folder.
+  public init(folder: String, secretFile: String, peers: [String] = []) {
+    self.folder = folder
+    self.secretFile = secretFile
+    self.peers = peers
+  }
+
+  func secret() throws -> TenantSecret {
+    guard let data = FileManager.default.contents(atPath: secretFile) else {
+      throw ServerError("the secret \(secretFile) cannot be read")
+    }
+    guard data.count >= 32 else {
+      throw ServerError("\(secretFile) has \(data.count) bytes; a secret needs 32 or more")
+    }
+    return TenantSecret(bytes: TenantSecret.authenticate(Array(data), secret: Array("pagoda prefixes".utf8)))
+  }
+
+  /// Whether a name from a request can be one of the engine's files, and nothing else in the file system.
+  static func isFileName(_ name: String) -> Bool {
+    let suffix = ".pagoda-prefix"
+    guard name.hasSuffix(suffix), name.utf8.count == 32 + suffix.utf8.count else { return false }
+    return name.utf8.prefix(32).allSatisfy {
+      (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0)
+    }
+  }
+}
+
+extension TenantSecret {
+  /// Shows another server that this one has the secret.
+  var peerToken: String { salt(key: "", "peer") }
+}
