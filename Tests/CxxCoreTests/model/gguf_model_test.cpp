@@ -44,15 +44,21 @@ void check_same_model(const std::string& name, double tolerance) {
   check_same_model(name, tolerance, folder(path_of(name)));
 }
 
-// qwen3next.gguf with bytes exchanged for others.
-void check_refused(const std::vector<std::pair<std::string, std::string>>& edits,
-                   const std::vector<std::string>& words) {
-  std::ifstream file(path_of("qwen3next.gguf"), std::ios::binary);
+using Edits = std::vector<std::pair<std::string, std::string>>;
+
+// A file with bytes exchanged for others.
+std::string edited(const std::string& name, const Edits& edits) {
+  std::ifstream file(path_of(name), std::ios::binary);
   std::string bytes{std::istreambuf_iterator<char>(file), {}};
   for (const auto& [from, to] : edits) {
-    REQUIRE(bytes.find(from) != std::string::npos);
-    bytes.replace(bytes.find(from), from.size(), to);
+    CHECK(bytes.find(from) != std::string::npos);
+    if (bytes.find(from) != std::string::npos) bytes.replace(bytes.find(from), from.size(), to);
   }
+  return bytes;
+}
+
+void check_refused(const Edits& edits, const std::vector<std::string>& words) {
+  const std::string bytes = edited("qwen3next.gguf", edits);
   const auto* data = reinterpret_cast<const uint8_t*>(bytes.data());
   const ModelSource source{.directory = "", .files = {{"m.gguf", data, bytes.size()}}};
   const Status status = ModelRunner::load(source, {.device = "reference"}).status;
@@ -100,6 +106,19 @@ PAGODA_TEST(model_gguf_of_gemma3_is_its_original) { check_same_model("gemma3", 1
 PAGODA_TEST(model_gguf_of_latent_attention_is_its_original) {
   for (const char* name : {"deepseek_v2", "glm4_moe_lite"})
     check_same_model(name, 1e-6, folder(fixtures_dir() + "/model/" + name));
+}
+
+// The converter was seen to write 4 whatever the model has: what a layer is, its tensors say.
+PAGODA_TEST(model_gguf_with_a_wrong_interval_of_attention_is_read_by_its_tensors) {
+  const auto interval = [](uint32_t value) { return gguf_u32("qwen35.full_attention_interval", value); };
+  const std::string bytes = edited("qwen35.gguf", {{interval(2), interval(4)}});
+  const auto* data = reinterpret_cast<const uint8_t*>(bytes.data());
+  auto wrong = ModelRunner::load({.directory = "", .files = {{"m.gguf", data, bytes.size()}}}, {.dtype = "float32"});
+  auto right = ModelRunner::load(folder(path_of("qwen35.gguf")), {.dtype = "float32"});
+  REQUIRE_OK(wrong);
+  REQUIRE_OK(right);
+  const std::vector<int32_t> prompt{5, 9, 200, 31, 7};
+  CHECK_EQ(distance(logits_of(**right, prompt, 64), logits_of(**wrong, prompt, 64)), 0.0);
 }
 
 // Written by llama.cpp's own converter; heads of the delta rule are not as many as those of the attention.

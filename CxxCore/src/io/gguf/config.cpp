@@ -5,8 +5,6 @@
 #include <array>
 #include <cmath>
 #include <cstring>
-#include <functional>
-#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
@@ -14,14 +12,12 @@
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/quoted.h"
+#include "io/gguf/families.h"
+#include "io/gguf/keys.h"
 
 namespace pagoda::io {
 namespace {
 
-struct Architecture {
-  std::string_view name, hugging_face, model_type;
-  bool is_hybrid, has_experts;
-};
 constexpr Architecture kArchitectures[] = {
     {"qwen35", "Qwen3_5ForCausalLM", "qwen3_5_text", true, false},
     {"qwen35moe", "Qwen3_5MoeForCausalLM", "qwen3_5_moe_text", true, true},
@@ -35,47 +31,6 @@ constexpr Architecture kArchitectures[] = {
     {"deepseek2", "DeepseekV2ForCausalLM", "deepseek_v2", false, true},  // V3 and GLM-4.7-Flash too: see add_deepseek()
     {"minicpm3", "MiniCPM3ForCausalLM", "minicpm3", false, false},
     {"kimi-linear", "KimiLinearForCausalLM", "kimi_linear", false, true},
-};
-
-// Keys of one file, below its architecture's name, as members of a JSON object. Keeps the first fault.
-class Keys {
- public:
-  Keys(const Gguf& gguf, const Architecture& architecture)
-      : gguf_(gguf), architecture_(architecture), prefix_(std::string(architecture.name) + ".") {}
-
-  std::optional<int64_t> find(const std::string& key) {
-    const std::string name = prefix_ + key;
-    if (!gguf_.has(name)) return std::nullopt;
-    std::optional<int64_t> value = gguf_.integer(name);
-    if (const auto list = gguf_.integers(name); !value && list && !list->empty()) {  // a value for each layer
-      if (std::ranges::all_of(*list, [&](int64_t v) { return v == list->front(); })) value = list->front();
-    }
-    if (!value) fail(name, "is not one integer for all layers");
-    return value;
-  }
-  int64_t positive(const std::string& key, std::optional<int64_t> fallback = std::nullopt) {
-    const auto value = find(key);
-    if (!value && fallback) return *fallback;
-    constexpr int64_t kMost = 1 << 24;  // of any of these sizes; products of two fit 64 bits
-    if (value && *value > 0 && *value <= kMost) return *value;
-    fail(prefix_ + key, value ? "is " + std::to_string(*value) : "is missing");
-    return 1;
-  }
-  void fail(const std::string& key, const std::string& what) {
-    if (status_.is_ok())
-      status_ = make_error(StatusCode::bad_file, gguf_.file()->name() + ": " + io::quoted(key) + " " + what);
-  }
-
-  const Gguf& gguf() const noexcept { return gguf_; }
-  const Architecture& architecture() const noexcept { return architecture_; }
-  const std::string& prefix() const noexcept { return prefix_; }
-  const Status& status() const noexcept { return status_; }
-
- private:
-  const Gguf& gguf_;
-  const Architecture& architecture_;
-  std::string prefix_;
-  Status status_;
 };
 
 Result<Keys> open_keys(const Gguf& gguf) {
@@ -118,19 +73,6 @@ GgufShape shape_of(Keys& keys) {
     keys.fail(keys.prefix() + "ssm.time_step_rank", "is not a multiple of ssm.group_count");
   return shape;
 }
-
-class Members {
- public:
-  void add(const char* key, int64_t value) { list_.emplace_back(key, Json::make_integer(value)); }
-  void add(const char* key, double value) { list_.emplace_back(key, Json::make_real(value)); }
-  void add(const char* key, bool value) { list_.emplace_back(key, Json::make_bool(value)); }
-  void add(const char* key, std::string_view value) { list_.emplace_back(key, Json::make_string(std::string(value))); }
-  void add(const char* key, Json value) { list_.emplace_back(key, std::move(value)); }
-  Json take() { return Json::make_object(std::move(list_)); }
-
- private:
-  std::vector<JsonMember> list_;
-};
 
 // Every token that ends an answer: those the file names, and those with a name that means it.
 Json eos_ids(const Gguf& gguf) {
@@ -232,24 +174,6 @@ Json by_kind(Keys& keys, Json full) {
   return both.take();
 }
 
-// What the two have that others do not.
-void add_windows(Keys& keys, const GgufShape& shape, Members& config) {
-  const int64_t window = keys.find("attention.sliding_window").value_or(0);
-  if (window > 0) config.add("sliding_window", window);
-  else config.add("sliding_window", Json());
-  if (keys.architecture().name == "phi3") {
-    config.add("original_max_position_embeddings", keys.positive("rope.scaling.original_context_length", 4096));
-    return;
-  }
-  constexpr int64_t kLargest = 62;  // layers of the one whose scale is not that of its heads
-  const int64_t hidden = keys.positive("embedding_length");
-  config.add("query_pre_attn_scalar",
-             keys.positive("block_count") == kLargest ? hidden / shape.num_heads : shape.head_dim);
-  config.add("sliding_window_pattern", int64_t{6});
-  if (const auto cap = keys.gguf().number(keys.prefix() + "final_logit_softcapping"))
-    config.add("final_logit_softcapping", *cap);
-}
-
 Status add_rope(Keys& keys, const GgufShape& shape, Members& config) {
   Members rope;
   const double theta = keys.gguf().number(keys.prefix() + "rope.freq_base").value_or(10000.0);
@@ -267,104 +191,6 @@ Status add_rope(Keys& keys, const GgufShape& shape, Members& config) {
   }
   config.add("rope_parameters", keys.architecture().name == "gemma3" ? by_kind(keys, rope.take()) : rope.take());
   return ok_status();
-}
-
-void add_experts(Keys& keys, Members& config) {
-  config.add("num_experts", keys.positive("expert_count"));
-  config.add("num_experts_per_tok", keys.positive("expert_used_count"));
-  config.add("moe_intermediate_size", keys.positive("expert_feed_forward_length"));
-  if (keys.architecture().is_hybrid)
-    config.add("shared_expert_intermediate_size", keys.positive("expert_shared_feed_forward_length"));
-  // The converter does not write the key for these architectures: llama.cpp always normalises.
-  config.add("norm_topk_prob", keys.gguf().boolean(keys.prefix() + "expert_weights_norm").value_or(true));
-}
-
-void add_latents(Keys& keys, const GgufShape& shape, const char* key_length, Members& config) {
-  const int64_t key = keys.positive(key_length), rope = shape.head_dim;
-  if (key <= rope) keys.fail(keys.prefix() + key_length, "is not above rope.dimension_count");
-  config.add("kv_lora_rank", keys.positive("attention.kv_lora_rank"));
-  if (keys.find("attention.q_lora_rank")) config.add("q_lora_rank", keys.positive("attention.q_lora_rank"));
-  else config.add("q_lora_rank", Json());
-  config.add("qk_nope_head_dim", key - rope);
-  config.add("qk_rope_head_dim", rope);
-  config.add("intermediate_size", keys.positive("feed_forward_length"));
-}
-
-// The file does not say how large a value is: what the projection of latents has beside keys. Scales are those of the
-// family, which llama.cpp does not read either.
-void add_minicpm3(Keys& keys, const GgufShape& shape, Members& config) {
-  add_latents(keys, shape, "attention.key_length", config);
-  const auto both = keys.gguf().tensors().find("blk.0.attn_kv_b.weight");
-  const int64_t rows = both != keys.gguf().tensors().end() ? both->second.shape.front() : 0;
-  const int64_t value = rows / shape.num_heads - (keys.positive("attention.key_length") - shape.head_dim);
-  if (value <= 0) return keys.fail("blk.0.attn_kv_b.weight", "is missing or smaller than keys and values of all heads");
-  config.add("v_head_dim", value);
-}
-
-// Latent attention with experts. Routers with a sigmoid are those of DeepSeek-V3, which GLM-4.7-Flash has too.
-void add_deepseek(Keys& keys, const GgufShape& shape, bool is_sigmoid, Members& config) {
-  add_latents(keys, shape, "attention.key_length_mla", config);
-  config.add("v_head_dim", keys.positive("attention.value_length_mla"));
-  config.add("first_k_dense_replace", keys.find("leading_dense_block_count").value_or(0));
-  config.add("n_routed_experts", keys.positive("expert_count"));
-  config.add("num_experts_per_tok", keys.positive("expert_used_count"));
-  config.add("moe_intermediate_size", keys.positive("expert_feed_forward_length"));
-  config.add("n_shared_experts", keys.positive("expert_shared_count"));
-  config.add("routed_scaling_factor", keys.gguf().number(keys.prefix() + "expert_weights_scale").value_or(1.0));
-  config.add("norm_topk_prob", keys.gguf().boolean(keys.prefix() + "expert_weights_norm").value_or(false));
-  const int64_t groups = keys.positive("expert_group_count", 1);
-  config.add("n_group", groups);
-  config.add("topk_group", keys.positive("expert_group_used_count", 1));
-  if (!is_sigmoid && groups > 1) config.add("topk_method", std::string_view("group_limited_greedy"));
-}
-
-// Heads of the delta rule: as many as have a decay, where a layer says it (llama.cpp has as many as the attention).
-int64_t num_delta_heads(Keys& keys, const GgufShape& shape) {
-  for (const auto& [name, tensor] : keys.gguf().tensors())
-    if (name.starts_with("blk.") && name.ends_with(".ssm_a"))
-      return std::accumulate(tensor.shape.begin(), tensor.shape.end(), int64_t{1}, std::multiplies<>());
-  return shape.num_heads;
-}
-
-// Layers of latents have one KV head, those of the delta rule none. Weights of experts always sum to the scale.
-void add_kimi(Keys& keys, const GgufShape& shape, bool is_sigmoid, Members& config) {
-  add_latents(keys, shape, "attention.key_length_mla", config);
-  config.add("v_head_dim", keys.positive("attention.value_length_mla"));
-  const std::string name = keys.prefix() + "attention.head_count_kv";
-  const auto kv_heads = keys.gguf().integers(name);
-  if (!kv_heads || static_cast<int64_t>(kv_heads->size()) != keys.positive("block_count"))
-    return keys.fail(name, "is not a list with an entry for each layer");
-  std::vector<Json> full, delta;
-  for (size_t layer = 0; layer < kv_heads->size(); ++layer)
-    ((*kv_heads)[layer] != 0 ? full : delta).push_back(Json::make_integer(static_cast<int64_t>(layer) + 1));
-  Members linear;
-  linear.add("full_attn_layers", Json::make_array(std::move(full)));
-  linear.add("kda_layers", Json::make_array(std::move(delta)));
-  linear.add("num_heads", num_delta_heads(keys, shape));
-  linear.add("head_dim", keys.positive("kda.head_dim"));
-  linear.add("short_conv_kernel_size", keys.positive("ssm.conv_kernel"));
-  config.add("linear_attn_config", linear.take());
-  config.add("first_k_dense_replace", keys.find("leading_dense_block_count").value_or(0));
-  config.add("num_experts", keys.positive("expert_count"));
-  config.add("num_experts_per_token", keys.positive("expert_used_count"));
-  config.add("moe_intermediate_size", keys.positive("expert_feed_forward_length"));
-  config.add("num_shared_experts", keys.positive("expert_shared_count"));
-  config.add("routed_scaling_factor", keys.gguf().number(keys.prefix() + "expert_weights_scale").value_or(1.0));
-  config.add("moe_renormalize", true);
-  config.add("num_expert_group", keys.positive("expert_group_count", 1));
-  config.add("topk_group", keys.positive("expert_group_used_count", 1));
-  config.add("moe_router_activation_func", std::string_view(is_sigmoid ? "sigmoid" : "softmax"));
-  config.add("model_max_length", keys.positive("context_length"));
-}
-
-// By what the file says, or where it says nothing by whether routers have a bias.
-bool has_sigmoid_router(Keys& keys) {
-  constexpr int64_t kSoftmax = 1, kSigmoid = 2;
-  const int64_t function = keys.find("expert_gating_func").value_or(0);
-  if (function > kSigmoid) keys.fail(keys.prefix() + "expert_gating_func", "is not supported");
-  if (function != 0) return function != kSoftmax;
-  return std::ranges::any_of(keys.gguf().tensors(),
-                             [](const auto& tensor) { return tensor.first.ends_with(".exp_probs_b.bias"); });
 }
 
 // Float files are kept as they are; the numbers of quantised ones in half precision, unless --quantize packs them.
@@ -424,7 +250,7 @@ Result<std::string> gguf_config_json(const Gguf& gguf) {
     config.add("linear_key_head_dim", shape.k_head_dim);
     config.add("linear_value_head_dim", shape.v_head_dim);
     config.add("linear_conv_kernel_dim", keys.positive("ssm.conv_kernel"));
-    config.add("full_attention_interval", keys.positive("full_attention_interval", 4));
+    add_layer_types(keys, config);
   }
   PAGODA_RETURN_IF_ERROR(add_rope(keys, shape, config));
   config.add("eos_token_id", eos_ids(gguf));

@@ -1,0 +1,143 @@
+// Layers, windows, experts and latents of each family that has them.
+#include "io/gguf/families.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+namespace pagoda::io {
+namespace {
+
+void add_latents(Keys& keys, const GgufShape& shape, const char* key_length, Members& config) {
+  const int64_t key = keys.positive(key_length), rope = shape.head_dim;
+  if (key <= rope) keys.fail(keys.prefix() + key_length, "is not above rope.dimension_count");
+  config.add("kv_lora_rank", keys.positive("attention.kv_lora_rank"));
+  if (keys.find("attention.q_lora_rank")) config.add("q_lora_rank", keys.positive("attention.q_lora_rank"));
+  else config.add("q_lora_rank", Json());
+  config.add("qk_nope_head_dim", key - rope);
+  config.add("qk_rope_head_dim", rope);
+  config.add("intermediate_size", keys.positive("feed_forward_length"));
+}
+
+// Heads of the delta rule: as many as have a decay, where a layer says it (llama.cpp has as many as the attention).
+int64_t num_delta_heads(Keys& keys, const GgufShape& shape) {
+  for (const auto& [name, tensor] : keys.gguf().tensors())
+    if (name.starts_with("blk.") && name.ends_with(".ssm_a"))
+      return std::accumulate(tensor.shape.begin(), tensor.shape.end(), int64_t{1}, std::multiplies<>());
+  return shape.num_heads;
+}
+
+}  // namespace
+
+// What Phi-3 and Gemma 3 have that others do not.
+void add_windows(Keys& keys, const GgufShape& shape, Members& config) {
+  const int64_t window = keys.find("attention.sliding_window").value_or(0);
+  if (window > 0) config.add("sliding_window", window);
+  else config.add("sliding_window", Json());
+  if (keys.architecture().name == "phi3") {
+    config.add("original_max_position_embeddings", keys.positive("rope.scaling.original_context_length", 4096));
+    return;
+  }
+  constexpr int64_t kLargest = 62;  // layers of the one whose scale is not that of its heads
+  const int64_t hidden = keys.positive("embedding_length");
+  config.add("query_pre_attn_scalar",
+             keys.positive("block_count") == kLargest ? hidden / shape.num_heads : shape.head_dim);
+  config.add("sliding_window_pattern", int64_t{6});
+  if (const auto cap = keys.gguf().number(keys.prefix() + "final_logit_softcapping"))
+    config.add("final_logit_softcapping", *cap);
+}
+
+void add_experts(Keys& keys, Members& config) {
+  config.add("num_experts", keys.positive("expert_count"));
+  config.add("num_experts_per_tok", keys.positive("expert_used_count"));
+  config.add("moe_intermediate_size", keys.positive("expert_feed_forward_length"));
+  if (keys.architecture().is_hybrid)
+    config.add("shared_expert_intermediate_size", keys.positive("expert_shared_feed_forward_length"));
+  // The converter does not write the key for these architectures: llama.cpp always normalises.
+  config.add("norm_topk_prob", keys.gguf().boolean(keys.prefix() + "expert_weights_norm").value_or(true));
+}
+
+// The file does not say how large a value is: what the projection of latents has beside keys. Scales are those of the
+// family, which llama.cpp does not read either.
+void add_minicpm3(Keys& keys, const GgufShape& shape, Members& config) {
+  add_latents(keys, shape, "attention.key_length", config);
+  const auto both = keys.gguf().tensors().find("blk.0.attn_kv_b.weight");
+  const int64_t rows = both != keys.gguf().tensors().end() ? both->second.shape.front() : 0;
+  const int64_t value = rows / shape.num_heads - (keys.positive("attention.key_length") - shape.head_dim);
+  if (value <= 0) return keys.fail("blk.0.attn_kv_b.weight", "is missing or smaller than keys and values of all heads");
+  config.add("v_head_dim", value);
+}
+
+// Latent attention with experts. Routers with a sigmoid are those of DeepSeek-V3, which GLM-4.7-Flash has too.
+void add_deepseek(Keys& keys, const GgufShape& shape, bool is_sigmoid, Members& config) {
+  add_latents(keys, shape, "attention.key_length_mla", config);
+  config.add("v_head_dim", keys.positive("attention.value_length_mla"));
+  config.add("first_k_dense_replace", keys.find("leading_dense_block_count").value_or(0));
+  config.add("n_routed_experts", keys.positive("expert_count"));
+  config.add("num_experts_per_tok", keys.positive("expert_used_count"));
+  config.add("moe_intermediate_size", keys.positive("expert_feed_forward_length"));
+  config.add("n_shared_experts", keys.positive("expert_shared_count"));
+  config.add("routed_scaling_factor", keys.gguf().number(keys.prefix() + "expert_weights_scale").value_or(1.0));
+  config.add("norm_topk_prob", keys.gguf().boolean(keys.prefix() + "expert_weights_norm").value_or(false));
+  const int64_t groups = keys.positive("expert_group_count", 1);
+  config.add("n_group", groups);
+  config.add("topk_group", keys.positive("expert_group_used_count", 1));
+  if (!is_sigmoid && groups > 1) config.add("topk_method", std::string_view("group_limited_greedy"));
+}
+
+// Layers of latents have one KV head, those of the delta rule none. Weights of experts always sum to the scale.
+void add_kimi(Keys& keys, const GgufShape& shape, bool is_sigmoid, Members& config) {
+  add_latents(keys, shape, "attention.key_length_mla", config);
+  config.add("v_head_dim", keys.positive("attention.value_length_mla"));
+  const std::string name = keys.prefix() + "attention.head_count_kv";
+  const auto kv_heads = keys.gguf().integers(name);
+  if (!kv_heads || static_cast<int64_t>(kv_heads->size()) != keys.positive("block_count"))
+    return keys.fail(name, "is not a list with an entry for each layer");
+  std::vector<Json> full, delta;
+  for (size_t layer = 0; layer < kv_heads->size(); ++layer)
+    ((*kv_heads)[layer] != 0 ? full : delta).push_back(Json::make_integer(static_cast<int64_t>(layer) + 1));
+  Members linear;
+  linear.add("full_attn_layers", Json::make_array(std::move(full)));
+  linear.add("kda_layers", Json::make_array(std::move(delta)));
+  linear.add("num_heads", num_delta_heads(keys, shape));
+  linear.add("head_dim", keys.positive("kda.head_dim"));
+  linear.add("short_conv_kernel_size", keys.positive("ssm.conv_kernel"));
+  config.add("linear_attn_config", linear.take());
+  config.add("first_k_dense_replace", keys.find("leading_dense_block_count").value_or(0));
+  config.add("num_experts", keys.positive("expert_count"));
+  config.add("num_experts_per_token", keys.positive("expert_used_count"));
+  config.add("moe_intermediate_size", keys.positive("expert_feed_forward_length"));
+  config.add("num_shared_experts", keys.positive("expert_shared_count"));
+  config.add("routed_scaling_factor", keys.gguf().number(keys.prefix() + "expert_weights_scale").value_or(1.0));
+  config.add("moe_renormalize", true);
+  config.add("num_expert_group", keys.positive("expert_group_count", 1));
+  config.add("topk_group", keys.positive("expert_group_used_count", 1));
+  config.add("moe_router_activation_func", std::string_view(is_sigmoid ? "sigmoid" : "softmax"));
+  config.add("model_max_length", keys.positive("context_length"));
+}
+
+// By the layers' own tensors: the converter was seen to write an interval of 4 whatever the model has. In a file of
+// several parts, which has some layers elsewhere, by the interval.
+void add_layer_types(Keys& keys, Members& config) {
+  const int64_t num_layers = keys.positive("block_count") - keys.find("nextn_predict_layers").value_or(0);
+  const auto has = [&](int64_t layer, const char* name) {
+    return keys.gguf().tensors().contains("blk." + std::to_string(layer) + "." + name);
+  };
+  std::vector<Json> types;
+  for (int64_t layer = 0; layer < num_layers && has(layer, "attn_norm.weight"); ++layer)
+    types.push_back(Json::make_string(has(layer, "ssm_a") ? "linear_attention" : "full_attention"));
+  if (static_cast<int64_t>(types.size()) == num_layers) config.add("layer_types", Json::make_array(std::move(types)));
+  else config.add("full_attention_interval", keys.positive("full_attention_interval", 4));
+}
+
+// By what the file says, or where it says nothing by whether routers have a bias.
+bool has_sigmoid_router(Keys& keys) {
+  constexpr int64_t kSoftmax = 1, kSigmoid = 2;
+  const int64_t function = keys.find("expert_gating_func").value_or(0);
+  if (function > kSigmoid) keys.fail(keys.prefix() + "expert_gating_func", "is not supported");
+  if (function != 0) return function != kSoftmax;
+  return std::ranges::any_of(keys.gguf().tensors(),
+                             [](const auto& tensor) { return tensor.first.ends_with(".exp_probs_b.bias"); });
+}
+
+}  // namespace pagoda::io

@@ -1,0 +1,77 @@
+// Keys: the metadata of one GGUF file below its architecture's name; Members: a JSON object in the making.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/json.h"
+#include "base/quoted.h"
+#include "io/gguf/gguf.h"
+
+namespace pagoda::io {
+
+// Of GGUF, with its names in Hugging Face's config.json.
+struct Architecture {
+  std::string_view name, hugging_face, model_type;
+  bool is_hybrid, has_experts;
+};
+
+// Keys of one file, below its architecture's name, as members of a JSON object. Keeps the first fault.
+class Keys {
+ public:
+  Keys(const Gguf& gguf, const Architecture& architecture)
+      : gguf_(gguf), architecture_(architecture), prefix_(std::string(architecture.name) + ".") {}
+
+  std::optional<int64_t> find(const std::string& key) {
+    const std::string name = prefix_ + key;
+    if (!gguf_.has(name)) return std::nullopt;
+    std::optional<int64_t> value = gguf_.integer(name);
+    if (const auto list = gguf_.integers(name); !value && list && !list->empty()) {  // a value for each layer
+      if (std::ranges::all_of(*list, [&](int64_t v) { return v == list->front(); })) value = list->front();
+    }
+    if (!value) fail(name, "is not one integer for all layers");
+    return value;
+  }
+  int64_t positive(const std::string& key, std::optional<int64_t> fallback = std::nullopt) {
+    const auto value = find(key);
+    if (!value && fallback) return *fallback;
+    constexpr int64_t kMost = 1 << 24;  // of any of these sizes; products of two fit 64 bits
+    if (value && *value > 0 && *value <= kMost) return *value;
+    fail(prefix_ + key, value ? "is " + std::to_string(*value) : "is missing");
+    return 1;
+  }
+  void fail(const std::string& key, const std::string& what) {
+    if (status_.is_ok())
+      status_ = make_error(StatusCode::bad_file, gguf_.file()->name() + ": " + io::quoted(key) + " " + what);
+  }
+
+  const Gguf& gguf() const noexcept { return gguf_; }
+  const Architecture& architecture() const noexcept { return architecture_; }
+  const std::string& prefix() const noexcept { return prefix_; }
+  const Status& status() const noexcept { return status_; }
+
+ private:
+  const Gguf& gguf_;
+  const Architecture& architecture_;
+  std::string prefix_;
+  Status status_;
+};
+
+class Members {
+ public:
+  void add(const char* key, int64_t value) { list_.emplace_back(key, Json::make_integer(value)); }
+  void add(const char* key, double value) { list_.emplace_back(key, Json::make_real(value)); }
+  void add(const char* key, bool value) { list_.emplace_back(key, Json::make_bool(value)); }
+  void add(const char* key, std::string_view value) { list_.emplace_back(key, Json::make_string(std::string(value))); }
+  void add(const char* key, Json value) { list_.emplace_back(key, std::move(value)); }
+  Json take() { return Json::make_object(std::move(list_)); }
+
+ private:
+  std::vector<JsonMember> list_;
+};
+
+}  // namespace pagoda::io
