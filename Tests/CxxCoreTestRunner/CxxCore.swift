@@ -11,6 +11,14 @@ import Testing
   }
 }
 
+extension Trait where Self == ConditionTrait {
+  /// A C++ test that this build contains and this run does not leave to another runner.
+  static func runs(_ name: String) -> Self {
+    guard CxxTest.indices[name] != nil else { return .disabled("not built on this platform") }
+    return .enabled(if: !CxxTest.left.contains(name), "left to the native runner")
+  }
+}
+
 /// The C interface of the C++ test framework, by name.
 enum CxxTest {
   /// Index of each test that this build contains.
@@ -23,7 +31,13 @@ enum CxxTest {
     return Dictionary(names, uniquingKeysWith: { first, _ in first })
   }()
 
-  static func isBuilt(_ name: String) -> Bool { indices[name] != nil }
+  /// Tests that this run leaves to another runner: those in the file that PAGODA_CXX_TESTS_LEFT names, none without it.
+  static let left: Set<String> = {
+    guard let path = ProcessInfo.processInfo.environment["PAGODA_CXX_TESTS_LEFT"], !path.isEmpty,
+      let names = try? String(contentsOfFile: path, encoding: .utf8)
+    else { return [] }
+    return Set(names.split(separator: "\n").map(String.init))
+  }()
 
   /// Runs one test and records what it reports as an issue.
   static func run(_ name: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
