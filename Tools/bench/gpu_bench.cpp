@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "device/op_cost.h"
 #include "device/registry.h"
 #include "engine/loader.h"
 #include "ops/ops.h"
@@ -149,10 +150,10 @@ class OpBench {
                           return ok_status();
                         }) /
                         static_cast<double>(layers);
-    const double bytes = static_cast<double>(batch * kHeads * kDim * kDim) * sizeof(float);
+    const double bytes = device::op_cost(args[0]).bytes;
     std::printf("gdn %s, %lld x %lld: %.1f us a layer", what, static_cast<long long>(batch),
                 static_cast<long long>(rows), time * 1e6);
-    if (rows == 1) std::printf(", state read at %.0f %% of a copy", 100 * bytes / time / bandwidth_);
+    if (rows == 1) std::printf(", %.0f %% of a copy", 100 * bytes / time / bandwidth_);
     std::printf("\n");
     buffers_.clear();
   }
@@ -176,7 +177,7 @@ class OpBench {
                           return ok_status();
                         }) /
                         kLayers;
-    const double bytes = static_cast<double>(batch * context * kKvHeads * kDim) * 2 * 2;
+    const double bytes = device::op_cost(args[0]).bytes;
     std::printf("paged attention decode, %lld x %lld: %.1f us a layer, %.0f %% of a copy\n",
                 static_cast<long long>(batch), static_cast<long long>(context), time * 1e6,
                 100 * bytes / time / bandwidth_);

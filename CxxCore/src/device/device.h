@@ -71,10 +71,25 @@ class Pending {
   virtual Status wait() noexcept = 0;
 };
 
-// Records the ops of one step in order. Shapes are already checked when a call arrives here (by ops/).
+// Ops that not every device has, which Encoder::can() answers for; the others are everywhere.
+enum class Op : uint8_t {
+  argmax,
+  sample,
+  route_experts,
+  expert_matmul,
+  combine_experts,
+  gelu_mul,
+  scale_rows,
+  cache_latents,
+  latent_attention,
+  kda,
+};
+
+// Records the ops of one step in order. Shapes are already checked when a call arrives here (by ops/), as is can().
 class Encoder {
  public:
   virtual ~Encoder() = default;
+  virtual bool can(Op op) const noexcept = 0;
   virtual void embedding(const EmbeddingArgs&) noexcept = 0;
   virtual void rms_norm(const RmsNormArgs&) noexcept = 0;
   virtual void matmul(const MatmulArgs&) noexcept = 0;
@@ -88,6 +103,17 @@ class Encoder {
   virtual void gather_rows(const GatherRowsArgs&) noexcept = 0;
   virtual void zero_slots(const ZeroSlotsArgs&) noexcept = 0;
   virtual void copy_slot(const CopySlotArgs&) noexcept = 0;
+
+  virtual void argmax(const ArgmaxArgs&) noexcept {}
+  virtual void sample(const SampleArgs&) noexcept {}
+  virtual void route_experts(const RouteExpertsArgs&) noexcept {}
+  virtual void expert_matmul(const ExpertMatmulArgs&) noexcept {}
+  virtual void combine_experts(const CombineExpertsArgs&) noexcept {}
+  virtual void gelu_mul(const GeluMulArgs&) noexcept {}
+  virtual void scale_rows(const ScaleRowsArgs&) noexcept {}
+  virtual void cache_latents(const CacheLatentsArgs&) noexcept {}
+  virtual void latent_attention(const LatentAttentionArgs&) noexcept {}
+  virtual void kda(const KdaArgs&) noexcept {}
 
   // Submits the step. Afterwards the encoder is empty and ready for the next one.
   virtual Pending& submit() noexcept = 0;

@@ -1,10 +1,10 @@
-// ExpertOps: mixture-of-experts operations, implemented by the encoders of devices that support them (expert_ops()).
+// Arguments of the mixture-of-experts ops: route_experts, expert_matmul and combine_experts.
 // T tokens, E experts, k experts per token; expert row t * k + j belongs to token t's j-th expert.
 #pragma once
 
 #include <cstdint>
 
-#include "device/device.h"
+#include "device/op_args.h"
 
 namespace pagoda::device {
 
@@ -47,16 +47,5 @@ struct CombineExpertsArgs {
   Tensor gate;     // f32 [T, 1], rows strided; optional
   Tensor out;      // f32 [T, H]
 };
-
-class ExpertOps {
- public:
-  virtual ~ExpertOps() = default;
-  virtual void route_experts(const RouteExpertsArgs&) noexcept = 0;
-  virtual void expert_matmul(const ExpertMatmulArgs&) noexcept = 0;
-  virtual void combine_experts(const CombineExpertsArgs&) noexcept = 0;
-};
-
-// Null on devices without them.
-inline ExpertOps* expert_ops(Encoder& encoder) noexcept { return dynamic_cast<ExpertOps*>(&encoder); }
 
 }  // namespace pagoda::device

@@ -1,8 +1,7 @@
-// GeluOps: what Gemma needs beside the operations of every device. A device has them when its encoder is one (see
-// gelu_ops()).
+// Arguments of gelu_mul and scale_rows, which Gemma needs.
 #pragma once
 
-#include "device/device.h"
+#include "device/op_args.h"
 
 namespace pagoda::device {
 
@@ -18,15 +17,5 @@ struct ScaleRowsArgs {
   Tensor x;  // f32 [T, H], rows strided
   float factor = 1.0f;
 };
-
-class GeluOps {
- public:
-  virtual ~GeluOps() = default;
-  virtual void gelu_mul(const GeluMulArgs&) noexcept = 0;
-  virtual void scale_rows(const ScaleRowsArgs&) noexcept = 0;
-};
-
-// Null on devices without them.
-inline GeluOps* gelu_ops(Encoder& encoder) noexcept { return dynamic_cast<GeluOps*>(&encoder); }
 
 }  // namespace pagoda::device

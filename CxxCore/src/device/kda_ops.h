@@ -1,8 +1,7 @@
-// KdaOps: Kimi Delta Attention, the gated delta rule with a decay for each channel of a key, implemented by the
-// encoders of devices that support it (kda_ops()).
+// Arguments of kda: Kimi Delta Attention, the gated delta rule with a decay for each channel of a key.
 #pragma once
 
-#include "device/device.h"
+#include "device/op_args.h"
 
 namespace pagoda::device {
 
@@ -23,14 +22,5 @@ struct KdaArgs {
   Tensor g_rows;  // f32 [slots, heads, kGdnBlock, Dk]: decay of each token
   Tensor out;     // f32 [T, heads, Dv]
 };
-
-class KdaOps {
- public:
-  virtual ~KdaOps() = default;
-  virtual void kda(const KdaArgs&) noexcept = 0;
-};
-
-// Null on devices without it.
-inline KdaOps* kda_ops(Encoder& encoder) noexcept { return dynamic_cast<KdaOps*>(&encoder); }
 
 }  // namespace pagoda::device

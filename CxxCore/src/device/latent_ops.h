@@ -1,11 +1,10 @@
-// LatentOps: multi-head latent attention (MLA) over a cache of one row per token, implemented by the encoders of
-// devices that support it (latent_ops()). A row is [latent | rotated key]: all heads share it, and its first part is
-// the value.
+// Arguments of multi-head latent attention (MLA) over a cache of one row per token: cache_latents, latent_attention.
+// A row is [latent | rotated key]: all heads share it, and its first part is the value.
 #pragma once
 
 #include <cstdint>
 
-#include "device/device.h"
+#include "device/op_args.h"
 
 namespace pagoda::device {
 
@@ -29,16 +28,6 @@ struct LatentAttentionArgs {
   float scale = 1.0f;
   Tensor out;  // f32 [T, heads, Dv]
 };
-
-class LatentOps {
- public:
-  virtual ~LatentOps() = default;
-  virtual void cache_latents(const CacheLatentsArgs&) noexcept = 0;
-  virtual void latent_attention(const LatentAttentionArgs&) noexcept = 0;
-};
-
-// Null on devices without them.
-inline LatentOps* latent_ops(Encoder& encoder) noexcept { return dynamic_cast<LatentOps*>(&encoder); }
 
 // The cache with a dimension of one KV head, as PagedAttentionArgs has it; the first `dim` elements of its rows.
 inline Tensor with_one_head(Tensor cache, int64_t dim) noexcept {

@@ -16,6 +16,18 @@ constexpr int32_t kMaxDrafts = 7;
 
 class Weight;  // a matrix [N, K] in the device's own format
 
+// Arguments of ops that not every device has are in device/*_ops.h.
+struct ArgmaxArgs;
+struct SampleArgs;
+struct RouteExpertsArgs;
+struct ExpertMatmulArgs;
+struct CombineExpertsArgs;
+struct GeluMulArgs;
+struct ScaleRowsArgs;
+struct CacheLatentsArgs;
+struct LatentAttentionArgs;
+struct KdaArgs;
+
 // Which rows belong to which sequence, and each sequence's position; shared by all sequence-aware ops.
 struct SequenceArgs {
   Tensor cu_seqlens;    // i32 [B + 1]: rows of sequence b are cu_seqlens[b] .. cu_seqlens[b + 1]; each has at least one

@@ -1,8 +1,8 @@
-// PickOps: picks tokens on the device, implemented by encoders (see pick_ops()) of devices whose memory is far from the
-// host. On a CPU the sampler reads the logits itself.
+// Arguments of argmax and sample, which pick tokens on devices whose memory is far from the host. On a CPU the sampler
+// reads the logits itself.
 #pragma once
 
-#include "device/device.h"
+#include "device/op_args.h"
 
 namespace pagoda::device {
 
@@ -37,15 +37,5 @@ constexpr int64_t max_top_k(int64_t vocab) noexcept {
   const int64_t parts = (vocab + kSamplePart - 1) / kSamplePart;
   return parts <= kSamplePart / 64 ? 64 : kSamplePart / parts;
 }
-
-class PickOps {
- public:
-  virtual ~PickOps() = default;
-  virtual void argmax(const ArgmaxArgs&) noexcept = 0;
-  virtual void sample(const SampleArgs&) noexcept = 0;
-};
-
-// Null on devices without it.
-inline PickOps* pick_ops(Encoder& encoder) noexcept { return dynamic_cast<PickOps*>(&encoder); }
 
 }  // namespace pagoda::device

@@ -291,7 +291,7 @@ Status Decoder::run(const ForwardBatch& batch, const std::function<Status(device
   Status done = encoder.submit().wait();  // also after a failure, so that the next step begins with an empty encoder
   if (!encoded.is_ok()) return encoded;
   if (!done.is_ok()) return done;
-  if (device::pick_ops(encoder) != nullptr) PAGODA_RETURN_IF_ERROR(publish_picked(step->picked));
+  if (encoder.can(device::Op::sample)) PAGODA_RETURN_IF_ERROR(publish_picked(step->picked));
   return publish_logits(step->logits, batch.draws);
 }
 
@@ -374,7 +374,7 @@ Status Decoder::encode_draft(device::Encoder& encoder, const Step& step, bool is
 
 // Where the device can. The highest is a draw too, but sooner found by itself.
 Status Decoder::pick(device::Encoder& encoder, const Step& step) const {
-  if (step.picked.num_elements() == 0 || device::pick_ops(encoder) == nullptr) return ok_status();
+  if (step.picked.num_elements() == 0 || !encoder.can(device::Op::sample)) return ok_status();
   if (step.draws.num_elements() == 0) return ops::argmax(encoder, {.logits = step.logits, .tokens = step.picked});
   return ops::sample(encoder, {.logits = step.logits, .draws = step.draws, .tokens = step.picked});
 }
@@ -448,23 +448,21 @@ Result<std::unique_ptr<Model>> load_model(const io::ModelConfig& config, const i
                                           int32_t block_size, const std::function<bool(double)>& progress,
                                           WeightCache* cache) {
   if (block_size <= 0) return make_error(StatusCode::invalid_argument, "block_size must be positive");
-  if (config.num_experts > 0 && device::expert_ops(device.encoder()) == nullptr)
-    return make_error(StatusCode::unsupported, config.architecture + " has a mixture of experts, which the device " +
-                                                   device.info().name + " cannot run; cpu can");
+  const device::Encoder& encoder = device.encoder();
   const auto refuse = [&](const char* what) {
     return make_error(StatusCode::unsupported, config.architecture + " has " + what + ", which the device " +
                                                    device.info().name + " cannot run; cpu can");
   };
+  if (config.num_experts > 0 && !encoder.can(device::Op::expert_matmul)) return refuse("a mixture of experts");
   const bool has_scales = config.embedding_scale != 1.0f || config.residual_scale != 1.0f;
-  if (device::gelu_ops(device.encoder()) == nullptr) {
-    if (config.gelu) return refuse("a GELU");
+  if (config.gelu && !encoder.can(device::Op::gelu_mul)) return refuse("a GELU");
+  if (!encoder.can(device::Op::scale_rows)) {
     if (has_scales) return refuse("scaled residuals");
     if (config.has_latents() && config.rope.attention_factor != 1.0) return refuse("a scaled rotation");
   }
-  if (config.has_latents() &&
-      (device::latent_ops(device.encoder()) == nullptr || device::expert_ops(device.encoder()) == nullptr))
+  if (config.has_latents() && !(encoder.can(device::Op::latent_attention) && encoder.can(device::Op::expert_matmul)))
     return refuse("latent attention (MLA)");
-  if (config.channel_decay && device::kda_ops(device.encoder()) == nullptr) return refuse("a decay by channel (KDA)");
+  if (config.channel_decay && !encoder.can(device::Op::kda)) return refuse("a decay by channel (KDA)");
   auto weights = Weights::load(config, checkpoint, device, format, progress, cache);
   if (!weights.is_ok()) return weights.status;
   return std::unique_ptr<Model>(

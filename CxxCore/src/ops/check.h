@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <string>
+#include <utility>
 
 #include "base/result.h"
 #include "device/device.h"
@@ -42,5 +44,15 @@ class Check {
 
 // cu_seqlens, context_lens and, if requested, block_tables and state_slots agree on the number of sequences.
 void check_sequences(Check& check, const device::SequenceArgs& s, bool wants_blocks, bool wants_slots) noexcept;
+
+// Runs `encode` if the arguments are valid and the device has `op`; `missing` names what a device without it lacks.
+template <class Encode>
+Status encode_if_can(Check& check, device::Encoder& encoder, device::Op op, const char* missing,
+                     Encode&& encode) noexcept {
+  if (!check.is_ok()) return check.status();
+  if (!encoder.can(op)) return make_error(StatusCode::unsupported, std::string("this device has no ") + missing);
+  encode();
+  return ok_status();
+}
 
 }  // namespace pagoda::ops

@@ -6,19 +6,6 @@
 #include "ops/check.h"
 
 namespace pagoda::ops {
-namespace {
-
-// Runs `op` if the arguments are valid and the device has expert ops.
-template <class Op>
-Status run(Check& check, device::Encoder& encoder, Op&& op) noexcept {
-  if (!check.is_ok()) return check.status();
-  device::ExpertOps* experts = device::expert_ops(encoder);
-  if (experts == nullptr) return make_error(StatusCode::unsupported, "this device has no mixture of experts");
-  op(*experts);
-  return ok_status();
-}
-
-}  // namespace
 
 Status route_experts(device::Encoder& encoder, const device::RouteExpertsArgs& args) noexcept {
   Check check("route_experts");
@@ -40,7 +27,8 @@ Status route_experts(device::Encoder& encoder, const device::RouteExpertsArgs& a
       .that(group * args.num_groups == args.logits.shape[1] && (args.num_groups == 1 || !args.is_sigmoid || group >= 2),
             "num_groups", "does not divide the experts into groups of two or more")
       .that(args.groups_per_token * group >= args.ids.shape[1], "groups_per_token", "has too few experts");
-  return run(check, encoder, [&](device::ExpertOps& experts) { experts.route_experts(args); });
+  return encode_if_can(check, encoder, device::Op::route_experts, "mixture of experts",
+                       [&] { encoder.route_experts(args); });
 }
 
 Status expert_matmul(device::Encoder& encoder, const device::ExpertMatmulArgs& args) noexcept {
@@ -55,7 +43,8 @@ Status expert_matmul(device::Encoder& encoder, const device::ExpertMatmulArgs& a
       .that(rows * args.num_experts == args.weight->rows() && rows % device::kExpertRowMultiple == 0, "weight",
             "does not have a multiple of 16 rows for every expert")
       .tensor("out", args.out, DType::f32, {slots, args.silu_mul ? rows / 2 : rows});
-  return run(check, encoder, [&](device::ExpertOps& experts) { experts.expert_matmul(args); });
+  return encode_if_can(check, encoder, device::Op::expert_matmul, "mixture of experts",
+                       [&] { encoder.expert_matmul(args); });
 }
 
 Status combine_experts(device::Encoder& encoder, const device::CombineExpertsArgs& args) noexcept {
@@ -66,7 +55,8 @@ Status combine_experts(device::Encoder& encoder, const device::CombineExpertsArg
       .optional("shared", args.shared, DType::f32, {args.out.shape[0], args.out.shape[1]})
       .optional("gate", args.gate, DType::f32, {args.out.shape[0], 1})
       .tensor("x", args.x, DType::f32, {args.weights.shape[0] * args.weights.shape[1], args.out.shape[1]});
-  return run(check, encoder, [&](device::ExpertOps& experts) { experts.combine_experts(args); });
+  return encode_if_can(check, encoder, device::Op::combine_experts, "mixture of experts",
+                       [&] { encoder.combine_experts(args); });
 }
 
 }  // namespace pagoda::ops

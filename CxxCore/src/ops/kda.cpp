@@ -25,11 +25,7 @@ Status kda(device::Encoder& encoder, const device::KdaArgs& args) noexcept {
       .pool("g_rows", args.g_rows, DType::f32, {slots, heads, device::kGdnBlock, k_dim})
       .tensor("out", args.out, DType::f32, {rows, heads, v_dim});
   check_sequences(check, args.sequences, /*wants_blocks=*/false, /*wants_slots=*/true);
-  if (!check.is_ok()) return check.status();
-  device::KdaOps* ops = device::kda_ops(encoder);
-  if (ops == nullptr) return make_error(StatusCode::unsupported, "this device has no decay by channel (KDA)");
-  ops->kda(args);
-  return ok_status();
+  return encode_if_can(check, encoder, device::Op::kda, "decay by channel (KDA)", [&] { encoder.kda(args); });
 }
 
 }  // namespace pagoda::ops

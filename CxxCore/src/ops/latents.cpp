@@ -6,19 +6,6 @@
 #include "ops/check.h"
 
 namespace pagoda::ops {
-namespace {
-
-// Runs `op` if the arguments are valid and the device has latent attention.
-template <class Op>
-Status run(Check& check, device::Encoder& encoder, Op&& op) noexcept {
-  if (!check.is_ok()) return check.status();
-  device::LatentOps* latents = device::latent_ops(encoder);
-  if (latents == nullptr) return make_error(StatusCode::unsupported, "this device has no latent attention (MLA)");
-  op(*latents);
-  return ok_status();
-}
-
-}  // namespace
 
 Status cache_latents(device::Encoder& encoder, const device::CacheLatentsArgs& args) noexcept {
   Check check("cache_latents");
@@ -26,7 +13,8 @@ Status cache_latents(device::Encoder& encoder, const device::CacheLatentsArgs& a
       .tensor("slot_mapping", args.slot_mapping, DType::i64, {args.x.shape[0]})
       .cache("cache", args.cache, {kAny, kAny, args.x.shape[1]})
       .that(args.cache.shape[1] >= 1, "cache", "has blocks of no token");
-  return run(check, encoder, [&](device::LatentOps& latents) { latents.cache_latents(args); });
+  return encode_if_can(check, encoder, device::Op::cache_latents, "latent attention (MLA)",
+                       [&] { encoder.cache_latents(args); });
 }
 
 Status latent_attention(device::Encoder& encoder, const device::LatentAttentionArgs& args) noexcept {
@@ -41,7 +29,8 @@ Status latent_attention(device::Encoder& encoder, const device::LatentAttentionA
       .that(args.out.shape[2] >= 1 && args.out.shape[2] <= dim && args.out.shape[2] <= device::kMaxHeadDim, "out",
             "has values above 512 or wider than a row");
   check_sequences(check, args.sequences, /*wants_blocks=*/true, /*wants_slots=*/false);
-  return run(check, encoder, [&](device::LatentOps& latents) { latents.latent_attention(args); });
+  return encode_if_can(check, encoder, device::Op::latent_attention, "latent attention (MLA)",
+                       [&] { encoder.latent_attention(args); });
 }
 
 }  // namespace pagoda::ops

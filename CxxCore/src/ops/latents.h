@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "device/device.h"
 #include "device/latent_ops.h"
 
 namespace pagoda::ops {

@@ -12,11 +12,7 @@ Status sample(device::Encoder& encoder, const device::SampleArgs& args) noexcept
       .tensor("tokens", args.tokens, DType::i32, {args.logits.shape[0]})
       .that(args.logits.shape[1] >= 1 && device::max_top_k(args.logits.shape[1]) >= 1, "logits",
             "are of an impossible vocabulary");
-  if (!check.is_ok()) return check.status();
-  device::PickOps* ops = device::pick_ops(encoder);
-  if (ops == nullptr) return make_error(StatusCode::unsupported, "this device has no sample");
-  ops->sample(args);
-  return ok_status();
+  return encode_if_can(check, encoder, device::Op::sample, "sample", [&] { encoder.sample(args); });
 }
 
 }  // namespace pagoda::ops

@@ -17,7 +17,7 @@
 
 namespace pagoda::device::cpu {
 
-class CpuEncoder final : public host::EagerEncoder, public ExpertOps, public GeluOps, public LatentOps, public KdaOps {
+class CpuEncoder final : public host::EagerEncoder {
  public:
   explicit CpuEncoder(const Context& context) noexcept : context_(context) {}
   void set_matmul_memory(const MatmulMemory& memory) noexcept { context_.matmul = memory; }

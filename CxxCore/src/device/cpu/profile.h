@@ -3,12 +3,10 @@
 
 #include <chrono>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "device/device.h"
-#include "device/expert_ops.h"
-#include "device/kda_ops.h"
-#include "device/latent_ops.h"
+#include "device/op_cost.h"
 
 namespace pagoda::device::cpu {
 
@@ -42,9 +40,7 @@ class Profile {
   Timer start_rows(int64_t num_rows, int64_t floats_per_row);
 
  private:
-  Timer start_delta_rule(const char* name, const Tensor& q, const Tensor& v, const SequenceArgs& sequences,
-                         const Tensor& state);
-  OpTime* add(const std::string& name, double bytes, double operations, OpLimit kind);
+  OpTime* add(const std::string& name, const OpCost& cost, OpLimit kind);
 
   bool enabled_ = false;
   std::vector<OpTime> entries_;

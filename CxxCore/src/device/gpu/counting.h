@@ -10,7 +10,7 @@
 #include "device/device.h"
 #include "device/gpu/backend.h"
 #include "device/gpu/gpu_encoder.h"
-#include "device/pick_ops.h"
+#include "device/op_cost.h"
 
 namespace pagoda::device::gpu {
 
@@ -47,11 +47,12 @@ class CountingBackend final : public Backend {
 };
 
 // Hands ops to another encoder and counts them: OpTime::calls are launches, seconds the encoder's own.
-class CountingEncoder final : public Encoder, public PickOps, public ExpertOps, public LatentOps, public KdaOps {
+class CountingEncoder final : public Encoder {
  public:
   CountingEncoder(GpuEncoder& inner, const CountingBackend& backend) noexcept : inner_(inner), backend_(backend) {}
   std::vector<OpTime> take() noexcept { return std::exchange(entries_, {}); }
 
+  bool can(Op op) const noexcept override { return inner_.can(op); }
   void embedding(const EmbeddingArgs&) noexcept override;
   void rms_norm(const RmsNormArgs&) noexcept override;
   void matmul(const MatmulArgs&) noexcept override;
@@ -78,7 +79,7 @@ class CountingEncoder final : public Encoder, public PickOps, public ExpertOps, 
  private:
   // Runs `encode` and adds it to the entry `name`.
   template <class Encode>
-  void count(const char* name, double bytes, double operations, Encode&& encode);
+  void count(const char* name, const OpCost& cost, Encode&& encode);
 
   GpuEncoder& inner_;
   const CountingBackend& backend_;

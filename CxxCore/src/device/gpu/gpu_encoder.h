@@ -33,16 +33,12 @@ struct Slot {
   Slot(Buffer* b, int64_t offset) noexcept : buffer(b), offset_bytes(offset) {}
 };
 
-class GpuEncoder final : public Encoder,
-                         public PickOps,
-                         public ExpertOps,
-                         public LatentOps,
-                         public KdaOps,
-                         private Pending {
+class GpuEncoder final : public Encoder, private Pending {
  public:
   explicit GpuEncoder(Backend& backend) noexcept : backend_(backend) {}
   void set_scratch(Scratch scratch) noexcept { scratch_ = std::move(scratch); }
 
+  bool can(Op op) const noexcept override { return op != Op::gelu_mul && op != Op::scale_rows; }
   void embedding(const EmbeddingArgs&) noexcept override;
   void rms_norm(const RmsNormArgs&) noexcept override;
   void matmul(const MatmulArgs&) noexcept override;

@@ -11,6 +11,7 @@ namespace pagoda::device::host {
 
 class EagerEncoder : public Encoder, private Pending {
  public:
+  bool can(Op op) const noexcept final { return op != Op::argmax && op != Op::sample; }  // the host has the logits
   Pending& submit() noexcept final {
     finish();
     verdict_ = std::exchange(fault_, Status{});

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "device/device.h"
 #include "device/host/access.h"
 
 namespace pagoda::device::host {

@@ -13,11 +13,7 @@
 namespace pagoda::device::reference {
 namespace {
 
-class ReferenceEncoder final : public host::EagerEncoder,
-                               public ExpertOps,
-                               public GeluOps,
-                               public LatentOps,
-                               public KdaOps {
+class ReferenceEncoder final : public host::EagerEncoder {
  public:
   void embedding(const EmbeddingArgs& a) noexcept override {
     if (accept(a)) reference::embedding(a);

@@ -1,0 +1,137 @@
+// The cost model of every op.
+#include "device/op_cost.h"
+
+#include <algorithm>
+
+#include "device/host/access.h"
+
+namespace pagoda::device {
+namespace {
+
+double number(int64_t n) noexcept { return static_cast<double>(n); }
+
+// Elements of `t` in the type of `as`.
+double bytes_as(const Tensor& t, const Tensor& as) noexcept {
+  return number(t.num_elements()) * number(static_cast<int64_t>(dtype_bytes(as.dtype)));
+}
+
+struct Positions {
+  double cached = 0;   // that any row of the step sees, over all sequences
+  double visible = 0;  // (query, key) pairs
+};
+
+// `window`: positions that a row sees at most; 0: all. Where the host cannot see the lengths, each is max_context, of
+// sequences of one row.
+Positions positions(const SequenceArgs& sequences, int64_t window) noexcept {
+  Positions sum;
+  if (sequences.context_lens.buffer->host_pointer() == nullptr) {
+    const int64_t context = window > 0 ? std::min(sequences.max_context, window) : sequences.max_context;
+    sum.cached = sum.visible = number(sequences.context_lens.shape[0] * context);
+    return sum;
+  }
+  const int32_t* bounds = host_data<int32_t>(sequences.cu_seqlens);
+  for (int64_t b = 0; b < sequences.context_lens.shape[0]; ++b) {
+    const int64_t context = host_data<int32_t>(sequences.context_lens)[b], rows = bounds[b + 1] - bounds[b];
+    sum.cached += number(window > 0 ? std::min(context, window + rows - 1) : context);
+    for (int64_t r = 0; r < rows; ++r) {
+      const int64_t seen = context - rows + r + 1;
+      sum.visible += number(window > 0 ? std::min(seen, window) : seen);
+    }
+  }
+  return sum;
+}
+
+// A head's row of a cache [num_blocks, block_size, heads, D], with the scales that i8 rows have behind their elements.
+double cache_row_bytes(const Tensor& cache) noexcept {
+  const int64_t elements = cache.shape[2] > 1 ? std::min(cache.strides[1], cache.strides[2]) : cache.strides[1];
+  return number(elements) * number(static_cast<int64_t>(dtype_bytes(cache.dtype)));
+}
+
+// The delta rule of gdn and kda. A state is read once for each sequence, and written where its rows end a block.
+template <class Args>
+OpCost delta_rule(const Args& a) noexcept {
+  const double rows = number(a.q.shape[0]), sequences = number(a.sequences.context_lens.shape[0]);
+  const double state = number(a.v.shape[1] * a.q.shape[2] * a.v.shape[2]);
+  const double inside = number(a.v.shape[1] * a.v.shape[2] * kGdnBlock);
+  const double writes = std::min(1.0, rows / sequences / kGdnBlock);  // of a state, on average
+  // Two products with the state per row, and its update once per block; within a block, half of it on average.
+  return {.bytes = tensor_bytes(a.q) + tensor_bytes(a.k) + tensor_bytes(a.v) + tensor_bytes(a.out) +
+                   slots_bytes(a.k_rows, a.sequences) + slots_bytes(a.u_rows, a.sequences) +
+                   slots_bytes(a.state, a.sequences) * (1 + writes),
+          .operations = rows * (6 * state + 2 * inside)};
+}
+
+}  // namespace
+
+double tensor_bytes(const Tensor& t) noexcept { return t.is_present() ? bytes_as(t, t) : 0; }
+
+double slots_bytes(const Tensor& pool, const SequenceArgs& sequences) noexcept {
+  return number(host::slot_bytes(pool)) * number(sequences.context_lens.shape[0]);
+}
+
+OpCost op_cost(const EmbeddingArgs& a) noexcept {
+  const double row = static_cast<double>(a.table->size_bytes()) / number(a.table->rows());
+  return {.bytes = tensor_bytes(a.out) + row * number(a.out.shape[0])};
+}
+OpCost op_cost(const RmsNormArgs& a) noexcept {
+  const double made = a.only_next ? 0 : tensor_bytes(a.out);  // or by the matmul that reads them
+  return {.bytes = tensor_bytes(a.x) * (a.residual.is_present() ? 3 : 1) + made};
+}
+OpCost op_cost(const MatmulArgs& a) noexcept {
+  return {.bytes = static_cast<double>(a.weight->size_bytes()) + tensor_bytes(a.x) + tensor_bytes(a.out),
+          .operations = 2 * number(a.x.shape[0]) * number(a.weight->rows()) * number(a.weight->cols())};
+}
+OpCost op_cost(const QkNormRopeArgs& a) noexcept { return {.bytes = tensor_bytes(a.x) + tensor_bytes(a.out)}; }
+OpCost op_cost(const ReshapeAndCacheArgs& a) noexcept {
+  return {.bytes = 2 * (tensor_bytes(a.k) + bytes_as(a.k, a.k_cache))};
+}
+OpCost op_cost(const PagedAttentionArgs& a) noexcept {
+  const Positions at = positions(a.sequences, a.window);
+  return {.bytes = tensor_bytes(a.q) + tensor_bytes(a.out) +
+                   2 * at.cached * number(a.k_cache.shape[2]) * cache_row_bytes(a.k_cache),
+          .operations = 4 * at.visible * number(a.q.shape[1] * a.q.shape[2])};
+}
+OpCost op_cost(const SigmoidGateArgs& a) noexcept { return {.bytes = 3 * tensor_bytes(a.x)}; }
+OpCost op_cost(const CausalConv1dArgs& a) noexcept {
+  return {
+      .bytes = tensor_bytes(a.x) + tensor_bytes(a.out) + tensor_bytes(a.weight) + 2 * slots_bytes(a.tail, a.sequences),
+      .operations = 2 * number(a.x.num_elements()) * number(a.weight.shape[0])};
+}
+OpCost op_cost(const GdnArgs& a) noexcept { return delta_rule(a); }
+OpCost op_cost(const GatedRmsNormArgs& a) noexcept { return {.bytes = 2 * tensor_bytes(a.x) + tensor_bytes(a.out)}; }
+OpCost op_cost(const GatherRowsArgs& a) noexcept { return {.bytes = 2 * tensor_bytes(a.out)}; }
+OpCost op_cost(const ZeroSlotsArgs& a) noexcept {
+  return {.bytes = number(host::slot_bytes(a.pool)) * number(a.slots.shape[0])};
+}
+OpCost op_cost(const CopySlotArgs& a) noexcept { return {.bytes = 2 * number(host::slot_bytes(a.pool))}; }
+OpCost op_cost(const ArgmaxArgs& a) noexcept { return {.bytes = tensor_bytes(a.logits) + tensor_bytes(a.tokens)}; }
+OpCost op_cost(const SampleArgs& a) noexcept {
+  return {.bytes = tensor_bytes(a.logits) + tensor_bytes(a.draws) + tensor_bytes(a.tokens)};
+}
+OpCost op_cost(const RouteExpertsArgs& a) noexcept {
+  return {.bytes = tensor_bytes(a.logits) + tensor_bytes(a.ids) + tensor_bytes(a.weights)};
+}
+OpCost op_cost(const ExpertMatmulArgs& a, int64_t num_used) noexcept {
+  const double read = static_cast<double>(a.weight->size_bytes()) * number(num_used) / number(a.num_experts);
+  return {.bytes = read + tensor_bytes(a.x) + tensor_bytes(a.out),
+          .operations = 2 * number(a.out.shape[0]) * number(a.weight->rows() / a.num_experts * a.weight->cols())};
+}
+OpCost op_cost(const CombineExpertsArgs& a) noexcept {
+  return {.bytes = tensor_bytes(a.x) + tensor_bytes(a.shared) + tensor_bytes(a.out)};
+}
+OpCost op_cost(const GeluMulArgs& a) noexcept { return {.bytes = tensor_bytes(a.x) + tensor_bytes(a.out)}; }
+OpCost op_cost(const ScaleRowsArgs& a) noexcept { return {.bytes = 2 * tensor_bytes(a.x)}; }
+OpCost op_cost(const CacheLatentsArgs& a) noexcept { return {.bytes = tensor_bytes(a.x) + bytes_as(a.x, a.cache)}; }
+OpCost op_cost(const LatentAttentionArgs& a) noexcept {
+  const Positions at = positions(a.sequences, 0);
+  return {.bytes = tensor_bytes(a.q) + tensor_bytes(a.out) +
+                   at.cached * cache_row_bytes(with_one_head(a.cache, a.q.shape[2])),
+          .operations = 2 * at.visible * number(a.q.shape[1] * (a.q.shape[2] + a.out.shape[2]))};
+}
+OpCost op_cost(const KdaArgs& a) noexcept {
+  OpCost cost = delta_rule(a);
+  cost.bytes += tensor_bytes(a.a) + slots_bytes(a.g_rows, a.sequences);
+  return cost;
+}
+
+}  // namespace pagoda::device

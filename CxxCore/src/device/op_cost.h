@@ -1,0 +1,45 @@
+// OpCost: what an op has to move and compute at least, from its arguments; profiles, counters and benches divide by it.
+#pragma once
+
+#include "device/device.h"
+#include "device/expert_ops.h"
+#include "device/gelu_ops.h"
+#include "device/kda_ops.h"
+#include "device/latent_ops.h"
+#include "device/pick_ops.h"
+
+namespace pagoda::device {
+
+struct OpCost {
+  double bytes = 0;       // each tensor and weight once; of caches and pools, the part of the step's sequences
+  double operations = 0;  // multiplications and additions, of ops that can be bound by them
+};
+
+double tensor_bytes(const Tensor& t) noexcept;                                   // 0 if absent
+double slots_bytes(const Tensor& pool, const SequenceArgs& sequences) noexcept;  // of one slot for each sequence
+
+OpCost op_cost(const EmbeddingArgs& a) noexcept;
+OpCost op_cost(const RmsNormArgs& a) noexcept;
+OpCost op_cost(const MatmulArgs& a) noexcept;
+OpCost op_cost(const QkNormRopeArgs& a) noexcept;
+OpCost op_cost(const ReshapeAndCacheArgs& a) noexcept;
+OpCost op_cost(const PagedAttentionArgs& a) noexcept;  // at most, where the host cannot see the lengths
+OpCost op_cost(const SigmoidGateArgs& a) noexcept;
+OpCost op_cost(const CausalConv1dArgs& a) noexcept;
+OpCost op_cost(const GdnArgs& a) noexcept;
+OpCost op_cost(const GatedRmsNormArgs& a) noexcept;
+OpCost op_cost(const GatherRowsArgs& a) noexcept;
+OpCost op_cost(const ZeroSlotsArgs& a) noexcept;
+OpCost op_cost(const CopySlotArgs& a) noexcept;
+OpCost op_cost(const ArgmaxArgs& a) noexcept;
+OpCost op_cost(const SampleArgs& a) noexcept;
+OpCost op_cost(const RouteExpertsArgs& a) noexcept;
+OpCost op_cost(const ExpertMatmulArgs& a, int64_t num_used) noexcept;  // num_used: experts that have rows
+OpCost op_cost(const CombineExpertsArgs& a) noexcept;
+OpCost op_cost(const GeluMulArgs& a) noexcept;
+OpCost op_cost(const ScaleRowsArgs& a) noexcept;
+OpCost op_cost(const CacheLatentsArgs& a) noexcept;
+OpCost op_cost(const LatentAttentionArgs& a) noexcept;  // as PagedAttentionArgs
+OpCost op_cost(const KdaArgs& a) noexcept;
+
+}  // namespace pagoda::device
