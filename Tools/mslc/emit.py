@@ -16,8 +16,9 @@ def argument(kn, args, p):
     return f"{'' if p.ptr else '*'}({const}{bare}*)in.buffers[{p.index}]"
 
 
-def software(mod, stem):
-    """The kernels, and the table that all backends read: the compiler computes sizes and limits."""
+def software(mod, stem, split=str):
+    """The kernels, and the table that all backends read: the compiler computes sizes and limits. `split` may take the
+    headers out of the text."""
     out, rows = [], []
     for n, (host, kn, args) in enumerate(mod.entries()):
         bound = sorted((p for p in kn.params if p.index is not None), key=lambda p: p.index)
@@ -33,7 +34,7 @@ def software(mod, stem):
     if infos:
         out.append(f"constexpr ConstantInfo msl_constants[] = {{{', '.join(infos)}}};\n")
     # Fibers do not benefit from unrolled loops, and compilers take minutes for them.
-    body = re.sub(r"(?m)^[ \t]*#[ \t]*pragma[ \t]+unroll.*$", "", mod.body())
+    body = split(re.sub(r"(?m)^[ \t]*#[ \t]*pragma[ \t]+unroll.*$", "", mod.body()))
     return (f'// {stem}.metal for the software device, with the table of its kernels. Made by Tools/mslc/generate.sh.\n'
             f'#include "device/gpu/shim/software/msl.h"\n{PRELUDE if mod.first_mutant is not None else ""}'
             f'namespace metal {{\nnamespace {{\n{body}\n'
@@ -47,7 +48,7 @@ def constants_of(mod):
     return "metal::msl_constants" if mod.constants else "{}"
 
 
-def cuda(mod, stem):
+def cuda(mod, stem, split=str):
     """Buffers become pointers in index order, values are passed by value. No pointer is __restrict__: ops work in place,
     and the compiler could move reads of restrict pointers across barriers, past the writes. MSL_ONLY with
     MSL_ONLY_<kernel> keeps one entry point, so that a pipeline compiles nothing else."""
@@ -68,7 +69,7 @@ def cuda(mod, stem):
         out.append(f"#if !defined(MSL_ONLY) || defined(MSL_ONLY_{host})\n"
                    f'extern "C" __global__ void {bounds}{host}({", ".join(f for _, f in sorted(formals))}) {{\n'
                    f"  {call(kn, args)}({', '.join(values)});\n}}\n#endif\n")
-    return f'#include "device/gpu/shim/cuda/msl.h"\nnamespace metal {{\n{mod.body()}\n' \
+    return f'#include "device/gpu/shim/cuda/msl.h"\nnamespace metal {{\n{split(mod.body())}\n' \
            f'# 1 "{stem}.entries"\n' + "".join(out) + "}  // namespace metal\n"
 
 

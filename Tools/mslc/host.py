@@ -9,23 +9,10 @@ LITERAL_BYTES = 12000  # compilers limit the size of a literal; adjacent ones ar
 BEGIN, END = "namespace pagoda::device::gpu::{} {{\n", "}}  // namespace pagoda::device::gpu::{}\n"
 
 
-def flatten(path, seen=None):
-    """A .metal file with its own headers inlined, each once: the text that Metal compiles at run time."""
-    seen = set() if seen is None else seen
-    if path in seen:
-        return ""
-    seen.add(path)
-    out = []
-    for line in path.read_text(encoding="utf-8").splitlines(keepends=True):
-        include = re.match(r'\s*#\s*include\s+"([^"]+)"', line)
-        if include:
-            found = [f for f in (path.parent / include[1], path.parent.parent / include[1]) if f.is_file()]
-            if not found:
-                raise SystemExit(f"{path}: no file {include[1]}")
-            out.append(flatten(found[0].resolve(), seen))
-        elif not re.match(r"\s*#\s*pragma\s+once", line):
-            out.append(line)
-    return "".join(out)
+def metal_text(path):
+    """A file of Shaders/ as Metal's compiler gets it once its includes are replaced by the headers they name."""
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    return "".join(line for line in lines if not re.match(r"\s*#\s*pragma\s+once", line))
 
 
 def literal(text):
@@ -78,13 +65,44 @@ def source_file(stem, metal, cuda):
             + END.format("generated"))
 
 
-def shim_file(folder):
-    """The CUDA headers, which NVRTC looks up by name."""
-    rows = "".join(f'    {{"{p.relative_to(SOURCE).as_posix()}",\n{literal(p.read_text(encoding="utf-8"))}}},\n' for p in folder)
-    return ("// Headers that the CUDA text includes, by name. Made by Tools/mslc/generate.sh.\n"
+def headers_file(name, purpose, headers):
+    """A table of (name, text)."""
+    rows = "".join(f'    {{"{header}",\n{literal(text)}}},\n' for header, text in headers)
+    return (f"// {purpose} Made by Tools/mslc/generate.sh.\n"
             f'#include "device/gpu/kernel_table.h"\n{BEGIN.format("generated")}'
-            f"std::span<const ShimHeader> cuda_headers() noexcept {{\n  static constexpr ShimHeader kHeaders[] = {{\n{rows}  }};\n"
+            f"std::span<const KernelHeader> {name}() noexcept {{\n  static constexpr KernelHeader kHeaders[] = {{\n{rows}  }};\n"
             f"  return kHeaders;\n}}\n" + END.format("generated"))
+
+
+def metal_headers(shaders):
+    headers = [(path.relative_to(shaders).as_posix(), metal_text(path)) for path in sorted(shaders.rglob("*.h"))]
+    return headers_file("metal_headers", "Headers of the kernels, by the name that their texts include.", headers)
+
+
+def cuda_headers(shim, translated):
+    """The shim, and the headers of the kernels translated."""
+    files = [shim / "vec.h"] + sorted((shim / "cuda").glob("*.h"))
+    headers = [(path.relative_to(SOURCE).as_posix(), path.read_text(encoding="utf-8")) for path in files]
+    headers += [(cuda_name(path), guarded(path, text)) for path, text in translated]
+    return headers_file("cuda_headers", "Headers that the CUDA text includes, by name.", headers)
+
+
+def guarded(path, text):
+    """Included once by a macro: a header in memory is no file that `#pragma once` could know again."""
+    guard = "PAGODA_" + re.sub(r"\W", "_", path).upper()
+    return f"#ifndef {guard}\n#define {guard}\n{text}#endif\n"
+
+
+def cuda_name(path):
+    return f"Shaders/{path}"
+
+
+def software_name(path):
+    return f"device/gpu/generated/{path.replace('/', '_')}"
+
+
+def software_header(path, text):
+    return f"// {path} for the software device. Made by Tools/mslc/generate.sh.\n#pragma once\n{text}"
 
 
 def table_file(stems, name):

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import emit
 import host
+from headers import SHADERS, Shared
 from module import Module
 from tokens import Diag, preprocess, tokenize
 
@@ -29,18 +30,25 @@ def load(path, target, diag, options, first_mutant=None):
 def translate_all(options, diag):
     """Name -> text of every generated file."""
     files, modules, mutants = {}, [], []
+    own = options.table == "files"  # kernels of Shaders/, which share headers
+    for_cuda, for_software = Shared(host.cuda_name), Shared(host.software_name)
     for path in sorted(options.sources):
         stem = Path(path).stem
         software = load(path, "software", diag, options, len(mutants) if options.mutants else None)
         modules.append((stem, software))
         mutants += [(stem, *place) for place in software.mutants]
-        files[f"{stem}.cpp"] = emit.software(software, stem)
-        cuda = emit.cuda(load(path, "cuda", diag, options), stem)
-        files[f"{stem}_source.cpp"] = host.source_file(stem, host.flatten(Path(path).resolve()), cuda)
+        inline = not own or options.mutants  # a mutant is numbered by the kernel it is planted in
+        files[f"{stem}.cpp"] = emit.software(software, stem, str if inline else for_software.splitter(path))
+        cuda = emit.cuda(load(path, "cuda", diag, options), stem, for_cuda.splitter(path) if own else str)
+        files[f"{stem}_source.cpp"] = host.source_file(stem, host.metal_text(Path(path)), cuda)
     files["bindings.h"] = host.bindings_header(modules)
     files["files.cpp"] = host.table_file([stem for stem, _ in modules], options.table)
-    if options.table == "files":
-        files["cuda_headers.cpp"] = host.shim_file([SHIM / "vec.h"] + sorted((SHIM / "cuda").glob("*.h")))
+    if own:
+        files["cuda_headers.cpp"] = host.cuda_headers(SHIM, for_cuda.headers())
+        files["metal_headers.cpp"] = host.metal_headers(SHADERS)
+    if own and not options.mutants:
+        for path, text in for_software.headers():
+            files[Path(host.software_name(path)).name] = host.software_header(path, text)
     if options.mutants:
         files["mutants.txt"] = "".join("\t".join(map(str, (n, *place))) + "\n" for n, place in enumerate(mutants))
     return files

@@ -3,12 +3,19 @@
 
 Usage: test_mslc.py. Ends with "N passed, N failed".
 """
+import argparse
+import glob
+import os
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+import headers
+import mslc
+from tokens import Diag
 
 ROOT = Path(__file__).resolve().parents[2]
 GENERATED = ROOT / "CxxCore/src/device/gpu/generated"
@@ -95,8 +102,43 @@ def staleness():
         expect("a changed text is stale", subprocess.run(check, capture_output=True).returncode != 0)
 
 
+def lines_of(text):
+    return [line for line in text.split("\n") if line.strip() and not headers.MARK.match(line)]
+
+
+def shared_headers():
+    """Texts that include headers say the same as texts that have them in place."""
+    options = argparse.Namespace(includes=[], defines=[], clang="clang++")
+    for target in ("cuda", "software"):
+        shared = headers.Shared(lambda path: f"Shaders/{path}")
+        bodies = {path: mslc.load(path, target, Diag(), options).body() for path in sorted(glob.glob("Shaders/*.metal"))}
+        split = {path: shared.split(body, path) for path, body in bodies.items()}
+        texts = {f"Shaders/{path}": text for path, text in shared.headers()}
+
+        def spliced(text, seen):
+            for line in lines_of(text):
+                include = headers.INCLUDE.match(line)
+                if not include:
+                    yield line
+                elif include[1] not in seen:
+                    seen.add(include[1])
+                    yield from spliced(texts[include[1]], seen)
+
+        for path, body in bodies.items():
+            expect(f"{target}: {path} with its headers is its text", list(spliced(split[path], set())) == lines_of(body))
+        first = next(iter(bodies))
+        bad = bodies[first].replace('# 1 "Shaders/common.h"', '# 1 "Shaders/common.h"\nint planted;', 1)
+        try:
+            shared.split(bad, first)
+            expect(f"{target}: a header that differs is an error", False)
+        except SystemExit as error:
+            expect(f"{target}: a header that differs is an error", "Shaders/common.h" in str(error))
+
+
+os.chdir(ROOT)  # line markers name files as they were given
 names()
 translation()
+shared_headers()
 staleness()
 print(f"{sum(RESULTS)} passed, {len(RESULTS) - sum(RESULTS)} failed")
 sys.exit(0 if all(RESULTS) else 1)

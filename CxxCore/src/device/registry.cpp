@@ -41,7 +41,8 @@ Result<std::unique_ptr<Device>> make_cuda_device() {
 std::string kernels_version() {
   Hash128 hash;
   for (const gpu::KernelFile& file : gpu::generated::files()) hash.add(file.source.metal), hash.add(file.source.cuda);
-  for (const gpu::ShimHeader& header : gpu::generated::cuda_headers()) hash.add(header.text);
+  for (const auto& headers : {gpu::generated::metal_headers(), gpu::generated::cuda_headers()})
+    for (const gpu::KernelHeader& header : headers) hash.add(header.text);
   utsname system{};
   if (uname(&system) == 0) hash.add(std::string_view(system.release));
   return hash.value().text();

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace pagoda::device::gpu {
@@ -65,7 +66,7 @@ struct KernelInfo {
 
 struct KernelSource {
   std::string_view file;
-  std::string_view metal;  // with its own headers in place
+  std::string_view metal;  // includes headers of metal_headers(), which metal_text() puts in place
   std::string_view cuda;   // includes headers of cuda_headers(); constants are macros MSL_CONSTANT_<name>
 };
 
@@ -74,14 +75,18 @@ struct KernelFile {
   KernelSource source;
 };
 
-struct ShimHeader {
+struct KernelHeader {
   std::string_view name, text;
 };
 
 namespace generated {
 std::span<const KernelFile> files() noexcept;
-std::span<const ShimHeader> cuda_headers() noexcept;
+std::span<const KernelHeader> cuda_headers() noexcept;
+std::span<const KernelHeader> metal_headers() noexcept;
 }  // namespace generated
+
+// A text for Metal with its headers in place, each once: Metal's compiler takes one text, and no headers by name.
+std::string metal_text(const KernelSource& source);
 
 // Null when no kernel has that name.
 const KernelInfo* find_kernel(std::span<const KernelFile> files, std::string_view name) noexcept;

@@ -1,8 +1,10 @@
 // The tables of kernels say what the texts say: names, bindings, constants, for each device's text.
 #include "device/gpu/kernel_table.h"
 
+#include <algorithm>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "device/gpu/generated/bindings.h"
 #include "device/gpu/metal/metal_backend.h"
@@ -13,10 +15,35 @@ namespace {
 
 bool has(std::string_view text, const std::string& part) { return text.find(part) != std::string_view::npos; }
 
+// The names that `text` includes.
+std::vector<std::string_view> included(std::string_view text) {
+  std::vector<std::string_view> names;
+  const std::string_view include = "#include \"";
+  for (size_t at = 0; (at = text.find(include, at)) != std::string_view::npos; ++at)
+    names.push_back(text.substr(at + include.size(), text.find('"', at + include.size()) - at - include.size()));
+  return names;
+}
+
+// A text for NVRTC and all that it includes; empty if a header is missing.
+std::string cuda_text(const KernelSource& source) {
+  std::string text(source.cuda);
+  std::vector<std::string_view> names = included(source.cuda);
+  for (size_t i = 0; i < names.size(); ++i) {
+    const auto headers = generated::cuda_headers();
+    const auto header = std::ranges::find(headers, names[i], &KernelHeader::name);
+    if (header == headers.end()) return {};
+    text += header->text;
+    for (std::string_view name : included(header->text))
+      if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  }
+  return text;
+}
+
 PAGODA_TEST(gpu_table_names_are_in_the_texts) {
   std::set<std::string_view> names;
   for (const KernelFile& file : generated::files()) {
     CHECK(!file.kernels.empty());
+    const std::string metal = metal_text(file.source), cuda = cuda_text(file.source);
     for (const KernelInfo& kernel : file.kernels) {
       test::note("kernel " + std::string(kernel.name));
       CHECK(names.insert(kernel.name).second);
@@ -24,24 +51,24 @@ PAGODA_TEST(gpu_table_names_are_in_the_texts) {
       CHECK(find_kernel(generated::files(), kernel.name) == &kernel);
       // The text declares it, itself or as an instance of a template; instances may be made by a macro.
       const std::string name(kernel.name);
-      bool declared = has(file.source.metal, "kernel void " + name + "(");
+      bool declared = has(metal, "kernel void " + name + "(");
       for (size_t i = name.find('_'); i != std::string::npos; i = name.find('_', i + 1))
-        declared |= has(file.source.metal, "kernel void " + name.substr(0, i) + "(");
+        declared |= has(metal, "kernel void " + name.substr(0, i) + "(");
       CHECK(declared);
-      CHECK(has(file.source.cuda, " " + name + "("));
+      CHECK(has(cuda, " " + name + "("));
       int last = -1;
       for (const BindingInfo& binding : kernel.bindings) {
         test::note("binding " + std::string(binding.name));
-        CHECK(has(file.source.metal, std::string(binding.name) + " [[buffer(" + std::to_string(binding.index) + ")]]"));
+        CHECK(has(metal, std::string(binding.name) + " [[buffer(" + std::to_string(binding.index) + ")]]"));
         CHECK(binding.index > last);
         CHECK(binding.element_bytes > 0);
         last = binding.index;
       }
       for (const ConstantInfo& constant : kernel.constants) {
         test::note("constant " + std::string(constant.name));
-        CHECK(has(file.source.metal,
-                  std::string(constant.name) + " [[function_constant(" + std::to_string(constant.index) + ")]]"));
-        CHECK(has(file.source.cuda, "MSL_FUNCTION_CONSTANT("));
+        CHECK(
+            has(metal, std::string(constant.name) + " [[function_constant(" + std::to_string(constant.index) + ")]]"));
+        CHECK(has(cuda, "MSL_FUNCTION_CONSTANT("));
       }
       CHECK(kernel.max_threads % 32 == 0 && kernel.max_threads >= 32 && kernel.max_threads <= 1024);
       CHECK(kernel.entry != nullptr);
@@ -62,11 +89,22 @@ PAGODA_TEST(gpu_table_says_which_bindings_a_kernel_writes) {
 
 PAGODA_TEST(gpu_table_texts_stand_alone) {
   for (const KernelFile& file : generated::files()) {
-    CHECK(!has(file.source.metal, "#include \""));  // Metal compiles it from memory
-    CHECK(has(file.source.metal, "#include <metal_stdlib>"));
-    CHECK(file.source.metal.starts_with("#pragma METAL fp contract(off)\n"));  // nothing fused but where fma() says so
+    const std::string metal = metal_text(file.source);
+    CHECK(!has(metal, "#include \""));  // Metal compiles it from memory
+    CHECK(has(metal, "#include <metal_stdlib>"));
+    CHECK(metal.starts_with("#pragma METAL fp contract(off)\n"));  // nothing fused but where fma() says so
   }
-  for (const ShimHeader& header : generated::cuda_headers()) CHECK(!header.text.empty());
+  for (const auto& headers : {generated::cuda_headers(), generated::metal_headers()})
+    for (const KernelHeader& header : headers) CHECK(!header.text.empty());
+}
+
+PAGODA_TEST(gpu_table_headers_are_spliced_once_and_in_order) {
+  const KernelSource source{
+      "a", "first\n#include \"args/types.h\"\nlast\n#include \"args/types.h\"\nwithout an end", {}};
+  const auto headers = generated::metal_headers();
+  const auto types = std::ranges::find(headers, "args/types.h", &KernelHeader::name);
+  REQUIRE(types != headers.end());
+  CHECK_EQ(metal_text(source), "first\n" + std::string(types->text) + "last\nwithout an end");
 }
 
 #ifndef __APPLE__

@@ -44,7 +44,7 @@ Hash128Value Compiler::key(std::string_view text, const std::vector<std::string>
   hash.add(static_cast<uint64_t>(major));
   hash.add(static_cast<uint64_t>(minor));
   for (const std::string& option : options) hash.add(option);
-  for (const ShimHeader& header : generated::cuda_headers()) hash.add(header.name), hash.add(header.text);
+  for (const KernelHeader& header : generated::cuda_headers()) hash.add(header.name), hash.add(header.text);
   hash.add(text);
   return hash.value();
 }
@@ -66,8 +66,8 @@ Result<std::vector<char>> Compiler::run_nvrtc(const KernelInfo& kernel, std::str
   std::vector<const char*> pointers;
   for (const std::string& option : options) pointers.push_back(option.c_str());
   std::vector<std::string> headers;  // texts, then names: the tables are views without a final zero
-  for (const ShimHeader& header : generated::cuda_headers()) headers.emplace_back(header.text);
-  for (const ShimHeader& header : generated::cuda_headers()) headers.emplace_back(header.name);
+  for (const KernelHeader& header : generated::cuda_headers()) headers.emplace_back(header.text);
+  for (const KernelHeader& header : generated::cuda_headers()) headers.emplace_back(header.name);
   std::vector<const char*> header_pointers;
   for (const std::string& header : headers) header_pointers.push_back(header.c_str());
   const size_t num_headers = headers.size() / 2;

@@ -2,162 +2,9 @@
 #include "device/gpu/shim/software/msl.h"
 namespace metal {
 namespace {
-# 1 "Shaders/causal_conv1d.metal"
-# 1 "Shaders/causal_conv1d.metal"
-
-
-# 1 "Shaders/conv.h"
-
-
-
-# 1 "Shaders/args/causal_conv1d.h"
-
-
-
-# 1 "Shaders/args/types.h"
-# 5 "Shaders/args/causal_conv1d.h"
-
-namespace pagoda_args {
-
-struct CausalConv1d {
-  long x_stride, out_stride, weight_stride;
-  long tail_slot_stride, tail_row_stride;
-  uint channels, kernel_size, num_sequences, tail_rows;
-};
-static_assert(sizeof(CausalConv1d) == 56, "host and kernel agree");
-
-}
-# 5 "Shaders/conv.h"
-# 1 "Shaders/common.h"
-
-
-
-
-# 6 "Shaders/common.h"
-# 7 "Shaders/common.h"
-# 8 "Shaders/common.h"
-
-
-
-
-MSL_CONSTANT constexpr float kNegBig = -1.0e30f;
-
-METAL_FUNC float sigmoid(float x) {
-  const float e = precise::exp(-abs(x));
-  return (x >= 0.0f ? 1.0f : e) / (1.0f + e);
-}
-
-METAL_FUNC float silu(float x) { return x * sigmoid(x); }
-
-
-template <uint N>
-METAL_FUNC void load_ahead(MSL_DEVICE const float* from, uint first, uint stride, uint end, MSL_THREAD float (&v)[N]) {
-
-  for (uint j = 0; j < N; ++j) {
-    v[j] = 0.0f;
-    if (first + j * stride < end) {
-      v[j] = from[first + j * stride];
-    }
-  }
-}
-
-
-
-METAL_FUNC float threadgroup_sum(float v, MSL_THREADGROUP float* partial, uint lane, uint simdgroup, uint num_simdgroups) {
-  v = simd_sum(v);
-  if (lane == 0) {
-    partial[simdgroup] = v;
-  }
-  threadgroup_barrier(mem_flags::mem_threadgroup);
-  float sum = 0.0f;
-  for (uint i = 0; MSL_LOOP(i < num_simdgroups); ++i) {
-    sum += partial[i];
-  }
-  return sum;
-}
-
-
-METAL_FUNC uint sequence_of_row(MSL_DEVICE const int* cu_seqlens, uint num_sequences, uint row) {
-  uint lo = 0;
-  uint hi = num_sequences;
-  while (MSL_LOOP(hi - lo > 1)) {
-    const uint mid = (lo + hi) / 2;
-    if (uint(cu_seqlens[mid]) <= row) {
-      lo = mid;
-    } else {
-      hi = mid;
-    }
-  }
-  return lo;
-}
-
-
-
-METAL_FUNC void rotate(MSL_THREADGROUP float* tile, uint block, uint tid, uint num_threads) {
-  threadgroup_barrier(mem_flags::mem_threadgroup);
-  for (uint stride = 1; MSL_LOOP(stride < block); stride *= 2) {
-    for (uint i = tid; MSL_LOOP(i < block / 2); i += num_threads) {
-      const uint at = i / stride * 2 * stride + i % stride;
-      const float a = tile[at];
-      const float b = tile[at + stride];
-      tile[at] = a + b;
-      tile[at + stride] = a - b;
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-  }
-}
-
-
-METAL_FUNC float signed_byte(uint word, uint index) { return float(int(word << (24 - 8 * index)) >> 24); }
-
-METAL_FUNC float stepped_nibble(uint word, uint index, uint step, uint offset) {
-  return float(int(step * (word >> (4 * index) & 15u) + offset) - 128);
-}
-
-
-template <typename T, uint R, uint C>
-METAL_FUNC void tile_multiply_accumulate(MSL_THREAD simdgroup_matrix<float, 8, 8> (&acc)[R][C],
-                                         MSL_THREAD simdgroup_matrix<T, 8, 8> (&a)[R],
-                                         MSL_THREAD simdgroup_matrix<T, 8, 8> (&b)[C]) {
-
-  for (uint j = 0; j < C; ++j) {
-
-
-
-
-
-
-
-
-    for (uint i = 0; i < R; ++i) {
-      simdgroup_multiply_accumulate(acc[i][j], a[i], b[j], acc[i][j]);
-    }
-
-  }
-}
-# 6 "Shaders/conv.h"
-
-
-METAL_FUNC long tail_place(MSL_CONSTANT pagoda_args::CausalConv1d& args, int position) {
-  return long(uint(position + int(args.tail_rows)) % args.tail_rows) * args.tail_row_stride;
-}
-
-
-
-METAL_FUNC float conv_row(MSL_DEVICE const float* x, MSL_DEVICE const float* tail, MSL_DEVICE const float* weight,
-                          MSL_CONSTANT pagoda_args::CausalConv1d& args, int position, int row) {
-  float sum = 0.0f;
-  for (uint i = 0; MSL_LOOP(i < args.kernel_size); ++i) {
-    const int at = row + int(i) + 1 - int(args.kernel_size);
-    const float input = at >= 0 ? x[long(at) * args.x_stride] : tail[tail_place(args, position + at)];
-    sum = fma(input, weight[long(i) * args.weight_stride], sum);
-  }
-  return silu(sum);
-}
-# 4 "Shaders/causal_conv1d.metal"
-
-
-
+# 3 "Shaders/causal_conv1d.metal"
+#include "device/gpu/generated/conv.h"
+# 7 "Shaders/causal_conv1d.metal"
 MSL_KERNEL void causal_conv1d(MSL_DEVICE const float* x ,
                           MSL_DEVICE const float* weight ,
                           MSL_DEVICE const float* tail ,
@@ -180,9 +27,7 @@ MSL_KERNEL void causal_conv1d(MSL_DEVICE const float* x ,
                tail + long(state_slots[sequence]) * args.tail_slot_stride + channel, weight + channel, args, position,
                int(tg.y) - begin);
 }
-
-
-
+# 32 "Shaders/causal_conv1d.metal"
 MSL_KERNEL void causal_conv1d_tail(MSL_DEVICE const float* x ,
                                MSL_DEVICE float* tail ,
                                MSL_DEVICE const int* cu_seqlens ,
@@ -206,9 +51,7 @@ MSL_KERNEL void causal_conv1d_tail(MSL_DEVICE const float* x ,
     to[tail_place(args, position + row)] = from[long(row) * args.x_stride];
   }
 }
-
-
-
+# 58 "Shaders/causal_conv1d.metal"
 MSL_KERNEL void causal_conv1d_update(MSL_DEVICE const float* x ,
                                  MSL_DEVICE const float* weight ,
                                  MSL_DEVICE float* tail ,
@@ -229,7 +72,6 @@ MSL_KERNEL void causal_conv1d_update(MSL_DEVICE const float* x ,
       conv_row(row, (MSL_DEVICE const float*)(past), weight + channel, args, position, 0);
   past[tail_place(args, position)] = row[0];
 }
-
 
 # 1 "causal_conv1d.entries"
 using namespace ::pagoda::device::gpu;

@@ -1,8 +1,8 @@
 // Headers that the CUDA text includes, by name. Made by Tools/mslc/generate.sh.
 #include "device/gpu/kernel_table.h"
 namespace pagoda::device::gpu::generated {
-std::span<const ShimHeader> cuda_headers() noexcept {
-  static constexpr ShimHeader kHeaders[] = {
+std::span<const KernelHeader> cuda_headers() noexcept {
+  static constexpr KernelHeader kHeaders[] = {
     {"device/gpu/shim/vec.h",
 R"msl(// vec<T, N> and the component-wise functions, shared by the software and CUDA shims. Vectors are passed by value:
 // a reference to device memory would be read component by component.
@@ -785,6 +785,1425 @@ MSL_FN T as_type(U u) {
 }
 
 }  // namespace metal
+)msl"},
+    {"Shaders/args/argmax.h",
+R"msl(#ifndef PAGODA_ARGS_ARGMAX_H
+#define PAGODA_ARGS_ARGMAX_H
+# 4 "Shaders/args/argmax.h"
+#include "Shaders/args/types.h"
+
+namespace pagoda_args {
+
+struct Argmax {
+  long logits_stride;
+  uint vocab;
+  uint parts;
+  uint part_size;
+  uint reserved;
+};
+static_assert(sizeof(Argmax) == 24, "host and kernel agree");
+
+}
+#endif
+)msl"},
+    {"Shaders/args/causal_conv1d.h",
+R"msl(#ifndef PAGODA_ARGS_CAUSAL_CONV1D_H
+#define PAGODA_ARGS_CAUSAL_CONV1D_H
+# 4 "Shaders/args/causal_conv1d.h"
+#include "Shaders/args/types.h"
+
+namespace pagoda_args {
+
+struct CausalConv1d {
+  long x_stride, out_stride, weight_stride;
+  long tail_slot_stride, tail_row_stride;
+  uint channels, kernel_size, num_sequences, tail_rows;
+};
+static_assert(sizeof(CausalConv1d) == 56, "host and kernel agree");
+
+}
+#endif
+)msl"},
+    {"Shaders/args/embedding.h",
+R"msl(#ifndef PAGODA_ARGS_EMBEDDING_H
+#define PAGODA_ARGS_EMBEDDING_H
+# 4 "Shaders/args/embedding.h"
+#include "Shaders/args/types.h"
+
+namespace pagoda_args {
+
+struct Embedding {
+  long out_stride;
+  uint cols;
+  uint padded_cols;
+  uint block;
+  uint reserved;
+};
+static_assert(sizeof(Embedding) == 24, "host and kernel agree");
+
+}
+#endif
+)msl"},
+    {"Shaders/args/experts.h",
+R"msl(#ifndef PAGODA_ARGS_EXPERTS_H
+#define PAGODA_ARGS_EXPERTS_H
+# 4 "Shaders/args/experts.h"
+#include "Shaders/args/types.h"
+
+namespace pagoda_args {
+
+struct RouteExperts {
+  long logits_stride, ids_stride, weights_stride;
+  uint num_experts;
+  uint chosen;
+  uint normalise;
+  uint is_sigmoid, has_bias;
+  uint num_groups, groups_per_token;
+  float scale;
+};
+static_assert(sizeof(RouteExperts) == 56, "host and kernel agree");
+
+struct ExpertTiles {
+  long ids_stride;
+  uint tokens;
+  uint chosen;
+  uint num_experts;
+  uint max_tiles;
+};
+static_assert(sizeof(ExpertTiles) == 24, "host and kernel agree");
+
+struct ExpertMatmul {
+  long x_stride, out_stride;
+  uint x_share;
+  uint cols;
+  uint padded_cols;
+  uint out_cols;
+  uint expert_rows;
+  uint silu_mul;
+};
+static_assert(sizeof(ExpertMatmul) == 40, "host and kernel agree");
+
+struct CombineExperts {
+  long x_stride, weights_stride, shared_stride, gate_stride, out_stride;
+  uint cols;
+  uint chosen;
+  uint has_shared;
+};
+static_assert(sizeof(CombineExperts) == 56, "host and kernel agree");
+
+}
+#endif
+)msl"},
+    {"Shaders/args/gated_rms_norm.h",
+R"msl(#ifndef PAGODA_ARGS_GATED_RMS_NORM_H
+#define PAGODA_ARGS_GATED_RMS_NORM_H
+# 4 "Shaders/args/gated_rms_norm.h"
+#include "Shaders/args/types.h"
+
+namespace pagoda_args {
+
+struct GatedRmsNorm {
+  long x_stride, x_head_stride, z_stride, z_head_stride, out_stride, out_head_stride;
+  uint dim;
+  float eps;
+};
+static_assert(sizeof(GatedRmsNorm) == 56, "host and kernel agree");
+
+}
+#endif
+)msl"},
+    {"Shaders/args/gdn.h",
+R"msl(#ifndef PAGODA_ARGS_GDN_H
+#define PAGODA_ARGS_GDN_H
+# 4 "Shaders/args/gdn.h"
+#include "Shaders/args/causal_conv1d.h"
+#include "Shaders/args/types.h"
+
+namespace pagoda_args {
+
+struct Gdn {
+  long q_stride, q_head_stride, k_stride, k_head_stride, v_stride, v_head_stride;
+  long a_stride, b_stride, out_stride, out_head_stride;
+  long state_slot_stride, k_rows_slot_stride, u_rows_slot_stride, g_rows_slot_stride;
+  uint num_sequences;
+  uint k_heads, v_heads;
+  uint dk, dv;
+  uint is_wide;
+  float q_scale;
+  uint reserved;
+
+  CausalConv1d conv;
+  uint q_channel, k_channel, v_channel, reserved2;
+};
+static_assert(sizeof(Gdn) == 216, "host and kernel agree");
+
+}
+#endif
+)msl"},
+    {"Shaders/args/kda.h",
+R"msl(#ifndef PAGODA_ARGS_KDA_H
+#define PAGODA_ARGS_KDA_H
+# 4 "Shaders/args/kda.h"
+#include "Shaders/args/types.h"
+
+namespace pagoda_args {
+
+struct Kda {
+  long q_stride, q_head_stride, k_stride, k_head_stride, v_stride, v_head_stride;
+  long a_stride, a_head_stride, b_stride, out_stride, out_head_stride;
+  long state_slot_stride, k_rows_slot_stride, u_rows_slot_stride, g_rows_slot_stride;
+  uint dk, dv;
+  float q_scale;
+  uint reserved;
+};
+static_assert(sizeof(Kda) == 136, "host and kernel agree");
+
+}
+#endif
+)msl"},
+    {"Shaders/args/latent_attention.h",
+R"msl(#ifndef PAGODA_ARGS_LATENT_ATTENTION_H
+#define PAGODA_ARGS_LATENT_ATTENTION_H
+# 4 "Shaders/args/latent_attention.h"
+#include "Shaders/args/types.h"
+
+namespace pagoda_args {
+
+struct LatentAttention {
+  long q_stride, q_head_stride, out_stride, out_head_stride;
+  long block_stride, place_stride;
+  long table_stride;
+  uint num_sequences;
+  uint heads;
+  uint dim;
+  uint value_dim;
+  uint block_size;
+  uint max_parts;
+  float scale;
+  uint reserved;
+};
+static_assert(sizeof(LatentAttention) == 88, "host and kernel agree");
+
+struct CacheLatents {
+  long x_stride;
+  long block_stride, place_stride;
+  uint dim, block_size;
+};
+static_assert(sizeof(CacheLatents) == 32, "host and kernel agree");
+
+}
+#endif
+)msl"},
+    {"Shaders/args/matmul.h",
+R"msl(#ifndef PAGODA_ARGS_MATMUL_H
+#define PAGODA_ARGS_MATMUL_H
+# 4 "Shaders/args/matmul.h"
+#include "Shaders/args/row_source.h"
+#include "Shaders/args/types.h"
+
+namespace pagoda_args {
+
+struct MatmulRows {
+  long x_stride;
+  uint cols;
+  uint padded_cols;
+  uint block;
+  uint reserved;
+  RowSource source;
+};
+static_assert(sizeof(MatmulRows) == 72, "host and kernel agree");
+
+struct Matmul {
+  long x_stride;
+  long out_stride;
+  uint rows;
+  uint cols;
+  uint out_cols;
+  uint padded_cols;
+  uint run;
+  uint has_bias;
+  uint silu_mul;
+  uint adds;
+  RowSource source;
+};
+static_assert(sizeof(Matmul) == 96, "host and kernel agree");
+
+}
+#endif
+)msl"},
+    {"Shaders/args/paged_attention.h",
+R"msl(#ifndef PAGODA_ARGS_PAGED_ATTENTION_H
+#define PAGODA_ARGS_PAGED_ATTENTION_H
+# 4 "Shaders/args/paged_attention.h"
+#include "Shaders/args/types.h"
+
+namespace pagoda_args {
+
+struct PagedAttention {
+  long q_stride, q_head_stride, out_stride, out_head_stride;
+  long k_block_stride, k_place_stride, k_head_stride;
+  long v_block_stride, v_place_stride, v_head_stride;
+  long table_stride;
+  uint num_sequences;
+  uint heads, group;
+  uint dim;
+  uint block_size;
+  uint max_parts;
+  uint window;
+  float scale;
+  float softcap;
+  uint is_split;
+};
+static_assert(sizeof(PagedAttention) == 128, "host and kernel agree");
+
+}
+#endif
+)msl"},
+    {"Shaders/args/qk_norm_rope.h",
+R"msl(#ifndef PAGODA_ARGS_QK_NORM_ROPE_H
+#define PAGODA_ARGS_QK_NORM_ROPE_H
+# 4 "Shaders/args/qk_norm_rope.h"
+#include "Shaders/args/types.h"
+
+namespace pagoda_args {
+
+struct QkNormRope {
+  long x_stride, x_head_stride, out_stride, out_head_stride;
+  uint dim;
+  uint half_rotary;
+  float eps;
+  float weight_offset;
+  uint has_weight;
+  uint reserved;
+};
+static_assert(sizeof(QkNormRope) == 56, "host and kernel agree");
+
+}
+#endif
+)msl"},
+    {"Shaders/args/reshape_and_cache.h",
+R"msl(#ifndef PAGODA_ARGS_RESHAPE_AND_CACHE_H
+#define PAGODA_ARGS_RESHAPE_AND_CACHE_H
+# 4 "Shaders/args/reshape_and_cache.h"
+#include "Shaders/args/types.h"
+
+namespace pagoda_args {
+
+struct ReshapeAndCache {
+  long k_stride, k_head_stride, v_stride, v_head_stride;
+  long k_block_stride, k_place_stride, k_cache_head_stride;
+  long v_block_stride, v_place_stride, v_cache_head_stride;
+  uint kv_heads, dim, block_size, reserved;
+};
+static_assert(sizeof(ReshapeAndCache) == 96, "host and kernel agree");
+
+}
+#endif
+)msl"},
+    {"Shaders/args/rms_norm.h",
+R"msl(#ifndef PAGODA_ARGS_RMS_NORM_H
+#define PAGODA_ARGS_RMS_NORM_H
+# 9 "Shaders/args/rms_norm.h"
+namespace pagoda_args {
+
+struct RmsNorm {
+  uint32_t width;
+  uint32_t x_stride;
+  uint32_t residual_stride;
+  uint32_t out_stride;
+  float eps;
+  float weight_offset;
+};
+static_assert(sizeof(RmsNorm) == 24, "host and kernel agree");
+
+}
+#endif
+)msl"},
+    {"Shaders/args/rope_and_cache.h",
+R"msl(#ifndef PAGODA_ARGS_ROPE_AND_CACHE_H
+#define PAGODA_ARGS_ROPE_AND_CACHE_H
+# 4 "Shaders/args/rope_and_cache.h"
+#include "Shaders/args/types.h"
+
+namespace pagoda_args {
+
+struct RopeAndCache {
+  long q_stride, q_head_stride, k_stride, k_head_stride, v_stride, v_head_stride;
+  long k_block_stride, k_place_stride, k_cache_head_stride;
+  long v_block_stride, v_place_stride, v_cache_head_stride;
+  uint q_heads, kv_heads;
+  uint dim;
+  uint half_rotary;
+  uint block_size;
+  float eps;
+  float weight_offset;
+  uint has_weight;
+};
+static_assert(sizeof(RopeAndCache) == 128, "host and kernel agree");
+
+}
+#endif
+)msl"},
+    {"Shaders/args/row_source.h",
+R"msl(#ifndef PAGODA_ARGS_ROW_SOURCE_H
+#define PAGODA_ARGS_ROW_SOURCE_H
+# 4 "Shaders/args/row_source.h"
+#include "Shaders/args/types.h"
+
+namespace pagoda_args {
+# 10 "Shaders/args/row_source.h"
+struct RowSource {
+  long x_head_stride, gate_stride, gate_head_stride;
+  uint kind;
+  uint heads;
+  uint dim;
+  float eps;
+  float weight_offset;
+  uint reserved;
+};
+static_assert(sizeof(RowSource) == 48, "host and kernel agree");
+
+}
+#endif
+)msl"},
+    {"Shaders/args/rows.h",
+R"msl(#ifndef PAGODA_ARGS_ROWS_H
+#define PAGODA_ARGS_ROWS_H
+# 4 "Shaders/args/rows.h"
+#include "Shaders/args/types.h"
+
+namespace pagoda_args {
+
+struct GatherRows {
+  long x_stride, out_stride;
+  uint cols, reserved;
+};
+static_assert(sizeof(GatherRows) == 24, "host and kernel agree");
+
+struct SigmoidGate {
+  long x_stride, x_head_stride, gate_stride, gate_head_stride, out_stride, out_head_stride;
+  uint heads, dim;
+};
+static_assert(sizeof(SigmoidGate) == 56, "host and kernel agree");
+
+
+struct Slot {
+  long slot_stride;
+  long slot_units;
+  long from, to;
+};
+static_assert(sizeof(Slot) == 32, "host and kernel agree");
+
+}
+#endif
+)msl"},
+    {"Shaders/args/sample.h",
+R"msl(#ifndef PAGODA_ARGS_SAMPLE_H
+#define PAGODA_ARGS_SAMPLE_H
+# 4 "Shaders/args/sample.h"
+#include "Shaders/args/types.h"
+
+namespace pagoda_args {
+
+
+struct SampleRow {
+  ulong top_p;
+  ulong min_weight;
+  ulong random;
+  float temperature;
+  uint top_k;
+};
+static_assert(sizeof(SampleRow) == 32, "host and kernel agree");
+
+struct Sample {
+  long logits_stride;
+  uint vocab;
+  uint parts;
+};
+static_assert(sizeof(Sample) == 16, "host and kernel agree");
+
+}
+#endif
+)msl"},
+    {"Shaders/args/types.h",
+R"msl(#ifndef PAGODA_ARGS_TYPES_H
+#define PAGODA_ARGS_TYPES_H
+
+#endif
+)msl"},
+    {"Shaders/attention_partition.h",
+R"msl(#ifndef PAGODA_ATTENTION_PARTITION_H
+#define PAGODA_ATTENTION_PARTITION_H
+# 4 "Shaders/attention_partition.h"
+#include "Shaders/paged_attention.h"
+
+
+template <typename T>
+METAL_FUNC MSL_DEVICE const T* cache_rows(MSL_DEVICE const T* cache, MSL_DEVICE const int* blocks, uint key, uint block_size,
+                                      long block_stride, long place_stride, long head_offset) {
+  return cache + long(blocks[key / block_size]) * block_stride + long(key % block_size) * place_stride + head_offset;
+}
+
+
+template <typename T, uint RT>
+METAL_FUNC void score_keys(MSL_DEVICE const T* rows, MSL_THREADGROUP const T* q_tile, MSL_THREADGROUP float* s_tile, uint kt,
+                           uint row_tiles, MSL_CONSTANT pagoda_args::PagedAttention& args) {
+  constexpr uint LDQ = kMaxDim + 8;
+  simdgroup_matrix<float, 8, 8> acc[RT];
+#pragma unroll
+  for (uint r = 0; r < RT; ++r) {
+    acc[r] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+  }
+#pragma unroll 8
+  for (uint d = 0; d < args.dim; d += 8) {
+    simdgroup_matrix<T, 8, 8> k_mat;
+    simdgroup_load(k_mat, rows + d, ulong(args.k_place_stride), ulong2(0, 0), true);
+#pragma unroll
+    for (uint r = 0; r < RT; ++r) {
+      if (r < row_tiles) {
+        simdgroup_matrix<T, 8, 8> q_mat;
+        simdgroup_load(q_mat, q_tile + r * 8 * LDQ + d, LDQ);
+        simdgroup_multiply_accumulate(acc[r], q_mat, k_mat, acc[r]);
+      }
+    }
+  }
+#pragma unroll
+  for (uint r = 0; r < RT; ++r) {
+
+    if (r < row_tiles) {
+      simdgroup_store(acc[r], s_tile + r * 8 * kPartition + kt * 8, kPartition);
+    }
+  }
+}
+# 47 "Shaders/attention_partition.h"
+template <typename T>
+METAL_FUNC void weigh_scores(MSL_THREADGROUP const float* row, MSL_THREADGROUP T* weights, int p0, uint num_keys, int position,
+                             uint lane, MSL_CONSTANT pagoda_args::PagedAttention& args, MSL_THREAD float& largest,
+                             MSL_THREAD float& sum) {
+  float score[kPartition / 32];
+  largest = kNegBig;
+#pragma unroll
+  for (uint i = 0; i < kPartition / 32; ++i) {
+    const uint at = lane + 32 * i;
+    score[i] = kNegBig;
+    if (at < num_keys && is_visible(p0 + int(at), position, args.window)) {
+      float s = row[at] * args.scale;
+      if (use_softcap) {
+        s = args.softcap * precise::tanh(s / args.softcap);
+      }
+      score[i] = s;
+    }
+    largest = max(largest, score[i]);
+  }
+  largest = simd_max(largest);
+  simdgroup_barrier(mem_flags::mem_threadgroup);
+  sum = 0.0f;
+#pragma unroll
+  for (uint i = 0; i < kPartition / 32; ++i) {
+    const uint at = lane + 32 * i;
+    const bool seen = at < num_keys && is_visible(p0 + int(at), position, args.window);
+    const T weight = T(seen ? precise::exp(score[i] - largest) : 0.0f);
+
+    if (at < num_keys) {
+      weights[at] = weight;
+    }
+    sum += float(weight);
+  }
+  sum = simd_sum(sum);
+}
+
+
+template <typename T>
+METAL_FUNC void load_tail(MSL_DEVICE const T* rows, MSL_THREADGROUP T* v_tail, int num_left, uint tid,
+                          MSL_CONSTANT pagoda_args::PagedAttention& args) {
+  for (uint i = tid; i < 8 * args.dim; i += 128) {
+    const uint r = i / args.dim;
+    const uint d = i % args.dim;
+    T value = T(0.0f);
+    if (int(r) < num_left) {
+      value = rows[long(r) * args.v_place_stride + d];
+    }
+    v_tail[r * kMaxDim + d] = value;
+  }
+}
+# 100 "Shaders/attention_partition.h"
+template <typename T, uint RT, uint COLS>
+METAL_FUNC void add_values(MSL_THREAD simdgroup_matrix<float, 8, 8> (&acc)[RT][COLS],
+                           MSL_THREAD simdgroup_matrix<T, 8, 8> (&w_mat)[RT], MSL_DEVICE const T* rows,
+                           MSL_THREADGROUP const T* v_tail, bool is_tail, uint first_column, uint columns, uint row_tiles,
+                           MSL_CONSTANT pagoda_args::PagedAttention& args) {
+#pragma unroll
+  for (uint c = 0; c < COLS; ++c) {
+    if (c < columns && first_column + c < args.dim / 8) {
+      simdgroup_matrix<T, 8, 8> v_mat;
+      if (is_tail) {
+        simdgroup_load(v_mat, v_tail + (first_column + c) * 8, kMaxDim);
+      } else {
+        simdgroup_load(v_mat, rows + (first_column + c) * 8, ulong(args.v_place_stride));
+      }
+#pragma unroll
+      for (uint r = 0; r < RT; ++r) {
+
+        if (r < row_tiles) {
+          simdgroup_multiply_accumulate(acc[r][c], w_mat[r], v_mat, acc[r][c]);
+        }
+      }
+    }
+  }
+}
+
+template <uint RT, uint COLS>
+METAL_FUNC void store_values(MSL_THREAD simdgroup_matrix<float, 8, 8> (&acc)[RT][COLS], MSL_THREADGROUP float* s_tile,
+                             uint first_column, uint columns, uint row_tiles,
+                             MSL_CONSTANT pagoda_args::PagedAttention& args) {
+#pragma unroll
+  for (uint c = 0; c < COLS; ++c) {
+    if (c < columns && first_column + c < args.dim / 8) {
+#pragma unroll
+      for (uint r = 0; r < RT; ++r) {
+
+        if (r < row_tiles) {
+          simdgroup_store(acc[r][c], s_tile + r * 8 * kPartition + (first_column + c) * 8, kPartition);
+        }
+      }
+    }
+  }
+}
+#endif
+)msl"},
+    {"Shaders/candidates.h",
+R"msl(#ifndef PAGODA_CANDIDATES_H
+#define PAGODA_CANDIDATES_H
+# 4 "Shaders/candidates.h"
+#include "Shaders/common.h"
+#include "Shaders/keys.h"
+
+MSL_CONSTANT constexpr uint kThreads = 256;
+MSL_CONSTANT constexpr uint kSimdgroups = kThreads / 32;
+MSL_CONSTANT constexpr uint kEach = 16;
+MSL_CONSTANT constexpr uint kMostKept = 64;
+MSL_CONSTANT constexpr uint kRefused = 0xffffffffu;
+# 15 "Shaders/candidates.h"
+METAL_FUNC ulong candidate_of(float logit, uint id) {
+  uint key = key_of(logit);
+  key = key >= kMinusInfinityKey && key < kInfinityKey ? key : kRefused;
+  return key == kMinusInfinityKey ? 0ul : ulong(key) << 32 | ulong(0xffffffffu - id);
+}
+
+METAL_FUNC uint key_in(ulong candidate) { return uint(candidate >> 32); }
+METAL_FUNC uint id_in(ulong candidate) { return 0xffffffffu - uint(candidate); }
+# 26 "Shaders/candidates.h"
+METAL_FUNC ulong bound_of(MSL_THREAD const ulong (&mine)[kEach], uint wanted, MSL_THREADGROUP uint* counts, uint lane,
+                          uint sg) {
+  ulong bound = 0;
+  for (uint bit = 64; bit > 0; --bit) {
+    const ulong tried = bound | 1ul << (bit - 1);
+    uint count = 0;
+#pragma unroll
+    for (uint i = 0; i < kEach; ++i) {
+      count += mine[i] >= tried ? 1u : 0u;
+    }
+    count = simd_sum(count);
+    MSL_THREADGROUP uint* round = counts + bit % 2 * kSimdgroups;
+    if (lane == 0) {
+      round[sg] = count;
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    uint all = 0;
+    for (uint i = 0; i < kSimdgroups; ++i) {
+      all += round[i];
+    }
+    bound = all >= wanted ? tried : bound;
+    if (all == wanted) {
+      break;
+    }
+  }
+  return bound;
+}
+# 56 "Shaders/candidates.h"
+template <typename To>
+METAL_FUNC void keep_highest(MSL_THREAD const ulong (&mine)[kEach], uint wanted, To kept, MSL_THREADGROUP uint* counts,
+                             uint tid, uint lane, uint sg) {
+  const ulong bound = bound_of(mine, wanted, counts, lane, sg);
+  uint count = 0;
+#pragma unroll
+  for (uint i = 0; i < kEach; ++i) {
+    count += mine[i] != 0 && mine[i] >= bound ? 1u : 0u;
+  }
+  uint place = simd_prefix_exclusive_sum(count);
+  MSL_THREADGROUP uint* totals = counts + 2 * kSimdgroups;
+  if (lane == 31) {
+    totals[sg] = place + count;
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  uint all = 0;
+  for (uint i = 0; i < kSimdgroups; ++i) {
+    place += i < sg ? totals[i] : 0u;
+    all += totals[i];
+  }
+#pragma unroll
+  for (uint i = 0; i < kEach; ++i) {
+    if (mine[i] != 0 && mine[i] >= bound) {
+      kept[place] = mine[i];
+      ++place;
+    }
+  }
+  if (tid >= all && tid < wanted) {
+    kept[tid] = 0;
+  }
+}
+#endif
+)msl"},
+    {"Shaders/common.h",
+R"msl(#ifndef PAGODA_COMMON_H
+#define PAGODA_COMMON_H
+# 12 "Shaders/common.h"
+MSL_CONSTANT constexpr float kNegBig = -1.0e30f;
+
+METAL_FUNC float sigmoid(float x) {
+  const float e = precise::exp(-abs(x));
+  return (x >= 0.0f ? 1.0f : e) / (1.0f + e);
+}
+
+METAL_FUNC float silu(float x) { return x * sigmoid(x); }
+
+
+template <uint N>
+METAL_FUNC void load_ahead(MSL_DEVICE const float* from, uint first, uint stride, uint end, MSL_THREAD float (&v)[N]) {
+#pragma unroll
+  for (uint j = 0; j < N; ++j) {
+    v[j] = 0.0f;
+    if (first + j * stride < end) {
+      v[j] = from[first + j * stride];
+    }
+  }
+}
+# 35 "Shaders/common.h"
+METAL_FUNC float threadgroup_sum(float v, MSL_THREADGROUP float* partial, uint lane, uint simdgroup, uint num_simdgroups) {
+  v = simd_sum(v);
+  if (lane == 0) {
+    partial[simdgroup] = v;
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  float sum = 0.0f;
+  for (uint i = 0; i < num_simdgroups; ++i) {
+    sum += partial[i];
+  }
+  return sum;
+}
+
+
+METAL_FUNC uint sequence_of_row(MSL_DEVICE const int* cu_seqlens, uint num_sequences, uint row) {
+  uint lo = 0;
+  uint hi = num_sequences;
+  while (hi - lo > 1) {
+    const uint mid = (lo + hi) / 2;
+    if (uint(cu_seqlens[mid]) <= row) {
+      lo = mid;
+    } else {
+      hi = mid;
+    }
+  }
+  return lo;
+}
+# 65 "Shaders/common.h"
+METAL_FUNC void rotate(MSL_THREADGROUP float* tile, uint block, uint tid, uint num_threads) {
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  for (uint stride = 1; stride < block; stride *= 2) {
+    for (uint i = tid; i < block / 2; i += num_threads) {
+      const uint at = i / stride * 2 * stride + i % stride;
+      const float a = tile[at];
+      const float b = tile[at + stride];
+      tile[at] = a + b;
+      tile[at + stride] = a - b;
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+  }
+}
+
+
+METAL_FUNC float signed_byte(uint word, uint index) { return float(int(word << (24 - 8 * index)) >> 24); }
+
+METAL_FUNC float stepped_nibble(uint word, uint index, uint step, uint offset) {
+  return float(int(step * (word >> (4 * index) & 15u) + offset) - 128);
+}
+
+
+template <typename T, uint R, uint C>
+METAL_FUNC void tile_multiply_accumulate(MSL_THREAD simdgroup_matrix<float, 8, 8> (&acc)[R][C],
+                                         MSL_THREAD simdgroup_matrix<T, 8, 8> (&a)[R],
+                                         MSL_THREAD simdgroup_matrix<T, 8, 8> (&b)[C]) {
+#pragma unroll
+  for (uint j = 0; j < C; ++j) {
+
+
+#pragma unroll
+    for (uint i = 0; i < R; i += 2) {
+      msl_multiply_accumulate_pair(acc[i][j], acc[i + 1][j], a[i], a[i + 1], b[j]);
+    }
+# 105 "Shaders/common.h"
+  }
+}
+#endif
+)msl"},
+    {"Shaders/conv.h",
+R"msl(#ifndef PAGODA_CONV_H
+#define PAGODA_CONV_H
+# 4 "Shaders/conv.h"
+#include "Shaders/args/causal_conv1d.h"
+#include "Shaders/common.h"
+
+
+METAL_FUNC long tail_place(MSL_CONSTANT pagoda_args::CausalConv1d& args, int position) {
+  return long(uint(position + int(args.tail_rows)) % args.tail_rows) * args.tail_row_stride;
+}
+# 14 "Shaders/conv.h"
+METAL_FUNC float conv_row(MSL_DEVICE const float* x, MSL_DEVICE const float* tail, MSL_DEVICE const float* weight,
+                          MSL_CONSTANT pagoda_args::CausalConv1d& args, int position, int row) {
+  float sum = 0.0f;
+  for (uint i = 0; i < args.kernel_size; ++i) {
+    const int at = row + int(i) + 1 - int(args.kernel_size);
+    const float input = at >= 0 ? x[long(at) * args.x_stride] : tail[tail_place(args, position + at)];
+    sum = fma(input, weight[long(i) * args.weight_stride], sum);
+  }
+  return silu(sum);
+}
+#endif
+)msl"},
+    {"Shaders/gdn.h",
+R"msl(#ifndef PAGODA_GDN_H
+#define PAGODA_GDN_H
+# 18 "Shaders/gdn.h"
+#include "Shaders/args/gdn.h"
+#include "Shaders/common.h"
+
+MSL_CONSTANT constexpr uint kBlock = 16;
+MSL_CONSTANT constexpr uint kPanel = 32;
+MSL_CONSTANT constexpr uint kSplit = 8;
+MSL_CONSTANT constexpr uint kGroups = 4;
+MSL_CONSTANT constexpr float kNormEps = 1.0e-6f;
+
+
+METAL_FUNC void keep_loads_here() {
+
+  msl_keep_loads_here();
+
+}
+
+METAL_FUNC float softplus(float x) { return x > 20.0f ? x : precise::log(1.0f + precise::exp(x)); }
+
+
+METAL_FUNC float pick(uint mask, float a, float b) {
+  return as_type<float>((as_type<uint>(a) & mask) | (as_type<uint>(b) & ~mask));
+}
+# 43 "Shaders/gdn.h"
+template <uint N, uint P>
+METAL_FUNC float fold(MSL_THREAD float (&x)[N], uint lane) {
+  uint n = N;
+#pragma unroll
+  for (uint m = P / 2; m > 0; m /= 2) {
+    if (n > 1) {
+      n /= 2;
+      const uint high = 0u - (lane / m & 1u);
+#pragma unroll
+      for (uint i = 0; i < N / 2; ++i) {
+
+        if (i < n) {
+          const float send = pick(high, x[i], x[i + n]);
+          const float keep = pick(high, x[i + n], x[i]);
+          x[i] = keep + simd_shuffle_xor(send, ushort(m));
+        }
+      }
+    } else {
+      x[0] = x[0] + simd_shuffle_xor(x[0], ushort(m));
+    }
+  }
+  return x[0];
+}
+
+
+template <uint N>
+METAL_FUNC void load_row(MSL_DEVICE const float* from, uint dk, uint lane, MSL_THREAD float (&x)[N]) {
+  load_ahead<N>(from, lane, 32, dk, x);
+}
+
+template <uint N>
+METAL_FUNC float lane_dot(MSL_THREAD const float (&x)[N], MSL_THREAD const float (&y)[N]) {
+  float sum = 0.0f;
+#pragma unroll
+  for (uint i = 0; i < N; ++i) {
+    sum = fma(x[i], y[i], sum);
+  }
+  return sum;
+}
+
+
+template <uint N>
+METAL_FUNC float inverse_norm(MSL_THREAD const float (&x)[N], uint lane) {
+  float sum[1];
+  sum[0] = lane_dot<N>(x, x);
+  return precise::rsqrt(fold<1, 32>(sum, lane) + kNormEps);
+}
+
+
+METAL_FUNC float next_g(float before, float rate, float x) { return fma(-rate, x, before); }
+
+
+METAL_FUNC float u_coefficient(float dot, float g_t, float g_s) { return -(precise::exp(g_t - g_s) * dot); }
+
+METAL_FUNC float o_coefficient(float dot, float g_t, float g_s) { return precise::exp(g_t - g_s) * dot; }
+
+
+METAL_FUNC float begin_row(uint kind, float decay, float y, float v) {
+  return kind == 0 ? fma(-decay, y, v) : decay * y;
+}
+
+
+METAL_FUNC uint dim_of(uint part, uint i) { return 4 * (part + kSplit * (i / 4)) + i % 4; }
+
+
+template <uint PER>
+METAL_FUNC void load_part(MSL_THREADGROUP const float* row, uint part, MSL_THREAD float (&x)[PER]) {
+#pragma unroll
+  for (uint i = 0; i < PER; i += 4) {
+    const float4 f = *(MSL_THREADGROUP const float4*)(row + dim_of(part, i));
+    x[i] = f.x;
+    x[i + 1] = f.y;
+    x[i + 2] = f.z;
+    x[i + 3] = f.w;
+  }
+}
+
+
+template <uint NC, uint PER>
+METAL_FUNC float state_times(MSL_THREAD const float (&s)[NC][PER], MSL_THREAD const float (&k)[PER],
+                             MSL_THREAD const float (&q)[PER], uint lane) {
+  float x[2 * NC];
+#pragma unroll
+  for (uint c = 0; c < NC; ++c) {
+    x[c] = s[c][0] * k[0];
+    x[NC + c] = s[c][0] * q[0];
+  }
+#pragma unroll
+  for (uint i = 1; i < PER; ++i) {
+#pragma unroll
+    for (uint c = 0; c < NC; ++c) {
+      x[c] = fma(s[c][i], k[i], x[c]);
+      x[NC + c] = fma(s[c][i], q[i], x[NC + c]);
+    }
+  }
+  return fold<2 * NC, kSplit>(x, lane);
+}
+
+
+template <uint PER>
+METAL_FUNC void scale_state(MSL_THREAD float (&s)[PER], float decay) {
+#pragma unroll
+  for (uint i = 0; i < PER; ++i) {
+    s[i] = s[i] * decay;
+  }
+}
+
+template <uint PER>
+METAL_FUNC void add_row(MSL_THREAD float (&s)[PER], MSL_THREAD const float (&k)[PER], float weighted_u) {
+#pragma unroll
+  for (uint i = 0; i < PER; ++i) {
+    s[i] = fma(k[i], weighted_u, s[i]);
+  }
+}
+
+
+template <uint PER>
+METAL_FUNC void load_state(MSL_DEVICE const float* at, uint width, uint dk, uint part, MSL_THREAD float (&s)[PER]) {
+#pragma unroll
+  for (uint i = 0; i < PER; ++i) {
+    const uint d = dim_of(part, i);
+    s[i] = 0.0f;
+    if (d < dk) {
+      s[i] = at[d * width];
+    }
+  }
+}
+
+template <uint PER>
+METAL_FUNC void store_state(MSL_DEVICE float* at, uint width, uint dk, uint part, MSL_THREAD const float (&s)[PER]) {
+#pragma unroll
+  for (uint i = 0; i < PER; ++i) {
+    const uint d = dim_of(part, i);
+    if (d < dk) {
+      at[d * width] = s[i];
+    }
+  }
+}
+
+
+METAL_FUNC uint first_block(MSL_DEVICE const int* cu_seqlens, uint b) { return uint(cu_seqlens[b]) / kBlock + 2 * b; }
+# 187 "Shaders/gdn.h"
+MSL_CONSTANT constexpr uint kBetas = kBlock;
+MSL_CONSTANT constexpr uint kWeights = 2 * kBlock;
+MSL_CONSTANT constexpr uint kDecays = 3 * kBlock;
+MSL_CONSTANT constexpr uint kCoefficients = 4 * kBlock;
+MSL_CONSTANT constexpr uint kGateFloats = 640;
+#endif
+)msl"},
+    {"Shaders/keys.h",
+R"msl(#ifndef PAGODA_KEYS_H
+#define PAGODA_KEYS_H
+# 5 "Shaders/keys.h"
+METAL_FUNC uint key_of(float x) {
+  const uint bits = as_type<uint>(x);
+  return bits == 0x80000000u ? bits : (bits >> 31) != 0 ? ~bits : bits | 0x80000000u;
+}
+
+MSL_CONSTANT constexpr uint kMinusInfinityKey = 0x007fffffu;
+MSL_CONSTANT constexpr uint kInfinityKey = 0xff800000u;
+#endif
+)msl"},
+    {"Shaders/matmul.h",
+R"msl(#ifndef PAGODA_MATMUL_H
+#define PAGODA_MATMUL_H
+# 19 "Shaders/matmul.h"
+#include "Shaders/args/matmul.h"
+#include "Shaders/tiles.h"
+
+MSL_CONSTANT constexpr uint kRuns = 8;
+
+
+template <uint BITS>
+struct Share;
+template <>
+struct Share<16> {
+  uint4 a;
+  uint4 b;
+};
+template <>
+struct Share<8> {
+  uint4 a;
+};
+template <>
+struct Share<4> {
+  uint2 a;
+  uint steps;
+};
+
+
+METAL_FUNC void load_share(MSL_DEVICE const uint* w, MSL_DEVICE const ushort* steps, ulong at, MSL_THREAD Share<16>& to) {
+  to.a = *(MSL_DEVICE const uint4*)(w + at / 2);
+  to.b = *(MSL_DEVICE const uint4*)(w + at / 2 + 4);
+}
+
+METAL_FUNC void load_share(MSL_DEVICE const uint* w, MSL_DEVICE const ushort* steps, ulong at, MSL_THREAD Share<8>& to) {
+  to.a = *(MSL_DEVICE const uint4*)(w + at / 4);
+}
+
+METAL_FUNC void load_share(MSL_DEVICE const uint* w, MSL_DEVICE const ushort* steps, ulong at, MSL_THREAD Share<4>& to) {
+  to.a = *(MSL_DEVICE const uint2*)(w + at / 8);
+  to.steps = uint(steps[at / 32]);
+}
+
+METAL_FUNC void share_words(MSL_THREAD const Share<16>& share, MSL_THREAD uint (&words)[kChunkTiles]) {
+  set_words(share.a, share.b, words);
+}
+
+
+METAL_FUNC float byte_of(uint flipped, uint i) {
+  return as_type<float>((flipped >> (8 * i) & 0xffu) | 0x4b000000u) - 8388736.0f;
+}
+
+METAL_FUNC uint2 words_of_bytes(uint word) {
+  const uint flipped = word ^ 0x80808080u;
+  return uint2(pack_half(byte_of(flipped, 0), byte_of(flipped, 1)),
+               pack_half(byte_of(flipped, 2), byte_of(flipped, 3)));
+}
+
+METAL_FUNC void share_words(MSL_THREAD const Share<8>& share, MSL_THREAD uint (&words)[kChunkTiles]) {
+  const uint2 a = words_of_bytes(share.a.x);
+  const uint2 b = words_of_bytes(share.a.y);
+  const uint2 c = words_of_bytes(share.a.z);
+  const uint2 d = words_of_bytes(share.a.w);
+  set_words(uint4(a.x, a.y, b.x, b.y), uint4(c.x, c.y, d.x, d.y), words);
+}
+
+METAL_FUNC uint word_of_nibbles(uint word, uint i, uint steps) {
+  const uint step = steps & 0xffu;
+  const uint offset = steps >> 8;
+  return pack_half(stepped_nibble(word, i, step, offset), stepped_nibble(word, i + 1, step, offset));
+}
+
+METAL_FUNC void share_words(MSL_THREAD const Share<4>& share, MSL_THREAD uint (&words)[kChunkTiles]) {
+#pragma unroll
+  for (uint j = 0; j < 4; ++j) {
+    words[j] = word_of_nibbles(share.a.x, 2 * j, share.steps);
+    words[4 + j] = word_of_nibbles(share.a.y, 2 * j, share.steps);
+  }
+}
+
+
+METAL_FUNC void load_x(MSL_DEVICE const half* x, MSL_THREAD uint (&words)[kChunkTiles]) {
+  set_words(*(MSL_DEVICE const uint4*)(x), *(MSL_DEVICE const uint4*)(x + 8), words);
+}
+
+METAL_FUNC void load_x(MSL_DEVICE const bfloat* x, MSL_THREAD uint (&words)[kChunkTiles]) {
+  set_words(*(MSL_DEVICE const uint4*)(x), *(MSL_DEVICE const uint4*)(x + 8), words);
+}
+
+METAL_FUNC void load_x(MSL_DEVICE const float* x, MSL_THREAD uint (&words)[kChunkTiles]) {
+#pragma unroll
+  for (uint i = 0; i < 4; ++i) {
+    const float4 v = *(MSL_DEVICE const float4*)(x + 4 * i);
+    words[2 * i] = pack_bfloat(v.x, v.y);
+    words[2 * i + 1] = pack_bfloat(v.z, v.w);
+  }
+}
+
+METAL_FUNC float finish(float sum, float x_scale, float w_scale, float bias) {
+  return fma(sum * x_scale, w_scale, bias);
+}
+
+METAL_FUNC void store_out(MSL_CONSTANT pagoda_args::Matmul& args, MSL_DEVICE float* out, uint m, uint column, float value) {
+  const long at = long(m) * args.out_stride + column;
+  out[at] = args.adds != 0 ? out[at] + value : value;
+}
+# 123 "Shaders/matmul.h"
+METAL_FUNC uint weight_row(MSL_CONSTANT pagoda_args::Matmul& args, uint tile, uint r, uint rows) {
+  if (args.silu_mul != 0) {
+    return tile * (rows / 2) + r % (rows / 2) + r / (rows / 2) * args.out_cols;
+  }
+  return tile * rows + r;
+}
+
+
+METAL_FUNC void write_out(MSL_CONSTANT pagoda_args::Matmul& args, MSL_DEVICE const float* x_scales,
+                          MSL_DEVICE const float* w_scales, MSL_DEVICE const float* bias, MSL_DEVICE float* out, uint m,
+                          uint column, float sum, float other, bool is_prepared, bool is_scaled) {
+  const float x_scale = is_prepared ? x_scales[m] : 1.0f;
+  float value = finish(sum, x_scale, is_scaled ? w_scales[column] : 1.0f, args.has_bias != 0 ? bias[column] : 0.0f);
+  if (args.silu_mul != 0) {
+    const uint at = args.out_cols + column;
+    value = silu(value) * finish(other, x_scale, is_scaled ? w_scales[at] : 1.0f, args.has_bias != 0 ? bias[at] : 0.0f);
+  }
+  store_out(args, out, m, column, value);
+}
+#endif
+)msl"},
+    {"Shaders/norms.h",
+R"msl(#ifndef PAGODA_NORMS_H
+#define PAGODA_NORMS_H
+# 4 "Shaders/norms.h"
+#include "Shaders/common.h"
+
+MSL_CONSTANT constexpr uint kRowThreads = 256;
+MSL_CONSTANT constexpr uint kRowSimdgroups = 8;
+
+MSL_CONSTANT constexpr uint kAhead = 8;
+
+
+METAL_FUNC float thread_squares(MSL_DEVICE const float* row, uint width, uint tid) {
+  float sum = 0.0f;
+  for (uint first = tid; first < width; first += kAhead * kRowThreads) {
+    float v[kAhead];
+    load_ahead<kAhead>(row, first, kRowThreads, width, v);
+#pragma unroll
+    for (uint j = 0; j < kAhead; ++j) {
+      sum = fma(v[j], v[j], sum);
+    }
+  }
+  return sum;
+}
+
+METAL_FUNC float rms_scale(float squares, uint width, float eps) { return 1.0f / sqrt(squares / float(width) + eps); }
+
+
+METAL_FUNC float head_scale(MSL_DEVICE const float* head, uint dim, float eps, uint lane) {
+  float squares = 0.0f;
+  for (uint i = lane; i < dim; i += 32) {
+    squares = fma(head[i], head[i], squares);
+  }
+  return precise::rsqrt(simd_sum(squares) / float(dim) + eps);
+}
+
+METAL_FUNC float normed(float v, float scale, float w, float offset) { return v * scale * (w + offset); }
+
+METAL_FUNC float gated_normed(float v, float scale, float w, float g) { return v * scale * w * silu(g); }
+
+METAL_FUNC float gated(float v, float g) { return v * sigmoid(g); }
+#endif
+)msl"},
+    {"Shaders/paged_attention.h",
+R"msl(#ifndef PAGODA_PAGED_ATTENTION_H
+#define PAGODA_PAGED_ATTENTION_H
+# 12 "Shaders/paged_attention.h"
+#include "Shaders/args/paged_attention.h"
+#include "Shaders/common.h"
+
+MSL_FUNCTION_CONSTANT(bool, use_window, 0)
+MSL_FUNCTION_CONSTANT(bool, use_softcap, 1)
+MSL_FUNCTION_CONSTANT(bool, use_sinks, 2)
+
+MSL_CONSTANT constexpr uint kPartition = 256;
+MSL_CONSTANT constexpr uint kMaxDim = 256;
+MSL_CONSTANT constexpr uint kSimdgroups = 4;
+
+
+METAL_FUNC uint first_tile(MSL_DEVICE const int* cu_seqlens, uint b, uint group, uint tile_rows) {
+  return uint(cu_seqlens[b]) * group / tile_rows + b;
+}
+
+METAL_FUNC uint sequence_of_tile(MSL_DEVICE const int* cu_seqlens, uint num_sequences, uint tile, uint group,
+                                 uint tile_rows) {
+  uint lo = 0;
+  uint hi = num_sequences;
+  while (hi - lo > 1) {
+    const uint mid = (lo + hi) / 2;
+    if (first_tile(cu_seqlens, mid, group, tile_rows) <= tile) {
+      lo = mid;
+    } else {
+      hi = mid;
+    }
+  }
+  return lo;
+}
+
+
+METAL_FUNC uint first_part(int position, uint window) {
+  const int begin = use_window ? max(0, position - int(window) + 1) : 0;
+  return uint(begin) / kPartition;
+}
+
+METAL_FUNC bool is_visible(int key, int position, uint window) {
+  return key <= position && (!use_window || key > position - int(window));
+}
+
+
+METAL_FUNC float merged(float total, float total_factor, float part, float part_factor) {
+  return fma(total, total_factor, part * part_factor);
+}
+
+
+METAL_FUNC float scale_to_end(float largest, float sum, float sink) {
+  if (!use_sinks) {
+    return 1.0f / sum;
+  }
+  const float end = max(sink, largest);
+  const float factor = precise::exp(largest - end);
+  return factor / fma(sum, factor, precise::exp(sink - end));
+}
+#endif
+)msl"},
+    {"Shaders/rope.h",
+R"msl(#ifndef PAGODA_ROPE_H
+#define PAGODA_ROPE_H
+# 4 "Shaders/rope.h"
+#include "Shaders/common.h"
+# 8 "Shaders/rope.h"
+METAL_FUNC void norm_and_rotate(MSL_DEVICE const float* from, MSL_DEVICE const float* weight, MSL_DEVICE const float* inv_freq,
+                                int position, uint dim, uint half_rotary, float eps, float weight_offset,
+                                bool has_weight, MSL_THREADGROUP float* head, uint lane) {
+  float squares = 0.0f;
+  for (uint i = lane; i < dim; i += 32) {
+    head[i] = from[i];
+    squares = fma(head[i], head[i], squares);
+  }
+  const float sum = simd_sum(squares);
+  if (has_weight) {
+    const float scale = precise::rsqrt(sum / float(dim) + eps);
+    for (uint i = lane; i < dim; i += 32) {
+      head[i] = head[i] * scale * (weight[i] + weight_offset);
+    }
+  }
+  simdgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
+  for (uint i = lane; i < half_rotary; i += 32) {
+    const float angle = float(position) * inv_freq[i];
+    const float c = precise::cos(angle);
+    const float s = precise::sin(angle);
+    const float a = head[i];
+    const float b = head[i + half_rotary];
+    head[i] = a * c - b * s;
+    head[i + half_rotary] = b * c + a * s;
+  }
+  simdgroup_barrier(mem_flags::mem_threadgroup);
+}
+#endif
+)msl"},
+    {"Shaders/row_source.h",
+R"msl(#ifndef PAGODA_ROW_SOURCE_H
+#define PAGODA_ROW_SOURCE_H
+# 5 "Shaders/row_source.h"
+#include "Shaders/args/row_source.h"
+#include "Shaders/norms.h"
+
+MSL_CONSTANT constexpr uint kRmsNorm = 1;
+MSL_CONSTANT constexpr uint kGatedRmsNorm = 2;
+MSL_CONSTANT constexpr uint kSigmoidGate = 3;
+MSL_CONSTANT constexpr uint kMostHeads = 64;
+
+
+METAL_FUNC void row_scales(MSL_DEVICE const float* x, long x_stride, MSL_CONSTANT pagoda_args::RowSource& source, uint rows,
+                           MSL_THREADGROUP float* scales, MSL_THREADGROUP float* partial, uint tid, uint sg, uint lane) {
+  if (source.kind == kRmsNorm) {
+    for (uint r = 0; r < rows; ++r) {
+      const float squares = simd_sum(thread_squares(x + long(r) * x_stride, source.dim, tid));
+      if (lane == 0) {
+        partial[r * kRowSimdgroups + sg] = squares;
+      }
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (tid < rows) {
+      float squares = 0.0f;
+      for (uint i = 0; i < kRowSimdgroups; ++i) {
+        squares += partial[tid * kRowSimdgroups + i];
+      }
+      scales[tid] = rms_scale(squares, source.dim, source.eps);
+    }
+  } else {
+
+    if (source.kind == kGatedRmsNorm) {
+      for (uint i = sg; i < rows * source.heads; i += kRowSimdgroups) {
+        MSL_DEVICE const float* head =
+            x + long(i / source.heads) * x_stride + long(i % source.heads) * source.x_head_stride;
+        const float scale = head_scale(head, source.dim, source.eps, lane);
+        if (lane == 0) {
+          scales[i] = scale;
+        }
+      }
+    }
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+}
+
+
+METAL_FUNC float row_element(MSL_DEVICE const float* x, MSL_DEVICE const float* weight, MSL_DEVICE const float* gate,
+                             MSL_CONSTANT pagoda_args::RowSource& source, MSL_THREADGROUP const float* scales, uint column) {
+  if (source.kind == 0) {
+    return x[column];
+  }
+  const uint head = column / source.dim;
+  const uint d = column % source.dim;
+  const float v = x[long(head) * source.x_head_stride + d];
+  if (source.kind == kRmsNorm) {
+    return normed(v, scales[head], weight[d], source.weight_offset);
+  }
+  const float g = gate[long(head) * source.gate_head_stride + d];
+  return source.kind == kGatedRmsNorm ? gated_normed(v, scales[head], weight[d], g) : gated(v, g);
+}
+
+
+METAL_FUNC float4 row_elements(MSL_DEVICE const float* x, MSL_DEVICE const float* weight, MSL_DEVICE const float* gate,
+                               MSL_CONSTANT pagoda_args::RowSource& source, MSL_THREADGROUP const float* scales, uint column) {
+  const uint head = column / source.dim;
+  const uint d = column % source.dim;
+  const float4 v = *(MSL_DEVICE const float4*)(x + long(head) * source.x_head_stride + d);
+  if (source.kind == kRmsNorm) {
+    const float4 w = *(MSL_DEVICE const float4*)(weight + d);
+    return float4(
+        normed(v.x, scales[head], w.x, source.weight_offset), normed(v.y, scales[head], w.y, source.weight_offset),
+        normed(v.z, scales[head], w.z, source.weight_offset), normed(v.w, scales[head], w.w, source.weight_offset));
+  }
+  const float4 g = *(MSL_DEVICE const float4*)(gate + long(head) * source.gate_head_stride + d);
+  if (source.kind == kGatedRmsNorm) {
+    const float4 w = *(MSL_DEVICE const float4*)(weight + d);
+    return float4(gated_normed(v.x, scales[head], w.x, g.x), gated_normed(v.y, scales[head], w.y, g.y),
+                  gated_normed(v.z, scales[head], w.z, g.z), gated_normed(v.w, scales[head], w.w, g.w));
+  }
+  return float4(gated(v.x, g.x), gated(v.y, g.y), gated(v.z, g.z), gated(v.w, g.w));
+}
+#endif
+)msl"},
+    {"Shaders/tiles.h",
+R"msl(#ifndef PAGODA_TILES_H
+#define PAGODA_TILES_H
+# 8 "Shaders/tiles.h"
+#include "Shaders/common.h"
+
+MSL_CONSTANT constexpr uint kChunk = 64;
+MSL_CONSTANT constexpr uint kChunkTiles = 8;
+MSL_CONSTANT constexpr uint kTileScratch = 2 * kChunkTiles * 32;
+
+typedef simdgroup_matrix<float, 8, 8> SumTile;
+
+
+METAL_FUNC uint pack_half(float first, float second) {
+
+  return msl_pack_half(first, second);
+# 23 "Shaders/tiles.h"
+}
+
+METAL_FUNC uint pack_bfloat(float first, float second) {
+
+  return msl_pack_bfloat(first, second);
+# 31 "Shaders/tiles.h"
+}
+
+METAL_FUNC void set_words(uint4 a, uint4 b, MSL_THREAD uint (&words)[kChunkTiles]) {
+  words[0] = a.x;
+  words[1] = a.y;
+  words[2] = a.z;
+  words[3] = a.w;
+  words[4] = b.x;
+  words[5] = b.y;
+  words[6] = b.z;
+  words[7] = b.w;
+}
+
+
+template <typename T, bool TRANSPOSED>
+METAL_FUNC void make_tiles(MSL_THREAD const uint (&words)[kChunkTiles],
+                           MSL_THREAD simdgroup_matrix<T, 8, 8> (&tiles)[kChunkTiles], MSL_THREADGROUP uint* scratch,
+                           uint lane) {
+
+
+#pragma unroll
+  for (uint j = 0; j < kChunkTiles; ++j) {
+    msl_set_word<T, TRANSPOSED>(tiles[j], words[j]);
+  }
+# 67 "Shaders/tiles.h"
+}
+
+
+template <typename T, uint R, uint M>
+METAL_FUNC void chunk_multiply(MSL_THREAD SumTile (&acc)[R][M], MSL_THREAD const uint (&w)[R][kChunkTiles],
+                               MSL_THREAD const uint (&x)[M][kChunkTiles], MSL_THREADGROUP uint* scratch, uint lane) {
+  simdgroup_matrix<T, 8, 8> left[R][kChunkTiles];
+#pragma unroll
+  for (uint i = 0; i < R; ++i) {
+    make_tiles<T, false>(w[i], left[i], scratch, lane);
+  }
+#pragma unroll
+  for (uint t = 0; t < M; ++t) {
+    simdgroup_matrix<T, 8, 8> right[kChunkTiles];
+    make_tiles<T, true>(x[t], right, scratch + kTileScratch / 2, lane);
+
+
+#pragma unroll
+    for (uint i = 0; i < R; i += 2) {
+#pragma unroll
+      for (uint j = 0; j < kChunkTiles; j += 2) {
+        msl_multiply_accumulate_pairs(acc[i][t], acc[min(i + 1, R - 1)][t], left[i][j], left[min(i + 1, R - 1)][j],
+                                      left[i][j + 1], left[min(i + 1, R - 1)][j + 1], right[j], right[j + 1],
+                                      i + 1 < R);
+      }
+    }
+# 102 "Shaders/tiles.h"
+  }
+}
+
+
+METAL_FUNC void move_sum(MSL_THREAD SumTile& total, MSL_THREAD SumTile& part, MSL_THREADGROUP uint* scratch, uint lane) {
+
+  msl_add(total, part);
+# 120 "Shaders/tiles.h"
+  part = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+}
+
+METAL_FUNC void store_words(MSL_THREAD const uint (&words)[kChunkTiles], MSL_THREADGROUP uint* to) {
+  *(MSL_THREADGROUP uint4*)(to) = uint4(words[0], words[1], words[2], words[3]);
+  *(MSL_THREADGROUP uint4*)(to + 4) = uint4(words[4], words[5], words[6], words[7]);
+}
+
+METAL_FUNC void load_words(MSL_THREADGROUP const uint* from, MSL_THREAD uint (&words)[kChunkTiles]) {
+  set_words(*(MSL_THREADGROUP const uint4*)(from), *(MSL_THREADGROUP const uint4*)(from + 4), words);
+}
+#endif
 )msl"},
   };
   return kHeaders;

@@ -2,234 +2,9 @@
 #include "device/gpu/shim/software/msl.h"
 namespace metal {
 namespace {
-# 1 "Shaders/latent_attention.metal"
-# 1 "Shaders/latent_attention.metal"
-
-
-# 1 "Shaders/args/latent_attention.h"
-
-
-
-# 1 "Shaders/args/types.h"
-# 5 "Shaders/args/latent_attention.h"
-
-namespace pagoda_args {
-
-struct LatentAttention {
-  long q_stride, q_head_stride, out_stride, out_head_stride;
-  long block_stride, place_stride;
-  long table_stride;
-  uint num_sequences;
-  uint heads;
-  uint dim;
-  uint value_dim;
-  uint block_size;
-  uint max_parts;
-  float scale;
-  uint reserved;
-};
-static_assert(sizeof(LatentAttention) == 88, "host and kernel agree");
-
-struct CacheLatents {
-  long x_stride;
-  long block_stride, place_stride;
-  uint dim, block_size;
-};
-static_assert(sizeof(CacheLatents) == 32, "host and kernel agree");
-
-}
-# 4 "Shaders/latent_attention.metal"
-# 1 "Shaders/paged_attention.h"
-# 12 "Shaders/paged_attention.h"
-# 1 "Shaders/args/paged_attention.h"
-
-
-
-
-
-namespace pagoda_args {
-
-struct PagedAttention {
-  long q_stride, q_head_stride, out_stride, out_head_stride;
-  long k_block_stride, k_place_stride, k_head_stride;
-  long v_block_stride, v_place_stride, v_head_stride;
-  long table_stride;
-  uint num_sequences;
-  uint heads, group;
-  uint dim;
-  uint block_size;
-  uint max_parts;
-  uint window;
-  float scale;
-  float softcap;
-  uint is_split;
-};
-static_assert(sizeof(PagedAttention) == 128, "host and kernel agree");
-
-}
-# 13 "Shaders/paged_attention.h"
-# 1 "Shaders/common.h"
-
-
-
-
-# 6 "Shaders/common.h"
-# 7 "Shaders/common.h"
-# 8 "Shaders/common.h"
-
-
-
-
-MSL_CONSTANT constexpr float kNegBig = -1.0e30f;
-
-METAL_FUNC float sigmoid(float x) {
-  const float e = precise::exp(-abs(x));
-  return (x >= 0.0f ? 1.0f : e) / (1.0f + e);
-}
-
-METAL_FUNC float silu(float x) { return x * sigmoid(x); }
-
-
-template <uint N>
-METAL_FUNC void load_ahead(MSL_DEVICE const float* from, uint first, uint stride, uint end, MSL_THREAD float (&v)[N]) {
-
-  for (uint j = 0; j < N; ++j) {
-    v[j] = 0.0f;
-    if (first + j * stride < end) {
-      v[j] = from[first + j * stride];
-    }
-  }
-}
-
-
-
-METAL_FUNC float threadgroup_sum(float v, MSL_THREADGROUP float* partial, uint lane, uint simdgroup, uint num_simdgroups) {
-  v = simd_sum(v);
-  if (lane == 0) {
-    partial[simdgroup] = v;
-  }
-  threadgroup_barrier(mem_flags::mem_threadgroup);
-  float sum = 0.0f;
-  for (uint i = 0; MSL_LOOP(i < num_simdgroups); ++i) {
-    sum += partial[i];
-  }
-  return sum;
-}
-
-
-METAL_FUNC uint sequence_of_row(MSL_DEVICE const int* cu_seqlens, uint num_sequences, uint row) {
-  uint lo = 0;
-  uint hi = num_sequences;
-  while (MSL_LOOP(hi - lo > 1)) {
-    const uint mid = (lo + hi) / 2;
-    if (uint(cu_seqlens[mid]) <= row) {
-      lo = mid;
-    } else {
-      hi = mid;
-    }
-  }
-  return lo;
-}
-
-
-
-METAL_FUNC void rotate(MSL_THREADGROUP float* tile, uint block, uint tid, uint num_threads) {
-  threadgroup_barrier(mem_flags::mem_threadgroup);
-  for (uint stride = 1; MSL_LOOP(stride < block); stride *= 2) {
-    for (uint i = tid; MSL_LOOP(i < block / 2); i += num_threads) {
-      const uint at = i / stride * 2 * stride + i % stride;
-      const float a = tile[at];
-      const float b = tile[at + stride];
-      tile[at] = a + b;
-      tile[at + stride] = a - b;
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-  }
-}
-
-
-METAL_FUNC float signed_byte(uint word, uint index) { return float(int(word << (24 - 8 * index)) >> 24); }
-
-METAL_FUNC float stepped_nibble(uint word, uint index, uint step, uint offset) {
-  return float(int(step * (word >> (4 * index) & 15u) + offset) - 128);
-}
-
-
-template <typename T, uint R, uint C>
-METAL_FUNC void tile_multiply_accumulate(MSL_THREAD simdgroup_matrix<float, 8, 8> (&acc)[R][C],
-                                         MSL_THREAD simdgroup_matrix<T, 8, 8> (&a)[R],
-                                         MSL_THREAD simdgroup_matrix<T, 8, 8> (&b)[C]) {
-
-  for (uint j = 0; j < C; ++j) {
-
-
-
-
-
-
-
-
-    for (uint i = 0; i < R; ++i) {
-      simdgroup_multiply_accumulate(acc[i][j], a[i], b[j], acc[i][j]);
-    }
-
-  }
-}
-# 14 "Shaders/paged_attention.h"
-
-MSL_FUNCTION_CONSTANT(bool, use_window, 0)
-MSL_FUNCTION_CONSTANT(bool, use_softcap, 1)
-MSL_FUNCTION_CONSTANT(bool, use_sinks, 2)
-
-MSL_CONSTANT constexpr uint kPartition = 256;
-MSL_CONSTANT constexpr uint kMaxDim = 256;
-MSL_CONSTANT constexpr uint kSimdgroups = 4;
-
-
-METAL_FUNC uint first_tile(MSL_DEVICE const int* cu_seqlens, uint b, uint group, uint tile_rows) {
-  return uint(cu_seqlens[b]) * group / tile_rows + b;
-}
-
-METAL_FUNC uint sequence_of_tile(MSL_DEVICE const int* cu_seqlens, uint num_sequences, uint tile, uint group,
-                                 uint tile_rows) {
-  uint lo = 0;
-  uint hi = num_sequences;
-  while (MSL_LOOP(hi - lo > 1)) {
-    const uint mid = (lo + hi) / 2;
-    if (first_tile(cu_seqlens, mid, group, tile_rows) <= tile) {
-      lo = mid;
-    } else {
-      hi = mid;
-    }
-  }
-  return lo;
-}
-
-
-METAL_FUNC uint first_part(int position, uint window) {
-  const int begin = use_window ? max(0, position - int(window) + 1) : 0;
-  return uint(begin) / kPartition;
-}
-
-METAL_FUNC bool is_visible(int key, int position, uint window) {
-  return key <= position && (!use_window || key > position - int(window));
-}
-
-
-METAL_FUNC float merged(float total, float total_factor, float part, float part_factor) {
-  return fma(total, total_factor, part * part_factor);
-}
-
-
-METAL_FUNC float scale_to_end(float largest, float sum, float sink) {
-  if (!use_sinks) {
-    return 1.0f / sum;
-  }
-  const float end = max(sink, largest);
-  const float factor = precise::exp(largest - end);
-  return factor / fma(sum, factor, precise::exp(sink - end));
-}
-# 5 "Shaders/latent_attention.metal"
+# 3 "Shaders/latent_attention.metal"
+#include "device/gpu/generated/args_latent_attention.h"
+#include "device/gpu/generated/paged_attention.h"
 
 MSL_CONSTANT constexpr uint kLatentRows = 8;
 MSL_CONSTANT constexpr uint kMaxLatentDim = 576;
@@ -242,9 +17,7 @@ METAL_FUNC MSL_DEVICE const T* latent_rows(MSL_DEVICE const T* cache, MSL_DEVICE
                                        MSL_CONSTANT pagoda_args::LatentAttention& args) {
   return cache + long(blocks[key / args.block_size]) * args.block_stride + long(key % args.block_size) * args.place_stride;
 }
-
-
-
+# 20 "Shaders/latent_attention.metal"
 template <typename T>
 METAL_FUNC void weigh_latents(MSL_THREADGROUP const float* row, MSL_THREADGROUP T* weights, uint num_keys, int num_seen,
                               float scale, uint lane, MSL_THREAD float& largest, MSL_THREAD float& sum) {
@@ -274,9 +47,7 @@ METAL_FUNC void weigh_latents(MSL_THREADGROUP const float* row, MSL_THREADGROUP 
   }
   sum = simd_sum(sum);
 }
-
-
-
+# 52 "Shaders/latent_attention.metal"
 template <typename T>
 
 MSL_KERNEL void latent_attention(MSL_DEVICE const float* q ,
@@ -411,9 +182,7 @@ MSL_KERNEL void latent_attention(MSL_DEVICE const float* q ,
         }
       }
     }
-
-
-
+# 189 "Shaders/latent_attention.metal"
     for (uint c = 0; c < kMaxValueTiles; ++c) {
       if (c < columns && first_column + c < args.value_dim / 8) {
         simdgroup_barrier(mem_flags::mem_threadgroup);
@@ -474,16 +243,7 @@ MSL_KERNEL void latent_attention(MSL_DEVICE const float* q ,
     }
   }
 }
-
-
-
-
-
-
-
-
-
-
+# 259 "Shaders/latent_attention.metal"
 MSL_KERNEL void latent_attention_reduce(MSL_DEVICE const float* partials ,
                                     MSL_DEVICE const int* cu_seqlens ,
                                     MSL_DEVICE const int* context_lens ,
@@ -514,7 +274,6 @@ MSL_KERNEL void latent_attention_reduce(MSL_DEVICE const float* partials ,
     out[long(begin) * args.out_stride + long(tg.x) * args.out_head_stride + d] = total * (1.0f / sum);
   }
 }
-
 
 # 1 "latent_attention.entries"
 using namespace ::pagoda::device::gpu;

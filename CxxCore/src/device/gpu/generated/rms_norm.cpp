@@ -2,186 +2,12 @@
 #include "device/gpu/shim/software/msl.h"
 namespace metal {
 namespace {
-# 1 "Shaders/rms_norm.metal"
-# 1 "Shaders/rms_norm.metal"
-
-# 1 "Shaders/args/rms_norm.h"
-
-
-
-
-
-
-
-
-namespace pagoda_args {
-
-struct RmsNorm {
-  uint32_t width;
-  uint32_t x_stride;
-  uint32_t residual_stride;
-  uint32_t out_stride;
-  float eps;
-  float weight_offset;
-};
-static_assert(sizeof(RmsNorm) == 24, "host and kernel agree");
-
-}
-# 3 "Shaders/rms_norm.metal"
-# 1 "Shaders/norms.h"
-
-
-
-# 1 "Shaders/common.h"
-
-
-
-
-# 6 "Shaders/common.h"
-# 7 "Shaders/common.h"
-# 8 "Shaders/common.h"
-
-
-
-
-MSL_CONSTANT constexpr float kNegBig = -1.0e30f;
-
-METAL_FUNC float sigmoid(float x) {
-  const float e = precise::exp(-abs(x));
-  return (x >= 0.0f ? 1.0f : e) / (1.0f + e);
-}
-
-METAL_FUNC float silu(float x) { return x * sigmoid(x); }
-
-
-template <uint N>
-METAL_FUNC void load_ahead(MSL_DEVICE const float* from, uint first, uint stride, uint end, MSL_THREAD float (&v)[N]) {
-
-  for (uint j = 0; j < N; ++j) {
-    v[j] = 0.0f;
-    if (first + j * stride < end) {
-      v[j] = from[first + j * stride];
-    }
-  }
-}
-
-
-
-METAL_FUNC float threadgroup_sum(float v, MSL_THREADGROUP float* partial, uint lane, uint simdgroup, uint num_simdgroups) {
-  v = simd_sum(v);
-  if (lane == 0) {
-    partial[simdgroup] = v;
-  }
-  threadgroup_barrier(mem_flags::mem_threadgroup);
-  float sum = 0.0f;
-  for (uint i = 0; MSL_LOOP(i < num_simdgroups); ++i) {
-    sum += partial[i];
-  }
-  return sum;
-}
-
-
-METAL_FUNC uint sequence_of_row(MSL_DEVICE const int* cu_seqlens, uint num_sequences, uint row) {
-  uint lo = 0;
-  uint hi = num_sequences;
-  while (MSL_LOOP(hi - lo > 1)) {
-    const uint mid = (lo + hi) / 2;
-    if (uint(cu_seqlens[mid]) <= row) {
-      lo = mid;
-    } else {
-      hi = mid;
-    }
-  }
-  return lo;
-}
-
-
-
-METAL_FUNC void rotate(MSL_THREADGROUP float* tile, uint block, uint tid, uint num_threads) {
-  threadgroup_barrier(mem_flags::mem_threadgroup);
-  for (uint stride = 1; MSL_LOOP(stride < block); stride *= 2) {
-    for (uint i = tid; MSL_LOOP(i < block / 2); i += num_threads) {
-      const uint at = i / stride * 2 * stride + i % stride;
-      const float a = tile[at];
-      const float b = tile[at + stride];
-      tile[at] = a + b;
-      tile[at + stride] = a - b;
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-  }
-}
-
-
-METAL_FUNC float signed_byte(uint word, uint index) { return float(int(word << (24 - 8 * index)) >> 24); }
-
-METAL_FUNC float stepped_nibble(uint word, uint index, uint step, uint offset) {
-  return float(int(step * (word >> (4 * index) & 15u) + offset) - 128);
-}
-
-
-template <typename T, uint R, uint C>
-METAL_FUNC void tile_multiply_accumulate(MSL_THREAD simdgroup_matrix<float, 8, 8> (&acc)[R][C],
-                                         MSL_THREAD simdgroup_matrix<T, 8, 8> (&a)[R],
-                                         MSL_THREAD simdgroup_matrix<T, 8, 8> (&b)[C]) {
-
-  for (uint j = 0; j < C; ++j) {
-
-
-
-
-
-
-
-
-    for (uint i = 0; i < R; ++i) {
-      simdgroup_multiply_accumulate(acc[i][j], a[i], b[j], acc[i][j]);
-    }
-
-  }
-}
-# 5 "Shaders/norms.h"
-
-MSL_CONSTANT constexpr uint kRowThreads = 256;
-MSL_CONSTANT constexpr uint kRowSimdgroups = 8;
-
-MSL_CONSTANT constexpr uint kAhead = 8;
-
-
-METAL_FUNC float thread_squares(MSL_DEVICE const float* row, uint width, uint tid) {
-  float sum = 0.0f;
-  for (uint first = tid; MSL_LOOP(first < width); first += kAhead * kRowThreads) {
-    float v[kAhead];
-    load_ahead<kAhead>(row, first, kRowThreads, width, v);
-
-    for (uint j = 0; j < kAhead; ++j) {
-      sum = fma(v[j], v[j], sum);
-    }
-  }
-  return sum;
-}
-
-METAL_FUNC float rms_scale(float squares, uint width, float eps) { return 1.0f / sqrt(squares / float(width) + eps); }
-
-
-METAL_FUNC float head_scale(MSL_DEVICE const float* head, uint dim, float eps, uint lane) {
-  float squares = 0.0f;
-  for (uint i = lane; MSL_LOOP(i < dim); i += 32) {
-    squares = fma(head[i], head[i], squares);
-  }
-  return precise::rsqrt(simd_sum(squares) / float(dim) + eps);
-}
-
-METAL_FUNC float normed(float v, float scale, float w, float offset) { return v * scale * (w + offset); }
-
-METAL_FUNC float gated_normed(float v, float scale, float w, float g) { return v * scale * w * silu(g); }
-
-METAL_FUNC float gated(float v, float g) { return v * sigmoid(g); }
-# 4 "Shaders/rms_norm.metal"
+# 2 "Shaders/rms_norm.metal"
+#include "device/gpu/generated/args_rms_norm.h"
+#include "device/gpu/generated/norms.h"
 
 MSL_FUNCTION_CONSTANT(bool, has_residual, 0)
-
-
-
+# 9 "Shaders/rms_norm.metal"
 MSL_KERNEL void rms_norm(
     MSL_DEVICE float* x ,
     MSL_DEVICE const float* residual ,
@@ -227,7 +53,6 @@ MSL_KERNEL void rms_norm(
     }
   }
 }
-
 
 # 1 "rms_norm.entries"
 using namespace ::pagoda::device::gpu;

@@ -2,246 +2,9 @@
 #include "device/gpu/shim/software/msl.h"
 namespace metal {
 namespace {
-# 1 "Shaders/sample.metal"
-# 1 "Shaders/sample.metal"
-
-
-
-# 1 "Shaders/args/sample.h"
-
-
-
-# 1 "Shaders/args/types.h"
-# 5 "Shaders/args/sample.h"
-
-namespace pagoda_args {
-
-
-struct SampleRow {
-  ulong top_p;
-  ulong min_weight;
-  ulong random;
-  float temperature;
-  uint top_k;
-};
-static_assert(sizeof(SampleRow) == 32, "host and kernel agree");
-
-struct Sample {
-  long logits_stride;
-  uint vocab;
-  uint parts;
-};
-static_assert(sizeof(Sample) == 16, "host and kernel agree");
-
-}
-# 5 "Shaders/sample.metal"
-# 1 "Shaders/candidates.h"
-
-
-
-# 1 "Shaders/common.h"
-
-
-
-
-# 6 "Shaders/common.h"
-# 7 "Shaders/common.h"
-# 8 "Shaders/common.h"
-
-
-
-
-MSL_CONSTANT constexpr float kNegBig = -1.0e30f;
-
-METAL_FUNC float sigmoid(float x) {
-  const float e = precise::exp(-abs(x));
-  return (x >= 0.0f ? 1.0f : e) / (1.0f + e);
-}
-
-METAL_FUNC float silu(float x) { return x * sigmoid(x); }
-
-
-template <uint N>
-METAL_FUNC void load_ahead(MSL_DEVICE const float* from, uint first, uint stride, uint end, MSL_THREAD float (&v)[N]) {
-
-  for (uint j = 0; j < N; ++j) {
-    v[j] = 0.0f;
-    if (first + j * stride < end) {
-      v[j] = from[first + j * stride];
-    }
-  }
-}
-
-
-
-METAL_FUNC float threadgroup_sum(float v, MSL_THREADGROUP float* partial, uint lane, uint simdgroup, uint num_simdgroups) {
-  v = simd_sum(v);
-  if (lane == 0) {
-    partial[simdgroup] = v;
-  }
-  threadgroup_barrier(mem_flags::mem_threadgroup);
-  float sum = 0.0f;
-  for (uint i = 0; MSL_LOOP(i < num_simdgroups); ++i) {
-    sum += partial[i];
-  }
-  return sum;
-}
-
-
-METAL_FUNC uint sequence_of_row(MSL_DEVICE const int* cu_seqlens, uint num_sequences, uint row) {
-  uint lo = 0;
-  uint hi = num_sequences;
-  while (MSL_LOOP(hi - lo > 1)) {
-    const uint mid = (lo + hi) / 2;
-    if (uint(cu_seqlens[mid]) <= row) {
-      lo = mid;
-    } else {
-      hi = mid;
-    }
-  }
-  return lo;
-}
-
-
-
-METAL_FUNC void rotate(MSL_THREADGROUP float* tile, uint block, uint tid, uint num_threads) {
-  threadgroup_barrier(mem_flags::mem_threadgroup);
-  for (uint stride = 1; MSL_LOOP(stride < block); stride *= 2) {
-    for (uint i = tid; MSL_LOOP(i < block / 2); i += num_threads) {
-      const uint at = i / stride * 2 * stride + i % stride;
-      const float a = tile[at];
-      const float b = tile[at + stride];
-      tile[at] = a + b;
-      tile[at + stride] = a - b;
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-  }
-}
-
-
-METAL_FUNC float signed_byte(uint word, uint index) { return float(int(word << (24 - 8 * index)) >> 24); }
-
-METAL_FUNC float stepped_nibble(uint word, uint index, uint step, uint offset) {
-  return float(int(step * (word >> (4 * index) & 15u) + offset) - 128);
-}
-
-
-template <typename T, uint R, uint C>
-METAL_FUNC void tile_multiply_accumulate(MSL_THREAD simdgroup_matrix<float, 8, 8> (&acc)[R][C],
-                                         MSL_THREAD simdgroup_matrix<T, 8, 8> (&a)[R],
-                                         MSL_THREAD simdgroup_matrix<T, 8, 8> (&b)[C]) {
-
-  for (uint j = 0; j < C; ++j) {
-
-
-
-
-
-
-
-
-    for (uint i = 0; i < R; ++i) {
-      simdgroup_multiply_accumulate(acc[i][j], a[i], b[j], acc[i][j]);
-    }
-
-  }
-}
-# 5 "Shaders/candidates.h"
-# 1 "Shaders/keys.h"
-
-
-
-
-METAL_FUNC uint key_of(float x) {
-  const uint bits = as_type<uint>(x);
-  return bits == 0x80000000u ? bits : (bits >> 31) != 0 ? ~bits : bits | 0x80000000u;
-}
-
-MSL_CONSTANT constexpr uint kMinusInfinityKey = 0x007fffffu;
-MSL_CONSTANT constexpr uint kInfinityKey = 0xff800000u;
-# 6 "Shaders/candidates.h"
-
-MSL_CONSTANT constexpr uint kThreads = 256;
-MSL_CONSTANT constexpr uint kSimdgroups = kThreads / 32;
-MSL_CONSTANT constexpr uint kEach = 16;
-MSL_CONSTANT constexpr uint kMostKept = 64;
-MSL_CONSTANT constexpr uint kRefused = 0xffffffffu;
-
-
-
-METAL_FUNC ulong candidate_of(float logit, uint id) {
-  uint key = key_of(logit);
-  key = key >= kMinusInfinityKey && key < kInfinityKey ? key : kRefused;
-  return key == kMinusInfinityKey ? 0ul : ulong(key) << 32 | ulong(0xffffffffu - id);
-}
-
-METAL_FUNC uint key_in(ulong candidate) { return uint(candidate >> 32); }
-METAL_FUNC uint id_in(ulong candidate) { return 0xffffffffu - uint(candidate); }
-
-
-
-METAL_FUNC ulong bound_of(MSL_THREAD const ulong (&mine)[kEach], uint wanted, MSL_THREADGROUP uint* counts, uint lane,
-                          uint sg) {
-  ulong bound = 0;
-  for (uint bit = 64; MSL_LOOP(bit > 0); --bit) {
-    const ulong tried = bound | 1ul << (bit - 1);
-    uint count = 0;
-
-    for (uint i = 0; i < kEach; ++i) {
-      count += mine[i] >= tried ? 1u : 0u;
-    }
-    count = simd_sum(count);
-    MSL_THREADGROUP uint* round = counts + bit % 2 * kSimdgroups;
-    if (lane == 0) {
-      round[sg] = count;
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-    uint all = 0;
-    for (uint i = 0; MSL_LOOP(i < kSimdgroups); ++i) {
-      all += round[i];
-    }
-    bound = all >= wanted ? tried : bound;
-    if (all == wanted) {
-      break;
-    }
-  }
-  return bound;
-}
-
-
-
-template <typename To>
-METAL_FUNC void keep_highest(MSL_THREAD const ulong (&mine)[kEach], uint wanted, To kept, MSL_THREADGROUP uint* counts,
-                             uint tid, uint lane, uint sg) {
-  const ulong bound = bound_of(mine, wanted, counts, lane, sg);
-  uint count = 0;
-
-  for (uint i = 0; i < kEach; ++i) {
-    count += mine[i] != 0 && mine[i] >= bound ? 1u : 0u;
-  }
-  uint place = simd_prefix_exclusive_sum(count);
-  MSL_THREADGROUP uint* totals = counts + 2 * kSimdgroups;
-  if (lane == 31) {
-    totals[sg] = place + count;
-  }
-  threadgroup_barrier(mem_flags::mem_threadgroup);
-  uint all = 0;
-  for (uint i = 0; MSL_LOOP(i < kSimdgroups); ++i) {
-    place += i < sg ? totals[i] : 0u;
-    all += totals[i];
-  }
-
-  for (uint i = 0; i < kEach; ++i) {
-    if (mine[i] != 0 && mine[i] >= bound) {
-      kept[place] = mine[i];
-      ++place;
-    }
-  }
-  if (tid >= all && tid < wanted) {
-    kept[tid] = 0;
-  }
-}
-# 6 "Shaders/sample.metal"
+# 4 "Shaders/sample.metal"
+#include "device/gpu/generated/args_sample.h"
+#include "device/gpu/generated/candidates.h"
 
 METAL_FUNC float multiply_add(float a, float b, float c) {
   const float product = a * b;
@@ -281,9 +44,7 @@ METAL_FUNC float logit_in(ulong candidate) {
   const uint key = key_in(candidate);
   return as_type<float>((key >> 31) != 0 ? key & 0x7fffffffu : ~key);
 }
-
-
-
+# 48 "Shaders/sample.metal"
 MSL_KERNEL void sample_parts(MSL_DEVICE const float* logits ,
                          MSL_DEVICE const pagoda_args::SampleRow* rows ,
                          MSL_DEVICE ulong* found ,
@@ -307,9 +68,7 @@ MSL_KERNEL void sample_parts(MSL_DEVICE const float* logits ,
   MSL_DEVICE ulong* kept = found + (long(group.y) * args.parts + group.x) * kMostKept;
   keep_highest(mine, wanted, kept, counts, tid, lane, sg);
 }
-
-
-
+# 74 "Shaders/sample.metal"
 MSL_KERNEL void sample(MSL_DEVICE const ulong* found ,
                    MSL_DEVICE const pagoda_args::SampleRow* rows ,
                    MSL_DEVICE int* tokens ,
@@ -374,7 +133,6 @@ MSL_KERNEL void sample(MSL_DEVICE const ulong* found ,
     tokens[row] = int(id_in(own));
   }
 }
-
 
 # 1 "sample.entries"
 using namespace ::pagoda::device::gpu;

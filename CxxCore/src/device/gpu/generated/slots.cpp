@@ -2,148 +2,9 @@
 #include "device/gpu/shim/software/msl.h"
 namespace metal {
 namespace {
-# 1 "Shaders/slots.metal"
-# 1 "Shaders/slots.metal"
-
-# 1 "Shaders/common.h"
-
-
-
-
-# 6 "Shaders/common.h"
-# 7 "Shaders/common.h"
-# 8 "Shaders/common.h"
-
-
-
-
-MSL_CONSTANT constexpr float kNegBig = -1.0e30f;
-
-METAL_FUNC float sigmoid(float x) {
-  const float e = precise::exp(-abs(x));
-  return (x >= 0.0f ? 1.0f : e) / (1.0f + e);
-}
-
-METAL_FUNC float silu(float x) { return x * sigmoid(x); }
-
-
-template <uint N>
-METAL_FUNC void load_ahead(MSL_DEVICE const float* from, uint first, uint stride, uint end, MSL_THREAD float (&v)[N]) {
-
-  for (uint j = 0; j < N; ++j) {
-    v[j] = 0.0f;
-    if (first + j * stride < end) {
-      v[j] = from[first + j * stride];
-    }
-  }
-}
-
-
-
-METAL_FUNC float threadgroup_sum(float v, MSL_THREADGROUP float* partial, uint lane, uint simdgroup, uint num_simdgroups) {
-  v = simd_sum(v);
-  if (lane == 0) {
-    partial[simdgroup] = v;
-  }
-  threadgroup_barrier(mem_flags::mem_threadgroup);
-  float sum = 0.0f;
-  for (uint i = 0; MSL_LOOP(i < num_simdgroups); ++i) {
-    sum += partial[i];
-  }
-  return sum;
-}
-
-
-METAL_FUNC uint sequence_of_row(MSL_DEVICE const int* cu_seqlens, uint num_sequences, uint row) {
-  uint lo = 0;
-  uint hi = num_sequences;
-  while (MSL_LOOP(hi - lo > 1)) {
-    const uint mid = (lo + hi) / 2;
-    if (uint(cu_seqlens[mid]) <= row) {
-      lo = mid;
-    } else {
-      hi = mid;
-    }
-  }
-  return lo;
-}
-
-
-
-METAL_FUNC void rotate(MSL_THREADGROUP float* tile, uint block, uint tid, uint num_threads) {
-  threadgroup_barrier(mem_flags::mem_threadgroup);
-  for (uint stride = 1; MSL_LOOP(stride < block); stride *= 2) {
-    for (uint i = tid; MSL_LOOP(i < block / 2); i += num_threads) {
-      const uint at = i / stride * 2 * stride + i % stride;
-      const float a = tile[at];
-      const float b = tile[at + stride];
-      tile[at] = a + b;
-      tile[at + stride] = a - b;
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-  }
-}
-
-
-METAL_FUNC float signed_byte(uint word, uint index) { return float(int(word << (24 - 8 * index)) >> 24); }
-
-METAL_FUNC float stepped_nibble(uint word, uint index, uint step, uint offset) {
-  return float(int(step * (word >> (4 * index) & 15u) + offset) - 128);
-}
-
-
-template <typename T, uint R, uint C>
-METAL_FUNC void tile_multiply_accumulate(MSL_THREAD simdgroup_matrix<float, 8, 8> (&acc)[R][C],
-                                         MSL_THREAD simdgroup_matrix<T, 8, 8> (&a)[R],
-                                         MSL_THREAD simdgroup_matrix<T, 8, 8> (&b)[C]) {
-
-  for (uint j = 0; j < C; ++j) {
-
-
-
-
-
-
-
-
-    for (uint i = 0; i < R; ++i) {
-      simdgroup_multiply_accumulate(acc[i][j], a[i], b[j], acc[i][j]);
-    }
-
-  }
-}
-# 3 "Shaders/slots.metal"
-# 1 "Shaders/args/rows.h"
-
-
-
-# 1 "Shaders/args/types.h"
-# 5 "Shaders/args/rows.h"
-
-namespace pagoda_args {
-
-struct GatherRows {
-  long x_stride, out_stride;
-  uint cols, reserved;
-};
-static_assert(sizeof(GatherRows) == 24, "host and kernel agree");
-
-struct SigmoidGate {
-  long x_stride, x_head_stride, gate_stride, gate_head_stride, out_stride, out_head_stride;
-  uint heads, dim;
-};
-static_assert(sizeof(SigmoidGate) == 56, "host and kernel agree");
-
-
-struct Slot {
-  long slot_stride;
-  long slot_units;
-  long from, to;
-};
-static_assert(sizeof(Slot) == 32, "host and kernel agree");
-
-}
-# 4 "Shaders/slots.metal"
+# 2 "Shaders/slots.metal"
+#include "device/gpu/generated/common.h"
+#include "device/gpu/generated/args_rows.h"
 
 
 template <typename Unit>
@@ -174,12 +35,6 @@ MSL_KERNEL void copy_slot(MSL_DEVICE Unit* pool ,
     to[i] = from[i];
   }
 }
-
-
-
-
-
-
 
 # 1 "slots.entries"
 using namespace ::pagoda::device::gpu;

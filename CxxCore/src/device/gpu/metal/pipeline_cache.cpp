@@ -45,7 +45,7 @@ std::string PipelineCache::key(std::span<const KernelFile> files, std::string_vi
     for (const char c : text) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3u;
     hash = (hash ^ 0xff) * 0x100000001b3u;  // between texts
   };
-  for (const KernelFile& file : files) add(file.source.metal);
+  for (const KernelFile& file : files) add(metal_text(file.source));
   add(device);
   add(system);
   char digits[17];
@@ -86,7 +86,7 @@ Result<MTL::Library*> PipelineCache::library(std::string_view file) {
     options->setLanguageVersion(MTL::LanguageVersion3_1);  // bfloat
     use_exact_math(options.get());
     NS::Error* error = nullptr;
-    auto made = NS::TransferPtr(device_->newLibrary(text_of(candidate.source.metal), options.get(), &error));
+    auto made = NS::TransferPtr(device_->newLibrary(text_of(metal_text(candidate.source)), options.get(), &error));
     if (!made)
       return make_error(StatusCode::internal,
                         "Metal does not compile " + std::string(file) + ".metal: " + message_of(error));

@@ -1,0 +1,17 @@
+// args/embedding.h for the software device. Made by Tools/mslc/generate.sh.
+#pragma once
+# 4 "Shaders/args/embedding.h"
+#include "device/gpu/generated/args_types.h"
+
+namespace pagoda_args {
+
+struct Embedding {
+  long out_stride;
+  uint cols;
+  uint padded_cols;
+  uint block;
+  uint reserved;
+};
+static_assert(sizeof(Embedding) == 24, "host and kernel agree");
+
+}

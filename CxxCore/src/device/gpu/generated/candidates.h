@@ -1,0 +1,80 @@
+// candidates.h for the software device. Made by Tools/mslc/generate.sh.
+#pragma once
+# 4 "Shaders/candidates.h"
+#include "device/gpu/generated/common.h"
+#include "device/gpu/generated/keys.h"
+
+MSL_CONSTANT constexpr uint kThreads = 256;
+MSL_CONSTANT constexpr uint kSimdgroups = kThreads / 32;
+MSL_CONSTANT constexpr uint kEach = 16;
+MSL_CONSTANT constexpr uint kMostKept = 64;
+MSL_CONSTANT constexpr uint kRefused = 0xffffffffu;
+# 15 "Shaders/candidates.h"
+METAL_FUNC ulong candidate_of(float logit, uint id) {
+  uint key = key_of(logit);
+  key = key >= kMinusInfinityKey && key < kInfinityKey ? key : kRefused;
+  return key == kMinusInfinityKey ? 0ul : ulong(key) << 32 | ulong(0xffffffffu - id);
+}
+
+METAL_FUNC uint key_in(ulong candidate) { return uint(candidate >> 32); }
+METAL_FUNC uint id_in(ulong candidate) { return 0xffffffffu - uint(candidate); }
+# 26 "Shaders/candidates.h"
+METAL_FUNC ulong bound_of(MSL_THREAD const ulong (&mine)[kEach], uint wanted, MSL_THREADGROUP uint* counts, uint lane,
+                          uint sg) {
+  ulong bound = 0;
+  for (uint bit = 64; MSL_LOOP(bit > 0); --bit) {
+    const ulong tried = bound | 1ul << (bit - 1);
+    uint count = 0;
+
+    for (uint i = 0; i < kEach; ++i) {
+      count += mine[i] >= tried ? 1u : 0u;
+    }
+    count = simd_sum(count);
+    MSL_THREADGROUP uint* round = counts + bit % 2 * kSimdgroups;
+    if (lane == 0) {
+      round[sg] = count;
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    uint all = 0;
+    for (uint i = 0; MSL_LOOP(i < kSimdgroups); ++i) {
+      all += round[i];
+    }
+    bound = all >= wanted ? tried : bound;
+    if (all == wanted) {
+      break;
+    }
+  }
+  return bound;
+}
+# 56 "Shaders/candidates.h"
+template <typename To>
+METAL_FUNC void keep_highest(MSL_THREAD const ulong (&mine)[kEach], uint wanted, To kept, MSL_THREADGROUP uint* counts,
+                             uint tid, uint lane, uint sg) {
+  const ulong bound = bound_of(mine, wanted, counts, lane, sg);
+  uint count = 0;
+
+  for (uint i = 0; i < kEach; ++i) {
+    count += mine[i] != 0 && mine[i] >= bound ? 1u : 0u;
+  }
+  uint place = simd_prefix_exclusive_sum(count);
+  MSL_THREADGROUP uint* totals = counts + 2 * kSimdgroups;
+  if (lane == 31) {
+    totals[sg] = place + count;
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  uint all = 0;
+  for (uint i = 0; MSL_LOOP(i < kSimdgroups); ++i) {
+    place += i < sg ? totals[i] : 0u;
+    all += totals[i];
+  }
+
+  for (uint i = 0; i < kEach; ++i) {
+    if (mine[i] != 0 && mine[i] >= bound) {
+      kept[place] = mine[i];
+      ++place;
+    }
+  }
+  if (tid >= all && tid < wanted) {
+    kept[tid] = 0;
+  }
+}

@@ -1,0 +1,1497 @@
+// Headers of the kernels, by the name that their texts include. Made by Tools/mslc/generate.sh.
+#include "device/gpu/kernel_table.h"
+namespace pagoda::device::gpu::generated {
+std::span<const KernelHeader> metal_headers() noexcept {
+  static constexpr KernelHeader kHeaders[] = {
+    {"args/argmax.h",
+R"msl(// Arguments of argmax, shared by the kernels and the host.
+
+#include "args/types.h"
+
+namespace pagoda_args {
+
+struct Argmax {
+  long logits_stride;  // elements from one row to the next
+  uint vocab;
+  uint parts;      // of a row
+  uint part_size;  // logits of a part; the last has the rest
+  uint reserved;
+};
+static_assert(sizeof(Argmax) == 24, "host and kernel agree");
+
+}  // namespace pagoda_args
+)msl"},
+    {"args/causal_conv1d.h",
+R"msl(// Arguments of causal_conv1d.metal, shared by the kernels and the host.
+
+#include "args/types.h"
+
+namespace pagoda_args {
+
+struct CausalConv1d {
+  long x_stride, out_stride, weight_stride;  // elements from one row to the next
+  long tail_slot_stride, tail_row_stride;    // elements
+  uint channels, kernel_size, num_sequences, tail_rows;
+};
+static_assert(sizeof(CausalConv1d) == 56, "host and kernel agree");
+
+}  // namespace pagoda_args
+)msl"},
+    {"args/embedding.h",
+R"msl(// Arguments of embedding.metal, shared by the kernels and the host.
+
+#include "args/types.h"
+
+namespace pagoda_args {
+
+struct Embedding {
+  long out_stride;  // elements from one token to the next
+  uint cols;
+  uint padded_cols;  // elements of a row of the table
+  uint block;        // columns that are rotated together (quantised tables)
+  uint reserved;
+};
+static_assert(sizeof(Embedding) == 24, "host and kernel agree");
+
+}  // namespace pagoda_args
+)msl"},
+    {"args/experts.h",
+R"msl(// Arguments of route_experts, expert_matmul and combine_experts, shared by the kernels and the host.
+
+#include "args/types.h"
+
+namespace pagoda_args {
+
+struct RouteExperts {
+  long logits_stride, ids_stride, weights_stride;  // elements from one token to the next
+  uint num_experts;
+  uint chosen;  // experts of a token
+  uint normalise;
+  uint is_sigmoid, has_bias;
+  uint num_groups, groups_per_token;  // at most 32 groups
+  float scale;
+};
+static_assert(sizeof(RouteExperts) == 56, "host and kernel agree");
+
+struct ExpertTiles {
+  long ids_stride;  // elements from one token to the next
+  uint tokens;
+  uint chosen;
+  uint num_experts;
+  uint max_tiles;
+};
+static_assert(sizeof(ExpertTiles) == 24, "host and kernel agree");
+
+struct ExpertMatmul {
+  long x_stride, out_stride;  // elements from one row to the next
+  uint x_share;               // rows of out that a row of x is for: all of a token, or one
+  uint cols;                  // of x
+  uint padded_cols;           // of the weight
+  uint out_cols;              // N of an expert, or N / 2 with silu_mul
+  uint expert_rows;           // N
+  uint silu_mul;
+};
+static_assert(sizeof(ExpertMatmul) == 40, "host and kernel agree");
+
+struct CombineExperts {
+  long x_stride, weights_stride, shared_stride, gate_stride, out_stride;  // elements from one row to the next
+  uint cols;
+  uint chosen;
+  uint has_shared;  // 0: a mixture without a shared expert; 2: one without a gate
+};
+static_assert(sizeof(CombineExperts) == 56, "host and kernel agree");
+
+}  // namespace pagoda_args
+)msl"},
+    {"args/gated_rms_norm.h",
+R"msl(// Arguments of gated_rms_norm, shared by the kernel and the host, shared by the kernels and the host.
+
+#include "args/types.h"
+
+namespace pagoda_args {
+
+struct GatedRmsNorm {
+  long x_stride, x_head_stride, z_stride, z_head_stride, out_stride, out_head_stride;  // elements
+  uint dim;
+  float eps;
+};
+static_assert(sizeof(GatedRmsNorm) == 56, "host and kernel agree");
+
+}  // namespace pagoda_args
+)msl"},
+    {"args/gdn.h",
+R"msl(// Arguments of gdn_*.metal, shared by the kernels and the host.
+
+#include "args/causal_conv1d.h"
+#include "args/types.h"
+
+namespace pagoda_args {
+
+struct Gdn {
+  long q_stride, q_head_stride, k_stride, k_head_stride, v_stride, v_head_stride;  // elements
+  long a_stride, b_stride, out_stride, out_head_stride;
+  long state_slot_stride, k_rows_slot_stride, u_rows_slot_stride, g_rows_slot_stride;  // dense within a slot
+  uint num_sequences;
+  uint k_heads, v_heads;
+  uint dk, dv;   // at most 256 each
+  uint is_wide;  // dk is 128 or 256, dv full panels, and state and k_rows lie so that vectors fit
+  float q_scale;
+  uint reserved;
+  // gdn_decode_conv_*: the convolution that makes q, k and v, and the channels of their first heads.
+  CausalConv1d conv;
+  uint q_channel, k_channel, v_channel, reserved2;
+};
+static_assert(sizeof(Gdn) == 216, "host and kernel agree");
+
+}  // namespace pagoda_args
+)msl"},
+    {"args/kda.h",
+R"msl(// Arguments of kda.metal, shared by the kernel and the host.
+
+#include "args/types.h"
+
+namespace pagoda_args {
+
+struct Kda {
+  long q_stride, q_head_stride, k_stride, k_head_stride, v_stride, v_head_stride;  // elements
+  long a_stride, a_head_stride, b_stride, out_stride, out_head_stride;
+  long state_slot_stride, k_rows_slot_stride, u_rows_slot_stride, g_rows_slot_stride;  // dense within a slot
+  uint dk, dv;                                                                         // dk at most 256
+  float q_scale;
+  uint reserved;
+};
+static_assert(sizeof(Kda) == 136, "host and kernel agree");
+
+}  // namespace pagoda_args
+)msl"},
+    {"args/latent_attention.h",
+R"msl(// Arguments of latent_attention.metal and cache_latents.metal, shared by the kernels and the host.
+
+#include "args/types.h"
+
+namespace pagoda_args {
+
+struct LatentAttention {
+  long q_stride, q_head_stride, out_stride, out_head_stride;  // elements
+  long block_stride, place_stride;                            // of the cache
+  long table_stride;                                          // block ids from one sequence to the next
+  uint num_sequences;
+  uint heads;
+  uint dim;         // of a cached row: a multiple of 8, at most 576
+  uint value_dim;   // of its first part, the value: a multiple of 8, at most 512
+  uint block_size;  // a multiple of 8
+  uint max_parts;   // partitions of 256 positions that the partial results have room for
+  float scale;
+  uint reserved;
+};
+static_assert(sizeof(LatentAttention) == 88, "host and kernel agree");
+
+struct CacheLatents {
+  long x_stride;                    // elements from one token to the next
+  long block_stride, place_stride;  // of the cache
+  uint dim, block_size;
+};
+static_assert(sizeof(CacheLatents) == 32, "host and kernel agree");
+
+}  // namespace pagoda_args
+)msl"},
+    {"args/matmul.h",
+R"msl(// Arguments of matmul_*.metal, shared by the kernels and the host.
+
+#include "args/row_source.h"
+#include "args/types.h"
+
+namespace pagoda_args {
+
+struct MatmulRows {
+  long x_stride;  // elements from one row to the next
+  uint cols;
+  uint padded_cols;
+  uint block;  // columns that are rotated together (quantised weights)
+  uint reserved;
+  RowSource source;
+};
+static_assert(sizeof(MatmulRows) == 72, "host and kernel agree");
+
+struct Matmul {
+  long x_stride;    // elements from one row of x to the next
+  long out_stride;  // elements from one row to the next
+  uint rows;        // M
+  uint cols;        // K
+  uint out_cols;    // N, or N / 2 with silu_mul
+  uint padded_cols;
+  uint run;  // columns that are summed together: an eighth of padded_cols, rounded up to 64
+  uint has_bias;
+  uint silu_mul;
+  uint adds;         // to what `out` has
+  RowSource source;  // of matmul_few_made_*
+};
+static_assert(sizeof(Matmul) == 96, "host and kernel agree");
+
+}  // namespace pagoda_args
+)msl"},
+    {"args/paged_attention.h",
+R"msl(// Arguments of paged_attention.metal, shared by the kernels and the host.
+
+#include "args/types.h"
+
+namespace pagoda_args {
+
+struct PagedAttention {
+  long q_stride, q_head_stride, out_stride, out_head_stride;  // elements
+  long k_block_stride, k_place_stride, k_head_stride;         // of the key cache
+  long v_block_stride, v_place_stride, v_head_stride;         // of the value cache
+  long table_stride;                                          // block ids from one sequence to the next
+  uint num_sequences;
+  uint heads, group;  // query heads, and how many of them share a KV head
+  uint dim;           // a multiple of 8, at most 256
+  uint block_size;    // a multiple of 8
+  uint max_parts;     // partitions of 256 positions that the partial results have room for
+  uint window;        // positions a row sees, itself included (use_window)
+  float scale;
+  float softcap;  // (use_softcap)
+  uint is_split;  // whether single tokens have a threadgroup for each partition
+};
+static_assert(sizeof(PagedAttention) == 128, "host and kernel agree");
+
+}  // namespace pagoda_args
+)msl"},
+    {"args/qk_norm_rope.h",
+R"msl(// Arguments of qk_norm_rope.metal, shared by the kernels and the host.
+
+#include "args/types.h"
+
+namespace pagoda_args {
+
+struct QkNormRope {
+  long x_stride, x_head_stride, out_stride, out_head_stride;  // elements
+  uint dim;                                                   // at most 512
+  uint half_rotary;                                           // pairs (i, i + half_rotary) are rotated
+  float eps;
+  float weight_offset;
+  uint has_weight;
+  uint reserved;
+};
+static_assert(sizeof(QkNormRope) == 56, "host and kernel agree");
+
+}  // namespace pagoda_args
+)msl"},
+    {"args/reshape_and_cache.h",
+R"msl(// Arguments of reshape_and_cache.metal, shared by the kernels and the host.
+
+#include "args/types.h"
+
+namespace pagoda_args {
+
+struct ReshapeAndCache {
+  long k_stride, k_head_stride, v_stride, v_head_stride;     // elements
+  long k_block_stride, k_place_stride, k_cache_head_stride;  // of the key cache
+  long v_block_stride, v_place_stride, v_cache_head_stride;  // of the value cache
+  uint kv_heads, dim, block_size, reserved;
+};
+static_assert(sizeof(ReshapeAndCache) == 96, "host and kernel agree");
+
+}  // namespace pagoda_args
+)msl"},
+    {"args/rms_norm.h",
+R"msl(// Arguments of rms_norm, shared by the kernel and the host.
+
+#ifndef __METAL_VERSION__
+#include <cstddef>
+#include <cstdint>
+#endif
+
+namespace pagoda_args {
+
+struct RmsNorm {
+  uint32_t width;            // H: elements of a row
+  uint32_t x_stride;         // elements between rows of x
+  uint32_t residual_stride;  // of residual
+  uint32_t out_stride;       // of out
+  float eps;
+  float weight_offset;  // 1 for zero-centred weights
+};
+static_assert(sizeof(RmsNorm) == 24, "host and kernel agree");
+
+}  // namespace pagoda_args
+
+#ifndef __METAL_VERSION__
+static_assert(offsetof(pagoda_args::RmsNorm, weight_offset) == 20);
+#endif
+)msl"},
+    {"args/rope_and_cache.h",
+R"msl(// Arguments of rope_and_cache.metal, shared by the kernels and the host.
+
+#include "args/types.h"
+
+namespace pagoda_args {
+
+struct RopeAndCache {
+  long q_stride, q_head_stride, k_stride, k_head_stride, v_stride, v_head_stride;  // elements
+  long k_block_stride, k_place_stride, k_cache_head_stride;                        // of the key cache
+  long v_block_stride, v_place_stride, v_cache_head_stride;                        // of the value cache
+  uint q_heads, kv_heads;
+  uint dim;          // at most 512
+  uint half_rotary;  // pairs (i, i + half_rotary) are rotated
+  uint block_size;
+  float eps;
+  float weight_offset;
+  uint has_weight;
+};
+static_assert(sizeof(RopeAndCache) == 128, "host and kernel agree");
+
+}  // namespace pagoda_args
+)msl"},
+    {"args/row_source.h",
+R"msl(// RowSource: how a matmul gets its rows of activations, shared by the kernels and the host.
+
+#include "args/types.h"
+
+namespace pagoda_args {
+
+// A row has `heads` heads of `dim` elements. kind 0: as they lie, the strides of heads are not used; 1: RMS norm of the
+// row, one head; 2: RMS norm of each head times silu(gate); 3: times sigmoid(gate).
+struct RowSource {
+  long x_head_stride, gate_stride, gate_head_stride;  // elements
+  uint kind;
+  uint heads;  // at most 64
+  uint dim;    // a multiple of 16
+  float eps;
+  float weight_offset;  // of kind 1
+  uint reserved;
+};
+static_assert(sizeof(RowSource) == 48, "host and kernel agree");
+
+}  // namespace pagoda_args
+)msl"},
+    {"args/rows.h",
+R"msl(// Arguments of gather_rows.metal, sigmoid_gate.metal and slots.metal, shared by the kernels and the host.
+
+#include "args/types.h"
+
+namespace pagoda_args {
+
+struct GatherRows {
+  long x_stride, out_stride;  // elements
+  uint cols, reserved;
+};
+static_assert(sizeof(GatherRows) == 24, "host and kernel agree");
+
+struct SigmoidGate {
+  long x_stride, x_head_stride, gate_stride, gate_head_stride, out_stride, out_head_stride;  // elements
+  uint heads, dim;
+};
+static_assert(sizeof(SigmoidGate) == 56, "host and kernel agree");
+
+// Slots are counted in units: words of 4 bytes, or bytes.
+struct Slot {
+  long slot_stride;  // units from one slot to the next
+  long slot_units;   // units of a slot
+  long from, to;     // copy_slot only
+};
+static_assert(sizeof(Slot) == 32, "host and kernel agree");
+
+}  // namespace pagoda_args
+)msl"},
+    {"args/sample.h",
+R"msl(// Arguments of sample, shared by the kernels and the host.
+
+#include "args/types.h"
+
+namespace pagoda_args {
+
+// How one row's token is drawn; in device memory, one for each row.
+struct SampleRow {
+  ulong top_p;       // in 2^-64
+  ulong min_weight;  // in 2^-40 of the most likely token's
+  ulong random;
+  float temperature;  // above 0
+  uint top_k;         // up to 64; 0: no token is wanted for this row
+};
+static_assert(sizeof(SampleRow) == 32, "host and kernel agree");
+
+struct Sample {
+  long logits_stride;  // elements from one row to the next
+  uint vocab;
+  uint parts;  // of a row, of 4096 logits each
+};
+static_assert(sizeof(Sample) == 16, "host and kernel agree");
+
+}  // namespace pagoda_args
+)msl"},
+    {"args/types.h",
+R"msl(// Types of the argument structs that shaders and host share: sizes are fixed, and every compiler asserts them.
+
+#ifndef __METAL_VERSION__
+typedef unsigned int uint;
+typedef unsigned long ulong;
+static_assert(sizeof(long) == 8, "long is 64 bits wide in Metal");
+#endif
+)msl"},
+    {"attention_partition.h",
+R"msl(// One partition of paged_attention: scores, softmax, and the weighted sum of the values.
+
+#include "paged_attention.h"
+
+// Where the rows of a key or value and of those after it in its block begin.
+template <typename T>
+METAL_FUNC device const T* cache_rows(device const T* cache, device const int* blocks, uint key, uint block_size,
+                                      long block_stride, long place_stride, long head_offset) {
+  return cache + long(blocks[key / block_size]) * block_stride + long(key % block_size) * place_stride + head_offset;
+}
+
+// Scores of the simdgroup's keys, 8 at a time, into s_tile. rows: of K at the partition's key `kt * 8`
+template <typename T, uint RT>
+METAL_FUNC void score_keys(device const T* rows, threadgroup const T* q_tile, threadgroup float* s_tile, uint kt,
+                           uint row_tiles, constant pagoda_args::PagedAttention& args) {
+  constexpr uint LDQ = kMaxDim + 8;
+  simdgroup_matrix<float, 8, 8> acc[RT];
+#pragma unroll
+  for (uint r = 0; r < RT; ++r) {
+    acc[r] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+  }
+#pragma unroll 8  // loads in flight
+  for (uint d = 0; d < args.dim; d += 8) {
+    simdgroup_matrix<T, 8, 8> k_mat;
+    simdgroup_load(k_mat, rows + d, ulong(args.k_place_stride), ulong2(0, 0), true);
+#pragma unroll
+    for (uint r = 0; r < RT; ++r) {
+      if (r < row_tiles) {
+        simdgroup_matrix<T, 8, 8> q_mat;
+        simdgroup_load(q_mat, q_tile + r * 8 * LDQ + d, LDQ);
+        simdgroup_multiply_accumulate(acc[r], q_mat, k_mat, acc[r]);
+      }
+    }
+  }
+#pragma unroll
+  for (uint r = 0; r < RT; ++r) {
+    // Only saves work: rows beyond row_tiles are not read.
+    if (r < row_tiles) {
+      simdgroup_store(acc[r], s_tile + r * 8 * kPartition + kt * 8, kPartition);
+    }
+  }
+}
+
+// The softmax of one row within the partition, by a simdgroup: weights (in T) take the place of their row's scores.
+// largest, sum: the same in all lanes
+template <typename T>
+METAL_FUNC void weigh_scores(threadgroup const float* row, threadgroup T* weights, int p0, uint num_keys, int position,
+                             uint lane, constant pagoda_args::PagedAttention& args, thread float& largest,
+                             thread float& sum) {
+  float score[kPartition / 32];
+  largest = kNegBig;
+#pragma unroll
+  for (uint i = 0; i < kPartition / 32; ++i) {
+    const uint at = lane + 32 * i;
+    score[i] = kNegBig;
+    if (at < num_keys && is_visible(p0 + int(at), position, args.window)) {
+      float s = row[at] * args.scale;
+      if (use_softcap) {
+        s = args.softcap * precise::tanh(s / args.softcap);
+      }
+      score[i] = s;
+    }
+    largest = max(largest, score[i]);
+  }
+  largest = simd_max(largest);
+  simdgroup_barrier(mem_flags::mem_threadgroup);  // all scores are read
+  sum = 0.0f;
+#pragma unroll
+  for (uint i = 0; i < kPartition / 32; ++i) {
+    const uint at = lane + 32 * i;
+    const bool seen = at < num_keys && is_visible(p0 + int(at), position, args.window);
+    const T weight = T(seen ? precise::exp(score[i] - largest) : 0.0f);
+    // Only saves work: weights beyond the last tile are not read.
+    if (at < num_keys) {
+      weights[at] = weight;
+    }
+    sum += float(weight);
+  }
+  sum = simd_sum(sum);
+}
+
+// The values of the last 8 keys, zero beyond the end: keys beyond the context may be anything, also NaN.
+template <typename T>
+METAL_FUNC void load_tail(device const T* rows, threadgroup T* v_tail, int num_left, uint tid,
+                          constant pagoda_args::PagedAttention& args) {
+  for (uint i = tid; i < 8 * args.dim; i += 128) {
+    const uint r = i / args.dim;
+    const uint d = i % args.dim;
+    T value = T(0.0f);
+    if (int(r) < num_left) {
+      value = rows[long(r) * args.v_place_stride + d];
+    }
+    v_tail[r * kMaxDim + d] = value;
+  }
+}
+
+// acc += the weights of 8 keys times their values: COLS column tiles from first_column on, up to `columns` of them.
+// is_tail: the values are in v_tail. Who loads the weights here too needs 12 registers more on NVIDIA.
+template <typename T, uint RT, uint COLS>
+METAL_FUNC void add_values(thread simdgroup_matrix<float, 8, 8> (&acc)[RT][COLS],
+                           thread simdgroup_matrix<T, 8, 8> (&w_mat)[RT], device const T* rows,
+                           threadgroup const T* v_tail, bool is_tail, uint first_column, uint columns, uint row_tiles,
+                           constant pagoda_args::PagedAttention& args) {
+#pragma unroll
+  for (uint c = 0; c < COLS; ++c) {
+    if (c < columns && first_column + c < args.dim / 8) {
+      simdgroup_matrix<T, 8, 8> v_mat;
+      if (is_tail) {
+        simdgroup_load(v_mat, v_tail + (first_column + c) * 8, kMaxDim);
+      } else {
+        simdgroup_load(v_mat, rows + (first_column + c) * 8, ulong(args.v_place_stride));
+      }
+#pragma unroll
+      for (uint r = 0; r < RT; ++r) {
+        // Only saves work: rows beyond row_tiles are not read.
+        if (r < row_tiles) {
+          simdgroup_multiply_accumulate(acc[r][c], w_mat[r], v_mat, acc[r][c]);
+        }
+      }
+    }
+  }
+}
+
+template <uint RT, uint COLS>
+METAL_FUNC void store_values(thread simdgroup_matrix<float, 8, 8> (&acc)[RT][COLS], threadgroup float* s_tile,
+                             uint first_column, uint columns, uint row_tiles,
+                             constant pagoda_args::PagedAttention& args) {
+#pragma unroll
+  for (uint c = 0; c < COLS; ++c) {
+    if (c < columns && first_column + c < args.dim / 8) {
+#pragma unroll
+      for (uint r = 0; r < RT; ++r) {
+        // Only saves work: rows beyond row_tiles are not read.
+        if (r < row_tiles) {
+          simdgroup_store(acc[r][c], s_tile + r * 8 * kPartition + (first_column + c) * 8, kPartition);
+        }
+      }
+    }
+  }
+}
+)msl"},
+    {"candidates.h",
+R"msl(// Candidates of sample: a logit and its id in one number, and the highest of those that a threadgroup holds.
+
+#include "common.h"
+#include "keys.h"
+
+constant constexpr uint kThreads = 256;
+constant constexpr uint kSimdgroups = kThreads / 32;
+constant constexpr uint kEach = 16;      // candidates of a thread
+constant constexpr uint kMostKept = 64;  // the greatest top_k
+constant constexpr uint kRefused = 0xffffffffu;
+
+// In the order in which tokens are likely: equal logits by id, the lower first, so that no two are equal. 0: never
+// drawn. What the sampler refuses is above all others.
+METAL_FUNC ulong candidate_of(float logit, uint id) {
+  uint key = key_of(logit);
+  key = key >= kMinusInfinityKey && key < kInfinityKey ? key : kRefused;
+  return key == kMinusInfinityKey ? 0ul : ulong(key) << 32 | ulong(0xffffffffu - id);
+}
+
+METAL_FUNC uint key_in(ulong candidate) { return uint(candidate >> 32); }
+METAL_FUNC uint id_in(ulong candidate) { return 0xffffffffu - uint(candidate); }
+
+// A number that the `wanted` highest candidates of all threads reach and no other does; 0 where there are fewer.
+// counts: 2 kSimdgroups
+METAL_FUNC ulong bound_of(thread const ulong (&mine)[kEach], uint wanted, threadgroup uint* counts, uint lane,
+                          uint sg) {
+  ulong bound = 0;
+  for (uint bit = 64; bit > 0; --bit) {
+    const ulong tried = bound | 1ul << (bit - 1);
+    uint count = 0;
+#pragma unroll
+    for (uint i = 0; i < kEach; ++i) {
+      count += mine[i] >= tried ? 1u : 0u;
+    }
+    count = simd_sum(count);
+    threadgroup uint* round = counts + bit % 2 * kSimdgroups;  // the other half may still be read
+    if (lane == 0) {
+      round[sg] = count;
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    uint all = 0;
+    for (uint i = 0; i < kSimdgroups; ++i) {
+      all += round[i];
+    }
+    bound = all >= wanted ? tried : bound;
+    if (all == wanted) {
+      break;
+    }
+  }
+  return bound;
+}
+
+// Moves the `wanted` highest candidates of all threads to `kept`, in any order, and zeros where there are fewer.
+// counts: 3 kSimdgroups
+template <typename To>
+METAL_FUNC void keep_highest(thread const ulong (&mine)[kEach], uint wanted, To kept, threadgroup uint* counts,
+                             uint tid, uint lane, uint sg) {
+  const ulong bound = bound_of(mine, wanted, counts, lane, sg);
+  uint count = 0;
+#pragma unroll
+  for (uint i = 0; i < kEach; ++i) {
+    count += mine[i] != 0 && mine[i] >= bound ? 1u : 0u;
+  }
+  uint place = simd_prefix_exclusive_sum(count);
+  threadgroup uint* totals = counts + 2 * kSimdgroups;
+  if (lane == 31) {
+    totals[sg] = place + count;
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  uint all = 0;
+  for (uint i = 0; i < kSimdgroups; ++i) {
+    place += i < sg ? totals[i] : 0u;
+    all += totals[i];
+  }
+#pragma unroll
+  for (uint i = 0; i < kEach; ++i) {
+    if (mine[i] != 0 && mine[i] >= bound) {
+      kept[place] = mine[i];
+      ++place;
+    }
+  }
+  if (tid >= all && tid < wanted) {
+    kept[tid] = 0;
+  }
+}
+)msl"},
+    {"common.h",
+R"msl(// Helpers that several kernels share: sums in one order, the nonlinear functions, tiles, sequences.
+// Text of the portable subset: Metal compiles it as it is, mslc translates it for CPU and CUDA. No fast math.
+
+#include <metal_simdgroup>
+#include <metal_simdgroup_matrix>
+#include <metal_stdlib>
+
+using namespace metal;
+
+// Finite substitute for minus infinity.
+constant constexpr float kNegBig = -1.0e30f;
+
+METAL_FUNC float sigmoid(float x) {
+  const float e = precise::exp(-abs(x));  // never overflows
+  return (x >= 0.0f ? 1.0f : e) / (1.0f + e);
+}
+
+METAL_FUNC float silu(float x) { return x * sigmoid(x); }
+
+// Elements first, first + stride, ..., all in flight at once; 0 from `end` on.
+template <uint N>
+METAL_FUNC void load_ahead(device const float* from, uint first, uint stride, uint end, thread float (&v)[N]) {
+#pragma unroll
+  for (uint j = 0; j < N; ++j) {
+    v[j] = 0.0f;
+    if (first + j * stride < end) {
+      v[j] = from[first + j * stride];
+    }
+  }
+}
+
+// The sum of v over all threads of the threadgroup, in one order: lanes by butterfly, then simdgroups by index.
+// `partial` has an element for each simdgroup; it may be used again after the caller's next barrier.
+METAL_FUNC float threadgroup_sum(float v, threadgroup float* partial, uint lane, uint simdgroup, uint num_simdgroups) {
+  v = simd_sum(v);
+  if (lane == 0) {
+    partial[simdgroup] = v;
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  float sum = 0.0f;
+  for (uint i = 0; i < num_simdgroups; ++i) {
+    sum += partial[i];
+  }
+  return sum;
+}
+
+// The sequence whose rows hold `row`.
+METAL_FUNC uint sequence_of_row(device const int* cu_seqlens, uint num_sequences, uint row) {
+  uint lo = 0;
+  uint hi = num_sequences;
+  while (hi - lo > 1) {
+    const uint mid = (lo + hi) / 2;
+    if (uint(cu_seqlens[mid]) <= row) {
+      lo = mid;
+    } else {
+      hi = mid;
+    }
+  }
+  return lo;
+}
+
+// Multiplies tile[0 .. block) with the Hadamard matrix, in place: additions in the order of strides 1, 2, 4, ...
+// All threads of the threadgroup call it; the tile is complete and visible to all when it returns.
+METAL_FUNC void rotate(threadgroup float* tile, uint block, uint tid, uint num_threads) {
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  for (uint stride = 1; stride < block; stride *= 2) {
+    for (uint i = tid; i < block / 2; i += num_threads) {
+      const uint at = i / stride * 2 * stride + i % stride;
+      const float a = tile[at];
+      const float b = tile[at + stride];
+      tile[at] = a + b;
+      tile[at + stride] = a - b;
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+  }
+}
+
+// The number that eight or four bits of a quantised row stand for, before the row's scale.
+METAL_FUNC float signed_byte(uint word, uint index) { return float(int(word << (24 - 8 * index)) >> 24); }
+
+METAL_FUNC float stepped_nibble(uint word, uint index, uint step, uint offset) {
+  return float(int(step * (word >> (4 * index) & 15u) + offset) - 128);
+}
+
+// acc[i][j] += a[i] * b[j] over 8x8 tiles.
+template <typename T, uint R, uint C>
+METAL_FUNC void tile_multiply_accumulate(thread simdgroup_matrix<float, 8, 8> (&acc)[R][C],
+                                         thread simdgroup_matrix<T, 8, 8> (&a)[R],
+                                         thread simdgroup_matrix<T, 8, 8> (&b)[C]) {
+#pragma unroll
+  for (uint j = 0; j < C; ++j) {
+#ifdef __MSL_PAIRED_MMA__
+// NVIDIA's smallest tile is 16x8: two of ours side by side.
+#pragma unroll
+    for (uint i = 0; i < R; i += 2) {
+      msl_multiply_accumulate_pair(acc[i][j], acc[i + 1][j], a[i], a[i + 1], b[j]);
+    }
+#else
+#pragma unroll
+    for (uint i = 0; i < R; ++i) {
+      simdgroup_multiply_accumulate(acc[i][j], a[i], b[j], acc[i][j]);
+    }
+#endif
+  }
+}
+)msl"},
+    {"conv.h",
+R"msl(// One channel of causal_conv1d: a short window over time, whose past lies in a ring.
+
+#include "args/causal_conv1d.h"
+#include "common.h"
+
+// Where the ring has a position, which is at least -tail_rows.
+METAL_FUNC long tail_place(constant pagoda_args::CausalConv1d& args, int position) {
+  return long(uint(position + int(args.tail_rows)) % args.tail_rows) * args.tail_row_stride;
+}
+
+// x, tail, weight: at the channel; x at the sequence's first row in this step, which is at `position`. Inputs before it
+// are in the tail.
+METAL_FUNC float conv_row(device const float* x, device const float* tail, device const float* weight,
+                          constant pagoda_args::CausalConv1d& args, int position, int row) {
+  float sum = 0.0f;
+  for (uint i = 0; i < args.kernel_size; ++i) {
+    const int at = row + int(i) + 1 - int(args.kernel_size);
+    const float input = at >= 0 ? x[long(at) * args.x_stride] : tail[tail_place(args, position + at)];
+    sum = fma(input, weight[long(i) * args.weight_stride], sum);
+  }
+  return silu(sum);
+}
+)msl"},
+    {"gdn.h",
+R"msl(// gdn: the gated delta rule, anchored at blocks of 16 tokens. The state S is the one at the last block boundary; a
+// token since then is a row (k, u, G), G being the sum of log decays inside the block. For row t, s over rows before:
+//   u_t = beta_t (v_t - e^(G_t) S^T k_t - sum_s e^(G_t - G_s) (k_s . k_t) u_s)
+//   o_t = e^(G_t) S^T q_t + sum_{s <= t} e^(G_t - G_s) (k_s . q_t) u_s
+// and after row 15, S := e^G S + sum_s e^(G - G_s) k_s u_s^T.
+//
+// gdn_decode takes the sequences with one token, gdn_prepare and gdn_prefill (in that order) those with more. A row
+// gets the same bits from either, alone or among others: S^T x is summed by 8 lanes, each over its own d in order, then
+// lanes are paired 4, 2 and 1 apart; dots of rows by 32 lanes, paired 16, 8, 4, 2 and 1 apart; rows are added in order
+// of s. simdgroup matrices are not used: the order inside one is not known.
+//
+// 8 neighbouring lanes have a column of S, lane `part` of them the dims 4 (part + 8 i) .. + 3 for all i. Sums of two
+// kinds, S^T k (0) and S^T q (1), are kept by the lower and the upper four of the lanes.
+// state: [slots, v_heads] of panels [dk][up to 32]; k_rows: [slots, k_heads, 16, dk]; u_rows: [slots, v_heads, 16, dv];
+// g_rows: [slots, v_heads, 16]
+
+#include "args/gdn.h"
+#include "common.h"
+
+constant constexpr uint kBlock = 16;  // tokens; part of the result's bits
+constant constexpr uint kPanel = 32;
+constant constexpr uint kSplit = 8;   // lanes that share a column; part of the result's bits
+constant constexpr uint kGroups = 4;  // simdgroups of a threadgroup
+constant constexpr float kNormEps = 1.0e-6f;
+
+// Keeps a compiler from moving loads of what follows to before it, where all of them at once take too many registers.
+METAL_FUNC void keep_loads_here() {
+#ifdef __MSL_PAIRED_MMA__
+  msl_keep_loads_here();
+#endif
+}
+
+METAL_FUNC float softplus(float x) { return x > 20.0f ? x : precise::log(1.0f + precise::exp(x)); }
+
+// a where mask is all ones, b where it is zero: no branch, which would have its own copy of the shuffles after it.
+METAL_FUNC float pick(uint mask, float a, float b) {
+  return as_type<float>((as_type<uint>(a) & mask) | (as_type<uint>(b) & ~mask));
+}
+
+// Sums x[i] over aligned groups of P lanes, pairing lanes P/2 apart, then P/4, down to 1: the same bits for every N.
+// Lane p of a group is left with the sum of x[p / (P / N)].
+template <uint N, uint P>
+METAL_FUNC float fold(thread float (&x)[N], uint lane) {
+  uint n = N;
+#pragma unroll
+  for (uint m = P / 2; m > 0; m /= 2) {
+    if (n > 1) {
+      n /= 2;
+      const uint high = 0u - (lane / m & 1u);
+#pragma unroll
+      for (uint i = 0; i < N / 2; ++i) {
+        // Only saves work: what is made of the others is not read.
+        if (i < n) {
+          const float send = pick(high, x[i], x[i + n]);
+          const float keep = pick(high, x[i + n], x[i]);
+          x[i] = keep + simd_shuffle_xor(send, ushort(m));
+        }
+      }
+    } else {
+      x[0] = x[0] + simd_shuffle_xor(x[0], ushort(m));
+    }
+  }
+  return x[0];
+}
+
+// A lane's elements lane, lane + 32, ... of a row of dk floats.
+template <uint N>
+METAL_FUNC void load_row(device const float* from, uint dk, uint lane, thread float (&x)[N]) {
+  load_ahead<N>(from, lane, 32, dk, x);
+}
+
+template <uint N>
+METAL_FUNC float lane_dot(thread const float (&x)[N], thread const float (&y)[N]) {
+  float sum = 0.0f;
+#pragma unroll
+  for (uint i = 0; i < N; ++i) {
+    sum = fma(x[i], y[i], sum);
+  }
+  return sum;
+}
+
+// 1 / |x|
+template <uint N>
+METAL_FUNC float inverse_norm(thread const float (&x)[N], uint lane) {
+  float sum[1];
+  sum[0] = lane_dot<N>(x, x);
+  return precise::rsqrt(fold<1, 32>(sum, lane) + kNormEps);
+}
+
+// G_t from G_(t-1); rate = e^(a_log), x = softplus(a + dt_bias)
+METAL_FUNC float next_g(float before, float rate, float x) { return fma(-rate, x, before); }
+
+// Coefficients of row t on u_s: s < t for its own u, s <= t for its output.
+METAL_FUNC float u_coefficient(float dot, float g_t, float g_s) { return -(precise::exp(g_t - g_s) * dot); }
+
+METAL_FUNC float o_coefficient(float dot, float g_t, float g_s) { return precise::exp(g_t - g_s) * dot; }
+
+// u (kind 0) or o (kind 1) of a row before the rows of its block; y: S^T k or S^T q
+METAL_FUNC float begin_row(uint kind, float decay, float y, float v) {
+  return kind == 0 ? fma(-decay, y, v) : decay * y;
+}
+
+// The dim of a lane's element i.
+METAL_FUNC uint dim_of(uint part, uint i) { return 4 * (part + kSplit * (i / 4)) + i % 4; }
+
+// A lane's part of a row of threadgroup memory.
+template <uint PER>
+METAL_FUNC void load_part(threadgroup const float* row, uint part, thread float (&x)[PER]) {
+#pragma unroll
+  for (uint i = 0; i < PER; i += 4) {
+    const float4 f = *(threadgroup const float4*)(row + dim_of(part, i));
+    x[i] = f.x;
+    x[i + 1] = f.y;
+    x[i + 2] = f.z;
+    x[i + 3] = f.w;
+  }
+}
+
+// S^T k and S^T q of NC columns: lane `part` is left with column c of k or q, kind NC + c = part / (8 / (2 NC)).
+template <uint NC, uint PER>
+METAL_FUNC float state_times(thread const float (&s)[NC][PER], thread const float (&k)[PER],
+                             thread const float (&q)[PER], uint lane) {
+  float x[2 * NC];
+#pragma unroll
+  for (uint c = 0; c < NC; ++c) {
+    x[c] = s[c][0] * k[0];
+    x[NC + c] = s[c][0] * q[0];
+  }
+#pragma unroll
+  for (uint i = 1; i < PER; ++i) {
+#pragma unroll
+    for (uint c = 0; c < NC; ++c) {
+      x[c] = fma(s[c][i], k[i], x[c]);
+      x[NC + c] = fma(s[c][i], q[i], x[NC + c]);
+    }
+  }
+  return fold<2 * NC, kSplit>(x, lane);
+}
+
+// S := decay S + sum_s k_s (weight_s u_s)^T is scale_state, then add_row for each row in order.
+template <uint PER>
+METAL_FUNC void scale_state(thread float (&s)[PER], float decay) {
+#pragma unroll
+  for (uint i = 0; i < PER; ++i) {
+    s[i] = s[i] * decay;
+  }
+}
+
+template <uint PER>
+METAL_FUNC void add_row(thread float (&s)[PER], thread const float (&k)[PER], float weighted_u) {
+#pragma unroll
+  for (uint i = 0; i < PER; ++i) {
+    s[i] = fma(k[i], weighted_u, s[i]);
+  }
+}
+
+// A lane's part of a column of S, zero beyond dk. at: the column's first element; width: columns of the panel.
+template <uint PER>
+METAL_FUNC void load_state(device const float* at, uint width, uint dk, uint part, thread float (&s)[PER]) {
+#pragma unroll
+  for (uint i = 0; i < PER; ++i) {
+    const uint d = dim_of(part, i);
+    s[i] = 0.0f;
+    if (d < dk) {
+      s[i] = at[d * width];
+    }
+  }
+}
+
+template <uint PER>
+METAL_FUNC void store_state(device float* at, uint width, uint dk, uint part, thread const float (&s)[PER]) {
+#pragma unroll
+  for (uint i = 0; i < PER; ++i) {
+    const uint d = dim_of(part, i);
+    if (d < dk) {
+      at[d * width] = s[i];
+    }
+  }
+}
+
+// Blocks of all sequences are numbered with gaps: sequence b's first one is cu_seqlens[b] / 16 + 2 b.
+METAL_FUNC uint first_block(device const int* cu_seqlens, uint b) { return uint(cu_seqlens[b]) / kBlock + 2 * b; }
+
+// Values of a block and V-head that need no S: G, beta, e^(G_15 - G_s), e^G; then the coefficients [s][t] of u, and of
+// o; then nothing, so that 128 threads have the same number each.
+constant constexpr uint kBetas = kBlock;
+constant constexpr uint kWeights = 2 * kBlock;
+constant constexpr uint kDecays = 3 * kBlock;
+constant constexpr uint kCoefficients = 4 * kBlock;
+constant constexpr uint kGateFloats = 640;
+)msl"},
+    {"keys.h",
+R"msl(// Floats as unsigned numbers in the same order; kernels pick by these, for which infinities and NaNs are numbers too.
+
+// Both zeros have one key: they are equal, and the lower id counts.
+METAL_FUNC uint key_of(float x) {
+  const uint bits = as_type<uint>(x);
+  return bits == 0x80000000u ? bits : (bits >> 31) != 0 ? ~bits : bits | 0x80000000u;
+}
+
+constant constexpr uint kMinusInfinityKey = 0x007fffffu;
+constant constexpr uint kInfinityKey = 0xff800000u;  // NaNs lie above it and below the other
+)msl"},
+    {"matmul.h",
+R"msl(// matmul: out = x W^T + bias, or silu of its first half times the second.
+//
+// 16-bit, 8-bit and 4-bit weights meet activations rounded to 16 bits in 8x8 matrix products with float sums. An output
+// is the sum of eight runs of columns, in order; within a run tiles.h says the order. That holds for any number of
+// rows, so a row's bits do not depend on it. matmul_few takes up to 64 rows and gives each run to a simdgroup;
+// matmul_tiles takes any number and goes through the runs one after the other.
+//
+// Activations: matmul_rows_* makes [rows, padded_cols] of them, and a scale for each row. For bfloat weights they are
+// bfloats, scale 1. Otherwise they are halfs, divided by a power of two so that none overflows; and rotated as the
+// weights are where those are quantised. Numbers of 8 and 4 bits are whole and at most 128: halfs hold them exactly.
+//
+// matmul_few_made_* and matmul_rows_* make the activations themselves where they are a norm's or a gate's
+// (row_source.h).
+//
+// Weights: rows in order, zeros after the last column and row. 8 bits: a byte each. 4 bits: a nibble each, low ones
+// first, and a pair (step, offset) for every 32 columns. Both with a float scale for each row.
+
+#include "args/matmul.h"
+#include "tiles.h"
+
+constant constexpr uint kRuns = 8;  // part of the result's bits
+
+// A lane's share of a row of weights in one chunk, as it lies in memory: loads need not be waited for at once.
+template <uint BITS>
+struct Share;
+template <>
+struct Share<16> {
+  uint4 a;
+  uint4 b;
+};
+template <>
+struct Share<8> {
+  uint4 a;
+};
+template <>
+struct Share<4> {
+  uint2 a;
+  uint steps;
+};
+
+// at: index of its first element in the matrix, a multiple of 16
+METAL_FUNC void load_share(device const uint* w, device const ushort* steps, ulong at, thread Share<16>& to) {
+  to.a = *(device const uint4*)(w + at / 2);
+  to.b = *(device const uint4*)(w + at / 2 + 4);
+}
+
+METAL_FUNC void load_share(device const uint* w, device const ushort* steps, ulong at, thread Share<8>& to) {
+  to.a = *(device const uint4*)(w + at / 4);
+}
+
+METAL_FUNC void load_share(device const uint* w, device const ushort* steps, ulong at, thread Share<4>& to) {
+  to.a = *(device const uint2*)(w + at / 8);
+  to.steps = uint(steps[at / 32]);
+}
+
+METAL_FUNC void share_words(thread const Share<16>& share, thread uint (&words)[kChunkTiles]) {
+  set_words(share.a, share.b, words);
+}
+
+// Byte i of a word of signed bytes: put behind 2^23 it is a float without a conversion.
+METAL_FUNC float byte_of(uint flipped, uint i) {
+  return as_type<float>((flipped >> (8 * i) & 0xffu) | 0x4b000000u) - 8388736.0f;
+}
+
+METAL_FUNC uint2 words_of_bytes(uint word) {
+  const uint flipped = word ^ 0x80808080u;
+  return uint2(pack_half(byte_of(flipped, 0), byte_of(flipped, 1)),
+               pack_half(byte_of(flipped, 2), byte_of(flipped, 3)));
+}
+
+METAL_FUNC void share_words(thread const Share<8>& share, thread uint (&words)[kChunkTiles]) {
+  const uint2 a = words_of_bytes(share.a.x);
+  const uint2 b = words_of_bytes(share.a.y);
+  const uint2 c = words_of_bytes(share.a.z);
+  const uint2 d = words_of_bytes(share.a.w);
+  set_words(uint4(a.x, a.y, b.x, b.y), uint4(c.x, c.y, d.x, d.y), words);
+}
+
+METAL_FUNC uint word_of_nibbles(uint word, uint i, uint steps) {
+  const uint step = steps & 0xffu;
+  const uint offset = steps >> 8;
+  return pack_half(stepped_nibble(word, i, step, offset), stepped_nibble(word, i + 1, step, offset));
+}
+
+METAL_FUNC void share_words(thread const Share<4>& share, thread uint (&words)[kChunkTiles]) {
+#pragma unroll
+  for (uint j = 0; j < 4; ++j) {
+    words[j] = word_of_nibbles(share.a.x, 2 * j, share.steps);
+    words[4 + j] = word_of_nibbles(share.a.y, 2 * j, share.steps);
+  }
+}
+
+// A lane's share of a row of activations.
+METAL_FUNC void load_x(device const half* x, thread uint (&words)[kChunkTiles]) {
+  set_words(*(device const uint4*)(x), *(device const uint4*)(x + 8), words);
+}
+
+METAL_FUNC void load_x(device const bfloat* x, thread uint (&words)[kChunkTiles]) {
+  set_words(*(device const uint4*)(x), *(device const uint4*)(x + 8), words);
+}
+
+METAL_FUNC void load_x(device const float* x, thread uint (&words)[kChunkTiles]) {
+#pragma unroll
+  for (uint i = 0; i < 4; ++i) {
+    const float4 v = *(device const float4*)(x + 4 * i);
+    words[2 * i] = pack_bfloat(v.x, v.y);
+    words[2 * i + 1] = pack_bfloat(v.z, v.w);
+  }
+}
+
+METAL_FUNC float finish(float sum, float x_scale, float w_scale, float bias) {
+  return fma(sum * x_scale, w_scale, bias);
+}
+
+METAL_FUNC void store_out(constant pagoda_args::Matmul& args, device float* out, uint m, uint column, float value) {
+  const long at = long(m) * args.out_stride + column;
+  out[at] = args.adds != 0 ? out[at] + value : value;
+}
+
+// Row r of the threadgroup's 8 RT rows of weights: neighbours, or with silu_mul a gate's in the first half and those of
+// its other factor in the second.
+METAL_FUNC uint weight_row(constant pagoda_args::Matmul& args, uint tile, uint r, uint rows) {
+  if (args.silu_mul != 0) {
+    return tile * (rows / 2) + r % (rows / 2) + r / (rows / 2) * args.out_cols;
+  }
+  return tile * rows + r;
+}
+
+// Writes output (m, column of row r) from the sums of that row and, with silu_mul, of its other factor.
+METAL_FUNC void write_out(constant pagoda_args::Matmul& args, device const float* x_scales,
+                          device const float* w_scales, device const float* bias, device float* out, uint m,
+                          uint column, float sum, float other, bool is_prepared, bool is_scaled) {
+  const float x_scale = is_prepared ? x_scales[m] : 1.0f;
+  float value = finish(sum, x_scale, is_scaled ? w_scales[column] : 1.0f, args.has_bias != 0 ? bias[column] : 0.0f);
+  if (args.silu_mul != 0) {
+    const uint at = args.out_cols + column;
+    value = silu(value) * finish(other, x_scale, is_scaled ? w_scales[at] : 1.0f, args.has_bias != 0 ? bias[at] : 0.0f);
+  }
+  store_out(args, out, m, column, value);
+}
+)msl"},
+    {"norms.h",
+R"msl(// Norms and gates of activations: what their own kernels and the matmuls that make their rows share.
+
+#include "common.h"
+
+constant constexpr uint kRowThreads = 256;  // that sum a row's squares; part of the result's bits
+constant constexpr uint kRowSimdgroups = 8;
+// Loads in flight of a thread: with one row there is nothing else to wait beside.
+constant constexpr uint kAhead = 8;
+
+// A thread's share of the sum of squares of a row.
+METAL_FUNC float thread_squares(device const float* row, uint width, uint tid) {
+  float sum = 0.0f;
+  for (uint first = tid; first < width; first += kAhead * kRowThreads) {
+    float v[kAhead];
+    load_ahead<kAhead>(row, first, kRowThreads, width, v);
+#pragma unroll
+    for (uint j = 0; j < kAhead; ++j) {
+      sum = fma(v[j], v[j], sum);
+    }
+  }
+  return sum;
+}
+
+METAL_FUNC float rms_scale(float squares, uint width, float eps) { return 1.0f / sqrt(squares / float(width) + eps); }
+
+// By one simdgroup.
+METAL_FUNC float head_scale(device const float* head, uint dim, float eps, uint lane) {
+  float squares = 0.0f;
+  for (uint i = lane; i < dim; i += 32) {
+    squares = fma(head[i], head[i], squares);
+  }
+  return precise::rsqrt(simd_sum(squares) / float(dim) + eps);
+}
+
+METAL_FUNC float normed(float v, float scale, float w, float offset) { return v * scale * (w + offset); }
+
+METAL_FUNC float gated_normed(float v, float scale, float w, float g) { return v * scale * w * silu(g); }
+
+METAL_FUNC float gated(float v, float g) { return v * sigmoid(g); }
+)msl"},
+    {"paged_attention.h",
+R"msl(// paged_attention: causal attention of flat rows over the paged cache, varlen, prompts and single tokens in one launch.
+//
+// Positions are cut into partitions of 256, at absolute places. Within one a row's softmax is plain: all scores,
+// their maximum, the weights (rounded to the cache's type), then one sum over the values, keys in order. Partitions are
+// merged in order. So a row's bits depend on its own prefix only: not on who shares its tile, nor on whether partitions
+// ran side by side (single tokens: each to `partials`, merged by paged_attention_reduce) or one after the other.
+//
+// The rows of a tile are the (token, head) pairs of one sequence that share a KV head, token by token: keys and values
+// are loaded once for all of them. Sums over d and over keys are those of 8x8 matrix products.
+
+#include "args/paged_attention.h"
+#include "common.h"
+
+constant bool use_window [[function_constant(0)]];
+constant bool use_softcap [[function_constant(1)]];
+constant bool use_sinks [[function_constant(2)]];
+
+constant constexpr uint kPartition = 256;  // positions; part of the result's bits
+constant constexpr uint kMaxDim = 256;
+constant constexpr uint kSimdgroups = 4;
+
+// The tile of the grid that holds the first rows of sequence b: no two sequences share one.
+METAL_FUNC uint first_tile(device const int* cu_seqlens, uint b, uint group, uint tile_rows) {
+  return uint(cu_seqlens[b]) * group / tile_rows + b;
+}
+
+METAL_FUNC uint sequence_of_tile(device const int* cu_seqlens, uint num_sequences, uint tile, uint group,
+                                 uint tile_rows) {
+  uint lo = 0;
+  uint hi = num_sequences;
+  while (hi - lo > 1) {
+    const uint mid = (lo + hi) / 2;
+    if (first_tile(cu_seqlens, mid, group, tile_rows) <= tile) {
+      lo = mid;
+    } else {
+      hi = mid;
+    }
+  }
+  return lo;
+}
+
+// The first partition that a row at `position` sees anything of.
+METAL_FUNC uint first_part(int position, uint window) {
+  const int begin = use_window ? max(0, position - int(window) + 1) : 0;
+  return uint(begin) / kPartition;
+}
+
+METAL_FUNC bool is_visible(int key, int position, uint window) {
+  return key <= position && (!use_window || key > position - int(window));
+}
+
+// Two partial results of a row, `total` first: values are relative to their maximum.
+METAL_FUNC float merged(float total, float total_factor, float part, float part_factor) {
+  return fma(total, total_factor, part * part_factor);
+}
+
+// Adds a head's sink to the sum, and updates the maximum.
+METAL_FUNC float scale_to_end(float largest, float sum, float sink) {
+  if (!use_sinks) {
+    return 1.0f / sum;
+  }
+  const float end = max(sink, largest);
+  const float factor = precise::exp(largest - end);
+  return factor / fma(sum, factor, precise::exp(sink - end));
+}
+)msl"},
+    {"rope.h",
+R"msl(// The part of qk_norm_rope and rope_and_cache for one head: RMS norm where there is a weight, then the rotation.
+
+#include "common.h"
+
+// Reads a head of `dim` floats and leaves it, normalised and rotated, in `head`, by one simdgroup; all lanes see all of
+// it, and all reads of `from` are done, so that the caller may write there.
+METAL_FUNC void norm_and_rotate(device const float* from, device const float* weight, device const float* inv_freq,
+                                int position, uint dim, uint half_rotary, float eps, float weight_offset,
+                                bool has_weight, threadgroup float* head, uint lane) {
+  float squares = 0.0f;
+  for (uint i = lane; i < dim; i += 32) {
+    head[i] = from[i];
+    squares = fma(head[i], head[i], squares);
+  }
+  const float sum = simd_sum(squares);
+  if (has_weight) {
+    const float scale = precise::rsqrt(sum / float(dim) + eps);
+    for (uint i = lane; i < dim; i += 32) {
+      head[i] = head[i] * scale * (weight[i] + weight_offset);
+    }
+  }
+  simdgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
+  for (uint i = lane; i < half_rotary; i += 32) {
+    const float angle = float(position) * inv_freq[i];
+    const float c = precise::cos(angle);
+    const float s = precise::sin(angle);
+    const float a = head[i];
+    const float b = head[i + half_rotary];
+    head[i] = a * c - b * s;
+    head[i + half_rotary] = b * c + a * s;
+  }
+  simdgroup_barrier(mem_flags::mem_threadgroup);
+}
+)msl"},
+    {"row_source.h",
+R"msl(// Rows of activations that a matmul normalises or gates as it reads them: the same bits as rms_norm, gated_rms_norm and
+// sigmoid_gate would have written, without their launch and without the row going through memory.
+
+#include "args/row_source.h"
+#include "norms.h"
+
+constant constexpr uint kRmsNorm = 1;
+constant constexpr uint kGatedRmsNorm = 2;
+constant constexpr uint kSigmoidGate = 3;
+constant constexpr uint kMostHeads = 64;
+
+// scales[row * heads + head] of `rows` rows, by 256 threads; partial: 8 floats a row.
+METAL_FUNC void row_scales(device const float* x, long x_stride, constant pagoda_args::RowSource& source, uint rows,
+                           threadgroup float* scales, threadgroup float* partial, uint tid, uint sg, uint lane) {
+  if (source.kind == kRmsNorm) {
+    for (uint r = 0; r < rows; ++r) {
+      const float squares = simd_sum(thread_squares(x + long(r) * x_stride, source.dim, tid));
+      if (lane == 0) {
+        partial[r * kRowSimdgroups + sg] = squares;
+      }
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (tid < rows) {
+      float squares = 0.0f;
+      for (uint i = 0; i < kRowSimdgroups; ++i) {
+        squares += partial[tid * kRowSimdgroups + i];
+      }
+      scales[tid] = rms_scale(squares, source.dim, source.eps);
+    }
+  } else {
+    // Only saves work: a gate alone reads no scales.
+    if (source.kind == kGatedRmsNorm) {
+      for (uint i = sg; i < rows * source.heads; i += kRowSimdgroups) {
+        device const float* head =
+            x + long(i / source.heads) * x_stride + long(i % source.heads) * source.x_head_stride;
+        const float scale = head_scale(head, source.dim, source.eps, lane);
+        if (lane == 0) {
+          scales[i] = scale;
+        }
+      }
+    }
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+}
+
+// Element `column` of a row. x and gate: at the row; scales: of the row.
+METAL_FUNC float row_element(device const float* x, device const float* weight, device const float* gate,
+                             constant pagoda_args::RowSource& source, threadgroup const float* scales, uint column) {
+  if (source.kind == 0) {
+    return x[column];
+  }
+  const uint head = column / source.dim;
+  const uint d = column % source.dim;
+  const float v = x[long(head) * source.x_head_stride + d];
+  if (source.kind == kRmsNorm) {
+    return normed(v, scales[head], weight[d], source.weight_offset);
+  }
+  const float g = gate[long(head) * source.gate_head_stride + d];
+  return source.kind == kGatedRmsNorm ? gated_normed(v, scales[head], weight[d], g) : gated(v, g);
+}
+
+// The same of four neighbours, the first at a multiple of 4.
+METAL_FUNC float4 row_elements(device const float* x, device const float* weight, device const float* gate,
+                               constant pagoda_args::RowSource& source, threadgroup const float* scales, uint column) {
+  const uint head = column / source.dim;
+  const uint d = column % source.dim;
+  const float4 v = *(device const float4*)(x + long(head) * source.x_head_stride + d);
+  if (source.kind == kRmsNorm) {
+    const float4 w = *(device const float4*)(weight + d);
+    return float4(
+        normed(v.x, scales[head], w.x, source.weight_offset), normed(v.y, scales[head], w.y, source.weight_offset),
+        normed(v.z, scales[head], w.z, source.weight_offset), normed(v.w, scales[head], w.w, source.weight_offset));
+  }
+  const float4 g = *(device const float4*)(gate + long(head) * source.gate_head_stride + d);
+  if (source.kind == kGatedRmsNorm) {
+    const float4 w = *(device const float4*)(weight + d);
+    return float4(gated_normed(v.x, scales[head], w.x, g.x), gated_normed(v.y, scales[head], w.y, g.y),
+                  gated_normed(v.z, scales[head], w.z, g.z), gated_normed(v.w, scales[head], w.w, g.w));
+  }
+  return float4(gated(v.x, g.x), gated(v.y, g.y), gated(v.z, g.z), gated(v.w, g.w));
+}
+)msl"},
+    {"tiles.h",
+R"msl(// Matrix products of 16-bit operands with float sums, 64 columns (a chunk) at a time.
+//
+// A lane has a row (lane / 4) of an 8-row operand and 16 neighbouring columns of it (from 16 (lane % 4) on), as eight
+// words of two: one or two wide loads. Word j of all lanes is the chunk's tile j, an 8x8 matrix; so tile j holds the
+// columns 16 c + 2 j and 16 c + 2 j + 1 of all c < 4. Both operands are cut alike, and a sum takes the tiles in order.
+
+#include "common.h"
+
+constant constexpr uint kChunk = 64;
+constant constexpr uint kChunkTiles = 8;
+constant constexpr uint kTileScratch = 2 * kChunkTiles * 32;  // words that chunk_multiply wants for each simdgroup
+
+typedef simdgroup_matrix<float, 8, 8> SumTile;
+
+// Two numbers in one word, the first in the low half.
+METAL_FUNC uint pack_half(float first, float second) {
+#ifdef __MSL_PAIRED_MMA__
+  return msl_pack_half(first, second);
+#else
+  return uint(as_type<ushort>(half(first))) | uint(as_type<ushort>(half(second))) << 16;
+#endif
+}
+
+METAL_FUNC uint pack_bfloat(float first, float second) {
+#ifdef __MSL_PAIRED_MMA__
+  return msl_pack_bfloat(first, second);
+#else
+  return uint(as_type<ushort>(bfloat(first))) | uint(as_type<ushort>(bfloat(second))) << 16;
+#endif
+}
+
+METAL_FUNC void set_words(uint4 a, uint4 b, thread uint (&words)[kChunkTiles]) {
+  words[0] = a.x;
+  words[1] = a.y;
+  words[2] = a.z;
+  words[3] = a.w;
+  words[4] = b.x;
+  words[5] = b.y;
+  words[6] = b.z;
+  words[7] = b.w;
+}
+
+// The tiles of a chunk from the words of all lanes: as they are, or transposed.
+template <typename T, bool TRANSPOSED>
+METAL_FUNC void make_tiles(thread const uint (&words)[kChunkTiles],
+                           thread simdgroup_matrix<T, 8, 8> (&tiles)[kChunkTiles], threadgroup uint* scratch,
+                           uint lane) {
+#ifdef __MSL_PAIRED_MMA__
+// NVIDIA's lanes hold just these words: of a left operand its rows, of a right one its columns.
+#pragma unroll
+  for (uint j = 0; j < kChunkTiles; ++j) {
+    msl_set_word<T, TRANSPOSED>(tiles[j], words[j]);
+  }
+#else
+#pragma unroll
+  for (uint j = 0; j < kChunkTiles; ++j) {
+    scratch[j * 32 + lane] = words[j];
+  }
+  simdgroup_barrier(mem_flags::mem_threadgroup);
+#pragma unroll
+  for (uint j = 0; j < kChunkTiles; ++j) {
+    simdgroup_load(tiles[j], (threadgroup const T*)(scratch + j * 32), 8, ulong2(0, 0), TRANSPOSED);
+  }
+  simdgroup_barrier(mem_flags::mem_threadgroup);
+#endif
+}
+
+// acc[i][t] += (rows i of w) (rows t of x)^T over one chunk. scratch: kTileScratch words of the simdgroup's own.
+template <typename T, uint R, uint M>
+METAL_FUNC void chunk_multiply(thread SumTile (&acc)[R][M], thread const uint (&w)[R][kChunkTiles],
+                               thread const uint (&x)[M][kChunkTiles], threadgroup uint* scratch, uint lane) {
+  simdgroup_matrix<T, 8, 8> left[R][kChunkTiles];
+#pragma unroll
+  for (uint i = 0; i < R; ++i) {
+    make_tiles<T, false>(w[i], left[i], scratch, lane);
+  }
+#pragma unroll
+  for (uint t = 0; t < M; ++t) {
+    simdgroup_matrix<T, 8, 8> right[kChunkTiles];
+    make_tiles<T, true>(x[t], right, scratch + kTileScratch / 2, lane);
+#ifdef __MSL_PAIRED_MMA__
+// NVIDIA's tile is 16 x 16 times 16 x 8: two of ours each way.
+#pragma unroll
+    for (uint i = 0; i < R; i += 2) {
+#pragma unroll
+      for (uint j = 0; j < kChunkTiles; j += 2) {
+        msl_multiply_accumulate_pairs(acc[i][t], acc[min(i + 1, R - 1)][t], left[i][j], left[min(i + 1, R - 1)][j],
+                                      left[i][j + 1], left[min(i + 1, R - 1)][j + 1], right[j], right[j + 1],
+                                      i + 1 < R);
+      }
+    }
+#else
+#pragma unroll
+    for (uint i = 0; i < R; ++i) {
+#pragma unroll
+      for (uint j = 0; j < kChunkTiles; ++j) {
+        simdgroup_multiply_accumulate(acc[i][t], left[i][j], right[j], acc[i][t]);
+      }
+    }
+#endif
+  }
+}
+
+// total += part, and part is zero afterwards. scratch: 128 words of the simdgroup's own
+METAL_FUNC void move_sum(thread SumTile& total, thread SumTile& part, threadgroup uint* scratch, uint lane) {
+#ifdef __MSL_PAIRED_MMA__
+  msl_add(total, part);
+#else
+  threadgroup float* sums = (threadgroup float*)(scratch);
+  simdgroup_store(total, sums, 8);
+  simdgroup_store(part, sums + 64, 8);
+  simdgroup_barrier(mem_flags::mem_threadgroup);
+  sums[lane] = sums[lane] + sums[64 + lane];
+  sums[32 + lane] = sums[32 + lane] + sums[96 + lane];
+  simdgroup_barrier(mem_flags::mem_threadgroup);
+  simdgroup_load(total, (threadgroup const float*)(sums), 8);
+  simdgroup_barrier(mem_flags::mem_threadgroup);
+#endif
+  part = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+}
+
+METAL_FUNC void store_words(thread const uint (&words)[kChunkTiles], threadgroup uint* to) {
+  *(threadgroup uint4*)(to) = uint4(words[0], words[1], words[2], words[3]);
+  *(threadgroup uint4*)(to + 4) = uint4(words[4], words[5], words[6], words[7]);
+}
+
+METAL_FUNC void load_words(threadgroup const uint* from, thread uint (&words)[kChunkTiles]) {
+  set_words(*(threadgroup const uint4*)(from), *(threadgroup const uint4*)(from + 4), words);
+}
+)msl"},
+  };
+  return kHeaders;
+}
+}  // namespace pagoda::device::gpu::generated

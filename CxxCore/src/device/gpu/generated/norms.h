@@ -1,0 +1,40 @@
+// norms.h for the software device. Made by Tools/mslc/generate.sh.
+#pragma once
+# 4 "Shaders/norms.h"
+#include "device/gpu/generated/common.h"
+
+MSL_CONSTANT constexpr uint kRowThreads = 256;
+MSL_CONSTANT constexpr uint kRowSimdgroups = 8;
+
+MSL_CONSTANT constexpr uint kAhead = 8;
+
+
+METAL_FUNC float thread_squares(MSL_DEVICE const float* row, uint width, uint tid) {
+  float sum = 0.0f;
+  for (uint first = tid; MSL_LOOP(first < width); first += kAhead * kRowThreads) {
+    float v[kAhead];
+    load_ahead<kAhead>(row, first, kRowThreads, width, v);
+
+    for (uint j = 0; j < kAhead; ++j) {
+      sum = fma(v[j], v[j], sum);
+    }
+  }
+  return sum;
+}
+
+METAL_FUNC float rms_scale(float squares, uint width, float eps) { return 1.0f / sqrt(squares / float(width) + eps); }
+
+
+METAL_FUNC float head_scale(MSL_DEVICE const float* head, uint dim, float eps, uint lane) {
+  float squares = 0.0f;
+  for (uint i = lane; MSL_LOOP(i < dim); i += 32) {
+    squares = fma(head[i], head[i], squares);
+  }
+  return precise::rsqrt(simd_sum(squares) / float(dim) + eps);
+}
+
+METAL_FUNC float normed(float v, float scale, float w, float offset) { return v * scale * (w + offset); }
+
+METAL_FUNC float gated_normed(float v, float scale, float w, float g) { return v * scale * w * silu(g); }
+
+METAL_FUNC float gated(float v, float g) { return v * sigmoid(g); }

@@ -1,0 +1,101 @@
+// tiles.h for the software device. Made by Tools/mslc/generate.sh.
+#pragma once
+# 8 "Shaders/tiles.h"
+#include "device/gpu/generated/common.h"
+
+MSL_CONSTANT constexpr uint kChunk = 64;
+MSL_CONSTANT constexpr uint kChunkTiles = 8;
+MSL_CONSTANT constexpr uint kTileScratch = 2 * kChunkTiles * 32;
+
+typedef simdgroup_matrix<float, 8, 8> SumTile;
+
+
+METAL_FUNC uint pack_half(float first, float second) {
+# 21 "Shaders/tiles.h"
+  return uint(as_type<ushort>(half(first))) | uint(as_type<ushort>(half(second))) << 16;
+
+}
+
+METAL_FUNC uint pack_bfloat(float first, float second) {
+# 29 "Shaders/tiles.h"
+  return uint(as_type<ushort>(bfloat(first))) | uint(as_type<ushort>(bfloat(second))) << 16;
+
+}
+
+METAL_FUNC void set_words(uint4 a, uint4 b, MSL_THREAD uint (&words)[kChunkTiles]) {
+  words[0] = a.x;
+  words[1] = a.y;
+  words[2] = a.z;
+  words[3] = a.w;
+  words[4] = b.x;
+  words[5] = b.y;
+  words[6] = b.z;
+  words[7] = b.w;
+}
+
+
+template <typename T, bool TRANSPOSED>
+METAL_FUNC void make_tiles(MSL_THREAD const uint (&words)[kChunkTiles],
+                           MSL_THREAD simdgroup_matrix<T, 8, 8> (&tiles)[kChunkTiles], MSL_THREADGROUP uint* scratch,
+                           uint lane) {
+# 57 "Shaders/tiles.h"
+  for (uint j = 0; j < kChunkTiles; ++j) {
+    scratch[j * 32 + lane] = words[j];
+  }
+  simdgroup_barrier(mem_flags::mem_threadgroup);
+
+  for (uint j = 0; j < kChunkTiles; ++j) {
+    simdgroup_load(tiles[j], (MSL_THREADGROUP const T*)(scratch + j * 32), 8, ulong2(0, 0), TRANSPOSED);
+  }
+  simdgroup_barrier(mem_flags::mem_threadgroup);
+
+}
+
+
+template <typename T, uint R, uint M>
+METAL_FUNC void chunk_multiply(MSL_THREAD SumTile (&acc)[R][M], MSL_THREAD const uint (&w)[R][kChunkTiles],
+                               MSL_THREAD const uint (&x)[M][kChunkTiles], MSL_THREADGROUP uint* scratch, uint lane) {
+  simdgroup_matrix<T, 8, 8> left[R][kChunkTiles];
+
+  for (uint i = 0; i < R; ++i) {
+    make_tiles<T, false>(w[i], left[i], scratch, lane);
+  }
+
+  for (uint t = 0; t < M; ++t) {
+    simdgroup_matrix<T, 8, 8> right[kChunkTiles];
+    make_tiles<T, true>(x[t], right, scratch + kTileScratch / 2, lane);
+# 95 "Shaders/tiles.h"
+    for (uint i = 0; i < R; ++i) {
+
+      for (uint j = 0; j < kChunkTiles; ++j) {
+        simdgroup_multiply_accumulate(acc[i][t], left[i][j], right[j], acc[i][t]);
+      }
+    }
+
+  }
+}
+
+
+METAL_FUNC void move_sum(MSL_THREAD SumTile& total, MSL_THREAD SumTile& part, MSL_THREADGROUP uint* scratch, uint lane) {
+# 110 "Shaders/tiles.h"
+  MSL_THREADGROUP float* sums = (MSL_THREADGROUP float*)(scratch);
+  simdgroup_store(total, sums, 8);
+  simdgroup_store(part, sums + 64, 8);
+  simdgroup_barrier(mem_flags::mem_threadgroup);
+  sums[lane] = sums[lane] + sums[64 + lane];
+  sums[32 + lane] = sums[32 + lane] + sums[96 + lane];
+  simdgroup_barrier(mem_flags::mem_threadgroup);
+  simdgroup_load(total, (MSL_THREADGROUP const float*)(sums), 8);
+  simdgroup_barrier(mem_flags::mem_threadgroup);
+
+  part = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+}
+
+METAL_FUNC void store_words(MSL_THREAD const uint (&words)[kChunkTiles], MSL_THREADGROUP uint* to) {
+  *(MSL_THREADGROUP uint4*)(to) = uint4(words[0], words[1], words[2], words[3]);
+  *(MSL_THREADGROUP uint4*)(to + 4) = uint4(words[4], words[5], words[6], words[7]);
+}
+
+METAL_FUNC void load_words(MSL_THREADGROUP const uint* from, MSL_THREAD uint (&words)[kChunkTiles]) {
+  set_words(*(MSL_THREADGROUP const uint4*)(from), *(MSL_THREADGROUP const uint4*)(from + 4), words);
+}
