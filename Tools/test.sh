@@ -63,13 +63,14 @@ native() {
 stage_checks() {
   local self_tested
   for self_tested in include_direction.py header_sentence.py paths.sh test_counts.py documentation.py docs.py \
-    load_commands.py portable_scripts.py api_baseline.py; do
+    load_commands.py portable_scripts.py api_baseline.py duplicate_code.py; do
     check "$self_tested --self-test" "Tools/checks/$self_tested" --self-test
   done
   check "include direction" Tools/checks/include_direction.py
   check "opening sentences" Tools/checks/header_sentence.py
   check "machine paths" Tools/checks/paths.sh
   check "links and paths in the docs" Tools/checks/docs.py
+  check "duplicate code" Tools/checks/duplicate_code.py
   check "layout" Tools/checks/format.sh
   check "scripts under bash 3.2" Tools/checks/portable_scripts.py
   check "generated kernels" Tools/mslc/generate.sh --check

@@ -192,6 +192,18 @@ Result<std::unique_ptr<Channel>> Mpi::accept(int timeout_ms) {
   }
 }
 
+// Starts a request that is null, and tests it. The caller holds the mutex.
+template <class Start>
+Result<bool> Mpi::advance(void*& request, const char* name, Start&& start) {
+  if (is_over_) return make_error(StatusCode::shut_down, "MPI has ended");
+  if (!request)
+    if (const int code = start()) return failed(name, code);
+  int is_done = 0;
+  MpiFunctions::MpiStatus status;
+  if (const int code = mpi_->test(&request, &is_done, &status)) return failed("MPI_Test", code);
+  return is_done != 0;
+}
+
 // Calls of the library are short; between two of them another thread has its turn.
 Status Mpi::send(int rank, int tag, std::span<const std::byte> frame, int timeout_ms, const std::atomic<bool>* closed) {
   const auto begin = Clock::now();
@@ -199,15 +211,11 @@ Status Mpi::send(int rank, int tag, std::span<const std::byte> frame, int timeou
   for (int count = 0;; pause(count)) {
     {
       const std::lock_guard lock(mutex_);
-      if (is_over_) return make_error(StatusCode::shut_down, "MPI has ended");
-      if (!request)
-        if (const int code =
-                mpi_->isend(frame.data(), static_cast<int>(frame.size()), mpi_->byte, rank, tag, mpi_->world, &request))
-          return failed("MPI_Isend", code);
-      int is_done = 0;
-      MpiFunctions::MpiStatus status;
-      if (const int code = mpi_->test(&request, &is_done, &status)) return failed("MPI_Test", code);
-      if (is_done) return ok_status();
+      const auto start = [&] {
+        return mpi_->isend(frame.data(), static_cast<int>(frame.size()), mpi_->byte, rank, tag, mpi_->world, &request);
+      };
+      const auto is_done = advance(request, "MPI_Isend", start);
+      if (!is_done.is_ok() || *is_done) return is_done.status;
     }
     const bool is_late = Clock::now() - begin >= std::chrono::milliseconds(timeout_ms);
     if (!is_late && !(closed && *closed)) continue;
@@ -235,15 +243,11 @@ Status Mpi::receive(int rank, int tag, std::span<std::byte> frame, int timeout_m
   MpiFunctions::Handle request = nullptr;
   for (int count = 0;; pause(count)) {
     const std::lock_guard lock(mutex_);
-    if (is_over_) return make_error(StatusCode::shut_down, "MPI has ended");
-    if (!request)
-      if (const int code =
-              mpi_->irecv(frame.data(), static_cast<int>(frame.size()), mpi_->byte, rank, tag, mpi_->world, &request))
-        return failed("MPI_Irecv", code);
-    int is_done = 0;
-    MpiFunctions::MpiStatus status;
-    if (const int code = mpi_->test(&request, &is_done, &status)) return failed("MPI_Test", code);
-    if (is_done) return ok_status();
+    const auto start = [&] {
+      return mpi_->irecv(frame.data(), static_cast<int>(frame.size()), mpi_->byte, rank, tag, mpi_->world, &request);
+    };
+    const auto is_done = advance(request, "MPI_Irecv", start);
+    if (!is_done.is_ok() || *is_done) return is_done.status;
     if (!closed && Clock::now() - begin < std::chrono::milliseconds(timeout_ms)) continue;
     mpi_->cancel(&request);
     return make_error(StatusCode::io_error, "a frame did not come whole");

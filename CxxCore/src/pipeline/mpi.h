@@ -31,6 +31,8 @@ class Mpi {
   friend class MpiChannel;
   Mpi() = default;
   Status open();
+  template <class Start>
+  Result<bool> advance(void*& request, const char* name, Start&& start);
   Status send(int rank, int tag, std::span<const std::byte> frame, int timeout_ms, const std::atomic<bool>* closed);
   // Whether a frame of this tag, or of any with -1, has come; the tag is filled.
   Result<bool> probe(int rank, int& tag, int& size);

@@ -53,6 +53,14 @@ Result<const KernelInfo*> check_pipeline(std::span<const KernelFile> files, std:
   return kernel;
 }
 
+std::vector<uint32_t> constant_bits(const KernelInfo& kernel, std::span<const Constant> constants) {
+  std::vector<uint32_t> bits;
+  for (const ConstantInfo& info : kernel.constants)
+    for (const Constant& given : constants)
+      if (given.name == info.name) bits.push_back(given.bits);
+  return bits;
+}
+
 Status check_launch(const KernelInfo& kernel, Size3 groups, Size3 threads, std::span<const Binding> bindings) {
   const uint64_t num_threads = uint64_t{threads.x} * threads.y * threads.z;
   if (num_threads == 0 || num_threads % 32 != 0 || num_threads > kernel.max_threads)

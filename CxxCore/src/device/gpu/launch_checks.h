@@ -4,6 +4,7 @@
 
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "device/gpu/backend.h"
@@ -14,6 +15,9 @@ namespace pagoda::device::gpu {
 // The kernel of that name, whose function constants are all given, each once and no other.
 Result<const KernelInfo*> check_pipeline(std::span<const KernelFile> files, std::string_view kernel,
                                          std::span<const Constant> constants);
+
+// The values of the kernel's constants, in its order, after check_pipeline().
+std::vector<uint32_t> constant_bits(const KernelInfo& kernel, std::span<const Constant> constants);
 
 // Threads are a multiple of 32 within the kernel's limit; each binding is given, lies in its buffer, is aligned to its
 // element, and has the size of its values.

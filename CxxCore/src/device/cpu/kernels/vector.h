@@ -150,6 +150,16 @@ PAGODA_INLINE Vec sums(const Vec v[16]) {
   return fold<2>(fold<4>(b[0], b[1]), fold<4>(b[2], b[3]));
 }
 
+// The Taylor series of e^r, from the coefficient of r^6 on down.
+PAGODA_INLINE Vec exp_series(Vec p, Vec r) {
+  p = fma(p, r, splat(1.0f / 120.0f));
+  p = fma(p, r, splat(1.0f / 24.0f));
+  p = fma(p, r, splat(1.0f / 6.0f));
+  p = fma(p, r, splat(0.5f));
+  p = fma(p, r, splat(1.0f));
+  return fma(p, r, splat(1.0f));
+}
+
 // e^x to about 1 ulp: x = n ln 2 + r, Taylor to r^7 on |r| <= ln 2 / 2, times 2^n in two steps so that results
 // underflow gradually and overflow to infinity. NaN stays NaN, -inf gives 0.
 PAGODA_INLINE Vec exp(Vec x) {
@@ -161,14 +171,7 @@ PAGODA_INLINE Vec exp(Vec x) {
   const Vec n = shifted - magic;
   Vec r = fma(n, splat(-0x1.62e4p-1f), x);  // ln 2 in two parts; the first has few bits, so n times it is exact
   r = fma(n, splat(-0x1.7f7d1cp-20f), r);
-  Vec p = splat(1.0f / 5040.0f);
-  p = fma(p, r, splat(1.0f / 720.0f));
-  p = fma(p, r, splat(1.0f / 120.0f));
-  p = fma(p, r, splat(1.0f / 24.0f));
-  p = fma(p, r, splat(1.0f / 6.0f));
-  p = fma(p, r, splat(0.5f));
-  p = fma(p, r, splat(1.0f));
-  p = fma(p, r, splat(1.0f));
+  const Vec p = exp_series(fma(splat(1.0f / 5040.0f), r, splat(1.0f / 720.0f)), r);
   const IntVec exponent = __builtin_bit_cast(IntVec, shifted) - __builtin_bit_cast(IntVec, magic);
   const IntVec half = exponent >> 1;
   const Vec first = __builtin_bit_cast(Vec, (half + 127) << 23);
@@ -195,13 +198,7 @@ PAGODA_INLINE Vec sigmoid(Vec x) {
   const Vec n = shifted - magic;
   Vec r = fma(n, splat(-0x1.62e4p-1f), -x);
   r = fma(n, splat(-0x1.7f7d1cp-20f), r);
-  Vec p = splat(1.0f / 720.0f);
-  p = fma(p, r, splat(1.0f / 120.0f));
-  p = fma(p, r, splat(1.0f / 24.0f));
-  p = fma(p, r, splat(1.0f / 6.0f));
-  p = fma(p, r, splat(0.5f));
-  p = fma(p, r, splat(1.0f));
-  p = fma(p, r, splat(1.0f));
+  const Vec p = exp_series(splat(1.0f / 720.0f), r);
   const Vec e = __builtin_bit_cast(Vec, __builtin_bit_cast(IntVec, p) + (__builtin_bit_cast(IntVec, shifted) << 23));
   return reciprocal(splat(1.0f) + e);
 }

@@ -151,9 +151,7 @@ Result<const MetalPipeline*> PipelineCache::find_or_make(std::string_view name, 
   if (!kernel.is_ok()) return kernel.status;
   auto made = std::make_unique<MetalPipeline>();
   made->kernel = *kernel;
-  for (const ConstantInfo& info : made->kernel->constants)
-    for (const Constant& given : constants)
-      if (given.name == info.name) made->constants.push_back(given.bits);
+  made->constants = constant_bits(*made->kernel, constants);
   for (const auto& known : pipelines_)
     if (known->kernel == made->kernel && known->constants == made->constants) return known.get();
   PAGODA_RETURN_IF_ERROR(compile(*made));

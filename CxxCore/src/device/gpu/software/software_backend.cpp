@@ -55,9 +55,7 @@ Result<const Pipeline*> SoftwareBackend::pipeline(std::string_view name, std::sp
   if (!kernel.is_ok()) return kernel.status;
   auto made = std::make_unique<SoftwarePipeline>();
   made->kernel = *kernel;
-  for (const ConstantInfo& info : made->kernel->constants)
-    for (const Constant& given : constants)
-      if (given.name == info.name) made->constants.push_back(given.bits);
+  made->constants = constant_bits(*made->kernel, constants);
   for (const auto& known : pipelines_)
     if (known->kernel == made->kernel && known->constants == made->constants) return known.get();
   pipelines_.push_back(std::move(made));
