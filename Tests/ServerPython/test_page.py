@@ -362,18 +362,30 @@ def test_markdown_of_answers(page):
     assert body.locator(".c-comment").inner_text() == "# one"
 
 
-@pytest.mark.parametrize("size", [(1100, 760), (390, 800)])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing(page, server, size, scheme):
-    from axe_playwright_python.sync_playwright import Axe
-    page.set_viewport_size({"width": size[0], "height": size[1]})
-    page.emulate_media(color_scheme=scheme)
+@pytest.fixture(params=[(1100, 760), (390, 800)], ids=["desktop", "phone"])
+def size(page, request):
+    page.set_viewport_size({"width": request.param[0], "height": request.param[1]})
+    return request.param
 
-    def check(state):
+
+@pytest.fixture(params=["light", "dark"])
+def check(page, request):
+    """Runs axe on the page as it is."""
+    from axe_playwright_python.sync_playwright import Axe
+    page.emulate_media(color_scheme=request.param)
+
+    def run(state):
         page.wait_for_timeout(300)  # transitions of colours end
+        shots = os.environ.get("SCREENSHOTS")
+        if shots:
+            page.screenshot(path=os.path.join(shots, f"{state}-{request.param}-{page.viewport_size['width']}.png"))
         found = Axe().run(page).response["violations"]
         assert found == [], state + json.dumps([(item["id"], [node["html"][:200] for node in item["nodes"]]) for item in found], indent=1)
 
+    return run
+
+
+def test_axe_finds_nothing(page, server, size, check):
     expect(page.locator("#model")).to_contain_text("pagoda-mini")
     check("welcome")
     show(page, MARKDOWN)
@@ -392,6 +404,35 @@ def test_axe_finds_nothing(page, server, size, scheme):
         page.goto(server.url + "/status")
         expect(page.locator("#lanes li")).to_have_count(1)
         check("status")
+
+
+def test_axe_finds_nothing_where_something_went_wrong_or_changed(page, size, check, refusals, tmp_path):
+    refusals |= {"0", 401}
+    show(page, "An answer.")
+    page.locator("[title='Answer again']").click()
+    expect(page.locator(".assistant .branches")).to_contain_text("2/2")
+    note = tmp_path / "note.txt"
+    note.write_text("seven\n")
+    page.set_input_files("#files", str(note))
+    expect(page.locator(".chip")).to_contain_text("note.txt")
+    check("branches")
+    page.unroute("**/v1/chat/completions")
+    for name, answer in (("away", lambda route: route.abort()), ("key", lambda route: route.fulfill(status=401, body="{}"))):
+        page.route("**/v1/chat/completions", answer, times=1)
+        page.fill("#input", "Hello!")
+        page.keyboard.press("Enter")
+        expect(page.locator(".error button").last).to_be_visible()
+        check(name)
+    if size[0] < 700:
+        page.click("#menu")
+    page.locator(".conversation").hover()
+    page.click("[title^='Rename']")
+    check("rename")
+    page.keyboard.press("Escape")
+    page.locator(".conversation").hover()
+    page.click("[title^='Delete Show']")
+    expect(page.locator(".toast button")).to_be_visible()
+    check("undo")
 
 
 def test_status_has_a_lane_for_each_request(page, server):
