@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Type-checks the Metal backend where there is no Mac: with our declarations of Metal, over a stub of the Objective-C
 # runtime, and with metal-cpp itself if METAL_CPP names its folder. Wrong names must be refused. With metal-cpp, every
-# selector, class and value that we declare is compared with its own. Ends with "N passed, N failed".
+# selector, class and value that we declare is compared with its own. Also runs the memory limit of iOS on a stub. Ends with "N passed, N failed".
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -51,6 +51,20 @@ compare() {
   count $? "values differ from metal-cpp's"
 }
 
+# On iOS the limit of the memory is what the system still gives the app: here 1,000,000 bytes, of which 90 % are planned with.
+app_limit() {
+  local program=${planted%.cpp}
+  {
+    echo '#include "device/host/host_memory.h"'
+    echo 'extern "C" size_t os_proc_available_memory(void) { return 1000000; }'
+    echo 'int main() { return pagoda::device::host::memory_limit_bytes() == 900000 ? 0 : 1; }'
+  } >"$planted"
+  clang++ -std=c++20 -DPAGODA_IOS_TYPES -isystem Tests/Stubs/apple -ICxxCore/src -ICxxCore/include "$planted" \
+    CxxCore/src/device/host/host_memory.cpp -o "$program" && "$program"
+  count $? "the memory limit of an app on iOS"
+}
+
+app_limit
 with "our declarations"
 if [[ -n $real ]]; then
   with "metal-cpp" -fblocks -DPAGODA_METAL_CPP -isystem "$real"

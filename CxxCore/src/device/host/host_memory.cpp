@@ -10,7 +10,13 @@
 #include <new>
 
 #if defined(__APPLE__)
+#include <TargetConditionals.h>
 #include <sys/sysctl.h>
+#endif
+// iOS ends an app that takes more than its share. PAGODA_IOS_TYPES: for checks of the types elsewhere.
+#if (defined(__APPLE__) && TARGET_OS_IPHONE) || defined(PAGODA_IOS_TYPES)
+#define PAGODA_HAS_APP_LIMIT 1
+#include <os/proc.h>
 #endif
 
 namespace pagoda::device::host {
@@ -61,6 +67,15 @@ int64_t physical_memory_bytes() noexcept {
   return sysctlbyname("hw.memsize", &bytes, &size, nullptr, 0) == 0 ? bytes : 0;
 #else
   return static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<int64_t>(sysconf(_SC_PAGESIZE));
+#endif
+}
+
+// What the system still lets this process take; 0 where it sets no limit of its own.
+int64_t app_limit_bytes() noexcept {
+#if defined(PAGODA_HAS_APP_LIMIT)
+  return static_cast<int64_t>(os_proc_available_memory());
+#else
+  return 0;
 #endif
 }
 
@@ -126,6 +141,7 @@ int64_t memory_limit_bytes() noexcept {
     int64_t bytes = physical_memory_bytes();
     for (const char* path : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"})
       if (const int64_t group = limit_in_file(path); group > 0 && group < bytes) bytes = group;
+    if (const int64_t app = app_limit_bytes(); app > 0 && app < bytes) bytes = app;
     return bytes / 10 * 9;
   }();
   return limit;

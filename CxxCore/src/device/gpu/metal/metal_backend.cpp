@@ -12,6 +12,7 @@
 #include "device/gpu/hazards.h"
 #include "device/gpu/launch_checks.h"
 #include "device/gpu/metal/pipeline_cache.h"
+#include "device/host/host_memory.h"
 
 namespace pagoda::device::gpu::metal {
 
@@ -39,7 +40,8 @@ class MetalBackend final : public Backend, private Pending {
         pipelines_(device_.get(), generated::files(), std::move(cache_folder)) {
     info_.name = "metal";
     info_.description = std::string("Metal on ") + device_->name()->utf8String();
-    info_.memory_limit_bytes = static_cast<int64_t>(device_->recommendedMaxWorkingSetSize());
+    info_.memory_limit_bytes =
+        std::min(static_cast<int64_t>(device_->recommendedMaxWorkingSetSize()), host::memory_limit_bytes());
     info_.max_step_seconds = 0.1;  // the same GPU draws the screen, and a command buffer is not interrupted
   }
   ~MetalBackend() override { (void)wait(); }
