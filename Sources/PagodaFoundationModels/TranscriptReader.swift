@@ -9,7 +9,8 @@ enum TranscriptReader {
   static func request(from request: LanguageModelExecutorGenerationRequest) throws -> Request {
     var result = Request(messages: messages(of: request.transcript))
     result.sampling = sampling(of: request.generationOptions)
-    if try mayCallTools(request.generationOptions.toolCallingMode) {
+    if let choice = toolChoice(of: request.generationOptions.toolCallingMode) {
+      result.toolChoice = choice
       result.tools = try request.enabledToolDefinitions.map {
         ToolDefinition(name: $0.name, description: $0.description, parameters: try text(of: $0.parameters))
       }
@@ -39,14 +40,12 @@ enum TranscriptReader {
     return sampling
   }
 
-  /// A call cannot be forced from here, so that is refused instead of being forgotten.
-  private static func mayCallTools(_ mode: GenerationOptions.ToolCallingMode?) throws -> Bool {
+  /// Nil: no tools may be called.
+  private static func toolChoice(of mode: GenerationOptions.ToolCallingMode?) -> Request.ToolChoice? {
     switch mode?.kind {
-    case .disallowed: return false
-    case .required:
-      throw LanguageModelError.unsupportedCapability(
-        .init(capability: .toolCalling, debugDescription: "a tool call can be allowed or disallowed, not required"))
-    default: return true
+    case .disallowed: nil
+    case .required: .required
+    default: .automatic
     }
   }
 

@@ -48,6 +48,28 @@ import Testing
     #expect(session.history.first { $0.role == .tool }?.content == "error: no weather today")
   }
 
+  @Test func a_required_call_comes_whatever_the_question_is() async throws {
+    var request = Request("What is the capital of France?")
+    request.tools = [
+      Self.definition, ToolDefinition(name: "zorp_lookup", description: "Looks up.", parameters: Self.schema),
+    ]
+    #expect(try await Shared.engine.respond(to: request).toolCalls.isEmpty)
+    request.toolChoice = .required
+    let required = try await Shared.engine.respond(to: request)
+    #expect(!required.toolCalls.isEmpty && required.text.isEmpty, "\(required)")
+    for call in required.toolCalls { _ = try call.decodeArguments(as: Place.self) }
+    request.toolChoice = .named("zorp_lookup")
+    let named = try await Shared.engine.respond(to: request)
+    #expect(named.toolCalls.map(\.name) == ["zorp_lookup"], "\(named)")
+
+    request.toolChoice = .named("other")
+    let error = await #expect(throws: PagodaError.self) { try await Shared.engine.respond(to: request) }
+    #expect(error?.message.contains("'other'") == true)
+    request.tools = []
+    request.toolChoice = .required
+    await #expect(throws: PagodaError.self) { try await Shared.engine.respond(to: request) }
+  }
+
   @Test func bad_tools_are_named() async throws {
     var request = Request(Self.question)
     request.tools = [ToolDefinition(name: "odd", description: "", parameters: "[")]

@@ -35,7 +35,7 @@ extension Engine {
     coreRequest.prompt_ids = .init(prompt.ids)
     coreRequest.sampling = try request.sampling.core(defaults: defaults, tokenizer: tokenizer)
     if let grammar = request.grammar { coreRequest.grammar = grammar.core }
-    if let calls = request.callGrammar {
+    if let calls = try request.callGrammar ?? request.requiredCalls(of: tools, prompt: prompt.text) {
       coreRequest.grammar.kind = std.string("tool_calls")
       coreRequest.grammar.schema = std.string(calls)
     }

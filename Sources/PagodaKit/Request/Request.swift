@@ -29,6 +29,17 @@ public struct Request: Hashable, Sendable {
     case gbnf(String)
   }
 
+  /// Whether an answer calls tools.
+  @frozen
+  public enum ToolChoice: Hashable, Sendable {
+    /// As the model likes.
+    case automatic
+    /// It calls one or more of them.
+    case required
+    /// It calls the one of this name.
+    case named(String)
+  }
+
   /// The prompt.
   public var prompt: Prompt
   /// How it picks its tokens and when it ends.
@@ -37,6 +48,9 @@ public struct Request: Hashable, Sendable {
   public var thinking: Bool?
   /// Tools that the model may call; only for conversations.
   public var tools: [ToolDefinition] = []
+  /// Whether the answer must call them. A call that is required is enforced token by token, after thinking, with arguments that
+  /// fit the tool's parameters; `grammar` then has no effect.
+  public var toolChoice = ToolChoice.automatic
   /// A constraint on the answer; nil for none.
   public var grammar: Grammar?
   /// Calls that the answer must or may hold, as the core's grammar of kind `tool_calls` has it; goes before `grammar`.
