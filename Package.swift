@@ -4,11 +4,17 @@
 import PackageDescription
 
 let apple: [Platform] = [.macOS, .iOS]
+// What the command line and the tests have: the engine with the embedded model and every device.
+let everything: [Target.Dependency] = ["PagodaKit", "PagodaMini", "CUDADevice", "SoftwareDevice"]
 let package = Package(
   name: "pagoda",
   platforms: [.macOS(.v14), .iOS(.v17)],
   products: [
     .library(name: "PagodaKit", targets: ["PagodaKit"]),
+    // A program has these only if it depends on them.
+    .library(name: "PagodaMini", targets: ["PagodaMini"]),  // the embedded model
+    .library(name: "PagodaCUDA", targets: ["CUDADevice"]),
+    .library(name: "PagodaSoftwareDevice", targets: ["SoftwareDevice"]),
     .library(name: "PagodaServer", targets: ["PagodaServer"]),
     .library(name: "PagodaHub", targets: ["PagodaHub"]),
     .library(name: "PagodaFoundationModels", targets: ["PagodaFoundationModels"]),
@@ -46,7 +52,14 @@ let package = Package(
         .linkedFramework("Foundation", .when(platforms: apple)),
         .linkedFramework("Metal", .when(platforms: apple)),
       ]),
-    .target(name: "MiniModel", exclude: ["files"]),
+    .target(name: "MiniModel", exclude: ["README.md", "files"]),
+    .target(
+      name: "PagodaMini",
+      dependencies: ["MiniModel", "PagodaKit"],
+      swiftSettings: [.unsafeFlags(["-enable-library-evolution"])]),  // clients do not see MiniModel
+    // Nothing imports these two: to link them is to have the device. They do not depend on CxxCore, which is linked anyway.
+    .target(name: "CUDADevice"),
+    .target(name: "SoftwareDevice"),
     .target(
       name: "PagodaFoundation",
       swiftSettings: [
@@ -55,7 +68,7 @@ let package = Package(
       ]),
     .target(
       name: "PagodaKit",
-      dependencies: ["CxxCore", "MiniModel", "PagodaFoundation"],
+      dependencies: ["CxxCore", "PagodaFoundation"],
       swiftSettings: [
         .interoperabilityMode(.Cxx),
         // Without it every client would have to turn C++ interop on as well.
@@ -75,9 +88,9 @@ let package = Package(
         "PagodaKit",
         .product(name: "Transformers", package: "swift-transformers", condition: .when(traits: ["Transformers"])),
       ]),
-    .target(name: "PagodaChatCore", dependencies: ["PagodaHub", "PagodaKit", "PagodaServer"]),
+    .target(name: "PagodaChatCore", dependencies: ["PagodaHub", "PagodaKit", "PagodaMini", "PagodaServer"]),
     .executableTarget(
-      name: "PagodaCLI", dependencies: ["PagodaKit", "PagodaServer", "PagodaHub"], path: "Apps/PagodaCLI"),
+      name: "PagodaCLI", dependencies: ["PagodaServer", "PagodaHub"] + everything, path: "Apps/PagodaCLI"),
 
     // Not a dependent of CxxCore: with its module map on the command line, clang's C++20 mode turns each include of
     // the core into an import and finds no module. The test target links both.
@@ -95,16 +108,16 @@ let package = Package(
     ),
     .testTarget(
       name: "CxxCoreTests",
-      dependencies: ["CoreTestSuite", "CxxCore"],
+      dependencies: ["CoreTestSuite", "CxxCore", "CUDADevice", "SoftwareDevice"],
       path: "Tests/CxxCoreTestRunner",
       plugins: ["CxxTestList"]),
-    .testTarget(name: "PagodaKitTests", dependencies: ["PagodaKit", "PagodaTransformers"]),
-    .testTarget(name: "PagodaXCTests", dependencies: ["PagodaKit"]),
+    .testTarget(name: "PagodaKitTests", dependencies: ["PagodaTransformers"] + everything),
+    .testTarget(name: "PagodaXCTests", dependencies: everything),
     .testTarget(name: "PagodaHubTests", dependencies: ["PagodaHub"]),
-    .testTarget(name: "PagodaServerTests", dependencies: ["PagodaServer"]),
+    .testTarget(name: "PagodaServerTests", dependencies: ["PagodaServer"] + everything),
     .testTarget(name: "PagodaCLITests", dependencies: ["PagodaCLI"]),
     .executableTarget(name: "ChatStoreWriter", dependencies: ["PagodaChatCore"], path: "Tests/ChatStoreWriter"),
-    .testTarget(name: "PagodaChatCoreTests", dependencies: ["PagodaChatCore", "ChatStoreWriter"]),
+    .testTarget(name: "PagodaChatCoreTests", dependencies: ["PagodaChatCore", "PagodaMini", "ChatStoreWriter"]),
   ],
   cxxLanguageStandard: .cxx20)
 
@@ -113,5 +126,8 @@ package.products.append(.executable(name: "PagodaChat", targets: ["PagodaChat"])
 package.targets.append(
   .executableTarget(
     name: "PagodaChat", dependencies: ["PagodaChatCore"], path: "Apps/PagodaChat",
-    exclude: ["Scripts", "project.yml", "Pagoda.entitlements", "Info.plist"]))
+    exclude: [
+      "Assets.xcassets", "Info-iOS.plist", "Info.plist", "Pagoda-iOS.entitlements", "Pagoda.entitlements", "Scripts",
+      "project.yml",
+    ]))
 #endif

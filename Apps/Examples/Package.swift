@@ -2,17 +2,19 @@
 // Example programs that use PagodaKit from another package, without C++ interoperability.
 import PackageDescription
 
+let kit = Target.Dependency.product(name: "PagodaKit", package: "pagoda")
+let mini = Target.Dependency.product(name: "PagodaMini", package: "pagoda")
 let package = Package(
   name: "examples",
   platforms: [.macOS(.v14)],
   dependencies: [.package(name: "pagoda", path: "../..")],
   targets: [
-    .executableTarget(name: "Ask", dependencies: [.product(name: "PagodaKit", package: "pagoda")]),
-    .executableTarget(name: "Tour", dependencies: [.product(name: "PagodaKit", package: "pagoda")]),
+    .executableTarget(name: "Ask", dependencies: [kit, mini]),
+    .executableTarget(name: "Tour", dependencies: [kit, mini]),
+    .executableTarget(name: "Lean", dependencies: [kit]),
   ])
 
 // A SwiftUI app; `Tools/checks/apple_stubs.sh` type-checks it on Linux.
 #if os(macOS)
-package.targets.append(
-  .executableTarget(name: "MiniChat", dependencies: [.product(name: "PagodaKit", package: "pagoda")]))
+package.targets.append(.executableTarget(name: "MiniChat", dependencies: [kit, mini]))
 #endif

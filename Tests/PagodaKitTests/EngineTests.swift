@@ -1,6 +1,7 @@
 // The engine through its Swift API: loading, streams, concurrency, cancellation, errors.
 import Foundation
 import PagodaKit
+import PagodaMini
 import Testing
 
 @Suite struct EngineTests {

@@ -1,6 +1,7 @@
 // Errors arrive typed, with a message for people.
 import Foundation
 import PagodaKit
+import PagodaMini
 import Testing
 
 @Suite struct ErrorTests {

@@ -1,6 +1,7 @@
 // Every tokenizer behind TextTokenizer gives what the Python libraries give: ids, texts, conversations.
 import Foundation
 import PagodaKit
+import PagodaMini
 import Testing
 
 #if Transformers

@@ -1,6 +1,7 @@
 // A model on demand: shared loading, unloading, estimates; and sessions that are saved, warmed and answered with values.
 import Foundation
 import PagodaKit
+import PagodaMini
 import Testing
 
 @Suite struct ModelContainerTests {

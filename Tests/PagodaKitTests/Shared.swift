@@ -1,6 +1,7 @@
 // What the tests of PagodaKit share: one loaded mini model and a few questions with known answers.
 import Foundation
 import PagodaKit
+import PagodaMini
 
 enum Shared {
   private static let loading = Task { try await Engine.load(.mini) }

@@ -1,6 +1,7 @@
 // The tokenizer through its Swift API.
 import Foundation
 import PagodaKit
+import PagodaMini
 import Testing
 
 @Suite struct TokenizerTests {

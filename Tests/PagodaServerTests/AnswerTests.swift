@@ -1,6 +1,7 @@
 // Answers over HTTP: what the engine says, whole and streamed, for one client and for many.
 import Foundation
 import PagodaKit
+import PagodaMini
 import Testing
 
 @testable import PagodaServer

@@ -1,6 +1,7 @@
 // Every bad request gets the right 4xx in OpenAI's shape, and the next one works.
 import Foundation
 import PagodaKit
+import PagodaMini
 import Testing
 
 @testable import PagodaServer

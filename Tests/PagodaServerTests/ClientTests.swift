@@ -1,6 +1,7 @@
 // Clients that leave, dawdle or do not read do not affect others; a full or closing server says so.
 import Foundation
 import PagodaKit
+import PagodaMini
 import Testing
 
 @testable import PagodaServer

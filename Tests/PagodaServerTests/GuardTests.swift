@@ -1,6 +1,7 @@
 // Who may talk to the server: names of this machine, keys.
 import Foundation
 import PagodaKit
+import PagodaMini
 import Testing
 
 @testable import PagodaServer

@@ -1,6 +1,7 @@
 // /health and /metrics tell what does not work, and the log tells when that changes.
 import Foundation
 import PagodaKit
+import PagodaMini
 import PagodaServer
 import Testing
 

@@ -1,6 +1,7 @@
 // Limits: one client, address or key cannot take what the others need, and a full server says so.
 import Foundation
 import PagodaKit
+import PagodaMini
 import Testing
 
 @testable import PagodaServer

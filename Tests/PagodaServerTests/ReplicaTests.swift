@@ -1,6 +1,7 @@
 // What routers ask a replica: who it is, how much of a prompt it has, and that asking changes nothing.
 import Foundation
 import PagodaKit
+import PagodaMini
 import PagodaServer
 import Testing
 

@@ -1,6 +1,7 @@
 // What the tests of the server share: servers on free ports over one embedded model, and short ways to ask them.
 import Foundation
 import PagodaKit
+import PagodaMini
 import PagodaServer
 
 enum Shared {

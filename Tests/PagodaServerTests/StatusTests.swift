@@ -1,6 +1,7 @@
 // The stream of step events: lanes of requests while a client watches, nothing recorded while none does.
 import Foundation
 import PagodaKit
+import PagodaMini
 import Testing
 
 @testable import PagodaServer

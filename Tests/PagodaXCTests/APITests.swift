@@ -1,5 +1,6 @@
 // The behaviour that a client of PagodaKit relies on: sessions, streams, cancellation, errors, watching.
 import PagodaKit
+import PagodaMini
 import XCTest
 
 final class APITests: XCTestCase {

@@ -1,5 +1,6 @@
 // Golden answers: what the embedded model says, greedily, to the letter.
 import PagodaKit
+import PagodaMini
 import XCTest
 
 final class GoldenAnswerTests: XCTestCase {

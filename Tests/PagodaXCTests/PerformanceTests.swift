@@ -1,5 +1,6 @@
 // How long a load, a first token and an answer take, with the embedded model; Xcode keeps the baselines.
 import PagodaKit
+import PagodaMini
 import XCTest
 
 final class PerformanceTests: XCTestCase {

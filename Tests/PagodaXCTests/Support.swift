@@ -1,6 +1,7 @@
 // What the XCTest cases share: one loaded mini model, and a bridge from async work to measure blocks.
 import Foundation
 import PagodaKit
+import PagodaMini
 import XCTest
 
 enum Mini {

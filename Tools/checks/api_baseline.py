@@ -7,13 +7,12 @@ anew: for a new version, or after a change that the changelog and docs/migration
 """
 import contextlib
 import io
-import json
 import sys
 import tempfile
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-from documentation import MODULES, symbol_graphs
+from documentation import MODULES, all_symbols, symbol_graphs
 
 BASELINE = Path(__file__).with_suffix(".txt")
 
@@ -51,8 +50,7 @@ def main(arguments):
     with tempfile.TemporaryDirectory() as name:
         with contextlib.redirect_stdout(io.StringIO()):
             symbol_graphs(arguments[0], Path(name))
-        graphs = {module: Path(name, module, f"{module}.symbols.json") for module in MODULES}
-        now = set().union(*(declarations(module, json.loads(path.read_text())) for module, path in graphs.items()))
+        now = set().union(*(declarations(module, all_symbols(Path(name, module))) for module in MODULES))
     if "--update" in arguments:
         BASELINE.write_text("\n".join(sorted(now)) + "\n")
         print(f"{len(now)} symbols are the baseline now")

@@ -3,6 +3,7 @@
 import Foundation
 import PagodaHub
 import PagodaKit
+import PagodaMini
 
 extension HubSettings {
   /// The environment's, under this program's name.

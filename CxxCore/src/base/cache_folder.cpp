@@ -1,7 +1,8 @@
-// // Evicts the least recently used files of a cache folder.
+// Evicts the least recently used files of a cache folder.
 #include "base/cache_folder.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <system_error>
@@ -25,6 +26,13 @@ bool begins_with(const fs::path& path, std::string_view magic) {
 }
 
 }  // namespace
+
+std::string user_cache_folder(std::string_view name) {
+  const char* caches = std::getenv("XDG_CACHE_HOME");
+  if (caches != nullptr && caches[0] == '/') return std::string(caches) + "/pagoda/" + std::string(name);
+  const char* home = std::getenv("HOME");
+  return home != nullptr && home[0] == '/' ? std::string(home) + "/.cache/pagoda/" + std::string(name) : "";
+}
 
 void mark_used(const std::string& path) noexcept {
   std::error_code ignored;  // owned by another user, or already deleted

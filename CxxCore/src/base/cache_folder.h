@@ -8,6 +8,9 @@
 
 namespace pagoda {
 
+// The user's own folder of this name: below $XDG_CACHE_HOME, else ~/.cache. "" where neither is known.
+std::string user_cache_folder(std::string_view name);
+
 // Marks the file as just used by setting its modification time; access times are unreliable (noatime).
 void mark_used(const std::string& path) noexcept;
 

@@ -1,65 +1,46 @@
 // Creates devices by name.
 #include "device/registry.h"
 
-#include <sys/utsname.h>
-
-#include "base/hash128.h"
+#include "base/cache_folder.h"
 #include "device/auto_device.h"
 #include "device/cpu/cpu_device.h"
-#include "device/gpu/cuda/code_cache.h"
-#include "device/gpu/cuda/cuda_backend.h"
 #include "device/gpu/gpu_device.h"
-#include "device/gpu/kernel_table.h"
+#include "device/gpu/kernels_version.h"
+#include "device/gpu/metal/enabled.h"
 #include "device/gpu/metal/metal_backend.h"
-#include "device/gpu/software/software_backend.h"
+#include "device/optional_devices.h"
 #include "device/reference/reference_device.h"
 
 namespace pagoda::device {
 namespace {
 
-Result<std::unique_ptr<Device>> make_software_device(int num_threads) {
-  gpu::software::Options options = gpu::software::installed_options();
-  options.num_threads = num_threads;
-  auto backend = gpu::software::SoftwareBackend::create(options);
-  if (!backend.is_ok()) return backend.status;
-  return gpu::make_gpu_device(std::move(*backend));
-}
-
 Result<std::unique_ptr<Device>> make_metal_device() {
   auto backend = gpu::metal::make_metal_backend();
-  if (!backend.is_ok()) return backend.status;
-  return gpu::make_gpu_device(std::move(*backend));
-}
-
-Result<std::unique_ptr<Device>> make_cuda_device() {
-  auto backend = gpu::cuda::make_cuda_backend();
-  if (!backend.is_ok()) return backend.status;
-  return gpu::make_gpu_device(std::move(*backend));
-}
-
-// The key of a verdict on a GPU: these kernels on this system, whose drivers come with it or name themselves.
-std::string kernels_version() {
-  Hash128 hash;
-  for (const gpu::KernelFile& file : gpu::generated::files()) hash.add(file.source.metal), hash.add(file.source.cuda);
-  for (const auto& headers : {gpu::generated::metal_headers(), gpu::generated::cuda_headers()})
-    for (const gpu::KernelHeader& header : headers) hash.add(header.text);
-  utsname system{};
-  if (uname(&system) == 0) hash.add(std::string_view(system.release));
-  return hash.value().text();
+#ifdef PAGODA_METAL  // elsewhere nothing of the GPU device is referred to
+  if (backend.is_ok()) return gpu::make_gpu_device(std::move(*backend));
+#endif
+  return backend.status;
 }
 
 // The GPU that passes its self-test, else the CPU, whose description then says why.
 Result<std::unique_ptr<Device>> make_auto_device(int num_threads) {
-  const std::string version = kernels_version();
   std::vector<AutoCandidate> candidates;
-#ifdef __APPLE__
-  candidates.push_back({"metal", make_metal_device, version});
+#ifdef PAGODA_METAL
+  candidates.push_back({"metal", make_metal_device, gpu::metal_kernels_version()});
 #endif
-  candidates.push_back({"cuda", make_cuda_device, version});
+  for (const OptionalDevice* device : optional_devices())
+    if (device->version)
+      candidates.push_back({device->name, [=] { return device->make(num_threads); }, device->version()});
   const auto make_cpu = [num_threads] { return cpu::make_cpu_device("", num_threads); };
-  AutoChoice choice = choose_device(candidates, make_cpu, {.verdict_folder = gpu::cuda::CodeCache::user_folder()});
+  AutoChoice choice = choose_device(candidates, make_cpu, {.verdict_folder = user_cache_folder("cuda")});
   if (choice.device) return std::move(choice.device);
   return cpu::make_cpu_device("", num_threads, choice.reason);
+}
+
+// How a program comes to have an optional device; "" for other names.
+std::string advice_on(const std::string& name) {
+  if (name != "cuda" && name != "software") return "";
+  return std::string("its package has to use the product ") + (name == "cuda" ? "PagodaCUDA" : "PagodaSoftwareDevice");
 }
 
 }  // namespace
@@ -70,8 +51,8 @@ std::vector<std::string> device_names() {
 #ifdef __APPLE__
   names.push_back("metal");
 #endif
-  names.push_back("software");
-  if (gpu::cuda::has_cuda()) names.push_back("cuda");
+  for (const OptionalDevice* device : optional_devices())
+    if (device->is_there()) names.push_back(device->name);
   names.push_back("reference");
   return names;
 }
@@ -80,8 +61,8 @@ Result<std::unique_ptr<Device>> make_device(const std::string& name, int num_thr
   if (name == "auto") return make_auto_device(num_threads);
   if (name == "cpu") return cpu::make_cpu_device("", num_threads);
   if (name == "metal") return make_metal_device();
-  if (name == "software") return make_software_device(num_threads);
-  if (name == "cuda") return make_cuda_device();  // if unavailable, the error says what is missing
+  for (const OptionalDevice* device : optional_devices())
+    if (name == device->name) return device->make(num_threads);
   std::string known = "auto";
   for (const std::string& other : device_names()) {
     if (name == other)
@@ -89,6 +70,8 @@ Result<std::unique_ptr<Device>> make_device(const std::string& name, int num_thr
                                  : cpu::make_cpu_device(name.substr(4), num_threads);
     known += ", " + other;
   }
+  if (const std::string advice = advice_on(name); !advice.empty())
+    return make_error(StatusCode::unsupported, "this program was built without the device '" + name + "': " + advice);
   return make_error(StatusCode::invalid_argument, "no device named '" + name + "' on this machine; known are " + known);
 }
 

@@ -1,6 +1,5 @@
 // A ModelSource as the core takes it.
 internal import CxxCore
-internal import MiniModel
 
 extension ModelSource {
   /// The model on this machine, fetched if it is not there.
@@ -18,13 +17,12 @@ extension ModelSource {
       source.shape = std.string(name)
     case .fetched:
       break  // here() comes first; the core says that there is no model
-    case .mini:
-      for index in 0..<pagoda_mini_file_count() {
-        let embedded = pagoda_mini_file(index)
+    case .embedded(let model):
+      for embedded in model.files {
         var file = pagoda.ModelFile()
-        file.name = std.string(String(cString: embedded.name))
-        file.data = embedded.data
-        file.size_bytes = UInt64(embedded.size)
+        file.name = std.string(embedded.name)
+        file.data = embedded.bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
+        file.size_bytes = UInt64(embedded.bytes.count)
         source.files.push_back(file)
       }
     }

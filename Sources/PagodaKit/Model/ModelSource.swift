@@ -3,8 +3,6 @@
 /// Where a model comes from.
 @frozen
 public enum ModelSource: Hashable, Sendable {
-  /// The small model inside the binary: a demonstration and a test subject, no download needed.
-  case mini
   /// A folder with `config.json`, safetensors files and, for text, `tokenizer.json`.
   case folder(path: String)
   /// The shape of a well-known model, such as `qwen3.5-0.8b`, with pseudo-random weights and no tokenizer: for measuring
@@ -12,6 +10,42 @@ public enum ModelSource: Hashable, Sendable {
   case shape(String)
   /// A model that is fetched when it is first needed, such as `ModelSource.hub("Qwen/Qwen3.5-0.8B")` of PagodaHub.
   case fetched(FetchedModel)
+  /// A model whose files are in memory, such as `ModelSource.mini` of PagodaMini.
+  case embedded(EmbeddedModel)
+}
+
+/// A model whose files are in memory, mostly inside the program. Two of the same name are the same model.
+public struct EmbeddedModel: Hashable, Sendable {
+  /// A file of a model.
+  public struct File: @unchecked Sendable {
+    /// Its name, such as `config.json`.
+    public let name: String
+    /// Its content. It is read where it lies, best from an address that is a multiple of 64.
+    public let bytes: UnsafeRawBufferPointer
+
+    /// A file whose content does not change and stays at its address as long as the process.
+    public init(name: String, bytes: UnsafeRawBufferPointer) {
+      self.name = name
+      self.bytes = bytes
+    }
+  }
+
+  /// What it is called.
+  public let name: String
+  /// Its files: those that a folder of a model has.
+  public let files: [File]
+
+  /// A model of these files.
+  public init(name: String, files: [File]) {
+    self.name = name
+    self.files = files
+  }
+
+  /// Whether the names are the same.
+  public static func == (left: EmbeddedModel, right: EmbeddedModel) -> Bool { left.name == right.name }
+
+  /// Hashes the name.
+  public func hash(into hasher: inout Hasher) { hasher.combine(name) }
 }
 
 /// A model that is fetched when it is first needed. Two of the same name are the same model.

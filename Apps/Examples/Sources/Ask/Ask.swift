@@ -1,5 +1,6 @@
 // Asks a model one question and streams its answer: `swift run Ask "What is the capital of France?" [model folder]`.
 import PagodaKit
+import PagodaMini
 
 @main
 enum Ask {

@@ -2,6 +2,7 @@
 import AppKit
 import Observation
 import PagodaKit
+import PagodaMini
 import SwiftUI
 
 @main

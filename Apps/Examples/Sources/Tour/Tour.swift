@@ -1,6 +1,7 @@
 // A tour of the API: events, a conversation, an error. Its switches have no default case, so new cases break this build.
 import Foundation
 import PagodaKit
+import PagodaMini
 
 @main
 enum Tour {

@@ -7,7 +7,6 @@
 
 #include <atomic>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <span>
@@ -78,12 +77,7 @@ class File {  // closed at the end
 
 }  // namespace
 
-std::string CodeCache::user_folder() {
-  const char* caches = std::getenv("XDG_CACHE_HOME");
-  if (caches != nullptr && caches[0] == '/') return std::string(caches) + "/pagoda/cuda";
-  const char* home = std::getenv("HOME");
-  return home != nullptr && home[0] == '/' ? std::string(home) + "/.cache/pagoda/cuda" : "";
-}
+std::string CodeCache::user_folder() { return user_cache_folder("cuda"); }
 
 std::vector<char> CodeCache::find(const Hash128Value& key) const {
   if (!is_open()) return {};

@@ -1,0 +1,23 @@
+// The CUDA device as an optional one; Sources/CUDADevice adds it to a program.
+#include "device/gpu/cuda/cuda_backend.h"
+#include "device/gpu/gpu_device.h"
+#include "device/gpu/kernels_version.h"
+#include "device/optional_devices.h"
+
+namespace pagoda::device::gpu::cuda {
+namespace {
+
+Result<std::unique_ptr<Device>> make(int) {
+  auto backend = make_cuda_backend();
+  if (!backend.is_ok()) return backend.status;
+  return make_gpu_device(std::move(*backend));
+}
+
+OptionalDevice device{"cuda", make, [] { return has_cuda(); }, cuda_kernels_version};
+
+}  // namespace
+}  // namespace pagoda::device::gpu::cuda
+
+extern "C" void pagoda_add_cuda_device() noexcept {
+  pagoda::device::add_optional_device(pagoda::device::gpu::cuda::device);
+}

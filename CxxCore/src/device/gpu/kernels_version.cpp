@@ -1,0 +1,36 @@
+// Hashes the texts of the kernels.
+#include "device/gpu/kernels_version.h"
+
+#include <sys/utsname.h>
+
+#include <string_view>
+
+#include "base/hash128.h"
+#include "device/gpu/kernel_table.h"
+
+namespace pagoda::device::gpu {
+namespace {
+
+std::string on_this_system(Hash128& hash) {
+  utsname system{};
+  if (uname(&system) == 0) hash.add(std::string_view(system.release));
+  return hash.value().text();
+}
+
+}  // namespace
+
+std::string metal_kernels_version() {
+  Hash128 hash;
+  for (const KernelFile& file : generated::files()) hash.add(file.source.metal);
+  for (const KernelHeader& header : generated::metal_headers()) hash.add(header.text);
+  return on_this_system(hash);
+}
+
+std::string cuda_kernels_version() {
+  Hash128 hash;
+  for (const KernelFile& file : generated::files()) hash.add(file.source.cuda);
+  for (const KernelHeader& header : generated::cuda_headers()) hash.add(header.text);
+  return on_this_system(hash);
+}
+
+}  // namespace pagoda::device::gpu

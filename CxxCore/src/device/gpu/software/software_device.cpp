@@ -1,0 +1,24 @@
+// The software device as an optional one; Sources/SoftwareDevice adds it to a program.
+#include "device/gpu/gpu_device.h"
+#include "device/gpu/software/software_backend.h"
+#include "device/optional_devices.h"
+
+namespace pagoda::device::gpu::software {
+namespace {
+
+Result<std::unique_ptr<Device>> make(int num_threads) {
+  Options options = installed_options();
+  options.num_threads = num_threads;
+  auto backend = SoftwareBackend::create(options);
+  if (!backend.is_ok()) return backend.status;
+  return make_gpu_device(std::move(*backend));
+}
+
+OptionalDevice device{"software", make, [] { return true; }, nullptr};
+
+}  // namespace
+}  // namespace pagoda::device::gpu::software
+
+extern "C" void pagoda_add_software_device() noexcept {
+  pagoda::device::add_optional_device(pagoda::device::gpu::software::device);
+}
