@@ -49,15 +49,25 @@ public struct FileSelection: Hashable, Sendable {
   }
 
   private func onlyGGUF(_ files: [HubFile], of model: ModelName) throws -> [HubFile] {
-    let all = files.filter { $0.path.lowercased().hasSuffix(".gguf") && !$0.path.lowercased().contains("mmproj") }
-    let models = Dictionary(grouping: all) { Self.withoutShard($0.path) }
-    guard models.count > 1 else { return all }
-    let rows = models.sorted { $0.key < $1.key }.map { name, shards in
-      "  \(shards.count > 1 ? name + "*" : shards[0].path)  \(megabytes(shards.reduce(0) { $0 + $1.size }))"
-    }
+    let choices = Self.ggufChoices(files)
+    guard choices.count > 1 else { return choices.first?.files ?? [] }
+    let rows = choices.map { "  \($0.pattern)  \(megabytes($0.sizeBytes))" }
     throw HubError.invalidName(
       "\(model): holds several GGUF files; choose one with --include, by name or pattern:\n"
         + rows.joined(separator: "\n"))
+  }
+
+  /// The models among GGUF files, by name: one file each, or the parts of one.
+  static func ggufChoices(_ files: [HubFile]) -> [GGUFChoice] {
+    let all = files.filter { isGGUF($0.path) }
+    return Dictionary(grouping: all) { withoutShard($0.path) }.sorted { $0.key < $1.key }.map { name, shards in
+      GGUFChoice(pattern: shards.count > 1 ? name + "*" : shards[0].path, files: shards)
+    }
+  }
+
+  /// Whether a path is that of a GGUF file with a language model.
+  static func isGGUF(_ path: String) -> Bool {
+    path.lowercased().hasSuffix(".gguf") && !path.lowercased().contains("mmproj")
   }
 
   /// `x-00001-of-00003.gguf` as `x`.
@@ -69,6 +79,28 @@ public struct FileSelection: Hashable, Sendable {
   /// Matches like `huggingface_hub`: `*` also matches slashes, and a folder matches everything in it.
   private func matches(_ path: String, _ pattern: String) -> Bool {
     fnmatch(pattern.hasSuffix("/") ? pattern + "*" : pattern, path, 0) == 0
+  }
+}
+
+/// One of several GGUF models in a repository.
+public struct GGUFChoice: Hashable, Sendable, Identifiable {
+  /// The name of its file, or a pattern for its parts; for ``FileSelection/include``.
+  public let pattern: String
+  /// Its files.
+  public let files: [HubFile]
+  /// The pattern.
+  public var id: String { pattern }
+  /// Bytes of all its files.
+  public var sizeBytes: Int64 { files.reduce(0) { $0 + $1.size } }
+}
+
+extension HubListing {
+  /// The GGUF models to choose from; empty where there is nothing to choose: a repository with safetensors, or with one GGUF.
+  public var ggufChoices: [GGUFChoice] {
+    let top = files.filter { !$0.path.contains("/") }
+    if top.contains(where: { $0.path.hasSuffix(".safetensors") }) { return [] }
+    let choices = FileSelection.ggufChoices(top)
+    return choices.count > 1 ? choices : []
   }
 }
 

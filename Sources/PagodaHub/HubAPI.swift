@@ -75,6 +75,13 @@ public struct HubAPI: Sendable {
   }
 
   private func get(_ address: String, of model: ModelName) async throws -> (Data, HTTPHead) {
+    try await get(address, "\(model)") { try $0.check(model, settings: settings) }
+  }
+
+  /// `what` names the subject in errors; `check` throws for an answer that is none.
+  func get(
+    _ address: String, _ what: String, check: @escaping @Sendable (HTTPHead) throws -> Void
+  ) async throws -> (Data, HTTPHead) {
     var retry = Retry(settings)
     while true {
       let answer = SmallAnswer(maximumBytes: Self.maximumAnswerBytes)
@@ -82,13 +89,13 @@ public struct HubAPI: Sendable {
         try await connection.send(
           hubRequest(address, settings),
           onHead: { head in
-            try head.check(model, settings: settings)
+            try check(head)
             answer.head = head
           },
-          onData: { try answer.add($0, of: model) })
+          onData: { try answer.add($0, of: what) })
         return (answer.data, answer.head)
       } catch {
-        try await retry.wait(after: error, "\(model)")
+        try await retry.wait(after: error, what)
       }
     }
   }
@@ -142,9 +149,9 @@ private final class SmallAnswer: @unchecked Sendable {
 
   init(maximumBytes: Int) { self.maximumBytes = maximumBytes }
 
-  func add(_ piece: Data, of model: ModelName) throws {
+  func add(_ piece: Data, of what: String) throws {
     data.append(piece)
-    if data.count > maximumBytes { throw HubError.damaged("\(model): the hub's answer is too long") }
+    if data.count > maximumBytes { throw HubError.damaged("\(what): the hub's answer is too long") }
   }
 }
 

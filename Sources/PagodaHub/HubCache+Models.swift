@@ -124,6 +124,18 @@ extension HubCache {
     return before.bytes - blobBytes(of: model)
   }
 
+  /// Removes files of a snapshot, and their blobs where no other file is a link to them; returns the bytes freed.
+  func removeFiles(_ names: [String], in snapshot: String, of model: ModelName) throws -> Int64 {
+    let locks = try lockAll(model)
+    defer { withExtendedLifetime(locks) {} }
+    let before = blobBytes(of: model)
+    let mine = Set(files(in: snapshot).filter { names.contains($0.path) }.compactMap(\.blob))
+    for name in names { try removeItem("\(snapshot)/\(name)") }
+    let used = Set(describe(model)?.revisions.flatMap { files(in: $0.folder).compactMap(\.blob) } ?? [])
+    for name in mine.subtracting(used) { try removeItem(blob(name, of: model)) }
+    return before - blobBytes(of: model)
+  }
+
   /// Ensures that no download is in progress while files are deleted.
   private func lockAll(_ model: ModelName) throws -> [FileLock] {
     let folder = lockFolder(of: model)

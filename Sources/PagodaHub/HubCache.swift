@@ -38,8 +38,7 @@ public struct HubCache: Sendable {
     }
     let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
     if names.contains("config.json") { return path }
-    let files = names.filter { $0.lowercased().hasSuffix(".gguf") && !$0.lowercased().contains("mmproj") }.sorted()
-    let models = files.filter { !$0.contains("-of-") || $0.contains("-00001-of-") }
+    let models = firstParts(names)
     if models.count > 1 {
       throw HubError.invalidName(
         "\(model) holds several GGUF files; name one of them by its path:\n"
@@ -50,6 +49,44 @@ public struct HubCache: Sendable {
         "\(model): no config.json and no GGUF file in \(path); fetch it with: pagoda pull \(model)")
     }
     return "\(path)/\(file)"
+  }
+
+  /// The GGUF models of a repository that has several, by the path of their file or of its first part; only complete ones.
+  public func ggufModels(of model: ModelName) -> [String] {
+    guard let commit = commit(of: model) else { return [] }
+    let path = snapshot(commit, of: model)
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+    if names.contains("config.json") { return [] }
+    return firstParts(names).filter { first in
+      allParts(of: first).allSatisfy { FileManager.default.fileExists(atPath: "\(path)/\($0)") }
+    }
+    .map { "\(path)/\($0)" }
+  }
+
+  /// Removes one GGUF model of a repository with several, and the blobs that nothing else uses; the last one takes the
+  /// repository with it. Returns the bytes freed.
+  public func removeGGUF(_ name: String, of model: ModelName) throws -> Int64 {
+    let known = ggufModels(of: model)
+    guard let path = known.first(where: { ($0 as NSString).lastPathComponent == name }) else {
+      throw HubError.notFound("\(model) has no \(name) in the cache (\(folder))")
+    }
+    if known.count == 1 { return try remove(model, onlyRevision: false) }
+    return try removeFiles(allParts(of: name), in: (path as NSString).deletingLastPathComponent, of: model)
+  }
+
+  private func firstParts(_ names: [String]) -> [String] {
+    names.filter { FileSelection.isGGUF($0) && (!$0.contains("-of-") || $0.contains("-00001-of-")) }.sorted()
+  }
+
+  /// `x-00001-of-00002.gguf` and its other parts.
+  private func allParts(of first: String) -> [String] {
+    guard let range = first.range(of: "-00001-of-[0-9]{5}[.]gguf$", options: .regularExpression),
+      let count = Int(first[range].dropFirst("-00001-of-".count).prefix(5)), (1...1000).contains(count)
+    else { return [first] }
+    return (1...count).map { part in
+      let number = String(repeating: "0", count: 5 - String(part).count) + String(part)
+      return first[..<range.lowerBound] + "-\(number)" + first[range].dropFirst("-00001".count)
+    }
   }
 
   /// A file that a snapshot refers to but lacks: a dangling link, or a shard listed in its index.

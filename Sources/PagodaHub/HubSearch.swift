@@ -1,0 +1,59 @@
+// Search of a hub for models by words.
+import Foundation
+
+/// A model that a search found.
+public struct HubHit: Hashable, Sendable, Identifiable {
+  /// `ORG/NAME`.
+  public let id: String
+  /// Downloads of the last month.
+  public let downloads: Int
+  /// Whether it has files that can be loaded: safetensors or GGUF.
+  public let hasWeights: Bool
+  /// Whether access must be asked for at the hub.
+  public let isGated: Bool
+}
+
+extension HubAPI {
+  /// Models whose names contain the words, those with most downloads first. Names that are none are left out.
+  public func search(_ words: String, limit: Int = 20) async throws -> [HubHit] {
+    let query = "search=\(encoded(words, alsoSlash: true))&limit=\(limit)&sort=downloads"
+    let address = "\(settings.endpoint)/api/models?\(query)"
+    let (data, _) = try await get(address, "the search for '\(words)'") { head in
+      guard !(200...299).contains(head.status) else { return }
+      if head.status == 408 || head.status == 429 || head.status >= 500 {
+        throw BusyAnswer(status: head.status, waitSeconds: head.headers["retry-after"].flatMap(Double.init))
+      }
+      throw HubError.network("the search for '\(words)': the hub answers \(head.status)")
+    }
+    return Array(try Self.hits(in: data, endpoint: settings.endpoint).prefix(limit))
+  }
+
+  static func hits(in data: Data, endpoint: String) throws -> [HubHit] {
+    guard let rows = try? JSONDecoder().decode([SearchRow].self, from: data) else {
+      throw HubError.damaged("\(endpoint) does not answer as a hub does")
+    }
+    return rows.compactMap { row in
+      guard let name = row.id ?? row.modelId, ModelName(name)?.repository == name else { return nil }
+      let tags = row.tags ?? []
+      return HubHit(
+        id: name, downloads: row.downloads ?? 0, hasWeights: tags.contains("safetensors") || tags.contains("gguf"),
+        isGated: row.gated?.isGated ?? false)
+    }
+  }
+}
+
+private struct SearchRow: Decodable {
+  /// false, or how access is granted.
+  struct Gate: Decodable {
+    var isGated: Bool
+    init(from decoder: any Decoder) throws {
+      isGated = (try? decoder.singleValueContainer().decode(Bool.self)) ?? true
+    }
+  }
+
+  var id: String?
+  var modelId: String?
+  var downloads: Int?
+  var tags: [String]?
+  var gated: Gate?
+}
