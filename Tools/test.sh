@@ -63,7 +63,7 @@ native() {
 stage_checks() {
   local self_tested
   for self_tested in include_direction.py header_sentence.py paths.sh test_counts.py documentation.py docs.py \
-    load_commands.py portable_scripts.py api_baseline.py duplicate_code.py; do
+    load_commands.py portable_scripts.py api_baseline.py duplicate_code.py app_files.py; do
     check "$self_tested --self-test" "Tools/checks/$self_tested" --self-test
   done
   check "include direction" Tools/checks/include_direction.py
@@ -74,6 +74,7 @@ stage_checks() {
   check "layout" Tools/checks/format.sh
   check "scripts under bash 3.2" Tools/checks/portable_scripts.py
   check "generated kernels" Tools/mslc/generate.sh --check
+  check "files of the app" Tools/checks/app_files.py
   check "swift-transformers adapter" Tools/checks/adapter.sh
   Tools/checks/file_sizes.sh
 }
@@ -187,6 +188,7 @@ stage_client() {
   bin=$(swift build --show-bin-path)
   [[ -d $bin/Modules ]] || bin=
   check "client package" Tools/checks/client_package.sh ${bin:+"$bin"}
+  check "versioned client" Tools/checks/versioned_client.sh
 }
 
 # own NAME LOG COMMAND...: runs one of our runners, which prints its failures and ends with "N passed, N failed".

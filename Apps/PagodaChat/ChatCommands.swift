@@ -6,48 +6,61 @@ struct ChatCommands: Commands {
   let app: AppModel?
   /// The window in front; menus act on its conversation.
   @FocusedValue(\.chatWindow) private var window
+  #if canImport(AppKit)
+  @Environment(\.openWindow) private var openWindow
+  #endif
 
   private var transcript: TranscriptModel? { window?.transcript }
+  private var isEmpty: Bool { transcript?.messages.isEmpty != false }
 
   var body: some Commands {
     CommandGroup(replacing: .newItem) {
-      Button("New Chat") { app?.newChat(in: window) }
-        .keyboardShortcut("n", modifiers: .command)
+      Button(KeyboardMap.newChat.title) { app?.newChat(in: window) }
+        .keyboardShortcut(KeyboardMap.newChat)
         .disabled(app == nil)
     }
     CommandMenu("Chat") {
-      Button("Stop") { transcript?.stop() }
-        .keyboardShortcut(".", modifiers: .command)
+      Button(KeyboardMap.stop.title) { transcript?.stop() }
+        .keyboardShortcut(KeyboardMap.stop)
         .disabled(transcript?.isAnswering != true)
-      Button("Regenerate") { transcript?.regenerate() }
-        .keyboardShortcut("r", modifiers: .command)
+      Button(KeyboardMap.regenerate.title) { transcript?.regenerate() }
+        .keyboardShortcut(KeyboardMap.regenerate)
         .disabled(transcript == nil || transcript?.isAnswering == true)
-      Button("Branch from Here") {
+      Button(KeyboardMap.branch.title) {
         if let last = transcript?.messages.last { app?.branch(at: last.id, in: window) }
       }
-      .keyboardShortcut("b", modifiers: [.command, .shift])
-      .disabled(transcript?.messages.isEmpty != false)
+      .keyboardShortcut(KeyboardMap.branch)
+      .disabled(isEmpty)
       Divider()
-      Button("Export as Markdown…") { if let transcript { Exporter.export(transcript, as: .markdown) } }
-        .keyboardShortcut("e", modifiers: .command)
-        .disabled(transcript?.messages.isEmpty != false)
-      Button("Export as JSON…") { if let transcript { Exporter.export(transcript, as: .json) } }
-        .disabled(transcript?.messages.isEmpty != false)
+      #if canImport(AppKit)
+      Button(KeyboardMap.exportMarkdown.title) { if let transcript { Exporter.export(transcript, as: .markdown) } }
+        .keyboardShortcut(KeyboardMap.exportMarkdown)
+        .disabled(isEmpty)
+      Button(KeyboardMap.exportJSON.title) { if let transcript { Exporter.export(transcript, as: .json) } }
+        .keyboardShortcut(KeyboardMap.exportJSON)
+        .disabled(isEmpty)
       Divider()
-      Button("Delete Chat…") {
+      #endif
+      Button(KeyboardMap.delete.title) {
         if let id = window?.selection { window?.askToRemove(id) }
       }
-      .keyboardShortcut(.delete, modifiers: .command)
+      .keyboardShortcut(KeyboardMap.delete)
       .disabled(transcript == nil)
-      Button("Undo Delete Chat") { window?.undoRemoval() }
-        .keyboardShortcut("z", modifiers: [.command, .option])
+      Button(KeyboardMap.undoDelete.title) { window?.undoRemoval() }
+        .keyboardShortcut(KeyboardMap.undoDelete)
         .disabled(window?.removed.isEmpty != false)
     }
     CommandMenu("Model") {
-      Button("Unload Model") { Task { await app?.unload() } }
-        .keyboardShortcut("u", modifiers: [.command, .shift])
+      Button(KeyboardMap.unload.title) { Task { await app?.unload() } }
+        .keyboardShortcut(KeyboardMap.unload)
         .disabled(app?.engines.engine == nil)
     }
+    #if canImport(AppKit)
+    CommandGroup(replacing: .help) {
+      Button(KeyboardMap.help.title) { openWindow(id: KeyboardMapView.windowID) }
+        .keyboardShortcut(KeyboardMap.help)
+    }
+    #endif
   }
 }
 

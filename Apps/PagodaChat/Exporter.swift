@@ -1,4 +1,5 @@
 // Saves a chat to a file that the user chooses.
+#if canImport(AppKit)
 import AppKit
 import Foundation
 import PagodaChatCore
@@ -17,3 +18,4 @@ enum Exporter {
     }
   }
 }
+#endif

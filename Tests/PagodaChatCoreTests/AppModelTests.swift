@@ -2,6 +2,7 @@
 import Foundation
 import PagodaHub
 import PagodaKit
+import PagodaMini
 import Testing
 
 @testable import PagodaChatCore

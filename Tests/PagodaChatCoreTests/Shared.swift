@@ -126,6 +126,9 @@ final class ScriptedDownloader: ModelDownloader {
   struct State {
     var installed: [InstalledModel] = []
     var last: AsyncThrowingStream<DownloadProgress, any Error>.Continuation?
+    var downloads: [String] = []
+    var found: [String: [FoundModel]] = [:]  // by words
+    var choices: [String: [ModelChoice]] = [:]  // by repository
   }
 
   let state = Locked(State())
@@ -134,8 +137,27 @@ final class ScriptedDownloader: ModelDownloader {
   func installed() async throws -> [InstalledModel] { state.withLock { $0.installed } }
 
   func download(_ id: String) -> AsyncThrowingStream<DownloadProgress, any Error> {
-    AsyncThrowingStream { continuation in state.withLock { $0.last = continuation } }
+    AsyncThrowingStream { continuation in
+      state.withLock {
+        $0.last = continuation
+        $0.downloads.append(id)
+      }
+    }
   }
+
+  func download(_ id: String, only choice: ModelChoice) -> AsyncThrowingStream<DownloadProgress, any Error> {
+    download("\(id) \(choice.id)")
+  }
+
+  /// Words that are not known are searched for until the search is cancelled; "fails" fails.
+  func search(_ words: String) async throws -> [FoundModel] {
+    if words == "fails" { throw PagodaError.notFound("no network") }
+    if let found = state.withLock({ $0.found[words] }) { return found }
+    try await Task.sleep(for: .seconds(3600))
+    return []
+  }
+
+  func choices(of id: String) async throws -> [ModelChoice] { state.withLock { $0.choices[id] ?? [] } }
 
   func remove(_ id: String) async throws { state.withLock { $0.installed.removeAll { $0.id == id } } }
 }

@@ -1,6 +1,7 @@
 // One conversation: streaming, stopping, failing, editing, regenerating, branching, with a scripted engine.
 import Foundation
 import PagodaKit
+import PagodaMini
 import Testing
 
 @testable import PagodaChatCore

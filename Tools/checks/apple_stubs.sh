@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Type-checks the files that need SwiftUI, AppKit or Foundation Models on Linux, against the stubs in Tests/Stubs.
+# Type-checks what needs SwiftUI, AppKit, UIKit, App Intents, Foundation Models or AnyLanguageModel, against the stubs in
+# Tests/Stubs: the app as it is on macOS and as it is on iOS, where AppKit and the scenes of the Mac are not there.
 # Usage: apple_stubs.sh BIN, the folder of the package's built modules (swift build --show-bin-path).
 # Then plants misspelt views, modifiers and calls and a wrong label, each of which must be reported.
 set -euo pipefail
@@ -11,22 +12,38 @@ flags=(-swift-version 6 -suppress-warnings -parse-as-library -I "$work" -I "$bin
   -Xcc "-fmodule-map-file=$bin/ServerPage.build/module.modulemap"
   -Xcc "-fmodule-map-file=$bin/CDigest.build/module.modulemap")
 
-for name in AppKit SwiftUI FoundationModels XCTest; do
-  swiftc -emit-module -o "$work/$name.swiftmodule" -module-name "$name" "${flags[@]}" -wmo "Tests/Stubs/$name"/*.swift
-done
+# stub FOLDER NAME...: modules for one platform.
+stub() {
+  local folder=$1 name
+  mkdir -p "$folder"
+  for name in "${@:2}"; do
+    swiftc -emit-module -o "$folder/$name.swiftmodule" -module-name "$name" "${flags[@]}" -I "$folder" -wmo \
+      "Tests/Stubs/$name"/*.swift
+  done
+}
+stub "$work" UniformTypeIdentifiers AppIntents FoundationModels XCTest AnyLanguageModel
+stub "$work/macos" AppKit SwiftUI
+stub "$work/ios" UIKit SwiftUI
 
 # Names of these files have no spaces.
 app=($(find Apps/PagodaChat -name '*.swift' | sort))
 example=($(find Apps/Examples/Sources/MiniChat -name '*.swift' | sort))
 adapter=($(find Sources/PagodaFoundationModels -name '*.swift' | sort))
 uitests=($(find Apps/PagodaChatUITests -name '*.swift' | sort))
+anymodel=($(find Apps/Examples/AnyLanguageModel/Sources -name '*.swift' | sort))
 
-check_app() { swiftc -typecheck -module-name PagodaChat "${flags[@]}" "$@"; }
-check_example() { swiftc -typecheck -module-name MiniChat "${flags[@]}" "$@"; }
+check_app() { swiftc -typecheck -module-name PagodaChat "${flags[@]}" -I "$work/macos" "$@"; }
+check_phone() { swiftc -typecheck -module-name PagodaChat "${flags[@]}" -I "$work/ios" "$@"; }
+check_example() { swiftc -typecheck -module-name MiniChat "${flags[@]}" -I "$work/macos" "$@"; }
+check_anymodel() { swiftc -typecheck -module-name Adapter "${flags[@]}" "$@"; }
 check_uitests() { swiftc -typecheck -module-name PagodaUITests "${flags[@]}" "$@"; }
 check_adapter() { swiftc -typecheck -module-name PagodaFoundationModels -D PAGODA_STUBS "${flags[@]}" "$@"; }
 
+phone=("${app[@]}")
+
 check_app "${app[@]}"
+check_phone "${phone[@]}"
+check_anymodel "${anymodel[@]}"
 check_example "${example[@]}"
 check_adapter "${adapter[@]}"
 check_uitests "${uitests[@]}"
@@ -43,8 +60,12 @@ planted() {
 }
 planted app Apps/PagodaChat/Views/ContentView.swift 'NavigationSplitView' 'NavigationSplitVeiw' NavigationSplitVeiw
 planted app Apps/PagodaChat/Views/MessageView.swift 'textSelection' 'textSelektion' textSelektion
-planted app Apps/PagodaChat/PagodaChatApp.swift 'ignoringOtherApps' 'ignoringOthers' ignoringOthers
+planted app Apps/PagodaChat/MacApp.swift 'ignoringOtherApps' 'ignoringOthers' ignoringOthers
+planted app Apps/PagodaChat/AskIntent.swift 'dialog: Intent' 'dialogue: Intent' dialogue
+planted phone Apps/PagodaChat/MacApp.swift '#if canImport(AppKit)' '#if true' AppKit
+planted phone Apps/PagodaChat/Views/StatusBar.swift 'buttonStyle(.borderless)' 'buttonStyle(.link)' link
+planted anymodel Apps/Examples/AnyLanguageModel/Sources/Adapter/PagodaModel.swift 'within session' 'inside session' LanguageModel
 planted adapter Sources/PagodaFoundationModels/PagodaLanguageModel.swift 'streamingInto channel' 'into channel' LanguageModelExecutor
 planted uitests Apps/PagodaChatUITests/ChatUITests.swift 'waitForNonExistence' 'waitForAbsence' waitForAbsence
-echo "${#app[@]} files of the app, ${#example[@]} of the example, ${#adapter[@]} of the adapter, ${#uitests[@]} of the UI tests type-check;"
-echo "5 planted errors caught"
+echo "${#app[@]} files of the app for macOS and iOS, ${#example[@]} of the example, $((${#adapter[@]} + ${#anymodel[@]})) of the" \
+  "adapters, ${#uitests[@]} of the UI tests type-check; 9 planted errors caught"

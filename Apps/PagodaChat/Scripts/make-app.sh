@@ -21,8 +21,8 @@ Tools/checks/load_commands.py "$app/Contents/MacOS/PagodaChat"
 iconset=$(mktemp -d)/Pagoda.iconset
 mkdir -p "$iconset"
 for size in 16 32 128 256 512; do
-  python3 "$source/Scripts/draw_icon.py" "$size" "$iconset/icon_${size}x${size}.png"
-  python3 "$source/Scripts/draw_icon.py" "$((2 * size))" "$iconset/icon_${size}x${size}@2x.png"
+  cp "$source/Assets.xcassets/AppIcon.appiconset/icon-$size.png" "$iconset/icon_${size}x${size}.png"
+  cp "$source/Assets.xcassets/AppIcon.appiconset/icon-$((2 * size)).png" "$iconset/icon_${size}x${size}@2x.png"
 done
 iconutil -c icns "$iconset" -o "$app/Contents/Resources/Pagoda.icns"
 

@@ -1,12 +1,14 @@
-// The composer: a growing text field, send or stop, and the thinking switch.
+// The composer: a growing text field, attached files, send or stop, and the thinking switch.
 import PagodaChatCore
 import SwiftUI
+import UniformTypeIdentifiers
 
 struct ComposerView: View {
   let app: AppModel
   @Bindable var transcript: TranscriptModel
   @Bindable var composer: ComposerModel
   @FocusState private var isFocused: Bool
+  @State private var choosesFiles = false
 
   var body: some View {
     VStack(alignment: .leading, spacing: 6) {
@@ -16,7 +18,19 @@ struct ComposerView: View {
           Button("Cancel") { composer.cancelEditing() }.buttonStyle(.borderless)
         }
       }
+      if !composer.attachments.isEmpty {
+        ScrollView(.horizontal) {
+          HStack(spacing: 6) {
+            ForEach(composer.attachments) { AttachmentView(attachment: $0, detach: composer.detach) }
+          }
+        }
+      }
+      if let failure = composer.failure { FailureView(failure: failure) }
       HStack(alignment: .bottom, spacing: 8) {
+        Button(KeyboardMap.attach.title, systemImage: "paperclip") { choosesFiles = true }
+          .labelStyle(.iconOnly).buttonStyle(.borderless)
+          .keyboardShortcut(KeyboardMap.attach)
+          .help("Attach text files; they may also be dropped here")
         TextField("Message", text: $composer.text, axis: .vertical)
           .textFieldStyle(.plain)
           .lineLimit(1...10)
@@ -30,20 +44,41 @@ struct ComposerView: View {
           .help("Whether the model thinks before it answers")
         if transcript.isAnswering {
           Button("Stop", systemImage: "stop.fill") { transcript.stop() }
-            .keyboardShortcut(.escape, modifiers: [])
+            .keyboardShortcut(KeyboardMap.stopWriting)
         } else {
           Button("Send", systemImage: "arrow.up") { composer.send(in: transcript) }
-            .keyboardShortcut(.return, modifiers: .command)
+            .keyboardShortcut(KeyboardMap.send)
             .disabled(!composer.canSend(in: transcript))
         }
       }
     }
     .padding(12)
     .onAppear { isFocused = true }
+    .fileImporter(isPresented: $choosesFiles, allowedContentTypes: [.text, .data], allowsMultipleSelection: true) {
+      if case .success(let urls) = $0 { composer.attach(urls) }
+    }
   }
 
   private var thinks: Binding<Bool> {
     Binding(
       get: { transcript.settings.thinking ?? false }, set: { transcript.settings.thinking = $0 })
+  }
+}
+
+/// A file that goes along with a message.
+struct AttachmentView: View {
+  let attachment: Attachment
+  var detach: ((UUID) -> Void)?
+
+  var body: some View {
+    HStack(spacing: 4) {
+      Label(attachment.name, systemImage: "doc.text").font(.caption)
+      if let detach {
+        Button("Remove \(attachment.name)", systemImage: "xmark.circle") { detach(attachment.id) }
+          .labelStyle(.iconOnly).buttonStyle(.borderless)
+      }
+    }
+    .padding(4)
+    .background(Color.secondary.opacity(0.12), in: RoundedRectangle(cornerRadius: 6))
   }
 }

@@ -7,6 +7,7 @@ struct ContentView: View {
   @State private var window: ConversationListModel
   @State private var showsLibrary = false
   @State private var showsSettings = false
+  @State private var showsAppSettings = false
 
   /// The first window shows the app's own list, with the selection of the last session; further ones have their own.
   init(app: AppModel) {
@@ -35,7 +36,13 @@ struct ContentView: View {
       }
       ToolbarItem(placement: .primaryAction) {
         Button("Models", systemImage: "shippingbox") { showsLibrary = true }
+          .keyboardShortcut(KeyboardMap.library)
           .help("Choose, download or delete models")
+      }
+      ToolbarItem(placement: .primaryAction) {
+        ShareLink("Share Chat", item: window.transcript?.shareText ?? "")
+          .help("Share this chat as Markdown")
+          .disabled(window.transcript?.messages.isEmpty != false)
       }
       ToolbarItem(placement: .primaryAction) {
         Button("Chat Settings", systemImage: "slider.horizontal.3") { showsSettings = true }
@@ -43,6 +50,14 @@ struct ContentView: View {
           .disabled(window.transcript == nil)
       }
     }
+    #if !canImport(AppKit)  // the Mac has a window and a menu for them
+    .toolbar {
+      ToolbarItem(placement: .primaryAction) {
+        Button("Settings", systemImage: "gearshape") { showsAppSettings = true }
+      }
+    }
+    .sheet(isPresented: $showsAppSettings) { AppSettingsView(app: app) }
+    #endif
     .sheet(isPresented: $showsLibrary) { LibraryView(app: app) }
     .sheet(isPresented: $showsSettings) {
       if let transcript = window.transcript { ChatSettingsView(transcript: transcript) }

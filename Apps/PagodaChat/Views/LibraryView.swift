@@ -6,7 +6,7 @@ import SwiftUI
 struct LibraryView: View {
   let app: AppModel
   @Environment(\.dismiss) private var dismiss
-  @State private var name = ""
+  @State private var words = ""
   @State private var sheet: ModelSheetModel?
 
   var body: some View {
@@ -18,8 +18,13 @@ struct LibraryView: View {
         }
       }
       HStack {
-        TextField("Organisation/Model", text: $name).onSubmit(download)
-        Button("Download", action: download).disabled(name.isEmpty)
+        TextField("Search, or Organisation/Model", text: $words).onSubmit { app.library.search(words) }
+        if app.library.isSearching { ProgressView().controlSize(.small).accessibilityLabel("Searching") }
+        Button("Search") { app.library.search(words) }.disabled(words.isEmpty)
+        Button("Download") { Task { await app.library.fetch(named: words) } }.disabled(!words.contains("/"))
+      }
+      if !app.library.found.isEmpty {
+        List { ForEach(app.library.found) { FoundRow(model: $0, library: app.library) } }
       }
       if let failure = app.library.failure { FailureView(failure: failure) }
       HStack {
@@ -31,11 +36,37 @@ struct LibraryView: View {
     .frame(minWidth: 560, minHeight: 420)
     .task { await app.library.refresh() }
     .sheet(item: $sheet) { ModelSheet(model: $0) }
+    .confirmationDialog("Which file?", isPresented: asksForFile, titleVisibility: .visible) {
+      ForEach(app.library.question?.choices ?? []) { choice in
+        Button("\(choice.id), \(choice.sizeBytes.formatted(.byteCount(style: .file)))") { app.library.answer(choice) }
+      }
+      Button("Cancel", role: .cancel) { app.library.answer(nil) }
+    } message: {
+      Text("\(app.library.question?.repository ?? "It") has the same model in several sizes; one is enough.")
+    }
   }
 
-  private func download() {
-    app.library.download(name)
-    name = ""
+  private var asksForFile: Binding<Bool> {
+    Binding(get: { app.library.question != nil }, set: { if !$0 { app.library.answer(nil) } })
+  }
+}
+
+/// A model that the search found.
+private struct FoundRow: View {
+  let model: FoundModel
+  let library: LibraryModel
+
+  var body: some View {
+    HStack {
+      VStack(alignment: .leading, spacing: 2) {
+        Text(model.id)
+        Text(model.obstacle ?? "\(model.downloads) downloads a month").font(.caption).foregroundStyle(.secondary)
+      }
+      Spacer()
+      Button("Download") { Task { await library.fetch(named: model.id) } }
+    }
+    .accessibilityElement(children: .contain)
+    .accessibilityLabel("Found model")
   }
 }
 
@@ -60,7 +91,7 @@ private struct LibraryRow: View {
       buttons
     }
     .accessibilityElement(children: .contain)
-    .accessibilityLabel("\(entry.id), \(details)")
+    .accessibilityLabel(entry.spokenLabel)
   }
 
   @ViewBuilder private var buttons: some View {
@@ -72,7 +103,7 @@ private struct LibraryRow: View {
         Button("Load") { Task { await app.use(entry.id) } }.disabled(entry.estimate?.fits == false)
       }
       Button("Load with…", action: choose).help("Choose device, weights and context, and see the memory they take")
-      if entry.source != .mini {
+      if !entry.isEmbedded {
         Button("Delete", systemImage: "trash", role: .destructive) { Task { await app.library.remove(entry.id) } }
           .labelStyle(.iconOnly).disabled(isLoaded)
       }

@@ -23,7 +23,7 @@ private struct BlockView: View {
     switch block {
     case .paragraph(let text): Text(inline(text))
     case .heading(let level, let text): Text(inline(text)).font(level == 1 ? .title2 : level == 2 ? .title3 : .headline)
-    case .code(let language, let text, _): CodeView(language: language, text: text)
+    case .code(let language, let text, let isClosed): CodeView(language: language, text: text, isClosed: isClosed)
     case .list(let items):
       VStack(alignment: .leading, spacing: 4) {
         ForEach(Array(items.enumerated()), id: \.offset) { _, item in
@@ -50,6 +50,29 @@ private func inline(_ text: String) -> AttributedString {
 private struct CodeView: View {
   let language: String?
   let text: String
+  let isClosed: Bool
+
+  /// Coloured once the block is whole: to colour it anew for every token would cost more than the answer.
+  private var content: AttributedString {
+    guard isClosed else { return AttributedString(text) }
+    var result = AttributedString()
+    for span in CodeHighlighter.spans(of: text, language: language) {
+      var part = AttributedString(span.text)
+      part.foregroundColor = color(of: span.kind)
+      result += part
+    }
+    return result
+  }
+
+  private func color(of kind: CodeSpan.Kind) -> Color? {
+    switch kind {
+    case .plain: nil
+    case .keyword: .purple
+    case .string: .red
+    case .number: .blue
+    case .comment: .secondary
+    }
+  }
 
   var body: some View {
     VStack(alignment: .leading, spacing: 6) {
@@ -59,7 +82,7 @@ private struct CodeView: View {
         Button("Copy code", systemImage: "doc.on.doc") { copyToPasteboard(text) }
           .labelStyle(.iconOnly).buttonStyle(.borderless)
       }
-      ScrollView(.horizontal) { Text(text).font(.system(.body, design: .monospaced)) }
+      ScrollView(.horizontal) { Text(content).font(.system(.body, design: .monospaced)) }
     }
     .padding(10)
     .background(Color.secondary.opacity(0.12), in: RoundedRectangle(cornerRadius: 8))

@@ -1,5 +1,4 @@
 // One message: collapsible thinking, Markdown, and actions.
-import AppKit
 import PagodaChatCore
 import SwiftUI
 
@@ -21,6 +20,9 @@ struct MessageView: View {
         }
         .accessibilityHint("Shows what the model thought before it answered")
       }
+      if let attachments = message.attachments {
+        HStack(spacing: 6) { ForEach(attachments) { AttachmentView(attachment: $0) } }
+      }
       MarkdownView(blocks: transcript.blocks(of: message))
       if message.state == .streaming && message.text.isEmpty && message.reasoning.isEmpty {
         ProgressView().controlSize(.small)
@@ -31,7 +33,7 @@ struct MessageView: View {
     }
     .frame(maxWidth: .infinity, alignment: .leading)
     .accessibilityElement(children: .contain)
-    .accessibilityLabel(message.role == .user ? "Your message" : "Answer of \(speaker)")  // the text is read by itself
+    .accessibilityLabel(message.spokenLabel)
   }
 
   private var note: String? {
@@ -55,6 +57,7 @@ struct MessageView: View {
           .disabled(place.number == place.count)
       }
       Button("Copy", systemImage: "doc.on.doc") { copyToPasteboard(message.text) }
+      ShareLink("Share", item: message.text)
       if message.role == .user {
         Button("Edit", systemImage: "pencil") { transcript.composer.edit(message) }
       } else {
@@ -66,9 +69,4 @@ struct MessageView: View {
     .buttonStyle(.borderless)
     .disabled(transcript.isAnswering)
   }
-}
-
-@MainActor func copyToPasteboard(_ text: String) {
-  NSPasteboard.general.clearContents()
-  NSPasteboard.general.setString(text, forType: .string)
 }

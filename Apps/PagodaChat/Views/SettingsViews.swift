@@ -2,6 +2,7 @@
 import Foundation
 import PagodaChatCore
 import SwiftUI
+import UniformTypeIdentifiers
 
 /// Generation settings of one chat, and its export.
 struct ChatSettingsView: View {
@@ -52,6 +53,7 @@ struct ChatSettingsFields: View {
 /// App-wide settings.
 struct AppSettingsView: View {
   let app: AppModel
+  @State private var choosesFolder = false
 
   var body: some View {
     @Bindable var model = app.settings
@@ -62,6 +64,13 @@ struct AppSettingsView: View {
       Form {
         Toggle("Return sends; otherwise Command-Return does", isOn: $model.settings.returnSends)
         TextField("Port of the local server", value: $model.settings.serverPort, format: .number.grouping(.never))
+        HStack {
+          Text(model.settings.modelFolder ?? "Models come from Hugging Face")
+          Spacer()
+          Button("Choose Folder…") { choosesFolder = true }
+          Button("Use Hugging Face") { Task { await app.useModelFolder(nil) } }
+            .disabled(model.settings.modelFolder == nil)
+        }
         Stepper(value: $model.settings.idleMinutes, in: 0...240, step: 5) {
           Text(
             model.settings.idleMinutes == 0
@@ -71,6 +80,9 @@ struct AppSettingsView: View {
       .formStyle(.grouped)
       .tabItem { Label("General", systemImage: "gearshape") }
     }
-    .frame(width: 520, height: 560)
+    .frame(minWidth: 320, idealWidth: 520, minHeight: 400, idealHeight: 560)
+    .fileImporter(isPresented: $choosesFolder, allowedContentTypes: [.folder], allowsMultipleSelection: false) {
+      if case .success(let urls) = $0, let folder = urls.first { Task { await app.useModelFolder(folder) } }
+    }
   }
 }

@@ -53,7 +53,7 @@ struct StatusBar: View {
       Toggle("Server", isOn: serves).toggleStyle(.switch).controlSize(.mini)
         .help("Serves the loaded model to programs on this Mac")
       if let url = app.server.url {
-        Button(url) { copyToPasteboard(url) }.buttonStyle(.link).help("Copy the address")
+        Button(url) { copyToPasteboard(url) }.buttonStyle(.borderless).help("Copy the address")
       } else if let failure = app.server.failure {
         Text(failure.cause).foregroundStyle(.orange)
       }

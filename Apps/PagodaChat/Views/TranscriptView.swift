@@ -49,6 +49,7 @@ struct TranscriptView: View {
       Divider()
       ComposerView(app: app, transcript: transcript, composer: transcript.composer)
     }
+    .dropDestination(for: URL.self) { urls, _ in transcript.composer.attach(urls) }
     .navigationTitle(transcript.conversation.title.isEmpty ? "New Chat" : transcript.conversation.title)
     .onChange(of: transcript.isAnswering) { window.refresh() }
   }

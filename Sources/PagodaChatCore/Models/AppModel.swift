@@ -17,6 +17,7 @@ public final class AppModel {
   /// The local server.
   public let server: ServerModel
 
+  private let access: any FolderAccess
   private var idleSince = ContinuousClock.now
   private var starting: Task<Void, Never>?
   private var hasWindow = false
@@ -24,17 +25,51 @@ public final class AppModel {
 
   /// The app with its files in `folder`.
   public init(
-    folder: URL, loader: any ModelLoader = EngineLoader(), downloader: (any ModelDownloader)? = nil
+    folder: URL, loader: any ModelLoader = EngineLoader(), downloader: (any ModelDownloader)? = nil,
+    access: any FolderAccess = SystemFolderAccess()
   ) throws {
+    self.access = access
     let store = try ConversationStore(folder: folder)
     settings = SettingsModel(folder: folder)
     engines = EngineModel(loader: loader)
     conversations = ConversationListModel(
       pool: TranscriptPool(store: store, engines: engines), selection: settings.settings.selection)
-    let models: any ModelDownloader =
-      settings.settings.modelFolder.map { FolderModels(folder: URL(filePath: $0)) } ?? HubModels()
+    var reason: ChatFailure?
+    let models = Self.models(settings, access, &reason)
     library = LibraryModel(downloader: downloader ?? models, engines: engines)
+    library.failure = reason
     server = ServerModel(engines: engines)
+  }
+
+  /// The models of the folder that was chosen, or of the hub. A folder that cannot be opened any more is said, and not forgotten:
+  /// it may be on a disk that is not there today.
+  private static func models(
+    _ settings: SettingsModel, _ access: any FolderAccess, _ reason: inout ChatFailure?
+  ) -> any ModelDownloader {
+    guard let path = settings.settings.modelFolder else { return HubModels() }
+    guard let bookmark = settings.settings.modelFolderBookmark else { return FolderModels(folder: URL(filePath: path)) }
+    do {
+      let (folder, isStale) = try access.open(bookmark)
+      if isStale { settings.settings.modelFolderBookmark = try access.bookmark(of: folder) }
+      settings.settings.modelFolder = folder.path
+      return FolderModels(folder: folder)
+    } catch {
+      reason = ChatFailure("The model folder cannot be opened", error)
+      reason?.advice = "Choose \(path) again in the settings."
+      return HubModels()
+    }
+  }
+
+  /// Takes models from a folder that the person chose, now and at the next start; nil means the hub again.
+  public func useModelFolder(_ folder: URL?) async {
+    do {
+      settings.settings.modelFolderBookmark = try folder.map { try access.bookmark(of: $0) }
+      settings.settings.modelFolder = folder?.path
+      settings.flush()
+      await library.use(folder.map { FolderModels(folder: $0) } ?? HubModels())
+    } catch {
+      library.failure = ChatFailure("The model folder cannot be opened", error)
+    }
   }
 
   /// Where the app keeps its files: never in a folder that is synchronised to other machines.
@@ -98,6 +133,28 @@ public final class AppModel {
   /// Starts a conversation with the default settings.
   public func newChat(in window: ConversationListModel? = nil) {
     (window ?? conversations).begin(settings: settings.settings.newChats)
+  }
+
+  /// Answers a question from outside the windows, such as one of Siri or Shortcuts; it stays in the sidebar as a chat. Loads the
+  /// model if necessary, and throws the reason when there is no answer.
+  public func ask(_ question: String) async throws -> String {
+    let text = question.trimmingCharacters(in: .whitespacesAndNewlines)
+    guard !text.isEmpty else { throw ChatFailure("No answer", cause: "The question is empty.") }
+    await start()
+    let conversation = Conversation(settings: settings.settings.newChats)
+    try conversations.pool.store.save(conversation)
+    guard let transcript = conversations.transcript(of: conversation.id) else { throw EngineModel.noModel }
+    transcript.send(text)
+    conversations.refresh()
+    await withTaskCancellationHandler {
+      await transcript.answering?.value
+    } onCancel: {
+      Task { @MainActor in transcript.stop() }
+    }
+    if let failure = transcript.failure { throw failure }
+    try Task.checkCancellation()
+    guard let answer = transcript.messages.last, answer.role == .assistant else { throw EngineModel.noModel }
+    return answer.text.trimmingCharacters(in: .whitespacesAndNewlines)
   }
 
   /// Copies the selected conversation up to a message into a new one and selects it.

@@ -9,7 +9,12 @@ public final class ComposerModel {
   public var text = ""
   /// The message being edited; nil for a new one.
   public private(set) var editedID: UUID?
+  /// Files that go along with the message.
+  public private(set) var attachments: [Attachment] = []
+  /// Why a file could not be attached.
+  public var failure: ChatFailure?
   private var draft = ""  // the text before editing started
+  private var draftAttachments: [Attachment] = []
 
   /// An empty composer.
   public init() {}
@@ -17,20 +22,43 @@ public final class ComposerModel {
   /// Whether there is text to send and no answer in progress.
   public func canSend(in transcript: TranscriptModel) -> Bool { !transcript.isAnswering && !trimmed.isEmpty }
 
+  /// Attaches files, dropped or chosen; the first that is no text is reported, the others are attached. True if any was.
+  @discardableResult
+  public func attach(_ urls: [URL]) -> Bool {
+    let before = attachments.count
+    failure = nil
+    for url in urls {
+      do {
+        attachments.append(try Attachment(contentsOf: url))
+      } catch {
+        failure = failure ?? error as? ChatFailure ?? ChatFailure("\(url.lastPathComponent) cannot be attached", error)
+      }
+    }
+    return attachments.count > before
+  }
+
+  /// Leaves a file out again.
+  public func detach(_ id: UUID) { attachments.removeAll { $0.id == id } }
+
   /// Sends the text or the edited message, and clears the field.
   public func send(in transcript: TranscriptModel) {
     guard canSend(in: transcript) else { return }
-    if let editedID { transcript.edit(editedID, to: trimmed) } else { transcript.send(trimmed) }
+    if let editedID {
+      transcript.edit(editedID, to: trimmed, attachments: attachments)
+    } else {
+      transcript.send(trimmed, attachments: attachments)
+    }
     text = editedID == nil ? "" : draft
-    editedID = nil
-    draft = ""
+    attachments = editedID == nil ? [] : draftAttachments
+    forgetEditing()
   }
 
   /// Starts editing one of the user's messages.
   public func edit(_ message: ChatMessage) {
-    if editedID == nil { draft = text }
+    if editedID == nil { (draft, draftAttachments) = (text, attachments) }
     editedID = message.id
     text = message.text
+    attachments = message.attachments ?? []
   }
 
   /// What would be lost without being sent: the text, or the one that editing put aside.
@@ -39,9 +67,16 @@ public final class ComposerModel {
   /// Restores the text from before editing.
   public func cancelEditing() {
     guard editedID != nil else { return }
-    editedID = nil
     text = draft
+    attachments = draftAttachments
+    forgetEditing()
+  }
+
+  private func forgetEditing() {
+    editedID = nil
     draft = ""
+    draftAttachments = []
+    failure = nil
   }
 
   private var trimmed: String { text.trimmingCharacters(in: .whitespacesAndNewlines) }

@@ -2,6 +2,7 @@
 import Foundation
 import Observation
 import PagodaKit
+import PagodaMini
 
 /// A model in the library.
 public struct LibraryEntry: Hashable, Sendable, Identifiable {
@@ -30,6 +31,19 @@ public struct LibraryEntry: Hashable, Sendable, Identifiable {
   /// Average over the last five seconds, while downloading.
   public var bytesPerSecond: Double?
 
+  /// Whether it is the model inside the program, which cannot be deleted.
+  public var isEmbedded: Bool { source == .mini }
+
+  /// What VoiceOver says of the whole row; name and details are read by themselves.
+  public var spokenLabel: String {
+    switch state {
+    case .ready: "Model, ready"
+    case .downloading: "Model, being downloaded"
+    case .paused: "Model, download paused"
+    case .failed: "Model, download failed"
+    }
+  }
+
   /// Remaining time of a download, in seconds.
   public var secondsLeft: Double? {
     guard case .downloading(let progress) = state, let total = progress.totalBytes, let rate = bytesPerSecond, rate > 0
@@ -45,11 +59,19 @@ public final class LibraryModel {
   public private(set) var entries: [LibraryEntry] = []
   /// Why the library cannot be read or changed.
   public var failure: ChatFailure?
+  /// What the last search found.
+  public private(set) var found: [FoundModel] = []
+  /// Whether a search is under way.
+  public var isSearching: Bool { searching != nil }
+  /// A repository with several models, while the person is asked for one of them.
+  public private(set) var question: ChoiceQuestion?
 
   /// Name of the embedded model.
   public static let embeddedName = "pagoda-mini"
 
-  private let downloader: any ModelDownloader
+  private var downloader: any ModelDownloader
+  private var searching: Task<Void, Never>?
+  private var choices: [String: (repository: String, choice: ModelChoice)] = [:]  // by name in the library
   private let engines: EngineModel
   private var downloads: [String: Task<Void, Never>] = [:]
   private var meters: [String: RateMeter] = [:]
@@ -89,6 +111,64 @@ public final class LibraryModel {
     downloads[name] = Task { await fetch(name) }
   }
 
+  /// Searches the source for models by words. A search for other words ends an earlier one; none ends the search.
+  public func search(_ words: String) {
+    searching?.cancel()
+    searching = nil
+    let wanted = words.trimmingCharacters(in: .whitespacesAndNewlines)
+    guard !wanted.isEmpty else {
+      found = []
+      return
+    }
+    searching = Task { [downloader] in
+      let result: Result<[FoundModel], any Error>
+      do { result = .success(try await downloader.search(wanted)) } catch { result = .failure(error) }
+      guard !Task.isCancelled else { return }
+      searching = nil
+      switch result {
+      case .success(let models): found = models
+      case .failure(let error):
+        found = []
+        failure = ChatFailure("The search failed", error)
+      }
+    }
+  }
+
+  /// Downloads a model; asks first which one, where a repository has several.
+  public func fetch(named id: String) async {
+    let name = id.trimmingCharacters(in: .whitespacesAndNewlines)
+    guard !name.isEmpty else { return }
+    do {
+      let choices = try await downloader.choices(of: name)
+      if choices.count > 1 {
+        question = ChoiceQuestion(repository: name, choices: choices)
+      } else {
+        download(name)
+      }
+    } catch {
+      failure = ChatFailure("\(name) cannot be downloaded", error)
+    }
+  }
+
+  /// The answer to ``question``; nil downloads nothing.
+  public func answer(_ choice: ModelChoice?) {
+    guard let asked = question else { return }
+    question = nil
+    guard let choice else { return }
+    let name = choice.name(in: asked.repository)
+    choices[name] = (asked.repository, choice)
+    download(name)
+  }
+
+  /// Takes models from another source. Downloads of the earlier one are paused.
+  public func use(_ downloader: any ModelDownloader) async {
+    for download in downloads.values { download.cancel() }
+    self.downloader = downloader
+    search("")
+    entries.removeAll { $0.state == .ready && !$0.isEmbedded }
+    await refresh()
+  }
+
   /// Pauses a download and keeps partial files.
   public func pause(_ id: String) { downloads[id]?.cancel() }
 
@@ -99,7 +179,7 @@ public final class LibraryModel {
     await download?.value
     do {
       try await downloader.remove(id)
-      entries.removeAll { $0.id == id && $0.source != .mini }
+      entries.removeAll { $0.id == id && !$0.isEmbedded }
     } catch {
       failure = ChatFailure("\(id) cannot be deleted", error)
     }
@@ -119,7 +199,9 @@ public final class LibraryModel {
 
   private func fetch(_ id: String) async {
     do {
-      for try await progress in downloader.download(id) {
+      let stream =
+        choices[id].map { downloader.download($0.repository, only: $0.choice) } ?? downloader.download(id)
+      for try await progress in stream {
         meters[id, default: RateMeter()].note(progress.receivedBytes, at: .now)
         update(id) {
           $0.state = .downloading(progress)
@@ -153,6 +235,16 @@ public final class LibraryModel {
   private func update(_ id: String, _ body: (inout LibraryEntry) -> Void) {
     if let index = entries.firstIndex(where: { $0.id == id }) { body(&entries[index]) }
   }
+}
+
+/// The question which of several models of a repository is wanted.
+public struct ChoiceQuestion: Hashable, Sendable, Identifiable {
+  /// The repository.
+  public var repository: String
+  /// Its models, by name.
+  public var choices: [ModelChoice]
+  /// The repository.
+  public var id: String { repository }
 }
 
 /// Bytes per second over the last five seconds.

@@ -10,6 +10,8 @@ public struct AppSettings: Codable, Hashable, Sendable {
   public var modelName: String?
   /// A folder whose subfolders are models; nil for the hub and its cache.
   public var modelFolder: String?
+  /// What brings the permission to read that folder back; nil if none was needed.
+  public var modelFolderBookmark: Data?
   /// The port of the local server.
   public var serverPort: UInt16 = 8080
   /// Minutes of inactivity after which the model is unloaded; 0 means never.
@@ -31,6 +33,7 @@ public struct AppSettings: Codable, Hashable, Sendable {
     newChats = try values.decodeIfPresent(ChatSettings.self, forKey: .newChats) ?? newChats
     modelName = try values.decodeIfPresent(String.self, forKey: .modelName)
     modelFolder = try values.decodeIfPresent(String.self, forKey: .modelFolder)
+    modelFolderBookmark = try values.decodeIfPresent(Data.self, forKey: .modelFolderBookmark)
     serverPort = try values.decodeIfPresent(UInt16.self, forKey: .serverPort) ?? serverPort
     idleMinutes = try values.decodeIfPresent(Int.self, forKey: .idleMinutes) ?? idleMinutes
     returnSends = try values.decodeIfPresent(Bool.self, forKey: .returnSends) ?? returnSends

@@ -4,15 +4,15 @@ import PagodaKit
 
 extension TranscriptModel {
   /// Sends a message and starts answering it.
-  public func send(_ text: String) {
+  public func send(_ text: String, attachments: [Attachment] = []) {
     guard !isAnswering, !text.isEmpty else { return }
-    say(text, after: messages.last?.id)
+    say(text, attachments, after: messages.last?.id)
   }
 
   /// Replaces an earlier message and answers it; the original stays as an alternative.
-  public func edit(_ id: UUID, to text: String) {
+  public func edit(_ id: UUID, to text: String, attachments: [Attachment] = []) {
     guard !isAnswering, let message = messages.first(where: { $0.id == id }), message.role == .user else { return }
-    say(text, after: message.parentID)
+    say(text, attachments, after: message.parentID)
   }
 
   /// Generates another answer; the earlier one stays as an alternative. Nil means the last answer.
@@ -48,8 +48,9 @@ extension TranscriptModel {
   /// Ends the answer in progress; the text so far is kept.
   public func stop() { answering?.cancel() }
 
-  private func say(_ text: String, after parent: UUID?) {
-    let message = ChatMessage(conversationID: id, parentID: parent, role: .user, text: text)
+  private func say(_ text: String, _ attachments: [Attachment], after parent: UUID?) {
+    var message = ChatMessage(conversationID: id, parentID: parent, role: .user, text: text)
+    if !attachments.isEmpty { message.attachments = attachments }
     if conversation.title.isEmpty { conversation.title = Self.title(for: text) }
     conversation.leafID = message.id
     conversation.updatedAt = message.createdAt

@@ -90,6 +90,9 @@ public final class TranscriptModel: Identifiable {
     try form.text(of: conversation, store.messages(of: id))
   }
 
+  /// What sharing hands on: the visible path as Markdown.
+  public var shareText: String { (try? export(.markdown)) ?? "" }
+
   /// Makes a path the visible one.
   func show(_ leaf: UUID?) {
     conversation.leafID = leaf

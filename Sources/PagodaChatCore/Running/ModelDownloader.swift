@@ -45,6 +45,12 @@ public protocol ModelDownloader: Sendable {
   func download(_ id: String) -> AsyncThrowingStream<DownloadProgress, any Error>
   /// Deletes a model or a partial download.
   func remove(_ id: String) async throws
+  /// Models whose names contain the words.
+  func search(_ words: String) async throws -> [FoundModel]
+  /// The models to choose from in a repository that has several; empty where there is nothing to choose.
+  func choices(of id: String) async throws -> [ModelChoice]
+  /// Downloads one of several models of a repository.
+  func download(_ id: String, only choice: ModelChoice) -> AsyncThrowingStream<DownloadProgress, any Error>
 }
 
 /// A folder whose subfolders are models, without network access.

@@ -76,6 +76,8 @@ public struct ChatMessage: Codable, Hashable, Sendable, Identifiable {
   public var modelName: String?
   /// When it was created.
   public var createdAt: Date
+  /// Files that go along with a question; nil for none.
+  public var attachments: [Attachment]?
 
   /// A message; complete by default.
   public init(
@@ -93,10 +95,17 @@ public struct ChatMessage: Codable, Hashable, Sendable, Identifiable {
     self.createdAt = createdAt
   }
 
+  /// What VoiceOver says of the whole message; its text is read by itself.
+  public var spokenLabel: String {
+    if role == .assistant { return "Answer of \(modelName ?? "the model")" }
+    let count = attachments?.count ?? 0
+    return count == 0 ? "Your message" : "Your message with \(count) file\(count == 1 ? "" : "s")"
+  }
+
   /// The message in the engine's form. Reasoning of earlier turns is included: the template decides what to keep.
   var prompt: Message {
     switch role {
-    case .user: .user(text)
+    case .user: .user(((attachments ?? []).map(\.markdown) + [text]).joined(separator: "\n\n"))
     case .assistant: Message(role: .assistant, content: text, reasoning: reasoning.isEmpty ? nil : reasoning)
     }
   }

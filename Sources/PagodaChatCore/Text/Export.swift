@@ -35,6 +35,7 @@ public enum ConversationExport: String, CaseIterable, Sendable {
         let thinking = message.reasoning.trimmingCharacters(in: .whitespacesAndNewlines)
         parts.append("<details><summary>Thinking</summary>\n\n\(thinking)\n\n</details>")
       }
+      parts += (message.attachments ?? []).map(\.markdown)
       parts.append(message.text.trimmingCharacters(in: .whitespacesAndNewlines))
       if case .failed(let reason) = message.state { parts.append("*The answer failed: \(reason)*") }
       if message.state == .stopped { parts.append("*Stopped.*") }

@@ -36,7 +36,7 @@ public protocol ShapeStyle: Sendable {}
 
 public struct Color: ShapeStyle, StubBody {
   public static var clear: Color { Color() }
-  public static let (orange, secondary) = (Color(), Color())
+  public static let (orange, secondary, purple, red, blue) = (Color(), Color(), Color(), Color(), Color())
   public func opacity(_ opacity: Double) -> Color { self }
 }
 
@@ -53,7 +53,12 @@ public struct RoundedRectangle: Shape { public init(cornerRadius: CGFloat) {} }
 
 public struct PlainTextFieldStyle { public static var plain: PlainTextFieldStyle { PlainTextFieldStyle() } }
 public struct LabelStyle { public static var iconOnly: LabelStyle { LabelStyle() } }
-public struct ButtonStyle: Sendable { public static let (borderless, link) = (ButtonStyle(), ButtonStyle()) }
+public struct ButtonStyle: Sendable {
+  public static let borderless = ButtonStyle()
+  #if canImport(AppKit)
+  public static let link = ButtonStyle()
+  #endif
+}
 public struct ToggleStyle: Sendable { public static let (button, `switch`) = (ToggleStyle(), ToggleStyle()) }
 public struct FormStyle { public static var grouped: FormStyle { FormStyle() } }
 public enum ControlSize { case mini, small, regular, large }
@@ -65,11 +70,12 @@ public struct EventModifiers: OptionSet, Sendable {
   public let rawValue: Int
   public init(rawValue: Int) { self.rawValue = rawValue }
   public static let (command, shift) = (EventModifiers(rawValue: 1), EventModifiers(rawValue: 2))
-  public static let option = EventModifiers(rawValue: 4)
+  public static let (option, control) = (EventModifiers(rawValue: 4), EventModifiers(rawValue: 8))
 }
 
 public struct KeyEquivalent: ExpressibleByExtendedGraphemeClusterLiteral, Sendable {
   public init(extendedGraphemeClusterLiteral: Character) {}
+  public init(_ character: Character) {}
   public static let (delete, escape, `return`): (KeyEquivalent, KeyEquivalent, KeyEquivalent) = ("d", "e", "r")
 }
 
@@ -89,6 +95,10 @@ public struct ToolbarItem<Content: View>: ToolbarContent {
 }
 
 extension AttributedString {
+  public var foregroundColor: Color? {
+    get { nil }
+    set {}
+  }
   public struct MarkdownParsingOptions {
     public enum InterpretedSyntax { case full, inlineOnly, inlineOnlyPreservingWhitespace }
     public init(interpretedSyntax: InterpretedSyntax) {}

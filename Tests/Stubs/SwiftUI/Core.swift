@@ -78,7 +78,17 @@ public struct Either<First: View, Second: View>: View { public var body: Never {
   public var wrappedValue: Value { fatalError() }
 }
 
-public struct EnvironmentValues { public var dismiss: DismissAction { fatalError() } }
+public struct EnvironmentValues {
+  public var dismiss: DismissAction { fatalError() }
+  public var scenePhase: ScenePhase { fatalError() }
+  public var openWindow: OpenWindowAction { fatalError() }
+}
+
+public enum ScenePhase: Comparable { case background, inactive, active }
+
+@MainActor public struct OpenWindowAction {
+  public func callAsFunction(id: String) {}
+}
 
 @MainActor public struct DismissAction {
   public func callAsFunction() {}

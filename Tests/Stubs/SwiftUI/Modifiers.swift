@@ -1,4 +1,5 @@
 // A stub of SwiftUI for Linux: the modifiers that the app uses.
+import UniformTypeIdentifiers
 
 extension View {
   public func padding(_ length: CGFloat) -> some View { StubView() }
@@ -69,6 +70,13 @@ extension View {
   }
   public func alert<Actions: View>(
     _ title: String, isPresented: Binding<Bool>, @ViewBuilder actions: () -> Actions
+  ) -> some View { StubView() }
+  public func dropDestination<Item>(
+    for type: Item.Type, action: @escaping @MainActor ([Item], CGPoint) -> Bool
+  ) -> some View { StubView() }
+  public func fileImporter(
+    isPresented: Binding<Bool>, allowedContentTypes: [UTType], allowsMultipleSelection: Bool,
+    onCompletion: @escaping @MainActor (Result<[URL], any Error>) -> Void
   ) -> some View { StubView() }
   public func accessibilityHidden(_ isHidden: Bool) -> some View { StubView() }
   public func accessibilityElement(children: AccessibilityChildBehavior = .ignore) -> some View { StubView() }

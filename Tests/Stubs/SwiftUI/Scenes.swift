@@ -1,5 +1,7 @@
 // A stub of SwiftUI for Linux: apps, scenes, commands.
+#if canImport(AppKit)
 import AppKit
+#endif
 
 @MainActor @preconcurrency public protocol App {
   associatedtype Body: Scene
@@ -22,13 +24,19 @@ public struct WindowGroup<Content: View>: Scene {
   public init(_ title: String, @ViewBuilder content: () -> Content) {}
 }
 
+#if canImport(AppKit)
 public struct Settings<Content: View>: Scene { public init(@ViewBuilder content: () -> Content) {} }
+
+public struct Window<Content: View>: Scene {
+  public init(_ title: String, id: String, @ViewBuilder content: () -> Content) {}
+}
 
 public struct MenuBarExtra<Content: View>: Scene {
   public init(
     _ title: String, systemImage: String, isInserted: Binding<Bool>, @ViewBuilder content: () -> Content
   ) {}
 }
+#endif
 
 extension Scene {
   public func defaultSize(width: CGFloat, height: CGFloat) -> some Scene { StubScene() }
@@ -54,14 +62,19 @@ public struct CommandMenu<Content: View>: Commands {
   public var body: StubCommands { StubCommands() }
 }
 
-public struct CommandGroupPlacement { public static var newItem: CommandGroupPlacement { CommandGroupPlacement() } }
+public struct CommandGroupPlacement {
+  public static var newItem: CommandGroupPlacement { CommandGroupPlacement() }
+  public static var help: CommandGroupPlacement { CommandGroupPlacement() }
+}
 
 public struct CommandGroup<Content: View>: Commands {
   public init(replacing: CommandGroupPlacement, @ViewBuilder addition: () -> Content) {}
   public var body: StubCommands { StubCommands() }
 }
 
+#if canImport(AppKit)
 @MainActor @propertyWrapper public struct NSApplicationDelegateAdaptor<Delegate: NSObject & NSApplicationDelegate> {
   public init(_ type: Delegate.Type = Delegate.self) {}
   public var wrappedValue: Delegate { fatalError() }
 }
+#endif

@@ -35,6 +35,7 @@ extension Label where Title == Text, Icon == Image {
   public init<Words: StringProtocol>(_ title: Words, systemImage: String) {}
 }
 
+public struct ShareLink: StubBody { public init<Words: StringProtocol>(_ title: Words, item: String) {} }
 public struct Image: StubBody { public init(systemName: String) {} }
 public struct Spacer: StubBody { public init() {} }
 public struct Divider: StubBody { public init() {} }

@@ -1,0 +1,46 @@
+// What differs between macOS and iOS: the pasteboard, and shortcuts as SwiftUI has them.
+import PagodaChatCore
+import SwiftUI
+
+#if canImport(AppKit)
+import AppKit
+#else
+import UIKit
+#endif
+
+@MainActor func copyToPasteboard(_ text: String) {
+  #if canImport(AppKit)
+  NSPasteboard.general.clearContents()
+  NSPasteboard.general.setString(text, forType: .string)
+  #else
+  UIPasteboard.general.string = text
+  #endif
+}
+
+extension View {
+  /// A shortcut of the keyboard map.
+  func keyboardShortcut(_ shortcut: ChatShortcut) -> some View {
+    keyboardShortcut(KeyEquivalent(shortcut.key), modifiers: EventModifiers(shortcut.modifiers))
+  }
+}
+
+extension KeyEquivalent {
+  fileprivate init(_ key: ChatShortcut.Key) {
+    switch key {
+    case .character(let character): self.init(character)
+    case .special(.return): self = .return
+    case .special(.escape): self = .escape
+    case .special(.delete): self = .delete
+    }
+  }
+}
+
+extension EventModifiers {
+  fileprivate init(_ modifiers: Set<ChatShortcut.Modifier>) {
+    self = []
+    if modifiers.contains(.command) { insert(.command) }
+    if modifiers.contains(.shift) { insert(.shift) }
+    if modifiers.contains(.option) { insert(.option) }
+    if modifiers.contains(.control) { insert(.control) }
+  }
+}

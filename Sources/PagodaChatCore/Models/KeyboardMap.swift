@@ -1,0 +1,116 @@
+// KeyboardMap: every keyboard shortcut of the app, in one place; menus, buttons and the help window read it.
+
+/// A keyboard shortcut and what it does.
+public struct ChatShortcut: Hashable, Sendable, Identifiable {
+  /// A modifier key.
+  public enum Modifier: String, Hashable, Sendable, CaseIterable {
+    /// ⌃
+    case control
+    /// ⌥
+    case option
+    /// ⇧
+    case shift
+    /// ⌘
+    case command
+
+    /// Its sign on keyboards.
+    public var sign: String {
+      switch self {
+      case .control: "⌃"
+      case .option: "⌥"
+      case .shift: "⇧"
+      case .command: "⌘"
+      }
+    }
+  }
+
+  /// A key that is no character.
+  public enum SpecialKey: String, Hashable, Sendable {
+    /// ⏎
+    case `return`
+    /// ⎋
+    case escape
+    /// ⌫
+    case delete
+
+    /// Its sign on keyboards.
+    public var sign: String {
+      switch self {
+      case .return: "⏎"
+      case .escape: "⎋"
+      case .delete: "⌫"
+      }
+    }
+  }
+
+  /// A key.
+  public enum Key: Hashable, Sendable {
+    /// One that types a character.
+    case character(Character)
+    /// Any other.
+    case special(SpecialKey)
+  }
+
+  /// What it does, as a menu has it.
+  public var title: String
+  /// Its key.
+  public var key: Key
+  /// The keys held down with it.
+  public var modifiers: Set<Modifier>
+
+  /// The keys, which no other shortcut has.
+  public var id: String { keys }
+
+  /// The keys as menus show them, such as `⌥⌘Z`.
+  public var keys: String {
+    let held = Modifier.allCases.filter { modifiers.contains($0) }.map(\.sign).joined()
+    switch key {
+    case .character(let character): return held + character.uppercased()
+    case .special(let special): return held + special.sign
+    }
+  }
+
+  init(_ title: String, _ key: Key, _ modifiers: Set<Modifier> = [.command]) {
+    self.title = title
+    self.key = key
+    self.modifiers = modifiers
+  }
+}
+
+/// Every keyboard shortcut of the app. Those of the system (⌘Q, ⌘W, ⌘C …) are not in it, and must not be.
+public enum KeyboardMap {
+  /// Begins a chat.
+  public static let newChat = ChatShortcut("New Chat", .character("n"))
+  /// Sends the message; Return alone does too, unless the settings say otherwise.
+  public static let send = ChatShortcut("Send", .special(.return))
+  /// Ends the answer.
+  public static let stop = ChatShortcut("Stop", .character("."))
+  /// Ends the answer, from the composer.
+  public static let stopWriting = ChatShortcut("Stop", .special(.escape), [])
+  /// Answers anew.
+  public static let regenerate = ChatShortcut("Regenerate", .character("r"))
+  /// Copies the chat so far into a new one.
+  public static let branch = ChatShortcut("Branch from Here", .character("b"), [.command, .shift])
+  /// Attaches files to the message.
+  public static let attach = ChatShortcut("Attach Files…", .character("a"), [.command, .shift])
+  /// Saves the chat as Markdown.
+  public static let exportMarkdown = ChatShortcut("Export as Markdown…", .character("e"))
+  /// Saves the chat as JSON.
+  public static let exportJSON = ChatShortcut("Export as JSON…", .character("e"), [.command, .shift])
+  /// Deletes the chat, after a question.
+  public static let delete = ChatShortcut("Delete Chat…", .special(.delete))
+  /// Brings a deleted chat back.
+  public static let undoDelete = ChatShortcut("Undo Delete Chat", .character("z"), [.command, .option])
+  /// Opens the model library.
+  public static let library = ChatShortcut("Models…", .character("l"), [.command, .shift])
+  /// Frees the model's memory.
+  public static let unload = ChatShortcut("Unload Model", .character("u"), [.command, .shift])
+  /// Shows this map.
+  public static let help = ChatShortcut("Keyboard Shortcuts", .character("/"))
+
+  /// All of them, as the help window lists them.
+  public static let all = [
+    newChat, send, stop, stopWriting, regenerate, branch, attach, exportMarkdown, exportJSON, delete, undoDelete,
+    library, unload, help,
+  ]
+}

@@ -1,0 +1,58 @@
+// FolderAccess: keeps the permission to read a folder outside the app's sandbox, as a bookmark.
+import Foundation
+
+/// Keeps the permission to read a folder that a person chose.
+public protocol FolderAccess: Sendable {
+  /// What brings the permission back at the next start.
+  func bookmark(of folder: URL) throws -> Data
+  /// The folder of a bookmark, with permission to read it, and whether the bookmark should be made anew.
+  func open(_ bookmark: Data) throws -> (folder: URL, isStale: Bool)
+}
+
+/// Security-scoped bookmarks on Apple systems, where a sandboxed app may read a folder only with one; elsewhere the path.
+public struct SystemFolderAccess: FolderAccess {
+  /// The system's own.
+  public init() {}
+
+  #if os(macOS)
+  /// A bookmark of this app alone; needs the entitlement `com.apple.security.files.bookmarks.app-scope` in a sandbox.
+  public func bookmark(of folder: URL) throws -> Data {
+    _ = folder.startAccessingSecurityScopedResource()  // as the person just allowed
+    return try folder.bookmarkData(options: .withSecurityScope)
+  }
+
+  /// The permission lasts as long as the process.
+  public func open(_ bookmark: Data) throws -> (folder: URL, isStale: Bool) {
+    var isStale = false
+    let folder = try URL(resolvingBookmarkData: bookmark, options: .withSecurityScope, bookmarkDataIsStale: &isStale)
+    _ = folder.startAccessingSecurityScopedResource()  // false outside a sandbox, where none is needed
+    return (folder, isStale)
+  }
+  #elseif canImport(Darwin)
+  /// A bookmark of this app alone.
+  public func bookmark(of folder: URL) throws -> Data {
+    _ = folder.startAccessingSecurityScopedResource()  // as the person just allowed
+    return try folder.bookmarkData()
+  }
+
+  /// The permission lasts as long as the process.
+  public func open(_ bookmark: Data) throws -> (folder: URL, isStale: Bool) {
+    var isStale = false
+    let folder = try URL(resolvingBookmarkData: bookmark, bookmarkDataIsStale: &isStale)
+    _ = folder.startAccessingSecurityScopedResource()
+    return (folder, isStale)
+  }
+  #else
+  /// The path.
+  public func bookmark(of folder: URL) throws -> Data { Data(folder.path.utf8) }
+
+  /// The folder, which must exist.
+  public func open(_ bookmark: Data) throws -> (folder: URL, isStale: Bool) {
+    let folder = URL(filePath: String(decoding: bookmark, as: UTF8.self))
+    guard (try? folder.resourceValues(forKeys: [.isDirectoryKey]))?.isDirectory == true else {
+      throw StoreError("\(folder.path) is not there any more")
+    }
+    return (folder, false)
+  }
+  #endif
+}

@@ -1,0 +1,71 @@
+// What a source of models may offer besides: a search, and a choice among the files of a repository.
+import PagodaHub
+
+/// A model that a search found.
+public struct FoundModel: Hashable, Sendable, Identifiable {
+  /// Its name at the source, such as `Qwen/Qwen3.5-0.8B`.
+  public var id: String
+  /// Downloads of the last month.
+  public var downloads: Int
+  /// What keeps it from being downloaded or loaded; nil when nothing is known of.
+  public var obstacle: String?
+
+  /// A model that a search found.
+  public init(id: String, downloads: Int = 0, obstacle: String? = nil) {
+    self.id = id
+    self.downloads = downloads
+    self.obstacle = obstacle
+  }
+}
+
+/// One of several models in a repository, of which one is enough: the same weights in another format.
+public struct ModelChoice: Hashable, Sendable, Identifiable {
+  /// The name of its file, or a pattern for its parts.
+  public var id: String
+  /// Its size in bytes.
+  public var sizeBytes: Int64
+
+  /// One of several models in a repository.
+  public init(id: String, sizeBytes: Int64) {
+    self.id = id
+    self.sizeBytes = sizeBytes
+  }
+
+  /// `ORG/NAME/FILE`: its name in the library.
+  func name(in repository: String) -> String {
+    let file = id.hasSuffix("*") ? String(id.dropLast()) : id
+    return "\(repository)/\(file)"
+  }
+}
+
+extension ModelDownloader {
+  /// Nothing: a source need not have a search.
+  public func search(_ words: String) async throws -> [FoundModel] { [] }
+  /// Nothing to choose from.
+  public func choices(of id: String) async throws -> [ModelChoice] { [] }
+  /// The whole model, for a source without choices.
+  public func download(_ id: String, only choice: ModelChoice) -> AsyncThrowingStream<DownloadProgress, any Error> {
+    download(id)
+  }
+}
+
+extension HubModels {
+  /// Models of the hub whose names contain the words, those with most downloads first.
+  public func search(_ words: String) async throws -> [FoundModel] {
+    if settings.isOffline { throw HubError.network("HF_HUB_OFFLINE is set, so nothing is searched") }
+    return try await HubAPI(settings).search(words).map { hit in
+      FoundModel(
+        id: hit.id, downloads: hit.downloads,
+        obstacle: !hit.hasWeights
+          ? "has no safetensors and no GGUF" : hit.isGated ? "access must be asked for at the hub" : nil)
+    }
+  }
+
+  /// The GGUF files of a repository with several.
+  public func choices(of id: String) async throws -> [ModelChoice] {
+    guard let name = ModelName(id), !settings.isOffline else { return [] }
+    return try await HubAPI(settings).listing(of: name).ggufChoices.map {
+      ModelChoice(id: $0.pattern, sizeBytes: $0.sizeBytes)
+    }
+  }
+}

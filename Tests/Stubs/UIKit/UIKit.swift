@@ -1,0 +1,7 @@
+// A stub of UIKit for Linux, for type checking only.
+@_exported import Foundation
+
+@MainActor public final class UIPasteboard {
+  public static let general = UIPasteboard()
+  public var string: String?
+}
