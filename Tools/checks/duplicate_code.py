@@ -49,7 +49,8 @@ def is_allowed(a, b):
 
 
 def sources(root):
-    files = [path for folder in FOLDERS for path in sorted((root / folder).rglob("*")) if path.suffix in SUFFIXES]
+    found = (path for folder in FOLDERS for path in sorted((root / folder).rglob("*")))
+    files = [path for path in found if path.suffix in SUFFIXES and ".build" not in path.relative_to(root).parts]
     kept = [path for path in files if "generated" not in path.parts and not re.search(r"_tables?\.", path.name)]
     return {path.relative_to(root).as_posix(): path.read_text(encoding="utf-8") for path in kept}
 
