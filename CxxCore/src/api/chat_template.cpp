@@ -1,5 +1,6 @@
 // ChatTemplate of the public headers: JSON in, rendered prompt segments out.
 #include "pagoda/chat_template.h"
+#include "base/assign_or_return.h"
 
 #include <utility>
 
@@ -31,9 +32,8 @@ RenderResult ChatTemplate::render(const std::string& variables_json) const noexc
     const auto variables = io::parse_json(variables_json);
     if (!variables.is_ok())
       return make_error(StatusCode::invalid_argument, "template variables: " + variables.status.message);
-    auto pieces = impl_->render(text::prepare_messages(*variables, text_arguments_));
-    if (!pieces.is_ok()) return pieces.status;
-    result.pieces = std::move(*pieces);
+    PAGODA_ASSIGN_OR_RETURN(auto pieces, impl_->render(text::prepare_messages(*variables, text_arguments_)));
+    result.pieces = std::move(pieces);
     for (const PromptPiece& piece : result.pieces) result.text += piece.text;
     return ok_status();
   });

@@ -1,5 +1,6 @@
 // Stages of the public headers: a loop that accepts one first rank after another.
 #include "pagoda/stage.h"
+#include "base/concat.h"
 
 #include <atomic>
 #include <functional>
@@ -58,7 +59,7 @@ Status run_stage(const ModelSource& source, const EngineOptions& options, const 
     }
     Result<std::unique_ptr<pipeline::TcpListener>> listener = pipeline::TcpListener::open(address);
     if (!listener.is_ok()) return listener.status;
-    write("waiting for the first stage at port " + std::to_string((*listener)->port()));
+    write(concat("waiting for the first stage at port ", (*listener)->port()));
     return serve_all(**stage, [&] { return (*listener)->accept(kAcceptMs); }, write);
   });
 }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <numeric>
 
+#include "base/concat.h"
 #include "base/json_reader.h"
 #include "base/quoted.h"
 
@@ -81,7 +82,7 @@ class JsonParser {
  private:
   bool parse_value(Json& into, int depth) {
     if (++num_values_ > limits_.max_values) {
-      return reader_.fail("more than " + std::to_string(limits_.max_values) + " values");
+      return reader_.fail(concat("more than ", limits_.max_values, " values"));
     }
     switch (reader_.peek()) {
       case '{': return parse_object(into.value_.emplace<std::vector<JsonMember>>(), depth);
@@ -103,7 +104,7 @@ class JsonParser {
   }
 
   bool open(char bracket, int depth) {
-    if (depth >= max_depth_) return reader_.fail("nesting deeper than " + std::to_string(max_depth_));
+    if (depth >= max_depth_) return reader_.fail(concat("nesting deeper than ", max_depth_));
     return reader_.take(bracket);
   }
 

@@ -12,6 +12,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/concat.h"
+
 namespace pagoda::io {
 namespace {
 
@@ -88,7 +90,7 @@ double parse_double(const std::string& digits) {
 }  // namespace
 
 bool JsonReader::fail_at(size_t offset, std::string reason) {
-  if (error_.empty()) error_ = std::move(reason) + " at byte " + std::to_string(offset);
+  if (error_.empty()) error_ = concat(std::move(reason), " at byte ", offset);
   return false;
 }
 

@@ -5,6 +5,8 @@
 #include <string>
 #include <system_error>
 
+#include "base/concat.h"
+
 namespace pagoda {
 namespace {
 
@@ -33,7 +35,7 @@ void wait_for_change(const std::atomic<uint32_t>& value, uint32_t old) noexcept 
 
 Result<std::unique_ptr<ThreadPool>> ThreadPool::create(int num_threads) {
   if (num_threads < 1 || num_threads > 1024)
-    return make_error(StatusCode::invalid_argument, "threads must be 1 to 1024, not " + std::to_string(num_threads));
+    return make_error(StatusCode::invalid_argument, concat("threads must be 1 to 1024, not ", num_threads));
   std::unique_ptr<ThreadPool> pool(new ThreadPool(num_threads));
   try {
     for (int i = 1; i < num_threads; ++i) pool->workers_.emplace_back([p = pool.get(), i] { p->work(i); });

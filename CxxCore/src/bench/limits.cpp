@@ -8,6 +8,7 @@
 #include <memory>
 #include <thread>
 
+#include "base/concat.h"
 #include "base/thread_pool.h"
 #include "bench/loops.h"
 #include "device/host/host_memory.h"
@@ -96,9 +97,8 @@ MachineLimits measure(int32_t num_threads) {
   if (num_threads == 0) num_threads = static_cast<int32_t>(std::max(1u, std::thread::hardware_concurrency()));
   limits.num_threads = num_threads;
   if (num_threads < 0 || num_threads > kMaxThreads) {
-    limits.status =
-        make_error(StatusCode::invalid_argument, "num_threads is " + std::to_string(num_threads) +
-                                                     ", it must be from 0 to " + std::to_string(kMaxThreads));
+    limits.status = make_error(StatusCode::invalid_argument,
+                               concat("num_threads is ", num_threads, ", it must be from 0 to ", kMaxThreads));
     return limits;
   }
   // Before the threads start: they inherit the AMX permission only if it was granted first.

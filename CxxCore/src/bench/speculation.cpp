@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "base/assign_or_return.h"
 #include "base/json.h"
 #include "bench/oracle.h"
 #include "engine/engine_core.h"
@@ -94,9 +95,9 @@ Result<Outcome> answer(engine::LoadedModel& loaded, const Run& run) {
   Outcome outcome;
   outcome.answers.resize(run.prompts.size());
   for (size_t i = 0; i < run.prompts.size(); ++i) {
-    auto prepared = core.prepare(request_for(run, i), i + 1, &Answer::on_event, &outcome.answers[i]);
-    if (!prepared.is_ok()) return prepared.status;
-    core.add(std::move(*prepared));
+    PAGODA_ASSIGN_OR_RETURN(auto prepared,
+                            core.prepare(request_for(run, i), i + 1, &Answer::on_event, &outcome.answers[i]));
+    core.add(std::move(prepared));
   }
   while (core.has_work()) core.step();
   Clock::time_point first = outcome.answers[0].first, last = outcome.answers[0].last;

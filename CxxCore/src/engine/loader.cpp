@@ -60,14 +60,31 @@ Status read_configuration(Prepared& p, const std::string& rope_scaling) {
   return ok_status();
 }
 
+const char* family_name(io::Family family) noexcept {
+  switch (family) {
+    case io::Family::qwen3_5: return "qwen3_5";
+    case io::Family::qwen3: return "qwen3";
+    case io::Family::qwen2: return "qwen2";
+    case io::Family::llama: return "llama";
+    case io::Family::qwen3_next: return "qwen3_next";
+    case io::Family::qwen3_5_moe: return "qwen3_5_moe";
+    case io::Family::qwen3_moe: return "qwen3_moe";
+    case io::Family::mistral: return "mistral";
+    case io::Family::phi3: return "phi3";
+    case io::Family::gemma3: return "gemma3";
+    case io::Family::deepseek_v2: return "deepseek_v2";
+    case io::Family::deepseek_v3: return "deepseek_v3";
+    case io::Family::glm4_moe_lite: return "glm4_moe_lite";
+    case io::Family::minicpm3: return "minicpm3";
+    case io::Family::kimi_linear: return "kimi_linear";
+  }
+  return "";
+}
+
 void describe(Prepared& p, const model::WeightsSummary& weights, const cache::CacheLayout& layout) {
-  static constexpr const char* kFamilyNames[] = {
-      "qwen3_5", "qwen3",  "qwen2",       "llama",       "qwen3_next",    "qwen3_5_moe", "qwen3_moe",  "mistral",
-      "phi3",    "gemma3", "deepseek_v2", "deepseek_v3", "glm4_moe_lite", "minicpm3",    "kimi_linear"};
-  static_assert(std::size(kFamilyNames) == static_cast<size_t>(io::Family::kimi_linear) + 1, "a name for every family");
   ModelInfo& info = p.info;
   info.architecture = p.config.architecture;
-  info.family = kFamilyNames[static_cast<size_t>(p.config.family)];
+  info.family = family_name(p.config.family);
   info.num_layers = p.config.num_layers;
   info.num_attention_layers = layout.num_attention_layers;
   info.num_recurrent_layers = layout.num_recurrent_layers;

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/concat.h"
 #include "base/json.h"
 #include "base/quoted.h"
 #include "grammar/gbnf.h"
@@ -22,9 +23,8 @@ Result<Grammar> compile(const GrammarSpec& spec) {
                       "grammar kind " + io::quoted(spec.kind) +
                           " is none of json_object, json_schema, tool_calls, regex, choice and gbnf");
   if (spec.schema.size() > kMaxSchemaBytes)
-    return make_error(StatusCode::invalid_argument, "the schema has " + std::to_string(spec.schema.size()) +
-                                                        " bytes; at most " + std::to_string(kMaxSchemaBytes) +
-                                                        " are allowed");
+    return make_error(StatusCode::invalid_argument, concat("the schema has ", spec.schema.size(), " bytes; at most ",
+                                                           kMaxSchemaBytes, " are allowed"));
   if (is_text) return kind == "regex" ? compile_regex(spec.schema) : compile_gbnf(spec.schema);
   const Result<io::Json> schema = io::parse_json(spec.schema);
   if (!schema.is_ok())

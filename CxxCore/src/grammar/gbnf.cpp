@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/concat.h"
 #include "base/quoted.h"
 #include "grammar/characters.h"
 #include "grammar/grammar_builder.h"
@@ -50,7 +51,7 @@ class GbnfCompiler {
   bool fail(const std::string& reason) {
     const auto line = 1 + std::count(text_.begin(), text_.begin() + static_cast<ptrdiff_t>(at_), '\n');
     if (status_.is_ok())
-      status_ = make_error(StatusCode::invalid_argument, "the grammar, line " + std::to_string(line) + ": " + reason);
+      status_ = make_error(StatusCode::invalid_argument, concat("the grammar, line ", line, ": ", reason));
     return false;
   }
 
@@ -188,7 +189,7 @@ class GbnfCompiler {
     most = take(",") ? read_number(-1) : least;
     if (!take("}")) return fail("a repetition must be {n}, {n,} or {n,m}");
     if (least > kMaxGbnfCopies || most > kMaxGbnfCopies)
-      return fail("a repetition of more than " + std::to_string(kMaxGbnfCopies));
+      return fail(concat("a repetition of more than ", kMaxGbnfCopies));
     return most < 0 || most >= least || fail("a repetition whose most is below its least");
   }
 

@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "base/concat.h"
+
 namespace pagoda::grammar {
 namespace {
 
@@ -33,12 +35,11 @@ bool GrammarBuilder::check_limits() {
   if (!is_ok()) return false;
   const size_t num_edges = edges_.size() + jumps_.size() + calls_.size();
   if (static_cast<size_t>(num_states_) >= kMaxStates || num_edges >= kMaxEdges) {
-    status_ =
-        make_error(StatusCode::invalid_argument, "the grammar is too large: more than " + std::to_string(kMaxStates) +
-                                                     " states or " + std::to_string(kMaxEdges) + " edges");
+    status_ = make_error(StatusCode::invalid_argument, concat("the grammar is too large: more than ", kMaxStates,
+                                                              " states or ", kMaxEdges, " edges"));
   } else if (num_edges % 4096 == 0 && std::chrono::steady_clock::now() > deadline_) {
     status_ = make_error(StatusCode::invalid_argument,
-                         "the grammar takes more than " + std::to_string(kMaxTime.count()) + " ms to compile");
+                         concat("the grammar takes more than ", kMaxTime.count(), " ms to compile"));
   }
   return is_ok();
 }
@@ -143,7 +144,7 @@ Result<Grammar> GrammarBuilder::build(Rule root) {
   fill_heights(grammar);
   if (grammar.height(root.start) >= Grammar::kDead)
     return make_error(StatusCode::invalid_argument,
-                      "no document satisfies the grammar within " + std::to_string(kMaxNesting) + " levels of nesting");
+                      concat("no document satisfies the grammar within ", kMaxNesting, " levels of nesting"));
   return grammar;
 }
 

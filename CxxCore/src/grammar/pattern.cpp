@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "base/concat.h"
 #include "grammar/characters.h"
 #include "grammar/pattern_parser.h"
 #include "text/unicode.h"
@@ -22,8 +23,7 @@ class Determiniser {
     intern(step(close({0}), kBegin));
     for (size_t i = 0; i < subsets_.size(); ++i) {
       if (subsets_.size() > kMaxPatternStates)
-        return make_error(StatusCode::invalid_argument,
-                          "needs more than " + std::to_string(kMaxPatternStates) + " states");
+        return make_error(StatusCode::invalid_argument, concat("needs more than ", kMaxPatternStates, " states"));
       const Subset subset = *subsets_[i];
       const Subset at_end = step(subset, kEnd);
       pattern_.states[i].accepts = std::ranges::binary_search(at_end, 1);

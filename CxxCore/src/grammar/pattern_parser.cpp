@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/concat.h"
 #include "base/quoted.h"
 #include "grammar/characters.h"
 #include "grammar/pattern.h"
@@ -44,8 +45,8 @@ CharacterSet complement(const CharacterSet& set) {
 
 Result<std::vector<PatternPart>> PatternParser::parse(bool is_whole) {
   if (text_.size() > kMaxPatternBytes)
-    return make_error(StatusCode::invalid_argument, "has " + std::to_string(text_.size()) + " bytes, at most " +
-                                                        std::to_string(kMaxPatternBytes) + " are allowed");
+    return make_error(StatusCode::invalid_argument,
+                      concat("has ", text_.size(), " bytes, at most ", kMaxPatternBytes, " are allowed"));
   const int32_t before = add_part(), after = add_part();
   Piece piece;
   if (!parse_choice(0, piece)) return status_;
@@ -66,8 +67,7 @@ Result<std::vector<PatternPart>> PatternParser::parse(bool is_whole) {
 
 bool PatternParser::fail(const std::string& reason) {
   if (status_.is_ok())
-    status_ =
-        make_error(StatusCode::invalid_argument, io::quoted(text_) + ": " + reason + " at byte " + std::to_string(at_));
+    status_ = make_error(StatusCode::invalid_argument, concat(io::quoted(text_), ": ", reason, " at byte ", at_));
   return false;
 }
 
@@ -90,7 +90,7 @@ PatternParser::Piece PatternParser::add_set(CharacterSet set) {
 }
 
 bool PatternParser::parse_choice(int depth, Piece& piece) {
-  if (depth > kMaxPatternDepth) return fail("groups nested deeper than " + std::to_string(kMaxPatternDepth));
+  if (depth > kMaxPatternDepth) return fail(concat("groups nested deeper than ", kMaxPatternDepth));
   piece = {add_part(), add_part()};
   do {
     Piece branch;
@@ -285,7 +285,7 @@ bool PatternParser::parse_code(size_t num_digits, char32_t& c) {
     const char digit = has_more() ? static_cast<char>(text_[at_] | 0x20) : ' ';
     if (is_digit(digit)) c = c * 16 + static_cast<char32_t>(digit - '0');
     else if (digit >= 'a' && digit <= 'f') c = c * 16 + static_cast<char32_t>(digit - 'a' + 10);
-    else return fail("expected " + std::to_string(num_digits) + " hexadecimal digits");
+    else return fail(concat("expected ", num_digits, " hexadecimal digits"));
   }
   return true;
 }

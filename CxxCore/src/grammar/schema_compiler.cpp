@@ -5,6 +5,7 @@
 #include <cmath>
 #include <set>
 
+#include "base/concat.h"
 #include "base/json_writer.h"
 #include "base/quoted.h"
 #include "grammar/characters.h"
@@ -185,7 +186,7 @@ void SchemaCompiler::call_rule(const Place& place, size_t rule) {
 void SchemaCompiler::add_value(const Json& schema, const Place& place) {
   if (!is_ok()) return;
   if (place.depth > kMaxSchemaDepth)
-    return fail(place.path, "nested deeper than " + std::to_string(kMaxSchemaDepth) + " schemas");
+    return fail(place.path, concat("nested deeper than ", kMaxSchemaDepth, " schemas"));
   if (schema.is_bool()) {
     if (schema.as_bool()) builder_.add_call(place.from, any_value(), place.to);
     return;  // false: no value
@@ -242,7 +243,7 @@ bool SchemaCompiler::add_combination(const Json& schema, const Place& place) {
     const bool is_all = std::string_view(keyword) == "allOf", is_bare = !has_constraints(*merged);
     for (size_t i = 0; i < parts->items().size() && is_ok(); ++i) {
       const Json& part = parts->items()[i];
-      const std::string step = std::string(keyword) + "/" + std::to_string(i);
+      const std::string step = concat(keyword, "/", i);
       const Place at = inside(place, step, place.from, place.to);
       if (!is_all && is_bare) add_value(part, at);
       else if (const Json* both = merge(*merged, part, at.path); both && !is_all) add_value(*both, at);

@@ -3,6 +3,7 @@
 #include <array>
 #include <set>
 
+#include "base/concat.h"
 #include "base/json_writer.h"
 #include "grammar/numbers.h"
 #include "grammar/schema_compiler.h"
@@ -70,7 +71,7 @@ void SchemaCompiler::add_unique_items(const Json& items, int64_t least, int64_t 
     if (seen.insert(text).second) values.push_back(std::move(text));
   }
   if (values.size() > kMaxUniqueValues)
-    return fail(place.path, "'uniqueItems' of more than " + std::to_string(kMaxUniqueValues) + " values");
+    return fail(place.path, concat("'uniqueItems' of more than ", kMaxUniqueValues, " values"));
   const int32_t open = add_whitespace(builder_.add_byte(place.from, '[', '[')), close = builder_.add_state();
   builder_.add_bytes(close, ']', ']', place.to);
   const auto limit = static_cast<size_t>(std::min<int64_t>(most, static_cast<int64_t>(values.size())));
@@ -102,7 +103,7 @@ void SchemaCompiler::add_unique_items(const Json& items, int64_t least, int64_t 
 void SchemaCompiler::add_multiples(const Json& schema, const Json& factor, const Place& place) {
   const int64_t step = factor.is_integer() ? factor.as_integer() : 0;
   if (step < 1 || step > kMaxFactor)
-    return fail(place.path, "'multipleOf' can be a whole number from 1 to " + std::to_string(kMaxFactor) + " only");
+    return fail(place.path, concat("'multipleOf' can be a whole number from 1 to ", kMaxFactor, " only"));
   int64_t low = INT64_MIN, high = INT64_MAX;
   for (const char* key : {"minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"}) {
     const Json* bound = schema.find(key);

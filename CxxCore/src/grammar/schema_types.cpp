@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 
+#include "base/concat.h"
 #include "base/json_writer.h"
 #include "base/quoted.h"
 #include "grammar/characters.h"
@@ -160,7 +161,7 @@ void SchemaCompiler::add_array(const Json& schema, const Place& place) {
     const auto index = static_cast<size_t>(i);
     const int32_t end = builder_.add_state();
     const bool in_prefix = index < num_prefix;
-    if (in_prefix) add_value(prefix->items()[index], inside(place, "prefixItems/" + std::to_string(i), item, end));
+    if (in_prefix) add_value(prefix->items()[index], inside(place, concat("prefixItems/", i), item, end));
     else builder_.add_call(item, rules_[rest_rule].rule, end);
     if (i + 1 >= least) builder_.add_jump(add_whitespace(end), close);
     const int32_t next = add_whitespace(builder_.add_byte(end, ',', ','));
@@ -263,8 +264,7 @@ void SchemaCompiler::add_number(const Json& schema, bool is_integer, const Place
                                                ? std::optional(Decimal::from_integer(value->as_integer()))
                                                : Decimal::from_double(value->as_double());
     if (!value->is_number() || !decimal)
-      return fail(place.path, std::string("'") + key + "' is a number of at most " + std::to_string(kMaxDigits) +
-                                  " digits before the point");
+      return fail(place.path, concat("'", key, "' is a number of at most ", kMaxDigits, " digits before the point"));
     const int order = bound ? compare(*decimal, bound->value) * direction : 1;
     if (order > 0 || (order == 0 && exclusive)) bound = NumberBound{*decimal, exclusive};
   };

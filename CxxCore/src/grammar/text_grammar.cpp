@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/concat.h"
 #include "grammar/characters.h"
 #include "grammar/grammar_builder.h"
 #include "grammar/pattern.h"
@@ -46,16 +47,15 @@ Result<Grammar> compile_choice(const io::Json& choices) {
   const auto refuse = [](const std::string& reason) { return make_error(StatusCode::invalid_argument, reason); };
   if (!choices.is_array() || choices.items().empty()) return refuse("the choices must be an array of strings");
   if (choices.items().size() > kMaxChoices)
-    return refuse("there are " + std::to_string(choices.items().size()) + " choices; at most " +
-                  std::to_string(kMaxChoices) + " are allowed");
+    return refuse(concat("there are ", choices.items().size(), " choices; at most ", kMaxChoices, " are allowed"));
   GrammarBuilder builder;
   const Rule rule = builder.add_rule();
   for (size_t i = 0; i < choices.items().size() && builder.is_ok(); ++i) {
     const io::Json& choice = choices.items()[i];
     if (!choice.is_string() || choice.as_string().empty())
-      return refuse("choice " + std::to_string(i) + " must be a string that is not empty");
+      return refuse(concat("choice ", i, " must be a string that is not empty"));
     if (text::find_invalid_utf8(choice.as_string()) != std::string_view::npos)
-      return refuse("choice " + std::to_string(i) + " is not valid UTF-8");
+      return refuse(concat("choice ", i, " is not valid UTF-8"));
     builder.add_literal(rule.start, choice.as_string(), rule.end);
   }
   return builder.build(rule);

@@ -5,6 +5,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "base/assign_or_return.h"
+#include "base/concat.h"
 #include "base/json.h"
 #include "base/quoted.h"
 #include "io/gguf/tensors.h"
@@ -25,9 +27,8 @@ Status index_error(const std::string& reason) {
 }
 
 Result<Json> read_index(const ModelFiles& files) {
-  auto text = files.read_text(kIndexName, kMaxIndexBytes);
-  if (!text.is_ok()) return text.status;
-  auto index = parse_json(*text, {.max_depth = kMaxIndexDepth, .max_values = kMaxIndexValues});
+  PAGODA_ASSIGN_OR_RETURN(auto text, files.read_text(kIndexName, kMaxIndexBytes));
+  auto index = parse_json(text, {.max_depth = kMaxIndexDepth, .max_values = kMaxIndexValues});
   if (!index.is_ok()) return index_error(index.status.message);
   const Json* weight_map = index->find("weight_map");
   if (weight_map == nullptr || !weight_map->is_object()) return index_error("has no object weight_map");
@@ -66,39 +67,34 @@ Result<Checkpoint> Checkpoint::open(const ModelFiles& files) {
                                                  " nor " + std::string(kIndexName));
   }
   if (files.gguf_parts().empty() && files.exists("config.json")) {
-    const auto config = files.read_text("config.json", kMaxConfigBytes);
-    if (!config.is_ok()) return config.status;
-    PAGODA_RETURN_IF_ERROR(decode_quantized(*config, checkpoint.files_, checkpoint.tensors_));
+    PAGODA_ASSIGN_OR_RETURN(const auto config, files.read_text("config.json", kMaxConfigBytes));
+    PAGODA_RETURN_IF_ERROR(decode_quantized(config, checkpoint.files_, checkpoint.tensors_));
   }
   return checkpoint;
 }
 
 Status Checkpoint::open_single(const ModelFiles& files) {
-  auto file = files.open(kSingleName);
-  if (!file.is_ok()) return file.status;
-  return add_file(std::move(*file));
+  PAGODA_ASSIGN_OR_RETURN(auto file, files.open(kSingleName));
+  return add_file(std::move(file));
 }
 
 Status Checkpoint::open_gguf(std::span<const Gguf> parts) {
-  auto tensors = gguf_tensors(parts);
-  if (!tensors.is_ok()) return tensors.status;
-  tensors_ = std::move(*tensors);
+  PAGODA_ASSIGN_OR_RETURN(auto tensors, gguf_tensors(parts));
+  tensors_ = std::move(tensors);
   for (const Gguf& part : parts) files_.push_back(part.file());
   return ok_status();
 }
 
 Status Checkpoint::open_sharded(const ModelFiles& files) {
-  const auto index = read_index(files);
-  if (!index.is_ok()) return index.status;
-  const auto& weights = index->find("weight_map")->members();
+  PAGODA_ASSIGN_OR_RETURN(const auto index, read_index(files));
+  const auto& weights = index.find("weight_map")->members();
   std::unordered_map<std::string_view, int> file_indices;  // keyed by shard name
   std::unordered_set<std::string_view> listed;
   for (const auto& [weight, shard] : weights) {
     listed.insert(weight);
     if (!file_indices.emplace(shard.as_string(), static_cast<int>(files_.size())).second) continue;
-    auto file = open_shard(files, shard.as_string());
-    if (!file.is_ok()) return file.status;
-    PAGODA_RETURN_IF_ERROR(add_file(std::move(*file)));
+    PAGODA_ASSIGN_OR_RETURN(auto file, open_shard(files, shard.as_string()));
+    PAGODA_RETURN_IF_ERROR(add_file(std::move(file)));
   }
   for (const auto& [weight, shard] : weights) {
     const TensorEntry* entry = find(weight);
@@ -115,11 +111,10 @@ Status Checkpoint::open_sharded(const ModelFiles& files) {
 }
 
 Status Checkpoint::add_file(std::unique_ptr<File> file) {
-  auto tensors = read_safetensors_header(*file, static_cast<int>(files_.size()));
-  if (!tensors.is_ok()) return tensors.status;
-  tensors_.merge(*tensors);
-  if (!tensors->empty()) {  // merge leaves duplicates behind
-    const auto& [name, entry] = *tensors->begin();
+  PAGODA_ASSIGN_OR_RETURN(auto tensors, read_safetensors_header(*file, static_cast<int>(files_.size())));
+  tensors_.merge(tensors);
+  if (!tensors.empty()) {  // merge leaves duplicates behind
+    const auto& [name, entry] = *tensors.begin();
     return make_error(StatusCode::bad_file, file->name() + ": tensor " + io::quoted(name) + " is also in " +
                                                 file_name(tensors_.at(name).file_index));
   }
@@ -134,9 +129,8 @@ const TensorEntry* Checkpoint::find(const std::string& name) const noexcept {
 
 Status Checkpoint::read(const TensorEntry& tensor, uint64_t begin, std::span<std::byte> into) const noexcept {
   if (begin > tensor.size_bytes || into.size() > tensor.size_bytes - begin) {
-    return make_error(StatusCode::invalid_argument, "read of bytes [" + std::to_string(begin) + ", +" +
-                                                        std::to_string(into.size()) + ") of a tensor of " +
-                                                        std::to_string(tensor.size_bytes) + " bytes");
+    return make_error(StatusCode::invalid_argument, concat("read of bytes [", begin, ", +", into.size(),
+                                                           ") of a tensor of ", tensor.size_bytes, " bytes"));
   }
   return files_[static_cast<size_t>(tensor.file_index)]->read(tensor.offset_bytes + begin, into);
 }

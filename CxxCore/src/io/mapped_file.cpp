@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <system_error>
 
+#include "base/concat.h"
+
 namespace pagoda::io {
 
 Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::string& path, uint64_t size_bytes) {
@@ -21,7 +23,7 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::string& pa
   struct stat info;
   if (fstat(descriptor, &info) != 0 || !S_ISREG(info.st_mode) || static_cast<uint64_t>(info.st_size) != size_bytes) {
     close(descriptor);
-    return make_error(StatusCode::bad_file, path + ": is not a file of " + std::to_string(size_bytes) + " bytes");
+    return make_error(StatusCode::bad_file, concat(path, ": is not a file of ", size_bytes, " bytes"));
   }
   const size_t length = static_cast<size_t>(size_bytes);
   void* base = mmap(nullptr, length, PROT_READ, MAP_SHARED, descriptor, 0);

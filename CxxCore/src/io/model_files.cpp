@@ -13,6 +13,8 @@
 #include <system_error>
 #include <utility>
 
+#include "base/assign_or_return.h"
+#include "base/concat.h"
 #include "base/quoted.h"
 #include "io/gguf/files.h"
 #include "io/gguf/gguf.h"
@@ -61,8 +63,8 @@ class FolderFile final : public File {
       if (count < 0 && errno == EINTR) continue;
       if (count < 0) return make_error(StatusCode::io_error, path_ + ": cannot be read: " + error_text(errno));
       if (count == 0) {
-        return make_error(StatusCode::io_error, path_ + ": shrank after it was opened: had " + std::to_string(size_) +
-                                                    " bytes, now ends before byte " + std::to_string(offset + 1));
+        return make_error(StatusCode::io_error, concat(path_, ": shrank after it was opened: had ", size_,
+                                                       " bytes, now ends before byte ", offset + 1));
       }
       offset += static_cast<uint64_t>(count);
       into = into.subspan(static_cast<size_t>(count));
@@ -202,22 +204,20 @@ Result<std::unique_ptr<ModelFiles>> open_memory(const std::vector<ModelFile>& gi
 
 Status check_range(const std::string& name, uint64_t size, uint64_t offset, uint64_t count) {
   if (offset <= size && count <= size - offset) return ok_status();
-  return make_error(StatusCode::bad_file, name + ": bytes [" + std::to_string(offset) + ", +" + std::to_string(count) +
-                                              ") lie outside the file of " + std::to_string(size) + " bytes");
+  return make_error(StatusCode::bad_file,
+                    concat(name, ": bytes [", offset, ", +", count, ") lie outside the file of ", size, " bytes"));
 }
 
 std::span<const Gguf> ModelFiles::gguf_parts() const noexcept { return {}; }
 
 Result<std::string> ModelFiles::read_text(std::string_view name, uint64_t max_bytes) const {
-  auto file = open(name);
-  if (!file.is_ok()) return file.status;
-  const uint64_t size = (*file)->size_bytes();
+  PAGODA_ASSIGN_OR_RETURN(auto file, open(name));
+  const uint64_t size = file->size_bytes();
   if (size > max_bytes) {
-    return make_error(StatusCode::bad_file, (*file)->name() + ": has " + std::to_string(size) + " bytes, more than " +
-                                                std::to_string(max_bytes));
+    return make_error(StatusCode::bad_file, concat(file->name(), ": has ", size, " bytes, more than ", max_bytes));
   }
   std::string text(static_cast<size_t>(size), '\0');
-  PAGODA_RETURN_IF_ERROR((*file)->read(0, std::as_writable_bytes(std::span(text))));
+  PAGODA_RETURN_IF_ERROR(file->read(0, std::as_writable_bytes(std::span(text))));
   return text;
 }
 
@@ -226,10 +226,9 @@ namespace {
 // A model without config.json may be a GGUF file.
 Result<std::unique_ptr<ModelFiles>> or_gguf(std::unique_ptr<ModelFiles> files) {
   if (files->exists("config.json")) return files;
-  const auto name = find_gguf_name(*files);
-  if (!name.is_ok()) return name.status;
-  if (name->empty()) return files;
-  return open_gguf_files(std::move(files), *name);
+  PAGODA_ASSIGN_OR_RETURN(const auto name, find_gguf_name(*files));
+  if (name.empty()) return files;
+  return open_gguf_files(std::move(files), name);
 }
 
 Result<std::unique_ptr<ModelFiles>> open_path(const std::string& path) {

@@ -11,6 +11,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/concat.h"
+
 namespace pagoda::io {
 namespace {
 
@@ -24,9 +26,9 @@ Status check_free(const fs::path& parent, uint64_t needed_bytes) {
   std::error_code error;
   const fs::space_info space = fs::space(parent, error);
   if (!error && space.available < needed_bytes) {
-    return make_error(StatusCode::resource_exhausted, "the files need " + std::to_string(needed_bytes) +
-                                                          " bytes, and the disk of " + parent.string() + " has " +
-                                                          std::to_string(space.available) + " free");
+    return make_error(StatusCode::resource_exhausted,
+                      concat("the files need ", needed_bytes, " bytes, and the disk of ", parent.string(), " has ",
+                             space.available, " free"));
   }
   return ok_status();
 }

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "base/assign_or_return.h"
 #include "base/checked.h"
 #include "io/file_writer.h"
 
@@ -72,13 +73,12 @@ Status write_prefix_file(const std::string& path, const PrefixFileHead& head, st
   numbers.blocks_checksum = hash_of(blocks);
   numbers.state_checksum = hash_of(state);
   numbers.head_checksum = head_checksum(numbers, head.fingerprint, tokens);
-  auto writer = FileWriter::create(path, /*mode=*/0600);
-  if (!writer.is_ok()) return writer.status;
+  PAGODA_ASSIGN_OR_RETURN(auto writer, FileWriter::create(path, /*mode=*/0600));
   const std::span<const char> magic(kMagic), fingerprint(head.fingerprint);
   for (std::span<const std::byte> part : {std::as_bytes(magic), std::as_bytes(std::span(&numbers, 1)),
                                           std::as_bytes(fingerprint), std::as_bytes(tokens), blocks, state})
-    PAGODA_RETURN_IF_ERROR((*writer)->write(part));
-  return (*writer)->commit();
+    PAGODA_RETURN_IF_ERROR(writer->write(part));
+  return writer->commit();
 }
 
 Result<std::unique_ptr<PrefixFile>> PrefixFile::open(const std::string& path) {

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "base/concat.h"
 #include "base/kv_row.h"
 
 namespace pagoda::ops {
@@ -61,11 +62,10 @@ Check& Check::tensor(const char* argument, const Tensor& t, DType dtype,
   }
   that(last_is_dense(t), argument, "has a last stride other than 1");
   if (is_ok() && !is_inside_buffer(t)) {
-    status_ =
-        make_error(StatusCode::internal, std::string(op_) + ": " + argument + " " + shape_text(t.shape.data(), t.rank) +
-                                             " with strides " + shape_text(t.strides.data(), t.rank) + " at byte " +
-                                             std::to_string(t.offset_bytes) + " leaves its buffer of " +
-                                             std::to_string(t.buffer->size_bytes()) + " bytes");
+    status_ = make_error(StatusCode::internal,
+                         concat(op_, ": ", argument, " ", shape_text(t.shape.data(), t.rank), " with strides ",
+                                shape_text(t.strides.data(), t.rank), " at byte ", t.offset_bytes,
+                                " leaves its buffer of ", t.buffer->size_bytes(), " bytes"));
   }
   return *this;
 }

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "base/concat.h"
 #include "pipeline/mpi.h"
 #include "pipeline/tcp.h"
 
@@ -13,7 +14,7 @@ static Result<std::vector<StageAddress>> find_ranks() {
   if (!mpi.is_ok()) return mpi.status;
   std::vector<StageAddress> stages;
   for (int rank = 1; rank < (*mpi)->num_ranks(); ++rank)
-    stages.push_back({"rank " + std::to_string(rank), [mpi = *mpi, rank] { return mpi->connect(rank); }});
+    stages.push_back({concat("rank ", rank), [mpi = *mpi, rank] { return mpi->connect(rank); }});
   if (stages.empty())
     return make_error(StatusCode::invalid_argument, "pipeline needs two ranks at least: mpirun -np 2");
   return stages;

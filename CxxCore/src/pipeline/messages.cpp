@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/concat.h"
 #include "base/fnv1a.h"
 
 namespace pagoda::pipeline {
@@ -57,9 +58,8 @@ Result<Hello> decode_hello(std::span<const std::byte> frame) {
   hello.protocol = reader.get<uint64_t>();
   hello.byte_order = reader.get<uint32_t>();
   if (hello.protocol != kProtocol)
-    return make_error(StatusCode::unsupported, "the other end speaks version " + std::to_string(hello.protocol) +
-                                                   " of the pipeline's protocol, this one version " +
-                                                   std::to_string(kProtocol));
+    return make_error(StatusCode::unsupported, concat("the other end speaks version ", hello.protocol,
+                                                      " of the pipeline's protocol, this one version ", kProtocol));
   if (hello.byte_order != Hello{}.byte_order)
     return make_error(StatusCode::unsupported, "the other end has another byte order");
   hello.model = reader.get<uint64_t>();

@@ -8,6 +8,8 @@
 #include <thread>
 #include <utility>
 
+#include "base/concat.h"
+
 namespace pagoda::pipeline {
 
 using Clock = std::chrono::steady_clock;
@@ -41,7 +43,7 @@ constexpr int kAnyTag = -1, kQuitTag = 32'000, kMaxSession = 30'000;
 constexpr int kVersionBytes = 8192;  // more than any MPI_MAX_LIBRARY_VERSION_STRING
 
 Status failed(const char* what, int code) {
-  return make_error(StatusCode::io_error, std::string(what) + " gave error " + std::to_string(code));
+  return make_error(StatusCode::io_error, concat(what, " gave error ", code));
 }
 
 // A moment, longer the longer nothing has come: a rank that has one core computes on it.
@@ -60,7 +62,7 @@ void* open_library() {
 
 class MpiChannel final : public Channel {
  public:
-  MpiChannel(Mpi& mpi, int rank, int tag) : mpi_(mpi), rank_(rank), tag_(tag), peer_("rank " + std::to_string(rank)) {}
+  MpiChannel(Mpi& mpi, int rank, int tag) : mpi_(mpi), rank_(rank), tag_(tag), peer_(concat("rank ", rank)) {}
   ~MpiChannel() override { close(); }
 
   Status send(std::span<const std::byte> frame, int timeout_ms) override {
@@ -75,7 +77,7 @@ class MpiChannel final : public Channel {
       if (!is_there.is_ok()) return is_there.status;
       if (!*is_there) {
         if (Clock::now() - begin < std::chrono::milliseconds(timeout_ms)) continue;
-        return make_error(StatusCode::io_error, "nothing was heard for " + std::to_string(timeout_ms) + " ms");
+        return make_error(StatusCode::io_error, concat("nothing was heard for ", timeout_ms, " ms"));
       }
       frame.resize(static_cast<size_t>(size));
       PAGODA_RETURN_IF_ERROR(mpi_.receive(rank_, tag_, frame, timeout_ms, is_closed_));
@@ -221,7 +223,7 @@ Status Mpi::send(int rank, int tag, std::span<const std::byte> frame, int timeou
     if (!is_late && !(closed && *closed)) continue;
     const std::lock_guard lock(mutex_);
     mpi_->cancel(&request);
-    return make_error(StatusCode::io_error, is_late ? "a frame was not taken for " + std::to_string(timeout_ms) + " ms"
+    return make_error(StatusCode::io_error, is_late ? concat("a frame was not taken for ", timeout_ms, " ms")
                                                     : "the connection was closed here");
   }
 }

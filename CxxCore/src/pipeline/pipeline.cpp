@@ -5,6 +5,8 @@
 #include <exception>
 #include <utility>
 
+#include "base/concat.h"
+
 namespace pagoda::pipeline {
 
 using namespace std::chrono_literals;
@@ -98,8 +100,8 @@ void Pipeline::lose(size_t stage, uint64_t generation, const Status& reason) {
     ++generation_;  // frames of the others, which are still there, mean nothing any more
     if (!fault_.is_ok()) return changed_.notify_all();  // on the way back
     const StatusCode code = reason.code == StatusCode::out_of_memory ? reason.code : StatusCode::device_error;
-    fault_ = make_error(code, "stage " + std::to_string(stage + 1) + " of the pipeline (" + parts_.stages[stage].name +
-                                  ") was lost: " + reason.message);
+    fault_ = make_error(code, concat("stage ", stage + 1, " of the pipeline (", parts_.stages[stage].name,
+                                     ") was lost: ", reason.message));
     first_fault_ = fault_;
     ++num_losses_;
   }

@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "base/concat.h"
 #include "pipeline/pipeline.h"
 
 namespace pagoda::pipeline {
@@ -82,8 +83,8 @@ Status PipelineModel::finish() {
   PAGODA_RETURN_IF_ERROR(step.status);
   PAGODA_RETURN_IF_ERROR(pipeline_->receive(rows_));
   if (rows_.size() != step.num_rows * hidden_size_)
-    return make_error(StatusCode::internal, "the last stage gave " + std::to_string(rows_.size() / hidden_size_) +
-                                                " rows, not " + std::to_string(step.num_rows));
+    return make_error(StatusCode::internal,
+                      concat("the last stage gave ", rows_.size() / hidden_size_, " rows, not ", step.num_rows));
   if (step.num_rows == 0) return ok_status();
   PAGODA_RETURN_IF_ERROR(first_->take_states(rows_));
   return step.logits_rows.empty() ? ok_status() : first_->project(step.logits_rows);

@@ -6,6 +6,8 @@
 #include <chrono>
 #include <limits>
 
+#include "base/assign_or_return.h"
+#include "base/concat.h"
 #include "device/registry.h"
 #include "ops/ops.h"
 
@@ -15,9 +17,8 @@ Result<std::vector<int32_t>> split_layers(const LayerCosts& costs, std::span<con
   constexpr double kNever = std::numeric_limits<double>::infinity();
   const size_t num_layers = costs.bytes.size(), num_stages = stages.size();
   if (num_stages == 0 || num_stages > num_layers)
-    return make_error(
-        StatusCode::invalid_argument,
-        "a model of " + std::to_string(num_layers) + " layers cannot have " + std::to_string(num_stages) + " stages");
+    return make_error(StatusCode::invalid_argument,
+                      concat("a model of ", num_layers, " layers cannot have ", num_stages, " stages"));
   // times[s][n]: of the slowest of the stages up to s when they run the first n layers.
   std::vector<std::vector<double>> times(num_stages, std::vector<double>(num_layers + 1, kNever));
   std::vector<std::vector<size_t>> begins(num_stages, std::vector<size_t>(num_layers + 1, 0));
@@ -37,8 +38,7 @@ Result<std::vector<int32_t>> split_layers(const LayerCosts& costs, std::span<con
     }
   if (times[num_stages - 1][num_layers] == kNever) {
     std::string limits;
-    for (const StageLimits& stage : stages)
-      limits += (limits.empty() ? "" : ", ") + std::to_string(stage.memory_bytes >> 20);
+    for (const StageLimits& stage : stages) limits += concat((limits.empty() ? "" : ", "), stage.memory_bytes >> 20);
     return make_error(StatusCode::out_of_memory, "the layers do not fit the stages, which have " + limits + " MiB");
   }
   std::vector<int32_t> ends(num_stages);
@@ -59,16 +59,15 @@ Result<std::vector<int32_t>> parse_split(const std::string& text, int32_t num_la
     next = rest < end ? rest + 1 : rest;
   }
   if (next < end || text.ends_with(',') || sum != num_layers || ends.size() != num_stages)
-    return make_error(StatusCode::invalid_argument, "pipeline-split must be " + std::to_string(num_stages) +
-                                                        " numbers of layers with the sum " +
-                                                        std::to_string(num_layers) + ", not '" + text + "'");
+    return make_error(StatusCode::invalid_argument,
+                      concat("pipeline-split must be ", num_stages, " numbers of layers with the sum ", num_layers,
+                             ", not '", text, "'"));
   return ends;
 }
 
 Result<double> measure_speed(const std::string& device_name, int num_threads) {
-  auto made = device::make_device(device_name, num_threads);
-  if (!made.is_ok()) return made.status;
-  device::Device& device = **made;
+  PAGODA_ASSIGN_OR_RETURN(auto made, device::make_device(device_name, num_threads));
+  device::Device& device = *made;
   constexpr int64_t kSize = 1024, kRows = 4;
   constexpr double kSeconds = 0.02;
   constexpr int kMinProducts = 32;
@@ -77,13 +76,12 @@ Result<double> measure_speed(const std::string& device_name, int num_threads) {
     std::fill_n(reinterpret_cast<float*>(into), count * kSize, 0.5f);
     return ok_status();
   };
-  auto weight = device.make_weight(source, WeightFormat::bf16);
-  if (!weight.is_ok()) return weight.status;
-  auto buffer = device.allocate(static_cast<size_t>(2 * kRows * kSize) * sizeof(float), "rows to measure with");
-  if (!buffer.is_ok()) return buffer.status;
+  PAGODA_ASSIGN_OR_RETURN(auto weight, device.make_weight(source, WeightFormat::bf16));
+  PAGODA_ASSIGN_OR_RETURN(
+      auto buffer, device.allocate(static_cast<size_t>(2 * kRows * kSize) * sizeof(float), "rows to measure with"));
   PAGODA_RETURN_IF_ERROR(device.reserve({.tokens = kRows, .cols = kSize}));
-  const device::Tensor x = device::dense(buffer->get(), DType::f32, {kRows, kSize}, 0);
-  const device::Tensor out = device::dense(buffer->get(), DType::f32, {kRows, kSize}, kRows * kSize * int64_t{4});
+  const device::Tensor x = device::dense(buffer.get(), DType::f32, {kRows, kSize}, 0);
+  const device::Tensor out = device::dense(buffer.get(), DType::f32, {kRows, kSize}, kRows * kSize * int64_t{4});
   const std::vector<float> ones(static_cast<size_t>(kRows * kSize), 1.0f);
   PAGODA_RETURN_IF_ERROR(device.upload(x, ones.data(), ones.size() * sizeof(float)));
   using Clock = std::chrono::steady_clock;
@@ -94,7 +92,7 @@ Result<double> measure_speed(const std::string& device_name, int num_threads) {
   double fastest = std::numeric_limits<double>::infinity();  // other work on the machine slows all but this one
   for (int i = 0; i < kMinProducts || since(begin) < kSeconds; ++i) {
     const Clock::time_point start = Clock::now();
-    PAGODA_RETURN_IF_ERROR(ops::matmul(device.encoder(), {.x = x, .weight = weight->get(), .bias = {}, .out = out}));
+    PAGODA_RETURN_IF_ERROR(ops::matmul(device.encoder(), {.x = x, .weight = weight.get(), .bias = {}, .out = out}));
     PAGODA_RETURN_IF_ERROR(device.encoder().submit().wait());
     fastest = std::min(fastest, std::max(since(start), 1e-9));
   }

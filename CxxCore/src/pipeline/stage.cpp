@@ -7,6 +7,8 @@
 #include <mutex>
 #include <utility>
 
+#include "base/assign_or_return.h"
+#include "base/concat.h"
 #include "device/registry.h"
 #include "io/config/rope.h"
 #include "model/tied_head.h"
@@ -59,54 +61,48 @@ struct Inbox {
   }
 };
 
-std::string mib(int64_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
+std::string mib(int64_t bytes) { return concat(bytes >> 20, " MiB"); }
 
 }  // namespace
 
 Result<std::unique_ptr<Stage>> Stage::open(StageConfig config) {
   std::unique_ptr<Stage> stage(new Stage(std::move(config)));
-  auto files = io::open_model_files(stage->config_.source);
-  if (!files.is_ok()) return files.status;
-  stage->files_ = std::move(*files);
-  auto text = stage->files_->read_text("config.json", kMaxConfigBytes);
-  if (!text.is_ok()) return text.status;
-  stage->config_json_ = std::move(*text);
+  PAGODA_ASSIGN_OR_RETURN(auto files, io::open_model_files(stage->config_.source));
+  stage->files_ = std::move(files);
+  PAGODA_ASSIGN_OR_RETURN(auto text, stage->files_->read_text("config.json", kMaxConfigBytes));
+  stage->config_json_ = std::move(text);
   auto model = io::parse_model_config(stage->config_json_, stage->files_->description() + "/config.json");
   if (!model.is_ok()) return model.status;
-  auto checkpoint = io::Checkpoint::open(*stage->files_);
-  if (!checkpoint.is_ok()) return checkpoint.status;
-  stage->checkpoint_ = std::make_unique<io::Checkpoint>(std::move(*checkpoint));
+  PAGODA_ASSIGN_OR_RETURN(auto checkpoint, io::Checkpoint::open(*stage->files_));
+  stage->checkpoint_ = std::make_unique<io::Checkpoint>(std::move(checkpoint));
   model::find_bare_decoder(*stage->checkpoint_, *model);
   PAGODA_RETURN_IF_ERROR(model::untie_different_head(*stage->checkpoint_, *model));
   stage->model_config_ = std::move(*model);
-  auto device = device::make_device(stage->config_.device, stage->config_.num_threads);
-  if (!device.is_ok()) return device.status;
-  auto speed = measure_speed(stage->config_.device, stage->config_.num_threads);
-  if (!speed.is_ok()) return speed.status;
-  stage->device_ = std::move(*device);
+  PAGODA_ASSIGN_OR_RETURN(auto device, device::make_device(stage->config_.device, stage->config_.num_threads));
+  PAGODA_ASSIGN_OR_RETURN(auto speed, measure_speed(stage->config_.device, stage->config_.num_threads));
+  stage->device_ = std::move(device);
   stage->hello_ = {.model = model_identity(stage->config_json_, *stage->checkpoint_),
                    .model_name = stage->files_->description(),
                    .memory_bytes = stage->device_->info().memory_limit_bytes,
-                   .speed = *speed};
+                   .speed = speed};
   return stage;
 }
 
 Status Stage::check_memory(const io::ModelConfig& part, const Assignment& assignment) const {
-  auto weights = model::check_weights(part, *checkpoint_, *device_, assignment.format);
-  if (!weights.is_ok()) return weights.status;
+  PAGODA_ASSIGN_OR_RETURN(auto weights, model::check_weights(part, *checkpoint_, *device_, assignment.format));
   const model::ModelSizes& sizes = assignment.sizes;
   const cache::CacheLayout layout = model::cache_layout(part, assignment.kv_dtype, sizes.block_size);
   const int64_t caches =
       sizes.num_kv_blocks * layout.kv_block_bytes() + sizes.num_state_slots * layout.state_slot_bytes();
   const int64_t workspace = model::workspace_bytes(part, *device_, sizes);
   const int64_t limit = device_->info().memory_limit_bytes;
-  log("layers " + std::to_string(part.first_layer) + " to " + std::to_string(part.end_layer - 1) + ": weights " +
-      mib(weights->size_bytes) + ", caches " + mib(caches) + ", workspace " + mib(workspace));
-  if (weights->size_bytes + caches + workspace <= limit) return ok_status();
-  return make_error(StatusCode::out_of_memory,
-                    "layers " + std::to_string(part.first_layer) + " to " + std::to_string(part.end_layer - 1) +
-                        " do not fit: weights " + mib(weights->size_bytes) + ", caches " + mib(caches) +
-                        ", workspace " + mib(workspace) + "; the device allows " + mib(limit));
+  log(concat("layers ", part.first_layer, " to ", part.end_layer - 1, ": weights ", mib(weights.size_bytes),
+             ", caches ", mib(caches), ", workspace ", mib(workspace)));
+  if (weights.size_bytes + caches + workspace <= limit) return ok_status();
+  return make_error(
+      StatusCode::out_of_memory,
+      concat("layers ", part.first_layer, " to ", part.end_layer - 1, " do not fit: weights ", mib(weights.size_bytes),
+             ", caches ", mib(caches), ", workspace ", mib(workspace), "; the device allows ", mib(limit)));
 }
 
 Status Stage::load_weights(const Assignment& assignment) {
@@ -120,11 +116,11 @@ Status Stage::load_weights(const Assignment& assignment) {
   PAGODA_RETURN_IF_ERROR(check_memory(part, assignment));
   model::WeightCache cache{.folder = config_.weight_cache, .note = {}};
   if (config_.weight_cache_bytes > 0) cache.max_bytes = config_.weight_cache_bytes;
-  auto model = model::load_model(part, *checkpoint_, *device_, assignment.format, assignment.kv_dtype,
-                                 assignment.sizes.block_size, nullptr, &cache);
-  if (!model.is_ok()) return model.status;
-  PAGODA_RETURN_IF_ERROR((*model)->allocate(assignment.sizes));
-  model_ = std::move(*model);
+  PAGODA_ASSIGN_OR_RETURN(auto model,
+                          model::load_model(part, *checkpoint_, *device_, assignment.format, assignment.kv_dtype,
+                                            assignment.sizes.block_size, nullptr, &cache));
+  PAGODA_RETURN_IF_ERROR(model->allocate(assignment.sizes));
+  model_ = std::move(model);
   return ok_status();
 }
 

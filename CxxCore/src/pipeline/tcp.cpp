@@ -14,6 +14,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/concat.h"
+
 namespace pagoda::pipeline {
 namespace {
 
@@ -69,8 +71,7 @@ class TcpChannel final : public Channel {
     const int count = ::poll(&entry, 1, timeout_ms);
     if (is_closed_) return make_error(StatusCode::io_error, "the connection was closed here");
     if (count < 0 && errno != EINTR) return failed("poll", errno);
-    if (count == 0)
-      return make_error(StatusCode::io_error, "nothing was heard for " + std::to_string(timeout_ms) + " ms");
+    if (count == 0) return make_error(StatusCode::io_error, concat("nothing was heard for ", timeout_ms, " ms"));
     return ok_status();
   }
 

@@ -6,6 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "base/concat.h"
+
 namespace pagoda::scheduler {
 
 using request::Sequence;
@@ -44,16 +46,14 @@ Status Scheduler::check_admission(int64_t num_prompt_tokens, int64_t max_tokens)
   const int64_t total = num_prompt_tokens + max_tokens;
   if (total > limits_.max_model_len) {
     return make_error(StatusCode::context_overflow,
-                      "the prompt has " + std::to_string(num_prompt_tokens) + " tokens and " +
-                          std::to_string(max_tokens) + " more were asked for, " + std::to_string(total) +
-                          " in all; the context length is " + std::to_string(limits_.max_model_len) + " tokens");
+                      concat("the prompt has ", num_prompt_tokens, " tokens and ", max_tokens, " more were asked for, ",
+                             total, " in all; the context length is ", limits_.max_model_len, " tokens"));
   }
   const int64_t needed = blocks_.blocks_for(total - 1);  // the last token is sampled, never cached
   if (needed > blocks_.num_blocks()) {
-    return make_error(StatusCode::context_overflow, "the request can need " + std::to_string(needed) +
-                                                        " KV blocks of " + std::to_string(blocks_.block_size()) +
-                                                        " tokens; the whole pool has " +
-                                                        std::to_string(blocks_.num_blocks()));
+    return make_error(StatusCode::context_overflow,
+                      concat("the request can need ", needed, " KV blocks of ", blocks_.block_size(),
+                             " tokens; the whole pool has ", blocks_.num_blocks()));
   }
   return ok_status();
 }

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "base/concat.h"
 #include "base/quoted.h"
 
 namespace pagoda::text {
@@ -66,8 +67,8 @@ Status PreTokenizer::add_split(const io::Json& json, const std::string& file_nam
     if (invert && known.pattern > WordPattern::gpt2) break;
     return add_stage(known.pattern, file_name);
   }
-  return unsupported(file_name, "Split with the pattern " + io::quoted(regex) + " (" + std::to_string(regex.size()) +
-                                    " bytes), which is none of the known ones");
+  return unsupported(file_name, concat("Split with the pattern ", io::quoted(regex), " (", regex.size(),
+                                       " bytes), which is none of the known ones"));
 }
 
 Status PreTokenizer::add(const io::Json& json, const std::string& file_name) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/concat.h"
 #include "base/json.h"
 #include "base/json_reader.h"
 #include "base/quoted.h"
@@ -107,7 +108,7 @@ Status TokenizerFileReader::read_tree(const char* path, const std::string& key, 
   if (!skip_value()) return bad_json(reader_);
   const std::string_view text = json_.substr(begin, reader_.offset() - begin);
   if (text.size() > kMaxTreeBytes) {
-    return unsupported(path + io::quoted(key) + " is " + std::to_string(text.size()) + " bytes long");
+    return unsupported(concat(path, io::quoted(key), " is ", text.size(), " bytes long"));
   }
   Result<io::Json> tree = io::parse_json(text);
   if (!tree.is_ok()) return bad(path + io::quoted(key) + ": " + tree.status.message);
@@ -174,10 +175,8 @@ bool TokenizerFileReader::read_merge(io::JsonReader& reader) {
 
 Status TokenizerFileReader::add_merge(BpeModel& model) {
   const size_t rank = model.merges.size();
-  const auto bad_merge = [&](const std::string& what) {
-    return bad("model.merges[" + std::to_string(rank) + "]: " + what);
-  };
-  if (rank == MergeTable::kMaxMerges) return bad_merge("more merges than " + std::to_string(rank));
+  const auto bad_merge = [&](const std::string& what) { return bad(concat("model.merges[", rank, "]: ", what)); };
+  if (rank == MergeTable::kMaxMerges) return bad_merge(concat("more merges than ", rank));
   const BpeVocabulary& vocabulary = model.vocabulary;
   const int32_t left = vocabulary.find_spelling(left_), right = vocabulary.find_spelling(right_);
   if (left == BpeVocabulary::kNone) return bad_merge(io::quoted(left_) + " is not in model.vocab");
@@ -317,7 +316,7 @@ Status TokenizerFileReader::read_added_tokens(const io::Json* json, TokenizerFil
   if (json == nullptr || json->is_null()) return ok_status();
   if (!json->is_array()) return bad("added_tokens is not an array");
   for (const io::Json& item : json->items()) {
-    const std::string where = "added_tokens[" + std::to_string(file.added_tokens.size()) + "]";
+    const std::string where = concat("added_tokens[", file.added_tokens.size(), "]");
     const io::Json* id = item.find("id");
     const io::Json* content = item.find("content");
     if (id == nullptr || !id->is_integer()) return bad(where + ".id is missing or not an integer");

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/concat.h"
 #include "io/config/kimi.h"
 #include "io/config/limits.h"
 
@@ -63,7 +64,7 @@ void read_groups(ConfigFields& text, ModelConfig& config) {
   config.groups_per_token = text.integer("topk_group", 1, kMaxExperts, is_v3 ? 4 : 1);
   const int32_t groups = config.num_expert_groups, size = config.num_experts / groups;
   text.check(groups * size == config.num_experts && config.groups_per_token <= groups, "n_group",
-             std::to_string(groups) + " does not divide n_routed_experts " + std::to_string(config.num_experts));
+             concat(groups, " does not divide n_routed_experts ", config.num_experts));
   text.check(config.groups_per_token * size >= config.num_experts_per_token && (groups == 1 || is_v2 || size >= 2),
              "topk_group", "leaves too few experts");
 }
@@ -96,8 +97,7 @@ void read_deepseek_experts(ConfigFields& text, ModelConfig& config) {
                                                        : is_glm ? 1.8
                                                                 : 2.5));
   text.check(config.num_experts_per_token <= config.num_experts, "num_experts_per_tok",
-             std::to_string(config.num_experts_per_token) + " is above n_routed_experts " +
-                 std::to_string(config.num_experts));
+             concat(config.num_experts_per_token, " is above n_routed_experts ", config.num_experts));
   if (text.is_ok()) read_groups(text, config);
 }
 
@@ -120,9 +120,8 @@ void read_experts(ConfigFields& text, ModelConfig& config) {
   if (!is_moe)
     config.shared_expert_size = text.integer("shared_expert_intermediate_size", 1, kMaxIntermediateSize, 512);
   config.norm_topk_prob = config.family == Family::qwen3_5_moe || text.boolean("norm_topk_prob", !is_moe);
-  text.check(
-      config.num_experts_per_token <= config.num_experts, "num_experts_per_tok",
-      std::to_string(config.num_experts_per_token) + " is above num_experts " + std::to_string(config.num_experts));
+  text.check(config.num_experts_per_token <= config.num_experts, "num_experts_per_tok",
+             concat(config.num_experts_per_token, " is above num_experts ", config.num_experts));
 }
 
 }  // namespace pagoda::io

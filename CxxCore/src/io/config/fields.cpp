@@ -3,6 +3,7 @@
 
 #include <sstream>
 
+#include "base/concat.h"
 #include "base/quoted.h"
 
 namespace pagoda::io {
@@ -34,7 +35,7 @@ int32_t ConfigFields::integer(std::string_view key, int32_t min, int32_t max, st
   if (value == nullptr && fallback) return *fallback;
   if (value == nullptr) return fail(key, "is missing"), min;
   if (!is_integer_in(*value, min, max)) {
-    return fail(key, "is not an integer from " + std::to_string(min) + " to " + std::to_string(max)), min;
+    return fail(key, concat("is not an integer from ", min, " to ", max)), min;
   }
   return static_cast<int32_t>(value->as_integer());
 }
@@ -69,13 +70,13 @@ std::vector<int32_t> ConfigFields::ids(std::string_view key, int32_t max) {
   std::vector<int32_t> found;
   if (value == nullptr) return found;
   const auto add = [&](const Json& id) {
-    check(is_integer_in(id, 0, max), key, "has a token id that is not an integer from 0 to " + std::to_string(max));
+    check(is_integer_in(id, 0, max), key, concat("has a token id that is not an integer from 0 to ", max));
     if (is_ok()) found.push_back(static_cast<int32_t>(id.as_integer()));
   };
   if (!value->is_array()) {
     add(*value);
   } else if (value->items().size() > kMaxIds) {
-    fail(key, "has more than " + std::to_string(kMaxIds) + " ids");
+    fail(key, concat("has more than ", kMaxIds, " ids"));
   } else {
     for (const Json& id : value->items()) add(id);
   }

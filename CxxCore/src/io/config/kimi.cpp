@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/concat.h"
 #include "io/config/limits.h"
 
 namespace pagoda::io {
@@ -35,7 +36,7 @@ void read_groups(ConfigFields& text, ModelConfig& config) {
   config.groups_per_token = text.integer("topk_group", 1, kMaxExperts, 1);
   const int32_t groups = config.num_expert_groups, size = config.num_experts / groups;
   text.check(groups * size == config.num_experts && config.groups_per_token <= groups, "num_expert_group",
-             std::to_string(groups) + " does not divide num_experts " + std::to_string(config.num_experts));
+             concat(groups, " does not divide num_experts ", config.num_experts));
   text.check(config.groups_per_token * size >= config.num_experts_per_token && (groups == 1 || size >= 2), "topk_group",
              "leaves too few experts");
 }
@@ -48,7 +49,7 @@ void read_layer_list(ConfigFields& fields, const char* key, LayerKind kind, std:
   for (const Json& item : list->items()) {
     const int64_t number = item.is_integer() ? item.as_integer() : 0;
     const bool exists = number >= 1 && number <= static_cast<int64_t>(layers.size());
-    fields.check(exists, key, "has an entry that is no layer from 1 to " + std::to_string(layers.size()));
+    fields.check(exists, key, concat("has an entry that is no layer from 1 to ", layers.size()));
     if (!exists) return;
     layers[static_cast<size_t>(number - 1)] = kind;
     is_named[static_cast<size_t>(number - 1)] = true;
@@ -75,9 +76,8 @@ void read_kimi_experts(ConfigFields& text, ModelConfig& config) {
   config.sigmoid_router = true;
   config.norm_topk_prob = text.boolean("moe_renormalize", text.boolean("norm_topk_prob", true));
   config.expert_scale = static_cast<float>(text.number("routed_scaling_factor", -1e6, 1e6, 2.446));
-  text.check(
-      config.num_experts_per_token <= config.num_experts, "num_experts_per_token",
-      std::to_string(config.num_experts_per_token) + " is above num_experts " + std::to_string(config.num_experts));
+  text.check(config.num_experts_per_token <= config.num_experts, "num_experts_per_token",
+             concat(config.num_experts_per_token, " is above num_experts ", config.num_experts));
   if (text.string("moe_router_activation_func", "sigmoid") != "sigmoid")
     text.fail("moe_router_activation_func", "is not sigmoid", StatusCode::unsupported);
   if (text.integer("moe_layer_freq", 1, INT32_MAX, 1) != 1)

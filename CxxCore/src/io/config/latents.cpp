@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "base/concat.h"
 #include "io/config/limits.h"
 
 namespace pagoda::io {
@@ -42,8 +43,7 @@ void read_latents(ConfigFields& text, ModelConfig& config) {
   for (const auto& [key, size] :
        {std::pair("kv_lora_rank", config.kv_lora_rank), std::pair("v_head_dim", config.v_head_dim)})
     if (size % kRowMultiple != 0)
-      text.fail(key, std::to_string(size) + " is not supported, only multiples of " + std::to_string(kRowMultiple),
-                StatusCode::unsupported);
+      text.fail(key, concat(size, " is not supported, only multiples of ", kRowMultiple), StatusCode::unsupported);
   config.num_kv_heads = 1;
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/concat.h"
 #include "base/quoted.h"
 
 namespace pagoda::io {
@@ -33,9 +34,9 @@ int32_t read_rotary_dim(ConfigFields& dictionary, ConfigFields& section, const M
     dictionary.fail("partial_rotary_factor", "is not supported for " + config.architecture, StatusCode::unsupported);
   }
   const auto dim = static_cast<int32_t>(config.head_dim * factor);
-  dictionary.check(dim >= 2 && dim % 2 == 0, "partial_rotary_factor",
-                   "and head_dim " + std::to_string(config.head_dim) + " give " + std::to_string(dim) +
-                       " rotating dimensions, which is not an even number");
+  dictionary.check(
+      dim >= 2 && dim % 2 == 0, "partial_rotary_factor",
+      concat("and head_dim ", config.head_dim, " give ", dim, " rotating dimensions, which is not an even number"));
   return dim;
 }
 
@@ -43,7 +44,7 @@ std::vector<double> read_factors(ConfigFields& dictionary, const char* key, int3
   std::vector<double> factors;
   const Json* list = dictionary.find(key);
   dictionary.check(list != nullptr && list->is_array() && static_cast<int64_t>(list->items().size()) == count, key,
-                   "is not a list of " + std::to_string(count) + " numbers");
+                   concat("is not a list of ", count, " numbers"));
   if (!dictionary.is_ok()) return factors;
   for (const Json& factor : list->items()) {
     dictionary.check(factor.is_number() && factor.as_double() > 0 && factor.as_double() <= kMaxFactor, key,

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/assign_or_return.h"
+#include "base/concat.h"
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/quoted.h"
@@ -101,7 +103,7 @@ Status add_frequency_factors(Keys& keys, const GgufShape& shape, double theta, M
   const GgufTensor& tensor = found->second;
   const auto half = static_cast<size_t>(shape.head_dim / 2);
   if (tensor.type->name != "F32" || tensor.shape != std::vector<int64_t>{shape.head_dim / 2})
-    return make_error(StatusCode::bad_file, who + "is not a list of " + std::to_string(half) + " floats");
+    return make_error(StatusCode::bad_file, concat(who, "is not a list of ", half, " floats"));
   std::vector<float> factors(half);
   PAGODA_RETURN_IF_ERROR(keys.gguf().file()->read(tensor.offset_bytes, std::as_writable_bytes(std::span(factors))));
   constexpr double kLow = 1.0, kHigh = 4.0, kContext = 8192.0, kPi = 3.14159265358979323846;
@@ -201,17 +203,15 @@ std::string_view dtype_of(const GgufTensor& embedding) noexcept {
 }  // namespace
 
 Result<GgufShape> read_gguf_shape(const Gguf& gguf) {
-  auto keys = open_keys(gguf);
-  if (!keys.is_ok()) return keys.status;
-  GgufShape shape = shape_of(*keys);
-  if (!keys->status().is_ok()) return keys->status();
+  PAGODA_ASSIGN_OR_RETURN(auto keys, open_keys(gguf));
+  GgufShape shape = shape_of(keys);
+  if (!keys.status().is_ok()) return keys.status();
   return shape;
 }
 
 Result<std::string> gguf_config_json(const Gguf& gguf) {
-  auto opened = open_keys(gguf);
-  if (!opened.is_ok()) return opened.status;
-  Keys& keys = *opened;
+  PAGODA_ASSIGN_OR_RETURN(auto opened, open_keys(gguf));
+  Keys& keys = opened;
   const GgufShape shape = shape_of(keys);
   const auto embedding = gguf.tensors().find("token_embd.weight");
   if (embedding == gguf.tensors().end())

@@ -5,6 +5,8 @@
 #include <functional>
 #include <numeric>
 
+#include "base/concat.h"
+
 namespace pagoda::io {
 namespace {
 
@@ -121,7 +123,7 @@ void add_kimi(Keys& keys, const GgufShape& shape, bool is_sigmoid, Members& conf
 void add_layer_types(Keys& keys, Members& config) {
   const int64_t num_layers = keys.positive("block_count") - keys.find("nextn_predict_layers").value_or(0);
   const auto has = [&](int64_t layer, const char* name) {
-    return keys.gguf().tensors().contains("blk." + std::to_string(layer) + "." + name);
+    return keys.gguf().tensors().contains(concat("blk.", layer, ".", name));
   };
   std::vector<Json> types;
   for (int64_t layer = 0; layer < num_layers && has(layer, "attn_norm.weight"); ++layer)

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/checked.h"
+#include "base/concat.h"
 #include "base/quoted.h"
 
 namespace pagoda::io {
@@ -33,8 +34,8 @@ class GgufReader {
     if (version != 2 && version != 3) return unsupported(version);
     PAGODA_RETURN_IF_ERROR(take(num_tensors));
     PAGODA_RETURN_IF_ERROR(take(num_keys));
-    if (num_keys > kMaxGgufKeys) return bad("states " + std::to_string(num_keys) + " keys");
-    if (num_tensors > kMaxGgufTensors) return bad("states " + std::to_string(num_tensors) + " tensors");
+    if (num_keys > kMaxGgufKeys) return bad(concat("states ", num_keys, " keys"));
+    if (num_tensors > kMaxGgufTensors) return bad(concat("states ", num_tensors, " tensors"));
     for (uint64_t i = 0; i < num_keys; ++i) PAGODA_RETURN_IF_ERROR(read_value());
     PAGODA_RETURN_IF_ERROR(read_alignment());
     for (uint64_t i = 0; i < num_tensors; ++i) PAGODA_RETURN_IF_ERROR(read_tensor());
@@ -45,8 +46,8 @@ class GgufReader {
   Status bad(const std::string& what) const { return make_error(StatusCode::bad_file, file_.name() + ": " + what); }
   Status unsupported(uint32_t version) const {
     const bool is_swapped = version == 2u << 24 || version == 3u << 24;
-    return make_error(StatusCode::unsupported, file_.name() + ": GGUF version " + std::to_string(version) +
-                                                   (is_swapped ? " (big-endian)" : "") + "; known are 2 and 3");
+    return make_error(StatusCode::unsupported, concat(file_.name(), ": GGUF version ", version,
+                                                      (is_swapped ? " (big-endian)" : ""), "; known are 2 and 3"));
   }
 
   // Makes sure that header_ holds `count` bytes from `at_` on. Reads ahead: many small reads would cost the most.
@@ -54,9 +55,9 @@ class GgufReader {
     constexpr uint64_t kAhead = 256 << 10;
     const uint64_t have = gguf_.header_.size();
     if (count <= have - at_) return ok_status();
-    if (count > file_.size_bytes() - at_) return bad("ends within its header, at byte " + std::to_string(at_));
+    if (count > file_.size_bytes() - at_) return bad(concat("ends within its header, at byte ", at_));
     if (count > kMaxGgufHeaderBytes - at_)
-      return bad("has a header of more than " + std::to_string(kMaxGgufHeaderBytes) + " bytes");
+      return bad(concat("has a header of more than ", kMaxGgufHeaderBytes, " bytes"));
     const uint64_t end = std::min(file_.size_bytes(), std::max(at_ + count, have + kAhead));
     gguf_.header_.resize(end);
     return file_.read(have, std::as_writable_bytes(std::span(gguf_.header_).subspan(have)));
@@ -79,8 +80,7 @@ class GgufReader {
   Status take_name(std::string& name, const char* what) {
     uint64_t size = 0;
     PAGODA_RETURN_IF_ERROR(take(size));
-    if (size == 0 || size > kMaxGgufNameBytes)
-      return bad(std::string("the name of a ") + what + " has " + std::to_string(size) + " bytes");
+    if (size == 0 || size > kMaxGgufNameBytes) return bad(concat("the name of a ", what, " has ", size, " bytes"));
     PAGODA_RETURN_IF_ERROR(need(size));
     name.assign(gguf_.header_, at_, size);
     at_ += size;
@@ -112,7 +112,7 @@ class GgufReader {
       PAGODA_RETURN_IF_ERROR(take(value.count));
     }
     if (value.type >= kEnd || value.type == kArray)
-      return bad("key " + io::quoted(key) + " has a value of unknown type " + std::to_string(value.type));
+      return bad(concat("key ", io::quoted(key), " has a value of unknown type ", value.type));
     value.offset = at_;
     PAGODA_RETURN_IF_ERROR(skip_elements(key, value.type, value.count));
     if (!gguf_.values_.emplace(key, value).second) return bad("key " + io::quoted(key) + " is there twice");
@@ -126,8 +126,7 @@ class GgufReader {
     if (value->type != kU32 || !stated) return bad("general.alignment is not an unsigned 32-bit integer");
     alignment_ = static_cast<uint64_t>(*stated);
     if (!std::has_single_bit(alignment_) || alignment_ > kMaxGgufAlignment)
-      return bad("general.alignment " + std::to_string(alignment_) + " is not a power of two up to " +
-                 std::to_string(kMaxGgufAlignment));
+      return bad(concat("general.alignment ", alignment_, " is not a power of two up to ", kMaxGgufAlignment));
     return ok_status();
   }
 
@@ -138,7 +137,7 @@ class GgufReader {
     GgufTensor tensor;
     uint32_t num_dims = 0, type = 0;
     PAGODA_RETURN_IF_ERROR(take(num_dims));
-    if (num_dims == 0 || num_dims > kMaxGgufDims) return bad_tensor("has " + std::to_string(num_dims) + " dimensions");
+    if (num_dims == 0 || num_dims > kMaxGgufDims) return bad_tensor(concat("has ", num_dims, " dimensions"));
     uint64_t elements = 1;
     for (uint32_t i = 0; i < num_dims; ++i) {
       uint64_t size = 0;
@@ -149,14 +148,12 @@ class GgufReader {
     }
     PAGODA_RETURN_IF_ERROR(take(type));
     tensor.type = find_gguf_type(type);
-    if (tensor.type == nullptr) return bad_tensor("is of unknown type " + std::to_string(type));
+    if (tensor.type == nullptr) return bad_tensor(concat("is of unknown type ", type));
     if (static_cast<uint64_t>(tensor.shape.back()) % tensor.type->block_size != 0)
-      return bad_tensor("has rows of " + std::to_string(tensor.shape.back()) + ", which " +
-                        std::string(tensor.type->name) + " cannot have");
+      return bad_tensor(concat("has rows of ", tensor.shape.back(), ", which ", tensor.type->name, " cannot have"));
     PAGODA_RETURN_IF_ERROR(take(tensor.offset_bytes));
     if (tensor.offset_bytes % alignment_ != 0)
-      return bad_tensor("begins at " + std::to_string(tensor.offset_bytes) + ", which is not aligned to " +
-                        std::to_string(alignment_));
+      return bad_tensor(concat("begins at ", tensor.offset_bytes, ", which is not aligned to ", alignment_));
     if (!checked_multiply(elements / tensor.type->block_size, tensor.type->block_bytes, tensor.size_bytes))
       return bad_tensor("is too large");
     if (!gguf_.tensors_.emplace(name, std::move(tensor)).second) return bad_tensor("is there twice");
@@ -170,8 +167,8 @@ class GgufReader {
       uint64_t begin, end;
       if (!checked_add(data, tensor.offset_bytes, begin) || !checked_add(begin, tensor.size_bytes, end) ||
           end > file_.size_bytes())
-        return bad("tensor " + io::quoted(name) + " of " + std::to_string(tensor.size_bytes) +
-                   " bytes lies outside the file of " + std::to_string(file_.size_bytes()) + " bytes");
+        return bad(concat("tensor ", io::quoted(name), " of ", tensor.size_bytes, " bytes lies outside the file of ",
+                          file_.size_bytes(), " bytes"));
       tensor.offset_bytes = begin;
     }
     gguf_.header_.resize(at_);

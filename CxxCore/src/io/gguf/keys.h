@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/concat.h"
 #include "base/json.h"
 #include "base/quoted.h"
 #include "io/gguf/gguf.h"
@@ -41,7 +42,7 @@ class Keys {
     if (!value && fallback) return *fallback;
     constexpr int64_t kMost = 1 << 24;  // of any of these sizes; products of two fit 64 bits
     if (value && *value > 0 && *value <= kMost) return *value;
-    fail(prefix_ + key, value ? "is " + std::to_string(*value) : "is missing");
+    fail(prefix_ + key, value ? concat("is ", *value) : "is missing");
     return 1;
   }
   void fail(const std::string& key, const std::string& what) {

@@ -6,6 +6,8 @@
 #include <tuple>
 #include <vector>
 
+#include "base/assign_or_return.h"
+#include "base/concat.h"
 #include "base/json_writer.h"
 #include "base/quoted.h"
 #include "io/gguf/config.h"
@@ -32,8 +34,8 @@ Result<Pieces> read_pieces(const Gguf& gguf) {
   if (!scores) return bad("tokenizer.ggml.scores is missing or not a list of floats");
   if (!types) return bad("tokenizer.ggml.token_type is missing or not a list of integers");
   if (scores->size() != tokens->size() || types->size() != tokens->size())
-    return bad("tokenizer.ggml.scores and token_type do not have an entry for each of " +
-               std::to_string(tokens->size()) + " tokens");
+    return bad(
+        concat("tokenizer.ggml.scores and token_type do not have an entry for each of ", tokens->size(), " tokens"));
   return Pieces{*tokens, *scores, *types};
 }
 
@@ -78,7 +80,7 @@ std::string added_json(const Pieces& pieces) {
     const int64_t type = pieces.types[id];
     if (type != kControl && type != kUnknown && type != kUserDefined) continue;
     text += text.size() > 1 ? ",{\"id\":" : "{\"id\":";
-    text += std::to_string(id) + ",\"content\":";
+    text += concat(id, ",\"content\":");
     append_json_string(pieces.tokens[id], text);
     text += type == kUserDefined ? ",\"special\":false}" : ",\"special\":true}";
   }
@@ -92,7 +94,7 @@ std::string vocabulary_json(const Pieces& pieces, bool is_unigram) {
     if (text.size() > 1) text += ',';
     if (is_unigram) text += '[';
     append_json_string(pieces.tokens[id], text);
-    text += is_unigram ? "," : ":" + std::to_string(id);
+    text += is_unigram ? "," : concat(":", id);
     if (!is_unigram) continue;
     append_json_number(pieces.scores[id], text);
     text += ']';
@@ -104,48 +106,47 @@ std::string start_json(const Gguf& gguf, size_t num_tokens) {
   const auto id = gguf.integer("tokenizer.ggml.bos_token_id");
   const bool is_wanted = gguf.boolean("tokenizer.ggml.add_bos_token").value_or(true);
   if (!is_wanted || !id || *id < 0 || static_cast<uint64_t>(*id) >= num_tokens) return "null";
-  return R"({"type":"TemplateProcessing","single":[{"SpecialToken":{"id":"bos"}},{"Sequence":{"id":"A"}}],)"
-         R"("special_tokens":{"bos":{"ids":[)" +
-         std::to_string(*id) + "]}}}";
+  return concat(R"({"type":"TemplateProcessing","single":[{"SpecialToken":{"id":"bos"}},{"Sequence":{"id":"A"}}],)"
+                R"("special_tokens":{"bos":{"ids":[)",
+                *id, "]}}}");
 }
 
 }  // namespace
 
 Result<std::string> gguf_pieces_json(const Gguf& gguf) {
-  const auto pieces = read_pieces(gguf);
-  if (!pieces.is_ok()) return pieces.status;
+  PAGODA_ASSIGN_OR_RETURN(const auto pieces, read_pieces(gguf));
   const bool is_unigram = gguf.string("tokenizer.ggml.model").value_or("") == "t5";
   if (gguf.has("tokenizer.ggml.precompiled_charsmap"))
     return make_error(
         StatusCode::unsupported,
         gguf.file()->name() + ": tokenizer.ggml.precompiled_charsmap, a table of characters, is not read");
-  const auto unknown = std::ranges::find(pieces->types, int64_t{kUnknown}) - pieces->types.begin();
-  const bool has_unknown = static_cast<size_t>(unknown) < pieces->types.size();
-  const bool has_bytes = std::ranges::find(pieces->types, int64_t{kByte}) != pieces->types.end();
+  const auto unknown = std::ranges::find(pieces.types, int64_t{kUnknown}) - pieces.types.begin();
+  const bool has_unknown = static_cast<size_t>(unknown) < pieces.types.size();
+  const bool has_bytes = std::ranges::find(pieces.types, int64_t{kByte}) != pieces.types.end();
   const bool has_prefix = gguf.boolean("tokenizer.ggml.add_space_prefix").value_or(true);
   const std::string fallback = has_bytes ? "true" : "false";
-  std::string text = "{\"added_tokens\":" + added_json(*pieces) + ",\"normalizer\":";
+  std::string text = "{\"added_tokens\":" + added_json(pieces) + ",\"normalizer\":";
   constexpr std::string_view kReplace = R"({"type":"Replace","pattern":{"String":" "},"content":"▁"})";
   constexpr std::string_view kPrepend = R"({"type":"Prepend","prepend":"▁"})";
   text += R"({"type":"Sequence","normalizers":[)" + (has_prefix ? std::string(kPrepend) + "," : std::string()) +
           std::string(kReplace) + "]}";
   text += R"(,"pre_tokenizer":{"type":"Metaspace","replacement":"▁","prepend_scheme":"never","split":)";
   text += is_unigram ? "true}" : "false}";
-  text += ",\"post_processor\":" + start_json(gguf, pieces->tokens.size());
+  text += ",\"post_processor\":" + start_json(gguf, pieces.tokens.size());
   text += R"(,"decoder":{"type":"Sequence","decoders":[{"type":"Replace","pattern":{"String":"▁"},"content":" "},)"
           R"({"type":"ByteFallback"},{"type":"Fuse"})";
   text += has_prefix ? R"(,{"type":"Strip","content":" ","start":1,"stop":0}]})" : "]}";
   if (is_unigram) {
     if (!has_unknown) return make_error(StatusCode::bad_file, gguf.file()->name() + ": no token is the unknown one");
-    return text + R"(,"model":{"type":"Unigram","unk_id":)" + std::to_string(unknown) +
-           ",\"byte_fallback\":" + fallback + ",\"vocab\":" + vocabulary_json(*pieces, true) + "}}";
+    return concat(text, R"(,"model":{"type":"Unigram","unk_id":)", unknown, ",\"byte_fallback\":", fallback,
+                  ",\"vocab\":", vocabulary_json(pieces, true), "}}");
   }
   text += R"(,"model":{"type":"BPE","fuse_unk":true,"byte_fallback":)" + fallback;
   if (has_unknown) {
     text += ",\"unk_token\":";
-    append_json_string(pieces->tokens[static_cast<size_t>(unknown)], text);
+    append_json_string(pieces.tokens[static_cast<size_t>(unknown)], text);
   }
-  return text + ",\"vocab\":" + vocabulary_json(*pieces, false) + ",\"merges\":" + merges_json(*pieces) + "}}";
+  return text + ",\"vocab\":" + vocabulary_json(pieces, false) + ",\"merges\":" + merges_json(pieces) + "}}";
 }
 
 }  // namespace pagoda::io

@@ -1,6 +1,8 @@
 // Metadata of a GGUF file as tokenizer.json and tokenizer_config.json.
 #include <algorithm>
 
+#include "base/assign_or_return.h"
+#include "base/concat.h"
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/quoted.h"
@@ -65,7 +67,7 @@ Result<const PreTokenizer*> find_pre_tokenizer(const Gguf& gguf) {
 
 void append_added_token(std::string_view token, size_t id, bool is_special, std::string& out) {
   out += out.ends_with('[') ? "{\"id\":" : ",{\"id\":";
-  out += std::to_string(id) + ",\"content\":";
+  out += concat(id, ",\"content\":");
   append_json_string(token, out);
   out += is_special ? ",\"special\":true}" : ",\"special\":false}";
 }
@@ -76,9 +78,9 @@ std::string start_processor(const Gguf& gguf, const PreTokenizer& pre_tokenizer,
   const bool is_wanted = gguf.boolean("tokenizer.ggml.add_bos_token").value_or(pre_tokenizer.has_start);
   if (!is_wanted || !id || *id < 0 || static_cast<uint64_t>(*id) >= types.size()) return "null";
   if (types[static_cast<size_t>(*id)] == kUnused) return "null";
-  return R"({"type":"TemplateProcessing","single":[{"SpecialToken":{"id":"bos"}},{"Sequence":{"id":"A"}}],)"
-         R"("special_tokens":{"bos":{"ids":[)" +
-         std::to_string(*id) + "]}}}";
+  return concat(R"({"type":"TemplateProcessing","single":[{"SpecialToken":{"id":"bos"}},{"Sequence":{"id":"A"}}],)"
+                R"("special_tokens":{"bos":{"ids":[)",
+                *id, "]}}}");
 }
 
 }  // namespace
@@ -90,9 +92,8 @@ bool has_gguf_tokenizer(const Gguf& gguf) noexcept {
 Result<std::string> gguf_tokenizer_json(const Gguf& gguf) {
   const std::string_view model = gguf.string("tokenizer.ggml.model").value_or("");
   if (model == "llama" || model == "t5") return gguf_pieces_json(gguf);
-  const auto found = find_pre_tokenizer(gguf);
-  if (!found.is_ok()) return found.status;
-  const PreTokenizer& pre_tokenizer = **found;
+  PAGODA_ASSIGN_OR_RETURN(const auto found, find_pre_tokenizer(gguf));
+  const PreTokenizer& pre_tokenizer = *found;
   const auto bad = [&](const std::string& what) {
     return make_error(StatusCode::bad_file, gguf.file()->name() + ": " + what);
   };
@@ -104,8 +105,7 @@ Result<std::string> gguf_tokenizer_json(const Gguf& gguf) {
     return bad("tokenizer.ggml.token_type is not a list of integers");
   if (!types) types.emplace(tokens->size(), kNormal);
   if (types->size() != tokens->size())
-    return bad("tokenizer.ggml.token_type has " + std::to_string(types->size()) + " entries for " +
-               std::to_string(tokens->size()) + " tokens");
+    return bad(concat("tokenizer.ggml.token_type has ", types->size(), " entries for ", tokens->size(), " tokens"));
 
   std::string added = "[", vocabulary = "{";
   for (size_t id = 0; id < tokens->size(); ++id) {
@@ -115,9 +115,9 @@ Result<std::string> gguf_tokenizer_json(const Gguf& gguf) {
     } else if (type == kNormal || type == kByte) {
       if (vocabulary.size() > 1) vocabulary += ',';
       append_json_string((*tokens)[id], vocabulary);
-      vocabulary += ":" + std::to_string(id);
+      vocabulary += concat(":", id);
     } else if (type != kUnused) {
-      return bad("token " + std::to_string(id) + " is of unknown type " + std::to_string(type));
+      return bad(concat("token ", id, " is of unknown type ", type));
     }
   }
   std::string text = "{\"added_tokens\":" + added + "],\"normalizer\":" + std::string(pre_tokenizer.normalizer) +
@@ -143,8 +143,7 @@ Result<std::string> gguf_tokenizer_config_json(const Gguf& gguf) {
     const auto id = gguf.integer(key);
     if (!id || !tokens) continue;
     if (*id < 0 || static_cast<uint64_t>(*id) >= tokens->size())
-      return make_error(StatusCode::bad_file,
-                        gguf.file()->name() + ": " + key + " " + std::to_string(*id) + " is no token");
+      return make_error(StatusCode::bad_file, concat(gguf.file()->name(), ": ", key, " ", *id, " is no token"));
     members.emplace_back(name, Json::make_string(std::string((*tokens)[static_cast<size_t>(*id)])));
   }
   if (const auto chat = gguf.string("tokenizer.chat_template"))

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdio>
 
+#include "base/concat.h"
 #include "base/json_writer.h"
 #include "base/quoted.h"
 
@@ -95,7 +96,7 @@ Result<QuantizePlan> plan_quantize(const Checkpoint& checkpoint, const Json& con
   }
   if (plan.num_quantized == 0) {
     return make_error(StatusCode::unsupported,
-                      "the model has no matrix whose columns are a multiple of " + std::to_string(group_size));
+                      concat("the model has no matrix whose columns are a multiple of ", group_size));
   }
   name_shards(plan.shards);
   for (const QuantizeShard& shard : plan.shards) plan.output_bytes += safetensors_file_bytes(shard.tensors);

@@ -9,7 +9,9 @@
 #include <span>
 #include <string_view>
 
+#include "base/assign_or_return.h"
 #include "base/checked.h"
+#include "base/concat.h"
 #include "base/json_reader.h"
 #include "base/quoted.h"
 
@@ -104,7 +106,7 @@ class HeaderParser {
     if (name_ == "__metadata__") return parse_metadata();
     if (tensors_.size() == kMaxTensorsPerFile) {
       code_ = StatusCode::unsupported;
-      return reader_.fail("more than " + std::to_string(kMaxTensorsPerFile) + " tensors in one file");
+      return reader_.fail(concat("more than ", kMaxTensorsPerFile, " tensors in one file"));
     }
     if (!check_name()) return false;
     TensorEntry entry;
@@ -114,7 +116,7 @@ class HeaderParser {
 
   bool check_name() {
     if (name_.empty()) return fail("has an empty name");
-    if (name_.size() > kMaxTensorNameBytes) return fail("name is too long: " + std::to_string(name_.size()) + " bytes");
+    if (name_.size() > kMaxTensorNameBytes) return fail(concat("name is too long: ", name_.size(), " bytes"));
     for (char c : name_) {
       if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) return fail("control character in the name");
     }
@@ -200,8 +202,7 @@ class HeaderParser {
     }
     if (bits % 8 != 0) return fail("shape and dtype " + dtype + " do not fill whole bytes");
     if (bits / 8 != entry.size_bytes) {
-      return fail("data_offsets span " + std::to_string(entry.size_bytes) + " bytes, shape and dtype need " +
-                  std::to_string(bits / 8));
+      return fail(concat("data_offsets span ", entry.size_bytes, " bytes, shape and dtype need ", bits / 8));
     }
     if (!row->dtype) {
       code_ = StatusCode::unsupported;
@@ -233,18 +234,17 @@ Status check_layout(const std::string& file, const TensorMap& tensors, uint64_t 
       return make_error(StatusCode::bad_file, file + ": tensor " + io::quoted(name) + ": " + reason);
     };
     if (end > data_bytes) {
-      return fail("ends at byte " + std::to_string(end) + " of the data, the file holds " + std::to_string(data_bytes));
+      return fail(concat("ends at byte ", end, " of the data, the file holds ", data_bytes));
     }
     if (begin != previous_end) {
-      return fail("begins at byte " + std::to_string(begin) + " of the data, " +
-                  (begin < previous_end ? "inside" : "beyond") + " the tensor before it, which ends at " +
-                  std::to_string(previous_end));
+      return fail(concat("begins at byte ", begin, " of the data, ", (begin < previous_end ? "inside" : "beyond"),
+                         " the tensor before it, which ends at ", previous_end));
     }
     previous_end = end;
   }
   if (previous_end == data_bytes) return ok_status();
   return make_error(StatusCode::bad_file,
-                    file + ": " + std::to_string(data_bytes - previous_end) + " bytes after the last tensor");
+                    concat(file, ": ", data_bytes - previous_end, " bytes after the last tensor"));
 }
 
 Result<uint64_t> read_header_length(const File& file) {
@@ -256,9 +256,9 @@ Result<uint64_t> read_header_length(const File& file) {
   PAGODA_RETURN_IF_ERROR(file.read(0, std::as_writable_bytes(std::span(bytes))));
   uint64_t length = 0;
   for (size_t i = bytes.size(); i-- > 0;) length = length << 8 | bytes[i];
-  if (length > kMaxHeaderBytes) return fail("header length " + std::to_string(length) + " exceeds the format's limit");
+  if (length > kMaxHeaderBytes) return fail(concat("header length ", length, " exceeds the format's limit"));
   if (length > file.size_bytes() - kLengthBytes) {
-    return fail("header length " + std::to_string(length) + " goes past the end of the file");
+    return fail(concat("header length ", length, " goes past the end of the file"));
   }
   return length;
 }
@@ -273,14 +273,13 @@ std::string_view safetensors_dtype_name(DType type) noexcept {
 }
 
 Result<TensorMap> read_safetensors_header(const File& file, int file_index) {
-  const auto length = read_header_length(file);
-  if (!length.is_ok()) return length.status;
-  const uint64_t data_offset = kLengthBytes + *length;
+  PAGODA_ASSIGN_OR_RETURN(const auto length, read_header_length(file));
+  const uint64_t data_offset = kLengthBytes + length;
   uint64_t begin = kLengthBytes, end = data_offset;
   PAGODA_RETURN_IF_ERROR(trim_whitespace(file, begin, end));
   if (end - begin > kMaxHeaderJsonBytes) {
-    return make_error(StatusCode::unsupported, file.name() + ": header of " + std::to_string(end - begin) +
-                                                   " bytes, more than " + std::to_string(kMaxHeaderJsonBytes));
+    return make_error(StatusCode::unsupported,
+                      concat(file.name(), ": header of ", end - begin, " bytes, more than ", kMaxHeaderJsonBytes));
   }
   std::string json(static_cast<size_t>(end - begin), '\0');
   PAGODA_RETURN_IF_ERROR(file.read(begin, std::as_writable_bytes(std::span(json))));

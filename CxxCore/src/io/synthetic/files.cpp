@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/concat.h"
 #include "base/quoted.h"
 #include "io/config/model_config.h"
 #include "io/synthetic/shapes.h"
@@ -35,7 +36,7 @@ class TensorList {
     matrix("embed_tokens", config_.vocab_size, hidden);
     norm("norm.weight", hidden);
     for (size_t layer = 0; layer < config_.layers.size(); ++layer) {
-      prefix_ = config_.tensor_prefix + "layers." + std::to_string(layer) + ".";
+      prefix_ = concat(config_.tensor_prefix, "layers.", layer, ".");
       norm("input_layernorm.weight", hidden);
       norm("post_attention_layernorm.weight", hidden);
       if (config_.has_four_norms) {
@@ -174,8 +175,8 @@ std::string safetensors_header(const std::vector<SyntheticTensor>& tensors) {
   std::string json;
   for (const SyntheticTensor& tensor : tensors) {
     json += (json.empty() ? "{\"" : ",\"") + tensor.name + "\":{\"dtype\":\"BF16\",\"shape\":[";
-    for (size_t i = 0; i < tensor.shape.size(); ++i) json += (i > 0 ? "," : "") + std::to_string(tensor.shape[i]);
-    json += "],\"data_offsets\":[" + std::to_string(tensor.begin_bytes) + "," + std::to_string(tensor.end_bytes) + "]}";
+    for (size_t i = 0; i < tensor.shape.size(); ++i) json += concat((i > 0 ? "," : ""), tensor.shape[i]);
+    json += concat("],\"data_offsets\":[", tensor.begin_bytes, ",", tensor.end_bytes, "]}");
   }
   json += "}";
   json.resize((json.size() + 7) / 8 * 8, ' ');

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/concat.h"
 #include "base/quoted.h"
 
 namespace pagoda::io {
@@ -128,7 +129,7 @@ std::string config_json(const Shape& shape) {
                                {"linear_value_head_dim", shape.linear_head_dim},
                                {"linear_key_head_dim", shape.linear_head_dim}});
   }
-  for (const auto& [key, size] : sizes) json += " \"" + std::string(key) + "\": " + std::to_string(size) + ",\n";
+  for (const auto& [key, size] : sizes) json += concat(" \"", key, "\": ", size, ",\n");
   return json + " \"tie_word_embeddings\": " + (shape.is_tied ? "true" : "false") +
          ",\n \"eos_token_id\": null, \"dtype\": \"bfloat16\"}\n";
 }

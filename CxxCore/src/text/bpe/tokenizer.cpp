@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "base/concat.h"
 #include "text/tokenizer_file.h"
 #include "text/unicode.h"
 
@@ -136,18 +137,18 @@ void BpeTokenizer::Tables::encode_part(const Input& part, Encoders& encoders, st
 Status BpeTokenizer::Tables::encode(const Input& input, std::vector<int32_t>& ids) const {
   const std::string_view text = input.text;
   if (text.size() >= kMaxTextBytes) {
-    return make_error(StatusCode::invalid_argument, "text of " + std::to_string(text.size()) + " bytes, at most " +
-                                                        std::to_string(kMaxTextBytes - 1) + " can be tokenized");
+    return make_error(StatusCode::invalid_argument,
+                      concat("text of ", text.size(), " bytes, at most ", kMaxTextBytes - 1, " can be tokenized"));
   }
   if (const size_t offset = find_invalid_utf8(text); offset != std::string_view::npos) {
-    return make_error(StatusCode::invalid_argument, "text is not valid UTF-8 at byte " + std::to_string(offset));
+    return make_error(StatusCode::invalid_argument, concat("text is not valid UTF-8 at byte ", offset));
   }
   const size_t num_before = ids.size();
   try {
     encode_valid(input, ids);
   } catch (const std::bad_alloc&) {
     ids.resize(num_before);
-    return make_error(StatusCode::out_of_memory, "no memory to tokenize " + std::to_string(text.size()) + " bytes");
+    return make_error(StatusCode::out_of_memory, concat("no memory to tokenize ", text.size(), " bytes"));
   }
   return ok_status();
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 
+#include "base/concat.h"
 #include "base/quoted.h"
 #include "text/piece_rules.h"
 #include "text/unicode.h"
@@ -123,12 +124,12 @@ std::string BpeVocabulary::spelling(int32_t id) const {
 
 Status BpeVocabulary::check_id(std::string_view spelling, int64_t id) const {
   if (id < 0 || id >= kMaxTokens) {
-    return make_error(StatusCode::bad_file, "token " + io::quoted(spelling) + " has the id " + std::to_string(id) +
-                                                ", outside [0, " + std::to_string(kMaxTokens) + ")");
+    return make_error(StatusCode::bad_file,
+                      concat("token ", io::quoted(spelling), " has the id ", id, ", outside [0, ", kMaxTokens, ")"));
   }
   if (spelling.size() > kMaxStackSpelling) {
-    return make_error(StatusCode::bad_file, "token " + io::quoted(spelling) + " is " + std::to_string(spelling.size()) +
-                                                " bytes long, more than " + std::to_string(kMaxStackSpelling));
+    return make_error(StatusCode::bad_file, concat("token ", io::quoted(spelling), " is ", spelling.size(),
+                                                   " bytes long, more than ", kMaxStackSpelling));
   }
   return ok_status();
 }
@@ -174,8 +175,8 @@ Status BpeVocabulary::add_piece(std::string_view spelling, int64_t id) {
   if (find_spelling(spelling) != kNone)
     return make_error(StatusCode::bad_file, "token " + io::quoted(spelling) + " is there twice");
   if (has(index)) {
-    return make_error(StatusCode::bad_file, "tokens " + io::quoted(this->spelling(index)) + " and " +
-                                                io::quoted(spelling) + " have the same id " + std::to_string(id));
+    return make_error(StatusCode::bad_file, concat("tokens ", io::quoted(this->spelling(index)), " and ",
+                                                   io::quoted(spelling), " have the same id ", id));
   }
   if (const int byte = has_bytes_ ? byte_of_piece(spelling) : -1; byte >= 0) {
     if (static_cast<size_t>(id) >= tokens_.size()) tokens_.resize(static_cast<size_t>(id) + 1);
@@ -200,8 +201,8 @@ Status BpeVocabulary::add(std::string_view spelling, int64_t id) {
   }
   const auto index = static_cast<int32_t>(id);
   if (has(index)) {
-    return make_error(StatusCode::bad_file, "tokens " + io::quoted(this->spelling(index)) + " and " +
-                                                io::quoted(spelling) + " have the same id " + std::to_string(id));
+    return make_error(StatusCode::bad_file, concat("tokens ", io::quoted(this->spelling(index)), " and ",
+                                                   io::quoted(spelling), " have the same id ", id));
   }
   return store(bytes, verbatim, index);
 }
@@ -211,12 +212,12 @@ Status BpeVocabulary::add_verbatim(std::string_view spelling, int64_t id) {
   const auto index = static_cast<int32_t>(id);
   const int32_t known = find_spelling(spelling);
   if (known != kNone && known != index) {
-    return make_error(StatusCode::bad_file, "token " + io::quoted(spelling) + " has the ids " + std::to_string(known) +
-                                                " and " + std::to_string(id));
+    return make_error(StatusCode::bad_file,
+                      concat("token ", io::quoted(spelling), " has the ids ", known, " and ", id));
   }
   if (known == kNone && has(index)) {
-    return make_error(StatusCode::bad_file, "tokens " + io::quoted(this->spelling(index)) + " and " +
-                                                io::quoted(spelling) + " have the same id " + std::to_string(id));
+    return make_error(StatusCode::bad_file, concat("tokens ", io::quoted(this->spelling(index)), " and ",
+                                                   io::quoted(spelling), " have the same id ", id));
   }
   const bool is_piece = is_pieces_ && known != kNone && !tokens_[index].verbatim;  // of the model till now
   return known == kNone || is_piece || bytes(index) != spelling ? store(spelling, /*verbatim=*/true, index)

@@ -1,6 +1,8 @@
 // Binds call arguments.
 #include "text/jinja/arguments.h"
 
+#include "base/concat.h"
+
 namespace pagoda::text::jinja {
 
 std::vector<Value> Arguments::bind(Runtime& runtime, std::string_view callee,
@@ -8,8 +10,7 @@ std::vector<Value> Arguments::bind(Runtime& runtime, std::string_view callee,
   std::vector<Value> bound(parameters.size());
   const std::string name(callee);
   if (positional.size() > parameters.size())
-    runtime.fail(name + "() takes at most " + std::to_string(parameters.size()) + " argument(s), got " +
-                 std::to_string(positional.size()));
+    runtime.fail(concat(name, "() takes at most ", parameters.size(), " argument(s), got ", positional.size()));
   for (size_t i = 0; i < positional.size() && i < bound.size(); ++i) bound[i] = positional[i];
   for (const auto& [key, value] : named) {
     size_t index = 0;

@@ -1,6 +1,7 @@
 // Calls: arguments, macros, recursive loops and the global functions.
 #include <ctime>
 
+#include "base/concat.h"
 #include "text/jinja/evaluator.h"
 #include "text/jinja/print.h"
 #include "text/jinja/strings.h"
@@ -23,7 +24,7 @@ Value make_range(Runtime& runtime, const Arguments& arguments) {
   if (step < 0 && start > stop)
     count = (static_cast<uint64_t>(start) - static_cast<uint64_t>(stop) - 1) / (0 - static_cast<uint64_t>(step)) + 1;
   if (count > static_cast<uint64_t>(kMaxRange))
-    return runtime.fail_budget("range() of more than " + std::to_string(kMaxRange) + " items");
+    return runtime.fail_budget(concat("range() of more than ", kMaxRange, " items"));
   Range* range = runtime.create<Range>();
   range->start = start, range->stop = stop, range->step = step, range->count = static_cast<int64_t>(count);
   return Value::of_object(Kind::range, range);
@@ -201,8 +202,7 @@ void Evaluator::bind_parameters(const Function& macro, Arguments& arguments, Sco
                             arguments.positional.end());
     scope.set(tree_.varargs_symbol, runtime_.make_list(std::move(rest), Kind::tuple));
   } else if (arguments.positional.size() > num_bound) {
-    runtime_.fail("macro '" + macro.name + "' takes not more than " + std::to_string(signature.names.size()) +
-                  " argument(s)");
+    runtime_.fail(concat("macro '", macro.name, "' takes not more than ", signature.names.size(), " argument(s)"));
   }
 }
 

@@ -1,6 +1,7 @@
 // Statements, scopes and loops.
 #include "text/jinja/evaluator.h"
 
+#include "base/concat.h"
 #include "text/jinja/print.h"
 #include "text/unicode.h"
 
@@ -94,7 +95,7 @@ Value Evaluator::make_macro(const Node& node) {
 void Evaluator::emit(const Value& value) {
   append_str(runtime_, value, *out_);
   if (out_->size() > runtime_.limits.max_output_bytes)
-    runtime_.fail_budget("rendering writes more than " + std::to_string(runtime_.limits.max_output_bytes) + " bytes");
+    runtime_.fail_budget(concat("rendering writes more than ", runtime_.limits.max_output_bytes, " bytes"));
 }
 
 Value Evaluator::render_body(const Body& body) {
@@ -193,9 +194,9 @@ void Evaluator::assign(const Node& target, const Value& value) {
     const std::vector<Value> items = to_items(runtime_, value);
     const size_t wanted = target.children.size();
     if (items.size() != wanted) {
-      runtime_.fail(
-          (items.size() < wanted ? "not enough values to unpack (expected " : "too many values to unpack (expected ") +
-          std::to_string(wanted) + ", got " + std::to_string(items.size()) + ")");
+      runtime_.fail(concat(
+          (items.size() < wanted ? "not enough values to unpack (expected " : "too many values to unpack (expected "),
+          wanted, ", got ", items.size(), ")"));
       return;
     }
     for (size_t i = 0; i < wanted; ++i) assign(*target.children[i], items[i]);

@@ -1,4 +1,5 @@
 // Expressions: one method per node kind, each returning a value.
+#include "base/concat.h"
 #include "text/jinja/evaluator.h"
 #include "text/jinja/filters.h"
 #include "text/jinja/print.h"
@@ -109,8 +110,8 @@ Value Evaluator::evaluate_logical(const Node& node) {
 Value Evaluator::evaluate_conditional(const Node& node) {
   if (truthy(evaluate(*node.children[1]))) return evaluate(*node.children[0]);
   if (node.children[2] != nullptr) return evaluate(*node.children[2]);
-  return Value::undefined("the inline if-expression on line " + std::to_string(node.line) +
-                          " evaluated to false and no else section was defined.");
+  return Value::undefined(
+      concat("the inline if-expression on line ", node.line, " evaluated to false and no else section was defined."));
 }
 
 // a < b < c means a < b and b < c, with b evaluated once.

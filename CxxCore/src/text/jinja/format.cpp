@@ -1,4 +1,5 @@
 // "%s" % x and "{}".format(x). Untrusted arguments stay marked as untrusted in the result.
+#include "base/concat.h"
 #include "text/jinja/number.h"
 #include "text/jinja/objects.h"
 #include "text/jinja/operations.h"
@@ -14,8 +15,7 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 int64_t read_number(Runtime& runtime, std::string_view text, size_t& at) {
   int64_t number = 0;
   while (at < text.size() && is_digit(text[at]) && number <= kMaxFormatWidth) number = number * 10 + (text[at++] - '0');
-  if (number > kMaxFormatWidth)
-    runtime.fail_budget("a format asks for a width above " + std::to_string(kMaxFormatWidth));
+  if (number > kMaxFormatWidth) runtime.fail_budget(concat("a format asks for a width above ", kMaxFormatWidth));
   return std::min(number, kMaxFormatWidth);
 }
 
@@ -174,7 +174,7 @@ Value field_value(Runtime& runtime, std::string_view name, const Arguments& argu
   else if (!parse_integer(head, 10, index)) index = -1;
   if (index >= 0) {
     if (static_cast<size_t>(index) >= arguments.positional.size())
-      return runtime.fail("Replacement index " + std::to_string(index) + " out of range for positional args tuple");
+      return runtime.fail(concat("Replacement index ", index, " out of range for positional args tuple"));
     value = arguments.positional[static_cast<size_t>(index)];
   } else {
     for (const auto& [key, given] : arguments.named) {

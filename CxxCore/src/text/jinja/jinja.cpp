@@ -1,6 +1,8 @@
 // JinjaTemplate: combines lexer, parser and evaluator.
 #include "text/jinja/jinja.h"
 
+#include "base/assign_or_return.h"
+#include "base/concat.h"
 #include "text/jinja/evaluator.h"
 #include "text/jinja/lexer.h"
 #include "text/jinja/tree.h"
@@ -21,18 +23,17 @@ JinjaTemplate::~JinjaTemplate() = default;
 Result<std::shared_ptr<const JinjaTemplate>> JinjaTemplate::parse(std::string_view source, const std::string& file_name,
                                                                   Constants constants) {
   if (source.size() > kMaxSourceBytes) {
-    return make_error(StatusCode::bad_file, file_name + ": the template has " + std::to_string(source.size()) +
-                                                " bytes, at most " + std::to_string(kMaxSourceBytes) + " are read");
+    return make_error(StatusCode::bad_file, concat(file_name, ": the template has ", source.size(), " bytes, at most ",
+                                                   kMaxSourceBytes, " are read"));
   }
   const size_t invalid = find_invalid_utf8(source);
   if (invalid != std::string_view::npos)
-    return make_error(StatusCode::bad_file, file_name + ": invalid UTF-8 at byte " + std::to_string(invalid));
-  auto tokens = jinja::tokenize(source, file_name);
-  if (!tokens.is_ok()) return tokens.status;
+    return make_error(StatusCode::bad_file, concat(file_name, ": invalid UTF-8 at byte ", invalid));
+  PAGODA_ASSIGN_OR_RETURN(auto tokens, jinja::tokenize(source, file_name));
   std::shared_ptr<JinjaTemplate> result(new JinjaTemplate());
   result->tree_->file_name = file_name;
   result->tree_->constants = std::move(constants);
-  PAGODA_RETURN_IF_ERROR(jinja::parse_tree(std::move(*tokens), *result->tree_));
+  PAGODA_RETURN_IF_ERROR(jinja::parse_tree(std::move(tokens), *result->tree_));
   return std::shared_ptr<const JinjaTemplate>(std::move(result));
 }
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 
+#include "base/concat.h"
 #include "text/jinja/case.h"
 #include "text/jinja/number.h"
 #include "text/unicode.h"
@@ -57,8 +58,7 @@ class Lexer {
 
  private:
   void fail(const std::string& reason) {
-    if (error_.is_ok())
-      error_ = make_error(StatusCode::bad_file, file_name_ + ":" + std::to_string(line_) + ": " + reason);
+    if (error_.is_ok()) error_ = make_error(StatusCode::bad_file, concat(file_name_, ":", line_, ": ", reason));
     pos_ = source_.size();
   }
 

@@ -1,6 +1,7 @@
 // The parser's cursor, and statements.
 #include <algorithm>
 
+#include "base/concat.h"
 #include "text/jinja/parser.h"
 
 namespace pagoda::text::jinja {
@@ -23,7 +24,7 @@ Status Parser::run() {
 }
 
 Parser::Nest::Nest(Parser& p) : parser(p) {
-  if (++parser.depth_ > kMaxNesting) parser.fail("tags and brackets nest deeper than " + std::to_string(kMaxNesting));
+  if (++parser.depth_ > kMaxNesting) parser.fail(concat("tags and brackets nest deeper than ", kMaxNesting));
 }
 
 Token Parser::take() {
@@ -61,7 +62,7 @@ std::string Parser::expect_name() {
 
 NodePtr Parser::fail(const std::string& reason, int line, StatusCode code) {
   if (ok()) {
-    error_ = make_error(code, tree_.file_name + ":" + std::to_string(line > 0 ? line : current().line) + ": " + reason);
+    error_ = make_error(code, concat(tree_.file_name, ":", line > 0 ? line : current().line, ": ", reason));
     position_ = tokens_.size() - 1;
   }
   return make(NodeKind::constant, 0);

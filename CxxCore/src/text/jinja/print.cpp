@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "base/concat.h"
 #include "text/jinja/case.h"
 #include "text/jinja/number.h"
 #include "text/jinja/operations.h"
@@ -92,8 +93,8 @@ void write_repr(Writer& w, const Value& value) {
     case Kind::dict: return write_entries(w, value.dict().entries, [&](const Value& key) { write_repr(w, key); });
     case Kind::range: {
       const Range& r = value.range();
-      std::string text = "range(" + std::to_string(r.start) + ", " + std::to_string(r.stop);
-      if (r.step != 1) text += ", " + std::to_string(r.step);
+      std::string text = concat("range(", r.start, ", ", r.stop);
+      if (r.step != 1) text += concat(", ", r.step);
       return w.put(text + ")");
     }
     case Kind::space:
@@ -151,7 +152,7 @@ void new_json_line(JsonWriter& w, size_t level) {
 
 void write_json_key(JsonWriter& w, const Value& key) {
   if (key.is_string()) w.put(json_quoted(key.bytes(), w.style.ensure_ascii));
-  else if (key.is(Kind::integer)) w.put("\"" + std::to_string(key.integer) + "\"");
+  else if (key.is(Kind::integer)) w.put(concat("\"", key.integer, "\""));
   else if (key.is(Kind::boolean)) w.put(key.integer != 0 ? "\"true\"" : "\"false\"");
   else if (key.is(Kind::real)) w.put("\"" + json_real(key.real) + "\"");
   else if (key.is_none()) w.put("\"null\"");

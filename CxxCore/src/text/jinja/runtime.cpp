@@ -1,6 +1,8 @@
 // Budgets, the first error, and the objects of one rendering.
 #include "text/jinja/runtime.h"
 
+#include "base/concat.h"
+
 namespace pagoda::text::jinja {
 namespace {
 
@@ -20,7 +22,7 @@ Runtime::Runtime(const JinjaLimits& limits_in, const std::string& file_name)
       stack_base_(stack_position()) {}
 
 void Runtime::record(StatusCode code, const std::string& reason) {
-  if (error_.is_ok()) error_ = make_error(code, file_name_ + ":" + std::to_string(line) + ": " + reason);
+  if (error_.is_ok()) error_ = make_error(code, concat(file_name_, ":", line, ": ", reason));
 }
 
 Value Runtime::fail(const std::string& reason) {
@@ -41,8 +43,7 @@ Value Runtime::fail_unsupported(const std::string& reason) {
 Value Runtime::fail_undefined(const Value& undefined) { return fail(std::string(undefined.bytes())); }
 
 bool Runtime::step() {
-  if (++steps_ > limits.max_steps)
-    fail_budget("rendering needs more than " + std::to_string(limits.max_steps) + " steps");
+  if (++steps_ > limits.max_steps) fail_budget(concat("rendering needs more than ", limits.max_steps, " steps"));
   return work(kWorkPerStep);
 }
 
@@ -51,14 +52,14 @@ bool Runtime::work(size_t num_bytes) {
   if (work_since_clock_ >= kWorkPerClockCheck) {
     work_since_clock_ = 0;
     if (std::chrono::steady_clock::now() > deadline_)
-      fail_budget("rendering needs more than " + std::to_string(limits.max_time.count()) + " ms");
+      fail_budget(concat("rendering needs more than ", limits.max_time.count(), " ms"));
   }
   return ok();
 }
 
 bool Runtime::fits(size_t num_bytes) {
   if (num_bytes > memory.limit - memory.used)
-    fail_budget("rendering needs more than " + std::to_string(memory.limit) + " bytes of memory");
+    fail_budget(concat("rendering needs more than ", memory.limit, " bytes of memory"));
   return ok();
 }
 
@@ -69,7 +70,7 @@ bool Runtime::charge(size_t num_bytes) {
 }
 
 bool Runtime::check_depth() {
-  if (depth_ > limits.max_depth) fail_budget("calls or values nest deeper than " + std::to_string(limits.max_depth));
+  if (depth_ > limits.max_depth) fail_budget(concat("calls or values nest deeper than ", limits.max_depth));
   return check_stack();
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/concat.h"
 #include "text/jinja/case.h"
 #include "text/jinja/number.h"
 #include "text/jinja/operations.h"
@@ -204,8 +205,7 @@ Value join_strings(Runtime& runtime, const Value& separator, const Arguments& ar
   for (size_t i = 0; i < items.sequence().items.size(); ++i) {
     const Value& item = items.sequence().items[i];
     if (!item.is_string())
-      return runtime.fail("sequence item " + std::to_string(i) + ": expected str instance, " + type_name(item) +
-                          " found");
+      return runtime.fail(concat("sequence item ", i, ": expected str instance, ", type_name(item), " found"));
   }
   return join(runtime, separator, items);
 }

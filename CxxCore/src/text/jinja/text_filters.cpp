@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/concat.h"
 #include "text/jinja/case.h"
 #include "text/jinja/filters.h"
 #include "text/jinja/number.h"
@@ -261,7 +262,7 @@ Value filter_tojson(Runtime& rt, const Value& in, const Arguments& a) {
   style.indented = !args[1].is_missing() && !args[1].is_none();
   if (style.indented) {
     const int64_t width = args[1].is_string() ? 0 : integer_or(rt, args[1], 0, "indent");
-    if (width > kMaxFormatWidth) return rt.fail_budget("tojson: indent above " + std::to_string(kMaxFormatWidth));
+    if (width > kMaxFormatWidth) return rt.fail_budget(concat("tojson: indent above ", kMaxFormatWidth));
     style.indent = args[1].is_string() ? std::string(args[1].bytes())
                                        : std::string(static_cast<size_t>(std::max<int64_t>(width, 0)), ' ');
     style.item_separator = ",";
