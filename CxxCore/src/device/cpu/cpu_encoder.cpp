@@ -7,6 +7,10 @@ namespace pagoda::device::cpu {
 namespace {
 
 constexpr int64_t kMaxRowsPerTask = 16;
+// Floats that sharing row ops must take off this thread, about 10 us. Handing rows over costs a quarter of that while
+// the other threads spin, but twenty times as much where other programs keep the cores busy, and a step has a hundred
+// such places: the few rows of one sequence are not worth it.
+constexpr int64_t kMinSharedFloats = 16000;
 
 struct RunRow {
   const Context& context;
@@ -46,7 +50,10 @@ void CpuEncoder::add(const RowOp& op, int64_t num_rows, int64_t row_size) {
 void CpuEncoder::run_rows() noexcept {
   if (rows_.empty()) return;
   const Profile::Timer timer = profile_.start_rows(num_rows_, row_cost_);
-  const int64_t per_task = std::clamp<int64_t>(num_rows_ / (context_.pool->num_threads() * 4), 1, kMaxRowsPerTask);
+  const int64_t num_threads = context_.pool->num_threads(), sharing = std::min(num_threads, num_rows_);
+  const bool is_shared = num_rows_ * row_cost_ / std::max<int64_t>(sharing, 1) * (sharing - 1) >= kMinSharedFloats;
+  const int64_t per_task = is_shared ? std::clamp<int64_t>(num_rows_ / (num_threads * 4), 1, kMaxRowsPerTask)
+                                     : std::max<int64_t>(num_rows_, 1);
   context_.for_each((num_rows_ + per_task - 1) / per_task, per_task * row_cost_, [&](int64_t index, int thread) {
     for (int64_t row = index * per_task; row < std::min(num_rows_, (index + 1) * per_task); ++row)
       for (const RowOp& op : rows_) std::visit(RunRow{context_, row, thread}, op);

@@ -16,7 +16,8 @@ constexpr bool kFused = true, kHardwareF16 = true;
 constexpr int kTileRows = 2, kTileOutputs = 2;
 constexpr int kScoreQueries = 2, kScorePositions = 2, kValueQueries = 2, kValueVectors = 2;
 constexpr int kStateRows = 4, kStateVectors = 1, kStatePanels = 1;
-constexpr int kInt8Rows = 2, kInt8Blocks = 2, kBf16Blocks = 2, kWideRows = 2, kWideBlocks = 1;
+constexpr int kInt8Rows = 2, kOnePassRows = 2, kOnePassSums = 4, kInt8Blocks = 2, kBf16Blocks = 2, kWideRows = 2,
+              kWideBlocks = 1;
 constexpr bool kUnsignedWeights = false;
 
 // clang-format off: order matters

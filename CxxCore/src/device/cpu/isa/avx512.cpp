@@ -17,7 +17,8 @@ constexpr bool kFused = true, kHardwareF16 = true;
 constexpr int kTileRows = 6, kTileOutputs = 4;
 constexpr int kScoreQueries = 4, kScorePositions = 4, kValueQueries = 4, kValueVectors = 4;
 constexpr int kStateRows = 8, kStateVectors = 2, kStatePanels = 4;
-constexpr int kInt8Rows = 4, kInt8Blocks = 2, kBf16Blocks = 4, kWideRows = 4, kWideBlocks = 2;
+constexpr int kInt8Rows = 4, kOnePassRows = 6, kOnePassSums = 12, kInt8Blocks = 2, kBf16Blocks = 4, kWideRows = 4,
+              kWideBlocks = 2;
 constexpr bool kUnsignedWeights = false;
 
 // clang-format off: order matters

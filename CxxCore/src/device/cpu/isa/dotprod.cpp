@@ -12,7 +12,8 @@ namespace pagoda::device::cpu::dotprod {
 
 constexpr bool kFused = true, kHardwareF16 = true, kUnsignedWeights = false;
 // Accumulators of 4 rows x 16 channels take 16 of 32 registers; 2 x 2 would unpack 4-bit weights twice as often.
-constexpr int kInt8Rows = 4, kInt8Blocks = 1, kBf16Blocks = 2, kWideRows = 2, kWideBlocks = 1;
+constexpr int kInt8Rows = 4, kOnePassRows = 6, kOnePassSums = 6, kInt8Blocks = 1, kBf16Blocks = 2, kWideRows = 2,
+              kWideBlocks = 1;
 
 #include "device/cpu/kernels/vector.h"
 

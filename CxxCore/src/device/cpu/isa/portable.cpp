@@ -13,7 +13,8 @@ constexpr bool kFused = false, kHardwareF16 = false;
 constexpr int kTileRows = 2, kTileOutputs = 1;
 constexpr int kScoreQueries = 1, kScorePositions = 2, kValueQueries = 1, kValueVectors = 2;
 constexpr int kStateRows = 2, kStateVectors = 1, kStatePanels = 1;
-constexpr int kInt8Rows = 1, kInt8Blocks = 2, kBf16Blocks = 2, kWideRows = 1, kWideBlocks = 1;
+constexpr int kInt8Rows = 1, kOnePassRows = 1, kOnePassSums = 2, kInt8Blocks = 2, kBf16Blocks = 2, kWideRows = 1,
+              kWideBlocks = 1;
 constexpr bool kUnsignedWeights = false;
 
 #include "device/cpu/kernels/vector.h"

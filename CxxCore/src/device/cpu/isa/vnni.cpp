@@ -12,7 +12,8 @@
 namespace pagoda::device::cpu::vnni {
 
 constexpr bool kFused = true, kHardwareF16 = true, kUnsignedWeights = true;
-constexpr int kInt8Rows = 4, kInt8Blocks = 4, kBf16Blocks = 4, kWideRows = 4, kWideBlocks = 2;
+constexpr int kInt8Rows = 4, kOnePassRows = 8, kOnePassSums = 24, kInt8Blocks = 4, kBf16Blocks = 4, kWideRows = 4,
+              kWideBlocks = 2;
 
 #include "device/cpu/kernels/vector.h"
 

@@ -62,16 +62,20 @@ static void gdn_keys(const GdnKeys& keys) {
 }
 
 // to[r] = S^T x[r] for Vectors vectors in each of Panels panels [dk][width] of S; `count` columns exist from the first
-// vector on. Results of consecutive panels are kGdnPanel apart.
-template <bool Whole, int Rows, int Panels, int Vectors>
+// vector on. Results of consecutive panels are kGdnPanel apart. Ahead: the panel after this one, which may be of the
+// next head, is prefetched meanwhile.
+template <bool Whole, int Rows, int Panels, int Vectors, bool Ahead = false>
 PAGODA_INLINE void state_times(const float* state, int64_t dk, int64_t width, int64_t count, const float* const* x,
                                float* to, int64_t to_stride) {
   Vec acc[Rows][Panels][Vectors] = {};
   for (int64_t d = 0; d < dk; ++d)
     for (int p = 0; p < Panels; ++p) {
       Vec s[Vectors];
-      for (int i = 0; i < Vectors; ++i)
-        s[i] = load_whole_or<Whole>(state + (p * dk + d) * width + i * kLanes, count - i * kLanes);
+      for (int i = 0; i < Vectors; ++i) {
+        const float* from = state + (p * dk + d) * width + i * kLanes;
+        if constexpr (Ahead) __builtin_prefetch(from + dk * width);
+        s[i] = load_whole_or<Whole>(from, count - i * kLanes);
+      }
       for (int r = 0; r < Rows; ++r)
         for (int i = 0; i < Vectors; ++i) acc[r][p][i] = fma(s[i], splat(x[r][d]), acc[r][p][i]);
     }
@@ -80,15 +84,28 @@ PAGODA_INLINE void state_times(const float* state, int64_t dk, int64_t width, in
       for (int i = 0; i < Vectors; ++i) store(to + r * to_stride + p * kGdnPanel + i * kLanes, acc[r][p][i]);
 }
 
-// All rows against Vectors vectors of a panel, which stays in L1 meanwhile. num_x is even.
+// The last `rows` of x, an even number up to Rows, in one pass.
+template <bool Whole, int Rows, int Vectors, bool Ahead>
+PAGODA_INLINE void last_rows_times(int64_t rows, const float* state, int64_t dk, int64_t width, int64_t count,
+                                   const float* const* x, float* to, int64_t to_stride) {
+  if constexpr (Rows > 0) {
+    if (rows == Rows) state_times<Whole, Rows, 1, Vectors, Ahead>(state, dk, width, count, x, to, to_stride);
+    else last_rows_times<Whole, Rows - 2, Vectors, Ahead>(rows, state, dk, width, count, x, to, to_stride);
+  }
+}
+
+// All rows against Vectors vectors of a panel, which stays in L1 meanwhile. num_x is even. The first pass prefetches.
 template <bool Whole, int Vectors>
 PAGODA_INLINE void panel_times(const float* state, int64_t dk, int64_t width, int64_t count, const float* const* x,
                                int64_t num_x, float* to, int64_t to_stride) {
-  int64_t r = 0;
+  if (num_x < kStateRows)
+    return last_rows_times<Whole, kStateRows - 2, Vectors, true>(num_x, state, dk, width, count, x, to, to_stride);
+  state_times<Whole, kStateRows, 1, Vectors, true>(state, dk, width, count, x, to, to_stride);
+  int64_t r = kStateRows;
   for (; r + kStateRows <= num_x; r += kStateRows)
     state_times<Whole, kStateRows, 1, Vectors>(state, dk, width, count, x + r, to + r * to_stride, to_stride);
-  for (; r < num_x; r += 2)
-    state_times<Whole, 2, 1, Vectors>(state, dk, width, count, x + r, to + r * to_stride, to_stride);
+  last_rows_times<Whole, kStateRows - 2, Vectors, false>(num_x - r, state, dk, width, count, x + r, to + r * to_stride,
+                                                         to_stride);
 }
 
 // u and o of row t for columns [j, j + 16 Vectors). sk, sq: S^T k_t and S^T q_t.

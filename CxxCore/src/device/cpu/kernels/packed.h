@@ -1,6 +1,7 @@
-// Kernel source: packed weights times rows of int8 or bf16. Needs kInt8Rows, kInt8Blocks and kBf16Blocks, sized to the
-// registers, kUnsignedWeights, and dot(): sums += w x over 4 columns of 16 channels (64 bytes of w), for one row.
-// kUnsignedWeights: dot() takes w + 128 as an unsigned byte; 128 times the sum of x is subtracted up front.
+// Kernel source: packed weights times rows of int8 or bf16. Needs kInt8Rows, kOnePassRows, kOnePassSums,
+// kInt8Blocks and kBf16Blocks, sized to the registers, kUnsignedWeights, and dot(): sums += w x over 4 columns of 16
+// channels (64 bytes of w), for one row. kUnsignedWeights: dot() takes w + 128 as an unsigned byte; 128 times the sum
+// of x is subtracted up front.
 
 template <int Rows, int Blocks>
 struct IntegerSums {
@@ -82,9 +83,24 @@ PAGODA_INLINE void over_rows(int64_t begin, int64_t end, Run&& run) {
   if (rest == 1) run.template operator()<1>(m);
 }
 
+// All rows in one pass, more than kInt8Rows; with half the blocks at a time where the sums of all, or what unpacks
+// 4-bit weights, would not fit the registers.
+template <class Weights, int Rows, int Blocks>
+PAGODA_INLINE bool int8_in_one_pass(const PackedTile& t, int64_t block) {
+  if constexpr (Rows <= kInt8Rows) return false;
+  else {
+    if (t.m != Rows) return int8_in_one_pass<Weights, Rows - 1, Blocks>(t, block);
+    constexpr bool kFits = Weights::kIsPlain && Rows * Blocks <= kOnePassSums;
+    constexpr int kTogether = Blocks == 1 || kFits ? Blocks : Blocks / 2;
+    for (int j = 0; j < Blocks; j += kTogether) multiply_int8<Weights, Rows, kTogether>(t, 0, block + j);
+    return true;
+  }
+}
+
 // Blocks [block, block + Blocks) for all rows; the blocks' weights stay in cache meanwhile.
 template <class Weights, int Blocks>
 static void int8_rows(const PackedTile& t, int64_t block) {
+  if (int8_in_one_pass<Weights, kOnePassRows, Blocks>(t, block)) return;
   over_rows(0, t.m, [&]<int Rows>(int64_t m) PAGODA_LAMBDA { multiply_int8<Weights, Rows, Blocks>(t, m, block); });
 }
 

@@ -24,6 +24,7 @@ PAGODA_INLINE void store_channels(const PackedTile& t, int64_t m, int64_t block,
 }
 
 struct Int8Weights {
+  static constexpr bool kIsPlain = true;  // lines need no registers of their own
   // Calls step(line of each block, column) for the 32 columns of a chunk.
   template <int Blocks, class Step>
   PAGODA_INLINE void lines(const PackedTile& t, int64_t block, int64_t column, Step& step) {
@@ -43,6 +44,7 @@ struct Int8Weights {
 
 // One load holds columns 4 l .. 4 l + 3 of a chunk in the low nibbles, and those 16 further in the high nibbles.
 struct Int4Weights {
+  static constexpr bool kIsPlain = false;
   struct Spread {
     Pairs step;    // replicated in both bytes of a pair: nibble * step < 256, so no byte carries into the next
     Bytes offset;  // minus 128 if dot() takes signed bytes

@@ -9,7 +9,7 @@ constexpr int64_t kChunkSteps = 8;                // 16 KiB of weights, a third 
 constexpr int64_t kRowsBytes = int64_t{1} << 20;  // rows processed per pass: half of a core's L2
 constexpr int64_t kMaxRows = 512;                 // at most
 constexpr int64_t kResultsBytes = kMaxRows * 2 * kBlockChannels * 4;
-constexpr int64_t kMinInt8Rows = 6, kMinInt4Rows = 6,
+constexpr int64_t kMinInt8Rows = 7, kMinInt4Rows = 9,
                   kMinBf16Rows = 2;  // with fewer rows the VNNI kernels are faster (measured)
 static_assert(kResultsBytes + 2 * kChunkSteps * kStepBytes <= kPackedScratch);
 
