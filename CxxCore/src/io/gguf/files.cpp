@@ -14,6 +14,7 @@ namespace pagoda::io {
 namespace {
 
 constexpr std::string_view kEnding = ".gguf";
+constexpr std::string_view kHeadStart = "mtp-";  // of the name of a file that has an MTP head and no other layer
 
 // A text made from metadata.
 class TextFile final : public File {
@@ -96,7 +97,42 @@ std::string part_name(const PartName& part, int index) {
   return part.stem + digits(index) + "-of-" + digits(part.count) + std::string(kEnding);
 }
 
+// The file with the head of model `name`: named after it, or the only one of its kind there; empty: none.
+std::string find_head_name(const ModelFiles& files, const std::string& name) {
+  std::vector<std::string> heads;
+  for (const std::string& each : files.names()) {
+    if (each == std::string(kHeadStart) + name) return each;
+    if (each.starts_with(kHeadStart) && each.ends_with(kEnding) && parse_part(each).count == 0) heads.push_back(each);
+  }
+  return heads.size() == 1 ? heads.front() : std::string();
+}
+
+bool has_nextn(const Gguf& part) {
+  return std::ranges::any_of(part.tensors(),
+                             [](const auto& each) { return each.first.find(".nextn.") != std::string::npos; });
+}
+
+// A head of another model is left alone, as is one beside a model that has its own.
+Status add_head_file(const ModelFiles& files, const std::string& name, std::vector<Gguf>& parts) {
+  if (std::ranges::any_of(parts, has_nextn)) return ok_status();
+  const std::string head_name = find_head_name(files, name);
+  if (head_name.empty()) return ok_status();
+  auto file = files.open(head_name);
+  if (!file.is_ok()) return file.status;
+  auto head = Gguf::open(std::move(*file));
+  if (!head.is_ok()) return head.status;
+  constexpr std::string_view kArchitecture = "general.architecture";
+  if (head->string(kArchitecture) == parts.front().string(kArchitecture) && is_gguf_head(*head))
+    parts.push_back(std::move(*head));
+  return ok_status();
+}
+
 }  // namespace
+
+bool is_gguf_head(const Gguf& part) {
+  return part.has("general.architecture") && part.integer("split.count").value_or(0) <= 1 && has_nextn(part) &&
+         !part.tensors().contains("blk.0.attn_norm.weight");
+}
 
 Result<std::unique_ptr<ModelFiles>> open_gguf_files(std::unique_ptr<ModelFiles> files, const std::string& name) {
   const PartName part = parse_part(name);
@@ -111,6 +147,10 @@ Result<std::unique_ptr<ModelFiles>> open_gguf_files(std::unique_ptr<ModelFiles> 
     if (!gguf.is_ok()) return gguf.status;
     parts.push_back(std::move(*gguf));
   }
+  if (part.count == 0 && is_gguf_head(parts.front()))
+    return make_error(StatusCode::invalid_argument,
+                      io::quoted(name) + " has only an MTP head: name the model that it belongs to");
+  PAGODA_RETURN_IF_ERROR(add_head_file(*files, name, parts));
   const std::string description = parts.front().file()->name();
   return std::unique_ptr<ModelFiles>(std::make_unique<GgufFiles>(std::move(parts), description));
 }
@@ -118,7 +158,9 @@ Result<std::unique_ptr<ModelFiles>> open_gguf_files(std::unique_ptr<ModelFiles> 
 Result<std::string> find_gguf_name(const ModelFiles& files) {
   std::string found;
   for (const std::string& name : files.names()) {
-    if (!name.ends_with(kEnding) || name.starts_with("mmproj") || parse_part(name).index > 1) continue;
+    if (!name.ends_with(kEnding) || name.starts_with("mmproj") || name.starts_with(kHeadStart) ||
+        parse_part(name).index > 1)
+      continue;
     if (!found.empty())
       return make_error(StatusCode::invalid_argument, files.description() + ": has several models, " +
                                                           io::quoted(found) + " and " + io::quoted(name) +

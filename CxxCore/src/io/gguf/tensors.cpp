@@ -15,6 +15,7 @@
 
 #include "base/quoted.h"
 #include "io/gguf/config.h"
+#include "io/gguf/files.h"
 #include "io/gguf/names.h"
 #include "io/tensor_decoder.h"
 
@@ -226,7 +227,10 @@ Result<TensorMap> gguf_tensors(std::span<const Gguf> parts) {
       parts, [](const Gguf& part) { return part.tensors().contains("blk.0.ffn_gate_up_exps.weight"); });
   TensorMap tensors;
   for (size_t i = 0; i < parts.size(); ++i) {
+    // A head in a file of its own comes with a copy of the embedding and the last norm.
+    const bool is_head = i > 0 && is_gguf_head(parts[i]);
     for (const auto& [name, tensor] : parts[i].tensors()) {
+      if (is_head && !name.starts_with("blk.")) continue;
       std::vector<std::string> new_names = hugging_face_names(shape->architecture, name, fuses_gate_up);
       if (new_names.empty() && tensor.type->decode == nullptr) continue;
       if (new_names.empty()) new_names.push_back(name);

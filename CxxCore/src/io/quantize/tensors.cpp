@@ -272,7 +272,9 @@ void undo_mlx(std::span<const std::shared_ptr<File>> files, TensorMap& tensors) 
   }
   for (auto& [name, tensor] : tensors) {
     const bool is_gated = name.ends_with("linear_attn.norm.weight");
-    const bool is_norm = name.ends_with("norm.weight") && tensor.shape.size() == 1 && is_float(tensor.dtype);
+    const bool is_named_norm = name.ends_with("norm.weight") || name.ends_with(".pre_fc_norm_embedding.weight") ||
+                               name.ends_with(".pre_fc_norm_hidden.weight");  // the last two of an MTP head
+    const bool is_norm = is_named_norm && tensor.shape.size() == 1 && is_float(tensor.dtype);
     if (!is_mlx || !is_norm || is_gated) continue;
     tensor.decoder = std::make_shared<MinusOneDecoder>(Source{files[static_cast<size_t>(tensor.file_index)], tensor});
     tensor.dtype = DType::f32;
