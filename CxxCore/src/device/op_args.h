@@ -67,6 +67,7 @@ struct MatmulArgs {
   Tensor bias;                     // f32 [N] or absent
   Tensor out;                      // f32 [M, N], any row stride
   bool silu_mul = false;
+  bool takes_first_rows = false;  // of the weight: as many as `out` has columns
 };
 
 // Per head: RMS norm over D (if weight is present), then rotation of the first rotary_dim dims (i is paired with

@@ -44,6 +44,8 @@ EngineCore::EngineCore(model::Model& model, CoreConfig config)
   if (model_.max_in_flight() > 1) flights_.resize(static_cast<size_t>(model_.max_in_flight()));
   num_losses_ = model_.num_losses();
   if (config_.uses_head) reserve_batch(draft_batch_, config_.sizes);
+  const int32_t num_drafted = model_.draft_vocab_size();
+  if (config_.uses_head && num_drafted > 0 && num_drafted < config_.vocab_size) draft_sampler_.emplace(num_drafted);
   scored_rows_.reserve(static_cast<size_t>(config_.sizes.max_num_tokens));
   score_rows_.reserve(static_cast<size_t>(config_.sizes.max_logits_rows));
   awaited_.reserve(static_cast<size_t>(config_.sizes.max_num_seqs));

@@ -168,6 +168,7 @@ class EngineCore {
   scheduler::StepBudget budget_;
   std::optional<DiskTier> disk_;
   sampler::Sampler sampler_;
+  std::optional<sampler::Sampler> draft_sampler_;  // where the head drafts only a part of the vocabulary
   std::unordered_map<uint64_t, std::unique_ptr<ActiveRequest>> requests_;
   model::ForwardBatch batch_;
   std::vector<Flight> flights_;  // [Model::max_in_flight()], a ring; empty where steps run one by one

@@ -93,13 +93,14 @@ void EngineCore::draft_with_head() {
 // With the random number that the model's own sample will have: where both see the same, both take the same. False when
 // nothing may follow.
 bool EngineCore::sample_draft(ActiveRequest& request, size_t row, int32_t index) {
-  const size_t vocab = static_cast<size_t>(config_.vocab_size);
+  const size_t vocab = model_.logits().size() / draft_batch_.draws.size();  // ids that the head drafts
   const std::span<const int32_t> picked = model_.picked();
-  sampled_.token_id = !picked.empty() && draft_batch_.draws[row].top_k > 0 ? picked[row] : -1;
+  sampled_.token_id = request.draft_thinking.forced_id();  // whether the head could draft it or not
+  if (sampled_.token_id < 0 && !picked.empty() && draft_batch_.draws[row].top_k > 0) sampled_.token_id = picked[row];
   if (sampled_.token_id < 0) {
     sampler::SampleInput input = sample_input(request, request.draft_thinking, request.num_generated() + index);
     input.logits = model_.logits().subspan(row * vocab, vocab);
-    if (!sampler_.sample(input, sampled_).is_ok()) return false;
+    if (!(draft_sampler_ ? *draft_sampler_ : sampler_).sample(input, sampled_).is_ok()) return false;
   }
   if (is_stop_id(request, sampled_.token_id)) return false;
   request.sequence.drafts.push_back(sampled_.token_id);

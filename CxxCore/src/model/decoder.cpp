@@ -37,6 +37,7 @@ class Decoder final : public Model {
   Status read_state(int32_t row, std::span<float> to) override;
   bool has_head() const noexcept override { return mtp_.has_value(); }
   Status draft(const ForwardBatch& batch, bool is_first) override;
+  int32_t draft_vocab_size() const noexcept override { return config_.draft_vocab_size; }
   std::span<const int32_t> picked() const noexcept override { return picked_; }
   std::span<const float> logits() const noexcept override { return logits_; }
   Status allocate(const ModelSizes& sizes) override;
@@ -53,7 +54,8 @@ class Decoder final : public Model {
   Status encode_layers(device::Encoder& encoder, const Step& step) const;
   static device::Tensor states_of(const Step& step, bool feeds_head) noexcept;
   Status encode_draft(device::Encoder& encoder, const Step& step, bool is_first) const;
-  Status run(const ForwardBatch& batch, const std::function<Status(device::Encoder&, const Step&)>& encode);
+  Status run(const ForwardBatch& batch, int32_t num_ids,
+             const std::function<Status(device::Encoder&, const Step&)>& encode);
   Status norm(device::Encoder& encoder, const Step& step, const device::Tensor& addition, const device::Tensor& weight,
               const device::Tensor& out, bool only_next = false) const;
   Status scale_addition(device::Encoder& encoder, const Step& step) const;
@@ -171,7 +173,7 @@ Status Decoder::write_slot(int32_t slot, std::span<const std::byte> from) {
 }
 
 Status Decoder::forward(const ForwardBatch& batch) {
-  return run(batch, [&](device::Encoder& encoder, const Step& step) {
+  return run(batch, config_.vocab_size, [&](device::Encoder& encoder, const Step& step) {
     const bool feeds_head = batch.feeds_head && mtp_;
     PAGODA_RETURN_IF_ERROR(move_units(encoder, batch));
     if (batch.keeps_states) states_ = states_of(step, feeds_head);
@@ -275,10 +277,13 @@ Status Decoder::read_state(int32_t row, std::span<float> to) {
 
 Status Decoder::draft(const ForwardBatch& batch, bool is_first) {
   if (!mtp_) return make_error(StatusCode::unsupported, "the model has no MTP head, or it was not loaded");
-  return run(batch, [&](device::Encoder& encoder, const Step& step) { return encode_draft(encoder, step, is_first); });
+  return run(batch, config_.draft_vocab_size,
+             [&](device::Encoder& encoder, const Step& step) { return encode_draft(encoder, step, is_first); });
 }
 
-Status Decoder::run(const ForwardBatch& batch, const std::function<Status(device::Encoder&, const Step&)>& encode) {
+// Logits are those of the first `num_ids` tokens.
+Status Decoder::run(const ForwardBatch& batch, int32_t num_ids,
+                    const std::function<Status(device::Encoder&, const Step&)>& encode) {
   logits_ = {};
   picked_.clear();
   states_ = {};
@@ -286,6 +291,9 @@ Status Decoder::run(const ForwardBatch& batch, const std::function<Status(device
   PAGODA_RETURN_IF_ERROR(check_batch(batch, config_, layout_, sizes_));
   auto step = workspace_.begin(batch, device_);
   if (!step.is_ok()) return step.status;
+  const device::Tensor all = step->logits;
+  if (num_ids < all.shape[1])
+    step->logits = device::dense(all.buffer, all.dtype, {all.shape[0], num_ids}, all.offset_bytes);
   device::Encoder& encoder = device_.encoder();
   const Status encoded = encode(encoder, *step);
   Status done = encoder.submit().wait();  // also after a failure, so that the next step begins with an empty encoder
@@ -367,8 +375,8 @@ Status Decoder::encode_layers(device::Encoder& encoder, const Step& step) const 
 
 Status Decoder::encode_draft(device::Encoder& encoder, const Step& step, bool is_first) const {
   PAGODA_RETURN_IF_ERROR(mtp_->draft(encoder, step, embedding_, is_first));
-  PAGODA_RETURN_IF_ERROR(
-      ops::matmul(encoder, {.x = step.head.output, .weight = head_, .bias = {}, .out = step.logits}));
+  PAGODA_RETURN_IF_ERROR(ops::matmul(
+      encoder, {.x = step.head.output, .weight = head_, .bias = {}, .out = step.logits, .takes_first_rows = true}));
   return pick(encoder, step);
 }
 

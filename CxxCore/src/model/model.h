@@ -81,15 +81,18 @@ class Model {
   virtual bool has_head() const noexcept { return false; }
   // Runs the head on one row of each sequence of `batch`: the token after the sequence's end, or a guess behind it. The
   // hidden states before the rows are those of the sequence's last tokens (`is_first`), or those that rows
-  // batch.head_rows of the last call gave. logits() and picked() are those of the token after each row.
+  // batch.head_rows of the last call gave. logits() and picked() are those of the token after each row, of the first
+  // draft_vocab_size() ids.
   virtual Status draft(const ForwardBatch& batch, bool is_first) {
     return make_error(StatusCode::unsupported, "the model has no MTP head");
   }
 
+  virtual int32_t draft_vocab_size() const noexcept { return 0; }  // 0: all ids
+
   // [R] the tokens drawn from rows whose logits are not wanted, -1 where the sampler would refuse them; empty where the
   // device does not draw, or the batch wants all logits.
   virtual std::span<const int32_t> picked() const noexcept = 0;
-  // [R, vocab]; rows with an id in picked() may hold anything.
+  // [R, vocab], or of a draft [R, draft_vocab_size()]; rows with an id in picked() may hold anything.
   virtual std::span<const float> logits() const noexcept = 0;
 
   // The bytes of a KV block, all layers (CacheLayout::kv_block_bytes), and of a recurrent slot (state_slot_bytes), out

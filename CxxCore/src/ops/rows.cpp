@@ -26,7 +26,9 @@ Status matmul(device::Encoder& encoder, const device::MatmulArgs& args) noexcept
   Check check("matmul");
   check.tensor("x", args.x, DType::f32, {kAny, kAny}).weight("weight", args.weight, kAny, args.x.shape[1]);
   if (!check.is_ok()) return check.status();
-  const int64_t rows = args.weight->rows();
+  const int64_t whole = args.weight->rows(), wanted = args.out.rank == 2 ? args.out.shape[1] : 0;
+  const bool is_cut = args.takes_first_rows && !args.silu_mul && wanted > 0 && wanted < whole;
+  const int64_t rows = is_cut ? wanted : whole;
   check.that(!args.silu_mul || rows % 2 == 0, "weight", "has an odd number of rows and no two halves");
   check.optional("bias", args.bias, DType::f32, {rows})
       .tensor("out", args.out, DType::f32, {args.x.shape[0], args.silu_mul ? rows / 2 : rows});

@@ -19,8 +19,8 @@ constexpr float kRemovingBias = -100.0f;
 
 void apply_penalties(const SamplingParams& params, const TokenCounts& counts, std::span<float> logits) {
   const bool repetition = params.repetition_penalty != 1.0f;
-  const bool prompt_known = repetition && counts.in_prompt.size() == logits.size();
-  const bool output_known = counts.output.size() == logits.size();
+  const bool prompt_known = repetition && counts.in_prompt.size() >= logits.size();
+  const bool output_known = counts.output.size() >= logits.size();
   if (!prompt_known && !output_known) return;
   for (size_t id = 0; id < logits.size(); ++id) {
     const uint32_t count = output_known ? counts.output[id] : 0;

@@ -186,8 +186,9 @@ std::vector<HeadTensor> make_head(const CheckpointEditor& editor) {
 
 void pad(std::string& bytes) { bytes.resize((bytes.size() + 31) / 32 * 32); }
 
-// The GGUF file with the head as one more block: values as its converter writes them, norms with 1 added.
-std::string gguf_with_head(const std::string& architecture, const std::vector<HeadTensor>& head) {
+// The GGUF file with the head as one more block: values as its converter writes them, norms with 1 added. is_alone: a
+// file with the head alone, and with what the model has beside its layers.
+std::string gguf_with_head(const std::string& architecture, const std::vector<HeadTensor>& head, bool is_alone) {
   std::ifstream file(fixtures_dir() + "/gguf/" + architecture + ".gguf", std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(file), {}};
   uint64_t num_tensors = 0, num_keys = 0;
@@ -196,12 +197,19 @@ std::string gguf_with_head(const std::string& architecture, const std::vector<He
   const size_t begin = bytes.find(gguf_string("token_embd.weight"));
   CHECK(begin != std::string::npos);
   size_t end = begin;
+  uint64_t num_kept = 0;
+  std::string kept;
   for (uint64_t i = 0; i < num_tensors; ++i) {
     uint64_t name_size = 0;
     uint32_t num_dims = 0;
     std::memcpy(&name_size, bytes.data() + end, 8);
     std::memcpy(&num_dims, bytes.data() + end + 8 + name_size, 4);
-    end += 8 + name_size + 4 + 8 * num_dims + 4 + 8;
+    const size_t size = 8 + name_size + 4 + 8 * num_dims + 4 + 8;
+    if (!is_alone || bytes.compare(end + 8, 4, "blk.") != 0) {
+      kept += bytes.substr(end, size);
+      ++num_kept;
+    }
+    end += size;
   }
   std::string keys = bytes.substr(24, begin - 24), data = bytes.substr((end + 31) / 32 * 32), descriptions;
   const std::string layers = gguf_u32(architecture + ".block_count", 2);
@@ -215,8 +223,7 @@ std::string gguf_with_head(const std::string& architecture, const std::vector<He
     descriptions += raw(uint32_t{0}) + raw(uint64_t{data.size()});
     for (const float value : tensor.values) data += raw(tensor.is_norm ? value + 1 : value);
   }
-  std::string all = bytes.substr(0, 8) + raw(num_tensors + head.size()) + raw(num_keys + 1) + keys +
-                    bytes.substr(begin, end - begin) + descriptions;
+  std::string all = bytes.substr(0, 8) + raw(num_kept + head.size()) + raw(num_keys + 1) + keys + kept + descriptions;
   pad(all);
   return all + data;
 }
@@ -244,7 +251,7 @@ Golden drafts_of(const ModelSource& source) {
   return golden;
 }
 
-void check_gguf(const std::string& architecture) {
+void check_gguf(const std::string& architecture, bool has_own_file) {
   CheckpointEditor editor(fixtures_dir() + "/gguf/" + architecture);
   const std::vector<HeadTensor> head = make_head(editor);
   for (const HeadTensor& tensor : head) {
@@ -252,10 +259,18 @@ void check_gguf(const std::string& architecture) {
     to = {"F32", tensor.shape, std::vector<std::byte>(tensor.values.size() * sizeof(float))};
     std::memcpy(to.bytes.data(), tensor.values.data(), to.bytes.size());
   }
-  const std::string bytes = gguf_with_head(architecture, head);
   const Golden wanted = drafts_of(editor.write());
-  const Golden golden =
-      drafts_of({.directory = "", .files = {{"m.gguf", reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}}});
+  const auto as_file = [](const char* name, const std::string& bytes) {
+    return ModelFile{name, reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()};
+  };
+  ModelSource source;
+  const std::string with_head = gguf_with_head(architecture, head, false),
+                    alone = gguf_with_head(architecture, head, true);
+  std::ifstream file(fixtures_dir() + "/gguf/" + architecture + ".gguf", std::ios::binary);
+  const std::string plain{std::istreambuf_iterator<char>(file), {}};
+  if (has_own_file) source.files = {as_file("m.gguf", plain), as_file("mtp-m.gguf", alone)};
+  else source.files = {as_file("m.gguf", with_head)};
+  const Golden golden = drafts_of(source);
   REQUIRE(!wanted.logits.empty() && wanted.logits.size() == golden.logits.size());
   CHECK(wanted.next == golden.next && wanted.drafts == golden.drafts);
   double worst = 0;
@@ -268,12 +283,153 @@ void check_gguf(const std::string& architecture) {
 }  // namespace
 
 PAGODA_TEST(mtp_a_head_in_a_gguf_file_drafts_as_in_safetensors) {
-  for (const char* architecture : {"qwen35", "qwen35moe"}) check_gguf(architecture);
+  for (const char* architecture : {"qwen35", "qwen35moe"}) check_gguf(architecture, false);
+}
+
+PAGODA_TEST(mtp_a_head_in_a_gguf_file_of_its_own_drafts_as_in_safetensors) {
+  for (const char* architecture : {"qwen35", "qwen35moe"}) check_gguf(architecture, true);
+}
+
+PAGODA_TEST(mtp_a_gguf_head_alone_is_no_model) {
+  const std::string bytes =
+      gguf_with_head("qwen35", make_head(CheckpointEditor(fixtures_dir() + "/gguf/qwen35")), true);
+  const ModelFile file{"other.gguf", reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()};
+  const Status status = engine::load({.directory = "", .files = {file}}, {}, nullptr).status;
+  CHECK(status.message.find("only an MTP head") != std::string::npos);
 }
 
 PAGODA_TEST(mtp_drafts_of_a_dense_head_are_those_of_transformers) { check_model("qwen3_5_vision", "mtp."); }
 PAGODA_TEST(mtp_drafts_of_a_head_with_experts_are_those_of_transformers) { check_model("qwen3_5_moe", "mtp."); }
 PAGODA_TEST(mtp_a_head_is_found_under_its_other_name) { check_model("qwen3_5_moe", "model.mtp."); }
+
+namespace {
+
+// As mlx-lm stores a model: convolutions as [channels, kernel, 1], norms with 1 added, names within language_model.
+void store_as_mlx(CheckpointEditor& editor) {
+  std::map<std::string, CheckpointEditor::Tensor> stored;
+  for (auto& [name, tensor] : editor.tensors) {
+    const bool is_norm = tensor.shape.size() == 1 && name.find("norm") != std::string::npos;
+    if (is_norm && !name.ends_with("linear_attn.norm.weight")) {
+      std::vector<float> values(tensor.bytes.size() / sizeof(float));
+      REQUIRE(tensor.dtype == "F32");
+      std::memcpy(values.data(), tensor.bytes.data(), tensor.bytes.size());
+      for (float& value : values) value += 1.0f;
+      std::memcpy(tensor.bytes.data(), values.data(), tensor.bytes.size());
+    }
+    if (name.ends_with("conv1d.weight") && tensor.shape.size() == 3) std::swap(tensor.shape[1], tensor.shape[2]);
+    stored["language_model." + name] = std::move(tensor);
+  }
+  editor.tensors = std::move(stored);
+}
+
+}  // namespace
+
+PAGODA_TEST(mtp_a_head_as_mlx_stores_it_gives_the_same_drafts) {
+  const std::string path = fixtures_dir() + "/model/qwen3_5_moe";
+  CheckpointEditor editor(path), expected(path, path + "/mtp");
+  const Golden golden = read_golden(expected);
+  REQUIRE(!golden.drafts.empty());
+  for (const auto& [key, tensor] : expected.tensors)
+    if (key.starts_with("mtp.")) editor.tensors[key] = tensor;
+  store_as_mlx(editor);
+  check_drafts(editor.write(), golden, "cpu", 100);
+}
+
+namespace {
+
+CheckpointEditor with_draft_vocab(int32_t size) {
+  CheckpointEditor editor(fixtures_dir() + "/model/qwen3_5_vision");
+  const size_t at = editor.config().find("\"vocab_size\"");
+  CHECK(at != std::string::npos);
+  editor.config().insert(at, "\"draft_vocab_size\": " + std::to_string(size) + ", ");
+  return editor;
+}
+
+}  // namespace
+
+// The same numbers, of fewer tokens.
+PAGODA_TEST(mtp_a_cut_head_gives_the_first_logits_of_the_whole_one) {
+  for (const char* device : {"cpu", "reference", "software"}) {
+    std::vector<float> whole;
+    for (const int32_t size : {1 << 20, 41}) {
+      CheckpointEditor editor = with_draft_vocab(size);
+      auto opened = Runner::open(editor.write(), device);
+      REQUIRE_OK(opened);
+      Runner& runner = **opened;
+      runner.sequence.tokens = {5, 9, 14, 3, 8, 2, 11};
+      runner.feed(7);
+      runner.sequence.tokens.push_back(4);
+      const std::vector<float> logits = runner.draft(4, 0);
+      if (size > 41) {
+        whole = logits;
+        CHECK_EQ(static_cast<int32_t>(whole.size()), runner.loaded.core.vocab_size);
+        continue;
+      }
+      REQUIRE(logits.size() == 41 && whole.size() > 41);
+      CHECK(std::memcmp(logits.data(), whole.data(), 41 * sizeof(float)) == 0);
+    }
+  }
+}
+
+namespace {
+
+struct Answer {
+  std::vector<int32_t> tokens;
+  static void on_event(void* context, const Event* event) {
+    if (event->kind == EventKind::token) static_cast<Answer*>(context)->tokens.push_back(event->token_id);
+  }
+};
+
+// The tokens of a request, and how many drafts there were.
+std::vector<int32_t> answer_of(engine::LoadedModel& loaded, const SamplingParams& sampling, bool drafts,
+                               int64_t& num_drafted) {
+  engine::CoreConfig config = loaded.core;
+  config.prefix_cache = false;
+  config.uses_head = drafts;
+  config.takes_all_drafts = true;
+  if (!drafts) config.max_drafts = 0;
+  engine::EngineCore core(*loaded.model, config);
+  Request request;
+  for (int32_t i = 0; i < 20; ++i) request.prompt_ids.push_back((i * 31 + 5) % loaded.core.vocab_size);
+  request.sampling = sampling;
+  request.sampling.ignore_eos = true;
+  Answer answer;
+  auto prepared = core.prepare(request, 1, &Answer::on_event, &answer);
+  CHECK_OK(prepared);
+  if (!prepared.is_ok()) return {};
+  core.add(std::move(*prepared));
+  while (core.has_work()) core.step();
+  num_drafted = core.stats().speculation.num_drafted_tokens;
+  return answer.tokens;
+}
+
+}  // namespace
+
+PAGODA_TEST(mtp_a_cut_head_changes_no_answer) {
+  SamplingParams greedy, drawn, penalised;
+  greedy.temperature = 0;
+  drawn.temperature = penalised.temperature = 1.0f;
+  drawn.has_seed = penalised.has_seed = true;
+  drawn.seed = penalised.seed = 5;
+  drawn.top_k = 20;
+  penalised.repetition_penalty = 1.3f;
+  penalised.frequency_penalty = 0.4f;
+  penalised.logit_bias = {{50, 3.0f}};  // a token that is never drafted
+  for (const std::string device : {"cpu", "software"}) {
+    CheckpointEditor editor = with_draft_vocab(41);
+    auto opened = Runner::open(editor.write(), device);
+    REQUIRE_OK(opened);
+    for (SamplingParams sampling : {greedy, drawn, penalised}) {
+      if (device == "software" && sampling.top_k == 0) continue;  // it takes its time
+      sampling.max_tokens = device == "software" ? 8 : 40;
+      int64_t num_drafted = 0, none = 0;
+      const std::vector<int32_t> wanted = answer_of((*opened)->loaded, sampling, false, none);
+      CHECK_EQ(static_cast<int32_t>(wanted.size()), sampling.max_tokens);
+      CHECK(answer_of((*opened)->loaded, sampling, true, num_drafted) == wanted);
+      CHECK(num_drafted > 0 && none == 0);
+    }
+  }
+}
 
 PAGODA_TEST(mtp_a_head_that_is_not_whole_is_left_alone) {
   const std::string path = fixtures_dir() + "/model/qwen3_5_vision";

@@ -51,6 +51,9 @@ PAGODA_TEST(ops_refuse_wrong_row_arguments) {
   check_refused(ops::matmul(p.encoder(), {p.f({2, 8}), p.w(5, 8), {}, p.f({3, 5})}), "matmul", "out");
   check_refused(ops::matmul(p.encoder(), {p.f({2, 8}), p.w(5, 8), {}, p.f({2, 2}), true}), "matmul", "weight");
   check_refused(ops::matmul(p.encoder(), {p.f({2, 8}), p.w(6, 8), {}, p.f({2, 6}), true}), "matmul", "out");
+  check_refused(ops::matmul(p.encoder(), {p.f({2, 8}), p.w(6, 8), {}, p.f({2, 5})}), "matmul", "out");
+  check_refused(ops::matmul(p.encoder(), {p.f({2, 8}), p.w(6, 8), {}, p.f({2, 7}), false, true}), "matmul", "out");
+  check_refused(ops::matmul(p.encoder(), {p.f({2, 8}), p.w(6, 8), {}, p.f({2, 2}), true, true}), "matmul", "out");
   check_refused(ops::zero_slots(p.encoder(), {p.f({2, 8}), p.l({1})}), "zero_slots", "slots");
   check_refused(ops::copy_slot(p.encoder(), {p.f({2, 8}), 2, 0}), "copy_slot", "from");
   check_refused(ops::copy_slot(p.encoder(), {p.f({2, 8}), 0, -1}), "copy_slot", "to");

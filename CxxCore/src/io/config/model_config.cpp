@@ -89,6 +89,9 @@ void read_sizes(ConfigFields& text, const Architecture& architecture, ModelConfi
   else config.intermediate_size = text.integer("intermediate_size", 1, kMaxIntermediateSize);
   config.num_heads = text.integer("num_attention_heads", 1, kMaxHeads);
   config.vocab_size = text.integer("vocab_size", 1, kMaxVocabSize);
+  config.draft_vocab_size =
+      text.integer("draft_vocab_size", 1, kMaxVocabSize, std::min(config.vocab_size, config.draft_vocab_size));
+  config.draft_vocab_size = std::min(config.draft_vocab_size, config.vocab_size);
   config.context_length = text.integer("max_position_embeddings", 1, kMaxContextLength, architecture.context_length);
   if (config.family == Family::kimi_linear)
     config.context_length = text.integer("model_max_length", 1, kMaxContextLength, config.context_length);
