@@ -401,6 +401,9 @@ void EngineCore::finish(ActiveRequest& request, FinishReason reason, Status stat
   num_scored_requests_ -= request.is_scored();
   const bool is_good = reason != FinishReason::error && !request.sequence.is_in_flight;
   if (is_good) leave_to_disk(request.sequence);
+  if (is_good && request.lookup)
+    past_texts_.add(request.sequence.cache_salt,
+                    std::span(request.sequence.tokens).last(static_cast<size_t>(request.num_generated())));
   scheduler_.remove(&request.sequence, is_good);
   const EventCallback callback = request.callback;
   void* context = request.context;

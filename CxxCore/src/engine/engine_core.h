@@ -30,6 +30,7 @@
 #include "scheduler/scheduler.h"
 #include "scheduler/step_budget.h"
 #include "speculate/drafter.h"
+#include "speculate/past_texts.h"
 #include "speculate/policy.h"
 #include "text/bpe/tokenizer.h"
 
@@ -168,6 +169,7 @@ class EngineCore {
   scheduler::StepBudget budget_;
   std::optional<DiskTier> disk_;
   sampler::Sampler sampler_;
+  speculate::PastTexts past_texts_;
   std::optional<sampler::Sampler> draft_sampler_;  // where the head drafts only a part of the vocabulary
   std::unordered_map<uint64_t, std::unique_ptr<ActiveRequest>> requests_;
   model::ForwardBatch batch_;

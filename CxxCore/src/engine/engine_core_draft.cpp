@@ -128,8 +128,10 @@ void EngineCore::offer_drafts(ActiveRequest& request, int32_t room) {
   if (sequence.drafts.empty() && request.lookup) {
     request.lookup->follow(sequence.tokens);
     const speculate::LookupIndex::Match match = request.lookup->find(sequence.tokens);
-    offer.match_length = match.length;
-    speculate::draft_from(match, sequence.tokens, room, sequence.drafts);
+    const speculate::PastTexts::Match past = past_texts_.find(sequence.cache_salt, sequence.tokens);
+    offer.match_length = std::max(match.length, past.length);
+    if (past.length > match.length) speculate::PastTexts::draft_from(past, room, sequence.drafts);
+    else speculate::draft_from(match, sequence.tokens, room, sequence.drafts);
     cut_drafts(request);
   }
   offer.num_drafts = static_cast<int32_t>(sequence.drafts.size());

@@ -1,0 +1,58 @@
+// PastTexts: the last answers under each cache salt, and where a text's end stood in them. Salts never see each other:
+// what one client was told would otherwise show in how fast another gets its answer.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace pagoda::speculate {
+
+class PastTexts {
+ public:
+  static constexpr int32_t kMinMatch = 8;           // tokens; shorter ones are better found in the text itself
+  static constexpr int32_t kMaxMatch = 64;          // longer ones say no more
+  static constexpr int32_t kMaxLooks = 16;          // places compared, the most recent first
+  static constexpr int32_t kMaxTokens = 32 * 1024;  // of a salt: 0.6 MiB with its index
+  static constexpr size_t kMaxSalts = 16;           // the one that was used least recently makes room
+
+  struct Match {
+    int32_t length = 0;  // tokens before the end that are the same; 0: none
+    const std::vector<int32_t>* from = nullptr;
+    int64_t next = 0;  // place of the token that followed
+  };
+
+  // Keeps a finished answer. Without memory for it, or with fewer than kMinMatch tokens, it is not kept.
+  void add(const std::string& salt, std::span<const int32_t> tokens) noexcept;
+
+  // The longest match with the end of `tokens`; of equally long ones the most recent. Valid until the next add().
+  Match find(const std::string& salt, std::span<const int32_t> tokens) noexcept;
+
+  // Appends what followed a match, up to `max_drafts` tokens and not past the end of its text.
+  static void draft_from(const Match& match, int32_t max_drafts, std::vector<int32_t>& drafts);
+
+ private:
+  // A ring of tokens, each text ending with kEnd; places count on for ever.
+  struct Salt {
+    explicit Salt(std::string name);
+    void push(int32_t token) noexcept;
+    int32_t at(int64_t place) const noexcept { return tokens[static_cast<size_t>(place % kMaxTokens)]; }
+    bool holds(int64_t place) const noexcept { return place >= 0 && place >= num_pushed - kMaxTokens; }
+
+    std::string name;
+    std::vector<int32_t> tokens;   // [kMaxTokens]
+    std::vector<int64_t> newest;   // by bucket: the last place whose kMinMatch tokens fall into it; -1: none
+    std::vector<int64_t> earlier;  // by place in the ring: the one before it in its bucket
+    int64_t num_pushed = 0, num_used = 0;
+  };
+  static constexpr int32_t kEnd = -1;
+
+  Salt* salt_of(const std::string& name) noexcept;
+
+  std::vector<std::unique_ptr<Salt>> salts_;
+  int64_t num_uses_ = 0;
+};
+
+}  // namespace pagoda::speculate
