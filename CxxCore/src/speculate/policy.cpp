@@ -92,11 +92,11 @@ int32_t Policy::best_count(int32_t num_sequences) const noexcept {
   const double plain = num_sequences / cost_of(num_sequences);
   const double draft_cost = draft_cost_ > 0 ? draft_cost_ : kDraftGuess * cost_of(num_sequences);
   double tokens = num_sequences, best = plain * kLeastGain;
-  int32_t count = 0, deepest = 0, num_by_model = 0;
+  int32_t count = 0, deepest = 0;
   for (size_t i = 0; i < places_.size(); ++i) {
     tokens += places_[i].survival;
     // Draft steps run for all sequences together: as many as the sequence with the most has.
-    if (places_[i].is_drafted_by_model) deepest = std::max(deepest, ++num_by_model / std::max(1, num_sequences) + 1);
+    if (places_[i].is_drafted_by_model) deepest = std::max(deepest, places_[i].depth);
     const double value = tokens / (cost_of(num_sequences + static_cast<int32_t>(i) + 1) + deepest * draft_cost);
     if (value <= best) continue;
     best = value;
@@ -112,7 +112,8 @@ void Policy::admit(std::span<Offer> offers, int32_t num_sequences) {
     double survival = 1;
     for (int32_t place = 0; place < std::min(offers[i].num_drafts, kMaxPlaces); ++place) {
       survival *= probability(offers[i], place);
-      places_.push_back({static_cast<float>(survival), static_cast<int32_t>(i), offers[i].source == Source::mtp});
+      places_.push_back(
+          {static_cast<float>(survival), static_cast<int32_t>(i), place + 1, offers[i].source == Source::mtp});
     }
   }
   if (places_.empty()) return;

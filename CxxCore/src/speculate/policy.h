@@ -69,6 +69,7 @@ class Policy {
   struct Place {
     float survival;  // chance that this draft and all before it hold
     int32_t offer;
+    int32_t depth;  // drafts of the offer up to this one
     bool is_drafted_by_model;
   };
   std::vector<Place> places_;  // the likeliest first

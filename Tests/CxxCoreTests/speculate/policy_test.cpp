@@ -83,4 +83,15 @@ PAGODA_TEST(policy_drafts_less_the_more_sequences_there_are) {
   CHECK(static_cast<double>(crowd.num_drafted) / 16 < 0.5 * static_cast<double>(alone.num_drafted));
 }
 
+// One draft of a head takes one step of it: 1.6 tokens in 1.35 steps are a gain, in 1.65 they would be none.
+PAGODA_TEST(policy_counts_one_draft_step_for_one_draft) {
+  Policy policy;
+  for (int i = 0; i < 8; ++i) policy.note_step(1, 1, 1, 1.0, 0.0, 0);
+  policy.note_step(1, 2, 1, 1.35, 0.3, 1);
+  const Acceptance history;
+  Offer offer{.source = Source::mtp, .num_drafts = 1, .history = &history};
+  policy.admit({&offer, 1}, 1);
+  CHECK_EQ(offer.num_admitted, 1);
+}
+
 }  // namespace pagoda::speculate
