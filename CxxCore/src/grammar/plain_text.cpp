@@ -65,4 +65,39 @@ size_t PlainText::num_free_bytes(Automaton& automaton, int32_t id, size_t max_by
   return max_bytes;
 }
 
+// Adds the configurations after one more character to `after`, each once. Whether all characters can come, or none.
+PlainText::Reach PlainText::add_characters(Automaton& automaton, int32_t id, std::vector<int32_t>& after) {
+  size_t num_dead = 0;
+  places_.assign(1, {id, kBetween});
+  for (size_t i = 0; i < places_.size(); ++i) {
+    const auto [configuration, place] = places_[i];
+    for (const Step& step : steps_[place]) {
+      const std::pair<int32_t, uint8_t> next{automaton.next(configuration, step.byte), step.next};
+      if (next.first == Automaton::kDead) {
+        if (i > 0) return Reach::some;
+        ++num_dead;
+      } else if (step.next == kBetween) {
+        if (std::ranges::find(after, next.first) == after.end()) after.push_back(next.first);
+      } else if (std::ranges::find(places_, next) == places_.end()) {
+        places_.push_back(next);
+      }
+      if (after.size() > kMaxWays || places_.size() > kMaxWays * kNumSteps) return Reach::some;
+    }
+  }
+  return num_dead == 0 ? Reach::all : num_dead == steps_[kBetween].size() ? Reach::none : Reach::some;
+}
+
+std::optional<size_t> PlainText::num_characters(Automaton& automaton, int32_t id, size_t max_characters) {
+  std::vector<int32_t> now{id}, after;
+  for (size_t count = 0; count < max_characters; ++count, std::swap(now, after)) {
+    after.clear();
+    const Reach reach = add_characters(automaton, now.front(), after);
+    if (reach == Reach::some) return std::nullopt;
+    for (size_t i = 1; i < now.size(); ++i)
+      if (add_characters(automaton, now[i], after) != reach) return std::nullopt;
+    if (reach == Reach::none) return count;
+  }
+  return std::nullopt;
+}
+
 }  // namespace pagoda::grammar

@@ -18,10 +18,15 @@ Vocabulary::Vocabulary(const text::BpeTokenizer& tokenizer, int32_t model_size, 
       end_of_text_ids(std::move(ends)) {
   for (const size_t length : kLengths)
     plain.push_back({TokenTrie(tokenizer, /*plain=*/true, length), std::vector<uint64_t>(plain_mask.size())});
+  plain_up_to.assign(kMaxCharacters, std::vector<uint64_t>(plain_mask.size()));
   for (const TokenTrie::Node& node : plain[0].longer.nodes()) {
     allow(node.token, plain_mask);
+    const std::string_view bytes = tokenizer.token_bytes(node.token);
     for (size_t i = 0; i < plain.size(); ++i)
-      if (tokenizer.token_bytes(node.token).size() <= kLengths[i]) allow(node.token, plain[i].mask);
+      if (bytes.size() <= kLengths[i]) allow(node.token, plain[i].mask);
+    const auto starts = [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; };
+    for (size_t i = static_cast<size_t>(std::ranges::count_if(bytes, starts)); i < kMaxCharacters; ++i)
+      allow(node.token, plain_up_to[i]);
   }
   for (const char* tag : {"<tool_call>", "</tool_call>"}) {
     const int32_t id = tokenizer.find_token(tag);
@@ -46,16 +51,16 @@ std::shared_ptr<const Mask> TokenGrammar::allowed(int32_t id, size_t max_work) {
 Mask TokenGrammar::compute(int32_t id) {
   const auto size = static_cast<size_t>(vocabulary_->size);
   const std::vector<Vocabulary::PlainTokens>& plain = vocabulary_->plain;
-  const size_t max_bytes = plain[0].longer.max_depth();
-  const size_t free_bytes = plain_text_.num_free_bytes(automaton_, id, max_bytes);
   Mask mask;
-  if (free_bytes == max_bytes) {
-    mask = vocabulary_->plain_mask;
+  if (const auto count = plain_text_.num_characters(automaton_, id, Vocabulary::kMaxCharacters)) {
+    mask = vocabulary_->plain_up_to[*count];
   } else {
+    const size_t max_bytes = plain[0].longer.max_depth();
+    const size_t free_bytes = plain_text_.num_free_bytes(automaton_, id, max_bytes);
     size_t i = plain.size() - 1;
     while (Vocabulary::kLengths[i] > free_bytes) --i;
-    mask = plain[i].mask;
-    walk(plain[i].longer, id, mask);
+    mask = free_bytes == max_bytes ? vocabulary_->plain_mask : plain[i].mask;
+    if (free_bytes < max_bytes) walk(plain[i].longer, id, mask);
   }
   walk(vocabulary_->other, id, mask);
   if (has_markup_) add_markup(id, mask);

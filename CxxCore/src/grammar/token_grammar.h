@@ -31,7 +31,10 @@ struct Vocabulary {
     TokenTrie longer;            // than one of kLengths
     std::vector<uint64_t> mask;  // a bit for each of the others
   };
-  std::vector<PlainTokens> plain;                         // by kLengths
+  std::vector<PlainTokens> plain;  // by kLengths
+  // Tokens of plain text by their number of characters: where a string has room for so many, no token is looked at.
+  static constexpr size_t kMaxCharacters = 32;
+  std::vector<std::vector<uint64_t>> plain_up_to;         // [kMaxCharacters]: a bit for each of at most so many
   std::vector<uint64_t> plain_mask;                       // a bit for each of all
   TokenTrie other;                                        // tokens that are not plain text
   int32_t size;                                           // of the model: masks have a bit for each id
