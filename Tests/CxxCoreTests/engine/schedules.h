@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
 #include <map>
 #include <memory>
@@ -161,9 +162,12 @@ inline void run_schedule(const std::string& folder, const std::vector<std::uniqu
   harness->check_all_free();
 }
 
+// PAGODA_SCHEDULES=N runs N times as many.
 inline void check_schedules(const std::string& folder, int num_schedules, int max_prompt, uint64_t fallback_seed,
                             const Form& form = {}) {
   const uint64_t first = test::seed(fallback_seed);
+  const char* factor = std::getenv("PAGODA_SCHEDULES");
+  num_schedules *= factor ? std::max(1, std::atoi(factor)) : 1;
   std::mt19937_64 rng(first);
   const auto all = run_solo(folder, 12, {.max_prompt = max_prompt}, rng, form);
   REQUIRE(!all.empty());
