@@ -241,6 +241,8 @@ def test_a_chat_is_renamed_in_place(page):
     ask(page, "What is the capital of France?")
     page.locator(".conversation").hover()
     page.click("[title^='Rename']")
+    top = "selector => document.querySelector(selector).getBoundingClientRect().top"
+    assert page.evaluate(top, ".rename") - page.evaluate(top, "#conversations") >= 4  # the ring around it is not cut off
     page.fill(".rename", "Cities")
     page.keyboard.press("Enter")
     expect(page.locator(".conversation .open")).to_have_text("Cities")

@@ -137,6 +137,14 @@ def test_progress_and_help_stay_within_the_terminal(columns):
         assert sum("loading" in line for line in progress.lines()) <= 1
 
 
+def test_an_empty_list_is_wrapped_at_words(tmp_path):
+    with Terminal("list", columns=40, HF_HUB_CACHE=str(tmp_path / "models"), HOME=str(tmp_path)) as models:
+        models.wait_for_end()
+        lines = models.output.decode().replace("\r", "").split("\n")
+        words = " ".join(lines).split()
+        assert "qwen3.5:4b" in words and all(len(line) <= 40 or " " not in line for line in lines), lines
+
+
 @pytest.mark.parametrize("environment", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
 def test_no_colours_where_they_are_not_wanted(environment):
     with Terminal("chat", "--max-tokens", "8", **environment) as chat:
@@ -181,6 +189,7 @@ def test_names_that_people_try():
     assert run("ls").stdout == run("list").stdout and "mini" in run("ls").stdout
     assert run("run", "--help").stdout == run("chat", "--help").stdout
     assert "did you mean 'serve'?" in run("serv").stderr
+    assert "a prompt goes behind -p" in run("generate", "What is 12 plus 30?").stderr
     assert run("info", "mini").stdout == run("info", "--model", "mini").stdout
     refused = run("chat", "qwen3.5:5b")
     assert refused.returncode == 64 and "qwen3.5:4b" in refused.stderr

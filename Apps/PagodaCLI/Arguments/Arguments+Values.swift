@@ -47,8 +47,10 @@ extension Arguments {
     try string(name).map { try parseTokenIDs($0, of: "--" + name) }
   }
 
-  package func refusePositionals() throws {
-    if let word = positionals.first { throw UsageError("unexpected argument '\(word)'") }
+  /// - Parameter hint: what a person who typed one may have meant.
+  package func refusePositionals(hint: String? = nil) throws {
+    guard let word = positionals.first else { return }
+    throw UsageError("unexpected argument '\(word)'" + (hint.map { "; " + $0 } ?? ""))
   }
 }
 

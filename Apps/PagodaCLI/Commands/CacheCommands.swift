@@ -36,8 +36,10 @@ private func runList(_ arguments: Arguments) async throws -> Int32 {
     table += running.map { ($0.model, "running at \($0.url) (process \($0.process))") }
     table += models.flatMap(rows)
     table += ForeignModel.all().map { ($0.name, readable(bytes: $0.bytes)) }
-    Terminal.write(columns(table, width: Style.width(of: STDOUT_FILENO)))
-    if models.isEmpty { Terminal.write("No models in \(cache.folder) yet; pagoda pull qwen3.5:4b fetches one.\n") }
+    let width = Style.width(of: STDOUT_FILENO)
+    Terminal.write(columns(table, width: width))
+    let none = "No models in \(cache.folder) yet; pagoda pull qwen3.5:4b fetches one."
+    if models.isEmpty { Terminal.write((width.map { wrapped(none, width: $0) } ?? none) + "\n") }
   }
   return 0
 }

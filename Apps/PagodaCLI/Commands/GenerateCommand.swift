@@ -41,7 +41,7 @@ extension Command {
 }
 
 private func runGenerate(_ arguments: Arguments) async throws -> Int32 {
-  try arguments.refusePositionals()
+  try arguments.refusePositionals(hint: "a prompt goes behind -p")
   var request = try generateRequest(arguments)
   request.grammar = try grammar(arguments)
   let engine = try await arguments.loadEngine(try arguments.optionsForOnePerson())

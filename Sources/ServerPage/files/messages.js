@@ -24,7 +24,7 @@ function welcome() {
   const ask = (question) => (question.endsWith(":") ? fill(question) : send(question));
   return element("div", { class: "welcome" }, mark, element("h2", {}, "What would you like to know?"),
     element("p", { class: "quiet" }, "The model runs on this server; chats stay in this browser."),
-    page.model && isDemo ? element("p", { class: "quiet demo" }, "This is mini, a demo of 22 MB. For a real model: ", element("code", {}, "pagoda serve --model qwen3.5:4b --quantize 4bit")) : null,
+    page.model && isDemo ? element("p", { class: "quiet demo" }, "This is mini, a demo of 23 MB. For a real model: ", element("code", {}, "pagoda serve --model qwen3.5:4b --quantize 4bit")) : null,
     element("div", { class: "suggestions" }, ...(isDemo ? DEMO : REAL).map((question) => element("button", { type: "button", onclick: () => ask(question) }, question))));
 }
 
