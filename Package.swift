@@ -45,6 +45,7 @@ let package = Package(
         .headerSearchPath("src"),
         .headerSearchPath("../Shaders"),  // args/*.h, shared with the kernels
         .define("NDEBUG", .when(configuration: .release)),
+        .define("PAGODA_METAL_ONLY", .when(platforms: apple, configuration: .release)),  // see kernel_table.h
         // An unoptimised core is too slow to test with.
         .unsafeFlags(["-O2"], .when(configuration: .debug)),
       ],

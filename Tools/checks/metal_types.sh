@@ -64,6 +64,19 @@ app_limit() {
   count $? "the memory limit of an app on iOS"
 }
 
+# In a release build for Apple platforms nothing of the software device's kernels and of CUDA's texts is left.
+metal_only() {
+  local object=${planted%.cpp}.o stem
+  for stem in argmax argmax_source; do
+    clang++ -std=c++20 -O2 -DNDEBUG "$@" -ICxxCore/src -ICxxCore/include -IShaders -c \
+      "CxxCore/src/device/gpu/generated/$stem.cpp" -o "$object" || return 1
+    if nm "$object" | grep -q msl_entry || grep -aq __global__ "$object"; then return 1; fi
+  done
+}
+metal_only -DPAGODA_METAL_ONLY
+count $? "a release build for Apple platforms has kernels of other devices"
+! metal_only
+count $? "kernels of other devices are not where the check looks for them"
 app_limit
 with "our declarations"
 if [[ -n $real ]]; then

@@ -40,7 +40,11 @@ Result<std::unique_ptr<Device>> make_auto_device(int num_threads) {
 // How a program comes to have an optional device; "" for other names.
 std::string advice_on(const std::string& name) {
   if (name != "cuda" && name != "software") return "";
+#ifdef PAGODA_METAL_ONLY
+  return "release builds for Apple platforms have none";
+#else
   return std::string("its package has to use the product ") + (name == "cuda" ? "PagodaCUDA" : "PagodaSoftwareDevice");
+#endif
 }
 
 }  // namespace

@@ -10,6 +10,14 @@
 
 namespace pagoda::device::gpu {
 
+// In a release build for Apple platforms, tables forget what only the software device calls and what only NVRTC compiles,
+// so that the compiler leaves it out of an app.
+#ifdef PAGODA_METAL_ONLY
+constexpr bool kIsMetalOnly = true;
+#else
+constexpr bool kIsMetalOnly = false;
+#endif
+
 // A kernel as host files name it: generated/bindings.h has one for each.
 struct KernelId {
   int number = 0;  // below kernels::kCount
@@ -33,10 +41,14 @@ struct BindingInfo {
 enum class ConstantType : uint8_t { bool_, int_, uint_, float_ };
 
 struct ConstantInfo {
+  using Setter = void (*)(uint32_t bits) noexcept;
+  constexpr ConstantInfo(std::string_view name, int index, ConstantType type, Setter set = nullptr) noexcept
+      : name(name), index(index), type(type), set(kIsMetalOnly ? nullptr : set) {}
+
   std::string_view name;
   int index = 0;  // n of [[function_constant(n)]]
   ConstantType type = ConstantType::bool_;
-  void (*set)(uint32_t bits) noexcept = nullptr;  // for the software device: of the calling thread
+  Setter set = nullptr;  // for the software device: of the calling thread
 };
 
 // Position attributes of a kernel's threads, in the words of the Metal Shading Language.
@@ -56,15 +68,28 @@ struct KernelInputs {
 };
 
 struct KernelInfo {
+  using Entry = void (*)(const KernelInputs&, const Builtins&);
+  constexpr KernelInfo(std::string_view name, std::string_view file, std::span<const BindingInfo> bindings,
+                       std::span<const ConstantInfo> constants, uint32_t max_threads, Entry entry = nullptr) noexcept
+      : name(name),
+        file(file),
+        bindings(bindings),
+        constants(constants),
+        max_threads(max_threads),
+        entry(kIsMetalOnly ? nullptr : entry) {}
+
   std::string_view name;
   std::string_view file;  // stem of the .metal file
   std::span<const BindingInfo> bindings;  // by rising index
   std::span<const ConstantInfo> constants;
   uint32_t max_threads = 0;  // a threadgroup may have
-  void (*entry)(const KernelInputs&, const Builtins&) = nullptr;  // one thread of it, for the software device
+  Entry entry = nullptr;  // one thread of it, for the software device
 };
 
 struct KernelSource {
+  constexpr KernelSource(std::string_view file, std::string_view metal, std::string_view cuda) noexcept
+      : file(file), metal(metal), cuda(kIsMetalOnly ? std::string_view() : cuda) {}
+
   std::string_view file;
   std::string_view metal;  // includes headers of metal_headers(), which metal_text() puts in place
   std::string_view cuda;   // includes headers of cuda_headers(); constants are macros MSL_CONSTANT_<name>

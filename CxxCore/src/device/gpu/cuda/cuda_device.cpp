@@ -18,6 +18,7 @@ OptionalDevice device{"cuda", make, [] { return has_cuda(); }, cuda_kernels_vers
 }  // namespace
 }  // namespace pagoda::device::gpu::cuda
 
+// Not with tables that have forgotten its texts.
 extern "C" void pagoda_add_cuda_device() noexcept {
-  pagoda::device::add_optional_device(pagoda::device::gpu::cuda::device);
+  if (!pagoda::device::gpu::kIsMetalOnly) pagoda::device::add_optional_device(pagoda::device::gpu::cuda::device);
 }

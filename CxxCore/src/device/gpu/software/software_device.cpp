@@ -19,6 +19,7 @@ OptionalDevice device{"software", make, [] { return true; }, nullptr};
 }  // namespace
 }  // namespace pagoda::device::gpu::software
 
+// Not with tables that have forgotten its kernels.
 extern "C" void pagoda_add_software_device() noexcept {
-  pagoda::device::add_optional_device(pagoda::device::gpu::software::device);
+  if (!pagoda::device::gpu::kIsMetalOnly) pagoda::device::add_optional_device(pagoda::device::gpu::software::device);
 }
