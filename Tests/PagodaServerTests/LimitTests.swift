@@ -41,6 +41,27 @@ import Testing
     await server.shutDown(drainSeconds: 0)
   }
 
+  @Test func half_sent_bodies_make_room_too() async throws {
+    let server = try await Shared.start {
+      $0.maximumConnections = 4
+      $0.bodySeconds = 3600
+    }
+    let clients = try (0..<4).map { _ in try server.client(timeout: 20) }
+    let head =
+      "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+      + "Content-Length: 9\r\n\r\n{"
+    for client in clients { try client.send(head) }
+    #expect(try await eventually { server.load.connections == 4 })
+    var statuses: [Int] = []
+    #expect(
+      try await eventually {
+        statuses.append((try? server.get("/v1/models").status) ?? 0)
+        return statuses.last == 200
+      }, "\(statuses)")
+    #expect(clients.count == 4)
+    await server.shutDown(drainSeconds: 0)
+  }
+
   @Test func a_server_full_of_requests_still_tells_its_health() async throws {
     let engine = try await Engine.load(.mini)
     var options = ServerOptions()

@@ -55,6 +55,7 @@ final class Connection: @unchecked Sendable {
   private var hasLeft = false  // and its request has been given up
   private var waitingSince: Double  // for a request, or for the rest of its head or body
   private var lastSent: Double
+  private var lastReceived: Double
   private var lingerEnd = 0.0
   private var lingerBytes = 0
 
@@ -65,7 +66,7 @@ final class Connection: @unchecked Sendable {
     self.context = context
     framing = RequestFraming(
       maximumHead: context.limits.headerBytes, maximumBody: context.limits.mostBodyBytes)
-    (waitingSince, lastSent) = (now, now)
+    (waitingSince, lastSent, lastReceived) = (now, now, now)
   }
 
   // MARK: What the event loop asks and tells
@@ -158,6 +159,10 @@ final class Connection: @unchecked Sendable {
     }
   }
 
+  /// Since when nothing has come of a body that is not whole; nil when none is awaited. Such clients make room when the
+  /// server is full and none is idle.
+  var stalledSince: Double? { stage == .reading && exchange != nil ? lastReceived : nil }
+
   /// Whether everything has been said.
   var hasSaidAll: Bool { stage == .lingering || stage == .closed }
 
@@ -192,6 +197,7 @@ final class Connection: @unchecked Sendable {
     switch Sockets.receive(socket, into: scratch) {
     case .notNow: break
     case .bytes(let count):
+      lastReceived = now
       if stage != .lingering {
         input += scratch[..<count]
         break

@@ -5,6 +5,8 @@ final class EventLoop: @unchecked Sendable {
   /// Shortest time between two looks at all deadlines.
   private static let tick = 0.02
   private static let acceptsPerTurn = 64
+  /// Silence after which a client that has not sent all of a body may have to make room.
+  private static let stall = 0.1
 
   private let context: ConnectionContext
   private let poller: any Poller
@@ -136,19 +138,21 @@ final class EventLoop: @unchecked Sendable {
   private func watchListener() {
     if listener < 0 { return }
     let now = monotonicSeconds()
-    let hasRoom = connections.count < mostConnections || connections.values.contains { $0.idleSince != nil }
+    let hasRoom = connections.count < mostConnections || oldest(now, where: { _ in true }) != nil
     let accepts = hasRoom && now >= acceptsAgain
     poller.set(listener, accepts ? .read : [])
+    if !hasRoom { nextLook = min(nextLook, now + Self.stall) }  // a client may have stalled by then
     if acceptsAgain > now { nextLook = min(nextLook, acceptsAgain) }
   }
 
   private var mostConnections: Int { context.limits.connections + context.limits.reserve }
 
-  /// When the server is full, idle clients make room for new ones. When all have requests, a few more are let in, to be
+  /// When the server is full, idle clients make room for new ones, and then those whose bodies do not come. When all have
+  /// requests, a few more are let in, to be
   /// told so, and to be told how the server is.
   private func accept(_ now: Double) {
     for _ in 0..<Self.acceptsPerTurn {
-      if connections.count >= mostConnections && !evict(where: { _ in true }) { return }
+      if connections.count >= mostConnections && !evict(now, where: { _ in true }) { return }
       guard let (socket, address) = SocketAddress.accept(from: listener) else {
         // Out of descriptors, the listener would be ready again at once.
         if [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) { acceptsAgain = now + 0.1 }
@@ -156,9 +160,9 @@ final class EventLoop: @unchecked Sendable {
       }
       Sockets.prepare(socket)
       Sockets.sendAtOnce(socket)
-      while connections.count >= context.limits.connections && evict(where: { _ in true }) {}
+      while connections.count >= context.limits.connections && evict(now, where: { _ in true }) {}
       let isFull = connections.count >= context.limits.connections
-      while context.addresses.isFull(address) && evict(where: { $0.address == address }) {}
+      while context.addresses.isFull(address) && evict(now, where: { $0.address == address }) {}
       let isTooMany = context.addresses.isFull(address)
       let connection = Connection(socket: socket, address: address, isExtra: isFull || isTooMany, context, now: now)
       connections[socket] = connection
@@ -168,16 +172,24 @@ final class EventLoop: @unchecked Sendable {
     }
   }
 
-  /// Closes the connection that has been idle for longest; false when none is.
-  private func evict(where isMeant: (Connection) -> Bool) -> Bool {
-    var oldest: (connection: Connection, since: Double)?
-    for connection in connections.values where isMeant(connection) {
-      if let since = connection.idleSince, since < oldest?.since ?? .infinity { oldest = (connection, since) }
-    }
-    guard let oldest else { return false }
-    oldest.connection.close()
-    settle(oldest.connection)
+  /// Closes the connection that has been idle for longest, or else has kept its request waiting; false when none does.
+  private func evict(_ now: Double, where isMeant: (Connection) -> Bool) -> Bool {
+    guard let oldest = oldest(now, where: isMeant) else { return false }
+    oldest.close()
+    settle(oldest)
     return true
+  }
+
+  private func oldest(_ now: Double, where isMeant: (Connection) -> Bool) -> Connection? {
+    var idle: (connection: Connection, since: Double)?
+    var stalled: (connection: Connection, since: Double)?
+    for connection in connections.values where isMeant(connection) {
+      if let since = connection.idleSince, since < idle?.since ?? .infinity { idle = (connection, since) }
+      if let since = connection.stalledSince, now - since >= Self.stall, since < stalled?.since ?? .infinity {
+        stalled = (connection, since)
+      }
+    }
+    return idle?.connection ?? stalled?.connection
   }
 
   private func closeListener() {
