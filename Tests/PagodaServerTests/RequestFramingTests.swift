@@ -4,59 +4,8 @@ import Testing
 
 @testable import PagodaServer
 
-/// A request as it was read.
-private struct Seen: Equatable {
-  var line: String
-  var headers: [String]
-  var body: [UInt8]
-
-  init(line: String, headers: [String], body: [UInt8]) { (self.line, self.headers, self.body) = (line, headers, body) }
-
-  init(_ head: RequestHead) {
-    line = "\(head.method) \(head.path) HTTP/1.\(head.isVersion11 ? 1 : 0)"
-    headers = head.headers.map { "\($0.name): \($0.value)" }
-    body = []
-  }
-}
-
-private struct Verdict: Equatable {
-  var requests: [Seen]
-  var error: FramingError?
-  var count: Int
-  var isIdle: Bool
-}
-
 @Suite struct RequestFramingTests {
-  private static func frame(_ pieces: [ArraySlice<UInt8>]) throws -> Verdict {
-    var framing = RequestFraming(maximumHead: 16 << 10, maximumBody: 1000)
-    var (requests, error, isOpen): ([Seen], FramingError?, Bool) = ([], nil, false)
-    for piece in pieces {
-      var position = 0
-      do {
-        while let event = try piece.withUnsafeBytes({ try framing.next($0, from: &position) }) {
-          switch event {
-          case .head(let head):
-            try #require(!isOpen)
-            requests.append(Seen(head))
-            isOpen = true
-          case .body(let range):
-            try #require(isOpen && !range.isEmpty)
-            requests[requests.count - 1].body += piece.dropFirst(range.lowerBound).prefix(range.count)
-          case .end:
-            try #require(isOpen)
-            isOpen = false
-          }
-        }
-        #expect(position == piece.count || framing.phase == .refused)
-      } catch let found as FramingError {
-        #expect(error == nil, "a second error")
-        error = error ?? found
-        if !isOpen { requests.append(Seen(framing.head)) }  // one broken before its headers ended
-        isOpen = false
-      }
-    }
-    return Verdict(requests: requests, error: error, count: framing.requests, isIdle: framing.phase == .idle)
-  }
+  private static func frame(_ pieces: [ArraySlice<UInt8>]) throws -> Verdict { try FramingStreams.frame(pieces) }
 
   private static func frame(_ text: String) throws -> Verdict { try frame([Array(text.utf8)[...]]) }
 
@@ -163,71 +112,11 @@ private struct Verdict: Equatable {
     }
   }
 
-  /// Good requests at random, whole and in pieces at random; then the same with one byte changed.
   @Test func requests_at_random_are_framed_alike_in_any_pieces() throws {
     let seed = UInt64.random(in: 0...UInt64.max)
     var random = SplitMix(state: seed)
     for round in 0..<300 {
-      var (bytes, expected) = ([UInt8](), [Seen]())
-      for _ in 0..<Int.random(in: 1...4, using: &random) { expected.append(Self.add(to: &bytes, &random)) }
-      let verdict = try Self.frame(Self.cut(bytes, &random))
-      #expect(verdict.requests == expected && verdict.error == nil && verdict.isIdle, "seed \(seed), round \(round)")
-      bytes[Int.random(in: bytes.indices, using: &random)] = UInt8.random(in: 0...255, using: &random)
-      let changed = try Self.frame([bytes[...]])
-      #expect(try Self.frame(Self.cut(bytes, &random)) == changed, "seed \(seed), round \(round), one byte changed")
+      #expect(throws: Never.self, "seed \(seed), round \(round)") { try FramingStreams.round(&random) }
     }
-  }
-
-  private static func cut(_ bytes: [UInt8], _ random: inout SplitMix) -> [ArraySlice<UInt8>] {
-    var (pieces, start) = ([ArraySlice<UInt8>](), 0)
-    let longest = Int.random(in: 1...100, using: &random)
-    while start < bytes.count {
-      let end = min(bytes.count, start + Int.random(in: 1...longest, using: &random))
-      pieces.append(bytes[start..<end])
-      start = end
-    }
-    return pieces
-  }
-
-  private static func add(to bytes: inout [UInt8], _ random: inout SplitMix) -> Seen {
-    let line = "\(["GET", "POST", "x-Y!"].randomElement(using: &random)!) /\(Int.random(in: 0...99, using: &random))"
-    var seen = Seen(line: "\(line) HTTP/1.1", headers: ["host: h"], body: [])
-    var head = "\(line)\(Bool.random(using: &random) ? "?q=\u{e9}" : "") HTTP/1.1\r\nHost:h\r\n"
-    for index in 0..<Int.random(in: 0...5, using: &random) {
-      head += "n\(index):\(Bool.random(using: &random) ? "  " : "")v v\t\r\n"
-      seen.headers.append("n\(index): v v")
-    }
-    let count = Int.random(in: 1...200, using: &random)
-    let body = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
-    switch Int.random(in: 0...2, using: &random) {
-    case 0: bytes += Array("\(head)\r\n".utf8)
-    case 1:
-      bytes += Array("\(head)cOntent-length: 00\(count) \r\n\r\n".utf8) + body
-      seen.headers.append("content-length: 00\(count)")
-      seen.body = body
-    default:
-      bytes += Array("\(head)transfer-encoding:CHUNKED\r\n\r\n".utf8)
-      for piece in cut(body, &random) {
-        let size = String(piece.count, radix: 16, uppercase: Bool.random(using: &random))
-        bytes += Array("\(size)\(Bool.random(using: &random) ? ";e" : "")\r\n".utf8) + piece + Array("\r\n".utf8)
-      }
-      bytes += Array("0\r\n\(Bool.random(using: &random) ? "t: u\r\n" : "")\r\n".utf8)
-      seen.headers.append("transfer-encoding: CHUNKED")
-      seen.body = body
-    }
-    return seen
-  }
-}
-
-/// Numbers that a seed repeats.
-private struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
   }
 }
