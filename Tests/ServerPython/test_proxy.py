@@ -1,4 +1,4 @@
-"""The server behind nginx with the configuration of docs/server.md: TLS in front, a socket in the file system behind."""
+"""The server behind nginx and Caddy with the configurations of docs/server.md: TLS in front, a socket in the file system behind."""
 import json
 import os
 import re
@@ -11,25 +11,42 @@ import pytest
 import requests
 from conftest import MODEL, PROGRAM, ROOT
 
-nginx = shutil.which("nginx", path="/usr/sbin:/usr/local/sbin:/usr/bin:/opt/homebrew/bin")
-pytestmark = pytest.mark.skipif(not nginx or not shutil.which("openssl"), reason="nginx and openssl are not installed")
+PLACES = "/usr/sbin:/usr/local/sbin:/usr/bin:/usr/local/bin:/opt/homebrew/bin:" + os.environ.get("PATH", "")
+PROXIES = {name: shutil.which(name, path=PLACES) for name in ("nginx", "caddy")}
 
 
-def documented(folder, port):
+def documented(language, changes):
     """The block of the page, with the paths and the port of this test."""
-    block = re.search(r"```nginx\n(.*?)```", (ROOT / "docs/server.md").read_text(), re.DOTALL).group(1)
-    changes = {"/run/pagoda/pagoda.sock": f"{folder}/pagoda.sock", "443 ssl": f"127.0.0.1:{port} ssl",
-               "/etc/ssl/llm.pem": f"{folder}/llm.pem", "/etc/ssl/llm.key": f"{folder}/llm.key", "llm.example.org": "localhost"}
+    block = re.search(rf"```{language}\n(.*?)```", (ROOT / "docs/server.md").read_text(), re.DOTALL).group(1)
     for old, new in changes.items():
         assert old in block
         block = block.replace(old, new)
+    return block
+
+
+def nginx(folder, port):
+    block = documented("nginx", {
+        "/run/pagoda/pagoda.sock": f"{folder}/pagoda.sock", "443 ssl": f"127.0.0.1:{port} ssl",
+        "/etc/ssl/llm.pem": f"{folder}/llm.pem", "/etc/ssl/llm.key": f"{folder}/llm.key", "llm.example.org": "localhost"})
     temporary = "".join(f"{kind}_temp_path {folder}/{kind};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
     user = "user root;" if os.geteuid() == 0 else ""  # otherwise its workers would be another user
-    return (f"{user} daemon off; pid {folder}/pid; error_log stderr; events {{}} http {{ access_log off; {temporary} {block} }}")
+    (folder / "nginx.conf").write_text(
+        f"{user} daemon off; pid {folder}/pid; error_log stderr; events {{}} http {{ access_log off; {temporary} {block} }}")
+    return [PROXIES["nginx"], "-e", "stderr", "-p", folder, "-c", folder / "nginx.conf"]
 
 
-@pytest.fixture(scope="module")
-def proxy(tmp_path_factory):
+def caddy(folder, port):
+    block = documented("caddyfile", {
+        "/run/pagoda/pagoda.sock": f"{folder}/pagoda.sock",
+        "llm.example.org {": f"https://localhost:{port} {{\n  tls {folder}/llm.pem {folder}/llm.key"})
+    (folder / "Caddyfile").write_text(f"{{\n  admin off\n  auto_https disable_redirects\n}}\n{block}")
+    return [PROXIES["caddy"], "run", "--config", folder / "Caddyfile", "--adapter", "caddyfile"]
+
+
+@pytest.fixture(scope="module", params=[nginx, caddy], ids=lambda kind: kind.__name__)
+def proxy(request, tmp_path_factory):
+    if not PROXIES[request.param.__name__] or not shutil.which("openssl"):
+        pytest.skip(f"{request.param.__name__} and openssl are not installed")
     folder = tmp_path_factory.mktemp("p")
     subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost", "-addext",
                     "subjectAltName=DNS:localhost", "-keyout", folder / "llm.key", "-out", folder / "llm.pem"],
@@ -37,10 +54,10 @@ def proxy(tmp_path_factory):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    (folder / "nginx.conf").write_text(documented(folder, port))
+    command = request.param(folder, port)
     server = subprocess.Popen([PROGRAM, "serve", "--unix", folder / "pagoda.sock"], stdout=subprocess.PIPE, text=True)
     assert "unix:" in server.stdout.readline()
-    front = subprocess.Popen([nginx, "-e", "stderr", "-p", folder, "-c", folder / "nginx.conf"])
+    front = subprocess.Popen(command, env={**os.environ, "HOME": str(folder), "XDG_DATA_HOME": str(folder)})
     session = requests.Session()
     session.trust_env = False  # no other certificates than this one
     session.verify = str(folder / "llm.pem")
@@ -50,7 +67,7 @@ def proxy(tmp_path_factory):
             session.get(session.url + "/health", timeout=5)
             break
         except requests.ConnectionError:
-            assert front.poll() is None, "nginx did not start"
+            assert front.poll() is None, "the proxy did not start"
             time.sleep(0.05)
     yield session
     front.terminate()
@@ -61,7 +78,7 @@ def proxy(tmp_path_factory):
 
 def test_answers_and_the_page_come_through(proxy):
     body = {"messages": [{"role": "user", "content": "What is the capital of France?"}]}
-    for _ in range(20):  # also on connections that nginx keeps open
+    for _ in range(20):  # also on connections that the proxy keeps open
         answer = proxy.post(proxy.url + "/v1/chat/completions", json=body)
         assert answer.status_code == 200 and "Paris" in answer.json()["choices"][0]["message"]["content"]
     assert proxy.get(proxy.url + "/v1/models").json()["data"][0]["id"] == MODEL
