@@ -17,6 +17,7 @@ extension Command {
   package static func find(_ words: [String]) -> (command: Command, count: Int)? {
     if words.starts(with: ["bench", "serve"]) { return (.benchServe, 2) }
     if words.starts(with: ["bench", "spec"]) { return (.benchSpec, 2) }
+    if words.starts(with: ["bench", "agents"]) { return (.benchAgents, 2) }
     guard let name = words.first else { return nil }
     return all.first { $0.name == synonyms[name] ?? name }.map { ($0, 1) }
   }

@@ -17,7 +17,9 @@ import Testing
     #expect(try Program.run("--version").output.hasPrefix("pagoda \(PagodaVersion.current)"))
   }
 
-  @Test(arguments: ["chat", "generate", "serve", "batch", "tokenize", "info", "bench", "bench serve", "bench spec"])
+  @Test(arguments: [
+    "chat", "generate", "serve", "batch", "tokenize", "info", "bench", "bench serve", "bench agents", "bench spec",
+  ])
   func every_command_has_help(_ command: String) throws {
     for spelling in ["--help", "-h"] {
       let run = try Program.run(command.split(separator: " ").map { String($0) } + [spelling])

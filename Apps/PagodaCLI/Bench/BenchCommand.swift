@@ -18,8 +18,8 @@ extension Command {
       how much of the measured memory bandwidth that is, and how much of the measured peak of arithmetic. The limits of
       the machine are measured before and after each test; nothing else should run meanwhile.
 
-      `pagoda bench serve` puts load on a running server instead, and `pagoda bench spec` compares answers with and
-      without guesses; both have a help of their own.
+      `pagoda bench serve` puts load on a running server instead, `pagoda bench agents` runs agents with tool loops against
+      one, and `pagoda bench spec` compares answers with and without guesses; each has a help of its own.
       """,
     groups: [
       OptionGroup(

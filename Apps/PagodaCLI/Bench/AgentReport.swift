@@ -1,0 +1,111 @@
+// AgentReport: turns a minute, time to the first token and cache hits by turn, and how alike the agents were served.
+import Foundation
+import PagodaKit
+
+package struct AgentReport {
+  let turns: [AgentTurn]
+  let seconds: Double
+  let load: AgentLoad
+
+  package init(turns: [AgentTurn], seconds: Double, load: AgentLoad) {
+    self.turns = turns
+    self.seconds = seconds
+    self.load = load
+  }
+
+  private var good: [AgentTurn] { turns.filter { $0.error == nil } }
+
+  private struct Row {
+    var turn: Int
+    var count: Int
+    var median: Double  // milliseconds to the first token
+    var worst: Double
+    var promptTokens: Double  // mean
+    var hitRate: Double
+  }
+
+  private var rows: [Row] {
+    (0..<load.turns).compactMap { index in
+      let at = good.filter { $0.turn == index }
+      if at.isEmpty { return nil }
+      let times = at.compactMap(\.firstToken).map { $0 * 1000 }.sorted()
+      let prompt = at.reduce(0) { $0 + $1.promptTokens }
+      let cached = at.reduce(0) { $0 + $1.cachedTokens }
+      return Row(
+        turn: index + 1, count: at.count, median: times.isEmpty ? 0 : times[times.count / 2], worst: times.last ?? 0,
+        promptTokens: Double(prompt) / Double(at.count), hitRate: prompt == 0 ? 0 : Double(cached) / Double(prompt))
+    }
+  }
+
+  /// Each branch's turns a minute, over the time from its first turn to its last.
+  package var rates: [Double] {
+    let branches = Dictionary(grouping: good) { [$0.agent, $0.branch] }
+    return branches.values.compactMap { turns in
+      guard let begin = turns.map(\.begin).min(), let end = turns.map({ $0.begin + $0.end }).max(), end > begin else {
+        return nil
+      }
+      return Double(turns.count) * 60 / (end - begin)
+    }.sorted()
+  }
+
+  /// Jain's index: 1 when all have the same rate, 1/N when one has all.
+  package var fairness: Double {
+    let rates = rates
+    let squares = rates.reduce(0) { $0 + $1 * $1 }
+    let sum = rates.reduce(0, +)
+    return squares == 0 ? 0 : sum * sum / (Double(rates.count) * squares)
+  }
+
+  private var totals: [(name: String, key: String, value: Double, isCount: Bool)] {
+    let good = good
+    let prompt = Double(good.reduce(0) { $0 + $1.promptTokens })
+    let cached = Double(good.reduce(0) { $0 + $1.cachedTokens })
+    let rates = rates
+    return [
+      ("Agents", "agents", Double(load.agents), true),
+      ("Turns completed", "completed", Double(good.count), true),
+      ("Turns failed", "failed", Double(turns.count - good.count), true),
+      ("Turns with a tool call", "calls", Double(good.count(where: \.isCall)), true),
+      ("Benchmark duration (s)", "duration", seconds, false),
+      ("Turns a minute", "turns_per_minute", Double(good.count) * 60 / seconds, false),
+      ("Prompt tokens", "prompt_tokens", prompt, true),
+      ("Of them cached (%)", "cached_percent", prompt == 0 ? 0 : cached * 100 / prompt, false),
+      ("Generated tokens", "output_tokens", Double(good.reduce(0) { $0 + $1.outputTokens }), true),
+      ("Fairness (Jain)", "fairness", fairness, false),
+      ("Slowest agent, turns a minute", "slowest", rates.first ?? 0, false),
+      ("Fastest agent, turns a minute", "fastest", rates.last ?? 0, false),
+    ]
+  }
+
+  var table: String {
+    var out = ""
+    for total in totals {
+      out += "\(total.name):".padding(toLength: 34, withPad: " ", startingAt: 0)
+      out += String(format: total.isCount ? "%.0f\n" : "%.2f\n", total.value)
+    }
+    out += "\nturn  count  TTFT p50 (ms)  worst (ms)  prompt tokens  cached (%)\n"
+    for row in rows {
+      out += String(
+        format: "%4d %6d %14.1f %11.1f %14.0f %11.1f\n", row.turn, row.count, row.median, row.worst, row.promptTokens,
+        row.hitRate * 100)
+    }
+    if let error = turns.compactMap(\.error).first { out += "first failure: \(Terminal.printable(error))\n" }
+    return out
+  }
+
+  package var json: JSONValue {
+    var members = totals.map {
+      JSONValue.Member(key: $0.key, value: $0.isCount ? .integer(Int64($0.value)) : .number($0.value))
+    }
+    let list = rows.map { row in
+      JSONValue.object([
+        "turn": .integer(Int64(row.turn)), "count": .integer(Int64(row.count)), "median_ttft_ms": .number(row.median),
+        "worst_ttft_ms": .number(row.worst), "prompt_tokens": .number(row.promptTokens),
+        "cached_percent": .number(row.hitRate * 100),
+      ])
+    }
+    members.append(.init(key: "by_turn", value: .array(list)))
+    members.append(.init(key: "errors", value: .array(turns.compactMap(\.error).prefix(5).map { .string($0) })))
+    return .object(members)
+  }
+}

@@ -1,0 +1,56 @@
+// pagoda bench agents: agents with tool loops over one system prompt, against any server that speaks OpenAI's chat.
+import Foundation
+import PagodaKit
+import PagodaServer
+
+extension Command {
+  static let benchAgents = Command(
+    name: "bench agents",
+    summary: "Runs agents with tool loops against a running server and measures them.",
+    operands: "",
+    notes: """
+      All agents share a system prompt and tools. Each has a task of its own and sends its whole conversation with every
+      turn; the model's call, or its text, is followed by a result. Halfway each agent forks: its branches continue from
+      the same conversation with different results. Lengths are in words of pseudo-random text, a token or two each.
+      Fairness is Jain's index over the agents' turns a minute: 1 when all are served alike, 1/N when one is.
+      """,
+    groups: [
+      OptionGroup(
+        "Server",
+        [
+          Option("base-url", value: "URL", help: "the server (default http://127.0.0.1:8080)"),
+          Option("model", short: "m", value: "NAME", help: "model to ask for (default: the server's first)"),
+          Option("api-key", value: "KEY", help: "sent as a bearer token"),
+        ]),
+      OptionGroup(
+        "Agents",
+        [
+          Option("agents", value: "N", help: "agents at once (default 8)"),
+          Option("turns", value: "N", help: "turns of each (default 6)"),
+          Option("forks", value: "N", help: "branches that each agent gets halfway, besides its own (default 1)"),
+          Option("system-words", value: "N", help: "of the system prompt that all share (default 400)"),
+          Option("context-words", value: "N", help: "of a document in each agent's task (default 100)"),
+          Option("result-words", value: "N", help: "of a tool's result (default 60)"),
+          Option("output-len", value: "N", help: "most tokens of an answer (default 48)"),
+          Option("tool-choice", value: "HOW", help: "auto (default), required, or none to send no tools"),
+          Option("seed", value: "N", help: "of all texts (default 0)"),
+          Option("json", help: "print one JSON object instead of the table"),
+        ]),
+    ],
+    run: runAgentsBench)
+}
+
+private func runAgentsBench(_ arguments: Arguments) async throws -> Int32 {
+  try arguments.refusePositionals()
+  signal(SIGPIPE, SIG_IGN)
+  let load = try AgentLoad(arguments)
+  var target = try ServeTarget(arguments)
+  target.path = "/v1/chat/completions"
+  let model = try arguments.string("model") ?? target.firstModel()
+  let progress = ProgressLine("\(load.agents) agents")
+  let (turns, seconds) = await load.run(target: target, model: model) { progress.show($0) }
+  progress.clear()
+  let report = AgentReport(turns: turns, seconds: seconds, load: load)
+  Terminal.write(arguments.has("json") ? report.json.text + "\n" : report.table)
+  return turns.contains { $0.error == nil } ? 0 : 1
+}
