@@ -10,7 +10,7 @@ final class Front: HTTPService, @unchecked Sendable {
   let peers: [PrefixPeer]
   private let healthLog: HealthLog
   private let lock = NSLock()
-  private var stored: Service?  // guarded by `lock`
+  private var stored: ModelHost?  // guarded by `lock`
 
   init(_ options: ServerOptions, isLoopbackOnly: Bool) throws {
     self.options = options
@@ -28,16 +28,16 @@ final class Front: HTTPService, @unchecked Sendable {
   }
 
   /// Nil while the model loads.
-  var service: Service? { lock.withLock { stored } }
+  var host: ModelHost? { lock.withLock { stored } }
 
-  func open(_ service: Service) { lock.withLock { stored = service } }
+  func open(_ host: ModelHost) { lock.withLock { stored = host } }
 
   func action(for request: HTTPRequest) -> HTTPAction {
     let shape = Self.shape(of: request.path)
     do {
       if let preflight = guarding.preflight(request) { return .respond(preflight) }
       try guarding.check(request)
-      return try service?.action(for: request) ?? .respond(responseWhileLoading(request))
+      return try host?.action(for: request) ?? .respond(responseWhileLoading(request))
     } catch {
       let refusal = APIError(any: error)
       let response = refusal.response(shape)
@@ -60,7 +60,7 @@ final class Front: HTTPService, @unchecked Sendable {
     let (request, status) = (exchange.head, exchange.status)
     let seconds = monotonicSeconds() - exchange.start
     metrics.answered(status: status)
-    if let service { healthLog.note(Health(service.engine.statistics, isDraining: service.admission.draining)) }
+    if let host { healthLog.note(host.health) }
     let key = guarding.keyIndex(request)
     if let key { guarding.limits.use(key, tokens: exchange.record.tokens) }
     options.structuredLog?(exchange.record.line(of: exchange, key: key.map { guarding.keys[$0].name }))

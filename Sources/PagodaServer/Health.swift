@@ -12,7 +12,22 @@ package struct Health: Equatable {
   package var hasDisk = false
   package var diskReason: String?
 
+  /// Which of several models are in memory; nil for a server of one.
+  package var models: [(name: String, isLoaded: Bool)]?
+
   package init() {}
+
+  package static func == (left: Health, right: Health) -> Bool { left.json == right.json }
+
+  /// Another engine of the same server.
+  mutating func add(_ other: Health) {
+    running += other.running
+    waiting += other.waiting
+    isDraining = isDraining || other.isDraining
+    fault = fault ?? other.fault
+    hasDisk = hasDisk || other.hasDisk
+    diskReason = diskReason ?? other.diskReason
+  }
 
   var status: String { fault != nil ? "failed" : isDraining ? "shutting_down" : "ok" }
 
@@ -28,6 +43,12 @@ package struct Health: Equatable {
       var disk: [JSONValue.Member] = [.init(key: "writing", value: .bool(diskReason == nil))]
       if let diskReason { disk.append(.init(key: "reason", value: .string(diskReason))) }
       members.append(.init(key: "prefix_cache_disk", value: .object(disk)))
+    }
+    if let models {
+      let states = models.map {
+        JSONValue.Member(key: $0.name, value: .string($0.isLoaded ? "loaded" : "unloaded"))
+      }
+      members.append(.init(key: "models", value: .object(states)))
     }
     return .object(members)
   }

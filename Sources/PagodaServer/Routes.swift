@@ -5,12 +5,7 @@ import PagodaKit
 extension Service {
   static let routes: [String: [String: Work]] = PageFile.all.mapValues { ["GET": .page($0)] }.merging(
     [
-      "/health": ["GET": .quick { $0.health() }],
-      "/ping": ["GET": .quick { $0.health() }, "POST": .quick { $0.health() }],
-      "/metrics": ["GET": .quick { $0.metricsText() }],
       "/status/events": ["GET": .stream { try $0.statusFeed.add($1) }],
-      "/version": ["GET": .quick { _ in .json(.object(["version": .string(PagodaVersion.current)])) }],
-      "/v1/models": ["GET": .quick { $0.modelList() }],
       "/v1/chat/completions": ["POST": .json(isGeneration: true, .openAI) { try $0.chat($1) }],
       "/v1/completions": ["POST": .json(isGeneration: true, .openAI) { try $0.completions($1) }],
       "/v1/messages": ["POST": .json(isGeneration: true, .anthropic) { try $0.messages($1) }],
@@ -19,7 +14,7 @@ extension Service {
       "/tokenizer_info": ["GET": .quick { $0.tokenizerInfo() }],
       "/detokenize": ["POST": .json(isGeneration: false, .openAI) { try $0.detokenize($1) }],
     ].merging(ollamaRoutes) { $1 }.merging(replicaRoutes) { $1 }.merging(embeddingRoutes) { $1 }.merging(responseRoutes)
-    { $1 }.merging(llamaRoutes) { $1 }
+    { $1 }.merging(llamaRoutes) { $1 }.merging(ModelHost.routes) { $1 }
   ) { $1 }
 
   private func chat(_ exchange: Exchange) throws {
@@ -65,34 +60,6 @@ extension Service {
       if isBrought { return }
     }
     try generator.run(generation, format: format, on: exchange, dispatch: dispatch)
-  }
-
-  private func health() -> HTTPResponse { Health(engine.statistics, isDraining: admission.draining).response }
-
-  private func metricsText() -> HTTPResponse {
-    HTTPResponse(
-      type: "text/plain; version=0.0.4; charset=utf-8",
-      body: Array((metrics.text(engine.statistics, connections: connections) + (peers?.statistics.text ?? "")).utf8))
-  }
-
-  private func modelList() -> HTTPResponse {
-    .json(.object(["object": .string("list"), "data": .array(models.names.map(model))]))
-  }
-
-  /// `/v1/models/NAME`
-  func modelRoute(_ path: String) -> [String: Work]? {
-    let prefix = "/v1/models/"
-    guard path.hasPrefix(prefix), case let name = String(path.dropFirst(prefix.count)), models.names.contains(name)
-    else { return nil }
-    return ["GET": .quick { .json($0.model(name)) }]
-  }
-
-  private func model(_ name: String) -> JSONValue {
-    .object([
-      "id": .string(name), "object": .string("model"), "created": .integer(created), "owned_by": .string("pagoda"),
-      "max_model_len": .integer(Int64(engine.info.plan.maximumModelLength)),
-      "architecture": .string(engine.info.architecture), "weight_dtype": .string(engine.info.weightDType),
-    ])
   }
 
   private func tokenize(_ exchange: Exchange) throws {

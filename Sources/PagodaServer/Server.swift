@@ -62,16 +62,49 @@ public final class Server: Sendable {
   }
 
   /// Answers with this engine from now on. It stays the caller's: shut it down after the server.
-  public func serve(_ engine: Engine) { front.open(Service(engine, behind: front, on: http)) }
+  public func serve(_ engine: Engine) {
+    let options = front.options
+    let names = options.modelNames.isEmpty ? ["pagoda"] : options.modelNames
+    let entry = ModelHost.Entry(
+      nil, ServedModels(names: names, aliases: options.aliases), path: options.modelPath ?? names[0], info: engine.info)
+    let host = ModelHost([entry], behind: front, on: http)
+    let service = Service(engine, entry, of: host)
+    (entry.state, entry.capabilities) = (.loaded(service), service.capabilities)
+    front.open(host)
+  }
+
+  /// Answers with several models from now on: each is loaded when it is first asked for, in the memory of one plan. Where
+  /// that has no room, those that have not been used for longest are unloaded. Throws when a model alone is larger than
+  /// the plan, cannot be read, or a name is used twice. ``shutDown(drainSeconds:)`` shuts them down.
+  /// - Parameters:
+  ///   - models: the models; requests that name none get the first.
+  ///   - memoryBytes: memory for all that are loaded at once; nil means all that the device has.
+  ///   - unloadAfterSeconds: unloads what has not been used for so long; nil keeps it while there is room.
+  ///   - prepare: called with each engine before it answers requests.
+  public func serve(
+    _ models: [ServedModel], memoryBytes: Int64? = nil, unloadAfterSeconds: Double? = nil,
+    prepare: (@Sendable (Engine) async throws -> Void)? = nil
+  ) async throws {
+    let entries = try await ModelHost.entries(of: models, front.options, memoryBytes: memoryBytes)
+    let limit = memoryBytes ?? entries.map(\.info.plan.deviceLimitBytes).min() ?? .max
+    let host = ModelHost(entries, behind: front, on: http, memoryBytes: limit, prepare: prepare)
+    front.open(host)
+    guard let unloadAfterSeconds else { return }
+    Task { [weak host] in
+      while let open = host {
+        await open.unload(idleFor: unloadAfterSeconds)
+        try await Task.sleep(for: .seconds(max(0.05, min(1, unloadAfterSeconds / 4))))
+      }
+    }
+  }
 
   /// Takes no new requests, waits for those in flight, cuts what is left after `seconds`, and closes the port.
   public func shutDown(drainSeconds seconds: Double = 30) async {
-    let admission = front.service?.admission
-    admission?.drain()
-    front.service?.statusFeed.end()
+    let host = front.host
+    host?.drain()
     http.stopAccepting()
     let deadline = monotonicSeconds() + seconds
-    while !(admission?.isEmpty ?? true && http.load.exchanges == 0) && monotonicSeconds() < deadline {
+    while !(host?.isEmpty ?? true && http.load.exchanges == 0) && monotonicSeconds() < deadline {
       try? await Task.sleep(for: .milliseconds(20))
     }
     let http = http
@@ -81,14 +114,15 @@ public final class Server: Sendable {
         withExtendedLifetime(self) { continuation.resume() }
       }.start()
     }
+    await host?.close()
   }
 
   package var bodyBytesInFlight: Int { http.load.bodyBytes }
 
-  var statusFeed: StatusFeed? { front.service?.statusFeed }
+  var statusFeed: StatusFeed? { front.host?.current.service?.statusFeed }
 
   /// Answers being made or waiting, and open connections.
   package var load: (isIdle: Bool, connections: Int) {
-    (front.service?.admission.isEmpty ?? true, http.load.connections)
+    (front.host?.isEmpty ?? true, http.load.connections)
   }
 }

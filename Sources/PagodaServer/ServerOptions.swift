@@ -29,12 +29,16 @@ public struct ServerOptions: Sendable {
   public var allowedOrigins: [String] = []
   /// The names that requests may call the model by; the first is the one that is reported.
   public var modelNames: [String] = ["pagoda"]
+  /// Further names of models, in which `*` stands for any text; the first that matches counts.
+  public var aliases: [ModelAlias] = []
   /// Where the model was loaded from, for `/model_info`; nil reports its name.
   public var modelPath: String?
   /// A file that keeps the responses of `/v1/responses` over restarts; nil keeps the latest in memory only.
   public var responsesPath: String?
   /// How texts become vectors in `/v1/embeddings` and `/v1/rerank`.
   public var pooling = Pooling.last
+  /// How `/v1/rerank` orders documents.
+  public var reranking = Reranking.automatic
   /// The name of this server among several behind a router, sent as `x-pagoda-replica` with every answer; nil sends none.
   public var replicaName: String?
   /// Answers that may be made or wait at once, besides those that run; more are refused with status 429.

@@ -6,6 +6,19 @@ import Testing
 
 @testable import PagodaServer
 
+@Suite struct DescriptionTests {
+  @Test func every_route_is_in_the_description() async throws {
+    let paths = try #require(try await Shared.server.get("/openapi.json").json["paths"]?.objectValue)
+    let described = Dictionary(
+      uniqueKeysWithValues: paths.map { ($0.key, Set(($0.value.objectValue ?? []).map(\.key))) })
+    for (path, methods) in Service.routes where PageFile.all[path] == nil {
+      for method in methods.keys {
+        #expect(described[path]?.contains(method.lowercased()) == true, "\(method) \(path)")
+      }
+    }
+  }
+}
+
 @Suite struct StatusTests {
   /// Reads events until one satisfies the condition, and returns that; nil when the stream ends before.
   private func firstEvent(

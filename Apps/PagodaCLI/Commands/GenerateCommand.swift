@@ -48,7 +48,8 @@ private func runGenerate(_ arguments: Arguments) async throws -> Int32 {
   if case .messages = request.prompt, !engine.info.hasChatTemplate {
     throw CommandFailure("this model has no chat template; use --raw or --prompt-ids")
   }
-  let receipts = try await ReceiptFile.keep(arguments, engine)
+  let receipts = try ReceiptFile(arguments)
+  try await receipts?.keep(of: engine)
   defer { receipts?.flush() }
   let completion: Completion?
   if arguments.has("json") {

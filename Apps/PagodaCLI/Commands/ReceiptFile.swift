@@ -4,31 +4,33 @@ import PagodaKit
 
 final class ReceiptFile: Sendable {
   private let file: FileHandle
+  private let hasPrompts: Bool
   private let queue = DispatchQueue(label: "receipts")
 
-  private init(_ file: FileHandle) { self.file = file }
-
   /// What `--receipts` asks for; nil without it.
-  static func keep(_ arguments: Arguments, _ engine: Engine) async throws -> ReceiptFile? {
+  init?(_ arguments: Arguments) throws {
     guard let path = arguments.string("receipts") else {
       if arguments.has("receipts-prompts") { throw UsageError("--receipts-prompts needs --receipts") }
       return nil
     }
     let handle = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
     guard handle >= 0 else { throw CommandFailure("\(path): \(String(cString: strerror(errno)))") }
-    let file = ReceiptFile(FileHandle(fileDescriptor: handle, closeOnDealloc: true))
+    file = FileHandle(fileDescriptor: handle, closeOnDealloc: true)
+    hasPrompts = arguments.has("receipts-prompts")
+  }
+
+  /// From now on, writes the engine's answers.
+  func keep(of engine: Engine) async throws {
     let head: [JSONValue.Member] = [
       .init(key: "model", value: .string(try await engine.fingerprint())),
       .init(key: "version", value: .string(PagodaVersion.current)),
     ]
-    let hasPrompts = arguments.has("receipts-prompts")
-    engine.keepReceipts { receipt in
+    engine.keepReceipts { [self] receipt in
       var receipt = receipt
       if !hasPrompts { receipt.prompt = nil }
       let line = JSONValue.object((receipt.json.objectValue ?? []) + head).text + "\n"
-      file.queue.async { file.write(line) }
+      queue.async { self.write(line) }
     }
-    return file
   }
 
   private func write(_ line: String) {

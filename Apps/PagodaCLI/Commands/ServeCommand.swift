@@ -13,12 +13,17 @@ extension Command {
       of it in PAGODA_API_KEYS), or with --insecure. Ctrl-C and
       SIGTERM stop taking requests and let those in flight finish; a second one ends at once. While the model loads,
       /health and requests are answered with status 503; the line with the address comes when it has loaded.
+      Several models: --model small=DIR --model large=DIR. Each is loaded when it is first asked for; where the memory does
+      not suffice for all, those not used for longest are unloaded.
       """,
     groups: [
       OptionGroup(
         "Options",
         [
-          SharedOptions.model, SharedOptions.shape,
+          Option(
+            "model", short: "m", value: "[NAME=]MODEL",
+            help: "a folder or .gguf file, ORG/NAME, qwen3.5:4b, or mini (default); may be repeated"),
+          SharedOptions.shape,
           Option("host", value: "ADDRESS", help: "where to listen (default 127.0.0.1, this machine only)"),
           Option("port", value: "N", help: "port (default 8080), 0 picks a free one"),
           Option("unix", value: "PATH", help: "listen on a socket in the file system instead"),
@@ -30,7 +35,16 @@ extension Command {
           Option("allowed-hosts", value: "NAMES", help: "further names of the server, such as host.docker.internal"),
           Option("allowed-origins", value: "ORIGINS", help: "web pages that may use it, such as tauri://localhost"),
           Option("served-model-name", value: "NAME", help: "what requests call the model; may be repeated"),
+          Option(
+            "alias", value: "PATTERN=NAME", help: "a further name of a model, such as 'claude-*=small'; may be repeated"
+          ),
+          Option("models-memory", value: "SIZE", help: "memory of all models loaded at once (default: the device's)"),
+          Option(
+            "unload-after", value: "SECONDS", help: "unload models not used for so long (default: when room is needed)"),
           SharedOptions.pooling,
+          Option(
+            "rerank", value: "HOW",
+            help: "/v1/rerank: cosine, yes-no (as Qwen3-Reranker), or auto (default: by the model's name)"),
           Option("replica-name", value: "NAME", help: "sent as x-pagoda-replica with answers, for use behind a router"),
           Option("prefix-peers", value: "URLS", help: "fetch prefixes from these servers: http://host:8080,..."),
           Option(
@@ -58,15 +72,18 @@ extension Command {
     run: runServe)
 }
 
-private func runServe(_ arguments: Arguments) async throws -> Int32 {
+private func runServe(_ given: Arguments) async throws -> Int32 {
+  var arguments = given
   try arguments.refusePositionals()
+  let models = try arguments.takeNamedModels()
   if arguments.has("pipeline"), try PipelineStage.mpiRank() > 0 {
     try await arguments.runStage(address: nil)
     return 0
   }
   let log = LogWriter(file: STDERR_FILENO)  // what reads it may stop; the server must not
   let access = try accessLog(arguments, log)
-  let options = try serverOptions(arguments, log, access)
+  var options = try serverOptions(arguments, log, access)
+  try readModelNames(arguments, models, into: &options)
   let drain = Double(try arguments.integer("drain", in: 0...86400) ?? 30)
   signal(SIGPIPE, SIG_IGN)
   signal(SIGTERM) { _ in _exit(0) }  // while the model loads, nothing is in flight
@@ -79,22 +96,103 @@ private func runServe(_ arguments: Arguments) async throws -> Int32 {
   var engineOptions = try arguments.engineOptions()
   engineOptions.makesFingerprint = true
   engineOptions.sharesPrefixes = options.prefixSharing != nil
-  let engine = try await arguments.loadEngine(engineOptions)
-  let latch = stopLatch()  // before a client can know that it may ask
-  let receipts = try await ReceiptFile.keep(arguments, engine)
-  server.serve(engine)
-  if let stages = engine.info.pipeline { log.write("pagoda: \(stages)") }
-  Terminal.write("pagoda: serving \(options.modelNames[0]) at \(server.url)\n")
-  if options.unixPath == nil { ServerRecord.announce(url: server.url, model: options.modelNames[0]) }
+  let receipts = try ReceiptFile(arguments)
+  let engine: Engine?
+  let latch: StopLatch
+  if models.count > 1 {
+    engine = nil
+    latch = stopLatch()
+    try await serve(models, arguments, engineOptions, receipts, server)
+  } else {
+    let loaded = try await arguments.loadEngine(engineOptions)
+    latch = stopLatch()  // before a client can know that it may ask
+    try await receipts?.keep(of: loaded)
+    server.serve(loaded)
+    if let stages = loaded.info.pipeline { log.write("pagoda: \(stages)") }
+    engine = loaded
+  }
+  let names = models.count > 1 ? models.map(\.name).joined(separator: ", ") : options.modelNames[0]
+  Terminal.write("pagoda: serving \(names) at \(server.url)\n")
+  if options.unixPath == nil { ServerRecord.announce(url: server.url, model: names) }
   defer { ServerRecord.withdraw() }
   await latch.wait()
   log.write("pagoda: finishing requests in flight; press again to end at once")
   await server.shutDown(drainSeconds: drain)
-  await engine.shutDown()
+  await engine?.shutDown()
   access?.close()
   log.close()
   receipts?.flush()
   return 0
+}
+
+/// A model of several, and the name that requests call it by.
+private struct NamedModel {
+  var name: String
+  var location: String
+}
+
+extension Arguments {
+  /// The models given with `--model`, with their names; one alone is left in place for the rest to read.
+  fileprivate mutating func takeNamedModels() throws -> [NamedModel] {
+    let models = try (values["model"] ?? []).map { text -> NamedModel in
+      // A path may have a `=` in it; one that is there is meant as it stands.
+      if let mark = text.firstIndex(of: "="), !FileManager.default.fileExists(atPath: text) {
+        let (name, location) = (String(text[..<mark]), String(text[text.index(after: mark)...]))
+        if name.isEmpty || location.isEmpty { throw UsageError("--model is '\(text)'; it must be MODEL or NAME=MODEL") }
+        return NamedModel(name: name, location: location)
+      }
+      var one = self
+      one.values["model"] = [text]
+      return NamedModel(name: one.modelFileName == "mini" ? "pagoda-mini" : one.modelFileName, location: text)
+    }
+    if models.count > 1 {
+      for option in ["served-model-name", "pipeline", "pipeline-stages", "shape", "prefix-peers"] where has(option) {
+        throw UsageError("--\(option) is for one model, and --model is given \(models.count) times")
+      }
+    } else if let model = models.first, values["model"] != [model.location] {
+      values["model"] = [model.location]
+      values["served-model-name"] = [model.name] + (values["served-model-name"] ?? [])
+    }
+    return models
+  }
+}
+
+/// Names and aliases; each alias is for a model that is there.
+private func readModelNames(
+  _ arguments: Arguments, _ models: [NamedModel], into options: inout ServerOptions
+) throws {
+  if models.count > 1 { options.modelNames = models.map(\.name) }
+  options.aliases = try (arguments.values["alias"] ?? []).map { text in
+    guard let mark = text.lastIndex(of: "="), mark != text.startIndex else {
+      throw UsageError("--alias is '\(text)'; it must be PATTERN=NAME")
+    }
+    let name = String(text[text.index(after: mark)...])
+    guard options.modelNames.contains(name) else {
+      throw UsageError("--alias is for '\(name)'; the models are \(options.modelNames.joined(separator: ", "))")
+    }
+    return ModelAlias(String(text[..<mark]), model: name)
+  }
+  if models.count < 2 {
+    for option in ["models-memory", "unload-after"] where arguments.has(option) {
+      throw UsageError("--\(option) is for several models, and there is one")
+    }
+  }
+}
+
+private func serve(
+  _ models: [NamedModel], _ arguments: Arguments, _ options: EngineOptions, _ receipts: ReceiptFile?, _ server: Server
+) async throws {
+  let served = try models.map {
+    ServedModel(name: $0.name, source: try namedModel($0.location), options: options, path: $0.location)
+  }
+  do {
+    try await server.serve(
+      served, memoryBytes: try arguments.bytes("models-memory"),
+      unloadAfterSeconds: try arguments.integer("unload-after", in: 1...31_536_000).map(Double.init)
+    ) { try await receipts?.keep(of: $0) }
+  } catch let error as ServerError {
+    throw CommandFailure(error.message)
+  }
 }
 
 private func serverOptions(_ arguments: Arguments, _ log: LogWriter, _ access: LogWriter?) throws -> ServerOptions {
@@ -118,6 +216,7 @@ private func serverOptions(_ arguments: Arguments, _ log: LogWriter, _ access: L
   options.modelNames = arguments.values["served-model-name"] ?? (name == "mini" ? ["pagoda-mini", name] : [name])
   options.modelPath = arguments.modelName
   options.pooling = try arguments.pooling()
+  options.reranking = try arguments.choice("rerank") ?? options.reranking
   options.responsesPath = arguments.string("responses-file").map { NSString(string: $0).expandingTildeInPath }
   if let name = arguments.string("replica-name") {
     guard !name.isEmpty, name.utf8.count <= 100, name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {

@@ -23,7 +23,7 @@ struct ChatFormat: AnswerFormat {
         "finish_reason": .string(finishReason(answer)),
       ])
     }
-    let whole = envelope("chat.completion", choices, usage: .usage(answers))
+    let whole = envelope("chat.completion", choices, usage: .usage(answers), timings: answers.timed)
     guard let count = request.promptLogprobs, let members = whole.objectValue else { return whole }
     return .object(members + [.init(key: "prompt_logprobs", value: tokens.promptLogprobs(answers[0], count: count))])
   }
@@ -67,8 +67,11 @@ struct ChatFormat: AnswerFormat {
     .object(["name": call.name.map { .string($0) } ?? .null, "reason": .string(call.reason)])
   }
 
-  func envelope(_ object: String, _ choices: [JSONValue], usage: JSONValue?) -> JSONValue {
-    .answer(id: id, object: object, created: created, model: request.model, choices: choices, usage: usage)
+  func envelope(
+    _ object: String, _ choices: [JSONValue], usage: JSONValue?, timings: Completion? = nil
+  ) -> JSONValue {
+    .answer(
+      id: id, object: object, created: created, model: request.model, choices: choices, usage: usage, timings: timings)
   }
 }
 
@@ -158,7 +161,10 @@ struct ChatEncoder: StreamEncoder {
       "index": .integer(Int64(index)), "delta": .object(delta), "logprobs": logprobs,
       "finish_reason": finish.map { .string($0) } ?? .null,
     ])
-    return sse(format.envelope("chat.completion.chunk", [choice], usage: format.request.includesUsage ? .null : nil))
+    return sse(
+      format.envelope(
+        "chat.completion.chunk", [choice], usage: format.request.includesUsage ? .null : nil,
+        timings: finish == nil ? nil : answers[index].completion))
   }
 
   private func failure(_ error: APIError) -> String {
@@ -171,10 +177,16 @@ func sse(_ data: JSONValue, event: String? = nil) -> String {
   (event.map { "event: \($0)\n" } ?? "") + "data: \(data.text)\n\n"
 }
 
+extension [Answer] {
+  /// The completion whose times can be told: answers side by side have no common ones.
+  var timed: Completion? { count == 1 ? first?.completion : nil }
+}
+
 extension JSONValue {
-  /// OpenAI's envelope around choices; without `usage` when it is nil.
+  /// OpenAI's envelope around choices; without `usage` and llama.cpp's `timings` when they are nil.
   static func answer(
-    id: String, object: String, created: Int64, model: String, choices: [JSONValue], usage: JSONValue?
+    id: String, object: String, created: Int64, model: String, choices: [JSONValue], usage: JSONValue?,
+    timings: Completion? = nil
   ) -> JSONValue {
     var members: [Member] = [
       .init(key: "id", value: .string(id)), .init(key: "object", value: .string(object)),
@@ -182,6 +194,7 @@ extension JSONValue {
       .init(key: "choices", value: .array(choices)),
     ]
     if let usage { members.append(.init(key: "usage", value: usage)) }
+    if let timings { members.append(.init(key: "timings", value: LlamaFormat.timings(timings))) }
     return .object(members)
   }
 

@@ -88,18 +88,3 @@ extension FieldReader {
     return try options.flag("include_usage") ?? false
   }
 }
-
-/// The names that requests may call the model by.
-struct ServedModels: Sendable {
-  var names: [String]
-
-  func name(in fields: FieldReader) throws -> String {
-    guard let name = try fields.string("model", maximumBytes: 512) else { return names[0] }
-    guard names.contains(name) else {
-      throw APIError.invalid(
-        "the model '\(name.prefix(100))' does not exist here; this server has \(names.joined(separator: ", "))",
-        param: "model", code: "model_not_found", status: 404)
-    }
-    return name
-  }
-}

@@ -22,7 +22,8 @@ struct CompletionFormat: AnswerFormat {
     }
     var counted = answers
     if request.isPromptOnly { for index in counted.indices { counted[index].completion?.usage.completionTokens = 0 } }
-    return envelope(choices, usage: .usage(counted, prompts: request.generation.prompts.count))
+    return envelope(
+      choices, usage: .usage(counted, prompts: request.generation.prompts.count), timings: counted.timed)
   }
 
   /// Of the answers to each prompt those that are sent: the ones with the highest log probability per token.
@@ -76,9 +77,10 @@ struct CompletionFormat: AnswerFormat {
     return .object(members)
   }
 
-  func envelope(_ choices: [JSONValue], usage: JSONValue?) -> JSONValue {
+  func envelope(_ choices: [JSONValue], usage: JSONValue?, timings: Completion? = nil) -> JSONValue {
     .answer(
-      id: id, object: "text_completion", created: created, model: request.model, choices: choices, usage: usage)
+      id: id, object: "text_completion", created: created, model: request.model, choices: choices, usage: usage,
+      timings: timings)
   }
 }
 
@@ -137,7 +139,10 @@ struct CompletionEncoder: StreamEncoder {
       waiting[index] = []
     }
     let choice = format.choice(index, text, logprobs: logprobs, finish: finish)
-    return sse(format.envelope([choice], usage: format.request.includesUsage ? .null : nil))
+    return sse(
+      format.envelope(
+        [choice], usage: format.request.includesUsage ? .null : nil,
+        timings: finish == nil ? nil : answers[index].completion))
   }
 
   private func failure(_ error: APIError) -> String {

@@ -1,4 +1,4 @@
-// /v1/embeddings in OpenAI's shape, /v1/rerank in vLLM's, /api/embed in Ollama's.
+// /v1/embeddings in OpenAI's shape, /api/embed in Ollama's.
 import Foundation
 import PagodaKit
 
@@ -60,7 +60,7 @@ extension Service {
     }
   }
 
-  private static func checkCount(_ count: Int, _ key: String) throws {
+  static func checkCount(_ count: Int, _ key: String) throws {
     if count > maximumInputs {
       throw APIError.invalid("\(key) has \(count) elements; \(maximumInputs) are the most", param: key)
     }
@@ -71,46 +71,7 @@ extension Service {
     return .object(["prompt_tokens": .integer(tokens), "total_tokens": .integer(tokens)])
   }
 
-  private static func notices(_ fields: [String]) -> [HTTPHeader] { NoticeFields(names: fields).headers }
-
-  /// Documents by the cosine of their vector and that of the query.
-  private func rerank(_ exchange: Exchange) throws {
-    let fields = try FieldReader(body: exchange.request.body, table: .rerank)
-    let model = try models.name(in: fields)
-    guard let query = try fields.string("query") else { throw fields.missing("query") }
-    guard let list = try fields.array("documents"), !list.isEmpty else { throw fields.missing("documents") }
-    try Self.checkCount(list.count, "documents")
-    let documents = try list.enumerated().map { index, value in
-      guard let text = value.stringValue ?? value["text"]?.stringValue else {
-        throw APIError.invalid(
-          "documents[\(index)] must be a string or an object with text", param: "documents[\(index)]")
-      }
-      return text
-    }
-    let count = try fields.integer("top_n", in: 0...Int64(Int32.max)) ?? 0
-    let showsDocuments = try fields.flag("return_documents") ?? true
-    let inputs =
-      try [Embedder.Input(tokens: engine.embeddingTokens(of: query), field: "query")]
-      + documents.enumerated().map { .init(tokens: try engine.embeddingTokens(of: $1), field: "documents[\($0)]") }
-    let headers = Self.notices(fields.unknown) + replica.headers
-    try Embedder.run(inputs, pooling: pooling, on: exchange, of: self, shape: .openAI) { vectors in
-      let scores = vectors.dropFirst().map { vectors[0].similarity(to: $0) }
-      let order = scores.indices.sorted { scores[$0] != scores[$1] ? scores[$0] > scores[$1] : $0 < $1 }
-      let results = order.prefix(count > 0 ? count : scores.count).map { index in
-        var members: [JSONValue.Member] = [.init(key: "index", value: .integer(Int64(index)))]
-        if showsDocuments {
-          members.append(.init(key: "document", value: .object(["text": .string(documents[index])])))
-        }
-        members.append(.init(key: "relevance_score", value: .number(scores[index])))
-        return JSONValue.object(members)
-      }
-      return .json(
-        .object([
-          "id": .string(randomID("rerank-")), "model": .string(model), "usage": Self.usage(vectors),
-          "results": .array(results),
-        ]), headers: headers)
-    }
-  }
+  static func notices(_ fields: [String]) -> [HTTPHeader] { NoticeFields(names: fields).headers }
 
   private func ollamaEmbed(_ exchange: Exchange) throws {
     let fields = try FieldReader(body: exchange.request.body, table: .ollamaEmbed)

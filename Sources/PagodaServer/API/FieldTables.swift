@@ -111,7 +111,8 @@ extension FieldTable {
     refused: ["messages": [], "truncate_prompt_tokens": [], "add_special_tokens": [.bool(true)]])
 
   static let rerank = FieldTable(
-    known: ["model", "query", "documents", "top_n", "return_documents"], ignored: ["user", "request_id", "priority"],
+    known: ["model", "query", "documents", "top_n", "return_documents", "instruction"],
+    ignored: ["user", "request_id", "priority"],
     refused: ["truncate_prompt_tokens": [], "max_tokens_per_doc": []])
 
   static let ollamaEmbed = FieldTable(

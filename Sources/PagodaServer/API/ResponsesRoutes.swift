@@ -9,21 +9,6 @@ extension Service {
     "/v1/responses/compact": ["POST": .json(isGeneration: true, .openAI) { try $0.compact($1) }],
   ]
 
-  /// `/v1/responses/ID` and what lies below it.
-  func responseRoute(_ path: String) -> [String: Work]? {
-    let prefix = "/v1/responses/"
-    guard path.hasPrefix(prefix) else { return nil }
-    let parts = path.dropFirst(prefix.count).split(separator: "/", omittingEmptySubsequences: false).map(String.init)
-    guard let id = parts.first, !id.isEmpty else { return nil }
-    switch parts.dropFirst().first {
-    case nil:
-      return ["GET": .asked { try $0.stored(id, $1).response }, "DELETE": .asked { try $0.deleteResponse(id, $1) }]
-    case "input_items" where parts.count == 2: return ["GET": .asked { try $0.inputItems(id, $1) }]
-    case "cancel" where parts.count == 2: return ["POST": .asked { try $0.cancelResponse(id, $1) }]
-    default: return nil
-    }
-  }
-
   private func respond(_ exchange: Exchange) throws {
     let owner = guarding.owner(of: exchange.request)
     let request = try ResponsesRequest(exchange.request.body, models: models, store: responses, owner: owner)
@@ -40,6 +25,35 @@ extension Service {
     exchange.reply(
       .whole(
         .json(.object(["object": .string("response.input_tokens"), "input_tokens": .integer(Int64(count))]))))
+  }
+
+  /// A conversation as what its people said and a summary by the model, for a client whose context is full.
+  private func compact(_ exchange: Exchange) throws {
+    let owner = guarding.owner(of: exchange.request)
+    let request = try ResponsesRequest(
+      exchange.request.body, models: models, store: responses, owner: owner, isCompaction: true)
+    try generate(request.generation, CompactFormat(request: request), exchange)
+  }
+}
+
+/// What was stored, whatever model made it.
+extension ModelHost {
+  /// `/v1/responses/ID` and what lies below it.
+  func responseRoute(_ path: String) -> [String: Service.Work]? {
+    let prefix = "/v1/responses/"
+    guard path.hasPrefix(prefix) else { return nil }
+    let parts = path.dropFirst(prefix.count).split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+    guard let id = parts.first, !id.isEmpty else { return nil }
+    switch parts.dropFirst().first {
+    case nil:
+      return [
+        "GET": .server { .json(try $0.stored(id, $1).response) },
+        "DELETE": .server { .json(try $0.deleteResponse(id, $1)) },
+      ]
+    case "input_items" where parts.count == 2: return ["GET": .server { .json(try $0.inputItems(id, $1)) }]
+    case "cancel" where parts.count == 2: return ["POST": .server { .json(try $0.cancelResponse(id, $1)) }]
+    default: return nil
+    }
   }
 
   private func stored(_ id: String, _ request: HTTPRequest) throws -> ResponseStore.Entry {
@@ -72,14 +86,6 @@ extension Service {
     }
     _ = try stored(id, request)
     throw APIError.invalid("the response has ended already, so it cannot be cancelled", param: "response_id")
-  }
-
-  /// A conversation as what its people said and a summary by the model, for a client whose context is full.
-  private func compact(_ exchange: Exchange) throws {
-    let owner = guarding.owner(of: exchange.request)
-    let request = try ResponsesRequest(
-      exchange.request.body, models: models, store: responses, owner: owner, isCompaction: true)
-    try generate(request.generation, CompactFormat(request: request), exchange)
   }
 }
 

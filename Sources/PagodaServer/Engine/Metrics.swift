@@ -75,10 +75,12 @@ final class Metrics: @unchecked Sendable {
     }
   }
 
-  func text(_ engine: EngineStatistics, connections: Int) -> String {
-    func single(_ name: String, _ type: String, _ help: String, _ value: String) -> String {
-      "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n\(name) \(value)\n"
-    }
+  private static func single(_ name: String, _ type: String, _ help: String, _ value: String) -> String {
+    "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n\(name) \(value)\n"
+  }
+
+  /// What an engine counts.
+  static func text(_ engine: EngineStatistics) -> String {
     let used = engine.blocks == 0 ? 0 : 1 - Double(engine.freeBlocks) / Double(engine.blocks)
     var out = single("vllm:num_requests_running", "gauge", "Answers being made.", "\(engine.running)")
     out += single("vllm:num_requests_waiting", "gauge", "Answers waiting for room.", "\(engine.waiting)")
@@ -93,7 +95,7 @@ final class Metrics: @unchecked Sendable {
       "pagoda:generated_tokens_total", "counter", "Tokens generated, those of unfinished answers too.",
       "\(engine.generatedTokens)")
     out += single("pagoda:engine_failed", "gauge", "1 when the device has failed.", engine.fault == nil ? "0" : "1")
-    if let disk = engine.disk { out += Self.text(disk, single) }
+    if let disk = engine.disk { out += text(disk) }
     let drafts = engine.speculation
     out += single(
       "vllm:spec_decode_num_drafts_total", "counter", "Steps of a sequence with guesses.", "\(drafts.draftSteps)")
@@ -107,19 +109,24 @@ final class Metrics: @unchecked Sendable {
     out += single(
       "pagoda:spec_decode_saved_seconds", "gauge", "Time saved by guesses, negative when lost.",
       "\(drafts.savedMilliseconds / 1000)")
-    out += single("pagoda:http_connections", "gauge", "Open connections.", "\(connections)")
+    return out + cacheText(engine)
+  }
+
+  /// What the server counts, over all of its models.
+  func text(connections: Int) -> String {
+    var out = Self.single("pagoda:http_connections", "gauge", "Open connections.", "\(connections)")
     if let droppedLogLines {
-      out += single(
+      out += Self.single(
         "pagoda:log_lines_dropped_total", "counter", "Lines that the log's reader did not take.", "\(droppedLogLines())"
       )
     }
-    out += Self.cacheText(engine)
     return out
       + lock.withLock {
-        var out = single("vllm:prompt_tokens_total", "counter", "Tokens of prompts.", "\(promptTokens)")
-        out += single("vllm:prefix_cache_hits_total", "counter", "Prompt tokens found in the cache.", "\(cachedTokens)")
-        out += single("vllm:prefix_cache_queries_total", "counter", "Prompt tokens looked up.", "\(promptTokens)")
-        out += single("vllm:generation_tokens_total", "counter", "Tokens generated.", "\(generatedTokens)")
+        var out = Self.single("vllm:prompt_tokens_total", "counter", "Tokens of prompts.", "\(promptTokens)")
+        out += Self.single(
+          "vllm:prefix_cache_hits_total", "counter", "Prompt tokens found in the cache.", "\(cachedTokens)")
+        out += Self.single("vllm:prefix_cache_queries_total", "counter", "Prompt tokens looked up.", "\(promptTokens)")
+        out += Self.single("vllm:generation_tokens_total", "counter", "Tokens generated.", "\(generatedTokens)")
         out +=
           "# HELP vllm:request_success_total Answers by how they ended.\n# TYPE vllm:request_success_total counter\n"
         for (reason, count) in finished.sorted(by: { $0.key < $1.key }) {
@@ -137,11 +144,9 @@ final class Metrics: @unchecked Sendable {
   }
 
   /// Prefixes on disk; the reason why none are written is a label.
-  private static func text(
-    _ disk: DiskCacheStatistics, _ single: (String, String, String, String) -> String
-  ) -> String {
+  private static func text(_ disk: DiskCacheStatistics) -> String {
     let name = "pagoda:prefix_disk_"
-    var out = single(
+    var out = Self.single(
       name + "writing", "gauge", "1 while prefixes are written to disk.", disk.offReason == nil ? "1" : "0")
     if let reason = disk.offReason {
       let label = reason.reduce(into: "") { text, character in
@@ -186,5 +191,31 @@ extension Metrics {
     ]
     for (phase, seconds) in phases { out += "pagoda:step_seconds_total{phase=\"\(phase)\"} \(seconds)\n" }
     return out
+  }
+
+  /// The texts of several engines as one, told apart by the label `model_name`.
+  static func labelled(_ texts: [(name: String, text: String)]) -> String {
+    var order: [String] = []
+    var families: [String: (head: String, samples: String)] = [:]
+    for (name, text) in texts {
+      let label = "model_name=\"\(name.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
+      var family = ""
+      for line in text.split(separator: "\n") {
+        if line.hasPrefix("# HELP ") { family = String(line.dropFirst(7).prefix { $0 != " " }) }
+        if families[family] == nil {
+          order.append(family)
+          families[family] = ("", "")
+        }
+        if line.hasPrefix("#") {
+          if families[family]?.samples.isEmpty ?? false { families[family]?.head += line + "\n" }
+        } else if let brace = line.firstIndex(of: "{") {
+          families[family]?.samples += "\(line[..<brace]){\(label),\(line[line.index(after: brace)...])\n"
+        } else {
+          let space = line.firstIndex(of: " ") ?? line.endIndex
+          families[family]?.samples += "\(line[..<space]){\(label)}\(line[space...])\n"
+        }
+      }
+    }
+    return order.map { (families[$0]?.head ?? "") + (families[$0]?.samples ?? "") }.joined()
   }
 }

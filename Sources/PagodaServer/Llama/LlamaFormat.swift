@@ -47,10 +47,15 @@ struct LlamaFormat: AnswerFormat {
     func rate(_ count: Int, _ milliseconds: Double) -> JSONValue {
       milliseconds > 0 ? .number(Double(count) * 1000 / milliseconds) : .null
     }
+    func each(_ count: Int, _ milliseconds: Double) -> JSONValue {
+      count > 0 ? .number(milliseconds / Double(count)) : .null
+    }
     return .object([
       "cache_n": .integer(Int64(usage.cachedTokens)), "prompt_n": .integer(Int64(read)),
-      "prompt_ms": .number(times.promptMilliseconds), "prompt_per_second": rate(read, times.promptMilliseconds),
+      "prompt_ms": .number(times.promptMilliseconds), "prompt_per_token_ms": each(read, times.promptMilliseconds),
+      "prompt_per_second": rate(read, times.promptMilliseconds),
       "predicted_n": .integer(Int64(usage.completionTokens)), "predicted_ms": .number(times.generationMilliseconds),
+      "predicted_per_token_ms": each(usage.completionTokens, times.generationMilliseconds),
       "predicted_per_second": rate(usage.completionTokens, times.generationMilliseconds),
       "draft_n": .integer(Int64(times.draftedTokens)), "draft_n_accepted": .integer(Int64(times.acceptedTokens)),
     ])

@@ -7,7 +7,6 @@ extension Service {
     "/infill": ["POST": .json(isGeneration: true, .openAI) { try $0.llama($1, isInfill: true) }],
     "/props": ["GET": .quick { $0.properties() }],
     "/slots": ["GET": .quick { $0.slots() }],
-    "/api/v0/models": ["GET": .quick { $0.studioModels() }],
   ]
 
   private func llama(_ exchange: Exchange, isInfill: Bool) throws {
@@ -40,17 +39,5 @@ extension Service {
       ])
     }
     return .json(.array(list))
-  }
-
-  private func studioModels() -> HTTPResponse {
-    let list = models.names.map { name in
-      JSONValue.object([
-        "id": .string(name), "object": .string("model"), "type": .string("llm"), "publisher": .string("pagoda"),
-        "arch": .string(engine.info.family), "compatibility_type": .string("pagoda"),
-        "quantization": .string(engine.info.weightDType), "state": .string("loaded"),
-        "max_context_length": .integer(Int64(engine.info.plan.maximumModelLength)),
-      ])
-    }
-    return .json(.object(["object": .string("list"), "data": .array(list)]))
   }
 }

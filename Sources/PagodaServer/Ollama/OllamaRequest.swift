@@ -59,14 +59,18 @@ extension ServedModels {
     return last.contains(":") ? name : name + ":latest"
   }
 
-  /// The name in a request, checked; `latest` may be left out.
+  func contains(ollama name: String) -> Bool {
+    contains(name) || listed.contains { Self.ollamaName($0) == name }
+  }
+
+  /// The name in a request, checked.
   func ollamaName(in fields: FieldReader) throws -> String {
     guard let name = try fields.string("model", maximumBytes: 512) ?? fields.string("name", maximumBytes: 512) else {
       throw fields.missing("model")
     }
-    guard names.contains(where: { $0 == name || Self.ollamaName($0) == name }) else {
+    guard contains(ollama: name) else {
       throw APIError.invalid(
-        "model '\(name.prefix(100))' not found; this server has \(names.joined(separator: ", "))",
+        "model '\(name.prefix(100))' not found; this server has \(listed.joined(separator: ", "))",
         param: "model", code: "model_not_found", status: 404)
     }
     return name

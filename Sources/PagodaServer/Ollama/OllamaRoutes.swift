@@ -5,17 +5,9 @@ import PagodaKit
 
 extension Service {
   static let ollamaRoutes: [String: [String: Work]] = [
-    "/api/version": ["GET": .quick { _ in .json(.object(["version": .string(ollamaVersion)])) }],
-    "/api/tags": ["GET": .quick { $0.ollamaTags() }],
-    "/api/ps": ["GET": .quick { $0.ollamaRunning() }],
-    "/api/show": ["POST": .json(isGeneration: false, .ollama) { try $0.ollamaShow($1) }],
-    "/api/pull": ["POST": .json(isGeneration: false, .ollama) { try $0.ollamaPull($1) }],
     "/api/chat": ["POST": .json(isGeneration: true, .ollama) { try $0.ollama($1, .chat) }],
     "/api/generate": ["POST": .json(isGeneration: true, .ollama) { try $0.ollama($1, .generate) }],
   ]
-
-  /// The version of Ollama whose API this is: apps compare it before they use thinking, tools and formats.
-  static let ollamaVersion = "0.12.11"
 
   private func ollama(_ exchange: Exchange, _ kind: OllamaRequest.Kind) throws {
     let request = try OllamaRequest(exchange.request.body, kind: kind, models: models)
@@ -24,39 +16,55 @@ extension Service {
     try generate(generation, format, exchange)
   }
 
-  private func ollamaTags() -> HTTPResponse {
-    .json(.object(["models": .array(models.names.map { .object(ollamaModel($0)) })]))
+  var capabilities: [String] {
+    var list = ["completion"]
+    let tool = JSONValue.object([
+      "type": .string("function"), "function": .object(["name": .string("pagoda_probe_tool")]),
+    ])
+    let hello = JSONValue.object(["role": .string("user"), "content": .string("Hello!")])
+    let prompt = try? engine.encode(ChatPrompt(messages: [hello], tools: [tool], variables: []))
+    if prompt?.text.contains("pagoda_probe_tool") == true { list.append("tools") }
+    if ThinkingTokens(engine.tokenizer).close != nil { list.append("thinking") }
+    return list
+  }
+}
+
+extension ModelHost {
+  func ollamaTags() -> HTTPResponse {
+    .json(
+      .object([
+        "models": .array(entries.flatMap { entry in entry.names.listed.map { .object(ollamaModel($0, entry.info)) } })
+      ]))
   }
 
-  /// The models in memory: all of them, always.
-  private func ollamaRunning() -> HTTPResponse {
-    let isOnCPU = engine.info.device.hasPrefix("cpu")
-    let list = models.names.map { name in
+  /// The models in memory.
+  func ollamaRunning() -> HTTPResponse {
+    let running = entries.filter { state(of: $0).service != nil }
+    let list = running.flatMap { entry in entry.names.listed.map { ($0, entry.info) } }.map { name, info in
       JSONValue.object(
-        ollamaModel(name) + [
+        ollamaModel(name, info) + [
           .init(key: "expires_at", value: .string("9999-12-31T23:59:59Z")),
-          .init(key: "size_vram", value: .integer(isOnCPU ? 0 : engine.info.plan.totalBytes)),
-          .init(key: "context_length", value: .integer(Int64(engine.info.plan.maximumModelLength))),
+          .init(key: "size_vram", value: .integer(info.device.hasPrefix("cpu") ? 0 : info.plan.totalBytes)),
+          .init(key: "context_length", value: .integer(Int64(info.plan.maximumModelLength))),
         ])
     }
     return .json(.object(["models": .array(list)]))
   }
 
-  private func ollamaModel(_ name: String) -> [JSONValue.Member] {
+  private func ollamaModel(_ name: String, _ info: ModelInfo) -> [JSONValue.Member] {
     let listed = ServedModels.ollamaName(name)
     return [
       .init(key: "name", value: .string(listed)), .init(key: "model", value: .string(listed)),
       .init(key: "modified_at", value: .string(createdTime)),
-      .init(key: "size", value: .integer(engine.info.plan.weightsBytes)),
-      .init(key: "digest", value: .string(ollamaDigest(name))), .init(key: "details", value: ollamaDetails),
+      .init(key: "size", value: .integer(info.plan.weightsBytes)),
+      .init(key: "digest", value: .string(ollamaDigest(name, info))), .init(key: "details", value: ollamaDetails(info)),
     ]
   }
 
   private var createdTime: String { Date(timeIntervalSince1970: Double(created)).ISO8601Format() }
 
   /// Made from the loaded model's description, without reading its files again: the same for the same model.
-  private func ollamaDigest(_ name: String) -> String {
-    let info = engine.info
+  private func ollamaDigest(_ name: String, _ info: ModelInfo) -> String {
     let text = "\(name) \(info.architecture) \(info.parameterCount) \(info.weightDType) \(info.vocabularySize)"
     var digest = pagoda_digest()
     pagoda_digest_begin(&digest, 0)
@@ -67,8 +75,7 @@ extension Service {
     return out.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
   }
 
-  private var ollamaDetails: JSONValue {
-    let info = engine.info
+  private func ollamaDetails(_ info: ModelInfo) -> JSONValue {
     let billions = Double(info.parameterCount) / 1e9
     let size =
       billions >= 1 ? String(format: "%.1fB", billions) : String(format: "%.2fM", Double(info.parameterCount) / 1e6)
@@ -79,11 +86,13 @@ extension Service {
     ])
   }
 
-  private func ollamaShow(_ exchange: Exchange) throws {
+  func ollamaShow(_ exchange: Exchange) throws {
     let fields = try FieldReader(body: exchange.request.body, table: .ollamaShow)
-    _ = try models.ollamaName(in: fields)
-    let info = engine.info
+    let entry = try ollamaEntry(fields)
+    let info = entry.info
     let family = info.family
+    // Before the model has been loaded once, its template is not known, but that there is one.
+    let capabilities = state(of: entry).capabilities ?? ["completion"] + (info.hasChatTemplate ? ["tools"] : [])
     func count(_ key: String, _ value: Int) -> JSONValue.Member { .init(key: key, value: .integer(Int64(value))) }
     let facts: [JSONValue.Member] = [
       .init(key: "general.architecture", value: .string(family)),
@@ -95,29 +104,26 @@ extension Service {
       .whole(
         .json(
           .object([
-            "modelfile": .string(""), "parameters": .string(""), "details": ollamaDetails,
+            "modelfile": .string(""), "parameters": .string(""), "details": ollamaDetails(info),
             "model_info": .object(facts), "capabilities": .array(capabilities.map { .string($0) }),
             "modified_at": .string(createdTime),
           ]))))
   }
 
-  private var capabilities: [String] {
-    var list = ["completion"]
-    let tool = JSONValue.object([
-      "type": .string("function"), "function": .object(["name": .string("pagoda_probe_tool")]),
-    ])
-    let hello = JSONValue.object(["role": .string("user"), "content": .string("Hello!")])
-    let prompt = try? engine.encode(ChatPrompt(messages: [hello], tools: [tool], variables: []))
-    if prompt?.text.contains("pagoda_probe_tool") == true { list.append("tools") }
-    if ThinkingTokens(engine.tokenizer).close != nil { list.append("thinking") }
-    return list
+  private func ollamaEntry(_ fields: FieldReader) throws -> Entry {
+    if entries.count == 1 { _ = try entries[0].names.ollamaName(in: fields) }
+    guard let name = try fields.string("model", maximumBytes: 512) ?? fields.string("name", maximumBytes: 512) else {
+      throw fields.missing("model")
+    }
+    guard let entry = entry(named: name) else { throw ServedModels.unknown(name, listed) }
+    return entry
   }
 
-  /// Only the served model is available; the operator loads others by starting a server for them.
-  private func ollamaPull(_ exchange: Exchange) throws {
+  /// Only the served models are available; the operator gives others to the server when it starts.
+  func ollamaPull(_ exchange: Exchange) throws {
     let fields = try FieldReader(body: exchange.request.body, table: .ollamaPull)
     do {
-      _ = try models.ollamaName(in: fields)
+      _ = try ollamaEntry(fields)
     } catch let error as APIError where error.status == 404 {
       var error = error
       error.message += "; it cannot fetch others: run `pagoda pull` and start a server with --model"

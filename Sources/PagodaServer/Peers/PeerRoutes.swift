@@ -2,24 +2,26 @@
 import Foundation
 import PagodaKit
 
+extension ModelHost {
+  /// Nothing is there unless prefixes are shared; the guard has checked the secret.
+  func peerRoute(_ request: HTTPRequest) -> [String: Service.Work]? {
+    guard let sharing else { return nil }
+    if request.path == Service.peerPath {
+      return ["POST": .json(isGeneration: false, .openAI) { try $0.listPrefixFiles($1) }]
+    }
+    guard request.path.hasPrefix(Service.peerPath + "/") else { return nil }
+    let name = String(request.path.dropFirst(Service.peerPath.count + 1))
+    guard PrefixSharing.isFileName(name) else { return nil }
+    return ["GET": .stream { _, exchange in try Service.sendPrefixFile("\(sharing.folder)/\(name)", exchange) }]
+  }
+}
+
 extension Service {
   static let peerPath = "/v1/prefix/files"
   /// The most bytes of a file in one answer.
   static let peerChunkBytes = 8 << 20
 
-  /// Nothing is there unless prefixes are shared; the guard has checked the secret.
-  func peerRoute(_ request: HTTPRequest) -> [String: Work]? {
-    guard let sharing else { return nil }
-    if request.path == Self.peerPath {
-      return ["POST": .json(isGeneration: false, .openAI) { try $0.listPrefixFiles($1) }]
-    }
-    guard request.path.hasPrefix(Self.peerPath + "/") else { return nil }
-    let name = String(request.path.dropFirst(Self.peerPath.count + 1))
-    guard PrefixSharing.isFileName(name) else { return nil }
-    return ["GET": .stream { _, exchange in try Self.sendPrefixFile("\(sharing.folder)/\(name)", exchange) }]
-  }
-
-  private func listPrefixFiles(_ exchange: Exchange) throws {
+  fileprivate func listPrefixFiles(_ exchange: Exchange) throws {
     let fields = try FieldReader(body: exchange.request.body, table: .prefixFiles)
     guard let values = try fields.array("tokens") else { throw fields.missing("tokens") }
     let ids = try fields.tokenIDs(values, of: "tokens", below: engine.info.vocabularySize)
@@ -40,7 +42,7 @@ extension Service {
   }
 
   /// A range of a file, which may be gone, or another by the same name, at the next one: the receiver checks the whole.
-  private static func sendPrefixFile(_ path: String, _ exchange: Exchange) throws {
+  fileprivate static func sendPrefixFile(_ path: String, _ exchange: Exchange) throws {
     guard let range = PeerRange(exchange.head.values("range")) else {
       throw APIError.invalid("the request needs one Range such as bytes=0-1023", status: 416)
     }

@@ -1,0 +1,180 @@
+// Judge: asks a model that was trained for it (Qwen3-Reranker) whether each document fits a query: yes or no.
+import Foundation
+import PagodaKit
+
+/// How `/v1/rerank` orders documents.
+public enum Reranking: String, Sendable, CaseIterable {
+  /// `yesNo` for models with `reranker` in their name, else `cosine`.
+  case automatic = "auto"
+  /// By the cosine of a document's vector and the query's.
+  case cosine
+  /// By the probability that the model says yes, and not no, when asked whether the document fits, as Qwen3-Reranker does.
+  case yesNo = "yes-no"
+
+  func isYesNo(modelNames names: [String]) -> Bool {
+    self == .yesNo || self == .automatic && names.contains { $0.lowercased().contains("reranker") }
+  }
+}
+
+/// The question in the words that Qwen3-Reranker was trained with.
+struct YesNoPrompt {
+  static let instruction = "Given a web search query, retrieve relevant passages that answer the query"
+  private let opening: [Int32]
+  private let closing: [Int32]
+  let yes: Int32
+  let no: Int32
+  private let tokenizer: Tokenizer
+
+  init(_ tokenizer: Tokenizer?) throws {
+    guard let tokenizer else { throw PagodaError.unsupported("this model has no tokenizer, so it cannot rerank texts") }
+    self.tokenizer = tokenizer
+    opening = try tokenizer.encode(
+      "<|im_start|>system\nJudge whether the Document meets the requirements based on the Query and the Instruct provided. "
+        + "Note that the answer can only be \"yes\" or \"no\".<|im_end|>\n<|im_start|>user\n",
+      parsingSpecialTokens: true)
+    closing = try tokenizer.encode(
+      "<|im_end|>\n<|im_start|>assistant\n<think>\n\n</think>\n\n", parsingSpecialTokens: true)
+    guard let yes = try tokenizer.encode("yes").first, let no = try tokenizer.encode("no").first, yes != no else {
+      throw PagodaError.unsupported("this model has no tokens for yes and no")
+    }
+    (self.yes, self.no) = (yes, no)
+  }
+
+  /// No text of the client's counts as a control token.
+  func tokens(_ instruction: String, _ query: String, _ document: String) throws -> [Int32] {
+    let text = "<Instruct>: \(instruction)\n<Query>: \(query)\n<Document>: \(document)"
+    return opening + (try tokenizer.encode(text, parsingSpecialTokens: false)) + closing
+  }
+}
+
+/// Judges the documents of one request and answers when all are judged.
+final class Judge: @unchecked Sendable {
+  /// A verdict: how likely the model says yes where it says yes or no.
+  struct Verdict: Sendable {
+    var score = 0.0
+    var promptTokens = 0
+  }
+
+  private let service: Service
+  private let exchange: Exchange
+  private let prompt: YesNoPrompt
+  private let answer: @Sendable ([Verdict]) -> HTTPResponse
+  private let lock = NSLock()
+  // Guarded by `lock`.
+  private var verdicts: [Verdict]
+  private var failure: (any Error)?
+  private var open: Int
+  private var cancels: [@Sendable () -> Void] = []
+  private var isCancelled = false
+
+  /// Runs on a worker. Throws what can be said before anything was computed.
+  static func run(
+    _ prompt: YesNoPrompt, _ documents: [[Int32]], on exchange: Exchange, of service: Service,
+    answer: @escaping @Sendable ([Verdict]) -> HTTPResponse
+  ) throws {
+    let limit = service.engine.info.plan.maximumModelLength
+    for (index, tokens) in documents.enumerated() where tokens.count >= limit {
+      throw APIError.invalid(
+        "This model's maximum context length is \(limit) tokens. However, documents[\(index)] with the query resulted in "
+          + "\(tokens.count) tokens. Please reduce its length.",
+        param: "documents[\(index)]", code: "context_length_exceeded")
+    }
+    try service.admission.enter(documents.count)
+    exchange.record.begin(model: service.models.names[0])
+    let judge = Judge(prompt, documents.count, exchange, service, answer)
+    exchange.onGone { judge.cancel() }
+    for (index, tokens) in documents.enumerated() { judge.ask(tokens, index, yes: nil) }
+  }
+
+  private init(
+    _ prompt: YesNoPrompt, _ count: Int, _ exchange: Exchange, _ service: Service,
+    _ answer: @escaping @Sendable ([Verdict]) -> HTTPResponse
+  ) {
+    self.prompt = prompt
+    self.service = service
+    self.exchange = exchange
+    self.answer = answer
+    verdicts = Array(repeating: Verdict(), count: count)
+    open = count
+  }
+
+  /// Has the model say yes, which tells how likely that was; if no is not among its 20 likeliest words, then no as well,
+  /// for which the prompt is in the cache.
+  private func ask(_ tokens: [Int32], _ index: Int, yes: Float?) {
+    var request = Request(prompt: .tokens(tokens))
+    request.sampling.maximumTokens = 1
+    request.sampling.temperature = 0
+    request.sampling.topLogProbabilities = 20
+    request.sampling.logitBias = [yes == nil ? prompt.yes : prompt.no: 1e6]
+    request.sampling.ignoresEndOfText = true
+    request.speculates = false
+    request.hasThinkingTags = false
+    request.cacheSalt = service.guarding.cacheSalt(of: exchange.head, "")
+    request.shareID = service.guarding.shareID(of: exchange.head)
+    let said = Said()
+    do {
+      let cancel = try service.engine.start(request) { [exchange] event in
+        if case .token(let token) = event { said.token = token }
+        if case .finished(let completion) = event {
+          said.completion = completion
+          if yes == nil { exchange.record.note(event) }
+        }
+      } end: { error in
+        self.take(said, error, tokens, index, yes: yes)
+      }
+      let isLate = lock.withLock {
+        cancels.append(cancel)
+        return isCancelled
+      }
+      if isLate { cancel() }
+    } catch {
+      end(index, .failure(error))
+    }
+  }
+
+  /// What one pass gave; of the engine's thread.
+  private final class Said: @unchecked Sendable {
+    var token: TokenInfo?
+    var completion: Completion?
+  }
+
+  private func take(_ said: Said, _ error: PagodaError?, _ tokens: [Int32], _ index: Int, yes: Float?) {
+    if let error { return end(index, .failure(error)) }
+    guard let token = said.token, let said = token.logProbability else {
+      return end(index, .failure(CancellationError()))
+    }
+    if let yes { return end(index, .success(Self.verdict(yes, said, tokens.count))) }
+    if let no = token.topLogProbabilities.first(where: { $0.id == prompt.no })?.logProbability {
+      return end(index, .success(Self.verdict(said, no, tokens.count)))
+    }
+    service.dispatch { self.ask(tokens, index, yes: said) }
+  }
+
+  private static func verdict(_ yes: Float, _ no: Float, _ count: Int) -> Verdict {
+    Verdict(score: 1 / (1 + exp(Double(no) - Double(yes))), promptTokens: count)
+  }
+
+  private func end(_ index: Int, _ result: Result<Verdict, any Error>) {
+    service.admission.leave()
+    if case .failure = result { exchange.record.fail() }
+    let left = lock.withLock { () -> Int in
+      do { verdicts[index] = try result.get() } catch { failure = failure ?? error }
+      open -= 1
+      return open
+    }
+    if left == 0 { service.dispatch { self.reply() } }
+  }
+
+  private func reply() {
+    let (verdicts, failure) = lock.withLock { (self.verdicts, self.failure) }
+    exchange.reply(.whole(failure.map { APIError(any: $0).response(.openAI) } ?? answer(verdicts)))
+  }
+
+  private func cancel() {
+    let all = lock.withLock {
+      isCancelled = true
+      return cancels
+    }
+    for cancel in all { cancel() }
+  }
+}

@@ -1,0 +1,113 @@
+// What the server does with a request once its headers are known: which route, and which model, loaded if it must be.
+import Foundation
+import PagodaKit
+
+extension ModelHost {
+  func action(for request: HTTPRequest) throws -> HTTPAction {
+    guard
+      let methods = Service.routes[request.path] ?? modelRoute(request.path) ?? responseRoute(request.path)
+        ?? peerRoute(request)
+    else {
+      throw APIError.invalid("there is nothing at \(request.path.prefix(100))", code: "not_found", status: 404)
+    }
+    let method = request.method == "HEAD" ? "GET" : request.method
+    guard let work = methods[method] else {
+      let allowed = methods.keys.sorted().joined(separator: ", ")
+      var response = APIError.invalid(
+        "\(request.path) takes \(allowed), not \(request.method.prefix(20))", code: "method_not_allowed", status: 405
+      ).response(Front.shape(of: request.path))
+      response.headers.append(HTTPHeader("Allow", allowed))
+      return .respond(response)
+    }
+    return try action(work, request)
+  }
+
+  private func action(_ work: Service.Work, _ request: HTTPRequest) throws -> HTTPAction {
+    switch work {
+    case .page(let file): return .respond(file.response)
+    case .server(let answer): return .respond(try answer(self, request))
+    case .quick(let answer):
+      let current = current
+      if let service = state(of: current).service { return .respond(answer(service)) }
+      return .work { [self] exchange in
+        attempt(exchange, .openAI) {
+          try use(current, exchange, .openAI) { exchange.reply(.whole(answer($0))) }
+        }
+      }
+    case .stream(let begin):
+      if request.method == "HEAD" { return .respond(HTTPResponse(type: "text/event-stream; charset=utf-8", body: [])) }
+      return .work { [self] exchange in
+        attempt(exchange, .openAI) { try use(current, exchange, .openAI) { try begin($0, exchange) } }
+      }
+    case .desk(let shape, let handle):
+      let isCompressed = try checkBody(of: request)
+      return .work { [self] exchange in
+        attempt(exchange, shape) {
+          if isCompressed { try expandBody(of: exchange) }
+          try handle(self, exchange)
+        }
+      }
+    case .json(let isGeneration, let shape, let handle):
+      let isCompressed = try checkBody(of: request)
+      if entries.count == 1, let service = state(of: entries[0]).service {
+        try service.replica.check(request)
+        if isGeneration { try service.admission.check() }
+      }
+      return .work { [self] exchange in
+        attempt(exchange, shape) {
+          if isCompressed { try expandBody(of: exchange) }
+          try use(try entry(of: exchange.request.body), exchange, shape) { service in
+            try service.replica.check(request)
+            try handle(service, exchange)
+          }
+        }
+      }
+    }
+  }
+
+  /// Runs work that answers; if it throws, the error is the answer.
+  private func attempt(_ exchange: Exchange, _ shape: APIError.Shape, _ work: () throws -> Void) {
+    do {
+      try work()
+    } catch {
+      let refusal = APIError(any: error)
+      let response = refusal.response(shape)
+      exchange.reply(.whole(refusal.status == 503 ? response.closing() : response))
+    }
+  }
+
+  private func use(
+    _ entry: Entry, _ exchange: Exchange, _ shape: APIError.Shape, _ work: @escaping @Sendable (Service) throws -> Void
+  ) throws {
+    try use(entry) { [self] result in attempt(exchange, shape) { try work(try result.get()) } }
+  }
+
+  /// Whether a body will come, in JSON; true when it is compressed.
+  private func checkBody(of request: HTTPRequest) throws -> Bool {
+    let type = request.values("content-type").first ?? ""
+    let mime = type.split(separator: ";").first.map { $0.trimmingCharacters(in: .whitespaces).lowercased() }
+    guard mime == "application/json" else {
+      throw APIError.invalid("the Content-Type must be application/json", code: "unsupported_media_type", status: 415)
+    }
+    if request.values("content-length").isEmpty && request.values("transfer-encoding").isEmpty {
+      throw APIError.invalid("the request must have a body", code: "length_required", status: 411)
+    }
+    let codings = request.values("content-encoding").flatMap { $0.lowercased().split { $0 == "," || $0 == " " } }
+    if codings.allSatisfy({ $0 == "identity" }) { return false }
+    if codings == ["gzip"] || codings == ["x-gzip"] { return true }
+    throw APIError(
+      status: 415, message: "the body may be compressed with gzip, not otherwise", code: "unsupported_media_type",
+      headers: [HTTPHeader("Accept-Encoding", "gzip")])
+  }
+
+  private func expandBody(of exchange: Exchange) throws {
+    let limit = options.maximumBodyBytes
+    do {
+      exchange.replaceBody(try Gzip.expand(exchange.request.body, limit: limit))
+    } catch GzipError.malformed(let reason) {
+      throw APIError.invalid("the body is not valid gzip: \(reason)")
+    } catch {
+      throw APIError.invalid("the body is larger than \(limit) bytes", code: "request_too_large", status: 413)
+    }
+  }
+}

@@ -1,0 +1,139 @@
+// Loading and unloading: one model at a time, in the order in which they were asked for, within the memory planned.
+import Foundation
+import PagodaKit
+
+extension ModelHost {
+  /// Under the lock.
+  func startLoader() {
+    guard !isLoading else { return }
+    isLoading = true
+    loader = Task { [self] in
+      while let entry = nextToLoad() { settle(entry, await bring(entry)) }
+    }
+  }
+
+  private func nextToLoad() -> Entry? {
+    lock.withLock {
+      if queue.isEmpty {
+        isLoading = false
+        return nil
+      }
+      return queue.removeFirst()
+    }
+  }
+
+  private func bring(_ entry: Entry) async -> Result<Service, any Error> {
+    do {
+      if let service = stay(entry) { return .success(service) }
+      guard let model = entry.model else { throw APIError.shuttingDown }
+      try await makeRoom(for: entry)
+      let engine = try await Engine.load(model.source, options: model.options)
+      try await prepare?(engine)
+      let service = Service(engine, entry, of: self)
+      let isLate = lock.withLock {
+        if isDraining { return true }
+        (entry.state, entry.isRetiring, entry.lastUse) = (.loaded(service), false, monotonicSeconds())
+        entry.capabilities = service.capabilities
+        return false
+      }
+      if isLate {
+        await engine.shutDown()
+        throw APIError.shuttingDown
+      }
+      options.eventLog?("\(model.name) is loaded: \(engine.info.plan.totalBytes >> 20) MiB")
+      return .success(service)
+    } catch is CancellationError {
+      return .failure(APIError.shuttingDown)
+    } catch {
+      options.eventLog?("\(entry.names.names[0]) could not be loaded: \(error)")
+      return .failure(error)
+    }
+  }
+
+  /// A model that was to leave and is wanted again before it has.
+  private func stay(_ entry: Entry) -> Service? {
+    lock.withLock {
+      guard let service = entry.service else { return nil }
+      entry.isRetiring = false
+      return service
+    }
+  }
+
+  private enum Step {
+    case go
+    case unload(Entry, Service)
+    case wait
+  }
+
+  /// Unloads those not used for longest until the plan has room. One that is at work takes no more requests and is unloaded
+  /// when it has finished those it has; later ones for it are answered after this load, so no model waits forever.
+  private func makeRoom(for entry: Entry) async throws {
+    while true {
+      try Task.checkCancellation()
+      switch lock.withLock({ nextStep(for: entry) }) {
+      case .go: return
+      case .unload(let victim, let service): await unload(victim, service)
+      case .wait: try await Task.sleep(for: .milliseconds(5))
+      }
+    }
+  }
+
+  /// Under the lock.
+  private func nextStep(for entry: Entry) -> Step {
+    if case .leaving = entry.state { return .wait }
+    var used: Int64 = 0
+    for other in entries {
+      if case .unloaded = other.state { continue }
+      used += other.info.plan.totalBytes
+    }
+    if used + entry.info.plan.totalBytes <= memoryBytes { return .go }
+    let victims = entries.filter { $0.service != nil && $0.model != nil }.sorted { $0.lastUse < $1.lastUse }
+    guard let victim = victims.first(where: \.isRetiring) ?? victims.first(where: isIdle) ?? victims.first else {
+      return .wait
+    }
+    victim.isRetiring = true
+    guard isIdle(victim), let service = victim.service else { return .wait }
+    victim.state = .leaving
+    return .unload(victim, service)
+  }
+
+  /// Under the lock.
+  private func isIdle(_ entry: Entry) -> Bool { entry.users == 0 && entry.service?.admission.isEmpty ?? true }
+
+  private func unload(_ entry: Entry, _ service: Service) async {
+    service.statusFeed.end()
+    await service.engine.shutDown()
+    lock.withLock { (entry.state, entry.isRetiring) = (.unloaded, false) }
+    options.eventLog?("\(entry.names.names[0]) is unloaded")
+  }
+
+  /// Unloads what has not been used for so many seconds.
+  func unload(idleFor seconds: Double) async {
+    let now = monotonicSeconds()
+    let old = lock.withLock {
+      entries.compactMap { entry -> (Entry, Service)? in
+        guard entry.model != nil, let service = entry.service else { return nil }
+        guard isIdle(entry), entry.waiters.isEmpty else {
+          entry.lastUse = now
+          return nil
+        }
+        guard now - entry.lastUse >= seconds else { return nil }
+        entry.state = .leaving
+        return (entry, service)
+      }
+    }
+    for (entry, service) in old { await unload(entry, service) }
+  }
+
+  /// At the end: the load in progress is over, and every engine of the host's own is shut down.
+  func close() async {
+    await lock.withLock { loader }?.value
+    for entry in entries where entry.model != nil {
+      let service = lock.withLock { () -> Service? in
+        defer { if entry.service != nil { entry.state = .leaving } }
+        return entry.service
+      }
+      if let service { await unload(entry, service) }
+    }
+  }
+}

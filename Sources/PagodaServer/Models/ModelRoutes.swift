@@ -1,0 +1,102 @@
+// What the server says of its models: lists in OpenAI's, Ollama's and LM Studio's shapes, health and metrics of all.
+import CDigest
+import Foundation
+import PagodaKit
+
+extension ModelHost {
+  static let routes: [String: [String: Service.Work]] = [
+    "/health": ["GET": .server { host, _ in host.health.response }],
+    "/ping": ["GET": .server { host, _ in host.health.response }, "POST": .server { host, _ in host.health.response }],
+    "/metrics": ["GET": .server { host, _ in host.metricsText() }],
+    "/version": ["GET": .server { _, _ in .json(.object(["version": .string(PagodaVersion.current)])) }],
+    "/v1/models": ["GET": .server { host, _ in host.modelList() }],
+    "/api/version": ["GET": .server { _, _ in .json(.object(["version": .string(ollamaVersion)])) }],
+    "/api/tags": ["GET": .server { host, _ in host.ollamaTags() }],
+    "/api/ps": ["GET": .server { host, _ in host.ollamaRunning() }],
+    "/api/show": ["POST": .desk(.ollama) { try $0.ollamaShow($1) }],
+    "/api/pull": ["POST": .desk(.ollama) { try $0.ollamaPull($1) }],
+    "/api/v0/models": ["GET": .server { host, _ in host.studioModels() }],
+  ]
+
+  /// The version of Ollama whose API this is: apps compare it before they use thinking, tools and formats.
+  static let ollamaVersion = "0.12.11"
+
+  var health: Health {
+    let states = lock.withLock { entries.map { ($0.names.names[0], $0.service) } }
+    var health = Health()
+    for (_, service) in states {
+      guard let service else { continue }
+      health.add(Health(service.engine.statistics, isDraining: service.admission.draining))
+    }
+    health.isDraining = health.isDraining || lock.withLock { isDraining }
+    if entries.count > 1 { health.models = states.map { ($0.0, $0.1 != nil) } }
+    return health
+  }
+
+  private func metricsText() -> HTTPResponse {
+    let engines = lock.withLock {
+      entries.compactMap { entry in entry.service.map { (entry.names.names[0], $0.engine) } }
+    }
+    let text =
+      entries.count == 1
+      ? engines.map { Metrics.text($0.1.statistics) }.joined()
+      : Metrics.labelled(engines.map { ($0.0, Metrics.text($0.1.statistics)) })
+    let shared = loaded.compactMap { $0.peers?.statistics.text }.joined()
+    return HTTPResponse(
+      type: "text/plain; version=0.0.4; charset=utf-8",
+      body: Array((text + metrics.text(connections: connections) + shared).utf8))
+  }
+
+  /// Every name that is listed, with its model.
+  private var rows: [(name: String, entry: Entry)] {
+    entries.flatMap { entry in entry.names.listed.map { ($0, entry) } }
+  }
+
+  private func modelList() -> HTTPResponse {
+    .json(.object(["object": .string("list"), "data": .array(rows.map { model($0.name, $0.entry) })]))
+  }
+
+  /// `/v1/models/NAME`
+  func modelRoute(_ path: String) -> [String: Service.Work]? {
+    let prefix = "/v1/models/"
+    guard path.hasPrefix(prefix), path != prefix else { return nil }
+    let name = String(path.dropFirst(prefix.count))
+    return [
+      "GET": .server { host, _ in
+        guard let entry = host.entry(named: name) else { throw ServedModels.unknown(name, host.listed) }
+        return .json(host.model(name, entry))
+      }
+    ]
+  }
+
+  private func model(_ name: String, _ entry: Entry) -> JSONValue {
+    let info = entry.info
+    var members: [JSONValue.Member] = [
+      .init(key: "id", value: .string(name)), .init(key: "object", value: .string("model")),
+      .init(key: "created", value: .integer(created)), .init(key: "owned_by", value: .string("pagoda")),
+      .init(key: "max_model_len", value: .integer(Int64(info.plan.maximumModelLength))),
+      .init(key: "architecture", value: .string(info.architecture)),
+      .init(key: "weight_dtype", value: .string(info.weightDType)),
+    ]
+    if entry.names.names[0] != name { members.append(.init(key: "root", value: .string(entry.names.names[0]))) }
+    if entries.count > 1 {
+      let isLoaded = state(of: entry).service != nil
+      members.append(.init(key: "loaded", value: .bool(isLoaded)))
+      members.append(.init(key: "memory_bytes", value: .integer(info.plan.totalBytes)))
+    }
+    return .object(members)
+  }
+
+  private func studioModels() -> HTTPResponse {
+    let list = rows.map { name, entry in
+      JSONValue.object([
+        "id": .string(name), "object": .string("model"), "type": .string("llm"), "publisher": .string("pagoda"),
+        "arch": .string(entry.info.family), "compatibility_type": .string("pagoda"),
+        "quantization": .string(entry.info.weightDType),
+        "state": .string(state(of: entry).service == nil ? "not-loaded" : "loaded"),
+        "max_context_length": .integer(Int64(entry.info.plan.maximumModelLength)),
+      ])
+    }
+    return .json(.object(["object": .string("list"), "data": .array(list)]))
+  }
+}

@@ -1,0 +1,108 @@
+// ServedModel: one of several models of a server, and the names that requests may call models by.
+import PagodaKit
+
+/// One of several models that a server loads when they are first asked for.
+public struct ServedModel: Sendable {
+  /// What requests call it, and what is reported.
+  public var name: String
+  /// Where it comes from.
+  public var source: ModelSource
+  /// The options of its engine.
+  public var options: EngineOptions
+  /// Where it comes from as the user gave it, for `/model_info`; nil reports its name.
+  public var path: String?
+
+  /// A model under a name.
+  public init(name: String, source: ModelSource, options: EngineOptions = EngineOptions(), path: String? = nil) {
+    self.name = name
+    self.source = source
+    self.options = options
+    self.path = path
+  }
+}
+
+/// Another name for a model of a server.
+public struct ModelAlias: Hashable, Sendable {
+  /// The name, in which `*` stands for any text: `gpt-4o`, `claude-*`.
+  public var pattern: String
+  /// The name of the model that it means.
+  public var model: String
+
+  /// A name or a pattern, and the model that it means.
+  public init(_ pattern: String, model: String) {
+    self.pattern = pattern
+    self.model = model
+  }
+
+  /// A pattern could match any name; it is not listed among the models.
+  var isPattern: Bool { pattern.contains("*") }
+
+  package func matches(_ name: String) -> Bool {
+    let parts = pattern.split(separator: "*", omittingEmptySubsequences: false)
+    guard parts.count > 1, let first = parts.first, let last = parts.last else { return name == pattern }
+    guard name.utf8.count >= first.utf8.count + last.utf8.count, name.hasPrefix(first), name.hasSuffix(last) else {
+      return false
+    }
+    var rest = name.dropFirst(first.count).dropLast(last.count)
+    for part in parts.dropFirst().dropLast() where !part.isEmpty {
+      guard let found = rest.firstRange(of: part) else { return false }
+      rest = rest[found.upperBound...]
+    }
+    return true
+  }
+}
+
+/// The names that requests may call one model by.
+struct ServedModels: Sendable {
+  var names: [String]
+  var aliases: [ModelAlias] = []
+
+  /// Names and aliases that stand for one name each.
+  var listed: [String] { names + aliases.filter { !$0.isPattern }.map(\.pattern) }
+
+  /// `latest`, which Ollama's clients add, may be left out.
+  func contains(_ name: String) -> Bool {
+    names.contains { $0 == name || Self.ollamaName($0) == name } || aliases.contains { $0.matches(name) }
+  }
+
+  func name(in fields: FieldReader) throws -> String {
+    guard let name = try fields.string("model", maximumBytes: 512) else { return names[0] }
+    guard contains(name) else { throw Self.unknown(name, listed) }
+    return name
+  }
+
+  static func unknown(_ name: String, _ listed: [String]) -> APIError {
+    APIError.invalid(
+      "the model '\(name.prefix(100))' does not exist here; this server has \(listed.joined(separator: ", "))",
+      param: "model", code: "model_not_found", status: 404)
+  }
+}
+
+extension ModelHost {
+  /// Plans each model alone, without loading it.
+  static func entries(
+    of models: [ServedModel], _ options: ServerOptions, memoryBytes: Int64?
+  ) async throws -> [Entry] {
+    if models.isEmpty { throw ServerError("there is no model to serve") }
+    var names: Set<String> = []
+    for model in models where !names.insert(model.name).inserted {
+      throw ServerError("two models are called '\(model.name)'")
+    }
+    for alias in options.aliases where !names.contains(alias.model) {
+      throw ServerError("the alias '\(alias.pattern)' is for '\(alias.model)', which is none of the models")
+    }
+    var entries: [Entry] = []
+    for model in models {
+      let info = try await Engine.inspect(model.source, options: model.options)
+      let limit = memoryBytes ?? info.plan.deviceLimitBytes
+      if info.plan.totalBytes > limit {
+        throw PagodaError.outOfMemory(
+          "\(model.name) needs \(info.plan.totalBytes >> 20) MiB, and the models together may take \(limit >> 20) MiB")
+      }
+      let aliases = options.aliases.filter { $0.model == model.name }
+      entries.append(
+        Entry(model, ServedModels(names: [model.name], aliases: aliases), path: model.path ?? model.name, info: info))
+    }
+    return entries
+  }
+}
