@@ -20,7 +20,7 @@ def test_the_server_serves_the_description(server):
 @settings(max_examples=25, deadline=None, derandomize=True, phases=[Phase.explicit, Phase.generate],
           suppress_health_check=list(HealthCheck))
 def test_answers_follow_the_description(case, server):
-    case.call_and_validate(base_url=server.url, timeout=60, excluded_checks=EXCLUDED)
+    case.call_and_validate(base_url=server.url, timeout=600, excluded_checks=EXCLUDED)
 
 
 # Generated data calls some requests invalid that the server may take (a field it ignores), and the reverse (ids beyond
