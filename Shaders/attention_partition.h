@@ -2,6 +2,7 @@
 #pragma once
 
 #include "paged_attention.h"
+#include "tiles.h"
 
 // Where the rows of a key or value and of those after it in its block begin.
 template <typename T>
@@ -37,7 +38,7 @@ METAL_FUNC void score_keys(device const T* rows, threadgroup const T* q_tile, th
   for (uint r = 0; r < RT; ++r) {
     // Only saves work: rows beyond row_tiles are not read.
     if (r < row_tiles) {
-      simdgroup_store(acc[r], s_tile + r * 8 * kPartition + kt * 8, kPartition);
+      simdgroup_store(acc[r], s_tile + r * 8 * kScores + kt * 8, kScores);
     }
   }
 }
@@ -133,9 +134,138 @@ METAL_FUNC void store_values(thread simdgroup_matrix<float, 8, 8> (&acc)[RT][COL
       for (uint r = 0; r < RT; ++r) {
         // Only saves work: rows beyond row_tiles are not read.
         if (r < row_tiles) {
-          simdgroup_store(acc[r][c], s_tile + r * 8 * kPartition + (first_column + c) * 8, kPartition);
+          simdgroup_store(acc[r][c], s_tile + r * 8 * kScores + (first_column + c) * 8, kScores);
         }
       }
     }
   }
 }
+
+#ifdef __MSL_PAIRED_MMA__
+// The same on NVIDIA for caches of 16 bits: lanes read 16 bytes at once, in the order of tiles.h; a lane has the place
+// of one tile of 8 keys, so that the block table is read once for a partition.
+
+// 8 elements of a row, or zeros.
+template <typename T>
+METAL_FUNC uint4 wide_load(device const T* at, bool is_inside) {
+  uint4 v = uint4(0, 0, 0, 0);
+  if (is_inside) {
+    v = *(device const uint4*)(at);
+  }
+  return v;
+}
+
+template <typename T>
+METAL_FUNC bool is_wide(device const T* cache, long block_stride, long place_stride, long head_stride) {
+  return msl_is_wide(cache) && (block_stride | place_stride | head_stride) % 8 == 0;
+}
+
+// at: of the lane's tile of keys
+template <typename T, uint RT>
+METAL_FUNC void score_keys_wide(device const T* k_cache, long at, threadgroup const T* q_tile,
+                                threadgroup float* s_tile, uint key_tiles, uint row_tiles, uint sg, uint lane,
+                                constant pagoda_args::PagedAttention& args) {
+  constexpr uint LDQ = kMaxDim + 8;
+  constexpr uint CHUNKS = kMaxDim / kChunk;
+  constexpr uint AHEAD = CHUNKS / RT;  // whose loads are in flight
+  for (uint pair = sg; 2 * pair < key_tiles; pair += kSimdgroups) {
+    device const T* rows[2];
+#pragma unroll
+    for (uint t = 0; t < 2; ++t) {
+      rows[t] = k_cache + simd_shuffle(at, ushort(min(2 * pair + t, key_tiles - 1))) +
+                long(lane / 4) * args.k_place_stride + lane % 4 * 16;
+    }
+    SumTile acc[RT][2];
+#pragma unroll
+    for (uint r = 0; r < RT; ++r) {
+      acc[r][0] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+      acc[r][1] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+    }
+#pragma unroll
+    for (uint first = 0; first < CHUNKS; first += AHEAD) {
+      uint k_words[AHEAD][2][kChunkTiles];
+#pragma unroll
+      for (uint c = 0; c < AHEAD; ++c) {
+        const uint column = (first + c) * kChunk;
+        const int left = int(args.dim) - int(column + lane % 4 * 16);
+#pragma unroll
+        for (uint t = 0; t < 2; ++t) {
+          set_words(wide_load(rows[t] + column, left > 0), wide_load(rows[t] + column + 8, left > 8), k_words[c][t]);
+        }
+      }
+#pragma unroll
+      for (uint c = 0; c < AHEAD; ++c) {
+        const uint column = (first + c) * kChunk + lane % 4 * 16;
+        uint q_words[RT][kChunkTiles];
+#pragma unroll
+        for (uint r = 0; r < RT; ++r) {
+          load_words((threadgroup const uint*)(q_tile + (min(r, row_tiles - 1) * 8 + lane / 4) * LDQ + column),
+                     q_words[r]);
+        }
+        chunk_multiply<T, RT, 2>(acc, q_words, k_words[c], (threadgroup uint*)(s_tile), lane);
+      }
+    }
+#pragma unroll
+    for (uint r = 0; r < RT; ++r) {
+#pragma unroll
+      for (uint t = 0; t < 2; ++t) {
+        if (r < row_tiles && 2 * pair + t < key_tiles) {
+          simdgroup_store(acc[r][t], s_tile + r * 8 * kScores + (2 * pair + t) * 8, kScores);
+        }
+      }
+    }
+  }
+}
+
+// acc[r][j]: of the simdgroup's 64 columns, those with index 8 n + j. Keys from `num_keys` on may be anything.
+template <typename T, uint RT>
+METAL_FUNC void add_values_wide(thread SumTile (&acc)[RT][8], device const T* v_cache, long at,
+                                threadgroup const T* weights, uint ld, uint key_tiles, int num_keys, uint sg, uint lane,
+                                constant pagoda_args::PagedAttention& args) {
+  const uint column = sg * 64 + lane / 4 * 8;
+#pragma unroll(4 / RT)
+  for (uint s = 0; s < (key_tiles + 1) / 2; ++s) {
+    uint4 v[4];
+#pragma unroll
+    for (uint i = 0; i < 4; ++i) {
+      const uint in_tile = lane % 4 * 2 + i % 2;
+      const uint key = s * 16 + i / 2 * 8 + in_tile;
+      device const T* row = v_cache + simd_shuffle(at, ushort(2 * s + i / 2)) + long(in_tile) * args.v_place_stride;
+      v[i] = wide_load(row + column, int(key) < num_keys && column < args.dim);
+    }
+    uint w[RT][2];
+#pragma unroll
+    for (uint r = 0; r < RT; ++r) {
+      threadgroup const T* row = weights + (r * 8 + lane / 4) * ld + s * 16 + lane % 4 * 2;
+      w[r][0] = *(threadgroup const uint*)(row);
+      w[r][1] = 0;
+      if (2 * s + 1 < key_tiles) {
+        w[r][1] = *(threadgroup const uint*)(row + 8);
+      }
+    }
+#pragma unroll
+    for (uint j = 0; j < 8; ++j) {
+      msl_multiply_rows<T, RT>(acc, j, w, v);
+    }
+  }
+}
+
+template <uint RT>
+METAL_FUNC void store_values_wide(thread SumTile (&acc)[RT][8], threadgroup float* s_tile, uint row_tiles, uint sg,
+                                  uint lane, constant pagoda_args::PagedAttention& args) {
+#pragma unroll
+  for (uint r = 0; r < RT; ++r) {
+#pragma unroll
+    for (uint i = 0; i < 2; ++i) {
+      const uint column = sg * 64 + (lane % 4 * 2 + i) * 8;
+      if (r < row_tiles && column < args.dim) {
+        threadgroup float* to = s_tile + (r * 8 + lane / 4) * kScores + column;
+        *(threadgroup float4*)(to) =
+            float4(acc[r][0].msl_at(i), acc[r][1].msl_at(i), acc[r][2].msl_at(i), acc[r][3].msl_at(i));
+        *(threadgroup float4*)(to + 4) =
+            float4(acc[r][4].msl_at(i), acc[r][5].msl_at(i), acc[r][6].msl_at(i), acc[r][7].msl_at(i));
+      }
+    }
+  }
+}
+#endif

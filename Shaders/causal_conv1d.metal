@@ -2,7 +2,9 @@
 // tail: [slots, tail_rows, channels], a ring: position p in row p % tail_rows. weight: [kernel_size, channels], the last one is of now.
 #include "conv.h"
 
-// Any rows; the tail is left for causal_conv1d_tail. Grid: [channels / 128, tokens]
+constant constexpr uint kConvRows = 4;  // that a thread takes
+
+// Any rows; the tail is left for causal_conv1d_tail. Grid: [channels / 128, tokens / 4]
 [[max_total_threads_per_threadgroup(128)]]
 kernel void causal_conv1d(device const float* x [[buffer(0)]],
                           device const float* weight [[buffer(1)]],
@@ -18,13 +20,21 @@ kernel void causal_conv1d(device const float* x [[buffer(0)]],
   if (channel >= args.channels) {
     return;
   }
-  const uint sequence = sequence_of_row(cu_seqlens, args.num_sequences, tg.y);
-  const int begin = cu_seqlens[sequence];
-  const int position = context_lens[sequence] - (cu_seqlens[sequence + 1] - begin);
-  out[long(tg.y) * args.out_stride + channel] =
-      conv_row(x + long(begin) * args.x_stride + channel,
-               tail + long(state_slots[sequence]) * args.tail_slot_stride + channel, weight + channel, args, position,
-               int(tg.y) - begin);
+  const int tokens = cu_seqlens[args.num_sequences];
+  const int end = tokens < int((tg.y + 1) * kConvRows) ? tokens : int((tg.y + 1) * kConvRows);
+  int token = int(tg.y * kConvRows);
+  // The rows of one sequence after those of another: what is the sequence's is read once.
+  while (token < end) {
+    const uint sequence = sequence_of_row(cu_seqlens, args.num_sequences, uint(token));
+    const int begin = cu_seqlens[sequence];
+    const int next = cu_seqlens[sequence + 1];
+    const int position = context_lens[sequence] - (next - begin);
+    device const float* from = x + long(begin) * args.x_stride + channel;
+    device const float* past = tail + long(state_slots[sequence]) * args.tail_slot_stride + channel;
+    for (; token < next && token < end; ++token) {
+      out[long(token) * args.out_stride + channel] = conv_row(from, past, weight + channel, args, position, token - begin);
+    }
+  }
 }
 
 // The sequence's last inputs to their places. Grid: [channels / 128, sequences]

@@ -11,6 +11,14 @@ using namespace metal;
 // Finite substitute for minus infinity.
 constant constexpr float kNegBig = -1.0e30f;
 
+// A launch may begin while those before it still run, and wait here: what it reads before is no other launch's. Kernels
+// that do not call it wait at their beginning.
+METAL_FUNC void wait_for_inputs() {
+#ifdef __MSL_PAIRED_MMA__
+  msl_wait_for_inputs();
+#endif
+}
+
 METAL_FUNC float sigmoid(float x) {
   const float e = precise::exp(-abs(x));  // never overflows
   return (x >= 0.0f ? 1.0f : e) / (1.0f + e);

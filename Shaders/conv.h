@@ -4,6 +4,8 @@
 #include "args/causal_conv1d.h"
 #include "common.h"
 
+constant constexpr uint kUsualTaps = 4;  // all loads of these are in flight at once
+
 // Where the ring has a position, which is at least -tail_rows.
 METAL_FUNC long tail_place(constant pagoda_args::CausalConv1d& args, int position) {
   return long(uint(position + int(args.tail_rows)) % args.tail_rows) * args.tail_row_stride;
@@ -14,6 +16,21 @@ METAL_FUNC long tail_place(constant pagoda_args::CausalConv1d& args, int positio
 METAL_FUNC float conv_row(device const float* x, device const float* tail, device const float* weight,
                           constant pagoda_args::CausalConv1d& args, int position, int row) {
   float sum = 0.0f;
+  if (args.kernel_size == kUsualTaps) {
+    float inputs[kUsualTaps];
+    float weights[kUsualTaps];
+#pragma unroll
+    for (uint i = 0; i < kUsualTaps; ++i) {
+      const int at = row + int(i) + 1 - int(kUsualTaps);
+      inputs[i] = at >= 0 ? x[long(at) * args.x_stride] : tail[tail_place(args, position + at)];
+      weights[i] = weight[long(i) * args.weight_stride];
+    }
+#pragma unroll
+    for (uint i = 0; i < kUsualTaps; ++i) {
+      sum = fma(inputs[i], weights[i], sum);
+    }
+    return silu(sum);
+  }
   for (uint i = 0; i < args.kernel_size; ++i) {
     const int at = row + int(i) + 1 - int(args.kernel_size);
     const float input = at >= 0 ? x[long(at) * args.x_stride] : tail[tail_place(args, position + at)];

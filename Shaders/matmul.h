@@ -119,12 +119,14 @@ METAL_FUNC void store_out(constant pagoda_args::Matmul& args, device float* out,
 }
 
 // Row r of the threadgroup's 8 RT rows of weights: neighbours, or with silu_mul a gate's in the first half and those of
-// its other factor in the second.
+// its other factor in the second. Past the last it is that one again, whose products are not used.
 METAL_FUNC uint weight_row(constant pagoda_args::Matmul& args, uint tile, uint r, uint rows) {
   if (args.silu_mul != 0) {
-    return tile * (rows / 2) + r % (rows / 2) + r / (rows / 2) * args.out_cols;
+    const uint column = tile * (rows / 2) + r % (rows / 2);
+    return (column < args.out_cols ? column : args.out_cols - 1) + r / (rows / 2) * args.out_cols;
   }
-  return tile * rows + r;
+  const uint column = tile * rows + r;
+  return column < args.out_cols ? column : args.out_cols - 1;
 }
 
 // Writes output (m, column of row r) from the sums of that row and, with silu_mul, of its other factor.

@@ -6,9 +6,14 @@
 METAL_FUNC void load_made(device const float* x, device const float* weight, device const float* gate,
                           constant pagoda_args::RowSource& source, threadgroup const float* scales, uint column,
                           thread uint (&words)[kChunkTiles]) {
+  const uint head = column / source.dim;  // of all 16
+  const uint d = column % source.dim;
+  device const float* at = x + long(head) * source.x_head_stride + d;
+  device const float* gate_at = gate + long(head) * source.gate_head_stride + d;
+  const float scale = scales[head];
 #pragma unroll
   for (uint i = 0; i < 4; ++i) {
-    const float4 v = row_elements(x, weight, gate, source, scales, column + 4 * i);
+    const float4 v = row_elements(at + 4 * i, weight + d + 4 * i, gate_at + 4 * i, source, scale);
     words[2 * i] = pack_bfloat(v.x, v.y);
     words[2 * i + 1] = pack_bfloat(v.z, v.w);
   }
@@ -48,9 +53,11 @@ kernel void matmul_few(device const X* x [[buffer(0)]],
                        uint sg [[simdgroup_index_in_threadgroup]],
                        uint lane [[thread_index_in_simdgroup]]) {
   constexpr uint ROWS = 8 * RT;
-  constexpr uint AHEAD = 4 / RT;  // chunks whose loads are in flight: the same number of bytes for any RT
+  constexpr uint AHEAD = RT == 4 ? 2 : 4 / RT;  // chunks whose loads are in flight: what registers hold
   constexpr uint WIDTH = 8 * MT;
-  constexpr uint SUMS = kRuns * ROWS * WIDTH;
+  constexpr uint TILES = MT < 4 ? MT : 4;  // of x whose sums are added at once: what threadgroup memory holds
+  constexpr uint PASS = 8 * TILES;
+  constexpr uint SUMS = kRuns * ROWS * PASS;
   constexpr uint SCRATCH = kRuns * kTileScratch;
   constexpr uint SHARED = SUMS > SCRATCH ? SUMS : SCRATCH;
   constexpr uint MADE_WORDS = MADE ? WIDTH * (kMostHeads + kRowSimdgroups) : 0;
@@ -81,11 +88,22 @@ kernel void matmul_few(device const X* x [[buffer(0)]],
   const uint begin = sg * args.run;
   Share<BITS> share[AHEAD][RT];
   load_shares<BITS, AHEAD, RT>(w, w_steps, w_at, begin, end, share);
+  wait_for_inputs();
   // Only saves work: rows that were made before have no source, and so no scales.
   if (MADE) {
     row_scales((device const float*)(x), args.x_stride, args.source, args.rows, scales, parts, tid, sg, lane);
   }
+  constexpr bool LOADS_X = MT == 1 && !MADE;  // of all chunks at once too: registers hold it
   for (uint k0 = begin; k0 < end; k0 += AHEAD * kChunk) {
+    uint x_ahead[LOADS_X ? AHEAD : 1][kChunkTiles];
+    // Only saves work: others load x below.
+    if (LOADS_X) {
+      #pragma unroll
+      for (uint u = 0; u < AHEAD; ++u) {
+        const uint k = k0 + u * kChunk;
+        load_x(x + x_at[0] + (k < end ? k : k0), x_ahead[LOADS_X ? u : 0]);
+      }
+    }
     #pragma unroll
     for (uint u = 0; u < AHEAD; ++u) {
       if (k0 + u * kChunk < end) {
@@ -99,6 +117,11 @@ kernel void matmul_few(device const X* x [[buffer(0)]],
                       gate + long(m) * args.source.gate_stride, args.source,
                       (threadgroup const float*)(scales + m * args.source.heads), k0 + u * kChunk + lane % 4 * 16,
                       x_words[t]);
+          } else if (LOADS_X) {
+            #pragma unroll
+            for (uint j = 0; j < kChunkTiles; ++j) {
+              x_words[t][j] = x_ahead[LOADS_X ? u : 0][j];
+            }
           } else {
             load_x(x + x_at[t] + k0 + u * kChunk, x_words[t]);
           }
@@ -115,32 +138,35 @@ kernel void matmul_few(device const X* x [[buffer(0)]],
       load_shares<BITS, AHEAD, RT>(w, w_steps, w_at, k0 + AHEAD * kChunk, end, share);
     }
   }
-  threadgroup_barrier(mem_flags::mem_threadgroup);
-  #pragma unroll
-  for (uint i = 0; i < RT; ++i) {
-    #pragma unroll
-    for (uint t = 0; t < MT; ++t) {
-      simdgroup_store(acc[i][t], shared_words + (sg * ROWS + 8 * i) * WIDTH + 8 * t, WIDTH);
-    }
-  }
-  threadgroup_barrier(mem_flags::mem_threadgroup);
-
   const uint made = args.silu_mul != 0 ? ROWS / 2 : ROWS;
-  for (uint i = tid; i < made * WIDTH; i += 256) {
-    const uint r = i % made;
-    const uint m = i / made;
-    const uint column = tg * made + r;
-    if (m < args.rows && column < args.out_cols) {
-      float sum = 0.0f;
-      float other = 0.0f;
+  #pragma unroll
+  for (uint first = 0; first < MT; first += TILES) {
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    #pragma unroll
+    for (uint i = 0; i < RT; ++i) {
       #pragma unroll
-      for (uint run = 0; run < kRuns; ++run) {
-        sum += shared_words[(run * ROWS + r) * WIDTH + m];
-        if (args.silu_mul != 0) {
-          other += shared_words[(run * ROWS + made + r) * WIDTH + m];
-        }
+      for (uint t = 0; t < TILES; ++t) {
+        simdgroup_store(acc[i][first + t], shared_words + (sg * ROWS + 8 * i) * PASS + 8 * t, PASS);
       }
-      write_out(args, x_scales, w_scales, bias, out, m, column, sum, other, sizeof(X) == 2, BITS < 16);
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+
+    for (uint i = tid; i < made * PASS; i += 256) {
+      const uint r = i % made;
+      const uint m = 8 * first + i / made;
+      const uint column = tg * made + r;
+      if (m < args.rows && column < args.out_cols) {
+        float sum = 0.0f;
+        float other = 0.0f;
+        #pragma unroll
+        for (uint run = 0; run < kRuns; ++run) {
+          sum += shared_words[(run * ROWS + r) * PASS + i / made];
+          if (args.silu_mul != 0) {
+            other += shared_words[(run * ROWS + made + r) * PASS + i / made];
+          }
+        }
+        write_out(args, x_scales, w_scales, bias, out, m, column, sum, other, sizeof(X) == 2, BITS < 16);
+      }
     }
   }
 }
@@ -166,4 +192,4 @@ FEW("direct", bfloat, float, 16, false, 2, 2)
 FEW("direct", bfloat, float, 16, false, 2, 4)
 FEW("direct", bfloat, float, 16, false, 2, 8)
 FEW("made", bfloat, float, 16, true, 1, 1)
-FEW("made", bfloat, float, 16, true, 2, 1)
+FEW("made", bfloat, float, 16, true, 4, 1)

@@ -2,8 +2,9 @@
 // order.
 #include "matmul.h"
 
-// 64 rows of weights against 64 rows of x; a simdgroup has 32 of each. Grid: [rows / 64, out_cols / 64, or / 32]
-template <typename T, uint BITS>
+// 16 WT rows of weights against 64 rows of x; a simdgroup has half of each. A wide tile (WT = 8) reads less of both for
+// a product, a narrow one (4) gives more threadgroups. Grid: [rows / 64, out_cols / (16 WT), or / (8 WT) with silu_mul]
+template <typename T, uint BITS, uint WT>
 [[max_total_threads_per_threadgroup(128)]]
 kernel void matmul_tiles(device const T* x [[buffer(0)]],
                          device const float* x_scales [[buffer(1)]],
@@ -18,77 +19,102 @@ kernel void matmul_tiles(device const T* x [[buffer(0)]],
                          uint sg [[simdgroup_index_in_threadgroup]],
                          uint lane [[thread_index_in_simdgroup]]) {
   constexpr uint ROWS = 64;
+  constexpr uint W_ROWS = 16 * WT;
+#ifdef __MSL_PAIRED_MMA__
   constexpr uint LD = kChunk / 2 + 4;  // words of a row: rows start in different banks
-  constexpr uint STAGE = 2 * ROWS * LD;
-  constexpr uint SCRATCH = 4 * kTileScratch;
-  constexpr uint SUMS = ROWS * ROWS;
+  constexpr uint SCRATCH = 0;
+#else
+  constexpr uint LD = kChunk / 2 + (WT == 8 ? 0 : 4);  // what 32 KiB hold
+  constexpr uint SCRATCH = 4 * kTileScratch / 2;
+#endif
+  constexpr uint STAGE = (W_ROWS + ROWS) * LD;
+  constexpr uint PASS = ROWS / 2;  // rows of x whose sums are written at once
+  constexpr uint SUMS = PASS * W_ROWS;
   constexpr uint SHARED = STAGE + SCRATCH > SUMS ? STAGE + SCRATCH : SUMS;
   threadgroup uint shared_words[SHARED];  // both operands and scratch first, then the sums
   threadgroup uint* w_tile = shared_words;
-  threadgroup uint* x_tile = shared_words + ROWS * LD;
-  threadgroup uint* scratch = shared_words + STAGE + sg * kTileScratch;
+  threadgroup uint* x_tile = shared_words + W_ROWS * LD;
+  threadgroup uint* scratch = shared_words + STAGE + sg * (SCRATCH / 4);
 
   const uint m0 = tg.x * ROWS;
-  const uint sg_n = (sg / 2) * 32;
+  const uint sg_n = (sg / 2) * (8 * WT);
   const uint sg_m = (sg % 2) * 32;
-  // A thread stages 16 columns of two rows of each operand.
+  // A thread stages 16 columns of WT / 2 rows of weights and of two rows of x.
   const uint stage_row = tid / 4;
   const uint stage_word = tid % 4 * 8;
-  ulong w_at[2];
+  constexpr uint W_SHARES = WT / 2;
+  ulong w_at[W_SHARES];
   ulong x_at[2];
   #pragma unroll
-  for (uint i = 0; i < 2; ++i) {
-    const uint r = stage_row + 32 * i;
-    w_at[i] = ulong(weight_row(args, tg.y, r, ROWS)) * args.padded_cols + tid % 4 * 16;
-    x_at[i] = ulong(min(m0 + r, args.rows - 1)) * args.padded_cols + tid % 4 * 16;
+  for (uint i = 0; i < W_SHARES; ++i) {
+    w_at[i] = ulong(weight_row(args, tg.y, stage_row + 32 * i, W_ROWS)) * args.padded_cols + tid % 4 * 16;
   }
-  SumTile acc[4][4];
-  SumTile total[4][4];
   #pragma unroll
-  for (uint i = 0; i < 4; ++i) {
+  for (uint i = 0; i < 2; ++i) {
+    x_at[i] = ulong(min(m0 + stage_row + 32 * i, args.rows - 1)) * args.padded_cols + tid % 4 * 16;
+  }
+  SumTile acc[WT][4];
+  SumTile total[WT][4];
+  #pragma unroll
+  for (uint i = 0; i < WT; ++i) {
     #pragma unroll
     for (uint t = 0; t < 4; ++t) {
       acc[i][t] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
       total[i][t] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
   }
-  Share<BITS> w_next[2];
+  Share<BITS> w_next[W_SHARES];
   uint x_next[2][kChunkTiles];
   #pragma unroll
-  for (uint i = 0; i < 2; ++i) {
+  for (uint i = 0; i < W_SHARES; ++i) {
     load_share(w, w_steps, w_at[i], w_next[i]);
+  }
+  wait_for_inputs();
+  #pragma unroll
+  for (uint i = 0; i < 2; ++i) {
     load_x(x + x_at[i], x_next[i]);
   }
   uint run_end = args.run;
   for (uint k0 = 0; k0 < args.padded_cols; k0 += kChunk) {
     #pragma unroll
-    for (uint i = 0; i < 2; ++i) {
+    for (uint i = 0; i < W_SHARES; ++i) {
       uint words[kChunkTiles];
       share_words(w_next[i], words);
-      const uint at = (stage_row + 32 * i) * LD + stage_word;
-      store_words(words, w_tile + at);
-      store_words(x_next[i], x_tile + at);
+      store_words(words, w_tile + (stage_row + 32 * i) * LD + stage_word);
+    }
+    #pragma unroll
+    for (uint i = 0; i < 2; ++i) {
+      store_words(x_next[i], x_tile + (stage_row + 32 * i) * LD + stage_word);
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     if (k0 + kChunk < args.padded_cols) {
       #pragma unroll
-      for (uint i = 0; i < 2; ++i) {
+      for (uint i = 0; i < W_SHARES; ++i) {
         load_share(w, w_steps, w_at[i] + k0 + kChunk, w_next[i]);
+      }
+      #pragma unroll
+      for (uint i = 0; i < 2; ++i) {
         load_x(x + x_at[i] + k0 + kChunk, x_next[i]);
       }
     }
-    uint w_words[4][kChunkTiles];
     uint x_words[4][kChunkTiles];
     #pragma unroll
     for (uint i = 0; i < 4; ++i) {
-      load_words((threadgroup const uint*)(w_tile + (sg_n + 8 * i + lane / 4) * LD + lane % 4 * 8), w_words[i]);
       load_words((threadgroup const uint*)(x_tile + (sg_m + 8 * i + lane / 4) * LD + lane % 4 * 8), x_words[i]);
     }
-    chunk_multiply<T, 4, 4>(acc, w_words, x_words, scratch, lane);
+    #pragma unroll
+    for (uint i = 0; i < WT; i += 2) {
+      uint w_words[2][kChunkTiles];
+      #pragma unroll
+      for (uint j = 0; j < 2; ++j) {
+        load_words((threadgroup const uint*)(w_tile + (sg_n + 8 * (i + j) + lane / 4) * LD + lane % 4 * 8), w_words[j]);
+      }
+      pair_multiply<T, WT, 4>(acc, i, w_words, x_words, scratch, lane);
+    }
     if (k0 + kChunk >= min(run_end, args.padded_cols)) {
       run_end += args.run;
       #pragma unroll
-      for (uint i = 0; i < 4; ++i) {
+      for (uint i = 0; i < WT; ++i) {
         #pragma unroll
         for (uint t = 0; t < 4; ++t) {
           move_sum(total[i][t], acc[i][t], scratch, lane);
@@ -99,28 +125,38 @@ kernel void matmul_tiles(device const T* x [[buffer(0)]],
   }
 
   threadgroup float* sums = (threadgroup float*)(shared_words);  // [x][weights]
+  const uint made = args.silu_mul != 0 ? W_ROWS / 2 : W_ROWS;
   #pragma unroll
-  for (uint i = 0; i < 4; ++i) {
-    #pragma unroll
-    for (uint t = 0; t < 4; ++t) {
-      simdgroup_store(total[i][t], sums + (sg_m + 8 * t) * ROWS + sg_n + 8 * i, ROWS, ulong2(0, 0), true);
+  for (uint first = 0; first < ROWS; first += PASS) {
+    if (sg_m == first) {
+      #pragma unroll
+      for (uint i = 0; i < WT; ++i) {
+        #pragma unroll
+        for (uint t = 0; t < 4; ++t) {
+          simdgroup_store(total[i][t], sums + 8 * t * W_ROWS + sg_n + 8 * i, W_ROWS, ulong2(0, 0), true);
+        }
+      }
     }
-  }
-  threadgroup_barrier(mem_flags::mem_threadgroup);
-  const uint made = args.silu_mul != 0 ? ROWS / 2 : ROWS;
-  for (uint i = tid; i < made * ROWS; i += 128) {
-    const uint r = i % made;
-    const uint m = i / made;
-    const uint column = tg.y * made + r;
-    if (m0 + m < args.rows && column < args.out_cols) {
-      write_out(args, x_scales, w_scales, bias, out, m0 + m, column, sums[m * ROWS + r],
-                args.silu_mul != 0 ? sums[m * ROWS + made + r] : 0.0f, true, BITS < 16);
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    for (uint i = tid; i < made * PASS; i += 128) {
+      const uint r = i % made;
+      const uint m = m0 + first + i / made;
+      const uint column = tg.y * made + r;
+      if (m < args.rows && column < args.out_cols) {
+        write_out(args, x_scales, w_scales, bias, out, m, column, sums[i / made * W_ROWS + r],
+                  args.silu_mul != 0 ? sums[i / made * W_ROWS + made + r] : 0.0f, true, BITS < 16);
+      }
     }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
   }
 }
 
+#define TILES(NAME, T, BITS, WT) \
+  template [[host_name("matmul_tiles_" NAME "_" #WT)]] kernel decltype(matmul_tiles<T, BITS, WT>) matmul_tiles<T, BITS, WT>;
+
 #define INSTANTIATE(NAME, T, BITS) \
-  template [[host_name("matmul_tiles_" NAME)]] kernel decltype(matmul_tiles<T, BITS>) matmul_tiles<T, BITS>;
+  TILES(NAME, T, BITS, 4) \
+  TILES(NAME, T, BITS, 8)
 
 INSTANTIATE("f16", half, 16)
 INSTANTIATE("bf16", bfloat, 16)

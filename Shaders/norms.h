@@ -27,8 +27,13 @@ METAL_FUNC float rms_scale(float squares, uint width, float eps) { return 1.0f /
 // By one simdgroup.
 METAL_FUNC float head_scale(device const float* head, uint dim, float eps, uint lane) {
   float squares = 0.0f;
-  for (uint i = lane; i < dim; i += 32) {
-    squares = fma(head[i], head[i], squares);
+  for (uint first = lane; first < dim; first += kAhead * 32) {
+    float v[kAhead];
+    load_ahead<kAhead>(head, first, 32, dim, v);
+#pragma unroll
+    for (uint j = 0; j < kAhead; ++j) {
+      squares = fma(v[j], v[j], squares);
+    }
   }
   return precise::rsqrt(simd_sum(squares) / float(dim) + eps);
 }

@@ -19,6 +19,7 @@ constant bool use_sinks [[function_constant(2)]];
 constant constexpr uint kPartition = 256;  // positions; part of the result's bits
 constant constexpr uint kMaxDim = 256;
 constant constexpr uint kSimdgroups = 4;
+constant constexpr uint kScores = kPartition + 4;  // floats of a row of scores: rows begin in different banks
 
 // The tile of the grid that holds the first rows of sequence b: no two sequences share one.
 METAL_FUNC uint first_tile(device const int* cu_seqlens, uint b, uint group, uint tile_rows) {

@@ -20,17 +20,18 @@ kernel void paged_attention(device const float* q [[buffer(0)]],
                             uint lane [[thread_index_in_simdgroup]]) {
   constexpr uint ROWS = 8 * RT;
   constexpr uint LDQ = kMaxDim + 8;
-  constexpr uint LDP = kPartition * 4 / sizeof(T);  // weights take the place of their row's scores
+  constexpr uint LDP = kScores * 4 / sizeof(T);      // weights take the place of their row's scores
   constexpr uint COLS = kMaxDim / 8 / kSimdgroups;  // column tiles of the output a simdgroup makes
   constexpr uint EACH = ROWS * kMaxDim / 128;       // output elements a thread keeps
 
   threadgroup T q_tile[ROWS * LDQ];
-  threadgroup float s_tile[ROWS * kPartition];  // scores, weights, then the partition's output
+  threadgroup float s_tile[ROWS * kScores];     // scores, weights, then the partition's output
   threadgroup T v_tail[8 * kMaxDim];            // the values of the last 8 keys, zero beyond the end
   threadgroup float part_max[ROWS];
   threadgroup float part_sum[ROWS];
   threadgroup float row_max[ROWS];
   threadgroup float row_sum[ROWS];
+  threadgroup float factors[2 * ROWS];  // that the total and the partition are scaled by
 
   const uint seq = sequence_of_tile(cu_seqlens, args.num_sequences, tg.x, args.group, ROWS);
   const int begin = cu_seqlens[seq];
@@ -56,12 +57,25 @@ kernel void paged_attention(device const float* q [[buffer(0)]],
   const uint row_tiles = (uint(num_rows) + 7) / 8;
   device const int* blocks = block_tables + long(seq) * args.table_stride;
 
-  for (uint i = tid; i < row_tiles * 8 * args.dim; i += 128) {
-    const uint r = i / args.dim;
-    const uint d = i % args.dim;
-    const int flat = row0 + min(int(r), num_rows - 1);
-    const long head = long(tg.y) * args.group + flat % int(args.group);
-    q_tile[r * LDQ + d] = T(q[long(begin + flat / int(args.group)) * args.q_stride + head * args.q_head_stride + d]);
+  // Rows beyond the last are the last again. A thread has the dims d and d + 128 of all rows, whose loads are in flight
+  // at once.
+  #pragma unroll
+  for (uint i = 0; i < kMaxDim / 128; ++i) {
+    const uint d = tid + 128 * i;
+    float v[ROWS];
+    #pragma unroll
+    for (uint r = 0; r < ROWS; ++r) {
+      const int flat = row0 + min(int(r), num_rows - 1);
+      const long head = long(tg.y) * args.group + flat % int(args.group);
+      v[r] = 0.0f;
+      if (d < args.dim) {
+        v[r] = q[long(begin + flat / int(args.group)) * args.q_stride + head * args.q_head_stride + d];
+      }
+    }
+    #pragma unroll
+    for (uint r = 0; r < ROWS; ++r) {
+      q_tile[r * LDQ + d] = T(v[r]);
+    }
   }
   if (tid < ROWS) {
     row_max[tid] = kNegBig;
@@ -72,6 +86,13 @@ kernel void paged_attention(device const float* q [[buffer(0)]],
   for (uint i = 0; i < EACH; ++i) {
     total[i] = 0.0f;
   }
+#ifdef __MSL_PAIRED_MMA__
+  const bool wide = sizeof(T) == 2 &&
+                    is_wide(k_cache, args.k_block_stride, args.k_place_stride, args.k_head_stride) &&
+                    is_wide(v_cache, args.v_block_stride, args.v_place_stride, args.v_head_stride);
+#else
+  const bool wide = false;
+#endif
   threadgroup_barrier(mem_flags::mem_threadgroup);
 
   for (; part <= last; ++part) {
@@ -80,14 +101,31 @@ kernel void paged_attention(device const float* q [[buffer(0)]],
     const uint key_tiles = (uint(keys) + 7) / 8;
     const int tail_tile = context / 8 * 8;  // the first key of the tile that the context ends in
 
+    const bool is_tail = p0 + int(key_tiles) * 8 > context;
+#ifdef __MSL_PAIRED_MMA__
+    const uint own = uint(p0) + min(lane, key_tiles - 1) * 8;  // the lane's tile of keys
+    const long block = long(blocks[own / args.block_size]);
+    const long place = long(own % args.block_size);
+#endif
+
     // Scores, 8 keys at a time.
-    for (uint kt = sg; kt < key_tiles; kt += kSimdgroups) {
+#ifdef __MSL_PAIRED_MMA__
+    if constexpr (sizeof(T) == 2) {
+      if (wide) {
+        score_keys_wide<T, RT>(k_cache,
+                               block * args.k_block_stride + place * args.k_place_stride +
+                                   long(tg.y) * args.k_head_stride,
+                               (threadgroup const T*)(q_tile), s_tile, key_tiles, row_tiles, sg, lane, args);
+      }
+    }
+#endif
+    for (uint kt = wide ? key_tiles : sg; kt < key_tiles; kt += kSimdgroups) {
       const uint key = uint(p0) + kt * 8;
       score_keys<T, RT>(cache_rows(k_cache, blocks, key, args.block_size, args.k_block_stride, args.k_place_stride,
                                    long(tg.y) * args.k_head_stride),
                         (threadgroup const T*)(q_tile), s_tile, kt, row_tiles, args);
     }
-    if (p0 + int(key_tiles) * 8 > context) {
+    if (is_tail && !wide) {
       load_tail(cache_rows(v_cache, blocks, uint(tail_tile), args.block_size, args.v_block_stride, args.v_place_stride,
                            long(tg.y) * args.v_head_stride),
                 v_tail, context - tail_tile, tid, args);
@@ -95,11 +133,11 @@ kernel void paged_attention(device const float* q [[buffer(0)]],
     threadgroup_barrier(mem_flags::mem_threadgroup);
 
     // Softmax of each row, within the partition.
-    for (uint r = sg; r < row_tiles * 8; r += kSimdgroups) {
+    for (uint r = sg; r < uint(num_rows); r += kSimdgroups) {
       const int position = context - tokens + (row0 + int(r)) / int(args.group);
       float largest = 0.0f;
       float sum = 0.0f;
-      weigh_scores((threadgroup const float*)(s_tile + r * kPartition), (threadgroup T*)(s_tile) + r * LDP, p0,
+      weigh_scores((threadgroup const float*)(s_tile + r * kScores), (threadgroup T*)(s_tile) + r * LDP, p0,
                    key_tiles * 8, position, lane, args, largest, sum);
       if (lane == 0) {
         part_max[r] = largest;
@@ -107,6 +145,15 @@ kernel void paged_attention(device const float* q [[buffer(0)]],
       }
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (int(tid) < num_rows) {
+      const float largest = max(row_max[tid], part_max[tid]);
+      const float total_factor = precise::exp(row_max[tid] - largest);
+      const float part_factor = precise::exp(part_max[tid] - largest);
+      row_sum[tid] = merged(row_sum[tid], total_factor, part_sum[tid], part_factor);
+      row_max[tid] = largest;
+      factors[tid] = total_factor;
+      factors[ROWS + tid] = part_factor;
+    }
 
     // The weighted sum of the values: keys in order, a simdgroup for each quarter of the columns.
     const uint columns = (args.dim / 8 + kSimdgroups - 1) / kSimdgroups;
@@ -119,8 +166,18 @@ kernel void paged_attention(device const float* q [[buffer(0)]],
         acc[r][c] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
       }
     }
+#ifdef __MSL_PAIRED_MMA__
+    if constexpr (sizeof(T) == 2) {
+      if (wide) {
+        add_values_wide<T, RT>(acc, v_cache,
+                               block * args.v_block_stride + place * args.v_place_stride +
+                                   long(tg.y) * args.v_head_stride,
+                               (threadgroup const T*)(s_tile), LDP, key_tiles, context - p0, sg, lane, args);
+      }
+    }
+#endif
     #pragma unroll 4
-    for (uint kt = 0; kt < key_tiles; ++kt) {
+    for (uint kt = wide ? key_tiles : 0; kt < key_tiles; ++kt) {
       const uint key = uint(p0) + kt * 8;
       device const T* rows = cache_rows(v_cache, blocks, key, args.block_size, args.v_block_stride,
                                         args.v_place_stride, long(tg.y) * args.v_head_stride);
@@ -135,7 +192,15 @@ kernel void paged_attention(device const float* q [[buffer(0)]],
                               columns, row_tiles, args);
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);  // all weights are read
+#ifdef __MSL_PAIRED_MMA__
+    if (wide) {
+      store_values_wide<RT>(acc, s_tile, row_tiles, sg, lane, args);
+    } else {
+      store_values<RT, COLS>(acc, s_tile, first_column, columns, row_tiles, args);
+    }
+#else
     store_values<RT, COLS>(acc, s_tile, first_column, columns, row_tiles, args);
+#endif
     threadgroup_barrier(mem_flags::mem_threadgroup);
 
     #pragma unroll
@@ -143,17 +208,8 @@ kernel void paged_attention(device const float* q [[buffer(0)]],
       const uint r = (tid + 128 * i) / kMaxDim;
       const uint d = (tid + 128 * i) % kMaxDim;
       if (int(r) < num_rows && d < args.dim) {
-        const float largest = max(row_max[r], part_max[r]);
-        total[i] = merged(total[i], precise::exp(row_max[r] - largest), s_tile[r * kPartition + d],
-                          precise::exp(part_max[r] - largest));
+        total[i] = merged(total[i], factors[r], s_tile[r * kScores + d], factors[ROWS + r]);
       }
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-    if (tid < row_tiles * 8) {
-      const float largest = max(row_max[tid], part_max[tid]);
-      row_sum[tid] = merged(row_sum[tid], precise::exp(row_max[tid] - largest), part_sum[tid],
-                            precise::exp(part_max[tid] - largest));
-      row_max[tid] = largest;
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
   }

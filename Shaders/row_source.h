@@ -14,6 +14,7 @@ constant constexpr uint kMostHeads = 64;
 METAL_FUNC void row_scales(device const float* x, long x_stride, constant pagoda_args::RowSource& source, uint rows,
                            threadgroup float* scales, threadgroup float* partial, uint tid, uint sg, uint lane) {
   if (source.kind == kRmsNorm) {
+#pragma unroll 2  // loads in flight
     for (uint r = 0; r < rows; ++r) {
       const float squares = simd_sum(thread_squares(x + long(r) * x_stride, source.dim, tid));
       if (lane == 0) {
@@ -60,23 +61,74 @@ METAL_FUNC float row_element(device const float* x, device const float* weight, 
   return source.kind == kGatedRmsNorm ? gated_normed(v, scales[head], weight[d], g) : gated(v, g);
 }
 
-// The same of four neighbours, the first at a multiple of 4.
-METAL_FUNC float4 row_elements(device const float* x, device const float* weight, device const float* gate,
-                               constant pagoda_args::RowSource& source, threadgroup const float* scales, uint column) {
-  const uint head = column / source.dim;
-  const uint d = column % source.dim;
-  const float4 v = *(device const float4*)(x + long(head) * source.x_head_stride + d);
+// Four neighbours in a head of that scale, from those of x, weight and gate.
+METAL_FUNC float4 row_values(float4 v, float4 w, float4 g, constant pagoda_args::RowSource& source, float scale) {
   if (source.kind == kRmsNorm) {
-    const float4 w = *(device const float4*)(weight + d);
-    return float4(
-        normed(v.x, scales[head], w.x, source.weight_offset), normed(v.y, scales[head], w.y, source.weight_offset),
-        normed(v.z, scales[head], w.z, source.weight_offset), normed(v.w, scales[head], w.w, source.weight_offset));
+    return float4(normed(v.x, scale, w.x, source.weight_offset), normed(v.y, scale, w.y, source.weight_offset),
+                  normed(v.z, scale, w.z, source.weight_offset), normed(v.w, scale, w.w, source.weight_offset));
   }
-  const float4 g = *(device const float4*)(gate + long(head) * source.gate_head_stride + d);
   if (source.kind == kGatedRmsNorm) {
-    const float4 w = *(device const float4*)(weight + d);
-    return float4(gated_normed(v.x, scales[head], w.x, g.x), gated_normed(v.y, scales[head], w.y, g.y),
-                  gated_normed(v.z, scales[head], w.z, g.z), gated_normed(v.w, scales[head], w.w, g.w));
+    return float4(gated_normed(v.x, scale, w.x, g.x), gated_normed(v.y, scale, w.y, g.y),
+                  gated_normed(v.z, scale, w.z, g.z), gated_normed(v.w, scale, w.w, g.w));
   }
   return float4(gated(v.x, g.x), gated(v.y, g.y), gated(v.z, g.z), gated(v.w, g.w));
+}
+
+// The same, loaded. x, weight, gate: at the first of them, a multiple of 4.
+METAL_FUNC float4 row_elements(device const float* x, device const float* weight, device const float* gate,
+                               constant pagoda_args::RowSource& source, float scale) {
+  const float4 v = *(device const float4*)(x);
+  float4 w = v;
+  float4 g = v;
+  // Only saves work: others do not use it.
+  if (source.kind != kSigmoidGate) {
+    w = *(device const float4*)(weight);
+  }
+  // Only saves work: others do not use it.
+  if (source.kind != kRmsNorm) {
+    g = *(device const float4*)(gate);
+  }
+  return row_values(v, w, g, source, scale);
+}
+
+constant constexpr uint kWideRow = 4 * kRowThreads;  // elements that 256 threads take four at a time
+constant constexpr uint kQuads = 2;  // of such loads in flight; more make more code to fetch than they gain
+
+// Elements 4 (tid + 256 j) and the three after each, for all j < 2, zeros from `cols` on: all loads in flight at once.
+// Rows as MatmulRows::is_wide says; x and gate: at the row; from: a multiple of 4.
+METAL_FUNC void row_quads(device const float* x, device const float* weight, device const float* gate,
+                          constant pagoda_args::RowSource& source, threadgroup const float* scales, uint from,
+                          uint cols, uint tid, thread float4 (&out)[kQuads]) {
+  float4 v[kQuads];
+  float4 w[kQuads];
+  float4 g[kQuads];
+  const bool has_weight = source.kind == kRmsNorm || source.kind == kGatedRmsNorm;
+#pragma unroll
+  for (uint j = 0; j < kQuads; ++j) {
+    const uint i = from + 4 * tid + kWideRow * j;
+    v[j] = float4(0.0f, 0.0f, 0.0f, 0.0f);
+    w[j] = v[j];
+    g[j] = v[j];
+    if (i < cols) {
+      const uint head = source.kind == 0 ? 0 : i / source.dim;
+      const uint d = i - head * source.dim;
+      v[j] = *(device const float4*)(x + (source.kind == 0 ? long(i) : long(head) * source.x_head_stride + d));
+      // Only saves work: others do not use it.
+      if (has_weight) {
+        w[j] = *(device const float4*)(weight + d);
+      }
+      // Only saves work: others do not use it.
+      if (source.kind > kRmsNorm) {
+        g[j] = *(device const float4*)(gate + long(head) * source.gate_head_stride + d);
+      }
+    }
+  }
+#pragma unroll
+  for (uint j = 0; j < kQuads; ++j) {
+    const uint i = from + 4 * tid + kWideRow * j;
+    out[j] = v[j];
+    if (i < cols && source.kind != 0) {
+      out[j] = row_values(v[j], w[j], g[j], source, scales[i / source.dim]);
+    }
+  }
 }

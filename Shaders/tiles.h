@@ -66,6 +66,38 @@ METAL_FUNC void make_tiles(thread const uint (&words)[kChunkTiles],
 #endif
 }
 
+// acc[first + i][t] += (rows i of w) (rows t of x)^T over one chunk, two tiles of w at a time. scratch: half of
+// kTileScratch words of the simdgroup's own. The same sums as chunk_multiply.
+template <typename T, uint R, uint M>
+METAL_FUNC void pair_multiply(thread SumTile (&acc)[R][M], uint first, thread const uint (&w)[2][kChunkTiles],
+                              thread const uint (&x)[M][kChunkTiles], threadgroup uint* scratch, uint lane) {
+  simdgroup_matrix<T, 8, 8> left[2][kChunkTiles];
+#pragma unroll
+  for (uint i = 0; i < 2; ++i) {
+    make_tiles<T, false>(w[i], left[i], scratch, lane);
+  }
+#pragma unroll
+  for (uint t = 0; t < M; ++t) {
+    simdgroup_matrix<T, 8, 8> right[kChunkTiles];
+    make_tiles<T, true>(x[t], right, scratch, lane);
+#ifdef __MSL_PAIRED_MMA__
+#pragma unroll
+    for (uint j = 0; j < kChunkTiles; j += 2) {
+      msl_multiply_accumulate_pairs(acc[first][t], acc[first + 1][t], left[0][j], left[1][j], left[0][j + 1],
+                                    left[1][j + 1], right[j], right[j + 1], true);
+    }
+#else
+#pragma unroll
+    for (uint i = 0; i < 2; ++i) {
+#pragma unroll
+      for (uint j = 0; j < kChunkTiles; ++j) {
+        simdgroup_multiply_accumulate(acc[first + i][t], left[i][j], right[j], acc[first + i][t]);
+      }
+    }
+#endif
+  }
+}
+
 // acc[i][t] += (rows i of w) (rows t of x)^T over one chunk. scratch: kTileScratch words of the simdgroup's own.
 template <typename T, uint R, uint M>
 METAL_FUNC void chunk_multiply(thread SumTile (&acc)[R][M], thread const uint (&w)[R][kChunkTiles],

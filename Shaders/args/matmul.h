@@ -10,8 +10,8 @@ struct MatmulRows {
   long x_stride;  // elements from one row to the next
   uint cols;
   uint padded_cols;
-  uint block;  // columns that are rotated together (quantised weights)
-  uint reserved;
+  uint block;    // columns that are rotated together (quantised weights)
+  uint is_wide;  // whether rows can be read four elements at a time, and have no padding
   RowSource source;
 };
 static_assert(sizeof(MatmulRows) == 72, "host and kernel agree");

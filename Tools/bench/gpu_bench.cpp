@@ -1,12 +1,16 @@
 // Measures a GPU device: the two ops that read caches, one layer at a time, against the bandwidth of a copy; and whole
-// steps of a synthetic shape at several numbers of sequences. Times are the device's own (CUDA events), medians.
-// Build: make -C Tools/native gpu_bench     Usage: gpu_bench [device] [shape] [bf16|8bit|4bit|ops] [rounds]
+// steps of a synthetic shape at several numbers of sequences. Times are the device's own (CUDA events), and beside them
+// those of a clock around the call: medians.
+// Build: make -C Tools/native gpu_bench     Usage: gpu_bench [device] [shape] [bf16|8bit|4bit|ops] [rounds] [case]
+// A case is SEQUENCESxROWS, such as 32x1 or 1x2048; without one all are measured.
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "device/op_cost.h"
@@ -30,6 +34,12 @@ void check(const Status& status) {
 int g_rounds = 15;
 constexpr int kWarmUps = 3;
 
+double median(std::vector<double> times) {
+  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+  std::nth_element(times.begin(), middle, times.end());
+  return *middle;
+}
+
 // Median seconds that the device works on what `encode` encodes.
 template <class Encode>
 double median_seconds(device::Device& device, const Encode& encode) {
@@ -42,8 +52,21 @@ double median_seconds(device::Device& device, const Encode& encode) {
       stop(make_error(StatusCode::unsupported, device.info().name + " does not time its steps"));
     if (round >= kWarmUps) times.push_back(profile.back().seconds / static_cast<double>(profile.back().calls));
   }
-  std::nth_element(times.begin(), times.begin() + g_rounds / 2, times.end());
-  return times[static_cast<size_t>(g_rounds / 2)];
+  device.set_profiling(false);
+  return median(std::move(times));
+}
+
+// Median seconds of a clock around `run`, which waits for the device.
+template <class Run>
+double median_wall_seconds(const Run& run) {
+  std::vector<double> times;
+  for (int round = 0; round < g_rounds + kWarmUps; ++round) {
+    const auto begin = std::chrono::steady_clock::now();
+    check(run());
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    if (round >= kWarmUps) times.push_back(seconds);
+  }
+  return median(std::move(times));
 }
 
 // A device and what the op benches put on it.
@@ -212,7 +235,7 @@ model::ForwardBatch batch_of(int sequences, int rows, int context, int max_block
   return batch;
 }
 
-void steps(const std::string& device, const std::string& shape, const std::string& format) {
+void steps(const std::string& device, const std::string& shape, const std::string& format, const std::string& only) {
   ModelSource source;
   source.shape = shape;
   EngineOptions options;
@@ -229,13 +252,17 @@ void steps(const std::string& device, const std::string& shape, const std::strin
     int sequences, rows, context;
   } cases[] = {{1, 1, 128}, {8, 1, 128}, {32, 1, 128}, {64, 1, 128}, {1, 2048, 0}};
   for (const auto& c : cases) {
-    const auto batch = batch_of(c.sequences, c.rows, c.context, max_blocks, loaded->core.vocab_size);
     if (c.rows > loaded->core.sizes.max_num_tokens) {
       std::printf("%d rows are more than a step takes (%d)\n", c.rows, loaded->core.sizes.max_num_tokens);
       continue;
     }
-    const double time = median_seconds(*loaded->device, [&] { return loaded->model->forward(batch); });
-    std::printf("step of %d x %d: %.2f ms\n", c.sequences, c.rows, time * 1e3);
+    const std::string name = std::to_string(c.sequences) + "x" + std::to_string(c.rows);
+    if (!only.empty() && only != name) continue;
+    const auto batch = batch_of(c.sequences, c.rows, c.context, max_blocks, loaded->core.vocab_size);
+    const auto forward = [&] { return loaded->model->forward(batch); };
+    const double time = median_seconds(*loaded->device, forward), wall = median_wall_seconds(forward);
+    std::printf("step of %d x %d: %.3f ms on the device, %.3f ms in all\n", c.sequences, c.rows, time * 1e3,
+                wall * 1e3);
   }
 }
 
@@ -248,5 +275,5 @@ int main(int argc, char** argv) {
   if (argc > 4) g_rounds = std::max(1, std::atoi(argv[4]));
   if (part == "all" || part == "ops") OpBench(device).run();
   for (const std::string format : {"bf16", "8bit", "4bit"})
-    if (part == "all" || part == format) steps(device, shape, format);
+    if (part == "all" || part == format) steps(device, shape, format, argc > 5 ? argv[5] : "");
 }

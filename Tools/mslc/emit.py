@@ -48,6 +48,22 @@ def constants_of(mod):
     return "metal::msl_constants" if mod.constants else "{}"
 
 
+# Kernels of which two threadgroups on a multiprocessor are enough: left to itself NVIDIA's compiler makes room for more,
+# and spills registers.
+FEW_GROUPS = re.compile(r"paged_attention_(f32_1|b?f16_2)|matmul_few_\w+_1_1")
+
+
+def waits_itself(mod, kn):
+    """Whether a kernel calls wait_for_inputs(): the generated entry point waits for all others."""
+    body = mod.body()
+    depth, begin = 0, body.index("{", re.search(rf"\bvoid {kn.name}\b", body).start())
+    for at in range(begin, len(body)):
+        depth += {"{": 1, "}": -1}.get(body[at], 0)
+        if depth == 0:
+            return "wait_for_inputs" in body[begin:at]
+    return False
+
+
 def cuda(mod, stem, split=str):
     """Buffers become pointers in index order, values are passed by value. No pointer is __restrict__: ops work in place,
     and the compiler could move reads of restrict pointers across barriers, past the writes. MSL_ONLY with
@@ -65,9 +81,12 @@ def cuda(mod, stem, split=str):
             else:
                 formals.append((p.index, f"{bare}* {p.name}" if p.writable else f"const {bare}* {p.name}"))
                 values.append(p.name if p.ptr else f"*{p.name}")
-        bounds = f"__launch_bounds__({limit(kn, args) or DEFAULT_MAX_THREADS}) "
+        most = limit(kn, args) or DEFAULT_MAX_THREADS
+        bounds = f"__launch_bounds__({most}, 2) " if FEW_GROUPS.fullmatch(host) else f"__launch_bounds__({most}) "
+        wait = "" if waits_itself(mod, kn) else "  msl_wait_for_inputs();\n"
         out.append(f"#if !defined(MSL_ONLY) || defined(MSL_ONLY_{host})\n"
                    f'extern "C" __global__ void {bounds}{host}({", ".join(f for _, f in sorted(formals))}) {{\n'
+                   f"  msl_let_dependents_begin();\n{wait}"
                    f"  {call(kn, args)}({', '.join(values)});\n}}\n#endif\n")
     return f'#include "device/gpu/shim/cuda/msl.h"\nnamespace metal {{\n{split(mod.body())}\n' \
            f'# 1 "{stem}.entries"\n' + "".join(out) + "}  // namespace metal\n"

@@ -106,7 +106,7 @@ PAGODA_TEST(kernels_give_the_same_bits_in_any_schedule) {
   std::string ran;
   for (const std::string& name : device::device_names()) {
     if (!test::runs_kernels(name)) continue;
-    check_schedules(fixture("qwen3_5"), 4, 60, 24, {.device = name, .quantize = "bf16"});
+    check_schedules(fixture("qwen3_5"), name == "software" ? 4 : 100, 60, 24, {.device = name, .quantize = "bf16"});
     ran += name + " ";
   }
   test::note(ran);

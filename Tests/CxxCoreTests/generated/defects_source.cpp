@@ -356,101 +356,141 @@ MSL_KERNEL void defect_endless(MSL_DEVICE const float* in , MSL_DEVICE float* ou
 # 1 "defects.entries"
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_defect_good)
 extern "C" __global__ void __launch_bounds__(1024) defect_good(const float* in, float* out) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   defect_good(in, out, msl_builtin<uint>(msl_thread_index_in_threadgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_defect_oob_read)
 extern "C" __global__ void __launch_bounds__(1024) defect_oob_read(const float* in, float* out) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   defect_oob_read(in, out, msl_builtin<uint>(msl_thread_index_in_threadgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_defect_oob_write)
 extern "C" __global__ void __launch_bounds__(1024) defect_oob_write(const float* in, float* out) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   defect_oob_write(in, out, msl_builtin<uint>(msl_thread_index_in_threadgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_defect_oob_far)
 extern "C" __global__ void __launch_bounds__(1024) defect_oob_far(const float* in, float* out) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   defect_oob_far(in, out, msl_builtin<uint>(msl_thread_index_in_threadgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_defect_oob_threadgroup)
 extern "C" __global__ void __launch_bounds__(1024) defect_oob_threadgroup(const float* in, float* out) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   defect_oob_threadgroup(in, out, msl_builtin<uint>(msl_thread_index_in_threadgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_defect_race_no_barrier)
 extern "C" __global__ void __launch_bounds__(1024) defect_race_no_barrier(const float* in, float* out) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   defect_race_no_barrier(in, out, msl_builtin<uint>(msl_thread_index_in_threadgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_defect_race_in_simdgroup)
 extern "C" __global__ void __launch_bounds__(1024) defect_race_in_simdgroup(const float* in, float* out) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   defect_race_in_simdgroup(in, out, msl_builtin<uint>(msl_thread_index_in_threadgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_defect_race_reuse)
 extern "C" __global__ void __launch_bounds__(1024) defect_race_reuse(const float* in, float* out) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   defect_race_reuse(in, out, msl_builtin<uint>(msl_thread_index_in_threadgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_defect_race_wrong_flags)
 extern "C" __global__ void __launch_bounds__(1024) defect_race_wrong_flags(const float* in, float* out, float* scratch) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   defect_race_wrong_flags(in, out, scratch, msl_builtin<uint>(msl_thread_index_in_threadgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_defect_race_groups)
 extern "C" __global__ void __launch_bounds__(1024) defect_race_groups(const float* in, float* out) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   defect_race_groups(in, out, msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_threadgroup_position_in_grid()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_defect_uninit_threadgroup)
 extern "C" __global__ void __launch_bounds__(1024) defect_uninit_threadgroup(const float* in, float* out) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   defect_uninit_threadgroup(in, out, msl_builtin<uint>(msl_thread_index_in_threadgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_defect_uninit_local)
 extern "C" __global__ void __launch_bounds__(1024) defect_uninit_local(const float* in, float* out) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   defect_uninit_local(in, out, msl_builtin<uint>(msl_thread_index_in_threadgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_defect_divergent_barrier)
 extern "C" __global__ void __launch_bounds__(1024) defect_divergent_barrier(const float* in, float* out) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   defect_divergent_barrier(in, out, msl_builtin<uint>(msl_thread_index_in_threadgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_defect_early_return)
 extern "C" __global__ void __launch_bounds__(1024) defect_early_return(const float* in, float* out) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   defect_early_return(in, out, msl_builtin<uint>(msl_thread_index_in_threadgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_defect_divergent_simd)
 extern "C" __global__ void __launch_bounds__(1024) defect_divergent_simd(const float* in, float* out) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   defect_divergent_simd(in, out, msl_builtin<uint>(msl_thread_index_in_threadgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_defect_two_sites)
 extern "C" __global__ void __launch_bounds__(1024) defect_two_sites(const float* in, float* out) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   defect_two_sites(in, out, msl_builtin<uint>(msl_thread_index_in_threadgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_defect_matrix_pointer)
 extern "C" __global__ void __launch_bounds__(1024) defect_matrix_pointer(const float* in, float* out) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   defect_matrix_pointer(in, out, msl_builtin<uint>(msl_thread_index_in_threadgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_defect_misaligned)
 extern "C" __global__ void __launch_bounds__(1024) defect_misaligned(const float* in, float* out) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   defect_misaligned(in, out, msl_builtin<uint>(msl_thread_index_in_threadgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_defect_threadgroup_too_large)
 extern "C" __global__ void __launch_bounds__(1024) defect_threadgroup_too_large(const float* in, float* out) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   defect_threadgroup_too_large(in, out, msl_builtin<uint>(msl_thread_index_in_threadgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_defect_endless)
 extern "C" __global__ void __launch_bounds__(1024) defect_endless(const float* in, float* out) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   defect_endless(in, out, msl_builtin<uint>(msl_thread_index_in_threadgroup()));
 }
 #endif

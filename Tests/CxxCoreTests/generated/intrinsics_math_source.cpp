@@ -298,26 +298,36 @@ MSL_KERNEL void intrinsics_vectors(
 # 1 "intrinsics_math.entries"
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_intrinsics_scalar)
 extern "C" __global__ void __launch_bounds__(1024) intrinsics_scalar(const float* a, const float* b, float* out) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   intrinsics_scalar(a, b, out, msl_builtin<uint>(msl_thread_position_in_grid()), msl_builtin<uint>(msl_threads_per_grid()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_intrinsics_convert)
 extern "C" __global__ void __launch_bounds__(1024) intrinsics_convert(const uint* in, uint* out) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   intrinsics_convert(in, out, msl_builtin<uint>(msl_thread_position_in_grid()), msl_builtin<uint>(msl_threads_per_grid()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_intrinsics_vectors)
 extern "C" __global__ void __launch_bounds__(1024) intrinsics_vectors(const float4* in, float* out, half4* halves, bfloat4* bfloats, packed_float3* packed) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   intrinsics_vectors(in, out, halves, bfloats, packed, msl_builtin<uint>(msl_thread_position_in_grid()), msl_builtin<uint>(msl_threads_per_grid()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_intrinsics_unary_f32)
 extern "C" __global__ void __launch_bounds__(1024) intrinsics_unary_f32(const float* in, float* out) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   intrinsics_unary<float>(in, out, msl_builtin<uint>(msl_thread_position_in_grid()), msl_builtin<uint>(msl_threads_per_grid()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_intrinsics_unary_f16)
 extern "C" __global__ void __launch_bounds__(1024) intrinsics_unary_f16(const float* in, float* out) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   intrinsics_unary<half>(in, out, msl_builtin<uint>(msl_thread_position_in_grid()), msl_builtin<uint>(msl_threads_per_grid()));
 }
 #endif

@@ -166,21 +166,29 @@ MSL_KERNEL void intrinsics_atomics(
 # 1 "intrinsics_matrix.entries"
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_intrinsics_atomics)
 extern "C" __global__ void __launch_bounds__(1024) intrinsics_atomics(atomic_int* ints, atomic_uint* uints, atomic_float* floats, uint* seen, uint* shared) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   intrinsics_atomics(ints, uints, floats, seen, shared, msl_builtin<uint>(msl_thread_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_threadgroup_position_in_grid()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_intrinsics_matrix_f32)
 extern "C" __global__ void __launch_bounds__(1024) intrinsics_matrix_f32(const float* a, const float* b, float* out, float* typed) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   intrinsics_matrix<float>(a, b, out, typed, msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_intrinsics_matrix_f16)
 extern "C" __global__ void __launch_bounds__(1024) intrinsics_matrix_f16(const half* a, const half* b, float* out, half* typed) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   intrinsics_matrix<half>(a, b, out, typed, msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_intrinsics_matrix_bf16)
 extern "C" __global__ void __launch_bounds__(1024) intrinsics_matrix_bf16(const bfloat* a, const bfloat* b, float* out, bfloat* typed) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   intrinsics_matrix<bfloat>(a, b, out, typed, msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif

@@ -198,16 +198,22 @@ MSL_KERNEL void intrinsics_positions(
 # 1 "intrinsics_simd.entries"
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_intrinsics_simd_float)
 extern "C" __global__ void __launch_bounds__(1024) intrinsics_simd_float(const float* in, const uint* from, float* out) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   intrinsics_simd_float(in, from, out, msl_builtin<uint>(msl_thread_index_in_threadgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_intrinsics_simd_uint)
 extern "C" __global__ void __launch_bounds__(1024) intrinsics_simd_uint(const uint* in, uint* out) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   intrinsics_simd_uint(in, out, msl_builtin<uint>(msl_thread_index_in_threadgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_intrinsics_positions)
 extern "C" __global__ void __launch_bounds__(1024) intrinsics_positions(uint* out) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   intrinsics_positions(out, msl_builtin<uint3>(msl_thread_position_in_grid()), msl_builtin<uint3>(msl_thread_position_in_threadgroup()), msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint3>(msl_threads_per_grid()), msl_builtin<uint3>(msl_threads_per_threadgroup()), msl_builtin<uint3>(msl_threadgroups_per_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()), msl_builtin<uint>(msl_simdgroups_per_threadgroup()), msl_builtin<uint>(msl_threads_per_simdgroup()));
 }
 #endif

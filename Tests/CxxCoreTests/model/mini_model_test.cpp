@@ -2,6 +2,7 @@
 // and how far quantised weights take it from there.
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 
@@ -165,14 +166,14 @@ PAGODA_TEST(model_mini_answers_chats_like_transformers) { check_chats({}, 64); }
 PAGODA_TEST(model_mini_answers_chats_like_transformers_in_float32) { check_chats({.dtype = "float32"}, 7); }
 PAGODA_TEST(model_mini_answers_chats_the_same_with_int8_kv) { check_chats({.kv_dtype = "int8"}, 64); }
 PAGODA_TEST(model_mini_answers_chats_the_same_in_8_bit) { check_chats({.quantize = "8bit"}, 64); }
-PAGODA_TEST(model_mini_answers_10_chats_like_transformers_on_kernels) {
+PAGODA_TEST(model_mini_answers_chats_like_transformers_on_kernels) {
   std::string ran;
   for (const std::string& device : kernel_devices()) {
-    check_chats({.device = device}, 64, 10);
+    check_chats({.device = device}, 64, device == "software" ? 10 : 20);  // a GPU answers all of them in a second
     ran += device + " ";
   }
   note(ran);
-  CHECK(ran.find("software") != std::string::npos);
+  CHECK(ran.find("software") != std::string::npos || std::getenv("PAGODA_TEST_DEVICE") != nullptr);
 }
 PAGODA_TEST(model_mini_has_the_same_bits_alone_and_in_company_on_kernels) {
   for (const std::string& device : kernel_devices()) check_same_bits_in_company(device);

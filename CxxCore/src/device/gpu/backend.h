@@ -72,6 +72,10 @@ class Backend {
   // Hands the step over; what went wrong in any launch comes from wait().
   virtual Pending& submit() noexcept = 0;
 
+  // Whether a launch begins before the one that it waits for has ended. A launch more then costs less than work done
+  // twice to avoid it.
+  virtual bool overlaps_launches() const noexcept { return false; }
+
   // Steps waited for since the last call, and how long the device worked on them; none where it cannot say.
   virtual StepTimes take_step_times() noexcept { return {}; }
 };

@@ -35,6 +35,7 @@ class CountingBackend final : public Backend {
   void launch(const Pipeline& pipeline, Size3 groups, Size3 threads,
               std::span<const Binding> bindings) noexcept override;
   Pending& submit() noexcept override { return inner_->submit(); }
+  bool overlaps_launches() const noexcept override { return inner_->overlaps_launches(); }
   StepTimes take_step_times() noexcept override { return inner_->take_step_times(); }
 
   int64_t num_launches() const noexcept { return num_launches_; }

@@ -30,9 +30,12 @@ bool has(const std::string& text, const char* part) { return text.find(part) != 
 
 // A backend over a fresh fake, and two buffers.
 struct Bench {
-  Bench() {
+  explicit Bench(bool has_early_edges = false, int major = 9) {
     fake_cuda() = {};
-    auto made = CudaBackend::make(fake_driver(), fake_nvrtc(), kFiles);
+    fake_cuda().major = major;
+    Driver driver = fake_driver();
+    if (!has_early_edges) driver.cuGraphAddDependencies_v2 = nullptr;  // as of older drivers
+    auto made = CudaBackend::make(driver, fake_nvrtc(), kFiles);
     CHECK(made.is_ok());
     backend = std::move(*made);
     x = std::move(*backend->allocate(64, "x"));
@@ -247,6 +250,30 @@ PAGODA_TEST(cuda_lets_launches_run_side_by_side_that_touch_other_memory) {
   bench.launch(adder, 1, 1.0f);  // a new step waits for nothing of its own
   CHECK_OK(bench.finish());
   CHECK(!has(bench.take_diary()[0], "after"));
+}
+
+// An edge of a launch that waits for one other lets it begin early; one that waits for two has plain edges.
+PAGODA_TEST(cuda_lets_a_launch_begin_before_the_one_it_waits_for_has_ended) {
+  CHECK(!Bench().backend->overlaps_launches());         // a driver without the call
+  CHECK(!Bench(true, 8).backend->overlaps_launches());  // a GPU whose kernels cannot wait
+  Bench bench(true);
+  CHECK(bench.backend->overlaps_launches());
+  const Pipeline& adder = bench.pipeline("adder");
+  auto other = std::move(*bench.backend->allocate(64, "other"));
+  bench.take_diary();
+  bench.launch(adder, 1, 1.0f);
+  bench.launch(adder, 1, 2.0f, other.get());
+  bench.launch(adder, 1, 3.0f, bench.x.get());  // waits for both
+  bench.launch(adder, 1, 4.0f, other.get());    // waits for the third
+  CHECK_OK(bench.finish());
+  const auto diary = bench.take_diary();
+  REQUIRE(diary.size() == 7);
+  CHECK(has(diary[2], "after -2 after -1"));
+  CHECK(!has(diary[3], "after"));
+  CHECK(has(diary[4], "edge of 1 ports 1 0 type 1"));
+  fake_cuda().fail_call = "edge";
+  for (int i = 0; i < 3; ++i) bench.launch(adder, 1, 1.0f, other.get());
+  CHECK(!bench.finish().is_ok());
 }
 
 PAGODA_TEST(cuda_keeps_a_bounded_number_of_graphs) {

@@ -41,7 +41,7 @@ const Defect kDefects[] = {
     {"two_sites", "divergence", "divergence"},
     {"matrix_pointer", "operands differ", "operands differ"},
     {"misaligned", "misaligned", kCrash},
-    {"threadgroup_too_large", "over 32768 bytes", "over 32768 bytes"},
+    {"threadgroup_too_large", "over 30720 bytes", "over 30720 bytes"},
     {"endless", "endless loop", "endless loop"},
 };
 

@@ -146,6 +146,10 @@ Driver fake_driver() {
     for (size_t i = 0; i < count; ++i) details += " after -" + std::to_string(made - number_of(after[i]));
     return note_call("add", details);
   };
+  d.cuGraphAddDependencies_v2 = [](Handle, const Handle*, const Handle*, const EdgeData* data, size_t count) {
+    return note_call("edge", "of " + std::to_string(count) + " ports " + std::to_string(data->from_port) + " " +
+                                 std::to_string(data->to_port) + " type " + std::to_string(data->type));
+  };
   d.cuGraphInstantiateWithFlags = [](Handle* exec, Handle, unsigned long long) {
     *exec = handle(6);
     return note_call("instantiate");

@@ -73,6 +73,22 @@ PAGODA_TEST(gpu_matmul_gives_the_same_bits_from_every_kernel) {
   }
 }
 
+// So many rows of weights that tiles of 128 of them are taken, for few rows of x too; the last tile is not full.
+PAGODA_TEST(gpu_matmul_gives_the_same_bits_from_tiles_of_128_rows) {
+  constexpr int64_t kWide = 32770, kN = 18, kColumns = 64, kRows = 17;
+  Rig rig("software");
+  Random random(seed(75));
+  const std::vector<float> x = random.normal(kRows * kColumns), w = random.normal(kWide * kColumns);
+  const std::vector<float> all = product(rig, x, rig.weight(w, kWide, kColumns, WeightFormat::bf16), kRows, 0, false);
+  for (const int64_t first : {int64_t{0}, kWide - kN}) {
+    const auto begin = w.begin() + first * kColumns;
+    device::Weight* narrow = rig.weight({begin, begin + kN * kColumns}, kN, kColumns, WeightFormat::bf16);
+    const std::vector<float> some = product(rig, x, narrow, kRows, 0, false);
+    for (size_t m = 0; m < kRows; ++m)
+      CHECK(std::memcmp(&all[m * kWide + static_cast<size_t>(first)], &some[m * kN], kN * sizeof(float)) == 0);
+  }
+}
+
 // From 2048 rows of weights on, threadgroups take twice as many of them for few rows of x.
 PAGODA_TEST(gpu_matmul_gives_the_same_bits_for_narrow_and_wide_weights) {
   constexpr int64_t kWide = 2050, kN = 18, kColumns = 128;

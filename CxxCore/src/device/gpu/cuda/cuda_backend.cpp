@@ -105,12 +105,13 @@ Result<std::unique_ptr<CudaBackend>> CudaBackend::make(const Driver& driver, con
                   std::string(name) + ", " + std::to_string(processors) + " multiprocessors, CUDA " +
                       std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10),
                   static_cast<int64_t>(memory / 10 * 9)};
+  const bool overlaps = major >= 9;  // kernels then wait for their inputs themselves
   return std::unique_ptr<CudaBackend>(new CudaBackend(driver, files, device, context, stream, std::move(info),
-                                                      Compiler(nvrtc, major, minor, std::move(cache))));
+                                                      Compiler(nvrtc, major, minor, std::move(cache)), overlaps));
 }
 
 CudaBackend::CudaBackend(const Driver& driver, std::span<const KernelFile> files, int device, Handle context,
-                         Handle stream, DeviceInfo info, Compiler compiler)
+                         Handle stream, DeviceInfo info, Compiler compiler, bool overlaps)
     : driver_(driver),
       files_(files),
       device_(device),
@@ -118,7 +119,7 @@ CudaBackend::CudaBackend(const Driver& driver, std::span<const KernelFile> files
       stream_(stream),
       info_(std::move(info)),
       compiler_(std::move(compiler)),
-      graphs_(driver_, stream) {
+      graphs_(driver_, stream, overlaps) {
   driver_.cuEventCreate(&begin_, 0);  // without them a step has no time, and nothing else is lost
   driver_.cuEventCreate(&end_, 0);
 }
@@ -222,6 +223,9 @@ void CudaBackend::record(const CudaPipeline& pipeline, Size3 groups, Size3 threa
     since_barrier_.first = index;
   }
   made.after = before_barrier_;
+  // A threadgroup of it runs for long, and there is about one for each multiprocessor: begun while others still run,
+  // some would share one.
+  made.begins_early = !kernel.name.starts_with("gdn_prefill");
   since_barrier_.end = index + 1;
 }
 

@@ -40,11 +40,12 @@ class CudaBackend final : public Backend, public DeviceHealth, private Pending {
   Status health() noexcept override;
 
   const StepGraphs::Counts& counts() const noexcept { return graphs_.counts(); }
+  bool overlaps_launches() const noexcept override { return graphs_.overlaps(); }
   StepTimes take_step_times() noexcept override { return std::exchange(times_, {}); }
 
  private:
   CudaBackend(const Driver& driver, std::span<const KernelFile> files, int device, Handle context, Handle stream,
-              DeviceInfo info, Compiler compiler);
+              DeviceInfo info, Compiler compiler, bool overlaps);
   Status wait() noexcept override;
   void record(const CudaPipeline& pipeline, Size3 groups, Size3 threads, std::span<const Binding> bindings);
   Status make_pipelines();

@@ -28,6 +28,11 @@ class Library {
     if (function == nullptr && status_.is_ok())
       status_ = make_error(StatusCode::unsupported, "cuda: " + name_ + " has no " + name + ": it is too old");
   }
+  // One that older versions lack; null then.
+  template <class Function>
+  void find_newer(Function& function, const char* name) {
+    function = handle_ != nullptr ? reinterpret_cast<Function>(dlsym(handle_, name)) : nullptr;
+  }
   const Status& status() const { return status_; }
 
  private:
@@ -76,6 +81,7 @@ Result<Driver> load_driver(std::initializer_list<const char*> names) {
   FIND(cuEventDestroy_v2);
   FIND(cuEventRecord);
   FIND(cuEventElapsedTime);
+  library.find_newer(table.cuGraphAddDependencies_v2, "cuGraphAddDependencies_v2");
   if (!library.status().is_ok()) return library.status();
   return table;
 }

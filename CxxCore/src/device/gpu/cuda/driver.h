@@ -29,6 +29,12 @@ struct KernelNode {
   Handle kernel = nullptr, context = nullptr;  // where `function` is null; unused
 };
 
+// CUgraphEdgeData. The ports and the type of an edge whose kernel may begin before the other ends, and waits itself.
+struct EdgeData {
+  unsigned char from_port = 0, to_port = 0, type = 0, reserved[5] = {};
+};
+constexpr EdgeData kProgrammaticEdge = {.from_port = 1, .type = 1};
+
 struct Driver {
   CudaResult (*cuInit)(unsigned);
   CudaResult (*cuDriverGetVersion)(int*);
@@ -63,6 +69,7 @@ struct Driver {
   CudaResult (*cuEventDestroy_v2)(Handle);
   CudaResult (*cuEventRecord)(Handle, Handle);
   CudaResult (*cuEventElapsedTime)(float*, Handle, Handle);
+  CudaResult (*cuGraphAddDependencies_v2)(Handle, const Handle*, const Handle*, const EdgeData*, size_t);  // or null
 };
 
 struct Nvrtc {

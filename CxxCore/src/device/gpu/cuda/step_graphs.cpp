@@ -68,21 +68,30 @@ Status StepGraphs::instantiate() {
   }
   Graph& made = graphs_.emplace_back();
   PAGODA_RETURN_IF_ERROR(cuda_status(driver_, driver_.cuGraphCreate(&made.graph, 0), "making a graph"));
-  std::vector<Handle> after;
-  for (Launch& launch : step_) {
-    after.clear();
-    for (uint32_t i = launch.after.first; i < launch.after.end; ++i) after.push_back(made.nodes[i]);
-    NodeArgs args(launch);
-    Handle node = nullptr;
-    PAGODA_RETURN_IF_ERROR(
-        cuda_status(driver_, driver_.cuGraphAddKernelNode_v2(&node, made.graph, after.data(), after.size(), &args.node),
-                    "adding a launch to a graph"));
-    made.nodes.push_back(node);
-  }
+  for (Launch& launch : step_) PAGODA_RETURN_IF_ERROR(add_node(made, launch));
   PAGODA_RETURN_IF_ERROR(
       cuda_status(driver_, driver_.cuGraphInstantiateWithFlags(&made.exec, made.graph, 0), "instantiating a graph"));
   made.launches = step_;
   ++counts_.instantiated;
+  return ok_status();
+}
+
+// A launch that waits for one other waits for it inside its kernel: that is there, and has read its weights, by then.
+Status StepGraphs::add_node(Graph& graph, Launch& launch) {
+  const bool overlaps = overlaps_ && launch.begins_early && launch.after.end - launch.after.first == 1;
+  const std::span<const Handle> after =
+      std::span(graph.nodes).subspan(launch.after.first, launch.after.end - launch.after.first);
+  NodeArgs args(launch);
+  Handle node = nullptr;
+  PAGODA_RETURN_IF_ERROR(cuda_status(
+      driver_,
+      driver_.cuGraphAddKernelNode_v2(&node, graph.graph, after.data(), overlaps ? 0 : after.size(), &args.node),
+      "adding a launch to a graph"));
+  if (overlaps)
+    PAGODA_RETURN_IF_ERROR(
+        cuda_status(driver_, driver_.cuGraphAddDependencies_v2(graph.graph, after.data(), &node, &kProgrammaticEdge, 1),
+                    "adding an edge to a graph"));
+  graph.nodes.push_back(node);
   return ok_status();
 }
 

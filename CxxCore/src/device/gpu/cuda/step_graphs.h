@@ -28,7 +28,8 @@ struct Launch {
 
   Handle function = nullptr;
   Size3 groups, threads;
-  LaunchRange after;  // those of this step that must be done before
+  LaunchRange after;         // those of this step that must be done before
+  bool begins_early = true;  // where that is one launch, and the GPU can
   uint32_t num_params = 0, params_bytes = 0;
   std::array<uint32_t, kMaxParams> param_offsets;  // into params
   alignas(16) std::array<std::byte, kMaxParamsBytes> params;
@@ -53,10 +54,14 @@ struct Launch {
 
 class StepGraphs {
  public:
-  StepGraphs(const Driver& driver, Handle stream) : driver_(driver), stream_(stream) {}
+  // overlaps: whether the kernels wait for their inputs themselves, so that a launch may begin before the one that it
+  // waits for has ended. They do where the GPU can (compute capability 9.0).
+  StepGraphs(const Driver& driver, Handle stream, bool overlaps = false)
+      : driver_(driver), stream_(stream), overlaps_(overlaps && driver.cuGraphAddDependencies_v2 != nullptr) {}
   ~StepGraphs() { clear(); }
   StepGraphs(const StepGraphs&) = delete;
 
+  bool overlaps() const noexcept { return overlaps_; }
   void add(const Launch& launch) { step_.push_back(launch); }
   void drop() noexcept { step_.clear(); }  // what was added
   // Starts what was added, in order, and forgets it. Launching nothing is fine.
@@ -79,11 +84,13 @@ class StepGraphs {
 
   Graph* find() noexcept;
   Status instantiate();
+  Status add_node(Graph& graph, Launch& launch);
   Status update(Graph& graph) noexcept;
   void destroy(Graph& graph) noexcept;
 
   const Driver& driver_;
   Handle stream_;
+  bool overlaps_;
   std::vector<Launch> step_;
   std::deque<Graph> graphs_;
   int64_t time_ = 0;

@@ -159,11 +159,15 @@ MSL_KERNEL void argmax(MSL_DEVICE const uint* found ,
 # 1 "argmax.entries"
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_argmax_parts)
 extern "C" __global__ void __launch_bounds__(256) argmax_parts(const float* logits, uint* found, const pagoda_args::Argmax args) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   argmax_parts(logits, found, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_argmax)
 extern "C" __global__ void __launch_bounds__(256) argmax(const uint* found, int* tokens, const pagoda_args::Argmax args) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   argmax(found, tokens, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()));
 }
 #endif

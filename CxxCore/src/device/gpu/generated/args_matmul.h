@@ -11,7 +11,7 @@ struct MatmulRows {
   uint cols;
   uint padded_cols;
   uint block;
-  uint reserved;
+  uint is_wide;
   RowSource source;
 };
 static_assert(sizeof(MatmulRows) == 72, "host and kernel agree");

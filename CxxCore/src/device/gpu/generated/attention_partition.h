@@ -2,6 +2,7 @@
 #pragma once
 # 4 "Shaders/attention_partition.h"
 #include "device/gpu/generated/paged_attention.h"
+#include "device/gpu/generated/tiles.h"
 
 
 template <typename T>
@@ -37,11 +38,11 @@ METAL_FUNC void score_keys(MSL_DEVICE const T* rows, MSL_THREADGROUP const T* q_
   for (uint r = 0; r < RT; ++r) {
 
     if (r < row_tiles) {
-      simdgroup_store(acc[r], s_tile + r * 8 * kPartition + kt * 8, kPartition);
+      simdgroup_store(acc[r], s_tile + r * 8 * kScores + kt * 8, kScores);
     }
   }
 }
-# 47 "Shaders/attention_partition.h"
+# 48 "Shaders/attention_partition.h"
 template <typename T>
 METAL_FUNC void weigh_scores(MSL_THREADGROUP const float* row, MSL_THREADGROUP T* weights, int p0, uint num_keys, int position,
                              uint lane, MSL_CONSTANT pagoda_args::PagedAttention& args, MSL_THREAD float& largest,
@@ -92,7 +93,7 @@ METAL_FUNC void load_tail(MSL_DEVICE const T* rows, MSL_THREADGROUP T* v_tail, i
     v_tail[r * kMaxDim + d] = value;
   }
 }
-# 100 "Shaders/attention_partition.h"
+# 101 "Shaders/attention_partition.h"
 template <typename T, uint RT, uint COLS>
 METAL_FUNC void add_values(MSL_THREAD simdgroup_matrix<float, 8, 8> (&acc)[RT][COLS],
                            MSL_THREAD simdgroup_matrix<T, 8, 8> (&w_mat)[RT], MSL_DEVICE const T* rows,
@@ -129,7 +130,7 @@ METAL_FUNC void store_values(MSL_THREAD simdgroup_matrix<float, 8, 8> (&acc)[RT]
       for (uint r = 0; r < RT; ++r) {
 
         if (r < row_tiles) {
-          simdgroup_store(acc[r][c], s_tile + r * 8 * kPartition + (first_column + c) * 8, kPartition);
+          simdgroup_store(acc[r][c], s_tile + r * 8 * kScores + (first_column + c) * 8, kScores);
         }
       }
     }

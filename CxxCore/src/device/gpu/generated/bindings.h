@@ -135,7 +135,7 @@ inline constexpr KernelId direct_2_2 = {59, "matmul_few_direct_2_2"};
 inline constexpr KernelId direct_2_4 = {60, "matmul_few_direct_2_4"};
 inline constexpr KernelId direct_2_8 = {61, "matmul_few_direct_2_8"};
 inline constexpr KernelId made_1_1 = {62, "matmul_few_made_1_1"};
-inline constexpr KernelId made_2_1 = {63, "matmul_few_made_2_1"};
+inline constexpr KernelId made_4_1 = {63, "matmul_few_made_4_1"};
 enum Binding : int { x = 0, x_scales = 1, w = 2, w_steps = 3, w_scales = 4, bias = 5, weight = 6, gate = 7, out = 8, args = 9 };
 }  // namespace matmul_few
 namespace matmul_rows_bf16 {
@@ -148,22 +148,26 @@ inline constexpr KernelId rotated = {66, "matmul_rows_rotated"};
 enum Binding : int { x = 0, weight = 1, gate = 2, out = 3, scales = 4, args = 5 };
 }  // namespace matmul_rows
 namespace matmul_tiles {
-inline constexpr KernelId f16 = {67, "matmul_tiles_f16"};
-inline constexpr KernelId bf16 = {68, "matmul_tiles_bf16"};
-inline constexpr KernelId q8 = {69, "matmul_tiles_q8"};
-inline constexpr KernelId q4 = {70, "matmul_tiles_q4"};
+inline constexpr KernelId f16_4 = {67, "matmul_tiles_f16_4"};
+inline constexpr KernelId f16_8 = {68, "matmul_tiles_f16_8"};
+inline constexpr KernelId bf16_4 = {69, "matmul_tiles_bf16_4"};
+inline constexpr KernelId bf16_8 = {70, "matmul_tiles_bf16_8"};
+inline constexpr KernelId q8_4 = {71, "matmul_tiles_q8_4"};
+inline constexpr KernelId q8_8 = {72, "matmul_tiles_q8_8"};
+inline constexpr KernelId q4_4 = {73, "matmul_tiles_q4_4"};
+inline constexpr KernelId q4_8 = {74, "matmul_tiles_q4_8"};
 enum Binding : int { x = 0, x_scales = 1, w = 2, w_steps = 3, w_scales = 4, bias = 5, out = 6, args = 7 };
 }  // namespace matmul_tiles
 namespace paged_attention {
-inline constexpr KernelId f32_1 = {71, "paged_attention_f32_1"};
-inline constexpr KernelId f16_1 = {72, "paged_attention_f16_1"};
-inline constexpr KernelId f16_2 = {73, "paged_attention_f16_2"};
-inline constexpr KernelId bf16_1 = {74, "paged_attention_bf16_1"};
-inline constexpr KernelId bf16_2 = {75, "paged_attention_bf16_2"};
+inline constexpr KernelId f32_1 = {75, "paged_attention_f32_1"};
+inline constexpr KernelId f16_1 = {76, "paged_attention_f16_1"};
+inline constexpr KernelId f16_2 = {77, "paged_attention_f16_2"};
+inline constexpr KernelId bf16_1 = {78, "paged_attention_bf16_1"};
+inline constexpr KernelId bf16_2 = {79, "paged_attention_bf16_2"};
 enum Binding : int { q = 0, k_cache = 1, v_cache = 2, cu_seqlens = 3, context_lens = 4, block_tables = 5, sinks = 6, partials = 7, out = 8, args = 9 };
 }  // namespace paged_attention
 namespace paged_attention_reduce {
-inline constexpr KernelId kernel = {76, "paged_attention_reduce"};
+inline constexpr KernelId kernel = {80, "paged_attention_reduce"};
 enum Binding : int { partials = 0, cu_seqlens = 1, context_lens = 2, sinks = 3, out = 4, args = 5 };
 }  // namespace paged_attention_reduce
 namespace paged_attention_constants {
@@ -172,53 +176,53 @@ inline constexpr std::string_view use_softcap = "use_softcap";
 inline constexpr std::string_view use_sinks = "use_sinks";
 }  // namespace paged_attention_constants
 namespace qk_norm_rope {
-inline constexpr KernelId kernel = {77, "qk_norm_rope"};
+inline constexpr KernelId kernel = {81, "qk_norm_rope"};
 enum Binding : int { x = 0, weight = 1, positions = 2, inv_freq = 3, out = 4, args = 5 };
 }  // namespace qk_norm_rope
 namespace reshape_and_cache {
-inline constexpr KernelId f32 = {78, "reshape_and_cache_f32"};
-inline constexpr KernelId f16 = {79, "reshape_and_cache_f16"};
-inline constexpr KernelId bf16 = {80, "reshape_and_cache_bf16"};
+inline constexpr KernelId f32 = {82, "reshape_and_cache_f32"};
+inline constexpr KernelId f16 = {83, "reshape_and_cache_f16"};
+inline constexpr KernelId bf16 = {84, "reshape_and_cache_bf16"};
 enum Binding : int { k = 0, v = 1, slot_mapping = 2, k_cache = 3, v_cache = 4, args = 5 };
 }  // namespace reshape_and_cache
 namespace rms_norm {
-inline constexpr KernelId kernel = {81, "rms_norm"};
+inline constexpr KernelId kernel = {85, "rms_norm"};
 enum Binding : int { x = 0, residual = 1, weight = 2, out = 3, args = 4 };
 }  // namespace rms_norm
 namespace rms_norm_constants {
 inline constexpr std::string_view has_residual = "has_residual";
 }  // namespace rms_norm_constants
 namespace rope_and_cache {
-inline constexpr KernelId f32 = {82, "rope_and_cache_f32"};
-inline constexpr KernelId f16 = {83, "rope_and_cache_f16"};
-inline constexpr KernelId bf16 = {84, "rope_and_cache_bf16"};
+inline constexpr KernelId f32 = {86, "rope_and_cache_f32"};
+inline constexpr KernelId f16 = {87, "rope_and_cache_f16"};
+inline constexpr KernelId bf16 = {88, "rope_and_cache_bf16"};
 enum Binding : int { q = 0, k = 1, v = 2, q_weight = 3, k_weight = 4, positions = 5, inv_freq = 6, slot_mapping = 7, k_cache = 8, v_cache = 9, args = 10 };
 }  // namespace rope_and_cache
 namespace route_experts {
-inline constexpr KernelId kernel = {85, "route_experts"};
+inline constexpr KernelId kernel = {89, "route_experts"};
 enum Binding : int { logits = 0, bias = 1, ids = 2, weights = 3, args = 4 };
 }  // namespace route_experts
 namespace sample_parts {
-inline constexpr KernelId kernel = {86, "sample_parts"};
+inline constexpr KernelId kernel = {90, "sample_parts"};
 enum Binding : int { logits = 0, rows = 1, found = 2, args = 3 };
 }  // namespace sample_parts
 namespace sample {
-inline constexpr KernelId kernel = {87, "sample"};
+inline constexpr KernelId kernel = {91, "sample"};
 enum Binding : int { found = 0, rows = 1, tokens = 2, args = 3 };
 }  // namespace sample
 namespace sigmoid_gate {
-inline constexpr KernelId kernel = {88, "sigmoid_gate"};
+inline constexpr KernelId kernel = {92, "sigmoid_gate"};
 enum Binding : int { x = 0, gate = 1, out = 2, args = 3 };
 }  // namespace sigmoid_gate
 namespace zero_slots {
-inline constexpr KernelId words = {89, "zero_slots_words"};
-inline constexpr KernelId bytes = {90, "zero_slots_bytes"};
+inline constexpr KernelId words = {93, "zero_slots_words"};
+inline constexpr KernelId bytes = {94, "zero_slots_bytes"};
 enum Binding : int { pool = 0, slots = 1, args = 2 };
 }  // namespace zero_slots
 namespace copy_slot {
-inline constexpr KernelId words = {91, "copy_slot_words"};
-inline constexpr KernelId bytes = {92, "copy_slot_bytes"};
+inline constexpr KernelId words = {95, "copy_slot_words"};
+inline constexpr KernelId bytes = {96, "copy_slot_bytes"};
 enum Binding : int { pool = 0, args = 1 };
 }  // namespace copy_slot
-inline constexpr int kCount = 93;  // ids are below
+inline constexpr int kCount = 97;  // ids are below
 }  // namespace pagoda::device::gpu::kernels

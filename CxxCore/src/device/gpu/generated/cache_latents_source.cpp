@@ -56,16 +56,22 @@ MSL_KERNEL void cache_latents(MSL_DEVICE const float* x ,
 # 1 "cache_latents.entries"
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_cache_latents_f32)
 extern "C" __global__ void __launch_bounds__(1024) cache_latents_f32(const float* x, const long* slot_mapping, float* cache, const pagoda_args::CacheLatents args) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   cache_latents<float>(x, slot_mapping, cache, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_threads_per_threadgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_cache_latents_f16)
 extern "C" __global__ void __launch_bounds__(1024) cache_latents_f16(const float* x, const long* slot_mapping, half* cache, const pagoda_args::CacheLatents args) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   cache_latents<half>(x, slot_mapping, cache, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_threads_per_threadgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_cache_latents_bf16)
 extern "C" __global__ void __launch_bounds__(1024) cache_latents_bf16(const float* x, const long* slot_mapping, bfloat* cache, const pagoda_args::CacheLatents args) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   cache_latents<bfloat>(x, slot_mapping, cache, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_threads_per_threadgroup()));
 }
 #endif

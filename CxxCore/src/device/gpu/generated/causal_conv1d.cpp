@@ -4,7 +4,9 @@ namespace metal {
 namespace {
 # 3 "Shaders/causal_conv1d.metal"
 #include "device/gpu/generated/conv.h"
-# 7 "Shaders/causal_conv1d.metal"
+
+MSL_CONSTANT constexpr uint kConvRows = 4;
+# 9 "Shaders/causal_conv1d.metal"
 MSL_KERNEL void causal_conv1d(MSL_DEVICE const float* x ,
                           MSL_DEVICE const float* weight ,
                           MSL_DEVICE const float* tail ,
@@ -19,15 +21,23 @@ MSL_KERNEL void causal_conv1d(MSL_DEVICE const float* x ,
   if (channel >= args.channels) {
     return;
   }
-  const uint sequence = sequence_of_row(cu_seqlens, args.num_sequences, tg.y);
-  const int begin = cu_seqlens[sequence];
-  const int position = context_lens[sequence] - (cu_seqlens[sequence + 1] - begin);
-  out[long(tg.y) * args.out_stride + channel] =
-      conv_row(x + long(begin) * args.x_stride + channel,
-               tail + long(state_slots[sequence]) * args.tail_slot_stride + channel, weight + channel, args, position,
-               int(tg.y) - begin);
+  const int tokens = cu_seqlens[args.num_sequences];
+  const int end = tokens < int((tg.y + 1) * kConvRows) ? tokens : int((tg.y + 1) * kConvRows);
+  int token = int(tg.y * kConvRows);
+
+  while (MSL_LOOP(token < end)) {
+    const uint sequence = sequence_of_row(cu_seqlens, args.num_sequences, uint(token));
+    const int begin = cu_seqlens[sequence];
+    const int next = cu_seqlens[sequence + 1];
+    const int position = context_lens[sequence] - (next - begin);
+    MSL_DEVICE const float* from = x + long(begin) * args.x_stride + channel;
+    MSL_DEVICE const float* past = tail + long(state_slots[sequence]) * args.tail_slot_stride + channel;
+    for (; MSL_LOOP(token < next && token < end); ++token) {
+      out[long(token) * args.out_stride + channel] = conv_row(from, past, weight + channel, args, position, token - begin);
+    }
+  }
 }
-# 32 "Shaders/causal_conv1d.metal"
+# 42 "Shaders/causal_conv1d.metal"
 MSL_KERNEL void causal_conv1d_tail(MSL_DEVICE const float* x ,
                                MSL_DEVICE float* tail ,
                                MSL_DEVICE const int* cu_seqlens ,
@@ -51,7 +61,7 @@ MSL_KERNEL void causal_conv1d_tail(MSL_DEVICE const float* x ,
     to[tail_place(args, position + row)] = from[long(row) * args.x_stride];
   }
 }
-# 58 "Shaders/causal_conv1d.metal"
+# 68 "Shaders/causal_conv1d.metal"
 MSL_KERNEL void causal_conv1d_update(MSL_DEVICE const float* x ,
                                  MSL_DEVICE const float* weight ,
                                  MSL_DEVICE float* tail ,

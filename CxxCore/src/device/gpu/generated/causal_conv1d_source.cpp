@@ -8,7 +8,9 @@ R"msl(#pragma METAL fp contract(off)
 // tail: [slots, tail_rows, channels], a ring: position p in row p % tail_rows. weight: [kernel_size, channels], the last one is of now.
 #include "conv.h"
 
-// Any rows; the tail is left for causal_conv1d_tail. Grid: [channels / 128, tokens]
+constant constexpr uint kConvRows = 4;  // that a thread takes
+
+// Any rows; the tail is left for causal_conv1d_tail. Grid: [channels / 128, tokens / 4]
 [[max_total_threads_per_threadgroup(128)]]
 kernel void causal_conv1d(device const float* x [[buffer(0)]],
                           device const float* weight [[buffer(1)]],
@@ -24,13 +26,21 @@ kernel void causal_conv1d(device const float* x [[buffer(0)]],
   if (channel >= args.channels) {
     return;
   }
-  const uint sequence = sequence_of_row(cu_seqlens, args.num_sequences, tg.y);
-  const int begin = cu_seqlens[sequence];
-  const int position = context_lens[sequence] - (cu_seqlens[sequence + 1] - begin);
-  out[long(tg.y) * args.out_stride + channel] =
-      conv_row(x + long(begin) * args.x_stride + channel,
-               tail + long(state_slots[sequence]) * args.tail_slot_stride + channel, weight + channel, args, position,
-               int(tg.y) - begin);
+  const int tokens = cu_seqlens[args.num_sequences];
+  const int end = tokens < int((tg.y + 1) * kConvRows) ? tokens : int((tg.y + 1) * kConvRows);
+  int token = int(tg.y * kConvRows);
+  // The rows of one sequence after those of another: what is the sequence's is read once.
+  while (token < end) {
+    const uint sequence = sequence_of_row(cu_seqlens, args.num_sequences, uint(token));
+    const int begin = cu_seqlens[sequence];
+    const int next = cu_seqlens[sequence + 1];
+    const int position = context_lens[sequence] - (next - begin);
+    device const float* from = x + long(begin) * args.x_stride + channel;
+    device const float* past = tail + long(state_slots[sequence]) * args.tail_slot_stride + channel;
+    for (; token < next && token < end; ++token) {
+      out[long(token) * args.out_stride + channel] = conv_row(from, past, weight + channel, args, position, token - begin);
+    }
+  }
 }
 
 // The sequence's last inputs to their places. Grid: [channels / 128, sequences]
@@ -86,7 +96,9 @@ R"msl(#include "device/gpu/shim/cuda/msl.h"
 namespace metal {
 # 3 "Shaders/causal_conv1d.metal"
 #include "Shaders/conv.h"
-# 7 "Shaders/causal_conv1d.metal"
+
+MSL_CONSTANT constexpr uint kConvRows = 4;
+# 9 "Shaders/causal_conv1d.metal"
 MSL_KERNEL void causal_conv1d(MSL_DEVICE const float* x ,
                           MSL_DEVICE const float* weight ,
                           MSL_DEVICE const float* tail ,
@@ -101,15 +113,23 @@ MSL_KERNEL void causal_conv1d(MSL_DEVICE const float* x ,
   if (channel >= args.channels) {
     return;
   }
-  const uint sequence = sequence_of_row(cu_seqlens, args.num_sequences, tg.y);
-  const int begin = cu_seqlens[sequence];
-  const int position = context_lens[sequence] - (cu_seqlens[sequence + 1] - begin);
-  out[long(tg.y) * args.out_stride + channel] =
-      conv_row(x + long(begin) * args.x_stride + channel,
-               tail + long(state_slots[sequence]) * args.tail_slot_stride + channel, weight + channel, args, position,
-               int(tg.y) - begin);
+  const int tokens = cu_seqlens[args.num_sequences];
+  const int end = tokens < int((tg.y + 1) * kConvRows) ? tokens : int((tg.y + 1) * kConvRows);
+  int token = int(tg.y * kConvRows);
+
+  while (token < end) {
+    const uint sequence = sequence_of_row(cu_seqlens, args.num_sequences, uint(token));
+    const int begin = cu_seqlens[sequence];
+    const int next = cu_seqlens[sequence + 1];
+    const int position = context_lens[sequence] - (next - begin);
+    MSL_DEVICE const float* from = x + long(begin) * args.x_stride + channel;
+    MSL_DEVICE const float* past = tail + long(state_slots[sequence]) * args.tail_slot_stride + channel;
+    for (; token < next && token < end; ++token) {
+      out[long(token) * args.out_stride + channel] = conv_row(from, past, weight + channel, args, position, token - begin);
+    }
+  }
 }
-# 32 "Shaders/causal_conv1d.metal"
+# 42 "Shaders/causal_conv1d.metal"
 MSL_KERNEL void causal_conv1d_tail(MSL_DEVICE const float* x ,
                                MSL_DEVICE float* tail ,
                                MSL_DEVICE const int* cu_seqlens ,
@@ -133,7 +153,7 @@ MSL_KERNEL void causal_conv1d_tail(MSL_DEVICE const float* x ,
     to[tail_place(args, position + row)] = from[long(row) * args.x_stride];
   }
 }
-# 58 "Shaders/causal_conv1d.metal"
+# 68 "Shaders/causal_conv1d.metal"
 MSL_KERNEL void causal_conv1d_update(MSL_DEVICE const float* x ,
                                  MSL_DEVICE const float* weight ,
                                  MSL_DEVICE float* tail ,
@@ -158,16 +178,22 @@ MSL_KERNEL void causal_conv1d_update(MSL_DEVICE const float* x ,
 # 1 "causal_conv1d.entries"
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_causal_conv1d)
 extern "C" __global__ void __launch_bounds__(128) causal_conv1d(const float* x, const float* weight, const float* tail, const int* cu_seqlens, const int* context_lens, const int* state_slots, float* out, const pagoda_args::CausalConv1d args) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   causal_conv1d(x, weight, tail, cu_seqlens, context_lens, state_slots, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_causal_conv1d_tail)
 extern "C" __global__ void __launch_bounds__(128) causal_conv1d_tail(const float* x, float* tail, const int* cu_seqlens, const int* context_lens, const int* state_slots, const pagoda_args::CausalConv1d args) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   causal_conv1d_tail(x, tail, cu_seqlens, context_lens, state_slots, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_causal_conv1d_update)
 extern "C" __global__ void __launch_bounds__(128) causal_conv1d_update(const float* x, const float* weight, float* tail, const int* context_lens, const int* state_slots, float* out, const pagoda_args::CausalConv1d args) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   causal_conv1d_update(x, weight, tail, context_lens, state_slots, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()));
 }
 #endif

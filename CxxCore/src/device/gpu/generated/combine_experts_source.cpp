@@ -61,6 +61,8 @@ MSL_KERNEL void combine_experts(MSL_DEVICE const float* x ,
 # 1 "combine_experts.entries"
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_combine_experts)
 extern "C" __global__ void __launch_bounds__(1024) combine_experts(const float* x, const float* weights, float* shared_out, const float* gate, float* out, const pagoda_args::CombineExperts args) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   combine_experts(x, weights, shared_out, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_threads_per_threadgroup()));
 }
 #endif

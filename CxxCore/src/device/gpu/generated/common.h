@@ -2,6 +2,10 @@
 #pragma once
 # 12 "Shaders/common.h"
 MSL_CONSTANT constexpr float kNegBig = -1.0e30f;
+# 16 "Shaders/common.h"
+METAL_FUNC void wait_for_inputs() {
+# 20 "Shaders/common.h"
+}
 
 METAL_FUNC float sigmoid(float x) {
   const float e = precise::exp(-abs(x));
@@ -21,7 +25,7 @@ METAL_FUNC void load_ahead(MSL_DEVICE const float* from, uint first, uint stride
     }
   }
 }
-# 35 "Shaders/common.h"
+# 43 "Shaders/common.h"
 METAL_FUNC float threadgroup_sum(float v, MSL_THREADGROUP float* partial, uint lane, uint simdgroup, uint num_simdgroups) {
   v = simd_sum(v);
   if (lane == 0) {
@@ -49,7 +53,7 @@ METAL_FUNC uint sequence_of_row(MSL_DEVICE const int* cu_seqlens, uint num_seque
   }
   return lo;
 }
-# 65 "Shaders/common.h"
+# 73 "Shaders/common.h"
 METAL_FUNC void rotate(MSL_THREADGROUP float* tile, uint block, uint tid, uint num_threads) {
   threadgroup_barrier(mem_flags::mem_threadgroup);
   for (uint stride = 1; MSL_LOOP(stride < block); stride *= 2) {
@@ -78,7 +82,7 @@ METAL_FUNC void tile_multiply_accumulate(MSL_THREAD simdgroup_matrix<float, 8, 8
                                          MSL_THREAD simdgroup_matrix<T, 8, 8> (&b)[C]) {
 
   for (uint j = 0; j < C; ++j) {
-# 101 "Shaders/common.h"
+# 109 "Shaders/common.h"
     for (uint i = 0; i < R; ++i) {
       simdgroup_multiply_accumulate(acc[i][j], a[i], b[j], acc[i][j]);
     }

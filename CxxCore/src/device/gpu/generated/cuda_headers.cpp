@@ -521,6 +521,23 @@ MSL_TENSOR_PAIRS(half, "f16")
 MSL_TENSOR_PAIRS(bfloat, "bf16")
 #undef MSL_TENSOR_PAIRS
 
+template <typename T>
+MSL_FN bool msl_is_wide(const T* p) {
+  return (ulong)p % 16 == 0;
+}
+// acc[r][j] += weights of 16 keys times column j of eight, for a lane with four keys of eight columns each: of a right
+// operand a lane holds pairs of keys.
+template <typename T, uint RT>
+MSL_FN void msl_multiply_rows(simdgroup_float8x8 (&acc)[RT][8], uint j, const uint (&w)[RT][2], const uint4 (&v)[4]) {
+  const uint at = j / 2, order = j % 2 ? 0x7632u : 0x5410u;
+  simdgroup_matrix<T, 8, 8> low, high, a[4];
+  low.cols = __byte_perm(v[0][at], v[1][at], order);
+  high.cols = __byte_perm(v[2][at], v[3][at], order);
+  constexpr uint last = RT - 1;
+  a[0].rows = w[0][0], a[1].rows = w[last][0], a[2].rows = w[0][1], a[3].rows = w[last][1];
+  msl_multiply_accumulate_pairs(acc[0][j], acc[last][j], a[0], a[1], a[2], a[3], low, high, RT == 2);
+}
+
 template <typename TD, typename TA, typename TB>
 MSL_FN void simdgroup_multiply(simdgroup_matrix<TD, 8, 8>& d, const simdgroup_matrix<TA, 8, 8>& a,
                                const simdgroup_matrix<TB, 8, 8>& b) {
@@ -623,6 +640,18 @@ MSL_FN void threadgroup_barrier(mem_flags) { __syncthreads(); }
 MSL_FN void simdgroup_barrier(mem_flags) { __syncwarp(); }
 
 MSL_FN void msl_keep_loads_here() { __syncwarp(); }  // an empty asm does not hold ptxas back
+
+// Programmatic dependent launches: without such an edge in the graph both do nothing.
+MSL_FN void msl_let_dependents_begin() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+MSL_FN void msl_wait_for_inputs() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
 
 MSL_FN uint msl_lane() {
   uint r;
@@ -1008,7 +1037,7 @@ struct MatmulRows {
   uint cols;
   uint padded_cols;
   uint block;
-  uint reserved;
+  uint is_wide;
   RowSource source;
 };
 static_assert(sizeof(MatmulRows) == 72, "host and kernel agree");
@@ -1236,6 +1265,7 @@ R"msl(#ifndef PAGODA_ATTENTION_PARTITION_H
 #define PAGODA_ATTENTION_PARTITION_H
 # 4 "Shaders/attention_partition.h"
 #include "Shaders/paged_attention.h"
+#include "Shaders/tiles.h"
 
 
 template <typename T>
@@ -1271,11 +1301,11 @@ METAL_FUNC void score_keys(MSL_DEVICE const T* rows, MSL_THREADGROUP const T* q_
   for (uint r = 0; r < RT; ++r) {
 
     if (r < row_tiles) {
-      simdgroup_store(acc[r], s_tile + r * 8 * kPartition + kt * 8, kPartition);
+      simdgroup_store(acc[r], s_tile + r * 8 * kScores + kt * 8, kScores);
     }
   }
 }
-# 47 "Shaders/attention_partition.h"
+# 48 "Shaders/attention_partition.h"
 template <typename T>
 METAL_FUNC void weigh_scores(MSL_THREADGROUP const float* row, MSL_THREADGROUP T* weights, int p0, uint num_keys, int position,
                              uint lane, MSL_CONSTANT pagoda_args::PagedAttention& args, MSL_THREAD float& largest,
@@ -1326,7 +1356,7 @@ METAL_FUNC void load_tail(MSL_DEVICE const T* rows, MSL_THREADGROUP T* v_tail, i
     v_tail[r * kMaxDim + d] = value;
   }
 }
-# 100 "Shaders/attention_partition.h"
+# 101 "Shaders/attention_partition.h"
 template <typename T, uint RT, uint COLS>
 METAL_FUNC void add_values(MSL_THREAD simdgroup_matrix<float, 8, 8> (&acc)[RT][COLS],
                            MSL_THREAD simdgroup_matrix<T, 8, 8> (&w_mat)[RT], MSL_DEVICE const T* rows,
@@ -1363,8 +1393,131 @@ METAL_FUNC void store_values(MSL_THREAD simdgroup_matrix<float, 8, 8> (&acc)[RT]
       for (uint r = 0; r < RT; ++r) {
 
         if (r < row_tiles) {
-          simdgroup_store(acc[r][c], s_tile + r * 8 * kPartition + (first_column + c) * 8, kPartition);
+          simdgroup_store(acc[r][c], s_tile + r * 8 * kScores + (first_column + c) * 8, kScores);
         }
+      }
+    }
+  }
+}
+# 149 "Shaders/attention_partition.h"
+template <typename T>
+METAL_FUNC uint4 wide_load(MSL_DEVICE const T* at, bool is_inside) {
+  uint4 v = uint4(0, 0, 0, 0);
+  if (is_inside) {
+    v = *(MSL_DEVICE const uint4*)(at);
+  }
+  return v;
+}
+
+template <typename T>
+METAL_FUNC bool is_wide(MSL_DEVICE const T* cache, long block_stride, long place_stride, long head_stride) {
+  return msl_is_wide(cache) && (block_stride | place_stride | head_stride) % 8 == 0;
+}
+
+
+template <typename T, uint RT>
+METAL_FUNC void score_keys_wide(MSL_DEVICE const T* k_cache, long at, MSL_THREADGROUP const T* q_tile,
+                                MSL_THREADGROUP float* s_tile, uint key_tiles, uint row_tiles, uint sg, uint lane,
+                                MSL_CONSTANT pagoda_args::PagedAttention& args) {
+  constexpr uint LDQ = kMaxDim + 8;
+  constexpr uint CHUNKS = kMaxDim / kChunk;
+  constexpr uint AHEAD = CHUNKS / RT;
+  for (uint pair = sg; 2 * pair < key_tiles; pair += kSimdgroups) {
+    MSL_DEVICE const T* rows[2];
+#pragma unroll
+    for (uint t = 0; t < 2; ++t) {
+      rows[t] = k_cache + simd_shuffle(at, ushort(min(2 * pair + t, key_tiles - 1))) +
+                long(lane / 4) * args.k_place_stride + lane % 4 * 16;
+    }
+    SumTile acc[RT][2];
+#pragma unroll
+    for (uint r = 0; r < RT; ++r) {
+      acc[r][0] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+      acc[r][1] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+    }
+#pragma unroll
+    for (uint first = 0; first < CHUNKS; first += AHEAD) {
+      uint k_words[AHEAD][2][kChunkTiles];
+#pragma unroll
+      for (uint c = 0; c < AHEAD; ++c) {
+        const uint column = (first + c) * kChunk;
+        const int left = int(args.dim) - int(column + lane % 4 * 16);
+#pragma unroll
+        for (uint t = 0; t < 2; ++t) {
+          set_words(wide_load(rows[t] + column, left > 0), wide_load(rows[t] + column + 8, left > 8), k_words[c][t]);
+        }
+      }
+#pragma unroll
+      for (uint c = 0; c < AHEAD; ++c) {
+        const uint column = (first + c) * kChunk + lane % 4 * 16;
+        uint q_words[RT][kChunkTiles];
+#pragma unroll
+        for (uint r = 0; r < RT; ++r) {
+          load_words((MSL_THREADGROUP const uint*)(q_tile + (min(r, row_tiles - 1) * 8 + lane / 4) * LDQ + column),
+                     q_words[r]);
+        }
+        chunk_multiply<T, RT, 2>(acc, q_words, k_words[c], (MSL_THREADGROUP uint*)(s_tile), lane);
+      }
+    }
+#pragma unroll
+    for (uint r = 0; r < RT; ++r) {
+#pragma unroll
+      for (uint t = 0; t < 2; ++t) {
+        if (r < row_tiles && 2 * pair + t < key_tiles) {
+          simdgroup_store(acc[r][t], s_tile + r * 8 * kScores + (2 * pair + t) * 8, kScores);
+        }
+      }
+    }
+  }
+}
+
+
+template <typename T, uint RT>
+METAL_FUNC void add_values_wide(MSL_THREAD SumTile (&acc)[RT][8], MSL_DEVICE const T* v_cache, long at,
+                                MSL_THREADGROUP const T* weights, uint ld, uint key_tiles, int num_keys, uint sg, uint lane,
+                                MSL_CONSTANT pagoda_args::PagedAttention& args) {
+  const uint column = sg * 64 + lane / 4 * 8;
+#pragma unroll(4 / RT)
+  for (uint s = 0; s < (key_tiles + 1) / 2; ++s) {
+    uint4 v[4];
+#pragma unroll
+    for (uint i = 0; i < 4; ++i) {
+      const uint in_tile = lane % 4 * 2 + i % 2;
+      const uint key = s * 16 + i / 2 * 8 + in_tile;
+      MSL_DEVICE const T* row = v_cache + simd_shuffle(at, ushort(2 * s + i / 2)) + long(in_tile) * args.v_place_stride;
+      v[i] = wide_load(row + column, int(key) < num_keys && column < args.dim);
+    }
+    uint w[RT][2];
+#pragma unroll
+    for (uint r = 0; r < RT; ++r) {
+      MSL_THREADGROUP const T* row = weights + (r * 8 + lane / 4) * ld + s * 16 + lane % 4 * 2;
+      w[r][0] = *(MSL_THREADGROUP const uint*)(row);
+      w[r][1] = 0;
+      if (2 * s + 1 < key_tiles) {
+        w[r][1] = *(MSL_THREADGROUP const uint*)(row + 8);
+      }
+    }
+#pragma unroll
+    for (uint j = 0; j < 8; ++j) {
+      msl_multiply_rows<T, RT>(acc, j, w, v);
+    }
+  }
+}
+
+template <uint RT>
+METAL_FUNC void store_values_wide(MSL_THREAD SumTile (&acc)[RT][8], MSL_THREADGROUP float* s_tile, uint row_tiles, uint sg,
+                                  uint lane, MSL_CONSTANT pagoda_args::PagedAttention& args) {
+#pragma unroll
+  for (uint r = 0; r < RT; ++r) {
+#pragma unroll
+    for (uint i = 0; i < 2; ++i) {
+      const uint column = sg * 64 + (lane % 4 * 2 + i) * 8;
+      if (r < row_tiles && column < args.dim) {
+        MSL_THREADGROUP float* to = s_tile + (r * 8 + lane / 4) * kScores + column;
+        *(MSL_THREADGROUP float4*)(to) =
+            float4(acc[r][0].msl_at(i), acc[r][1].msl_at(i), acc[r][2].msl_at(i), acc[r][3].msl_at(i));
+        *(MSL_THREADGROUP float4*)(to + 4) =
+            float4(acc[r][4].msl_at(i), acc[r][5].msl_at(i), acc[r][6].msl_at(i), acc[r][7].msl_at(i));
       }
     }
   }
@@ -1459,6 +1612,12 @@ R"msl(#ifndef PAGODA_COMMON_H
 #define PAGODA_COMMON_H
 # 12 "Shaders/common.h"
 MSL_CONSTANT constexpr float kNegBig = -1.0e30f;
+# 16 "Shaders/common.h"
+METAL_FUNC void wait_for_inputs() {
+
+  msl_wait_for_inputs();
+
+}
 
 METAL_FUNC float sigmoid(float x) {
   const float e = precise::exp(-abs(x));
@@ -1478,7 +1637,7 @@ METAL_FUNC void load_ahead(MSL_DEVICE const float* from, uint first, uint stride
     }
   }
 }
-# 35 "Shaders/common.h"
+# 43 "Shaders/common.h"
 METAL_FUNC float threadgroup_sum(float v, MSL_THREADGROUP float* partial, uint lane, uint simdgroup, uint num_simdgroups) {
   v = simd_sum(v);
   if (lane == 0) {
@@ -1506,7 +1665,7 @@ METAL_FUNC uint sequence_of_row(MSL_DEVICE const int* cu_seqlens, uint num_seque
   }
   return lo;
 }
-# 65 "Shaders/common.h"
+# 73 "Shaders/common.h"
 METAL_FUNC void rotate(MSL_THREADGROUP float* tile, uint block, uint tid, uint num_threads) {
   threadgroup_barrier(mem_flags::mem_threadgroup);
   for (uint stride = 1; stride < block; stride *= 2) {
@@ -1541,7 +1700,7 @@ METAL_FUNC void tile_multiply_accumulate(MSL_THREAD simdgroup_matrix<float, 8, 8
     for (uint i = 0; i < R; i += 2) {
       msl_multiply_accumulate_pair(acc[i][j], acc[i + 1][j], a[i], a[i + 1], b[j]);
     }
-# 105 "Shaders/common.h"
+# 113 "Shaders/common.h"
   }
 }
 #endif
@@ -1553,14 +1712,31 @@ R"msl(#ifndef PAGODA_CONV_H
 #include "Shaders/args/causal_conv1d.h"
 #include "Shaders/common.h"
 
+MSL_CONSTANT constexpr uint kUsualTaps = 4;
+
 
 METAL_FUNC long tail_place(MSL_CONSTANT pagoda_args::CausalConv1d& args, int position) {
   return long(uint(position + int(args.tail_rows)) % args.tail_rows) * args.tail_row_stride;
 }
-# 14 "Shaders/conv.h"
+# 16 "Shaders/conv.h"
 METAL_FUNC float conv_row(MSL_DEVICE const float* x, MSL_DEVICE const float* tail, MSL_DEVICE const float* weight,
                           MSL_CONSTANT pagoda_args::CausalConv1d& args, int position, int row) {
   float sum = 0.0f;
+  if (args.kernel_size == kUsualTaps) {
+    float inputs[kUsualTaps];
+    float weights[kUsualTaps];
+#pragma unroll
+    for (uint i = 0; i < kUsualTaps; ++i) {
+      const int at = row + int(i) + 1 - int(kUsualTaps);
+      inputs[i] = at >= 0 ? x[long(at) * args.x_stride] : tail[tail_place(args, position + at)];
+      weights[i] = weight[long(i) * args.weight_stride];
+    }
+#pragma unroll
+    for (uint i = 0; i < kUsualTaps; ++i) {
+      sum = fma(inputs[i], weights[i], sum);
+    }
+    return silu(sum);
+  }
   for (uint i = 0; i < args.kernel_size; ++i) {
     const int at = row + int(i) + 1 - int(args.kernel_size);
     const float input = at >= 0 ? x[long(at) * args.x_stride] : tail[tail_place(args, position + at)];
@@ -1867,9 +2043,11 @@ METAL_FUNC void store_out(MSL_CONSTANT pagoda_args::Matmul& args, MSL_DEVICE flo
 # 123 "Shaders/matmul.h"
 METAL_FUNC uint weight_row(MSL_CONSTANT pagoda_args::Matmul& args, uint tile, uint r, uint rows) {
   if (args.silu_mul != 0) {
-    return tile * (rows / 2) + r % (rows / 2) + r / (rows / 2) * args.out_cols;
+    const uint column = tile * (rows / 2) + r % (rows / 2);
+    return (column < args.out_cols ? column : args.out_cols - 1) + r / (rows / 2) * args.out_cols;
   }
-  return tile * rows + r;
+  const uint column = tile * rows + r;
+  return column < args.out_cols ? column : args.out_cols - 1;
 }
 
 
@@ -1916,8 +2094,13 @@ METAL_FUNC float rms_scale(float squares, uint width, float eps) { return 1.0f /
 
 METAL_FUNC float head_scale(MSL_DEVICE const float* head, uint dim, float eps, uint lane) {
   float squares = 0.0f;
-  for (uint i = lane; i < dim; i += 32) {
-    squares = fma(head[i], head[i], squares);
+  for (uint first = lane; first < dim; first += kAhead * 32) {
+    float v[kAhead];
+    load_ahead<kAhead>(head, first, 32, dim, v);
+#pragma unroll
+    for (uint j = 0; j < kAhead; ++j) {
+      squares = fma(v[j], v[j], squares);
+    }
   }
   return precise::rsqrt(simd_sum(squares) / float(dim) + eps);
 }
@@ -1943,6 +2126,7 @@ MSL_FUNCTION_CONSTANT(bool, use_sinks, 2)
 MSL_CONSTANT constexpr uint kPartition = 256;
 MSL_CONSTANT constexpr uint kMaxDim = 256;
 MSL_CONSTANT constexpr uint kSimdgroups = 4;
+MSL_CONSTANT constexpr uint kScores = kPartition + 4;
 
 
 METAL_FUNC uint first_tile(MSL_DEVICE const int* cu_seqlens, uint b, uint group, uint tile_rows) {
@@ -2041,6 +2225,7 @@ MSL_CONSTANT constexpr uint kMostHeads = 64;
 METAL_FUNC void row_scales(MSL_DEVICE const float* x, long x_stride, MSL_CONSTANT pagoda_args::RowSource& source, uint rows,
                            MSL_THREADGROUP float* scales, MSL_THREADGROUP float* partial, uint tid, uint sg, uint lane) {
   if (source.kind == kRmsNorm) {
+#pragma unroll 2
     for (uint r = 0; r < rows; ++r) {
       const float squares = simd_sum(thread_squares(x + long(r) * x_stride, source.dim, tid));
       if (lane == 0) {
@@ -2088,24 +2273,73 @@ METAL_FUNC float row_element(MSL_DEVICE const float* x, MSL_DEVICE const float* 
 }
 
 
-METAL_FUNC float4 row_elements(MSL_DEVICE const float* x, MSL_DEVICE const float* weight, MSL_DEVICE const float* gate,
-                               MSL_CONSTANT pagoda_args::RowSource& source, MSL_THREADGROUP const float* scales, uint column) {
-  const uint head = column / source.dim;
-  const uint d = column % source.dim;
-  const float4 v = *(MSL_DEVICE const float4*)(x + long(head) * source.x_head_stride + d);
+METAL_FUNC float4 row_values(float4 v, float4 w, float4 g, MSL_CONSTANT pagoda_args::RowSource& source, float scale) {
   if (source.kind == kRmsNorm) {
-    const float4 w = *(MSL_DEVICE const float4*)(weight + d);
-    return float4(
-        normed(v.x, scales[head], w.x, source.weight_offset), normed(v.y, scales[head], w.y, source.weight_offset),
-        normed(v.z, scales[head], w.z, source.weight_offset), normed(v.w, scales[head], w.w, source.weight_offset));
+    return float4(normed(v.x, scale, w.x, source.weight_offset), normed(v.y, scale, w.y, source.weight_offset),
+                  normed(v.z, scale, w.z, source.weight_offset), normed(v.w, scale, w.w, source.weight_offset));
   }
-  const float4 g = *(MSL_DEVICE const float4*)(gate + long(head) * source.gate_head_stride + d);
   if (source.kind == kGatedRmsNorm) {
-    const float4 w = *(MSL_DEVICE const float4*)(weight + d);
-    return float4(gated_normed(v.x, scales[head], w.x, g.x), gated_normed(v.y, scales[head], w.y, g.y),
-                  gated_normed(v.z, scales[head], w.z, g.z), gated_normed(v.w, scales[head], w.w, g.w));
+    return float4(gated_normed(v.x, scale, w.x, g.x), gated_normed(v.y, scale, w.y, g.y),
+                  gated_normed(v.z, scale, w.z, g.z), gated_normed(v.w, scale, w.w, g.w));
   }
   return float4(gated(v.x, g.x), gated(v.y, g.y), gated(v.z, g.z), gated(v.w, g.w));
+}
+
+
+METAL_FUNC float4 row_elements(MSL_DEVICE const float* x, MSL_DEVICE const float* weight, MSL_DEVICE const float* gate,
+                               MSL_CONSTANT pagoda_args::RowSource& source, float scale) {
+  const float4 v = *(MSL_DEVICE const float4*)(x);
+  float4 w = v;
+  float4 g = v;
+
+  if (source.kind != kSigmoidGate) {
+    w = *(MSL_DEVICE const float4*)(weight);
+  }
+
+  if (source.kind != kRmsNorm) {
+    g = *(MSL_DEVICE const float4*)(gate);
+  }
+  return row_values(v, w, g, source, scale);
+}
+
+MSL_CONSTANT constexpr uint kWideRow = 4 * kRowThreads;
+MSL_CONSTANT constexpr uint kQuads = 2;
+# 99 "Shaders/row_source.h"
+METAL_FUNC void row_quads(MSL_DEVICE const float* x, MSL_DEVICE const float* weight, MSL_DEVICE const float* gate,
+                          MSL_CONSTANT pagoda_args::RowSource& source, MSL_THREADGROUP const float* scales, uint from,
+                          uint cols, uint tid, MSL_THREAD float4 (&out)[kQuads]) {
+  float4 v[kQuads];
+  float4 w[kQuads];
+  float4 g[kQuads];
+  const bool has_weight = source.kind == kRmsNorm || source.kind == kGatedRmsNorm;
+#pragma unroll
+  for (uint j = 0; j < kQuads; ++j) {
+    const uint i = from + 4 * tid + kWideRow * j;
+    v[j] = float4(0.0f, 0.0f, 0.0f, 0.0f);
+    w[j] = v[j];
+    g[j] = v[j];
+    if (i < cols) {
+      const uint head = source.kind == 0 ? 0 : i / source.dim;
+      const uint d = i - head * source.dim;
+      v[j] = *(MSL_DEVICE const float4*)(x + (source.kind == 0 ? long(i) : long(head) * source.x_head_stride + d));
+
+      if (has_weight) {
+        w[j] = *(MSL_DEVICE const float4*)(weight + d);
+      }
+
+      if (source.kind > kRmsNorm) {
+        g[j] = *(MSL_DEVICE const float4*)(gate + long(head) * source.gate_head_stride + d);
+      }
+    }
+  }
+#pragma unroll
+  for (uint j = 0; j < kQuads; ++j) {
+    const uint i = from + 4 * tid + kWideRow * j;
+    out[j] = v[j];
+    if (i < cols && source.kind != 0) {
+      out[j] = row_values(v[j], w[j], g[j], source, scales[i / source.dim]);
+    }
+  }
 }
 #endif
 )msl"},
@@ -2158,6 +2392,28 @@ METAL_FUNC void make_tiles(MSL_THREAD const uint (&words)[kChunkTiles],
   }
 # 67 "Shaders/tiles.h"
 }
+# 71 "Shaders/tiles.h"
+template <typename T, uint R, uint M>
+METAL_FUNC void pair_multiply(MSL_THREAD SumTile (&acc)[R][M], uint first, MSL_THREAD const uint (&w)[2][kChunkTiles],
+                              MSL_THREAD const uint (&x)[M][kChunkTiles], MSL_THREADGROUP uint* scratch, uint lane) {
+  simdgroup_matrix<T, 8, 8> left[2][kChunkTiles];
+#pragma unroll
+  for (uint i = 0; i < 2; ++i) {
+    make_tiles<T, false>(w[i], left[i], scratch, lane);
+  }
+#pragma unroll
+  for (uint t = 0; t < M; ++t) {
+    simdgroup_matrix<T, 8, 8> right[kChunkTiles];
+    make_tiles<T, true>(x[t], right, scratch, lane);
+
+#pragma unroll
+    for (uint j = 0; j < kChunkTiles; j += 2) {
+      msl_multiply_accumulate_pairs(acc[first][t], acc[first + 1][t], left[0][j], left[1][j], left[0][j + 1],
+                                    left[1][j + 1], right[j], right[j + 1], true);
+    }
+# 98 "Shaders/tiles.h"
+  }
+}
 
 
 template <typename T, uint R, uint M>
@@ -2183,7 +2439,7 @@ METAL_FUNC void chunk_multiply(MSL_THREAD SumTile (&acc)[R][M], MSL_THREAD const
                                       i + 1 < R);
       }
     }
-# 102 "Shaders/tiles.h"
+# 134 "Shaders/tiles.h"
   }
 }
 
@@ -2191,7 +2447,7 @@ METAL_FUNC void chunk_multiply(MSL_THREAD SumTile (&acc)[R][M], MSL_THREAD const
 METAL_FUNC void move_sum(MSL_THREAD SumTile& total, MSL_THREAD SumTile& part, MSL_THREADGROUP uint* scratch, uint lane) {
 
   msl_add(total, part);
-# 120 "Shaders/tiles.h"
+# 152 "Shaders/tiles.h"
   part = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
 }
 

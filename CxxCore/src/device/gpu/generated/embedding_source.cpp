@@ -121,26 +121,36 @@ MSL_KERNEL void embedding_packed(MSL_DEVICE const int* ids ,
 # 1 "embedding.entries"
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_embedding_f32)
 extern "C" __global__ void __launch_bounds__(1024) embedding_f32(const int* ids, const float* table, float* out, const pagoda_args::Embedding args) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   embedding<float>(ids, table, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_threads_per_threadgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_embedding_f16)
 extern "C" __global__ void __launch_bounds__(1024) embedding_f16(const int* ids, const half* table, float* out, const pagoda_args::Embedding args) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   embedding<half>(ids, table, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_threads_per_threadgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_embedding_bf16)
 extern "C" __global__ void __launch_bounds__(1024) embedding_bf16(const int* ids, const bfloat* table, float* out, const pagoda_args::Embedding args) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   embedding<bfloat>(ids, table, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_threads_per_threadgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_embedding_packed_q8)
 extern "C" __global__ void __launch_bounds__(128) embedding_packed_q8(const int* ids, const uint* table, const uchar* steps, const float* scales, float* out, const pagoda_args::Embedding args) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   embedding_packed<8>(ids, table, steps, scales, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_embedding_packed_q4)
 extern "C" __global__ void __launch_bounds__(128) embedding_packed_q4(const int* ids, const uint* table, const uchar* steps, const float* scales, float* out, const pagoda_args::Embedding args) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   embedding_packed<4>(ids, table, steps, scales, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()));
 }
 #endif

@@ -279,26 +279,36 @@ MSL_KERNEL void expert_matmul(MSL_DEVICE const X* x ,
 # 1 "expert_matmul.entries"
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_expert_matmul_f32)
 extern "C" __global__ void __launch_bounds__(128) expert_matmul_f32(const float* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const uint* order, const uint* tiles, float* out, const pagoda_args::ExpertMatmul args) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   expert_matmul<F32, float, false>(x, x_scales, w, w_steps, w_scales, order, tiles, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_expert_matmul_f16)
 extern "C" __global__ void __launch_bounds__(128) expert_matmul_f16(const float* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const uint* order, const uint* tiles, float* out, const pagoda_args::ExpertMatmul args) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   expert_matmul<F16, float, false>(x, x_scales, w, w_steps, w_scales, order, tiles, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_expert_matmul_bf16)
 extern "C" __global__ void __launch_bounds__(128) expert_matmul_bf16(const float* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const uint* order, const uint* tiles, float* out, const pagoda_args::ExpertMatmul args) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   expert_matmul<BF16, float, false>(x, x_scales, w, w_steps, w_scales, order, tiles, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_expert_matmul_q8)
 extern "C" __global__ void __launch_bounds__(128) expert_matmul_q8(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const uint* order, const uint* tiles, float* out, const pagoda_args::ExpertMatmul args) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   expert_matmul<Q8, half, true>(x, x_scales, w, w_steps, w_scales, order, tiles, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_expert_matmul_q4)
 extern "C" __global__ void __launch_bounds__(128) expert_matmul_q4(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const uint* order, const uint* tiles, float* out, const pagoda_args::ExpertMatmul args) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   expert_matmul<Q4, half, true>(x, x_scales, w, w_steps, w_scales, order, tiles, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif

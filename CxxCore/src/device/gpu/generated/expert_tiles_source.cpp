@@ -164,6 +164,8 @@ MSL_KERNEL void expert_tiles(MSL_DEVICE const int* ids ,
 # 1 "expert_tiles.entries"
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_expert_tiles)
 extern "C" __global__ void __launch_bounds__(256) expert_tiles(const int* ids, uint* order, uint* tiles, const pagoda_args::ExpertTiles args) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   expert_tiles(ids, order, tiles, args, msl_builtin<uint>(msl_thread_index_in_threadgroup()));
 }
 #endif

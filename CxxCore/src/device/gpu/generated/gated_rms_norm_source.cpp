@@ -73,6 +73,8 @@ MSL_KERNEL void gated_rms_norm(MSL_DEVICE const float* x ,
 # 1 "gated_rms_norm.entries"
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_gated_rms_norm)
 extern "C" __global__ void __launch_bounds__(32) gated_rms_norm(const float* x, const float* z, const float* weight, float* out, const pagoda_args::GatedRmsNorm args) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   gated_rms_norm(x, z, weight, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif

@@ -45,6 +45,8 @@ MSL_KERNEL void gather_rows(MSL_DEVICE const float* x ,
 # 1 "gather_rows.entries"
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_gather_rows)
 extern "C" __global__ void __launch_bounds__(1024) gather_rows(const float* x, const int* rows, float* out, const pagoda_args::GatherRows args) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   gather_rows(x, rows, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_threads_per_threadgroup()));
 }
 #endif

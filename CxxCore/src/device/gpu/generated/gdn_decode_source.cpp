@@ -511,22 +511,30 @@ MSL_KERNEL void gdn_decode(MSL_DEVICE const float* q ,
 # 1 "gdn_decode.entries"
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_gdn_decode_128)
 extern "C" __global__ void __launch_bounds__(128) gdn_decode_128(const float* q, const float* k, const float* v, const float* a, const float* b, const float* a_log, const float* dt_bias, const int* cu_seqlens, const int* context_lens, const int* state_slots, float* state, float* k_rows, float* u_rows, float* g_rows, float* out, const float* conv_x, const float* conv_weight, float* conv_tail, const pagoda_args::Gdn args) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   gdn_decode<128, false>(q, k, v, a, b, a_log, dt_bias, cu_seqlens, context_lens, state_slots, state, k_rows, u_rows, g_rows, out, conv_x, conv_weight, conv_tail, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_gdn_decode_256)
 extern "C" __global__ void __launch_bounds__(128) gdn_decode_256(const float* q, const float* k, const float* v, const float* a, const float* b, const float* a_log, const float* dt_bias, const int* cu_seqlens, const int* context_lens, const int* state_slots, float* state, float* k_rows, float* u_rows, float* g_rows, float* out, const float* conv_x, const float* conv_weight, float* conv_tail, const pagoda_args::Gdn args) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   gdn_decode<256, false>(q, k, v, a, b, a_log, dt_bias, cu_seqlens, context_lens, state_slots, state, k_rows, u_rows, g_rows, out, conv_x, conv_weight, conv_tail, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_gdn_decode_conv_128)
 extern "C" __global__ void __launch_bounds__(128) gdn_decode_conv_128(const float* q, const float* k, const float* v, const float* a, const float* b, const float* a_log, const float* dt_bias, const int* cu_seqlens, const int* context_lens, const int* state_slots, float* state, float* k_rows, float* u_rows, float* g_rows, float* out, const float* conv_x, const float* conv_weight, float* conv_tail, const pagoda_args::Gdn args) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   gdn_decode<128, true>(q, k, v, a, b, a_log, dt_bias, cu_seqlens, context_lens, state_slots, state, k_rows, u_rows, g_rows, out, conv_x, conv_weight, conv_tail, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_gdn_decode_conv_256)
 )msl"
 R"msl(extern "C" __global__ void __launch_bounds__(128) gdn_decode_conv_256(const float* q, const float* k, const float* v, const float* a, const float* b, const float* a_log, const float* dt_bias, const int* cu_seqlens, const int* context_lens, const int* state_slots, float* state, float* k_rows, float* u_rows, float* g_rows, float* out, const float* conv_x, const float* conv_weight, float* conv_tail, const pagoda_args::Gdn args) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   gdn_decode<256, true>(q, k, v, a, b, a_log, dt_bias, cu_seqlens, context_lens, state_slots, state, k_rows, u_rows, g_rows, out, conv_x, conv_weight, conv_tail, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif

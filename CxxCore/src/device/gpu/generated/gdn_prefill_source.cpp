@@ -436,11 +436,15 @@ MSL_KERNEL void gdn_prefill(MSL_DEVICE const float* v ,
 # 1 "gdn_prefill.entries"
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_gdn_prefill_128)
 extern "C" __global__ void __launch_bounds__(128) gdn_prefill_128(const float* v, const int* cu_seqlens, const int* context_lens, const int* state_slots, const float* rows, const float* gates, float* state, float* k_rows, float* u_rows, float* g_rows, float* out, const pagoda_args::Gdn args) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   gdn_prefill<128>(v, cu_seqlens, context_lens, state_slots, rows, gates, state, k_rows, u_rows, g_rows, out, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_gdn_prefill_256)
 extern "C" __global__ void __launch_bounds__(128) gdn_prefill_256(const float* v, const int* cu_seqlens, const int* context_lens, const int* state_slots, const float* rows, const float* gates, float* state, float* k_rows, float* u_rows, float* g_rows, float* out, const pagoda_args::Gdn args) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   gdn_prefill<256>(v, cu_seqlens, context_lens, state_slots, rows, gates, state, k_rows, u_rows, g_rows, out, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif

@@ -319,11 +319,15 @@ MSL_KERNEL void gdn_prepare(MSL_DEVICE const float* q ,
 # 1 "gdn_prepare.entries"
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_gdn_prepare_128)
 extern "C" __global__ void __launch_bounds__(128) gdn_prepare_128(const float* q, const float* k, const float* a, const float* b, const float* a_log, const float* dt_bias, const int* cu_seqlens, const int* context_lens, const int* state_slots, const float* k_rows, const float* g_rows, float* rows, float* gates, const pagoda_args::Gdn args) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   gdn_prepare<128>(q, k, a, b, a_log, dt_bias, cu_seqlens, context_lens, state_slots, k_rows, g_rows, rows, gates, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_gdn_prepare_256)
 extern "C" __global__ void __launch_bounds__(128) gdn_prepare_256(const float* q, const float* k, const float* a, const float* b, const float* a_log, const float* dt_bias, const int* cu_seqlens, const int* context_lens, const int* state_slots, const float* k_rows, const float* g_rows, float* rows, float* gates, const pagoda_args::Gdn args) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   gdn_prepare<256>(q, k, a, b, a_log, dt_bias, cu_seqlens, context_lens, state_slots, k_rows, g_rows, rows, gates, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif

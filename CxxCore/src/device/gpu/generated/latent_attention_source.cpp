@@ -574,22 +574,30 @@ MSL_KERNEL void latent_attention_reduce(MSL_DEVICE const float* partials ,
 # 1 "latent_attention.entries"
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_latent_attention_reduce)
 extern "C" __global__ void __launch_bounds__(128) latent_attention_reduce(const float* partials, const int* cu_seqlens, const int* context_lens, float* out, const pagoda_args::LatentAttention args) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   latent_attention_reduce(partials, cu_seqlens, context_lens, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()));
 }
 #endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_latent_attention_f32)
 )msl"
-R"msl(extern "C" __global__ void __launch_bounds__(128) latent_attention_f32(const float* q, const float* cache, const int* cu_seqlens, const int* context_lens, const int* block_tables, float* partials, float* out, const pagoda_args::LatentAttention args) {
+R"msl(#if !defined(MSL_ONLY) || defined(MSL_ONLY_latent_attention_f32)
+extern "C" __global__ void __launch_bounds__(128) latent_attention_f32(const float* q, const float* cache, const int* cu_seqlens, const int* context_lens, const int* block_tables, float* partials, float* out, const pagoda_args::LatentAttention args) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   latent_attention<float>(q, cache, cu_seqlens, context_lens, block_tables, partials, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_latent_attention_f16)
 extern "C" __global__ void __launch_bounds__(128) latent_attention_f16(const float* q, const half* cache, const int* cu_seqlens, const int* context_lens, const int* block_tables, float* partials, float* out, const pagoda_args::LatentAttention args) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   latent_attention<half>(q, cache, cu_seqlens, context_lens, block_tables, partials, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_latent_attention_bf16)
 extern "C" __global__ void __launch_bounds__(128) latent_attention_bf16(const float* q, const bfloat* cache, const int* cu_seqlens, const int* context_lens, const int* block_tables, float* partials, float* out, const pagoda_args::LatentAttention args) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   latent_attention<bfloat>(q, cache, cu_seqlens, context_lens, block_tables, partials, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif

@@ -105,9 +105,11 @@ METAL_FUNC void store_out(MSL_CONSTANT pagoda_args::Matmul& args, MSL_DEVICE flo
 # 123 "Shaders/matmul.h"
 METAL_FUNC uint weight_row(MSL_CONSTANT pagoda_args::Matmul& args, uint tile, uint r, uint rows) {
   if (args.silu_mul != 0) {
-    return tile * (rows / 2) + r % (rows / 2) + r / (rows / 2) * args.out_cols;
+    const uint column = tile * (rows / 2) + r % (rows / 2);
+    return (column < args.out_cols ? column : args.out_cols - 1) + r / (rows / 2) * args.out_cols;
   }
-  return tile * rows + r;
+  const uint column = tile * rows + r;
+  return column < args.out_cols ? column : args.out_cols - 1;
 }
 
 

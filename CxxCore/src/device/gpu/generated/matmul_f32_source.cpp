@@ -91,6 +91,8 @@ MSL_KERNEL void matmul_f32(MSL_DEVICE const float* x ,
 # 1 "matmul_f32.entries"
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_f32)
 extern "C" __global__ void __launch_bounds__(128) matmul_f32(const float* x, const float* w, const float* bias, float* out, const pagoda_args::Matmul args) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   matmul_f32(x, w, bias, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif

@@ -10,9 +10,14 @@ namespace {
 METAL_FUNC void load_made(MSL_DEVICE const float* x, MSL_DEVICE const float* weight, MSL_DEVICE const float* gate,
                           MSL_CONSTANT pagoda_args::RowSource& source, MSL_THREADGROUP const float* scales, uint column,
                           MSL_THREAD uint (&words)[kChunkTiles]) {
+  const uint head = column / source.dim;
+  const uint d = column % source.dim;
+  MSL_DEVICE const float* at = x + long(head) * source.x_head_stride + d;
+  MSL_DEVICE const float* gate_at = gate + long(head) * source.gate_head_stride + d;
+  const float scale = scales[head];
 
   for (uint i = 0; i < 4; ++i) {
-    const float4 v = row_elements(x, weight, gate, source, scales, column + 4 * i);
+    const float4 v = row_elements(at + 4 * i, weight + d + 4 * i, gate_at + 4 * i, source, scale);
     words[2 * i] = pack_bfloat(v.x, v.y);
     words[2 * i + 1] = pack_bfloat(v.z, v.w);
   }
@@ -31,7 +36,7 @@ METAL_FUNC void load_shares(MSL_DEVICE const uint* w, MSL_DEVICE const ushort* w
     }
   }
 }
-# 34 "Shaders/matmul_few.metal"
+# 39 "Shaders/matmul_few.metal"
 template <typename T, typename X, uint BITS, bool MADE, uint RT, uint MT>
 
 MSL_KERNEL void matmul_few(MSL_DEVICE const X* x ,
@@ -49,9 +54,11 @@ MSL_KERNEL void matmul_few(MSL_DEVICE const X* x ,
                        uint sg ,
                        uint lane ) {
   constexpr uint ROWS = 8 * RT;
-  constexpr uint AHEAD = 4 / RT;
+  constexpr uint AHEAD = RT == 4 ? 2 : 4 / RT;
   constexpr uint WIDTH = 8 * MT;
-  constexpr uint SUMS = kRuns * ROWS * WIDTH;
+  constexpr uint TILES = MT < 4 ? MT : 4;
+  constexpr uint PASS = 8 * TILES;
+  constexpr uint SUMS = kRuns * ROWS * PASS;
   constexpr uint SCRATCH = kRuns * kTileScratch;
   constexpr uint SHARED = SUMS > SCRATCH ? SUMS : SCRATCH;
   constexpr uint MADE_WORDS = MADE ? WIDTH * (kMostHeads + kRowSimdgroups) : 0;
@@ -82,11 +89,22 @@ MSL_KERNEL void matmul_few(MSL_DEVICE const X* x ,
   const uint begin = sg * args.run;
   Share<BITS> share[AHEAD][RT];
   load_shares<BITS, AHEAD, RT>(w, w_steps, w_at, begin, end, share);
+  wait_for_inputs();
 
   if (MADE) {
     row_scales((MSL_DEVICE const float*)(x), args.x_stride, args.source, args.rows, scales, parts, tid, sg, lane);
   }
+  constexpr bool LOADS_X = MT == 1 && !MADE;
   for (uint k0 = begin; MSL_LOOP(k0 < end); k0 += AHEAD * kChunk) {
+    uint x_ahead[LOADS_X ? AHEAD : 1][kChunkTiles];
+
+    if (LOADS_X) {
+
+      for (uint u = 0; u < AHEAD; ++u) {
+        const uint k = k0 + u * kChunk;
+        load_x(x + x_at[0] + (k < end ? k : k0), x_ahead[LOADS_X ? u : 0]);
+      }
+    }
 
     for (uint u = 0; u < AHEAD; ++u) {
       if (k0 + u * kChunk < end) {
@@ -100,6 +118,11 @@ MSL_KERNEL void matmul_few(MSL_DEVICE const X* x ,
                       gate + long(m) * args.source.gate_stride, args.source,
                       (MSL_THREADGROUP const float*)(scales + m * args.source.heads), k0 + u * kChunk + lane % 4 * 16,
                       x_words[t]);
+          } else if (LOADS_X) {
+
+            for (uint j = 0; j < kChunkTiles; ++j) {
+              x_words[t][j] = x_ahead[LOADS_X ? u : 0][j];
+            }
           } else {
             load_x(x + x_at[t] + k0 + u * kChunk, x_words[t]);
           }
@@ -116,32 +139,35 @@ MSL_KERNEL void matmul_few(MSL_DEVICE const X* x ,
       load_shares<BITS, AHEAD, RT>(w, w_steps, w_at, k0 + AHEAD * kChunk, end, share);
     }
   }
-  threadgroup_barrier(mem_flags::mem_threadgroup);
-
-  for (uint i = 0; i < RT; ++i) {
-
-    for (uint t = 0; t < MT; ++t) {
-      simdgroup_store(acc[i][t], shared_words + (sg * ROWS + 8 * i) * WIDTH + 8 * t, WIDTH);
-    }
-  }
-  threadgroup_barrier(mem_flags::mem_threadgroup);
-
   const uint made = args.silu_mul != 0 ? ROWS / 2 : ROWS;
-  for (uint i = tid; MSL_LOOP(i < made * WIDTH); i += 256) {
-    const uint r = i % made;
-    const uint m = i / made;
-    const uint column = tg * made + r;
-    if (m < args.rows && column < args.out_cols) {
-      float sum = 0.0f;
-      float other = 0.0f;
 
-      for (uint run = 0; run < kRuns; ++run) {
-        sum += shared_words[(run * ROWS + r) * WIDTH + m];
-        if (args.silu_mul != 0) {
-          other += shared_words[(run * ROWS + made + r) * WIDTH + m];
-        }
+  for (uint first = 0; first < MT; first += TILES) {
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+
+    for (uint i = 0; i < RT; ++i) {
+
+      for (uint t = 0; t < TILES; ++t) {
+        simdgroup_store(acc[i][first + t], shared_words + (sg * ROWS + 8 * i) * PASS + 8 * t, PASS);
       }
-      write_out(args, x_scales, w_scales, bias, out, m, column, sum, other, sizeof(X) == 2, BITS < 16);
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+
+    for (uint i = tid; MSL_LOOP(i < made * PASS); i += 256) {
+      const uint r = i % made;
+      const uint m = 8 * first + i / made;
+      const uint column = tg * made + r;
+      if (m < args.rows && column < args.out_cols) {
+        float sum = 0.0f;
+        float other = 0.0f;
+
+        for (uint run = 0; run < kRuns; ++run) {
+          sum += shared_words[(run * ROWS + r) * PASS + i / made];
+          if (args.silu_mul != 0) {
+            other += shared_words[(run * ROWS + made + r) * PASS + i / made];
+          }
+        }
+        write_out(args, x_scales, w_scales, bias, out, m, column, sum, other, sizeof(X) == 2, BITS < 16);
+      }
     }
   }
 }
@@ -333,7 +359,7 @@ constexpr uint32_t msl_limit_25 = 256;
 void msl_entry_26(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  matmul_few<bfloat, float, 16, true, 2, 1>((const float*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+  matmul_few<bfloat, float, 16, true, 4, 1>((const float*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (const float*)in.buffers[6], (const float*)in.buffers[7], (float*)in.buffers[8], *(const pagoda_args::Matmul*)in.buffers[9], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
 }
 constexpr BindingInfo msl_bindings_26[] = {{"x", 0, BindingKind::buffer, sizeof(float), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"weight", 6, BindingKind::buffer, sizeof(float), false}, {"gate", 7, BindingKind::buffer, sizeof(float), false}, {"out", 8, BindingKind::buffer, sizeof(float), true}, {"args", 9, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
 constexpr uint32_t msl_limit_26 = 256;
@@ -368,7 +394,7 @@ std::span<const KernelInfo> matmul_few_kernels() noexcept {
     {"matmul_few_direct_2_4", "matmul_few", metal::msl_bindings_23, {}, metal::msl_limit_23, metal::msl_entry_23},
     {"matmul_few_direct_2_8", "matmul_few", metal::msl_bindings_24, {}, metal::msl_limit_24, metal::msl_entry_24},
     {"matmul_few_made_1_1", "matmul_few", metal::msl_bindings_25, {}, metal::msl_limit_25, metal::msl_entry_25},
-    {"matmul_few_made_2_1", "matmul_few", metal::msl_bindings_26, {}, metal::msl_limit_26, metal::msl_entry_26},
+    {"matmul_few_made_4_1", "matmul_few", metal::msl_bindings_26, {}, metal::msl_limit_26, metal::msl_entry_26},
   };
   return kKernels;
 }

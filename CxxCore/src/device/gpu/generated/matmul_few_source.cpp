@@ -12,9 +12,14 @@ R"msl(#pragma METAL fp contract(off)
 METAL_FUNC void load_made(device const float* x, device const float* weight, device const float* gate,
                           constant pagoda_args::RowSource& source, threadgroup const float* scales, uint column,
                           thread uint (&words)[kChunkTiles]) {
+  const uint head = column / source.dim;  // of all 16
+  const uint d = column % source.dim;
+  device const float* at = x + long(head) * source.x_head_stride + d;
+  device const float* gate_at = gate + long(head) * source.gate_head_stride + d;
+  const float scale = scales[head];
 #pragma unroll
   for (uint i = 0; i < 4; ++i) {
-    const float4 v = row_elements(x, weight, gate, source, scales, column + 4 * i);
+    const float4 v = row_elements(at + 4 * i, weight + d + 4 * i, gate_at + 4 * i, source, scale);
     words[2 * i] = pack_bfloat(v.x, v.y);
     words[2 * i + 1] = pack_bfloat(v.z, v.w);
   }
@@ -54,9 +59,11 @@ kernel void matmul_few(device const X* x [[buffer(0)]],
                        uint sg [[simdgroup_index_in_threadgroup]],
                        uint lane [[thread_index_in_simdgroup]]) {
   constexpr uint ROWS = 8 * RT;
-  constexpr uint AHEAD = 4 / RT;  // chunks whose loads are in flight: the same number of bytes for any RT
+  constexpr uint AHEAD = RT == 4 ? 2 : 4 / RT;  // chunks whose loads are in flight: what registers hold
   constexpr uint WIDTH = 8 * MT;
-  constexpr uint SUMS = kRuns * ROWS * WIDTH;
+  constexpr uint TILES = MT < 4 ? MT : 4;  // of x whose sums are added at once: what threadgroup memory holds
+  constexpr uint PASS = 8 * TILES;
+  constexpr uint SUMS = kRuns * ROWS * PASS;
   constexpr uint SCRATCH = kRuns * kTileScratch;
   constexpr uint SHARED = SUMS > SCRATCH ? SUMS : SCRATCH;
   constexpr uint MADE_WORDS = MADE ? WIDTH * (kMostHeads + kRowSimdgroups) : 0;
@@ -87,11 +94,22 @@ kernel void matmul_few(device const X* x [[buffer(0)]],
   const uint begin = sg * args.run;
   Share<BITS> share[AHEAD][RT];
   load_shares<BITS, AHEAD, RT>(w, w_steps, w_at, begin, end, share);
+  wait_for_inputs();
   // Only saves work: rows that were made before have no source, and so no scales.
   if (MADE) {
     row_scales((device const float*)(x), args.x_stride, args.source, args.rows, scales, parts, tid, sg, lane);
   }
+  constexpr bool LOADS_X = MT == 1 && !MADE;  // of all chunks at once too: registers hold it
   for (uint k0 = begin; k0 < end; k0 += AHEAD * kChunk) {
+    uint x_ahead[LOADS_X ? AHEAD : 1][kChunkTiles];
+    // Only saves work: others load x below.
+    if (LOADS_X) {
+      #pragma unroll
+      for (uint u = 0; u < AHEAD; ++u) {
+        const uint k = k0 + u * kChunk;
+        load_x(x + x_at[0] + (k < end ? k : k0), x_ahead[LOADS_X ? u : 0]);
+      }
+    }
     #pragma unroll
     for (uint u = 0; u < AHEAD; ++u) {
       if (k0 + u * kChunk < end) {
@@ -105,6 +123,11 @@ kernel void matmul_few(device const X* x [[buffer(0)]],
                       gate + long(m) * args.source.gate_stride, args.source,
                       (threadgroup const float*)(scales + m * args.source.heads), k0 + u * kChunk + lane % 4 * 16,
                       x_words[t]);
+          } else if (LOADS_X) {
+            #pragma unroll
+            for (uint j = 0; j < kChunkTiles; ++j) {
+              x_words[t][j] = x_ahead[LOADS_X ? u : 0][j];
+            }
           } else {
             load_x(x + x_at[t] + k0 + u * kChunk, x_words[t]);
           }
@@ -121,32 +144,35 @@ kernel void matmul_few(device const X* x [[buffer(0)]],
       load_shares<BITS, AHEAD, RT>(w, w_steps, w_at, k0 + AHEAD * kChunk, end, share);
     }
   }
-  threadgroup_barrier(mem_flags::mem_threadgroup);
-  #pragma unroll
-  for (uint i = 0; i < RT; ++i) {
-    #pragma unroll
-    for (uint t = 0; t < MT; ++t) {
-      simdgroup_store(acc[i][t], shared_words + (sg * ROWS + 8 * i) * WIDTH + 8 * t, WIDTH);
-    }
-  }
-  threadgroup_barrier(mem_flags::mem_threadgroup);
-
   const uint made = args.silu_mul != 0 ? ROWS / 2 : ROWS;
-  for (uint i = tid; i < made * WIDTH; i += 256) {
-    const uint r = i % made;
-    const uint m = i / made;
-    const uint column = tg * made + r;
-    if (m < args.rows && column < args.out_cols) {
-      float sum = 0.0f;
-      float other = 0.0f;
+  #pragma unroll
+  for (uint first = 0; first < MT; first += TILES) {
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    #pragma unroll
+    for (uint i = 0; i < RT; ++i) {
       #pragma unroll
-      for (uint run = 0; run < kRuns; ++run) {
-        sum += shared_words[(run * ROWS + r) * WIDTH + m];
-        if (args.silu_mul != 0) {
-          other += shared_words[(run * ROWS + made + r) * WIDTH + m];
-        }
+      for (uint t = 0; t < TILES; ++t) {
+        simdgroup_store(acc[i][first + t], shared_words + (sg * ROWS + 8 * i) * PASS + 8 * t, PASS);
       }
-      write_out(args, x_scales, w_scales, bias, out, m, column, sum, other, sizeof(X) == 2, BITS < 16);
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+
+    for (uint i = tid; i < made * PASS; i += 256) {
+      const uint r = i % made;
+      const uint m = 8 * first + i / made;
+      const uint column = tg * made + r;
+      if (m < args.rows && column < args.out_cols) {
+        float sum = 0.0f;
+        float other = 0.0f;
+        #pragma unroll
+        for (uint run = 0; run < kRuns; ++run) {
+          sum += shared_words[(run * ROWS + r) * PASS + i / made];
+          if (args.silu_mul != 0) {
+            other += shared_words[(run * ROWS + made + r) * PASS + i / made];
+          }
+        }
+        write_out(args, x_scales, w_scales, bias, out, m, column, sum, other, sizeof(X) == 2, BITS < 16);
+      }
     }
   }
 }
@@ -172,7 +198,7 @@ FEW("direct", bfloat, float, 16, false, 2, 2)
 FEW("direct", bfloat, float, 16, false, 2, 4)
 FEW("direct", bfloat, float, 16, false, 2, 8)
 FEW("made", bfloat, float, 16, true, 1, 1)
-FEW("made", bfloat, float, 16, true, 2, 1)
+FEW("made", bfloat, float, 16, true, 4, 1)
 )msl",
 R"msl(#include "device/gpu/shim/cuda/msl.h"
 namespace metal {
@@ -184,9 +210,14 @@ namespace metal {
 METAL_FUNC void load_made(MSL_DEVICE const float* x, MSL_DEVICE const float* weight, MSL_DEVICE const float* gate,
                           MSL_CONSTANT pagoda_args::RowSource& source, MSL_THREADGROUP const float* scales, uint column,
                           MSL_THREAD uint (&words)[kChunkTiles]) {
+  const uint head = column / source.dim;
+  const uint d = column % source.dim;
+  MSL_DEVICE const float* at = x + long(head) * source.x_head_stride + d;
+  MSL_DEVICE const float* gate_at = gate + long(head) * source.gate_head_stride + d;
+  const float scale = scales[head];
 #pragma unroll
   for (uint i = 0; i < 4; ++i) {
-    const float4 v = row_elements(x, weight, gate, source, scales, column + 4 * i);
+    const float4 v = row_elements(at + 4 * i, weight + d + 4 * i, gate_at + 4 * i, source, scale);
     words[2 * i] = pack_bfloat(v.x, v.y);
     words[2 * i + 1] = pack_bfloat(v.z, v.w);
   }
@@ -205,7 +236,7 @@ METAL_FUNC void load_shares(MSL_DEVICE const uint* w, MSL_DEVICE const ushort* w
     }
   }
 }
-# 34 "Shaders/matmul_few.metal"
+# 39 "Shaders/matmul_few.metal"
 template <typename T, typename X, uint BITS, bool MADE, uint RT, uint MT>
 
 MSL_KERNEL void matmul_few(MSL_DEVICE const X* x ,
@@ -223,9 +254,11 @@ MSL_KERNEL void matmul_few(MSL_DEVICE const X* x ,
                        uint sg ,
                        uint lane ) {
   constexpr uint ROWS = 8 * RT;
-  constexpr uint AHEAD = 4 / RT;
+  constexpr uint AHEAD = RT == 4 ? 2 : 4 / RT;
   constexpr uint WIDTH = 8 * MT;
-  constexpr uint SUMS = kRuns * ROWS * WIDTH;
+  constexpr uint TILES = MT < 4 ? MT : 4;
+  constexpr uint PASS = 8 * TILES;
+  constexpr uint SUMS = kRuns * ROWS * PASS;
   constexpr uint SCRATCH = kRuns * kTileScratch;
   constexpr uint SHARED = SUMS > SCRATCH ? SUMS : SCRATCH;
   constexpr uint MADE_WORDS = MADE ? WIDTH * (kMostHeads + kRowSimdgroups) : 0;
@@ -256,11 +289,22 @@ MSL_KERNEL void matmul_few(MSL_DEVICE const X* x ,
   const uint begin = sg * args.run;
   Share<BITS> share[AHEAD][RT];
   load_shares<BITS, AHEAD, RT>(w, w_steps, w_at, begin, end, share);
+  wait_for_inputs();
 
   if (MADE) {
     row_scales((MSL_DEVICE const float*)(x), args.x_stride, args.source, args.rows, scales, parts, tid, sg, lane);
   }
+  constexpr bool LOADS_X = MT == 1 && !MADE;
   for (uint k0 = begin; k0 < end; k0 += AHEAD * kChunk) {
+    uint x_ahead[LOADS_X ? AHEAD : 1][kChunkTiles];
+
+    if (LOADS_X) {
+#pragma unroll
+      for (uint u = 0; u < AHEAD; ++u) {
+        const uint k = k0 + u * kChunk;
+        load_x(x + x_at[0] + (k < end ? k : k0), x_ahead[LOADS_X ? u : 0]);
+      }
+    }
 #pragma unroll
     for (uint u = 0; u < AHEAD; ++u) {
       if (k0 + u * kChunk < end) {
@@ -274,6 +318,11 @@ MSL_KERNEL void matmul_few(MSL_DEVICE const X* x ,
                       gate + long(m) * args.source.gate_stride, args.source,
                       (MSL_THREADGROUP const float*)(scales + m * args.source.heads), k0 + u * kChunk + lane % 4 * 16,
                       x_words[t]);
+          } else if (LOADS_X) {
+#pragma unroll
+            for (uint j = 0; j < kChunkTiles; ++j) {
+              x_words[t][j] = x_ahead[LOADS_X ? u : 0][j];
+            }
           } else {
             load_x(x + x_at[t] + k0 + u * kChunk, x_words[t]);
           }
@@ -290,171 +339,202 @@ MSL_KERNEL void matmul_few(MSL_DEVICE const X* x ,
       load_shares<BITS, AHEAD, RT>(w, w_steps, w_at, k0 + AHEAD * kChunk, end, share);
     }
   }
-  threadgroup_barrier(mem_flags::mem_threadgroup);
-#pragma unroll
-  for (uint i = 0; i < RT; ++i) {
-#pragma unroll
-    for (uint t = 0; t < MT; ++t) {
-      simdgroup_store(acc[i][t], shared_words + (sg * ROWS + 8 * i) * WIDTH + 8 * t, WIDTH);
-    }
-  }
-  threadgroup_barrier(mem_flags::mem_threadgroup);
-
   const uint made = args.silu_mul != 0 ? ROWS / 2 : ROWS;
-  for (uint i = tid; i < made * WIDTH; i += 256) {
-    const uint r = i % made;
-    const uint m = i / made;
-    const uint column = tg * made + r;
-    if (m < args.rows && column < args.out_cols) {
-      float sum = 0.0f;
-      float other = 0.0f;
 #pragma unroll
-      for (uint run = 0; run < kRuns; ++run) {
-        sum += shared_words[(run * ROWS + r) * WIDTH + m];
-        if (args.silu_mul != 0) {
-          other += shared_words[(run * ROWS + made + r) * WIDTH + m];
-        }
+  for (uint first = 0; first < MT; first += TILES) {
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+#pragma unroll
+    for (uint i = 0; i < RT; ++i) {
+#pragma unroll
+      for (uint t = 0; t < TILES; ++t) {
+        simdgroup_store(acc[i][first + t], shared_words + (sg * ROWS + 8 * i) * PASS + 8 * t, PASS);
       }
-      write_out(args, x_scales, w_scales, bias, out, m, column, sum, other, sizeof(X) == 2, BITS < 16);
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+
+    for (uint i = tid; i < made * PASS; i += 256) {
+      const uint r = i % made;
+      const uint m = 8 * first + i / made;
+      const uint column = tg * made + r;
+      if (m < args.rows && column < args.out_cols) {
+        float sum = 0.0f;
+        float other = 0.0f;
+#pragma unroll
+        for (uint run = 0; run < kRuns; ++run) {
+          sum += shared_words[(run * ROWS + r) * PASS + i / made];
+          if (args.silu_mul != 0) {
+            other += shared_words[(run * ROWS + made + r) * PASS + i / made];
+          }
+        }
+        write_out(args, x_scales, w_scales, bias, out, m, column, sum, other, sizeof(X) == 2, BITS < 16);
+      }
     }
   }
 }
 
 # 1 "matmul_few.entries"
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_f16_1_1)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_f16_1_1(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+extern "C" __global__ void __launch_bounds__(256, 2) matmul_few_f16_1_1(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+  msl_let_dependents_begin();
   matmul_few<half, half, 16, false, 1, 1>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_f16_2_1)
 extern "C" __global__ void __launch_bounds__(256) matmul_few_f16_2_1(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+  msl_let_dependents_begin();
   matmul_few<half, half, 16, false, 2, 1>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_f16_2_2)
 extern "C" __global__ void __launch_bounds__(256) matmul_few_f16_2_2(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+  msl_let_dependents_begin();
   matmul_few<half, half, 16, false, 2, 2>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_f16_2_4)
 extern "C" __global__ void __launch_bounds__(256) matmul_few_f16_2_4(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+  msl_let_dependents_begin();
   matmul_few<half, half, 16, false, 2, 4>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_f16_2_8)
 extern "C" __global__ void __launch_bounds__(256) matmul_few_f16_2_8(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+  msl_let_dependents_begin();
   matmul_few<half, half, 16, false, 2, 8>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_bf16_1_1)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_bf16_1_1(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+extern "C" __global__ void __launch_bounds__(256, 2) matmul_few_bf16_1_1(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+  msl_let_dependents_begin();
   matmul_few<bfloat, bfloat, 16, false, 1, 1>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_bf16_2_1)
 extern "C" __global__ void __launch_bounds__(256) matmul_few_bf16_2_1(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+  msl_let_dependents_begin();
   matmul_few<bfloat, bfloat, 16, false, 2, 1>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_bf16_2_2)
 extern "C" __global__ void __launch_bounds__(256) matmul_few_bf16_2_2(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
-  matmul_few<bfloat, bfloat, 16, false, 2, 2>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+  msl_let_dependents_begin();
+)msl"
+R"msl(  matmul_few<bfloat, bfloat, 16, false, 2, 2>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_bf16_2_4)
 extern "C" __global__ void __launch_bounds__(256) matmul_few_bf16_2_4(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+  msl_let_dependents_begin();
   matmul_few<bfloat, bfloat, 16, false, 2, 4>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_bf16_2_8)
 extern "C" __global__ void __launch_bounds__(256) matmul_few_bf16_2_8(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
-)msl"
-R"msl(  matmul_few<bfloat, bfloat, 16, false, 2, 8>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+  msl_let_dependents_begin();
+  matmul_few<bfloat, bfloat, 16, false, 2, 8>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q8_1_1)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_q8_1_1(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+extern "C" __global__ void __launch_bounds__(256, 2) matmul_few_q8_1_1(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+  msl_let_dependents_begin();
   matmul_few<half, half, 8, false, 1, 1>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q8_2_1)
 extern "C" __global__ void __launch_bounds__(256) matmul_few_q8_2_1(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+  msl_let_dependents_begin();
   matmul_few<half, half, 8, false, 2, 1>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q8_2_2)
 extern "C" __global__ void __launch_bounds__(256) matmul_few_q8_2_2(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+  msl_let_dependents_begin();
   matmul_few<half, half, 8, false, 2, 2>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q8_2_4)
 extern "C" __global__ void __launch_bounds__(256) matmul_few_q8_2_4(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+  msl_let_dependents_begin();
   matmul_few<half, half, 8, false, 2, 4>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q8_2_8)
 extern "C" __global__ void __launch_bounds__(256) matmul_few_q8_2_8(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+  msl_let_dependents_begin();
   matmul_few<half, half, 8, false, 2, 8>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q4_1_1)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_q4_1_1(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+extern "C" __global__ void __launch_bounds__(256, 2) matmul_few_q4_1_1(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+  msl_let_dependents_begin();
   matmul_few<half, half, 4, false, 1, 1>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q4_2_1)
 extern "C" __global__ void __launch_bounds__(256) matmul_few_q4_2_1(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+  msl_let_dependents_begin();
   matmul_few<half, half, 4, false, 2, 1>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q4_2_2)
 extern "C" __global__ void __launch_bounds__(256) matmul_few_q4_2_2(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+  msl_let_dependents_begin();
   matmul_few<half, half, 4, false, 2, 2>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q4_2_4)
 extern "C" __global__ void __launch_bounds__(256) matmul_few_q4_2_4(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+  msl_let_dependents_begin();
   matmul_few<half, half, 4, false, 2, 4>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q4_2_8)
 extern "C" __global__ void __launch_bounds__(256) matmul_few_q4_2_8(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+  msl_let_dependents_begin();
   matmul_few<half, half, 4, false, 2, 8>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_direct_1_1)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_direct_1_1(const float* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+extern "C" __global__ void __launch_bounds__(256, 2) matmul_few_direct_1_1(const float* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+  msl_let_dependents_begin();
   matmul_few<bfloat, float, 16, false, 1, 1>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_direct_2_1)
 extern "C" __global__ void __launch_bounds__(256) matmul_few_direct_2_1(const float* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+  msl_let_dependents_begin();
   matmul_few<bfloat, float, 16, false, 2, 1>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_direct_2_2)
 extern "C" __global__ void __launch_bounds__(256) matmul_few_direct_2_2(const float* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+  msl_let_dependents_begin();
   matmul_few<bfloat, float, 16, false, 2, 2>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_direct_2_4)
 extern "C" __global__ void __launch_bounds__(256) matmul_few_direct_2_4(const float* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+  msl_let_dependents_begin();
   matmul_few<bfloat, float, 16, false, 2, 4>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_direct_2_8)
 extern "C" __global__ void __launch_bounds__(256) matmul_few_direct_2_8(const float* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
-  matmul_few<bfloat, float, 16, false, 2, 8>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+  msl_let_dependents_begin();
+)msl"
+R"msl(  matmul_few<bfloat, float, 16, false, 2, 8>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_made_1_1)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_made_1_1(const float* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+extern "C" __global__ void __launch_bounds__(256, 2) matmul_few_made_1_1(const float* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+  msl_let_dependents_begin();
   matmul_few<bfloat, float, 16, true, 1, 1>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_made_2_1)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_made_2_1(const float* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
-  matmul_few<bfloat, float, 16, true, 2, 1>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_made_4_1)
+extern "C" __global__ void __launch_bounds__(256) matmul_few_made_4_1(const float* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+  msl_let_dependents_begin();
+  matmul_few<bfloat, float, 16, true, 4, 1>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 }  // namespace metal

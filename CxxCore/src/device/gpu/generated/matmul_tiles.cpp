@@ -4,9 +4,8 @@ namespace metal {
 namespace {
 # 3 "Shaders/matmul_tiles.metal"
 #include "device/gpu/generated/matmul.h"
-
-
-template <typename T, uint BITS>
+# 7 "Shaders/matmul_tiles.metal"
+template <typename T, uint BITS, uint WT>
 
 MSL_KERNEL void matmul_tiles(MSL_DEVICE const T* x ,
                          MSL_DEVICE const float* x_scales ,
@@ -21,77 +20,99 @@ MSL_KERNEL void matmul_tiles(MSL_DEVICE const T* x ,
                          uint sg ,
                          uint lane ) {
   constexpr uint ROWS = 64;
-  constexpr uint LD = kChunk / 2 + 4;
-  constexpr uint STAGE = 2 * ROWS * LD;
-  constexpr uint SCRATCH = 4 * kTileScratch;
-  constexpr uint SUMS = ROWS * ROWS;
+  constexpr uint W_ROWS = 16 * WT;
+# 27 "Shaders/matmul_tiles.metal"
+  constexpr uint LD = kChunk / 2 + (WT == 8 ? 0 : 4);
+  constexpr uint SCRATCH = 4 * kTileScratch / 2;
+
+  constexpr uint STAGE = (W_ROWS + ROWS) * LD;
+  constexpr uint PASS = ROWS / 2;
+  constexpr uint SUMS = PASS * W_ROWS;
   constexpr uint SHARED = STAGE + SCRATCH > SUMS ? STAGE + SCRATCH : SUMS;
   MSL_TG_VAR(1, shared_words, [SHARED], uint)
   MSL_THREADGROUP uint* w_tile = shared_words;
-  MSL_THREADGROUP uint* x_tile = shared_words + ROWS * LD;
-  MSL_THREADGROUP uint* scratch = shared_words + STAGE + sg * kTileScratch;
+  MSL_THREADGROUP uint* x_tile = shared_words + W_ROWS * LD;
+  MSL_THREADGROUP uint* scratch = shared_words + STAGE + sg * (SCRATCH / 4);
 
   const uint m0 = tg.x * ROWS;
-  const uint sg_n = (sg / 2) * 32;
+  const uint sg_n = (sg / 2) * (8 * WT);
   const uint sg_m = (sg % 2) * 32;
 
   const uint stage_row = tid / 4;
   const uint stage_word = tid % 4 * 8;
-  ulong w_at[2];
+  constexpr uint W_SHARES = WT / 2;
+  ulong w_at[W_SHARES];
   ulong x_at[2];
 
-  for (uint i = 0; i < 2; ++i) {
-    const uint r = stage_row + 32 * i;
-    w_at[i] = ulong(weight_row(args, tg.y, r, ROWS)) * args.padded_cols + tid % 4 * 16;
-    x_at[i] = ulong(min(m0 + r, args.rows - 1)) * args.padded_cols + tid % 4 * 16;
+  for (uint i = 0; i < W_SHARES; ++i) {
+    w_at[i] = ulong(weight_row(args, tg.y, stage_row + 32 * i, W_ROWS)) * args.padded_cols + tid % 4 * 16;
   }
-  SumTile acc[4][4];
-  SumTile total[4][4];
 
-  for (uint i = 0; i < 4; ++i) {
+  for (uint i = 0; i < 2; ++i) {
+    x_at[i] = ulong(min(m0 + stage_row + 32 * i, args.rows - 1)) * args.padded_cols + tid % 4 * 16;
+  }
+  SumTile acc[WT][4];
+  SumTile total[WT][4];
+
+  for (uint i = 0; i < WT; ++i) {
 
     for (uint t = 0; t < 4; ++t) {
       acc[i][t] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
       total[i][t] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     }
   }
-  Share<BITS> w_next[2];
+  Share<BITS> w_next[W_SHARES];
   uint x_next[2][kChunkTiles];
 
-  for (uint i = 0; i < 2; ++i) {
+  for (uint i = 0; i < W_SHARES; ++i) {
     load_share(w, w_steps, w_at[i], w_next[i]);
+  }
+  wait_for_inputs();
+
+  for (uint i = 0; i < 2; ++i) {
     load_x(x + x_at[i], x_next[i]);
   }
   uint run_end = args.run;
   for (uint k0 = 0; MSL_LOOP(k0 < args.padded_cols); k0 += kChunk) {
 
-    for (uint i = 0; i < 2; ++i) {
+    for (uint i = 0; i < W_SHARES; ++i) {
       uint words[kChunkTiles];
       share_words(w_next[i], words);
-      const uint at = (stage_row + 32 * i) * LD + stage_word;
-      store_words(words, w_tile + at);
-      store_words(x_next[i], x_tile + at);
+      store_words(words, w_tile + (stage_row + 32 * i) * LD + stage_word);
+    }
+
+    for (uint i = 0; i < 2; ++i) {
+      store_words(x_next[i], x_tile + (stage_row + 32 * i) * LD + stage_word);
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     if (k0 + kChunk < args.padded_cols) {
 
-      for (uint i = 0; i < 2; ++i) {
+      for (uint i = 0; i < W_SHARES; ++i) {
         load_share(w, w_steps, w_at[i] + k0 + kChunk, w_next[i]);
+      }
+
+      for (uint i = 0; i < 2; ++i) {
         load_x(x + x_at[i] + k0 + kChunk, x_next[i]);
       }
     }
-    uint w_words[4][kChunkTiles];
     uint x_words[4][kChunkTiles];
 
     for (uint i = 0; i < 4; ++i) {
-      load_words((MSL_THREADGROUP const uint*)(w_tile + (sg_n + 8 * i + lane / 4) * LD + lane % 4 * 8), w_words[i]);
       load_words((MSL_THREADGROUP const uint*)(x_tile + (sg_m + 8 * i + lane / 4) * LD + lane % 4 * 8), x_words[i]);
     }
-    chunk_multiply<T, 4, 4>(acc, w_words, x_words, scratch, lane);
+
+    for (uint i = 0; i < WT; i += 2) {
+      uint w_words[2][kChunkTiles];
+
+      for (uint j = 0; j < 2; ++j) {
+        load_words((MSL_THREADGROUP const uint*)(w_tile + (sg_n + 8 * (i + j) + lane / 4) * LD + lane % 4 * 8), w_words[j]);
+      }
+      pair_multiply<T, WT, 4>(acc, i, w_words, x_words, scratch, lane);
+    }
     if (k0 + kChunk >= min(run_end, args.padded_cols)) {
       run_end += args.run;
 
-      for (uint i = 0; i < 4; ++i) {
+      for (uint i = 0; i < WT; ++i) {
 
         for (uint t = 0; t < 4; ++t) {
           move_sum(total[i][t], acc[i][t], scratch, lane);
@@ -102,23 +123,29 @@ MSL_KERNEL void matmul_tiles(MSL_DEVICE const T* x ,
   }
 
   MSL_THREADGROUP float* sums = (MSL_THREADGROUP float*)(shared_words);
+  const uint made = args.silu_mul != 0 ? W_ROWS / 2 : W_ROWS;
 
-  for (uint i = 0; i < 4; ++i) {
+  for (uint first = 0; first < ROWS; first += PASS) {
+    if (sg_m == first) {
 
-    for (uint t = 0; t < 4; ++t) {
-      simdgroup_store(total[i][t], sums + (sg_m + 8 * t) * ROWS + sg_n + 8 * i, ROWS, ulong2(0, 0), true);
+      for (uint i = 0; i < WT; ++i) {
+
+        for (uint t = 0; t < 4; ++t) {
+          simdgroup_store(total[i][t], sums + 8 * t * W_ROWS + sg_n + 8 * i, W_ROWS, ulong2(0, 0), true);
+        }
+      }
     }
-  }
-  threadgroup_barrier(mem_flags::mem_threadgroup);
-  const uint made = args.silu_mul != 0 ? ROWS / 2 : ROWS;
-  for (uint i = tid; MSL_LOOP(i < made * ROWS); i += 128) {
-    const uint r = i % made;
-    const uint m = i / made;
-    const uint column = tg.y * made + r;
-    if (m0 + m < args.rows && column < args.out_cols) {
-      write_out(args, x_scales, w_scales, bias, out, m0 + m, column, sums[m * ROWS + r],
-                args.silu_mul != 0 ? sums[m * ROWS + made + r] : 0.0f, true, BITS < 16);
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    for (uint i = tid; MSL_LOOP(i < made * PASS); i += 128) {
+      const uint r = i % made;
+      const uint m = m0 + first + i / made;
+      const uint column = tg.y * made + r;
+      if (m < args.rows && column < args.out_cols) {
+        write_out(args, x_scales, w_scales, bias, out, m, column, sums[i / made * W_ROWS + r],
+                  args.silu_mul != 0 ? sums[i / made * W_ROWS + made + r] : 0.0f, true, BITS < 16);
+      }
     }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
   }
 }
 
@@ -127,40 +154,72 @@ using namespace ::pagoda::device::gpu;
 void msl_entry_0(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  matmul_tiles<half, 16>((const half*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::Matmul*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+  matmul_tiles<half, 16, 4>((const half*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::Matmul*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
 }
 constexpr BindingInfo msl_bindings_0[] = {{"x", 0, BindingKind::buffer, sizeof(half), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
 constexpr uint32_t msl_limit_0 = 128;
 void msl_entry_1(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  matmul_tiles<bfloat, 16>((const bfloat*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::Matmul*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+  matmul_tiles<half, 16, 8>((const half*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::Matmul*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
 }
-constexpr BindingInfo msl_bindings_1[] = {{"x", 0, BindingKind::buffer, sizeof(bfloat), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
+constexpr BindingInfo msl_bindings_1[] = {{"x", 0, BindingKind::buffer, sizeof(half), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
 constexpr uint32_t msl_limit_1 = 128;
 void msl_entry_2(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  matmul_tiles<half, 8>((const half*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::Matmul*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+  matmul_tiles<bfloat, 16, 4>((const bfloat*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::Matmul*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
 }
-constexpr BindingInfo msl_bindings_2[] = {{"x", 0, BindingKind::buffer, sizeof(half), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
+constexpr BindingInfo msl_bindings_2[] = {{"x", 0, BindingKind::buffer, sizeof(bfloat), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
 constexpr uint32_t msl_limit_2 = 128;
 void msl_entry_3(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  matmul_tiles<half, 4>((const half*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::Matmul*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+  matmul_tiles<bfloat, 16, 8>((const bfloat*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::Matmul*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
 }
-constexpr BindingInfo msl_bindings_3[] = {{"x", 0, BindingKind::buffer, sizeof(half), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
+constexpr BindingInfo msl_bindings_3[] = {{"x", 0, BindingKind::buffer, sizeof(bfloat), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
 constexpr uint32_t msl_limit_3 = 128;
+void msl_entry_4(const KernelInputs& in, const Builtins& b) {
+  (void)in;
+  (void)b;
+  matmul_tiles<half, 8, 4>((const half*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::Matmul*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+}
+constexpr BindingInfo msl_bindings_4[] = {{"x", 0, BindingKind::buffer, sizeof(half), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
+constexpr uint32_t msl_limit_4 = 128;
+void msl_entry_5(const KernelInputs& in, const Builtins& b) {
+  (void)in;
+  (void)b;
+  matmul_tiles<half, 8, 8>((const half*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::Matmul*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+}
+constexpr BindingInfo msl_bindings_5[] = {{"x", 0, BindingKind::buffer, sizeof(half), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
+constexpr uint32_t msl_limit_5 = 128;
+void msl_entry_6(const KernelInputs& in, const Builtins& b) {
+  (void)in;
+  (void)b;
+  matmul_tiles<half, 4, 4>((const half*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::Matmul*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+}
+constexpr BindingInfo msl_bindings_6[] = {{"x", 0, BindingKind::buffer, sizeof(half), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
+constexpr uint32_t msl_limit_6 = 128;
+void msl_entry_7(const KernelInputs& in, const Builtins& b) {
+  (void)in;
+  (void)b;
+  matmul_tiles<half, 4, 8>((const half*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const float*)in.buffers[5], (float*)in.buffers[6], *(const pagoda_args::Matmul*)in.buffers[7], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+}
+constexpr BindingInfo msl_bindings_7[] = {{"x", 0, BindingKind::buffer, sizeof(half), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"bias", 5, BindingKind::buffer, sizeof(float), false}, {"out", 6, BindingKind::buffer, sizeof(float), true}, {"args", 7, BindingKind::values, sizeof(pagoda_args::Matmul), false}};
+constexpr uint32_t msl_limit_7 = 128;
 }  // namespace
 }  // namespace metal
 namespace pagoda::device::gpu::generated {
 std::span<const KernelInfo> matmul_tiles_kernels() noexcept {
   static constexpr KernelInfo kKernels[] = {
-    {"matmul_tiles_f16", "matmul_tiles", metal::msl_bindings_0, {}, metal::msl_limit_0, metal::msl_entry_0},
-    {"matmul_tiles_bf16", "matmul_tiles", metal::msl_bindings_1, {}, metal::msl_limit_1, metal::msl_entry_1},
-    {"matmul_tiles_q8", "matmul_tiles", metal::msl_bindings_2, {}, metal::msl_limit_2, metal::msl_entry_2},
-    {"matmul_tiles_q4", "matmul_tiles", metal::msl_bindings_3, {}, metal::msl_limit_3, metal::msl_entry_3},
+    {"matmul_tiles_f16_4", "matmul_tiles", metal::msl_bindings_0, {}, metal::msl_limit_0, metal::msl_entry_0},
+    {"matmul_tiles_f16_8", "matmul_tiles", metal::msl_bindings_1, {}, metal::msl_limit_1, metal::msl_entry_1},
+    {"matmul_tiles_bf16_4", "matmul_tiles", metal::msl_bindings_2, {}, metal::msl_limit_2, metal::msl_entry_2},
+    {"matmul_tiles_bf16_8", "matmul_tiles", metal::msl_bindings_3, {}, metal::msl_limit_3, metal::msl_entry_3},
+    {"matmul_tiles_q8_4", "matmul_tiles", metal::msl_bindings_4, {}, metal::msl_limit_4, metal::msl_entry_4},
+    {"matmul_tiles_q8_8", "matmul_tiles", metal::msl_bindings_5, {}, metal::msl_limit_5, metal::msl_entry_5},
+    {"matmul_tiles_q4_4", "matmul_tiles", metal::msl_bindings_6, {}, metal::msl_limit_6, metal::msl_entry_6},
+    {"matmul_tiles_q4_8", "matmul_tiles", metal::msl_bindings_7, {}, metal::msl_limit_7, metal::msl_entry_7},
   };
   return kKernels;
 }

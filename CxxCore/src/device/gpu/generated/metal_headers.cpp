@@ -207,8 +207,8 @@ struct MatmulRows {
   long x_stride;  // elements from one row to the next
   uint cols;
   uint padded_cols;
-  uint block;  // columns that are rotated together (quantised weights)
-  uint reserved;
+  uint block;    // columns that are rotated together (quantised weights)
+  uint is_wide;  // whether rows can be read four elements at a time, and have no padding
   RowSource source;
 };
 static_assert(sizeof(MatmulRows) == 72, "host and kernel agree");
@@ -432,6 +432,7 @@ static_assert(sizeof(long) == 8, "long is 64 bits wide in Metal");
 R"msl(// One partition of paged_attention: scores, softmax, and the weighted sum of the values.
 
 #include "paged_attention.h"
+#include "tiles.h"
 
 // Where the rows of a key or value and of those after it in its block begin.
 template <typename T>
@@ -467,7 +468,7 @@ METAL_FUNC void score_keys(device const T* rows, threadgroup const T* q_tile, th
   for (uint r = 0; r < RT; ++r) {
     // Only saves work: rows beyond row_tiles are not read.
     if (r < row_tiles) {
-      simdgroup_store(acc[r], s_tile + r * 8 * kPartition + kt * 8, kPartition);
+      simdgroup_store(acc[r], s_tile + r * 8 * kScores + kt * 8, kScores);
     }
   }
 }
@@ -563,12 +564,141 @@ METAL_FUNC void store_values(thread simdgroup_matrix<float, 8, 8> (&acc)[RT][COL
       for (uint r = 0; r < RT; ++r) {
         // Only saves work: rows beyond row_tiles are not read.
         if (r < row_tiles) {
-          simdgroup_store(acc[r][c], s_tile + r * 8 * kPartition + (first_column + c) * 8, kPartition);
+          simdgroup_store(acc[r][c], s_tile + r * 8 * kScores + (first_column + c) * 8, kScores);
         }
       }
     }
   }
 }
+
+#ifdef __MSL_PAIRED_MMA__
+// The same on NVIDIA for caches of 16 bits: lanes read 16 bytes at once, in the order of tiles.h; a lane has the place
+// of one tile of 8 keys, so that the block table is read once for a partition.
+
+// 8 elements of a row, or zeros.
+template <typename T>
+METAL_FUNC uint4 wide_load(device const T* at, bool is_inside) {
+  uint4 v = uint4(0, 0, 0, 0);
+  if (is_inside) {
+    v = *(device const uint4*)(at);
+  }
+  return v;
+}
+
+template <typename T>
+METAL_FUNC bool is_wide(device const T* cache, long block_stride, long place_stride, long head_stride) {
+  return msl_is_wide(cache) && (block_stride | place_stride | head_stride) % 8 == 0;
+}
+
+// at: of the lane's tile of keys
+template <typename T, uint RT>
+METAL_FUNC void score_keys_wide(device const T* k_cache, long at, threadgroup const T* q_tile,
+                                threadgroup float* s_tile, uint key_tiles, uint row_tiles, uint sg, uint lane,
+                                constant pagoda_args::PagedAttention& args) {
+  constexpr uint LDQ = kMaxDim + 8;
+  constexpr uint CHUNKS = kMaxDim / kChunk;
+  constexpr uint AHEAD = CHUNKS / RT;  // whose loads are in flight
+  for (uint pair = sg; 2 * pair < key_tiles; pair += kSimdgroups) {
+    device const T* rows[2];
+#pragma unroll
+    for (uint t = 0; t < 2; ++t) {
+      rows[t] = k_cache + simd_shuffle(at, ushort(min(2 * pair + t, key_tiles - 1))) +
+                long(lane / 4) * args.k_place_stride + lane % 4 * 16;
+    }
+    SumTile acc[RT][2];
+#pragma unroll
+    for (uint r = 0; r < RT; ++r) {
+      acc[r][0] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+      acc[r][1] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+    }
+#pragma unroll
+    for (uint first = 0; first < CHUNKS; first += AHEAD) {
+      uint k_words[AHEAD][2][kChunkTiles];
+#pragma unroll
+      for (uint c = 0; c < AHEAD; ++c) {
+        const uint column = (first + c) * kChunk;
+        const int left = int(args.dim) - int(column + lane % 4 * 16);
+#pragma unroll
+        for (uint t = 0; t < 2; ++t) {
+          set_words(wide_load(rows[t] + column, left > 0), wide_load(rows[t] + column + 8, left > 8), k_words[c][t]);
+        }
+      }
+#pragma unroll
+      for (uint c = 0; c < AHEAD; ++c) {
+        const uint column = (first + c) * kChunk + lane % 4 * 16;
+        uint q_words[RT][kChunkTiles];
+#pragma unroll
+        for (uint r = 0; r < RT; ++r) {
+          load_words((threadgroup const uint*)(q_tile + (min(r, row_tiles - 1) * 8 + lane / 4) * LDQ + column),
+                     q_words[r]);
+        }
+        chunk_multiply<T, RT, 2>(acc, q_words, k_words[c], (threadgroup uint*)(s_tile), lane);
+      }
+    }
+#pragma unroll
+    for (uint r = 0; r < RT; ++r) {
+#pragma unroll
+      for (uint t = 0; t < 2; ++t) {
+        if (r < row_tiles && 2 * pair + t < key_tiles) {
+          simdgroup_store(acc[r][t], s_tile + r * 8 * kScores + (2 * pair + t) * 8, kScores);
+        }
+      }
+    }
+  }
+}
+
+// acc[r][j]: of the simdgroup's 64 columns, those with index 8 n + j. Keys from `num_keys` on may be anything.
+template <typename T, uint RT>
+METAL_FUNC void add_values_wide(thread SumTile (&acc)[RT][8], device const T* v_cache, long at,
+                                threadgroup const T* weights, uint ld, uint key_tiles, int num_keys, uint sg, uint lane,
+                                constant pagoda_args::PagedAttention& args) {
+  const uint column = sg * 64 + lane / 4 * 8;
+#pragma unroll(4 / RT)
+  for (uint s = 0; s < (key_tiles + 1) / 2; ++s) {
+    uint4 v[4];
+#pragma unroll
+    for (uint i = 0; i < 4; ++i) {
+      const uint in_tile = lane % 4 * 2 + i % 2;
+      const uint key = s * 16 + i / 2 * 8 + in_tile;
+      device const T* row = v_cache + simd_shuffle(at, ushort(2 * s + i / 2)) + long(in_tile) * args.v_place_stride;
+      v[i] = wide_load(row + column, int(key) < num_keys && column < args.dim);
+    }
+    uint w[RT][2];
+#pragma unroll
+    for (uint r = 0; r < RT; ++r) {
+      threadgroup const T* row = weights + (r * 8 + lane / 4) * ld + s * 16 + lane % 4 * 2;
+      w[r][0] = *(threadgroup const uint*)(row);
+      w[r][1] = 0;
+      if (2 * s + 1 < key_tiles) {
+        w[r][1] = *(threadgroup const uint*)(row + 8);
+      }
+    }
+#pragma unroll
+    for (uint j = 0; j < 8; ++j) {
+      msl_multiply_rows<T, RT>(acc, j, w, v);
+    }
+  }
+}
+
+template <uint RT>
+METAL_FUNC void store_values_wide(thread SumTile (&acc)[RT][8], threadgroup float* s_tile, uint row_tiles, uint sg,
+                                  uint lane, constant pagoda_args::PagedAttention& args) {
+#pragma unroll
+  for (uint r = 0; r < RT; ++r) {
+#pragma unroll
+    for (uint i = 0; i < 2; ++i) {
+      const uint column = sg * 64 + (lane % 4 * 2 + i) * 8;
+      if (r < row_tiles && column < args.dim) {
+        threadgroup float* to = s_tile + (r * 8 + lane / 4) * kScores + column;
+        *(threadgroup float4*)(to) =
+            float4(acc[r][0].msl_at(i), acc[r][1].msl_at(i), acc[r][2].msl_at(i), acc[r][3].msl_at(i));
+        *(threadgroup float4*)(to + 4) =
+            float4(acc[r][4].msl_at(i), acc[r][5].msl_at(i), acc[r][6].msl_at(i), acc[r][7].msl_at(i));
+      }
+    }
+  }
+}
+#endif
 )msl"},
     {"candidates.h",
 R"msl(// Candidates of sample: a logit and its id in one number, and the highest of those that a threadgroup holds.
@@ -670,6 +800,14 @@ using namespace metal;
 // Finite substitute for minus infinity.
 constant constexpr float kNegBig = -1.0e30f;
 
+// A launch may begin while those before it still run, and wait here: what it reads before is no other launch's. Kernels
+// that do not call it wait at their beginning.
+METAL_FUNC void wait_for_inputs() {
+#ifdef __MSL_PAIRED_MMA__
+  msl_wait_for_inputs();
+#endif
+}
+
 METAL_FUNC float sigmoid(float x) {
   const float e = precise::exp(-abs(x));  // never overflows
   return (x >= 0.0f ? 1.0f : e) / (1.0f + e);
@@ -770,6 +908,8 @@ R"msl(// One channel of causal_conv1d: a short window over time, whose past lies
 #include "args/causal_conv1d.h"
 #include "common.h"
 
+constant constexpr uint kUsualTaps = 4;  // all loads of these are in flight at once
+
 // Where the ring has a position, which is at least -tail_rows.
 METAL_FUNC long tail_place(constant pagoda_args::CausalConv1d& args, int position) {
   return long(uint(position + int(args.tail_rows)) % args.tail_rows) * args.tail_row_stride;
@@ -780,6 +920,21 @@ METAL_FUNC long tail_place(constant pagoda_args::CausalConv1d& args, int positio
 METAL_FUNC float conv_row(device const float* x, device const float* tail, device const float* weight,
                           constant pagoda_args::CausalConv1d& args, int position, int row) {
   float sum = 0.0f;
+  if (args.kernel_size == kUsualTaps) {
+    float inputs[kUsualTaps];
+    float weights[kUsualTaps];
+#pragma unroll
+    for (uint i = 0; i < kUsualTaps; ++i) {
+      const int at = row + int(i) + 1 - int(kUsualTaps);
+      inputs[i] = at >= 0 ? x[long(at) * args.x_stride] : tail[tail_place(args, position + at)];
+      weights[i] = weight[long(i) * args.weight_stride];
+    }
+#pragma unroll
+    for (uint i = 0; i < kUsualTaps; ++i) {
+      sum = fma(inputs[i], weights[i], sum);
+    }
+    return silu(sum);
+  }
   for (uint i = 0; i < args.kernel_size; ++i) {
     const int at = row + int(i) + 1 - int(args.kernel_size);
     const float input = at >= 0 ? x[long(at) * args.x_stride] : tail[tail_place(args, position + at)];
@@ -1113,12 +1268,14 @@ METAL_FUNC void store_out(constant pagoda_args::Matmul& args, device float* out,
 }
 
 // Row r of the threadgroup's 8 RT rows of weights: neighbours, or with silu_mul a gate's in the first half and those of
-// its other factor in the second.
+// its other factor in the second. Past the last it is that one again, whose products are not used.
 METAL_FUNC uint weight_row(constant pagoda_args::Matmul& args, uint tile, uint r, uint rows) {
   if (args.silu_mul != 0) {
-    return tile * (rows / 2) + r % (rows / 2) + r / (rows / 2) * args.out_cols;
+    const uint column = tile * (rows / 2) + r % (rows / 2);
+    return (column < args.out_cols ? column : args.out_cols - 1) + r / (rows / 2) * args.out_cols;
   }
-  return tile * rows + r;
+  const uint column = tile * rows + r;
+  return column < args.out_cols ? column : args.out_cols - 1;
 }
 
 // Writes output (m, column of row r) from the sums of that row and, with silu_mul, of its other factor.
@@ -1163,8 +1320,13 @@ METAL_FUNC float rms_scale(float squares, uint width, float eps) { return 1.0f /
 // By one simdgroup.
 METAL_FUNC float head_scale(device const float* head, uint dim, float eps, uint lane) {
   float squares = 0.0f;
-  for (uint i = lane; i < dim; i += 32) {
-    squares = fma(head[i], head[i], squares);
+  for (uint first = lane; first < dim; first += kAhead * 32) {
+    float v[kAhead];
+    load_ahead<kAhead>(head, first, 32, dim, v);
+#pragma unroll
+    for (uint j = 0; j < kAhead; ++j) {
+      squares = fma(v[j], v[j], squares);
+    }
   }
   return precise::rsqrt(simd_sum(squares) / float(dim) + eps);
 }
@@ -1196,6 +1358,7 @@ constant bool use_sinks [[function_constant(2)]];
 constant constexpr uint kPartition = 256;  // positions; part of the result's bits
 constant constexpr uint kMaxDim = 256;
 constant constexpr uint kSimdgroups = 4;
+constant constexpr uint kScores = kPartition + 4;  // floats of a row of scores: rows begin in different banks
 
 // The tile of the grid that holds the first rows of sequence b: no two sequences share one.
 METAL_FUNC uint first_tile(device const int* cu_seqlens, uint b, uint group, uint tile_rows) {
@@ -1293,6 +1456,7 @@ constant constexpr uint kMostHeads = 64;
 METAL_FUNC void row_scales(device const float* x, long x_stride, constant pagoda_args::RowSource& source, uint rows,
                            threadgroup float* scales, threadgroup float* partial, uint tid, uint sg, uint lane) {
   if (source.kind == kRmsNorm) {
+#pragma unroll 2  // loads in flight
     for (uint r = 0; r < rows; ++r) {
       const float squares = simd_sum(thread_squares(x + long(r) * x_stride, source.dim, tid));
       if (lane == 0) {
@@ -1339,25 +1503,76 @@ METAL_FUNC float row_element(device const float* x, device const float* weight, 
   return source.kind == kGatedRmsNorm ? gated_normed(v, scales[head], weight[d], g) : gated(v, g);
 }
 
-// The same of four neighbours, the first at a multiple of 4.
-METAL_FUNC float4 row_elements(device const float* x, device const float* weight, device const float* gate,
-                               constant pagoda_args::RowSource& source, threadgroup const float* scales, uint column) {
-  const uint head = column / source.dim;
-  const uint d = column % source.dim;
-  const float4 v = *(device const float4*)(x + long(head) * source.x_head_stride + d);
+// Four neighbours in a head of that scale, from those of x, weight and gate.
+METAL_FUNC float4 row_values(float4 v, float4 w, float4 g, constant pagoda_args::RowSource& source, float scale) {
   if (source.kind == kRmsNorm) {
-    const float4 w = *(device const float4*)(weight + d);
-    return float4(
-        normed(v.x, scales[head], w.x, source.weight_offset), normed(v.y, scales[head], w.y, source.weight_offset),
-        normed(v.z, scales[head], w.z, source.weight_offset), normed(v.w, scales[head], w.w, source.weight_offset));
+    return float4(normed(v.x, scale, w.x, source.weight_offset), normed(v.y, scale, w.y, source.weight_offset),
+                  normed(v.z, scale, w.z, source.weight_offset), normed(v.w, scale, w.w, source.weight_offset));
   }
-  const float4 g = *(device const float4*)(gate + long(head) * source.gate_head_stride + d);
   if (source.kind == kGatedRmsNorm) {
-    const float4 w = *(device const float4*)(weight + d);
-    return float4(gated_normed(v.x, scales[head], w.x, g.x), gated_normed(v.y, scales[head], w.y, g.y),
-                  gated_normed(v.z, scales[head], w.z, g.z), gated_normed(v.w, scales[head], w.w, g.w));
+    return float4(gated_normed(v.x, scale, w.x, g.x), gated_normed(v.y, scale, w.y, g.y),
+                  gated_normed(v.z, scale, w.z, g.z), gated_normed(v.w, scale, w.w, g.w));
   }
   return float4(gated(v.x, g.x), gated(v.y, g.y), gated(v.z, g.z), gated(v.w, g.w));
+}
+
+// The same, loaded. x, weight, gate: at the first of them, a multiple of 4.
+METAL_FUNC float4 row_elements(device const float* x, device const float* weight, device const float* gate,
+                               constant pagoda_args::RowSource& source, float scale) {
+  const float4 v = *(device const float4*)(x);
+  float4 w = v;
+  float4 g = v;
+  // Only saves work: others do not use it.
+  if (source.kind != kSigmoidGate) {
+    w = *(device const float4*)(weight);
+  }
+  // Only saves work: others do not use it.
+  if (source.kind != kRmsNorm) {
+    g = *(device const float4*)(gate);
+  }
+  return row_values(v, w, g, source, scale);
+}
+
+constant constexpr uint kWideRow = 4 * kRowThreads;  // elements that 256 threads take four at a time
+constant constexpr uint kQuads = 2;  // of such loads in flight; more make more code to fetch than they gain
+
+// Elements 4 (tid + 256 j) and the three after each, for all j < 2, zeros from `cols` on: all loads in flight at once.
+// Rows as MatmulRows::is_wide says; x and gate: at the row; from: a multiple of 4.
+METAL_FUNC void row_quads(device const float* x, device const float* weight, device const float* gate,
+                          constant pagoda_args::RowSource& source, threadgroup const float* scales, uint from,
+                          uint cols, uint tid, thread float4 (&out)[kQuads]) {
+  float4 v[kQuads];
+  float4 w[kQuads];
+  float4 g[kQuads];
+  const bool has_weight = source.kind == kRmsNorm || source.kind == kGatedRmsNorm;
+#pragma unroll
+  for (uint j = 0; j < kQuads; ++j) {
+    const uint i = from + 4 * tid + kWideRow * j;
+    v[j] = float4(0.0f, 0.0f, 0.0f, 0.0f);
+    w[j] = v[j];
+    g[j] = v[j];
+    if (i < cols) {
+      const uint head = source.kind == 0 ? 0 : i / source.dim;
+      const uint d = i - head * source.dim;
+      v[j] = *(device const float4*)(x + (source.kind == 0 ? long(i) : long(head) * source.x_head_stride + d));
+      // Only saves work: others do not use it.
+      if (has_weight) {
+        w[j] = *(device const float4*)(weight + d);
+      }
+      // Only saves work: others do not use it.
+      if (source.kind > kRmsNorm) {
+        g[j] = *(device const float4*)(gate + long(head) * source.gate_head_stride + d);
+      }
+    }
+  }
+#pragma unroll
+  for (uint j = 0; j < kQuads; ++j) {
+    const uint i = from + 4 * tid + kWideRow * j;
+    out[j] = v[j];
+    if (i < cols && source.kind != 0) {
+      out[j] = row_values(v[j], w[j], g[j], source, scales[i / source.dim]);
+    }
+  }
 }
 )msl"},
     {"tiles.h",
@@ -1426,6 +1641,38 @@ METAL_FUNC void make_tiles(thread const uint (&words)[kChunkTiles],
   }
   simdgroup_barrier(mem_flags::mem_threadgroup);
 #endif
+}
+
+// acc[first + i][t] += (rows i of w) (rows t of x)^T over one chunk, two tiles of w at a time. scratch: half of
+// kTileScratch words of the simdgroup's own. The same sums as chunk_multiply.
+template <typename T, uint R, uint M>
+METAL_FUNC void pair_multiply(thread SumTile (&acc)[R][M], uint first, thread const uint (&w)[2][kChunkTiles],
+                              thread const uint (&x)[M][kChunkTiles], threadgroup uint* scratch, uint lane) {
+  simdgroup_matrix<T, 8, 8> left[2][kChunkTiles];
+#pragma unroll
+  for (uint i = 0; i < 2; ++i) {
+    make_tiles<T, false>(w[i], left[i], scratch, lane);
+  }
+#pragma unroll
+  for (uint t = 0; t < M; ++t) {
+    simdgroup_matrix<T, 8, 8> right[kChunkTiles];
+    make_tiles<T, true>(x[t], right, scratch, lane);
+#ifdef __MSL_PAIRED_MMA__
+#pragma unroll
+    for (uint j = 0; j < kChunkTiles; j += 2) {
+      msl_multiply_accumulate_pairs(acc[first][t], acc[first + 1][t], left[0][j], left[1][j], left[0][j + 1],
+                                    left[1][j + 1], right[j], right[j + 1], true);
+    }
+#else
+#pragma unroll
+    for (uint i = 0; i < 2; ++i) {
+#pragma unroll
+      for (uint j = 0; j < kChunkTiles; ++j) {
+        simdgroup_multiply_accumulate(acc[first + i][t], left[i][j], right[j], acc[first + i][t]);
+      }
+    }
+#endif
+  }
 }
 
 // acc[i][t] += (rows i of w) (rows t of x)^T over one chunk. scratch: kTileScratch words of the simdgroup's own.

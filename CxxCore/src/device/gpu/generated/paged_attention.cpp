@@ -24,17 +24,18 @@ MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
                             uint lane ) {
   constexpr uint ROWS = 8 * RT;
   constexpr uint LDQ = kMaxDim + 8;
-  constexpr uint LDP = kPartition * 4 / sizeof(T);
+  constexpr uint LDP = kScores * 4 / sizeof(T);
   constexpr uint COLS = kMaxDim / 8 / kSimdgroups;
   constexpr uint EACH = ROWS * kMaxDim / 128;
 
   MSL_TG_VAR(1, q_tile, [ROWS*LDQ], T)
-  MSL_TG_VAR(2, s_tile, [ROWS*kPartition], float)
+  MSL_TG_VAR(2, s_tile, [ROWS*kScores], float)
   MSL_TG_VAR(3, v_tail, [8*kMaxDim], T)
   MSL_TG_VAR(4, part_max, [ROWS], float)
   MSL_TG_VAR(5, part_sum, [ROWS], float)
   MSL_TG_VAR(6, row_max, [ROWS], float)
   MSL_TG_VAR(7, row_sum, [ROWS], float)
+  MSL_TG_VAR(8, factors, [2*ROWS], float)
 
   const uint seq = sequence_of_tile(cu_seqlens, args.num_sequences, tg.x, args.group, ROWS);
   const int begin = cu_seqlens[seq];
@@ -59,13 +60,23 @@ MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
   }
   const uint row_tiles = (uint(num_rows) + 7) / 8;
   MSL_DEVICE const int* blocks = block_tables + long(seq) * args.table_stride;
+# 63 "Shaders/paged_attention.metal"
+  for (uint i = 0; i < kMaxDim / 128; ++i) {
+    const uint d = tid + 128 * i;
+    float v[ROWS];
 
-  for (uint i = tid; MSL_LOOP(i < row_tiles * 8 * args.dim); i += 128) {
-    const uint r = i / args.dim;
-    const uint d = i % args.dim;
-    const int flat = row0 + min(int(r), num_rows - 1);
-    const long head = long(tg.y) * args.group + flat % int(args.group);
-    q_tile[r * LDQ + d] = T(q[long(begin + flat / int(args.group)) * args.q_stride + head * args.q_head_stride + d]);
+    for (uint r = 0; r < ROWS; ++r) {
+      const int flat = row0 + min(int(r), num_rows - 1);
+      const long head = long(tg.y) * args.group + flat % int(args.group);
+      v[r] = 0.0f;
+      if (d < args.dim) {
+        v[r] = q[long(begin + flat / int(args.group)) * args.q_stride + head * args.q_head_stride + d];
+      }
+    }
+
+    for (uint r = 0; r < ROWS; ++r) {
+      q_tile[r * LDQ + d] = T(v[r]);
+    }
   }
   if (tid < ROWS) {
     row_max[tid] = kNegBig;
@@ -76,6 +87,9 @@ MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
   for (uint i = 0; i < EACH; ++i) {
     total[i] = 0.0f;
   }
+# 94 "Shaders/paged_attention.metal"
+  const bool wide = false;
+
   threadgroup_barrier(mem_flags::mem_threadgroup);
 
   for (; MSL_LOOP(part <= last); ++part) {
@@ -84,14 +98,15 @@ MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
     const uint key_tiles = (uint(keys) + 7) / 8;
     const int tail_tile = context / 8 * 8;
 
-
-    for (uint kt = sg; MSL_LOOP(kt < key_tiles); kt += kSimdgroups) {
+    const bool is_tail = p0 + int(key_tiles) * 8 > context;
+# 122 "Shaders/paged_attention.metal"
+    for (uint kt = wide ? key_tiles : sg; MSL_LOOP(kt < key_tiles); kt += kSimdgroups) {
       const uint key = uint(p0) + kt * 8;
       score_keys<T, RT>(cache_rows(k_cache, blocks, key, args.block_size, args.k_block_stride, args.k_place_stride,
                                    long(tg.y) * args.k_head_stride),
                         (MSL_THREADGROUP const T*)(q_tile), s_tile, kt, row_tiles, args);
     }
-    if (p0 + int(key_tiles) * 8 > context) {
+    if (is_tail && !wide) {
       load_tail(cache_rows(v_cache, blocks, uint(tail_tile), args.block_size, args.v_block_stride, args.v_place_stride,
                            long(tg.y) * args.v_head_stride),
                 v_tail, context - tail_tile, tid, args);
@@ -99,11 +114,11 @@ MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
     threadgroup_barrier(mem_flags::mem_threadgroup);
 
 
-    for (uint r = sg; MSL_LOOP(r < row_tiles * 8); r += kSimdgroups) {
+    for (uint r = sg; MSL_LOOP(r < uint(num_rows)); r += kSimdgroups) {
       const int position = context - tokens + (row0 + int(r)) / int(args.group);
       float largest = 0.0f;
       float sum = 0.0f;
-      weigh_scores((MSL_THREADGROUP const float*)(s_tile + r * kPartition), (MSL_THREADGROUP T*)(s_tile) + r * LDP, p0,
+      weigh_scores((MSL_THREADGROUP const float*)(s_tile + r * kScores), (MSL_THREADGROUP T*)(s_tile) + r * LDP, p0,
                    key_tiles * 8, position, lane, args, largest, sum);
       if (lane == 0) {
         part_max[r] = largest;
@@ -111,6 +126,15 @@ MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
       }
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (int(tid) < num_rows) {
+      const float largest = max(row_max[tid], part_max[tid]);
+      const float total_factor = precise::exp(row_max[tid] - largest);
+      const float part_factor = precise::exp(part_max[tid] - largest);
+      row_sum[tid] = merged(row_sum[tid], total_factor, part_sum[tid], part_factor);
+      row_max[tid] = largest;
+      factors[tid] = total_factor;
+      factors[ROWS + tid] = part_factor;
+    }
 
 
     const uint columns = (args.dim / 8 + kSimdgroups - 1) / kSimdgroups;
@@ -123,8 +147,8 @@ MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
         acc[r][c] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
       }
     }
-
-    for (uint kt = 0; kt < key_tiles; ++kt) {
+# 180 "Shaders/paged_attention.metal"
+    for (uint kt = wide ? key_tiles : 0; kt < key_tiles; ++kt) {
       const uint key = uint(p0) + kt * 8;
       MSL_DEVICE const T* rows = cache_rows(v_cache, blocks, key, args.block_size, args.v_block_stride,
                                         args.v_place_stride, long(tg.y) * args.v_head_stride);
@@ -139,7 +163,9 @@ MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
                               columns, row_tiles, args);
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
+# 202 "Shaders/paged_attention.metal"
     store_values<RT, COLS>(acc, s_tile, first_column, columns, row_tiles, args);
+
     threadgroup_barrier(mem_flags::mem_threadgroup);
 
 
@@ -147,17 +173,8 @@ MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
       const uint r = (tid + 128 * i) / kMaxDim;
       const uint d = (tid + 128 * i) % kMaxDim;
       if (int(r) < num_rows && d < args.dim) {
-        const float largest = max(row_max[r], part_max[r]);
-        total[i] = merged(total[i], precise::exp(row_max[r] - largest), s_tile[r * kPartition + d],
-                          precise::exp(part_max[r] - largest));
+        total[i] = merged(total[i], factors[r], s_tile[r * kScores + d], factors[ROWS + r]);
       }
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-    if (tid < row_tiles * 8) {
-      const float largest = max(row_max[tid], part_max[tid]);
-      row_sum[tid] = merged(row_sum[tid], precise::exp(row_max[tid] - largest), part_sum[tid],
-                            precise::exp(part_max[tid] - largest));
-      row_max[tid] = largest;
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
   }
@@ -184,7 +201,7 @@ MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
     }
   }
 }
-# 196 "Shaders/paged_attention.metal"
+# 252 "Shaders/paged_attention.metal"
 MSL_KERNEL void paged_attention_reduce(MSL_DEVICE const float* partials ,
                                    MSL_DEVICE const int* cu_seqlens ,
                                    MSL_DEVICE const int* context_lens ,

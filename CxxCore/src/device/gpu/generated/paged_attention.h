@@ -11,6 +11,7 @@ MSL_FUNCTION_CONSTANT(bool, use_sinks, 2)
 MSL_CONSTANT constexpr uint kPartition = 256;
 MSL_CONSTANT constexpr uint kMaxDim = 256;
 MSL_CONSTANT constexpr uint kSimdgroups = 4;
+MSL_CONSTANT constexpr uint kScores = kPartition + 4;
 
 
 METAL_FUNC uint first_tile(MSL_DEVICE const int* cu_seqlens, uint b, uint group, uint tile_rows) {

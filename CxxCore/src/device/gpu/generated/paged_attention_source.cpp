@@ -26,17 +26,18 @@ kernel void paged_attention(device const float* q [[buffer(0)]],
                             uint lane [[thread_index_in_simdgroup]]) {
   constexpr uint ROWS = 8 * RT;
   constexpr uint LDQ = kMaxDim + 8;
-  constexpr uint LDP = kPartition * 4 / sizeof(T);  // weights take the place of their row's scores
+  constexpr uint LDP = kScores * 4 / sizeof(T);      // weights take the place of their row's scores
   constexpr uint COLS = kMaxDim / 8 / kSimdgroups;  // column tiles of the output a simdgroup makes
   constexpr uint EACH = ROWS * kMaxDim / 128;       // output elements a thread keeps
 
   threadgroup T q_tile[ROWS * LDQ];
-  threadgroup float s_tile[ROWS * kPartition];  // scores, weights, then the partition's output
+  threadgroup float s_tile[ROWS * kScores];     // scores, weights, then the partition's output
   threadgroup T v_tail[8 * kMaxDim];            // the values of the last 8 keys, zero beyond the end
   threadgroup float part_max[ROWS];
   threadgroup float part_sum[ROWS];
   threadgroup float row_max[ROWS];
   threadgroup float row_sum[ROWS];
+  threadgroup float factors[2 * ROWS];  // that the total and the partition are scaled by
 
   const uint seq = sequence_of_tile(cu_seqlens, args.num_sequences, tg.x, args.group, ROWS);
   const int begin = cu_seqlens[seq];
@@ -62,12 +63,25 @@ kernel void paged_attention(device const float* q [[buffer(0)]],
   const uint row_tiles = (uint(num_rows) + 7) / 8;
   device const int* blocks = block_tables + long(seq) * args.table_stride;
 
-  for (uint i = tid; i < row_tiles * 8 * args.dim; i += 128) {
-    const uint r = i / args.dim;
-    const uint d = i % args.dim;
-    const int flat = row0 + min(int(r), num_rows - 1);
-    const long head = long(tg.y) * args.group + flat % int(args.group);
-    q_tile[r * LDQ + d] = T(q[long(begin + flat / int(args.group)) * args.q_stride + head * args.q_head_stride + d]);
+  // Rows beyond the last are the last again. A thread has the dims d and d + 128 of all rows, whose loads are in flight
+  // at once.
+  #pragma unroll
+  for (uint i = 0; i < kMaxDim / 128; ++i) {
+    const uint d = tid + 128 * i;
+    float v[ROWS];
+    #pragma unroll
+    for (uint r = 0; r < ROWS; ++r) {
+      const int flat = row0 + min(int(r), num_rows - 1);
+      const long head = long(tg.y) * args.group + flat % int(args.group);
+      v[r] = 0.0f;
+      if (d < args.dim) {
+        v[r] = q[long(begin + flat / int(args.group)) * args.q_stride + head * args.q_head_stride + d];
+      }
+    }
+    #pragma unroll
+    for (uint r = 0; r < ROWS; ++r) {
+      q_tile[r * LDQ + d] = T(v[r]);
+    }
   }
   if (tid < ROWS) {
     row_max[tid] = kNegBig;
@@ -78,6 +92,13 @@ kernel void paged_attention(device const float* q [[buffer(0)]],
   for (uint i = 0; i < EACH; ++i) {
     total[i] = 0.0f;
   }
+#ifdef __MSL_PAIRED_MMA__
+  const bool wide = sizeof(T) == 2 &&
+                    is_wide(k_cache, args.k_block_stride, args.k_place_stride, args.k_head_stride) &&
+                    is_wide(v_cache, args.v_block_stride, args.v_place_stride, args.v_head_stride);
+#else
+  const bool wide = false;
+#endif
   threadgroup_barrier(mem_flags::mem_threadgroup);
 
   for (; part <= last; ++part) {
@@ -86,14 +107,31 @@ kernel void paged_attention(device const float* q [[buffer(0)]],
     const uint key_tiles = (uint(keys) + 7) / 8;
     const int tail_tile = context / 8 * 8;  // the first key of the tile that the context ends in
 
+    const bool is_tail = p0 + int(key_tiles) * 8 > context;
+#ifdef __MSL_PAIRED_MMA__
+    const uint own = uint(p0) + min(lane, key_tiles - 1) * 8;  // the lane's tile of keys
+    const long block = long(blocks[own / args.block_size]);
+    const long place = long(own % args.block_size);
+#endif
+
     // Scores, 8 keys at a time.
-    for (uint kt = sg; kt < key_tiles; kt += kSimdgroups) {
+#ifdef __MSL_PAIRED_MMA__
+    if constexpr (sizeof(T) == 2) {
+      if (wide) {
+        score_keys_wide<T, RT>(k_cache,
+                               block * args.k_block_stride + place * args.k_place_stride +
+                                   long(tg.y) * args.k_head_stride,
+                               (threadgroup const T*)(q_tile), s_tile, key_tiles, row_tiles, sg, lane, args);
+      }
+    }
+#endif
+    for (uint kt = wide ? key_tiles : sg; kt < key_tiles; kt += kSimdgroups) {
       const uint key = uint(p0) + kt * 8;
       score_keys<T, RT>(cache_rows(k_cache, blocks, key, args.block_size, args.k_block_stride, args.k_place_stride,
                                    long(tg.y) * args.k_head_stride),
                         (threadgroup const T*)(q_tile), s_tile, kt, row_tiles, args);
     }
-    if (p0 + int(key_tiles) * 8 > context) {
+    if (is_tail && !wide) {
       load_tail(cache_rows(v_cache, blocks, uint(tail_tile), args.block_size, args.v_block_stride, args.v_place_stride,
                            long(tg.y) * args.v_head_stride),
                 v_tail, context - tail_tile, tid, args);
@@ -101,11 +139,11 @@ kernel void paged_attention(device const float* q [[buffer(0)]],
     threadgroup_barrier(mem_flags::mem_threadgroup);
 
     // Softmax of each row, within the partition.
-    for (uint r = sg; r < row_tiles * 8; r += kSimdgroups) {
+    for (uint r = sg; r < uint(num_rows); r += kSimdgroups) {
       const int position = context - tokens + (row0 + int(r)) / int(args.group);
       float largest = 0.0f;
       float sum = 0.0f;
-      weigh_scores((threadgroup const float*)(s_tile + r * kPartition), (threadgroup T*)(s_tile) + r * LDP, p0,
+      weigh_scores((threadgroup const float*)(s_tile + r * kScores), (threadgroup T*)(s_tile) + r * LDP, p0,
                    key_tiles * 8, position, lane, args, largest, sum);
       if (lane == 0) {
         part_max[r] = largest;
@@ -113,6 +151,15 @@ kernel void paged_attention(device const float* q [[buffer(0)]],
       }
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (int(tid) < num_rows) {
+      const float largest = max(row_max[tid], part_max[tid]);
+      const float total_factor = precise::exp(row_max[tid] - largest);
+      const float part_factor = precise::exp(part_max[tid] - largest);
+      row_sum[tid] = merged(row_sum[tid], total_factor, part_sum[tid], part_factor);
+      row_max[tid] = largest;
+      factors[tid] = total_factor;
+      factors[ROWS + tid] = part_factor;
+    }
 
     // The weighted sum of the values: keys in order, a simdgroup for each quarter of the columns.
     const uint columns = (args.dim / 8 + kSimdgroups - 1) / kSimdgroups;
@@ -125,8 +172,18 @@ kernel void paged_attention(device const float* q [[buffer(0)]],
         acc[r][c] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
       }
     }
+#ifdef __MSL_PAIRED_MMA__
+    if constexpr (sizeof(T) == 2) {
+      if (wide) {
+        add_values_wide<T, RT>(acc, v_cache,
+                               block * args.v_block_stride + place * args.v_place_stride +
+                                   long(tg.y) * args.v_head_stride,
+                               (threadgroup const T*)(s_tile), LDP, key_tiles, context - p0, sg, lane, args);
+      }
+    }
+#endif
     #pragma unroll 4
-    for (uint kt = 0; kt < key_tiles; ++kt) {
+    for (uint kt = wide ? key_tiles : 0; kt < key_tiles; ++kt) {
       const uint key = uint(p0) + kt * 8;
       device const T* rows = cache_rows(v_cache, blocks, key, args.block_size, args.v_block_stride,
                                         args.v_place_stride, long(tg.y) * args.v_head_stride);
@@ -141,7 +198,15 @@ kernel void paged_attention(device const float* q [[buffer(0)]],
                               columns, row_tiles, args);
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);  // all weights are read
+#ifdef __MSL_PAIRED_MMA__
+    if (wide) {
+      store_values_wide<RT>(acc, s_tile, row_tiles, sg, lane, args);
+    } else {
+      store_values<RT, COLS>(acc, s_tile, first_column, columns, row_tiles, args);
+    }
+#else
     store_values<RT, COLS>(acc, s_tile, first_column, columns, row_tiles, args);
+#endif
     threadgroup_barrier(mem_flags::mem_threadgroup);
 
     #pragma unroll
@@ -149,17 +214,8 @@ kernel void paged_attention(device const float* q [[buffer(0)]],
       const uint r = (tid + 128 * i) / kMaxDim;
       const uint d = (tid + 128 * i) % kMaxDim;
       if (int(r) < num_rows && d < args.dim) {
-        const float largest = max(row_max[r], part_max[r]);
-        total[i] = merged(total[i], precise::exp(row_max[r] - largest), s_tile[r * kPartition + d],
-                          precise::exp(part_max[r] - largest));
+        total[i] = merged(total[i], factors[r], s_tile[r * kScores + d], factors[ROWS + r]);
       }
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-    if (tid < row_tiles * 8) {
-      const float largest = max(row_max[tid], part_max[tid]);
-      row_sum[tid] = merged(row_sum[tid], precise::exp(row_max[tid] - largest), part_sum[tid],
-                            precise::exp(part_max[tid] - largest));
-      row_max[tid] = largest;
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
   }
@@ -218,7 +274,8 @@ kernel void paged_attention_reduce(device const float* partials [[buffer(0)]],
     float largest = kNegBig;
     float sum = 0.0f;
     float total = 0.0f;
-    for (uint part = first_part(position, args.window); part <= uint(position) / kPartition; ++part) {
+)msl"
+R"msl(    for (uint part = first_part(position, args.window); part <= uint(position) / kPartition; ++part) {
       device const float* from = parts + long(part) * (args.dim + 2);
       const float next = max(largest, from[args.dim]);
       const float total_factor = precise::exp(largest - next);
@@ -256,17 +313,18 @@ MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
                             uint lane ) {
   constexpr uint ROWS = 8 * RT;
   constexpr uint LDQ = kMaxDim + 8;
-  constexpr uint LDP = kPartition * 4 / sizeof(T);
+  constexpr uint LDP = kScores * 4 / sizeof(T);
   constexpr uint COLS = kMaxDim / 8 / kSimdgroups;
   constexpr uint EACH = ROWS * kMaxDim / 128;
 
   MSL_TG_VAR(1, q_tile, [ROWS*LDQ], T)
-  MSL_TG_VAR(2, s_tile, [ROWS*kPartition], float)
+  MSL_TG_VAR(2, s_tile, [ROWS*kScores], float)
   MSL_TG_VAR(3, v_tail, [8*kMaxDim], T)
   MSL_TG_VAR(4, part_max, [ROWS], float)
   MSL_TG_VAR(5, part_sum, [ROWS], float)
   MSL_TG_VAR(6, row_max, [ROWS], float)
   MSL_TG_VAR(7, row_sum, [ROWS], float)
+  MSL_TG_VAR(8, factors, [2*ROWS], float)
 
   const uint seq = sequence_of_tile(cu_seqlens, args.num_sequences, tg.x, args.group, ROWS);
   const int begin = cu_seqlens[seq];
@@ -291,13 +349,24 @@ MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
   }
   const uint row_tiles = (uint(num_rows) + 7) / 8;
   MSL_DEVICE const int* blocks = block_tables + long(seq) * args.table_stride;
-
-  for (uint i = tid; i < row_tiles * 8 * args.dim; i += 128) {
-    const uint r = i / args.dim;
-    const uint d = i % args.dim;
-    const int flat = row0 + min(int(r), num_rows - 1);
-    const long head = long(tg.y) * args.group + flat % int(args.group);
-    q_tile[r * LDQ + d] = T(q[long(begin + flat / int(args.group)) * args.q_stride + head * args.q_head_stride + d]);
+# 62 "Shaders/paged_attention.metal"
+#pragma unroll
+  for (uint i = 0; i < kMaxDim / 128; ++i) {
+    const uint d = tid + 128 * i;
+    float v[ROWS];
+#pragma unroll
+    for (uint r = 0; r < ROWS; ++r) {
+      const int flat = row0 + min(int(r), num_rows - 1);
+      const long head = long(tg.y) * args.group + flat % int(args.group);
+      v[r] = 0.0f;
+      if (d < args.dim) {
+        v[r] = q[long(begin + flat / int(args.group)) * args.q_stride + head * args.q_head_stride + d];
+      }
+    }
+#pragma unroll
+    for (uint r = 0; r < ROWS; ++r) {
+      q_tile[r * LDQ + d] = T(v[r]);
+    }
   }
   if (tid < ROWS) {
     row_max[tid] = kNegBig;
@@ -308,6 +377,11 @@ MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
   for (uint i = 0; i < EACH; ++i) {
     total[i] = 0.0f;
   }
+
+  const bool wide = sizeof(T) == 2 &&
+                    is_wide(k_cache, args.k_block_stride, args.k_place_stride, args.k_head_stride) &&
+                    is_wide(v_cache, args.v_block_stride, args.v_place_stride, args.v_head_stride);
+# 96 "Shaders/paged_attention.metal"
   threadgroup_barrier(mem_flags::mem_threadgroup);
 
   for (; part <= last; ++part) {
@@ -316,14 +390,28 @@ MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
     const uint key_tiles = (uint(keys) + 7) / 8;
     const int tail_tile = context / 8 * 8;
 
+    const bool is_tail = p0 + int(key_tiles) * 8 > context;
 
-    for (uint kt = sg; kt < key_tiles; kt += kSimdgroups) {
+    const uint own = uint(p0) + min(lane, key_tiles - 1) * 8;
+    const long block = long(blocks[own / args.block_size]);
+    const long place = long(own % args.block_size);
+# 113 "Shaders/paged_attention.metal"
+    if constexpr (sizeof(T) == 2) {
+      if (wide) {
+        score_keys_wide<T, RT>(k_cache,
+                               block * args.k_block_stride + place * args.k_place_stride +
+                                   long(tg.y) * args.k_head_stride,
+                               (MSL_THREADGROUP const T*)(q_tile), s_tile, key_tiles, row_tiles, sg, lane, args);
+      }
+    }
+
+    for (uint kt = wide ? key_tiles : sg; kt < key_tiles; kt += kSimdgroups) {
       const uint key = uint(p0) + kt * 8;
       score_keys<T, RT>(cache_rows(k_cache, blocks, key, args.block_size, args.k_block_stride, args.k_place_stride,
                                    long(tg.y) * args.k_head_stride),
                         (MSL_THREADGROUP const T*)(q_tile), s_tile, kt, row_tiles, args);
     }
-    if (p0 + int(key_tiles) * 8 > context) {
+    if (is_tail && !wide) {
       load_tail(cache_rows(v_cache, blocks, uint(tail_tile), args.block_size, args.v_block_stride, args.v_place_stride,
                            long(tg.y) * args.v_head_stride),
                 v_tail, context - tail_tile, tid, args);
@@ -331,11 +419,11 @@ MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
     threadgroup_barrier(mem_flags::mem_threadgroup);
 
 
-    for (uint r = sg; r < row_tiles * 8; r += kSimdgroups) {
+    for (uint r = sg; r < uint(num_rows); r += kSimdgroups) {
       const int position = context - tokens + (row0 + int(r)) / int(args.group);
       float largest = 0.0f;
       float sum = 0.0f;
-      weigh_scores((MSL_THREADGROUP const float*)(s_tile + r * kPartition), (MSL_THREADGROUP T*)(s_tile) + r * LDP, p0,
+      weigh_scores((MSL_THREADGROUP const float*)(s_tile + r * kScores), (MSL_THREADGROUP T*)(s_tile) + r * LDP, p0,
                    key_tiles * 8, position, lane, args, largest, sum);
       if (lane == 0) {
         part_max[r] = largest;
@@ -343,6 +431,15 @@ MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
       }
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (int(tid) < num_rows) {
+      const float largest = max(row_max[tid], part_max[tid]);
+      const float total_factor = precise::exp(row_max[tid] - largest);
+      const float part_factor = precise::exp(part_max[tid] - largest);
+      row_sum[tid] = merged(row_sum[tid], total_factor, part_sum[tid], part_factor);
+      row_max[tid] = largest;
+      factors[tid] = total_factor;
+      factors[ROWS + tid] = part_factor;
+    }
 
 
     const uint columns = (args.dim / 8 + kSimdgroups - 1) / kSimdgroups;
@@ -355,8 +452,18 @@ MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
         acc[r][c] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
       }
     }
+
+    if constexpr (sizeof(T) == 2) {
+      if (wide) {
+        add_values_wide<T, RT>(acc, v_cache,
+                               block * args.v_block_stride + place * args.v_place_stride +
+                                   long(tg.y) * args.v_head_stride,
+                               (MSL_THREADGROUP const T*)(s_tile), LDP, key_tiles, context - p0, sg, lane, args);
+      }
+    }
+
 #pragma unroll 4
-    for (uint kt = 0; kt < key_tiles; ++kt) {
+    for (uint kt = wide ? key_tiles : 0; kt < key_tiles; ++kt) {
       const uint key = uint(p0) + kt * 8;
       MSL_DEVICE const T* rows = cache_rows(v_cache, blocks, key, args.block_size, args.v_block_stride,
                                         args.v_place_stride, long(tg.y) * args.v_head_stride);
@@ -371,7 +478,13 @@ MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
                               columns, row_tiles, args);
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    store_values<RT, COLS>(acc, s_tile, first_column, columns, row_tiles, args);
+
+    if (wide) {
+      store_values_wide<RT>(acc, s_tile, row_tiles, sg, lane, args);
+    } else {
+      store_values<RT, COLS>(acc, s_tile, first_column, columns, row_tiles, args);
+    }
+# 204 "Shaders/paged_attention.metal"
     threadgroup_barrier(mem_flags::mem_threadgroup);
 
 #pragma unroll
@@ -379,17 +492,8 @@ MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
       const uint r = (tid + 128 * i) / kMaxDim;
       const uint d = (tid + 128 * i) % kMaxDim;
       if (int(r) < num_rows && d < args.dim) {
-        const float largest = max(row_max[r], part_max[r]);
-        total[i] = merged(total[i], precise::exp(row_max[r] - largest), s_tile[r * kPartition + d],
-                          precise::exp(part_max[r] - largest));
+        total[i] = merged(total[i], factors[r], s_tile[r * kScores + d], factors[ROWS + r]);
       }
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-    if (tid < row_tiles * 8) {
-      const float largest = max(row_max[tid], part_max[tid]);
-      row_sum[tid] = merged(row_sum[tid], precise::exp(row_max[tid] - largest), part_sum[tid],
-                            precise::exp(part_max[tid] - largest));
-      row_max[tid] = largest;
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
   }
@@ -416,7 +520,7 @@ MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
     }
   }
 }
-# 196 "Shaders/paged_attention.metal"
+# 252 "Shaders/paged_attention.metal"
 MSL_KERNEL void paged_attention_reduce(MSL_DEVICE const float* partials ,
                                    MSL_DEVICE const int* cu_seqlens ,
                                    MSL_DEVICE const int* context_lens ,
@@ -453,32 +557,44 @@ MSL_KERNEL void paged_attention_reduce(MSL_DEVICE const float* partials ,
 # 1 "paged_attention.entries"
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_paged_attention_reduce)
 extern "C" __global__ void __launch_bounds__(128) paged_attention_reduce(const float* partials, const int* cu_seqlens, const int* context_lens, const float* sinks, float* out, const pagoda_args::PagedAttention args) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   paged_attention_reduce(partials, cu_seqlens, context_lens, sinks, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_paged_attention_f32_1)
-extern "C" __global__ void __launch_bounds__(128) paged_attention_f32_1(const float* q, const float* k_cache, const float* v_cache, const int* cu_seqlens, const int* context_lens, const int* block_tables, const float* sinks, float* partials, float* out, const pagoda_args::PagedAttention args) {
-  paged_attention<float, 1>(q, k_cache, v_cache, cu_seqlens, context_lens, block_tables, sinks, partials, out, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+extern "C" __global__ void __launch_bounds__(128, 2) paged_attention_f32_1(const float* q, const float* k_cache, const float* v_cache, const int* cu_seqlens, const int* context_lens, const int* block_tables, const float* sinks, float* partials, float* out, const pagoda_args::PagedAttention args) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
+)msl"
+R"msl(  paged_attention<float, 1>(q, k_cache, v_cache, cu_seqlens, context_lens, block_tables, sinks, partials, out, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_paged_attention_f16_1)
 extern "C" __global__ void __launch_bounds__(128) paged_attention_f16_1(const float* q, const half* k_cache, const half* v_cache, const int* cu_seqlens, const int* context_lens, const int* block_tables, const float* sinks, float* partials, float* out, const pagoda_args::PagedAttention args) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   paged_attention<half, 1>(q, k_cache, v_cache, cu_seqlens, context_lens, block_tables, sinks, partials, out, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_paged_attention_f16_2)
-extern "C" __global__ void __launch_bounds__(128) paged_attention_f16_2(const float* q, const half* k_cache, const half* v_cache, const int* cu_seqlens, const int* context_lens, const int* block_tables, const float* sinks, float* partials, float* out, const pagoda_args::PagedAttention args) {
+extern "C" __global__ void __launch_bounds__(128, 2) paged_attention_f16_2(const float* q, const half* k_cache, const half* v_cache, const int* cu_seqlens, const int* context_lens, const int* block_tables, const float* sinks, float* partials, float* out, const pagoda_args::PagedAttention args) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   paged_attention<half, 2>(q, k_cache, v_cache, cu_seqlens, context_lens, block_tables, sinks, partials, out, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_paged_attention_bf16_1)
-)msl"
-R"msl(extern "C" __global__ void __launch_bounds__(128) paged_attention_bf16_1(const float* q, const bfloat* k_cache, const bfloat* v_cache, const int* cu_seqlens, const int* context_lens, const int* block_tables, const float* sinks, float* partials, float* out, const pagoda_args::PagedAttention args) {
+extern "C" __global__ void __launch_bounds__(128) paged_attention_bf16_1(const float* q, const bfloat* k_cache, const bfloat* v_cache, const int* cu_seqlens, const int* context_lens, const int* block_tables, const float* sinks, float* partials, float* out, const pagoda_args::PagedAttention args) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   paged_attention<bfloat, 1>(q, k_cache, v_cache, cu_seqlens, context_lens, block_tables, sinks, partials, out, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_paged_attention_bf16_2)
-extern "C" __global__ void __launch_bounds__(128) paged_attention_bf16_2(const float* q, const bfloat* k_cache, const bfloat* v_cache, const int* cu_seqlens, const int* context_lens, const int* block_tables, const float* sinks, float* partials, float* out, const pagoda_args::PagedAttention args) {
+extern "C" __global__ void __launch_bounds__(128, 2) paged_attention_bf16_2(const float* q, const bfloat* k_cache, const bfloat* v_cache, const int* cu_seqlens, const int* context_lens, const int* block_tables, const float* sinks, float* partials, float* out, const pagoda_args::PagedAttention args) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   paged_attention<bfloat, 2>(q, k_cache, v_cache, cu_seqlens, context_lens, block_tables, sinks, partials, out, args, msl_builtin<uint3>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif

@@ -53,6 +53,8 @@ MSL_KERNEL void qk_norm_rope(MSL_DEVICE const float* x ,
 # 1 "qk_norm_rope.entries"
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_qk_norm_rope)
 extern "C" __global__ void __launch_bounds__(32) qk_norm_rope(const float* x, const float* weight, const int* positions, const float* inv_freq, float* out, const pagoda_args::QkNormRope args) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   qk_norm_rope(x, weight, positions, inv_freq, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif

@@ -70,16 +70,22 @@ MSL_KERNEL void reshape_and_cache(MSL_DEVICE const float* k ,
 # 1 "reshape_and_cache.entries"
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_reshape_and_cache_f32)
 extern "C" __global__ void __launch_bounds__(1024) reshape_and_cache_f32(const float* k, const float* v, const long* slot_mapping, float* k_cache, float* v_cache, const pagoda_args::ReshapeAndCache args) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   reshape_and_cache<float>(k, v, slot_mapping, k_cache, v_cache, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_threads_per_threadgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_reshape_and_cache_f16)
 extern "C" __global__ void __launch_bounds__(1024) reshape_and_cache_f16(const float* k, const float* v, const long* slot_mapping, half* k_cache, half* v_cache, const pagoda_args::ReshapeAndCache args) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   reshape_and_cache<half>(k, v, slot_mapping, k_cache, v_cache, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_threads_per_threadgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_reshape_and_cache_bf16)
 extern "C" __global__ void __launch_bounds__(1024) reshape_and_cache_bf16(const float* k, const float* v, const long* slot_mapping, bfloat* k_cache, bfloat* v_cache, const pagoda_args::ReshapeAndCache args) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   reshape_and_cache<bfloat>(k, v, slot_mapping, k_cache, v_cache, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_threads_per_threadgroup()));
 }
 #endif

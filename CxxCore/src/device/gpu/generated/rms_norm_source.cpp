@@ -115,6 +115,8 @@ MSL_KERNEL void rms_norm(
 # 1 "rms_norm.entries"
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_rms_norm)
 extern "C" __global__ void __launch_bounds__(256) rms_norm(float* x, const float* residual, const float* weight, float* out, const pagoda_args::RmsNorm args) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   rms_norm(x, residual, weight, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()));
 }
 #endif

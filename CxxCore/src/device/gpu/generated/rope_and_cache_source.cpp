@@ -118,16 +118,22 @@ MSL_KERNEL void rope_and_cache(MSL_DEVICE float* q ,
 # 1 "rope_and_cache.entries"
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_rope_and_cache_f32)
 extern "C" __global__ void __launch_bounds__(32) rope_and_cache_f32(float* q, float* k, const float* v, const float* q_weight, const float* k_weight, const int* positions, const float* inv_freq, const long* slot_mapping, float* k_cache, float* v_cache, const pagoda_args::RopeAndCache args) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   rope_and_cache<float>(q, k, v, q_weight, k_weight, positions, inv_freq, slot_mapping, k_cache, v_cache, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_rope_and_cache_f16)
 extern "C" __global__ void __launch_bounds__(32) rope_and_cache_f16(float* q, float* k, const float* v, const float* q_weight, const float* k_weight, const int* positions, const float* inv_freq, const long* slot_mapping, half* k_cache, half* v_cache, const pagoda_args::RopeAndCache args) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   rope_and_cache<half>(q, k, v, q_weight, k_weight, positions, inv_freq, slot_mapping, k_cache, v_cache, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_rope_and_cache_bf16)
 extern "C" __global__ void __launch_bounds__(32) rope_and_cache_bf16(float* q, float* k, const float* v, const float* q_weight, const float* k_weight, const int* positions, const float* inv_freq, const long* slot_mapping, bfloat* k_cache, bfloat* v_cache, const pagoda_args::RopeAndCache args) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   rope_and_cache<bfloat>(q, k, v, q_weight, k_weight, positions, inv_freq, slot_mapping, k_cache, v_cache, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif

@@ -220,6 +220,8 @@ MSL_KERNEL void route_experts(MSL_DEVICE const float* logits ,
 # 1 "route_experts.entries"
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_route_experts)
 extern "C" __global__ void __launch_bounds__(32) route_experts(const float* logits, const float* bias, int* ids, float* weights, const pagoda_args::RouteExperts args) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   route_experts(logits, bias, ids, weights, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif

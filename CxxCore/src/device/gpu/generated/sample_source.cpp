@@ -279,11 +279,15 @@ MSL_KERNEL void sample(MSL_DEVICE const ulong* found ,
 # 1 "sample.entries"
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_sample_parts)
 extern "C" __global__ void __launch_bounds__(256) sample_parts(const float* logits, const pagoda_args::SampleRow* rows, ulong* found, const pagoda_args::Sample args) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   sample_parts(logits, rows, found, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_sample)
 extern "C" __global__ void __launch_bounds__(256) sample(const ulong* found, const pagoda_args::SampleRow* rows, int* tokens, const pagoda_args::Sample args) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   sample(found, rows, tokens, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif

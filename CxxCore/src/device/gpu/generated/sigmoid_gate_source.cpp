@@ -53,6 +53,8 @@ MSL_KERNEL void sigmoid_gate(MSL_DEVICE const float* x ,
 # 1 "sigmoid_gate.entries"
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_sigmoid_gate)
 extern "C" __global__ void __launch_bounds__(128) sigmoid_gate(const float* x, const float* gate, float* out, const pagoda_args::SigmoidGate args) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   sigmoid_gate(x, gate, out, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()));
 }
 #endif

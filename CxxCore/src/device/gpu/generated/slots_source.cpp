@@ -82,21 +82,29 @@ MSL_KERNEL void copy_slot(MSL_DEVICE Unit* pool ,
 # 1 "slots.entries"
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_zero_slots_words)
 extern "C" __global__ void __launch_bounds__(1024) zero_slots_words(uint* pool, const int* slots, const pagoda_args::Slot args) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   zero_slots<uint>(pool, slots, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint2>(msl_threadgroups_per_grid()), msl_builtin<uint2>(msl_thread_position_in_threadgroup()), msl_builtin<uint2>(msl_threads_per_threadgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_zero_slots_bytes)
 extern "C" __global__ void __launch_bounds__(1024) zero_slots_bytes(uchar* pool, const int* slots, const pagoda_args::Slot args) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   zero_slots<uchar>(pool, slots, args, msl_builtin<uint2>(msl_threadgroup_position_in_grid()), msl_builtin<uint2>(msl_threadgroups_per_grid()), msl_builtin<uint2>(msl_thread_position_in_threadgroup()), msl_builtin<uint2>(msl_threads_per_threadgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_copy_slot_words)
 extern "C" __global__ void __launch_bounds__(1024) copy_slot_words(uint* pool, const pagoda_args::Slot args) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   copy_slot<uint>(pool, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_threadgroups_per_grid()), msl_builtin<uint>(msl_thread_position_in_threadgroup()), msl_builtin<uint>(msl_threads_per_threadgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_copy_slot_bytes)
 extern "C" __global__ void __launch_bounds__(1024) copy_slot_bytes(uchar* pool, const pagoda_args::Slot args) {
+  msl_let_dependents_begin();
+  msl_wait_for_inputs();
   copy_slot<uchar>(pool, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_threadgroups_per_grid()), msl_builtin<uint>(msl_thread_position_in_threadgroup()), msl_builtin<uint>(msl_threads_per_threadgroup()));
 }
 #endif

@@ -1,4 +1,5 @@
-// causal_conv1d: a thread for each channel of a row, then one for each channel of a tail; one launch for single tokens.
+// causal_conv1d: a thread for each channel of four rows, then one for each channel of a tail; one launch for single
+// tokens.
 #include "args/causal_conv1d.h"
 
 #include "device/gpu/gpu_encoder.h"
@@ -36,7 +37,8 @@ void GpuEncoder::launch_conv(const CausalConv1dArgs& a) noexcept {
            {a.x, a.weight, a.tail, s.context_lens, s.state_slots, a.out}, args);
     return;
   }
-  launch(kernels::causal_conv1d::kernel, {{pieces, tokens}},
+  constexpr int64_t kRows = 4;  // that a thread takes
+  launch(kernels::causal_conv1d::kernel, {{pieces, as_uint(ceil_divide(a.x.shape[0], kRows))}},
          {a.x, a.weight, a.tail, s.cu_seqlens, s.context_lens, s.state_slots, a.out}, args);
   launch(kernels::causal_conv1d_tail::kernel, {{pieces, num_sequences}},
          {a.x, a.tail, s.cu_seqlens, s.context_lens, s.state_slots}, args);

@@ -12,6 +12,7 @@ namespace pagoda::device::gpu {
 namespace {
 
 constexpr int64_t kMaxGdnDim = 256;
+constexpr int64_t kConvSequences = 4;  // every panel makes q and k again: of more, a launch of its own costs less
 
 // Whether kernels may read the state and old keys in vectors.
 bool is_wide(const GdnArgs& a) noexcept {
@@ -62,9 +63,9 @@ bool is_part_of(const Tensor& out, const Tensor& t) noexcept {
 
 // Whether one launch can take both: single tokens, whose past stays in the ring while they are written to it.
 bool is_made_by(const CausalConv1dArgs& conv, const GdnArgs& a) noexcept {
-  return conv.x.shape[0] == conv.sequences.context_lens.shape[0] && conv.tail.shape[1] >= conv.weight.shape[0] &&
-         is_part_of(conv.out, a.q) && is_part_of(conv.out, a.k) && is_part_of(conv.out, a.v) &&
-         same_place(conv.sequences.context_lens, a.sequences.context_lens) &&
+  return conv.x.shape[0] == conv.sequences.context_lens.shape[0] && conv.x.shape[0] <= kConvSequences &&
+         conv.tail.shape[1] >= conv.weight.shape[0] && is_part_of(conv.out, a.q) && is_part_of(conv.out, a.k) &&
+         is_part_of(conv.out, a.v) && same_place(conv.sequences.context_lens, a.sequences.context_lens) &&
          same_place(conv.sequences.state_slots, a.sequences.state_slots);
 }
 

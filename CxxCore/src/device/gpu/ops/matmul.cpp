@@ -8,9 +8,11 @@ namespace pagoda::device::gpu {
 namespace {
 
 constexpr int64_t kFewRows = 64;           // that matmul_few takes
-constexpr int64_t kDirectRows = 32;        // that it takes as floats: rounding them each time costs less than a launch
+constexpr int64_t kDirectRows = 8;         // that it takes as floats: rounding them each time costs less than a launch
 constexpr int64_t kMadeRows = 8;           // that it makes itself, in every threadgroup again:
 constexpr int64_t kMadeWeights = 65536;    // where these are not too many (rows of weights)
+constexpr int64_t kWideWeights = 32768;    // rows of weights from which tiles read x fewer times than matmul_few,
+constexpr int64_t kWideRows = 16;          // where x has more rows than these
 constexpr int64_t kManyGroups = 128;       // threadgroups; fewer leave cores of a large GPU idle
 constexpr int64_t kRuns = 8, kChunk = 64;  // sums of columns: see the kernels
 
@@ -30,10 +32,13 @@ pagoda_args::Matmul args_of(const MatmulArgs& a, const GpuWeight& weight, bool a
   return args;
 }
 
+// Whether vectors of 16 bytes fit the rows.
+bool is_aligned(const Tensor& x) noexcept { return x.offset_bytes % 16 == 0 && x.strides[0] % 4 == 0; }
+
 // Whether x can be read as it lies: whole chunks, and rows that vectors of 16 bytes fit.
 bool is_direct(const MatmulArgs& a, const GpuWeight& weight) noexcept {
   return weight.format() == WeightFormat::bf16 && a.x.shape[0] <= kDirectRows &&
-         weight.cols() == weight.layout().padded_cols && a.x.offset_bytes % 16 == 0 && a.x.strides[0] % 4 == 0;
+         weight.cols() == weight.layout().padded_cols && is_aligned(a.x);
 }
 
 // Whether matmul_few can make the rows as it reads them.
@@ -42,9 +47,11 @@ bool makes_itself(const MatmulArgs& a, const GpuWeight& weight) noexcept {
          weight.cols() == weight.layout().padded_cols;
 }
 
-// Tiles of 8 rows of weights that a threadgroup of matmul_few takes.
-int64_t weight_tiles(int64_t rows, int64_t weight_rows) noexcept {
-  return rows <= 8 && weight_rows < 16 * kManyGroups ? 1 : 2;
+// Tiles of 8 rows of weights that a threadgroup of matmul_few takes. One that makes the rows takes more, since each
+// makes them again.
+int64_t weight_tiles(int64_t rows, int64_t weight_rows, bool is_made) noexcept {
+  if (rows <= 8 && weight_rows < 16 * kManyGroups) return 1;
+  return is_made ? 4 : 2;
 }
 
 // By the tiles of 8 rows of weights and of x that a threadgroup takes: 1 and 1, or 2 and 1, 2, 4 or 8.
@@ -69,13 +76,14 @@ const KernelId& few_kernel(WeightFormat format, bool is_as_it_lies, int64_t rows
 
 const KernelId& made_kernel(int64_t of_weights) noexcept {
   namespace few = kernels::matmul_few;
-  return of_weights == 1 ? few::made_1_1 : few::made_2_1;
+  return of_weights == 1 ? few::made_1_1 : few::made_4_1;
 }
 
-const KernelId& tiles_kernel(WeightFormat format) noexcept {
+const KernelId& tiles_kernel(WeightFormat format, bool is_wide) noexcept {
   namespace tiles = kernels::matmul_tiles;
-  static constexpr KernelId kByFormat[] = {tiles::f16, tiles::bf16, tiles::q8, tiles::q4};
-  return kByFormat[static_cast<size_t>(format) - 1];
+  static constexpr KernelId kNarrow[] = {tiles::f16_4, tiles::bf16_4, tiles::q8_4, tiles::q4_4};
+  static constexpr KernelId kWide[] = {tiles::f16_8, tiles::bf16_8, tiles::q8_8, tiles::q4_8};
+  return (is_wide ? kWide : kNarrow)[static_cast<size_t>(format) - 1];
 }
 
 }  // namespace
@@ -106,6 +114,7 @@ bool GpuEncoder::prepare_rows(const Tensor& x, const MadeRows* made, const GpuWe
   if (made != nullptr) rows.source = made->source;
   const Tensor& from = made != nullptr ? made->x : x;
   rows.x_stride = from.strides[0];
+  rows.is_wide = weight.cols() == layout.padded_cols && (made != nullptr || is_aligned(x));
   const KernelId& kernel = is_quantised(weight.format())           ? kernels::matmul_rows::rotated
                            : weight.format() == WeightFormat::bf16 ? kernels::matmul_rows_bf16::kernel
                                                                    : kernels::matmul_rows::f16;
@@ -120,16 +129,21 @@ void GpuEncoder::matmul_packed(const Product& product, const GpuWeight& weight) 
   const WeightLayout& layout = weight.layout();
   const std::optional<MadeRows> made = made_rows(product.maker);
   if (!made) launch_maker(product.maker);
-  const bool is_made = made && makes_itself(a, weight), is_as_it_lies = !made && is_direct(a, weight);
+  const bool is_few = a.x.shape[0] <= kFewRows && (weight.rows() < kWideWeights || a.x.shape[0] <= kWideRows);
+  const bool is_made = made && !backend_.overlaps_launches() && makes_itself(a, weight);
+  const bool is_as_it_lies = is_few && !made && is_direct(a, weight);
   const bool is_prepared = !is_made && !is_as_it_lies;
   if (is_prepared && !prepare_rows(a.x, made ? &*made : nullptr, weight)) return;
   pagoda_args::Matmul args = args_of(a, weight, product.adds);
   if (is_prepared) args.x_stride = layout.padded_cols;
   if (is_made) args.x_stride = made->x.strides[0];
   if (is_made) args.source = made->source;
-  const bool is_few = args.rows <= kFewRows;
-  const int64_t tiles = weight_tiles(args.rows, weight.rows());
-  const int64_t width = (is_few ? 8 * tiles : kRowsTile) / (a.silu_mul ? 2 : 1);  // output columns of a threadgroup
+  const int64_t tiles = weight_tiles(args.rows, weight.rows(), is_made);
+  // Tiles of 128 rows of weights where they keep a large GPU busy.
+  const int64_t groups_of_rows = ceil_divide(args.rows, kRowsTile);
+  const bool is_wide = groups_of_rows * ceil_divide(weight.rows(), 2 * kRowsTile) >= kManyGroups;
+  const int64_t tile_rows = is_few ? 8 * tiles : is_wide ? 2 * kRowsTile : kRowsTile;  // of weights
+  const int64_t width = tile_rows / (a.silu_mul ? 2 : 1);  // output columns of a threadgroup
   const uint32_t columns = as_uint(ceil_divide(args.out_cols, width));
   const Slot x = is_prepared ? Slot(scratch_.rows) : Slot(is_made ? made->x : a.x);
   const Slot scales = is_prepared ? Slot(scratch_.scales) : x, bias = or_else(a.bias, a.x);
@@ -141,7 +155,7 @@ void GpuEncoder::matmul_packed(const Product& product, const GpuWeight& weight) 
         {x, scales, w, steps, w_scales, bias, is_made ? Slot(made->weight) : x, is_made ? Slot(made->gate) : x, a.out},
         args);
   else
-    launch(tiles_kernel(weight.format()), {{as_uint(ceil_divide(args.rows, kRowsTile)), columns}, 128},
+    launch(tiles_kernel(weight.format(), is_wide), {{as_uint(groups_of_rows), columns}, 128},
            {x, scales, w, steps, w_scales, bias, a.out}, args);
 }
 

@@ -83,7 +83,7 @@ struct Rendezvous {
     if (site > kMaxThreadgroupVariables) fail(name, line, "over 64 threadgroup variables in one file");
     if (w.variables_[site]) return w.variables_[site];
     w.variables_bytes_ += (size + 15) / 16 * 16;
-    if (w.variables_bytes_ > kThreadgroupMemoryBytes) fail(name, line, "over 32768 bytes of threadgroup memory");
+    if (w.variables_bytes_ > kThreadgroupMemoryBytes) fail(name, line, "over 30720 bytes of threadgroup memory");
     char* arena = w.arena_.data();
     const size_t skew = reinterpret_cast<uintptr_t>(arena) % 64;  // variables start at multiples of 64, 64 apart
     w.arena_used_ = (w.arena_used_ + skew + 64 + 63) / 64 * 64 - skew;

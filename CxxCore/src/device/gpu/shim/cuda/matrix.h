@@ -162,6 +162,23 @@ MSL_TENSOR_PAIRS(half, "f16")
 MSL_TENSOR_PAIRS(bfloat, "bf16")
 #undef MSL_TENSOR_PAIRS
 
+template <typename T>
+MSL_FN bool msl_is_wide(const T* p) {
+  return (ulong)p % 16 == 0;
+}
+// acc[r][j] += weights of 16 keys times column j of eight, for a lane with four keys of eight columns each: of a right
+// operand a lane holds pairs of keys.
+template <typename T, uint RT>
+MSL_FN void msl_multiply_rows(simdgroup_float8x8 (&acc)[RT][8], uint j, const uint (&w)[RT][2], const uint4 (&v)[4]) {
+  const uint at = j / 2, order = j % 2 ? 0x7632u : 0x5410u;
+  simdgroup_matrix<T, 8, 8> low, high, a[4];
+  low.cols = __byte_perm(v[0][at], v[1][at], order);
+  high.cols = __byte_perm(v[2][at], v[3][at], order);
+  constexpr uint last = RT - 1;
+  a[0].rows = w[0][0], a[1].rows = w[last][0], a[2].rows = w[0][1], a[3].rows = w[last][1];
+  msl_multiply_accumulate_pairs(acc[0][j], acc[last][j], a[0], a[1], a[2], a[3], low, high, RT == 2);
+}
+
 template <typename TD, typename TA, typename TB>
 MSL_FN void simdgroup_multiply(simdgroup_matrix<TD, 8, 8>& d, const simdgroup_matrix<TA, 8, 8>& a,
                                const simdgroup_matrix<TB, 8, 8>& b) {

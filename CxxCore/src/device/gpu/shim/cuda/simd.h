@@ -12,6 +12,18 @@ MSL_FN void simdgroup_barrier(mem_flags) { __syncwarp(); }
 
 MSL_FN void msl_keep_loads_here() { __syncwarp(); }  // an empty asm does not hold ptxas back
 
+// Programmatic dependent launches: without such an edge in the graph both do nothing.
+MSL_FN void msl_let_dependents_begin() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+MSL_FN void msl_wait_for_inputs() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
 MSL_FN uint msl_lane() {
   uint r;
   asm("mov.u32 %0, %%laneid;" : "=r"(r));
