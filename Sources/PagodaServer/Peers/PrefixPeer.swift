@@ -20,6 +20,7 @@ final class PrefixPeer: @unchecked Sendable {
   private let lock = NSLock()
   // Guarded by `lock`.
   private var rate: Double?  // bytes a second of the last transfers
+  private var rateTime = 0.0  // when it was measured
   private var failures = 0  // since it last answered
   private var asideUntil = 0.0
 
@@ -35,7 +36,8 @@ final class PrefixPeer: @unchecked Sendable {
   /// A peer that failed is not asked for a while, longer each time.
   var isAside: Bool { lock.withLock { monotonicSeconds() < asideUntil } }
 
-  var bytesPerSecond: Double? { lock.withLock { rate } }
+  /// Nil when it was not measured in the last minute: a slow peer is tried again.
+  var bytesPerSecond: Double? { lock.withLock { monotonicSeconds() - rateTime < 60 ? rate : nil } }
 
   /// The files that lead furthest into a prompt.
   func files(for tokens: [Int32], cacheSalt: String, before deadline: Double) throws -> Answer {
@@ -67,27 +69,35 @@ final class PrefixPeer: @unchecked Sendable {
     guard out >= 0 else { throw ServerError("\(path): \(String(cString: strerror(errno)))") }
     defer { close(out) }
     let begin = monotonicSeconds()
+    var offset = 0
+    defer { note(offset, seconds: monotonicSeconds() - begin) }  // a transfer that was cut says how slow the peer is
     try exchange(before: deadline) { client in
-      var offset = 0
       while offset < file.byteCount {
         let last = min(file.byteCount, offset + Service.peerChunkBytes) - 1
         try client.request(
           "GET", "\(Service.peerPath)/\(file.name)", host: host,
           headers: ["x-pagoda-peer": token, "Range": "bytes=\(offset)-\(last)"])
-        var received = 0
+        let start = offset
         let response = try client.response(keepsBody: false) { bytes in
-          received += bytes.count
-          if received > last + 1 - offset { throw ServerError("the peer sends more than it was asked for") }
+          offset += bytes.count
+          if offset > last + 1 { throw ServerError("the peer sends more than it was asked for") }
           try Self.write(bytes, to: out)
         }
-        guard response.status == 206, offset + received == last + 1,
-          response.headers["content-range"] == "bytes \(offset)-\(last)/\(file.byteCount)"
+        guard response.status == 206, offset == last + 1,
+          response.headers["content-range"] == "bytes \(start)-\(last)/\(file.byteCount)"
         else { throw ServerError("the peer sent another part of the file than was asked for") }
-        offset += received
       }
     }
-    let now = Double(file.byteCount) / max(1e-6, monotonicSeconds() - begin)
-    lock.withLock { rate = rate.map { ($0 + now) / 2 } ?? now }
+  }
+
+  /// Few bytes say how a connection began or broke, not how fast it is.
+  private func note(_ byteCount: Int, seconds: Double) {
+    if byteCount < 64 << 10 { return }
+    let now = Double(byteCount) / max(1e-6, seconds)
+    lock.withLock {
+      rate = rate.map { ($0 + now) / 2 } ?? now
+      rateTime = monotonicSeconds()
+    }
   }
 
   /// Runs `body` on a connection that is cut at the deadline, and notes whether it went well.
