@@ -27,7 +27,7 @@ def test_regular_expressions_choices_and_grammars(openai_client):
             choice = chat(openai_client, "Hello!", temperature=1, seed=seed, extra_body=more)
             if choice.finish_reason == "stop":
                 assert re.fullmatch(pattern, choice.message.content), (more, choice.message.content)
-            else:  # a grammar that may go on for ever
+            else:  # a grammar that may continue for ever
                 assert "guided_grammar" in more and choice.message.content.startswith("[")
 
 

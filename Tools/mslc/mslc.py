@@ -62,7 +62,7 @@ def main():
     parser.add_argument("-D", action="append", default=[], dest="defines")
     parser.add_argument("--table", default="files", help="the function that lists the files of --target all")
     parser.add_argument("--mutants", action="store_true", help="with --target all: plant mutants, listed in mutants.txt")
-    parser.add_argument("--no-lint", action="store_true", help="report lints and go on")
+    parser.add_argument("--no-lint", action="store_true", help="report lints and continue")
     parser.add_argument("-o", default="-", dest="out")
     parser.add_argument("sources", nargs="+")
     options = parser.parse_args()

@@ -39,7 +39,7 @@ extension Command {
             help: "beginnings that prompts share, --random-input-len after them (10)"),
           Option("prefix-repetition-prefix-len", value: "N", help: "tokens of each (default 256)"),
           Option("vocab-size", value: "N", help: "random token ids are below this (default 4000)"),
-          Option("ignore-eos", help: "answers go on after the end of text; always so for random"),
+          Option("ignore-eos", help: "answers continue after the end of text; always so for random"),
           Option("seed", value: "N", help: "of prompts and arrival times (default 0)"),
           Option("json", help: "print one JSON object instead of the table"),
           Option("plot", value: "FILE", help: "also draw tokens a second over time, as an SVG picture"),

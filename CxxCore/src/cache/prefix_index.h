@@ -36,7 +36,7 @@ class PrefixIndex {
   struct Match {
     int32_t num_matched = 0;           // leading tokens that something in the tree has too
     int32_t matched_block = kNoBlock;  // the last block of which all tokens are among those
-    int32_t num_tokens = 0;            // of those, the most one can go on from
+    int32_t num_tokens = 0;            // of those, the most a sequence can continue from
     int32_t block = kNoBlock;  // the node with the last of them; shared when it ends there, copied when it continues
     int32_t slot = -1;         // the state after them; -1 without state
   };

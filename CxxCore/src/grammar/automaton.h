@@ -62,7 +62,7 @@ class Automaton {
     bool operator==(const Configuration&) const = default;
   };
   struct OpenCall {
-    int32_t target, outer;  // where to go on, and the call around it
+    int32_t target, outer;  // where it continues, and the call around it
     int32_t depth;
   };
   struct Hash {

@@ -14,7 +14,7 @@ struct EndWord {
   int32_t target;  // where the grammar continues, or -1: the word must not come
 };
 
-// Text from `from` on. With `end` >= 0 it may also end anywhere, and go on there.
+// Text from `from` on. With `end` >= 0 it may also end anywhere, and continue there.
 void add_free_text(GrammarBuilder& builder, int32_t from, std::span<const EndWord> words, int32_t end = -1);
 
 }  // namespace pagoda::grammar

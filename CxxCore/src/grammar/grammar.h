@@ -19,7 +19,7 @@ struct ByteEdge {
 
 struct Call {
   int32_t start;   // first state of the rule
-  int32_t target;  // where to go on when the rule ends
+  int32_t target;  // where it continues when the rule ends
 };
 
 struct GrammarState {

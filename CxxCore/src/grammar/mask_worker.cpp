@@ -20,7 +20,7 @@ static int32_t only_allowed(std::span<const uint64_t> mask) noexcept {
   return id;
 }
 
-// An answer cannot go on without its mask, so few tokens wait to be told: nothing here grows later.
+// An answer cannot continue without its mask, so few tokens wait to be told: nothing here grows later.
 Guide::Guide(std::shared_ptr<TokenGrammar> grammar) : grammar_(std::move(grammar)) {
   accepted_.reserve(MaskWorker::kMaxAhead + 2);
   drafts_.reserve(MaskWorker::kMaxAhead);

@@ -61,7 +61,7 @@ public final class LibraryModel {
   public var failure: ChatFailure?
   /// What the last search found.
   public private(set) var found: [FoundModel] = []
-  /// Whether a search is under way.
+  /// Whether a search is in flight.
   public var isSearching: Bool { searching != nil }
   /// A repository with several models, while the person is asked for one of them.
   public private(set) var question: ChoiceQuestion?

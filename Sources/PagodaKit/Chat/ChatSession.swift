@@ -111,7 +111,7 @@ public final class ChatSession: Observable, @unchecked Sendable {
     }
   }
 
-  /// The conversation so far, without the instructions. Set it to go on from a stored one.
+  /// The conversation so far, without the instructions. Set it to continue a stored one.
   public var history: [Message] {
     get { read { $0.history } }
     set { change { $0.history = newValue } }

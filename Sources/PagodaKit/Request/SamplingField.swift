@@ -72,7 +72,7 @@ extension SamplingField {
     ),
     SamplingField(name: "seed", placeholder: "N", help: "the same seed gives the same answer", kind: .seed),
     SamplingField(
-      name: "ignore-eos", help: "go on after the model's end-of-text token",
+      name: "ignore-eos", help: "continue after the model's end-of-text token",
       kind: .flag { $0.ignoresEndOfText = $1 }),
     SamplingField(
       name: "stop", placeholder: "TEXT", help: "end before TEXT; may be repeated",

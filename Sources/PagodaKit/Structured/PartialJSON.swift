@@ -12,7 +12,7 @@ package struct PartialJSON {
   private var isInText = false
   private var isEscaped = false
   private var place = Place.value
-  private var isInWord = false  // a number, true, false or null, which may go on
+  private var isInWord = false  // a number, true, false or null, which may continue
   /// The longest part that closes as it is, and what closes it.
   private var safe = (end: 0, closers: "")
   private var length = 0  // of `text`, in UTF-8

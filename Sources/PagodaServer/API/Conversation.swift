@@ -41,7 +41,7 @@ struct Conversation {
     return nil
   }
 
-  /// Takes the last message away, which the answer is to go on with.
+  /// Takes the last message away, which the answer continues.
   mutating func takeContinued() throws -> Continued {
     guard let last = messages.last, last["role"]?.stringValue == "assistant" else {
       throw APIError.invalid("the last message is not the assistant's, so it cannot be continued", param: "messages")

@@ -229,7 +229,7 @@ final class Connection: @unchecked Sendable {
           input.removeAll(keepingCapacity: true)
           inputStart = 0
           if !hasEnded {
-            _ = flush(now)  // that the client may go on
+            _ = flush(now)  // so that the client continues
             return false
           }
           if framing.phase == .idle { close() } else { refuse(.incomplete) }

@@ -132,7 +132,7 @@ final class ModelHost: @unchecked Sendable {
     if let service { hand(service, of: entry, to: work) }
   }
 
-  /// By the loader: all who wait for it go on.
+  /// By the loader: requests that wait for it continue.
   func settle(_ entry: Entry, _ result: Result<Service, any Error>) {
     let waiters = lock.withLock {
       defer { entry.waiters = [] }

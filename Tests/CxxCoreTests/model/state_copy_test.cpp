@@ -1,4 +1,4 @@
-// model: a state saved in the middle of a chunk, and blocks and slots copied or moved through the host, go on with the
+// model: a state saved in the middle of a chunk, and blocks and slots copied or moved through the host, continue with the
 // same bits.
 #include <algorithm>
 #include <random>

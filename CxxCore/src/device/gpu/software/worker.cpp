@@ -122,7 +122,7 @@ void Worker::switch_to(Fiber* from, Fiber* to) noexcept {
   sanitizer_arrive(from ? from->fake_stack : host_fake_stack_, host_stack_, host_stack_bytes_);
 }
 
-// The fiber cannot go on: runs another, or the scheduler when none can.
+// The fiber cannot continue: runs another, or the scheduler when none can.
 void Worker::yield(Fiber* fiber) noexcept {
   Simdgroup& group = *fiber->simdgroup;
   group.ready &= ~(1u << fiber->place);

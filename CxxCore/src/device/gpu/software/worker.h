@@ -1,5 +1,5 @@
 // Worker: runs one threadgroup at a time, a fiber for each of its threads. Barriers and simd functions are rendezvous
-// between fibers; a fiber that waits hands over to the next that can go on.
+// between fibers; a fiber that waits hands over to the next that can run.
 // Thread rule: one OS thread at a time; the thread's worker is current_worker while it runs.
 #pragma once
 
