@@ -27,6 +27,7 @@ METAL_FUNC void score_keys(device const T* rows, threadgroup const T* q_tile, th
     simdgroup_load(k_mat, rows + d, ulong(args.k_place_stride), ulong2(0, 0), true);
 #pragma unroll
     for (uint r = 0; r < RT; ++r) {
+      // Only saves work: rows beyond row_tiles are not stored.
       if (r < row_tiles) {
         simdgroup_matrix<T, 8, 8> q_mat;
         simdgroup_load(q_mat, q_tile + r * 8 * LDQ + d, LDQ);

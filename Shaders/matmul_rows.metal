@@ -58,8 +58,8 @@ constant constexpr uint kRotated = 4096;  // columns that fit threadgroup memory
 constant constexpr uint kOwn = 8;         // neighbours that a thread has in registers
 
 // Each block of the tile times `scale`, then times the Hadamard matrix: additions in the order of strides 1, 2, 4, ...,
-// as in rotate(). A block has 8 elements or more. Strides of up to 128 are in registers and between lanes. All 256 threads call it; the tile is
-// complete and visible to all when it returns.
+// as in rotate(). A block has 8 elements or more. Strides of up to 128 are in registers and between lanes; in those above,
+// a thread has elements tid, tid + 256, ... alone. All 256 threads call it, and may read those elements when it returns.
 METAL_FUNC void rotate_blocks(threadgroup float* tile, uint size, uint block, float scale, uint tid, uint lane) {
   threadgroup_barrier(mem_flags::mem_threadgroup);
   for (uint first = 0; first < size; first += kOwn * kRowThreads) {
@@ -110,7 +110,6 @@ METAL_FUNC void rotate_blocks(threadgroup float* tile, uint size, uint block, fl
       tile[at] = a + b;
       tile[at + stride] = a - b;
     }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
   }
 }
 

@@ -95,10 +95,10 @@ constant constexpr uint kWideRow = 4 * kRowThreads;  // elements that 256 thread
 constant constexpr uint kQuads = 2;  // of such loads in flight; more make more code to fetch than they gain
 
 // Elements 4 (tid + 256 j) and the three after each, for all j < 2, zeros from `cols` on: all loads in flight at once.
-// Rows as MatmulRows::is_wide says; x and gate: at the row; from: a multiple of 4.
+// Rows as MatmulRows::is_wide says; x and gate: at the row; from: a multiple of 4; out: kQuads of them.
 METAL_FUNC void row_quads(device const float* x, device const float* weight, device const float* gate,
                           constant pagoda_args::RowSource& source, threadgroup const float* scales, uint from,
-                          uint cols, uint tid, thread float4 (&out)[kQuads]) {
+                          uint cols, uint tid, thread float4* out) {
   float4 v[kQuads];
   float4 w[kQuads];
   float4 g[kQuads];
@@ -128,7 +128,8 @@ METAL_FUNC void row_quads(device const float* x, device const float* weight, dev
     const uint i = from + 4 * tid + kWideRow * j;
     out[j] = v[j];
     if (i < cols && source.kind != 0) {
-      out[j] = row_values(v[j], w[j], g[j], source, scales[i / source.dim]);
+      // A gate alone has no scales.
+      out[j] = row_values(v[j], w[j], g[j], source, source.kind == kSigmoidGate ? 1.0f : scales[i / source.dim]);
     }
   }
 }

@@ -88,18 +88,18 @@ std::string describe(Maker maker, const Case& c) {
 }
 
 struct Mixer {
-  int64_t k_heads, v_heads, dk, dv, ring;
+  int64_t k_heads, v_heads, dk, dv, ring, taps = 4;
 };
 
 // Everything that single tokens of two sequences leave behind; `launches`: of the last step.
 std::vector<std::vector<float>> mix_tokens(const Mixer& m, bool fused, int64_t& launches) {
   using device::slice, device::split_last;
-  constexpr int64_t kTaps = 4, kSteps = 18;  // past the end of a block
+  constexpr int64_t kSteps = 18;  // past the end of a block
   Rig rig("software");
   rig.device().set_profiling(true);
   Random random(seed(93));
   const int64_t keys = m.k_heads * m.dk, values = m.v_heads * m.dv, channels = 2 * keys + values;
-  const Tensor weight = rig.floats(random.normal(kTaps * channels), {kTaps, channels});
+  const Tensor weight = rig.floats(random.normal(m.taps * channels), {m.taps, channels});
   const Tensor tail = rig.zeros(DType::f32, {3, m.ring, channels}),
                state = rig.zeros(DType::f32, {3, m.v_heads, m.dk, m.dv});
   const Tensor k_rows = rig.zeros(DType::f32, {3, m.k_heads, 16, m.dk}),
@@ -131,13 +131,14 @@ std::vector<std::vector<float>> mix_tokens(const Mixer& m, bool fused, int64_t& 
 
 }  // namespace
 
-// A ring of 3 rows has no room beside the past of a window of 4.
+// A ring of 3 rows has no room beside the past of a window of 4; windows of other sizes are loaded otherwise.
 PAGODA_TEST(gpu_fusion_convolves_in_the_gdn_kernel) {
-  const Mixer mixers[] = {{2, 4, 24, 40, 10}, {1, 2, 128, 128, 4}, {1, 1, 200, 20, 10}, {2, 2, 16, 16, 3}};
+  const Mixer mixers[] = {{2, 4, 24, 40, 10}, {1, 2, 128, 128, 4},  {1, 1, 200, 20, 10},
+                          {2, 2, 16, 16, 3},  {1, 2, 16, 24, 9, 3}, {1, 1, 24, 16, 12, 5}};
   for (const Mixer& m : mixers) {
     int64_t launches[2] = {};
     const auto apart = mix_tokens(m, false, launches[0]), fused = mix_tokens(m, true, launches[1]);
-    CHECK(launches[0] == 2 && launches[1] == (m.ring > 3 ? 1 : 2));
+    CHECK(launches[0] == 2 && launches[1] == (m.ring >= m.taps ? 1 : 2));
     for (size_t i = 0; i < apart.size(); ++i)
       if (!same_bits(fused[i], apart[i]))
         fail(__FILE__, __LINE__,

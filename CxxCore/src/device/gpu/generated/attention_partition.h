@@ -27,6 +27,7 @@ METAL_FUNC void score_keys(MSL_DEVICE const T* rows, MSL_THREADGROUP const T* q_
     simdgroup_load(k_mat, rows + d, ulong(args.k_place_stride), ulong2(0, 0), true);
 
     for (uint r = 0; r < RT; ++r) {
+
       if (r < row_tiles) {
         simdgroup_matrix<T, 8, 8> q_mat;
         simdgroup_load(q_mat, q_tile + r * 8 * LDQ + d, LDQ);
@@ -42,7 +43,7 @@ METAL_FUNC void score_keys(MSL_DEVICE const T* rows, MSL_THREADGROUP const T* q_
     }
   }
 }
-# 48 "Shaders/attention_partition.h"
+# 49 "Shaders/attention_partition.h"
 template <typename T>
 METAL_FUNC void weigh_scores(MSL_THREADGROUP const float* row, MSL_THREADGROUP T* weights, int p0, uint num_keys, int position,
                              uint lane, MSL_CONSTANT pagoda_args::PagedAttention& args, MSL_THREAD float& largest,
@@ -93,7 +94,7 @@ METAL_FUNC void load_tail(MSL_DEVICE const T* rows, MSL_THREADGROUP T* v_tail, i
     v_tail[r * kMaxDim + d] = value;
   }
 }
-# 101 "Shaders/attention_partition.h"
+# 102 "Shaders/attention_partition.h"
 template <typename T, uint RT, uint COLS>
 METAL_FUNC void add_values(MSL_THREAD simdgroup_matrix<float, 8, 8> (&acc)[RT][COLS],
                            MSL_THREAD simdgroup_matrix<T, 8, 8> (&w_mat)[RT], MSL_DEVICE const T* rows,

@@ -1290,6 +1290,7 @@ METAL_FUNC void score_keys(MSL_DEVICE const T* rows, MSL_THREADGROUP const T* q_
     simdgroup_load(k_mat, rows + d, ulong(args.k_place_stride), ulong2(0, 0), true);
 #pragma unroll
     for (uint r = 0; r < RT; ++r) {
+
       if (r < row_tiles) {
         simdgroup_matrix<T, 8, 8> q_mat;
         simdgroup_load(q_mat, q_tile + r * 8 * LDQ + d, LDQ);
@@ -1305,7 +1306,7 @@ METAL_FUNC void score_keys(MSL_DEVICE const T* rows, MSL_THREADGROUP const T* q_
     }
   }
 }
-# 48 "Shaders/attention_partition.h"
+# 49 "Shaders/attention_partition.h"
 template <typename T>
 METAL_FUNC void weigh_scores(MSL_THREADGROUP const float* row, MSL_THREADGROUP T* weights, int p0, uint num_keys, int position,
                              uint lane, MSL_CONSTANT pagoda_args::PagedAttention& args, MSL_THREAD float& largest,
@@ -1356,7 +1357,7 @@ METAL_FUNC void load_tail(MSL_DEVICE const T* rows, MSL_THREADGROUP T* v_tail, i
     v_tail[r * kMaxDim + d] = value;
   }
 }
-# 101 "Shaders/attention_partition.h"
+# 102 "Shaders/attention_partition.h"
 template <typename T, uint RT, uint COLS>
 METAL_FUNC void add_values(MSL_THREAD simdgroup_matrix<float, 8, 8> (&acc)[RT][COLS],
                            MSL_THREAD simdgroup_matrix<T, 8, 8> (&w_mat)[RT], MSL_DEVICE const T* rows,
@@ -1399,7 +1400,7 @@ METAL_FUNC void store_values(MSL_THREAD simdgroup_matrix<float, 8, 8> (&acc)[RT]
     }
   }
 }
-# 149 "Shaders/attention_partition.h"
+# 150 "Shaders/attention_partition.h"
 template <typename T>
 METAL_FUNC uint4 wide_load(MSL_DEVICE const T* at, bool is_inside) {
   uint4 v = uint4(0, 0, 0, 0);
@@ -2307,7 +2308,7 @@ MSL_CONSTANT constexpr uint kQuads = 2;
 # 99 "Shaders/row_source.h"
 METAL_FUNC void row_quads(MSL_DEVICE const float* x, MSL_DEVICE const float* weight, MSL_DEVICE const float* gate,
                           MSL_CONSTANT pagoda_args::RowSource& source, MSL_THREADGROUP const float* scales, uint from,
-                          uint cols, uint tid, MSL_THREAD float4 (&out)[kQuads]) {
+                          uint cols, uint tid, MSL_THREAD float4* out) {
   float4 v[kQuads];
   float4 w[kQuads];
   float4 g[kQuads];
@@ -2337,7 +2338,8 @@ METAL_FUNC void row_quads(MSL_DEVICE const float* x, MSL_DEVICE const float* wei
     const uint i = from + 4 * tid + kWideRow * j;
     out[j] = v[j];
     if (i < cols && source.kind != 0) {
-      out[j] = row_values(v[j], w[j], g[j], source, scales[i / source.dim]);
+
+      out[j] = row_values(v[j], w[j], g[j], source, source.kind == kSigmoidGate ? 1.0f : scales[i / source.dim]);
     }
   }
 }

@@ -14,7 +14,7 @@ METAL_FUNC void load_made(MSL_DEVICE const float* x, MSL_DEVICE const float* wei
   const uint d = column % source.dim;
   MSL_DEVICE const float* at = x + long(head) * source.x_head_stride + d;
   MSL_DEVICE const float* gate_at = gate + long(head) * source.gate_head_stride + d;
-  const float scale = scales[head];
+  const float scale = source.kind == kSigmoidGate ? 1.0f : scales[head];
 
   for (uint i = 0; i < 4; ++i) {
     const float4 v = row_elements(at + 4 * i, weight + d + 4 * i, gate_at + 4 * i, source, scale);

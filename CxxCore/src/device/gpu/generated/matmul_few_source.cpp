@@ -16,7 +16,7 @@ METAL_FUNC void load_made(device const float* x, device const float* weight, dev
   const uint d = column % source.dim;
   device const float* at = x + long(head) * source.x_head_stride + d;
   device const float* gate_at = gate + long(head) * source.gate_head_stride + d;
-  const float scale = scales[head];
+  const float scale = source.kind == kSigmoidGate ? 1.0f : scales[head];  // a gate alone has none
 #pragma unroll
   for (uint i = 0; i < 4; ++i) {
     const float4 v = row_elements(at + 4 * i, weight + d + 4 * i, gate_at + 4 * i, source, scale);
@@ -214,7 +214,7 @@ METAL_FUNC void load_made(MSL_DEVICE const float* x, MSL_DEVICE const float* wei
   const uint d = column % source.dim;
   MSL_DEVICE const float* at = x + long(head) * source.x_head_stride + d;
   MSL_DEVICE const float* gate_at = gate + long(head) * source.gate_head_stride + d;
-  const float scale = scales[head];
+  const float scale = source.kind == kSigmoidGate ? 1.0f : scales[head];
 #pragma unroll
   for (uint i = 0; i < 4; ++i) {
     const float4 v = row_elements(at + 4 * i, weight + d + 4 * i, gate_at + 4 * i, source, scale);

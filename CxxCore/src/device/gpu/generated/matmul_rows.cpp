@@ -109,7 +109,6 @@ METAL_FUNC void rotate_blocks(MSL_THREADGROUP float* tile, uint size, uint block
       tile[at] = a + b;
       tile[at + stride] = a - b;
     }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
   }
 }
 

@@ -95,7 +95,7 @@ MSL_CONSTANT constexpr uint kQuads = 2;
 # 99 "Shaders/row_source.h"
 METAL_FUNC void row_quads(MSL_DEVICE const float* x, MSL_DEVICE const float* weight, MSL_DEVICE const float* gate,
                           MSL_CONSTANT pagoda_args::RowSource& source, MSL_THREADGROUP const float* scales, uint from,
-                          uint cols, uint tid, MSL_THREAD float4 (&out)[kQuads]) {
+                          uint cols, uint tid, MSL_THREAD float4* out) {
   float4 v[kQuads];
   float4 w[kQuads];
   float4 g[kQuads];
@@ -125,7 +125,8 @@ METAL_FUNC void row_quads(MSL_DEVICE const float* x, MSL_DEVICE const float* wei
     const uint i = from + 4 * tid + kWideRow * j;
     out[j] = v[j];
     if (i < cols && source.kind != 0) {
-      out[j] = row_values(v[j], w[j], g[j], source, scales[i / source.dim]);
+
+      out[j] = row_values(v[j], w[j], g[j], source, source.kind == kSigmoidGate ? 1.0f : scales[i / source.dim]);
     }
   }
 }
