@@ -91,7 +91,7 @@ class TestConversationsBehindHAProxy:
                 for name in ("a", "b", "c", "d"):
                     answers = [await behaviour.ask(client, haproxy.url, [{"role": "user", "content": f"question {n}"}],
                                                    headers={"x-session-id": name}) for n in range(4)]
-                    assert len({answer.replica for answer in answers}) == 1
+                    assert len({answer.replica for answer in answers}) == 1, "".join(haproxy.lines[-20:])
         asyncio.run(run())
 
 
