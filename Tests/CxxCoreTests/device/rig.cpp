@@ -23,7 +23,7 @@ Rig::Rig(const std::string& device_name, int num_threads) : Rig(made(device_name
 Rig::Rig(std::unique_ptr<device::Device> device) : device_(std::move(device)) {
   if (device_)
     CHECK_OK(device_->reserve({.tokens = 1104,
-                               .cols = 4096,
+                               .cols = 4608,
                                .sequences = 16,
                                .context = 1536,
                                .heads = 70,
