@@ -233,7 +233,7 @@ void serve(Bench& bench, int length, double max_decode_seconds, const char* name
   run(alone_long.is_done);
 
   Answer decoding, with_long, with_short;
-  submit(core, 5, bench.random_tokens(20), 1 << 13, decoding);
+  submit(core, 5, bench.random_tokens(20), length - 32, decoding);
   while (decoding.num_tokens < 8) core.step();
   decoding.gaps_ms.clear();
   submit(core, 6, bench.random_tokens(length), 1, with_long);

@@ -28,11 +28,12 @@ class StepBudget {
 
  private:
   StepTimes times_;
-  int32_t limit_;                  // max_tokens of the constructor
-  int32_t tokens_;                 // now, when nothing decodes
-  double seconds_per_token_ = 0;   // of steps with prompts, the newest counting half; 0 before the first
-  double seconds_of_decodes_ = 0;  // of steps without prompts, likewise
-  double tokens_of_decodes_ = 0;   // of those steps
+  int32_t limit_;                       // max_tokens of the constructor
+  int32_t tokens_;                      // now, when nothing decodes
+  double seconds_per_token_ = 0;        // of steps with prompts, the newest counting half; 0 before the first
+  double seconds_per_added_token_ = 0;  // of those steps, beyond one without prompts, likewise
+  double seconds_of_decodes_ = 0;       // of steps without prompts, likewise
+  double tokens_of_decodes_ = 0;        // of those steps
 };
 
 }  // namespace pagoda::scheduler
