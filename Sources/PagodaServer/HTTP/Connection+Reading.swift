@@ -1,0 +1,154 @@
+// Connection+Reading: receives bytes, frames requests and starts or refuses them. Of the event loop's thread.
+import Foundation
+
+extension Connection {
+  var wantsInput: Bool {
+    switch stage {
+    case .reading, .lingering: !hasEnded
+    case .answering: !hasEnded && input.count - inputStart < Self.readAhead
+    case .closed: false
+    }
+  }
+
+  /// From `waitingSince`, which for the first head is the time of connecting, whenever its first byte comes.
+  var patienceForRequest: Double {
+    let limits = context.limits
+    switch framing.phase {
+    case .idle: return framing.requests == 0 ? limits.headerSeconds : limits.idleSeconds
+    case .head, .refused: return limits.headerSeconds
+    case .body:
+      return min(limits.mostBodySeconds, limits.bodySeconds + Double(framing.bodyBytes) / Double(limits.bodyRate))
+    }
+  }
+
+  func receive(_ now: Double, _ scratch: UnsafeMutableRawBufferPointer) {
+    switch Sockets.receive(socket, into: scratch) {
+    case .notNow: break
+    case .bytes(let count):
+      lastReceived = now
+      if stage != .lingering {
+        input += scratch[..<count]
+        break
+      }
+      lingerBytes += count
+      if lingerBytes >= context.limits.mostBodyBytes { close() }
+    case .ended:
+      hasEnded = true
+      leftSince = leftSince ?? now
+      if stage == .lingering { close() }
+    }
+  }
+
+  /// False when more bytes are needed.
+  func readRequest(_ now: Double) -> Bool {
+    guard flush(now) else { return false }
+    let before = (framing.phase, framing.requests)
+    defer {
+      if framing.requests > 0 && before != (framing.phase, framing.requests) { waitingSince = now }
+    }
+    do {
+      while stage == .reading {
+        let found = try input.withUnsafeBytes { try framing.next($0, from: &inputStart) }
+        switch found {
+        case .head(let head): begin(head)
+        case .body(let range): receiveBody(input[range])
+        case .end: start()
+        case nil:
+          input.removeAll(keepingCapacity: true)
+          inputStart = 0
+          if !hasEnded {
+            _ = flush(now)  // so that the client continues
+            return false
+          }
+          if framing.phase == .idle { close() } else { refuse(.incomplete) }
+        }
+      }
+    } catch {
+      refuse(error as? FramingError ?? .malformed("\(error)"))
+    }
+    if inputStart == input.count {
+      input.removeAll(keepingCapacity: true)
+      inputStart = 0
+    } else if inputStart > Self.readAhead {
+      input.removeFirst(inputStart)
+      inputStart = 0
+    }
+    return true
+  }
+
+  private func receiveBody(_ bytes: ArraySlice<UInt8>) {
+    guard let exchange else { return }
+    exchange.receive(bytes)
+    let kept = exchange.request.body.count
+    context.load.add(bodyBytes: kept - bodyBytes)
+    bodyBytes = kept
+    if context.load.bodyBytes > context.limits.allBodyBytes { refuse(.bodies) }
+  }
+
+  private func begin(_ head: RequestHead) {
+    let request = HTTPRequest(method: head.method, path: head.path, headers: head.headers, address: address)
+    rules = AnswerRules(isHead: head.method == "HEAD", isVersion11: head.isVersion11, keepsAlive: head.keepsAlive)
+    if isExtra && !context.limits.firstPaths.contains(request.path) {
+      refuse(make(request, .respond(.empty)), context.service.refusal(of: request, .connections))
+      return
+    }
+    let exchange = make(request, context.service.action(for: request))
+    if case .work = exchange.action {
+      if context.addresses.isBusy(address) { return refuse(.requests) }
+      context.addresses.add(address, requests: 1)
+      isCounted = true
+    }
+    switch exchange.action {
+    case .refuse(let response): refuse(exchange, response)
+    case .respond(let response):
+      // A client that asks first is spared the body, and told at once.
+      if head.expectsContinue && awaitsBody { refuse(exchange, response) }
+    case .work: if head.expectsContinue && awaitsBody { output.bytes += ResponseWriter.continues }
+    }
+  }
+
+  private var awaitsBody: Bool { !framing.isWhole && inputStart == input.count }
+
+  private func make(_ request: HTTPRequest, _ action: HTTPAction) -> Exchange {
+    let exchange = Exchange(request, action: action, maximumBody: context.limits.bodyBytes)
+    self.exchange = exchange
+    context.load.add(exchanges: 1)
+    return exchange
+  }
+
+  /// The request is broken: answers it with the error, whatever has come of it.
+  func refuse(_ error: FramingError) {
+    if exchange == nil {
+      let head = framing.head
+      rules = AnswerRules(isHead: head.method == "HEAD", isVersion11: head.isVersion11, keepsAlive: false)
+      _ = make(
+        HTTPRequest(method: head.method, path: head.path, headers: head.headers, address: address), .respond(.empty))
+    }
+    guard let exchange else { return }
+    refuse(exchange, context.service.refusal(of: exchange.head, error))
+  }
+
+  /// Answers without reading on.
+  private func refuse(_ exchange: Exchange, _ response: HTTPResponse) {
+    framing.refuse()
+    exchange.reply(.whole(response.closing()))
+    stage = .answering
+  }
+
+  /// The request is whole.
+  private func start() {
+    guard let exchange else { return }
+    stage = .answering
+    if exchange.isBodyTooLarge { return exchange.reply(.whole(context.service.bodyTooLarge(exchange.head))) }
+    switch exchange.action {
+    case .respond(let response), .refuse(let response): exchange.reply(.whole(response))
+    case .work(let work):
+      exchange.attach(wake)
+      context.run { work(exchange) }
+    }
+  }
+
+  var wake: @Sendable () -> Void {
+    { [weak self, mailbox = context.mailbox] in if let self { mailbox.post(self) } }
+  }
+}

@@ -1,0 +1,32 @@
+// ConnectionContext: what the connections of a server share, and the count of them.
+import Foundation
+
+/// What connections share.
+struct ConnectionContext: Sendable {
+  var service: any HTTPService
+  var limits: HTTPLimits
+  var mailbox: Mailbox
+  var load: ConnectionLoad
+  var addresses: AddressLimits
+  /// Runs work on another thread.
+  var run: @Sendable (@escaping @Sendable () -> Void) -> Void
+}
+
+/// How many connections and requests there are. Written by the event loop, read by any thread.
+final class ConnectionLoad: @unchecked Sendable {
+  private let lock = NSLock()
+  private var stored = (connections: 0, exchanges: 0, bodyBytes: 0)  // guarded by `lock`
+
+  func add(connections: Int = 0, exchanges: Int = 0, bodyBytes: Int = 0) {
+    lock.withLock {
+      stored.connections += connections
+      stored.exchanges += exchanges
+      stored.bodyBytes += bodyBytes
+    }
+  }
+
+  var connections: Int { lock.withLock { stored.connections } }
+  var exchanges: Int { lock.withLock { stored.exchanges } }
+  /// Of requests that are read or answered.
+  var bodyBytes: Int { lock.withLock { stored.bodyBytes } }
+}
