@@ -25,6 +25,8 @@ namespace pagoda::engine {
 
 using Clock = std::chrono::steady_clock;
 
+inline double seconds(Clock::duration time) noexcept { return std::chrono::duration<double>(time).count(); }
+
 struct ActiveRequest {
   request::Sequence sequence;
   SamplingParams params;

@@ -52,7 +52,7 @@ void EngineCore::offer_all() {
   if (!config_.uses_head) return;
   const Clock::time_point begin = Clock::now();
   draft_with_head();
-  draft_seconds_ = std::chrono::duration<double>(Clock::now() - begin).count();
+  draft_seconds_ = seconds(Clock::now() - begin);
 }
 
 // Pass after pass, each over all sequences that want one more draft.

@@ -7,6 +7,7 @@
 
 #include "engine/batch_builder.h"
 #include "engine/engine_core.h"
+#include "engine/step_status.h"
 
 namespace pagoda::engine {
 
@@ -16,7 +17,7 @@ static Status run_guarded(Work&& work) noexcept {
   try {
     return work();
   } catch (const std::exception&) {
-    return {StatusCode::out_of_memory, "out of memory"};
+    return out_of_memory();
   }
 }
 
@@ -44,7 +45,7 @@ bool EngineCore::launch_next() noexcept {
     find_scored_rows(plan);
   } catch (const std::exception&) {
     give_back_saves(scheduler_.plan(), nullptr);
-    lose_all({StatusCode::out_of_memory, "out of memory"});
+    lose_all(out_of_memory());
     return false;
   }
   batch_.keeps_states = !scored_rows_.empty();
@@ -69,8 +70,7 @@ void EngineCore::land_oldest() noexcept {
   if (!status.is_ok()) return lose_all(status);
   const Clock::time_point end = Clock::now();
   forward_time_ += end - flight.launched;
-  budget_.note(flight.num_tokens, static_cast<int32_t>(flight.plan.rows.size()),
-               std::chrono::duration<double>(end - flight.launched).count());
+  budget_.note(flight.num_tokens, static_cast<int32_t>(flight.plan.rows.size()), seconds(end - flight.launched));
   if (!scored_rows_.empty()) status = score();
   first_flight_ = (first_flight_ + 1) % flights_.size();
   --num_flights_;

@@ -5,6 +5,7 @@
 #include <exception>
 
 #include "engine/engine_core.h"
+#include "engine/step_status.h"
 
 namespace pagoda::engine {
 
@@ -73,7 +74,7 @@ void EngineCore::resume(ActiveRequest& request) noexcept {
   try {
     commit_token(request, 0, logits);
   } catch (const std::exception&) {
-    finish(request, FinishReason::error, {StatusCode::out_of_memory, "out of memory"});
+    finish(request, FinishReason::error, out_of_memory());
   }
 }
 

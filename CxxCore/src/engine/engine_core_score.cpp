@@ -4,6 +4,7 @@
 #include <span>
 
 #include "engine/engine_core.h"
+#include "engine/step_status.h"
 
 namespace pagoda::engine {
 
@@ -38,7 +39,7 @@ Status EngineCore::score() noexcept {
     }
     return batch_.logits_rows.empty() ? ok_status() : model_.project(batch_.logits_rows);
   } catch (const std::bad_alloc&) {
-    return {StatusCode::out_of_memory, "out of memory"};
+    return out_of_memory();
   }
 }
 

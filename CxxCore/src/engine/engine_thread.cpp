@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "engine/step_status.h"
+
 namespace pagoda::engine {
 
 struct Mailbox {
@@ -23,9 +25,6 @@ struct Mailbox {
     return submitted.empty() && cancelled.empty() && !profiling && profile_takers.empty();
   }
 };
-
-// Short enough to be made without memory.
-static Status out_of_memory() noexcept { return {StatusCode::out_of_memory, "out of memory"}; }
 
 struct EngineThread::State {
   LoadedModel loaded;

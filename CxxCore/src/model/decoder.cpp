@@ -1,90 +1,14 @@
-// Decoder: every family as one stack of layers. embed -> (norm, mixer, norm, MLP) per layer -> norm -> head.
-// State: weights, pools and workspace, all on the device. Thread rule: the device's thread.
+// Decoder: its memory on the device, and a step from the batch to logits on the host.
+#include "model/decoder.h"
+
 #include <algorithm>
 #include <cstring>
-#include <optional>
-#include <string>
 #include <utility>
 
-#include "device/expert_ops.h"
-#include "device/kda_ops.h"
-#include "device/latent_ops.h"
-#include "device/pick_ops.h"
 #include "model/batch_check.h"
-#include "model/layers.h"
-#include "model/model.h"
-#include "model/mtp_head.h"
-#include "model/pools.h"
-#include "model/weights.h"
-#include "model/workspace.h"
-#include "ops/argmax.h"
-#include "ops/gelu.h"
 #include "ops/ops.h"
-#include "ops/sample.h"
 
 namespace pagoda::model {
-namespace {
-
-class Decoder final : public Model {
- public:
-  Decoder(const io::ModelConfig& config, const cache::CacheLayout& layout, device::Device& device, Weights weights);
-
-  Status forward(const ForwardBatch& batch) override;
-  Status project(std::span<const int32_t> rows) override;
-  Status run_layers(const ForwardBatch& batch, std::span<const float> in, std::span<float> out) override;
-  Status take_states(std::span<const float> rows) override;
-  bool gives_states() const noexcept override { return !config_.is_part(); }
-  Status read_state(int32_t row, std::span<float> to) override;
-  bool has_head() const noexcept override { return mtp_.has_value(); }
-  Status draft(const ForwardBatch& batch, bool is_first) override;
-  int32_t draft_vocab_size() const noexcept override { return config_.draft_vocab_size; }
-  std::span<const int32_t> picked() const noexcept override { return picked_; }
-  std::span<const float> logits() const noexcept override { return logits_; }
-  Status allocate(const ModelSizes& sizes) override;
-  Status read_block(int32_t block, int32_t num_tokens, std::span<std::byte> to) override;
-  Status write_block(int32_t block, std::span<const std::byte> from) override;
-  Status read_slot(int32_t slot, std::span<std::byte> to) override;
-  Status write_slot(int32_t slot, std::span<const std::byte> from) override;
-
- private:
-  Status move_units(device::Encoder& encoder, const ForwardBatch& batch) const;
-  Status encode(device::Encoder& encoder, const Step& step, bool feeds_head, bool keeps_states) const;
-  Status zero_fresh_slots(device::Encoder& encoder, const Step& step) const;
-  Status embed(device::Encoder& encoder, const Step& step) const;
-  Status encode_layers(device::Encoder& encoder, const Step& step) const;
-  static device::Tensor states_of(const Step& step, bool feeds_head) noexcept;
-  Status encode_draft(device::Encoder& encoder, const Step& step, bool is_first) const;
-  Status run(const ForwardBatch& batch, int32_t num_ids,
-             const std::function<Status(device::Encoder&, const Step&)>& encode);
-  Status norm(device::Encoder& encoder, const Step& step, const device::Tensor& addition, const device::Tensor& weight,
-              const device::Tensor& out, bool only_next = false) const;
-  Status scale_addition(device::Encoder& encoder, const Step& step) const;
-  Status norm_addition(device::Encoder& encoder, const Step& step, const device::Tensor& weight) const;
-  Status pick(device::Encoder& encoder, const Step& step) const;
-  Status upload_rows(const device::Tensor& rows, std::span<const float> from);
-  Status download_rows(const device::Tensor& rows, std::span<float> to, bool adds);
-  Status publish_picked(const device::Tensor& picked);
-  Status publish_logits(const device::Tensor& logits, const std::vector<device::Draw>& draws);
-
-  const io::ModelConfig config_;
-  const cache::CacheLayout layout_;
-  device::Device& device_;
-  const Weights weights_;
-  std::vector<Layer> layers_;
-  device::Tensor final_norm_;
-  const device::Weight* embedding_;
-  const device::Weight* head_;  // the embedding itself when they are tied
-  std::optional<MtpHead> mtp_;
-  ModelSizes sizes_;
-  Pools pools_;
-  Workspace workspace_;
-  std::vector<float> padded_;       // rows of a part on their way to or from the device
-  std::vector<float> host_logits_;  // [max_logits_rows, vocab]; empty where the host sees device memory
-  std::span<const float> logits_;   // [R, vocab] of the last step
-  std::vector<int32_t> picked_;     // [R] of the last step, or none; reserved for max_logits_rows
-  device::Tensor states_;           // [T, H] of the last step, behind the last norm; absent unless they were to be kept
-  bool is_allocated_ = false;
-};
 
 Decoder::Decoder(const io::ModelConfig& config, const cache::CacheLayout& layout, device::Device& device,
                  Weights weights)
@@ -200,75 +124,6 @@ Status Decoder::project(std::span<const int32_t> rows) {
   return publish_logits(step->logits, {});
 }
 
-// The sum that the norm of the next layer would begin with is made here: one row travels instead of two.
-Status Decoder::run_layers(const ForwardBatch& batch, std::span<const float> in, std::span<float> out) {
-  logits_ = {};
-  picked_.clear();
-  states_ = {};
-  const size_t count = static_cast<size_t>(batch.num_tokens()) * static_cast<size_t>(config_.hidden_size);
-  if (!is_allocated_ || !config_.is_part() || out.size() != count || in.size() != (config_.has_ends() ? 0 : count))
-    return make_error(StatusCode::internal, "run_layers() of a model that is no part, or with too few or many rows");
-  PAGODA_RETURN_IF_ERROR(check_batch(batch, config_, layout_, sizes_));
-  auto step = workspace_.begin(batch, device_);
-  if (!step.is_ok()) return step.status;
-  if (!in.empty()) PAGODA_RETURN_IF_ERROR(upload_rows(step->hidden, in));
-  device::Encoder& encoder = device_.encoder();
-  Status encoded = move_units(encoder, batch);
-  if (encoded.is_ok()) encoded = zero_fresh_slots(encoder, *step);
-  if (encoded.is_ok() && in.empty()) encoded = embed(encoder, *step);
-  if (encoded.is_ok()) encoded = encode_layers(encoder, *step);
-  Status done = encoder.submit().wait();
-  if (!encoded.is_ok()) return encoded;
-  if (!done.is_ok()) return done;
-  PAGODA_RETURN_IF_ERROR(download_rows(step->hidden, out, /*adds=*/false));
-  return download_rows(step->delta, out, /*adds=*/true);
-}
-
-// Rows on the device have gaps between them where their width is odd; those of other machines have none.
-static device::Tensor with_gaps(const device::Tensor& rows) noexcept {
-  return device::dense(rows.buffer, rows.dtype, {rows.shape[0], rows.strides[0]}, rows.offset_bytes);
-}
-
-Status Decoder::upload_rows(const device::Tensor& rows, std::span<const float> from) {
-  const size_t width = static_cast<size_t>(rows.shape[1]), stride = static_cast<size_t>(rows.strides[0]);
-  const size_t num_rows = static_cast<size_t>(rows.shape[0]);
-  padded_.assign(num_rows * stride, 0.0f);
-  for (size_t r = 0; r < num_rows; ++r) std::copy_n(from.data() + r * width, width, padded_.data() + r * stride);
-  return device_.upload(with_gaps(rows), padded_.data(), padded_.size() * sizeof(float));
-}
-
-Status Decoder::download_rows(const device::Tensor& rows, std::span<float> to, bool adds) {
-  const size_t width = static_cast<size_t>(rows.shape[1]), stride = static_cast<size_t>(rows.strides[0]);
-  const size_t num_rows = static_cast<size_t>(rows.shape[0]);
-  padded_.resize(num_rows * stride);
-  PAGODA_RETURN_IF_ERROR(device_.download(with_gaps(rows), padded_.data(), padded_.size() * sizeof(float)));
-  for (size_t r = 0; r < num_rows; ++r)
-    for (size_t i = 0; i < width; ++i) {
-      const float value = padded_[r * stride + i];
-      to[r * width + i] = adds ? to[r * width + i] + value : value;
-    }
-  return ok_status();
-}
-
-Status Decoder::take_states(std::span<const float> rows) {
-  logits_ = {};
-  picked_.clear();
-  states_ = {};
-  const int64_t hidden = config_.hidden_size, count = static_cast<int64_t>(rows.size()) / hidden;
-  if (!is_allocated_ || !config_.has_ends() || count < 1 || count > sizes_.max_num_tokens)
-    return make_error(StatusCode::internal, "take_states() of no rows, or of too many");
-  Step step = workspace_.largest();
-  for (device::Tensor* t : {&step.hidden, &step.normed}) *t = device::slice(*t, 0, 0, count);
-  PAGODA_RETURN_IF_ERROR(upload_rows(step.hidden, rows));
-  device::Encoder& encoder = device_.encoder();
-  const Status encoded = norm(encoder, step, {}, final_norm_, step.normed);
-  Status done = encoder.submit().wait();
-  if (!encoded.is_ok()) return encoded;
-  if (!done.is_ok()) return done;
-  states_ = step.normed;
-  return ok_status();
-}
-
 Status Decoder::read_state(int32_t row, std::span<float> to) {
   if (!states_.is_present() || row < 0 || row >= states_.shape[0] || to.size() != static_cast<size_t>(states_.shape[1]))
     return make_error(StatusCode::internal, "read_state() of a row that the step did not keep");
@@ -303,118 +158,6 @@ Status Decoder::run(const ForwardBatch& batch, int32_t num_ids,
   return publish_logits(step->logits, batch.draws);
 }
 
-Status Decoder::move_units(device::Encoder& encoder, const ForwardBatch& batch) const {
-  for (const Copy& copy : batch.block_copies)
-    for (const KvPool& pool : pools_.kv) PAGODA_RETURN_IF_ERROR(copy_unit(encoder, pool, copy));
-  for (const Copy& copy : batch.slot_copies)
-    for (const StatePool& pool : pools_.state) PAGODA_RETURN_IF_ERROR(copy_unit(encoder, pool, copy));
-  for (const Copy& copy : batch.slot_copies)
-    for (const HiddenPool& pool : pools_.hidden) PAGODA_RETURN_IF_ERROR(copy_unit(encoder, pool, copy));
-  return ok_status();
-}
-
-// Where a step has the states that the logits are made from; nothing that follows in the step writes there.
-device::Tensor Decoder::states_of(const Step& step, bool feeds_head) noexcept {
-  const int64_t num_tokens = step.normed.shape[0];
-  if (!feeds_head) return step.normed;
-  return device::slice(step.head.hidden, 0, step.head.hidden.shape[0] - num_tokens, num_tokens);
-}
-
-Status Decoder::encode(device::Encoder& encoder, const Step& step, bool feeds_head, bool keeps_states) const {
-  PAGODA_RETURN_IF_ERROR(zero_fresh_slots(encoder, step));
-  PAGODA_RETURN_IF_ERROR(embed(encoder, step));
-  PAGODA_RETURN_IF_ERROR(encode_layers(encoder, step));
-  if (step.logits_rows.num_elements() == 0 && !feeds_head && !keeps_states) return ok_status();
-  const device::Tensor states = states_of(step, feeds_head);
-  PAGODA_RETURN_IF_ERROR(norm(encoder, step, step.delta, final_norm_, states));
-  if (step.logits_rows.num_elements() > 0) {
-    if (!step.wants_all_rows)
-      PAGODA_RETURN_IF_ERROR(ops::gather_rows(encoder, {.x = states, .rows = step.logits_rows, .out = step.gathered}));
-    PAGODA_RETURN_IF_ERROR(ops::matmul(
-        encoder, {.x = step.wants_all_rows ? states : step.gathered, .weight = head_, .bias = {}, .out = step.logits}));
-    PAGODA_RETURN_IF_ERROR(pick(encoder, step));
-  }
-  return feeds_head ? mtp_->feed(encoder, step, embedding_) : ok_status();
-}
-
-Status Decoder::zero_fresh_slots(device::Encoder& encoder, const Step& step) const {
-  if (step.fresh_slots.num_elements() == 0) return ok_status();
-  for (const HiddenPool& pool : pools_.hidden)
-    PAGODA_RETURN_IF_ERROR(ops::zero_slots(encoder, {.pool = pool.states, .slots = step.fresh_slots}));
-  for (const Layer& layer : layers_) {
-    if (const auto* gdn = std::get_if<GdnLayer>(&layer.mixer))
-      PAGODA_RETURN_IF_ERROR(gdn->zero_fresh_slots(encoder, step));
-    if (const auto* kda = std::get_if<KdaLayer>(&layer.mixer))
-      PAGODA_RETURN_IF_ERROR(kda->zero_fresh_slots(encoder, step));
-  }
-  return ok_status();
-}
-
-Status Decoder::embed(device::Encoder& encoder, const Step& step) const {
-  PAGODA_RETURN_IF_ERROR(ops::embedding(encoder, {.ids = step.token_ids, .table = embedding_, .out = step.hidden}));
-  if (config_.embedding_scale == 1.0f) return ok_status();
-  return ops::scale_rows(encoder, {.x = step.hidden, .factor = config_.embedding_scale});
-}
-
-// What the last layer adds is left in step.delta.
-Status Decoder::encode_layers(device::Encoder& encoder, const Step& step) const {
-  device::Tensor addition;  // absent before the first layer
-  for (const Layer& layer : layers_) {
-    PAGODA_RETURN_IF_ERROR(norm(encoder, step, addition, layer.input_norm, step.normed, reads_once(layer.mixer)));
-    PAGODA_RETURN_IF_ERROR(std::visit([&](const auto& mixer) { return mixer.forward(encoder, step); }, layer.mixer));
-    PAGODA_RETURN_IF_ERROR(scale_addition(encoder, step));
-    PAGODA_RETURN_IF_ERROR(norm_addition(encoder, step, layer.mixer_norm));
-    PAGODA_RETURN_IF_ERROR(norm(encoder, step, step.delta, layer.post_norm, step.normed, reads_once(layer.mlp)));
-    PAGODA_RETURN_IF_ERROR(std::visit([&](const auto& mlp) { return mlp.forward(encoder, step); }, layer.mlp));
-    PAGODA_RETURN_IF_ERROR(scale_addition(encoder, step));
-    PAGODA_RETURN_IF_ERROR(norm_addition(encoder, step, layer.mlp_norm));
-    addition = step.delta;
-  }
-  return ok_status();
-}
-
-Status Decoder::encode_draft(device::Encoder& encoder, const Step& step, bool is_first) const {
-  PAGODA_RETURN_IF_ERROR(mtp_->draft(encoder, step, embedding_, is_first));
-  PAGODA_RETURN_IF_ERROR(ops::matmul(
-      encoder, {.x = step.head.output, .weight = head_, .bias = {}, .out = step.logits, .takes_first_rows = true}));
-  return pick(encoder, step);
-}
-
-// Where the device can. The highest is a draw too, but sooner found by itself.
-Status Decoder::pick(device::Encoder& encoder, const Step& step) const {
-  if (step.picked.num_elements() == 0 || !encoder.can(device::Op::sample)) return ok_status();
-  if (step.draws.num_elements() == 0) return ops::argmax(encoder, {.logits = step.logits, .tokens = step.picked});
-  return ops::sample(encoder, {.logits = step.logits, .draws = step.draws, .tokens = step.picked});
-}
-
-// hidden += addition; normed = RMS norm of hidden.
-Status Decoder::norm(device::Encoder& encoder, const Step& step, const device::Tensor& addition,
-                     const device::Tensor& weight, const device::Tensor& out, bool only_next) const {
-  return ops::rms_norm(encoder, {.x = step.hidden,
-                                 .residual = addition,
-                                 .weight = weight,
-                                 .eps = config_.rms_norm_eps,
-                                 .weight_offset = config_.zero_centered_norm ? 1.0f : 0.0f,
-                                 .out = out,
-                                 .only_next = only_next});
-}
-
-Status Decoder::scale_addition(device::Encoder& encoder, const Step& step) const {
-  if (config_.residual_scale == 1.0f) return ok_status();
-  return ops::scale_rows(encoder, {.x = step.delta, .factor = config_.residual_scale});
-}
-
-// The output of a mixer or the MLP is normalised before it is added, where a family has a norm for it.
-Status Decoder::norm_addition(device::Encoder& encoder, const Step& step, const device::Tensor& weight) const {
-  if (!weight.is_present()) return ok_status();
-  return ops::rms_norm(encoder, {.x = step.delta,
-                                 .residual = {},
-                                 .weight = weight,
-                                 .eps = config_.rms_norm_eps,
-                                 .weight_offset = config_.zero_centered_norm ? 1.0f : 0.0f,
-                                 .out = step.delta});
-}
-
 Status Decoder::publish_picked(const device::Tensor& picked) {
   picked_.resize(static_cast<size_t>(picked.num_elements()));
   return device_.download(picked, picked_.data(), picked_.size() * sizeof(int32_t));
@@ -442,39 +185,6 @@ Status Decoder::publish_logits(const device::Tensor& logits, const std::vector<d
   }
   logits_ = {host_logits_.data(), count};
   return ok_status();
-}
-
-}  // namespace
-
-int64_t workspace_bytes(const io::ModelConfig& config, const device::Device& device, const ModelSizes& sizes) noexcept {
-  return Workspace::size_bytes(config, sizes) +
-         static_cast<int64_t>(device.reserve_bytes(Workspace::step_limits(config, sizes)));
-}
-
-Result<std::unique_ptr<Model>> load_model(const io::ModelConfig& config, const io::Checkpoint& checkpoint,
-                                          device::Device& device, WeightFormat format, DType kv_dtype,
-                                          int32_t block_size, const std::function<bool(double)>& progress,
-                                          WeightCache* cache) {
-  if (block_size <= 0) return make_error(StatusCode::invalid_argument, "block_size must be positive");
-  const device::Encoder& encoder = device.encoder();
-  const auto refuse = [&](const char* what) {
-    return make_error(StatusCode::unsupported, config.architecture + " has " + what + ", which the device " +
-                                                   device.info().name + " cannot run; cpu can");
-  };
-  if (config.num_experts > 0 && !encoder.can(device::Op::expert_matmul)) return refuse("a mixture of experts");
-  const bool has_scales = config.embedding_scale != 1.0f || config.residual_scale != 1.0f;
-  if (config.gelu && !encoder.can(device::Op::gelu_mul)) return refuse("a GELU");
-  if (!encoder.can(device::Op::scale_rows)) {
-    if (has_scales) return refuse("scaled residuals");
-    if (config.has_latents() && config.rope.attention_factor != 1.0) return refuse("a scaled rotation");
-  }
-  if (config.has_latents() && !(encoder.can(device::Op::latent_attention) && encoder.can(device::Op::expert_matmul)))
-    return refuse("latent attention (MLA)");
-  if (config.channel_decay && !encoder.can(device::Op::kda)) return refuse("a decay by channel (KDA)");
-  auto weights = Weights::load(config, checkpoint, device, format, progress, cache);
-  if (!weights.is_ok()) return weights.status;
-  return std::unique_ptr<Model>(
-      std::make_unique<Decoder>(config, cache_layout(config, kv_dtype, block_size), device, std::move(*weights)));
 }
 
 }  // namespace pagoda::model

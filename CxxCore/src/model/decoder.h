@@ -1,0 +1,82 @@
+// Decoder: every family as one stack of layers. embed -> (norm, mixer, norm, MLP) per layer -> norm -> head.
+// State: weights, pools and workspace, all on the device. Thread rule: the device's thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "model/layers.h"
+#include "model/model.h"
+#include "model/mtp_head.h"
+#include "model/pools.h"
+#include "model/weights.h"
+#include "model/workspace.h"
+
+namespace pagoda::model {
+
+class Decoder final : public Model {
+ public:
+  Decoder(const io::ModelConfig& config, const cache::CacheLayout& layout, device::Device& device, Weights weights);
+
+  Status forward(const ForwardBatch& batch) override;
+  Status project(std::span<const int32_t> rows) override;
+  Status run_layers(const ForwardBatch& batch, std::span<const float> in, std::span<float> out) override;
+  Status take_states(std::span<const float> rows) override;
+  bool gives_states() const noexcept override { return !config_.is_part(); }
+  Status read_state(int32_t row, std::span<float> to) override;
+  bool has_head() const noexcept override { return mtp_.has_value(); }
+  Status draft(const ForwardBatch& batch, bool is_first) override;
+  int32_t draft_vocab_size() const noexcept override { return config_.draft_vocab_size; }
+  std::span<const int32_t> picked() const noexcept override { return picked_; }
+  std::span<const float> logits() const noexcept override { return logits_; }
+  Status allocate(const ModelSizes& sizes) override;
+  Status read_block(int32_t block, int32_t num_tokens, std::span<std::byte> to) override;
+  Status write_block(int32_t block, std::span<const std::byte> from) override;
+  Status read_slot(int32_t slot, std::span<std::byte> to) override;
+  Status write_slot(int32_t slot, std::span<const std::byte> from) override;
+
+ private:
+  Status move_units(device::Encoder& encoder, const ForwardBatch& batch) const;
+  Status encode(device::Encoder& encoder, const Step& step, bool feeds_head, bool keeps_states) const;
+  Status zero_fresh_slots(device::Encoder& encoder, const Step& step) const;
+  Status embed(device::Encoder& encoder, const Step& step) const;
+  Status encode_layers(device::Encoder& encoder, const Step& step) const;
+  static device::Tensor states_of(const Step& step, bool feeds_head) noexcept;
+  Status encode_draft(device::Encoder& encoder, const Step& step, bool is_first) const;
+  Status run(const ForwardBatch& batch, int32_t num_ids,
+             const std::function<Status(device::Encoder&, const Step&)>& encode);
+  Status norm(device::Encoder& encoder, const Step& step, const device::Tensor& addition, const device::Tensor& weight,
+              const device::Tensor& out, bool only_next = false) const;
+  Status scale_addition(device::Encoder& encoder, const Step& step) const;
+  Status norm_addition(device::Encoder& encoder, const Step& step, const device::Tensor& weight) const;
+  Status pick(device::Encoder& encoder, const Step& step) const;
+  Status upload_rows(const device::Tensor& rows, std::span<const float> from);
+  Status download_rows(const device::Tensor& rows, std::span<float> to, bool adds);
+  Status publish_picked(const device::Tensor& picked);
+  Status publish_logits(const device::Tensor& logits, const std::vector<device::Draw>& draws);
+
+  const io::ModelConfig config_;
+  const cache::CacheLayout layout_;
+  device::Device& device_;
+  const Weights weights_;
+  std::vector<Layer> layers_;
+  device::Tensor final_norm_;
+  const device::Weight* embedding_;
+  const device::Weight* head_;  // the embedding itself when they are tied
+  std::optional<MtpHead> mtp_;
+  ModelSizes sizes_;
+  Pools pools_;
+  Workspace workspace_;
+  std::vector<float> padded_;       // rows of a part on their way to or from the device
+  std::vector<float> host_logits_;  // [max_logits_rows, vocab]; empty where the host sees device memory
+  std::span<const float> logits_;   // [R, vocab] of the last step
+  std::vector<int32_t> picked_;     // [R] of the last step, or none; reserved for max_logits_rows
+  device::Tensor states_;           // [T, H] of the last step, behind the last norm; absent unless they were to be kept
+  bool is_allocated_ = false;
+};
+
+}  // namespace pagoda::model

@@ -1,0 +1,122 @@
+// Decoder: the ops of a step, in order.
+#include "model/decoder.h"
+#include "ops/argmax.h"
+#include "ops/gelu.h"
+#include "ops/ops.h"
+#include "ops/sample.h"
+
+namespace pagoda::model {
+
+Status Decoder::move_units(device::Encoder& encoder, const ForwardBatch& batch) const {
+  for (const Copy& copy : batch.block_copies)
+    for (const KvPool& pool : pools_.kv) PAGODA_RETURN_IF_ERROR(copy_unit(encoder, pool, copy));
+  for (const Copy& copy : batch.slot_copies)
+    for (const StatePool& pool : pools_.state) PAGODA_RETURN_IF_ERROR(copy_unit(encoder, pool, copy));
+  for (const Copy& copy : batch.slot_copies)
+    for (const HiddenPool& pool : pools_.hidden) PAGODA_RETURN_IF_ERROR(copy_unit(encoder, pool, copy));
+  return ok_status();
+}
+
+// Where a step has the states that the logits are made from; nothing that follows in the step writes there.
+device::Tensor Decoder::states_of(const Step& step, bool feeds_head) noexcept {
+  const int64_t num_tokens = step.normed.shape[0];
+  if (!feeds_head) return step.normed;
+  return device::slice(step.head.hidden, 0, step.head.hidden.shape[0] - num_tokens, num_tokens);
+}
+
+Status Decoder::encode(device::Encoder& encoder, const Step& step, bool feeds_head, bool keeps_states) const {
+  PAGODA_RETURN_IF_ERROR(zero_fresh_slots(encoder, step));
+  PAGODA_RETURN_IF_ERROR(embed(encoder, step));
+  PAGODA_RETURN_IF_ERROR(encode_layers(encoder, step));
+  if (step.logits_rows.num_elements() == 0 && !feeds_head && !keeps_states) return ok_status();
+  const device::Tensor states = states_of(step, feeds_head);
+  PAGODA_RETURN_IF_ERROR(norm(encoder, step, step.delta, final_norm_, states));
+  if (step.logits_rows.num_elements() > 0) {
+    if (!step.wants_all_rows)
+      PAGODA_RETURN_IF_ERROR(ops::gather_rows(encoder, {.x = states, .rows = step.logits_rows, .out = step.gathered}));
+    PAGODA_RETURN_IF_ERROR(ops::matmul(
+        encoder, {.x = step.wants_all_rows ? states : step.gathered, .weight = head_, .bias = {}, .out = step.logits}));
+    PAGODA_RETURN_IF_ERROR(pick(encoder, step));
+  }
+  return feeds_head ? mtp_->feed(encoder, step, embedding_) : ok_status();
+}
+
+Status Decoder::zero_fresh_slots(device::Encoder& encoder, const Step& step) const {
+  if (step.fresh_slots.num_elements() == 0) return ok_status();
+  for (const HiddenPool& pool : pools_.hidden)
+    PAGODA_RETURN_IF_ERROR(ops::zero_slots(encoder, {.pool = pool.states, .slots = step.fresh_slots}));
+  for (const Layer& layer : layers_) {
+    if (const auto* gdn = std::get_if<GdnLayer>(&layer.mixer))
+      PAGODA_RETURN_IF_ERROR(gdn->zero_fresh_slots(encoder, step));
+    if (const auto* kda = std::get_if<KdaLayer>(&layer.mixer))
+      PAGODA_RETURN_IF_ERROR(kda->zero_fresh_slots(encoder, step));
+  }
+  return ok_status();
+}
+
+Status Decoder::embed(device::Encoder& encoder, const Step& step) const {
+  PAGODA_RETURN_IF_ERROR(ops::embedding(encoder, {.ids = step.token_ids, .table = embedding_, .out = step.hidden}));
+  if (config_.embedding_scale == 1.0f) return ok_status();
+  return ops::scale_rows(encoder, {.x = step.hidden, .factor = config_.embedding_scale});
+}
+
+// What the last layer adds is left in step.delta.
+Status Decoder::encode_layers(device::Encoder& encoder, const Step& step) const {
+  device::Tensor addition;  // absent before the first layer
+  for (const Layer& layer : layers_) {
+    PAGODA_RETURN_IF_ERROR(norm(encoder, step, addition, layer.input_norm, step.normed, reads_once(layer.mixer)));
+    PAGODA_RETURN_IF_ERROR(std::visit([&](const auto& mixer) { return mixer.forward(encoder, step); }, layer.mixer));
+    PAGODA_RETURN_IF_ERROR(scale_addition(encoder, step));
+    PAGODA_RETURN_IF_ERROR(norm_addition(encoder, step, layer.mixer_norm));
+    PAGODA_RETURN_IF_ERROR(norm(encoder, step, step.delta, layer.post_norm, step.normed, reads_once(layer.mlp)));
+    PAGODA_RETURN_IF_ERROR(std::visit([&](const auto& mlp) { return mlp.forward(encoder, step); }, layer.mlp));
+    PAGODA_RETURN_IF_ERROR(scale_addition(encoder, step));
+    PAGODA_RETURN_IF_ERROR(norm_addition(encoder, step, layer.mlp_norm));
+    addition = step.delta;
+  }
+  return ok_status();
+}
+
+Status Decoder::encode_draft(device::Encoder& encoder, const Step& step, bool is_first) const {
+  PAGODA_RETURN_IF_ERROR(mtp_->draft(encoder, step, embedding_, is_first));
+  PAGODA_RETURN_IF_ERROR(ops::matmul(
+      encoder, {.x = step.head.output, .weight = head_, .bias = {}, .out = step.logits, .takes_first_rows = true}));
+  return pick(encoder, step);
+}
+
+// Where the device can. The highest is a draw too, but sooner found by itself.
+Status Decoder::pick(device::Encoder& encoder, const Step& step) const {
+  if (step.picked.num_elements() == 0 || !encoder.can(device::Op::sample)) return ok_status();
+  if (step.draws.num_elements() == 0) return ops::argmax(encoder, {.logits = step.logits, .tokens = step.picked});
+  return ops::sample(encoder, {.logits = step.logits, .draws = step.draws, .tokens = step.picked});
+}
+
+// hidden += addition; normed = RMS norm of hidden.
+Status Decoder::norm(device::Encoder& encoder, const Step& step, const device::Tensor& addition,
+                     const device::Tensor& weight, const device::Tensor& out, bool only_next) const {
+  return ops::rms_norm(encoder, {.x = step.hidden,
+                                 .residual = addition,
+                                 .weight = weight,
+                                 .eps = config_.rms_norm_eps,
+                                 .weight_offset = config_.zero_centered_norm ? 1.0f : 0.0f,
+                                 .out = out,
+                                 .only_next = only_next});
+}
+
+Status Decoder::scale_addition(device::Encoder& encoder, const Step& step) const {
+  if (config_.residual_scale == 1.0f) return ok_status();
+  return ops::scale_rows(encoder, {.x = step.delta, .factor = config_.residual_scale});
+}
+
+// The output of a mixer or the MLP is normalised before it is added, where a family has a norm for it.
+Status Decoder::norm_addition(device::Encoder& encoder, const Step& step, const device::Tensor& weight) const {
+  if (!weight.is_present()) return ok_status();
+  return ops::rms_norm(encoder, {.x = step.delta,
+                                 .residual = {},
+                                 .weight = weight,
+                                 .eps = config_.rms_norm_eps,
+                                 .weight_offset = config_.zero_centered_norm ? 1.0f : 0.0f,
+                                 .out = step.delta});
+}
+
+}  // namespace pagoda::model

@@ -1,0 +1,39 @@
+// Loads a model's weights onto a device that can run its ops.
+#include <utility>
+
+#include "model/decoder.h"
+
+namespace pagoda::model {
+
+int64_t workspace_bytes(const io::ModelConfig& config, const device::Device& device, const ModelSizes& sizes) noexcept {
+  return Workspace::size_bytes(config, sizes) +
+         static_cast<int64_t>(device.reserve_bytes(Workspace::step_limits(config, sizes)));
+}
+
+Result<std::unique_ptr<Model>> load_model(const io::ModelConfig& config, const io::Checkpoint& checkpoint,
+                                          device::Device& device, WeightFormat format, DType kv_dtype,
+                                          int32_t block_size, const std::function<bool(double)>& progress,
+                                          WeightCache* cache) {
+  if (block_size <= 0) return make_error(StatusCode::invalid_argument, "block_size must be positive");
+  const device::Encoder& encoder = device.encoder();
+  const auto refuse = [&](const char* what) {
+    return make_error(StatusCode::unsupported, config.architecture + " has " + what + ", which the device " +
+                                                   device.info().name + " cannot run; cpu can");
+  };
+  if (config.num_experts > 0 && !encoder.can(device::Op::expert_matmul)) return refuse("a mixture of experts");
+  const bool has_scales = config.embedding_scale != 1.0f || config.residual_scale != 1.0f;
+  if (config.gelu && !encoder.can(device::Op::gelu_mul)) return refuse("a GELU");
+  if (!encoder.can(device::Op::scale_rows)) {
+    if (has_scales) return refuse("scaled residuals");
+    if (config.has_latents() && config.rope.attention_factor != 1.0) return refuse("a scaled rotation");
+  }
+  if (config.has_latents() && !(encoder.can(device::Op::latent_attention) && encoder.can(device::Op::expert_matmul)))
+    return refuse("latent attention (MLA)");
+  if (config.channel_decay && !encoder.can(device::Op::kda)) return refuse("a decay by channel (KDA)");
+  auto weights = Weights::load(config, checkpoint, device, format, progress, cache);
+  if (!weights.is_ok()) return weights.status;
+  return std::unique_ptr<Model>(
+      std::make_unique<Decoder>(config, cache_layout(config, kv_dtype, block_size), device, std::move(*weights)));
+}
+
+}  // namespace pagoda::model
