@@ -1,5 +1,6 @@
 // Measurements of the public headers: limits of the machine, and what guessing tokens ahead brings.
 #include "pagoda/bench.h"
+#include "base/assign_or_return.h"
 
 #include "api/guard.h"
 #include "bench/limits.h"
@@ -25,9 +26,8 @@ Status bench_speculation(const ModelSource& source, const EngineOptions& options
                          void* context) noexcept {
   return api::guarded([&]() -> Status {
     PAGODA_RETURN_IF_ERROR(bench::check(settings));
-    Result<engine::LoadedModel> loaded = engine::load(source, options, nullptr);
-    if (!loaded.is_ok()) return loaded.status;
-    return bench::measure_speculation(*loaded, settings,
+    PAGODA_ASSIGN_OR_RETURN(engine::LoadedModel loaded, engine::load(source, options, nullptr));
+    return bench::measure_speculation(loaded, settings,
                                       [&](const SpeculationBenchRow& row) { callback(context, &row); });
   });
 }

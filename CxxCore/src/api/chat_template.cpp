@@ -32,8 +32,7 @@ RenderResult ChatTemplate::render(const std::string& variables_json) const noexc
     const auto variables = io::parse_json(variables_json);
     if (!variables.is_ok())
       return make_error(StatusCode::invalid_argument, "template variables: " + variables.status.message);
-    PAGODA_ASSIGN_OR_RETURN(auto pieces, impl_->render(text::prepare_messages(*variables, text_arguments_)));
-    result.pieces = std::move(pieces);
+    PAGODA_ASSIGN_OR_RETURN(result.pieces, impl_->render(text::prepare_messages(*variables, text_arguments_)));
     for (const PromptPiece& piece : result.pieces) result.text += piece.text;
     return ok_status();
   });

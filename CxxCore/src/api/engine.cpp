@@ -1,5 +1,6 @@
 // Engine of the public headers, and the functions that load a model, its tokenizer or its chat template.
 #include "pagoda/engine.h"
+#include "base/assign_or_return.h"
 
 #include <new>
 #include <utility>
@@ -126,12 +127,11 @@ Engine* load_engine(const ModelSource& source, const EngineOptions& options, Pro
                     Status* status) noexcept {
   Engine* engine = nullptr;
   *status = guarded([&]() -> Status {
-    Result<engine::LoadedModel> loaded = engine::load(
-        source, options, [&](double fraction) { return progress == nullptr || progress(context, fraction); });
-    if (!loaded.is_ok()) return loaded.status;
-    Result<std::unique_ptr<engine::EngineThread>> thread = engine::EngineThread::start(std::move(*loaded));
-    if (!thread.is_ok()) return thread.status;
-    engine = new Engine(std::move(*thread));
+    const auto note = [&](double fraction) { return progress == nullptr || progress(context, fraction); };
+    PAGODA_ASSIGN_OR_RETURN(engine::LoadedModel loaded, engine::load(source, options, note));
+    PAGODA_ASSIGN_OR_RETURN(std::unique_ptr<engine::EngineThread> thread,
+                            engine::EngineThread::start(std::move(loaded)));
+    engine = new Engine(std::move(thread));
     return ok_status();
   });
   return engine;
@@ -150,12 +150,10 @@ ModelInfoResult inspect_model(const ModelSource& source, const EngineOptions& op
 Tokenizer* load_tokenizer(const ModelSource& source, Status* status) noexcept {
   Tokenizer* tokenizer = nullptr;
   *status = guarded([&]() -> Status {
-    Result<std::unique_ptr<io::ModelFiles>> files = io::open_model_files(source);
-    if (!files.is_ok()) return files.status;
-    Result<std::shared_ptr<const text::BpeTokenizer>> loaded = engine::load_tokenizer_file(**files);
-    if (!loaded.is_ok()) return loaded.status;
-    if (!*loaded) return make_error(StatusCode::not_found, (*files)->description() + " has no tokenizer.json");
-    tokenizer = new Tokenizer(std::move(*loaded));
+    PAGODA_ASSIGN_OR_RETURN(std::unique_ptr<io::ModelFiles> files, io::open_model_files(source));
+    PAGODA_ASSIGN_OR_RETURN(std::shared_ptr<const text::BpeTokenizer> loaded, engine::load_tokenizer_file(*files));
+    if (!loaded) return make_error(StatusCode::not_found, files->description() + " has no tokenizer.json");
+    tokenizer = new Tokenizer(std::move(loaded));
     return ok_status();
   });
   return tokenizer;
@@ -164,12 +162,10 @@ Tokenizer* load_tokenizer(const ModelSource& source, Status* status) noexcept {
 ChatTemplate* load_chat_template(const ModelSource& source, Status* status) noexcept {
   ChatTemplate* chat_template = nullptr;
   *status = guarded([&]() -> Status {
-    Result<std::unique_ptr<io::ModelFiles>> files = io::open_model_files(source);
-    if (!files.is_ok()) return files.status;
-    Result<std::shared_ptr<const text::JinjaTemplate>> loaded = engine::load_template_file(**files);
-    if (!loaded.is_ok()) return loaded.status;
-    if (!*loaded) return make_error(StatusCode::not_found, (*files)->description() + " has no chat template");
-    chat_template = new ChatTemplate(std::move(*loaded));
+    PAGODA_ASSIGN_OR_RETURN(std::unique_ptr<io::ModelFiles> files, io::open_model_files(source));
+    PAGODA_ASSIGN_OR_RETURN(std::shared_ptr<const text::JinjaTemplate> loaded, engine::load_template_file(*files));
+    if (!loaded) return make_error(StatusCode::not_found, files->description() + " has no chat template");
+    chat_template = new ChatTemplate(std::move(loaded));
     return ok_status();
   });
   return chat_template;

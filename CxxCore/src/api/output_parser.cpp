@@ -1,5 +1,6 @@
 // OutputParser of the public headers: an OutputMachine behind a reference count.
 #include "pagoda/output_parser.h"
+#include "base/assign_or_return.h"
 
 #include <utility>
 
@@ -43,9 +44,8 @@ OutputPieces OutputParser::finish_cut() noexcept {
 OutputParser* make_output_parser(const OutputParserOptions& options, Status* status) noexcept {
   OutputParser* parser = nullptr;
   *status = api::guarded([&]() -> Status {
-    Result<text::ToolList> tools = text::ToolList::parse(options.tools_json);
-    if (!tools.is_ok()) return tools.status;
-    parser = new OutputParser(std::make_unique<text::OutputMachine>(options, std::move(*tools)));
+    PAGODA_ASSIGN_OR_RETURN(text::ToolList tools, text::ToolList::parse(options.tools_json));
+    parser = new OutputParser(std::make_unique<text::OutputMachine>(options, std::move(tools)));
     return ok_status();
   });
   return parser;

@@ -1,5 +1,6 @@
 // Stages of the public headers: a loop that accepts one first rank after another.
 #include "pagoda/stage.h"
+#include "base/assign_or_return.h"
 #include "base/concat.h"
 
 #include <atomic>
@@ -43,24 +44,21 @@ Status run_stage(const ModelSource& source, const EngineOptions& options, const 
     const Log write = [&](const std::string& line) {
       if (log) log(context, line.c_str());
     };
-    Result<std::unique_ptr<pipeline::Stage>> stage =
-        pipeline::Stage::open({.source = source,
-                               .device = options.device,
-                               .num_threads = options.num_threads,
-                               .weight_cache = options.weight_cache,
-                               .weight_cache_bytes = options.weight_cache_disk_bytes,
-                               .timeout_ms = options.pipeline_timeout_ms,
-                               .log = write});
-    if (!stage.is_ok()) return stage.status;
+    PAGODA_ASSIGN_OR_RETURN(std::unique_ptr<pipeline::Stage> stage,
+                            pipeline::Stage::open({.source = source,
+                                                   .device = options.device,
+                                                   .num_threads = options.num_threads,
+                                                   .weight_cache = options.weight_cache,
+                                                   .weight_cache_bytes = options.weight_cache_disk_bytes,
+                                                   .timeout_ms = options.pipeline_timeout_ms,
+                                                   .log = write}));
     if (address == "mpi") {
-      Result<pipeline::Mpi*> mpi = pipeline::Mpi::get();
-      if (!mpi.is_ok()) return mpi.status;
-      return serve_all(**stage, [&] { return (*mpi)->accept(kAcceptMs); }, write);
+      PAGODA_ASSIGN_OR_RETURN(auto mpi, pipeline::Mpi::get());
+      return serve_all(*stage, [&] { return mpi->accept(kAcceptMs); }, write);
     }
-    Result<std::unique_ptr<pipeline::TcpListener>> listener = pipeline::TcpListener::open(address);
-    if (!listener.is_ok()) return listener.status;
-    write(concat("waiting for the first stage at port ", (*listener)->port()));
-    return serve_all(**stage, [&] { return (*listener)->accept(kAcceptMs); }, write);
+    PAGODA_ASSIGN_OR_RETURN(std::unique_ptr<pipeline::TcpListener> listener, pipeline::TcpListener::open(address));
+    write(concat("waiting for the first stage at port ", listener->port()));
+    return serve_all(*stage, [&] { return listener->accept(kAcceptMs); }, write);
   });
 }
 

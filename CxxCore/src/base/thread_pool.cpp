@@ -54,7 +54,7 @@ ThreadPool::~ThreadPool() {
 
 void ThreadPool::take_indices(int thread_index) noexcept {
   for (int i = 0; i < num_threads_; ++i) {
-    Share& share = shares_[static_cast<size_t>((thread_index + i) % num_threads_)];
+    Share& share = shares_[(thread_index + i) % num_threads_];
     for (int64_t index; (index = share.next.fetch_add(1, std::memory_order_relaxed)) < share.end;)
       task_(context_, index, thread_index);
   }
@@ -79,7 +79,7 @@ void ThreadPool::run(int64_t count, Task task, void* context) noexcept {
   task_ = task;
   context_ = context;
   for (int64_t i = 0; i < num_threads_; ++i) {
-    Share& share = shares_[static_cast<size_t>(i)];
+    Share& share = shares_[i];
     share.next.store(count * i / num_threads_, std::memory_order_relaxed);
     share.end = count * (i + 1) / num_threads_;
   }

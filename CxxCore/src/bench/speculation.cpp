@@ -149,19 +149,17 @@ struct Pair {
 Result<Pair> answer_both(engine::LoadedModel& loaded, const Prompts& prompts, const SpeculationBenchSettings& settings,
                          bool has_logprobs) {
   Run run{.prompts = prompts, .settings = settings, .has_drafts = false, .has_logprobs = has_logprobs, .oracle = {}};
-  Result<Outcome> without = answer(loaded, run);
-  if (!without.is_ok()) return without.status;
+  PAGODA_ASSIGN_OR_RETURN(Outcome without, answer(loaded, run));
   run.has_drafts = true;
   if (settings.accept >= 0) run.oracle = std::make_shared<Oracle>(settings.accept);
   for (size_t i = 0; run.oracle && i < prompts.size(); ++i) {
     std::vector<int32_t> text = prompts[i];
-    const std::vector<int32_t>& tokens = without->answers[i].tokens;
+    const std::vector<int32_t>& tokens = without.answers[i].tokens;
     text.insert(text.end(), tokens.begin(), tokens.end());
     run.oracle->learn(i + 1, std::move(text));
   }
-  Result<Outcome> with = answer(loaded, run);
-  if (!with.is_ok()) return with.status;
-  return Pair{std::move(*without), std::move(*with)};
+  PAGODA_ASSIGN_OR_RETURN(Outcome with, answer(loaded, run));
+  return Pair{std::move(without), std::move(with)};
 }
 
 // The first pair asks for log probabilities and is not timed: it warms up, and compares more.
@@ -171,9 +169,8 @@ Result<SpeculationBenchRow> measure(engine::LoadedModel& loaded, const std::stri
   row.kind = kind;
   std::vector<double> plain_rates, rates, ratios;
   for (int32_t round = 0; round <= settings.num_rounds; ++round) {
-    Result<Pair> pair = answer_both(loaded, prompts, settings, round == 0);
-    if (!pair.is_ok()) return pair.status;
-    const Outcome &without = pair->without, &with = pair->with;
+    PAGODA_ASSIGN_OR_RETURN(Pair pair, answer_both(loaded, prompts, settings, round == 0));
+    const Outcome &without = pair.without, &with = pair.with;
     row.num_differing_bits += differing_bits(without, with);
     if (round == 0) continue;
     plain_rates.push_back(static_cast<double>(without.num_tokens) / without.seconds);
@@ -193,9 +190,8 @@ Status encode(const engine::LoadedModel& loaded, const std::string& text, std::v
   const Json message = Json::make_object({{"role", Json::make_string("user")}, {"content", Json::make_string(text)}});
   const Json variables =
       Json::make_object({{"messages", Json::make_array({message})}, {"add_generation_prompt", Json::make_bool(true)}});
-  Result<std::vector<PromptPiece>> pieces = loaded.chat_template->render(variables);
-  if (!pieces.is_ok()) return pieces.status;
-  return loaded.tokenizer->encode(*pieces, ids);
+  PAGODA_ASSIGN_OR_RETURN(std::vector<PromptPiece> pieces, loaded.chat_template->render(variables));
+  return loaded.tokenizer->encode(pieces, ids);
 }
 
 std::vector<int32_t> random_ids(uint64_t seed, int32_t vocab_size) {
@@ -239,9 +235,8 @@ Status measure_speculation(engine::LoadedModel& loaded, const SpeculationBenchSe
       if (!loaded.tokenizer) ids[i] = random_ids(i, loaded.core.vocab_size);
       else PAGODA_RETURN_IF_ERROR(encode(loaded, prompt.text, ids[i]));
     }
-    Result<SpeculationBenchRow> row = measure(loaded, prompt.kind, ids, settings);
-    if (!row.is_ok()) return row.status;
-    report(*row);
+    PAGODA_ASSIGN_OR_RETURN(SpeculationBenchRow row, measure(loaded, prompt.kind, ids, settings));
+    report(row);
   }
   return ok_status();
 }

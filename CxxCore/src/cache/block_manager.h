@@ -61,8 +61,8 @@ class BlockManager {
     int32_t older = -1, newer = -1;  // neighbours among the kept blocks without holder
   };
 
-  Block& at(int32_t block) noexcept { return blocks_[static_cast<size_t>(block)]; }
-  const Block& at(int32_t block) const noexcept { return blocks_[static_cast<size_t>(block)]; }
+  Block& at(int32_t block) noexcept { return blocks_[block]; }
+  const Block& at(int32_t block) const noexcept { return blocks_[block]; }
   int32_t take() noexcept;
   void release_one(int32_t block) noexcept;
   void link(int32_t block) noexcept;  // as the newest

@@ -43,12 +43,10 @@ void PrefixIndex::find_state(std::string_view salt, std::span<const int32_t> tok
     if (num_below(parent) > 0 && most > 0) {
       std::array<uint64_t, kMaxBlockSize + 1> hashes;
       hashes[0] = hash_of_parent(parent, salt);
-      for (int32_t i = 0; i < most; ++i)
-        hashes[static_cast<size_t>(i) + 1] =
-            mixed(hashes[static_cast<size_t>(i)], static_cast<uint32_t>(tokens[static_cast<size_t>(position + i)]));
+      for (int32_t i = 0; i < most; ++i) hashes[i + 1] = mixed(hashes[i], static_cast<uint32_t>(tokens[position + i]));
       for (int32_t length = std::min(most, limit - position); length > 0; --length) {
         const auto piece = tokens.subspan(static_cast<size_t>(position), static_cast<size_t>(length));
-        const int32_t slot = find_checkpoint({parent, salt, piece}, hashes[static_cast<size_t>(length)]);
+        const int32_t slot = find_checkpoint({parent, salt, piece}, hashes[length]);
         if (slot < 0) continue;
         match.num_tokens = position + length;
         match.block = checkpoint(slot).block;

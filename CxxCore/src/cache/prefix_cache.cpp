@@ -109,8 +109,7 @@ int32_t PrefixCache::next_save(const Sequence& sequence, int32_t position) const
 
 PrefixCache::Piece PrefixCache::piece_before(const Sequence& sequence, int32_t position) const noexcept {
   const int32_t index = (position - 1) / blocks_.block_size(), first = index * blocks_.block_size();
-  return {index > 0 ? sequence.block_table[static_cast<size_t>(index) - 1] : kNoBlock,
-          sequence.block_table[static_cast<size_t>(index)],
+  return {index > 0 ? sequence.block_table[index - 1] : kNoBlock, sequence.block_table[index],
           std::span(sequence.tokens).subspan(static_cast<size_t>(first), static_cast<size_t>(position - first))};
 }
 
@@ -122,7 +121,7 @@ void PrefixCache::publish(Sequence& sequence) {
     const Piece piece = piece_before(sequence, (i + 1) * blocks_.block_size());
     const int32_t known = index_.publish(piece.parent, sequence.cache_salt, piece.tokens, piece.block);
     if (known == piece.block) continue;
-    blocks_.replace(sequence.block_table[static_cast<size_t>(i)], known);
+    blocks_.replace(sequence.block_table[i], known);
     sequence.first_changed_block = std::min(sequence.first_changed_block, i);
   }
 }

@@ -108,10 +108,10 @@ class PrefixIndex {
     int32_t from = -1;    // and the first of the others; of all children one of the two shares most with it
   };
 
-  Node& node(int32_t block) noexcept { return nodes_[static_cast<size_t>(block)]; }
-  const Node& node(int32_t block) const noexcept { return nodes_[static_cast<size_t>(block)]; }
-  Checkpoint& checkpoint(int32_t slot) noexcept { return checkpoints_[static_cast<size_t>(slot)]; }
-  const Checkpoint& checkpoint(int32_t slot) const noexcept { return checkpoints_[static_cast<size_t>(slot)]; }
+  Node& node(int32_t block) noexcept { return nodes_[block]; }
+  const Node& node(int32_t block) const noexcept { return nodes_[block]; }
+  Checkpoint& checkpoint(int32_t slot) noexcept { return checkpoints_[slot]; }
+  const Checkpoint& checkpoint(int32_t slot) const noexcept { return checkpoints_[slot]; }
   std::span<const int32_t> tokens_of(int32_t block) const noexcept;
   int32_t& children_of(int32_t parent) noexcept { return parent < 0 ? roots_ : node(parent).children; }
   int32_t children_of(int32_t parent) const noexcept { return parent < 0 ? roots_ : node(parent).children; }

@@ -17,18 +17,18 @@ class StatePool {
 
   int32_t num_slots() const noexcept { return num_slots_; }
   int32_t num_free() const noexcept { return static_cast<int32_t>(free_.size()); }
-  bool is_in_use(int32_t slot) const noexcept { return in_use_[static_cast<size_t>(slot)] != 0; }
+  bool is_in_use(int32_t slot) const noexcept { return in_use_[slot] != 0; }
 
   int32_t acquire() noexcept {  // -1 when none is free
     if (free_.empty()) return -1;
     const int32_t slot = free_.back();
     free_.pop_back();
-    in_use_[static_cast<size_t>(slot)] = 1;
+    in_use_[slot] = 1;
     return slot;
   }
 
   void release(int32_t slot) noexcept {
-    in_use_[static_cast<size_t>(slot)] = 0;
+    in_use_[slot] = 0;
     free_.push_back(slot);
   }
 

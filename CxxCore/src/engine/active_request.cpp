@@ -32,11 +32,11 @@ void ActiveRequest::count_tokens(int32_t vocab_size) {
   counts.output.assign(static_cast<size_t>(vocab_size), 0);
   if (!repetition) return;
   counts.in_prompt.assign(static_cast<size_t>(vocab_size), 0);
-  for (int32_t id : sequence.tokens) counts.in_prompt[static_cast<size_t>(id)] = 1;
+  for (int32_t id : sequence.tokens) counts.in_prompt[id] = 1;
 }
 
 void ActiveRequest::count_output(int32_t token_id) noexcept {
-  if (!counts.output.empty()) ++counts.output[static_cast<size_t>(token_id)];
+  if (!counts.output.empty()) ++counts.output[token_id];
 }
 
 std::span<const int32_t> ActiveRequest::find_banned(int32_t num_generated, std::span<const int32_t> more) noexcept {

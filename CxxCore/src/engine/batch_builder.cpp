@@ -65,9 +65,9 @@ void build_batch(const scheduler::StepPlan& plan, int32_t block_size, int32_t ma
     const int32_t begin = sequence.num_computed_tokens, end = begin + row.num_tokens + row.num_drafts;
     const int32_t num_tokens = sequence.num_tokens();
     for (int32_t position = begin; position < end; ++position) {
-      const int64_t block = sequence.block_table[static_cast<size_t>(position / block_size)];
-      batch.token_ids.push_back(position < num_tokens ? sequence.tokens[static_cast<size_t>(position)]
-                                                      : sequence.drafts[static_cast<size_t>(position - num_tokens)]);
+      const int64_t block = sequence.block_table[position / block_size];
+      batch.token_ids.push_back(position < num_tokens ? sequence.tokens[position]
+                                                      : sequence.drafts[position - num_tokens]);
       batch.positions.push_back(position);
       batch.slot_mapping.push_back(block * block_size + position % block_size);
     }
@@ -91,7 +91,7 @@ void begin_draft_batch(model::ForwardBatch& batch) {
 }
 
 void add_draft_row(const DraftRow& row, int32_t block_size, int32_t max_blocks_per_seq, model::ForwardBatch& batch) {
-  const int64_t block = row.sequence->block_table[static_cast<size_t>(row.position / block_size)];
+  const int64_t block = row.sequence->block_table[row.position / block_size];
   batch.logits_rows.push_back(batch.num_tokens());
   batch.token_ids.push_back(row.token);
   batch.positions.push_back(row.position);

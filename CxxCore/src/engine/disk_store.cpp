@@ -8,6 +8,8 @@
 #include <system_error>
 #include <utility>
 
+#include "base/assign_or_return.h"
+
 namespace pagoda::engine {
 namespace {
 
@@ -130,23 +132,17 @@ Result<DiskStore::Content> DiskStore::read(const Next& next, const std::string& 
 
 Result<DiskStore::Content> DiskStore::read_file(const Next& next, const std::string& salt,
                                                 std::span<const int32_t> tokens) const {
-  auto file = io::PrefixFile::open(path_of(next.key));
-  if (!file.is_ok()) return file.status;
-  const io::PrefixFileHead& head = (*file)->head();
+  PAGODA_ASSIGN_OR_RETURN(auto file, io::PrefixFile::open(path_of(next.key)));
+  const io::PrefixFileHead& head = file->head();
   if (!is_ours(head) || head.key != next.key || head.position != next.position || head.salt != hash_of(salt))
     return make_error(StatusCode::bad_file, "a prefix file is another one than its name says");
-  const auto own_tokens = (*file)->read_tokens();
-  if (!own_tokens.is_ok()) return own_tokens.status;
-  if (!std::ranges::equal(*own_tokens, tokens.first(static_cast<size_t>(head.position))))
+  PAGODA_ASSIGN_OR_RETURN(const auto own_tokens, file->read_tokens());
+  if (!std::ranges::equal(own_tokens, tokens.first(static_cast<size_t>(head.position))))
     return make_error(StatusCode::bad_file, "a prefix file is of other tokens than its name says");
   Content content{head, {}, {}};
-  auto blocks = (*file)->read_blocks();
-  if (!blocks.is_ok()) return blocks.status;
-  content.blocks = std::move(*blocks);
+  PAGODA_ASSIGN_OR_RETURN(content.blocks, file->read_blocks());
   if (!next.is_last) return content;
-  auto state = (*file)->read_state();
-  if (!state.is_ok()) return state.status;
-  content.state = std::move(*state);
+  PAGODA_ASSIGN_OR_RETURN(content.state, file->read_state());
   return content;
 }
 

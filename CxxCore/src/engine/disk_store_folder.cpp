@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/assign_or_return.h"
 #include "engine/disk_store.h"
 #include "io/file_writer.h"
 
@@ -171,11 +172,10 @@ void DiskStore::count_files() noexcept {
 Status DiskStore::check_received(const std::string& path, const std::string& name) const {
   const std::optional<Hash128Value> key = key_of(name);
   if (!key) return make_error(StatusCode::invalid_argument, "the name of a prefix file is not one");
-  const auto file = io::PrefixFile::open(path);
-  if (!file.is_ok()) return file.status;
-  if ((*file)->head().key != *key || !is_ours((*file)->head()))
+  PAGODA_ASSIGN_OR_RETURN(const auto file, io::PrefixFile::open(path));
+  if (file->head().key != *key || !is_ours(file->head()))
     return make_error(StatusCode::bad_file, "a prefix file is of another model, build or prompt than its name says");
-  const auto tokens = (*file)->read_tokens();  // with everything that the head's checksum covers
+  const auto tokens = file->read_tokens();  // with everything that the head's checksum covers
   return tokens.status;
 }
 

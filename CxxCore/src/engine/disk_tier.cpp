@@ -70,9 +70,9 @@ void DiskTier::write(const Sequence& sequence, int32_t position, int32_t slot) {
   std::vector<std::byte> state(static_cast<size_t>(head->state_bytes));
   for (int64_t i = 0; i < head->num_blocks(); ++i) {
     const int64_t index = head->first_block() + i;
-    const Status status = model_.read_block(
-        sequence.block_table[static_cast<size_t>(index)], static_cast<int32_t>(position - index * head->block_size),
-        std::span(blocks).subspan(static_cast<size_t>(i) * block_bytes, block_bytes));
+    const Status status =
+        model_.read_block(sequence.block_table[index], static_cast<int32_t>(position - index * head->block_size),
+                          std::span(blocks).subspan(static_cast<size_t>(i) * block_bytes, block_bytes));
     if (!status.is_ok()) return;
   }
   if (head->state_bytes > 0 && !model_.read_slot(slot, state).is_ok()) return;

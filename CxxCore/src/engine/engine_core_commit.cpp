@@ -59,13 +59,13 @@ void EngineCore::commit_tokens(ActiveRequest& request, int32_t num_drafts, size_
     if (request.has_begun && request.place.must_end)
       return finish(request, FinishReason::stop, ok_status());  // that was not known before
     if (!commit_token(request, logits_row + static_cast<size_t>(i))) return;
-    if (i == num_drafts || sequence.tokens.back() != sequence.drafts[static_cast<size_t>(i)]) {
+    if (i == num_drafts || sequence.tokens.back() != sequence.drafts[i]) {
       note_drafts(request, num_drafts, i);
       return sequence.drafts.clear();
     }
     ++request.num_accepted;
     ++speculation_.num_accepted_tokens;
-    ++speculation_.num_accepted_at[static_cast<size_t>(i)];
+    ++speculation_.num_accepted_at[i];
     ++sequence.num_computed_tokens;
     ++num_computed_tokens_;
     cache_.publish(sequence);

@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "base/assign_or_return.h"
+#include "base/concat.h"
 #include "cache/checkpoint_plan.h"
 #include "engine/engine_core.h"
 
@@ -21,9 +23,8 @@ int64_t EngineCore::default_max_tokens(int64_t num_prompt_tokens) const noexcept
 static Status check_ids(const char* name, const std::vector<int32_t>& ids, int32_t vocab_size) {
   for (size_t i = 0; i < ids.size(); ++i) {
     if (ids[i] < 0 || ids[i] >= vocab_size) {
-      return make_error(StatusCode::invalid_argument, std::string(name) + " token " + std::to_string(i) + " is " +
-                                                          std::to_string(ids[i]) + "; ids of this model are 0 to " +
-                                                          std::to_string(vocab_size - 1));
+      return make_error(StatusCode::invalid_argument,
+                        concat(name, " token ", i, " is ", ids[i], "; ids of this model are 0 to ", vocab_size - 1));
     }
   }
   return ok_status();
@@ -31,9 +32,8 @@ static Status check_ids(const char* name, const std::vector<int32_t>& ids, int32
 
 static Status check_id(const char* name, const std::string& id) {
   if (id.size() <= kMaxIdBytes) return ok_status();
-  return make_error(StatusCode::invalid_argument, std::string(name) + " has " + std::to_string(id.size()) +
-                                                      " bytes, at most " + std::to_string(kMaxIdBytes) +
-                                                      " are allowed");
+  return make_error(StatusCode::invalid_argument,
+                    concat(name, " has ", id.size(), " bytes, at most ", kMaxIdBytes, " are allowed"));
 }
 
 static Status check_prompt(const std::vector<int32_t>& ids, int32_t vocab_size) {
@@ -45,9 +45,8 @@ static Status check_prompt(const std::vector<int32_t>& ids, int32_t vocab_size) 
 static Status check_scores(const Request& request, int32_t vocab_size) {
   PAGODA_RETURN_IF_ERROR(check_ids("answer", request.answer_ids, vocab_size));
   if (request.num_prompt_logprobs >= -1 && request.num_prompt_logprobs <= sampler::kMaxTopLogprobs) return ok_status();
-  return make_error(StatusCode::invalid_argument, "prompt_logprobs must be 0 to " +
-                                                      std::to_string(sampler::kMaxTopLogprobs) + ", or -1, not " +
-                                                      std::to_string(request.num_prompt_logprobs));
+  return make_error(StatusCode::invalid_argument, concat("prompt_logprobs must be 0 to ", sampler::kMaxTopLogprobs,
+                                                         ", or -1, not ", request.num_prompt_logprobs));
 }
 
 // Checks the options of the output against what this model can do.
@@ -123,9 +122,7 @@ Result<std::unique_ptr<ActiveRequest>> EngineCore::prepare(const Request& reques
       request.prompt_has_thinking_tags ? request.prompt_ids : std::span<const int32_t>{};
   active->thinking = Thinking(thinking_format_, tags, request.sampling.thinking_budget);
   if (!request.grammar.kind.empty()) {
-    Result<std::shared_ptr<grammar::TokenGrammar>> grammar = grammars_.find_or_compile(request.grammar);
-    if (!grammar.is_ok()) return grammar.status;
-    active->grammar = std::move(*grammar);
+    PAGODA_ASSIGN_OR_RETURN(active->grammar, grammars_.find_or_compile(request.grammar));
   }
   return active;
 }

@@ -38,7 +38,7 @@ void EngineCore::ask_for_tokens(const scheduler::StepPlan& plan) {
     ActiveRequest& request = *requests_.at(row.sequence->id);
     Thinking thinking = request.thinking;  // as it will be if the drafts hold
     for (int32_t i = 0; i <= row.num_drafts; ++i) {
-      if (i > 0) thinking.note(row.sequence->drafts[static_cast<size_t>(i) - 1]);
+      if (i > 0) thinking.note(row.sequence->drafts[i - 1]);
       batch_.draws.push_back(draw_for(request, thinking, request.num_generated() + i));
     }
   }

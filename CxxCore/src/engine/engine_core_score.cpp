@@ -48,7 +48,7 @@ void EngineCore::score(const ScoredRow& row, size_t logits_row) {
   if (request.score_end) return;
   const request::Sequence& sequence = request.sequence;
   const size_t vocab = static_cast<size_t>(config_.vocab_size);
-  const int32_t next = sequence.tokens[static_cast<size_t>(row.position) + 1];
+  const int32_t next = sequence.tokens[row.position + 1];
   const int32_t index = row.position + 1 - sequence.num_prompt_tokens;  // in the answer
   const bool is_prompt = index < 0;
   const bool needs_mask = !is_prompt && request.guide && !request.thinking.is_open();
@@ -77,7 +77,7 @@ void EngineCore::score(const ScoredRow& row, size_t logits_row) {
   event_.has_logprob = input.params->num_top_logprobs >= 0;
   event_.logprob = sampled_.logprob;
   event_.top_logprobs.assign(sampled_.top_logprobs.begin(), sampled_.top_logprobs.end());
-  const auto is_above = [&](float logit) { return logit > input.logits[static_cast<size_t>(next)]; };
+  const auto is_above = [&](float logit) { return logit > input.logits[next]; };
   event_.rank = is_prompt ? 1 + static_cast<int32_t>(std::ranges::count_if(input.logits, is_above)) : 0;
   event_.finish_reason = FinishReason::none;
   request.callback(request.context, &event_);

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/assign_or_return.h"
+#include "base/concat.h"
 #include "base/fnv1a.h"
 #include "base/hash128.h"
 #include "engine/batch_builder.h"
@@ -61,14 +63,12 @@ Result<std::string> files_identity(const io::Checkpoint& checkpoint, bool whole_
 
 Result<std::string> fingerprint(const io::ModelConfig& config, const MemoryPlan& plan, const CoreConfig& core,
                                 model::Model& model) {
-  const Result<Hash128Value> probed = probe(plan, core, model);
-  if (!probed.is_ok()) return probed.status;
-  std::string text = "probe " + probed->text() + ", block of " + std::to_string(core.block_size) + " tokens in " +
-                     std::to_string(plan.kv_block_bytes) + " bytes, state of " + std::to_string(plan.state_slot_bytes) +
-                     " bytes";
+  PAGODA_ASSIGN_OR_RETURN(const Hash128Value probed, probe(plan, core, model));
+  std::string text = concat("probe ", probed.text(), ", block of ", core.block_size, " tokens in ", plan.kv_block_bytes,
+                            " bytes, state of ", plan.state_slot_bytes, " bytes");
   // The probe is too short for rotations that change past the trained context.
   if (const io::RopeConfig& rope = config.rope; rope.depends_on_position())
-    text += ", rope scaled by " + std::to_string(rope.factor) + " past " + std::to_string(rope.original_context);
+    text += concat(", rope scaled by ", rope.factor, " past ", rope.original_context);
   return text;
 }
 

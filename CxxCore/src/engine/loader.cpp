@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/assign_or_return.h"
 #include "base/json.h"
 #include "device/registry.h"
 #include "device/support.h"
@@ -39,21 +40,16 @@ struct Prepared {
 };
 
 Status read_configuration(Prepared& p, const std::string& rope_scaling) {
-  Result<std::string> text = p.files->read_text("config.json", kMaxConfigBytes);
-  if (!text.is_ok()) return text.status;
-  Result<io::ModelConfig> config = io::parse_model_config(*text, p.files->description() + "/config.json");
-  if (!config.is_ok()) return config.status;
-  p.config = std::move(*config);
-  p.config_json = std::move(*text);
+  PAGODA_ASSIGN_OR_RETURN(std::string text, p.files->read_text("config.json", kMaxConfigBytes));
+  PAGODA_ASSIGN_OR_RETURN(p.config, io::parse_model_config(text, p.files->description() + "/config.json"));
+  p.config_json = std::move(text);
   if (!rope_scaling.empty()) PAGODA_RETURN_IF_ERROR(io::set_rope_scaling(rope_scaling, p.config));
   if (!p.files->exists("generation_config.json")) return ok_status();
-  Result<std::string> generation = p.files->read_text("generation_config.json", kMaxConfigBytes);
-  if (!generation.is_ok()) return generation.status;
-  p.generation_config_json = std::move(*generation);
-  Result<std::vector<int32_t>> eos =
-      io::parse_eos_token_ids(p.generation_config_json, p.files->description() + "/generation_config.json");
-  if (!eos.is_ok()) return eos.status;
-  for (int32_t id : *eos) {
+  PAGODA_ASSIGN_OR_RETURN(p.generation_config_json, p.files->read_text("generation_config.json", kMaxConfigBytes));
+  PAGODA_ASSIGN_OR_RETURN(
+      const std::vector<int32_t> eos,
+      io::parse_eos_token_ids(p.generation_config_json, p.files->description() + "/generation_config.json"));
+  for (int32_t id : eos) {
     if (std::ranges::find(p.config.eos_token_ids, id) == p.config.eos_token_ids.end())
       p.config.eos_token_ids.push_back(id);
   }
@@ -133,61 +129,46 @@ Status check_kernels(const cache::CacheLayout& layout, const device::Device& dev
 Result<Prepared> prepare(const ModelSource& source, const EngineOptions& options) {
   PAGODA_RETURN_IF_ERROR(check_options(options));
   Prepared p;
-  Result<std::unique_ptr<io::ModelFiles>> files = io::open_model_files(source);
-  if (!files.is_ok()) return files.status;
-  p.files = std::move(*files);
+  PAGODA_ASSIGN_OR_RETURN(p.files, io::open_model_files(source));
   PAGODA_RETURN_IF_ERROR(read_configuration(p, options.rope_scaling));
   Result<std::shared_ptr<const text::JinjaTemplate>> chat_template = load_template_file(*p.files);
   if (chat_template.is_ok()) p.chat_template = std::move(*chat_template);
   else p.info.chat_template_error = chat_template.status.message;  // text and token ids still work
-  Result<io::Checkpoint> checkpoint = io::Checkpoint::open(*p.files);
-  if (!checkpoint.is_ok()) return checkpoint.status;
-  p.checkpoint = std::make_unique<io::Checkpoint>(std::move(*checkpoint));
+  PAGODA_ASSIGN_OR_RETURN(io::Checkpoint checkpoint, io::Checkpoint::open(*p.files));
+  p.checkpoint = std::make_unique<io::Checkpoint>(std::move(checkpoint));
   model::find_bare_decoder(*p.checkpoint, p.config);
   PAGODA_RETURN_IF_ERROR(model::untie_different_head(*p.checkpoint, p.config));
   if (options.pipeline.empty())
     model::find_mtp_head(p.config, *p.checkpoint, options.speculation == "auto" || options.speculation == "mtp");
   if (options.speculation == "mtp" && !p.config.runs_mtp_head)
     return make_error(StatusCode::unsupported, "speculate mtp needs a model with an MTP head, and this one has none");
-  Result<std::unique_ptr<device::Device>> device =
-      device::make_device(device_for(options, p.config), options.num_threads);
-  if (!device.is_ok()) return device.status;
-  p.device = std::move(*device);
+  PAGODA_ASSIGN_OR_RETURN(p.device, device::make_device(device_for(options, p.config), options.num_threads));
 
-  Result<DType> dtype = model::choose_dtype(options.dtype, p.config, *p.checkpoint);
-  if (!dtype.is_ok()) return dtype.status;
-  p.dtype = *dtype;
-  Result<DType> kv_dtype = model::choose_kv_dtype(options.kv_dtype, p.dtype);
-  if (!kv_dtype.is_ok()) return kv_dtype.status;
-  p.kv_dtype = *kv_dtype;
-  Result<WeightFormat> format = model::choose_format(options.quantize, p.dtype, *p.checkpoint);
-  if (!format.is_ok()) return format.status;
-  p.format = *format;
-  Result<model::WeightsSummary> weights = model::check_weights(p.config, *p.checkpoint, *p.device, p.format);
-  if (!weights.is_ok()) return weights.status;
+  PAGODA_ASSIGN_OR_RETURN(p.dtype, model::choose_dtype(options.dtype, p.config, *p.checkpoint));
+  PAGODA_ASSIGN_OR_RETURN(p.kv_dtype, model::choose_kv_dtype(options.kv_dtype, p.dtype));
+  PAGODA_ASSIGN_OR_RETURN(p.format, model::choose_format(options.quantize, p.dtype, *p.checkpoint));
+  PAGODA_ASSIGN_OR_RETURN(model::WeightsSummary weights,
+                          model::check_weights(p.config, *p.checkpoint, *p.device, p.format));
   const cache::CacheLayout layout = model::cache_layout(p.config, p.kv_dtype, options.block_size);
   if (const Status status = check_kernels(layout, *p.device); !status.is_ok()) return status;
   if (options.pipeline.empty()) {
-    Result<PlannedMemory> memory = plan_memory(options, p.config, layout, *p.device, weights->size_bytes);
-    if (!memory.is_ok()) return memory.status;
-    p.memory = std::move(*memory);
+    PAGODA_ASSIGN_OR_RETURN(p.memory, plan_memory(options, p.config, layout, *p.device, weights.size_bytes));
   } else {
-    Result<PipelinePlan> plan = plan_pipeline({.options = options,
-                                               .config = p.config,
-                                               .config_json = p.config_json,
-                                               .checkpoint = *p.checkpoint,
-                                               .device = *p.device,
-                                               .device_name = device_for(options, p.config),
-                                               .name = p.files->description(),
-                                               .format = p.format,
-                                               .kv_dtype = p.kv_dtype,
-                                               .weights = *weights});
-    if (!plan.is_ok()) return plan.status;
-    p.memory = plan->memory;
-    p.info.pipeline = plan->text;
-    p.pipeline = std::move(*plan);
+    PAGODA_ASSIGN_OR_RETURN(PipelinePlan plan, plan_pipeline({.options = options,
+                                                              .config = p.config,
+                                                              .config_json = p.config_json,
+                                                              .checkpoint = *p.checkpoint,
+                                                              .device = *p.device,
+                                                              .device_name = device_for(options, p.config),
+                                                              .name = p.files->description(),
+                                                              .format = p.format,
+                                                              .kv_dtype = p.kv_dtype,
+                                                              .weights = weights}));
+    p.memory = plan.memory;
+    p.info.pipeline = plan.text;
+    p.pipeline = std::move(plan);
   }
-  describe(p, *weights, layout);
+  describe(p, weights, layout);
   return p;
 }
 
@@ -219,9 +200,8 @@ text::JinjaTemplate::Constants special_tokens(const io::Json& tokenizer_config) 
 
 Result<std::shared_ptr<const text::BpeTokenizer>> load_tokenizer_file(const io::ModelFiles& files) {
   if (!files.exists("tokenizer.json")) return std::shared_ptr<const text::BpeTokenizer>();
-  Result<std::string> text = files.read_text("tokenizer.json", kMaxTokenizerBytes);
-  if (!text.is_ok()) return text.status;
-  return text::BpeTokenizer::from_json(*text, files.description() + "/tokenizer.json");
+  PAGODA_ASSIGN_OR_RETURN(std::string text, files.read_text("tokenizer.json", kMaxTokenizerBytes));
+  return text::BpeTokenizer::from_json(text, files.description() + "/tokenizer.json");
 }
 
 // chat_template.jinja wins; older folders keep the template as a string in tokenizer_config.json.
@@ -229,16 +209,14 @@ Result<std::shared_ptr<const text::JinjaTemplate>> load_template_file(const io::
   io::Json tokenizer_config;
   const std::string config_name = files.description() + "/tokenizer_config.json";
   if (files.exists("tokenizer_config.json")) {
-    Result<std::string> text = files.read_text("tokenizer_config.json", kMaxConfigBytes);
-    if (!text.is_ok()) return text.status;
-    Result<io::Json> json = io::parse_json(*text);
+    PAGODA_ASSIGN_OR_RETURN(std::string text, files.read_text("tokenizer_config.json", kMaxConfigBytes));
+    Result<io::Json> json = io::parse_json(text);
     if (!json.is_ok()) return make_error(json.status.code, config_name + ": " + json.status.message);
     tokenizer_config = std::move(*json);
   }
   if (files.exists("chat_template.jinja")) {
-    Result<std::string> source = files.read_text("chat_template.jinja", kMaxTemplateBytes);
-    if (!source.is_ok()) return source.status;
-    return text::JinjaTemplate::parse(*source, files.description() + "/chat_template.jinja",
+    PAGODA_ASSIGN_OR_RETURN(std::string source, files.read_text("chat_template.jinja", kMaxTemplateBytes));
+    return text::JinjaTemplate::parse(source, files.description() + "/chat_template.jinja",
                                       special_tokens(tokenizer_config));
   }
   const io::Json* source = find_default_template(tokenizer_config);
@@ -250,17 +228,15 @@ static Status open_disk(const EngineOptions& options, Prepared& p, model::Model&
   constexpr int64_t kDefaultBytes = int64_t{8} << 30;
   const bool has_disk = !options.prefix_cache_dir.empty() && options.prefix_cache;
   if (!has_disk && !options.identify) return ok_status();
-  Result<std::string> numbers = fingerprint(p.config, p.memory.plan, core, model);
-  if (!numbers.is_ok()) return numbers.status;
-  if (options.identify) p.info.fingerprint = *numbers;
+  PAGODA_ASSIGN_OR_RETURN(std::string numbers, fingerprint(p.config, p.memory.plan, core, model));
+  if (options.identify) p.info.fingerprint = numbers;
   if (!has_disk) return ok_status();
-  Result<std::string> identity = files_identity(*p.checkpoint, options.identify_content);
-  if (!identity.is_ok()) return identity.status;
-  *identity += ", " + *numbers;
+  PAGODA_ASSIGN_OR_RETURN(std::string identity, files_identity(*p.checkpoint, options.identify_content));
+  identity += ", " + numbers;
   core.disk = std::make_shared<DiskStore>(DiskStoreConfig{
       .folder = options.prefix_cache_dir,
       .max_bytes = options.prefix_cache_disk_bytes > 0 ? options.prefix_cache_disk_bytes : kDefaultBytes,
-      .fingerprint = std::move(*identity),
+      .fingerprint = std::move(identity),
       .block_size = options.block_size,
       .block_bytes = static_cast<uint64_t>(p.memory.plan.kv_block_bytes),
       .state_bytes = static_cast<uint64_t>(p.memory.plan.state_slot_bytes)});
@@ -268,31 +244,28 @@ static Status open_disk(const EngineOptions& options, Prepared& p, model::Model&
 }
 
 Result<ModelInfo> inspect(const ModelSource& source, const EngineOptions& options) {
-  Result<Prepared> prepared = prepare(source, options);
-  if (!prepared.is_ok()) return prepared.status;
-  return std::move(prepared->info);
+  PAGODA_ASSIGN_OR_RETURN(Prepared prepared, prepare(source, options));
+  return std::move(prepared.info);
 }
 
 Result<LoadedModel> load(const ModelSource& source, const EngineOptions& options,
                          const std::function<bool(double)>& progress) {
-  Result<Prepared> prepared = prepare(source, options);
-  if (!prepared.is_ok()) return prepared.status;
-  Prepared& p = *prepared;
+  PAGODA_ASSIGN_OR_RETURN(Prepared prepared, prepare(source, options));
+  Prepared& p = prepared;
   LoadedModel loaded;
-  Result<std::shared_ptr<const text::BpeTokenizer>> tokenizer = load_tokenizer_file(*p.files);
-  if (!tokenizer.is_ok()) return tokenizer.status;
+  PAGODA_ASSIGN_OR_RETURN(std::shared_ptr<const text::BpeTokenizer> tokenizer, load_tokenizer_file(*p.files));
   model::WeightCache cache{.folder = options.weight_cache, .note = {}};
   if (options.weight_cache_disk_bytes > 0) cache.max_bytes = options.weight_cache_disk_bytes;
   std::optional<pipeline::PipelineLoad> stages;  // they load their layers meanwhile
   if (p.pipeline) stages.emplace(std::move(p.pipeline->parts), std::move(p.pipeline->connections));
-  Result<std::unique_ptr<model::Model>> model =
-      model::load_model(p.pipeline ? p.pipeline->first : p.config, *p.checkpoint, *p.device, p.format, p.kv_dtype,
-                        options.block_size, progress, &cache);
-  if (!model.is_ok()) return model.status;
+  PAGODA_ASSIGN_OR_RETURN(std::unique_ptr<model::Model> model,
+                          model::load_model(p.pipeline ? p.pipeline->first : p.config, *p.checkpoint, *p.device,
+                                            p.format, p.kv_dtype, options.block_size, progress, &cache));
   p.info.weight_cache_note = std::move(cache.note);
-  PAGODA_RETURN_IF_ERROR((*model)->allocate(p.memory.sizes));
-  if (stages) model = stages->finish(std::move(*model), p.memory.sizes);
-  if (!model.is_ok()) return model.status;
+  PAGODA_RETURN_IF_ERROR(model->allocate(p.memory.sizes));
+  if (stages) {
+    PAGODA_ASSIGN_OR_RETURN(model, stages->finish(std::move(model), p.memory.sizes));
+  }
 
   loaded.core.sizes = p.memory.sizes;
   loaded.core.block_size = options.block_size;
@@ -307,17 +280,17 @@ Result<LoadedModel> load(const ModelSource& source, const EngineOptions& options
   loaded.core.max_checkpoints = p.memory.plan.num_checkpoints;
   loaded.core.state_slot_bytes = p.memory.plan.state_slot_bytes;
   loaded.core.eos_token_ids = p.config.eos_token_ids;
-  loaded.core.tokenizer = *tokenizer;
+  loaded.core.tokenizer = tokenizer;
   loaded.core.has_mask_thread = options.pipeline.empty();
   loaded.core.max_drafts = options.pipeline.empty() ? max_drafts(options) : 0;
   loaded.core.max_draft_rows = options.pipeline.empty() ? max_draft_rows(options, p.memory.plan) : 0;
   loaded.core.uses_lookup = options.speculation == "auto" || options.speculation == "lookup";
   loaded.core.uses_head = p.config.runs_mtp_head;
-  PAGODA_RETURN_IF_ERROR(open_disk(options, p, **model, loaded.core));
+  PAGODA_RETURN_IF_ERROR(open_disk(options, p, *model, loaded.core));
   loaded.core.device = p.device.get();
   loaded.device = std::move(p.device);
-  loaded.model = std::move(*model);
-  loaded.tokenizer = std::move(*tokenizer);
+  loaded.model = std::move(model);
+  loaded.tokenizer = std::move(tokenizer);
   loaded.chat_template = std::move(p.chat_template);
   loaded.info = std::move(p.info);
   loaded.generation_config_json = std::move(p.generation_config_json);

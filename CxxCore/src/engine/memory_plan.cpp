@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <string>
 
+#include "base/concat.h"
+
 namespace pagoda::engine {
 namespace {
 
@@ -16,20 +18,19 @@ constexpr int32_t kSavesBesideSequences = 4;    // a step may keep one state per
 
 std::string mib(int64_t bytes) {
   const int64_t tenths = bytes * 10 / (1 << 20);
-  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " MiB";
+  return concat(tenths / 10, ".", tenths % 10, " MiB");
 }
 
 std::string plan_text(const MemoryPlan& p) {
-  return "weights " + mib(p.weights_bytes) + ", KV cache " + mib(p.kv_bytes) + " (" + std::to_string(p.num_kv_blocks) +
-         " blocks of " + std::to_string(p.block_size) + " tokens), recurrent state " + mib(p.state_bytes) + " (" +
-         std::to_string(p.num_state_slots) + " slots), checkpoints " + mib(p.checkpoint_bytes) + " (" +
-         std::to_string(p.num_checkpoints) + "), workspace " + mib(p.workspace_bytes);
+  return concat("weights ", mib(p.weights_bytes), ", KV cache ", mib(p.kv_bytes), " (", p.num_kv_blocks, " blocks of ",
+                p.block_size, " tokens), recurrent state ", mib(p.state_bytes), " (", p.num_state_slots,
+                " slots), checkpoints ", mib(p.checkpoint_bytes), " (", p.num_checkpoints, "), workspace ",
+                mib(p.workspace_bytes));
 }
 
 Status check_range(const char* name, int64_t value, int64_t low, int64_t high) {
   if (value >= low && value <= high) return ok_status();
-  return make_error(StatusCode::invalid_argument, std::string(name) + " must be " + std::to_string(low) + " to " +
-                                                      std::to_string(high) + ", not " + std::to_string(value));
+  return make_error(StatusCode::invalid_argument, concat(name, " must be ", low, " to ", high, ", not ", value));
 }
 
 // Blocks for as many full contexts as may run at once, within the share of memory that is left.
@@ -82,7 +83,7 @@ Status check_options(const EngineOptions& options) {
   PAGODA_RETURN_IF_ERROR(check_range("prefix-cache-disk", options.prefix_cache_disk_bytes, 0, int64_t{1} << 50));
   if (options.max_step_ms != -1 && !(options.max_step_ms >= 0 && options.max_step_ms <= 1e6))
     return make_error(StatusCode::invalid_argument,
-                      "max-step-ms must be 0 to 1000000, or -1, not " + std::to_string(options.max_step_ms));
+                      concat("max-step-ms must be 0 to 1000000, or -1, not ", options.max_step_ms));
   PAGODA_RETURN_IF_ERROR(check_range("speculate-max", options.max_drafts, 0, device::kMaxDrafts));
   if (options.speculation != "auto" && options.speculation != "off" && options.speculation != "lookup" &&
       options.speculation != "mtp")
@@ -94,8 +95,7 @@ Status check_options(const EngineOptions& options) {
   if (!options.pipeline.empty() && (options.speculation == "mtp" || options.speculation == "lookup"))
     return make_error(StatusCode::unsupported, "pipeline and speculate " + options.speculation + " exclude each other");
   if (options.block_size != 8 && options.block_size != 16 && options.block_size != 32)
-    return make_error(StatusCode::invalid_argument,
-                      "block-size must be 8, 16 or 32, not " + std::to_string(options.block_size));
+    return make_error(StatusCode::invalid_argument, concat("block-size must be 8, 16 or 32, not ", options.block_size));
   return ok_status();
 }
 
@@ -122,15 +122,15 @@ Result<PlannedMemory> plan_memory(const EngineOptions& options, const io::ModelC
   plan.checkpoint_bytes = plan.num_checkpoints * plan.state_slot_bytes;
 
   if (options.max_model_len > config.context_length)
-    return make_error(StatusCode::invalid_argument, "max-model-len " + std::to_string(options.max_model_len) +
-                                                        " is more than the model's context of " +
-                                                        std::to_string(config.context_length) + " tokens");
+    return make_error(StatusCode::invalid_argument,
+                      concat("max-model-len ", options.max_model_len, " is more than the model's context of ",
+                             config.context_length, " tokens"));
   const int64_t wanted_len = options.max_model_len > 0 ? options.max_model_len : config.context_length;
   plan.num_kv_blocks = choose_num_blocks(options, plan, wanted_len);
   if (plan.num_kv_blocks < 1)
-    return make_error(StatusCode::out_of_memory, "kv-cache-memory of " + std::to_string(options.kv_cache_bytes) +
-                                                     " bytes holds no KV block; one takes " +
-                                                     std::to_string(plan.kv_block_bytes) + " bytes");
+    return make_error(StatusCode::out_of_memory,
+                      concat("kv-cache-memory of ", options.kv_cache_bytes, " bytes holds no KV block; one takes ",
+                             plan.kv_block_bytes, " bytes"));
   plan.kv_bytes = plan.num_kv_blocks * plan.kv_block_bytes;
   const int64_t pool_tokens = plan.num_kv_blocks * plan.block_size;
   plan.max_model_len = static_cast<int32_t>(std::min(wanted_len, pool_tokens));  // more could never be kept

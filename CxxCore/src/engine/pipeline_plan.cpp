@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/assign_or_return.h"
+#include "base/concat.h"
 #include "pipeline/addresses.h"
 #include "pipeline/split.h"
 
@@ -38,10 +40,10 @@ Result<std::vector<Part>> make_parts(const PipelineInput& input, const std::vect
     part.config = input.config;
     part.config.first_layer = i == 0 ? 0 : ends[i - 1];
     part.config.end_layer = ends[i];
-    auto weights = model::check_weights(part.config, input.checkpoint, input.device, input.format);
-    if (!weights.is_ok()) return weights.status;
+    PAGODA_ASSIGN_OR_RETURN(auto weights,
+                            model::check_weights(part.config, input.checkpoint, input.device, input.format));
     part.layout = model::cache_layout(part.config, input.kv_dtype, input.options.block_size);
-    part.weights_bytes = weights->size_bytes;
+    part.weights_bytes = weights.size_bytes;
     part.limit_bytes = limits[i].memory_bytes;
     parts.push_back(std::move(part));
   }
@@ -62,9 +64,8 @@ std::string describe(const std::vector<Part>& parts, const std::vector<pipeline:
   std::string text;
   for (size_t i = 0; i < parts.size(); ++i) {
     if (i > 0) text += "; ";
-    text += "layers " + std::to_string(parts[i].config.first_layer) + " to " +
-            std::to_string(parts[i].config.end_layer - 1) + " at " + (i == 0 ? "this rank" : stages[i - 1].name) +
-            ", " + std::to_string(parts[i].weights_bytes >> 20) + " MiB of weights";
+    text += concat("layers ", parts[i].config.first_layer, " to ", parts[i].config.end_layer - 1, " at ",
+                   i == 0 ? "this rank" : stages[i - 1].name, ", ", parts[i].weights_bytes >> 20, " MiB of weights");
   }
   return text;
 }
@@ -83,9 +84,9 @@ Result<PlannedMemory> plan_stages(const PipelineInput& input, const std::vector<
   if (most == memory->plan.num_kv_blocks) return memory;
   const bool is_asked = options.num_kv_blocks > 0 || options.kv_cache_bytes > 0;
   if (most < 1 || is_asked)
-    return make_error(StatusCode::out_of_memory, "a stage has room for " + std::to_string(std::max<int64_t>(most, 0)) +
-                                                     " KV blocks of its layers; " +
-                                                     std::to_string(memory->plan.num_kv_blocks) + " were planned");
+    return make_error(StatusCode::out_of_memory,
+                      concat("a stage has room for ", std::max<int64_t>(most, 0), " KV blocks of its layers; ",
+                             memory->plan.num_kv_blocks, " were planned"));
   options.num_kv_blocks = most;
   return plan_memory(options, input.config, layout, input.device, weights, limit);
 }
@@ -97,41 +98,34 @@ Result<PipelinePlan> plan_pipeline(const PipelineInput& input) {
   pipeline::PipelineParts& parts = plan.parts;
   parts.timeout_ms = input.options.pipeline_timeout_ms;
   parts.hidden_size = input.config.hidden_size;
-  Result<std::vector<pipeline::StageAddress>> stages =
-      pipeline::find_stages(input.options.pipeline, input.options.pipeline_timeout_ms);
-  if (!stages.is_ok()) return stages.status;
-  parts.stages = std::move(*stages);
-  Result<double> speed = pipeline::measure_speed(input.device_name, input.options.num_threads);
-  if (!speed.is_ok()) return speed.status;
+  PAGODA_ASSIGN_OR_RETURN(parts.stages,
+                          pipeline::find_stages(input.options.pipeline, input.options.pipeline_timeout_ms));
+  PAGODA_ASSIGN_OR_RETURN(double speed, pipeline::measure_speed(input.device_name, input.options.num_threads));
   parts.hello = {.model = pipeline::model_identity(input.config_json, input.checkpoint),
                  .model_name = input.name,
                  .memory_bytes = input.device.info().memory_limit_bytes,
-                 .speed = *speed};
+                 .speed = speed};
   const auto limits_of = [](const pipeline::Hello& hello) {
     return pipeline::StageLimits{hello.speed,
                                  static_cast<int64_t>(kWeightShare * static_cast<double>(hello.memory_bytes))};
   };
   std::vector<pipeline::StageLimits> limits{limits_of(parts.hello)};
   for (const pipeline::StageAddress& stage : parts.stages) {
-    Result<pipeline::Greeted> greeted = pipeline::greet(stage, parts.hello, parts.timeout_ms, kPatienceMs);
-    if (!greeted.is_ok()) return greeted.status;
-    limits.push_back(limits_of(greeted->hello));
-    plan.connections.push_back(std::move(*greeted));
+    PAGODA_ASSIGN_OR_RETURN(pipeline::Greeted greeted,
+                            pipeline::greet(stage, parts.hello, parts.timeout_ms, kPatienceMs));
+    limits.push_back(limits_of(greeted.hello));
+    plan.connections.push_back(std::move(greeted));
   }
-  Result<std::vector<int32_t>> ends = choose_ends(input, limits);
-  if (!ends.is_ok()) return ends.status;
+  PAGODA_ASSIGN_OR_RETURN(std::vector<int32_t> ends, choose_ends(input, limits));
   for (size_t i = 0; i < limits.size(); ++i)
     limits[i].memory_bytes = i == 0 ? parts.hello.memory_bytes : plan.connections[i - 1].hello.memory_bytes;
-  Result<std::vector<Part>> made = make_parts(input, *ends, limits);
-  if (!made.is_ok()) return made.status;
-  Result<PlannedMemory> memory = plan_stages(input, *made);
-  if (!memory.is_ok()) return memory.status;
-  plan.memory = std::move(*memory);
-  plan.first = made->front().config;
-  plan.text = describe(*made, parts.stages);
-  for (size_t i = 1; i < made->size(); ++i) {
-    pipeline::Assignment assignment{.first_layer = (*made)[i].config.first_layer,
-                                    .end_layer = (*made)[i].config.end_layer,
+  PAGODA_ASSIGN_OR_RETURN(std::vector<Part> made, make_parts(input, ends, limits));
+  PAGODA_ASSIGN_OR_RETURN(plan.memory, plan_stages(input, made));
+  plan.first = made.front().config;
+  plan.text = describe(made, parts.stages);
+  for (size_t i = 1; i < made.size(); ++i) {
+    pipeline::Assignment assignment{.first_layer = made[i].config.first_layer,
+                                    .end_layer = made[i].config.end_layer,
                                     .format = input.format,
                                     .kv_dtype = input.kv_dtype,
                                     .rope_scaling = input.options.rope_scaling,

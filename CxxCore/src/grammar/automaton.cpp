@@ -61,7 +61,7 @@ int32_t Automaton::find_next(int32_t id, uint8_t byte) {
   is_exhausted_ = is_exhausted_ || work_ > max_work_ || table_.size() > max_table_size_;
   if (is_exhausted_) return kDead;  // and the table does not know
   // A copy: interning may move the configurations.
-  const std::vector<Thread> threads = configurations_[static_cast<size_t>(id)].threads;
+  const std::vector<Thread> threads = configurations_[id].threads;
   begin();
   for (const Thread& thread : threads) {
     for (const ByteEdge& edge : grammar_->byte_edges(thread.state)) {
@@ -78,14 +78,14 @@ int32_t Automaton::find_next(int32_t id, uint8_t byte) {
 void Automaton::visit(int32_t state, int32_t calls) {
   const size_t first = visited_.size();
   const auto note = [this](int32_t s, int32_t c) {
-    if (open_calls_[static_cast<size_t>(c)].depth + grammar_->height(s) > kMaxNesting) return;
+    if (open_calls_[c].depth + grammar_->height(s) > kMaxNesting) return;
     if (visited_.size() < 8 * kMaxThreads && is_visited_.try_emplace(pair_key(s, c), true).second)
       visited_.push_back({s, c});
   };
   note(state, calls);
   for (size_t i = first; i < visited_.size(); ++i) {
     const Thread thread = visited_[i];
-    const OpenCall open = open_calls_[static_cast<size_t>(thread.calls)];
+    const OpenCall open = open_calls_[thread.calls];
     if (!grammar_->byte_edges(thread.state).empty() && found_.threads.size() < kMaxThreads)
       found_.threads.push_back(thread);
     for (const int32_t target : grammar_->jumps(thread.state)) note(target, thread.calls);
@@ -109,7 +109,7 @@ static void make_room(std::vector<T>& list, size_t count = 1) {
 int32_t Automaton::intern_call(int32_t target, int32_t outer) {
   make_room(open_calls_);
   const auto [found, is_new] = call_ids_.try_emplace(pair_key(target, outer), static_cast<int32_t>(open_calls_.size()));
-  if (is_new) open_calls_.push_back({target, outer, open_calls_[static_cast<size_t>(outer)].depth + 1});
+  if (is_new) open_calls_.push_back({target, outer, open_calls_[outer].depth + 1});
   return found->second;
 }
 
@@ -128,14 +128,13 @@ int32_t Automaton::intern_found() {
 }
 
 std::vector<int32_t> Automaton::describe(int32_t id) const {
-  const Configuration& configuration = configurations_[static_cast<size_t>(id)];
+  const Configuration& configuration = configurations_[id];
   std::vector<int32_t> out{configuration.is_complete};
   for (const Thread& thread : configuration.threads) {
     out.push_back(thread.state);
-    out.push_back(open_calls_[static_cast<size_t>(thread.calls)].depth);
+    out.push_back(open_calls_[thread.calls].depth);
     const size_t first = out.size();
-    for (int32_t c = thread.calls; c != kNoCalls; c = open_calls_[static_cast<size_t>(c)].outer)
-      out.push_back(open_calls_[static_cast<size_t>(c)].target);
+    for (int32_t c = thread.calls; c != kNoCalls; c = open_calls_[c].outer) out.push_back(open_calls_[c].target);
     std::reverse(out.begin() + static_cast<std::ptrdiff_t>(first), out.end());
   }
   return out;

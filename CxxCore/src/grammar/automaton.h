@@ -38,8 +38,8 @@ class Automaton {
   }
   bool is_exhausted() const noexcept { return is_exhausted_; }
 
-  bool is_complete(int32_t id) const noexcept { return configurations_[static_cast<size_t>(id)].is_complete; }
-  bool can_continue(int32_t id) const noexcept { return !configurations_[static_cast<size_t>(id)].threads.empty(); }
+  bool is_complete(int32_t id) const noexcept { return configurations_[id].is_complete; }
+  bool can_continue(int32_t id) const noexcept { return !configurations_[id].threads.empty(); }
 
   // A configuration as numbers that outlive its id, and back.
   std::vector<int32_t> describe(int32_t id) const;

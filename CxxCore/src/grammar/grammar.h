@@ -34,8 +34,8 @@ class Grammar {
 
   int32_t start() const noexcept { return start_; }
   int32_t num_states() const noexcept { return static_cast<int32_t>(states_.size()) - 1; }
-  bool is_end(int32_t state) const noexcept { return states_[static_cast<size_t>(state)].is_end; }
-  int32_t height(int32_t state) const noexcept { return states_[static_cast<size_t>(state)].height; }
+  bool is_end(int32_t state) const noexcept { return states_[state].is_end; }
+  int32_t height(int32_t state) const noexcept { return states_[state].height; }
   std::span<const ByteEdge> byte_edges(int32_t state) const noexcept {
     return list(byte_edges_, state, &GrammarState::first_byte_edge);
   }

@@ -14,12 +14,12 @@ namespace {
 template <class Edge, class Out, class Take>
 void lay_out(const std::vector<Edge>& edges, std::vector<GrammarState>& states, uint32_t GrammarState::* first,
              std::vector<Out>& out, Take&& take) {
-  for (const Edge& edge : edges) ++(states[static_cast<size_t>(edge.from) + 1].*first);
+  for (const Edge& edge : edges) ++(states[edge.from + 1].*first);
   for (size_t i = 1; i < states.size(); ++i) states[i].*first += states[i - 1].*first;
   std::vector<uint32_t> next(states.size());
   for (size_t i = 0; i < states.size(); ++i) next[i] = states[i].*first;
   out.resize(edges.size());
-  for (const Edge& edge : edges) out[next[static_cast<size_t>(edge.from)]++] = take(edge);
+  for (const Edge& edge : edges) out[next[edge.from]++] = take(edge);
 }
 
 // Predecessors of a state: for the walk from the ends back to the starts.
@@ -87,7 +87,7 @@ int32_t GrammarBuilder::add_call(int32_t from, Rule rule) {
 
 void GrammarBuilder::fill_lists(Grammar& grammar) const {
   grammar.states_.assign(static_cast<size_t>(num_states_) + 1, {});
-  for (const int32_t end : ends_) grammar.states_[static_cast<size_t>(end)].is_end = true;
+  for (const int32_t end : ends_) grammar.states_[end].is_end = true;
   lay_out(edges_, grammar.states_, &GrammarState::first_byte_edge, grammar.byte_edges_,
           [](const Edge& edge) { return edge.bytes; });
   lay_out(jumps_, grammar.states_, &GrammarState::first_jump, grammar.jumps_, [](const Jump& jump) { return jump.to; });
@@ -121,15 +121,15 @@ void GrammarBuilder::fill_heights(Grammar& grammar) const {
   waiting[0] = ends_;
   const auto height = [&](int32_t state) { return grammar.height(state); };
   for (int32_t level = 0; level < Grammar::kDead; ++level) {
-    for (size_t i = 0; i < waiting[static_cast<size_t>(level)].size(); ++i) {
-      const int32_t state = waiting[static_cast<size_t>(level)][i];
+    for (size_t i = 0; i < waiting[level].size(); ++i) {
+      const int32_t state = waiting[level][i];
       if (height(state) <= level) continue;
-      grammar.states_[static_cast<size_t>(state)].height = level;
+      grammar.states_[state].height = level;
       const auto range = std::ranges::equal_range(all, state, {}, [](const auto& entry) { return entry.first; });
       for (const auto& [target, in] : range) {
         int32_t needed = in.is_start ? level + 1 : level;
         if (in.other >= 0) needed = std::max(needed, height(in.other) + (in.is_start ? 0 : 1));
-        if (needed < std::min(height(in.from), Grammar::kDead)) waiting[static_cast<size_t>(needed)].push_back(in.from);
+        if (needed < std::min(height(in.from), Grammar::kDead)) waiting[needed].push_back(in.from);
       }
     }
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/assign_or_return.h"
 #include "grammar/compile.h"
 
 namespace pagoda::grammar {
@@ -19,10 +20,9 @@ Result<std::shared_ptr<TokenGrammar>> GrammarCache::find_or_compile(const Gramma
     if (Status status = known->status(); !status.is_ok()) return status;
     return known;
   }
-  Result<Grammar> compiled = compile(spec);
-  if (!compiled.is_ok()) return compiled.status;
-  const int32_t num_states = compiled->num_states();
-  auto grammar = std::make_shared<TokenGrammar>(std::make_shared<const Grammar>(std::move(*compiled)), vocabulary());
+  PAGODA_ASSIGN_OR_RETURN(Grammar compiled, compile(spec));
+  const int32_t num_states = compiled.num_states();
+  auto grammar = std::make_shared<TokenGrammar>(std::make_shared<const Grammar>(std::move(compiled)), vocabulary());
   keep({std::move(key), num_states, grammar});
   return grammar;
 }

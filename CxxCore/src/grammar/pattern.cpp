@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "base/assign_or_return.h"
 #include "base/concat.h"
 #include "grammar/characters.h"
 #include "grammar/pattern_parser.h"
@@ -41,7 +42,7 @@ class Determiniser {
     std::vector<size_t> alive;
     std::vector<bool> is_alive(pattern_.states.size());
     for (size_t i = 0; i < pattern_.states.size(); ++i) {
-      for (const CharacterEdge& edge : pattern_.states[i].edges) sources[static_cast<size_t>(edge.target)].push_back(i);
+      for (const CharacterEdge& edge : pattern_.states[i].edges) sources[edge.target].push_back(i);
       if (!pattern_.states[i].accepts) continue;
       alive.push_back(i);
       is_alive[i] = true;
@@ -54,21 +55,21 @@ class Determiniser {
       }
     }
     for (Pattern::State& state : pattern_.states)
-      std::erase_if(state.edges, [&](const CharacterEdge& e) { return !is_alive[static_cast<size_t>(e.target)]; });
+      std::erase_if(state.edges, [&](const CharacterEdge& e) { return !is_alive[e.target]; });
   }
 
   Subset close(Subset subset) {
-    for (const int32_t part : subset) seen_[static_cast<size_t>(part)] = true;
+    for (const int32_t part : subset) seen_[part] = true;
     for (size_t i = 0; i < subset.size(); ++i) {
-      for (const int32_t next : parts_[static_cast<size_t>(subset[i])].jumps) {
-        if (seen_[static_cast<size_t>(next)]) continue;
-        seen_[static_cast<size_t>(next)] = true;
+      for (const int32_t next : parts_[subset[i]].jumps) {
+        if (seen_[next]) continue;
+        seen_[next] = true;
         subset.push_back(next);
       }
     }
-    for (const int32_t part : subset) seen_[static_cast<size_t>(part)] = false;
+    for (const int32_t part : subset) seen_[part] = false;
     // The states that matter: those that read a character, and the end.
-    std::erase_if(subset, [&](int32_t p) { return p != 1 && parts_[static_cast<size_t>(p)].target < 0; });
+    std::erase_if(subset, [&](int32_t p) { return p != 1 && parts_[p].target < 0; });
     std::ranges::sort(subset);
     return subset;
   }
@@ -76,7 +77,7 @@ class Determiniser {
   Subset step(const Subset& subset, char32_t c) {
     Subset next;
     for (const int32_t index : subset) {
-      const PatternPart& part = parts_[static_cast<size_t>(index)];
+      const PatternPart& part = parts_[index];
       const auto holds = [c](const CharacterSpan& span) { return span.first <= c && c <= span.last; };
       if (std::ranges::any_of(part.characters, holds)) next.push_back(part.target);
     }
@@ -98,7 +99,7 @@ class Determiniser {
   void add_edges(size_t from, const Subset& subset) {
     std::vector<char32_t> begins{0};
     for (const int32_t index : subset) {
-      for (const CharacterSpan& span : parts_[static_cast<size_t>(index)].characters) {
+      for (const CharacterSpan& span : parts_[index].characters) {
         begins.push_back(span.first);
         begins.push_back(span.last + 1);
       }
@@ -142,9 +143,8 @@ bool Pattern::matches(std::string_view text) const noexcept {
 }
 
 Result<Pattern> compile_pattern(std::string_view pattern, bool is_whole) {
-  Result<std::vector<PatternPart>> parts = PatternParser(pattern).parse(is_whole);
-  if (!parts.is_ok()) return parts.status;
-  return Determiniser(*parts).run();
+  PAGODA_ASSIGN_OR_RETURN(std::vector<PatternPart> parts, PatternParser(pattern).parse(is_whole));
+  return Determiniser(parts).run();
 }
 
 }  // namespace pagoda::grammar

@@ -55,11 +55,11 @@ Result<std::vector<PatternPart>> PatternParser::parse(bool is_whole) {
     return status_;
   }
   const CharacterSet others = is_whole ? CharacterSet() : CharacterSet{{0, kLastCharacter}};
-  parts_[static_cast<size_t>(before)].characters = parts_[static_cast<size_t>(after)].characters = others;
-  parts_[static_cast<size_t>(before)].characters.push_back({kBegin, kBegin});
-  parts_[static_cast<size_t>(before)].target = before;
-  parts_[static_cast<size_t>(after)].characters.push_back({kEnd, kEnd});
-  parts_[static_cast<size_t>(after)].target = after;
+  parts_[before].characters = parts_[after].characters = others;
+  parts_[before].characters.push_back({kBegin, kBegin});
+  parts_[before].target = before;
+  parts_[after].characters.push_back({kEnd, kEnd});
+  parts_[after].target = after;
   jump(before, piece.start);
   jump(piece.end, after);
   return std::move(parts_);
@@ -84,8 +84,8 @@ int32_t PatternParser::add_part() {
 
 PatternParser::Piece PatternParser::add_set(CharacterSet set) {
   const Piece piece{add_part(), add_part()};
-  parts_[static_cast<size_t>(piece.start)].characters = normalise(std::move(set));
-  parts_[static_cast<size_t>(piece.start)].target = piece.end;
+  parts_[piece.start].characters = normalise(std::move(set));
+  parts_[piece.start].target = piece.end;
   return piece;
 }
 

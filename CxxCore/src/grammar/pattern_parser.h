@@ -42,7 +42,7 @@ class PatternParser {
   bool has_more() const noexcept { return at_ < text_.size(); }
   bool take(std::string_view word) noexcept;
   int32_t add_part();
-  void jump(int32_t from, int32_t to) { parts_[static_cast<size_t>(from)].jumps.push_back(to); }
+  void jump(int32_t from, int32_t to) { parts_[from].jumps.push_back(to); }
 
   bool parse_choice(int depth, Piece& piece);
   bool parse_sequence(int depth, Piece& piece);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <set>
 
+#include "base/assign_or_return.h"
 #include "base/concat.h"
 #include "base/json_writer.h"
 #include "base/quoted.h"
@@ -30,9 +31,8 @@ SchemaCompiler::Place SchemaCompiler::inside(const Place& place, const std::stri
 
 Result<Grammar> SchemaCompiler::compile(const Json& root) {
   GrammarBuilder builder;
-  const Result<Rule> value = SchemaCompiler(root, builder).compile_value();
-  if (!value.is_ok()) return value.status;
-  return finish(*value, builder);
+  PAGODA_ASSIGN_OR_RETURN(const Rule value, SchemaCompiler(root, builder).compile_value());
+  return finish(value, builder);
 }
 
 Result<Rule> SchemaCompiler::compile_value() {
@@ -179,7 +179,7 @@ size_t SchemaCompiler::rule_of(const Json& schema, const std::string& path) {
 }
 
 void SchemaCompiler::call_rule(const Place& place, size_t rule) {
-  if (leading_rule_ >= 0) rules_[static_cast<size_t>(leading_rule_)].leads.push_back(rule);
+  if (leading_rule_ >= 0) rules_[leading_rule_].leads.push_back(rule);
   builder_.add_call(place.from, rules_[rule].rule, place.to);
 }
 

@@ -137,8 +137,8 @@ void SchemaCompiler::add_multiples(const Json& schema, const Json& factor, const
     for (int64_t before = 0; before < (digits == 1 ? 1 : step) && is_ok(); ++before) {
       for (int digit = digits == 1 ? 1 : 0; digit <= 9; ++digit) {
         const auto byte = static_cast<uint8_t>('0' + digit);
-        const int32_t to = next[static_cast<size_t>((before * 10 + digit) % step)];
-        if (digits > 1) builder_.add_bytes(states[static_cast<size_t>(before)], byte, byte, to);
+        const int32_t to = next[(before * 10 + digit) % step];
+        if (digits > 1) builder_.add_bytes(states[before], byte, byte, to);
         else builder_.add_bytes(place.from, byte, byte, to);
         if (digits == 1 && has_negative) builder_.add_bytes(sign, byte, byte, to);
       }

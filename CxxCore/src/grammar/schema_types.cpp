@@ -233,7 +233,7 @@ void SchemaCompiler::add_pattern(const Pattern& pattern, int64_t least, int64_t 
   for (size_t i = 0; i < order.size() && is_ok(); ++i) {
     const auto [state, count] = order[i];
     const int32_t from = state_of(state, count);
-    const Pattern::State& part = pattern.states[static_cast<size_t>(state)];
+    const Pattern::State& part = pattern.states[state];
     if (part.accepts && count >= least && is_raw) builder_.add_jump(from, place.to);
     else if (part.accepts && count >= least) builder_.add_bytes(from, '"', '"', place.to);
     if (count >= most) continue;

@@ -27,7 +27,7 @@ Result<Grammar> compile_regex(std::string_view expression) {
     const Pattern::State& part = pattern->states[i];
     if (part.accepts) builder.add_jump(states[i], rule.end);
     for (const CharacterEdge& edge : part.edges) {
-      const int32_t to = states[static_cast<size_t>(edge.target)];
+      const int32_t to = states[edge.target];
       if (edge.last < 0x80) {
         add_text_characters(builder, states[i], edge.first, edge.last, to);
         continue;

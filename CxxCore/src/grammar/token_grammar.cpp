@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "base/concat.h"
+
 namespace pagoda::grammar {
 
 static void allow(int32_t token, std::vector<uint64_t>& mask) noexcept {
@@ -77,9 +79,9 @@ Mask TokenGrammar::compute(int32_t id) {
 Status TokenGrammar::status() const {
   if (!is_too_costly_) return ok_status();
   return make_error(StatusCode::unsupported,
-                    "the grammar is too ambiguous to enforce: to find the tokens that may come next, more than " +
-                        std::to_string(Automaton::kMaxWork) +
-                        " states would have to be looked at; use fewer alternatives, or simpler patterns in them");
+                    concat("the grammar is too ambiguous to enforce: to find the tokens that may come next, more than ",
+                           Automaton::kMaxWork,
+                           " states would have to be looked at; use fewer alternatives, or simpler patterns in them"));
 }
 
 void TokenGrammar::walk(const TokenTrie& trie, int32_t id, std::vector<uint64_t>& mask) {

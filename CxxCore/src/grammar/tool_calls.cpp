@@ -5,6 +5,7 @@
 #include <deque>
 #include <string>
 
+#include "base/assign_or_return.h"
 #include "base/json_writer.h"
 #include "base/quoted.h"
 #include "grammar/free_text.h"
@@ -51,13 +52,12 @@ class CallCompiler {
     for (const Json& tool : tools) {
       const Json* name = tool.find("name");
       if (!name || !name->is_string()) return make_error(StatusCode::invalid_argument, "a tool has no name");
-      Result<Rule> arguments = arguments_of(tool, name->as_string());
-      if (!arguments.is_ok()) return arguments.status;
+      PAGODA_ASSIGN_OR_RETURN(Rule arguments, arguments_of(tool, name->as_string()));
       std::string quoted;
       io::append_json_string(name->as_string(), quoted);
       const int32_t from = builder_.add_literal(
           frame, is_xml_ ? "<function=" + name->as_string() + ">\n" : "{\"name\": " + quoted + ", \"arguments\": ");
-      const int32_t to = builder_.add_call(from, *arguments);
+      const int32_t to = builder_.add_call(from, arguments);
       builder_.add_literal(to, is_xml_ ? "</function>" : "}", frame_end);
     }
     const int32_t end = builder_.add_literal(frame_end, kCallEnd);
@@ -123,9 +123,7 @@ class CallCompiler {
     }
     Rule answer;
     if (value && !is_forced_) {
-      Result<Rule> rule = compilers_.emplace_back(*value, builder_).compile_value();
-      if (!rule.is_ok()) return rule.status;
-      answer = *rule;
+      PAGODA_ASSIGN_OR_RETURN(answer, compilers_.emplace_back(*value, builder_).compile_value());
     }
     int32_t from = document.start;
     for (int i = 0; i <= kMaxLeadingNewlines; ++i) {

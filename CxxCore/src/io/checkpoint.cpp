@@ -79,8 +79,7 @@ Status Checkpoint::open_single(const ModelFiles& files) {
 }
 
 Status Checkpoint::open_gguf(std::span<const Gguf> parts) {
-  PAGODA_ASSIGN_OR_RETURN(auto tensors, gguf_tensors(parts));
-  tensors_ = std::move(tensors);
+  PAGODA_ASSIGN_OR_RETURN(tensors_, gguf_tensors(parts));
   for (const Gguf& part : parts) files_.push_back(part.file());
   return ok_status();
 }
@@ -132,7 +131,7 @@ Status Checkpoint::read(const TensorEntry& tensor, uint64_t begin, std::span<std
     return make_error(StatusCode::invalid_argument, concat("read of bytes [", begin, ", +", into.size(),
                                                            ") of a tensor of ", tensor.size_bytes, " bytes"));
   }
-  return files_[static_cast<size_t>(tensor.file_index)]->read(tensor.offset_bytes + begin, into);
+  return files_[tensor.file_index]->read(tensor.offset_bytes + begin, into);
 }
 
 }  // namespace pagoda::io

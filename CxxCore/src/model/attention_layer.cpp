@@ -13,7 +13,7 @@ namespace {
 
 bool is_sliding(const io::ModelConfig& config, int layer_index) noexcept {
   return layer_index < config.num_layers &&  // an MTP head's is none
-         config.layers[static_cast<size_t>(layer_index)] == io::LayerKind::sliding_attention;
+         config.layers[layer_index] == io::LayerKind::sliding_attention;
 }
 
 }  // namespace
@@ -117,7 +117,7 @@ Status AttentionLayer::forward_from(device::Encoder& encoder, const Step& step, 
     one.context_lens = slice(step.sequences.context_lens, 0, b, 1);
     one.block_tables = slice(step.sequences.block_tables, 0, b, 1);
     one.state_slots = slice(step.sequences.state_slots, 0, b, 1);
-    const int32_t window = step.host_positions[static_cast<size_t>(b)] + 1 - first_position;
+    const int32_t window = step.host_positions[b] + 1 - first_position;
     PAGODA_RETURN_IF_ERROR(attend(encoder, slice(parts.q, 0, b, 1), one, window, slice(mixed_heads, 0, b, 1)));
   }
   return finish(encoder, step, parts);

@@ -6,16 +6,17 @@
 #include <string>
 #include <vector>
 
+#include "base/concat.h"
+
 namespace pagoda::model {
 namespace {
 
 Status bad(const std::string& what) { return make_error(StatusCode::invalid_argument, "batch: " + what); }
 
-Status bad_sequence(size_t index, const std::string& what) { return bad("sequence " + std::to_string(index) + what); }
+Status bad_sequence(size_t index, const std::string& what) { return bad(concat("sequence ", index, what)); }
 
 Status wrong_count(const char* field, size_t count, int64_t low, int64_t high) {
-  return bad(std::string(field) + " has " + std::to_string(count) + " entries, expected " + std::to_string(low) +
-             (high == low ? "" : " to " + std::to_string(high)));
+  return bad(concat(field, " has ", count, " entries, expected ", low, high == low ? "" : concat(" to ", high)));
 }
 
 Status check_count(const char* field, size_t count, int64_t low, int64_t high) {
@@ -27,8 +28,7 @@ template <class T>
 Status check_range(const char* field, const std::vector<T>& values, int64_t limit) {
   for (size_t i = 0; i < values.size(); ++i)
     if (values[i] < 0 || values[i] >= limit)
-      return bad(std::string(field) + "[" + std::to_string(i) + "] is " + std::to_string(values[i]) +
-                 ", must be 0 to " + std::to_string(limit - 1));
+      return bad(concat(field, "[", i, "] is ", values[i], ", must be 0 to ", limit - 1));
   return ok_status();
 }
 
@@ -52,7 +52,7 @@ Status check_counts(const ForwardBatch& batch, bool has_state, const ModelSizes&
 Status check_blocks(size_t b, std::span<const int32_t> blocks, const ModelSizes& sizes) {
   for (const int32_t block : blocks)
     if (block < 0 || block >= sizes.num_kv_blocks)
-      return bad_sequence(b, " has block " + std::to_string(block) + " of " + std::to_string(sizes.num_kv_blocks));
+      return bad_sequence(b, concat(" has block ", block, " of ", sizes.num_kv_blocks));
   return ok_status();
 }
 
@@ -61,9 +61,8 @@ Status check_table_changes(const ForwardBatch& batch, const ModelSizes& sizes) {
   for (const TableChange& c : batch.table_changes) {
     if (c.row < 0 || c.row >= batch.num_seqs() || c.first < 0 || c.count <= 0 ||
         c.count > sizes.max_blocks_per_seq - c.first)
-      return bad("table_changes has entries " + std::to_string(c.first) + " and " + std::to_string(c.count) +
-                 " more of row " + std::to_string(c.row) + "; there are " + std::to_string(batch.num_seqs()) +
-                 " rows of " + std::to_string(sizes.max_blocks_per_seq));
+      return bad(concat("table_changes has entries ", c.first, " and ", c.count, " more of row ", c.row, "; there are ",
+                        batch.num_seqs(), " rows of ", sizes.max_blocks_per_seq));
     const int64_t place = int64_t{c.row} * sizes.max_blocks_per_seq + c.first;
     const auto entries =
         std::span(batch.block_tables).subspan(static_cast<size_t>(place), static_cast<size_t>(c.count));
@@ -75,11 +74,10 @@ Status check_table_changes(const ForwardBatch& batch, const ModelSizes& sizes) {
 Status check_sequence(const ForwardBatch& batch, const cache::CacheLayout& layout, const ModelSizes& sizes, size_t b) {
   const int64_t begin = batch.cu_seqlens[b], end = batch.cu_seqlens[b + 1], context = batch.context_lens[b];
   if (begin >= end || end > batch.num_tokens())
-    return bad_sequence(b, " has rows " + std::to_string(begin) + " to " + std::to_string(end) + " of " +
-                               std::to_string(batch.num_tokens()));
+    return bad_sequence(b, concat(" has rows ", begin, " to ", end, " of ", batch.num_tokens()));
   if (context < end - begin || context > int64_t{sizes.max_blocks_per_seq} * layout.block_size)
-    return bad_sequence(b, " has context_lens " + std::to_string(context) + " with " + std::to_string(end - begin) +
-                               " rows and at most " + std::to_string(sizes.max_blocks_per_seq) + " blocks");
+    return bad_sequence(b, concat(" has context_lens ", context, " with ", end - begin, " rows and at most ",
+                                  sizes.max_blocks_per_seq, " blocks"));
   const int32_t* blocks = batch.block_tables.data() + b * static_cast<size_t>(sizes.max_blocks_per_seq);
   if (!batch.has_table_changes) {
     const int64_t used = (context + layout.block_size - 1) / layout.block_size;
@@ -89,10 +87,9 @@ Status check_sequence(const ForwardBatch& batch, const cache::CacheLayout& layou
     const int64_t position = context - end + row;
     const int64_t slot =
         int64_t{blocks[position / layout.block_size]} * layout.block_size + position % layout.block_size;
-    if (batch.positions[static_cast<size_t>(row)] != position || batch.slot_mapping[static_cast<size_t>(row)] != slot)
-      return bad_sequence(b, ", row " + std::to_string(row) + " is at position " + std::to_string(position) +
-                                 " and slot " + std::to_string(slot) +
-                                 ", but positions and slot_mapping say otherwise");
+    if (batch.positions[row] != position || batch.slot_mapping[row] != slot)
+      return bad_sequence(b, concat(", row ", row, " is at position ", position, " and slot ", slot,
+                                    ", but positions and slot_mapping say otherwise"));
   }
   return ok_status();
 }
@@ -103,15 +100,15 @@ Status check_state_slots(const ForwardBatch& batch, const ModelSizes& sizes) {
   PAGODA_RETURN_IF_ERROR(check_range("fresh_slots", batch.fresh_slots, sizes.num_state_slots));
   for (auto slot = batch.state_slots.begin(); slot != batch.state_slots.end(); ++slot)
     if (std::find(batch.state_slots.begin(), slot, *slot) != slot)
-      return bad("state_slots has slot " + std::to_string(*slot) + " twice");
+      return bad(concat("state_slots has slot ", *slot, " twice"));
   return ok_status();
 }
 
 Status check_copies(const char* field, const std::vector<Copy>& copies, int64_t limit) {
   for (size_t i = 0; i < copies.size(); ++i)
     if (std::min(copies[i].from, copies[i].to) < 0 || std::max(copies[i].from, copies[i].to) >= limit)
-      return bad(std::string(field) + "[" + std::to_string(i) + "] is from " + std::to_string(copies[i].from) + " to " +
-                 std::to_string(copies[i].to) + ", must be 0 to " + std::to_string(limit - 1));
+      return bad(
+          concat(field, "[", i, "] is from ", copies[i].from, " to ", copies[i].to, ", must be 0 to ", limit - 1));
   return ok_status();
 }
 
@@ -122,15 +119,13 @@ Status check_saves(const ForwardBatch& batch, const ModelSizes& sizes) {
   int32_t last_end = 0;
   for (const StateSave& save : batch.state_saves) {
     if (save.end_row <= last_end || save.end_row > batch.num_tokens())
-      return bad("state_saves must go up from row 1 to " + std::to_string(batch.num_tokens()) + ", one ends at " +
-                 std::to_string(save.end_row));
+      return bad(concat("state_saves must go up from row 1 to ", batch.num_tokens(), ", one ends at ", save.end_row));
     last_end = save.end_row;
     const auto owner = std::lower_bound(batch.cu_seqlens.begin(), batch.cu_seqlens.end(), save.end_row) - 1;
     const auto& slots = batch.state_slots;
-    if (save.from != slots[static_cast<size_t>(owner - batch.cu_seqlens.begin())] || save.to < 0 ||
-        save.to >= sizes.num_state_slots || std::find(slots.begin(), slots.end(), save.to) != slots.end())
-      return bad("state_saves cannot copy slot " + std::to_string(save.from) + " to " + std::to_string(save.to) +
-                 " after row " + std::to_string(save.end_row));
+    if (save.from != slots[owner - batch.cu_seqlens.begin()] || save.to < 0 || save.to >= sizes.num_state_slots ||
+        std::find(slots.begin(), slots.end(), save.to) != slots.end())
+      return bad(concat("state_saves cannot copy slot ", save.from, " to ", save.to, " after row ", save.end_row));
   }
   return ok_status();
 }
@@ -152,8 +147,7 @@ Status check_batch(const ForwardBatch& batch, const io::ModelConfig& config, con
   PAGODA_RETURN_IF_ERROR(check_copies("slot_copies", batch.slot_copies, sizes.num_state_slots));
   PAGODA_RETURN_IF_ERROR(check_saves(batch, sizes));
   if (!batch.draws.empty() && batch.draws.size() != batch.logits_rows.size())
-    return bad("draws has " + std::to_string(batch.draws.size()) + " entries for " +
-               std::to_string(batch.logits_rows.size()) + " rows of logits");
+    return bad(concat("draws has ", batch.draws.size(), " entries for ", batch.logits_rows.size(), " rows of logits"));
   return check_range("logits_rows", batch.logits_rows, batch.num_tokens());
 }
 

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/assign_or_return.h"
 #include "model/batch_check.h"
 #include "ops/ops.h"
 
@@ -21,7 +22,7 @@ Decoder::Decoder(const io::ModelConfig& config, const cache::CacheLayout& layout
       head_(config.tie_word_embeddings ? embedding_ : weights_.matrix(kModelLevel, Role::lm_head)) {
   for (int i = 0; i < config.num_layers; ++i) {
     if (!config.runs_layer(i)) continue;
-    const bool is_recurrent = config.layers[static_cast<size_t>(i)] == io::LayerKind::linear_attention;
+    const bool is_recurrent = config.layers[i] == io::LayerKind::linear_attention;
     const auto make_mixer = [&]() -> Mixer {
       if (is_recurrent && config.channel_decay) return KdaLayer(config, weights_, i);
       if (is_recurrent) return GdnLayer(config, weights_, i);
@@ -43,16 +44,14 @@ Status Decoder::allocate(const ModelSizes& sizes) {
   if (!is_positive) return make_error(StatusCode::invalid_argument, "model sizes must all be positive");
   if (is_allocated_) return make_error(StatusCode::internal, "the model's memory is allocated already");
 
-  auto pools = allocate_pools(layout_, sizes.num_kv_blocks, sizes.num_state_slots, device_);
-  if (!pools.is_ok()) return pools.status;
-  auto workspace = Workspace::allocate(config_, sizes, device_);
-  if (!workspace.is_ok()) return workspace.status;
+  PAGODA_ASSIGN_OR_RETURN(auto pools, allocate_pools(layout_, sizes.num_kv_blocks, sizes.num_state_slots, device_));
+  PAGODA_ASSIGN_OR_RETURN(auto workspace, Workspace::allocate(config_, sizes, device_));
   PAGODA_RETURN_IF_ERROR(device_.reserve(Workspace::step_limits(config_, sizes)));
-  if (!workspace->is_host_visible())
+  if (!workspace.is_host_visible())
     host_logits_.resize(static_cast<size_t>(sizes.max_logits_rows) * static_cast<size_t>(config_.vocab_size));
   picked_.reserve(static_cast<size_t>(sizes.max_logits_rows));
-  pools_ = std::move(*pools);
-  workspace_ = std::move(*workspace);
+  pools_ = std::move(pools);
+  workspace_ = std::move(workspace);
   sizes_ = sizes;
   size_t next_kv = 0, next_state = 0;
   for (Layer& layer : layers_) {
@@ -112,16 +111,13 @@ Status Decoder::project(std::span<const int32_t> rows) {
   const bool fits = !rows.empty() && rows.size() <= static_cast<size_t>(sizes_.max_logits_rows);
   if (!fits || std::ranges::any_of(rows, [&](int32_t row) { return row < 0 || row >= states_.shape[0]; }))
     return make_error(StatusCode::internal, "project() of rows that the step does not have, or of too many");
-  auto step = workspace_.begin_rows(rows, device_);
-  if (!step.is_ok()) return step.status;
+  PAGODA_ASSIGN_OR_RETURN(auto step, workspace_.begin_rows(rows, device_));
   device::Encoder& encoder = device_.encoder();
-  Status encoded = ops::gather_rows(encoder, {.x = states_, .rows = step->logits_rows, .out = step->gathered});
+  Status encoded = ops::gather_rows(encoder, {.x = states_, .rows = step.logits_rows, .out = step.gathered});
   if (encoded.is_ok())
-    encoded = ops::matmul(encoder, {.x = step->gathered, .weight = head_, .bias = {}, .out = step->logits});
-  Status done = encoder.submit().wait();
-  if (!encoded.is_ok()) return encoded;
-  if (!done.is_ok()) return done;
-  return publish_logits(step->logits, {});
+    encoded = ops::matmul(encoder, {.x = step.gathered, .weight = head_, .bias = {}, .out = step.logits});
+  PAGODA_RETURN_IF_ERROR(submit(encoder, std::move(encoded)));
+  return publish_logits(step.logits, {});
 }
 
 Status Decoder::read_state(int32_t row, std::span<float> to) {
@@ -136,6 +132,12 @@ Status Decoder::draft(const ForwardBatch& batch, bool is_first) {
              [&](device::Encoder& encoder, const Step& step) { return encode_draft(encoder, step, is_first); });
 }
 
+// Also after a failure, so that the next step begins with an empty encoder.
+Status Decoder::submit(device::Encoder& encoder, Status encoded) {
+  Status done = encoder.submit().wait();
+  return encoded.is_ok() ? done : encoded;
+}
+
 // Logits are those of the first `num_ids` tokens.
 Status Decoder::run(const ForwardBatch& batch, int32_t num_ids,
                     const std::function<Status(device::Encoder&, const Step&)>& encode) {
@@ -144,18 +146,15 @@ Status Decoder::run(const ForwardBatch& batch, int32_t num_ids,
   states_ = {};
   if (!is_allocated_) return make_error(StatusCode::internal, "forward() before allocate()");
   PAGODA_RETURN_IF_ERROR(check_batch(batch, config_, layout_, sizes_));
-  auto step = workspace_.begin(batch, device_);
-  if (!step.is_ok()) return step.status;
-  const device::Tensor all = step->logits;
+  PAGODA_ASSIGN_OR_RETURN(auto step, workspace_.begin(batch, device_));
+  const device::Tensor all = step.logits;
   if (num_ids < all.shape[1])
-    step->logits = device::dense(all.buffer, all.dtype, {all.shape[0], num_ids}, all.offset_bytes);
+    step.logits = device::dense(all.buffer, all.dtype, {all.shape[0], num_ids}, all.offset_bytes);
   device::Encoder& encoder = device_.encoder();
-  const Status encoded = encode(encoder, *step);
-  Status done = encoder.submit().wait();  // also after a failure, so that the next step begins with an empty encoder
-  if (!encoded.is_ok()) return encoded;
-  if (!done.is_ok()) return done;
-  if (encoder.can(device::Op::sample)) PAGODA_RETURN_IF_ERROR(publish_picked(step->picked));
-  return publish_logits(step->logits, batch.draws);
+  Status encoded = encode(encoder, step);
+  PAGODA_RETURN_IF_ERROR(submit(encoder, std::move(encoded)));
+  if (encoder.can(device::Op::sample)) PAGODA_RETURN_IF_ERROR(publish_picked(step.picked));
+  return publish_logits(step.logits, batch.draws);
 }
 
 Status Decoder::publish_picked(const device::Tensor& picked) {

@@ -47,6 +47,7 @@ class Decoder final : public Model {
   Status encode_layers(device::Encoder& encoder, const Step& step) const;
   static device::Tensor states_of(const Step& step, bool feeds_head) noexcept;
   Status encode_draft(device::Encoder& encoder, const Step& step, bool is_first) const;
+  static Status submit(device::Encoder& encoder, Status encoded);
   Status run(const ForwardBatch& batch, int32_t num_ids,
              const std::function<Status(device::Encoder&, const Step&)>& encode);
   Status norm(device::Encoder& encoder, const Step& step, const device::Tensor& addition, const device::Tensor& weight,

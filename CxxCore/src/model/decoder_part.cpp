@@ -1,6 +1,8 @@
 // Decoder: a part of a model's layers, whose rows come from and go to other machines.
 #include <algorithm>
+#include <utility>
 
+#include "base/assign_or_return.h"
 #include "model/batch_check.h"
 #include "model/decoder.h"
 
@@ -15,19 +17,16 @@ Status Decoder::run_layers(const ForwardBatch& batch, std::span<const float> in,
   if (!is_allocated_ || !config_.is_part() || out.size() != count || in.size() != (config_.has_ends() ? 0 : count))
     return make_error(StatusCode::internal, "run_layers() of a model that is no part, or with too few or many rows");
   PAGODA_RETURN_IF_ERROR(check_batch(batch, config_, layout_, sizes_));
-  auto step = workspace_.begin(batch, device_);
-  if (!step.is_ok()) return step.status;
-  if (!in.empty()) PAGODA_RETURN_IF_ERROR(upload_rows(step->hidden, in));
+  PAGODA_ASSIGN_OR_RETURN(auto step, workspace_.begin(batch, device_));
+  if (!in.empty()) PAGODA_RETURN_IF_ERROR(upload_rows(step.hidden, in));
   device::Encoder& encoder = device_.encoder();
   Status encoded = move_units(encoder, batch);
-  if (encoded.is_ok()) encoded = zero_fresh_slots(encoder, *step);
-  if (encoded.is_ok() && in.empty()) encoded = embed(encoder, *step);
-  if (encoded.is_ok()) encoded = encode_layers(encoder, *step);
-  Status done = encoder.submit().wait();
-  if (!encoded.is_ok()) return encoded;
-  if (!done.is_ok()) return done;
-  PAGODA_RETURN_IF_ERROR(download_rows(step->hidden, out, /*adds=*/false));
-  return download_rows(step->delta, out, /*adds=*/true);
+  if (encoded.is_ok()) encoded = zero_fresh_slots(encoder, step);
+  if (encoded.is_ok() && in.empty()) encoded = embed(encoder, step);
+  if (encoded.is_ok()) encoded = encode_layers(encoder, step);
+  PAGODA_RETURN_IF_ERROR(submit(encoder, std::move(encoded)));
+  PAGODA_RETURN_IF_ERROR(download_rows(step.hidden, out, /*adds=*/false));
+  return download_rows(step.delta, out, /*adds=*/true);
 }
 
 // Rows on the device have gaps between them where their width is odd; those of other machines have none.
@@ -67,10 +66,8 @@ Status Decoder::take_states(std::span<const float> rows) {
   for (device::Tensor* t : {&step.hidden, &step.normed}) *t = device::slice(*t, 0, 0, count);
   PAGODA_RETURN_IF_ERROR(upload_rows(step.hidden, rows));
   device::Encoder& encoder = device_.encoder();
-  const Status encoded = norm(encoder, step, {}, final_norm_, step.normed);
-  Status done = encoder.submit().wait();
-  if (!encoded.is_ok()) return encoded;
-  if (!done.is_ok()) return done;
+  Status encoded = norm(encoder, step, {}, final_norm_, step.normed);
+  PAGODA_RETURN_IF_ERROR(submit(encoder, std::move(encoded)));
   states_ = step.normed;
   return ok_status();
 }

@@ -1,6 +1,7 @@
 // Loads a model's weights onto a device that can run its ops.
 #include <utility>
 
+#include "base/assign_or_return.h"
 #include "model/decoder.h"
 
 namespace pagoda::model {
@@ -30,10 +31,9 @@ Result<std::unique_ptr<Model>> load_model(const io::ModelConfig& config, const i
   if (config.has_latents() && !(encoder.can(device::Op::latent_attention) && encoder.can(device::Op::expert_matmul)))
     return refuse("latent attention (MLA)");
   if (config.channel_decay && !encoder.can(device::Op::kda)) return refuse("a decay by channel (KDA)");
-  auto weights = Weights::load(config, checkpoint, device, format, progress, cache);
-  if (!weights.is_ok()) return weights.status;
+  PAGODA_ASSIGN_OR_RETURN(auto weights, Weights::load(config, checkpoint, device, format, progress, cache));
   return std::unique_ptr<Model>(
-      std::make_unique<Decoder>(config, cache_layout(config, kv_dtype, block_size), device, std::move(*weights)));
+      std::make_unique<Decoder>(config, cache_layout(config, kv_dtype, block_size), device, std::move(weights)));
 }
 
 }  // namespace pagoda::model

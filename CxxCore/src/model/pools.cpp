@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "base/assign_or_return.h"
+#include "base/concat.h"
 #include "model/model.h"
 
 namespace pagoda::model {
@@ -36,9 +38,8 @@ Result<std::unique_ptr<device::Buffer>> allocate(device::Device& device, int64_t
                                                  const std::string& label) {
   int64_t size = 0;
   if (__builtin_mul_overflow(count, unit_bytes, &size))
-    return make_error(StatusCode::out_of_memory, label + ": " + std::to_string(count) + " times " +
-                                                     std::to_string(unit_bytes) +
-                                                     " bytes is more than a number can hold");
+    return make_error(StatusCode::out_of_memory,
+                      concat(label, ": ", count, " times ", unit_bytes, " bytes is more than a number can hold"));
   return device.allocate(static_cast<size_t>(size), label);
 }
 
@@ -105,11 +106,10 @@ Result<Pools> allocate_pools(const cache::CacheLayout& layout, int64_t num_kv_bl
   Pools pools;
   const int num_kv_layers = layout.num_attention_layers + layout.num_head_layers;
   for (int i = 0; i < num_kv_layers; ++i) {
-    auto buffer = allocate(device, num_kv_blocks, layout.kv_block_bytes() / num_kv_layers,
-                           "KV cache of attention layer " + std::to_string(i));
-    if (!buffer.is_ok()) return buffer.status;
+    PAGODA_ASSIGN_OR_RETURN(auto buffer, allocate(device, num_kv_blocks, layout.kv_block_bytes() / num_kv_layers,
+                                                  concat("KV cache of attention layer ", i)));
     KvPool& pool = pools.kv.emplace_back();
-    pool.buffer = std::move(*buffer);
+    pool.buffer = std::move(buffer);
     int64_t offset = 0;
     if (layout.has_latents) {
       pool.latents = place_kv(pool.buffer.get(), offset, num_kv_blocks, layout);
@@ -121,11 +121,11 @@ Result<Pools> allocate_pools(const cache::CacheLayout& layout, int64_t num_kv_bl
     for (device::Tensor* t : {&pool.k, &pool.v}) *t = place_kv(pool.buffer.get(), offset, num_kv_blocks, layout);
   }
   for (int i = 0; i < layout.num_recurrent_layers; ++i) {
-    auto buffer = allocate(device, num_state_slots, layout.recurrent_slot_bytes() / layout.num_recurrent_layers,
-                           "state of recurrent layer " + std::to_string(i));
-    if (!buffer.is_ok()) return buffer.status;
+    PAGODA_ASSIGN_OR_RETURN(
+        auto buffer, allocate(device, num_state_slots, layout.recurrent_slot_bytes() / layout.num_recurrent_layers,
+                              concat("state of recurrent layer ", i)));
     StatePool& pool = pools.state.emplace_back();
-    pool.buffer = std::move(*buffer);
+    pool.buffer = std::move(buffer);
     device::Buffer* b = pool.buffer.get();
     const int64_t slots = num_state_slots, rows = layout.anchor_rows;
     int64_t offset = 0;
@@ -138,10 +138,10 @@ Result<Pools> allocate_pools(const cache::CacheLayout& layout, int64_t num_kv_bl
     pool.tail = place(b, offset, DType::f32, {slots, layout.conv_rows(), layout.conv_channels});
   }
   if (layout.num_head_layers > 0) {
-    auto buffer = allocate(device, num_state_slots, layout.hidden_slot_bytes(), "hidden states for the MTP head");
-    if (!buffer.is_ok()) return buffer.status;
+    PAGODA_ASSIGN_OR_RETURN(
+        auto buffer, allocate(device, num_state_slots, layout.hidden_slot_bytes(), "hidden states for the MTP head"));
     HiddenPool& pool = pools.hidden.emplace_back();
-    pool.buffer = std::move(*buffer);
+    pool.buffer = std::move(buffer);
     pool.states =
         device::dense(pool.buffer.get(), DType::f32, {num_state_slots, layout.hidden_rows(), layout.hidden_size});
   }
@@ -152,7 +152,7 @@ cache::CacheLayout cache_layout(const io::ModelConfig& config, DType kv_dtype, i
   cache::CacheLayout layout;
   for (int32_t i = 0; i < static_cast<int32_t>(config.layers.size()); ++i) {
     if (!config.runs_layer(i)) continue;
-    const bool is_recurrent = config.layers[static_cast<size_t>(i)] == io::LayerKind::linear_attention;
+    const bool is_recurrent = config.layers[i] == io::LayerKind::linear_attention;
     ++(is_recurrent ? layout.num_recurrent_layers : layout.num_attention_layers);
   }
   layout.has_latents = config.has_latents();

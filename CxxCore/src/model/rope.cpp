@@ -47,8 +47,7 @@ double speed(const io::RopeConfig& rope, int32_t i, int64_t row) {
     case Scaling::llama3: return scale_llama3(inv_freq, rope);
     case Scaling::linear: return inv_freq / rope.factor;
     case Scaling::yarn: return scale_yarn(inv_freq, i, rope);
-    case Scaling::longrope:
-      return inv_freq / (row == 0 ? rope.short_factors : rope.long_factors)[static_cast<size_t>(i)];
+    case Scaling::longrope: return inv_freq / (row == 0 ? rope.short_factors : rope.long_factors)[i];
     case Scaling::none:
     case Scaling::dynamic: break;
   }

@@ -6,8 +6,10 @@
 #include <string_view>
 #include <thread>
 
+#include "base/assign_or_return.h"
 #include "base/cache_folder.h"
 #include "base/checksum.h"
+#include "base/concat.h"
 #include "base/fnv1a.h"
 #include "base/hash128.h"
 #include "base/thread_pool.h"
@@ -64,7 +66,7 @@ std::vector<uint64_t> sums_of(const std::vector<std::span<const std::byte>>& mat
     for (; !rest.empty(); rest = rest.subspan(pieces.back().size()))
       pieces.push_back(rest.first(std::min(rest.size(), kPieceBytes)));
   std::vector<uint64_t> sums(pieces.size());
-  auto add = [&](int64_t i, int) { sums[static_cast<size_t>(i)] = checksum(pieces[static_cast<size_t>(i)]); };
+  auto add = [&](int64_t i, int) { sums[i] = checksum(pieces[i]); };
   const auto pool = ThreadPool::create(static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 8u)));
   if (pool.is_ok()) (*pool)->parallel_for(static_cast<int64_t>(sums.size()), add);
   else
@@ -93,11 +95,10 @@ Result<WeightCacheFile> WeightCacheFile::plan(const std::string& folder, const s
   if (folder.find('\0') != folder.npos) return make_error(StatusCode::invalid_argument, "the folder has a NUL byte");
   const std::string layout = device.weight_layout(format);
   if (layout.empty()) return make_error(StatusCode::unsupported, device.info().name + " has no form to keep");
-  const Result<uint64_t> id = identity(groups, checkpoint, layout);
-  if (!id.is_ok()) return id.status;
+  PAGODA_ASSIGN_OR_RETURN(const uint64_t id, identity(groups, checkpoint, layout));
   WeightCacheFile file;
   file.folder_ = folder;
-  file.path_ = folder + "/" + hex(*id) + std::string(kSuffix);
+  file.path_ = folder + "/" + hex(id) + std::string(kSuffix);
   for (const WeightGroup& group : groups)
     if (group.is_matrix)
       file.places_.push_back({format_of(group, format), 0,
@@ -115,7 +116,7 @@ Result<WeightCacheFile> WeightCacheFile::plan(const std::string& folder, const s
   file.sums_offset_bytes_ = file.size_bytes_;
   file.size_bytes_ += round_up(num_sums * sizeof(uint64_t));
   file.head_ = kMagic;
-  for (uint64_t number : {*id, uint64_t{file.places_.size()}, file.size_bytes_}) append(file.head_, number);
+  for (uint64_t number : {id, uint64_t{file.places_.size()}, file.size_bytes_}) append(file.head_, number);
   for (const Place& place : file.places_)
     for (uint64_t number :
          {place.offset_bytes, place.size_bytes, static_cast<uint64_t>(place.rows), static_cast<uint64_t>(place.cols)})
@@ -131,49 +132,47 @@ Result<WeightCacheFile> WeightCacheFile::plan(const std::string& folder, const s
 // per second of processor time: mapped 16.7 against 16.5 from ext4 with large folios, 16.3 against 16.5 and 16.7 from
 // tmpfs with pages of 4 KiB; and 0.8 to 1.7 s for the reading.
 Result<std::vector<std::unique_ptr<device::Weight>>> WeightCacheFile::read(device::Device& device) const {
-  auto file = io::MappedFile::open(path_, size_bytes_);
-  if (!file.is_ok()) return file.status;
-  if (std::memcmp((*file)->bytes().data(), head_.data(), head_.size()) != 0)
+  PAGODA_ASSIGN_OR_RETURN(auto file, io::MappedFile::open(path_, size_bytes_));
+  if (std::memcmp(file->bytes().data(), head_.data(), head_.size()) != 0)
     return make_error(StatusCode::bad_file, path_ + ": does not begin as expected");
   std::vector<std::span<const std::byte>> parts;
-  for (const Place& place : places_) parts.push_back((*file)->bytes().subspan(place.offset_bytes, place.size_bytes));
+  for (const Place& place : places_) parts.push_back(file->bytes().subspan(place.offset_bytes, place.size_bytes));
   const std::vector<uint64_t> sums = sums_of(parts);
-  if (std::memcmp((*file)->bytes().data() + sums_offset_bytes_, sums.data(), sums.size() * sizeof(uint64_t)) != 0)
+  if (std::memcmp(file->bytes().data() + sums_offset_bytes_, sums.data(), sums.size() * sizeof(uint64_t)) != 0)
     return make_error(StatusCode::bad_file, path_ + ": a matrix is not as it was written");
   mark_used(path_);
   std::vector<std::unique_ptr<device::Weight>> matrices;
   for (const Place& place : places_) {
-    auto matrix = device.adopt_weight(place.format, place.rows, place.cols,
-                                      std::make_unique<MappedBuffer>(*file, place.offset_bytes, place.size_bytes));
-    if (!matrix.is_ok()) return matrix.status;
-    matrices.push_back(std::move(*matrix));
+    PAGODA_ASSIGN_OR_RETURN(
+        auto matrix, device.adopt_weight(place.format, place.rows, place.cols,
+                                         std::make_unique<MappedBuffer>(file, place.offset_bytes, place.size_bytes)));
+    matrices.push_back(std::move(matrix));
   }
   return matrices;
 }
 
 Status WeightCacheFile::write(const std::vector<const device::Weight*>& matrices, int64_t max_bytes) const {
   if (size_bytes_ > static_cast<uint64_t>(max_bytes))
-    return make_error(StatusCode::resource_exhausted, path_ + ": would have " + std::to_string(size_bytes_) +
-                                                          " bytes, more than the " + std::to_string(max_bytes) +
-                                                          " that the folder may have");
+    return make_error(
+        StatusCode::resource_exhausted,
+        concat(path_, ": would have ", size_bytes_, " bytes, more than the ", max_bytes, " that the folder may have"));
   trim_cache_folder(folder_, kSuffix, kMagic, max_bytes - static_cast<int64_t>(size_bytes_), path_);
-  auto writer = io::FileWriter::create(path_);
-  if (!writer.is_ok()) return writer.status;
+  PAGODA_ASSIGN_OR_RETURN(auto writer, io::FileWriter::create(path_));
   const auto write_page_by_page = [&](std::span<const std::byte> bytes) {
-    PAGODA_RETURN_IF_ERROR((*writer)->write(bytes));
-    return (*writer)->write(std::span(kZeros).first(round_up(bytes.size()) - bytes.size()));
+    PAGODA_RETURN_IF_ERROR(writer->write(bytes));
+    return writer->write(std::span(kZeros).first(round_up(bytes.size()) - bytes.size()));
   };
   PAGODA_RETURN_IF_ERROR(write_page_by_page(std::as_bytes(std::span(head_))));
   std::vector<std::span<const std::byte>> parts;
   for (size_t i = 0; i < places_.size(); ++i) {
     if (matrices[i]->bytes().size() != places_[i].size_bytes)
-      return make_error(StatusCode::internal, path_ + ": matrix " + std::to_string(i) + " is not as large as planned");
+      return make_error(StatusCode::internal, concat(path_, ": matrix ", i, " is not as large as planned"));
     PAGODA_RETURN_IF_ERROR(write_page_by_page(matrices[i]->bytes()));
     parts.push_back(matrices[i]->bytes());
   }
   const std::vector<uint64_t> sums = sums_of(parts);
   PAGODA_RETURN_IF_ERROR(write_page_by_page(std::as_bytes(std::span(sums))));
-  return (*writer)->commit();
+  return writer->commit();
 }
 
 }  // namespace pagoda::model

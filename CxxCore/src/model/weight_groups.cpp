@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "base/concat.h"
 #include "device/device.h"
 #include "device/expert_ops.h"
 #include "device/latent_ops.h"
@@ -15,7 +16,7 @@ namespace {
 
 std::string shape_text(const std::vector<int64_t>& shape) {
   std::string text = "[";
-  for (size_t i = 0; i < shape.size(); ++i) text += (i > 0 ? ", " : "") + std::to_string(shape[i]);
+  for (size_t i = 0; i < shape.size(); ++i) text += concat(i > 0 ? ", " : "", shape[i]);
   return text + "]";
 }
 
@@ -40,8 +41,7 @@ Status check_tensor(const WeightSpec& spec, const io::TensorEntry* tensor, const
 Status check_limits(const io::ModelConfig& config) {
   const auto at_most = [](const char* key, int64_t value, int64_t limit) {
     if (value <= limit) return ok_status();
-    return make_error(StatusCode::unsupported, std::string("config.json: ") + key + " " + std::to_string(value) +
-                                                   " is above " + std::to_string(limit));
+    return make_error(StatusCode::unsupported, concat("config.json: ", key, " ", value, " is above ", limit));
   };
   PAGODA_RETURN_IF_ERROR(at_most("head_dim", config.head_dim, device::kMaxHeadDim));
   if (config.has_latents()) {
@@ -60,7 +60,7 @@ CheckpointLayout checkpoint_layout(const io::ModelConfig& config, const io::Chec
     return found != checkpoint.tensors().end() && found->first.starts_with(name);
   };
   const auto has = [&](std::ptrdiff_t layer, const char* begin) {
-    return has_any(config.tensor_prefix + "layers." + std::to_string(layer) + "." + begin);
+    return has_any(concat(config.tensor_prefix, "layers.", layer, ".", begin));
   };
   const auto experts_of = [&](const std::string& layer) {
     if (has_any(layer + "mlp.switch_mlp.")) return ExpertLayout::by_projection;
@@ -68,7 +68,7 @@ CheckpointLayout checkpoint_layout(const io::ModelConfig& config, const io::Chec
   };
   CheckpointLayout layout;
   const auto mixture = std::ranges::find(config.is_mixture, true) - config.is_mixture.begin();
-  layout.experts = experts_of(config.tensor_prefix + "layers." + std::to_string(mixture) + ".");
+  layout.experts = experts_of(concat(config.tensor_prefix, "layers.", mixture, "."));
   layout.head_experts = experts_of(mtp_layer_prefix(config));
   const auto attention = std::ranges::find(config.layers, io::LayerKind::full_attention);
   layout.splits_latents = has(attention - config.layers.begin(), "self_attn.k_b_proj.");
@@ -104,7 +104,7 @@ Status read_as_f32(const io::Checkpoint& checkpoint, const io::TensorEntry& tens
 void find_mtp_head(io::ModelConfig& config, const io::Checkpoint& checkpoint, bool is_wanted) {
   config.has_mtp_head = config.runs_mtp_head = false;
   if (std::ranges::count(config.layers, io::LayerKind::linear_attention) == 0) return;
-  const std::string of_gguf = "model.layers." + std::to_string(config.num_layers) + ".nextn.";
+  const std::string of_gguf = concat("model.layers.", config.num_layers, ".nextn.");
   for (const std::string& prefix : {std::string("mtp."), std::string("model.mtp."), of_gguf}) {
     if (checkpoint.find(prefix + "fc.weight") == nullptr) continue;
     config.mtp_prefix = prefix;
@@ -190,7 +190,7 @@ Status read_part(const WeightGroup::Part& part, const io::Checkpoint& checkpoint
   if (part.head_rows > 0) return read_transposed(part, checkpoint, dtype, first, count, cols, to);
   const auto stored = [&](int64_t row) -> int64_t {  // -1: a row of zeros
     if (part.row_order.empty()) return part.first_row + row;
-    const int64_t wanted = part.row_order[static_cast<size_t>(row)];
+    const int64_t wanted = part.row_order[row];
     return wanted < 0 ? -1 : part.first_row + wanted;
   };
   const size_t width = dtype_bytes(dtype);

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/concat.h"
 #include "device/expert_ops.h"
 
 namespace pagoda::model {
@@ -18,9 +19,9 @@ class Table {
     prefix_ = config_.tensor_prefix;
     matrix(Role::embedding, "embed_tokens", config_.vocab_size, hidden);
     for (layer_ = 0; layer_ < config_.num_layers; ++layer_) {
-      prefix_ = config_.tensor_prefix + "layers." + std::to_string(layer_) + ".";
+      prefix_ = concat(config_.tensor_prefix, "layers.", layer_, ".");
       vector(Role::input_norm, "input_layernorm.weight", {hidden});
-      const bool is_recurrent = config_.layers[static_cast<size_t>(layer_)] == io::LayerKind::linear_attention;
+      const bool is_recurrent = config_.layers[layer_] == io::LayerKind::linear_attention;
       if (is_recurrent) config_.channel_decay ? kimi_delta_attention() : gated_delta_net();
       else config_.has_latents() ? latent_attention() : attention();
       if (config_.has_four_norms) four_norms();
@@ -225,11 +226,11 @@ class Table {
     }
     for (int64_t expert = 0; expert < count; ++expert)
       for (const char* name : {layout_.has_sparse_blocks ? ".w1" : ".gate_proj", layout_.has_sparse_blocks ? ".w3" : ".up_proj"}) {
-        matrix(Role::experts_in, block + "experts." + std::to_string(expert) + name, inner, hidden);
+        matrix(Role::experts_in, concat(block, "experts.", expert, name), inner, hidden);
         pad(1, inner, padded, hidden);
       }
     for (int64_t expert = 0; expert < count; ++expert) {
-      matrix(Role::experts_out, block + "experts." + std::to_string(expert) + (layout_.has_sparse_blocks ? ".w2" : ".down_proj"), hidden, inner);
+      matrix(Role::experts_out, concat(block, "experts.", expert, layout_.has_sparse_blocks ? ".w2" : ".down_proj"), hidden, inner);
       pad(1, hidden, outputs, padded);
     }
   }

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "base/assign_or_return.h"
 #include "model/arena.h"
 #include "model/rope.h"
 
@@ -51,13 +52,12 @@ std::vector<device::Tensor> plan_vectors(const std::vector<WeightGroup>& groups,
 
 Result<WeightsSummary> check_weights(const io::ModelConfig& config, const io::Checkpoint& checkpoint,
                                      const device::Device& device, WeightFormat format) {
-  auto groups = group_weights(config, checkpoint);
-  if (!groups.is_ok()) return groups.status;
+  PAGODA_ASSIGN_OR_RETURN(auto groups, group_weights(config, checkpoint));
   WeightsSummary summary;
   summary.layer_bytes.resize(static_cast<size_t>(config.num_layers));
   summary.layer_read_bytes.resize(static_cast<size_t>(config.num_layers));
   std::set<std::string> used;
-  for (const WeightGroup& group : *groups) {
+  for (const WeightGroup& group : groups) {
     for (const WeightGroup::Part& part : group.parts) used.insert(part.name);
     summary.num_parameters += group.num_parameters;
     if (!group.is_matrix) continue;
@@ -75,7 +75,7 @@ Result<WeightsSummary> check_weights(const io::ModelConfig& config, const io::Ch
     sum.size_bytes += bytes;
   }
   Arena arena;
-  plan_vectors(*groups, config, arena);
+  plan_vectors(groups, config, arena);
   summary.size_bytes += arena.size_bytes();
   for (const auto& [name, tensor] : checkpoint.tensors())
     if (!used.contains(name)) summary.skipped_tensors.push_back(name);
@@ -93,23 +93,22 @@ Status report(const std::function<bool(double)>& progress, double fraction) {
 
 Result<Weights> Weights::load(const io::ModelConfig& config, const io::Checkpoint& checkpoint, device::Device& device,
                               WeightFormat format, const std::function<bool(double)>& progress, WeightCache* cache) {
-  auto groups = group_weights(config, checkpoint);
-  if (!groups.is_ok()) return groups.status;
+  PAGODA_ASSIGN_OR_RETURN(auto groups, group_weights(config, checkpoint));
   Weights weights;
   weights.entries_.resize(index(config.num_layers + 1, Role{}));  // the head is a layer too
-  PAGODA_RETURN_IF_ERROR(weights.load_vectors(*groups, config, checkpoint, device));
+  PAGODA_RETURN_IF_ERROR(weights.load_vectors(groups, config, checkpoint, device));
   if (cache == nullptr || cache->folder.empty()) {
-    PAGODA_RETURN_IF_ERROR(weights.load_matrices(*groups, checkpoint, device, format, progress));
+    PAGODA_RETURN_IF_ERROR(weights.load_matrices(groups, checkpoint, device, format, progress));
     return weights;
   }
-  const auto file = WeightCacheFile::plan(cache->folder, *groups, checkpoint, device, format);
-  if (file.is_ok() && weights.read_cache(*groups, *file, device)) {
+  const auto file = WeightCacheFile::plan(cache->folder, groups, checkpoint, device, format);
+  if (file.is_ok() && weights.read_cache(groups, *file, device)) {
     cache->note = "matrices were read from " + file->path();
     PAGODA_RETURN_IF_ERROR(report(progress, 1.0));
     return weights;
   }
-  PAGODA_RETURN_IF_ERROR(weights.load_matrices(*groups, checkpoint, device, format, progress));
-  const Status written = file.is_ok() ? weights.write_cache(*groups, *file, cache->max_bytes) : file.status;
+  PAGODA_RETURN_IF_ERROR(weights.load_matrices(groups, checkpoint, device, format, progress));
+  const Status written = file.is_ok() ? weights.write_cache(groups, *file, cache->max_bytes) : file.status;
   cache->note = written.is_ok() ? "matrices were written to " + file->path()
                                 : "matrices are not kept for the next load: " + written.message;
   return weights;
@@ -154,9 +153,8 @@ Status Weights::load_matrix(const WeightGroup& group, const io::Checkpoint& chec
     PAGODA_RETURN_IF_ERROR(count_rows(count));
     return read_rows(group, checkpoint, dtype, begin, count, into);
   };
-  auto matrix = device.make_weight(source, format_of(group, format));
-  if (!matrix.is_ok()) return matrix.status;
-  entries_[index(group.layer_index, group.role)].matrix = std::move(*matrix);
+  PAGODA_ASSIGN_OR_RETURN(auto matrix, device.make_weight(source, format_of(group, format)));
+  entries_[index(group.layer_index, group.role)].matrix = std::move(matrix);
   return ok_status();
 }
 
@@ -164,9 +162,9 @@ Status Weights::load_vectors(const std::vector<WeightGroup>& groups, const io::M
                              const io::Checkpoint& checkpoint, device::Device& device) {
   Arena size;
   plan_vectors(groups, config, size);
-  auto buffer = device.allocate(static_cast<size_t>(size.size_bytes()), "norms, biases and other small weights");
-  if (!buffer.is_ok()) return buffer.status;
-  vectors_ = std::move(*buffer);
+  PAGODA_ASSIGN_OR_RETURN(
+      auto buffer, device.allocate(static_cast<size_t>(size.size_bytes()), "norms, biases and other small weights"));
+  vectors_ = std::move(buffer);
   Arena arena(vectors_.get());
   const std::vector<device::Tensor> tensors = plan_vectors(groups, config, arena);
   auto next = tensors.begin();

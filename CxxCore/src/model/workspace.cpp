@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/assign_or_return.h"
 #include "model/arena.h"
 #include "model/rope.h"
 #include "model/weight_table.h"
@@ -173,10 +174,10 @@ device::StepLimits Workspace::step_limits(const io::ModelConfig& config, const M
 }
 
 Result<Workspace> Workspace::allocate(const io::ModelConfig& config, const ModelSizes& sizes, device::Device& device) {
-  auto buffer = device.allocate(static_cast<size_t>(size_bytes(config, sizes)), "step inputs and activations");
-  if (!buffer.is_ok()) return buffer.status;
+  PAGODA_ASSIGN_OR_RETURN(
+      auto buffer, device.allocate(static_cast<size_t>(size_bytes(config, sizes)), "step inputs and activations"));
   Workspace workspace;
-  workspace.buffer_ = std::move(*buffer);
+  workspace.buffer_ = std::move(buffer);
   Arena arena(workspace.buffer_.get());
   workspace.largest_ = plan(config, sizes, arena);
   if (config.has_latents()) {
@@ -228,7 +229,7 @@ void Workspace::cut_rope_runs(const ForwardBatch& batch) {
   const int64_t num_rows = batch.num_tokens();
   if (!rope_.depends_on_position()) return rope_runs_.push_back({0, num_rows, 0});
   for (int64_t row = 0; row < num_rows; ++row) {
-    const int64_t table_row = rope_row(rope_, num_rope_rows_, batch.positions[static_cast<size_t>(row)]);
+    const int64_t table_row = rope_row(rope_, num_rope_rows_, batch.positions[row]);
     if (!rope_runs_.empty() && rope_runs_.back().table_row == table_row) ++rope_runs_.back().num_rows;
     else rope_runs_.push_back({row, 1, table_row});
   }
@@ -276,7 +277,7 @@ Status Workspace::begin_head(const ForwardBatch& batch, Step& step, device::Devi
   for (size_t b = 0; b < static_cast<size_t>(num_seqs); ++b) {
     const int32_t begin = batch.cu_seqlens[b], end = batch.cu_seqlens[b + 1];
     const auto place = [&](int64_t slot, int64_t position) { return slot * ring + (position + ring) % ring; };
-    const int64_t first = batch.positions[static_cast<size_t>(begin)], slot = batch.state_slots[b];
+    const int64_t first = batch.positions[begin], slot = batch.state_slots[b];
     before_.push_back(is_draft && batch.head_rows[b] >= 0 ? batch.head_rows[b]
                                                           : static_cast<int32_t>(place(slot, first - 1)));
     for (int32_t row = begin; row < end; ++row)

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "base/assign_or_return.h"
 #include "base/concat.h"
 #include "pipeline/mpi.h"
 #include "pipeline/tcp.h"
@@ -10,11 +11,10 @@
 namespace pagoda::pipeline {
 
 static Result<std::vector<StageAddress>> find_ranks() {
-  Result<Mpi*> mpi = Mpi::get();
-  if (!mpi.is_ok()) return mpi.status;
+  PAGODA_ASSIGN_OR_RETURN(auto mpi, Mpi::get());
   std::vector<StageAddress> stages;
-  for (int rank = 1; rank < (*mpi)->num_ranks(); ++rank)
-    stages.push_back({concat("rank ", rank), [mpi = *mpi, rank] { return mpi->connect(rank); }});
+  for (int rank = 1; rank < mpi->num_ranks(); ++rank)
+    stages.push_back({concat("rank ", rank), [mpi, rank] { return mpi->connect(rank); }});
   if (stages.empty())
     return make_error(StatusCode::invalid_argument, "pipeline needs two ranks at least: mpirun -np 2");
   return stages;

@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/assign_or_return.h"
 #include "base/concat.h"
 
 namespace pagoda::pipeline {
@@ -73,9 +74,8 @@ class MpiChannel final : public Channel {
     for (int count = 0;; pause(count)) {
       if (is_closed_) return make_error(StatusCode::io_error, "the connection was closed here");
       int tag = tag_, size = 0;
-      const Result<bool> is_there = mpi_.probe(rank_, tag, size);
-      if (!is_there.is_ok()) return is_there.status;
-      if (!*is_there) {
+      PAGODA_ASSIGN_OR_RETURN(const bool is_there, mpi_.probe(rank_, tag, size));
+      if (!is_there) {
         if (Clock::now() - begin < std::chrono::milliseconds(timeout_ms)) continue;
         return make_error(StatusCode::io_error, concat("nothing was heard for ", timeout_ms, " ms"));
       }
@@ -179,16 +179,15 @@ Result<std::unique_ptr<Channel>> Mpi::accept(int timeout_ms) {
   const auto begin = Clock::now();
   for (int count = 0;; pause(count)) {
     int tag = kAnyTag, size = 0;
-    const Result<bool> is_there = probe(0, tag, size);
-    if (!is_there.is_ok()) return is_there.status;
-    if (*is_there && tag == kQuitTag) return make_error(StatusCode::shut_down, "the first rank has ended");
-    if (*is_there && tag != session_) {
+    PAGODA_ASSIGN_OR_RETURN(const bool is_there, probe(0, tag, size));
+    if (is_there && tag == kQuitTag) return make_error(StatusCode::shut_down, "the first rank has ended");
+    if (is_there && tag != session_) {
       session_ = tag;
       return std::unique_ptr<Channel>(std::make_unique<MpiChannel>(*this, 0, tag));
     }
     Bytes stale(static_cast<size_t>(size));  // of the channel before
     static const std::atomic<bool> never = false;
-    if (*is_there) PAGODA_RETURN_IF_ERROR(receive(0, tag, stale, timeout_ms, never));
+    if (is_there) PAGODA_RETURN_IF_ERROR(receive(0, tag, stale, timeout_ms, never));
     if (Clock::now() - begin >= std::chrono::milliseconds(timeout_ms))
       return make_error(StatusCode::resource_exhausted, "no connection came");
   }

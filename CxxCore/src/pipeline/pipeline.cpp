@@ -5,6 +5,7 @@
 #include <exception>
 #include <utility>
 
+#include "base/assign_or_return.h"
 #include "base/concat.h"
 
 namespace pagoda::pipeline {
@@ -174,9 +175,8 @@ void Pipeline::run_repair() noexcept {
 Status Pipeline::reconnect() {
   std::vector<Greeted> connections;
   for (const StageAddress& stage : parts_.stages) {
-    Result<Greeted> greeted = greet(stage, parts_.hello, parts_.timeout_ms, 0);
-    if (!greeted.is_ok()) return greeted.status;
-    connections.push_back(std::move(*greeted));
+    PAGODA_ASSIGN_OR_RETURN(Greeted greeted, greet(stage, parts_.hello, parts_.timeout_ms, 0));
+    connections.push_back(std::move(greeted));
   }
   const uint64_t generation = start(std::move(connections));
   std::unique_lock lock(mutex_);

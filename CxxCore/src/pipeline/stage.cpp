@@ -67,20 +67,16 @@ std::string mib(int64_t bytes) { return concat(bytes >> 20, " MiB"); }
 
 Result<std::unique_ptr<Stage>> Stage::open(StageConfig config) {
   std::unique_ptr<Stage> stage(new Stage(std::move(config)));
-  PAGODA_ASSIGN_OR_RETURN(auto files, io::open_model_files(stage->config_.source));
-  stage->files_ = std::move(files);
-  PAGODA_ASSIGN_OR_RETURN(auto text, stage->files_->read_text("config.json", kMaxConfigBytes));
-  stage->config_json_ = std::move(text);
-  auto model = io::parse_model_config(stage->config_json_, stage->files_->description() + "/config.json");
-  if (!model.is_ok()) return model.status;
+  PAGODA_ASSIGN_OR_RETURN(stage->files_, io::open_model_files(stage->config_.source));
+  PAGODA_ASSIGN_OR_RETURN(stage->config_json_, stage->files_->read_text("config.json", kMaxConfigBytes));
+  PAGODA_ASSIGN_OR_RETURN(stage->model_config_,
+                          io::parse_model_config(stage->config_json_, stage->files_->description() + "/config.json"));
   PAGODA_ASSIGN_OR_RETURN(auto checkpoint, io::Checkpoint::open(*stage->files_));
   stage->checkpoint_ = std::make_unique<io::Checkpoint>(std::move(checkpoint));
-  model::find_bare_decoder(*stage->checkpoint_, *model);
-  PAGODA_RETURN_IF_ERROR(model::untie_different_head(*stage->checkpoint_, *model));
-  stage->model_config_ = std::move(*model);
-  PAGODA_ASSIGN_OR_RETURN(auto device, device::make_device(stage->config_.device, stage->config_.num_threads));
+  model::find_bare_decoder(*stage->checkpoint_, stage->model_config_);
+  PAGODA_RETURN_IF_ERROR(model::untie_different_head(*stage->checkpoint_, stage->model_config_));
+  PAGODA_ASSIGN_OR_RETURN(stage->device_, device::make_device(stage->config_.device, stage->config_.num_threads));
   PAGODA_ASSIGN_OR_RETURN(auto speed, measure_speed(stage->config_.device, stage->config_.num_threads));
-  stage->device_ = std::move(device);
   stage->hello_ = {.model = model_identity(stage->config_json_, *stage->checkpoint_),
                    .model_name = stage->files_->description(),
                    .memory_bytes = stage->device_->info().memory_limit_bytes,

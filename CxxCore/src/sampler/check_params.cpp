@@ -3,6 +3,7 @@
 #include <sstream>
 #include <string>
 
+#include "base/concat.h"
 #include "sampler/sampler.h"
 
 namespace pagoda::sampler {
@@ -39,7 +40,7 @@ Status check_numbers(const SamplingParams& p) {
   return ok_status();
 }
 
-std::string at(const char* field, size_t index) { return std::string(field) + "[" + std::to_string(index) + "]"; }
+std::string at(const char* field, size_t index) { return concat(field, "[", index, "]"); }
 
 Status check_banned(const SamplingParams& p, int32_t vocab_size, const std::string& ids) {
   if (p.banned.size() > kMaxBanned) return out_of_range("bad_words", "at most 4096 sequences", p.banned.size());
@@ -55,12 +56,12 @@ Status check_banned(const SamplingParams& p, int32_t vocab_size, const std::stri
 }
 
 Status check_lists(const SamplingParams& p, int32_t vocab_size) {
-  const std::string ids = "a token id in [0, " + std::to_string(vocab_size) + ")";
+  const std::string ids = concat("a token id in [0, ", vocab_size, ")");
   if (p.stop.size() > kMaxStopStrings) return out_of_range("stop", "at most 64 strings", p.stop.size());
   for (size_t i = 0; i < p.stop.size(); ++i) {
     if (p.stop[i].empty()) return out_of_range(at("stop", i), "a string of 1 to 4096 bytes", "an empty one");
     if (p.stop[i].size() > kMaxStopBytes)
-      return out_of_range(at("stop", i), "a string of 1 to 4096 bytes", std::to_string(p.stop[i].size()) + " bytes");
+      return out_of_range(at("stop", i), "a string of 1 to 4096 bytes", concat(p.stop[i].size(), " bytes"));
   }
   if (p.stop_ids.size() > kMaxStopIds) return out_of_range("stop_ids", "at most 1024 ids", p.stop_ids.size());
   for (size_t i = 0; i < p.stop_ids.size(); ++i) {

@@ -6,6 +6,7 @@
 #include <limits>
 #include <string>
 
+#include "base/concat.h"
 #include "sampler/philox.h"
 
 namespace pagoda::sampler {
@@ -97,13 +98,13 @@ bool Sampler::more_likely(const Candidate& a, const Candidate& b) noexcept {
 Status Sampler::check(const SampleInput& input) {
   const std::span<const float> logits = input.logits;
   if (logits.size() != changed_.size()) {
-    return make_error(StatusCode::internal, "sampler made for a vocabulary of " + std::to_string(changed_.size()) +
-                                                " got " + std::to_string(logits.size()) + " logits");
+    return make_error(StatusCode::internal,
+                      concat("sampler made for a vocabulary of ", changed_.size(), " got ", logits.size(), " logits"));
   }
   if (!raw_.survey(logits)) {
     const auto bad = std::find_if_not(logits.begin(), logits.end(), [](float logit) { return logit < kInfinity; });
-    return make_error(StatusCode::device_error, "logit of token " + std::to_string(bad - logits.begin()) + " is " +
-                                                    (std::isnan(*bad) ? "NaN" : "infinite"));
+    return make_error(StatusCode::device_error,
+                      concat("logit of token ", bad - logits.begin(), " is ", std::isnan(*bad) ? "NaN" : "infinite"));
   }
   if (raw_.highest() == kMinusInfinity) return make_error(StatusCode::device_error, "every logit is minus infinity");
   return ok_status();
@@ -157,12 +158,12 @@ Status Sampler::adjust(const SampleInput& input) {
   const auto known = [this](int32_t id) { return id >= 0 && static_cast<size_t>(id) < changed_.size(); };
   for (const LogitBias& entry : input.params->logit_bias) {
     if (!known(entry.token_id)) continue;
-    float& logit = changed_[static_cast<size_t>(entry.token_id)];
+    float& logit = changed_[entry.token_id];
     logit = entry.bias <= kRemovingBias ? kMinusInfinity : std::min(logit + entry.bias, kHighest);
   }
   if (input.counts != nullptr) apply_penalties(*input.params, *input.counts, changed_);
   for (const int32_t id : input.banned) {
-    if (known(id)) changed_[static_cast<size_t>(id)] = kMinusInfinity;
+    if (known(id)) changed_[id] = kMinusInfinity;
   }
   for (float& logit : changed_) logit = std::min(logit, kHighest);
   adjusted_.survey(changed_);
@@ -248,7 +249,7 @@ void Sampler::fill_logprobs(const SampleInput& input, SampleOutput& output) {
   const double total = static_cast<double>(raw_.sum_weights(1.0f)) / static_cast<double>(kWeightOne);
   const double log_total = static_cast<double>(raw_.highest()) + std::log(total);
   const auto logprob = [&](float logit) { return static_cast<float>(static_cast<double>(logit) - log_total); };
-  output.logprob = logprob(input.logits[static_cast<size_t>(output.token_id)]);
+  output.logprob = logprob(input.logits[output.token_id]);
 
   const size_t wanted = std::min(static_cast<size_t>(input.params->num_top_logprobs), input.logits.size());
   if (wanted == 0) return;

@@ -63,7 +63,7 @@ int32_t FairQueue::find_or_make_share(const std::string& id) {
 
 void FairQueue::add(Sequence* sequence) {
   const int32_t index = find_or_make_share(sequence->share_id);
-  Share& share = shares_[static_cast<size_t>(index)];
+  Share& share = shares_[index];
   make_room(share.waiting, share.num_alive + 1);
   make_room(arrivals_, num_alive_ + 1);
   sequence->share = index;

@@ -45,8 +45,8 @@ class FairQueue {
     size_t num_skipped = 0;                   // in this pass
   };
 
-  Share& share_of(const request::Sequence& s) noexcept { return shares_[static_cast<size_t>(s.share)]; }
-  const Share& share_of(const request::Sequence& s) const noexcept { return shares_[static_cast<size_t>(s.share)]; }
+  Share& share_of(const request::Sequence& s) noexcept { return shares_[s.share]; }
+  const Share& share_of(const request::Sequence& s) const noexcept { return shares_[s.share]; }
   int32_t find_or_make_share(const std::string& id);
   int64_t least_used() const noexcept;
 

@@ -260,18 +260,18 @@ void Scheduler::arrange_rows() {
   const auto place = [&](ScheduledSequence row, int32_t index, bool keeps_row) {
     row.keeps_row = keeps_row;
     row.sequence->batch_row = index;
-    row_owners_[static_cast<size_t>(index)] = row.sequence->id;
-    arranged_[static_cast<size_t>(index)] = row;
+    row_owners_[index] = row.sequence->id;
+    arranged_[index] = row;
   };
   const auto is_at_home = [&](const Sequence& s) {
-    return s.batch_row >= 0 && s.batch_row < num_rows && row_owners_[static_cast<size_t>(s.batch_row)] == s.id;
+    return s.batch_row >= 0 && s.batch_row < num_rows && row_owners_[s.batch_row] == s.id;
   };
   for (const ScheduledSequence& row : plan_.rows)
     if (is_at_home(*row.sequence)) place(row, row.sequence->batch_row, true);
   int32_t hole = 0;
   for (const ScheduledSequence& row : plan_.rows) {
     if (is_at_home(*row.sequence)) continue;
-    while (arranged_[static_cast<size_t>(hole)].sequence) ++hole;
+    while (arranged_[hole].sequence) ++hole;
     place(row, hole, false);
   }
   std::swap(plan_.rows, arranged_);

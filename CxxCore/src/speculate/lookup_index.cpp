@@ -14,7 +14,7 @@ LookupIndex::LookupIndex(int32_t max_tokens)
 size_t LookupIndex::bucket_of(std::span<const int32_t> tokens, int32_t last) const noexcept {
   uint64_t hash = 0;
   for (int32_t i = last + 1 - kMinMatch; i <= last; ++i)
-    hash = (hash ^ static_cast<uint32_t>(tokens[static_cast<size_t>(i)])) * 0x9e3779b97f4a7c15u;
+    hash = (hash ^ static_cast<uint32_t>(tokens[i])) * 0x9e3779b97f4a7c15u;
   return static_cast<size_t>(hash >> 40) & (newest_.size() - 1);
 }
 
@@ -34,12 +34,10 @@ LookupIndex::Match LookupIndex::find(std::span<const int32_t> tokens) const noex
   Match best;
   if (num_tokens_ < kMinMatch) return best;
   const int32_t end = num_tokens_ - 1;
-  int32_t place = earlier_[static_cast<size_t>(end)];
-  for (int32_t looks = 0; place >= 0 && looks < kMaxLooks; ++looks, place = earlier_[static_cast<size_t>(place)]) {
+  int32_t place = earlier_[end];
+  for (int32_t looks = 0; place >= 0 && looks < kMaxLooks; ++looks, place = earlier_[place]) {
     int32_t length = 0;
-    while (length < kMaxMatch && length <= place &&
-           tokens[static_cast<size_t>(place - length)] == tokens[static_cast<size_t>(end - length)])
-      ++length;
+    while (length < kMaxMatch && length <= place && tokens[place - length] == tokens[end - length]) ++length;
     if (length >= kMinMatch && length > best.length) best = {length, place + 1};
     if (best.length == kMaxMatch) break;
   }

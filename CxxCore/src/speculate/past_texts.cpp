@@ -27,13 +27,13 @@ PastTexts::Salt::Salt(std::string salt)
 
 void PastTexts::Salt::push(int32_t token) noexcept {
   const int64_t place = num_pushed++;
-  tokens[static_cast<size_t>(place % kMaxTokens)] = token;
+  tokens[place % kMaxTokens] = token;
   int64_t before = -1;
   if (token != kEnd && num_pushed >= kMinMatch) {
     int64_t& bucket = newest[bucket_of([&](int32_t i) { return at(place - i); })];
     before = std::exchange(bucket, place);
   }
-  earlier[static_cast<size_t>(place % kMaxTokens)] = before;
+  earlier[place % kMaxTokens] = before;
 }
 
 PastTexts::Salt* PastTexts::salt_of(const std::string& name) noexcept {
@@ -65,7 +65,7 @@ PastTexts::Match PastTexts::find(const std::string& salt, std::span<const int32_
   Salt* from = size < kMinMatch ? nullptr : salt_of(salt);
   if (from == nullptr) return best;
   from->num_used = ++num_uses_;
-  const auto own = [&](int64_t i) { return tokens[static_cast<size_t>(size - 1 - i)]; };
+  const auto own = [&](int64_t i) { return tokens[size - 1 - i]; };
   int64_t place = from->newest[bucket_of(own)];
   for (int32_t looks = 0; from->holds(place) && looks < kMaxLooks; ++looks) {
     int32_t length = 0;
@@ -74,7 +74,7 @@ PastTexts::Match PastTexts::find(const std::string& salt, std::span<const int32_
       ++length;
     if (length >= kMinMatch && length > best.length) best = {length, &from->tokens, place + 1};
     if (best.length == kMaxMatch) break;
-    const int64_t before = from->earlier[static_cast<size_t>(place % kMaxTokens)];
+    const int64_t before = from->earlier[place % kMaxTokens];
     if (before >= place) break;
     place = before;
   }
@@ -84,7 +84,7 @@ PastTexts::Match PastTexts::find(const std::string& salt, std::span<const int32_
 void PastTexts::draft_from(const Match& match, int32_t max_drafts, std::vector<int32_t>& drafts) {
   if (match.length == 0) return;
   for (int32_t i = 0; i < max_drafts; ++i) {
-    const int32_t token = (*match.from)[static_cast<size_t>((match.next + i) % kMaxTokens)];
+    const int32_t token = (*match.from)[(match.next + i) % kMaxTokens];
     if (token == kEnd) return;
     drafts.push_back(token);
   }

@@ -38,7 +38,7 @@ class PastTexts {
   struct Salt {
     explicit Salt(std::string name);
     void push(int32_t token) noexcept;
-    int32_t at(int64_t place) const noexcept { return tokens[static_cast<size_t>(place % kMaxTokens)]; }
+    int32_t at(int64_t place) const noexcept { return tokens[place % kMaxTokens]; }
     bool holds(int64_t place) const noexcept { return place >= 0 && place >= num_pushed - kMaxTokens; }
 
     std::string name;

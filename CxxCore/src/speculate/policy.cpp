@@ -71,10 +71,10 @@ double Policy::expected(const Offer& offer) const noexcept {
 double Policy::cost_of(int32_t num_rows) const noexcept {
   const int32_t rows = std::clamp(num_rows, 1, kMaxRows);
   int32_t below = rows, above = rows;
-  while (below > 0 && cost_[static_cast<size_t>(below)] == 0) --below;
-  while (above <= kMaxRows && cost_[static_cast<size_t>(above)] == 0) ++above;
-  const double low = below > 0 ? cost_[static_cast<size_t>(below)] : 0;
-  const double high = above <= kMaxRows ? cost_[static_cast<size_t>(above)] : 0;
+  while (below > 0 && cost_[below] == 0) --below;
+  while (above <= kMaxRows && cost_[above] == 0) ++above;
+  const double low = below > 0 ? cost_[below] : 0;
+  const double high = above <= kMaxRows ? cost_[above] : 0;
   if (below > 0 && above <= kMaxRows)
     return below == above ? low : low + (high - low) * (rows - below) / (above - below);
   if (below > 0) return low * (1 + kRowsGuess * (rows - below));
@@ -82,8 +82,8 @@ double Policy::cost_of(int32_t num_rows) const noexcept {
 }
 
 bool Policy::may_draft(int32_t num_sequences) const noexcept {
-  if (num_sequences > kMaxRows || cost_[static_cast<size_t>(num_sequences)] == 0) return false;  // not known yet
-  const double allowed = kMaxLoss * decode_seconds_ + kFreeLoss * cost_[static_cast<size_t>(num_sequences)];
+  if (num_sequences > kMaxRows || cost_[num_sequences] == 0) return false;  // not known yet
+  const double allowed = kMaxLoss * decode_seconds_ + kFreeLoss * cost_[num_sequences];
   return num_steps_ % kPlainEvery != 0 && account_ >= -allowed;
 }
 
@@ -126,14 +126,14 @@ void Policy::admit(std::span<Offer> offers, int32_t num_sequences) {
     retry_interval_ = std::min(2 * retry_interval_, kMaxRetryInterval);
   }
   if (count > 0) silent_steps_ = 0;
-  for (int32_t i = 0; i < count; ++i) ++offers[static_cast<size_t>(places_[static_cast<size_t>(i)].offer)].num_admitted;
+  for (int32_t i = 0; i < count; ++i) ++offers[places_[i].offer].num_admitted;
 }
 
 void Policy::note_step(int32_t num_sequences, int32_t num_rows, int32_t num_tokens, double seconds,
                        double draft_seconds, int32_t num_draft_steps) noexcept {
   if (num_sequences <= 0 || num_rows > kMaxRows || !(seconds > 0)) return;
   ++num_steps_;
-  double& cost = cost_[static_cast<size_t>(num_rows)];
+  double& cost = cost_[num_rows];
   const double step = seconds - draft_seconds;
   cost = cost == 0 ? step : cost + kNewest * (std::min(step, 4 * cost) - cost);
   if (num_draft_steps > 0) {

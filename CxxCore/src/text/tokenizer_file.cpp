@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/assign_or_return.h"
 #include "base/concat.h"
 #include "base/json.h"
 #include "base/json_reader.h"
@@ -247,18 +248,15 @@ Status TokenizerFileReader::read(TokenizerFile& file) {
   const io::Json top = io::Json::make_object(std::move(members_));
   PAGODA_RETURN_IF_ERROR(finish_model(top, file));
   if (file.model.is_pieces) {
-    Result<PieceRules> rules = read_piece_rules(top, parts_.file_name());
-    if (!rules.is_ok()) return rules.status;
-    file.pieces = *rules;
-    file.nfc = rules->nfc;
+    PAGODA_ASSIGN_OR_RETURN(PieceRules rules, read_piece_rules(top, parts_.file_name()));
+    file.pieces = rules;
+    file.nfc = rules.nfc;
   } else {
     PAGODA_RETURN_IF_ERROR(parts_.read_normalizer(top.find("normalizer"), file));
     const io::Json* pre_tokenizer = top.find("pre_tokenizer");
     if (pre_tokenizer == nullptr || !pre_tokenizer->is_object())
       return bad("pre_tokenizer is missing or not an object");
-    Result<PreTokenizer> cutter = PreTokenizer::from_json(*pre_tokenizer, parts_.file_name());
-    if (!cutter.is_ok()) return cutter.status;
-    file.pre_tokenizer = std::move(*cutter);
+    PAGODA_ASSIGN_OR_RETURN(file.pre_tokenizer, PreTokenizer::from_json(*pre_tokenizer, parts_.file_name()));
   }
   PAGODA_RETURN_IF_ERROR(parts_.read_added_tokens(top.find("added_tokens"), file));
   PAGODA_RETURN_IF_ERROR(parts_.read_start_tokens(top.find("post_processor"), file));

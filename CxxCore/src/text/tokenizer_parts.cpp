@@ -17,8 +17,8 @@ Status TokenizerParts::check_unigram(const io::Json& options, TokenizerFile& fil
   unigram.unknown_id = static_cast<int32_t>(unknown->as_integer());
   unigram.has_byte_ids = true;
   for (int byte = 0; byte < 256; ++byte) {
-    unigram.byte_ids[static_cast<size_t>(byte)] = file.model.vocabulary.byte_id(static_cast<unsigned char>(byte));
-    unigram.has_byte_ids = unigram.has_byte_ids && unigram.byte_ids[static_cast<size_t>(byte)] != BpeVocabulary::kNone;
+    unigram.byte_ids[byte] = file.model.vocabulary.byte_id(static_cast<unsigned char>(byte));
+    unigram.has_byte_ids = unigram.has_byte_ids && unigram.byte_ids[byte] != BpeVocabulary::kNone;
   }
   return ok_status();
 }

@@ -25,7 +25,7 @@ void UnigramEncoder::find_best(std::string_view word) {
       if (node == ByteTrie::kNone) break;
       const int32_t id = model_.pieces.value(node);
       if (id == ByteTrie::kNone) continue;
-      offer(begin, end, id, model_.scores[static_cast<size_t>(id)] + before);
+      offer(begin, end, id, model_.scores[id] + before);
       has_single = has_single || end - begin == length;
     }
     if (!has_single) offer(begin, begin + length, model_.unknown_id, model_.min_score - kUnknownPenalty + before);

@@ -3,6 +3,8 @@
 
 #include <thread>
 
+#include "base/assign_or_return.h"
+#include "base/concat.h"
 #include "device/cpu/cpu_encoder.h"
 #include "device/cpu/dispatch.h"
 #include "device/cpu/matmul_plan.h"
@@ -18,8 +20,8 @@ class CpuDevice final : public Device {
   CpuDevice(const Kernels& kernels, std::unique_ptr<ThreadPool> pool, std::unique_ptr<Buffer> scratch,
             const std::string& note)
       : info_{"cpu",
-              std::string("CPU, ") + kernels.name + ", " + std::to_string(pool->num_threads()) +
-                  (pool->num_threads() == 1 ? " thread" : " threads") + (note.empty() ? "" : "; not on a GPU: " + note),
+              concat("CPU, ", kernels.name, ", ", pool->num_threads(),
+                     pool->num_threads() == 1 ? " thread" : " threads", note.empty() ? "" : "; not on a GPU: " + note),
               host::memory_limit_bytes()},
         kernels_(kernels),
         pool_(std::move(pool)),
@@ -41,16 +43,15 @@ class CpuDevice final : public Device {
   std::string weight_layout(WeightFormat format) const override {
     const std::string name(weight_format_name(format));
     if (!is_packed(format)) return "rows " + name;
-    return "packed " + std::to_string(kPackedVersion) + " " + kernels_.name + " run " +
-           std::to_string(kernels_.packed.run) + " " + name;
+    return concat("packed ", kPackedVersion, " ", kernels_.name, " run ", kernels_.packed.run, " ", name);
   }
   Result<std::unique_ptr<Weight>> adopt_weight(WeightFormat format, int64_t rows, int64_t cols,
                                                std::unique_ptr<Buffer> bytes) override {
     const size_t expected = weight_bytes(rows, cols, format);
     if (bytes->size_bytes() != expected || reinterpret_cast<uintptr_t>(bytes->host_pointer()) % host::kAlignment != 0)
-      return make_error(StatusCode::invalid_argument, "a weight of " + std::to_string(bytes->size_bytes()) +
-                                                          " bytes cannot be adopted, expected " +
-                                                          std::to_string(expected) + ", aligned");
+      return make_error(
+          StatusCode::invalid_argument,
+          concat("a weight of ", bytes->size_bytes(), " bytes cannot be adopted, expected ", expected, ", aligned"));
     if (is_packed(format))
       return std::unique_ptr<Weight>(
           new PackedWeight(packed_layout(format, rows, cols, kernels_.packed.run), format, std::move(bytes)));
@@ -59,9 +60,7 @@ class CpuDevice final : public Device {
   }
   Status reserve(const StepLimits& limits) override {
     const MatmulPlan plan = plan_matmul(limits, pool_->num_threads());
-    auto buffer = host::make_buffer(plan.size_bytes, "scratch of matmuls");
-    if (!buffer.is_ok()) return buffer.status;
-    matmul_buffer_ = std::move(*buffer);
+    PAGODA_ASSIGN_OR_RETURN(matmul_buffer_, host::make_buffer(plan.size_bytes, "scratch of matmuls"));
     encoder_.set_matmul_memory(plan.place(matmul_buffer_->host_pointer()));
     return ok_status();
   }
@@ -93,12 +92,11 @@ Result<std::unique_ptr<Device>> make_cpu_device(const std::string& isa, int num_
   if (kernels == nullptr)
     return make_error(StatusCode::unsupported, "this machine cannot run the CPU kernels '" + isa + "'");
   if (num_threads == 0) num_threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  auto pool = ThreadPool::create(num_threads);
-  if (!pool.is_ok()) return pool.status;
-  auto scratch =
-      host::make_buffer(static_cast<size_t>(num_threads * kThreadScratch) * sizeof(float), "scratch of the CPU device");
-  if (!scratch.is_ok()) return scratch.status;
-  return std::unique_ptr<Device>(new CpuDevice(*kernels, std::move(*pool), std::move(*scratch), note));
+  PAGODA_ASSIGN_OR_RETURN(auto pool, ThreadPool::create(num_threads));
+  PAGODA_ASSIGN_OR_RETURN(auto scratch,
+                          host::make_buffer(static_cast<size_t>(num_threads * kThreadScratch) * sizeof(float),
+                                            "scratch of the CPU device"));
+  return std::unique_ptr<Device>(new CpuDevice(*kernels, std::move(pool), std::move(scratch), note));
 }
 
 std::vector<std::string> supported_isas() {

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <vector>
 
+#include "base/assign_or_return.h"
+#include "base/concat.h"
 #include "device/host/host_memory.h"
 #include "device/host/host_weight.h"
 #include "device/host/quantise.h"
@@ -65,7 +67,7 @@ class Packer {
   bool pack_bf16(int64_t n, PackScratch& s) const noexcept {
     uint16_t* bits = reinterpret_cast<uint16_t*>(s.values.data());
     for (int64_t i = 0; i < l_.cols; ++i) {
-      const float value = s.row[static_cast<size_t>(i)];
+      const float value = s.row[i];
       bits[i] = f32_to_bf16(value);
       if ((bits[i] & 0x7fff) == 0x7f80 && value - value == 0.0f) return false;  // a finite number became infinite
     }
@@ -89,7 +91,7 @@ class Packer {
       const std::byte* from = s.values.data() + column;
       for (int64_t i = 0; i < half; ++i) folded[i] = from[i] | from[half + i] << 4;
       scatter(folded, half, c, l_.run, block(n) + column * kBlockChannels / 2);
-      const Steps steps = s.steps[static_cast<size_t>(column / kStepGroup)];
+      const Steps steps = s.steps[column / kStepGroup];
       to[column + c] = std::byte{steps.step};
       to[column + kBlockChannels + c] = std::byte{steps.offset};
     }
@@ -168,9 +170,9 @@ Result<std::unique_ptr<Weight>> make_packed_weight(const WeightSource& source, W
                                                    const Kernels& kernels, ThreadPool& pool) {
   PAGODA_RETURN_IF_ERROR(host::check_source(source));
   const PackedLayout layout = packed_layout(format, source.rows, source.cols, kernels.packed.run);
-  auto buffer = host::make_buffer(static_cast<size_t>(layout.size_bytes), "weight " + source.name);
-  if (!buffer.is_ok()) return buffer.status;
-  const Packer packer(layout, kernels, (*buffer)->host_pointer());
+  PAGODA_ASSIGN_OR_RETURN(auto buffer,
+                          host::make_buffer(static_cast<size_t>(layout.size_bytes), "weight " + source.name));
+  const Packer packer(layout, kernels, buffer->host_pointer());
   std::vector<PackScratch> scratch(static_cast<size_t>(pool.num_threads()),
                                    PackScratch(layout.groups * kPackedColumns));
   const int64_t row_bytes = source.cols * static_cast<int64_t>(dtype_bytes(source.dtype));
@@ -181,18 +183,17 @@ Result<std::unique_ptr<Weight>> make_packed_weight(const WeightSource& source, W
     PAGODA_RETURN_IF_ERROR(source.read_rows(begin, count, rows.data()));
     std::atomic<int64_t> bad_row{-1};
     pool.parallel_for((count + kBlockChannels - 1) / kBlockChannels, [&](int64_t block, int thread) {
-      PackScratch& s = scratch[static_cast<size_t>(thread)];
+      PackScratch& s = scratch[thread];
       for (int64_t i = block * kBlockChannels; i < std::min(count, (block + 1) * kBlockChannels); ++i) {
         host::to_f32(rows.data() + i * row_bytes, source.dtype, source.cols, s.row.data());
         if (!packer.pack(begin + i, s)) bad_row.store(begin + i, std::memory_order_relaxed);
       }
     });
     if (const int64_t row = bad_row.load(std::memory_order_relaxed); row >= 0)
-      return make_error(StatusCode::unsupported, "weight " + source.name + ": row " + std::to_string(row) +
-                                                     " has a number that " + std::string(weight_format_name(format)) +
-                                                     " cannot hold");
+      return make_error(StatusCode::unsupported, concat("weight ", source.name, ": row ", row, " has a number that ",
+                                                        weight_format_name(format), " cannot hold"));
   }
-  return std::unique_ptr<Weight>(new PackedWeight(layout, format, std::move(*buffer)));
+  return std::unique_ptr<Weight>(new PackedWeight(layout, format, std::move(buffer)));
 }
 
 }  // namespace pagoda::device::cpu

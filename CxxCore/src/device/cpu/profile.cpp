@@ -1,6 +1,8 @@
 // Names and limits of the entries; their costs are those of device/op_cost.h.
 #include "device/cpu/profile.h"
 
+#include "base/concat.h"
+
 namespace pagoda::device::cpu {
 namespace {
 
@@ -34,7 +36,7 @@ Profile::Timer Profile::start(const MatmulArgs& args) {
                        : is_quantised(format)         ? OpLimit::int8
                        : format == WeightFormat::bf16 ? OpLimit::bf16
                                                       : OpLimit::f32;
-  const std::string shape = std::to_string(args.weight->rows()) + "x" + std::to_string(args.weight->cols());
+  const std::string shape = concat(args.weight->rows(), "x", args.weight->cols());
   return Timer(add("matmul " + shape + (args.silu_mul ? " silu" : ""), op_cost(args), kind));
 }
 

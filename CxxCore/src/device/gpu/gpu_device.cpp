@@ -1,6 +1,7 @@
 // A Device over any Backend.
 #include "device/gpu/gpu_device.h"
 
+#include "base/assign_or_return.h"
 #include "device/gpu/counting.h"
 #include "device/gpu/gpu_encoder.h"
 #include "device/gpu/kernel_sizes.h"
@@ -38,9 +39,8 @@ class GpuDevice final : public Device, public KernelSupport, public DeviceHealth
     return asked ? asked->health() : ok_status();
   }
   Status reserve(const StepLimits& limits) override {
-    auto scratch = Scratch::allocate(*backend_, limits);
-    if (!scratch.is_ok()) return scratch.status;
-    encoder_.set_scratch(std::move(*scratch));
+    PAGODA_ASSIGN_OR_RETURN(auto scratch, Scratch::allocate(*backend_, limits));
+    encoder_.set_scratch(std::move(scratch));
     return ok_status();
   }
   size_t reserve_bytes(const StepLimits& limits) const noexcept override {

@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "base/concat.h"
+
 namespace pagoda::device::gpu {
 
 Status check_cache_type(DType dtype) noexcept {
@@ -20,8 +22,8 @@ bool GpuEncoder::check(Status status) noexcept {
 
 bool GpuEncoder::check_room(const ScratchSizes& needed, const char* op) noexcept {
   if (needed.fits(scratch_.sizes)) return true;
-  return check(make_error(StatusCode::internal, std::string(op) + " needs " + std::to_string(needed.total()) +
-                                                    " bytes of scratch, more than reserve() was told"));
+  return check(make_error(StatusCode::internal,
+                          concat(op, " needs ", needed.total(), " bytes of scratch, more than reserve() was told")));
 }
 
 const Pipeline* GpuEncoder::pipeline(const KernelId& kernel, std::initializer_list<Constant> constants) noexcept {

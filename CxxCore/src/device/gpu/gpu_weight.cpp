@@ -6,6 +6,8 @@
 #include <cstring>
 #include <vector>
 
+#include "base/assign_or_return.h"
+#include "base/concat.h"
 #include "device/host/host_weight.h"
 #include "device/host/quantise.h"
 
@@ -91,9 +93,9 @@ Status fill(Backend& backend, Buffer& buffer, const WeightSource& source, Weight
       piece.row.assign(static_cast<size_t>(layout.padded_cols), 0.0f);
       host::to_f32(piece.source.data() + i * source_bytes, source.dtype, source.cols, piece.row.data());
       if (!pack_row(piece, format, layout, i))
-        return make_error(StatusCode::unsupported, "weight " + source.name + ": row " + std::to_string(begin + i) +
-                                                       " has a number that " + std::string(weight_format_name(format)) +
-                                                       " cannot hold");
+        return make_error(StatusCode::unsupported,
+                          concat("weight ", source.name, ": row ", begin + i, " has a number that ",
+                                 weight_format_name(format), " cannot hold"));
     }
     PAGODA_RETURN_IF_ERROR(put_piece(backend, buffer, piece, format, layout, begin, count));
   }
@@ -122,10 +124,10 @@ WeightLayout weight_layout(int64_t rows, int64_t cols, WeightFormat format) noex
 Result<std::unique_ptr<Weight>> make_weight(Backend& backend, const WeightSource& source, WeightFormat format) {
   PAGODA_RETURN_IF_ERROR(host::check_source(source));
   const WeightLayout layout = weight_layout(source.rows, source.cols, format);
-  auto buffer = backend.allocate(static_cast<size_t>(layout.size_bytes), "weight " + source.name);
-  if (!buffer.is_ok()) return buffer.status;
-  PAGODA_RETURN_IF_ERROR(fill(backend, **buffer, source, format, layout));
-  return std::unique_ptr<Weight>(new GpuWeight(std::move(*buffer), source.rows, source.cols, format));
+  PAGODA_ASSIGN_OR_RETURN(auto buffer,
+                          backend.allocate(static_cast<size_t>(layout.size_bytes), "weight " + source.name));
+  PAGODA_RETURN_IF_ERROR(fill(backend, *buffer, source, format, layout));
+  return std::unique_ptr<Weight>(new GpuWeight(std::move(buffer), source.rows, source.cols, format));
 }
 
 }  // namespace pagoda::device::gpu

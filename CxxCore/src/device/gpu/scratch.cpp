@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/assign_or_return.h"
 #include "device/host/quantise.h"
 #include "device/pick_ops.h"
 
@@ -93,9 +94,7 @@ Result<Scratch> Scratch::allocate(Backend& backend, const StepLimits& limits) {
                {scratch.expert_tiles, scratch.sizes.expert_tiles, "scratch of experts"}};
   for (const auto& part : parts) {
     if (part.size_bytes == 0) continue;
-    auto buffer = backend.allocate(static_cast<size_t>(part.size_bytes), part.label);
-    if (!buffer.is_ok()) return buffer.status;
-    part.buffer = std::move(*buffer);
+    PAGODA_ASSIGN_OR_RETURN(part.buffer, backend.allocate(static_cast<size_t>(part.size_bytes), part.label));
   }
   return scratch;
 }

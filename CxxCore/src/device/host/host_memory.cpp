@@ -19,6 +19,8 @@
 #include <os/proc.h>
 #endif
 
+#include "base/concat.h"
+
 namespace pagoda::device::host {
 namespace {
 
@@ -103,10 +105,9 @@ Status check_copy(const Tensor& t, size_t size_bytes, const char* what) noexcept
   const size_t buffer_bytes = t.buffer->size_bytes();
   if (t.offset_bytes < 0 || static_cast<size_t>(t.offset_bytes) > buffer_bytes ||
       size_bytes > buffer_bytes - static_cast<size_t>(t.offset_bytes) || size_bytes > tensor_bytes)
-    return make_error(StatusCode::internal, std::string(what) + ": " + std::to_string(size_bytes) +
-                                                " bytes do not fit a tensor of " + std::to_string(tensor_bytes) +
-                                                " at byte " + std::to_string(t.offset_bytes) + " of a buffer of " +
-                                                std::to_string(buffer_bytes));
+    return make_error(StatusCode::internal,
+                      concat(what, ": ", size_bytes, " bytes do not fit a tensor of ", tensor_bytes, " at byte ",
+                             t.offset_bytes, " of a buffer of ", buffer_bytes));
   return ok_status();
 }
 
@@ -119,9 +120,9 @@ Result<std::unique_ptr<Buffer>> make_buffer(size_t size_bytes, const std::string
     }
   } catch (const std::bad_alloc&) {
   }
-  return make_error(StatusCode::out_of_memory, label + " needs " + std::to_string(size_bytes) +
-                                                   " bytes, which the system refused; this machine's limit is " +
-                                                   std::to_string(limit));
+  return make_error(
+      StatusCode::out_of_memory,
+      concat(label, " needs ", size_bytes, " bytes, which the system refused; this machine's limit is ", limit));
 }
 
 Status upload(const Tensor& t, const void* from, size_t size_bytes) noexcept {

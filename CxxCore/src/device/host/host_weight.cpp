@@ -5,7 +5,9 @@
 #include <cstring>
 #include <vector>
 
+#include "base/assign_or_return.h"
 #include "base/checked.h"
+#include "base/concat.h"
 #include "device/host/host_memory.h"
 #include "device/host/quantise.h"
 
@@ -55,9 +57,8 @@ constexpr DType element_type(WeightFormat format) noexcept {
 }
 
 Status too_large(const WeightSource& source, int64_t row, WeightFormat format) {
-  return make_error(StatusCode::unsupported, "weight " + source.name + ": row " + std::to_string(row) +
-                                                 " has a number that " + std::string(weight_format_name(format)) +
-                                                 " cannot hold");
+  return make_error(StatusCode::unsupported, concat("weight ", source.name, ": row ", row, " has a number that ",
+                                                    weight_format_name(format), " cannot hold"));
 }
 
 // Rounds floats to the values that a quantised row would represent.
@@ -128,8 +129,8 @@ Status check_source(const WeightSource& source) {
   if (source.rows > INT64_MAX - kMostPadding || source.cols > INT64_MAX - kMostPadding ||
       !checked_multiply(source.rows + kMostPadding, source.cols + kMostPadding, elements) ||
       !checked_multiply(elements, 8, bytes) || bytes > INT64_MAX)
-    return make_error(StatusCode::invalid_argument, who + std::to_string(source.rows) + " x " +
-                                                        std::to_string(source.cols) + " elements are too many");
+    return make_error(StatusCode::invalid_argument,
+                      concat(who, source.rows, " x ", source.cols, " elements are too many"));
   return ok_status();
 }
 
@@ -139,10 +140,10 @@ size_t weight_bytes(int64_t rows, int64_t cols, WeightFormat format) noexcept {
 
 Result<std::unique_ptr<Weight>> make_weight(const WeightSource& source, WeightFormat format) {
   PAGODA_RETURN_IF_ERROR(check_source(source));
-  auto buffer = make_buffer(weight_bytes(source.rows, source.cols, format), "weight " + source.name);
-  if (!buffer.is_ok()) return buffer.status;
-  PAGODA_RETURN_IF_ERROR(read_into(source, format, (*buffer)->host_pointer()));
-  return std::unique_ptr<Weight>(new HostWeight(std::move(*buffer), source.rows, source.cols, element_type(format)));
+  PAGODA_ASSIGN_OR_RETURN(auto buffer,
+                          make_buffer(weight_bytes(source.rows, source.cols, format), "weight " + source.name));
+  PAGODA_RETURN_IF_ERROR(read_into(source, format, buffer->host_pointer()));
+  return std::unique_ptr<Weight>(new HostWeight(std::move(buffer), source.rows, source.cols, element_type(format)));
 }
 
 void to_f32(const std::byte* from, DType dtype, int64_t count, float* to) noexcept {

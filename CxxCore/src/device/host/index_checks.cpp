@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "base/concat.h"
 #include "device/device.h"
 #include "device/host/access.h"
 
@@ -10,9 +11,7 @@ namespace pagoda::device::host {
 namespace {
 
 Status out_of_range(const char* what, int64_t index, int64_t value, int64_t limit) {
-  return make_error(StatusCode::device_error, std::string(what) + "[" + std::to_string(index) + "] is " +
-                                                  std::to_string(value) + ", outside 0 to " +
-                                                  std::to_string(limit - 1));
+  return make_error(StatusCode::device_error, concat(what, "[", index, "] is ", value, ", outside 0 to ", limit - 1));
 }
 
 template <class T>
@@ -30,10 +29,8 @@ Status check_rows(const SequenceArgs& s, int64_t rows) noexcept {
   for (int64_t b = 0; b < s.context_lens.shape[0]; ++b) {
     const int64_t count = int64_t{bounds[b + 1]} - bounds[b];
     if (bounds[b] < 0 || bounds[b + 1] > rows || count < 1 || count > context[b])
-      return make_error(StatusCode::device_error, "sequence " + std::to_string(b) + " has rows " +
-                                                      std::to_string(bounds[b]) + " to " +
-                                                      std::to_string(bounds[b + 1]) + " of " + std::to_string(rows) +
-                                                      " and " + std::to_string(context[b]) + " tokens");
+      return make_error(StatusCode::device_error, concat("sequence ", b, " has rows ", bounds[b], " to ", bounds[b + 1],
+                                                         " of ", rows, " and ", context[b], " tokens"));
   }
   return ok_status();
 }

@@ -20,8 +20,7 @@ std::vector<double> cached_row(const Tensor& cache, const int32_t* blocks, int64
   if (cache.dtype == DType::i8)
     std::memcpy(&scale, host_data<int8_t>(cache) + first + kv_scale_offset(dim), sizeof scale);
   for (int64_t i = 0; i < dim; ++i)
-    row[static_cast<size_t>(i)] = cache.dtype == DType::i8
-                                      ? static_cast<double>(scale) * host_data<int8_t>(cache)[first + i]
+    row[i] = cache.dtype == DType::i8 ? static_cast<double>(scale) * host_data<int8_t>(cache)[first + i]
                                       : load(host_data<void>(cache), cache.dtype, first + i);
   return row;
 }

@@ -58,8 +58,7 @@ void route_experts(const RouteExpertsArgs& args) noexcept {
     }
     const double sum = args.normalise ? chosen : (args.is_sigmoid ? 1.0 : all);
     for (int64_t j = 0; j < k; ++j)
-      at<float>(args.weights, t)[j] =
-          static_cast<float>(scores[static_cast<size_t>(at<int32_t>(args.ids, t)[j])] / sum * args.scale);
+      at<float>(args.weights, t)[j] = static_cast<float>(scores[at<int32_t>(args.ids, t)[j]] / sum * args.scale);
   }
 }
 

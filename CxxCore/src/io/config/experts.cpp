@@ -17,15 +17,14 @@ std::vector<bool> read_mixture_layers(ConfigFields& text, const ModelConfig& con
   std::vector<bool> is_mixture(static_cast<size_t>(config.num_layers), true);
   if (config.family == Family::qwen3_5_moe) return is_mixture;
   const int32_t step = text.integer("decoder_sparse_step", 1, INT32_MAX, 1);
-  for (int32_t layer = 0; layer < config.num_layers; ++layer)
-    is_mixture[static_cast<size_t>(layer)] = (layer + 1) % step == 0;
+  for (int32_t layer = 0; layer < config.num_layers; ++layer) is_mixture[layer] = (layer + 1) % step == 0;
   const Json* dense = text.find("mlp_only_layers");
   if (dense == nullptr) return is_mixture;
   text.check(dense->is_array(), "mlp_only_layers", "is not a list");
   for (const Json& layer : dense->items()) {
     text.check(layer.is_integer(), "mlp_only_layers", "has an entry that is not an integer");
     const int64_t index = layer.is_integer() ? layer.as_integer() : -1;
-    if (index >= 0 && index < config.num_layers) is_mixture[static_cast<size_t>(index)] = false;
+    if (index >= 0 && index < config.num_layers) is_mixture[index] = false;
   }
   return is_mixture;
 }
@@ -44,8 +43,7 @@ std::vector<bool> read_sparse_layers(ConfigFields& text, const ModelConfig& conf
   }
   const int32_t absent = config.family == Family::deepseek_v2 ? 0 : 3;
   const int32_t first = is_glm ? 1 : text.integer("first_k_dense_replace", 0, INT32_MAX, absent);
-  for (int32_t layer = 0; layer < std::min(first, config.num_layers); ++layer)
-    is_mixture[static_cast<size_t>(layer)] = false;
+  for (int32_t layer = 0; layer < std::min(first, config.num_layers); ++layer) is_mixture[layer] = false;
   return is_mixture;
 }
 

@@ -22,8 +22,7 @@ std::vector<bool> read_mixture_layers(ConfigFields& text, const ModelConfig& con
     return is_mixture;
   }
   const int32_t first = text.integer("first_k_dense_replace", 0, INT32_MAX, 1);
-  for (int32_t layer = 0; layer < std::min(first, config.num_layers); ++layer)
-    is_mixture[static_cast<size_t>(layer)] = false;
+  for (int32_t layer = 0; layer < std::min(first, config.num_layers); ++layer) is_mixture[layer] = false;
   return is_mixture;
 }
 
@@ -51,8 +50,8 @@ void read_layer_list(ConfigFields& fields, const char* key, LayerKind kind, std:
     const bool exists = number >= 1 && number <= static_cast<int64_t>(layers.size());
     fields.check(exists, key, concat("has an entry that is no layer from 1 to ", layers.size()));
     if (!exists) return;
-    layers[static_cast<size_t>(number - 1)] = kind;
-    is_named[static_cast<size_t>(number - 1)] = true;
+    layers[number - 1] = kind;
+    is_named[number - 1] = true;
   }
 }
 

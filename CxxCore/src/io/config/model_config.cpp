@@ -5,6 +5,8 @@
 #include <cmath>
 #include <iterator>
 
+#include "base/assign_or_return.h"
+#include "base/concat.h"
 #include "base/json.h"
 #include "base/quoted.h"
 #include "io/config/experts.h"
@@ -97,16 +99,15 @@ void read_sizes(ConfigFields& text, const Architecture& architecture, ModelConfi
     config.context_length = text.integer("model_max_length", 1, kMaxContextLength, config.context_length);
   config.num_kv_heads = text.integer("num_key_value_heads", 1, kMaxHeads,
                                      architecture.num_kv_heads > 0 ? architecture.num_kv_heads : config.num_heads);
-  text.check(
-      config.num_heads % config.num_kv_heads == 0, "num_key_value_heads",
-      std::to_string(config.num_kv_heads) + " does not divide num_attention_heads " + std::to_string(config.num_heads));
+  text.check(config.num_heads % config.num_kv_heads == 0, "num_key_value_heads",
+             concat(config.num_kv_heads, " does not divide num_attention_heads ", config.num_heads));
   if (has_latents(config.family)) read_latents(text, config);
   else config.head_dim = text.integer("head_dim", 1, kMaxHeadDim, architecture.head_dim);
   if (config.head_dim == 0) {
     config.head_dim = config.hidden_size / config.num_heads;
     text.check(config.hidden_size % config.num_heads == 0 && config.head_dim <= kMaxHeadDim, "num_attention_heads",
-               std::to_string(config.num_heads) + " does not divide hidden_size " + std::to_string(config.hidden_size) +
-                   " into heads of at most " + std::to_string(kMaxHeadDim));
+               concat(config.num_heads, " does not divide hidden_size ", config.hidden_size, " into heads of at most ",
+                      kMaxHeadDim));
   }
   const bool is_coarse = config.family == Family::phi3 || config.family == Family::glm4_moe_lite ||
                          config.family == Family::minicpm3 || config.family == Family::kimi_linear;
@@ -165,9 +166,9 @@ void read_family_traits(ConfigFields& text, ModelConfig& config) {
   config.linear_k_head_dim = text.integer("linear_key_head_dim", 1, kMaxHeadDim, 128);
   config.linear_v_head_dim = text.integer("linear_value_head_dim", 1, kMaxHeadDim, 128);
   config.linear_conv_kernel = text.integer("linear_conv_kernel_dim", 2, kMaxConvKernel, 4);
-  text.check(config.linear_num_v_heads % config.linear_num_k_heads == 0, "linear_num_value_heads",
-             std::to_string(config.linear_num_v_heads) + " is not a multiple of linear_num_key_heads " +
-                 std::to_string(config.linear_num_k_heads));
+  text.check(
+      config.linear_num_v_heads % config.linear_num_k_heads == 0, "linear_num_value_heads",
+      concat(config.linear_num_v_heads, " is not a multiple of linear_num_key_heads ", config.linear_num_k_heads));
 }
 
 // Reads layer_types, entry by entry; only kinds that the family has.
@@ -176,7 +177,7 @@ void read_layer_types(ConfigFields& text, const Json& names, ModelConfig& config
       config.family == Family::qwen2 || config.family == Family::qwen3 || config.family == Family::gemma3;
   const bool may_be_linear = is_hybrid(config.family) || config.family == Family::kimi_linear;
   if (!names.is_array() || static_cast<int64_t>(names.items().size()) != config.num_layers) {
-    text.fail("layer_types", "is not a list of num_hidden_layers (" + std::to_string(config.num_layers) + ") names");
+    text.fail("layer_types", concat("is not a list of num_hidden_layers (", config.num_layers, ") names"));
     return;
   }
   for (const Json& name : names.items()) {
@@ -263,9 +264,8 @@ Result<Json> parse_object(std::string_view json, const std::string& file_name) {
 }  // namespace
 
 Result<ModelConfig> parse_model_config(std::string_view json, const std::string& file_name) {
-  const auto parsed = parse_object(json, file_name);
-  if (!parsed.is_ok()) return parsed.status;
-  ConfigFields root(*parsed, file_name);
+  PAGODA_ASSIGN_OR_RETURN(const auto parsed, parse_object(json, file_name));
+  ConfigFields root(parsed, file_name);
   const Architecture* architecture = find_architecture(root);
   if (architecture == nullptr) return root.status();
 
@@ -275,7 +275,7 @@ Result<ModelConfig> parse_model_config(std::string_view json, const std::string&
     root.check(nested != nullptr && nested->is_object(), "text_config", "is not an object");
     if (!root.is_ok()) return root.status();
   }
-  ConfigFields text(nested != nullptr ? *nested : *parsed, nested != nullptr ? file_name + ": text_config" : file_name);
+  ConfigFields text(nested != nullptr ? *nested : parsed, nested != nullptr ? file_name + ": text_config" : file_name);
 
   ModelConfig config;
   config.family = architecture->family;
@@ -309,9 +309,8 @@ std::string tensor_prefix(const Json& config) {
 
 Result<std::vector<int32_t>> parse_eos_token_ids(std::string_view generation_config_json,
                                                  const std::string& file_name) {
-  const auto parsed = parse_object(generation_config_json, file_name);
-  if (!parsed.is_ok()) return parsed.status;
-  ConfigFields fields(*parsed, file_name);
+  PAGODA_ASSIGN_OR_RETURN(const auto parsed, parse_object(generation_config_json, file_name));
+  ConfigFields fields(parsed, file_name);
   auto ids = fields.ids("eos_token_id", kMaxVocabSize - 1);
   if (!fields.is_ok()) return fields.status();
   return ids;

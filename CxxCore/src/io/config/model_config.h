@@ -149,7 +149,7 @@ struct ModelConfig {
   bool has_latents() const noexcept { return kv_lora_rank > 0; }
   int32_t latent_dim() const noexcept { return kv_lora_rank + head_dim; }  // of a cache row
   bool has_mixture(int32_t layer_index) const noexcept {
-    return static_cast<size_t>(layer_index) < is_mixture.size() && is_mixture[static_cast<size_t>(layer_index)];
+    return static_cast<size_t>(layer_index) < is_mixture.size() && is_mixture[layer_index];
   }
 };
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/assign_or_return.h"
 #include "base/quoted.h"
 #include "io/gguf/config.h"
 #include "io/gguf/gguf.h"
@@ -49,10 +50,8 @@ class GgufFiles final : public ModelFiles {
   Result<std::unique_ptr<File>> open(std::string_view name) const override {
     for (const auto& [known, make] : kTexts) {
       if (known != name || !exists(name)) continue;
-      auto text = make(parts_.front());
-      if (!text.is_ok()) return text.status;
-      return std::unique_ptr<File>(
-          std::make_unique<TextFile>(description_ + "/" + std::string(name), std::move(*text)));
+      PAGODA_ASSIGN_OR_RETURN(auto text, make(parts_.front()));
+      return std::unique_ptr<File>(std::make_unique<TextFile>(description_ + "/" + std::string(name), std::move(text)));
     }
     return make_error(StatusCode::not_found, description_ + ": has no " + io::quoted(name));
   }
@@ -117,13 +116,11 @@ Status add_head_file(const ModelFiles& files, const std::string& name, std::vect
   if (std::ranges::any_of(parts, has_nextn)) return ok_status();
   const std::string head_name = find_head_name(files, name);
   if (head_name.empty()) return ok_status();
-  auto file = files.open(head_name);
-  if (!file.is_ok()) return file.status;
-  auto head = Gguf::open(std::move(*file));
-  if (!head.is_ok()) return head.status;
+  PAGODA_ASSIGN_OR_RETURN(auto file, files.open(head_name));
+  PAGODA_ASSIGN_OR_RETURN(auto head, Gguf::open(std::move(file)));
   constexpr std::string_view kArchitecture = "general.architecture";
-  if (head->string(kArchitecture) == parts.front().string(kArchitecture) && is_gguf_head(*head))
-    parts.push_back(std::move(*head));
+  if (head.string(kArchitecture) == parts.front().string(kArchitecture) && is_gguf_head(head))
+    parts.push_back(std::move(head));
   return ok_status();
 }
 
@@ -141,11 +138,9 @@ Result<std::unique_ptr<ModelFiles>> open_gguf_files(std::unique_ptr<ModelFiles> 
     return make_error(StatusCode::invalid_argument, io::quoted(name) + " is not the first part of a model");
   std::vector<Gguf> parts;
   for (int i = 1; i <= std::max(part.count, 1); ++i) {
-    auto file = files->open(part.count > 0 ? part_name(part, i) : name);
-    if (!file.is_ok()) return file.status;
-    auto gguf = Gguf::open(std::move(*file));
-    if (!gguf.is_ok()) return gguf.status;
-    parts.push_back(std::move(*gguf));
+    PAGODA_ASSIGN_OR_RETURN(auto file, files->open(part.count > 0 ? part_name(part, i) : name));
+    PAGODA_ASSIGN_OR_RETURN(auto gguf, Gguf::open(std::move(file)));
+    parts.push_back(std::move(gguf));
   }
   if (part.count == 0 && is_gguf_head(parts.front()))
     return make_error(StatusCode::invalid_argument,

@@ -144,7 +144,7 @@ Result<std::string> gguf_pieces_json(const Gguf& gguf) {
   text += R"(,"model":{"type":"BPE","fuse_unk":true,"byte_fallback":)" + fallback;
   if (has_unknown) {
     text += ",\"unk_token\":";
-    append_json_string(pieces.tokens[static_cast<size_t>(unknown)], text);
+    append_json_string(pieces.tokens[unknown], text);
   }
   return text + ",\"vocab\":" + vocabulary_json(pieces, false) + ",\"merges\":" + merges_json(pieces) + "}}";
 }

@@ -13,6 +13,7 @@
 #include <functional>
 #include <numeric>
 
+#include "base/assign_or_return.h"
 #include "base/quoted.h"
 #include "io/gguf/config.h"
 #include "io/gguf/files.h"
@@ -221,8 +222,7 @@ Result<TensorEntry> make_entry(const Gguf& gguf, const GgufShape& shape, const s
 }  // namespace
 
 Result<TensorMap> gguf_tensors(std::span<const Gguf> parts) {
-  const auto shape = read_gguf_shape(parts.front());
-  if (!shape.is_ok()) return shape.status;
+  PAGODA_ASSIGN_OR_RETURN(const auto shape, read_gguf_shape(parts.front()));
   const bool fuses_gate_up = std::ranges::any_of(
       parts, [](const Gguf& part) { return part.tensors().contains("blk.0.ffn_gate_up_exps.weight"); });
   TensorMap tensors;
@@ -231,14 +231,13 @@ Result<TensorMap> gguf_tensors(std::span<const Gguf> parts) {
     const bool is_head = i > 0 && is_gguf_head(parts[i]);
     for (const auto& [name, tensor] : parts[i].tensors()) {
       if (is_head && !name.starts_with("blk.")) continue;
-      std::vector<std::string> new_names = hugging_face_names(shape->architecture, name, fuses_gate_up);
+      std::vector<std::string> new_names = hugging_face_names(shape.architecture, name, fuses_gate_up);
       if (new_names.empty() && tensor.type->decode == nullptr) continue;
       if (new_names.empty()) new_names.push_back(name);
       for (std::string& new_name : new_names) {
-        auto entry = make_entry(parts[i], *shape, name, tensor, new_name);
-        if (!entry.is_ok()) return entry.status;
-        entry->file_index = static_cast<int>(i);
-        if (!tensors.emplace(std::move(new_name), std::move(*entry)).second)
+        PAGODA_ASSIGN_OR_RETURN(auto entry, make_entry(parts[i], shape, name, tensor, new_name));
+        entry.file_index = static_cast<int>(i);
+        if (!tensors.emplace(std::move(new_name), std::move(entry)).second)
           return make_error(StatusCode::bad_file,
                             parts[i].file()->name() + ": tensor " + io::quoted(name) + " is there twice");
       }

@@ -77,7 +77,7 @@ std::string start_processor(const Gguf& gguf, const PreTokenizer& pre_tokenizer,
   const auto id = gguf.integer("tokenizer.ggml.bos_token_id");
   const bool is_wanted = gguf.boolean("tokenizer.ggml.add_bos_token").value_or(pre_tokenizer.has_start);
   if (!is_wanted || !id || *id < 0 || static_cast<uint64_t>(*id) >= types.size()) return "null";
-  if (types[static_cast<size_t>(*id)] == kUnused) return "null";
+  if (types[*id] == kUnused) return "null";
   return concat(R"({"type":"TemplateProcessing","single":[{"SpecialToken":{"id":"bos"}},{"Sequence":{"id":"A"}}],)"
                 R"("special_tokens":{"bos":{"ids":[)",
                 *id, "]}}}");
@@ -144,7 +144,7 @@ Result<std::string> gguf_tokenizer_config_json(const Gguf& gguf) {
     if (!id || !tokens) continue;
     if (*id < 0 || static_cast<uint64_t>(*id) >= tokens->size())
       return make_error(StatusCode::bad_file, concat(gguf.file()->name(), ": ", key, " ", *id, " is no token"));
-    members.emplace_back(name, Json::make_string(std::string((*tokens)[static_cast<size_t>(*id)])));
+    members.emplace_back(name, Json::make_string(std::string((*tokens)[*id])));
   }
   if (const auto chat = gguf.string("tokenizer.chat_template"))
     members.emplace_back("chat_template", Json::make_string(std::string(*chat)));

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <thread>
 
+#include "base/assign_or_return.h"
 #include "base/quoted.h"
 #include "base/thread_pool.h"
 #include "io/output_folder.h"
@@ -56,12 +57,11 @@ class Quantizer {
         row_(static_cast<size_t>(pool.num_threads())) {}
 
   Status write_shard(const QuantizeShard& shard, const std::string& path) {
-    Result<SafetensorsWriter> writer = SafetensorsWriter::create(path, shard.tensors);
-    if (!writer.is_ok()) return writer.status;
+    PAGODA_ASSIGN_OR_RETURN(SafetensorsWriter writer, SafetensorsWriter::create(path, shard.tensors));
     for (const QuantizeTask& task : shard.tasks) {
-      PAGODA_RETURN_IF_ERROR(task.is_quantized ? quantize(task, *writer) : copy(task.entry, *writer));
+      PAGODA_RETURN_IF_ERROR(task.is_quantized ? quantize(task, writer) : copy(task.entry, writer));
     }
-    return writer->commit();
+    return writer.commit();
   }
 
  private:
@@ -114,7 +114,7 @@ class Quantizer {
     std::atomic<bool> is_finite = true;
     pool_.parallel_for(static_cast<int64_t>(count), [&](int64_t index, int thread) {
       const size_t i = static_cast<size_t>(index);
-      std::vector<float>& row = row_[static_cast<size_t>(thread)];
+      std::vector<float>& row = row_[thread];
       to_float(entry.dtype, bytes_.data() + i * columns * dtype_bytes(entry.dtype), row);
       if (!std::all_of(row.begin(), row.end(), [](float w) { return std::isfinite(w); })) {
         is_finite = false;
@@ -137,19 +137,17 @@ class Quantizer {
 };
 
 Status write_text(const std::string& path, std::string_view text) {
-  Result<std::unique_ptr<FileWriter>> file = FileWriter::create(path);
-  if (!file.is_ok()) return file.status;
-  PAGODA_RETURN_IF_ERROR((*file)->write(std::as_bytes(std::span(text))));
-  return (*file)->commit();
+  PAGODA_ASSIGN_OR_RETURN(std::unique_ptr<FileWriter> file, FileWriter::create(path));
+  PAGODA_RETURN_IF_ERROR(file->write(std::as_bytes(std::span(text))));
+  return file->commit();
 }
 
 Status write_side_files(const ModelFiles& files, const Json& config, const QuantizePlan& plan,
                         const OutputFolder& out) {
   for (const std::string& name : files.names()) {
     if (!is_copied(name)) continue;
-    Result<std::string> text = files.read_text(name, kMaxCopiedBytes);
-    if (!text.is_ok()) return text.status;
-    PAGODA_RETURN_IF_ERROR(write_text(out.file(name), *text));
+    PAGODA_ASSIGN_OR_RETURN(std::string text, files.read_text(name, kMaxCopiedBytes));
+    PAGODA_RETURN_IF_ERROR(write_text(out.file(name), text));
   }
   PAGODA_RETURN_IF_ERROR(write_text(out.file("model.safetensors.index.json"), quantized_index(plan)));
   return write_text(out.file("config.json"), quantized_config(config, plan.bits, plan.group_size));
@@ -166,32 +164,30 @@ Status quantize_into(const ModelFiles& files, const std::string& folder, const Q
     return make_error(StatusCode::unsupported,
                       files.description() + ": GGUF files cannot be quantised; use safetensors");
   }
-  Result<std::string> text = files.read_text("config.json", kMaxConfigBytes);
-  if (!text.is_ok()) return text.status;
-  Result<Json> config = parse_json(*text);
+  PAGODA_ASSIGN_OR_RETURN(std::string text, files.read_text("config.json", kMaxConfigBytes));
+  Result<Json> config = parse_json(text);
   if (!config.is_ok()) return make_error(config.status.code, "config.json: " + config.status.message);
   if (!config->is_object()) return make_error(StatusCode::bad_file, "config.json: is not an object");
-  Result<Checkpoint> checkpoint = Checkpoint::open(files);
-  if (!checkpoint.is_ok()) return checkpoint.status;
-  Result<QuantizePlan> plan = plan_quantize(*checkpoint, *config, options.bits, options.group_size, max_shard_bytes);
-  if (!plan.is_ok()) return plan.status;
+  PAGODA_ASSIGN_OR_RETURN(Checkpoint checkpoint, Checkpoint::open(files));
+  PAGODA_ASSIGN_OR_RETURN(QuantizePlan plan,
+                          plan_quantize(checkpoint, *config, options.bits, options.group_size, max_shard_bytes));
   const int cores = static_cast<int>(std::max(std::thread::hardware_concurrency(), 1u));
-  Result<std::unique_ptr<ThreadPool>> pool = ThreadPool::create(options.num_threads > 0 ? options.num_threads : cores);
-  if (!pool.is_ok()) return pool.status;
+  PAGODA_ASSIGN_OR_RETURN(std::unique_ptr<ThreadPool> pool,
+                          ThreadPool::create(options.num_threads > 0 ? options.num_threads : cores));
 
   constexpr uint64_t kSideBytes = 64 << 20;  // tokenizers and similar files
-  Result<std::unique_ptr<OutputFolder>> out = OutputFolder::create(folder, plan->output_bytes + kSideBytes);
-  if (!out.is_ok()) return out.status;
-  Quantizer quantizer(*checkpoint, *plan, **pool, go_on);
-  for (const QuantizeShard& shard : plan->shards) {
-    PAGODA_RETURN_IF_ERROR(quantizer.write_shard(shard, (*out)->file(shard.file_name)));
+  PAGODA_ASSIGN_OR_RETURN(std::unique_ptr<OutputFolder> out,
+                          OutputFolder::create(folder, plan.output_bytes + kSideBytes));
+  Quantizer quantizer(checkpoint, plan, *pool, go_on);
+  for (const QuantizeShard& shard : plan.shards) {
+    PAGODA_RETURN_IF_ERROR(quantizer.write_shard(shard, out->file(shard.file_name)));
   }
-  PAGODA_RETURN_IF_ERROR(write_side_files(files, *config, *plan, **out));
-  PAGODA_RETURN_IF_ERROR((*out)->commit());
-  result.input_bytes = static_cast<int64_t>(plan->input_bytes);
-  result.output_bytes = static_cast<int64_t>(plan->output_bytes);
-  result.num_quantized = plan->num_quantized;
-  result.num_files = static_cast<int32_t>(plan->shards.size());
+  PAGODA_RETURN_IF_ERROR(write_side_files(files, *config, plan, *out));
+  PAGODA_RETURN_IF_ERROR(out->commit());
+  result.input_bytes = static_cast<int64_t>(plan.input_bytes);
+  result.output_bytes = static_cast<int64_t>(plan.output_bytes);
+  result.num_quantized = plan.num_quantized;
+  result.num_files = static_cast<int32_t>(plan.shards.size());
   return ok_status();
 }
 

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <optional>
 
+#include "base/concat.h"
 #include "base/json.h"
 #include "base/quoted.h"
 #include "io/config/model_config.h"
@@ -40,9 +41,9 @@ Packing read_packing(ConfigFields& fields) {
   packing.bits = fields.integer("bits", 0, 64, 4);
   packing.group = fields.integer("group_size", 0, 1 << 20, is_mxfp4 ? 32 : 64);
   fields.check(is_mxfp4 ? packing.bits == 4 : std::ranges::count(kBits, packing.bits) > 0, "bits",
-               std::to_string(packing.bits) + " is not supported");
+               concat(packing.bits, " is not supported"));
   fields.check(is_mxfp4 ? packing.group == 32 : std::ranges::count(kGroups, packing.group) > 0, "group_size",
-               std::to_string(packing.group) + " is not supported");
+               concat(packing.group, " is not supported"));
   return packing;
 }
 
@@ -208,7 +209,7 @@ class Unpacker {
   Status bad(const std::string& name, const std::string& what) const {
     return make_error(StatusCode::bad_file, "quantized tensor " + io::quoted(name) + " " + what);
   }
-  Source source(const TensorEntry& entry) const { return {files_[static_cast<size_t>(entry.file_index)], entry}; }
+  Source source(const TensorEntry& entry) const { return {files_[entry.file_index], entry}; }
 
   Status unpack(const std::string& name, const std::string& scales_name) {
     Packing packing = default_;
@@ -276,7 +277,7 @@ void undo_mlx(std::span<const std::shared_ptr<File>> files, TensorMap& tensors) 
                                name.ends_with(".pre_fc_norm_hidden.weight");  // the last two of an MTP head
     const bool is_norm = is_named_norm && tensor.shape.size() == 1 && is_float(tensor.dtype);
     if (!is_mlx || !is_norm || is_gated) continue;
-    tensor.decoder = std::make_shared<MinusOneDecoder>(Source{files[static_cast<size_t>(tensor.file_index)], tensor});
+    tensor.decoder = std::make_shared<MinusOneDecoder>(Source{files[tensor.file_index], tensor});
     tensor.dtype = DType::f32;
   }
 }

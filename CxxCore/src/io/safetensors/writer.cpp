@@ -1,6 +1,7 @@
 // Pads the header with spaces to a multiple of 8 bytes, so that tensor data is aligned.
 #include "io/safetensors/writer.h"
 
+#include "base/assign_or_return.h"
 #include "base/json_writer.h"
 #include "io/safetensors/safetensors.h"
 
@@ -52,11 +53,10 @@ uint64_t safetensors_file_bytes(std::span<const PlannedTensor> tensors) {
 }
 
 Result<SafetensorsWriter> SafetensorsWriter::create(const std::string& path, std::span<const PlannedTensor> tensors) {
-  Result<std::unique_ptr<FileWriter>> file = FileWriter::create(path);
-  if (!file.is_ok()) return file.status;
+  PAGODA_ASSIGN_OR_RETURN(std::unique_ptr<FileWriter> file, FileWriter::create(path));
   const std::string header = header_bytes(tensors);
-  PAGODA_RETURN_IF_ERROR((*file)->write(std::as_bytes(std::span(header))));
-  return SafetensorsWriter(std::move(*file), tensor_bytes(tensors));
+  PAGODA_RETURN_IF_ERROR(file->write(std::as_bytes(std::span(header))));
+  return SafetensorsWriter(std::move(file), tensor_bytes(tensors));
 }
 
 Status SafetensorsWriter::write(std::span<const std::byte> bytes) {

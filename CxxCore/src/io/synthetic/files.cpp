@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/assign_or_return.h"
 #include "base/concat.h"
 #include "base/quoted.h"
 #include "io/config/model_config.h"
@@ -175,7 +176,7 @@ std::string safetensors_header(const std::vector<SyntheticTensor>& tensors) {
   std::string json;
   for (const SyntheticTensor& tensor : tensors) {
     json += (json.empty() ? "{\"" : ",\"") + tensor.name + "\":{\"dtype\":\"BF16\",\"shape\":[";
-    for (size_t i = 0; i < tensor.shape.size(); ++i) json += concat((i > 0 ? "," : ""), tensor.shape[i]);
+    for (size_t i = 0; i < tensor.shape.size(); ++i) json += concat(i > 0 ? "," : "", tensor.shape[i]);
     json += concat("],\"data_offsets\":[", tensor.begin_bytes, ",", tensor.end_bytes, "]}");
   }
   json += "}";
@@ -250,11 +251,9 @@ class SyntheticFiles final : public ModelFiles {
 }  // namespace
 
 Result<std::unique_ptr<ModelFiles>> open_synthetic_files(std::string_view shape) {
-  Result<std::string> json = shape_config_json(shape);
-  if (!json.is_ok()) return json.status;
-  Result<ModelConfig> config = parse_model_config(*json, "shape " + std::string(shape) + "/config.json");
-  if (!config.is_ok()) return config.status;
-  return std::unique_ptr<ModelFiles>(std::make_unique<SyntheticFiles>(std::string(shape), std::move(*json), *config));
+  PAGODA_ASSIGN_OR_RETURN(std::string json, shape_config_json(shape));
+  PAGODA_ASSIGN_OR_RETURN(ModelConfig config, parse_model_config(json, "shape " + std::string(shape) + "/config.json"));
+  return std::unique_ptr<ModelFiles>(std::make_unique<SyntheticFiles>(std::string(shape), std::move(json), config));
 }
 
 }  // namespace pagoda::io

@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "base/assign_or_return.h"
 #include "base/concat.h"
 #include "text/tokenizer_file.h"
 #include "text/unicode.h"
@@ -173,10 +174,9 @@ BpeTokenizer::~BpeTokenizer() = default;
 Result<std::shared_ptr<const BpeTokenizer>> BpeTokenizer::from_json(std::string_view tokenizer_json,
                                                                     const std::string& file_name) {
   try {
-    Result<TokenizerFile> file = read_tokenizer_file(tokenizer_json, file_name);
-    if (!file.is_ok()) return file.status;
+    PAGODA_ASSIGN_OR_RETURN(TokenizerFile file, read_tokenizer_file(tokenizer_json, file_name));
     std::shared_ptr<BpeTokenizer> tokenizer(new BpeTokenizer());
-    tokenizer->tables_->take(std::move(*file));
+    tokenizer->tables_->take(std::move(file));
     return std::shared_ptr<const BpeTokenizer>(std::move(tokenizer));
   } catch (const std::bad_alloc&) {
     return make_error(StatusCode::out_of_memory, file_name + ": no memory for the tokenizer");

@@ -88,8 +88,7 @@ int32_t BpeVocabulary::find(std::string_view bytes, bool verbatim) const noexcep
 
 int32_t BpeVocabulary::find_spelling(std::string_view spelling) const noexcept {
   if (is_pieces_) {
-    if (const int byte = has_bytes_ ? byte_of_piece(spelling) : -1; byte >= 0)
-      return byte_ids_[static_cast<size_t>(byte)];
+    if (const int byte = has_bytes_ ? byte_of_piece(spelling) : -1; byte >= 0) return byte_ids_[byte];
     const int32_t id =
         spelling.find(' ') == std::string_view::npos ? find(spaced_piece(spelling), /*verbatim=*/false) : kNone;
     return id != kNone ? id : find(spelling, /*verbatim=*/true);
@@ -182,7 +181,7 @@ Status BpeVocabulary::add_piece(std::string_view spelling, int64_t id) {
     if (static_cast<size_t>(id) >= tokens_.size()) tokens_.resize(static_cast<size_t>(id) + 1);
     tokens_[index] = {static_cast<uint32_t>(arena_.size()), 1, 1, 0};
     arena_ += static_cast<char>(byte);
-    byte_ids_[static_cast<size_t>(byte)] = index;
+    byte_ids_[byte] = index;
     return ok_status();
   }
   const bool verbatim = spelling.find(' ') != std::string_view::npos;  // a space is spelled otherwise

@@ -220,7 +220,7 @@ Value slice(Runtime& runtime, const Value& object, const Value& start, const Val
   }
   std::vector<Value> items;
   for (int64_t i = 0; i < bounds.count && runtime.work(16); ++i)
-    items.push_back(object.sequence().items[static_cast<size_t>(bounds.start + i * bounds.step)]);
+    items.push_back(object.sequence().items[bounds.start + i * bounds.step]);
   return runtime.make_list(std::move(items), object.kind);
 }
 

@@ -39,9 +39,9 @@ Value Evaluator::evaluate_name(const Node& node) {
   for (Scope* scope = scope_; scope != nullptr; scope = scope->parent) {
     if (const Value* found = scope->find(node.symbol)) return *found;
   }
-  const Value& global = globals_[static_cast<size_t>(node.symbol)];
+  const Value& global = globals_[node.symbol];
   if (!global.is_missing()) return global;
-  return Value::undefined("'" + tree_.names[static_cast<size_t>(node.symbol)] + "' is undefined");
+  return Value::undefined("'" + tree_.names[node.symbol] + "' is undefined");
 }
 
 Value Evaluator::evaluate_items(const Node& node, Kind kind) {

@@ -175,7 +175,7 @@ Value field_value(Runtime& runtime, std::string_view name, const Arguments& argu
   if (index >= 0) {
     if (static_cast<size_t>(index) >= arguments.positional.size())
       return runtime.fail(concat("Replacement index ", index, " out of range for positional args tuple"));
-    value = arguments.positional[static_cast<size_t>(index)];
+    value = arguments.positional[index];
   } else {
     for (const auto& [key, given] : arguments.named) {
       if (key == head) value = given;

@@ -209,7 +209,7 @@ Value subscript(Runtime& runtime, const Value& object, const Value& key) {
   const int64_t length = length_of(runtime, object);
   const int64_t index = key.integer < 0 ? key.integer + length : key.integer;
   if (index < 0 || index >= length) return {};
-  if (object.is_listlike()) return object.sequence().items[static_cast<size_t>(index)];
+  if (object.is_listlike()) return object.sequence().items[index];
   if (object.is(Kind::range)) return range_item(object.range(), index);
   runtime.work(object.bytes().size() / 8);
   const size_t begin = offset_of_character(object.bytes(), static_cast<size_t>(index));

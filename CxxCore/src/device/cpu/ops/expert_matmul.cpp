@@ -23,8 +23,7 @@ void ExpertOrder::sort(const Tensor& ids, int64_t num_experts) {
     if (first[e + 1] > 0) used.push_back(static_cast<int32_t>(e));
     first[e + 1] += first[e];
   }
-  for (int64_t slot = 0; slot < slots; ++slot)
-    rows[static_cast<size_t>(first[expert_of(slot)]++)] = static_cast<int32_t>(slot);
+  for (int64_t slot = 0; slot < slots; ++slot) rows[first[expert_of(slot)]++] = static_cast<int32_t>(slot);
   for (size_t e = static_cast<size_t>(num_experts); e > 0; --e)
     first[e] = first[e - 1];  // the counting sort advanced each start to its end
   first[0] = 0;
@@ -52,14 +51,13 @@ struct Task {
     const auto& weight = static_cast<const host::HostWeight&>(*args.weight);
     const auto kernel = context.kernels->matmul[format_of(weight.dtype())];
     for (int64_t r = 0; r < rows.count; ++r)  // rows of x are scattered; the channels stay in cache
-      kernel({x_of(order.rows[static_cast<size_t>(rows.first + r)]), args.x.strides[0], weight.row(begin),
-              weight.row_stride(), nullptr, out + r * stride, stride, 1, count, weight.cols()});
+      kernel({x_of(order.rows[rows.first + r]), args.x.strides[0], weight.row(begin), weight.row_stride(), nullptr,
+              out + r * stride, stride, 1, count, weight.cols()});
   }
 
   void run(int64_t expert, int64_t begin, int thread) const noexcept {
     constexpr int64_t kStride = 2 * kGatedChannels + kBlockChannels;
-    const Rows rows{order.first[static_cast<size_t>(expert)],
-                    order.first[static_cast<size_t>(expert) + 1] - order.first[static_cast<size_t>(expert)]};
+    const Rows rows{order.first[expert], order.first[expert + 1] - order.first[expert]};
     const int64_t count = std::min(kGatedChannels, width - begin), first = expert * rows_per_expert + begin;
     float* results = context.matmul.halves + thread * context.matmul.max_rows * kStride;
     multiply(rows, first, count, results, kStride, thread);
@@ -68,7 +66,7 @@ struct Task {
     if (args.silu_mul)
       multiply(rows, first + width - skipped, skipped + count, results + kGatedChannels, kStride, thread);
     for (int64_t r = 0; r < rows.count; ++r) {
-      float* to = at<float>(args.out, order.rows[static_cast<size_t>(rows.first + r)]) + begin;
+      float* to = at<float>(args.out, order.rows[rows.first + r]) + begin;
       const float* from = results + r * kStride;
       if (args.silu_mul) context.kernels->silu_mul(from, from + kGatedChannels + skipped, count, to);
       else std::memcpy(to, from, static_cast<size_t>(count) * sizeof(float));
@@ -83,13 +81,11 @@ void expert_matmul(const Context& context, const ExpertMatmulArgs& args, const E
   const Task task{context, args, order, width, args.weight->rows() / args.num_experts};
   if (is_packed(args.weight->format()))
     context.for_each(slots, k, [&](int64_t i, int thread) {
-      pack_to(context, static_cast<const PackedWeight&>(*args.weight), task.x_of(order.rows[static_cast<size_t>(i)]), i,
-              thread);
+      pack_to(context, static_cast<const PackedWeight&>(*args.weight), task.x_of(order.rows[i]), i, thread);
     });
   const int64_t parts = (width + kGatedChannels - 1) / kGatedChannels;
-  context.for_each(static_cast<int64_t>(order.used.size()) * parts, kGatedChannels * k, [&](int64_t i, int thread) {
-    task.run(order.used[static_cast<size_t>(i / parts)], i % parts * kGatedChannels, thread);
-  });
+  context.for_each(static_cast<int64_t>(order.used.size()) * parts, kGatedChannels * k,
+                   [&](int64_t i, int thread) { task.run(order.used[i / parts], i % parts * kGatedChannels, thread); });
 }
 
 }  // namespace pagoda::device::cpu

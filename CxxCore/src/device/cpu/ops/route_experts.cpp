@@ -48,7 +48,7 @@ class Row {
     int64_t best = -1;
     float highest = 0;
     for (int64_t i = begin; i < end; ++i) {
-      if (is_taken[static_cast<size_t>(i)]) continue;
+      if (is_taken[i]) continue;
       const float found = value(i);
       if (best < 0 || found > highest) best = i, highest = found;
     }
@@ -72,8 +72,7 @@ class Row {
     for (int64_t i = 0; i < args_.groups_per_token; ++i)
       is_kept.set(static_cast<size_t>(
           best_of(0, args_.num_groups, [&](int64_t group) { return group_score(group); }, is_kept)));
-    for (int64_t e = 0; e < num_experts_; ++e)
-      is_taken_.set(static_cast<size_t>(e), !is_kept[static_cast<size_t>(e / size)]);
+    for (int64_t e = 0; e < num_experts_; ++e) is_taken_.set(static_cast<size_t>(e), !is_kept[e / size]);
   }
 
   void weigh_softmax() noexcept {

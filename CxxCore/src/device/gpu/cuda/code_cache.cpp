@@ -12,6 +12,7 @@
 #include <span>
 
 #include "base/cache_folder.h"
+#include "base/concat.h"
 
 namespace pagoda::device::gpu::cuda {
 namespace {
@@ -100,7 +101,7 @@ void CodeCache::put(const Hash128Value& key, const std::vector<char>& code) cons
   const auto size = static_cast<int64_t>(sizeof(Head) + code.size());
   trim_cache_folder(folder_, ".cubin", {kMagic, sizeof kMagic}, max_bytes_ - size, path(key));
   static std::atomic<uint64_t> count = 0;
-  const std::string to = path(key), unfinished = to + "." + std::to_string(getpid()) + "." + std::to_string(count++);
+  const std::string to = path(key), unfinished = concat(to, ".", getpid(), ".", count++);
   bool is_whole = false;
   {
     const File file(open(unfinished.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));

@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstdio>
 
+#include "base/concat.h"
+
 namespace pagoda::device::gpu::cuda {
 namespace {
 
@@ -13,7 +15,7 @@ std::string literal(ConstantType type, uint32_t bits) {
   switch (type) {
     case ConstantType::bool_: return bits != 0 ? "true" : "false";
     case ConstantType::int_: return std::to_string(static_cast<int32_t>(bits));
-    case ConstantType::uint_: return std::to_string(bits) + "u";
+    case ConstantType::uint_: return concat(bits, "u");
     case ConstantType::float_: std::snprintf(text, sizeof text, "%af", std::bit_cast<float>(bits)); return text;
   }
   return {};
@@ -33,9 +35,7 @@ std::vector<std::string> options_of(const KernelInfo& kernel, std::span<const Co
 }  // namespace
 
 Compiler::Compiler(const Nvrtc& nvrtc, int major, int minor, CodeCache cache)
-    : nvrtc_(nvrtc),
-      arch_("--gpu-architecture=sm_" + std::to_string(major) + std::to_string(minor)),
-      cache_(std::move(cache)) {}
+    : nvrtc_(nvrtc), arch_(concat("--gpu-architecture=sm_", major, minor)), cache_(std::move(cache)) {}
 
 Hash128Value Compiler::key(std::string_view text, const std::vector<std::string>& options) const {
   int major = 0, minor = 0;

@@ -7,6 +7,8 @@
 #include <thread>
 #include <utility>
 
+#include "base/assign_or_return.h"
+#include "base/concat.h"
 #include "base/thread_pool.h"
 #include "device/gpu/launch_checks.h"
 
@@ -56,7 +58,7 @@ class CudaBuffer final : public Buffer {
 
 std::string text_of(std::string_view kernel, std::span<const Constant> constants) {
   std::string key(kernel);
-  for (const Constant& c : constants) key += " " + std::string(c.name) + "=" + std::to_string(c.bits);
+  for (const Constant& c : constants) key += concat(" ", c.name, "=", c.bits);
   return key;
 }
 
@@ -64,9 +66,8 @@ Status check_range(const Buffer& buffer, int64_t offset_bytes, size_t size_bytes
   if (offset_bytes >= 0 && static_cast<size_t>(offset_bytes) <= buffer.size_bytes() &&
       size_bytes <= buffer.size_bytes() - static_cast<size_t>(offset_bytes))
     return ok_status();
-  return make_error(StatusCode::internal, std::string("cuda: ") + what + " of " + std::to_string(size_bytes) +
-                                              " bytes at byte " + std::to_string(offset_bytes) + " of a buffer of " +
-                                              std::to_string(buffer.size_bytes()));
+  return make_error(StatusCode::internal, concat("cuda: ", what, " of ", size_bytes, " bytes at byte ", offset_bytes,
+                                                 " of a buffer of ", buffer.size_bytes()));
 }
 
 }  // namespace
@@ -88,9 +89,8 @@ Result<std::unique_ptr<CudaBackend>> CudaBackend::make(const Driver& driver, con
   PAGODA_RETURN_IF_ERROR(
       check(driver.cuDeviceGetAttribute(&processors, kMultiprocessors, device), "asking for the GPU's size"));
   if (major < 8)
-    return make_error(StatusCode::unsupported, std::string("cuda: ") + name + " has compute capability " +
-                                                   std::to_string(major) + "." + std::to_string(minor) +
-                                                   ", and bf16 products need 8.0");
+    return make_error(StatusCode::unsupported, concat("cuda: ", name, " has compute capability ", major, ".", minor,
+                                                      ", and bf16 products need 8.0"));
   Handle context = nullptr, stream = nullptr;
   PAGODA_RETURN_IF_ERROR(check(driver.cuDevicePrimaryCtxRetain(&context, device), "opening the GPU"));
   CudaResult result = driver.cuCtxSetCurrent(context);
@@ -102,8 +102,7 @@ Result<std::unique_ptr<CudaBackend>> CudaBackend::make(const Driver& driver, con
   }
   driver.cuDriverGetVersion(&version);
   DeviceInfo info{"cuda",
-                  std::string(name) + ", " + std::to_string(processors) + " multiprocessors, CUDA " +
-                      std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10),
+                  concat(name, ", ", processors, " multiprocessors, CUDA ", version / 1000, ".", version % 1000 / 10),
                   static_cast<int64_t>(memory / 10 * 9)};
   const bool overlaps = major >= 9;  // kernels then wait for their inputs themselves
   return std::unique_ptr<CudaBackend>(new CudaBackend(driver, files, device, context, stream, std::move(info),
@@ -139,7 +138,7 @@ Result<std::unique_ptr<Buffer>> CudaBackend::allocate(size_t size_bytes, const s
   driver_.cuCtxSetCurrent(context_);
   const size_t rounded = std::max<size_t>(size_bytes, 1);
   DeviceAddress address = 0;
-  const std::string what = label + ", " + std::to_string(size_bytes) + " bytes";
+  const std::string what = concat(label, ", ", size_bytes, " bytes");
   PAGODA_RETURN_IF_ERROR(cuda_status(driver_, driver_.cuMemAlloc_v2(&address, rounded), what.c_str()));
   auto buffer = std::make_unique<CudaBuffer>(driver_, context_, address, size_bytes);
   PAGODA_RETURN_IF_ERROR(cuda_status(driver_, driver_.cuMemsetD8Async(address, 0, rounded, stream_), what.c_str()));
@@ -168,14 +167,13 @@ Status CudaBackend::download(Buffer& from, int64_t offset_bytes, void* to, size_
 Result<const Pipeline*> CudaBackend::pipeline(std::string_view name, std::span<const Constant> constants) {
   const std::string key = text_of(name, constants);
   if (const auto found = pipelines_.find(key); found != pipelines_.end()) return found->second.get();
-  const auto kernel = check_pipeline(files_, name, constants);
-  if (!kernel.is_ok()) return kernel.status;
+  PAGODA_ASSIGN_OR_RETURN(const auto kernel, check_pipeline(files_, name, constants));
   const auto file =
-      std::find_if(files_.begin(), files_.end(), [&](const KernelFile& f) { return f.source.file == (*kernel)->file; });
+      std::find_if(files_.begin(), files_.end(), [&](const KernelFile& f) { return f.source.file == kernel->file; });
   if (file == files_.end())
     return make_error(StatusCode::internal, "cuda: no text has the kernel " + std::string(name));
-  auto made = std::make_unique<CudaPipeline>(driver_, **kernel, file->source.cuda);
-  for (const ConstantInfo& info : (*kernel)->constants)
+  auto made = std::make_unique<CudaPipeline>(driver_, *kernel, file->source.cuda);
+  for (const ConstantInfo& info : kernel->constants)
     for (const Constant& given : constants)
       if (given.name == info.name) made->constants.push_back({info.name, given.bits});
   return pipelines_.emplace(key, std::move(made)).first->second.get();
@@ -240,12 +238,11 @@ Status CudaBackend::make_pipelines() {
       fresh.size(), make_error(StatusCode::out_of_memory, "cuda: no host memory to compile a kernel"));
   constexpr size_t kMaxThreads = 16;  // NVRTC takes tens of MiB for each
   const size_t cores = std::clamp<size_t>(std::thread::hardware_concurrency(), 1, kMaxThreads);
-  const auto threads = ThreadPool::create(static_cast<int>(std::min(cores, fresh.size())));
-  if (!threads.is_ok()) return threads.status;
-  (*threads)->parallel_for(static_cast<int64_t>(fresh.size()), [&](int64_t i, int) {
-    const CudaPipeline& made = *fresh[static_cast<size_t>(i)];
+  PAGODA_ASSIGN_OR_RETURN(const auto threads, ThreadPool::create(static_cast<int>(std::min(cores, fresh.size()))));
+  threads->parallel_for(static_cast<int64_t>(fresh.size()), [&](int64_t i, int) {
+    const CudaPipeline& made = *fresh[i];
     try {
-      codes[static_cast<size_t>(i)] = compiler_.compile(made.kernel, made.text, made.constants);
+      codes[i] = compiler_.compile(made.kernel, made.text, made.constants);
     } catch (const std::bad_alloc&) {  // then the error stays
     }
   });
@@ -315,11 +312,9 @@ bool has_cuda() noexcept {
 }
 
 Result<std::unique_ptr<CudaBackend>> make_cuda_backend() {
-  const auto driver = load_driver();
-  if (!driver.is_ok()) return driver.status;
-  const auto nvrtc = load_nvrtc();
-  if (!nvrtc.is_ok()) return nvrtc.status;
-  return CudaBackend::make(*driver, *nvrtc, generated::files(), CodeCache(CodeCache::user_folder()));
+  PAGODA_ASSIGN_OR_RETURN(const auto driver, load_driver());
+  PAGODA_ASSIGN_OR_RETURN(const auto nvrtc, load_nvrtc());
+  return CudaBackend::make(driver, nvrtc, generated::files(), CodeCache(CodeCache::user_folder()));
 }
 
 }  // namespace pagoda::device::gpu::cuda

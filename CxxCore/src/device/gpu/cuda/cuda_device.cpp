@@ -1,4 +1,5 @@
 // The CUDA device as an optional one; Sources/CUDADevice adds it to a program.
+#include "base/assign_or_return.h"
 #include "device/gpu/cuda/cuda_backend.h"
 #include "device/gpu/gpu_device.h"
 #include "device/gpu/kernels_version.h"
@@ -8,9 +9,8 @@ namespace pagoda::device::gpu::cuda {
 namespace {
 
 Result<std::unique_ptr<Device>> make(int) {
-  auto backend = make_cuda_backend();
-  if (!backend.is_ok()) return backend.status;
-  return make_gpu_device(std::move(*backend));
+  PAGODA_ASSIGN_OR_RETURN(auto backend, make_cuda_backend());
+  return make_gpu_device(std::move(backend));
 }
 
 OptionalDevice device{"cuda", make, [] { return has_cuda(); }, cuda_kernels_version};

@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "base/concat.h"
+
 namespace pagoda::device::gpu::cuda {
 namespace {
 
@@ -109,8 +111,7 @@ Status cuda_status(const Driver& driver, CudaResult result, const char* what) no
   const char* text = nullptr;
   driver.cuGetErrorString(result, &text);
   const StatusCode code = result == kCudaOutOfMemory ? StatusCode::out_of_memory : StatusCode::device_error;
-  return make_error(code, std::string("cuda: ") + what + ": " + (text != nullptr ? text : "unknown error") + " (" +
-                              std::to_string(result) + ")");
+  return make_error(code, concat("cuda: ", what, ": ", text != nullptr ? text : "unknown error", " (", result, ")"));
 }
 
 }  // namespace pagoda::device::gpu::cuda

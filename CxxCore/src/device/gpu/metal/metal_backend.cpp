@@ -1,6 +1,8 @@
 // MetalBackend: memory that host and GPU share, launches into one concurrent encoder, errors of the command buffer.
 #include "device/gpu/metal/metal_backend.h"
 
+#include "base/assign_or_return.h"
+#include "base/concat.h"
 #include "device/gpu/metal/enabled.h"
 #ifdef PAGODA_METAL
 
@@ -72,14 +74,13 @@ class MetalBackend final : public Backend, private Pending {
 Result<std::unique_ptr<Buffer>> MetalBackend::allocate(size_t size_bytes, const std::string& label) {
   const Pool pool;
   const auto refuse = [&](const std::string& limit) {
-    return make_error(StatusCode::out_of_memory, label + ": " + std::to_string(size_bytes) + " bytes, " + limit);
+    return make_error(StatusCode::out_of_memory, concat(label, ": ", size_bytes, " bytes, ", limit));
   };
   if (size_bytes > device_->maxBufferLength())
-    return refuse("a buffer of this GPU has at most " + std::to_string(device_->maxBufferLength()));
+    return refuse(concat("a buffer of this GPU has at most ", device_->maxBufferLength()));
   const uint64_t used = device_->currentAllocatedSize(), limit = device_->recommendedMaxWorkingSetSize();
   if (used > limit || size_bytes > limit - used)
-    return refuse(std::to_string(limit - std::min(used, limit)) + " of " + std::to_string(limit) +
-                  " are left on the GPU");
+    return refuse(concat(limit - std::min(used, limit), " of ", limit, " are left on the GPU"));
   const MTL::ResourceOptions options = MTL::ResourceStorageModeShared | MTL::ResourceHazardTrackingModeUntracked;
   auto made = NS::TransferPtr(device_->newBuffer(std::max<size_t>(size_bytes, 1), options));
   if (!made) return refuse("Metal gives no buffer");
@@ -103,9 +104,8 @@ Status MetalBackend::download(Buffer& from, int64_t offset, void* to, size_t siz
 }
 
 Result<const Pipeline*> MetalBackend::pipeline(std::string_view kernel, std::span<const Constant> constants) {
-  auto found = pipelines_.find_or_make(kernel, constants);
-  if (!found.is_ok()) return found.status;
-  return static_cast<const Pipeline*>(*found);
+  PAGODA_ASSIGN_OR_RETURN(auto found, pipelines_.find_or_make(kernel, constants));
+  return static_cast<const Pipeline*>(found);
 }
 
 Status MetalBackend::begin_step() {

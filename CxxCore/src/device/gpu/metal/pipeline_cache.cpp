@@ -1,4 +1,6 @@
 // Text to library to function to pipeline, with the archive asked first.
+#include "base/assign_or_return.h"
+#include "base/concat.h"
 #include "device/gpu/metal/enabled.h"
 #ifdef PAGODA_METAL
 
@@ -71,7 +73,7 @@ void PipelineCache::save() {
   if (!archive_ || !archive_grew_) return;
   const Pool pool;
   archive_grew_ = false;
-  const std::string unfinished = path_ + "." + std::to_string(getpid());
+  const std::string unfinished = concat(path_, ".", getpid());
   NS::Error* error = nullptr;
   std::error_code none;
   if (archive_->serializeToURL(url_of(unfinished), &error)) std::filesystem::rename(unfinished, path_, none);
@@ -96,8 +98,7 @@ Result<MTL::Library*> PipelineCache::library(std::string_view file) {
 }
 
 Result<NS::SharedPtr<MTL::Function>> PipelineCache::function(const MetalPipeline& pipeline) {
-  auto from = library(pipeline.kernel->file);
-  if (!from.is_ok()) return from.status;
+  PAGODA_ASSIGN_OR_RETURN(auto from, library(pipeline.kernel->file));
   auto values = NS::TransferPtr(MTL::FunctionConstantValues::alloc()->init());
   for (size_t i = 0; i < pipeline.constants.size(); ++i) {
     const ConstantInfo& info = pipeline.kernel->constants[i];
@@ -106,7 +107,7 @@ Result<NS::SharedPtr<MTL::Function>> PipelineCache::function(const MetalPipeline
     values->setConstantValue(value, data_type(info.type), static_cast<NS::UInteger>(info.index));
   }
   NS::Error* error = nullptr;
-  auto made = NS::TransferPtr((*from)->newFunction(text_of(pipeline.kernel->name), values.get(), &error));
+  auto made = NS::TransferPtr(from->newFunction(text_of(pipeline.kernel->name), values.get(), &error));
   if (!made)
     return make_error(StatusCode::internal,
                       "Metal finds no function " + std::string(pipeline.kernel->name) + ": " + message_of(error));
@@ -115,11 +116,10 @@ Result<NS::SharedPtr<MTL::Function>> PipelineCache::function(const MetalPipeline
 
 Status PipelineCache::compile(MetalPipeline& pipeline) {
   const std::string name(pipeline.kernel->name);
-  auto entry = function(pipeline);
-  if (!entry.is_ok()) return entry.status;
+  PAGODA_ASSIGN_OR_RETURN(auto entry, function(pipeline));
   auto descriptor = NS::TransferPtr(MTL::ComputePipelineDescriptor::alloc()->init());
   descriptor->setLabel(text_of(name));
-  descriptor->setComputeFunction(entry->get());
+  descriptor->setComputeFunction(entry.get());
   descriptor->setMaxTotalThreadsPerThreadgroup(pipeline.kernel->max_threads);
   if (archive_) descriptor->setBinaryArchives(NS::Array::array(archive_.get()));
   NS::Error* error = nullptr;
@@ -135,22 +135,19 @@ Status PipelineCache::compile(MetalPipeline& pipeline) {
   if (!pipeline.state)
     return make_error(StatusCode::internal, name + ": Metal makes no pipeline: " + message_of(error));
   if (pipeline.state->threadExecutionWidth() != 32)
-    return make_error(
-        StatusCode::unsupported,
-        name + ": simdgroups of " + std::to_string(pipeline.state->threadExecutionWidth()) + " threads, not 32");
+    return make_error(StatusCode::unsupported,
+                      concat(name, ": simdgroups of ", pipeline.state->threadExecutionWidth(), " threads, not 32"));
   if (pipeline.state->maxTotalThreadsPerThreadgroup() < pipeline.kernel->max_threads)
     return make_error(StatusCode::unsupported,
-                      name + ": this GPU runs " + std::to_string(pipeline.state->maxTotalThreadsPerThreadgroup()) +
-                          " threads a threadgroup, not " + std::to_string(pipeline.kernel->max_threads));
+                      concat(name, ": this GPU runs ", pipeline.state->maxTotalThreadsPerThreadgroup(),
+                             " threads a threadgroup, not ", pipeline.kernel->max_threads));
   return ok_status();
 }
 
 Result<const MetalPipeline*> PipelineCache::find_or_make(std::string_view name, std::span<const Constant> constants) {
   const Pool pool;
-  auto kernel = check_pipeline(files_, name, constants);
-  if (!kernel.is_ok()) return kernel.status;
   auto made = std::make_unique<MetalPipeline>();
-  made->kernel = *kernel;
+  PAGODA_ASSIGN_OR_RETURN(made->kernel, check_pipeline(files_, name, constants));
   made->constants = constant_bits(*made->kernel, constants);
   for (const auto& known : pipelines_)
     if (known->kernel == made->kernel && known->constants == made->constants) return known.get();

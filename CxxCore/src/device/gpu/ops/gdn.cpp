@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/concat.h"
 #include "device/gpu/gpu_encoder.h"
 #include "device/gpu/kernel_sizes.h"
 
@@ -74,7 +75,7 @@ bool is_made_by(const CausalConv1dArgs& conv, const GdnArgs& a) noexcept {
 Status check_gdn(int64_t k_dim) noexcept {
   if (k_dim <= kMaxGdnDim) return ok_status();
   return make_error(StatusCode::unsupported,
-                    "GPU kernels have Gated DeltaNet keys of up to 256 dims, not " + std::to_string(k_dim));
+                    concat("GPU kernels have Gated DeltaNet keys of up to 256 dims, not ", k_dim));
 }
 
 // Single tokens, with the convolution that makes q, k and v.

@@ -1,5 +1,6 @@
 // latent_attention: a threadgroup for each 8 rows of a sequence; single tokens by partitions, then merged.
 #include "args/latent_attention.h"
+#include "base/concat.h"
 #include "device/gpu/gpu_encoder.h"
 #include "device/gpu/kernel_sizes.h"
 
@@ -33,11 +34,11 @@ Status check_latents(DType kv_dtype, int64_t dim, int64_t value_dim, int64_t blo
   PAGODA_RETURN_IF_ERROR(check_cache_type(kv_dtype));
   if (dim > kMaxLatentDim || value_dim > kMaxHeadDim || dim % kDimStep != 0 || value_dim % kDimStep != 0)
     return make_error(StatusCode::unsupported,
-                      "GPU kernels have latents of up to 512 dims and rows of up to 576, in steps of 8; not " +
-                          std::to_string(value_dim) + " and " + std::to_string(dim));
+                      concat("GPU kernels have latents of up to 512 dims and rows of up to 576, in steps of 8; not ",
+                             value_dim, " and ", dim));
   if (block_size % kBlockStep != 0)
     return make_error(StatusCode::unsupported,
-                      "GPU kernels have KV blocks of 8, 16, 24, ... tokens; not " + std::to_string(block_size));
+                      concat("GPU kernels have KV blocks of 8, 16, 24, ... tokens; not ", block_size));
   return ok_status();
 }
 

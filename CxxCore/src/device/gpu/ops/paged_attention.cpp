@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/concat.h"
 #include "device/gpu/gpu_encoder.h"
 #include "device/gpu/kernel_sizes.h"
 
@@ -55,12 +56,11 @@ int64_t num_parts(const SequenceArgs& s, int64_t room) noexcept {
 Status check_attention(DType kv_dtype, int64_t head_dim, int64_t block_size) noexcept {
   PAGODA_RETURN_IF_ERROR(check_cache_type(kv_dtype));
   if (head_dim > kMaxDim || head_dim % kDimStep != 0)
-    return make_error(
-        StatusCode::unsupported,
-        "GPU kernels have attention heads of up to 256 dims, in steps of 8; not " + std::to_string(head_dim));
+    return make_error(StatusCode::unsupported,
+                      concat("GPU kernels have attention heads of up to 256 dims, in steps of 8; not ", head_dim));
   if (block_size % kBlockStep != 0)
     return make_error(StatusCode::unsupported,
-                      "GPU kernels have KV blocks of 8, 16, 24, ... tokens; not " + std::to_string(block_size));
+                      concat("GPU kernels have KV blocks of 8, 16, 24, ... tokens; not ", block_size));
   return ok_status();
 }
 

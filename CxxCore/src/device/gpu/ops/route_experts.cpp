@@ -2,6 +2,7 @@
 #include <string>
 #include "args/experts.h"
 
+#include "base/concat.h"
 #include "device/gpu/gpu_encoder.h"
 
 namespace pagoda::device::gpu {
@@ -9,8 +10,8 @@ namespace pagoda::device::gpu {
 void GpuEncoder::route_experts(const RouteExpertsArgs& a) noexcept {
   constexpr int64_t kMaxGroups = 32;
   if (a.num_groups > kMaxGroups) {
-    check(make_error(StatusCode::unsupported,
-                     "GPU kernels have up to 32 groups of experts, not " + std::to_string(a.num_groups)));
+    check(
+        make_error(StatusCode::unsupported, concat("GPU kernels have up to 32 groups of experts, not ", a.num_groups)));
     return;
   }
   pagoda_args::RouteExperts args{};

@@ -12,7 +12,7 @@ void GpuEncoder::launch_waiting() noexcept {
   const std::optional<Product> product = std::exchange(product_, std::nullopt);
   const std::optional<CausalConv1dArgs> conv = std::exchange(conv_, std::nullopt);
   const RowMaker maker = std::exchange(maker_, RowMaker{});
-  for (int i = 0; i < num_ropes; ++i) launch_rope(waiting_[static_cast<size_t>(i)]);
+  for (int i = 0; i < num_ropes; ++i) launch_rope(waiting_[i]);
   if (product) launch_product(*product);
   if (conv) launch_conv(*conv);
   launch_maker(maker);

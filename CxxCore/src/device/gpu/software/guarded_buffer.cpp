@@ -6,6 +6,7 @@
 #include <cstring>
 #include <new>
 
+#include "base/concat.h"
 #include "device/gpu/software/sanitizer.h"
 #include "device/host/host_memory.h"
 
@@ -19,13 +20,12 @@ constexpr char kPattern = '\xa5';
 Result<std::unique_ptr<GuardedBuffer>> GuardedBuffer::create(size_t size, const std::string& label) {
   const size_t limit = static_cast<size_t>(host::memory_limit_bytes());
   if (size > limit)
-    return make_error(StatusCode::out_of_memory,
-                      label + ": " + std::to_string(size) + " bytes of " + std::to_string(limit) + " on this machine");
+    return make_error(StatusCode::out_of_memory, concat(label, ": ", size, " bytes of ", limit, " on this machine"));
   const size_t body = (size + kAlignment - 1) / kAlignment * kAlignment;
   const size_t pages = (body + kPageBytes - 1) / kPageBytes * kPageBytes, map_bytes = pages + 2 * kPageBytes;
   void* mapped = mmap(nullptr, map_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapped == MAP_FAILED)
-    return make_error(StatusCode::out_of_memory, label + ": the system refused " + std::to_string(size) + " bytes");
+    return make_error(StatusCode::out_of_memory, concat(label, ": the system refused ", size, " bytes"));
   char* map = static_cast<char*>(mapped);
   char* data = map + kPageBytes + pages - body;  // ends as close to the guard as alignment lets it
   mprotect(map, kPageBytes, PROT_NONE);

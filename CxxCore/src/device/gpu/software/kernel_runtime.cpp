@@ -4,6 +4,7 @@
 #include <cstring>
 #include <string>
 
+#include "base/concat.h"
 #include "device/gpu/software/sanitizer.h"
 #include "device/gpu/software/worker.h"
 
@@ -16,9 +17,8 @@ struct Rendezvous {
   [[noreturn]] static void fail(const char* what, int line, const std::string& detail) noexcept {
     Worker& w = *current_worker;
     Fiber* fiber = w.current_;
-    w.error_ = std::string(w.kernel_->name) + (line ? " line " + std::to_string(line) : "") + ": " + what +
-               " [thread " + std::to_string(fiber->builtins.thread_index_in_threadgroup) + " of threadgroup " +
-               std::to_string(w.group_index_) + "]: " + detail;
+    w.error_ = concat(w.kernel_->name, line ? concat(" line ", line) : "", ": ", what, " [thread ",
+                      fiber->builtins.thread_index_in_threadgroup, " of threadgroup ", w.group_index_, "]: ", detail);
     for (;;) w.switch_to(fiber, nullptr);  // never comes back
   }
 
@@ -35,9 +35,7 @@ struct Rendezvous {
       group.what = what;
       group.line = line;
     } else if (group.line != line || std::strcmp(group.what, what) != 0) {
-      fail(what, line,
-           std::string("divergence: other lanes of the simdgroup are in ") + group.what + " at line " +
-               std::to_string(group.line));
+      fail(what, line, concat("divergence: other lanes of the simdgroup are in ", group.what, " at line ", group.line));
     }
     if (++group.num_arrived < kSimdWidth) {
       fiber->wait = Wait::simd;
@@ -61,7 +59,7 @@ struct Rendezvous {
     if (w.barrier_arrived_ == 0) w.barrier_line_ = line;
     else if (w.barrier_line_ != line)
       fail("threadgroup_barrier", line,
-           "divergence: other threads are in the threadgroup_barrier at line " + std::to_string(w.barrier_line_));
+           concat("divergence: other threads are in the threadgroup_barrier at line ", w.barrier_line_));
     if (++w.barrier_arrived_ < w.num_threads_) {
       fiber->wait = Wait::barrier;
       fiber->what = "threadgroup_barrier";

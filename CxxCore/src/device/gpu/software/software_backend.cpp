@@ -8,6 +8,8 @@
 #include <thread>
 #include <utility>
 
+#include "base/assign_or_return.h"
+#include "base/concat.h"
 #include "device/gpu/launch_checks.h"
 #include "device/gpu/software/guarded_buffer.h"
 #include "device/host/host_memory.h"
@@ -20,20 +22,17 @@ Result<std::unique_ptr<SoftwareBackend>> SoftwareBackend::create(const Options& 
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   // The shadow that a checker has of memory is not shared between threads.
   const int num_threads = made->checker_ ? 1 : options.num_threads > 0 ? options.num_threads : cores;
-  auto pool = ThreadPool::create(num_threads);
-  if (!pool.is_ok()) return pool.status;
-  made->pool_ = std::move(*pool);
+  PAGODA_ASSIGN_OR_RETURN(made->pool_, ThreadPool::create(num_threads));
   for (int i = 0; i < num_threads; ++i) made->workers_.push_back(std::make_unique<Worker>());
   made->info_.name = "software";
-  made->info_.description = "software device: the Metal kernels on " + std::to_string(num_threads) + " threads";
+  made->info_.description = concat("software device: the Metal kernels on ", num_threads, " threads");
   made->info_.memory_limit_bytes = host::memory_limit_bytes();
   return made;
 }
 
 Result<std::unique_ptr<Buffer>> SoftwareBackend::allocate(size_t size_bytes, const std::string& label) {
-  auto made = GuardedBuffer::create(size_bytes, label);
-  if (!made.is_ok()) return made.status;
-  return std::unique_ptr<Buffer>(std::move(*made));
+  PAGODA_ASSIGN_OR_RETURN(auto made, GuardedBuffer::create(size_bytes, label));
+  return std::unique_ptr<Buffer>(std::move(made));
 }
 
 Status SoftwareBackend::upload(Buffer& to, int64_t offset, const void* from, size_t size) noexcept {
@@ -51,10 +50,8 @@ Status SoftwareBackend::download(Buffer& from, int64_t offset, void* to, size_t 
 }
 
 Result<const Pipeline*> SoftwareBackend::pipeline(std::string_view name, std::span<const Constant> constants) {
-  auto kernel = check_pipeline(files_, name, constants);
-  if (!kernel.is_ok()) return kernel.status;
   auto made = std::make_unique<SoftwarePipeline>();
-  made->kernel = *kernel;
+  PAGODA_ASSIGN_OR_RETURN(made->kernel, check_pipeline(files_, name, constants));
   made->constants = constant_bits(*made->kernel, constants);
   for (const auto& known : pipelines_)
     if (known->kernel == made->kernel && known->constants == made->constants) return known.get();
@@ -157,7 +154,7 @@ void SoftwareBackend::run(const Launch& launch) noexcept {
     for (size_t i = 0; i < kernel.constants.size(); ++i) kernel.constants[i].set(launch.pipeline->constants[i]);
     const uint32_t i = static_cast<uint32_t>(task), at = options_.order == Order::reverse ? num_groups - 1 - i : i;
     const Threadgroup group{{at % g.x, at / g.x % g.y, at / (g.x * g.y)}, g, launch.threads, at, num_groups};
-    std::string what = workers_[static_cast<size_t>(thread)]->run(kernel, launch.inputs, group, options_, checker_);
+    std::string what = workers_[thread]->run(kernel, launch.inputs, group, options_, checker_);
     if (what.empty()) return;
     const std::lock_guard<std::mutex> hold(lock);
     if (!failed.exchange(true)) error_ = make_error(StatusCode::device_error, "software device: " + what);

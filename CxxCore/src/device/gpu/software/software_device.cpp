@@ -1,4 +1,5 @@
 // The software device as an optional one; Sources/SoftwareDevice adds it to a program.
+#include "base/assign_or_return.h"
 #include "device/gpu/gpu_device.h"
 #include "device/gpu/software/software_backend.h"
 #include "device/optional_devices.h"
@@ -9,9 +10,8 @@ namespace {
 Result<std::unique_ptr<Device>> make(int num_threads) {
   Options options = installed_options();
   options.num_threads = num_threads;
-  auto backend = SoftwareBackend::create(options);
-  if (!backend.is_ok()) return backend.status;
-  return make_gpu_device(std::move(*backend));
+  PAGODA_ASSIGN_OR_RETURN(auto backend, SoftwareBackend::create(options));
+  return make_gpu_device(std::move(backend));
 }
 
 OptionalDevice device{"software", make, [] { return true; }, nullptr};

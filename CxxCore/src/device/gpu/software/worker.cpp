@@ -8,6 +8,7 @@
 #include <cstring>
 #include <map>
 
+#include "base/concat.h"
 #include "device/gpu/software/sanitizer.h"
 
 namespace pagoda::device::gpu::software {
@@ -205,15 +206,14 @@ std::string Worker::deadlock() const {
   std::map<std::string, std::pair<uint32_t, uint32_t>> seen;  // where -> how many, the first
   for (uint32_t i = 0; i < num_threads_; ++i) {
     const Fiber& fiber = fibers_[i];
-    const std::string where = fiber.wait == Wait::done
-                                  ? "finished"
-                                  : std::string("waiting in ") + fiber.what + " at line " + std::to_string(fiber.line);
+    const std::string where =
+        fiber.wait == Wait::done ? "finished" : concat("waiting in ", fiber.what, " at line ", fiber.line);
     auto& entry = seen[where];
     if (entry.first++ == 0) entry.second = i;
   }
   std::string text = std::string(kernel_->name) + ": divergence: no thread can go on;";
   for (const auto& [where, entry] : seen)
-    text += " " + std::to_string(entry.first) + " " + where + " (first: thread " + std::to_string(entry.second) + ");";
+    text += concat(" ", entry.first, " ", where, " (first: thread ", entry.second, ");");
   return text;
 }
 
