@@ -2,6 +2,7 @@
 // reads the logits itself.
 #pragma once
 
+#include "base/draw.h"
 #include "device/op_args.h"
 
 namespace pagoda::device {
@@ -12,16 +13,6 @@ struct ArgmaxArgs {
   Tensor logits;  // f32 [R, vocab]
   Tensor tokens;  // i32 [R]
 };
-
-// Sampling parameters of one row: sampler::Draw in its device memory layout.
-struct Draw {
-  uint64_t top_p = 0;       // in 2^-64
-  uint64_t min_weight = 0;  // in 2^-40 of the most likely token's weight
-  uint64_t random = 0;
-  float temperature = 1.0f;
-  uint32_t top_k = 0;  // 0: no token is requested for this row
-};
-static_assert(sizeof(Draw) == 32);
 
 // tokens[r] = the token the sampler would draw from row r; -1 where none is requested or the sampler rejects the row.
 struct SampleArgs {

@@ -129,7 +129,7 @@ class EngineCore {
   Status check_outputs(const Request& request) const;
   void prepare_cache(const Request& request, request::Sequence& sequence) const;
   sampler::SampleInput sample_input(ActiveRequest& request, const Thinking& thinking, int32_t num_generated);
-  device::Draw draw_for(ActiveRequest& request, const Thinking& thinking, int32_t num_generated);
+  Draw draw_for(ActiveRequest& request, const Thinking& thinking, int32_t num_generated);
   void ask_for_tokens(const scheduler::StepPlan& plan);
   Status sample(ActiveRequest& request, size_t logits_row, std::span<const float> held);
   void begin_mask_wait(Clock::time_point now) noexcept;

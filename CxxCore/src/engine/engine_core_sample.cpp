@@ -1,6 +1,7 @@
 // EngineCore: what each request asks of its row of logits, and the token that comes of it.
 #include <span>
 
+#include "device/pick_ops.h"
 #include "engine/engine_core.h"
 
 namespace pagoda::engine {
@@ -23,11 +24,10 @@ sampler::SampleInput EngineCore::sample_input(ActiveRequest& request, const Thin
 }
 
 // Sampling parameters for devices that sample; top_k 0 returns logits.
-device::Draw EngineCore::draw_for(ActiveRequest& request, const Thinking& thinking, int32_t num_generated) {
+Draw EngineCore::draw_for(ActiveRequest& request, const Thinking& thinking, int32_t num_generated) {
   if (request.guide || !request.params.banned.empty()) return {};
   const auto max_top_k = static_cast<int32_t>(device::max_top_k(config_.vocab_size));
-  const sampler::Draw draw = sampler::draw_of(sample_input(request, thinking, num_generated), max_top_k);
-  return {draw.top_p, draw.min_weight, draw.random, draw.temperature, draw.top_k};
+  return sampler::draw_of(sample_input(request, thinking, num_generated), max_top_k);
 }
 
 // A row of 248,000 logits takes longer to fetch from a GPU than a token takes to draw there: a device that draws as the

@@ -164,7 +164,7 @@ Status Decoder::publish_picked(const device::Tensor& picked) {
 
 // Where the host sees device memory all rows are there; else those are fetched that somebody will look at, a run of
 // them at a time.
-Status Decoder::publish_logits(const device::Tensor& logits, const std::vector<device::Draw>& draws) {
+Status Decoder::publish_logits(const device::Tensor& logits, const std::vector<Draw>& draws) {
   const size_t count = static_cast<size_t>(logits.num_elements());
   if (logits.buffer->host_pointer() != nullptr) {
     logits_ = {device::host_data<const float>(logits), count};

@@ -58,7 +58,7 @@ class Decoder final : public Model {
   Status upload_rows(const device::Tensor& rows, std::span<const float> from);
   Status download_rows(const device::Tensor& rows, std::span<float> to, bool adds);
   Status publish_picked(const device::Tensor& picked);
-  Status publish_logits(const device::Tensor& logits, const std::vector<device::Draw>& draws);
+  Status publish_logits(const device::Tensor& logits, const std::vector<Draw>& draws);
 
   const io::ModelConfig config_;
   const cache::CacheLayout layout_;

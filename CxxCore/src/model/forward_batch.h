@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/draw.h"
 #include "cache/copy.h"
-#include "device/pick_ops.h"
 
 namespace pagoda::model {
 
@@ -39,7 +39,7 @@ struct ForwardBatch {
   std::vector<int32_t> fresh_slots;  // state slots that start a sequence in this step and must be zeroed
   std::vector<int32_t> logits_rows;  // [R] rows of T whose logits are wanted
   // [R] how a row's token is drawn: who can draws it (Model::picked()). With top_k 0 the logits are wanted; empty: all.
-  std::vector<device::Draw> draws;
+  std::vector<Draw> draws;
   bool keeps_states = false;       // of all rows, for Model::project() and read_state()
   bool feeds_head = false;         // the MTP head takes up every row, so that it can draft later
   std::vector<int32_t> head_rows;  // [B] of Model::draft(): rows of the call before, -1 for the first

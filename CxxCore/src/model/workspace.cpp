@@ -327,12 +327,12 @@ Result<Step> Workspace::begin(const ForwardBatch& batch, device::Device& device)
   for (device::Tensor* t : {&step.gathered, &step.logits})
     *t = device::slice(*t, 0, 0, static_cast<int64_t>(batch.logits_rows.size()));
   const auto takes_more_than = [&](uint32_t count) {
-    return std::ranges::any_of(batch.draws, [=](const device::Draw& draw) { return draw.top_k > count; });
+    return std::ranges::any_of(batch.draws, [=](const Draw& draw) { return draw.top_k > count; });
   };
   step.picked = device::slice(step.picked, 0, 0, takes_more_than(0) ? step.logits.shape[0] : 0);
   step.draws = device::slice(step.draws, 0, 0, takes_more_than(1) ? step.logits.shape[0] : 0);
   if (takes_more_than(1))
-    PAGODA_RETURN_IF_ERROR(device.upload(step.draws, batch.draws.data(), batch.draws.size() * sizeof(device::Draw)));
+    PAGODA_RETURN_IF_ERROR(device.upload(step.draws, batch.draws.data(), batch.draws.size() * sizeof(Draw)));
   step.host_positions = batch.positions;
   if (hidden_ring_ > 0 && (batch.feeds_head || !batch.head_rows.empty()))
     PAGODA_RETURN_IF_ERROR(begin_head(batch, step, device));

@@ -71,16 +71,14 @@ uint64_t least_kept(uint64_t wanted, uint64_t total, size_t num_tokens) noexcept
 
 Draw draw_of(const SampleInput& input, int32_t max_top_k) noexcept {
   const SamplingParams& params = *input.params;
-  Draw draw;
-  if (params.num_top_logprobs >= 0 || input.forced_id >= 0 || changes_logits(input)) return draw;
+  if (params.num_top_logprobs >= 0 || input.forced_id >= 0 || changes_logits(input)) return {};
   const bool takes_highest = params.temperature == 0.0f || params.top_k == 1;
-  if (!takes_highest && (params.top_k < 1 || params.top_k > max_top_k)) return draw;
-  draw.top_k = takes_highest ? 1 : static_cast<uint32_t>(params.top_k);
-  draw.temperature = takes_highest ? 1.0f : params.temperature;
-  draw.top_p = fraction_of(params.top_p);
-  draw.min_weight = min_weight_of(params.min_p);
-  draw.random = random_bits_at(input.seed, input.token_index);
-  return draw;
+  if (!takes_highest && (params.top_k < 1 || params.top_k > max_top_k)) return {};
+  return {.top_p = fraction_of(params.top_p),
+          .min_weight = min_weight_of(params.min_p),
+          .random = random_bits_at(input.seed, input.token_index),
+          .temperature = takes_highest ? 1.0f : params.temperature,
+          .top_k = takes_highest ? 1 : static_cast<uint32_t>(params.top_k)};
 }
 
 Sampler::Sampler(int32_t vocab_size)

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "base/draw.h"
 #include "base/result.h"
 #include "pagoda/event.h"
 #include "pagoda/sampling_params.h"
@@ -73,17 +74,7 @@ class Sampler {
   std::vector<Candidate> scratch_;     // for selections that do not keep the order
 };
 
-// Everything needed, besides the logits, to sample a token on the device. Only for requests that need no more than the
-// top-k logits. Integers except for the temperature, so that every device computes the same.
-struct Draw {
-  uint32_t top_k = 0;  // 0: sample() needs the logits themselves; 1: argmax
-  float temperature = 1.0f;
-  uint64_t top_p = ~uint64_t{0};  // in 2^-64
-  uint64_t min_weight = 0;        // of kWeightOne
-  uint64_t random = 0;
-};
-
-// max_top_k: the largest top_k the device supports.
+// How a device may sample the row; max_top_k: the largest top_k the device supports.
 Draw draw_of(const SampleInput& input, int32_t max_top_k) noexcept;
 
 // Reports the first field that is out of range: `temperature must be ...`.

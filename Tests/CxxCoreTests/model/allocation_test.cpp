@@ -20,7 +20,7 @@ model::ForwardBatch decode_batch(int32_t position, int32_t max_blocks) {
   batch.state_slots = {0};
   if (position == 0) batch.fresh_slots = {0};
   batch.logits_rows = {0};
-  batch.draws = {device::Draw{.top_k = 1}};
+  batch.draws = {Draw{.top_k = 1}};
   return batch;
 }
 

@@ -23,12 +23,11 @@ SamplingParams random_params(Random& random) {
 
 struct Rows {
   std::vector<float> logits;  // [R, vocab + kPadding]
-  std::vector<device::Draw> draws;
+  std::vector<Draw> draws;
   std::vector<int32_t> wanted;
 
   void add(std::span<const float> row, const SamplingParams& params, uint64_t seed) {
-    const sampler::Draw draw = sampler::draw_of(sample_input(row, params, seed), 64);
-    draws.push_back({draw.top_p, draw.min_weight, draw.random, draw.temperature, draw.top_k});
+    draws.push_back(sampler::draw_of(sample_input(row, params, seed), 64));
     wanted.push_back(sampled(row, params, seed));
     logits.insert(logits.end(), row.begin(), row.end());
     logits.insert(logits.end(), kPadding, std::numeric_limits<float>::infinity());
