@@ -9,7 +9,6 @@
 namespace pagoda::device {
 
 constexpr int64_t kMaxExperts = 4096, kMaxExpertsPerToken = 64;
-constexpr int64_t kExpertRowMultiple = 16;  // of rows per expert, so that each expert starts at a packed block
 
 // The k experts with the highest scores, highest first (lower index on ties), and their weights: scores are
 // softmax(logits), or sigmoid(logits), chosen by with a bias; the weights are the scores without bias, divided by their

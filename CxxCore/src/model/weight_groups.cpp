@@ -20,7 +20,7 @@ std::string shape_text(const std::vector<int64_t>& shape) {
   return text + "]";
 }
 
-Status check_tensor(const WeightSpec& spec, const io::TensorEntry* tensor, const io::Checkpoint& checkpoint) {
+Status check_tensor(const io::WeightSpec& spec, const io::TensorEntry* tensor, const io::Checkpoint& checkpoint) {
   const auto error = [&](const std::string& file, const std::string& reason) {
     return make_error(StatusCode::bad_file, file + ": tensor " + spec.name + " " + reason);
   };
@@ -54,7 +54,7 @@ Status check_limits(const io::ModelConfig& config) {
   return at_most("linear_conv_kernel_dim", config.linear_conv_kernel, device::kMaxConvKernel);
 }
 
-CheckpointLayout checkpoint_layout(const io::ModelConfig& config, const io::Checkpoint& checkpoint) {
+io::CheckpointLayout checkpoint_layout(const io::ModelConfig& config, const io::Checkpoint& checkpoint) {
   const auto has_any = [&](const std::string& name) {  // a tensor whose name begins so
     const auto found = checkpoint.tensors().lower_bound(name);
     return found != checkpoint.tensors().end() && found->first.starts_with(name);
@@ -63,13 +63,13 @@ CheckpointLayout checkpoint_layout(const io::ModelConfig& config, const io::Chec
     return has_any(concat(config.tensor_prefix, "layers.", layer, ".", begin));
   };
   const auto experts_of = [&](const std::string& layer) {
-    if (has_any(layer + "mlp.switch_mlp.")) return ExpertLayout::by_projection;
-    return has_any(layer + "mlp.experts.gate_up_proj") ? ExpertLayout::stacked : ExpertLayout::separate;
+    if (has_any(layer + "mlp.switch_mlp.")) return io::ExpertLayout::by_projection;
+    return has_any(layer + "mlp.experts.gate_up_proj") ? io::ExpertLayout::stacked : io::ExpertLayout::separate;
   };
-  CheckpointLayout layout;
+  io::CheckpointLayout layout;
   const auto mixture = std::ranges::find(config.is_mixture, true) - config.is_mixture.begin();
   layout.experts = experts_of(concat(config.tensor_prefix, "layers.", mixture, "."));
-  layout.head_experts = experts_of(mtp_layer_prefix(config));
+  layout.head_experts = experts_of(io::mtp_layer_prefix(config));
   const auto attention = std::ranges::find(config.layers, io::LayerKind::full_attention);
   layout.splits_latents = has(attention - config.layers.begin(), "self_attn.k_b_proj.");
   layout.has_sparse_blocks = has(mixture, "block_sparse_moe.");
@@ -109,8 +109,8 @@ void find_mtp_head(io::ModelConfig& config, const io::Checkpoint& checkpoint, bo
     if (checkpoint.find(prefix + "fc.weight") == nullptr) continue;
     config.mtp_prefix = prefix;
     config.has_mtp_head = std::ranges::all_of(
-        mtp_table(config, checkpoint_layout(config, checkpoint)),
-        [&](const WeightSpec& spec) { return check_tensor(spec, checkpoint.find(spec.name), checkpoint).is_ok(); });
+        io::mtp_table(config, checkpoint_layout(config, checkpoint)),
+        [&](const io::WeightSpec& spec) { return check_tensor(spec, checkpoint.find(spec.name), checkpoint).is_ok(); });
     config.runs_mtp_head = config.has_mtp_head && is_wanted;
     return;
   }
@@ -119,7 +119,7 @@ void find_mtp_head(io::ModelConfig& config, const io::Checkpoint& checkpoint, bo
 Result<std::vector<WeightGroup>> group_weights(const io::ModelConfig& config, const io::Checkpoint& checkpoint) {
   PAGODA_RETURN_IF_ERROR(check_limits(config));
   std::vector<WeightGroup> groups;
-  for (WeightSpec& spec : weight_table(config, checkpoint_layout(config, checkpoint))) {
+  for (io::WeightSpec& spec : io::weight_table(config, checkpoint_layout(config, checkpoint))) {
     if (spec.layer_index == kModelLevel ? !config.has_ends() : !config.runs_layer(spec.layer_index)) continue;
     const io::TensorEntry* tensor = checkpoint.find(spec.name);
     PAGODA_RETURN_IF_ERROR(check_tensor(spec, tensor, checkpoint));

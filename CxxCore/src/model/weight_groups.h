@@ -10,9 +10,13 @@
 #include "base/weight_format.h"
 #include "io/checkpoint.h"
 #include "io/config/model_config.h"
-#include "model/weight_table.h"
+#include "io/weight_table.h"
 
 namespace pagoda::model {
+
+using io::kModelLevel;
+using io::kNumRoles;
+using io::Role;
 
 struct WeightGroup {
   struct Part {

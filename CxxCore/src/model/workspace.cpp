@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "base/assign_or_return.h"
+#include "io/weight_table.h"
 #include "model/arena.h"
 #include "model/rope.h"
-#include "model/weight_table.h"
 
 namespace pagoda::model {
 namespace {

@@ -40,7 +40,7 @@ Status expert_matmul(device::Encoder& encoder, const device::ExpertMatmulArgs& a
   if (!check.is_ok()) return check.status();
   const int64_t slots = args.ids.shape[0] * args.ids.shape[1], rows = args.weight->rows() / args.num_experts;
   check.that(args.x.shape[0] == args.ids.shape[0] || args.x.shape[0] == slots, "x", "has a row for no token or expert")
-      .that(rows * args.num_experts == args.weight->rows() && rows % device::kExpertRowMultiple == 0, "weight",
+      .that(rows * args.num_experts == args.weight->rows() && rows % kExpertRowMultiple == 0, "weight",
             "does not have a multiple of 16 rows for every expert")
       .tensor("out", args.out, DType::f32, {slots, args.silu_mul ? rows / 2 : rows});
   return encode_if_can(check, encoder, device::Op::expert_matmul, "mixture of experts",

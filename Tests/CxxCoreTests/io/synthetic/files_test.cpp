@@ -2,12 +2,14 @@
 #include "io/synthetic/files.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <random>
 #include <set>
 
 #include "base/dtype.h"
+#include "base/fnv1a.h"
 #include "io/checkpoint.h"
 #include "io/config/model_config.h"
 #include "io/quantize/bad_row.h"
@@ -72,6 +74,32 @@ PAGODA_TEST(synthetic_shapes_have_the_tensors_of_their_families) {
     CHECK(summary->skipped_tensors.empty());
   }
   CHECK_EQ(families.size(), size_t{15});
+}
+
+// Names, shapes, order and the first numbers of every tensor of every shape: so measurements stay comparable.
+PAGODA_TEST(synthetic_files_never_change) {
+  constexpr uint64_t kKnown = 0x3e19fb1d4310318d;
+  const std::string names = shape_names();
+  Fnv1a hash;
+  for (size_t begin = 0; begin < names.size();) {
+    const size_t end = std::min(names.find(", ", begin), names.size());
+    const auto files = open_shape(names.substr(begin, end - begin));
+    REQUIRE_OK(files);
+    const auto checkpoint = Checkpoint::open(**files);
+    REQUIRE_OK(checkpoint);
+    for (const auto& [name, tensor] : checkpoint->tensors()) {
+      std::array<char, 8> numbers;
+      REQUIRE_OK(checkpoint->read(
+          tensor, 0, std::as_writable_bytes(std::span(numbers).first(std::min<size_t>(8, tensor.size_bytes)))));
+      hash.add(name);
+      for (const int64_t dim : tensor.shape) hash.add(static_cast<uint64_t>(dim));
+      hash.add(tensor.offset_bytes);
+      hash.add(std::string_view(numbers.data(), std::min<size_t>(8, tensor.size_bytes)));
+    }
+    begin = end + 2;
+  }
+  test::note("hash " + std::to_string(hash.value()));
+  CHECK_EQ(hash.value(), kKnown);
 }
 
 PAGODA_TEST(synthetic_unknown_shapes_are_refused_with_the_known_ones) {

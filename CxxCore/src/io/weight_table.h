@@ -1,4 +1,5 @@
-// The weight table: every tensor an architecture needs, by name and shape. Checking and loading both walk it.
+// The weight table: every tensor an architecture needs, by name and shape, in the order of a checkpoint. Checking,
+// loading and synthetic models all walk it.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +8,7 @@
 
 #include "io/config/model_config.h"
 
-namespace pagoda::model {
+namespace pagoda::io {
 
 // The role of a tensor in its layer. Tensors of one layer and role are stacked by rows in the order of the table.
 enum class Role : uint8_t {
@@ -78,16 +79,16 @@ struct CheckpointLayout {
 };
 
 // Inner size of an expert, and outputs of its down projection, padded with zeros: an expert's rows of a weight begin at
-// a packed block (device::kExpertRowMultiple).
-int64_t padded_expert_size(const io::ModelConfig& config) noexcept;
-int64_t padded_expert_outputs(const io::ModelConfig& config) noexcept;
+// a packed block (kExpertRowMultiple).
+int64_t padded_expert_size(const ModelConfig& config) noexcept;
+int64_t padded_expert_outputs(const ModelConfig& config) noexcept;
 
-std::vector<WeightSpec> weight_table(const io::ModelConfig& config, const CheckpointLayout& layout);
+std::vector<WeightSpec> weight_table(const ModelConfig& config, const CheckpointLayout& layout);
 
 // The prefix of the names of an MTP head's one layer: GGUF has it among the others.
-std::string mtp_layer_prefix(const io::ModelConfig& config);
+std::string mtp_layer_prefix(const ModelConfig& config);
 
 // Those of the MTP head alone.
-std::vector<WeightSpec> mtp_table(const io::ModelConfig& config, const CheckpointLayout& layout);
+std::vector<WeightSpec> mtp_table(const ModelConfig& config, const CheckpointLayout& layout);
 
-}  // namespace pagoda::model
+}  // namespace pagoda::io

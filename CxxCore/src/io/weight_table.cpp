@@ -1,38 +1,37 @@
 // Names and shapes of the tensors of each kind of layer, as Hugging Face checkpoints have them.
-#include "model/weight_table.h"
+#include "io/weight_table.h"
 
 #include <string_view>
 #include <utility>
 
 #include "base/concat.h"
-#include "device/expert_ops.h"
+#include "base/weight_format.h"
 
-namespace pagoda::model {
+namespace pagoda::io {
 namespace {
 
 class Table {
  public:
-  Table(const io::ModelConfig& config, const CheckpointLayout& layout) : config_(config), layout_(layout) {}
+  Table(const ModelConfig& config, const CheckpointLayout& layout) : config_(config), layout_(layout) {}
 
   std::vector<WeightSpec> build() {
     const int64_t hidden = config_.hidden_size;
     prefix_ = config_.tensor_prefix;
     matrix(Role::embedding, "embed_tokens", config_.vocab_size, hidden);
+    vector(Role::final_norm, "norm.weight", {hidden});
     for (layer_ = 0; layer_ < config_.num_layers; ++layer_) {
       prefix_ = concat(config_.tensor_prefix, "layers.", layer_, ".");
       vector(Role::input_norm, "input_layernorm.weight", {hidden});
-      const bool is_recurrent = config_.layers[layer_] == io::LayerKind::linear_attention;
-      if (is_recurrent) config_.channel_decay ? kimi_delta_attention() : gated_delta_net();
-      else config_.has_latents() ? latent_attention() : attention();
       if (config_.has_four_norms) four_norms();
       else vector(Role::post_norm, "post_attention_layernorm.weight", {hidden});
+      const bool is_recurrent = config_.layers[layer_] == LayerKind::linear_attention;
+      if (is_recurrent) config_.channel_decay ? kimi_delta_attention() : gated_delta_net();
+      else config_.has_latents() ? latent_attention() : attention();
       if (config_.has_mixture(layer_)) mixture_of_experts(layout_.experts);
       else mlp(layout_.has_dense_blocks ? "block_sparse_moe." : "mlp.", config_.intermediate_size);
     }
     if (config_.runs_mtp_head) head();
     layer_ = kModelLevel;
-    prefix_ = config_.tensor_prefix;
-    vector(Role::final_norm, "norm.weight", {hidden});
     prefix_.clear();
     if (!config_.tie_word_embeddings) matrix(Role::lm_head, "lm_head", config_.vocab_size, hidden);
     return std::move(specs_);
@@ -99,12 +98,12 @@ class Table {
       matrix(Role::mixer_in, "self_attn.q_a_proj", q_rank, hidden);
       vector(Role::q_norm, "self_attn.q_a_layernorm.weight", {q_rank});
     }
-    matrix(Role::mixer_in, "self_attn.kv_a_proj_with_mqa", rank + rope, hidden);
-    specs_.back().row_order = rotating_last(1, rank);
-    vector(Role::k_norm, "self_attn.kv_a_layernorm.weight", {rank});
     matrix(Role::latent_q, q_rank > 0 ? "self_attn.q_b_proj" : "self_attn.q_proj", heads * (nope + rope),
            q_rank > 0 ? q_rank : hidden);
     specs_.back().row_order = rotating_last(heads, nope);
+    matrix(Role::mixer_in, "self_attn.kv_a_proj_with_mqa", rank + rope, hidden);
+    specs_.back().row_order = rotating_last(1, rank);
+    vector(Role::k_norm, "self_attn.kv_a_layernorm.weight", {rank});
     latent_heads(heads, rank, nope, v);
     matrix(Role::mixer_out, "self_attn.o_proj", hidden, heads * v);
   }
@@ -150,15 +149,16 @@ class Table {
 
   void kimi_delta_attention() {
     const int64_t hidden = config_.hidden_size, heads = config_.linear_num_v_heads, dim = config_.linear_v_head_dim;
-    for (const char* part : {"q", "k", "v"}) matrix(Role::mixer_in, self_attn(part, "_proj"), heads * dim, hidden);
+    for (const char* part : {"q", "k", "v"}) {
+      matrix(Role::mixer_in, self_attn(part, "_proj"), heads * dim, hidden);
+      vector(Role::conv, self_attn(part, "_conv1d.weight"), {heads * dim, 1, config_.linear_conv_kernel});
+    }
     matrix(Role::mixer_in, "self_attn.b_proj", heads, hidden);
     matrix(Role::mixer_in, "self_attn.f_a_proj", dim, hidden);
-    matrix(Role::mixer_in, "self_attn.g_a_proj", dim, hidden);
     matrix(Role::decay, "self_attn.f_b_proj", heads * dim, dim);
+    matrix(Role::mixer_in, "self_attn.g_a_proj", dim, hidden);
     matrix(Role::gate, "self_attn.g_b_proj", heads * dim, dim);
     matrix(Role::mixer_out, "self_attn.o_proj", hidden, heads * dim);
-    for (const char* part : {"q", "k", "v"})
-      vector(Role::conv, self_attn(part, "_conv1d.weight"), {heads * dim, 1, config_.linear_conv_kernel});
     vector(Role::a_log, "self_attn.A_log", {1, 1, heads, 1});
     vector(Role::dt_bias, "self_attn.dt_bias", {heads * dim});
     vector(Role::gdn_norm, "self_attn.o_norm.weight", {dim});
@@ -262,7 +262,7 @@ class Table {
     specs_.push_back({layer_, role, false, prefix_ + name, std::move(shape)});
   }
 
-  const io::ModelConfig& config_;
+  const ModelConfig& config_;
   const CheckpointLayout& layout_;
   std::string prefix_;
   int layer_ = kModelLevel;
@@ -273,25 +273,25 @@ int64_t rounded_up(int64_t size, int64_t multiple) noexcept { return (size + mul
 
 }  // namespace
 
-int64_t padded_expert_size(const io::ModelConfig& config) noexcept {
-  return rounded_up(config.expert_size, device::kExpertRowMultiple / 2);  // gate and up lie one behind the other
+int64_t padded_expert_size(const ModelConfig& config) noexcept {
+  return rounded_up(config.expert_size, kExpertRowMultiple / 2);  // gate and up lie one behind the other
 }
-int64_t padded_expert_outputs(const io::ModelConfig& config) noexcept {
-  return rounded_up(config.hidden_size, device::kExpertRowMultiple);
+int64_t padded_expert_outputs(const ModelConfig& config) noexcept {
+  return rounded_up(config.hidden_size, kExpertRowMultiple);
 }
 
-std::vector<WeightSpec> weight_table(const io::ModelConfig& config, const CheckpointLayout& layout) {
+std::vector<WeightSpec> weight_table(const ModelConfig& config, const CheckpointLayout& layout) {
   return Table(config, layout).build();
 }
 
-std::string mtp_layer_prefix(const io::ModelConfig& config) {
+std::string mtp_layer_prefix(const ModelConfig& config) {
   constexpr std::string_view kGguf = "nextn.";
   const std::string& prefix = config.mtp_prefix;
   return prefix.ends_with(kGguf) ? prefix.substr(0, prefix.size() - kGguf.size()) : prefix + "layers.0.";
 }
 
-std::vector<WeightSpec> mtp_table(const io::ModelConfig& config, const CheckpointLayout& layout) {
+std::vector<WeightSpec> mtp_table(const ModelConfig& config, const CheckpointLayout& layout) {
   return Table(config, layout).build_head();
 }
 
-}  // namespace pagoda::model
+}  // namespace pagoda::io
