@@ -63,6 +63,41 @@ import Testing
     #expect(try BatchRequest(line: parts).request.get().prompt == .messages([.system("t")]))
   }
 
+  private func body(_ body: String, url: String = "/v1/chat/completions") throws -> Request {
+    try BatchRequest(line: #"{"custom_id": "x", "url": "\#(url)", "body": \#(body)}"#).request.get()
+  }
+
+  @Test func bodies_are_read_as_the_server_reads_them() throws {
+    let user = #"{"role": "user", "content": "u"}"#
+    let full = try body(
+      #"{"model": "any", "messages": [\#(user), {"role": "system", "content": "s"}], "max_completion_tokens": 7, "reasoning_effort": "none", "guided_choice": ["a", "b"], "cache_salt": "t", "user": "me"}"#
+    )
+    #expect(full.prompt == .messages([.system("s"), .user("u")]))
+    #expect(full.sampling.maximumTokens == 7 && full.sampling.topLogProbabilities == 0)
+    #expect(full.thinking == false && full.grammar == .choice(["a", "b"]) && full.cacheSalt == "t")
+    let call =
+      #"{"role": "assistant", "tool_calls": [{"id": "1", "function": {"name": "f", "arguments": "{\"a\":1}"}}]}"#
+    let told = try body(#"{"messages": [\#(user), \#(call), {"role": "tool", "tool_call_id": "1", "content": "r"}]}"#)
+    let known = ToolCall(id: "1", name: "f", arguments: #"{"a":1}"#)
+    #expect(
+      told.prompt
+        == .messages([.user("u"), Message(role: .assistant, content: "", toolCalls: [known]), .tool("r", callID: "1")]))
+    let scored = try body(#"{"messages": [\#(user)], "logprobs": true, "top_logprobs": 3}"#)
+    #expect(scored.sampling.topLogProbabilities == 3)
+    #expect(try body(#"{"messages": [\#(user)], "logprobs": false}"#).sampling.topLogProbabilities == nil)
+    let text = try body(#"{"prompt": "p", "logprobs": 2}"#, url: "/v1/completions")
+    #expect(text.prompt == .text("p") && text.sampling.topLogProbabilities == 2 && text.sampling.maximumTokens == 16)
+    #expect(try body(#"{"prompt": [1, 2]}"#, url: "/v1/completions").prompt == .tokens([1, 2]))
+  }
+
+  @Test(arguments: [
+    #""unheard_of": 1"#, #""n": 2"#, #""stream": true"#, #""tools": [{"function": {"name": "f"}}]"#,
+    #""prompt_logprobs": 1"#, #""chat_template_kwargs": {"style": "x"}"#, #""temperature": -1"#, #""top_logprobs": 2"#,
+  ])
+  func bodies_that_a_batch_cannot_answer_are_refused(_ field: String) {
+    #expect(throws: UsageError.self) { try body(#"{"messages": [{"role": "user", "content": "u"}], \#(field)}"#) }
+  }
+
   @Test(arguments: [
     "[]", "{}", #"{"prompt": 5}"#, #"{"prompt": "a", "messages": []}"#, #"{"prompt": "a", "prompt_ids": [1]}"#,
     #"{"prompt_ids": [1.5]}"#, #"{"prompt_ids": [-1]}"#, #"{"prompt": "a", "max_tokens": "5"}"#,

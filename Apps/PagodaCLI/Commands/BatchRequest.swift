@@ -1,6 +1,7 @@
-// BatchRequest: one line of a batch file as a request. Takes generate's options as snake_case fields, and the bodies
-// of OpenAI batch files.
+// BatchRequest: one line of a batch file as a request. Takes generate's options as snake_case fields; bodies of OpenAI
+// batch files are read as the server reads them.
 import PagodaKit
+import PagodaServer
 
 package struct BatchRequest: Sendable {
   /// Nil when the line gives none; any JSON scalar otherwise.
@@ -16,22 +17,27 @@ package struct BatchRequest: Sendable {
     id = value["custom_id"] ?? value["id"] ?? .null
     do throws(UsageError) {
       guard let body = value["body"] else {
-        var parser = BatchBody(members.filter { $0.key != "id" })
+        var parser = BatchFields(members.filter { $0.key != "id" })
         request = .success(try parser.request())
         return
       }
       guard let bodyMembers = body.objectValue else { throw UsageError("body is not a JSON object") }
-      var parser = BatchBody(bodyMembers)
-      parser.raw = value["url"]?.stringValue?.hasSuffix("/v1/completions") ?? false
-      request = .success(try parser.request())
+      request = .success(
+        try read { () throws(PagodaError) in
+          try BatchBody.request(bodyMembers, url: value["url"]?.stringValue ?? "")
+        })
     } catch {
       request = .failure(error)
     }
   }
 }
 
+private func read<Value>(_ work: () throws(PagodaError) -> Value) throws(UsageError) -> Value {
+  do { return try work() } catch { throw UsageError(error.message) }
+}
+
 /// Reads the fields one by one; an unknown one is an error, so that no option is silently ignored.
-private struct BatchBody {
+private struct BatchFields {
   let members: [JSONValue.Member]
   var raw = false
   private var prompt: Request.Prompt?
@@ -73,7 +79,7 @@ private struct BatchBody {
     case "prompt_ids":
       guard let ids = value.arrayValue else { throw UsageError("prompt_ids is not an array of token ids") }
       try set(.tokens(tokenIDs(ids, key)))
-    case "messages": try set(.messages(messages(value)))
+    case "messages": try set(.messages(read { () throws(PagodaError) in try BatchBody.messages(value) }))
     case "raw": raw = try flag(key, value)
     case "system": system = try string(key, value)
     case "think", "enable_thinking", "thinking": thinking = try flag(key, value)
@@ -83,7 +89,8 @@ private struct BatchBody {
     case "logprobs": wantsLogprobs = try flag(key, value)
     case "json_object": if try flag(key, value) { try set(.jsonObject) }
     case "json_schema": try set(.jsonSchema(value.stringValue ?? value.text))
-    case "response_format": try setFormat(value)
+    case "response_format":
+      if let format = try read({ () throws(PagodaError) in try BatchBody.grammar(value) }) { try set(format) }
     case "n":
       if value.intValue != 1 { throw UsageError("n is \(value.text); only 1 is supported") }
     case "stream":
@@ -101,20 +108,6 @@ private struct BatchBody {
   private mutating func set(_ new: Request.Grammar) throws(UsageError) {
     if grammar != nil { throw UsageError("json_object, json_schema and response_format exclude each other") }
     grammar = new
-  }
-
-  /// As OpenAI's API has it.
-  private mutating func setFormat(_ value: JSONValue) throws(UsageError) {
-    switch value["type"]?.stringValue {
-    case "text": break
-    case "json_object": try set(.jsonObject)
-    case "json_schema":
-      guard let schema = value["json_schema"]?["schema"] else {
-        throw UsageError("response_format has no json_schema.schema")
-      }
-      try set(.jsonSchema(schema.text))
-    default: throw UsageError("response_format has no type text, json_object or json_schema")
-    }
   }
 
   private mutating func apply(_ key: String, _ value: JSONValue) throws(UsageError) {
@@ -143,29 +136,5 @@ private struct BatchBody {
       ids.append(id)
     }
     return ids
-  }
-
-  private func messages(_ value: JSONValue) throws(UsageError) -> [Message] {
-    guard let list = value.arrayValue, !list.isEmpty else { throw UsageError("messages is not an array of messages") }
-    var messages: [Message] = []
-    for item in list {
-      let name = item["role"]?.stringValue ?? ""
-      guard let role = Message.Role(rawValue: name == "developer" ? "system" : name) else {
-        throw UsageError("messages has the role '\(name)'; it must be system, developer, user, assistant or tool")
-      }
-      guard let content = item["content"].flatMap(Self.content) else {
-        throw UsageError("messages has a \(name) message whose content is not text")
-      }
-      messages.append(Message(role: role, content: content, reasoning: item["reasoning_content"]?.stringValue))
-    }
-    return messages
-  }
-
-  /// A string, or an array of text parts.
-  private static func content(_ value: JSONValue) -> String? {
-    if let text = value.stringValue { return text }
-    guard let parts = value.arrayValue else { return nil }
-    let texts = parts.compactMap { $0["type"]?.stringValue == "text" ? $0["text"]?.stringValue : nil }
-    return texts.count == parts.count ? texts.joined() : nil
   }
 }
