@@ -14,7 +14,7 @@ import Testing
     #expect(tests.map(\.name) == ["pp512", "tg128", "tg64@d16384", "b32"])
   }
 
-  @Test func a_test_with_guesses_has_room_for_text_and_keeps_them_on() throws {
+  @Test func a_test_with_drafts_has_room_for_text_and_keeps_them_on() throws {
     let tests = try BenchTest.parse("tg8+spec")
     #expect(tests.map(\.kind) == [.speculative(tokens: 8)])
     #expect(tests[0].isSpeculative)
@@ -135,7 +135,7 @@ import Testing
     #expect(ServePlot.chart(spans, seconds: 4, subtitle: "x").contains("class=\"curve\""))
   }
 
-  @Test func guesses_are_measured_per_text_and_no_bit_differs() throws {
+  @Test func drafts_are_measured_per_text_and_no_bit_differs() throws {
     try Program.withFolder { folder in
       let file = folder.appending(path: "prompts.jsonl")
       let prompts = #"{"kind": "loop", "prompt": "Repeat: one two three one two three"}"# + "\n\nTell me a story.\n"
@@ -153,7 +153,7 @@ import Testing
     }
   }
 
-  @Test func an_oracle_guesses_for_a_shape() throws {
+  @Test func an_oracle_drafts_for_a_shape() throws {
     let run = try Program.run("bench", "spec", "--shape", "tiny", "--accept", "1", "--tokens", "24", "--rounds", "1")
     #expect(run.status == 0, "\(run.errors)")
     let cells = try #require(run.output.split(separator: "\n").last).split(separator: "|").map {
@@ -165,7 +165,7 @@ import Testing
     #expect(try Program.run("bench", "spec", "--speculate", "off").status == 64)
   }
 
-  @Test func a_row_with_guesses_needs_text() throws {
+  @Test func a_row_with_drafts_needs_text() throws {
     let run = try Program.run("bench", "--tests", "tg4+spec,tg4", "--repetitions", "1", "--threads", "1", "--json")
     let rows = try #require(JSONValue.parse(run.output)?["rows"]?.arrayValue, "\(run.errors)")
     #expect(rows.map { $0["test"]?.stringValue } == ["tg4", "tg4+spec"])

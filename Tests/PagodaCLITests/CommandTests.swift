@@ -205,7 +205,7 @@ import Testing
     #expect(run.status == 0, "\(run.errors)")
     #expect(run.output.contains("Paris"))
     #expect(run.output.contains("KV blocks in use") && run.output.contains("Unknown command /nonsense"))
-    #expect(run.output.contains("guessed ahead") && run.output.contains("of them held"))
+    #expect(run.output.contains("drafted") && run.output.contains("accepted"))
   }
 
   @Test func interrupting_generate_exits_with_130() throws {

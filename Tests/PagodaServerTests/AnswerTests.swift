@@ -33,7 +33,7 @@ import Testing
     #expect(stream.streamedAnswer == whole.answer)
     let finishes = stream.events.compactMap { $0["choices"]?.arrayValue?.first?["finish_reason"]?.stringValue }
     #expect(finishes == ["stop"])
-    // How many guesses were worth while differs from run to run; all else is the same.
+    // How many drafts were worth while differs from run to run; all else is the same.
     for key in ["prompt_tokens", "completion_tokens", "total_tokens", "prompt_tokens_details"] {
       #expect(whole.json["usage"]?[key] != nil && stream.events.last?["usage"]?[key] == whole.json["usage"]?[key])
     }

@@ -140,8 +140,8 @@ def test_suffix_frames_both_texts(tmp_path):
         running.stop()
 
 
-def test_guesses_show_in_usage(openai_client, server):
-    """Whether guesses pay is measured, so their number differs; usage and metrics agree on it."""
+def test_drafts_show_in_usage(openai_client, server):
+    """Whether drafts pay is measured, so their number differs; usage and metrics agree on it."""
     name = "vllm:spec_decode_num_{}_tokens_total"
     for more, is_off in (({}, False), ({"speculate": False}, True)):
         server.wait_until_idle()

@@ -9,7 +9,7 @@ enum SharedOptions {
   static let shape = Option(
     "shape", value: "NAME", help: "a synthetic model, such as qwen3.5-0.8b: its sizes, random weights")
   static let prompts = Option(
-    "prompts", value: "FILE", help: "texts to guess in, a line each: text, or JSON with prompt and kind")
+    "prompts", value: "FILE", help: "texts to continue, a line each: text, or JSON with prompt and kind")
   static let system = Option("system", value: "TEXT", help: "instructions above the conversation (the system prompt)")
   static let thinking = [
     Option("think", help: "let the model think before it answers"),
@@ -54,8 +54,8 @@ enum SharedOptions {
       Option("checkpoint-memory", value: "SIZE", help: "memory for recurrent states of prefixes (default: 32 of them)"),
       Option("prefix-cache-dir", value: "DIR", help: "keep prefixes there, for the next start"),
       Option("prefix-cache-disk", value: "SIZE", help: "most bytes of files in that folder (default 8GiB)"),
-      Option("speculate", value: "HOW", help: "guess tokens ahead, same answers: auto (default), off, mtp, lookup"),
-      Option("speculate-max", value: "N", help: "most tokens guessed in a step, 1 to 7 (default 7)"),
+      Option("speculate", value: "HOW", help: "speculative decoding, same answers: auto (default), off, mtp, lookup"),
+      Option("speculate-max", value: "N", help: "most tokens drafted in a step, 1 to 7 (default 7)"),
     ])
 }
 

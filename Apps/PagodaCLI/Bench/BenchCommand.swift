@@ -12,14 +12,14 @@ extension Command {
         pp512        reads a prompt of 512 tokens: tokens a second until the first new one
         tg128        generates 128 tokens after a short prompt
         tg64@d16384  generates 64 tokens after a prompt of 16384
-        tg128+spec   generates 128 tokens after each of several texts, guessing ahead: tokens a second of all of them
+        tg128+spec   generates 128 tokens after each of several texts with speculation: tokens a second of all of them
         b8           8 sequences at once generate 64 tokens each: tokens a second of all, while all of them run
       Each row says how many bytes a token has to move at least (weights once per step, keys, values and recurrent state),
       how much of the measured memory bandwidth that is, and how much of the measured peak of arithmetic. The limits of
       the machine are measured before and after each test; nothing else should run meanwhile.
 
       `pagoda bench serve` puts load on a running server instead, `pagoda bench agents` runs agents with tool loops against
-      one, and `pagoda bench spec` compares answers with and without guesses; each has a help of its own.
+      one, and `pagoda bench spec` compares answers with and without drafts; each has a help of its own.
       """,
     groups: [
       OptionGroup(
@@ -46,7 +46,7 @@ private func runBench(_ arguments: Arguments) async throws -> Int32 {
   if let file = arguments.string("plot") { try Terminal.write("", toFile: file) }  // rather now than after minutes
   var session = BenchSession(
     arguments: arguments, repetitions: Int(try arguments.integer("repetitions", in: 1...1000) ?? 3))
-  // Guesses need memory and, with an MTP head, work in every step: those tests get an engine of their own.
+  // Drafts need memory and, with an MTP head, work in every step: those tests get an engine of their own.
   for group in [tests.filter { !$0.isSpeculative }, tests.filter(\.isSpeculative)] where !group.isEmpty {
     try await session.run(group)
   }

@@ -38,7 +38,7 @@ package enum BenchPlot {
     switch test.kind {
     case .prefill: "reads a prompt"
     case .decode(_, let depth): depth > 0 ? "one answer, deep" : "one answer"
-    case .speculative: "one answer, guessed ahead"
+    case .speculative: "one answer, with speculation"
     case .batch(let sequences): "\(sequences) at once"
     }
   }

@@ -4,7 +4,7 @@ import PagodaKit
 struct BenchRunner {
   let engine: Engine
   let repetitions: Int
-  /// Texts of tests with guesses.
+  /// Texts of tests with drafts.
   var prompts: [SpeculationBench.Prompt] = []
 
   /// Fills caches and page tables, and wakes the threads.

@@ -17,11 +17,11 @@ package struct BenchTest: Hashable, Sendable {
   /// Tokens that each sequence of a batch generates.
   static let batchTokens = 64
 
-  /// Tokens that a text to guess in may have.
+  /// Most tokens of a text to continue.
   static let longestText = 1024
 
   static let forms =
-    "pp512 (prompt), tg128 (decode), tg64@d16384 (decode after 16384 tokens), tg128+spec (real text, with guesses), "
+    "pp512 (prompt), tg128 (decode), tg64@d16384 (decode after 16384 tokens), tg128+spec (real text, with speculation), "
     + "b8 (8 sequences at once)"
   static let defaults = "pp512,tg128,b8"
 
@@ -70,7 +70,7 @@ package struct BenchTest: Hashable, Sendable {
 }
 
 extension BenchTest {
-  /// Whether it is about tokens guessed ahead.
+  /// Whether it measures speculative decoding.
   package var isSpeculative: Bool { if case .speculative = kind { true } else { false } }
 
   /// Sequences that run at once.
@@ -106,7 +106,7 @@ extension [BenchTest] {
   /// `options` with room for these tests and no more, where the user has not said otherwise.
   package func sized(_ options: EngineOptions, repetitions: Int, given arguments: Arguments) -> EngineOptions {
     var sized = options
-    // Without guesses a step is one token of each sequence.
+    // Without drafts a step is one token of each sequence.
     if !arguments.has("speculate") && !contains(where: \.isSpeculative) { sized.speculation = .off }
     sized.prefixCache = false  // repetitions must not find what the first one computed
     let length = map { $0.length(repetitions: repetitions) }.max() ?? 1

@@ -1,19 +1,19 @@
-// pagoda bench spec: what guessing tokens ahead brings, per kind of text, with and without it in turns.
+// pagoda bench spec: speed-up of speculative decoding per kind of text, interleaved with plain decoding.
 import Foundation
 import PagodaKit
 
 extension Command {
   static let benchSpec = Command(
     name: "bench spec",
-    summary: "Measures what guessing tokens ahead brings.",
+    summary: "Measures the speed-up of speculative decoding.",
     operands: "",
     notes: """
-      Each prompt is answered without and with guesses in turns. The speed-up is the median of the ratios of one round; the
-      last column counts the bits in which the answers differ (tokens, log probabilities, finish reasons, usage) and must
-      be 0. `by place` says how many guesses held as the first, second and later one of a step.
+      Each prompt is answered without and with drafts, interleaved. The speed-up is the median of the ratios of one round.
+      The last column counts the bits in which the answers differ (tokens, log probabilities, finish reasons, usage) and
+      must be 0. `by position` counts the accepted drafts by their position in a step.
 
-      --accept P replaces the engine's own guesses by those of an oracle that knows the answer and is right with that
-      chance: for --shape, whose text cannot be guessed. --accept 0 shows what useless guesses cost.
+      --accept P replaces the engine's drafts with those of an oracle that knows the answer and is right with probability
+      P: for --shape, whose text cannot be predicted. --accept 0 shows what rejected drafts cost.
       """,
     groups: [
       OptionGroup(
@@ -21,9 +21,9 @@ extension Command {
         [
           SharedOptions.model, SharedOptions.shape, SharedOptions.prompts,
           Option("tokens", value: "N", help: "tokens of each answer (default 128)"),
-          Option("rounds", value: "N", help: "runs without and with guesses (default 5)"),
+          Option("rounds", value: "N", help: "runs without and with drafts (default 5)"),
           Option("sequences", value: "N", help: "answers at once, every second one at temperature 0.6 (default 1)"),
-          Option("accept", value: "P", help: "guesses of an oracle that hold with this chance, 0 to 1"),
+          Option("accept", value: "P", help: "drafts of an oracle that are accepted with this probability, 0 to 1"),
           Option("json", help: "print one JSON object instead of the table"),
         ]),
       SharedOptions.engine,
@@ -102,16 +102,17 @@ private final class RowList: @unchecked Sendable {
 
 private enum SpeculationReport {
   static let table = BenchTable(columns: [
-    ("text", 12), ("off tok/s", 10), ("on tok/s", 10), ("speed-up", 8), ("guessed", 8), ("held", 8), ("by place", 34),
+    ("text", 12), ("off tok/s", 10), ("on tok/s", 10), ("speed-up", 8), ("drafted", 8), ("accepted", 8),
+    ("by position", 34),
     ("differing bits", 14),
   ])
 
   static func cells(_ row: SpeculationBench.Row) -> [String] {
-    let guesses = row.speculation
+    let drafts = row.speculation
     return [
       row.kind, String(format: "%.1f", row.plainTokensPerSecond), String(format: "%.1f", row.tokensPerSecond),
-      String(format: "%.2fx", row.speedup), String(guesses.draftedTokens), String(guesses.acceptedTokens),
-      guesses.acceptedByPlace.map { String($0) }.joined(separator: " "), String(row.differingBits),
+      String(format: "%.2fx", row.speedup), String(drafts.draftedTokens), String(drafts.acceptedTokens),
+      drafts.acceptedByPlace.map { String($0) }.joined(separator: " "), String(row.differingBits),
     ]
   }
 

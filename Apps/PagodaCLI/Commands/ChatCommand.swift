@@ -140,7 +140,7 @@ package func speedLine(_ completion: Completion) -> String {
     parts.append("\(completion.usage.cachedTokens) of \(completion.usage.promptTokens) prompt tokens cached")
   }
   if completion.timings.draftedTokens > 0 {
-    parts.append("\(completion.timings.acceptedTokens) of \(completion.timings.draftedTokens) guesses held")
+    parts.append("\(completion.timings.acceptedTokens) of \(completion.timings.draftedTokens) drafts accepted")
   }
   if completion.finishReason == .length { parts.append("cut at the token limit") }
   return parts.joined(separator: " · ")

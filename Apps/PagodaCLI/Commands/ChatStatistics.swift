@@ -10,16 +10,16 @@ func statistics(_ session: ChatSession) -> String {
     rows.append(("time to first token", String(format: "%.0f ms", last.timings.promptMilliseconds)))
     rows.append(("speed", last.tokensPerSecond.map { String(format: "%.1f tokens/s", $0) } ?? "-"))
     let (drafted, accepted) = (last.timings.draftedTokens, last.timings.acceptedTokens)
-    rows.append(("guessed ahead", "\(drafted) tokens, \(accepted) of them held"))
+    rows.append(("drafted", "\(drafted) tokens, \(accepted) accepted"))
   }
   let engine = session.engine.statistics
   rows.append(("KV blocks in use", "\(engine.blocks - engine.freeBlocks) of \(engine.blocks)"))
   let cache = engine.prefixCache
   rows.append(("prefixes kept", "\(cache.cachedBlocks) blocks, \(states(cache))"))
   rows.append(("prefixes found", "\(cache.hits) of \(cache.lookups) times, \(cache.cachedTokens) tokens"))
-  let guesses = engine.speculation
+  let drafts = engine.speculation
   rows.append(
-    ("guesses so far", "\(guesses.draftedTokens) tokens, \(guesses.acceptedTokens) of them held, \(saved(guesses))"))
+    ("drafted so far", "\(drafts.draftedTokens) tokens, \(drafts.acceptedTokens) accepted, \(saved(drafts))"))
   if let disk = engine.disk { rows.append(("prefixes on disk", describe(disk))) }
   rows.append(("messages", String(session.history.count)))
   return columns(rows.map { ("  " + $0.0, $0.1) }, width: Style.textWidth)
@@ -32,8 +32,8 @@ package func reuse(_ usage: Usage) -> String {
   return diverged ? cached + "; diverged at token \(usage.matchedTokens) from what was known" : cached
 }
 
-private func saved(_ guesses: SpeculationStatistics) -> String {
-  String(format: "%.1f s %@", abs(guesses.savedMilliseconds) / 1000, guesses.savedMilliseconds < 0 ? "lost" : "saved")
+private func saved(_ drafts: SpeculationStatistics) -> String {
+  String(format: "%.1f s %@", abs(drafts.savedMilliseconds) / 1000, drafts.savedMilliseconds < 0 ? "lost" : "saved")
 }
 
 private func states(_ cache: PrefixCacheStatistics) -> String {

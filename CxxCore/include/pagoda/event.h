@@ -42,7 +42,7 @@ struct Timings {             // milliseconds of wall clock
   double prompt_ms = 0;      // first scheduled to first token
   double generation_ms = 0;  // first token to last
   int32_t num_preemptions = 0;
-  int32_t num_drafted_tokens = 0;   // guessed ahead of the model, see EngineOptions::speculation
+  int32_t num_drafted_tokens = 0;   // drafted for the model to check, see EngineOptions::speculation
   int32_t num_accepted_tokens = 0;  // of those, the model's own choice as well
 };
 

@@ -34,7 +34,7 @@ struct EngineOptions {
   // How rotations are scaled for a longer context: "" = as the model says; none, or linear, dynamic or yarn with a
   // factor and perhaps the trained context, as in yarn:4 or yarn:4:32768.
   std::string rope_scaling = "";
-  // Guesses at the next tokens that the model checks several at a time; answers are the same to the bit. auto, off,
+  // Drafts of the next tokens, which the model checks several at a time; answers are the same to the bit. auto, off,
   // lookup (from what stood before in the same text), mtp (from the model's own head).
   std::string speculation = "auto";
   int32_t max_drafts = 0;  // of a sequence in a step, 1 to 7; 0 = 7

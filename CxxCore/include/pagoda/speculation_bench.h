@@ -1,4 +1,4 @@
-// What guessing tokens ahead brings, measured: the same requests in turns with and without, per kind of text.
+// Benchmark of speculative decoding: the same requests with and without drafts, interleaved, per kind of text.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Measurements of the public headers: limits of the machine, and what guessing tokens ahead brings.
+// Measurements of the public headers: limits of the machine, and the speed-up of speculative decoding.
 #include "pagoda/bench.h"
 #include "base/assign_or_return.h"
 

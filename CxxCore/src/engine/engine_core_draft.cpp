@@ -1,4 +1,4 @@
-// EngineCore: guesses at the next tokens, and what became of them.
+// EngineCore: drafts of the next tokens, and which were accepted.
 #include <algorithm>
 #include <exception>
 

@@ -79,7 +79,7 @@ class Model {
   }
   // Whether it has an MTP head, for draft() and ForwardBatch::feeds_head.
   virtual bool has_head() const noexcept { return false; }
-  // Runs the head on one row of each sequence of `batch`: the token after the sequence's end, or a guess behind it. The
+  // Runs the head on one row of each sequence of `batch`: the token after the sequence's end, or a draft after it. The
   // hidden states before the rows are those of the sequence's last tokens (`is_first`), or those that rows
   // batch.head_rows of the last call gave. logits() and picked() are those of the token after each row, of the first
   // draft_vocab_size() ids.

@@ -1,6 +1,6 @@
-// MtpHead: one more layer that guesses the token after next from the next token and the model's last hidden state.
+// MtpHead: one more layer that drafts the token after next from the next token and the model's last hidden state.
 //   z = fc [norm(embedding of x_p) | norm(h_(p-1))];  z += attention(norm(z));  z += MLP(norm(z));  m = norm(z)
-// lm_head m are the logits of the token after x_p, and m stands for h_p in the next guess. Its keys and values lie in a
+// lm_head m are the logits of the token after x_p, and m stands for h_p in the next draft. Its keys and values lie in a
 // KV pool of their own, indexed by the position of x_p; position 0, which has no hidden state before it, is never seen.
 #pragma once
 

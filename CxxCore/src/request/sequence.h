@@ -14,7 +14,7 @@ struct Sequence {
   uint64_t id = 0;  // also the order of arrival
   SequenceState state = SequenceState::waiting;
   std::vector<int32_t> tokens;  // prompt, then output; reserved for max_num_tokens at submission
-  std::vector<int32_t> drafts;  // guesses at what follows the tokens, for the next step only; part of no answer
+  std::vector<int32_t> drafts;  // proposed next tokens, for the next step only; part of no answer
   int32_t num_prompt_tokens = 0;
   int32_t num_computed_tokens = 0;   // leading tokens whose keys, values and state are in the cache
   int32_t max_num_tokens = 0;        // prompt and output together

@@ -1,4 +1,4 @@
-// Drafter: guesses the tokens that follow a sequence. A guess never changes an answer: the model's own sample decides.
+// Drafter: proposes the tokens that follow a sequence. A draft never changes an answer: the model's own sample decides.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ class Drafter {
  public:
   virtual ~Drafter() = default;
 
-  // Appends up to `max_drafts` tokens to `drafts`, the likely next one first; none where there is no good guess.
+  // Appends up to `max_drafts` tokens to `drafts`, the likely next one first; none where there is no good one.
   virtual void propose(const request::Sequence& sequence, int32_t max_drafts, std::vector<int32_t>& drafts) = 0;
 };
 

@@ -1,5 +1,6 @@
-// LookupIndex: where the end of a text stood before in the same text. What followed there is a guess at what follows
-// now: files that are edited, quotations, keys of JSON, loops. Holds positions only; the tokens stay with their owner.
+// LookupIndex: where the end of a text stood before in the same text. The tokens that followed there are a draft of
+// what follows now: files that are edited, quotations, keys of JSON, loops. Holds positions only; the tokens stay with
+// their owner.
 #pragma once
 
 #include <cstdint>

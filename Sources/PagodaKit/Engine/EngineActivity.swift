@@ -44,7 +44,7 @@ public struct EngineActivity: Hashable, Sendable {
     public var readTokens: Int
     /// Requests that computed a token of their answers in it.
     public var answering: Int
-    /// Guesses checked in it.
+    /// Drafts verified in it.
     public var drafts: Int
     /// Requests that gave up their memory before it.
     public var preempted: Int

@@ -68,11 +68,11 @@ extension EngineOptions {
     case yarn(factor: Double, trainedContext: Int? = nil)
   }
 
-  /// Where guesses at the next tokens come from.
+  /// Where drafts of the next tokens come from.
   public enum Speculation: String, CaseIterable, Hashable, Sendable {
     /// From the model's own head where it has one, and from the text so far; as many as pay.
     case automatic = "auto"
-    /// No guesses: one token per step.
+    /// No drafts: one token per step.
     case off
     /// From the model's own head for multi-token prediction only.
     case mtp

@@ -48,9 +48,9 @@ public struct EngineOptions: Hashable, Sendable {
 
   /// Whether ``ModelInfo/fingerprint`` is filled when the engine loads; costs a step of 20 tokens.
   public var makesFingerprint = false
-  /// Whether several tokens are guessed and checked at once, and from what. Answers are the same to the bit either way.
+  /// Whether several tokens are drafted and verified at once, and from what. Answers are the same to the bit either way.
   public var speculation = Speculation.automatic
-  /// Most tokens guessed ahead in a step, 1 to 7; nil means 7.
+  /// Most tokens drafted in a step, 1 to 7; nil means 7.
   public var maximumDrafts: Int?
 
   /// Stages on other machines that run the later layers of the model, in their order; nil means this machine alone.

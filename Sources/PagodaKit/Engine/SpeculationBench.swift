@@ -1,7 +1,7 @@
-// SpeculationBench: what guessing tokens ahead brings, measured with and without it in turns.
+// SpeculationBench: speed-up of speculative decoding, interleaved with plain decoding.
 internal import CxxCore
 
-/// What guessing tokens ahead brings on this machine: the same requests in turns with and without it.
+/// Speculative decoding on this machine: the same requests with and without drafts, interleaved.
 public struct SpeculationBench: Hashable, Sendable {
   /// A text to measure with.
   public struct Prompt: Hashable, Sendable {
@@ -26,13 +26,13 @@ public struct SpeculationBench: Hashable, Sendable {
   public struct Row: Hashable, Sendable {
     /// The prompt's kind; `random ids` for a model without a tokenizer.
     public var kind: String
-    /// Without guesses: the median of the rounds.
+    /// Without drafts: the median of the rounds.
     public var plainTokensPerSecond: Double
-    /// With guesses: the median of the rounds.
+    /// With drafts: the median of the rounds.
     public var tokensPerSecond: Double
     /// The median of the ratios of one round.
     public var speedup: Double
-    /// What was guessed and what held, in all rounds.
+    /// Drafted and accepted tokens of all rounds.
     public var speculation: SpeculationStatistics
     /// Bits of tokens, log probabilities, finish reasons and usage that differ between with and without. 0 unless something
     /// is broken.
@@ -43,11 +43,11 @@ public struct SpeculationBench: Hashable, Sendable {
   public var prompts = Prompt.all
   /// Tokens of each answer.
   public var tokens = 128
-  /// How often each prompt is answered without and with guesses.
+  /// How often each prompt is answered without and with drafts.
   public var rounds = 5
   /// Answers to the same prompt at once, every second one drawn with temperature 0.6.
   public var sequences = 1
-  /// How often a guess holds, 0 to 1, by an oracle that knows the answer; nil means the engine's own guesses.
+  /// Probability, 0 to 1, that a draft of an oracle is right; nil means the engine's own drafts.
   public var acceptance: Double?
 
   /// The default measurement.

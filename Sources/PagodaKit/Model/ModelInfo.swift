@@ -133,15 +133,15 @@ public struct EngineStatistics: Hashable, Sendable {
 
 /// Statistics of speculative decoding.
 public struct SpeculationStatistics: Hashable, Sendable {
-  /// Steps of one sequence with at least one guess.
+  /// Steps of one sequence with at least one draft.
   public var draftSteps: Int64
-  /// Tokens guessed.
+  /// Tokens drafted.
   public var draftedTokens: Int64
   /// Of those, what the model chose itself.
   public var acceptedTokens: Int64
-  /// The same by a guess's place behind the last sure token.
+  /// The same by the draft's position in its step.
   public var acceptedByPlace: [Int64]
-  /// Time saved against steps without guesses; negative when lost.
+  /// Time saved against steps without drafts; negative when lost.
   public var savedMilliseconds: Double
 }
 

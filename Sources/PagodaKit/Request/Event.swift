@@ -115,7 +115,7 @@ public struct Timings: Hashable, Sendable {
   public var generationMilliseconds: Double
   /// How often the request had to give up its memory and start over.
   public var preemptions: Int
-  /// Tokens guessed ahead of the model.
+  /// Tokens drafted for the model to check.
   public var draftedTokens: Int
   /// Of those, what the model chose itself.
   public var acceptedTokens: Int

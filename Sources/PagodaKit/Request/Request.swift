@@ -64,7 +64,7 @@ public struct Request: Hashable, Sendable {
   public var shareID: String?
   /// Requests with different salts (tenants, for instance) share nothing; at most 256 bytes.
   public var cacheSalt: String?
-  /// Whether tokens may be guessed ahead for this request; see `EngineOptions.speculation`.
+  /// Whether tokens may be drafted for this request; see `EngineOptions.speculation`.
   public var speculates = true
   /// Log probabilities of the prompt's tokens, in ``Completion/promptTokens``: nil for none, 0 for those of the tokens, n
   /// also for the n most likely ones in their place (20 at most). Such a request reads its prompt anew.

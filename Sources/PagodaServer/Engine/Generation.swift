@@ -27,7 +27,7 @@ struct Generation: Sendable {
   var shareID = ""
   /// Requests with other salts share no cached prefix with this one.
   var cacheSalt = ""
-  /// Whether tokens may be guessed ahead.
+  /// Whether tokens may be drafted.
   var speculates = true
   /// Functions that the model may call, in the shape of chat completions.
   var tools: [JSONValue] = []

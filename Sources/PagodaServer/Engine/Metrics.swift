@@ -98,16 +98,16 @@ final class Metrics: @unchecked Sendable {
     if let disk = engine.disk { out += text(disk) }
     let drafts = engine.speculation
     out += single(
-      "vllm:spec_decode_num_drafts_total", "counter", "Steps of a sequence with guesses.", "\(drafts.draftSteps)")
+      "vllm:spec_decode_num_drafts_total", "counter", "Steps of a sequence with drafts.", "\(drafts.draftSteps)")
     out += single(
-      "vllm:spec_decode_num_draft_tokens_total", "counter", "Tokens guessed ahead.", "\(drafts.draftedTokens)")
+      "vllm:spec_decode_num_draft_tokens_total", "counter", "Tokens drafted.", "\(drafts.draftedTokens)")
     out += single(
-      "vllm:spec_decode_num_accepted_tokens_total", "counter", "Guesses that held.", "\(drafts.acceptedTokens)")
+      "vllm:spec_decode_num_accepted_tokens_total", "counter", "Drafts that were accepted.", "\(drafts.acceptedTokens)")
     let perPlace = "vllm:spec_decode_num_accepted_tokens_per_pos_total"
-    out += "# HELP \(perPlace) Guesses that held, by place.\n# TYPE \(perPlace) counter\n"
+    out += "# HELP \(perPlace) Accepted drafts by position.\n# TYPE \(perPlace) counter\n"
     for (place, count) in drafts.acceptedByPlace.enumerated() { out += "\(perPlace){position=\"\(place)\"} \(count)\n" }
     out += single(
-      "pagoda:spec_decode_saved_seconds", "gauge", "Time saved by guesses, negative when lost.",
+      "pagoda:spec_decode_saved_seconds", "gauge", "Time saved by speculation, negative when lost.",
       "\(drafts.savedMilliseconds / 1000)")
     return out + cacheText(engine)
   }

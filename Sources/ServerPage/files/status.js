@@ -40,7 +40,7 @@ function drawSteps() {
   });
   $("steps").replaceChildren(path(columns.read, "read"), path(columns.answered, "answered"));
   const step = steps.at(-1);
-  if (step) $("n-steps").textContent = `step ${count(step.step)}: ${(step.us / 1000).toFixed(1)} ms, prompt tokens read: ${count(step.read)}, answers continued: ${count(step.answering)}, guesses: ${count(step.drafts)}`;
+  if (step) $("n-steps").textContent = `step ${count(step.step)}: ${(step.us / 1000).toFixed(1)} ms, prompt tokens read: ${count(step.read)}, answers continued: ${count(step.answering)}, drafts: ${count(step.drafts)}`;
 }
 
 function show(event) {

@@ -1,5 +1,5 @@
 // Speculation on a copy task: a model that repeats a file of 800 tokens with three edits, and the lookup drafter; what
-// the same client was told before, and what another was told, which is no source of guesses.
+// the same client was told before, and what another was told, which is no source of drafts.
 #include <algorithm>
 #include <memory>
 #include <random>
@@ -118,8 +118,8 @@ PAGODA_TEST(speculation_a_copy_with_three_edits_takes_a_third_of_the_steps) {
   CHECK(off->num_steps >= 3 * on->num_steps);
 }
 
-// An answer that was given before under the same salt is guessed.
-PAGODA_TEST(speculation_an_earlier_answer_of_the_same_salt_is_guessed) {
+// An answer that was given before under the same salt is drafted.
+PAGODA_TEST(speculation_an_earlier_answer_of_the_same_salt_is_drafted) {
   std::mt19937_64 rng(test::seed(72));
   const std::vector<int32_t> text = random_file(rng);
   const std::vector<int32_t> prompt(text.begin(), text.begin() + 8);
@@ -135,7 +135,7 @@ PAGODA_TEST(speculation_an_earlier_answer_of_the_same_salt_is_guessed) {
 }
 
 // What was written under another salt leaves no trace in the number of steps or drafts.
-PAGODA_TEST(speculation_nothing_of_another_salt_is_guessed) {
+PAGODA_TEST(speculation_nothing_of_another_salt_is_drafted) {
   std::mt19937_64 rng(test::seed(71));
   const std::vector<int32_t> secret = random_file(rng);
   const std::vector<int32_t> prompt(secret.begin(), secret.begin() + 8);

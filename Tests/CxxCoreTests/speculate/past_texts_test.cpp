@@ -34,7 +34,7 @@ int32_t common_end(const Tokens& text, size_t place, const Tokens& tokens) {
 
 }  // namespace
 
-PAGODA_TEST(past_texts_guess_what_followed_up_to_the_end_of_the_text) {
+PAGODA_TEST(past_texts_draft_what_followed_up_to_the_end_of_the_text) {
   PastTexts texts;
   texts.add("a", counting(100, 20));
   texts.add("a", counting(500, 20));
