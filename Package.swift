@@ -4,7 +4,7 @@
 import PackageDescription
 
 let apple: [Platform] = [.macOS, .iOS]
-// What the command line and the tests have: the engine with the embedded model and every device.
+// Products of the command line and the tests: the engine with the embedded model and every device.
 let everything: [Target.Dependency] = ["PagodaKit", "PagodaMini", "CUDADevice", "SoftwareDevice"]
 let package = Package(
   name: "pagoda",

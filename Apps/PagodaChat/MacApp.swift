@@ -1,4 +1,4 @@
-// What only the Mac has: the Dock, the menu bar, and an app that outlives its windows.
+// Mac-only parts: the Dock, the menu bar, and an app that outlives its windows.
 #if canImport(AppKit)
 import AppKit
 import PagodaChatCore
@@ -22,7 +22,7 @@ final class AppDelegate: NSObject, NSApplicationDelegate {
   func applicationWillTerminate(_ notification: Notification) { app?.flush() }
 }
 
-/// What the menu bar offers while the server is on.
+/// The menu-bar menu while the server is on.
 struct ServerMenu: View {
   let app: AppModel
 

@@ -1,4 +1,4 @@
-// What differs between macOS and iOS: the pasteboard, and shortcuts as SwiftUI has them.
+// Differences between macOS and iOS: the pasteboard, and shortcuts as SwiftUI has them.
 import PagodaChatCore
 import SwiftUI
 

@@ -1,4 +1,4 @@
-// Replica: what a router needs to know of one server among several: who it is, how much of a prompt it has, its queue.
+// Replica: the state of one server that a router asks for: identity, cached part of a prompt, queue.
 import Foundation
 import PagodaKit
 

@@ -60,7 +60,7 @@ public struct ServerOptions: Sendable {
   /// Called with a line when the engine's health changes: a device that failed, a disk that is full.
   public var eventLog: (@Sendable (String) -> Void)?
 
-  /// For tests: deadlines shorter than anybody wants.
+  /// For tests: deadlines too short for real use.
   package var headerSeconds = 10.0
   package var bodySeconds = 20.0
   package var keepAliveSeconds = 10.0

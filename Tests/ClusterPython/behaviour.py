@@ -1,4 +1,4 @@
-"""What has to hold behind every router: conversations stay together, streams are whole, and failures stay where they are."""
+"""The contract behind every router: conversations stay together, streams are whole, and failures stay where they are."""
 import asyncio
 import json
 import time

@@ -36,7 +36,7 @@ def test_the_schema_check_finds_mistakes():
 
 
 def test_pods_have_time_to_drain():
-    """What waits for answers in flight must be shorter than what kills."""
+    """The wait for answers in flight must be shorter than the time until the kill."""
     pod = documents("deployment.yaml")[0]["spec"]["template"]["spec"]
     drain = int(container_instruction("ENTRYPOINT")[-1])
     assert pod["terminationGracePeriodSeconds"] > drain + 5

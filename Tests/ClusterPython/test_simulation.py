@@ -1,4 +1,4 @@
-"""The simulator of many replicas: the same figures every time, and the order of the policies that they show."""
+"""The simulator of many replicas: the same results every time, and the order of the policies that they show."""
 import os
 import re
 import subprocess

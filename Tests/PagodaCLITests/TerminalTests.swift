@@ -1,4 +1,4 @@
-// What the terminal shows and what is typed: widths, wrapping, keys, editing, suggestions.
+// The terminal's output and input: widths, wrapping, keys, editing, suggestions.
 import Foundation
 import PagodaCLI
 import PagodaKit

@@ -1,4 +1,4 @@
-// What the app offers besides chatting: attachments, sharing, questions from outside, search, model folders, shortcuts.
+// Features of the app besides chatting: attachments, sharing, questions from outside, search, model folders, shortcuts.
 import Foundation
 import PagodaKit
 import Testing

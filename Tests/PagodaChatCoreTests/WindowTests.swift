@@ -1,4 +1,4 @@
-// What a person sees of several windows, waiting models, deleted chats, drafts and settings.
+// Several windows, waiting models, deleted chats, drafts and settings, as a person sees them.
 import Foundation
 import PagodaKit
 import Testing

@@ -1,4 +1,4 @@
-// What the tests of PagodaKit share: one loaded mini model and a few questions with known answers.
+// Shared by the tests of PagodaKit: one loaded mini model and a few questions with known answers.
 import Foundation
 import PagodaKit
 import PagodaMini

@@ -73,7 +73,7 @@ private final class Bench {
 
   func endSending() { _ = shutdown(client, Int32(SHUT_WR)) }
 
-  /// What the event loop would do until nothing is left to do.
+  /// Runs the event loop's actions until none is left.
   func settle() {
     for _ in 0..<1000 {
       var entry = pollfd(fd: server, events: 0, revents: 0)
@@ -106,7 +106,7 @@ private final class Bench {
     now = end
   }
 
-  /// What the client has got, without dates and ids.
+  /// The bytes that the client received, without dates and ids.
   func received(atMost count: Int = 1 << 20) -> String {
     var bytes = [UInt8](repeating: 0, count: count)
     var all: [UInt8] = []

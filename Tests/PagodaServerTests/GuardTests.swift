@@ -1,4 +1,4 @@
-// Who may talk to the server: names of this machine, keys.
+// Access to the server: names of this machine, keys.
 import Foundation
 import PagodaKit
 import PagodaMini

@@ -1,4 +1,4 @@
-// What routers ask a replica: who it is, how much of a prompt it has, and that asking changes nothing.
+// Queries of routers to a replica: its identity, its cached part of a prompt, and that asking changes nothing.
 import Foundation
 import PagodaKit
 import PagodaMini

@@ -1,4 +1,4 @@
-// What the tests of the server share: servers on free ports over one embedded model, and short ways to ask them.
+// Shared by the tests of the server: servers on free ports over one embedded model, and short ways to ask them.
 import Foundation
 import PagodaKit
 import PagodaMini

@@ -1,4 +1,4 @@
-// What the XCTest cases share: one loaded mini model, and a bridge from async work to measure blocks.
+// Shared by the XCTest cases: one loaded mini model, and a bridge from async work to measure blocks.
 import Foundation
 import PagodaKit
 import PagodaMini
@@ -21,7 +21,7 @@ enum Mini {
   }
 }
 
-/// What `blocking` hands from one thread to the other.
+/// The result that `blocking` hands from one thread to the other.
 private final class Box<Value>: @unchecked Sendable { var result: Result<Value, any Error>? }
 
 /// Waits for async work on the calling thread, which a measure block has to.

@@ -16,7 +16,7 @@ def ids_of(server, text):
 
 
 def score(client, prompts, **options):
-    """What lm-eval's local-completions sends: token ids, echoed with their log probabilities, and one token more."""
+    """A request of lm-eval's local-completions: token ids, echoed with their log probabilities, and one token more."""
     answer = client.completions.create(
         model=MODEL, prompt=prompts, temperature=0, max_tokens=1, logprobs=1, echo=True, seed=1, **options)
     return sorted(answer.choices, key=lambda choice: choice.index)

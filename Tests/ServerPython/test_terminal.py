@@ -16,7 +16,7 @@ def run(*arguments, text="", **environment):
 
 
 def messages(tmp_path, chat):
-    """What the chat remembers, by saving it."""
+    """The chat's memory, read from a saved file."""
     file = tmp_path / "saved.json"
     chat.type(f"/save {file}\r")
     chat.wait_for_text("messages are in")

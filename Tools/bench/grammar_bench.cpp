@@ -37,7 +37,7 @@ double now_ms() {  // of this process
   return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) / 1e6;
 }
 
-struct Figures {
+struct Statistics {
   int num_steps = 0, num_slow = 0;
   double mask_ms = 0, worst_ms = 0, compile_ms = 0;
   std::vector<double> times_ms;  // of each mask
@@ -51,18 +51,18 @@ double percentile(std::vector<double> values, double share) {
 
 // Random tokens, often such that close something. Empty when the document does not end in time.
 std::string draw_document(grammar::Matcher matcher, const text::BpeTokenizer& tokenizer, std::mt19937_64& random,
-                          Figures& figures) {
+                          Statistics& statistics) {
   std::string document;
   for (int i = 0; i < 200; ++i) {
     if (matcher.must_end()) return document;
     const double begin = now_ms();
     const auto mask = matcher.allowed();
     const double spent = now_ms() - begin;
-    ++figures.num_steps;
-    figures.num_slow += spent > 0.1;
-    figures.mask_ms += spent;
-    figures.worst_ms = std::max(figures.worst_ms, spent);
-    figures.times_ms.push_back(spent);
+    ++statistics.num_steps;
+    statistics.num_slow += spent > 0.1;
+    statistics.mask_ms += spent;
+    statistics.worst_ms = std::max(statistics.worst_ms, spent);
+    statistics.times_ms.push_back(spent);
     if (!matcher.status().is_ok()) return {};
     std::vector<int32_t> tokens, closing;
     for (size_t id = 0; id < mask.size() * 64; ++id) {
@@ -103,10 +103,10 @@ int main(int argc, char** argv) {
   for (const io::Json& entry : schemas->items()) {
     std::string schema, name = entry.find("name")->as_string();
     io::append_json(*entry.find("schema"), schema);
-    Figures figures;
+    Statistics statistics;
     const double compile_begin = now_ms();
     auto compiled = grammar::compile({"json_schema", schema});
-    figures.compile_ms = now_ms() - compile_begin;
+    statistics.compile_ms = now_ms() - compile_begin;
     if (!compiled.is_ok() && wants_percentiles) {
       refused += "refused " + name + ": " + compiled.status.message + "\n";
       continue;
@@ -115,7 +115,7 @@ int main(int argc, char** argv) {
     const auto shared = std::make_shared<grammar::TokenGrammar>(
         std::make_shared<const grammar::Grammar>(std::move(*compiled)), vocabulary);
     for (int i = 0; i < (wants_percentiles ? 3 : std::max(num_documents, 10)); ++i) {
-      const std::string document = draw_document(grammar::Matcher(shared), **tokenizer, random, figures);
+      const std::string document = draw_document(grammar::Matcher(shared), **tokenizer, random, statistics);
       if (num_documents == 0 || document.empty()) continue;
       std::string line = "{\"name\":";
       io::append_json_string(name, line);
@@ -123,13 +123,13 @@ int main(int argc, char** argv) {
       io::append_json_string(document, line);
       std::printf("%s}\n", line.c_str());
     }
-    times_ms.insert(times_ms.end(), figures.times_ms.begin(), figures.times_ms.end());
-    compile_ms.push_back(figures.compile_ms);
+    times_ms.insert(times_ms.end(), statistics.times_ms.begin(), statistics.times_ms.end());
+    compile_ms.push_back(statistics.compile_ms);
     if (!shared->status().is_ok()) refused += "refused " + name + ": " + shared->status().message + "\n";
     if (num_documents == 0 && !wants_percentiles)
       std::printf("%-28s compiled in %6.2f ms; %5d masks, mean %.3f ms, worst %.2f ms, %d above 0.1 ms\n", name.c_str(),
-                  figures.compile_ms, figures.num_steps, figures.mask_ms / figures.num_steps, figures.worst_ms,
-                  figures.num_slow);
+                  statistics.compile_ms, statistics.num_steps, statistics.mask_ms / statistics.num_steps,
+                  statistics.worst_ms, statistics.num_slow);
   }
   if (wants_percentiles)
     std::printf(

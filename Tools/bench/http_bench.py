@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What HTTP costs in `pagoda serve`: requests a second, CPU share of its threads at many streams, idle connections.
+"""The cost of HTTP in `pagoda serve`: requests a second, CPU share of its threads at many streams, idle connections.
 
 Usage: http_bench.py PROGRAM [--streams 500] [--idle 3000] [--seconds 5]. Runs the embedded model on a free port and prints one
 line of JSON. Times of a busy machine are worth little; `cpu_us` (CPU time of the server for a request) and shares are steadier.

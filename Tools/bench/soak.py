@@ -2,7 +2,7 @@
 """Keeps two servers on one prefix folder busy for some minutes, with aborts, schemas and long prompts, and checks them.
 
 Usage: soak.py [--minutes 30] [--program .build/release/pagoda] [--clients 8]
-What must hold, or the exit status is 1: every request is answered or was aborted here; an answer to the same request is the same
+Checked, or the exit status is 1: every request is answered or was aborted here; an answer to the same request is the same
 each time and on both servers; an answer under a schema is of it; nothing runs or waits at the end; memory after the first fifth of the
 time (caches are full then) and at the end differs by less than 1 %. A line a minute says how far it is.
 """

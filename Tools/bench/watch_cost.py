@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What watching costs: tokens a second of `pagoda serve` under 32 clients, with /status open and without, in turns.
+"""The cost of watching: tokens a second of `pagoda serve` under 32 clients, with /status open and without, in turns.
 
 Usage: watch_cost.py PROGRAM [--rounds 10] [--watchers 1] [--clients 32] [--prompts 96] [--shape NAME] [--limit 1]. A round
 is without, with, with, without. A watcher reads /status/events and, every two seconds, /metrics, as the page and `pagoda top`

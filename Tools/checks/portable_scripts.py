@@ -44,7 +44,7 @@ RULES = [(re.compile(pattern), reason) for pattern, reason in [
 
 
 def problems(name, text):
-    """What is wrong, as lines of "file:number: reason"."""
+    """The faults, as lines of "file:number: reason"."""
     found = []
     is_strict = re.search(r"^\s*set\s+-\w*u", text, re.MULTILINE) is not None
     empty = set(re.findall(r"(?:^|\s)([A-Za-z_]\w*)=\(\s*\)", text)) if is_strict else set()

@@ -2,7 +2,7 @@
 # Resolves a client package that depends on a version of this one, with no network and nothing cached: nothing else may be
 # fetched. With the trait Transformers on, SwiftPM must ask for swift-transformers, which it cannot have here. Also plans a
 # build, which refuses packages with flags that versions must not have; client_package.sh builds a client whole.
-# What is committed is checked. Usage: versioned_client.sh
+# Checks the committed state. Usage: versioned_client.sh
 set -eu
 cd "$(dirname "$0")/../.."
 work=$(mktemp -d)

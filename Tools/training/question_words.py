@@ -23,7 +23,7 @@ CODAS = "n r s t l m k d ck x z ng nd rt st ll ss th sh p b g v nn tz rk ld".spl
 
 
 def made_up():
-    """A word that nobody has seen, so that it has to be copied from the chat."""
+    """An unseen word, so that it has to be copied from the chat."""
     if R.random() < 0.25:
         return "".join(R.choices(SYL, k=R.randrange(2, 4)))
     w = "".join(R.choice(ONSETS) + R.choice(VOWELS) for _ in range(R.randrange(1, 4)))

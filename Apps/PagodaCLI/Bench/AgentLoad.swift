@@ -114,7 +114,7 @@ package struct AgentLoad: Sendable {
     ]
   }
 
-  /// What the agent's program answers to the last message: a tool's result for a call, else a user's message.
+  /// The reply of the agent's program to the last message: a tool's result for a call, else a user's message.
   package func result(after messages: [JSONValue], _ agent: Int, branch: Int, _ turn: Int) -> JSONValue {
     let text =
       "Result \(agent).\(branch).\(turn): "
@@ -235,7 +235,7 @@ package struct AgentAnswer {
     if turn.firstToken == nil, !(reasoning + content).isEmpty || !parts.isEmpty { turn.firstToken = time }
   }
 
-  /// What the conversation continues with. Of several calls the first is kept: one result follows.
+  /// The message that continues the conversation. Of several calls the first is kept: one result follows.
   package var message: JSONValue {
     guard let call = calls.first, JSONValue.parse(call.arguments) != nil else {
       return .object(["role": .string("assistant"), "content": .string(text.isEmpty ? "..." : text)])

@@ -47,7 +47,7 @@ struct ServeReport {
     ]
   }
 
-  /// What each server behind a router did; nil where answers name none.
+  /// Results per server behind a router; nil where answers name none.
   private struct ReplicaRow {
     let name: String
     let requests: Int

@@ -25,11 +25,11 @@ func statistics(_ session: ChatSession) -> String {
   return columns(rows.map { ("  " + $0.0, $0.1) }, width: Style.textWidth)
 }
 
-/// How much of a prompt was known, and where it diverged from what was.
+/// How much of a prompt was cached, and where it diverged from the cache.
 package func reuse(_ usage: Usage) -> String {
   let cached = "\(usage.cachedTokens) of them cached"
   let diverged = usage.matchedTokens > usage.cachedTokens && usage.matchedTokens < usage.promptTokens
-  return diverged ? cached + "; diverged at token \(usage.matchedTokens) from what was known" : cached
+  return diverged ? cached + "; diverged from the cache at token \(usage.matchedTokens)" : cached
 }
 
 private func saved(_ drafts: SpeculationStatistics) -> String {

@@ -7,7 +7,7 @@ final class ReceiptFile: Sendable {
   private let hasPrompts: Bool
   private let queue = DispatchQueue(label: "receipts")
 
-  /// What `--receipts` asks for; nil without it.
+  /// The receipts file of `--receipts`; nil without it.
   init?(_ arguments: Arguments) throws {
     guard let path = arguments.string("receipts") else {
       if arguments.has("receipts-prompts") { throw UsageError("--receipts-prompts needs --receipts") }

@@ -3,7 +3,7 @@ import Foundation
 import PagodaKit
 import PagodaServer
 
-/// What each request did when the event was sent.
+/// The state of each request when the event was sent.
 package struct ServerLanes: Sendable {
   struct Lane: Sendable {
     var id: Int64

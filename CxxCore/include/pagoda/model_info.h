@@ -57,8 +57,8 @@ struct ModelInfo {
   std::vector<std::string> skipped_tensors;  // in the files, known or not, but not used by this engine
   std::vector<int32_t> eos_token_ids;
   std::string weight_cache_note;  // what a load did with EngineOptions::weight_cache, or why not; empty without one
-  // What the model, as this device and this version run it, makes of a few tokens. Engines with the same one give the
-  // same answers to the bit, on whatever machine. Empty without EngineOptions::identify.
+  // A hash of the outputs for a few tokens, as this device and this version compute them. Engines with the same one
+  // give the same answers to the bit, on whatever machine. Empty without EngineOptions::identify.
   std::string fingerprint;
   std::string pipeline;  // which stage has which layers; empty for a model on one machine
   MemoryPlan plan;

@@ -1,5 +1,5 @@
 // BlockManager: which KV blocks are free and how many sequences hold each of the others. Ids only; owns no memory.
-// A free block may be kept: what it holds is known to somebody (the PrefixIndex) and may be wanted again. Kept blocks
+// A free block may be kept: the PrefixIndex knows its content, which may be wanted again. Kept blocks
 // are given out last, the one released longest ago first, and their keeper is told. Thread rule: the engine's thread
 // only.
 #pragma once

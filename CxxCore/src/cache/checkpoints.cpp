@@ -35,7 +35,7 @@ int32_t PrefixIndex::find_checkpoint(const Place& place, uint64_t hash) const no
   return -1;
 }
 
-// From where the prompt parts from the tree back to the nearest state; blocks whose children have none cost nothing.
+// From where the prompt diverges from the tree back to the nearest state; blocks whose children have none cost nothing.
 void PrefixIndex::find_state(std::string_view salt, std::span<const int32_t> tokens, int32_t limit, int32_t num_common,
                              Match& match) const noexcept {
   int32_t parent = match.matched_block, position = match.num_matched - num_common;

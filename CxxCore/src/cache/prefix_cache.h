@@ -44,7 +44,7 @@ class PrefixCache {
     return index_.find(sequence.cache_salt, sequence.tokens, sequence.num_tokens() - 1);
   }
 
-  // What a sequence of these tokens would find now.
+  // The cached prefix that a sequence of these tokens would find now.
   PrefixIndex::Match look_up(std::string_view salt, std::span<const int32_t> tokens) const noexcept {
     return index_.look_up(salt, tokens, static_cast<int32_t>(tokens.size()) - 1);
   }

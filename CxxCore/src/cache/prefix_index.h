@@ -27,7 +27,7 @@ constexpr int32_t kMaxBlockSize = 32;  // tokens
 
 class PrefixIndex {
  public:
-  // `max_checkpoints` slots of `states` may be checkpoints at once. Without state, blocks alone are enough to go on
+  // `max_checkpoints` slots of `states` may be checkpoints at once. Without state, blocks alone are enough to continue
   // from.
   PrefixIndex(BlockManager& blocks, StatePool& states, bool has_state, int32_t max_checkpoints);
   PrefixIndex(const PrefixIndex&) = delete;
@@ -63,7 +63,7 @@ class PrefixIndex {
   bool adopt_slot() noexcept;
   void give_back_slot(int32_t slot) noexcept;
   // The state after `tokens`, which follow those of `parent` and lie in `block`, is in `slot`, reserved or adopted.
-  // It is expected to be used so many times. False when it was known already: then the slot is free again.
+  // It is expected to be used so many times. False when it was cached already: then the slot is free again.
   bool add_checkpoint(int32_t parent, std::string_view salt, std::span<const int32_t> tokens, int32_t block,
                       int32_t slot, int32_t num_uses = 1);
   void touch(int32_t slot) noexcept;  // the checkpoint was used now

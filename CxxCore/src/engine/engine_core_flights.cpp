@@ -11,7 +11,7 @@
 
 namespace pagoda::engine {
 
-// What a model that throws has done.
+// The status of a step whose model threw.
 template <class Work>
 static Status run_guarded(Work&& work) noexcept {
   try {

@@ -41,7 +41,7 @@ static Status check_prompt(const std::vector<int32_t>& ids, int32_t vocab_size) 
   return check_ids("prompt", ids, vocab_size);
 }
 
-// What is asked about rows that are not the answer's last.
+// Requests that need rows other than the answer's last.
 static Status check_scores(const Request& request, int32_t vocab_size) {
   PAGODA_RETURN_IF_ERROR(check_ids("answer", request.answer_ids, vocab_size));
   if (request.num_prompt_logprobs >= -1 && request.num_prompt_logprobs <= sampler::kMaxTopLogprobs) return ok_status();
@@ -109,7 +109,7 @@ Result<std::unique_ptr<ActiveRequest>> EngineCore::prepare(const Request& reques
   if (active->speculates) sequence.drafts.reserve(static_cast<size_t>(config_.max_drafts));
   if (active->speculates && config_.uses_lookup) active->lookup.emplace(sequence.max_num_tokens);
   active->count_tokens(config_.vocab_size);
-  // The last one is drawn at the end of what is known, as that of any answer is.
+  // The last one is sampled after the last known token, like that of any answer.
   if (num_known > 0)
     sequence.tokens.insert(sequence.tokens.end(), request.answer_ids.begin(), request.answer_ids.end() - 1);
   prepare_cache(request, sequence);

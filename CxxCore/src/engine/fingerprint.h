@@ -13,7 +13,7 @@
 namespace pagoda::engine {
 
 // The sizes, and what the model, as this device and this version of ours run it, makes of a few tokens: a kernel that
-// rounds otherwise, or a pool laid out otherwise, shows there without anybody having to remember a number. The same for
+// rounds otherwise, or a pool laid out otherwise, shows there without a version number to maintain. The same for
 // copies of a model on several machines. Runs a step, in block 0 and slot 0.
 Result<std::string> fingerprint(const io::ModelConfig& config, const MemoryPlan& plan, const CoreConfig& core,
                                 model::Model& model);

@@ -50,7 +50,7 @@ Result<std::vector<Part>> make_parts(const PipelineInput& input, const std::vect
   return parts;
 }
 
-// What is left of a part's memory beside weights, workspace and states, in blocks of its own layers.
+// Memory of a part that is left beside weights, workspace and states, in blocks of its own layers.
 int64_t blocks_that_fit(const Part& part, const PlannedMemory& memory, const device::Device& device) {
   const int64_t block_bytes = part.layout.kv_block_bytes();
   if (block_bytes == 0) return memory.plan.num_kv_blocks;

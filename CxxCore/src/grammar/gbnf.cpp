@@ -282,7 +282,7 @@ class GbnfCompiler {
     return fail("an escape that is not understood");
   }
 
-  // What rules reach before any byte: one that reaches itself would call itself for ever.
+  // Rules reachable before any byte: one that reaches itself would call itself for ever.
   void check_rules() {
     at_ = text_.size();
     if (!rules_.contains("root")) return void(fail("there is no rule 'root'"));

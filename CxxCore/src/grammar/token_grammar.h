@@ -54,8 +54,8 @@ class TokenGrammar {
 
   Automaton& automaton() noexcept { return automaton_; }
 
-  // What may come after configuration `id`. Null when finding out takes more than `max_work` (see Automaton); where
-  // that is Automaton::kMaxWork, status() is not ok from now on.
+  // The tokens allowed after configuration `id`. Null when finding out takes more than `max_work` (see Automaton);
+  // where that is Automaton::kMaxWork, status() is not ok from now on.
   std::shared_ptr<const Mask> allowed(int32_t id, size_t max_work = Automaton::kMaxWork);
   void note_too_costly() noexcept { is_too_costly_ = true; }
   Status status() const;  // any thread

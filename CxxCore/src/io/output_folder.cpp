@@ -57,7 +57,7 @@ Result<std::unique_ptr<OutputFolder>> OutputFolder::create(const std::string& gi
   if (descriptor < 0) return system_error(folder->partial(), "opened", errno);
   if (flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
     close(descriptor);
-    return make_error(StatusCode::io_error, path + ": is being written by somebody else");
+    return make_error(StatusCode::io_error, path + ": is being written by another process");
   }
   folder->descriptor_ = descriptor;
   for (const fs::directory_entry& rest : fs::directory_iterator(folder->partial(), error)) fs::remove_all(rest, error);

@@ -162,7 +162,7 @@ Status Decoder::publish_picked(const device::Tensor& picked) {
   return device_.download(picked, picked_.data(), picked_.size() * sizeof(int32_t));
 }
 
-// Where the host sees device memory all rows are there; else those are fetched that somebody will look at, a run of
+// Where the host sees device memory all rows are there; else only those are fetched that are read, a run of
 // them at a time.
 Status Decoder::publish_logits(const device::Tensor& logits, const std::vector<Draw>& draws) {
   const size_t count = static_cast<size_t>(logits.num_elements());

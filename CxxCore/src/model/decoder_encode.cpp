@@ -60,7 +60,7 @@ Status Decoder::embed(device::Encoder& encoder, const Step& step) const {
   return ops::scale_rows(encoder, {.x = step.hidden, .factor = config_.embedding_scale});
 }
 
-// What the last layer adds is left in step.delta.
+// The last layer's output is left in step.delta.
 Status Decoder::encode_layers(device::Encoder& encoder, const Step& step) const {
   device::Tensor addition;  // absent before the first layer
   for (const Layer& layer : layers_) {

@@ -38,7 +38,8 @@ struct ForwardBatch {
   std::vector<int32_t> state_slots;  // [B]; empty for models without recurrent layers
   std::vector<int32_t> fresh_slots;  // state slots that start a sequence in this step and must be zeroed
   std::vector<int32_t> logits_rows;  // [R] rows of T whose logits are wanted
-  // [R] how a row's token is drawn: who can draws it (Model::picked()). With top_k 0 the logits are wanted; empty: all.
+  // [R] sampling parameters for devices that sample (Model::picked()); top_k 0 returns logits. Empty: logits of all
+  // rows.
   std::vector<Draw> draws;
   bool keeps_states = false;       // of all rows, for Model::project() and read_state()
   bool feeds_head = false;         // the MTP head takes up every row, so that it can draft later

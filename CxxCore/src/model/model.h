@@ -35,7 +35,7 @@ struct WeightsSummary {
   int64_t size_bytes = 0;                    // on the device
   MatrixSum layer_matrices, head_matrix;     // see ModelInfo
   std::vector<std::string> skipped_tensors;  // present in the files, not used
-  // What a token reads of the weights of each layer, and what the layer takes on the device.
+  // Bytes of each layer's weights that a token reads, and bytes that the layer takes on the device.
   std::vector<int64_t> layer_read_bytes, layer_bytes;
 };
 

@@ -20,8 +20,8 @@ device::Tensor place(device::Buffer* buffer, int64_t& offset, DType dtype,
   return tensor;
 }
 
-// [num_blocks, block_size, kv_heads, head_dim], but in memory the rows of a KV head in a block lie end to end: whoever
-// reads one head, as every attention task does, reads whole pages (1.5 times as fast as every second half kilobyte).
+// [num_blocks, block_size, kv_heads, head_dim], but in memory the rows of a KV head in a block are contiguous: a
+// reader of one head, as every attention task is, reads whole pages (1.5 times as fast as every second half kilobyte).
 device::Tensor place_kv(device::Buffer* buffer, int64_t& offset, int64_t num_blocks,
                         const cache::CacheLayout& layout) noexcept {
   const int64_t row =

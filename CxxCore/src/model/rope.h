@@ -20,7 +20,7 @@ std::vector<float> rope_inv_freq(const io::RopeConfig& rope, int32_t context_len
 // after the fact: all of a head rotates.
 double rope_score_factor(const io::RopeConfig& rope, int32_t head_dim) noexcept;
 
-// What scores of latent attention are multiplied by where a scaling says mscale_all_dim.
+// Factor of the scores of latent attention where a scaling has mscale_all_dim.
 double latent_score_factor(const io::RopeConfig& rope) noexcept;
 
 // The factor the norm of queries and keys applies to dimension `i`: attention_factor where part of a head rotates.

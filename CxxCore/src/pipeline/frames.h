@@ -14,7 +14,7 @@
 namespace pagoda::pipeline {
 
 enum class Kind : uint32_t {
-  hello = 1,  // both ways: who speaks
+  hello = 1,  // both ways: identifies the sender
   assign,     // to a stage: its layers and sizes
   ready,      // from it: they are loaded
   failed,     // from it: why the stage cannot continue

@@ -54,7 +54,7 @@ struct StagePlan {
   bool returns_all = true;
   std::vector<int32_t> returned_rows;
 };
-// What comes out may be anything but too long; the model checks it (model/batch_check.h).
+// The result is only checked for length; the model checks the rest (model/batch_check.h).
 Status decode_plan(std::span<const std::byte> frame, const model::ModelSizes& sizes, StagePlan& plan);
 
 Bytes encode_rows(std::span<const float> rows);

@@ -20,7 +20,7 @@ namespace {
 
 constexpr uint64_t kMaxConfigBytes = 4 << 20;
 
-// What the link's thread hands to the one that computes.
+// Handed from the link's thread to the one that computes.
 struct Inbox {
   std::mutex mutex;
   std::condition_variable wake;

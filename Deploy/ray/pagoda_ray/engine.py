@@ -85,7 +85,7 @@ class Engine:
             return response.status, await response.json()
 
     async def record_autoscaling_stats(self):
-        """What scaling.by_queue_length() decides by."""
+        """The input of scaling.by_queue_length()."""
         _, info = await self.get("/server_info")
         return {"queue_length": info["queue_length"], "running": info["running"]}
 

@@ -4,7 +4,7 @@ import time
 from collections import Counter
 from dataclasses import dataclass, replace
 
-# What one request that runs or waits costs the next one, in tokens of prefill, but never more than a quarter of the
+# The cost of one running or waiting request for the next one, in tokens of prefill, but never more than a quarter of the
 # prompt. Chosen by Tools/bench/cluster_bench: much less, and all conversations with one system prompt crowd where that
 # is cached; much more, and conversations leave their prefixes.
 LOAD_TOKENS = 512
@@ -12,7 +12,7 @@ LOAD_TOKENS = 512
 
 @dataclass(frozen=True)
 class Offer:
-    """What a replica says of a prompt: the answer of `POST /v1/prefix`."""
+    """A replica's answer to `POST /v1/prefix`."""
 
     replica: str
     prompt_tokens: int

@@ -1,4 +1,4 @@
-"""What a router needs to know of a request's body: whether it has a prompt, and which conversation it belongs to."""
+"""The parts of a request's body that a router reads: whether it has a prompt, and which conversation it belongs to."""
 import hashlib
 import json
 

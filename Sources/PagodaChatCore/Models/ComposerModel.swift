@@ -61,7 +61,7 @@ public final class ComposerModel {
     attachments = message.attachments ?? []
   }
 
-  /// What would be lost without being sent: the text, or the one that editing put aside.
+  /// Unsent text that would be lost: the text, or the one that editing put aside.
   var draftText: String { editedID == nil ? text : draft }
 
   /// Restores the text from before editing.

@@ -51,7 +51,7 @@ public struct ChatShortcut: Hashable, Sendable, Identifiable {
     case special(SpecialKey)
   }
 
-  /// What it does, as a menu has it.
+  /// The action, as a menu names it.
   public var title: String
   /// Its key.
   public var key: Key

@@ -34,7 +34,7 @@ public struct LibraryEntry: Hashable, Sendable, Identifiable {
   /// Whether it is the model inside the program, which cannot be deleted.
   public var isEmbedded: Bool { source == .mini }
 
-  /// What VoiceOver says of the whole row; name and details are read by themselves.
+  /// The VoiceOver label of the whole row; name and details are read by themselves.
   public var spokenLabel: String {
     switch state {
     case .ready: "Model, ready"
@@ -59,7 +59,7 @@ public final class LibraryModel {
   public private(set) var entries: [LibraryEntry] = []
   /// Why the library cannot be read or changed.
   public var failure: ChatFailure?
-  /// What the last search found.
+  /// Results of the last search.
   public private(set) var found: [FoundModel] = []
   /// Whether a search is in flight.
   public var isSearching: Bool { searching != nil }

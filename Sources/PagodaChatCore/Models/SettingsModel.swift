@@ -10,7 +10,7 @@ public struct AppSettings: Codable, Hashable, Sendable {
   public var modelName: String?
   /// A folder whose subfolders are models; nil for the hub and its cache.
   public var modelFolder: String?
-  /// What brings the permission to read that folder back; nil if none was needed.
+  /// The bookmark that restores the permission to read that folder; nil if none was needed.
   public var modelFolderBookmark: Data?
   /// The port of the local server.
   public var serverPort: UInt16 = 8080

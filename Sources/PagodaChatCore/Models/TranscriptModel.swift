@@ -90,7 +90,7 @@ public final class TranscriptModel: Identifiable {
     try form.text(of: conversation, store.messages(of: id))
   }
 
-  /// What sharing hands on: the visible path as Markdown.
+  /// The shared text: the visible path as Markdown.
   public var shareText: String { (try? export(.markdown)) ?? "" }
 
   /// Makes a path the visible one.

@@ -3,7 +3,7 @@ import Foundation
 
 /// Keeps the permission to read a folder that a person chose.
 public protocol FolderAccess: Sendable {
-  /// What brings the permission back at the next start.
+  /// The bookmark that restores the permission at the next start.
   func bookmark(of folder: URL) throws -> Data
   /// The folder of a bookmark, with permission to read it, and whether the bookmark should be made anew.
   func open(_ bookmark: Data) throws -> (folder: URL, isStale: Bool)

@@ -1,7 +1,7 @@
 // LoadSettings: what a person chooses before a model is loaded; kept per model.
 import PagodaKit
 
-/// What a person chooses before a model is loaded.
+/// Settings chosen before a model is loaded.
 public struct LoadSettings: Codable, Hashable, Sendable {
   /// A form of the weights.
   public enum Weights: String, Codable, CaseIterable, Hashable, Sendable {

@@ -1,4 +1,4 @@
-// What a source of models may offer besides: a search, and a choice among the files of a repository.
+// Optional features of a source of models: a search, and a choice among the files of a repository.
 import PagodaHub
 
 /// A model that a search found.
@@ -7,7 +7,7 @@ public struct FoundModel: Hashable, Sendable, Identifiable {
   public var id: String
   /// Downloads of the last month.
   public var downloads: Int
-  /// What keeps it from being downloaded or loaded; nil when nothing is known of.
+  /// Why it cannot be downloaded or loaded; nil when no reason is known.
   public var obstacle: String?
 
   /// A model that a search found.

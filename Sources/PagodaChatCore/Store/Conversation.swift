@@ -95,7 +95,7 @@ public struct ChatMessage: Codable, Hashable, Sendable, Identifiable {
     self.createdAt = createdAt
   }
 
-  /// What VoiceOver says of the whole message; its text is read by itself.
+  /// The VoiceOver label of the whole message; its text is read by itself.
   public var spokenLabel: String {
     if role == .assistant { return "Answer of \(modelName ?? "the model")" }
     let count = attachments?.count ?? 0

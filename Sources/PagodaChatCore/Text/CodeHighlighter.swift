@@ -2,7 +2,7 @@
 
 /// A part of a code block.
 public struct CodeSpan: Hashable, Sendable {
-  /// What a part of code is.
+  /// The kind of a span of code.
   public enum Kind: Hashable, Sendable {
     /// Names, operators, blanks.
     case plain
@@ -16,7 +16,7 @@ public struct CodeSpan: Hashable, Sendable {
     case comment
   }
 
-  /// What it is.
+  /// Its kind.
   public var kind: Kind
   /// Its text, as written.
   public var text: String

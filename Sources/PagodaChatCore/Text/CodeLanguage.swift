@@ -1,6 +1,6 @@
 // CodeLanguage: what the highlighter knows of a language.
 
-/// What the highlighter knows of a language: its words, and how comments and texts are marked.
+/// A language as the highlighter sees it: its words, and how comments and texts are marked.
 struct CodeLanguage: Sendable {
   var keywords: Set<String>
   var lineComments = ["//"]

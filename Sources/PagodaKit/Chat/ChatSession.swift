@@ -72,7 +72,7 @@ public final class ChatSession: Observable, @unchecked Sendable {
     try registrar.withMutation(of: self, keyPath: \.observed) { try withState(body) }
   }
 
-  /// What all observers depend on: one key path for the whole state, which changes as one.
+  /// The property that all observers depend on: one key path for the whole state, which changes as one.
   private var observed: Void { () }
 
   private func read<Result>(_ body: (State) -> Result) -> Result {

@@ -1,6 +1,6 @@
 // ResponseOptions and ChatInput: what is different for one answer of a session, and what it answers.
 
-/// What is different for one answer of a ``ChatSession``; nil takes the session's own.
+/// Options of one answer of a ``ChatSession``; nil takes the session's own.
 public struct ResponseOptions: Hashable, Sendable {
   /// How tokens are picked.
   public var sampling: SamplingParameters?
@@ -26,7 +26,7 @@ public struct ResponseOptions: Hashable, Sendable {
   }
 }
 
-/// What a session can answer: a text, a message, or several messages.
+/// Input that a session can answer: a text, a message, or several messages.
 public protocol ChatInput: Sendable {
   /// The messages to append to the conversation.
   var messages: [Message] { get }

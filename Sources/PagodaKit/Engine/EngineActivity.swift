@@ -5,7 +5,7 @@ internal import CxxCore
 public struct EngineActivity: Hashable, Sendable {
   /// One request.
   public struct Lane: Hashable, Sendable {
-    /// What a request does.
+    /// The state of a request.
     @frozen
     public enum State: String, Hashable, Sendable, CaseIterable {
       /// It waits for room.
@@ -20,7 +20,7 @@ public struct EngineActivity: Hashable, Sendable {
 
     /// Distinguishes the requests of an engine, in the order in which they came.
     public var id: UInt64
-    /// What it does.
+    /// Its state.
     public var state: State
     /// Tokens of its prompt.
     public var promptTokens: Int

@@ -108,7 +108,7 @@ extension Receipt {
 }
 
 extension Receipt {
-  /// What is known of a request as the core takes it, before its answer.
+  /// The parts of a receipt known before the answer.
   init(_ request: borrowing pagoda.Request) {
     let ids = Array(request.prompt_ids)
     prompt = ids
@@ -140,7 +140,7 @@ extension Engine {
   /// From now on each answer that ends well gives a receipt, on the engine's thread.
   package func keepReceipts(_ take: @escaping @Sendable (Receipt) -> Void) { receipts.take = take }
 
-  /// What the model makes of a few tokens: the same for the same weights, number formats, kernels and version.
+  /// A hash of the outputs for a few tokens: the same for the same weights, number formats, kernels and version.
   package func fingerprint() async throws -> String {
     var request = Request(prompt: .tokens((0..<32).map { Int32($0 * 7919 % info.vocabularySize) }))
     request.sampling.maximumTokens = 1

@@ -5,7 +5,7 @@ internal import CxxCore
 public struct SpeculationBench: Hashable, Sendable {
   /// A text to measure with.
   public struct Prompt: Hashable, Sendable {
-    /// What kind of text it is, as rows are named.
+    /// The kind of text, which names the row.
     public var kind: String
     /// A user's message, or the prompt itself where the model has no chat template.
     public var text: String
@@ -22,7 +22,7 @@ public struct SpeculationBench: Hashable, Sendable {
     }
   }
 
-  /// What was measured with one prompt.
+  /// The measurements of one prompt.
   public struct Row: Hashable, Sendable {
     /// The prompt's kind; `random ids` for a model without a tokenizer.
     public var kind: String

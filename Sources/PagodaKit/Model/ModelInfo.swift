@@ -42,8 +42,8 @@ public struct ModelInfo: Hashable, Sendable {
   public var weightCacheNote: String?
   /// Token ids that end an answer.
   public var endOfTextTokens: [Int32]
-  /// What the model, as this device and this version run it, makes of a few tokens: engines with the same one give the
-  /// same answers to the bit, on any machine. Nil without `EngineOptions.makesFingerprint`.
+  /// A hash of the outputs for a few tokens, as this device and this version compute them: engines with the same
+  /// one give the same answers to the bit, on any machine. Nil without `EngineOptions.makesFingerprint`.
   public var fingerprint: String?
   /// Which stage runs which layers; nil for a model on one machine.
   public var pipeline: String?

@@ -30,7 +30,7 @@ public struct EmbeddedModel: Hashable, Sendable {
     }
   }
 
-  /// What it is called.
+  /// Its name.
   public let name: String
   /// Its files: those that a folder of a model has.
   public let files: [File]
@@ -50,7 +50,7 @@ public struct EmbeddedModel: Hashable, Sendable {
 
 /// A model that is fetched when it is first needed. Two of the same name are the same model.
 public struct FetchedModel: Hashable, Sendable {
-  /// What it is called where it comes from.
+  /// Its name at its origin.
   public let name: String
   let fetch: @Sendable (@escaping @Sendable (Double) -> Void) async throws -> String
 
@@ -75,7 +75,7 @@ public struct FetchedModel: Hashable, Sendable {
 
 /// How far a load is.
 public struct LoadProgress: Hashable, Sendable {
-  /// What is being done.
+  /// The phase.
   @frozen
   public enum Phase: Hashable, Sendable {
     /// Files are fetched from elsewhere.
@@ -84,7 +84,7 @@ public struct LoadProgress: Hashable, Sendable {
     case loading
   }
 
-  /// What is being done.
+  /// The phase.
   public var phase: Phase
   /// How much of it is done, from 0 to 1.
   public var fraction: Double

@@ -24,7 +24,7 @@ package struct PartialJSON {
     for character in piece.unicodeScalars { take(character) }
   }
 
-  /// What has come, closed; nil before the first value.
+  /// The received part, closed; nil before the first value.
   package var closed: String? {
     if isInText, place == .value {
       let end = isEscaped || hexDigits > 0 ? escapeStart : length

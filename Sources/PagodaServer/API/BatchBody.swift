@@ -1,7 +1,7 @@
 // BatchBody: bodies of OpenAI batch files, read as the endpoints read them, as requests to an engine.
 import PagodaKit
 
-/// What lines of batch files share with the bodies of requests.
+/// Readers shared by lines of batch files and bodies of requests.
 package enum BatchBody {
   /// The body of a line whose `url` names `/v1/completions`, or else `/v1/chat/completions`. The name of the model has no effect.
   package static func request(_ body: [JSONValue.Member], url: String) throws(PagodaError) -> Request {

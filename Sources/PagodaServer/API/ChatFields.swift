@@ -22,8 +22,8 @@ extension FieldReader {
     }.joined()
   }
 
-  /// What a text model reads instead of an image, a sound or a file: a remark that there was one, and its name. Nothing is
-  /// ever fetched.
+  /// The placeholder that a text model reads instead of an image, a sound or a file: a remark that there was
+  /// one, and its name. Nothing is ever fetched.
   func placeholder(_ type: String) -> String? {
     func remark(_ kind: String, _ name: String?) -> String {
       let plain = (name ?? "").unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7F && $0 != "[" && $0 != "]" }

@@ -82,7 +82,7 @@ extension FieldReader {
     }
   }
 
-  /// What stands between each of the prompts, which may be empty, and the suffix.
+  /// Texts between each of the prompts, which may be empty, and the suffix.
   private func middles(_ value: JSONValue, _ suffix: String) throws -> [Generation.Prompt] {
     let texts = value.stringValue.map { [$0] } ?? value.arrayValue?.compactMap(\.stringValue) ?? []
     guard !texts.isEmpty, texts.count == value.arrayValue?.count ?? 1, texts.count <= Generation.maximumSequences else {

@@ -1,4 +1,4 @@
-// Guard: who may talk to the server. Keys, the Host header against DNS rebinding, and the Origin of web pages.
+// Guard: access control of the server. Keys, the Host header against DNS rebinding, and the Origin of web pages.
 import Foundation
 
 struct Guard: Sendable {
@@ -8,7 +8,7 @@ struct Guard: Sendable {
   let allowedHosts: [String]
   let allowedOrigins: [String]
   let secret: TenantSecret
-  /// What other servers show instead of a key to be given prefix files; nil gives them to none.
+  /// The token with which other servers may fetch prefix files; nil serves none.
   let peerToken: String?
   let limits: KeyLimits
   private let failed = FailedKeys()
@@ -106,7 +106,7 @@ struct Guard: Sendable {
     let plain = request.values("x-api-key")
     var given = plain
     for value in bearer where value.lowercased().hasPrefix("bearer ") { given.append(String(value.dropFirst(7))) }
-    // One credential, or twice the same: two different ones are somebody's mistake or trick.
+    // One credential, or twice the same: two different ones are a mistake or an attack.
     let isOne = bearer.count <= 1 && plain.count <= 1 && Set(given).count == 1
     var known: Int?
     for (index, key) in keys.enumerated() where Self.isEqual(key.key, given.first ?? "") { known = index }
@@ -141,7 +141,7 @@ extension Guard {
     return origin != "null" && allowedOrigins.contains { Self.matches($0, origin) }
   }
 
-  /// What lets a page of an origin that was allowed explicitly read the answer.
+  /// Headers that let a page of an explicitly allowed origin read the answer.
   func originHeaders(_ request: HTTPRequest) -> [HTTPHeader] {
     guard !allowedOrigins.isEmpty, let origin = request.values("origin").first, isAllowed(origin: origin) else {
       return []

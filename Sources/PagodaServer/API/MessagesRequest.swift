@@ -124,7 +124,7 @@ extension Conversation {
       case "thinking": reasoning += try block.string("thinking") ?? ""
       case "redacted_thinking": break
       case let type? where block.placeholder(type) != nil: text += block.placeholder(type) ?? ""
-      // What Anthropic's servers did themselves: a remark in the text.
+      // Actions of Anthropic's own servers: a remark in the text.
       case let type? where type == "server_tool_use" || type == "mcp_tool_use" || type.hasSuffix("_tool_result"):
         text += (text.isEmpty || text.hasSuffix("\n") ? "" : "\n") + block.remark(type) + "\n"
       case "tool_use":

@@ -36,7 +36,7 @@ extension Service {
   }
 }
 
-/// What was stored, whatever model made it.
+/// Stored responses of all models.
 extension ModelHost {
   /// `/v1/responses/ID` and what lies below it.
   func responseRoute(_ path: String) -> [String: Service.Work]? {

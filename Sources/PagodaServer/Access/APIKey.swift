@@ -3,9 +3,9 @@ import Foundation
 
 /// A key with a name, and what its holder may use.
 public struct APIKey: Sendable, Hashable {
-  /// What logs call the holder; never the key itself.
+  /// The holder's name in logs; never the key itself.
   public var name: String
-  /// What requests bring.
+  /// The key that requests carry.
   public var key: String
   /// Most requests in a minute; nil means no limit.
   public var requestsPerMinute: Int?

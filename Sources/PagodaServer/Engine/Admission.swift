@@ -26,7 +26,7 @@ final class Admission: @unchecked Sendable {
     }
   }
 
-  /// What log probabilities of answers that are sent whole may take: of one request, and of all in flight.
+  /// Most bytes of log probabilities of answers that are sent whole: of one request, and of all in flight.
   static let maximumLogprobBytes = 512 << 20
   static let maximumAllLogprobBytes = 1 << 30
 

@@ -6,7 +6,7 @@ struct Generation: Sendable {
     case chat(ChatPrompt)
     case text(String)
     case tokens([Int32])
-    /// What stands between two texts.
+    /// The separator of two texts.
     case middle(prefix: String, suffix: String)
   }
 

@@ -132,7 +132,7 @@ final class Judge: @unchecked Sendable {
     }
   }
 
-  /// What one pass gave; of the engine's thread.
+  /// The result of one pass; owned by the engine's thread.
   private final class Said: @unchecked Sendable {
     var token: TokenInfo?
     var completion: Completion?

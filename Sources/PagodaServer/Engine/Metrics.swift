@@ -79,7 +79,7 @@ final class Metrics: @unchecked Sendable {
     "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n\(name) \(value)\n"
   }
 
-  /// What an engine counts.
+  /// Counters of an engine.
   static func text(_ engine: EngineStatistics) -> String {
     let used = engine.blocks == 0 ? 0 : 1 - Double(engine.freeBlocks) / Double(engine.blocks)
     var out = single("vllm:num_requests_running", "gauge", "Answers being made.", "\(engine.running)")
@@ -112,7 +112,7 @@ final class Metrics: @unchecked Sendable {
     return out + cacheText(engine)
   }
 
-  /// What the server counts, over all of its models.
+  /// Counters of the server, over all of its models.
   func text(connections: Int) -> String {
     var out = Self.single("pagoda:http_connections", "gauge", "Open connections.", "\(connections)")
     if let droppedLogLines {

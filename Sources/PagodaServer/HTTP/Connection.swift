@@ -60,7 +60,7 @@ final class Connection: @unchecked Sendable {
 
   // MARK: What the event loop asks and tells
 
-  /// What to wait for.
+  /// The events to wait for.
   var interest: Interest {
     var interest: Interest = []
     if wantsInput { interest.insert(.read) }

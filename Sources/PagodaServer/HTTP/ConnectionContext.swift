@@ -1,7 +1,7 @@
 // ConnectionContext: what the connections of a server share, and the count of them.
 import Foundation
 
-/// What connections share.
+/// State shared by connections.
 struct ConnectionContext: Sendable {
   var service: any HTTPService
   var limits: HTTPLimits

@@ -137,7 +137,7 @@ final class Exchange: @unchecked Sendable {
     case drop
   }
 
-  /// What the event loop does now.
+  /// The next action of the event loop.
   func next() -> Next {
     lock.withLock {
       switch answer {

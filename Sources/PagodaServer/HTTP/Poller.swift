@@ -3,7 +3,7 @@
 import CEpoll
 import Foundation
 
-/// What a socket is watched for.
+/// Events that a socket is watched for.
 struct Interest: OptionSet, Sendable {
   let rawValue: UInt8
   static let read = Interest(rawValue: 1)
@@ -12,7 +12,7 @@ struct Interest: OptionSet, Sendable {
   static let hangUp = Interest(rawValue: 4)
 }
 
-/// What a socket is ready for.
+/// Events that a socket is ready for.
 struct Readiness: Sendable {
   var socket: Int32
   var canRead = false

@@ -8,7 +8,7 @@ struct RequestFraming {
   private static let maximumMethod = 32
   private static let maximumChunkLine = 256
 
-  /// What has been found. Each request is a head, any number of parts of its body, and an end.
+  /// A parsed element. Each request is a head, any number of parts of its body, and an end.
   enum Event {
     case head(RequestHead)
     case body(Range<Int>)  // of the bytes given

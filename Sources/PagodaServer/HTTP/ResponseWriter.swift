@@ -8,7 +8,7 @@ enum BodyFraming: Equatable {
   case close  // of the connection: HTTP/1.0 has no chunks
 }
 
-/// What of a request its answer depends on.
+/// The parts of a request that its answer depends on.
 struct AnswerRules {
   var isHead = false
   var isVersion11 = true

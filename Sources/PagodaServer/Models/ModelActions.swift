@@ -1,4 +1,4 @@
-// What the server does with a request once its headers are known: which route, and which model, loaded if it must be.
+// Dispatch of a request once its headers are read: which route, and which model, loaded if necessary.
 import Foundation
 import PagodaKit
 

@@ -1,4 +1,4 @@
-// What the server says of its models: lists in OpenAI's, Ollama's and LM Studio's shapes, health and metrics of all.
+// Descriptions of the server's models: lists in OpenAI's, Ollama's and LM Studio's shapes, health and metrics of all.
 import CDigest
 import Foundation
 import PagodaKit

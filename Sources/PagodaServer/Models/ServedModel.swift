@@ -3,7 +3,7 @@ import PagodaKit
 
 /// One of several models that a server loads when they are first asked for.
 public struct ServedModel: Sendable {
-  /// What requests call it, and what is reported.
+  /// Its name in requests and reports.
   public var name: String
   /// Where it comes from.
   public var source: ModelSource

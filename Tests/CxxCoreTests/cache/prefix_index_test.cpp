@@ -170,7 +170,7 @@ PAGODA_TEST(prefix_index_gives_up_the_checkpoint_used_longest_ago) {
   CHECK_EQ(harness.states.num_free(), 0);
 }
 
-// What is found was put there, under the same salt; with room for all, everything put is found.
+// Whatever is found was stored under the same salt; with space for all, everything stored is found.
 static void run_random_puts(uint64_t seed, bool has_state, bool is_roomy) {
   std::mt19937_64 rng(seed);
   const auto pick = [&](int low, int high) {

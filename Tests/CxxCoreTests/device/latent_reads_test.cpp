@@ -230,7 +230,7 @@ PAGODA_TEST(latent_decode_reads_the_cache_about_once_from_memory) {
     }
 }
 
-// What a kernel is given it reads once from memory: a partition's keys are still in the cache when they are its values.
+// A kernel reads its input once from memory: a partition's keys are still in the cache when they are its values.
 PAGODA_TEST(latent_decode_gives_each_row_to_the_kernels_once) {
   const auto all = device::cpu::supported_kernels();
   for (const device::cpu::Kernels* kernels : all)

@@ -134,7 +134,7 @@ PAGODA_TEST(speculation_an_earlier_answer_of_the_same_salt_is_drafted) {
   CHECK(model.num_steps - num_alone < 400 / 5);
 }
 
-// What was written under another salt leaves no trace in the number of steps or drafts.
+// Text under another salt leaves no trace in the number of steps or drafts.
 PAGODA_TEST(speculation_nothing_of_another_salt_is_drafted) {
   std::mt19937_64 rng(test::seed(71));
   const std::vector<int32_t> secret = random_file(rng);

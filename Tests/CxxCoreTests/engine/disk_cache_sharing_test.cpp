@@ -96,7 +96,7 @@ PAGODA_TEST(disk_cache_the_limit_is_that_of_the_folder) {
   CHECK_EQ(first->stats().bytes, bytes_in(folder));
   CHECK_EQ(first->stats().num_files, static_cast<int64_t>(files_in(folder).size()));
   CHECK(first->stats().num_writes == 20 && second->stats().num_writes == 20);
-  // What the other removed is a miss, and no damage; what it wrote is found.
+  // A file that the other removed is a miss, not damage; a file that it wrote is found.
   const Tokens mine = random_tokens(100 + 39, 150), others = random_tokens(300, 150);
   Tokens longer = mine;
   longer.push_back(1);

@@ -69,7 +69,7 @@ class Asker {
   uint64_t last_id_ = 0;
 };
 
-Tokens parted_at(const Tokens& prompt, int place) {
+Tokens diverged_at(const Tokens& prompt, int place) {
   Tokens other = prompt;
   for (size_t i = static_cast<size_t>(place); i < other.size(); ++i) other[i] = 100 - other[i];
   return other;
@@ -80,7 +80,7 @@ Tokens parted_at(const Tokens& prompt, int place) {
 PAGODA_TEST(prefix_reuse_after_a_prompt_of_1000_tokens) {
   struct Row {
     const char* what;
-    int place;          // where the second prompt parts from the first
+    int place;          // where the second prompt diverges from the first
     int with_turn_end;  // reused, when a turn of the first prompt ends at token 600
     int without;        // reused, when it has no turns
   };
@@ -94,7 +94,7 @@ PAGODA_TEST(prefix_reuse_after_a_prompt_of_1000_tokens) {
       if (has_turn) prompt[599] = kTurnEnd;
       Asker asker(roomy());
       CHECK_EQ(asker.cached(prompt), 0);
-      const Usage usage = asker.ask(make_request(parted_at(prompt, row.place), 2));
+      const Usage usage = asker.ask(make_request(diverged_at(prompt, row.place), 2));
       test::note(std::string(row.what) + ": " + std::to_string(usage.cached_tokens));
       CHECK_EQ(usage.cached_tokens, has_turn ? row.with_turn_end : row.without);
       CHECK_EQ(usage.matched_tokens, row.place);
@@ -102,7 +102,7 @@ PAGODA_TEST(prefix_reuse_after_a_prompt_of_1000_tokens) {
       CHECK_EQ(asker.harness().core->stats().cache.last_near_miss, is_near_miss ? row.place : -1);
       Asker attention(roomy(/*has_state=*/false));
       attention.cached(prompt);
-      CHECK_EQ(attention.cached(parted_at(prompt, row.place)), std::min(row.place, 999));
+      CHECK_EQ(attention.cached(diverged_at(prompt, row.place)), std::min(row.place, 999));
     }
 }
 
@@ -226,7 +226,7 @@ PAGODA_TEST(prefix_reuse_never_shows_a_secret_to_another_tenant) {
     secret.cache_salt = round % 2 ? "" : "other";
     secret.checkpoint_positions = {50};
     const Usage foreign = asker.ask(secret);
-    CHECK_EQ(foreign.matched_tokens <= round * 9, true);  // not even that somebody had this prompt
+    CHECK_EQ(foreign.matched_tokens <= round * 9, true);  // not even that this prompt was seen
   }
   CHECK(asker.harness().core->stats().cache.num_block_evictions > 0);
   CHECK(asker.harness().core->stats().cache.num_checkpoint_evictions > 0);

@@ -1,4 +1,5 @@
-// What a schema's grammar takes and refuses, byte by byte; which schemas are refused, and how the message says so.
+// Texts that a schema's grammar accepts and refuses, byte by byte; which schemas are refused, and how the message says
+// so.
 #include <chrono>
 #include <string>
 #include <vector>
@@ -247,7 +248,7 @@ PAGODA_TEST(grammar_names_items_and_multiples_are_held_to_their_keywords) {
   });
 }
 
-// What pydantic and OpenAPI write: lengths that are limits of a field in a database.
+// Schemas as pydantic and OpenAPI write them: lengths that are limits of a field in a database.
 PAGODA_TEST(grammar_long_lengths_and_common_formats_compile) {
   check_rows({
       {R"({"type": "string", "format": "uri", "minLength": 1, "maxLength": 2083})",

@@ -157,7 +157,7 @@ PAGODA_TEST(model_gguf_has_the_tokenizer_of_its_original) {
   for (const char* name : {"qwen35", "llama", "qwen2"}) check_same_tokenizer(name);
 }
 
-// What `pagoda info` and `pagoda generate` go through.
+// The path of `pagoda info` and `pagoda generate`.
 PAGODA_TEST(model_gguf_is_described_and_loaded_by_its_path) {
   EngineOptions options;
   options.max_model_len = 64;

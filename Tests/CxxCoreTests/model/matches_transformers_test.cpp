@@ -120,7 +120,7 @@ void check_briefly(const std::string& path, const std::string& device) {
   check_greedy(**runner, expected, kWhole);
 }
 
-// What `refused` names GPU kernels must say that they cannot.
+// GPU kernels must refuse the cases in `refused`.
 void check_model(const std::string& name, const char* refused = nullptr) {
   const std::string path = fixtures_dir() + "/model/" + name;
   check_on_cpu(path);

@@ -1,5 +1,5 @@
-// model: families and options give the same bits however prompts are cut and whoever shares the step, in every form of
-// weights and cache; and the same model from every layout of a checkpoint.
+// model: families and options give the same bits however prompts are cut and whichever requests share the step, in
+// every form of weights and cache; and the same model from every layout of a checkpoint.
 #include <cstring>
 
 #include "model/checkpoint_editor.h"

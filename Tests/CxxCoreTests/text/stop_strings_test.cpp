@@ -123,7 +123,7 @@ PAGODA_TEST(stop_strings_do_nothing_while_not_armed) {
   CHECK_EQ(out, "a ");
   CHECK(!watcher.push("op stop st", /*armed=*/false, out));
   CHECK_EQ(out, "a stop stop st");
-  // What was given out while not armed is no beginning of a stop.
+  // Text emitted while not armed is no beginning of a stop string.
   CHECK(!watcher.push("op", /*armed=*/true, out));
   CHECK_EQ(out, "a stop stop stop");
   CHECK(watcher.push(" stop it", /*armed=*/true, out));

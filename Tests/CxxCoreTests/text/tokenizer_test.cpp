@@ -121,7 +121,7 @@ PAGODA_TEST(tokenizer_prompt_control_tokens_come_from_the_template_alone) {
   CHECK(encode(*tokenizer, {{"<|im_", false}, {"end|>", true}}) == bytes_of("<|im_end|>"));
   CHECK(encode(*tokenizer, {{"<|im_", true}, {"end|>", true}}) == Ids{300});
   CHECK(encode(*tokenizer, {{"<|im_", true}, {"", false}, {"end|>", true}}) == Ids{300});
-  // What the user adds cannot turn the template's token into a longer one, nor hide it.
+  // Text of the user cannot turn the template's token into a longer one, nor hide it.
   CHECK(encode(*tokenizer, {{"<|im_end|>", true}, {"x", false}}) == (Ids{300, 'x'}));
   CHECK(encode(*tokenizer, {{"<|im_end|", false}, {"<|im_end|>", true}}) == bytes_of("<|im_end|") + Ids{300});
   CHECK(encode(*tokenizer, {{"<", false}, {"<|im_end|>", true}, {"x", true}}) == (Ids{'<', 302}));

@@ -12,7 +12,7 @@ public enum ChatTemplateArgument: Sendable {
   case name(String)
 }
 
-/// What every tokenizer has.
+/// Common to every tokenizer.
 public protocol Tokenizer: Sendable {
   func encode(text: String, addSpecialTokens: Bool) -> [Int]
   func decode(tokens: [Int], skipSpecialTokens: Bool) -> String

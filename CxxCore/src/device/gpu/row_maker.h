@@ -12,7 +12,7 @@ namespace pagoda::device::gpu {
 // Nothing, or the op as it came. The index is the kind of pagoda_args::RowSource.
 using RowMaker = std::variant<std::monostate, RmsNormArgs, GatedRmsNormArgs, SigmoidGateArgs>;
 
-// What a kernel gets to make the rows.
+// Arguments of a kernel that makes the rows.
 struct MadeRows {
   Tensor x, weight, gate;
   pagoda_args::RowSource source{};

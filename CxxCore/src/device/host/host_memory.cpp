@@ -72,7 +72,7 @@ int64_t physical_memory_bytes() noexcept {
 #endif
 }
 
-// What the system still lets this process take; 0 where it sets no limit of its own.
+// Bytes that this process may still allocate; 0 where it sets no limit of its own.
 int64_t app_limit_bytes() noexcept {
 #if defined(PAGODA_HAS_APP_LIMIT)
   return static_cast<int64_t>(os_proc_available_memory());

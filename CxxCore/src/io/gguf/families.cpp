@@ -31,7 +31,7 @@ int64_t num_delta_heads(Keys& keys, const GgufShape& shape) {
 
 }  // namespace
 
-// What Phi-3 and Gemma 3 have that others do not.
+// Settings that only Phi-3 and Gemma 3 have.
 void add_windows(Keys& keys, const GgufShape& shape, Members& config) {
   const int64_t window = keys.find("attention.sliding_window").value_or(0);
   if (window > 0) config.add("sliding_window", window);

@@ -1,4 +1,4 @@
-// What the metadata of some families says beside sizes and rope, as members of config.json.
+// Family-specific metadata beside sizes and rope, as members of config.json.
 #pragma once
 
 #include "io/gguf/config.h"

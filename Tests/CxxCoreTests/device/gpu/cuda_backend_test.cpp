@@ -50,7 +50,7 @@ struct Bench {
     backend->launch(pipeline, {groups}, {32}, bindings);
   }
   Status finish() { return static_cast<Backend&>(*backend).submit().wait(); }
-  // What the steps did; kernels are compiled in the first that launches them.
+  // The work of the steps; kernels are compiled in the first that launches them.
   std::vector<std::string> take_diary() {
     auto diary = std::exchange(fake_cuda().diary, {});
     std::erase_if(diary,

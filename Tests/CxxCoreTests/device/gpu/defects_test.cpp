@@ -65,7 +65,7 @@ Seen run(const char* name, Options options) {
   return {status.message, bound[1].as<float>()};
 }
 
-// What the device said or showed, in eight schedules; "" when nothing.
+// The device's reports or wrong results, in eight schedules; "" without any.
 std::string notice(const char* name) {
   const Seen first = run(name, {});
   if (!first.error.empty()) return first.error;

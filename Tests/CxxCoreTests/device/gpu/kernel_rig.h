@@ -17,7 +17,7 @@ std::span<const KernelFile> test_files() noexcept;  // of Tests/Kernels
 
 namespace pagoda::device::gpu::test_kernels {
 
-// What is bound to one index: bytes that go to the device and come back.
+// A binding of one index: bytes that go to the device and come back.
 struct Bound {
   int index = 0;
   std::vector<std::byte> bytes;

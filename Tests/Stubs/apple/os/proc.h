@@ -1,4 +1,4 @@
-// What iOS still lets a process take, in bytes; a check defines it.
+// Bytes that iOS still lets a process allocate; a check defines it.
 #pragma once
 
 #include <stddef.h>

@@ -36,7 +36,7 @@ class Row {
   }
 
  private:
-  // What an expert is chosen by. Softmax keeps the order of logits.
+  // The score that experts are chosen by. Softmax keeps the order of logits.
   float choice(int64_t e) const noexcept {
     if (!args_.is_sigmoid) return logits_[e];
     return sigmoid(logits_[e]) + (args_.bias.is_present() ? host_data<float>(args_.bias)[e] : 0.0f);

@@ -211,7 +211,7 @@ std::string Worker::deadlock() const {
     auto& entry = seen[where];
     if (entry.first++ == 0) entry.second = i;
   }
-  std::string text = std::string(kernel_->name) + ": divergence: no thread can go on;";
+  std::string text = std::string(kernel_->name) + ": divergence: no thread can continue;";
   for (const auto& [where, entry] : seen)
     text += concat(" ", entry.first, " ", where, " (first: thread ", entry.second, ");");
   return text;
