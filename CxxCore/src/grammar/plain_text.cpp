@@ -54,7 +54,7 @@ size_t PlainText::num_free_bytes(Automaton& automaton, int32_t id, size_t max_by
       level_end = places.size();
       ++num_bytes;
     }
-    if (num_bytes == max_bytes || places.size() > kMaxPlaces) return num_bytes;
+    if (num_bytes == max_bytes || places.size() > kMaxPositions) return num_bytes;
     const auto [configuration, place] = places[i];
     for (const Step& step : steps_[place]) {
       const int32_t next = automaton.next(configuration, step.byte);

@@ -31,7 +31,7 @@ class PlainText {
   std::optional<size_t> num_characters(Automaton& automaton, int32_t id, size_t max_characters);
 
  private:
-  static constexpr size_t kMaxPlaces = 4096;
+  static constexpr size_t kMaxPositions = 4096;
   static constexpr size_t kMaxWays = 8;  // configurations after the same number of characters
   enum class Reach : uint8_t { all, none, some };
 

@@ -24,9 +24,8 @@ void SchemaCompiler::fail(const std::string& path, const std::string& reason) {
   if (status_.is_ok()) status_ = make_error(StatusCode::invalid_argument, "schema at #" + path + ": " + reason);
 }
 
-SchemaCompiler::Place SchemaCompiler::inside(const Place& place, const std::string& step, int32_t from,
-                                             int32_t to) const {
-  return {from, to, place.path + "/" + step, place.depth + 1};
+SchemaCompiler::Slot SchemaCompiler::inside(const Slot& slot, const std::string& step, int32_t from, int32_t to) const {
+  return {from, to, slot.path + "/" + step, slot.depth + 1};
 }
 
 Result<Grammar> SchemaCompiler::compile(const Json& root) {
@@ -178,28 +177,27 @@ size_t SchemaCompiler::rule_of(const Json& schema, const std::string& path) {
   return found->second;
 }
 
-void SchemaCompiler::call_rule(const Place& place, size_t rule) {
+void SchemaCompiler::call_rule(const Slot& slot, size_t rule) {
   if (leading_rule_ >= 0) rules_[leading_rule_].leads.push_back(rule);
-  builder_.add_call(place.from, rules_[rule].rule, place.to);
+  builder_.add_call(slot.from, rules_[rule].rule, slot.to);
 }
 
-void SchemaCompiler::add_value(const Json& schema, const Place& place) {
+void SchemaCompiler::add_value(const Json& schema, const Slot& slot) {
   if (!is_ok()) return;
-  if (place.depth > kMaxSchemaDepth)
-    return fail(place.path, concat("nested deeper than ", kMaxSchemaDepth, " schemas"));
+  if (slot.depth > kMaxSchemaDepth) return fail(slot.path, concat("nested deeper than ", kMaxSchemaDepth, " schemas"));
   if (schema.is_bool()) {
-    if (schema.as_bool()) builder_.add_call(place.from, any_value(), place.to);
+    if (schema.as_bool()) builder_.add_call(slot.from, any_value(), slot.to);
     return;  // false: no value
   }
-  if (!schema.is_object()) return fail(place.path, "a schema is an object, true or false");
-  if (!check_keywords(schema, place.path)) return;
-  if (add_reference(schema, place) || add_combination(schema, place)) return;
+  if (!schema.is_object()) return fail(slot.path, "a schema is an object, true or false");
+  if (!check_keywords(schema, slot.path)) return;
+  if (add_reference(schema, slot) || add_combination(schema, slot)) return;
   const Json* nullable = schema.find("nullable");
-  if (nullable && nullable->as_bool()) builder_.add_literal(place.from, "null", place.to);
-  if (add_listed_values(schema, place)) return;
+  if (nullable && nullable->as_bool()) builder_.add_literal(slot.from, "null", slot.to);
+  if (add_listed_values(schema, slot)) return;
   const std::vector<std::string> types = types_of(schema);
-  if (types.empty()) return builder_.add_call(place.from, any_value(), place.to);
-  for (const std::string& type : types) add_type(type, schema, place);
+  if (types.empty()) return builder_.add_call(slot.from, any_value(), slot.to);
+  for (const std::string& type : types) add_type(type, schema, slot);
 }
 
 bool SchemaCompiler::check_keywords(const Json& schema, const std::string& path) {
@@ -217,26 +215,26 @@ bool SchemaCompiler::check_keywords(const Json& schema, const std::string& path)
   return true;
 }
 
-bool SchemaCompiler::add_reference(const Json& schema, const Place& place) {
+bool SchemaCompiler::add_reference(const Json& schema, const Slot& slot) {
   const Json* reference = schema.find("$ref");
   if (!reference) return false;
-  const Json* target = resolve(reference->as_string(), place.path);
+  const Json* target = resolve(reference->as_string(), slot.path);
   if (!target) return true;
   const Json rest = without(schema, "$ref");
   if (!has_constraints(rest)) {
-    call_rule(place, rule_of(*target, reference->as_string().substr(1)));
-  } else if (const Json* merged = merge(*target, rest, place.path)) {
-    add_value(*merged, {place.from, place.to, place.path, place.depth + 1});
+    call_rule(slot, rule_of(*target, reference->as_string().substr(1)));
+  } else if (const Json* merged = merge(*target, rest, slot.path)) {
+    add_value(*merged, {slot.from, slot.to, slot.path, slot.depth + 1});
   }
   return true;
 }
 
-bool SchemaCompiler::add_combination(const Json& schema, const Place& place) {
+bool SchemaCompiler::add_combination(const Json& schema, const Slot& slot) {
   for (const char* keyword : {"allOf", "anyOf", "oneOf"}) {
     const Json* parts = schema.find(keyword);
     if (!parts) continue;
     if (!parts->is_array() || parts->items().empty()) {
-      fail(place.path, std::string("'") + keyword + "' is a list of schemas");
+      fail(slot.path, std::string("'") + keyword + "' is a list of schemas");
       return true;
     }
     const Json* merged = keep(without(schema, keyword));
@@ -244,12 +242,12 @@ bool SchemaCompiler::add_combination(const Json& schema, const Place& place) {
     for (size_t i = 0; i < parts->items().size() && is_ok(); ++i) {
       const Json& part = parts->items()[i];
       const std::string step = concat(keyword, "/", i);
-      const Place at = inside(place, step, place.from, place.to);
+      const Slot at = inside(slot, step, slot.from, slot.to);
       if (!is_all && is_bare) add_value(part, at);
       else if (const Json* both = merge(*merged, part, at.path); both && !is_all) add_value(*both, at);
       else if (both) merged = both;
     }
-    if (is_all) add_value(*merged, {place.from, place.to, place.path, place.depth + 1});
+    if (is_all) add_value(*merged, {slot.from, slot.to, slot.path, slot.depth + 1});
     return true;
   }
   return false;
@@ -262,16 +260,16 @@ static bool has_type(const Json& value, const std::string& type) {
   return type == kNames[static_cast<size_t>(value.kind())];
 }
 
-bool SchemaCompiler::add_listed_values(const Json& schema, const Place& place) {
+bool SchemaCompiler::add_listed_values(const Json& schema, const Slot& slot) {
   const Json* one = schema.find("const");
   const Json* list = schema.find("enum");
   if (!one && !list) return false;
-  if (list && (!list->is_array() || list->items().empty())) return fail(place.path, "'enum' is a list of values"), true;
+  if (list && (!list->is_array() || list->items().empty())) return fail(slot.path, "'enum' is a list of values"), true;
   for (const io::JsonMember& member : schema.members()) {
     const std::string& key = member.first;
     if (key == "const" || key == "enum" || key == "type" || key == "nullable") continue;
     if (classify(key) == Keyword::enforced)
-      return fail(place.path, io::quoted(key) + " beside 'enum' or 'const' is not supported"), true;
+      return fail(slot.path, io::quoted(key) + " beside 'enum' or 'const' is not supported"), true;
   }
   const std::vector<std::string> types = types_of(schema);
   std::set<std::string> spellings;
@@ -292,29 +290,29 @@ bool SchemaCompiler::add_listed_values(const Json& schema, const Place& place) {
   }
   std::map<std::pair<int32_t, char>, int32_t> trie;  // shared beginnings share states, so that long lists stay cheap
   for (const std::string& spelling : spellings) {
-    int32_t at = place.from;
+    int32_t at = slot.from;
     for (const char byte : spelling) {
       const auto [found, is_new] = trie.try_emplace({at, byte}, -1);
       if (is_new) found->second = builder_.add_byte(at, static_cast<uint8_t>(byte), static_cast<uint8_t>(byte));
       at = found->second;
     }
-    builder_.add_jump(at, place.to);
+    builder_.add_jump(at, slot.to);
   }
   return true;
 }
 
-void SchemaCompiler::add_type(std::string_view type, const Json& schema, const Place& place) {
+void SchemaCompiler::add_type(std::string_view type, const Json& schema, const Slot& slot) {
   const std::ptrdiff_t leading = leading_rule_;
   leading_rule_ = -1;  // whatever follows comes after a byte
-  if (type == "object") add_object(schema, place);
-  else if (type == "array") add_array(schema, place);
-  else if (type == "string") add_string(schema, place);
-  else if (type == "number") add_number(schema, /*is_integer=*/false, place);
-  else if (type == "integer") add_number(schema, /*is_integer=*/true, place);
+  if (type == "object") add_object(schema, slot);
+  else if (type == "array") add_array(schema, slot);
+  else if (type == "string") add_string(schema, slot);
+  else if (type == "number") add_number(schema, /*is_integer=*/false, slot);
+  else if (type == "integer") add_number(schema, /*is_integer=*/true, slot);
   else if (type == "boolean")
-    builder_.add_literal(place.from, "true", place.to), builder_.add_literal(place.from, "false", place.to);
-  else if (type == "null") builder_.add_literal(place.from, "null", place.to);
-  else fail(place.path, "unknown type " + io::quoted(type));
+    builder_.add_literal(slot.from, "true", slot.to), builder_.add_literal(slot.from, "false", slot.to);
+  else if (type == "null") builder_.add_literal(slot.from, "null", slot.to);
+  else fail(slot.path, "unknown type " + io::quoted(type));
   leading_rule_ = leading;
 }
 

@@ -35,8 +35,8 @@ class SchemaCompiler {
   Result<Rule> compile_parameters();  // the members of such an object as <parameter=NAME>\nvalue\n</parameter>\n each
 
  private:
-  // Where a value goes into the grammar, and what to call its schema in messages.
-  struct Place {
+  // Where a value goes into the grammar (states), and the name of its schema in messages.
+  struct Slot {
     int32_t from, to;
     std::string path;  // JSON pointer of the schema
     int depth;
@@ -50,7 +50,7 @@ class SchemaCompiler {
 
   void fail(const std::string& path, const std::string& reason);
   bool is_ok() const noexcept { return status_.is_ok() && builder_.is_ok(); }
-  Place inside(const Place& place, const std::string& step, int32_t from, int32_t to) const;
+  Slot inside(const Slot& slot, const std::string& step, int32_t from, int32_t to) const;
   static Result<Grammar> finish(Rule value, GrammarBuilder& builder);
   Status check_rules();
   void compile_rules();
@@ -67,19 +67,19 @@ class SchemaCompiler {
   void add_any_object(int32_t from, int32_t to);
   void add_any_array(int32_t from, int32_t to);
   size_t rule_of(const io::Json& schema, const std::string& path);
-  void call_rule(const Place& place, size_t rule);
+  void call_rule(const Slot& slot, size_t rule);
 
-  void add_value(const io::Json& schema, const Place& place);
+  void add_value(const io::Json& schema, const Slot& slot);
   bool check_keywords(const io::Json& schema, const std::string& path);
-  bool add_reference(const io::Json& schema, const Place& place);    // true when it did
-  bool add_combination(const io::Json& schema, const Place& place);  // the same
-  bool add_listed_values(const io::Json& schema, const Place& place);
-  void add_type(std::string_view type, const io::Json& schema, const Place& place);
+  bool add_reference(const io::Json& schema, const Slot& slot);    // true when it did
+  bool add_combination(const io::Json& schema, const Slot& slot);  // the same
+  bool add_listed_values(const io::Json& schema, const Slot& slot);
+  void add_type(std::string_view type, const io::Json& schema, const Slot& slot);
   const io::Json* resolve(const std::string& reference, const std::string& path);
   const io::Json* merge(const io::Json& a, const io::Json& b, const std::string& path);
   const io::Json* keep(io::Json json) { return &kept_.emplace_back(std::move(json)); }
 
-  void add_object(const io::Json& schema, const Place& place);
+  void add_object(const io::Json& schema, const Slot& slot);
   struct Property {
     std::string name;
     const io::Json* schema;
@@ -92,16 +92,16 @@ class SchemaCompiler {
     std::string keyword;              // that says so
   };
   OtherKeys other_keys(const io::Json& schema, const std::vector<Property>& properties, const std::string& path);
-  void add_unique_items(const io::Json& items, int64_t least, int64_t most, const Place& place);
-  void add_multiples(const io::Json& schema, const io::Json& factor, const Place& place);
+  void add_unique_items(const io::Json& items, int64_t least, int64_t most, const Slot& slot);
+  void add_multiples(const io::Json& schema, const io::Json& factor, const Slot& slot);
   void add_other_key(int32_t from, const std::vector<Property>& declared, int32_t to);
-  void add_array(const io::Json& schema, const Place& place);
-  void add_string(const io::Json& schema, const Place& place);
-  void add_counted_string(int64_t least, int64_t most, const Place& place);
-  void add_pattern(const Pattern& pattern, int64_t least, int64_t most, bool is_raw, const Place& place);
-  void add_number(const io::Json& schema, bool is_integer, const Place& place);
-  void add_parameter(const io::Json& schema, const Place& place);
-  void add_raw_string(const io::Json& schema, const Place& place, int32_t behind_tag);
+  void add_array(const io::Json& schema, const Slot& slot);
+  void add_string(const io::Json& schema, const Slot& slot);
+  void add_counted_string(int64_t least, int64_t most, const Slot& slot);
+  void add_pattern(const Pattern& pattern, int64_t least, int64_t most, bool is_raw, const Slot& slot);
+  void add_number(const io::Json& schema, bool is_integer, const Slot& slot);
+  void add_parameter(const io::Json& schema, const Slot& slot);
+  void add_raw_string(const io::Json& schema, const Slot& slot, int32_t behind_tag);
   bool read_count(const io::Json& schema, const char* key, const std::string& path, int64_t otherwise, int64_t& count);
 
   const io::Json& root_;

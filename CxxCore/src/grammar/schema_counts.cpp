@@ -57,12 +57,12 @@ SchemaCompiler::OtherKeys SchemaCompiler::other_keys(const Json& schema, const s
 }
 
 // Listed values in their order, each once at most: what has come need not be remembered.
-void SchemaCompiler::add_unique_items(const Json& items, int64_t least, int64_t most, const Place& place) {
+void SchemaCompiler::add_unique_items(const Json& items, int64_t least, int64_t most, const Slot& slot) {
   const Json* schema = &items;
-  if (const Json* reference = items.find("$ref")) schema = resolve(reference->as_string(), place.path);
+  if (const Json* reference = items.find("$ref")) schema = resolve(reference->as_string(), slot.path);
   const Json* list = schema ? schema->find("enum") : nullptr;
   if (!schema) return;
-  if (!list || !list->is_array()) return fail(place.path, "'uniqueItems' can be enforced for items of an enum only");
+  if (!list || !list->is_array()) return fail(slot.path, "'uniqueItems' can be enforced for items of an enum only");
   std::vector<std::string> values;
   std::set<std::string> seen;
   for (const Json& value : list->items()) {
@@ -71,9 +71,9 @@ void SchemaCompiler::add_unique_items(const Json& items, int64_t least, int64_t 
     if (seen.insert(text).second) values.push_back(std::move(text));
   }
   if (values.size() > kMaxUniqueValues)
-    return fail(place.path, concat("'uniqueItems' of more than ", kMaxUniqueValues, " values"));
-  const int32_t open = add_whitespace(builder_.add_byte(place.from, '[', '[')), close = builder_.add_state();
-  builder_.add_bytes(close, ']', ']', place.to);
+    return fail(slot.path, concat("'uniqueItems' of more than ", kMaxUniqueValues, " values"));
+  const int32_t open = add_whitespace(builder_.add_byte(slot.from, '[', '[')), close = builder_.add_state();
+  builder_.add_bytes(close, ']', ']', slot.to);
   const auto limit = static_cast<size_t>(std::min<int64_t>(most, static_cast<int64_t>(values.size())));
   std::vector<int32_t> counts(limit + 1);  // states by number of items so far, before the value of the outer loop
   for (int32_t& state : counts) state = builder_.add_state();
@@ -100,16 +100,16 @@ void SchemaCompiler::add_unique_items(const Json& items, int64_t least, int64_t 
 }
 
 // Whole numbers of up to kDefaultDigits digits by their remainder; those of a short range one by one.
-void SchemaCompiler::add_multiples(const Json& schema, const Json& factor, const Place& place) {
+void SchemaCompiler::add_multiples(const Json& schema, const Json& factor, const Slot& slot) {
   const int64_t step = factor.is_integer() ? factor.as_integer() : 0;
   if (step < 1 || step > kMaxFactor)
-    return fail(place.path, concat("'multipleOf' can be a whole number from 1 to ", kMaxFactor, " only"));
+    return fail(slot.path, concat("'multipleOf' can be a whole number from 1 to ", kMaxFactor, " only"));
   int64_t low = INT64_MIN, high = INT64_MAX;
   for (const char* key : {"minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"}) {
     const Json* bound = schema.find(key);
     if (!bound) continue;
     if (!bound->is_integer())
-      return fail(place.path, std::string("'multipleOf' beside a '") + key + "' that is no whole number");
+      return fail(slot.path, std::string("'multipleOf' beside a '") + key + "' that is no whole number");
     const int64_t value = bound->as_integer();
     const std::string_view name = key;
     if (name == "minimum") low = std::max(low, value);
@@ -120,26 +120,26 @@ void SchemaCompiler::add_multiples(const Json& schema, const Json& factor, const
   if (low > INT64_MIN && high < INT64_MAX && (high - low) / step <= 4096) {
     const int64_t remainder = ((low % step) + step) % step;
     for (int64_t value = low + (step - remainder) % step; value <= high && is_ok(); value += step)
-      builder_.add_literal(place.from, std::to_string(value), place.to);
+      builder_.add_literal(slot.from, std::to_string(value), slot.to);
     return;
   }
   if ((low > INT64_MIN && low > 0) || (high < INT64_MAX && high < 0) || (low > INT64_MIN && low < 0) ||
       high < INT64_MAX)
-    return fail(place.path, "'multipleOf' with so wide a range is not supported");
+    return fail(slot.path, "'multipleOf' with so wide a range is not supported");
   const bool has_negative = low == INT64_MIN;
-  builder_.add_bytes(place.from, '0', '0', place.to);
-  const int32_t sign = has_negative ? builder_.add_byte(place.from, '-', '-') : -1;
+  builder_.add_bytes(slot.from, '0', '0', slot.to);
+  const int32_t sign = has_negative ? builder_.add_byte(slot.from, '-', '-') : -1;
   std::vector<int32_t> states;  // by remainder, after the digits so far
   for (size_t digits = 1; digits <= kDefaultDigits; ++digits) {
     std::vector<int32_t> next(static_cast<size_t>(step));
     for (int32_t& state : next) state = builder_.add_state();
-    builder_.add_jump(next[0], place.to);
+    builder_.add_jump(next[0], slot.to);
     for (int64_t before = 0; before < (digits == 1 ? 1 : step) && is_ok(); ++before) {
       for (int digit = digits == 1 ? 1 : 0; digit <= 9; ++digit) {
         const auto byte = static_cast<uint8_t>('0' + digit);
         const int32_t to = next[(before * 10 + digit) % step];
         if (digits > 1) builder_.add_bytes(states[before], byte, byte, to);
-        else builder_.add_bytes(place.from, byte, byte, to);
+        else builder_.add_bytes(slot.from, byte, byte, to);
         if (digits == 1 && has_negative) builder_.add_bytes(sign, byte, byte, to);
       }
     }

@@ -45,37 +45,37 @@ Result<Rule> SchemaCompiler::compile_parameters() {
 }
 
 // A value and the tag that ends it. What the reader of calls takes for a string is one, whatever else it looks like.
-void SchemaCompiler::add_parameter(const Json& schema, const Place& place) {
+void SchemaCompiler::add_parameter(const Json& schema, const Slot& slot) {
   const Json* reference = schema.find("$ref");
-  const Json* target = reference ? resolve(reference->as_string(), place.path) : &schema;
+  const Json* target = reference ? resolve(reference->as_string(), slot.path) : &schema;
   if (!target) return;
-  Place value = place;
+  Slot value = slot;
   value.to = builder_.add_state();
-  builder_.add_literal(value.to, kParameterEnd, place.to);
+  builder_.add_literal(value.to, kParameterEnd, slot.to);
   if (!text::parameter_kind(*target).may_be_string) return add_value(schema, value);
   for (const char* keyword : {"anyOf", "oneOf"}) {
     const Json* parts = target->find(keyword);
     if (!parts) continue;
     for (const Json& part : parts->items()) {
       const text::ParameterKind kind = text::parameter_kind(part);
-      if (kind.may_be_string) add_raw_string(part, value, place.to);
+      if (kind.may_be_string) add_raw_string(part, value, slot.to);
       else if (kind.may_be_null && !kind.may_be_json) builder_.add_literal(value.from, "null", value.to);
     }
     return;
   }
-  add_raw_string(*target, value, place.to);
+  add_raw_string(*target, value, slot.to);
 }
 
-void SchemaCompiler::add_raw_string(const Json& schema, const Place& place, int32_t behind_tag) {
+void SchemaCompiler::add_raw_string(const Json& schema, const Slot& slot, int32_t behind_tag) {
   const Json* one = schema.find("const");
   const Json* list = schema.find("enum");
-  if (text::parameter_kind(schema).may_be_null) builder_.add_literal(place.from, "null", place.to);
+  if (text::parameter_kind(schema).may_be_null) builder_.add_literal(slot.from, "null", slot.to);
   if (one || list) {
     const std::vector<Json> values = one ? std::vector<Json>{*one} : list->items();
     for (const Json& value : values) {
       const bool fits = value.is_string() && value.as_string().find('<') == std::string::npos;
-      if (fits && !value.as_string().empty()) builder_.add_literal(place.from, value.as_string(), place.to);
-      else if (fits) builder_.add_jump(place.from, place.to);
+      if (fits && !value.as_string().empty()) builder_.add_literal(slot.from, value.as_string(), slot.to);
+      else if (fits) builder_.add_jump(slot.from, slot.to);
     }
     return;
   }
@@ -84,17 +84,17 @@ void SchemaCompiler::add_raw_string(const Json& schema, const Place& place, int3
   const bool is_counted = schema.find("minLength") || schema.find("maxLength");
   if (pattern || format || is_counted) {
     int64_t least, most;
-    if (!read_count(schema, "minLength", place.path, 0, least) ||
-        !read_count(schema, "maxLength", place.path, INT64_MAX, most))
+    if (!read_count(schema, "minLength", slot.path, 0, least) ||
+        !read_count(schema, "maxLength", slot.path, INT64_MAX, most))
       return;
     const Json& named = pattern ? *pattern : format ? *format : schema;
     const std::string_view known = format && !pattern ? format_pattern(named.as_string()) : std::string_view();
     if (format && known.empty() && !pattern && !is_counted)
-      return fail(place.path, "format '" + named.as_string() + "' is not supported");
+      return fail(slot.path, "format '" + named.as_string() + "' is not supported");
     const std::string expression = pattern ? pattern->as_string() : known.empty() ? "^[\\s\\S]*$" : std::string(known);
     const Result<Pattern> compiled = compile_pattern(expression);
-    if (!compiled.is_ok()) return fail(place.path, "'pattern' " + compiled.status.message);
-    return add_pattern(*compiled, least, most, /*is_raw=*/true, place);
+    if (!compiled.is_ok()) return fail(slot.path, "'pattern' " + compiled.status.message);
+    return add_pattern(*compiled, least, most, /*is_raw=*/true, slot);
   }
   const std::array<EndWord, 6> words{{{kParameterEnd, behind_tag},
                                       {"</parameter>", -1},
@@ -102,7 +102,7 @@ void SchemaCompiler::add_raw_string(const Json& schema, const Place& place, int3
                                       {"</tool_call", -1},
                                       {"<tool_call", -1},
                                       {"\n<parameter=", -1}}};
-  add_free_text(builder_, place.from, words);
+  add_free_text(builder_, slot.from, words);
 }
 
 }  // namespace pagoda::grammar

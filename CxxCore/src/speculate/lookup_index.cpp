@@ -1,4 +1,4 @@
-// LookupIndex: places by a hash of their last few tokens, chained from the newest to the oldest.
+// LookupIndex: positions by a hash of their last few tokens, chained from the newest to the oldest.
 #include "speculate/lookup_index.h"
 
 #include <algorithm>
@@ -34,11 +34,11 @@ LookupIndex::Match LookupIndex::find(std::span<const int32_t> tokens) const noex
   Match best;
   if (num_tokens_ < kMinMatch) return best;
   const int32_t end = num_tokens_ - 1;
-  int32_t place = earlier_[end];
-  for (int32_t looks = 0; place >= 0 && looks < kMaxLooks; ++looks, place = earlier_[place]) {
+  int32_t position = earlier_[end];
+  for (int32_t looks = 0; position >= 0 && looks < kMaxLooks; ++looks, position = earlier_[position]) {
     int32_t length = 0;
-    while (length < kMaxMatch && length <= place && tokens[place - length] == tokens[end - length]) ++length;
-    if (length >= kMinMatch && length > best.length) best = {length, place + 1};
+    while (length < kMaxMatch && length <= position && tokens[position - length] == tokens[end - length]) ++length;
+    if (length >= kMinMatch && length > best.length) best = {length, position + 1};
     if (best.length == kMaxMatch) break;
   }
   return best;

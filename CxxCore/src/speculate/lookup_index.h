@@ -13,7 +13,7 @@ class LookupIndex {
  public:
   static constexpr int32_t kMinMatch = 3;   // tokens; shorter repetitions say nothing
   static constexpr int32_t kMaxMatch = 64;  // longer ones say no more
-  static constexpr int32_t kMaxLooks = 32;  // earlier places compared, the most recent first
+  static constexpr int32_t kMaxLooks = 32;  // earlier positions compared, the most recent first
 
   struct Match {
     int32_t length = 0;  // tokens before the end that are the same; 0: none
@@ -33,8 +33,8 @@ class LookupIndex {
   size_t bucket_of(std::span<const int32_t> tokens, int32_t last) const noexcept;
 
   int32_t num_tokens_ = 0;
-  std::vector<int32_t> newest_;   // by bucket: the last place whose kMinMatch tokens fall into it; -1: none
-  std::vector<int32_t> earlier_;  // by place: the one before it in its bucket
+  std::vector<int32_t> newest_;   // by bucket: the last position whose kMinMatch tokens fall into it; -1: none
+  std::vector<int32_t> earlier_;  // by position: the one before it in its bucket
 };
 
 // Appends what followed a match, up to `max_drafts` tokens. Where the match overlaps the end, the text is a loop, and

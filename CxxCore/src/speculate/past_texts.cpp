@@ -1,4 +1,4 @@
-// PastTexts: places by a hash of their last tokens, chained from the newest to the oldest as in LookupIndex.
+// PastTexts: positions by a hash of their last tokens, chained from the newest to the oldest as in LookupIndex.
 #include "speculate/past_texts.h"
 
 #include <algorithm>
@@ -26,14 +26,14 @@ PastTexts::Salt::Salt(std::string salt)
     : name(std::move(salt)), tokens(kMaxTokens, kEnd), newest(kNumBuckets, -1), earlier(kMaxTokens, -1) {}
 
 void PastTexts::Salt::push(int32_t token) noexcept {
-  const int64_t place = num_pushed++;
-  tokens[place % kMaxTokens] = token;
+  const int64_t position = num_pushed++;
+  tokens[position % kMaxTokens] = token;
   int64_t before = -1;
   if (token != kEnd && num_pushed >= kMinMatch) {
-    int64_t& bucket = newest[bucket_of([&](int32_t i) { return at(place - i); })];
-    before = std::exchange(bucket, place);
+    int64_t& bucket = newest[bucket_of([&](int32_t i) { return at(position - i); })];
+    before = std::exchange(bucket, position);
   }
-  earlier[place % kMaxTokens] = before;
+  earlier[position % kMaxTokens] = before;
 }
 
 PastTexts::Salt* PastTexts::salt_of(const std::string& name) noexcept {
@@ -66,17 +66,17 @@ PastTexts::Match PastTexts::find(const std::string& salt, std::span<const int32_
   if (from == nullptr) return best;
   from->num_used = ++num_uses_;
   const auto own = [&](int64_t i) { return tokens[size - 1 - i]; };
-  int64_t place = from->newest[bucket_of(own)];
-  for (int32_t looks = 0; from->holds(place) && looks < kMaxLooks; ++looks) {
+  int64_t position = from->newest[bucket_of(own)];
+  for (int32_t looks = 0; from->holds(position) && looks < kMaxLooks; ++looks) {
     int32_t length = 0;
-    while (length < kMaxMatch && length < size && from->holds(place - length) &&
-           from->at(place - length) == own(length))
+    while (length < kMaxMatch && length < size && from->holds(position - length) &&
+           from->at(position - length) == own(length))
       ++length;
-    if (length >= kMinMatch && length > best.length) best = {length, &from->tokens, place + 1};
+    if (length >= kMinMatch && length > best.length) best = {length, &from->tokens, position + 1};
     if (best.length == kMaxMatch) break;
-    const int64_t before = from->earlier[place % kMaxTokens];
-    if (before >= place) break;
-    place = before;
+    const int64_t before = from->earlier[position % kMaxTokens];
+    if (before >= position) break;
+    position = before;
   }
   return best;
 }

@@ -14,14 +14,14 @@ class PastTexts {
  public:
   static constexpr int32_t kMinMatch = 8;           // tokens; shorter ones are better found in the text itself
   static constexpr int32_t kMaxMatch = 64;          // longer ones say no more
-  static constexpr int32_t kMaxLooks = 16;          // places compared, the most recent first
+  static constexpr int32_t kMaxLooks = 16;          // positions compared, the most recent first
   static constexpr int32_t kMaxTokens = 32 * 1024;  // of a salt: 0.6 MiB with its index
   static constexpr size_t kMaxSalts = 16;           // the one that was used least recently makes room
 
   struct Match {
     int32_t length = 0;  // tokens before the end that are the same; 0: none
     const std::vector<int32_t>* from = nullptr;
-    int64_t next = 0;  // place of the token that followed
+    int64_t next = 0;  // position of the token that followed
   };
 
   // Keeps a finished answer. Without memory for it, or with fewer than kMinMatch tokens, it is not kept.
@@ -34,17 +34,17 @@ class PastTexts {
   static void draft_from(const Match& match, int32_t max_drafts, std::vector<int32_t>& drafts);
 
  private:
-  // A ring of tokens, each text ending with kEnd; places count on for ever.
+  // A ring of tokens, each text ending with kEnd; positions count on for ever.
   struct Salt {
     explicit Salt(std::string name);
     void push(int32_t token) noexcept;
-    int32_t at(int64_t place) const noexcept { return tokens[place % kMaxTokens]; }
-    bool holds(int64_t place) const noexcept { return place >= 0 && place >= num_pushed - kMaxTokens; }
+    int32_t at(int64_t position) const noexcept { return tokens[position % kMaxTokens]; }
+    bool holds(int64_t position) const noexcept { return position >= 0 && position >= num_pushed - kMaxTokens; }
 
     std::string name;
     std::vector<int32_t> tokens;   // [kMaxTokens]
-    std::vector<int64_t> newest;   // by bucket: the last place whose kMinMatch tokens fall into it; -1: none
-    std::vector<int64_t> earlier;  // by place in the ring: the one before it in its bucket
+    std::vector<int64_t> newest;   // by bucket: the last position whose kMinMatch tokens fall into it; -1: none
+    std::vector<int64_t> earlier;  // by position in the ring: the one before it in its bucket
     int64_t num_pushed = 0, num_used = 0;
   };
   static constexpr int32_t kEnd = -1;

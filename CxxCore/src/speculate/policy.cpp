@@ -1,4 +1,5 @@
-// Policy: places of drafts in order of their chance, as many as raise the tokens per second, within an account of time.
+// Policy: positions of drafts in order of their chance, as many as raise the tokens per second, within an account of
+// time.
 #include "speculate/policy.h"
 
 #include <algorithm>
@@ -33,10 +34,10 @@ size_t index_of(Source source) noexcept { return static_cast<size_t>(source); }
 }  // namespace
 
 void Acceptance::note(int32_t num_drafts, int32_t num_accepted, float forgetting) noexcept {
-  for (int32_t i = 0; i < std::min({num_drafts, num_accepted + 1, kMaxPlaces}); ++i) {
-    const size_t place = static_cast<size_t>(i);
-    tries[place] = tries[place] * forgetting + 1;
-    hits[place] = hits[place] * forgetting + (i < num_accepted ? 1.0f : 0.0f);
+  for (int32_t i = 0; i < std::min({num_drafts, num_accepted + 1, kMaxPositions}); ++i) {
+    const size_t position = static_cast<size_t>(i);
+    tries[position] = tries[position] * forgetting + 1;
+    hits[position] = hits[position] * forgetting + (i < num_accepted ? 1.0f : 0.0f);
   }
 }
 
@@ -49,11 +50,11 @@ Policy::Policy() {
       prior_[source][bucket].tries.fill(kWeightOfPrior);
       prior_[source][bucket].hits.fill(kWeightOfPrior * first);
     }
-  places_.reserve(4096);
+  slots_.reserve(4096);
 }
 
-double Policy::probability(const Offer& offer, int32_t place) const noexcept {
-  const size_t i = static_cast<size_t>(place);
+double Policy::probability(const Offer& offer, int32_t position) const noexcept {
+  const size_t i = static_cast<size_t>(position);
   const Acceptance& prior = prior_[index_of(offer.source)][bucket_of(offer.match_length)];
   const float expected = prior.hits[i] / prior.tries[i];
   if (!offer.history) return expected;
@@ -62,8 +63,8 @@ double Policy::probability(const Offer& offer, int32_t place) const noexcept {
 
 double Policy::expected(const Offer& offer) const noexcept {
   double survival = 1, sum = 0;
-  for (int32_t place = 0; place < std::min(offer.num_drafts, kMaxPlaces); ++place)
-    sum += survival *= probability(offer, place);
+  for (int32_t position = 0; position < std::min(offer.num_drafts, kMaxPositions); ++position)
+    sum += survival *= probability(offer, position);
   return sum;
 }
 
@@ -87,16 +88,16 @@ bool Policy::may_draft(int32_t num_sequences) const noexcept {
   return num_steps_ % kPlainEvery != 0 && account_ >= -allowed;
 }
 
-// How many of the likeliest places make the most tokens per second; 0 when the gain is not worth it.
+// How many of the likeliest positions make the most tokens per second; 0 when the gain is not worth it.
 int32_t Policy::best_count(int32_t num_sequences) const noexcept {
   const double plain = num_sequences / cost_of(num_sequences);
   const double draft_cost = draft_cost_ > 0 ? draft_cost_ : kDraftGuess * cost_of(num_sequences);
   double tokens = num_sequences, best = plain * kLeastGain;
   int32_t count = 0, deepest = 0;
-  for (size_t i = 0; i < places_.size(); ++i) {
-    tokens += places_[i].survival;
+  for (size_t i = 0; i < slots_.size(); ++i) {
+    tokens += slots_[i].survival;
     // Draft steps run for all sequences together: as many as the sequence with the most has.
-    if (places_[i].is_drafted_by_model) deepest = std::max(deepest, places_[i].depth);
+    if (slots_[i].is_drafted_by_model) deepest = std::max(deepest, slots_[i].depth);
     const double value = tokens / (cost_of(num_sequences + static_cast<int32_t>(i) + 1) + deepest * draft_cost);
     if (value <= best) continue;
     best = value;
@@ -106,27 +107,27 @@ int32_t Policy::best_count(int32_t num_sequences) const noexcept {
 }
 
 void Policy::admit(std::span<Offer> offers, int32_t num_sequences) {
-  places_.clear();
+  slots_.clear();
   for (size_t i = 0; i < offers.size(); ++i) {
     offers[i].num_admitted = 0;
     double survival = 1;
-    for (int32_t place = 0; place < std::min(offers[i].num_drafts, kMaxPlaces); ++place) {
-      survival *= probability(offers[i], place);
-      places_.push_back(
-          {static_cast<float>(survival), static_cast<int32_t>(i), place + 1, offers[i].source == Source::mtp});
+    for (int32_t position = 0; position < std::min(offers[i].num_drafts, kMaxPositions); ++position) {
+      survival *= probability(offers[i], position);
+      slots_.push_back(
+          {static_cast<float>(survival), static_cast<int32_t>(i), position + 1, offers[i].source == Source::mtp});
     }
   }
-  if (places_.empty()) return;
+  if (slots_.empty()) return;
   ++silent_steps_;
   if (!may_draft(num_sequences)) return;
-  std::ranges::sort(places_, std::greater{}, &Place::survival);
+  std::ranges::sort(slots_, std::greater{}, &Slot::survival);
   int32_t count = best_count(num_sequences);
   if (count == 0 && silent_steps_ > retry_interval_) {
     count = 1;
     retry_interval_ = std::min(2 * retry_interval_, kMaxRetryInterval);
   }
   if (count > 0) silent_steps_ = 0;
-  for (int32_t i = 0; i < count; ++i) ++offers[places_[i].offer].num_admitted;
+  for (int32_t i = 0; i < count; ++i) ++offers[slots_[i].offer].num_admitted;
 }
 
 void Policy::note_step(int32_t num_sequences, int32_t num_rows, int32_t num_tokens, double seconds,

@@ -9,14 +9,14 @@
 
 namespace pagoda::speculate {
 
-constexpr int32_t kMaxPlaces = 7;  // drafts of one sequence in a step
+constexpr int32_t kMaxPositions = 7;  // drafts of one sequence in a step
 
 enum class Source : uint8_t { lookup, mtp, forced };
 constexpr int32_t kNumSources = 3;
 
-// How often drafts held, by their place behind the last sure token.
+// How often drafts held, by their position behind the last sure token.
 struct Acceptance {
-  std::array<float, kMaxPlaces> tries{}, hits{};
+  std::array<float, kMaxPositions> tries{}, hits{};
 
   // `num_accepted` of `num_drafts` held: those after the first that did not were never tried.
   void note(int32_t num_drafts, int32_t num_accepted, float forgetting) noexcept;
@@ -55,9 +55,9 @@ class Policy {
   static constexpr int32_t kMaxRows = 128;
 
   double cost_of(int32_t num_rows) const noexcept;
-  double probability(const Offer& offer, int32_t place) const noexcept;
+  double probability(const Offer& offer, int32_t position) const noexcept;
   bool may_draft(int32_t num_sequences) const noexcept;
-  int32_t best_count(int32_t num_sequences) const noexcept;  // of places_
+  int32_t best_count(int32_t num_sequences) const noexcept;  // of slots_
 
   std::array<double, kMaxRows + 1> cost_{};  // seconds of a step by rows, newest counting most; 0: not seen
   double draft_cost_ = 0;                    // seconds of one draft step
@@ -66,13 +66,13 @@ class Policy {
   double account_ = 0;  // seconds won and not yet lost again; below 0 when drafts have cost more than they gave
   int64_t num_steps_ = 0;
   int32_t silent_steps_ = 0, retry_interval_ = 16;  // steps without drafts; after how many one draft is tried
-  struct Place {
+  struct Slot {
     float survival;  // chance that this draft and all before it hold
     int32_t offer;
     int32_t depth;  // drafts of the offer up to this one
     bool is_drafted_by_model;
   };
-  std::vector<Place> places_;  // the likeliest first
+  std::vector<Slot> slots_;  // the likeliest first
 };
 
 }  // namespace pagoda::speculate

@@ -54,7 +54,7 @@ CoreConfig config_of(bool uses_lookup) {
   config.sizes.max_num_tokens = 256;
   config.sizes.max_num_seqs = 1;
   config.sizes.max_blocks_per_seq = kMaxLen / 16 + 2;
-  config.max_drafts = uses_lookup ? speculate::kMaxPlaces : 0;
+  config.max_drafts = uses_lookup ? speculate::kMaxPositions : 0;
   config.max_draft_rows = config.max_drafts;
   config.sizes.max_logits_rows = 1 + config.max_drafts;
   config.max_model_len = kMaxLen;

@@ -39,7 +39,7 @@ struct FakeHarness {
     config.sizes.max_num_tokens = shape.max_num_tokens;
     config.sizes.max_num_seqs = shape.max_num_seqs;
     config.drafter = shape.drafter;
-    config.max_drafts = shape.drafter ? speculate::kMaxPlaces : 0;
+    config.max_drafts = shape.drafter ? speculate::kMaxPositions : 0;
     config.max_draft_rows = std::min(3, shape.max_num_seqs) * config.max_drafts;
     config.sizes.max_logits_rows = shape.max_num_seqs + config.max_draft_rows;
     config.sizes.max_blocks_per_seq = static_cast<int32_t>(shape.num_blocks);

@@ -42,7 +42,7 @@ struct Harness {
     config.sizes.num_state_slots = room.max_num_seqs + room.max_checkpoints;
     config.sizes.max_num_tokens = room.max_num_tokens;
     config.sizes.max_num_seqs = room.max_num_seqs;
-    config.max_drafts = drafter || uses_lookup ? speculate::kMaxPlaces : 0;
+    config.max_drafts = drafter || uses_lookup ? speculate::kMaxPositions : 0;
     config.max_draft_rows = 2 * config.max_drafts;
     config.sizes.max_logits_rows = room.max_num_seqs + config.max_draft_rows;
     config.sizes.max_blocks_per_seq = static_cast<int32_t>(room.num_blocks);

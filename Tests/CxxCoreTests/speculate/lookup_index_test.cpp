@@ -10,16 +10,16 @@ namespace {
 
 using Match = LookupIndex::Match;
 
-// The longest earlier place that ends like the text; of equally long ones the last.
+// The longest earlier position that ends like the text; of equally long ones the last.
 Match search(const std::vector<int32_t>& text) {
   Match best;
   const int32_t end = static_cast<int32_t>(text.size()) - 1;
-  for (int32_t place = 0; place < end; ++place) {
+  for (int32_t position = 0; position < end; ++position) {
     int32_t length = 0;
-    while (length < LookupIndex::kMaxMatch && length <= place &&
-           text[static_cast<size_t>(place - length)] == text[static_cast<size_t>(end - length)])
+    while (length < LookupIndex::kMaxMatch && length <= position &&
+           text[static_cast<size_t>(position - length)] == text[static_cast<size_t>(end - length)])
       ++length;
-    if (length >= LookupIndex::kMinMatch && length >= best.length) best = {length, place + 1};
+    if (length >= LookupIndex::kMinMatch && length >= best.length) best = {length, position + 1};
   }
   return best;
 }
@@ -40,7 +40,7 @@ PAGODA_TEST(lookup_finds_what_a_search_finds) {
       if (rng() % 2 == 0) continue;
       index.follow(text);
       const Match found = index.find(text), wanted = search(text);
-      if (num_kinds > 50) CHECK_EQ(found.length, wanted.length);  // few enough places to look at them all
+      if (num_kinds > 50) CHECK_EQ(found.length, wanted.length);  // few enough positions to look at them all
       if (num_kinds > 50) CHECK_EQ(found.next, wanted.next);
       CHECK(found.length <= wanted.length);
       num_found += found.length > 0;

@@ -24,11 +24,11 @@ Tokens counting(int32_t first, int32_t count) {
   return tokens;
 }
 
-// How many tokens before `place` of a text equal the end of `tokens`.
-int32_t common_end(const Tokens& text, size_t place, const Tokens& tokens) {
+// How many tokens before `position` of a text equal the end of `tokens`.
+int32_t common_end(const Tokens& text, size_t position, const Tokens& tokens) {
   int32_t length = 0;
-  for (size_t i = 0; i < place && i < tokens.size() && length < PastTexts::kMaxMatch; ++i, ++length)
-    if (text[place - 1 - i] != tokens[tokens.size() - 1 - i]) break;
+  for (size_t i = 0; i < position && i < tokens.size() && length < PastTexts::kMaxMatch; ++i, ++length)
+    if (text[position - 1 - i] != tokens[tokens.size() - 1 - i]) break;
   return length;
 }
 
@@ -87,10 +87,10 @@ PAGODA_TEST(past_texts_find_the_longest_match) {
     }
     int32_t longest = 0;
     for (const Tokens& text : all)
-      for (size_t place = 1; place <= text.size(); ++place)
-        longest = std::max(longest, common_end(text, place, tokens));
+      for (size_t position = 1; position <= text.size(); ++position)
+        longest = std::max(longest, common_end(text, position, tokens));
     const PastTexts::Match match = texts.find("", tokens);
-    // Among many places of the same eight tokens the most recent are compared.
+    // Among many positions of the same eight tokens the most recent are compared.
     CHECK(match.length <= longest && (match.length > 0) == (longest >= PastTexts::kMinMatch));
     num_found += match.length > 0;
     texts.add("", tokens);
