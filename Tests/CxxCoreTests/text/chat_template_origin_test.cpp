@@ -62,7 +62,7 @@ PAGODA_TEST(chat_template_origin_follows_each_byte) {
       {"{{ u if false else 'ok' }}{{ e | default('<d>') }}{{ e | default(u) }}", "ok<d>«evil»"},
       {"{{ namespace(x=u).x }}{{ dict(x=u).x }}{{ [u][0] }}{{ (u,) | first }}", "«evilevilevilevil»"},
       {"{{ l | sort | reverse | join('') }}{{ l | map('upper') | join('+') }}", "«yxX»+«Y»"},
-      {"{{ u | urlencode }}{{ 'a b' | urlencode }}", "«evil»a%20b"},
+      {"{{ u | escape }}{{ '<' | escape }}", "«evil»&lt;"},
   };
   for (const auto& [source, expected] : rows) {
     test::note(source);

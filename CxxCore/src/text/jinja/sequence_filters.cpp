@@ -284,8 +284,8 @@ Filter find_filter(std::string_view name) noexcept {
 }
 
 bool is_unsupported_filter(std::string_view name) noexcept {
-  static constexpr std::string_view kNames[] = {"filesizeformat", "pprint",   "random", "striptags",
-                                                "urlize",         "wordwrap", "xmlattr"};
+  static constexpr std::string_view kNames[] = {"center",    "filesizeformat", "forceescape", "pprint",   "random",
+                                                "striptags", "urlencode",      "urlize",      "wordwrap", "xmlattr"};
   return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
 

@@ -87,20 +87,6 @@ Value filter_escape(Runtime& rt, const Value& in, const Arguments& a) {
   return escape_html(rt, in);
 }
 
-Value filter_forceescape(Runtime& rt, const Value& in, const Arguments& a) {
-  a.bind(rt, "forceescape", {}, 0);
-  Value value = to_str(rt, in);
-  value.markup = false;
-  return escape_html(rt, value);
-}
-
-Value filter_center(Runtime& rt, const Value& in, const Arguments& a) {
-  const auto args = a.bind(rt, "center", {"width"}, 0);
-  Arguments width;
-  width.positional.push_back(Value::of_int(integer_or(rt, args[0], 80, "width")));
-  return call_string_method(rt, to_str(rt, in), "center", width);
-}
-
 Value filter_format(Runtime& rt, const Value& in, const Arguments& a) {
   if (!a.positional.empty() && !a.named.empty())
     return rt.fail("can't handle positional and keyword arguments at the same time");
@@ -160,41 +146,6 @@ Value filter_wordcount(Runtime& rt, const Value& in, const Arguments& a) {
     i += c.num_bytes;
   }
   return Value::of_int(count);
-}
-
-void append_quoted(Runtime& rt, const Value& value, bool for_query, TextBuilder& out) {
-  const Value text = to_str(rt, value);
-  const bool trusted = text.text->all_trusted();
-  static constexpr char kHex[] = "0123456789ABCDEF";
-  for (const char c : text.bytes()) {
-    const unsigned char byte = static_cast<unsigned char>(c);
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-                       c == '.' || c == '-' || c == '~' || (c == '/' && !for_query);
-    const char escaped[] = {'%', kHex[byte >> 4], kHex[byte & 15]};
-    if (plain) out.append(std::string_view(&c, 1), trusted);
-    else if (for_query && c == ' ') out.append("+", trusted);
-    else out.append(std::string_view(escaped, 3), trusted);
-  }
-}
-
-Value filter_urlencode(Runtime& rt, const Value& in, const Arguments& a) {
-  a.bind(rt, "urlencode", {}, 0);
-  TextBuilder out(rt);
-  if (in.is_string() || !Items::is_iterable(in)) {
-    append_quoted(rt, in, false, out);
-    return out.finish();
-  }
-  const Value pairs = in.is(Kind::dict) ? call_method(rt, in, "items", {}) : in;
-  Items items(rt, pairs);
-  bool first = true;
-  for (Value pair; items.next(pair); first = false) {
-    if (!pair.is_listlike() || pair.sequence().items.size() != 2) return rt.fail("urlencode expects pairs");
-    if (!first) out.append("&", true);
-    append_quoted(rt, pair.sequence().items[0], true, out);
-    out.append("=", true);
-    append_quoted(rt, pair.sequence().items[1], true, out);
-  }
-  return out.finish();
 }
 
 Value filter_default(Runtime& rt, const Value& in, const Arguments& a) {
@@ -288,13 +239,11 @@ Value filter_attr(Runtime& rt, const Value& in, const Arguments& a) {
 constexpr NamedFilter kFilters[] = {{"abs", filter_abs},
                                     {"attr", filter_attr},
                                     {"capitalize", filter_capitalize},
-                                    {"center", filter_center},
                                     {"d", filter_default},
                                     {"default", filter_default},
                                     {"e", filter_escape},
                                     {"escape", filter_escape},
                                     {"float", filter_float},
-                                    {"forceescape", filter_forceescape},
                                     {"format", filter_format},
                                     {"indent", filter_indent},
                                     {"int", filter_int},
@@ -308,7 +257,6 @@ constexpr NamedFilter kFilters[] = {{"abs", filter_abs},
                                     {"trim", filter_trim},
                                     {"truncate", filter_truncate},
                                     {"upper", filter_upper},
-                                    {"urlencode", filter_urlencode},
                                     {"wordcount", filter_wordcount}};
 
 }  // namespace

@@ -105,6 +105,7 @@ PAGODA_TEST(jinja_runtime_errors_name_the_line_and_the_reason) {
       {"a\nb\n{{ s | nope }}", wrong, ":3: unknown filter 'nope'"},
       {"{{ s is nope }}", wrong, ":1: unknown test 'nope'"},
       {"{{ s | pprint }}", StatusCode::unsupported, "'pprint' is not supported"},
+      {"{{ s | urlencode }}", StatusCode::unsupported, "'urlencode' is not supported"},
       {"{{ raise_exception('Only user and assistant roles!') }}", wrong,
        "chat.jinja:1: Only user and assistant roles!"},
       {"\n\n{{ nothing.x }}", wrong, ":3: 'nothing' is undefined"},
