@@ -44,11 +44,11 @@ class Replica {
         blocks_(shape.num_blocks, 16),
         states_(shape.max_num_seqs + shape.max_checkpoints),
         cache_(blocks_, states_, /*has_state=*/true, shape.max_checkpoints),
-        scheduler_({.max_num_seqs = shape.max_num_seqs,
-                    .max_num_batched_tokens = shape.max_batched_tokens,
-                    .max_model_len = static_cast<int32_t>(shape.num_blocks * 16),
-                    .has_state = true,
-                    .max_state_saves = 8},
+        scheduler_({.num_state_slots = shape.max_num_seqs + shape.max_checkpoints,
+                    .max_num_tokens = shape.max_batched_tokens,
+                    .max_num_seqs = shape.max_num_seqs,
+                    .max_state_saves = 8,
+                    .max_model_len = static_cast<int32_t>(shape.num_blocks * 16)},
                    blocks_, states_, cache_),
         budget_({}, shape.max_batched_tokens) {}
 

@@ -247,13 +247,13 @@ void steps(const std::string& device, const std::string& shape, const std::strin
   auto loaded = engine::load(source, options, nullptr);
   if (!loaded.is_ok()) stop(loaded.status);
   std::printf("%s, %s, %s\n", shape.c_str(), loaded->info.weight_dtype.c_str(), loaded->info.device.c_str());
-  const int max_blocks = loaded->core.sizes.max_blocks_per_seq;
+  const int max_blocks = loaded->core.limits.max_blocks_per_seq;
   const struct {
     int sequences, rows, context;
   } cases[] = {{1, 1, 128}, {8, 1, 128}, {32, 1, 128}, {64, 1, 128}, {1, 2048, 0}};
   for (const auto& c : cases) {
-    if (c.rows > loaded->core.sizes.max_num_tokens) {
-      std::printf("%d rows are more than a step takes (%d)\n", c.rows, loaded->core.sizes.max_num_tokens);
+    if (c.rows > loaded->core.limits.max_num_tokens) {
+      std::printf("%d rows are more than a step takes (%d)\n", c.rows, loaded->core.limits.max_num_tokens);
       continue;
     }
     const std::string name = std::to_string(c.sequences) + "x" + std::to_string(c.rows);

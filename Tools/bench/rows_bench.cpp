@@ -79,7 +79,7 @@ Times run(engine::LoadedModel& loaded, const Request& request, int rows, const s
 // The prompt and the answer without drafts.
 std::vector<int32_t> text_of(engine::LoadedModel& loaded, const Request& request) {
   engine::CoreConfig config = loaded.core;
-  config.max_drafts = config.max_draft_rows = 0;
+  config.max_drafts = config.limits.max_draft_rows = 0;
   config.prefix_cache = config.uses_head = false;
   engine::EngineCore core(*loaded.model, config);
   Answer whole;

@@ -41,7 +41,7 @@ double quantile(std::vector<double> values, double part) {
 // Does on the host what a model does for a step before its first op, and nothing else.
 class EmptyModel : public model::Model {
  public:
-  explicit EmptyModel(const model::ModelSizes& sizes) : sizes_(sizes) {
+  explicit EmptyModel(const EngineLimits& sizes) : sizes_(sizes) {
     config_.vocab_size = 1000;
     layout_.num_recurrent_layers = sizes.num_state_slots > 0 ? 1 : 0;
     layout_.block_size = sizes.block_size;
@@ -63,10 +63,10 @@ class EmptyModel : public model::Model {
   Status write_block(int32_t, std::span<const std::byte>) override { return ok_status(); }
   Status read_slot(int32_t, std::span<std::byte>) override { return ok_status(); }
   Status write_slot(int32_t, std::span<const std::byte>) override { return ok_status(); }
-  Status allocate(const model::ModelSizes&) override { return ok_status(); }
+  Status allocate(const EngineLimits&) override { return ok_status(); }
 
  private:
-  model::ModelSizes sizes_;
+  EngineLimits sizes_;
   io::ModelConfig config_;
   cache::CacheLayout layout_;
   std::vector<int32_t> tables_, picked_;
@@ -109,17 +109,15 @@ void submit(engine::EngineCore& core, uint64_t id, Tokens prompt, int max_tokens
 // Host time of a decode step in which every row has `context` tokens.
 void host_step(int32_t rows, int32_t context) {
   engine::CoreConfig config;
-  config.block_size = 16;
   const int32_t max_tokens = 400 + 6 * rows;  // the first decode while the last are read
-  config.max_model_len = context + max_tokens;
+  config.limits.max_model_len = context + max_tokens;
   config.vocab_size = 1000;
-  config.sizes.block_size = 16;
-  config.sizes.max_blocks_per_seq = (config.max_model_len + 15) / 16;
-  config.sizes.num_kv_blocks = int64_t{rows} * config.sizes.max_blocks_per_seq;
-  config.sizes.max_num_seqs = config.sizes.max_logits_rows = rows;
-  config.sizes.max_num_tokens = 1 << 16;
+  config.limits.max_blocks_per_seq = (config.limits.max_model_len + 15) / 16;
+  config.limits.num_kv_blocks = int64_t{rows} * config.limits.max_blocks_per_seq;
+  config.limits.max_num_seqs = config.limits.max_logits_rows = rows;
+  config.limits.max_num_tokens = 1 << 16;
   config.step_times.max_decode_seconds = -1;
-  EmptyModel model(config.sizes);
+  EmptyModel model(config.limits);
   engine::EngineCore core(model, config);
   std::vector<Answer> answers(static_cast<size_t>(rows));
   for (size_t i = 0; i < answers.size(); ++i)
@@ -167,21 +165,18 @@ void host_admission(int32_t count) {
 void preempt(bool has_state, bool use_cache, double part) {
   constexpr int32_t kRows = 16, kMaxLength = 1200;
   engine::CoreConfig config;
-  config.block_size = 16;
-  config.max_model_len = kMaxLength;
+  config.limits.max_model_len = kMaxLength;
   config.vocab_size = 1000;
-  config.has_state = has_state;
   config.prefix_cache = use_cache;
   config.max_checkpoints = has_state && use_cache ? 2 * kRows : 0;
-  config.sizes.block_size = 16;
-  config.sizes.max_blocks_per_seq = kMaxLength / 16;
-  config.sizes.num_kv_blocks = static_cast<int64_t>(part * kRows * kMaxLength / 16);
-  config.sizes.num_state_slots = has_state ? kRows + config.max_checkpoints : 0;
-  config.sizes.max_state_saves = config.max_checkpoints;
-  config.sizes.max_num_seqs = config.sizes.max_logits_rows = kRows;
-  config.sizes.max_num_tokens = 256;
+  config.limits.max_blocks_per_seq = kMaxLength / 16;
+  config.limits.num_kv_blocks = static_cast<int64_t>(part * kRows * kMaxLength / 16);
+  config.limits.num_state_slots = has_state ? kRows + config.max_checkpoints : 0;
+  config.limits.max_state_saves = config.max_checkpoints;
+  config.limits.max_num_seqs = config.limits.max_logits_rows = kRows;
+  config.limits.max_num_tokens = 256;
   config.step_times.max_decode_seconds = -1;
-  EmptyModel model(config.sizes);
+  EmptyModel model(config.limits);
   engine::EngineCore core(model, config);
   std::mt19937_64 rng(1);
   std::vector<Answer> answers(400);

@@ -67,7 +67,7 @@ engine::CoreConfig config_for(const engine::LoadedModel& loaded, const Run& run)
   config.prefix_cache = false;
   config.disk = nullptr;
   if (!run.has_drafts) {
-    config.max_drafts = config.max_draft_rows = 0;
+    config.max_drafts = config.limits.max_draft_rows = 0;
     config.uses_head = false;
   } else if (run.oracle) {
     config.drafter = run.oracle;

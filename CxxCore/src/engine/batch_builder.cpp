@@ -5,7 +5,7 @@
 
 namespace pagoda::engine {
 
-void reserve_batch(model::ForwardBatch& batch, const model::ModelSizes& sizes) {
+void reserve_batch(model::ForwardBatch& batch, const EngineLimits& sizes) {
   const size_t tokens = static_cast<size_t>(sizes.max_num_tokens), seqs = static_cast<size_t>(sizes.max_num_seqs);
   batch.token_ids.reserve(tokens);
   batch.positions.reserve(tokens);

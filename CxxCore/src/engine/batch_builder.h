@@ -11,7 +11,7 @@ namespace pagoda::engine {
 
 // Reserves every array for the largest step, so that build_batch() allocates nothing. The block tables stay from step
 // to step, as in the model.
-void reserve_batch(model::ForwardBatch& batch, const model::ModelSizes& sizes);
+void reserve_batch(model::ForwardBatch& batch, const EngineLimits& sizes);
 
 // Logits are wanted for the last token of each sequence whose tokens are all computed after this step, and for drafts.
 void build_batch(const scheduler::StepPlan& plan, int32_t block_size, int32_t max_blocks_per_seq, bool has_state,

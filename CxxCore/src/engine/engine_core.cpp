@@ -13,43 +13,33 @@ namespace pagoda::engine {
 
 using request::Sequence;
 
-static scheduler::SchedulerLimits scheduler_limits(const CoreConfig& config) {
-  return {.max_num_seqs = config.sizes.max_num_seqs,
-          .max_num_batched_tokens = config.sizes.max_num_tokens,
-          .max_model_len = config.max_model_len,
-          .has_state = config.has_state,
-          .max_state_saves = config.sizes.max_state_saves,
-          .max_draft_rows = config.max_draft_rows,
-          .window = config.attention_window};
-}
-
 EngineCore::EngineCore(model::Model& model, CoreConfig config)
     : model_(model),
       config_(std::move(config)),
       thinking_format_(find_thinking_format(config_.tokenizer.get())),
       grammars_(config_.tokenizer, config_.vocab_size, config_.eos_token_ids),
       masks_(config_.tokenizer, config_.has_mask_thread && model_.max_in_flight() <= 1, config_.before_mask),
-      blocks_(config_.sizes.num_kv_blocks, config_.block_size),
-      states_(config_.sizes.num_state_slots),
-      cache_(blocks_, states_, config_.has_state, config_.prefix_cache ? config_.max_checkpoints : 0),
-      scheduler_(scheduler_limits(config_), blocks_, states_, cache_),
-      budget_(config_.step_times, config_.sizes.max_num_tokens),
+      blocks_(config_.limits.num_kv_blocks, config_.limits.block_size),
+      states_(config_.limits.num_state_slots),
+      cache_(blocks_, states_, config_.limits.has_state(), config_.prefix_cache ? config_.max_checkpoints : 0),
+      scheduler_(config_.limits, blocks_, states_, cache_),
+      budget_(config_.step_times, config_.limits.max_num_tokens),
       sampler_(config_.vocab_size) {
-  if (config_.disk && config_.prefix_cache && (!config_.has_state || config_.max_checkpoints > 0))
+  if (config_.disk && config_.prefix_cache && (!config_.limits.has_state() || config_.max_checkpoints > 0))
     disk_.emplace(model_, cache_, config_.disk);
-  reserve_batch(batch_, config_.sizes);
+  reserve_batch(batch_, config_.limits);
   if (model_.max_in_flight() > 1) flights_.resize(static_cast<size_t>(model_.max_in_flight()));
   num_losses_ = model_.num_losses();
-  if (config_.uses_head) reserve_batch(draft_batch_, config_.sizes);
+  if (config_.uses_head) reserve_batch(draft_batch_, config_.limits);
   const int32_t num_drafted = model_.draft_vocab_size();
   if (config_.uses_head && num_drafted > 0 && num_drafted < config_.vocab_size) draft_sampler_.emplace(num_drafted);
-  scored_rows_.reserve(static_cast<size_t>(config_.sizes.max_num_tokens));
-  score_rows_.reserve(static_cast<size_t>(config_.sizes.max_logits_rows));
-  awaited_.reserve(static_cast<size_t>(config_.sizes.max_num_seqs));
+  scored_rows_.reserve(static_cast<size_t>(config_.limits.max_num_tokens));
+  score_rows_.reserve(static_cast<size_t>(config_.limits.max_logits_rows));
+  awaited_.reserve(static_cast<size_t>(config_.limits.max_num_seqs));
   ahead_.reserve(grammar::MaskWorker::kMaxAhead);
-  draft_rows_.reserve(static_cast<size_t>(config_.sizes.max_num_seqs));
-  offers_.reserve(static_cast<size_t>(config_.sizes.max_num_seqs));
-  offer_requests_.reserve(static_cast<size_t>(config_.sizes.max_num_seqs));
+  draft_rows_.reserve(static_cast<size_t>(config_.limits.max_num_seqs));
+  offers_.reserve(static_cast<size_t>(config_.limits.max_num_seqs));
+  offer_requests_.reserve(static_cast<size_t>(config_.limits.max_num_seqs));
   publish_stats();
 }
 
@@ -153,7 +143,7 @@ const scheduler::StepPlan* EngineCore::schedule() noexcept {
 
 Status EngineCore::forward(const scheduler::StepPlan& plan, Clock::time_point begin) noexcept {
   try {
-    build_batch(plan, config_.block_size, config_.sizes.max_blocks_per_seq, config_.has_state, batch_);
+    build_batch(plan, config_.limits.block_size, config_.limits.max_blocks_per_seq, config_.limits.has_state(), batch_);
     batch_.feeds_head = config_.uses_head;
     find_scored_rows(plan);
     batch_.keeps_states = !scored_rows_.empty() || std::ranges::any_of(plan.rows, [this](const auto& row) {

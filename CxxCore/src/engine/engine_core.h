@@ -37,16 +37,12 @@
 namespace pagoda::engine {
 
 struct CoreConfig {
-  model::ModelSizes sizes;
-  int32_t block_size = 16;
-  int32_t max_model_len = 0;
+  EngineLimits limits;
   int32_t vocab_size = 0;
   int32_t hidden_size = 0;  // 0: no embeddings
-  bool has_state = false;
-  int32_t attention_window = 0;  // of all layers; 0: one of them sees all tokens
   bool prefix_cache = true;
   scheduler::StepTimes step_times;
-  int32_t max_checkpoints = 0;  // of sizes.num_state_slots; the others are for running sequences
+  int32_t max_checkpoints = 0;  // of limits.num_state_slots; the others are for running sequences
   int64_t state_slot_bytes = 0;
   std::shared_ptr<DiskStore> disk;   // null: prefixes stay in memory
   device::Device* device = nullptr;  // asked for its health after a failed step; null: only the model is
@@ -55,7 +51,6 @@ struct CoreConfig {
   bool uses_head = false;                       // drafts from the model's MTP head
   bool uses_lookup = false;                     // drafts from what stood before in the text, and what rules force
   int32_t max_drafts = 0;                       // of a sequence in a step; 0: none
-  int32_t max_draft_rows = 0;                   // of a step; sizes.max_logits_rows has room for them
   bool takes_all_drafts = false;                // whatever they cost: for tests and measurements
   std::shared_ptr<speculate::Drafter> drafter;  // takes the place of all others and of the policy: for tests
   bool admits_drafter = false;                  // the policy decides about its drafts too: for measurements

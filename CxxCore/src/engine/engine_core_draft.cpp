@@ -74,7 +74,7 @@ void EngineCore::draft_with_head() {
                      .token = index == 0 ? sequence.tokens.back() : sequence.drafts.back(),
                      .position = sequence.num_tokens() - 1 + index,
                      .head_row = index == 0 ? -1 : request.head_row},
-                    config_.block_size, config_.sizes.max_blocks_per_seq, draft_batch_);
+                    config_.limits.block_size, config_.limits.max_blocks_per_seq, draft_batch_);
       draft_batch_.draws.push_back(draw_for(request, request.draft_thinking, request.num_generated() + index));
     }
     ++num_draft_steps_;

@@ -32,7 +32,7 @@ void EngineCore::step_in_flight() noexcept {
 
 bool EngineCore::launch_next() noexcept {
   const Clock::time_point begin = Clock::now();
-  const int32_t num_seqs = std::min(scheduler_.num_running() + scheduler_.num_waiting(), config_.sizes.max_num_seqs);
+  const int32_t num_seqs = std::min(scheduler_.num_running() + scheduler_.num_waiting(), config_.limits.max_num_seqs);
   const int32_t num_steps = static_cast<int32_t>(flights_.size());
   Flight& flight = flights_[(first_flight_ + num_flights_) % flights_.size()];
   num_saves_done_ = 0;
@@ -41,7 +41,7 @@ bool EngineCore::launch_next() noexcept {
     const scheduler::StepPlan& plan = scheduler_.schedule(budget_.max_tokens(scheduler_.num_decoding()), max_rows);
     if (plan.rows.empty()) return false;
     flight.plan = plan;
-    build_batch(plan, config_.block_size, config_.sizes.max_blocks_per_seq, config_.has_state, batch_);
+    build_batch(plan, config_.limits.block_size, config_.limits.max_blocks_per_seq, config_.limits.has_state(), batch_);
     find_scored_rows(plan);
   } catch (const std::exception&) {
     give_back_saves(scheduler_.plan(), nullptr);

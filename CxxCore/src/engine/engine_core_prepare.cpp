@@ -15,8 +15,8 @@ constexpr size_t kMaxIdBytes = 256;
 constexpr int64_t kDefaultMaxTokens = 2048;  // a model that never ends its answer must end all the same
 
 int64_t EngineCore::default_max_tokens(int64_t num_prompt_tokens) const noexcept {
-  const int64_t pool = blocks_.num_blocks() * config_.block_size + 1;  // the last token is never cached
-  const int64_t room = std::min<int64_t>(config_.max_model_len, pool) - num_prompt_tokens;
+  const int64_t pool = blocks_.num_blocks() * config_.limits.block_size + 1;  // the last token is never cached
+  const int64_t room = std::min<int64_t>(config_.limits.max_model_len, pool) - num_prompt_tokens;
   return std::clamp<int64_t>(room, 1, kDefaultMaxTokens);
 }
 

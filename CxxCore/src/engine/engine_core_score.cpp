@@ -29,7 +29,7 @@ Status EngineCore::score() noexcept {
   try {
     const std::span<const ScoredRow> all = scored_rows_;
     if (all.empty()) return ok_status();
-    const size_t max_rows = static_cast<size_t>(config_.sizes.max_logits_rows);
+    const size_t max_rows = static_cast<size_t>(config_.limits.max_logits_rows);
     for (size_t first = 0; first < all.size(); first += max_rows) {
       const std::span<const ScoredRow> rows = all.subspan(first, std::min(max_rows, all.size() - first));
       score_rows_.clear();

@@ -18,30 +18,30 @@ constexpr int32_t kProbeTokens = 20;  // a full block of the recurrent state, an
 
 Result<Hash128Value> probe(const MemoryPlan& plan, const CoreConfig& core, model::Model& model) {
   const int32_t count =
-      std::min({kProbeTokens, core.sizes.max_num_tokens, core.block_size * core.sizes.max_blocks_per_seq});
+      std::min({kProbeTokens, core.limits.max_num_tokens, core.limits.block_size * core.limits.max_blocks_per_seq});
   request::Sequence sequence;
   for (int32_t i = 0; i < count; ++i) sequence.tokens.push_back((i * 7919 + 13) % core.vocab_size);
-  for (int32_t block = 0; block * core.block_size < count; ++block) sequence.block_table.push_back(block);
-  sequence.state_slot = core.has_state ? 0 : -1;
-  sequence.has_fresh_slot = core.has_state;
+  for (int32_t block = 0; block * core.limits.block_size < count; ++block) sequence.block_table.push_back(block);
+  sequence.state_slot = core.limits.has_state() ? 0 : -1;
+  sequence.has_fresh_slot = core.limits.has_state();
   scheduler::StepPlan step;
   step.rows.push_back({&sequence, count});
   model::ForwardBatch batch;
-  reserve_batch(batch, core.sizes);
-  build_batch(step, core.block_size, core.sizes.max_blocks_per_seq, core.has_state, batch);
+  reserve_batch(batch, core.limits);
+  build_batch(step, core.limits.block_size, core.limits.max_blocks_per_seq, core.limits.has_state(), batch);
   PAGODA_RETURN_IF_ERROR(model.forward(batch));
 
   Hash128 hash;
   hash.add(std::as_bytes(model.logits()));
   std::vector<std::byte> bytes(static_cast<size_t>(plan.kv_block_bytes));
   for (int32_t block : sequence.block_table) {
-    const Status status = model.read_block(block, count - block * core.block_size, bytes);
+    const Status status = model.read_block(block, count - block * core.limits.block_size, bytes);
     if (status.code == StatusCode::unsupported) return hash.value();  // on several machines: the logits have it all
     PAGODA_RETURN_IF_ERROR(status);
     // An MTP head's rows come last. Prefixes are the same whether it runs or not.
     hash.add(std::span<const std::byte>(bytes).first(bytes.size() - static_cast<size_t>(plan.head_kv_block_bytes)));
   }
-  if (!core.has_state) return hash.value();
+  if (!core.limits.has_state()) return hash.value();
   bytes.resize(static_cast<size_t>(plan.state_slot_bytes));
   PAGODA_RETURN_IF_ERROR(model.read_slot(0, bytes));
   hash.add(std::span<const std::byte>(bytes).first(bytes.size() - static_cast<size_t>(plan.head_state_slot_bytes)));
@@ -64,8 +64,8 @@ Result<std::string> files_identity(const io::Checkpoint& checkpoint, bool whole_
 Result<std::string> fingerprint(const io::ModelConfig& config, const MemoryPlan& plan, const CoreConfig& core,
                                 model::Model& model) {
   PAGODA_ASSIGN_OR_RETURN(const Hash128Value probed, probe(plan, core, model));
-  std::string text = concat("probe ", probed.text(), ", block of ", core.block_size, " tokens in ", plan.kv_block_bytes,
-                            " bytes, state of ", plan.state_slot_bytes, " bytes");
+  std::string text = concat("probe ", probed.text(), ", block of ", core.limits.block_size, " tokens in ",
+                            plan.kv_block_bytes, " bytes, state of ", plan.state_slot_bytes, " bytes");
   // The probe is too short for rotations that change past the trained context.
   if (const io::RopeConfig& rope = config.rope; rope.depends_on_position())
     text += concat(", rope scaled by ", rope.factor, " past ", rope.original_context);

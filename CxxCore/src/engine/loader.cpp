@@ -267,13 +267,10 @@ Result<LoadedModel> load(const ModelSource& source, const EngineOptions& options
     PAGODA_ASSIGN_OR_RETURN(model, stages->finish(std::move(model), p.memory.sizes));
   }
 
-  loaded.core.sizes = p.memory.sizes;
-  loaded.core.block_size = options.block_size;
-  loaded.core.max_model_len = p.memory.plan.max_model_len;
+  loaded.core.limits = p.memory.sizes;
   loaded.core.vocab_size = p.config.vocab_size;
   loaded.core.hidden_size = p.config.hidden_size;
-  loaded.core.has_state = p.memory.plan.num_state_slots > 0;
-  loaded.core.attention_window = window_of_all_layers(p.config);
+  loaded.core.limits.attention_window = window_of_all_layers(p.config);
   loaded.core.prefix_cache = options.prefix_cache;
   loaded.core.step_times = {.max_seconds = p.device->info().max_step_seconds,
                             .max_decode_seconds = options.max_step_ms / 1000};
@@ -283,7 +280,7 @@ Result<LoadedModel> load(const ModelSource& source, const EngineOptions& options
   loaded.core.tokenizer = tokenizer;
   loaded.core.has_mask_thread = options.pipeline.empty();
   loaded.core.max_drafts = options.pipeline.empty() ? max_drafts(options) : 0;
-  loaded.core.max_draft_rows = options.pipeline.empty() ? max_draft_rows(options, p.memory.plan) : 0;
+  if (!options.pipeline.empty()) loaded.core.limits.max_draft_rows = 0;
   loaded.core.uses_lookup = options.speculation == "auto" || options.speculation == "lookup";
   loaded.core.uses_head = p.config.runs_mtp_head;
   PAGODA_RETURN_IF_ERROR(open_disk(options, p, *model, loaded.core));

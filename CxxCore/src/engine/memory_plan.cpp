@@ -67,10 +67,6 @@ int32_t max_drafts(const EngineOptions& options) noexcept {
   return options.max_drafts > 0 ? options.max_drafts : device::kMaxDrafts;
 }
 
-int32_t max_draft_rows(const EngineOptions& options, const MemoryPlan& plan) noexcept {
-  return std::min({plan.max_num_seqs * max_drafts(options), kMaxDraftRows, plan.max_num_batched_tokens});
-}
-
 Status check_options(const EngineOptions& options) {
   PAGODA_RETURN_IF_ERROR(check_range("threads", options.num_threads, 0, 1024));
   PAGODA_RETURN_IF_ERROR(check_range("max-num-seqs", options.max_num_seqs, 1, 4096));
@@ -135,14 +131,17 @@ Result<PlannedMemory> plan_memory(const EngineOptions& options, const io::ModelC
   const int64_t pool_tokens = plan.num_kv_blocks * plan.block_size;
   plan.max_model_len = static_cast<int32_t>(std::min(wanted_len, pool_tokens));  // more could never be kept
 
-  model::ModelSizes& sizes = planned.sizes;
+  EngineLimits& sizes = planned.sizes;
   sizes.num_kv_blocks = plan.num_kv_blocks;
   sizes.num_state_slots = plan.num_state_slots + plan.num_checkpoints;
   sizes.max_state_saves =
       plan.num_checkpoints > 0 ? std::min(plan.max_num_seqs + kSavesBesideSequences, plan.num_checkpoints) : 0;
   sizes.max_num_tokens = plan.max_num_batched_tokens;
   sizes.max_num_seqs = plan.max_num_seqs;
-  sizes.max_logits_rows = plan.max_num_seqs + max_draft_rows(options, plan);
+  sizes.max_model_len = plan.max_model_len;
+  sizes.max_draft_rows =
+      std::min({plan.max_num_seqs * max_drafts(options), kMaxDraftRows, plan.max_num_batched_tokens});
+  sizes.max_logits_rows = plan.max_num_seqs + sizes.max_draft_rows;
   const int64_t len_blocks = (int64_t{plan.max_model_len} + plan.block_size - 1) / plan.block_size;
   sizes.max_blocks_per_seq = static_cast<int32_t>(std::min(len_blocks, plan.num_kv_blocks));
   sizes.block_size = plan.block_size;

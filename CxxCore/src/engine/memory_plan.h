@@ -15,7 +15,7 @@ namespace pagoda::engine {
 
 struct PlannedMemory {
   MemoryPlan plan;
-  model::ModelSizes sizes;
+  EngineLimits sizes;
 };
 
 // Tokens of a step where max_num_batched_tokens is 0. A CPU keeps 256 in its caches; a GPU needs many to be busy, and
@@ -25,8 +25,7 @@ int32_t default_step_tokens(const device::DeviceInfo& device) noexcept;
 // Ranges of the options that do not depend on the model.
 Status check_options(const EngineOptions& options);
 
-int32_t max_drafts(const EngineOptions& options) noexcept;                              // of a sequence in a step
-int32_t max_draft_rows(const EngineOptions& options, const MemoryPlan& plan) noexcept;  // of a step
+int32_t max_drafts(const EngineOptions& options) noexcept;  // of a sequence in a step
 
 Result<PlannedMemory> plan_memory(const EngineOptions& options, const io::ModelConfig& config,
                                   const cache::CacheLayout& layout, const device::Device& device, int64_t weights_bytes,

@@ -33,7 +33,7 @@ Status check_range(const char* field, const std::vector<T>& values, int64_t limi
 }
 
 // `has_state`: of the whole model, of which this may be a part without recurrent layers.
-Status check_counts(const ForwardBatch& batch, bool has_state, const ModelSizes& sizes) {
+Status check_counts(const ForwardBatch& batch, bool has_state, const EngineLimits& sizes) {
   const int64_t tokens = batch.num_tokens(), seqs = batch.num_seqs();
   PAGODA_RETURN_IF_ERROR(check_count("token_ids", batch.token_ids.size(), 1, sizes.max_num_tokens));
   PAGODA_RETURN_IF_ERROR(check_count("positions", batch.positions.size(), tokens, tokens));
@@ -49,7 +49,7 @@ Status check_counts(const ForwardBatch& batch, bool has_state, const ModelSizes&
   return check_count("logits_rows", batch.logits_rows.size(), 0, sizes.max_logits_rows);
 }
 
-Status check_blocks(size_t b, std::span<const int32_t> blocks, const ModelSizes& sizes) {
+Status check_blocks(size_t b, std::span<const int32_t> blocks, const EngineLimits& sizes) {
   for (const int32_t block : blocks)
     if (block < 0 || block >= sizes.num_kv_blocks)
       return bad_sequence(b, concat(" has block ", block, " of ", sizes.num_kv_blocks));
@@ -57,7 +57,7 @@ Status check_blocks(size_t b, std::span<const int32_t> blocks, const ModelSizes&
 }
 
 // Entries that did not change were checked in the step in which they did.
-Status check_table_changes(const ForwardBatch& batch, const ModelSizes& sizes) {
+Status check_table_changes(const ForwardBatch& batch, const EngineLimits& sizes) {
   for (const TableChange& c : batch.table_changes) {
     if (c.row < 0 || c.row >= batch.num_seqs() || c.first < 0 || c.count <= 0 ||
         c.count > sizes.max_blocks_per_seq - c.first)
@@ -71,7 +71,8 @@ Status check_table_changes(const ForwardBatch& batch, const ModelSizes& sizes) {
   return ok_status();
 }
 
-Status check_sequence(const ForwardBatch& batch, const cache::CacheLayout& layout, const ModelSizes& sizes, size_t b) {
+Status check_sequence(const ForwardBatch& batch, const cache::CacheLayout& layout, const EngineLimits& sizes,
+                      size_t b) {
   const int64_t begin = batch.cu_seqlens[b], end = batch.cu_seqlens[b + 1], context = batch.context_lens[b];
   if (begin >= end || end > batch.num_tokens())
     return bad_sequence(b, concat(" has rows ", begin, " to ", end, " of ", batch.num_tokens()));
@@ -95,7 +96,7 @@ Status check_sequence(const ForwardBatch& batch, const cache::CacheLayout& layou
 }
 
 // Two sequences in one slot would write over each other.
-Status check_state_slots(const ForwardBatch& batch, const ModelSizes& sizes) {
+Status check_state_slots(const ForwardBatch& batch, const EngineLimits& sizes) {
   PAGODA_RETURN_IF_ERROR(check_range("state_slots", batch.state_slots, sizes.num_state_slots));
   PAGODA_RETURN_IF_ERROR(check_range("fresh_slots", batch.fresh_slots, sizes.num_state_slots));
   for (auto slot = batch.state_slots.begin(); slot != batch.state_slots.end(); ++slot)
@@ -113,7 +114,7 @@ Status check_copies(const char* field, const std::vector<Copy>& copies, int64_t 
 }
 
 // A save reads the slot of the sequence that its last row belongs to, and writes to one that no sequence has.
-Status check_saves(const ForwardBatch& batch, const ModelSizes& sizes) {
+Status check_saves(const ForwardBatch& batch, const EngineLimits& sizes) {
   const int64_t max_saves = batch.state_slots.empty() ? 0 : sizes.max_state_saves;
   PAGODA_RETURN_IF_ERROR(check_count("state_saves", batch.state_saves.size(), 0, max_saves));
   int32_t last_end = 0;
@@ -133,7 +134,7 @@ Status check_saves(const ForwardBatch& batch, const ModelSizes& sizes) {
 }  // namespace
 
 Status check_batch(const ForwardBatch& batch, const io::ModelConfig& config, const cache::CacheLayout& layout,
-                   const ModelSizes& sizes) {
+                   const EngineLimits& sizes) {
   const bool has_state = layout.has_state() || (config.is_part() && sizes.num_state_slots > 0);
   PAGODA_RETURN_IF_ERROR(check_counts(batch, has_state, sizes));
   if (batch.cu_seqlens.front() != 0 || batch.cu_seqlens.back() != batch.num_tokens())

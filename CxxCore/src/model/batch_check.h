@@ -11,6 +11,6 @@ namespace pagoda::model {
 
 // invalid_argument names the field, the place in it and the limit.
 Status check_batch(const ForwardBatch& batch, const io::ModelConfig& config, const cache::CacheLayout& layout,
-                   const ModelSizes& sizes);
+                   const EngineLimits& sizes);
 
 }  // namespace pagoda::model

@@ -37,7 +37,7 @@ Decoder::Decoder(const io::ModelConfig& config, const cache::CacheLayout& layout
   if (config.runs_mtp_head) mtp_.emplace(config, weights_);
 }
 
-Status Decoder::allocate(const ModelSizes& sizes) {
+Status Decoder::allocate(const EngineLimits& sizes) {
   const bool is_positive = sizes.num_kv_blocks > 0 && sizes.max_num_tokens > 0 && sizes.max_num_seqs > 0 &&
                            sizes.max_logits_rows > 0 && sizes.max_blocks_per_seq > 0 &&
                            (sizes.num_state_slots > 0 || !layout_.has_state());

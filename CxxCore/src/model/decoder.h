@@ -33,7 +33,7 @@ class Decoder final : public Model {
   int32_t draft_vocab_size() const noexcept override { return config_.draft_vocab_size; }
   std::span<const int32_t> picked() const noexcept override { return picked_; }
   std::span<const float> logits() const noexcept override { return logits_; }
-  Status allocate(const ModelSizes& sizes) override;
+  Status allocate(const EngineLimits& sizes) override;
   Status read_block(int32_t block, int32_t num_tokens, std::span<std::byte> to) override;
   Status write_block(int32_t block, std::span<const std::byte> from) override;
   Status read_slot(int32_t slot, std::span<std::byte> to) override;
@@ -69,7 +69,7 @@ class Decoder final : public Model {
   const device::Weight* embedding_;
   const device::Weight* head_;  // the embedding itself when they are tied
   std::optional<MtpHead> mtp_;
-  ModelSizes sizes_;
+  EngineLimits sizes_;
   Pools pools_;
   Workspace workspace_;
   std::vector<float> padded_;       // rows of a part on their way to or from the device

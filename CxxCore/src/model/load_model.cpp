@@ -6,7 +6,8 @@
 
 namespace pagoda::model {
 
-int64_t workspace_bytes(const io::ModelConfig& config, const device::Device& device, const ModelSizes& sizes) noexcept {
+int64_t workspace_bytes(const io::ModelConfig& config, const device::Device& device,
+                        const EngineLimits& sizes) noexcept {
   return Workspace::size_bytes(config, sizes) +
          static_cast<int64_t>(device.reserve_bytes(Workspace::step_limits(config, sizes)));
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/engine_limits.h"
 #include "base/result.h"
 #include "cache/cache_layout.h"
 #include "device/device.h"
@@ -17,18 +18,6 @@
 #include "pagoda/model_info.h"
 
 namespace pagoda::model {
-
-struct ModelSizes {  // what the pools and the workspace are made for
-  int64_t num_kv_blocks = 0;
-  int32_t num_state_slots = 0;
-  int32_t max_num_tokens = 0;  // of one step
-  int32_t max_num_seqs = 0;
-  int32_t max_logits_rows = 0;
-  int32_t max_blocks_per_seq = 0;
-  int32_t block_size = 0;       // tokens of a KV block
-  int32_t max_state_saves = 0;  // of one step
-  bool operator==(const ModelSizes&) const = default;
-};
 
 struct WeightsSummary {
   int64_t num_parameters = 0;
@@ -104,7 +93,7 @@ class Model {
   virtual Status write_slot(int32_t slot, std::span<const std::byte> from) = 0;
 
   // Allocates KV and state pools, step inputs and activations; call once, before forward().
-  virtual Status allocate(const ModelSizes& sizes) = 0;
+  virtual Status allocate(const EngineLimits& sizes) = 0;
 };
 
 // The element type weights are kept in: `choice` is auto, float32, float16 or bfloat16.
@@ -128,7 +117,8 @@ Result<WeightsSummary> check_weights(const io::ModelConfig& config, const io::Ch
                                      const device::Device& device, WeightFormat format);
 
 // Bytes allocate() will ask for beside the pools: step inputs, activations, logits, device scratch.
-int64_t workspace_bytes(const io::ModelConfig& config, const device::Device& device, const ModelSizes& sizes) noexcept;
+int64_t workspace_bytes(const io::ModelConfig& config, const device::Device& device,
+                        const EngineLimits& sizes) noexcept;
 
 // A folder where load_model() keeps matrices as the device wants them, for the next load.
 struct WeightCache {

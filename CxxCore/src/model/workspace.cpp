@@ -57,12 +57,12 @@ device::Tensor take_rows(Arena& arena, int64_t rows, int64_t width) noexcept {
 }
 
 // A save cuts at most one sequence in two, and makes one more piece, whose cu_seqlens begin with one more 0.
-int64_t max_piece_values(const ModelSizes& sizes) noexcept {
+int64_t max_piece_values(const EngineLimits& sizes) noexcept {
   const int64_t saves = sizes.max_state_saves;
   return saves > 0 ? 3 * (sizes.max_num_seqs + saves) + saves + 1 : 0;
 }
 
-Step plan(const io::ModelConfig& config, const ModelSizes& sizes, Arena& arena) noexcept {
+Step plan(const io::ModelConfig& config, const EngineLimits& sizes, Arena& arena) noexcept {
   const int64_t tokens = sizes.max_num_tokens, seqs = sizes.max_num_seqs, rows = sizes.max_logits_rows;
   const int64_t hidden = config.hidden_size;
   const Widths widths = scratch_widths(config);
@@ -142,13 +142,13 @@ bool wants_all_rows(const ForwardBatch& batch) noexcept {
 
 }  // namespace
 
-int64_t Workspace::size_bytes(const io::ModelConfig& config, const ModelSizes& sizes) noexcept {
+int64_t Workspace::size_bytes(const io::ModelConfig& config, const EngineLimits& sizes) noexcept {
   Arena arena;
   plan(config, sizes, arena);
   return arena.size_bytes();
 }
 
-device::StepLimits Workspace::step_limits(const io::ModelConfig& config, const ModelSizes& sizes) noexcept {
+device::StepLimits Workspace::step_limits(const io::ModelConfig& config, const EngineLimits& sizes) noexcept {
   device::StepLimits limits;
   const int64_t rows = int64_t{sizes.max_num_tokens} * std::max(config.num_experts_per_token, 1);
   limits.tokens = std::max(rows, int64_t{sizes.max_logits_rows});
@@ -173,7 +173,8 @@ device::StepLimits Workspace::step_limits(const io::ModelConfig& config, const M
   return limits;
 }
 
-Result<Workspace> Workspace::allocate(const io::ModelConfig& config, const ModelSizes& sizes, device::Device& device) {
+Result<Workspace> Workspace::allocate(const io::ModelConfig& config, const EngineLimits& sizes,
+                                      device::Device& device) {
   PAGODA_ASSIGN_OR_RETURN(
       auto buffer, device.allocate(static_cast<size_t>(size_bytes(config, sizes)), "step inputs and activations"));
   Workspace workspace;

@@ -83,9 +83,9 @@ inline device::Tensor as_rows(const device::Tensor& scratch, int64_t width) noex
 
 class Workspace {
  public:
-  static Result<Workspace> allocate(const io::ModelConfig& config, const ModelSizes& sizes, device::Device& device);
-  static int64_t size_bytes(const io::ModelConfig& config, const ModelSizes& sizes) noexcept;
-  static device::StepLimits step_limits(const io::ModelConfig& config, const ModelSizes& sizes) noexcept;
+  static Result<Workspace> allocate(const io::ModelConfig& config, const EngineLimits& sizes, device::Device& device);
+  static int64_t size_bytes(const io::ModelConfig& config, const EngineLimits& sizes) noexcept;
+  static device::StepLimits step_limits(const io::ModelConfig& config, const EngineLimits& sizes) noexcept;
 
   bool is_host_visible() const noexcept { return buffer_->host_pointer() != nullptr; }
 

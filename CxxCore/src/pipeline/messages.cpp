@@ -19,7 +19,7 @@ FrameReader body_of(std::span<const std::byte> frame) {
   return reader;
 }
 
-int32_t num_used(const model::ForwardBatch& batch, size_t b, const model::ModelSizes& sizes) noexcept {
+int32_t num_used(const model::ForwardBatch& batch, size_t b, const EngineLimits& sizes) noexcept {
   return (batch.context_lens[b] + sizes.block_size - 1) / sizes.block_size;
 }
 
@@ -89,7 +89,7 @@ Result<Assignment> decode_assignment(std::span<const std::byte> frame) {
   assignment.format = reader.get<WeightFormat>();
   assignment.kv_dtype = reader.get<DType>();
   assignment.rope_scaling = reader.get_text();
-  assignment.sizes = reader.get<model::ModelSizes>();
+  assignment.sizes = reader.get<EngineLimits>();
   if (kind_of(frame) != Kind::assign || !reader.is_done()) return bad_frame("assignment");
   return assignment;
 }
@@ -110,7 +110,7 @@ Status decode_failure(std::span<const std::byte> frame) {
 }
 
 Bytes encode_plan(const model::ForwardBatch& batch, std::span<const int32_t> returned_rows, bool returns_all,
-                  const model::ModelSizes& sizes) {
+                  const EngineLimits& sizes) {
   FrameWriter writer(Kind::plan);
   writer.put_array<int32_t>(batch.token_ids);
   writer.put_array<int32_t>(batch.positions);
@@ -131,7 +131,7 @@ Bytes encode_plan(const model::ForwardBatch& batch, std::span<const int32_t> ret
   return writer.take();
 }
 
-Status decode_plan(std::span<const std::byte> frame, const model::ModelSizes& sizes, StagePlan& plan) {
+Status decode_plan(std::span<const std::byte> frame, const EngineLimits& sizes, StagePlan& plan) {
   FrameReader reader = body_of(frame);
   model::ForwardBatch& batch = plan.batch;
   reader.get_array(batch.token_ids);

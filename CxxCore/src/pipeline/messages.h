@@ -14,7 +14,7 @@
 
 namespace pagoda::pipeline {
 
-constexpr uint64_t kProtocol = 1;
+constexpr uint64_t kProtocol = 2;
 
 struct Hello {
   uint64_t protocol = kProtocol;
@@ -30,7 +30,7 @@ struct Assignment {  // what a stage loads
   WeightFormat format = WeightFormat::f32;
   DType kv_dtype = DType::f32;
   std::string rope_scaling;
-  model::ModelSizes sizes;
+  EngineLimits sizes;
   bool operator==(const Assignment&) const = default;
 };
 
@@ -48,14 +48,14 @@ Status decode_failure(std::span<const std::byte> frame);
 // A step, and the rows of it that a stage gives back: all of them but for the last stage, which gives those that the
 // head is asked about. Every table is sent as far as it is used, so a stage keeps nothing from step to step.
 Bytes encode_plan(const model::ForwardBatch& batch, std::span<const int32_t> returned_rows, bool returns_all,
-                  const model::ModelSizes& sizes);
+                  const EngineLimits& sizes);
 struct StagePlan {
   model::ForwardBatch batch;
   bool returns_all = true;
   std::vector<int32_t> returned_rows;
 };
 // The result is only checked for length; the model checks the rest (model/batch_check.h).
-Status decode_plan(std::span<const std::byte> frame, const model::ModelSizes& sizes, StagePlan& plan);
+Status decode_plan(std::span<const std::byte> frame, const EngineLimits& sizes, StagePlan& plan);
 
 Bytes encode_rows(std::span<const float> rows);
 Status decode_rows(std::span<const std::byte> frame, std::vector<float>& rows);

@@ -19,7 +19,7 @@ Status unsupported(const char* what) {
 
 class PipelineModel final : public model::Model {
  public:
-  PipelineModel(std::unique_ptr<Pipeline> pipeline, std::unique_ptr<model::Model> first, const model::ModelSizes& sizes,
+  PipelineModel(std::unique_ptr<Pipeline> pipeline, std::unique_ptr<model::Model> first, const EngineLimits& sizes,
                 size_t hidden_size)
       : pipeline_(std::move(pipeline)), first_(std::move(first)), sizes_(sizes), hidden_size_(hidden_size) {}
 
@@ -42,7 +42,7 @@ class PipelineModel final : public model::Model {
   Status write_block(int32_t, std::span<const std::byte>) override { return unsupported("a cache on disk"); }
   Status read_slot(int32_t, std::span<std::byte>) override { return unsupported("a cache on disk"); }
   Status write_slot(int32_t, std::span<const std::byte>) override { return unsupported("a cache on disk"); }
-  Status allocate(const model::ModelSizes&) override { return ok_status(); }
+  Status allocate(const EngineLimits&) override { return ok_status(); }
 
  private:
   struct Step {
@@ -53,7 +53,7 @@ class PipelineModel final : public model::Model {
 
   const std::unique_ptr<Pipeline> pipeline_;
   const std::unique_ptr<model::Model> first_;
-  const model::ModelSizes sizes_;
+  const EngineLimits sizes_;
   const size_t hidden_size_;
   std::deque<Step> steps_;  // in flight
   std::vector<float> rows_;
@@ -97,7 +97,7 @@ PipelineLoad::PipelineLoad(PipelineParts parts, std::vector<Greeted> connections
 PipelineLoad::~PipelineLoad() = default;
 
 Result<std::unique_ptr<model::Model>> PipelineLoad::finish(std::unique_ptr<model::Model> first,
-                                                           const model::ModelSizes& sizes) {
+                                                           const EngineLimits& sizes) {
   PAGODA_RETURN_IF_ERROR(pipeline_->wait_until_ready());
   const size_t hidden_size = static_cast<size_t>(pipeline_->hidden_size());
   return std::unique_ptr<model::Model>(

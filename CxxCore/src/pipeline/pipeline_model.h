@@ -43,7 +43,7 @@ class PipelineLoad {
   PipelineLoad(PipelineParts parts, std::vector<Greeted> connections);
   ~PipelineLoad();
   // Waits for the stages. `first` is allocated.
-  Result<std::unique_ptr<model::Model>> finish(std::unique_ptr<model::Model> first, const model::ModelSizes& sizes);
+  Result<std::unique_ptr<model::Model>> finish(std::unique_ptr<model::Model> first, const EngineLimits& sizes);
 
  private:
   std::unique_ptr<Pipeline> pipeline_;

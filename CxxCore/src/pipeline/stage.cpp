@@ -86,7 +86,7 @@ Result<std::unique_ptr<Stage>> Stage::open(StageConfig config) {
 
 Status Stage::check_memory(const io::ModelConfig& part, const Assignment& assignment) const {
   PAGODA_ASSIGN_OR_RETURN(auto weights, model::check_weights(part, *checkpoint_, *device_, assignment.format));
-  const model::ModelSizes& sizes = assignment.sizes;
+  const EngineLimits& sizes = assignment.sizes;
   const cache::CacheLayout layout = model::cache_layout(part, assignment.kv_dtype, sizes.block_size);
   const int64_t caches =
       sizes.num_kv_blocks * layout.kv_block_bytes() + sizes.num_state_slots * layout.state_slot_bytes();

@@ -17,13 +17,14 @@ constexpr int64_t kMinSpareBlocks = 4;  // for each sequence that runs, of a poo
 constexpr int64_t kSpareGrowth = 2;     // of them, with each preemption: more would save tokens and cost steps
 constexpr int64_t kSpareDecay = 8;      // of what preemptions have added, one part goes with each sequence that ends
 constexpr int32_t kPreemptedUses = 8;   // of the state of a preempted sequence, which will come back
+constexpr int32_t kStateBlock = 16;     // tokens between two updates of a recurrent state: these stay
 constexpr int32_t kMaxTries = 4;        // newcomers that a step finds it cannot admit: each costs a look into the cache
 
 static bool is_older(const Sequence* a, const Sequence* b) noexcept {
   return std::tie(a->priority, a->id) < std::tie(b->priority, b->id);
 }
 
-Scheduler::Scheduler(const SchedulerLimits& limits, cache::BlockManager& blocks, cache::StatePool& states,
+Scheduler::Scheduler(const EngineLimits& limits, cache::BlockManager& blocks, cache::StatePool& states,
                      cache::PrefixCache& cache)
     : limits_(limits),
       blocks_(blocks),
@@ -83,7 +84,7 @@ const StepPlan& Scheduler::schedule(int32_t max_tokens, int32_t max_rows) {
   plan_.copies.blocks.clear();
   plan_.copies.slots.clear();
   plan_.saves.clear();
-  int32_t budget = std::min(limits_.max_num_batched_tokens, std::max(max_tokens, num_running()));
+  int32_t budget = std::min(limits_.max_num_tokens, std::max(max_tokens, num_running()));
   free_unseen();
   schedule_decodes(budget);
   schedule_drafts(budget);
@@ -94,9 +95,9 @@ const StepPlan& Scheduler::schedule(int32_t max_tokens, int32_t max_rows) {
 
 // Blocks behind the windows of all layers.
 void Scheduler::free_unseen() noexcept {
-  if (limits_.window == 0) return;
+  if (limits_.attention_window == 0) return;
   for (Sequence* sequence : running_)
-    cache_.free_before(*sequence, std::max(0, sequence->num_computed_tokens - limits_.window + 1));
+    cache_.free_before(*sequence, std::max(0, sequence->num_computed_tokens - limits_.attention_window + 1));
 }
 
 void Scheduler::schedule_decodes(int32_t& budget) {
@@ -116,9 +117,9 @@ void Scheduler::schedule_decodes(int32_t& budget) {
 int32_t Scheduler::draft_room(const Sequence& sequence) const noexcept {
   const int32_t num_tokens = sequence.num_tokens();
   int32_t room = sequence.max_num_tokens - num_tokens - 1;  // the last token is never computed
-  if (limits_.has_state) {
-    const int32_t row = sequence.num_computed_tokens % limits_.state_block;
-    if (row < limits_.state_block - 1) room = std::min(room, limits_.state_block - 2 - row);
+  if (limits_.has_state()) {
+    const int32_t row = sequence.num_computed_tokens % kStateBlock;
+    if (row < kStateBlock - 1) room = std::min(room, kStateBlock - 2 - row);
     room = std::min(room, cache_.next_save(sequence, num_tokens) - num_tokens - 1);
   }
   return std::max(room, 0);
@@ -177,7 +178,7 @@ void Scheduler::schedule_prompts(int32_t budget) {
 
 // The waiting sequence to be admitted now, before `next_prompt` gets its tokens; or null.
 Sequence* Scheduler::next_newcomer(const Sequence* next_prompt) noexcept {
-  const bool has_room = num_running() < limits_.max_num_seqs && (!limits_.has_state || states_.num_free() > 0);
+  const bool has_room = num_running() < limits_.max_num_seqs && (!limits_.has_state() || states_.num_free() > 0);
   // Blocks just freed by a preemption are for those that still run.
   if (!has_room || num_tries_ >= kMaxTries || !plan_.preempted.empty() || is_short_of_blocks_) return nullptr;
   Sequence* oldest = queue_.oldest();

@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/engine_limits.h"
 #include "base/result.h"
 #include "cache/block_manager.h"
 #include "cache/prefix_cache.h"
@@ -30,17 +31,6 @@ namespace pagoda::scheduler {
 
 constexpr int32_t kMaxPasses = 16;
 constexpr int32_t kOldestPart = 4;  // one of so many parts of a step's prompt tokens is for the oldest
-
-struct SchedulerLimits {
-  int32_t max_num_seqs = 16;
-  int32_t max_num_batched_tokens = 512;  // at least max_num_seqs, so that every running sequence can move
-  int32_t max_model_len = 0;             // tokens of one sequence
-  bool has_state = false;                // sequences need a recurrent slot
-  int32_t max_state_saves = 0;           // of one step
-  int32_t max_draft_rows = 0;            // of one step
-  int32_t window = 0;                    // a token sees so many, itself included, in every layer; 0: all
-  int32_t state_block = 16;              // tokens between two updates of a recurrent state: these stay
-};
 
 struct ScheduledSequence {
   request::Sequence* sequence = nullptr;
@@ -75,7 +65,7 @@ struct StepPlan {
 
 class Scheduler {
  public:
-  Scheduler(const SchedulerLimits& limits, cache::BlockManager& blocks, cache::StatePool& states,
+  Scheduler(const EngineLimits& limits, cache::BlockManager& blocks, cache::StatePool& states,
             cache::PrefixCache& cache);
 
   // Whether a sequence of `num_prompt_tokens` that may generate `max_tokens` can ever run to its end; the error has the
@@ -125,7 +115,7 @@ class Scheduler {
   void plan_saves(const request::Sequence* sequence, int32_t num_tokens);
   void arrange_rows();
 
-  SchedulerLimits limits_;
+  EngineLimits limits_;
   cache::BlockManager& blocks_;
   cache::StatePool& states_;
   cache::PrefixCache& cache_;

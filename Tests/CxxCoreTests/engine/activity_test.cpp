@@ -133,7 +133,8 @@ PAGODA_TEST(activity_costs_no_allocation_in_a_step) {
   cache::BlockManager blocks(64, 16);
   cache::StatePool states(2);
   cache::PrefixCache cache(blocks, states, /*has_state=*/true, /*max_checkpoints=*/0);
-  scheduler::Scheduler scheduler({.max_num_seqs = 2, .max_model_len = 1024, .has_state = true}, blocks, states, cache);
+  scheduler::Scheduler scheduler(
+      {.num_state_slots = 2, .max_num_tokens = 512, .max_num_seqs = 2, .max_model_len = 1024}, blocks, states, cache);
   std::vector<request::Sequence> sequences(kMaxLanes + 10);
   for (size_t i = 0; i < sequences.size(); ++i) {
     sequences[i].id = i + 1;

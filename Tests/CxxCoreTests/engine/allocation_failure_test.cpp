@@ -42,7 +42,7 @@ struct Watcher {
 class CountedModel final : public FakeModel {
  public:
   CountedModel(const CoreConfig& config, bool is_counted)
-      : FakeModel(config.sizes, config.block_size, config.vocab_size), is_counted_(is_counted) {}
+      : FakeModel(config.limits, config.limits.block_size, config.vocab_size), is_counted_(is_counted) {}
   Status forward(const model::ForwardBatch& batch) override {
     if (is_counted_) return FakeModel::forward(batch);
     const UncountedAllocations of_the_model;
@@ -58,15 +58,13 @@ const std::string kSchema =
 
 CoreConfig make_config(const std::shared_ptr<const text::BpeTokenizer>& tokenizer, const std::string& folder) {
   CoreConfig config;
-  config.sizes = {.num_kv_blocks = 15, .num_state_slots = 3 + 6, .max_num_tokens = 40, .max_num_seqs = 3};
-  config.sizes.max_logits_rows = 3;
-  config.sizes.max_blocks_per_seq = 15;
-  config.sizes.max_state_saves = 6;
+  config.limits = {.num_kv_blocks = 15, .num_state_slots = 3 + 6, .max_num_tokens = 40, .max_num_seqs = 3};
+  config.limits.max_logits_rows = 3;
+  config.limits.max_blocks_per_seq = 15;
+  config.limits.max_state_saves = 6;
   config.max_checkpoints = 6;
-  config.block_size = 16;
-  config.max_model_len = 15 * 16;
+  config.limits.max_model_len = 15 * 16;
   config.vocab_size = tokenizer->vocab_size();
-  config.has_state = true;
   config.state_slot_bytes = sizeof(FakeModel::State);
   config.tokenizer = tokenizer;
   if (!folder.empty())
@@ -167,7 +165,7 @@ int64_t try_every_allocation(const std::string& folder, bool model_may_fail, int
       if (watcher.reason == FinishReason::error) CHECK(watcher.code == StatusCode::out_of_memory);
       else if (i > 0 && faulty.is_submitted[i] && index >= 0) CHECK(watcher.tokens == expected[i]);
     }
-    CHECK(num_errors <= (model_may_fail ? config.sizes.max_num_seqs : 1));
+    CHECK(num_errors <= (model_may_fail ? config.limits.max_num_seqs : 1));
     check_nothing_lost(core);
     Outcome after = make_outcome(requests.size());
     play(core, requests, after);

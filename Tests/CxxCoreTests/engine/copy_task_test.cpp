@@ -35,7 +35,7 @@ class Reciter final : public model::Model {
   }
   std::span<const int32_t> picked() const noexcept override { return {}; }
   std::span<const float> logits() const noexcept override { return logits_; }
-  Status allocate(const model::ModelSizes&) override { return ok_status(); }
+  Status allocate(const EngineLimits&) override { return ok_status(); }
   Status read_block(int32_t, int32_t, std::span<std::byte>) override { return ok_status(); }
   Status write_block(int32_t, std::span<const std::byte>) override { return ok_status(); }
   Status read_slot(int32_t, std::span<std::byte>) override { return ok_status(); }
@@ -48,18 +48,16 @@ class Reciter final : public model::Model {
 
 CoreConfig config_of(bool uses_lookup) {
   CoreConfig config;
-  config.block_size = 16;
-  config.sizes.num_kv_blocks = kMaxLen / 16 + 2;
-  config.sizes.num_state_slots = 1;
-  config.sizes.max_num_tokens = 256;
-  config.sizes.max_num_seqs = 1;
-  config.sizes.max_blocks_per_seq = kMaxLen / 16 + 2;
+  config.limits.num_kv_blocks = kMaxLen / 16 + 2;
+  config.limits.num_state_slots = 1;
+  config.limits.max_num_tokens = 256;
+  config.limits.max_num_seqs = 1;
+  config.limits.max_blocks_per_seq = kMaxLen / 16 + 2;
   config.max_drafts = uses_lookup ? speculate::kMaxPositions : 0;
-  config.max_draft_rows = config.max_drafts;
-  config.sizes.max_logits_rows = 1 + config.max_drafts;
-  config.max_model_len = kMaxLen;
+  config.limits.max_draft_rows = config.max_drafts;
+  config.limits.max_logits_rows = 1 + config.max_drafts;
+  config.limits.max_model_len = kMaxLen;
   config.vocab_size = kVocab;
-  config.has_state = true;
   config.uses_lookup = uses_lookup;
   config.takes_all_drafts = true;
   return config;

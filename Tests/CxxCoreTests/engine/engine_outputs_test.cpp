@@ -29,18 +29,16 @@ struct Harness {
 
   explicit Harness(int64_t num_blocks = 64, int32_t max_num_tokens = 64, bool with_tokenizer = true) {
     CoreConfig config;
-    config.sizes.num_kv_blocks = num_blocks;
-    config.sizes.num_state_slots = 4;
-    config.sizes.max_num_tokens = max_num_tokens;
-    config.sizes.max_num_seqs = config.sizes.max_logits_rows = 4;
-    config.sizes.max_blocks_per_seq = static_cast<int32_t>(num_blocks);
-    config.block_size = 16;
-    config.max_model_len = static_cast<int32_t>(num_blocks * 16);
+    config.limits.num_kv_blocks = num_blocks;
+    config.limits.num_state_slots = 4;
+    config.limits.max_num_tokens = max_num_tokens;
+    config.limits.max_num_seqs = config.limits.max_logits_rows = 4;
+    config.limits.max_blocks_per_seq = static_cast<int32_t>(num_blocks);
+    config.limits.max_model_len = static_cast<int32_t>(num_blocks * 16);
     config.vocab_size = tokenizer->vocab_size();
-    config.has_state = true;
     config.eos_token_ids = {test::end_id(*tokenizer)};
     if (with_tokenizer) config.tokenizer = tokenizer;
-    model = std::make_unique<FakeModel>(config.sizes, config.block_size, config.vocab_size);
+    model = std::make_unique<FakeModel>(config.limits, config.limits.block_size, config.vocab_size);
     core = std::make_unique<EngineCore>(*model, config);
   }
 

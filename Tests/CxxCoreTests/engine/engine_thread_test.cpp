@@ -52,15 +52,13 @@ class ProfiledDevice final : public device::Device {
 std::unique_ptr<EngineThread> start_engine(int64_t num_blocks = 64, std::unique_ptr<device::Device> device = nullptr) {
   LoadedModel loaded;
   loaded.device = std::move(device);
-  model::ModelSizes& sizes = loaded.core.sizes;
+  EngineLimits& sizes = loaded.core.limits;
   sizes.num_kv_blocks = num_blocks;
   sizes.num_state_slots = sizes.max_num_seqs = sizes.max_logits_rows = 4;
   sizes.max_num_tokens = 32;
   sizes.max_blocks_per_seq = static_cast<int32_t>(num_blocks);
-  loaded.core.block_size = 16;
-  loaded.core.max_model_len = static_cast<int32_t>(num_blocks) * 16;
+  loaded.core.limits.max_model_len = static_cast<int32_t>(num_blocks) * 16;
   loaded.core.vocab_size = kFakeVocab;
-  loaded.core.has_state = true;
   loaded.model = std::make_unique<FakeModel>(sizes, 16);
   auto engine = EngineThread::start(std::move(loaded));
   CHECK_OK(engine);

@@ -31,28 +31,27 @@ struct FakeHarness {
   explicit FakeHarness(const Shape& shape, std::vector<int32_t> eos = {},
                        std::shared_ptr<engine::DiskStore> disk = nullptr, device::Device* device = nullptr) {
     engine::CoreConfig config;
-    config.sizes.num_kv_blocks = shape.num_blocks;
+    config.limits.num_kv_blocks = shape.num_blocks;
     config.max_checkpoints = shape.has_state ? shape.max_checkpoints : 0;
-    config.sizes.num_state_slots = shape.has_state ? shape.max_num_seqs + config.max_checkpoints : 0;
-    config.sizes.max_state_saves = config.max_checkpoints;
+    config.limits.num_state_slots = shape.has_state ? shape.max_num_seqs + config.max_checkpoints : 0;
+    config.limits.max_state_saves = config.max_checkpoints;
     config.state_slot_bytes = sizeof(FakeModel::State);
-    config.sizes.max_num_tokens = shape.max_num_tokens;
-    config.sizes.max_num_seqs = shape.max_num_seqs;
+    config.limits.max_num_tokens = shape.max_num_tokens;
+    config.limits.max_num_seqs = shape.max_num_seqs;
     config.drafter = shape.drafter;
     config.max_drafts = shape.drafter ? speculate::kMaxPositions : 0;
-    config.max_draft_rows = std::min(3, shape.max_num_seqs) * config.max_drafts;
-    config.sizes.max_logits_rows = shape.max_num_seqs + config.max_draft_rows;
-    config.sizes.max_blocks_per_seq = static_cast<int32_t>(shape.num_blocks);
-    config.block_size = shape.block_size;
+    config.limits.max_draft_rows = std::min(3, shape.max_num_seqs) * config.max_drafts;
+    config.limits.max_logits_rows = shape.max_num_seqs + config.limits.max_draft_rows;
+    config.limits.max_blocks_per_seq = static_cast<int32_t>(shape.num_blocks);
+    config.limits.block_size = shape.block_size;
     config.step_times = {.max_seconds = shape.max_step_seconds, .max_decode_seconds = shape.max_decode_seconds};
-    config.max_model_len = static_cast<int32_t>(shape.num_blocks * shape.block_size);
+    config.limits.max_model_len = static_cast<int32_t>(shape.num_blocks * shape.block_size);
     config.vocab_size = kFakeVocab;
     config.hidden_size = kFakeHidden;
-    config.has_state = shape.has_state;
     config.eos_token_ids = std::move(eos);
     config.disk = std::move(disk);
     config.device = device;
-    model = std::make_unique<FakeModel>(config.sizes, shape.block_size);
+    model = std::make_unique<FakeModel>(config.limits, shape.block_size);
     core = std::make_unique<engine::EngineCore>(*model, config);
   }
 

@@ -27,10 +27,10 @@ class FakeModel : public model::Model {
   int num_logits_rows = 0;        // that the engine could read
   int num_draws = 0;              // that the engine would leave to the model
   int64_t num_table_entries = 0;  // of block tables that were written
-  model::ModelSizes sizes;
+  EngineLimits sizes;
   int32_t block_size;
 
-  FakeModel(const model::ModelSizes& s, int32_t block, int32_t vocab_size = kFakeVocab)
+  FakeModel(const EngineLimits& s, int32_t block, int32_t vocab_size = kFakeVocab)
       : sizes(s),
         block_size(block),
         vocab_size_(static_cast<uint64_t>(vocab_size)),
@@ -38,7 +38,7 @@ class FakeModel : public model::Model {
         states_(static_cast<size_t>(s.num_state_slots)),
         tables_(static_cast<size_t>(s.max_num_seqs * s.max_blocks_per_seq), -1) {}
 
-  Status allocate(const model::ModelSizes&) override { return ok_status(); }
+  Status allocate(const EngineLimits&) override { return ok_status(); }
   std::span<const float> logits() const noexcept override { return logits_; }
   std::span<const int32_t> picked() const noexcept override { return picked_; }
 

@@ -20,15 +20,13 @@ using test::Recorder;
 
 std::unique_ptr<EngineThread> start_engine(bool has_state, bool prefix_cache = true) {
   LoadedModel loaded;
-  model::ModelSizes& sizes = loaded.core.sizes;
+  EngineLimits& sizes = loaded.core.limits;
   sizes.num_kv_blocks = sizes.max_blocks_per_seq = 64;
   sizes.max_num_seqs = sizes.max_logits_rows = 4;
   sizes.num_state_slots = has_state ? 12 : 0;
   sizes.max_num_tokens = 32;
-  loaded.core.block_size = 16;
-  loaded.core.max_model_len = 64 * 16;
+  loaded.core.limits.max_model_len = 64 * 16;
   loaded.core.vocab_size = kFakeVocab;
-  loaded.core.has_state = has_state;
   loaded.core.max_checkpoints = has_state ? 8 : 0;
   loaded.core.prefix_cache = prefix_cache;
   loaded.model = std::make_unique<FakeModel>(sizes, 16);

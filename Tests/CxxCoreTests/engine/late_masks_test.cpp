@@ -56,22 +56,20 @@ struct Harness {
 
   explicit Harness(bool has_thread, int64_t num_blocks = 64, bool speculates = false) {
     CoreConfig config;
-    config.sizes = {.num_kv_blocks = num_blocks, .num_state_slots = 4, .max_num_tokens = 64, .max_num_seqs = 4};
+    config.limits = {.num_kv_blocks = num_blocks, .num_state_slots = 4, .max_num_tokens = 64, .max_num_seqs = 4};
     config.max_drafts = speculates ? 5 : 0;
-    config.max_draft_rows = 3 * config.max_drafts;
+    config.limits.max_draft_rows = 3 * config.max_drafts;
     config.uses_lookup = config.takes_all_drafts = speculates;
-    config.sizes.max_logits_rows = 4 + config.max_draft_rows;
-    config.sizes.max_blocks_per_seq = static_cast<int32_t>(num_blocks);
-    config.block_size = 16;
-    config.max_model_len = static_cast<int32_t>(num_blocks * 16);
+    config.limits.max_logits_rows = 4 + config.limits.max_draft_rows;
+    config.limits.max_blocks_per_seq = static_cast<int32_t>(num_blocks);
+    config.limits.max_model_len = static_cast<int32_t>(num_blocks * 16);
     config.vocab_size = tokenizer->vocab_size();
-    config.has_state = true;
     config.step_times.max_decode_seconds = -1;
     config.eos_token_ids = {test::end_id(*tokenizer)};
     config.tokenizer = tokenizer;
     config.has_mask_thread = has_thread;
     if (has_thread) config.before_mask = [gate = gate] { gate->pass(); };
-    model = std::make_unique<FakeModel>(config.sizes, config.block_size, config.vocab_size);
+    model = std::make_unique<FakeModel>(config.limits, config.limits.block_size, config.vocab_size);
     core = std::make_unique<EngineCore>(*model, config);
   }
   ~Harness() { gate->set_open(true); }  // the thread is waited for

@@ -37,19 +37,18 @@ struct Harness {
         model::load_model(opened->config, *opened->checkpoint, *device, WeightFormat::f32, DType::f32, 16, nullptr);
     CHECK_OK(loaded);
     CoreConfig config;
-    config.sizes = {.num_kv_blocks = 16,
-                    .num_state_slots = 4,
-                    .max_num_tokens = 24,
-                    .max_num_seqs = 4,
-                    .max_logits_rows = 4,
-                    .max_blocks_per_seq = 4,
-                    .block_size = 16};
-    config.max_model_len = 64;
+    config.limits = {.num_kv_blocks = 16,
+                     .num_state_slots = 4,
+                     .max_num_tokens = 24,
+                     .max_num_seqs = 4,
+                     .max_logits_rows = 4,
+                     .max_blocks_per_seq = 4,
+                     .block_size = 16};
+    config.limits.max_model_len = 64;
     config.vocab_size = vocab_size = opened->config.vocab_size;
-    config.has_state = true;
     config.prefix_cache = false;
     model = std::move(*loaded);
-    CHECK_OK(model->allocate(config.sizes));
+    CHECK_OK(model->allocate(config.limits));
     core = std::make_unique<EngineCore>(*model, config);
   }
 

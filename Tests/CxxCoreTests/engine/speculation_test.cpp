@@ -35,26 +35,24 @@ struct Harness {
   // Without a drafter the engine's own may draft, when uses_lookup.
   explicit Harness(const Room& room, std::shared_ptr<TestDrafter> drafter = nullptr, bool uses_lookup = false) {
     CoreConfig config;
-    config.sizes.num_kv_blocks = room.num_blocks;
+    config.limits.num_kv_blocks = room.num_blocks;
     config.max_checkpoints = room.max_checkpoints;
-    config.sizes.max_state_saves = room.max_checkpoints;
+    config.limits.max_state_saves = room.max_checkpoints;
     config.state_slot_bytes = sizeof(FakeModel::State);
-    config.sizes.num_state_slots = room.max_num_seqs + room.max_checkpoints;
-    config.sizes.max_num_tokens = room.max_num_tokens;
-    config.sizes.max_num_seqs = room.max_num_seqs;
+    config.limits.num_state_slots = room.max_num_seqs + room.max_checkpoints;
+    config.limits.max_num_tokens = room.max_num_tokens;
+    config.limits.max_num_seqs = room.max_num_seqs;
     config.max_drafts = drafter || uses_lookup ? speculate::kMaxPositions : 0;
-    config.max_draft_rows = 2 * config.max_drafts;
-    config.sizes.max_logits_rows = room.max_num_seqs + config.max_draft_rows;
-    config.sizes.max_blocks_per_seq = static_cast<int32_t>(room.num_blocks);
-    config.block_size = 16;
-    config.max_model_len = static_cast<int32_t>(room.num_blocks * 16);
+    config.limits.max_draft_rows = 2 * config.max_drafts;
+    config.limits.max_logits_rows = room.max_num_seqs + config.limits.max_draft_rows;
+    config.limits.max_blocks_per_seq = static_cast<int32_t>(room.num_blocks);
+    config.limits.max_model_len = static_cast<int32_t>(room.num_blocks * 16);
     config.vocab_size = tokenizer->vocab_size();
-    config.has_state = true;
     config.eos_token_ids = {test::end_id(*tokenizer)};
     config.tokenizer = tokenizer;
     config.drafter = std::move(drafter);
     config.uses_lookup = uses_lookup;
-    model = std::make_unique<FakeModel>(config.sizes, config.block_size, config.vocab_size);
+    model = std::make_unique<FakeModel>(config.limits, config.limits.block_size, config.vocab_size);
     core = std::make_unique<EngineCore>(*model, config);
   }
 

@@ -47,7 +47,7 @@ PAGODA_TEST(window_frees_the_blocks_that_no_layer_sees) {
   auto roomy = Harness::open(folder, options_for(48, /*prefix_cache=*/true));
   auto crowded = Harness::open(folder, options_for(22, /*prefix_cache=*/false));
   REQUIRE(roomy && crowded);
-  CHECK_EQ(crowded->loaded.core.attention_window, 24);
+  CHECK_EQ(crowded->loaded.core.limits.attention_window, 24);
   const std::vector<Request> requests = make_requests(crowded->loaded.core.vocab_size);
   std::vector<Recorder> together(requests.size());
   for (size_t i = 0; i < requests.size(); ++i) REQUIRE(crowded->add(requests[i], i + 1, together[i]));
@@ -75,7 +75,7 @@ PAGODA_TEST(window_frees_nothing_that_another_layer_sees) {
   for (const char* name : {"gemma3", "qwen2", "qwen3"}) {
     auto harness = Harness::open(test::fixtures_dir() + "/model/" + name, options_for(48, false));
     REQUIRE(harness);
-    CHECK_EQ(harness->loaded.core.attention_window, 0);
+    CHECK_EQ(harness->loaded.core.limits.attention_window, 0);
   }
 }
 

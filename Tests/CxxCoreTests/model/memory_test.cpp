@@ -52,12 +52,12 @@ class CountingDevice final : public device::Device {
   std::unique_ptr<device::Device> inner_;
 };
 
-constexpr model::ModelSizes kSizes{.num_kv_blocks = 7,
-                                   .num_state_slots = 3,
-                                   .max_num_tokens = 21,
-                                   .max_num_seqs = 3,
-                                   .max_logits_rows = 5,
-                                   .max_blocks_per_seq = 2};
+constexpr EngineLimits kSizes{.num_kv_blocks = 7,
+                              .num_state_slots = 3,
+                              .max_num_tokens = 21,
+                              .max_num_seqs = 3,
+                              .max_logits_rows = 5,
+                              .max_blocks_per_seq = 2};
 
 Result<std::unique_ptr<model::Model>> load_and_allocate(const OpenedModel& opened, CountingDevice& device,
                                                         DType dtype) {
@@ -151,7 +151,7 @@ PAGODA_TEST(model_plans_impossible_sizes_without_wrapping) {
   auto opened = open_model(folder(fixtures_dir() + "/model/qwen3_5"));
   REQUIRE_OK(opened);
   CountingDevice device;
-  model::ModelSizes sizes = kSizes;
+  EngineLimits sizes = kSizes;
   sizes.max_num_tokens = sizes.max_num_seqs = sizes.max_logits_rows = sizes.max_blocks_per_seq = 0x7fffffff;
   io::ModelConfig config = opened->config;
   config.vocab_size = config.hidden_size = 0x7fffffff;
@@ -167,7 +167,7 @@ PAGODA_TEST(model_refuses_sizes_that_are_not_positive_and_steps_before_allocate)
   REQUIRE_OK(model);
   CHECK((*model)->forward(one_token(*opened)).code == StatusCode::internal);
   for (int field = 0; field < 6; ++field) {
-    model::ModelSizes sizes = kSizes;
+    EngineLimits sizes = kSizes;
     if (field == 0) sizes.num_kv_blocks = 0;
     if (field == 1) sizes.num_state_slots = 0;
     if (field == 2) sizes.max_num_tokens = -1;

@@ -140,7 +140,7 @@ class ModelRunner {
   model::Model& model() { return *model_; }
   device::Device& device() { return *device_; }
   const io::ModelConfig& config() const { return config_; }
-  const model::ModelSizes& sizes() const { return sizes_; }
+  const EngineLimits& sizes() const { return sizes_; }
 
  private:
   static int32_t take(std::vector<int32_t>& ids) {
@@ -172,7 +172,7 @@ class ModelRunner {
   int32_t block_size_ = 16;
   std::unique_ptr<device::Device> device_;  // outlives the model
   std::unique_ptr<model::Model> model_;
-  model::ModelSizes sizes_;
+  EngineLimits sizes_;
   std::vector<int32_t> free_blocks_, free_slots_;
   std::mt19937 random_{7};
 };

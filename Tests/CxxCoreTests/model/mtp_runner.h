@@ -35,7 +35,7 @@ struct MtpRunner {
     if (!loaded.is_ok()) return loaded.status;
     auto runner = std::make_unique<MtpRunner>();
     runner->loaded = std::move(*loaded);
-    engine::reserve_batch(runner->batch, runner->loaded.core.sizes);
+    engine::reserve_batch(runner->batch, runner->loaded.core.limits);
     for (int32_t block = 7; block >= 0; --block) runner->sequence.block_table.push_back(block);
     runner->sequence.state_slot = 1;
     runner->sequence.has_fresh_slot = true;
@@ -46,7 +46,7 @@ struct MtpRunner {
     scheduler::StepPlan plan;
     plan.rows.push_back({&sequence, count});
     const engine::CoreConfig& core = loaded.core;
-    engine::build_batch(plan, core.block_size, core.sizes.max_blocks_per_seq, core.has_state, batch);
+    engine::build_batch(plan, core.limits.block_size, core.limits.max_blocks_per_seq, core.limits.has_state(), batch);
     batch.feeds_head = true;
     CHECK_OK(loaded.model->forward(batch));
     sequence.num_computed_tokens += count;
@@ -56,8 +56,8 @@ struct MtpRunner {
   std::vector<float> draft(int32_t token, int32_t index) {
     const engine::CoreConfig& core = loaded.core;
     engine::begin_draft_batch(batch);
-    engine::add_draft_row({&sequence, token, sequence.num_tokens() - 1 + index, index == 0 ? -1 : 0}, core.block_size,
-                          core.sizes.max_blocks_per_seq, batch);
+    engine::add_draft_row({&sequence, token, sequence.num_tokens() - 1 + index, index == 0 ? -1 : 0},
+                          core.limits.block_size, core.limits.max_blocks_per_seq, batch);
     CHECK_OK(loaded.model->draft(batch, index == 0));
     const auto logits = loaded.model->logits();
     return {logits.begin(), logits.end()};

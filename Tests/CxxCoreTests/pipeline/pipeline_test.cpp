@@ -161,7 +161,7 @@ PAGODA_TEST(pipeline_refuses_another_model_and_what_it_cannot_do) {
 // Whatever bytes come, a frame is refused or read; nothing is taken from beyond its end.
 PAGODA_TEST(pipeline_refuses_broken_frames) {
   std::mt19937_64 rng(test::seed(7));
-  model::ModelSizes sizes{.max_num_tokens = 8, .max_num_seqs = 2, .max_blocks_per_seq = 4, .block_size = 8};
+  EngineLimits sizes{.max_num_tokens = 8, .max_num_seqs = 2, .max_blocks_per_seq = 4, .block_size = 8};
   model::ForwardBatch batch;
   batch.token_ids = {1, 2, 3};
   batch.positions = {0, 1, 2};

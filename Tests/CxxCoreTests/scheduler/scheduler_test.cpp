@@ -21,17 +21,17 @@ using request::SequenceState;
 struct Harness {
   cache::BlockManager blocks;
   cache::StatePool states;
-  SchedulerLimits limits;
+  EngineLimits limits;
   cache::PrefixCache cache;
   Scheduler scheduler;
   std::map<uint64_t, std::unique_ptr<Sequence>> alive;
   uint64_t next_id = 1;
 
-  Harness(int64_t num_blocks, int32_t block_size, SchedulerLimits l)
+  Harness(int64_t num_blocks, int32_t block_size, EngineLimits l)
       : blocks(num_blocks, block_size),
-        states(l.has_state ? l.max_num_seqs : 0),
+        states(l.num_state_slots),
         limits(l),
-        cache(blocks, states, l.has_state, 0),
+        cache(blocks, states, l.has_state(), 0),
         scheduler(l, blocks, states, cache) {}
 
   Sequence* add(int prompt, int output, int32_t priority = 0, const std::string& share_id = "") {
@@ -69,7 +69,7 @@ struct Harness {
   void check_plan(const StepPlan& plan) const {
     std::set<const Sequence*> seen;
     bool has_prompts = false;
-    CHECK(plan.num_tokens() <= limits.max_num_batched_tokens);
+    CHECK(plan.num_tokens() <= limits.max_num_tokens);
     CHECK(static_cast<int32_t>(plan.rows.size()) <= limits.max_num_seqs);
     for (const ScheduledSequence& row : plan.rows) {
       const Sequence& s = *row.sequence;
@@ -94,7 +94,7 @@ struct Harness {
     for (const auto& [id, s] : alive) {
       for (int32_t block : s->block_table) CHECK(held_blocks.insert(block).second && blocks.ref_count(block) == 1);
       if (s->state_slot >= 0) CHECK(held_slots.insert(s->state_slot).second && states.is_in_use(s->state_slot));
-      CHECK_EQ(s->state_slot >= 0, limits.has_state && s->state == SequenceState::running);
+      CHECK_EQ(s->state_slot >= 0, limits.has_state() && s->state == SequenceState::running);
       if (s->state == SequenceState::waiting) CHECK(s->block_table.empty() && s->num_computed_tokens == 0);
       ++(s->state == SequenceState::running ? running : waiting);
     }
@@ -106,8 +106,9 @@ struct Harness {
   }
 };
 
-SchedulerLimits limits(int32_t seqs, int32_t tokens, bool has_state = true) {
-  return {.max_num_seqs = seqs, .max_num_batched_tokens = tokens, .max_model_len = 4096, .has_state = has_state};
+EngineLimits limits(int32_t seqs, int32_t tokens, bool has_state = true) {
+  return {
+      .num_state_slots = has_state ? seqs : 0, .max_num_tokens = tokens, .max_num_seqs = seqs, .max_model_len = 4096};
 }
 
 }  // namespace
@@ -149,7 +150,7 @@ PAGODA_TEST(scheduler_runs_decodes_before_prompts) {
 }
 
 PAGODA_TEST(scheduler_reads_a_short_prompt_beside_a_long_one) {
-  Harness harness(1024, 16, {.max_num_seqs = 4, .max_num_batched_tokens = 256, .max_model_len = 16384});
+  Harness harness(1024, 16, {.max_num_tokens = 256, .max_num_seqs = 4, .max_model_len = 16384});
   Sequence* first = harness.add(12000, 4);
   for (int i = 0; i < 3; ++i) harness.commit(harness.scheduler.schedule());
   Sequence* second = harness.add(20, 4);
