@@ -80,7 +80,7 @@ enum PagodaCLI {
     } catch let error as HubError {
       Terminal.report(error.message)
     } catch let error as PagodaError {
-      Terminal.report(error.message)
+      Terminal.report(namingFlags(error.message))
     } catch {
       Terminal.report(error.localizedDescription)
     }

@@ -80,4 +80,14 @@ import Testing
       for option in command.options { #expect(!option.help.isEmpty, "--\(option.name)") }
     }
   }
+
+  @Test func messages_of_the_core_name_options() throws {
+    #expect(namingFlags("max_num_seqs must be 1 to 4096, not 0") == "--max-num-seqs must be 1 to 4096, not 0")
+    #expect(
+      namingFlags("kv_cache_bytes of 5 bytes holds no KV block") == "--kv-cache-memory of 5 bytes holds no KV block")
+    #expect(namingFlags("speculation must be auto") == "--speculate must be auto")
+    #expect(namingFlags("the speculation of head_dim") == "the speculation of head_dim")
+    let refused = try Program.run("info", "--max-model-len", "100000000")
+    #expect(refused.status == 1 && refused.errors.contains("--max-model-len 100000000 is more"), "\(refused.errors)")
+  }
 }

@@ -141,7 +141,7 @@ Result<Prepared> prepare(const ModelSource& source, const EngineOptions& options
   if (options.pipeline.empty())
     model::find_mtp_head(p.config, *p.checkpoint, options.speculation == "auto" || options.speculation == "mtp");
   if (options.speculation == "mtp" && !p.config.runs_mtp_head)
-    return make_error(StatusCode::unsupported, "speculate mtp needs a model with an MTP head, and this one has none");
+    return make_error(StatusCode::unsupported, "speculation mtp needs a model with an MTP head, and this one has none");
   PAGODA_ASSIGN_OR_RETURN(p.device, device::make_device(device_for(options, p.config), options.num_threads));
 
   PAGODA_ASSIGN_OR_RETURN(p.dtype, model::choose_dtype(options.dtype, p.config, *p.checkpoint));

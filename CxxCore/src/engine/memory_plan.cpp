@@ -68,30 +68,31 @@ int32_t max_drafts(const EngineOptions& options) noexcept {
 }
 
 Status check_options(const EngineOptions& options) {
-  PAGODA_RETURN_IF_ERROR(check_range("threads", options.num_threads, 0, 1024));
-  PAGODA_RETURN_IF_ERROR(check_range("max-num-seqs", options.max_num_seqs, 1, 4096));
-  PAGODA_RETURN_IF_ERROR(check_range("max-num-batched-tokens", options.max_num_batched_tokens, 0, 1 << 20));
-  PAGODA_RETURN_IF_ERROR(check_range("max-model-len", options.max_model_len, 0, 1 << 28));
-  PAGODA_RETURN_IF_ERROR(check_range("num-kv-blocks", options.num_kv_blocks, 0, int64_t{1} << 31));
-  PAGODA_RETURN_IF_ERROR(check_range("kv-cache-memory", options.kv_cache_bytes, 0, int64_t{1} << 50));
-  PAGODA_RETURN_IF_ERROR(check_range("checkpoint-memory", options.checkpoint_bytes, 0, int64_t{1} << 50));
-  PAGODA_RETURN_IF_ERROR(check_range("weight-cache-disk", options.weight_cache_disk_bytes, 0, int64_t{1} << 50));
-  PAGODA_RETURN_IF_ERROR(check_range("prefix-cache-disk", options.prefix_cache_disk_bytes, 0, int64_t{1} << 50));
+  PAGODA_RETURN_IF_ERROR(check_range("num_threads", options.num_threads, 0, 1024));
+  PAGODA_RETURN_IF_ERROR(check_range("max_num_seqs", options.max_num_seqs, 1, 4096));
+  PAGODA_RETURN_IF_ERROR(check_range("max_num_batched_tokens", options.max_num_batched_tokens, 0, 1 << 20));
+  PAGODA_RETURN_IF_ERROR(check_range("max_model_len", options.max_model_len, 0, 1 << 28));
+  PAGODA_RETURN_IF_ERROR(check_range("num_kv_blocks", options.num_kv_blocks, 0, int64_t{1} << 31));
+  PAGODA_RETURN_IF_ERROR(check_range("kv_cache_bytes", options.kv_cache_bytes, 0, int64_t{1} << 50));
+  PAGODA_RETURN_IF_ERROR(check_range("checkpoint_bytes", options.checkpoint_bytes, 0, int64_t{1} << 50));
+  PAGODA_RETURN_IF_ERROR(check_range("weight_cache_disk_bytes", options.weight_cache_disk_bytes, 0, int64_t{1} << 50));
+  PAGODA_RETURN_IF_ERROR(check_range("prefix_cache_disk_bytes", options.prefix_cache_disk_bytes, 0, int64_t{1} << 50));
   if (options.max_step_ms != -1 && !(options.max_step_ms >= 0 && options.max_step_ms <= 1e6))
     return make_error(StatusCode::invalid_argument,
-                      concat("max-step-ms must be 0 to 1000000, or -1, not ", options.max_step_ms));
-  PAGODA_RETURN_IF_ERROR(check_range("speculate-max", options.max_drafts, 0, device::kMaxDrafts));
+                      concat("max_step_ms must be 0 to 1000000, or -1, not ", options.max_step_ms));
+  PAGODA_RETURN_IF_ERROR(check_range("max_drafts", options.max_drafts, 0, device::kMaxDrafts));
   if (options.speculation != "auto" && options.speculation != "off" && options.speculation != "lookup" &&
       options.speculation != "mtp")
     return make_error(StatusCode::invalid_argument,
-                      "speculate must be auto, off, mtp or lookup, not " + options.speculation);
-  PAGODA_RETURN_IF_ERROR(check_range("pipeline-timeout-ms", options.pipeline_timeout_ms, 100, 3'600'000));
+                      "speculation must be auto, off, mtp or lookup, not " + options.speculation);
+  PAGODA_RETURN_IF_ERROR(check_range("pipeline_timeout_ms", options.pipeline_timeout_ms, 100, 3'600'000));
   if (!options.pipeline.empty() && !options.prefix_cache_dir.empty())
-    return make_error(StatusCode::unsupported, "pipeline and prefix-cache-dir exclude each other");
+    return make_error(StatusCode::unsupported, "pipeline and prefix_cache_dir exclude each other");
   if (!options.pipeline.empty() && (options.speculation == "mtp" || options.speculation == "lookup"))
-    return make_error(StatusCode::unsupported, "pipeline and speculate " + options.speculation + " exclude each other");
+    return make_error(StatusCode::unsupported,
+                      "pipeline and speculation " + options.speculation + " exclude each other");
   if (options.block_size != 8 && options.block_size != 16 && options.block_size != 32)
-    return make_error(StatusCode::invalid_argument, concat("block-size must be 8, 16 or 32, not ", options.block_size));
+    return make_error(StatusCode::invalid_argument, concat("block_size must be 8, 16 or 32, not ", options.block_size));
   return ok_status();
 }
 
@@ -119,13 +120,13 @@ Result<PlannedMemory> plan_memory(const EngineOptions& options, const io::ModelC
 
   if (options.max_model_len > config.context_length)
     return make_error(StatusCode::invalid_argument,
-                      concat("max-model-len ", options.max_model_len, " is more than the model's context of ",
+                      concat("max_model_len ", options.max_model_len, " is more than the model's context of ",
                              config.context_length, " tokens"));
   const int64_t wanted_len = options.max_model_len > 0 ? options.max_model_len : config.context_length;
   plan.num_kv_blocks = choose_num_blocks(options, plan, wanted_len);
   if (plan.num_kv_blocks < 1)
     return make_error(StatusCode::out_of_memory,
-                      concat("kv-cache-memory of ", options.kv_cache_bytes, " bytes holds no KV block; one takes ",
+                      concat("kv_cache_bytes of ", options.kv_cache_bytes, " bytes holds no KV block; one takes ",
                              plan.kv_block_bytes, " bytes"));
   plan.kv_bytes = plan.num_kv_blocks * plan.kv_block_bytes;
   const int64_t pool_tokens = plan.num_kv_blocks * plan.block_size;

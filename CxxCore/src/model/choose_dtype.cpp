@@ -47,7 +47,7 @@ Result<DType> choose_kv_dtype(const std::string& choice, DType model_dtype) {
   for (DType known : {DType::f32, DType::f16, DType::bf16, DType::i8})
     if (choice == dtype_name(known)) return known;
   return make_error(StatusCode::invalid_argument,
-                    "kv-dtype \"" + choice + "\" is unknown; known: auto, float32, float16, bfloat16, int8");
+                    "kv_dtype \"" + choice + "\" is unknown; known: auto, float32, float16, bfloat16, int8");
 }
 
 }  // namespace pagoda::model

@@ -60,7 +60,7 @@ Result<std::vector<int32_t>> parse_split(const std::string& text, int32_t num_la
   }
   if (next < end || text.ends_with(',') || sum != num_layers || ends.size() != num_stages)
     return make_error(StatusCode::invalid_argument,
-                      concat("pipeline-split must be ", num_stages, " numbers of layers with the sum ", num_layers,
+                      concat("pipeline_split must be ", num_stages, " numbers of layers with the sum ", num_layers,
                              ", not '", text, "'"));
   return ends;
 }

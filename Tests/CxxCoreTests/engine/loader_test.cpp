@@ -186,12 +186,12 @@ PAGODA_TEST(engine_options_out_of_range_are_named) {
     change(options);
     return inspect(mini(), options).status.message;
   };
-  CHECK(message([](EngineOptions& o) { o.block_size = 7; }).find("block-size") != std::string::npos);
+  CHECK(message([](EngineOptions& o) { o.block_size = 7; }).find("block_size") != std::string::npos);
   CHECK(message([](EngineOptions& o) { o.num_threads = -1; }).find("threads") != std::string::npos);
-  CHECK(message([](EngineOptions& o) { o.max_num_seqs = 0; }).find("max-num-seqs") != std::string::npos);
-  CHECK(message([](EngineOptions& o) { o.max_num_batched_tokens = -1; }).find("max-num-batched-tokens") !=
+  CHECK(message([](EngineOptions& o) { o.max_num_seqs = 0; }).find("max_num_seqs") != std::string::npos);
+  CHECK(message([](EngineOptions& o) { o.max_num_batched_tokens = -1; }).find("max_num_batched_tokens") !=
         std::string::npos);
-  CHECK(message([](EngineOptions& o) { o.kv_dtype = "int3"; }).find("kv-dtype \"int3\"") != std::string::npos);
+  CHECK(message([](EngineOptions& o) { o.kv_dtype = "int3"; }).find("kv_dtype \"int3\"") != std::string::npos);
   CHECK(message([](EngineOptions& o) { o.dtype = "int3"; }).find("int3") != std::string::npos);
   CHECK(message([](EngineOptions& o) { o.device = "abacus"; }).find("abacus") != std::string::npos);
 }

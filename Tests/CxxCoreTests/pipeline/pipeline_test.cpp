@@ -155,7 +155,7 @@ PAGODA_TEST(pipeline_refuses_another_model_and_what_it_cannot_do) {
   EngineOptions options = pipeline_options(other.address());
   options.pipeline_split = "1,100";
   const Result<LoadedModel> refused = load(ModelSource{fixture("qwen3"), {}}, options, nullptr);
-  CHECK(!refused.is_ok() && refused.status.message.find("pipeline-split") != std::string::npos);
+  CHECK(!refused.is_ok() && refused.status.message.find("pipeline_split") != std::string::npos);
 }
 
 // Whatever bytes come, a frame is refused or read; nothing is taken from beyond its end.

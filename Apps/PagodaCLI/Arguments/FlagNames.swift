@@ -1,0 +1,26 @@
+// FlagNames: the core names fields of its options in messages; the command line has other names for them.
+
+/// Options whose name is not the field's with dashes.
+private let ownNames = [
+  "num_threads": "threads", "kv_cache_bytes": "kv-cache-memory", "checkpoint_bytes": "checkpoint-memory",
+  "weight_cache_disk_bytes": "weight-cache-disk", "prefix_cache_disk_bytes": "prefix-cache-disk",
+  "max_drafts": "speculate-max", "speculation": "speculate",
+]
+
+private let sameNames: Set<String> = [
+  "max_num_seqs", "max_num_batched_tokens", "max_model_len", "num_kv_blocks", "max_step_ms", "block_size", "kv_dtype",
+  "weight_cache", "prefix_cache_dir", "pipeline_split", "pipeline_timeout_ms", "quantize", "dtype",
+]
+
+/// A message of the core with the options that set its fields: `max_num_seqs must be ...` as `--max-num-seqs must be ...`. A
+/// name that is also a plain word counts only where a message begins with it.
+package func namingFlags(_ message: String) -> String {
+  var words = message.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+  for (index, word) in words.enumerated() {
+    guard word.contains("_") || index == 0, let flag = ownNames[word] ?? (sameNames.contains(word) ? word : nil) else {
+      continue
+    }
+    words[index] = "--" + flag.replacing("_", with: "-")
+  }
+  return words.joined(separator: " ")
+}
