@@ -13,6 +13,8 @@ import openai
 import pytest
 import requests
 
+pytest.register_assert_rewrite("chat_page")  # its fixtures assert too
+
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = Path(os.environ.get("PAGODA", ROOT / ".build/debug/pagoda"))
 MODEL = "pagoda-mini"
