@@ -183,7 +183,7 @@ Status Stage::serve(std::unique_ptr<Channel> channel, const std::atomic<bool>& s
     } else {
       status = make_error(StatusCode::bad_file, "a frame came that a stage does not expect");
     }
-    link.send(status.is_ok() ? std::move(out) : encode_failure(status));
+    link.send(status.is_ok() ? std::exchange(out, {}) : encode_failure(status));
     if (!status.is_ok()) {  // the first rank closes when it has read why
       log(status.message);
       while (inbox.take(frame, plan, stop).is_ok()) {
