@@ -15,7 +15,7 @@ final class AppDelegate: NSObject, NSApplicationDelegate {
   }
 
   /// With the server on, the app stays in the menu bar.
-  func applicationShouldTerminateAfterLastWindowClosed(_ sender: NSApplication) -> Bool { app?.server.isOn != true }
+  func applicationShouldTerminateAfterLastWindowClosed(_ sender: NSApplication) -> Bool { app?.outlivesWindows != true }
 
   func applicationDidResignActive(_ notification: Notification) { app?.flush() }
 

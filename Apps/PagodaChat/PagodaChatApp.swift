@@ -27,7 +27,7 @@ struct PagodaChatApp: App {
     Window("Keyboard Shortcuts", id: KeyboardMapView.windowID) { KeyboardMapView() }
 
     // The model and the server live as long as the app, not as long as a window.
-    MenuBarExtra("Pagoda", systemImage: "building.columns", isInserted: .constant(start.app?.server.isOn == true)) {
+    MenuBarExtra("Pagoda", systemImage: "building.columns", isInserted: .constant(start.app?.outlivesWindows == true)) {
       if let app = start.app { ServerMenu(app: app) }
     }
     #endif

@@ -23,16 +23,20 @@ import Testing
       app.conversations.refresh()
       #expect(app.conversations.hits.map(\.conversation.title) == ["What is the capital of France?"])
 
+      #expect(!app.outlivesWindows)
       app.server.turnOn(port: 0)
       let url = try #require(app.server.url, "\(String(describing: app.server.failure))")
       #expect(url.hasPrefix("http://127.0.0.1:"))
+      app.settings.settings.idleMinutes = 1
+      await app.tick(now: .now + .seconds(3600))
+      #expect(app.outlivesWindows && app.engines.engine != nil)  // without a window, and with nothing to do
       await app.server.turnOff()
-      #expect(!app.server.isOn)
+      #expect(!app.server.isOn && !app.outlivesWindows)
 
       app.settings.settings.idleMinutes = 600  // more than a busy machine takes from one line to the next
       await app.tick()
       #expect(app.engines.engine != nil)
-      await app.tick(now: .now + .seconds(600 * 60 + 1))
+      await app.tick(now: .now + .seconds(3600 + 600 * 60 + 1))
       #expect(app.engines.state == .unloaded && app.engines.engine == nil)
       app.server.turnOn(port: 0)
       #expect(!app.server.isOn && app.server.failure?.cause == "No model is loaded.")

@@ -92,24 +92,83 @@ import Testing
     }
   }
 
-  /// Twice the answer costs twice the work: an answer of 10,000 tokens, shown after each of them.
-  @Test @MainActor func a_streamed_answer_costs_as_much_as_its_length() {
-    func cost(tokens: Int) -> Int {
+  // MARK: The cost of an answer that grows
+
+  /// Pieces of an answer by their number: of many kinds of block, or of one that is as long as the answer.
+  private static let shapes: [String: @Sendable (Int) -> String] = [
+    "mixed": { $0 % 400 == 0 ? "\n```swift\n" : $0 % 400 == 200 ? "\n```\n" : $0 % 20 == 0 ? "\n" : " word" },
+    "one line": { _ in " word" },
+    "one word": { _ in "words" },
+    "one code block": { $0 == 0 ? "```c\n" : $0 % 10 == 0 ? "\n" : " code" },
+    "one list": { $0 % 5 == 0 ? "\n- item" : " word" },
+    "one item": { $0 == 0 ? "- item" : $0 % 20 == 0 ? "\n  " : " word" },
+    "one quote": { $0 % 10 == 0 ? "\n> " : " word" },
+    "one table": { $0 == 0 ? "| a | b |\n|---|---|\n" : $0 % 10 == 0 ? "|\n|" : " word" },
+    "one paragraph": { $0 % 10 == 0 ? "\n" : " word" },
+    "headings": { $0 % 3 == 0 ? "\n# " : " word" },
+  ]
+
+  /// Twice the answer costs twice the work: an answer of 10,000 tokens, read after each of them as a view does, which keeps one
+  /// reading until it has the next.
+  @Test(arguments: Self.shapes.keys.sorted()) @MainActor
+  func a_streamed_answer_costs_as_much_as_its_length(shape: String) throws {
+    let piece = try #require(Self.shapes[shape])
+    func cost(tokens: Int) -> (bytes: Int, blocks: Int) {
       let cache = MarkdownCache()
       var message = ChatMessage(conversationID: UUID(), parentID: nil, role: .assistant, text: "", state: .streaming)
       cache.begin(message.id)
+      var shown: MarkdownBlocks?
       for index in 0..<tokens {
-        let piece =
-          index % 400 == 0 ? "\n```swift\n" : index % 400 == 200 ? "\n```\n" : index % 20 == 0 ? "\n" : " word"
-        message.text += piece
-        cache.append(piece)
-        _ = cache.blocks(of: message)
+        message.text += piece(index)
+        cache.append(piece(index))
+        shown = cache.blocks(of: message)
       }
-      return cache.examinedCharacters
+      withExtendedLifetime(shown) {}
+      return (cache.examinedCharacters, cache.copiedBlocks)
     }
-    let (half, whole) = (cost(tokens: 5_000), cost(tokens: 10_000))
-    #expect(whole < half * 21 / 10, "\(half) \(whole)")
-    #expect(whole < 100 * 10_000, "\(whole)")  // a line of 100 characters, once per token
+    let tokens = shape == "mixed" ? 10_000 : 4_000  // the others show the same in less time
+    let (half, whole) = (cost(tokens: tokens / 2), cost(tokens: tokens))
+    #expect(whole.bytes < half.bytes * 22 / 10, "\(half) \(whole)")
+    #expect(whole.blocks < half.blocks * 22 / 10, "\(half) \(whole)")
+    #expect(whole.bytes < 3 * MarkdownCache.pieceBytes * tokens && whole.blocks < 3 * tokens, "\(whole)")
+  }
+
+  /// While it grows, a long block is shown in pieces that lose nothing; afterwards it is whole.
+  @Test(arguments: Self.shapes.keys.sorted()) @MainActor
+  func pieces_of_a_long_block_hold_all_of_it(shape: String) throws {
+    let piece = try #require(Self.shapes[shape])
+    let cache = MarkdownCache()
+    var message = ChatMessage(conversationID: UUID(), parentID: nil, role: .assistant, text: "", state: .streaming)
+    cache.begin(message.id)
+    for index in 0..<3_000 {
+      message.text += piece(index)
+      cache.append(piece(index))
+    }
+    let shown = cache.blocks(of: message)
+    cache.end()
+    let whole = Array(cache.blocks(of: message))
+    #expect(whole == MarkdownBlock.split(message.text))
+    #expect(Self.words(Array(shown)) == Self.words(whole))
+    if shape.hasPrefix("one") {
+      #expect(whole.count == 1 && shown.count > 1)
+      let mayBeContinued = ["one code block", "one list", "one table"].contains(shape)
+      #expect(shown.indices.dropFirst().allSatisfy { shown.isContinuation(at: $0) == mayBeContinued })
+      #expect(shown.settled.indices.allSatisfy { shown.settled.isContinued(at: $0) == (shape == "one code block") })
+    }
+    #expect(!shown.isContinuation(at: 0) && !shown.isContinued(at: shown.count - 1))
+  }
+
+  /// The text of blocks, without what separates them.
+  private static func words(_ blocks: [MarkdownBlock]) -> String {
+    let texts = blocks.map { block in
+      switch block {
+      case .paragraph(let text), .heading(_, let text), .code(_, let text, _), .quote(let text): text
+      case .list(let items): items.map(\.text).joined()
+      case .table(let header, let rows): (header + rows.joined()).joined()
+      case .rule: ""
+      }
+    }
+    return texts.joined().filter { !$0.isWhitespace }
   }
 
   @Test func exports_hold_what_was_said() throws {

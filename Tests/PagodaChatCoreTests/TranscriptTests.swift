@@ -83,6 +83,49 @@ import Testing
     }
   }
 
+  /// The text of an answer grows where it is: its memory moves as often as it doubles, not with each token.
+  @Test func a_token_does_not_copy_the_answer() async throws {
+    try await withHarness { house in
+      house.transcript.send("Hello")
+      var (moves, copies, address) = (0, 0, UInt(0))
+      var shown: MarkdownBlocks?
+      for _ in 0..<10_000 {
+        house.transcript.take(.text(" word"), into: house.transcript.messages[1].id)
+        let now = house.transcript.messages[1].text.utf8.withContiguousStorageIfAvailable {
+          UInt(bitPattern: $0.baseAddress)
+        }
+        moves += now == address ? 0 : 1
+        address = now ?? 0
+        let next = house.transcript.shownBlocks(of: house.transcript.messages[1])
+        if let shown, shown.storage !== next.storage { copies += 1 }
+        shown = next
+      }
+      #expect(house.transcript.messages[1].text.utf8.count == 50_000)
+      #expect(moves < 64 && copies == 0, "\(moves) \(copies)")
+      #expect(house.transcript.shownBlocks(of: house.transcript.messages[1]).count > 1)
+      try await finish(house, ".")
+      #expect(house.transcript.shownBlocks(of: house.transcript.messages[1]).count == 1)  // whole again
+    }
+  }
+
+  /// However often a growing answer is saved, all that is written is a multiple of its length.
+  @Test func saving_an_answer_as_it_grows_costs_as_much_as_its_length() async throws {
+    func written(tokens: Int) async throws -> Int {
+      var size = 0
+      try await withHarness { house in
+        house.transcript.savingInterval = .zero
+        house.transcript.send("Count.")
+        for _ in 0..<tokens { house.engine.answer.yield(.text(" word")) }
+        try await finish(house, ".")
+        size = try Data(contentsOf: house.store.url).count
+      }
+      return size
+    }
+    let (half, whole) = (try await written(tokens: 400), try await written(tokens: 800))
+    #expect(half > 10 * 400 * 5)  // it is saved often enough
+    #expect(whole < half * 22 / 10, "\(half) \(whole)")
+  }
+
   @Test func without_a_model_the_question_is_kept_and_the_cause_is_said() async throws {
     try await withHarness(isLoaded: false) { house in
       house.transcript.send("Hello")

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks the files that make the app a bundle: property lists, entitlements, the icon's catalog, the Xcode project's description.
+"""Checks the files that make the app a bundle: property lists, entitlements, the icon's catalog, the Xcode project's description,
+and what only Xcode's own tools refuse of App Intents.
 
 Usage: app_files.py | --self-test
 """
@@ -58,6 +59,9 @@ def faults_of(app):
     faults += [f"the sandbox lacks {key}" for key in SANDBOX if granted.get(f"com.apple.security.{key}") is not True]
     if plist(app / "Pagoda-iOS.entitlements").get("com.apple.developer.kernel.increased-memory-limit") is not True:
         faults.append("the app on iOS does not ask for more memory")
+    phrases = re.search(r"phrases: \[(.*?)\]", (app / "AskIntent.swift").read_text(), re.DOTALL)
+    faults += [f"Siri refuses the phrase {phrase}, which lacks the app's name"
+               for phrase in re.findall(r'"(?:[^"\\]|\\.)*"', phrases[1]) if r"\(.applicationName)" not in phrase]
     return faults
 
 
@@ -67,6 +71,7 @@ def self_test():
               ("project.yml", "platform: iOS", "platform: tvOS"),
               ("Pagoda.entitlements", "bookmarks.app-scope", "bookmarks.document-scope"),
               ("Info-iOS.plist", "<string>0.1.0</string>", "<string>0.0.9</string>"),
+              ("AskIntent.swift", r'"Ask \(.applicationName) a question"', '"Ask a question"'),
               ("Assets.xcassets/AppIcon.appiconset/Contents.json", '"icon-64.png"', '"icon-128.png"')]
     for name, before, after in plants:
         with tempfile.TemporaryDirectory() as folder:

@@ -62,10 +62,13 @@ planted app Apps/PagodaChat/Views/ContentView.swift 'NavigationSplitView' 'Navig
 planted app Apps/PagodaChat/Views/MessageView.swift 'textSelection' 'textSelektion' textSelektion
 planted app Apps/PagodaChat/MacApp.swift 'ignoringOtherApps' 'ignoringOthers' ignoringOthers
 planted app Apps/PagodaChat/AskIntent.swift 'dialog: Intent' 'dialogue: Intent' dialogue
+planted app Apps/PagodaChat/AskIntent.swift 'question: String' 'question: Character' Character
+planted app Apps/PagodaChat/AskIntent.swift 'ReturnsValue<String>' 'ReturnsValue<Int>' Int
+planted app Apps/PagodaChat/AskIntent.swift 'AskPagodaIntent()' 'PagodaShortcuts()' AppIntent
 planted phone Apps/PagodaChat/MacApp.swift '#if canImport(AppKit)' '#if true' AppKit
 planted phone Apps/PagodaChat/Views/StatusBar.swift 'buttonStyle(.borderless)' 'buttonStyle(.link)' link
 planted anymodel Apps/Examples/AnyLanguageModel/Sources/Adapter/PagodaModel.swift 'within session' 'inside session' LanguageModel
 planted adapter Sources/PagodaFoundationModels/PagodaLanguageModel.swift 'streamingInto channel' 'into channel' LanguageModelExecutor
 planted uitests Apps/PagodaChatUITests/ChatUITests.swift 'waitForNonExistence' 'waitForAbsence' waitForAbsence
 echo "${#app[@]} files of the app for macOS and iOS, ${#example[@]} of the example, $((${#adapter[@]} + ${#anymodel[@]})) of the" \
-  "adapters, ${#uitests[@]} of the UI tests type-check; 9 planted errors caught"
+  "adapters, ${#uitests[@]} of the UI tests type-check; 12 planted errors caught"

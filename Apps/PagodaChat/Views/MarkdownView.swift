@@ -4,26 +4,53 @@ import PagodaChatCore
 import SwiftUI
 
 struct MarkdownView: View {
-  let blocks: [MarkdownBlock]
+  let blocks: MarkdownBlocks
 
   var body: some View {
-    VStack(alignment: .leading, spacing: 10) {
-      ForEach(Array(blocks.enumerated()), id: \.offset) { _, block in
-        BlockView(block: block)
-      }
+    VStack(alignment: .leading, spacing: 0) {
+      // The same value from token to token, so that it is not drawn again.
+      BlocksView(blocks: blocks.settled, range: 0..<blocks.settledCount)
+      BlocksView(blocks: blocks, range: blocks.settledCount..<blocks.count)
     }
     .textSelection(.enabled)
   }
 }
 
+private struct BlocksView: View {
+  let blocks: MarkdownBlocks
+  let range: Range<Int>
+
+  var body: some View {
+    ForEach(range, id: \.self) { index in
+      BlockView(
+        block: blocks[index], isContinuation: blocks.isContinuation(at: index),
+        isContinued: blocks.isContinued(at: index)
+      )
+      .padding(.top, gap(above: index))
+    }
+  }
+
+  /// Pieces of a long block lie as close as its lines do.
+  private func gap(above index: Int) -> CGFloat {
+    if index == 0 { return 0 }
+    if !blocks.isContinuation(at: index) { return 10 }
+    if case .list = blocks[index] { return 4 }
+    return 0
+  }
+}
+
 private struct BlockView: View {
   let block: MarkdownBlock
+  let isContinuation: Bool
+  let isContinued: Bool
 
   var body: some View {
     switch block {
     case .paragraph(let text): Text(inline(text))
     case .heading(let level, let text): Text(inline(text)).font(level == 1 ? .title2 : level == 2 ? .title3 : .headline)
-    case .code(let language, let text, let isClosed): CodeView(language: language, text: text, isClosed: isClosed)
+    case .code(let language, let text, let isClosed):
+      CodeView(
+        language: language, text: text, isClosed: isClosed, isContinuation: isContinuation, isContinued: isContinued)
     case .list(let items):
       VStack(alignment: .leading, spacing: 4) {
         ForEach(Array(items.enumerated()), id: \.offset) { _, item in
@@ -51,10 +78,12 @@ private struct CodeView: View {
   let language: String?
   let text: String
   let isClosed: Bool
+  let isContinuation: Bool
+  let isContinued: Bool
 
   /// Coloured once the block is whole: to colour it anew for every token would cost more than the answer.
   private var content: AttributedString {
-    guard isClosed else { return AttributedString(text) }
+    guard isClosed, !isContinuation else { return AttributedString(text) }
     var result = AttributedString()
     for span in CodeHighlighter.spans(of: text, language: language) {
       var part = AttributedString(span.text)
@@ -62,6 +91,12 @@ private struct CodeView: View {
       result += part
     }
     return result
+  }
+
+  private var outline: UnevenRoundedRectangle {
+    let (top, bottom): (CGFloat, CGFloat) = (isContinuation ? 0 : 8, isContinued ? 0 : 8)
+    return UnevenRoundedRectangle(
+      topLeadingRadius: top, bottomLeadingRadius: bottom, bottomTrailingRadius: bottom, topTrailingRadius: top)
   }
 
   private func color(of kind: CodeSpan.Kind) -> Color? {
@@ -76,16 +111,20 @@ private struct CodeView: View {
 
   var body: some View {
     VStack(alignment: .leading, spacing: 6) {
-      HStack {
-        Text(language ?? "code").font(.caption).foregroundStyle(.secondary)
-        Spacer()
-        Button("Copy code", systemImage: "doc.on.doc") { copyToPasteboard(text) }
-          .labelStyle(.iconOnly).buttonStyle(.borderless)
+      if !isContinuation {
+        HStack {
+          Text(language ?? "code").font(.caption).foregroundStyle(.secondary)
+          Spacer()
+          Button("Copy code", systemImage: "doc.on.doc") { copyToPasteboard(text) }
+            .labelStyle(.iconOnly).buttonStyle(.borderless).disabled(isContinued)
+        }
       }
       ScrollView(.horizontal) { Text(content).font(.system(.body, design: .monospaced)) }
     }
-    .padding(10)
-    .background(Color.secondary.opacity(0.12), in: RoundedRectangle(cornerRadius: 8))
+    .padding(.horizontal, 10)
+    .padding(.top, isContinuation ? 0 : 10)
+    .padding(.bottom, isContinued ? 0 : 10)
+    .background(Color.secondary.opacity(0.12), in: outline)
     .accessibilityElement(children: .contain)
     .accessibilityLabel("Code, \(language ?? "no language")")
   }
@@ -97,8 +136,10 @@ private struct TableView: View {
 
   var body: some View {
     Grid(alignment: .leading, horizontalSpacing: 16, verticalSpacing: 6) {
-      GridRow { ForEach(Array(header.enumerated()), id: \.offset) { _, cell in Text(inline(cell)).bold() } }
-      Divider()
+      if !header.isEmpty {
+        GridRow { ForEach(Array(header.enumerated()), id: \.offset) { _, cell in Text(inline(cell)).bold() } }
+        Divider()
+      }
       ForEach(Array(rows.enumerated()), id: \.offset) { _, row in
         GridRow { ForEach(Array(row.enumerated()), id: \.offset) { _, cell in Text(inline(cell)) } }
       }

@@ -23,7 +23,7 @@ struct MessageView: View {
       if let attachments = message.attachments {
         HStack(spacing: 6) { ForEach(attachments) { AttachmentView(attachment: $0) } }
       }
-      MarkdownView(blocks: transcript.blocks(of: message))
+      MarkdownView(blocks: transcript.shownBlocks(of: message))
       if message.state == .streaming && message.text.isEmpty && message.reasoning.isEmpty {
         ProgressView().controlSize(.small)
           .accessibilityLabel(transcript.isWaitingForModel ? "Waiting for the model to load" : "Waiting for the answer")

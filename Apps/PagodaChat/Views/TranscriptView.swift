@@ -26,7 +26,7 @@ struct TranscriptView: View {
         }
         .defaultScrollAnchor(.bottom)
         .onChange(of: transcript.messages.count) { scroll(proxy) }
-        .onChange(of: transcript.messages.last?.text) { scroll(proxy) }
+        .onChange(of: transcript.messages.last?.text.utf8.count) { scroll(proxy) }
         .overlay(alignment: .bottom) {
           if !transcript.follower.isFollowing {
             Button("Jump to the end", systemImage: "arrow.down") {

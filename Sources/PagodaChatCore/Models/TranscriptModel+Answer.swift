@@ -87,6 +87,7 @@ extension TranscriptModel {
     attempt("The chat cannot be saved") { try store.save(conversation, [message]) }
     stats = TokenStats()
     firstTokenAt = nil
+    savedLength = 0
     markdown.begin(message.id)
     if let engine = engines.engine {
       let events = engine.submit(request)  // synchronously: answers are generated in call order
@@ -140,12 +141,13 @@ extension TranscriptModel {
       $0.stats = stats
     }
     answering = nil
+    markdown.end()
     if let message = messages.last(where: { $0.id == id }) { keep(message) }
     conversation.updatedAt = Date()
     keepConversation()
   }
 
-  private func take(_ event: Event, into id: UUID) {
+  func take(_ event: Event, into id: UUID) {
     switch event {
     case .text(let piece):
       update(id) { $0.text += piece }
@@ -175,11 +177,13 @@ extension TranscriptModel {
     if stats.completionTokens % 32 == 1 { engines.refresh() }
   }
 
-  /// A crash loses at most two seconds of an answer.
+  /// A crash loses two seconds of an answer, or a sixteenth of a long one: all of its saves together cost as much as its length.
   private func keepNowAndThen(_ id: UUID) {
     let now = ContinuousClock.now
-    guard now - savedAt > .seconds(2), let message = messages.last(where: { $0.id == id }) else { return }
-    savedAt = now
+    guard now - savedAt > savingInterval, let message = messages.last(where: { $0.id == id }) else { return }
+    let length = message.text.utf8.count + message.reasoning.utf8.count
+    if length - savedLength < max(1, savedLength / 16) { return }
+    (savedAt, savedLength) = (now, length)
     attempt("The chat cannot be saved") { try store.save(message) }
   }
 }

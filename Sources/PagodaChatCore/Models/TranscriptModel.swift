@@ -28,6 +28,8 @@ public final class TranscriptModel: Identifiable {
   var answering: Task<Void, Never>?
   var firstTokenAt: ContinuousClock.Instant?
   var savedAt = ContinuousClock.now
+  var savedLength = 0
+  var savingInterval = Duration.seconds(2)
   private var isRemoved = false
   private var hasUnsavedSettings = false
   let markdown = MarkdownCache()
@@ -65,8 +67,11 @@ public final class TranscriptModel: Identifiable {
     if hasUnsavedSettings { keepConversation() }
   }
 
-  /// A message as blocks; those of an answer in progress are parsed as they come, each line once.
-  public func blocks(of message: ChatMessage) -> [MarkdownBlock] { markdown.blocks(of: message) }
+  /// A message as blocks to show; those of an answer in progress are parsed as they come, each line once, and none is copied.
+  public func shownBlocks(of message: ChatMessage) -> MarkdownBlocks { markdown.blocks(of: message) }
+
+  /// The same in an array of its own, which costs as much as there are blocks.
+  public func blocks(of message: ChatMessage) -> [MarkdownBlock] { Array(shownBlocks(of: message)) }
 
   /// A message's index among its alternatives, from 1; nil if it has none.
   public func alternative(of id: UUID) -> (number: Int, count: Int)? {

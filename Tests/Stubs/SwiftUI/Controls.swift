@@ -50,6 +50,12 @@ extension ShapeStyle where Self == Color { public static var orange: Color { Col
 
 public protocol Shape: Sendable {}
 public struct RoundedRectangle: Shape { public init(cornerRadius: CGFloat) {} }
+public struct UnevenRoundedRectangle: Shape {
+  public init(
+    topLeadingRadius: CGFloat = 0, bottomLeadingRadius: CGFloat = 0, bottomTrailingRadius: CGFloat = 0,
+    topTrailingRadius: CGFloat = 0
+  ) {}
+}
 
 public struct PlainTextFieldStyle { public static var plain: PlainTextFieldStyle { PlainTextFieldStyle() } }
 public struct LabelStyle { public static var iconOnly: LabelStyle { LabelStyle() } }

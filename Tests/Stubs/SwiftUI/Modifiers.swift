@@ -87,6 +87,7 @@ extension View {
 public enum Edge {
   public struct Set: Sendable {
     public static let (all, horizontal, vertical, leading) = (Set(), Set(), Set(), Set())
+    public static let (top, bottom) = (Set(), Set())
   }
 }
 

@@ -1,0 +1,187 @@
+// MarkdownParser: Markdown line by line into blocks; long blocks in pieces where a text is shown as it grows.
+
+/// Parses line by line. What a line means may depend on the one before it, never on more.
+struct MarkdownParser: Sendable {
+  private enum Open {
+    case none
+    case paragraph([Substring])
+    case code(MarkdownLine.Fence, [String])
+    case list([MarkdownItem], isAfterBlank: Bool)
+    case quote([String])
+    case table(header: [String], rows: [[String]], columns: Int)
+  }
+
+  /// A block of this size is closed and another of its kind begun: code that is not closed, a list after a list, a table
+  /// without a header.
+  let pieceBytes: Int
+  var closed: [MarkdownBlock] = []
+  /// Size of what may still change.
+  var unsettledBytes: Int { openBytes + (header?.utf8.count ?? 0) }
+
+  private var openBytes = 0
+  private var open = Open.none
+  private var header: Substring?  // a line of a paragraph that heads a table if a rule follows
+  private var isWithinLine = false  // what comes next is the rest of a line
+
+  init(pieceBytes: Int = .max) { self.pieceBytes = pieceBytes }
+
+  /// Takes a line, or a part of one that is continued.
+  mutating func take(_ line: Substring, isContinued: Bool = false) {
+    let isRest = isWithinLine
+    isWithinLine = isContinued
+    if isRest, line.trimmed.isEmpty { return }  // the line ended where it was broken
+    if let candidate = header {
+      header = nil
+      if MarkdownLine.isTableRule(line) {
+        close()
+        let cells = MarkdownLine.cells(candidate)
+        open = .table(header: cells, rows: [], columns: cells.count)
+        return grow(by: candidate)
+      }
+      addToParagraph(candidate)
+    }
+    switch open {
+    case .code(let fence, var lines):
+      open = .none  // the only owner of the lines again
+      if fence.isClosed(by: line) {
+        closed.append(Self.code(fence, lines, isClosed: true))
+        openBytes = 0
+      } else {
+        lines.append(String(line.dropIndent(fence.indent)))
+        open = .code(fence, lines)
+        grow(by: line)
+      }
+    case .list(var items, let isAfterBlank):
+      open = .none
+      takeInList(line, &items, isAfterBlank, isRest)
+    case .quote(var lines) where line.trimmed.hasPrefix(">"):
+      open = .none
+      lines.append(line.trimmed[...].dropFirst().trimmed)
+      open = .quote(lines)
+      grow(by: line)
+    case .table(let header, var rows, let columns) where line.contains("|"):
+      open = .none
+      let cells = MarkdownLine.cells(line)
+      rows.append((0..<columns).map { $0 < cells.count ? cells[$0] : "" })
+      open = .table(header: header, rows: rows, columns: columns)
+      grow(by: line)
+    case .none where isRest, .paragraph where isRest: addToParagraph(line)
+    default: begin(line)
+    }
+  }
+
+  /// The end of the text.
+  mutating func end() {
+    if let candidate = header { addToParagraph(candidate) }
+    header = nil
+    close()
+  }
+
+  /// A line that continues no block except perhaps a paragraph.
+  private mutating func begin(_ line: Substring) {
+    let trimmed = line.trimmed
+    if let fence = MarkdownLine.fence(line) {
+      close()
+      open = .code(fence, [])
+    } else if trimmed.isEmpty {
+      close()
+    } else if let heading = MarkdownLine.heading(trimmed) {
+      close()
+      closed.append(heading)
+    } else if MarkdownLine.isRule(trimmed) {
+      close()
+      closed.append(.rule)
+    } else if trimmed.hasPrefix(">") {
+      close()
+      open = .quote([trimmed[...].dropFirst().trimmed])
+      grow(by: line)
+    } else if let item = MarkdownLine.item(line) {
+      close()
+      open = .list([item], isAfterBlank: false)
+      openBytes = line.utf8.count
+    } else if line.contains("|") {
+      if case .paragraph = open {} else { close() }
+      header = line
+    } else {
+      addToParagraph(line)
+    }
+  }
+
+  /// Items with their continuation lines. A blank line ends the list unless another item follows.
+  private mutating func takeInList(
+    _ line: Substring, _ items: inout [MarkdownItem], _ isAfterBlank: Bool, _ isRest: Bool
+  ) {
+    let isFull = openBytes >= pieceBytes
+    if !isRest, let item = MarkdownLine.item(line) {
+      if isFull { closeList(&items) }
+      items.append(item)
+    } else if isAfterBlank {
+      closeList(&items)
+      return begin(line)
+    } else if line.trimmed.isEmpty {
+      open = .list(items, isAfterBlank: true)
+      return
+    } else if isRest || (line.first?.isWhitespace == true && MarkdownLine.fence(line) == nil) {
+      if isFull {
+        closeList(&items)
+        return addToParagraph(line)
+      }
+      items[items.count - 1].text += "\n" + line.trimmed
+    } else {
+      closeList(&items)
+      return begin(line)
+    }
+    open = .list(items, isAfterBlank: false)
+    openBytes += line.utf8.count + 1
+  }
+
+  private mutating func closeList(_ items: inout [MarkdownItem]) {
+    closed.append(.list(items))
+    items = []
+    openBytes = 0
+  }
+
+  private mutating func addToParagraph(_ line: Substring) {
+    if case .paragraph(var lines) = open {
+      open = .none
+      lines.append(line)
+      open = .paragraph(lines)
+    } else {
+      close()
+      open = .paragraph([line])
+    }
+    grow(by: line)
+  }
+
+  /// The open block has one more line. If it is as long as a piece may be, it is closed and the next piece begins.
+  private mutating func grow(by line: Substring) {
+    openBytes += line.utf8.count + 1
+    if openBytes < pieceBytes { return }
+    let full = open
+    close()
+    switch full {
+    case .code(let fence, _): open = .code(fence, [])
+    case .quote: open = .quote([])
+    case .table(_, _, let columns): open = .table(header: [], rows: [], columns: columns)
+    case .none, .paragraph, .list: break
+    }
+  }
+
+  private mutating func close() {
+    switch open {
+    case .none: break
+    case .paragraph(let lines): closed.append(.paragraph(lines.map(\.trimmed).joined(separator: "\n")))
+    case .code(let fence, let lines): closed.append(Self.code(fence, lines, isClosed: false))
+    case .list(let items, _): closed.append(.list(items))
+    case .quote(let lines): if !lines.isEmpty { closed.append(.quote(lines.joined(separator: "\n"))) }
+    case .table(let header, let rows, _):
+      if !header.isEmpty || !rows.isEmpty { closed.append(.table(header: header, rows: rows)) }
+    }
+    open = .none
+    openBytes = 0
+  }
+
+  private static func code(_ fence: MarkdownLine.Fence, _ lines: [String], isClosed: Bool) -> MarkdownBlock {
+    .code(language: fence.language, text: lines.joined(separator: "\n"), isClosed: isClosed)
+  }
+}
