@@ -33,6 +33,8 @@ public struct ServerOptions: Sendable {
   public var aliases: [ModelAlias] = []
   /// Where the model was loaded from, for `/model_info`; nil reports its name.
   public var modelPath: String?
+  /// Models that fit this machine, which the page offers beside the embedded one; none by default.
+  public var suggestions: [ModelSuggestion] = []
   /// A file that keeps the responses of `/v1/responses` over restarts; nil keeps the latest in memory only.
   public var responsesPath: String?
   /// How texts become vectors in `/v1/embeddings` and `/v1/rerank`.

@@ -18,6 +18,23 @@ def test_names_the_model_when_it_has_loaded(page, refusals):
     assert not answers
 
 
+def test_the_demo_names_real_models_that_fit(page, server):
+    models = page.request.get(server.url + "/suggestions").json()["suggestions"]
+    assert 1 <= len(models) <= 3
+    expect(page.locator(".welcome")).to_contain_text("This is mini, a demo of 23 MB.")
+    rows = page.locator(".welcome .models tr")
+    expect(rows).to_have_count(len(models))
+    for row, model in zip(rows.all_inner_texts(), models):
+        assert re.fullmatch(r"pagoda serve --model qwen3\.5:\S+ --quantize 4bit", model["command"]) and model["command"] in row
+        gibibytes = model["memory_bytes"] / 2**30
+        assert 0 < model["memory_bytes"] < model["limit_bytes"] and f"{gibibytes:.{2 if gibibytes < 10 else 1}f} GiB of" in row
+    plain = {"object": "list", "data": [{"id": "other", "max_model_len": 4096}]}
+    page.route("**/v1/models", lambda route: route.fulfill(json=plain))
+    page.reload()
+    expect(page.locator("#model")).to_contain_text("other")
+    expect(page.locator(".models")).to_have_count(0)
+
+
 def test_sends_and_shows_the_answer(page):
     ask(page, "What is the capital of France?")
     expect(page.locator(".assistant .body")).to_contain_text("Paris")

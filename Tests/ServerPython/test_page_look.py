@@ -130,6 +130,51 @@ def test_axe_finds_nothing_where_something_went_wrong_or_changed(page, size, che
     check("undo")
 
 
+# An answer that comes when the test says so: `say` takes what the next event of the stream changes.
+HELD_ANSWER = """() => {
+  const known = window.fetch, encoder = new TextEncoder();
+  window.fetch = (path, options) => {
+    if (!String(path).includes("chat/completions")) return known(path, options);
+    const body = new ReadableStream({ start(stream) {
+      window.say = (delta) => stream.enqueue(encoder.encode("data: " + JSON.stringify({ choices: [{ index: 0, delta }] }) + "\\n\\n"));
+      options.signal.addEventListener("abort", () => stream.error(new DOMException("stopped", "AbortError")));
+    } });
+    return Promise.resolve(new Response(body));
+  };
+}"""
+
+
+def test_axe_finds_nothing_while_a_model_loads_thinks_and_answers(page, size, check, refusals):
+    refusals.add(503)
+    loading = json.dumps({"error": {"message": "the model is still loading"}})
+    page.route("**/v1/models", lambda route: route.fulfill(status=503, body=loading))
+    page.reload()
+    expect(page.locator("#model")).to_have_text("the model is still loading")
+    check("loading")
+    page.unroute("**/v1/models")
+    expect(page.locator("#model")).to_contain_text("pagoda-mini")
+    page.evaluate(HELD_ANSWER)
+    page.fill("#input", "What is 12 plus 30?")
+    page.keyboard.press("Enter")
+    expect(page.locator(".assistant .waiting")).to_be_visible()
+    check("waiting")
+    page.evaluate("say({ reasoning_content: '12 and 30: ' })")
+    expect(page.locator(".thinking summary")).to_have_text("Thinking…")
+    check("thinking")
+    page.click(".thinking summary")
+    expect(page.locator(".thinking div")).to_be_visible()
+    check("thoughts")
+    page.evaluate("say({ content: 'It is **42**, as\\n```python\\nprint(12 +' })")
+    expect(page.locator(".assistant code")).to_contain_text("print")
+    check("answering")
+    page.keyboard.press("Escape")
+    expect(page.locator(".stats")).to_contain_text("stopped")
+    page.locator(".user").hover()
+    page.click("[title='Edit and send again']")
+    expect(page.locator(".editor textarea")).to_be_focused()
+    check("editing")
+
+
 def test_status_has_a_lane_for_each_request(page, server):
     page.goto(server.url + "/status")
     expect(page.locator("#state")).to_have_text("live")

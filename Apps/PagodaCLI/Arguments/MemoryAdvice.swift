@@ -1,6 +1,7 @@
 // Memory advice: model sizes that fit this machine, and the format of a model that fits where the given one does not.
 import PagodaHub
 import PagodaKit
+import PagodaServer
 
 /// A model that fits, with the form and the memory that the planner gives it.
 struct FittingModel {
@@ -9,12 +10,15 @@ struct FittingModel {
   var plan: MemoryPlan
 }
 
-/// Two or three sizes of Qwen3.5 that fit this machine, the largest last: 4 bits per weight, a context of 16,384 tokens.
+/// The context that advice on models plans for.
+let advisedContext = 16384
+
+/// Two or three sizes of Qwen3.5 that fit this machine, the largest last: 4 bits per weight, one conversation.
 func fittingModels(of sizes: [String] = ["0.8b", "2b", "4b", "9b", "27b"]) async -> [FittingModel] {
   var options = EngineOptions()
   options.quantize = .fourBit
   options.maximumSequences = 1
-  options.maximumModelLength = 16384
+  options.maximumModelLength = advisedContext
   var found: [FittingModel] = []
   for size in sizes {
     guard let info = try? await Engine.inspect(.shape("qwen3.5-\(size)"), options: options) else { break }
@@ -23,6 +27,15 @@ func fittingModels(of sizes: [String] = ["0.8b", "2b", "4b", "9b", "27b"]) async
     found.append(FittingModel(shortName: "qwen3.5:\(size)", form: "4bit", plan: info.plan))
   }
   return found.suffix(3)
+}
+
+/// The same for the page of a server.
+func suggestions() async -> [ModelSuggestion] {
+  await fittingModels().map {
+    ModelSuggestion(
+      command: "pagoda serve --model \($0.shortName) --quantize \($0.form)", memoryBytes: $0.plan.totalBytes,
+      limitBytes: $0.plan.deviceLimitBytes, contextLength: advisedContext)
+  }
 }
 
 /// The refusal of a model that does not fit, with the form that would.

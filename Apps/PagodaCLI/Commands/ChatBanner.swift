@@ -13,7 +13,8 @@ func chatBanner(_ name: String, _ info: ModelInfo) async -> String {
     "\(Style.bold("mini")), the \(megabytes(MiniModelSize.bytes)) demo model inside the program, on \(info.device).\n"
   let models = await fittingModels()
   if !models.isEmpty {
-    text += "It answers small questions. Real models that fit this machine:\n"
+    text += "It answers small questions. Real models that fit this machine, and their memory\n"
+    text += "for a chat of \(advisedContext) tokens:\n"
     let rows = models.map {
       (
         "  pagoda chat \($0.shortName) --quantize \($0.form)",

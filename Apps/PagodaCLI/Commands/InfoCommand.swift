@@ -94,10 +94,12 @@ private func modelRows(_ info: ModelInfo) -> [(String, String)] {
 private func memoryRows(_ info: ModelInfo) -> [(String, String)] {
   let plan = info.plan
   let blocks = "\(plan.kvBlockCount) blocks of \(plan.blockSize) tokens, \(info.kvDType)"
-  let slots = "\(plan.stateSlotCount) slots of \(readable(bytes: plan.stateSlotBytes))"
+  let slots =
+    "\(plan.stateSlotCount) slot\(plan.stateSlotCount == 1 ? "" : "s") of \(readable(bytes: plan.stateSlotBytes))"
   let unused = max(plan.deviceLimitBytes - plan.totalBytes, 0)
   let together = plan.kvBlockCount * Int64(plan.blockSize)
-  let fits = "\(plan.maximumSequences) sequences at once, \(plan.maximumModelLength) tokens each at most"
+  let sequences = plan.maximumSequences == 1 ? "1 sequence" : "\(plan.maximumSequences) sequences at once"
+  let fits = "\(sequences), \(plan.maximumModelLength) tokens each at most"
   return [
     ("device limit", readable(bytes: plan.deviceLimitBytes)),
     ("weights", readable(bytes: plan.weightsBytes)),

@@ -84,6 +84,7 @@ private func runServe(_ given: Arguments) async throws -> Int32 {
   let access = try accessLog(arguments, log)
   var options = try serverOptions(arguments, log, access)
   try readModelNames(arguments, models, into: &options)
+  if models.count < 2, arguments.modelFileName == "mini" { options.suggestions = await suggestions() }
   let drain = Double(try arguments.integer("drain", in: 0...86400) ?? 30)
   signal(SIGPIPE, SIG_IGN)
   signal(SIGTERM) { _ in _exit(0) }  // while the model loads, nothing is in flight

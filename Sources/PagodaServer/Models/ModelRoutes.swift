@@ -10,6 +10,7 @@ extension ModelHost {
     "/metrics": ["GET": .server { host, _ in host.metricsText() }],
     "/version": ["GET": .server { _, _ in .json(.object(["version": .string(PagodaVersion.current)])) }],
     "/v1/models": ["GET": .server { host, _ in host.modelList() }],
+    "/suggestions": ["GET": .server { host, _ in host.suggestions() }],
     "/api/version": ["GET": .server { _, _ in .json(.object(["version": .string(ollamaVersion)])) }],
     "/api/tags": ["GET": .server { host, _ in host.ollamaTags() }],
     "/api/ps": ["GET": .server { host, _ in host.ollamaRunning() }],
@@ -54,6 +55,17 @@ extension ModelHost {
 
   private func modelList() -> HTTPResponse {
     .json(.object(["object": .string("list"), "data": .array(rows.map { model($0.name, $0.entry) })]))
+  }
+
+  /// Models that the page offers to a person who has only the embedded one.
+  private func suggestions() -> HTTPResponse {
+    let rows = options.suggestions.map { suggestion -> JSONValue in
+      .object([
+        "command": .string(suggestion.command), "memory_bytes": .integer(suggestion.memoryBytes),
+        "limit_bytes": .integer(suggestion.limitBytes), "context": .integer(Int64(suggestion.contextLength)),
+      ])
+    }
+    return .json(.object(["suggestions": .array(rows)]))
   }
 
   /// `/v1/models/NAME`

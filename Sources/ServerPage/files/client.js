@@ -13,6 +13,16 @@ export async function modelName(settings) {
   return { name: model.id, context: model.max_model_len };
 }
 
+// Models that fit the server's machine, where it has only the demo: [{ command, memory_bytes, limit_bytes, context }].
+export async function suggestions(settings) {
+  try {
+    const response = await fetch("/suggestions", { headers: headers(settings) });
+    return response.ok ? (await response.json()).suggestions : [];
+  } catch {
+    return [];
+  }
+}
+
 async function reason(response) {
   if (response.status === 401) return "This server asks for an API key.";
   try {

@@ -11,7 +11,7 @@ export function showComposer() {
   $("send").setAttribute("aria-label", busy ? "Stop" : "Send");
   $("send").title = busy ? "Stop (Esc)" : "Send (Enter)";
   $("send").disabled = !busy && $("input").value.trim() === "";
-  $("status").textContent = busy ? "Answering; Esc stops" : "Enter sends, Shift+Enter starts a new line, ? shows all keys";
+  $("status").textContent = busy ? "Answering; Esc stops" : "Enter sends, Shift+Enter starts a new line, ? shows all shortcuts";
   $("status").parentElement.classList.toggle("busy", busy);
   $("attached").replaceChildren(...page.attached.map((file) => element("span", { class: "chip" }, file.name,
     iconButton("close", `Remove ${file.name}`, () => {

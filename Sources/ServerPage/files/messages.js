@@ -24,8 +24,19 @@ function welcome() {
   const ask = (question) => (question.endsWith(":") ? fill(question) : send(question));
   return element("div", { class: "welcome" }, mark, element("h2", {}, "What would you like to know?"),
     element("p", { class: "quiet" }, "The model runs on this server; chats stay in this browser."),
-    page.model && isDemo ? element("p", { class: "quiet demo" }, "This is mini, a demo of 23 MB. For a real model: ", element("code", {}, "pagoda serve --model qwen3.5:4b --quantize 4bit")) : null,
+    ...(page.model && isDemo ? demo() : []),
     element("div", { class: "suggestions" }, ...(isDemo ? DEMO : REAL).map((question) => element("button", { type: "button", onclick: () => ask(question) }, question))));
+}
+
+// What the embedded model is, and which real ones fit the server's machine.
+function demo() {
+  const gibibytes = (bytes) => `${(bytes / 2 ** 30).toFixed(bytes < 10 * 2 ** 30 ? 2 : 1)} GiB`;
+  const [first] = page.suggestions;
+  const text = "This is mini, a demo of 23 MB. ";
+  if (!first) return [element("p", { class: "quiet" }, text, "It answers small questions.")];
+  return [element("p", { class: "quiet" }, `${text}Real models that fit this server, and their memory for a chat of ${first.context.toLocaleString("en")} tokens:`),
+    element("table", { class: "quiet models" }, ...page.suggestions.map((model) => element("tr", {},
+      element("td", {}, element("code", {}, model.command)), element("td", {}, `${gibibytes(model.memory_bytes)} of ${gibibytes(model.limit_bytes)}`))))];
 }
 
 function fill(text) {

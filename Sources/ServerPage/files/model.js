@@ -1,5 +1,5 @@
 // The name and the context of the server's model, in the header.
-import { modelName } from "./client.js";
+import { modelName, suggestions } from "./client.js";
 import { element } from "./dom.js";
 import { showMessages, showMeter } from "./messages.js";
 import { $, page } from "./state.js";
@@ -8,7 +8,9 @@ import { store } from "./store.js";
 export async function showModel() {
   try {
     const before = page.model?.name;
-    page.model = await modelName(store.settings);
+    const model = await modelName(store.settings);
+    page.suggestions = model.name === "pagoda-mini" ? await suggestions(store.settings) : [];
+    page.model = model;
     $("model").replaceChildren(page.model.name, element("span", { class: "context" }, ` · ${page.model.context.toLocaleString("en")} tokens`));
     if (page.chat?.messages.length === 0 && before !== page.model.name) showMessages();
     else if (page.chat) showMeter();

@@ -3,8 +3,8 @@ import { store } from "./store.js";
 
 export const $ = (id) => document.getElementById(id);
 
-// running: { chat, message, abort }; model: { name, context }; attached: [{ name, text }]
-export const page = { chat: null, running: null, model: null, attached: [] };
+// running: { chat, message, abort }; model: { name, context }; suggestions: models that fit the server's machine; attached: [{ name, text }]
+export const page = { chat: null, running: null, model: null, suggestions: [], attached: [] };
 
 // The settings of a chat: those of all chats, and its own above them.
 export function settingsOf(chat) {
