@@ -101,5 +101,46 @@ PAGODA_TEST(gpu_defects_are_noticed) {
   CHECK_EQ(num_noticed, checked ? 19 : 12);
 }
 
+// The second launch reads what the first wrote, so the first runs when the second is encoded, before the step ends.
+Status run_before_another(const char* name) {
+  auto backend = software::SoftwareBackend::create({.num_threads = 1, .check_uniform = true, .max_rounds = 1u << 20},
+                                                   generated::test_files());
+  if (!backend.is_ok()) return backend.status;
+  std::vector<std::unique_ptr<Buffer>> buffers;
+  for (int i = 0; i < 3; ++i) {
+    auto made = (*backend)->allocate(128 * sizeof(float), "numbers");
+    if (!made.is_ok()) return made.status;
+    buffers.push_back(std::move(*made));
+  }
+  std::vector<float> in(128);
+  for (size_t i = 0; i < in.size(); ++i) in[i] = static_cast<float>(i + 1);
+  PAGODA_RETURN_IF_ERROR((*backend)->upload(*buffers[0], 0, in.data(), in.size() * sizeof(float)));
+  const std::string kernels[] = {std::string("defect_") + name, "defect_good"};
+  for (size_t i = 0; i < 2; ++i) {
+    auto pipeline = (*backend)->pipeline(kernels[i], {});
+    if (!pipeline.is_ok()) return pipeline.status;
+    const Binding bindings[] = {{.index = 0, .buffer = buffers[i].get()}, {.index = 1, .buffer = buffers[i + 1].get()}};
+    (*backend)->launch(**pipeline, {1, 1, 1}, {128, 1, 1}, bindings);
+  }
+  return (*backend)->submit().wait();
+}
+
+PAGODA_TEST(gpu_defects_are_reported_when_another_launch_follows) {
+  const bool checked = software::installed_checker() != nullptr;
+  CHECK_OK(run_before_another("good"));
+  int num_reported = 0;
+  for (const Defect& defect : kDefects) {
+    const char* want = checked ? defect.checked : defect.plain;
+    if (!want || want == kCrash || want == kOrder || want == kNan) continue;  // no error in a single run
+    if (std::strcmp(defect.kernel, "race_wrong_flags") == 0 || std::strcmp(defect.kernel, "race_groups") == 0)
+      continue;  // other bindings, another grid
+    const std::string got = run_before_another(defect.kernel).message;
+    if (got.find(want) == std::string::npos)
+      test::fail(__FILE__, __LINE__, std::string(defect.kernel) + ": '" + got + "', not '" + want + "'");
+    ++num_reported;
+  }
+  CHECK_EQ(num_reported, checked ? 16 : 7);
+}
+
 }  // namespace
 }  // namespace pagoda::device::gpu::test_kernels

@@ -103,6 +103,7 @@ void SoftwareBackend::launch(const Pipeline& pipeline, Size3 groups, Size3 threa
   if (hazards_.needs_barrier(*software.kernel, bindings) && !options_.forget_barriers) {
     run_waiting();
     ++num_barriers_;
+    if (!error_.is_ok()) return;  // the first error of the step stays
   }
   if (num_waiting_ == launches_.size()) launches_.emplace_back();
   Launch& recorded = launches_[num_waiting_];
