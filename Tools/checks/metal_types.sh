@@ -35,11 +35,12 @@ with() {
   done
 }
 
-# Selectors and class names as strings, and values by static_assert; `setMathMode:` is newer than most copies of metal-cpp.
+# Selectors and class names as strings, and values by static_assert; `setMathMode:` and `setMathFloatingPointFunctions:` are
+# newer than most copies of metal-cpp.
 compare() {
   local word
   for word in $(grep -ohE '"[A-Za-z:]+"' "$folder"/{foundation,metal_api}.h | tr -d '"' | sort -u); do
-    [[ $word == setMathMode: || $word == C ]] || grep -rqE "\"$word\"|[( ]$word[ ),]" "$real/Foundation" "$real/Metal"
+    [[ $word == setMath*: || $word == C ]] || grep -rqE "\"$word\"|[( ]$word[ ),]" "$real/Foundation" "$real/Metal"
     count $? "metal-cpp does not know $word"
   done
   {

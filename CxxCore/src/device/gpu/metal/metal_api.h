@@ -43,8 +43,12 @@ class CompileOptions : public NS::Object {
   static CompileOptions* alloc() { PAGODA_SEND_TO_CLASS(CompileOptions*, "MTLCompileOptions", "alloc"); }
   CompileOptions* init() { PAGODA_SEND(CompileOptions*, "init"); }
   void setFastMathEnabled(bool fastMathEnabled) { PAGODA_SEND(void, "setFastMathEnabled:", fastMathEnabled); }
-  // MTLMathModeSafe is 0. Systems before macOS 15 and iOS 18 have the switch above instead.
+  // MTLMathModeSafe is 0, MTLMathFloatingPointFunctionsPrecise is 1. Systems before macOS 15 and iOS 18 have the switch
+  // above instead, which is both.
   void setMathMode(NS::Integer mathMode) { PAGODA_SEND(void, "setMathMode:", mathMode); }
+  void setMathFloatingPointFunctions(NS::Integer functions) {
+    PAGODA_SEND(void, "setMathFloatingPointFunctions:", functions);
+  }
   void setLanguageVersion(LanguageVersion languageVersion) {
     PAGODA_SEND(void, "setLanguageVersion:", languageVersion);
   }

@@ -27,13 +27,21 @@ inline std::string message_of(NS::Error* error) {
   return error && error->localizedDescription() ? error->localizedDescription()->utf8String() : "no reason given";
 }
 
-// Sums keep their order, and exp its last bits.
+// Sums keep their order, and functions their last bits. The safe mode alone would leave sqrt and division to the fast
+// functions, which are the default.
 inline void use_exact_math(MTL::CompileOptions* options) {
 #ifndef PAGODA_METAL_CPP
-  constexpr NS::Integer kMathModeSafe = 0;
-  if (options->respondsToSelector(sel_registerName("setMathMode:"))) return options->setMathMode(kMathModeSafe);
+  constexpr NS::Integer kMathModeSafe = 0, kPreciseFunctions = 1;
+  if (options->respondsToSelector(sel_registerName("setMathMode:"))) {
+    options->setMathMode(kMathModeSafe);
+    options->setMathFloatingPointFunctions(kPreciseFunctions);
+    return;
+  }
 #endif
   options->setFastMathEnabled(false);
 }
+
+// Part of the key of compiled pipelines: those of other options are not taken.
+constexpr std::string_view kMathOptions = "safe, precise functions";
 
 }  // namespace pagoda::device::gpu::metal

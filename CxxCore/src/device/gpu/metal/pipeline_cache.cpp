@@ -48,6 +48,7 @@ std::string PipelineCache::key(std::span<const KernelFile> files, std::string_vi
     hash = (hash ^ 0xff) * 0x100000001b3u;  // between texts
   };
   for (const KernelFile& file : files) add(metal_text(file.source));
+  add(kMathOptions);
   add(device);
   add(system);
   char digits[17];
