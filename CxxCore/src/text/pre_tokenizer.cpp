@@ -28,7 +28,18 @@ constexpr KnownPattern kKnownPatterns[] = {
     {R"(\p{N}{1,3})", WordPattern::number_triple},
     {R"(\p{N}+)", WordPattern::number_run},
     {R"(\d)", WordPattern::decimal},
+    {R"([\p{Han}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)",
+     WordPattern::kimi},
+    // By name, from GGUF files: the lists of characters are long.
+    {"deepseek-llm: line end", WordPattern::line_end},
+    {"deepseek-llm: letters with a case", WordPattern::cased},
+    {"deepseek-llm: punctuation", WordPattern::punctuation},
+    {"deepseek-llm: spaces at the end", WordPattern::last_spaces},
+    {"deepseek-llm: East Asian characters", WordPattern::east_asian},
 };
+
+// Whether a pattern matches every character of a text.
+bool is_whole(WordPattern pattern) noexcept { return pattern <= WordPattern::gpt2 || pattern == WordPattern::kimi; }
 
 Status unsupported(const std::string& file_name, const std::string& what) {
   return make_error(StatusCode::unsupported, file_name + ": pre_tokenizer: " + what);
@@ -47,7 +58,7 @@ bool bool_of(const io::Json& json, std::string_view key, bool fallback) {
 }  // namespace
 
 Status PreTokenizer::add_stage(WordPattern pattern, const std::string& file_name) {
-  if (stages_.size() == kMaxStages) return unsupported(file_name, "more than 4 cutting stages");
+  if (stages_.size() == kMaxStages) return unsupported(file_name, concat("more than ", kMaxStages, " cutting stages"));
   stages_.push_back(pattern);
   return ok_status();
 }
@@ -64,7 +75,7 @@ Status PreTokenizer::add_split(const io::Json& json, const std::string& file_nam
   const std::string_view regex = pattern == nullptr ? std::string_view() : string_of(*pattern, "Regex");
   for (const KnownPattern& known : kKnownPatterns) {
     if (known.regex != regex) continue;
-    if (invert && known.pattern > WordPattern::gpt2) break;
+    if (invert && !is_whole(known.pattern)) break;
     return add_stage(known.pattern, file_name);
   }
   return unsupported(file_name, concat("Split with the pattern ", io::quoted(regex), " (", regex.size(),

@@ -22,6 +22,12 @@ enum class WordPattern : uint8_t {
   number_triple,  // \p{N}{1,3}
   number_run,     // \p{N}+
   decimal,        // \d
+  kimi,           // runs of Han characters; words end where upper case follows lower case
+  line_end,       // these five: of deepseek-llm
+  cased,
+  punctuation,
+  last_spaces,
+  east_asian,
 };
 
 // End of the word that starts at `begin` in `text` (valid UTF-8, begin < size).
@@ -29,7 +35,7 @@ size_t find_word_end(WordPattern pattern, std::string_view text, size_t begin) n
 
 class PreTokenizer {
  public:
-  static constexpr size_t kMaxStages = 4;
+  static constexpr size_t kMaxStages = 6;
 
   // Reads the value of `pre_tokenizer`; messages begin with `file_name`.
   static Result<PreTokenizer> from_json(const io::Json& json, const std::string& file_name);

@@ -8,11 +8,29 @@ namespace pagoda::text {
 
 namespace {
 
+// Characters first, first + step, ..., last.
+struct StepRange {
+  char32_t first, last, step;
+};
+
+#include "text/unicode_ranges.inc"
 #include "text/unicode_tables.inc"
 
 constexpr char32_t kBlockSize = sizeof(kBlockFlags[0]);
 
+// `ranges` are in order, each after the end of the one before.
+template <size_t N>
+bool is_in(char32_t c, const StepRange (&ranges)[N]) noexcept {
+  const auto* after = std::upper_bound(std::begin(ranges), std::end(ranges), c,
+                                       [](char32_t value, const StepRange& r) { return value < r.first; });
+  return after != std::begin(ranges) && c <= after[-1].last && (c - after[-1].first) % after[-1].step == 0;
+}
+
 }  // namespace
+
+bool is_upper(char32_t c) noexcept { return is_in(c, kUpperSteps); }
+bool is_lower(char32_t c) noexcept { return is_in(c, kLowerSteps); }
+bool is_han(char32_t c) noexcept { return is_in(c, kHanSteps); }
 
 uint8_t char_flags(char32_t c) noexcept { return kBlockFlags[kBlockOf[c / kBlockSize]][c % kBlockSize]; }
 

@@ -19,6 +19,11 @@ constexpr uint8_t kNfcAttention = 64;  // text without any of these is in NFC; o
 
 uint8_t char_flags(char32_t c) noexcept;  // c below 0x110000
 
+// Classes of few patterns; slower than flags.
+bool is_upper(char32_t c) noexcept;  // [\p{Lu}\p{Lt}]
+bool is_lower(char32_t c) noexcept;  // \p{Ll}
+bool is_han(char32_t c) noexcept;    // \p{Han}
+
 struct CombiningRange {
   char32_t first, last;
   uint8_t combining_class;

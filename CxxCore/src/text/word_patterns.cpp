@@ -1,4 +1,5 @@
 // The word patterns, matched by hand: each function follows the alternatives of its regular expression in order.
+#include "text/deepseek_words.h"
 #include "text/pre_tokenizer.h"
 #include "text/unicode.h"
 
@@ -65,6 +66,19 @@ const char* skip_through_newlines(const char* p, const char* end) noexcept {
   return run_end;
 }
 
+// \p{N}{1,max_digits}| ?[^\s<letters>\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
+const char* other_word(const char* p, const char* end, uint8_t letters, size_t max_digits) noexcept {
+  const Here first = look(p, end);
+  if (first.flags & kNumber) return skip(p, end, kNumber, true, max_digits);
+  const char* symbols = first.value == ' ' ? p + 1 : p;
+  if (const char* next = skip(symbols, end, kSpace | kNumber | letters, false); next != symbols) {
+    while (next != end && is_newline(*next)) ++next;
+    return next;
+  }
+  if (const char* next = skip_through_newlines(p, end); next != p) return next;
+  return skip_spaces(p, end);
+}
+
 // (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?<letters>+|\p{N}{1,max_digits}| ?[^\s<letters>\p{N}]+[\r\n]*|
 // \s*[\r\n]+|\s+(?!\S)|\s+
 const char* qwen_word(const char* p, const char* end, uint8_t letters, size_t max_digits) noexcept {
@@ -76,14 +90,7 @@ const char* qwen_word(const char* p, const char* end, uint8_t letters, size_t ma
   const char* word = may_lead ? p + first.num_bytes : p;
   if (const char* next = skip(word, end, letters, true); next != word) return next;
   if (first.flags & letters) return p + first.num_bytes;  // a lone mark that looked like a lead
-  if (first.flags & kNumber) return skip(p, end, kNumber, true, max_digits);
-  const char* symbols = first.value == ' ' ? p + 1 : p;
-  if (const char* next = skip(symbols, end, kSpace | kNumber | letters, false); next != symbols) {
-    while (next != end && is_newline(*next)) ++next;
-    return next;
-  }
-  if (const char* next = skip_through_newlines(p, end); next != p) return next;
-  return skip_spaces(p, end);
+  return other_word(p, end, letters, max_digits);
 }
 
 // 's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
@@ -97,6 +104,46 @@ const char* gpt2_word(const char* p, const char* end) noexcept {
   if (first.flags & kNumber) return skip(word, end, kNumber, true);
   if (first.num_bytes != 0 && !(first.flags & kSpace)) return skip(word, end, kSpace | kLetter | kNumber, false);
   return skip_spaces(p, end);
+}
+
+bool is_kimi_upper(const Here& c) noexcept {  // [\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]
+  return (c.flags & (kLetter | kMark)) && !is_lower(c.value) && !is_han(c.value);
+}
+bool is_kimi_lower(const Here& c) noexcept {  // [\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]
+  return (c.flags & (kLetter | kMark)) && !is_upper(c.value) && !is_han(c.value);
+}
+
+// <upper>*<lower>+ at p, or if that does not match and `may_lack_lower`, <upper>+<lower>*; p if neither does.
+const char* kimi_letters(const char* p, const char* end, bool may_lack_lower) noexcept {
+  const char* shared = p;  // the end of the last character of the run that is of both classes
+  const char* next = p;
+  Here here = look(next, end);
+  for (; is_kimi_upper(here); here = look(next, end)) {
+    next += here.num_bytes;
+    if (is_kimi_lower(here)) shared = next;
+  }
+  if (!is_kimi_lower(here)) return may_lack_lower ? next : shared;  // the run gives back what <lower>+ needs
+  for (; is_kimi_lower(here); here = look(next, end)) next += here.num_bytes;
+  return next;
+}
+
+// [\p{Han}]+|[^\r\n\p{L}\p{N}]?<upper>*<lower>+<contraction>?|[^\r\n\p{L}\p{N}]?<upper>+<lower>*<contraction>?|
+// \p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
+const char* kimi_word(const char* p, const char* end) noexcept {
+  const Here first = look(p, end);
+  const char* next = p;
+  for (Here here = first; here.num_bytes > 0 && is_han(here.value); here = look(next, end)) next += here.num_bytes;
+  if (next != p) return next;
+  const bool may_lead = !(first.flags & (kLetter | kNumber)) && !is_newline(*p);
+  for (const bool may_lack_lower : {false, true})
+    for (const bool leads : {true, false}) {
+      if (leads && !may_lead) continue;
+      const char* word = leads ? p + first.num_bytes : p;
+      next = kimi_letters(word, end, may_lack_lower);
+      if (next == word) continue;
+      return next != end && *next == '\'' ? skip_contraction(next, end, /*ignore_case=*/true) : next;
+    }
+  return other_word(p, end, kLetter, 3);
 }
 
 // Digits in groups of at most max_count; the text between them stays whole.
@@ -115,6 +162,12 @@ const char* word_end(WordPattern pattern, const char* p, const char* end) noexce
     case WordPattern::number_triple: return number_word(p, end, kNumber, 3);
     case WordPattern::number_run: return number_word(p, end, kNumber, SIZE_MAX);
     case WordPattern::decimal: return number_word(p, end, kDecimal, 1);
+    case WordPattern::kimi: return kimi_word(p, end);
+    case WordPattern::line_end: return line_end_word(p, end);
+    case WordPattern::cased: return cased_word(p, end);
+    case WordPattern::punctuation: return punctuation_word(p, end);
+    case WordPattern::last_spaces: return last_spaces_word(p, end);
+    case WordPattern::east_asian: return east_asian_word(p, end);
   }
   return end;
 }

@@ -4,8 +4,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/json.h"
 #include "io/gguf/config.h"
 #include "io/gguf/gguf.h"
+#include "io/gguf/gguf_file.h"
+#include "io/model_files.h"
 #include "io/safetensors/safetensors_file.h"
 #include "support/test.h"
 #include "support/tokenizer_fixtures.h"
@@ -46,6 +49,30 @@ void check_family(const std::string& family, const std::string& json, size_t min
   CHECK_EQ(num_wrong, size_t{0});
 }
 
+// How a GGUF file with this `tokenizer.ggml.pre` cuts text.
+Result<text::PreTokenizer> gguf_cutter(const char* pre) {
+  constexpr uint32_t kF32 = 0, kString = 8, kArray = 9;  // types of the file format
+  const std::string strings = raw(kArray) + raw(kString);
+  const std::string bytes =
+      GgufParts{.num_tensors = 1,
+                .num_keys = 5,
+                .keys = gguf_text("general.architecture", "llama") + gguf_text("tokenizer.ggml.model", "gpt2") +
+                        gguf_text("tokenizer.ggml.pre", pre) + gguf_string("tokenizer.ggml.tokens") + strings +
+                        raw(uint64_t{1}) + gguf_string("a") + gguf_string("tokenizer.ggml.merges") + strings +
+                        raw(uint64_t{0}),
+                .tensors = gguf_tensor("token_embd.weight", {8, 2}, kF32, 0),
+                .data_bytes = 64}
+          .bytes();
+  auto files = io::open_model_files(
+      {.directory = "", .files = {{"m.gguf", reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}}});
+  if (!files.is_ok()) return files.status;
+  const auto text = (*files)->read_text("tokenizer.json", 1 << 20);
+  if (!text.is_ok()) return text.status;
+  const auto json = io::parse_json(*text);
+  if (!json.is_ok()) return json.status;
+  return text::PreTokenizer::from_json(*json->find("pre_tokenizer"), "m.gguf");
+}
+
 std::string pieces_json(const std::string& family) {
   return read_fixture(fixtures_dir() + "/text/tokenizer/" + family + ".json");
 }
@@ -56,11 +83,17 @@ std::string pieces_json(const std::string& family) {
 PAGODA_TEST(tokenizer_cuts_reference_words_with_every_pattern) {
   const std::vector<WordCase> cases = read_word_cases();
   REQUIRE(cases.size() > 10'000);
-  CHECK_EQ(cases.back().pattern, static_cast<size_t>(text::WordPattern::decimal));
+  const size_t num_patterns = static_cast<size_t>(text::WordPattern::east_asian) + 1;
+  CHECK_EQ(cases.back().pattern, num_patterns);  // the last are of all stages of deepseek-llm
+  const auto deepseek = gguf_cutter("deepseek-llm");
+  REQUIRE_OK(deepseek);
+  CHECK_EQ(deepseek->stages().size(), size_t{6});
   size_t num_wrong = 0;
   for (const WordCase& one : cases) {
     std::vector<size_t> word_bytes;
-    for (size_t at = 0; at < one.text.size(); at += word_bytes.back()) {
+    text::WordCutter cutter(*deepseek, one.text);
+    for (std::string_view word; one.pattern == num_patterns && cutter.next(word);) word_bytes.push_back(word.size());
+    for (size_t at = 0; one.pattern < num_patterns && at < one.text.size(); at += word_bytes.back()) {
       const auto pattern = static_cast<text::WordPattern>(one.pattern);
       word_bytes.push_back(text::find_word_end(pattern, one.text, at) - at);
     }
@@ -68,6 +101,20 @@ PAGODA_TEST(tokenizer_cuts_reference_words_with_every_pattern) {
     if (++num_wrong <= 5) note("pattern " + std::to_string(one.pattern) + ", text '" + one.text + "'");
   }
   CHECK_EQ(num_wrong, size_t{0});
+}
+
+PAGODA_TEST(tokenizer_of_a_gguf_file_cuts_as_its_name_says) {
+  using text::WordPattern;
+  const std::pair<const char*, WordPattern> known[] = {{"kimi-k2", WordPattern::kimi},
+                                                       {"glm4", WordPattern::llama3},
+                                                       {"chatglm-bpe", WordPattern::llama3},
+                                                       {"qwen35", WordPattern::qwen3_5}};
+  for (const auto& [pre, pattern] : known) {
+    const auto cutter = gguf_cutter(pre);
+    REQUIRE_OK(cutter);
+    CHECK(cutter->stages() == std::vector{pattern});
+  }
+  CHECK(gguf_cutter("deepseek-coder").status.message.find("'deepseek-coder' is not known") != std::string::npos);
 }
 
 PAGODA_TEST(tokenizer_gives_reference_ids_with_the_qwen2_vocabulary) {

@@ -35,9 +35,24 @@ constexpr std::string_view kQwen35 =
                  R"([^\\r\\n\\p{L}\\p{N}]?[\\p{L}\\p{M}]+|\\p{N}| ?[^\\s\\p{L}\\p{M}\\p{N}]+[\\r\\n]*)" PAGODA_SPACES);
 constexpr std::string_view kLlama3 = PAGODA_SPLIT(
     PAGODA_CONTRACTIONS R"([^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*)" PAGODA_SPACES);
+constexpr std::string_view kKimi =
+    PAGODA_SPLIT(R"([\\p{Han}]+|)"
+                 R"([^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}&&[^\\p{Han}]]*)"
+                 R"([\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}&&[^\\p{Han}]]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|)"
+                 R"([^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}&&[^\\p{Han}]]+)"
+                 R"([\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}&&[^\\p{Han}]]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|)"
+                 R"(\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*)" PAGODA_SPACES);
 #undef PAGODA_SPLIT
 #undef PAGODA_CONTRACTIONS
 #undef PAGODA_SPACES
+#define PAGODA_STAGE(pattern) \
+  R"({"type":"Split","pattern":{"Regex":")" pattern R"("},"behavior":"Isolated","invert":false},)"
+constexpr std::string_view kDeepSeek = R"({"type":"Sequence","pretokenizers":[)" PAGODA_STAGE("deepseek-llm: line end")
+    PAGODA_STAGE("deepseek-llm: letters with a case") PAGODA_STAGE("deepseek-llm: punctuation") PAGODA_STAGE(
+        "deepseek-llm: spaces at the end") PAGODA_STAGE("deepseek-llm: East Asian characters")
+        PAGODA_STAGE(
+            R"(\\p{N}+)") R"({"type":"ByteLevel","add_prefix_space":false,"trim_offsets":false,"use_regex":false}]})";
+#undef PAGODA_STAGE
 constexpr std::string_view kGpt2 = R"({"type":"ByteLevel","add_prefix_space":false,"use_regex":true})";
 constexpr std::string_view kSmolLm =
     R"({"type":"Sequence","pretokenizers":[{"type":"Digits","individual_digits":true},)"
@@ -48,6 +63,8 @@ constexpr PreTokenizer kPreTokenizers[] = {
     {"deepseek-r1-qwen", kNfc, kQwen2, false}, {"llama-bpe", kNone, kLlama3, true, true},
     {"llama3", kNone, kLlama3, true, true},    {"llama-v3", kNone, kLlama3, true, true},
     {"smollm", kNone, kSmolLm, false},         {"gpt-2", kNone, kGpt2, false},
+    {"glm4", kNone, kLlama3, false},           {"chatglm-bpe", kNone, kLlama3, false},
+    {"kimi-k2", kNone, kKimi, false},          {"deepseek-llm", kNone, kDeepSeek, false},
 };
 
 Result<const PreTokenizer*> find_pre_tokenizer(const Gguf& gguf) {
