@@ -19,6 +19,13 @@ import Testing
     #expect(JSONValue.parse("5.5") == .number(5.5))
     #expect(JSONValue.parse("true") == .bool(true))
     #expect(JSONValue.parse("18446744073709551615") == .unsigned(.max))
+    #expect(JSONValue.parse("-0") == .integer(0))
+    #expect(JSONValue.parse("-17") == .integer(-17))
+    for value in [999_999_999_999_999_999, -999_999_999_999_999_999, Int64.max, .min] {  // 18 digits and more
+      #expect(JSONValue.parse("\(value)") == .integer(value))
+    }
+    #expect(JSONValue.parse("1e3") == .number(1000))
+    #expect(JSONValue.parse(#""\b\f\t\"\\""#) == .string("\u{8}\u{C}\t\"\\"))
     #expect(JSONValue.parse("5.0")?.intValue == 5)
     #expect(JSONValue.parse("5.5")?.intValue == nil)
     #expect(JSONValue.number(.infinity).text == "null")

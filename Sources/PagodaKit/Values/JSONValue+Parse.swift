@@ -43,8 +43,8 @@ private struct JSONReader {
     while let byte = next, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { position += 1 }
   }
 
-  private mutating func take(_ byte: Character) -> Bool {
-    guard next == byte.asciiValue else { return false }
+  private mutating func take(_ character: Unicode.Scalar) -> Bool {
+    guard let byte = next, UInt32(byte) == character.value else { return false }
     position += 1
     return true
   }
@@ -132,14 +132,22 @@ private struct JSONReader {
 
   /// After the backslash.
   private mutating func escape() throws(Failure) -> Unicode.Scalar {
-    let plain: [UInt8: Unicode.Scalar] = [
-      UInt8(ascii: "\""): "\"", UInt8(ascii: "\\"): "\\", UInt8(ascii: "/"): "/", UInt8(ascii: "n"): "\n",
-      UInt8(ascii: "t"): "\t", UInt8(ascii: "r"): "\r", UInt8(ascii: "b"): "\u{8}", UInt8(ascii: "f"): "\u{C}",
-    ]
     guard let byte = next else { throw failure("a string is not closed") }
     position += 1
-    if let scalar = plain[byte] { return scalar }
-    guard byte == UInt8(ascii: "u") else { throw failure("a string has an unknown escape") }
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return Unicode.Scalar(byte)
+    case UInt8(ascii: "n"): return "\n"
+    case UInt8(ascii: "t"): return "\t"
+    case UInt8(ascii: "r"): return "\r"
+    case UInt8(ascii: "b"): return "\u{8}"
+    case UInt8(ascii: "f"): return "\u{C}"
+    case UInt8(ascii: "u"): return try scalar()
+    default: throw failure("a string has an unknown escape")
+    }
+  }
+
+  /// After `\u`.
+  private mutating func scalar() throws(Failure) -> Unicode.Scalar {
     var code = try hex()
     if (0xD800..<0xDC00).contains(code), take("\\"), take("u") {
       let low = try hex()
@@ -167,7 +175,8 @@ private struct JSONReader {
 
   private mutating func number() throws(Failure) -> JSONValue {
     let start = position
-    _ = take("-")
+    let isNegative = take("-")
+    let firstDigit = position
     if !take("0") { try digits() }
     var isWhole = true
     if take(".") {
@@ -178,6 +187,11 @@ private struct JSONReader {
       isWhole = false
       if !take("-") { _ = take("+") }
       try digits()
+    }
+    if isWhole, position - firstDigit <= 18 {  // fits, whatever the digits
+      var value: Int64 = 0
+      for byte in bytes[firstDigit..<position] { value = 10 * value + Int64(byte & 0x0F) }
+      return .integer(isNegative ? -value : value)
     }
     let text = String(decoding: bytes[start..<position], as: UTF8.self)
     if isWhole, let value = Int64(text) { return .integer(value) }
