@@ -63,16 +63,20 @@ Result<WeightsSummary> check_weights(const io::ModelConfig& config, const io::Ch
     if (!group.is_matrix) continue;
     const auto bytes = static_cast<int64_t>(device.weight_bytes(group.rows, group.cols, format_of(group, format)));
     summary.size_bytes += bytes;
+    const bool is_routed = group.role == Role::experts_in || group.role == Role::experts_out;
+    // Of `amount`, what one token is multiplied with.
+    const auto of_token = [&](int64_t amount) {
+      return is_routed ? amount / config.num_experts * config.num_experts_per_token : amount;
+    };
     if (group.layer_index >= 0 && group.layer_index < config.num_layers) {
       const auto layer = static_cast<size_t>(group.layer_index);
-      const bool is_routed = group.role == Role::experts_in || group.role == Role::experts_out;
       summary.layer_bytes[layer] += bytes;
-      summary.layer_read_bytes[layer] += is_routed ? bytes / config.num_experts * config.num_experts_per_token : bytes;
+      summary.layer_read_bytes[layer] += of_token(bytes);
     }
     if (group.role == Role::embedding && !config.tie_word_embeddings) continue;
     MatrixSum& sum = group.layer_index == kModelLevel ? summary.head_matrix : summary.layer_matrices;
-    sum.num_parameters += group.num_parameters;
-    sum.size_bytes += bytes;
+    sum.num_parameters += of_token(group.num_parameters);
+    sum.size_bytes += of_token(bytes);
   }
   Arena arena;
   plan_vectors(groups, config, arena);
