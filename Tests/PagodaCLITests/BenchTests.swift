@@ -83,16 +83,43 @@ import Testing
     #expect(report["profile"]?.arrayValue?.count == 4)
   }
 
-  @Test func kernels_are_counted() throws {
-    let run = try Program.run("bench", "--device", "software", "--tests", "tg2", "--repetitions", "1", "--count")
-    #expect(run.status == 0, "\(run.errors)")
-    let last = try #require(run.output.split(separator: "\n").last)
-    let row = last.split(separator: "|").map { $0.filter { $0 != " " } }
-    #expect(row.first == "tg2")
-    #expect(try #require(Double(row[1])) > 8 * 4)  // of 8 layers, four matmuls each
-    #expect(try #require(Double(row[4])) >= 1)
-    let refused = try Program.run("bench", "--tests", "tg2", "--repetitions", "1", "--count")
+  /// The cells of the last line of a table.
+  private func lastRow(_ output: String) throws -> [String] {
+    let last = try #require(output.split(separator: "\n").last)
+    return last.split(separator: "|").map { $0.filter { $0 != " " } }
+  }
+
+  @Test func kernels_are_counted_whether_they_run_or_not() throws {
+    var launches: [String] = []
+    for device in [["--device", "software"], []] {
+      let run = try Program.run(["bench", "--tests", "tg2", "--repetitions", "1", "--count"] + device)
+      #expect(run.status == 0, "\(run.errors)")
+      let row = try lastRow(run.output)
+      #expect(row.first == "tg2")
+      #expect(try #require(Double(row[1])) > 8 * 4)  // of 8 layers, four matmuls each
+      #expect(try #require(Double(row[4])) >= 1)
+      launches.append(row[1])
+    }
+    #expect(launches[0] == launches[1])
+    let refused = try Program.run("bench", "--device", "cpu", "--tests", "tg2", "--repetitions", "1", "--count")
     #expect(refused.status == 1 && refused.errors.contains("launch kernels"))
+  }
+
+  /// More than this machine's memory: nothing of the model is made.
+  @Test func launches_of_a_large_shape_are_counted_without_its_memory() throws {
+    let run = try Program.run(
+      "bench", "--shape", "qwen3.5-27b", "--quantize", "bf16", "--tests", "tg2", "--repetitions", "1", "--count",
+      "--device", "dry:overlap")
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(try #require(Double(lastRow(run.output)[1])) > 64 * 5)
+  }
+
+  @Test func a_gpu_is_compared_with_its_own_limits_and_times_its_kernels() throws {
+    let run = try Program.run(
+      "bench", "--shape", "tiny", "--device", "software", "--tests", "tg2", "--repetitions", "1", "--kernels")
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(run.output.contains("limits of the device: copy "), "\(run.output)")
+    #expect(run.output.contains("us each") && run.output.contains(" matmul_"), "\(run.output)")
   }
 
   @Test func a_shape_runs_without_a_file() throws {

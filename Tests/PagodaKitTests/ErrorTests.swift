@@ -46,7 +46,8 @@ import Testing
 
   @Test func devices_and_scaling_rules_are_read_as_they_are_written() {
     let devices: [EngineOptions.Device] = [
-      .automatic, .cpu, .cpuWith(instructions: "avx2"), .metal, .cuda, .software, .reference,
+      .automatic, .cpu, .cpuWith(instructions: "avx2"), .metal, .cuda, .software,
+      .dry(overlapping: false), .dry(overlapping: true), .reference,
     ]
     for device in devices { #expect(EngineOptions.Device(device.description) == device) }
     for name in ["abacus", "", "cpu:", "CPU"] { #expect(EngineOptions.Device(name) == nil) }

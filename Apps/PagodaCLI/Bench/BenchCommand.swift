@@ -16,7 +16,11 @@ extension Command {
         b8           8 sequences at once generate 64 tokens each: tokens a second of all, while all of them run
       Each row says how many bytes a token has to move at least (weights once per step, keys, values and recurrent state),
       how much of the measured memory bandwidth that is, and how much of the measured peak of arithmetic. The limits of
-      the machine are measured before and after each test; nothing else should run meanwhile.
+      the machine are measured before and after each test; nothing else should run meanwhile. Of a GPU the limits are its
+      own: what its kernels copy, and what they multiply.
+
+      --count needs neither a GPU nor the memory for the model: --device dry prepares every launch and runs none, with
+      dry:overlap as for GPUs whose launches overlap (NVIDIA).
 
       `pagoda bench serve` puts load on a running server instead, `pagoda bench agents` runs agents with tool loops against
       one, and `pagoda bench spec` compares answers with and without drafts; each has a help of its own.
@@ -30,7 +34,9 @@ extension Command {
           SharedOptions.prompts,
           Option("repetitions", short: "r", value: "N", help: "runs of each test; the median counts (default 3)"),
           Option("profile", help: "then run each test once more and show the time of each operation"),
-          Option("count", help: "only count launches, bytes moved and the time to encode (--device software and GPUs)"),
+          Option(
+            "kernels", help: "then run each test once more, one launch at a time, and show the time of each kernel"),
+          Option("count", help: "only count launches, bytes moved and the time to encode (default --device dry)"),
           Option("json", help: "print one JSON object instead of tables"),
           Option(
             "plot", value: "FILE", help: "also draw the rows against the limits of the machine, as an SVG picture"),
@@ -72,7 +78,9 @@ private struct BenchSession {
   private var name: String { arguments.modelFileName }
 
   mutating func run(_ tests: [BenchTest]) async throws {
-    let options = tests.sized(try arguments.engineOptions(), repetitions: repetitions, given: arguments)
+    var given = try arguments.engineOptions()
+    if arguments.has("count") && !arguments.has("device") { given.device = .dry(overlapping: false) }
+    let options = tests.sized(given, repetitions: repetitions, given: arguments)
     let prompts = tests.contains(where: \.isSpeculative) ? try arguments.benchPrompts() : []
     let engine = try await arguments.loadEngine(options)
     let runner = BenchRunner(engine: engine, repetitions: repetitions, prompts: prompts)
@@ -80,21 +88,21 @@ private struct BenchSession {
       try await runner.printCounts(tests)
     } else {
       try await runner.warmUp()
-      try await measure(tests, with: runner, threadCount: options.threadCount)
+      try await measure(tests, with: runner, options: options)
     }
     await engine.shutDown()
   }
 
-  private mutating func measure(_ tests: [BenchTest], with runner: BenchRunner, threadCount: Int?) async throws {
+  private mutating func measure(_ tests: [BenchTest], with runner: BenchRunner, options: EngineOptions) async throws {
     let info = runner.engine.info
     let table = BenchReport.table(modelName: name)
-    var limits = try await MachineLimits.measure(threadCount: threadCount)
+    var limits = try await runner.limits(options)
     if isText && firstLimits == nil { Terminal.write(BenchReport.limits(limits, info: info) + table.heading) }
     firstLimits = firstLimits ?? limits
     self.info = self.info ?? info
     for test in tests {
       let speeds = try await runner.speeds(test)
-      let after = try await MachineLimits.measure(threadCount: threadCount)
+      let after = try await runner.limits(options)
       let row = BenchRow(
         test: test, speeds: speeds, cost: BenchCost(test, on: info, repetitions: repetitions),
         limits: [limits, after], weightDType: info.weightDType)
@@ -102,9 +110,11 @@ private struct BenchSession {
       rows.append(row)
       if isText { Terminal.write(table.line(BenchReport.cells(row, modelName: name, info: info))) }
     }
-    guard arguments.has("profile") else { return }
-    for test in tests {
-      profiles.append(BenchProfile(test: test, times: try await runner.profile(test), limits: limits))
+    for byKernel in [false, true] where arguments.has(byKernel ? "kernels" : "profile") {
+      for test in tests {
+        let times = try await runner.profile(test, byKernel: byKernel)
+        profiles.append(BenchProfile(test: test, times: times, limits: limits, isByKernel: byKernel))
+      }
     }
   }
 
@@ -118,7 +128,7 @@ private struct BenchSession {
       Terminal.write(BenchReport.footnote)
       for profile in profiles { Terminal.write(BenchReport.profile(profile)) }
     } else {
-      let all = arguments.has("profile") ? profiles : nil
+      let all = arguments.has("profile") || arguments.has("kernels") ? profiles : nil
       Terminal.write(
         JSONValue.bench(limits: firstLimits, rows: rows, profiles: all, info: info, name: name).text + "\n")
     }

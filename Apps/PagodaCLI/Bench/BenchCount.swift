@@ -13,6 +13,7 @@ package struct BenchCount: Sendable {
 
   /// From what the device counted in one run of the test; nil when it launches nothing.
   package init?(_ test: BenchTest, times: [OpTime], leastBytes: Double, layerCount: Int) {
+    let times = times.filter { $0.name != "step" }  // the time on the device, where it is told
     // Each step looks up its tokens in one launch.
     guard let steps = times.first(where: { $0.name == "embedding" })?.calls, steps > 0 else { return nil }
     let tokens =
@@ -30,12 +31,12 @@ package struct BenchCount: Sendable {
       test.name, String(format: "%.0f", launchesPerStep),
       String(format: "%.1f", launchesPerStep / Double(max(layerCount, 1))),
       String(format: "%.3f", bytesPerToken / 1e6), String(format: "%.2f", bytesPerToken / max(leastBytesPerToken, 1)),
-      String(format: "%.3f", encodeSecondsPerStep * 1e3),
+      String(format: "%.0f", encodeSecondsPerStep * 1e6),
     ]
   }
 
   static let table = BenchTable(columns: [
-    ("test", 12), ("launches/step", 13), ("per layer", 9), ("MB/token", 9), ("x least", 7), ("encode ms/step", 14),
+    ("test", 12), ("launches/step", 13), ("per layer", 9), ("MB/token", 9), ("x least", 7), ("encode us/step", 14),
   ])
 }
 
@@ -46,7 +47,7 @@ extension BenchRunner {
     for test in tests {
       let cost = BenchCost(test, on: engine.info, repetitions: repetitions)
       let count = BenchCount(
-        test, times: try await profile(test), leastBytes: cost.bytes, layerCount: engine.info.layerCount)
+        test, times: try await counts(test), leastBytes: cost.bytes, layerCount: engine.info.layerCount)
       guard let count else {
         throw CommandFailure("--count is for devices that launch kernels, not \(engine.info.device)")
       }

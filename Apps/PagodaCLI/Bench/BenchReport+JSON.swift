@@ -53,6 +53,6 @@ extension JSONValue {
         "pct_limit": .number(profile.percentOfLimit(time)),
       ])
     }
-    return .object(["test": .string(profile.test.name), "ops": .array(operations)])
+    return .object(["test": .string(profile.test.name), profile.isByKernel ? "kernels" : "ops": .array(operations)])
   }
 }

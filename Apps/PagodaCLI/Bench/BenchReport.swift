@@ -29,6 +29,8 @@ package struct BenchProfile: Sendable {
   package var test: BenchTest
   package var times: [OpTime]
   package var limits: MachineLimits
+  /// Whether `times` are of kernels, each launched alone.
+  package var isByKernel = false
 
   /// The share of its own limit that an operation reached.
   func percentOfLimit(_ time: OpTime) -> Double {
@@ -77,6 +79,12 @@ enum BenchReport {
   }
 
   static func limits(_ limits: MachineLimits, info: ModelInfo) -> String {
+    if limits.threadCount == 0 {
+      let own = String(
+        format: "copy %.2f GB/s read and written, products of 16 bits %.4f T/s", limits.readBytesPerSecond / 1e9,
+        limits.bf16.operationsPerSecond / 1e12)
+      return "\(info.device)\nlimits of the device: \(own)\n\n"
+    }
     let peaks = [("int8", limits.int8), ("bf16", limits.bf16), ("f32", limits.f32)].map {
       String(format: "%@ %.2f T/s (%@)", $0.0, $0.1.operationsPerSecond / 1e12, $0.1.instruction)
     }
@@ -94,6 +102,7 @@ enum BenchReport {
 
   static func profile(_ profile: BenchProfile) -> String {
     guard !profile.times.isEmpty else { return "\n\(profile.test.name): this device measures no time per operation\n" }
+    if profile.isByKernel { return kernels(profile) }
     let table = BenchTable(columns: [
       (profile.test.name, 20), ("calls", 8), ("ms", 9), ("share %", 7), ("GB/s", 7), ("G/s", 8), ("limit", 5),
       ("% of it", 7),
@@ -105,6 +114,19 @@ enum BenchReport {
         String(format: "%.1f", 100 * time.seconds / max(profile.totalSeconds, 1e-9)),
         String(format: "%.2f", time.bytes / seconds / 1e9), String(format: "%.1f", time.operations / seconds / 1e9),
         time.limit.rawValue, String(format: "%.1f", profile.percentOfLimit(time)),
+      ])
+    }
+    return "\n" + table.heading + lines.joined()
+  }
+  private static func kernels(_ profile: BenchProfile) -> String {
+    let table = BenchTable(columns: [
+      (profile.test.name, 28), ("launches", 8), ("us each", 9), ("ms", 9), ("share %", 7),
+    ])
+    let lines = profile.times.sorted { $0.seconds > $1.seconds }.map { time in
+      table.line([
+        time.name, String(time.calls), String(format: "%.2f", time.seconds * 1e6 / Double(max(time.calls, 1))),
+        String(format: "%.2f", time.seconds * 1e3),
+        String(format: "%.1f", 100 * time.seconds / max(profile.totalSeconds, 1e-9)),
       ])
     }
     return "\n" + table.heading + lines.joined()

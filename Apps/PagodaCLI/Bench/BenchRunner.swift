@@ -14,6 +14,15 @@ struct BenchRunner {
     _ = try await clock.allTokens()
   }
 
+  /// Of the device that the engine runs on: its own where it runs kernels, otherwise those of the CPU.
+  func limits(_ options: EngineOptions) async throws -> MachineLimits {
+    let gpus: [EngineOptions.Device] = [.metal, .cuda, .software]
+    guard let device = gpus.first(where: { $0.description == engine.info.deviceName }) else {
+      return try await MachineLimits.measure(threadCount: options.threadCount)
+    }
+    return try await MachineLimits.measure(device, threadCount: options.threadCount)
+  }
+
   /// Tokens a second, once per repetition.
   func speeds(_ test: BenchTest) async throws -> [Double] {
     if case .speculative(let tokens) = test.kind { return try await textSpeeds(tokens) }
@@ -27,8 +36,8 @@ struct BenchRunner {
   }
 
   /// One more run with the device's own clocks: of prompts as a whole, of decoding once every sequence decodes.
-  func profile(_ test: BenchTest) async throws -> [OpTime] {
-    engine.setProfiling(true)
+  func profile(_ test: BenchTest, byKernel: Bool = false) async throws -> [OpTime] {
+    if byKernel { engine.setKernelProfiling(true) } else { engine.setProfiling(true) }
     defer { engine.setProfiling(false) }
     let clock = try run(test)
     let isDecoding = if case .prefill = test.kind { false } else { true }
@@ -38,6 +47,28 @@ struct BenchRunner {
     }
     _ = try await clock.allTokens()
     return await engine.takeProfile()
+  }
+
+  /// What the device counts in one run: of prompts as a whole, of decoding what is counted beyond a run that ends with
+  /// the first tokens. Not by the moment: a device that runs nothing is done before it could be asked.
+  func counts(_ test: BenchTest) async throws -> [OpTime] {
+    if case .speculative = test.kind { return try await profile(test) }
+    engine.setProfiling(true)
+    defer { engine.setProfiling(false) }
+    _ = try await run(test).allTokens()
+    let all = await engine.takeProfile()
+    if case .prefill = test.kind { return all }
+    _ = try await start(sequences: test.sequences, promptTokens: test.promptTokens, generatedTokens: 1).allTokens()
+    let first = await engine.takeProfile()
+    return all.map { time in
+      guard let before = first.first(where: { $0.name == time.name }) else { return time }
+      var rest = time
+      rest.calls -= before.calls
+      rest.seconds -= before.seconds
+      rest.bytes -= before.bytes
+      rest.operations -= before.operations
+      return rest
+    }
   }
 
   private func speed(_ test: BenchTest) async throws -> Double {

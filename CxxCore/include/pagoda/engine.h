@@ -63,8 +63,9 @@ class PAGODA_SHARED_REFERENCE(pagoda_engine_retain, pagoda_engine_release) Engin
   Status add_prefix_file(const std::string& path, const std::string& name) noexcept;
 
   // Whether the device times its ops from the next step on; and the sums since the last call, which waits for the step
-  // in flight. Empty when profiling is off, when the device cannot, and after shut_down().
-  void set_profiling(bool enabled) noexcept;
+  // in flight. Empty when profiling is off, when the device cannot, and after shut_down(). With by_kernel a GPU runs
+  // one launch at a time, and its entries are kernels instead of ops.
+  void set_profiling(bool enabled, bool by_kernel) noexcept;
   std::vector<OpTime> take_profile() noexcept;
 
   // Null when the model folder has none.

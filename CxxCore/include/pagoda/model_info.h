@@ -50,7 +50,8 @@ struct ModelInfo {
   MatrixSum head_matrix;       // only tokens whose successor is sampled are
   std::string weight_dtype;    // after --dtype
   std::string kv_dtype;
-  std::string device;  // and which instruction set it runs
+  std::string device;       // and which instruction set it runs
+  std::string device_name;  // as EngineOptions::device names it; never auto
   bool has_tokenizer = false;
   bool has_chat_template = false;
   std::string chat_template_error;  // why the folder's template cannot be used; empty when it can, or there is none

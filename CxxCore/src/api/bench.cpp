@@ -3,6 +3,7 @@
 #include "base/assign_or_return.h"
 
 #include "api/guard.h"
+#include "bench/device_limits.h"
 #include "bench/limits.h"
 #include "bench/speculation.h"
 #include "engine/loader.h"
@@ -13,6 +14,13 @@ namespace pagoda {
 MachineLimits measure_limits(int32_t num_threads) noexcept {
   return api::guarded_result<MachineLimits>([&](MachineLimits& limits) {
     limits = bench::measure(num_threads);
+    return limits.status;
+  });
+}
+
+MachineLimits measure_device_limits(const std::string& device, int32_t num_threads) noexcept {
+  return api::guarded_result<MachineLimits>([&](MachineLimits& limits) {
+    limits = bench::measure_device(device, num_threads);
     return limits.status;
   });
 }

@@ -94,9 +94,9 @@ Status Engine::add_prefix_file(const std::string& path, const std::string& name)
 
 ModelInfo Engine::info() const noexcept { return thread_->info(); }
 
-void Engine::set_profiling(bool enabled) noexcept {
+void Engine::set_profiling(bool enabled, bool by_kernel) noexcept {
   (void)guarded([&] {
-    thread_->set_profiling(enabled);
+    thread_->set_profiling(enabled, by_kernel);
     return ok_status();
   });
 }

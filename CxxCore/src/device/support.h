@@ -23,6 +23,14 @@ class KernelSupport {
   virtual Status check_support(const KernelNeeds& needs) const = 0;
 };
 
+// Devices that can time their kernels one by one.
+class KernelTiming {
+ public:
+  virtual ~KernelTiming() = default;
+  // While enabled, take_profile() has an entry for each kernel instead of each op, and steps take longer.
+  virtual void set_kernel_timing(bool enabled) = 0;
+};
+
 class DeviceHealth {
  public:
   virtual ~DeviceHealth() = default;
@@ -33,6 +41,11 @@ class DeviceHealth {
 inline Status check_support(const Device& device, const KernelNeeds& needs) {
   const auto* support = dynamic_cast<const KernelSupport*>(&device);
   return support ? support->check_support(needs) : ok_status();
+}
+
+// Nothing where the device has no kernels to time.
+inline void set_kernel_timing(Device& device, bool enabled) {
+  if (auto* timing = dynamic_cast<KernelTiming*>(&device)) timing->set_kernel_timing(enabled);
 }
 
 inline Status health(Device& device) noexcept {

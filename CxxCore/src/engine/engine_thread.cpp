@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "device/support.h"
 #include "engine/step_status.h"
 
 namespace pagoda::engine {
@@ -19,6 +20,7 @@ struct Mailbox {
   std::vector<std::unique_ptr<ActiveRequest>> submitted;
   std::vector<uint64_t> cancelled;
   std::optional<bool> profiling;
+  bool profiles_kernels = false;
   std::vector<std::promise<std::vector<OpTime>>> profile_takers;
 
   bool is_empty() const noexcept {
@@ -156,11 +158,12 @@ Activity EngineThread::activity() const {
   return state_->core ? state_->core->activity().read() : Activity();
 }
 
-void EngineThread::set_profiling(bool enabled) {
+void EngineThread::set_profiling(bool enabled, bool by_kernel) {
   {
     std::lock_guard lock(state_->mutex);
     if (state_->closing) return;
     state_->mailbox.profiling = enabled;
+    state_->mailbox.profiles_kernels = by_kernel;
   }
   state_->wake.notify_one();
 }
@@ -190,7 +193,10 @@ void EngineThread::shut_down() {
 // `device` is null in tests of a model without one. A taker whose promise is not kept learns that from its future.
 static void profile(device::Device* device, Mailbox& mailbox) noexcept {
   try {
-    if (mailbox.profiling && device) device->set_profiling(*mailbox.profiling);
+    if (mailbox.profiling && device) {
+      device->set_profiling(*mailbox.profiling);
+      device::set_kernel_timing(*device, *mailbox.profiling && mailbox.profiles_kernels);
+    }
     for (auto& taker : mailbox.profile_takers) taker.set_value(device ? device->take_profile() : std::vector<OpTime>());
   } catch (const std::exception&) {
   }

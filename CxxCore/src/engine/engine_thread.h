@@ -36,7 +36,7 @@ class EngineThread {
   void open_watch();
   void close_watch() noexcept;  // once for each open_watch()
   Activity activity() const;
-  void set_profiling(bool enabled);
+  void set_profiling(bool enabled, bool by_kernel = false);
   std::vector<OpTime> take_profile();  // waits for the thread, so never call it from an event
   // Returns once the thread has ended and the memory is free, however many threads call it at once. From inside an
   // event, where the thread would wait for itself, it only asks for the end.

@@ -93,6 +93,7 @@ void describe(Prepared& p, const model::WeightsSummary& weights, const cache::Ca
   info.weight_dtype = std::string(weight_format_name(p.format));
   info.kv_dtype = std::string(dtype_name(layout.kv_dtype));
   info.device = p.device->info().description;
+  info.device_name = p.device->info().name;
   info.has_tokenizer = p.files->exists("tokenizer.json");
   info.has_chat_template = p.chat_template != nullptr;
   info.skipped_tensors = weights.skipped_tensors;

@@ -15,6 +15,9 @@ extension EngineOptions {
     case cuda
     /// The GPU kernels, run and checked on the CPU: slow.
     case software
+    /// Kernels are prepared and counted, but not run; answers are meaningless. With `overlapping` launches as on NVIDIA
+    /// GPUs, otherwise as on Apple's.
+    case dry(overlapping: Bool)
     /// Scalar code in double precision, for comparisons: slow.
     case reference
   }
@@ -91,6 +94,7 @@ extension EngineOptions.Device: LosslessStringConvertible {
     case .metal: "metal"
     case .cuda: "cuda"
     case .software: "software"
+    case .dry(let overlapping): overlapping ? "dry:overlap" : "dry"
     case .reference: "reference"
     }
   }
@@ -108,7 +112,9 @@ extension EngineOptions.Device: LosslessStringConvertible {
 
   /// A device by its name on the command line; nil for an unknown one.
   public init?(_ description: String) {
-    let known: [Self] = [.automatic, .cpu, .metal, .cuda, .software, .reference]
+    let known: [Self] = [
+      .automatic, .cpu, .metal, .cuda, .software, .dry(overlapping: false), .dry(overlapping: true), .reference,
+    ]
     if let device = known.first(where: { $0.description == description }) {
       self = device
     } else if description.hasPrefix("cpu:"), description.utf8.count > 4 {

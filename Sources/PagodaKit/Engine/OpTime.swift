@@ -48,7 +48,11 @@ extension OpTime {
 
 extension Engine {
   /// Whether the device times its operations from the next step on; costs a little speed.
-  public func setProfiling(_ enabled: Bool) { core.engine.set_profiling(enabled) }
+  public func setProfiling(_ enabled: Bool) { core.engine.set_profiling(enabled, false) }
+
+  /// Whether a GPU runs one launch at a time from the next step on and times its kernels instead; costs much speed. Other
+  /// devices time their operations.
+  public func setKernelProfiling(_ enabled: Bool) { core.engine.set_profiling(enabled, true) }
 
   /// Sums since the last call, after the step in flight. Empty when profiling is off or the device cannot.
   public func takeProfile() async -> [OpTime] {

@@ -17,6 +17,7 @@ extension ModelInfo {
     weightDType = String(info.weight_dtype)
     kvDType = String(info.kv_dtype)
     device = String(info.device)
+    deviceName = String(info.device_name)
     hasTokenizer = info.has_tokenizer
     hasChatTemplate = info.has_chat_template
     let templateError = String(info.chat_template_error)

@@ -20,7 +20,7 @@ public struct ModelInfo: Hashable, Sendable {
   public var contextLength: Int
   /// Parameters of the tensors in use.
   public var parameterCount: Int64
-  /// The matrices that every token is multiplied with.
+  /// The matrices that a token is multiplied with; of experts, those that it is sent to.
   public var layerMatrices: MatrixSum
   /// The matrix that gives the logits; only tokens whose successor is sampled are multiplied with it.
   public var headMatrix: MatrixSum
@@ -30,6 +30,8 @@ public struct ModelInfo: Hashable, Sendable {
   public var kvDType: String
   /// The device and the instruction set it runs.
   public var device: String
+  /// The device's name on the command line, such as `cpu` or `metal`; never `auto`.
+  public var deviceName: String
   /// Whether there is a tokenizer.
   public var hasTokenizer: Bool
   /// Whether there is a chat template.

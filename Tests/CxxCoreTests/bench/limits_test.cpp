@@ -26,6 +26,19 @@ PAGODA_TEST(bench_limits_are_positive_and_name_their_instruction) {
     CHECK(!name.empty());
 }
 
+PAGODA_TEST(bench_limits_of_a_device_are_of_its_own_kernels) {
+  const MachineLimits limits = measure_device_limits("software", 2);
+  REQUIRE_OK(limits.status);
+  test::note(std::to_string(limits.read_bytes_per_second / 1e9) + " GB/s, " +
+             std::to_string(limits.bf16_ops_per_second / 1e9) + " G/s");
+  CHECK_EQ(limits.num_threads, 0);
+  for (double speed : {limits.read_bytes_per_second, limits.bf16_ops_per_second})
+    CHECK(std::isfinite(speed) && speed > 1e3);
+  CHECK_EQ(limits.bf16_instruction, std::string("matmul"));
+  CHECK(measure_device_limits("cpu", 1).status.code == StatusCode::unsupported);
+  CHECK(measure_device_limits("quantum", 1).status.code == StatusCode::invalid_argument);
+}
+
 PAGODA_TEST(bench_limits_refuse_impossible_thread_counts) {
   CHECK(measure_limits(-1).status.code == StatusCode::invalid_argument);
   CHECK(measure_limits(100'000).status.code == StatusCode::invalid_argument);

@@ -15,9 +15,10 @@ PAGODA_TEST(device_optional_ones_are_linked_into_the_tests_once) {
   pagoda_add_software_device();  // as if two products had brought it
   std::string names;
   for (const device::OptionalDevice* device : device::optional_devices()) names += std::string(device->name) + " ";
-  CHECK_EQ(names, "cuda software ");
+  CHECK_EQ(names, "cuda dry dry:overlap software ");
   const auto known = device::device_names();
   CHECK_EQ(std::count(known.begin(), known.end(), "software"), 1);
+  CHECK_EQ(std::count(known.begin(), known.end(), "dry"), 0);  // it computes nothing
 }
 
 PAGODA_TEST(device_a_name_that_is_none_is_refused_with_those_that_are) {

@@ -76,6 +76,9 @@ class Backend {
   // twice to avoid it.
   virtual bool overlaps_launches() const noexcept { return false; }
 
+  // Whether launches do anything. Where they do not, weights need no content.
+  virtual bool runs_launches() const noexcept { return true; }
+
   // Steps waited for since the last call, and how long the device worked on them; none where it cannot say.
   virtual StepTimes take_step_times() noexcept { return {}; }
 };

@@ -1,4 +1,4 @@
-// Bytes that each op's kernels move: its cost, and the intermediate results that go through memory.
+// Bytes that each op's kernels move: its cost, and the intermediate results that go through memory. Times of kernels.
 #include "device/gpu/counting.h"
 
 #include <algorithm>
@@ -13,12 +13,50 @@ double now() noexcept {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+OpTime& entry_of(std::vector<OpTime>& entries, const std::string& name) {
+  const auto found = std::ranges::find(entries, name, &OpTime::name);
+  return found != entries.end() ? *found : entries.emplace_back(OpTime{.name = name});
+}
+
 }  // namespace
+
+Result<const Pipeline*> CountingBackend::pipeline(std::string_view kernel, std::span<const Constant> constants) {
+  auto made = inner_->pipeline(kernel, constants);
+  if (made.is_ok()) names_.push_back({*made, std::string(kernel)});
+  return made;
+}
+
+// Nothing waits when a launch is timed: those before it were waited for.
+void CountingBackend::time_launch(const Pipeline& pipeline, Size3 groups, Size3 threads,
+                                  std::span<const Binding> bindings) {
+  if (!error_.is_ok()) return;
+  inner_->take_step_times();
+  const double start = now();
+  inner_->launch(pipeline, groups, threads, bindings);
+  error_ = inner_->submit().wait();
+  const double waited = now() - start;
+  const StepTimes own = inner_->take_step_times();
+  const auto named = std::ranges::find(names_, &pipeline, &Named::pipeline);
+  OpTime& entry = entry_of(kernels_, named != names_.end() ? named->kernel : "unknown");
+  ++entry.calls;
+  entry.seconds += own.steps > 0 ? own.seconds : waited;
+}
+
+Pending& CountingBackend::submit() noexcept {
+  submitted_ = &inner_->submit();
+  return times_kernels_ ? *this : *submitted_;
+}
+
+Status CountingBackend::wait() noexcept {
+  Status ran = submitted_->wait();
+  return error_.is_ok() ? ran : std::exchange(error_, ok_status());
+}
 
 void CountingBackend::launch(const Pipeline& pipeline, Size3 groups, Size3 threads,
                              std::span<const Binding> bindings) noexcept {
   const double start = now();
-  inner_->launch(pipeline, groups, threads, bindings);
+  if (times_kernels_) time_launch(pipeline, groups, threads, bindings);
+  else inner_->launch(pipeline, groups, threads, bindings);
   launch_seconds_ += now() - start;
   ++num_launches_;
 }
@@ -28,12 +66,11 @@ void CountingEncoder::count(const char* name, const OpCost& cost, Encode&& encod
   const double start = now(), inside = backend_.launch_seconds();
   const int64_t launches = backend_.num_launches();
   encode();
-  auto entry = std::ranges::find(entries_, name, &OpTime::name);
-  if (entry == entries_.end()) entry = entries_.insert(entries_.end(), OpTime{.name = name});
-  entry->calls += backend_.num_launches() - launches;
-  entry->seconds += now() - start - (backend_.launch_seconds() - inside);
-  entry->bytes += cost.bytes;
-  entry->operations += cost.operations;
+  OpTime& entry = entry_of(entries_, name);
+  entry.calls += backend_.num_launches() - launches;
+  entry.seconds += now() - start - (backend_.launch_seconds() - inside);
+  entry.bytes += cost.bytes;
+  entry.operations += cost.operations;
 }
 
 Pending& CountingEncoder::submit() noexcept {

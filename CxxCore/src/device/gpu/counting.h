@@ -1,5 +1,6 @@
-// Counting: what the host does for each op on a GPU: launches, bytes its kernels have to move, time to encode them.
-// State: sums by op since the last take. Thread rule: Device's.
+// Counting: what the host does for each op on a GPU: launches, bytes its kernels have to move, time to encode them; and
+// how long each kernel runs.
+// State: sums by op and by kernel since the last take. Thread rule: Device's.
 #pragma once
 
 #include <memory>
@@ -14,8 +15,9 @@
 
 namespace pagoda::device::gpu {
 
-// A backend that counts launches and the time it spends in them.
-class CountingBackend final : public Backend {
+// A backend that counts launches and the time it spends in them. While it times kernels, every launch is a step of its
+// own, waited for before the next: none overlaps another, and the step as a whole takes longer.
+class CountingBackend final : public Backend, private Pending {
  public:
   explicit CountingBackend(std::unique_ptr<Backend> inner) noexcept : inner_(std::move(inner)) {}
   Backend& inner() noexcept { return *inner_; }
@@ -29,20 +31,36 @@ class CountingBackend final : public Backend {
   Status download(Buffer& from, int64_t offset_bytes, void* to, size_t size_bytes) noexcept override {
     return inner_->download(from, offset_bytes, to, size_bytes);
   }
-  Result<const Pipeline*> pipeline(std::string_view kernel, std::span<const Constant> constants) override {
-    return inner_->pipeline(kernel, constants);
-  }
+  Result<const Pipeline*> pipeline(std::string_view kernel, std::span<const Constant> constants) override;
   void launch(const Pipeline& pipeline, Size3 groups, Size3 threads,
               std::span<const Binding> bindings) noexcept override;
-  Pending& submit() noexcept override { return inner_->submit(); }
+  Pending& submit() noexcept override;
   bool overlaps_launches() const noexcept override { return inner_->overlaps_launches(); }
+  bool runs_launches() const noexcept override { return inner_->runs_launches(); }
   StepTimes take_step_times() noexcept override { return inner_->take_step_times(); }
 
   int64_t num_launches() const noexcept { return num_launches_; }
   double launch_seconds() const noexcept { return launch_seconds_; }
 
+  void set_kernel_timing(bool enabled) noexcept { times_kernels_ = enabled; }
+  bool times_kernels() const noexcept { return times_kernels_; }
+  // OpTime::calls are launches; seconds the device's own where it tells, otherwise those of a clock around the launch.
+  std::vector<OpTime> take_kernel_times() noexcept { return std::exchange(kernels_, {}); }
+
  private:
+  struct Named {
+    const Pipeline* pipeline;
+    std::string kernel;
+  };
+  void time_launch(const Pipeline& pipeline, Size3 groups, Size3 threads, std::span<const Binding> bindings);
+  Status wait() noexcept override;
+
   std::unique_ptr<Backend> inner_;
+  std::vector<Named> names_;
+  bool times_kernels_ = false;
+  std::vector<OpTime> kernels_;
+  Status error_;  // of a launch that was waited for before the step's end
+  Pending* submitted_ = nullptr;
   int64_t num_launches_ = 0;
   double launch_seconds_ = 0;  // the software device runs kernels in launch(): this is not the encoder's time
 };

@@ -11,7 +11,7 @@
 namespace pagoda::device::gpu {
 namespace {
 
-class GpuDevice final : public Device, public KernelSupport, public DeviceHealth {
+class GpuDevice final : public Device, public KernelSupport, public KernelTiming, public DeviceHealth {
  public:
   explicit GpuDevice(std::unique_ptr<Backend> backend) noexcept
       : backend_(std::make_unique<CountingBackend>(std::move(backend))),
@@ -60,8 +60,13 @@ class GpuDevice final : public Device, public KernelSupport, public DeviceHealth
     is_counting_ = enabled;
     backend_->take_step_times();
   }
+  void set_kernel_timing(bool enabled) override {
+    backend_->set_kernel_timing(enabled);
+    backend_->take_kernel_times();
+  }
   std::vector<OpTime> take_profile() override {
     std::vector<OpTime> entries = counting_.take();
+    if (backend_->times_kernels()) return backend_->take_kernel_times();
     const StepTimes times = backend_->take_step_times();
     if (is_counting_ && times.steps > 0) entries.push_back({"step", times.steps, times.seconds});
     return entries;

@@ -1,5 +1,6 @@
-// The software device as an optional one; Sources/SoftwareDevice adds it to a program.
+// The software device as an optional one, and the dry device with it; Sources/SoftwareDevice adds them to a program.
 #include "base/assign_or_return.h"
+#include "device/gpu/dry_device.h"
 #include "device/gpu/gpu_device.h"
 #include "device/gpu/software/software_backend.h"
 #include "device/optional_devices.h"
@@ -21,5 +22,9 @@ OptionalDevice device{"software", make, [] { return true; }, nullptr};
 
 // Not with tables that have forgotten its kernels.
 extern "C" void pagoda_add_software_device() noexcept {
-  if (!pagoda::device::gpu::kIsMetalOnly) pagoda::device::add_optional_device(pagoda::device::gpu::software::device);
+  using namespace pagoda::device;
+  if (gpu::kIsMetalOnly) return;
+  add_optional_device(gpu::software::device);
+  add_optional_device(gpu::dry_device());
+  add_optional_device(gpu::dry_overlap_device());
 }

@@ -1,0 +1,14 @@
+// Measures what a device that runs kernels can do at most: copies and matrix products, with its own kernels.
+#pragma once
+
+#include <string>
+
+#include "device/device.h"
+#include "pagoda/bench.h"
+
+namespace pagoda::bench {
+
+MachineLimits measure_device(const std::string& name, int32_t num_threads);
+MachineLimits measure_device(device::Device& device);
+
+}  // namespace pagoda::bench
