@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Keeps two servers on one prefix folder busy for some minutes, with aborts, schemas and long prompts, and checks them.
 
-Usage: soak.py [--minutes 30] [--program .build/release/pagoda] [--clients 8]
+Usage: soak.py [--minutes 30] [--program .build/release/pagoda] [--clients 8] [--default-caches]
 Checked, or the exit status is 1: every request is answered or was aborted here; an answer to the same request is the same
 each time and on both servers; an answer under a schema is of it; nothing runs or waits at the end; memory after the first fifth of the
 time (caches are full then) and at the end differs by less than 1 %. A line a minute says how far it is.
+With --default-caches the caches have the sizes that the servers choose. Memory counts from its first use, so they are filled first,
+with prompts that differ, until each server has given cached KV blocks to other content.
 """
 
 import argparse
@@ -28,9 +30,8 @@ WORDS = "the river bends and a bridge of stone stands over it while boats pass b
 
 
 class Server:
-    def __init__(self, program, folder, log):
-        command = [str(program), "serve", "--port", "0", "--model", "mini", "--prefix-cache-dir", folder, "--max-num-seqs", "8",
-                   "--num-kv-blocks", "512", "--prefix-cache-disk", "100MB"]  # small, so that all of it is in use soon
+    def __init__(self, program, folder, log, sizes):
+        command = [str(program), "serve", "--port", "0", "--model", "mini", "--prefix-cache-dir", folder, *sizes]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
         line = self.process.stdout.readline()
         match = re.search(r"http://([^:/ ]+):(\d+)/", line)
@@ -67,6 +68,21 @@ def fits_schema(text):
     value = json.loads(text)
     return (set(value) == {"name", "age", "tags"} and len(value["name"]) <= 12 and isinstance(value["age"], int)
             and 0 <= value["age"] <= 150 and len(value["tags"]) <= 3 and set(value["tags"]) <= {"a", "b", "c"})
+
+
+def fill(server):
+    """Asks for prompts that differ until the KV cache is full."""
+    for number in range(10_000):
+        if server.metric("pagoda:block_evictions_total") > 0:
+            return
+        prompt = " ".join(random.Random(number).choice(WORDS) + str(i) for i in range(400))
+        connection = http.client.HTTPConnection(server.host, server.port, timeout=600)
+        connection.request("POST", "/v1/completions", json.dumps({"model": "mini", "prompt": prompt, "max_tokens": 1}),
+                           {"Content-Type": "application/json"})
+        if connection.getresponse().status != 200:
+            raise SystemExit("soak: a prompt that fills the cache was refused")
+        connection.close()
+    raise SystemExit("soak: the KV cache does not fill")
 
 
 class Soak:
@@ -127,9 +143,15 @@ def main():
     parser.add_argument("--minutes", type=float, default=30)
     parser.add_argument("--program", type=Path, default=ROOT / ".build/release/pagoda")
     parser.add_argument("--clients", type=int, default=8)
+    parser.add_argument("--default-caches", action="store_true")
     options = parser.parse_args()
     folder, log = tempfile.TemporaryDirectory(), tempfile.TemporaryFile(mode="w+")
-    servers = [Server(options.program, folder.name, log) for _ in range(2)]
+    small = ["--max-num-seqs", "8", "--num-kv-blocks", "512", "--prefix-cache-disk", "100MB"]  # all of it is in use soon
+    servers = [Server(options.program, folder.name, log, [] if options.default_caches else small) for _ in range(2)]
+    if options.default_caches:
+        for server in servers:
+            fill(server)
+        print("the caches are full", flush=True)
     begin = time.monotonic()
     soak = Soak(servers, begin + 60 * options.minutes)
     threads = [threading.Thread(target=soak.client, args=(i,)) for i in range(options.clients)]

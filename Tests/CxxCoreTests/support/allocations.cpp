@@ -6,6 +6,12 @@
 #include <cstdlib>
 #include <new>
 
+#ifdef __APPLE__
+#include <malloc/malloc.h>
+#else
+#include <malloc.h>
+#endif
+
 // The thread sanitizer links its own operator new, which cannot be replaced.
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
@@ -20,6 +26,7 @@ thread_local int64_t countdown = kNever;  // allocations before the one that fai
 thread_local bool has_failed_once = false;
 std::atomic<bool> is_counting = false;
 std::atomic<int64_t> num_allocations = 0;
+std::atomic<int64_t> live_bytes = 0;
 
 [[maybe_unused]] void note_allocation() {
   if (is_counting.load(std::memory_order_relaxed)) num_allocations.fetch_add(1, std::memory_order_relaxed);
@@ -27,6 +34,25 @@ std::atomic<int64_t> num_allocations = 0;
     has_failed_once = true;
     throw std::bad_alloc();
   }
+}
+
+[[maybe_unused]] int64_t size_of(void* memory) noexcept {
+#ifdef __APPLE__
+  return static_cast<int64_t>(malloc_size(memory));
+#else
+  return static_cast<int64_t>(malloc_usable_size(memory));
+#endif
+}
+
+[[maybe_unused]] void* given(void* memory) {
+  if (!memory) throw std::bad_alloc();
+  live_bytes.fetch_add(size_of(memory), std::memory_order_relaxed);
+  return memory;
+}
+
+[[maybe_unused]] void take_back(void* memory) noexcept {
+  if (memory) live_bytes.fetch_sub(size_of(memory), std::memory_order_relaxed);
+  std::free(memory);
 }
 
 }  // namespace
@@ -61,24 +87,24 @@ int64_t end_counting() noexcept {
   return num_allocations;
 }
 
+int64_t num_live_bytes() noexcept { return live_bytes.load(std::memory_order_relaxed); }
+
 }  // namespace pagoda::test
 
 #ifndef PAGODA_FOREIGN_OPERATOR_NEW
 void* operator new(std::size_t size) {
   note_allocation();
-  if (void* memory = std::malloc(size > 0 ? size : 1)) return memory;
-  throw std::bad_alloc();
+  return given(std::malloc(size > 0 ? size : 1));
 }
 
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory) noexcept { take_back(memory); }
+void operator delete(void* memory, std::size_t) noexcept { take_back(memory); }
 
 void* operator new(std::size_t size, std::align_val_t alignment) {
   note_allocation();
   const auto unit = static_cast<std::size_t>(alignment);
-  if (void* memory = std::aligned_alloc(unit, (size + unit - 1) / unit * unit)) return memory;
-  throw std::bad_alloc();
+  return given(std::aligned_alloc(unit, (size + unit - 1) / unit * unit));
 }
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { take_back(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { take_back(memory); }
 #endif

@@ -1,4 +1,5 @@
-// The heap under test: counts the allocations of the program, or lets one of this thread fail, by number.
+// The heap under test: counts the allocations and bytes of the program, or lets one allocation of this thread fail, by
+// number.
 #pragma once
 
 #include <cstdint>
@@ -34,5 +35,8 @@ bool can_replace_allocations() noexcept;  // false: nothing here counts or fails
 // Allocations of all threads since `begin_counting`, which also restarts the count.
 void begin_counting() noexcept;
 int64_t end_counting() noexcept;
+
+// What operator new has given to all threads and not got back, in bytes as the heap counts them.
+int64_t num_live_bytes() noexcept;
 
 }  // namespace pagoda::test
