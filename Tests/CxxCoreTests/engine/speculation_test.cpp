@@ -182,6 +182,34 @@ PAGODA_TEST(speculation_off_is_on_for_every_request_and_drafter) {
   CHECK(reach.num_preemptions > 0 && reach.num_cancelled > 0);
 }
 
+// Three answers to each prompt (n = 3), which share its cached prefix; a third of them calls tools. All at once.
+PAGODA_TEST(speculation_sixteen_at_once_answer_as_alone) {
+  const std::string tools =
+      R"({"format":"json","mode":"required","tools":[{"name":"now","parameters":{"type":"object","properties":{"zone":{"enum":["utc","cet"]}},"required":["zone"],"additionalProperties":false}}]})";
+  const uint64_t first = test::seed(52);
+  Reach reach;
+  for (uint64_t round = 0; round < 12 && !test::failed(); ++round) {
+    std::mt19937_64 rng(first + round);
+    Harness plain({});
+    std::vector<std::unique_ptr<Case>> cases;
+    for (uint64_t i = 0; i < 16; ++i) {
+      const bool is_next = i % 3 > 0;  // of the same prompt
+      cases.push_back(std::make_unique<Case>());
+      Request& request = cases.back()->request;
+      request = is_next ? cases[cases.size() - 2]->request : any_request(rng, *plain.tokenizer);
+      if (is_next) ++request.sampling.seed;
+      else if (i % 9 == 0) request.grammar = {"tool_calls", tools};
+      plain.add(request, i + 1, cases.back()->off);
+      plain.run();
+    }
+    const auto drafter = std::make_shared<TestDrafter>(static_cast<Habit>(round % 4), rng());
+    Harness harness({.num_blocks = 80, .max_num_tokens = 64, .max_num_seqs = 16, .max_checkpoints = 4}, drafter);
+    run_on(cases, harness, drafter.get(), rng, reach);
+    if (test::failed()) test::note("round " + std::to_string(first + round));
+  }
+  CHECK(reach.num_accepted > 100 && reach.num_drafted > reach.num_accepted + 100 && reach.num_cancelled > 0);
+}
+
 PAGODA_TEST(speculation_the_engines_own_drafts_change_nothing) {
   const uint64_t first = test::seed(51);
   Reach reach;
