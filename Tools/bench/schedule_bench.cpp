@@ -76,7 +76,7 @@ struct Answer {
   Clock::time_point submitted, last;
   double first_ms = 0;
   std::vector<double> gaps_ms;
-  int num_tokens = 0;
+  int num_tokens = 0, num_wanted = 0;
   bool is_done = false;
 
   static void on_event(void* context, const Event* event) {
@@ -162,7 +162,8 @@ void host_admission(int32_t count) {
 }
 
 // Tokens computed over those that must be, when the pool has room for `part` of what up to 16 sequences come to.
-void preempt(bool has_state, bool use_cache, double part) {
+// `ends_early`: all answers might have 600 tokens, and their lengths are not known before.
+void preempt(bool has_state, bool use_cache, bool ends_early, double part) {
   constexpr int32_t kRows = 16, kMaxLength = 1200;
   engine::CoreConfig config;
   config.limits.max_model_len = kMaxLength;
@@ -184,15 +185,20 @@ void preempt(bool has_state, bool use_cache, double part) {
   for (size_t i = 0; i < answers.size(); ++i) {
     Tokens prompt(50 + rng() % 550);
     for (int32_t& token : prompt) token = static_cast<int32_t>(rng() % 1000);
-    const int max_tokens = static_cast<int>(100 + rng() % 500);
-    ideal += static_cast<int64_t>(prompt.size()) + max_tokens - 1;  // the last is never computed
-    submit(core, i + 1, std::move(prompt), max_tokens, answers[i], use_cache);
+    const int num_wanted = static_cast<int>(100 + rng() % 500);
+    answers[i].num_wanted = num_wanted;
+    ideal += static_cast<int64_t>(prompt.size()) + num_wanted - 1;  // the last is never computed
+    submit(core, i + 1, std::move(prompt), ends_early ? 600 : num_wanted, answers[i], use_cache);
   }
-  while (core.has_work()) core.step();
+  while (core.has_work()) {
+    core.step();
+    for (size_t i = 0; i < answers.size(); ++i)
+      if (answers[i].num_tokens == answers[i].num_wanted && !answers[i].is_done) core.cancel(i + 1);
+  }
   const EngineStats stats = core.stats();
-  std::printf("%-9s %-7s pool of %2.0f %%: %4lld preemptions, computed over ideal %.3f, %lld steps\n",
-              has_state ? "hybrid" : "attention", use_cache ? "cache" : "none", 100 * part,
-              static_cast<long long>(stats.num_preemptions),
+  std::printf("%-9s %-5s %-5s pool of %2.0f %%: %4lld preemptions, computed over ideal %.3f, %lld steps\n",
+              has_state ? "hybrid" : "attention", use_cache ? "cache" : "none", ends_early ? "early" : "full",
+              100 * part, static_cast<long long>(stats.num_preemptions),
               static_cast<double>(stats.num_computed_tokens) / static_cast<double>(ideal),
               static_cast<long long>(stats.num_steps));
 }
@@ -257,7 +263,8 @@ int main(int argc, char** argv) {
   if (mode == "preempt") {
     for (const bool has_state : {false, true})
       for (const bool use_cache : {false, true})
-        for (const double part : {0.2, 0.35, 0.5}) preempt(has_state, use_cache, part);
+        for (const bool ends_early : {false, true})
+          for (const double part : {0.2, 0.35, 0.5}) preempt(has_state, use_cache, ends_early, part);
     return 0;
   }
   if (mode == "host") {

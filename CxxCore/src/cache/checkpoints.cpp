@@ -139,6 +139,11 @@ void PrefixIndex::remove_checkpoint(int32_t slot) noexcept {
   give_back_slot(slot);
 }
 
+void PrefixIndex::expect_uses(int32_t slot, int32_t num_uses) noexcept {
+  checkpoint(slot).num_uses = std::max(checkpoint(slot).num_uses, num_uses);
+  appraise(slot);
+}
+
 void PrefixIndex::touch(int32_t slot) noexcept {
   ++num_checkpoint_hits_;
   if (checkpoint(slot).block < 0) return;  // the room made for its user has cost it its block

@@ -14,6 +14,7 @@ using request::Sequence;
 
 constexpr int32_t kWorthWaiting = 16;  // tokens
 constexpr int32_t kBranchUses = 3;     // of a state where two prompts diverged: a third is likely
+constexpr int32_t kPreemptedUses = 8;  // of the state that a preempted sequence will come back to
 constexpr int32_t kNever = std::numeric_limits<int32_t>::max();
 
 // Room for the position was reserved with the sequence; without, it is not worth an allocation.
@@ -140,11 +141,28 @@ void PrefixCache::free_before(Sequence& sequence, int32_t position) noexcept {
   sequence.num_freed_blocks = end;
 }
 
-void PrefixCache::retire(Sequence& sequence, bool is_good, int32_t num_uses) noexcept {
+void PrefixCache::retire(Sequence& sequence, bool is_good) noexcept {
   try {
-    if (is_good && sequence.uses_cache && sequence.num_computed_tokens > 0) keep_end(sequence, num_uses);
+    if (is_good && sequence.uses_cache && sequence.num_computed_tokens > 0) keep_end(sequence);
   } catch (const std::bad_alloc&) {
   }
+  release(sequence);
+}
+
+void PrefixCache::preempt(Sequence& sequence) noexcept {
+  try {
+    publish(sequence);
+  } catch (const std::bad_alloc&) {
+  }
+  release(sequence);
+  if (sequence.uses_cache) expect_return(sequence);
+}
+
+void PrefixCache::expect_return(const Sequence& sequence) noexcept {
+  if (const int32_t slot = find(sequence).slot; slot >= 0) index_.expect_uses(slot, kPreemptedUses);
+}
+
+void PrefixCache::release(Sequence& sequence) noexcept {
   if (sequence.state_slot >= 0) states_.release(sequence.state_slot);
   sequence.state_slot = -1;
   sequence.has_fresh_slot = false;
@@ -155,7 +173,7 @@ void PrefixCache::retire(Sequence& sequence, bool is_good, int32_t num_uses) noe
 }
 
 // The slot itself becomes the checkpoint: no copy.
-void PrefixCache::keep_end(Sequence& sequence, int32_t num_uses) {
+void PrefixCache::keep_end(Sequence& sequence) {
   publish(sequence);
   const Piece end = piece_before(sequence, sequence.num_computed_tokens);
   if (!index_.has_state()) {
@@ -166,7 +184,7 @@ void PrefixCache::keep_end(Sequence& sequence, int32_t num_uses) {
   if (sequence.state_slot < 0 || sequence.has_fresh_slot || !index_.adopt_slot()) return;
   const int32_t slot = std::exchange(sequence.state_slot, -1);
   try {
-    index_.add_checkpoint(end.parent, sequence.cache_salt, end.tokens, end.block, slot, num_uses);
+    index_.add_checkpoint(end.parent, sequence.cache_salt, end.tokens, end.block, slot);
   } catch (const std::bad_alloc&) {
     index_.give_back_slot(slot);
   }

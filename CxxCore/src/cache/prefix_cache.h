@@ -71,8 +71,13 @@ class PrefixCache {
   void free_before(request::Sequence& sequence, int32_t position) noexcept;
 
   // Takes blocks and slot from a sequence. What they hold is kept when it `is_good`: not after a failed step.
-  // It is expected to be wanted `num_uses` times. Without memory to note it, less of it is kept.
-  void retire(request::Sequence& sequence, bool is_good, int32_t num_uses = 1) noexcept;
+  // Without memory to note it, less of it is kept.
+  void retire(request::Sequence& sequence, bool is_good) noexcept;
+
+  // The same for one that others need blocks of at once, and that will come back. No state is kept at its end, which is
+  // the first to be given out: with its block it would be lost in the same step, and have cost another state.
+  void preempt(request::Sequence& sequence) noexcept;
+  void expect_return(const request::Sequence& sequence) noexcept;  // the state it will continue from is worth much
 
   void clear() noexcept { index_.clear(); }  // see PrefixIndex
 
@@ -86,7 +91,8 @@ class PrefixCache {
   };
   Piece piece_before(const request::Sequence& sequence, int32_t position) const noexcept;
   void learn_branch(request::Sequence& sequence, const PrefixIndex::Match& match) const noexcept;
-  void keep_end(request::Sequence& sequence, int32_t num_uses);
+  void keep_end(request::Sequence& sequence);
+  void release(request::Sequence& sequence) noexcept;
 
   BlockManager& blocks_;
   StatePool& states_;

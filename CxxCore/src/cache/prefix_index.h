@@ -66,7 +66,8 @@ class PrefixIndex {
   // It is expected to be used so many times. False when it was cached already: then the slot is free again.
   bool add_checkpoint(int32_t parent, std::string_view salt, std::span<const int32_t> tokens, int32_t block,
                       int32_t slot, int32_t num_uses = 1);
-  void touch(int32_t slot) noexcept;  // the checkpoint was used now
+  void touch(int32_t slot) noexcept;                          // the checkpoint was used now
+  void expect_uses(int32_t slot, int32_t num_uses) noexcept;  // from now on at least so many
 
   void clear() noexcept;  // what the blocks and slots hold is lost; no sequence holds any
 

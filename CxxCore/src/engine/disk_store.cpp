@@ -73,7 +73,7 @@ std::optional<DiskStore::Next> DiskStore::find_next(const std::string& salt, std
   for_each_key(config_.fingerprint, salt, tokens, [&](int32_t position, const Hash128Value& key) {
     if (position <= num_known || position >= static_cast<int32_t>(tokens.size())) return;
     const auto found = entries_.find(key);
-    if (found != entries_.end() && is_readable(found->second, position)) last = found;
+    if (found != entries_.end() && is_known(found->second, position)) last = found;
   });
   if (last == entries_.end()) return std::nullopt;
   // Back to the first file whose blocks continue those that are there. Parents are used after their children, so that
@@ -83,7 +83,7 @@ std::optional<DiskStore::Next> DiskStore::find_next(const std::string& salt, std
     next->second.last_use = ++last_use_;
     if (next->second.parent_position / config_.block_size <= num_blocks) break;
     const auto parent = entries_.find(next->second.parent_key);
-    if (parent == entries_.end() || !is_readable(parent->second, next->second.parent_position)) return std::nullopt;
+    if (parent == entries_.end() || !is_known(parent->second, next->second.parent_position)) return std::nullopt;
     next = parent;
   }
   return Next{next->first, next->second.position, next == last};
@@ -114,7 +114,21 @@ std::vector<PrefixFileInfo> DiskStore::find_chain(const std::string& salt, std::
   return chain;
 }
 
+// With mutex_.
+std::optional<DiskStore::Content> DiskStore::read_queued(const Next& next, const std::string& salt,
+                                                         std::span<const int32_t> tokens) const {
+  const auto job = std::ranges::find(queue_, next.key, [](const Job& queued) { return queued.head.key; });
+  if (job == queue_.end() || job->head.position != next.position || job->head.salt != hash_of(salt) ||
+      !std::ranges::equal(job->tokens, tokens.first(static_cast<size_t>(next.position))))
+    return std::nullopt;
+  return Content{job->head, job->blocks, next.is_last ? job->state : std::vector<std::byte>()};
+}
+
 Result<DiskStore::Content> DiskStore::read(const Next& next, const std::string& salt, std::span<const int32_t> tokens) {
+  {
+    std::lock_guard lock(mutex_);
+    if (std::optional<Content> queued = read_queued(next, salt, tokens)) return std::move(*queued);
+  }
   Result<Content> content = read_file(next, salt, tokens);
   std::lock_guard lock(mutex_);
   if (content.is_ok()) {
@@ -167,7 +181,7 @@ std::optional<io::PrefixFileHead> DiskStore::plan(const std::string& salt, std::
   head.block_bytes = config_.block_bytes;
   head.state_bytes = config_.state_bytes;
   const int64_t size = static_cast<int64_t>(head.file_bytes());
-  if (queue_bytes_ + size <= kMaxQueueBytes || queue_.empty()) return head;
+  if (queue_bytes_ + size <= kMaxQueueBytes || queue_.size() <= size_t{is_writing_}) return head;
   ++stats_.num_dropped;
   return std::nullopt;
 }

@@ -101,6 +101,11 @@ class DiskStore {
   static bool is_readable(const Entry& entry, int32_t position) noexcept {
     return entry.is_ours && entry.size_bytes > 0 && entry.position == position;
   }
+  // Readable, or in the queue of those to be written.
+  static bool is_known(const Entry& entry, int32_t position) noexcept {
+    return entry.is_ours && entry.position == position;
+  }
+  std::optional<Content> read_queued(const Next& next, const std::string& salt, std::span<const int32_t> tokens) const;
   std::string path_of(const Hash128Value& key) const;
   bool is_ours(const io::PrefixFileHead& head) const noexcept;
   Result<Content> read_file(const Next& next, const std::string& salt, std::span<const int32_t> tokens) const;
@@ -131,7 +136,7 @@ class DiskStore {
   mutable std::mutex mutex_;                           // guards what follows
   std::condition_variable wake_, idle_;
   std::map<Hash128Value, Entry> entries_;
-  std::deque<Job> queue_;
+  std::deque<Job> queue_;  // the one being written is its first
   int64_t queue_bytes_ = 0;
   uint64_t last_use_ = 0;
   bool is_writing_ = false, is_closing_ = false;

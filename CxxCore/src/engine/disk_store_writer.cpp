@@ -29,8 +29,7 @@ void DiskStore::run_writer() noexcept {
   for (;;) {
     wake_.wait(lock, [&] { return is_closing_ || !queue_.empty(); });
     if (queue_.empty()) return;
-    Job job = std::move(queue_.front());
-    queue_.pop_front();
+    const Job& job = queue_.front();  // stays there, to be read, until its file is
     is_writing_ = true;
     lock.unlock();
     try {
@@ -43,6 +42,7 @@ void DiskStore::run_writer() noexcept {
     lock.lock();
     is_writing_ = false;
     queue_bytes_ -= job.size_bytes();
+    queue_.pop_front();
     if (queue_.empty()) idle_.notify_all();
   }
 }

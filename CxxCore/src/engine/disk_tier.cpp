@@ -47,6 +47,7 @@ bool DiskTier::place(const Sequence& sequence, const DiskStore::Content& content
   }
   if (slot >= 0) cache_.give_back_slot(slot);
   cache_.retire(reader, is_good && !has_state);
+  if (sequence.num_preemptions > 0) cache_.expect_return(sequence);
   return is_good;
 }
 

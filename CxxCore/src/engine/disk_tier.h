@@ -1,5 +1,5 @@
 // DiskTier: moves prefixes between the caches on the device and the DiskStore. Reading is done for the sequence that is
-// next in the queue, one file per step, so that those who run wait for no more than that.
+// next in the queue, one file at a time, so that those who run wait for no more than that.
 // Thread rule: the engine's thread only.
 #pragma once
 
@@ -20,6 +20,7 @@ class DiskTier {
 
   // Brings one more file of what `sequence` begins with into the caches. False when there is none worth it, or no room.
   bool read_for(const request::Sequence& sequence);
+  void begin_again() noexcept { reading_id_ = 0; }  // for one that may have lost what it read
 
   // Leaves a copy of the first `position` tokens, whose state is in `slot`, to be written.
   void write(const request::Sequence& sequence, int32_t position, int32_t slot);

@@ -25,8 +25,7 @@ EngineCore::EngineCore(model::Model& model, CoreConfig config)
       scheduler_(config_.limits, blocks_, states_, cache_),
       budget_(config_.step_times, config_.limits.max_num_tokens),
       sampler_(config_.vocab_size) {
-  if (config_.disk && config_.prefix_cache && (!config_.limits.has_state() || config_.max_checkpoints > 0))
-    disk_.emplace(model_, cache_, config_.disk);
+  if (config_.disk && config_.prefix_cache && (!config_.limits.has_state() || config_.max_checkpoints > 0)) open_disk();
   reserve_batch(batch_, config_.limits);
   if (model_.max_in_flight() > 1) flights_.resize(static_cast<size_t>(model_.max_in_flight()));
   num_losses_ = model_.num_losses();
@@ -89,10 +88,13 @@ void EngineCore::step() noexcept {
   const Clock::time_point begin = Clock::now();
   begin_mask_wait(begin);
   settle_masks();
-  read_next();
+  Sequence* reader = read_next();
   draft_tokens();
   const scheduler::StepPlan* plan = schedule();
   if (!plan) return;
+  // Not admitted after all: what it has read may be gone by the next step.
+  if (reader && reader->num_preemptions > 0 && reader->state == request::SequenceState::waiting)
+    reader->is_reading = true;
   if (plan->rows.empty()) return wait_for_masks();
   Status status = forward(*plan, begin);
   const Clock::time_point end = Clock::now();
@@ -118,15 +120,29 @@ void EngineCore::step() noexcept {
   publish_stats();
 }
 
-// Blocks that cannot be read, for whatever reason, are computed.
-void EngineCore::read_next() noexcept {
+// What is preempted is written first, and read back before it continues.
+void EngineCore::open_disk() {
+  disk_.emplace(model_, cache_, config_.disk);
+  scheduler_.set_before_preempting([this](Sequence& sequence) {
+    leave_to_disk(sequence);
+    sequence.is_reading = sequence.uses_cache;
+  });
+}
+
+// Blocks that cannot be read, for whatever reason, are computed. A preempted sequence reads all of its files at once,
+// to be admitted in the same step: in the next one, others may need the room.
+Sequence* EngineCore::read_next() noexcept {
   Sequence* next = scheduler_.next_reader();
-  if (!next) return;
+  if (!next) return nullptr;
   try {
-    next->is_reading = disk_->read_for(*next);
+    if (next->num_preemptions > 0) disk_->begin_again();
+    do {
+      next->is_reading = disk_->read_for(*next);
+    } while (next->is_reading && next->num_preemptions > 0);
   } catch (const std::exception&) {
     next->is_reading = false;
   }
+  return next;
 }
 
 // Null when there is no memory for a plan: then nothing is known of what it left half done, so all end.

@@ -101,7 +101,7 @@ class EngineCore {
   Status ready() noexcept;
 
   void publish_stats() noexcept;
-  void read_next() noexcept;
+  request::Sequence* read_next() noexcept;  // the sequence that read, or null
   const scheduler::StepPlan* schedule() noexcept;
   Status forward(const scheduler::StepPlan& plan, Clock::time_point begin) noexcept;  // begin: of the step
   void note_result(const Status& status) noexcept;
@@ -149,6 +149,7 @@ class EngineCore {
   bool follow(ActiveRequest& request, int32_t token_id);
   bool append_text(ActiveRequest& request, int32_t token_id);  // true when a stop string ended it
   void finish(ActiveRequest& request, FinishReason reason, Status status) noexcept;
+  void open_disk();
   void leave_to_disk(const request::Sequence& sequence) noexcept;
   int64_t default_max_tokens(int64_t num_prompt_tokens) const noexcept;
 

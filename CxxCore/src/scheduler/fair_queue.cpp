@@ -14,8 +14,12 @@ static bool arrived_before(const Sequence* a, const Sequence* b) noexcept {
   return std::tie(a->priority, a->id) < std::tie(b->priority, b->id);
 }
 
+// A preempted one comes before all that have not run yet: what is still cached of it would be lost to them.
 static bool is_shorter(const Sequence* a, const Sequence* b) noexcept {
-  return std::tie(a->priority, a->num_to_read, a->id) < std::tie(b->priority, b->num_to_read, b->id);
+  const auto rank = [](const Sequence* s) {
+    return std::tuple(s->priority, s->num_preemptions == 0, s->num_to_read, s->id);
+  };
+  return rank(a) < rank(b);
 }
 
 template <class Order>
@@ -92,7 +96,9 @@ void FairQueue::forget(Sequence* sequence) noexcept {
 void FairQueue::charge(const Sequence& sequence, int64_t num_tokens) noexcept { share_of(sequence).used += num_tokens; }
 
 bool FairQueue::precedes(const Sequence& a, const Sequence& b) const noexcept {
-  const auto rank = [this](const Sequence& s) { return std::tuple(s.priority, share_of(s).used, s.num_to_read, s.id); };
+  const auto rank = [this](const Sequence& s) {
+    return std::tuple(s.priority, share_of(s).used, s.num_preemptions == 0, s.num_to_read, s.id);
+  };
   return rank(a) < rank(b);
 }
 

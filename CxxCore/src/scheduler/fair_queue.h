@@ -1,7 +1,7 @@
 // FairQueue: the waiting sequences, in the order in which they should run, and how much each share has used.
-// Order: the more urgent class first (lower `priority`); then the share that has used least; then the shortest rest to
-// read; then arrival. A share is what one client's requests have in common (Sequence::share_id): clients with work
-// waiting get the same number of tokens each, however many requests they send.
+// Order: the more urgent class first (lower `priority`); then the share that has used least; then those that were
+// preempted; then the shortest rest to read; then arrival. A share is what one client's requests have in common
+// (Sequence::share_id): clients with work waiting get the same number of tokens each, however many requests they send.
 // State: per share its tokens so far and its waiting sequences; nothing is allocated but by add().
 // Thread rule: the engine's thread only.
 #pragma once
@@ -41,7 +41,7 @@ class FairQueue {
     std::string id;
     int64_t used = 0;       // tokens; of a share that begins to wait at least those of the one that has used least
     int32_t num_alive = 0;  // sequences, waiting or taken
-    std::vector<request::Sequence*> waiting;  // by class, rest to read and arrival
+    std::vector<request::Sequence*> waiting;  // by class, preempted or not, rest to read, arrival
     size_t num_skipped = 0;                   // in this pass
   };
 

@@ -13,12 +13,8 @@ namespace pagoda::scheduler {
 using request::Sequence;
 using request::SequenceState;
 
-constexpr int64_t kMinSpareBlocks = 4;  // for each sequence that runs, of a pool that has many times as many
-constexpr int64_t kSpareGrowth = 2;     // of them, with each preemption: more would save tokens and cost steps
-constexpr int64_t kSpareDecay = 8;      // of what preemptions have added, one part goes with each sequence that ends
-constexpr int32_t kPreemptedUses = 8;   // of the state of a preempted sequence, which will come back
-constexpr int32_t kStateBlock = 16;     // tokens between two updates of a recurrent state: these stay
-constexpr int32_t kMaxTries = 4;        // newcomers that a step finds it cannot admit: each costs a look into the cache
+constexpr int32_t kStateBlock = 16;  // tokens between two updates of a recurrent state: these stay
+constexpr int32_t kMaxTries = 4;     // newcomers that a step finds it cannot admit: each costs a look into the cache
 
 static bool is_older(const Sequence* a, const Sequence* b) noexcept {
   return std::tie(a->priority, a->id) < std::tie(b->priority, b->id);
@@ -30,8 +26,7 @@ Scheduler::Scheduler(const EngineLimits& limits, cache::BlockManager& blocks, ca
       blocks_(blocks),
       states_(states),
       cache_(cache),
-      min_spare_blocks_(std::min(kMinSpareBlocks, blocks.num_blocks() / (8 * limits.max_num_seqs))),
-      max_spare_blocks_(min_spare_blocks_) {
+      forecast_(blocks, limits.max_num_seqs, limits.max_model_len) {
   running_.reserve(static_cast<size_t>(limits.max_num_seqs));
   prompts_.reserve(static_cast<size_t>(limits.max_num_seqs));
   plan_.rows.reserve(static_cast<size_t>(limits.max_num_seqs));
@@ -69,7 +64,7 @@ void Scheduler::add(Sequence* sequence) {
 void Scheduler::remove(Sequence* sequence, bool is_good) noexcept {
   if (sequence->state == SequenceState::running) {
     std::erase(running_, sequence);
-    max_spare_blocks_ -= (max_spare_blocks_ - min_spare_blocks_ + kSpareDecay - 1) / kSpareDecay;
+    forecast_.note_end(*sequence);
   }
   queue_.forget(sequence);
   cache_.retire(*sequence, is_good);
@@ -187,26 +182,30 @@ Sequence* Scheduler::next_newcomer(const Sequence* next_prompt) noexcept {
   return newcomer && (!next_prompt || queue_.precedes(*newcomer, *next_prompt)) ? newcomer : nullptr;
 }
 
-// Blocks that those that run, and the newcomer, may want soon. A newcomer that took the last free ones would be
-// preempted a few tokens later, and what it has read by then would be read again. How many are kept for each follows
-// from how often that has happened lately.
-int64_t Scheduler::num_spare_blocks(const Sequence& newcomer) const noexcept {
-  const auto growth = [this](const Sequence& s) {  // the last token is never cached
-    const int64_t most = blocks_.blocks_for(s.max_num_tokens - 1), now = blocks_.blocks_for(s.num_tokens());
-    return std::clamp<int64_t>(most - now, 0, max_spare_blocks_);
+// Blocks that those that run, and the newcomer, will want soon. A newcomer that took the last free ones would be
+// preempted a few tokens later, and what it has read by then would be read again. Alone it needs none but its own.
+int64_t Scheduler::num_spare_blocks(const Sequence& newcomer) noexcept {
+  if (running_.empty()) return 0;
+  forecast_.clear();
+  const auto add = [this](const Sequence& s) {
+    const int32_t window = limits_.attention_window;
+    const bool slides = window > 0 && !s.uses_cache && s.num_tokens() >= window;
+    if (!slides) forecast_.add(s);  // else it frees as many as it takes
   };
-  int64_t count = growth(newcomer);
-  for (const Sequence* sequence : running_) count += growth(*sequence);
-  return count;
+  add(newcomer);
+  for (const Sequence* sequence : running_) add(*sequence);
+  return forecast_.num_blocks_wanted();
 }
 
 // A newcomer gets the blocks of its whole prompt at once, so that two of them cannot both count on the same free
 // blocks.
 bool Scheduler::admit(Sequence* sequence) {
-  if (sequence->is_reading || sequence->is_held || cache_.is_worth_waiting(*sequence, running_) ||
-      !cache_.admit(*sequence, plan_.copies, num_spare_blocks(*sequence))) {
+  const bool may_run = !sequence->is_reading && !sequence->is_held && !cache_.is_worth_waiting(*sequence, running_);
+  if (!may_run || !cache_.admit(*sequence, plan_.copies, num_spare_blocks(*sequence))) {
     queue_.skip(*sequence);
-    ++num_tries_;
+    const bool is_expected = sequence->num_preemptions > 0 && sequence->uses_cache;
+    const bool keeps_room = is_expected && (may_run || sequence->is_reading);
+    num_tries_ = keeps_room ? kMaxTries : num_tries_ + 1;
     return false;
   }
   if (Sequence* oldest = queue_.oldest(); oldest != sequence) ++oldest->num_passes;
@@ -222,13 +221,18 @@ int32_t Scheduler::num_decoding() const noexcept {
   return static_cast<int32_t>(std::ranges::count_if(running_, decodes));
 }
 
+bool Scheduler::may_read(const Sequence& sequence) noexcept {
+  if (!sequence.is_reading || sequence.num_preemptions == 0) return sequence.is_reading;
+  return blocks_.blocks_for(sequence.num_tokens()) + num_spare_blocks(sequence) <= blocks_.num_free();
+}
+
 Sequence* Scheduler::next_reader() noexcept {
   Sequence* oldest = queue_.oldest();
-  if (oldest && oldest->num_passes >= kMaxPasses) return oldest->is_reading ? oldest : nullptr;
+  if (oldest && oldest->num_passes >= kMaxPasses) return may_read(*oldest) ? oldest : nullptr;
   queue_.begin_pass();
   for (int32_t i = 0; i < kMaxTries; ++i) {
     Sequence* sequence = queue_.candidate();
-    if (!sequence || sequence->is_reading) return sequence;
+    if (!sequence || may_read(*sequence)) return sequence;
     queue_.skip(*sequence);
   }
   return nullptr;
@@ -285,8 +289,9 @@ bool Scheduler::preempt_newest() {
   Sequence* victim = running_.back();
   if (victim->is_in_flight) return false;
   running_.pop_back();
-  max_spare_blocks_ = std::min(max_spare_blocks_ + kSpareGrowth, blocks_.blocks_for(limits_.max_model_len));
-  cache_.retire(*victim, /*is_good=*/true, kPreemptedUses);
+  if (plan_.preempted.empty()) forecast_.note_preemption();
+  if (leave_) leave_(*victim);
+  cache_.preempt(*victim);
   victim->num_tokens_before_preemption = victim->num_computed_tokens;
   victim->num_computed_tokens = 0;
   victim->state = SequenceState::waiting;

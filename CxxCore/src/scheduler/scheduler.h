@@ -3,7 +3,8 @@
 // Policy. Sequences that decode come first, one token each. What is left of the step's tokens, P, is for prompts, those
 // being read and those waiting alike, in the order of FairQueue: class, share, shortest rest first, arrival. One that
 // must wait for room, for another's prefix or for the disk lets others pass. A shortage of blocks preempts, of the
-// least urgent class, the newest sequence.
+// least urgent class, the newest sequence; of its class and share that one is the next to be admitted, and none takes
+// the blocks in which its tokens are cached while it waits for room.
 //
 // No request starves. "Older" is: of a more urgent class, or of the same class and arrived earlier.
 // - Reading: of the prompts being read the oldest gets at least q = max(1, P/4) tokens of every step, or its rest. So
@@ -17,6 +18,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include "base/engine_limits.h"
@@ -26,6 +29,7 @@
 #include "cache/state_pool.h"
 #include "request/sequence.h"
 #include "scheduler/fair_queue.h"
+#include "scheduler/forecast.h"
 
 namespace pagoda::scheduler {
 
@@ -72,6 +76,10 @@ class Scheduler {
   // counts.
   Status check_admission(int64_t num_prompt_tokens, int64_t max_tokens) const;
 
+  // `leave` is called with each sequence that is about to be preempted, and must not throw. It may set is_reading: then
+  // what it left elsewhere is read back before the sequence is admitted again.
+  void set_before_preempting(std::function<void(request::Sequence&)> leave) { leave_ = std::move(leave); }
+
   void add(request::Sequence* sequence);  // to the queue; changes nothing when it throws
   // Finished, cancelled or failed, in whatever state; frees what it holds. What it computed stays in the prefix cache
   // when it `is_good`.
@@ -94,7 +102,9 @@ class Scheduler {
   // By class and arrival, preempted ones included.
   const std::vector<request::Sequence*>& waiting() const noexcept { return queue_.arrivals(); }
 
-  request::Sequence* next_reader() noexcept;  // of the waiting ones that read from disk, the first to do so; or null
+  // Of the waiting ones that read from disk, the first to do so; or null. One that was preempted reads when there is
+  // room for it: before, what it reads would be lost again.
+  request::Sequence* next_reader() noexcept;
   int32_t num_waiting() const noexcept { return queue_.num_waiting(); }
   int32_t num_running() const noexcept { return static_cast<int32_t>(running_.size()); }
   int32_t num_decoding() const noexcept;  // of those that run, the ones that wait for their next token
@@ -109,7 +119,8 @@ class Scheduler {
   void gather_prompts();
   request::Sequence* next_newcomer(const request::Sequence* next_prompt) noexcept;
   bool admit(request::Sequence* sequence);
-  int64_t num_spare_blocks(const request::Sequence& newcomer) const noexcept;
+  int64_t num_spare_blocks(const request::Sequence& newcomer) noexcept;
+  bool may_read(const request::Sequence& sequence) noexcept;
   void plan_row(request::Sequence* sequence, int32_t num_tokens, int32_t& budget);
   bool preempt_newest();  // false when that one is in flight
   void plan_saves(const request::Sequence* sequence, int32_t num_tokens);
@@ -119,12 +130,12 @@ class Scheduler {
   cache::BlockManager& blocks_;
   cache::StatePool& states_;
   cache::PrefixCache& cache_;
-  const int64_t min_spare_blocks_;
-  int64_t max_spare_blocks_;                 // kept for a running sequence when another is admitted
+  Forecast forecast_;                        // of the blocks to be kept for those that run when another is admitted
   FairQueue queue_;                          // those that wait, preempted ones included
   std::vector<request::Sequence*> running_;  // the oldest first
   std::vector<request::Sequence*> prompts_;  // of those, the ones being read, in the order of this step
   StepPlan plan_;
+  std::function<void(request::Sequence&)> leave_;
   std::vector<ScheduledSequence> arranged_;  // the rows of plan_ while they are put in order
   std::vector<uint64_t> row_owners_;         // [max_num_seqs] id of the sequence that was last in each row of a batch
   int32_t max_rows_ = INT32_MAX;             // of this step
