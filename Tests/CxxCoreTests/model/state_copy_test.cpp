@@ -1,5 +1,5 @@
-// model: a state saved in the middle of a chunk, and blocks and slots copied or moved through the host, continue with the
-// same bits.
+// model: a state saved in the middle of a chunk, and blocks and slots copied or moved through the host, continue with
+// the same bits.
 #include <algorithm>
 #include <random>
 #include <vector>
