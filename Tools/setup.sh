@@ -32,7 +32,7 @@ missing_of() {
 }
 
 setup_debian() {
-  local tools=(make curl openssl python3 python3-venv haproxy openmpi-bin chromium clang-format-19 qemu-user g++-12-aarch64-linux-gnu)
+  local tools=(make curl openssl python3 python3-venv haproxy hey openmpi-bin chromium clang-format-19 qemu-user g++-12-aarch64-linux-gnu)
   # A web server that starts by itself is for test machines only.
   if [[ ${CI:-} == true ]]; then tools+=(nginx-light caddy); fi
   local wanted package

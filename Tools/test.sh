@@ -108,12 +108,20 @@ not_run() {
   if [[ ${CI:-} == true ]]; then add 0 1; fi
 }
 
-# python_tests NAME FOLDER: runs pytest on a folder, in a virtual environment with its requirements.
+with_pip() { "$1/bin/pip" install -q -r "$2"; }
+
+# uv takes 20 s for packages that depend on each other in so many ways that pip searches for minutes.
+with_uv() {
+  "$1/bin/pip" install -q uv==0.13.7 && UV_NATIVE_TLS=true "$1/bin/uv" pip install -q --python "$1/bin/python" -r "$2" ||
+    with_pip "$@"
+}
+
+# python_tests NAME FOLDER [INSTALLER]: runs pytest on a folder, in a virtual environment with its requirements.
 python_tests() {
   local venv=$PWD/.build/$1-venv needs=$2/requirements.txt log=$logs/$1.log
   if ! cmp -s "$needs" "$venv/requirements.txt"; then
     rm -rf "$venv"
-    if ! { python3 -m venv "$venv" && "$venv/bin/pip" install -q -r "$needs" && cp "$needs" "$venv"; } >"$log" 2>&1; then
+    if ! { python3 -m venv "$venv" && "${3:-with_pip}" "$venv" "$needs" && cp "$needs" "$venv"; } >"$log" 2>&1; then
       tail -n 5 "$log"
       rm -rf "$venv"
       not_run "the Python packages of $2 cannot be installed"
@@ -131,8 +139,12 @@ python_tests() {
   if ((status != 0 && $(count failed) + $(count 'errors?') == 0)); then add 0 1; say "FAIL pytest ended with status $status"; fi
 }
 
-# Drives the server with official clients, a browser, and requests generated from the API description.
-stage_server() { python_tests server Tests/ServerPython; }
+# Drives the server with official clients, a browser, and requests generated from the API description; then with clients that
+# need other versions of the same packages.
+stage_server() {
+  python_tests server Tests/ServerPython
+  python_tests clients Tests/ClientPython with_uv
+}
 
 # Pulls from a hub that injects faults, and runs huggingface_hub on the same cache.
 stage_hub() { python_tests hub Tests/HubPython; }
@@ -167,12 +179,15 @@ stage_asan() {
   native asan
 }
 
-# The thread sanitizer is slow, so it covers only the engine's thread and the thread pool.
+# The thread sanitizer is slow, so it covers only the engine's thread, the thread pool and the server's HTTP.
 where_threads_meet() {
   local -x selected=1 TEST_DIRS="$(printf "../../Tests/CxxCoreTests/%s " support base engine)"
   "$@" tsan engine base_thread
 }
-stage_tsan() { where_threads_meet native; }
+stage_tsan() {
+  where_threads_meet native
+  check "HTTP threads" Tools/checks/http_threads.sh
+}
 
 # Compiles ahead of a stage, which then reports failures. The tests themselves run alone: some of them have deadlines.
 build() {

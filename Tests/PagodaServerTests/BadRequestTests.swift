@@ -212,5 +212,8 @@ import Testing
     let response = try await Shared.server.chat(Shared.chat("Hello!", ",\"frobnicate\":1,\"user\":\"ann\""))
     #expect(response.status == 200)
     #expect(response.headers["x-pagoda-ignored-fields"] == "frobnicate")
+    let other = try await Shared.server.post(  // its name there is max_output_tokens
+      "/v1/responses", #"{"input":"Hello!","max_tokens":1,"max_output_tokens":2,"store":false}"#)
+    #expect(other.status == 200 && other.headers["x-pagoda-ignored-fields"] == "max_tokens")
   }
 }

@@ -17,6 +17,20 @@ import Testing
       }
     }
   }
+
+  @Test func every_field_that_is_read_is_in_the_description() async throws {
+    let schemas = try await Shared.server.get("/openapi.json").json["components"]?["schemas"]
+    let tables: [String: FieldTable] = [
+      "ChatRequest": .chat, "CompletionRequest": .completions, "ResponsesRequest": .responses,
+      "MessagesRequest": .messages, "CountTokensRequest": .countTokens, "EmbeddingRequest": .embeddings,
+      "RerankRequest": .rerank, "OllamaChatRequest": .ollamaChat, "OllamaGenerateRequest": .ollamaGenerate,
+    ]
+    for (name, table) in tables {
+      let described = Set((schemas?[name]?["properties"]?.objectValue ?? []).map(\.key))
+      #expect(table.known.subtracting(described) == [], "not described: \(name)")
+      #expect(described.subtracting(table.known.union(table.ignored)) == [], "not read: \(name)")
+    }
+  }
 }
 
 @Suite struct StatusTests {

@@ -1,85 +1,11 @@
-"""Starts one `pagoda serve` with the embedded model for all tests, and hands out clients of it."""
-import contextlib
-import json
-import os
-import re
-import subprocess
-import threading
-import time
-from pathlib import Path
+"""One `pagoda serve` with the embedded model for all tests, and the official clients of it."""
 
 import anthropic
 import openai
 import pytest
-import requests
+from served import MODEL, PROGRAM, ROOT, Server, server, user  # noqa: F401: for the tests
 
 pytest.register_assert_rewrite("chat_page")  # its fixtures assert too
-
-ROOT = Path(__file__).resolve().parents[2]
-PROGRAM = Path(os.environ.get("PAGODA", ROOT / ".build/debug/pagoda"))
-MODEL = "pagoda-mini"
-
-
-class Server:
-    """A running `pagoda serve` on a free port."""
-
-    def __init__(self, *options, environment=None):
-        command = [str(PROGRAM), "serve", "--port", "0", *options]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                        env={**os.environ, **(environment or {})})
-        line = self.process.stdout.readline()
-        match = re.search(r"http://[^ ]+/", line)
-        assert match, f"no address in {line!r}: {self.process.stderr.read() if self.process.poll() else ''}"
-        self.url = match.group().rstrip("/")
-
-    def stop(self):
-        self.process.terminate()
-        return self.process.wait(timeout=60)
-
-    @contextlib.contextmanager
-    def endless(self, count=1):
-        """Answers that continue, and are read, until the context is left."""
-        body = {"messages": user("Hello!"), "stream": True, "ignore_eos": True, "max_tokens": 8000}
-        begun, ending = threading.Semaphore(0), threading.Event()
-
-        def read():
-            while not ending.is_set():
-                with requests.post(self.url + "/v1/chat/completions", json=body, stream=True) as response:
-                    for number, _ in enumerate(response.iter_lines()):
-                        if number == 8:  # the first events are there, with words of the answer
-                            begun.release()
-                        if ending.is_set():
-                            break
-
-        readers = [threading.Thread(target=read) for _ in range(count)]
-        for reader in readers:
-            reader.start()
-        try:
-            assert all(begun.acquire(timeout=120) for _ in readers)
-            yield
-        finally:
-            ending.set()
-            for reader in readers:
-                reader.join()
-        self.wait_until_idle()
-
-    def statistic(self, name):
-        text = requests.get(self.url + "/metrics").text
-        return float(re.search(rf"^{re.escape(name)} (\S+)$", text, re.MULTILINE).group(1))
-
-    def wait_until_idle(self):
-        for _ in range(500):
-            if requests.get(self.url + "/health").json() == {"status": "ok", "running": 0, "waiting": 0}:
-                return
-            time.sleep(0.02)
-        raise AssertionError("the server did not become idle")
-
-
-@pytest.fixture(scope="session")
-def server():
-    running = Server()
-    yield running
-    assert running.stop() == 0, "the server must end well on SIGTERM"
 
 
 @pytest.fixture(scope="session")
@@ -90,15 +16,3 @@ def openai_client(server):
 @pytest.fixture(scope="session")
 def anthropic_client(server):
     return anthropic.Anthropic(base_url=server.url, api_key="none", max_retries=0, timeout=60)
-
-
-def user(text):
-    return [{"role": "user", "content": text}]
-
-
-def is_json(text):
-    try:
-        json.loads(text)
-        return True
-    except ValueError:
-        return False

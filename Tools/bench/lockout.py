@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """How long other clients wait while one takes all connections of a `pagoda serve` and keeps them: idle, with half a head, with half
-a body. Usage: lockout.py PROGRAM [--connections 256] [--seconds 10]. Prints one line of JSON: requests, errors, and the
+a body, with half of a large body. Usage: lockout.py PROGRAM [--connections 256] [--seconds 10]. Prints one line of JSON: requests, errors, and the
 longest and the 99th percentile of their times, for each kind of attack and without one. Runs the embedded model on a free port."""
 import argparse
 import http.client
@@ -18,6 +18,8 @@ ATTACKS = {
     "silent": b"",
     "half a head": b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Ty",
     "half a body": b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 90\r\n\r\n{",
+    "half of a large body": b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                            b"Content-Length: 16000000\r\n\r\n" + b" " * 8_000_000,
 }
 
 

@@ -60,7 +60,7 @@ extension FieldTable {
     refused: unsupported.merging(["prompt_embeds": [], "add_special_tokens": []]) { $1 })
 
   static let responses = FieldTable(
-    known: sampling.union([
+    known: sampling.subtracting(["max_tokens"]).union([
       "model", "input", "instructions", "stream", "max_output_tokens", "tools", "tool_choice", "text", "reasoning",
       "chat_template_kwargs", "metadata", "parallel_tool_calls", "top_logprobs", "cache_salt", "include",
       "priority", "previous_response_id", "store",

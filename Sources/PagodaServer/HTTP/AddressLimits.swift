@@ -27,6 +27,11 @@ final class AddressLimits: @unchecked Sendable {
     return !Self.isThisMachine(address) && count >= defaultConnections
   }
 
+  /// Unfinished bodies that the address may have: half of its connections, unless those were given.
+  func mostBodies(_ address: String) -> Int {
+    maximumConnections ?? (Self.isThisMachine(address) ? .max : (defaultConnections + 1) / 2)
+  }
+
   /// Whether one more request is too many.
   func isBusy(_ address: String) -> Bool {
     guard let maximumRequests else { return false }

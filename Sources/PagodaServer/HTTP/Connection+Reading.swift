@@ -25,7 +25,6 @@ extension Connection {
     switch Sockets.receive(socket, into: scratch) {
     case .notNow: break
     case .bytes(let count):
-      lastReceived = now
       if stage != .lingering {
         input += scratch[..<count]
         break
@@ -44,14 +43,17 @@ extension Connection {
     guard flush(now) else { return false }
     let before = (framing.phase, framing.requests)
     defer {
-      if framing.requests > 0 && before != (framing.phase, framing.requests) { waitingSince = now }
+      if framing.requests > 0 && before != (framing.phase, framing.requests) {
+        waitingSince = now
+        progress = (now, 0)
+      }
     }
     do {
       while stage == .reading {
         let found = try input.withUnsafeBytes { try framing.next($0, from: &inputStart) }
         switch found {
         case .head(let head): begin(head)
-        case .body(let range): receiveBody(input[range])
+        case .body(let range): receiveBody(input[range], now)
         case .end: start()
         case nil:
           input.removeAll(keepingCapacity: true)
@@ -76,13 +78,16 @@ extension Connection {
     return true
   }
 
-  private func receiveBody(_ bytes: ArraySlice<UInt8>) {
+  /// The event loop keeps the bytes of all bodies within their bound, at the cost of those that are not whole. Whole ones may
+  /// exceed it by what is read at once.
+  private func receiveBody(_ bytes: ArraySlice<UInt8>, _ now: Double) {
     guard let exchange else { return }
     exchange.receive(bytes)
+    if framing.bodyBytes - progress.bytes >= context.limits.bodyRate { progress = (now, framing.bodyBytes) }
     let kept = exchange.request.body.count
     context.load.add(bodyBytes: kept - bodyBytes)
     bodyBytes = kept
-    if context.load.bodyBytes > context.limits.allBodyBytes { refuse(.bodies) }
+    if context.load.bodyBytes > context.limits.allBodyBytes + Self.readAhead { refuse(.bodies) }
   }
 
   private func begin(_ head: RequestHead) {

@@ -23,6 +23,7 @@ final class Connection: @unchecked Sendable {
   let address: String
   let isExtra: Bool  // there is no room for it: only what is answered first is answered
   var isPosted = false  // of the mailbox
+  var noted: Waiting?  // of the event loop
 
   let context: ConnectionContext
   var stage = Stage.reading
@@ -44,7 +45,7 @@ final class Connection: @unchecked Sendable {
   private var hasLeft = false  // and its request has been given up
   var waitingSince: Double  // for a request, or for the rest of its head or body
   var lastSent: Double
-  var lastReceived: Double
+  var progress: (since: Double, bytes: Int)  // of the head or body: the last one that counts
   private var lingerEnd = 0.0
   var lingerBytes = 0
 
@@ -55,7 +56,7 @@ final class Connection: @unchecked Sendable {
     self.context = context
     framing = RequestFraming(
       maximumHead: context.limits.headerBytes, maximumBody: context.limits.mostBodyBytes)
-    (waitingSince, lastSent, lastReceived) = (now, now, now)
+    (waitingSince, lastSent, progress) = (now, now, (now, 0))
   }
 
   // MARK: What the event loop asks and tells
@@ -139,18 +140,24 @@ final class Connection: @unchecked Sendable {
     advance(now)
   }
 
-  /// Since when it has had no request; nil while it has one. The oldest makes room when the server is full.
-  var idleSince: Double? {
+  /// What the client is waited for; nil while it is answered. Such clients make room when the server is full.
+  var waiting: Waiting? {
     switch stage {
-    case .reading: exchange == nil ? waitingSince : nil
-    case .lingering: lingerEnd - context.limits.lingerSeconds
+    case .reading where framing.phase == .idle && framing.requests > 0: Waiting(part: .nextRequest, since: waitingSince)
+    case .reading: Waiting(part: exchange == nil ? .head : .body, since: progress.since, bodyBytes: bodyBytes)
+    case .lingering: Waiting(part: .nextRequest, since: lingerEnd - context.limits.lingerSeconds)
     case .answering, .closed: nil
     }
   }
 
-  /// Since when nothing has come of a body that is not whole; nil when none is awaited. Such clients make room when the
-  /// server is full and none is idle.
-  var stalledSince: Double? { stage == .reading && exchange != nil ? lastReceived : nil }
+  /// Makes room for others. A client with half a request gets the error, as far as it can be sent at once.
+  func giveUp(_ error: FramingError, _ now: Double) {
+    if stage == .reading && framing.phase != .idle {
+      refuse(error)
+      advance(now)
+    }
+    close()
+  }
 
   /// Whether everything has been said.
   var hasSaidAll: Bool { stage == .lingering || stage == .closed }

@@ -4,9 +4,6 @@ import Foundation
 final class EventLoop: @unchecked Sendable {
   /// Shortest time between two looks at all deadlines.
   private static let tick = 0.02
-  private static let acceptsPerTurn = 64
-  /// Silence after which a client that has not sent all of a body may have to make room.
-  private static let stall = 0.1
 
   private let context: ConnectionContext
   private let poller: any Poller
@@ -20,6 +17,9 @@ final class EventLoop: @unchecked Sendable {
   // Of the thread.
   private var listener: Int32
   private var connections: [Int32: Connection] = [:]  // by socket
+  private var waiting = WaitingClients()  // of those that are not extra
+  private var extraWaiting = WaitingClients()
+  private var extras = 0
   private var nextLook = Double.infinity  // at the deadlines
   private var acceptsAgain = 0.0  // later than now while there are no descriptors
   private var stopTime: Double?  // when clients that do not read the rest are disconnected
@@ -80,6 +80,7 @@ final class EventLoop: @unchecked Sendable {
       guard let connection = connections[entry.socket] else { continue }
       connection.handle(entry, now: now, scratch: scratch)
       settle(connection)
+      if connection.waiting?.part == .body || hasTooManyBytes { boundBodies(of: connection.address, now) }
     }
     for connection in context.mailbox.take() where connections[connection.socket] === connection {
       connection.advance(now)
@@ -94,10 +95,12 @@ final class EventLoop: @unchecked Sendable {
 
   /// After a connection has done something.
   private func settle(_ connection: Connection) {
+    note(connection)
     if connection.stage == .closed {
       poller.remove(connection.socket)
       close(connection.socket)
       connections[connection.socket] = nil
+      extras -= connection.isExtra ? 1 : 0
       context.load.add(connections: -1)
       context.addresses.add(connection.address, connections: -1)
     } else {
@@ -133,26 +136,61 @@ final class EventLoop: @unchecked Sendable {
     return monotonicSeconds() >= stopTime || connections.values.allSatisfy(\.hasSaidAll)
   }
 
+  // MARK: Making room
+
+  /// Keeps the lists of those that may have to make room.
+  private func note(_ connection: Connection) {
+    let now = connection.waiting
+    if now == connection.noted { return }
+    connection.noted = now
+    if connection.isExtra {
+      extraWaiting.set(connection.socket, connection.address, now)
+    } else {
+      waiting.set(connection.socket, connection.address, now)
+    }
+  }
+
+  /// Unfinished bodies have bounds in number, for one address and for all, and in bytes together with whole ones. Beyond
+  /// them the slowest is given up, whichever came last: it is the one that keeps the others waiting.
+  private func boundBodies(of address: String, _ now: Double) {
+    while waiting.bodies(of: address) > context.addresses.mostBodies(address),
+      giveUp(waiting.slowestBody(of: address), .room, now)
+    {}
+    while waiting.bodies > context.limits.unfinishedBodies, giveUp(waiting.slowestBody(), .room, now) {}
+    while hasTooManyBytes, giveUp(waiting.slowestWithBytes(), .bodies, now) {}
+  }
+
+  private var hasTooManyBytes: Bool { context.load.bodyBytes > context.limits.allBodyBytes }
+
+  /// False when there is none.
+  private func giveUp(_ socket: Int32?, _ error: FramingError, _ now: Double) -> Bool {
+    guard let socket, let connection = connections[socket] else { return false }
+    connection.giveUp(error, now)
+    settle(connection)
+    return true
+  }
+
   // MARK: The listener
 
   private func watchListener() {
     if listener < 0 { return }
     let now = monotonicSeconds()
-    let hasRoom = connections.count < mostConnections || oldest(now, where: { _ in true }) != nil
     let accepts = hasRoom && now >= acceptsAgain
     poller.set(listener, accepts ? .read : [])
-    if !hasRoom { nextLook = min(nextLook, now + Self.stall) }  // a client may have stalled by then
     if acceptsAgain > now { nextLook = min(nextLook, acceptsAgain) }
   }
 
-  private var mostConnections: Int { context.limits.connections + context.limits.reserve }
+  private var isFull: Bool { connections.count - extras >= context.limits.connections }
 
-  /// When the server is full, idle clients make room for new ones, and then those whose bodies do not come. When all have
-  /// requests, a few more are let in, to be
-  /// told so, and to be told how the server is.
+  private var hasRoom: Bool {
+    !isFull || extras < context.limits.reserve || !waiting.isEmpty || !extraWaiting.isEmpty
+  }
+
+  /// When the server is full, idle clients make room for new ones, and then those whose requests are not whole. When all
+  /// have whole requests, a few extra ones are let in, to be told so, and to be told how the server is.
   private func accept(_ now: Double) {
-    for _ in 0..<Self.acceptsPerTurn {
-      if connections.count >= mostConnections && !evict(now, where: { _ in true }) { return }
+    // Few enough that each is read from before it may have to make room for the next ones.
+    for _ in 0..<min(64, max(1, context.limits.connections / 4)) where hasRoom {
       guard let (socket, address) = SocketAddress.accept(from: listener) else {
         // Out of descriptors, the listener would be ready again at once.
         if [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) { acceptsAgain = now + 0.1 }
@@ -160,36 +198,23 @@ final class EventLoop: @unchecked Sendable {
       }
       Sockets.prepare(socket)
       Sockets.sendAtOnce(socket)
-      while connections.count >= context.limits.connections && evict(now, where: { _ in true }) {}
-      let isFull = connections.count >= context.limits.connections
-      while context.addresses.isFull(address) && evict(now, where: { $0.address == address }) {}
-      let isTooMany = context.addresses.isFull(address)
-      let connection = Connection(socket: socket, address: address, isExtra: isFull || isTooMany, context, now: now)
-      connections[socket] = connection
-      context.load.add(connections: 1)
-      context.addresses.add(address, connections: 1)
-      settle(connection)
+      while isFull && giveUp(waiting.firstToLeave(), .room, now) {}
+      while context.addresses.isFull(address) && giveUp(waiting.firstToLeave(of: address), .room, now) {}
+      add(socket, address, isExtra: isFull || context.addresses.isFull(address), now)
     }
   }
 
-  /// Closes the connection that has been idle for longest, or else has kept its request waiting; false when none does.
-  private func evict(_ now: Double, where isMeant: (Connection) -> Bool) -> Bool {
-    guard let oldest = oldest(now, where: isMeant) else { return false }
-    oldest.close()
-    settle(oldest)
-    return true
-  }
-
-  private func oldest(_ now: Double, where isMeant: (Connection) -> Bool) -> Connection? {
-    var idle: (connection: Connection, since: Double)?
-    var stalled: (connection: Connection, since: Double)?
-    for connection in connections.values where isMeant(connection) {
-      if let since = connection.idleSince, since < idle?.since ?? .infinity { idle = (connection, since) }
-      if let since = connection.stalledSince, now - since >= Self.stall, since < stalled?.since ?? .infinity {
-        stalled = (connection, since)
-      }
+  private func add(_ socket: Int32, _ address: String, isExtra: Bool, _ now: Double) {
+    if isExtra && extras >= context.limits.reserve && !giveUp(extraWaiting.firstToLeave(), .room, now) {
+      close(socket)
+      return
     }
-    return idle?.connection ?? stalled?.connection
+    let connection = Connection(socket: socket, address: address, isExtra: isExtra, context, now: now)
+    connections[connection.socket] = connection
+    extras += connection.isExtra ? 1 : 0
+    context.load.add(connections: 1)
+    context.addresses.add(connection.address, connections: 1)
+    settle(connection)
   }
 
   private func closeListener() {

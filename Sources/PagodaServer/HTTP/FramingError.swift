@@ -14,6 +14,9 @@ struct FramingError: Error, Sendable, Hashable {
     status: 400, code: "incomplete_request", message: "the connection ended inside the request")
   static let timeout = FramingError(
     status: 408, code: "request_timeout", message: "the rest of the request did not come in time")
+  static let room = FramingError(
+    status: 408, code: "request_timeout",
+    message: "the server is full, and others came before the rest of the request; send it again")
   static let clientLeft = FramingError(
     status: 499, code: "client_closed_request",
     message:

@@ -91,6 +91,7 @@ struct HTTPLimits: Sendable {
   var bodyRate = 16 << 10
   var mostBodySeconds = 300.0
   var allBodyBytes = 256 << 20  // of all requests that are read or answered
+  var unfinishedBodies: Int { connections - connections / 4 }  // of all clients
   var lingerSeconds = 5.0  // for a client to read the last answer while it still sends
   var keepAliveSeconds = 10.0  // between signs of life in a stream
   var pendingEvents = 4096  // of a stream whose reader is slow: about 1 MiB

@@ -1,0 +1,6 @@
+"""One `pagoda serve` for clients that want other versions of the packages that Tests/ServerPython pins."""
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "ServerPython"))
+from served import MODEL, Server, server, user  # noqa: E402, F401: for the tests

@@ -1,0 +1,129 @@
+// http_threads: the HTTP server between many threads, for the thread sanitizer. Work runs on the server's queue, streams come from
+// threads of their own; clients read all, leave early, stop half way or are too many; and the server stops while they ask.
+import Foundation
+
+// What the HTTP files need of the rest of the server.
+enum StreamEvent: Sendable {}
+final class AccessRecord: Sendable {}
+func randomID(_ prefix: String) -> String { prefix + String(UInt64.random(in: 0...UInt64.max), radix: 36) }
+
+private struct LineEncoder: StreamEncoder {
+  mutating func opening() -> String { "begin\n" }
+  mutating func encode(_ item: StreamItem) -> (text: String, isLast: Bool) {
+    switch item {
+    case .event: ("", false)
+    case .text(let text): (text, false)
+    case .keepAlive: ("alive\n", false)
+    case .cut: ("end\n", true)
+    }
+  }
+}
+
+private final class Service: HTTPService, @unchecked Sendable {
+  private let lock = NSLock()
+  private var statuses: [Int: Int] = [:]  // guarded by `lock`
+
+  var counts: [Int: Int] { lock.withLock { statuses } }
+
+  func action(for request: HTTPRequest) -> HTTPAction {
+    switch request.path {
+    case "/quick": .respond(HTTPResponse(type: "text/plain", body: Array("quick".utf8)))
+    case "/stream": .work(stream)
+    default: .work { $0.reply(.whole(HTTPResponse(type: "text/plain", body: $0.request.body))) }
+    }
+  }
+
+  private func stream(_ exchange: Exchange) {
+    let body = StreamBody(LineEncoder(), maximumPending: 64) { exchange.abandon() }
+    let hasLeft = Flag()
+    exchange.onGone { hasLeft.set() }
+    exchange.reply(.stream([], body))
+    Thread {
+      for number in 0..<100 where !hasLeft.isSet {
+        body.push(.text("\(number)\n"))
+        if number % 20 == 0 { usleep(1000) }
+      }
+      body.push(.cut)
+    }.start()
+  }
+
+  func bodyTooLarge(_ request: HTTPRequest) -> HTTPResponse { HTTPResponse(status: 413, type: "text/plain", body: []) }
+  func refusal(of request: HTTPRequest, _ error: FramingError) -> HTTPResponse {
+    HTTPResponse(status: error.status, type: "text/plain", body: [])
+  }
+  func headers(for request: HTTPRequest) -> [HTTPHeader] { [] }
+  func finished(_ exchange: Exchange) { lock.withLock { statuses[exchange.status, default: 0] += 1 } }
+}
+
+private final class Flag: @unchecked Sendable {
+  private let lock = NSLock()
+  private var value = false  // guarded by `lock`
+
+  var isSet: Bool { lock.withLock { value } }
+  func set() { lock.withLock { value = true } }
+}
+
+/// One request; what it was depends on the number.
+private func ask(_ port: UInt16, _ number: Int) throws {
+  let client = try HTTPClient(host: "127.0.0.1", port: port, timeout: 60)
+  switch number % 6 {
+  case 0:
+    for _ in 0..<3 {
+      try client.request("POST", "/echo", body: "text")
+      _ = try client.response()
+    }
+  case 1:
+    try client.request("GET", "/stream")
+    _ = try client.response()
+  case 2:
+    try client.request("GET", "/stream")  // leaves at once
+  case 3:
+    try client.send("POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{")
+    usleep(500)
+  case 4:
+    let end = " HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    try client.send("GET /quick\(end)GET /stream\(end)nonsense\r\n")
+    for _ in 0..<3 { _ = try client.response() }
+  default:
+    try client.request("POST", "/echo", body: String(repeating: "x", count: 200_000))
+    _ = try client.response()
+  }
+}
+
+/// Many clients at once; `stopsEarly` while they still ask.
+private func round(stopsEarly: Bool) throws -> [Int: Int] {
+  var limits = HTTPLimits()
+  limits.connections = 12
+  limits.keepAliveSeconds = 0.001
+  let service = Service()
+  let server = HTTPServer(service, limits: limits)
+  try server.start(host: "127.0.0.1", port: 0)
+  let (port, clients) = (server.port, DispatchGroup())
+  for index in 0..<16 {
+    clients.enter()
+    Thread {
+      for number in 0..<30 { try? ask(port, index + number) }
+      clients.leave()
+    }.start()
+  }
+  if stopsEarly {
+    while service.counts[200] ?? 0 < 50 { usleep(1000) }
+  } else {
+    clients.wait()
+  }
+  server.stopAccepting()
+  server.stop(cutWith: HTTPResponse(status: 503, type: "text/plain", body: []))
+  clients.wait()
+  return service.counts
+}
+
+@main struct Main {
+  static func main() throws {
+    signal(SIGPIPE, SIG_IGN)
+    for stopsEarly in [false, true] {
+      let counts = try round(stopsEarly: stopsEarly)
+      print(counts.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: ", "))
+      precondition(counts[200] ?? 0 >= 50, "clients were not answered")
+    }
+  }
+}
