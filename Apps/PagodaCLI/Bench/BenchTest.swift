@@ -109,6 +109,8 @@ extension [BenchTest] {
     // Without drafts a step is one token of each sequence.
     if !arguments.has("speculate") && !contains(where: \.isSpeculative) { sized.speculation = .off }
     sized.prefixCache = false  // repetitions must not find what the first one computed
+    // A time limit would keep the prompts of a batch waiting until its first sequences have ended.
+    if !arguments.has("max-step-ms") { sized.maximumStepMilliseconds = .infinity }
     let length = map { $0.length(repetitions: repetitions) }.max() ?? 1
     if !arguments.has("max-model-len") { sized.maximumModelLength = length }
     if !arguments.has("max-num-seqs") { sized.maximumSequences = map(\.sequences).max() ?? 1 }
