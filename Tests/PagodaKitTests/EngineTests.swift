@@ -110,10 +110,16 @@ import Testing
 
   @Test func a_cancelled_task_throws_cancellation() async throws {
     let engine = try await Shared.engine
-    let task = Task { try await engine.respond(to: Shared.endless) }
-    try await Task.sleep(for: .milliseconds(50))
-    task.cancel()
-    await #expect(throws: CancellationError.self) { try await task.value }
+    for _ in 0..<10 {  // on a busy machine the answer may have ended by itself before it is cancelled: then once more
+      let task = Task { try await engine.respond(to: Shared.endless) }
+      try await Task.sleep(for: .milliseconds(50))
+      task.cancel()
+      let result = await task.result
+      if case .success(let response) = result, response.completion.finishReason == .length { continue }
+      #expect(throws: CancellationError.self) { try result.get() }
+      return
+    }
+    Issue.record("ten answers ended before they were cancelled")
   }
 
   @Test func a_stream_keeps_its_engine_alive() async throws {
