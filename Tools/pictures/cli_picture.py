@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Renders a `pagoda chat` session for the README as an SVG terminal, with real answers of the program.
 
-Usage: cli_picture.py PAGODA cli.svg. The speed line is omitted, since it depends on the machine.
+Usage: cli_picture.py PAGODA cli.svg. The rows of speeds and drafts are omitted, since they depend on the machine.
 """
 import subprocess
 import sys
@@ -27,7 +27,7 @@ def screen(pagoda):
     output = subprocess.run([pagoda, "chat"], input=said, capture_output=True, text=True, check=True).stdout
     lines.append([("prompt", "> "), ("typed", "/stats")])
     rows = output[len(before):].rstrip("\n").split("\n")
-    lines += [[("dim", row)] for row in rows if not row.strip().startswith(("speed", "time to first token"))]
+    lines += [[("dim", row)] for row in rows if not row.strip().startswith(("speed", "time to first token", "drafted"))]
     return lines
 
 
