@@ -99,7 +99,7 @@ public final class AppModel {
     return conversations
   }
 
-  /// Whether the app goes on when its last window is closed: the server does, in the menu bar.
+  /// Whether the app keeps running when its last window is closed: the server does, in the menu bar.
   public var outlivesWindows: Bool { server.isOn }
 
   /// Ticks every two seconds until the task is cancelled. Every window calls it; one of them does the work.

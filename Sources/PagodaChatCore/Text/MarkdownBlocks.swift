@@ -47,7 +47,7 @@ public struct MarkdownBlocks: RandomAccessCollection {
     index < settledCount ? storage.blocks[index] : open[index - settledCount]
   }
 
-  /// Whether a block goes on with the one before it: a long list, table or code block that is still growing.
+  /// Whether a block continues the one before it: a long list, table or code block that is still growing.
   public func isContinuation(at index: Int) -> Bool {
     guard index > 0 else { return false }
     switch (self[index - 1], self[index]) {
@@ -58,7 +58,7 @@ public struct MarkdownBlocks: RandomAccessCollection {
     }
   }
 
-  /// Whether a code block goes on with the next block.
+  /// Whether a code block continues in the next block.
   public func isContinued(at index: Int) -> Bool {
     guard case .code(_, _, isClosed: false) = self[index] else { return false }
     return index + 1 < endIndex || isFollowed

@@ -1,6 +1,6 @@
 // WaitingClients: the clients that the server waits for, and which of them makes room for others. No IO.
 
-/// What a client without a whole request is waited for.
+/// The part of a request that a client still has to send.
 struct Waiting: Equatable, Sendable {
   enum Part {
     case nextRequest  // it has been answered, and may send another
@@ -8,8 +8,8 @@ struct Waiting: Equatable, Sendable {
     case body
   }
   var part: Part
-  /// The last progress: the start of the part, or of its latest piece of a size that a slow client needs a second for. A
-  /// byte now and then is none.
+  /// When it last made progress: the start of the part, or of its latest chunk of a size that a slow client sends in a
+  /// second. Single bytes do not count.
   var since: Double
   var bodyBytes = 0  // that are kept of an unfinished body
 }
@@ -64,7 +64,7 @@ struct WaitingClients {
     bodies += client.waiting.part == .body ? sign : 0
   }
 
-  /// Who leaves when a client, or another one of the address, needs the place: whoever has been idle for longest, and then
+  /// The client to drop when another one, of any or of the same address, needs its connection: the longest idle one, else
   /// the slowest unfinished request.
   func firstToLeave(of address: String? = nil) -> Int32? {
     let isMeant = { (client: Client) in address == nil || client.address == address }
