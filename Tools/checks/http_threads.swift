@@ -1,5 +1,6 @@
 // http_threads: the HTTP server between many threads, for the thread sanitizer. Work runs on the server's queue, streams come from
-// threads of their own; clients read all, leave early, stop half way or are too many; and the server stops while they ask.
+// threads of their own; clients read all, leave early, stop half way or are too many; and the server stops while they ask. Then
+// every operation that other threads may call meets every other one on one object.
 import Foundation
 
 // What the HTTP files need of the rest of the server.
@@ -117,6 +118,88 @@ private func round(stopsEarly: Bool) throws -> [Int: Int] {
   return service.counts
 }
 
+/// Runs each operation on a thread of its own. What it does first or last is ordered with nothing that the others do, unless by
+/// the lock that it takes, so no two of them have to run at the same moment for a race to show.
+private func together(_ operations: [@Sendable () -> Void]) {
+  let threads = DispatchGroup()
+  for operation in operations.shuffled() {
+    threads.enter()
+    Thread {
+      operation()
+      threads.leave()
+    }.start()
+  }
+  threads.wait()
+}
+
+/// Two operations on a new object, on a thread each, in either order.
+private func meet<Object: Sendable>(
+  _ first: [@Sendable (Object) -> Void], _ second: [@Sendable (Object) -> Void], on make: () -> Object
+) {
+  for one in first {
+    for other in second {
+      for _ in 0..<8 {
+        let object = make()
+        together([{ one(object) }, { other(object) }])
+      }
+    }
+  }
+}
+
+private let refusal = HTTPResponse(status: 503, type: "text/plain", body: [])
+
+private func exchangesMeet() {
+  let operations: [@Sendable (Exchange) -> Void] = [
+    { $0.reply(.whole(refusal)) }, { $0.reply(.stream([], StreamBody(LineEncoder(), maximumPending: 4) {})) },
+    { $0.onGone {} }, { $0.abandon() }, { $0.leave(with: refusal) }, { $0.complete() }, { $0.cut(with: refusal) },
+    { $0.attach {} }, { _ = $0.next() }, { _ = $0.status },
+  ]
+  meet(operations, operations) {
+    Exchange(HTTPRequest(method: "GET", path: "/", headers: []), action: .respond(refusal), maximumBody: 9)
+  }
+}
+
+private func streamsMeet() {
+  let ofAny: [@Sendable (StreamBody) -> Void] = [{ $0.push(.text("x")) }, { $0.close() }, { $0.attach {} }]
+  let ofTheLoop: [@Sendable (StreamBody) -> Void] = [
+    { _ = $0.isBroken }, { _ = $0.silentSince },
+    { while $0.read() != nil {} },
+  ]
+  meet(ofAny, ofAny + ofTheLoop) { StreamBody(LineEncoder(), maximumPending: 4) {} }
+}
+
+private func loadsMeet() {
+  let readers: [@Sendable (ConnectionLoad) -> Void] = [
+    { _ = $0.connections }, { _ = $0.exchanges }, { _ = $0.bodyBytes },
+  ]
+  let add: @Sendable (ConnectionLoad) -> Void = { $0.add(connections: 1, exchanges: 1, bodyBytes: 1) }
+  meet([add], readers + [add]) { ConnectionLoad() }
+}
+
+private func context(_ mailbox: Mailbox) -> ConnectionContext {
+  let limits = HTTPLimits()
+  return ConnectionContext(
+    service: Service(), limits: limits, mailbox: mailbox, load: ConnectionLoad(), addresses: AddressLimits(limits)
+  ) { _ in }
+}
+
+private func mailboxesMeet() {
+  let ofAny: [@Sendable (Mailbox) -> Void] = [
+    { $0.post(Connection(socket: -1, address: "", context($0), now: 0)) }, { $0.wake() },
+  ]
+  meet(ofAny, ofAny + [{ _ = $0.take() }, { $0.close() }]) { Mailbox()! }
+}
+
+/// Threads that know nothing of the loop, nor of each other, tell it to end.
+private func endsMeet() throws {
+  for _ in 0..<8 {
+    let listener = try SocketAddress.resolve(host: "127.0.0.1", port: 0).listener()
+    let loop = EventLoop(listener: listener, poller: Pollers.make()!, context(Mailbox()!))
+    loop.start()
+    together([{ loop.stopAccepting() }, { loop.stopAccepting() }, { loop.stop(cutWith: refusal) }])
+  }
+}
+
 @main struct Main {
   static func main() throws {
     signal(SIGPIPE, SIG_IGN)
@@ -125,5 +208,10 @@ private func round(stopsEarly: Bool) throws -> [Int: Int] {
       print(counts.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: ", "))
       precondition(counts[200] ?? 0 >= 50, "clients were not answered")
     }
+    exchangesMeet()
+    streamsMeet()
+    loadsMeet()
+    mailboxesMeet()
+    try endsMeet()
   }
 }
