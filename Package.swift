@@ -37,7 +37,8 @@ let package = Package(
       name: "CxxCore",
       path: "CxxCore",
       exclude: [
-        "src/text/jinja/case_tables.inc", "src/text/unicode_ranges.inc", "src/text/unicode_tables.inc",
+        "src/text/jinja/value/case_tables.inc", "src/text/unicode/unicode_ranges.inc",
+        "src/text/unicode/unicode_tables.inc",
         "src/device/gpu/shim/stub",
       ],
       sources: ["src"],

@@ -15,7 +15,7 @@
 
 #include "device/op_cost.h"
 #include "device/registry.h"
-#include "engine/loader.h"
+#include "engine/load/loader.h"
 #include "ops/ops.h"
 
 namespace {

@@ -1,6 +1,5 @@
 // Measures token masks over a real vocabulary, and writes random documents of schemas for an outside validator.
-// Build: clang++ -std=c++20 -O2 -ICxxCore/include -ICxxCore/src Tools/bench/grammar_bench.cpp CxxCore/src/grammar/*.cpp
-//        CxxCore/src/io/json*.cpp $(ls CxxCore/src/text/*.cpp | grep -v -e jinja -e chat_template) -o grammar_bench
+// Build: make -C Tools/native grammar_bench
 // Usage: grammar_bench tokenizer.json schemas.json [documents per schema | percentiles]
 // Without a third word it prints times; with a number, a line of JSON per document: {"name": ..., "document": ...};
 // with the word, p50, p99 and the worst time of all masks of three documents of each schema, and what was refused.
@@ -19,7 +18,7 @@
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "grammar/compile.h"
-#include "grammar/token_grammar.h"
+#include "grammar/mask/token_grammar.h"
 #include "text/bpe/tokenizer.h"
 
 namespace {

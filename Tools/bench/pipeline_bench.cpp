@@ -12,8 +12,8 @@
 #include <thread>
 #include <vector>
 
-#include "engine/engine_core.h"
-#include "engine/loader.h"
+#include "engine/core/engine_core.h"
+#include "engine/load/loader.h"
 #include "pipeline/stage.h"
 #include "pipeline/tcp.h"
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/engine_core.h"
-#include "engine/loader.h"
+#include "engine/core/engine_core.h"
+#include "engine/load/loader.h"
 
 namespace {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "bench/oracle.h"
-#include "engine/loader.h"
+#include "engine/load/loader.h"
 
 namespace {
 

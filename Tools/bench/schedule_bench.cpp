@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "cache/prefix_index.h"
-#include "engine/engine_core.h"
-#include "engine/loader.h"
+#include "engine/core/engine_core.h"
+#include "engine/load/loader.h"
 #include "model/batch_check.h"
 
 namespace {

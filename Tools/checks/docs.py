@@ -2,7 +2,8 @@
 """Checks the Markdown files: links, paths they name, and the `pagoda` commands in their shell blocks.
 Usage: docs.py [--self-test] [--run PAGODA]
 
-Links to files and headings must exist, and so must every path in backquotes that begins with a top-level folder.
+Links to files and headings must exist, and so must every path in backquotes that begins with a top-level folder, or in
+ARCHITECTURE.md and CONTRIBUTING.md with a module of the core (`engine/load/loader`, with or without a suffix).
 Shell blocks are looked at with --run PAGODA: each `pagoda` command must exist and know all its flags, and a block that no
 comment exempts is executed. `<!-- not run: REASON -->` before a block exempts it; the reasons are printed.
 A block after `<!-- server -->` is executed while `pagoda serve` listens on port 8080."""
@@ -19,6 +20,8 @@ ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = "Apps|CxxCore|Deploy|Shaders|Sources|Tests|Tools|docs"
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 NAMED_PATH = re.compile(r"`((?:%s)/[^`\s]*)`" % FOLDERS)
+CORE_PATH = re.compile(r"`(\w+/[\w/*.]+)`")  # below CxxCore/src
+CORE_DOCUMENTS = {"ARCHITECTURE.md", "CONTRIBUTING.md"}
 HEADING = re.compile(r"^#+ +(.*)$", re.MULTILINE)
 BLOCK = re.compile(r"(?:<!-- (not run: [^>]*?|server) -->\s*)?^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
@@ -55,6 +58,11 @@ def link_faults(root, document):
             continue  # a pattern, not a path
         if not (any(root.glob(name)) if "*" in name else (root / name).exists()):
             faults.append(f"{document.relative_to(root)}: names {name}: no such file")
+    core = root / "CxxCore/src"
+    for name in CORE_PATH.findall(body) if document.name in CORE_DOCUMENTS else []:
+        is_module = (core / name.split("/")[0]).is_dir()
+        if is_module and not any(any(core.glob(name.rstrip("/") + suffix)) for suffix in ("", ".h", ".cpp")):
+            faults.append(f"{document.relative_to(root)}: names {name}: no such file in CxxCore/src")
     return faults
 
 
@@ -125,10 +133,14 @@ def run_documents(root, pagoda):
 
 def self_test():
     planted = {
-        "a.md": "[x](missing.md)", "b.md": "[x](c.md#nowhere)", "d.md": "see `Tools/gone.py`", "e.md": "`CxxCore/*.none`"}
-    fine = {"c.md": "# Some title\n[y](#some-title) and [z](https://example.com/) and `Tools/<name>`\n```\n[q](gone)\n```"}
+        "a.md": "[x](missing.md)", "b.md": "[x](c.md#nowhere)", "d.md": "see `Tools/gone.py`", "e.md": "`CxxCore/*.none`",
+        "CONTRIBUTING.md": "`engine/gone`"}
+    fine = {"c.md": "# Some title\n[y](#some-title) and [z](https://example.com/) and `Tools/<name>`\n```\n[q](gone)\n```",
+            "ARCHITECTURE.md": "`engine/step`, `engine/step.h`, `engine/*.h` and `other/thing`"}
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
+        (root / "CxxCore/src/engine").mkdir(parents=True)
+        (root / "CxxCore/src/engine/step.h").touch()
         for name, text in (planted | fine).items():
             (root / name).write_text(text)
         faults = [fault for document in documents(root) for fault in link_faults(root, document)]

@@ -7,7 +7,7 @@
 
 #include "base/json.h"
 #include "text/output/machine.h"
-#include "text/unicode.h"
+#include "text/unicode/unicode.h"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include "bench/device_limits.h"
 #include "bench/limits.h"
 #include "bench/speculation.h"
-#include "engine/loader.h"
+#include "engine/load/loader.h"
 #include "pagoda/speculation_bench.h"
 
 namespace pagoda {

@@ -12,7 +12,7 @@
 #include "base/assign_or_return.h"
 #include "base/json.h"
 #include "bench/oracle.h"
-#include "engine/engine_core.h"
+#include "engine/core/engine_core.h"
 #include "pagoda/event.h"
 #include "pagoda/request.h"
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "engine/loader.h"
+#include "engine/load/loader.h"
 #include "pagoda/speculation_bench.h"
 
 namespace pagoda::bench {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "engine/thinking.h"
-#include "grammar/mask_worker.h"
+#include "grammar/mask/worker.h"
 #include "pagoda/event.h"
 #include "pagoda/request.h"
 #include "request/sequence.h"

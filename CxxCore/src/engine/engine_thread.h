@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "engine/loader.h"
+#include "engine/load/loader.h"
 #include "pagoda/activity.h"
 #include "pagoda/event.h"
 #include "pagoda/model_info.h"

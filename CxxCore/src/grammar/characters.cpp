@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/json_writer.h"
-#include "text/unicode.h"
+#include "text/unicode/unicode.h"
 
 namespace pagoda::grammar {
 namespace {

@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "base/quoted.h"
 #include "grammar/gbnf.h"
-#include "grammar/schema_compiler.h"
+#include "grammar/schema/compiler.h"
 #include "grammar/text_grammar.h"
 #include "grammar/tool_calls.h"
 

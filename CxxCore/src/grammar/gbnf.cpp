@@ -11,8 +11,8 @@
 #include "base/quoted.h"
 #include "grammar/characters.h"
 #include "grammar/grammar_builder.h"
-#include "grammar/pattern_parser.h"
-#include "text/unicode.h"
+#include "grammar/pattern/parser.h"
+#include "text/unicode/unicode.h"
 
 namespace pagoda::grammar {
 namespace {

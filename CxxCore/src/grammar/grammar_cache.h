@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/result.h"
-#include "grammar/token_grammar.h"
+#include "grammar/mask/token_grammar.h"
 #include "pagoda/grammar.h"
 #include "text/bpe/tokenizer.h"
 

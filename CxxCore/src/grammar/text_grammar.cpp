@@ -9,8 +9,8 @@
 #include "base/concat.h"
 #include "grammar/characters.h"
 #include "grammar/grammar_builder.h"
-#include "grammar/pattern.h"
-#include "text/unicode.h"
+#include "grammar/pattern/pattern.h"
+#include "text/unicode/unicode.h"
 
 namespace pagoda::grammar {
 

@@ -9,7 +9,7 @@
 #include "base/json_writer.h"
 #include "base/quoted.h"
 #include "grammar/free_text.h"
-#include "grammar/schema_compiler.h"
+#include "grammar/schema/compiler.h"
 
 namespace pagoda::grammar {
 namespace {

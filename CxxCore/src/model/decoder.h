@@ -9,11 +9,11 @@
 #include <span>
 #include <vector>
 
-#include "model/layers.h"
+#include "model/layers/layers.h"
+#include "model/layers/mtp_head.h"
 #include "model/model.h"
-#include "model/mtp_head.h"
 #include "model/pools.h"
-#include "model/weights.h"
+#include "model/weights/weights.h"
 #include "model/workspace.h"
 
 namespace pagoda::model {

@@ -7,7 +7,7 @@
 #include "base/assign_or_return.h"
 #include "io/weight_table.h"
 #include "model/arena.h"
-#include "model/rope.h"
+#include "model/layers/rope.h"
 
 namespace pagoda::model {
 namespace {

@@ -22,7 +22,7 @@ struct Piece {
   Copy save;  // slots, once the piece is done
 };
 
-// Rows of a step that rotate with the same speeds: a row of the table (model/rope.h).
+// Rows of a step that rotate with the same speeds: a row of the table (model/layers/rope.h).
 struct RopeRun {
   int64_t first_row = 0, num_rows = 0, table_row = 0;
 };

@@ -11,7 +11,7 @@
 #include "base/concat.h"
 #include "device/registry.h"
 #include "io/config/rope.h"
-#include "model/tied_head.h"
+#include "model/weights/tied_head.h"
 #include "pipeline/link.h"
 #include "pipeline/split.h"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "text/unicode.h"
+#include "text/unicode/unicode.h"
 
 namespace pagoda::text {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "text/unicode.h"
+#include "text/unicode/unicode.h"
 
 namespace pagoda::text {
 

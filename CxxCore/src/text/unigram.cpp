@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "text/unicode.h"
+#include "text/unicode/unicode.h"
 
 namespace pagoda::text {
 

@@ -1,7 +1,7 @@
 // The word patterns, matched by hand: each function follows the alternatives of its regular expression in order.
 #include "text/deepseek_words.h"
 #include "text/pre_tokenizer.h"
-#include "text/unicode.h"
+#include "text/unicode/unicode.h"
 
 namespace pagoda::text {
 

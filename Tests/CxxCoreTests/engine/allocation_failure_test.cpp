@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "engine/engine_core.h"
+#include "engine/core/engine_core.h"
 #include "engine/engine_thread.h"
 #include "engine/fake_model.h"
 #include "support/allocations.h"

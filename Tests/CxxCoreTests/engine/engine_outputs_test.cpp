@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/json.h"
-#include "engine/engine_core.h"
+#include "engine/core/engine_core.h"
 #include "engine/fake_model.h"
 #include "engine/recorder.h"
 #include "support/grammar_kit.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/engine_core.h"
+#include "engine/core/engine_core.h"
 #include "engine/fake_model.h"
 #include "engine/recorder.h"
 #include "support/allocations.h"

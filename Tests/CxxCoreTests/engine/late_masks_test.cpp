@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "engine/engine_core.h"
+#include "engine/core/engine_core.h"
 #include "engine/fake_model.h"
 #include "engine/recorder.h"
 #include "support/grammar_kit.h"

@@ -8,8 +8,8 @@
 #include "base/json.h"
 #include "device/registry.h"
 #include "device/support.h"
-#include "engine/loader.h"
-#include "engine/memory_plan.h"
+#include "engine/load/loader.h"
+#include "engine/load/memory_plan.h"
 #include "engine/recorder.h"
 #include "support/test.h"
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "engine/engine_core.h"
-#include "engine/loader.h"
+#include "engine/core/engine_core.h"
+#include "engine/load/loader.h"
 #include "engine/recorder.h"
 #include "support/test.h"
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/drafters.h"
 #include "engine/fake_harness.h"
 #include "engine/model_harness.h"
+#include "engine/speculation/drafters.h"
 #include "support/test.h"
 
 namespace pagoda::engine {

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/drafters.h"
 #include "engine/model_harness.h"
+#include "engine/speculation/drafters.h"
 #include "support/test.h"
 
 namespace pagoda::engine {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "device/registry.h"
-#include "engine/loader.h"
+#include "engine/load/loader.h"
 #include "engine/recorder.h"
 #include "io/synthetic/files.h"
 #include "io/synthetic/shapes.h"

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "grammar/compile.h"
-#include "grammar/pattern.h"
-#include "grammar/token_grammar.h"
+#include "grammar/mask/token_grammar.h"
+#include "grammar/pattern/pattern.h"
 #include "support/grammar_kit.h"
 #include "support/test.h"
 

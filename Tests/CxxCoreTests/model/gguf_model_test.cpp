@@ -3,7 +3,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "engine/loader.h"
+#include "engine/load/loader.h"
 #include "io/gguf/gguf_file.h"
 #include "model/checkpoint_editor.h"
 #include "model/model_runner.h"

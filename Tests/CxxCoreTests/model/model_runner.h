@@ -13,7 +13,7 @@
 #include "device/registry.h"
 #include "io/model_files.h"
 #include "model/model.h"
-#include "model/tied_head.h"
+#include "model/weights/tied_head.h"
 #include "support/test.h"
 
 namespace pagoda::test {

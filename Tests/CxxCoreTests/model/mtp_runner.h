@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "engine/batch_builder.h"
-#include "engine/loader.h"
+#include "engine/load/loader.h"
 #include "model/model_runner.h"
 
 namespace pagoda::test {

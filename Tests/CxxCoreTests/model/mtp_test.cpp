@@ -3,7 +3,7 @@
 #include <cstring>
 #include <map>
 
-#include "engine/loader.h"
+#include "engine/load/loader.h"
 #include "model/checkpoint_editor.h"
 #include "model/mtp_runner.h"
 

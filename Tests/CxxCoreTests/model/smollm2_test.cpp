@@ -6,7 +6,7 @@
 #include <iterator>
 
 #include "base/json.h"
-#include "engine/loader.h"
+#include "engine/load/loader.h"
 #include "model/model_runner.h"
 #include "text/detokenizer.h"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/json.h"
-#include "grammar/token_grammar.h"
+#include "grammar/mask/token_grammar.h"
 #include "pagoda/grammar.h"
 #include "text/bpe/tokenizer.h"
 

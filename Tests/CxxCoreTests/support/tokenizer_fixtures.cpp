@@ -7,7 +7,7 @@
 
 #include "support/test.h"
 #include "text/detokenizer.h"
-#include "text/unicode.h"
+#include "text/unicode/unicode.h"
 
 namespace pagoda::test {
 

@@ -6,7 +6,7 @@
 #include "support/tokenizer_fixtures.h"
 #include "text/bpe/tokenizer.h"
 #include "text/detokenizer.h"
-#include "text/unicode.h"
+#include "text/unicode/unicode.h"
 
 namespace pagoda::test {
 

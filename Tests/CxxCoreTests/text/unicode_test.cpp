@@ -5,7 +5,7 @@
 
 #include "support/test.h"
 #include "text/normalizer.h"
-#include "text/unicode.h"
+#include "text/unicode/unicode.h"
 
 namespace pagoda::test {
 

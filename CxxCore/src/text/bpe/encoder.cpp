@@ -7,7 +7,7 @@
 #include <functional>
 #include <utility>
 
-#include "text/unicode.h"
+#include "text/unicode/unicode.h"
 
 namespace pagoda::text {
 

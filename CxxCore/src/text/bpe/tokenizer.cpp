@@ -8,7 +8,7 @@
 #include "base/assign_or_return.h"
 #include "base/concat.h"
 #include "text/tokenizer_file.h"
-#include "text/unicode.h"
+#include "text/unicode/unicode.h"
 
 namespace pagoda::text {
 

@@ -7,7 +7,7 @@
 #include "base/concat.h"
 #include "base/quoted.h"
 #include "text/piece_rules.h"
-#include "text/unicode.h"
+#include "text/unicode/unicode.h"
 
 namespace pagoda::text {
 

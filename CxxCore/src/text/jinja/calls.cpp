@@ -3,8 +3,8 @@
 
 #include "base/concat.h"
 #include "text/jinja/evaluator.h"
-#include "text/jinja/print.h"
-#include "text/jinja/strings.h"
+#include "text/jinja/value/print.h"
+#include "text/jinja/value/strings.h"
 
 namespace pagoda::text::jinja {
 namespace {

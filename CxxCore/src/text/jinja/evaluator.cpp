@@ -2,8 +2,8 @@
 #include "text/jinja/evaluator.h"
 
 #include "base/concat.h"
-#include "text/jinja/print.h"
-#include "text/unicode.h"
+#include "text/jinja/value/print.h"
+#include "text/unicode/unicode.h"
 
 namespace pagoda::text::jinja {
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "base/json.h"
-#include "text/jinja/objects.h"
+#include "text/jinja/parse/tree.h"
 #include "text/jinja/runtime.h"
-#include "text/jinja/tree.h"
+#include "text/jinja/value/objects.h"
 
 namespace pagoda::text::jinja {
 

@@ -1,8 +1,8 @@
 // Expressions: one method per node kind, each returning a value.
 #include "base/concat.h"
 #include "text/jinja/evaluator.h"
-#include "text/jinja/filters.h"
-#include "text/jinja/print.h"
+#include "text/jinja/filters/filters.h"
+#include "text/jinja/value/print.h"
 
 namespace pagoda::text::jinja {
 

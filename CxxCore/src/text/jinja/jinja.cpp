@@ -4,9 +4,9 @@
 #include "base/assign_or_return.h"
 #include "base/concat.h"
 #include "text/jinja/evaluator.h"
-#include "text/jinja/lexer.h"
-#include "text/jinja/tree.h"
-#include "text/unicode.h"
+#include "text/jinja/parse/lexer.h"
+#include "text/jinja/parse/tree.h"
+#include "text/unicode/unicode.h"
 
 namespace pagoda::text {
 namespace {

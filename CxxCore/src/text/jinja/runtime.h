@@ -12,7 +12,7 @@
 
 #include "base/result.h"
 #include "text/jinja/jinja.h"
-#include "text/jinja/value.h"
+#include "text/jinja/value/value.h"
 
 namespace pagoda::text::jinja {
 

@@ -9,7 +9,7 @@
 #include "device/gpu/software/software_backend.h"
 #include "device/rig.h"
 #include "device/support.h"
-#include "engine/loader.h"
+#include "engine/load/loader.h"
 #include "ops/ops.h"
 #include "support/test.h"
 

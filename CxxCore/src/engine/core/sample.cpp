@@ -1,0 +1,62 @@
+// EngineCore: what each request asks of its row of logits, and the token that comes of it.
+#include <span>
+
+#include "device/pick_ops.h"
+#include "engine/core/engine_core.h"
+
+namespace pagoda::engine {
+
+// All but the logits.
+sampler::SampleInput EngineCore::sample_input(ActiveRequest& request, const Thinking& thinking, int32_t num_generated) {
+  const bool before_min = num_generated < request.params.min_tokens;
+  sampler::SampleInput input;
+  input.params = &request.params;
+  input.counts = &request.counts;
+  input.forced_id = thinking.forced_id();
+  const bool has_document = request.guide && !thinking.is_open();
+  if (has_document && request.place.mask) input.allowed = *request.place.mask;
+  // While a model thinks its document is still to come.
+  const bool must_continue = before_min || (request.guide && !has_document);
+  input.banned = request.find_banned(num_generated, must_continue ? request.stop_ids : std::span<const int32_t>{});
+  input.seed = request.seed;
+  input.token_index = static_cast<uint64_t>(num_generated);
+  return input;
+}
+
+// Sampling parameters for devices that sample; top_k 0 returns logits.
+Draw EngineCore::draw_for(ActiveRequest& request, const Thinking& thinking, int32_t num_generated) {
+  if (request.guide || !request.params.banned.empty()) return {};
+  const auto max_top_k = static_cast<int32_t>(device::max_top_k(config_.vocab_size));
+  return sampler::draw_of(sample_input(request, thinking, num_generated), max_top_k);
+}
+
+// A row of 248,000 logits takes longer to fetch from a GPU than a token takes to draw there: a device that draws as the
+// sampler does is told how, unless the request asks for more of the row than its most likely tokens.
+void EngineCore::ask_for_tokens(const scheduler::StepPlan& plan) {
+  for (const scheduler::ScheduledSequence& row : plan.rows) {
+    if (row.num_tokens < row.sequence->num_uncomputed()) continue;
+    ActiveRequest& request = *requests_.at(row.sequence->id);
+    Thinking thinking = request.thinking;  // as it will be if the drafts hold
+    for (int32_t i = 0; i <= row.num_drafts; ++i) {
+      if (i > 0) thinking.note(row.sequence->drafts[i - 1]);
+      batch_.draws.push_back(draw_for(request, thinking, request.num_generated() + i));
+    }
+  }
+}
+
+Status EngineCore::sample(ActiveRequest& request, size_t logits_row, std::span<const float> held) {
+  const std::span<const int32_t> picked = model_.picked();
+  if (held.empty() && !picked.empty() && batch_.draws[logits_row].top_k > 0 && picked[logits_row] >= 0) {
+    sampled_.token_id = picked[logits_row];
+    sampled_.logprob = 0.0f;
+    sampled_.top_logprobs.clear();
+    return ok_status();
+  }
+  const size_t vocab = static_cast<size_t>(config_.vocab_size);
+  sampler::SampleInput input = sample_input(request, request.thinking, request.num_generated());
+  if (request.guide && !request.thinking.is_open()) PAGODA_RETURN_IF_ERROR(request.place.status);
+  input.logits = !held.empty() ? held : model_.logits().subspan(logits_row * vocab, vocab);
+  return sampler_.sample(input, sampled_);
+}
+
+}  // namespace pagoda::engine

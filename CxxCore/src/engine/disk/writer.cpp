@@ -1,0 +1,98 @@
+// DiskStore: writing behind.
+#include <chrono>
+#include <exception>
+#include <mutex>
+#include <utility>
+
+#include "engine/disk/store.h"
+
+namespace pagoda::engine {
+
+// The entry counts from now on: what follows it may build on it, being written after it.
+void DiskStore::write(io::PrefixFileHead head, std::span<const int32_t> tokens, std::vector<std::byte> blocks,
+                      std::vector<std::byte> state) {
+  std::lock_guard lock(mutex_);
+  Job job{std::move(head), {tokens.begin(), tokens.end()}, std::move(blocks), std::move(state)};
+  entries_[job.head.key] = {.parent_key = job.head.parent_key,
+                            .position = job.head.position,
+                            .parent_position = job.head.parent_position,
+                            .size_bytes = 0,
+                            .last_use = ++last_use_,
+                            .is_ours = true};
+  queue_bytes_ += job.size_bytes();
+  queue_.push_back(std::move(job));
+  wake_.notify_one();
+}
+
+void DiskStore::run_writer() noexcept {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    wake_.wait(lock, [&] { return is_closing_ || !queue_.empty(); });
+    if (queue_.empty()) return;
+    const Job& job = queue_.front();  // stays there, to be read, until its file is
+    is_writing_ = true;
+    lock.unlock();
+    try {
+      write_file(job);
+    } catch (const std::exception& error) {
+      std::lock_guard relock(mutex_);
+      forget(job.head.key);
+      pause(error.what());
+    }
+    lock.lock();
+    is_writing_ = false;
+    queue_bytes_ -= job.size_bytes();
+    queue_.pop_front();
+    if (queue_.empty()) idle_.notify_all();
+  }
+}
+
+bool DiskStore::may_write() const noexcept {
+  return writer_.joinable() && (stats_.is_on || std::chrono::steady_clock::now() >= retry_at_);
+}
+
+void DiskStore::write_file(const Job& job) {
+  const Hash128Value& key = job.head.key;
+  const int64_t size = static_cast<int64_t>(job.head.file_bytes());
+  const std::lock_guard folder(folder_mutex_);
+  refresh();
+  {
+    std::lock_guard lock(mutex_);
+    const auto entry = entries_.find(key);
+    if (entry != entries_.end() && entry->second.size_bytes > 0) return;  // another process wrote the same
+    if (!may_write() || size > config_.max_bytes) return forget(key);
+    make_room(size);
+  }
+  const Status status = io::write_prefix_file(path_of(key), job.head, job.tokens, job.blocks, job.state);
+  {
+    std::lock_guard lock(mutex_);
+    if (!status.is_ok()) forget(key);
+    if (status.code == StatusCode::resource_exhausted) return;  // another process is writing the same
+    if (!status.is_ok()) return pause(status.message);
+    stats_.is_on = true;
+    stats_.off_reason.clear();
+    ++stats_.num_writes;
+    entries_[key].size_bytes = size;
+  }
+  refresh();
+  std::lock_guard lock(mutex_);
+  make_room(0);  // another process may have written beside us
+}
+
+// The reason is shown to clients, who have no business with paths.
+void DiskStore::pause(const std::string& reason) {
+  using std::chrono::steady_clock;
+  stats_.is_on = false;
+  ++stats_.num_failures;
+  retry_at_ = steady_clock::now() +
+              std::chrono::duration_cast<steady_clock::duration>(std::chrono::duration<double>(config_.retry_seconds));
+  const size_t end = reason.starts_with(config_.folder) ? reason.find(": ") : std::string::npos;
+  stats_.off_reason = end == std::string::npos ? reason : reason.substr(end + 2);
+}
+
+void DiskStore::flush() {
+  std::unique_lock lock(mutex_);
+  idle_.wait(lock, [&] { return queue_.empty() && !is_writing_; });
+}
+
+}  // namespace pagoda::engine

@@ -1,0 +1,298 @@
+// Loader: reads the small files, plans the memory, then makes the model.
+#include "engine/load/loader.h"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include "base/assign_or_return.h"
+#include "base/json.h"
+#include "device/registry.h"
+#include "device/support.h"
+#include "engine/load/fingerprint.h"
+#include "engine/load/memory_plan.h"
+#include "engine/load/pipeline_plan.h"
+#include "io/config/rope.h"
+#include "model/weights/tied_head.h"
+
+namespace pagoda::engine {
+namespace {
+
+constexpr uint64_t kMaxConfigBytes = 4 << 20;
+constexpr uint64_t kMaxTokenizerBytes = 64 << 20;
+constexpr uint64_t kMaxTemplateBytes = 1 << 20;
+
+// Everything known before a weight is read.
+struct Prepared {
+  std::unique_ptr<io::ModelFiles> files;
+  io::ModelConfig config;
+  std::unique_ptr<io::Checkpoint> checkpoint;
+  std::unique_ptr<device::Device> device;
+  DType dtype = DType::f32, kv_dtype = DType::f32;
+  WeightFormat format = WeightFormat::f32;
+  PlannedMemory memory;
+  ModelInfo info;
+  std::string generation_config_json;
+  std::shared_ptr<const text::JinjaTemplate> chat_template;
+  std::string config_json;
+  std::optional<PipelinePlan> pipeline;  // of a model on several machines
+};
+
+Status read_configuration(Prepared& p, const std::string& rope_scaling) {
+  PAGODA_ASSIGN_OR_RETURN(std::string text, p.files->read_text("config.json", kMaxConfigBytes));
+  PAGODA_ASSIGN_OR_RETURN(p.config, io::parse_model_config(text, p.files->description() + "/config.json"));
+  p.config_json = std::move(text);
+  if (!rope_scaling.empty()) PAGODA_RETURN_IF_ERROR(io::set_rope_scaling(rope_scaling, p.config));
+  if (!p.files->exists("generation_config.json")) return ok_status();
+  PAGODA_ASSIGN_OR_RETURN(p.generation_config_json, p.files->read_text("generation_config.json", kMaxConfigBytes));
+  PAGODA_ASSIGN_OR_RETURN(
+      const std::vector<int32_t> eos,
+      io::parse_eos_token_ids(p.generation_config_json, p.files->description() + "/generation_config.json"));
+  for (int32_t id : eos) {
+    if (std::ranges::find(p.config.eos_token_ids, id) == p.config.eos_token_ids.end())
+      p.config.eos_token_ids.push_back(id);
+  }
+  return ok_status();
+}
+
+const char* family_name(io::Family family) noexcept {
+  switch (family) {
+    case io::Family::qwen3_5: return "qwen3_5";
+    case io::Family::qwen3: return "qwen3";
+    case io::Family::qwen2: return "qwen2";
+    case io::Family::llama: return "llama";
+    case io::Family::qwen3_next: return "qwen3_next";
+    case io::Family::qwen3_5_moe: return "qwen3_5_moe";
+    case io::Family::qwen3_moe: return "qwen3_moe";
+    case io::Family::mistral: return "mistral";
+    case io::Family::phi3: return "phi3";
+    case io::Family::gemma3: return "gemma3";
+    case io::Family::deepseek_v2: return "deepseek_v2";
+    case io::Family::deepseek_v3: return "deepseek_v3";
+    case io::Family::glm4_moe_lite: return "glm4_moe_lite";
+    case io::Family::minicpm3: return "minicpm3";
+    case io::Family::kimi_linear: return "kimi_linear";
+  }
+  return "";
+}
+
+void describe(Prepared& p, const model::WeightsSummary& weights, const cache::CacheLayout& layout) {
+  ModelInfo& info = p.info;
+  info.architecture = p.config.architecture;
+  info.family = family_name(p.config.family);
+  info.num_layers = p.config.num_layers;
+  info.num_attention_layers = layout.num_attention_layers;
+  info.num_recurrent_layers = layout.num_recurrent_layers;
+  info.hidden_size = p.config.hidden_size;
+  info.vocab_size = p.config.vocab_size;
+  info.context_length = p.config.context_length;
+  info.num_parameters = weights.num_parameters;
+  info.layer_matrices = weights.layer_matrices;
+  info.head_matrix = weights.head_matrix;
+  info.weight_dtype = std::string(weight_format_name(p.format));
+  info.kv_dtype = std::string(dtype_name(layout.kv_dtype));
+  info.device = p.device->info().description;
+  info.device_name = p.device->info().name;
+  info.has_tokenizer = p.files->exists("tokenizer.json");
+  info.has_chat_template = p.chat_template != nullptr;
+  info.skipped_tensors = weights.skipped_tensors;
+  info.eos_token_ids = p.config.eos_token_ids;
+  info.plan = p.memory.plan;
+}
+
+// `auto` is the CPU where the kernels of GPUs have no such heads or caches.
+std::string device_for(const EngineOptions& options, const io::ModelConfig& config) {
+  constexpr int32_t kMaxDim = 256, kDimStep = 8;  // of a head
+  const bool is_scaled = config.gelu || config.embedding_scale != 1.0f || config.residual_scale != 1.0f;
+  const bool has_kernels = options.kv_dtype != "int8" && config.head_dim <= kMaxDim &&
+                           config.head_dim % kDimStep == 0 && config.linear_k_head_dim <= kMaxDim && !is_scaled;
+  return options.device == "auto" && !has_kernels ? "cpu" : options.device;
+}
+
+int32_t window_of_all_layers(const io::ModelConfig& config) {
+  const auto slides = [](io::LayerKind kind) { return kind == io::LayerKind::sliding_attention; };
+  return !config.runs_mtp_head && std::ranges::all_of(config.layers, slides) ? config.sliding_window : 0;
+}
+
+Status check_kernels(const cache::CacheLayout& layout, const device::Device& device) {
+  const bool has_heads = layout.num_attention_layers > 0;
+  Status status = device::check_support(device, {.kv_dtype = layout.kv_dtype,
+                                                 .block_size = layout.block_size,
+                                                 .head_dim = has_heads && !layout.has_latents ? layout.head_dim : 0,
+                                                 .k_dim = layout.num_recurrent_layers > 0 ? layout.k_head_dim : 0,
+                                                 .latent_dim = layout.has_latents ? layout.head_dim : 0,
+                                                 .latent_value_dim = layout.value_dim});
+  if (!status.is_ok()) status.message = "the device " + device.info().name + " cannot run this: " + status.message;
+  return status;
+}
+
+Result<Prepared> prepare(const ModelSource& source, const EngineOptions& options) {
+  PAGODA_RETURN_IF_ERROR(check_options(options));
+  Prepared p;
+  PAGODA_ASSIGN_OR_RETURN(p.files, io::open_model_files(source));
+  PAGODA_RETURN_IF_ERROR(read_configuration(p, options.rope_scaling));
+  Result<std::shared_ptr<const text::JinjaTemplate>> chat_template = load_template_file(*p.files);
+  if (chat_template.is_ok()) p.chat_template = std::move(*chat_template);
+  else p.info.chat_template_error = chat_template.status.message;  // text and token ids still work
+  PAGODA_ASSIGN_OR_RETURN(io::Checkpoint checkpoint, io::Checkpoint::open(*p.files));
+  p.checkpoint = std::make_unique<io::Checkpoint>(std::move(checkpoint));
+  model::find_bare_decoder(*p.checkpoint, p.config);
+  PAGODA_RETURN_IF_ERROR(model::untie_different_head(*p.checkpoint, p.config));
+  if (options.pipeline.empty())
+    model::find_mtp_head(p.config, *p.checkpoint, options.speculation == "auto" || options.speculation == "mtp");
+  if (options.speculation == "mtp" && !p.config.runs_mtp_head)
+    return make_error(StatusCode::unsupported, "speculation mtp needs a model with an MTP head, and this one has none");
+  PAGODA_ASSIGN_OR_RETURN(p.device, device::make_device(device_for(options, p.config), options.num_threads));
+
+  PAGODA_ASSIGN_OR_RETURN(p.dtype, model::choose_dtype(options.dtype, p.config, *p.checkpoint));
+  PAGODA_ASSIGN_OR_RETURN(p.kv_dtype, model::choose_kv_dtype(options.kv_dtype, p.dtype));
+  PAGODA_ASSIGN_OR_RETURN(p.format, model::choose_format(options.quantize, p.dtype, *p.checkpoint));
+  PAGODA_ASSIGN_OR_RETURN(model::WeightsSummary weights,
+                          model::check_weights(p.config, *p.checkpoint, *p.device, p.format));
+  const cache::CacheLayout layout = model::cache_layout(p.config, p.kv_dtype, options.block_size);
+  if (const Status status = check_kernels(layout, *p.device); !status.is_ok()) return status;
+  if (options.pipeline.empty()) {
+    PAGODA_ASSIGN_OR_RETURN(p.memory, plan_memory(options, p.config, layout, *p.device, weights.size_bytes));
+  } else {
+    PAGODA_ASSIGN_OR_RETURN(PipelinePlan plan, plan_pipeline({.options = options,
+                                                              .config = p.config,
+                                                              .config_json = p.config_json,
+                                                              .checkpoint = *p.checkpoint,
+                                                              .device = *p.device,
+                                                              .device_name = device_for(options, p.config),
+                                                              .name = p.files->description(),
+                                                              .format = p.format,
+                                                              .kv_dtype = p.kv_dtype,
+                                                              .weights = weights}));
+    p.memory = plan.memory;
+    p.info.pipeline = plan.text;
+    p.pipeline = std::move(plan);
+  }
+  describe(p, weights, layout);
+  return p;
+}
+
+// `chat_template` is a string, or a list of {name, template} of which the one named default counts.
+const io::Json* find_default_template(const io::Json& tokenizer_config) {
+  const io::Json* found = tokenizer_config.find("chat_template");
+  if (!found || found->is_string()) return found;
+  if (!found->is_array()) return nullptr;
+  for (const io::Json& entry : found->items()) {
+    const io::Json* name = entry.find("name");
+    const io::Json* source = entry.find("template");
+    if (name && name->is_string() && name->as_string() == "default" && source && source->is_string()) return source;
+  }
+  return nullptr;
+}
+
+// bos_token and its like, which templates may name: a string, or an object with `content`.
+text::JinjaTemplate::Constants special_tokens(const io::Json& tokenizer_config) {
+  text::JinjaTemplate::Constants constants;
+  for (const char* name : {"bos_token", "eos_token", "pad_token", "unk_token"}) {
+    const io::Json* token = tokenizer_config.find(name);
+    if (token && token->is_object()) token = token->find("content");
+    if (token && token->is_string()) constants[name] = token->as_string();
+  }
+  return constants;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const text::BpeTokenizer>> load_tokenizer_file(const io::ModelFiles& files) {
+  if (!files.exists("tokenizer.json")) return std::shared_ptr<const text::BpeTokenizer>();
+  PAGODA_ASSIGN_OR_RETURN(std::string text, files.read_text("tokenizer.json", kMaxTokenizerBytes));
+  return text::BpeTokenizer::from_json(text, files.description() + "/tokenizer.json");
+}
+
+// chat_template.jinja wins; older folders keep the template as a string in tokenizer_config.json.
+Result<std::shared_ptr<const text::JinjaTemplate>> load_template_file(const io::ModelFiles& files) {
+  io::Json tokenizer_config;
+  const std::string config_name = files.description() + "/tokenizer_config.json";
+  if (files.exists("tokenizer_config.json")) {
+    PAGODA_ASSIGN_OR_RETURN(std::string text, files.read_text("tokenizer_config.json", kMaxConfigBytes));
+    Result<io::Json> json = io::parse_json(text);
+    if (!json.is_ok()) return make_error(json.status.code, config_name + ": " + json.status.message);
+    tokenizer_config = std::move(*json);
+  }
+  if (files.exists("chat_template.jinja")) {
+    PAGODA_ASSIGN_OR_RETURN(std::string source, files.read_text("chat_template.jinja", kMaxTemplateBytes));
+    return text::JinjaTemplate::parse(source, files.description() + "/chat_template.jinja",
+                                      special_tokens(tokenizer_config));
+  }
+  const io::Json* source = find_default_template(tokenizer_config);
+  if (!source) return std::shared_ptr<const text::JinjaTemplate>();
+  return text::JinjaTemplate::parse(source->as_string(), config_name, special_tokens(tokenizer_config));
+}
+
+static Status open_disk(const EngineOptions& options, Prepared& p, model::Model& model, CoreConfig& core) {
+  constexpr int64_t kDefaultBytes = int64_t{8} << 30;
+  const bool has_disk = !options.prefix_cache_dir.empty() && options.prefix_cache;
+  if (!has_disk && !options.identify) return ok_status();
+  PAGODA_ASSIGN_OR_RETURN(std::string numbers, fingerprint(p.config, p.memory.plan, core, model));
+  if (options.identify) p.info.fingerprint = numbers;
+  if (!has_disk) return ok_status();
+  PAGODA_ASSIGN_OR_RETURN(std::string identity, files_identity(*p.checkpoint, options.identify_content));
+  identity += ", " + numbers;
+  core.disk = std::make_shared<DiskStore>(DiskStoreConfig{
+      .folder = options.prefix_cache_dir,
+      .max_bytes = options.prefix_cache_disk_bytes > 0 ? options.prefix_cache_disk_bytes : kDefaultBytes,
+      .fingerprint = std::move(identity),
+      .block_size = options.block_size,
+      .block_bytes = static_cast<uint64_t>(p.memory.plan.kv_block_bytes),
+      .state_bytes = static_cast<uint64_t>(p.memory.plan.state_slot_bytes)});
+  return ok_status();
+}
+
+Result<ModelInfo> inspect(const ModelSource& source, const EngineOptions& options) {
+  PAGODA_ASSIGN_OR_RETURN(Prepared prepared, prepare(source, options));
+  return std::move(prepared.info);
+}
+
+Result<LoadedModel> load(const ModelSource& source, const EngineOptions& options,
+                         const std::function<bool(double)>& progress) {
+  PAGODA_ASSIGN_OR_RETURN(Prepared prepared, prepare(source, options));
+  Prepared& p = prepared;
+  LoadedModel loaded;
+  PAGODA_ASSIGN_OR_RETURN(std::shared_ptr<const text::BpeTokenizer> tokenizer, load_tokenizer_file(*p.files));
+  model::WeightCache cache{.folder = options.weight_cache, .note = {}};
+  if (options.weight_cache_disk_bytes > 0) cache.max_bytes = options.weight_cache_disk_bytes;
+  std::optional<pipeline::PipelineLoad> stages;  // they load their layers meanwhile
+  if (p.pipeline) stages.emplace(std::move(p.pipeline->parts), std::move(p.pipeline->connections));
+  PAGODA_ASSIGN_OR_RETURN(std::unique_ptr<model::Model> model,
+                          model::load_model(p.pipeline ? p.pipeline->first : p.config, *p.checkpoint, *p.device,
+                                            p.format, p.kv_dtype, options.block_size, progress, &cache));
+  p.info.weight_cache_note = std::move(cache.note);
+  PAGODA_RETURN_IF_ERROR(model->allocate(p.memory.sizes));
+  if (stages) {
+    PAGODA_ASSIGN_OR_RETURN(model, stages->finish(std::move(model), p.memory.sizes));
+  }
+
+  loaded.core.limits = p.memory.sizes;
+  loaded.core.vocab_size = p.config.vocab_size;
+  loaded.core.hidden_size = p.config.hidden_size;
+  loaded.core.limits.attention_window = window_of_all_layers(p.config);
+  loaded.core.prefix_cache = options.prefix_cache;
+  loaded.core.step_times = {.max_seconds = p.device->info().max_step_seconds,
+                            .max_decode_seconds = options.max_step_ms / 1000};
+  loaded.core.max_checkpoints = p.memory.plan.num_checkpoints;
+  loaded.core.state_slot_bytes = p.memory.plan.state_slot_bytes;
+  loaded.core.eos_token_ids = p.config.eos_token_ids;
+  loaded.core.tokenizer = tokenizer;
+  loaded.core.has_mask_thread = options.pipeline.empty();
+  loaded.core.max_drafts = options.pipeline.empty() ? max_drafts(options) : 0;
+  if (!options.pipeline.empty()) loaded.core.limits.max_draft_rows = 0;
+  loaded.core.uses_lookup = options.speculation == "auto" || options.speculation == "lookup";
+  loaded.core.uses_head = p.config.runs_mtp_head;
+  PAGODA_RETURN_IF_ERROR(open_disk(options, p, *model, loaded.core));
+  loaded.core.device = p.device.get();
+  loaded.device = std::move(p.device);
+  loaded.model = std::move(model);
+  loaded.tokenizer = std::move(tokenizer);
+  loaded.chat_template = std::move(p.chat_template);
+  loaded.info = std::move(p.info);
+  loaded.generation_config_json = std::move(p.generation_config_json);
+  return loaded;
+}
+
+}  // namespace pagoda::engine

@@ -1,0 +1,44 @@
+// Loads everything an engine is made of from a model source: configuration, tokenizer, template, device, weights,
+// pools.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "device/device.h"
+#include "engine/core/engine_core.h"
+#include "io/checkpoint.h"
+#include "io/config/model_config.h"
+#include "io/model_files.h"
+#include "model/model.h"
+#include "pagoda/model_info.h"
+#include "pagoda/model_source.h"
+#include "pagoda/options.h"
+#include "text/bpe/tokenizer.h"
+#include "text/jinja/jinja.h"
+
+namespace pagoda::engine {
+
+struct LoadedModel {
+  std::unique_ptr<device::Device> device;  // outlives the model
+  std::unique_ptr<model::Model> model;
+  CoreConfig core;
+  std::shared_ptr<const text::BpeTokenizer> tokenizer;       // null when the folder has none
+  std::shared_ptr<const text::JinjaTemplate> chat_template;  // null when the folder has none
+  std::string generation_config_json;
+  ModelInfo info;
+};
+
+Result<LoadedModel> load(const ModelSource& source, const EngineOptions& options,
+                         const std::function<bool(double)>& progress);
+
+// The same checks and the same plan, without reading weights or allocating pools.
+Result<ModelInfo> inspect(const ModelSource& source, const EngineOptions& options);
+
+// Null without an error when the folder has no such file.
+Result<std::shared_ptr<const text::BpeTokenizer>> load_tokenizer_file(const io::ModelFiles& files);
+Result<std::shared_ptr<const text::JinjaTemplate>> load_template_file(const io::ModelFiles& files);
+
+}  // namespace pagoda::engine

@@ -1,0 +1,158 @@
+// Memory plan: weights, then state slots, then workspace, and KV blocks from what the options or the rest allow.
+#include "engine/load/memory_plan.h"
+
+#include <algorithm>
+#include <string>
+
+#include "base/concat.h"
+
+namespace pagoda::engine {
+namespace {
+
+constexpr double kDefaultKvShare = 0.4;  // of what is left beside weights and state, when the options say nothing
+constexpr int64_t kDefaultCheckpoints = 32;
+constexpr int64_t kMaxCheckpoints = 1 << 20;
+constexpr int64_t kDefaultCheckpointShare = 8;  // at most an eighth of what is left beside weights and state
+constexpr int32_t kMaxDraftRows = 48;           // of a step: their logits take room
+constexpr int32_t kSavesBesideSequences = 4;    // a step may keep one state per sequence and these
+
+std::string mib(int64_t bytes) {
+  const int64_t tenths = bytes * 10 / (1 << 20);
+  return concat(tenths / 10, ".", tenths % 10, " MiB");
+}
+
+std::string plan_text(const MemoryPlan& p) {
+  return concat("weights ", mib(p.weights_bytes), ", KV cache ", mib(p.kv_bytes), " (", p.num_kv_blocks, " blocks of ",
+                p.block_size, " tokens), recurrent state ", mib(p.state_bytes), " (", p.num_state_slots,
+                " slots), checkpoints ", mib(p.checkpoint_bytes), " (", p.num_checkpoints, "), workspace ",
+                mib(p.workspace_bytes));
+}
+
+Status check_range(const char* name, int64_t value, int64_t low, int64_t high) {
+  if (value >= low && value <= high) return ok_status();
+  return make_error(StatusCode::invalid_argument, concat(name, " must be ", low, " to ", high, ", not ", value));
+}
+
+// Blocks for as many full contexts as may run at once, within the share of memory that is left.
+int64_t default_num_blocks(const MemoryPlan& p, int64_t wanted_len) {
+  const int64_t blocks_per_seq = (wanted_len + p.block_size - 1) / p.block_size;
+  const int64_t left = p.device_limit_bytes - p.weights_bytes - p.state_bytes - p.checkpoint_bytes;
+  const int64_t affordable = static_cast<int64_t>(kDefaultKvShare * static_cast<double>(left)) / p.kv_block_bytes;
+  return std::clamp<int64_t>(affordable, 1, blocks_per_seq * p.max_num_seqs);
+}
+
+int64_t choose_num_blocks(const EngineOptions& options, const MemoryPlan& plan, int64_t wanted_len) {
+  if (options.num_kv_blocks > 0) return options.num_kv_blocks;
+  if (options.kv_cache_bytes > 0) return options.kv_cache_bytes / plan.kv_block_bytes;
+  return default_num_blocks(plan, wanted_len);
+}
+
+int32_t choose_num_checkpoints(const EngineOptions& options, const MemoryPlan& plan) {
+  if (!options.prefix_cache || plan.state_slot_bytes == 0) return 0;
+  const int64_t left = std::max<int64_t>(0, plan.device_limit_bytes - plan.weights_bytes - plan.state_bytes);
+  const int64_t affordable = left / kDefaultCheckpointShare / plan.state_slot_bytes;
+  const int64_t asked = std::min(options.checkpoint_bytes / plan.state_slot_bytes, kMaxCheckpoints);
+  return static_cast<int32_t>(options.checkpoint_bytes > 0 ? asked : std::min(affordable, kDefaultCheckpoints));
+}
+
+}  // namespace
+
+int32_t default_step_tokens(const device::DeviceInfo& device) noexcept {
+  if (device.name == "cuda") return 2048;
+  return device.name == "metal" ? 512 : 256;
+}
+
+int32_t max_drafts(const EngineOptions& options) noexcept {
+  if (options.speculation == "off") return 0;
+  return options.max_drafts > 0 ? options.max_drafts : device::kMaxDrafts;
+}
+
+Status check_options(const EngineOptions& options) {
+  PAGODA_RETURN_IF_ERROR(check_range("num_threads", options.num_threads, 0, 1024));
+  PAGODA_RETURN_IF_ERROR(check_range("max_num_seqs", options.max_num_seqs, 1, 4096));
+  PAGODA_RETURN_IF_ERROR(check_range("max_num_batched_tokens", options.max_num_batched_tokens, 0, 1 << 20));
+  PAGODA_RETURN_IF_ERROR(check_range("max_model_len", options.max_model_len, 0, 1 << 28));
+  PAGODA_RETURN_IF_ERROR(check_range("num_kv_blocks", options.num_kv_blocks, 0, int64_t{1} << 31));
+  PAGODA_RETURN_IF_ERROR(check_range("kv_cache_bytes", options.kv_cache_bytes, 0, int64_t{1} << 50));
+  PAGODA_RETURN_IF_ERROR(check_range("checkpoint_bytes", options.checkpoint_bytes, 0, int64_t{1} << 50));
+  PAGODA_RETURN_IF_ERROR(check_range("weight_cache_disk_bytes", options.weight_cache_disk_bytes, 0, int64_t{1} << 50));
+  PAGODA_RETURN_IF_ERROR(check_range("prefix_cache_disk_bytes", options.prefix_cache_disk_bytes, 0, int64_t{1} << 50));
+  if (options.max_step_ms != -1 && !(options.max_step_ms >= 0 && options.max_step_ms <= 1e6))
+    return make_error(StatusCode::invalid_argument,
+                      concat("max_step_ms must be 0 to 1000000, or -1, not ", options.max_step_ms));
+  PAGODA_RETURN_IF_ERROR(check_range("max_drafts", options.max_drafts, 0, device::kMaxDrafts));
+  if (options.speculation != "auto" && options.speculation != "off" && options.speculation != "lookup" &&
+      options.speculation != "mtp")
+    return make_error(StatusCode::invalid_argument,
+                      "speculation must be auto, off, mtp or lookup, not " + options.speculation);
+  PAGODA_RETURN_IF_ERROR(check_range("pipeline_timeout_ms", options.pipeline_timeout_ms, 100, 3'600'000));
+  if (!options.pipeline.empty() && !options.prefix_cache_dir.empty())
+    return make_error(StatusCode::unsupported, "pipeline and prefix_cache_dir exclude each other");
+  if (!options.pipeline.empty() && (options.speculation == "mtp" || options.speculation == "lookup"))
+    return make_error(StatusCode::unsupported,
+                      "pipeline and speculation " + options.speculation + " exclude each other");
+  if (options.block_size != 8 && options.block_size != 16 && options.block_size != 32)
+    return make_error(StatusCode::invalid_argument, concat("block_size must be 8, 16 or 32, not ", options.block_size));
+  return ok_status();
+}
+
+Result<PlannedMemory> plan_memory(const EngineOptions& options, const io::ModelConfig& config,
+                                  const cache::CacheLayout& layout, const device::Device& device, int64_t weights_bytes,
+                                  int64_t limit_bytes) {
+  PAGODA_RETURN_IF_ERROR(check_options(options));
+  PlannedMemory planned;
+  MemoryPlan& plan = planned.plan;
+  plan.device_limit_bytes = limit_bytes > 0 ? limit_bytes : device.info().memory_limit_bytes;
+  plan.weights_bytes = weights_bytes;
+  plan.block_size = options.block_size;
+  plan.kv_block_bytes = layout.kv_block_bytes();
+  plan.state_slot_bytes = layout.state_slot_bytes();
+  plan.head_kv_block_bytes =
+      plan.kv_block_bytes * layout.num_head_layers / (layout.num_attention_layers + layout.num_head_layers);
+  plan.head_state_slot_bytes = layout.hidden_slot_bytes();
+  plan.max_num_batched_tokens =
+      options.max_num_batched_tokens > 0 ? options.max_num_batched_tokens : default_step_tokens(device.info());
+  plan.max_num_seqs = std::min(options.max_num_seqs, plan.max_num_batched_tokens);  // every sequence can move in a step
+  plan.num_state_slots = layout.has_state() ? plan.max_num_seqs : 0;
+  plan.state_bytes = plan.num_state_slots * plan.state_slot_bytes;
+  plan.num_checkpoints = choose_num_checkpoints(options, plan);
+  plan.checkpoint_bytes = plan.num_checkpoints * plan.state_slot_bytes;
+
+  if (options.max_model_len > config.context_length)
+    return make_error(StatusCode::invalid_argument,
+                      concat("max_model_len ", options.max_model_len, " is more than the model's context of ",
+                             config.context_length, " tokens"));
+  const int64_t wanted_len = options.max_model_len > 0 ? options.max_model_len : config.context_length;
+  plan.num_kv_blocks = choose_num_blocks(options, plan, wanted_len);
+  if (plan.num_kv_blocks < 1)
+    return make_error(StatusCode::out_of_memory,
+                      concat("kv_cache_bytes of ", options.kv_cache_bytes, " bytes holds no KV block; one takes ",
+                             plan.kv_block_bytes, " bytes"));
+  plan.kv_bytes = plan.num_kv_blocks * plan.kv_block_bytes;
+  const int64_t pool_tokens = plan.num_kv_blocks * plan.block_size;
+  plan.max_model_len = static_cast<int32_t>(std::min(wanted_len, pool_tokens));  // more could never be kept
+
+  EngineLimits& sizes = planned.sizes;
+  sizes.num_kv_blocks = plan.num_kv_blocks;
+  sizes.num_state_slots = plan.num_state_slots + plan.num_checkpoints;
+  sizes.max_state_saves =
+      plan.num_checkpoints > 0 ? std::min(plan.max_num_seqs + kSavesBesideSequences, plan.num_checkpoints) : 0;
+  sizes.max_num_tokens = plan.max_num_batched_tokens;
+  sizes.max_num_seqs = plan.max_num_seqs;
+  sizes.max_model_len = plan.max_model_len;
+  sizes.max_draft_rows =
+      std::min({plan.max_num_seqs * max_drafts(options), kMaxDraftRows, plan.max_num_batched_tokens});
+  sizes.max_logits_rows = plan.max_num_seqs + sizes.max_draft_rows;
+  const int64_t len_blocks = (int64_t{plan.max_model_len} + plan.block_size - 1) / plan.block_size;
+  sizes.max_blocks_per_seq = static_cast<int32_t>(std::min(len_blocks, plan.num_kv_blocks));
+  sizes.block_size = plan.block_size;
+  plan.workspace_bytes = model::workspace_bytes(config, device, sizes);
+
+  if (plan.total_bytes() > plan.device_limit_bytes)
+    return make_error(StatusCode::out_of_memory, "the model does not fit: " + plan_text(plan) + ", in all " +
+                                                     mib(plan.total_bytes()) + "; the device allows " +
+                                                     mib(plan.device_limit_bytes));
+  return planned;
+}
+
+}  // namespace pagoda::engine

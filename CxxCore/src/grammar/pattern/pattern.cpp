@@ -1,0 +1,150 @@
+// The subset construction over ranges of characters.
+#include "grammar/pattern/pattern.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "base/assign_or_return.h"
+#include "base/concat.h"
+#include "grammar/characters.h"
+#include "grammar/pattern/parser.h"
+#include "text/unicode/unicode.h"
+
+namespace pagoda::grammar {
+namespace {
+
+using Subset = std::vector<int32_t>;  // sorted parts
+
+class Determiniser {
+ public:
+  explicit Determiniser(const std::vector<PatternPart>& parts) : parts_(parts), seen_(parts.size()) {}
+
+  Result<Pattern> run() {
+    intern(step(close({0}), kBegin));
+    for (size_t i = 0; i < subsets_.size(); ++i) {
+      if (subsets_.size() > kMaxPatternStates)
+        return make_error(StatusCode::invalid_argument, concat("needs more than ", kMaxPatternStates, " states"));
+      const Subset subset = *subsets_[i];
+      const Subset at_end = step(subset, kEnd);
+      pattern_.states[i].accepts = std::ranges::binary_search(at_end, 1);
+      add_edges(i, subset);
+    }
+    remove_dead_ends();
+    return std::move(pattern_);
+  }
+
+ private:
+  // Behind an anchor that has failed every character leads on, and none to an end: a copy of such a state for each
+  // length that is counted costs more than all others.
+  void remove_dead_ends() {
+    std::vector<std::vector<size_t>> sources(pattern_.states.size());
+    std::vector<size_t> alive;
+    std::vector<bool> is_alive(pattern_.states.size());
+    for (size_t i = 0; i < pattern_.states.size(); ++i) {
+      for (const CharacterEdge& edge : pattern_.states[i].edges) sources[edge.target].push_back(i);
+      if (!pattern_.states[i].accepts) continue;
+      alive.push_back(i);
+      is_alive[i] = true;
+    }
+    for (size_t i = 0; i < alive.size(); ++i) {
+      for (const size_t source : sources[alive[i]]) {
+        if (is_alive[source]) continue;
+        is_alive[source] = true;
+        alive.push_back(source);
+      }
+    }
+    for (Pattern::State& state : pattern_.states)
+      std::erase_if(state.edges, [&](const CharacterEdge& e) { return !is_alive[e.target]; });
+  }
+
+  Subset close(Subset subset) {
+    for (const int32_t part : subset) seen_[part] = true;
+    for (size_t i = 0; i < subset.size(); ++i) {
+      for (const int32_t next : parts_[subset[i]].jumps) {
+        if (seen_[next]) continue;
+        seen_[next] = true;
+        subset.push_back(next);
+      }
+    }
+    for (const int32_t part : subset) seen_[part] = false;
+    // The states that matter: those that read a character, and the end.
+    std::erase_if(subset, [&](int32_t p) { return p != 1 && parts_[p].target < 0; });
+    std::ranges::sort(subset);
+    return subset;
+  }
+
+  Subset step(const Subset& subset, char32_t c) {
+    Subset next;
+    for (const int32_t index : subset) {
+      const PatternPart& part = parts_[index];
+      const auto holds = [c](const CharacterSpan& span) { return span.first <= c && c <= span.last; };
+      if (std::ranges::any_of(part.characters, holds)) next.push_back(part.target);
+    }
+    std::ranges::sort(next);
+    next.erase(std::unique(next.begin(), next.end()), next.end());
+    return close(std::move(next));
+  }
+
+  int32_t intern(Subset subset) {
+    const auto [found, is_new] = ids_.try_emplace(std::move(subset), static_cast<int32_t>(subsets_.size()));
+    if (is_new) {
+      subsets_.push_back(&found->first);
+      pattern_.states.emplace_back();
+    }
+    return found->second;
+  }
+
+  // Between two neighbouring ends of ranges all characters lead to the same subset.
+  void add_edges(size_t from, const Subset& subset) {
+    std::vector<char32_t> begins{0};
+    for (const int32_t index : subset) {
+      for (const CharacterSpan& span : parts_[index].characters) {
+        begins.push_back(span.first);
+        begins.push_back(span.last + 1);
+      }
+    }
+    std::ranges::sort(begins);
+    begins.erase(std::unique(begins.begin(), begins.end()), begins.end());
+    for (size_t i = 0; i < begins.size() && begins[i] <= kLastCharacter; ++i) {
+      Subset next = step(subset, begins[i]);
+      if (next.empty()) continue;
+      const char32_t last =
+          i + 1 < begins.size() ? std::min<char32_t>(begins[i + 1] - 1, kLastCharacter) : kLastCharacter;
+      const int32_t target = intern(std::move(next));
+      std::vector<CharacterEdge>& edges = pattern_.states[from].edges;
+      if (!edges.empty() && edges.back().target == target && edges.back().last + 1 == begins[i])
+        edges.back().last = last;
+      else edges.push_back({begins[i], last, target});
+    }
+  }
+
+  const std::vector<PatternPart>& parts_;
+  std::vector<bool> seen_;
+  std::map<Subset, int32_t> ids_;
+  std::vector<const Subset*> subsets_;  // keys of ids_, which do not move
+  Pattern pattern_;
+};
+
+}  // namespace
+
+bool Pattern::matches(std::string_view text) const noexcept {
+  size_t state = 0;
+  for (size_t i = 0; i < text.size();) {
+    const text::Character c = text::read_character(text.data() + i);
+    i += c.num_bytes;
+    const std::vector<CharacterEdge>& edges = states[state].edges;
+    const auto edge =
+        std::ranges::find_if(edges, [&](const CharacterEdge& e) { return e.first <= c.value && c.value <= e.last; });
+    if (edge == edges.end()) return false;
+    state = static_cast<size_t>(edge->target);
+  }
+  return states[state].accepts;
+}
+
+Result<Pattern> compile_pattern(std::string_view pattern, bool is_whole) {
+  PAGODA_ASSIGN_OR_RETURN(std::vector<PatternPart> parts, PatternParser(pattern).parse(is_whole));
+  return Determiniser(parts).run();
+}
+
+}  // namespace pagoda::grammar

@@ -1,0 +1,319 @@
+// The walk over a schema: references, combinations and choices down to single types, and the parts all schemas share.
+#include "grammar/schema/compiler.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "base/assign_or_return.h"
+#include "base/concat.h"
+#include "base/json_writer.h"
+#include "base/quoted.h"
+#include "grammar/characters.h"
+#include "grammar/schema/keywords.h"
+#include "grammar/schema/numbers.h"
+
+namespace pagoda::grammar {
+
+using io::Json;
+
+constexpr int kMaxSpaces = 32, kMaxTabs = 8;  // of an indentation
+constexpr int kMaxLeadingNewlines = 2;        // models write them between their thinking and the answer
+
+void SchemaCompiler::fail(const std::string& path, const std::string& reason) {
+  if (status_.is_ok()) status_ = make_error(StatusCode::invalid_argument, "schema at #" + path + ": " + reason);
+}
+
+SchemaCompiler::Slot SchemaCompiler::inside(const Slot& slot, const std::string& step, int32_t from, int32_t to) const {
+  return {from, to, slot.path + "/" + step, slot.depth + 1};
+}
+
+Result<Grammar> SchemaCompiler::compile(const Json& root) {
+  GrammarBuilder builder;
+  PAGODA_ASSIGN_OR_RETURN(const Rule value, SchemaCompiler(root, builder).compile_value());
+  return finish(value, builder);
+}
+
+Result<Rule> SchemaCompiler::compile_value() {
+  const size_t root = rule_of(root_, "");
+  PAGODA_RETURN_IF_ERROR(check_rules());
+  return rules_[root].rule;
+}
+
+Status SchemaCompiler::check_rules() {
+  compile_rules();
+  if (is_ok()) check_leads();
+  return status_;
+}
+
+Result<Grammar> SchemaCompiler::compile_any_object() {
+  const Json any = Json::make_object({});
+  GrammarBuilder builder;
+  SchemaCompiler compiler(any, builder);
+  const Rule object = builder.add_rule();
+  compiler.add_any_object(object.start, object.end);
+  return finish(object, builder);
+}
+
+Result<Grammar> SchemaCompiler::finish(Rule value, GrammarBuilder& builder) {
+  const Rule document = builder.add_rule();
+  int32_t from = document.start;
+  builder.add_call(from, value, document.end);
+  for (int i = 0; i < kMaxLeadingNewlines; ++i) {
+    from = builder.add_byte(from, '\n', '\n');
+    builder.add_call(from, value, document.end);
+  }
+  return builder.build(document);
+}
+
+void SchemaCompiler::compile_rules() {
+  for (size_t i = 0; i < rules_.size() && is_ok(); ++i) {
+    leading_rule_ = static_cast<std::ptrdiff_t>(i);
+    const NamedRule rule = rules_[i];
+    add_value(*rule.schema, {rule.rule.start, rule.rule.end, rule.path, 0});
+  }
+}
+
+// A rule that may begin with itself before any byte would call itself for ever.
+void SchemaCompiler::check_leads() {
+  std::vector<char> marks(rules_.size(), 0);  // 1: on the way, 2: done
+  for (size_t first = 0; first < rules_.size(); ++first) {
+    std::vector<std::pair<size_t, size_t>> way{{first, 0}};  // rule, next of its leads
+    while (!way.empty()) {
+      auto& [rule, next] = way.back();
+      if (marks[rule] == 2 || next == rules_[rule].leads.size()) {
+        marks[rule] = 2;
+        way.pop_back();
+        continue;
+      }
+      marks[rule] = 1;
+      const size_t lead = rules_[rule].leads[next++];
+      if (marks[lead] == 1) return fail(rules_[lead].path, "refers to itself with nothing between");
+      if (marks[lead] == 0) way.push_back({lead, 0});
+    }
+  }
+}
+
+Rule SchemaCompiler::whitespace() {
+  if (whitespace_.start >= 0) return whitespace_;
+  whitespace_ = builder_.add_rule();
+  builder_.add_jump(whitespace_.start, whitespace_.end);
+  builder_.add_bytes(whitespace_.start, ' ', ' ', whitespace_.end);
+  const int32_t newline = builder_.add_byte(whitespace_.start, '\n', '\n');
+  builder_.add_jump(newline, whitespace_.end);
+  for (const auto& [byte, most] : {std::pair<char, int>{' ', kMaxSpaces}, {'\t', kMaxTabs}}) {
+    int32_t from = newline;
+    for (int i = 0; i < most; ++i) {
+      from = builder_.add_byte(from, static_cast<uint8_t>(byte), static_cast<uint8_t>(byte));
+      builder_.add_jump(from, whitespace_.end);
+    }
+  }
+  return whitespace_;
+}
+
+Rule SchemaCompiler::any_value() {
+  if (any_value_.start >= 0) return any_value_;
+  any_value_ = builder_.add_rule();
+  const auto [start, end] = any_value_;
+  for (const char* word : {"true", "false", "null"}) builder_.add_literal(start, word, end);
+  add_any_number(builder_, start, end);
+  builder_.add_call(start, any_string(), end);
+  add_any_object(start, end);
+  add_any_array(start, end);
+  return any_value_;
+}
+
+Rule SchemaCompiler::any_string() {
+  if (any_string_.start >= 0) return any_string_;
+  any_string_ = builder_.add_rule();
+  const int32_t open = builder_.add_byte(any_string_.start, '"', '"');
+  add_any_character(builder_, open, open);
+  builder_.add_bytes(open, '"', '"', any_string_.end);
+  return any_string_;
+}
+
+Rule SchemaCompiler::any_character() {
+  if (any_character_.start >= 0) return any_character_;
+  any_character_ = builder_.add_rule();
+  add_any_character(builder_, any_character_.start, any_character_.end);
+  return any_character_;
+}
+
+Rule SchemaCompiler::characters(char32_t first, char32_t last) {
+  const auto [found, is_new] = characters_.try_emplace({first, last});
+  if (is_new) {
+    found->second = builder_.add_rule();
+    add_characters(builder_, found->second.start, first, last, found->second.end);
+  }
+  return found->second;
+}
+
+int32_t SchemaCompiler::add_colon(int32_t from) {
+  const int32_t colon = builder_.add_byte(from, ':', ':'), value = builder_.add_byte(colon, ' ', ' ');
+  builder_.add_jump(colon, value);
+  return value;
+}
+
+void SchemaCompiler::add_any_object(int32_t from, int32_t to) {
+  const int32_t open = add_whitespace(builder_.add_byte(from, '{', '{'));
+  builder_.add_bytes(open, '}', '}', to);
+  const int32_t key_end = builder_.add_call(open, any_string());
+  const int32_t value_end = builder_.add_call(add_colon(key_end), any_value());
+  builder_.add_call(add_whitespace(builder_.add_byte(value_end, ',', ',')), any_string(), key_end);
+  builder_.add_bytes(add_whitespace(value_end), '}', '}', to);
+}
+
+void SchemaCompiler::add_any_array(int32_t from, int32_t to) {
+  const int32_t open = add_whitespace(builder_.add_byte(from, '[', '['));
+  builder_.add_bytes(open, ']', ']', to);
+  const int32_t item_end = builder_.add_call(open, any_value());
+  builder_.add_call(add_whitespace(builder_.add_byte(item_end, ',', ',')), any_value(), item_end);
+  builder_.add_bytes(add_whitespace(item_end), ']', ']', to);
+}
+
+size_t SchemaCompiler::rule_of(const Json& schema, const std::string& path) {
+  const auto [found, is_new] = rule_ids_.try_emplace(&schema, rules_.size());
+  if (is_new) rules_.push_back({builder_.add_rule(), &schema, path, {}});
+  return found->second;
+}
+
+void SchemaCompiler::call_rule(const Slot& slot, size_t rule) {
+  if (leading_rule_ >= 0) rules_[leading_rule_].leads.push_back(rule);
+  builder_.add_call(slot.from, rules_[rule].rule, slot.to);
+}
+
+void SchemaCompiler::add_value(const Json& schema, const Slot& slot) {
+  if (!is_ok()) return;
+  if (slot.depth > kMaxSchemaDepth) return fail(slot.path, concat("nested deeper than ", kMaxSchemaDepth, " schemas"));
+  if (schema.is_bool()) {
+    if (schema.as_bool()) builder_.add_call(slot.from, any_value(), slot.to);
+    return;  // false: no value
+  }
+  if (!schema.is_object()) return fail(slot.path, "a schema is an object, true or false");
+  if (!check_keywords(schema, slot.path)) return;
+  if (add_reference(schema, slot) || add_combination(schema, slot)) return;
+  const Json* nullable = schema.find("nullable");
+  if (nullable && nullable->as_bool()) builder_.add_literal(slot.from, "null", slot.to);
+  if (add_listed_values(schema, slot)) return;
+  const std::vector<std::string> types = types_of(schema);
+  if (types.empty()) return builder_.add_call(slot.from, any_value(), slot.to);
+  for (const std::string& type : types) add_type(type, schema, slot);
+}
+
+bool SchemaCompiler::check_keywords(const Json& schema, const std::string& path) {
+  for (const io::JsonMember& member : schema.members()) {
+    if (classify(member.first) != Keyword::unknown || is_idle(member.first, member.second)) continue;
+    fail(path, "keyword " + io::quoted(member.first) + " is not supported");
+    return false;
+  }
+  const auto is_word = [](const Json& item) { return item.is_string(); };
+  const Json* type = schema.find("type");
+  if (type && !type->is_string() && (type->items().empty() || !std::ranges::all_of(type->items(), is_word))) {
+    fail(path, "'type' is a name or a list of names");
+    return false;
+  }
+  return true;
+}
+
+bool SchemaCompiler::add_reference(const Json& schema, const Slot& slot) {
+  const Json* reference = schema.find("$ref");
+  if (!reference) return false;
+  const Json* target = resolve(reference->as_string(), slot.path);
+  if (!target) return true;
+  const Json rest = without(schema, "$ref");
+  if (!has_constraints(rest)) {
+    call_rule(slot, rule_of(*target, reference->as_string().substr(1)));
+  } else if (const Json* merged = merge(*target, rest, slot.path)) {
+    add_value(*merged, {slot.from, slot.to, slot.path, slot.depth + 1});
+  }
+  return true;
+}
+
+bool SchemaCompiler::add_combination(const Json& schema, const Slot& slot) {
+  for (const char* keyword : {"allOf", "anyOf", "oneOf"}) {
+    const Json* parts = schema.find(keyword);
+    if (!parts) continue;
+    if (!parts->is_array() || parts->items().empty()) {
+      fail(slot.path, std::string("'") + keyword + "' is a list of schemas");
+      return true;
+    }
+    const Json* merged = keep(without(schema, keyword));
+    const bool is_all = std::string_view(keyword) == "allOf", is_bare = !has_constraints(*merged);
+    for (size_t i = 0; i < parts->items().size() && is_ok(); ++i) {
+      const Json& part = parts->items()[i];
+      const std::string step = concat(keyword, "/", i);
+      const Slot at = inside(slot, step, slot.from, slot.to);
+      if (!is_all && is_bare) add_value(part, at);
+      else if (const Json* both = merge(*merged, part, at.path); both && !is_all) add_value(*both, at);
+      else if (both) merged = both;
+    }
+    if (is_all) add_value(*merged, {slot.from, slot.to, slot.path, slot.depth + 1});
+    return true;
+  }
+  return false;
+}
+
+static bool has_type(const Json& value, const std::string& type) {
+  if (type == "integer") return value.is_number() && value.as_double() == std::floor(value.as_double());
+  if (type == "number") return value.is_number();
+  static constexpr const char* kNames[] = {"null", "boolean", "number", "number", "string", "array", "object"};
+  return type == kNames[static_cast<size_t>(value.kind())];
+}
+
+bool SchemaCompiler::add_listed_values(const Json& schema, const Slot& slot) {
+  const Json* one = schema.find("const");
+  const Json* list = schema.find("enum");
+  if (!one && !list) return false;
+  if (list && (!list->is_array() || list->items().empty())) return fail(slot.path, "'enum' is a list of values"), true;
+  for (const io::JsonMember& member : schema.members()) {
+    const std::string& key = member.first;
+    if (key == "const" || key == "enum" || key == "type" || key == "nullable") continue;
+    if (classify(key) == Keyword::enforced)
+      return fail(slot.path, io::quoted(key) + " beside 'enum' or 'const' is not supported"), true;
+  }
+  const std::vector<std::string> types = types_of(schema);
+  std::set<std::string> spellings;
+  const auto take = [&](const Json& value) {
+    const auto fits = [&](const std::string& type) { return has_type(value, type); };
+    if (!types.empty() && !std::ranges::any_of(types, fits)) return;
+    std::string spelling;
+    io::append_json(value, spelling);
+    spellings.insert(std::move(spelling));
+  };
+  if (list) std::ranges::for_each(list->items(), take);
+  if (one) {
+    const bool allowed = !list;
+    std::set<std::string> listed;
+    std::swap(listed, spellings);
+    take(*one);
+    if (!allowed) std::erase_if(spellings, [&](const std::string& s) { return !listed.contains(s); });
+  }
+  std::map<std::pair<int32_t, char>, int32_t> trie;  // shared beginnings share states, so that long lists stay cheap
+  for (const std::string& spelling : spellings) {
+    int32_t at = slot.from;
+    for (const char byte : spelling) {
+      const auto [found, is_new] = trie.try_emplace({at, byte}, -1);
+      if (is_new) found->second = builder_.add_byte(at, static_cast<uint8_t>(byte), static_cast<uint8_t>(byte));
+      at = found->second;
+    }
+    builder_.add_jump(at, slot.to);
+  }
+  return true;
+}
+
+void SchemaCompiler::add_type(std::string_view type, const Json& schema, const Slot& slot) {
+  const std::ptrdiff_t leading = leading_rule_;
+  leading_rule_ = -1;  // whatever follows comes after a byte
+  if (type == "object") add_object(schema, slot);
+  else if (type == "array") add_array(schema, slot);
+  else if (type == "string") add_string(schema, slot);
+  else if (type == "number") add_number(schema, /*is_integer=*/false, slot);
+  else if (type == "integer") add_number(schema, /*is_integer=*/true, slot);
+  else if (type == "boolean")
+    builder_.add_literal(slot.from, "true", slot.to), builder_.add_literal(slot.from, "false", slot.to);
+  else if (type == "null") builder_.add_literal(slot.from, "null", slot.to);
+  else fail(slot.path, "unknown type " + io::quoted(type));
+  leading_rule_ = leading;
+}
+
+}  // namespace pagoda::grammar

@@ -1,0 +1,56 @@
+// Mixture of experts: route, the shared expert, the chosen experts, and their weighted sum.
+#include "model/layers/layers.h"
+#include "ops/experts.h"
+#include "ops/ops.h"
+
+namespace pagoda::model {
+
+using device::slice;
+using device::Tensor;
+
+ExpertMlp::ExpertMlp(const io::ModelConfig& config, const Weights& weights, int layer_index)
+    : shared_(config, weights, layer_index),
+      router_(weights.matrix(layer_index, Role::router)),
+      in_(weights.matrix(layer_index, Role::experts_in)),
+      out_(weights.matrix(layer_index, Role::experts_out)),
+      bias_(weights.vector(layer_index, Role::router_bias)),
+      num_experts_(config.num_experts),
+      num_groups_(config.num_expert_groups),
+      groups_per_token_(config.groups_per_token),
+      has_shared_(config.shared_expert_size > 0),
+      has_gate_(has_shared_ && config.shared_expert_gate),
+      normalise_(config.norm_topk_prob),
+      is_sigmoid_(config.sigmoid_router),
+      scale_(config.expert_scale) {}
+
+Status ExpertMlp::forward(device::Encoder& encoder, const Step& step) const {
+  PAGODA_RETURN_IF_ERROR(ops::matmul(encoder, {.x = step.normed, .weight = router_, .bias = {}, .out = step.router}));
+  PAGODA_RETURN_IF_ERROR(ops::route_experts(encoder, {.logits = slice(step.router, 1, 0, num_experts_),
+                                                      .ids = step.expert_ids,
+                                                      .weights = step.expert_weights,
+                                                      .normalise = normalise_,
+                                                      .is_sigmoid = is_sigmoid_,
+                                                      .bias = bias_,
+                                                      .num_groups = num_groups_,
+                                                      .groups_per_token = groups_per_token_,
+                                                      .scale = scale_}));
+  if (has_shared_) PAGODA_RETURN_IF_ERROR(shared_.forward(encoder, step));
+  PAGODA_RETURN_IF_ERROR(ops::expert_matmul(encoder, {.x = step.normed,
+                                                      .weight = in_,
+                                                      .num_experts = num_experts_,
+                                                      .ids = step.expert_ids,
+                                                      .out = step.expert_inner,
+                                                      .silu_mul = true}));
+  PAGODA_RETURN_IF_ERROR(ops::expert_matmul(encoder, {.x = step.expert_inner,
+                                                      .weight = out_,
+                                                      .num_experts = num_experts_,
+                                                      .ids = step.expert_ids,
+                                                      .out = step.expert_delta}));
+  return ops::combine_experts(encoder, {.x = slice(step.expert_delta, 1, 0, step.delta.shape[1]),
+                                        .weights = step.expert_weights,
+                                        .shared = has_shared_ ? step.delta : Tensor{},
+                                        .gate = has_gate_ ? slice(step.router, 1, num_experts_, 1) : Tensor{},
+                                        .out = step.delta});
+}
+
+}  // namespace pagoda::model

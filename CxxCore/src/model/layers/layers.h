@@ -1,0 +1,161 @@
+// The boxes of the diagram: attention, Gated DeltaNet, Kimi Delta Attention, MLP, mixture of experts. Each reads
+// step.normed and leaves its addition in step.delta.
+#pragma once
+
+#include <cstdint>
+#include <variant>
+
+#include "base/result.h"
+#include "device/device.h"
+#include "io/config/model_config.h"
+#include "model/pools.h"
+#include "model/weights/weights.h"
+#include "model/workspace.h"
+
+namespace pagoda::model {
+
+class AttentionLayer {
+ public:
+  AttentionLayer(const io::ModelConfig& config, const Weights& weights, int layer_index);
+  void set_pool(const KvPool* pool) noexcept { pool_ = pool; }
+  Status forward(device::Encoder& encoder, const Step& step) const;
+  // Keys and values, and the queries if they are rotated too.
+  Status write_cache(device::Encoder& encoder, const Step& step, bool rotates_queries = false) const;
+  // Rows are one token of each sequence, none of them at position 0; nothing before `first_position` is seen.
+  Status forward_from(device::Encoder& encoder, const Step& step, int32_t first_position) const;
+
+ private:
+  struct Parts {
+    device::Tensor q, k, v, gate;  // [T, heads, D]
+  };
+  Parts split(const device::Tensor& projected) const noexcept;
+  Status finish(device::Encoder& encoder, const Step& step, const Parts& parts) const;
+  Status attend(device::Encoder& encoder, const device::Tensor& q, const device::SequenceArgs& sequences,
+                int32_t window, const device::Tensor& out) const;
+  Status rotate(device::Encoder& encoder, const Step& step, const device::Tensor& heads,
+                const device::Tensor& norm) const;
+
+  const device::Weight* in_;   // [q (with gate) | k | v, H]
+  const device::Weight* out_;  // [H, heads * D]
+  device::Tensor in_bias_, out_bias_, q_norm_, k_norm_, inv_freq_;
+  int64_t num_heads_, num_kv_heads_, head_dim_;
+  bool has_gate_;
+  int32_t window_;  // 0 = all
+  float scale_;     // of scores
+  float norm_eps_, norm_offset_;
+  const KvPool* pool_ = nullptr;
+};
+
+// Multi-head latent attention in absorbed form: one cached row per token, which all heads read.
+class LatentAttentionLayer {
+ public:
+  LatentAttentionLayer(const io::ModelConfig& config, const Weights& weights, int layer_index);
+  void set_pool(const KvPool* pool) noexcept { pool_ = pool; }
+  Status forward(device::Encoder& encoder, const Step& step) const;
+
+ private:
+  Status norm(device::Encoder& encoder, const device::Tensor& x, const device::Tensor& weight) const;
+  Status rotate(device::Encoder& encoder, const Step& step, const device::Tensor& from, const device::Tensor& to) const;
+  Status cache(device::Encoder& encoder, const Step& step, const device::Tensor& row) const;
+  Status absorb(device::Encoder& encoder, const Step& step, const device::Tensor& q,
+                const device::Tensor& absorbed) const;
+
+  const device::Weight* in_;   // [latent of queries, if there is one | latent | rotating key, H]
+  const device::Weight* q_;    // [heads * (nope | rope), H or dims of the queries' latent]
+  const device::Weight* k_;    // [heads * rank, nope]
+  const device::Weight* v_;    // [heads * Dv, rank]
+  const device::Weight* out_;  // [H, heads * Dv]
+  device::Tensor q_norm_, kv_norm_, inv_freq_;
+  int64_t num_heads_, rank_, q_rank_, nope_, rope_, v_dim_;
+  float scale_;         // of scores
+  float rotary_scale_;  // of a query's rotated part, for itself and for the key
+  bool rotates_;
+  const KvPool* pool_ = nullptr;
+};
+
+class GdnLayer {
+ public:
+  GdnLayer(const io::ModelConfig& config, const Weights& weights, int layer_index);
+  void set_pool(const StatePool* pool) noexcept { pool_ = pool; }
+  Status zero_fresh_slots(device::Encoder& encoder, const Step& step) const;
+  Status forward(device::Encoder& encoder, const Step& step) const;
+
+ private:
+  // Convolution and delta rule over rows [T, ...] that `sequences` divides.
+  Status mix(device::Encoder& encoder, const device::SequenceArgs& sequences, const device::Tensor& projected,
+             const device::Tensor& qkv, const device::Tensor& mixed_heads) const;
+
+  const device::Weight* in_;   // [q | k | v | z | b | a, H]
+  const device::Weight* out_;  // [H, Hv * Dv]
+  device::Tensor conv_, a_log_, dt_bias_, norm_;
+  int64_t num_k_heads_, num_v_heads_, k_dim_, v_dim_;  // dims of one head
+  float norm_eps_;
+  const StatePool* pool_ = nullptr;
+};
+
+class KdaLayer {
+ public:
+  KdaLayer(const io::ModelConfig& config, const Weights& weights, int layer_index);
+  void set_pool(const StatePool* pool) noexcept { pool_ = pool; }
+  Status zero_fresh_slots(device::Encoder& encoder, const Step& step) const;
+  Status forward(device::Encoder& encoder, const Step& step) const;
+
+ private:
+  // Convolution and delta rule over rows [T, ...] that `sequences` divides.
+  Status mix(device::Encoder& encoder, const device::SequenceArgs& sequences, const device::Tensor& projected,
+             const device::Tensor& inner, const device::Tensor& heads) const;
+
+  const device::Weight* in_;     // [q | k | v | b | latent of decays | latent of the gate, H]
+  const device::Weight* decay_;  // [heads * D, D]
+  const device::Weight* gate_;   // [heads * D, D]
+  const device::Weight* out_;    // [H, heads * D]
+  device::Tensor conv_, a_log_, dt_bias_, norm_;
+  int64_t num_heads_, dim_;
+  float norm_eps_;
+  const StatePool* pool_ = nullptr;
+};
+
+class Mlp {
+ public:
+  Mlp(const io::ModelConfig& config, const Weights& weights, int layer_index);
+  Status forward(device::Encoder& encoder, const Step& step) const;
+
+ private:
+  const device::Weight* in_;   // [gate | up, H]
+  const device::Weight* out_;  // [H, F]
+  device::Tensor in_bias_, out_bias_;
+  bool gelu_;  // instead of SiLU
+};
+
+// A mixture of experts: every token goes through the shared expert, where there is one, and the few that the router
+// chooses for it.
+class ExpertMlp {
+ public:
+  ExpertMlp(const io::ModelConfig& config, const Weights& weights, int layer_index);
+  Status forward(device::Encoder& encoder, const Step& step) const;
+
+ private:
+  Mlp shared_;
+  const device::Weight* router_;  // [E experts, then the gate of a shared one; H]
+  const device::Weight* in_;      // [E * (gate | up), H]
+  const device::Weight* out_;     // [E * H, F]
+  device::Tensor bias_;           // f32 [E] or absent: of the router's choice
+  int64_t num_experts_, num_groups_, groups_per_token_;
+  bool has_shared_, has_gate_, normalise_, is_sigmoid_;
+  float scale_;
+};
+
+using Mixer = std::variant<AttentionLayer, LatentAttentionLayer, GdnLayer, KdaLayer>;
+
+// Whether a matmul that comes first is all that reads step.normed.
+inline bool reads_once(const Mixer& mixer) noexcept { return !std::holds_alternative<LatentAttentionLayer>(mixer); }
+inline bool reads_once(const std::variant<Mlp, ExpertMlp>& mlp) noexcept { return std::holds_alternative<Mlp>(mlp); }
+
+struct Layer {
+  device::Tensor input_norm, post_norm;  // f32 [H]
+  device::Tensor mixer_norm, mlp_norm;   // f32 [H] or absent: of what the two below add
+  Mixer mixer;
+  std::variant<Mlp, ExpertMlp> mlp;
+};
+
+}  // namespace pagoda::model

@@ -1,0 +1,82 @@
+// MtpHead: the order of its ops. Rows of hidden states move by gather_rows, and into the pool as a cache of halves.
+#include "model/layers/mtp_head.h"
+
+#include "ops/ops.h"
+
+namespace pagoda::model {
+
+using device::slice;
+using device::Tensor;
+
+static Layer make_layer(const io::ModelConfig& config, const Weights& weights) {
+  const int index = config.num_layers;
+  using AnyMlp = std::variant<Mlp, ExpertMlp>;
+  return {weights.vector(index, Role::input_norm),
+          weights.vector(index, Role::post_norm),
+          Tensor{},
+          Tensor{},
+          AttentionLayer(config, weights, index),
+          config.num_experts > 0 ? AnyMlp(ExpertMlp(config, weights, index)) : AnyMlp(Mlp(config, weights, index))};
+}
+
+MtpHead::MtpHead(const io::ModelConfig& config, const Weights& weights)
+    : fc_(weights.matrix(config.num_layers, Role::head_fc)),
+      embedding_norm_(weights.vector(config.num_layers, Role::head_embedding_norm)),
+      hidden_norm_(weights.vector(config.num_layers, Role::head_hidden_norm)),
+      final_norm_(weights.vector(config.num_layers, Role::head_norm)),
+      layer_(make_layer(config, weights)),
+      norm_eps_(config.rms_norm_eps),
+      norm_offset_(config.zero_centered_norm ? 1.0f : 0.0f) {}
+
+void MtpHead::set_pools(const KvPool* kv, const HiddenPool* hidden) noexcept {
+  std::get<AttentionLayer>(layer_.mixer).set_pool(kv);
+  hidden_ = hidden;
+}
+
+Status MtpHead::norm(device::Encoder& encoder, const Tensor& x, const Tensor& addition, const Tensor& weight,
+                     const Tensor& out) const {
+  return ops::rms_norm(
+      encoder,
+      {.x = x, .residual = addition, .weight = weight, .eps = norm_eps_, .weight_offset = norm_offset_, .out = out});
+}
+
+// step.normed has the hidden states before the rows; step.hidden becomes z.
+Status MtpHead::join(device::Encoder& encoder, const Step& step, const device::Weight* embedding) const {
+  const int64_t width = step.hidden.shape[1];
+  PAGODA_RETURN_IF_ERROR(norm(encoder, step.normed, {}, hidden_norm_, slice(step.head.pairs, 1, width, width)));
+  PAGODA_RETURN_IF_ERROR(ops::embedding(encoder, {.ids = step.token_ids, .table = embedding, .out = step.delta}));
+  PAGODA_RETURN_IF_ERROR(norm(encoder, step.delta, {}, embedding_norm_, slice(step.head.pairs, 1, 0, width)));
+  PAGODA_RETURN_IF_ERROR(ops::matmul(encoder, {.x = step.head.pairs, .weight = fc_, .bias = {}, .out = step.hidden}));
+  return norm(encoder, step.hidden, {}, layer_.input_norm, step.normed);
+}
+
+Status MtpHead::feed(device::Encoder& encoder, const Step& step, const device::Weight* embedding) const {
+  const HeadStep& head = step.head;
+  const int64_t num_seqs = head.before.shape[0];
+  PAGODA_RETURN_IF_ERROR(ops::gather_rows(
+      encoder, {.x = hidden_->rows(), .rows = head.before, .out = slice(head.hidden, 0, 0, num_seqs)}));
+  PAGODA_RETURN_IF_ERROR(ops::gather_rows(encoder, {.x = head.hidden, .rows = head.shift, .out = step.normed}));
+  PAGODA_RETURN_IF_ERROR(join(encoder, step, embedding));
+  PAGODA_RETURN_IF_ERROR(std::get<AttentionLayer>(layer_.mixer).write_cache(encoder, step));
+  PAGODA_RETURN_IF_ERROR(ops::gather_rows(encoder, {.x = head.hidden, .rows = head.kept, .out = head.tail}));
+  const int64_t half = head.tail.shape[1] / 2;
+  return ops::reshape_and_cache(encoder, {.k = device::split_last(slice(head.tail, 1, 0, half), 1, half),
+                                          .v = device::split_last(slice(head.tail, 1, half, half), 1, half),
+                                          .slot_mapping = head.kept_places,
+                                          .k_cache = hidden_->half(0),
+                                          .v_cache = hidden_->half(1)});
+}
+
+Status MtpHead::draft(device::Encoder& encoder, const Step& step, const device::Weight* embedding,
+                      bool is_first) const {
+  const HeadStep& head = step.head;
+  PAGODA_RETURN_IF_ERROR(ops::gather_rows(
+      encoder, {.x = is_first ? hidden_->rows() : head.all_output, .rows = head.before, .out = step.normed}));
+  PAGODA_RETURN_IF_ERROR(join(encoder, step, embedding));
+  PAGODA_RETURN_IF_ERROR(std::get<AttentionLayer>(layer_.mixer).forward_from(encoder, step, /*first_position=*/1));
+  PAGODA_RETURN_IF_ERROR(norm(encoder, step.hidden, step.delta, layer_.post_norm, step.normed));
+  PAGODA_RETURN_IF_ERROR(std::visit([&](const auto& mlp) { return mlp.forward(encoder, step); }, layer_.mlp));
+  return norm(encoder, step.hidden, step.delta, final_norm_, head.output);
+}
+
+}  // namespace pagoda::model

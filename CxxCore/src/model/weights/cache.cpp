@@ -1,0 +1,178 @@
+// Name, head, reading and writing of weight cache files.
+#include "model/weights/cache.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+#include <thread>
+
+#include "base/assign_or_return.h"
+#include "base/cache_folder.h"
+#include "base/checksum.h"
+#include "base/concat.h"
+#include "base/fnv1a.h"
+#include "base/hash128.h"
+#include "base/thread_pool.h"
+#include "io/file_identity.h"
+#include "io/file_writer.h"
+#include "io/mapped_file.h"
+
+namespace pagoda::model {
+namespace {
+
+constexpr std::string_view kMagic = "pagoda weights 2";  // the number is the version of the file's form
+constexpr std::string_view kSuffix = ".pagoda-weights";
+constexpr uint64_t kPage = 4096;
+constexpr size_t kPieceBytes = 4 << 20;  // what one checksum is of, at most
+constexpr std::byte kZeros[kPage]{};
+
+uint64_t round_up(uint64_t n) noexcept { return (n + kPage - 1) / kPage * kPage; }
+
+void append(std::string& text, uint64_t number) {  // in the machine's own byte order, like the matrices
+  text.append(reinterpret_cast<const char*>(&number), sizeof number);
+}
+
+// Whatever the bytes of the matrices depend on.
+Result<uint64_t> identity(const std::vector<WeightGroup>& groups, const io::Checkpoint& checkpoint,
+                          const std::string& layout) {
+  Fnv1a hash;
+  hash.add(kMagic);
+  hash.add(layout);
+  for (const auto& file : checkpoint.files()) PAGODA_RETURN_IF_ERROR(io::add_identity(*file, hash));
+  for (const WeightGroup& group : groups) {
+    if (!group.is_matrix) continue;
+    hash.add(static_cast<uint64_t>(group.cols));
+    hash.add(uint64_t{group.parts.size()});
+    for (const WeightGroup::Part& part : group.parts) {
+      hash.add(part.name);
+      hash.add(static_cast<uint64_t>(part.rows));
+      hash.add(static_cast<uint64_t>(part.first_row));
+      hash.add(static_cast<uint64_t>(part.head_rows));
+      hash.add(static_cast<uint64_t>(part.tensor->dtype));
+      hash.add(static_cast<uint64_t>(part.tensor->file_index));
+      hash.add(part.tensor->offset_bytes);
+      for (int32_t row : part.row_order) hash.add(static_cast<uint64_t>(row));
+    }
+  }
+  return hash.value();
+}
+
+size_t num_pieces(uint64_t size_bytes) noexcept { return (size_bytes + kPieceBytes - 1) / kPieceBytes; }
+
+// Of each matrix's pieces, one matrix after the other.
+std::vector<uint64_t> sums_of(const std::vector<std::span<const std::byte>>& matrices) {
+  std::vector<std::span<const std::byte>> pieces;
+  for (std::span<const std::byte> rest : matrices)
+    for (; !rest.empty(); rest = rest.subspan(pieces.back().size()))
+      pieces.push_back(rest.first(std::min(rest.size(), kPieceBytes)));
+  std::vector<uint64_t> sums(pieces.size());
+  auto add = [&](int64_t i, int) { sums[i] = checksum(pieces[i]); };
+  const auto pool = ThreadPool::create(static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 8u)));
+  if (pool.is_ok()) (*pool)->parallel_for(static_cast<int64_t>(sums.size()), add);
+  else
+    for (size_t i = 0; i < sums.size(); ++i) add(static_cast<int64_t>(i), 0);
+  return sums;
+}
+
+// A part of a mapped file, which lives as long as one of its parts.
+class MappedBuffer final : public device::Buffer {
+ public:
+  MappedBuffer(std::shared_ptr<const io::MappedFile> file, uint64_t offset_bytes, uint64_t size_bytes) noexcept
+      : file_(std::move(file)), bytes_(file_->bytes().subspan(offset_bytes, size_bytes)) {}
+  size_t size_bytes() const noexcept override { return bytes_.size(); }
+  std::byte* host_pointer() noexcept override { return const_cast<std::byte*>(bytes_.data()); }  // weights only read
+
+ private:
+  std::shared_ptr<const io::MappedFile> file_;
+  std::span<const std::byte> bytes_;
+};
+
+}  // namespace
+
+Result<WeightCacheFile> WeightCacheFile::plan(const std::string& folder, const std::vector<WeightGroup>& groups,
+                                              const io::Checkpoint& checkpoint, const device::Device& device,
+                                              WeightFormat format) {
+  if (folder.find('\0') != folder.npos) return make_error(StatusCode::invalid_argument, "the folder has a NUL byte");
+  const std::string layout = device.weight_layout(format);
+  if (layout.empty()) return make_error(StatusCode::unsupported, device.info().name + " has no form to keep");
+  PAGODA_ASSIGN_OR_RETURN(const uint64_t id, identity(groups, checkpoint, layout));
+  WeightCacheFile file;
+  file.folder_ = folder;
+  file.path_ = folder + "/" + hex(id) + std::string(kSuffix);
+  for (const WeightGroup& group : groups)
+    if (group.is_matrix)
+      file.places_.push_back({format_of(group, format), 0,
+                              device.weight_bytes(group.rows, group.cols, format_of(group, format)), group.rows,
+                              group.cols});
+
+  const size_t head_bytes = kMagic.size() + (3 + 4 * file.places_.size()) * sizeof(uint64_t);
+  file.size_bytes_ = round_up(head_bytes);
+  size_t num_sums = 0;
+  for (Place& place : file.places_) {
+    place.offset_bytes = file.size_bytes_;
+    file.size_bytes_ += round_up(place.size_bytes);
+    num_sums += num_pieces(place.size_bytes);
+  }
+  file.sums_offset_bytes_ = file.size_bytes_;
+  file.size_bytes_ += round_up(num_sums * sizeof(uint64_t));
+  file.head_ = kMagic;
+  for (uint64_t number : {id, uint64_t{file.places_.size()}, file.size_bytes_}) append(file.head_, number);
+  for (const Place& place : file.places_)
+    for (uint64_t number :
+         {place.offset_bytes, place.size_bytes, static_cast<uint64_t>(place.rows), static_cast<uint64_t>(place.cols)})
+      append(file.head_, number);
+  return file;
+}
+
+// Nothing in the file is believed: its size and head must be the ones that write() would give it, to the byte, no
+// number among the matrices says where anything lies, and every byte of them is held to its checksum: a disk that
+// forgets bits would make a model that is a little wrong for ever. All of it and not samples, before anything is
+// answered: it costs what reading costs (see checksum), and the first step would read nearly all of it anyway.
+// Mapped, and not read into huge pages of our own. On a busy machine with two cores, 0.8B in 8 bit, medians of tokens
+// per second of processor time: mapped 16.7 against 16.5 from ext4 with large folios, 16.3 against 16.5 and 16.7 from
+// tmpfs with pages of 4 KiB; and 0.8 to 1.7 s for the reading.
+Result<std::vector<std::unique_ptr<device::Weight>>> WeightCacheFile::read(device::Device& device) const {
+  PAGODA_ASSIGN_OR_RETURN(auto file, io::MappedFile::open(path_, size_bytes_));
+  if (std::memcmp(file->bytes().data(), head_.data(), head_.size()) != 0)
+    return make_error(StatusCode::bad_file, path_ + ": does not begin as expected");
+  std::vector<std::span<const std::byte>> parts;
+  for (const Place& place : places_) parts.push_back(file->bytes().subspan(place.offset_bytes, place.size_bytes));
+  const std::vector<uint64_t> sums = sums_of(parts);
+  if (std::memcmp(file->bytes().data() + sums_offset_bytes_, sums.data(), sums.size() * sizeof(uint64_t)) != 0)
+    return make_error(StatusCode::bad_file, path_ + ": a matrix is not as it was written");
+  mark_used(path_);
+  std::vector<std::unique_ptr<device::Weight>> matrices;
+  for (const Place& place : places_) {
+    PAGODA_ASSIGN_OR_RETURN(
+        auto matrix, device.adopt_weight(place.format, place.rows, place.cols,
+                                         std::make_unique<MappedBuffer>(file, place.offset_bytes, place.size_bytes)));
+    matrices.push_back(std::move(matrix));
+  }
+  return matrices;
+}
+
+Status WeightCacheFile::write(const std::vector<const device::Weight*>& matrices, int64_t max_bytes) const {
+  if (size_bytes_ > static_cast<uint64_t>(max_bytes))
+    return make_error(
+        StatusCode::resource_exhausted,
+        concat(path_, ": would have ", size_bytes_, " bytes, more than the ", max_bytes, " that the folder may have"));
+  trim_cache_folder(folder_, kSuffix, kMagic, max_bytes - static_cast<int64_t>(size_bytes_), path_);
+  PAGODA_ASSIGN_OR_RETURN(auto writer, io::FileWriter::create(path_));
+  const auto write_page_by_page = [&](std::span<const std::byte> bytes) {
+    PAGODA_RETURN_IF_ERROR(writer->write(bytes));
+    return writer->write(std::span(kZeros).first(round_up(bytes.size()) - bytes.size()));
+  };
+  PAGODA_RETURN_IF_ERROR(write_page_by_page(std::as_bytes(std::span(head_))));
+  std::vector<std::span<const std::byte>> parts;
+  for (size_t i = 0; i < places_.size(); ++i) {
+    if (matrices[i]->bytes().size() != places_[i].size_bytes)
+      return make_error(StatusCode::internal, concat(path_, ": matrix ", i, " is not as large as planned"));
+    PAGODA_RETURN_IF_ERROR(write_page_by_page(matrices[i]->bytes()));
+    parts.push_back(matrices[i]->bytes());
+  }
+  const std::vector<uint64_t> sums = sums_of(parts);
+  PAGODA_RETURN_IF_ERROR(write_page_by_page(std::as_bytes(std::span(sums))));
+  return writer->commit();
+}
+
+}  // namespace pagoda::model

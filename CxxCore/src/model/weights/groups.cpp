@@ -1,0 +1,232 @@
+// Compares a checkpoint with the weight table, and reads stacked rows across the tensors of a group.
+#include "model/weights/groups.h"
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+#include <utility>
+
+#include "base/concat.h"
+#include "device/device.h"
+#include "device/expert_ops.h"
+#include "device/latent_ops.h"
+
+namespace pagoda::model {
+namespace {
+
+std::string shape_text(const std::vector<int64_t>& shape) {
+  std::string text = "[";
+  for (size_t i = 0; i < shape.size(); ++i) text += concat(i > 0 ? ", " : "", shape[i]);
+  return text + "]";
+}
+
+Status check_tensor(const io::WeightSpec& spec, const io::TensorEntry* tensor, const io::Checkpoint& checkpoint) {
+  const auto error = [&](const std::string& file, const std::string& reason) {
+    return make_error(StatusCode::bad_file, file + ": tensor " + spec.name + " " + reason);
+  };
+  if (tensor == nullptr) {
+    const std::string file = checkpoint.tensors().empty() ? "checkpoint" : checkpoint.file_name(0);
+    return error(file, "is missing, expected shape " + shape_text(spec.shape));
+  }
+  const std::string& file = checkpoint.file_name(tensor->file_index);
+  if (tensor->shape != spec.shape)
+    return error(file, "has shape " + shape_text(tensor->shape) + ", expected " + shape_text(spec.shape));
+  if (tensor->dtype != DType::f32 && tensor->dtype != DType::f16 && tensor->dtype != DType::bf16)
+    return error(file, shape_text(spec.shape) + " is " + std::string(dtype_name(tensor->dtype)) +
+                           ", expected float32, float16 or bfloat16");
+  return ok_status();
+}
+
+// Refuses shapes that the ops cannot do, before anything is loaded.
+Status check_limits(const io::ModelConfig& config) {
+  const auto at_most = [](const char* key, int64_t value, int64_t limit) {
+    if (value <= limit) return ok_status();
+    return make_error(StatusCode::unsupported, concat("config.json: ", key, " ", value, " is above ", limit));
+  };
+  PAGODA_RETURN_IF_ERROR(at_most("head_dim", config.head_dim, device::kMaxHeadDim));
+  if (config.has_latents()) {
+    PAGODA_RETURN_IF_ERROR(at_most("kv_lora_rank", config.kv_lora_rank, device::kMaxHeadDim));
+    PAGODA_RETURN_IF_ERROR(at_most("kv_lora_rank + qk_rope_head_dim", config.latent_dim(), device::kMaxLatentDim));
+    PAGODA_RETURN_IF_ERROR(at_most("num_attention_heads", config.num_heads, device::kMaxExpertsPerToken));
+  }
+  PAGODA_RETURN_IF_ERROR(at_most("linear_key_head_dim", config.linear_k_head_dim, device::kMaxHeadDim));
+  PAGODA_RETURN_IF_ERROR(at_most("linear_value_head_dim", config.linear_v_head_dim, device::kMaxHeadDim));
+  return at_most("linear_conv_kernel_dim", config.linear_conv_kernel, device::kMaxConvKernel);
+}
+
+io::CheckpointLayout checkpoint_layout(const io::ModelConfig& config, const io::Checkpoint& checkpoint) {
+  const auto has_any = [&](const std::string& name) {  // a tensor whose name begins so
+    const auto found = checkpoint.tensors().lower_bound(name);
+    return found != checkpoint.tensors().end() && found->first.starts_with(name);
+  };
+  const auto has = [&](std::ptrdiff_t layer, const char* begin) {
+    return has_any(concat(config.tensor_prefix, "layers.", layer, ".", begin));
+  };
+  const auto experts_of = [&](const std::string& layer) {
+    if (has_any(layer + "mlp.switch_mlp.")) return io::ExpertLayout::by_projection;
+    return has_any(layer + "mlp.experts.gate_up_proj") ? io::ExpertLayout::stacked : io::ExpertLayout::separate;
+  };
+  io::CheckpointLayout layout;
+  const auto mixture = std::ranges::find(config.is_mixture, true) - config.is_mixture.begin();
+  layout.experts = experts_of(concat(config.tensor_prefix, "layers.", mixture, "."));
+  layout.head_experts = experts_of(io::mtp_layer_prefix(config));
+  const auto attention = std::ranges::find(config.layers, io::LayerKind::full_attention);
+  layout.splits_latents = has(attention - config.layers.begin(), "self_attn.k_b_proj.");
+  layout.has_sparse_blocks = has(mixture, "block_sparse_moe.");
+  const auto dense = std::ranges::find(config.is_mixture, false) - config.is_mixture.begin();
+  layout.has_dense_blocks = has(dense, "block_sparse_moe.gate_proj.");
+  const auto recurrent = std::ranges::find(config.layers, io::LayerKind::linear_attention);
+  layout.packed_projections =
+      config.family == io::Family::qwen3_next && !has(recurrent - config.layers.begin(), "linear_attn.in_proj_qkv.");
+  return layout;
+}
+
+// Elements [begin, begin + into.size()) of a tensor.
+Status read_as_f32(const io::Checkpoint& checkpoint, const io::TensorEntry& tensor, uint64_t begin,
+                   std::span<float> into) {
+  if (tensor.decoder) return tensor.decoder->read(begin, into);
+  const size_t width = dtype_bytes(tensor.dtype);
+  // The raw numbers go to the end of `into`, so that widening them front to back overwrites none that is still needed.
+  std::byte* raw = reinterpret_cast<std::byte*>(into.data()) + into.size() * (sizeof(float) - width);
+  PAGODA_RETURN_IF_ERROR(checkpoint.read(tensor, begin * width, {raw, into.size() * width}));
+  if (tensor.dtype == DType::f32) return ok_status();
+  for (size_t i = 0; i < into.size(); ++i) {
+    uint16_t bits;
+    std::copy_n(raw + 2 * i, 2, reinterpret_cast<std::byte*>(&bits));
+    into[i] = tensor.dtype == DType::bf16 ? bf16_to_f32(bits) : f16_to_f32(bits);
+  }
+  return ok_status();
+}
+
+}  // namespace
+
+// A head that is not whole, or whose numbers are packed in a way of its own, is as good as none.
+void find_mtp_head(io::ModelConfig& config, const io::Checkpoint& checkpoint, bool is_wanted) {
+  config.has_mtp_head = config.runs_mtp_head = false;
+  if (std::ranges::count(config.layers, io::LayerKind::linear_attention) == 0) return;
+  const std::string of_gguf = concat("model.layers.", config.num_layers, ".nextn.");
+  for (const std::string& prefix : {std::string("mtp."), std::string("model.mtp."), of_gguf}) {
+    if (checkpoint.find(prefix + "fc.weight") == nullptr) continue;
+    config.mtp_prefix = prefix;
+    config.has_mtp_head = std::ranges::all_of(
+        io::mtp_table(config, checkpoint_layout(config, checkpoint)),
+        [&](const io::WeightSpec& spec) { return check_tensor(spec, checkpoint.find(spec.name), checkpoint).is_ok(); });
+    config.runs_mtp_head = config.has_mtp_head && is_wanted;
+    return;
+  }
+}
+
+Result<std::vector<WeightGroup>> group_weights(const io::ModelConfig& config, const io::Checkpoint& checkpoint) {
+  PAGODA_RETURN_IF_ERROR(check_limits(config));
+  std::vector<WeightGroup> groups;
+  for (io::WeightSpec& spec : io::weight_table(config, checkpoint_layout(config, checkpoint))) {
+    if (spec.layer_index == kModelLevel ? !config.has_ends() : !config.runs_layer(spec.layer_index)) continue;
+    const io::TensorEntry* tensor = checkpoint.find(spec.name);
+    PAGODA_RETURN_IF_ERROR(check_tensor(spec, tensor, checkpoint));
+    auto group = std::find_if(groups.rbegin(), groups.rend(), [&](const WeightGroup& g) {
+      return g.layer_index == spec.layer_index && g.role == spec.role;
+    });
+    if (group == groups.rend()) {
+      const int64_t stored = spec.shape.size() > 1 ? spec.shape.back() : 1;
+      groups.push_back({spec.layer_index, spec.role, spec.is_matrix, 0, spec.cols > 0 ? spec.cols : stored, {}});
+      group = groups.rbegin();
+    }
+    int64_t rows = spec.expert < 0 ? spec.shape.front() : 1;
+    for (size_t i = 1; i + 1 < spec.shape.size(); ++i) rows *= spec.shape[i];
+    const int64_t first_row = std::max<int64_t>(spec.expert, 0) * rows;
+    int64_t num_read = rows;
+    if (!spec.row_order.empty()) {
+      num_read = std::ranges::count_if(spec.row_order, [](int32_t row) { return row >= 0; });
+      rows = static_cast<int64_t>(spec.row_order.size());
+    }
+    if (spec.head_rows > 0) {
+      num_read = rows / spec.head_rows * spec.cols;
+      rows = rows / spec.head_rows * spec.shape.back();
+    }
+    group->num_parameters += num_read * (spec.shape.size() > 1 ? spec.shape.back() : 1);
+    group->rows += rows;
+    group->parts.push_back({std::move(spec.name), rows, tensor, std::move(spec.row_order), first_row, spec.head_rows});
+  }
+  return groups;
+}
+
+DType source_dtype(const WeightGroup& group) noexcept {
+  const DType first = group.parts.front().tensor->dtype;
+  for (const WeightGroup::Part& part : group.parts)
+    if (part.tensor->dtype != first) return DType::f32;
+  return first;
+}
+
+WeightFormat format_of(const WeightGroup& group, WeightFormat format) noexcept {
+  return group.role == Role::router ? WeightFormat::f32 : format;
+}
+
+namespace {
+
+// The same of a part whose matrices are wanted transposed: a row is a column of the first `cols` rows of one of them.
+Status read_transposed(const WeightGroup::Part& part, const io::Checkpoint& checkpoint, DType dtype, int64_t first,
+                       int64_t count, size_t cols, std::byte* to) {
+  const size_t width = dtype_bytes(dtype), height = static_cast<size_t>(part.tensor->shape.back());  // rows of a head
+  std::vector<float> head(cols * height);  // room for any type
+  std::byte* bytes = reinterpret_cast<std::byte*>(head.data());
+  int64_t loaded = -1;
+  for (int64_t row = first; row < first + count; ++row, to += cols * width) {
+    const int64_t index = row / static_cast<int64_t>(height);
+    if (std::exchange(loaded, index) != index) {
+      const size_t begin = static_cast<size_t>(index * part.head_rows) * height;
+      PAGODA_RETURN_IF_ERROR(part.tensor->dtype == dtype && !part.tensor->decoder
+                                 ? checkpoint.read(*part.tensor, begin * width, {bytes, head.size() * width})
+                                 : read_as_f32(checkpoint, *part.tensor, begin, head));
+    }
+    const size_t column = static_cast<size_t>(row) % height;
+    for (size_t i = 0; i < cols; ++i) std::memcpy(to + i * width, bytes + (i * height + column) * width, width);
+  }
+  return ok_status();
+}
+
+// Rows [first, first + count) of a part, in the order they are wanted, to `to`.
+Status read_part(const WeightGroup::Part& part, const io::Checkpoint& checkpoint, DType dtype, int64_t first,
+                 int64_t count, size_t cols, std::byte* to) {
+  if (part.head_rows > 0) return read_transposed(part, checkpoint, dtype, first, count, cols, to);
+  const auto stored = [&](int64_t row) -> int64_t {  // -1: a row of zeros
+    if (part.row_order.empty()) return part.first_row + row;
+    const int64_t wanted = part.row_order[row];
+    return wanted < 0 ? -1 : part.first_row + wanted;
+  };
+  const size_t width = dtype_bytes(dtype);
+  const size_t stored_cols = part.tensor->shape.size() > 1 ? static_cast<size_t>(part.tensor->shape.back()) : 1;
+  for (int64_t done = 0; done < count;) {
+    int64_t run = 1;  // rows that lie one behind the other in the file
+    const int64_t from = stored(first + done);
+    while (from >= 0 && stored_cols == cols && done + run < count && stored(first + done + run) == from + run) ++run;
+    const size_t begin = static_cast<size_t>(std::max<int64_t>(from, 0)) * stored_cols;
+    const size_t size = from >= 0 ? static_cast<size_t>(run) * stored_cols : 0, room = static_cast<size_t>(run) * cols;
+    if (size > 0)
+      PAGODA_RETURN_IF_ERROR(part.tensor->dtype == dtype && !part.tensor->decoder
+                                 ? checkpoint.read(*part.tensor, begin * width, {to, size * width})
+                                 : read_as_f32(checkpoint, *part.tensor, begin, {reinterpret_cast<float*>(to), size}));
+    std::memset(to + size * width, 0, (room - size) * width);
+    to += room * width;
+    done += run;
+  }
+  return ok_status();
+}
+
+}  // namespace
+
+Status read_rows(const WeightGroup& group, const io::Checkpoint& checkpoint, DType dtype, int64_t begin, int64_t count,
+                 std::byte* into) {
+  const size_t cols = static_cast<size_t>(group.cols), width = dtype_bytes(dtype);
+  int64_t part_begin = 0;
+  for (const WeightGroup::Part& part : group.parts) {
+    const int64_t first = std::max(begin, part_begin), last = std::min(begin + count, part_begin + part.rows);
+    if (first < last) {
+      std::byte* to = into + static_cast<size_t>(first - begin) * cols * width;
+      PAGODA_RETURN_IF_ERROR(read_part(part, checkpoint, dtype, first - part_begin, last - first, cols, to));
+    }
+    part_begin += part.rows;
+  }
+  return ok_status();
+}
+
+}  // namespace pagoda::model

@@ -1,0 +1,159 @@
+// Speculation on a copy task: a model that repeats a file of 800 tokens with three edits, and the lookup drafter; what
+// the same client was told before, and what another was told, which is no source of drafts.
+#include <algorithm>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "engine/core/engine_core.h"
+#include "engine/recorder.h"
+#include "model/model.h"
+#include "support/test.h"
+
+namespace pagoda::engine {
+namespace {
+
+using test::Recorder;
+
+constexpr int32_t kVocab = 500, kFile = 800, kMaxLen = 2 * kFile + 8;
+
+// Says at each position what `text` has at the next one, whatever the tokens in the batch are.
+class Reciter final : public model::Model {
+ public:
+  explicit Reciter(std::vector<int32_t> text) : text_(std::move(text)) {}
+  int num_steps = 0;
+
+  Status forward(const model::ForwardBatch& batch) override {
+    ++num_steps;
+    logits_.assign(batch.logits_rows.size() * kVocab, 0.0f);
+    for (size_t i = 0; i < batch.logits_rows.size(); ++i) {
+      const size_t next = static_cast<size_t>(batch.positions[static_cast<size_t>(batch.logits_rows[i])]) + 1;
+      logits_[i * kVocab + static_cast<size_t>(next < text_.size() ? text_[next] : 0)] = 9.0f;
+    }
+    return ok_status();
+  }
+  std::span<const int32_t> picked() const noexcept override { return {}; }
+  std::span<const float> logits() const noexcept override { return logits_; }
+  Status allocate(const EngineLimits&) override { return ok_status(); }
+  Status read_block(int32_t, int32_t, std::span<std::byte>) override { return ok_status(); }
+  Status write_block(int32_t, std::span<const std::byte>) override { return ok_status(); }
+  Status read_slot(int32_t, std::span<std::byte>) override { return ok_status(); }
+  Status write_slot(int32_t, std::span<const std::byte>) override { return ok_status(); }
+
+ private:
+  std::vector<int32_t> text_;
+  std::vector<float> logits_;
+};
+
+CoreConfig config_of(bool uses_lookup) {
+  CoreConfig config;
+  config.limits.num_kv_blocks = kMaxLen / 16 + 2;
+  config.limits.num_state_slots = 1;
+  config.limits.max_num_tokens = 256;
+  config.limits.max_num_seqs = 1;
+  config.limits.max_blocks_per_seq = kMaxLen / 16 + 2;
+  config.max_drafts = uses_lookup ? speculate::kMaxPositions : 0;
+  config.limits.max_draft_rows = config.max_drafts;
+  config.limits.max_logits_rows = 1 + config.max_drafts;
+  config.limits.max_model_len = kMaxLen;
+  config.vocab_size = kVocab;
+  config.uses_lookup = uses_lookup;
+  config.takes_all_drafts = true;
+  return config;
+}
+
+struct Outcome {
+  Recorder recorder;
+  int num_steps = 0;
+  SpeculationStats speculation;
+};
+
+void answer(EngineCore& core, uint64_t id, const std::vector<int32_t>& prompt, const std::string& salt,
+            int32_t max_tokens, Recorder& recorder) {
+  Request request;
+  request.prompt_ids = prompt;
+  request.cache_salt = salt;
+  request.sampling.max_tokens = max_tokens;
+  request.sampling.num_top_logprobs = 0;
+  auto prepared = core.prepare(request, id, &Recorder::on_event, &recorder);
+  REQUIRE_OK(prepared);
+  core.add(std::move(*prepared));
+  while (core.has_work()) core.step();
+}
+
+std::unique_ptr<Outcome> copy(const std::vector<int32_t>& file, const std::vector<int32_t>& text, bool uses_lookup) {
+  auto outcome = std::make_unique<Outcome>();
+  Reciter model(text);
+  EngineCore core(model, config_of(uses_lookup));
+  answer(core, 1, file, "", kFile, outcome->recorder);
+  outcome->num_steps = model.num_steps;
+  outcome->speculation = core.stats().speculation;
+  return outcome;
+}
+
+std::vector<int32_t> random_file(std::mt19937_64& rng) {
+  std::vector<int32_t> file(kFile);
+  for (int32_t& token : file) token = static_cast<int32_t>(1 + rng() % (kVocab - 1));
+  return file;
+}
+
+}  // namespace
+
+PAGODA_TEST(speculation_a_copy_with_three_edits_takes_a_third_of_the_steps) {
+  std::mt19937_64 rng(test::seed(70));
+  const std::vector<int32_t> file = random_file(rng);
+  std::vector<int32_t> text = file, copied = file;
+  for (const size_t edit : {100, 400, 650}) copied[edit] = copied[edit] % (kVocab - 1) + 1;
+  copied.insert(copied.begin() + 401, {7, 8, 9});
+  text.insert(text.end(), copied.begin(), copied.begin() + kFile);
+  const auto off = copy(file, text, false), on = copy(file, text, true);
+  CHECK(std::ranges::equal(off->recorder.tokens, std::span(copied).first(kFile)));
+  CHECK(off->recorder.tokens == on->recorder.tokens && off->recorder.logprob_bits == on->recorder.logprob_bits);
+  test::note(std::to_string(off->num_steps) + " steps without, " + std::to_string(on->num_steps) + " with; " +
+             std::to_string(on->speculation.num_accepted_tokens) + " of " +
+             std::to_string(on->speculation.num_drafted_tokens) + " drafts held");
+  CHECK(off->num_steps >= 3 * on->num_steps);
+}
+
+// An answer that was given before under the same salt is drafted.
+PAGODA_TEST(speculation_an_earlier_answer_of_the_same_salt_is_drafted) {
+  std::mt19937_64 rng(test::seed(72));
+  const std::vector<int32_t> text = random_file(rng);
+  const std::vector<int32_t> prompt(text.begin(), text.begin() + 8);
+  Reciter model(text);
+  EngineCore core(model, config_of(true));
+  Recorder first, second;
+  answer(core, 1, prompt, "salt", 400, first);
+  const int num_alone = model.num_steps;
+  answer(core, 2, prompt, "salt", 400, second);
+  CHECK(first.tokens == second.tokens && first.logprob_bits == second.logprob_bits);
+  CHECK_EQ(num_alone, 400);
+  CHECK(model.num_steps - num_alone < 400 / 5);
+}
+
+// Text under another salt leaves no trace in the number of steps or drafts.
+PAGODA_TEST(speculation_nothing_of_another_salt_is_drafted) {
+  std::mt19937_64 rng(test::seed(71));
+  const std::vector<int32_t> secret = random_file(rng);
+  const std::vector<int32_t> prompt(secret.begin(), secret.begin() + 8);
+  SpeculationStats stats[2];
+  for (const bool has_other : {false, true}) {
+    Reciter model(secret);
+    EngineCore core(model, config_of(true));
+    Recorder first, second;
+    if (has_other) answer(core, 1, prompt, "first", 400, first);
+    const SpeculationStats before = core.stats().speculation;
+    answer(core, 2, prompt, "second", 400, second);
+    SpeculationStats& own = stats[has_other];
+    own = core.stats().speculation;
+    own.num_drafted_tokens -= before.num_drafted_tokens;
+    own.num_accepted_tokens -= before.num_accepted_tokens;
+    CHECK_EQ(second.tokens.size(), 400u);
+    CHECK_EQ(second.usage.cached_tokens, 0);
+  }
+  CHECK_EQ(stats[0].num_drafted_tokens, stats[1].num_drafted_tokens);
+  CHECK_EQ(stats[0].num_accepted_tokens, stats[1].num_accepted_tokens);
+}
+
+}  // namespace pagoda::engine
