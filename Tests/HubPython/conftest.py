@@ -2,7 +2,10 @@
 import hashlib
 import json
 import os
+import pty
+import select
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -13,6 +16,51 @@ PROGRAM = Path(os.environ.get("PAGODA", ROOT / ".build/debug/pagoda"))
 MINI = ROOT / "Sources/MiniModel/files"
 SHARD = "model-00001-of-00002.safetensors"
 QUESTION = "What is the capital of France?"
+
+
+class AtTerminal:
+    """A program behind a pseudo-terminal."""
+
+    def __init__(self, arguments, environment):
+        self.file, device = pty.openpty()
+        self.output = b""
+        self.process = subprocess.Popen([PROGRAM, *arguments], env=environment | {"TERM": "xterm", "LANG": "C.UTF-8"}, stdin=device,
+                                        stdout=device, stderr=device, start_new_session=True)
+        os.close(device)
+
+    def read(self):
+        """Takes what comes; False at the end of the program."""
+        if not select.select([self.file], [], [], 120)[0]:
+            raise AssertionError(f"nothing came after {self.output!r}")
+        try:
+            data = os.read(self.file, 65536)
+        except OSError:
+            return False
+        self.output += data
+        return bool(data)
+
+    def wait_for(self, text):
+        """The output, when `text` has come."""
+        end = time.monotonic() + 300  # a program that draws for ever is never silent
+        while text not in self.output:
+            assert self.read() and time.monotonic() < end, f"no {text!r} in {self.output!r}"
+        return self.output
+
+    def wait_for_end(self):
+        while self.read():
+            pass
+        return self.output
+
+    def type(self, text):
+        os.write(self.file, text.encode())
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+        os.close(self.file)
 
 
 class Harness:
@@ -35,6 +83,9 @@ class Harness:
         process = self.start(*arguments, preexec=preexec, **environment)
         output, errors = process.communicate(timeout=60)
         return subprocess.CompletedProcess(arguments, process.returncode, output, errors)
+
+    def at_terminal(self, *arguments):
+        return AtTerminal(arguments, self.environment())
 
     def pull(self, *arguments, **environment):
         return self.run("pull", self.hub.name, *arguments, **environment)

@@ -1,6 +1,7 @@
 """`pagoda pull` with a working hub: the cache, the network traffic, names, patterns, list, info and rm."""
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -12,6 +13,7 @@ from hub_server import COMMIT, Hub, HubFile
 def test_a_pulled_model_answers_by_its_name(harness):
     run = harness.pull_succeeds()
     assert "7 files" in run.stdout and COMMIT[:12] in run.stdout
+    assert f"pagoda chat {harness.hub.name}" in run.stdout.splitlines()[-1], "the next command ends what it says"
     answer = harness.run("generate", "--model", harness.hub.name, "-p", QUESTION, HF_HUB_OFFLINE="1")
     assert "Paris" in answer.stdout, answer.stderr
     pinned = harness.run("tokenize", "--model", f"{harness.hub.name}@{COMMIT}", "hello")
@@ -104,6 +106,24 @@ def test_an_absent_model_is_named_with_the_command_that_fetches_it(harness):
         run = harness.run(*command, "--model", "some/model")
         assert run.returncode == 1 and "pagoda pull some/model" in run.stderr, (command, run.stderr)
     assert not harness.hub.log, "nothing is fetched unless asked for"
+
+
+def test_chat_offers_to_fetch_a_model_and_continues_into_the_chat(harness):
+    with harness.at_terminal("chat", harness.hub.name) as chat:
+        assert re.search(rb"Fetch it \([\d.]+ MiB\)\? \[Y/n\]", chat.wait_for(b"[Y/n]"))
+        chat.type("n\n")
+        assert b"was not fetched" in chat.wait_for_end() and chat.process.wait(timeout=60) == 1
+    assert not harness.hub.requests("/content/"), "nothing is fetched unless asked for"
+    with harness.at_terminal("chat", harness.hub.name, "--temperature", "0") as chat:
+        chat.wait_for(b"[Y/n]")
+        chat.type("y\n")
+        chat.wait_for(b"\x1b[?2004h")  # the chat reads a line
+        chat.type(QUESTION + "\r")
+        chat.wait_for(b"Paris")
+        chat.type("/bye\r")
+        chat.wait_for_end()
+        assert chat.process.wait(timeout=60) == 0
+    harness.check_complete()
 
 
 def test_info_shows_what_the_hub_has_or_what_is_here(harness):
