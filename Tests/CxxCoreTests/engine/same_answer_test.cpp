@@ -1,6 +1,7 @@
 // R1, the promise of the harness: a sequence's tokens and logprobs are the same bits alone, batched, chunked,
 // preempted, resumed from the prefix cache, with any number of threads and any block size. Real models on the CPU
 // device, random schedules.
+#include <iterator>
 #include <memory>
 #include <random>
 #include <string>
@@ -39,6 +40,17 @@ PAGODA_TEST(engine_same_bits_in_random_schedules_with_latents) {
 PAGODA_TEST(engine_same_bits_in_random_schedules_with_decays_by_channel) {
   check_schedules(fixture("kimi_linear"), 8, 140, 58);
   check_schedules(fixture("kimi_linear_real_heads"), 6, 140, 58, {.kv_dtype = "int8", .drafts = true});
+}
+// Families and options that have no test of their own above, in turn in the forms of weights and caches.
+PAGODA_TEST(engine_same_bits_in_random_schedules_of_every_other_family) {
+  const Form forms[] = {{}, {.quantize = "8bit", .kv_dtype = "int8"}, {.quantize = "4bit"}, {.quantize = "bf16"}};
+  size_t count = 0;
+  for (const char* name : {"mistral", "phi3", "phi3_long", "gemma3", "minicpm3", "minicpm3_long", "deepseek_v3",
+                           "deepseek_v2_groups", "qwen2_dynamic", "qwen2_yarn", "qwen3_5_yarn", "llama_yarn",
+                           "qwen3_moe_dense_layers", "qwen3_5_moe_odd", "qwen3_next_dense_layer"}) {
+    test::note(name);
+    check_schedules(fixture(name), 3, 140, 60, forms[count++ % std::size(forms)]);
+  }
 }
 PAGODA_TEST(engine_same_bits_in_random_schedules_of_the_embedded_model) {
   check_schedules(test::mini_model_dir(), 10, 140, 8);
