@@ -21,8 +21,8 @@ void pagoda_chat_template_release(pagoda::ChatTemplate* PAGODA_NONNULL chat_temp
 
 namespace pagoda {
 
-// A piece of rendered prompt. Text that came from the template may spell control tokens; text that came from a message
-// may not, so a user who types <|im_end|> gets those characters, not the token.
+// A segment of a rendered prompt. Text that came from the template may spell control tokens; text that came from a
+// message may not, so a user who types <|im_end|> gets those characters, not the token.
 struct PromptPiece {
   std::string text;
   bool from_template = true;

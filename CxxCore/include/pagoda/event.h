@@ -34,7 +34,7 @@ struct Usage {
   int32_t completion_tokens = 0;  // sampled tokens, an end-of-text id included
   int32_t cached_tokens = 0;      // prompt tokens that were not computed because their state was found
   int32_t matched_tokens = 0;     // prompt tokens that were cached: the prompt diverged here from all before it. More
-                                  // than cached_tokens when no state was kept at that place
+                                  // than cached_tokens when no state was saved at that position
 };
 
 struct Timings {             // milliseconds of wall clock

@@ -1,5 +1,6 @@
 // OutputParser: takes the text of an answer apart while it arrives: reasoning, text, tool calls.
-// Any cut of the same text gives the same pieces, but for where runs of text, reasoning and arguments are cut.
+// However the text is split between calls, the same pieces result; only runs of text, reasoning and arguments may be
+// split differently.
 #pragma once
 
 #include <cstdint>

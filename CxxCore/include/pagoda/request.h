@@ -31,7 +31,7 @@ struct Request {
   std::string share_id = "";    // requests with the same one (a client's) have one fair share; at most 256 bytes
   std::string cache_salt = "";  // requests with different salts (tenants) share nothing; at most 256 bytes
   // Log probabilities of the prompt, as events of kind prompt_token: -1 for none, else those of the tokens after the
-  // first and of this many of the most likely ones in their place. Such a request uses no prefix cache.
+  // first and of this many of the most likely alternatives. Such a request uses no prefix cache.
   int32_t num_prompt_logprobs = -1;
   // Other than none: the request is for an embedding of its prompt, Event::embedding of the finished event, and no
   // token is sampled. With `mean` it uses no prefix cache.

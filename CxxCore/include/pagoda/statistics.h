@@ -17,7 +17,7 @@ struct CacheStats {
   int32_t max_checkpoints = 0;
   int64_t checkpoint_bytes = 0;  // of the states kept
   int64_t num_checkpoint_evictions = 0;
-  int64_t num_checkpoint_hits = 0;  // sequences that went on from one of them
+  int64_t num_checkpoint_hits = 0;  // sequences that resumed from one of them
   // Token index at which the last near-miss diverged: its KV blocks matched further than any saved state; -1 before
   // one.
   int32_t last_near_miss = -1;

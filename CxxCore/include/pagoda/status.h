@@ -16,7 +16,7 @@ enum class StatusCode : int32_t {
   unsupported,         // a valid thing this engine does not do (an architecture, a dtype, a device)
   context_overflow,    // the prompt and the tokens asked for do not fit the context length
   out_of_memory,       // the memory plan or an allocation does not fit; the message has the numbers
-  resource_exhausted,  // no room now, later perhaps: queue full, budget of steps or output used up
+  resource_exhausted,  // not now, later perhaps: queue full, budget of steps or output used up
   cancelled,           // the request was cancelled by its owner
   device_error,        // a device failed during a step; requests in flight fail, the engine continues
   shut_down,           // the engine has been closed

@@ -9,8 +9,8 @@
 namespace pagoda {
 
 // Fletcher checksum in 16 lanes of 32 bits, which compilers vectorise: `sum` depends on every word, `place` also on
-// their order. 0.8 GB from the page cache takes 0.2 s on one busy core, including the mapping; a multiplicative
-// checksum takes three times as long.
+// the order of the words. 0.8 GB from the page cache takes 0.2 s on one busy core, including the mapping; a
+// multiplicative checksum takes three times as long.
 inline uint64_t checksum(std::span<const std::byte> bytes) noexcept {
   constexpr size_t kLanes = 16, kBlock = kLanes * sizeof(uint32_t);
   uint32_t sum[kLanes]{}, place[kLanes]{};

@@ -146,7 +146,7 @@ void PrefixIndex::expect_uses(int32_t slot, int32_t num_uses) noexcept {
 
 void PrefixIndex::touch(int32_t slot) noexcept {
   ++num_checkpoint_hits_;
-  if (checkpoint(slot).block < 0) return;  // the room made for its user has cost it its block
+  if (checkpoint(slot).block < 0) return;  // its block was evicted to admit the sequence that uses it
   ++checkpoint(slot).num_uses;
   appraise(slot);
 }

@@ -30,7 +30,7 @@ class PrefixCache {
       : blocks_(blocks), states_(states), index_(blocks, states, has_state, max_checkpoints) {}
 
   // Work to do before the step in which the admitted sequence computes its first token, in this order: sources
-  // may have been given to others already, who write to them only then.
+  // may belong to other sequences already, which write to them only in that step.
   struct Copies {
     std::vector<Copy> blocks, slots;
   };

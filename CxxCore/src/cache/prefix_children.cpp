@@ -60,7 +60,7 @@ int32_t PrefixIndex::next_sibling(int32_t block) const noexcept {
   return next;
 }
 
-// Children that begin with the tokens of a place lie side by side, the first of them at its neighbour.
+// Children that begin with the same tokens are adjacent in the order; the first of them is neighbours().from.
 int32_t PrefixIndex::find_covering(const Place& place, int32_t other_than) const noexcept {
   int32_t block = neighbours(place).from;
   if (block >= 0 && block == other_than) block = next_sibling(block);

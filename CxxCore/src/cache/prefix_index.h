@@ -3,8 +3,8 @@
 // could lie. Prompts of different tenants (salts) are different trees. Ids only; the numbers live on the device.
 //
 // Children of a node lie in a balanced search tree in the order of their tokens, so that of 100,000 the one that shares
-// most with a prompt is found by 20 to 40 comparisons, also when they part in the middle of a block. Checkpoints are
-// found by a hash of their place.
+// most with a prompt is found by 20 to 40 comparisons, even when they diverge in the middle of a block. Checkpoints
+// are found by a hash of the tokens before them.
 //
 // State: per block its node, per slot its checkpoint; all sized once, so nothing is allocated in the step loop.
 // Thread rule: the engine's thread only, but for look_up(), which any thread may call.
@@ -51,10 +51,10 @@ class PrefixIndex {
   // The blocks from the first of the prompt to `block`, appended to `table`.
   void chain_to(int32_t block, std::vector<int32_t>& table) const;
 
-  // A held block whose tokens (all of its places) are computed and follow those of `parent`. Returns the block that
-  // stands for them in the tree: another one when they were there already.
+  // A held block that is full: its tokens are computed and follow those of `parent`. Returns the block that represents
+  // them in the tree, which is another one if the tree had these tokens already.
   int32_t publish(int32_t parent, std::string_view salt, std::span<const int32_t> tokens, int32_t block);
-  // The same for a block with places left, whose holder will not fill them. Does nothing when the tokens are known.
+  // The same for a block that is not full and will not be filled. Does nothing if the tokens are cached already.
   void publish_end(int32_t parent, std::string_view salt, std::span<const int32_t> tokens, int32_t block);
 
   // A slot to write a checkpoint into; -1 when there are to be none. May cost the checkpoint that is worth least.
@@ -89,15 +89,15 @@ class PrefixIndex {
     std::string salt;       // of nodes without parent
   };
   struct Checkpoint {
-    int32_t block = -1;  // -1: none stands here
+    int32_t block = -1;  // -1: the entry is unused
     int32_t length = 0;  // tokens of the block that it is behind
     int32_t next = -1;   // of the same block
-    uint64_t hash = 0;   // of its place
+    uint64_t hash = 0;   // of the tokens before it
     int32_t next_in_bucket = -1;
     int32_t num_uses = 0;      // expected, then counted
     int64_t worth = 0;         // tokens saved by its uses, over what was given up before its last one
     uint64_t last_use = 0;     // number of the use; decides between equals
-    int32_t queue_index = -1;  // place in eviction_queue_
+    int32_t queue_index = -1;  // index in eviction_queue_
   };
   struct Place {  // a beginning of a block: tokens that follow those of `parent`
     int32_t parent;

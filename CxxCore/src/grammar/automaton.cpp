@@ -74,7 +74,7 @@ int32_t Automaton::find_next(int32_t id, uint8_t byte) {
   return next;
 }
 
-// Notes a place unless it is known or too deep to come to an end, then follows it as far as no byte is needed.
+// Adds a state unless it was visited or is nested too deep, then follows its transitions that read no byte.
 void Automaton::visit(int32_t state, int32_t calls) {
   const size_t first = visited_.size();
   const auto note = [this](int32_t s, int32_t c) {

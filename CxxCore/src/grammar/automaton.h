@@ -1,5 +1,5 @@
-// Automaton: walks a grammar byte by byte. What it has seen it remembers, so that the next walk is a table look-up.
-// A configuration is every place the grammar may be in after some bytes: states with the calls open above them. Each
+// Automaton: walks a grammar byte by byte and caches its steps, so that the next walk is a table look-up.
+// A configuration is the set of states the grammar may be in after some bytes, each with its stack of open calls. Each
 // distinct one gets an id; ids hold until the automaton forgets (forget_if_large), which its users learn from
 // generation(). Thread rule: one thread at a time.
 #pragma once
@@ -28,7 +28,7 @@ class Automaton {
     const int32_t known = table_[static_cast<size_t>(id) * num_classes_ + classes_[byte]];
     return known != kUnknown ? known : find_next(id, byte);
   }
-  // Begins a piece of work, such as a mask. Within it, transitions that are not in the table yet cost; once they have
+  // Begins a unit of work, such as a mask. Within it, transitions that are not in the table yet cost; once they have
   // cost `max_work`, or filled the table once more, they lead to kDead, and is_exhausted() says that this is no answer.
   void begin_work(size_t max_work = kMaxWork) noexcept {
     work_ = 0;

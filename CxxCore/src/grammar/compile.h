@@ -1,4 +1,4 @@
-// From what a request asks for to a grammar.
+// Compiles the output constraint of a request to a grammar.
 #pragma once
 
 #include "base/result.h"

@@ -1,4 +1,4 @@
-// Free text as a part of a grammar: any bytes up to one of some words.
+// Free text inside a grammar: any bytes up to one of several terminators.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Edges are collected in any order and laid out by state at the end, together with what the walkers need to know.
+// Edges are collected in any order and laid out by state at the end, together with the tables that automata read.
 #include "grammar/grammar_builder.h"
 
 #include <algorithm>

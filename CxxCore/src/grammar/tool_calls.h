@@ -8,9 +8,9 @@
 namespace pagoda::grammar {
 
 // `spec` is {"format": "xml" or "json", "mode": "required" or "auto", "parallel": whether more than one call may come,
-// "tools": [{"name", "parameters", "strict"}], "value": schema of an answer that is no call}. Arguments are held to
-// `parameters` where `strict`, or where the mode is required and that can be done. Without `value`, auto allows any
-// text before the calls. invalid_argument names the tool whose schema cannot be enforced.
+// "tools": [{"name", "parameters", "strict"}], "value": schema of an answer that is no call}. Arguments must satisfy
+// `parameters` where `strict`, or where the mode is required and the schema can be enforced. Without `value`, auto
+// allows any text before the calls. invalid_argument names the tool whose schema cannot be enforced.
 Result<Grammar> compile_tool_calls(const io::Json& spec);
 
 }  // namespace pagoda::grammar

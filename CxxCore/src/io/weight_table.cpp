@@ -166,7 +166,7 @@ class Table {
 
   static std::string self_attn(const char* part, const char* rest) { return std::string("self_attn.") + part + rest; }
 
-  // Of each K-head one piece of every kind, one behind the other; wanted is all of one kind, then all of the next.
+  // The file has all kinds of the first K-head, then of the next; the model needs all heads of one kind, then of the next.
   void packed(const std::string& name, std::initializer_list<int64_t> pieces) {
     int64_t per_head = 0, begin = 0;
     for (int64_t size : pieces) per_head += size;

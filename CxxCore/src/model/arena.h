@@ -1,4 +1,4 @@
-// Arena: gives out aligned pieces of one buffer. Run it over no buffer first and size_bytes() is what the buffer needs.
+// Arena: hands out aligned parts of one buffer. A first run without a buffer gives the size_bytes() to allocate.
 #pragma once
 
 #include <cstdint>

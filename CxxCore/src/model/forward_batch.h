@@ -27,7 +27,7 @@ struct TableChange {
 struct ForwardBatch {
   std::vector<int32_t> token_ids;     // [T]
   std::vector<int32_t> positions;     // [T]
-  std::vector<int64_t> slot_mapping;  // [T] block * block_size + place
+  std::vector<int64_t> slot_mapping;  // [T] block * block_size + offset
   std::vector<int32_t> cu_seqlens;    // [B + 1]
   std::vector<int32_t> context_lens;  // [B]
   std::vector<int32_t> block_tables;  // [B, max_blocks_per_seq], or more rows

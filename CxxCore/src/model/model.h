@@ -35,7 +35,7 @@ class Model {
   // Runs one step and waits for it; what the next two give stays valid until the next call.
   virtual Status forward(const ForwardBatch& batch) = 0;
   // The logits of further rows of the last forward(), whose batch must have had keeps_states: at most max_logits_rows
-  // at a time. They take the place of those before; picked() is empty.
+  // at a time. They replace those before; picked() is empty.
   virtual Status project(std::span<const int32_t> rows) {
     return make_error(StatusCode::unsupported, "the model gives no logits after its step");
   }
@@ -85,8 +85,8 @@ class Model {
   virtual std::span<const float> logits() const noexcept = 0;
 
   // The bytes of a KV block, all layers (CacheLayout::kv_block_bytes), and of a recurrent slot (state_slot_bytes), out
-  // of the pools and back into them: for a cache on disk. Their order is the model's own. Places of a block after the
-  // first `num_tokens`, which may hold something of another sequence, are read as zeros.
+  // of the pools and back into them: for a cache on disk. Their order is private to the model. Tokens of a block after
+  // the first `num_tokens`, which may belong to another sequence, are read as zeros.
   virtual Status read_block(int32_t block, int32_t num_tokens, std::span<std::byte> to) = 0;
   virtual Status write_block(int32_t block, std::span<const std::byte> from) = 0;
   virtual Status read_slot(int32_t slot, std::span<std::byte> to) = 0;

@@ -48,7 +48,7 @@ device::Tensor by_block(const device::Tensor& kv) noexcept {
   return device::dense(kv.buffer, DType::i8, {kv.shape[0], block_bytes}, kv.offset_bytes);
 }
 
-// Calls body(tensor, bytes) with one unit of each part of each layer and its place in `bytes`.
+// Calls body(tensor, bytes) with one unit of each part of each layer and its range of `bytes`.
 template <class Pool, class Byte, class Body>
 Status for_each_part(const std::vector<Pool>& layers, int64_t unit, std::span<Byte> bytes, Body&& body) {
   for (const Pool& layer : layers)

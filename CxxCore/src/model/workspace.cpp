@@ -56,7 +56,7 @@ device::Tensor take_rows(Arena& arena, int64_t rows, int64_t width) noexcept {
   return device::slice(arena.take(DType::f32, {rows, row_stride(width)}), 1, 0, width);
 }
 
-// A save cuts at most one sequence in two, and makes one more piece, whose cu_seqlens begin with one more 0.
+// A save splits at most one sequence in two and adds one segment, whose cu_seqlens begin with one more 0.
 int64_t max_piece_values(const EngineLimits& sizes) noexcept {
   const int64_t saves = sizes.max_state_saves;
   return saves > 0 ? 3 * (sizes.max_num_seqs + saves) + saves + 1 : 0;

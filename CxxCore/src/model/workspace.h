@@ -14,12 +14,13 @@
 
 namespace pagoda::model {
 
-// A run of rows between two saves of a state: recurrent ops go piece by piece, all others over the whole step at once.
+// A run of rows between two saves of a state: recurrent ops run once per segment, all others over the whole step at
+// once.
 struct Piece {
   int64_t first_row = 0, num_rows = 0;
   device::SequenceArgs sequences;  // parts of sequences; rows count from first_row
   bool has_save = false;
-  Copy save;  // slots, once the piece is done
+  Copy save;  // slots, after the segment
 };
 
 // Rows of a step that rotate with the same speeds: a row of the table (model/layers/rope.h).
@@ -49,7 +50,7 @@ struct Step {
   device::SequenceArgs sequences;
   std::span<const Piece> pieces;           // in order, together all rows
   std::span<const RopeRun> rope_runs;      // in order, together all rows; one where speeds do not depend on position
-  device::Tensor piece_inputs;             // i32: cu_seqlens, context_lens and state_slots, piece after piece
+  device::Tensor piece_inputs;             // i32: cu_seqlens, context_lens and state_slots, segment after segment
   device::Tensor fresh_slots;              // i32 [n]
   device::Tensor logits_rows;              // i32 [R]
   bool wants_all_rows = false;             // logits_rows are 0, 1, ... T - 1
@@ -71,10 +72,10 @@ struct Step {
 };
 
 // From one row to the next: an odd number of cache lines. Rows a multiple of 4 KiB apart would fall into the same few
-// places of a cache, and a matmul that writes 16 rows at a time would lose a quarter of its speed.
+// sets of a cache, and a matmul that writes 16 rows at a time would lose a quarter of its speed.
 constexpr int64_t row_stride(int64_t width) noexcept { return ((width + 15) / 16 | 1) * 16; }
 
-// A scratch tensor as rows of `width` numbers, which its own rows have room for.
+// A scratch tensor as rows of `width` numbers, which must fit its own rows.
 inline device::Tensor as_rows(const device::Tensor& scratch, int64_t width) noexcept {
   device::Tensor rows = device::dense(scratch.buffer, scratch.dtype, {scratch.shape[0], width}, scratch.offset_bytes);
   rows.strides[0] = row_stride(width);
@@ -94,7 +95,7 @@ class Workspace {
   // The same for logits of rows of the step before: only logits_rows, gathered and logits are to be used.
   Result<Step> begin_rows(std::span<const int32_t> rows, device::Device& device);
 
-  const Step& largest() const noexcept { return largest_; }  // with room for every row that a step may have
+  const Step& largest() const noexcept { return largest_; }  // as large as any step may be
 
  private:
   void cut_rope_runs(const ForwardBatch& batch);

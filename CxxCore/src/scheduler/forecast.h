@@ -29,7 +29,7 @@ class Forecast {
  private:
   struct Row {
     int32_t num_left = 0;    // tokens until it ends
-    int32_t num_filled = 0;  // places of its last block; 0: all
+    int32_t num_filled = 0;  // tokens in its last block; 0: all
     int64_t num_own = 0;     // blocks that are free when it ends
   };
 

@@ -1,4 +1,5 @@
-// Scheduler: decides who runs in the next step, how many tokens each, and whom to preempt. Pure: no tensor, no device.
+// Scheduler: decides which sequences run in the next step, how many tokens each, and which to preempt. Pure: no tensor,
+// no device.
 //
 // Policy. Sequences that decode come first, one token each. What is left of the step's tokens, P, is for prompts, those
 // being read and those waiting alike, in the order of FairQueue: class, share, shortest rest first, arrival. One that
@@ -91,8 +92,8 @@ class Scheduler {
   const StepPlan& schedule(int32_t max_tokens = INT32_MAX, int32_t max_rows = INT32_MAX);
   const StepPlan& plan() const noexcept { return plan_; }  // the last one, or what a schedule() that threw made of it
 
-  // How many drafts may follow the one token a sequence has to compute. None may close a block of the recurrent state
-  // or pass a place where that is kept: both would have to be taken back.
+  // How many drafts may follow the one token a sequence has to compute. None may complete a block of the recurrent
+  // state or pass a position where the state is saved: neither can be undone.
   int32_t draft_room(const request::Sequence& sequence) const noexcept;
   // Room in the block table for that many drafts. False, and nothing changed, when there is none.
   bool grow(request::Sequence& sequence, int32_t num_drafts) {

@@ -1,4 +1,4 @@
-// Rewrites `messages` of a template's variables, and finds out by trial what the template does with arguments.
+// Rewrites `messages` of a template's variables, and finds out by trial in which form the template expects arguments.
 #include "text/chat_messages.h"
 
 #include <algorithm>

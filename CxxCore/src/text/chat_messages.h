@@ -1,5 +1,5 @@
-// Messages as a chat template wants them: tool calls' arguments as an object or as text, and the names of tools beside
-// their results.
+// Messages in the form a chat template expects: tool calls' arguments as an object or as text, and the names of tools
+// beside their results.
 #pragma once
 
 #include "base/json.h"

@@ -1,5 +1,5 @@
-// Ends of words of the patterns of deepseek-llm, which work one after the other on what the one before left whole.
-// Text between p and end is valid UTF-8 and not empty.
+// Word boundaries of deepseek-llm, whose patterns run in turn: each splits only the text that the ones before left
+// whole. Text between p and end is valid UTF-8 and not empty.
 #pragma once
 
 namespace pagoda::text {

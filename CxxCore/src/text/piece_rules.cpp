@@ -1,4 +1,4 @@
-// Reading the parts of tokenizer.json that say what a space is, and applying them.
+// Reads the rules for spaces from tokenizer.json, and applies them.
 #include "text/piece_rules.h"
 
 #include "base/quoted.h"

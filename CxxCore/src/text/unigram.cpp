@@ -1,5 +1,5 @@
-// Viterbi over the characters of a word. What no piece spells costs the lowest score less ten, and neighbours of it
-// become one unknown token, or their bytes.
+// Viterbi over the characters of a word. A character that no piece spells costs the lowest score less ten, and
+// neighbours of it become one unknown token, or their bytes.
 #include "text/unigram.h"
 
 #include <algorithm>

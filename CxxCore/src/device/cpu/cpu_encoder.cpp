@@ -10,8 +10,8 @@ namespace {
 
 constexpr int64_t kMaxRowsPerTask = 16;
 // Floats that sharing row ops must take off this thread, about 10 us. Handing rows over costs a quarter of that while
-// the other threads spin, but twenty times as much where other programs keep the cores busy, and a step has a hundred
-// such places: the few rows of one sequence are not worth it.
+// the other threads spin, but twenty times as much where other programs keep the cores busy, and a step does so a
+// hundred times: the few rows of one sequence are not worth it.
 constexpr int64_t kMinSharedFloats = 16000;
 
 struct RunRow {

@@ -1,4 +1,4 @@
-// EngineCore: commits the rows of a step: tokens, drafts that hold, checkpoints, events, and the end of a request.
+// EngineCore: commits the rows of a step: tokens, accepted drafts, checkpoints, events, and the end of a request.
 #include <algorithm>
 #include <exception>
 #include <new>

@@ -120,7 +120,7 @@ void EngineCore::step() noexcept {
   publish_stats();
 }
 
-// What is preempted is written first, and read back before it continues.
+// Blocks of a preempted sequence are written first, and read back before it continues.
 void EngineCore::open_disk() {
   disk_.emplace(model_, cache_, config_.disk);
   scheduler_.set_before_preempting([this](Sequence& sequence) {

@@ -52,7 +52,7 @@ struct CoreConfig {
   bool uses_lookup = false;                     // drafts from what stood before in the text, and what rules force
   int32_t max_drafts = 0;                       // of a sequence in a step; 0: none
   bool takes_all_drafts = false;                // whatever they cost: for tests and measurements
-  std::shared_ptr<speculate::Drafter> drafter;  // takes the place of all others and of the policy: for tests
+  std::shared_ptr<speculate::Drafter> drafter;  // replaces all others and the policy: for tests
   bool admits_drafter = false;                  // the policy decides about its drafts too: for measurements
   std::function<void()> before_mask;            // see MaskWorker: for tests
   std::shared_ptr<const text::BpeTokenizer> tokenizer;  // null: events carry ids only
@@ -193,7 +193,7 @@ class EngineCore {
   int64_t num_steps_ = 0, num_computed_tokens_ = 0, num_generated_tokens_ = 0;
   Clock::duration plan_time_{}, forward_time_{}, sample_time_{};
   ActivityLog activity_;
-  std::vector<uint64_t> awaited_;    // requests whose place in their grammar is not known yet
+  std::vector<uint64_t> awaited_;    // requests whose next mask is not known yet
   std::vector<int32_t> ahead_;       // tokens behind an answer; reserved
   Clock::time_point mask_deadline_;  // of the phase of the step
   int32_t num_held_rows_ = 0;        // with logits

@@ -1,4 +1,4 @@
-// EngineCore: places in grammars, which a worker finds beside the steps, and rows whose mask is late.
+// EngineCore: masks of grammars, which a worker computes beside the steps, and rows whose mask is late.
 // A late row keeps its logits and its sequence stays out of the steps until the mask is there; then its token is drawn
 // as it would have been, so that no answer depends on how long a mask takes.
 #include <algorithm>
@@ -63,7 +63,7 @@ void EngineCore::settle_masks() noexcept {
                  awaited_.begin() + static_cast<std::ptrdiff_t>(count));
 }
 
-// Its place is known now.
+// Its mask is known now.
 void EngineCore::resume(ActiveRequest& request) noexcept {
   if (request.has_begun && request.place.must_end) return finish(request, FinishReason::stop, ok_status());
   if (!request.sequence.is_held) return;

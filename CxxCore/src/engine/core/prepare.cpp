@@ -1,4 +1,4 @@
-// EngineCore::prepare: a request against what never changes, before it is queued; and find_prefix. Any thread.
+// EngineCore::prepare: checks a request against fixed limits before it is queued; and find_prefix. Any thread.
 #include <algorithm>
 #include <span>
 #include <string>

@@ -1,4 +1,4 @@
-// EngineCore: what each request asks of its row of logits, and the token that comes of it.
+// EngineCore: samples a token from the row of logits of each request.
 #include <span>
 
 #include "device/pick_ops.h"

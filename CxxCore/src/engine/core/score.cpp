@@ -24,7 +24,7 @@ void EngineCore::find_scored_rows(const scheduler::StepPlan& plan) {
   }
 }
 
-// As many rows at a time as there is room for logits. Those that answers are drawn from are back in place afterwards.
+// As many rows at a time as the logits buffer has; the rows that answers are sampled from are restored afterwards.
 Status EngineCore::score() noexcept {
   try {
     const std::span<const ScoredRow> all = scored_rows_;

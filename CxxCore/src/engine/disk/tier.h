@@ -1,5 +1,5 @@
 // DiskTier: moves prefixes between the caches on the device and the DiskStore. Reading is done for the sequence that is
-// next in the queue, one file at a time, so that those who run wait for no more than that.
+// next in the queue, one file at a time, so that running sequences never wait for more than one file.
 // Thread rule: the engine's thread only.
 #pragma once
 

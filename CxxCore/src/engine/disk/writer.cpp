@@ -79,7 +79,7 @@ void DiskStore::write_file(const Job& job) {
   make_room(0);  // another process may have written beside us
 }
 
-// The reason is shown to clients, who have no business with paths.
+// The reason is shown to clients and must not contain paths.
 void DiskStore::pause(const std::string& reason) {
   using std::chrono::steady_clock;
   stats_.is_on = false;

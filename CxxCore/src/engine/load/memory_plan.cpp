@@ -13,7 +13,7 @@ constexpr double kDefaultKvShare = 0.4;  // of what is left beside weights and s
 constexpr int64_t kDefaultCheckpoints = 32;
 constexpr int64_t kMaxCheckpoints = 1 << 20;
 constexpr int64_t kDefaultCheckpointShare = 8;  // at most an eighth of what is left beside weights and state
-constexpr int32_t kMaxDraftRows = 48;           // of a step: their logits take room
+constexpr int32_t kMaxDraftRows = 48;           // of a step: bounds the memory of their logits
 constexpr int32_t kSavesBesideSequences = 4;    // a step may keep one state per sequence and these
 
 std::string mib(int64_t bytes) {

@@ -19,7 +19,7 @@ struct PlannedMemory {
 };
 
 // Tokens of a step where max_num_batched_tokens is 0. A CPU keeps 256 in its caches; a GPU needs many to be busy, and
-// one that draws the screen as well is not to be kept for long.
+// one that also draws the screen must not be blocked for long.
 int32_t default_step_tokens(const device::DeviceInfo& device) noexcept;
 
 // Ranges of the options that do not depend on the model.

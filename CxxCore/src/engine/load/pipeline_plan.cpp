@@ -1,4 +1,4 @@
-// Pipeline plan: greet, split, then as many KV blocks as the stage with the least room has.
+// Pipeline plan: greet, split, then as many KV blocks as fit the stage with the least memory.
 #include "engine/load/pipeline_plan.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace pagoda::engine {
 namespace {
 
 constexpr int kPatienceMs = 60'000;   // for stages that come up later than this rank
-constexpr double kWeightShare = 0.8;  // of a stage's memory, so that caches have room
+constexpr double kWeightShare = 0.8;  // of a stage's memory; the rest is for caches
 
 struct Part {
   io::ModelConfig config;
@@ -70,7 +70,7 @@ std::string describe(const std::vector<Part>& parts, const std::vector<pipeline:
   return text;
 }
 
-// Blocks for the whole model within all memory together, then fewer if a stage has no room for them.
+// Blocks for the whole model within all memory together, then fewer if they do not fit a stage.
 Result<PlannedMemory> plan_stages(const PipelineInput& input, const std::vector<Part>& parts) {
   EngineOptions options = input.options;
   options.speculation = "off";

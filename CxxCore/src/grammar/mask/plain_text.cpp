@@ -1,4 +1,4 @@
-// A breadth-first walk over (configuration, place in the character) by one byte of each class.
+// A breadth-first walk over (configuration, position in the character) by one byte of each class.
 #include "grammar/mask/plain_text.h"
 
 #include <algorithm>
@@ -10,7 +10,8 @@
 namespace pagoda::grammar {
 namespace {
 
-// Places in a character: between two, 1 to 3 bytes to come, and after a lead byte that limits the next one.
+// Positions in a UTF-8 sequence: between characters, 1 to 3 bytes to come, and after a lead byte that limits the next
+// one.
 enum Place : uint8_t { kBetween, kOne, kTwo, kThree, kAfterE0, kAfterEd, kAfterF0, kAfterF4 };
 
 struct Range {

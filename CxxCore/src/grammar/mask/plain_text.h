@@ -1,4 +1,4 @@
-// PlainText: asks of a configuration how much plain text it takes, whatever it says; most tokens of a vocabulary are
+// PlainText: how many characters of arbitrary text a configuration accepts; most tokens of a vocabulary are
 // such text. Inside a string it takes any, and then those tokens need not be looked at one by one.
 #pragma once
 
@@ -39,7 +39,7 @@ class PlainText {
   static constexpr size_t kNumSteps = 8;  // ways to be inside a character; see plain_text.cpp
 
   struct Step {
-    uint8_t byte;  // stands for all of its class that lead to the same place in the character
+    uint8_t byte;  // stands for all of its class that lead to the same position in the character
     uint8_t next;
   };
   std::array<std::vector<Step>, kNumSteps> steps_;

@@ -32,7 +32,8 @@ struct Vocabulary {
     std::vector<uint64_t> mask;  // a bit for each of the others
   };
   std::vector<PlainTokens> plain;  // by kLengths
-  // Tokens of plain text by their number of characters: where a string has room for so many, no token is looked at.
+  // Tokens of plain text by their number of characters: where a string may still have so many characters, no token is
+  // examined.
   static constexpr size_t kMaxCharacters = 32;
   std::vector<std::vector<uint64_t>> plain_up_to;         // [kMaxCharacters]: a bit for each of at most so many
   std::vector<uint64_t> plain_mask;                       // a bit for each of all

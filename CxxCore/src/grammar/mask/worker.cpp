@@ -90,7 +90,7 @@ void MaskWorker::accept(Guide& guide, int32_t token_id) {
   if (!guide.ahead_.empty() && guide.ahead_.front() == token_id) {
     guide.ahead_.erase(guide.ahead_.begin());
     guide.places_.erase(guide.places_.begin());
-    if (!guide.ahead_.empty()) return;  // the next places are known as well
+    if (!guide.ahead_.empty()) return;  // the next masks are known as well
   } else {
     guide.ahead_.clear();
     guide.places_.clear();
@@ -106,7 +106,7 @@ void MaskWorker::look_ahead(Guide& guide, std::span<const int32_t> drafts) {
   ask_anew(guide);
 }
 
-// With the mutex held. The place of the answer itself stays known.
+// With the mutex held. The mask right after the answer stays known.
 void MaskWorker::ask_anew(Guide& guide) noexcept {
   guide.ahead_.clear();
   if (guide.places_.size() > 1) guide.places_.erase(guide.places_.begin() + 1, guide.places_.end());
@@ -225,7 +225,7 @@ bool MaskWorker::find_places(Guide& guide, size_t max_work) noexcept {
       if (!add_place(matcher, max_work)) return false;
       ahead_.push_back(id);
     }
-  } catch (const std::bad_alloc&) {  // places known so far are good ones; a guide without any says why
+  } catch (const std::bad_alloc&) {  // masks found so far are valid; a guide without any reports the error
     if (places_.empty()) places_.push_back({nullptr, false, {StatusCode::out_of_memory, "out of memory"}});
     places_.resize(1);
     ahead_.clear();

@@ -1,10 +1,9 @@
 // MaskWorker: finds the tokens that grammars allow, on a thread of its own: beside the forward pass whose logits the
-// masks are for. An answer has a Guide, which is told the tokens of the answer; the worker then finds the place that
-// the document has reached, and the places behind it while only one token may come, or along drafts.
-// A mask that costs little is found first: one that does not end within a slice of work waits behind the others for a
-// larger slice, and one that does not end within the last (Automaton::kMaxWork) is refused. What was found in a slice
-// stays known.
-// Thread rule: one thread, the engine's, calls it. Automata and matchers are the worker's alone.
+// masks are for. Each answer has a Guide, which receives its tokens; the worker then computes the mask after them, and
+// the masks of later positions as long as the grammar forces the token, or along drafts.
+// Cheap masks come first: one that is not complete after a slice of work waits behind the others for a larger slice,
+// and one that is not complete after the last slice (Automaton::kMaxWork) is refused. Partial results of a slice are
+// kept. Thread rule: one thread, the engine's, calls it. Automata and matchers are the worker's alone.
 #pragma once
 
 #include <chrono>
@@ -24,10 +23,10 @@
 
 namespace pagoda::grammar {
 
-struct Place {                       // in a document
+struct Place {                       // a position in a document
   std::shared_ptr<const Mask> mask;  // of the tokens that may come next; null: not known yet
   bool must_end = false;             // nothing can follow
-  Status status;                     // not ok: that is too costly to find out, or there is no memory for it
+  Status status;                     // not ok: the mask takes too much work or memory
 
   bool is_known() const noexcept { return mask != nullptr || !status.is_ok(); }
 };
@@ -41,11 +40,11 @@ class Guide : public std::enable_shared_from_this<Guide> {
   friend class MaskWorker;
 
   const std::shared_ptr<TokenGrammar> grammar_;
-  std::optional<Matcher> matcher_;  // the worker's; after the tokens it has been told
+  std::optional<Matcher> matcher_;  // the worker's; after the tokens it has received
 
   // Guarded by the worker's mutex.
-  std::vector<int32_t> accepted_;  // tokens of the answer that the matcher has not been told
-  std::vector<int32_t> drafts_;    // whose places are asked for; empty: those of the tokens that the grammar forces
+  std::vector<int32_t> accepted_;  // tokens of the answer that the matcher has not received yet
+  std::vector<int32_t> drafts_;    // masks along these are wanted; empty: along the tokens that the grammar forces
   std::vector<int32_t> ahead_;     // tokens behind the answer; none while it is queued
   std::vector<Place> places_;      // after i of ahead_; empty: not known yet
   uint64_t version_ = 0;           // of accepted_ and drafts_: what was found for another one is out of date
@@ -62,21 +61,21 @@ struct MaskStats {
 class MaskWorker {
  public:
   using Clock = std::chrono::steady_clock;
-  static constexpr size_t kMaxAhead = 16;  // places behind an answer
+  static constexpr size_t kMaxAhead = 16;  // positions after the answer so far
 
-  // has_thread: else the caller's thread works, whenever it would wait, and no place is ever late.
-  // before_work, when set, is called before each piece of work, by the thread that does it: for tests.
+  // Without has_thread the calling thread computes the masks when it would otherwise wait, and no mask is ever late.
+  // before_work, if set, is called before each slice of work by the thread that does it: for tests.
   MaskWorker(std::shared_ptr<const text::BpeTokenizer> tokenizer, bool has_thread,
              std::function<void()> before_work = {});
   ~MaskWorker();
   MaskWorker(const MaskWorker&) = delete;
   MaskWorker& operator=(const MaskWorker&) = delete;
 
-  std::shared_ptr<Guide> begin(std::shared_ptr<TokenGrammar> grammar);  // its first place is asked for
-  void accept(Guide& guide, int32_t token_id);  // a token of the answer; asks for the next place
-  // The place after the accepted tokens; not known when it is still unknown at the deadline.
+  std::shared_ptr<Guide> begin(std::shared_ptr<TokenGrammar> grammar);  // requests its first mask
+  void accept(Guide& guide, int32_t token_id);                          // a token of the answer; requests the next mask
+  // The position after the accepted tokens; is_known() is false if the mask is not ready by the deadline.
   Place find(Guide& guide, Clock::time_point deadline);
-  // Asks for the places along drafts; at most kMaxAhead.
+  // Requests the masks along drafts; at most kMaxAhead.
   void look_ahead(Guide& guide, std::span<const int32_t> drafts);
   // Of those drafts, the ones up to the first that the grammar does not take. None when they are unknown at the
   // deadline.

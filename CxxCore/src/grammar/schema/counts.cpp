@@ -1,4 +1,4 @@
-// Keywords that look at several parts of a value at once: names of members, items that differ, multiples.
+// Keywords that constrain several parts of a value together: names of members, distinct items, multiples.
 #include <algorithm>
 #include <array>
 #include <set>

@@ -1,4 +1,4 @@
-// References, and schemas that must hold together: allOf, and keywords beside $ref or anyOf.
+// References, and schemas that apply together: allOf, and keywords beside $ref or anyOf.
 #include <algorithm>
 #include <cctype>
 #include <optional>

@@ -130,7 +130,7 @@ struct ModelConfig {
   bool sigmoid_router = false;     // scores are sigmoids, chosen by with a bias, instead of a softmax
   int32_t num_expert_groups = 1, groups_per_token = 1;  // experts of a token come from its best groups
   float expert_scale = 1.0f;                            // of the chosen experts' weights
-  bool has_mtp_head = false;   // the checkpoint has one (model::find_mtp_head): caches have room for its rows
+  bool has_mtp_head = false;   // the checkpoint has one (model::find_mtp_head): caches include its rows
   bool runs_mtp_head = false;  // and it is loaded
   std::string mtp_prefix;      // before its "fc.weight"
   // Ids that the head may draft, from 0 on. Vocabularies of byte pairs are in the order of their merges, the most

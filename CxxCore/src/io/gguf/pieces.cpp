@@ -87,7 +87,7 @@ std::string added_json(const Pieces& pieces) {
   return text + "]";
 }
 
-// By id, with the token, or with its score behind it; ids that are not used keep their place.
+// By id, with the token, or with its score behind it; unused ids stay in the list.
 std::string vocabulary_json(const Pieces& pieces, bool is_unigram) {
   std::string text = is_unigram ? "[" : "{";
   for (size_t id = 0; id < pieces.tokens.size(); ++id) {

@@ -1,7 +1,7 @@
 // Renames and reorders what llama.cpp's converter renamed and reordered, so that the rest of the engine knows one
 // order.
 //   norms of Qwen3.5, Qwen3-Next and Gemma 3 are stored with 1 added, A_log as -exp(A_log);
-//   convolutions and A_log of Kimi-Linear have dimensions of 1 in other places, or fewer of them;
+//   convolutions and A_log of Kimi-Linear have dimensions of 1 at other indices, or fewer of them;
 //   V-heads of Qwen3.5 are stored so that V-head t uses K-head t % Hk, and come back as V-head h uses h / (Hv / Hk);
 //   those of Qwen3-Next keep their order, but b and a of a K-head lie together, and come back as all b and all a;
 //   q and k rows of Llama are stored in pairs (2i, 2i + 1) and come back as halves (i, i + D / 2).

@@ -9,7 +9,8 @@
 
 namespace pagoda::io {
 
-// Of all parts of a model, in order; file_index counts them. What has no place in the architecture keeps its own name.
+// Of all parts of a model, in order; file_index counts them. Tensors that the architecture does not define keep their
+// names.
 Result<TensorMap> gguf_tensors(std::span<const Gguf> parts);
 
 }  // namespace pagoda::io

@@ -59,7 +59,7 @@ Result<uint64_t> identity(const std::vector<WeightGroup>& groups, const io::Chec
 
 size_t num_pieces(uint64_t size_bytes) noexcept { return (size_bytes + kPieceBytes - 1) / kPieceBytes; }
 
-// Of each matrix's pieces, one matrix after the other.
+// Of the chunks of each matrix, one matrix after the other.
 std::vector<uint64_t> sums_of(const std::vector<std::span<const std::byte>>& matrices) {
   std::vector<std::span<const std::byte>> pieces;
   for (std::span<const std::byte> rest : matrices)
@@ -125,9 +125,9 @@ Result<WeightCacheFile> WeightCacheFile::plan(const std::string& folder, const s
 }
 
 // Nothing in the file is believed: its size and head must be the ones that write() would give it, to the byte, no
-// number among the matrices says where anything lies, and every byte of them is held to its checksum: a disk that
-// forgets bits would make a model that is a little wrong for ever. All of it and not samples, before anything is
-// answered: it costs what reading costs (see checksum), and the first step would read nearly all of it anyway.
+// number among the matrices says where anything lies, and the checksum of every byte of them is compared: a disk that
+// loses bits would otherwise leave a model that is slightly wrong for ever. All of it and not samples, before anything
+// is answered: it costs what reading costs (see checksum), and the first step would read nearly all of it anyway.
 // Mapped, and not read into huge pages of our own. On a busy machine with two cores, 0.8B in 8 bit, medians of tokens
 // per second of processor time: mapped 16.7 against 16.5 from ext4 with large folios, 16.3 against 16.5 and 16.7 from
 // tmpfs with pages of 4 KiB; and 0.8 to 1.7 s for the reading.

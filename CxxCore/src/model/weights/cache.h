@@ -1,6 +1,6 @@
 // WeightCacheFile: the matrices of a model as a device keeps them, in a file that the next load maps.
 // Order in the file: head (what it is, and where each matrix lies), the matrices, each from a page on, and from a page
-// on the checksums of their pieces.
+// on the checksums of their chunks.
 #pragma once
 
 #include <cstdint>

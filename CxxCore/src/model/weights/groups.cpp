@@ -167,7 +167,7 @@ namespace {
 Status read_transposed(const WeightGroup::Part& part, const io::Checkpoint& checkpoint, DType dtype, int64_t first,
                        int64_t count, size_t cols, std::byte* to) {
   const size_t width = dtype_bytes(dtype), height = static_cast<size_t>(part.tensor->shape.back());  // rows of a head
-  std::vector<float> head(cols * height);  // room for any type
+  std::vector<float> head(cols * height);  // large enough for any type
   std::byte* bytes = reinterpret_cast<std::byte*>(head.data());
   int64_t loaded = -1;
   for (int64_t row = first; row < first + count; ++row, to += cols * width) {

@@ -1,4 +1,4 @@
-// Compares the head with the embedding, a piece at a time.
+// Compares the head with the embedding, a chunk at a time.
 #include "model/weights/tied_head.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Checkpoints whose head is not what their configuration says: one of its own though it is to be the embedding, or
+// Checkpoints whose head contradicts their configuration: an own head although it should be the embedding, or
 // none.
 #pragma once
 
@@ -13,7 +13,7 @@ namespace pagoda::model {
 Status untie_different_head(const io::Checkpoint& checkpoint, io::ModelConfig& config);
 
 // Embedding models are stored without the names around the decoder, and some without a head; no logits are wanted of
-// these, so the embedding takes its place.
+// these, so the embedding is used instead.
 void find_bare_decoder(const io::Checkpoint& checkpoint, io::ModelConfig& config);
 
 }  // namespace pagoda::model

@@ -1,4 +1,5 @@
-// Adds up what a checkpoint will take on a device, and loads it: stacked matrices as device Weights, vectors as f32.
+// Computes the memory that a checkpoint takes on a device, and loads it: stacked matrices as device Weights, vectors as
+// f32.
 #include "model/weights/weights.h"
 
 #include <algorithm>

@@ -28,7 +28,7 @@ class BpeTokenizer {
   // reference.
   Status encode(std::string_view text, bool parse_special, std::vector<int32_t>& ids) const;
 
-  // The same for rendered prompts: one text, tokenized across piece boundaries, in which special tokens, and added
+  // The same for rendered prompts: one text, tokenized across segment boundaries, in which special tokens, and added
   // tokens spelled like tags (<think>), are recognised only where their whole spelling came from the template.
   Status encode(std::span<const PromptPiece> pieces, std::vector<int32_t>& ids) const;
 

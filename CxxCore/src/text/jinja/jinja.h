@@ -34,7 +34,7 @@ class JinjaTemplate {
 
   // Renders with the members of `variables` as globals, in the environment that chat templates expect from
   // `transformers` (trim_blocks, lstrip_blocks, tojson without HTML escapes, raise_exception, strftime_now, loop
-  // controls). The pieces separate text written by the template from text that came from a variable.
+  // controls). The segments separate text written by the template from text that came from a variable.
   Result<std::vector<PromptPiece>> render(const io::Json& variables, const JinjaLimits& limits = {}) const;
 
  private:
