@@ -1,7 +1,7 @@
-// ServerOptions: where a server listens, who may use it, and how much it takes on.
+// ServerOptions: the addresses, access rules and limits of a server.
 import PagodaKit
 
-/// Where a server listens, who may use it, and how much it takes on.
+/// The addresses, access rules and limits of a server.
 public struct ServerOptions: Sendable {
   /// The address to listen on; a name or a number.
   public var host = "127.0.0.1"
@@ -17,7 +17,7 @@ public struct ServerOptions: Sendable {
   /// A folder that keeps the secret by which cached prefixes of different keys are told apart, so that they are found
   /// again after a restart; nil makes a new secret for each server. Where prefixes are kept on disk, the folder of those.
   public var secretFolder: String?
-  /// Prefix files shared with other servers; nil shares none. Its secret takes the place of the one in ``secretFolder``.
+  /// Prefix files shared with other servers; nil shares none. Its secret replaces the one in ``secretFolder``.
   public var prefixSharing: PrefixSharing?
   /// Allows listening beyond this machine without a key.
   public var isInsecure = false
@@ -74,7 +74,7 @@ public struct ServerOptions: Sendable {
   /// The defaults: this machine only, port 8080.
   public init() {}
 
-  /// All keys; those without a name are called by their place.
+  /// All keys; those without a name are called by their number.
   var keys: [APIKey] {
     apiKeys.enumerated().map { APIKey(name: "key-\($0.offset + 1)", key: $0.element) } + namedKeys
   }

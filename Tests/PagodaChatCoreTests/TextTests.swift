@@ -72,7 +72,7 @@ import Testing
     #expect(MarkdownBlock.split("#no\n-no\n12.no") == [.paragraph("#no\n-no\n12.no")])
   }
 
-  /// Every way of cutting a text into pieces gives the same blocks, also within a line break of two characters.
+  /// Every way of splitting a text into chunks gives the same blocks, also within a line break of two characters.
   @Test func pieces_give_the_same_blocks_as_the_whole() {
     let texts = [
       Self.sample, Self.sample.replacingOccurrences(of: "\n", with: "\r\n"), "a\rb\r\n\r\n- c\r",
@@ -94,7 +94,7 @@ import Testing
 
   // MARK: The cost of an answer that grows
 
-  /// Pieces of an answer by their number: of many kinds of block, or of one that is as long as the answer.
+  /// Chunks of an answer by their number: of many kinds of block, or of one that is as long as the answer.
   private static let shapes: [String: @Sendable (Int) -> String] = [
     "mixed": { $0 % 400 == 0 ? "\n```swift\n" : $0 % 400 == 200 ? "\n```\n" : $0 % 20 == 0 ? "\n" : " word" },
     "one line": { _ in " word" },
@@ -133,7 +133,7 @@ import Testing
     #expect(whole.bytes < 3 * MarkdownCache.pieceBytes * tokens && whole.blocks < 3 * tokens, "\(whole)")
   }
 
-  /// While it grows, a long block is shown in pieces that lose nothing; afterwards it is whole.
+  /// While it grows, a long block is shown in segments that lose nothing; afterwards it is whole.
   @Test(arguments: Self.shapes.keys.sorted()) @MainActor
   func pieces_of_a_long_block_hold_all_of_it(shape: String) throws {
     let piece = try #require(Self.shapes[shape])

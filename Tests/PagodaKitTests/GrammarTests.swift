@@ -1,4 +1,4 @@
-// Answers held to a schema, and thinking held to a budget, on the embedded model.
+// Answers that must satisfy a schema, and thinking within a budget, on the embedded model.
 import PagodaKit
 import Testing
 

@@ -1,4 +1,4 @@
-// Calls that are forced or strict hold whatever the model would have liked to say.
+// Forced and strict calls are valid whatever the model would have preferred to say.
 import Foundation
 import PagodaKit
 import Testing

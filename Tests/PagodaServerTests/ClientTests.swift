@@ -26,7 +26,7 @@ import Testing
   @Test(arguments: [true, false]) func a_disconnect_frees_the_room(_ stream: Bool) async throws {
     try await withServer { server, engine in
       let (blocks, slots) = (engine.statistics.freeBlocks, engine.statistics.freeStateSlots)
-      // Six for four places: the last two leave while they wait.
+      // Six requests for four slots: the last two clients leave while they wait.
       var clients = try (0..<6).map { _ in try server.client() }
       for client in clients { try client.request("POST", "/v1/chat/completions", body: Shared.endless(stream: stream)) }
       #expect(try await eventually { engine.statistics.running == 4 && engine.statistics.waiting == 2 })

@@ -64,7 +64,7 @@ enum FramingStreams {
     return Verdict(requests: requests, error: error, count: framing.requests, isIdle: framing.phase == .idle)
   }
 
-  /// Good requests, whole and in pieces; then the same with a few bytes changed, put in or left out, which all pieces
+  /// Good requests, whole and in chunks; then the same with a few bytes changed, put in or left out, which all pieces
   /// must read alike. Counts as two streams.
   static func round(_ random: inout SplitMix) throws {
     var (bytes, expected) = ([UInt8](), [Seen]())

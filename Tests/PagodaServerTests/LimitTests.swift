@@ -51,7 +51,7 @@ import Testing
       "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
       + "Content-Length: 9\r\n\r\n{"
     for client in clients { try client.send(head) }
-    // Three of four places are theirs at most, so that the fourth has made room for its like.
+    // One address may have three of four connections, so the fourth has replaced one of the same address.
     #expect(
       try await eventually {
         (try? server.get("/metrics"))?.text.contains("pagoda:http_responses_total{status=\"408\"} 1") == true
@@ -105,7 +105,7 @@ import Testing
     #expect(refused.status == 429 && refused.error["message"]?.stringValue?.contains("in flight") == true)
     let idle = try server.client(timeout: 20)
     #expect(status(idle, "/v1/models") == 200)
-    let next = try server.client(timeout: 20)  // takes the place of the idle one
+    let next = try server.client(timeout: 20)  // replaces the idle one
     #expect(status(next, "/v1/models") == 200 && status(idle) == nil)
     await server.shutDown(drainSeconds: 0)
   }

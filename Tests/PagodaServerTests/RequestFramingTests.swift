@@ -1,4 +1,4 @@
-// Where requests begin and end: the same whatever the pieces they come in, and a verdict on each way to get it wrong.
+// Where requests begin and end: the same for any chunks they arrive in, and an answer to each way to get it wrong.
 import Foundation
 import Testing
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures what a router adds to the first piece of a stream: requests go in turn to each address, medians are compared.
+"""Measures the delay that a router adds to the first chunk of a stream: requests go in turn to each address, medians are compared.
 Usage: front_latency.py URL_OF_A_REPLICA URL_OF_A_ROUTER... [--requests N]. Needs only Python's own library."""
 import argparse
 import http.client

@@ -7,7 +7,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 build=.build/http-threads
-# Without io_sync=0 everything that is sent on a socket counts as seen by whoever reads any other one.
+# Without io_sync=0 everything sent on one socket counts as seen by the reader of any other.
 export TSAN_OPTIONS=io_sync=0:halt_on_error=1
 mkdir -p "$build"
 

@@ -3,7 +3,7 @@
 // every operation that other threads may call meets every other one on one object.
 import Foundation
 
-// What the HTTP files need of the rest of the server.
+// The declarations of the server that the HTTP files need.
 enum StreamEvent: Sendable {}
 final class AccessRecord: Sendable {}
 func randomID(_ prefix: String) -> String { prefix + String(UInt64.random(in: 0...UInt64.max), radix: 36) }

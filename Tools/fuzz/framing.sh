@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Reads random streams of HTTP requests, good and broken ones, in random pieces; every cut must give the same requests and errors.
+# Reads random streams of HTTP requests, good and broken ones, in random chunks; every split must give the same requests and errors.
 # Usage: Tools/fuzz/framing.sh [STREAMS [SEED]], 1000000 streams by default; prints the seed, and fails on the first difference.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."

@@ -49,7 +49,7 @@ struct BenchRunner {
     return await engine.takeProfile()
   }
 
-  /// What the device counts in one run: of prompts as a whole, of decoding what is counted beyond a run that ends with
+  /// Counts of the device for one run: of prompts as a whole, of decoding the difference to a run that ends with
   /// the first tokens. Not by the moment: a device that runs nothing is done before it could be asked.
   func counts(_ test: BenchTest) async throws -> [OpTime] {
     if case .speculative = test.kind { return try await profile(test) }

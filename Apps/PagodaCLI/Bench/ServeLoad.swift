@@ -101,7 +101,7 @@ struct ServeLoad: Sendable {
       guard let turns = chat["conversations"]?.arrayValue ?? chat["conversation"]?.arrayValue, turns.count >= 2,
         let question = turns[0]["value"]?.stringValue, let answer = turns[1]["value"]?.stringValue, !question.isEmpty
       else { return nil }
-      let tokens = min(max(answer.utf8.count / 4, 4), outputTokens)  // about four bytes a token
+      let tokens = min(max(answer.utf8.count / 4, 4), outputTokens)  // about four bytes per token
       return ServePrompt(text: question, outputTokens: tokens, ignoresEnd: ignoresEnd)
     }.shuffled(using: &random)
     if prompts.isEmpty { throw CommandFailure("\(path ?? ""): has no conversation of two turns") }

@@ -133,7 +133,7 @@ private struct NamedModel {
 }
 
 extension Arguments {
-  /// The models given with `--model`, with their names; one alone is left in place for the rest to read.
+  /// The models given with `--model`, with their names; a single one stays among the arguments for later readers.
   fileprivate mutating func takeNamedModels() throws -> [NamedModel] {
     let models = try (values["model"] ?? []).map { text -> NamedModel in
       // A path may have a `=` in it; one that is there is meant as it stands.

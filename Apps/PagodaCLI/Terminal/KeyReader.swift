@@ -1,4 +1,4 @@
-// KeyReader: what the user types, as keys: characters, arrows, control keys, and pasted text as one piece.
+// KeyReader: the user's input as keys: characters, arrows, control keys, and pasted text as one key.
 import Foundation
 
 /// One thing the user did.

@@ -1,4 +1,4 @@
-// WordWrap: breaks text that comes in pieces at spaces, so that a terminal does not break it within words.
+// WordWrap: breaks text that arrives in chunks at spaces, so that a terminal does not break it within words.
 
 /// Wraps a stream of text. A word is held back until it is known to fit; `finish` gives the rest.
 package struct WordWrap {

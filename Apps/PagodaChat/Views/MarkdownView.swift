@@ -30,7 +30,7 @@ private struct BlocksView: View {
     }
   }
 
-  /// Pieces of a long block lie as close as its lines do.
+  /// Segments of a long block are as close together as its lines.
   private func gap(above index: Int) -> CGFloat {
     if index == 0 { return 0 }
     if !blocks.isContinuation(at: index) { return 10 }

@@ -1,7 +1,7 @@
 // MarkdownBlocks: the blocks of a message as a view shows them; reading those of a growing answer copies none that are settled.
 
 /// The blocks of a message. Those that can change no more are shared by all readings of an answer that grows, so that a reading
-/// costs as much as what may still change. Long blocks of such an answer come in pieces: see ``isContinuation(at:)``.
+/// costs as much as what may still change. Long blocks of such an answer come in segments: see ``isContinuation(at:)``.
 public struct MarkdownBlocks: RandomAccessCollection {
   /// Only ever appended to: a reading sees the blocks that were there when it was made.
   final class Storage {

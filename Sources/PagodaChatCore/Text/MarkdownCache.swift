@@ -4,7 +4,7 @@ import Foundation
 /// The blocks of messages: of finished ones as they were when last asked for, of the one in progress as it comes.
 @MainActor
 final class MarkdownCache {
-  /// What may still change of an answer is shorter than two of these.
+  /// The part of an answer that may still change is shorter than two of these.
   static let pieceBytes = 2048
 
   private var finished: [UUID: (length: Int, blocks: MarkdownBlocks)] = [:]

@@ -1,4 +1,4 @@
-// MarkdownParser: Markdown line by line into blocks; long blocks in pieces where a text is shown as it grows.
+// MarkdownParser: Markdown line by line into blocks; long blocks in segments while a text grows.
 
 /// Parses line by line. What a line means may depend on the one before it, never on more.
 struct MarkdownParser: Sendable {
@@ -153,7 +153,7 @@ struct MarkdownParser: Sendable {
     grow(by: line)
   }
 
-  /// The open block has one more line. If it is as long as a piece may be, it is closed and the next piece begins.
+  /// The open block has one more line. If it is as long as a segment may be, it is closed and the next segment begins.
   private mutating func grow(by line: Substring) {
     openBytes += line.utf8.count + 1
     if openBytes < pieceBytes { return }

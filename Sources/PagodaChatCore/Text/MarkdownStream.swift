@@ -1,6 +1,6 @@
-// MarkdownStream: Markdown that arrives in pieces; each line is parsed once, whatever comes after it.
+// MarkdownStream: Markdown that arrives in chunks; each line is parsed once, whatever comes after it.
 
-/// Markdown that arrives in pieces. A line is parsed once, when its end has come; only the line that is still open is looked
+/// Markdown that arrives in chunks. A line is parsed once, when its end has come; only the line that is still open is looked
 /// at again, so that a whole answer costs as much as its length.
 public struct MarkdownStream: Sendable {
   /// Everything that has come.
@@ -14,10 +14,10 @@ public struct MarkdownStream: Sendable {
   /// An empty text.
   public init() { parser = MarkdownParser() }
 
-  /// An empty text whose long blocks come in pieces of about this size, so that what may still change stays short.
+  /// An empty text whose long blocks come in segments of about this size, so that the part that may still change stays short.
   init(pieceBytes: Int) { parser = MarkdownParser(pieceBytes: pieceBytes) }
 
-  /// Takes the next piece.
+  /// Takes the next chunk.
   public mutating func append(_ piece: String) {
     text += piece
     let hadHalf = openLine.last == "\r"  // of a line break
@@ -31,7 +31,7 @@ public struct MarkdownStream: Sendable {
     openLine = (lines.last.map { String($0) } ?? "") + (isHalf ? "\r" : "")
   }
 
-  /// A line longer than a piece is taken in parts, at its blanks.
+  /// A line longer than a segment is split at its blanks.
   private mutating func breakLongLine() {
     guard openLine.utf8.count > parser.pieceBytes else { return }
     examinedCharacters += openLine.utf8.count

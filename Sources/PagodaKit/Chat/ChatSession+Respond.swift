@@ -1,4 +1,4 @@
-// Answers of a chat session: whole, as text pieces, as events, or as a value; each turn enters the history when it ends.
+// Answers of a chat session: whole, as chunks of text, as events, or as a value; each turn enters the history when it ends.
 internal import Foundation
 
 extension ChatSession {
@@ -14,7 +14,7 @@ extension ChatSession {
     return try collector.response()
   }
 
-  /// Answers piece by piece, without the reasoning.
+  /// Answers in chunks, without the reasoning.
   public func streamResponse(
     to input: some ChatInput, options: ResponseOptions = ResponseOptions()
   ) -> AsyncThrowingStream<String, any Error> {

@@ -51,7 +51,7 @@ extension Engine {
     let result = try requireTokenizer().core.encode_prompt(rendered.pieces)
     try result.status.throwIfError()
     let text = String(rendered.text)
-    // A tag that ends a message opens nothing: only the template's last piece counts.
+    // A tag that ends a message opens nothing: only the template's last segment counts.
     let end = rendered.pieces.last.map { $0.from_template ? String($0.text) : "" } ?? ""
     return EncodedPrompt(ids: Array(result.ids), opening: OutputParser.Opening(prompt: end), text: text)
   }

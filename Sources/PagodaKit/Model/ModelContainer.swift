@@ -1,4 +1,4 @@
-// ModelContainer: a model that is loaded when it is first needed, shared by all who need it, and given up on request.
+// ModelContainer: a model that is loaded when it is first needed, shared by all callers, and unloaded on request.
 internal import Foundation
 
 /// Whether a model can be used on this machine.
@@ -10,7 +10,7 @@ public enum Availability: Hashable, Sendable {
   case unavailable(PagodaError)
 }
 
-/// A model that is loaded when it is first needed and shared by all who need it.
+/// A model that is loaded when it is first needed and shared by all callers.
 ///
 /// ```swift
 /// let model = ModelContainer(.mini)
@@ -138,7 +138,7 @@ extension Error {
   fileprivate var localizedText: String { String(describing: self) }
 }
 
-/// Passes the progress of a load on to all who wait for it; a late one begins with the last report. Callbacks run under the
+/// Passes the progress of a load on to all callers that wait for it; a late one begins with the last report. Callbacks run under the
 /// lock, so that no caller sees an older report after a newer one.
 private final class ProgressRelay: @unchecked Sendable {
   private let lock = NSLock()

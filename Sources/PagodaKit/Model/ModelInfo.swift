@@ -169,7 +169,7 @@ public struct PrefixCacheStatistics: Hashable, Sendable {
   public var checkpointBytes: Int64
   /// States given up so far.
   public var checkpointEvictions: Int64
-  /// Requests that went on from a state so far.
+  /// Requests that resumed from a saved state so far.
   public var checkpointHits: Int64
   /// Token index at which the last near-miss diverged: its blocks matched further than any saved state reached. Nil before one.
   public var lastNearMiss: Int?

@@ -24,7 +24,7 @@ public struct TokenInfo: Hashable, Sendable {
   public var id: Int32
   /// Its log probability before penalties and temperature, if asked for.
   public var logProbability: Float?
-  /// The most likely tokens at this place, if asked for.
+  /// The most likely tokens at this position, if requested.
   public var topLogProbabilities: [TokenLogProbability]
   /// Of a prompt's token: 1 when it was the most likely; nil otherwise.
   public var rank: Int?
@@ -93,7 +93,7 @@ public struct Usage: Hashable, Sendable {
   /// Prompt tokens that needed no computation because their state was found.
   public var cachedTokens: Int
   /// Prompt tokens that were cached: where the prompt diverged from all before it. More than `cachedTokens` when no
-  /// state was kept at that place.
+  /// state was saved at that position.
   public var matchedTokens: Int
 
   /// Counts of tokens.

@@ -67,7 +67,7 @@ public struct Request: Hashable, Sendable {
   /// Whether tokens may be drafted for this request; see `EngineOptions.speculation`.
   public var speculates = true
   /// Log probabilities of the prompt's tokens, in ``Completion/promptTokens``: nil for none, 0 for those of the tokens, n
-  /// also for the n most likely ones in their place (20 at most). Such a request reads its prompt anew.
+  /// also for the n most likely alternatives (20 at most). Such a request reads its prompt anew.
   public var promptLogProbabilities: Int?
   /// An answer made before, to be checked: its tokens are drawn again in one pass, and the first that differs is the last.
   package var answerTokens: [Int32] = []

@@ -13,7 +13,7 @@ final class FillingDecoder: Decoder {
   let source: JSONValue?
   let codingPath: [any CodingKey]
   let userInfo: [CodingUserInfoKey: Any] = [:]
-  /// The types that are being read around this place, outermost first; nil when no schema is derived.
+  /// The enclosing types that are being read, outermost first; nil when no schema is derived.
   let types: [Any.Type]?
   private(set) var schema: JSONSchema?
   private(set) var properties: [JSONSchema.Property] = []

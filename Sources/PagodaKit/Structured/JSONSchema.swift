@@ -1,6 +1,6 @@
 // JSONSchema: the form of a JSON document, built part by part, read from text or derived from a Decodable type.
 
-/// The form of a JSON document: what an answer is held to, and what a tool takes.
+/// The form of a JSON document: of an answer that must satisfy it, or of the arguments of a tool.
 ///
 /// ```swift
 /// let city = JSONSchema.object([

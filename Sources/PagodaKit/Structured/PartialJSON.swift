@@ -19,7 +19,7 @@ package struct PartialJSON {
   private var escapeStart = 0
   private var hexDigits = 0
 
-  /// Takes the next piece of the text.
+  /// Takes the next chunk of the text.
   package mutating func push(_ piece: String) {
     for character in piece.unicodeScalars { take(character) }
   }

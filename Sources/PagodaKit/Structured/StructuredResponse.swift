@@ -27,7 +27,7 @@ public struct PartialValue<Value: Sendable>: Sendable {
 }
 
 extension ChatSession {
-  /// Answers with a value of a type of yours. The answer is held to the schema token by token, after thinking.
+  /// Answers with a value of a type of yours. The schema is enforced token by token, after thinking.
   /// - Parameters:
   ///   - input: what to answer.
   ///   - type: what the answer becomes.

@@ -1,7 +1,7 @@
 // OutputParser: the text of an answer taken apart while it arrives.
 internal import CxxCore
 
-/// Takes the text of an answer apart while it arrives: reasoning, text, tool calls. However the text is cut, the pieces
+/// Splits the text of an answer into reasoning, text and tool calls while it arrives. However the text is cut, the pieces
 /// are the same but for where runs of text, reasoning and arguments are cut.
 ///
 /// Calls are understood as Qwen's models write them, in XML or in JSON. A parameter becomes what the tool's schema says;
@@ -41,7 +41,7 @@ public final class OutputParser {
     self.core = core
   }
 
-  /// Takes the next piece of text and returns what is certain now.
+  /// Takes the next chunk of text and returns the pieces that are certain now.
   public func push(_ text: String) -> [OutputPiece] { core.push(std.string(text)).pieces.map { OutputPiece($0) } }
 
   /// The end of the answer: what was held back. In an answer that was cut, a call that is not whole is rejected.

@@ -44,7 +44,7 @@ struct CompletionFormat: AnswerFormat {
     return answer.tokens.isEmpty ? 0 : sum / Double(answer.tokens.count)
   }
 
-  /// Of the answer, and of the prompt before it if that is repeated; then every token has its place in the lists.
+  /// Of the answer, and of the prompt before it if that is repeated; then every token has an entry in the lists.
   private func logprobs(_ answer: Answer) -> JSONValue {
     guard let count = request.logprobs else { return .null }
     guard request.echoes else { return tokens.completionLogprobs(answer.tokens) }

@@ -100,7 +100,7 @@ struct Guard: Sendable {
       type: "authentication_error", code: "invalid_peer")
   }
 
-  /// The place of the key that a request brings.
+  /// The index of the key that a request brings.
   func keyIndex(_ request: HTTPRequest) -> Int? {
     let bearer = request.values("authorization")
     let plain = request.values("x-api-key")

@@ -2,7 +2,7 @@
 import PagodaKit
 
 extension TokenTexts {
-  /// One object a token, null for the first: by token id, the token itself and the most likely ones in its place.
+  /// One object per token, null for the first: by token id, the token itself and its most likely alternatives.
   func promptLogprobs(_ answer: Answer, count: Int) -> JSONValue {
     .array(
       (answer.completion?.promptTokens ?? []).map { token in

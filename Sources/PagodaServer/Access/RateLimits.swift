@@ -24,7 +24,7 @@ struct Allowance: Sendable {
     return left >= amount ? 0 : (amount - left) * 60 / perMinute
   }
 
-  /// May go below nothing: what an answer takes is known when it is made.
+  /// May become negative: the cost of an answer is known only afterwards.
   mutating func take(_ amount: Double, now: Double) {
     fill(now)
     left -= amount
@@ -39,7 +39,7 @@ struct Allowance: Sendable {
 /// The allowances of all keys. Any thread.
 final class KeyLimits: @unchecked Sendable {
   private let lock = NSLock()
-  // Guarded by `lock`; by the key's place.
+  // Guarded by `lock`; by the index of the key.
   private var requests: [Int: Allowance] = [:]
   private var tokens: [Int: Allowance] = [:]
   private var nextShare: [Int: Int] = [:]
@@ -92,7 +92,7 @@ final class FailedKeys: @unchecked Sendable {
   private var guesses: [String: Allowance] = [:]
   private var known: [String: Set<Int>] = [:]
 
-  /// The result of comparing keys: the place of the right one, or nil. Returns the seconds to wait, if any.
+  /// The result of comparing keys: the index of the right one, or nil. Returns the seconds to wait, if any.
   func check(_ key: Int?, from address: String, now: Double = monotonicSeconds()) -> Double? {
     lock.withLock {
       if let key, known[address]?.contains(key) == true { return nil }

@@ -164,7 +164,7 @@ enum StreamEvent: Sendable {
   case failed(PagodaError)
 }
 
-/// Turns the engine's events of one answer into pieces: reasoning apart, tool calls parsed. For one thread at a time.
+/// Turns the engine's events of one answer into segments: reasoning separated, tool calls parsed. For one thread at a time.
 final class AnswerReader {
   private let parser: OutputParser
   private let thinking: ThinkingTokens

@@ -140,7 +140,7 @@ final class Connection: @unchecked Sendable {
     advance(now)
   }
 
-  /// What the client is waited for; nil while it is answered. Such clients make room when the server is full.
+  /// The input that the server waits for; nil while it answers. Such clients are disconnected first when the server is full.
   var waiting: Waiting? {
     switch stage {
     case .reading where framing.phase == .idle && framing.requests > 0: Waiting(part: .nextRequest, since: waitingSince)

@@ -95,7 +95,7 @@ enum Inflate {
     }
 
     func symbol(_ input: inout BitInput) throws(GzipError) -> Int {
-      var (code, first, index) = (0, 0, 0)  // of the length reached: the bits, the first code, its place in `symbols`
+      var (code, first, index) = (0, 0, 0)  // of the length reached: the bits, the first code, its index in `symbols`
       for length in 1...15 {
         code |= Int(try input.bits(1))
         if code - first < counts[length] { return symbols[index + code - first] }

@@ -86,7 +86,7 @@ package final class HTTPClient {
     try send("\(method) \(path) HTTP/1.1\r\nHost: \(host)\r\n\(lines)\r\n\(body ?? "")")
   }
 
-  /// Reads a response; `onData` gets pieces of the body as they come, before they are part of the result. A body
+  /// Reads a response; `onData` gets chunks of the body as they come, before they are part of the result. A body
   /// without end should not be kept.
   package func response(
     isHead: Bool = false, keepsBody: Bool = true, onData: (ArraySlice<UInt8>) throws -> Void = { _ in }

@@ -1,6 +1,6 @@
 // RequestFraming: where requests begin and end in the bytes of a client, and what is wrong with them. No IO.
 
-/// Reads requests out of what a client sends, in pieces of any size. Strict: what could be read in two ways is refused.
+/// Reads requests from the bytes of a client, in chunks of any size. Strict: ambiguous input is refused.
 struct RequestFraming {
   static let maximumHeaders = 100
   static let maximumTarget = 8000

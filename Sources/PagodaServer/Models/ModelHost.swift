@@ -1,4 +1,4 @@
-// ModelHost: the models of a server, which of them are in memory, and who uses them.
+// ModelHost: the models of a server, which of them are in memory, and which requests use them.
 import Foundation
 import PagodaKit
 

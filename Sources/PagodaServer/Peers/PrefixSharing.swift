@@ -8,7 +8,7 @@ import Foundation
 public struct PrefixSharing: Sendable {
   /// The engine's folder of prefix files: `EngineOptions.prefixCacheFolder`.
   public var folder: String
-  /// A file with at least 32 bytes, the same for all servers. It takes the place of the folder's own secret.
+  /// A file with at least 32 bytes, the same for all servers. It replaces the folder's own secret.
   public var secretFile: String
   /// The other servers, as `http://host:port`; may be empty for one that only gives.
   public var peers: [String]

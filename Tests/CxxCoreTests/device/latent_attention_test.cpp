@@ -25,7 +25,7 @@ Tensor latent_cache(Rig& rig, DType type, int64_t num_blocks, int64_t block_size
   return cache;
 }
 
-// Attention of a batch over random rows; places that no sequence has written hold NaN, but in an int8 cache.
+// Attention of a batch over random rows; entries that no sequence has written hold NaN, except in an int8 cache.
 void compare_latents(DType type, const LatentShape& row, const Batch& batch, int64_t max_context) {
   const int64_t max_blocks = (max_context + row.block_size - 1) / row.block_size, n = batch.num_sequences();
   const int64_t tokens = n * max_blocks * row.block_size;

@@ -214,7 +214,7 @@ class FakeModel : public model::Model {
   }
 
   uint64_t vocab_size_;
-  std::vector<int32_t> keys_;         // [num_kv_blocks * block_size]: the token cached in each place
+  std::vector<int32_t> keys_;         // [num_kv_blocks * block_size]: the token cached at each offset
   std::vector<State> states_;         // [num_state_slots]
   std::vector<int32_t> tables_;       // [max_num_seqs, max_blocks_per_seq]
   std::vector<uint64_t> row_hashes_;  // [T] of the last step, if its states are kept

@@ -22,7 +22,7 @@ using test::Recorder;
 const std::string kSchema =
     R"({"type": "object", "properties": {"name": {"enum": ["anna", "annette", "bob"]}, "x": {"type": "integer", "maximum": 99}, "tags": {"type": "array", "items": {"enum": ["a", "b"]}, "maxItems": 3}}, "required": ["name", "x", "tags"]})";
 
-// Holds the mask thread before its next piece of work while it is closed.
+// While it is closed, stops the mask thread before its next slice of work.
 class Gate {
  public:
   void pass() {

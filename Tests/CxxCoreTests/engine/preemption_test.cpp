@@ -1,4 +1,4 @@
-// What preemptions cost when the pool holds a fifth of what a load could fill: tokens computed again, and steps.
+// The cost of preemptions when the pool holds a fifth of what a load could fill: tokens computed again, and steps.
 #include <memory>
 #include <random>
 #include <string>
@@ -92,7 +92,7 @@ PAGODA_TEST(preemption_computes_less_than_a_tenth_again_in_a_fifth_of_the_pool) 
   }
 }
 
-// What a preempted sequence has computed is written to disk, and read back when there is room for it.
+// The blocks of a preempted sequence are written to disk, and read back when blocks are free again.
 PAGODA_TEST(preemption_with_a_prefix_folder_computes_little_again) {
   for (const Load& load : {Load{"attention", false, true, true}, Load{"hybrid", true, true, true}}) {
     const auto disk = std::make_shared<DiskStore>(

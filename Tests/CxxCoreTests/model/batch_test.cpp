@@ -1,4 +1,4 @@
-// model: a batch with any index out of place is refused before an op sees it, and a slot holds nothing of its last
+// model: a batch with any index out of range is refused before an op sees it, and a slot holds nothing of its last
 // owner.
 #include <cstring>
 #include <functional>
@@ -168,7 +168,7 @@ PAGODA_TEST(model_computes_logits_only_for_the_rows_asked_for) {
   CHECK((*runner)->model().logits().empty());
 }
 
-// Random schedules: any mix of sequences and piece sizes gives each sequence the bits it has alone.
+// Random schedules: any mix of sequences and chunk sizes gives each sequence the bits it has alone.
 PAGODA_TEST(model_gives_the_same_bits_under_random_schedules) {
   std::mt19937_64 random(seed(20240));
   auto runner = ModelRunner::load(folder(path()), {.max_tokens = 256, .max_seqs = 6, .max_context = 100});

@@ -82,7 +82,7 @@ void check_batched(ModelRunner& runner, const std::vector<Expected>& expected,
   check_same_bits({logits.begin(), logits.end()}, wanted);
 }
 
-// Every prompt whole, in pieces and in company, through blocks of every size: close to transformers, and one set of
+// Every prompt whole, in chunks and beside others, through blocks of every size: close to transformers, and one set of
 // bits.
 void check_on_cpu(const std::string& path) {
   const std::vector<Expected> expected = read_expected(path, 700);
@@ -106,7 +106,7 @@ void check_on_cpu(const std::string& path) {
   }
 }
 
-// Other devices and forced instruction sets: prompts about a block's size, the longest also in pieces.
+// Other devices and forced instruction sets: prompts about a block's size, the longest also in chunks.
 void check_briefly(const std::string& path, const std::string& device) {
   note(device);
   std::vector<Expected> expected = read_expected(path, 65);

@@ -135,7 +135,7 @@ std::vector<std::string> kernel_devices() {
   return names;
 }
 
-// The logits of 16 prompts in one step are, to the bit, those of each alone, whole and in pieces.
+// The logits of 16 prompts in one step are, to the bit, those of each alone, whole and in chunks.
 void check_same_bits_in_company(const std::string& device) {
   constexpr size_t kSequences = 16, kLength = 12, kCompared = 2;
   const std::vector<Chat> chats = read_chats("chats");

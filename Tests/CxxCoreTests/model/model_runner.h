@@ -1,4 +1,4 @@
-// ModelRunner: loads a model and feeds it sequences, in any pieces and company, through scattered blocks and slots.
+// ModelRunner: loads a model and feeds it sequences, in any chunks and batches, through scattered blocks and slots.
 #pragma once
 
 #include <algorithm>
@@ -125,7 +125,7 @@ class ModelRunner {
     return batch;
   }
 
-  // Logits of the wanted rows, in the order of the pieces; empty when the step failed.
+  // Logits of the wanted rows, in the order of the chunks; empty when the step failed.
   std::span<const float> step(std::span<const Piece> pieces) {
     Status status = model_->forward(make_batch(pieces));
     if (!status.is_ok()) fail(__FILE__, __LINE__, "forward: " + status.message);
@@ -177,7 +177,7 @@ class ModelRunner {
   std::mt19937 random_{7};
 };
 
-// Logits of every token of `prompt`, alone, in pieces of at most `chunk` tokens.
+// Logits of every token of `prompt`, alone, in chunks of at most `chunk` tokens.
 inline std::vector<float> logits_of(ModelRunner& runner, std::span<const int32_t> prompt, size_t chunk) {
   runner.reset();
   ModelRunner::Sequence sequence;

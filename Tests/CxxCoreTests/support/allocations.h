@@ -36,7 +36,7 @@ bool can_replace_allocations() noexcept;  // false: nothing here counts or fails
 void begin_counting() noexcept;
 int64_t end_counting() noexcept;
 
-// What operator new has given to all threads and not got back, in bytes as the heap counts them.
+// Bytes that all threads have got from operator new and not returned, as the heap counts them.
 int64_t num_live_bytes() noexcept;
 
 }  // namespace pagoda::test

@@ -44,7 +44,7 @@ size_t expected_held(const std::vector<std::string>& stops, const std::string& t
   return held;
 }
 
-// Feeds the text in pieces that end at `cuts`; checks what is held back after each.
+// Feeds the text in chunks that end at `cuts`; checks the text that is held back after each.
 Answer feed(const std::vector<std::string>& stops, const std::string& text, std::vector<size_t> cuts) {
   text::StopStrings watcher(stops);
   Answer answer;

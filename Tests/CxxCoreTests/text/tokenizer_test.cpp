@@ -1,4 +1,4 @@
-// Prompts made of pieces, control tokens that only the template may write, and the tokenizer as Swift sees it.
+// Prompts made of segments, control tokens that only the template may write, and the tokenizer as Swift sees it.
 #include <atomic>
 #include <string>
 #include <thread>

@@ -17,7 +17,7 @@ public struct IntentDialog: ExpressibleByStringLiteral, Sendable {
   public init(_ text: LocalizedStringResource) {}
 }
 
-/// What a parameter or a result may be; the app has only texts.
+/// The types of parameters and results; the app has only texts.
 public protocol _IntentValue {
   associatedtype ValueType
   associatedtype UnwrappedType

@@ -118,7 +118,7 @@ PAGODA_TEST(disk_cache_another_model_or_setting_finds_nothing) {
   CHECK(run(fixture("qwen3_5"), options_for(folder), prompts).stats.disk.num_reads > 0);
 }
 
-// Every kind of damage, at places spread over each file.
+// Every kind of damage, at offsets spread over each file.
 PAGODA_TEST(disk_cache_a_damaged_file_is_a_miss_and_goes) {
   const std::string original = test::temporary_dir();
   const std::vector<Tokens> prompts{random_tokens(4, 150)};

@@ -100,7 +100,7 @@ PAGODA_TEST(jinja_each_budget_is_its_own) {
   CHECK_OK(render("{% macro f(n) %}{{ f(n - 1) if n else '' }}{% endmacro %}{{ f(20) }}"));
 }
 
-// Strings give their memory back, so building a long text piece by piece costs its length, not its square.
+// Strings give their memory back, so building a long text in small steps costs its length, not its square.
 PAGODA_TEST(jinja_growing_a_string_frees_the_old_ones) {
   CHECK_OK(render(
       "{% set ns = namespace(s='') %}{% for i in range(2000) %}{% set ns.s = ns.s + 'xxxxxxxxxx' * 10 %}{% endfor %}"

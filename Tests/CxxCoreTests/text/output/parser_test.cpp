@@ -137,7 +137,7 @@ const std::vector<Row>& rows() {
       // a parameter that comes twice counts once
       {call("write_file", parameter("path", "a") + parameter("path", "b")),
        "begin:0:write_file|args:0:{\"path\":\"a\"}|end:0:"},
-      // missing pieces
+      // missing parts
       {"<function=now>\n</function>", "begin:0:now|args:0:{}|end:0:"},
       {"<tool_call>\n<function=now>\n<parameter=a>\nx\n</parameter>\n</function>",
        "begin:0:now|args:0:{\"a\":\"x\"}|end:0:"},

@@ -75,7 +75,7 @@ struct Turn {
   }
 }
 
-/// An entry as messages; images have no place in these models.
+/// An entry as messages; these models take no images.
 private func messages(of entry: AnyLanguageModel.Transcript.Entry) -> [Message] {
   switch entry {
   case .instructions(let instructions): [.system(text(of: instructions.segments))]
