@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Checks that Swift is there, which is all that a build needs. Usage: Tools/setup.sh [--dev]
-# --dev installs what Tools/test.sh needs (formatter, make, Python, Chromium, HAProxy, aarch64 under qemu); fast if nothing is
+# --dev installs what Tools/test.sh needs (formatter, linter, make, Python, Chromium, HAProxy, aarch64 under qemu); fast if nothing is
 # missing.
 set -euo pipefail
 
@@ -32,7 +32,7 @@ missing_of() {
 }
 
 setup_debian() {
-  local tools=(make curl openssl python3 python3-venv haproxy hey openmpi-bin chromium clang-format-19 qemu-user g++-12-aarch64-linux-gnu)
+  local tools=(make curl openssl python3 python3-venv haproxy hey openmpi-bin chromium clang-format-19 clang-tidy-19 qemu-user g++-12-aarch64-linux-gnu)
   # A web server that starts by itself is for test machines only.
   if [[ ${CI:-} == true ]]; then tools+=(nginx-light caddy); fi
   local wanted package
@@ -55,5 +55,5 @@ if [[ $(uname -s) == Darwin ]]; then
 elif command -v apt-get >/dev/null; then
   setup_debian
 else
-  echo "setup: install make, Python 3 with venv, Chromium and clang-format 19 with this system's package manager" >&2
+  echo "setup: install make, Python 3 with venv, Chromium, clang-format 19 and clang-tidy 19 with this system's package manager" >&2
 fi

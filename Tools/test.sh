@@ -63,7 +63,7 @@ native() {
 stage_checks() {
   local self_tested
   for self_tested in include_direction.py header_sentence.py paths.sh test_counts.py documentation.py docs.py \
-    load_commands.py portable_scripts.py api_baseline.py duplicate_code.py app_files.py; do
+    load_commands.py portable_scripts.py api_baseline.py duplicate_code.py app_files.py tidy.sh; do
     check "$self_tested --self-test" "Tools/checks/$self_tested" --self-test
   done
   check "include direction" Tools/checks/include_direction.py
@@ -72,6 +72,7 @@ stage_checks() {
   check "links and paths in the docs" Tools/checks/docs.py
   check "duplicate code" Tools/checks/duplicate_code.py
   check "layout" Tools/checks/format.sh
+  check "clang-tidy, all headers" Tools/checks/tidy.sh
   check "scripts under bash 3.2" Tools/checks/portable_scripts.py
   check "generated kernels" Tools/mslc/generate.sh --check
   check "files of the app" Tools/checks/app_files.py
