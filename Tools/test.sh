@@ -203,8 +203,7 @@ stage_client() {
   swift build >"$logs/client-build.log" 2>&1 </dev/null
   bin=$(swift build --show-bin-path)
   [[ -d $bin/Modules ]] || bin=
-  check "client package" Tools/checks/client_package.sh ${bin:+"$bin"}
-  check "versioned client" Tools/checks/versioned_client.sh
+  check "versioned client" Tools/checks/client_package.sh ${bin:+"$bin"}
 }
 
 # own NAME LOG COMMAND...: runs one of our runners, which prints its failures and ends with "N passed, N failed".

@@ -1,30 +1,80 @@
 #!/bin/sh
-# Builds and runs Apps/Examples, a package without C++ interop that uses PagodaKit, like any client package, and checks that
-# a program which does not ask for the embedded model, CUDA and the software device has nothing of them. Release only:
-# with BIN (swift build --show-bin-path), its sources are also type-checked against the modules of that debug build, which
-# takes seconds instead of the minutes of a second build of the core. Usage: client_package.sh [BIN]
+# Builds and runs Apps/Examples, a package without C++ interop, as a client that depends on a version of this package, with no
+# network and nothing cached: it must resolve, fetch nothing else, build and chat. With the trait Transformers on, SwiftPM must
+# ask for swift-transformers, which it cannot have here. A program which does not ask for the embedded model, CUDA and the
+# software device must have nothing of them. Release only: with BIN (swift build --show-bin-path), the sources are also
+# type-checked against the modules of that debug build, in seconds instead of the minutes of a second build of the core.
+# Tests the tracked files as they are, committed or not. Usage: client_package.sh [BIN]
 set -eu
-cd "$(dirname "$0")/../../Apps/Examples"
-model=$PWD/../../Sources/MiniModel/files
+cd "$(dirname "$0")/../.."
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
 if [ $# -gt 0 ]; then
   for program in Ask Tour Lean; do
-    swiftc -typecheck -swift-version 6 -parse-as-library -I "$1/Modules" Sources/$program/*.swift
+    swiftc -typecheck -swift-version 6 -parse-as-library -I "$1/Modules" Apps/Examples/Sources/$program/*.swift
   done
   echo "examples, debug: type-check"
 fi
-swift build -c release --quiet
-bin=$(swift build -c release --show-bin-path)
+
+# A repository whose only commit is the version 0.1.0.
+as_check() { git -c user.name=check -c user.email=check@localhost "$@"; }
+state=$(as_check stash create)
+git init -q "$work/pagoda"
+git archive "${state:-HEAD}" | tar -x -C "$work/pagoda"
+git -C "$work/pagoda" add -A
+(cd "$work/pagoda" && as_check commit -q -m "0.1.0" && git tag 0.1.0)
+
+# Git may read local repositories only, and nothing has a network where the system allows that.
+export GIT_ALLOW_PROTOCOL=file
+offline=
+if unshare -rn true 2>/dev/null; then offline="unshare -rn"; fi
+
+# client NAME [TRAITS]: a copy of the examples that names a version instead of the folder.
+client() {
+  mkdir "$work/$1"
+  cp -R Apps/Examples/Sources "$work/$1"
+  sed "s|name: \"pagoda\", path: \"../..\"|url: \"file://$work/pagoda\", from: \"0.1.0\"${2:-}|; s|tools-version: 6.0|tools-version: 6.1|" \
+    Apps/Examples/Package.swift >"$work/$1/Package.swift"
+  grep -q 'from: "0.1.0"' "$work/$1/Package.swift" || { echo "the examples name pagoda in another way: correct this check" >&2; exit 1; }
+}
+in_client() { (cd "$work/$1" && shift && $offline "$@"); }
+packages="--cache-path $work/cache --config-path $work/config --security-path $work/security"
+
+client traits ', traits: ["Transformers"]'
+if answer=$(in_client traits swift package $packages resolve 2>&1); then
+  echo "the trait Transformers fetches nothing" >&2
+  exit 1
+fi
+case "$answer" in
+  *error*swift-transformers*) ;;
+  *) printf 'the trait Transformers does not ask for swift-transformers:\n%s\n' "$answer" >&2; exit 1 ;;
+esac
+rm -rf "$work/cache"
+
+client plain
+in_client plain swift package $packages resolve
+fetched=$(ls "$work/plain/.build/checkouts")
+if [ "$fetched" != pagoda ]; then
+  echo "a client without traits fetches: $fetched" >&2
+  exit 1
+fi
+grep -q '"version" : "0.1.0"' "$work/plain/Package.resolved" || { echo "the client was not resolved by version" >&2; exit 1; }
+in_client plain swift build $packages -c release --quiet
+bin=$(in_client plain swift build $packages -c release --show-bin-path)
+echo "versioned client: resolves and builds offline and fetches nothing else; with the trait it asks for swift-transformers"
 
 # expect PROGRAM PATTERN ANSWER
 expect() {
   case "$3" in
-    $2) echo "examples, release: $1 works" ;;
+    $2) echo "versioned client: $1 works" ;;
     *) printf '%s, unexpected answer:\n%s\n' "$1" "$3" >&2; exit 1 ;;
   esac
 }
-expect Tour '*Paris*complete*42*' "$("$bin/Tour")"
-expect Ask '*Tokyo*stop*tokens*' "$("$bin/Ask" "What is the capital of Japan?")"
-expect Lean '*Paris*' "$("$bin/Lean" "$model" "What is the capital of France?")"
+model=$work/pagoda/Sources/MiniModel/files
+expect Tour '*Paris*complete*42*' "$(in_client plain "$bin/Tour")"
+expect Ask '*Tokyo*stop*tokens*' "$(in_client plain "$bin/Ask" "What is the capital of Japan?")"
+expect Lean '*Paris*' "$(in_client plain "$bin/Lean" "$model" "What is the capital of France?")"
 expect "Lean without CUDA" '*built without*PagodaCUDA*' "$("$bin/Lean" "$model" "Hello" cuda)"
 expect "Lean without the software device" '*built without*PagodaSoftwareDevice*' "$("$bin/Lean" "$model" "Hello" software)"
 
@@ -46,4 +96,4 @@ if [ -z "$(symbols "$bin/Ask")" ] || [ "$(($(size "$bin/Ask") - $(size "$bin/Lea
   echo "the check of symbols and sizes does not see the embedded model in Ask" >&2
   exit 1
 fi
-echo "examples, release: Lean has $(size "$bin/Lean") bytes, Ask, with the embedded model, $(size "$bin/Ask")"
+echo "versioned client: Lean has $(size "$bin/Lean") bytes, Ask, with the embedded model, $(size "$bin/Ask")"
