@@ -27,6 +27,8 @@ import Testing
       app.server.turnOn(port: 0)
       let url = try #require(app.server.url, "\(String(describing: app.server.failure))")
       #expect(url.hasPrefix("http://127.0.0.1:"))
+      app.server.turnOn(port: 0)  // another window's switch: the same server
+      #expect(app.server.url == url)
       app.settings.settings.idleMinutes = 1
       await app.tick(now: .now + .seconds(3600))
       #expect(app.outlivesWindows && app.engines.engine != nil)  // without a window, and with nothing to do
@@ -60,7 +62,9 @@ import Testing
     await engines.load(.mini, named: "first")
     await engines.load(.mini, named: "second")
     #expect(loader.engine.state.withLock { $0.isShutDown })
-    #expect(engines.state == .ready(name: "second"))
+    #expect(engines.state == .ready(name: "second") && engines.device == "scripted device")
+    await engines.unload()
+    #expect(engines.device == nil)
   }
 
   @Test func the_sidebar_searches_renames_pins_and_removes() async throws {
@@ -133,7 +137,14 @@ import Testing
     #expect(await eventually { state("org/model") == .ready })
     #expect(await eventually { library.entries.last?.estimate != nil })
     #expect(library.entries.last?.estimate?.fits == false)
-    await library.remove("org/model")
+    library.askToRemove("org/model")
+    #expect(library.removalCandidate == "org/model")
+    await library.answerRemoval(false)
+    #expect(library.removalCandidate == nil && library.entries.count == 2)
+    library.askToRemove(LibraryModel.embeddedName)
+    #expect(library.removalCandidate == nil)  // it is part of the program
+    library.askToRemove("org/model")
+    await library.answerRemoval(true)
     #expect(library.entries.map(\.id) == [LibraryModel.embeddedName])
   }
 

@@ -112,6 +112,10 @@ import Testing
       #expect(app.library.isSearching)
       #expect(await eventually { !app.library.isSearching })
       #expect(app.library.found.map(\.id) == ["Qwen/Qwen3.5-0.8B"] && app.library.failure == nil)
+      await downloader.slow.open()  // the first search ends last
+      #expect(await eventually { downloader.state.withLock { $0.searches } == 1 })
+      for _ in 0..<10 { await Task.yield() }
+      #expect(app.library.found.map(\.id) == ["Qwen/Qwen3.5-0.8B"])
       app.library.search("fails")
       #expect(await eventually { app.library.failure != nil })
       #expect(app.library.found.isEmpty)

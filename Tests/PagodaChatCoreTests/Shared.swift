@@ -46,6 +46,7 @@ final class ScriptedEngine: ChatEngine {
 
   let state = Locked(State())
   let contextLength = 4096
+  let device = "scripted device"
   var load: EngineLoad { EngineLoad() }
 
   func submit(_ request: Request) -> AsyncThrowingStream<Event, any Error> {
@@ -123,8 +124,11 @@ actor Gate {
 
 /// Exposes the stream of the last download to the test.
 final class ScriptedDownloader: ModelDownloader {
+  let slow = Gate()  // searches for words that are not known end when it is opened
+
   struct State {
     var installed: [InstalledModel] = []
+    var searches = 0  // that have ended
     var last: AsyncThrowingStream<DownloadProgress, any Error>.Continuation?
     var downloads: [String] = []
     var found: [String: [FoundModel]] = [:]  // by words
@@ -149,12 +153,13 @@ final class ScriptedDownloader: ModelDownloader {
     download("\(id) \(choice.id)")
   }
 
-  /// Words that are not known are searched for until the search is cancelled; "fails" fails.
+  /// Words that are not known are searched for until the test opens `slow`, cancelled or not; "fails" fails.
   func search(_ words: String) async throws -> [FoundModel] {
     if words == "fails" { throw PagodaError.notFound("no network") }
     if let found = state.withLock({ $0.found[words] }) { return found }
-    try await Task.sleep(for: .seconds(3600))
-    return []
+    await slow.wait()
+    defer { state.withLock { $0.searches += 1 } }
+    return [FoundModel(id: "slow/\(words)", downloads: 1)]
   }
 
   func choices(of id: String) async throws -> [ModelChoice] { state.withLock { $0.choices[id] ?? [] } }

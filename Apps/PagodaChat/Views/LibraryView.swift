@@ -44,6 +44,17 @@ struct LibraryView: View {
     } message: {
       Text("\(app.library.question?.repository ?? "It") has the same model in several sizes; one is enough.")
     }
+    .confirmationDialog("Delete this model?", isPresented: isRemoving, titleVisibility: .visible) {
+      Button("Delete", role: .destructive) { Task { await app.library.answerRemoval(true) } }
+      Button("Cancel", role: .cancel) { Task { await app.library.answerRemoval(false) } }
+    } message: {
+      Text("\(app.library.removalCandidate ?? "It") would have to be downloaded again.")
+    }
+  }
+
+  private var isRemoving: Binding<Bool> {
+    Binding(
+      get: { app.library.removalCandidate != nil }, set: { if !$0 { Task { await app.library.answerRemoval(false) } } })
   }
 
   private var asksForFile: Binding<Bool> {
@@ -104,7 +115,7 @@ private struct LibraryRow: View {
       }
       Button("Load with…", action: choose).help("Choose device, weights and context, and see the memory they take")
       if !entry.isEmbedded {
-        Button("Delete", systemImage: "trash", role: .destructive) { Task { await app.library.remove(entry.id) } }
+        Button("Delete", systemImage: "trash", role: .destructive) { app.library.askToRemove(entry.id) }
           .labelStyle(.iconOnly).disabled(isLoaded)
       }
     case .downloading: Button("Pause") { app.library.pause(entry.id) }

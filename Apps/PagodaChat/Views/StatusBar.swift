@@ -43,7 +43,9 @@ struct StatusBar: View {
     case .loading(let name, let fraction):
       ProgressView(value: fraction).frame(width: 80).accessibilityLabel("Loading \(name)")
       Text("Loading \(name)")
-    case .ready(let name): Label(name, systemImage: "checkmark.circle")
+    case .ready(let name):
+      Label(name, systemImage: "checkmark.circle")
+      if let device = app.engines.device { item(device, "Device") }
     case .failed(let failure): Label(failure.errorDescription ?? failure.title, systemImage: "exclamationmark.triangle")
     }
   }

@@ -79,6 +79,9 @@ public final class EngineModel {
     }
   }
 
+  /// The device that the loaded model computes on, in words; nil without a model.
+  public var device: String? { engine?.device }
+
   /// The memory a model would need.
   public func estimate(_ source: ModelSource, _ settings: LoadSettings = LoadSettings()) async throws -> MemoryEstimate
   {

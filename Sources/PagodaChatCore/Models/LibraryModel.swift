@@ -66,6 +66,9 @@ public final class LibraryModel {
   /// A repository with several models, while the person is asked for one of them.
   public private(set) var question: ChoiceQuestion?
 
+  /// The model that is about to be deleted, while the person is asked: gigabytes that would have to be fetched again.
+  public private(set) var removalCandidate: String?
+
   /// Name of the embedded model.
   public static let embeddedName = "pagoda-mini"
 
@@ -171,6 +174,18 @@ public final class LibraryModel {
 
   /// Pauses a download and keeps partial files.
   public func pause(_ id: String) { downloads[id]?.cancel() }
+
+  /// Asks whether to delete a model.
+  public func askToRemove(_ id: String) {
+    if entries.contains(where: { $0.id == id && !$0.isEmbedded }) { removalCandidate = id }
+  }
+
+  /// The answer to the question.
+  public func answerRemoval(_ isConfirmed: Bool) async {
+    guard let candidate = removalCandidate else { return }
+    removalCandidate = nil
+    if isConfirmed { await remove(candidate) }
+  }
 
   /// Cancels a download if necessary and deletes the model; a loaded model stays in memory until it is unloaded.
   public func remove(_ id: String) async {

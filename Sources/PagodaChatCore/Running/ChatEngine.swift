@@ -7,6 +7,8 @@ public protocol ChatEngine: Sendable {
   func submit(_ request: Request) -> AsyncThrowingStream<Event, any Error>
   /// Longest conversation in tokens.
   var contextLength: Int { get }
+  /// The device that computes, in words.
+  var device: String { get }
   /// Its current load.
   var load: EngineLoad { get }
   /// Ends every request and frees the memory.
@@ -33,6 +35,9 @@ public struct EngineLoad: Hashable, Sendable {
 extension Engine: ChatEngine {
   /// The longest sequence of the memory plan.
   public var contextLength: Int { info.plan.maximumModelLength }
+
+  /// The device and the instruction set that it runs.
+  public var device: String { info.device }
 
   /// The engine's statistics for the status bar.
   public var load: EngineLoad {
