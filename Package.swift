@@ -89,7 +89,8 @@ let package = Package(
       name: "PagodaTransformers",
       dependencies: [
         "PagodaKit",
-        .product(name: "Transformers", package: "swift-transformers", condition: .when(traits: ["Transformers"])),
+        .product(name: "Tokenizers", package: "swift-transformers", condition: .when(traits: ["Transformers"])),
+        .product(name: "Hub", package: "swift-transformers", condition: .when(traits: ["Transformers"])),
       ]),
     .target(name: "PagodaChatCore", dependencies: ["PagodaHub", "PagodaKit", "PagodaMini", "PagodaServer"]),
     .executableTarget(

@@ -6,7 +6,13 @@ internal import Tokenizers
 
 /// A tokenizer of swift-transformers. It reads more kinds of `tokenizer.json` than ``Tokenizer``, and renders templates with
 /// its own engine, without the budgets and the sandbox of Pagoda's: for models that are trusted.
-public final class HubTokenizer: TextTokenizer {
+///
+/// ```swift
+/// let engine = try await Engine.load(.transformersHub("Qwen/Qwen3.5-0.8B"))
+/// let tokenizer = try await HubTokenizer(hub: "Qwen/Qwen3.5-0.8B")
+/// let answer = try await engine.respond(to: Request("Hello"), tokenizer: tokenizer)
+/// ```
+public final class HubTokenizer: ChatTokenizer {
   private let tokenizer: any Tokenizers.Tokenizer
 
   /// Reads `tokenizer.json`, `tokenizer_config.json` and the chat template of a folder.
@@ -42,14 +48,17 @@ public final class HubTokenizer: TextTokenizer {
   public func id(of token: String) -> Int32? { tokenizer.convertTokenToId(token).flatMap { Int32(exactly: $0) } }
 
   /// Token ids of a conversation through the model's chat template, ready for the answer.
-  public func encode(_ messages: [PagodaKit.Message], thinking: Bool? = nil) throws -> [Int32] {
+  public func encode(
+    _ messages: [PagodaKit.Message], tools: [ToolDefinition] = [], thinking: Bool? = nil
+  ) throws -> [Int32] {
     let plain = messages.map { Self.members($0.json) }
+    let specs = try tools.map { Self.members(try $0.json()) }
     let context: [String: any Sendable]? = thinking.map { ["enable_thinking": $0] }
     do {
       return try narrow(
         tokenizer.applyChatTemplate(
-          messages: plain, chatTemplate: nil, addGenerationPrompt: true, truncation: false, maxLength: nil, tools: nil,
-          additionalContext: context))
+          messages: plain, chatTemplate: nil, addGenerationPrompt: true, truncation: false, maxLength: nil,
+          tools: specs.isEmpty ? nil : specs, additionalContext: context))
     } catch let error as PagodaError {
       throw error
     } catch {

@@ -23,7 +23,7 @@ public struct ToolDefinition: Hashable, Sendable, Codable {
   }
 
   /// In OpenAI's shape, which chat templates expect.
-  func json() throws -> JSONValue {
+  package func json() throws -> JSONValue {
     guard let schema = JSONValue.parse(parameters), schema.objectValue != nil else {
       throw PagodaError.invalidArgument("the parameters of the tool '\(name)' are not a JSON object")
     }

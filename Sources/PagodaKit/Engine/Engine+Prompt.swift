@@ -16,16 +16,13 @@ package struct EncodedPrompt: Sendable {
 extension Engine {
   /// The number of tokens of a request's prompt as the model would read it: chat template, tools and all.
   public func tokenCount(of request: Request) throws -> Int {
-    try encode(request.prompt, tools: request.tools.map { try $0.json() }, thinking: request.thinking).ids.count
+    try request.refuseToolsWithoutConversation()
+    return try encode(request.prompt, tools: request.tools.map { try $0.json() }, thinking: request.thinking).ids.count
   }
 
   package func encode(
     _ prompt: Request.Prompt, tools: [JSONValue] = [], thinking: Bool?
   ) throws -> EncodedPrompt {
-    if case .messages = prompt {
-    } else if !tools.isEmpty {
-      throw PagodaError.invalidArgument("tools need a conversation; a prompt of text or tokens has no place for them")
-    }
     switch prompt {
     case .tokens(let ids):
       return EncodedPrompt(ids: ids, opening: .textOnly)
@@ -59,5 +56,13 @@ extension Engine {
   private func requireTokenizer() throws -> Tokenizer {
     guard let tokenizer else { throw PagodaError.unsupported("this model has no tokenizer; give it token ids") }
     return tokenizer
+  }
+}
+
+extension Request {
+  func refuseToolsWithoutConversation() throws {
+    if case .messages = prompt { return }
+    if tools.isEmpty { return }
+    throw PagodaError.invalidArgument("tools need a conversation; a prompt of text or tokens has no place for them")
   }
 }

@@ -7,10 +7,14 @@ extension Engine {
   ///
   /// Requests enter the queue in the order of these calls. Dropping the stream, or cancelling the task that reads it,
   /// cancels the request and frees its memory within a step.
-  public func submit(_ request: Request) -> AsyncThrowingStream<Event, any Error> {
+  public func submit(_ request: Request) -> AsyncThrowingStream<Event, any Error> { stream(request, nil) }
+
+  func stream(_ request: Request, _ tokenizer: (any ChatTokenizer)?) -> AsyncThrowingStream<Event, any Error> {
     AsyncThrowingStream { continuation in
       do {
-        let cancel = try start(request, deliver: { continuation.yield($0) }, end: { continuation.finish(throwing: $0) })
+        let cancel = try start(
+          request, tokenizer: tokenizer, deliver: { continuation.yield($0) },
+          end: { continuation.finish(throwing: $0) })
         continuation.onTermination = { if case .cancelled = $0 { cancel() } }
       } catch {
         continuation.finish(throwing: error)
@@ -19,18 +23,25 @@ extension Engine {
   }
 
   /// Queues a request and waits for its whole answer.
-  public func respond(to request: Request) async throws -> Response {
+  public func respond(to request: Request) async throws -> Response { try await collect(submit(request)) }
+
+  func collect(_ events: AsyncThrowingStream<Event, any Error>) async throws -> Response {
     var collector = ResponseCollector()
-    for try await event in submit(request) { collector.take(event) }
+    for try await event in events { collector.take(event) }
     return try collector.response()
   }
 
-  /// Queues a request; its events come on the engine's thread, then `end` once. Returns what cancels it.
+  /// Queues a request; its events come on the engine's thread, then `end` once. Returns what cancels it. `other` takes the place
+  /// of the model's own tokenizer and chat template.
   package func start(
-    _ request: Request, deliver: @escaping @Sendable (Event) -> Void, end: @escaping @Sendable (PagodaError?) -> Void
+    _ request: Request, tokenizer other: (any ChatTokenizer)? = nil, deliver: @escaping @Sendable (Event) -> Void,
+    end: @escaping @Sendable (PagodaError?) -> Void
   ) throws -> @Sendable () -> Void {
     let tools = try request.tools.map { try $0.json() }
-    let prompt = try encode(request.prompt, tools: tools, thinking: request.thinking)
+    try request.refuseToolsWithoutConversation()
+    let prompt =
+      try other.map { try encode(request, with: $0) }
+      ?? encode(request.prompt, tools: tools, thinking: request.thinking)
     var coreRequest = pagoda.Request()
     coreRequest.prompt_ids = .init(prompt.ids)
     coreRequest.sampling = try request.sampling.core(defaults: defaults, tokenizer: tokenizer)
@@ -54,7 +65,7 @@ extension Engine {
     coreRequest.checkpoint_positions = .init(request.checkpointPositions.map { Int32(clamping: $0) })
 
     let parser = try OutputParser(prompt.opening, tools: tools.isEmpty ? "" : JSONValue.array(tools).text)
-    let box = RequestBox(parser: parser, deliver: deliver, end: end)
+    let box = RequestBox(parser: parser, decoder: other.map { AnswerDecoder($0) }, deliver: deliver, end: end)
     if request.promptLogProbabilities != nil { box.promptTokens = prompt.ids.prefix(1).map { TokenInfo(id: $0) } }
     if let take = receipts.take, request.answerTokens.isEmpty {
       if !coreRequest.sampling.has_seed {
@@ -79,6 +90,8 @@ extension Engine {
 /// Only the engine's thread touches the parser.
 private final class RequestBox: @unchecked Sendable {
   private let parser: OutputParser
+  private var decoder: AnswerDecoder?  // of another tokenizer than the model's own
+  private var decodingFailure: PagodaError?
   private var call: ToolCall?  // whose arguments are coming
   var receipt: Receipt?  // of the answer being made, if they are kept
   var take: (@Sendable (Receipt) -> Void)?
@@ -87,9 +100,11 @@ private final class RequestBox: @unchecked Sendable {
   private let end: @Sendable (PagodaError?) -> Void
 
   init(
-    parser: OutputParser, deliver: @escaping @Sendable (Event) -> Void, end: @escaping @Sendable (PagodaError?) -> Void
+    parser: OutputParser, decoder: AnswerDecoder?, deliver: @escaping @Sendable (Event) -> Void,
+    end: @escaping @Sendable (PagodaError?) -> Void
   ) {
     self.parser = parser
+    self.decoder = decoder
     self.deliver = deliver
     self.end = end
   }
@@ -98,16 +113,29 @@ private final class RequestBox: @unchecked Sendable {
     if event.kind == .prompt_token { return promptTokens.append(TokenInfo(event)) }
     if event.kind == .token { receipt?.answer.append(event.token_id) }
     if event.kind == .token { deliver(.token(TokenInfo(event))) }
-    deliver(parser.push(String(event.text)))
+    deliver(parser.push(text(of: event)))
     guard event.kind == .finished else { return }
     let (isStop, stopString) = (event.finish_reason == .stop, String(event.stop_string))
     deliver(parser.finish(wasCut: !(isStop && stopString.isEmpty)))
     if let error = PagodaError(event.status), event.finish_reason == .error { return end(error) }
+    if let decodingFailure { return end(decodingFailure) }
     if let receipt, !receipt.answer.isEmpty { take?(receipt) }
     var completion = Completion(event)
     completion.promptTokens = promptTokens
     deliver(.finished(completion))
     end(nil)
+  }
+
+  private func text(of event: borrowing pagoda.Event) -> String {
+    if decoder == nil { return String(event.text) }
+    let (isToken, isEnd, id) = (event.kind == .token, event.kind == .finished, event.token_id)
+    do {
+      return try isToken ? decoder?.push(id) ?? "" : isEnd ? decoder?.finish() ?? "" : ""
+    } catch {
+      decodingFailure =
+        decodingFailure ?? error as? PagodaError ?? .internal("the tokenizer failed: \(error.localizedDescription)")
+      return ""
+    }
   }
 
   private func deliver(_ pieces: [OutputPiece]) {

@@ -1,0 +1,31 @@
+// Requests with a tokenizer and a chat template of the caller instead of the model's own.
+
+extension Engine {
+  /// Queues a request and streams its answer, like ``submit(_:)``, with a tokenizer and a chat template of the caller: for models
+  /// whose own Pagoda does not read, or to compare them. Stop strings and grammars are of the model's own tokenizer: stop strings
+  /// are refused here, and a grammar needs that the model has one.
+  public func submit(_ request: Request, tokenizer: any ChatTokenizer) -> AsyncThrowingStream<Event, any Error> {
+    stream(request, tokenizer)
+  }
+
+  /// Queues a request and waits for its whole answer, with a tokenizer and a chat template of the caller.
+  public func respond(to request: Request, tokenizer: any ChatTokenizer) async throws -> Response {
+    try await collect(submit(request, tokenizer: tokenizer))
+  }
+
+  func encode(_ request: Request, with tokenizer: any ChatTokenizer) throws -> EncodedPrompt {
+    if !request.sampling.stopStrings.isEmpty {
+      throw PagodaError.unsupported("stop strings need the model's own tokenizer; name stop tokens instead")
+    }
+    switch request.prompt {
+    case .tokens(let ids): return EncodedPrompt(ids: ids, opening: .textOnly)
+    case .text(let text):
+      let ids = try tokenizer.encodeWithControlTokens(text)
+      return EncodedPrompt(ids: ids, opening: .textOnly, hasThinkingTags: false)
+    case .messages(let messages):
+      let ids = try tokenizer.encode(messages, tools: request.tools, thinking: request.thinking)
+      let text = try tokenizer.decode(ids, skippingSpecialTokens: false)
+      return EncodedPrompt(ids: ids, opening: OutputParser.Opening(prompt: text), text: text)
+    }
+  }
+}

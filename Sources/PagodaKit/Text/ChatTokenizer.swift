@@ -1,0 +1,12 @@
+// ChatTokenizer: a tokenizer with a chat template that an engine can use instead of the model's own.
+
+/// A tokenizer with a chat template, which ``Engine/submit(_:tokenizer:)`` takes instead of the model's own: such as
+/// `HubTokenizer` of the product PagodaTransformers.
+public protocol ChatTokenizer: TextTokenizer {
+  /// Token ids of a conversation through the chat template, ready for the answer.
+  /// - Parameters:
+  ///   - messages: the conversation, oldest message first.
+  ///   - tools: tools that the answer may call.
+  ///   - thinking: whether the model thinks before it answers; nil leaves it to the template.
+  func encode(_ messages: [Message], tools: [ToolDefinition], thinking: Bool?) throws -> [Int32]
+}
