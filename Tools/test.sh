@@ -159,29 +159,37 @@ stage_cluster() {
   fi
 }
 
-# Tests what depends on the architecture: kernels against the reference, their bits in any schedule, and one answer from
-# prompt to text. The whole suite takes half an hour under emulation: `make -C Tools/native aarch64` (its `paths` tests
-# check each path against R1 in random schedules). The software device runs the same C++ as on x86-64, a hundred times
-# slower, so only the paths of the CPU are tested.
+# Tests what depends on the architecture: kernels with vector instructions against the reference, their bits in any schedule,
+# measured limits, text (char has no sign there), the fibers of the software device, and one answer from prompt to text. The
+# whole suite takes half an hour under emulation: `make -C Tools/native aarch64` (its `paths` tests check each path against
+# R1 in random schedules). The portable path and the kernels on the software device are the same C++ as on x86-64, up to a
+# hundred times slower, so operations are tested on the other paths of the CPU only.
 stage_aarch64() {
-  local -x PAGODA_TEST_DEVICE=cpu
+  local -x PAGODA_TEST_DEVICE=simd
   local selected=1
   if [[ $(uname -m) != x86_64 ]]; then
     say "not run: this machine is not x86-64, and the tests above ran on $(uname -m)"
   elif ! command -v qemu-aarch64 >/dev/null || ! command -v aarch64-linux-gnu-g++-12 >/dev/null; then
     not_run "qemu-user and g++-12-aarch64-linux-gnu are not installed"
   else
-    native aarch64 base device conformance invariance packed sampler tokenizer engine_the_embedded_model
+    native aarch64 base_ conformance invariance packed_numbers packed_products packed_rotation sampler_ tokenizer_ \
+      bench_limits gpu_software engine_the_embedded_model
   fi
 }
 
 stage_asan() {
-  local -x PAGODA_CXX_TESTS_LEFT=$left
+  local -x PAGODA_CXX_TESTS_LEFT=$left SWIFT_OBJECTS
+  SWIFT_OBJECTS=$(objects)
   native asan
 }
 
+# objects: where asan and tsan find the objects that the package's build shares with them, when that build is one of the stages.
+objects() { if [[ -n $left ]]; then say ../../.build/debug; fi; }
+
 # The thread sanitizer is slow, so it covers only the engine's thread, the thread pool and the server's HTTP.
 where_threads_meet() {
+  local -x SWIFT_OBJECTS
+  SWIFT_OBJECTS=$(objects)
   local -x selected=1 TEST_DIRS="$(printf "../../Tests/CxxCoreTests/%s " support base engine)"
   "$@" tsan engine base_thread
 }
@@ -195,7 +203,11 @@ build() {
   make -s -j "$jobs" -C Tools/native BUILD="$1" FILTER="${*:2}" SELECTED="${selected:-}" build \
     >"$logs/$1-build.log" 2>&1 </dev/null
 }
-ahead_asan() { build asan; }
+ahead_asan() {
+  local -x SWIFT_OBJECTS
+  SWIFT_OBJECTS=$(objects)
+  build asan
+}
 ahead_tsan() { where_threads_meet build; }
 
 stage_client() {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <string_view>
 
 #include "base/kv_row.h"
 #include "device/registry.h"
@@ -101,8 +102,12 @@ std::vector<float> Rig::read(const Tensor& dense) {
 
 std::vector<std::string> selected_devices() {
   std::vector<std::string> names = device::device_names();
-  if (const char* only = std::getenv("PAGODA_TEST_DEVICE"))
-    std::erase_if(names, [&](const auto& n) { return n != only && !n.starts_with(std::string(only) + ":"); });
+  const char* wanted = std::getenv("PAGODA_TEST_DEVICE");
+  if (!wanted) return names;
+  const bool is_simd = std::string_view(wanted) == "simd";
+  const std::string only = is_simd ? "cpu" : wanted;
+  std::erase_if(names, [&](const auto& n) { return n != only && !n.starts_with(only + ":"); });
+  if (is_simd) std::erase(names, "cpu:portable");
   return names;
 }
 

@@ -42,8 +42,8 @@ class Rig {
   std::vector<std::unique_ptr<device::Weight>> weights_;
 };
 
-// Every device of this machine and every CPU code path; PAGODA_TEST_DEVICE limits them to one device, or with "cpu" to
-// the code paths of the CPU.
+// Every device of this machine and every CPU code path; PAGODA_TEST_DEVICE limits them to one device, with "cpu" to the
+// code paths of the CPU, with "simd" to those with vector instructions.
 std::vector<std::string> selected_devices();
 
 // The selected devices except the reference, with each CPU code path once, best first.
