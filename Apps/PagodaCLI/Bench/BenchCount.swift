@@ -13,7 +13,7 @@ package struct BenchCount: Sendable {
 
   /// From what the device counted in one run of the test; nil when it launches nothing.
   package init?(_ test: BenchTest, times: [OpTime], leastBytes: Double, layerCount: Int) {
-    let times = times.filter { $0.name != "step" }  // the time on the device, where it is told
+    let times = times.filter { $0.name != "step" }  // the time on the device, where it is reported
     // Each step looks up its tokens in one launch.
     guard let steps = times.first(where: { $0.name == "embedding" })?.calls, steps > 0 else { return nil }
     let tokens =

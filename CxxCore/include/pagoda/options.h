@@ -27,7 +27,7 @@ struct EngineOptions {
   int64_t checkpoint_bytes = 0;         // recurrent states kept for that; 0 = 32 of them, at most a share of the device
   std::string prefix_cache_dir = "";    // folder where prefixes outlive the engine; "" = none
   int64_t prefix_cache_disk_bytes = 0;  // most bytes of prefix files in that folder; 0 = 8 GiB
-  // Prefix files are told apart by the whole content of the model's files, not by their times and a sample: for
+  // Prefix files are identified by the whole content of the model's files, not by their times and a sample: for
   // prefixes that several machines share. Reads every file once more.
   bool identify_content = false;
   bool identify = false;  // fills ModelInfo::fingerprint when it loads; costs a step of 20 tokens

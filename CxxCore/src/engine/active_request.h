@@ -40,7 +40,7 @@ struct ActiveRequest {
   std::shared_ptr<grammar::TokenGrammar> grammar;  // null: any token may come; shared by requests, the mask worker's
   std::shared_ptr<grammar::Guide> guide;           // through it
   grammar::Place place;                            // in it, after the tokens so far, once that is known
-  bool has_begun = false;                          // the grammar has been told a token
+  bool has_begun = false;                          // the grammar has received a token
   bool is_awaited = false;                         // its mask is requested at the beginning of each step
   std::vector<float> held_logits;  // of a row whose mask was late: its token is drawn when that is known
   int32_t num_prompt_logprobs = -1;

@@ -1,4 +1,4 @@
-// Thinking is told by token ids: text that merely spells the tags neither opens nor closes it.
+// Thinking is recognised by token ids: text that merely spells the tags neither opens nor closes it.
 #include "engine/thinking.h"
 
 namespace pagoda::engine {

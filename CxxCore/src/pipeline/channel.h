@@ -1,4 +1,4 @@
-// Channel: whole frames, in order, between two ranks. The one thing that the pipeline asks of a network.
+// Channel: whole frames, in order, between two ranks. All that the pipeline needs from a network.
 #pragma once
 
 #include <cstddef>

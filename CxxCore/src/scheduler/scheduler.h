@@ -90,7 +90,7 @@ class Scheduler {
   // are in the block tables when this returns. Valid until the next call.
   // Of sequences that are in flight nothing is planned, and `max_rows` leaves others for the step after it.
   const StepPlan& schedule(int32_t max_tokens = INT32_MAX, int32_t max_rows = INT32_MAX);
-  const StepPlan& plan() const noexcept { return plan_; }  // the last one, or what a schedule() that threw made of it
+  const StepPlan& plan() const noexcept { return plan_; }  // the last one; incomplete if schedule() threw
 
   // How many drafts may follow the one token a sequence has to compute. None may complete a block of the recurrent
   // state or pass a position where the state is saved: neither can be undone.

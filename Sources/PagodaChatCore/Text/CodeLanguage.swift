@@ -1,4 +1,4 @@
-// CodeLanguage: what the highlighter knows of a language.
+// CodeLanguage: the syntax of a language, as far as the highlighter needs it.
 
 /// A language as the highlighter sees it: its words, and how comments and texts are marked.
 struct CodeLanguage: Sendable {

@@ -154,7 +154,7 @@ struct Answer: Sendable {
 }
 
 extension Completion {
-  /// The model had not come to an end itself.
+  /// The model had not ended the answer itself.
   var wasCut: Bool { finishReason != .stop || stopString != nil }
 }
 

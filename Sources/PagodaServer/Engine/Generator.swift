@@ -188,7 +188,7 @@ final class Generator: Sendable {
     ended: () -> Void, deliver: @escaping @Sendable (Int, StreamEvent) -> Void
   ) throws {
     for index in 0..<generation.sequenceCount {
-      // The engine gives the raw text: reasoning and tool calls are told apart by the reader.
+      // The engine gives the raw text: the reader separates reasoning and tool calls.
       let prompt = prompts[index / generation.answers]
       var request = Request(prompt: .tokens(prompt.ids), sampling: generation.sampling)
       if case .middle = generation.prompts[index / generation.answers], !request.sampling.ignoresEndOfText {

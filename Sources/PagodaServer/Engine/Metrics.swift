@@ -172,7 +172,7 @@ extension Metrics {
     let cache = engine.prefixCache
     let counters: [(String, String, Int64)] = [
       ("block_evictions", "Cached KV blocks given to other content.", cache.blockEvictions),
-      ("checkpoint_hits", "Requests that went on from a recurrent state kept.", cache.checkpointHits),
+      ("checkpoint_hits", "Requests that resumed from a saved recurrent state.", cache.checkpointHits),
       ("checkpoint_evictions", "Recurrent states given up.", cache.checkpointEvictions),
       ("recomputed_tokens", "Tokens computed again after a preemption.", cache.recomputedTokens),
       ("grammar_masks", "Masks of the tokens that grammars allow.", engine.masks),

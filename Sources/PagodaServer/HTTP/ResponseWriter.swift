@@ -1,7 +1,7 @@
 // ResponseWriter: an answer as bytes of HTTP/1.1, and those bytes on their way to a socket.
 import Foundation
 
-/// How the end of an answer's body is told.
+/// How the end of a response body is marked.
 enum BodyFraming: Equatable {
   case length(Int)
   case chunks

@@ -186,7 +186,7 @@ const io::Json* find_default_template(const io::Json& tokenizer_config) {
   return nullptr;
 }
 
-// bos_token and its like, which templates may name: a string, or an object with `content`.
+// bos_token and similar names that templates may use: a string, or an object with `content`.
 text::JinjaTemplate::Constants special_tokens(const io::Json& tokenizer_config) {
   text::JinjaTemplate::Constants constants;
   for (const char* name : {"bos_token", "eos_token", "pad_token", "unk_token"}) {

@@ -1,4 +1,4 @@
-// The element types of GGUF files: their blocks, and the numbers that a block stands for.
+// The element types of GGUF files: their blocks, and how a block encodes numbers.
 #pragma once
 
 #include <cstddef>
