@@ -1,4 +1,4 @@
-// Arguments of gelu_mul and scale_rows, which Gemma needs.
+// Arguments of gelu_mul and scale_rows, which Gemma and MiniCPM need.
 #pragma once
 
 #include "device/op_args.h"

@@ -15,7 +15,7 @@ Status gelu_mul(device::Encoder& encoder, const device::GeluMulArgs& args) noexc
 Status scale_rows(device::Encoder& encoder, const device::ScaleRowsArgs& args) noexcept {
   Check check("scale_rows");
   check.tensor("x", args.x, DType::f32, {kAny, kAny});
-  return encode_if_can(check, encoder, device::Op::scale_rows, "GELU", [&] { encoder.scale_rows(args); });
+  return encode_if_can(check, encoder, device::Op::scale_rows, "scaling of rows", [&] { encoder.scale_rows(args); });
 }
 
 }  // namespace pagoda::ops

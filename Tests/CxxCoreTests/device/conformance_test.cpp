@@ -10,6 +10,7 @@
 
 #include "device/conformance.h"
 #include "device/registry.h"
+#include "ops/gelu.h"
 #include "ops/ops.h"
 #include "support/test.h"
 
@@ -95,6 +96,40 @@ PAGODA_TEST(conformance_gates) {
       CHECK_OK(ops::sigmoid_gate(rig.encoder(), {x, device::slice(both, 2, dim, dim), gated}));
       CHECK_OK(rig.finish());
       return {rig.read(gated)};
+    });
+}
+
+// Into another tensor and into the half that it reads.
+PAGODA_TEST(conformance_gelu_mul) {
+  for (int64_t width : {3, 128, 300})
+    for (bool is_in_place : {false, true})
+      compare("gelu_mul" + text({width, is_in_place}), kElementwise, [&](Rig& rig, Random& random) -> Outputs {
+        const Tensor both = rig.floats(random.normal(3 * 2 * width, 4.0f), {3, 2 * width});
+        const Tensor out = is_in_place ? both : rig.zeros(DType::f32, {3, 2 * width});
+        CHECK_OK(ops::gelu_mul(rig.encoder(), {.x = both, .out = device::slice(out, 1, 0, width)}));
+        CHECK_OK(rig.finish());
+        return {rig.read(out)};
+      });
+}
+
+// exp(-x) of the first is an infinity in float, and its product with 0 would be none.
+PAGODA_TEST(conformance_gelu_mul_of_large_numbers) {
+  compare("gelu_mul", kElementwise, [&](Rig& rig, Random&) -> Outputs {
+    const Tensor both = rig.floats({-90, 90, -20, 20, 0, 1, 1, 1, 1, 3}, {1, 10});
+    const Tensor out = rig.zeros(DType::f32, {1, 5});
+    CHECK_OK(ops::gelu_mul(rig.encoder(), {.x = both, .out = out}));
+    CHECK_OK(rig.finish());
+    return {rig.read(out)};
+  });
+}
+
+PAGODA_TEST(conformance_gelu_scale_rows_leaves_other_columns_alone) {
+  for (int64_t width : {3, 128, 300})
+    compare("scale_rows" + text({width}), kExact, [&](Rig& rig, Random& random) -> Outputs {
+      const Tensor all = rig.floats(random.normal(3 * (width + 7)), {3, width + 7});
+      CHECK_OK(ops::scale_rows(rig.encoder(), {.x = device::slice(all, 1, 4, width), .factor = 0.37f}));
+      CHECK_OK(rig.finish());
+      return {rig.read(all)};
     });
 }
 

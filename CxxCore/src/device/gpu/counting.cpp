@@ -98,6 +98,12 @@ void CountingEncoder::reshape_and_cache(const ReshapeAndCacheArgs& a) noexcept {
 void CountingEncoder::paged_attention(const PagedAttentionArgs& a) noexcept {
   count("paged_attention", op_cost(a), [&] { inner_.paged_attention(a); });
 }
+void CountingEncoder::gelu_mul(const GeluMulArgs& a) noexcept {
+  count("gelu_mul", op_cost(a), [&] { inner_.gelu_mul(a); });
+}
+void CountingEncoder::scale_rows(const ScaleRowsArgs& a) noexcept {
+  count("scale_rows", op_cost(a), [&] { inner_.scale_rows(a); });
+}
 void CountingEncoder::cache_latents(const CacheLatentsArgs& a) noexcept {
   count("cache_latents", op_cost(a), [&] { inner_.cache_latents(a); });
 }

@@ -90,6 +90,8 @@ class CountingEncoder final : public Encoder {
   void route_experts(const RouteExpertsArgs&) noexcept override;
   void expert_matmul(const ExpertMatmulArgs&) noexcept override;
   void combine_experts(const CombineExpertsArgs&) noexcept override;
+  void gelu_mul(const GeluMulArgs&) noexcept override;
+  void scale_rows(const ScaleRowsArgs&) noexcept override;
   void cache_latents(const CacheLatentsArgs&) noexcept override;
   void latent_attention(const LatentAttentionArgs&) noexcept override;
   void kda(const KdaArgs&) noexcept override;

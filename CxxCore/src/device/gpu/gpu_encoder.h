@@ -11,6 +11,7 @@
 #include "args/gdn.h"
 #include "device/device.h"
 #include "device/expert_ops.h"
+#include "device/gelu_ops.h"
 #include "device/gpu/backend.h"
 #include "device/gpu/generated/bindings.h"
 #include "device/gpu/gpu_weight.h"
@@ -38,7 +39,7 @@ class GpuEncoder final : public Encoder, private Pending {
   explicit GpuEncoder(Backend& backend) noexcept : backend_(backend) {}
   void set_scratch(Scratch scratch) noexcept { scratch_ = std::move(scratch); }
 
-  bool can(Op op) const noexcept override { return op != Op::gelu_mul && op != Op::scale_rows; }
+  bool can(Op) const noexcept override { return true; }
   void embedding(const EmbeddingArgs&) noexcept override;
   void rms_norm(const RmsNormArgs&) noexcept override;
   void matmul(const MatmulArgs&) noexcept override;
@@ -57,6 +58,8 @@ class GpuEncoder final : public Encoder, private Pending {
   void route_experts(const RouteExpertsArgs&) noexcept override;
   void expert_matmul(const ExpertMatmulArgs&) noexcept override;
   void combine_experts(const CombineExpertsArgs&) noexcept override;
+  void gelu_mul(const GeluMulArgs&) noexcept override;
+  void scale_rows(const ScaleRowsArgs&) noexcept override;
   void cache_latents(const CacheLatentsArgs&) noexcept override;
   void latent_attention(const LatentAttentionArgs&) noexcept override;
   void kda(const KdaArgs&) noexcept override;

@@ -1215,6 +1215,19 @@ struct SigmoidGate {
 };
 static_assert(sizeof(SigmoidGate) == 56, "host and kernel agree");
 
+struct GeluMul {
+  long x_stride, out_stride;
+  uint width, reserved;
+};
+static_assert(sizeof(GeluMul) == 24, "host and kernel agree");
+
+struct ScaleRows {
+  long x_stride;
+  uint width;
+  float factor;
+};
+static_assert(sizeof(ScaleRows) == 16, "host and kernel agree");
+
 
 struct Slot {
   long slot_stride;

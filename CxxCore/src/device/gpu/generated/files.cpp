@@ -25,6 +25,8 @@ std::span<const KernelInfo> gdn_prefill_kernels() noexcept;
 KernelSource gdn_prefill_source() noexcept;
 std::span<const KernelInfo> gdn_prepare_kernels() noexcept;
 KernelSource gdn_prepare_source() noexcept;
+std::span<const KernelInfo> gelu_kernels() noexcept;
+KernelSource gelu_source() noexcept;
 std::span<const KernelInfo> kda_kernels() noexcept;
 KernelSource kda_source() noexcept;
 std::span<const KernelInfo> latent_attention_kernels() noexcept;
@@ -69,6 +71,7 @@ std::span<const KernelFile> files() noexcept {
     {gdn_decode_kernels(), gdn_decode_source()},
     {gdn_prefill_kernels(), gdn_prefill_source()},
     {gdn_prepare_kernels(), gdn_prepare_source()},
+    {gelu_kernels(), gelu_source()},
     {kda_kernels(), kda_source()},
     {latent_attention_kernels(), latent_attention_source()},
     {matmul_f32_kernels(), matmul_f32_source()},

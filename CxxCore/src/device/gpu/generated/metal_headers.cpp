@@ -365,7 +365,7 @@ static_assert(sizeof(RowSource) == 48, "host and kernel agree");
 }  // namespace pagoda_args
 )msl"},
     {"args/rows.h",
-R"msl(// Arguments of gather_rows.metal, sigmoid_gate.metal and slots.metal, shared by the kernels and the host.
+R"msl(// Arguments of gather_rows.metal, gelu.metal, sigmoid_gate.metal and slots.metal, shared by the kernels and the host.
 
 #include "args/types.h"
 
@@ -382,6 +382,19 @@ struct SigmoidGate {
   uint heads, dim;
 };
 static_assert(sizeof(SigmoidGate) == 56, "host and kernel agree");
+
+struct GeluMul {
+  long x_stride, out_stride;  // elements
+  uint width, reserved;       // of out
+};
+static_assert(sizeof(GeluMul) == 24, "host and kernel agree");
+
+struct ScaleRows {
+  long x_stride;  // elements
+  uint width;
+  float factor;
+};
+static_assert(sizeof(ScaleRows) == 16, "host and kernel agree");
 
 // Slots are counted in units: words of 4 bytes, or bytes.
 struct Slot {
