@@ -80,13 +80,17 @@ def check(page, request):
     return run
 
 
-def test_axe_finds_nothing(page, server, size, check):
+def test_axe_finds_nothing(page, server, size, check, refusals):
+    refusals |= {"0"}
     expect(page.locator("#model")).to_contain_text("pagoda-mini")
     check("welcome")
     show(page, MARKDOWN)
     check("answer")
     page.click("#open-settings")
     check("settings")
+    page.fill("[name=temperature]", "9")
+    expect(page.locator("[name=temperature]:invalid")).to_be_visible()
+    check("refused")
     page.keyboard.press("Escape")
     if size[0] < 700:
         page.click("#menu")
@@ -95,10 +99,16 @@ def test_axe_finds_nothing(page, server, size, check):
     page.locator("#messages").click(position={"x": 5, "y": 5})
     page.keyboard.press("?")
     check("keys")
+    page.goto(server.url + "/status")
+    expect(page.locator("#state")).to_have_text("live")
+    check("idle")
     with server.endless():
-        page.goto(server.url + "/status")
         expect(page.locator("#lanes li")).to_have_count(1)
         check("status")
+    page.route("**/status/events", lambda route: route.abort())
+    page.reload()
+    expect(page.locator("#state")).to_contain_text("cannot be reached")
+    check("lost")
 
 
 def test_axe_finds_nothing_where_something_went_wrong_or_changed(page, size, check, refusals, tmp_path):
@@ -111,6 +121,9 @@ def test_axe_finds_nothing_where_something_went_wrong_or_changed(page, size, che
     page.set_input_files("#files", str(note))
     expect(page.locator(".chip")).to_contain_text("note.txt")
     check("branches")
+    page.set_input_files("#import-file", str(note))
+    expect(page.locator(".toast")).to_contain_text("holds no chats")
+    check("toast")
     page.unroute("**/v1/chat/completions")
     for name, answer in (("away", lambda route: route.abort()), ("key", lambda route: route.fulfill(status=401, body="{}"))):
         page.route("**/v1/chat/completions", answer, times=1)
