@@ -21,7 +21,8 @@ class Person(BaseModel):
     age: int = Field(ge=0, le=150)
 
 
-@pytest.mark.parametrize("provider, path", [("openai", "/v1"), ("hosted_vllm", "/v1"), ("anthropic", "")])
+@pytest.mark.parametrize("provider, path", [("openai", "/v1"), ("hosted_vllm", "/v1"), ("anthropic", ""),
+                                            ("ollama_chat", ""), ("ollama", "")])
 def test_litellm(server, provider, path, monkeypatch):
     monkeypatch.setenv("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # no request to elsewhere
     import litellm
@@ -33,8 +34,9 @@ def test_litellm(server, provider, path, monkeypatch):
     answer = ask(FRANCE)
     assert "Paris" in answer.choices[0].message.content and answer.usage.completion_tokens > 0
     assert "".join(chunk.choices[0].delta.content or "" for chunk in ask(FRANCE, stream=True)) == answer.choices[0].message.content
-    call = ask(WEATHER, tools=TOOLS).choices[0].message.tool_calls[0]
-    assert call.function.name == "get_weather" and json.loads(call.function.arguments)["city"]
+    if provider != "ollama":  # its tools are words in the prompt, which this model does not know
+        call = ask(WEATHER, tools=TOOLS).choices[0].message.tool_calls[0]
+        assert call.function.name == "get_weather" and json.loads(call.function.arguments)["city"]
     if provider != "anthropic":
         assert Person.model_validate_json(ask("Hello!", response_format=Person, max_tokens=400).choices[0].message.content)
 

@@ -154,3 +154,17 @@ def test_refusals_have_ollamas_shape(client, server):
     answer = requests.post(server.url + "/api/chat", data="{", headers={"Content-Type": "application/json"})
     assert answer.status_code == 400 and list(answer.json()) == ["error"]
     assert list(requests.get(server.url + "/api/nothing").json()) == ["error"]
+
+
+def test_the_type_may_be_left_out_unless_a_page_asks(server):
+    body = json.dumps({"model": MODEL, "messages": user(FRANCE), "stream": False, "options": {"num_predict": 2}})
+
+    def status(path, headers):
+        return requests.post(server.url + path, data=body.encode(), headers=headers).status_code
+
+    form = {"Content-Type": "application/x-www-form-urlencoded"}  # what curl -d adds
+    assert [status("/api/chat", headers) for headers in ({}, form)] == [200, 200]
+    assert status("/api/chat", {"Content-Type": "text/plain"}) == 415
+    for page in ({"Origin": server.url}, {"Referer": server.url + "/"}, {"Sec-Fetch-Site": "cross-site"}):
+        assert [status("/api/chat", {**headers, **page}) for headers in ({}, form)] == [415, 415]
+    assert [status("/v1/chat/completions", headers) for headers in ({}, form)] == [415, 415]

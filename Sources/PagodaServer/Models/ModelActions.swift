@@ -40,7 +40,7 @@ extension ModelHost {
         attempt(exchange, .openAI) { try use(current, exchange, .openAI) { try begin($0, exchange) } }
       }
     case .desk(let shape, let handle):
-      let isCompressed = try checkBody(of: request)
+      let isCompressed = try checkBody(of: request, shape)
       return .work { [self] exchange in
         attempt(exchange, shape) {
           if isCompressed { try expandBody(of: exchange) }
@@ -48,7 +48,7 @@ extension ModelHost {
         }
       }
     case .json(let isGeneration, let shape, let handle):
-      let isCompressed = try checkBody(of: request)
+      let isCompressed = try checkBody(of: request, shape)
       if entries.count == 1, let service = state(of: entries[0]).service {
         try service.replica.check(request)
         if isGeneration { try service.admission.check() }
@@ -83,10 +83,10 @@ extension ModelHost {
   }
 
   /// Whether a body will come, in JSON; true when it is compressed.
-  private func checkBody(of request: HTTPRequest) throws -> Bool {
-    let type = request.values("content-type").first ?? ""
-    let mime = type.split(separator: ";").first.map { $0.trimmingCharacters(in: .whitespaces).lowercased() }
-    guard mime == "application/json" else {
+  private func checkBody(of request: HTTPRequest, _ shape: APIError.Shape) throws -> Bool {
+    let type = request.values("content-type").first
+    let mime = type?.split(separator: ";").first.map { $0.trimmingCharacters(in: .whitespaces).lowercased() }
+    guard mime == "application/json" || shape == .ollama && isLeftOut(mime, by: request) else {
       throw APIError.invalid("the Content-Type must be application/json", code: "unsupported_media_type", status: 415)
     }
     if request.values("content-length").isEmpty && request.values("transfer-encoding").isEmpty {
@@ -98,6 +98,13 @@ extension ModelHost {
     throw APIError(
       status: 415, message: "the body may be compressed with gzip, not otherwise", code: "unsupported_media_type",
       headers: [HTTPHeader("Accept-Encoding", "gzip")])
+  }
+
+  /// Whether the type is missing, or the one that `curl -d` adds, as in many clients of Ollama. Of a browser it is asked:
+  /// pages of other sites may send these types without asking first.
+  private func isLeftOut(_ type: String?, by request: HTTPRequest) -> Bool {
+    let isBrowser = ["origin", "referer", "sec-fetch-site"].contains { !request.values($0).isEmpty }
+    return !isBrowser && (type == nil || type == "application/x-www-form-urlencoded")
   }
 
   private func expandBody(of exchange: Exchange) throws {
