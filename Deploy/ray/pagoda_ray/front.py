@@ -42,7 +42,8 @@ class Front:
                                                 auto_decompress=False)
         body = await request.body()
         headers = {name.lower(): value for name, value in request.headers.items()}
-        wanted = {"headers": headers, "exclude": []}
+        # No slot is reserved at the replica: that is one more call of an actor, and the engine refuses what is too much itself.
+        wanted = {"headers": headers, "exclude": [], "_reserve": False}
         if request.method == "POST":
             wanted["prefix"] = prefix_body(request.url.path, body)
         refusal = None
