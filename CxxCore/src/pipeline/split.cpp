@@ -24,7 +24,7 @@ Result<std::vector<int32_t>> split_layers(const LayerCosts& costs, std::span<con
   std::vector<std::vector<size_t>> begins(num_stages, std::vector<size_t>(num_layers + 1, 0));
   for (size_t s = 0; s < num_stages; ++s)
     for (size_t end = s + 1; end <= num_layers; ++end) {
-      double read = s == 0 ? static_cast<double>(costs.head_bytes) : 0;
+      double read = s == 0 ? static_cast<double>(costs.head_read_bytes) : 0;
       int64_t kept = s == 0 ? costs.head_bytes : 0;
       for (size_t begin = end; begin-- > s;) {
         read += static_cast<double>(costs.read_bytes[begin]);

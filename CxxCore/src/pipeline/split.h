@@ -16,12 +16,13 @@ struct StageLimits {
 };
 
 struct LayerCosts {
-  std::vector<int64_t> read_bytes, bytes;  // by layer: read for a token, kept on the device
-  int64_t head_bytes = 0;                  // of embedding and head, which the first stage has: kept, and read
+  std::vector<int64_t> read_bytes, bytes;  // by layer: read for a step, kept on the device
+  int64_t head_bytes = 0;                  // of embedding and head, which the first stage keeps
+  int64_t head_read_bytes = 0;             // of those, what a step reads
 };
 
 // The end of each part; the first begins at 0 and every stage has a layer. The time of a stage is what it reads for a
-// token over its speed.
+// step over its speed.
 Result<std::vector<int32_t>> split_layers(const LayerCosts& costs, std::span<const StageLimits> stages);
 
 // "12,12": how many layers each stage has.

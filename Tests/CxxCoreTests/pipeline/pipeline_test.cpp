@@ -202,8 +202,11 @@ PAGODA_TEST(pipeline_divides_layers_by_speed_within_memory) {
   CHECK(ends_of({{1, much}, {1, much}, {1, much}}) == (std::vector<int32_t>{4, 8, 12}));
   CHECK(ends_of({{1, much}, {1, 300}}) == (std::vector<int32_t>{9, 12}));
   CHECK(ends_of({{1, 300}, {1, 300}}).empty());
-  costs.head_bytes = 400;  // the first stage has it too
+  costs.head_read_bytes = 400;  // by the first stage
   CHECK(ends_of({{1, much}, {1, much}}) == (std::vector<int32_t>{4, 12}));
+  costs.head_bytes = 800;  // an embedding too, of which a step reads next to nothing
+  CHECK(ends_of({{1, much}, {1, much}}) == (std::vector<int32_t>{4, 12}));
+  CHECK(ends_of({{1, 1000}, {1, much}}) == (std::vector<int32_t>{2, 12}));
 }
 
 }  // namespace pagoda::engine

@@ -7,7 +7,6 @@
 #include "base/assign_or_return.h"
 #include "base/concat.h"
 #include "pipeline/addresses.h"
-#include "pipeline/split.h"
 
 namespace pagoda::engine {
 namespace {
@@ -24,12 +23,9 @@ struct Part {
 Result<std::vector<int32_t>> choose_ends(const PipelineInput& input, const std::vector<pipeline::StageLimits>& limits) {
   if (!input.options.pipeline_split.empty())
     return pipeline::parse_split(input.options.pipeline_split, input.config.num_layers, limits.size());
-  int64_t layers = 0;
-  for (const int64_t bytes : input.weights.layer_bytes) layers += bytes;
-  return pipeline::split_layers({.read_bytes = input.weights.layer_read_bytes,
-                                 .bytes = input.weights.layer_bytes,
-                                 .head_bytes = input.weights.size_bytes - layers},
-                                limits);
+  const int32_t num_stages = static_cast<int32_t>(limits.size());  // as many steps are in flight
+  const int32_t num_sequences = (input.options.max_num_seqs + num_stages - 1) / num_stages;
+  return pipeline::split_layers(layer_costs(input.config, input.weights, num_sequences), limits);
 }
 
 Result<std::vector<Part>> make_parts(const PipelineInput& input, const std::vector<int32_t>& ends,
@@ -92,6 +88,22 @@ Result<PlannedMemory> plan_stages(const PipelineInput& input, const std::vector<
 }
 
 }  // namespace
+
+pipeline::LayerCosts layer_costs(const io::ModelConfig& config, const model::WeightsSummary& weights,
+                                 int32_t num_sequences) {
+  pipeline::LayerCosts costs{.read_bytes = weights.layer_read_bytes,
+                             .bytes = weights.layer_bytes,
+                             .head_bytes = weights.size_bytes,
+                             .head_read_bytes = weights.head_matrix.size_bytes};
+  io::ModelConfig layer = config;
+  for (size_t i = 0; i < costs.bytes.size(); ++i) {
+    costs.head_bytes -= costs.bytes[i];
+    layer.first_layer = static_cast<int32_t>(i);
+    layer.end_layer = layer.first_layer + 1;
+    costs.read_bytes[i] += num_sequences * model::cache_layout(layer, DType::f32, 16).recurrent_slot_bytes();
+  }
+  return costs;
+}
 
 Result<PipelinePlan> plan_pipeline(const PipelineInput& input) {
   PipelinePlan plan;

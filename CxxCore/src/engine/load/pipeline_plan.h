@@ -11,6 +11,7 @@
 #include "model/model.h"
 #include "pagoda/options.h"
 #include "pipeline/pipeline_model.h"
+#include "pipeline/split.h"
 
 namespace pagoda::engine {
 
@@ -33,6 +34,11 @@ struct PipelineInput {
   DType kv_dtype;
   const model::WeightsSummary& weights;
 };
+
+// What each layer of the model reads for a step that makes a token of `num_sequences`: its weights once, and the
+// recurrent state of each of them.
+pipeline::LayerCosts layer_costs(const io::ModelConfig& config, const model::WeightsSummary& weights,
+                                 int32_t num_sequences);
 
 Result<PipelinePlan> plan_pipeline(const PipelineInput& input);
 
