@@ -188,11 +188,14 @@ import Testing
         sheet.settings.contextLength = 2048
         sheet.settings.weights = .fourBit
         sheet.settings.device = .metal
+        sheet.settings.compactCache = true
+        sheet.settings.parallelAnswers = 2
         #expect(await eventually { sheet.canLoad && sheet.estimate?.totalBytes == 700 })
         await sheet.load()
         #expect(house.loader.loads.withLock { $0.last } == sheet.settings)
         let options = sheet.settings.applied(to: EngineOptions())
         #expect(options.quantize == .fourBit && options.device == .metal && options.maximumModelLength == 2048)
+        #expect(options.kvDType == .int8 && options.maximumSequences == 2)
       }
       try await withApp(in: folder) { house in
         #expect(ModelSheetModel(LibraryModel.embeddedName, app: house.app).settings.weights == .fourBit)
@@ -208,9 +211,9 @@ import Testing
     for _ in 0..<3 {  // the answer grows: the end leaves the sight until the view has followed it
       #expect(follower.contentGrew())
       follower.endDisappeared()
+      #expect(follower.isFollowing)
       follower.endAppeared()
     }
-    #expect(follower.isFollowing)
     follower.endDisappeared()  // nothing grew: the person scrolled
     #expect(!follower.isFollowing && !follower.contentGrew() && !follower.contentGrew())
     follower.endAppeared()
