@@ -116,6 +116,8 @@ import Testing
       #expect(await eventually { downloader.state.withLock { $0.searches } == 1 })
       for _ in 0..<10 { await Task.yield() }
       #expect(app.library.found.map(\.id) == ["Qwen/Qwen3.5-0.8B"])
+      app.library.search("")
+      #expect(app.library.found.isEmpty)
       app.library.search("fails")
       #expect(await eventually { app.library.failure != nil })
       #expect(app.library.found.isEmpty)
@@ -146,11 +148,13 @@ import Testing
 
   private struct FakeAccess: FolderAccess {
     var isStale = false
+    var word = "new"  // that its bookmarks begin with
     var error: StoreError?
-    func bookmark(of folder: URL) throws -> Data { Data("new \(folder.path)".utf8) }
+    func bookmark(of folder: URL) throws -> Data { Data("\(word) \(folder.path)".utf8) }
     func open(_ bookmark: Data) throws -> (folder: URL, isStale: Bool) {
       if let error { throw error }
-      return (URL(filePath: String(String(decoding: bookmark, as: UTF8.self).dropFirst("new ".count))), isStale)
+      let path = String(decoding: bookmark, as: UTF8.self).drop { $0 != " " }.dropFirst()
+      return (URL(filePath: String(path)), isStale)
     }
   }
 
@@ -166,10 +170,11 @@ import Testing
         #expect(app.library.entries.map(\.id) == [LibraryModel.embeddedName, "org/one"])
       }
       do {
-        let app = try AppModel(folder: folder, loader: ScriptedLoader(), access: FakeAccess(isStale: true))
+        let app = try AppModel(
+          folder: folder, loader: ScriptedLoader(), access: FakeAccess(isStale: true, word: "renewed"))
         await app.library.refresh()
         #expect(app.library.entries.map(\.id) == [LibraryModel.embeddedName, "org/one"] && app.library.failure == nil)
-        #expect(app.settings.settings.modelFolderBookmark == Data("new \(models.path)".utf8))
+        #expect(app.settings.settings.modelFolderBookmark == Data("renewed \(models.path)".utf8))
       }
       let app = try AppModel(
         folder: folder, loader: ScriptedLoader(), downloader: ScriptedDownloader(),
