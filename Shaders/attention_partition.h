@@ -15,7 +15,6 @@ METAL_FUNC device const T* cache_rows(device const T* cache, device const int* b
 template <typename T, uint RT>
 METAL_FUNC void score_keys(device const T* rows, threadgroup const T* q_tile, threadgroup float* s_tile, uint kt,
                            uint row_tiles, constant pagoda_args::PagedAttention& args) {
-  constexpr uint LDQ = kMaxDim + 8;
   simdgroup_matrix<float, 8, 8> acc[RT];
 #pragma unroll
   for (uint r = 0; r < RT; ++r) {
@@ -30,7 +29,7 @@ METAL_FUNC void score_keys(device const T* rows, threadgroup const T* q_tile, th
       // Only saves work: rows beyond row_tiles are not stored.
       if (r < row_tiles) {
         simdgroup_matrix<T, 8, 8> q_mat;
-        simdgroup_load(q_mat, q_tile + r * 8 * LDQ + d, LDQ);
+        simdgroup_load(q_mat, q_tile + r * 8 * kQueryStride + d, kQueryStride);
         simdgroup_multiply_accumulate(acc[r], q_mat, k_mat, acc[r]);
       }
     }
@@ -86,7 +85,7 @@ METAL_FUNC void weigh_scores(threadgroup const float* row, threadgroup T* weight
 template <typename T>
 METAL_FUNC void load_tail(device const T* rows, threadgroup T* v_tail, int num_left, uint tid,
                           constant pagoda_args::PagedAttention& args) {
-  for (uint i = tid; i < 8 * args.dim; i += 128) {
+  for (uint i = tid; i < 8 * args.dim; i += kThreads) {
     const uint r = i / args.dim;
     const uint d = i % args.dim;
     T value = T(0.0f);
@@ -166,7 +165,6 @@ template <typename T, uint RT>
 METAL_FUNC void score_keys_wide(device const T* k_cache, long at, threadgroup const T* q_tile,
                                 threadgroup float* s_tile, uint key_tiles, uint row_tiles, uint sg, uint lane,
                                 constant pagoda_args::PagedAttention& args) {
-  constexpr uint LDQ = kMaxDim + 8;
   constexpr uint CHUNKS = kMaxDim / kChunk;
   constexpr uint AHEAD = CHUNKS / RT;  // whose loads are in flight
   for (uint pair = sg; 2 * pair < key_tiles; pair += kSimdgroups) {
@@ -200,7 +198,7 @@ METAL_FUNC void score_keys_wide(device const T* k_cache, long at, threadgroup co
         uint q_words[RT][kChunkTiles];
 #pragma unroll
         for (uint r = 0; r < RT; ++r) {
-          load_words((threadgroup const uint*)(q_tile + (min(r, row_tiles - 1) * 8 + lane / 4) * LDQ + column),
+          load_words((threadgroup const uint*)(q_tile + (min(r, row_tiles - 1) * 8 + lane / 4) * kQueryStride + column),
                      q_words[r]);
         }
         chunk_multiply<T, RT, 2>(acc, q_words, k_words[c], (threadgroup uint*)(s_tile), lane);
@@ -270,3 +268,114 @@ METAL_FUNC void store_values_wide(thread SumTile (&acc)[RT][8], threadgroup floa
   }
 }
 #endif
+
+// The keys and values that one partition has for a tile of rows.
+struct PartTile {
+  int p0;          // the first key
+  uint key_tiles;  // of 8 keys
+  int context;
+  int tail;       // the first key of the tile of 8 that the context ends in
+  bool has_tail;  // whether that tile is one of these, and has keys beyond the context
+  bool is_wide;   // whether lanes read 16 bytes at once (NVIDIA)
+  uint kv_head;
+  long block;  // of the lane's tile of keys, where is_wide
+  long place;  // in that block
+};
+
+template <typename T>
+METAL_FUNC PartTile keys_of(device const T* k_cache, device const T* v_cache, device const int* blocks, int p0,
+                            uint key_tiles, int context, uint kv_head, uint lane,
+                            constant pagoda_args::PagedAttention& args) {
+  PartTile keys;
+  keys.p0 = p0;
+  keys.key_tiles = key_tiles;
+  keys.context = context;
+  keys.tail = context / 8 * 8;
+  keys.has_tail = p0 + int(key_tiles) * 8 > context;
+  keys.is_wide = false;
+  keys.kv_head = kv_head;
+  keys.block = 0;
+  keys.place = 0;
+#ifdef __MSL_PAIRED_MMA__
+  keys.is_wide = sizeof(T) == 2 && is_wide(k_cache, args.k_block_stride, args.k_place_stride, args.k_head_stride) &&
+                 is_wide(v_cache, args.v_block_stride, args.v_place_stride, args.v_head_stride);
+  const uint own = uint(p0) + min(lane, key_tiles - 1) * 8;
+  keys.block = long(blocks[own / args.block_size]);
+  keys.place = long(own % args.block_size);
+#endif
+  return keys;
+}
+
+// Scores of all keys, 8 at a time, into s_tile.
+template <typename T, uint RT>
+METAL_FUNC void score_partition(device const T* k_cache, device const int* blocks, threadgroup const T* q_tile,
+                                threadgroup float* s_tile, PartTile keys, uint row_tiles, uint sg, uint lane,
+                                constant pagoda_args::PagedAttention& args) {
+  const long head_offset = long(keys.kv_head) * args.k_head_stride;
+#ifdef __MSL_PAIRED_MMA__
+  if constexpr (sizeof(T) == 2) {
+    if (keys.is_wide) {
+      score_keys_wide<T, RT>(k_cache, keys.block * args.k_block_stride + keys.place * args.k_place_stride + head_offset,
+                             q_tile, s_tile, keys.key_tiles, row_tiles, sg, lane, args);
+    }
+  }
+#endif
+  for (uint kt = keys.is_wide ? keys.key_tiles : sg; kt < keys.key_tiles; kt += kSimdgroups) {
+    score_keys<T, RT>(cache_rows(k_cache, blocks, uint(keys.p0) + kt * 8, args.block_size, args.k_block_stride,
+                                 args.k_place_stride, head_offset),
+                      q_tile, s_tile, kt, row_tiles, args);
+  }
+}
+
+// The weighted sum of the values, which takes the place of the weights in s_tile: keys in order, a simdgroup for each
+// quarter of the columns.
+template <typename T, uint RT>
+METAL_FUNC void sum_partition(device const T* v_cache, device const int* blocks, threadgroup float* s_tile,
+                              threadgroup const T* v_tail, PartTile keys, uint row_tiles, uint sg, uint lane,
+                              constant pagoda_args::PagedAttention& args) {
+  constexpr uint LDW = kScores * 4 / sizeof(T);     // weights take the place of their row's scores
+  constexpr uint COLS = kMaxDim / 8 / kSimdgroups;  // column tiles of the output a simdgroup makes
+  const uint columns = (args.dim / 8 + kSimdgroups - 1) / kSimdgroups;
+  const uint first_column = sg * columns;
+  const long head_offset = long(keys.kv_head) * args.v_head_stride;
+  simdgroup_matrix<float, 8, 8> acc[RT][COLS];
+#pragma unroll
+  for (uint r = 0; r < RT; ++r) {
+#pragma unroll
+    for (uint c = 0; c < COLS; ++c) {
+      acc[r][c] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+    }
+  }
+#ifdef __MSL_PAIRED_MMA__
+  if constexpr (sizeof(T) == 2) {
+    if (keys.is_wide) {
+      add_values_wide<T, RT>(
+          acc, v_cache, keys.block * args.v_block_stride + keys.place * args.v_place_stride + head_offset,
+          (threadgroup const T*)(s_tile), LDW, keys.key_tiles, keys.context - keys.p0, sg, lane, args);
+    }
+  }
+#endif
+#pragma unroll 4
+  for (uint kt = keys.is_wide ? keys.key_tiles : 0; kt < keys.key_tiles; ++kt) {
+    const uint key = uint(keys.p0) + kt * 8;
+    device const T* rows =
+        cache_rows(v_cache, blocks, key, args.block_size, args.v_block_stride, args.v_place_stride, head_offset);
+    simdgroup_matrix<T, 8, 8> weights[RT];
+#pragma unroll
+    for (uint r = 0; r < RT; ++r) {
+      // Only saves work: weights beyond row_tiles are not used.
+      if (r < row_tiles) {
+        simdgroup_load(weights[r], (threadgroup T*)(s_tile) + r * 8 * LDW + kt * 8, LDW);
+      }
+    }
+    add_values<T, RT, COLS>(acc, weights, rows, v_tail, int(key) == keys.tail, first_column, columns, row_tiles, args);
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);  // all weights are read
+#ifdef __MSL_PAIRED_MMA__
+  if (keys.is_wide) {
+    store_values_wide<RT>(acc, s_tile, row_tiles, sg, lane, args);
+    return;
+  }
+#endif
+  store_values<RT, COLS>(acc, s_tile, first_column, columns, row_tiles, args);
+}

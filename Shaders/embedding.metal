@@ -18,12 +18,9 @@ kernel void embedding(device const int* ids [[buffer(0)]],
   }
 }
 
-#define INSTANTIATE(NAME, T) \
-  template [[host_name("embedding_" NAME)]] kernel decltype(embedding<T>) embedding<T>;
-
-INSTANTIATE("f32", float)
-INSTANTIATE("f16", half)
-INSTANTIATE("bf16", bfloat)
+template [[host_name("embedding_f32")]] kernel decltype(embedding<float>) embedding<float>;
+template [[host_name("embedding_f16")]] kernel decltype(embedding<half>) embedding<half>;
+template [[host_name("embedding_bf16")]] kernel decltype(embedding<bfloat>) embedding<bfloat>;
 
 // Quantised rows are kept rotated (host/quantise.h); rotated again and divided by the block they are themselves.
 // Grid: [padded_cols / block, tokens]. steps: a pair (step, offset) for each 32 columns, 4 bits only.

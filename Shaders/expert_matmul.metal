@@ -131,12 +131,11 @@ kernel void expert_matmul(device const X* x [[buffer(0)]],
   }
 }
 
-#define INSTANTIATE(NAME, FORMAT, X, SCALED) \
-  template [[host_name("expert_matmul_" NAME)]] \
-  kernel decltype(expert_matmul<FORMAT, X, SCALED>) expert_matmul<FORMAT, X, SCALED>;
-
-INSTANTIATE("f32", F32, float, false)
-INSTANTIATE("f16", F16, float, false)
-INSTANTIATE("bf16", BF16, float, false)
-INSTANTIATE("q8", Q8, half, true)
-INSTANTIATE("q4", Q4, half, true)
+template [[host_name("expert_matmul_f32")]]
+kernel decltype(expert_matmul<F32, float, false>) expert_matmul<F32, float, false>;
+template [[host_name("expert_matmul_f16")]]
+kernel decltype(expert_matmul<F16, float, false>) expert_matmul<F16, float, false>;
+template [[host_name("expert_matmul_bf16")]]
+kernel decltype(expert_matmul<BF16, float, false>) expert_matmul<BF16, float, false>;
+template [[host_name("expert_matmul_q8")]] kernel decltype(expert_matmul<Q8, half, true>) expert_matmul<Q8, half, true>;
+template [[host_name("expert_matmul_q4")]] kernel decltype(expert_matmul<Q4, half, true>) expert_matmul<Q4, half, true>;

@@ -247,12 +247,9 @@ kernel void latent_attention(device const float* q [[buffer(0)]],
   }
 }
 
-#define INSTANTIATE(NAME, T) \
-  template [[host_name("latent_attention_" NAME)]] kernel decltype(latent_attention<T>) latent_attention<T>;
-
-INSTANTIATE("f32", float)
-INSTANTIATE("f16", half)
-INSTANTIATE("bf16", bfloat)
+template [[host_name("latent_attention_f32")]] kernel decltype(latent_attention<float>) latent_attention<float>;
+template [[host_name("latent_attention_f16")]] kernel decltype(latent_attention<half>) latent_attention<half>;
+template [[host_name("latent_attention_bf16")]] kernel decltype(latent_attention<bfloat>) latent_attention<bfloat>;
 
 // Single tokens: their partitions, in order. Grid: [heads, sequences]
 [[max_total_threads_per_threadgroup(128)]]

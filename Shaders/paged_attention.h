@@ -18,8 +18,19 @@ constant bool use_sinks [[function_constant(2)]];
 
 constant constexpr uint kPartition = 256;  // positions; part of the result's bits
 constant constexpr uint kMaxDim = 256;
+constant constexpr uint kThreads = 128;
 constant constexpr uint kSimdgroups = 4;
-constant constexpr uint kScores = kPartition + 4;  // floats of a row of scores: rows begin in different banks
+constant constexpr uint kQueryStride = kMaxDim + 8;  // elements of a row of queries
+constant constexpr uint kScores = kPartition + 4;    // floats of a row of scores: rows begin in different banks
+
+// Floats that a row has in `stats`: of a partition and of all up to it, maximum and sum; what merging scales them by.
+constant constexpr uint kPartMax = 0;
+constant constexpr uint kPartSum = 1;
+constant constexpr uint kRowMax = 2;
+constant constexpr uint kRowSum = 3;
+constant constexpr uint kTotalFactor = 4;
+constant constexpr uint kPartFactor = 5;
+constant constexpr uint kStats = 6;
 
 // The tile of the grid that holds the first rows of sequence b: no two sequences share one.
 METAL_FUNC uint first_tile(device const int* cu_seqlens, uint b, uint group, uint tile_rows) {

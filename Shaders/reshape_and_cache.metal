@@ -25,9 +25,6 @@ kernel void reshape_and_cache(device const float* k [[buffer(0)]],
   }
 }
 
-#define INSTANTIATE(NAME, T) \
-  template [[host_name("reshape_and_cache_" NAME)]] kernel decltype(reshape_and_cache<T>) reshape_and_cache<T>;
-
-INSTANTIATE("f32", float)
-INSTANTIATE("f16", half)
-INSTANTIATE("bf16", bfloat)
+template [[host_name("reshape_and_cache_f32")]] kernel decltype(reshape_and_cache<float>) reshape_and_cache<float>;
+template [[host_name("reshape_and_cache_f16")]] kernel decltype(reshape_and_cache<half>) reshape_and_cache<half>;
+template [[host_name("reshape_and_cache_bf16")]] kernel decltype(reshape_and_cache<bfloat>) reshape_and_cache<bfloat>;

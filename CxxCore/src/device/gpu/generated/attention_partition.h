@@ -15,7 +15,6 @@ METAL_FUNC MSL_DEVICE const T* cache_rows(MSL_DEVICE const T* cache, MSL_DEVICE 
 template <typename T, uint RT>
 METAL_FUNC void score_keys(MSL_DEVICE const T* rows, MSL_THREADGROUP const T* q_tile, MSL_THREADGROUP float* s_tile, uint kt,
                            uint row_tiles, MSL_CONSTANT pagoda_args::PagedAttention& args) {
-  constexpr uint LDQ = kMaxDim + 8;
   simdgroup_matrix<float, 8, 8> acc[RT];
 
   for (uint r = 0; r < RT; ++r) {
@@ -30,7 +29,7 @@ METAL_FUNC void score_keys(MSL_DEVICE const T* rows, MSL_THREADGROUP const T* q_
 
       if (r < row_tiles) {
         simdgroup_matrix<T, 8, 8> q_mat;
-        simdgroup_load(q_mat, q_tile + r * 8 * LDQ + d, LDQ);
+        simdgroup_load(q_mat, q_tile + r * 8 * kQueryStride + d, kQueryStride);
         simdgroup_multiply_accumulate(acc[r], q_mat, k_mat, acc[r]);
       }
     }
@@ -43,7 +42,7 @@ METAL_FUNC void score_keys(MSL_DEVICE const T* rows, MSL_THREADGROUP const T* q_
     }
   }
 }
-# 49 "Shaders/attention_partition.h"
+# 48 "Shaders/attention_partition.h"
 template <typename T>
 METAL_FUNC void weigh_scores(MSL_THREADGROUP const float* row, MSL_THREADGROUP T* weights, int p0, uint num_keys, int position,
                              uint lane, MSL_CONSTANT pagoda_args::PagedAttention& args, MSL_THREAD float& largest,
@@ -84,7 +83,7 @@ METAL_FUNC void weigh_scores(MSL_THREADGROUP const float* row, MSL_THREADGROUP T
 template <typename T>
 METAL_FUNC void load_tail(MSL_DEVICE const T* rows, MSL_THREADGROUP T* v_tail, int num_left, uint tid,
                           MSL_CONSTANT pagoda_args::PagedAttention& args) {
-  for (uint i = tid; MSL_LOOP(i < 8 * args.dim); i += 128) {
+  for (uint i = tid; MSL_LOOP(i < 8 * args.dim); i += kThreads) {
     const uint r = i / args.dim;
     const uint d = i % args.dim;
     T value = T(0.0f);
@@ -94,7 +93,7 @@ METAL_FUNC void load_tail(MSL_DEVICE const T* rows, MSL_THREADGROUP T* v_tail, i
     v_tail[r * kMaxDim + d] = value;
   }
 }
-# 102 "Shaders/attention_partition.h"
+# 101 "Shaders/attention_partition.h"
 template <typename T, uint RT, uint COLS>
 METAL_FUNC void add_values(MSL_THREAD simdgroup_matrix<float, 8, 8> (&acc)[RT][COLS],
                            MSL_THREAD simdgroup_matrix<T, 8, 8> (&w_mat)[RT], MSL_DEVICE const T* rows,
@@ -136,4 +135,85 @@ METAL_FUNC void store_values(MSL_THREAD simdgroup_matrix<float, 8, 8> (&acc)[RT]
       }
     }
   }
+}
+# 273 "Shaders/attention_partition.h"
+struct PartTile {
+  int p0;
+  uint key_tiles;
+  int context;
+  int tail;
+  bool has_tail;
+  bool is_wide;
+  uint kv_head;
+  long block;
+  long place;
+};
+
+template <typename T>
+METAL_FUNC PartTile keys_of(MSL_DEVICE const T* k_cache, MSL_DEVICE const T* v_cache, MSL_DEVICE const int* blocks, int p0,
+                            uint key_tiles, int context, uint kv_head, uint lane,
+                            MSL_CONSTANT pagoda_args::PagedAttention& args) {
+  PartTile keys;
+  keys.p0 = p0;
+  keys.key_tiles = key_tiles;
+  keys.context = context;
+  keys.tail = context / 8 * 8;
+  keys.has_tail = p0 + int(key_tiles) * 8 > context;
+  keys.is_wide = false;
+  keys.kv_head = kv_head;
+  keys.block = 0;
+  keys.place = 0;
+# 306 "Shaders/attention_partition.h"
+  return keys;
+}
+
+
+template <typename T, uint RT>
+METAL_FUNC void score_partition(MSL_DEVICE const T* k_cache, MSL_DEVICE const int* blocks, MSL_THREADGROUP const T* q_tile,
+                                MSL_THREADGROUP float* s_tile, PartTile keys, uint row_tiles, uint sg, uint lane,
+                                MSL_CONSTANT pagoda_args::PagedAttention& args) {
+  const long head_offset = long(keys.kv_head) * args.k_head_stride;
+# 323 "Shaders/attention_partition.h"
+  for (uint kt = keys.is_wide ? keys.key_tiles : sg; MSL_LOOP(kt < keys.key_tiles); kt += kSimdgroups) {
+    score_keys<T, RT>(cache_rows(k_cache, blocks, uint(keys.p0) + kt * 8, args.block_size, args.k_block_stride,
+                                 args.k_place_stride, head_offset),
+                      q_tile, s_tile, kt, row_tiles, args);
+  }
+}
+# 332 "Shaders/attention_partition.h"
+template <typename T, uint RT>
+METAL_FUNC void sum_partition(MSL_DEVICE const T* v_cache, MSL_DEVICE const int* blocks, MSL_THREADGROUP float* s_tile,
+                              MSL_THREADGROUP const T* v_tail, PartTile keys, uint row_tiles, uint sg, uint lane,
+                              MSL_CONSTANT pagoda_args::PagedAttention& args) {
+  constexpr uint LDW = kScores * 4 / sizeof(T);
+  constexpr uint COLS = kMaxDim / 8 / kSimdgroups;
+  const uint columns = (args.dim / 8 + kSimdgroups - 1) / kSimdgroups;
+  const uint first_column = sg * columns;
+  const long head_offset = long(keys.kv_head) * args.v_head_stride;
+  simdgroup_matrix<float, 8, 8> acc[RT][COLS];
+
+  for (uint r = 0; r < RT; ++r) {
+
+    for (uint c = 0; c < COLS; ++c) {
+      acc[r][c] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+    }
+  }
+# 359 "Shaders/attention_partition.h"
+  for (uint kt = keys.is_wide ? keys.key_tiles : 0; kt < keys.key_tiles; ++kt) {
+    const uint key = uint(keys.p0) + kt * 8;
+    MSL_DEVICE const T* rows =
+        cache_rows(v_cache, blocks, key, args.block_size, args.v_block_stride, args.v_place_stride, head_offset);
+    simdgroup_matrix<T, 8, 8> weights[RT];
+
+    for (uint r = 0; r < RT; ++r) {
+
+      if (r < row_tiles) {
+        simdgroup_load(weights[r], (MSL_THREADGROUP T*)(s_tile) + r * 8 * LDW + kt * 8, LDW);
+      }
+    }
+    add_values<T, RT, COLS>(acc, weights, rows, v_tail, int(key) == keys.tail, first_column, columns, row_tiles, args);
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+# 380 "Shaders/attention_partition.h"
+  store_values<RT, COLS>(acc, s_tile, first_column, columns, row_tiles, args);
 }

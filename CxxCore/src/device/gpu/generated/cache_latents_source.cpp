@@ -24,12 +24,9 @@ kernel void cache_latents(device const float* x [[buffer(0)]],
   }
 }
 
-#define INSTANTIATE(NAME, T) \
-  template [[host_name("cache_latents_" NAME)]] kernel decltype(cache_latents<T>) cache_latents<T>;
-
-INSTANTIATE("f32", float)
-INSTANTIATE("f16", half)
-INSTANTIATE("bf16", bfloat)
+template [[host_name("cache_latents_f32")]] kernel decltype(cache_latents<float>) cache_latents<float>;
+template [[host_name("cache_latents_f16")]] kernel decltype(cache_latents<half>) cache_latents<half>;
+template [[host_name("cache_latents_bf16")]] kernel decltype(cache_latents<bfloat>) cache_latents<bfloat>;
 )msl",
 R"msl(#include "device/gpu/shim/cuda/msl.h"
 namespace metal {

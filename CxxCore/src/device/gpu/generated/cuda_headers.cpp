@@ -1291,7 +1291,6 @@ METAL_FUNC MSL_DEVICE const T* cache_rows(MSL_DEVICE const T* cache, MSL_DEVICE 
 template <typename T, uint RT>
 METAL_FUNC void score_keys(MSL_DEVICE const T* rows, MSL_THREADGROUP const T* q_tile, MSL_THREADGROUP float* s_tile, uint kt,
                            uint row_tiles, MSL_CONSTANT pagoda_args::PagedAttention& args) {
-  constexpr uint LDQ = kMaxDim + 8;
   simdgroup_matrix<float, 8, 8> acc[RT];
 #pragma unroll
   for (uint r = 0; r < RT; ++r) {
@@ -1306,7 +1305,7 @@ METAL_FUNC void score_keys(MSL_DEVICE const T* rows, MSL_THREADGROUP const T* q_
 
       if (r < row_tiles) {
         simdgroup_matrix<T, 8, 8> q_mat;
-        simdgroup_load(q_mat, q_tile + r * 8 * LDQ + d, LDQ);
+        simdgroup_load(q_mat, q_tile + r * 8 * kQueryStride + d, kQueryStride);
         simdgroup_multiply_accumulate(acc[r], q_mat, k_mat, acc[r]);
       }
     }
@@ -1319,7 +1318,7 @@ METAL_FUNC void score_keys(MSL_DEVICE const T* rows, MSL_THREADGROUP const T* q_
     }
   }
 }
-# 49 "Shaders/attention_partition.h"
+# 48 "Shaders/attention_partition.h"
 template <typename T>
 METAL_FUNC void weigh_scores(MSL_THREADGROUP const float* row, MSL_THREADGROUP T* weights, int p0, uint num_keys, int position,
                              uint lane, MSL_CONSTANT pagoda_args::PagedAttention& args, MSL_THREAD float& largest,
@@ -1360,7 +1359,7 @@ METAL_FUNC void weigh_scores(MSL_THREADGROUP const float* row, MSL_THREADGROUP T
 template <typename T>
 METAL_FUNC void load_tail(MSL_DEVICE const T* rows, MSL_THREADGROUP T* v_tail, int num_left, uint tid,
                           MSL_CONSTANT pagoda_args::PagedAttention& args) {
-  for (uint i = tid; i < 8 * args.dim; i += 128) {
+  for (uint i = tid; i < 8 * args.dim; i += kThreads) {
     const uint r = i / args.dim;
     const uint d = i % args.dim;
     T value = T(0.0f);
@@ -1370,7 +1369,7 @@ METAL_FUNC void load_tail(MSL_DEVICE const T* rows, MSL_THREADGROUP T* v_tail, i
     v_tail[r * kMaxDim + d] = value;
   }
 }
-# 102 "Shaders/attention_partition.h"
+# 101 "Shaders/attention_partition.h"
 template <typename T, uint RT, uint COLS>
 METAL_FUNC void add_values(MSL_THREAD simdgroup_matrix<float, 8, 8> (&acc)[RT][COLS],
                            MSL_THREAD simdgroup_matrix<T, 8, 8> (&w_mat)[RT], MSL_DEVICE const T* rows,
@@ -1413,7 +1412,7 @@ METAL_FUNC void store_values(MSL_THREAD simdgroup_matrix<float, 8, 8> (&acc)[RT]
     }
   }
 }
-# 150 "Shaders/attention_partition.h"
+# 149 "Shaders/attention_partition.h"
 template <typename T>
 METAL_FUNC uint4 wide_load(MSL_DEVICE const T* at, bool is_inside) {
   uint4 v = uint4(0, 0, 0, 0);
@@ -1433,7 +1432,6 @@ template <typename T, uint RT>
 METAL_FUNC void score_keys_wide(MSL_DEVICE const T* k_cache, long at, MSL_THREADGROUP const T* q_tile,
                                 MSL_THREADGROUP float* s_tile, uint key_tiles, uint row_tiles, uint sg, uint lane,
                                 MSL_CONSTANT pagoda_args::PagedAttention& args) {
-  constexpr uint LDQ = kMaxDim + 8;
   constexpr uint CHUNKS = kMaxDim / kChunk;
   constexpr uint AHEAD = CHUNKS / RT;
   for (uint pair = sg; 2 * pair < key_tiles; pair += kSimdgroups) {
@@ -1467,7 +1465,7 @@ METAL_FUNC void score_keys_wide(MSL_DEVICE const T* k_cache, long at, MSL_THREAD
         uint q_words[RT][kChunkTiles];
 #pragma unroll
         for (uint r = 0; r < RT; ++r) {
-          load_words((MSL_THREADGROUP const uint*)(q_tile + (min(r, row_tiles - 1) * 8 + lane / 4) * LDQ + column),
+          load_words((MSL_THREADGROUP const uint*)(q_tile + (min(r, row_tiles - 1) * 8 + lane / 4) * kQueryStride + column),
                      q_words[r]);
         }
         chunk_multiply<T, RT, 2>(acc, q_words, k_words[c], (MSL_THREADGROUP uint*)(s_tile), lane);
@@ -1532,6 +1530,307 @@ METAL_FUNC void store_values_wide(MSL_THREAD SumTile (&acc)[RT][8], MSL_THREADGR
             float4(acc[r][0].msl_at(i), acc[r][1].msl_at(i), acc[r][2].msl_at(i), acc[r][3].msl_at(i));
         *(MSL_THREADGROUP float4*)(to + 4) =
             float4(acc[r][4].msl_at(i), acc[r][5].msl_at(i), acc[r][6].msl_at(i), acc[r][7].msl_at(i));
+      }
+    }
+  }
+}
+# 273 "Shaders/attention_partition.h"
+struct PartTile {
+  int p0;
+  uint key_tiles;
+  int context;
+  int tail;
+  bool has_tail;
+  bool is_wide;
+  uint kv_head;
+  long block;
+  long place;
+};
+
+template <typename T>
+METAL_FUNC PartTile keys_of(MSL_DEVICE const T* k_cache, MSL_DEVICE const T* v_cache, MSL_DEVICE const int* blocks, int p0,
+                            uint key_tiles, int context, uint kv_head, uint lane,
+                            MSL_CONSTANT pagoda_args::PagedAttention& args) {
+  PartTile keys;
+  keys.p0 = p0;
+  keys.key_tiles = key_tiles;
+  keys.context = context;
+  keys.tail = context / 8 * 8;
+  keys.has_tail = p0 + int(key_tiles) * 8 > context;
+  keys.is_wide = false;
+  keys.kv_head = kv_head;
+  keys.block = 0;
+  keys.place = 0;
+
+  keys.is_wide = sizeof(T) == 2 && is_wide(k_cache, args.k_block_stride, args.k_place_stride, args.k_head_stride) &&
+                 is_wide(v_cache, args.v_block_stride, args.v_place_stride, args.v_head_stride);
+  const uint own = uint(p0) + min(lane, key_tiles - 1) * 8;
+  keys.block = long(blocks[own / args.block_size]);
+  keys.place = long(own % args.block_size);
+
+  return keys;
+}
+
+
+template <typename T, uint RT>
+METAL_FUNC void score_partition(MSL_DEVICE const T* k_cache, MSL_DEVICE const int* blocks, MSL_THREADGROUP const T* q_tile,
+                                MSL_THREADGROUP float* s_tile, PartTile keys, uint row_tiles, uint sg, uint lane,
+                                MSL_CONSTANT pagoda_args::PagedAttention& args) {
+  const long head_offset = long(keys.kv_head) * args.k_head_stride;
+
+  if constexpr (sizeof(T) == 2) {
+    if (keys.is_wide) {
+      score_keys_wide<T, RT>(k_cache, keys.block * args.k_block_stride + keys.place * args.k_place_stride + head_offset,
+                             q_tile, s_tile, keys.key_tiles, row_tiles, sg, lane, args);
+    }
+  }
+
+  for (uint kt = keys.is_wide ? keys.key_tiles : sg; kt < keys.key_tiles; kt += kSimdgroups) {
+    score_keys<T, RT>(cache_rows(k_cache, blocks, uint(keys.p0) + kt * 8, args.block_size, args.k_block_stride,
+                                 args.k_place_stride, head_offset),
+                      q_tile, s_tile, kt, row_tiles, args);
+  }
+}
+)msl"
+R"msl(# 332 "Shaders/attention_partition.h"
+template <typename T, uint RT>
+METAL_FUNC void sum_partition(MSL_DEVICE const T* v_cache, MSL_DEVICE const int* blocks, MSL_THREADGROUP float* s_tile,
+                              MSL_THREADGROUP const T* v_tail, PartTile keys, uint row_tiles, uint sg, uint lane,
+                              MSL_CONSTANT pagoda_args::PagedAttention& args) {
+  constexpr uint LDW = kScores * 4 / sizeof(T);
+  constexpr uint COLS = kMaxDim / 8 / kSimdgroups;
+  const uint columns = (args.dim / 8 + kSimdgroups - 1) / kSimdgroups;
+  const uint first_column = sg * columns;
+  const long head_offset = long(keys.kv_head) * args.v_head_stride;
+  simdgroup_matrix<float, 8, 8> acc[RT][COLS];
+#pragma unroll
+  for (uint r = 0; r < RT; ++r) {
+#pragma unroll
+    for (uint c = 0; c < COLS; ++c) {
+      acc[r][c] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+    }
+  }
+
+  if constexpr (sizeof(T) == 2) {
+    if (keys.is_wide) {
+      add_values_wide<T, RT>(
+          acc, v_cache, keys.block * args.v_block_stride + keys.place * args.v_place_stride + head_offset,
+          (MSL_THREADGROUP const T*)(s_tile), LDW, keys.key_tiles, keys.context - keys.p0, sg, lane, args);
+    }
+  }
+
+#pragma unroll 4
+  for (uint kt = keys.is_wide ? keys.key_tiles : 0; kt < keys.key_tiles; ++kt) {
+    const uint key = uint(keys.p0) + kt * 8;
+    MSL_DEVICE const T* rows =
+        cache_rows(v_cache, blocks, key, args.block_size, args.v_block_stride, args.v_place_stride, head_offset);
+    simdgroup_matrix<T, 8, 8> weights[RT];
+#pragma unroll
+    for (uint r = 0; r < RT; ++r) {
+
+      if (r < row_tiles) {
+        simdgroup_load(weights[r], (MSL_THREADGROUP T*)(s_tile) + r * 8 * LDW + kt * 8, LDW);
+      }
+    }
+    add_values<T, RT, COLS>(acc, weights, rows, v_tail, int(key) == keys.tail, first_column, columns, row_tiles, args);
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+
+  if (keys.is_wide) {
+    store_values_wide<RT>(acc, s_tile, row_tiles, sg, lane, args);
+    return;
+  }
+
+  store_values<RT, COLS>(acc, s_tile, first_column, columns, row_tiles, args);
+}
+#endif
+)msl"},
+    {"Shaders/attention_tile.h",
+R"msl(#ifndef PAGODA_ATTENTION_TILE_H
+#define PAGODA_ATTENTION_TILE_H
+# 4 "Shaders/attention_tile.h"
+#include "Shaders/attention_partition.h"
+
+
+struct RowTile {
+  uint seq;
+  int begin;
+  int tokens;
+  int context;
+  int row0;
+  int num_rows;
+  uint first_part;
+  uint last_part;
+  bool is_split;
+};
+
+METAL_FUNC int position_of(RowTile tile, int row, uint group) {
+  return tile.context - tile.tokens + (tile.row0 + row) / int(group);
+}
+
+
+template <uint ROWS>
+METAL_FUNC RowTile tile_at(MSL_DEVICE const int* cu_seqlens, MSL_DEVICE const int* context_lens, uint3 tg,
+                           MSL_CONSTANT pagoda_args::PagedAttention& args) {
+  RowTile tile;
+  tile.seq = sequence_of_tile(cu_seqlens, args.num_sequences, tg.x, args.group, ROWS);
+  tile.begin = cu_seqlens[tile.seq];
+  tile.tokens = cu_seqlens[tile.seq + 1] - tile.begin;
+  tile.context = context_lens[tile.seq];
+  tile.row0 = int((tg.x - first_tile(cu_seqlens, tile.seq, args.group, ROWS)) * ROWS);
+  tile.num_rows = min(int(ROWS), tile.tokens * int(args.group) - tile.row0);
+  tile.is_split = tile.tokens == 1 && args.is_split != 0;
+  if (tile.num_rows <= 0 || (!tile.is_split && tg.z > 0)) {
+    tile.num_rows = 0;
+    return tile;
+  }
+  tile.first_part = first_part(position_of(tile, 0, args.group), args.window);
+  tile.last_part = uint(position_of(tile, tile.num_rows - 1, args.group)) / kPartition;
+  if (tile.is_split) {
+    if (tg.z < tile.first_part || tg.z > tile.last_part) {
+      tile.num_rows = 0;
+    }
+    tile.first_part = tg.z;
+    tile.last_part = tg.z;
+  }
+  return tile;
+}
+# 53 "Shaders/attention_tile.h"
+template <typename T, uint ROWS>
+METAL_FUNC void load_queries(MSL_DEVICE const float* q, MSL_THREADGROUP T* q_tile, RowTile tile, uint kv_head, uint tid,
+                             MSL_CONSTANT pagoda_args::PagedAttention& args) {
+#pragma unroll
+  for (uint i = 0; i < kMaxDim / kThreads; ++i) {
+    const uint d = tid + kThreads * i;
+    float v[ROWS];
+#pragma unroll
+    for (uint r = 0; r < ROWS; ++r) {
+      const int flat = tile.row0 + min(int(r), tile.num_rows - 1);
+      const long head = long(kv_head) * args.group + flat % int(args.group);
+      v[r] = 0.0f;
+      if (d < args.dim) {
+        v[r] = q[long(tile.begin + flat / int(args.group)) * args.q_stride + head * args.q_head_stride + d];
+      }
+    }
+#pragma unroll
+    for (uint r = 0; r < ROWS; ++r) {
+      q_tile[r * kQueryStride + d] = T(v[r]);
+    }
+  }
+}
+
+
+template <typename T>
+METAL_FUNC void weigh_rows(MSL_THREADGROUP float* s_tile, MSL_THREADGROUP float* stats, RowTile tile, int p0, uint num_keys,
+                           uint sg, uint lane, MSL_CONSTANT pagoda_args::PagedAttention& args) {
+  constexpr uint LDW = kScores * 4 / sizeof(T);
+  for (uint r = sg; r < uint(tile.num_rows); r += kSimdgroups) {
+    float largest = 0.0f;
+    float sum = 0.0f;
+    weigh_scores((MSL_THREADGROUP const float*)(s_tile + r * kScores), (MSL_THREADGROUP T*)(s_tile) + r * LDW, p0, num_keys,
+                 position_of(tile, int(r), args.group), lane, args, largest, sum);
+    if (lane == 0) {
+      stats[r * kStats + kPartMax] = largest;
+      stats[r * kStats + kPartSum] = sum;
+    }
+  }
+}
+
+
+METAL_FUNC void merge_stats(MSL_THREADGROUP float* row) {
+  const float largest = max(row[kRowMax], row[kPartMax]);
+  const float total_factor = precise::exp(row[kRowMax] - largest);
+  const float part_factor = precise::exp(row[kPartMax] - largest);
+  row[kRowSum] = merged(row[kRowSum], total_factor, row[kPartSum], part_factor);
+  row[kRowMax] = largest;
+  row[kTotalFactor] = total_factor;
+  row[kPartFactor] = part_factor;
+}
+
+
+template <uint EACH>
+METAL_FUNC void merge_values(MSL_THREAD float (&total)[EACH], MSL_THREADGROUP const float* s_tile,
+                             MSL_THREADGROUP const float* stats, RowTile tile, uint tid,
+                             MSL_CONSTANT pagoda_args::PagedAttention& args) {
+#pragma unroll
+  for (uint i = 0; i < EACH; ++i) {
+    const uint r = (tid + kThreads * i) / kMaxDim;
+    const uint d = (tid + kThreads * i) % kMaxDim;
+    if (int(r) < tile.num_rows && d < args.dim) {
+      total[i] =
+          merged(total[i], stats[r * kStats + kTotalFactor], s_tile[r * kScores + d], stats[r * kStats + kPartFactor]);
+    }
+  }
+}
+
+
+template <typename T, uint RT, uint EACH>
+METAL_FUNC void walk_partitions(MSL_DEVICE const T* k_cache, MSL_DEVICE const T* v_cache, MSL_DEVICE const int* blocks,
+                                MSL_THREADGROUP const T* q_tile, MSL_THREADGROUP float* s_tile, MSL_THREADGROUP T* v_tail,
+                                MSL_THREADGROUP float* stats, MSL_THREAD float (&total)[EACH], RowTile tile, uint kv_head,
+                                uint tid, uint sg, uint lane, MSL_CONSTANT pagoda_args::PagedAttention& args) {
+  const uint row_tiles = (uint(tile.num_rows) + 7) / 8;
+  const int last_position = position_of(tile, tile.num_rows - 1, args.group);
+  if (tid < 8 * RT) {
+    stats[tid * kStats + kRowMax] = kNegBig;
+    stats[tid * kStats + kRowSum] = 0.0f;
+  }
+#pragma unroll
+  for (uint i = 0; i < EACH; ++i) {
+    total[i] = 0.0f;
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  for (uint part = tile.first_part; part <= tile.last_part; ++part) {
+    const int p0 = int(part * kPartition);
+    const uint key_tiles = (uint(min(int(kPartition), last_position + 1 - p0)) + 7) / 8;
+    const PartTile keys = keys_of(k_cache, v_cache, blocks, p0, key_tiles, tile.context, kv_head, lane, args);
+
+    score_partition<T, RT>(k_cache, blocks, q_tile, s_tile, keys, row_tiles, sg, lane, args);
+    if (keys.has_tail && !keys.is_wide) {
+      load_tail(cache_rows(v_cache, blocks, uint(keys.tail), args.block_size, args.v_block_stride, args.v_place_stride,
+                           long(kv_head) * args.v_head_stride),
+                v_tail, tile.context - keys.tail, tid, args);
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+
+    weigh_rows<T>(s_tile, stats, tile, p0, key_tiles * 8, sg, lane, args);
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (int(tid) < tile.num_rows) {
+      merge_stats(stats + tid * kStats);
+    }
+    sum_partition<T, RT>(v_cache, blocks, s_tile, (MSL_THREADGROUP const T*)(v_tail), keys, row_tiles, sg, lane, args);
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+
+    merge_values<EACH>(total, (MSL_THREADGROUP const float*)(s_tile), (MSL_THREADGROUP const float*)(stats), tile, tid, args);
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+  }
+}
+
+
+template <uint EACH>
+METAL_FUNC void store_rows(MSL_THREAD const float (&total)[EACH], MSL_THREADGROUP const float* stats, MSL_DEVICE const float* sinks,
+                           MSL_DEVICE float* partials, MSL_DEVICE float* out, RowTile tile, uint kv_head, uint part, uint tid,
+                           MSL_CONSTANT pagoda_args::PagedAttention& args) {
+#pragma unroll
+  for (uint i = 0; i < EACH; ++i) {
+    const uint r = (tid + kThreads * i) / kMaxDim;
+    const uint d = (tid + kThreads * i) % kMaxDim;
+    if (int(r) < tile.num_rows && d < args.dim) {
+      const long token = tile.begin + (tile.row0 + int(r)) / int(args.group);
+      const long head = long(kv_head) * args.group + (tile.row0 + int(r)) % int(args.group);
+      const float largest = stats[r * kStats + kRowMax];
+      const float sum = stats[r * kStats + kRowSum];
+      if (tile.is_split) {
+        MSL_DEVICE float* to =
+            partials + ((long(tile.seq) * args.heads + head) * args.max_parts + long(part)) * (args.dim + 2);
+        to[d] = total[i];
+        if (d == 0) {
+          to[args.dim] = largest;
+          to[args.dim + 1] = sum;
+        }
+      } else {
+        const float sink = use_sinks ? sinks[head] : 0.0f;
+        out[token * args.out_stride + head * args.out_head_stride + d] = total[i] * scale_to_end(largest, sum, sink);
       }
     }
   }
@@ -2139,8 +2438,19 @@ MSL_FUNCTION_CONSTANT(bool, use_sinks, 2)
 
 MSL_CONSTANT constexpr uint kPartition = 256;
 MSL_CONSTANT constexpr uint kMaxDim = 256;
+MSL_CONSTANT constexpr uint kThreads = 128;
 MSL_CONSTANT constexpr uint kSimdgroups = 4;
+MSL_CONSTANT constexpr uint kQueryStride = kMaxDim + 8;
 MSL_CONSTANT constexpr uint kScores = kPartition + 4;
+
+
+MSL_CONSTANT constexpr uint kPartMax = 0;
+MSL_CONSTANT constexpr uint kPartSum = 1;
+MSL_CONSTANT constexpr uint kRowMax = 2;
+MSL_CONSTANT constexpr uint kRowSum = 3;
+MSL_CONSTANT constexpr uint kTotalFactor = 4;
+MSL_CONSTANT constexpr uint kPartFactor = 5;
+MSL_CONSTANT constexpr uint kStats = 6;
 
 
 METAL_FUNC uint first_tile(MSL_DEVICE const int* cu_seqlens, uint b, uint group, uint tile_rows) {

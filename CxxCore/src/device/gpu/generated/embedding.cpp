@@ -21,7 +21,7 @@ MSL_KERNEL void embedding(MSL_DEVICE const int* ids ,
     to[i] = float(row[i]);
   }
 }
-# 30 "Shaders/embedding.metal"
+# 27 "Shaders/embedding.metal"
 template <uint BITS>
 
 MSL_KERNEL void embedding_packed(MSL_DEVICE const int* ids ,

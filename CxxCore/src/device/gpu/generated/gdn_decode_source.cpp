@@ -253,13 +253,10 @@ kernel void gdn_decode(device const float* q [[buffer(0)]],
   }
 }
 
-#define INSTANTIATE(NAME, D, CONV) \
-  template [[host_name("gdn_decode_" NAME)]] kernel decltype(gdn_decode<D, CONV>) gdn_decode<D, CONV>;
-
-INSTANTIATE("128", 128, false)
-INSTANTIATE("256", 256, false)
-INSTANTIATE("conv_128", 128, true)
-INSTANTIATE("conv_256", 256, true)
+template [[host_name("gdn_decode_128")]] kernel decltype(gdn_decode<128, false>) gdn_decode<128, false>;
+template [[host_name("gdn_decode_256")]] kernel decltype(gdn_decode<256, false>) gdn_decode<256, false>;
+template [[host_name("gdn_decode_conv_128")]] kernel decltype(gdn_decode<128, true>) gdn_decode<128, true>;
+template [[host_name("gdn_decode_conv_256")]] kernel decltype(gdn_decode<256, true>) gdn_decode<256, true>;
 )msl",
 R"msl(#include "device/gpu/shim/cuda/msl.h"
 namespace metal {

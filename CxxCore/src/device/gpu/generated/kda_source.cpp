@@ -202,10 +202,8 @@ kernel void kda(device const float* q [[buffer(0)]],
   }
 }
 
-#define INSTANTIATE(NAME, D) template [[host_name("kda_" NAME)]] kernel decltype(kda<D>) kda<D>;
-
-INSTANTIATE("128", 128)
-INSTANTIATE("256", 256)
+template [[host_name("kda_128")]] kernel decltype(kda<128>) kda<128>;
+template [[host_name("kda_256")]] kernel decltype(kda<256>) kda<256>;
 )msl",
 R"msl(#include "device/gpu/shim/cuda/msl.h"
 namespace metal {

@@ -243,7 +243,7 @@ MSL_KERNEL void latent_attention(MSL_DEVICE const float* q ,
     }
   }
 }
-# 259 "Shaders/latent_attention.metal"
+# 256 "Shaders/latent_attention.metal"
 MSL_KERNEL void latent_attention_reduce(MSL_DEVICE const float* partials ,
                                     MSL_DEVICE const int* cu_seqlens ,
                                     MSL_DEVICE const int* context_lens ,

@@ -253,21 +253,18 @@ kernel void latent_attention(device const float* q [[buffer(0)]],
   }
 }
 
-#define INSTANTIATE(NAME, T) \
-  template [[host_name("latent_attention_" NAME)]] kernel decltype(latent_attention<T>) latent_attention<T>;
-
-INSTANTIATE("f32", float)
-INSTANTIATE("f16", half)
-INSTANTIATE("bf16", bfloat)
+template [[host_name("latent_attention_f32")]] kernel decltype(latent_attention<float>) latent_attention<float>;
+template [[host_name("latent_attention_f16")]] kernel decltype(latent_attention<half>) latent_attention<half>;
+template [[host_name("latent_attention_bf16")]] kernel decltype(latent_attention<bfloat>) latent_attention<bfloat>;
 
 // Single tokens: their partitions, in order. Grid: [heads, sequences]
 [[max_total_threads_per_threadgroup(128)]]
 kernel void latent_attention_reduce(device const float* partials [[buffer(0)]],
                                     device const int* cu_seqlens [[buffer(1)]],
-                                    device const int* context_lens [[buffer(2)]],
-                                    device float* out [[buffer(3)]],
 )msl"
-R"msl(                                    constant pagoda_args::LatentAttention& args [[buffer(4)]],
+R"msl(                                    device const int* context_lens [[buffer(2)]],
+                                    device float* out [[buffer(3)]],
+                                    constant pagoda_args::LatentAttention& args [[buffer(4)]],
                                     uint2 tg [[threadgroup_position_in_grid]],
                                     uint tid [[thread_index_in_threadgroup]]) {
   const int begin = cu_seqlens[tg.y];
@@ -539,7 +536,7 @@ MSL_KERNEL void latent_attention(MSL_DEVICE const float* q ,
     }
   }
 }
-# 259 "Shaders/latent_attention.metal"
+# 256 "Shaders/latent_attention.metal"
 MSL_KERNEL void latent_attention_reduce(MSL_DEVICE const float* partials ,
                                     MSL_DEVICE const int* cu_seqlens ,
                                     MSL_DEVICE const int* context_lens ,

@@ -177,28 +177,60 @@ kernel void matmul_few(device const X* x [[buffer(0)]],
   }
 }
 
-#define FEW(NAME, T, X, BITS, MADE, RT, MT) \
-  template [[host_name("matmul_few_" NAME "_" #RT "_" #MT)]] \
-  kernel decltype(matmul_few<T, X, BITS, MADE, RT, MT>) matmul_few<T, X, BITS, MADE, RT, MT>;
-
-#define INSTANTIATE(NAME, T, BITS) \
-  FEW(NAME, T, T, BITS, false, 1, 1) \
-  FEW(NAME, T, T, BITS, false, 2, 1) \
-  FEW(NAME, T, T, BITS, false, 2, 2) \
-  FEW(NAME, T, T, BITS, false, 2, 4) \
-  FEW(NAME, T, T, BITS, false, 2, 8)
-
-INSTANTIATE("f16", half, 16)
-INSTANTIATE("bf16", bfloat, 16)
-INSTANTIATE("q8", half, 8)
-INSTANTIATE("q4", half, 4)
-FEW("direct", bfloat, float, 16, false, 1, 1)
-FEW("direct", bfloat, float, 16, false, 2, 1)
-FEW("direct", bfloat, float, 16, false, 2, 2)
-FEW("direct", bfloat, float, 16, false, 2, 4)
-FEW("direct", bfloat, float, 16, false, 2, 8)
-FEW("made", bfloat, float, 16, true, 1, 1)
-FEW("made", bfloat, float, 16, true, 4, 1)
+template [[host_name("matmul_few_f16_1_1")]]
+kernel decltype(matmul_few<half, half, 16, false, 1, 1>) matmul_few<half, half, 16, false, 1, 1>;
+template [[host_name("matmul_few_f16_2_1")]]
+kernel decltype(matmul_few<half, half, 16, false, 2, 1>) matmul_few<half, half, 16, false, 2, 1>;
+template [[host_name("matmul_few_f16_2_2")]]
+kernel decltype(matmul_few<half, half, 16, false, 2, 2>) matmul_few<half, half, 16, false, 2, 2>;
+template [[host_name("matmul_few_f16_2_4")]]
+kernel decltype(matmul_few<half, half, 16, false, 2, 4>) matmul_few<half, half, 16, false, 2, 4>;
+template [[host_name("matmul_few_f16_2_8")]]
+kernel decltype(matmul_few<half, half, 16, false, 2, 8>) matmul_few<half, half, 16, false, 2, 8>;
+template [[host_name("matmul_few_bf16_1_1")]]
+kernel decltype(matmul_few<bfloat, bfloat, 16, false, 1, 1>) matmul_few<bfloat, bfloat, 16, false, 1, 1>;
+template [[host_name("matmul_few_bf16_2_1")]]
+kernel decltype(matmul_few<bfloat, bfloat, 16, false, 2, 1>) matmul_few<bfloat, bfloat, 16, false, 2, 1>;
+template [[host_name("matmul_few_bf16_2_2")]]
+kernel decltype(matmul_few<bfloat, bfloat, 16, false, 2, 2>) matmul_few<bfloat, bfloat, 16, false, 2, 2>;
+template [[host_name("matmul_few_bf16_2_4")]]
+kernel decltype(matmul_few<bfloat, bfloat, 16, false, 2, 4>) matmul_few<bfloat, bfloat, 16, false, 2, 4>;
+template [[host_name("matmul_few_bf16_2_8")]]
+kernel decltype(matmul_few<bfloat, bfloat, 16, false, 2, 8>) matmul_few<bfloat, bfloat, 16, false, 2, 8>;
+template [[host_name("matmul_few_q8_1_1")]]
+kernel decltype(matmul_few<half, half, 8, false, 1, 1>) matmul_few<half, half, 8, false, 1, 1>;
+template [[host_name("matmul_few_q8_2_1")]]
+kernel decltype(matmul_few<half, half, 8, false, 2, 1>) matmul_few<half, half, 8, false, 2, 1>;
+template [[host_name("matmul_few_q8_2_2")]]
+kernel decltype(matmul_few<half, half, 8, false, 2, 2>) matmul_few<half, half, 8, false, 2, 2>;
+template [[host_name("matmul_few_q8_2_4")]]
+kernel decltype(matmul_few<half, half, 8, false, 2, 4>) matmul_few<half, half, 8, false, 2, 4>;
+template [[host_name("matmul_few_q8_2_8")]]
+kernel decltype(matmul_few<half, half, 8, false, 2, 8>) matmul_few<half, half, 8, false, 2, 8>;
+template [[host_name("matmul_few_q4_1_1")]]
+kernel decltype(matmul_few<half, half, 4, false, 1, 1>) matmul_few<half, half, 4, false, 1, 1>;
+template [[host_name("matmul_few_q4_2_1")]]
+kernel decltype(matmul_few<half, half, 4, false, 2, 1>) matmul_few<half, half, 4, false, 2, 1>;
+template [[host_name("matmul_few_q4_2_2")]]
+kernel decltype(matmul_few<half, half, 4, false, 2, 2>) matmul_few<half, half, 4, false, 2, 2>;
+template [[host_name("matmul_few_q4_2_4")]]
+kernel decltype(matmul_few<half, half, 4, false, 2, 4>) matmul_few<half, half, 4, false, 2, 4>;
+template [[host_name("matmul_few_q4_2_8")]]
+kernel decltype(matmul_few<half, half, 4, false, 2, 8>) matmul_few<half, half, 4, false, 2, 8>;
+template [[host_name("matmul_few_direct_1_1")]]
+kernel decltype(matmul_few<bfloat, float, 16, false, 1, 1>) matmul_few<bfloat, float, 16, false, 1, 1>;
+template [[host_name("matmul_few_direct_2_1")]]
+kernel decltype(matmul_few<bfloat, float, 16, false, 2, 1>) matmul_few<bfloat, float, 16, false, 2, 1>;
+template [[host_name("matmul_few_direct_2_2")]]
+kernel decltype(matmul_few<bfloat, float, 16, false, 2, 2>) matmul_few<bfloat, float, 16, false, 2, 2>;
+template [[host_name("matmul_few_direct_2_4")]]
+kernel decltype(matmul_few<bfloat, float, 16, false, 2, 4>) matmul_few<bfloat, float, 16, false, 2, 4>;
+template [[host_name("matmul_few_direct_2_8")]]
+kernel decltype(matmul_few<bfloat, float, 16, false, 2, 8>) matmul_few<bfloat, float, 16, false, 2, 8>;
+template [[host_name("matmul_few_made_1_1")]]
+kernel decltype(matmul_few<bfloat, float, 16, true, 1, 1>) matmul_few<bfloat, float, 16, true, 1, 1>;
+template [[host_name("matmul_few_made_4_1")]]
+kernel decltype(matmul_few<bfloat, float, 16, true, 4, 1>) matmul_few<bfloat, float, 16, true, 4, 1>;
 )msl",
 R"msl(#include "device/gpu/shim/cuda/msl.h"
 namespace metal {

@@ -157,17 +157,14 @@ kernel void matmul_tiles(device const T* x [[buffer(0)]],
   }
 }
 
-#define TILES(NAME, T, BITS, WT) \
-  template [[host_name("matmul_tiles_" NAME "_" #WT)]] kernel decltype(matmul_tiles<T, BITS, WT>) matmul_tiles<T, BITS, WT>;
-
-#define INSTANTIATE(NAME, T, BITS) \
-  TILES(NAME, T, BITS, 4) \
-  TILES(NAME, T, BITS, 8)
-
-INSTANTIATE("f16", half, 16)
-INSTANTIATE("bf16", bfloat, 16)
-INSTANTIATE("q8", half, 8)
-INSTANTIATE("q4", half, 4)
+template [[host_name("matmul_tiles_f16_4")]] kernel decltype(matmul_tiles<half, 16, 4>) matmul_tiles<half, 16, 4>;
+template [[host_name("matmul_tiles_f16_8")]] kernel decltype(matmul_tiles<half, 16, 8>) matmul_tiles<half, 16, 8>;
+template [[host_name("matmul_tiles_bf16_4")]] kernel decltype(matmul_tiles<bfloat, 16, 4>) matmul_tiles<bfloat, 16, 4>;
+template [[host_name("matmul_tiles_bf16_8")]] kernel decltype(matmul_tiles<bfloat, 16, 8>) matmul_tiles<bfloat, 16, 8>;
+template [[host_name("matmul_tiles_q8_4")]] kernel decltype(matmul_tiles<half, 8, 4>) matmul_tiles<half, 8, 4>;
+template [[host_name("matmul_tiles_q8_8")]] kernel decltype(matmul_tiles<half, 8, 8>) matmul_tiles<half, 8, 8>;
+template [[host_name("matmul_tiles_q4_4")]] kernel decltype(matmul_tiles<half, 4, 4>) matmul_tiles<half, 4, 4>;
+template [[host_name("matmul_tiles_q4_8")]] kernel decltype(matmul_tiles<half, 4, 8>) matmul_tiles<half, 4, 8>;
 )msl",
 R"msl(#include "device/gpu/shim/cuda/msl.h"
 namespace metal {

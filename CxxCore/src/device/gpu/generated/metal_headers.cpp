@@ -458,7 +458,6 @@ METAL_FUNC device const T* cache_rows(device const T* cache, device const int* b
 template <typename T, uint RT>
 METAL_FUNC void score_keys(device const T* rows, threadgroup const T* q_tile, threadgroup float* s_tile, uint kt,
                            uint row_tiles, constant pagoda_args::PagedAttention& args) {
-  constexpr uint LDQ = kMaxDim + 8;
   simdgroup_matrix<float, 8, 8> acc[RT];
 #pragma unroll
   for (uint r = 0; r < RT; ++r) {
@@ -473,7 +472,7 @@ METAL_FUNC void score_keys(device const T* rows, threadgroup const T* q_tile, th
       // Only saves work: rows beyond row_tiles are not stored.
       if (r < row_tiles) {
         simdgroup_matrix<T, 8, 8> q_mat;
-        simdgroup_load(q_mat, q_tile + r * 8 * LDQ + d, LDQ);
+        simdgroup_load(q_mat, q_tile + r * 8 * kQueryStride + d, kQueryStride);
         simdgroup_multiply_accumulate(acc[r], q_mat, k_mat, acc[r]);
       }
     }
@@ -529,7 +528,7 @@ METAL_FUNC void weigh_scores(threadgroup const float* row, threadgroup T* weight
 template <typename T>
 METAL_FUNC void load_tail(device const T* rows, threadgroup T* v_tail, int num_left, uint tid,
                           constant pagoda_args::PagedAttention& args) {
-  for (uint i = tid; i < 8 * args.dim; i += 128) {
+  for (uint i = tid; i < 8 * args.dim; i += kThreads) {
     const uint r = i / args.dim;
     const uint d = i % args.dim;
     T value = T(0.0f);
@@ -609,7 +608,6 @@ template <typename T, uint RT>
 METAL_FUNC void score_keys_wide(device const T* k_cache, long at, threadgroup const T* q_tile,
                                 threadgroup float* s_tile, uint key_tiles, uint row_tiles, uint sg, uint lane,
                                 constant pagoda_args::PagedAttention& args) {
-  constexpr uint LDQ = kMaxDim + 8;
   constexpr uint CHUNKS = kMaxDim / kChunk;
   constexpr uint AHEAD = CHUNKS / RT;  // whose loads are in flight
   for (uint pair = sg; 2 * pair < key_tiles; pair += kSimdgroups) {
@@ -643,7 +641,7 @@ METAL_FUNC void score_keys_wide(device const T* k_cache, long at, threadgroup co
         uint q_words[RT][kChunkTiles];
 #pragma unroll
         for (uint r = 0; r < RT; ++r) {
-          load_words((threadgroup const uint*)(q_tile + (min(r, row_tiles - 1) * 8 + lane / 4) * LDQ + column),
+          load_words((threadgroup const uint*)(q_tile + (min(r, row_tiles - 1) * 8 + lane / 4) * kQueryStride + column),
                      q_words[r]);
         }
         chunk_multiply<T, RT, 2>(acc, q_words, k_words[c], (threadgroup uint*)(s_tile), lane);
@@ -713,6 +711,310 @@ METAL_FUNC void store_values_wide(thread SumTile (&acc)[RT][8], threadgroup floa
   }
 }
 #endif
+
+// The keys and values that one partition has for a tile of rows.
+struct PartTile {
+  int p0;          // the first key
+  uint key_tiles;  // of 8 keys
+  int context;
+  int tail;       // the first key of the tile of 8 that the context ends in
+  bool has_tail;  // whether that tile is one of these, and has keys beyond the context
+  bool is_wide;   // whether lanes read 16 bytes at once (NVIDIA)
+  uint kv_head;
+  long block;  // of the lane's tile of keys, where is_wide
+  long place;  // in that block
+};
+
+template <typename T>
+METAL_FUNC PartTile keys_of(device const T* k_cache, device const T* v_cache, device const int* blocks, int p0,
+                            uint key_tiles, int context, uint kv_head, uint lane,
+                            constant pagoda_args::PagedAttention& args) {
+  PartTile keys;
+  keys.p0 = p0;
+  keys.key_tiles = key_tiles;
+  keys.context = context;
+  keys.tail = context / 8 * 8;
+  keys.has_tail = p0 + int(key_tiles) * 8 > context;
+  keys.is_wide = false;
+  keys.kv_head = kv_head;
+  keys.block = 0;
+  keys.place = 0;
+#ifdef __MSL_PAIRED_MMA__
+)msl"
+R"msl(  keys.is_wide = sizeof(T) == 2 && is_wide(k_cache, args.k_block_stride, args.k_place_stride, args.k_head_stride) &&
+                 is_wide(v_cache, args.v_block_stride, args.v_place_stride, args.v_head_stride);
+  const uint own = uint(p0) + min(lane, key_tiles - 1) * 8;
+  keys.block = long(blocks[own / args.block_size]);
+  keys.place = long(own % args.block_size);
+#endif
+  return keys;
+}
+
+// Scores of all keys, 8 at a time, into s_tile.
+template <typename T, uint RT>
+METAL_FUNC void score_partition(device const T* k_cache, device const int* blocks, threadgroup const T* q_tile,
+                                threadgroup float* s_tile, PartTile keys, uint row_tiles, uint sg, uint lane,
+                                constant pagoda_args::PagedAttention& args) {
+  const long head_offset = long(keys.kv_head) * args.k_head_stride;
+#ifdef __MSL_PAIRED_MMA__
+  if constexpr (sizeof(T) == 2) {
+    if (keys.is_wide) {
+      score_keys_wide<T, RT>(k_cache, keys.block * args.k_block_stride + keys.place * args.k_place_stride + head_offset,
+                             q_tile, s_tile, keys.key_tiles, row_tiles, sg, lane, args);
+    }
+  }
+#endif
+  for (uint kt = keys.is_wide ? keys.key_tiles : sg; kt < keys.key_tiles; kt += kSimdgroups) {
+    score_keys<T, RT>(cache_rows(k_cache, blocks, uint(keys.p0) + kt * 8, args.block_size, args.k_block_stride,
+                                 args.k_place_stride, head_offset),
+                      q_tile, s_tile, kt, row_tiles, args);
+  }
+}
+
+// The weighted sum of the values, which takes the place of the weights in s_tile: keys in order, a simdgroup for each
+// quarter of the columns.
+template <typename T, uint RT>
+METAL_FUNC void sum_partition(device const T* v_cache, device const int* blocks, threadgroup float* s_tile,
+                              threadgroup const T* v_tail, PartTile keys, uint row_tiles, uint sg, uint lane,
+                              constant pagoda_args::PagedAttention& args) {
+  constexpr uint LDW = kScores * 4 / sizeof(T);     // weights take the place of their row's scores
+  constexpr uint COLS = kMaxDim / 8 / kSimdgroups;  // column tiles of the output a simdgroup makes
+  const uint columns = (args.dim / 8 + kSimdgroups - 1) / kSimdgroups;
+  const uint first_column = sg * columns;
+  const long head_offset = long(keys.kv_head) * args.v_head_stride;
+  simdgroup_matrix<float, 8, 8> acc[RT][COLS];
+#pragma unroll
+  for (uint r = 0; r < RT; ++r) {
+#pragma unroll
+    for (uint c = 0; c < COLS; ++c) {
+      acc[r][c] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+    }
+  }
+#ifdef __MSL_PAIRED_MMA__
+  if constexpr (sizeof(T) == 2) {
+    if (keys.is_wide) {
+      add_values_wide<T, RT>(
+          acc, v_cache, keys.block * args.v_block_stride + keys.place * args.v_place_stride + head_offset,
+          (threadgroup const T*)(s_tile), LDW, keys.key_tiles, keys.context - keys.p0, sg, lane, args);
+    }
+  }
+#endif
+#pragma unroll 4
+  for (uint kt = keys.is_wide ? keys.key_tiles : 0; kt < keys.key_tiles; ++kt) {
+    const uint key = uint(keys.p0) + kt * 8;
+    device const T* rows =
+        cache_rows(v_cache, blocks, key, args.block_size, args.v_block_stride, args.v_place_stride, head_offset);
+    simdgroup_matrix<T, 8, 8> weights[RT];
+#pragma unroll
+    for (uint r = 0; r < RT; ++r) {
+      // Only saves work: weights beyond row_tiles are not used.
+      if (r < row_tiles) {
+        simdgroup_load(weights[r], (threadgroup T*)(s_tile) + r * 8 * LDW + kt * 8, LDW);
+      }
+    }
+    add_values<T, RT, COLS>(acc, weights, rows, v_tail, int(key) == keys.tail, first_column, columns, row_tiles, args);
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);  // all weights are read
+#ifdef __MSL_PAIRED_MMA__
+  if (keys.is_wide) {
+    store_values_wide<RT>(acc, s_tile, row_tiles, sg, lane, args);
+    return;
+  }
+#endif
+  store_values<RT, COLS>(acc, s_tile, first_column, columns, row_tiles, args);
+}
+)msl"},
+    {"attention_tile.h",
+R"msl(// The tile of rows that a threadgroup of attention has: where it lies, its way through the partitions, its results.
+
+#include "attention_partition.h"
+
+// Rows row0 .. row0 + num_rows of sequence `seq`, and the partitions that the threadgroup has of them.
+struct RowTile {
+  uint seq;
+  int begin;    // the sequence's first token in the step
+  int tokens;   // of the sequence in the step
+  int context;  // of the sequence in the cache, after the step
+  int row0;
+  int num_rows;  // 0: nothing to do
+  uint first_part;
+  uint last_part;
+  bool is_split;  // whether the result is one partition's, for paged_attention_reduce to merge
+};
+
+METAL_FUNC int position_of(RowTile tile, int row, uint group) {
+  return tile.context - tile.tokens + (tile.row0 + row) / int(group);
+}
+
+// tg: [tile, KV head, partition]
+template <uint ROWS>
+METAL_FUNC RowTile tile_at(device const int* cu_seqlens, device const int* context_lens, uint3 tg,
+                           constant pagoda_args::PagedAttention& args) {
+  RowTile tile;
+  tile.seq = sequence_of_tile(cu_seqlens, args.num_sequences, tg.x, args.group, ROWS);
+  tile.begin = cu_seqlens[tile.seq];
+  tile.tokens = cu_seqlens[tile.seq + 1] - tile.begin;
+  tile.context = context_lens[tile.seq];
+  tile.row0 = int((tg.x - first_tile(cu_seqlens, tile.seq, args.group, ROWS)) * ROWS);
+  tile.num_rows = min(int(ROWS), tile.tokens * int(args.group) - tile.row0);
+  tile.is_split = tile.tokens == 1 && args.is_split != 0;
+  if (tile.num_rows <= 0 || (!tile.is_split && tg.z > 0)) {
+    tile.num_rows = 0;
+    return tile;
+  }
+  tile.first_part = first_part(position_of(tile, 0, args.group), args.window);
+  tile.last_part = uint(position_of(tile, tile.num_rows - 1, args.group)) / kPartition;
+  if (tile.is_split) {
+    if (tg.z < tile.first_part || tg.z > tile.last_part) {
+      tile.num_rows = 0;
+    }
+    tile.first_part = tg.z;
+    tile.last_part = tg.z;
+  }
+  return tile;
+}
+
+// Rows beyond the last are the last again. A thread has the dims d and d + 128 of all rows, whose loads are in flight
+// at once.
+template <typename T, uint ROWS>
+METAL_FUNC void load_queries(device const float* q, threadgroup T* q_tile, RowTile tile, uint kv_head, uint tid,
+                             constant pagoda_args::PagedAttention& args) {
+#pragma unroll
+  for (uint i = 0; i < kMaxDim / kThreads; ++i) {
+    const uint d = tid + kThreads * i;
+    float v[ROWS];
+#pragma unroll
+    for (uint r = 0; r < ROWS; ++r) {
+      const int flat = tile.row0 + min(int(r), tile.num_rows - 1);
+      const long head = long(kv_head) * args.group + flat % int(args.group);
+      v[r] = 0.0f;
+      if (d < args.dim) {
+        v[r] = q[long(tile.begin + flat / int(args.group)) * args.q_stride + head * args.q_head_stride + d];
+      }
+    }
+#pragma unroll
+    for (uint r = 0; r < ROWS; ++r) {
+      q_tile[r * kQueryStride + d] = T(v[r]);
+    }
+  }
+}
+
+// The softmax of each row within a partition; its maximum and sum to `stats`.
+template <typename T>
+METAL_FUNC void weigh_rows(threadgroup float* s_tile, threadgroup float* stats, RowTile tile, int p0, uint num_keys,
+                           uint sg, uint lane, constant pagoda_args::PagedAttention& args) {
+  constexpr uint LDW = kScores * 4 / sizeof(T);  // weights take the place of their row's scores
+  for (uint r = sg; r < uint(tile.num_rows); r += kSimdgroups) {
+    float largest = 0.0f;
+    float sum = 0.0f;
+    weigh_scores((threadgroup const float*)(s_tile + r * kScores), (threadgroup T*)(s_tile) + r * LDW, p0, num_keys,
+                 position_of(tile, int(r), args.group), lane, args, largest, sum);
+    if (lane == 0) {
+      stats[r * kStats + kPartMax] = largest;
+      stats[r * kStats + kPartSum] = sum;
+    }
+  }
+}
+
+// A row's maximum and sum over all partitions so far, and the factors by which total and partition are scaled.
+METAL_FUNC void merge_stats(threadgroup float* row) {
+  const float largest = max(row[kRowMax], row[kPartMax]);
+  const float total_factor = precise::exp(row[kRowMax] - largest);
+  const float part_factor = precise::exp(row[kPartMax] - largest);
+  row[kRowSum] = merged(row[kRowSum], total_factor, row[kPartSum], part_factor);
+  row[kRowMax] = largest;
+  row[kTotalFactor] = total_factor;
+  row[kPartFactor] = part_factor;
+}
+
+// total: of the thread's elements of the output, with the partition's in s_tile.
+template <uint EACH>
+METAL_FUNC void merge_values(thread float (&total)[EACH], threadgroup const float* s_tile,
+                             threadgroup const float* stats, RowTile tile, uint tid,
+                             constant pagoda_args::PagedAttention& args) {
+#pragma unroll
+  for (uint i = 0; i < EACH; ++i) {
+    const uint r = (tid + kThreads * i) / kMaxDim;
+    const uint d = (tid + kThreads * i) % kMaxDim;
+    if (int(r) < tile.num_rows && d < args.dim) {
+      total[i] =
+          merged(total[i], stats[r * kStats + kTotalFactor], s_tile[r * kScores + d], stats[r * kStats + kPartFactor]);
+    }
+  }
+}
+
+// All partitions of a tile, in order. q_tile is complete at the next barrier.
+template <typename T, uint RT, uint EACH>
+METAL_FUNC void walk_partitions(device const T* k_cache, device const T* v_cache, device const int* blocks,
+                                threadgroup const T* q_tile, threadgroup float* s_tile, threadgroup T* v_tail,
+                                threadgroup float* stats, thread float (&total)[EACH], RowTile tile, uint kv_head,
+                                uint tid, uint sg, uint lane, constant pagoda_args::PagedAttention& args) {
+  const uint row_tiles = (uint(tile.num_rows) + 7) / 8;
+  const int last_position = position_of(tile, tile.num_rows - 1, args.group);
+  if (tid < 8 * RT) {
+    stats[tid * kStats + kRowMax] = kNegBig;
+    stats[tid * kStats + kRowSum] = 0.0f;
+  }
+#pragma unroll
+  for (uint i = 0; i < EACH; ++i) {
+    total[i] = 0.0f;
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  for (uint part = tile.first_part; part <= tile.last_part; ++part) {
+    const int p0 = int(part * kPartition);
+    const uint key_tiles = (uint(min(int(kPartition), last_position + 1 - p0)) + 7) / 8;
+    const PartTile keys = keys_of(k_cache, v_cache, blocks, p0, key_tiles, tile.context, kv_head, lane, args);
+
+    score_partition<T, RT>(k_cache, blocks, q_tile, s_tile, keys, row_tiles, sg, lane, args);
+    if (keys.has_tail && !keys.is_wide) {
+      load_tail(cache_rows(v_cache, blocks, uint(keys.tail), args.block_size, args.v_block_stride, args.v_place_stride,
+                           long(kv_head) * args.v_head_stride),
+                v_tail, tile.context - keys.tail, tid, args);
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+
+    weigh_rows<T>(s_tile, stats, tile, p0, key_tiles * 8, sg, lane, args);
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (int(tid) < tile.num_rows) {
+      merge_stats(stats + tid * kStats);
+    }
+    sum_partition<T, RT>(v_cache, blocks, s_tile, (threadgroup const T*)(v_tail), keys, row_tiles, sg, lane, args);
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+
+    merge_values<EACH>(total, (threadgroup const float*)(s_tile), (threadgroup const float*)(stats), tile, tid, args);
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+  }
+}
+
+// The finished rows to `out`, or those of one partition to `partials`. part: the partition, where tokens are split
+template <uint EACH>
+METAL_FUNC void store_rows(thread const float (&total)[EACH], threadgroup const float* stats, device const float* sinks,
+                           device float* partials, device float* out, RowTile tile, uint kv_head, uint part, uint tid,
+                           constant pagoda_args::PagedAttention& args) {
+#pragma unroll
+  for (uint i = 0; i < EACH; ++i) {
+    const uint r = (tid + kThreads * i) / kMaxDim;
+    const uint d = (tid + kThreads * i) % kMaxDim;
+    if (int(r) < tile.num_rows && d < args.dim) {
+      const long token = tile.begin + (tile.row0 + int(r)) / int(args.group);
+      const long head = long(kv_head) * args.group + (tile.row0 + int(r)) % int(args.group);
+      const float largest = stats[r * kStats + kRowMax];
+      const float sum = stats[r * kStats + kRowSum];
+      if (tile.is_split) {
+        device float* to =
+            partials + ((long(tile.seq) * args.heads + head) * args.max_parts + long(part)) * (args.dim + 2);
+        to[d] = total[i];
+        if (d == 0) {
+          to[args.dim] = largest;
+          to[args.dim + 1] = sum;
+        }
+      } else {
+        const float sink = use_sinks ? sinks[head] : 0.0f;
+        out[token * args.out_stride + head * args.out_head_stride + d] = total[i] * scale_to_end(largest, sum, sink);
+      }
+    }
+  }
+}
 )msl"},
     {"candidates.h",
 R"msl(// Candidates of sample: a logit and its id in one number, and the highest of those that a threadgroup holds.
@@ -1371,8 +1673,19 @@ constant bool use_sinks [[function_constant(2)]];
 
 constant constexpr uint kPartition = 256;  // positions; part of the result's bits
 constant constexpr uint kMaxDim = 256;
+constant constexpr uint kThreads = 128;
 constant constexpr uint kSimdgroups = 4;
-constant constexpr uint kScores = kPartition + 4;  // floats of a row of scores: rows begin in different banks
+constant constexpr uint kQueryStride = kMaxDim + 8;  // elements of a row of queries
+constant constexpr uint kScores = kPartition + 4;    // floats of a row of scores: rows begin in different banks
+
+// Floats that a row has in `stats`: of a partition and of all up to it, maximum and sum; what merging scales them by.
+constant constexpr uint kPartMax = 0;
+constant constexpr uint kPartSum = 1;
+constant constexpr uint kRowMax = 2;
+constant constexpr uint kRowSum = 3;
+constant constexpr uint kTotalFactor = 4;
+constant constexpr uint kPartFactor = 5;
+constant constexpr uint kStats = 6;
 
 // The tile of the grid that holds the first rows of sequence b: no two sequences share one.
 METAL_FUNC uint first_tile(device const int* cu_seqlens, uint b, uint group, uint tile_rows) {

@@ -3,7 +3,7 @@
 namespace metal {
 namespace {
 # 2 "Shaders/paged_attention.metal"
-#include "device/gpu/generated/attention_partition.h"
+#include "device/gpu/generated/attention_tile.h"
 
 
 template <typename T, uint RT>
@@ -23,185 +23,24 @@ MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
                             uint sg ,
                             uint lane ) {
   constexpr uint ROWS = 8 * RT;
-  constexpr uint LDQ = kMaxDim + 8;
-  constexpr uint LDP = kScores * 4 / sizeof(T);
-  constexpr uint COLS = kMaxDim / 8 / kSimdgroups;
-  constexpr uint EACH = ROWS * kMaxDim / 128;
-
-  MSL_TG_VAR(1, q_tile, [ROWS*LDQ], T)
+  constexpr uint EACH = ROWS * kMaxDim / kThreads;
+  MSL_TG_VAR(1, q_tile, [ROWS*kQueryStride], T)
   MSL_TG_VAR(2, s_tile, [ROWS*kScores], float)
   MSL_TG_VAR(3, v_tail, [8*kMaxDim], T)
-  MSL_TG_VAR(4, part_max, [ROWS], float)
-  MSL_TG_VAR(5, part_sum, [ROWS], float)
-  MSL_TG_VAR(6, row_max, [ROWS], float)
-  MSL_TG_VAR(7, row_sum, [ROWS], float)
-  MSL_TG_VAR(8, factors, [2*ROWS], float)
+  MSL_TG_VAR(4, stats, [ROWS*kStats], float)
 
-  const uint seq = sequence_of_tile(cu_seqlens, args.num_sequences, tg.x, args.group, ROWS);
-  const int begin = cu_seqlens[seq];
-  const int tokens = cu_seqlens[seq + 1] - begin;
-  const int context = context_lens[seq];
-  const int row0 = int((tg.x - first_tile(cu_seqlens, seq, args.group, ROWS)) * ROWS);
-  const int num_rows = min(int(ROWS), tokens * int(args.group) - row0);
-  const bool is_split = tokens == 1 && args.is_split != 0;
-  if (num_rows <= 0 || (!is_split && tg.z > 0)) {
+  const RowTile tile = tile_at<ROWS>(cu_seqlens, context_lens, tg, args);
+  if (tile.num_rows <= 0) {
     return;
   }
-  const int first_position = context - tokens + row0 / int(args.group);
-  const int last_position = context - tokens + (row0 + num_rows - 1) / int(args.group);
-  uint part = first_part(first_position, args.window);
-  uint last = uint(last_position) / kPartition;
-  if (is_split) {
-    if (tg.z < part || tg.z > last) {
-      return;
-    }
-    part = tg.z;
-    last = tg.z;
-  }
-  const uint row_tiles = (uint(num_rows) + 7) / 8;
-  MSL_DEVICE const int* blocks = block_tables + long(seq) * args.table_stride;
-# 63 "Shaders/paged_attention.metal"
-  for (uint i = 0; i < kMaxDim / 128; ++i) {
-    const uint d = tid + 128 * i;
-    float v[ROWS];
-
-    for (uint r = 0; r < ROWS; ++r) {
-      const int flat = row0 + min(int(r), num_rows - 1);
-      const long head = long(tg.y) * args.group + flat % int(args.group);
-      v[r] = 0.0f;
-      if (d < args.dim) {
-        v[r] = q[long(begin + flat / int(args.group)) * args.q_stride + head * args.q_head_stride + d];
-      }
-    }
-
-    for (uint r = 0; r < ROWS; ++r) {
-      q_tile[r * LDQ + d] = T(v[r]);
-    }
-  }
-  if (tid < ROWS) {
-    row_max[tid] = kNegBig;
-    row_sum[tid] = 0.0f;
-  }
+  load_queries<T, ROWS>(q, q_tile, tile, tg.y, tid, args);
   float total[EACH];
-
-  for (uint i = 0; i < EACH; ++i) {
-    total[i] = 0.0f;
-  }
-# 94 "Shaders/paged_attention.metal"
-  const bool wide = false;
-
-  threadgroup_barrier(mem_flags::mem_threadgroup);
-
-  for (; MSL_LOOP(part <= last); ++part) {
-    const int p0 = int(part * kPartition);
-    const int keys = min(int(kPartition), last_position + 1 - p0);
-    const uint key_tiles = (uint(keys) + 7) / 8;
-    const int tail_tile = context / 8 * 8;
-
-    const bool is_tail = p0 + int(key_tiles) * 8 > context;
-# 122 "Shaders/paged_attention.metal"
-    for (uint kt = wide ? key_tiles : sg; MSL_LOOP(kt < key_tiles); kt += kSimdgroups) {
-      const uint key = uint(p0) + kt * 8;
-      score_keys<T, RT>(cache_rows(k_cache, blocks, key, args.block_size, args.k_block_stride, args.k_place_stride,
-                                   long(tg.y) * args.k_head_stride),
-                        (MSL_THREADGROUP const T*)(q_tile), s_tile, kt, row_tiles, args);
-    }
-    if (is_tail && !wide) {
-      load_tail(cache_rows(v_cache, blocks, uint(tail_tile), args.block_size, args.v_block_stride, args.v_place_stride,
-                           long(tg.y) * args.v_head_stride),
-                v_tail, context - tail_tile, tid, args);
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-
-
-    for (uint r = sg; MSL_LOOP(r < uint(num_rows)); r += kSimdgroups) {
-      const int position = context - tokens + (row0 + int(r)) / int(args.group);
-      float largest = 0.0f;
-      float sum = 0.0f;
-      weigh_scores((MSL_THREADGROUP const float*)(s_tile + r * kScores), (MSL_THREADGROUP T*)(s_tile) + r * LDP, p0,
-                   key_tiles * 8, position, lane, args, largest, sum);
-      if (lane == 0) {
-        part_max[r] = largest;
-        part_sum[r] = sum;
-      }
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-    if (int(tid) < num_rows) {
-      const float largest = max(row_max[tid], part_max[tid]);
-      const float total_factor = precise::exp(row_max[tid] - largest);
-      const float part_factor = precise::exp(part_max[tid] - largest);
-      row_sum[tid] = merged(row_sum[tid], total_factor, part_sum[tid], part_factor);
-      row_max[tid] = largest;
-      factors[tid] = total_factor;
-      factors[ROWS + tid] = part_factor;
-    }
-
-
-    const uint columns = (args.dim / 8 + kSimdgroups - 1) / kSimdgroups;
-    const uint first_column = sg * columns;
-    simdgroup_matrix<float, 8, 8> acc[RT][COLS];
-
-    for (uint r = 0; r < RT; ++r) {
-
-      for (uint c = 0; c < COLS; ++c) {
-        acc[r][c] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
-      }
-    }
-# 180 "Shaders/paged_attention.metal"
-    for (uint kt = wide ? key_tiles : 0; kt < key_tiles; ++kt) {
-      const uint key = uint(p0) + kt * 8;
-      MSL_DEVICE const T* rows = cache_rows(v_cache, blocks, key, args.block_size, args.v_block_stride,
-                                        args.v_place_stride, long(tg.y) * args.v_head_stride);
-      simdgroup_matrix<T, 8, 8> weights[RT];
-
-      for (uint r = 0; r < RT; ++r) {
-        if (r < row_tiles) {
-          simdgroup_load(weights[r], (MSL_THREADGROUP T*)(s_tile) + r * 8 * LDP + kt * 8, LDP);
-        }
-      }
-      add_values<T, RT, COLS>(acc, weights, rows, (MSL_THREADGROUP const T*)(v_tail), int(key) == tail_tile, first_column,
-                              columns, row_tiles, args);
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-# 202 "Shaders/paged_attention.metal"
-    store_values<RT, COLS>(acc, s_tile, first_column, columns, row_tiles, args);
-
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-
-
-    for (uint i = 0; i < EACH; ++i) {
-      const uint r = (tid + 128 * i) / kMaxDim;
-      const uint d = (tid + 128 * i) % kMaxDim;
-      if (int(r) < num_rows && d < args.dim) {
-        total[i] = merged(total[i], factors[r], s_tile[r * kScores + d], factors[ROWS + r]);
-      }
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-  }
-
-
-  for (uint i = 0; i < EACH; ++i) {
-    const uint r = (tid + 128 * i) / kMaxDim;
-    const uint d = (tid + 128 * i) % kMaxDim;
-    if (int(r) < num_rows && d < args.dim) {
-      const long token = begin + (row0 + int(r)) / int(args.group);
-      const long head = long(tg.y) * args.group + (row0 + int(r)) % int(args.group);
-      if (is_split) {
-        MSL_DEVICE float* to = partials + ((long(seq) * args.heads + head) * args.max_parts + long(tg.z)) * (args.dim + 2);
-        to[d] = total[i];
-        if (d == 0) {
-          to[args.dim] = row_max[r];
-          to[args.dim + 1] = row_sum[r];
-        }
-      } else {
-        const float sink = use_sinks ? sinks[head] : 0.0f;
-        out[token * args.out_stride + head * args.out_head_stride + d] =
-            total[i] * scale_to_end(row_max[r], row_sum[r], sink);
-      }
-    }
-  }
+  walk_partitions<T, RT, EACH>(k_cache, v_cache, block_tables + long(tile.seq) * args.table_stride,
+                               (MSL_THREADGROUP const T*)(q_tile), s_tile, v_tail, stats, total, tile, tg.y, tid, sg, lane,
+                               args);
+  store_rows<EACH>(total, (MSL_THREADGROUP const float*)(stats), sinks, partials, out, tile, tg.y, tg.z, tid, args);
 }
-# 252 "Shaders/paged_attention.metal"
+# 53 "Shaders/paged_attention.metal"
 MSL_KERNEL void paged_attention_reduce(MSL_DEVICE const float* partials ,
                                    MSL_DEVICE const int* cu_seqlens ,
                                    MSL_DEVICE const int* context_lens ,
@@ -217,7 +56,7 @@ MSL_KERNEL void paged_attention_reduce(MSL_DEVICE const float* partials ,
   const int position = context_lens[tg.y] - 1;
   MSL_DEVICE const float* parts = partials + (long(tg.y) * args.heads + tg.x) * args.max_parts * (args.dim + 2);
   const float sink = use_sinks ? sinks[tg.x] : 0.0f;
-  for (uint d = tid; MSL_LOOP(d < args.dim); d += 128) {
+  for (uint d = tid; MSL_LOOP(d < args.dim); d += kThreads) {
     float largest = kNegBig;
     float sum = 0.0f;
     float total = 0.0f;

@@ -10,8 +10,19 @@ MSL_FUNCTION_CONSTANT(bool, use_sinks, 2)
 
 MSL_CONSTANT constexpr uint kPartition = 256;
 MSL_CONSTANT constexpr uint kMaxDim = 256;
+MSL_CONSTANT constexpr uint kThreads = 128;
 MSL_CONSTANT constexpr uint kSimdgroups = 4;
+MSL_CONSTANT constexpr uint kQueryStride = kMaxDim + 8;
 MSL_CONSTANT constexpr uint kScores = kPartition + 4;
+
+
+MSL_CONSTANT constexpr uint kPartMax = 0;
+MSL_CONSTANT constexpr uint kPartSum = 1;
+MSL_CONSTANT constexpr uint kRowMax = 2;
+MSL_CONSTANT constexpr uint kRowSum = 3;
+MSL_CONSTANT constexpr uint kTotalFactor = 4;
+MSL_CONSTANT constexpr uint kPartFactor = 5;
+MSL_CONSTANT constexpr uint kStats = 6;
 
 
 METAL_FUNC uint first_tile(MSL_DEVICE const int* cu_seqlens, uint b, uint group, uint tile_rows) {

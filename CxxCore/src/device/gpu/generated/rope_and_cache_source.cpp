@@ -55,12 +55,9 @@ kernel void rope_and_cache(device float* q [[buffer(0)]],
   }
 }
 
-#define INSTANTIATE(NAME, T) \
-  template [[host_name("rope_and_cache_" NAME)]] kernel decltype(rope_and_cache<T>) rope_and_cache<T>;
-
-INSTANTIATE("f32", float)
-INSTANTIATE("f16", half)
-INSTANTIATE("bf16", bfloat)
+template [[host_name("rope_and_cache_f32")]] kernel decltype(rope_and_cache<float>) rope_and_cache<float>;
+template [[host_name("rope_and_cache_f16")]] kernel decltype(rope_and_cache<half>) rope_and_cache<half>;
+template [[host_name("rope_and_cache_bf16")]] kernel decltype(rope_and_cache<bfloat>) rope_and_cache<bfloat>;
 )msl",
 R"msl(#include "device/gpu/shim/cuda/msl.h"
 namespace metal {

@@ -1,0 +1,191 @@
+// The tile of rows that a threadgroup of attention has: where it lies, its way through the partitions, its results.
+#pragma once
+
+#include "attention_partition.h"
+
+// Rows row0 .. row0 + num_rows of sequence `seq`, and the partitions that the threadgroup has of them.
+struct RowTile {
+  uint seq;
+  int begin;    // the sequence's first token in the step
+  int tokens;   // of the sequence in the step
+  int context;  // of the sequence in the cache, after the step
+  int row0;
+  int num_rows;  // 0: nothing to do
+  uint first_part;
+  uint last_part;
+  bool is_split;  // whether the result is one partition's, for paged_attention_reduce to merge
+};
+
+METAL_FUNC int position_of(RowTile tile, int row, uint group) {
+  return tile.context - tile.tokens + (tile.row0 + row) / int(group);
+}
+
+// tg: [tile, KV head, partition]
+template <uint ROWS>
+METAL_FUNC RowTile tile_at(device const int* cu_seqlens, device const int* context_lens, uint3 tg,
+                           constant pagoda_args::PagedAttention& args) {
+  RowTile tile;
+  tile.seq = sequence_of_tile(cu_seqlens, args.num_sequences, tg.x, args.group, ROWS);
+  tile.begin = cu_seqlens[tile.seq];
+  tile.tokens = cu_seqlens[tile.seq + 1] - tile.begin;
+  tile.context = context_lens[tile.seq];
+  tile.row0 = int((tg.x - first_tile(cu_seqlens, tile.seq, args.group, ROWS)) * ROWS);
+  tile.num_rows = min(int(ROWS), tile.tokens * int(args.group) - tile.row0);
+  tile.is_split = tile.tokens == 1 && args.is_split != 0;
+  if (tile.num_rows <= 0 || (!tile.is_split && tg.z > 0)) {
+    tile.num_rows = 0;
+    return tile;
+  }
+  tile.first_part = first_part(position_of(tile, 0, args.group), args.window);
+  tile.last_part = uint(position_of(tile, tile.num_rows - 1, args.group)) / kPartition;
+  if (tile.is_split) {
+    if (tg.z < tile.first_part || tg.z > tile.last_part) {
+      tile.num_rows = 0;
+    }
+    tile.first_part = tg.z;
+    tile.last_part = tg.z;
+  }
+  return tile;
+}
+
+// Rows beyond the last are the last again. A thread has the dims d and d + 128 of all rows, whose loads are in flight
+// at once.
+template <typename T, uint ROWS>
+METAL_FUNC void load_queries(device const float* q, threadgroup T* q_tile, RowTile tile, uint kv_head, uint tid,
+                             constant pagoda_args::PagedAttention& args) {
+#pragma unroll
+  for (uint i = 0; i < kMaxDim / kThreads; ++i) {
+    const uint d = tid + kThreads * i;
+    float v[ROWS];
+#pragma unroll
+    for (uint r = 0; r < ROWS; ++r) {
+      const int flat = tile.row0 + min(int(r), tile.num_rows - 1);
+      const long head = long(kv_head) * args.group + flat % int(args.group);
+      v[r] = 0.0f;
+      if (d < args.dim) {
+        v[r] = q[long(tile.begin + flat / int(args.group)) * args.q_stride + head * args.q_head_stride + d];
+      }
+    }
+#pragma unroll
+    for (uint r = 0; r < ROWS; ++r) {
+      q_tile[r * kQueryStride + d] = T(v[r]);
+    }
+  }
+}
+
+// The softmax of each row within a partition; its maximum and sum to `stats`.
+template <typename T>
+METAL_FUNC void weigh_rows(threadgroup float* s_tile, threadgroup float* stats, RowTile tile, int p0, uint num_keys,
+                           uint sg, uint lane, constant pagoda_args::PagedAttention& args) {
+  constexpr uint LDW = kScores * 4 / sizeof(T);  // weights take the place of their row's scores
+  for (uint r = sg; r < uint(tile.num_rows); r += kSimdgroups) {
+    float largest = 0.0f;
+    float sum = 0.0f;
+    weigh_scores((threadgroup const float*)(s_tile + r * kScores), (threadgroup T*)(s_tile) + r * LDW, p0, num_keys,
+                 position_of(tile, int(r), args.group), lane, args, largest, sum);
+    if (lane == 0) {
+      stats[r * kStats + kPartMax] = largest;
+      stats[r * kStats + kPartSum] = sum;
+    }
+  }
+}
+
+// A row's maximum and sum over all partitions so far, and the factors by which total and partition are scaled.
+METAL_FUNC void merge_stats(threadgroup float* row) {
+  const float largest = max(row[kRowMax], row[kPartMax]);
+  const float total_factor = precise::exp(row[kRowMax] - largest);
+  const float part_factor = precise::exp(row[kPartMax] - largest);
+  row[kRowSum] = merged(row[kRowSum], total_factor, row[kPartSum], part_factor);
+  row[kRowMax] = largest;
+  row[kTotalFactor] = total_factor;
+  row[kPartFactor] = part_factor;
+}
+
+// total: of the thread's elements of the output, with the partition's in s_tile.
+template <uint EACH>
+METAL_FUNC void merge_values(thread float (&total)[EACH], threadgroup const float* s_tile,
+                             threadgroup const float* stats, RowTile tile, uint tid,
+                             constant pagoda_args::PagedAttention& args) {
+#pragma unroll
+  for (uint i = 0; i < EACH; ++i) {
+    const uint r = (tid + kThreads * i) / kMaxDim;
+    const uint d = (tid + kThreads * i) % kMaxDim;
+    if (int(r) < tile.num_rows && d < args.dim) {
+      total[i] =
+          merged(total[i], stats[r * kStats + kTotalFactor], s_tile[r * kScores + d], stats[r * kStats + kPartFactor]);
+    }
+  }
+}
+
+// All partitions of a tile, in order. q_tile is complete at the next barrier.
+template <typename T, uint RT, uint EACH>
+METAL_FUNC void walk_partitions(device const T* k_cache, device const T* v_cache, device const int* blocks,
+                                threadgroup const T* q_tile, threadgroup float* s_tile, threadgroup T* v_tail,
+                                threadgroup float* stats, thread float (&total)[EACH], RowTile tile, uint kv_head,
+                                uint tid, uint sg, uint lane, constant pagoda_args::PagedAttention& args) {
+  const uint row_tiles = (uint(tile.num_rows) + 7) / 8;
+  const int last_position = position_of(tile, tile.num_rows - 1, args.group);
+  if (tid < 8 * RT) {
+    stats[tid * kStats + kRowMax] = kNegBig;
+    stats[tid * kStats + kRowSum] = 0.0f;
+  }
+#pragma unroll
+  for (uint i = 0; i < EACH; ++i) {
+    total[i] = 0.0f;
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  for (uint part = tile.first_part; part <= tile.last_part; ++part) {
+    const int p0 = int(part * kPartition);
+    const uint key_tiles = (uint(min(int(kPartition), last_position + 1 - p0)) + 7) / 8;
+    const PartTile keys = keys_of(k_cache, v_cache, blocks, p0, key_tiles, tile.context, kv_head, lane, args);
+
+    score_partition<T, RT>(k_cache, blocks, q_tile, s_tile, keys, row_tiles, sg, lane, args);
+    if (keys.has_tail && !keys.is_wide) {
+      load_tail(cache_rows(v_cache, blocks, uint(keys.tail), args.block_size, args.v_block_stride, args.v_place_stride,
+                           long(kv_head) * args.v_head_stride),
+                v_tail, tile.context - keys.tail, tid, args);
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+
+    weigh_rows<T>(s_tile, stats, tile, p0, key_tiles * 8, sg, lane, args);
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (int(tid) < tile.num_rows) {
+      merge_stats(stats + tid * kStats);
+    }
+    sum_partition<T, RT>(v_cache, blocks, s_tile, (threadgroup const T*)(v_tail), keys, row_tiles, sg, lane, args);
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+
+    merge_values<EACH>(total, (threadgroup const float*)(s_tile), (threadgroup const float*)(stats), tile, tid, args);
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+  }
+}
+
+// The finished rows to `out`, or those of one partition to `partials`. part: the partition, where tokens are split
+template <uint EACH>
+METAL_FUNC void store_rows(thread const float (&total)[EACH], threadgroup const float* stats, device const float* sinks,
+                           device float* partials, device float* out, RowTile tile, uint kv_head, uint part, uint tid,
+                           constant pagoda_args::PagedAttention& args) {
+#pragma unroll
+  for (uint i = 0; i < EACH; ++i) {
+    const uint r = (tid + kThreads * i) / kMaxDim;
+    const uint d = (tid + kThreads * i) % kMaxDim;
+    if (int(r) < tile.num_rows && d < args.dim) {
+      const long token = tile.begin + (tile.row0 + int(r)) / int(args.group);
+      const long head = long(kv_head) * args.group + (tile.row0 + int(r)) % int(args.group);
+      const float largest = stats[r * kStats + kRowMax];
+      const float sum = stats[r * kStats + kRowSum];
+      if (tile.is_split) {
+        device float* to =
+            partials + ((long(tile.seq) * args.heads + head) * args.max_parts + long(part)) * (args.dim + 2);
+        to[d] = total[i];
+        if (d == 0) {
+          to[args.dim] = largest;
+          to[args.dim + 1] = sum;
+        }
+      } else {
+        const float sink = use_sinks ? sinks[head] : 0.0f;
+        out[token * args.out_stride + head * args.out_head_stride + d] = total[i] * scale_to_end(largest, sum, sink);
+      }
+    }
+  }
+}
