@@ -50,7 +50,7 @@ def constants_of(mod):
 
 # Kernels of which two threadgroups on a multiprocessor are enough: left to itself NVIDIA's compiler makes room for more,
 # and spills registers.
-FEW_GROUPS = re.compile(r"paged_attention_(f32_1|b?f16_2)|matmul_few_\w+_1_1")
+FEW_GROUPS = re.compile(r"paged_attention_(f32_1|b?f16_2)|token_attention_f32|matmul_few_\w+_1_1")
 
 
 def waits_itself(mod, kn):

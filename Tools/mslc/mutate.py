@@ -31,6 +31,7 @@ TESTS = {
     "sample": ["gpu_sample"],
     "sigmoid_gate": ["conformance_gates"],
     "slots": ["_slot"],
+    "token_attention": ["gpu_token_attention"],
 }
 
 

@@ -70,8 +70,8 @@ struct MatmulArgs {
   bool takes_first_rows = false;  // of the weight: as many as `out` has columns
 };
 
-// Per head: RMS norm over D (if weight is present), then rotation of the first rotary_dim dims (i is paired with
-// i + rotary_dim / 2). x may be strided over heads (q interleaved with its gate). out may alias x.
+// Per head: RMS norm over D (with a weight), then rotation of the first rotary_dim dims (i, i + rotary_dim / 2). x may
+// be strided over heads. out may alias x, and is not written where caching and attention come next and a device fuses.
 struct QkNormRopeArgs {
   Tensor x;       // f32 [T, heads, D]
   Tensor weight;  // f32 [D] or absent

@@ -9,6 +9,8 @@
 #include <string_view>
 
 #include "args/gdn.h"
+#include "args/paged_attention.h"
+#include "args/rope_and_cache.h"
 #include "device/device.h"
 #include "device/expert_ops.h"
 #include "device/gelu_ops.h"
@@ -115,6 +117,10 @@ class GpuEncoder final : public Encoder, private Pending {
   void conv_and_gdn(const CausalConv1dArgs&, const GdnArgs&, pagoda_args::Gdn) noexcept;
   void launch_rope(const QkNormRopeArgs&) noexcept;
   bool rope_and_cache(const ReshapeAndCacheArgs&) noexcept;
+  void launch_rope_and_cache(const ReshapeAndCacheArgs&) noexcept;
+  pagoda_args::RopeAndCache rope_args(const ReshapeAndCacheArgs&) const noexcept;
+  bool rotates_and_caches_for(const PagedAttentionArgs&) const noexcept;
+  void token_attention(const PagedAttentionArgs&, const pagoda_args::PagedAttention&, int64_t max_parts) noexcept;
   void launch_waiting() noexcept;
   Status wait() noexcept override;
 
@@ -124,6 +130,8 @@ class GpuEncoder final : public Encoder, private Pending {
   // launched after them.
   std::array<QkNormRopeArgs, 2> waiting_;
   int num_waiting_ = 0;
+  // The last op, if it was that reshape_and_cache: the paged_attention of those queries takes all four into one launch.
+  std::optional<ReshapeAndCacheArgs> caching_;
   // The last op, if it was a matmul: the norm that adds its product to x lets it do so itself.
   std::optional<Product> product_;
   // The last op, if it was a convolution.

@@ -116,13 +116,8 @@ METAL_FUNC void merge_values(MSL_THREAD float (&total)[EACH], MSL_THREADGROUP co
 }
 
 
-template <typename T, uint RT, uint EACH>
-METAL_FUNC void walk_partitions(MSL_DEVICE const T* k_cache, MSL_DEVICE const T* v_cache, MSL_DEVICE const int* blocks,
-                                MSL_THREADGROUP const T* q_tile, MSL_THREADGROUP float* s_tile, MSL_THREADGROUP T* v_tail,
-                                MSL_THREADGROUP float* stats, MSL_THREAD float (&total)[EACH], RowTile tile, uint kv_head,
-                                uint tid, uint sg, uint lane, MSL_CONSTANT pagoda_args::PagedAttention& args) {
-  const uint row_tiles = (uint(tile.num_rows) + 7) / 8;
-  const int last_position = position_of(tile, tile.num_rows - 1, args.group);
+template <uint RT, uint EACH>
+METAL_FUNC void begin_rows(MSL_THREADGROUP float* stats, MSL_THREAD float (&total)[EACH], uint tid) {
   if (tid < 8 * RT) {
     stats[tid * kStats + kRowMax] = kNegBig;
     stats[tid * kStats + kRowSum] = 0.0f;
@@ -132,30 +127,38 @@ METAL_FUNC void walk_partitions(MSL_DEVICE const T* k_cache, MSL_DEVICE const T*
     total[i] = 0.0f;
   }
   threadgroup_barrier(mem_flags::mem_threadgroup);
-  for (uint part = tile.first_part; MSL_LOOP(part <= tile.last_part); ++part) {
-    const int p0 = int(part * kPartition);
-    const uint key_tiles = (uint(min(int(kPartition), last_position + 1 - p0)) + 7) / 8;
-    const PartTile keys = keys_of(k_cache, v_cache, blocks, p0, key_tiles, tile.context, kv_head, lane, args);
+}
 
-    score_partition<T, RT>(k_cache, blocks, q_tile, s_tile, keys, row_tiles, sg, lane, args);
-    if (keys.has_tail && !keys.is_wide) {
-      load_tail(cache_rows(v_cache, blocks, uint(keys.tail), args.block_size, args.v_block_stride, args.v_place_stride,
-                           long(kv_head) * args.v_head_stride),
-                v_tail, tile.context - keys.tail, tid, args);
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
 
-    weigh_rows<T>(s_tile, stats, tile, p0, key_tiles * 8, sg, lane, args);
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-    if (int(tid) < tile.num_rows) {
-      merge_stats(stats + tid * kStats);
-    }
-    sum_partition<T, RT>(v_cache, blocks, s_tile, (MSL_THREADGROUP const T*)(v_tail), keys, row_tiles, sg, lane, args);
-    threadgroup_barrier(mem_flags::mem_threadgroup);
+template <typename T, uint RT, uint EACH>
+METAL_FUNC void add_partition(MSL_DEVICE const T* k_cache, MSL_DEVICE const T* v_cache, MSL_DEVICE const int* blocks,
+                              MSL_THREADGROUP const T* q_tile, MSL_THREADGROUP float* s_tile, MSL_THREADGROUP T* v_tail,
+                              MSL_THREADGROUP float* stats, MSL_THREAD float (&total)[EACH], RowTile tile, uint part,
+                              uint kv_head, uint tid, uint sg, uint lane,
+                              MSL_CONSTANT pagoda_args::PagedAttention& args) {
+  const uint row_tiles = (uint(tile.num_rows) + 7) / 8;
+  const int last_position = position_of(tile, tile.num_rows - 1, args.group);
+  const int p0 = int(part * kPartition);
+  const uint key_tiles = (uint(min(int(kPartition), last_position + 1 - p0)) + 7) / 8;
+  const PartTile keys = keys_of(k_cache, v_cache, blocks, p0, key_tiles, tile.context, kv_head, lane, args);
 
-    merge_values<EACH>(total, (MSL_THREADGROUP const float*)(s_tile), (MSL_THREADGROUP const float*)(stats), tile, tid, args);
-    threadgroup_barrier(mem_flags::mem_threadgroup);
+  score_partition<T, RT>(k_cache, blocks, q_tile, s_tile, keys, row_tiles, sg, lane, args);
+  if (keys.has_tail && !keys.is_wide) {
+    load_tail(cache_rows(v_cache, blocks, uint(keys.tail), args.block_size, args.v_block_stride, args.v_place_stride,
+                         long(kv_head) * args.v_head_stride),
+              v_tail, tile.context - keys.tail, tid, args);
   }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+
+  weigh_rows<T>(s_tile, stats, tile, p0, key_tiles * 8, sg, lane, args);
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  if (int(tid) < tile.num_rows) {
+    merge_stats(stats + tid * kStats);
+  }
+  sum_partition<T, RT>(v_cache, blocks, s_tile, (MSL_THREADGROUP const T*)(v_tail), keys, row_tiles, sg, lane, args);
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+
+  merge_values<EACH>(total, (MSL_THREADGROUP const float*)(s_tile), (MSL_THREADGROUP const float*)(stats), tile, tid, args);
 }
 
 

@@ -232,5 +232,16 @@ inline constexpr KernelId words = {97, "copy_slot_words"};
 inline constexpr KernelId bytes = {98, "copy_slot_bytes"};
 enum Binding : int { pool = 0, args = 1 };
 }  // namespace copy_slot
-inline constexpr int kCount = 99;  // ids are below
+namespace token_attention {
+inline constexpr KernelId f32 = {99, "token_attention_f32"};
+inline constexpr KernelId f16 = {100, "token_attention_f16"};
+inline constexpr KernelId bf16 = {101, "token_attention_bf16"};
+enum Binding : int { q = 0, k = 1, v = 2, q_weight = 3, k_weight = 4, positions = 5, inv_freq = 6, slot_mapping = 7, k_cache = 8, v_cache = 9, context_lens = 10, block_tables = 11, sinks = 12, partials = 13, out = 14, args = 15 };
+}  // namespace token_attention
+namespace token_attention_constants {
+inline constexpr std::string_view use_window = "use_window";
+inline constexpr std::string_view use_softcap = "use_softcap";
+inline constexpr std::string_view use_sinks = "use_sinks";
+}  // namespace token_attention_constants
+inline constexpr int kCount = 102;  // ids are below
 }  // namespace pagoda::device::gpu::kernels

@@ -57,6 +57,8 @@ std::span<const KernelInfo> sigmoid_gate_kernels() noexcept;
 KernelSource sigmoid_gate_source() noexcept;
 std::span<const KernelInfo> slots_kernels() noexcept;
 KernelSource slots_source() noexcept;
+std::span<const KernelInfo> token_attention_kernels() noexcept;
+KernelSource token_attention_source() noexcept;
 std::span<const KernelFile> files() noexcept {
   static const KernelFile kFiles[] = {
     {argmax_kernels(), argmax_source()},
@@ -87,6 +89,7 @@ std::span<const KernelFile> files() noexcept {
     {sample_kernels(), sample_source()},
     {sigmoid_gate_kernels(), sigmoid_gate_source()},
     {slots_kernels(), slots_source()},
+    {token_attention_kernels(), token_attention_source()},
   };
   return kFiles;
 }

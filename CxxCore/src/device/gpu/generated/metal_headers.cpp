@@ -432,6 +432,22 @@ static_assert(sizeof(Sample) == 16, "host and kernel agree");
 
 }  // namespace pagoda_args
 )msl"},
+    {"args/token_attention.h",
+R"msl(// Arguments of token_attention.metal, shared by the kernels and the host.
+
+#include "args/paged_attention.h"
+#include "args/rope_and_cache.h"
+
+namespace pagoda_args {
+
+struct TokenAttention {
+  PagedAttention attention;
+  RopeAndCache rope;
+};
+static_assert(sizeof(TokenAttention) == 256, "host and kernel agree");
+
+}  // namespace pagoda_args
+)msl"},
     {"args/types.h",
 R"msl(// Types of the argument structs that shaders and host share: sizes are fixed, and every compiler asserts them.
 
@@ -943,14 +959,9 @@ METAL_FUNC void merge_values(thread float (&total)[EACH], threadgroup const floa
   }
 }
 
-// All partitions of a tile, in order. q_tile is complete at the next barrier.
-template <typename T, uint RT, uint EACH>
-METAL_FUNC void walk_partitions(device const T* k_cache, device const T* v_cache, device const int* blocks,
-                                threadgroup const T* q_tile, threadgroup float* s_tile, threadgroup T* v_tail,
-                                threadgroup float* stats, thread float (&total)[EACH], RowTile tile, uint kv_head,
-                                uint tid, uint sg, uint lane, constant pagoda_args::PagedAttention& args) {
-  const uint row_tiles = (uint(tile.num_rows) + 7) / 8;
-  const int last_position = position_of(tile, tile.num_rows - 1, args.group);
+// Rows that have seen no key yet. q_tile is complete after it.
+template <uint RT, uint EACH>
+METAL_FUNC void begin_rows(threadgroup float* stats, thread float (&total)[EACH], uint tid) {
   if (tid < 8 * RT) {
     stats[tid * kStats + kRowMax] = kNegBig;
     stats[tid * kStats + kRowSum] = 0.0f;
@@ -960,30 +971,38 @@ METAL_FUNC void walk_partitions(device const T* k_cache, device const T* v_cache
     total[i] = 0.0f;
   }
   threadgroup_barrier(mem_flags::mem_threadgroup);
-  for (uint part = tile.first_part; part <= tile.last_part; ++part) {
-    const int p0 = int(part * kPartition);
-    const uint key_tiles = (uint(min(int(kPartition), last_position + 1 - p0)) + 7) / 8;
-    const PartTile keys = keys_of(k_cache, v_cache, blocks, p0, key_tiles, tile.context, kv_head, lane, args);
+}
 
-    score_partition<T, RT>(k_cache, blocks, q_tile, s_tile, keys, row_tiles, sg, lane, args);
-    if (keys.has_tail && !keys.is_wide) {
-      load_tail(cache_rows(v_cache, blocks, uint(keys.tail), args.block_size, args.v_block_stride, args.v_place_stride,
-                           long(kv_head) * args.v_head_stride),
-                v_tail, tile.context - keys.tail, tid, args);
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
+// Adds the keys of one partition. The next one may begin after a barrier.
+template <typename T, uint RT, uint EACH>
+METAL_FUNC void add_partition(device const T* k_cache, device const T* v_cache, device const int* blocks,
+                              threadgroup const T* q_tile, threadgroup float* s_tile, threadgroup T* v_tail,
+                              threadgroup float* stats, thread float (&total)[EACH], RowTile tile, uint part,
+                              uint kv_head, uint tid, uint sg, uint lane,
+                              constant pagoda_args::PagedAttention& args) {
+  const uint row_tiles = (uint(tile.num_rows) + 7) / 8;
+  const int last_position = position_of(tile, tile.num_rows - 1, args.group);
+  const int p0 = int(part * kPartition);
+  const uint key_tiles = (uint(min(int(kPartition), last_position + 1 - p0)) + 7) / 8;
+  const PartTile keys = keys_of(k_cache, v_cache, blocks, p0, key_tiles, tile.context, kv_head, lane, args);
 
-    weigh_rows<T>(s_tile, stats, tile, p0, key_tiles * 8, sg, lane, args);
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-    if (int(tid) < tile.num_rows) {
-      merge_stats(stats + tid * kStats);
-    }
-    sum_partition<T, RT>(v_cache, blocks, s_tile, (threadgroup const T*)(v_tail), keys, row_tiles, sg, lane, args);
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-
-    merge_values<EACH>(total, (threadgroup const float*)(s_tile), (threadgroup const float*)(stats), tile, tid, args);
-    threadgroup_barrier(mem_flags::mem_threadgroup);
+  score_partition<T, RT>(k_cache, blocks, q_tile, s_tile, keys, row_tiles, sg, lane, args);
+  if (keys.has_tail && !keys.is_wide) {
+    load_tail(cache_rows(v_cache, blocks, uint(keys.tail), args.block_size, args.v_block_stride, args.v_place_stride,
+                         long(kv_head) * args.v_head_stride),
+              v_tail, tile.context - keys.tail, tid, args);
   }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+
+  weigh_rows<T>(s_tile, stats, tile, p0, key_tiles * 8, sg, lane, args);
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  if (int(tid) < tile.num_rows) {
+    merge_stats(stats + tid * kStats);
+  }
+  sum_partition<T, RT>(v_cache, blocks, s_tile, (threadgroup const T*)(v_tail), keys, row_tiles, sg, lane, args);
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+
+  merge_values<EACH>(total, (threadgroup const float*)(s_tile), (threadgroup const float*)(stats), tile, tid, args);
 }
 
 // The finished rows to `out`, or those of one partition to `partials`. part: the partition, where tokens are split

@@ -37,9 +37,13 @@ kernel void paged_attention(device const float* q [[buffer(0)]],
   }
   load_queries<T, ROWS>(q, q_tile, tile, tg.y, tid, args);
   float total[EACH];
-  walk_partitions<T, RT, EACH>(k_cache, v_cache, block_tables + long(tile.seq) * args.table_stride,
-                               (threadgroup const T*)(q_tile), s_tile, v_tail, stats, total, tile, tg.y, tid, sg, lane,
-                               args);
+  begin_rows<RT, EACH>(stats, total, tid);
+  for (uint part = tile.first_part; part <= tile.last_part; ++part) {
+    add_partition<T, RT, EACH>(k_cache, v_cache, block_tables + long(tile.seq) * args.table_stride,
+                               (threadgroup const T*)(q_tile), s_tile, v_tail, stats, total, tile, part, tg.y, tid, sg,
+                               lane, args);
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+  }
   store_rows<EACH>(total, (threadgroup const float*)(stats), sinks, partials, out, tile, tg.y, tg.z, tid, args);
 }
 
@@ -124,12 +128,16 @@ MSL_KERNEL void paged_attention(MSL_DEVICE const float* q ,
   }
   load_queries<T, ROWS>(q, q_tile, tile, tg.y, tid, args);
   float total[EACH];
-  walk_partitions<T, RT, EACH>(k_cache, v_cache, block_tables + long(tile.seq) * args.table_stride,
-                               (MSL_THREADGROUP const T*)(q_tile), s_tile, v_tail, stats, total, tile, tg.y, tid, sg, lane,
-                               args);
+  begin_rows<RT, EACH>(stats, total, tid);
+  for (uint part = tile.first_part; part <= tile.last_part; ++part) {
+    add_partition<T, RT, EACH>(k_cache, v_cache, block_tables + long(tile.seq) * args.table_stride,
+                               (MSL_THREADGROUP const T*)(q_tile), s_tile, v_tail, stats, total, tile, part, tg.y, tid, sg,
+                               lane, args);
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+  }
   store_rows<EACH>(total, (MSL_THREADGROUP const float*)(stats), sinks, partials, out, tile, tg.y, tg.z, tid, args);
 }
-# 53 "Shaders/paged_attention.metal"
+# 57 "Shaders/paged_attention.metal"
 MSL_KERNEL void paged_attention_reduce(MSL_DEVICE const float* partials ,
                                    MSL_DEVICE const int* cu_seqlens ,
                                    MSL_DEVICE const int* context_lens ,

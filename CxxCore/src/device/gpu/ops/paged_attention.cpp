@@ -1,9 +1,12 @@
-// paged_attention: a threadgroup for each tile of rows that share a KV head; single tokens by partitions, then merged.
+// paged_attention: a threadgroup for each tile of rows that share a KV head; single tokens by partitions, then merged,
+// and together with the rotations and the caching before them.
 #include "args/paged_attention.h"
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
+#include "args/token_attention.h"
 #include "base/concat.h"
 #include "device/gpu/gpu_encoder.h"
 #include "device/gpu/kernel_sizes.h"
@@ -12,6 +15,7 @@ namespace pagoda::device::gpu {
 namespace {
 
 constexpr int64_t kMaxDim = 256, kDimStep = 8, kBlockStep = 8;
+constexpr int64_t kTokenHeads = 8;  // that share a KV head, of which one threadgroup of token_attention takes all
 
 pagoda_args::PagedAttention args_of(const PagedAttentionArgs& a, int64_t max_parts) noexcept {
   pagoda_args::PagedAttention args{};
@@ -45,6 +49,11 @@ const KernelId& attention_kernel(DType cache, int64_t row_tiles) noexcept {
   return row_tiles == 1 ? attention::bf16_1 : attention::bf16_2;
 }
 
+const KernelId& token_kernel(DType cache) noexcept {
+  namespace token = kernels::token_attention;
+  return cache == DType::f32 ? token::f32 : cache == DType::f16 ? token::f16 : token::bf16;
+}
+
 }  // namespace
 
 int64_t num_parts(const SequenceArgs& s, int64_t room) noexcept {
@@ -64,6 +73,29 @@ Status check_attention(DType kv_dtype, int64_t head_dim, int64_t block_size) noe
   return ok_status();
 }
 
+// Whether the rotations and the caching that wait are of these queries and caches, one token of each sequence, and
+// `out` is apart from the keys and values that other threadgroups still read.
+bool GpuEncoder::rotates_and_caches_for(const PagedAttentionArgs& a) const noexcept {
+  return caching_ && same_place(waiting_[0].out, a.q) && same_place(caching_->k_cache, a.k_cache) &&
+         same_place(caching_->v_cache, a.v_cache) && a.q.shape[0] == a.sequences.context_lens.shape[0] &&
+         a.q.shape[1] / a.k_cache.shape[2] <= kTokenHeads && !may_overlap(a.out, waiting_[1].x) &&
+         !may_overlap(a.out, caching_->v);
+}
+
+void GpuEncoder::token_attention(const PagedAttentionArgs& a, const pagoda_args::PagedAttention& attention,
+                                 int64_t max_parts) noexcept {
+  num_waiting_ = 0;
+  const ReshapeAndCacheArgs caching = *std::exchange(caching_, std::nullopt);
+  const QkNormRopeArgs &q = waiting_[0], &k = waiting_[1];
+  const pagoda_args::TokenAttention args{attention, rope_args(caching)};
+  launch(token_kernel(a.k_cache.dtype),
+         {{attention.num_sequences, as_uint(a.k_cache.shape[2]), attention.is_split ? as_uint(max_parts) : 1}},
+         {q.x, k.x, caching.v, or_else(q.weight, q.inv_freq), or_else(k.weight, q.inv_freq), q.positions, q.inv_freq,
+          caching.slot_mapping, a.k_cache, a.v_cache, a.sequences.context_lens, a.sequences.block_tables,
+          or_else(a.sinks, a.q), scratch_.partials, a.out},
+         args, {{"use_window", a.window > 0}, {"use_softcap", a.softcap > 0}, {"use_sinks", a.sinks.is_present()}});
+}
+
 void GpuEncoder::paged_attention(const PagedAttentionArgs& a) noexcept {
   if (!check(check_attention(a.k_cache.dtype, a.q.shape[2], a.k_cache.shape[1])) || !accept(a, a.sequences.cu_seqlens))
     return;
@@ -81,10 +113,12 @@ void GpuEncoder::paged_attention(const PagedAttentionArgs& a) noexcept {
       {"use_window", a.window > 0}, {"use_softcap", a.softcap > 0}, {"use_sinks", a.sinks.is_present()}};
   const Slot sinks = or_else(a.sinks, a.q);
   const int64_t tiles = tokens * args.group / (8 * row_tiles) + num_sequences;
-  launch(attention_kernel(a.k_cache.dtype, row_tiles),
-         {{as_uint(tiles), as_uint(a.k_cache.shape[2]), is_split ? as_uint(max_parts) : 1}},
-         {a.q, a.k_cache, a.v_cache, s.cu_seqlens, s.context_lens, s.block_tables, sinks, scratch_.partials, a.out},
-         args, constants);
+  if (rotates_and_caches_for(a)) token_attention(a, args, max_parts);
+  else
+    launch(attention_kernel(a.k_cache.dtype, row_tiles),
+           {{as_uint(tiles), as_uint(a.k_cache.shape[2]), is_split ? as_uint(max_parts) : 1}},
+           {a.q, a.k_cache, a.v_cache, s.cu_seqlens, s.context_lens, s.block_tables, sinks, scratch_.partials, a.out},
+           args, constants);
   if (is_split)
     launch(kernels::paged_attention_reduce::kernel, {{args.heads, args.num_sequences}},
            {scratch_.partials, s.cu_seqlens, s.context_lens, sinks, a.out}, args, constants);

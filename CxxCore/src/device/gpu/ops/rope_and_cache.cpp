@@ -21,10 +21,14 @@ void GpuEncoder::qk_norm_rope(const QkNormRopeArgs& a) noexcept {
   waiting_[num_waiting_++] = a;
 }
 
-// False where what waits is not what `a` caches.
+// Whether `a` waits with the rotations of its keys: attention may take them over.
 bool GpuEncoder::rope_and_cache(const ReshapeAndCacheArgs& a) noexcept {
-  if (num_waiting_ != 2 || !same_place(waiting_[1].out, a.k)) return false;
-  num_waiting_ = 0;
+  if (num_waiting_ != 2 || caching_ || !same_place(waiting_[1].out, a.k)) return false;
+  caching_ = a;
+  return true;
+}
+
+pagoda_args::RopeAndCache GpuEncoder::rope_args(const ReshapeAndCacheArgs& a) const noexcept {
   const QkNormRopeArgs &q = waiting_[0], &k = waiting_[1];
   pagoda_args::RopeAndCache args{};
   args.q_stride = q.x.strides[0];
@@ -47,6 +51,12 @@ bool GpuEncoder::rope_and_cache(const ReshapeAndCacheArgs& a) noexcept {
   args.eps = q.eps;
   args.weight_offset = q.weight_offset;
   args.has_weight = q.weight.is_present();
+  return args;
+}
+
+void GpuEncoder::launch_rope_and_cache(const ReshapeAndCacheArgs& a) noexcept {
+  const QkNormRopeArgs &q = waiting_[0], &k = waiting_[1];
+  const pagoda_args::RopeAndCache args = rope_args(a);
   namespace fused = kernels::rope_and_cache;
   const DType type = a.k_cache.dtype;
   launch(type == DType::f32 ? fused::f32 : (type == DType::f16 ? fused::f16 : fused::bf16),
@@ -54,7 +64,6 @@ bool GpuEncoder::rope_and_cache(const ReshapeAndCacheArgs& a) noexcept {
          {q.x, k.x, a.v, or_else(q.weight, q.inv_freq), or_else(k.weight, q.inv_freq), q.positions, q.inv_freq,
           a.slot_mapping, a.k_cache, a.v_cache},
          args);
-  return true;
 }
 
 }  // namespace pagoda::device::gpu

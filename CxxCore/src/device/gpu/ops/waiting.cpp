@@ -9,10 +9,13 @@ namespace pagoda::device::gpu {
 // Whatever comes next reads what they make, or comes after it. Nothing waits any more when the first is launched.
 void GpuEncoder::launch_waiting() noexcept {
   const int num_ropes = std::exchange(num_waiting_, 0);
+  const std::optional<ReshapeAndCacheArgs> caching = std::exchange(caching_, std::nullopt);
   const std::optional<Product> product = std::exchange(product_, std::nullopt);
   const std::optional<CausalConv1dArgs> conv = std::exchange(conv_, std::nullopt);
   const RowMaker maker = std::exchange(maker_, RowMaker{});
-  for (int i = 0; i < num_ropes; ++i) launch_rope(waiting_[i]);
+  if (caching) launch_rope_and_cache(*caching);
+  else
+    for (int i = 0; i < num_ropes; ++i) launch_rope(waiting_[i]);
   if (product) launch_product(*product);
   if (conv) launch_conv(*conv);
   launch_maker(maker);
