@@ -75,7 +75,8 @@ def fill(server):
     for number in range(10_000):
         if server.metric("pagoda:block_evictions_total") > 0:
             return
-        prompt = " ".join(random.Random(number).choice(WORDS) + str(i) for i in range(400))
+        rng = random.Random(number)
+        prompt = " ".join(rng.choice(WORDS) + str(i) for i in range(400))
         connection = http.client.HTTPConnection(server.host, server.port, timeout=600)
         connection.request("POST", "/v1/completions", json.dumps({"model": "mini", "prompt": prompt, "max_tokens": 1}),
                            {"Content-Type": "application/json"})

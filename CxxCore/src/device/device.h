@@ -128,6 +128,12 @@ class Device {
   // Zero-filled, 64-byte aligned. `label` names it in the error.
   virtual Result<std::unique_ptr<Buffer>> allocate(size_t size_bytes, const std::string& label) = 0;
 
+  // The same for small results that the host reads after every step: where the device can, in memory that the host
+  // sees, so that reading them takes no copy.
+  virtual Result<std::unique_ptr<Buffer>> allocate_readback(size_t size_bytes, const std::string& label) {
+    return allocate(size_bytes, label);
+  }
+
   // Elements are converted, quantised and repacked while loading, never per step.
   virtual Result<std::unique_ptr<Weight>> make_weight(const WeightSource& source, WeightFormat format) = 0;
   virtual size_t weight_bytes(int64_t rows, int64_t cols, WeightFormat format) const noexcept = 0;  // exact

@@ -159,6 +159,11 @@ Status Decoder::run(const ForwardBatch& batch, int32_t num_ids,
 
 Status Decoder::publish_picked(const device::Tensor& picked) {
   picked_.resize(static_cast<size_t>(picked.num_elements()));
+  if (picked_.empty()) return ok_status();
+  if (picked.buffer->host_pointer() != nullptr) {
+    std::copy_n(device::host_data<const int32_t>(picked), picked_.size(), picked_.begin());
+    return ok_status();
+  }
   return device_.download(picked, picked_.data(), picked_.size() * sizeof(int32_t));
 }
 

@@ -62,21 +62,33 @@ int64_t max_piece_values(const EngineLimits& sizes) noexcept {
   return saves > 0 ? 3 * (sizes.max_num_seqs + saves) + saves + 1 : 0;
 }
 
+// Hidden states that outlive a step: the last ones of every sequence, and one for every save.
+int64_t max_kept(const io::ModelConfig& config, const EngineLimits& sizes) noexcept {
+  const int64_t seqs = config.runs_mtp_head ? sizes.max_num_seqs : 0;
+  return seqs * (device::kMaxDrafts + 1) + (seqs > 0 ? sizes.max_state_saves : 0);
+}
+
+// Of all lists of the largest step (Workspace::begin).
+int64_t max_input_bytes(const io::ModelConfig& config, const EngineLimits& sizes) noexcept {
+  const int64_t tokens = sizes.max_num_tokens, seqs = sizes.max_num_seqs, rows = sizes.max_logits_rows;
+  const int64_t ids = StepInputs::size_bytes(tokens, sizeof(int32_t));
+  const int64_t of_seqs = StepInputs::size_bytes(seqs + 1, sizeof(int32_t));
+  int64_t bytes = 2 * ids + StepInputs::size_bytes(tokens, sizeof(int64_t)) + 4 * of_seqs;
+  bytes += StepInputs::size_bytes(rows, sizeof(int32_t)) + StepInputs::size_bytes(rows, sizeof(Draw));
+  bytes += StepInputs::size_bytes(max_piece_values(sizes), sizeof(int32_t));
+  if (!config.runs_mtp_head) return bytes;
+  const int64_t kept = max_kept(config, sizes);
+  return bytes + of_seqs + ids + StepInputs::size_bytes(kept, sizeof(int32_t)) +
+         StepInputs::size_bytes(kept, sizeof(int64_t));
+}
+
 Step plan(const io::ModelConfig& config, const EngineLimits& sizes, Arena& arena) noexcept {
   const int64_t tokens = sizes.max_num_tokens, seqs = sizes.max_num_seqs, rows = sizes.max_logits_rows;
   const int64_t hidden = config.hidden_size;
   const Widths widths = scratch_widths(config);
   Step step;
-  step.token_ids = arena.take(DType::i32, {tokens});
-  step.positions = arena.take(DType::i32, {tokens});
-  step.slot_mapping = arena.take(DType::i64, {tokens});
-  step.sequences.cu_seqlens = arena.take(DType::i32, {seqs + 1});
-  step.sequences.context_lens = arena.take(DType::i32, {seqs});
+  step.inputs = arena.take(DType::i64, {max_input_bytes(config, sizes) / static_cast<int64_t>(sizeof(int64_t))});
   step.sequences.block_tables = arena.take(DType::i32, {seqs, sizes.max_blocks_per_seq});
-  step.sequences.state_slots = arena.take(DType::i32, {seqs});
-  step.piece_inputs = arena.take(DType::i32, {max_piece_values(sizes)});
-  step.fresh_slots = arena.take(DType::i32, {seqs});
-  step.logits_rows = arena.take(DType::i32, {rows});
   step.hidden = take_rows(arena, tokens, hidden);
   step.normed = take_rows(arena, tokens, hidden);
   step.delta = take_rows(arena, tokens, hidden);
@@ -92,29 +104,18 @@ Step plan(const io::ModelConfig& config, const EngineLimits& sizes, Arena& arena
   step.expert_inner = take_rows(arena, routed * per_token, padded_expert_size(config));
   step.expert_delta = take_rows(arena, routed * per_token, padded_expert_outputs(config));
   const int64_t head_tokens = config.runs_mtp_head ? tokens : 0, head_seqs = config.runs_mtp_head ? seqs : 0;
-  const int64_t kept = head_seqs * (device::kMaxDrafts + 1) + (head_seqs > 0 ? sizes.max_state_saves : 0);
   step.head.block_tables = arena.take(DType::i32, {head_seqs, sizes.max_blocks_per_seq});
-  step.head.before = arena.take(DType::i32, {head_seqs});
-  step.head.shift = arena.take(DType::i32, {head_tokens});
-  step.head.kept = arena.take(DType::i32, {kept});
-  step.head.kept_places = arena.take(DType::i64, {kept});
   step.head.hidden = take_rows(arena, head_seqs + head_tokens, hidden);
-  step.head.tail = take_rows(arena, kept, hidden);
+  step.head.tail = take_rows(arena, max_kept(config, sizes), hidden);
   step.head.pairs = take_rows(arena, head_tokens, 2 * hidden);
   step.head.all_output = take_rows(arena, head_seqs, hidden);
   step.gathered = take_rows(arena, rows, hidden);
   step.logits = arena.take(DType::f32, {rows, config.vocab_size});
-  step.picked = arena.take(DType::i32, {rows});
-  step.draws = arena.take(DType::i64, {rows, 4});
   return step;
 }
 
-// Cuts `tensor` to as many rows as `values` has, and uploads them.
-template <class T>
-Status fill(device::Tensor& tensor, const std::vector<T>& values, device::Device& device) {
-  const int64_t row_size = tensor.rank == 2 ? tensor.shape[1] : 1;
-  tensor = device::slice(tensor, 0, 0, static_cast<int64_t>(values.size()) / row_size);
-  return values.empty() ? ok_status() : device.upload(tensor, values.data(), values.size() * sizeof(T));
+size_t picked_bytes(const EngineLimits& sizes) noexcept {
+  return static_cast<size_t>(sizes.max_logits_rows) * sizeof(int32_t);
 }
 
 // The tables of earlier steps are still there.
@@ -145,7 +146,7 @@ bool wants_all_rows(const ForwardBatch& batch) noexcept {
 int64_t Workspace::size_bytes(const io::ModelConfig& config, const EngineLimits& sizes) noexcept {
   Arena arena;
   plan(config, sizes, arena);
-  return arena.size_bytes();
+  return arena.size_bytes() + static_cast<int64_t>(picked_bytes(sizes));
 }
 
 device::StepLimits Workspace::step_limits(const io::ModelConfig& config, const EngineLimits& sizes) noexcept {
@@ -176,11 +177,14 @@ device::StepLimits Workspace::step_limits(const io::ModelConfig& config, const E
 Result<Workspace> Workspace::allocate(const io::ModelConfig& config, const EngineLimits& sizes,
                                       device::Device& device) {
   PAGODA_ASSIGN_OR_RETURN(
-      auto buffer, device.allocate(static_cast<size_t>(size_bytes(config, sizes)), "step inputs and activations"));
+      auto buffer, device.allocate(static_cast<size_t>(size_bytes(config, sizes)) - picked_bytes(sizes), "step inputs and activations"));
   Workspace workspace;
   workspace.buffer_ = std::move(buffer);
   Arena arena(workspace.buffer_.get());
   workspace.largest_ = plan(config, sizes, arena);
+  PAGODA_ASSIGN_OR_RETURN(workspace.picked_, device.allocate_readback(picked_bytes(sizes), "sampled tokens"));
+  workspace.largest_.picked = device::dense(workspace.picked_.get(), DType::i32, {sizes.max_logits_rows});
+  workspace.inputs_ = StepInputs(workspace.largest_.inputs);
   if (config.has_latents()) {
     std::vector<int32_t> ids(static_cast<size_t>(workspace.largest_.head_ids.num_elements()));
     for (size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<int32_t>(i % static_cast<size_t>(config.num_heads));
@@ -193,7 +197,7 @@ Result<Workspace> Workspace::allocate(const io::ModelConfig& config, const Engin
     workspace.hidden_ring_ = device::kMaxDrafts + 1;
     workspace.before_.reserve(static_cast<size_t>(sizes.max_num_seqs));
     workspace.shift_.reserve(static_cast<size_t>(sizes.max_num_tokens));
-    const auto kept = static_cast<size_t>(workspace.largest_.head.kept.shape[0]);
+    const auto kept = static_cast<size_t>(max_kept(config, sizes));
     workspace.kept_.reserve(kept);
     workspace.kept_places_.reserve(kept);
   }
@@ -236,20 +240,18 @@ void Workspace::cut_rope_runs(const ForwardBatch& batch) {
   }
 }
 
-Status Workspace::cut_pieces(const ForwardBatch& batch, const Step& step, device::Device& device) {
+void Workspace::cut_pieces(const ForwardBatch& batch, const Step& step) {
   pieces_.clear();
-  if (batch.state_saves.empty()) {
-    pieces_.push_back({.first_row = 0, .num_rows = batch.num_tokens(), .sequences = step.sequences, .save = {}});
-    return ok_status();
-  }
+  if (batch.state_saves.empty())
+    return pieces_.push_back({.first_row = 0, .num_rows = batch.num_tokens(), .sequences = step.sequences, .save = {}});
   piece_values_.clear();
   const auto cut = [&](int32_t begin, int32_t end, const StateSave* save) {
     if (begin == end) return;
     int64_t first = static_cast<int64_t>(piece_values_.size());
     const int64_t count = add_piece(batch, begin, end, piece_values_);
-    const auto take = [&](int64_t size) {
+    const auto take = [&](int64_t size) {  // where it lies among piece_values_, which are added when all are cut
       first += size;
-      return device::slice(step.piece_inputs, 0, first - size, size);
+      return device::dense(nullptr, DType::i32, {size}, (first - size) * static_cast<int64_t>(sizeof(int32_t)));
     };
     Piece& piece = pieces_.emplace_back();
     piece.first_row = begin;
@@ -266,11 +268,17 @@ Status Workspace::cut_pieces(const ForwardBatch& batch, const Step& step, device
     begin = save.end_row;
   }
   cut(begin, batch.num_tokens(), nullptr);
-  return device.upload(step.piece_inputs, piece_values_.data(), piece_values_.size() * sizeof(int32_t));
+  const device::Tensor added = inputs_.add(piece_values_);
+  for (Piece& piece : pieces_)
+    for (device::Tensor* t :
+         {&piece.sequences.cu_seqlens, &piece.sequences.context_lens, &piece.sequences.state_slots}) {
+      t->buffer = added.buffer;
+      t->offset_bytes += added.offset_bytes;
+    }
 }
 
 // Which hidden state stands before each row, and which are kept: the last of every sequence, and those before a save.
-Status Workspace::begin_head(const ForwardBatch& batch, Step& step, device::Device& device) {
+void Workspace::begin_head(const ForwardBatch& batch, Step& step) {
   const int64_t num_tokens = batch.num_tokens(), num_seqs = batch.num_seqs(), ring = hidden_ring_;
   const bool is_draft = !batch.head_rows.empty();
   before_.clear(), shift_.clear(), kept_.clear(), kept_places_.clear();
@@ -290,31 +298,31 @@ Status Workspace::begin_head(const ForwardBatch& batch, Step& step, device::Devi
     for (int32_t row = std::max(begin, end - static_cast<int32_t>(ring)); row < end; ++row) keep(row, slot);
     for (; save != batch.state_saves.end() && save->end_row <= end; ++save) keep(save->end_row - 1, save->to);
   }
-  PAGODA_RETURN_IF_ERROR(fill(step.head.before, before_, device));
+  step.head.before = inputs_.add(before_);
   step.head.pairs = device::slice(step.head.pairs, 0, 0, num_tokens);
   step.head.output = device::slice(step.head.all_output, 0, 0, num_seqs);
-  if (is_draft) return ok_status();
-  PAGODA_RETURN_IF_ERROR(fill(step.head.shift, shift_, device));
-  PAGODA_RETURN_IF_ERROR(fill(step.head.kept, kept_, device));
-  PAGODA_RETURN_IF_ERROR(fill(step.head.kept_places, kept_places_, device));
+  if (is_draft) return;
+  step.head.shift = inputs_.add(shift_);
+  step.head.kept = inputs_.add(kept_);
+  step.head.kept_places = inputs_.add(kept_places_);
   step.head.hidden = device::slice(step.head.hidden, 0, 0, num_seqs + num_tokens);
   step.head.tail = device::slice(step.head.tail, 0, 0, static_cast<int64_t>(kept_.size()));
-  return ok_status();
 }
 
 Result<Step> Workspace::begin(const ForwardBatch& batch, device::Device& device) {
   Step step = largest_;
-  PAGODA_RETURN_IF_ERROR(fill(step.token_ids, batch.token_ids, device));
-  PAGODA_RETURN_IF_ERROR(fill(step.positions, batch.positions, device));
-  PAGODA_RETURN_IF_ERROR(fill(step.slot_mapping, batch.slot_mapping, device));
-  PAGODA_RETURN_IF_ERROR(fill(step.sequences.cu_seqlens, batch.cu_seqlens, device));
-  PAGODA_RETURN_IF_ERROR(fill(step.sequences.context_lens, batch.context_lens, device));
+  inputs_.clear();
+  step.token_ids = inputs_.add(batch.token_ids);
+  step.positions = inputs_.add(batch.positions);
+  step.slot_mapping = inputs_.add(batch.slot_mapping);
+  step.sequences.cu_seqlens = inputs_.add(batch.cu_seqlens);
+  step.sequences.context_lens = inputs_.add(batch.context_lens);
   step.sequences.max_context = *std::ranges::max_element(batch.context_lens);
+  step.sequences.state_slots = inputs_.add(batch.state_slots);
+  step.fresh_slots = inputs_.add(batch.fresh_slots);
+  step.logits_rows = inputs_.add(batch.logits_rows);
   if (!batch.head_rows.empty() && hidden_ring_ > 0) step.sequences.block_tables = step.head.block_tables;
   PAGODA_RETURN_IF_ERROR(fill_tables(step.sequences.block_tables, batch, device));
-  PAGODA_RETURN_IF_ERROR(fill(step.sequences.state_slots, batch.state_slots, device));
-  PAGODA_RETURN_IF_ERROR(fill(step.fresh_slots, batch.fresh_slots, device));
-  PAGODA_RETURN_IF_ERROR(fill(step.logits_rows, batch.logits_rows, device));
   step.wants_all_rows = wants_all_rows(batch);
   for (device::Tensor* t : {&step.hidden, &step.normed, &step.delta, &step.projected, &step.inner, &step.mixed})
     *t = device::slice(*t, 0, 0, batch.num_tokens());
@@ -331,13 +339,12 @@ Result<Step> Workspace::begin(const ForwardBatch& batch, device::Device& device)
     return std::ranges::any_of(batch.draws, [=](const Draw& draw) { return draw.top_k > count; });
   };
   step.picked = device::slice(step.picked, 0, 0, takes_more_than(0) ? step.logits.shape[0] : 0);
-  step.draws = device::slice(step.draws, 0, 0, takes_more_than(1) ? step.logits.shape[0] : 0);
-  if (takes_more_than(1))
-    PAGODA_RETURN_IF_ERROR(device.upload(step.draws, batch.draws.data(), batch.draws.size() * sizeof(Draw)));
+  step.draws = inputs_.add(takes_more_than(1) ? std::span<const Draw>(batch.draws) : std::span<const Draw>());
   step.host_positions = batch.positions;
   if (hidden_ring_ > 0 && (batch.feeds_head || !batch.head_rows.empty()))
-    PAGODA_RETURN_IF_ERROR(begin_head(batch, step, device));
-  PAGODA_RETURN_IF_ERROR(cut_pieces(batch, step, device));
+    begin_head(batch, step);
+  cut_pieces(batch, step);
+  PAGODA_RETURN_IF_ERROR(inputs_.upload(device));
   step.pieces = pieces_;
   cut_rope_runs(batch);
   step.rope_runs = rope_runs_;
@@ -346,9 +353,11 @@ Result<Step> Workspace::begin(const ForwardBatch& batch, device::Device& device)
 
 Result<Step> Workspace::begin_rows(std::span<const int32_t> rows, device::Device& device) {
   Step step = largest_;
-  for (device::Tensor* t : {&step.logits_rows, &step.gathered, &step.logits})
+  for (device::Tensor* t : {&step.gathered, &step.logits})
     *t = device::slice(*t, 0, 0, static_cast<int64_t>(rows.size()));
-  PAGODA_RETURN_IF_ERROR(device.upload(step.logits_rows, rows.data(), rows.size_bytes()));
+  inputs_.clear();
+  step.logits_rows = inputs_.add(rows);
+  PAGODA_RETURN_IF_ERROR(inputs_.upload(device));
   return step;
 }
 

@@ -11,6 +11,7 @@
 #include "io/config/model_config.h"
 #include "model/forward_batch.h"
 #include "model/model.h"
+#include "model/step_inputs.h"
 
 namespace pagoda::model {
 
@@ -50,7 +51,7 @@ struct Step {
   device::SequenceArgs sequences;
   std::span<const Piece> pieces;           // in order, together all rows
   std::span<const RopeRun> rope_runs;      // in order, together all rows; one where speeds do not depend on position
-  device::Tensor piece_inputs;             // i32: cu_seqlens, context_lens and state_slots, segment after segment
+  device::Tensor inputs;                   // where all lists of integers lie, but for block tables
   device::Tensor fresh_slots;              // i32 [n]
   device::Tensor logits_rows;              // i32 [R]
   bool wants_all_rows = false;             // logits_rows are 0, 1, ... T - 1
@@ -99,11 +100,12 @@ class Workspace {
 
  private:
   void cut_rope_runs(const ForwardBatch& batch);
-  Status begin_head(const ForwardBatch& batch, Step& step, device::Device& device);
-  Status cut_pieces(const ForwardBatch& batch, const Step& step, device::Device& device);
+  void begin_head(const ForwardBatch& batch, Step& step);
+  void cut_pieces(const ForwardBatch& batch, const Step& step);
 
-  std::unique_ptr<device::Buffer> buffer_;
+  std::unique_ptr<device::Buffer> buffer_, picked_;
   Step largest_;
+  StepInputs inputs_;
   std::vector<Piece> pieces_;
   io::RopeConfig rope_;
   int64_t num_rope_rows_ = 1;
@@ -111,7 +113,8 @@ class Workspace {
   int64_t hidden_ring_ = 0;                     // rows of a slot in the HiddenPool
   std::vector<int32_t> before_, shift_, kept_;  // of the head; reserved
   std::vector<int64_t> kept_places_;
-  std::vector<int32_t> piece_values_;  // for Step::piece_inputs; reserved for the most that saves can make of a step
+  // cu_seqlens, context_lens and state_slots, piece after piece; reserved for the most that saves can make of a step
+  std::vector<int32_t> piece_values_;
 };
 
 }  // namespace pagoda::model

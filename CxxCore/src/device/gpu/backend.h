@@ -57,6 +57,10 @@ class Backend {
 
   // Zero-filled, 256-byte aligned. `label` names it in the error.
   virtual Result<std::unique_ptr<Buffer>> allocate(size_t size_bytes, const std::string& label) = 0;
+  // See Device.
+  virtual Result<std::unique_ptr<Buffer>> allocate_readback(size_t size_bytes, const std::string& label) {
+    return allocate(size_bytes, label);
+  }
   virtual Status upload(Buffer& to, int64_t offset_bytes, const void* from, size_t size_bytes) noexcept = 0;
   virtual Status download(Buffer& from, int64_t offset_bytes, void* to, size_t size_bytes) noexcept = 0;
 

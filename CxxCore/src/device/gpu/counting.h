@@ -15,7 +15,7 @@
 
 namespace pagoda::device::gpu {
 
-// A backend that counts launches and the time it spends in them. While it times kernels, every launch is a step of its
+// A backend that counts launches and the time it spends in them, while it is told to. While it times kernels, every launch is a step of its
 // own, waited for before the next: none overlaps another, and the step as a whole takes longer.
 class CountingBackend final : public Backend, private Pending {
  public:
@@ -24,6 +24,9 @@ class CountingBackend final : public Backend, private Pending {
   const DeviceInfo& info() const noexcept override { return inner_->info(); }
   Result<std::unique_ptr<Buffer>> allocate(size_t size_bytes, const std::string& label) override {
     return inner_->allocate(size_bytes, label);
+  }
+  Result<std::unique_ptr<Buffer>> allocate_readback(size_t size_bytes, const std::string& label) override {
+    return inner_->allocate_readback(size_bytes, label);
   }
   Status upload(Buffer& to, int64_t offset_bytes, const void* from, size_t size_bytes) noexcept override {
     return inner_->upload(to, offset_bytes, from, size_bytes);
@@ -39,6 +42,7 @@ class CountingBackend final : public Backend, private Pending {
   bool runs_launches() const noexcept override { return inner_->runs_launches(); }
   StepTimes take_step_times() noexcept override { return inner_->take_step_times(); }
 
+  void set_counting(bool enabled) noexcept { is_counting_ = enabled; }
   int64_t num_launches() const noexcept { return num_launches_; }
   double launch_seconds() const noexcept { return launch_seconds_; }
 
@@ -57,7 +61,7 @@ class CountingBackend final : public Backend, private Pending {
 
   std::unique_ptr<Backend> inner_;
   std::vector<Named> names_;
-  bool times_kernels_ = false;
+  bool is_counting_ = false, times_kernels_ = false;
   std::vector<OpTime> kernels_;
   Status error_;  // of a launch that was waited for before the step's end
   Pending* submitted_ = nullptr;

@@ -22,6 +22,9 @@ class GpuDevice final : public Device, public KernelSupport, public KernelTiming
   Result<std::unique_ptr<Buffer>> allocate(size_t size_bytes, const std::string& label) override {
     return backend_->allocate(size_bytes, label);
   }
+  Result<std::unique_ptr<Buffer>> allocate_readback(size_t size_bytes, const std::string& label) override {
+    return backend_->allocate_readback(size_bytes, label);
+  }
   Result<std::unique_ptr<Weight>> make_weight(const WeightSource& source, WeightFormat format) override {
     return gpu::make_weight(*backend_, source, format);
   }
@@ -58,6 +61,7 @@ class GpuDevice final : public Device, public KernelSupport, public KernelTiming
   // Not by op: launches run side by side, and an op has no time of its own.
   void set_profiling(bool enabled) override {
     is_counting_ = enabled;
+    backend_->set_counting(enabled);
     backend_->take_step_times();
   }
   void set_kernel_timing(bool enabled) override {

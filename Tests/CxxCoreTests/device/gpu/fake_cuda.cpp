@@ -104,6 +104,21 @@ Driver fake_driver() {
     --fake_cuda().live_buffers;
     return 0;
   };
+  d.cuMemHostAlloc = [](void** host, size_t bytes, unsigned) {
+    if (const CudaResult result = quiet("cuMemHostAlloc"); result != 0) return result;
+    *host = std::malloc(bytes);
+    ++fake_cuda().live_buffers;
+    return 0;
+  };
+  d.cuMemHostGetDevicePointer_v2 = [](DeviceAddress* address, void* host, unsigned) {
+    *address = reinterpret_cast<DeviceAddress>(host);
+    return quiet("cuMemHostGetDevicePointer_v2");
+  };
+  d.cuMemFreeHost = [](void* host) {
+    std::free(host);
+    --fake_cuda().live_buffers;
+    return 0;
+  };
   d.cuMemsetD8Async = [](DeviceAddress address, unsigned char value, size_t bytes, Handle) {
     std::memset(reinterpret_cast<void*>(address), value, bytes);
     return 0;

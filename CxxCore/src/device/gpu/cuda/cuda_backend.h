@@ -31,6 +31,7 @@ class CudaBackend final : public Backend, public DeviceHealth, private Pending {
 
   const DeviceInfo& info() const noexcept override { return info_; }
   Result<std::unique_ptr<Buffer>> allocate(size_t size_bytes, const std::string& label) override;
+  Result<std::unique_ptr<Buffer>> allocate_readback(size_t size_bytes, const std::string& label) override;
   Status upload(Buffer& to, int64_t offset_bytes, const void* from, size_t size_bytes) noexcept override;
   Status download(Buffer& from, int64_t offset_bytes, void* to, size_t size_bytes) noexcept override;
   Result<const Pipeline*> pipeline(std::string_view kernel, std::span<const Constant> constants) override;
@@ -61,7 +62,7 @@ class CudaBackend final : public Backend, public DeviceHealth, private Pending {
   Compiler compiler_;
   StepGraphs graphs_;
   HazardTracker hazards_;
-  std::vector<std::pair<const CudaPipeline*, Launch>> step_;  // being encoded; functions are filled in at its end
+  std::vector<const CudaPipeline*> step_;  // of the launches recorded in graphs_; their functions are set at the end
   // Launches of this step before the last barrier but after the one before it, and since the last one.
   LaunchRange before_barrier_, since_barrier_;
   std::map<std::string, std::unique_ptr<CudaPipeline>> pipelines_;  // by kernel and constants

@@ -66,6 +66,9 @@ Result<Driver> load_driver(std::initializer_list<const char*> names) {
   FIND(cuStreamSynchronize);
   FIND(cuMemAlloc_v2);
   FIND(cuMemFree_v2);
+  FIND(cuMemHostAlloc);
+  FIND(cuMemHostGetDevicePointer_v2);
+  FIND(cuMemFreeHost);
   FIND(cuMemsetD8Async);
   FIND(cuMemcpyHtoDAsync_v2);
   FIND(cuMemcpyDtoHAsync_v2);

@@ -52,6 +52,9 @@ struct Driver {
   CudaResult (*cuStreamSynchronize)(Handle);
   CudaResult (*cuMemAlloc_v2)(DeviceAddress*, size_t);
   CudaResult (*cuMemFree_v2)(DeviceAddress);
+  CudaResult (*cuMemHostAlloc)(void**, size_t, unsigned);
+  CudaResult (*cuMemHostGetDevicePointer_v2)(DeviceAddress*, void*, unsigned);
+  CudaResult (*cuMemFreeHost)(void*);
   CudaResult (*cuMemsetD8Async)(DeviceAddress, unsigned char, size_t, Handle);
   CudaResult (*cuMemcpyHtoDAsync_v2)(DeviceAddress, const void*, size_t, Handle);
   CudaResult (*cuMemcpyDtoHAsync_v2)(void*, DeviceAddress, size_t, Handle);
