@@ -52,6 +52,7 @@ struct Outcome {
   double seconds = 0;  // from the last first token to the last token
   int64_t num_tokens = 0;
   SpeculationStats speculation;
+  speculate::Policy policy;  // after it
 };
 
 struct Run {
@@ -60,12 +61,14 @@ struct Run {
   bool has_drafts = false;
   bool has_logprobs = false;
   std::shared_ptr<Oracle> oracle;
+  std::shared_ptr<const speculate::Policy> policy;  // of the round before: engines live for longer than one answer
 };
 
 engine::CoreConfig config_for(const engine::LoadedModel& loaded, const Run& run) {
   engine::CoreConfig config = loaded.core;
   config.prefix_cache = false;
   config.disk = nullptr;
+  config.policy = run.policy;
   if (!run.has_drafts) {
     config.max_drafts = config.limits.max_draft_rows = 0;
     config.uses_head = false;
@@ -109,6 +112,8 @@ Result<Outcome> answer(engine::LoadedModel& loaded, const Run& run) {
   for (const Answer& answer : outcome.answers) outcome.num_tokens += static_cast<int64_t>(answer.tokens.size()) - 1;
   outcome.seconds = std::max(std::chrono::duration<double>(last - first).count(), 1e-9);
   outcome.speculation = core.stats().speculation;
+  if (run.policy) outcome.speculation.saved_ms -= 1e3 * run.policy->saved_seconds();
+  outcome.policy = core.policy();
   return outcome;
 }
 
@@ -147,10 +152,11 @@ struct Pair {
 };
 
 Result<Pair> answer_both(engine::LoadedModel& loaded, const Prompts& prompts, const SpeculationBenchSettings& settings,
-                         bool has_logprobs) {
-  Run run{.prompts = prompts, .settings = settings, .has_drafts = false, .has_logprobs = has_logprobs, .oracle = {}};
+                         bool has_logprobs, std::shared_ptr<const speculate::Policy> policy) {
+  Run run{.prompts = prompts, .settings = settings, .has_drafts = false, .has_logprobs = has_logprobs, .oracle = {}, .policy = {}};
   PAGODA_ASSIGN_OR_RETURN(Outcome without, answer(loaded, run));
   run.has_drafts = true;
+  run.policy = std::move(policy);
   if (settings.accept >= 0) run.oracle = std::make_shared<Oracle>(settings.accept);
   for (size_t i = 0; run.oracle && i < prompts.size(); ++i) {
     std::vector<int32_t> text = prompts[i];
@@ -162,14 +168,17 @@ Result<Pair> answer_both(engine::LoadedModel& loaded, const Prompts& prompts, co
   return Pair{std::move(without), std::move(with)};
 }
 
-// The first pair asks for log probabilities and is not timed: it warms up, and compares more.
+// The first pair asks for log probabilities and is not timed: it warms up, teaches the policy what steps cost here, and
+// compares more.
 Result<SpeculationBenchRow> measure(engine::LoadedModel& loaded, const std::string& kind, const Prompts& prompts,
                                     const SpeculationBenchSettings& settings) {
   SpeculationBenchRow row;
   row.kind = kind;
   std::vector<double> plain_rates, rates, ratios;
+  std::shared_ptr<const speculate::Policy> policy;
   for (int32_t round = 0; round <= settings.num_rounds; ++round) {
-    PAGODA_ASSIGN_OR_RETURN(Pair pair, answer_both(loaded, prompts, settings, round == 0));
+    PAGODA_ASSIGN_OR_RETURN(Pair pair, answer_both(loaded, prompts, settings, round == 0, policy));
+    policy = std::make_shared<speculate::Policy>(std::move(pair.with.policy));
     const Outcome &without = pair.without, &with = pair.with;
     row.num_differing_bits += differing_bits(without, with);
     if (round == 0) continue;

@@ -24,7 +24,8 @@ EngineCore::EngineCore(model::Model& model, CoreConfig config)
       cache_(blocks_, states_, config_.limits.has_state(), config_.prefix_cache ? config_.max_checkpoints : 0),
       scheduler_(config_.limits, blocks_, states_, cache_),
       budget_(config_.step_times, config_.limits.max_num_tokens),
-      sampler_(config_.vocab_size) {
+      sampler_(config_.vocab_size),
+      policy_(config_.policy ? *config_.policy : speculate::Policy()) {
   if (config_.disk && config_.prefix_cache && (!config_.limits.has_state() || config_.max_checkpoints > 0)) open_disk();
   reserve_batch(batch_, config_.limits);
   if (model_.max_in_flight() > 1) flights_.resize(static_cast<size_t>(model_.max_in_flight()));

@@ -54,6 +54,7 @@ struct CoreConfig {
   bool takes_all_drafts = false;                // whatever they cost: for tests and measurements
   std::shared_ptr<speculate::Drafter> drafter;  // replaces all others and the policy: for tests
   bool admits_drafter = false;                  // the policy decides about its drafts too: for measurements
+  std::shared_ptr<const speculate::Policy> policy;  // learned by another core of the model: for measurements
   std::function<void()> before_mask;            // see MaskWorker: for tests
   std::shared_ptr<const text::BpeTokenizer> tokenizer;  // null: events carry ids only
 };
@@ -83,6 +84,7 @@ class EngineCore {
 
   // Any thread. Up to date whenever an event is being sent and between steps.
   EngineStats stats() const;
+  const speculate::Policy& policy() const noexcept { return policy_; }  // the driving thread
   ActivityLog& activity() noexcept { return activity_; }  // as up to date as the stats, while it is watched
 
  private:
