@@ -182,7 +182,8 @@ int main(int argc, char** argv) {
   if (!loaded.is_ok()) return std::fprintf(stderr, "%s\n", loaded.status.message.c_str()), 1;
   const MemoryPlan& plan = loaded->info.plan;
   std::printf("%s, %s, %s; a state has %.1f MB, %d are kept\n", source.shape.c_str(), loaded->info.weight_dtype.c_str(),
-              loaded->info.device.c_str(), static_cast<double>(plan.state_slot_bytes) / 1e6, plan.num_checkpoints);
+              loaded->info.device.c_str(), static_cast<double>(plan.state_slot_bytes) / 1e6,
+              plan.limits.num_checkpoints);
   Bench bench(std::move(*loaded));
   bench.ask(bench.random_tokens(300), 4);  // wakes threads and page tables
   reuse(bench);

@@ -169,11 +169,11 @@ void preempt(bool has_state, bool use_cache, bool ends_early, double part) {
   config.limits.max_model_len = kMaxLength;
   config.vocab_size = 1000;
   config.prefix_cache = use_cache;
-  config.max_checkpoints = has_state && use_cache ? 2 * kRows : 0;
+  config.limits.num_checkpoints = has_state && use_cache ? 2 * kRows : 0;
   config.limits.max_blocks_per_seq = kMaxLength / 16;
   config.limits.num_kv_blocks = static_cast<int64_t>(part * kRows * kMaxLength / 16);
-  config.limits.num_state_slots = has_state ? kRows + config.max_checkpoints : 0;
-  config.limits.max_state_saves = config.max_checkpoints;
+  config.limits.num_state_slots = has_state ? kRows + config.limits.num_checkpoints : 0;
+  config.limits.max_state_saves = config.limits.num_checkpoints;
   config.limits.max_num_seqs = config.limits.max_logits_rows = kRows;
   config.limits.max_num_tokens = 256;
   config.step_times.max_decode_seconds = -1;

@@ -5,26 +5,22 @@
 #include <string>
 #include <vector>
 
+#include "pagoda/engine_limits.h"
+
 namespace pagoda {
 
-struct MemoryPlan {  // bytes, computed before anything is allocated
+struct MemoryPlan {  // bytes, computed before anything is allocated, and the counts behind them
   int64_t device_limit_bytes = 0;
   int64_t weights_bytes = 0;
-  int64_t kv_bytes = 0;               // num_kv_blocks * kv_block_bytes
-  int64_t state_bytes = 0;            // num_state_slots * state_slot_bytes
-  int64_t checkpoint_bytes = 0;       // num_checkpoints * state_slot_bytes
+  int64_t kv_bytes = 0;               // limits.num_kv_blocks * kv_block_bytes
+  int64_t state_bytes = 0;            // limits.num_running_slots() * state_slot_bytes
+  int64_t checkpoint_bytes = 0;       // limits.num_checkpoints * state_slot_bytes
   int64_t workspace_bytes = 0;        // activations, step inputs, logits
   int64_t head_kv_block_bytes = 0;    // of kv_block_bytes, for an MTP head
   int64_t head_state_slot_bytes = 0;  // of state_slot_bytes, likewise
   int64_t kv_block_bytes = 0;
   int64_t state_slot_bytes = 0;
-  int64_t num_kv_blocks = 0;
-  int32_t num_state_slots = 0;  // of running sequences; 0 for models without recurrent layers
-  int32_t num_checkpoints = 0;  // recurrent states that the prefix cache may keep
-  int32_t block_size = 0;       // tokens per KV block
-  int32_t max_model_len = 0;    // tokens of one sequence
-  int32_t max_num_seqs = 0;
-  int32_t max_num_batched_tokens = 0;
+  EngineLimits limits;
 
   int64_t total_bytes() const noexcept {
     return weights_bytes + kv_bytes + state_bytes + checkpoint_bytes + workspace_bytes;

@@ -5,6 +5,7 @@
 #include "pagoda/bench.h"
 #include "pagoda/chat_template.h"
 #include "pagoda/engine.h"
+#include "pagoda/engine_limits.h"
 #include "pagoda/event.h"
 #include "pagoda/grammar.h"
 #include "pagoda/model_info.h"

@@ -8,13 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "base/engine_limits.h"
 #include "base/result.h"
 #include "cache/cache_layout.h"
 #include "device/device.h"
 #include "io/checkpoint.h"
 #include "io/config/model_config.h"
 #include "model/forward_batch.h"
+#include "pagoda/engine_limits.h"
 #include "pagoda/model_info.h"
 
 namespace pagoda::model {

@@ -14,7 +14,7 @@
 
 namespace pagoda::pipeline {
 
-constexpr uint64_t kProtocol = 2;
+constexpr uint64_t kProtocol = 3;
 
 struct Hello {
   uint64_t protocol = kProtocol;

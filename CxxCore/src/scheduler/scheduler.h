@@ -23,11 +23,11 @@
 #include <utility>
 #include <vector>
 
-#include "base/engine_limits.h"
 #include "base/result.h"
 #include "cache/block_manager.h"
 #include "cache/prefix_cache.h"
 #include "cache/state_pool.h"
+#include "pagoda/engine_limits.h"
 #include "request/sequence.h"
 #include "scheduler/fair_queue.h"
 #include "scheduler/forecast.h"

@@ -44,13 +44,13 @@ extension MemoryPlan {
     workspaceBytes = plan.workspace_bytes
     kvBlockBytes = plan.kv_block_bytes
     stateSlotBytes = plan.state_slot_bytes
-    kvBlockCount = plan.num_kv_blocks
-    stateSlotCount = Int(plan.num_state_slots)
-    checkpointCount = Int(plan.num_checkpoints)
-    blockSize = Int(plan.block_size)
-    maximumModelLength = Int(plan.max_model_len)
-    maximumSequences = Int(plan.max_num_seqs)
-    maximumBatchedTokens = Int(plan.max_num_batched_tokens)
+    kvBlockCount = plan.limits.num_kv_blocks
+    stateSlotCount = Int(plan.limits.num_running_slots())
+    checkpointCount = Int(plan.limits.num_checkpoints)
+    blockSize = Int(plan.limits.block_size)
+    maximumModelLength = Int(plan.limits.max_model_len)
+    maximumSequences = Int(plan.limits.max_num_seqs)
+    maximumBatchedTokens = Int(plan.limits.max_num_tokens)
     totalBytes = plan.total_bytes()
   }
 }

@@ -62,7 +62,7 @@ CoreConfig make_config(const std::shared_ptr<const text::BpeTokenizer>& tokenize
   config.limits.max_logits_rows = 3;
   config.limits.max_blocks_per_seq = 15;
   config.limits.max_state_saves = 6;
-  config.max_checkpoints = 6;
+  config.limits.num_checkpoints = 6;
   config.limits.max_model_len = 15 * 16;
   config.vocab_size = tokenizer->vocab_size();
   config.state_slot_bytes = sizeof(FakeModel::State);

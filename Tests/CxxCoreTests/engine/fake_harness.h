@@ -32,9 +32,9 @@ struct FakeHarness {
                        std::shared_ptr<engine::DiskStore> disk = nullptr, device::Device* device = nullptr) {
     engine::CoreConfig config;
     config.limits.num_kv_blocks = shape.num_blocks;
-    config.max_checkpoints = shape.has_state ? shape.max_checkpoints : 0;
-    config.limits.num_state_slots = shape.has_state ? shape.max_num_seqs + config.max_checkpoints : 0;
-    config.limits.max_state_saves = config.max_checkpoints;
+    config.limits.num_checkpoints = shape.has_state ? shape.max_checkpoints : 0;
+    config.limits.num_state_slots = shape.has_state ? shape.max_num_seqs + config.limits.num_checkpoints : 0;
+    config.limits.max_state_saves = config.limits.num_checkpoints;
     config.state_slot_bytes = sizeof(FakeModel::State);
     config.limits.max_num_tokens = shape.max_num_tokens;
     config.limits.max_num_seqs = shape.max_num_seqs;

@@ -25,7 +25,7 @@ CoreConfig make_config(const std::shared_ptr<const text::BpeTokenizer>& tokenize
   config.limits.max_blocks_per_seq = 26;
   config.limits.max_state_saves = 8;
   config.limits.max_model_len = 26 * 16;
-  config.max_checkpoints = 8;
+  config.limits.num_checkpoints = 8;
   config.max_drafts = 3;
   config.uses_lookup = true;
   config.takes_all_drafts = true;

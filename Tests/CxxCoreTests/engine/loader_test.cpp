@@ -104,26 +104,26 @@ PAGODA_TEST(engine_plan_adds_up_and_follows_the_options) {
   const auto info = inspect(mini(), options);
   REQUIRE_OK(info);
   const MemoryPlan& plan = info->plan;
-  CHECK_EQ(plan.num_kv_blocks, 100);
-  CHECK_EQ(plan.max_model_len, 1600);  // what the pool holds, not what the model was made for
-  CHECK_EQ(plan.num_state_slots, 3);
+  CHECK_EQ(plan.limits.num_kv_blocks, 100);
+  CHECK_EQ(plan.limits.max_model_len, 1600);  // what the pool holds, not what the model was made for
+  CHECK_EQ(plan.limits.num_running_slots(), 3);
   // k and v, two layers and the MTP head, 16 tokens, one head of 256, bf16
   CHECK_EQ(plan.kv_block_bytes, 2 * 3 * 16 * 256 * 2);
   CHECK_EQ(plan.head_kv_block_bytes, 2 * 1 * 16 * 256 * 2);
   CHECK_EQ(plan.kv_bytes, 100 * plan.kv_block_bytes);
   CHECK_EQ(plan.state_bytes, 3 * plan.state_slot_bytes);
-  CHECK_EQ(plan.num_checkpoints, 32);
+  CHECK_EQ(plan.limits.num_checkpoints, 32);
   CHECK_EQ(plan.checkpoint_bytes, 32 * plan.state_slot_bytes);
   CHECK_EQ(plan.total_bytes(),
            plan.weights_bytes + plan.kv_bytes + plan.state_bytes + plan.checkpoint_bytes + plan.workspace_bytes);
   options.checkpoint_bytes = 5 * plan.state_slot_bytes + 1;
   const auto few = inspect(mini(), options);
   REQUIRE_OK(few);
-  CHECK_EQ(few->plan.num_checkpoints, 5);
+  CHECK_EQ(few->plan.limits.num_checkpoints, 5);
   options.prefix_cache = false;
   const auto none = inspect(mini(), options);
   REQUIRE_OK(none);
-  CHECK_EQ(none->plan.num_checkpoints, 0);
+  CHECK_EQ(none->plan.limits.num_checkpoints, 0);
   CHECK_EQ(info->kv_dtype, "bfloat16");
   options.kv_dtype = "int8";
   const auto narrow = inspect(mini(), options);
@@ -166,7 +166,7 @@ PAGODA_TEST(engine_steps_are_longer_on_a_gpu_unless_told_otherwise) {
   EngineOptions options = cpu_options();
   const auto planned = [&] {
     const auto inspected = inspect(mini(), options);
-    return inspected.is_ok() ? inspected->plan.max_num_batched_tokens : -1;
+    return inspected.is_ok() ? inspected->plan.limits.max_num_tokens : -1;
   };
   CHECK_EQ(planned(), 256);
   options.max_num_batched_tokens = 100;

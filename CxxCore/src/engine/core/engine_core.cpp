@@ -21,12 +21,13 @@ EngineCore::EngineCore(model::Model& model, CoreConfig config)
       masks_(config_.tokenizer, config_.has_mask_thread && model_.max_in_flight() <= 1, config_.before_mask),
       blocks_(config_.limits.num_kv_blocks, config_.limits.block_size),
       states_(config_.limits.num_state_slots),
-      cache_(blocks_, states_, config_.limits.has_state(), config_.prefix_cache ? config_.max_checkpoints : 0),
+      cache_(blocks_, states_, config_.limits.has_state(), config_.prefix_cache ? config_.limits.num_checkpoints : 0),
       scheduler_(config_.limits, blocks_, states_, cache_),
       budget_(config_.step_times, config_.limits.max_num_tokens),
       sampler_(config_.vocab_size),
       policy_(config_.policy ? *config_.policy : speculate::Policy()) {
-  if (config_.disk && config_.prefix_cache && (!config_.limits.has_state() || config_.max_checkpoints > 0)) open_disk();
+  if (config_.disk && config_.prefix_cache && (!config_.limits.has_state() || config_.limits.num_checkpoints > 0))
+    open_disk();
   reserve_batch(batch_, config_.limits);
   if (model_.max_in_flight() > 1) flights_.resize(static_cast<size_t>(model_.max_in_flight()));
   num_losses_ = model_.num_losses();

@@ -42,7 +42,6 @@ struct CoreConfig {
   int32_t hidden_size = 0;  // 0: no embeddings
   bool prefix_cache = true;
   scheduler::StepTimes step_times;
-  int32_t max_checkpoints = 0;  // of limits.num_state_slots; the others are for running sequences
   int64_t state_slot_bytes = 0;
   std::shared_ptr<DiskStore> disk;   // null: prefixes stay in memory
   device::Device* device = nullptr;  // asked for its health after a failed step; null: only the model is

@@ -71,10 +71,10 @@ void EngineCore::prepare_cache(const Request& request, request::Sequence& sequen
       request.num_prompt_logprobs >= 0 || !request.answer_ids.empty() || request.pooling == Pooling::mean;
   sequence.uses_cache = config_.prefix_cache && request.use_cache && !needs_all_rows;
   sequence.cache_salt = request.cache_salt;
-  if (sequence.uses_cache && config_.max_checkpoints > 0)
+  if (sequence.uses_cache && config_.limits.num_checkpoints > 0)
     sequence.checkpoint_positions =
         cache::plan_checkpoints(request.prompt_ids, config_.eos_token_ids, request.checkpoint_positions,
-                                std::max(2, config_.max_checkpoints / 2));
+                                std::max(2, config_.limits.num_checkpoints / 2));
   sequence.checkpoint_positions.reserve(sequence.checkpoint_positions.size() + 1);  // see PrefixCache::learn_branch
 }
 

@@ -31,7 +31,7 @@ struct Prepared {
   std::unique_ptr<device::Device> device;
   DType dtype = DType::f32, kv_dtype = DType::f32;
   WeightFormat format = WeightFormat::f32;
-  PlannedMemory memory;
+  MemoryPlan memory;
   ModelInfo info;
   std::string generation_config_json;
   std::shared_ptr<const text::JinjaTemplate> chat_template;
@@ -98,7 +98,7 @@ void describe(Prepared& p, const model::WeightsSummary& weights, const cache::Ca
   info.has_chat_template = p.chat_template != nullptr;
   info.skipped_tensors = weights.skipped_tensors;
   info.eos_token_ids = p.config.eos_token_ids;
-  info.plan = p.memory.plan;
+  info.plan = p.memory;
 }
 
 // `auto` is the CPU where the kernels of GPUs have no such heads or caches.
@@ -229,7 +229,7 @@ static Status open_disk(const EngineOptions& options, Prepared& p, model::Model&
   constexpr int64_t kDefaultBytes = int64_t{8} << 30;
   const bool has_disk = !options.prefix_cache_dir.empty() && options.prefix_cache;
   if (!has_disk && !options.identify) return ok_status();
-  PAGODA_ASSIGN_OR_RETURN(std::string numbers, fingerprint(p.config, p.memory.plan, core, model));
+  PAGODA_ASSIGN_OR_RETURN(std::string numbers, fingerprint(p.config, p.memory, core, model));
   if (options.identify) p.info.fingerprint = numbers;
   if (!has_disk) return ok_status();
   PAGODA_ASSIGN_OR_RETURN(std::string identity, files_identity(*p.checkpoint, options.identify_content));
@@ -239,8 +239,8 @@ static Status open_disk(const EngineOptions& options, Prepared& p, model::Model&
       .max_bytes = options.prefix_cache_disk_bytes > 0 ? options.prefix_cache_disk_bytes : kDefaultBytes,
       .fingerprint = std::move(identity),
       .block_size = options.block_size,
-      .block_bytes = static_cast<uint64_t>(p.memory.plan.kv_block_bytes),
-      .state_bytes = static_cast<uint64_t>(p.memory.plan.state_slot_bytes)});
+      .block_bytes = static_cast<uint64_t>(p.memory.kv_block_bytes),
+      .state_bytes = static_cast<uint64_t>(p.memory.state_slot_bytes)});
   return ok_status();
 }
 
@@ -263,20 +263,19 @@ Result<LoadedModel> load(const ModelSource& source, const EngineOptions& options
                           model::load_model(p.pipeline ? p.pipeline->first : p.config, *p.checkpoint, *p.device,
                                             p.format, p.kv_dtype, options.block_size, progress, &cache));
   p.info.weight_cache_note = std::move(cache.note);
-  PAGODA_RETURN_IF_ERROR(model->allocate(p.memory.sizes));
+  PAGODA_RETURN_IF_ERROR(model->allocate(p.memory.limits));
   if (stages) {
-    PAGODA_ASSIGN_OR_RETURN(model, stages->finish(std::move(model), p.memory.sizes));
+    PAGODA_ASSIGN_OR_RETURN(model, stages->finish(std::move(model), p.memory.limits));
   }
 
-  loaded.core.limits = p.memory.sizes;
+  loaded.core.limits = p.memory.limits;
   loaded.core.vocab_size = p.config.vocab_size;
   loaded.core.hidden_size = p.config.hidden_size;
   loaded.core.limits.attention_window = window_of_all_layers(p.config);
   loaded.core.prefix_cache = options.prefix_cache;
   loaded.core.step_times = {.max_seconds = p.device->info().max_step_seconds,
                             .max_decode_seconds = options.max_step_ms / 1000};
-  loaded.core.max_checkpoints = p.memory.plan.num_checkpoints;
-  loaded.core.state_slot_bytes = p.memory.plan.state_slot_bytes;
+  loaded.core.state_slot_bytes = p.memory.state_slot_bytes;
   loaded.core.eos_token_ids = p.config.eos_token_ids;
   loaded.core.tokenizer = tokenizer;
   loaded.core.has_mask_thread = options.pipeline.empty();

@@ -22,10 +22,10 @@ std::string mib(int64_t bytes) {
 }
 
 std::string plan_text(const MemoryPlan& p) {
-  return concat("weights ", mib(p.weights_bytes), ", KV cache ", mib(p.kv_bytes), " (", p.num_kv_blocks, " blocks of ",
-                p.block_size, " tokens), recurrent state ", mib(p.state_bytes), " (", p.num_state_slots,
-                " slots), checkpoints ", mib(p.checkpoint_bytes), " (", p.num_checkpoints, "), workspace ",
-                mib(p.workspace_bytes));
+  return concat("weights ", mib(p.weights_bytes), ", KV cache ", mib(p.kv_bytes), " (", p.limits.num_kv_blocks,
+                " blocks of ", p.limits.block_size, " tokens), recurrent state ", mib(p.state_bytes), " (",
+                p.limits.num_running_slots(), " slots), checkpoints ", mib(p.checkpoint_bytes), " (",
+                p.limits.num_checkpoints, "), workspace ", mib(p.workspace_bytes));
 }
 
 Status check_range(const char* name, int64_t value, int64_t low, int64_t high) {
@@ -35,10 +35,10 @@ Status check_range(const char* name, int64_t value, int64_t low, int64_t high) {
 
 // Blocks for as many full contexts as may run at once, within the share of memory that is left.
 int64_t default_num_blocks(const MemoryPlan& p, int64_t wanted_len) {
-  const int64_t blocks_per_seq = (wanted_len + p.block_size - 1) / p.block_size;
+  const int64_t blocks_per_seq = (wanted_len + p.limits.block_size - 1) / p.limits.block_size;
   const int64_t left = p.device_limit_bytes - p.weights_bytes - p.state_bytes - p.checkpoint_bytes;
   const int64_t affordable = static_cast<int64_t>(kDefaultKvShare * static_cast<double>(left)) / p.kv_block_bytes;
-  return std::clamp<int64_t>(affordable, 1, blocks_per_seq * p.max_num_seqs);
+  return std::clamp<int64_t>(affordable, 1, blocks_per_seq * p.limits.max_num_seqs);
 }
 
 int64_t choose_num_blocks(const EngineOptions& options, const MemoryPlan& plan, int64_t wanted_len) {
@@ -96,63 +96,55 @@ Status check_options(const EngineOptions& options) {
   return ok_status();
 }
 
-Result<PlannedMemory> plan_memory(const EngineOptions& options, const io::ModelConfig& config,
-                                  const cache::CacheLayout& layout, const device::Device& device, int64_t weights_bytes,
-                                  int64_t limit_bytes) {
+Result<MemoryPlan> plan_memory(const EngineOptions& options, const io::ModelConfig& config,
+                               const cache::CacheLayout& layout, const device::Device& device, int64_t weights_bytes,
+                               int64_t limit_bytes) {
   PAGODA_RETURN_IF_ERROR(check_options(options));
-  PlannedMemory planned;
-  MemoryPlan& plan = planned.plan;
+  MemoryPlan plan;
+  EngineLimits& limits = plan.limits;
   plan.device_limit_bytes = limit_bytes > 0 ? limit_bytes : device.info().memory_limit_bytes;
   plan.weights_bytes = weights_bytes;
-  plan.block_size = options.block_size;
   plan.kv_block_bytes = layout.kv_block_bytes();
   plan.state_slot_bytes = layout.state_slot_bytes();
   plan.head_kv_block_bytes =
       plan.kv_block_bytes * layout.num_head_layers / (layout.num_attention_layers + layout.num_head_layers);
   plan.head_state_slot_bytes = layout.hidden_slot_bytes();
-  plan.max_num_batched_tokens =
+  limits.block_size = options.block_size;
+  limits.max_num_tokens =
       options.max_num_batched_tokens > 0 ? options.max_num_batched_tokens : default_step_tokens(device.info());
-  plan.max_num_seqs = std::min(options.max_num_seqs, plan.max_num_batched_tokens);  // every sequence can move in a step
-  plan.num_state_slots = layout.has_state() ? plan.max_num_seqs : 0;
-  plan.state_bytes = plan.num_state_slots * plan.state_slot_bytes;
-  plan.num_checkpoints = choose_num_checkpoints(options, plan);
-  plan.checkpoint_bytes = plan.num_checkpoints * plan.state_slot_bytes;
+  limits.max_num_seqs = std::min(options.max_num_seqs, limits.max_num_tokens);  // every sequence can move in a step
+  const int32_t num_running_slots = layout.has_state() ? limits.max_num_seqs : 0;
+  plan.state_bytes = num_running_slots * plan.state_slot_bytes;
+  limits.num_checkpoints = choose_num_checkpoints(options, plan);
+  limits.num_state_slots = num_running_slots + limits.num_checkpoints;
+  plan.checkpoint_bytes = limits.num_checkpoints * plan.state_slot_bytes;
 
   if (options.max_model_len > config.context_length)
     return make_error(StatusCode::invalid_argument,
                       concat("max_model_len ", options.max_model_len, " is more than the model's context of ",
                              config.context_length, " tokens"));
   const int64_t wanted_len = options.max_model_len > 0 ? options.max_model_len : config.context_length;
-  plan.num_kv_blocks = choose_num_blocks(options, plan, wanted_len);
-  if (plan.num_kv_blocks < 1)
+  limits.num_kv_blocks = choose_num_blocks(options, plan, wanted_len);
+  if (limits.num_kv_blocks < 1)
     return make_error(StatusCode::out_of_memory,
                       concat("kv_cache_bytes of ", options.kv_cache_bytes, " bytes holds no KV block; one takes ",
                              plan.kv_block_bytes, " bytes"));
-  plan.kv_bytes = plan.num_kv_blocks * plan.kv_block_bytes;
-  const int64_t pool_tokens = plan.num_kv_blocks * plan.block_size;
-  plan.max_model_len = static_cast<int32_t>(std::min(wanted_len, pool_tokens));  // more could never be kept
-
-  EngineLimits& sizes = planned.sizes;
-  sizes.num_kv_blocks = plan.num_kv_blocks;
-  sizes.num_state_slots = plan.num_state_slots + plan.num_checkpoints;
-  sizes.max_state_saves =
-      plan.num_checkpoints > 0 ? std::min(plan.max_num_seqs + kSavesBesideSequences, plan.num_checkpoints) : 0;
-  sizes.max_num_tokens = plan.max_num_batched_tokens;
-  sizes.max_num_seqs = plan.max_num_seqs;
-  sizes.max_model_len = plan.max_model_len;
-  sizes.max_draft_rows =
-      std::min({plan.max_num_seqs * max_drafts(options), kMaxDraftRows, plan.max_num_batched_tokens});
-  sizes.max_logits_rows = plan.max_num_seqs + sizes.max_draft_rows;
-  const int64_t len_blocks = (int64_t{plan.max_model_len} + plan.block_size - 1) / plan.block_size;
-  sizes.max_blocks_per_seq = static_cast<int32_t>(std::min(len_blocks, plan.num_kv_blocks));
-  sizes.block_size = plan.block_size;
-  plan.workspace_bytes = model::workspace_bytes(config, device, sizes);
+  plan.kv_bytes = limits.num_kv_blocks * plan.kv_block_bytes;
+  const int64_t pool_tokens = limits.num_kv_blocks * limits.block_size;
+  limits.max_model_len = static_cast<int32_t>(std::min(wanted_len, pool_tokens));  // more could never be kept
+  const int64_t len_blocks = (int64_t{limits.max_model_len} + limits.block_size - 1) / limits.block_size;
+  limits.max_blocks_per_seq = static_cast<int32_t>(std::min(len_blocks, limits.num_kv_blocks));
+  if (limits.num_checkpoints > 0)
+    limits.max_state_saves = std::min(limits.max_num_seqs + kSavesBesideSequences, limits.num_checkpoints);
+  limits.max_draft_rows = std::min({limits.max_num_seqs * max_drafts(options), kMaxDraftRows, limits.max_num_tokens});
+  limits.max_logits_rows = limits.max_num_seqs + limits.max_draft_rows;
+  plan.workspace_bytes = model::workspace_bytes(config, device, limits);
 
   if (plan.total_bytes() > plan.device_limit_bytes)
     return make_error(StatusCode::out_of_memory, "the model does not fit: " + plan_text(plan) + ", in all " +
                                                      mib(plan.total_bytes()) + "; the device allows " +
                                                      mib(plan.device_limit_bytes));
-  return planned;
+  return plan;
 }
 
 }  // namespace pagoda::engine

@@ -13,11 +13,6 @@
 
 namespace pagoda::engine {
 
-struct PlannedMemory {
-  MemoryPlan plan;
-  EngineLimits sizes;
-};
-
 // Tokens of a step where max_num_batched_tokens is 0. A CPU keeps 256 in its caches; a GPU needs many to be busy, and
 // one that also draws the screen must not be blocked for long.
 int32_t default_step_tokens(const device::DeviceInfo& device) noexcept;
@@ -27,8 +22,8 @@ Status check_options(const EngineOptions& options);
 
 int32_t max_drafts(const EngineOptions& options) noexcept;  // of a sequence in a step
 
-Result<PlannedMemory> plan_memory(const EngineOptions& options, const io::ModelConfig& config,
-                                  const cache::CacheLayout& layout, const device::Device& device, int64_t weights_bytes,
-                                  int64_t limit_bytes = 0);  // 0: the device's
+Result<MemoryPlan> plan_memory(const EngineOptions& options, const io::ModelConfig& config,
+                               const cache::CacheLayout& layout, const device::Device& device, int64_t weights_bytes,
+                               int64_t limit_bytes = 0);  // 0: the device's
 
 }  // namespace pagoda::engine

@@ -47,12 +47,12 @@ Result<std::vector<Part>> make_parts(const PipelineInput& input, const std::vect
 }
 
 // Memory of a part that is left beside weights, workspace and states, in blocks of its own layers.
-int64_t blocks_that_fit(const Part& part, const PlannedMemory& memory, const device::Device& device) {
+int64_t blocks_that_fit(const Part& part, const MemoryPlan& memory, const device::Device& device) {
   const int64_t block_bytes = part.layout.kv_block_bytes();
-  if (block_bytes == 0) return memory.plan.num_kv_blocks;
-  const int64_t states = memory.sizes.num_state_slots * part.layout.state_slot_bytes();
+  if (block_bytes == 0) return memory.limits.num_kv_blocks;
+  const int64_t states = memory.limits.num_state_slots * part.layout.state_slot_bytes();
   const int64_t left =
-      part.limit_bytes - part.weights_bytes - states - model::workspace_bytes(part.config, device, memory.sizes);
+      part.limit_bytes - part.weights_bytes - states - model::workspace_bytes(part.config, device, memory.limits);
   return left / block_bytes;
 }
 
@@ -67,22 +67,22 @@ std::string describe(const std::vector<Part>& parts, const std::vector<pipeline:
 }
 
 // Blocks for the whole model within all memory together, then fewer if they do not fit a stage.
-Result<PlannedMemory> plan_stages(const PipelineInput& input, const std::vector<Part>& parts) {
+Result<MemoryPlan> plan_stages(const PipelineInput& input, const std::vector<Part>& parts) {
   EngineOptions options = input.options;
   options.speculation = "off";
   const cache::CacheLayout layout = model::cache_layout(input.config, input.kv_dtype, options.block_size);
   int64_t weights = 0, limit = 0;
   for (const Part& part : parts) weights += part.weights_bytes, limit += part.limit_bytes;
-  Result<PlannedMemory> memory = plan_memory(options, input.config, layout, input.device, weights, limit);
+  Result<MemoryPlan> memory = plan_memory(options, input.config, layout, input.device, weights, limit);
   if (!memory.is_ok()) return memory;
-  int64_t most = memory->plan.num_kv_blocks;
+  int64_t most = memory->limits.num_kv_blocks;
   for (const Part& part : parts) most = std::min(most, blocks_that_fit(part, *memory, input.device));
-  if (most == memory->plan.num_kv_blocks) return memory;
+  if (most == memory->limits.num_kv_blocks) return memory;
   const bool is_asked = options.num_kv_blocks > 0 || options.kv_cache_bytes > 0;
   if (most < 1 || is_asked)
     return make_error(StatusCode::out_of_memory,
                       concat("a stage has room for ", std::max<int64_t>(most, 0), " KV blocks of its layers; ",
-                             memory->plan.num_kv_blocks, " were planned"));
+                             memory->limits.num_kv_blocks, " were planned"));
   options.num_kv_blocks = most;
   return plan_memory(options, input.config, layout, input.device, weights, limit);
 }
@@ -141,7 +141,7 @@ Result<PipelinePlan> plan_pipeline(const PipelineInput& input) {
                                     .format = input.format,
                                     .kv_dtype = input.kv_dtype,
                                     .rope_scaling = input.options.rope_scaling,
-                                    .sizes = plan.memory.sizes};
+                                    .sizes = plan.memory.limits};
     assignment.sizes.max_logits_rows = 1;  // the first stage makes them
     parts.assignments.push_back(std::move(assignment));
   }

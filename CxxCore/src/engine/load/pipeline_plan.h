@@ -17,7 +17,7 @@ namespace pagoda::engine {
 
 struct PipelinePlan {
   io::ModelConfig first;  // this rank's part
-  PlannedMemory memory;   // sizes are those of all stages; bytes are those of all together
+  MemoryPlan memory;      // limits are those of all stages; bytes are those of all together
   pipeline::PipelineParts parts;
   std::vector<pipeline::Greeted> connections;
   std::string text;  // which stage has which layers

@@ -36,7 +36,7 @@ struct Harness {
   explicit Harness(const Room& room, std::shared_ptr<TestDrafter> drafter = nullptr, bool uses_lookup = false) {
     CoreConfig config;
     config.limits.num_kv_blocks = room.num_blocks;
-    config.max_checkpoints = room.max_checkpoints;
+    config.limits.num_checkpoints = room.max_checkpoints;
     config.limits.max_state_saves = room.max_checkpoints;
     config.state_slot_bytes = sizeof(FakeModel::State);
     config.limits.num_state_slots = room.max_num_seqs + room.max_checkpoints;
