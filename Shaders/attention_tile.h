@@ -136,8 +136,7 @@ template <typename T, uint RT, uint EACH>
 METAL_FUNC void add_partition(device const T* k_cache, device const T* v_cache, device const int* blocks,
                               threadgroup const T* q_tile, threadgroup float* s_tile, threadgroup T* v_tail,
                               threadgroup float* stats, thread float (&total)[EACH], RowTile tile, uint part,
-                              uint kv_head, uint tid, uint sg, uint lane,
-                              constant pagoda_args::PagedAttention& args) {
+                              uint kv_head, uint tid, uint sg, uint lane, constant pagoda_args::PagedAttention& args) {
   const uint row_tiles = (uint(tile.num_rows) + 7) / 8;
   const int last_position = position_of(tile, tile.num_rows - 1, args.group);
   const int p0 = int(part * kPartition);

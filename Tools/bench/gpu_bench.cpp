@@ -250,7 +250,7 @@ void steps(const std::string& device, const std::string& shape, const std::strin
   const int max_blocks = loaded->core.limits.max_blocks_per_seq;
   const struct {
     int sequences, rows, context;
-  } cases[] = {{1, 1, 128}, {8, 1, 128}, {32, 1, 128}, {64, 1, 128}, {1, 2048, 0}};
+  } cases[] = {{1, 1, 128}, {8, 1, 128}, {32, 1, 128}, {64, 1, 128}, {1, 2048, 0}, {1, 1, 4000}, {32, 1, 4000}};
   for (const auto& c : cases) {
     if (c.rows > loaded->core.limits.max_num_tokens) {
       std::printf("%d rows are more than a step takes (%d)\n", c.rows, loaded->core.limits.max_num_tokens);
@@ -261,8 +261,8 @@ void steps(const std::string& device, const std::string& shape, const std::strin
     const auto batch = batch_of(c.sequences, c.rows, c.context, max_blocks, loaded->core.vocab_size);
     const auto forward = [&] { return loaded->model->forward(batch); };
     const double time = median_seconds(*loaded->device, forward), wall = median_wall_seconds(forward);
-    std::printf("step of %d x %d: %.3f ms on the device, %.3f ms in all\n", c.sequences, c.rows, time * 1e3,
-                wall * 1e3);
+    std::printf("step of %d x %d after %d tokens: %.3f ms on the device, %.3f ms in all\n", c.sequences, c.rows,
+                c.context, time * 1e3, wall * 1e3);
   }
 }
 

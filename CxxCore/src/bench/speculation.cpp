@@ -153,7 +153,12 @@ struct Pair {
 
 Result<Pair> answer_both(engine::LoadedModel& loaded, const Prompts& prompts, const SpeculationBenchSettings& settings,
                          bool has_logprobs, std::shared_ptr<const speculate::Policy> policy) {
-  Run run{.prompts = prompts, .settings = settings, .has_drafts = false, .has_logprobs = has_logprobs, .oracle = {}, .policy = {}};
+  Run run{.prompts = prompts,
+          .settings = settings,
+          .has_drafts = false,
+          .has_logprobs = has_logprobs,
+          .oracle = {},
+          .policy = {}};
   PAGODA_ASSIGN_OR_RETURN(Outcome without, answer(loaded, run));
   run.has_drafts = true;
   run.policy = std::move(policy);

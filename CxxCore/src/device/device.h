@@ -117,6 +117,14 @@ class Encoder {
 
   // Submits the step. Afterwards the encoder is empty and ready for the next one.
   virtual Pending& submit() noexcept = 0;
+
+  // The step submitted last, where the device keeps its launches to run them again as they are: a number that no other
+  // step has. 0: it does not.
+  virtual uint64_t repeatable_step() const noexcept { return 0; }
+  // Submits that step again: the same ops on the same tensors, whose contents alone may differ. Nothing is recorded.
+  virtual Pending& repeat() noexcept { return submit(); }
+  // Equal for contexts that take the same launches, all else being equal.
+  virtual int64_t context_class(int64_t max_context) const noexcept { return max_context; }
 };
 
 class Device {

@@ -48,6 +48,15 @@ class Decoder final : public Model {
   static device::Tensor states_of(const Step& step, bool feeds_head) noexcept;
   Status encode_draft(device::Encoder& encoder, const Step& step, bool is_first) const;
   static Status submit(device::Encoder& encoder, Status encoded);
+  // What the launches of a step depend on, for steps in which that is all: one row of each sequence, no copies.
+  struct StepShape {
+    int64_t num_rows = 0;  // 0: more than the below
+    int64_t num_logits = 0, num_picked = 0, num_draws = 0, context_class = 0;
+    int32_t num_ids = 0;
+    bool feeds_head = false;
+    bool operator==(const StepShape&) const = default;
+  };
+  StepShape shape_of(const ForwardBatch& batch, const Step& step, int32_t num_ids) const;
   Status run(const ForwardBatch& batch, int32_t num_ids,
              const std::function<Status(device::Encoder&, const Step&)>& encode);
   Status norm(device::Encoder& encoder, const Step& step, const device::Tensor& addition, const device::Tensor& weight,
@@ -77,6 +86,8 @@ class Decoder final : public Model {
   std::span<const float> logits_;   // [R, vocab] of the last step
   std::vector<int32_t> picked_;     // [R] of the last step, or none; reserved for max_logits_rows
   device::Tensor states_;           // [T, H] of the last step, behind the last norm; absent unless they were to be kept
+  StepShape last_shape_;            // of the step submitted last by run()
+  uint64_t last_step_ = 0;          // its number, where the device can repeat it
   bool is_allocated_ = false;
 };
 

@@ -176,8 +176,9 @@ device::StepLimits Workspace::step_limits(const io::ModelConfig& config, const E
 
 Result<Workspace> Workspace::allocate(const io::ModelConfig& config, const EngineLimits& sizes,
                                       device::Device& device) {
-  PAGODA_ASSIGN_OR_RETURN(
-      auto buffer, device.allocate(static_cast<size_t>(size_bytes(config, sizes)) - picked_bytes(sizes), "step inputs and activations"));
+  PAGODA_ASSIGN_OR_RETURN(auto buffer,
+                          device.allocate(static_cast<size_t>(size_bytes(config, sizes)) - picked_bytes(sizes),
+                                          "step inputs and activations"));
   Workspace workspace;
   workspace.buffer_ = std::move(buffer);
   Arena arena(workspace.buffer_.get());
@@ -341,8 +342,7 @@ Result<Step> Workspace::begin(const ForwardBatch& batch, device::Device& device)
   step.picked = device::slice(step.picked, 0, 0, takes_more_than(0) ? step.logits.shape[0] : 0);
   step.draws = inputs_.add(takes_more_than(1) ? std::span<const Draw>(batch.draws) : std::span<const Draw>());
   step.host_positions = batch.positions;
-  if (hidden_ring_ > 0 && (batch.feeds_head || !batch.head_rows.empty()))
-    begin_head(batch, step);
+  if (hidden_ring_ > 0 && (batch.feeds_head || !batch.head_rows.empty())) begin_head(batch, step);
   cut_pieces(batch, step);
   PAGODA_RETURN_IF_ERROR(inputs_.upload(device));
   step.pieces = pieces_;

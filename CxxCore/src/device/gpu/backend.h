@@ -76,6 +76,10 @@ class Backend {
   // Hands the step over; what went wrong in any launch comes from wait().
   virtual Pending& submit() noexcept = 0;
 
+  // See Encoder.
+  virtual uint64_t repeatable_step() const noexcept { return 0; }
+  virtual Pending& repeat() noexcept { return submit(); }
+
   // Whether a launch begins before the one that it waits for has ended. A launch more then costs less than work done
   // twice to avoid it.
   virtual bool overlaps_launches() const noexcept { return false; }

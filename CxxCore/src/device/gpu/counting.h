@@ -15,8 +15,8 @@
 
 namespace pagoda::device::gpu {
 
-// A backend that counts launches and the time it spends in them, while it is told to. While it times kernels, every launch is a step of its
-// own, waited for before the next: none overlaps another, and the step as a whole takes longer.
+// A backend that counts launches and the time it spends in them, while it is told to. While it times kernels, every
+// launch is a step of its own, waited for before the next: none overlaps another, and the step as a whole takes longer.
 class CountingBackend final : public Backend, private Pending {
  public:
   explicit CountingBackend(std::unique_ptr<Backend> inner) noexcept : inner_(std::move(inner)) {}
@@ -38,6 +38,10 @@ class CountingBackend final : public Backend, private Pending {
   void launch(const Pipeline& pipeline, Size3 groups, Size3 threads,
               std::span<const Binding> bindings) noexcept override;
   Pending& submit() noexcept override;
+  uint64_t repeatable_step() const noexcept override {
+    return is_counting_ || times_kernels_ ? 0 : inner_->repeatable_step();
+  }
+  Pending& repeat() noexcept override { return inner_->repeat(); }
   bool overlaps_launches() const noexcept override { return inner_->overlaps_launches(); }
   bool runs_launches() const noexcept override { return inner_->runs_launches(); }
   StepTimes take_step_times() noexcept override { return inner_->take_step_times(); }

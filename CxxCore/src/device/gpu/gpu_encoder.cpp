@@ -64,6 +64,11 @@ Pending& GpuEncoder::submit() noexcept {
   return *this;
 }
 
+Pending& GpuEncoder::repeat() noexcept {
+  submitted_ = &backend_.repeat();
+  return *this;
+}
+
 Status GpuEncoder::wait() noexcept {
   Status ran = submitted_ != nullptr ? std::exchange(submitted_, nullptr)->wait() : Status{};
   return verdict_.is_ok() ? ran : verdict_;

@@ -67,6 +67,9 @@ class GpuEncoder final : public Encoder, private Pending {
   void kda(const KdaArgs&) noexcept override;
 
   Pending& submit() noexcept override;
+  uint64_t repeatable_step() const noexcept override { return verdict_.is_ok() ? backend_.repeatable_step() : 0; }
+  Pending& repeat() noexcept override;
+  int64_t context_class(int64_t max_context) const noexcept override;
 
   // Ops that wait for the next one are launched with it, or by flush().
   bool is_waiting() const noexcept { return num_waiting_ > 0 || product_ || conv_ || maker_.index() > 0; }

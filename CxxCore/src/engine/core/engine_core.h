@@ -46,15 +46,15 @@ struct CoreConfig {
   std::shared_ptr<DiskStore> disk;   // null: prefixes stay in memory
   device::Device* device = nullptr;  // asked for its health after a failed step; null: only the model is
   std::vector<int32_t> eos_token_ids;
-  bool has_mask_thread = false;                 // masks are found beside the steps; else within them
-  bool uses_head = false;                       // drafts from the model's MTP head
-  bool uses_lookup = false;                     // drafts from what stood before in the text, and what rules force
-  int32_t max_drafts = 0;                       // of a sequence in a step; 0: none
-  bool takes_all_drafts = false;                // whatever they cost: for tests and measurements
-  std::shared_ptr<speculate::Drafter> drafter;  // replaces all others and the policy: for tests
-  bool admits_drafter = false;                  // the policy decides about its drafts too: for measurements
+  bool has_mask_thread = false;                     // masks are found beside the steps; else within them
+  bool uses_head = false;                           // drafts from the model's MTP head
+  bool uses_lookup = false;                         // drafts from what stood before in the text, and what rules force
+  int32_t max_drafts = 0;                           // of a sequence in a step; 0: none
+  bool takes_all_drafts = false;                    // whatever they cost: for tests and measurements
+  std::shared_ptr<speculate::Drafter> drafter;      // replaces all others and the policy: for tests
+  bool admits_drafter = false;                      // the policy decides about its drafts too: for measurements
   std::shared_ptr<const speculate::Policy> policy;  // learned by another core of the model: for measurements
-  std::function<void()> before_mask;            // see MaskWorker: for tests
+  std::function<void()> before_mask;                // see MaskWorker: for tests
   std::shared_ptr<const text::BpeTokenizer> tokenizer;  // null: events carry ids only
 };
 

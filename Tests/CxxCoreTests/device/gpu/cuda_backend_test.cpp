@@ -232,6 +232,49 @@ PAGODA_TEST(cuda_runs_launches_in_order_and_replays_steps) {
   CHECK_EQ(bench.backend->counts().nodes_updated, 2);
 }
 
+PAGODA_TEST(cuda_repeats_the_last_step_only) {
+  Bench bench;
+  Backend& backend = *bench.backend;
+  const Pipeline& adder = bench.pipeline("adder");
+  CHECK_EQ(backend.repeatable_step(), uint64_t{0});  // there was none
+  bench.launch(adder, 3, 1.0f);
+  CHECK_OK(bench.finish());
+  const uint64_t first = backend.repeatable_step();
+  CHECK(first != 0);
+  bench.take_diary();
+  CHECK_OK(backend.repeat().wait());
+  CHECK(bench.take_diary() == std::vector<std::string>{"launch"});
+  CHECK_EQ(backend.repeatable_step(), first);
+  CHECK_EQ(bench.backend->counts().repeated, 1);
+
+  bench.launch(adder, 4, 1.0f);
+  CHECK_OK(bench.finish());
+  CHECK(backend.repeatable_step() != 0 && backend.repeatable_step() != first);
+  CHECK_OK(bench.finish());  // an empty step leaves nothing to repeat
+  CHECK_EQ(backend.repeatable_step(), uint64_t{0});
+  bench.launch(adder, 4, 1.0f);
+  CHECK_OK(bench.finish());
+  fake_cuda().fail_call = "launch";
+  CHECK(backend.repeat().wait().code == StatusCode::device_error);
+  CHECK_EQ(backend.repeatable_step(), uint64_t{0});
+  fake_cuda().fail_call = "";
+}
+
+PAGODA_TEST(cuda_gives_results_that_the_host_sees) {
+  Bench bench;
+  auto made = bench.backend->allocate_readback(8, "tokens");
+  REQUIRE(made.is_ok());
+  CHECK((*made)->host_pointer() != nullptr && (*made)->host_pointer()[7] == std::byte{0});
+  CHECK(bench.x->host_pointer() == nullptr);
+  const int live = fake_cuda().live_buffers;
+  made->reset();
+  CHECK_EQ(fake_cuda().live_buffers, live - 1);
+  fake_cuda().fail_call = "cuMemHostGetDevicePointer_v2";
+  CHECK(bench.backend->allocate_readback(8, "tokens").status.code == StatusCode::device_error);
+  CHECK_EQ(fake_cuda().live_buffers, live - 1);
+  fake_cuda().fail_call = "";
+}
+
 PAGODA_TEST(cuda_lets_launches_run_side_by_side_that_touch_other_memory) {
   Bench bench;
   const Pipeline& adder = bench.pipeline("adder");

@@ -300,6 +300,14 @@ Pending& CudaBackend::submit() noexcept {
   return *this;
 }
 
+Pending& CudaBackend::repeat() noexcept {
+  driver_.cuCtxSetCurrent(context_);
+  driver_.cuEventRecord(begin_, stream_);
+  verdict_ = graphs_.repeat();
+  driver_.cuEventRecord(end_, stream_);
+  return *this;
+}
+
 Status CudaBackend::wait() noexcept {
   if (!verdict_.is_ok()) return verdict_;
   PAGODA_RETURN_IF_ERROR(cuda_status(driver_, driver_.cuStreamSynchronize(stream_), "running a step"));

@@ -38,6 +38,8 @@ class CudaBackend final : public Backend, public DeviceHealth, private Pending {
   void launch(const Pipeline& pipeline, Size3 groups, Size3 threads,
               std::span<const Binding> bindings) noexcept override;
   Pending& submit() noexcept override;
+  uint64_t repeatable_step() const noexcept override { return graphs_.last(); }
+  Pending& repeat() noexcept override;
   Status health() noexcept override;
 
   const StepGraphs::Counts& counts() const noexcept { return graphs_.counts(); }

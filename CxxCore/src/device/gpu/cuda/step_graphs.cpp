@@ -29,6 +29,7 @@ bool same_kind(const std::vector<Launch>& a, const std::vector<Launch>& b) noexc
 }  // namespace
 
 Status StepGraphs::submit() noexcept {
+  last_ = nullptr;
   if (step_.empty()) return ok_status();
   ++time_;
   Status status;
@@ -44,12 +45,20 @@ Status StepGraphs::submit() noexcept {
     if (status.is_ok()) {
       graph->used = time_;
       status = cuda_status(driver_, driver_.cuGraphLaunch(graph->exec, stream_), "starting a step");
+      last_ = graph;
     }
   } catch (const std::bad_alloc&) {
     status = make_error(StatusCode::out_of_memory, "cuda: no host memory for the launches of a step");
   }
   if (!status.is_ok()) clear();  // a graph that was left half changed must not run again
   step_.clear();
+  return status;
+}
+
+Status StepGraphs::repeat() noexcept {
+  ++counts_.repeated;
+  Status status = cuda_status(driver_, driver_.cuGraphLaunch(last_->exec, stream_), "starting a step");
+  if (!status.is_ok()) clear();
   return status;
 }
 
@@ -114,6 +123,7 @@ void StepGraphs::destroy(Graph& graph) noexcept {
 }
 
 void StepGraphs::clear() noexcept {
+  last_ = nullptr;
   for (Graph& graph : graphs_) destroy(graph);
   graphs_.clear();
 }

@@ -68,10 +68,13 @@ class StepGraphs {
   void drop() noexcept { step_.clear(); }  // what was added
   // Starts what was added, in order, and forgets it. Launching nothing is fine.
   Status submit() noexcept;
+  // The step that was started last, counted from 1; 0 when none can be started again as it was.
+  uint64_t last() const noexcept { return last_ != nullptr ? static_cast<uint64_t>(time_) : 0; }
+  Status repeat() noexcept;  // starts it; there must be one
   void clear() noexcept;
 
   struct Counts {
-    int64_t instantiated = 0, replayed = 0, nodes_updated = 0;
+    int64_t instantiated = 0, replayed = 0, repeated = 0, nodes_updated = 0;
   };
   const Counts& counts() const noexcept { return counts_; }
 
@@ -95,6 +98,7 @@ class StepGraphs {
   bool overlaps_;
   std::vector<Launch> step_;
   std::deque<Graph> graphs_;
+  Graph* last_ = nullptr;
   int64_t time_ = 0;
   Counts counts_;
 };

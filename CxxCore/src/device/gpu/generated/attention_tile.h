@@ -134,8 +134,7 @@ template <typename T, uint RT, uint EACH>
 METAL_FUNC void add_partition(MSL_DEVICE const T* k_cache, MSL_DEVICE const T* v_cache, MSL_DEVICE const int* blocks,
                               MSL_THREADGROUP const T* q_tile, MSL_THREADGROUP float* s_tile, MSL_THREADGROUP T* v_tail,
                               MSL_THREADGROUP float* stats, MSL_THREAD float (&total)[EACH], RowTile tile, uint part,
-                              uint kv_head, uint tid, uint sg, uint lane,
-                              MSL_CONSTANT pagoda_args::PagedAttention& args) {
+                              uint kv_head, uint tid, uint sg, uint lane, MSL_CONSTANT pagoda_args::PagedAttention& args) {
   const uint row_tiles = (uint(tile.num_rows) + 7) / 8;
   const int last_position = position_of(tile, tile.num_rows - 1, args.group);
   const int p0 = int(part * kPartition);

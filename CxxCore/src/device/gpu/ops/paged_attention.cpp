@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <utility>
 
 #include "args/token_attention.h"
@@ -60,6 +61,12 @@ int64_t num_parts(const SequenceArgs& s, int64_t room) noexcept {
   if (s.max_context == 0) return room;
   const auto needed = static_cast<uint64_t>(ceil_divide(s.max_context, kPartition));
   return std::min(room, static_cast<int64_t>(std::bit_ceil(needed)));
+}
+
+int64_t GpuEncoder::context_class(int64_t max_context) const noexcept {
+  SequenceArgs sequences;
+  sequences.max_context = max_context;
+  return num_parts(sequences, std::numeric_limits<int64_t>::max());
 }
 
 Status check_attention(DType kv_dtype, int64_t head_dim, int64_t block_size) noexcept {
