@@ -27,12 +27,16 @@ def sglang_router(replicas):
 
 
 @pytest.fixture(scope="class")
-def haproxy(replicas):
+def haproxy(replicas, tmp_path_factory):
     program = shutil.which("haproxy") or "/usr/sbin/haproxy"
+    folder = tmp_path_factory.mktemp("haproxy")
+    statistics = folder / "stats.cfg"
+    statistics.write_text(f"global\n  stats socket {folder}/stats mode 600\n")
     port = free_port()
     addresses = {f"REPLICA{i + 1}": f"127.0.0.1:{r.port}" for i, r in enumerate(replicas)}
-    router = Daemon([program, "-db", "-f", str(ROOT / "Deploy/haproxy/haproxy.cfg")],
+    router = Daemon([program, "-db", "-f", str(ROOT / "Deploy/haproxy/haproxy.cfg"), "-f", str(statistics)],
                     {"LISTEN": f"127.0.0.1:{port}", **addresses}, f"http://127.0.0.1:{port}/health")
     router.url = f"http://127.0.0.1:{port}"
+    router.statistics = f"{folder}/stats"
     yield router
     router.stop()

@@ -1,6 +1,8 @@
 """Two replicas behind sglang-router, and behind HAProxy, as Deploy starts them."""
 import asyncio
+import csv
 import json
+import socket
 import subprocess
 import uuid
 
@@ -78,6 +80,15 @@ class TestConversationsBehindSglangRouter:
         asyncio.run(run())
 
 
+def server_rows(path):
+    """HAProxy's table of servers, a dictionary a row."""
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(path)
+        connection.sendall(b"show stat\n")
+        text = "".join(iter(lambda: connection.recv(1 << 16).decode(), ""))
+    return list(csv.DictReader(text.removeprefix("# ").splitlines()))
+
+
 class TestConversationsBehindHAProxy:
     def test_they_keep_their_place_when_load_is_even(self, haproxy, replicas):
         """With bounded load some turns go to the other replica; one conversation at a time never does."""
@@ -86,11 +97,20 @@ class TestConversationsBehindHAProxy:
         assert {rows[-1][2] for rows in families} == {r.name for r in replicas}, "all families on one replica"
 
     def test_a_session_goes_by_its_name(self, haproxy):
+        """Each request is sent when HAProxy counts none as running: it may do so a moment longer than the client, and the bound on
+        load would send the next one elsewhere."""
+        def is_idle():
+            rows = [row for row in server_rows(haproxy.statistics) if row["svname"].startswith("replica")]
+            return len(rows) == 2 and all(row["status"] == "UP" and row["scur"] == "0" for row in rows)
+
         async def run():
             async with behaviour.session() as client:
                 for name in ("a", "b", "c", "d"):
-                    answers = [await behaviour.ask(client, haproxy.url, [{"role": "user", "content": f"question {n}"}],
-                                                   headers={"x-session-id": name}) for n in range(4)]
+                    answers = []
+                    for n in range(4):
+                        wait_until(is_idle)
+                        answers.append(await behaviour.ask(client, haproxy.url, [{"role": "user", "content": f"question {n}"}],
+                                                           headers={"x-session-id": name}))
                     assert len({answer.replica for answer in answers}) == 1, "".join(haproxy.lines[-20:])
         asyncio.run(run())
 
