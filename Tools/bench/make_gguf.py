@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Writes a GGUF file in one of Pagoda's synthetic shapes, with random weights, so that llama.cpp does the same work.
 
-Needs numpy and the `gguf` package (GGUF_PY may name the folder that holds it). There is no tokenizer: token ids only.
+Needs numpy and the `gguf` package (GGUF_PY may name the folder that holds it). The vocabulary has bytes and numbered words, for
+llama.cpp's server, which does not answer without one; prompts are token ids.
 Matrices are bfloat16, or of the type given: a large model then needs no larger file to be quantised from.
 Usage: make_gguf.py SHAPE OUT.gguf [BF16 | Q8_0 | Q4_0]
 """
@@ -80,7 +81,7 @@ def write_keys(w, family, s):
     file.add_layer_norm_rms_eps(epsilon)
     file.add_rope_freq_base(rope_base)
     file.add_vocab_size(s["vocab"])
-    file.add_tokenizer_model("no_vocab")
+    write_vocabulary(w, file, s["vocab"])
     file.add_file_type(int(w.gguf.LlamaFileType[f"MOSTLY_{w.kind.name}"]))
     if family == "kDeepSeekV2":
         return write_latent_keys(w, file)
@@ -98,6 +99,19 @@ def write_keys(w, family, s):
     file.add_ssm_time_step_rank(s["v_heads"])
     file.add_ssm_inner_size(s["linear_dim"] * s["v_heads"])
     file.add_full_attention_interval(ATTENTION_INTERVAL)
+
+
+def write_vocabulary(w, file, size):
+    """Byte-level BPE without merges to speak of: the 256 bytes, then words that no text has; the last one ends an answer."""
+    plain = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    others = [byte for byte in range(256) if byte not in plain]
+    letters = [chr(byte) for byte in plain] + [chr(256 + i) for i in range(len(others))]
+    file.add_tokenizer_model("gpt2")
+    file.add_tokenizer_pre("qwen2")
+    file.add_token_list(letters + [f"word{i}" for i in range(size - len(letters))])
+    file.add_token_types([int(w.gguf.TokenType.NORMAL)] * (size - 1) + [int(w.gguf.TokenType.CONTROL)])
+    file.add_token_merges(["w o"])
+    file.add_eos_token_id(size - 1)
 
 
 def family_numbers(family):
