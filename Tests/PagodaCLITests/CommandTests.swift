@@ -185,14 +185,17 @@ import Testing
   }
 
   @Test func info_describes_model_and_memory() throws {
-    let json = try #require(JSONValue.parse(try Program.run("info", "--json", "--kv-cache-memory", "4MiB").output))
+    let json = try #require(
+      JSONValue.parse(
+        try Program.run("info", "--json", "--kv-cache-memory", "4MiB", "--host-cache-memory", "3MiB").output))
     #expect(json["family"]?.stringValue == "qwen3_5")
     #expect(json["vocab_size"]?.intValue == 4096)
     let plan = try #require(json["memory_plan"])
-    let names = ["weights_bytes", "kv_bytes", "state_bytes", "checkpoint_bytes", "workspace_bytes"]
+    let names = ["weights_bytes", "kv_bytes", "state_bytes", "checkpoint_bytes", "workspace_bytes", "host_cache_bytes"]
     let parts = names.compactMap { plan[$0]?.intValue }
     #expect(parts.count == names.count && parts.reduce(0, +) == plan["total_bytes"]?.intValue)
     #expect(try #require(plan["kv_bytes"]?.intValue) <= 4 << 20)
+    #expect(plan["host_cache_bytes"]?.intValue == 3 << 20)
     let text = try Program.run("info").output
     for word in ["device limit", "weights", "KV cache", "recurrent state", "checkpoints", "workspace", "MiB"] {
       #expect(text.contains(word))

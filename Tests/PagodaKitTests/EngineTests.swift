@@ -55,7 +55,7 @@ import Testing
     let cache = engine.statistics.prefixCache
     #expect(cache.lookups == 3 && cache.hits == 1 && cache.checkpoints > 0 && cache.cachedBlocks > 0)
     #expect(cache.checkpointHits == 1 && engine.statistics.forwardSeconds > 0)
-    #expect(engine.statistics.disk == nil)
+    #expect(engine.statistics.disk == nil && engine.statistics.hostCache == nil)
     #expect(engine.info.plan.checkpointCount > 0)
     await engine.shutDown()
   }

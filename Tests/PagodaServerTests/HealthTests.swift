@@ -23,6 +23,7 @@ import Testing
     defer { try? FileManager.default.removeItem(atPath: path) }
     var options = EngineOptions()
     options.prefixCacheFolder = path
+    options.hostCacheBytes = 1 << 20
     let engine = try await Engine.load(.mini, options: options)
     let lines = Box<[String]>([])
     var serverOptions = ServerOptions()
@@ -36,6 +37,8 @@ import Testing
     #expect(metrics.contains("pagoda:prefix_disk_writing 0\n"))
     #expect(metrics.contains("pagoda:prefix_disk_paused_info{reason=\"is not a folder\"} 1\n"))
     #expect(metrics.contains("pagoda:engine_failed 0\n"))
+    #expect(metrics.contains("pagoda:prefix_host_max_bytes 1048576\n"))
+    #expect(metrics.contains("pagoda:prefix_host_hits_total 0\n"))
     await server.shutDown()
     await engine.shutDown()
     #expect(lines.value == ["prefixes are not written to disk for now: is not a folder"])

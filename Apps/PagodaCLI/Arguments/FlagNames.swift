@@ -3,6 +3,7 @@
 /// Options whose name is not the field's with dashes.
 private let ownNames = [
   "num_threads": "threads", "kv_cache_bytes": "kv-cache-memory", "checkpoint_bytes": "checkpoint-memory",
+  "host_cache_bytes": "host-cache-memory",
   "weight_cache_disk_bytes": "weight-cache-disk", "prefix_cache_disk_bytes": "prefix-cache-disk",
   "max_drafts": "speculate-max", "speculation": "speculate",
 ]

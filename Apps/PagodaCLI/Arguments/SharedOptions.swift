@@ -52,6 +52,9 @@ enum SharedOptions {
       Option("kv-cache-memory", value: "SIZE", help: "memory for the KV cache: 512MiB, 2GB or bytes"),
       Option("no-prefix-cache", help: "compute every prompt from its first token"),
       Option("checkpoint-memory", value: "SIZE", help: "memory for recurrent states of prefixes (default: 32 of them)"),
+      Option(
+        "host-cache-memory", value: "SIZE",
+        help: "host memory for prefixes that do not fit on the device (default: none)"),
       Option("prefix-cache-dir", value: "DIR", help: "keep prefixes there, for the next start"),
       Option("prefix-cache-disk", value: "SIZE", help: "most bytes of files in that folder (default 8GiB)"),
       Option("speculate", value: "HOW", help: "speculative decoding, same answers: auto (default), off, mtp, lookup"),
@@ -108,6 +111,7 @@ extension Arguments {
     if let bytes = try bytes("kv-cache-memory") { options.kvCacheBytes = bytes }
     options.prefixCache = !has("no-prefix-cache")
     if let bytes = try bytes("checkpoint-memory") { options.checkpointBytes = bytes }
+    if let bytes = try bytes("host-cache-memory") { options.hostCacheBytes = bytes }
     if let folder = try folder("prefix-cache-dir") { options.prefixCacheFolder = folder }
     if let bytes = try bytes("prefix-cache-disk") { options.prefixCacheDiskBytes = bytes }
     options.speculation = try choice("speculate") ?? options.speculation

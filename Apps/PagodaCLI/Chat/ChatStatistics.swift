@@ -20,6 +20,7 @@ func statistics(_ session: ChatSession) -> String {
   let drafts = engine.speculation
   rows.append(
     ("drafted so far", "\(drafts.draftedTokens) tokens, \(drafts.acceptedTokens) accepted, \(saved(drafts))"))
+  if let host = engine.hostCache { rows.append(("prefixes in host memory", describe(host))) }
   if let disk = engine.disk { rows.append(("prefixes on disk", describe(disk))) }
   rows.append(("messages", String(session.history.count)))
   return columns(rows.map { ("  " + $0.0, $0.1) }, width: Style.textWidth)
@@ -38,6 +39,11 @@ private func saved(_ drafts: SpeculationStatistics) -> String {
 
 private func states(_ cache: PrefixCacheStatistics) -> String {
   "\(cache.checkpoints) of \(cache.maximumCheckpoints) states (\(readable(bytes: cache.checkpointBytes)))"
+}
+
+private func describe(_ host: HostCacheStatistics) -> String {
+  let size = "\(host.prefixes), \(readable(bytes: host.bytes)) of \(readable(bytes: host.maximumBytes))"
+  return "\(size), \(host.hits) read, \(host.writes) written"
 }
 
 private func describe(_ disk: DiskCacheStatistics) -> String {

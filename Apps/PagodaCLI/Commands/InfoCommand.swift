@@ -100,16 +100,20 @@ private func memoryRows(_ info: ModelInfo) -> [(String, String)] {
   let together = plan.kvBlockCount * Int64(plan.blockSize)
   let sequences = plan.maximumSequences == 1 ? "1 sequence" : "\(plan.maximumSequences) sequences at once"
   let fits = "\(sequences), \(plan.maximumModelLength) tokens each at most"
-  return [
+  var rows = [
     ("device limit", readable(bytes: plan.deviceLimitBytes)),
     ("weights", readable(bytes: plan.weightsBytes)),
     ("KV cache", "\(readable(bytes: plan.kvBytes)) (\(blocks))"),
     ("recurrent state", "\(readable(bytes: plan.stateBytes)) (\(slots))"),
     ("checkpoints", "\(readable(bytes: plan.checkpointBytes)) (\(plan.checkpointCount) states of prefixes)"),
     ("workspace", readable(bytes: plan.workspaceBytes)),
-    ("total", "\(readable(bytes: plan.totalBytes)), leaving \(readable(bytes: unused))"),
-    ("fits", "\(fits), \(together) tokens together"),
   ]
+  if plan.hostCacheBytes > 0 {
+    rows.append(("host cache", "\(readable(bytes: plan.hostCacheBytes)) of host memory for prefixes"))
+  }
+  rows.append(("total", "\(readable(bytes: plan.totalBytes)), leaving \(readable(bytes: unused))"))
+  rows.append(("fits", "\(fits), \(together) tokens together"))
+  return rows
 }
 
 /// 1536 as 1.5 KiB.

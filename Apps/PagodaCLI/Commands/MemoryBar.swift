@@ -2,10 +2,12 @@
 import PagodaKit
 
 func memoryBar(_ plan: MemoryPlan, width: Int) -> String {
-  let parts: [(name: String, shade: Character, bytes: Int64)] = [
+  var parts: [(name: String, shade: Character, bytes: Int64)] = [
     ("weights", "█", plan.weightsBytes), ("KV cache", "▓", plan.kvBytes),
     ("states", "▒", plan.stateBytes + plan.checkpointBytes), ("workspace", "▚", plan.workspaceBytes),
   ]
+  let hostCache = plan.totalBytes - parts.reduce(0) { $0 + $1.bytes }  // 0 on a device with memory of its own
+  if hostCache > 0 { parts.append(("host cache", "░", hostCache)) }
   return memoryBar(parts, limit: max(plan.deviceLimitBytes, plan.totalBytes, 1), width: width)
 }
 

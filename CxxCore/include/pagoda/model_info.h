@@ -16,6 +16,8 @@ struct MemoryPlan {  // bytes, computed before anything is allocated, and the co
   int64_t state_bytes = 0;            // limits.num_running_slots() * state_slot_bytes
   int64_t checkpoint_bytes = 0;       // limits.num_checkpoints * state_slot_bytes
   int64_t workspace_bytes = 0;        // activations, step inputs, logits
+  int64_t host_cache_bytes = 0;       // prefixes in the host's memory
+  bool has_own_memory = false;        // the device has; else the host cache is a part of its memory
   int64_t head_kv_block_bytes = 0;    // of kv_block_bytes, for an MTP head
   int64_t head_state_slot_bytes = 0;  // of state_slot_bytes, likewise
   int64_t kv_block_bytes = 0;
@@ -23,7 +25,8 @@ struct MemoryPlan {  // bytes, computed before anything is allocated, and the co
   EngineLimits limits;
 
   int64_t total_bytes() const noexcept {
-    return weights_bytes + kv_bytes + state_bytes + checkpoint_bytes + workspace_bytes;
+    return weights_bytes + kv_bytes + state_bytes + checkpoint_bytes + workspace_bytes +
+           (has_own_memory ? 0 : host_cache_bytes);
   }
 };
 

@@ -19,12 +19,15 @@ struct EngineOptions {
   // Most milliseconds of a step in which sequences decode and wait for their next token while prompts are read; 0 =
   // about twice a step in which nothing is read, on any device, -1 = as long as it takes.
   double max_step_ms = 0;
-  int32_t block_size = 16;              // tokens per KV block: 8, 16 or 32
-  int32_t max_model_len = 0;            // 0 = the model's context length, or as much of it as fits
-  int64_t num_kv_blocks = 0;            // 0 = from kv_cache_bytes
-  int64_t kv_cache_bytes = 0;           // 0 = what one full context per sequence needs, at most a share of the device
-  bool prefix_cache = true;             // what was computed for one request is reused by others that begin the same
-  int64_t checkpoint_bytes = 0;         // recurrent states kept for that; 0 = 32 of them, at most a share of the device
+  int32_t block_size = 16;       // tokens per KV block: 8, 16 or 32
+  int32_t max_model_len = 0;     // 0 = the model's context length, or as much of it as fits
+  int64_t num_kv_blocks = 0;     // 0 = from kv_cache_bytes
+  int64_t kv_cache_bytes = 0;    // 0 = what one full context per sequence needs, at most a share of the device
+  bool prefix_cache = true;      // what was computed for one request is reused by others that begin the same
+  int64_t checkpoint_bytes = 0;  // recurrent states kept for that; 0 = 32 of them, at most a share of the device
+  // Most bytes of prefixes kept in the host's memory when the caches of the device need their room; 0 = none. For
+  // devices with memory of their own.
+  int64_t host_cache_bytes = 0;
   std::string prefix_cache_dir = "";    // folder where prefixes outlive the engine; "" = none
   int64_t prefix_cache_disk_bytes = 0;  // most bytes of prefix files in that folder; 0 = 8 GiB
   // Prefix files are identified by the whole content of the model's files, not by their times and a sample: for
@@ -39,7 +42,8 @@ struct EngineOptions {
   std::string speculation = "auto";
   int32_t max_drafts = 0;  // of a sequence in a step, 1 to 7; 0 = 7
   // One model over several machines: addresses of the stages after this one, as in host:9000,other:9000; or mpi, for
-  // the other ranks that mpirun started. "" = this machine alone. Without drafts and without a cache on disk.
+  // the other ranks that mpirun started. "" = this machine alone. Without drafts and
+  // without caches in host memory or on disk.
   std::string pipeline = "";
   std::string pipeline_split = "";     // layers of each stage, this one first, as in 12,12; "" = by speed and memory
   int32_t pipeline_timeout_ms = 4000;  // without a sign of life after which a stage counts as lost

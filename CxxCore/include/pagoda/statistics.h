@@ -37,6 +37,16 @@ struct DiskStats {         // of EngineOptions::prefix_cache_dir
   int64_t num_bad_files = 0;  // removed because something in them was not as it should be
 };
 
+struct HostCacheStats {       // of EngineOptions::host_cache_bytes
+  int64_t num_prefixes = 0;   // kept now
+  int64_t bytes = 0;          // of them
+  int64_t max_bytes = 0;      // 0: none are kept
+  int64_t num_hits = 0;       // read back into the caches
+  int64_t num_writes = 0;     // copied out of them
+  int64_t num_dropped = 0;    // not copied because they are larger than max_bytes
+  int64_t num_evictions = 0;  // given up to stay below max_bytes
+};
+
 struct SpeculationStats {
   int64_t num_draft_steps = 0;  // of one sequence, with at least one draft
   int64_t num_drafted_tokens = 0;
@@ -65,6 +75,7 @@ struct EngineStats {
   CacheStats cache;
   SpeculationStats speculation;
   DiskStats disk;
+  HostCacheStats host;
 };
 
 }  // namespace pagoda

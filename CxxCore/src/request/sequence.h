@@ -38,7 +38,7 @@ struct Sequence {
   std::string cache_salt;                     // prefixes are shared only among sequences with the same salt
   std::vector<int32_t> checkpoint_positions;  // prompt positions, ascending, at which to save the recurrent state
   int32_t branch_position = -1;               // the one of those where it diverged from the cached prompts
-  bool is_reading = false;                    // a prefix is being read from disk; not admissible yet
+  bool is_reading = false;                    // a prefix is being read back; not admissible yet
   int32_t num_cached_tokens = 0;              // prompt tokens reused from the cache at first admission
   int32_t num_matched_tokens = 0;  // prompt tokens whose KV blocks matched then, whether or not a state was saved there
   int32_t num_published_blocks = 0;          // leading blocks that other sequences can find

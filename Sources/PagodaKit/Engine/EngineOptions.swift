@@ -38,6 +38,9 @@ public struct EngineOptions: Hashable, Sendable {
   public var prefixCache = true
   /// Memory in bytes for recurrent states that the prefix cache keeps; nil means 32 of them, at most a share of the device.
   public var checkpointBytes: Int64?
+  /// Most bytes of the host's memory for prefixes that the caches of the device cannot keep; nil means none. For devices with
+  /// memory of their own; elsewhere a larger `kvCacheBytes` serves better.
+  public var hostCacheBytes: Int64?
   /// A folder where prefixes outlive the engine; nil means none. Only this user can read its files.
   public var prefixCacheFolder: String?
   /// Most bytes of files in `prefixCacheFolder`; nil means 8 GiB.
@@ -88,6 +91,7 @@ extension EngineOptions {
     options.kv_cache_bytes = try Self.chosen(kvCacheBytes, "kvCacheBytes")
     options.prefix_cache = prefixCache
     options.checkpoint_bytes = try Self.chosen(checkpointBytes, "checkpointBytes")
+    options.host_cache_bytes = try Self.chosen(hostCacheBytes, "hostCacheBytes")
     options.prefix_cache_dir = std.string(prefixCacheFolder ?? "")
     options.prefix_cache_disk_bytes = try Self.chosen(prefixCacheDiskBytes, "prefixCacheDiskBytes")
     options.identify_content = sharesPrefixes

@@ -41,6 +41,7 @@ extension MemoryPlan {
     kvBytes = plan.kv_bytes
     stateBytes = plan.state_bytes
     checkpointBytes = plan.checkpoint_bytes
+    hostCacheBytes = plan.host_cache_bytes
     workspaceBytes = plan.workspace_bytes
     kvBlockBytes = plan.kv_block_bytes
     stateSlotBytes = plan.state_slot_bytes
@@ -77,6 +78,7 @@ extension EngineStatistics {
     prefixCache = PrefixCacheStatistics(stats.cache)
     speculation = SpeculationStatistics(stats.speculation)
     disk = stats.disk.max_bytes > 0 ? DiskCacheStatistics(stats.disk) : nil
+    hostCache = stats.host.max_bytes > 0 ? HostCacheStatistics(stats.host) : nil
   }
 }
 
@@ -105,6 +107,18 @@ extension PrefixCacheStatistics {
     checkpointEvictions = stats.num_checkpoint_evictions
     checkpointHits = stats.num_checkpoint_hits
     lastNearMiss = stats.last_near_miss >= 0 ? Int(stats.last_near_miss) : nil
+  }
+}
+
+extension HostCacheStatistics {
+  init(_ stats: pagoda.HostCacheStats) {
+    prefixes = stats.num_prefixes
+    bytes = stats.bytes
+    maximumBytes = stats.max_bytes
+    hits = stats.num_hits
+    writes = stats.num_writes
+    dropped = stats.num_dropped
+    evictions = stats.num_evictions
   }
 }
 

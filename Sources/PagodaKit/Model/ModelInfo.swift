@@ -67,6 +67,8 @@ public struct MemoryPlan: Hashable, Sendable {
   public var checkpointBytes: Int64
   /// Activations, inputs of a step, logits.
   public var workspaceBytes: Int64
+  /// Prefixes in the host's memory. A part of `totalBytes` where the device has no memory of its own.
+  public var hostCacheBytes: Int64
   /// One KV block.
   public var kvBlockBytes: Int64
   /// One recurrent state.
@@ -131,6 +133,8 @@ public struct EngineStatistics: Hashable, Sendable {
   public var speculation: SpeculationStatistics
   /// Prefixes on disk; nil without `EngineOptions.prefixCacheFolder`.
   public var disk: DiskCacheStatistics?
+  /// Prefixes in the host's memory; nil without `EngineOptions.hostCacheBytes`.
+  public var hostCache: HostCacheStatistics?
 }
 
 /// Statistics of speculative decoding.
@@ -173,6 +177,24 @@ public struct PrefixCacheStatistics: Hashable, Sendable {
   public var checkpointHits: Int64
   /// Token index at which the last near-miss diverged: its blocks matched further than any saved state reached. Nil before one.
   public var lastNearMiss: Int?
+}
+
+/// The part of the prefix cache in the host's memory, beside the caches of the device.
+public struct HostCacheStatistics: Hashable, Sendable {
+  /// Prefixes kept.
+  public var prefixes: Int64
+  /// Bytes of them.
+  public var bytes: Int64
+  /// Most bytes of them.
+  public var maximumBytes: Int64
+  /// Prefixes read back into the caches so far.
+  public var hits: Int64
+  /// Prefixes copied out of the caches so far.
+  public var writes: Int64
+  /// Prefixes not copied because they are larger than the limit.
+  public var dropped: Int64
+  /// Prefixes given up to stay below the limit.
+  public var evictions: Int64
 }
 
 /// The part of the prefix cache on disk.

@@ -95,6 +95,7 @@ final class Metrics: @unchecked Sendable {
       "pagoda:generated_tokens_total", "counter", "Tokens generated, those of unfinished answers too.",
       "\(engine.generatedTokens)")
     out += single("pagoda:engine_failed", "gauge", "1 when the device has failed.", engine.fault == nil ? "0" : "1")
+    if let host = engine.hostCache { out += text(host) }
     if let disk = engine.disk { out += text(disk) }
     let drafts = engine.speculation
     out += single(
@@ -141,6 +142,18 @@ final class Metrics: @unchecked Sendable {
         out += queue.text("vllm:request_queue_time_seconds", "From submission to the first step.")
         return out + whole.text("vllm:e2e_request_latency_seconds", "From submission to the last token.")
       }
+  }
+
+  /// Prefixes in the host's memory.
+  private static func text(_ host: HostCacheStatistics) -> String {
+    let name = "pagoda:prefix_host_"
+    var out = single(name + "prefixes", "gauge", "Prefixes kept in the host's memory.", "\(host.prefixes)")
+    out += single(name + "bytes", "gauge", "Their bytes.", "\(host.bytes)")
+    out += single(name + "max_bytes", "gauge", "Most bytes that they may have.", "\(host.maximumBytes)")
+    out += single(name + "hits_total", "counter", "Prefixes read back into the caches.", "\(host.hits)")
+    out += single(name + "writes_total", "counter", "Prefixes copied out of the caches.", "\(host.writes)")
+    out += single(name + "dropped_total", "counter", "Prefixes larger than the limit.", "\(host.dropped)")
+    return out + single(name + "evictions_total", "counter", "Prefixes given up to make room.", "\(host.evictions)")
   }
 
   /// Prefixes on disk; the reason why none are written is a label.

@@ -67,13 +67,19 @@ CoreConfig make_config(const std::shared_ptr<const text::BpeTokenizer>& tokenize
   config.vocab_size = tokenizer->vocab_size();
   config.state_slot_bytes = sizeof(FakeModel::State);
   config.tokenizer = tokenizer;
-  if (!folder.empty())
+  if (!folder.empty()) {
+    config.host = std::make_shared<HostStore>(PrefixLayout{.fingerprint = "fake",
+                                                           .block_size = 16,
+                                                           .block_bytes = 16 * sizeof(int32_t),
+                                                           .state_bytes = sizeof(FakeModel::State)},
+                                              6000);
     config.disk = std::make_shared<DiskStore>(DiskStoreConfig{.folder = folder,
                                                               .max_bytes = 1 << 20,
                                                               .fingerprint = "fake",
                                                               .block_size = 16,
                                                               .block_bytes = 16 * sizeof(int32_t),
                                                               .state_bytes = sizeof(FakeModel::State)});
+  }
   return config;
 }
 

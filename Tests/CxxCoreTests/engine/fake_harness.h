@@ -29,7 +29,8 @@ struct FakeHarness {
   std::unique_ptr<engine::EngineCore> core;
 
   explicit FakeHarness(const Shape& shape, std::vector<int32_t> eos = {},
-                       std::shared_ptr<engine::DiskStore> disk = nullptr, device::Device* device = nullptr) {
+                       std::shared_ptr<engine::DiskStore> disk = nullptr, device::Device* device = nullptr,
+                       std::shared_ptr<engine::HostStore> host = nullptr) {
     engine::CoreConfig config;
     config.limits.num_kv_blocks = shape.num_blocks;
     config.limits.num_checkpoints = shape.has_state ? shape.max_checkpoints : 0;
@@ -50,6 +51,7 @@ struct FakeHarness {
     config.hidden_size = kFakeHidden;
     config.eos_token_ids = std::move(eos);
     config.disk = std::move(disk);
+    config.host = std::move(host);
     config.device = device;
     model = std::make_unique<FakeModel>(config.limits, shape.block_size);
     core = std::make_unique<engine::EngineCore>(*model, config);

@@ -31,7 +31,15 @@ struct Outcome {
   EngineStats stats;
 };
 
-Outcome run(const Load& load, int64_t num_blocks, int num_requests, std::shared_ptr<DiskStore> disk = nullptr) {
+PrefixLayout layout_for(const Load& load) {
+  return {.fingerprint = load.name,
+          .block_size = kBlockSize,
+          .block_bytes = kBlockSize * sizeof(int32_t),
+          .state_bytes = load.has_state ? sizeof(test::FakeModel::State) : 0};
+}
+
+Outcome run(const Load& load, int64_t num_blocks, int num_requests, std::shared_ptr<DiskStore> disk = nullptr,
+            std::shared_ptr<HostStore> host = nullptr) {
   std::mt19937_64 rng(test::seed(16));
   const auto pick = [&](int low, int high) {
     return low + static_cast<int>(rng() % static_cast<uint64_t>(high - low + 1));
@@ -41,7 +49,7 @@ Outcome run(const Load& load, int64_t num_blocks, int num_requests, std::shared_
                        .max_num_tokens = 256,
                        .has_state = load.has_state,
                        .max_checkpoints = 2 * kRows},
-                      {}, std::move(disk));
+                      {}, std::move(disk), nullptr, std::move(host));
   std::vector<std::unique_ptr<Recorder>> recorders;
   std::vector<size_t> prompts, wanted;
   for (int i = 0; i < num_requests; ++i) {
@@ -107,6 +115,23 @@ PAGODA_TEST(preemption_with_a_prefix_folder_computes_little_again) {
                " tokens with a folder, " + std::to_string(without.stats.cache.num_recomputed_tokens) + " without");
     CHECK(with.stats.num_preemptions > 0 && without.stats.cache.num_recomputed_tokens > 0);
     CHECK(10 * with.stats.cache.num_recomputed_tokens <= without.stats.cache.num_recomputed_tokens);
+    CHECK(with.answers == without.answers);
+  }
+}
+
+// The same in the host's memory: within a limit that holds what was preempted, nothing is computed again but the last
+// tokens.
+PAGODA_TEST(preemption_with_a_host_cache_computes_little_again) {
+  for (const Load& load : {Load{"attention", false, true, true}, Load{"hybrid", true, true, true}}) {
+    const auto host = std::make_shared<HostStore>(layout_for(load), 1 << 20);
+    const Outcome with = run(load, kFifth / 2, 40, nullptr, host), without = run(load, kFifth / 2, 40);
+    test::note(std::string(load.name) + ": recomputed " + std::to_string(with.stats.cache.num_recomputed_tokens) +
+               " tokens with a host cache, " + std::to_string(without.stats.cache.num_recomputed_tokens) +
+               " without; " + std::to_string(with.stats.host.num_hits) + " prefixes read");
+    CHECK(with.stats.num_preemptions > 0 && without.stats.cache.num_recomputed_tokens > 0);
+    CHECK(10 * with.stats.cache.num_recomputed_tokens <= without.stats.cache.num_recomputed_tokens);
+    CHECK(with.stats.host.num_hits > 0 && with.stats.host.bytes <= 1 << 20);
+    CHECK_EQ(without.stats.host.max_bytes, 0);
     CHECK(with.answers == without.answers);
   }
 }

@@ -79,7 +79,7 @@ void EngineCore::publish(Sequence& sequence, const scheduler::StepPlan& plan) {
     const scheduler::PlannedSave& save = plan.saves[num_saves_done_];
     const bool is_new = cache_.add_checkpoint(sequence, save.position, save.slot);
     ++num_saves_done_;
-    if (is_new && disk_) disk_->write(sequence, save.position, save.slot);
+    if (is_new && tiers_) tiers_->write(sequence, save.position, save.slot);
   }
 }
 
@@ -147,12 +147,9 @@ bool EngineCore::append_text(ActiveRequest& request, int32_t token_id) {
   return request.stop_strings.push(piece, armed, event_.text);
 }
 
-void EngineCore::leave_to_disk(const Sequence& sequence) noexcept {
-  if (!disk_ || !sequence.uses_cache || sequence.num_computed_tokens == 0) return;
-  try {
-    disk_->write(sequence, sequence.num_computed_tokens, sequence.state_slot);
-  } catch (const std::exception&) {  // what is not written is computed again
-  }
+void EngineCore::leave_to_tiers(const Sequence& sequence) noexcept {
+  if (tiers_ && sequence.uses_cache && sequence.num_computed_tokens > 0)
+    tiers_->write(sequence, sequence.num_computed_tokens, sequence.state_slot);
 }
 
 // Sends the last event and forgets the request; `request` is gone afterwards.
@@ -180,7 +177,7 @@ void EngineCore::finish(ActiveRequest& request, FinishReason reason, Status stat
   event.status = std::move(status);
   num_scored_requests_ -= request.is_scored();
   const bool is_good = reason != FinishReason::error && !request.sequence.is_in_flight;
-  if (is_good) leave_to_disk(request.sequence);
+  if (is_good) leave_to_tiers(request.sequence);
   if (is_good && request.lookup)
     past_texts_.add(request.sequence.cache_salt,
                     std::span(request.sequence.tokens).last(static_cast<size_t>(request.num_generated())));

@@ -26,8 +26,7 @@ EngineCore::EngineCore(model::Model& model, CoreConfig config)
       budget_(config_.step_times, config_.limits.max_num_tokens),
       sampler_(config_.vocab_size),
       policy_(config_.policy ? *config_.policy : speculate::Policy()) {
-  if (config_.disk && config_.prefix_cache && (!config_.limits.has_state() || config_.limits.num_checkpoints > 0))
-    open_disk();
+  open_tiers();
   reserve_batch(batch_, config_.limits);
   if (model_.max_in_flight() > 1) flights_.resize(static_cast<size_t>(model_.max_in_flight()));
   num_losses_ = model_.num_losses();
@@ -57,7 +56,7 @@ static void refuse(const ActiveRequest& request, Status status) noexcept {
 
 void EngineCore::add(std::unique_ptr<ActiveRequest> request) noexcept {
   const uint64_t id = request->sequence.id;
-  request->sequence.is_reading = disk_.has_value();
+  request->sequence.is_reading = tiers_.has_value();
   if (Status status = ready(); !status.is_ok()) return refuse(*request, std::move(status));
   try {
     if (request->grammar) request->guide = masks_.begin(request->grammar);
@@ -123,23 +122,28 @@ void EngineCore::step() noexcept {
 }
 
 // Blocks of a preempted sequence are written first, and read back before it continues.
-void EngineCore::open_disk() {
-  disk_.emplace(model_, cache_, config_.disk);
+void EngineCore::open_tiers() {
+  std::vector<std::shared_ptr<PrefixStore>> stores;
+  if (config_.host) stores.push_back(config_.host);
+  if (config_.disk) stores.push_back(config_.disk);
+  const bool can_place = !config_.limits.has_state() || config_.limits.num_checkpoints > 0;
+  if (stores.empty() || !config_.prefix_cache || !can_place) return;
+  tiers_.emplace(model_, cache_, std::move(stores));
   scheduler_.set_before_preempting([this](Sequence& sequence) {
-    leave_to_disk(sequence);
+    leave_to_tiers(sequence);
     sequence.is_reading = sequence.uses_cache;
   });
 }
 
-// Blocks that cannot be read, for whatever reason, are computed. A preempted sequence reads all of its files at once,
-// to be admitted in the same step: in the next one, others may need the room.
+// Blocks that cannot be read, for whatever reason, are computed. A preempted sequence reads all of its prefixes at
+// once, to be admitted in the same step: in the next one, others may need the room.
 Sequence* EngineCore::read_next() noexcept {
   Sequence* next = scheduler_.next_reader();
   if (!next) return nullptr;
   try {
-    if (next->num_preemptions > 0) disk_->begin_again();
+    if (next->num_preemptions > 0) tiers_->begin_again();
     do {
-      next->is_reading = disk_->read_for(*next);
+      next->is_reading = tiers_->read_for(*next);
     } while (next->is_reading && next->num_preemptions > 0);
   } catch (const std::exception&) {
     next->is_reading = false;

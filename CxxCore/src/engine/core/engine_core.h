@@ -17,8 +17,10 @@
 #include "cache/state_pool.h"
 #include "engine/active_request.h"
 #include "engine/activity_log.h"
-#include "engine/disk/tier.h"
+#include "engine/disk/store.h"
 #include "engine/thinking.h"
+#include "engine/tier/host_store.h"
+#include "engine/tier/prefix_tiers.h"
 #include "grammar/grammar_cache.h"
 #include "grammar/mask/worker.h"
 #include "model/model.h"
@@ -43,7 +45,8 @@ struct CoreConfig {
   bool prefix_cache = true;
   scheduler::StepTimes step_times;
   int64_t state_slot_bytes = 0;
-  std::shared_ptr<DiskStore> disk;   // null: prefixes stay in memory
+  std::shared_ptr<HostStore> host;   // null: prefixes are not kept in host memory beside the caches
+  std::shared_ptr<DiskStore> disk;   // null: prefixes are not kept on disk
   device::Device* device = nullptr;  // asked for its health after a failed step; null: only the model is
   std::vector<int32_t> eos_token_ids;
   bool has_mask_thread = false;                     // masks are found beside the steps; else within them
@@ -150,8 +153,8 @@ class EngineCore {
   bool follow(ActiveRequest& request, int32_t token_id);
   bool append_text(ActiveRequest& request, int32_t token_id);  // true when a stop string ended it
   void finish(ActiveRequest& request, FinishReason reason, Status status) noexcept;
-  void open_disk();
-  void leave_to_disk(const request::Sequence& sequence) noexcept;
+  void open_tiers();
+  void leave_to_tiers(const request::Sequence& sequence) noexcept;
   int64_t default_max_tokens(int64_t num_prompt_tokens) const noexcept;
 
   model::Model& model_;
@@ -164,7 +167,7 @@ class EngineCore {
   cache::PrefixCache cache_;
   scheduler::Scheduler scheduler_;
   scheduler::StepBudget budget_;
-  std::optional<DiskTier> disk_;
+  std::optional<PrefixTiers> tiers_;  // where prefixes go that the caches cannot keep
   sampler::Sampler sampler_;
   speculate::PastTexts past_texts_;
   std::optional<sampler::Sampler> draft_sampler_;  // where the head drafts only a part of the vocabulary

@@ -20,7 +20,7 @@ void EngineCore::publish_stats() noexcept {
   std::string fault;
   try {
     if (!fault_.is_ok()) fault = fault_.message.empty() ? "device error" : fault_.message;
-    if (disk_) disk = disk_->stats();
+    if (tiers_ && config_.disk) disk = config_.disk->stats();
   } catch (const std::bad_alloc&) {  // what has words stays away
   }
   activity_.set_lanes(scheduler_);
@@ -59,7 +59,8 @@ void EngineCore::publish_stats() noexcept {
                       .num_checkpoint_hits = index.num_checkpoint_hits(),
                       .last_near_miss = cache.last_near_miss},
             .speculation = speculation_,
-            .disk = std::move(disk)};
+            .disk = std::move(disk),
+            .host = tiers_ && config_.host ? config_.host->stats() : HostCacheStats()};
 }
 
 }  // namespace pagoda::engine

@@ -82,13 +82,6 @@ std::vector<DiskStore::Listed> DiskStore::list_folder() {
   return listed;
 }
 
-DiskStore::Entry DiskStore::read_entry(const io::PrefixFileHead& head) const noexcept {
-  return {.parent_key = head.parent_key,
-          .position = head.position,
-          .parent_position = head.parent_position,
-          .is_ours = is_ours(head)};
-}
-
 // A file whose head is not whole, or calls for another name, is removed.
 bool DiskStore::open_new(Listed& file) {
   const std::string path = path_of(file.key);

@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <deque>
 #include <filesystem>
-#include <map>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -20,6 +19,7 @@
 
 #include "base/hash128.h"
 #include "base/result.h"
+#include "engine/tier/prefix_store.h"
 #include "io/prefix_file.h"
 #include "pagoda/prefix_match.h"
 #include "pagoda/statistics.h"
@@ -35,37 +35,13 @@ struct DiskStoreConfig {
   double retry_seconds = 5;  // after a failed write
 };
 
-class DiskStore {
+class DiskStore final : public PrefixStore {
  public:
   explicit DiskStore(DiskStoreConfig config);
-  ~DiskStore();  // writes what is queued
-  DiskStore(const DiskStore&) = delete;
-  DiskStore& operator=(const DiskStore&) = delete;
+  ~DiskStore() override;  // writes what is queued
 
-  const DiskStoreConfig& config() const noexcept { return config_; }
-
-  // Looks for what other processes have written since, unless this one is writing.
-  // The file to read next so that more than `num_known` tokens can be gone on from, the blocks of the first
-  // `num_blocks` being there. `is_last`: its state is the one wanted; else its blocks lead to such a file.
-  struct Next {
-    Hash128Value key;
-    int32_t position = 0;
-    bool is_last = false;
-  };
-  std::optional<Next> find_next(const std::string& salt, std::span<const int32_t> tokens, int32_t num_known,
-                                int64_t num_blocks);
-
-  struct Content {
-    io::PrefixFileHead head;
-    std::vector<std::byte> blocks, state;
-  };
-  // Reads and checks all: the tokens must be the first ones of `tokens`. A file that fails is removed.
-  Result<Content> read(const Next& next, const std::string& salt, std::span<const int32_t> tokens);
-
-  // The contents of a file for `tokens`; nothing when there is one, or none is to be written now.
-  std::optional<io::PrefixFileHead> plan(const std::string& salt, std::span<const int32_t> tokens);
-  void write(io::PrefixFileHead head, std::span<const int32_t> tokens, std::vector<std::byte> blocks,
-             std::vector<std::byte> state);
+  Result<ContentPtr> read(const Next& next, const std::string& salt, std::span<const int32_t> tokens) override;
+  void write(ContentPtr content) override;
   void flush();  // waits until the queue is empty
 
   // The readable files that together lead furthest into `tokens`, first to last.
@@ -77,51 +53,34 @@ class DiskStore {
   DiskStats stats() const;
 
  private:
-  struct Entry {
-    Hash128Value parent_key;
-    int32_t position = 0, parent_position = 0;
-    int64_t size_bytes = 0;  // 0: not written yet
-    uint64_t last_use = 0;
-    std::filesystem::file_time_type time{};  // of the file when last_use was set: processes tell each other by it
-    bool is_ours = false;                    // fingerprint and sizes are those of the configuration
-  };
   struct Listed {  // a file of the folder
     Hash128Value key;
     int64_t size_bytes = 0;
     std::filesystem::file_time_type time{};
     std::optional<Entry> entry;  // where there was none
   };
-  struct Job {
-    io::PrefixFileHead head;
-    std::vector<int32_t> tokens;
-    std::vector<std::byte> blocks, state;
-    int64_t size_bytes() const noexcept { return static_cast<int64_t>(blocks.size() + state.size()); }
-  };
-
   static bool is_readable(const Entry& entry, int32_t position) noexcept {
     return entry.is_ours && entry.size_bytes > 0 && entry.position == position;
   }
-  // Readable, or in the queue of those to be written.
-  static bool is_known(const Entry& entry, int32_t position) noexcept {
-    return entry.is_ours && entry.position == position;
+  static int64_t queued_bytes(const Content& content) noexcept {
+    return static_cast<int64_t>(content.blocks.size() + content.state.size());
   }
-  std::optional<Content> read_queued(const Next& next, const std::string& salt, std::span<const int32_t> tokens) const;
+  ContentPtr find_queued(const Next& next, const std::string& salt, std::span<const int32_t> tokens) const;
   std::string path_of(const Hash128Value& key) const;
-  bool is_ours(const io::PrefixFileHead& head) const noexcept;
-  Result<Content> read_file(const Next& next, const std::string& salt, std::span<const int32_t> tokens) const;
+  Result<ContentPtr> read_file(const Next& next, const std::string& salt, std::span<const int32_t> tokens) const;
   bool open_folder();
   void remove_rests();  // of killed writers
   std::vector<Listed> list_folder();
-  Entry read_entry(const io::PrefixFileHead& head) const noexcept;
   Status check_received(const std::string& path, const std::string& name) const;
   bool open_new(Listed& file);             // false when there is no good file
   void refresh();                          // brings entries_ up to date with the folder; with folder_mutex_
-  void look_again();                       // refresh() if the folder has changed; the engine's thread only
+  void look_again() override;              // refresh() if the folder has changed; the engine's thread only
   void merge(std::vector<Listed> listed);  // with mutex_, like all that follows
   void count_files() noexcept;
   void run_writer() noexcept;
-  void write_file(const Job& job);
-  bool may_write() const noexcept;
+  void write_file(const Content& content);
+  bool may_write() const noexcept override;
+  bool make_room(const io::PrefixFileHead& head) override;  // in the queue; in the folder, the writer makes it
   void make_room(int64_t size_bytes);
   void remove(const Hash128Value& key) noexcept;  // the file too
   void forget(const Hash128Value& key) noexcept;  // the entry alone
@@ -133,12 +92,10 @@ class DiskStore {
   std::mutex folder_mutex_;
   std::filesystem::file_time_type listed_time_{};  // of the folder when it was last listed; guarded by folder_mutex_
   std::chrono::steady_clock::time_point next_look_{};  // not before; the engine's thread only
-  mutable std::mutex mutex_;                           // guards what follows
+  // Guarded by mutex_:
   std::condition_variable wake_, idle_;
-  std::map<Hash128Value, Entry> entries_;
-  std::deque<Job> queue_;  // the one being written is its first
+  std::deque<ContentPtr> queue_;  // the one being written is its first
   int64_t queue_bytes_ = 0;
-  uint64_t last_use_ = 0;
   bool is_writing_ = false, is_closing_ = false;
   DiskStats stats_;
   std::chrono::steady_clock::time_point retry_at_{};

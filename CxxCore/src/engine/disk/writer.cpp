@@ -9,18 +9,19 @@
 namespace pagoda::engine {
 
 // The entry counts from now on: what follows it may build on it, being written after it.
-void DiskStore::write(io::PrefixFileHead head, std::span<const int32_t> tokens, std::vector<std::byte> blocks,
-                      std::vector<std::byte> state) {
+void DiskStore::write(ContentPtr content) {
   std::lock_guard lock(mutex_);
-  Job job{std::move(head), {tokens.begin(), tokens.end()}, std::move(blocks), std::move(state)};
-  entries_[job.head.key] = {.parent_key = job.head.parent_key,
-                            .position = job.head.position,
-                            .parent_position = job.head.parent_position,
-                            .size_bytes = 0,
-                            .last_use = ++last_use_,
-                            .is_ours = true};
-  queue_bytes_ += job.size_bytes();
-  queue_.push_back(std::move(job));
+  const Content& added = *content;
+  queue_.push_back(std::move(content));
+  try {
+    Entry& entry = entries_[added.head.key];
+    entry = read_entry(added.head);
+    entry.last_use = ++last_use_;
+  } catch (...) {
+    queue_.pop_back();
+    throw;
+  }
+  queue_bytes_ += queued_bytes(added);
   wake_.notify_one();
 }
 
@@ -29,19 +30,19 @@ void DiskStore::run_writer() noexcept {
   for (;;) {
     wake_.wait(lock, [&] { return is_closing_ || !queue_.empty(); });
     if (queue_.empty()) return;
-    const Job& job = queue_.front();  // stays there, to be read, until its file is
+    const ContentPtr content = queue_.front();  // stays there, to be read, until its file is
     is_writing_ = true;
     lock.unlock();
     try {
-      write_file(job);
+      write_file(*content);
     } catch (const std::exception& error) {
       std::lock_guard relock(mutex_);
-      forget(job.head.key);
+      forget(content->head.key);
       pause(error.what());
     }
     lock.lock();
     is_writing_ = false;
-    queue_bytes_ -= job.size_bytes();
+    queue_bytes_ -= queued_bytes(*content);
     queue_.pop_front();
     if (queue_.empty()) idle_.notify_all();
   }
@@ -51,9 +52,9 @@ bool DiskStore::may_write() const noexcept {
   return writer_.joinable() && (stats_.is_on || std::chrono::steady_clock::now() >= retry_at_);
 }
 
-void DiskStore::write_file(const Job& job) {
-  const Hash128Value& key = job.head.key;
-  const int64_t size = static_cast<int64_t>(job.head.file_bytes());
+void DiskStore::write_file(const Content& content) {
+  const Hash128Value& key = content.head.key;
+  const int64_t size = static_cast<int64_t>(content.head.file_bytes());
   const std::lock_guard folder(folder_mutex_);
   refresh();
   {
@@ -63,7 +64,8 @@ void DiskStore::write_file(const Job& job) {
     if (!may_write() || size > config_.max_bytes) return forget(key);
     make_room(size);
   }
-  const Status status = io::write_prefix_file(path_of(key), job.head, job.tokens, job.blocks, job.state);
+  const Status status =
+      io::write_prefix_file(path_of(key), content.head, content.tokens, content.blocks, content.state);
   {
     std::lock_guard lock(mutex_);
     if (!status.is_ok()) forget(key);

@@ -225,22 +225,31 @@ Result<std::shared_ptr<const text::JinjaTemplate>> load_template_file(const io::
   return text::JinjaTemplate::parse(source->as_string(), config_name, special_tokens(tokenizer_config));
 }
 
-static Status open_disk(const EngineOptions& options, Prepared& p, model::Model& model, CoreConfig& core) {
+static Status open_stores(const EngineOptions& options, Prepared& p, model::Model& model, CoreConfig& core) {
   constexpr int64_t kDefaultBytes = int64_t{8} << 30;
   const bool has_disk = !options.prefix_cache_dir.empty() && options.prefix_cache;
-  if (!has_disk && !options.identify) return ok_status();
-  PAGODA_ASSIGN_OR_RETURN(std::string numbers, fingerprint(p.config, p.memory, core, model));
-  if (options.identify) p.info.fingerprint = numbers;
-  if (!has_disk) return ok_status();
-  PAGODA_ASSIGN_OR_RETURN(std::string identity, files_identity(*p.checkpoint, options.identify_content));
-  identity += ", " + numbers;
-  core.disk = std::make_shared<DiskStore>(DiskStoreConfig{
-      .folder = options.prefix_cache_dir,
-      .max_bytes = options.prefix_cache_disk_bytes > 0 ? options.prefix_cache_disk_bytes : kDefaultBytes,
-      .fingerprint = std::move(identity),
-      .block_size = options.block_size,
-      .block_bytes = static_cast<uint64_t>(p.memory.kv_block_bytes),
-      .state_bytes = static_cast<uint64_t>(p.memory.state_slot_bytes)});
+  PrefixLayout layout{.fingerprint = {},
+                      .block_size = options.block_size,
+                      .block_bytes = static_cast<uint64_t>(p.memory.kv_block_bytes),
+                      .state_bytes = static_cast<uint64_t>(p.memory.state_slot_bytes)};
+  if (has_disk || options.identify) {
+    PAGODA_ASSIGN_OR_RETURN(std::string numbers, fingerprint(p.config, p.memory, core, model));
+    if (options.identify) p.info.fingerprint = numbers;
+    layout.fingerprint = std::move(numbers);
+  }
+  if (has_disk) {
+    PAGODA_ASSIGN_OR_RETURN(const std::string identity, files_identity(*p.checkpoint, options.identify_content));
+    layout.fingerprint = identity + ", " + layout.fingerprint;
+    core.disk = std::make_shared<DiskStore>(DiskStoreConfig{
+        .folder = options.prefix_cache_dir,
+        .max_bytes = options.prefix_cache_disk_bytes > 0 ? options.prefix_cache_disk_bytes : kDefaultBytes,
+        .fingerprint = layout.fingerprint,
+        .block_size = layout.block_size,
+        .block_bytes = layout.block_bytes,
+        .state_bytes = layout.state_bytes});
+  }
+  if (p.memory.host_cache_bytes > 0)
+    core.host = std::make_shared<HostStore>(std::move(layout), p.memory.host_cache_bytes);
   return ok_status();
 }
 
@@ -283,7 +292,7 @@ Result<LoadedModel> load(const ModelSource& source, const EngineOptions& options
   if (!options.pipeline.empty()) loaded.core.limits.max_draft_rows = 0;
   loaded.core.uses_lookup = options.speculation == "auto" || options.speculation == "lookup";
   loaded.core.uses_head = p.config.runs_mtp_head;
-  PAGODA_RETURN_IF_ERROR(open_disk(options, p, *model, loaded.core));
+  PAGODA_RETURN_IF_ERROR(open_stores(options, p, *model, loaded.core));
   loaded.core.device = p.device.get();
   loaded.device = std::move(p.device);
   loaded.model = std::move(model);

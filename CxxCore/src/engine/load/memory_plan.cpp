@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/concat.h"
+#include "device/host/host_memory.h"
 
 namespace pagoda::engine {
 namespace {
@@ -25,7 +26,8 @@ std::string plan_text(const MemoryPlan& p) {
   return concat("weights ", mib(p.weights_bytes), ", KV cache ", mib(p.kv_bytes), " (", p.limits.num_kv_blocks,
                 " blocks of ", p.limits.block_size, " tokens), recurrent state ", mib(p.state_bytes), " (",
                 p.limits.num_running_slots(), " slots), checkpoints ", mib(p.checkpoint_bytes), " (",
-                p.limits.num_checkpoints, "), workspace ", mib(p.workspace_bytes));
+                p.limits.num_checkpoints, "), workspace ", mib(p.workspace_bytes),
+                p.host_cache_bytes > 0 && !p.has_own_memory ? ", host cache " + mib(p.host_cache_bytes) : "");
 }
 
 Status check_range(const char* name, int64_t value, int64_t low, int64_t high) {
@@ -36,7 +38,8 @@ Status check_range(const char* name, int64_t value, int64_t low, int64_t high) {
 // Blocks for as many full contexts as may run at once, within the share of memory that is left.
 int64_t default_num_blocks(const MemoryPlan& p, int64_t wanted_len) {
   const int64_t blocks_per_seq = (wanted_len + p.limits.block_size - 1) / p.limits.block_size;
-  const int64_t left = p.device_limit_bytes - p.weights_bytes - p.state_bytes - p.checkpoint_bytes;
+  const int64_t host_bytes = p.has_own_memory ? 0 : p.host_cache_bytes;
+  const int64_t left = p.device_limit_bytes - p.weights_bytes - p.state_bytes - p.checkpoint_bytes - host_bytes;
   const int64_t affordable = static_cast<int64_t>(kDefaultKvShare * static_cast<double>(left)) / p.kv_block_bytes;
   return std::clamp<int64_t>(affordable, 1, blocks_per_seq * p.limits.max_num_seqs);
 }
@@ -75,6 +78,7 @@ Status check_options(const EngineOptions& options) {
   PAGODA_RETURN_IF_ERROR(check_range("num_kv_blocks", options.num_kv_blocks, 0, int64_t{1} << 31));
   PAGODA_RETURN_IF_ERROR(check_range("kv_cache_bytes", options.kv_cache_bytes, 0, int64_t{1} << 50));
   PAGODA_RETURN_IF_ERROR(check_range("checkpoint_bytes", options.checkpoint_bytes, 0, int64_t{1} << 50));
+  PAGODA_RETURN_IF_ERROR(check_range("host_cache_bytes", options.host_cache_bytes, 0, int64_t{1} << 50));
   PAGODA_RETURN_IF_ERROR(check_range("weight_cache_disk_bytes", options.weight_cache_disk_bytes, 0, int64_t{1} << 50));
   PAGODA_RETURN_IF_ERROR(check_range("prefix_cache_disk_bytes", options.prefix_cache_disk_bytes, 0, int64_t{1} << 50));
   if (options.max_step_ms != -1 && !(options.max_step_ms >= 0 && options.max_step_ms <= 1e6))
@@ -88,6 +92,8 @@ Status check_options(const EngineOptions& options) {
   PAGODA_RETURN_IF_ERROR(check_range("pipeline_timeout_ms", options.pipeline_timeout_ms, 100, 3'600'000));
   if (!options.pipeline.empty() && !options.prefix_cache_dir.empty())
     return make_error(StatusCode::unsupported, "pipeline and prefix_cache_dir exclude each other");
+  if (!options.pipeline.empty() && options.host_cache_bytes > 0)
+    return make_error(StatusCode::unsupported, "pipeline and host_cache_bytes exclude each other");
   if (!options.pipeline.empty() && (options.speculation == "mtp" || options.speculation == "lookup"))
     return make_error(StatusCode::unsupported,
                       "pipeline and speculation " + options.speculation + " exclude each other");
@@ -104,6 +110,8 @@ Result<MemoryPlan> plan_memory(const EngineOptions& options, const io::ModelConf
   EngineLimits& limits = plan.limits;
   plan.device_limit_bytes = limit_bytes > 0 ? limit_bytes : device.info().memory_limit_bytes;
   plan.weights_bytes = weights_bytes;
+  plan.host_cache_bytes = options.prefix_cache ? options.host_cache_bytes : 0;
+  plan.has_own_memory = device.info().has_own_memory;
   plan.kv_block_bytes = layout.kv_block_bytes();
   plan.state_slot_bytes = layout.state_slot_bytes();
   plan.head_kv_block_bytes =
@@ -144,6 +152,9 @@ Result<MemoryPlan> plan_memory(const EngineOptions& options, const io::ModelConf
     return make_error(StatusCode::out_of_memory, "the model does not fit: " + plan_text(plan) + ", in all " +
                                                      mib(plan.total_bytes()) + "; the device allows " +
                                                      mib(plan.device_limit_bytes));
+  if (plan.host_cache_bytes > device::host::memory_limit_bytes())
+    return make_error(StatusCode::out_of_memory, "host_cache_bytes is " + mib(plan.host_cache_bytes) +
+                                                     "; the host allows " + mib(device::host::memory_limit_bytes()));
   return plan;
 }
 

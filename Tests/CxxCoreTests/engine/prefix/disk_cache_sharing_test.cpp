@@ -41,7 +41,8 @@ bool write_zeros(DiskStore& store, const Tokens& tokens) {
   auto head = store.plan("", tokens);
   if (!head) return false;
   std::vector<std::byte> blocks(static_cast<size_t>(head->num_blocks()) * head->block_bytes), state(head->state_bytes);
-  store.write(std::move(*head), tokens, std::move(blocks), std::move(state));
+  store.write(std::make_shared<PrefixStore::Content>(
+      PrefixStore::Content{std::move(*head), tokens, std::move(blocks), std::move(state)}));
   store.flush();
   return true;
 }

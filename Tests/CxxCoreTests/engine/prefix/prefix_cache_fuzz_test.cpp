@@ -32,6 +32,8 @@ struct Reach {
     sum.cache.num_recomputed_tokens += stats.cache.num_recomputed_tokens;
     sum.cache.num_block_evictions += stats.cache.num_block_evictions;
     sum.cache.num_checkpoint_evictions += stats.cache.num_checkpoint_evictions;
+    sum.host.num_hits += stats.host.num_hits;
+    sum.host.num_evictions += stats.host.num_evictions;
     sum.disk.num_reads += stats.disk.num_reads;
     sum.disk.num_evictions += stats.disk.num_evictions;
     sum.disk.num_bad_files += stats.disk.num_bad_files;
@@ -51,9 +53,11 @@ class Schedule {
       for (int n = pick(10, 110); n > 0; --n) base.push_back(pick(0, 11) == 0 ? kTurnEnd : pick(6, 90));
   }
 
-  // `folder`: where prefixes outlive the harness; none when empty.
-  void run(int num_requests, Reach& reach, const std::string& folder = {}) {
-    FakeHarness harness(shape_, {kTurnEnd}, open_disk(folder)), solo(roomy(), {kTurnEnd});
+  // `folder`: where prefixes outlive the harness; none when empty. `host_bytes`: of a cache in the host's memory.
+  void run(int num_requests, Reach& reach, const std::string& folder = {}, int64_t host_bytes = 0) {
+    const std::shared_ptr<HostStore> host =
+        host_bytes > 0 ? std::make_shared<HostStore>(layout(), host_bytes) : nullptr;
+    FakeHarness harness(shape_, {kTurnEnd}, open_disk(folder), nullptr, host), solo(roomy(), {kTurnEnd});
     struct Entry {
       Request request;
       Recorder recorder;
@@ -73,6 +77,7 @@ class Schedule {
         harness.core->cancel(id);
       }
       harness.core->step();
+      CHECK(harness.core->stats().host.bytes <= host_bytes);
     }
     harness.check_all_free();
     for (auto& [id, entry] : entries) compare(solo, id, entry.request, entry.recorder, entry.aborted);
@@ -94,6 +99,13 @@ class Schedule {
                         .block_size = shape_.block_size,
                         .block_bytes = static_cast<uint64_t>(shape_.block_size) * sizeof(int32_t),
                         .state_bytes = shape_.has_state ? sizeof(test::FakeModel::State) : 0});
+  }
+
+  PrefixLayout layout() const {
+    return {.fingerprint = shape_.has_state ? "hybrid" : "attention",
+            .block_size = shape_.block_size,
+            .block_bytes = static_cast<uint64_t>(shape_.block_size) * sizeof(int32_t),
+            .state_bytes = shape_.has_state ? sizeof(test::FakeModel::State) : 0};
   }
 
   Shape roomy() const {
@@ -178,6 +190,24 @@ PAGODA_TEST(prefix_cache_random_schedules_with_restarts_change_no_token) {
              " evicted");
   CHECK(reach.sum.disk.num_reads > 0);
   CHECK_EQ(reach.sum.disk.num_bad_files, 0);
+}
+
+// Host caches of all sizes, some so small that most prefixes do not fit, some with a folder behind them that has the
+// same prompts from the engine before.
+PAGODA_TEST(prefix_cache_random_schedules_with_a_host_cache_change_no_token) {
+  const uint64_t first = test::seed(1300);
+  const std::string folder = test::temporary_dir();
+  Reach reach;
+  for (uint64_t i = 0; i < 60 && !test::failed(); ++i) {
+    const bool has_folder = i % 5 == 0;
+    Schedule(first + (has_folder ? i / 5 % 3 : i)).run(30, reach, has_folder ? folder : "", 1000 << i % 6);
+    if (test::failed()) test::note("round " + std::to_string(i));
+  }
+  test::note(std::to_string(reach.sum.host.num_hits) + " prefixes read back, " +
+             std::to_string(reach.sum.host.num_evictions) + " evicted, " + std::to_string(reach.sum.num_preemptions) +
+             " preemptions, " + std::to_string(reach.sum.disk.num_reads) + " files read");
+  CHECK(reach.sum.host.num_hits > 0 && reach.sum.host.num_evictions > 0);
+  CHECK(reach.sum.num_preemptions > 0 && reach.sum.disk.num_reads > 0);
 }
 
 }  // namespace pagoda::engine

@@ -130,7 +130,7 @@ PAGODA_TEST(prefix_exchange_content_tells_models_apart_and_times_do_not) {
     options.prefix_cache_dir = test::temporary_dir();
     options.identify_content = true;
     auto harness = ModelHarness::open(folder, options);
-    return harness ? harness->loaded.core.disk->config().fingerprint : std::string();
+    return harness ? harness->loaded.core.disk->layout().fingerprint : std::string();
   };
   const std::string source = test::fixtures_dir() + "/model/qwen3_5", copy = test::temporary_dir() + "/copy";
   fs::copy(source, copy, fs::copy_options::recursive);
