@@ -1,12 +1,13 @@
-// Measures a GPU device: the two ops that read caches, one layer at a time, against the bandwidth of a copy; and whole
-// steps of a synthetic shape at several numbers of sequences. Times are the device's own (CUDA events), and beside them
-// those of a clock around the call: medians.
-// Build: make -C Tools/native gpu_bench     Usage: gpu_bench [device] [shape] [bf16|8bit|4bit|ops] [rounds] [case]
-// A case is SEQUENCESxROWS, such as 32x1 or 1x2048; without one all are measured.
+// Measures a GPU device: the two ops that read caches, one layer at a time, against the bandwidth of a copy; the
+// products of a layer's experts; and whole steps of a synthetic shape at several numbers of sequences. Times are the
+// device's own (CUDA events), and beside them those of a clock around the call: medians. Build: make -C Tools/native
+// gpu_bench     Usage: gpu_bench [device] [shape] [bf16|8bit|4bit|ops|experts] [rounds] [case] A case is
+// SEQUENCESxROWS, such as 32x1 or 1x2048; without one all are measured. Experts, which take 3 GB, only if named.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <random>
 #include <string>
@@ -16,6 +17,7 @@
 #include "device/op_cost.h"
 #include "device/registry.h"
 #include "engine/load/loader.h"
+#include "ops/experts.h"
 #include "ops/ops.h"
 
 namespace {
@@ -76,7 +78,7 @@ class OpBench {
     auto made = device::make_device(name, 0);
     if (!made.is_ok()) stop(made.status);
     device_ = std::move(*made);
-    check(device_->reserve({.tokens = 8192,
+    check(device_->reserve({.tokens = 16384,
                             .cols = 4096,
                             .sequences = 64,
                             .context = 4096,
@@ -84,7 +86,8 @@ class OpBench {
                             .head_dim = 256,
                             .k_heads = 16,
                             .v_heads = 16,
-                            .k_dim = 128}));
+                            .k_dim = 128,
+                            .experts = 256}));
     std::printf("%s\n", device_->info().description.c_str());
   }
 
@@ -93,6 +96,10 @@ class OpBench {
     for (int64_t batch : {1, 32, 64}) gdn("decode", batch, 1);
     for (int64_t batch : {1, 4}) gdn("prefill", batch, 2048);
     for (int64_t batch : {1, 32}) attention(batch, 4096);
+  }
+
+  void run_experts() {
+    for (const WeightFormat format : {WeightFormat::bf16, WeightFormat::q8, WeightFormat::q4}) experts(format);
   }
 
  private:
@@ -207,6 +214,55 @@ class OpBench {
     buffers_.clear();
   }
 
+  // Weights that do not matter to the time: one row again and again.
+  std::unique_ptr<device::Weight> weight(int64_t rows, int64_t cols, WeightFormat format) {
+    std::normal_distribution<float> normal(0, 0.05f);
+    std::vector<uint16_t> row(static_cast<size_t>(cols));
+    for (uint16_t& v : row) v = f32_to_bf16(normal(rng_));
+    const device::WeightSource source{"bench", DType::bf16, rows, cols, [&](int64_t, int64_t count, std::byte* into) {
+                                        const size_t bytes = row.size() * sizeof row[0];
+                                        for (int64_t i = 0; i < count; ++i)
+                                          std::memcpy(into + static_cast<size_t>(i) * bytes, row.data(), bytes);
+                                        return ok_status();
+                                      }};
+    auto made = device_->make_weight(source, format);
+    if (!made.is_ok()) stop(made.status);
+    return std::move(*made);
+  }
+
+  // The routed experts of a layer of the 35B-A3B shape.
+  void experts(WeightFormat format) {
+    const auto in = weight(kExperts * 2 * kInner, kHidden, format), down = weight(kExperts * kHidden, kInner, format);
+    for (const int64_t tokens : {1, 32, 512, 2048}) experts(*in, *down, tokens);
+  }
+  void experts(const device::Weight& in, const device::Weight& down, int64_t tokens) {
+    std::vector<int32_t> chosen;
+    for (int64_t i = 0; i < tokens * kChosen; ++i) chosen.push_back(static_cast<int32_t>(rng_() % kExperts));
+    const Tensor ids = ints(chosen, {tokens, kChosen}), x = numbers({tokens, kHidden}, 1);
+    const Tensor inner = zeros(DType::f32, {tokens * kChosen, kInner});
+    const Tensor out = zeros(DType::f32, {tokens * kChosen, kHidden});
+    const device::ExpertMatmulArgs products[] = {
+        {.x = x, .weight = &in, .num_experts = kExperts, .ids = ids, .out = inner, .silu_mul = true},
+        {.x = inner, .weight = &down, .num_experts = kExperts, .ids = ids, .out = out}};
+    const double time = seconds([&](device::Encoder& e) -> Status {
+      for (const auto& a : products) PAGODA_RETURN_IF_ERROR(ops::expert_matmul(e, a));
+      return ok_status();
+    });
+    std::sort(chosen.begin(), chosen.end());
+    const auto used = std::unique(chosen.begin(), chosen.end()) - chosen.begin();
+    double bytes = 0, operations = 0;
+    for (const auto& a : products) {
+      bytes += device::op_cost(a, used).bytes;
+      operations += device::op_cost(a, used).operations;
+    }
+    std::printf("experts of 35B-A3B, %s, %lld tokens: %.1f us a layer, %.2f TB/s, %.1f TFLOP/s\n",
+                std::string(weight_format_name(in.format())).c_str(), static_cast<long long>(tokens), time * 1e6,
+                bytes / time / 1e12, operations / time / 1e12);
+    buffers_.clear();
+  }
+
+  static constexpr int64_t kExperts = 256, kChosen = 8, kHidden = 2048, kInner = 512;  // of 35B-A3B
+
   std::unique_ptr<device::Device> device_;
   std::vector<std::unique_ptr<device::Buffer>> buffers_;
   std::mt19937_64 rng_{1};
@@ -274,6 +330,7 @@ int main(int argc, char** argv) {
   const std::string part = argc > 3 ? argv[3] : "all";
   if (argc > 4) g_rounds = std::max(1, std::atoi(argv[4]));
   if (part == "all" || part == "ops") OpBench(device).run();
+  if (part == "experts") OpBench(device).run_experts();
   for (const std::string format : {"bf16", "8bit", "4bit"})
     if (part == "all" || part == format) steps(device, shape, format, argc > 5 ? argv[5] : "");
 }
