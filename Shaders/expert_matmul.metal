@@ -2,9 +2,9 @@
 //
 // expert_tiles sorts the rows of out by expert, into tiles of up to eight of one expert; expert_matmul reads a row of
 // that expert's matrix once for all of them. A sum is that of a row alone: lanes take every 32nd group of four columns,
-// in order, then lanes by butterfly. So a row's bits do not depend on who shares its tile.
+// in order, then lanes by butterfly. So a row's bits do not depend on which rows share its tile.
 //
-// Weights lie as matmul.h says; x is floats as they are, or for 8 and 4 bits what matmul_rows_rotated makes of them.
+// For weights of floats and halfs, which lie as matmul.h says; expert_few and expert_many have the other formats.
 #include "common.h"
 #include "args/experts.h"
 
@@ -13,49 +13,23 @@ constant constexpr uint kRows = 8;  // of a tile
 // Formats of weights.
 struct F32 {};
 struct F16 {};
-struct BF16 {};
-struct Q8 {};
-struct Q4 {};
 
 // Four neighbouring elements. at: index of the first in the matrix, a multiple of 4
-METAL_FUNC float4 load_four(F32 format, device const uint* w, device const ushort* steps, ulong at) {
+METAL_FUNC float4 load_four(F32 format, device const uint* w, ulong at) {
   return *(device const float4*)(w + at);
 }
 
 METAL_FUNC float half_of(uint word, uint shift) { return float(as_type<half>(ushort(word >> shift & 0xffffu))); }
 
-METAL_FUNC float4 load_four(F16 format, device const uint* w, device const ushort* steps, ulong at) {
+METAL_FUNC float4 load_four(F16 format, device const uint* w, ulong at) {
   const uint2 words = *(device const uint2*)(w + at / 2);
   return float4(half_of(words.x, 0), half_of(words.x, 16), half_of(words.y, 0), half_of(words.y, 16));
 }
 
-METAL_FUNC float4 load_four(BF16 format, device const uint* w, device const ushort* steps, ulong at) {
-  const uint2 words = *(device const uint2*)(w + at / 2);
-  return float4(as_type<float>(words.x << 16), as_type<float>(words.x & 0xffff0000u), as_type<float>(words.y << 16),
-                as_type<float>(words.y & 0xffff0000u));
-}
-
-METAL_FUNC float4 load_four(Q8 format, device const uint* w, device const ushort* steps, ulong at) {
-  const uint word = w[at / 4];
-  return float4(signed_byte(word, 0), signed_byte(word, 1), signed_byte(word, 2), signed_byte(word, 3));
-}
-
-METAL_FUNC float4 load_four(Q4 format, device const uint* w, device const ushort* steps, ulong at) {
-  const uint word = w[at / 8] >> (at % 8 * 4);
-  const uint step = uint(steps[at / 32]) & 0xffu;
-  const uint offset = uint(steps[at / 32]) >> 8;
-  return float4(stepped_nibble(word, 0, step, offset), stepped_nibble(word, 1, step, offset),
-                stepped_nibble(word, 2, step, offset), stepped_nibble(word, 3, step, offset));
-}
-
-template <typename X>
-METAL_FUNC float x_at(device const X* row, uint k, uint cols) {
-  return k < cols ? float(row[k]) : 0.0f;
-}
+METAL_FUNC float x_at(device const float* row, uint k, uint cols) { return k < cols ? row[k] : 0.0f; }
 
 // sum plus four products, in order.
-template <typename X>
-METAL_FUNC float add_four(device const X* row, uint k, uint cols, float4 four, float sum) {
+METAL_FUNC float add_four(device const float* row, uint k, uint cols, float4 four, float sum) {
   sum = fma(x_at(row, k, cols), four.x, sum);
   sum = fma(x_at(row, k + 1, cols), four.y, sum);
   sum = fma(x_at(row, k + 2, cols), four.z, sum);
@@ -63,16 +37,15 @@ METAL_FUNC float add_four(device const X* row, uint k, uint cols, float4 four, f
 }
 
 // One row of weights times the rows of x of a tile; every lane gets the sums.
-template <typename FORMAT, typename X>
-METAL_FUNC void multiply_rows(device const uint* w, device const ushort* steps, ulong w_at, device const X* x,
-                              thread const ulong (&rows)[kRows], uint count, uint cols, uint lane,
-                              thread float (&sums)[kRows]) {
+template <typename FORMAT>
+METAL_FUNC void multiply_rows(device const uint* w, ulong w_at, device const float* x, thread const ulong (&rows)[kRows],
+                              uint count, uint cols, uint lane, thread float (&sums)[kRows]) {
   #pragma unroll
   for (uint r = 0; r < kRows; ++r) {
     sums[r] = 0.0f;
   }
   for (uint k = lane * 4; k < cols; k += 128) {
-    const float4 four = load_four(FORMAT(), w, steps, w_at + k);
+    const float4 four = load_four(FORMAT(), w, w_at + k);
     #pragma unroll
     for (uint r = 0; r < kRows; ++r) {
       sums[r] = r < count ? add_four(x + rows[r], k, cols, four, sums[r]) : 0.0f;
@@ -84,18 +57,15 @@ METAL_FUNC void multiply_rows(device const uint* w, device const ushort* steps, 
   }
 }
 
-// SCALED: rows of x and of weights have scales. Grid: [out_cols / 4, max_tiles]
-template <typename FORMAT, typename X, bool SCALED>
+// Grid: [out_cols / 4, max_tiles]
+template <typename FORMAT>
 [[max_total_threads_per_threadgroup(128)]]
-kernel void expert_matmul(device const X* x [[buffer(0)]],
-                          device const float* x_scales [[buffer(1)]],
-                          device const uint* w [[buffer(2)]],
-                          device const ushort* w_steps [[buffer(3)]],
-                          device const float* w_scales [[buffer(4)]],
-                          device const uint* order [[buffer(5)]],
-                          device const uint* tiles [[buffer(6)]],
-                          device float* out [[buffer(7)]],
-                          constant pagoda_args::ExpertMatmul& args [[buffer(8)]],
+kernel void expert_matmul(device const float* x [[buffer(0)]],
+                          device const uint* w [[buffer(1)]],
+                          device const uint* order [[buffer(2)]],
+                          device const uint* tiles [[buffer(3)]],
+                          device float* out [[buffer(4)]],
+                          constant pagoda_args::ExpertMatmul& args [[buffer(5)]],
                           uint2 tg [[threadgroup_position_in_grid]],
                           uint sg [[simdgroup_index_in_threadgroup]],
                           uint lane [[thread_index_in_simdgroup]]) {
@@ -113,29 +83,18 @@ kernel void expert_matmul(device const X* x [[buffer(0)]],
   const uint w_row = tiles[tg.y * 4] * args.expert_rows + n;
   float sums[kRows];
   float others[kRows];
-  multiply_rows<FORMAT, X>(w, w_steps, ulong(w_row) * args.padded_cols, x, rows, count, args.cols, lane, sums);
+  multiply_rows<FORMAT>(w, ulong(w_row) * args.padded_cols, x, rows, count, args.cols, lane, sums);
   if (args.silu_mul != 0) {
     const ulong at = ulong(w_row + args.out_cols) * args.padded_cols;
-    multiply_rows<FORMAT, X>(w, w_steps, at, x, rows, count, args.cols, lane, others);
+    multiply_rows<FORMAT>(w, at, x, rows, count, args.cols, lane, others);
   }
   #pragma unroll
   for (uint r = 0; r < kRows; ++r) {
     if (lane == r && r < count) {
-      const float x_scale = SCALED ? x_scales[slots[r] / args.x_share] : 1.0f;
-      float value = SCALED ? sums[r] * x_scale * w_scales[w_row] : sums[r];
-      if (args.silu_mul != 0) {
-        value = silu(value) * (SCALED ? others[r] * x_scale * w_scales[w_row + args.out_cols] : others[r]);
-      }
-      out[long(slots[r]) * args.out_stride + n] = value;
+      out[long(slots[r]) * args.out_stride + n] = args.silu_mul != 0 ? silu(sums[r]) * others[r] : sums[r];
     }
   }
 }
 
-template [[host_name("expert_matmul_f32")]]
-kernel decltype(expert_matmul<F32, float, false>) expert_matmul<F32, float, false>;
-template [[host_name("expert_matmul_f16")]]
-kernel decltype(expert_matmul<F16, float, false>) expert_matmul<F16, float, false>;
-template [[host_name("expert_matmul_bf16")]]
-kernel decltype(expert_matmul<BF16, float, false>) expert_matmul<BF16, float, false>;
-template [[host_name("expert_matmul_q8")]] kernel decltype(expert_matmul<Q8, half, true>) expert_matmul<Q8, half, true>;
-template [[host_name("expert_matmul_q4")]] kernel decltype(expert_matmul<Q4, half, true>) expert_matmul<Q4, half, true>;
+template [[host_name("expert_matmul_f32")]] kernel decltype(expert_matmul<F32>) expert_matmul<F32>;
+template [[host_name("expert_matmul_f16")]] kernel decltype(expert_matmul<F16>) expert_matmul<F16>;

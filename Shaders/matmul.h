@@ -3,7 +3,8 @@
 // 16-bit, 8-bit and 4-bit weights meet activations rounded to 16 bits in 8x8 matrix products with float sums. An output
 // is the sum of eight runs of columns, in order; within a run tiles.h says the order. That holds for any number of
 // rows, so a row's bits do not depend on it. matmul_few takes up to 64 rows and gives each run to a simdgroup;
-// matmul_tiles takes any number and goes through the runs one after the other.
+// matmul_tiles takes any number and goes through the runs one after the other. expert_few and expert_many do the same
+// with rows of experts.
 //
 // Activations: matmul_rows_* makes [rows, padded_cols] of them, and a scale for each row. For bfloat weights they are
 // bfloats, scale 1. Otherwise they are halfs, divided by a power of two so that none overflows; and rotated as the
@@ -88,6 +89,21 @@ METAL_FUNC void share_words(thread const Share<4>& share, thread uint (&words)[k
   for (uint j = 0; j < 4; ++j) {
     words[j] = word_of_nibbles(share.a.x, 2 * j, share.steps);
     words[4 + j] = word_of_nibbles(share.a.y, 2 * j, share.steps);
+  }
+}
+
+// The weights of AHEAD chunks from k0 on: all loads in flight at once. Past the end they are the last chunk again,
+// unused.
+template <uint BITS, uint AHEAD, uint RT>
+METAL_FUNC void load_shares(device const uint* w, device const ushort* w_steps, thread const ulong (&w_at)[RT], uint k0,
+                            uint end, thread Share<BITS> (&share)[AHEAD][RT]) {
+#pragma unroll
+  for (uint u = 0; u < AHEAD; ++u) {
+    const uint k = min(k0 + u * kChunk, end - kChunk);
+#pragma unroll
+    for (uint i = 0; i < RT; ++i) {
+      load_share(w, w_steps, w_at[i] + k, share[u][i]);
+    }
   }
 }
 

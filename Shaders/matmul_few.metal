@@ -19,20 +19,6 @@ METAL_FUNC void load_made(device const float* x, device const float* weight, dev
   }
 }
 
-// The weights of AHEAD chunks from k0 on: all loads in flight at once. Past the end they are the last chunk again, unused.
-template <uint BITS, uint AHEAD, uint RT>
-METAL_FUNC void load_shares(device const uint* w, device const ushort* w_steps, thread const ulong (&w_at)[RT], uint k0,
-                            uint end, thread Share<BITS> (&share)[AHEAD][RT]) {
-  #pragma unroll
-  for (uint u = 0; u < AHEAD; ++u) {
-    const uint k = min(k0 + u * kChunk, end - kChunk);
-    #pragma unroll
-    for (uint i = 0; i < RT; ++i) {
-      load_share(w, w_steps, w_at[i] + k, share[u][i]);
-    }
-  }
-}
-
 // Up to 8 MT rows of x against 8 RT rows of weights; the fewer, the more threadgroups there are. X: T, or float where
 // activations need no preparation, or with MADE are made here.
 // Grid: [out_cols / (8 RT), twice as many with silu_mul]

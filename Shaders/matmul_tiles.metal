@@ -1,6 +1,6 @@
 // matmul_tiles: the product of any number of rows with 16-bit, 8-bit and 4-bit weights; matmul.h has the layout and the
 // order.
-#include "matmul.h"
+#include "matmul_tile.h"
 
 // 16 WT rows of weights against 64 rows of x; a simdgroup has half of each. A wide tile (WT = 8) reads less of both for
 // a product, a narrow one (4) gives more threadgroups. Grid: [rows / 64, out_cols / (16 WT), or / (8 WT) with silu_mul]
@@ -22,122 +22,41 @@ kernel void matmul_tiles(device const T* x [[buffer(0)]],
   constexpr uint W_ROWS = 16 * WT;
 #ifdef __MSL_PAIRED_MMA__
   constexpr uint LD = kChunk / 2 + 4;  // words of a row: rows start in different banks
-  constexpr uint SCRATCH = 0;
 #else
   constexpr uint LD = kChunk / 2 + (WT == 8 ? 0 : 4);  // what 32 KiB hold
-  constexpr uint SCRATCH = 4 * kTileScratch / 2;
 #endif
-  constexpr uint STAGE = (W_ROWS + ROWS) * LD;
+  constexpr uint STAGE = (W_ROWS + ROWS) * LD + kStageScratch;
   constexpr uint PASS = ROWS / 2;  // rows of x whose sums are written at once
   constexpr uint SUMS = PASS * W_ROWS;
-  constexpr uint SHARED = STAGE + SCRATCH > SUMS ? STAGE + SCRATCH : SUMS;
-  threadgroup uint shared_words[SHARED];  // both operands and scratch first, then the sums
-  threadgroup uint* w_tile = shared_words;
-  threadgroup uint* x_tile = shared_words + W_ROWS * LD;
-  threadgroup uint* scratch = shared_words + STAGE + sg * (SCRATCH / 4);
+  threadgroup uint shared_words[STAGE > SUMS ? STAGE : SUMS];  // both operands and scratch first, then the sums
 
   const uint m0 = tg.x * ROWS;
-  const uint sg_n = (sg / 2) * (8 * WT);
-  const uint sg_m = (sg % 2) * 32;
-  // A thread stages 16 columns of WT / 2 rows of weights and of two rows of x.
-  const uint stage_row = tid / 4;
-  const uint stage_word = tid % 4 * 8;
   constexpr uint W_SHARES = WT / 2;
   ulong w_at[W_SHARES];
   ulong x_at[2];
   #pragma unroll
   for (uint i = 0; i < W_SHARES; ++i) {
-    w_at[i] = ulong(weight_row(args, tg.y, stage_row + 32 * i, W_ROWS)) * args.padded_cols + tid % 4 * 16;
+    w_at[i] = ulong(weight_row(args, tg.y, tid / 4 + 32 * i, W_ROWS)) * args.padded_cols + tid % 4 * 16;
   }
   #pragma unroll
   for (uint i = 0; i < 2; ++i) {
-    x_at[i] = ulong(min(m0 + stage_row + 32 * i, args.rows - 1)) * args.padded_cols + tid % 4 * 16;
+    x_at[i] = ulong(min(m0 + tid / 4 + 32 * i, args.rows - 1)) * args.padded_cols + tid % 4 * 16;
   }
-  SumTile acc[WT][4];
   SumTile total[WT][4];
-  #pragma unroll
-  for (uint i = 0; i < WT; ++i) {
-    #pragma unroll
-    for (uint t = 0; t < 4; ++t) {
-      acc[i][t] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
-      total[i][t] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
-    }
-  }
   Share<BITS> w_next[W_SHARES];
-  uint x_next[2][kChunkTiles];
   #pragma unroll
   for (uint i = 0; i < W_SHARES; ++i) {
     load_share(w, w_steps, w_at[i], w_next[i]);
   }
   wait_for_inputs();
-  #pragma unroll
-  for (uint i = 0; i < 2; ++i) {
-    load_x(x + x_at[i], x_next[i]);
-  }
-  uint run_end = args.run;
-  for (uint k0 = 0; k0 < args.padded_cols; k0 += kChunk) {
-    #pragma unroll
-    for (uint i = 0; i < W_SHARES; ++i) {
-      uint words[kChunkTiles];
-      share_words(w_next[i], words);
-      store_words(words, w_tile + (stage_row + 32 * i) * LD + stage_word);
-    }
-    #pragma unroll
-    for (uint i = 0; i < 2; ++i) {
-      store_words(x_next[i], x_tile + (stage_row + 32 * i) * LD + stage_word);
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-    if (k0 + kChunk < args.padded_cols) {
-      #pragma unroll
-      for (uint i = 0; i < W_SHARES; ++i) {
-        load_share(w, w_steps, w_at[i] + k0 + kChunk, w_next[i]);
-      }
-      #pragma unroll
-      for (uint i = 0; i < 2; ++i) {
-        load_x(x + x_at[i] + k0 + kChunk, x_next[i]);
-      }
-    }
-    uint x_words[4][kChunkTiles];
-    #pragma unroll
-    for (uint i = 0; i < 4; ++i) {
-      load_words((threadgroup const uint*)(x_tile + (sg_m + 8 * i + lane / 4) * LD + lane % 4 * 8), x_words[i]);
-    }
-    #pragma unroll
-    for (uint i = 0; i < WT; i += 2) {
-      uint w_words[2][kChunkTiles];
-      #pragma unroll
-      for (uint j = 0; j < 2; ++j) {
-        load_words((threadgroup const uint*)(w_tile + (sg_n + 8 * (i + j) + lane / 4) * LD + lane % 4 * 8), w_words[j]);
-      }
-      pair_multiply<T, WT, 4>(acc, i, w_words, x_words, scratch, lane);
-    }
-    if (k0 + kChunk >= min(run_end, args.padded_cols)) {
-      run_end += args.run;
-      #pragma unroll
-      for (uint i = 0; i < WT; ++i) {
-        #pragma unroll
-        for (uint t = 0; t < 4; ++t) {
-          move_sum(total[i][t], acc[i][t], scratch, lane);
-        }
-      }
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-  }
+  multiply_tile<T, BITS, WT, 4, LD>(total, x, w, w_steps, x_at, w_at, w_next, args.padded_cols, args.run, shared_words,
+                                    tid, sg, lane);
 
   threadgroup float* sums = (threadgroup float*)(shared_words);  // [x][weights]
   const uint made = args.silu_mul != 0 ? W_ROWS / 2 : W_ROWS;
   #pragma unroll
   for (uint first = 0; first < ROWS; first += PASS) {
-    if (sg_m == first) {
-      #pragma unroll
-      for (uint i = 0; i < WT; ++i) {
-        #pragma unroll
-        for (uint t = 0; t < 4; ++t) {
-          simdgroup_store(total[i][t], sums + 8 * t * W_ROWS + sg_n + 8 * i, W_ROWS, ulong2(0, 0), true);
-        }
-      }
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
+    store_half<WT, 4>(total, sums, first, sg);
     for (uint i = tid; i < made * PASS; i += 128) {
       const uint r = i % made;
       const uint m = m0 + first + i / made;

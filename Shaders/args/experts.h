@@ -1,6 +1,7 @@
-// Arguments of route_experts, expert_matmul and combine_experts, shared by the kernels and the host.
+// Arguments of route_experts, expert_* and combine_experts, shared by the kernels and the host.
 #pragma once
 
+#include "args/matmul.h"
 #include "args/types.h"
 
 namespace pagoda_args {
@@ -21,7 +22,7 @@ struct ExpertTiles {
   uint tokens;
   uint chosen;
   uint num_experts;
-  uint max_tiles;
+  uint tile_rows;
 };
 static_assert(sizeof(ExpertTiles) == 24, "host and kernel agree");
 
@@ -35,6 +36,13 @@ struct ExpertMatmul {
   uint silu_mul;
 };
 static_assert(sizeof(ExpertMatmul) == 40, "host and kernel agree");
+
+struct ExpertProducts {
+  Matmul matmul;     // of the rows of one expert
+  uint x_share;      // as in ExpertMatmul
+  uint expert_rows;  // N
+};
+static_assert(sizeof(ExpertProducts) == 104, "host and kernel agree");
 
 struct CombineExperts {
   long x_stride, weights_stride, shared_stride, gate_stride, out_stride;  // elements from one row to the next

@@ -163,3 +163,66 @@ PAGODA_TEST(conformance_experts_of_a_large_mixture) {
     if (failed()) note(name);
   }
 }
+
+namespace {
+
+// A product of experts of very different numbers of rows: the first has half of them, the second none.
+struct Crowd {
+  static constexpr int64_t kFew = 4, kEach = 2, kTokens = 60, kCols = 704, kOut = 72;
+  Tensor x, ids, out;
+  device::Weight* weight;
+
+  Crowd(Rig& rig, WeightFormat format) {
+    Random random(seed(7));
+    x = rig.floats(random.normal(kTokens * kCols), {kTokens, kCols});
+    weight = rig.weight(random.normal(kFew * 2 * kOut * kCols, 0.04f), kFew * 2 * kOut, kCols, format);
+    std::vector<int32_t> chosen;
+    for (int64_t token = 0; token < kTokens; ++token) {
+      chosen.push_back(token % 20 == 0 ? 3 : 0);
+      chosen.push_back(token % 15 == 0 ? 3 : 2);
+    }
+    ids = rig.ints(chosen, {kTokens, kEach});
+    out = rig.zeros(DType::f32, {kTokens * kEach, 2 * kOut});
+  }
+
+  // With silu_mul, half of the columns.
+  std::vector<float> multiply(Rig& rig, int64_t first, int64_t count, bool silu_mul) {
+    const Tensor rows = device::slice(out, 0, first * kEach, count * kEach);
+    const std::vector<float> nothing(static_cast<size_t>(out.num_elements()));
+    CHECK_OK(rig.device().upload(out, nothing.data(), nothing.size() * sizeof(float)));
+    CHECK_OK(ops::expert_matmul(rig.encoder(), {.x = device::slice(x, 0, first, count),
+                                                .weight = weight,
+                                                .num_experts = kFew,
+                                                .ids = device::slice(ids, 0, first, count),
+                                                .out = silu_mul ? device::slice(rows, 1, 0, kOut) : rows,
+                                                .silu_mul = silu_mul}));
+    return rig.read(out);
+  }
+};
+
+}  // namespace
+
+// 60 tokens take the kernels for many rows of an expert, of which the first has two tiles; one token those for few.
+PAGODA_TEST(invariance_experts_of_few_and_many_rows) {
+  constexpr size_t kRow = Crowd::kEach * 2 * Crowd::kOut;
+  for (WeightFormat format : {WeightFormat::bf16, WeightFormat::q8, WeightFormat::q4}) {
+    Rig reference("reference");
+    Crowd crowd(reference, format);
+    const std::vector<float> wanted[] = {crowd.multiply(reference, 0, Crowd::kTokens, false),
+                                         crowd.multiply(reference, 0, Crowd::kTokens, true)};
+    for (const std::string& name : tested_devices()) {
+      Rig rig(name);
+      Crowd tested(rig, format);
+      for (const bool silu_mul : {false, true}) {
+        const std::vector<float> together = tested.multiply(rig, 0, Crowd::kTokens, silu_mul);
+        for (size_t i = 0; i < together.size(); ++i)
+          CHECK(std::abs(together[i] - wanted[silu_mul][i]) <= tolerance(format));
+        for (const size_t token : {0, 1, 30, 59}) {
+          const std::vector<float> alone = tested.multiply(rig, static_cast<int64_t>(token), 1, silu_mul);
+          CHECK(std::memcmp(&together[token * kRow], &alone[token * kRow], kRow * sizeof(float)) == 0);
+        }
+      }
+      if (failed()) note(name + " " + std::string(weight_format_name(format)));
+    }
+  }
+}

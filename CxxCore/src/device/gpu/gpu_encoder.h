@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "args/gdn.h"
+#include "args/matmul.h"
 #include "args/paged_attention.h"
 #include "args/rope_and_cache.h"
 #include "device/device.h"
@@ -111,6 +112,9 @@ class GpuEncoder final : public Encoder, private Pending {
   void matmul_float(const Product&, const GpuWeight&) noexcept;
   void matmul_packed(const Product&, const GpuWeight&) noexcept;
   bool prepare_rows(const Tensor& x, const MadeRows* made, const GpuWeight&) noexcept;
+  void sort_by_expert(const ExpertMatmulArgs&, int64_t tile_rows) noexcept;
+  void expert_sums(const ExpertMatmulArgs&, const GpuWeight&) noexcept;
+  void expert_products(const ExpertMatmulArgs&, const GpuWeight&) noexcept;
   bool add_to(const RmsNormArgs&) noexcept;
   void launch_maker(const RowMaker&) noexcept;
   void launch_norm(const RmsNormArgs&) noexcept;
@@ -149,6 +153,9 @@ class GpuEncoder final : public Encoder, private Pending {
   Pending* submitted_ = nullptr;
 };
 
+pagoda_args::Matmul matmul_args(const MatmulArgs&, const GpuWeight&, bool adds) noexcept;
+// Whether kernels can round the rows of x to bfloats as they read them: whole chunks, and vectors of 16 bytes fit.
+bool reads_floats(const Tensor& x, const GpuWeight&) noexcept;
 pagoda_args::CausalConv1d conv_args(const CausalConv1dArgs&) noexcept;
 // Partitions of the longest sequence, rounded up to a power of two: while it grows, grids stay for long and the graph
 // of a step with them. At most `room`.

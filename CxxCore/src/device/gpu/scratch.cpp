@@ -47,7 +47,7 @@ ScratchSizes ScratchSizes::experts(int64_t rows, int64_t experts) noexcept {
   ScratchSizes sizes;
   if (experts == 0) return sizes;
   sizes.expert_order = rows * int64_t{sizeof(uint32_t)};
-  sizes.expert_tiles = max_expert_tiles(rows, experts) * 4 * int64_t{sizeof(uint32_t)};
+  sizes.expert_tiles = max_expert_tiles(rows, experts, kExpertRows) * 4 * int64_t{sizeof(uint32_t)};
   return sizes;
 }
 

@@ -9,6 +9,7 @@
 namespace pagoda::device::gpu {
 
 constexpr int64_t kRowsTile = 64;        // rows of activations a threadgroup of matmul_tiles takes
+constexpr int64_t kExpertRows = 8;       // that a threadgroup of expert_matmul and expert_few takes
 constexpr int64_t kPartition = 256;      // positions in a partition of paged_attention
 constexpr int64_t kArgmaxPart = 4096;    // logits that a threadgroup of argmax looks at
 constexpr int64_t kMostKept = 64;        // candidates that a part of sample keeps
@@ -16,9 +17,9 @@ constexpr int64_t kGdnGateFloats = 640;  // of gdn_prepare, per block and V-head
 
 constexpr int64_t round_up(int64_t n, int64_t to) noexcept { return (n + to - 1) / to * to; }
 
-// Tiles of up to 8 rows of one expert that `rows` rows may make: every expert may leave one that is not full.
-constexpr int64_t max_expert_tiles(int64_t rows, int64_t experts) noexcept {
-  return rows / 8 + (rows < experts ? rows : experts);
+// Tiles of up to `each` rows of one expert that `rows` rows may make: every expert may leave one that is not full.
+constexpr int64_t max_expert_tiles(int64_t rows, int64_t experts, int64_t each) noexcept {
+  return rows / each + (rows < experts ? rows : experts);
 }
 
 // Sizes of each part, in bytes.

@@ -1,6 +1,7 @@
 // args/experts.h for the software device. Made by Tools/mslc/generate.sh.
 #pragma once
 # 4 "Shaders/args/experts.h"
+#include "device/gpu/generated/args_matmul.h"
 #include "device/gpu/generated/args_types.h"
 
 namespace pagoda_args {
@@ -21,7 +22,7 @@ struct ExpertTiles {
   uint tokens;
   uint chosen;
   uint num_experts;
-  uint max_tiles;
+  uint tile_rows;
 };
 static_assert(sizeof(ExpertTiles) == 24, "host and kernel agree");
 
@@ -35,6 +36,13 @@ struct ExpertMatmul {
   uint silu_mul;
 };
 static_assert(sizeof(ExpertMatmul) == 40, "host and kernel agree");
+
+struct ExpertProducts {
+  Matmul matmul;
+  uint x_share;
+  uint expert_rows;
+};
+static_assert(sizeof(ExpertProducts) == 104, "host and kernel agree");
 
 struct CombineExperts {
   long x_stride, weights_stride, shared_stride, gate_stride, out_stride;

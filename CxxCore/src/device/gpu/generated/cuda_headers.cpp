@@ -877,6 +877,7 @@ static_assert(sizeof(Embedding) == 24, "host and kernel agree");
 R"msl(#ifndef PAGODA_ARGS_EXPERTS_H
 #define PAGODA_ARGS_EXPERTS_H
 # 4 "Shaders/args/experts.h"
+#include "Shaders/args/matmul.h"
 #include "Shaders/args/types.h"
 
 namespace pagoda_args {
@@ -897,7 +898,7 @@ struct ExpertTiles {
   uint tokens;
   uint chosen;
   uint num_experts;
-  uint max_tiles;
+  uint tile_rows;
 };
 static_assert(sizeof(ExpertTiles) == 24, "host and kernel agree");
 
@@ -911,6 +912,13 @@ struct ExpertMatmul {
   uint silu_mul;
 };
 static_assert(sizeof(ExpertMatmul) == 40, "host and kernel agree");
+
+struct ExpertProducts {
+  Matmul matmul;
+  uint x_share;
+  uint expert_rows;
+};
+static_assert(sizeof(ExpertProducts) == 104, "host and kernel agree");
 
 struct CombineExperts {
   long x_stride, weights_stride, shared_stride, gate_stride, out_stride;
@@ -2079,6 +2087,55 @@ METAL_FUNC float conv_row(MSL_DEVICE const float* x, MSL_DEVICE const float* tai
 }
 #endif
 )msl"},
+    {"Shaders/expert_rows.h",
+R"msl(#ifndef PAGODA_EXPERT_ROWS_H
+#define PAGODA_EXPERT_ROWS_H
+# 4 "Shaders/expert_rows.h"
+#include "Shaders/args/experts.h"
+#include "Shaders/matmul.h"
+
+
+struct ExpertTile {
+  uint weight_row;
+  uint first;
+  uint count;
+};
+
+METAL_FUNC ExpertTile expert_tile(MSL_DEVICE const uint* tiles, uint index, uint expert_rows) {
+  ExpertTile tile;
+  tile.weight_row = tiles[index * 4] * expert_rows;
+  tile.first = tiles[index * 4 + 1];
+  tile.count = tiles[index * 4 + 2];
+  return tile;
+}
+
+
+METAL_FUNC ulong expert_weight_at(MSL_CONSTANT pagoda_args::ExpertProducts& args, MSL_THREAD const ExpertTile& tile, uint group,
+                                  uint r, uint rows, uint lane) {
+  return ulong(tile.weight_row + weight_row(args.matmul, group, r, rows)) * args.matmul.padded_cols + lane % 4 * 16;
+}
+
+
+METAL_FUNC ulong expert_x_at(MSL_CONSTANT pagoda_args::ExpertProducts& args, MSL_DEVICE const uint* order,
+                             MSL_THREAD const ExpertTile& tile, uint m, uint lane) {
+  const uint slot = order[tile.first + (m < tile.count ? m : 0)];
+  return ulong(slot / args.x_share) * ulong(args.matmul.x_stride) + lane % 4 * 16;
+}
+
+
+METAL_FUNC void write_expert_out(MSL_CONSTANT pagoda_args::ExpertProducts& args, MSL_DEVICE const float* x_scales,
+                                 MSL_DEVICE const float* w_scales, MSL_DEVICE float* out, uint weight_row, uint slot,
+                                 uint column, float sum, float other, bool is_prepared, bool is_scaled) {
+  const float x_scale = is_prepared ? x_scales[slot / args.x_share] : 1.0f;
+  float value = finish(sum, x_scale, is_scaled ? w_scales[weight_row + column] : 1.0f, 0.0f);
+  if (args.matmul.silu_mul != 0) {
+    const uint at = weight_row + args.matmul.out_cols + column;
+    value = silu(value) * finish(other, x_scale, is_scaled ? w_scales[at] : 1.0f, 0.0f);
+  }
+  out[long(slot) * args.matmul.out_stride + column] = value;
+}
+#endif
+)msl"},
     {"Shaders/gdn.h",
 R"msl(#ifndef PAGODA_GDN_H
 #define PAGODA_GDN_H
@@ -2271,7 +2328,7 @@ MSL_CONSTANT constexpr uint kInfinityKey = 0xff800000u;
     {"Shaders/matmul.h",
 R"msl(#ifndef PAGODA_MATMUL_H
 #define PAGODA_MATMUL_H
-# 19 "Shaders/matmul.h"
+# 20 "Shaders/matmul.h"
 #include "Shaders/args/matmul.h"
 #include "Shaders/tiles.h"
 
@@ -2346,6 +2403,19 @@ METAL_FUNC void share_words(MSL_THREAD const Share<4>& share, MSL_THREAD uint (&
     words[4 + j] = word_of_nibbles(share.a.y, 2 * j, share.steps);
   }
 }
+# 97 "Shaders/matmul.h"
+template <uint BITS, uint AHEAD, uint RT>
+METAL_FUNC void load_shares(MSL_DEVICE const uint* w, MSL_DEVICE const ushort* w_steps, MSL_THREAD const ulong (&w_at)[RT], uint k0,
+                            uint end, MSL_THREAD Share<BITS> (&share)[AHEAD][RT]) {
+#pragma unroll
+  for (uint u = 0; u < AHEAD; ++u) {
+    const uint k = min(k0 + u * kChunk, end - kChunk);
+#pragma unroll
+    for (uint i = 0; i < RT; ++i) {
+      load_share(w, w_steps, w_at[i] + k, share[u][i]);
+    }
+  }
+}
 
 
 METAL_FUNC void load_x(MSL_DEVICE const half* x, MSL_THREAD uint (&words)[kChunkTiles]) {
@@ -2373,7 +2443,7 @@ METAL_FUNC void store_out(MSL_CONSTANT pagoda_args::Matmul& args, MSL_DEVICE flo
   const long at = long(m) * args.out_stride + column;
   out[at] = args.adds != 0 ? out[at] + value : value;
 }
-# 123 "Shaders/matmul.h"
+# 139 "Shaders/matmul.h"
 METAL_FUNC uint weight_row(MSL_CONSTANT pagoda_args::Matmul& args, uint tile, uint r, uint rows) {
   if (args.silu_mul != 0) {
     const uint column = tile * (rows / 2) + r % (rows / 2);
@@ -2394,6 +2464,111 @@ METAL_FUNC void write_out(MSL_CONSTANT pagoda_args::Matmul& args, MSL_DEVICE con
     value = silu(value) * finish(other, x_scale, is_scaled ? w_scales[at] : 1.0f, args.has_bias != 0 ? bias[at] : 0.0f);
   }
   store_out(args, out, m, column, value);
+}
+#endif
+)msl"},
+    {"Shaders/matmul_tile.h",
+R"msl(#ifndef PAGODA_MATMUL_TILE_H
+#define PAGODA_MATMUL_TILE_H
+# 7 "Shaders/matmul_tile.h"
+#include "Shaders/matmul.h"
+
+
+MSL_CONSTANT constexpr uint kStageScratch = 0;
+# 18 "Shaders/matmul_tile.h"
+template <typename T, uint BITS, uint WT, uint MT, uint LD>
+METAL_FUNC void multiply_tile(MSL_THREAD SumTile (&total)[WT][MT], MSL_DEVICE const T* x, MSL_DEVICE const uint* w,
+                              MSL_DEVICE const ushort* w_steps, MSL_THREAD const ulong (&x_at)[MT / 2],
+                              MSL_THREAD const ulong (&w_at)[WT / 2], MSL_THREAD Share<BITS> (&w_next)[WT / 2],
+                              uint padded_cols, uint run, MSL_THREADGROUP uint* shared_words, uint tid, uint sg,
+                              uint lane) {
+  constexpr uint X_SHARES = MT / 2;
+  constexpr uint W_SHARES = WT / 2;
+  MSL_THREADGROUP uint* w_tile = shared_words;
+  MSL_THREADGROUP uint* x_tile = shared_words + 16 * WT * LD;
+  MSL_THREADGROUP uint* scratch = shared_words + (16 * WT + 16 * MT) * LD + sg * (kStageScratch / 4);
+  const uint sg_n = (sg / 2) * (8 * WT);
+  const uint sg_m = (sg % 2) * (8 * MT);
+  const uint stage_row = tid / 4;
+  const uint stage_word = tid % 4 * 8;
+  SumTile acc[WT][MT];
+#pragma unroll
+  for (uint i = 0; i < WT; ++i) {
+#pragma unroll
+    for (uint t = 0; t < MT; ++t) {
+      acc[i][t] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+      total[i][t] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+    }
+  }
+  uint x_next[X_SHARES][kChunkTiles];
+#pragma unroll
+  for (uint i = 0; i < X_SHARES; ++i) {
+    load_x(x + x_at[i], x_next[i]);
+  }
+  uint run_end = run;
+  for (uint k0 = 0; k0 < padded_cols; k0 += kChunk) {
+#pragma unroll
+    for (uint i = 0; i < W_SHARES; ++i) {
+      uint words[kChunkTiles];
+      share_words(w_next[i], words);
+      store_words(words, w_tile + (stage_row + 32 * i) * LD + stage_word);
+    }
+#pragma unroll
+    for (uint i = 0; i < X_SHARES; ++i) {
+      store_words(x_next[i], x_tile + (stage_row + 32 * i) * LD + stage_word);
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (k0 + kChunk < padded_cols) {
+#pragma unroll
+      for (uint i = 0; i < W_SHARES; ++i) {
+        load_share(w, w_steps, w_at[i] + k0 + kChunk, w_next[i]);
+      }
+#pragma unroll
+      for (uint i = 0; i < X_SHARES; ++i) {
+        load_x(x + x_at[i] + k0 + kChunk, x_next[i]);
+      }
+    }
+    uint x_words[MT][kChunkTiles];
+#pragma unroll
+    for (uint i = 0; i < MT; ++i) {
+      load_words((MSL_THREADGROUP const uint*)(x_tile + (sg_m + 8 * i + lane / 4) * LD + lane % 4 * 8), x_words[i]);
+    }
+#pragma unroll
+    for (uint i = 0; i < WT; i += 2) {
+      uint w_words[2][kChunkTiles];
+#pragma unroll
+      for (uint j = 0; j < 2; ++j) {
+        load_words((MSL_THREADGROUP const uint*)(w_tile + (sg_n + 8 * (i + j) + lane / 4) * LD + lane % 4 * 8), w_words[j]);
+      }
+      pair_multiply<T, WT, MT>(acc, i, w_words, x_words, scratch, lane);
+    }
+    if (k0 + kChunk >= min(run_end, padded_cols)) {
+      run_end += run;
+#pragma unroll
+      for (uint i = 0; i < WT; ++i) {
+#pragma unroll
+        for (uint t = 0; t < MT; ++t) {
+          move_sum(total[i][t], acc[i][t], scratch, lane);
+        }
+      }
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+  }
+}
+
+
+template <uint WT, uint MT>
+METAL_FUNC void store_half(MSL_THREAD SumTile (&total)[WT][MT], MSL_THREADGROUP float* sums, uint first, uint sg) {
+  if ((sg % 2) * (8 * MT) == first) {
+#pragma unroll
+    for (uint i = 0; i < WT; ++i) {
+#pragma unroll
+      for (uint t = 0; t < MT; ++t) {
+        simdgroup_store(total[i][t], sums + 8 * t * 16 * WT + (sg / 2) * (8 * WT) + 8 * i, 16 * WT, ulong2(0, 0), true);
+      }
+    }
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
 }
 #endif
 )msl"},

@@ -11,49 +11,23 @@ MSL_CONSTANT constexpr uint kRows = 8;
 
 struct F32 {};
 struct F16 {};
-struct BF16 {};
-struct Q8 {};
-struct Q4 {};
 
 
-METAL_FUNC float4 load_four(F32 format, MSL_DEVICE const uint* w, MSL_DEVICE const ushort* steps, ulong at) {
+METAL_FUNC float4 load_four(F32 format, MSL_DEVICE const uint* w, ulong at) {
   return *(MSL_DEVICE const float4*)(w + at);
 }
 
 METAL_FUNC float half_of(uint word, uint shift) { return float(as_type<half>(ushort(word >> shift & 0xffffu))); }
 
-METAL_FUNC float4 load_four(F16 format, MSL_DEVICE const uint* w, MSL_DEVICE const ushort* steps, ulong at) {
+METAL_FUNC float4 load_four(F16 format, MSL_DEVICE const uint* w, ulong at) {
   const uint2 words = *(MSL_DEVICE const uint2*)(w + at / 2);
   return float4(half_of(words.x, 0), half_of(words.x, 16), half_of(words.y, 0), half_of(words.y, 16));
 }
 
-METAL_FUNC float4 load_four(BF16 format, MSL_DEVICE const uint* w, MSL_DEVICE const ushort* steps, ulong at) {
-  const uint2 words = *(MSL_DEVICE const uint2*)(w + at / 2);
-  return float4(as_type<float>(words.x << 16), as_type<float>(words.x & 0xffff0000u), as_type<float>(words.y << 16),
-                as_type<float>(words.y & 0xffff0000u));
-}
-
-METAL_FUNC float4 load_four(Q8 format, MSL_DEVICE const uint* w, MSL_DEVICE const ushort* steps, ulong at) {
-  const uint word = w[at / 4];
-  return float4(signed_byte(word, 0), signed_byte(word, 1), signed_byte(word, 2), signed_byte(word, 3));
-}
-
-METAL_FUNC float4 load_four(Q4 format, MSL_DEVICE const uint* w, MSL_DEVICE const ushort* steps, ulong at) {
-  const uint word = w[at / 8] >> (at % 8 * 4);
-  const uint step = uint(steps[at / 32]) & 0xffu;
-  const uint offset = uint(steps[at / 32]) >> 8;
-  return float4(stepped_nibble(word, 0, step, offset), stepped_nibble(word, 1, step, offset),
-                stepped_nibble(word, 2, step, offset), stepped_nibble(word, 3, step, offset));
-}
-
-template <typename X>
-METAL_FUNC float x_at(MSL_DEVICE const X* row, uint k, uint cols) {
-  return k < cols ? float(row[k]) : 0.0f;
-}
+METAL_FUNC float x_at(MSL_DEVICE const float* row, uint k, uint cols) { return k < cols ? row[k] : 0.0f; }
 
 
-template <typename X>
-METAL_FUNC float add_four(MSL_DEVICE const X* row, uint k, uint cols, float4 four, float sum) {
+METAL_FUNC float add_four(MSL_DEVICE const float* row, uint k, uint cols, float4 four, float sum) {
   sum = fma(x_at(row, k, cols), four.x, sum);
   sum = fma(x_at(row, k + 1, cols), four.y, sum);
   sum = fma(x_at(row, k + 2, cols), four.z, sum);
@@ -61,16 +35,15 @@ METAL_FUNC float add_four(MSL_DEVICE const X* row, uint k, uint cols, float4 fou
 }
 
 
-template <typename FORMAT, typename X>
-METAL_FUNC void multiply_rows(MSL_DEVICE const uint* w, MSL_DEVICE const ushort* steps, ulong w_at, MSL_DEVICE const X* x,
-                              MSL_THREAD const ulong (&rows)[kRows], uint count, uint cols, uint lane,
-                              MSL_THREAD float (&sums)[kRows]) {
+template <typename FORMAT>
+METAL_FUNC void multiply_rows(MSL_DEVICE const uint* w, ulong w_at, MSL_DEVICE const float* x, MSL_THREAD const ulong (&rows)[kRows],
+                              uint count, uint cols, uint lane, MSL_THREAD float (&sums)[kRows]) {
 
   for (uint r = 0; r < kRows; ++r) {
     sums[r] = 0.0f;
   }
   for (uint k = lane * 4; MSL_LOOP(k < cols); k += 128) {
-    const float4 four = load_four(FORMAT(), w, steps, w_at + k);
+    const float4 four = load_four(FORMAT(), w, w_at + k);
 
     for (uint r = 0; r < kRows; ++r) {
       sums[r] = r < count ? add_four(x + rows[r], k, cols, four, sums[r]) : 0.0f;
@@ -83,13 +56,10 @@ METAL_FUNC void multiply_rows(MSL_DEVICE const uint* w, MSL_DEVICE const ushort*
 }
 
 
-template <typename FORMAT, typename X, bool SCALED>
+template <typename FORMAT>
 
-MSL_KERNEL void expert_matmul(MSL_DEVICE const X* x ,
-                          MSL_DEVICE const float* x_scales ,
+MSL_KERNEL void expert_matmul(MSL_DEVICE const float* x ,
                           MSL_DEVICE const uint* w ,
-                          MSL_DEVICE const ushort* w_steps ,
-                          MSL_DEVICE const float* w_scales ,
                           MSL_DEVICE const uint* order ,
                           MSL_DEVICE const uint* tiles ,
                           MSL_DEVICE float* out ,
@@ -111,20 +81,15 @@ MSL_KERNEL void expert_matmul(MSL_DEVICE const X* x ,
   const uint w_row = tiles[tg.y * 4] * args.expert_rows + n;
   float sums[kRows];
   float others[kRows];
-  multiply_rows<FORMAT, X>(w, w_steps, ulong(w_row) * args.padded_cols, x, rows, count, args.cols, lane, sums);
+  multiply_rows<FORMAT>(w, ulong(w_row) * args.padded_cols, x, rows, count, args.cols, lane, sums);
   if (args.silu_mul != 0) {
     const ulong at = ulong(w_row + args.out_cols) * args.padded_cols;
-    multiply_rows<FORMAT, X>(w, w_steps, at, x, rows, count, args.cols, lane, others);
+    multiply_rows<FORMAT>(w, at, x, rows, count, args.cols, lane, others);
   }
 
   for (uint r = 0; r < kRows; ++r) {
     if (lane == r && r < count) {
-      const float x_scale = SCALED ? x_scales[slots[r] / args.x_share] : 1.0f;
-      float value = SCALED ? sums[r] * x_scale * w_scales[w_row] : sums[r];
-      if (args.silu_mul != 0) {
-        value = silu(value) * (SCALED ? others[r] * x_scale * w_scales[w_row + args.out_cols] : others[r]);
-      }
-      out[long(slots[r]) * args.out_stride + n] = value;
+      out[long(slots[r]) * args.out_stride + n] = args.silu_mul != 0 ? silu(sums[r]) * others[r] : sums[r];
     }
   }
 }
@@ -134,38 +99,17 @@ using namespace ::pagoda::device::gpu;
 void msl_entry_0(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  expert_matmul<F32, float, false>((const float*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const uint*)in.buffers[5], (const uint*)in.buffers[6], (float*)in.buffers[7], *(const pagoda_args::ExpertMatmul*)in.buffers[8], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+  expert_matmul<F32>((const float*)in.buffers[0], (const uint*)in.buffers[1], (const uint*)in.buffers[2], (const uint*)in.buffers[3], (float*)in.buffers[4], *(const pagoda_args::ExpertMatmul*)in.buffers[5], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
 }
-constexpr BindingInfo msl_bindings_0[] = {{"x", 0, BindingKind::buffer, sizeof(float), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"order", 5, BindingKind::buffer, sizeof(uint), false}, {"tiles", 6, BindingKind::buffer, sizeof(uint), false}, {"out", 7, BindingKind::buffer, sizeof(float), true}, {"args", 8, BindingKind::values, sizeof(pagoda_args::ExpertMatmul), false}};
+constexpr BindingInfo msl_bindings_0[] = {{"x", 0, BindingKind::buffer, sizeof(float), false}, {"w", 1, BindingKind::buffer, sizeof(uint), false}, {"order", 2, BindingKind::buffer, sizeof(uint), false}, {"tiles", 3, BindingKind::buffer, sizeof(uint), false}, {"out", 4, BindingKind::buffer, sizeof(float), true}, {"args", 5, BindingKind::values, sizeof(pagoda_args::ExpertMatmul), false}};
 constexpr uint32_t msl_limit_0 = 128;
 void msl_entry_1(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  expert_matmul<F16, float, false>((const float*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const uint*)in.buffers[5], (const uint*)in.buffers[6], (float*)in.buffers[7], *(const pagoda_args::ExpertMatmul*)in.buffers[8], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
+  expert_matmul<F16>((const float*)in.buffers[0], (const uint*)in.buffers[1], (const uint*)in.buffers[2], (const uint*)in.buffers[3], (float*)in.buffers[4], *(const pagoda_args::ExpertMatmul*)in.buffers[5], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
 }
-constexpr BindingInfo msl_bindings_1[] = {{"x", 0, BindingKind::buffer, sizeof(float), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"order", 5, BindingKind::buffer, sizeof(uint), false}, {"tiles", 6, BindingKind::buffer, sizeof(uint), false}, {"out", 7, BindingKind::buffer, sizeof(float), true}, {"args", 8, BindingKind::values, sizeof(pagoda_args::ExpertMatmul), false}};
+constexpr BindingInfo msl_bindings_1[] = {{"x", 0, BindingKind::buffer, sizeof(float), false}, {"w", 1, BindingKind::buffer, sizeof(uint), false}, {"order", 2, BindingKind::buffer, sizeof(uint), false}, {"tiles", 3, BindingKind::buffer, sizeof(uint), false}, {"out", 4, BindingKind::buffer, sizeof(float), true}, {"args", 5, BindingKind::values, sizeof(pagoda_args::ExpertMatmul), false}};
 constexpr uint32_t msl_limit_1 = 128;
-void msl_entry_2(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  expert_matmul<BF16, float, false>((const float*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const uint*)in.buffers[5], (const uint*)in.buffers[6], (float*)in.buffers[7], *(const pagoda_args::ExpertMatmul*)in.buffers[8], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
-}
-constexpr BindingInfo msl_bindings_2[] = {{"x", 0, BindingKind::buffer, sizeof(float), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"order", 5, BindingKind::buffer, sizeof(uint), false}, {"tiles", 6, BindingKind::buffer, sizeof(uint), false}, {"out", 7, BindingKind::buffer, sizeof(float), true}, {"args", 8, BindingKind::values, sizeof(pagoda_args::ExpertMatmul), false}};
-constexpr uint32_t msl_limit_2 = 128;
-void msl_entry_3(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  expert_matmul<Q8, half, true>((const half*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const uint*)in.buffers[5], (const uint*)in.buffers[6], (float*)in.buffers[7], *(const pagoda_args::ExpertMatmul*)in.buffers[8], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
-}
-constexpr BindingInfo msl_bindings_3[] = {{"x", 0, BindingKind::buffer, sizeof(half), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"order", 5, BindingKind::buffer, sizeof(uint), false}, {"tiles", 6, BindingKind::buffer, sizeof(uint), false}, {"out", 7, BindingKind::buffer, sizeof(float), true}, {"args", 8, BindingKind::values, sizeof(pagoda_args::ExpertMatmul), false}};
-constexpr uint32_t msl_limit_3 = 128;
-void msl_entry_4(const KernelInputs& in, const Builtins& b) {
-  (void)in;
-  (void)b;
-  expert_matmul<Q4, half, true>((const half*)in.buffers[0], (const float*)in.buffers[1], (const uint*)in.buffers[2], (const ushort*)in.buffers[3], (const float*)in.buffers[4], (const uint*)in.buffers[5], (const uint*)in.buffers[6], (float*)in.buffers[7], *(const pagoda_args::ExpertMatmul*)in.buffers[8], msl_builtin<uint2>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
-}
-constexpr BindingInfo msl_bindings_4[] = {{"x", 0, BindingKind::buffer, sizeof(half), false}, {"x_scales", 1, BindingKind::buffer, sizeof(float), false}, {"w", 2, BindingKind::buffer, sizeof(uint), false}, {"w_steps", 3, BindingKind::buffer, sizeof(ushort), false}, {"w_scales", 4, BindingKind::buffer, sizeof(float), false}, {"order", 5, BindingKind::buffer, sizeof(uint), false}, {"tiles", 6, BindingKind::buffer, sizeof(uint), false}, {"out", 7, BindingKind::buffer, sizeof(float), true}, {"args", 8, BindingKind::values, sizeof(pagoda_args::ExpertMatmul), false}};
-constexpr uint32_t msl_limit_4 = 128;
 }  // namespace
 }  // namespace metal
 namespace pagoda::device::gpu::generated {
@@ -173,9 +117,6 @@ std::span<const KernelInfo> expert_matmul_kernels() noexcept {
   static constexpr KernelInfo kKernels[] = {
     {"expert_matmul_f32", "expert_matmul", metal::msl_bindings_0, {}, metal::msl_limit_0, metal::msl_entry_0},
     {"expert_matmul_f16", "expert_matmul", metal::msl_bindings_1, {}, metal::msl_limit_1, metal::msl_entry_1},
-    {"expert_matmul_bf16", "expert_matmul", metal::msl_bindings_2, {}, metal::msl_limit_2, metal::msl_entry_2},
-    {"expert_matmul_q8", "expert_matmul", metal::msl_bindings_3, {}, metal::msl_limit_3, metal::msl_entry_3},
-    {"expert_matmul_q4", "expert_matmul", metal::msl_bindings_4, {}, metal::msl_limit_4, metal::msl_entry_4},
   };
   return kKernels;
 }

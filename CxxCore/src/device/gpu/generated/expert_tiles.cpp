@@ -7,74 +7,66 @@ namespace {
 #include "device/gpu/generated/common.h"
 
 MSL_CONSTANT constexpr uint kThreads = 256;
-MSL_CONSTANT constexpr uint kMaxExperts = 4096;
-MSL_CONSTANT constexpr uint kRows = 8;
+MSL_CONSTANT constexpr uint kSimdgroups = kThreads / 32;
 
 
-METAL_FUNC uint expert_of(MSL_DEVICE const int* ids, MSL_CONSTANT pagoda_args::ExpertTiles& args, uint token, uint j) {
-  return min(uint(ids[long(token) * args.ids_stride + j]), args.num_experts - 1);
+METAL_FUNC uint expert_of(MSL_DEVICE const int* ids, MSL_CONSTANT pagoda_args::ExpertTiles& args, uint row) {
+  const uint id = uint(ids[long(row / args.chosen) * args.ids_stride + row % args.chosen]);
+  return min(id, args.num_experts - 1);
 }
-# 17 "Shaders/expert_tiles.metal"
+# 16 "Shaders/expert_tiles.metal"
+METAL_FUNC uint first_tile(uint rows, uint experts, uint tile_rows) { return rows / tile_rows + min(rows, experts); }
+# 21 "Shaders/expert_tiles.metal"
 MSL_KERNEL void expert_tiles(MSL_DEVICE const int* ids ,
                          MSL_DEVICE uint* order ,
                          MSL_DEVICE uint* tiles ,
                          MSL_CONSTANT pagoda_args::ExpertTiles& args ,
-                         uint tid ) {
-  MSL_TG_VAR(1, counts, [kMaxExperts], uint)
-  MSL_TG_VAR(2, thread_rows, [kThreads], uint)
-  MSL_TG_VAR(3, thread_tiles, [kThreads], uint)
-  const uint each = (args.num_experts + kThreads - 1) / kThreads;
+                         uint expert ,
+                         uint tid ,
+                         uint sg ,
+                         uint lane ) {
+  MSL_TG_VAR(1, lower, [kSimdgroups], uint)
+  MSL_TG_VAR(2, own, [kSimdgroups], uint)
+  const uint rows = args.tokens * args.chosen;
+  const uint each = (rows + kThreads - 1) / kThreads;
   const uint begin = tid * each;
-  for (uint e = begin; MSL_LOOP(e < begin + each); ++e) {
-    counts[e] = 0;
+  const uint end = min(begin + each, rows);
+  uint num_lower = 0;
+  uint num_own = 0;
+  for (uint row = begin; MSL_LOOP(row < end); ++row) {
+    const uint e = expert_of(ids, args, row);
+    num_lower += e < expert ? 1 : 0;
+    num_own += e == expert ? 1 : 0;
   }
-  for (uint token = 0; MSL_LOOP(token < args.tokens); ++token) {
-    for (uint j = 0; MSL_LOOP(j < args.chosen); ++j) {
-      const uint e = expert_of(ids, args, token, j);
-      if (e - begin < each) {
-        counts[e] += 1;
-      }
-    }
+  const uint all_lower = simd_sum(num_lower);
+  const uint all_own = simd_sum(num_own);
+  if (lane == 0) {
+    lower[sg] = all_lower;
+    own[sg] = all_own;
   }
-  uint num_rows = 0;
-  uint num_tiles = 0;
-  for (uint e = begin; MSL_LOOP(e < begin + each); ++e) {
-    num_rows += counts[e];
-    num_tiles += (counts[e] + kRows - 1) / kRows;
-  }
-  thread_rows[tid] = num_rows;
-  thread_tiles[tid] = num_tiles;
   threadgroup_barrier(mem_flags::mem_threadgroup);
-  uint place = 0;
-  uint tile = 0;
-  uint all_tiles = 0;
-  for (uint i = 0; MSL_LOOP(i < kThreads); ++i) {
-    place += i < tid ? thread_rows[i] : 0;
-    tile += i < tid ? thread_tiles[i] : 0;
-    all_tiles += thread_tiles[i];
+  uint first = 0;
+  uint count = 0;
+  uint place = simd_prefix_exclusive_sum(num_own);
+  for (uint i = 0; MSL_LOOP(i < kSimdgroups); ++i) {
+    first += lower[i];
+    count += own[i];
+    place += i < sg ? own[i] : 0;
   }
-  for (uint e = begin; MSL_LOOP(e < begin + each); ++e) {
-    const uint count = counts[e];
-    counts[e] = place;
-    for (uint i = 0; MSL_LOOP(i < count); i += kRows) {
-      tiles[tile * 4] = e;
-      tiles[tile * 4 + 1] = place + i;
-      tiles[tile * 4 + 2] = min(kRows, count - i);
-      ++tile;
-    }
-    place += count;
-  }
-  for (uint token = 0; MSL_LOOP(token < args.tokens); ++token) {
-    for (uint j = 0; MSL_LOOP(j < args.chosen); ++j) {
-      const uint e = expert_of(ids, args, token, j);
-      if (e - begin < each) {
-        order[counts[e]] = token * args.chosen + j;
-        counts[e] += 1;
-      }
+  place += first;
+  for (uint row = begin; MSL_LOOP(row < end); ++row) {
+    if (expert_of(ids, args, row) == expert) {
+      order[place] = row;
+      ++place;
     }
   }
-  for (uint i = all_tiles + tid; MSL_LOOP(i < args.max_tiles); i += kThreads) {
-    tiles[i * 4 + 2] = 0;
+  const uint begin_tile = first_tile(first, expert, args.tile_rows);
+  const uint end_tile = first_tile(first + count, expert + 1, args.tile_rows);
+  for (uint tile = begin_tile + tid; MSL_LOOP(tile < end_tile); tile += kThreads) {
+    const uint done = min((tile - begin_tile) * args.tile_rows, count);
+    tiles[tile * 4] = expert;
+    tiles[tile * 4 + 1] = first + done;
+    tiles[tile * 4 + 2] = min(args.tile_rows, count - done);
   }
 }
 
@@ -83,7 +75,7 @@ using namespace ::pagoda::device::gpu;
 void msl_entry_0(const KernelInputs& in, const Builtins& b) {
   (void)in;
   (void)b;
-  expert_tiles((const int*)in.buffers[0], (uint*)in.buffers[1], (uint*)in.buffers[2], *(const pagoda_args::ExpertTiles*)in.buffers[3], msl_builtin<uint>(b.thread_index_in_threadgroup));
+  expert_tiles((const int*)in.buffers[0], (uint*)in.buffers[1], (uint*)in.buffers[2], *(const pagoda_args::ExpertTiles*)in.buffers[3], msl_builtin<uint>(b.threadgroup_position_in_grid), msl_builtin<uint>(b.thread_index_in_threadgroup), msl_builtin<uint>(b.simdgroup_index_in_threadgroup), msl_builtin<uint>(b.thread_index_in_simdgroup));
 }
 constexpr BindingInfo msl_bindings_0[] = {{"ids", 0, BindingKind::buffer, sizeof(int), false}, {"order", 1, BindingKind::buffer, sizeof(uint), true}, {"tiles", 2, BindingKind::buffer, sizeof(uint), true}, {"args", 3, BindingKind::values, sizeof(pagoda_args::ExpertTiles), false}};
 constexpr uint32_t msl_limit_0 = 256;

@@ -4,82 +4,76 @@ namespace pagoda::device::gpu::generated {
 KernelSource expert_tiles_source() noexcept {
   return {"expert_tiles",
 R"msl(#pragma METAL fp contract(off)
-// expert_tiles: the rows of a mixture's experts in tiles of up to eight of one expert, which expert_matmul takes.
+// expert_tiles: the rows of a mixture's experts in tiles of one expert, which expert_matmul, expert_few and expert_many take.
 #include "args/experts.h"
 #include "common.h"
 
 constant constexpr uint kThreads = 256;
-constant constexpr uint kMaxExperts = 4096;
-constant constexpr uint kRows = 8;  // of a tile, here and in expert_matmul
+constant constexpr uint kSimdgroups = kThreads / 32;
 
 // An id that is no expert counts as the last: nothing outside of the weights is ever read.
-METAL_FUNC uint expert_of(device const int* ids, constant pagoda_args::ExpertTiles& args, uint token, uint j) {
-  return min(uint(ids[long(token) * args.ids_stride + j]), args.num_experts - 1);
+METAL_FUNC uint expert_of(device const int* ids, constant pagoda_args::ExpertTiles& args, uint row) {
+  const uint id = uint(ids[long(row / args.chosen) * args.ids_stride + row % args.chosen]);
+  return min(id, args.num_experts - 1);
 }
 
-// order: rows of out by expert. tiles: [max_tiles, 4], an expert, the place of its first row in order, how many (0 from
-// the last tile on). A thread has a run of experts to itself. Grid: [1]
+// The first tile of an expert if there are `rows` rows of `experts` experts before it. Of those, each may have left one tile
+// that is not full, if it has rows at all.
+METAL_FUNC uint first_tile(uint rows, uint experts, uint tile_rows) { return rows / tile_rows + min(rows, experts); }
+
+// order: rows of out by expert. tiles: [max_tiles, 4], an expert, the place of its first row in order, how many (some
+// tiles have none). A thread looks at a run of rows. Grid: [num_experts]
 [[max_total_threads_per_threadgroup(256)]]
 kernel void expert_tiles(device const int* ids [[buffer(0)]],
                          device uint* order [[buffer(1)]],
                          device uint* tiles [[buffer(2)]],
                          constant pagoda_args::ExpertTiles& args [[buffer(3)]],
-                         uint tid [[thread_index_in_threadgroup]]) {
-  threadgroup uint counts[kMaxExperts];  // rows of an expert, then the place of its next one
-  threadgroup uint thread_rows[kThreads];
-  threadgroup uint thread_tiles[kThreads];
-  const uint each = (args.num_experts + kThreads - 1) / kThreads;
+                         uint expert [[threadgroup_position_in_grid]],
+                         uint tid [[thread_index_in_threadgroup]],
+                         uint sg [[simdgroup_index_in_threadgroup]],
+                         uint lane [[thread_index_in_simdgroup]]) {
+  threadgroup uint lower[kSimdgroups];  // rows of experts before this one, of each simdgroup
+  threadgroup uint own[kSimdgroups];    // and of this one
+  const uint rows = args.tokens * args.chosen;
+  const uint each = (rows + kThreads - 1) / kThreads;
   const uint begin = tid * each;
-  for (uint e = begin; e < begin + each; ++e) {
-    counts[e] = 0;
+  const uint end = min(begin + each, rows);
+  uint num_lower = 0;
+  uint num_own = 0;
+  for (uint row = begin; row < end; ++row) {
+    const uint e = expert_of(ids, args, row);
+    num_lower += e < expert ? 1 : 0;
+    num_own += e == expert ? 1 : 0;
   }
-  for (uint token = 0; token < args.tokens; ++token) {
-    for (uint j = 0; j < args.chosen; ++j) {
-      const uint e = expert_of(ids, args, token, j);
-      if (e - begin < each) {
-        counts[e] += 1;
-      }
-    }
+  const uint all_lower = simd_sum(num_lower);
+  const uint all_own = simd_sum(num_own);
+  if (lane == 0) {
+    lower[sg] = all_lower;
+    own[sg] = all_own;
   }
-  uint num_rows = 0;
-  uint num_tiles = 0;
-  for (uint e = begin; e < begin + each; ++e) {
-    num_rows += counts[e];
-    num_tiles += (counts[e] + kRows - 1) / kRows;
-  }
-  thread_rows[tid] = num_rows;
-  thread_tiles[tid] = num_tiles;
   threadgroup_barrier(mem_flags::mem_threadgroup);
-  uint place = 0;
-  uint tile = 0;
-  uint all_tiles = 0;
-  for (uint i = 0; i < kThreads; ++i) {
-    place += i < tid ? thread_rows[i] : 0;
-    tile += i < tid ? thread_tiles[i] : 0;
-    all_tiles += thread_tiles[i];
+  uint first = 0;  // place of the expert's first row
+  uint count = 0;
+  uint place = simd_prefix_exclusive_sum(num_own);  // of the thread's
+  for (uint i = 0; i < kSimdgroups; ++i) {
+    first += lower[i];
+    count += own[i];
+    place += i < sg ? own[i] : 0;
   }
-  for (uint e = begin; e < begin + each; ++e) {
-    const uint count = counts[e];
-    counts[e] = place;
-    for (uint i = 0; i < count; i += kRows) {
-      tiles[tile * 4] = e;
-      tiles[tile * 4 + 1] = place + i;
-      tiles[tile * 4 + 2] = min(kRows, count - i);
-      ++tile;
-    }
-    place += count;
-  }
-  for (uint token = 0; token < args.tokens; ++token) {
-    for (uint j = 0; j < args.chosen; ++j) {
-      const uint e = expert_of(ids, args, token, j);
-      if (e - begin < each) {
-        order[counts[e]] = token * args.chosen + j;
-        counts[e] += 1;
-      }
+  place += first;
+  for (uint row = begin; row < end; ++row) {
+    if (expert_of(ids, args, row) == expert) {
+      order[place] = row;
+      ++place;
     }
   }
-  for (uint i = all_tiles + tid; i < args.max_tiles; i += kThreads) {
-    tiles[i * 4 + 2] = 0;
+  const uint begin_tile = first_tile(first, expert, args.tile_rows);
+  const uint end_tile = first_tile(first + count, expert + 1, args.tile_rows);
+  for (uint tile = begin_tile + tid; tile < end_tile; tile += kThreads) {
+    const uint done = min((tile - begin_tile) * args.tile_rows, count);
+    tiles[tile * 4] = expert;
+    tiles[tile * 4 + 1] = first + done;
+    tiles[tile * 4 + 2] = min(args.tile_rows, count - done);
   }
 }
 )msl",
@@ -90,74 +84,66 @@ namespace metal {
 #include "Shaders/common.h"
 
 MSL_CONSTANT constexpr uint kThreads = 256;
-MSL_CONSTANT constexpr uint kMaxExperts = 4096;
-MSL_CONSTANT constexpr uint kRows = 8;
+MSL_CONSTANT constexpr uint kSimdgroups = kThreads / 32;
 
 
-METAL_FUNC uint expert_of(MSL_DEVICE const int* ids, MSL_CONSTANT pagoda_args::ExpertTiles& args, uint token, uint j) {
-  return min(uint(ids[long(token) * args.ids_stride + j]), args.num_experts - 1);
+METAL_FUNC uint expert_of(MSL_DEVICE const int* ids, MSL_CONSTANT pagoda_args::ExpertTiles& args, uint row) {
+  const uint id = uint(ids[long(row / args.chosen) * args.ids_stride + row % args.chosen]);
+  return min(id, args.num_experts - 1);
 }
-# 17 "Shaders/expert_tiles.metal"
+# 16 "Shaders/expert_tiles.metal"
+METAL_FUNC uint first_tile(uint rows, uint experts, uint tile_rows) { return rows / tile_rows + min(rows, experts); }
+# 21 "Shaders/expert_tiles.metal"
 MSL_KERNEL void expert_tiles(MSL_DEVICE const int* ids ,
                          MSL_DEVICE uint* order ,
                          MSL_DEVICE uint* tiles ,
                          MSL_CONSTANT pagoda_args::ExpertTiles& args ,
-                         uint tid ) {
-  MSL_TG_VAR(1, counts, [kMaxExperts], uint)
-  MSL_TG_VAR(2, thread_rows, [kThreads], uint)
-  MSL_TG_VAR(3, thread_tiles, [kThreads], uint)
-  const uint each = (args.num_experts + kThreads - 1) / kThreads;
+                         uint expert ,
+                         uint tid ,
+                         uint sg ,
+                         uint lane ) {
+  MSL_TG_VAR(1, lower, [kSimdgroups], uint)
+  MSL_TG_VAR(2, own, [kSimdgroups], uint)
+  const uint rows = args.tokens * args.chosen;
+  const uint each = (rows + kThreads - 1) / kThreads;
   const uint begin = tid * each;
-  for (uint e = begin; e < begin + each; ++e) {
-    counts[e] = 0;
+  const uint end = min(begin + each, rows);
+  uint num_lower = 0;
+  uint num_own = 0;
+  for (uint row = begin; row < end; ++row) {
+    const uint e = expert_of(ids, args, row);
+    num_lower += e < expert ? 1 : 0;
+    num_own += e == expert ? 1 : 0;
   }
-  for (uint token = 0; token < args.tokens; ++token) {
-    for (uint j = 0; j < args.chosen; ++j) {
-      const uint e = expert_of(ids, args, token, j);
-      if (e - begin < each) {
-        counts[e] += 1;
-      }
-    }
+  const uint all_lower = simd_sum(num_lower);
+  const uint all_own = simd_sum(num_own);
+  if (lane == 0) {
+    lower[sg] = all_lower;
+    own[sg] = all_own;
   }
-  uint num_rows = 0;
-  uint num_tiles = 0;
-  for (uint e = begin; e < begin + each; ++e) {
-    num_rows += counts[e];
-    num_tiles += (counts[e] + kRows - 1) / kRows;
-  }
-  thread_rows[tid] = num_rows;
-  thread_tiles[tid] = num_tiles;
   threadgroup_barrier(mem_flags::mem_threadgroup);
-  uint place = 0;
-  uint tile = 0;
-  uint all_tiles = 0;
-  for (uint i = 0; i < kThreads; ++i) {
-    place += i < tid ? thread_rows[i] : 0;
-    tile += i < tid ? thread_tiles[i] : 0;
-    all_tiles += thread_tiles[i];
+  uint first = 0;
+  uint count = 0;
+  uint place = simd_prefix_exclusive_sum(num_own);
+  for (uint i = 0; i < kSimdgroups; ++i) {
+    first += lower[i];
+    count += own[i];
+    place += i < sg ? own[i] : 0;
   }
-  for (uint e = begin; e < begin + each; ++e) {
-    const uint count = counts[e];
-    counts[e] = place;
-    for (uint i = 0; i < count; i += kRows) {
-      tiles[tile * 4] = e;
-      tiles[tile * 4 + 1] = place + i;
-      tiles[tile * 4 + 2] = min(kRows, count - i);
-      ++tile;
-    }
-    place += count;
-  }
-  for (uint token = 0; token < args.tokens; ++token) {
-    for (uint j = 0; j < args.chosen; ++j) {
-      const uint e = expert_of(ids, args, token, j);
-      if (e - begin < each) {
-        order[counts[e]] = token * args.chosen + j;
-        counts[e] += 1;
-      }
+  place += first;
+  for (uint row = begin; row < end; ++row) {
+    if (expert_of(ids, args, row) == expert) {
+      order[place] = row;
+      ++place;
     }
   }
-  for (uint i = all_tiles + tid; i < args.max_tiles; i += kThreads) {
-    tiles[i * 4 + 2] = 0;
+  const uint begin_tile = first_tile(first, expert, args.tile_rows);
+  const uint end_tile = first_tile(first + count, expert + 1, args.tile_rows);
+  for (uint tile = begin_tile + tid; tile < end_tile; tile += kThreads) {
+    const uint done = min((tile - begin_tile) * args.tile_rows, count);
+    tiles[tile * 4] = expert;
+    tiles[tile * 4 + 1] = first + done;
+    tiles[tile * 4 + 2] = min(args.tile_rows, count - done);
   }
 }
 
@@ -166,7 +152,7 @@ MSL_KERNEL void expert_tiles(MSL_DEVICE const int* ids ,
 extern "C" __global__ void __launch_bounds__(256) expert_tiles(const int* ids, uint* order, uint* tiles, const pagoda_args::ExpertTiles args) {
   msl_let_dependents_begin();
   msl_wait_for_inputs();
-  expert_tiles(ids, order, tiles, args, msl_builtin<uint>(msl_thread_index_in_threadgroup()));
+  expert_tiles(ids, order, tiles, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 }  // namespace metal

@@ -11,6 +11,10 @@ std::span<const KernelInfo> combine_experts_kernels() noexcept;
 KernelSource combine_experts_source() noexcept;
 std::span<const KernelInfo> embedding_kernels() noexcept;
 KernelSource embedding_source() noexcept;
+std::span<const KernelInfo> expert_few_kernels() noexcept;
+KernelSource expert_few_source() noexcept;
+std::span<const KernelInfo> expert_many_kernels() noexcept;
+KernelSource expert_many_source() noexcept;
 std::span<const KernelInfo> expert_matmul_kernels() noexcept;
 KernelSource expert_matmul_source() noexcept;
 std::span<const KernelInfo> expert_tiles_kernels() noexcept;
@@ -66,6 +70,8 @@ std::span<const KernelFile> files() noexcept {
     {causal_conv1d_kernels(), causal_conv1d_source()},
     {combine_experts_kernels(), combine_experts_source()},
     {embedding_kernels(), embedding_source()},
+    {expert_few_kernels(), expert_few_source()},
+    {expert_many_kernels(), expert_many_source()},
     {expert_matmul_kernels(), expert_matmul_source()},
     {expert_tiles_kernels(), expert_tiles_source()},
     {gated_rms_norm_kernels(), gated_rms_norm_source()},

@@ -1,6 +1,6 @@
 // matmul.h for the software device. Made by Tools/mslc/generate.sh.
 #pragma once
-# 19 "Shaders/matmul.h"
+# 20 "Shaders/matmul.h"
 #include "device/gpu/generated/args_matmul.h"
 #include "device/gpu/generated/tiles.h"
 
@@ -75,6 +75,19 @@ METAL_FUNC void share_words(MSL_THREAD const Share<4>& share, MSL_THREAD uint (&
     words[4 + j] = word_of_nibbles(share.a.y, 2 * j, share.steps);
   }
 }
+# 97 "Shaders/matmul.h"
+template <uint BITS, uint AHEAD, uint RT>
+METAL_FUNC void load_shares(MSL_DEVICE const uint* w, MSL_DEVICE const ushort* w_steps, MSL_THREAD const ulong (&w_at)[RT], uint k0,
+                            uint end, MSL_THREAD Share<BITS> (&share)[AHEAD][RT]) {
+
+  for (uint u = 0; u < AHEAD; ++u) {
+    const uint k = min(k0 + u * kChunk, end - kChunk);
+
+    for (uint i = 0; i < RT; ++i) {
+      load_share(w, w_steps, w_at[i] + k, share[u][i]);
+    }
+  }
+}
 
 
 METAL_FUNC void load_x(MSL_DEVICE const half* x, MSL_THREAD uint (&words)[kChunkTiles]) {
@@ -102,7 +115,7 @@ METAL_FUNC void store_out(MSL_CONSTANT pagoda_args::Matmul& args, MSL_DEVICE flo
   const long at = long(m) * args.out_stride + column;
   out[at] = args.adds != 0 ? out[at] + value : value;
 }
-# 123 "Shaders/matmul.h"
+# 139 "Shaders/matmul.h"
 METAL_FUNC uint weight_row(MSL_CONSTANT pagoda_args::Matmul& args, uint tile, uint r, uint rows) {
   if (args.silu_mul != 0) {
     const uint column = tile * (rows / 2) + r % (rows / 2);

@@ -22,21 +22,7 @@ METAL_FUNC void load_made(MSL_DEVICE const float* x, MSL_DEVICE const float* wei
     words[2 * i + 1] = pack_bfloat(v.z, v.w);
   }
 }
-
-
-template <uint BITS, uint AHEAD, uint RT>
-METAL_FUNC void load_shares(MSL_DEVICE const uint* w, MSL_DEVICE const ushort* w_steps, MSL_THREAD const ulong (&w_at)[RT], uint k0,
-                            uint end, MSL_THREAD Share<BITS> (&share)[AHEAD][RT]) {
-
-  for (uint u = 0; u < AHEAD; ++u) {
-    const uint k = min(k0 + u * kChunk, end - kChunk);
-
-    for (uint i = 0; i < RT; ++i) {
-      load_share(w, w_steps, w_at[i] + k, share[u][i]);
-    }
-  }
-}
-# 39 "Shaders/matmul_few.metal"
+# 25 "Shaders/matmul_few.metal"
 template <typename T, typename X, uint BITS, bool MADE, uint RT, uint MT>
 
 MSL_KERNEL void matmul_few(MSL_DEVICE const X* x ,

@@ -25,20 +25,6 @@ METAL_FUNC void load_made(device const float* x, device const float* weight, dev
   }
 }
 
-// The weights of AHEAD chunks from k0 on: all loads in flight at once. Past the end they are the last chunk again, unused.
-template <uint BITS, uint AHEAD, uint RT>
-METAL_FUNC void load_shares(device const uint* w, device const ushort* w_steps, thread const ulong (&w_at)[RT], uint k0,
-                            uint end, thread Share<BITS> (&share)[AHEAD][RT]) {
-  #pragma unroll
-  for (uint u = 0; u < AHEAD; ++u) {
-    const uint k = min(k0 + u * kChunk, end - kChunk);
-    #pragma unroll
-    for (uint i = 0; i < RT; ++i) {
-      load_share(w, w_steps, w_at[i] + k, share[u][i]);
-    }
-  }
-}
-
 // Up to 8 MT rows of x against 8 RT rows of weights; the fewer, the more threadgroups there are. X: T, or float where
 // activations need no preparation, or with MADE are made here.
 // Grid: [out_cols / (8 RT), twice as many with silu_mul]
@@ -254,21 +240,7 @@ METAL_FUNC void load_made(MSL_DEVICE const float* x, MSL_DEVICE const float* wei
     words[2 * i + 1] = pack_bfloat(v.z, v.w);
   }
 }
-
-
-template <uint BITS, uint AHEAD, uint RT>
-METAL_FUNC void load_shares(MSL_DEVICE const uint* w, MSL_DEVICE const ushort* w_steps, MSL_THREAD const ulong (&w_at)[RT], uint k0,
-                            uint end, MSL_THREAD Share<BITS> (&share)[AHEAD][RT]) {
-#pragma unroll
-  for (uint u = 0; u < AHEAD; ++u) {
-    const uint k = min(k0 + u * kChunk, end - kChunk);
-#pragma unroll
-    for (uint i = 0; i < RT; ++i) {
-      load_share(w, w_steps, w_at[i] + k, share[u][i]);
-    }
-  }
-}
-# 39 "Shaders/matmul_few.metal"
+# 25 "Shaders/matmul_few.metal"
 template <typename T, typename X, uint BITS, bool MADE, uint RT, uint MT>
 
 MSL_KERNEL void matmul_few(MSL_DEVICE const X* x ,
@@ -450,12 +422,12 @@ extern "C" __global__ void __launch_bounds__(256) matmul_few_bf16_2_1(const bflo
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_bf16_2_2)
 extern "C" __global__ void __launch_bounds__(256) matmul_few_bf16_2_2(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
   msl_let_dependents_begin();
-)msl"
-R"msl(  matmul_few<bfloat, bfloat, 16, false, 2, 2>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+  matmul_few<bfloat, bfloat, 16, false, 2, 2>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_bf16_2_4)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_bf16_2_4(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+)msl"
+R"msl(extern "C" __global__ void __launch_bounds__(256) matmul_few_bf16_2_4(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
   msl_let_dependents_begin();
   matmul_few<bfloat, bfloat, 16, false, 2, 4>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
@@ -553,12 +525,12 @@ extern "C" __global__ void __launch_bounds__(256) matmul_few_direct_2_4(const fl
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_direct_2_8)
 extern "C" __global__ void __launch_bounds__(256) matmul_few_direct_2_8(const float* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
   msl_let_dependents_begin();
-)msl"
-R"msl(  matmul_few<bfloat, float, 16, false, 2, 8>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+  matmul_few<bfloat, float, 16, false, 2, 8>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_made_1_1)
-extern "C" __global__ void __launch_bounds__(256, 2) matmul_few_made_1_1(const float* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+)msl"
+R"msl(extern "C" __global__ void __launch_bounds__(256, 2) matmul_few_made_1_1(const float* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
   msl_let_dependents_begin();
   matmul_few<bfloat, float, 16, true, 1, 1>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }

@@ -3,7 +3,7 @@
 namespace metal {
 namespace {
 # 3 "Shaders/matmul_tiles.metal"
-#include "device/gpu/generated/matmul.h"
+#include "device/gpu/generated/matmul_tile.h"
 # 7 "Shaders/matmul_tiles.metal"
 template <typename T, uint BITS, uint WT>
 
@@ -21,121 +21,41 @@ MSL_KERNEL void matmul_tiles(MSL_DEVICE const T* x ,
                          uint lane ) {
   constexpr uint ROWS = 64;
   constexpr uint W_ROWS = 16 * WT;
-# 27 "Shaders/matmul_tiles.metal"
+# 26 "Shaders/matmul_tiles.metal"
   constexpr uint LD = kChunk / 2 + (WT == 8 ? 0 : 4);
-  constexpr uint SCRATCH = 4 * kTileScratch / 2;
 
-  constexpr uint STAGE = (W_ROWS + ROWS) * LD;
+  constexpr uint STAGE = (W_ROWS + ROWS) * LD + kStageScratch;
   constexpr uint PASS = ROWS / 2;
   constexpr uint SUMS = PASS * W_ROWS;
-  constexpr uint SHARED = STAGE + SCRATCH > SUMS ? STAGE + SCRATCH : SUMS;
-  MSL_TG_VAR(1, shared_words, [SHARED], uint)
-  MSL_THREADGROUP uint* w_tile = shared_words;
-  MSL_THREADGROUP uint* x_tile = shared_words + W_ROWS * LD;
-  MSL_THREADGROUP uint* scratch = shared_words + STAGE + sg * (SCRATCH / 4);
+  MSL_TG_VAR(1, shared_words, [STAGE> SUMS?STAGE:SUMS], uint)
 
   const uint m0 = tg.x * ROWS;
-  const uint sg_n = (sg / 2) * (8 * WT);
-  const uint sg_m = (sg % 2) * 32;
-
-  const uint stage_row = tid / 4;
-  const uint stage_word = tid % 4 * 8;
   constexpr uint W_SHARES = WT / 2;
   ulong w_at[W_SHARES];
   ulong x_at[2];
 
   for (uint i = 0; i < W_SHARES; ++i) {
-    w_at[i] = ulong(weight_row(args, tg.y, stage_row + 32 * i, W_ROWS)) * args.padded_cols + tid % 4 * 16;
+    w_at[i] = ulong(weight_row(args, tg.y, tid / 4 + 32 * i, W_ROWS)) * args.padded_cols + tid % 4 * 16;
   }
 
   for (uint i = 0; i < 2; ++i) {
-    x_at[i] = ulong(min(m0 + stage_row + 32 * i, args.rows - 1)) * args.padded_cols + tid % 4 * 16;
+    x_at[i] = ulong(min(m0 + tid / 4 + 32 * i, args.rows - 1)) * args.padded_cols + tid % 4 * 16;
   }
-  SumTile acc[WT][4];
   SumTile total[WT][4];
-
-  for (uint i = 0; i < WT; ++i) {
-
-    for (uint t = 0; t < 4; ++t) {
-      acc[i][t] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
-      total[i][t] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
-    }
-  }
   Share<BITS> w_next[W_SHARES];
-  uint x_next[2][kChunkTiles];
 
   for (uint i = 0; i < W_SHARES; ++i) {
     load_share(w, w_steps, w_at[i], w_next[i]);
   }
   wait_for_inputs();
-
-  for (uint i = 0; i < 2; ++i) {
-    load_x(x + x_at[i], x_next[i]);
-  }
-  uint run_end = args.run;
-  for (uint k0 = 0; MSL_LOOP(k0 < args.padded_cols); k0 += kChunk) {
-
-    for (uint i = 0; i < W_SHARES; ++i) {
-      uint words[kChunkTiles];
-      share_words(w_next[i], words);
-      store_words(words, w_tile + (stage_row + 32 * i) * LD + stage_word);
-    }
-
-    for (uint i = 0; i < 2; ++i) {
-      store_words(x_next[i], x_tile + (stage_row + 32 * i) * LD + stage_word);
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-    if (k0 + kChunk < args.padded_cols) {
-
-      for (uint i = 0; i < W_SHARES; ++i) {
-        load_share(w, w_steps, w_at[i] + k0 + kChunk, w_next[i]);
-      }
-
-      for (uint i = 0; i < 2; ++i) {
-        load_x(x + x_at[i] + k0 + kChunk, x_next[i]);
-      }
-    }
-    uint x_words[4][kChunkTiles];
-
-    for (uint i = 0; i < 4; ++i) {
-      load_words((MSL_THREADGROUP const uint*)(x_tile + (sg_m + 8 * i + lane / 4) * LD + lane % 4 * 8), x_words[i]);
-    }
-
-    for (uint i = 0; i < WT; i += 2) {
-      uint w_words[2][kChunkTiles];
-
-      for (uint j = 0; j < 2; ++j) {
-        load_words((MSL_THREADGROUP const uint*)(w_tile + (sg_n + 8 * (i + j) + lane / 4) * LD + lane % 4 * 8), w_words[j]);
-      }
-      pair_multiply<T, WT, 4>(acc, i, w_words, x_words, scratch, lane);
-    }
-    if (k0 + kChunk >= min(run_end, args.padded_cols)) {
-      run_end += args.run;
-
-      for (uint i = 0; i < WT; ++i) {
-
-        for (uint t = 0; t < 4; ++t) {
-          move_sum(total[i][t], acc[i][t], scratch, lane);
-        }
-      }
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
-  }
+  multiply_tile<T, BITS, WT, 4, LD>(total, x, w, w_steps, x_at, w_at, w_next, args.padded_cols, args.run, shared_words,
+                                    tid, sg, lane);
 
   MSL_THREADGROUP float* sums = (MSL_THREADGROUP float*)(shared_words);
   const uint made = args.silu_mul != 0 ? W_ROWS / 2 : W_ROWS;
 
   for (uint first = 0; first < ROWS; first += PASS) {
-    if (sg_m == first) {
-
-      for (uint i = 0; i < WT; ++i) {
-
-        for (uint t = 0; t < 4; ++t) {
-          simdgroup_store(total[i][t], sums + 8 * t * W_ROWS + sg_n + 8 * i, W_ROWS, ulong2(0, 0), true);
-        }
-      }
-    }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
+    store_half<WT, 4>(total, sums, first, sg);
     for (uint i = tid; MSL_LOOP(i < made * PASS); i += 128) {
       const uint r = i % made;
       const uint m = m0 + first + i / made;

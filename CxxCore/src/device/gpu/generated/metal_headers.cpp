@@ -56,8 +56,9 @@ static_assert(sizeof(Embedding) == 24, "host and kernel agree");
 }  // namespace pagoda_args
 )msl"},
     {"args/experts.h",
-R"msl(// Arguments of route_experts, expert_matmul and combine_experts, shared by the kernels and the host.
+R"msl(// Arguments of route_experts, expert_* and combine_experts, shared by the kernels and the host.
 
+#include "args/matmul.h"
 #include "args/types.h"
 
 namespace pagoda_args {
@@ -78,7 +79,7 @@ struct ExpertTiles {
   uint tokens;
   uint chosen;
   uint num_experts;
-  uint max_tiles;
+  uint tile_rows;
 };
 static_assert(sizeof(ExpertTiles) == 24, "host and kernel agree");
 
@@ -92,6 +93,13 @@ struct ExpertMatmul {
   uint silu_mul;
 };
 static_assert(sizeof(ExpertMatmul) == 40, "host and kernel agree");
+
+struct ExpertProducts {
+  Matmul matmul;     // of the rows of one expert
+  uint x_share;      // as in ExpertMatmul
+  uint expert_rows;  // N
+};
+static_assert(sizeof(ExpertProducts) == 104, "host and kernel agree");
 
 struct CombineExperts {
   long x_stride, weights_stride, shared_stride, gate_stride, out_stride;  // elements from one row to the next
@@ -1277,6 +1285,53 @@ METAL_FUNC float conv_row(device const float* x, device const float* tail, devic
   return silu(sum);
 }
 )msl"},
+    {"expert_rows.h",
+R"msl(// What expert_few and expert_many share: where the rows of a tile lie, and what is written of their sums.
+
+#include "args/experts.h"
+#include "matmul.h"
+
+// A tile of expert_tiles, of at least one row.
+struct ExpertTile {
+  uint weight_row;  // the expert's first
+  uint first;       // place of its first row in `order`
+  uint count;
+};
+
+METAL_FUNC ExpertTile expert_tile(device const uint* tiles, uint index, uint expert_rows) {
+  ExpertTile tile;
+  tile.weight_row = tiles[index * 4] * expert_rows;
+  tile.first = tiles[index * 4 + 1];
+  tile.count = tiles[index * 4 + 2];
+  return tile;
+}
+
+// Where a lane's share of row r of a threadgroup's `rows` rows of weights begins.
+METAL_FUNC ulong expert_weight_at(constant pagoda_args::ExpertProducts& args, thread const ExpertTile& tile, uint group,
+                                  uint r, uint rows, uint lane) {
+  return ulong(tile.weight_row + weight_row(args.matmul, group, r, rows)) * args.matmul.padded_cols + lane % 4 * 16;
+}
+
+// Where a lane's share of row m of x begins. Past the last it is the first, whose products are not used.
+METAL_FUNC ulong expert_x_at(constant pagoda_args::ExpertProducts& args, device const uint* order,
+                             thread const ExpertTile& tile, uint m, uint lane) {
+  const uint slot = order[tile.first + (m < tile.count ? m : 0)];
+  return ulong(slot / args.x_share) * ulong(args.matmul.x_stride) + lane % 4 * 16;
+}
+
+// Writes an output of row `slot` from its sum and, with silu_mul, that of its other factor.
+METAL_FUNC void write_expert_out(constant pagoda_args::ExpertProducts& args, device const float* x_scales,
+                                 device const float* w_scales, device float* out, uint weight_row, uint slot,
+                                 uint column, float sum, float other, bool is_prepared, bool is_scaled) {
+  const float x_scale = is_prepared ? x_scales[slot / args.x_share] : 1.0f;
+  float value = finish(sum, x_scale, is_scaled ? w_scales[weight_row + column] : 1.0f, 0.0f);
+  if (args.matmul.silu_mul != 0) {
+    const uint at = weight_row + args.matmul.out_cols + column;
+    value = silu(value) * finish(other, x_scale, is_scaled ? w_scales[at] : 1.0f, 0.0f);
+  }
+  out[long(slot) * args.matmul.out_stride + column] = value;
+}
+)msl"},
     {"gdn.h",
 R"msl(// gdn: the gated delta rule, anchored at blocks of 16 tokens. The state S is the one at the last block boundary; a
 // token since then is a row (k, u, G), G being the sum of log decays inside the block. For row t, s over rows before:
@@ -1487,7 +1542,8 @@ R"msl(// matmul: out = x W^T + bias, or silu of its first half times the second.
 // 16-bit, 8-bit and 4-bit weights meet activations rounded to 16 bits in 8x8 matrix products with float sums. An output
 // is the sum of eight runs of columns, in order; within a run tiles.h says the order. That holds for any number of
 // rows, so a row's bits do not depend on it. matmul_few takes up to 64 rows and gives each run to a simdgroup;
-// matmul_tiles takes any number and goes through the runs one after the other.
+// matmul_tiles takes any number and goes through the runs one after the other. expert_few and expert_many do the same
+// with rows of experts.
 //
 // Activations: matmul_rows_* makes [rows, padded_cols] of them, and a scale for each row. For bfloat weights they are
 // bfloats, scale 1. Otherwise they are halfs, divided by a power of two so that none overflows; and rotated as the
@@ -1574,6 +1630,21 @@ METAL_FUNC void share_words(thread const Share<4>& share, thread uint (&words)[k
   }
 }
 
+// The weights of AHEAD chunks from k0 on: all loads in flight at once. Past the end they are the last chunk again,
+// unused.
+template <uint BITS, uint AHEAD, uint RT>
+METAL_FUNC void load_shares(device const uint* w, device const ushort* w_steps, thread const ulong (&w_at)[RT], uint k0,
+                            uint end, thread Share<BITS> (&share)[AHEAD][RT]) {
+#pragma unroll
+  for (uint u = 0; u < AHEAD; ++u) {
+    const uint k = min(k0 + u * kChunk, end - kChunk);
+#pragma unroll
+    for (uint i = 0; i < RT; ++i) {
+      load_share(w, w_steps, w_at[i] + k, share[u][i]);
+    }
+  }
+}
+
 // A lane's share of a row of activations.
 METAL_FUNC void load_x(device const half* x, thread uint (&words)[kChunkTiles]) {
   set_words(*(device const uint4*)(x), *(device const uint4*)(x + 8), words);
@@ -1623,6 +1694,118 @@ METAL_FUNC void write_out(constant pagoda_args::Matmul& args, device const float
     value = silu(value) * finish(other, x_scale, is_scaled ? w_scales[at] : 1.0f, args.has_bias != 0 ? bias[at] : 0.0f);
   }
   store_out(args, out, m, column, value);
+}
+)msl"},
+    {"matmul_tile.h",
+R"msl(// The loop of matmul_tiles and expert_many over the columns of 16 MT rows of x and 16 WT rows of weights.
+//
+// 128 threads; of their four simdgroups each has half of both. They stage a chunk of both operands in threadgroup
+// memory while the loads of the next one are in flight.
+
+#include "matmul.h"
+
+#ifdef __MSL_PAIRED_MMA__
+constant constexpr uint kStageScratch = 0;  // words of all simdgroups
+#else
+constant constexpr uint kStageScratch = 4 * kTileScratch / 2;
+#endif
+
+// total = the products of the simdgroup's rows, its runs of columns added in order. x_at, w_at: where what the thread
+// stages begins, of rows tid / 4, tid / 4 + 32, ...; w_next: the first of it. LD: words of a staged row.
+// shared_words: (16 WT + 16 MT) LD + kStageScratch words.
+template <typename T, uint BITS, uint WT, uint MT, uint LD>
+METAL_FUNC void multiply_tile(thread SumTile (&total)[WT][MT], device const T* x, device const uint* w,
+                              device const ushort* w_steps, thread const ulong (&x_at)[MT / 2],
+                              thread const ulong (&w_at)[WT / 2], thread Share<BITS> (&w_next)[WT / 2],
+                              uint padded_cols, uint run, threadgroup uint* shared_words, uint tid, uint sg,
+                              uint lane) {
+  constexpr uint X_SHARES = MT / 2;
+  constexpr uint W_SHARES = WT / 2;
+  threadgroup uint* w_tile = shared_words;
+  threadgroup uint* x_tile = shared_words + 16 * WT * LD;
+  threadgroup uint* scratch = shared_words + (16 * WT + 16 * MT) * LD + sg * (kStageScratch / 4);
+  const uint sg_n = (sg / 2) * (8 * WT);
+  const uint sg_m = (sg % 2) * (8 * MT);
+  const uint stage_row = tid / 4;
+  const uint stage_word = tid % 4 * 8;
+  SumTile acc[WT][MT];
+#pragma unroll
+  for (uint i = 0; i < WT; ++i) {
+#pragma unroll
+    for (uint t = 0; t < MT; ++t) {
+      acc[i][t] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+      total[i][t] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+    }
+  }
+  uint x_next[X_SHARES][kChunkTiles];
+#pragma unroll
+  for (uint i = 0; i < X_SHARES; ++i) {
+    load_x(x + x_at[i], x_next[i]);
+  }
+  uint run_end = run;
+  for (uint k0 = 0; k0 < padded_cols; k0 += kChunk) {
+#pragma unroll
+    for (uint i = 0; i < W_SHARES; ++i) {
+      uint words[kChunkTiles];
+      share_words(w_next[i], words);
+      store_words(words, w_tile + (stage_row + 32 * i) * LD + stage_word);
+    }
+#pragma unroll
+    for (uint i = 0; i < X_SHARES; ++i) {
+      store_words(x_next[i], x_tile + (stage_row + 32 * i) * LD + stage_word);
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (k0 + kChunk < padded_cols) {
+#pragma unroll
+      for (uint i = 0; i < W_SHARES; ++i) {
+        load_share(w, w_steps, w_at[i] + k0 + kChunk, w_next[i]);
+      }
+#pragma unroll
+      for (uint i = 0; i < X_SHARES; ++i) {
+        load_x(x + x_at[i] + k0 + kChunk, x_next[i]);
+      }
+    }
+    uint x_words[MT][kChunkTiles];
+#pragma unroll
+    for (uint i = 0; i < MT; ++i) {
+      load_words((threadgroup const uint*)(x_tile + (sg_m + 8 * i + lane / 4) * LD + lane % 4 * 8), x_words[i]);
+    }
+#pragma unroll
+    for (uint i = 0; i < WT; i += 2) {
+      uint w_words[2][kChunkTiles];
+#pragma unroll
+      for (uint j = 0; j < 2; ++j) {
+        load_words((threadgroup const uint*)(w_tile + (sg_n + 8 * (i + j) + lane / 4) * LD + lane % 4 * 8), w_words[j]);
+      }
+      pair_multiply<T, WT, MT>(acc, i, w_words, x_words, scratch, lane);
+    }
+    if (k0 + kChunk >= min(run_end, padded_cols)) {
+      run_end += run;
+#pragma unroll
+      for (uint i = 0; i < WT; ++i) {
+#pragma unroll
+        for (uint t = 0; t < MT; ++t) {
+          move_sum(total[i][t], acc[i][t], scratch, lane);
+        }
+      }
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+  }
+}
+
+// Puts the sums of a half of the rows of x, those from `first` on, where all threads find them: [x][weights].
+template <uint WT, uint MT>
+METAL_FUNC void store_half(thread SumTile (&total)[WT][MT], threadgroup float* sums, uint first, uint sg) {
+  if ((sg % 2) * (8 * MT) == first) {
+#pragma unroll
+    for (uint i = 0; i < WT; ++i) {
+#pragma unroll
+      for (uint t = 0; t < MT; ++t) {
+        simdgroup_store(total[i][t], sums + 8 * t * 16 * WT + (sg / 2) * (8 * WT) + 8 * i, 16 * WT, ulong2(0, 0), true);
+      }
+    }
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
 }
 )msl"},
     {"norms.h",

@@ -1,41 +1,90 @@
-// expert_matmul: rows sorted by expert on the device, which alone knows the ids; then a threadgroup for each tile of
-// them and four columns.
+// expert_matmul: rows sorted by expert on the device, which alone knows the ids; then threadgroups for each tile of
+// them: matrix products for bfloats, 8 and 4 bits, sums of single lanes for floats and halfs.
 #include "args/experts.h"
 #include "device/gpu/gpu_encoder.h"
 
 namespace pagoda::device::gpu {
+namespace {
+
+constexpr int64_t kManyRows = 32;                        // of a tile of expert_many
+constexpr int64_t kManyOnAverage = 12;                   // rows of an expert from which it is faster than expert_few
+constexpr int64_t kFewWeights = 16, kManyWeights = 128;  // rows of weights that their threadgroups take
+
+const KernelId& few_kernel(WeightFormat format, bool is_direct) noexcept {
+  namespace few = kernels::expert_few;
+  if (format == WeightFormat::bf16) return is_direct ? few::direct : few::bf16;
+  return format == WeightFormat::q8 ? few::q8 : few::q4;
+}
+
+const KernelId& many_kernel(WeightFormat format) noexcept {
+  namespace many = kernels::expert_many;
+  if (format == WeightFormat::bf16) return many::bf16;
+  return format == WeightFormat::q8 ? many::q8 : many::q4;
+}
+
+uint32_t tiles_of(const ExpertMatmulArgs& a, int64_t tile_rows) noexcept {
+  return as_uint(max_expert_tiles(a.out.shape[0], a.num_experts, tile_rows));
+}
+
+}  // namespace
 
 void GpuEncoder::expert_matmul(const ExpertMatmulArgs& a) noexcept {
   const auto& weight = static_cast<const GpuWeight&>(*a.weight);
-  const WeightLayout& layout = weight.layout();
-  const int64_t rows = a.out.shape[0], max_tiles = max_expert_tiles(rows, a.num_experts);
-  const bool is_scaled = is_quantised(weight.format());
+  const int64_t rows = a.out.shape[0];
   if (rows == 0 || !check_room(ScratchSizes::experts(rows, a.num_experts), "expert_matmul")) return;
-  if (is_scaled && !prepare_rows(a.x, nullptr, weight)) return;
+  if (is_quantised(weight.format()) || weight.format() == WeightFormat::bf16) expert_products(a, weight);
+  else expert_sums(a, weight);
+}
 
+void GpuEncoder::sort_by_expert(const ExpertMatmulArgs& a, int64_t tile_rows) noexcept {
   pagoda_args::ExpertTiles tiles{};
   tiles.ids_stride = a.ids.strides[0];
   tiles.tokens = as_uint(a.ids.shape[0]);
   tiles.chosen = as_uint(a.ids.shape[1]);
   tiles.num_experts = as_uint(a.num_experts);
-  tiles.max_tiles = as_uint(max_tiles);
-  launch(kernels::expert_tiles::kernel, {{1}, 256}, {a.ids, scratch_.expert_order, scratch_.expert_tiles}, tiles);
+  tiles.tile_rows = as_uint(tile_rows);
+  launch(kernels::expert_tiles::kernel, {{as_uint(a.num_experts)}, 256},
+         {a.ids, scratch_.expert_order, scratch_.expert_tiles}, tiles);
+}
 
+void GpuEncoder::expert_sums(const ExpertMatmulArgs& a, const GpuWeight& weight) noexcept {
+  sort_by_expert(a, kExpertRows);
   pagoda_args::ExpertMatmul args{};
-  args.x_stride = is_scaled ? layout.padded_cols : a.x.strides[0];
+  args.x_stride = a.x.strides[0];
   args.out_stride = a.out.strides[0];
-  args.x_share = as_uint(rows / a.x.shape[0]);
-  args.cols = as_uint(is_scaled ? layout.padded_cols : weight.cols());
-  args.padded_cols = as_uint(layout.padded_cols);
+  args.x_share = as_uint(a.out.shape[0] / a.x.shape[0]);
+  args.cols = as_uint(weight.cols());
+  args.padded_cols = as_uint(weight.layout().padded_cols);
   args.out_cols = as_uint(a.out.shape[1]);
   args.expert_rows = as_uint(weight.rows() / a.num_experts);
   args.silu_mul = a.silu_mul;
-  namespace product = kernels::expert_matmul;
-  static constexpr KernelId kByFormat[] = {product::f32, product::f16, product::bf16, product::q8, product::q4};
-  launch(kByFormat[static_cast<size_t>(weight.format())],
-         {{as_uint(ceil_divide(a.out.shape[1], 4)), as_uint(max_tiles)}},
-         {is_scaled ? Slot(scratch_.rows) : Slot(a.x),
-          is_scaled ? Slot(scratch_.scales) : Slot(a.x),
+  namespace sums = kernels::expert_matmul;
+  launch(weight.format() == WeightFormat::f32 ? sums::f32 : sums::f16,
+         {{as_uint(ceil_divide(a.out.shape[1], 4)), tiles_of(a, kExpertRows)}},
+         {a.x, {weight.buffer(), 0}, scratch_.expert_order, scratch_.expert_tiles, a.out}, args);
+}
+
+// A row's bits are the same from both kernels.
+void GpuEncoder::expert_products(const ExpertMatmulArgs& a, const GpuWeight& weight) noexcept {
+  const bool has_many = a.out.shape[0] >= kManyOnAverage * a.num_experts;
+  const bool is_direct = !has_many && reads_floats(a.x, weight);
+  if (!is_direct && !prepare_rows(a.x, nullptr, weight)) return;
+  const int64_t tile_rows = has_many ? kManyRows : kExpertRows;
+  sort_by_expert(a, tile_rows);
+
+  const WeightLayout& layout = weight.layout();
+  pagoda_args::ExpertProducts args{};
+  args.matmul = matmul_args({.x = a.x, .weight = a.weight, .bias = {}, .out = a.out, .silu_mul = a.silu_mul}, weight,
+                            /*adds=*/false);
+  if (!is_direct) args.matmul.x_stride = layout.padded_cols;
+  args.x_share = as_uint(a.out.shape[0] / a.x.shape[0]);
+  args.expert_rows = as_uint(weight.rows() / a.num_experts);
+  const int64_t width = (has_many ? kManyWeights : kFewWeights) / (a.silu_mul ? 2 : 1);  // columns of a threadgroup
+  const Slot x = is_direct ? Slot(a.x) : Slot(scratch_.rows), scales = is_direct ? x : Slot(scratch_.scales);
+  launch(has_many ? many_kernel(weight.format()) : few_kernel(weight.format(), is_direct),
+         {{as_uint(ceil_divide(a.out.shape[1], width)), tiles_of(a, tile_rows)}, has_many ? 128u : 256u},
+         {x,
+          scales,
           {weight.buffer(), 0},
           {weight.buffer(), layout.steps_offset},
           {weight.buffer(), layout.scales_offset},

@@ -16,30 +16,8 @@ constexpr int64_t kWideRows = 16;          // where x has more rows than these
 constexpr int64_t kManyGroups = 128;       // threadgroups; fewer leave cores of a large GPU idle
 constexpr int64_t kRuns = 8, kChunk = 64;  // sums of columns: see the kernels
 
-pagoda_args::Matmul args_of(const MatmulArgs& a, const GpuWeight& weight, bool adds) noexcept {
-  pagoda_args::Matmul args{};
-  args.x_stride = a.x.strides[0];
-  args.out_stride = a.out.strides[0];
-  args.rows = as_uint(a.x.shape[0]);
-  args.cols = as_uint(weight.cols());
-  args.out_cols = as_uint(a.out.shape[1]);
-  args.padded_cols = as_uint(weight.layout().padded_cols);
-  args.run = as_uint(round_up(ceil_divide(weight.layout().padded_cols, kRuns), kChunk));
-  args.has_bias = a.bias.is_present();
-  args.silu_mul = a.silu_mul;
-  args.adds = adds;
-  args.source.heads = args.source.dim = 1;  // kernels divide by them
-  return args;
-}
-
 // Whether vectors of 16 bytes fit the rows.
 bool is_aligned(const Tensor& x) noexcept { return x.offset_bytes % 16 == 0 && x.strides[0] % 4 == 0; }
-
-// Whether x can be read as it lies: whole chunks, and rows that vectors of 16 bytes fit.
-bool is_direct(const MatmulArgs& a, const GpuWeight& weight) noexcept {
-  return weight.format() == WeightFormat::bf16 && a.x.shape[0] <= kDirectRows &&
-         weight.cols() == weight.layout().padded_cols && is_aligned(a.x);
-}
 
 // Whether matmul_few can make the rows as it reads them.
 bool makes_itself(const MatmulArgs& a, const GpuWeight& weight) noexcept {
@@ -88,6 +66,26 @@ const KernelId& tiles_kernel(WeightFormat format, bool is_wide) noexcept {
 
 }  // namespace
 
+pagoda_args::Matmul matmul_args(const MatmulArgs& a, const GpuWeight& weight, bool adds) noexcept {
+  pagoda_args::Matmul args{};
+  args.x_stride = a.x.strides[0];
+  args.out_stride = a.out.strides[0];
+  args.rows = as_uint(a.x.shape[0]);
+  args.cols = as_uint(weight.cols());
+  args.out_cols = as_uint(a.out.shape[1]);
+  args.padded_cols = as_uint(weight.layout().padded_cols);
+  args.run = as_uint(round_up(ceil_divide(weight.layout().padded_cols, kRuns), kChunk));
+  args.has_bias = a.bias.is_present();
+  args.silu_mul = a.silu_mul;
+  args.adds = adds;
+  args.source.heads = args.source.dim = 1;  // kernels divide by them
+  return args;
+}
+
+bool reads_floats(const Tensor& x, const GpuWeight& weight) noexcept {
+  return weight.format() == WeightFormat::bf16 && weight.cols() == weight.layout().padded_cols && is_aligned(x);
+}
+
 void GpuEncoder::launch_product(const Product& product) noexcept {
   const auto& weight = static_cast<const GpuWeight&>(*product.args.weight);
   if (weight.format() == WeightFormat::f32) matmul_float(product, weight);
@@ -97,7 +95,7 @@ void GpuEncoder::launch_product(const Product& product) noexcept {
 void GpuEncoder::matmul_float(const Product& product, const GpuWeight& weight) noexcept {
   launch_maker(product.maker);
   const MatmulArgs& a = product.args;
-  const pagoda_args::Matmul args = args_of(a, weight, product.adds);
+  const pagoda_args::Matmul args = matmul_args(a, weight, product.adds);
   launch(kernels::matmul_f32::kernel, {{as_uint(ceil_divide(args.out_cols, 4)), as_uint(ceil_divide(args.rows, 8))}},
          {a.x, {weight.buffer(), 0}, or_else(a.bias, a.x), a.out}, args);
 }
@@ -131,10 +129,10 @@ void GpuEncoder::matmul_packed(const Product& product, const GpuWeight& weight) 
   if (!made) launch_maker(product.maker);
   const bool is_few = a.x.shape[0] <= kFewRows && (weight.rows() < kWideWeights || a.x.shape[0] <= kWideRows);
   const bool is_made = made && !backend_.overlaps_launches() && makes_itself(a, weight);
-  const bool is_as_it_lies = is_few && !made && is_direct(a, weight);
+  const bool is_as_it_lies = is_few && !made && a.x.shape[0] <= kDirectRows && reads_floats(a.x, weight);
   const bool is_prepared = !is_made && !is_as_it_lies;
   if (is_prepared && !prepare_rows(a.x, made ? &*made : nullptr, weight)) return;
-  pagoda_args::Matmul args = args_of(a, weight, product.adds);
+  pagoda_args::Matmul args = matmul_args(a, weight, product.adds);
   if (is_prepared) args.x_stride = layout.padded_cols;
   if (is_made) args.x_stride = made->x.strides[0];
   if (is_made) args.source = made->source;

@@ -1,0 +1,101 @@
+// matmul_tile.h for the software device. Made by Tools/mslc/generate.sh.
+#pragma once
+# 7 "Shaders/matmul_tile.h"
+#include "device/gpu/generated/matmul.h"
+# 12 "Shaders/matmul_tile.h"
+MSL_CONSTANT constexpr uint kStageScratch = 4 * kTileScratch / 2;
+# 18 "Shaders/matmul_tile.h"
+template <typename T, uint BITS, uint WT, uint MT, uint LD>
+METAL_FUNC void multiply_tile(MSL_THREAD SumTile (&total)[WT][MT], MSL_DEVICE const T* x, MSL_DEVICE const uint* w,
+                              MSL_DEVICE const ushort* w_steps, MSL_THREAD const ulong (&x_at)[MT / 2],
+                              MSL_THREAD const ulong (&w_at)[WT / 2], MSL_THREAD Share<BITS> (&w_next)[WT / 2],
+                              uint padded_cols, uint run, MSL_THREADGROUP uint* shared_words, uint tid, uint sg,
+                              uint lane) {
+  constexpr uint X_SHARES = MT / 2;
+  constexpr uint W_SHARES = WT / 2;
+  MSL_THREADGROUP uint* w_tile = shared_words;
+  MSL_THREADGROUP uint* x_tile = shared_words + 16 * WT * LD;
+  MSL_THREADGROUP uint* scratch = shared_words + (16 * WT + 16 * MT) * LD + sg * (kStageScratch / 4);
+  const uint sg_n = (sg / 2) * (8 * WT);
+  const uint sg_m = (sg % 2) * (8 * MT);
+  const uint stage_row = tid / 4;
+  const uint stage_word = tid % 4 * 8;
+  SumTile acc[WT][MT];
+
+  for (uint i = 0; i < WT; ++i) {
+
+    for (uint t = 0; t < MT; ++t) {
+      acc[i][t] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+      total[i][t] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+    }
+  }
+  uint x_next[X_SHARES][kChunkTiles];
+
+  for (uint i = 0; i < X_SHARES; ++i) {
+    load_x(x + x_at[i], x_next[i]);
+  }
+  uint run_end = run;
+  for (uint k0 = 0; MSL_LOOP(k0 < padded_cols); k0 += kChunk) {
+
+    for (uint i = 0; i < W_SHARES; ++i) {
+      uint words[kChunkTiles];
+      share_words(w_next[i], words);
+      store_words(words, w_tile + (stage_row + 32 * i) * LD + stage_word);
+    }
+
+    for (uint i = 0; i < X_SHARES; ++i) {
+      store_words(x_next[i], x_tile + (stage_row + 32 * i) * LD + stage_word);
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (k0 + kChunk < padded_cols) {
+
+      for (uint i = 0; i < W_SHARES; ++i) {
+        load_share(w, w_steps, w_at[i] + k0 + kChunk, w_next[i]);
+      }
+
+      for (uint i = 0; i < X_SHARES; ++i) {
+        load_x(x + x_at[i] + k0 + kChunk, x_next[i]);
+      }
+    }
+    uint x_words[MT][kChunkTiles];
+
+    for (uint i = 0; i < MT; ++i) {
+      load_words((MSL_THREADGROUP const uint*)(x_tile + (sg_m + 8 * i + lane / 4) * LD + lane % 4 * 8), x_words[i]);
+    }
+
+    for (uint i = 0; i < WT; i += 2) {
+      uint w_words[2][kChunkTiles];
+
+      for (uint j = 0; j < 2; ++j) {
+        load_words((MSL_THREADGROUP const uint*)(w_tile + (sg_n + 8 * (i + j) + lane / 4) * LD + lane % 4 * 8), w_words[j]);
+      }
+      pair_multiply<T, WT, MT>(acc, i, w_words, x_words, scratch, lane);
+    }
+    if (k0 + kChunk >= min(run_end, padded_cols)) {
+      run_end += run;
+
+      for (uint i = 0; i < WT; ++i) {
+
+        for (uint t = 0; t < MT; ++t) {
+          move_sum(total[i][t], acc[i][t], scratch, lane);
+        }
+      }
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+  }
+}
+
+
+template <uint WT, uint MT>
+METAL_FUNC void store_half(MSL_THREAD SumTile (&total)[WT][MT], MSL_THREADGROUP float* sums, uint first, uint sg) {
+  if ((sg % 2) * (8 * MT) == first) {
+
+    for (uint i = 0; i < WT; ++i) {
+
+      for (uint t = 0; t < MT; ++t) {
+        simdgroup_store(total[i][t], sums + 8 * t * 16 * WT + (sg / 2) * (8 * WT) + 8 * i, 16 * WT, ulong2(0, 0), true);
+      }
+    }
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+}
