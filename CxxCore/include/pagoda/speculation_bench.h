@@ -31,7 +31,7 @@ struct SpeculationBenchRow {
   double plain_tokens_per_second = 0;  // medians of the rounds
   double tokens_per_second = 0;
   double speedup = 0;              // median of the ratios of one round
-  SpeculationStats speculation;    // of all rounds together
+  SpeculationStats speculation;    // of all rounds together, the untimed first one too
   int64_t num_differing_bits = 0;  // of tokens, log probabilities, finish reasons and usage; must be 0
 };
 

@@ -186,11 +186,11 @@ Result<SpeculationBenchRow> measure(engine::LoadedModel& loaded, const std::stri
     policy = std::make_shared<speculate::Policy>(std::move(pair.with.policy));
     const Outcome &without = pair.without, &with = pair.with;
     row.num_differing_bits += differing_bits(without, with);
+    add(with.speculation, row.speculation);
     if (round == 0) continue;
     plain_rates.push_back(static_cast<double>(without.num_tokens) / without.seconds);
     rates.push_back(static_cast<double>(with.num_tokens) / with.seconds);
     ratios.push_back(without.seconds / with.seconds);
-    add(with.speculation, row.speculation);
   }
   row.plain_tokens_per_second = median(std::move(plain_rates));
   row.tokens_per_second = median(std::move(rates));
