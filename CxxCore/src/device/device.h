@@ -63,6 +63,7 @@ struct DeviceInfo {
   // 0: no bound.
   double max_step_seconds = 0;
   bool has_own_memory = false;  // apart from the host's
+  bool runs_beside_host = false;  // submit() returns before the step is done
 };
 
 // Submitted work; wait() blocks until it is done and returns its status.

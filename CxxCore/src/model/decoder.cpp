@@ -96,7 +96,12 @@ Status Decoder::write_slot(int32_t slot, std::span<const std::byte> from) {
 }
 
 Status Decoder::forward(const ForwardBatch& batch) {
-  return run(batch, config_.vocab_size, [&](device::Encoder& encoder, const Step& step) {
+  PAGODA_RETURN_IF_ERROR(launch(batch));
+  return finish();
+}
+
+Status Decoder::launch(const ForwardBatch& batch) {
+  return begin(batch, config_.vocab_size, [&](device::Encoder& encoder, const Step& step) {
     const bool feeds_head = batch.feeds_head && mtp_;
     PAGODA_RETURN_IF_ERROR(move_units(encoder, batch));
     if (batch.keeps_states) states_ = states_of(step, feeds_head);
@@ -128,8 +133,10 @@ Status Decoder::read_state(int32_t row, std::span<float> to) {
 
 Status Decoder::draft(const ForwardBatch& batch, bool is_first) {
   if (!mtp_) return make_error(StatusCode::unsupported, "the model has no MTP head, or it was not loaded");
-  return run(batch, config_.draft_vocab_size,
-             [&](device::Encoder& encoder, const Step& step) { return encode_draft(encoder, step, is_first); });
+  PAGODA_RETURN_IF_ERROR(begin(batch, config_.draft_vocab_size, [&](device::Encoder& encoder, const Step& step) {
+    return encode_draft(encoder, step, is_first);
+  }));
+  return finish();
 }
 
 // Also after a failure, so that the next step begins with an empty encoder.
@@ -154,8 +161,8 @@ Decoder::StepShape Decoder::shape_of(const ForwardBatch& batch, const Step& step
 
 // Logits are those of the first `num_ids` tokens. A decode step like the one before takes the same launches: encoding
 // 200 of them is a quarter of a millisecond in which a GPU waits.
-Status Decoder::run(const ForwardBatch& batch, int32_t num_ids,
-                    const std::function<Status(device::Encoder&, const Step&)>& encode) {
+Status Decoder::begin(const ForwardBatch& batch, int32_t num_ids,
+                      const std::function<Status(device::Encoder&, const Step&)>& encode) {
   logits_ = {};
   picked_.clear();
   states_ = {};
@@ -169,16 +176,27 @@ Status Decoder::run(const ForwardBatch& batch, int32_t num_ids,
   const StepShape shape = shape_of(batch, step, num_ids);
   const bool is_repeated =
       shape.num_rows > 0 && shape == last_shape_ && last_step_ != 0 && encoder.repeatable_step() == last_step_;
-  if (is_repeated) {
-    PAGODA_RETURN_IF_ERROR(encoder.repeat().wait());
-  } else {
+  if (!is_repeated) {
     last_step_ = 0;
-    PAGODA_RETURN_IF_ERROR(submit(encoder, encode(encoder, step)));
     last_shape_ = shape;
-    last_step_ = encoder.repeatable_step();
+    if (Status encoded = encode(encoder, step); !encoded.is_ok()) return submit(encoder, std::move(encoded));
   }
-  if (encoder.can(device::Op::sample)) PAGODA_RETURN_IF_ERROR(publish_picked(step.picked));
-  return publish_logits(step.logits, batch.draws);
+  launched_ = {.pending = is_repeated ? &encoder.repeat() : &encoder.submit(),
+               .picked = step.picked,
+               .logits = step.logits,
+               .draws = &batch.draws};
+  return ok_status();
+}
+
+Status Decoder::finish() {
+  const Launched launched = std::exchange(launched_, {});
+  if (launched.pending == nullptr) return make_error(StatusCode::internal, "finish() without launch()");
+  Status done = launched.pending->wait();
+  device::Encoder& encoder = device_.encoder();
+  last_step_ = done.is_ok() ? encoder.repeatable_step() : 0;
+  PAGODA_RETURN_IF_ERROR(std::move(done));
+  if (encoder.can(device::Op::sample)) PAGODA_RETURN_IF_ERROR(publish_picked(launched.picked));
+  return publish_logits(launched.logits, *launched.draws);
 }
 
 Status Decoder::publish_picked(const device::Tensor& picked) {

@@ -23,6 +23,9 @@ class Decoder final : public Model {
   Decoder(const io::ModelConfig& config, const cache::CacheLayout& layout, device::Device& device, Weights weights);
 
   Status forward(const ForwardBatch& batch) override;
+  bool launches_early() const noexcept override { return device_.info().runs_beside_host; }
+  Status launch(const ForwardBatch& batch) override;
+  Status finish() override;
   Status project(std::span<const int32_t> rows) override;
   Status run_layers(const ForwardBatch& batch, std::span<const float> in, std::span<float> out) override;
   Status take_states(std::span<const float> rows) override;
@@ -57,8 +60,14 @@ class Decoder final : public Model {
     bool operator==(const StepShape&) const = default;
   };
   StepShape shape_of(const ForwardBatch& batch, const Step& step, int32_t num_ids) const;
-  Status run(const ForwardBatch& batch, int32_t num_ids,
-             const std::function<Status(device::Encoder&, const Step&)>& encode);
+  // A step between launch() and finish().
+  struct Launched {
+    device::Pending* pending = nullptr;  // null: there is none
+    device::Tensor picked, logits;
+    const std::vector<Draw>* draws = nullptr;  // of its batch, which the caller keeps
+  };
+  Status begin(const ForwardBatch& batch, int32_t num_ids,
+               const std::function<Status(device::Encoder&, const Step&)>& encode);
   Status norm(device::Encoder& encoder, const Step& step, const device::Tensor& addition, const device::Tensor& weight,
               const device::Tensor& out, bool only_next = false) const;
   Status scale_addition(device::Encoder& encoder, const Step& step) const;
@@ -86,8 +95,9 @@ class Decoder final : public Model {
   std::span<const float> logits_;   // [R, vocab] of the last step
   std::vector<int32_t> picked_;     // [R] of the last step, or none; reserved for max_logits_rows
   device::Tensor states_;           // [T, H] of the last step, behind the last norm; absent unless they were to be kept
-  StepShape last_shape_;            // of the step submitted last by run()
+  StepShape last_shape_;            // of the step submitted last by begin()
   uint64_t last_step_ = 0;          // its number, where the device can repeat it
+  Launched launched_;
   bool is_allocated_ = false;
 };
 

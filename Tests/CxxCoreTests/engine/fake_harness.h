@@ -21,6 +21,7 @@ struct Shape {
   int32_t max_checkpoints = 0;
   double max_step_seconds = 0;
   double max_decode_seconds = -1;
+  bool is_early = false;
   std::shared_ptr<speculate::Drafter> drafter = nullptr;
 };
 
@@ -54,6 +55,7 @@ struct FakeHarness {
     config.host = std::move(host);
     config.device = device;
     model = std::make_unique<FakeModel>(config.limits, shape.block_size);
+    model->is_early = shape.is_early;
     core = std::make_unique<engine::EngineCore>(*model, config);
   }
 

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "model/model.h"
@@ -20,6 +21,7 @@ class FakeModel : public model::Model {
  public:
   int fail_at_step = -1;  // forward() number at which a device_error is returned
   bool fails = false;     // every forward() from now on
+  bool is_early = false;  // steps run beside the host: their results come with finish()
   int nan_at_step = -1;   // forward() number at which the first logits row holds a NaN
   int num_steps = 0;
   int largest_step = 0;  // tokens
@@ -41,6 +43,20 @@ class FakeModel : public model::Model {
   Status allocate(const EngineLimits&) override { return ok_status(); }
   std::span<const float> logits() const noexcept override { return logits_; }
   std::span<const int32_t> picked() const noexcept override { return picked_; }
+
+  bool launches_early() const noexcept override { return is_early; }
+  Status launch(const model::ForwardBatch& batch) override {
+    Status status = forward(batch);
+    if (is_early) std::swap(early_status_, status);
+    is_launched = true;
+    return status;
+  }
+  Status finish() override {
+    CHECK(is_launched);
+    is_launched = false;
+    return std::exchange(early_status_, {});
+  }
+  bool is_launched = false;  // and not finished
 
   Status forward(const model::ForwardBatch& batch) override {
     const int step = num_steps++;
@@ -221,6 +237,7 @@ class FakeModel : public model::Model {
   std::vector<float> logits_;
   std::vector<int32_t> picked_;
   size_t next_logits_ = 0, next_save_ = 0;
+  Status early_status_;
 };
 
 }  // namespace pagoda::test

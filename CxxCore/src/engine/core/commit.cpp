@@ -112,7 +112,7 @@ bool EngineCore::commit_token(ActiveRequest& request, size_t logits_row, std::sp
   event_.logprob = sampled_.logprob;
   event_.top_logprobs.assign(sampled_.top_logprobs.begin(), sampled_.top_logprobs.end());
   event_.finish_reason = FinishReason::none;
-  request.callback(request.context, &event_);
+  outbox_.add(request.callback, request.context, event_);
 
   const bool is_stop = is_stop_id || is_stop_string || is_last;
   if (!is_stop && request.sequence.num_tokens() < request.sequence.max_num_tokens) return true;
@@ -187,7 +187,7 @@ void EngineCore::finish(ActiveRequest& request, FinishReason reason, Status stat
   if (!request.held_logits.empty()) --num_held_rows_;
   requests_.erase(event.request_id);
   publish_stats();
-  callback(context, &event);
+  outbox_.add(callback, context, event);
 }
 
 }  // namespace pagoda::engine

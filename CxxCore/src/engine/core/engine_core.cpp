@@ -13,6 +13,11 @@ namespace pagoda::engine {
 
 using request::Sequence;
 
+// Of a step: tokens, drafts that hold, and the end of every request; prompts whose tokens are scored may have more.
+static size_t most_events(const CoreConfig& config) noexcept {
+  return static_cast<size_t>(config.limits.max_num_seqs) * static_cast<size_t>(2 + config.max_drafts);
+}
+
 EngineCore::EngineCore(model::Model& model, CoreConfig config)
     : model_(model),
       config_(std::move(config)),
@@ -25,6 +30,7 @@ EngineCore::EngineCore(model::Model& model, CoreConfig config)
       scheduler_(config_.limits, blocks_, states_, cache_),
       budget_(config_.step_times, config_.limits.max_num_tokens),
       sampler_(config_.vocab_size),
+      outbox_(model_.launches_early() ? most_events(config_) : 0),
       policy_(config_.policy ? *config_.policy : speculate::Policy()) {
   open_tiers();
   reserve_batch(batch_, config_.limits);
@@ -76,11 +82,13 @@ void EngineCore::cancel(uint64_t id) noexcept {
   if (found == requests_.end()) return;
   if (found->second->sequence.is_in_flight) found->second->is_cancelled = true;  // when its step has landed
   else finish(*found->second, FinishReason::cancelled, ok_status());
+  outbox_.send_all();
 }
 
 void EngineCore::end_all(FinishReason reason, const Status& status) noexcept {
   drop_flights();
   while (!requests_.empty()) finish(*requests_.begin()->second, reason, copy_of(status));
+  outbox_.send_all();
 }
 
 void EngineCore::step() noexcept {
@@ -96,7 +104,10 @@ void EngineCore::step() noexcept {
   // Not admitted after all: what it has read may be gone by the next step.
   if (reader && reader->num_preemptions > 0 && reader->state == request::SequenceState::waiting)
     reader->is_reading = true;
-  if (plan->rows.empty()) return wait_for_masks();
+  if (plan->rows.empty()) {
+    outbox_.send_all();
+    return wait_for_masks();
+  }
   Status status = forward(*plan, begin);
   const Clock::time_point end = Clock::now();
   if (status.is_ok()) status = score();
@@ -119,6 +130,7 @@ void EngineCore::step() noexcept {
     activity_.add_step(record);
   }
   publish_stats();
+  if (!has_work()) outbox_.send_all();
 }
 
 // Blocks of a preempted sequence are written first, and read back before it continues.
@@ -140,6 +152,7 @@ void EngineCore::open_tiers() {
 Sequence* EngineCore::read_next() noexcept {
   Sequence* next = scheduler_.next_reader();
   if (!next) return nullptr;
+  outbox_.send_all();  // reading takes longer
   try {
     if (next->num_preemptions > 0) tiers_->begin_again();
     do {
@@ -178,7 +191,9 @@ Status EngineCore::forward(const scheduler::StepPlan& plan, Clock::time_point be
       if (!request.first_scheduled) request.first_scheduled = now;
     }
     ++num_steps_;
-    Status status = model_.forward(batch_);
+    Status status = model_.launch(batch_);
+    outbox_.send_all();  // of the step before
+    if (status.is_ok()) status = model_.finish();
     const Clock::time_point end = Clock::now();
     plan_time_ += now - begin;
     forward_time_ += end - now;

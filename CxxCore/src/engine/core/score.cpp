@@ -80,7 +80,7 @@ void EngineCore::score(const ScoredRow& row, size_t logits_row) {
   const auto is_above = [&](float logit) { return logit > input.logits[next]; };
   event_.rank = is_prompt ? 1 + static_cast<int32_t>(std::ranges::count_if(input.logits, is_above)) : 0;
   event_.finish_reason = FinishReason::none;
-  request.callback(request.context, &event_);
+  outbox_.add(request.callback, request.context, event_);
   if (!is_prompt) check_token(request, next);
 }
 

@@ -109,6 +109,7 @@ Result<std::unique_ptr<CudaBackend>> CudaBackend::make(const Driver& driver, con
                   concat(name, ", ", processors, " multiprocessors, CUDA ", version / 1000, ".", version % 1000 / 10),
                   static_cast<int64_t>(memory / 10 * 9)};
   info.has_own_memory = true;
+  info.runs_beside_host = true;
   const bool overlaps = major >= 9;  // kernels then wait for their inputs themselves
   return std::unique_ptr<CudaBackend>(new CudaBackend(driver, files, device, context, stream, std::move(info),
                                                       Compiler(nvrtc, major, minor, std::move(cache)), overlaps));

@@ -44,6 +44,7 @@ class MetalBackend final : public Backend, private Pending {
     info_.description = std::string("Metal on ") + device_->name()->utf8String();
     info_.memory_limit_bytes =
         std::min(static_cast<int64_t>(device_->recommendedMaxWorkingSetSize()), host::memory_limit_bytes());
+    info_.runs_beside_host = true;
     info_.max_step_seconds = 0.1;  // the same GPU draws the screen, and a command buffer is not interrupted
   }
   ~MetalBackend() override { (void)wait(); }
