@@ -61,6 +61,7 @@ Status Decoder::allocate(const EngineLimits& sizes) {
     if (auto* kda = std::get_if<KdaLayer>(&layer.mixer)) kda->set_pool(&pools_.state[next_state++]);
   }
   if (mtp_) mtp_->set_pools(&pools_.kv.back(), &pools_.hidden.front());
+  if (mtp_) lacks_head_rows_.resize(static_cast<size_t>(sizes.num_kv_blocks));
   is_allocated_ = true;
   return ok_status();
 }
@@ -74,11 +75,13 @@ Status Decoder::read_block(int32_t block, int32_t num_tokens, std::span<std::byt
   for (size_t begin = 0; begin < to.size(); begin += head) std::memset(to.data() + begin + kept, 0, head - kept);
   // The rows of a head that does not run were never written for this sequence.
   const size_t per_layer = to.size() / std::max<size_t>(pools_.kv.size(), 1);
-  if (layout_.num_head_layers > 0 && !mtp_) std::memset(to.data() + to.size() - per_layer, 0, per_layer);
+  if (layout_.num_head_layers > 0 && (!mtp_ || lacks_head_rows_[static_cast<size_t>(block)])) std::memset(to.data() + to.size() - per_layer, 0, per_layer);
   return ok_status();
 }
 Status Decoder::write_block(int32_t block, std::span<const std::byte> from) {
-  return write_unit(device_, pools_.kv, block, from);
+  PAGODA_RETURN_IF_ERROR(write_unit(device_, pools_.kv, block, from));
+  if (mtp_) lacks_head_rows_[static_cast<size_t>(block)] = false;
+  return ok_status();
 }
 Status Decoder::read_slot(int32_t slot, std::span<std::byte> to) {
   const size_t recurrent = static_cast<size_t>(layout_.recurrent_slot_bytes());
@@ -100,12 +103,24 @@ Status Decoder::forward(const ForwardBatch& batch) {
   return finish();
 }
 
+// Before rows are written: a block whose first token comes is a new one.
+void Decoder::note_head_rows(const ForwardBatch& batch) noexcept {
+  if (!mtp_) return;
+  for (const Copy& copy : batch.block_copies)
+    lacks_head_rows_[static_cast<size_t>(copy.to)] = lacks_head_rows_[static_cast<size_t>(copy.from)];
+  for (const int64_t slot : batch.slot_mapping) {
+    const auto block = static_cast<size_t>(slot / layout_.block_size);
+    if (slot % layout_.block_size == 0) lacks_head_rows_[block] = false;
+    if (batch.skips_head_rows) lacks_head_rows_[block] = true;
+  }
+}
+
 Status Decoder::launch(const ForwardBatch& batch) {
   return begin(batch, config_.vocab_size, [&](device::Encoder& encoder, const Step& step) {
     const bool feeds_head = batch.feeds_head && mtp_;
     PAGODA_RETURN_IF_ERROR(move_units(encoder, batch));
     if (batch.keeps_states) states_ = states_of(step, feeds_head);
-    return encode(encoder, step, feeds_head, batch.keeps_states);
+    return encode(encoder, step, {feeds_head, batch.skips_head_rows, batch.keeps_states});
   });
 }
 
@@ -156,7 +171,8 @@ Decoder::StepShape Decoder::shape_of(const ForwardBatch& batch, const Step& step
           .num_draws = step.draws.shape[0],
           .context_class = device_.encoder().context_class(step.sequences.max_context),
           .num_ids = num_ids,
-          .feeds_head = batch.feeds_head};
+          .feeds_head = batch.feeds_head,
+          .skips_head_rows = batch.skips_head_rows};
 }
 
 // Logits are those of the first `num_ids` tokens. A decode step like the one before takes the same launches: encoding
@@ -168,6 +184,7 @@ Status Decoder::begin(const ForwardBatch& batch, int32_t num_ids,
   states_ = {};
   if (!is_allocated_) return make_error(StatusCode::internal, "forward() before allocate()");
   PAGODA_RETURN_IF_ERROR(check_batch(batch, config_, layout_, sizes_));
+  note_head_rows(batch);
   PAGODA_ASSIGN_OR_RETURN(auto step, workspace_.begin(batch, device_));
   const device::Tensor all = step.logits;
   if (num_ids < all.shape[1])

@@ -44,7 +44,12 @@ class Decoder final : public Model {
 
  private:
   Status move_units(device::Encoder& encoder, const ForwardBatch& batch) const;
-  Status encode(device::Encoder& encoder, const Step& step, bool feeds_head, bool keeps_states) const;
+  // What a step does beside its layers and logits.
+  struct Extras {
+    bool feeds_head = false, skips_head_rows = false, keeps_states = false;
+  };
+  Status encode(device::Encoder& encoder, const Step& step, const Extras& extras) const;
+  void note_head_rows(const ForwardBatch& batch) noexcept;
   Status zero_fresh_slots(device::Encoder& encoder, const Step& step) const;
   Status embed(device::Encoder& encoder, const Step& step) const;
   Status encode_layers(device::Encoder& encoder, const Step& step) const;
@@ -56,7 +61,7 @@ class Decoder final : public Model {
     int64_t num_rows = 0;  // 0: more than the below
     int64_t num_logits = 0, num_picked = 0, num_draws = 0, context_class = 0;
     int32_t num_ids = 0;
-    bool feeds_head = false;
+    bool feeds_head = false, skips_head_rows = false;
     bool operator==(const StepShape&) const = default;
   };
   StepShape shape_of(const ForwardBatch& batch, const Step& step, int32_t num_ids) const;
@@ -98,6 +103,7 @@ class Decoder final : public Model {
   StepShape last_shape_;            // of the step submitted last by begin()
   uint64_t last_step_ = 0;          // its number, where the device can repeat it
   Launched launched_;
+  std::vector<bool> lacks_head_rows_;  // [num_kv_blocks] some of its tokens came with skips_head_rows
   bool is_allocated_ = false;
 };
 

@@ -24,12 +24,12 @@ device::Tensor Decoder::states_of(const Step& step, bool feeds_head) noexcept {
   return device::slice(step.head.hidden, 0, step.head.hidden.shape[0] - num_tokens, num_tokens);
 }
 
-Status Decoder::encode(device::Encoder& encoder, const Step& step, bool feeds_head, bool keeps_states) const {
+Status Decoder::encode(device::Encoder& encoder, const Step& step, const Extras& extras) const {
   PAGODA_RETURN_IF_ERROR(zero_fresh_slots(encoder, step));
   PAGODA_RETURN_IF_ERROR(embed(encoder, step));
   PAGODA_RETURN_IF_ERROR(encode_layers(encoder, step));
-  if (step.logits_rows.num_elements() == 0 && !feeds_head && !keeps_states) return ok_status();
-  const device::Tensor states = states_of(step, feeds_head);
+  if (step.logits_rows.num_elements() == 0 && !extras.feeds_head && !extras.keeps_states) return ok_status();
+  const device::Tensor states = states_of(step, extras.feeds_head);
   PAGODA_RETURN_IF_ERROR(norm(encoder, step, step.delta, final_norm_, states));
   if (step.logits_rows.num_elements() > 0) {
     if (!step.wants_all_rows)
@@ -38,7 +38,9 @@ Status Decoder::encode(device::Encoder& encoder, const Step& step, bool feeds_he
         encoder, {.x = step.wants_all_rows ? states : step.gathered, .weight = head_, .bias = {}, .out = step.logits}));
     PAGODA_RETURN_IF_ERROR(pick(encoder, step));
   }
-  return feeds_head ? mtp_->feed(encoder, step, embedding_) : ok_status();
+  if (!extras.feeds_head) return ok_status();
+  if (!extras.skips_head_rows) PAGODA_RETURN_IF_ERROR(mtp_->feed(encoder, step, embedding_));
+  return mtp_->keep_states(encoder, step);
 }
 
 Status Decoder::zero_fresh_slots(device::Encoder& encoder, const Step& step) const {

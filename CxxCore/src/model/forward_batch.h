@@ -42,7 +42,8 @@ struct ForwardBatch {
   // rows.
   std::vector<Draw> draws;
   bool keeps_states = false;       // of all rows, for Model::project() and read_state()
-  bool feeds_head = false;         // the MTP head takes up every row, so that it can draft later
+  bool feeds_head = false;         // the MTP head takes up every row, so that it can draft later; or
+  bool skips_head_rows = false;    // with feeds_head: all but keys and values, and drafts of these sequences get worse
   std::vector<int32_t> head_rows;  // [B] of Model::draft(): rows of the call before, -1 for the first
   // Before anything else, in this order, blocks and slots each; a later copy may overwrite what an earlier one read.
   std::vector<Copy> block_copies, slot_copies;

@@ -108,6 +108,7 @@ int32_t Policy::best_count(int32_t num_sequences) const noexcept {
 
 void Policy::admit(std::span<Offer> offers, int32_t num_sequences) {
   slots_.clear();
+  steps_without_head_ = std::min(steps_without_head_ + 1, kHeadPatience);
   for (size_t i = 0; i < offers.size(); ++i) {
     offers[i].num_admitted = 0;
     double survival = 1;
@@ -127,7 +128,10 @@ void Policy::admit(std::span<Offer> offers, int32_t num_sequences) {
     retry_interval_ = std::min(2 * retry_interval_, kMaxRetryInterval);
   }
   if (count > 0) silent_steps_ = 0;
-  for (int32_t i = 0; i < count; ++i) ++offers[slots_[i].offer].num_admitted;
+  for (int32_t i = 0; i < count; ++i) {
+    ++offers[slots_[i].offer].num_admitted;
+    if (slots_[i].is_drafted_by_model) steps_without_head_ = 0;
+  }
 }
 
 void Policy::note_step(int32_t num_sequences, int32_t num_rows, int32_t num_tokens, double seconds,

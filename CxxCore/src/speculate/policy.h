@@ -49,10 +49,15 @@ class Policy {
   // Drafts of an offer that will hold, on average.
   double expected(const Offer& offer) const noexcept;
 
+  // Whether the head should take up the tokens of decoding sequences, so that it can draft after them: not when it has
+  // had nothing to draft for a while.
+  bool wants_head() const noexcept { return steps_without_head_ < kHeadPatience; }
+
   double saved_seconds() const noexcept { return saved_; }  // against plain steps, by their measured cost
 
  private:
   static constexpr int32_t kMaxRows = 128;
+  static constexpr int32_t kHeadPatience = 64;  // steps
 
   double cost_of(int32_t num_rows) const noexcept;
   double probability(const Offer& offer, int32_t position) const noexcept;
@@ -66,6 +71,7 @@ class Policy {
   double account_ = 0;  // seconds won and not yet lost again; below 0 when drafts have cost more than they gave
   int64_t num_steps_ = 0;
   int32_t silent_steps_ = 0, retry_interval_ = 16;  // steps without drafts; after how many one draft is tried
+  int32_t steps_without_head_ = 0;  // since the head drafted last
   struct Slot {
     float survival;  // chance that this draft and all before it hold
     int32_t offer;

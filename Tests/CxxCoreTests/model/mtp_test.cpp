@@ -221,4 +221,41 @@ PAGODA_TEST(mtp_a_head_that_is_not_whole_is_left_alone) {
   CHECK(engine::load(editor.write(), options, nullptr).status.message.find("has none") != std::string::npos);
 }
 
+// The rows of a head in a block, the last layer's, as a prefix file would have them.
+static std::vector<std::byte> head_rows_of(MtpRunner& runner, int32_t block) {
+  const MemoryPlan& memory = runner.loaded.info.plan;
+  std::vector<std::byte> bytes(static_cast<size_t>(memory.kv_block_bytes));
+  CHECK_OK(runner.loaded.model->read_block(block, runner.loaded.core.limits.block_size, bytes));
+  return {bytes.end() - memory.head_kv_block_bytes, bytes.end()};
+}
+
+static bool is_zero(const std::vector<std::byte>& bytes) {
+  return std::ranges::all_of(bytes, [](std::byte byte) { return byte == std::byte{0}; });
+}
+
+// Blocks of 16 tokens: all rows of the first, those of the second with a gap, all of the third.
+PAGODA_TEST(mtp_rows_that_are_skipped_are_zeros_in_a_prefix_and_later_ones_are_the_same) {
+  const std::string path = fixtures_dir() + "/model/qwen3_5_vision";
+  CheckpointEditor editor(path), expected(path, path + "/mtp");
+  for (const auto& [key, tensor] : expected.tensors)
+    if (key.starts_with("mtp.")) editor.tensors[key] = tensor;
+  const ModelSource source = editor.write();
+  for (const char* device : {"cpu", "reference", "software"}) {
+    auto fed = MtpRunner::open(source, device), skipped = MtpRunner::open(source, device);
+    REQUIRE_OK(fed);
+    REQUIRE_OK(skipped);
+    for (MtpRunner* runner : {fed->get(), skipped->get()}) {
+      for (int32_t i = 0; i < 48; ++i) runner->sequence.tokens.push_back(3 + i * 5 % 40);
+      for (int32_t i = 0; i < 48; i += 4) runner->feed(4, runner == skipped->get() && i >= 20 && i < 28);
+    }
+    CHECK_EQ((*fed)->loaded.core.limits.block_size, 16);
+    const std::vector<int32_t>& blocks = (*fed)->sequence.block_table;
+    CHECK(head_rows_of(**fed, blocks[0]) == head_rows_of(**skipped, blocks[0]));
+    CHECK(!is_zero(head_rows_of(**fed, blocks[1])));
+    CHECK(is_zero(head_rows_of(**skipped, blocks[1])));
+    CHECK(!is_zero(head_rows_of(**skipped, blocks[2])));
+    CHECK(head_rows_of(**fed, blocks[2]) == head_rows_of(**skipped, blocks[2]));
+  }
+}
+
 }  // namespace pagoda::test

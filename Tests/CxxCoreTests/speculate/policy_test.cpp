@@ -94,4 +94,26 @@ PAGODA_TEST(policy_counts_one_draft_step_for_one_draft) {
   CHECK_EQ(offer.num_admitted, 1);
 }
 
+// Steps of one sequence whose drafts by the head all hold, or none; `row_seconds` is what a row more costs of a second.
+static void draft_with_head(Policy& policy, bool hold, double row_seconds) {
+  Acceptance history;
+  for (int step = 0; step < 200; ++step) {
+    std::vector<Offer> offers{{.source = Source::mtp, .num_drafts = 3, .history = &history}};
+    policy.admit(offers, 1);
+    const int32_t num_drafts = offers[0].num_admitted, num_tokens = hold ? 1 + num_drafts : 1;
+    if (num_drafts > 0) policy.note_drafts(offers[0], num_tokens - 1, history);
+    policy.note_step(1, 1 + num_drafts, num_tokens, 1 + row_seconds * num_drafts, 0, num_drafts);
+  }
+}
+
+PAGODA_TEST(policy_wants_the_head_to_follow_only_while_it_drafts) {
+  Policy policy;
+  CHECK(policy.wants_head());
+  draft_with_head(policy, /*hold=*/false, 0.5);
+  CHECK(!policy.wants_head());
+  Policy other;
+  draft_with_head(other, /*hold=*/true, 0.05);
+  CHECK(other.wants_head());
+}
+
 }  // namespace pagoda::speculate

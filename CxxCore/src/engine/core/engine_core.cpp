@@ -180,6 +180,8 @@ Status EngineCore::forward(const scheduler::StepPlan& plan, Clock::time_point be
   try {
     build_batch(plan, config_.limits.block_size, config_.limits.max_blocks_per_seq, config_.limits.has_state(), batch_);
     batch_.feeds_head = config_.uses_head;
+    const bool has_prompts = batch_.num_tokens() > batch_.num_seqs() + plan.num_drafts();
+    batch_.skips_head_rows = !config_.takes_all_drafts && !has_prompts && !policy_.wants_head();
     find_scored_rows(plan);
     batch_.keeps_states = !scored_rows_.empty() || std::ranges::any_of(plan.rows, [this](const auto& row) {
       return requests_.at(row.sequence->id)->is_pooled();

@@ -57,7 +57,11 @@ Status MtpHead::feed(device::Encoder& encoder, const Step& step, const device::W
       encoder, {.x = hidden_->rows(), .rows = head.before, .out = slice(head.hidden, 0, 0, num_seqs)}));
   PAGODA_RETURN_IF_ERROR(ops::gather_rows(encoder, {.x = head.hidden, .rows = head.shift, .out = step.normed}));
   PAGODA_RETURN_IF_ERROR(join(encoder, step, embedding));
-  PAGODA_RETURN_IF_ERROR(std::get<AttentionLayer>(layer_.mixer).write_cache(encoder, step));
+  return std::get<AttentionLayer>(layer_.mixer).write_cache(encoder, step);
+}
+
+Status MtpHead::keep_states(device::Encoder& encoder, const Step& step) const {
+  const HeadStep& head = step.head;
   PAGODA_RETURN_IF_ERROR(ops::gather_rows(encoder, {.x = head.hidden, .rows = head.kept, .out = head.tail}));
   const int64_t half = head.tail.shape[1] / 2;
   return ops::reshape_and_cache(encoder, {.k = device::split_last(slice(head.tail, 1, 0, half), 1, half),

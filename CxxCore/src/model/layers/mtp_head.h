@@ -14,9 +14,10 @@ class MtpHead {
   MtpHead(const io::ModelConfig& config, const Weights& weights);
   void set_pools(const KvPool* kv, const HiddenPool* hidden) noexcept;
 
-  // Keys and values of all rows of a step, from the hidden states that step.head.hidden has from row B on; and the last
-  // of these to the pool, by position.
+  // Keys and values of all rows of a step, from the hidden states that step.head.hidden has from row B on.
   Status feed(device::Encoder& encoder, const Step& step, const device::Weight* embedding) const;
+  // The last of these states to the pool, by position.
+  Status keep_states(device::Encoder& encoder, const Step& step) const;
 
   // Rows are one token of each sequence. With is_first, hidden states come from the pool, else from the rows of the
   // call before that step.head.before names. Leaves m in step.head.output.
