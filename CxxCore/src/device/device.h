@@ -62,7 +62,7 @@ struct DeviceInfo {
   // Upper bound for the duration of a step, for devices that also drive the display: longer steps freeze the screen.
   // 0: no bound.
   double max_step_seconds = 0;
-  bool has_own_memory = false;  // apart from the host's
+  bool has_own_memory = false;    // apart from the host's
   bool runs_beside_host = false;  // submit() returns before the step is done
 };
 

@@ -1,6 +1,6 @@
-// Outbox: events on their way to the owners of requests. Where a device works beside the host, the events of a step wait
-// here until the next step has been launched: sending them takes as long as planning does, and the device would wait.
-// Thread rule: the engine's thread.
+// Outbox: events on their way to the owners of requests. Where a device works beside the host, the events of a step
+// wait here until the next step has been launched: sending them takes as long as planning does, and the device would
+// wait. Thread rule: the engine's thread.
 #pragma once
 
 #include <cstddef>

@@ -75,7 +75,8 @@ Status Decoder::read_block(int32_t block, int32_t num_tokens, std::span<std::byt
   for (size_t begin = 0; begin < to.size(); begin += head) std::memset(to.data() + begin + kept, 0, head - kept);
   // The rows of a head that does not run were never written for this sequence.
   const size_t per_layer = to.size() / std::max<size_t>(pools_.kv.size(), 1);
-  if (layout_.num_head_layers > 0 && (!mtp_ || lacks_head_rows_[static_cast<size_t>(block)])) std::memset(to.data() + to.size() - per_layer, 0, per_layer);
+  if (layout_.num_head_layers > 0 && (!mtp_ || lacks_head_rows_[static_cast<size_t>(block)]))
+    std::memset(to.data() + to.size() - per_layer, 0, per_layer);
   return ok_status();
 }
 Status Decoder::write_block(int32_t block, std::span<const std::byte> from) {

@@ -3,6 +3,7 @@
 #include "speculate/policy.h"
 
 #include <algorithm>
+#include <bit>
 #include <functional>
 
 namespace pagoda::speculate {
@@ -13,10 +14,12 @@ constexpr double kNewest = 0.15;      // share of the newest step in a cost
 constexpr double kRowsGuess = 0.06;   // of a step's cost, for a row more, before it was measured
 constexpr double kDraftGuess = 0.15;  // of a plain step's cost, for a draft step
 constexpr double kLeastGain = 1.03;   // drafts that promise less are not taken
-constexpr double kMaxLoss = 0.01;     // of the time spent decoding
+constexpr double kMaxLoss = 0.007;    // of the time spent decoding
+constexpr double kMaxHeadLoss = 0.003;
 constexpr double kFreeLoss = 4;       // plain steps, once: the first drafts find memory cold
 constexpr double kMaxCredit = 8;      // plain steps: what was won long ago may not be lost at once
-constexpr int64_t kPlainEvery = 128;  // steps: one without drafts, so that their cost stays known
+constexpr int64_t kPlainEvery = 128;  // steps: one without drafts, so that their cost stays known; and more at first
+constexpr int64_t kFirstSteps = 256, kPlainEveryFirst = 16;
 constexpr int32_t kMaxRetryInterval = 1024;
 
 constexpr std::array<float, 6> kFirstLookup = {0.3f, 0.4f, 0.6f, 0.75f, 0.85f, 0.92f};
@@ -70,27 +73,39 @@ double Policy::expected(const Offer& offer) const noexcept {
 
 // Seconds, or plain steps while nothing is measured. Between two measured numbers of rows, a straight line.
 double Policy::cost_of(int32_t num_rows) const noexcept {
+  const Costs& cost = costs();
   const int32_t rows = std::clamp(num_rows, 1, kMaxRows);
   int32_t below = rows, above = rows;
-  while (below > 0 && cost_[below] == 0) --below;
-  while (above <= kMaxRows && cost_[above] == 0) ++above;
-  const double low = below > 0 ? cost_[below] : 0;
-  const double high = above <= kMaxRows ? cost_[above] : 0;
+  while (below > 0 && cost[below] == 0) --below;
+  while (above <= kMaxRows && cost[above] == 0) ++above;
+  const double low = below > 0 ? cost[below] : 0;
+  const double high = above <= kMaxRows ? cost[above] : 0;
   if (below > 0 && above <= kMaxRows)
     return below == above ? low : low + (high - low) * (rows - below) / (above - below);
   if (below > 0) return low * (1 + kRowsGuess * (rows - below));
   return above <= kMaxRows ? high / (1 + kRowsGuess * (above - rows)) : 1 + kRowsGuess * rows;
 }
 
+// Of a step without drafts, and without the head's work once that was seen.
+double Policy::plain_cost(int32_t num_sequences) const noexcept {
+  const double without = num_sequences <= kMaxRows ? costs_[0][num_sequences] : 0;
+  return without > 0 ? without : cost_of(num_sequences);
+}
+
+bool Policy::is_plain_step() const noexcept {
+  if (num_steps_ < kFirstSteps) return num_steps_ % kPlainEveryFirst == kPlainEveryFirst / 2;
+  return num_steps_ % kPlainEvery == 0;
+}
+
 bool Policy::may_draft(int32_t num_sequences) const noexcept {
-  if (num_sequences > kMaxRows || cost_[num_sequences] == 0) return false;  // not known yet
-  const double allowed = kMaxLoss * decode_seconds_ + kFreeLoss * cost_[num_sequences];
-  return num_steps_ % kPlainEvery != 0 && account_ >= -allowed;
+  if (num_sequences > kMaxRows || costs()[num_sequences] == 0) return false;  // not known yet
+  const double allowed = kMaxLoss * decode_seconds_ + kFreeLoss * costs()[num_sequences];
+  return !is_plain_step() && account_ >= -allowed;
 }
 
 // How many of the likeliest positions make the most tokens per second; 0 when the gain is not worth it.
 int32_t Policy::best_count(int32_t num_sequences) const noexcept {
-  const double plain = num_sequences / cost_of(num_sequences);
+  const double plain = num_sequences / cost_of(num_sequences);  // the head's work, if it does any, is done either way
   const double draft_cost = draft_cost_ > 0 ? draft_cost_ : kDraftGuess * cost_of(num_sequences);
   double tokens = num_sequences, best = plain * kLeastGain;
   int32_t count = 0, deepest = 0;
@@ -108,7 +123,9 @@ int32_t Policy::best_count(int32_t num_sequences) const noexcept {
 
 void Policy::admit(std::span<Offer> offers, int32_t num_sequences) {
   slots_.clear();
-  steps_without_head_ = std::min(steps_without_head_ + 1, kHeadPatience);
+  head_index_ =
+      std::min(static_cast<size_t>(std::bit_width(static_cast<uint32_t>(std::max(num_sequences, 1)))), heads_.size()) -
+      1;
   for (size_t i = 0; i < offers.size(); ++i) {
     offers[i].num_admitted = 0;
     double survival = 1;
@@ -128,17 +145,15 @@ void Policy::admit(std::span<Offer> offers, int32_t num_sequences) {
     retry_interval_ = std::min(2 * retry_interval_, kMaxRetryInterval);
   }
   if (count > 0) silent_steps_ = 0;
-  for (int32_t i = 0; i < count; ++i) {
-    ++offers[slots_[i].offer].num_admitted;
-    if (slots_[i].is_drafted_by_model) steps_without_head_ = 0;
-  }
+  for (int32_t i = 0; i < count; ++i) ++offers[slots_[i].offer].num_admitted;
 }
 
 void Policy::note_step(int32_t num_sequences, int32_t num_rows, int32_t num_tokens, double seconds,
-                       double draft_seconds, int32_t num_draft_steps) noexcept {
+                       double draft_seconds, int32_t num_draft_steps, bool feeds_head) noexcept {
   if (num_sequences <= 0 || num_rows > kMaxRows || !(seconds > 0)) return;
   ++num_steps_;
-  double& cost = cost_[num_rows];
+  has_head_ |= feeds_head;
+  double& cost = costs_[feeds_head ? 1 : 0][num_rows];
   const double step = seconds - draft_seconds;
   cost = cost == 0 ? step : cost + kNewest * (std::min(step, 4 * cost) - cost);
   if (num_draft_steps > 0) {
@@ -146,11 +161,23 @@ void Policy::note_step(int32_t num_sequences, int32_t num_rows, int32_t num_toke
     draft_cost_ = draft_cost_ == 0 ? each : draft_cost_ + kNewest * (std::min(each, 4 * draft_cost_) - draft_cost_);
   }
   decode_seconds_ += seconds;
+  const double plain = plain_cost(num_sequences), gain = plain * num_tokens / num_sequences - seconds;
+  const double fed = costs_[1][num_sequences], head_cost = fed > 0 ? std::max(fed - plain, 0.0) : 0;
+  note_head(num_sequences, seconds, feeds_head, num_draft_steps > 0 ? gain : -head_cost);
   if (num_rows == num_sequences && num_draft_steps == 0) return;
-  const double plain = cost_of(num_sequences), gain = plain * num_tokens / num_sequences - seconds;
   saved_ += gain;
   account_ = std::min(account_ + gain, kMaxCredit * plain);
   if (gain > 0) retry_interval_ = 16;
+}
+
+// A head that rests begins again when its loss has become half of what it may be: each rest is longer than the last.
+void Policy::note_head(int32_t num_sequences, double seconds, bool feeds_head, double gain) noexcept {
+  Head& head = heads_[head_index_];
+  const double plain = plain_cost(num_sequences);
+  head.seconds += seconds;
+  if (feeds_head) head.account = std::min(head.account + gain, kMaxCredit * plain);
+  const double allowed = kMaxHeadLoss * head.seconds + kFreeLoss * plain;
+  head.rests = head.account < -(head.rests ? allowed / 2 : allowed);
 }
 
 void Policy::note_drafts(const Offer& offer, int32_t num_accepted, Acceptance& history) noexcept {

@@ -39,9 +39,10 @@ class Policy {
   void admit(std::span<Offer> offers, int32_t num_sequences);
 
   // A step of `num_rows` rows of decoding sequences, drafts included, took `seconds`, in which `num_tokens` tokens were
-  // made; draft_seconds of them went into drafting. Steps with prompts say nothing and are not told.
+  // made; draft_seconds of them went into drafting. Steps with prompts say nothing and are not told. feeds_head: the
+  // head took up its tokens.
   void note_step(int32_t num_sequences, int32_t num_rows, int32_t num_tokens, double seconds, double draft_seconds,
-                 int32_t num_draft_steps) noexcept;
+                 int32_t num_draft_steps, bool feeds_head = false) noexcept;
 
   // The outcome of an offer that was admitted.
   void note_drafts(const Offer& offer, int32_t num_accepted, Acceptance& history) noexcept;
@@ -49,29 +50,44 @@ class Policy {
   // Drafts of an offer that will hold, on average.
   double expected(const Offer& offer) const noexcept;
 
-  // Whether the head should take up the tokens of decoding sequences, so that it can draft after them: not when it has
-  // had nothing to draft for a while.
-  bool wants_head() const noexcept { return steps_without_head_ < kHeadPatience; }
+  // Whether the head should take up the tokens of the step that was admitted last, so that it can draft after them.
+  // That costs a little in every step, and now and then a step without it shows how much. Where its drafts do not earn
+  // that, with so many sequences, the head rests: it drafts nothing either.
+  bool wants_head() const noexcept { return !head().rests && !is_plain_step(); }
+  bool head_rests() const noexcept { return head().rests; }
 
   double saved_seconds() const noexcept { return saved_; }  // against plain steps, by their measured cost
 
  private:
   static constexpr int32_t kMaxRows = 128;
-  static constexpr int32_t kHeadPatience = 64;  // steps
 
+  using Costs = std::array<double, kMaxRows + 1>;  // seconds of a step by rows, newest counting most; 0: not seen
+  struct Head {                                    // with about the same number of sequences
+    bool rests = false;
+    double account = 0;  // seconds that its drafts gave, less what its work took
+    double seconds = 0;  // of all steps
+  };
+
+  const Head& head() const noexcept { return heads_[head_index_]; }
+  bool is_plain_step() const noexcept;
+  const Costs& costs() const noexcept { return costs_[has_head_ && !head().rests ? 1 : 0]; }
   double cost_of(int32_t num_rows) const noexcept;
+  double plain_cost(int32_t num_sequences) const noexcept;
+  void note_head(int32_t num_sequences, double seconds, bool feeds_head, double gain) noexcept;
   double probability(const Offer& offer, int32_t position) const noexcept;
   bool may_draft(int32_t num_sequences) const noexcept;
   int32_t best_count(int32_t num_sequences) const noexcept;  // of slots_
 
-  std::array<double, kMaxRows + 1> cost_{};  // seconds of a step by rows, newest counting most; 0: not seen
-  double draft_cost_ = 0;                    // seconds of one draft step
+  std::array<Costs, 2> costs_{};  // of steps without the head's work, and with it
+  double draft_cost_ = 0;         // seconds of one draft step
+  std::array<Head, 8> heads_;     // by the binary logarithm of the number of sequences
+  size_t head_index_ = 0;
+  bool has_head_ = false;                                     // some step fed it
   std::array<std::array<Acceptance, 6>, kNumSources> prior_;  // by source and length of match
   double decode_seconds_ = 0, saved_ = 0;
   double account_ = 0;  // seconds won and not yet lost again; below 0 when drafts have cost more than they gave
   int64_t num_steps_ = 0;
   int32_t silent_steps_ = 0, retry_interval_ = 16;  // steps without drafts; after how many one draft is tried
-  int32_t steps_without_head_ = 0;  // since the head drafted last
   struct Slot {
     float survival;  // chance that this draft and all before it hold
     int32_t offer;

@@ -136,7 +136,7 @@ void EngineCore::offer_drafts(ActiveRequest& request, int32_t room) {
   }
   offer.num_drafts = static_cast<int32_t>(sequence.drafts.size());
   offer.history = &request.acceptance[static_cast<size_t>(offer.source)];
-  if (config_.uses_head && offer.source != Source::forced && !request.guide) {
+  if (config_.uses_head && !policy_.head_rests() && offer.source != Source::forced && !request.guide) {
     const speculate::Offer head{
         .source = Source::mtp, .num_drafts = room, .history = &request.acceptance[static_cast<size_t>(Source::mtp)]};
     if (policy_.expected(head) > policy_.expected(offer)) {

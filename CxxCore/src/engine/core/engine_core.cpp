@@ -123,7 +123,8 @@ void EngineCore::step() noexcept {
   sample_time_ += Clock::now() - end;
   if (status.is_ok() && num_rows == num_seqs + num_drafts)  // none of them a prompt's
     policy_.note_step(num_seqs, num_rows, static_cast<int32_t>(num_generated_tokens_ - num_before),
-                      seconds(Clock::now() - begin), draft_seconds_, num_draft_steps_);
+                      seconds(Clock::now() - begin), draft_seconds_, num_draft_steps_,
+                      batch_.feeds_head && !batch_.skips_head_rows);
   if (is_watched) {
     record.step_index = num_steps_;
     record.seconds = seconds(Clock::now() - begin);
@@ -181,7 +182,8 @@ Status EngineCore::forward(const scheduler::StepPlan& plan, Clock::time_point be
     build_batch(plan, config_.limits.block_size, config_.limits.max_blocks_per_seq, config_.limits.has_state(), batch_);
     batch_.feeds_head = config_.uses_head;
     const bool has_prompts = batch_.num_tokens() > batch_.num_seqs() + plan.num_drafts();
-    batch_.skips_head_rows = !config_.takes_all_drafts && !has_prompts && !policy_.wants_head();
+    const bool has_policy = !config_.takes_all_drafts && (!config_.drafter || config_.admits_drafter);
+    batch_.skips_head_rows = has_policy && !has_prompts && !policy_.wants_head();
     find_scored_rows(plan);
     batch_.keeps_states = !scored_rows_.empty() || std::ranges::any_of(plan.rows, [this](const auto& row) {
       return requests_.at(row.sequence->id)->is_pooled();

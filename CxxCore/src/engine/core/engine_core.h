@@ -1,6 +1,6 @@
 // EngineCore: the step. Owns the requests in flight and moves them: plan -> batch -> forward -> sample -> commit.
-// Thread rule: one thread drives it (EngineThread's, or a test's); events are sent from inside step() and cancel(). Those
-// of a step that another follows may be sent beside that one, where the device works while the host does.
+// Thread rule: one thread drives it (EngineThread's, or a test's); events are sent from inside step() and cancel().
+// Those of a step that another follows may be sent beside that one, where the device works while the host does.
 #pragma once
 
 #include <cstdint>
@@ -184,7 +184,7 @@ class EngineCore {
   SamplingParams score_params_;         // of a prompt's token: nothing but how many log probabilities
   size_t num_saves_done_ = 0;           // of the plan being committed: these slots are the cache's
   sampler::SampleOutput sampled_;
-  Event event_;                   // the one being made; reused so that a token allocates nothing
+  Event event_;  // the one being made; reused so that a token allocates nothing
   Outbox outbox_;
   int32_t num_failed_steps_ = 0;  // of the device, one after the other
   bool is_dead_ = false;          // the device says that no later step can succeed
