@@ -117,6 +117,19 @@ PAGODA_TEST(host_cache_finds_a_prompt_whose_blocks_were_given_away) {
   }
 }
 
+// The kernels of GPUs: blocks and states leave the device's buffers and come back.
+PAGODA_TEST(host_cache_finds_a_prompt_that_a_gpu_gave_away) {
+  const Tokens first = random_tokens(3, 40), second = random_tokens(4, 50);
+  const std::vector<Tokens> prompts{first, second, first};
+  EngineOptions without = options_for(0, 4), with = options_for(64 << 20, 4);
+  without.device = with.device = "software";
+  const Answers off = ask("qwen3_5", without, prompts, false, 2), on = ask("qwen3_5", with, prompts, false, 2);
+  compare(on, off);
+  CHECK_EQ(off.seen[2]->usage.cached_tokens, 0);
+  CHECK_EQ(on.seen[2]->usage.cached_tokens, 39);
+  CHECK(on.stats.host.num_hits > 0);
+}
+
 // Six answers in a pool for two and a half.
 PAGODA_TEST(host_cache_preempted_answers_have_the_bits_of_those_alone) {
   for (const char* model : {"qwen3_5", "qwen3"}) {
