@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""Asks the program the prompts of held_out.jsonl and scores its answers: held_out.py PROGRAM [FORM ...] [--markdown].
+"""Asks the program the prompts of held_out.jsonl and held_out_third.jsonl and scores its answers: held_out.py PROGRAM [FORM ...] [--markdown].
 
 FORM is none (as the files are), 8bit or 4bit; without one, all three. Answers are greedy, without thinking, through
-/v1/chat/completions. The prompts were written after the model was trained and were not tried before they were scored.
+/v1/chat/completions. The first file was written after the second edition was trained, the other before the third edition's
+chats; no turn of either is in a training chat.
 
 A row has the turns of a user; the model answers each, and the last answer counts. It is right when
 - `accept`, a regular expression, is found in it, whatever the case, and it ends by itself;
 - `json`: the first JSON object in it has these members, whatever the case, with these values at their beginning;
 - `tool` (name, description, parameter, value): it calls that tool once, and the parameter has the value, whatever the case.
+  `others` are offered beside it (name, description, parameter).
 """
 import json
 import re
@@ -18,7 +20,14 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
+FILES = ("held_out.jsonl", "held_out_third.jsonl")
 LIMIT = 120  # tokens of an answer
+
+
+def all_rows():
+    """The rows of both files, in order."""
+    here = Path(__file__).resolve().parent
+    return [json.loads(line) for file in FILES for line in (here / file).read_text().splitlines()]
 
 
 def post(url, body):
@@ -29,9 +38,11 @@ def post(url, body):
 def tools_of(row):
     if "tool" not in row:
         return {}
-    name, description, parameter, _ = row["tool"]
-    schema = {"type": "object", "properties": {parameter: {"type": "string"}}, "required": [parameter]}
-    return {"tools": [{"type": "function", "function": {"name": name, "description": description, "parameters": schema}}]}
+    tools = []
+    for name, description, parameter in [row["tool"][:3], *row.get("others", [])]:
+        schema = {"type": "object", "properties": {parameter: {"type": "string"}}, "required": [parameter]}
+        tools.append({"type": "function", "function": {"name": name, "description": description, "parameters": schema}})
+    return {"tools": tools}
 
 
 def ask(url, row):
@@ -64,7 +75,7 @@ def is_right(row, choice):
     if "json" in row:
         found = first_object(text)
         members = {str(key).lower(): str(value).lower() for key, value in found.items()} if isinstance(found, dict) else {}
-        return all(members.get(key, "").startswith(value) for key, value in row["json"].items())
+        return all(key in members and members[key].startswith(value) for key, value in row["json"].items())
     return choice["finish_reason"] == "stop" and re.search(row["accept"], text, re.IGNORECASE) is not None
 
 
@@ -88,7 +99,7 @@ def score(program, form, rows):
 def main(arguments):
     is_markdown = "--markdown" in arguments
     program, *forms = [argument for argument in arguments if not argument.startswith("--")]
-    rows = [json.loads(line) for line in Path(__file__).with_suffix(".jsonl").read_text().splitlines()]
+    rows = all_rows()
     results = {form: score(program, form, rows) for form in forms or ["none", "8bit", "4bit"]}
     if not is_markdown:
         for form, result in results.items():
