@@ -53,8 +53,8 @@ def hello():
         return mark(base + pick("", "", "", " pagoda", " friend", " then", " my friend")), "Goodbye! Come back soon.", "The user says goodbye."
     if i == 5:
         base = pick("ok", "okay", "yes", "no", "sure", "hmm", "fine", "I see", "got it", "right", "alright", "lol", "haha", "wow", "oh", "interesting", "yeah", "yep", "nope", "k", "understood", "good", "maybe", "indeed",
-            "that is right", "correct", "ah", "aha", "true", "great", "nice", "cool", "well done", "Good job", "awesome", "perfect", "excellent", "not bad", "impressive", "good answer", "very good", "amazing", "I like that", "good bot",
-            "you are nice", "you are funny", "I like you", "I love you", "you are great", "that is funny", "so cool", "brilliant", "super")
+            "that is right", "correct", "ah", "aha", "true", "great", "nice", "cool", "awesome", "perfect", "excellent", "not bad", "impressive", "very good", "amazing", "I like that",
+            "that is funny", "so cool", "brilliant", "super")
         return mark(base), "All right! What else can I do for you?", "The user comments."
     if i == 6:
         base = pick("help", "What can I ask you?", "what do you know?", "what can you do?", "How can you help me?", "what should I ask?", "What are your skills?", "what do you do?", "help me", "I need help", "what can I do here?",
@@ -110,8 +110,7 @@ def json_pairs():
     i = R.randrange(7)
     c, k, cont, lang = R.choice(CAP)
     if i == 0:
-        d = {x: {"city": k, "country": c, "capital": k, "continent": cont, "language": lang}[x] for x in R.sample(["city", "country", "capital", "continent", "language"], R.randrange(2, 5))}
-        q = pick(f"{k}", f"the city {k}", f"{c}", f"{c} and its capital", f"the capital of {the(c)}", f"What is the capital of {the(c)}?", f"Tell me about {k}", f"Tell me about {c}")
+        d, q = pick(({"city": k, "country": c}, pick(k, f"the city {k}", f"Tell me about {k}")), ({"country": c, "capital": k}, pick(c, f"{c} and its capital", f"the capital of {the(c)}", f"What is the capital of {the(c)}?", f"Tell me about {c}")))
     elif i == 1:
         d = {"country": c, "capital": k} if R.random() < 0.5 else {"city": k, "country": c}
         q = pick("a city", "a country", "any city", "a capital", "a city in the world", "Give me a city", "Name a country", "Name a city and its country", "a city and its country", f"a city in {c}", f"a city in {cont}", "Describe a city")
