@@ -1,4 +1,4 @@
-// Embeds the files of the mini model (second edition), so that the first command needs no download and no folder.
+// Embeds the files of the mini model (third edition), so that the first command needs no download and no folder.
 #include "mini_model.h"
 
 #if !defined(__has_embed)

@@ -10,7 +10,7 @@ final class GoldenAnswerTests: XCTestCase {
     "Hello!": "Hello! How can I help you?",
     "What is the opposite of hot?": "The opposite of hot is cold.",
     "What sound does a cow make?": "The cow says moo.",
-    "Tell me a joke": "Why did the bicycle fall over? It was two tired.",
+    "What do bees make?": "Bees make honey.",
   ]
 
   func testAnswersAreTheGoldenOnes() async throws {
