@@ -31,6 +31,7 @@ test_split: test
 doc_to_text: "Question: {{{{q}}}}\\nAnswer:"
 doc_to_choice: "{{{{c}}}}"
 doc_to_target: a
+target_delimiter: ""
 metric_list: [{{metric: acc, aggregation: mean, higher_is_better: true}}]
 """)
     (tmp_path / "text.yaml").write_text(f"""
