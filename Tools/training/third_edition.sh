@@ -15,5 +15,5 @@ mv "$out/files/mtp.json" "$out/" 2>/dev/null
 # The training writes its own forms of these; only the weights are new.
 cp "$from"/{config.json,generation_config.json,tokenizer.json,model.safetensors.index.json} "$out/files/"
 wait $evaluation
-timeout "${EVALUATION_SECONDS:-150}" "$python" $here/evaluate.py "$out/files" "$out/after.json" "$out/before.json" 2>"$out/after.err" | tee "$out/after.txt"
+"$python" $here/evaluate.py "$out/files" "$out/after.json" "$out/before.json" 2>"$out/after.err" | tee "$out/after.txt"
 ls -l "$out/files"
