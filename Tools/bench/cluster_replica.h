@@ -79,11 +79,12 @@ class Replica {
 
   // Plans a step and returns how long it takes; 0 when there is none to do.
   double begin_step() {
-    const scheduler::StepPlan& plan = scheduler_.schedule(budget_.max_tokens(scheduler_.num_decoding()));
+    const int32_t num_decoding = scheduler_.num_decoding();
+    const scheduler::StepPlan& plan = scheduler_.schedule(budget_.max_tokens(num_decoding));
     if (plan.rows.empty()) return 0;
     const int32_t num_rows = static_cast<int32_t>(plan.rows.size());
     const double seconds = shape_.step_seconds + shape_.token_seconds * (plan.num_tokens() - num_rows);
-    budget_.note(plan.num_tokens(), num_rows, seconds);
+    budget_.note(plan.num_tokens(), num_rows, seconds, num_decoding);
     busy_seconds_ += seconds;
     is_stepping_ = true;
     return seconds;

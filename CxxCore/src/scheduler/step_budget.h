@@ -23,17 +23,21 @@ class StepBudget {
   // say, unless the step is full.
   int32_t max_tokens(int32_t num_decoding = 0) const noexcept;
 
-  // A step of `num_tokens` tokens of `num_sequences` sequences took `seconds`.
-  void note(int32_t num_tokens, int32_t num_sequences, double seconds) noexcept;
+  // A step of `num_tokens` tokens of `num_sequences` sequences, `num_decoding` of which decoded, took `seconds`.
+  void note(int32_t num_tokens, int32_t num_sequences, double seconds, int32_t num_decoding = 0) noexcept;
 
  private:
+  void note_beside(int32_t num_prompt_tokens, int32_t num_decoding, double seconds) noexcept;
+
   StepTimes times_;
-  int32_t limit_;                       // max_tokens of the constructor
-  int32_t tokens_;                      // now, when nothing decodes
-  double seconds_per_token_ = 0;        // of steps with prompts, the newest counting half; 0 before the first
-  double seconds_per_added_token_ = 0;  // of those steps, beyond one without prompts, likewise
-  double seconds_of_decodes_ = 0;       // of steps without prompts, likewise
-  double tokens_of_decodes_ = 0;        // of those steps
+  int32_t limit_;                  // max_tokens of the constructor
+  int32_t tokens_;                 // now, when nothing decodes
+  int32_t beside_;                 // now, of prompts beside sequences that decode
+  int32_t too_many_ = 0;           // so many of them took too long lately; 0: none
+  int32_t num_good_ = 0;           // steps since then or the last change with all of beside_ within their time
+  double seconds_per_token_ = 0;   // of steps with prompts, the newest counting half; 0 before the first
+  double seconds_of_decodes_ = 0;  // of steps without prompts, likewise
+  double tokens_of_decodes_ = 0;   // of those steps
 };
 
 }  // namespace pagoda::scheduler

@@ -169,7 +169,8 @@ Sequence* EngineCore::read_next() noexcept {
 const scheduler::StepPlan* EngineCore::schedule() noexcept {
   num_saves_done_ = 0;
   try {
-    return &scheduler_.schedule(budget_.max_tokens(scheduler_.num_decoding()));
+    num_decoding_ = scheduler_.num_decoding();
+    return &scheduler_.schedule(budget_.max_tokens(num_decoding_));
   } catch (const std::exception&) {
     give_back_saves(scheduler_.plan(), nullptr);
     end_all(FinishReason::error, out_of_memory());
@@ -201,7 +202,8 @@ Status EngineCore::forward(const scheduler::StepPlan& plan, Clock::time_point be
     const Clock::time_point end = Clock::now();
     plan_time_ += now - begin;
     forward_time_ += end - now;
-    budget_.note(batch_.num_tokens(), batch_.num_seqs() + plan.num_drafts(), seconds(end - now));
+    budget_.note(batch_.num_tokens(), batch_.num_seqs() + plan.num_drafts(), seconds(end - now),
+                 num_decoding_ + plan.num_drafts());
     return status;
   } catch (const std::exception&) {
     return status_of_exception();

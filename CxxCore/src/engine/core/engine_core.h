@@ -95,7 +95,7 @@ class EngineCore {
   // A step of a model that runs several at once (flights.cpp).
   struct Flight {
     scheduler::StepPlan plan;
-    int32_t num_tokens = 0;
+    int32_t num_tokens = 0, num_decoding = 0;
     Clock::time_point launched;
   };
   void step_in_flight() noexcept;
@@ -169,6 +169,7 @@ class EngineCore {
   cache::PrefixCache cache_;
   scheduler::Scheduler scheduler_;
   scheduler::StepBudget budget_;
+  int32_t num_decoding_ = 0;          // when the step was planned
   std::optional<PrefixTiers> tiers_;  // where prefixes go that the caches cannot keep
   sampler::Sampler sampler_;
   speculate::PastTexts past_texts_;

@@ -38,6 +38,7 @@ bool EngineCore::launch_next() noexcept {
   num_saves_done_ = 0;
   try {
     const int32_t max_rows = std::max(1, (num_seqs + num_steps - 1) / num_steps);
+    flight.num_decoding = std::min(scheduler_.num_decoding(), max_rows);
     const scheduler::StepPlan& plan = scheduler_.schedule(budget_.max_tokens(scheduler_.num_decoding()), max_rows);
     if (plan.rows.empty()) return false;
     flight.plan = plan;
@@ -70,7 +71,8 @@ void EngineCore::land_oldest() noexcept {
   if (!status.is_ok()) return lose_all(status);
   const Clock::time_point end = Clock::now();
   forward_time_ += end - flight.launched;
-  budget_.note(flight.num_tokens, static_cast<int32_t>(flight.plan.rows.size()), seconds(end - flight.launched));
+  budget_.note(flight.num_tokens, static_cast<int32_t>(flight.plan.rows.size()), seconds(end - flight.launched),
+               flight.num_decoding);
   if (!scored_rows_.empty()) status = score();
   first_flight_ = (first_flight_ + 1) % flights_.size();
   --num_flights_;
