@@ -14,9 +14,9 @@ constexpr double kNewest = 0.15;      // share of the newest step in a cost
 constexpr double kRowsGuess = 0.06;   // of a step's cost, for a row more, before it was measured
 constexpr double kDraftGuess = 0.15;  // of a plain step's cost, for a draft step
 constexpr double kLeastGain = 1.03;   // drafts that promise less are not taken
-constexpr double kMaxLoss = 0.007;    // of the time spent decoding
-constexpr double kMaxHeadLoss = 0.003;
-constexpr double kFreeLoss = 4;       // plain steps, once: the first drafts find memory cold
+constexpr double kMaxLoss = 0.004;    // of the time spent decoding
+constexpr double kMaxHeadLoss = 0.002;
+constexpr double kFreeLoss = 2;       // plain steps, once: the first drafts find memory cold
 constexpr double kMaxCredit = 8;      // plain steps: what was won long ago may not be lost at once
 constexpr int64_t kPlainEvery = 128;  // steps: one without drafts, so that their cost stays known; and more at first
 constexpr int64_t kFirstSteps = 256, kPlainEveryFirst = 16;
