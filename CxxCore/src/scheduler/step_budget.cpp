@@ -10,7 +10,8 @@ namespace {
 
 constexpr double kDecodeRatio = 1.9;  // of steps with prompts to steps without: 2, less what times vary
 constexpr int32_t kGoodSteps = 2;     // before more is tried beside decodes
-constexpr int32_t kRetrySteps = 64;   // before as many are tried again as took too long
+constexpr int32_t kRetrySteps = 96;   // before as many are tried again as took too long
+constexpr int32_t kStrike = 8;        // steps within which a second one that takes too long makes steps smaller
 constexpr int32_t kUnknown = 2;       // steps of kStep, while nothing is known yet
 // A step is never smaller: weights are read once whether 1 token or 32 are computed, so that less would only take
 // longer in all. A multiple of it is a multiple of a recurrent block too.
@@ -18,6 +19,9 @@ constexpr int32_t kStep = 32;
 // The same of prompts beside decodes, however many those are: a prompt that got no token would wait until one of them
 // ends.
 constexpr int32_t kDecodeStep = 8;
+
+// By how much steps beside decodes grow and shrink: a quarter.
+int32_t part_of(int32_t tokens) noexcept { return std::max(kDecodeStep, tokens / 4 / kDecodeStep * kDecodeStep); }
 
 double blend(double before, double now) noexcept { return before > 0 ? (before + now) / 2 : now; }
 
@@ -58,15 +62,17 @@ void StepBudget::note_beside(int32_t num_prompt_tokens, int32_t num_decoding, do
   const double num_more = std::max(0.0, num_decoding - tokens_of_decodes_);
   const double plain = seconds_of_decodes_ + num_more * seconds_per_token_;
   const double allowed = times_.max_decode_seconds > 0 ? times_.max_decode_seconds : kDecodeRatio * plain;
+  strikes_ = seconds > allowed ? strikes_ + kStrike : std::max(0, strikes_ - 1);
+  if (seconds > allowed && strikes_ <= kStrike) return;  // one now and then: something else ran
   if (seconds > allowed) {
     too_many_ = num_prompt_tokens;
-    num_good_ = 0;
-    beside_ = std::max(kDecodeStep, num_prompt_tokens * 3 / 4 / kDecodeStep * kDecodeStep);
+    num_good_ = strikes_ = 0;
+    beside_ = std::max(kDecodeStep, (num_prompt_tokens - part_of(num_prompt_tokens)) / kDecodeStep * kDecodeStep);
     return;
   }
   if (num_prompt_tokens <= beside_ - kDecodeStep) return;  // there were no more
-  const int32_t next = std::min(limit_, beside_ + std::max(kDecodeStep, beside_ / 4 / kDecodeStep * kDecodeStep));
-  const bool is_retry = too_many_ > 0 && next >= too_many_;
+  const int32_t next = std::min(limit_, beside_ + part_of(beside_));
+  const bool is_retry = too_many_ > 0 && next >= too_many_ * 7 / 8;
   if (++num_good_ < (is_retry ? kRetrySteps : kGoodSteps)) return;
   if (is_retry) too_many_ = 0;
   num_good_ = 0;

@@ -34,6 +34,7 @@ class StepBudget {
   int32_t tokens_;                 // now, when nothing decodes
   int32_t beside_;                 // now, of prompts beside sequences that decode
   int32_t too_many_ = 0;           // so many of them took too long lately; 0: none
+  int32_t strikes_ = 0;            // kStrike for a step that took too long, less one for each since that did not
   int32_t num_good_ = 0;           // steps since then or the last change with all of beside_ within their time
   double seconds_per_token_ = 0;   // of steps with prompts, the newest counting half; 0 before the first
   double seconds_of_decodes_ = 0;  // of steps without prompts, likewise

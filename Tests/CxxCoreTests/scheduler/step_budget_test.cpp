@@ -133,7 +133,8 @@ PAGODA_TEST(step_budget_leaves_tokens_for_prompts_beside_many_decodes) {
   }
 }
 
-// Reading weights takes 25 ms, a token 0.7: a step in which something else ran makes the next ones small, not all.
+// Reading weights takes 25 ms, a token 0.7: a step in which something else ran changes nothing, and two of them make
+// the next ones smaller, not all.
 PAGODA_TEST(step_budget_recovers_from_a_slow_step_beside_decodes) {
   const auto seconds = [](int32_t tokens) { return 0.025 + 0.0007 * tokens; };
   StepBudget budget({}, 256);
@@ -141,6 +142,8 @@ PAGODA_TEST(step_budget_recovers_from_a_slow_step_beside_decodes) {
   for (int i = 0; i < 4; ++i) budget.note(1, 1, seconds(1));
   CHECK_EQ(read_beside(budget, 1, 100, 0, seconds).tokens, 33);  // 0.048 s, of 0.0488
   budget.note(33, 2, 1.0, 1);
+  CHECK_EQ(read_beside(budget, 1, 20, 0, seconds).tokens, 33);
+  for (int i = 0; i < 2; ++i) budget.note(33, 2, 1.0, 1);
   CHECK_EQ(budget.max_tokens(1), 25);
   CHECK_EQ(read_beside(budget, 1, 300, 0, seconds).tokens, 33);
 }
