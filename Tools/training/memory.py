@@ -16,7 +16,7 @@ hotel|airline|bank|dentist|boss|teacher|doctor|best friend|neighbor|roommate|par
 COUNTED = """cat dog cow horse goat chicken duck apple pear book chair table car bike brother sister cousin friend egg coin stamp shirt hat pen pencil key cup plate
 bottle candle balloon ticket photo tree flower plant letter cake cookie sandwich banana tomato potato stone shell button toy game song picture window door room
 bed lamp ticket shoe sock glove ring doll kite marble puppy kitten rabbit pig hen bee fish bird""".split()
-# What somebody does with counted things, and how it is asked for: "I sold 3 cups", "how many cups did I sell".
+# Verbs for counted things, as the user states and asks them: "I sold 3 cups", "how many cups did I sell".
 DOINGS = [tuple(row.split("/")) for row in """have/have/do have/have/do have/have/do own/own/do need/need/do want/want/do bought/buy/did sold/sell/did found/find/did lost/lose/did
 ate/eat/did read/read/did planted/plant/did made/make/did counted/count/did saw/see/did keep/keep/do ordered/order/did packed/pack/did collected/collect/did feed/feed/do
 won/win/did""".split()]
@@ -109,7 +109,7 @@ def event():
 
 
 def about():
-    """A color, a number, a name or a place of a thing or of somebody."""
+    """A color, a number, a name or a place that belongs to a thing or a person."""
     x, r = R.choice(D.NOUNS + THINGS + COUNTED), R.random()
     if r < 0.25:
         v = R.choice(D.COLORS) if R.random() < 0.8 else made_up()

@@ -97,7 +97,7 @@ def continue_greedily(model, prompts, num_tokens, pad):
 
 
 def padded(texts, lengths, pad, device):
-    """Texts as one batch padded on the right, and 1 where a text goes on after its prompt, 0 elsewhere."""
+    """Texts as one batch padded on the right, and a mask: 1 for tokens after the prompt, 0 elsewhere."""
     width = -(-max(map(len, texts)) // 64) * 64
     x = torch.tensor([t + [pad] * (width - len(t)) for t in texts])
     w = torch.tensor([[0.0] * n + [1.0] * (len(t) - n) + [0.0] * (width - len(t)) for t, n in zip(texts, lengths)])

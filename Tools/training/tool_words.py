@@ -1,4 +1,4 @@
-"""Tools nobody has heard of: names, descriptions and parameters put together at random, and how a user asks for each."""
+"""Unfamiliar tools: names, descriptions and parameters combined at random, and the requests that call them."""
 
 import more_data as D
 from corpus_data import CAP

@@ -53,9 +53,8 @@ class Model {
   // finish(). A model on several machines begins a step while others are in flight. Steps end in the order in which
   // they began; after finish() the results are those of the oldest, as after forward(). Failed steps end all of them.
   virtual int32_t max_in_flight() const noexcept { return 1; }
-  virtual bool launches_early() const noexcept {
-    return false;
-  }  // the step itself runs after launch(), beside the host
+  // Whether the step itself runs after launch(), beside the host.
+  virtual bool launches_early() const noexcept { return false; }
   virtual Status launch(const ForwardBatch& batch) { return forward(batch); }
   virtual Status finish() { return ok_status(); }
   // Any thread: why no step can run now, though later ones may; and how often all caches have been lost.

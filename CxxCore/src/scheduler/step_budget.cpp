@@ -1,6 +1,6 @@
-// Tokens of a step from its time. Beside decodes by trying: more while steps stay within their time, fewer after one
-// that did not. The time of a step cannot be told from a smaller one: the first token of a prompt beside decodes may
-// cost as much as the next thirty, and a rate learned from 8 tokens kept steps at 8 where 32 would have fitted.
+// Tokens of a step from its time. Beside decodes by trying: more while steps stay within their time, fewer after two
+// that did not. The time of a step cannot be told from a smaller one: the first tokens of a prompt beside decodes cost
+// more than those after them, so that a rate learned from 8 tokens keeps steps small.
 #include "scheduler/step_budget.h"
 
 #include <algorithm>
