@@ -1,8 +1,8 @@
-// Measures one model over several stages against one rank, each with one thread: tokens per second of some sequences
-// that decode at once. Rounds alternate, so that a busy machine slows both. Stages are threads of this process, reached
-// over TCP. The most that n stages can give is n times what one rank makes of an nth of the sequences, for each stage
-// then reads its weights n times as often. Build: make -C Tools/native pipeline_bench    Usage: pipeline_bench [shape]
-// [sequences] [tokens] [stages] [rounds]
+// Measures one model over several stages against one rank, each with one thread: the speed of some sequences' prompts,
+// of their decoding at once, and of both together. Rounds alternate, so that a busy machine slows both. Stages are
+// threads of this process, reached over TCP. The most that n stages can give while decoding is n times what one rank
+// makes of an nth of the sequences, for each stage then reads its weights n times as often. Build: make -C Tools/native
+// pipeline_bench Usage: pipeline_bench [shape] [sequences] [tokens] [stages] [rounds] [prompt tokens]
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -21,6 +21,16 @@
 namespace {
 
 using namespace pagoda;
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+constexpr int kShortPrompt = 16;  // tokens
+
+struct Times {
+  double seconds;      // from the first request to the last token
+  double decode_rate;  // tokens per second from when all sequences decode
+};
 
 std::string device_name() {
   const char* name = std::getenv("PAGODA_BENCH_DEVICE");
@@ -70,11 +80,12 @@ struct Engine {
     if (!loaded.info.pipeline.empty()) std::printf("%s\n", loaded.info.pipeline.c_str());
   }
 
-  // Tokens per second from when all sequences decode.
-  double run(int num_sequences, int num_tokens) {
+  // Times requests of equal length, all sent at once.
+  Times run(int num_sequences, int num_prompt_tokens, int num_tokens) {
+    const auto begin = Clock::now();
     for (int i = 0; i < num_sequences; ++i) {
       Request request;
-      for (int t = 0; t < 16; ++t) request.prompt_ids.push_back(100 + 37 * i + t);
+      for (int t = 0; t < num_prompt_tokens; ++t) request.prompt_ids.push_back(100 + (37 * i + t) % 1000);
       request.sampling.max_tokens = num_tokens;
       request.sampling.ignore_eos = true;
       request.use_cache = false;
@@ -84,12 +95,17 @@ struct Engine {
     const int64_t before = core->stats().num_generated_tokens;
     while (core->has_work() && core->stats().num_generated_tokens < before + num_sequences) core->step();
     const int64_t first = core->stats().num_generated_tokens;
-    const auto begin = std::chrono::steady_clock::now();
+    const auto decode_begin = Clock::now();
     while (core->has_work()) core->step();
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    return static_cast<double>(core->stats().num_generated_tokens - first) / seconds;
+    const double decode_seconds = seconds_since(decode_begin);
+    return {seconds_since(begin), static_cast<double>(core->stats().num_generated_tokens - first) / decode_seconds};
   }
 };
+
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values[values.size() / 2];
+}
 
 }  // namespace
 
@@ -98,11 +114,12 @@ int main(int argc, char** argv) {
   ModelSource source;
   source.shape = argc > 1 ? argv[1] : "qwen3.5-0.8b";
   const int num_sequences = number(2, 8), num_tokens = number(3, 32), num_stages = number(4, 2), rounds = number(5, 5);
+  const int num_prompt_tokens = number(6, 512);
   EngineOptions options;
   options.device = device_name();
   options.num_threads = 1;
   options.max_num_seqs = num_sequences;
-  options.max_model_len = 1024;
+  options.max_model_len = std::max(1024, num_prompt_tokens + num_tokens);
   options.speculation = "off";
   if (const char* form = std::getenv("PAGODA_BENCH_QUANTIZE")) options.quantize = form;
   Engine one(source, options);
@@ -114,19 +131,27 @@ int main(int argc, char** argv) {
   if (const char* split = std::getenv("PAGODA_BENCH_SPLIT")) options.pipeline_split = split;
   {
     Engine many(source, options);
-    std::vector<double> ratios, bounds;
+    std::vector<double> prompts, decodes, wholes, bounds;
     for (int round = 0; round < rounds; ++round) {
-      const double alone = one.run(num_sequences, num_tokens), spread = many.run(num_sequences, num_tokens);
-      const double most = num_stages * one.run(std::max(1, num_sequences / num_stages), num_tokens);
-      ratios.push_back(spread / alone);
-      bounds.push_back(most / alone);
-      std::printf("one rank %.1f tokens/s, %d stages %.1f tokens/s, %.2f times of at most %.2f\n", alone, num_stages,
-                  spread, ratios.back(), bounds.back());
+      prompts.push_back(one.run(num_sequences, num_prompt_tokens, 1).seconds /
+                        many.run(num_sequences, num_prompt_tokens, 1).seconds);
+      const Times alone = one.run(num_sequences, num_prompt_tokens, num_tokens);
+      const Times spread = many.run(num_sequences, num_prompt_tokens, num_tokens);
+      wholes.push_back(alone.seconds / spread.seconds);
+      // With short prompts: sequences that decode while others' prompts are read would blur it.
+      const double rate = one.run(num_sequences, kShortPrompt, num_tokens).decode_rate;
+      const double most = one.run(std::max(1, num_sequences / num_stages), kShortPrompt, num_tokens).decode_rate;
+      decodes.push_back(many.run(num_sequences, kShortPrompt, num_tokens).decode_rate / rate);
+      bounds.push_back(num_stages * most / rate);
+      std::printf(
+          "one rank %.1f s, %d stages %.1f s, %.2f times; prompts alone %.2f; decoding alone %.2f of at most %.2f\n",
+          alone.seconds, num_stages, spread.seconds, wholes.back(), prompts.back(), decodes.back(), bounds.back());
     }
-    std::ranges::sort(ratios);
-    std::ranges::sort(bounds);
-    std::printf("%s, %d sequences, one thread a rank: median %.2f times one rank, of at most %.2f\n",
-                source.shape.c_str(), num_sequences, ratios[ratios.size() / 2], bounds[bounds.size() / 2]);
+    std::printf(
+        "%s, %d sequences, prompts of %d tokens, answers of %d, one thread a rank: median %.2f times one rank; "
+        "prompts alone %.2f; decoding alone %.2f of at most %.2f\n",
+        source.shape.c_str(), num_sequences, num_prompt_tokens, num_tokens, median(wholes), median(prompts),
+        median(decodes), median(bounds));
   }
   return 0;
 }
