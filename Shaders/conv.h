@@ -38,3 +38,30 @@ METAL_FUNC float conv_row(device const float* x, device const float* tail, devic
   }
   return silu(sum);
 }
+
+// The rows from `row` on, all after the sequence's first three in this step: what they share is loaded once, all at
+// once.
+template <uint ROWS>
+METAL_FUNC void conv_rows(device const float* x, device const float* weight, constant pagoda_args::CausalConv1d& args,
+                          int row, device float* out) {
+  constexpr uint PAST = kUsualTaps - 1;
+  float inputs[ROWS + PAST];
+  float weights[kUsualTaps];
+#pragma unroll
+  for (uint i = 0; i < ROWS + PAST; ++i) {
+    inputs[i] = x[long(row + int(i) - int(PAST)) * args.x_stride];
+  }
+#pragma unroll
+  for (uint i = 0; i < kUsualTaps; ++i) {
+    weights[i] = weight[long(i) * args.weight_stride];
+  }
+#pragma unroll
+  for (uint r = 0; r < ROWS; ++r) {
+    float sum = 0.0f;
+#pragma unroll
+    for (uint i = 0; i < kUsualTaps; ++i) {
+      sum = fma(inputs[r + i], weights[i], sum);
+    }
+    out[long(r) * args.out_stride] = silu(sum);
+  }
+}

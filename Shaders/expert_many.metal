@@ -34,7 +34,7 @@ kernel void expert_many(device const T* x [[buffer(0)]],
   Share<BITS> w_next[kShares];
   #pragma unroll
   for (uint i = 0; i < kShares; ++i) {
-    w_at[i] = expert_weight_at(args, tile, tg.x, tid / 4 + 32 * i, kWeightRows, tid);
+    w_at[i] = expert_weight_at(args, tile, tg.x, staged_row(tid, i), kWeightRows, tid);
     load_share(w, w_steps, w_at[i], w_next[i]);
   }
   ulong x_at[1];

@@ -40,6 +40,7 @@ kernel void matmul_few(device const X* x [[buffer(0)]],
                        uint lane [[thread_index_in_simdgroup]]) {
   constexpr uint ROWS = 8 * RT;
   constexpr uint AHEAD = RT == 4 ? 2 : 4 / RT;  // chunks whose loads are in flight: what registers hold
+  constexpr uint LOADED = RT * MT > 4 ? 1 : AHEAD;  // chunks whose activations are loaded at once: likewise
   constexpr uint WIDTH = 8 * MT;
   constexpr uint TILES = MT < 4 ? MT : 4;  // of x whose sums are added at once: what threadgroup memory holds
   constexpr uint PASS = 8 * TILES;
@@ -79,19 +80,21 @@ kernel void matmul_few(device const X* x [[buffer(0)]],
   if (MADE) {
     row_scales((device const float*)(x), args.x_stride, args.source, args.rows, scales, parts, tid, sg, lane);
   }
-  constexpr bool LOADS_X = MT == 1 && !MADE;  // of all chunks at once too: registers hold it
   for (uint k0 = begin; k0 < end; k0 += AHEAD * kChunk) {
-    uint x_ahead[LOADS_X ? AHEAD : 1][kChunkTiles];
-    // Only saves work: others load x below.
-    if (LOADS_X) {
-      #pragma unroll
-      for (uint u = 0; u < AHEAD; ++u) {
-        const uint k = k0 + u * kChunk;
-        load_x(x + x_at[0] + (k < end ? k : k0), x_ahead[LOADS_X ? u : 0]);
-      }
-    }
+    uint x_ahead[LOADED][MT][kChunkTiles];
     #pragma unroll
     for (uint u = 0; u < AHEAD; ++u) {
+      // Only saves work: rows that are made here are loaded below.
+      if (!MADE && u % LOADED == 0) {
+        #pragma unroll
+        for (uint i = 0; i < LOADED; ++i) {
+          const uint k = k0 + (u + i) * kChunk;
+          #pragma unroll
+          for (uint t = 0; t < MT; ++t) {
+            load_x(x + x_at[t] + (k < end ? k : k0), x_ahead[i][t]);
+          }
+        }
+      }
       if (k0 + u * kChunk < end) {
         uint w_words[RT][kChunkTiles];
         uint x_words[MT][kChunkTiles];
@@ -103,13 +106,11 @@ kernel void matmul_few(device const X* x [[buffer(0)]],
                       gate + long(m) * args.source.gate_stride, args.source,
                       (threadgroup const float*)(scales + m * args.source.heads), k0 + u * kChunk + lane % 4 * 16,
                       x_words[t]);
-          } else if (LOADS_X) {
+          } else {
             #pragma unroll
             for (uint j = 0; j < kChunkTiles; ++j) {
-              x_words[t][j] = x_ahead[LOADS_X ? u : 0][j];
+              x_words[t][j] = x_ahead[u % LOADED][t][j];
             }
-          } else {
-            load_x(x + x_at[t] + k0 + u * kChunk, x_words[t]);
           }
         }
         #pragma unroll
@@ -159,6 +160,12 @@ kernel void matmul_few(device const X* x [[buffer(0)]],
 
 template [[host_name("matmul_few_f16_1_1")]]
 kernel decltype(matmul_few<half, half, 16, false, 1, 1>) matmul_few<half, half, 16, false, 1, 1>;
+template [[host_name("matmul_few_f16_1_2")]]
+kernel decltype(matmul_few<half, half, 16, false, 1, 2>) matmul_few<half, half, 16, false, 1, 2>;
+template [[host_name("matmul_few_f16_1_4")]]
+kernel decltype(matmul_few<half, half, 16, false, 1, 4>) matmul_few<half, half, 16, false, 1, 4>;
+template [[host_name("matmul_few_f16_1_8")]]
+kernel decltype(matmul_few<half, half, 16, false, 1, 8>) matmul_few<half, half, 16, false, 1, 8>;
 template [[host_name("matmul_few_f16_2_1")]]
 kernel decltype(matmul_few<half, half, 16, false, 2, 1>) matmul_few<half, half, 16, false, 2, 1>;
 template [[host_name("matmul_few_f16_2_2")]]
@@ -169,6 +176,12 @@ template [[host_name("matmul_few_f16_2_8")]]
 kernel decltype(matmul_few<half, half, 16, false, 2, 8>) matmul_few<half, half, 16, false, 2, 8>;
 template [[host_name("matmul_few_bf16_1_1")]]
 kernel decltype(matmul_few<bfloat, bfloat, 16, false, 1, 1>) matmul_few<bfloat, bfloat, 16, false, 1, 1>;
+template [[host_name("matmul_few_bf16_1_2")]]
+kernel decltype(matmul_few<bfloat, bfloat, 16, false, 1, 2>) matmul_few<bfloat, bfloat, 16, false, 1, 2>;
+template [[host_name("matmul_few_bf16_1_4")]]
+kernel decltype(matmul_few<bfloat, bfloat, 16, false, 1, 4>) matmul_few<bfloat, bfloat, 16, false, 1, 4>;
+template [[host_name("matmul_few_bf16_1_8")]]
+kernel decltype(matmul_few<bfloat, bfloat, 16, false, 1, 8>) matmul_few<bfloat, bfloat, 16, false, 1, 8>;
 template [[host_name("matmul_few_bf16_2_1")]]
 kernel decltype(matmul_few<bfloat, bfloat, 16, false, 2, 1>) matmul_few<bfloat, bfloat, 16, false, 2, 1>;
 template [[host_name("matmul_few_bf16_2_2")]]
@@ -179,6 +192,12 @@ template [[host_name("matmul_few_bf16_2_8")]]
 kernel decltype(matmul_few<bfloat, bfloat, 16, false, 2, 8>) matmul_few<bfloat, bfloat, 16, false, 2, 8>;
 template [[host_name("matmul_few_q8_1_1")]]
 kernel decltype(matmul_few<half, half, 8, false, 1, 1>) matmul_few<half, half, 8, false, 1, 1>;
+template [[host_name("matmul_few_q8_1_2")]]
+kernel decltype(matmul_few<half, half, 8, false, 1, 2>) matmul_few<half, half, 8, false, 1, 2>;
+template [[host_name("matmul_few_q8_1_4")]]
+kernel decltype(matmul_few<half, half, 8, false, 1, 4>) matmul_few<half, half, 8, false, 1, 4>;
+template [[host_name("matmul_few_q8_1_8")]]
+kernel decltype(matmul_few<half, half, 8, false, 1, 8>) matmul_few<half, half, 8, false, 1, 8>;
 template [[host_name("matmul_few_q8_2_1")]]
 kernel decltype(matmul_few<half, half, 8, false, 2, 1>) matmul_few<half, half, 8, false, 2, 1>;
 template [[host_name("matmul_few_q8_2_2")]]
@@ -189,6 +208,12 @@ template [[host_name("matmul_few_q8_2_8")]]
 kernel decltype(matmul_few<half, half, 8, false, 2, 8>) matmul_few<half, half, 8, false, 2, 8>;
 template [[host_name("matmul_few_q4_1_1")]]
 kernel decltype(matmul_few<half, half, 4, false, 1, 1>) matmul_few<half, half, 4, false, 1, 1>;
+template [[host_name("matmul_few_q4_1_2")]]
+kernel decltype(matmul_few<half, half, 4, false, 1, 2>) matmul_few<half, half, 4, false, 1, 2>;
+template [[host_name("matmul_few_q4_1_4")]]
+kernel decltype(matmul_few<half, half, 4, false, 1, 4>) matmul_few<half, half, 4, false, 1, 4>;
+template [[host_name("matmul_few_q4_1_8")]]
+kernel decltype(matmul_few<half, half, 4, false, 1, 8>) matmul_few<half, half, 4, false, 1, 8>;
 template [[host_name("matmul_few_q4_2_1")]]
 kernel decltype(matmul_few<half, half, 4, false, 2, 1>) matmul_few<half, half, 4, false, 2, 1>;
 template [[host_name("matmul_few_q4_2_2")]]
@@ -201,12 +226,6 @@ template [[host_name("matmul_few_direct_1_1")]]
 kernel decltype(matmul_few<bfloat, float, 16, false, 1, 1>) matmul_few<bfloat, float, 16, false, 1, 1>;
 template [[host_name("matmul_few_direct_2_1")]]
 kernel decltype(matmul_few<bfloat, float, 16, false, 2, 1>) matmul_few<bfloat, float, 16, false, 2, 1>;
-template [[host_name("matmul_few_direct_2_2")]]
-kernel decltype(matmul_few<bfloat, float, 16, false, 2, 2>) matmul_few<bfloat, float, 16, false, 2, 2>;
-template [[host_name("matmul_few_direct_2_4")]]
-kernel decltype(matmul_few<bfloat, float, 16, false, 2, 4>) matmul_few<bfloat, float, 16, false, 2, 4>;
-template [[host_name("matmul_few_direct_2_8")]]
-kernel decltype(matmul_few<bfloat, float, 16, false, 2, 8>) matmul_few<bfloat, float, 16, false, 2, 8>;
 template [[host_name("matmul_few_made_1_1")]]
 kernel decltype(matmul_few<bfloat, float, 16, true, 1, 1>) matmul_few<bfloat, float, 16, true, 1, 1>;
 template [[host_name("matmul_few_made_4_1")]]

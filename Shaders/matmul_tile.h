@@ -12,9 +12,51 @@ constant constexpr uint kStageScratch = 0;  // words of all simdgroups
 constant constexpr uint kStageScratch = 4 * kTileScratch / 2;
 #endif
 
-// total = the products of the simdgroup's rows, its runs of columns added in order. x_at, w_at: where what the thread
-// stages begins, of rows tid / 4, tid / 4 + 32, ...; w_next: the first of it. LD: words of a staged row.
-// shared_words: (16 WT + 16 MT) LD + kStageScratch words.
+// The row of weights that a thread's share i is from. Shares 2 p and 2 p + 1 are 8 rows apart, in the upper and lower
+// half of a tile of 16.
+METAL_FUNC uint staged_row(uint tid, uint i) { return 64 * (i / 2) + 16 * (tid / 32) + 8 * (i % 2) + tid % 32 / 4; }
+
+// Two shares to where load_pair finds them. A lane of NVIDIA's multiplies four words at once, two of each row: these
+// are neighbours there, and lanes lie one after the other. tile: the threadgroup's weights, rows of LD words.
+template <uint LD>
+METAL_FUNC void store_pair(thread const uint (&low)[kChunkTiles], thread const uint (&high)[kChunkTiles],
+                           threadgroup uint* tile, uint pair, uint tid) {
+#ifdef __MSL_PAIRED_MMA__
+  threadgroup uint* to = tile + (4 * pair + tid / 32) * (16 * kChunk / 2) + tid % 32 * 4;
+#pragma unroll
+  for (uint j = 0; j < kChunkTiles; j += 2) {
+    *(threadgroup uint4*)(to + 64 * j) = uint4(low[j], high[j], low[j + 1], high[j + 1]);
+  }
+#else
+  store_words(low, tile + staged_row(tid, 2 * pair) * LD + tid % 4 * 8);
+  store_words(high, tile + staged_row(tid, 2 * pair + 1) * LD + tid % 4 * 8);
+#endif
+}
+
+// A lane's words of the tile of 16 rows from `row` on.
+template <uint LD>
+METAL_FUNC void load_pair(threadgroup const uint* tile, uint row, uint lane, thread uint (&words)[2][kChunkTiles]) {
+#ifdef __MSL_PAIRED_MMA__
+  threadgroup const uint* from = tile + row * (kChunk / 2) + lane * 4;
+#pragma unroll
+  for (uint j = 0; j < kChunkTiles; j += 2) {
+    const uint4 four = *(threadgroup const uint4*)(from + 64 * j);
+    words[0][j] = four.x;
+    words[1][j] = four.y;
+    words[0][j + 1] = four.z;
+    words[1][j + 1] = four.w;
+  }
+#else
+#pragma unroll
+  for (uint i = 0; i < 2; ++i) {
+    load_words(tile + (row + 8 * i + lane / 4) * LD + lane % 4 * 8, words[i]);
+  }
+#endif
+}
+
+// total = the products of the simdgroup's rows, its runs of columns added in order. x_at: where what the thread stages
+// of rows tid / 4, tid / 4 + 32, ... begins; w_at: likewise of staged_row; w_next: the first of it. LD: words of a
+// staged row. shared_words: (16 WT + 16 MT) LD + kStageScratch words.
 template <typename T, uint BITS, uint WT, uint MT, uint LD>
 METAL_FUNC void multiply_tile(thread SumTile (&total)[WT][MT], device const T* x, device const uint* w,
                               device const ushort* w_steps, thread const ulong (&x_at)[MT / 2],
@@ -28,8 +70,6 @@ METAL_FUNC void multiply_tile(thread SumTile (&total)[WT][MT], device const T* x
   threadgroup uint* scratch = shared_words + (16 * WT + 16 * MT) * LD + sg * (kStageScratch / 4);
   const uint sg_n = (sg / 2) * (8 * WT);
   const uint sg_m = (sg % 2) * (8 * MT);
-  const uint stage_row = tid / 4;
-  const uint stage_word = tid % 4 * 8;
   SumTile acc[WT][MT];
 #pragma unroll
   for (uint i = 0; i < WT; ++i) {
@@ -47,14 +87,15 @@ METAL_FUNC void multiply_tile(thread SumTile (&total)[WT][MT], device const T* x
   uint run_end = run;
   for (uint k0 = 0; k0 < padded_cols; k0 += kChunk) {
 #pragma unroll
-    for (uint i = 0; i < W_SHARES; ++i) {
-      uint words[kChunkTiles];
-      share_words(w_next[i], words);
-      store_words(words, w_tile + (stage_row + 32 * i) * LD + stage_word);
+    for (uint i = 0; i < W_SHARES; i += 2) {
+      uint words[2][kChunkTiles];
+      share_words(w_next[i], words[0]);
+      share_words(w_next[i + 1], words[1]);
+      store_pair<LD>(words[0], words[1], w_tile, i / 2, tid);
     }
 #pragma unroll
     for (uint i = 0; i < X_SHARES; ++i) {
-      store_words(x_next[i], x_tile + (stage_row + 32 * i) * LD + stage_word);
+      store_words(x_next[i], x_tile + (tid / 4 + 32 * i) * LD + tid % 4 * 8);
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     if (k0 + kChunk < padded_cols) {
@@ -75,10 +116,7 @@ METAL_FUNC void multiply_tile(thread SumTile (&total)[WT][MT], device const T* x
 #pragma unroll
     for (uint i = 0; i < WT; i += 2) {
       uint w_words[2][kChunkTiles];
-#pragma unroll
-      for (uint j = 0; j < 2; ++j) {
-        load_words((threadgroup const uint*)(w_tile + (sg_n + 8 * (i + j) + lane / 4) * LD + lane % 4 * 8), w_words[j]);
-      }
+      load_pair<LD>((threadgroup const uint*)(w_tile), sg_n + 8 * i, lane, w_words);
       pair_multiply<T, WT, MT>(acc, i, w_words, x_words, scratch, lane);
     }
     if (k0 + kChunk >= min(run_end, padded_cols)) {

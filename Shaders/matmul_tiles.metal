@@ -36,7 +36,7 @@ kernel void matmul_tiles(device const T* x [[buffer(0)]],
   ulong x_at[2];
   #pragma unroll
   for (uint i = 0; i < W_SHARES; ++i) {
-    w_at[i] = ulong(weight_row(args, tg.y, tid / 4 + 32 * i, W_ROWS)) * args.padded_cols + tid % 4 * 16;
+    w_at[i] = ulong(weight_row(args, tg.y, staged_row(tid, i), W_ROWS)) * args.padded_cols + tid % 4 * 16;
   }
   #pragma unroll
   for (uint i = 0; i < 2; ++i) {

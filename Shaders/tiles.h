@@ -76,17 +76,26 @@ METAL_FUNC void pair_multiply(thread SumTile (&acc)[R][M], uint first, thread co
   for (uint i = 0; i < 2; ++i) {
     make_tiles<T, false>(w[i], left[i], scratch, lane);
   }
+#ifdef __MSL_PAIRED_MMA__
+  simdgroup_matrix<T, 8, 8> right[M][kChunkTiles];
+#pragma unroll
+  for (uint t = 0; t < M; ++t) {
+    make_tiles<T, true>(x[t], right[t], scratch, lane);
+  }
+// Neighbouring products add to different sums: none waits for the one before it.
+#pragma unroll
+  for (uint j = 0; j < kChunkTiles; j += 2) {
+#pragma unroll
+    for (uint t = 0; t < M; ++t) {
+      msl_multiply_accumulate_pairs(acc[first][t], acc[first + 1][t], left[0][j], left[1][j], left[0][j + 1],
+                                    left[1][j + 1], right[t][j], right[t][j + 1], true);
+    }
+  }
+#else
 #pragma unroll
   for (uint t = 0; t < M; ++t) {
     simdgroup_matrix<T, 8, 8> right[kChunkTiles];
     make_tiles<T, true>(x[t], right, scratch, lane);
-#ifdef __MSL_PAIRED_MMA__
-#pragma unroll
-    for (uint j = 0; j < kChunkTiles; j += 2) {
-      msl_multiply_accumulate_pairs(acc[first][t], acc[first + 1][t], left[0][j], left[1][j], left[0][j + 1],
-                                    left[1][j + 1], right[j], right[j + 1], true);
-    }
-#else
 #pragma unroll
     for (uint i = 0; i < 2; ++i) {
 #pragma unroll
@@ -94,8 +103,8 @@ METAL_FUNC void pair_multiply(thread SumTile (&acc)[R][M], uint first, thread co
         simdgroup_multiply_accumulate(acc[first + i][t], left[i][j], right[j], acc[first + i][t]);
       }
     }
-#endif
   }
+#endif
 }
 
 // acc[i][t] += (rows i of w) (rows t of x)^T over one chunk. scratch: kTileScratch words of the simdgroup's own.

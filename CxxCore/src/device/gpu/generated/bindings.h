@@ -128,64 +128,73 @@ enum Binding : int { x = 0, w = 1, bias = 2, out = 3, args = 4 };
 }  // namespace matmul_f32
 namespace matmul_few {
 inline constexpr KernelId f16_1_1 = {43, "matmul_few_f16_1_1"};
-inline constexpr KernelId f16_2_1 = {44, "matmul_few_f16_2_1"};
-inline constexpr KernelId f16_2_2 = {45, "matmul_few_f16_2_2"};
-inline constexpr KernelId f16_2_4 = {46, "matmul_few_f16_2_4"};
-inline constexpr KernelId f16_2_8 = {47, "matmul_few_f16_2_8"};
-inline constexpr KernelId bf16_1_1 = {48, "matmul_few_bf16_1_1"};
-inline constexpr KernelId bf16_2_1 = {49, "matmul_few_bf16_2_1"};
-inline constexpr KernelId bf16_2_2 = {50, "matmul_few_bf16_2_2"};
-inline constexpr KernelId bf16_2_4 = {51, "matmul_few_bf16_2_4"};
-inline constexpr KernelId bf16_2_8 = {52, "matmul_few_bf16_2_8"};
-inline constexpr KernelId q8_1_1 = {53, "matmul_few_q8_1_1"};
-inline constexpr KernelId q8_2_1 = {54, "matmul_few_q8_2_1"};
-inline constexpr KernelId q8_2_2 = {55, "matmul_few_q8_2_2"};
-inline constexpr KernelId q8_2_4 = {56, "matmul_few_q8_2_4"};
-inline constexpr KernelId q8_2_8 = {57, "matmul_few_q8_2_8"};
-inline constexpr KernelId q4_1_1 = {58, "matmul_few_q4_1_1"};
-inline constexpr KernelId q4_2_1 = {59, "matmul_few_q4_2_1"};
-inline constexpr KernelId q4_2_2 = {60, "matmul_few_q4_2_2"};
-inline constexpr KernelId q4_2_4 = {61, "matmul_few_q4_2_4"};
-inline constexpr KernelId q4_2_8 = {62, "matmul_few_q4_2_8"};
-inline constexpr KernelId direct_1_1 = {63, "matmul_few_direct_1_1"};
-inline constexpr KernelId direct_2_1 = {64, "matmul_few_direct_2_1"};
-inline constexpr KernelId direct_2_2 = {65, "matmul_few_direct_2_2"};
-inline constexpr KernelId direct_2_4 = {66, "matmul_few_direct_2_4"};
-inline constexpr KernelId direct_2_8 = {67, "matmul_few_direct_2_8"};
-inline constexpr KernelId made_1_1 = {68, "matmul_few_made_1_1"};
-inline constexpr KernelId made_4_1 = {69, "matmul_few_made_4_1"};
+inline constexpr KernelId f16_1_2 = {44, "matmul_few_f16_1_2"};
+inline constexpr KernelId f16_1_4 = {45, "matmul_few_f16_1_4"};
+inline constexpr KernelId f16_1_8 = {46, "matmul_few_f16_1_8"};
+inline constexpr KernelId f16_2_1 = {47, "matmul_few_f16_2_1"};
+inline constexpr KernelId f16_2_2 = {48, "matmul_few_f16_2_2"};
+inline constexpr KernelId f16_2_4 = {49, "matmul_few_f16_2_4"};
+inline constexpr KernelId f16_2_8 = {50, "matmul_few_f16_2_8"};
+inline constexpr KernelId bf16_1_1 = {51, "matmul_few_bf16_1_1"};
+inline constexpr KernelId bf16_1_2 = {52, "matmul_few_bf16_1_2"};
+inline constexpr KernelId bf16_1_4 = {53, "matmul_few_bf16_1_4"};
+inline constexpr KernelId bf16_1_8 = {54, "matmul_few_bf16_1_8"};
+inline constexpr KernelId bf16_2_1 = {55, "matmul_few_bf16_2_1"};
+inline constexpr KernelId bf16_2_2 = {56, "matmul_few_bf16_2_2"};
+inline constexpr KernelId bf16_2_4 = {57, "matmul_few_bf16_2_4"};
+inline constexpr KernelId bf16_2_8 = {58, "matmul_few_bf16_2_8"};
+inline constexpr KernelId q8_1_1 = {59, "matmul_few_q8_1_1"};
+inline constexpr KernelId q8_1_2 = {60, "matmul_few_q8_1_2"};
+inline constexpr KernelId q8_1_4 = {61, "matmul_few_q8_1_4"};
+inline constexpr KernelId q8_1_8 = {62, "matmul_few_q8_1_8"};
+inline constexpr KernelId q8_2_1 = {63, "matmul_few_q8_2_1"};
+inline constexpr KernelId q8_2_2 = {64, "matmul_few_q8_2_2"};
+inline constexpr KernelId q8_2_4 = {65, "matmul_few_q8_2_4"};
+inline constexpr KernelId q8_2_8 = {66, "matmul_few_q8_2_8"};
+inline constexpr KernelId q4_1_1 = {67, "matmul_few_q4_1_1"};
+inline constexpr KernelId q4_1_2 = {68, "matmul_few_q4_1_2"};
+inline constexpr KernelId q4_1_4 = {69, "matmul_few_q4_1_4"};
+inline constexpr KernelId q4_1_8 = {70, "matmul_few_q4_1_8"};
+inline constexpr KernelId q4_2_1 = {71, "matmul_few_q4_2_1"};
+inline constexpr KernelId q4_2_2 = {72, "matmul_few_q4_2_2"};
+inline constexpr KernelId q4_2_4 = {73, "matmul_few_q4_2_4"};
+inline constexpr KernelId q4_2_8 = {74, "matmul_few_q4_2_8"};
+inline constexpr KernelId direct_1_1 = {75, "matmul_few_direct_1_1"};
+inline constexpr KernelId direct_2_1 = {76, "matmul_few_direct_2_1"};
+inline constexpr KernelId made_1_1 = {77, "matmul_few_made_1_1"};
+inline constexpr KernelId made_4_1 = {78, "matmul_few_made_4_1"};
 enum Binding : int { x = 0, x_scales = 1, w = 2, w_steps = 3, w_scales = 4, bias = 5, weight = 6, gate = 7, out = 8, args = 9 };
 }  // namespace matmul_few
 namespace matmul_rows_bf16 {
-inline constexpr KernelId kernel = {70, "matmul_rows_bf16"};
+inline constexpr KernelId kernel = {79, "matmul_rows_bf16"};
 enum Binding : int { x = 0, weight = 1, gate = 2, out = 3, scales = 4, args = 5 };
 }  // namespace matmul_rows_bf16
 namespace matmul_rows {
-inline constexpr KernelId f16 = {71, "matmul_rows_f16"};
-inline constexpr KernelId rotated = {72, "matmul_rows_rotated"};
+inline constexpr KernelId f16 = {80, "matmul_rows_f16"};
+inline constexpr KernelId rotated = {81, "matmul_rows_rotated"};
 enum Binding : int { x = 0, weight = 1, gate = 2, out = 3, scales = 4, args = 5 };
 }  // namespace matmul_rows
 namespace matmul_tiles {
-inline constexpr KernelId f16_4 = {73, "matmul_tiles_f16_4"};
-inline constexpr KernelId f16_8 = {74, "matmul_tiles_f16_8"};
-inline constexpr KernelId bf16_4 = {75, "matmul_tiles_bf16_4"};
-inline constexpr KernelId bf16_8 = {76, "matmul_tiles_bf16_8"};
-inline constexpr KernelId q8_4 = {77, "matmul_tiles_q8_4"};
-inline constexpr KernelId q8_8 = {78, "matmul_tiles_q8_8"};
-inline constexpr KernelId q4_4 = {79, "matmul_tiles_q4_4"};
-inline constexpr KernelId q4_8 = {80, "matmul_tiles_q4_8"};
+inline constexpr KernelId f16_4 = {82, "matmul_tiles_f16_4"};
+inline constexpr KernelId f16_8 = {83, "matmul_tiles_f16_8"};
+inline constexpr KernelId bf16_4 = {84, "matmul_tiles_bf16_4"};
+inline constexpr KernelId bf16_8 = {85, "matmul_tiles_bf16_8"};
+inline constexpr KernelId q8_4 = {86, "matmul_tiles_q8_4"};
+inline constexpr KernelId q8_8 = {87, "matmul_tiles_q8_8"};
+inline constexpr KernelId q4_4 = {88, "matmul_tiles_q4_4"};
+inline constexpr KernelId q4_8 = {89, "matmul_tiles_q4_8"};
 enum Binding : int { x = 0, x_scales = 1, w = 2, w_steps = 3, w_scales = 4, bias = 5, out = 6, args = 7 };
 }  // namespace matmul_tiles
 namespace paged_attention {
-inline constexpr KernelId f32_1 = {81, "paged_attention_f32_1"};
-inline constexpr KernelId f16_1 = {82, "paged_attention_f16_1"};
-inline constexpr KernelId f16_2 = {83, "paged_attention_f16_2"};
-inline constexpr KernelId bf16_1 = {84, "paged_attention_bf16_1"};
-inline constexpr KernelId bf16_2 = {85, "paged_attention_bf16_2"};
+inline constexpr KernelId f32_1 = {90, "paged_attention_f32_1"};
+inline constexpr KernelId f16_1 = {91, "paged_attention_f16_1"};
+inline constexpr KernelId f16_2 = {92, "paged_attention_f16_2"};
+inline constexpr KernelId bf16_1 = {93, "paged_attention_bf16_1"};
+inline constexpr KernelId bf16_2 = {94, "paged_attention_bf16_2"};
 enum Binding : int { q = 0, k_cache = 1, v_cache = 2, cu_seqlens = 3, context_lens = 4, block_tables = 5, sinks = 6, partials = 7, out = 8, args = 9 };
 }  // namespace paged_attention
 namespace paged_attention_reduce {
-inline constexpr KernelId kernel = {86, "paged_attention_reduce"};
+inline constexpr KernelId kernel = {95, "paged_attention_reduce"};
 enum Binding : int { partials = 0, cu_seqlens = 1, context_lens = 2, sinks = 3, out = 4, args = 5 };
 }  // namespace paged_attention_reduce
 namespace paged_attention_constants {
@@ -194,58 +203,58 @@ inline constexpr std::string_view use_softcap = "use_softcap";
 inline constexpr std::string_view use_sinks = "use_sinks";
 }  // namespace paged_attention_constants
 namespace qk_norm_rope {
-inline constexpr KernelId kernel = {87, "qk_norm_rope"};
+inline constexpr KernelId kernel = {96, "qk_norm_rope"};
 enum Binding : int { x = 0, weight = 1, positions = 2, inv_freq = 3, out = 4, args = 5 };
 }  // namespace qk_norm_rope
 namespace reshape_and_cache {
-inline constexpr KernelId f32 = {88, "reshape_and_cache_f32"};
-inline constexpr KernelId f16 = {89, "reshape_and_cache_f16"};
-inline constexpr KernelId bf16 = {90, "reshape_and_cache_bf16"};
+inline constexpr KernelId f32 = {97, "reshape_and_cache_f32"};
+inline constexpr KernelId f16 = {98, "reshape_and_cache_f16"};
+inline constexpr KernelId bf16 = {99, "reshape_and_cache_bf16"};
 enum Binding : int { k = 0, v = 1, slot_mapping = 2, k_cache = 3, v_cache = 4, args = 5 };
 }  // namespace reshape_and_cache
 namespace rms_norm {
-inline constexpr KernelId kernel = {91, "rms_norm"};
+inline constexpr KernelId kernel = {100, "rms_norm"};
 enum Binding : int { x = 0, residual = 1, weight = 2, out = 3, args = 4 };
 }  // namespace rms_norm
 namespace rms_norm_constants {
 inline constexpr std::string_view has_residual = "has_residual";
 }  // namespace rms_norm_constants
 namespace rope_and_cache {
-inline constexpr KernelId f32 = {92, "rope_and_cache_f32"};
-inline constexpr KernelId f16 = {93, "rope_and_cache_f16"};
-inline constexpr KernelId bf16 = {94, "rope_and_cache_bf16"};
+inline constexpr KernelId f32 = {101, "rope_and_cache_f32"};
+inline constexpr KernelId f16 = {102, "rope_and_cache_f16"};
+inline constexpr KernelId bf16 = {103, "rope_and_cache_bf16"};
 enum Binding : int { q = 0, k = 1, v = 2, q_weight = 3, k_weight = 4, positions = 5, inv_freq = 6, slot_mapping = 7, k_cache = 8, v_cache = 9, args = 10 };
 }  // namespace rope_and_cache
 namespace route_experts {
-inline constexpr KernelId kernel = {95, "route_experts"};
+inline constexpr KernelId kernel = {104, "route_experts"};
 enum Binding : int { logits = 0, bias = 1, ids = 2, weights = 3, args = 4 };
 }  // namespace route_experts
 namespace sample_parts {
-inline constexpr KernelId kernel = {96, "sample_parts"};
+inline constexpr KernelId kernel = {105, "sample_parts"};
 enum Binding : int { logits = 0, rows = 1, found = 2, args = 3 };
 }  // namespace sample_parts
 namespace sample {
-inline constexpr KernelId kernel = {97, "sample"};
+inline constexpr KernelId kernel = {106, "sample"};
 enum Binding : int { found = 0, rows = 1, tokens = 2, args = 3 };
 }  // namespace sample
 namespace sigmoid_gate {
-inline constexpr KernelId kernel = {98, "sigmoid_gate"};
+inline constexpr KernelId kernel = {107, "sigmoid_gate"};
 enum Binding : int { x = 0, gate = 1, out = 2, args = 3 };
 }  // namespace sigmoid_gate
 namespace zero_slots {
-inline constexpr KernelId words = {99, "zero_slots_words"};
-inline constexpr KernelId bytes = {100, "zero_slots_bytes"};
+inline constexpr KernelId words = {108, "zero_slots_words"};
+inline constexpr KernelId bytes = {109, "zero_slots_bytes"};
 enum Binding : int { pool = 0, slots = 1, args = 2 };
 }  // namespace zero_slots
 namespace copy_slot {
-inline constexpr KernelId words = {101, "copy_slot_words"};
-inline constexpr KernelId bytes = {102, "copy_slot_bytes"};
+inline constexpr KernelId words = {110, "copy_slot_words"};
+inline constexpr KernelId bytes = {111, "copy_slot_bytes"};
 enum Binding : int { pool = 0, args = 1 };
 }  // namespace copy_slot
 namespace token_attention {
-inline constexpr KernelId f32 = {103, "token_attention_f32"};
-inline constexpr KernelId f16 = {104, "token_attention_f16"};
-inline constexpr KernelId bf16 = {105, "token_attention_bf16"};
+inline constexpr KernelId f32 = {112, "token_attention_f32"};
+inline constexpr KernelId f16 = {113, "token_attention_f16"};
+inline constexpr KernelId bf16 = {114, "token_attention_bf16"};
 enum Binding : int { q = 0, k = 1, v = 2, q_weight = 3, k_weight = 4, positions = 5, inv_freq = 6, slot_mapping = 7, k_cache = 8, v_cache = 9, context_lens = 10, block_tables = 11, sinks = 12, partials = 13, out = 14, args = 15 };
 }  // namespace token_attention
 namespace token_attention_constants {
@@ -253,5 +262,5 @@ inline constexpr std::string_view use_window = "use_window";
 inline constexpr std::string_view use_softcap = "use_softcap";
 inline constexpr std::string_view use_sinks = "use_sinks";
 }  // namespace token_attention_constants
-inline constexpr int kCount = 106;  // ids are below
+inline constexpr int kCount = 115;  // ids are below
 }  // namespace pagoda::device::gpu::kernels

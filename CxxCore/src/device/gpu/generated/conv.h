@@ -36,3 +36,28 @@ METAL_FUNC float conv_row(MSL_DEVICE const float* x, MSL_DEVICE const float* tai
   }
   return silu(sum);
 }
+# 44 "Shaders/conv.h"
+template <uint ROWS>
+METAL_FUNC void conv_rows(MSL_DEVICE const float* x, MSL_DEVICE const float* weight, MSL_CONSTANT pagoda_args::CausalConv1d& args,
+                          int row, MSL_DEVICE float* out) {
+  constexpr uint PAST = kUsualTaps - 1;
+  float inputs[ROWS + PAST];
+  float weights[kUsualTaps];
+
+  for (uint i = 0; i < ROWS + PAST; ++i) {
+    inputs[i] = x[long(row + int(i) - int(PAST)) * args.x_stride];
+  }
+
+  for (uint i = 0; i < kUsualTaps; ++i) {
+    weights[i] = weight[long(i) * args.weight_stride];
+  }
+
+  for (uint r = 0; r < ROWS; ++r) {
+    float sum = 0.0f;
+
+    for (uint i = 0; i < kUsualTaps; ++i) {
+      sum = fma(inputs[r + i], weights[i], sum);
+    }
+    out[long(r) * args.out_stride] = silu(sum);
+  }
+}

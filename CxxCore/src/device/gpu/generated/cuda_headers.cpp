@@ -2085,6 +2085,31 @@ METAL_FUNC float conv_row(MSL_DEVICE const float* x, MSL_DEVICE const float* tai
   }
   return silu(sum);
 }
+# 44 "Shaders/conv.h"
+template <uint ROWS>
+METAL_FUNC void conv_rows(MSL_DEVICE const float* x, MSL_DEVICE const float* weight, MSL_CONSTANT pagoda_args::CausalConv1d& args,
+                          int row, MSL_DEVICE float* out) {
+  constexpr uint PAST = kUsualTaps - 1;
+  float inputs[ROWS + PAST];
+  float weights[kUsualTaps];
+#pragma unroll
+  for (uint i = 0; i < ROWS + PAST; ++i) {
+    inputs[i] = x[long(row + int(i) - int(PAST)) * args.x_stride];
+  }
+#pragma unroll
+  for (uint i = 0; i < kUsualTaps; ++i) {
+    weights[i] = weight[long(i) * args.weight_stride];
+  }
+#pragma unroll
+  for (uint r = 0; r < ROWS; ++r) {
+    float sum = 0.0f;
+#pragma unroll
+    for (uint i = 0; i < kUsualTaps; ++i) {
+      sum = fma(inputs[r + i], weights[i], sum);
+    }
+    out[long(r) * args.out_stride] = silu(sum);
+  }
+}
 #endif
 )msl"},
     {"Shaders/expert_rows.h",
@@ -2475,7 +2500,37 @@ R"msl(#ifndef PAGODA_MATMUL_TILE_H
 
 
 MSL_CONSTANT constexpr uint kStageScratch = 0;
-# 18 "Shaders/matmul_tile.h"
+# 17 "Shaders/matmul_tile.h"
+METAL_FUNC uint staged_row(uint tid, uint i) { return 64 * (i / 2) + 16 * (tid / 32) + 8 * (i % 2) + tid % 32 / 4; }
+# 21 "Shaders/matmul_tile.h"
+template <uint LD>
+METAL_FUNC void store_pair(MSL_THREAD const uint (&low)[kChunkTiles], MSL_THREAD const uint (&high)[kChunkTiles],
+                           MSL_THREADGROUP uint* tile, uint pair, uint tid) {
+
+  MSL_THREADGROUP uint* to = tile + (4 * pair + tid / 32) * (16 * kChunk / 2) + tid % 32 * 4;
+#pragma unroll
+  for (uint j = 0; j < kChunkTiles; j += 2) {
+    *(MSL_THREADGROUP uint4*)(to + 64 * j) = uint4(low[j], high[j], low[j + 1], high[j + 1]);
+  }
+# 34 "Shaders/matmul_tile.h"
+}
+
+
+template <uint LD>
+METAL_FUNC void load_pair(MSL_THREADGROUP const uint* tile, uint row, uint lane, MSL_THREAD uint (&words)[2][kChunkTiles]) {
+
+  MSL_THREADGROUP const uint* from = tile + row * (kChunk / 2) + lane * 4;
+#pragma unroll
+  for (uint j = 0; j < kChunkTiles; j += 2) {
+    const uint4 four = *(MSL_THREADGROUP const uint4*)(from + 64 * j);
+    words[0][j] = four.x;
+    words[1][j] = four.y;
+    words[0][j + 1] = four.z;
+    words[1][j + 1] = four.w;
+  }
+# 55 "Shaders/matmul_tile.h"
+}
+# 60 "Shaders/matmul_tile.h"
 template <typename T, uint BITS, uint WT, uint MT, uint LD>
 METAL_FUNC void multiply_tile(MSL_THREAD SumTile (&total)[WT][MT], MSL_DEVICE const T* x, MSL_DEVICE const uint* w,
                               MSL_DEVICE const ushort* w_steps, MSL_THREAD const ulong (&x_at)[MT / 2],
@@ -2489,8 +2544,6 @@ METAL_FUNC void multiply_tile(MSL_THREAD SumTile (&total)[WT][MT], MSL_DEVICE co
   MSL_THREADGROUP uint* scratch = shared_words + (16 * WT + 16 * MT) * LD + sg * (kStageScratch / 4);
   const uint sg_n = (sg / 2) * (8 * WT);
   const uint sg_m = (sg % 2) * (8 * MT);
-  const uint stage_row = tid / 4;
-  const uint stage_word = tid % 4 * 8;
   SumTile acc[WT][MT];
 #pragma unroll
   for (uint i = 0; i < WT; ++i) {
@@ -2508,14 +2561,15 @@ METAL_FUNC void multiply_tile(MSL_THREAD SumTile (&total)[WT][MT], MSL_DEVICE co
   uint run_end = run;
   for (uint k0 = 0; k0 < padded_cols; k0 += kChunk) {
 #pragma unroll
-    for (uint i = 0; i < W_SHARES; ++i) {
-      uint words[kChunkTiles];
-      share_words(w_next[i], words);
-      store_words(words, w_tile + (stage_row + 32 * i) * LD + stage_word);
+    for (uint i = 0; i < W_SHARES; i += 2) {
+      uint words[2][kChunkTiles];
+      share_words(w_next[i], words[0]);
+      share_words(w_next[i + 1], words[1]);
+      store_pair<LD>(words[0], words[1], w_tile, i / 2, tid);
     }
 #pragma unroll
     for (uint i = 0; i < X_SHARES; ++i) {
-      store_words(x_next[i], x_tile + (stage_row + 32 * i) * LD + stage_word);
+      store_words(x_next[i], x_tile + (tid / 4 + 32 * i) * LD + tid % 4 * 8);
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     if (k0 + kChunk < padded_cols) {
@@ -2536,10 +2590,7 @@ METAL_FUNC void multiply_tile(MSL_THREAD SumTile (&total)[WT][MT], MSL_DEVICE co
 #pragma unroll
     for (uint i = 0; i < WT; i += 2) {
       uint w_words[2][kChunkTiles];
-#pragma unroll
-      for (uint j = 0; j < 2; ++j) {
-        load_words((MSL_THREADGROUP const uint*)(w_tile + (sg_n + 8 * (i + j) + lane / 4) * LD + lane % 4 * 8), w_words[j]);
-      }
+      load_pair<LD>((MSL_THREADGROUP const uint*)(w_tile), sg_n + 8 * i, lane, w_words);
       pair_multiply<T, WT, MT>(acc, i, w_words, x_words, scratch, lane);
     }
     if (k0 + kChunk >= min(run_end, padded_cols)) {
@@ -2921,18 +2972,22 @@ METAL_FUNC void pair_multiply(MSL_THREAD SumTile (&acc)[R][M], uint first, MSL_T
   for (uint i = 0; i < 2; ++i) {
     make_tiles<T, false>(w[i], left[i], scratch, lane);
   }
+
+  simdgroup_matrix<T, 8, 8> right[M][kChunkTiles];
 #pragma unroll
   for (uint t = 0; t < M; ++t) {
-    simdgroup_matrix<T, 8, 8> right[kChunkTiles];
-    make_tiles<T, true>(x[t], right, scratch, lane);
+    make_tiles<T, true>(x[t], right[t], scratch, lane);
+  }
 
 #pragma unroll
-    for (uint j = 0; j < kChunkTiles; j += 2) {
+  for (uint j = 0; j < kChunkTiles; j += 2) {
+#pragma unroll
+    for (uint t = 0; t < M; ++t) {
       msl_multiply_accumulate_pairs(acc[first][t], acc[first + 1][t], left[0][j], left[1][j], left[0][j + 1],
-                                    left[1][j + 1], right[j], right[j + 1], true);
+                                    left[1][j + 1], right[t][j], right[t][j + 1], true);
     }
-# 98 "Shaders/tiles.h"
   }
+# 108 "Shaders/tiles.h"
 }
 
 
@@ -2959,7 +3014,7 @@ METAL_FUNC void chunk_multiply(MSL_THREAD SumTile (&acc)[R][M], MSL_THREAD const
                                       i + 1 < R);
       }
     }
-# 134 "Shaders/tiles.h"
+# 143 "Shaders/tiles.h"
   }
 }
 
@@ -2967,7 +3022,7 @@ METAL_FUNC void chunk_multiply(MSL_THREAD SumTile (&acc)[R][M], MSL_THREAD const
 METAL_FUNC void move_sum(MSL_THREAD SumTile& total, MSL_THREAD SumTile& part, MSL_THREADGROUP uint* scratch, uint lane) {
 
   msl_add(total, part);
-# 152 "Shaders/tiles.h"
+# 161 "Shaders/tiles.h"
   part = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
 }
 

@@ -46,6 +46,7 @@ kernel void matmul_few(device const X* x [[buffer(0)]],
                        uint lane [[thread_index_in_simdgroup]]) {
   constexpr uint ROWS = 8 * RT;
   constexpr uint AHEAD = RT == 4 ? 2 : 4 / RT;  // chunks whose loads are in flight: what registers hold
+  constexpr uint LOADED = RT * MT > 4 ? 1 : AHEAD;  // chunks whose activations are loaded at once: likewise
   constexpr uint WIDTH = 8 * MT;
   constexpr uint TILES = MT < 4 ? MT : 4;  // of x whose sums are added at once: what threadgroup memory holds
   constexpr uint PASS = 8 * TILES;
@@ -85,19 +86,21 @@ kernel void matmul_few(device const X* x [[buffer(0)]],
   if (MADE) {
     row_scales((device const float*)(x), args.x_stride, args.source, args.rows, scales, parts, tid, sg, lane);
   }
-  constexpr bool LOADS_X = MT == 1 && !MADE;  // of all chunks at once too: registers hold it
   for (uint k0 = begin; k0 < end; k0 += AHEAD * kChunk) {
-    uint x_ahead[LOADS_X ? AHEAD : 1][kChunkTiles];
-    // Only saves work: others load x below.
-    if (LOADS_X) {
-      #pragma unroll
-      for (uint u = 0; u < AHEAD; ++u) {
-        const uint k = k0 + u * kChunk;
-        load_x(x + x_at[0] + (k < end ? k : k0), x_ahead[LOADS_X ? u : 0]);
-      }
-    }
+    uint x_ahead[LOADED][MT][kChunkTiles];
     #pragma unroll
     for (uint u = 0; u < AHEAD; ++u) {
+      // Only saves work: rows that are made here are loaded below.
+      if (!MADE && u % LOADED == 0) {
+        #pragma unroll
+        for (uint i = 0; i < LOADED; ++i) {
+          const uint k = k0 + (u + i) * kChunk;
+          #pragma unroll
+          for (uint t = 0; t < MT; ++t) {
+            load_x(x + x_at[t] + (k < end ? k : k0), x_ahead[i][t]);
+          }
+        }
+      }
       if (k0 + u * kChunk < end) {
         uint w_words[RT][kChunkTiles];
         uint x_words[MT][kChunkTiles];
@@ -109,13 +112,11 @@ kernel void matmul_few(device const X* x [[buffer(0)]],
                       gate + long(m) * args.source.gate_stride, args.source,
                       (threadgroup const float*)(scales + m * args.source.heads), k0 + u * kChunk + lane % 4 * 16,
                       x_words[t]);
-          } else if (LOADS_X) {
+          } else {
             #pragma unroll
             for (uint j = 0; j < kChunkTiles; ++j) {
-              x_words[t][j] = x_ahead[LOADS_X ? u : 0][j];
+              x_words[t][j] = x_ahead[u % LOADED][t][j];
             }
-          } else {
-            load_x(x + x_at[t] + k0 + u * kChunk, x_words[t]);
           }
         }
         #pragma unroll
@@ -165,6 +166,12 @@ kernel void matmul_few(device const X* x [[buffer(0)]],
 
 template [[host_name("matmul_few_f16_1_1")]]
 kernel decltype(matmul_few<half, half, 16, false, 1, 1>) matmul_few<half, half, 16, false, 1, 1>;
+template [[host_name("matmul_few_f16_1_2")]]
+kernel decltype(matmul_few<half, half, 16, false, 1, 2>) matmul_few<half, half, 16, false, 1, 2>;
+template [[host_name("matmul_few_f16_1_4")]]
+kernel decltype(matmul_few<half, half, 16, false, 1, 4>) matmul_few<half, half, 16, false, 1, 4>;
+template [[host_name("matmul_few_f16_1_8")]]
+kernel decltype(matmul_few<half, half, 16, false, 1, 8>) matmul_few<half, half, 16, false, 1, 8>;
 template [[host_name("matmul_few_f16_2_1")]]
 kernel decltype(matmul_few<half, half, 16, false, 2, 1>) matmul_few<half, half, 16, false, 2, 1>;
 template [[host_name("matmul_few_f16_2_2")]]
@@ -175,6 +182,12 @@ template [[host_name("matmul_few_f16_2_8")]]
 kernel decltype(matmul_few<half, half, 16, false, 2, 8>) matmul_few<half, half, 16, false, 2, 8>;
 template [[host_name("matmul_few_bf16_1_1")]]
 kernel decltype(matmul_few<bfloat, bfloat, 16, false, 1, 1>) matmul_few<bfloat, bfloat, 16, false, 1, 1>;
+template [[host_name("matmul_few_bf16_1_2")]]
+kernel decltype(matmul_few<bfloat, bfloat, 16, false, 1, 2>) matmul_few<bfloat, bfloat, 16, false, 1, 2>;
+template [[host_name("matmul_few_bf16_1_4")]]
+kernel decltype(matmul_few<bfloat, bfloat, 16, false, 1, 4>) matmul_few<bfloat, bfloat, 16, false, 1, 4>;
+template [[host_name("matmul_few_bf16_1_8")]]
+kernel decltype(matmul_few<bfloat, bfloat, 16, false, 1, 8>) matmul_few<bfloat, bfloat, 16, false, 1, 8>;
 template [[host_name("matmul_few_bf16_2_1")]]
 kernel decltype(matmul_few<bfloat, bfloat, 16, false, 2, 1>) matmul_few<bfloat, bfloat, 16, false, 2, 1>;
 template [[host_name("matmul_few_bf16_2_2")]]
@@ -185,6 +198,12 @@ template [[host_name("matmul_few_bf16_2_8")]]
 kernel decltype(matmul_few<bfloat, bfloat, 16, false, 2, 8>) matmul_few<bfloat, bfloat, 16, false, 2, 8>;
 template [[host_name("matmul_few_q8_1_1")]]
 kernel decltype(matmul_few<half, half, 8, false, 1, 1>) matmul_few<half, half, 8, false, 1, 1>;
+template [[host_name("matmul_few_q8_1_2")]]
+kernel decltype(matmul_few<half, half, 8, false, 1, 2>) matmul_few<half, half, 8, false, 1, 2>;
+template [[host_name("matmul_few_q8_1_4")]]
+kernel decltype(matmul_few<half, half, 8, false, 1, 4>) matmul_few<half, half, 8, false, 1, 4>;
+template [[host_name("matmul_few_q8_1_8")]]
+kernel decltype(matmul_few<half, half, 8, false, 1, 8>) matmul_few<half, half, 8, false, 1, 8>;
 template [[host_name("matmul_few_q8_2_1")]]
 kernel decltype(matmul_few<half, half, 8, false, 2, 1>) matmul_few<half, half, 8, false, 2, 1>;
 template [[host_name("matmul_few_q8_2_2")]]
@@ -195,6 +214,12 @@ template [[host_name("matmul_few_q8_2_8")]]
 kernel decltype(matmul_few<half, half, 8, false, 2, 8>) matmul_few<half, half, 8, false, 2, 8>;
 template [[host_name("matmul_few_q4_1_1")]]
 kernel decltype(matmul_few<half, half, 4, false, 1, 1>) matmul_few<half, half, 4, false, 1, 1>;
+template [[host_name("matmul_few_q4_1_2")]]
+kernel decltype(matmul_few<half, half, 4, false, 1, 2>) matmul_few<half, half, 4, false, 1, 2>;
+template [[host_name("matmul_few_q4_1_4")]]
+kernel decltype(matmul_few<half, half, 4, false, 1, 4>) matmul_few<half, half, 4, false, 1, 4>;
+template [[host_name("matmul_few_q4_1_8")]]
+kernel decltype(matmul_few<half, half, 4, false, 1, 8>) matmul_few<half, half, 4, false, 1, 8>;
 template [[host_name("matmul_few_q4_2_1")]]
 kernel decltype(matmul_few<half, half, 4, false, 2, 1>) matmul_few<half, half, 4, false, 2, 1>;
 template [[host_name("matmul_few_q4_2_2")]]
@@ -205,14 +230,9 @@ template [[host_name("matmul_few_q4_2_8")]]
 kernel decltype(matmul_few<half, half, 4, false, 2, 8>) matmul_few<half, half, 4, false, 2, 8>;
 template [[host_name("matmul_few_direct_1_1")]]
 kernel decltype(matmul_few<bfloat, float, 16, false, 1, 1>) matmul_few<bfloat, float, 16, false, 1, 1>;
-template [[host_name("matmul_few_direct_2_1")]]
+)msl"
+R"msl(template [[host_name("matmul_few_direct_2_1")]]
 kernel decltype(matmul_few<bfloat, float, 16, false, 2, 1>) matmul_few<bfloat, float, 16, false, 2, 1>;
-template [[host_name("matmul_few_direct_2_2")]]
-kernel decltype(matmul_few<bfloat, float, 16, false, 2, 2>) matmul_few<bfloat, float, 16, false, 2, 2>;
-template [[host_name("matmul_few_direct_2_4")]]
-kernel decltype(matmul_few<bfloat, float, 16, false, 2, 4>) matmul_few<bfloat, float, 16, false, 2, 4>;
-template [[host_name("matmul_few_direct_2_8")]]
-kernel decltype(matmul_few<bfloat, float, 16, false, 2, 8>) matmul_few<bfloat, float, 16, false, 2, 8>;
 template [[host_name("matmul_few_made_1_1")]]
 kernel decltype(matmul_few<bfloat, float, 16, true, 1, 1>) matmul_few<bfloat, float, 16, true, 1, 1>;
 template [[host_name("matmul_few_made_4_1")]]
@@ -259,6 +279,7 @@ MSL_KERNEL void matmul_few(MSL_DEVICE const X* x ,
                        uint lane ) {
   constexpr uint ROWS = 8 * RT;
   constexpr uint AHEAD = RT == 4 ? 2 : 4 / RT;
+  constexpr uint LOADED = RT * MT > 4 ? 1 : AHEAD;
   constexpr uint WIDTH = 8 * MT;
   constexpr uint TILES = MT < 4 ? MT : 4;
   constexpr uint PASS = 8 * TILES;
@@ -298,19 +319,21 @@ MSL_KERNEL void matmul_few(MSL_DEVICE const X* x ,
   if (MADE) {
     row_scales((MSL_DEVICE const float*)(x), args.x_stride, args.source, args.rows, scales, parts, tid, sg, lane);
   }
-  constexpr bool LOADS_X = MT == 1 && !MADE;
   for (uint k0 = begin; k0 < end; k0 += AHEAD * kChunk) {
-    uint x_ahead[LOADS_X ? AHEAD : 1][kChunkTiles];
-
-    if (LOADS_X) {
-#pragma unroll
-      for (uint u = 0; u < AHEAD; ++u) {
-        const uint k = k0 + u * kChunk;
-        load_x(x + x_at[0] + (k < end ? k : k0), x_ahead[LOADS_X ? u : 0]);
-      }
-    }
+    uint x_ahead[LOADED][MT][kChunkTiles];
 #pragma unroll
     for (uint u = 0; u < AHEAD; ++u) {
+
+      if (!MADE && u % LOADED == 0) {
+#pragma unroll
+        for (uint i = 0; i < LOADED; ++i) {
+          const uint k = k0 + (u + i) * kChunk;
+#pragma unroll
+          for (uint t = 0; t < MT; ++t) {
+            load_x(x + x_at[t] + (k < end ? k : k0), x_ahead[i][t]);
+          }
+        }
+      }
       if (k0 + u * kChunk < end) {
         uint w_words[RT][kChunkTiles];
         uint x_words[MT][kChunkTiles];
@@ -322,13 +345,11 @@ MSL_KERNEL void matmul_few(MSL_DEVICE const X* x ,
                       gate + long(m) * args.source.gate_stride, args.source,
                       (MSL_THREADGROUP const float*)(scales + m * args.source.heads), k0 + u * kChunk + lane % 4 * 16,
                       x_words[t]);
-          } else if (LOADS_X) {
+          } else {
 #pragma unroll
             for (uint j = 0; j < kChunkTiles; ++j) {
-              x_words[t][j] = x_ahead[LOADS_X ? u : 0][j];
+              x_words[t][j] = x_ahead[u % LOADED][t][j];
             }
-          } else {
-            load_x(x + x_at[t] + k0 + u * kChunk, x_words[t]);
           }
         }
 #pragma unroll
@@ -383,6 +404,24 @@ extern "C" __global__ void __launch_bounds__(256, 2) matmul_few_f16_1_1(const ha
   matmul_few<half, half, 16, false, 1, 1>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_f16_1_2)
+extern "C" __global__ void __launch_bounds__(256) matmul_few_f16_1_2(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+  msl_let_dependents_begin();
+  matmul_few<half, half, 16, false, 1, 2>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+}
+#endif
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_f16_1_4)
+extern "C" __global__ void __launch_bounds__(256) matmul_few_f16_1_4(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+  msl_let_dependents_begin();
+  matmul_few<half, half, 16, false, 1, 4>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+}
+#endif
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_f16_1_8)
+extern "C" __global__ void __launch_bounds__(256) matmul_few_f16_1_8(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+  msl_let_dependents_begin();
+  matmul_few<half, half, 16, false, 1, 8>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+}
+#endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_f16_2_1)
 extern "C" __global__ void __launch_bounds__(256) matmul_few_f16_2_1(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
   msl_let_dependents_begin();
@@ -408,9 +447,28 @@ extern "C" __global__ void __launch_bounds__(256) matmul_few_f16_2_8(const half*
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_bf16_1_1)
-extern "C" __global__ void __launch_bounds__(256, 2) matmul_few_bf16_1_1(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+)msl"
+R"msl(extern "C" __global__ void __launch_bounds__(256, 2) matmul_few_bf16_1_1(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
   msl_let_dependents_begin();
   matmul_few<bfloat, bfloat, 16, false, 1, 1>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+}
+#endif
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_bf16_1_2)
+extern "C" __global__ void __launch_bounds__(256) matmul_few_bf16_1_2(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+  msl_let_dependents_begin();
+  matmul_few<bfloat, bfloat, 16, false, 1, 2>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+}
+#endif
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_bf16_1_4)
+extern "C" __global__ void __launch_bounds__(256) matmul_few_bf16_1_4(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+  msl_let_dependents_begin();
+  matmul_few<bfloat, bfloat, 16, false, 1, 4>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+}
+#endif
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_bf16_1_8)
+extern "C" __global__ void __launch_bounds__(256) matmul_few_bf16_1_8(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+  msl_let_dependents_begin();
+  matmul_few<bfloat, bfloat, 16, false, 1, 8>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_bf16_2_1)
@@ -426,8 +484,7 @@ extern "C" __global__ void __launch_bounds__(256) matmul_few_bf16_2_2(const bflo
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_bf16_2_4)
-)msl"
-R"msl(extern "C" __global__ void __launch_bounds__(256) matmul_few_bf16_2_4(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+extern "C" __global__ void __launch_bounds__(256) matmul_few_bf16_2_4(const bfloat* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
   msl_let_dependents_begin();
   matmul_few<bfloat, bfloat, 16, false, 2, 4>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
@@ -442,6 +499,24 @@ extern "C" __global__ void __launch_bounds__(256) matmul_few_bf16_2_8(const bflo
 extern "C" __global__ void __launch_bounds__(256, 2) matmul_few_q8_1_1(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
   msl_let_dependents_begin();
   matmul_few<half, half, 8, false, 1, 1>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+}
+#endif
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q8_1_2)
+extern "C" __global__ void __launch_bounds__(256) matmul_few_q8_1_2(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+  msl_let_dependents_begin();
+  matmul_few<half, half, 8, false, 1, 2>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+}
+#endif
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q8_1_4)
+extern "C" __global__ void __launch_bounds__(256) matmul_few_q8_1_4(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+  msl_let_dependents_begin();
+  matmul_few<half, half, 8, false, 1, 4>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+}
+#endif
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q8_1_8)
+extern "C" __global__ void __launch_bounds__(256) matmul_few_q8_1_8(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+  msl_let_dependents_begin();
+  matmul_few<half, half, 8, false, 1, 8>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q8_2_1)
@@ -472,6 +547,25 @@ extern "C" __global__ void __launch_bounds__(256) matmul_few_q8_2_8(const half* 
 extern "C" __global__ void __launch_bounds__(256, 2) matmul_few_q4_1_1(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
   msl_let_dependents_begin();
   matmul_few<half, half, 4, false, 1, 1>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+}
+#endif
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q4_1_2)
+)msl"
+R"msl(extern "C" __global__ void __launch_bounds__(256) matmul_few_q4_1_2(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+  msl_let_dependents_begin();
+  matmul_few<half, half, 4, false, 1, 2>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+}
+#endif
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q4_1_4)
+extern "C" __global__ void __launch_bounds__(256) matmul_few_q4_1_4(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+  msl_let_dependents_begin();
+  matmul_few<half, half, 4, false, 1, 4>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
+}
+#endif
+#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q4_1_8)
+extern "C" __global__ void __launch_bounds__(256) matmul_few_q4_1_8(const half* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+  msl_let_dependents_begin();
+  matmul_few<half, half, 4, false, 1, 8>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_q4_2_1)
@@ -510,27 +604,8 @@ extern "C" __global__ void __launch_bounds__(256) matmul_few_direct_2_1(const fl
   matmul_few<bfloat, float, 16, false, 2, 1>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }
 #endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_direct_2_2)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_direct_2_2(const float* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
-  msl_let_dependents_begin();
-  matmul_few<bfloat, float, 16, false, 2, 2>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_direct_2_4)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_direct_2_4(const float* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
-  msl_let_dependents_begin();
-  matmul_few<bfloat, float, 16, false, 2, 4>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
-#if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_direct_2_8)
-extern "C" __global__ void __launch_bounds__(256) matmul_few_direct_2_8(const float* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
-  msl_let_dependents_begin();
-  matmul_few<bfloat, float, 16, false, 2, 8>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
-}
-#endif
 #if !defined(MSL_ONLY) || defined(MSL_ONLY_matmul_few_made_1_1)
-)msl"
-R"msl(extern "C" __global__ void __launch_bounds__(256, 2) matmul_few_made_1_1(const float* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
+extern "C" __global__ void __launch_bounds__(256, 2) matmul_few_made_1_1(const float* x, const float* x_scales, const uint* w, const ushort* w_steps, const float* w_scales, const float* bias, const float* weight, const float* gate, float* out, const pagoda_args::Matmul args) {
   msl_let_dependents_begin();
   matmul_few<bfloat, float, 16, true, 1, 1>(x, x_scales, w, w_steps, w_scales, bias, weight, gate, out, args, msl_builtin<uint>(msl_threadgroup_position_in_grid()), msl_builtin<uint>(msl_thread_index_in_threadgroup()), msl_builtin<uint>(msl_simdgroup_index_in_threadgroup()), msl_builtin<uint>(msl_thread_index_in_simdgroup()));
 }

@@ -4,7 +4,28 @@
 #include "device/gpu/generated/matmul.h"
 # 12 "Shaders/matmul_tile.h"
 MSL_CONSTANT constexpr uint kStageScratch = 4 * kTileScratch / 2;
-# 18 "Shaders/matmul_tile.h"
+# 17 "Shaders/matmul_tile.h"
+METAL_FUNC uint staged_row(uint tid, uint i) { return 64 * (i / 2) + 16 * (tid / 32) + 8 * (i % 2) + tid % 32 / 4; }
+# 21 "Shaders/matmul_tile.h"
+template <uint LD>
+METAL_FUNC void store_pair(MSL_THREAD const uint (&low)[kChunkTiles], MSL_THREAD const uint (&high)[kChunkTiles],
+                           MSL_THREADGROUP uint* tile, uint pair, uint tid) {
+# 31 "Shaders/matmul_tile.h"
+  store_words(low, tile + staged_row(tid, 2 * pair) * LD + tid % 4 * 8);
+  store_words(high, tile + staged_row(tid, 2 * pair + 1) * LD + tid % 4 * 8);
+
+}
+
+
+template <uint LD>
+METAL_FUNC void load_pair(MSL_THREADGROUP const uint* tile, uint row, uint lane, MSL_THREAD uint (&words)[2][kChunkTiles]) {
+# 51 "Shaders/matmul_tile.h"
+  for (uint i = 0; i < 2; ++i) {
+    load_words(tile + (row + 8 * i + lane / 4) * LD + lane % 4 * 8, words[i]);
+  }
+
+}
+# 60 "Shaders/matmul_tile.h"
 template <typename T, uint BITS, uint WT, uint MT, uint LD>
 METAL_FUNC void multiply_tile(MSL_THREAD SumTile (&total)[WT][MT], MSL_DEVICE const T* x, MSL_DEVICE const uint* w,
                               MSL_DEVICE const ushort* w_steps, MSL_THREAD const ulong (&x_at)[MT / 2],
@@ -18,8 +39,6 @@ METAL_FUNC void multiply_tile(MSL_THREAD SumTile (&total)[WT][MT], MSL_DEVICE co
   MSL_THREADGROUP uint* scratch = shared_words + (16 * WT + 16 * MT) * LD + sg * (kStageScratch / 4);
   const uint sg_n = (sg / 2) * (8 * WT);
   const uint sg_m = (sg % 2) * (8 * MT);
-  const uint stage_row = tid / 4;
-  const uint stage_word = tid % 4 * 8;
   SumTile acc[WT][MT];
 
   for (uint i = 0; i < WT; ++i) {
@@ -37,14 +56,15 @@ METAL_FUNC void multiply_tile(MSL_THREAD SumTile (&total)[WT][MT], MSL_DEVICE co
   uint run_end = run;
   for (uint k0 = 0; MSL_LOOP(k0 < padded_cols); k0 += kChunk) {
 
-    for (uint i = 0; i < W_SHARES; ++i) {
-      uint words[kChunkTiles];
-      share_words(w_next[i], words);
-      store_words(words, w_tile + (stage_row + 32 * i) * LD + stage_word);
+    for (uint i = 0; i < W_SHARES; i += 2) {
+      uint words[2][kChunkTiles];
+      share_words(w_next[i], words[0]);
+      share_words(w_next[i + 1], words[1]);
+      store_pair<LD>(words[0], words[1], w_tile, i / 2, tid);
     }
 
     for (uint i = 0; i < X_SHARES; ++i) {
-      store_words(x_next[i], x_tile + (stage_row + 32 * i) * LD + stage_word);
+      store_words(x_next[i], x_tile + (tid / 4 + 32 * i) * LD + tid % 4 * 8);
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     if (k0 + kChunk < padded_cols) {
@@ -65,10 +85,7 @@ METAL_FUNC void multiply_tile(MSL_THREAD SumTile (&total)[WT][MT], MSL_DEVICE co
 
     for (uint i = 0; i < WT; i += 2) {
       uint w_words[2][kChunkTiles];
-
-      for (uint j = 0; j < 2; ++j) {
-        load_words((MSL_THREADGROUP const uint*)(w_tile + (sg_n + 8 * (i + j) + lane / 4) * LD + lane % 4 * 8), w_words[j]);
-      }
+      load_pair<LD>((MSL_THREADGROUP const uint*)(w_tile), sg_n + 8 * i, lane, w_words);
       pair_multiply<T, WT, MT>(acc, i, w_words, x_words, scratch, lane);
     }
     if (k0 + kChunk >= min(run_end, padded_cols)) {

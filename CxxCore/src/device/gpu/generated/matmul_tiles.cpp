@@ -35,7 +35,7 @@ MSL_KERNEL void matmul_tiles(MSL_DEVICE const T* x ,
   ulong x_at[2];
 
   for (uint i = 0; i < W_SHARES; ++i) {
-    w_at[i] = ulong(weight_row(args, tg.y, tid / 4 + 32 * i, W_ROWS)) * args.padded_cols + tid % 4 * 16;
+    w_at[i] = ulong(weight_row(args, tg.y, staged_row(tid, i), W_ROWS)) * args.padded_cols + tid % 4 * 16;
   }
 
   for (uint i = 0; i < 2; ++i) {

@@ -1284,6 +1284,33 @@ METAL_FUNC float conv_row(device const float* x, device const float* tail, devic
   }
   return silu(sum);
 }
+
+// The rows from `row` on, all after the sequence's first three in this step: what they share is loaded once, all at
+// once.
+template <uint ROWS>
+METAL_FUNC void conv_rows(device const float* x, device const float* weight, constant pagoda_args::CausalConv1d& args,
+                          int row, device float* out) {
+  constexpr uint PAST = kUsualTaps - 1;
+  float inputs[ROWS + PAST];
+  float weights[kUsualTaps];
+#pragma unroll
+  for (uint i = 0; i < ROWS + PAST; ++i) {
+    inputs[i] = x[long(row + int(i) - int(PAST)) * args.x_stride];
+  }
+#pragma unroll
+  for (uint i = 0; i < kUsualTaps; ++i) {
+    weights[i] = weight[long(i) * args.weight_stride];
+  }
+#pragma unroll
+  for (uint r = 0; r < ROWS; ++r) {
+    float sum = 0.0f;
+#pragma unroll
+    for (uint i = 0; i < kUsualTaps; ++i) {
+      sum = fma(inputs[r + i], weights[i], sum);
+    }
+    out[long(r) * args.out_stride] = silu(sum);
+  }
+}
 )msl"},
     {"expert_rows.h",
 R"msl(// What expert_few and expert_many share: where the rows of a tile lie, and what is written of their sums.
@@ -1710,9 +1737,51 @@ constant constexpr uint kStageScratch = 0;  // words of all simdgroups
 constant constexpr uint kStageScratch = 4 * kTileScratch / 2;
 #endif
 
-// total = the products of the simdgroup's rows, its runs of columns added in order. x_at, w_at: where what the thread
-// stages begins, of rows tid / 4, tid / 4 + 32, ...; w_next: the first of it. LD: words of a staged row.
-// shared_words: (16 WT + 16 MT) LD + kStageScratch words.
+// The row of weights that a thread's share i is from. Shares 2 p and 2 p + 1 are 8 rows apart, in the upper and lower
+// half of a tile of 16.
+METAL_FUNC uint staged_row(uint tid, uint i) { return 64 * (i / 2) + 16 * (tid / 32) + 8 * (i % 2) + tid % 32 / 4; }
+
+// Two shares to where load_pair finds them. A lane of NVIDIA's multiplies four words at once, two of each row: these
+// are neighbours there, and lanes lie one after the other. tile: the threadgroup's weights, rows of LD words.
+template <uint LD>
+METAL_FUNC void store_pair(thread const uint (&low)[kChunkTiles], thread const uint (&high)[kChunkTiles],
+                           threadgroup uint* tile, uint pair, uint tid) {
+#ifdef __MSL_PAIRED_MMA__
+  threadgroup uint* to = tile + (4 * pair + tid / 32) * (16 * kChunk / 2) + tid % 32 * 4;
+#pragma unroll
+  for (uint j = 0; j < kChunkTiles; j += 2) {
+    *(threadgroup uint4*)(to + 64 * j) = uint4(low[j], high[j], low[j + 1], high[j + 1]);
+  }
+#else
+  store_words(low, tile + staged_row(tid, 2 * pair) * LD + tid % 4 * 8);
+  store_words(high, tile + staged_row(tid, 2 * pair + 1) * LD + tid % 4 * 8);
+#endif
+}
+
+// A lane's words of the tile of 16 rows from `row` on.
+template <uint LD>
+METAL_FUNC void load_pair(threadgroup const uint* tile, uint row, uint lane, thread uint (&words)[2][kChunkTiles]) {
+#ifdef __MSL_PAIRED_MMA__
+  threadgroup const uint* from = tile + row * (kChunk / 2) + lane * 4;
+#pragma unroll
+  for (uint j = 0; j < kChunkTiles; j += 2) {
+    const uint4 four = *(threadgroup const uint4*)(from + 64 * j);
+    words[0][j] = four.x;
+    words[1][j] = four.y;
+    words[0][j + 1] = four.z;
+    words[1][j + 1] = four.w;
+  }
+#else
+#pragma unroll
+  for (uint i = 0; i < 2; ++i) {
+    load_words(tile + (row + 8 * i + lane / 4) * LD + lane % 4 * 8, words[i]);
+  }
+#endif
+}
+
+// total = the products of the simdgroup's rows, its runs of columns added in order. x_at: where what the thread stages
+// of rows tid / 4, tid / 4 + 32, ... begins; w_at: likewise of staged_row; w_next: the first of it. LD: words of a
+// staged row. shared_words: (16 WT + 16 MT) LD + kStageScratch words.
 template <typename T, uint BITS, uint WT, uint MT, uint LD>
 METAL_FUNC void multiply_tile(thread SumTile (&total)[WT][MT], device const T* x, device const uint* w,
                               device const ushort* w_steps, thread const ulong (&x_at)[MT / 2],
@@ -1726,8 +1795,6 @@ METAL_FUNC void multiply_tile(thread SumTile (&total)[WT][MT], device const T* x
   threadgroup uint* scratch = shared_words + (16 * WT + 16 * MT) * LD + sg * (kStageScratch / 4);
   const uint sg_n = (sg / 2) * (8 * WT);
   const uint sg_m = (sg % 2) * (8 * MT);
-  const uint stage_row = tid / 4;
-  const uint stage_word = tid % 4 * 8;
   SumTile acc[WT][MT];
 #pragma unroll
   for (uint i = 0; i < WT; ++i) {
@@ -1745,14 +1812,15 @@ METAL_FUNC void multiply_tile(thread SumTile (&total)[WT][MT], device const T* x
   uint run_end = run;
   for (uint k0 = 0; k0 < padded_cols; k0 += kChunk) {
 #pragma unroll
-    for (uint i = 0; i < W_SHARES; ++i) {
-      uint words[kChunkTiles];
-      share_words(w_next[i], words);
-      store_words(words, w_tile + (stage_row + 32 * i) * LD + stage_word);
+    for (uint i = 0; i < W_SHARES; i += 2) {
+      uint words[2][kChunkTiles];
+      share_words(w_next[i], words[0]);
+      share_words(w_next[i + 1], words[1]);
+      store_pair<LD>(words[0], words[1], w_tile, i / 2, tid);
     }
 #pragma unroll
     for (uint i = 0; i < X_SHARES; ++i) {
-      store_words(x_next[i], x_tile + (stage_row + 32 * i) * LD + stage_word);
+      store_words(x_next[i], x_tile + (tid / 4 + 32 * i) * LD + tid % 4 * 8);
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     if (k0 + kChunk < padded_cols) {
@@ -1773,10 +1841,7 @@ METAL_FUNC void multiply_tile(thread SumTile (&total)[WT][MT], device const T* x
 #pragma unroll
     for (uint i = 0; i < WT; i += 2) {
       uint w_words[2][kChunkTiles];
-#pragma unroll
-      for (uint j = 0; j < 2; ++j) {
-        load_words((threadgroup const uint*)(w_tile + (sg_n + 8 * (i + j) + lane / 4) * LD + lane % 4 * 8), w_words[j]);
-      }
+      load_pair<LD>((threadgroup const uint*)(w_tile), sg_n + 8 * i, lane, w_words);
       pair_multiply<T, WT, MT>(acc, i, w_words, x_words, scratch, lane);
     }
     if (k0 + kChunk >= min(run_end, padded_cols)) {
@@ -2182,17 +2247,26 @@ METAL_FUNC void pair_multiply(thread SumTile (&acc)[R][M], uint first, thread co
   for (uint i = 0; i < 2; ++i) {
     make_tiles<T, false>(w[i], left[i], scratch, lane);
   }
+#ifdef __MSL_PAIRED_MMA__
+  simdgroup_matrix<T, 8, 8> right[M][kChunkTiles];
+#pragma unroll
+  for (uint t = 0; t < M; ++t) {
+    make_tiles<T, true>(x[t], right[t], scratch, lane);
+  }
+// Neighbouring products add to different sums: none waits for the one before it.
+#pragma unroll
+  for (uint j = 0; j < kChunkTiles; j += 2) {
+#pragma unroll
+    for (uint t = 0; t < M; ++t) {
+      msl_multiply_accumulate_pairs(acc[first][t], acc[first + 1][t], left[0][j], left[1][j], left[0][j + 1],
+                                    left[1][j + 1], right[t][j], right[t][j + 1], true);
+    }
+  }
+#else
 #pragma unroll
   for (uint t = 0; t < M; ++t) {
     simdgroup_matrix<T, 8, 8> right[kChunkTiles];
     make_tiles<T, true>(x[t], right, scratch, lane);
-#ifdef __MSL_PAIRED_MMA__
-#pragma unroll
-    for (uint j = 0; j < kChunkTiles; j += 2) {
-      msl_multiply_accumulate_pairs(acc[first][t], acc[first + 1][t], left[0][j], left[1][j], left[0][j + 1],
-                                    left[1][j + 1], right[j], right[j + 1], true);
-    }
-#else
 #pragma unroll
     for (uint i = 0; i < 2; ++i) {
 #pragma unroll
@@ -2200,8 +2274,8 @@ METAL_FUNC void pair_multiply(thread SumTile (&acc)[R][M], uint first, thread co
         simdgroup_multiply_accumulate(acc[first + i][t], left[i][j], right[j], acc[first + i][t]);
       }
     }
-#endif
   }
+#endif
 }
 
 // acc[i][t] += (rows i of w) (rows t of x)^T over one chunk. scratch: kTileScratch words of the simdgroup's own.

@@ -59,19 +59,19 @@ METAL_FUNC void pair_multiply(MSL_THREAD SumTile (&acc)[R][M], uint first, MSL_T
   for (uint i = 0; i < 2; ++i) {
     make_tiles<T, false>(w[i], left[i], scratch, lane);
   }
-
+# 96 "Shaders/tiles.h"
   for (uint t = 0; t < M; ++t) {
     simdgroup_matrix<T, 8, 8> right[kChunkTiles];
     make_tiles<T, true>(x[t], right, scratch, lane);
-# 91 "Shaders/tiles.h"
+
     for (uint i = 0; i < 2; ++i) {
 
       for (uint j = 0; j < kChunkTiles; ++j) {
         simdgroup_multiply_accumulate(acc[first + i][t], left[i][j], right[j], acc[first + i][t]);
       }
     }
-
   }
+
 }
 
 
@@ -87,7 +87,7 @@ METAL_FUNC void chunk_multiply(MSL_THREAD SumTile (&acc)[R][M], MSL_THREAD const
   for (uint t = 0; t < M; ++t) {
     simdgroup_matrix<T, 8, 8> right[kChunkTiles];
     make_tiles<T, true>(x[t], right, scratch + kTileScratch / 2, lane);
-# 127 "Shaders/tiles.h"
+# 136 "Shaders/tiles.h"
     for (uint i = 0; i < R; ++i) {
 
       for (uint j = 0; j < kChunkTiles; ++j) {
@@ -100,7 +100,7 @@ METAL_FUNC void chunk_multiply(MSL_THREAD SumTile (&acc)[R][M], MSL_THREAD const
 
 
 METAL_FUNC void move_sum(MSL_THREAD SumTile& total, MSL_THREAD SumTile& part, MSL_THREADGROUP uint* scratch, uint lane) {
-# 142 "Shaders/tiles.h"
+# 151 "Shaders/tiles.h"
   MSL_THREADGROUP float* sums = (MSL_THREADGROUP float*)(scratch);
   simdgroup_store(total, sums, 8);
   simdgroup_store(part, sums + 64, 8);

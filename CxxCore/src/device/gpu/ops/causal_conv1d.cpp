@@ -31,16 +31,16 @@ void GpuEncoder::launch_conv(const CausalConv1dArgs& a) noexcept {
   const SequenceArgs& s = a.sequences;
   const pagoda_args::CausalConv1d args = conv_args(a);
   const uint32_t tokens = as_uint(a.x.shape[0]), num_sequences = args.num_sequences;
-  const uint32_t pieces = as_uint(ceil_divide(a.x.shape[1], 128));
+  const uint32_t groups = as_uint(ceil_divide(a.x.shape[1], 128));
   if (tokens == num_sequences) {
-    launch(kernels::causal_conv1d_update::kernel, {{pieces, tokens}},
+    launch(kernels::causal_conv1d_update::kernel, {{groups, tokens}},
            {a.x, a.weight, a.tail, s.context_lens, s.state_slots, a.out}, args);
     return;
   }
   constexpr int64_t kRows = 4;  // that a thread takes
-  launch(kernels::causal_conv1d::kernel, {{pieces, as_uint(ceil_divide(a.x.shape[0], kRows))}},
+  launch(kernels::causal_conv1d::kernel, {{groups, as_uint(ceil_divide(a.x.shape[0], kRows))}},
          {a.x, a.weight, a.tail, s.cu_seqlens, s.context_lens, s.state_slots, a.out}, args);
-  launch(kernels::causal_conv1d_tail::kernel, {{pieces, num_sequences}},
+  launch(kernels::causal_conv1d_tail::kernel, {{groups, num_sequences}},
          {a.x, a.tail, s.cu_seqlens, s.context_lens, s.state_slots}, args);
 }
 

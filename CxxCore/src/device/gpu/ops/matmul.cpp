@@ -28,28 +28,29 @@ bool makes_itself(const MatmulArgs& a, const GpuWeight& weight) noexcept {
 // Tiles of 8 rows of weights that a threadgroup of matmul_few takes. One that makes the rows takes more, since each
 // makes them again.
 int64_t weight_tiles(int64_t rows, int64_t weight_rows, bool is_made) noexcept {
-  if (rows <= 8 && weight_rows < 16 * kManyGroups) return 1;
+  if (weight_rows < 16 * kManyGroups) return 1;
   return is_made ? 4 : 2;
 }
 
-// By the tiles of 8 rows of weights and of x that a threadgroup takes: 1 and 1, or 2 and 1, 2, 4 or 8.
+// By the tiles of 8 rows of weights, 1 or 2, and of x, 1, 2, 4 or 8, that a threadgroup takes.
 struct FewKernels {
-  KernelId one, two[4];
+  KernelId one[4], two[4];
 };
 
 const KernelId& few_kernel(WeightFormat format, bool is_as_it_lies, int64_t rows, int64_t of_weights) noexcept {
   namespace few = kernels::matmul_few;
-  static constexpr FewKernels kDirect = {few::direct_1_1,
-                                         {few::direct_2_1, few::direct_2_2, few::direct_2_4, few::direct_2_8}};
   static constexpr FewKernels kByFormat[] = {
-      {few::f16_1_1, {few::f16_2_1, few::f16_2_2, few::f16_2_4, few::f16_2_8}},
-      {few::bf16_1_1, {few::bf16_2_1, few::bf16_2_2, few::bf16_2_4, few::bf16_2_8}},
-      {few::q8_1_1, {few::q8_2_1, few::q8_2_2, few::q8_2_4, few::q8_2_8}},
-      {few::q4_1_1, {few::q4_2_1, few::q4_2_2, few::q4_2_4, few::q4_2_8}}};
+      {{few::f16_1_1, few::f16_1_2, few::f16_1_4, few::f16_1_8},
+       {few::f16_2_1, few::f16_2_2, few::f16_2_4, few::f16_2_8}},
+      {{few::bf16_1_1, few::bf16_1_2, few::bf16_1_4, few::bf16_1_8},
+       {few::bf16_2_1, few::bf16_2_2, few::bf16_2_4, few::bf16_2_8}},
+      {{few::q8_1_1, few::q8_1_2, few::q8_1_4, few::q8_1_8}, {few::q8_2_1, few::q8_2_2, few::q8_2_4, few::q8_2_8}},
+      {{few::q4_1_1, few::q4_1_2, few::q4_1_4, few::q4_1_8}, {few::q4_2_1, few::q4_2_2, few::q4_2_4, few::q4_2_8}}};
   static_assert(static_cast<int>(WeightFormat::f16) == 1 && static_cast<int>(WeightFormat::q4) == 4);
-  const FewKernels& kernels = is_as_it_lies ? kDirect : kByFormat[static_cast<size_t>(format) - 1];
+  if (is_as_it_lies) return of_weights == 1 ? few::direct_1_1 : few::direct_2_1;
+  const FewKernels& kernels = kByFormat[static_cast<size_t>(format) - 1];
   const int64_t needed = ceil_divide(rows, 8);
-  return of_weights == 1 ? kernels.one : kernels.two[needed <= 1 ? 0 : needed <= 2 ? 1 : needed <= 4 ? 2 : 3];
+  return (of_weights == 1 ? kernels.one : kernels.two)[needed <= 1 ? 0 : needed <= 2 ? 1 : needed <= 4 ? 2 : 3];
 }
 
 const KernelId& made_kernel(int64_t of_weights) noexcept {
