@@ -1,4 +1,4 @@
-// Measures what several rows of one sequence cost over one, per operation: steps with 0 to 7 drafts of an oracle that
+// Measures what several rows of one sequence cost over one, per operation: steps with 0 to 15 drafts of an oracle that
 // is always right, in turns, and the least time of each operation over the rounds. Build: make -C Tools/native
 // rows_bench Usage: rows_bench shape:NAME|MODEL_FOLDER [QUANTIZE [CONTEXT [ROUNDS [THREADS]]]]
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 using namespace pagoda;
 
 constexpr int kSteps = 8;  // measured per round
-constexpr int kRows[] = {1, 2, 3, 4, 5, 8};
+constexpr int kRows[] = {1, 2, 3, 4, 5, 8, 12, 16};
 
 struct Answer {
   std::vector<int32_t> tokens;

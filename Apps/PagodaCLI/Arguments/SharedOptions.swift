@@ -58,7 +58,9 @@ enum SharedOptions {
       Option("prefix-cache-dir", value: "DIR", help: "keep prefixes there, for the next start"),
       Option("prefix-cache-disk", value: "SIZE", help: "most bytes of files in that folder (default 8GiB)"),
       Option("speculate", value: "HOW", help: "speculative decoding, same answers: auto (default), off, mtp, lookup"),
-      Option("speculate-max", value: "N", help: "most tokens drafted in a step, 1 to 7 (default 7)"),
+      Option(
+        "speculate-max", value: "N",
+        help: "most tokens drafted in a step, 1 to 15 (default 15; at most 7 with recurrent layers)"),
     ])
 }
 
@@ -115,7 +117,7 @@ extension Arguments {
     if let folder = try folder("prefix-cache-dir") { options.prefixCacheFolder = folder }
     if let bytes = try bytes("prefix-cache-disk") { options.prefixCacheDiskBytes = bytes }
     options.speculation = try choice("speculate") ?? options.speculation
-    if let count = try integer("speculate-max", in: 1...7) { options.maximumDrafts = Int(count) }
+    if let count = try integer("speculate-max", in: 1...15) { options.maximumDrafts = Int(count) }
     try readPipeline(into: &options)
     return options
   }

@@ -112,8 +112,14 @@ private enum SpeculationReport {
     return [
       row.kind, String(format: "%.1f", row.plainTokensPerSecond), String(format: "%.1f", row.tokensPerSecond),
       String(format: "%.2fx", row.speedup), String(drafts.draftedTokens), String(drafts.acceptedTokens),
-      drafts.acceptedByPlace.map { String($0) }.joined(separator: " "), String(row.differingBits),
+      places(drafts.acceptedByPlace), String(row.differingBits),
     ]
+  }
+
+  /// Up to the last position at which a draft was accepted.
+  private static func places(_ counts: [Int64]) -> String {
+    let last = counts.lastIndex { $0 > 0 } ?? 0
+    return counts.prefix(last + 1).map { String($0) }.joined(separator: " ")
   }
 
   static func json(_ rows: [SpeculationBench.Row], name: String) -> JSONValue {

@@ -40,7 +40,7 @@ struct EngineOptions {
   // Drafts of the next tokens, which the model checks several at a time; answers are the same to the bit. auto, off,
   // lookup (from what stood before in the same text), mtp (from the model's own head).
   std::string speculation = "auto";
-  int32_t max_drafts = 0;  // of a sequence in a step, 1 to 7; 0 = 7
+  int32_t max_drafts = 0;  // of a sequence in a step, 1 to 15; 0 = 15; with recurrent state at most 7
   // One model over several machines: addresses of the stages after this one, as in host:9000,other:9000; or mpi, for
   // the other ranks that mpirun started. "" = this machine alone. Without drafts and
   // without caches in host memory or on disk.

@@ -51,8 +51,8 @@ struct SpeculationStats {
   int64_t num_draft_steps = 0;  // of one sequence, with at least one draft
   int64_t num_drafted_tokens = 0;
   int64_t num_accepted_tokens = 0;
-  int64_t num_accepted_at[7] = {};  // by the draft's position in its step
-  double saved_ms = 0;              // against steps without drafts, by what those took; negative when lost
+  int64_t num_accepted_at[15] = {};  // by the draft's position in its step
+  double saved_ms = 0;               // against steps without drafts, by what those took; negative when lost
 };
 
 struct EngineStats {

@@ -11,7 +11,8 @@ namespace pagoda::device {
 constexpr int64_t kMaxHeadDim = 512;  // of attention heads and both GDN dims: bounds a device's scratch memory
 constexpr int64_t kMaxConvKernel = 8;
 
-// Rows of a sequence that a step may compute speculatively and the next step may discard.
+// Rows of a sequence that a step may compute speculatively and the next step may discard, and that rings beside a
+// recurrent state keep. Rows of a KV cache have no such limit.
 constexpr int32_t kMaxDrafts = 7;
 
 class Weight;  // a matrix [N, K] in the device's own format

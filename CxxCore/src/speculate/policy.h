@@ -9,7 +9,7 @@
 
 namespace pagoda::speculate {
 
-constexpr int32_t kMaxPositions = 7;  // drafts of one sequence in a step
+constexpr int32_t kMaxPositions = 15;  // drafts of one sequence in a step
 
 enum class Source : uint8_t { lookup, mtp, forced };
 constexpr int32_t kNumSources = 3;

@@ -53,7 +53,7 @@ public struct EngineOptions: Hashable, Sendable {
   public var makesFingerprint = false
   /// Whether several tokens are drafted and verified at once, and from what. Answers are the same to the bit either way.
   public var speculation = Speculation.automatic
-  /// Most tokens drafted in a step, 1 to 7; nil means 7.
+  /// Most tokens drafted in a step, 1 to 15; nil means 15. Models with recurrent layers take at most 7.
   public var maximumDrafts: Int?
 
   /// Stages on other machines that run the later layers of the model, in their order; nil means this machine alone.

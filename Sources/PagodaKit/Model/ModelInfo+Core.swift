@@ -88,7 +88,9 @@ extension SpeculationStatistics {
     draftedTokens = stats.num_drafted_tokens
     acceptedTokens = stats.num_accepted_tokens
     let at = stats.num_accepted_at
-    acceptedByPlace = [at.0, at.1, at.2, at.3, at.4, at.5, at.6]
+    acceptedByPlace = [
+      at.0, at.1, at.2, at.3, at.4, at.5, at.6, at.7, at.8, at.9, at.10, at.11, at.12, at.13, at.14,
+    ]
     savedMilliseconds = stats.saved_ms
   }
 }

@@ -8,6 +8,7 @@
 #include "engine/core/engine_core.h"
 #include "engine/fake_model.h"
 #include "engine/recorder.h"
+#include "engine/speculation/drafters.h"
 #include "support/test.h"
 
 namespace pagoda::test {
@@ -41,7 +42,7 @@ struct FakeHarness {
     config.limits.max_num_tokens = shape.max_num_tokens;
     config.limits.max_num_seqs = shape.max_num_seqs;
     config.drafter = shape.drafter;
-    config.max_drafts = shape.drafter ? speculate::kMaxPositions : 0;
+    config.max_drafts = shape.drafter ? most_drafts(shape.has_state) : 0;
     config.limits.max_draft_rows = std::min(3, shape.max_num_seqs) * config.max_drafts;
     config.limits.max_logits_rows = shape.max_num_seqs + config.limits.max_draft_rows;
     config.limits.max_blocks_per_seq = static_cast<int32_t>(shape.num_blocks);

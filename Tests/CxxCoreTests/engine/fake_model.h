@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "model/model.h"
+#include "speculate/policy.h"
 #include "support/test.h"
 
 namespace pagoda::test {
@@ -177,7 +178,8 @@ class FakeModel : public model::Model {
       if (batch.keeps_states) row_hashes_.push_back(mix(attend(table, batch.positions[r]), hash));
       if (next_logits_ >= batch.logits_rows.size() || batch.logits_rows[next_logits_] != row) continue;
       ++next_logits_;
-      CHECK(batch.context_lens[static_cast<size_t>(b)] - batch.positions[r] <= 1 + State::kRing - State::kLookBack);
+      const int64_t num_kept = states_.empty() ? speculate::kMaxPositions : State::kRing - State::kLookBack;
+      CHECK(batch.context_lens[static_cast<size_t>(b)] - batch.positions[r] <= 1 + num_kept);
       write_logits(mix(attend(table, batch.positions[r]), hash));
     }
   }

@@ -2,12 +2,15 @@
 #include <cmath>
 #include <sstream>
 #include <string>
+#include <tuple>
 
 #include "device/registry.h"
 #include "engine/load/loader.h"
+#include "engine/load/memory_plan.h"
 #include "engine/recorder.h"
 #include "io/synthetic/files.h"
 #include "io/synthetic/shapes.h"
+#include "model/model.h"
 #include "support/test.h"
 
 namespace pagoda::engine {
@@ -54,6 +57,26 @@ PAGODA_TEST(engine_every_synthetic_shape_has_its_tensors) {
     if (name == "smollm2-135m") CHECK(std::abs(static_cast<double>(num_parameters) / 134.5e6 - 1) < 0.001);
   }
   CHECK(num_shapes >= 10);
+}
+
+// Rings beside the recurrent state keep the rows of 7 drafts; 8 more would make a state a tenth larger.
+PAGODA_TEST(engine_a_model_with_recurrent_state_takes_fewer_drafts) {
+  for (const auto& [shape, num_asked, num_taken] :
+       {std::tuple{"smollm2-135m", 0, 15}, {"smollm2-135m", 9, 9}, {"qwen3.5-0.8b", 0, 7}, {"qwen3.5-0.8b", 15, 7}}) {
+    auto files = io::open_synthetic_files(shape);
+    REQUIRE_OK(files);
+    auto json = (*files)->read_text("config.json", 1 << 20);
+    REQUIRE_OK(json);
+    auto config = io::parse_model_config(*json, shape);
+    REQUIRE_OK(config);
+    EngineOptions options;
+    options.max_drafts = num_asked;
+    CHECK_OK(check_options(options));
+    CHECK_EQ(max_drafts(options, model::cache_layout(*config, DType::bf16, options.block_size)), num_taken);
+  }
+  EngineOptions options;
+  options.max_drafts = 16;
+  CHECK(check_options(options).code == StatusCode::invalid_argument);
 }
 
 PAGODA_TEST(engine_a_synthetic_model_gives_finite_and_repeatable_answers) {

@@ -288,7 +288,8 @@ Result<LoadedModel> load(const ModelSource& source, const EngineOptions& options
   loaded.core.eos_token_ids = p.config.eos_token_ids;
   loaded.core.tokenizer = tokenizer;
   loaded.core.has_mask_thread = options.pipeline.empty();
-  loaded.core.max_drafts = options.pipeline.empty() ? max_drafts(options) : 0;
+  const cache::CacheLayout layout = model::cache_layout(p.config, p.kv_dtype, options.block_size);
+  loaded.core.max_drafts = options.pipeline.empty() ? max_drafts(options, layout) : 0;
   if (!options.pipeline.empty()) loaded.core.limits.max_draft_rows = 0;
   loaded.core.uses_lookup = options.speculation == "auto" || options.speculation == "lookup";
   loaded.core.uses_head = p.config.runs_mtp_head;

@@ -6,6 +6,7 @@
 
 #include "base/concat.h"
 #include "device/host/host_memory.h"
+#include "speculate/policy.h"
 
 namespace pagoda::engine {
 namespace {
@@ -65,9 +66,10 @@ int32_t default_step_tokens(const device::DeviceInfo& device) noexcept {
   return device.name == "metal" ? 512 : 256;
 }
 
-int32_t max_drafts(const EngineOptions& options) noexcept {
+int32_t max_drafts(const EngineOptions& options, const cache::CacheLayout& layout) noexcept {
   if (options.speculation == "off") return 0;
-  return options.max_drafts > 0 ? options.max_drafts : device::kMaxDrafts;
+  const int32_t most = layout.has_state() ? layout.max_drafts : speculate::kMaxPositions;
+  return options.max_drafts > 0 ? std::min(options.max_drafts, most) : most;
 }
 
 Status check_options(const EngineOptions& options) {
@@ -84,7 +86,7 @@ Status check_options(const EngineOptions& options) {
   if (options.max_step_ms != -1 && !(options.max_step_ms >= 0 && options.max_step_ms <= 1e6))
     return make_error(StatusCode::invalid_argument,
                       concat("max_step_ms must be 0 to 1000000, or -1, not ", options.max_step_ms));
-  PAGODA_RETURN_IF_ERROR(check_range("max_drafts", options.max_drafts, 0, device::kMaxDrafts));
+  PAGODA_RETURN_IF_ERROR(check_range("max_drafts", options.max_drafts, 0, speculate::kMaxPositions));
   if (options.speculation != "auto" && options.speculation != "off" && options.speculation != "lookup" &&
       options.speculation != "mtp")
     return make_error(StatusCode::invalid_argument,
@@ -144,7 +146,8 @@ Result<MemoryPlan> plan_memory(const EngineOptions& options, const io::ModelConf
   limits.max_blocks_per_seq = static_cast<int32_t>(std::min(len_blocks, limits.num_kv_blocks));
   if (limits.num_checkpoints > 0)
     limits.max_state_saves = std::min(limits.max_num_seqs + kSavesBesideSequences, limits.num_checkpoints);
-  limits.max_draft_rows = std::min({limits.max_num_seqs * max_drafts(options), kMaxDraftRows, limits.max_num_tokens});
+  limits.max_draft_rows =
+      std::min({limits.max_num_seqs * max_drafts(options, layout), kMaxDraftRows, limits.max_num_tokens});
   limits.max_logits_rows = limits.max_num_seqs + limits.max_draft_rows;
   plan.workspace_bytes = model::workspace_bytes(config, device, limits);
 

@@ -20,7 +20,8 @@ int32_t default_step_tokens(const device::DeviceInfo& device) noexcept;
 // Ranges of the options that do not depend on the model.
 Status check_options(const EngineOptions& options);
 
-int32_t max_drafts(const EngineOptions& options) noexcept;  // of a sequence in a step
+// Of a sequence in a step.
+int32_t max_drafts(const EngineOptions& options, const cache::CacheLayout& layout) noexcept;
 
 Result<MemoryPlan> plan_memory(const EngineOptions& options, const io::ModelConfig& config,
                                const cache::CacheLayout& layout, const device::Device& device, int64_t weights_bytes,

@@ -8,6 +8,7 @@
 
 #include "engine/core/engine_core.h"
 #include "engine/recorder.h"
+#include "engine/speculation/drafters.h"
 #include "model/model.h"
 #include "support/test.h"
 
@@ -46,14 +47,14 @@ class Reciter final : public model::Model {
   std::vector<float> logits_;
 };
 
-CoreConfig config_of(bool uses_lookup) {
+CoreConfig config_of(bool uses_lookup, bool has_state = true) {
   CoreConfig config;
   config.limits.num_kv_blocks = kMaxLen / 16 + 2;
-  config.limits.num_state_slots = 1;
+  config.limits.num_state_slots = has_state ? 1 : 0;
   config.limits.max_num_tokens = 256;
   config.limits.max_num_seqs = 1;
   config.limits.max_blocks_per_seq = kMaxLen / 16 + 2;
-  config.max_drafts = uses_lookup ? speculate::kMaxPositions : 0;
+  config.max_drafts = uses_lookup ? test::most_drafts(has_state) : 0;
   config.limits.max_draft_rows = config.max_drafts;
   config.limits.max_logits_rows = 1 + config.max_drafts;
   config.limits.max_model_len = kMaxLen;
@@ -82,10 +83,11 @@ void answer(EngineCore& core, uint64_t id, const std::vector<int32_t>& prompt, c
   while (core.has_work()) core.step();
 }
 
-std::unique_ptr<Outcome> copy(const std::vector<int32_t>& file, const std::vector<int32_t>& text, bool uses_lookup) {
+std::unique_ptr<Outcome> copy(const std::vector<int32_t>& file, const std::vector<int32_t>& text, bool uses_lookup,
+                              bool has_state = true) {
   auto outcome = std::make_unique<Outcome>();
   Reciter model(text);
-  EngineCore core(model, config_of(uses_lookup));
+  EngineCore core(model, config_of(uses_lookup, has_state));
   answer(core, 1, file, "", kFile, outcome->recorder);
   outcome->num_steps = model.num_steps;
   outcome->speculation = core.stats().speculation;
@@ -114,6 +116,18 @@ PAGODA_TEST(speculation_a_copy_with_three_edits_takes_a_third_of_the_steps) {
              std::to_string(on->speculation.num_accepted_tokens) + " of " +
              std::to_string(on->speculation.num_drafted_tokens) + " drafts held");
   CHECK(off->num_steps >= 3 * on->num_steps);
+}
+
+// Without recurrent state, whose blocks end steps, all 15 drafts of a copy fit in a step.
+PAGODA_TEST(speculation_a_copy_without_state_takes_a_tenth_of_the_steps) {
+  std::mt19937_64 rng(test::seed(73));
+  const std::vector<int32_t> file = random_file(rng);
+  std::vector<int32_t> text = file;
+  text.insert(text.end(), file.begin(), file.end());
+  const auto off = copy(file, text, false, false), on = copy(file, text, true, false);
+  CHECK(off->recorder.tokens == file && off->recorder.tokens == on->recorder.tokens);
+  CHECK(off->recorder.logprob_bits == on->recorder.logprob_bits);
+  CHECK(off->num_steps >= 10 * on->num_steps);
 }
 
 // An answer that was given before under the same salt is drafted.

@@ -6,7 +6,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "device/op_args.h"
 #include "speculate/drafter.h"
+#include "speculate/policy.h"
 
 namespace pagoda::test {
 
@@ -16,6 +18,9 @@ enum class Habit : uint8_t {
   border,  // wrong at the 15th, the 16th and the 1st row of a block of 16
   random,  // any number of drafts, some wrong
 };
+
+// Of a sequence in a step.
+inline int32_t most_drafts(bool has_state) { return has_state ? device::kMaxDrafts : speculate::kMaxPositions; }
 
 inline Habit any_habit(uint64_t random) { return static_cast<Habit>(random % 4); }
 
@@ -31,7 +36,8 @@ class TestDrafter final : public speculate::Drafter {
 
   void propose(const request::Sequence& sequence, int32_t max_drafts, std::vector<int32_t>& drafts) override {
     const std::vector<int32_t>& text = texts_[sequence.id];
-    const int32_t count = habit_ == Habit::random ? static_cast<int32_t>(rng_() % 8) : max_drafts;
+    const int32_t count =
+        habit_ == Habit::random ? static_cast<int32_t>(rng_() % (speculate::kMaxPositions + 1)) : max_drafts;
     for (int32_t i = 0; i < std::min(count, max_drafts); ++i) {
       const size_t position = sequence.tokens.size() + static_cast<size_t>(i);
       const int32_t right = position < text.size() ? text[position] : 0;

@@ -25,6 +25,7 @@ const std::string kSchema =
 struct Room {
   int64_t num_blocks = 64;
   int32_t max_num_tokens = 64, max_num_seqs = 4, max_checkpoints = 0;
+  bool has_state = true;
 };
 
 struct Harness {
@@ -36,13 +37,13 @@ struct Harness {
   explicit Harness(const Room& room, std::shared_ptr<TestDrafter> drafter = nullptr, bool uses_lookup = false) {
     CoreConfig config;
     config.limits.num_kv_blocks = room.num_blocks;
-    config.limits.num_checkpoints = room.max_checkpoints;
-    config.limits.max_state_saves = room.max_checkpoints;
+    config.limits.num_checkpoints = room.has_state ? room.max_checkpoints : 0;
+    config.limits.max_state_saves = config.limits.num_checkpoints;
     config.state_slot_bytes = sizeof(FakeModel::State);
-    config.limits.num_state_slots = room.max_num_seqs + room.max_checkpoints;
+    config.limits.num_state_slots = room.has_state ? room.max_num_seqs + room.max_checkpoints : 0;
     config.limits.max_num_tokens = room.max_num_tokens;
     config.limits.max_num_seqs = room.max_num_seqs;
-    config.max_drafts = drafter || uses_lookup ? speculate::kMaxPositions : 0;
+    config.max_drafts = drafter || uses_lookup ? test::most_drafts(room.has_state) : 0;
     config.limits.max_draft_rows = 2 * config.max_drafts;
     config.limits.max_logits_rows = room.max_num_seqs + config.limits.max_draft_rows;
     config.limits.max_blocks_per_seq = static_cast<int32_t>(room.num_blocks);
@@ -113,9 +114,9 @@ struct Case {
   Recorder off;
 };
 
-std::vector<std::unique_ptr<Case>> run_off(std::mt19937_64& rng, int count) {
+std::vector<std::unique_ptr<Case>> run_off(std::mt19937_64& rng, int count, bool has_state = true) {
   std::vector<std::unique_ptr<Case>> cases;
-  Harness plain({});
+  Harness plain({.has_state = has_state});
   for (int i = 0; i < count; ++i) {
     cases.push_back(std::make_unique<Case>());
     cases.back()->request = any_request(rng, *plain.tokenizer);
@@ -155,11 +156,12 @@ void run_on(const std::vector<std::unique_ptr<Case>>& cases, Harness& harness, T
   reach.num_preemptions += stats.num_preemptions;
 }
 
-Room any_room(std::mt19937_64& rng) {
+Room any_room(std::mt19937_64& rng, bool has_state = true) {
   return {.num_blocks = static_cast<int64_t>(10 + rng() % 20),
           .max_num_tokens = static_cast<int32_t>(4 + rng() % 40),
           .max_num_seqs = static_cast<int32_t>(1 + rng() % 4),
-          .max_checkpoints = static_cast<int32_t>(rng() % 6)};
+          .max_checkpoints = static_cast<int32_t>(rng() % 6),
+          .has_state = has_state};
 }
 
 }  // namespace
@@ -169,9 +171,10 @@ PAGODA_TEST(speculation_off_is_on_for_every_request_and_drafter) {
   Reach reach;
   for (uint64_t round = 0; round < 500 && !test::failed(); ++round) {
     std::mt19937_64 rng(first + round);
-    const auto cases = run_off(rng, 6);
+    const bool has_state = round % 8 < 4;
+    const auto cases = run_off(rng, 6, has_state);
     const auto drafter = std::make_shared<TestDrafter>(static_cast<Habit>(round % 4), rng());
-    Harness harness(any_room(rng), drafter);
+    Harness harness(any_room(rng, has_state), drafter);
     run_on(cases, harness, drafter.get(), rng, reach);
     if (test::failed()) test::note("round " + std::to_string(first + round));
   }
@@ -224,8 +227,9 @@ PAGODA_TEST(speculation_the_engines_own_drafts_change_nothing) {
   CHECK(reach.num_drafted > 0);
 }
 
-PAGODA_TEST(speculation_an_oracle_makes_eight_tokens_a_step) {
-  Harness plain({});
+// With recurrent state eight tokens a step, without it sixteen.
+static void run_oracle(bool has_state, int num_steps) {
+  Harness plain({.has_state = has_state});
   Request request;
   request.prompt_ids.assign(15, 'a');
   request.sampling.max_tokens = 161;
@@ -235,12 +239,17 @@ PAGODA_TEST(speculation_an_oracle_makes_eight_tokens_a_step) {
   plain.run();
   const auto drafter = std::make_shared<TestDrafter>(Habit::oracle, 1);
   drafter->expect(1, request.prompt_ids, off.tokens);
-  Harness harness({}, drafter);
+  Harness harness({.has_state = has_state}, drafter);
   harness.add(request, 1, on);
   harness.run();
   compare(off, on);
-  CHECK_EQ(harness.model->num_steps, 21);  // the prompt, and 160 tokens from the end of a block on
+  CHECK_EQ(harness.model->num_steps, num_steps);  // the prompt, and 160 tokens from the end of a block on
   CHECK_EQ(plain.model->num_steps, 161);
+}
+
+PAGODA_TEST(speculation_an_oracle_makes_eight_tokens_a_step) {
+  run_oracle(true, 21);
+  run_oracle(false, 11);
 }
 
 PAGODA_TEST(speculation_a_request_can_turn_it_off) {
