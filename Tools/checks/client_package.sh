@@ -7,6 +7,7 @@
 # Tests the tracked files as they are, committed or not. Usage: client_package.sh [BIN]
 set -eu
 cd "$(dirname "$0")/../.."
+unset CC  # what CI compiles the package with: here nothing is precompiled, so that missing includes are found
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -60,7 +61,7 @@ if [ "$fetched" != pagoda ]; then
   exit 1
 fi
 grep -q '"version" : "0.1.0"' "$work/plain/Package.resolved" || { echo "the client was not resolved by version" >&2; exit 1; }
-in_client plain swift build $packages -c release --quiet
+in_client plain swift build $packages -c release -Xcxx -g0 --quiet
 bin=$(in_client plain swift build $packages -c release --show-bin-path)
 echo "versioned client: resolves and builds offline and fetches nothing else; with the trait it asks for swift-transformers"
 
