@@ -25,12 +25,12 @@ static uint64_t hash_of(int32_t parent, std::string_view salt, std::span<const i
   return hash;
 }
 
-int32_t PrefixIndex::find_checkpoint(const Place& place, uint64_t hash) const noexcept {
+int32_t PrefixIndex::find_checkpoint(const BlockKey& key, uint64_t hash) const noexcept {
   for (int32_t slot = buckets_[hash & (buckets_.size() - 1)]; slot >= 0; slot = checkpoint(slot).next_in_bucket) {
     const Checkpoint& c = checkpoint(slot);
-    const bool has_place = c.hash == hash && c.length == static_cast<int32_t>(place.tokens.size()) &&
-                           node(c.block).parent == place.parent && covers(c.block, place);
-    if (has_place) return slot;
+    const bool has_key = c.hash == hash && c.length == static_cast<int32_t>(key.tokens.size()) &&
+                         node(c.block).parent == key.parent && covers(c.block, key);
+    if (has_key) return slot;
   }
   return -1;
 }
@@ -82,15 +82,15 @@ void PrefixIndex::give_back_slot(int32_t slot) noexcept {
 bool PrefixIndex::add_checkpoint(int32_t parent, std::string_view salt, std::span<const int32_t> tokens, int32_t block,
                                  int32_t slot, int32_t num_uses) {
   const std::lock_guard lock(mutex_);
-  const Place place{parent, salt, tokens};
-  if (const int32_t known = find_checkpoint(place, hash_of(parent, salt, tokens)); known >= 0) {
+  const BlockKey key{parent, salt, tokens};
+  if (const int32_t known = find_checkpoint(key, hash_of(parent, salt, tokens)); known >= 0) {
     appraise(known);
     give_back_slot(slot);
     return false;
   }
-  int32_t carrier = node(block).num_tokens > 0 && covers(block, place) ? block : find_covering(place, block);
+  int32_t carrier = node(block).num_tokens > 0 && covers(block, key) ? block : find_covering(key, block);
   if (carrier < 0) {
-    insert(place, block);
+    insert(key, block);
     carrier = block;
   }
   attach(slot, carrier, static_cast<int32_t>(tokens.size()));
@@ -123,12 +123,12 @@ void PrefixIndex::attach(int32_t slot, int32_t block, int32_t length) noexcept {
 
 void PrefixIndex::detach(int32_t slot) noexcept {
   Checkpoint& c = checkpoint(slot);
-  int32_t* place = &node(c.block).first_checkpoint;
-  while (*place != slot) place = &checkpoint(*place).next;
-  *place = c.next;
-  place = &bucket_of(c.hash);
-  while (*place != slot) place = &checkpoint(*place).next_in_bucket;
-  *place = c.next_in_bucket;
+  int32_t* link = &node(c.block).first_checkpoint;
+  while (*link != slot) link = &checkpoint(*link).next;
+  *link = c.next;
+  link = &bucket_of(c.hash);
+  while (*link != slot) link = &checkpoint(*link).next_in_bucket;
+  *link = c.next_in_bucket;
   --num_below(node(c.block).parent);
   c.block = -1;
 }

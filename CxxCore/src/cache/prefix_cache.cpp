@@ -23,9 +23,9 @@ void PrefixCache::learn_branch(Sequence& sequence, const PrefixIndex::Match& mat
   const int32_t branch = match.num_matched;
   if (!index_.has_state() || index_.max_checkpoints() == 0 || planned.size() == planned.capacity()) return;
   if (branch - match.num_tokens < kWorthWaiting || branch >= sequence.num_tokens()) return;
-  const auto place = std::ranges::lower_bound(planned, branch);
-  if (place != planned.end() && *place == branch) return;
-  planned.insert(place, branch);
+  const auto next = std::ranges::lower_bound(planned, branch);
+  if (next != planned.end() && *next == branch) return;
+  planned.insert(next, branch);
   sequence.branch_position = branch;
 }
 
@@ -108,7 +108,7 @@ int32_t PrefixCache::next_save(const Sequence& sequence, int32_t position) const
   return has_grid ? (from / kCheckpointGrid + 1) * kCheckpointGrid : kNever;
 }
 
-PrefixCache::Piece PrefixCache::piece_before(const Sequence& sequence, int32_t position) const noexcept {
+PrefixCache::BlockTail PrefixCache::tail_before(const Sequence& sequence, int32_t position) const noexcept {
   const int32_t index = (position - 1) / blocks_.block_size(), first = index * blocks_.block_size();
   return {index > 0 ? sequence.block_table[index - 1] : kNoBlock, sequence.block_table[index],
           std::span(sequence.tokens).subspan(static_cast<size_t>(first), static_cast<size_t>(position - first))};
@@ -119,18 +119,18 @@ void PrefixCache::publish(Sequence& sequence) {
   if (!sequence.uses_cache) return;
   const int32_t num_full = sequence.num_computed_tokens / blocks_.block_size();
   for (int32_t& i = sequence.num_published_blocks; i < num_full; ++i) {
-    const Piece piece = piece_before(sequence, (i + 1) * blocks_.block_size());
-    const int32_t known = index_.publish(piece.parent, sequence.cache_salt, piece.tokens, piece.block);
-    if (known == piece.block) continue;
+    const BlockTail tail = tail_before(sequence, (i + 1) * blocks_.block_size());
+    const int32_t known = index_.publish(tail.parent, sequence.cache_salt, tail.tokens, tail.block);
+    if (known == tail.block) continue;
     blocks_.replace(sequence.block_table[i], known);
     sequence.first_changed_block = std::min(sequence.first_changed_block, i);
   }
 }
 
 bool PrefixCache::add_checkpoint(Sequence& sequence, int32_t position, int32_t slot) {
-  const Piece piece = piece_before(sequence, position);
+  const BlockTail tail = tail_before(sequence, position);
   const int32_t num_uses = position == sequence.branch_position ? kBranchUses : 1;
-  return index_.add_checkpoint(piece.parent, sequence.cache_salt, piece.tokens, piece.block, slot, num_uses);
+  return index_.add_checkpoint(tail.parent, sequence.cache_salt, tail.tokens, tail.block, slot, num_uses);
 }
 
 void PrefixCache::free_before(Sequence& sequence, int32_t position) noexcept {
@@ -175,7 +175,7 @@ void PrefixCache::release(Sequence& sequence) noexcept {
 // The slot itself becomes the checkpoint: no copy.
 void PrefixCache::keep_end(Sequence& sequence) {
   publish(sequence);
-  const Piece end = piece_before(sequence, sequence.num_computed_tokens);
+  const BlockTail end = tail_before(sequence, sequence.num_computed_tokens);
   if (!index_.has_state()) {
     if (end.tokens.size() < static_cast<size_t>(blocks_.block_size()))
       index_.publish_end(end.parent, sequence.cache_salt, end.tokens, end.block);

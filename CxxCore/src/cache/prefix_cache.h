@@ -85,11 +85,11 @@ class PrefixCache {
   const PrefixIndex& index() const noexcept { return index_; }
 
  private:
-  struct Piece {  // of a sequence's tokens: those in the block that position - 1 lies in, up to position
+  struct BlockTail {  // of a sequence's tokens: those in the block that position - 1 lies in, up to position
     int32_t parent, block;
     std::span<const int32_t> tokens;
   };
-  Piece piece_before(const request::Sequence& sequence, int32_t position) const noexcept;
+  BlockTail tail_before(const request::Sequence& sequence, int32_t position) const noexcept;
   void learn_branch(request::Sequence& sequence, const PrefixIndex::Match& match) const noexcept;
   void keep_end(request::Sequence& sequence);
   void release(request::Sequence& sequence) noexcept;

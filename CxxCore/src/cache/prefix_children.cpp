@@ -19,9 +19,9 @@ static int compare_tokens(std::span<const int32_t> a, std::span<const int32_t> b
   return a.size() < b.size() ? -1 : a.size() > b.size();
 }
 
-int PrefixIndex::compare(int32_t block, const Place& place) const noexcept {
-  const int salts = place.parent < 0 ? std::string_view(node(block).salt).compare(place.salt) : 0;
-  return salts != 0 ? salts : compare_tokens(tokens_of(block), place.tokens);
+int PrefixIndex::compare(int32_t block, const BlockKey& key) const noexcept {
+  const int salts = key.parent < 0 ? std::string_view(node(block).salt).compare(key.salt) : 0;
+  return salts != 0 ? salts : compare_tokens(tokens_of(block), key.tokens);
 }
 
 bool PrefixIndex::precedes(int32_t block, int32_t other) const noexcept {
@@ -30,20 +30,20 @@ bool PrefixIndex::precedes(int32_t block, int32_t other) const noexcept {
   return order != 0 ? order < 0 : block < other;
 }
 
-int32_t PrefixIndex::common(int32_t block, const Place& place) const noexcept {
-  if (block < 0 || (place.parent < 0 && node(block).salt != place.salt)) return 0;
+int32_t PrefixIndex::common(int32_t block, const BlockKey& key) const noexcept {
+  if (block < 0 || (key.parent < 0 && node(block).salt != key.salt)) return 0;
   const std::span<const int32_t> tokens = tokens_of(block);
-  return static_cast<int32_t>(std::ranges::mismatch(tokens, place.tokens).in1 - tokens.begin());
+  return static_cast<int32_t>(std::ranges::mismatch(tokens, key.tokens).in1 - tokens.begin());
 }
 
-bool PrefixIndex::covers(int32_t block, const Place& place) const noexcept {
-  return common(block, place) == static_cast<int32_t>(place.tokens.size());
+bool PrefixIndex::covers(int32_t block, const BlockKey& key) const noexcept {
+  return common(block, key) == static_cast<int32_t>(key.tokens.size());
 }
 
-PrefixIndex::Neighbours PrefixIndex::neighbours(const Place& place) const noexcept {
+PrefixIndex::Neighbours PrefixIndex::neighbours(const BlockKey& key) const noexcept {
   Neighbours near;
-  for (int32_t block = children_of(place.parent); block >= 0;) {
-    const bool is_before = compare(block, place) < 0;
+  for (int32_t block = children_of(key.parent); block >= 0;) {
+    const bool is_before = compare(block, key) < 0;
     (is_before ? near.before : near.from) = block;
     block = is_before ? node(block).right : node(block).left;
   }
@@ -61,10 +61,10 @@ int32_t PrefixIndex::next_sibling(int32_t block) const noexcept {
 }
 
 // Children that begin with the same tokens are adjacent in the order; the first of them is neighbours().from.
-int32_t PrefixIndex::find_covering(const Place& place, int32_t other_than) const noexcept {
-  int32_t block = neighbours(place).from;
+int32_t PrefixIndex::find_covering(const BlockKey& key, int32_t other_than) const noexcept {
+  int32_t block = neighbours(key).from;
   if (block >= 0 && block == other_than) block = next_sibling(block);
-  return block >= 0 && covers(block, place) ? block : -1;
+  return block >= 0 && covers(block, key) ? block : -1;
 }
 
 void PrefixIndex::add_child(int32_t block) noexcept {
@@ -74,9 +74,9 @@ void PrefixIndex::add_child(int32_t block) noexcept {
 }
 
 void PrefixIndex::remove_child(int32_t block) noexcept {
-  int32_t* place = &children_of(node(block).parent);
-  while (*place != block) place = precedes(block, *place) ? &node(*place).left : &node(*place).right;
-  *place = joined(node(block).left, node(block).right);
+  int32_t* link = &children_of(node(block).parent);
+  while (*link != block) link = precedes(block, *link) ? &node(*link).left : &node(*link).right;
+  *link = joined(node(block).left, node(block).right);
 }
 
 // The search tree `root` with `block` in it: below nodes of higher priority, above all others.

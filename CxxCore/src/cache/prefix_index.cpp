@@ -31,9 +31,9 @@ PrefixIndex::Match PrefixIndex::find(std::string_view salt, std::span<const int3
                                      int32_t limit) const noexcept {
   Match match;
   for (;;) {
-    const Place place{match.matched_block, salt, tokens.subspan(static_cast<size_t>(match.num_matched))};
-    const Neighbours near = neighbours(place);
-    const int32_t before = common(near.before, place), from = common(near.from, place);
+    const BlockKey key{match.matched_block, salt, tokens.subspan(static_cast<size_t>(match.num_matched))};
+    const Neighbours near = neighbours(key);
+    const int32_t before = common(near.before, key), from = common(near.from, key);
     const int32_t longest = before > from ? near.before : near.from, num_common = std::max(before, from);
     match.num_matched += num_common;
     if (!has_state_ && num_common > 0 && std::min(match.num_matched, limit) > match.num_tokens)
@@ -54,8 +54,8 @@ void PrefixIndex::chain_to(int32_t block, std::vector<int32_t>& table) const {
 
 int32_t PrefixIndex::publish(int32_t parent, std::string_view salt, std::span<const int32_t> tokens, int32_t block) {
   const std::lock_guard lock(mutex_);
-  const Place place{parent, salt, tokens};
-  if (const int32_t other = find_covering(place, block); other >= 0) {
+  const BlockKey key{parent, salt, tokens};
+  if (const int32_t other = find_covering(key, block); other >= 0) {
     if (node(block).num_tokens > 0) {
       move_checkpoints(block, other);
       erase(block);
@@ -63,38 +63,38 @@ int32_t PrefixIndex::publish(int32_t parent, std::string_view salt, std::span<co
     }
     return other;
   }
-  insert(place, block);
-  absorb_shorter(block, place);
+  insert(key, block);
+  absorb_shorter(block, key);
   return block;
 }
 
 void PrefixIndex::publish_end(int32_t parent, std::string_view salt, std::span<const int32_t> tokens, int32_t block) {
   const std::lock_guard lock(mutex_);
-  const Place place{parent, salt, tokens};
-  if (node(block).num_tokens > 0 || find_covering(place, block) < 0) insert(place, block);
+  const BlockKey key{parent, salt, tokens};
+  if (node(block).num_tokens > 0 || find_covering(key, block) < 0) insert(key, block);
 }
 
 // A block that stands in the tree already, with fewer of its tokens, goes where all of them belong.
-void PrefixIndex::insert(const Place& place, int32_t block) {
+void PrefixIndex::insert(const BlockKey& key, int32_t block) {
   Node& n = node(block);
   if (n.num_tokens > 0) {
     remove_child(block);
   } else {
-    n.parent = place.parent;
-    if (place.parent < 0) n.salt = place.salt;
+    n.parent = key.parent;
+    if (key.parent < 0) n.salt = key.salt;
     ++num_nodes_;
     blocks_.keep(block);
   }
-  n.num_tokens = static_cast<int32_t>(place.tokens.size());
+  n.num_tokens = static_cast<int32_t>(key.tokens.size());
   const auto first = tokens_.begin() + static_cast<std::ptrdiff_t>(block) * blocks_.block_size();
-  std::copy(place.tokens.begin(), place.tokens.end(), first);
+  std::copy(key.tokens.begin(), key.tokens.end(), first);
   add_child(block);
 }
 
 // Ends of other prompts that this block continues: it can carry their checkpoints, and their blocks are free.
-void PrefixIndex::absorb_shorter(int32_t block, const Place& place) noexcept {
-  for (int32_t length = static_cast<int32_t>(place.tokens.size()); length > 0;) {
-    const Place beginning{place.parent, place.salt, place.tokens.first(static_cast<size_t>(length))};
+void PrefixIndex::absorb_shorter(int32_t block, const BlockKey& key) noexcept {
+  for (int32_t length = static_cast<int32_t>(key.tokens.size()); length > 0;) {
+    const BlockKey beginning{key.parent, key.salt, key.tokens.first(static_cast<size_t>(length))};
     const Neighbours near = neighbours(beginning);
     for (int32_t other = near.from, next; other >= 0 && compare(other, beginning) == 0; other = next) {
       next = next_sibling(other);

@@ -99,13 +99,13 @@ class PrefixIndex {
     uint64_t last_use = 0;     // number of the use; decides between equals
     int32_t queue_index = -1;  // index in eviction_queue_
   };
-  struct Place {  // a beginning of a block: tokens that follow those of `parent`
+  struct BlockKey {  // a beginning of a block: tokens that follow those of `parent`
     int32_t parent;
     std::string_view salt;
     std::span<const int32_t> tokens;
   };
   struct Neighbours {
-    int32_t before = -1;  // the last child whose tokens come before those of a place,
+    int32_t before = -1;  // the last child whose tokens come before those of a key,
     int32_t from = -1;    // and the first of the others; of all children one of the two shares most with it
   };
 
@@ -120,27 +120,27 @@ class PrefixIndex {
   int32_t num_below(int32_t parent) const noexcept { return parent < 0 ? num_below_roots_ : node(parent).num_below; }
 
   // The search trees (prefix_children.cpp).
-  int compare(int32_t block, const Place& place) const noexcept;     // tokens of a child with those of a place
-  bool precedes(int32_t block, int32_t other) const noexcept;        // among the children of one parent
-  int32_t common(int32_t block, const Place& place) const noexcept;  // tokens; 0 when block is -1
-  bool covers(int32_t block, const Place& place) const noexcept;     // block begins with all tokens of the place
-  Neighbours neighbours(const Place& place) const noexcept;
+  int compare(int32_t block, const BlockKey& key) const noexcept;     // tokens of a child with those of a key
+  bool precedes(int32_t block, int32_t other) const noexcept;         // among the children of one parent
+  int32_t common(int32_t block, const BlockKey& key) const noexcept;  // tokens; 0 when block is -1
+  bool covers(int32_t block, const BlockKey& key) const noexcept;     // block begins with all tokens of the key
+  Neighbours neighbours(const BlockKey& key) const noexcept;
   int32_t next_sibling(int32_t block) const noexcept;
-  int32_t find_covering(const Place& place, int32_t other_than) const noexcept;
+  int32_t find_covering(const BlockKey& key, int32_t other_than) const noexcept;
   void add_child(int32_t block) noexcept;
   void remove_child(int32_t block) noexcept;
   int32_t inserted(int32_t root, int32_t block) noexcept;
   void split(int32_t root, int32_t block, int32_t& left, int32_t& right) noexcept;
   int32_t joined(int32_t left, int32_t right) noexcept;
 
-  int32_t find_checkpoint(const Place& place, uint64_t hash) const noexcept;
+  int32_t find_checkpoint(const BlockKey& key, uint64_t hash) const noexcept;
   void find_state(std::string_view salt, std::span<const int32_t> tokens, int32_t limit, int32_t num_common,
                   Match& match) const noexcept;
   int32_t& bucket_of(uint64_t hash) noexcept { return buckets_[hash & (buckets_.size() - 1)]; }
 
-  void insert(const Place& place, int32_t block);  // or, when it is in the tree, gives it all tokens of the place
-  void erase(int32_t block) noexcept;              // with everything below it
-  void absorb_shorter(int32_t block, const Place& place) noexcept;
+  void insert(const BlockKey& key, int32_t block);  // or, when it is in the tree, gives it all tokens of the key
+  void erase(int32_t block) noexcept;               // with everything below it
+  void absorb_shorter(int32_t block, const BlockKey& key) noexcept;
   void move_checkpoints(int32_t from, int32_t to) noexcept;
   void attach(int32_t slot, int32_t block, int32_t length) noexcept;
   void detach(int32_t slot) noexcept;

@@ -39,7 +39,7 @@ struct ActiveRequest {
   Thinking thinking;
   std::shared_ptr<grammar::TokenGrammar> grammar;  // null: any token may come; shared by requests, the mask worker's
   std::shared_ptr<grammar::Guide> guide;           // through it
-  grammar::Place place;                            // in it, after the tokens so far, once that is known
+  grammar::DocumentPosition place;                 // in it, after the tokens so far, once that is known
   bool has_begun = false;                          // the grammar has received a token
   bool is_awaited = false;                         // its mask is requested at the beginning of each step
   std::vector<float> held_logits;  // of a row whose mask was late: its token is drawn when that is known

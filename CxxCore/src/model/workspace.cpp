@@ -202,7 +202,7 @@ Result<Workspace> Workspace::allocate(const io::ModelConfig& config, const Engin
     workspace.kept_.reserve(kept);
     workspace.kept_places_.reserve(kept);
   }
-  workspace.pieces_.reserve(static_cast<size_t>(sizes.max_state_saves) + 1);
+  workspace.segments_.reserve(static_cast<size_t>(sizes.max_state_saves) + 1);
   workspace.piece_values_.reserve(static_cast<size_t>(max_piece_values(sizes)));
   return workspace;
 }
@@ -242,9 +242,10 @@ void Workspace::cut_rope_runs(const ForwardBatch& batch) {
 }
 
 void Workspace::cut_pieces(const ForwardBatch& batch, const Step& step) {
-  pieces_.clear();
+  segments_.clear();
   if (batch.state_saves.empty())
-    return pieces_.push_back({.first_row = 0, .num_rows = batch.num_tokens(), .sequences = step.sequences, .save = {}});
+    return segments_.push_back(
+        {.first_row = 0, .num_rows = batch.num_tokens(), .sequences = step.sequences, .save = {}});
   piece_values_.clear();
   const auto cut = [&](int32_t begin, int32_t end, const StateSave* save) {
     if (begin == end) return;
@@ -254,14 +255,14 @@ void Workspace::cut_pieces(const ForwardBatch& batch, const Step& step) {
       first += size;
       return device::dense(nullptr, DType::i32, {size}, (first - size) * static_cast<int64_t>(sizeof(int32_t)));
     };
-    Piece& piece = pieces_.emplace_back();
-    piece.first_row = begin;
-    piece.num_rows = end - begin;
-    piece.sequences.cu_seqlens = take(count + 1);
-    piece.sequences.context_lens = take(count);
-    piece.sequences.state_slots = take(count);
-    piece.has_save = save != nullptr;
-    if (save) piece.save = {save->from, save->to};
+    Segment& segment = segments_.emplace_back();
+    segment.first_row = begin;
+    segment.num_rows = end - begin;
+    segment.sequences.cu_seqlens = take(count + 1);
+    segment.sequences.context_lens = take(count);
+    segment.sequences.state_slots = take(count);
+    segment.has_save = save != nullptr;
+    if (save) segment.save = {save->from, save->to};
   };
   int32_t begin = 0;
   for (const StateSave& save : batch.state_saves) {
@@ -270,9 +271,9 @@ void Workspace::cut_pieces(const ForwardBatch& batch, const Step& step) {
   }
   cut(begin, batch.num_tokens(), nullptr);
   const device::Tensor added = inputs_.add(piece_values_);
-  for (Piece& piece : pieces_)
+  for (Segment& segment : segments_)
     for (device::Tensor* t :
-         {&piece.sequences.cu_seqlens, &piece.sequences.context_lens, &piece.sequences.state_slots}) {
+         {&segment.sequences.cu_seqlens, &segment.sequences.context_lens, &segment.sequences.state_slots}) {
       t->buffer = added.buffer;
       t->offset_bytes += added.offset_bytes;
     }
@@ -345,7 +346,7 @@ Result<Step> Workspace::begin(const ForwardBatch& batch, device::Device& device)
   if (hidden_ring_ > 0 && (batch.feeds_head || !batch.head_rows.empty())) begin_head(batch, step);
   cut_pieces(batch, step);
   PAGODA_RETURN_IF_ERROR(inputs_.upload(device));
-  step.pieces = pieces_;
+  step.segments = segments_;
   cut_rope_runs(batch);
   step.rope_runs = rope_runs_;
   return step;

@@ -17,7 +17,7 @@ namespace pagoda::model {
 
 // A run of rows between two saves of a state: recurrent ops run once per segment, all others over the whole step at
 // once.
-struct Piece {
+struct Segment {
   int64_t first_row = 0, num_rows = 0;
   device::SequenceArgs sequences;  // parts of sequences; rows count from first_row
   bool has_save = false;
@@ -49,7 +49,7 @@ struct Step {
   std::span<const int32_t> host_positions;  // the same
   device::Tensor slot_mapping;              // i64 [T]
   device::SequenceArgs sequences;
-  std::span<const Piece> pieces;           // in order, together all rows
+  std::span<const Segment> segments;       // in order, together all rows
   std::span<const RopeRun> rope_runs;      // in order, together all rows; one where speeds do not depend on position
   device::Tensor inputs;                   // where all lists of integers lie, but for block tables
   device::Tensor fresh_slots;              // i32 [n]
@@ -106,14 +106,15 @@ class Workspace {
   std::unique_ptr<device::Buffer> buffer_, picked_;
   Step largest_;
   StepInputs inputs_;
-  std::vector<Piece> pieces_;
+  std::vector<Segment> segments_;
   io::RopeConfig rope_;
   int64_t num_rope_rows_ = 1;
   std::vector<RopeRun> rope_runs_;              // reserved for a run of each token where speeds depend on position
   int64_t hidden_ring_ = 0;                     // rows of a slot in the HiddenPool
   std::vector<int32_t> before_, shift_, kept_;  // of the head; reserved
   std::vector<int64_t> kept_places_;
-  // cu_seqlens, context_lens and state_slots, piece after piece; reserved for the most that saves can make of a step
+  // cu_seqlens, context_lens and state_slots, segment after segment; reserved for the most that saves can make of a
+  // step
   std::vector<int32_t> piece_values_;
 };
 

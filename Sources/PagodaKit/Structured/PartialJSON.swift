@@ -5,13 +5,13 @@
 package struct PartialJSON {
   package init() {}
 
-  private enum Place { case value, name, afterName }
+  private enum State { case value, name, afterName }
 
   package private(set) var text = ""
   private var closers: [Character] = []
   private var isInText = false
   private var isEscaped = false
-  private var place = Place.value
+  private var state = State.value
   private var isInWord = false  // a number, true, false or null, which may continue
   /// The longest part that closes as it is, and what closes it.
   private var safe = (end: 0, closers: "")
@@ -26,7 +26,7 @@ package struct PartialJSON {
 
   /// The received part, closed; nil before the first value.
   package var closed: String? {
-    if isInText, place == .value {
+    if isInText, state == .value {
       let end = isEscaped || hexDigits > 0 ? escapeStart : length
       return prefix(end) + "\"" + String(closers.reversed())
     }
@@ -50,18 +50,18 @@ package struct PartialJSON {
     case "\"": isInText = true
     case "{":
       closers.append("}")
-      place = .name
+      state = .name
       keep()
     case "[":
       closers.append("]")
-      place = .value
+      state = .value
       keep()
     case "}", "]":
       _ = closers.popLast()
-      place = .value
+      state = .value
       keep()
-    case ":": place = .value
-    case ",": place = closers.last == "}" ? .name : .value
+    case ":": state = .value
+    case ",": state = closers.last == "}" ? .name : .value
     case " ", "\n", "\r", "\t": break
     default: isInWord = true
     }
@@ -78,7 +78,7 @@ package struct PartialJSON {
       escapeStart = start
     } else if scalar == "\"" {
       isInText = false
-      if place == .value { keep() } else { place = .afterName }
+      if state == .value { keep() } else { state = .afterName }
     }
   }
 

@@ -93,8 +93,8 @@ PAGODA_TEST(model_refuses_every_batch_with_an_index_out_of_place) {
   REQUIRE_OK(runner);
   const std::vector<int32_t> first = random_prompt(20, 1), second = random_prompt(3, 2);
   Sequence sequences[2];
-  const ModelRunner::Piece pieces[] = {{&sequences[0], first}, {&sequences[1], second}};
-  const ForwardBatch good = (*runner)->make_batch(pieces);
+  const ModelRunner::Chunk chunks[] = {{&sequences[0], first}, {&sequences[1], second}};
+  const ForwardBatch good = (*runner)->make_batch(chunks);
   for (const BadBatch& bad : bad_batches()) {
     ForwardBatch batch = good;
     bad.spoil(batch);
@@ -113,8 +113,8 @@ PAGODA_TEST(model_without_recurrent_layers_takes_no_state_slots) {
   REQUIRE_OK(runner);
   const std::vector<int32_t> prompt = random_prompt(5, 3);
   Sequence sequence;
-  const ModelRunner::Piece piece{&sequence, prompt};
-  ForwardBatch batch = (*runner)->make_batch({&piece, 1});
+  const ModelRunner::Chunk chunk{&sequence, prompt};
+  ForwardBatch batch = (*runner)->make_batch({&chunk, 1});
   CHECK_OK((*runner)->model().forward(batch));
   batch.state_slots = {0};
   CHECK((*runner)->model().forward(batch).code == StatusCode::invalid_argument);
@@ -133,8 +133,8 @@ PAGODA_TEST(model_starts_a_sequence_in_a_used_slot_as_in_a_new_one) {
     // The test can fail: without fresh_slots the state of the last owner shows.
     (*runner)->reset();
     Sequence sequence;
-    const ModelRunner::Piece piece{&sequence, prompt, true};
-    ForwardBatch batch = (*runner)->make_batch({&piece, 1});
+    const ModelRunner::Chunk chunk{&sequence, prompt, true};
+    ForwardBatch batch = (*runner)->make_batch({&chunk, 1});
     batch.fresh_slots.clear();
     CHECK_OK((*runner)->model().forward(batch));
     const auto stained = (*runner)->model().logits();
@@ -149,8 +149,8 @@ PAGODA_TEST(model_computes_logits_only_for_the_rows_asked_for) {
   const std::vector<float> all = logits_of(**runner, prompt, 64);
   (*runner)->reset();
   Sequence sequence;
-  const ModelRunner::Piece piece{&sequence, prompt};
-  ForwardBatch batch = (*runner)->make_batch({&piece, 1});
+  const ModelRunner::Chunk chunk{&sequence, prompt};
+  ForwardBatch batch = (*runner)->make_batch({&chunk, 1});
   batch.logits_rows = {32, 0, 7, 7};
   CHECK_OK((*runner)->model().forward(batch));
   const auto logits = (*runner)->model().logits();
@@ -161,7 +161,7 @@ PAGODA_TEST(model_computes_logits_only_for_the_rows_asked_for) {
 
   (*runner)->reset();
   Sequence silent;
-  const ModelRunner::Piece no_logits{&silent, prompt};
+  const ModelRunner::Chunk no_logits{&silent, prompt};
   batch = (*runner)->make_batch({&no_logits, 1});
   batch.logits_rows.clear();
   CHECK_OK((*runner)->model().forward(batch));
@@ -183,22 +183,22 @@ PAGODA_TEST(model_gives_the_same_bits_under_random_schedules) {
     (*runner)->reset();
     std::vector<Sequence> sequences(6);
     for (;;) {
-      std::vector<ModelRunner::Piece> pieces;
+      std::vector<ModelRunner::Chunk> chunks;
       std::vector<size_t> owners;
       bool is_done = true;
       for (size_t i = 0; i < 6; ++i) {
         const auto rest = std::span<const int32_t>(prompts[i]).subspan(static_cast<size_t>(sequences[i].length));
         is_done = is_done && rest.empty();
         if (rest.empty() || random() % 3 == 0) continue;
-        pieces.push_back({&sequences[i], rest.subspan(0, std::min<size_t>(rest.size(), 1 + random() % 20)), true});
+        chunks.push_back({&sequences[i], rest.subspan(0, std::min<size_t>(rest.size(), 1 + random() % 20)), true});
         owners.push_back(i);
       }
       if (is_done) break;
-      if (pieces.empty()) continue;
-      auto logits = (*runner)->step(pieces);
+      if (chunks.empty()) continue;
+      auto logits = (*runner)->step(chunks);
       REQUIRE(!logits.empty());
-      for (size_t p = 0; p < pieces.size(); ++p) {
-        const size_t size = pieces[p].tokens.size() * 128;
+      for (size_t p = 0; p < chunks.size(); ++p) {
+        const size_t size = chunks[p].tokens.size() * 128;
         together[owners[p]].insert(together[owners[p]].end(), logits.begin(),
                                    logits.begin() + static_cast<std::ptrdiff_t>(size));
         logits = logits.subspan(size);

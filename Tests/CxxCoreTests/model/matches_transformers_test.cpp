@@ -72,13 +72,13 @@ void check_batched(ModelRunner& runner, const std::vector<Expected>& expected,
                    const std::vector<std::vector<float>>& alone) {
   runner.reset();
   std::vector<ModelRunner::Sequence> sequences(expected.size());
-  std::vector<ModelRunner::Piece> pieces;
+  std::vector<ModelRunner::Chunk> chunks;
   std::vector<float> wanted;
   for (size_t i = 0; i < expected.size(); ++i) {
-    pieces.push_back({&sequences[i], expected[i].prompt, true});
+    chunks.push_back({&sequences[i], expected[i].prompt, true});
     wanted.insert(wanted.end(), alone[i].begin(), alone[i].end());
   }
-  const auto logits = runner.step(pieces);
+  const auto logits = runner.step(chunks);
   check_same_bits({logits.begin(), logits.end()}, wanted);
 }
 

@@ -143,12 +143,12 @@ void check_same_bits_in_company(const std::string& device) {
   auto runner = load_mini({.device = device}, kSequences);
   REQUIRE_OK(runner);
   std::vector<ModelRunner::Sequence> sequences(kSequences);
-  std::vector<ModelRunner::Piece> pieces;
+  std::vector<ModelRunner::Chunk> chunks;
   for (size_t i = 0; i < kSequences; ++i) {
     REQUIRE(chats[i].prompt.size() >= kLength);
-    pieces.push_back({&sequences[i], std::span(chats[i].prompt).first(kLength), true});
+    chunks.push_back({&sequences[i], std::span(chats[i].prompt).first(kLength), true});
   }
-  const auto step = (*runner)->step(pieces);
+  const auto step = (*runner)->step(chunks);
   const std::vector<float> together(step.begin(), step.end());
   REQUIRE(!together.empty());
   const size_t size = together.size() / kSequences;

@@ -62,7 +62,7 @@ class ModelRunner {
     int32_t slot = -1;
     int32_t length = 0;  // tokens in the cache
   };
-  struct Piece {  // tokens that a sequence adds in one step
+  struct Chunk {  // tokens that a sequence adds in one step
     Sequence* sequence;
     std::span<const int32_t> tokens;
     bool wants_all_logits = false;  // else those of the last token
@@ -118,16 +118,16 @@ class ModelRunner {
     free_slots_.push_back(sequence.slot);
   }
 
-  model::ForwardBatch make_batch(std::span<const Piece> pieces) {
+  model::ForwardBatch make_batch(std::span<const Chunk> chunks) {
     model::ForwardBatch batch;
     batch.cu_seqlens.push_back(0);
-    for (const Piece& piece : pieces) add(batch, piece);
+    for (const Chunk& chunk : chunks) add(batch, chunk);
     return batch;
   }
 
   // Logits of the wanted rows, in the order of the chunks; empty when the step failed.
-  std::span<const float> step(std::span<const Piece> pieces) {
-    Status status = model_->forward(make_batch(pieces));
+  std::span<const float> step(std::span<const Chunk> chunks) {
+    Status status = model_->forward(make_batch(chunks));
     if (!status.is_ok()) fail(__FILE__, __LINE__, "forward: " + status.message);
     return model_->logits();
   }
@@ -149,14 +149,14 @@ class ModelRunner {
     return id;
   }
 
-  void add(model::ForwardBatch& batch, const Piece& piece) {
-    Sequence& s = *piece.sequence;
+  void add(model::ForwardBatch& batch, const Chunk& chunk) {
+    Sequence& s = *chunk.sequence;
     const bool has_state = model::cache_layout(config_, DType::f32, block_size_).has_state();
     if (s.length == 0 && has_state) batch.fresh_slots.push_back(s.slot = take_slot());
-    for (size_t i = 0; i < piece.tokens.size(); ++i, ++s.length) {
+    for (size_t i = 0; i < chunk.tokens.size(); ++i, ++s.length) {
       if (s.length % block_size_ == 0) s.blocks.push_back(take_block());
-      if (piece.wants_all_logits || i + 1 == piece.tokens.size()) batch.logits_rows.push_back(batch.num_tokens());
-      batch.token_ids.push_back(piece.tokens[i]);
+      if (chunk.wants_all_logits || i + 1 == chunk.tokens.size()) batch.logits_rows.push_back(batch.num_tokens());
+      batch.token_ids.push_back(chunk.tokens[i]);
       batch.positions.push_back(s.length);
       batch.slot_mapping.push_back(int64_t{s.blocks.back()} * block_size_ + s.length % block_size_);
     }
@@ -184,8 +184,8 @@ inline std::vector<float> logits_of(ModelRunner& runner, std::span<const int32_t
   std::vector<float> all;
   for (size_t begin = 0; begin < prompt.size(); begin += chunk) {
     const auto tokens = prompt.subspan(begin, std::min(chunk, prompt.size() - begin));
-    const ModelRunner::Piece piece{&sequence, tokens, true};
-    const auto logits = runner.step({&piece, 1});
+    const ModelRunner::Chunk step{&sequence, tokens, true};
+    const auto logits = runner.step({&step, 1});
     all.insert(all.end(), logits.begin(), logits.end());
   }
   return all;
@@ -203,16 +203,16 @@ inline std::vector<std::vector<int32_t>> greedy(ModelRunner& runner, const std::
            (tokens[i].size() > prompts[i].size() && tokens[i].back() == eos);
   };
   for (;;) {
-    std::vector<ModelRunner::Piece> pieces;
+    std::vector<ModelRunner::Chunk> chunks;
     std::vector<size_t> owners;
     for (size_t i = 0; i < prompts.size(); ++i) {
       if (is_done(i)) continue;
       const auto rest = std::span<const int32_t>(tokens[i]).subspan(static_cast<size_t>(sequences[i].length));
-      pieces.push_back({&sequences[i], rest.subspan(0, std::min(chunk, rest.size()))});
+      chunks.push_back({&sequences[i], rest.subspan(0, std::min(chunk, rest.size()))});
       owners.push_back(i);
     }
-    if (pieces.empty()) break;
-    const auto logits = runner.step(pieces);
+    if (chunks.empty()) break;
+    const auto logits = runner.step(chunks);
     if (logits.empty()) break;
     for (size_t row = 0; row < owners.size(); ++row) {
       const size_t i = owners[row];

@@ -36,9 +36,9 @@ void check_schedules(const std::string& name, const RunnerOptions& options) {
   }
   (*runner)->reset();
   std::vector<ModelRunner::Sequence> sequences(prompts.size());
-  std::vector<ModelRunner::Piece> pieces;
-  for (size_t i = 0; i < prompts.size(); ++i) pieces.push_back({&sequences[i], prompts[i], true});
-  CHECK(same_bits((*runner)->step(pieces), wanted));
+  std::vector<ModelRunner::Chunk> chunks;
+  for (size_t i = 0; i < prompts.size(); ++i) chunks.push_back({&sequences[i], prompts[i], true});
+  CHECK(same_bits((*runner)->step(chunks), wanted));
 }
 
 // Speeds change at a position, wherever a chunk ends.

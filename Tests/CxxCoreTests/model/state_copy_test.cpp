@@ -40,10 +40,10 @@ void check_cuts(const char* folder_name, RunnerOptions options, const std::vecto
 
   runner.reset();
   ModelRunner::Sequence a, b;
-  const ModelRunner::Piece first{&b, std::span(neighbour).first(20)};
+  const ModelRunner::Chunk first{&b, std::span(neighbour).first(20)};
   step(runner, runner.make_batch({&first, 1}));
-  const ModelRunner::Piece pieces[] = {{&b, std::span(neighbour).subspan(20)}, {&a, prompt}};
-  ForwardBatch batch = runner.make_batch(pieces);
+  const ModelRunner::Chunk chunks[] = {{&b, std::span(neighbour).subspan(20)}, {&a, prompt}};
+  ForwardBatch batch = runner.make_batch(chunks);
   std::vector<int32_t> saved;
   for (int32_t cut : cuts) batch.state_saves.push_back({1 + cut, a.slot, saved.emplace_back(runner.take_slot())});
   const Logits with_saves = step(runner, batch);
@@ -54,7 +54,7 @@ void check_cuts(const char* folder_name, RunnerOptions options, const std::vecto
     ModelRunner::Sequence c;
     c.length = cuts[i];
     c.slot = runner.take_slot();
-    const ModelRunner::Piece rest{&c, std::span(prompt).subspan(static_cast<size_t>(cuts[i])), true};
+    const ModelRunner::Chunk rest{&c, std::span(prompt).subspan(static_cast<size_t>(cuts[i])), true};
     ForwardBatch restored;
     const int64_t num_blocks = (cuts[i] + options.block_size - 1) / options.block_size;
     for (int64_t block = 0; block < num_blocks; ++block) {
@@ -92,7 +92,7 @@ PAGODA_TEST(model_goes_on_from_blocks_and_slots_moved_through_the_host) {
     const Logits expected = logits_of(runner, prompt, 64);
     runner.reset();
     ModelRunner::Sequence a, c;
-    const ModelRunner::Piece head{&a, std::span(prompt).first(23)};
+    const ModelRunner::Chunk head{&a, std::span(prompt).first(23)};
     step(runner, runner.make_batch({&head, 1}));
     auto kv = model::choose_kv_dtype(kv_dtype, DType::f32);
     REQUIRE_OK(kv);
@@ -109,7 +109,7 @@ PAGODA_TEST(model_goes_on_from_blocks_and_slots_moved_through_the_host) {
     c.length = 23;
     CHECK_OK(runner.model().read_slot(a.slot, state));
     CHECK_OK(runner.model().write_slot(c.slot, state));
-    const ModelRunner::Piece rest{&c, std::span(prompt).subspan(23), true};
+    const ModelRunner::Chunk rest{&c, std::span(prompt).subspan(23), true};
     const Logits seen = step(runner, runner.make_batch({&rest, 1}));
     CHECK(std::equal(seen.begin(), seen.end(), expected.end() - static_cast<std::ptrdiff_t>(seen.size())));
     state.pop_back();
@@ -130,7 +130,7 @@ PAGODA_TEST(model_goes_on_from_latents_moved_through_the_host) {
     const Logits expected = logits_of(runner, prompt, 64);
     runner.reset();
     ModelRunner::Sequence a, c;
-    const ModelRunner::Piece head{&a, std::span(prompt).first(23)};
+    const ModelRunner::Chunk head{&a, std::span(prompt).first(23)};
     step(runner, runner.make_batch({&head, 1}));
     auto kv = model::choose_kv_dtype(kv_dtype, DType::f32);
     REQUIRE_OK(kv);
@@ -143,7 +143,7 @@ PAGODA_TEST(model_goes_on_from_latents_moved_through_the_host) {
       CHECK_OK(runner.model().write_block(c.blocks.back(), block));
     }
     c.length = 23;
-    const ModelRunner::Piece rest{&c, std::span(prompt).subspan(23), true};
+    const ModelRunner::Chunk rest{&c, std::span(prompt).subspan(23), true};
     const Logits seen = step(runner, runner.make_batch({&rest, 1}));
     CHECK(std::equal(seen.begin(), seen.end(), expected.end() - static_cast<std::ptrdiff_t>(seen.size())));
   }

@@ -12,12 +12,12 @@ namespace {
 
 // Positions in a UTF-8 sequence: between characters, 1 to 3 bytes to come, and after a lead byte that limits the next
 // one.
-enum Place : uint8_t { kBetween, kOne, kTwo, kThree, kAfterE0, kAfterEd, kAfterF0, kAfterF4 };
+enum Utf8State : uint8_t { kBetween, kOne, kTwo, kThree, kAfterE0, kAfterEd, kAfterF0, kAfterF4 };
 
 struct Range {
-  Place place;
+  Utf8State state;
   uint8_t low, high;
-  Place next;
+  Utf8State next;
 };
 constexpr Range kRanges[] = {
     {kBetween, 0x20, 0x21, kBetween}, {kBetween, 0x23, 0x5B, kBetween}, {kBetween, 0x5D, 0x7F, kBetween},
@@ -40,27 +40,28 @@ PlainText::PlainText(const Grammar& grammar) {
     int last_class = -1;  // bytes of a class lie side by side
     for (int byte = range.low; byte <= range.high; ++byte) {
       const int current = grammar.byte_class(static_cast<uint8_t>(byte));
-      if (current != last_class) steps_[range.place].push_back({static_cast<uint8_t>(byte), range.next});
+      if (current != last_class) steps_[range.state].push_back({static_cast<uint8_t>(byte), range.next});
       last_class = current;
     }
   }
 }
 
 size_t PlainText::num_free_bytes(Automaton& automaton, int32_t id, size_t max_bytes) {
-  std::vector<std::pair<int32_t, uint8_t>> places{{id, kBetween}};
+  std::vector<std::pair<int32_t, uint8_t>> positions{{id, kBetween}};
   std::unordered_set<uint64_t> seen{static_cast<uint64_t>(id) * kNumSteps + kBetween};
-  size_t level_end = places.size(), num_bytes = 0;
-  for (size_t i = 0; i < places.size(); ++i) {
+  size_t level_end = positions.size(), num_bytes = 0;
+  for (size_t i = 0; i < positions.size(); ++i) {
     if (i == level_end) {
-      level_end = places.size();
+      level_end = positions.size();
       ++num_bytes;
     }
-    if (num_bytes == max_bytes || places.size() > kMaxPositions) return num_bytes;
-    const auto [configuration, place] = places[i];
-    for (const Step& step : steps_[place]) {
+    if (num_bytes == max_bytes || positions.size() > kMaxPositions) return num_bytes;
+    const auto [configuration, state] = positions[i];
+    for (const Step& step : steps_[state]) {
       const int32_t next = automaton.next(configuration, step.byte);
       if (next == Automaton::kDead) return num_bytes;
-      if (seen.insert(static_cast<uint64_t>(next) * kNumSteps + step.next).second) places.push_back({next, step.next});
+      if (seen.insert(static_cast<uint64_t>(next) * kNumSteps + step.next).second)
+        positions.push_back({next, step.next});
     }
   }
   return max_bytes;
@@ -69,20 +70,20 @@ size_t PlainText::num_free_bytes(Automaton& automaton, int32_t id, size_t max_by
 // Adds the configurations after one more character to `after`, each once. Whether all characters can come, or none.
 PlainText::Reach PlainText::add_characters(Automaton& automaton, int32_t id, std::vector<int32_t>& after) {
   size_t num_dead = 0;
-  places_.assign(1, {id, kBetween});
-  for (size_t i = 0; i < places_.size(); ++i) {
-    const auto [configuration, place] = places_[i];
-    for (const Step& step : steps_[place]) {
+  positions_.assign(1, {id, kBetween});
+  for (size_t i = 0; i < positions_.size(); ++i) {
+    const auto [configuration, state] = positions_[i];
+    for (const Step& step : steps_[state]) {
       const std::pair<int32_t, uint8_t> next{automaton.next(configuration, step.byte), step.next};
       if (next.first == Automaton::kDead) {
         if (i > 0) return Reach::some;
         ++num_dead;
       } else if (step.next == kBetween) {
         if (std::ranges::find(after, next.first) == after.end()) after.push_back(next.first);
-      } else if (std::ranges::find(places_, next) == places_.end()) {
-        places_.push_back(next);
+      } else if (std::ranges::find(positions_, next) == positions_.end()) {
+        positions_.push_back(next);
       }
-      if (after.size() > kMaxWays || places_.size() > kMaxWays * kNumSteps) return Reach::some;
+      if (after.size() > kMaxWays || positions_.size() > kMaxWays * kNumSteps) return Reach::some;
     }
   }
   return num_dead == 0 ? Reach::all : num_dead == steps_[kBetween].size() ? Reach::none : Reach::some;

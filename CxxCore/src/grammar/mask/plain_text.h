@@ -43,7 +43,7 @@ class PlainText {
     uint8_t next;
   };
   std::array<std::vector<Step>, kNumSteps> steps_;
-  std::vector<std::pair<int32_t, uint8_t>> places_;  // scratch of add_characters()
+  std::vector<std::pair<int32_t, uint8_t>> positions_;  // scratch of add_characters()
 };
 
 }  // namespace pagoda::grammar

@@ -25,7 +25,7 @@ Guide::Guide(std::shared_ptr<TokenGrammar> grammar) : grammar_(std::move(grammar
   accepted_.reserve(MaskWorker::kMaxAhead + 2);
   drafts_.reserve(MaskWorker::kMaxAhead);
   ahead_.reserve(MaskWorker::kMaxAhead);
-  places_.reserve(MaskWorker::kMaxAhead + 1);
+  positions_.reserve(MaskWorker::kMaxAhead + 1);
 }
 
 void MaskWorker::Queue::push(std::shared_ptr<Guide> guide) noexcept {
@@ -62,7 +62,7 @@ std::shared_ptr<Guide> MaskWorker::begin(std::shared_ptr<TokenGrammar> grammar) 
   told_.reserve(kMaxAhead + 2);
   drafts_.reserve(kMaxAhead);
   ahead_.reserve(kMaxAhead);
-  places_.reserve(kMaxAhead + 1);
+  positions_.reserve(kMaxAhead + 1);
   if (has_thread_ && !thread_.joinable()) {
     try {
       thread_ = std::thread([this] { run(); });
@@ -89,11 +89,11 @@ void MaskWorker::accept(Guide& guide, int32_t token_id) {
   guide.accepted_.push_back(token_id);
   if (!guide.ahead_.empty() && guide.ahead_.front() == token_id) {
     guide.ahead_.erase(guide.ahead_.begin());
-    guide.places_.erase(guide.places_.begin());
+    guide.positions_.erase(guide.positions_.begin());
     if (!guide.ahead_.empty()) return;  // the next masks are known as well
   } else {
     guide.ahead_.clear();
-    guide.places_.clear();
+    guide.positions_.clear();
   }
   guide.drafts_.clear();
   ask(guide);
@@ -109,7 +109,7 @@ void MaskWorker::look_ahead(Guide& guide, std::span<const int32_t> drafts) {
 // With the mutex held. The mask right after the answer stays known.
 void MaskWorker::ask_anew(Guide& guide) noexcept {
   guide.ahead_.clear();
-  if (guide.places_.size() > 1) guide.places_.erase(guide.places_.begin() + 1, guide.places_.end());
+  if (guide.positions_.size() > 1) guide.positions_.erase(guide.positions_.begin() + 1, guide.positions_.end());
   ask(guide);
 }
 
@@ -120,10 +120,10 @@ void MaskWorker::wait(std::unique_lock<std::mutex>& lock, Clock::time_point dead
   else found_.wait_until(lock, deadline, is_done);
 }
 
-Place MaskWorker::find(Guide& guide, Clock::time_point deadline) {
+DocumentPosition MaskWorker::find(Guide& guide, Clock::time_point deadline) {
   std::unique_lock lock(mutex_);
-  wait(lock, deadline, [&] { return !guide.places_.empty(); });
-  return guide.places_.empty() ? Place{} : guide.places_.front();
+  wait(lock, deadline, [&] { return !guide.positions_.empty(); });
+  return guide.positions_.empty() ? DocumentPosition{} : guide.positions_.front();
 }
 
 void MaskWorker::find_ahead(Guide& guide, Clock::time_point deadline, std::vector<int32_t>& out) {
@@ -190,14 +190,14 @@ void MaskWorker::work(std::unique_lock<std::mutex>& lock) noexcept {
   lock.unlock();
   if (before_work_) before_work_();
   const Clock::time_point begin = Clock::now();
-  const bool is_found = find_places(*guide, max_work);
+  const bool is_found = find_positions(*guide, max_work);
   const Clock::duration time = Clock::now() - begin;
   lock.lock();
   stats_.mask_seconds += std::chrono::duration<double>(time).count();
   const bool is_current = version == guide->version_;
   if (is_found && is_current) {
-    stats_.num_masks += static_cast<int64_t>(places_.size());
-    std::swap(guide->places_, places_);
+    stats_.num_masks += static_cast<int64_t>(positions_.size());
+    std::swap(guide->positions_, positions_);
     std::swap(guide->ahead_, ahead_);
     guide->is_queued_ = false;
   } else {
@@ -209,36 +209,36 @@ void MaskWorker::work(std::unique_lock<std::mutex>& lock) noexcept {
 }
 
 // False when it takes more than `max_work`, unless that is the last slice.
-bool MaskWorker::find_places(Guide& guide, size_t max_work) noexcept {
-  places_.clear();
+bool MaskWorker::find_positions(Guide& guide, size_t max_work) noexcept {
+  positions_.clear();
   ahead_.clear();
   try {
     if (!guide.matcher_) guide.matcher_.emplace(guide.grammar_);
     for (const int32_t id : told_) guide.matcher_->accept(tokenizer_->token_bytes(id));
     Matcher matcher = *guide.matcher_;
-    if (!add_place(matcher, max_work)) return false;
-    while (ahead_.size() < kMaxAhead && places_.back().status.is_ok()) {
+    if (!add_position(matcher, max_work)) return false;
+    while (ahead_.size() < kMaxAhead && positions_.back().status.is_ok()) {
       const bool is_forced = drafts_.empty();
       if (!is_forced && ahead_.size() == drafts_.size()) break;
-      const int32_t id = is_forced ? only_allowed(*places_.back().mask) : drafts_[ahead_.size()];
+      const int32_t id = is_forced ? only_allowed(*positions_.back().mask) : drafts_[ahead_.size()];
       if (id < 0 || !matcher.accept(tokenizer_->token_bytes(id))) break;
-      if (!add_place(matcher, max_work)) return false;
+      if (!add_position(matcher, max_work)) return false;
       ahead_.push_back(id);
     }
   } catch (const std::bad_alloc&) {  // masks found so far are valid; a guide without any reports the error
-    if (places_.empty()) places_.push_back({nullptr, false, {StatusCode::out_of_memory, "out of memory"}});
-    places_.resize(1);
+    if (positions_.empty()) positions_.push_back({nullptr, false, {StatusCode::out_of_memory, "out of memory"}});
+    positions_.resize(1);
     ahead_.clear();
   }
   return true;
 }
 
-bool MaskWorker::add_place(Matcher& matcher, size_t max_work) {
+bool MaskWorker::add_position(Matcher& matcher, size_t max_work) {
   std::shared_ptr<const Mask> mask = matcher.find_mask(max_work);
   Status status = matcher.status();
   if (!mask && status.is_ok()) return false;
   const bool must_end = status.is_ok() && matcher.must_end();
-  places_.push_back({std::move(mask), must_end, std::move(status)});
+  positions_.push_back({std::move(mask), must_end, std::move(status)});
   return true;
 }
 

@@ -23,7 +23,7 @@
 
 namespace pagoda::grammar {
 
-struct Place {                       // a position in a document
+struct DocumentPosition {            // a position in a document
   std::shared_ptr<const Mask> mask;  // of the tokens that may come next; null: not known yet
   bool must_end = false;             // nothing can follow
   Status status;                     // not ok: the mask takes too much work or memory
@@ -46,8 +46,8 @@ class Guide : public std::enable_shared_from_this<Guide> {
   std::vector<int32_t> accepted_;  // tokens of the answer that the matcher has not received yet
   std::vector<int32_t> drafts_;    // masks along these are wanted; empty: along the tokens that the grammar forces
   std::vector<int32_t> ahead_;     // tokens behind the answer; none while it is queued
-  std::vector<Place> places_;      // after i of ahead_; empty: not known yet
-  uint64_t version_ = 0;           // of accepted_ and drafts_: what was found for another one is out of date
+  std::vector<DocumentPosition> positions_;  // after i of ahead_; empty: not known yet
+  uint64_t version_ = 0;                     // of accepted_ and drafts_: what was found for another one is out of date
   size_t slice_ = 0;
   bool is_queued_ = false;  // or being worked on
   std::shared_ptr<Guide> next_in_queue_;
@@ -74,7 +74,7 @@ class MaskWorker {
   std::shared_ptr<Guide> begin(std::shared_ptr<TokenGrammar> grammar);  // requests its first mask
   void accept(Guide& guide, int32_t token_id);                          // a token of the answer; requests the next mask
   // The position after the accepted tokens; is_known() is false if the mask is not ready by the deadline.
-  Place find(Guide& guide, Clock::time_point deadline);
+  DocumentPosition find(Guide& guide, Clock::time_point deadline);
   // Requests the masks along drafts; at most kMaxAhead.
   void look_ahead(Guide& guide, std::span<const int32_t> drafts);
   // Of those drafts, the ones up to the first that the grammar does not take. None when they are unknown at the
@@ -102,8 +102,8 @@ class MaskWorker {
   void ask_anew(Guide& guide) noexcept;
   std::shared_ptr<Guide> take() noexcept;
   void work(std::unique_lock<std::mutex>& lock) noexcept;
-  bool find_places(Guide& guide, size_t max_work) noexcept;
-  bool add_place(Matcher& matcher, size_t max_work);
+  bool find_positions(Guide& guide, size_t max_work) noexcept;
+  bool add_position(Matcher& matcher, size_t max_work);
   template <class Condition>
   void wait(std::unique_lock<std::mutex>& lock, Clock::time_point deadline, Condition is_done);
 
@@ -120,7 +120,7 @@ class MaskWorker {
 
   // Of the guide being worked on.
   std::vector<int32_t> told_, drafts_, ahead_;
-  std::vector<Place> places_;
+  std::vector<DocumentPosition> positions_;
   std::thread thread_;  // begun with the first guide
 };
 

@@ -48,8 +48,8 @@ Result<std::vector<PatternPart>> PatternParser::parse(bool is_whole) {
     return make_error(StatusCode::invalid_argument,
                       concat("has ", text_.size(), " bytes, at most ", kMaxPatternBytes, " are allowed"));
   const int32_t before = add_part(), after = add_part();
-  Piece piece;
-  if (!parse_choice(0, piece)) return status_;
+  Fragment fragment;
+  if (!parse_choice(0, fragment)) return status_;
   if (has_more()) {
     fail("unexpected ')'");
     return status_;
@@ -60,8 +60,8 @@ Result<std::vector<PatternPart>> PatternParser::parse(bool is_whole) {
   parts_[before].target = before;
   parts_[after].characters.push_back({kEnd, kEnd});
   parts_[after].target = after;
-  jump(before, piece.start);
-  jump(piece.end, after);
+  jump(before, fragment.start);
+  jump(fragment.end, after);
   return std::move(parts_);
 }
 
@@ -82,50 +82,50 @@ int32_t PatternParser::add_part() {
   return static_cast<int32_t>(parts_.size()) - 1;
 }
 
-PatternParser::Piece PatternParser::add_set(CharacterSet set) {
-  const Piece piece{add_part(), add_part()};
-  parts_[piece.start].characters = normalise(std::move(set));
-  parts_[piece.start].target = piece.end;
-  return piece;
+PatternParser::Fragment PatternParser::add_set(CharacterSet set) {
+  const Fragment fragment{add_part(), add_part()};
+  parts_[fragment.start].characters = normalise(std::move(set));
+  parts_[fragment.start].target = fragment.end;
+  return fragment;
 }
 
-bool PatternParser::parse_choice(int depth, Piece& piece) {
+bool PatternParser::parse_choice(int depth, Fragment& fragment) {
   if (depth > kMaxPatternDepth) return fail(concat("groups nested deeper than ", kMaxPatternDepth));
-  piece = {add_part(), add_part()};
+  fragment = {add_part(), add_part()};
   do {
-    Piece branch;
+    Fragment branch;
     if (!parse_sequence(depth, branch)) return false;
-    jump(piece.start, branch.start);
-    jump(branch.end, piece.end);
+    jump(fragment.start, branch.start);
+    jump(branch.end, fragment.end);
   } while (take("|"));
   return true;
 }
 
-bool PatternParser::parse_sequence(int depth, Piece& piece) {
-  piece.start = piece.end = add_part();
+bool PatternParser::parse_sequence(int depth, Fragment& fragment) {
+  fragment.start = fragment.end = add_part();
   while (has_more() && text_[at_] != '|' && text_[at_] != ')') {
-    Piece next;
+    Fragment next;
     if (!parse_repeated(depth, next)) return false;
-    jump(piece.end, next.start);
-    piece.end = next.end;
+    jump(fragment.end, next.start);
+    fragment.end = next.end;
   }
   return true;
 }
 
-bool PatternParser::parse_repeated(int depth, Piece& piece) {
+bool PatternParser::parse_repeated(int depth, Fragment& fragment) {
   const size_t begin = at_;
-  if (!parse_atom(depth, piece)) return false;
+  if (!parse_atom(depth, fragment)) return false;
   bool is_repeated = false;
   Counts counts{1, 1};
   if (!parse_counts(is_repeated, counts)) return false;
-  return !is_repeated || repeat(begin, depth, counts, piece);
+  return !is_repeated || repeat(begin, depth, counts, fragment);
 }
 
-// `piece` is the first copy; what lies between `begin` and the quantifier is read again for the others.
-bool PatternParser::repeat(size_t begin, int depth, const Counts& counts, Piece& piece) {
+// `fragment` is the first copy; what lies between `begin` and the quantifier is read again for the others.
+bool PatternParser::repeat(size_t begin, int depth, const Counts& counts, Fragment& fragment) {
   const size_t end = at_;
-  Piece copy = piece;
-  const Piece whole{add_part(), add_part()};
+  Fragment copy = fragment;
+  const Fragment whole{add_part(), add_part()};
   int32_t last = whole.start;
   const int64_t num_copies = std::max<int64_t>({counts.least, counts.most, 1});
   for (int64_t i = 0; i < num_copies; ++i) {
@@ -142,7 +142,7 @@ bool PatternParser::repeat(size_t begin, int depth, const Counts& counts, Piece&
   jump(last, whole.end);
   if (counts.most < 0) jump(last, copy.start);
   at_ = end;
-  piece = whole;
+  fragment = whole;
   return true;
 }
 
@@ -180,9 +180,9 @@ bool PatternParser::parse_braces(Counts& counts) {
   return true;
 }
 
-bool PatternParser::parse_atom(int depth, Piece& piece) {
+bool PatternParser::parse_atom(int depth, Fragment& fragment) {
   if (parts_.size() > kMaxPatternParts) return fail("too many parts");
-  if (take("(")) return parse_group(depth, piece);
+  if (take("(")) return parse_group(depth, fragment);
   CharacterSet set;
   if (take("[")) {
     if (!parse_set(set)) return false;
@@ -201,13 +201,13 @@ bool PatternParser::parse_atom(int depth, Piece& piece) {
     if (!read_character(c)) return false;
     set = {{c, c}};
   }
-  piece = add_set(std::move(set));
+  fragment = add_set(std::move(set));
   return true;
 }
 
-bool PatternParser::parse_group(int depth, Piece& piece) {
+bool PatternParser::parse_group(int depth, Fragment& fragment) {
   if (take("?") && !take(":")) return fail("only plain groups and (?: ) are supported, no look-around");
-  if (!parse_choice(depth + 1, piece)) return false;
+  if (!parse_choice(depth + 1, fragment)) return false;
   return take(")") || fail("expected ')'");
 }
 

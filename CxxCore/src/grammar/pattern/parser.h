@@ -32,7 +32,7 @@ class PatternParser {
   Result<std::vector<PatternPart>> parse(bool is_whole);  // is_whole: as if between ^ and $
 
  private:
-  struct Piece {
+  struct Fragment {
     int32_t start, end;
   };
   struct Counts {
@@ -44,11 +44,11 @@ class PatternParser {
   int32_t add_part();
   void jump(int32_t from, int32_t to) { parts_[from].jumps.push_back(to); }
 
-  bool parse_choice(int depth, Piece& piece);
-  bool parse_sequence(int depth, Piece& piece);
-  bool parse_repeated(int depth, Piece& piece);
-  bool parse_atom(int depth, Piece& piece);
-  bool parse_group(int depth, Piece& piece);
+  bool parse_choice(int depth, Fragment& fragment);
+  bool parse_sequence(int depth, Fragment& fragment);
+  bool parse_repeated(int depth, Fragment& fragment);
+  bool parse_atom(int depth, Fragment& fragment);
+  bool parse_group(int depth, Fragment& fragment);
   bool parse_counts(bool& is_repeated, Counts& counts);
   bool parse_braces(Counts& counts);
   bool parse_set(CharacterSet& set);
@@ -56,8 +56,8 @@ class PatternParser {
   bool parse_escape(bool in_set, CharacterSet& set);
   bool parse_code(size_t num_digits, char32_t& c);
   bool read_character(char32_t& c);
-  Piece add_set(CharacterSet set);
-  bool repeat(size_t atom_begin, int depth, const Counts& counts, Piece& piece);
+  Fragment add_set(CharacterSet set);
+  bool repeat(size_t atom_begin, int depth, const Counts& counts, Fragment& fragment);
 
   std::string_view text_;
   size_t at_ = 0;

@@ -35,10 +35,10 @@ Status GdnLayer::forward(device::Encoder& encoder, const Step& step) const {
   const Tensor qkv = as_rows(step.inner, channels);
   const Tensor mixed = as_rows(step.mixed, v_width);
   const Tensor mixed_heads = split_last(mixed, num_v_heads_, v_dim_);
-  for (const Piece& piece : step.pieces) {
-    const auto rows = [&](const Tensor& t) { return slice(t, 0, piece.first_row, piece.num_rows); };
-    PAGODA_RETURN_IF_ERROR(mix(encoder, piece.sequences, rows(projected), rows(qkv), rows(mixed_heads)));
-    if (piece.has_save) PAGODA_RETURN_IF_ERROR(copy_unit(encoder, *pool_, piece.save));
+  for (const Segment& segment : step.segments) {
+    const auto rows = [&](const Tensor& t) { return slice(t, 0, segment.first_row, segment.num_rows); };
+    PAGODA_RETURN_IF_ERROR(mix(encoder, segment.sequences, rows(projected), rows(qkv), rows(mixed_heads)));
+    if (segment.has_save) PAGODA_RETURN_IF_ERROR(copy_unit(encoder, *pool_, segment.save));
   }
   const Tensor z = split_last(slice(projected, 1, channels, v_width), num_v_heads_, v_dim_);
   PAGODA_RETURN_IF_ERROR(ops::gated_rms_norm(

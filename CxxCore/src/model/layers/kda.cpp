@@ -44,10 +44,10 @@ Status KdaLayer::forward(device::Encoder& encoder, const Step& step) const {
   const Tensor mixed =
       device::dense(step.mixed.buffer, step.mixed.dtype, {step.mixed.shape[0], width}, step.mixed.offset_bytes);
   const Tensor heads = split_last(mixed, num_heads_, dim_);
-  for (const Piece& piece : step.pieces) {
-    const auto rows = [&](const Tensor& t) { return slice(t, 0, piece.first_row, piece.num_rows); };
-    PAGODA_RETURN_IF_ERROR(mix(encoder, piece.sequences, rows(projected), rows(inner), rows(heads)));
-    if (piece.has_save) PAGODA_RETURN_IF_ERROR(copy_unit(encoder, *pool_, piece.save));
+  for (const Segment& segment : step.segments) {
+    const auto rows = [&](const Tensor& t) { return slice(t, 0, segment.first_row, segment.num_rows); };
+    PAGODA_RETURN_IF_ERROR(mix(encoder, segment.sequences, rows(projected), rows(inner), rows(heads)));
+    if (segment.has_save) PAGODA_RETURN_IF_ERROR(copy_unit(encoder, *pool_, segment.save));
   }
   const Tensor by_head =
       device::dense(mixed.buffer, mixed.dtype, {mixed.shape[0] * num_heads_, dim_}, mixed.offset_bytes);

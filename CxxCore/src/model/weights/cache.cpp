@@ -101,25 +101,25 @@ Result<WeightCacheFile> WeightCacheFile::plan(const std::string& folder, const s
   file.path_ = folder + "/" + hex(id) + std::string(kSuffix);
   for (const WeightGroup& group : groups)
     if (group.is_matrix)
-      file.places_.push_back({format_of(group, format), 0,
-                              device.weight_bytes(group.rows, group.cols, format_of(group, format)), group.rows,
-                              group.cols});
+      file.extents_.push_back({format_of(group, format), 0,
+                               device.weight_bytes(group.rows, group.cols, format_of(group, format)), group.rows,
+                               group.cols});
 
-  const size_t head_bytes = kMagic.size() + (3 + 4 * file.places_.size()) * sizeof(uint64_t);
+  const size_t head_bytes = kMagic.size() + (3 + 4 * file.extents_.size()) * sizeof(uint64_t);
   file.size_bytes_ = round_up(head_bytes);
   size_t num_sums = 0;
-  for (Place& place : file.places_) {
-    place.offset_bytes = file.size_bytes_;
-    file.size_bytes_ += round_up(place.size_bytes);
-    num_sums += num_pieces(place.size_bytes);
+  for (Extent& extent : file.extents_) {
+    extent.offset_bytes = file.size_bytes_;
+    file.size_bytes_ += round_up(extent.size_bytes);
+    num_sums += num_pieces(extent.size_bytes);
   }
   file.sums_offset_bytes_ = file.size_bytes_;
   file.size_bytes_ += round_up(num_sums * sizeof(uint64_t));
   file.head_ = kMagic;
-  for (uint64_t number : {id, uint64_t{file.places_.size()}, file.size_bytes_}) append(file.head_, number);
-  for (const Place& place : file.places_)
-    for (uint64_t number :
-         {place.offset_bytes, place.size_bytes, static_cast<uint64_t>(place.rows), static_cast<uint64_t>(place.cols)})
+  for (uint64_t number : {id, uint64_t{file.extents_.size()}, file.size_bytes_}) append(file.head_, number);
+  for (const Extent& extent : file.extents_)
+    for (uint64_t number : {extent.offset_bytes, extent.size_bytes, static_cast<uint64_t>(extent.rows),
+                            static_cast<uint64_t>(extent.cols)})
       append(file.head_, number);
   return file;
 }
@@ -136,16 +136,16 @@ Result<std::vector<std::unique_ptr<device::Weight>>> WeightCacheFile::read(devic
   if (std::memcmp(file->bytes().data(), head_.data(), head_.size()) != 0)
     return make_error(StatusCode::bad_file, path_ + ": does not begin as expected");
   std::vector<std::span<const std::byte>> parts;
-  for (const Place& place : places_) parts.push_back(file->bytes().subspan(place.offset_bytes, place.size_bytes));
+  for (const Extent& extent : extents_) parts.push_back(file->bytes().subspan(extent.offset_bytes, extent.size_bytes));
   const std::vector<uint64_t> sums = sums_of(parts);
   if (std::memcmp(file->bytes().data() + sums_offset_bytes_, sums.data(), sums.size() * sizeof(uint64_t)) != 0)
     return make_error(StatusCode::bad_file, path_ + ": a matrix is not as it was written");
   mark_used(path_);
   std::vector<std::unique_ptr<device::Weight>> matrices;
-  for (const Place& place : places_) {
+  for (const Extent& extent : extents_) {
     PAGODA_ASSIGN_OR_RETURN(
-        auto matrix, device.adopt_weight(place.format, place.rows, place.cols,
-                                         std::make_unique<MappedBuffer>(file, place.offset_bytes, place.size_bytes)));
+        auto matrix, device.adopt_weight(extent.format, extent.rows, extent.cols,
+                                         std::make_unique<MappedBuffer>(file, extent.offset_bytes, extent.size_bytes)));
     matrices.push_back(std::move(matrix));
   }
   return matrices;
@@ -164,8 +164,8 @@ Status WeightCacheFile::write(const std::vector<const device::Weight*>& matrices
   };
   PAGODA_RETURN_IF_ERROR(write_page_by_page(std::as_bytes(std::span(head_))));
   std::vector<std::span<const std::byte>> parts;
-  for (size_t i = 0; i < places_.size(); ++i) {
-    if (matrices[i]->bytes().size() != places_[i].size_bytes)
+  for (size_t i = 0; i < extents_.size(); ++i) {
+    if (matrices[i]->bytes().size() != extents_[i].size_bytes)
       return make_error(StatusCode::internal, concat(path_, ": matrix ", i, " is not as large as planned"));
     PAGODA_RETURN_IF_ERROR(write_page_by_page(matrices[i]->bytes()));
     parts.push_back(matrices[i]->bytes());

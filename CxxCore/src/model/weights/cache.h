@@ -31,14 +31,14 @@ class WeightCacheFile {
   Status write(const std::vector<const device::Weight*>& matrices, int64_t max_bytes) const;
 
  private:
-  struct Place {
+  struct Extent {
     WeightFormat format;
     uint64_t offset_bytes, size_bytes;
     int64_t rows, cols;
   };
 
   std::string folder_, path_, head_;
-  std::vector<Place> places_;
+  std::vector<Extent> extents_;
   uint64_t sums_offset_bytes_ = 0, size_bytes_ = 0;
 };
 

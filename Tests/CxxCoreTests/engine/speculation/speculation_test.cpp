@@ -22,7 +22,7 @@ using test::TestDrafter;
 const std::string kSchema =
     R"({"type": "object", "properties": {"name": {"enum": ["first", "second"]}, "tags": {"type": "array", "items": {"enum": ["aa", "bb"]}, "maxItems": 4}}, "required": ["name", "tags"]})";
 
-struct Room {
+struct Limits {
   int64_t num_blocks = 64;
   int32_t max_num_tokens = 64, max_num_seqs = 4, max_checkpoints = 0;
   bool has_state = true;
@@ -34,20 +34,20 @@ struct Harness {
   std::unique_ptr<EngineCore> core;
 
   // Without a drafter the engine's own may draft, when uses_lookup.
-  explicit Harness(const Room& room, std::shared_ptr<TestDrafter> drafter = nullptr, bool uses_lookup = false) {
+  explicit Harness(const Limits& limits, std::shared_ptr<TestDrafter> drafter = nullptr, bool uses_lookup = false) {
     CoreConfig config;
-    config.limits.num_kv_blocks = room.num_blocks;
-    config.limits.num_checkpoints = room.has_state ? room.max_checkpoints : 0;
+    config.limits.num_kv_blocks = limits.num_blocks;
+    config.limits.num_checkpoints = limits.has_state ? limits.max_checkpoints : 0;
     config.limits.max_state_saves = config.limits.num_checkpoints;
     config.state_slot_bytes = sizeof(FakeModel::State);
-    config.limits.num_state_slots = room.has_state ? room.max_num_seqs + room.max_checkpoints : 0;
-    config.limits.max_num_tokens = room.max_num_tokens;
-    config.limits.max_num_seqs = room.max_num_seqs;
-    config.max_drafts = drafter || uses_lookup ? test::most_drafts(room.has_state) : 0;
+    config.limits.num_state_slots = limits.has_state ? limits.max_num_seqs + limits.max_checkpoints : 0;
+    config.limits.max_num_tokens = limits.max_num_tokens;
+    config.limits.max_num_seqs = limits.max_num_seqs;
+    config.max_drafts = drafter || uses_lookup ? test::most_drafts(limits.has_state) : 0;
     config.limits.max_draft_rows = 2 * config.max_drafts;
-    config.limits.max_logits_rows = room.max_num_seqs + config.limits.max_draft_rows;
-    config.limits.max_blocks_per_seq = static_cast<int32_t>(room.num_blocks);
-    config.limits.max_model_len = static_cast<int32_t>(room.num_blocks * 16);
+    config.limits.max_logits_rows = limits.max_num_seqs + config.limits.max_draft_rows;
+    config.limits.max_blocks_per_seq = static_cast<int32_t>(limits.num_blocks);
+    config.limits.max_model_len = static_cast<int32_t>(limits.num_blocks * 16);
     config.vocab_size = tokenizer->vocab_size();
     config.eos_token_ids = {test::end_id(*tokenizer)};
     config.tokenizer = tokenizer;
@@ -130,7 +130,7 @@ struct Reach {
   int64_t num_drafted = 0, num_accepted = 0, num_preemptions = 0, num_cancelled = 0;
 };
 
-// All requests at once or one after the other, in little room, some cancelled on the way.
+// All requests at once or one after the other, with little memory, some cancelled on the way.
 void run_on(const std::vector<std::unique_ptr<Case>>& cases, Harness& harness, TestDrafter* drafter,
             std::mt19937_64& rng, Reach& reach) {
   std::vector<Recorder> recorders(cases.size());
@@ -156,7 +156,7 @@ void run_on(const std::vector<std::unique_ptr<Case>>& cases, Harness& harness, T
   reach.num_preemptions += stats.num_preemptions;
 }
 
-Room any_room(std::mt19937_64& rng, bool has_state = true) {
+Limits any_limits(std::mt19937_64& rng, bool has_state = true) {
   return {.num_blocks = static_cast<int64_t>(10 + rng() % 20),
           .max_num_tokens = static_cast<int32_t>(4 + rng() % 40),
           .max_num_seqs = static_cast<int32_t>(1 + rng() % 4),
@@ -174,7 +174,7 @@ PAGODA_TEST(speculation_off_is_on_for_every_request_and_drafter) {
     const bool has_state = round % 8 < 4;
     const auto cases = run_off(rng, 6, has_state);
     const auto drafter = std::make_shared<TestDrafter>(static_cast<Habit>(round % 4), rng());
-    Harness harness(any_room(rng, has_state), drafter);
+    Harness harness(any_limits(rng, has_state), drafter);
     run_on(cases, harness, drafter.get(), rng, reach);
     if (test::failed()) test::note("round " + std::to_string(first + round));
   }
@@ -219,7 +219,7 @@ PAGODA_TEST(speculation_the_engines_own_drafts_change_nothing) {
   for (uint64_t round = 0; round < 60 && !test::failed(); ++round) {
     std::mt19937_64 rng(first + round);
     const auto cases = run_off(rng, 6);
-    Harness harness(any_room(rng), nullptr, /*uses_lookup=*/true);
+    Harness harness(any_limits(rng), nullptr, /*uses_lookup=*/true);
     run_on(cases, harness, nullptr, rng, reach);
     if (test::failed()) test::note("round " + std::to_string(first + round));
   }
