@@ -1,10 +1,16 @@
 """Emitters: C++ for the software device, CUDA for NVRTC, and C++ with real address spaces for the strict check."""
 import re
+from pathlib import Path
 
 from kernel import bare_type, call, limit, substituted
 from mutants import PRELUDE
 
 DEFAULT_MAX_THREADS = 1024
+
+
+def has_tensors(path):
+    """Whether a file uses the tensor operations of Metal 4, which CUDA has no text for."""
+    return "#include <metal_tensor>" in Path(path).read_text(encoding="utf-8")
 
 
 def argument(kn, args, p):
@@ -16,10 +22,11 @@ def argument(kn, args, p):
     return f"{'' if p.ptr else '*'}({const}{bare}*)in.buffers[{p.index}]"
 
 
-def software(mod, stem, split=str):
+def software(mod, path, split=str):
     """The kernels, and the table that all backends read: the compiler computes sizes and limits. `split` may take the
     headers out of the text."""
-    out, rows = [], []
+    stem, out, rows = Path(path).stem, [], []
+    tensors = '#include "device/gpu/shim/software/tensor.h"\n' if has_tensors(path) else ""
     for n, (host, kn, args) in enumerate(mod.entries()):
         bound = sorted((p for p in kn.params if p.index is not None), key=lambda p: p.index)
         infos = [f'{{"{p.name}", {p.index}, BindingKind::{p.kind}, sizeof({bare_type(kn, args, p)}), '
@@ -36,7 +43,7 @@ def software(mod, stem, split=str):
     # Fibers do not benefit from unrolled loops, and compilers take minutes for them.
     body = split(re.sub(r"(?m)^[ \t]*#[ \t]*pragma[ \t]+unroll.*$", "", mod.body()))
     return (f'// {stem}.metal for the software device, with the table of its kernels. Made by Tools/mslc/generate.sh.\n'
-            f'#include "device/gpu/shim/software/msl.h"\n{PRELUDE if mod.first_mutant is not None else ""}'
+            f'#include "device/gpu/shim/software/msl.h"\n{tensors}{PRELUDE if mod.first_mutant is not None else ""}'
             f'namespace metal {{\nnamespace {{\n{body}\n'
             f'# 1 "{stem}.entries"\nusing namespace ::pagoda::device::gpu;\n{"".join(out)}}}  // namespace\n}}  // namespace metal\n'
             f"namespace pagoda::device::gpu::generated {{\nstd::span<const KernelInfo> {stem}_kernels() noexcept {{\n"
@@ -64,11 +71,11 @@ def waits_itself(mod, kn):
     return False
 
 
-def cuda(mod, stem, split=str):
+def cuda(mod, path, split=str):
     """Buffers become pointers in index order, values are passed by value. No pointer is __restrict__: ops work in place,
     and the compiler could move reads of restrict pointers across barriers, past the writes. MSL_ONLY with
     MSL_ONLY_<kernel> keeps one entry point, so that a pipeline compiles nothing else."""
-    out = []
+    stem, out = Path(path).stem, []
     for host, kn, args in mod.entries():
         formals, values = [], []
         for p in kn.params:
@@ -92,12 +99,13 @@ def cuda(mod, stem, split=str):
            f'# 1 "{stem}.entries"\n' + "".join(out) + "}  // namespace metal\n"
 
 
-def strict(mod, stem):
+def strict(mod, path):
+    stem = Path(path).stem
     out = [f"static auto* const msl_use_{n} = &{call(kn, args)};\n" for n, (_, kn, args) in enumerate(mod.entries())]
     return f'#include "device/gpu/shim/strict.h"\nnamespace metal {{\n{mod.body()}\n# 1 "{stem}.uses"\n' + "".join(out) + "}\n"
 
 
-def lint(mod, stem):
+def lint(mod, path):
     mod.entries()  # reports instantiations of functions that are not kernels
     return ""
 

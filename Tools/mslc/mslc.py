@@ -38,9 +38,11 @@ def translate_all(options, diag):
         modules.append((stem, software))
         mutants += [(stem, *place) for place in software.mutants]
         inline = not own or options.mutants  # a mutant is numbered by the kernel it is planted in
-        files[f"{stem}.cpp"] = emit.software(software, stem, str if inline else for_software.splitter(path))
-        cuda = emit.cuda(load(path, "cuda", diag, options), stem, for_cuda.splitter(path) if own else str)
-        files[f"{stem}_source.cpp"] = host.source_file(stem, host.metal_text(Path(path)), cuda)
+        files[f"{stem}.cpp"] = emit.software(software, path, str if inline else for_software.splitter(path))
+        metal, cuda = host.metal_text(Path(path)), ""
+        if not emit.has_tensors(path):
+            cuda = emit.cuda(load(path, "cuda", diag, options), path, for_cuda.splitter(path) if own else str)
+        files[f"{stem}_source.cpp"] = host.source_file(stem, metal, cuda)
     files["bindings.h"] = host.bindings_header(modules)
     files["files.cpp"] = host.table_file([stem for stem, _ in modules], options.table)
     if own:
@@ -71,7 +73,7 @@ def main():
         outputs = {Path(options.out) / name: text for name, text in translate_all(options, diag).items()}
     else:
         mod = load(options.sources[0], options.target, diag, options)
-        outputs = {options.out: emit.TARGETS[options.target](mod, Path(options.sources[0]).stem)}
+        outputs = {options.out: emit.TARGETS[options.target](mod, options.sources[0])}
     for item in diag.items:
         print(f"{item} [mslc]", file=sys.stderr)
     if diag.items and not options.no_lint:

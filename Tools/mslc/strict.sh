@@ -12,7 +12,7 @@ status=0
 for file in "$@"; do
   text=$out/$(basename "$file" .metal).cpp
   python3 Tools/mslc/mslc.py --target strict --no-lint -IShaders "$file" -o "$text" 2>/dev/null || { echo "$file: mslc failed"; status=1; continue; }
-  clang++ --target=aarch64-linux-gnu -std=c++17 -fsyntax-only -ffreestanding -nostdinc -nostdinc++ -Xclang $half \
+  clang++ --target=aarch64-linux-gnu -std=c++20 -fsyntax-only -ffreestanding -nostdinc -nostdinc++ -Xclang $half \
     -fno-exceptions -fno-rtti -Wall -Werror -Wno-unused -Wno-undefined-internal -Wno-undefined-inline -ICxxCore/src \
     "$text" || status=1
 done

@@ -174,27 +174,34 @@ inline constexpr KernelId f16 = {80, "matmul_rows_f16"};
 inline constexpr KernelId rotated = {81, "matmul_rows_rotated"};
 enum Binding : int { x = 0, weight = 1, gate = 2, out = 3, scales = 4, args = 5 };
 }  // namespace matmul_rows
+namespace matmul_tensor {
+inline constexpr KernelId f16 = {82, "matmul_tensor_f16"};
+inline constexpr KernelId bf16 = {83, "matmul_tensor_bf16"};
+inline constexpr KernelId q8 = {84, "matmul_tensor_q8"};
+inline constexpr KernelId q4 = {85, "matmul_tensor_q4"};
+enum Binding : int { x = 0, x_scales = 1, w = 2, w_steps = 3, w_scales = 4, bias = 5, out = 6, args = 7 };
+}  // namespace matmul_tensor
 namespace matmul_tiles {
-inline constexpr KernelId f16_4 = {82, "matmul_tiles_f16_4"};
-inline constexpr KernelId f16_8 = {83, "matmul_tiles_f16_8"};
-inline constexpr KernelId bf16_4 = {84, "matmul_tiles_bf16_4"};
-inline constexpr KernelId bf16_8 = {85, "matmul_tiles_bf16_8"};
-inline constexpr KernelId q8_4 = {86, "matmul_tiles_q8_4"};
-inline constexpr KernelId q8_8 = {87, "matmul_tiles_q8_8"};
-inline constexpr KernelId q4_4 = {88, "matmul_tiles_q4_4"};
-inline constexpr KernelId q4_8 = {89, "matmul_tiles_q4_8"};
+inline constexpr KernelId f16_4 = {86, "matmul_tiles_f16_4"};
+inline constexpr KernelId f16_8 = {87, "matmul_tiles_f16_8"};
+inline constexpr KernelId bf16_4 = {88, "matmul_tiles_bf16_4"};
+inline constexpr KernelId bf16_8 = {89, "matmul_tiles_bf16_8"};
+inline constexpr KernelId q8_4 = {90, "matmul_tiles_q8_4"};
+inline constexpr KernelId q8_8 = {91, "matmul_tiles_q8_8"};
+inline constexpr KernelId q4_4 = {92, "matmul_tiles_q4_4"};
+inline constexpr KernelId q4_8 = {93, "matmul_tiles_q4_8"};
 enum Binding : int { x = 0, x_scales = 1, w = 2, w_steps = 3, w_scales = 4, bias = 5, out = 6, args = 7 };
 }  // namespace matmul_tiles
 namespace paged_attention {
-inline constexpr KernelId f32_1 = {90, "paged_attention_f32_1"};
-inline constexpr KernelId f16_1 = {91, "paged_attention_f16_1"};
-inline constexpr KernelId f16_2 = {92, "paged_attention_f16_2"};
-inline constexpr KernelId bf16_1 = {93, "paged_attention_bf16_1"};
-inline constexpr KernelId bf16_2 = {94, "paged_attention_bf16_2"};
+inline constexpr KernelId f32_1 = {94, "paged_attention_f32_1"};
+inline constexpr KernelId f16_1 = {95, "paged_attention_f16_1"};
+inline constexpr KernelId f16_2 = {96, "paged_attention_f16_2"};
+inline constexpr KernelId bf16_1 = {97, "paged_attention_bf16_1"};
+inline constexpr KernelId bf16_2 = {98, "paged_attention_bf16_2"};
 enum Binding : int { q = 0, k_cache = 1, v_cache = 2, cu_seqlens = 3, context_lens = 4, block_tables = 5, sinks = 6, partials = 7, out = 8, args = 9 };
 }  // namespace paged_attention
 namespace paged_attention_reduce {
-inline constexpr KernelId kernel = {95, "paged_attention_reduce"};
+inline constexpr KernelId kernel = {99, "paged_attention_reduce"};
 enum Binding : int { partials = 0, cu_seqlens = 1, context_lens = 2, sinks = 3, out = 4, args = 5 };
 }  // namespace paged_attention_reduce
 namespace paged_attention_constants {
@@ -203,58 +210,58 @@ inline constexpr std::string_view use_softcap = "use_softcap";
 inline constexpr std::string_view use_sinks = "use_sinks";
 }  // namespace paged_attention_constants
 namespace qk_norm_rope {
-inline constexpr KernelId kernel = {96, "qk_norm_rope"};
+inline constexpr KernelId kernel = {100, "qk_norm_rope"};
 enum Binding : int { x = 0, weight = 1, positions = 2, inv_freq = 3, out = 4, args = 5 };
 }  // namespace qk_norm_rope
 namespace reshape_and_cache {
-inline constexpr KernelId f32 = {97, "reshape_and_cache_f32"};
-inline constexpr KernelId f16 = {98, "reshape_and_cache_f16"};
-inline constexpr KernelId bf16 = {99, "reshape_and_cache_bf16"};
+inline constexpr KernelId f32 = {101, "reshape_and_cache_f32"};
+inline constexpr KernelId f16 = {102, "reshape_and_cache_f16"};
+inline constexpr KernelId bf16 = {103, "reshape_and_cache_bf16"};
 enum Binding : int { k = 0, v = 1, slot_mapping = 2, k_cache = 3, v_cache = 4, args = 5 };
 }  // namespace reshape_and_cache
 namespace rms_norm {
-inline constexpr KernelId kernel = {100, "rms_norm"};
+inline constexpr KernelId kernel = {104, "rms_norm"};
 enum Binding : int { x = 0, residual = 1, weight = 2, out = 3, args = 4 };
 }  // namespace rms_norm
 namespace rms_norm_constants {
 inline constexpr std::string_view has_residual = "has_residual";
 }  // namespace rms_norm_constants
 namespace rope_and_cache {
-inline constexpr KernelId f32 = {101, "rope_and_cache_f32"};
-inline constexpr KernelId f16 = {102, "rope_and_cache_f16"};
-inline constexpr KernelId bf16 = {103, "rope_and_cache_bf16"};
+inline constexpr KernelId f32 = {105, "rope_and_cache_f32"};
+inline constexpr KernelId f16 = {106, "rope_and_cache_f16"};
+inline constexpr KernelId bf16 = {107, "rope_and_cache_bf16"};
 enum Binding : int { q = 0, k = 1, v = 2, q_weight = 3, k_weight = 4, positions = 5, inv_freq = 6, slot_mapping = 7, k_cache = 8, v_cache = 9, args = 10 };
 }  // namespace rope_and_cache
 namespace route_experts {
-inline constexpr KernelId kernel = {104, "route_experts"};
+inline constexpr KernelId kernel = {108, "route_experts"};
 enum Binding : int { logits = 0, bias = 1, ids = 2, weights = 3, args = 4 };
 }  // namespace route_experts
 namespace sample_parts {
-inline constexpr KernelId kernel = {105, "sample_parts"};
+inline constexpr KernelId kernel = {109, "sample_parts"};
 enum Binding : int { logits = 0, rows = 1, found = 2, args = 3 };
 }  // namespace sample_parts
 namespace sample {
-inline constexpr KernelId kernel = {106, "sample"};
+inline constexpr KernelId kernel = {110, "sample"};
 enum Binding : int { found = 0, rows = 1, tokens = 2, args = 3 };
 }  // namespace sample
 namespace sigmoid_gate {
-inline constexpr KernelId kernel = {107, "sigmoid_gate"};
+inline constexpr KernelId kernel = {111, "sigmoid_gate"};
 enum Binding : int { x = 0, gate = 1, out = 2, args = 3 };
 }  // namespace sigmoid_gate
 namespace zero_slots {
-inline constexpr KernelId words = {108, "zero_slots_words"};
-inline constexpr KernelId bytes = {109, "zero_slots_bytes"};
+inline constexpr KernelId words = {112, "zero_slots_words"};
+inline constexpr KernelId bytes = {113, "zero_slots_bytes"};
 enum Binding : int { pool = 0, slots = 1, args = 2 };
 }  // namespace zero_slots
 namespace copy_slot {
-inline constexpr KernelId words = {110, "copy_slot_words"};
-inline constexpr KernelId bytes = {111, "copy_slot_bytes"};
+inline constexpr KernelId words = {114, "copy_slot_words"};
+inline constexpr KernelId bytes = {115, "copy_slot_bytes"};
 enum Binding : int { pool = 0, args = 1 };
 }  // namespace copy_slot
 namespace token_attention {
-inline constexpr KernelId f32 = {112, "token_attention_f32"};
-inline constexpr KernelId f16 = {113, "token_attention_f16"};
-inline constexpr KernelId bf16 = {114, "token_attention_bf16"};
+inline constexpr KernelId f32 = {116, "token_attention_f32"};
+inline constexpr KernelId f16 = {117, "token_attention_f16"};
+inline constexpr KernelId bf16 = {118, "token_attention_bf16"};
 enum Binding : int { q = 0, k = 1, v = 2, q_weight = 3, k_weight = 4, positions = 5, inv_freq = 6, slot_mapping = 7, k_cache = 8, v_cache = 9, context_lens = 10, block_tables = 11, sinks = 12, partials = 13, out = 14, args = 15 };
 }  // namespace token_attention
 namespace token_attention_constants {
@@ -262,5 +269,5 @@ inline constexpr std::string_view use_window = "use_window";
 inline constexpr std::string_view use_softcap = "use_softcap";
 inline constexpr std::string_view use_sinks = "use_sinks";
 }  // namespace token_attention_constants
-inline constexpr int kCount = 115;  // ids are below
+inline constexpr int kCount = 119;  // ids are below
 }  // namespace pagoda::device::gpu::kernels

@@ -41,6 +41,8 @@ std::span<const KernelInfo> matmul_few_kernels() noexcept;
 KernelSource matmul_few_source() noexcept;
 std::span<const KernelInfo> matmul_rows_kernels() noexcept;
 KernelSource matmul_rows_source() noexcept;
+std::span<const KernelInfo> matmul_tensor_kernels() noexcept;
+KernelSource matmul_tensor_source() noexcept;
 std::span<const KernelInfo> matmul_tiles_kernels() noexcept;
 KernelSource matmul_tiles_source() noexcept;
 std::span<const KernelInfo> paged_attention_kernels() noexcept;
@@ -85,6 +87,7 @@ std::span<const KernelFile> files() noexcept {
     {matmul_f32_kernels(), matmul_f32_source()},
     {matmul_few_kernels(), matmul_few_source()},
     {matmul_rows_kernels(), matmul_rows_source()},
+    {matmul_tensor_kernels(), matmul_tensor_source()},
     {matmul_tiles_kernels(), matmul_tiles_source()},
     {paged_attention_kernels(), paged_attention_source()},
     {qk_norm_rope_kernels(), qk_norm_rope_source()},

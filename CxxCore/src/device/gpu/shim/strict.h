@@ -228,3 +228,5 @@ MSL_ATOMIC(MSL_THREADGROUP)
 #undef MSL_ATOMIC
 
 }  // namespace metal
+
+#include "device/gpu/shim/strict_tensor.h"

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/concat.h"
+#include "device/gpu/software/cooperation.h"
 #include "device/gpu/software/sanitizer.h"
 #include "device/gpu/software/worker.h"
 
@@ -105,6 +106,14 @@ void endless_loop(int line) noexcept {
 }
 
 int lane() noexcept { return Rendezvous::fiber().lane; }
+
+int cooperating_thread(uint32_t num_threads, const char* what, int line) noexcept {
+  const Builtins& builtins = Rendezvous::fiber().builtins;
+  if (builtins.simdgroups_per_threadgroup * kSimdWidth != num_threads)
+    Rendezvous::fail(what, line, "the threadgroup has another number of threads than its execution scope");
+  Rendezvous::meet(nullptr, 0, what, line, [](void*) {});
+  return static_cast<int>(builtins.thread_index_in_threadgroup);
+}
 void threadgroup_barrier(uint32_t flags, int line) noexcept { Rendezvous::barrier(flags, line); }
 
 void simdgroup_barrier(uint32_t flags, int line) noexcept {

@@ -1,0 +1,103 @@
+// The text of matmul_tensor.metal for Metal's compiler and, translated, for NVRTC. Made by Tools/mslc/generate.sh.
+#include "device/gpu/kernel_table.h"
+namespace pagoda::device::gpu::generated {
+KernelSource matmul_tensor_source() noexcept {
+  return {"matmul_tensor",
+R"msl(#pragma METAL fp contract(off)
+// matmul_tensor: the product of any number of rows with 16-bit, 8-bit and 4-bit weights by the tensor operations of
+// Metal 4, for GPUs with matrix units. Bindings and layouts are those of matmul_tiles.
+//
+// The order of sums inside matmul2d is its own. One shape of tile makes the product of every number of rows, chunks of
+// columns follow each other in order, and the host takes the kernel for all products or none, after tests of what it
+// gives (device/tensor_trial.h).
+#include <metal_stdlib>
+#include <metal_tensor>
+
+// Of Metal 4, as the one before.
+#include <MetalPerformancePrimitives/MetalPerformancePrimitives.h>
+
+#include "matmul.h"
+
+// 64 rows of weights against 64 rows of x by four simdgroups together.
+// Grid: [rows / 64, out_cols / 64, or / 32 with silu_mul]
+template <typename T, uint BITS>
+[[max_total_threads_per_threadgroup(128)]]
+kernel void matmul_tensor(device const T* x [[buffer(0)]],
+                          device const float* x_scales [[buffer(1)]],
+                          device const uint* w [[buffer(2)]],
+                          device const ushort* w_steps [[buffer(3)]],
+                          device const float* w_scales [[buffer(4)]],
+                          device const float* bias [[buffer(5)]],
+                          device float* out [[buffer(6)]],
+                          constant pagoda_args::Matmul& args [[buffer(7)]],
+                          uint2 tg [[threadgroup_position_in_grid]],
+                          uint tid [[thread_index_in_threadgroup]]) {
+  constexpr uint ROWS = 64;
+  constexpr uint W_ROWS = 64;
+  constexpr uint LD = kChunk / 2;          // words of a staged row
+  threadgroup uint staged[2 * ROWS * LD];  // x, then weights: rows of kChunk elements; at the end the sums
+  const uint m0 = tg.x * ROWS;
+  const uint stage_row = tid / 4;
+  const uint stage_column = tid % 4 * 16;
+  ulong x_at[2];
+  ulong w_at[2];
+  #pragma unroll
+  for (uint i = 0; i < 2; ++i) {
+    x_at[i] = ulong(min(m0 + stage_row + 32 * i, args.rows - 1)) * args.padded_cols + stage_column;
+    w_at[i] = ulong(weight_row(args, tg.y, stage_row + 32 * i, W_ROWS)) * args.padded_cols + stage_column;
+  }
+
+  // Extents begin with the dimension whose elements are neighbours. A tile of sums is x times the weights transposed.
+  constexpr auto descriptor =
+      mpp::tensor_ops::matmul2d_descriptor(int(ROWS), int(W_ROWS), int(kChunk), false, true, false,
+                                           mpp::tensor_ops::matmul2d_descriptor::mode::multiply_accumulate);
+  mpp::tensor_ops::matmul2d<descriptor, execution_simdgroups<4>> multiply;
+  tensor<threadgroup T, dextents<int, 2>, tensor_inline> x_tile((threadgroup T*)(staged),
+                                                                dextents<int, 2>(int(kChunk), int(ROWS)));
+  tensor<threadgroup T, dextents<int, 2>, tensor_inline> w_tile((threadgroup T*)(staged + ROWS * LD),
+                                                                dextents<int, 2>(int(kChunk), int(W_ROWS)));
+  auto total = multiply.template get_destination_cooperative_tensor<decltype(x_tile), decltype(w_tile), float>();
+  for (ushort i = 0; i < total.get_capacity(); ++i) {
+    total[i] = 0.0f;
+  }
+  for (uint k0 = 0; k0 < args.padded_cols; k0 += kChunk) {
+    #pragma unroll
+    for (uint i = 0; i < 2; ++i) {
+      Share<BITS> share;
+      uint words[kChunkTiles];
+      load_x(x + x_at[i] + k0, words);
+      store_words(words, staged + (stage_row + 32 * i) * LD + stage_column / 2);
+      load_share(w, w_steps, w_at[i] + k0, share);
+      share_words(share, words);
+      store_words(words, staged + (ROWS + stage_row + 32 * i) * LD + stage_column / 2);
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    multiply.run(x_tile, w_tile, total);
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+  }
+
+  threadgroup float* sums = (threadgroup float*)(staged);  // [x][weights]
+  tensor<threadgroup float, dextents<int, 2>, tensor_inline> sums_tile(sums,
+                                                                       dextents<int, 2>(int(W_ROWS), int(ROWS)));
+  total.store(sums_tile);
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  const uint made = args.silu_mul != 0 ? W_ROWS / 2 : W_ROWS;
+  for (uint i = tid; i < made * ROWS; i += 128) {
+    const uint r = i % made;
+    const uint m = m0 + i / made;
+    const uint column = tg.y * made + r;
+    if (m < args.rows && column < args.out_cols) {
+      write_out(args, x_scales, w_scales, bias, out, m, column, sums[i / made * W_ROWS + r],
+                args.silu_mul != 0 ? sums[i / made * W_ROWS + made + r] : 0.0f, true, BITS < 16);
+    }
+  }
+}
+
+template [[host_name("matmul_tensor_f16")]] kernel decltype(matmul_tensor<half, 16>) matmul_tensor<half, 16>;
+template [[host_name("matmul_tensor_bf16")]] kernel decltype(matmul_tensor<bfloat, 16>) matmul_tensor<bfloat, 16>;
+template [[host_name("matmul_tensor_q8")]] kernel decltype(matmul_tensor<half, 8>) matmul_tensor<half, 8>;
+template [[host_name("matmul_tensor_q4")]] kernel decltype(matmul_tensor<half, 4>) matmul_tensor<half, 4>;
+)msl",
+R"msl()msl"};
+}
+}  // namespace pagoda::device::gpu::generated

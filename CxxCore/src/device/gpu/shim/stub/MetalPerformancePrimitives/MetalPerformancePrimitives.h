@@ -1,0 +1,1 @@
+// Stands in for Metal's header while mslc preprocesses; the target's shim has the contents.
