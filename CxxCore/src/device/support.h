@@ -31,6 +31,22 @@ class KernelTiming {
   virtual void set_kernel_timing(bool enabled) = 0;
 };
 
+// Devices with two sets of kernels for products with weights of 16, 8 and 4 bits: their usual ones, and some for matrix
+// units whose order of sums is not ours to know. Bits differ between the two, so that all products of a model are of
+// one.
+class TensorProducts {
+ public:
+  virtual ~TensorProducts() = default;
+  // Whether the machine has such units; their kernels may still not run.
+  virtual bool has_tensor_products() const noexcept = 0;
+  // Of the kernels and the system that compiles them: what was found out about them holds as long as it is the same.
+  virtual std::string tensor_version() const = 0;
+  // For all products from now on.
+  virtual void use_tensor_products(bool enabled) noexcept = 0;
+  // Ends the device's description from now on.
+  virtual void describe_products(const std::string& text) = 0;
+};
+
 class DeviceHealth {
  public:
   virtual ~DeviceHealth() = default;

@@ -84,6 +84,10 @@ class Backend {
   // twice to avoid it.
   virtual bool overlaps_launches() const noexcept { return false; }
 
+  // Whether the machine is one whose matrix units the kernels of matmul_tensor are for. Where it is, they may still not
+  // compile.
+  virtual bool has_tensor_units() const noexcept { return false; }
+
   // Whether launches do anything. Where they do not, weights need no content.
   virtual bool runs_launches() const noexcept { return true; }
 

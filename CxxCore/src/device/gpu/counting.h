@@ -43,6 +43,7 @@ class CountingBackend final : public Backend, private Pending {
   }
   Pending& repeat() noexcept override { return inner_->repeat(); }
   bool overlaps_launches() const noexcept override { return inner_->overlaps_launches(); }
+  bool has_tensor_units() const noexcept override { return inner_->has_tensor_units(); }
   bool runs_launches() const noexcept override { return inner_->runs_launches(); }
   StepTimes take_step_times() noexcept override { return inner_->take_step_times(); }
 

@@ -5,19 +5,25 @@
 #include "device/gpu/counting.h"
 #include "device/gpu/gpu_encoder.h"
 #include "device/gpu/kernel_sizes.h"
+#include "device/gpu/kernels_version.h"
 #include "device/host/host_memory.h"
 #include "device/support.h"
 
 namespace pagoda::device::gpu {
 namespace {
 
-class GpuDevice final : public Device, public KernelSupport, public KernelTiming, public DeviceHealth {
+class GpuDevice final : public Device,
+                        public KernelSupport,
+                        public KernelTiming,
+                        public TensorProducts,
+                        public DeviceHealth {
  public:
-  explicit GpuDevice(std::unique_ptr<Backend> backend) noexcept
+  explicit GpuDevice(std::unique_ptr<Backend> backend)
       : backend_(std::make_unique<CountingBackend>(std::move(backend))),
         encoder_(*backend_),
-        counting_(encoder_, *backend_) {}
-  const DeviceInfo& info() const noexcept override { return backend_->info(); }
+        counting_(encoder_, *backend_),
+        info_(backend_->info()) {}
+  const DeviceInfo& info() const noexcept override { return info_; }
   Encoder& encoder() noexcept override { return is_counting_ ? static_cast<Encoder&>(counting_) : encoder_; }
   Result<std::unique_ptr<Buffer>> allocate(size_t size_bytes, const std::string& label) override {
     return backend_->allocate(size_bytes, label);
@@ -37,6 +43,10 @@ class GpuDevice final : public Device, public KernelSupport, public KernelTiming
     if (needs.head_dim > 0) PAGODA_RETURN_IF_ERROR(check_attention(needs.kv_dtype, needs.head_dim, needs.block_size));
     return check_gdn(needs.k_dim);
   }
+  bool has_tensor_products() const noexcept override { return backend_->has_tensor_units(); }
+  std::string tensor_version() const override { return metal_kernels_version(); }
+  void use_tensor_products(bool enabled) noexcept override { encoder_.set_tensor_products(enabled); }
+  void describe_products(const std::string& text) override { info_.description = backend_->info().description + text; }
   Status health() noexcept override {
     auto* asked = dynamic_cast<DeviceHealth*>(&backend_->inner());
     return asked ? asked->health() : ok_status();
@@ -80,6 +90,7 @@ class GpuDevice final : public Device, public KernelSupport, public KernelTiming
   std::unique_ptr<CountingBackend> backend_;
   GpuEncoder encoder_;
   CountingEncoder counting_;
+  DeviceInfo info_;
   bool is_counting_ = false;
 };
 

@@ -41,6 +41,8 @@ class GpuEncoder final : public Encoder, private Pending {
  public:
   explicit GpuEncoder(Backend& backend) noexcept : backend_(backend) {}
   void set_scratch(Scratch scratch) noexcept { scratch_ = std::move(scratch); }
+  // Whether products of 16-bit and quantised weights are made by matmul_tensor, those of one row too.
+  void set_tensor_products(bool enabled) noexcept { has_tensor_products_ = enabled; }
 
   bool can(Op) const noexcept override { return true; }
   void embedding(const EmbeddingArgs&) noexcept override;
@@ -111,6 +113,7 @@ class GpuEncoder final : public Encoder, private Pending {
   void launch_product(const Product&) noexcept;
   void matmul_float(const Product&, const GpuWeight&) noexcept;
   void matmul_packed(const Product&, const GpuWeight&) noexcept;
+  void matmul_tensor(const Product&, const GpuWeight&) noexcept;
   bool prepare_rows(const Tensor& x, const MadeRows* made, const GpuWeight&) noexcept;
   void sort_by_expert(const ExpertMatmulArgs&, int64_t tile_rows) noexcept;
   void expert_sums(const ExpertMatmulArgs&, const GpuWeight&) noexcept;
@@ -149,6 +152,7 @@ class GpuEncoder final : public Encoder, private Pending {
   Backend& backend_;
   std::array<const Pipeline*, static_cast<size_t>(kernels::kCount) << kMaxConstants> pipelines_{};
   Scratch scratch_;
+  bool has_tensor_products_ = false;
   Status fault_, verdict_;
   Pending* submitted_ = nullptr;
 };

@@ -10,8 +10,8 @@ extern "C" void* MTLCreateSystemDefaultDevice(void);  // of the framework; the c
 namespace MTL {
 
 enum DataType : NS::UInteger { DataTypeFloat = 3, DataTypeInt = 29, DataTypeUInt = 33, DataTypeBool = 53 };
-enum LanguageVersion : NS::UInteger { LanguageVersion3_1 = 196609 };
-enum GPUFamily : NS::Integer { GPUFamilyApple7 = 1007 };
+enum LanguageVersion : NS::UInteger { LanguageVersion3_1 = 196609, LanguageVersion4_0 = 262144 };
+enum GPUFamily : NS::Integer { GPUFamilyApple7 = 1007, GPUFamilyApple10 = 1010, GPUFamilyMetal4 = 5002 };
 enum DispatchType : NS::UInteger { DispatchTypeSerial = 0, DispatchTypeConcurrent = 1 };
 using BarrierScope = NS::UInteger;
 constexpr BarrierScope BarrierScopeBuffers = 1;

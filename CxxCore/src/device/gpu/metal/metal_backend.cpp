@@ -57,6 +57,9 @@ class MetalBackend final : public Backend, private Pending {
   void launch(const Pipeline& pipeline, Size3 groups, Size3 threads,
               std::span<const Binding> bindings) noexcept override;
   Pending& submit() noexcept override;
+  bool has_tensor_units() const noexcept override {
+    return pipelines_.compiles_tensors() && device_->supportsFamily(MTL::GPUFamilyApple10);
+  }
 
  private:
   Status begin_step();

@@ -11,6 +11,7 @@
 
 #include "device/gpu/launch_checks.h"
 #include "device/gpu/metal/pipeline_cache.h"
+#include "device/gpu/tensor_texts.h"
 
 namespace pagoda::device::gpu::metal {
 
@@ -81,21 +82,27 @@ void PipelineCache::save() {
   else std::filesystem::remove(unfinished, none);
 }
 
+const KernelSource* PipelineCache::source(std::string_view file) const {
+  for (const KernelFile& candidate : files_)
+    if (candidate.source.file == file) return &candidate.source;
+  return nullptr;
+}
+
 Result<MTL::Library*> PipelineCache::library(std::string_view file) {
   if (auto known = libraries_.find(file); known != libraries_.end()) return known->second.get();
-  for (const KernelFile& candidate : files_) {
-    if (candidate.source.file != file) continue;
-    auto options = NS::TransferPtr(MTL::CompileOptions::alloc()->init());
-    options->setLanguageVersion(MTL::LanguageVersion3_1);  // bfloat
-    use_exact_math(options.get());
-    NS::Error* error = nullptr;
-    auto made = NS::TransferPtr(device_->newLibrary(text_of(metal_text(candidate.source)), options.get(), &error));
-    if (!made)
-      return make_error(StatusCode::internal,
-                        "Metal does not compile " + std::string(file) + ".metal: " + message_of(error));
-    return (libraries_[candidate.source.file] = made).get();
-  }
-  return make_error(StatusCode::internal, "no text of " + std::string(file) + ".metal");
+  const KernelSource* text = source(file);
+  if (text == nullptr) return make_error(StatusCode::internal, "no text of " + std::string(file) + ".metal");
+  if (has_tensors(*text) && !compiles_tensors())
+    return make_error(StatusCode::unsupported, std::string(file) + ".metal: this system has no tensor operations");
+  auto options = NS::TransferPtr(MTL::CompileOptions::alloc()->init());
+  options->setLanguageVersion(has_tensors(*text) ? MTL::LanguageVersion4_0 : MTL::LanguageVersion3_1);  // 3.1: bfloat
+  use_exact_math(options.get());
+  NS::Error* error = nullptr;
+  auto made = NS::TransferPtr(device_->newLibrary(text_of(metal_text(*text)), options.get(), &error));
+  if (!made)
+    return make_error(StatusCode::internal,
+                      "Metal does not compile " + std::string(file) + ".metal: " + message_of(error));
+  return (libraries_[text->file] = made).get();
 }
 
 Result<NS::SharedPtr<MTL::Function>> PipelineCache::function(const MetalPipeline& pipeline) {
@@ -122,16 +129,19 @@ Status PipelineCache::compile(MetalPipeline& pipeline) {
   descriptor->setLabel(text_of(name));
   descriptor->setComputeFunction(entry.get());
   descriptor->setMaxTotalThreadsPerThreadgroup(pipeline.kernel->max_threads);
-  if (archive_) descriptor->setBinaryArchives(NS::Array::array(archive_.get()));
+  // Tensor operations are compiled anew by every process: what comes out of an archive has not been tried.
+  const bool is_archived = archive_ && !has_tensors(*source(pipeline.kernel->file));
+  if (is_archived) descriptor->setBinaryArchives(NS::Array::array(archive_.get()));
   NS::Error* error = nullptr;
   const auto make = [&](MTL::PipelineOption option) {
     return NS::TransferPtr(device_->newComputePipelineState(descriptor.get(), option, nullptr, &error));
   };
-  if (archive_) pipeline.state = make(MTL::PipelineOptionFailOnBinaryArchiveMiss);
+  if (is_archived) pipeline.state = make(MTL::PipelineOptionFailOnBinaryArchiveMiss);
   if (!pipeline.state) {
     pipeline.state = make(MTL::PipelineOptionNone);
     NS::Error* ignored = nullptr;
-    if (pipeline.state && archive_) archive_grew_ |= archive_->addComputePipelineFunctions(descriptor.get(), &ignored);
+    if (pipeline.state && is_archived)
+      archive_grew_ |= archive_->addComputePipelineFunctions(descriptor.get(), &ignored);
   }
   if (!pipeline.state)
     return make_error(StatusCode::internal, name + ": Metal makes no pipeline: " + message_of(error));

@@ -28,11 +28,14 @@ class PipelineCache {
   Result<const MetalPipeline*> find_or_make(std::string_view kernel, std::span<const Constant> constants);
   // Writes what was compiled since the last call. A cache that cannot be written is no error: the next run compiles.
   void save();
+  // Whether the system compiles texts with tensor operations; asking for their language elsewhere may end the process.
+  bool compiles_tensors() const { return device_->supportsFamily(MTL::GPUFamilyMetal4); }
   // Of all texts, the GPU and the system.
   static std::string key(std::span<const KernelFile> files, std::string_view device, std::string_view system);
 
  private:
   void open_archive();
+  const KernelSource* source(std::string_view file) const;
   Result<MTL::Library*> library(std::string_view file);
   Result<NS::SharedPtr<MTL::Function>> function(const MetalPipeline& pipeline);
   Status compile(MetalPipeline& pipeline);

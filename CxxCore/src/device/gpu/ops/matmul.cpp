@@ -90,6 +90,7 @@ bool reads_floats(const Tensor& x, const GpuWeight& weight) noexcept {
 void GpuEncoder::launch_product(const Product& product) noexcept {
   const auto& weight = static_cast<const GpuWeight&>(*product.args.weight);
   if (weight.format() == WeightFormat::f32) matmul_float(product, weight);
+  else if (has_tensor_products_) matmul_tensor(product, weight);
   else matmul_packed(product, weight);
 }
 
