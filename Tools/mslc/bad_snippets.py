@@ -21,6 +21,20 @@ def body(statements, before=""):
 
 FIRST = "METAL_FUNC float first({} p) {{ return p[0]; }}\n"
 POINT = "struct P { float v; float get() const { return v; } };\n"
+def tensors(right="half", side=16, space="threadgroup", operands="x, w, sums"):
+    """A product by tensor operations of Metal 4."""
+    kind = "dextents<int, 2>, tensor_inline>"
+    return body(f"""threadgroup half a[1024];
+  threadgroup {right} b[1024];
+  constexpr auto descriptor = mpp::tensor_ops::matmul2d_descriptor(
+      {side}, {side}, 16, false, true, false, mpp::tensor_ops::matmul2d_descriptor::mode::multiply_accumulate);
+  mpp::tensor_ops::matmul2d<descriptor, execution_simdgroups<1>> multiply;
+  tensor<{space} half, {kind} x(a, dextents<int, 2>(16, {side}));
+  tensor<threadgroup {right}, {kind} w(b, dextents<int, 2>(16, {side}));
+  auto sums = multiply.get_destination_cooperative_tensor<decltype(x), decltype(w), float>();
+  multiply.run({operands});""", "#include <metal_tensor>\n")
+
+
 MATRIX = "simdgroup_float8x8 m = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);\n"
 # name: (text, checks that reject it). lint and strict belong to mslc, types to the software shim.
 SNIPPETS = {
@@ -29,6 +43,11 @@ SNIPPETS = {
     "valid_select": (body("float4 a = float4(1.0f), b = float4(in[0]);\n  out[tid] = select(a, b, a < b).x;"), ""),
     "valid_loops": (body("int n = 3;\n  while (n > 0) { --n; }\n  do { ++n; } while (n < 2);\n"
                          "  for (;;) { break; }\n  out[tid] = float(n);"), ""),
+    "valid_tensors": (tensors(), ""),
+    "tensors_of_two_types": (tensors(right="bfloat"), "strict types"),
+    "tensors_of_eight_rows": (tensors(side=8), "strict types"),
+    "tensor_of_another_space": (tensors(space="device"), "strict"),
+    "tensor_that_is_temporary": (tensors(operands="decltype(x)(x), w, sums"), "strict types"),
     "threadgroup_as_device": (body("device float* p = tile;\n  out[tid] = p[0];"), "strict"),
     "threadgroup_to_thread": (body("out[tid] = first(tile);", FIRST.format("thread float*")), "strict"),
     "local_pointer_without_space": (body("float* p = tile;\n  out[tid] = p[0];"), "strict"),

@@ -25,6 +25,7 @@ TESTS = {
     "gelu": ["conformance_gelu"],
     "kda": ["conformance_kda", "invariance_kda"],
     "latent_attention": ["conformance_latent_attention"],
+    "matmul_tensor": ["gpu_matmul_tensor"],
     "matmul": ["gpu_matmul_stays", "conformance_matmul", "gpu_matmul_gives", "gpu_fusion_gives"],
     "paged_attention": ["conformance_paged_attention", "invariance_attention_bits_do_not_depend_on_chunks"],
     "route_experts": ["expert"],

@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "cache/cache_layout.h"
 #include "device/device.h"
+#include "device/tensor_trial.h"
 #include "io/checkpoint.h"
 #include "io/config/model_config.h"
 #include "model/forward_batch.h"
@@ -26,6 +27,7 @@ struct WeightsSummary {
   std::vector<std::string> skipped_tensors;  // present in the files, not used
   // Bytes of each layer's weights that a token reads, and bytes that the layer takes on the device.
   std::vector<int64_t> layer_read_bytes, layer_bytes;
+  std::vector<device::ProductShape> products;  // of a token, those of experts apart; each shape once
 };
 
 class Model {

@@ -1,4 +1,5 @@
 // loader and memory plan: what is planned is what fits, refusals carry numbers, and text arrives whole.
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -6,6 +7,7 @@
 #include <string>
 
 #include "base/json.h"
+#include "device/gpu/software/options.h"
 #include "device/registry.h"
 #include "device/support.h"
 #include "engine/load/loader.h"
@@ -304,6 +306,33 @@ PAGODA_TEST(engine_devices_say_what_sizes_they_have_kernels_for) {
   CHECK_OK(device::check_support(**software, latents));
   cache.head_dim = 0;  // no attention, so no cache either
   CHECK_OK(device::check_support(**software, cache));
+}
+
+// On a device that claims matrix units, the first load tries them with the model's shapes; later ones and `info` know.
+PAGODA_TEST(engine_load_tries_matrix_units_once) {
+  const std::string folder = test::temporary_dir() + "/tried";
+  std::filesystem::remove_all(folder);
+  const char* caches = std::getenv("XDG_CACHE_HOME");
+  const std::string before = caches ? caches : "";
+  setenv("XDG_CACHE_HOME", folder.c_str(), 1);
+  device::gpu::software::installed_options().has_tensor_units = true;
+  EngineOptions options = cpu_options();
+  options.device = "software";
+  options.dtype = "bfloat16";
+  const ModelSource small{test::fixtures_dir() + "/model/qwen3_yarn", {}};
+  const auto untried = inspect(small, options);
+  const auto first = load(small, options, nullptr), second = load(small, options, nullptr);
+  const auto known = inspect(small, options);
+  device::gpu::software::installed_options().has_tensor_units = false;
+  if (caches) setenv("XDG_CACHE_HOME", before.c_str(), 1);
+  else unsetenv("XDG_CACHE_HOME");
+  for (const Status& status : {untried.status, first.status, second.status, known.status}) CHECK_OK(status);
+  REQUIRE(untried.is_ok() && first.is_ok() && second.is_ok() && known.is_ok());
+  CHECK(untried->device.ends_with(", tensor units not tried yet"));
+  const std::string& found = first->info.device;
+  CHECK(found.ends_with(" of the time of the usual kernels"));  // whichever it took
+  CHECK_EQ(second->info.device, found);
+  CHECK_EQ(known->device, found);
 }
 
 }  // namespace pagoda::engine

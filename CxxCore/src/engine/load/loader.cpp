@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "base/assign_or_return.h"
+#include "base/cache_folder.h"
 #include "base/json.h"
+#include "device/product_choice.h"
 #include "device/registry.h"
 #include "device/support.h"
 #include "engine/load/fingerprint.h"
@@ -127,7 +129,17 @@ Status check_kernels(const cache::CacheLayout& layout, const device::Device& dev
   return status;
 }
 
-Result<Prepared> prepare(const ModelSource& source, const EngineOptions& options) {
+// Only where the whole model is on this machine: others have other units.
+void choose_products(const EngineOptions& options, const model::WeightsSummary& weights, bool may_try, Prepared& p) {
+  if (!options.pipeline.empty()) return;
+  device::choose_products(*p.device, weights.products,
+                          {.verdict_folder = user_cache_folder("products"),
+                           .may_try = may_try,
+                           .make_trusted = [&options] { return device::make_device("cpu", options.num_threads); },
+                           .trial = {}});
+}
+
+Result<Prepared> prepare(const ModelSource& source, const EngineOptions& options, bool may_try_products) {
   PAGODA_RETURN_IF_ERROR(check_options(options));
   Prepared p;
   PAGODA_ASSIGN_OR_RETURN(p.files, io::open_model_files(source));
@@ -169,6 +181,7 @@ Result<Prepared> prepare(const ModelSource& source, const EngineOptions& options
     p.info.pipeline = plan.text;
     p.pipeline = std::move(plan);
   }
+  choose_products(options, weights, may_try_products, p);
   describe(p, weights, layout);
   return p;
 }
@@ -254,13 +267,13 @@ static Status open_stores(const EngineOptions& options, Prepared& p, model::Mode
 }
 
 Result<ModelInfo> inspect(const ModelSource& source, const EngineOptions& options) {
-  PAGODA_ASSIGN_OR_RETURN(Prepared prepared, prepare(source, options));
+  PAGODA_ASSIGN_OR_RETURN(Prepared prepared, prepare(source, options, false));
   return std::move(prepared.info);
 }
 
 Result<LoadedModel> load(const ModelSource& source, const EngineOptions& options,
                          const std::function<bool(double)>& progress) {
-  PAGODA_ASSIGN_OR_RETURN(Prepared prepared, prepare(source, options));
+  PAGODA_ASSIGN_OR_RETURN(Prepared prepared, prepare(source, options, true));
   Prepared& p = prepared;
   LoadedModel loaded;
   PAGODA_ASSIGN_OR_RETURN(std::shared_ptr<const text::BpeTokenizer> tokenizer, load_tokenizer_file(*p.files));

@@ -51,6 +51,26 @@ std::vector<device::Tensor> plan_vectors(const std::vector<WeightGroup>& groups,
 
 }  // namespace
 
+// Products with experts, and those by head, have kernels of their own.
+static void add_product(const WeightGroup& group, const io::ModelConfig& config, WeightFormat format,
+                        std::vector<device::ProductShape>& products) {
+  for (const Role role : {Role::experts_in, Role::experts_out, Role::latent_k, Role::latent_v})
+    if (group.role == role) return;
+  const device::ProductShape shape{.rows = group.rows,
+                                   .cols = group.cols,
+                                   .format = format_of(group, format),
+                                   .silu_mul = group.role == Role::mlp_in && !config.gelu,
+                                   .is_head = group.layer_index == kModelLevel};
+  for (device::ProductShape& known : products) {
+    device::ProductShape one = known;
+    one.count = 1;
+    if (one != shape) continue;
+    ++known.count;
+    return;
+  }
+  products.push_back(shape);
+}
+
 Result<WeightsSummary> check_weights(const io::ModelConfig& config, const io::Checkpoint& checkpoint,
                                      const device::Device& device, WeightFormat format) {
   PAGODA_ASSIGN_OR_RETURN(auto groups, group_weights(config, checkpoint));
@@ -75,6 +95,7 @@ Result<WeightsSummary> check_weights(const io::ModelConfig& config, const io::Ch
       summary.layer_read_bytes[layer] += of_token(bytes);
     }
     if (group.role == Role::embedding && !config.tie_word_embeddings) continue;
+    add_product(group, config, format, summary.products);
     MatrixSum& sum = group.layer_index == kModelLevel ? summary.head_matrix : summary.layer_matrices;
     sum.num_parameters += of_token(group.num_parameters);
     sum.size_bytes += of_token(bytes);

@@ -19,6 +19,7 @@ struct Options {
   bool check_uniform = false;      // operands of simdgroup_load and simdgroup_store are equal in all lanes
   bool reverse_launches = false;   // launches between two barriers run last first: nothing may depend on it
   bool forget_barriers = false;    // a planted defect: no launch waits for another
+  bool has_tensor_units = false;   // claims those of matmul_tensor, which it runs in any case
   uint32_t max_rounds = 1u << 31;  // of all loops of a threadgroup together; more is an endless loop
 };
 

@@ -30,6 +30,7 @@ class SoftwareBackend final : public Backend, private Pending {
   void launch(const Pipeline& pipeline, Size3 groups, Size3 threads,
               std::span<const Binding> bindings) noexcept override;
   Pending& submit() noexcept override;
+  bool has_tensor_units() const noexcept override { return options_.has_tensor_units; }
 
   void set_options(const Options& options) noexcept { options_ = options; }  // the number of threads stays
   uint64_t num_launches() const noexcept { return num_launches_; }
