@@ -174,7 +174,7 @@ import Testing
       #expect(rows.map { $0["text"]?.stringValue } == ["loop", "line 2"])
       for row in rows {
         #expect(row["differing_bits"]?.intValue == 0)
-        #expect(row["accepted_by_place"]?.arrayValue?.count == 7)
+        #expect(row["accepted_by_place"]?.arrayValue?.count == 15)
         #expect(try #require(row["speedup"]?.doubleValue) > 0)
       }
     }
