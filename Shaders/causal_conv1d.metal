@@ -33,10 +33,11 @@ kernel void causal_conv1d(device const float* x [[buffer(0)]],
     device const float* past = tail + long(state_slots[sequence]) * args.tail_slot_stride + channel;
     const int row = token - begin;
     const bool has_past = row >= int(kUsualTaps) - 1 && args.kernel_size == kUsualTaps;
-    // Only saves work: the same sums with fewer loads.
-    if (has_past && token + int(kConvRows) <= min(next, end)) {
+    const int window_end = token + int(kConvRows);
+    // The same sums with fewer loads.
+    if (has_past && window_end <= next && window_end <= end) {
       conv_rows<kConvRows>(from, weight + channel, args, row, out + long(token) * args.out_stride + channel);
-      token += int(kConvRows);
+      token = window_end;
     }
     for (; token < next && token < end; ++token) {
       out[long(token) * args.out_stride + channel] = conv_row(from, past, weight + channel, args, position, token - begin);

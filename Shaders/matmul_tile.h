@@ -16,8 +16,9 @@ constant constexpr uint kStageScratch = 4 * kTileScratch / 2;
 // half of a tile of 16.
 METAL_FUNC uint staged_row(uint tid, uint i) { return 64 * (i / 2) + 16 * (tid / 32) + 8 * (i % 2) + tid % 32 / 4; }
 
-// Two shares to where load_pair finds them. A lane of NVIDIA's multiplies four words at once, two of each row: these
-// are neighbours there, and lanes lie one after the other. tile: the threadgroup's weights, rows of LD words.
+// Stores two shares as load_pair reads them. An NVIDIA lane multiplies four words at once, two of each row: they are
+// next to each other, one lane after the other, so that one load brings them. tile: the threadgroup's weights, rows of
+// LD words.
 template <uint LD>
 METAL_FUNC void store_pair(thread const uint (&low)[kChunkTiles], thread const uint (&high)[kChunkTiles],
                            threadgroup uint* tile, uint pair, uint tid) {
@@ -54,9 +55,9 @@ METAL_FUNC void load_pair(threadgroup const uint* tile, uint row, uint lane, thr
 #endif
 }
 
-// total = the products of the simdgroup's rows, its runs of columns added in order. x_at: where what the thread stages
-// of rows tid / 4, tid / 4 + 32, ... begins; w_at: likewise of staged_row; w_next: the first of it. LD: words of a
-// staged row. shared_words: (16 WT + 16 MT) LD + kStageScratch words.
+// total = the products of the simdgroup's rows, its runs of columns added in order. x_at, w_at: where the thread's
+// shares begin, those of x in rows tid / 4, tid / 4 + 32, ..., those of weights in staged_row(); w_next: the first of
+// them. LD: words of a staged row. shared_words: (16 WT + 16 MT) LD + kStageScratch words.
 template <typename T, uint BITS, uint WT, uint MT, uint LD>
 METAL_FUNC void multiply_tile(thread SumTile (&total)[WT][MT], device const T* x, device const uint* w,
                               device const ushort* w_steps, thread const ulong (&x_at)[MT / 2],

@@ -39,10 +39,11 @@ kernel void causal_conv1d(device const float* x [[buffer(0)]],
     device const float* past = tail + long(state_slots[sequence]) * args.tail_slot_stride + channel;
     const int row = token - begin;
     const bool has_past = row >= int(kUsualTaps) - 1 && args.kernel_size == kUsualTaps;
-    // Only saves work: the same sums with fewer loads.
-    if (has_past && token + int(kConvRows) <= min(next, end)) {
+    const int window_end = token + int(kConvRows);
+    // The same sums with fewer loads.
+    if (has_past && window_end <= next && window_end <= end) {
       conv_rows<kConvRows>(from, weight + channel, args, row, out + long(token) * args.out_stride + channel);
-      token += int(kConvRows);
+      token = window_end;
     }
     for (; token < next && token < end; ++token) {
       out[long(token) * args.out_stride + channel] = conv_row(from, past, weight + channel, args, position, token - begin);
@@ -133,17 +134,18 @@ MSL_KERNEL void causal_conv1d(MSL_DEVICE const float* x ,
     MSL_DEVICE const float* past = tail + long(state_slots[sequence]) * args.tail_slot_stride + channel;
     const int row = token - begin;
     const bool has_past = row >= int(kUsualTaps) - 1 && args.kernel_size == kUsualTaps;
+    const int window_end = token + int(kConvRows);
 
-    if (has_past && token + int(kConvRows) <= min(next, end)) {
+    if (has_past && window_end <= next && window_end <= end) {
       conv_rows<kConvRows>(from, weight + channel, args, row, out + long(token) * args.out_stride + channel);
-      token += int(kConvRows);
+      token = window_end;
     }
     for (; token < next && token < end; ++token) {
       out[long(token) * args.out_stride + channel] = conv_row(from, past, weight + channel, args, position, token - begin);
     }
   }
 }
-# 49 "Shaders/causal_conv1d.metal"
+# 50 "Shaders/causal_conv1d.metal"
 MSL_KERNEL void causal_conv1d_tail(MSL_DEVICE const float* x ,
                                MSL_DEVICE float* tail ,
                                MSL_DEVICE const int* cu_seqlens ,
@@ -167,7 +169,7 @@ MSL_KERNEL void causal_conv1d_tail(MSL_DEVICE const float* x ,
     to[tail_place(args, position + row)] = from[long(row) * args.x_stride];
   }
 }
-# 75 "Shaders/causal_conv1d.metal"
+# 76 "Shaders/causal_conv1d.metal"
 MSL_KERNEL void causal_conv1d_update(MSL_DEVICE const float* x ,
                                  MSL_DEVICE const float* weight ,
                                  MSL_DEVICE float* tail ,

@@ -2502,7 +2502,7 @@ R"msl(#ifndef PAGODA_MATMUL_TILE_H
 MSL_CONSTANT constexpr uint kStageScratch = 0;
 # 17 "Shaders/matmul_tile.h"
 METAL_FUNC uint staged_row(uint tid, uint i) { return 64 * (i / 2) + 16 * (tid / 32) + 8 * (i % 2) + tid % 32 / 4; }
-# 21 "Shaders/matmul_tile.h"
+# 22 "Shaders/matmul_tile.h"
 template <uint LD>
 METAL_FUNC void store_pair(MSL_THREAD const uint (&low)[kChunkTiles], MSL_THREAD const uint (&high)[kChunkTiles],
                            MSL_THREADGROUP uint* tile, uint pair, uint tid) {
@@ -2512,7 +2512,7 @@ METAL_FUNC void store_pair(MSL_THREAD const uint (&low)[kChunkTiles], MSL_THREAD
   for (uint j = 0; j < kChunkTiles; j += 2) {
     *(MSL_THREADGROUP uint4*)(to + 64 * j) = uint4(low[j], high[j], low[j + 1], high[j + 1]);
   }
-# 34 "Shaders/matmul_tile.h"
+# 35 "Shaders/matmul_tile.h"
 }
 
 
@@ -2528,9 +2528,9 @@ METAL_FUNC void load_pair(MSL_THREADGROUP const uint* tile, uint row, uint lane,
     words[0][j + 1] = four.z;
     words[1][j + 1] = four.w;
   }
-# 55 "Shaders/matmul_tile.h"
+# 56 "Shaders/matmul_tile.h"
 }
-# 60 "Shaders/matmul_tile.h"
+# 61 "Shaders/matmul_tile.h"
 template <typename T, uint BITS, uint WT, uint MT, uint LD>
 METAL_FUNC void multiply_tile(MSL_THREAD SumTile (&total)[WT][MT], MSL_DEVICE const T* x, MSL_DEVICE const uint* w,
                               MSL_DEVICE const ushort* w_steps, MSL_THREAD const ulong (&x_at)[MT / 2],

@@ -6,11 +6,11 @@
 MSL_CONSTANT constexpr uint kStageScratch = 4 * kTileScratch / 2;
 # 17 "Shaders/matmul_tile.h"
 METAL_FUNC uint staged_row(uint tid, uint i) { return 64 * (i / 2) + 16 * (tid / 32) + 8 * (i % 2) + tid % 32 / 4; }
-# 21 "Shaders/matmul_tile.h"
+# 22 "Shaders/matmul_tile.h"
 template <uint LD>
 METAL_FUNC void store_pair(MSL_THREAD const uint (&low)[kChunkTiles], MSL_THREAD const uint (&high)[kChunkTiles],
                            MSL_THREADGROUP uint* tile, uint pair, uint tid) {
-# 31 "Shaders/matmul_tile.h"
+# 32 "Shaders/matmul_tile.h"
   store_words(low, tile + staged_row(tid, 2 * pair) * LD + tid % 4 * 8);
   store_words(high, tile + staged_row(tid, 2 * pair + 1) * LD + tid % 4 * 8);
 
@@ -19,13 +19,13 @@ METAL_FUNC void store_pair(MSL_THREAD const uint (&low)[kChunkTiles], MSL_THREAD
 
 template <uint LD>
 METAL_FUNC void load_pair(MSL_THREADGROUP const uint* tile, uint row, uint lane, MSL_THREAD uint (&words)[2][kChunkTiles]) {
-# 51 "Shaders/matmul_tile.h"
+# 52 "Shaders/matmul_tile.h"
   for (uint i = 0; i < 2; ++i) {
     load_words(tile + (row + 8 * i + lane / 4) * LD + lane % 4 * 8, words[i]);
   }
 
 }
-# 60 "Shaders/matmul_tile.h"
+# 61 "Shaders/matmul_tile.h"
 template <typename T, uint BITS, uint WT, uint MT, uint LD>
 METAL_FUNC void multiply_tile(MSL_THREAD SumTile (&total)[WT][MT], MSL_DEVICE const T* x, MSL_DEVICE const uint* w,
                               MSL_DEVICE const ushort* w_steps, MSL_THREAD const ulong (&x_at)[MT / 2],
